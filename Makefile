@@ -1,0 +1,362 @@
+# cordon - build, test, install. `make help` lists the targets.
+# SPDX-License-Identifier: MIT
+
+MAKEFLAGS += --no-builtin-rules
+SHELL := /bin/bash
+
+# Variants live side by side: build/<B>/. B=debug|release|asan|tsan|cov
+B ?= release
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+V ?= 0
+# DEPS=no: never install anything
+DEPS ?= yes
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+# make run: what runs in the console; empty: the caller's own shell
+CMD ?=
+# make test: which tests (a shell pattern on their paths), and how many at a time
+T ?= *
+JOBS ?= 2
+# make lint: clang-tidy stops after this many seconds and names what it has not looked at
+TIDY_SECONDS ?= 480
+# make soak: seconds at most, how many sequences, from which on (0: from the clock)
+SOAK_SECONDS ?= 600
+SOAK_N ?= 20000
+SEED ?= 0
+# make fuzz: seconds for each target
+FUZZ_SECONDS ?= 20
+
+O := build/$(B)
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+# ---- flags ---------------------------------------------------------------------------------------
+cc-option = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
+
+LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libseccomp libxxhash libmd
+PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS) libgit2 2>/dev/null | sed 's/-I\([^ ]*\)/-isystem \1/g')
+PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null)
+# libgit2 is opened when it is first needed (core/base/git2.c): it and its libraries cost 3 ms of
+# every start and 4 MB of memory. The name is the one that this build was compiled against.
+GIT2_SONAME = $(shell ls $$(pkg-config --variable=libdir libgit2 2>/dev/null)/libgit2.so.*.* \
+	2>/dev/null | sed 's|.*/||' | grep -E '^libgit2\.so\.[0-9]+\.[0-9]+$$' | tail -n 1)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 -Wstrict-prototypes \
+	-Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wcast-qual -Wswitch-enum \
+	-Wimplicit-fallthrough -Wnull-dereference \
+	-Werror=return-type -Werror=incompatible-pointer-types $(if $(CI),-Werror)
+HARDEN = -fstack-protector-strong -fno-strict-aliasing -fno-common -fPIE \
+	$(call cc-option,-fstack-clash-protection) $(call cc-option,-ftrivial-auto-var-init=zero) \
+	$(call cc-option,-fcf-protection) $(call cc-option,-mbranch-protection=standard)
+
+MODE_release := -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+MODE_debug   := -O0 -g3
+MODE_asan    := -O1 -g3 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE_tsan    := -O1 -g3 -fsanitize=thread
+MODE_cov     := -O0 -g3 --coverage
+MODE_fuzz    := $(MODE_asan) -fsanitize=fuzzer-no-link
+MODE := $(MODE_$(B))
+$(if $(MODE),,$(error B=$(B) is not one of release debug asan tsan cov fuzz))
+
+DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen -DCORDON_PREFIX='"$(PREFIX)"' \
+	-DCORDON_VERSION='"$(VERSION)"'
+ifneq ($(MAKECMDGOALS),clean)
+DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
+FLAGS := $(DEFS) $(WARN) $(HARDEN) $(MODE) -g
+LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
+endif
+
+# ---- files ---------------------------------------------------------------------------------------
+SRC := $(wildcard core/*/*.c backends/*.c backends/linux/*.c tui/*.c tui/*/*.c)
+HDR := $(wildcard core/*/*.h backends/*.h backends/linux/*.h tui/*.h tui/*/*.h)
+LIBSRC := $(filter-out tui/main.c,$(SRC))
+OBJ := $(SRC:%.c=$(O)/%.o)
+LIB := $(O)/libcordon.a
+
+UNITSRC := $(wildcard tests/unit/test_*.c tests/screen/test_*.c)
+UNIT := $(UNITSRC:%.c=$(O)/%)
+TOOLSRC := $(wildcard tests/support/*.c tests/escape/*.c)
+TOOLS := $(TOOLSRC:%.c=$(O)/%)
+BENCHSRC := $(wildcard tests/bench/*.c)
+BENCH := $(BENCHSRC:%.c=$(O)/%)
+FUZZSRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ := $(FUZZSRC:%.c=$(O)/%)
+MODELSRC := $(wildcard tests/model/*.c)
+MODEL := $(O)/tests/model/model
+SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
+SHELLSRC := .ci/run $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
+
+.DEFAULT_GOAL := all
+.PHONY: all
+all: build/cordon ## build the program at build/cordon
+
+# Another B= must move the link even when both programs are older than it.
+ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
+.PHONY: build/cordon
+endif
+build/cordon: $(O)/cordon
+	$(Q)ln -sfn $(B)/cordon $@
+
+$(O)/cordon: $(O)/tui/main.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+
+$(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
+
+# The shipped themes and keymaps are part of the program.
+LOOKS := $(wildcard themes/*.theme keymaps/*.keys)
+$(O)/gen/builtin_files.c: $(LOOKS) Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && { echo '#include "tui/look/builtin.h"'; \
+	echo 'const struct builtin_file builtin_files[] = {'; \
+	for f in $(LOOKS); do printf '{"%s",\n' "$${f##*/}"; \
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/.*/"&\\n"/' "$$f"; echo '},'; done; \
+	echo '{0, 0}};'; } >$@
+$(O)/gen/builtin_files.o: $(O)/gen/builtin_files.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(FLAGS) -c $< -o $@
+
+$(filter $(O)/tests/screen/%,$(UNIT)): $(O)/tests/screen/scene.o
+$(UNIT): $(O)/%: $(O)/%.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka -ldl
+
+$(MODEL): $(MODELSRC:%.c=$(O)/%.o) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -ldl
+
+$(BENCH): $(O)/%: $(O)/%.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+
+# Without libFuzzer: the corpus and a few thousand mutations of it, as a TAP test.
+$(FUZZ): $(O)/%: $(O)/%.o $(O)/tests/fuzz/driver.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $< $(O)/tests/fuzz/driver.o $(LIB) $(PKG_LIBS) -ldl
+
+# Stand-alone, and static where that is possible: they also run in places without a libc.
+$(TOOLS): $(O)/%: $(O)/%.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(if $(filter release debug,$(B)),-static,$(MODE)) -o $@ $< -pthread
+
+-include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(FUZZ:=.d) $(BENCH:=.d)
+
+# ---- run -----------------------------------------------------------------------------------------
+# What is missing is installed first; the flags above must be read anew after that: hence $(MAKE).
+.PHONY: run
+run: deps ## build and open the console; CMD='...' runs that instead of your shell
+	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	$(Q)exec build/cordon run -- $(or $(CMD),"$${SHELL:-/bin/sh}")
+
+# ---- dependencies --------------------------------------------------------------------------------
+DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \
+	libutf8proc-dev libvterm-dev libseccomp-dev libxxhash-dev libmd-dev libgit2-dev uthash-dev
+DEPS_dnf := gcc pkgconf-pkg-config libuv-devel ncurses-devel cjson-devel libzstd-devel \
+	utf8proc-devel libvterm-devel libseccomp-devel xxhash-devel libmd-devel libgit2-devel uthash-devel
+DEPS_pacman := gcc pkgconf libuv ncurses cjson zstd libutf8proc libvterm libseccomp xxhash libmd \
+	libgit2 uthash
+DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd libgit2 uthash
+
+# (an npm from elsewhere conflicts with the distribution's)
+NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
+TEST_DEPS_apt = libcmocka-dev perl tmux git rsync python3 vim sqlite3 procps attr acl \
+	e2fsprogs xfsprogs btrfs-progs $(NPM)
+TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
+	attr acl e2fsprogs xfsprogs btrfs-progs $(NPM)
+TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
+	e2fsprogs xfsprogs btrfs-progs $(NPM)
+TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
+
+LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
+LINT_DEPS_dnf := clang clang-tools-extra cppcheck ShellCheck
+LINT_DEPS_pacman := clang cppcheck shellcheck
+LINT_DEPS_brew := llvm cppcheck shellcheck
+
+have-build = pkg-config --exists $(LIBS) libgit2 && \
+	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
+have-test = pkg-config --exists cmocka && command -v prove tmux git rsync python3 vim npm sqlite3 \
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs && \
+	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs | wc -l)" = 14 ]
+have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
+	command -v shellcheck
+install-deps = @if [ '$(DEPS)' != no ] && ! { $($(1)); } >/dev/null 2>&1; then \
+	if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+	if command -v apt-get >/dev/null; then \
+		set -- env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $($(2)apt); \
+		$$sudo apt-get update -qq; \
+	elif command -v dnf >/dev/null; then set -- dnf install -y $($(2)dnf); \
+	elif command -v pacman >/dev/null; then set -- pacman -S --needed --noconfirm $($(2)pacman); \
+	elif command -v brew >/dev/null; then sudo=; set -- brew install $($(2)brew); \
+	else echo 'make: no apt, dnf, pacman or brew here: install these yourself: $($(2)apt)' >&2; exit 1; fi; \
+	echo "make: installing what is missing: $$sudo $$*"; $$sudo "$$@"; fi
+
+.PHONY: deps test-deps lint-deps
+deps: ## install what the build needs, if anything is missing (DEPS=no: never)
+	$(call install-deps,have-build,DEPS_)
+test-deps: deps
+	$(call install-deps,have-test,TEST_DEPS_)
+lint-deps: deps
+	$(call install-deps,have-lint,LINT_DEPS_)
+
+# ---- test ----------------------------------------------------------------------------------------
+.PHONY: test tests unit
+test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
+	$(Q)$(MAKE) --no-print-directory DEPS=no tests
+	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(UNIT) $(FUZZ) $(SCRIPTS)
+
+tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ)
+
+unit: $(UNIT) ## build and run the unit and screen tests only
+	CMOCKA_MESSAGE_OUTPUT=TAP prove -e '' $(UNIT)
+
+.PHONY: soak
+soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault and 200 kills
+	$(Q)$(MAKE) --no-print-directory DEPS=no tests $(MODEL)
+	$(Q)tests/model/soak.sh $(MODEL) -t $(SOAK_SECONDS) -n $(SOAK_N) -j $(JOBS) \
+		-s $(or $(filter-out 0,$(SEED)),$(shell date +%s)000)
+	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 FLOOD=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
+		$(O)/tests/unit/test_journal_fault $(O)/tests/unit/test_journal_crash \
+		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
+		tests/e2e/flood.sh
+
+.PHONY: bench
+bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets
+	$(Q)$(MAKE) --no-print-directory DEPS=no all $(BENCH)
+	$(Q)B=$(B) tests/bench/bench.sh
+
+.PHONY: fuzz
+fuzz: lint-deps ## run each fuzz target for FUZZ_SECONDS under clang's libFuzzer
+	$(Q)$(MAKE) --no-print-directory DEPS=no B=fuzz CC=clang fuzzers
+	$(Q)for f in $(FUZZSRC:tests/fuzz/%.c=%); do \
+		corpus=tests/fuzz/corpus/$${f#fuzz_}; mkdir -p "build/fuzz/found/$$f"; \
+		[ -d "$$corpus" ] || corpus=; echo "  FUZZ    $$f"; \
+		"build/fuzz/tests/fuzz/$$f" -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-print_final_stats=0 -verbosity=0 "build/fuzz/found/$$f" $$corpus || exit 1; \
+	done
+
+.PHONY: fuzzers
+fuzzers: $(LIB) $(FUZZSRC:%.c=$(O)/%.o)
+	$(Q)for f in $(FUZZSRC:%.c=%); do \
+		$(CC) $(LINK) -fsanitize=fuzzer -o $(O)/$$f $(O)/$$f.o $(LIB) $(PKG_LIBS) -ldl || exit 1; \
+	done
+
+.PHONY: screenshots
+screenshots: test-deps ## take the pictures in screenshots/ from real runs
+	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	$(Q)tests/support/screenshots.sh
+
+# ---- lint ----------------------------------------------------------------------------------------
+.PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-tidy
+lint: lint-deps ## formatting, include directions, clang-tidy, cppcheck, shellcheck
+	$(Q)$(MAKE) --no-print-directory DEPS=no -k lint-format lint-tree lint-headers lint-shell \
+		lint-cppcheck
+	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began
+	$(Q)$(MAKE) --no-print-directory DEPS=no -k -j$(JOBS) lint-tidy
+	@echo 'lint: clean'
+
+ALLSRC := $(SRC) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
+
+# Other majors format differently: without 14 the check is left out, and says so.
+lint-format:
+	$(Q)if $(CLANG_FORMAT) --version | grep -q 'version 14\.'; then \
+		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(HDR); \
+	else echo 'lint: clang-format 14 is not here: formatting not checked'; fi
+
+lint-tree: # sizes, include directions, every action bound
+	$(Q)tests/support/lint.sh
+
+lint-headers: $(HDR:%=$(O)/headers/%.ok)
+$(O)/headers/%.ok: %
+	$(Q)mkdir -p $(@D) && printf '#include "%s"\n' '$<' | \
+		$(CC) $(FLAGS) -Werror -Wno-unused-function -Wno-pedantic -fsyntax-only -x c - && touch $@
+
+lint-shell:
+	$(Q)shellcheck $(SHELLSRC)
+
+lint-cppcheck:
+	$(Q)mkdir -p $(O)/cppcheck && cppcheck -q -j $(JOBS) --std=c11 --library=posix \
+		--enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppressions-list=tests/support/cppcheck.txt --cppcheck-build-dir=$(O)/cppcheck \
+		-I. -D_GNU_SOURCE -D__linux__ -D__x86_64__ -DLIBGIT2_SONAME='""' -DCORDON_PREFIX='""' -DCORDON_VERSION='""' \
+		$(addprefix --include=,$(wildcard /usr/include/uthash.h)) \
+		$(SRC)
+
+lint-tidy: $(SRC:%.c=$(O)/tidy/%.ok)
+$(O)/tidy/%.ok: %.c .clang-tidy
+	$(Q)mkdir -p $(@D); \
+	if [ $$(($$(date +%s) - $$(cat $(O)/tidy/began))) -gt $(TIDY_SECONDS) ]; then \
+		echo 'lint: no time left for clang-tidy on $<'; \
+	else \
+		clang-tidy --quiet --warnings-as-errors='*' $< -- $(DEFS) >$@.out 2>$@.err && \
+		mv $@.out $@ || { cat $@.out; grep -v 'warnings\? generated' $@.err; exit 1; }; \
+	fi
+
+.PHONY: format
+format: ## let clang-format rewrite the sources
+	$(CLANG_FORMAT) -i $(ALLSRC) $(HDR)
+
+compile_commands.json: Makefile ## for editors
+	$(Q){ echo '['; sep=; for f in $(ALLSRC); do \
+		printf '%s{"directory":"%s","file":"%s","command":"%s"}\n' "$$sep" "$$PWD" "$$f" \
+			"$$(printf '%s' '$(CC) $(subst ','\'',$(FLAGS)) -c '"$$f" | sed 's/["\\]/\\&/g')"; \
+		sep=,; done; echo ']'; } >$@
+
+# ---- install -------------------------------------------------------------------------------------
+SHARE := $(DESTDIR)$(PREFIX)/share
+APPARMOR := $(DESTDIR)/etc/apparmor.d
+
+.PHONY: install uninstall
+install: ## install below PREFIX (DESTDIR for packages), with man page, themes and keymaps
+	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
+	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps
+	install -m 644 themes/*.theme $(SHARE)/cordon/themes
+	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
+	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
+	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
+		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
+			backends/linux/apparmor.profile >$(APPARMOR)/cordon && \
+		echo 'installed $(APPARMOR)/cordon'; \
+	fi
+	@if [ -z '$(DESTDIR)' ] && [ -d /sys/kernel/security/apparmor ] && \
+		command -v apparmor_parser >/dev/null; then apparmor_parser -r /etc/apparmor.d/cordon; fi
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/cordon $(SHARE)/man/man1/cordon.1
+	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
+		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
+	rm -f $(APPARMOR)/cordon
+	rm -rf $(SHARE)/cordon
+
+.PHONY: dist
+dist: ## build/cordon-<version>.tar.gz of what is committed
+	@mkdir -p build
+	v=$$(git describe --tags --always); \
+	git archive --format=tar.gz --prefix="cordon-$$v/" -o "build/cordon-$$v.tar.gz" HEAD && \
+	echo "build/cordon-$$v.tar.gz"
+
+.PHONY: ci
+ci: ## what CI runs
+	.ci/run
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build compile_commands.json
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+	@echo '  B=release|debug|asan|tsan|cov  CC=clang  V=1  DEPS=no  PREFIX=  DESTDIR='
