@@ -1,0 +1,16 @@
+/* clock - wall time for people, monotonic time for waiting. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/* Microseconds since 1970; CORDON_TEST_CLOCK pins it in tests (see tests/support). */
+int64_t clock_wall_us(void);
+/* Microseconds of CLOCK_MONOTONIC. */
+int64_t clock_mono_us(void);
+/* Microseconds of CLOCK_BOOTTIME, as /proc counts the start of processes. */
+int64_t clock_boot_us(void);
+/* "2026-11-21T22:04:45.123456Z", for logs. */
+void clock_iso(char out[32], int64_t wall_us);
+/* "22:04:45", local time, for lists. */
+void clock_hms(char out[16], int64_t wall_us);

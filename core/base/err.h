@@ -1,0 +1,23 @@
+/* err - what failed, in words, beside the negative errno that says it to code. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/*
+ * Life:      on the caller's stack, zero-initialised (`struct err err = {0};`); nothing to free.
+ * Contract:  functions return 0 or a count, or a negative errno, and then have set *err; on success
+ *            *err is untouched. Every function here accepts err == NULL.
+ * Style:     "what failed: why: what to do", no newline; agent-controlled parts are escaped here.
+ */
+struct err {
+	int code; /* negative errno, 0 while unset */
+	char text[1024];
+};
+
+/* Set "<formatted>: <strerror(-code)>" and return code. */
+int err_set(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Set the formatted text alone (the reason is in the words) and return code. */
+int err_say(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Prefix what is there with "<formatted>: " and return code. */
+int err_wrap(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);

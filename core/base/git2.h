@@ -1,0 +1,51 @@
+/* git2 - libgit2, opened when it is first needed. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <git2.h>
+
+#include "core/base/err.h"
+
+/*
+ * libgit2 and the libraries that it brings along cost 3 ms of a start and 4 MB, and most runs never
+ * need it: so it is opened with dlopen() and called through this table. The name is that of the
+ * version whose headers this build saw (LIBGIT2_SONAME), because structures differ between
+ * versions.
+ *
+ * Life:    the first git2_get() opens it; it stays until the process ends.
+ * Threads: any. libgit2 serves several threads as long as each uses objects of its own.
+ * Safety:  the search paths of system, global, xdg and programdata configuration are emptied, so
+ *          nothing but what is handed over is ever read.
+ */
+#define GIT2_FUNCTIONS(X)                                                                          \
+	X(git_libgit2_init)                                                                        \
+	X(git_libgit2_opts)                                                                        \
+	X(git_error_last)                                                                          \
+	X(git_config_open_ondisk)                                                                  \
+	X(git_config_free)                                                                         \
+	X(git_config_iterator_new)                                                                 \
+	X(git_config_iterator_free)                                                                \
+	X(git_config_next)                                                                         \
+	X(git_diff_options_init)                                                                   \
+	X(git_patch_from_buffers)                                                                  \
+	X(git_patch_free)                                                                          \
+	X(git_patch_num_hunks)                                                                     \
+	X(git_patch_get_hunk)                                                                      \
+	X(git_patch_num_lines_in_hunk)                                                             \
+	X(git_patch_get_line_in_hunk)                                                              \
+	X(git_patch_line_stats)                                                                    \
+	X(git_merge_file_options_init)                                                             \
+	X(git_merge_file_input_init)                                                               \
+	X(git_merge_file)                                                                          \
+	X(git_merge_file_result_free)
+
+struct git2 {
+#define X(name) __typeof__(name) *name;
+	GIT2_FUNCTIONS(X)
+#undef X
+};
+
+/* NULL and *err when the library is missing or of another version. */
+const struct git2 *git2_get(struct err *err) MUST_USE;
+/* libgit2's own words for its last failure in this thread, as -EIO: "<formatted>: <words>". */
+int git2_fail(const struct git2 *g, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);

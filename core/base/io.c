@@ -1,0 +1,305 @@
+/* io - whole reads and writes, small files, directories, descriptors over sockets. */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+
+int io_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int io_pwrite_all(int fd, const void *data, size_t len, off_t at)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t io_read_full(int fd, void *data, size_t len)
+{
+	char *p = data;
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = read(fd, p + got, len - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+ssize_t io_pread_full(int fd, void *data, size_t len, off_t at)
+{
+	char *p = data;
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, p + got, len - got, at + (off_t)got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+int io_read_all(int fd, size_t max, char **ret, size_t *ret_len)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	for (;;) {
+		ssize_t n;
+
+		buf_reserve(&b, 8192);
+		n = io_read_full(fd, b.data + b.len, 8192);
+		if (n < 0)
+			return (int)n;
+		b.len += (size_t)n;
+		b.data[b.len] = '\0';
+		if (b.len > max)
+			return -EFBIG;
+		if (n < 8192)
+			break;
+	}
+	if (ret_len)
+		*ret_len = b.len;
+	*ret = buf_take(&b);
+	return 0;
+}
+
+int io_read_file(int dirfd, const char *name, size_t max, char **ret, size_t *ret_len)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	return io_read_all(fd, max, ret, ret_len);
+}
+
+int io_write_file(int dirfd, const char *name, mode_t mode, const void *data, size_t len,
+		  bool durable)
+{
+	AUTO_FREE char *tmp = xasprintf("%s.tmp", name);
+	AUTO_CLOSE int fd = -1;
+	int r;
+
+	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0)
+		return -errno;
+	/* The keeper's umask is that of whoever it acts for. */
+	r = fchmod(fd, mode) < 0 ? -errno : io_write_all(fd, data, len);
+	if (r == 0 && durable && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(dirfd, tmp, dirfd, name) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dirfd, tmp, 0);
+	return r;
+}
+
+int io_mkdir_p(int dirfd, const char *path, mode_t mode)
+{
+	AUTO_FREE char *p = xstrdup(path);
+
+	for (char *slash = p + (*p == '/'); (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdirat(dirfd, p, mode) < 0 && errno != EEXIST && errno != EROFS)
+			return -errno;
+		*slash = '/';
+	}
+	if (mkdirat(dirfd, p, mode) < 0 && errno != EEXIST)
+		return -errno;
+	return 0;
+}
+
+/* Unlink everything in the open directory; subdirectories are pushed by reopening, depth first. */
+static int empty_dir(int dirfd, int depth)
+{
+	AUTO_DIR DIR *dir = NULL;
+	AUTO_CLOSE int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent *e;
+
+	if (own < 0)
+		return -errno;
+	dir = fdopendir(own);
+	if (!dir)
+		return -errno;
+	own = -1;
+	while ((errno = 0, e = readdir(dir))) {
+		AUTO_CLOSE int sub = -1;
+		int r;
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		if (unlinkat(dirfd, e->d_name, 0) == 0)
+			continue;
+		if (errno != EISDIR && errno != EPERM)
+			return -errno;
+		sub = openat(dirfd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (sub < 0)
+			return -errno;
+		r = depth < 64 ? empty_dir(sub, depth + 1) : -ELOOP;
+		if (r < 0)
+			return r;
+		if (unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
+			return -errno;
+	}
+	return -errno;
+}
+
+int io_remove_tree(int dirfd, const char *name)
+{
+	AUTO_CLOSE int fd = -1;
+	int r;
+
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	r = empty_dir(fd, 0);
+	if (r < 0)
+		return r;
+	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+int io_send_fd(int sock, const void *data, size_t len, int fd)
+{
+	union {
+		char raw[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n;
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control.raw;
+		msg.msg_controllen = sizeof(control.raw);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	do {
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EMSGSIZE;
+}
+
+ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
+{
+	union {
+		char raw[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {.iov_base = data, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.raw,
+			     .msg_controllen = sizeof(control.raw)};
+	ssize_t n;
+
+	if (ret_fd)
+		*ret_fd = -1;
+	do {
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		int fd;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(&fd, CMSG_DATA(c), sizeof(int));
+		if (ret_fd && *ret_fd < 0)
+			*ret_fd = fd;
+		else
+			close(fd);
+	}
+	return n;
+}
+
+int io_lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK || tries == 100)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+int io_set_nonblock(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	flags = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+int io_set_cloexec(int fd, bool on)
+{
+	return fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0) < 0 ? -errno : 0;
+}

@@ -1,0 +1,11 @@
+/* json - writing JSON text by hand where a line is hot; reading is cJSON's. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/*
+ * Append s as a JSON string. Bytes that are not UTF-8 become U+DC80..U+DCFF escapes ("\udc80"),
+ * as Python's surrogateescape does, so that every path name survives the round trip.
+ */
+void json_quote(struct buf *out, const char *s, size_t len);

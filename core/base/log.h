@@ -1,0 +1,34 @@
+/* log - the diagnostic log: JSON lines for the people who mend cordon, never for its user. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+enum log_level {
+	LOG_ERROR,
+	LOG_WARN,
+	LOG_INFO,
+	LOG_DEBUG,
+};
+
+/*
+ * Until log_open() everything is dropped. The fd is shared across fork; lines are written with one
+ * write(2) to an O_APPEND file, so processes do not tear each other's lines. Thread-safe.
+ */
+void log_open(int fd, enum log_level max, const char *session); /* borrows fd; copies session */
+/* Open dir/cordon.log for this process and those it forks; above 8 MiB the old one becomes
+ * cordon.log.1. Returns the descriptor (log_open() has it), or -1 where there can be no log. */
+int log_open_in(const char *dir, enum log_level max, const char *session);
+int log_descriptor(void); /* -1: none */
+bool log_wants(enum log_level level);
+/* component: "keeper", "journal", "door", ... */
+void log_line(enum log_level level, const char *component, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+#define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_line(LOG_WARN, __VA_ARGS__)
+#define log_info(...)  log_line(LOG_INFO, __VA_ARGS__)
+#define log_debug(...)                                                                             \
+	do {                                                                                       \
+		if (log_wants(LOG_DEBUG))                                                          \
+			log_line(LOG_DEBUG, __VA_ARGS__);                                          \
+	} while (0)

@@ -1,0 +1,85 @@
+/* path - names of places as text; nothing here looks at a file system. */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/path.h"
+
+#include <string.h>
+
+#include "core/base/buf.h"
+
+/* Drop the last component of what is built so far; false when there is none that ".." may eat. */
+static bool pop(struct buf *b, size_t root)
+{
+	char *slash;
+	const char *last;
+
+	if (b->len == root)
+		return root == 1; /* "/.." is "/" */
+	slash = strrchr(b->data, '/');
+	last = slash ? slash + 1 : b->data;
+	if (str_eq(last, ".."))
+		return false;
+	buf_truncate(b, slash ? MAX((size_t)(slash - b->data), root) : 0);
+	return true;
+}
+
+char *path_clean(const char *path)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	size_t root = *path == '/';
+
+	if (root)
+		buf_ch(&b, '/');
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		bool up = n == 2 && path[0] == '.' && path[1] == '.';
+
+		if (n > 0 && !(n == 1 && path[0] == '.') && !(up && pop(&b, root))) {
+			if (b.len > root)
+				buf_ch(&b, '/');
+			buf_add(&b, path, n);
+		}
+		path += n + (path[n] == '/');
+	}
+	if (b.len == 0)
+		buf_ch(&b, '.');
+	return buf_take(&b);
+}
+
+char *path_join(const char *dir, const char *name)
+{
+	if (*name == '/' || *dir == '\0')
+		return xstrdup(name);
+	return xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/", name);
+}
+
+const char *path_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (str_eq(dir, "/"))
+		return *path == '/' ? path + 1 : NULL;
+	if (strncmp(path, dir, n) != 0)
+		return NULL;
+	if (path[n] == '\0')
+		return path + n;
+	return path[n] == '/' ? path + n + 1 : NULL;
+}
+
+bool path_is_beneath(const char *path, const char *dir)
+{
+	return path_below(path, dir) != NULL;
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+char *path_expand_home(const char *path, const char *home)
+{
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
+		return xasprintf("%s%s", home, path + 1);
+	return xstrdup(path);
+}

@@ -1,0 +1,18 @@
+/* path - names of places as text; nothing here looks at a file system. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/* "a//b/./c/" -> "a/b/c"; ".." is folded lexically; "/.." is "/". Heap string; "" becomes ".". */
+char *path_clean(const char *path) MUST_USE;
+/* dir + "/" + name, or name alone when it is absolute. Not cleaned. Heap string. */
+char *path_join(const char *dir, const char *name) MUST_USE;
+/* True when path is dir or lies below it. Both absolute and clean. */
+bool path_is_beneath(const char *path, const char *dir);
+/* What of path lies below dir: "" for dir itself, NULL when it is not beneath. Borrowed. */
+const char *path_below(const char *path, const char *dir);
+/* Last component (no trailing slashes expected). Borrowed. */
+const char *path_base(const char *path);
+/* "~/x" -> "$HOME/x" for a leading "~" or "~/"; else a copy. Heap string. */
+char *path_expand_home(const char *path, const char *home) MUST_USE;

@@ -1,0 +1,70 @@
+/* util - scope-bound cleanup, explicit hand-over of ownership, small macros. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#define CLEANUP(fn)	  __attribute__((cleanup(fn)))
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#define MUST_USE	  __attribute__((warn_unused_result))
+#define NORETURN	  __attribute__((noreturn))
+#define UNUSED		  __attribute__((unused))
+
+/*
+ * Declare owned things at the top of the function with one of these and initialise them empty
+ * (NULL or -1); the scope's end releases them on every path. take_ptr() and take_fd() hand over.
+ */
+#define AUTO_FREE  CLEANUP(util_free_ptr)
+#define AUTO_CLOSE CLEANUP(util_close_fd)
+#define AUTO_FILE  CLEANUP(util_close_file)
+#define AUTO_DIR   CLEANUP(util_close_dir)
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)    ((a) < (b) ? (a) : (b))
+#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+
+void util_free_ptr(void *pp);	   /* pp is the address of a pointer */
+void util_close_fd(int *fd);	   /* keeps errno; -1 is a no-op */
+void util_close_file(FILE **file); /* keeps errno; NULL is a no-op */
+void util_close_dir(DIR **dir);	   /* keeps errno; NULL is a no-op */
+
+/* Give up ownership: the variable becomes empty, the caller owns the value. */
+static inline int take_fd(int *fd)
+{
+	int v = *fd;
+
+	*fd = -1;
+	return v;
+}
+
+static inline void *take_ptr_at(void *pp)
+{
+	void **p = pp;
+	void *v = *p;
+
+	*p = NULL;
+	return v;
+}
+#define take_ptr(pp) take_ptr_at(pp)
+
+/*
+ * Allocation that does not fail: out of memory calls the hook (the console restores the terminal
+ * there) and aborts. Not for the code between fork and exec, and not for sizes the agent names.
+ */
+void *xmalloc(size_t size) MUST_USE;
+void *xcalloc(size_t n, size_t size) MUST_USE;
+void *xrealloc(void *p, size_t size) MUST_USE;
+char *xstrdup(const char *s) MUST_USE; /* NULL gives NULL */
+char *xstrndup(const char *s, size_t n) MUST_USE;
+char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_USE;
+void util_set_oom_hook(void (*hook)(void));
+
+bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
