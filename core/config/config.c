@@ -1,0 +1,383 @@
+/* config - settings in git-config syntax: levels, origins, unknown keys refused. */
+/* SPDX-License-Identifier: MIT */
+#include "core/config/config_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/base/path.h"
+
+struct setting {
+	const char **values; /* strings are owned; weakest level first */
+	char **origins;
+	enum config_level *levels;
+	size_t n;
+};
+
+struct config {
+	struct setting *settings; /* parallel to config_keys() */
+	char *home;
+	char *folder; /* NULL without one */
+};
+
+static int key_index(const char *key)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(keys[i].name, key) == 0)
+			return (int)i;
+	return -1;
+}
+
+static const struct setting *find(const struct config *c, const char *key)
+{
+	int i = key_index(key);
+
+	assert(i >= 0);
+	return &c->settings[i];
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* 1, 0, or -1 when it is no boolean; as git reads them. */
+static int parse_bool(const char *s)
+{
+	static const char *const yes[] = {"true", "yes", "on", "1"};
+	static const char *const no[] = {"false", "no", "off", "0", ""};
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		if (strcasecmp(s, yes[i]) == 0)
+			return 1;
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		if (strcasecmp(s, no[i]) == 0)
+			return 0;
+	return -1;
+}
+
+bool config_parse_int(const char *s, int64_t *ret)
+{
+	static const char units[] = "kmg";
+	char *end;
+	long long v;
+	const char *unit;
+
+	if (*s < '0' || *s > '9') /* no sign, no blanks: every number here is a count */
+		return false;
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	if (errno)
+		return false;
+	if (*end) {
+		unit = strchr(units, *end | 0x20);
+		if (!unit || end[1])
+			return false;
+		for (ptrdiff_t i = unit - units; i >= 0; i--)
+			if (__builtin_mul_overflow(v, 1024LL, &v))
+				return false;
+	}
+	*ret = v;
+	return true;
+}
+
+static bool in_words(const char *words, const char *s)
+{
+	size_t len = strlen(s);
+
+	while (words) {
+		size_t n = strcspn(words, "|");
+
+		if (n == len && memcmp(words, s, n) == 0)
+			return true;
+		words = words[n] ? words + n + 1 : NULL;
+	}
+	return false;
+}
+
+/* The value in its kept form on the heap, or NULL and *why. */
+static char *normal_form(const struct config *c, const struct config_key *key,
+			 const struct config_source *src, const char *value, const char **why)
+{
+	AUTO_FREE char *whole = NULL;
+	int64_t number;
+
+	switch (key->type) {
+	case CONFIG_BOOL:
+		if (parse_bool(value) >= 0)
+			return xstrdup(parse_bool(value) ? "true" : "false");
+		*why = "say true or false";
+		return NULL;
+	case CONFIG_INT:
+		if (config_parse_int(value, &number))
+			return xstrdup(value);
+		*why = "say a number, perhaps with k, m or g";
+		return NULL;
+	case CONFIG_ENUM:
+		if (in_words(key->words, value))
+			return xstrdup(value);
+		*why = key->words;
+		return NULL;
+	case CONFIG_PATHS:
+		whole = path_expand_home(value, c->home);
+		if (*value && *whole != '/' && src->base) {
+			char *joined = path_join(src->base, whole);
+
+			free(whole);
+			whole = joined;
+		}
+		if (*whole == '/')
+			return path_clean(whole);
+		*why = "say an absolute path or one that begins with ~/";
+		return NULL;
+	case CONFIG_STR:
+	case CONFIG_LIST:
+		break;
+	}
+	if (*value)
+		return xstrdup(value);
+	*why = "the value is empty";
+	return NULL;
+}
+
+static int edit_distance(const char *a, const char *b)
+{
+	size_t n = strlen(b);
+	int row[64];
+
+	if (n >= ARRAY_LEN(row))
+		return INT_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = (int)j;
+	for (int i = 1; *a; a++, i++) {
+		int diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			int keep = row[j];
+			int swap = diagonal + (*a != b[j - 1]);
+
+			row[j] = MIN(swap, MIN(row[j], row[j - 1]) + 1);
+			diagonal = keep;
+		}
+	}
+	return row[n];
+}
+
+static const char *nearest(const char *key)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+	const char *best = keys[0].name;
+	int least = INT_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		int d = edit_distance(strnlen(key, 64) < 64 ? key : "", keys[i].name);
+
+		/* The same name in another section is nearer than its letters say. */
+		if (str_eq(strrchr(keys[i].name, '.'), strrchr(key, '.')))
+			d = 1;
+		if (d < least) {
+			least = d;
+			best = keys[i].name;
+		}
+	}
+	return best;
+}
+
+static void keep(struct setting *s, enum config_level level, char *value, const char *origin)
+{
+	s->values = xrealloc(s->values, (s->n + 2) * sizeof(*s->values));
+	s->origins = xrealloc(s->origins, (s->n + 1) * sizeof(*s->origins));
+	s->levels = xrealloc(s->levels, (s->n + 1) * sizeof(*s->levels));
+	s->values[s->n] = value;
+	s->values[s->n + 1] = NULL;
+	s->origins[s->n] = xstrdup(origin);
+	s->levels[s->n++] = level;
+}
+
+/* May the file in the working folder say this? */
+static bool tightens(const struct config *c, const struct config_key *key, const char *value)
+{
+	switch (key->project) {
+	case PROJECT_NEVER:
+		return false;
+	case PROJECT_ONLY:
+		return str_eq(value, key->tight);
+	case PROJECT_ADD:
+		break;
+	}
+	/* Hiding /usr would only break the run; what is the human's own is worth hiding. */
+	if (key->type != CONFIG_PATHS)
+		return true;
+	return (c->folder && path_is_beneath(value, c->folder) && !str_eq(value, c->folder)) ||
+	       (path_is_beneath(value, c->home) &&
+		!path_is_beneath(c->folder ? c->folder : "", value));
+}
+
+int config_set(struct config *c, const struct config_source *src, const char *name,
+	       const char *value, struct err *err)
+{
+	size_t n;
+	int i = key_index(name);
+	const struct config_key *key = &config_keys(&n)[MAX(i, 0)];
+	AUTO_FREE char *kept = NULL;
+	const char *why = NULL;
+
+	if (i < 0)
+		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", src->origin,
+			       name, nearest(name));
+	if (!value && key->type != CONFIG_BOOL)
+		return err_say(err, -EINVAL, "%s: %s needs a value", src->origin, name);
+	kept = normal_form(c, key, src, value ? value : "true", &why);
+	if (!kept)
+		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", src->origin, value,
+			       name, why);
+	if (src->level == CONFIG_PROJECT && !tightens(c, key, kept))
+		return err_say(err, -EINVAL,
+			       "%s: a file in the working folder may not set %s to '%s': put it "
+			       "into your own configuration",
+			       src->origin, name, kept);
+	if (c->settings[i].n >= CONFIG_MAX_VALUES)
+		return err_say(err, -EINVAL, "%s: too many values of %s: at most %d", src->origin,
+			       name, CONFIG_MAX_VALUES);
+	keep(&c->settings[i], src->level, take_ptr(&kept), src->origin);
+	return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int set_options(struct config *c, const struct config_spec *spec, struct err *err)
+{
+	const struct config_source src = {CONFIG_OPTION, "--set", spec->folder};
+
+	for (size_t i = 0; spec->settings && spec->settings[i]; i++) {
+		AUTO_FREE char *key = xstrdup(spec->settings[i]);
+		char *eq = strchr(key, '=');
+		int r;
+
+		if (eq)
+			*eq = '\0';
+		r = config_set(c, &src, key, eq ? eq + 1 : NULL, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_levels(struct config *c, const struct config_spec *spec, struct err *err)
+{
+	AUTO_FREE char *user = NULL;
+	AUTO_FREE char *project = NULL;
+	int r;
+
+	user = spec->config_home && *spec->config_home
+		       ? xasprintf("%s/cordon/config", spec->config_home)
+		       : xasprintf("%s/.config/cordon/config", spec->home);
+	r = config_read_file(c, CONFIG_ORG, spec->org_file ? spec->org_file : "/etc/cordon/config",
+			     spec, err);
+	if (r == 0)
+		r = config_read_file(c, CONFIG_USER, user, spec, err);
+	if (r == 0 && spec->folder) {
+		project = path_join(spec->folder, ".cordon.conf");
+		r = config_read_file(c, CONFIG_PROJECT, project, spec, err);
+	}
+	if (r == 0 && spec->file)
+		r = config_read_file(c, CONFIG_FILE, spec->file, spec, err);
+	if (r == 0)
+		r = set_options(c, spec, err);
+	return r;
+}
+
+int config_load(struct config **ret, const struct config_spec *spec, struct err *err)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+	struct config *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	c->settings = xcalloc(n, sizeof(*c->settings));
+	c->home = xstrdup(spec->home);
+	c->folder = xstrdup(spec->folder);
+	for (size_t i = 0; i < n; i++)
+		if (keys[i].value)
+			keep(&c->settings[i], CONFIG_BUILTIN, xstrdup(keys[i].value), "built in");
+	r = read_levels(c, spec, err);
+	if (r < 0) {
+		config_free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+void config_free(struct config *c)
+{
+	size_t n;
+
+	if (!c)
+		return;
+	config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		struct setting *s = &c->settings[i];
+
+		for (size_t j = 0; j < s->n; j++) {
+			free((void *)(uintptr_t)s->values[j]);
+			free(s->origins[j]);
+		}
+		free(s->values);
+		free(s->origins);
+		free(s->levels);
+	}
+	free(c->settings);
+	free(c->home);
+	free(c->folder);
+	free(c);
+}
+
+/* ---- getters --------------------------------------------------------------------------------- */
+
+const char *config_str(const struct config *c, const char *key)
+{
+	const struct setting *s = find(c, key);
+
+	return s->n ? s->values[s->n - 1] : NULL;
+}
+
+bool config_bool(const struct config *c, const char *key)
+{
+	return str_eq(config_str(c, key), "true");
+}
+
+int64_t config_int(const struct config *c, const char *key)
+{
+	const char *s = config_str(c, key);
+	int64_t v = 0;
+
+	return s && config_parse_int(s, &v) ? v : 0;
+}
+
+size_t config_list(const struct config *c, const char *key, const char *const **ret)
+{
+	const struct setting *s = find(c, key);
+
+	*ret = s->values;
+	return s->n;
+}
+
+bool config_is_set(const struct config *c, const char *key)
+{
+	const struct setting *s = find(c, key);
+
+	return s->n && s->levels[s->n - 1] != CONFIG_BUILTIN;
+}
+
+const char *config_origin(const struct config *c, const char *key)
+{
+	const struct setting *s = find(c, key);
+
+	return s->n ? s->origins[s->n - 1] : "built in";
+}

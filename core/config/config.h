@@ -1,0 +1,79 @@
+/* config - settings in git-config syntax: levels, origins, unknown keys refused. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/*
+ * Levels, weakest first: built in, org (/etc/cordon/config), user ($XDG_CONFIG_HOME/cordon/config),
+ * project (<folder>/.cordon.conf: untrusted, read from memory without includes, only keys that
+ * tighten), --config FILE, --set section.key=value.
+ * Life:    config_load() -> config_free(). Read-only afterwards; getters borrow from it.
+ * Errors:  unknown key, bad value, wrong permissions: "FILE:LINE: ..." and -EINVAL.
+ * Threads: any, once loaded.
+ * libgit2 is opened only for a file that has more than plain settings (plain.c says why).
+ */
+struct config;
+
+enum config_level {
+	CONFIG_BUILTIN,
+	CONFIG_ORG,
+	CONFIG_USER,
+	CONFIG_PROJECT,
+	CONFIG_FILE,
+	CONFIG_OPTION,
+};
+
+/* Whether and how the file in the working folder may set a key. */
+enum config_project {
+	PROJECT_NEVER,
+	PROJECT_ADD,  /* lists: may add */
+	PROJECT_ONLY, /* only the value in struct config_key.tight */
+};
+
+enum config_type {
+	CONFIG_BOOL,
+	CONFIG_INT, /* "k", "m", "g" suffixes as git's */
+	CONFIG_STR,
+	CONFIG_ENUM,  /* one of the words in struct config_key.words */
+	CONFIG_LIST,  /* may be given several times */
+	CONFIG_PATHS, /* the same; "~/" expanded, absolute and clean afterwards */
+};
+
+/* The table that config, the help text and the manual page share. */
+struct config_key {
+	const char *name;
+	enum config_type type;
+	const char *value; /* built-in default, NULL: unset */
+	const char *words; /* CONFIG_ENUM: "a|b|c" */
+	enum config_project project;
+	const char *tight; /* PROJECT_ONLY */
+	const char *help;
+};
+const struct config_key *config_keys(size_t *ret_n);
+
+struct config_spec {
+	const char *home;	     /* $HOME */
+	const char *config_home;     /* $XDG_CONFIG_HOME or NULL for $HOME/.config */
+	const char *folder;	     /* first working folder or NULL */
+	const char *file;	     /* --config or NULL */
+	const char *const *settings; /* --set, NULL-terminated, or NULL */
+	const char *org_file;	     /* NULL for /etc/cordon/config */
+};
+
+int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
+void config_free(struct config *c); /* NULL is a no-op */
+
+/* A count as in a file, "200m"; false: it is none. */
+bool config_parse_int(const char *s, int64_t *ret);
+
+/* Key as "section.name". The key must be one that is known and of that type. */
+const char *config_str(const struct config *c, const char *key); /* NULL when unset */
+bool config_bool(const struct config *c, const char *key);
+int64_t config_int(const struct config *c, const char *key); /* 0 when unset */
+/* All values of a key that may be given several times, weakest level first, and a NULL behind them;
+ * *ret is NULL when there are none. */
+size_t config_list(const struct config *c, const char *key, const char *const **ret);
+bool config_is_set(const struct config *c, const char *key); /* by anything but the table */
+/* "FILE:LINE", "--set" or "built in": where the winning value came from. Borrowed. */
+const char *config_origin(const struct config *c, const char *key);

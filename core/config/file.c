@@ -1,0 +1,282 @@
+/* file - one configuration file: who may have written it, and what it says. */
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/git2.h"
+#include "core/base/io.h"
+#include "core/config/config_priv.h"
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* "[section]" at the head of a line into out; false when the line is no plain header. */
+static bool read_header(const char *p, char *out, size_t size)
+{
+	size_t n = 0;
+
+	if (*p++ != '[')
+		return false;
+	while (*p == ' ' || *p == '\t')
+		p++;
+	while ((isalnum((unsigned char)*p) || *p == '-' || *p == '.') && n + 1 < size)
+		out[n++] = (char)tolower((unsigned char)*p++);
+	out[n] = '\0';
+	return true;
+}
+
+/* Does the line (or what follows a header on it) begin with this key's name? */
+static bool has_name(const char *p, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (*p == '[') {
+		size_t to = strcspn(p, "]\n");
+
+		p += to + (p[to] == ']');
+	}
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return strncasecmp(p, name, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '-';
+}
+
+int config_find_line(const char *text, const char *key, size_t nth)
+{
+	char section[64] = "";
+	const char *dot = strrchr(key, '.');
+	int line = 1;
+
+	if (!dot)
+		return 0;
+	for (const char *p = text; *p; line++) {
+		const char *s = p + strspn(p, " \t");
+		size_t n = (size_t)(dot - key);
+
+		read_header(s, section, sizeof(section));
+		if (strlen(section) == n && memcmp(section, key, n) == 0 && has_name(s, dot + 1) &&
+		    nth-- == 0)
+			return line;
+		p += strcspn(p, "\n");
+		p += *p == '\n';
+	}
+	return 0;
+}
+
+/*
+ * libgit2 follows [include] and [includeIf] while it parses, so no file with anything that might be
+ * such a header gets that far. A value that merely looks like one is refused too: that is harmless.
+ */
+static int find_include(const char *text)
+{
+	int line = 1;
+
+	for (const char *p = text; *p; p++) {
+		if (*p == '\n')
+			line++;
+		if (*p != '[')
+			continue;
+		if (strncasecmp(p + 1 + strspn(p + 1, " \t\r\""), "include", 7) == 0)
+			return line;
+	}
+	return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int check_writers(enum config_level level, const struct stat *st, const char *path,
+			 const struct config_spec *spec, struct err *err)
+{
+	struct stat home;
+
+	if (level == CONFIG_PROJECT)
+		return 0; /* nobody's word is taken for it anyway */
+	if (st->st_mode & S_IWOTH)
+		return err_say(err, -EINVAL, "%s: everybody may write to it: chmod o-w it", path);
+	if (level == CONFIG_ORG && (st->st_uid != 0 || (st->st_mode & S_IWGRP)))
+		return err_say(err, -EINVAL,
+			       "%s: only root may be able to write to it: chown and "
+			       "chmod it",
+			       path);
+	if (st->st_uid == 0 || st->st_uid == geteuid())
+		return 0;
+	if (stat(spec->home, &home) == 0 && home.st_uid == st->st_uid)
+		return 0;
+	return err_say(err, -EINVAL, "%s: it belongs to another user: chown it", path);
+}
+
+/* -ENOENT when there is none: for every level but --config that is fine. */
+static int read_text(enum config_level level, const char *path, const struct config_spec *spec,
+		     char **ret, size_t *ret_len, struct err *err)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int r;
+
+	/* A link in the working folder may name any file; elsewhere it is the human's own. */
+	fd = open(path, level == CONFIG_PROJECT ? flags | O_NOFOLLOW : flags);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && level != CONFIG_FILE)
+		return -ENOENT;
+	if (fd < 0)
+		return err_set(err, -errno, "read configuration %s", path);
+	if (fstat(fd, &st) < 0)
+		return err_set(err, -errno, "read configuration %s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_say(err, -EINVAL, "%s: not a plain file", path);
+	r = check_writers(level, &st, path, spec, err);
+	if (r < 0)
+		return r;
+	r = io_read_all(fd, CONFIG_MAX_BYTES, ret, ret_len);
+	if (r == -EFBIG)
+		return err_say(err, -EINVAL, "%s: larger than 256 KiB", path);
+	return r < 0 ? err_set(err, r, "read configuration %s", path) : 0;
+}
+
+static int check_text(const char *path, const char *text, size_t len, struct err *err)
+{
+	int line;
+
+	if (memchr(text, '\0', len))
+		return err_say(err, -EINVAL, "%s: holds a NUL byte", path);
+	line = find_include(text);
+	if (line)
+		return err_say(err, -EINVAL,
+			       "%s:%d: [include] is not supported: copy the settings here", path,
+			       line);
+	return 0;
+}
+
+/* libgit2 reads files only; this one is memory, so what was checked is what is parsed. */
+static int to_memfd(const char *text, size_t len, struct err *err)
+{
+	int fd = memfd_create("config", MFD_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return err_set(err, -errno, "memfd_create");
+	r = io_write_all(fd, text, len);
+	if (r < 0) {
+		close(fd);
+		return err_set(err, r, "copy configuration to memory");
+	}
+	return fd;
+}
+
+/* libgit2 says "... (in /proc/self/fd/5:3, column 0)": make it FILE:3. */
+static int parse_failed(const struct git2 *g, const char *name, const char *path, struct err *err)
+{
+	const git_error *last = g->git_error_last();
+	const char *words = last && last->message ? last->message : "not in git-config syntax";
+	const char *at = strstr(words, path);
+	int line = at && at[strlen(path)] == ':' ? atoi(at + strlen(path) + 1) : 0;
+
+	if (line > 0)
+		return err_say(err, -EINVAL, "%s:%d: not in git-config syntax", name, line);
+	return err_say(err, -EINVAL, "%s: %s", name, words);
+}
+
+struct seen {
+	char key[64];
+	size_t times;
+};
+
+/* How often this key has come before in this file, so that its line can be told. */
+static size_t count_seen(struct seen *seen, size_t size, const char *key)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!*seen[i].key)
+			snprintf(seen[i].key, sizeof(seen[i].key), "%s", key);
+		if (str_eq(seen[i].key, key))
+			return seen[i].times++;
+	}
+	return 0;
+}
+
+/* Keys and values, with the lines that libgit2 does not tell. */
+static int each_entry(const struct git2 *g, git_config *cfg, const char *text, const char *name,
+		      config_on_setting on, void *data, struct err *err)
+{
+	struct seen seen[64] = {{"", 0}};
+	git_config_iterator *it = NULL;
+	git_config_entry *e;
+	int r = 0;
+
+	if (g->git_config_iterator_new(&it, cfg) < 0)
+		return git2_fail(g, err, "%s", name);
+	while (r == 0 && g->git_config_next(&e, it) == 0) {
+		size_t nth = count_seen(seen, ARRAY_LEN(seen), e->name);
+
+		r = on(data, e->name, e->value, config_find_line(text, e->name, nth));
+	}
+	g->git_config_iterator_free(it);
+	return r;
+}
+
+int config_read_git(const char *text, size_t len, const char *name, config_on_setting on,
+		    void *data, struct err *err)
+{
+	const struct git2 *g = git2_get(err);
+	AUTO_CLOSE int fd = -1;
+	git_config *cfg = NULL;
+	char path[32];
+	int r;
+
+	if (!g)
+		return err_wrap(err, -ENOENT, "read configuration %s", name);
+	fd = to_memfd(text, len, err);
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (g->git_config_open_ondisk(&cfg, path) < 0)
+		return parse_failed(g, name, path, err);
+	r = each_entry(g, cfg, text, name, on, data, err);
+	g->git_config_free(cfg);
+	return r;
+}
+
+/* ---- into the configuration ------------------------------------------------------------------ */
+
+struct target {
+	struct config *c;
+	struct config_source src;
+	const char *path;
+	struct err *err;
+};
+
+static int on_setting(void *data, const char *key, const char *value, int line)
+{
+	struct target *t = data;
+	AUTO_FREE char *origin = line ? xasprintf("%s:%d", t->path, line) : xstrdup(t->path);
+
+	t->src.origin = origin;
+	return config_set(t->c, &t->src, key, value, t->err);
+}
+
+int config_read_file(struct config *c, enum config_level level, const char *path,
+		     const struct config_spec *spec, struct err *err)
+{
+	struct target to = {.c = c, .src = {.level = level}, .path = path, .err = err};
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r;
+
+	if (level == CONFIG_PROJECT)
+		to.src.base = spec->folder;
+	r = read_text(level, path, spec, &text, &len, err);
+	if (r == -ENOENT && level != CONFIG_FILE)
+		return 0;
+	if (r < 0)
+		return r;
+	assert(text);
+	r = check_text(path, text, len, err);
+	if (r < 0)
+		return r;
+	r = config_read_plain(text, on_setting, &to);
+	return r == -ENOTSUP ? config_read_git(text, len, path, on_setting, &to, err) : r;
+}

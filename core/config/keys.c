@@ -1,0 +1,80 @@
+/* keys - every setting there is: name, type, default, and what a working folder may set. */
+/* SPDX-License-Identifier: MIT */
+#include "core/config/config.h"
+
+/*
+ * A file in the working folder is the agent's or a stranger's. PROJECT_NEVER is the rule; the
+ * exceptions can only take something away from the sandbox.
+ */
+static const struct config_key keys[] = {
+	{"sandbox.backend", CONFIG_STR, "native", NULL, PROJECT_NEVER, NULL,
+	 "which confinement to use; `cordon doctor` lists them"},
+	{"sandbox.preset", CONFIG_ENUM, "default", "default|strict", PROJECT_ONLY, "strict",
+	 "resource limits: default fits the machine, strict is 1024 processes, 2 GiB, 1024 files"},
+	{"sandbox.processes", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,
+	 "most processes inside; unset: as the preset says"},
+	{"sandbox.memory", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,
+	 "most memory inside, in bytes (k, m, g); unset: as the preset says"},
+	{"sandbox.open-files", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,
+	 "most open files per process; unset: as the preset says"},
+	{"sandbox.cpu-seconds", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "processor time per process; 0: unlimited"},
+	{"sandbox.address-space", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "limit address space too; breaks node, Go and Java, which reserve far more than they use"},
+	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
+	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
+	{"sandbox.network", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
+	 "share the whole network of the host"},
+	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
+	 "let programs inside trace each other (gdb, strace)"},
+	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
+	 "let programs inside make namespaces of their own"},
+	{"sandbox.env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "an environment variable to pass on; several may be given"},
+	{"sandbox.rw", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a further working folder; several may be given"},
+	{"sandbox.ro", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a folder that is visible inside and never writable; several may be given"},
+	{"sandbox.hide", CONFIG_PATHS, NULL, NULL, PROJECT_ADD, NULL,
+	 "a path that does not exist inside; several may be given"},
+	{"sandbox.overlay", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a directory whose changes are kept apart, in the state folder; several may be given"},
+	{"journal.undo", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
+	 "record changes; off, nothing can be undone: for folders that can be thrown away"},
+	{"journal.durable", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "undo survives power loss too: what a change replaces is on the disk before it happens"},
+	{"journal.size", CONFIG_INT, "1g", NULL, PROJECT_NEVER, NULL,
+	 "most bytes of a folder's undo store (k, m, g); the oldest steps make room; 0: unlimited"},
+	{"journal.steps", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
+	 "most steps that are kept; 0: unlimited"},
+	{"journal.step-size", CONFIG_INT, "200m", NULL, PROJECT_NEVER, NULL,
+	 "most bytes that one step keeps; beyond it goes on unprotected; 0: unlimited"},
+	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn", PROJECT_NEVER, NULL,
+	 "an edit from outside: a rollback stops before it (barrier), or it is only told (warn)"},
+	{"safeguard.deletes", CONFIG_INT, "50", NULL, PROJECT_NEVER, NULL,
+	 "a step is held at this many deletes of what was there before it; 0: never"},
+	{"safeguard.overwrites", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,
+	 "a step is held at this many openings for writing, or cuts, of large files; 0: never"},
+	{"safeguard.overwrite-bytes", CONFIG_INT, "1m", NULL, PROJECT_NEVER, NULL,
+	 "what a large file is, in bytes (k, m, g)"},
+	{"safeguard.renames-over", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
+	 "a step is held at this many files that another is renamed over; 0: never"},
+	{"safeguard.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "a held step is denied after this many seconds without an answer; 0: it waits"},
+	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
+	 "colours: default, dark, light, mono, or the name of a file in themes/"},
+	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
+	 "keys: default, vim, emacs, or the name of a file in keymaps/"},
+	{"ui.mouse", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
+	 "take mouse events; off leaves selecting text to the terminal"},
+	{"ui.ascii", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "draw borders with - | + instead of line characters"},
+	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "leave the console when the command ends"},
+};
+
+const struct config_key *config_keys(size_t *ret_n)
+{
+	*ret_n = ARRAY_LEN(keys);
+	return keys;
+}
