@@ -1,0 +1,333 @@
+/* history - the steps that are kept, and what each changed. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/journal/priv.h"
+
+void step_info_free(struct step_info *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		free(list[i].command);
+		free(list[i].why);
+		free(list[i].unprotected);
+		for (char **f = list[i].folders; f && *f; f++)
+			free(*f);
+		free(list[i].folders);
+	}
+	free(list);
+}
+
+/* 0: nobody knows. */
+int64_t step_ended(const struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct summary s = {0};
+	int64_t ended;
+
+	if (fd < 0 || summary_load(fd, false, &s) < 0)
+		return 0;
+	ended = s.info.ended_us;
+	summary_done(&s);
+	return ended;
+}
+
+void change_free(struct change *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		free(list[i].path);
+		free(list[i].old_path);
+		free(list[i].base);
+	}
+	free(list);
+}
+
+static int load_info(int fd, struct step_info *ret)
+{
+	struct summary s = {0};
+	struct folders f = {0};
+	int r = summary_load(fd, false, &s);
+
+	if (r == 0)
+		r = parts_load(fd, &f);
+	if (r < 0) {
+		summary_done(&s);
+		return r;
+	}
+	*ret = s.info;
+	if (!f.n)
+		return 0;
+	ret->folders = xcalloc(f.n + 1, sizeof(char *));
+	memcpy(ret->folders, f.list, f.n * sizeof(char *)); /* the strings are the list's now */
+	return 0;
+}
+
+static int list_store(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		      struct err *err)
+{
+	const char *where = undone ? "redo" : "steps";
+	struct step_info *list = NULL;
+	char **names = NULL;
+	size_t n = 0, got = 0;
+	int r = store_names(j, where, &names, &n);
+
+	if (r == 0)
+		list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+		AUTO_CLOSE int fd = store_open_dir(j, dir);
+
+		if (fd == -ENOENT)
+			continue; /* moved by the writer meanwhile */
+		r = fd < 0 ? fd : load_info(fd, &list[got]);
+		if (r < 0)
+			err_set(err, r, "read step %s of the undo store '%s'", names[i],
+				j->store_path);
+		else
+			got++;
+	}
+	store_names_free(names, n);
+	if (r < 0) {
+		step_info_free(list, got);
+		return err && err->code ? r : err_set(err, r, "list '%s'", j->store_path);
+	}
+	*ret = list;
+	*ret_n = got;
+	return 0;
+}
+
+/* Newest first; the parts of one step beside each other. */
+static int info_by_id(const void *a, const void *b)
+{
+	const struct step_info *x = a, *y = b;
+	long long i = llabs(x->id), k = llabs(y->id);
+
+	if (i != k)
+		return i < k ? 1 : -1;
+	return x->began_us < y->began_us ? 1 : x->began_us > y->began_us ? -1 : 0;
+}
+
+static bool is_part(const struct step_info *a, const struct step_info *b)
+{
+	return a->folders && b->folders && a->id == b->id && a->began_us == b->began_us;
+}
+
+/* The second one's numbers count for the first; it is gone afterwards. */
+static void join_parts(struct step_info *a, struct step_info *b)
+{
+	a->created += b->created;
+	a->modified += b->modified;
+	a->deleted += b->deleted;
+	a->renamed += b->renamed;
+	a->incomplete |= b->incomplete;
+	if (!a->why)
+		a->why = take_ptr(&b->why);
+	if (!a->unprotected)
+		a->unprotected = take_ptr(&b->unprotected);
+}
+
+static size_t join_all(struct step_info *list, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(list, n, sizeof(*list), info_by_id);
+	for (size_t i = 0; i < n; i++) {
+		struct step_info *one = &list[i];
+
+		if (kept && is_part(&list[kept - 1], one)) {
+			struct step_info *gone = xcalloc(1, sizeof(*gone));
+
+			join_parts(&list[kept - 1], one);
+			*gone = *one;
+			step_info_free(gone, 1);
+			continue;
+		}
+		list[kept++] = *one;
+	}
+	return kept;
+}
+
+int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		 struct err *err)
+{
+	struct step_info *list = NULL;
+	size_t n = 0;
+	int r = list_store(j, undone, &list, &n, err);
+
+	for (struct journal *k = j->kin; r == 0 && k != j; k = k->kin) {
+		struct step_info *more = NULL;
+		size_t n_more = 0;
+
+		r = list_store(k, undone, &more, &n_more, err);
+		list = xrealloc(list, (n + n_more + 1) * sizeof(*list));
+		if (n_more)
+			memcpy(list + n, more, n_more * sizeof(*list));
+		n += n_more;
+		free(more);
+	}
+	if (r < 0) {
+		step_info_free(list, n);
+		return r;
+	}
+	*ret_n = j->kin == j ? n : join_all(list, n);
+	*ret = list;
+	return 0;
+}
+
+int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
+{
+	static const char *const where[] = {"steps", "redo"};
+
+	for (int i = 0; i < 2; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where[i], id);
+		int fd = store_open_dir(j, dir);
+
+		if (fd >= 0) {
+			if (undone)
+				*undone = i == 1;
+			return fd;
+		}
+		if (fd != -ENOENT)
+			return err_set(err, fd, "open step %" PRId64, id);
+	}
+	return err_say(err, -ENOENT, "there is no step %" PRId64 ": `cordon log` lists them", id);
+}
+
+int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err)
+{
+	AUTO_CLOSE int fd = history_find(j, id, NULL, err);
+	struct summary s = {0};
+	int r;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	r = summary_load(fd, true, &s);
+	if (r < 0)
+		return err_set(err, r, "read step %" PRId64, id);
+	*ret = take_ptr(&s.changes);
+	*ret_n = s.n;
+	for (size_t i = 0; i < s.n; i++)
+		(*ret)[i].in = j;
+	s.n = 0;
+	summary_done(&s);
+	return 0;
+}
+
+/* Takes the changes over. */
+static void join_changes(struct change **list, size_t *n, struct change *more, size_t n_more,
+			 bool first)
+{
+	*list = xrealloc(*list, (*n + n_more + 1) * sizeof(**list));
+	for (size_t i = 0; i < n_more; i++) {
+		struct change *c = &more[i];
+
+		if ((!first || c->root) && c->root >= 0 && c->root < c->in->n_roots)
+			c->base = xstrdup(c->in->roots[c->root].path);
+		(*list)[(*n)++] = *c;
+	}
+	free(more);
+}
+
+int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err)
+{
+	struct change *list = NULL, *more = NULL;
+	struct journal *k = j;
+	bool found = false;
+	size_t n = 0, n_more = 0;
+	int r;
+
+	do {
+		struct err why = {0};
+
+		r = history_changes(k, id, &more, &n_more, &why);
+		if (r == 0)
+			join_changes(&list, &n, more, n_more, k == j);
+		else if (err)
+			*err = why;
+		found |= r == 0;
+	} while ((r == 0 || r == -ENOENT) && (k = k->kin) != j);
+	if (found && (r == 0 || r == -ENOENT)) {
+		if (err)
+			*err = (struct err){0};
+		*ret = list;
+		*ret_n = n;
+		return 0;
+	}
+	change_free(list, n);
+	return r;
+}
+
+/* ---- steps of a path --------------------------------------------------------------------------
+ */
+
+/* The name that path had before this change gave its directory (or itself) another one, or NULL. */
+static char *name_before(const struct change *c, const char *path)
+{
+	size_t len = strlen(c->path);
+
+	if (!c->old_path || strncmp(path, c->path, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return xasprintf("%s%s", c->old_path, path + len);
+}
+
+static bool concerns(const struct change *c, const char *path)
+{
+	return !*path || path_is_beneath(c->path, path) ||
+	       (c->old_path &&
+		(path_is_beneath(c->old_path, path) || path_is_beneath(path, c->path) ||
+		 path_is_beneath(path, c->old_path)));
+}
+
+/* Names that are found are looked for in older steps, too. */
+static bool touches(const struct change *list, size_t n, struct names *names)
+{
+	struct names older = {0};
+	bool hit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].root)
+			continue;
+		for (struct name *e = names->set; e; e = e->hh.next) {
+			AUTO_FREE char *before = NULL;
+			const char *path;
+
+			key_root(e->key, &path);
+			if (!concerns(&list[i], path))
+				continue;
+			hit = true;
+			before = name_before(&list[i], path);
+			if (before)
+				names_add(&older, 0, before);
+		}
+	}
+	for (struct name *e = older.set; e; e = e->hh.next)
+		names_add_key(names, e->key);
+	names_done(&older);
+	return hit;
+}
+
+int journal_touched(struct journal *j, const struct step_info *list, size_t n,
+		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
+{
+	struct names names = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < n_paths; i++)
+		names_add(&names, 0, paths[i]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct change *changes = NULL;
+		size_t n_changes = 0;
+
+		r = journal_changes(j, list[i].id, &changes, &n_changes, err);
+		touched[i] = r == 0 && touches(changes, n_changes, &names);
+		change_free(changes, n_changes);
+	}
+	names_done(&names);
+	return r;
+}

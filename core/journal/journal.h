@@ -1,0 +1,386 @@
+/* journal - undo for one working folder: steps, their write-ahead logs, rollback, redo, recovery.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "core/base/err.h"
+#include "core/base/buf.h"
+
+/*
+ * A journal is a store of steps. A step is a log of inverse operations, each written before its
+ * operation is performed (core/journal/op.h performs them), applied backwards to undo.
+ *
+ * Life:     journal_open() -> journal_begin()/op_*()/journal_commit() ... -> journal_close().
+ * Owner:    the keeper, in its one thread; `cordon log` and `cordon diff` open read-only.
+ * Store:    <store>/version lock open/<id>/ steps/<id>/ redo/<id>/; see ARCHITECTURE.md.
+ * Crash:    SIGKILL between any two instructions leaves a state that journal_open() repairs.
+ */
+struct journal;
+struct step;
+
+#define JOURNAL_VERSION 2
+
+/* How much is kept, and how safely. Zeros: everything, for as long as the machine does not fail. */
+struct journal_options {
+	bool durable;	    /* survive power loss: a sync for each record */
+	bool off;	    /* keep nothing: no step can be undone */
+	uint64_t size;	    /* bytes of the whole store, 0: unlimited */
+	uint64_t step_size; /* bytes of one step, 0: unlimited; never above size */
+	size_t steps;	    /* how many are kept, 0: unlimited */
+};
+
+struct journal_spec {
+	const char *folder;    /* absolute, clean, no symlinks */
+	const char *state_dir; /* $XDG_STATE_HOME/cordon, absolute; store falls back to
+				  folder/.cordon */
+	bool read_only;	       /* look only: no lock, no recovery */
+	struct journal *with;  /* another folder's of this session, or NULL: steps may span both */
+	bool upkeep;	       /* lock, no recovery: for journal_prune() alone */
+	struct journal_options options;
+};
+
+/* Where the store of this folder is or would be. Heap string. */
+int journal_store_path(char **ret, const struct journal_spec *spec, struct err *err) MUST_USE;
+
+/*
+ * -EBUSY:     another cordon holds the store (err names its pid).
+ * -EPROTO:    a store of another version: undo is unavailable until `cordon log --discard`.
+ * -EBADMSG:   damaged; err says where and what to do.
+ * Opening for writing recovers an open step first; *ret_recovered (may be NULL) counts its paths.
+ */
+int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
+		 struct err *err) MUST_USE;
+/* The store is the next one's to take: j may only be closed after this, or left to exit(). */
+void journal_release(struct journal *j);
+void journal_close(struct journal *j); /* open steps stay open on disk; NULL is a no-op */
+/* Several folders' histories as one, for reading; those that have none are left out. -ENOENT: none
+ * has. */
+int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,
+		     struct err *err) MUST_USE;
+void journal_close_all(struct journal *j); /* j and its kin; NULL is a no-op */
+/* Throw the whole history away (after the human confirmed) and start an empty store. */
+int journal_discard(const struct journal_spec *spec, struct err *err) MUST_USE;
+
+int journal_folder_fd(const struct journal *j); /* O_PATH directory; borrowed */
+int journal_store_fd(const struct journal *j);	/* borrowed */
+/* (dev, ino) of the store directory when it lies inside the folder, else {0, 0}. */
+void journal_store_inode(const struct journal *j, dev_t *dev, ino_t *ino);
+
+#define PRUNE_ALL SIZE_MAX
+
+struct journal_prune {	   /* the oldest steps, until all that is set holds */
+	uint64_t size;	   /* bytes of the store */
+	size_t steps;	   /* that stay */
+	int64_t before_us; /* those that ended before (wall clock), and older ones */
+	size_t at_least;   /* so many, whatever the rest says */
+	size_t spare;	   /* the newest ones, that go in no case */
+	bool look_only;
+	/* how many went, or would */
+	size_t n;
+	int64_t first, last;
+};
+
+int journal_prune(struct journal *j, struct journal_prune *p) MUST_USE;
+
+/*
+ * What a human should hear: a step that goes on unprotected, old steps that had to go. Words, one
+ * line, escaped; heap, NULL when there is nothing new. Ask after each operation and commit.
+ */
+char *journal_news(struct journal *j) MUST_USE;
+
+/*
+ * There may be something to compress or to throw away: in a thread of its own, at low priority,
+ * until journal_close(). Ask after commits; not in a process that forks.
+ */
+int journal_tidy(struct journal *j) MUST_USE;
+
+/* ---- places outside the folder -------------------------------------------------------------- */
+
+/* Root 0 is the folder. A granted directory elsewhere gets the next number, kept in each log. */
+int journal_add_root(struct journal *j, const char *path, struct err *err) MUST_USE;
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+enum step_kind {
+	STEP_COMMAND,
+	STEP_AMBIENT, /* outside every command; id is negative */
+	STEP_API,
+};
+
+/*
+ * The new step's id is chosen here: positive and growing, negative for ambient ones. Files that an
+ * earlier step opened for writing and that still have a writer are captured again, now.
+ */
+int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
+		  struct err *err) MUST_USE;
+/*
+ * The same step in another folder: one part of it in each journal (struct journal_spec, `with`),
+ * all with one id. What commit, abort and the functions on a step do, they do to every part.
+ */
+int journal_begin_part(struct journal *j, struct step *of, struct step **ret, struct err *err)
+	MUST_USE;
+struct step *step_part(struct step *s, const struct journal *j); /* NULL: none there */
+/* A better name for an open step, known since the exec that follows its first change. */
+void step_set_command(struct step *s, const char *command);
+/*
+ * Something of this step could not be captured (raw bytes, one line): rolling it back will not give
+ * the whole state before it. Kept in the log at once and in the summary; several reasons are
+ * joined.
+ */
+void step_mark_incomplete(struct step *s, const char *why);
+const char *step_why(const struct step *s); /* "" unless marked; borrowed */
+int64_t step_id(const struct step *s);
+size_t step_paths(const struct step *s); /* paths touched so far */
+/* No process that could have a file open for writing is left: nothing need be looked for. */
+void journal_no_writers(struct journal *j);
+/* Keep post-images, write the summary, publish with one rename. 1: kept; 0: it changed nothing in
+ * the end and is gone. */
+int journal_commit(struct step *s, int exit_status, struct err *err) MUST_USE;
+/* Roll an open step back (a torn start) and drop it. */
+int journal_abort(struct step *s, struct err *err) MUST_USE;
+/* Roll an open step back as if it had been kept and undone: redo has it. Others may be open. On
+ * failure the step is kept as it stands where that could be done (err says it); s is gone. */
+int journal_roll_back(struct step *s, struct err *err) MUST_USE;
+
+/* What an operation takes away of what was there before its step began. */
+enum loss {
+	LOSS_DELETE,	/* a name, and what it named */
+	LOSS_OVERWRITE, /* the content of a file: first opening for writing in this step, or cut */
+	LOSS_REPLACE,	/* what another file is renamed over */
+	LOSS_KINDS,
+};
+
+/*
+ * Asked before the operation, when it is known that it takes something away; size is the file's. A
+ * negative result is the operation's, and nothing has been changed. NULL: nobody asks.
+ */
+typedef int (*step_on_loss)(void *data, enum loss what, uint64_t size);
+void step_ask_before(struct step *s, step_on_loss fn, void *data);
+
+/* ---- history -------------------------------------------------------------------------------- */
+
+struct step_info {
+	int64_t id;
+	enum step_kind kind;
+	int64_t began_us, ended_us; /* wall clock */
+	int exit_status;	    /* wait(2)-decoded: code, or 128+signal */
+	bool incomplete;	    /* could not be captured whole; `why` says it */
+	char *unprotected; /* the first path whose change was not captured, nor later ones; or NULL
+			    */
+	size_t created, modified, deleted, renamed;
+	char *command;	/* */
+	char *why;	/* NULL unless incomplete */
+	char **folders; /* all that it changed, NULL-terminated; NULL: this one alone */
+};
+
+/* Newest first, of all folders of the session: a step that changed several comes once. undone: the
+ * steps that redo would bring back. */
+int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		 struct err *err) MUST_USE;
+void step_info_free(struct step_info *list, size_t n);
+
+/* Which of the listed steps (as from journal_list()) touched one of these paths of the folder, or
+ * something below it? Renames are followed from the newest step back. touched[i] belongs to
+ * list[i]. */
+int journal_touched(struct journal *j, const struct step_info *list, size_t n,
+		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
+	MUST_USE;
+
+/* What one step did to one path, net. */
+enum change_kind {
+	CHANGE_CREATED,
+	CHANGE_MODIFIED, /* content, or type, or metadata alone */
+	CHANGE_DELETED,
+	CHANGE_RENAMED, /* and perhaps modified */
+};
+
+struct change_side {
+	bool exists;
+	mode_t mode; /* type and all 12 bits */
+	uid_t uid;
+	gid_t gid;
+	uint64_t size, ino;
+	int64_t mtime_ns;
+};
+
+struct change {
+	enum change_kind kind;
+	struct journal *in; /* the folder's, one of the session's */
+	char *base; /* NULL: the folder that was asked; else the path's own root, absolute */
+	int root;
+	char *path;	/* relative to the root, raw bytes */
+	char *old_path; /* CHANGE_RENAMED, else NULL */
+	struct change_side before, after;
+	bool linked; /* the file had other names: it may have changed under those */
+};
+
+int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err) MUST_USE;
+void change_free(struct change *list, size_t n);
+
+/*
+ * The bytes of a change's path before (after = false) or after the step: from the step itself, from
+ * the next later step that touched it, or from the folder. Symbolic links give their target.
+ * -ESTALE when the state after the step is nowhere any more (changed from outside).
+ * *ret_fd: a readable descriptor at offset 0, owned by the caller.
+ */
+int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
+		    struct err *err) MUST_USE;
+
+enum seen_what { /* of a directory's entry */
+	SEEN_MADE,
+	SEEN_GONE,
+	SEEN_MOVED, /* it took this name; or nobody knows what happened */
+	SEEN_META,
+	SEEN_CLOSED, /* by somebody who had it open for writing */
+};
+
+/*
+ * Was this change made by somebody else than the steps' processes? What a running step changed as
+ * well is in conflict from now on. since_ns (wall clock): bytes that are older were seen before.
+ */
+bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns);
+/* On: what rollbacks and restores change from now on counts as the steps' own. Off: forget that. */
+void journal_own(struct journal *j, bool on);
+/* Every path that does not look as the steps left it. */
+int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)
+	MUST_USE;
+
+/*
+ * A barrier: the folder was edited from outside. A rollback of the step before it stops there
+ * unless told otherwise: what was edited may build on what would go away.
+ */
+struct barrier {
+	int64_t first_us, last_us; /* wall clock */
+	size_t count;		   /* of paths, at least */
+	char **paths;		   /* the first of them, relative to the folder, raw bytes */
+	size_t n_paths;
+	int64_t after; /* the step before it, kept, undone or running */
+};
+
+/* Edits that were seen just now; joined to the newest barrier if no step ended since. 1: noted, 0:
+ * nothing has been recorded that a rollback could take away. */
+int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, struct err *err)
+	MUST_USE;
+int journal_barriers(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
+	MUST_USE; /* newest first */
+void barrier_free(struct barrier *list, size_t n);
+
+/* ---- undo and redo -------------------------------------------------------------------------- */
+
+enum undo_kind {
+	UNDO_BACK,  /* the newest n steps that are not undone */
+	UNDO_REDO,  /* the rollback that was made last */
+	UNDO_PATHS, /* single paths of one step: journal_restore_plan() */
+};
+
+enum {			    /* flags: what to do where somebody else changed a path since */
+	UNDO_FORCE = 1,	    /* go over it; what is replaced can be had back with redo */
+	UNDO_KEEP_MINE = 2, /* leave those paths out */
+	UNDO_MERGE = 4,	    /* three ways, where both sides are text; the rest as above */
+	UNDO_CROSS = 8,	    /* do not stop at a barrier; each of the others implies it */
+};
+
+enum undo_fate { /* of a conflict, with the flags of the plan */
+	FATE_STOPS,
+	FATE_FORCED,
+	FATE_KEPT,   /* left out; also paths without a conflict that hang together with one */
+	FATE_MERGED, /* both sides' changes, without a conflict between them */
+	FATE_MARKED, /* merged with conflict markers: only with UNDO_FORCE, else it stops */
+};
+
+struct undo_entry {
+	int root;
+	char *path;
+	char what;     /* 'A' comes back, 'D' goes away, 'M' changes, 'R' is renamed to `other` */
+	char *other;   /* */
+	char *base;    /* NULL: the folder that was asked; else the path's own root, absolute */
+	bool conflict; /* someone else changed it since, or: */
+	bool lost;     /* what was there before is not kept, the step went on unprotected; stays */
+	enum undo_fate fate;
+	char *why; /* a merge was asked for and cannot be had; NULL */
+};
+
+struct undo_plan {
+	enum undo_kind kind;
+	size_t n;
+	unsigned flags; /* what it was asked for with */
+	int64_t *ids;	/* the steps, newest first */
+	size_t n_ids;
+	struct undo_entry *entries;
+	size_t n_entries, n_conflicts;
+	size_t n_stops;		  /* conflicts that the flags do not settle */
+	struct barrier *barriers; /* that would be crossed, newest first */
+	size_t n_barriers;
+};
+
+int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
+		 struct undo_plan **ret, struct err *err) MUST_USE;
+void undo_plan_free(struct undo_plan *p);
+
+/* What a merge makes of one path of the plan: what is there now, and what will be. */
+struct undo_merge {
+	char *now, *then; /* NUL-terminated as well */
+	size_t now_len, then_len;
+};
+/* -ENOENT: the plan merges no such path. */
+/* Would journal_undo() refuse it? */
+bool undo_plan_stops(const struct undo_plan *p);
+int journal_merged(struct journal *j, enum undo_kind kind, size_t n, const struct undo_entry *e,
+		   struct undo_merge *ret, struct err *err) MUST_USE;
+void undo_merge_done(struct undo_merge *m);
+
+struct undo_progress {
+	/* done of total operations; return false to cancel: everything is put back first. */
+	bool (*tick)(void *data, size_t done, size_t total);
+	void *data;
+};
+
+/*
+ * All or nothing, logged like a step, everything replaced is kept in the redo record.
+ * -ESTALE with conflicts unless flags settle them; -ECANCELED after a cancel; -EBUSY while a step
+ * is open.
+ */
+int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
+		 const struct undo_progress *progress, struct err *err) MUST_USE;
+/*
+ * Bring single paths (files, or directories with all that the step changed in them) back to what
+ * they were before one step, as a step of its own: it can be undone. -ENOENT: the step changed none
+ * of them; -ESTALE with conflicts unless forced.
+ */
+int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		    struct err *err) MUST_USE;
+/* What that would change; ids has the step alone. */
+int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+			 struct undo_plan **ret, struct err *err) MUST_USE;
+
+/* ---- looking after the store ------------------------------------------------------------------
+ */
+
+struct journal_sound {
+	size_t steps, records, objects;
+	size_t damages;
+};
+
+/* -EBADMSG: say() was told of each damage, one line, escaped. j may be read-only. */
+int journal_verify(struct journal *j, void (*say)(void *data, const char *words), void *data,
+		   struct journal_sound *ret, struct err *err) MUST_USE;
+
+struct journal_record { /* valid during the call */
+	int64_t step;
+	const char *where; /* open, steps, redo */
+	const char *log;   /* undo, redo */
+	const char *type;
+	bool linked, swapped, directory, in_log;
+	uint64_t seq, src, slot, ino, ino2;
+	int root, root2;
+	const char *path, *path2; /* raw */
+	struct span kept;	  /* metadata, perhaps with bytes */
+};
+
+/* id 0: of all steps, oldest first. */
+int journal_dump(struct journal *j, int64_t id,
+		 void (*fn)(void *data, const struct journal_record *r), void *data,
+		 struct err *err) MUST_USE;

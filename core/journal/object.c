@@ -1,0 +1,256 @@
+/* object - look at, copy, move and re-dress what lies at a name, without ever following a link. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/io.h"
+#include "core/journal/priv.h"
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* Linux 6.6, the same number everywhere */
+#endif
+
+/* Times that an agent may choose do not fit in 64 bits of nanoseconds; comparing wants no more. */
+static int64_t to_ns(struct statx_timestamp t)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(t.tv_sec, (int64_t)1000000000, &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)t.tv_nsec, &ns))
+		return t.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+static int stat_raw(int dirfd, const char *name, struct statx *x)
+{
+	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH),
+		  STATX_BASIC_STATS | STATX_BTIME, x) < 0)
+		return -errno;
+	return 0;
+}
+
+int obj_stat(int dirfd, const char *name, struct obj *o)
+{
+	struct statx x;
+	int r = stat_raw(dirfd, name, &x);
+
+	*o = (struct obj){0};
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	o->mode = x.stx_mode;
+	o->uid = x.stx_uid;
+	o->gid = x.stx_gid;
+	o->nlink = x.stx_nlink;
+	o->dev = (uint64_t)x.stx_dev_major << 32 | x.stx_dev_minor;
+	o->ino = x.stx_ino;
+	o->size = x.stx_size;
+	o->blocks = x.stx_blocks;
+	o->mtime_ns = to_ns(x.stx_mtime);
+	o->ctime_ns = to_ns(x.stx_ctime);
+	o->btime_ns = x.stx_mask & STATX_BTIME ? to_ns(x.stx_btime) : 0;
+	return 0;
+}
+
+bool obj_same(const struct obj *a, const struct obj *b)
+{
+	return a->mode && b->mode && a->ino == b->ino && a->dev == b->dev &&
+	       a->btime_ns == b->btime_ns;
+}
+
+int obj_open(int dirfd, const char *name)
+{
+	int fd;
+
+	if (!*name)
+		fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void proc_path(char out[40], int fd)
+{
+	snprintf(out, 40, "/proc/self/fd/%d", fd);
+}
+
+/* ---- data -------------------------------------------------------------------------------------
+ */
+
+int data_open(int dirfd, const char *name)
+{
+	AUTO_CLOSE int path = -1;
+	char proc[40];
+	struct obj o;
+	int fd, r, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	path = obj_open(dirfd, name);
+	if (path < 0)
+		return take_fd(&path);
+	r = obj_stat(path, "", &o);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(o.mode))
+		return -EINVAL;
+	proc_path(proc, path);
+	fd = open(proc, flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = open(proc, flags);
+	if (fd >= 0 || errno != EACCES || o.uid != geteuid())
+		return fd < 0 ? -errno : fd;
+	/* Ours, but without the read bit: lend it for as long as the open takes. */
+	if (chmod(proc, (o.mode & 07777) | S_IRUSR) < 0)
+		return -errno;
+	fd = open(proc, flags);
+	r = fd < 0 ? -errno : fd;
+	if (chmod(proc, o.mode & 07777) < 0 && fd >= 0) {
+		r = -errno;
+		close(fd);
+	}
+	return r;
+}
+
+bool data_has_writer(int fd)
+{
+	/* The lease is refused while anybody has the file open for writing; close() drops it. */
+	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
+}
+
+uint64_t data_hash(int fd, size_t size)
+{
+	enum {
+		PARTS = 4
+	};
+	const size_t part = DATA_HASH_MAX / PARTS;
+	char data[DATA_HASH_MAX];
+	bool whole = size <= sizeof(data);
+
+	for (size_t i = 0; i < (whole ? 1 : PARTS); i++) {
+		size_t want = whole ? size : part;
+		ssize_t n = io_pread_full(fd, data + i * part, whole ? sizeof(data) : part,
+					  whole ? 0 : (off_t)((size - part) / (PARTS - 1) * i));
+
+		if (n < 0 || (size_t)n != want)
+			return 0;
+	}
+	return XXH3_64bits(data, whole ? size : sizeof(data)) | 1;
+}
+
+static int copy_range(int src, int dst, off_t at, off_t end)
+{
+	char block[65536];
+
+	while (at < end) {
+		off_t in = at, out = at;
+		size_t want = (size_t)MIN(end - at, (off_t)1 << 30);
+		ssize_t n = copy_file_range(src, &in, dst, &out, want, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) { /* not between these two: by hand */
+			n = pread(src, block, MIN(want, sizeof(block)), at);
+			if (n < 0)
+				return -errno;
+			if (n == 0)
+				return 0; /* it shrank under us */
+			int r = io_pwrite_all(dst, block, (size_t)n, at);
+
+			if (r < 0)
+				return r;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+static int copy_sparse(int src, int dst, off_t size)
+{
+	off_t at = 0;
+
+	while (at < size) {
+		off_t data = lseek(src, at, SEEK_DATA), hole;
+		int r;
+
+		if (data < 0 && errno == ENXIO)
+			return 0;
+		if (data < 0) /* a file system that knows nothing of holes */
+			return errno == EINVAL ? copy_range(src, dst, at, size) : -errno;
+		hole = lseek(src, data, SEEK_HOLE);
+		if (hole < 0)
+			return -errno;
+		r = copy_range(src, dst, data, MIN(hole, size));
+		if (r < 0)
+			return r;
+		at = hole;
+	}
+	return 0;
+}
+
+#define IOCTL_FICLONE 0x40049409 /* FICLONE of linux/fs.h, which clashes with sys/mount.h */
+int ioctl(int fd, unsigned long request, ...);
+
+int data_clone(int src, int dst)
+{
+	struct stat st;
+
+	if (fstat(src, &st) < 0)
+		return -errno;
+	if (ioctl(dst, IOCTL_FICLONE, src) < 0)
+		return errno == ENOSPC || errno == EDQUOT || errno == EIO ? -errno : -EOPNOTSUPP;
+	return ftruncate(dst, st.st_size) < 0 ? -errno : 1;
+}
+
+int data_copy(int src, int dst)
+{
+	char block[32768];
+	struct stat st, old;
+	ssize_t n;
+	int r;
+
+	if (fstat(src, &st) < 0 || fstat(dst, &old) < 0)
+		return -errno;
+	if (st.st_size <= (off_t)sizeof(block) && st.st_blocks * 512 >= st.st_size) {
+		n = io_pread_full(src, block, sizeof(block), 0);
+		if (n < 0)
+			return (int)n;
+		r = io_pwrite_all(dst, block, (size_t)n, 0);
+		return r < 0 || old.st_size <= n || ftruncate(dst, n) == 0 ? r : -errno;
+	}
+	if (data_clone(src, dst) == 1)
+		return 1;
+	if (ftruncate(dst, 0) < 0)
+		return -errno;
+	r = copy_sparse(src, dst, st.st_size);
+	if (r == 0 && ftruncate(dst, st.st_size) < 0)
+		r = -errno;
+	return r;
+}
+
+int meta_chmod(int fd, mode_t mode)
+{
+	char proc[40];
+
+	proc_path(proc, fd);
+	return chmod(proc, mode & 07777) < 0 ? -errno : 0;
+}
+
+int meta_chmod_at(int dirfd, const char *name, mode_t mode)
+{
+	static bool missing;
+	AUTO_CLOSE int fd = -1;
+
+	if (*name && !missing) {
+		if (syscall(SYS_fchmodat2, dirfd, name, mode & 07777, AT_SYMLINK_NOFOLLOW) == 0)
+			return 0;
+		/* A seccomp filter around us may say EPERM to what it does not know. */
+		if (errno != ENOSYS && errno != EPERM)
+			return -errno;
+		missing = errno == ENOSYS;
+	}
+	fd = obj_open(dirfd, name);
+	return fd < 0 ? fd : meta_chmod(fd, mode);
+}

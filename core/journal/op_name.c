@@ -1,0 +1,560 @@
+/* op_name - operations on names: make, link, unlink, rename; the record first, then the change. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/journal/where.h"
+
+static const struct obj nothing;
+
+/* ---- making names -----------------------------------------------------------------------------
+ */
+
+struct maker {
+	const char *op;
+	int (*make)(const struct maker *m, int dirfd, const char *name);
+	enum rec_type type;
+	mode_t mode;
+	dev_t dev;
+	const char *target;
+	int sock;
+	const struct at *from;
+	bool alias; /* the inode is not new */
+	int exists; /* the error when the name is taken, if not -EEXIST */
+};
+
+static int make(struct step *s, const struct maker *m, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	struct rec rec = {.type = m->type, .root = at->root};
+	size_t mark = 0;
+	bool keep;
+	int r;
+
+	r = where_look(&w, at);
+	if (r < 0)
+		return r;
+	if (w.plain || !*at->name)
+		return m->make(m, at->dirfd, w.raw);
+	/* Looked up first: a record of a name that was there already would be a lie, and a process
+	 * that dies before it takes the record back would leave it for the recovery to believe. */
+	if (w.obj.mode)
+		return m->exists ? m->exists : -EEXIST;
+	keep = step_protects(s, m->op, w.path, 0);
+	if (keep) {
+		r = where_touch_dir(s, &w);
+		if (r < 0)
+			return r;
+		mark = wal_tail(&s->side.log);
+		rec.path = w.path;
+		r = side_push(&s->side, &rec);
+		if (r == 0)
+			r = step_sync_in(s, at->dirfd);
+	}
+	if (r == 0)
+		r = m->make(m, at->dirfd, w.raw);
+	if (r < 0) {
+		if (keep)
+			wal_set_tail(&s->side.log, mark);
+		return r;
+	}
+	if (!m->alias && obj_stat(at->dirfd, w.bare, &w.obj) == 0 && w.obj.mode)
+		step_learn(s, &w.obj, KNOWN_CREATED);
+	where_report(s, &w, &nothing, touched);
+	return 0;
+}
+
+static int make_dir(const struct maker *m, int dirfd, const char *name)
+{
+	return mkdirat(dirfd, name, m->mode) < 0 ? -errno : 0;
+}
+
+int op_mkdir(struct step *s, const struct at *at, mode_t mode, bool *touched)
+{
+	const struct maker m = {.op = "mkdir", .make = make_dir, .type = REC_DIR_NEW, .mode = mode};
+
+	return make(s, &m, at, touched);
+}
+
+static int make_node(const struct maker *m, int dirfd, const char *name)
+{
+	return mknodat(dirfd, name, m->mode, m->dev) < 0 ? -errno : 0;
+}
+
+int op_mknod(struct step *s, const struct at *at, mode_t mode, dev_t dev, bool *touched)
+{
+	const struct maker m = {
+		.op = "mknod", .make = make_node, .type = REC_NEW, .mode = mode, .dev = dev};
+
+	/* A device node is a door to the host's devices; 0:0 is overlayfs' whiteout. */
+	if (S_ISBLK(mode) || (S_ISCHR(mode) && dev != makedev(0, 0)))
+		return -EPERM;
+	return make(s, &m, at, touched);
+}
+
+static int make_symlink(const struct maker *m, int dirfd, const char *name)
+{
+	return symlinkat(m->target, dirfd, name) < 0 ? -errno : 0;
+}
+
+int op_symlink(struct step *s, const char *target, const struct at *at, bool *touched)
+{
+	const struct maker m = {
+		.op = "symlink", .make = make_symlink, .type = REC_NEW, .target = target};
+
+	return make(s, &m, at, touched);
+}
+
+static int make_link(const struct maker *m, int dirfd, const char *name)
+{
+	char proc[40];
+
+	if (*m->from->name)
+		return linkat(m->from->dirfd, m->from->name, dirfd, name, 0) < 0 ? -errno : 0;
+	if (linkat(m->from->dirfd, "", dirfd, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT) /* which means: not without CAP_DAC_READ_SEARCH */
+		return -errno;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", m->from->dirfd);
+	return linkat(AT_FDCWD, proc, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+int op_link(struct step *s, const struct at *from, const struct at *to, bool *touched)
+{
+	const struct maker m = {
+		.op = "link", .make = make_link, .type = REC_NEW, .from = from, .alias = true};
+	AUTO_WHERE struct where w = WHERE_NONE;
+	struct obj o;
+	int r = obj_stat(from->dirfd, from->name, &o);
+
+	if (r < 0 || !o.mode)
+		return r < 0 ? r : -ENOENT;
+	r = make(s, &m, to, touched);
+	if (r < 0 || !S_ISREG(o.mode))
+		return r;
+	/* Through a descriptor, which may be one for writing; or it is known to be open for that.
+	 */
+	where_set(&w, to);
+	if (!*from->name)
+		writer_add(s->j, &o, to->root, w.path);
+	else
+		writer_named(s->j, &o, to->root, w.path);
+	return 0;
+}
+
+static int make_socket(const struct maker *m, int dirfd, const char *name)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	AUTO_CLOSE int here = -1;
+	int n, r;
+
+	n = snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dirfd, name);
+	if (n < (int)sizeof(sa.sun_path))
+		return bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+	if (strlen(name) >= sizeof(sa.sun_path))
+		return -EINVAL;
+	here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (here < 0 || fchdir(dirfd) < 0)
+		return -errno;
+	memset(sa.sun_path, 0, sizeof(sa.sun_path));
+	memcpy(sa.sun_path, name, strlen(name));
+	r = bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+	if (fchdir(here) < 0)
+		return -errno;
+	return r;
+}
+
+int op_bind(struct step *s, int sock, const struct at *at, bool *touched)
+{
+	const struct maker m = {.op = "bind",
+				.make = make_socket,
+				.type = REC_NEW,
+				.sock = sock,
+				.exists = -EADDRINUSE};
+
+	return make(s, &m, at, touched);
+}
+
+/* ---- taking names away ------------------------------------------------------------------------
+ */
+
+/* Made in this step and known to no other: it may really go, its creation is the record. */
+static bool is_own(struct step *s, const struct obj *o)
+{
+	struct known *k = step_known(s, o);
+
+	return k && k->flags & KNOWN_CREATED && !step_shared(s, o);
+}
+
+static int remove_own(struct step *s, const struct where *w, int flags)
+{
+	if (unlinkat(w->dirfd, w->raw, flags) < 0)
+		return -errno;
+	if (w->obj.nlink > 1 && !(flags & AT_REMOVEDIR))
+		return 0;
+	step_unlearn(s, &w->obj);
+	writer_gone(s->j, &w->obj);
+	return 0;
+}
+
+/* Nothing is captured any more. */
+static int remove_bare(struct step *s, const struct where *w, int flags, bool *touched)
+{
+	int r = remove_own(s, w, flags);
+
+	if (r == 0)
+		where_report(s, w, &w->obj, touched);
+	return r;
+}
+
+int op_unlink(struct step *s, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	struct rec rec = {.type = REC_GONE, .root = at->root};
+	char slot[24];
+	size_t mark;
+	int r = where_look(&w, at);
+
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused, whatever it is */
+		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
+	if (touched)
+		*touched = false;
+	if (is_own(s, &w.obj))
+		return remove_own(s, &w, 0);
+	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
+	if (r < 0)
+		return r;
+	if (!step_protects(s, "unlink", w.path, obj_weight(&w.obj)))
+		return remove_bare(s, &w, 0, touched);
+	r = where_keep_written(s, &w);
+	if (r == 0)
+		r = where_touch_dir(s, &w);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	rec.path = w.path;
+	rec.ino = w.obj.ino;
+	rec.slot = wal_slot(&s->side.log);
+	slot_name(slot, rec.slot);
+	r = side_push(&s->side, &rec);
+	if (r == 0)
+		r = side_sync(&s->side);
+	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
+		r = errno == EXDEV ? obj_move(at->dirfd, w.bare, s->side.obj, slot) : -errno;
+	if (r < 0)
+		wal_set_tail(&s->side.log, mark);
+	else
+		where_report(s, &w, &w.obj, touched);
+	return r;
+}
+
+/* The record of a directory that is about to go; it can be popped again at mark. */
+static int keep_dir(struct step *s, const struct where *w)
+{
+	AUTO_CLOSE int fd = obj_open(w->dirfd, w->bare);
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_DIR_GONE, .root = w->root, .path = w->path};
+	int r;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	r = meta_read(fd, &meta);
+	if (r < 0)
+		return r;
+	rec.ino = w->obj.ino;
+	rec.meta = (struct span){meta.data, meta.len};
+	return side_push(&s->side, &rec);
+}
+
+int op_rmdir(struct step *s, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	size_t mark;
+	int r = where_look(&w, at);
+
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.plain || !S_ISDIR(w.obj.mode))
+		return unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (touched)
+		*touched = false;
+	store_forget_near(s->j);
+	if (is_own(s, &w.obj))
+		return remove_own(s, &w, AT_REMOVEDIR);
+	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
+	if (r < 0)
+		return r;
+	if (!step_protects(s, "rmdir", w.path, 0))
+		return remove_bare(s, &w, AT_REMOVEDIR, touched);
+	r = where_touch_dir(s, &w);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	r = keep_dir(s, &w);
+	if (r == 0)
+		r = side_sync(&s->side);
+	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
+		r = -errno;
+	if (r < 0)
+		wal_set_tail(&s->side.log, mark);
+	else
+		where_report(s, &w, &w.obj, touched);
+	return r;
+}
+
+/* ---- rename -----------------------------------------------------------------------------------
+ */
+
+/* What was recorded about places below a directory that has another name now. */
+static void dir_moved(struct step *s, const struct where *from, const struct where *to)
+{
+	AUTO_FREE char *prefix = key_make(from->root, from->path);
+	size_t len = strlen(prefix), n = HASH_COUNT(s->touches);
+	struct touch *t = s->touches;
+
+	s->moved = true;
+	side_forget_dirs(&s->side);
+	store_forget_near(s->j);
+	while (t && n--) { /* new ones are appended behind the first n */
+		struct touch *next = t->hh.next;
+
+		if (strncmp(t->path, prefix, len) == 0 && t->path[len] == '/') {
+			AUTO_FREE char *path = xasprintf("%s%s", to->path, t->path + len);
+
+			step_touch(s, to->root, path, &nothing);
+		}
+		t = next;
+	}
+}
+
+static void moved(struct step *s, const struct where *from, const struct where *to)
+{
+	if (!S_ISDIR(from->obj.mode)) {
+		writer_named(s->j, &from->obj, to->root, to->path);
+		return;
+	}
+	writers_moved(s->j, from->root, from->path, to->root, to->path);
+	dir_moved(s, from, to);
+}
+
+static int do_rename(const struct where *from, const struct where *to, unsigned flags)
+{
+	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
+}
+
+/*
+ * Keep the file that `to` names now, so that the name never vanishes: a second link in the store;
+ * where that is refused, the two change places and the old one then moves to the store.
+ */
+static int keep_target(struct step *s, const struct where *to, struct rec *ren)
+{
+	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
+	char slot[24];
+	int r = where_keep_written(s, to);
+
+	if (r < 0)
+		return r;
+	gone.path = to->path;
+	gone.ino = to->obj.ino;
+	ren->slot = gone.slot = wal_slot(&s->side.log);
+	slot_name(slot, gone.slot);
+	r = side_push(&s->side, &gone);
+	if (r < 0)
+		return r;
+	if (linkat(to->dirfd, to->bare, s->side.obj, slot, 0) == 0)
+		return 0;
+	if (errno == EXDEV)
+		return obj_copy(to->dirfd, to->bare, s->side.obj, slot);
+	if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != EACCES)
+		return -errno;
+	ren->flags |= REC_SWAPPED;
+	return 0;
+}
+
+static int rename_swapped(struct step *s, const struct where *from, const struct where *to,
+			  uint64_t number)
+{
+	char slot[24];
+	int r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+
+	if (r < 0)
+		return r;
+	slot_name(slot, number);
+	r = renameat(from->dirfd, from->bare, s->side.obj, slot) < 0 ? -errno : 0;
+	if (r < 0 && move_exchange(from->dirfd, from->bare, to->dirfd, to->bare) < 0)
+		return -EIO; /* both are still there, under each other's name */
+	return r;
+}
+
+/*
+ * The second name is not needed after all. It has left its mark on the inode, a new ctime, which an
+ * undo would take for somebody's edit: a record of the path, though nothing of it was changed, has
+ * it looked at again when the step ends.
+ */
+static void unkeep_target(struct step *s, const struct where *to, uint64_t number, size_t *mark)
+{
+	AUTO_CLOSE int fd = obj_open(to->dirfd, to->bare);
+	struct obj now;
+	char slot[24];
+
+	slot_name(slot, number);
+	unlinkat(s->side.obj, slot, 0);
+	wal_set_tail(&s->side.log, *mark);
+	if (fd < 0 || obj_stat(fd, "", &now) < 0 || !obj_same(&now, &to->obj))
+		return;
+	step_touch(s, to->root, to->path, &now);
+	if (side_keep_meta(&s->side, to->root, to->path, fd, 0) == 0)
+		*mark = wal_tail(&s->side.log);
+}
+
+/* Whatever is at the target goes, and nothing is captured any more. */
+static int rename_bare(struct step *s, const struct where *from, const struct where *to,
+		       unsigned flags)
+{
+	int r = do_rename(from, to, flags);
+
+	if (r == 0 && to->obj.mode && !(flags & RENAME_EXCHANGE) &&
+	    (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode))) {
+		step_unlearn(s, &to->obj);
+		writer_gone(s->j, &to->obj);
+	}
+	return r;
+}
+
+/* On failure the log is to be cut at *mark. */
+static int rename_logged(struct step *s, const struct where *from, const struct where *to,
+			 unsigned flags, size_t *mark)
+{
+	struct rec rec = {.type = REC_RENAME, .root = from->root, .root2 = to->root};
+	bool own = false;
+	int r = 0;
+
+	if (S_ISDIR(from->obj.mode))
+		rec.flags = REC_DIRECTORY;
+	if (flags & RENAME_EXCHANGE) {
+		rec.type = REC_XCHG;
+		rec.flags |= S_ISDIR(to->obj.mode) ? REC_DIRECTORY : 0;
+	} else if (to->obj.mode) {
+		own = is_own(s, &to->obj);
+	}
+	rec.path = from->path;
+	rec.path2 = to->path;
+	rec.ino = from->obj.ino;
+	rec.ino2 = to->obj.ino;
+	if (to->obj.mode && !own && !(flags & RENAME_EXCHANGE))
+		r = S_ISDIR(to->obj.mode) ? keep_dir(s, to) : keep_target(s, to, &rec);
+	if (r == 0)
+		r = side_push(&s->side, &rec);
+	if (r == 0)
+		r = side_sync(&s->side);
+	if (r == 0 && rec.flags & REC_SWAPPED)
+		r = rename_swapped(s, from, to, rec.slot);
+	else if (r == 0)
+		r = do_rename(from, to, flags);
+	if (r < 0 && rec.slot && !(rec.flags & REC_SWAPPED))
+		unkeep_target(s, to, rec.slot, mark);
+	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
+		step_unlearn(s, &to->obj);
+	return r;
+}
+
+static int rename_kept(struct step *s, const struct where *from, const struct where *to,
+		       unsigned flags)
+{
+	int r = where_touch_dir(s, from);
+	size_t mark;
+
+	if (r == 0)
+		r = where_touch_dir(s, to);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	r = rename_logged(s, from, to, flags, &mark);
+	if (r < 0)
+		wal_set_tail(&s->side.log, mark);
+	return r;
+}
+
+/* What the store will hold of the file that is replaced. */
+static uint64_t kept_weight(struct step *s, const struct where *to, unsigned flags)
+{
+	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
+
+	return stays || is_own(s, &to->obj) ? 0 : obj_weight(&to->obj);
+}
+
+/* Renames that change nothing or that the kernel refuses for reasons of its own. */
+static bool refused(const struct where *from, const struct where *to, unsigned flags)
+{
+	bool from_dir = S_ISDIR(from->obj.mode), to_dir = S_ISDIR(to->obj.mode);
+
+	if (from->plain || to->plain || !*from->raw || !*to->raw)
+		return true;
+	if (flags & RENAME_EXCHANGE)
+		return !to->obj.mode || obj_same(&from->obj, &to->obj);
+	if (!from_dir && (from->own || to->own)) /* "file/" */
+		return true;
+	if (!to->obj.mode)
+		return false;
+	return flags & RENAME_NOREPLACE || from_dir != to_dir || obj_same(&from->obj, &to->obj);
+}
+
+static void exchanged(struct step *s, const struct where *from, const struct where *to)
+{
+	moved(s, from, to);
+	moved(s, to, from);
+}
+
+int op_rename(struct step *s, const struct at *from, const struct at *to, unsigned flags,
+	      bool *touched)
+{
+	AUTO_WHERE struct where a = WHERE_NONE;
+	AUTO_WHERE struct where b = WHERE_NONE;
+	bool first = false, second = false;
+	int r;
+
+	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	r = where_look(&a, from);
+	if (r < 0)
+		return r;
+	r = where_look(&b, to);
+	if (r < 0)
+		return r;
+	if (touched)
+		*touched = false;
+	if (!a.obj.mode)
+		return a.plain || b.plain ? -EBUSY : -ENOENT;
+	if (refused(&a, &b, flags))
+		return do_rename(&a, &b, flags);
+	if (b.obj.mode && !(flags & RENAME_EXCHANGE))
+		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
+	if (r < 0)
+		return r;
+	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
+		    ? rename_kept(s, &a, &b, flags)
+		    : rename_bare(s, &a, &b, flags);
+	if (r < 0)
+		return r;
+	where_report(s, &a, &a.obj, &first);
+	where_report(s, &b, &b.obj, &second);
+	if (touched)
+		*touched = first || second;
+	if (flags & RENAME_EXCHANGE)
+		exchanged(s, &a, &b);
+	else
+		moved(s, &a, &b);
+	return 0;
+}

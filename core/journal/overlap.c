@@ -1,0 +1,121 @@
+/* overlap - steps that ran at the same time and touched the same: one cannot go without the other.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/journal/priv.h"
+
+/*
+ * A log keeps what was there before the first touch of its own step. Of two steps that changed one
+ * path by turns, one alone would bring back a state that never was between them.
+ */
+
+struct group_view {
+	struct names paths;   /* what the records of the group name */
+	struct moves moves;   /* directories that they move */
+	uint64_t first;	      /* number of the moment at which the first of them began */
+	struct names *common; /* the result */
+};
+
+uint64_t overlap_began(const struct wal *undo)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	return wal_next(undo, &at, &rec) && rec.type == REC_STEP ? rec.seq : 0;
+}
+
+static void view_log(struct group_view *v, const struct wal *log)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	while (wal_next(log, &at, &rec)) {
+		if (rec_is_quiet(rec.type))
+			continue;
+		names_add(&v->paths, rec.root, rec.path);
+		if (rec.path2[0])
+			names_add(&v->paths, rec.root2, rec.path2);
+	}
+	v->first = MIN(v->first, overlap_began(log));
+	moves_add(&v->moves, log);
+}
+
+static bool beneath(int root, const char *path, int top_root, const char *top)
+{
+	size_t len = strlen(top);
+
+	return root == top_root && strncmp(path, top, len) == 0 && path[len] == '/';
+}
+
+/* Both have a record of the path, or one moved a directory that the other's path lies in. */
+static void compare_path(struct group_view *v, int root, const char *path, bool moved)
+{
+	bool common = names_has(&v->paths, root, path);
+
+	for (size_t i = 0; i < v->moves.n && !common; i++) {
+		const struct move *m = &v->moves.list[i];
+
+		common = beneath(root, path, m->root, m->from) ||
+			 beneath(root, path, m->root2, m->to);
+	}
+	if (common)
+		names_add(v->common, root, path);
+	for (struct name *n = v->paths.set; n && moved; n = n->hh.next) {
+		const char *mine;
+		int my_root = key_root(n->key, &mine);
+
+		if (beneath(my_root, mine, root, path))
+			names_add(v->common, my_root, mine);
+	}
+}
+
+static int compare_step(struct group_view *v, struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct wal log = WAL_NONE;
+	struct rec rec;
+	size_t at = 0;
+	uint64_t seq;
+	int r = fd < 0 ? fd : summary_seq(fd, &seq);
+
+	if (r < 0 || seq < v->first) /* it had ended before */
+		return r;
+	r = wal_open(&log, fd, "undo", false, false);
+	while (r == 0 && wal_next(&log, &at, &rec)) {
+		bool moved = rec.flags & REC_DIRECTORY;
+
+		if (rec_is_quiet(rec.type))
+			continue;
+		compare_path(v, rec.root, rec.path, moved);
+		if (rec.path2[0])
+			compare_path(v, rec.root2, rec.path2, moved);
+	}
+	wal_close(&log);
+	return r;
+}
+
+int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
+		 struct names *ret)
+{
+	struct group_view v = {.first = UINT64_MAX, .common = ret};
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "steps", &names, &n);
+
+	for (size_t i = 0; i < group->n; i++)
+		view_log(&v, &logs[i]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+		bool inside = false;
+
+		for (size_t k = 0; k < group->n && !inside; k++)
+			inside = str_eq(group->dirs[k], dir);
+		if (!inside)
+			r = compare_step(&v, j, dir);
+	}
+	store_names_free(names, n);
+	names_done(&v.paths);
+	moves_done(&v.moves);
+	return r;
+}

@@ -1,0 +1,365 @@
+/* parts - a step's parts in the stores of several folders: they begin, are kept and end as one. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/journal/priv.h"
+
+/*
+ * Every part has the file "parts" in its directory as soon as there are two: the folders, each with
+ * a NUL behind it. Committing is decided by one rename, that of the part in the first folder of the
+ * list; all others are ready by then, and whoever finds one of them left open (SIGKILL between two
+ * renames) looks there whether it is to be kept or rolled back.
+ */
+
+void folders_free(struct folders *f)
+{
+	while (f->n)
+		free(f->list[--f->n]);
+}
+
+int folders_load(int dirfd, const char *name, struct folders *ret)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = io_read_file(dirfd, name, (size_t)1 << 20, &text, &len);
+
+	*ret = (struct folders){0};
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && (len < 2 || text[len - 1]))
+		r = -EBADMSG;
+	for (char *p = text; r == 0 && p < text + len; p += strlen(p) + 1) {
+		if (ret->n == PARTS_MAX || *p != '/')
+			r = -EBADMSG;
+		else
+			ret->list[ret->n++] = xstrdup(p);
+	}
+	if (r < 0)
+		folders_free(ret);
+	return r;
+}
+
+int parts_load(int stepdir, struct folders *ret)
+{
+	return folders_load(stepdir, PARTS_FILE, ret);
+}
+
+static int parts_write(const struct step *s, const struct buf *names)
+{
+	if (names->len)
+		return io_write_file(s->side.dir, PARTS_FILE, 0600, names->data, names->len,
+				     s->j->options.durable);
+	return unlinkat(s->side.dir, PARTS_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int parts_announce(struct step *s)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	struct step *p;
+	int r;
+
+	for (p = s->part; p != s; p = p->part)
+		if (p->made)
+			buf_add(&names, p->j->folder, strlen(p->j->folder) + 1);
+	if (!names.len)
+		return 0;
+	buf_add(&names, s->j->folder, strlen(s->j->folder) + 1);
+	r = parts_write(s, &names);
+	for (p = s->part; r == 0 && p != s; p = p->part)
+		if (p->made)
+			r = parts_write(p, &names);
+	return r;
+}
+
+/* ---- commit -----------------------------------------------------------------------------------
+ */
+
+struct ending { /* of one part */
+	struct step *s;
+	struct summary sum;
+	bool keep;
+};
+
+static int write_post(struct step *s)
+{
+	struct names set = {0};
+	struct moves moves = {0};
+	AUTO_FREE const char **keys = NULL;
+	size_t n;
+	int r;
+
+	for (struct touch *t = s->touches; t; t = t->hh.next)
+		names_add_key(&set, t->path);
+	moves_add(&moves, &s->side.log);
+	moves_sort(&moves);
+	r = post_moved(s->j, &moves, &set);
+	keys = names_list(&set, &n);
+	if (r == 0)
+		r = post_write(s->j, s->side.dir, keys, n, &(struct post_how){.step = s});
+	moves_done(&moves);
+	names_done(&set);
+	return r;
+}
+
+/* What did this part change in the end? */
+static int ending_look(struct ending *e, struct step *s, int exit_status)
+{
+	bool lasting;
+	int r = 0;
+
+	*e = (struct ending){.s = s};
+	store_forget_near(s->j);
+	if (s->why) /* it changed nothing that was recorded; the mark must not be lost */
+		r = step_make(s);
+	if (r < 0 || !s->made)
+		return r;
+	e->sum.info = (struct step_info){.id = s->id,
+					 .kind = s->kind,
+					 .began_us = s->began_us,
+					 .ended_us = clock_wall_us(),
+					 .exit_status = exit_status,
+					 .incomplete = s->why,
+					 .command = xstrdup(s->command),
+					 .why = s->why ? xstrdup(s->why) : NULL,
+					 .unprotected = s->bare ? xstrdup(s->bare) : NULL};
+	lasting = step_prune_writers(s);
+	for (struct touch *t = s->j->dull ? s->touches : NULL; t; t = t->hh.next) {
+		const struct known *k = step_known(s, &t->before);
+
+		t->hash = k ? k->hash : 0;
+	}
+	r = summary_build(s->j, s->touches, &e->sum);
+	step_tangle(s);
+	e->keep = e->sum.n || lasting || s->why || s->tangled;
+	return r;
+}
+
+static int ending_write(struct ending *e, const struct buf *names)
+{
+	int r = summary_write(e->s->j, e->s->side.dir, &e->sum);
+
+	/* Nothing will be compared with the images of a step of which nothing is kept. */
+	if (r == 0 && !e->s->j->options.off)
+		r = write_post(e->s);
+	if (r == 0)
+		r = held_note(e->s);
+	return r < 0 ? r : parts_write(e->s, names);
+}
+
+static int publish(struct journal *j, int64_t id)
+{
+	AUTO_FREE char *from = xasprintf("open/%" PRId64, id);
+	AUTO_FREE char *to = xasprintf("steps/%" PRId64, id);
+
+	return renameat(j->store, from, j->store, to) < 0 ? -errno : 0;
+}
+
+/* It is at its place; should the disk not tell, it is not told to have been kept. */
+static int sync_published(struct step *s)
+{
+	if (sync_names(s->j) < 0)
+		log_warn("journal", "step %" PRId64 " may not be on the disk yet", s->id);
+	return 0;
+}
+
+/* Everything that can fail for want of space comes first; then one rename that decides. */
+static int endings_keep(struct ending *list, size_t n)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	struct ending *first = NULL;
+	size_t kept = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].keep)
+			continue;
+		buf_add(&names, list[i].s->j->folder, strlen(list[i].s->j->folder) + 1);
+		first = first ? first : &list[i];
+		kept++;
+	}
+	if (kept < 2)
+		buf_clear(&names);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (list[i].keep)
+			r = ending_write(&list[i], &names);
+	for (struct journal *j = list->s->j; r == 0 && first; j = j->kin) {
+		r = store_clear_redo(j); /* what was undone before can no longer be redone */
+		if (j->kin == list->s->j)
+			break;
+	}
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (list[i].keep)
+			r = sync_all(list[i].s->j);
+	if (r == 0 && first)
+		r = publish(first->s->j, first->s->id);
+	if (r == 0 && first)
+		r = sync_published(first->s);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (list[i].keep && &list[i] != first && publish(list[i].s->j, list[i].s->id) < 0)
+			list[i].s->j->stuck = true; /* decided: whoever looks next goes on */
+	return r < 0 ? r : kept > 0;
+}
+
+/* Whose disk is full is not known. */
+static bool give_room(struct journal *j, int why)
+{
+	struct journal *k = j;
+	bool given = false;
+
+	do
+		given |= room_give(k, why);
+	while ((k = k->kin) != j);
+	return given;
+}
+
+static void ending_clean(struct ending *e)
+{
+	AUTO_FREE char *dir = xasprintf("open/%" PRId64, e->s->id);
+	struct journal *j = e->s->j;
+	int r;
+
+	if (e->keep)
+		wal_trim(&e->s->side.log);
+	else if (e->s->made && store_trash(j, dir) < 0)
+		j->stuck = true;
+	step_drop(e->s);
+	r = e->keep ? store_fit(j) : 0;
+	if (r < 0)
+		log_warn("journal", "the oldest steps of '%s' stay: %s", j->folder, strerror(-r));
+	if (!j->tidy)
+		store_empty_trash(j);
+}
+
+int journal_commit(struct step *s, int exit_status, struct err *err)
+{
+	struct ending list[PARTS_MAX];
+	struct step *p = s;
+	int64_t id = s->id;
+	mode_t mask = umask(077);
+	size_t n = 0;
+	int r = 0;
+
+	do
+		r = ending_look(&list[n++], p, exit_status);
+	while (r == 0 && (p = p->part) != s);
+	if (r == 0)
+		do
+			r = endings_keep(list, n);
+		while (r < 0 && give_room(list->s->j, r));
+	umask(mask);
+	for (size_t i = 0; i < n; i++) {
+		struct journal *j = list[i].s->j;
+
+		summary_done(&list[i].sum);
+		if (r >= 0)
+			ending_clean(&list[i]);
+		room_refill(j);
+	}
+	if (r < 0) /* the step stays open; it may go on, and be committed later */
+		return err_set(err, r, "keep step %" PRId64, id);
+	return r;
+}
+
+/* ---- the other ends -------------------------------------------------------------------------- */
+
+/* To redo/, as an undo would leave it, and away from there unless it is to be kept. */
+static int abort_part(struct step *s, bool keep, struct err *err)
+{
+	AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);
+	AUTO_FREE char *undone = xasprintf("redo/%" PRId64, s->id);
+	struct journal *j = s->j;
+	bool made = s->made;
+	struct stat st;
+	int r = 0;
+
+	step_untangle(s);
+	step_drop(s);
+	if (made)
+		r = undo_open_step(j, dir, err);
+	if (made && r == 0 && keep)
+		r = fstatat(j->store, undone, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	else if (made && r == 0)
+		r = store_drop_undone(j, undone);
+	store_empty_trash(j);
+	if (r == -ENOENT)
+		return err_say(err, -EIO, "the step could not be rolled back: it is kept");
+	return r;
+}
+
+static int abort_all(struct step *s, bool keep, struct err *err)
+{
+	int r = 0;
+
+	for (bool last = false; !last;) {
+		struct step *p = s->part;
+		int e;
+
+		last = p == s;
+		e = abort_part(p, keep, r < 0 ? NULL : err);
+		r = r < 0 ? r : e;
+	}
+	return MIN(r, 0);
+}
+
+int journal_abort(struct step *s, struct err *err)
+{
+	return abort_all(s, false, err);
+}
+
+int journal_roll_back(struct step *s, struct err *err)
+{
+	return abort_all(s, true, err);
+}
+
+/* Is the part of this very step that lies in the other folder's store a kept one? */
+static bool kept_in(const char *store, int64_t id, int64_t began_us)
+{
+	AUTO_FREE char *dir = xasprintf("%s/steps/%" PRId64, store, id);
+	AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct summary s = {0};
+	bool same;
+
+	if (fd < 0 || summary_load(fd, false, &s) < 0)
+		return false;
+	same = s.info.began_us == began_us;
+	summary_done(&s);
+	return same;
+}
+
+bool parts_decided(struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	AUTO_FREE char *store = NULL;
+	struct folders parts = {0};
+	struct summary s = {0};
+	bool yes = false;
+
+	if (fd < 0 || parts_load(fd, &parts) < 0 || parts.n == 0 ||
+	    str_eq(parts.list[0], j->folder) || summary_load(fd, false, &s) < 0) {
+		folders_free(&parts);
+		return false;
+	}
+	if (journal_store_path(&store,
+			       &(struct journal_spec){.folder = parts.list[0],
+						      .state_dir = j->state_dir,
+						      .read_only = true},
+			       NULL) == 0)
+		yes = kept_in(store, s.info.id, s.info.began_us);
+	summary_done(&s);
+	folders_free(&parts);
+	return yes;
+}
+
+int parts_publish(struct journal *j, const char *dir)
+{
+	int r = store_clear_redo(j);
+
+	return r < 0 ? r : publish(j, atoll(strrchr(dir, '/') + 1));
+}

@@ -1,0 +1,456 @@
+/* restore - single paths of a step as they were before it, made anew as a step of its own. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/restore.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/journal/trail.h"
+
+/*
+ * The step's net changes are taken back one by one by ordinary operations, which are captured in a
+ * new step: what the step made goes; what it moved gets its old name back, by way of a name of our
+ * own, for names may have gone round in circles; directories come back from the top down, then
+ * files (those that still have their inode before those that only a link to it can bring back), and
+ * last the directories' metadata and times. Where the bytes lie in the folder they are opened
+ * before anything moves.
+ */
+
+/* ---- which ------------------------------------------------------------------------------------
+ */
+
+static bool wanted(const struct change *c, const char *const *paths)
+{
+	for (size_t i = 0; paths[i]; i++)
+		if (!*paths[i] || path_is_beneath(c->path, paths[i]) ||
+		    (c->old_path && path_is_beneath(c->old_path, paths[i])))
+			return true;
+	return false;
+}
+
+static int by_path(const void *key, const void *item)
+{
+	const struct change *x = key, *y = item;
+
+	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
+}
+
+/* A directory that the step removed comes back with what was in it. */
+static void choose_parents(struct restore *r, const struct change *c)
+{
+	AUTO_FREE char *prefix = xstrdup(c->old_path ? c->old_path : c->path);
+
+	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const struct change key = {.root = c->root, .path = prefix};
+		const struct change *dir;
+
+		*slash = '\0';
+		dir = bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
+		if (dir && dir->kind == CHANGE_DELETED)
+			r->pieces[dir - r->list].chosen = true;
+		*slash = '/';
+	}
+}
+
+static size_t choose(struct restore *r, const char *const *paths)
+{
+	size_t n = 0;
+
+	r->pieces = xcalloc(r->n + 1, sizeof(*r->pieces));
+	for (size_t i = 0; i < r->n; i++) {
+		r->pieces[i].source = SIZE_MAX;
+		r->pieces[i].here = (struct origin)ORIGIN_NONE;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (wanted(&r->list[i], paths)) {
+			r->pieces[i].chosen = true;
+			n++;
+			if (r->list[i].before.exists)
+				choose_parents(r, &r->list[i]);
+		}
+	return n;
+}
+
+static int load(struct restore *r, const char *const *paths, struct err *err)
+{
+	bool undone = false;
+	int e = history_find(r->j, r->id, &undone, err);
+
+	if (e < 0)
+		return e;
+	close(e);
+	if (undone)
+		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
+			       r->id);
+	e = history_changes(r->j, r->id, &r->list, &r->n, err);
+	if (e == 0 && choose(r, paths) == 0)
+		e = err_say(err, -ENOENT,
+			    "step %" PRId64 " changed none of these paths: `cordon diff %" PRId64
+			    " --stat` lists what it did",
+			    r->id, r->id);
+	return e;
+}
+
+static void done(struct restore *r)
+{
+	struct made *m, *next;
+
+	for (size_t i = 0; r->pieces && i < r->n; i++) {
+		origin_done(&r->pieces[i].here);
+		free(r->pieces[i].was);
+		free(r->pieces[i].way);
+	}
+	free(r->pieces);
+	HASH_ITER (hh, r->made, m, next) {
+		HASH_DEL(r->made, m);
+		free(m->path);
+		free(m);
+	}
+	moves_done(&r->moved);
+	change_free(r->list, r->n);
+	trails_drop(r->j);
+}
+
+/* ---- whether ----------------------------------------------------------------------------------
+ */
+
+/* Somebody's later change would be lost from sight. */
+static int has_changed(struct journal *j, const struct change *c, bool *ret)
+{
+	struct change_side now;
+	struct spot at;
+	struct obj o;
+	int e = spot_look(j, c->root, c->path, &at, &o);
+
+	if (e < 0)
+		return e;
+	change_side_set(&now, &o);
+	*ret = now.exists != c->after.exists || now.mode != c->after.mode ||
+	       now.size != c->after.size ||
+	       (!S_ISDIR(now.mode) && now.mtime_ns != c->after.mtime_ns);
+	if (*ret || !c->old_path)
+		return 0;
+	e = spot_look(j, c->root, c->old_path, &at, &o);
+	*ret = o.mode != 0;
+	return e;
+}
+
+static char letter_of(const struct change *c)
+{
+	if (c->old_path)
+		return 'R';
+	if (c->before.exists)
+		return c->after.exists ? 'M' : 'A';
+	return 'D';
+}
+
+int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+			 struct undo_plan **ret, struct err *err)
+{
+	struct undo_plan *p = xcalloc(1, sizeof(*p));
+	struct restore r = {.j = j, .id = id};
+	int e = load(&r, paths, err);
+
+	p->kind = UNDO_PATHS;
+	p->flags = flags;
+	p->n = p->n_ids = 1;
+	p->ids = xcalloc(1, sizeof(*p->ids));
+	p->ids[0] = id;
+	p->entries = xcalloc(r.n + 1, sizeof(*p->entries));
+	store_forget_near(j);
+	for (size_t i = 0; e == 0 && i < r.n; i++) {
+		const struct change *c = &r.list[i];
+		struct undo_entry *to = &p->entries[p->n_entries];
+
+		if (!r.pieces[i].chosen)
+			continue;
+		*to = (struct undo_entry){.root = c->root, .what = letter_of(c)};
+		e = has_changed(j, c, &to->conflict);
+		if (e < 0)
+			err_set(err, e, "look at '%s'", c->path);
+		to->path = xstrdup(c->path);
+		to->other = xstrdup(c->old_path);
+		to->fate = flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
+		p->n_entries++;
+		p->n_conflicts += to->conflict;
+		p->n_stops += to->conflict && to->fate == FATE_STOPS;
+	}
+	done(&r);
+	if (e < 0)
+		undo_plan_free(p);
+	else
+		*ret = p;
+	return e;
+}
+
+static int check(struct journal *j, int64_t id, const char *const *paths, struct err *err)
+{
+	struct undo_plan *plan = NULL;
+	int e = journal_restore_plan(j, id, paths, 0, &plan, err);
+
+	for (size_t i = 0; e == 0 && i < plan->n_entries; i++)
+		if (plan->entries[i].conflict)
+			e = err_say(err, -ESTALE,
+				    "'%s' has changed since: look at it, then use --force",
+				    plan->entries[i].path);
+	undo_plan_free(plan);
+	return e;
+}
+
+/* ---- the work ---------------------------------------------------------------------------------
+ */
+
+static int by_after(const void *a, const void *b)
+{
+	const struct change *const *x = a, *const *y = b;
+
+	return ((*x)->after.ino > (*y)->after.ino) - ((*x)->after.ino < (*y)->after.ino);
+}
+
+static const struct change *find_inode(const struct change **by_ino, size_t n, uint64_t ino)
+{
+	const struct change key = {.after.ino = ino}, *keyp = &key;
+	const struct change **found =
+		n ? bsearch(&keyp, by_ino, n, sizeof(struct change *), by_after) : NULL;
+
+	return found ? *found : NULL;
+}
+
+/* Objects that have another name now: renames, and what made room for something else. */
+static void find_sources(struct restore *r)
+{
+	AUTO_FREE const struct change **by_ino = xcalloc(r->n + 1, sizeof(struct change *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i].after.exists && r->list[i].after.ino != r->list[i].before.ino)
+			by_ino[n++] = &r->list[i];
+	if (n)
+		qsort(by_ino, n, sizeof(struct change *), by_after);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		const struct change *from = c->old_path ? c : NULL;
+
+		if (!r->pieces[i].chosen)
+			continue;
+		if (!from && c->before.exists && c->after.ino != c->before.ino)
+			from = find_inode(by_ino, n, c->before.ino);
+		if (!from || (from->after.mode & S_IFMT) != (c->before.mode & S_IFMT) ||
+		    r->pieces[from - r->list].leaves)
+			continue;
+		r->pieces[i].source = (size_t)(from - r->list);
+		r->pieces[from - r->list].leaves = true;
+	}
+}
+
+/* What must be known or open before anything moves. */
+static int look_around(struct restore *r, struct err *err)
+{
+	const struct trail_log *log;
+	const struct trails *t;
+	int e = trails_get(r->j, r->id, false, &t);
+
+	log = e < 0 ? NULL : trails_log(t, r->id);
+	if (e < 0)
+		return err_set(err, e, "read step %" PRId64, r->id);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		struct origin *o = &r->pieces[i].here;
+		const char *path = c->old_path ? c->old_path : c->path;
+		int root = c->root;
+
+		if (!r->pieces[i].chosen || !c->before.exists)
+			continue;
+		r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
+		e = origin_find(r->j, r->id, c, false, o, err);
+		if (e < 0)
+			return e;
+		if (!o->present && !S_ISDIR(c->before.mode))
+			origin_done(o); /* it is safe in the store: found again in its turn */
+		else if (o->present && str_eq(o->present, r->pieces[i].was))
+			util_close_fd(&o->fd);
+		util_close_fd(&o->slots);
+	}
+	return 0;
+}
+
+/* In the order of work. */
+enum rank {
+	RANK_DIR,
+	RANK_HERE,  /* the bytes are at their place */
+	RANK_INODE, /* the inode is, its bytes are not */
+	RANK_AWAY,
+	RANKS
+};
+
+static enum rank rank_of(struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+	const struct piece *p = &r->pieces[i];
+	struct spot at;
+	struct obj o;
+
+	if (S_ISDIR(c->before.mode))
+		return RANK_DIR;
+	if (p->here.present && p->here.fd < 0)
+		return RANK_HERE;
+	if (spot_find(r->j, c->root, p->was, &at) == 0 && obj_stat(at.fd, at.name, &o) == 0 &&
+	    o.mode && o.ino == c->before.ino)
+		return RANK_INODE;
+	return RANK_AWAY;
+}
+
+/* One pass over the pieces that `which` says yes to; backwards: from the bottom up. */
+static int pass(struct restore *r, bool backwards, bool (*which)(const struct restore *r, size_t i),
+		int (*work)(struct restore *r, size_t i), struct err *err)
+{
+	for (size_t k = 0; k < r->n; k++) {
+		size_t i = backwards ? r->n - 1 - k : k;
+		int e = r->pieces[i].chosen && which(r, i) ? work(r, i) : 0;
+
+		if (e < 0)
+			return err_set(err, e, "restore '%s'", r->list[i].path);
+	}
+	return 0;
+}
+
+static bool was_made(const struct restore *r, size_t i)
+{
+	return !r->list[i].before.exists && !r->pieces[i].leaves;
+}
+
+static bool has_source(const struct restore *r, size_t i)
+{
+	return r->pieces[i].source != SIZE_MAX;
+}
+
+static bool was_dir(const struct restore *r, size_t i)
+{
+	return S_ISDIR(r->list[i].before.mode);
+}
+
+/* Sources need not be chosen themselves. */
+static int move_back(struct restore *r, struct err *err)
+{
+	int e = 0;
+
+	for (size_t i = r->n; e == 0 && i-- > 0;)
+		if (r->pieces[i].leaves && (e = bring_out(r, i)) < 0)
+			err_set(err, e, "restore '%s'", r->list[i].path);
+	return e < 0 ? e : pass(r, false, has_source, bring_back, err);
+}
+
+static int bring_objects(struct restore *r, struct err *err)
+{
+	AUTO_FREE enum rank *ranks = xcalloc(r->n + 1, sizeof(*ranks));
+	int e = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->pieces[i].chosen && r->list[i].before.exists)
+			ranks[i] = rank_of(r, i);
+	for (int rank = 0; rank < RANKS; rank++)
+		for (size_t i = 0; e == 0 && i < r->n; i++)
+			if (r->pieces[i].chosen && r->list[i].before.exists &&
+			    (int)ranks[i] == rank && (e = bring_object(r, i)) < 0)
+				err_set(err, e, "restore '%s'", r->list[i].path);
+	return e;
+}
+
+/* Directories of which the step changed only the entries are in no change, but in its log. */
+static int bring_all_times(struct restore *r, const char *const *paths, struct err *err)
+{
+	const struct trails *t;
+	const struct trail_log *log;
+	int e = trails_get(r->j, r->id, false, &t);
+
+	log = e < 0 ? NULL : trails_log(t, r->id);
+	/* Backwards: the first record of a directory has the last word. */
+	for (size_t i = log ? log->end : 0; log && e == 0 && i-- > log->first;) {
+		const struct mark *m = &t->list[i];
+		AUTO_BUF struct buf mem = BUF_INIT;
+		AUTO_FREE char *path = NULL;
+		struct change c = {0};
+		int root = m->from->root;
+		struct rec rec;
+
+		if (&t->logs[m->log] != log || m->type != REC_DTIME)
+			continue;
+		c.path = path = trail_back_from(t, log, i, &root, m->from->path);
+		if (!wanted(&c, paths))
+			continue;
+		e = trail_fetch(t, i, &mem, &rec);
+		if (e == 0)
+			e = bring_times(r, root, path, rec.meta);
+		if (e < 0)
+			err_set(err, e, "restore the times of '%s'", path);
+	}
+	return e;
+}
+
+static int restore_all(struct restore *r, const char *const *paths, struct err *err)
+{
+	int e = look_around(r, err);
+
+	find_sources(r);
+	if (e == 0)
+		e = pass(r, true, was_made, bring_nothing, err);
+	if (e == 0)
+		e = move_back(r, err);
+	if (e == 0) /* directories that it made to move something into */
+		e = pass(r, true, was_made, bring_nothing, err);
+	if (e == 0)
+		e = bring_objects(r, err);
+	if (e == 0)
+		e = pass(r, true, was_dir, bring_dress, err);
+	return e < 0 ? e : bring_all_times(r, paths, err);
+}
+
+static char *command_of(int64_t id, const char *const *paths)
+{
+	AUTO_BUF struct buf command = BUF_INIT;
+
+	buf_fmt(&command, "undo --step %" PRId64 " --", id);
+	for (size_t i = 0; paths[i] && command.len < 4096; i++)
+		buf_fmt(&command, " %s", paths[i]);
+	return buf_take(&command);
+}
+
+int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		    struct err *err)
+{
+	AUTO_FREE char *command = command_of(id, paths);
+	struct restore r = {.j = j, .id = id};
+	mode_t mask;
+	int e;
+
+	if (j->open)
+		return err_say(err, -EBUSY, "a step is still running: wait for it to end");
+	e = flags & UNDO_FORCE ? 0 : check(j, id, paths, err);
+	if (e == 0)
+		e = load(&r, paths, err);
+	if (e == 0)
+		e = journal_begin(j, STEP_API, command, &r.s, err);
+	store_forget_near(j);
+	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
+	mask = umask(0);
+	if (e == 0)
+		e = restore_all(&r, paths, err);
+	umask(mask);
+	if (r.s && e == 0) {
+		e = journal_commit(r.s, 0, err);
+		r.s = e < 0 ? r.s : NULL;
+	}
+	if (r.s) {
+		struct err ignored = {0};
+
+		if (journal_abort(r.s, &ignored) < 0)
+			e = err_wrap(err, e, "put back after a restore that failed");
+	}
+	j->evict_below = 0;
+	done(&r);
+	return e < 0 ? e : 0;
+}

@@ -1,0 +1,111 @@
+/* roots - the folder and the granted directories elsewhere, and places beneath them. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/priv.h"
+
+#define ROOTS_MAX 4096
+
+void root_add(struct journal *j, const char *path)
+{
+	j->roots = xrealloc(j->roots, (size_t)(j->n_roots + 1) * sizeof(*j->roots));
+	j->roots[j->n_roots++] = (struct root){.path = xstrdup(path), .fd = -1};
+}
+
+/* File "roots": one NUL-terminated path after the other, the first is number 1. */
+int roots_load(struct journal *j)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = io_read_file(j->store, "roots", (size_t)8 << 20, &text, &len);
+
+	if (r == -ENOENT)
+		return 0;
+	for (char *p = text; r == 0 && p < text + len; p += strlen(p) + 1)
+		root_add(j, p);
+	return r;
+}
+
+int journal_add_root(struct journal *j, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	int r;
+
+	for (int i = 0; i < j->n_roots; i++)
+		if (str_eq(j->roots[i].path, path))
+			return i;
+	if (j->n_roots >= ROOTS_MAX)
+		return err_set(err, -EMFILE, "add '%s' to the undo store", path);
+	for (int i = 1; i < j->n_roots; i++)
+		buf_add(&text, j->roots[i].path, strlen(j->roots[i].path) + 1);
+	buf_add(&text, path, strlen(path) + 1);
+	r = io_write_file(j->store, "roots", 0600, text.data, text.len, j->options.durable);
+	if (r == 0)
+		r = sync_names(j);
+	if (r < 0)
+		return err_set(err, r, "add '%s' to the undo store", path);
+	root_add(j, path);
+	return j->n_roots - 1;
+}
+
+int store_root_fd(struct journal *j, int root)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+
+	if (root < 0 || root >= j->n_roots)
+		return -EBADMSG;
+	if (j->roots[root].fd < 0)
+		j->roots[root].fd =
+			(int)syscall(SYS_openat2, AT_FDCWD, j->roots[root].path, &how, sizeof(how));
+	return j->roots[root].fd < 0 ? -errno : j->roots[root].fd;
+}
+
+void store_forget_near(struct journal *j)
+{
+	util_close_fd(&j->near_fd);
+	j->near_fd = -1;
+	free(take_ptr(&j->near_path));
+	free(take_ptr(&j->near_gone));
+}
+
+int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS};
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	int top, fd, tries = 0;
+
+	if (j->near_fd >= 0 && len && j->near_root == root && strlen(j->near_path) == len &&
+	    memcmp(j->near_path, path, len) == 0) {
+		*ret = (struct spot){.fd = j->near_fd, .name = slash + 1};
+		return 0;
+	}
+	top = store_root_fd(j, root);
+	if (top < 0)
+		return top;
+	*ret = (struct spot){.fd = top, .name = path};
+	if (!slash)
+		return 0;
+	store_forget_near(j);
+	j->near_path = xstrndup(path, len);
+	do { /* EAGAIN: a rename somewhere in the system raced with the walk */
+		fd = (int)syscall(SYS_openat2, top, j->near_path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && ++tries < 100);
+	if (fd < 0) {
+		free(take_ptr(&j->near_path));
+		return -errno;
+	}
+	j->near_fd = fd;
+	j->near_root = root;
+	*ret = (struct spot){.fd = fd, .name = slash + 1};
+	return 0;
+}

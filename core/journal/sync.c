@@ -1,0 +1,158 @@
+/* sync - what must be on the disk before what, for stores that survive power loss. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/io.h"
+#include "core/journal/priv.h"
+
+/*
+ * Theory of operation. File systems with a journal bring changes of names and metadata to the disk
+ * in their order, some of them late; bytes of files come in any order, or not at all. With
+ * journal.durable:
+ *
+ * - A record, and the copy that it speaks of, is on the disk before its operation is performed. So
+ *   after power was lost the log has all the records of what the folder shows, and perhaps some of
+ *   operations that the disk never saw. Recovery takes those off first (settle.c).
+ * - What is made in a directory that the step itself made needs no sync: should its record be lost,
+ *   the directory goes as a whole.
+ * - A commit, and the arrival of a rollback, is one rename. Before it everything that the folder
+ *   and the store hold is brought to the disk, after it the directories of the store.
+ * - Numbers are given out of a range that was reserved on the disk, so that none is given twice.
+ */
+
+#define RESERVE ((uint64_t)1 << 20)
+
+int side_sync(struct side *s)
+{
+	if (!s->j->options.durable || !s->unsynced)
+		return 0;
+	if (fdatasync(s->log.fd) < 0)
+		return -errno;
+	s->unsynced = false;
+	return 0;
+}
+
+int sync_fd(const struct journal *j, int fd)
+{
+	return j->options.durable && fsync(fd) < 0 ? -errno : 0;
+}
+
+int step_sync_in(struct step *s, int dirfd)
+{
+	struct known *k;
+	struct obj dir;
+
+	if (!s->j->options.durable || !s->side.unsynced)
+		return 0;
+	if (obj_stat(dirfd, "", &dir) == 0) {
+		k = step_known(s, &dir);
+		if (k && k->flags & KNOWN_CREATED && !step_shared(s, &dir))
+			return 0;
+	}
+	return side_sync(&s->side);
+}
+
+/* A new step: its files, and the names that lead to them. */
+int step_sync_parts(struct step *s)
+{
+	AUTO_CLOSE int open_dir = -1;
+	int r;
+
+	if (!s->j->options.durable)
+		return 0;
+	open_dir = store_open_dir(s->j, "open");
+	r = open_dir < 0 ? open_dir : sync_fd(s->j, s->side.log.fd);
+	if (r == 0)
+		r = sync_fd(s->j, s->side.obj);
+	if (r == 0)
+		r = sync_fd(s->j, s->side.dir);
+	if (r == 0)
+		r = sync_fd(s->j, open_dir);
+	if (r == 0)
+		r = sync_fd(s->j, s->j->state_fd);
+	if (r == 0)
+		s->side.unsynced = false;
+	return r;
+}
+
+/* The descriptor of a root is no more than a place. */
+static int sync_root(struct journal *j, int root)
+{
+	AUTO_CLOSE int fd = -1;
+	int at = store_root_fd(j, root);
+
+	if (at < 0)
+		return at == -ENOENT ? 0 : at;
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		sync(); /* we may not read it: all of the machine, then */
+		return 0;
+	}
+	return syncfs(fd) < 0 ? -errno : 0;
+}
+
+int sync_all(struct journal *j)
+{
+	int r = 0;
+
+	if (!j->options.durable)
+		return 0;
+	for (int i = 0; r == 0 && i < j->n_roots; i++)
+		if (i == 0 || j->roots[i].fd >= 0)
+			r = sync_root(j, i);
+	if (r == 0 && syncfs(j->store) < 0)
+		r = -errno;
+	return r;
+}
+
+int sync_names(const struct journal *j)
+{
+	static const char *const names[] = {"open", "steps", "redo", "."};
+	int r = 0;
+
+	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
+		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
+
+		r = fd < 0 ? fd : sync_fd(j, fd);
+	}
+	return r;
+}
+
+/* ---- numbers, and whether the machine has been down -------------------------------------------
+ */
+
+uint64_t store_seq(struct journal *j)
+{
+	if (j->options.durable && j->state->next_seq >= j->state->reserved_seq) {
+		j->state->reserved_seq = j->state->next_seq + RESERVE;
+		fdatasync(j->state_fd); /* if that fails, so will the record's own */
+	}
+	return j->state->next_seq++;
+}
+
+static uint64_t boot_number(void)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+
+	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 256, &text, &len) < 0)
+		return 0;
+	return XXH3_64bits(text, len) | 1;
+}
+
+void boot_begin(struct journal *j)
+{
+	j->rebooted = j->state->boot != boot_number();
+	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);
+}
+
+int boot_settled(struct journal *j)
+{
+	j->state->boot = boot_number();
+	j->rebooted = false;
+	return sync_all(j);
+}

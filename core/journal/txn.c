@@ -1,0 +1,487 @@
+/* txn - steps on their way from kept to undone or back: all or nothing, resumable, reversible. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/txn.h"
+
+/*
+ * Theory of operation.
+ *
+ * The file "rollback" in the store is the transaction: while it exists, the steps that it names are
+ * on their way. Its first line says which way: "undo" and "recover" empty their undo logs, "redo"
+ * their redo logs; a word "back" after it says that the way has been turned round. Lines with a
+ * word tell how conflicts are settled: "skip" names a record that is left out, "merge" a file that
+ * gets its content in the end, "mine" a path where somebody else's work was. It is written whole
+ * (rename), and removed when every step has arrived and lies in its directory: undone ones in
+ * redo/, others in steps/. Records of several steps are taken in the reverse order of their
+ * numbers, which count through the whole store.
+ *
+ * Whoever opens the store for writing and finds the file goes on in the direction that it names
+ * (apply.c knows where the last process stopped). Whoever finds open steps and no such file rolls
+ * them back by a transaction of kind "recover"; what was done until the crash can be had again with
+ * redo. If a recovery cannot be finished, it turns round and the step is kept as it stands.
+ */
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+int txn_write(const struct txn *t)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	int r;
+
+	buf_fmt(&b, "%s %s %" PRIu64 "\n",
+		t->recover ? "recover"
+		: t->redo  ? "redo"
+			   : "undo",
+		t->back ? "back" : "on", t->group);
+	for (size_t i = 0; i < t->n; i++)
+		buf_fmt(&b, "%s\n", t->list[i].dir);
+	remedy_put(&b, &t->remedy);
+	do
+		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len,
+				  t->j->options.durable);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+int txn_read(struct txn *t, struct group *dirs)
+{
+	AUTO_FREE char *text = NULL;
+	char kind[16], way[8], *save = NULL, *line;
+	int r = io_read_file(t->j->store, ROLLBACK_FILE, (size_t)1 << 30, &text, NULL);
+
+	if (r < 0)
+		return r;
+	line = strtok_r(text, "\n", &save);
+	if (!line || sscanf(line, "%15s %7s %" SCNu64, kind, way, &t->group) != 3)
+		return -EBADMSG;
+	t->redo = str_eq(kind, "redo");
+	t->recover = str_eq(kind, "recover");
+	t->back = str_eq(way, "back");
+	while ((line = strtok_r(NULL, "\n", &save))) {
+		r = remedy_get(line, &t->remedy);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		dirs->dirs = xrealloc(dirs->dirs, (dirs->n + 1) * sizeof(*dirs->dirs));
+		dirs->dirs[dirs->n++] = xstrdup(line);
+	}
+	return 0;
+}
+
+/* ---- open and close ---------------------------------------------------------------------------
+ */
+
+/* Where a step's directory lies once it has arrived. */
+static char *target_of(const struct txn *t, const struct mover *m)
+{
+	const char *id = strrchr(m->dir, '/') + 1;
+	bool undone = t->redo == t->back;
+
+	if (t->back && !t->recover)
+		return xstrdup(m->dir);
+	return xasprintf("%s/%s", undone ? "redo" : "steps", id);
+}
+
+static int open_log(struct side *s, const char *name, bool cut)
+{
+	int r = wal_open(&s->log, s->dir, name, true, cut);
+
+	/* A torn creation never held a record. */
+	if (r == -ENODATA && unlinkat(s->dir, name, 0) < 0)
+		return -errno;
+	if (r == -ENODATA || r == -ENOENT)
+		r = wal_create(&s->log, s->dir, name);
+	return r;
+}
+
+static int mover_open(struct txn *t, struct mover *m)
+{
+	int r;
+
+	m->undo = m->redo = (struct side)SIDE_NONE;
+	m->undo.j = m->redo.j = t->j;
+	m->undo.dir = store_open_dir(t->j, m->dir);
+	if (m->undo.dir == -ENOENT) {
+		m->arrived = m->foreign = true;
+		return 0;
+	}
+	if (m->undo.dir < 0)
+		return m->undo.dir;
+	/* It will hold other things: to be measured anew. */
+	if (unlinkat(m->undo.dir, "held", 0) < 0 && errno != ENOENT)
+		return -errno;
+	m->undo.obj = openat(m->undo.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->redo.dir = fcntl(m->undo.dir, F_DUPFD_CLOEXEC, 3);
+	m->redo.obj = fcntl(m->undo.obj, F_DUPFD_CLOEXEC, 3);
+	if (m->undo.obj < 0 || m->redo.dir < 0 || m->redo.obj < 0)
+		return -errno;
+	do
+		r = open_log(&m->undo, "undo", t->crashed);
+	while (r < 0 && room_give(t->j, r));
+	if (r < 0)
+		return r;
+	do
+		r = open_log(&m->redo, "redo", t->crashed);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+struct side *txn_from(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->undo : &m->redo;
+}
+
+struct side *txn_to(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->redo : &m->undo;
+}
+
+static void count(struct txn *t)
+{
+	t->total = t->done = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		size_t at = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && wal_next(&txn_from(t, &t->list[i])->log, &at, &r))
+			t->total++;
+	}
+}
+
+int txn_open(struct txn *t, const struct group *dirs)
+{
+	tidy_hold(t->j);
+	t->quiet = true;
+	t->list = xcalloc(dirs->n + 1, sizeof(*t->list));
+	for (size_t i = 0; i < dirs->n; i++) {
+		int r;
+
+		t->list[i].dir = xstrdup(dirs->dirs[i]);
+		t->n++;
+		if (!strchr(dirs->dirs[i], '/'))
+			return -EBADMSG;
+		r = mover_open(t, &t->list[i]);
+		if (r < 0)
+			return r;
+	}
+	count(t);
+	return 0;
+}
+
+void txn_done(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->list[i].dir);
+		side_done(&t->list[i].undo);
+		side_done(&t->list[i].redo);
+	}
+	free(t->list);
+	remedy_done(&t->remedy);
+	if (t->quiet)
+		tidy_release(t->j);
+}
+
+/* ---- the work ---------------------------------------------------------------------------------
+ */
+
+struct mover *txn_newest(struct txn *t, bool either)
+{
+	struct mover *best = NULL;
+	uint64_t best_seq = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct mover *m = &t->list[i];
+		struct side *sides[2] = {txn_from(t, m), txn_to(t, m)};
+
+		for (int k = 0; !m->arrived && k < (either ? 2 : 1); k++) {
+			struct wal *log = &sides[k]->log;
+			struct rec r;
+			size_t start;
+
+			if (!wal_last(log, wal_tail(log), &r, &start) || r.type == REC_STEP ||
+			    r.seq < best_seq)
+				continue;
+			best = m;
+			best_seq = r.seq;
+		}
+	}
+	return best;
+}
+
+static int move_one(struct txn *t, struct mover *m)
+{
+	struct side *from = txn_from(t, m), *to = txn_to(t, m);
+	struct rec r;
+	size_t start;
+	int e;
+
+	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start))
+		return 0;
+	if ((r.flags & REC_SKIPPED) || (!t->back && skips_have(&t->remedy.skips, r.seq)))
+		return apply_skip(from, to);
+	if ((r.flags & REC_VOID) && !t->back) {
+		wal_set_tail(&from->log, start);
+		return 1;
+	}
+	to->flags = r.flags & REC_VOID ? REC_AFTER : r.flags & REC_AFTER ? REC_VOID : 0;
+	e = apply_pop(from, to);
+	to->flags = 0;
+	return e;
+}
+
+int txn_move(struct txn *t, const struct undo_progress *progress)
+{
+	struct mover *m;
+
+	store_forget_near(t->j);
+	while ((m = txn_newest(t, false))) {
+		int r;
+
+		do
+			r = move_one(t, m);
+		while (r < 0 && room_give(t->j, r));
+		if (r < 0)
+			return r;
+		t->done++;
+		if (progress && progress->tick && t->done % 32 == 0 &&
+		    !progress->tick(progress->data, t->done, t->total))
+			return -ECANCELED;
+	}
+	return 0;
+}
+
+static void name_now(struct names *set, const struct moves *moves, uint64_t seq, int root,
+		     const char *path)
+{
+	AUTO_FREE char *now = NULL;
+
+	names_add(set, root, path);
+	if (!moves->n)
+		return;
+	now = xstrdup(path);
+	if (moves_follow(moves, seq, &root, &now))
+		names_add(set, root, now);
+}
+
+void txn_names(struct names *set, const struct wal *log, const struct moves *moves)
+{
+	size_t at = 0;
+	struct rec r;
+
+	while (wal_next(log, &at, &r)) {
+		if (rec_is_quiet(r.type))
+			continue;
+		name_now(set, moves, r.seq, r.root, r.path);
+		if (r.type == REC_RENAME || r.type == REC_XCHG)
+			name_now(set, moves, r.seq, r.root2, r.path2);
+	}
+}
+
+struct whose {
+	struct names foreign, returns;
+};
+
+/*
+ * A path in conflict is not the steps' own afterwards: what was left out or put back is still
+ * somebody else's work, and what was replaced is so again when the way back brings it.
+ */
+static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
+		       const char *path, unsigned old)
+{
+	bool replaced = names_has(&t->remedy.mine, root, path);
+	bool kept = names_has(&t->remedy.kept, root, path);
+	AUTO_FREE char *now = NULL;
+
+	if (t->back ? !replaced && old == POST_RETURNS : replaced) {
+		names_add(&w->returns, root, path);
+		return;
+	}
+	if (!replaced && !kept && !old)
+		return;
+	now = xstrdup(path);
+	if (old != POST_RETURNS) /* it may lie in a directory that was moved just now */
+		moves_follow(moves, 0, &root, &now);
+	names_add(&w->foreign, root, now);
+}
+
+/*
+ * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
+ * step's image also takes in what other steps know of directories that have moved.
+ */
+static int renew_post(struct txn *t, struct mover *m, const struct moves *moves, bool last)
+{
+	struct names set = {0}, absent = {0};
+	struct whose w = {0};
+	struct post *old = NULL;
+	AUTO_FREE const char **keys = NULL;
+	size_t n_old = 0, n = 0;
+	int r = post_load(m->undo.dir, "post", &old, &n_old);
+
+	if (r == -ENOENT)
+		r = 0;
+	txn_names(&set, &m->undo.log, moves);
+	txn_names(&set, &m->redo.log, moves);
+	for (struct name *e = set.set; e; e = e->hh.next) {
+		const char *path;
+		int root = key_root(e->key, &path);
+
+		note_whose(t, moves, &w, root, path, 0);
+	}
+	for (size_t i = 0; i < n_old; i++) {
+		names_add_key(&set, old[i].key);
+		if (!old[i].obj.mode)
+			names_add_key(&absent, old[i].key);
+		note_whose(t, moves, &w, old[i].root, old[i].path, old[i].flags);
+	}
+	for (struct name *e = w.foreign.set; e; e = e->hh.next)
+		names_add_key(&set, e->key);
+	if (r == 0 && last)
+		r = post_moved(t->j, moves, &set);
+	for (struct name *e = set.set; t->j->owning && e; e = e->hh.next)
+		names_add_key(&t->j->own, e->key);
+	keys = names_list(&set, &n);
+	if (r == 0)
+		r = post_write(t->j, m->undo.dir, keys, n,
+			       &(struct post_how){.absent = &absent,
+						  .foreign = &w.foreign,
+						  .returns = &w.returns,
+						  .old = old,
+						  .n_old = n_old});
+	post_free(old, n_old);
+	names_done(&set);
+	names_done(&absent);
+	names_done(&w.foreign);
+	names_done(&w.returns);
+	return r;
+}
+
+/* What was merged takes its place; where nothing came of it, nothing of it stays. */
+int txn_place(struct txn *t)
+{
+	struct side *to = txn_to(t, &t->list[0]);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->remedy.n_merges && !t->list[0].arrived; i++) {
+		char slot[24];
+
+		if (!t->back) {
+			to->flags = REC_AFTER;
+			r = apply_merged(to, &t->remedy.merges[i]);
+			to->flags = 0;
+			continue;
+		}
+		slot_name(slot, t->remedy.merges[i].slot);
+		if (unlinkat(to->obj, slot, 0) < 0 && errno != ENOENT)
+			r = -errno;
+	}
+	return r;
+}
+
+static int look(struct txn *t)
+{
+	struct moves moves = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].arrived)
+			moves_add(&moves, &txn_to(t, &t->list[i])->log);
+	moves_sort(&moves);
+
+	/* Oldest first: of two images of a path the newer step's must be the newer one. */
+	for (size_t i = t->n; r == 0 && i-- > 0;) {
+		struct mover *m = &t->list[i];
+
+		if (!m->arrived)
+			r = renew_post(t, m, &moves, i == 0);
+	}
+	moves_done(&moves);
+	return r;
+}
+
+int txn_look(struct txn *t)
+{
+	int r;
+
+	do
+		r = look(t);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+static int carry(struct txn *t, struct mover *m, bool home)
+{
+	AUTO_FREE char *to = target_of(t, m);
+	const char *from = m->dir;
+	int r = 0;
+
+	if (!str_eq(to, from))
+		r = home ? renameat(t->j->store, to, t->j->store, from)
+			 : renameat(t->j->store, from, t->j->store, to);
+	if (r < 0)
+		return -errno;
+	m->arrived = !home;
+	return 0;
+}
+
+void txn_carry_home(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].foreign && t->list[i].arrived && carry(t, &t->list[i], true) < 0)
+			break;
+}
+
+/* Oldest first. On an error those that had arrived come home, if they can. */
+static int carry_all(struct txn *t)
+{
+	int r = 0;
+
+	for (size_t i = t->n; r == 0 && i-- > 0;) {
+		struct mover *m = &t->list[i];
+
+		if (m->arrived)
+			continue;
+		wal_set_group(&m->redo.log, t->group);
+		r = carry(t, m, false);
+	}
+	if (r < 0)
+		txn_carry_home(t);
+	return r;
+}
+
+int txn_carry(struct txn *t)
+{
+	int r;
+
+	do
+		r = carry_all(t);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+int txn_end(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->list[i].foreign)
+			continue;
+		wal_trim(&t->list[i].undo.log);
+		wal_trim(&t->list[i].redo.log);
+	}
+	room_refill(t->j);
+	return unlinkat(t->j->store, ROLLBACK_FILE, 0) < 0 ? store_trash(t->j, ROLLBACK_FILE) : 0;
+}
+
+bool txn_arrived(const struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].arrived)
+			return true;
+	return false;
+}

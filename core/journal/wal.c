@@ -1,0 +1,402 @@
+/* wal - the record format of a step's log: append, read backwards, verify. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/wal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/io.h"
+#include "core/journal/disk.h"
+
+#define WAL_CHUNK ((size_t)64 << 10)
+#define WAL_MAX	  ((size_t)4 << 30)
+
+static struct head *head_of(const struct wal *log)
+{
+	return (struct head *)(void *)log->map;
+}
+
+size_t wal_tail(const struct wal *log)
+{
+	return atomic_load_explicit(&head_of(log)->tail, memory_order_acquire);
+}
+
+void wal_set_tail(struct wal *log, size_t tail)
+{
+	atomic_store_explicit(&head_of(log)->tail, tail, memory_order_release);
+}
+
+bool wal_empty(const struct wal *log)
+{
+	return wal_tail(log) == sizeof(struct head);
+}
+
+void wal_set_group(struct wal *log, uint64_t group)
+{
+	head_of(log)->group = group;
+}
+
+uint64_t wal_group(const struct wal *log)
+{
+	return head_of(log)->group;
+}
+
+int wal_peek_group(int dirfd, const char *name, uint64_t *ret)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct head h;
+
+	if (fd < 0)
+		return -errno;
+	if (io_pread_full(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.magic, WAL_MAGIC, 8) != 0)
+		return -EBADMSG;
+	*ret = h.group;
+	return 0;
+}
+
+uint64_t wal_slot(struct wal *log)
+{
+	uint64_t n = head_of(log)->next_slot;
+
+	head_of(log)->next_slot = n + 2;
+	return n;
+}
+
+void wal_close(struct wal *log)
+{
+	if (log->map && log->writable)
+		munmap(log->map, log->cap);
+	else
+		free(log->map);
+	util_close_fd(&log->fd);
+	*log = (struct wal)WAL_NONE;
+}
+
+/* Where the file system has no fallocate, glibc writes a byte into every block. */
+static int allocate(const struct wal *log, size_t cap)
+{
+	int r;
+
+	do {
+		r = posix_fallocate(log->fd, 0, (off_t)cap);
+	} while (r == EINTR);
+	/* A try that failed half way keeps what it got, on some file systems. */
+	if (r && log->cap && ftruncate(log->fd, (off_t)log->cap) < 0)
+		return -errno;
+	return -r;
+}
+
+static int grow(struct wal *log, size_t need)
+{
+	size_t least = (need + WAL_CHUNK - 1) / WAL_CHUNK * WAL_CHUNK, cap = least;
+	void *map;
+	int r;
+
+	if (cap < log->cap * 2)
+		cap = MIN(log->cap * 2, log->cap + ((size_t)4 << 20));
+	if (cap > WAL_MAX)
+		return -EFBIG;
+	r = allocate(log, cap);
+	if (r < 0 && cap > least) /* a disk that is nearly full */
+		r = allocate(log, cap = least);
+	if (r < 0)
+		return r;
+	if (log->map)
+		map = mremap(log->map, log->cap, cap, MREMAP_MAYMOVE);
+	else
+		map = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	log->map = map;
+	log->cap = cap;
+	return 0;
+}
+
+int wal_create(struct wal *log, int dirfd, const char *name)
+{
+	struct wal new = {.fd = -1, .writable = true};
+	struct head *h;
+	int r;
+
+	new.fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (new.fd < 0)
+		return -errno;
+	r = grow(&new, WAL_CHUNK);
+	if (r < 0) {
+		wal_close(&new);
+		unlinkat(dirfd, name, 0);
+		return r;
+	}
+	h = head_of(&new);
+	h->next_slot = str_eq(name, "redo") ? 1 : 2;
+	wal_set_tail(&new, sizeof(*h));
+	memcpy(h->magic, WAL_MAGIC, sizeof(h->magic)); /* last: a log without it never began */
+	*log = new;
+	return 0;
+}
+
+bool disk_rec_fits(const struct disk_rec *d, uint64_t space)
+{
+	uint64_t body = (uint64_t)d->path_len + d->path2_len + d->meta_len + 2;
+
+	return d->len <= space && d->len % 8 == 0 && d->len >= sizeof(*d) + 8 &&
+	       body <= d->len - sizeof(*d) - 8 && d->type != 0 && d->type < REC_TYPES;
+}
+
+void disk_rec_read(const struct disk_rec *d, struct rec *r)
+{
+	const char *p = (const char *)(d + 1);
+
+	*r = (struct rec){.type = d->type,
+			  .flags = d->flags,
+			  .root = (int)d->root,
+			  .root2 = (int)d->root2,
+			  .seq = d->seq,
+			  .src = d->src,
+			  .slot = d->slot,
+			  .ino = d->ino,
+			  .ino2 = d->ino2,
+			  .path = p,
+			  .path2 = p + d->path_len + 1};
+	r->meta.data = r->path2 + d->path2_len + 1;
+	r->meta.len = d->meta_len;
+}
+
+uint64_t disk_rec_sum(const struct disk_rec *d)
+{
+	return XXH3_64bits(&d->seq, d->len - offsetof(struct disk_rec, seq) - 8) ^
+	       ((uint64_t)d->type << 48 | (uint64_t)d->flags << 32 | d->len);
+}
+
+/* The record at off, if it is whole and lies before end. */
+static bool decode(const struct wal *log, size_t off, size_t end, struct rec *r, size_t *ret_end)
+{
+	const struct disk_rec *d = (const void *)(log->map + off);
+
+	if (end - off < sizeof(*d) + 8 || !disk_rec_fits(d, end - off))
+		return false;
+	disk_rec_read(d, r);
+	*ret_end = off + d->len;
+	return !r->path[d->path_len] && !r->path2[d->path2_len];
+}
+
+static int verify(struct wal *log, bool cut)
+{
+	size_t off = sizeof(struct head), tail = wal_tail(log), end = off;
+	struct rec r = {0};
+
+	if (tail < off || tail > log->cap) {
+		if (!cut)
+			return -EBADMSG;
+		tail = tail < off ? off : log->cap;
+	}
+	while (off < tail) {
+		const struct disk_rec *d = (const void *)(log->map + off);
+		uint64_t len;
+
+		if (!decode(log, off, tail, &r, &end) || d->sum != disk_rec_sum(d))
+			break;
+		memcpy(&len, log->map + end - 8, 8);
+		if (len != d->len)
+			break;
+		/* Power may have been lost with a header that is older than the records. */
+		if (cut && log->writable && r.slot >= head_of(log)->next_slot &&
+		    (r.slot ^ head_of(log)->next_slot) % 2 == 0)
+			head_of(log)->next_slot = r.slot + 2;
+		off = end;
+	}
+	if (off == wal_tail(log))
+		return 0;
+	if (!cut)
+		return -EBADMSG;
+	wal_set_tail(log, off);
+	return 0;
+}
+
+int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut)
+{
+	struct wal new = {.fd = -1, .writable = writable};
+	struct stat st = {0};
+	int r = 0;
+
+	new.fd = openat(dirfd, name, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+	if (new.fd < 0 || fstat(new.fd, &st) < 0)
+		r = -errno;
+	else if (st.st_size > (off_t)WAL_MAX)
+		r = -EBADMSG;
+	else if (st.st_size < (off_t)sizeof(struct head))
+		r = -ENODATA;
+	if (r == 0 && writable) {
+		r = grow(&new, (size_t)st.st_size);
+	} else if (r == 0) {
+		ssize_t n;
+
+		new.cap = (size_t)st.st_size;
+		new.map = xmalloc(new.cap);
+		n = io_pread_full(new.fd, new.map, new.cap, 0);
+		r = n < 0 ? (int)n : (size_t)n == new.cap ? 0 : -EBADMSG;
+	}
+	assert(r < 0 || new.map); /* there is a header at least */
+	if (r == 0 && memcmp(new.map, WAL_MAGIC, 8) != 0)
+		r = new.map[0] ? -EBADMSG : -ENODATA;
+	if (r == 0)
+		r = verify(&new, cut);
+	if (r < 0)
+		wal_close(&new);
+	else
+		*log = new;
+	return r;
+}
+
+void wal_trim(struct wal *log)
+{
+	/* The mapping keeps its length; nothing behind the last page of the tail is touched again.
+	 */
+	if (ftruncate(log->fd, (off_t)wal_tail(log)) < 0)
+		return;
+}
+
+int wal_append(struct wal *log, const struct rec *r)
+{
+	size_t path_len = strlen(r->path), path2_len = r->path2 ? strlen(r->path2) : 0;
+	size_t len = sizeof(struct disk_rec) + path_len + path2_len + 2 + r->meta.len;
+	size_t tail = wal_tail(log);
+	struct disk_rec *d;
+	uint64_t total;
+	char *p;
+
+	len = (len + 7) / 8 * 8 + 8;
+	if (tail + len > log->cap) {
+		int e = grow(log, tail + len);
+
+		if (e < 0)
+			return e;
+	}
+	d = (void *)(log->map + tail);
+	memset(d, 0, len);
+	d->len = (uint32_t)len;
+	d->type = (uint16_t)r->type;
+	d->flags = (uint16_t)r->flags;
+	d->seq = r->seq;
+	d->src = r->src;
+	d->slot = r->slot;
+	d->ino = r->ino;
+	d->ino2 = r->ino2;
+	d->root = (uint32_t)r->root;
+	d->root2 = (uint32_t)r->root2;
+	d->path_len = (uint32_t)path_len;
+	d->path2_len = (uint32_t)path2_len;
+	d->meta_len = (uint32_t)r->meta.len;
+	p = (char *)(d + 1);
+	memcpy(p, r->path, path_len);
+	if (path2_len)
+		memcpy(p + path_len + 1, r->path2, path2_len);
+	if (r->meta.len)
+		memcpy(p + path_len + 1 + path2_len + 1, r->meta.data, r->meta.len);
+	total = len;
+	memcpy(log->map + tail + len - 8, &total, 8);
+	d->sum = disk_rec_sum(d);
+	wal_set_tail(log, tail + len);
+	return 0;
+}
+
+bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
+{
+	uint64_t len;
+	size_t end;
+
+	if (tail <= sizeof(struct head))
+		return false;
+	memcpy(&len, log->map + tail - 8, 8);
+	*start = tail - len;
+	return decode(log, *start, tail, r, &end);
+}
+
+bool wal_next(const struct wal *log, size_t *at, struct rec *r)
+{
+	size_t tail = wal_tail(log);
+
+	if (*at == 0)
+		*at = sizeof(struct head);
+	return *at < tail && decode(log, *at, tail, r, at);
+}
+
+void wal_content(const struct rec *r, struct span *meta, struct span *bytes)
+{
+	struct get g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
+
+	*bytes = (struct span){.data = ""};
+	*meta = r->meta;
+	if (!(r->flags & REC_INLINE))
+		return;
+	*meta = get_str(&g);
+	bytes->data = g.p;
+	bytes->len = (size_t)(g.end - g.p);
+}
+
+void put_u32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void put_u64(struct buf *b, uint64_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void put_str(struct buf *b, const char *s, size_t len)
+{
+	put_u32(b, (uint32_t)len);
+	buf_add(b, s, len);
+	buf_ch(b, '\0');
+}
+
+static const char *take(struct get *g, size_t n)
+{
+	const char *p = g->p;
+
+	if (g->bad || (size_t)(g->end - g->p) < n) {
+		g->bad = true;
+		return NULL;
+	}
+	g->p += n;
+	return p;
+}
+
+uint32_t get_u32(struct get *g)
+{
+	const char *p = take(g, sizeof(uint32_t));
+	uint32_t v = 0;
+
+	if (p)
+		memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+uint64_t get_u64(struct get *g)
+{
+	const char *p = take(g, sizeof(uint64_t));
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+struct span get_str(struct get *g)
+{
+	size_t len = get_u32(g);
+	const char *p = take(g, len + 1);
+
+	if (!p || p[len] != '\0') {
+		g->bad = true;
+		return (struct span){.data = "", .len = 0};
+	}
+	return (struct span){.data = p, .len = len};
+}

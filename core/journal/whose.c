@@ -1,0 +1,127 @@
+/* whose - is a change that was seen in the folder the steps' own, or somebody else's? */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/journal/priv.h"
+
+/*
+ * Every name and every mode is changed by this process on behalf of a step, so what no open step
+ * knows of is somebody else's. Only bytes are written behind our back, through descriptors that the
+ * steps' processes hold: closing one is theirs as long as an inode is on the list of writers, and
+ * when nobody has it open for writing any more it leaves the list.
+ */
+
+#define SEARCH_MAX 1000 /* touched paths that are looked through for an inode */
+
+static struct touch *touch_of(const struct step *s, const char *key)
+{
+	struct touch *t;
+
+	HASH_FIND_STR(s->touches, key, t);
+	return t;
+}
+
+/* A file that a step only renamed is known by where it lay before. */
+static bool came_from(const struct step *s, const struct obj *o)
+{
+	if (HASH_COUNT(s->touches) > SEARCH_MAX)
+		return true; /* in doubt it is the step's: the image at its end is compared */
+	for (const struct touch *t = s->touches; t; t = t->hh.next)
+		if (t->before.mode && obj_same(&t->before, o))
+			return true;
+	return false;
+}
+
+static bool is_known(struct journal *j, const struct obj *o)
+{
+	for (struct step *s = j->open; s; s = s->next)
+		if (step_known(s, o) || came_from(s, o))
+			return true;
+	return false;
+}
+
+/* It was closed by its last writer, or by somebody who is none of the steps' processes. */
+static bool has_our_writer(struct journal *j, const struct spot *at, const struct obj *o)
+{
+	struct writer *w = S_ISREG(o->mode) ? writer_find(j, o) : NULL;
+	AUTO_CLOSE int fd = -1;
+
+	if (!w)
+		return false;
+	fd = data_open(at->fd, at->name);
+	if (fd >= 0 && !data_has_writer(fd))
+		writer_drop(j, w);
+	return true;
+}
+
+bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns)
+{
+	AUTO_FREE char *key = key_make(0, path);
+	bool touched = false;
+	struct spot at = {.fd = -1};
+	struct obj o;
+
+	if (names_has(&j->own, 0, path))
+		return false;
+	for (struct step *s = j->open; s; s = s->next)
+		touched |= touch_of(s, key) != NULL;
+	if (touched && what != SEEN_MOVED && what != SEEN_CLOSED)
+		return false;
+	store_forget_near(j);
+	if (spot_look(j, 0, path, &at, &o) < 0 || o.mode == OBJ_UNSEEN)
+		return false;
+	if (touched && (!o.mode || S_ISDIR(o.mode)))
+		return false;
+	if (what == SEEN_CLOSED && o.mode && !S_ISREG(o.mode))
+		return false; /* what goes through a FIFO stays nowhere */
+	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns)
+		return false; /* opened for writing, and not written */
+	if (o.mode && has_our_writer(j, &at, &o))
+		return false;
+	if (!touched)
+		return true;
+	if (what == SEEN_MOVED && is_known(j, &o))
+		return false;
+	for (struct step *s = j->open; s; s = s->next) {
+		struct touch *t = touch_of(s, key);
+
+		if (t)
+			t->foreign = true;
+	}
+	return true;
+}
+
+void journal_own(struct journal *j, bool on)
+{
+	names_done(&j->own);
+	j->own = (struct names){0};
+	j->owning = on;
+}
+
+void own_step(struct step *s)
+{
+	for (struct touch *t = s->touches; s->j->owning && t; t = t->hh.next)
+		names_add_key(&s->j->own, t->path);
+}
+
+int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)
+{
+	struct post *all = NULL;
+	int r = post_load_all(j, &all);
+
+	store_forget_near(j);
+	for (struct post *p = all; p; p = p->hh.next) {
+		bool open = false;
+
+		for (struct step *s = j->open; s && !open; s = s->next)
+			open = touch_of(s, p->key);
+		if (!open && !p->root && !(p->flags & POST_FOREIGN) && post_differs(j, p, NULL))
+			on(data, p->path);
+	}
+	store_forget_near(j);
+	post_free_all(all);
+	return r;
+}

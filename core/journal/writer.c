@@ -1,0 +1,276 @@
+/* writer - files that were opened for writing and may still be: what is written belongs to the step
+ * that is open then. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+#include "core/journal/priv.h"
+
+/*
+ * A write to an open file is no system call that anybody sees. So each step begins by keeping what
+ * the files hold that are open for writing then. They are known by inode, and found by their names:
+ * all that were seen, for one may go (and come back by an undo) while the others stay.
+ */
+
+#define NAMES_MAX 16	 /* of one inode; the oldest is forgotten */
+#define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
+
+struct writer *writer_find(struct journal *j, const struct obj *o)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct writer *w;
+
+	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	return w && w->btime_ns == o->btime_ns ? w : NULL;
+}
+
+static void forget_names(struct writer *w)
+{
+	while (w->n_names)
+		free(w->names[--w->n_names]);
+}
+
+void writer_drop(struct journal *j, struct writer *w)
+{
+	HASH_DEL(j->writers, w);
+	forget_names(w);
+	free(w->names);
+	free(w);
+}
+
+/* Takes the key. */
+static void add_name(struct writer *w, char *key)
+{
+	for (size_t i = 0; i < w->n_names; i++)
+		if (str_eq(w->names[i], key)) {
+			free(key);
+			return;
+		}
+	if (w->n_names == NAMES_MAX) {
+		free(w->names[0]);
+		memmove(w->names, w->names + 1, --w->n_names * sizeof(*w->names));
+	}
+	w->names = xrealloc(w->names, (w->n_names + 1) * sizeof(*w->names));
+	w->names[w->n_names++] = key;
+}
+
+void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct writer *w;
+
+	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	if (!w) {
+		w = xcalloc(1, sizeof(*w));
+		memcpy(w->key, key, sizeof(key));
+		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
+	} else if (w->btime_ns != o->btime_ns) {
+		forget_names(w);
+	}
+	w->btime_ns = o->btime_ns;
+	add_name(w, key_make(root, path));
+}
+
+void writer_named(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	struct writer *w = writer_find(j, o);
+
+	if (w)
+		add_name(w, key_make(root, path));
+}
+
+void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to)
+{
+	AUTO_FREE char *prefix = key_make(root, from);
+	size_t len = strlen(prefix);
+	struct writer *w, *next;
+
+	HASH_ITER (hh, j->writers, w, next) {
+		for (size_t i = w->n_names; i-- > 0;)
+			if (strncmp(w->names[i], prefix, len) == 0 && w->names[i][len] == '/')
+				add_name(w, xasprintf("%d/%s%s", root2, to, w->names[i] + len));
+	}
+}
+
+void writer_gone(struct journal *j, const struct obj *o)
+{
+	struct writer *w = writer_find(j, o);
+
+	if (w)
+		writer_drop(j, w);
+}
+
+/* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
+static int look_at(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
+{
+	AUTO_CLOSE int fd =
+		openat(at->fd, at->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 && errno == EACCES)
+		fd = data_open(at->fd, at->name);
+	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);
+	if (r < 0 || writer_find(j, o) != w)
+		return -ENOENT;
+	return fd < 0 || data_has_writer(fd);
+}
+
+/*
+ * Where it is, if it is still open for writing. Entries that are not are dropped; one that has none
+ * of its names now stays, for it may come back. Asked for every file that a step opened, at its
+ * end: the common answer (nobody writes) takes four calls.
+ */
+static const char *writer_alive(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
+{
+	for (size_t i = w->n_names; i-- > 0;) {
+		const char *path;
+		int root = key_root(w->names[i], &path), r;
+
+		if (spot_find(j, root, path, at) < 0)
+			continue;
+		r = look_at(j, w, at, o);
+		if (r > 0)
+			return w->names[i];
+		if (r == 0) {
+			writer_drop(j, w);
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static bool has_other_name(struct journal *j, const struct writer *w, const char *key)
+{
+	for (size_t i = 0; i < w->n_names; i++) {
+		const char *path;
+		int root = key_root(w->names[i], &path);
+		struct spot at;
+		struct obj o;
+
+		if (!str_eq(w->names[i], key) && spot_find(j, root, path, &at) == 0 &&
+		    obj_stat(at.fd, at.name, &o) == 0 && writer_find(j, &o) == w)
+			return true;
+	}
+	return false;
+}
+
+bool writer_seek(struct journal *j, struct writer *w, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *top = xasprintf("/proc/self/fd/%d", store_root_fd(j, root));
+	char *argv[2] = {top, NULL};
+	size_t skip = strlen(top) + 1, n = 0;
+	FTSENT *e;
+	FTS *fts;
+
+	if (has_other_name(j, w, key))
+		return true;
+	fts = fts_open(argv, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
+	while (fts && (e = fts_read(fts)) && n++ < SEEK_MAX) {
+		if (e->fts_info == FTS_D && j->inside && e->fts_statp->st_dev == j->store_dev &&
+		    e->fts_statp->st_ino == j->store_ino)
+			fts_set(fts, e, FTS_SKIP);
+		if (e->fts_info != FTS_F || e->fts_statp->st_ino != w->key[1] ||
+		    e->fts_level == 0 || (str_eq(e->fts_path + skip, path)))
+			continue;
+		add_name(w, key_make(root, e->fts_path + skip));
+		break;
+	}
+	if (fts)
+		fts_close(fts);
+	return n < SEEK_MAX;
+}
+
+static bool written_by_other(const struct step *s, const struct obj *o)
+{
+	for (struct step *other = s->j->open; other; other = other->next) {
+		const struct known *k = other == s ? NULL : step_known(other, o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return true;
+	}
+	return false;
+}
+
+/* What this step changes is kept all the same; only that file is not its to bring back. */
+static void leave_writer(struct step *s, const char *path)
+{
+	AUTO_BUF struct buf why = BUF_INIT;
+
+	buf_ch(&why, '\'');
+	text_escape(&why, path, strnlen(path, 200));
+	buf_str(&why, "' is held open by an earlier command and is too large to keep once more: "
+		      "what is written to it is not undone with this step");
+	step_mark_incomplete(s, why.data);
+}
+
+int step_keep_writers(struct step *s, struct err *err)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+
+	if (j->options.off)
+		return 0;
+	HASH_ITER (hh, j->writers, w, next) {
+		struct spot at;
+		struct obj o;
+		const char *name = writer_alive(j, w, &at, &o), *path;
+		int root, r;
+
+		if (!name)
+			continue;
+		if (written_by_other(s, &o)) /* which is not over */
+			continue;
+		root = key_root(name, &path);
+		r = step_try_content(s, root, path, at.fd, at.name, &o);
+		if (r == STEP_FULL) {
+			leave_writer(s, path);
+			continue;
+		}
+		if (r < 0)
+			return err_set(err, r, "keep '%s', which is still being written", path);
+		step_touch(s, root, path, &o);
+	}
+	return 0;
+}
+
+void writers_drop(struct journal *j)
+{
+	struct writer *w, *next;
+
+	HASH_ITER (hh, j->writers, w, next)
+		writer_drop(j, w);
+}
+
+void journal_no_writers(struct journal *j)
+{
+	struct journal *k = j;
+
+	do
+		writers_drop(k);
+	while ((k = k->kin) != j);
+}
+
+bool step_prune_writers(struct step *s)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+	bool lasting = false;
+
+	HASH_ITER (hh, j->writers, w, next) {
+		struct spot at;
+		struct obj o;
+		struct known *k;
+
+		if (!writer_alive(j, w, &at, &o))
+			continue;
+		k = step_known(s, &o);
+		if (k && k->flags & KNOWN_OPENED)
+			lasting = true;
+	}
+	return lasting;
+}
