@@ -1,0 +1,58 @@
+/* audit - what happened and who decided: append-only NDJSON, each line chained to the last. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+/*
+ * File:    one per working folder in the state directory, mode 0600, O_APPEND, one writer (flock).
+ *          Line: {"seq":N,"time":"...","session":"...","event":"...",...,"prev":"<sha256 hex>",
+ *          "hash":"<sha256 hex>"}; hash covers prev and the line's bytes before ,"hash".
+ *          A small head file beside it keeps seq and hash of the newest line so that a cut tail is
+ *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
+ * Failure: audit_append() returns a negative errno; from then on operations must be denied.
+ * Threads: main loop only.
+ */
+struct audit;
+
+enum audit_event {
+	AUDIT_SESSION_START,
+	AUDIT_SESSION_END,
+	AUDIT_EXEC,
+	AUDIT_TOUCH, /* first change of a path in a step */
+	AUDIT_DENY,  /* refused by policy or by the floor */
+	AUDIT_ASK,
+	AUDIT_DECISION,
+	AUDIT_STEP,
+	AUDIT_UNDO,
+	AUDIT_REDO,
+	AUDIT_RECOVERY,
+	AUDIT_EXTERNAL,	 /* a path was edited from outside */
+	AUDIT_SAFEGUARD, /* a step reached a limit and is held; or was stopped at it */
+};
+
+struct audit_entry {
+	enum audit_event event;
+	int64_t step;	     /* 0: none */
+	int pid;	     /* host pid, 0: none */
+	int result;	     /* 0, negative errno, or an exit status */
+	int64_t latency_us;  /* of a decision, else -1 */
+	const char *op;	     /* "unlink", "open", "exec", ... NULL: left out; so below */
+	const char *path;    /* raw bytes */
+	const char *path2;   /* rename target, link source */
+	const char *program; /* */
+	const char *command; /* */
+	const char *detail;  /* reason, answer, words */
+};
+
+/* Makes the directory (0700) when it is missing. -EBUSY: another writer. */
+int audit_open(struct audit **ret, const char *path, const char *session, struct err *err) MUST_USE;
+int audit_append(struct audit *a, const struct audit_entry *e) MUST_USE; /* buffered */
+int audit_flush(struct audit *a) MUST_USE; /* call once per loop turn and before exit */
+void audit_close(struct audit *a);	   /* flushes; NULL is a no-op */
+
+const char *audit_event_name(enum audit_event event);
+
+/* Check every line and the head; *ret_lines counts the good ones. -EBADMSG names the bad one. */
+int audit_verify(const char *path, uint64_t *ret_lines, struct err *err) MUST_USE;
