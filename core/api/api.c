@@ -1,0 +1,319 @@
+/* api - the session's socket on its loop: clients, what each has been told, their commands. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/api_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+
+struct peer {
+	uv_pipe_t pipe; /* data is the peer */
+	struct api *api;
+	struct peer *next;
+	struct buf in;
+	size_t backlog;	 /* bytes that it has not read yet */
+	uint64_t row;	 /* the newest row that it was told of */
+	uint64_t *known; /* requests that it was told of */
+	size_t n_known;
+};
+
+struct api {
+	uv_pipe_t listener;
+	uv_loop_t *loop;
+	struct session *session;
+	struct peer *peers;
+	size_t n_peers;
+	char *path;
+};
+
+struct sending {
+	uv_write_t req;
+	size_t len;
+	char data[];
+};
+
+char *api_dir(const char *state_dir)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	return runtime && *runtime == '/' ? path_join(runtime, "cordon")
+					  : path_join(state_dir, "run");
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static void on_peer_closed(uv_handle_t *handle)
+{
+	struct peer *p = handle->data;
+
+	buf_done(&p->in);
+	free(p->known);
+	free(p);
+}
+
+static void drop(struct peer *p)
+{
+	if (uv_is_closing((uv_handle_t *)&p->pipe))
+		return;
+	for (struct peer **link = &p->api->peers; *link; link = &(*link)->next) {
+		if (*link == p) {
+			*link = p->next;
+			p->api->n_peers--;
+			break;
+		}
+	}
+	uv_close((uv_handle_t *)&p->pipe, on_peer_closed);
+}
+
+static void on_sent(uv_write_t *req, int status)
+{
+	struct sending *out = req->data;
+	struct peer *p = req->handle->data;
+
+	p->backlog -= out->len;
+	free(out);
+	if (status < 0)
+		drop(p);
+}
+
+static void send_text(struct peer *p, const struct buf *text)
+{
+	struct sending *out;
+	uv_buf_t piece;
+
+	if (!text->len || uv_is_closing((uv_handle_t *)&p->pipe))
+		return;
+	if (p->backlog + text->len > API_BACKLOG) {
+		log_warn("api", "a client does not read: cut off");
+		drop(p);
+		return;
+	}
+	out = xmalloc(sizeof(*out) + text->len);
+	memcpy(out->data, text->data, text->len);
+	out->len = text->len;
+	out->req.data = out;
+	p->backlog += out->len;
+	piece = uv_buf_init(out->data, (unsigned)out->len);
+	if (uv_write(&out->req, (uv_stream_t *)&p->pipe, &piece, 1, on_sent) < 0) {
+		p->backlog -= out->len;
+		free(out);
+		drop(p);
+	}
+}
+
+/* ---- what a peer is told --------------------------------------------------------------------- */
+
+static void tell_requests(struct peer *p, const struct model *m, struct buf *out)
+{
+	for (size_t i = 0; i < p->n_known; i++)
+		if (!model_ask(m, p->known[i]))
+			message_gone(out, p->known[i]);
+	for (size_t i = 0; i < m->n_asks; i++) {
+		bool told = false;
+
+		for (size_t k = 0; k < p->n_known && !told; k++)
+			told = p->known[k] == m->asks[i].id;
+		if (!told)
+			message_request(out, &m->asks[i]);
+	}
+	p->known = xrealloc(p->known, MAX(m->n_asks, (size_t)1) * sizeof(*p->known));
+	p->n_known = m->n_asks;
+	for (size_t i = 0; i < m->n_asks; i++)
+		p->known[i] = m->asks[i].id;
+}
+
+/* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
+static void tell_rows(struct peer *p, const struct model *m, struct buf *out)
+{
+	size_t first = m->row_count - MIN(m->row_count, (size_t)(m->row_seq - p->row));
+
+	for (size_t i = first; i < m->row_count; i++) {
+		if (p->backlog + out->len > API_BACKLOG / 4)
+			break;
+		message_row(out, model_row(m, i));
+	}
+	p->row = m->row_seq;
+}
+
+static void tell(struct peer *p)
+{
+	const struct model *m = session_model(p->api->session);
+	AUTO_BUF struct buf out = BUF_INIT;
+
+	tell_requests(p, m, &out);
+	tell_rows(p, m, &out);
+	send_text(p, &out);
+}
+
+void api_changed(struct api *a)
+{
+	if (!a)
+		return;
+	for (struct peer *p = a->peers, *next; p; p = next) {
+		next = p->next;
+		tell(p);
+	}
+}
+
+/* ---- what a peer says ------------------------------------------------------------------------ */
+
+static void obey(struct peer *p, const char *line, size_t len)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct command_in c;
+	struct err err = {0};
+
+	if (message_parse(line, len, &c, &err) < 0) {
+		message_reply(&out, c.id, err.text);
+	} else if (!model_ask(session_model(p->api->session), c.id)) {
+		message_reply(&out, c.id, "nobody waits for this any more");
+	} else {
+		session_answer(p->api->session, c.id, c.answer);
+		message_reply(&out, c.id, NULL);
+	}
+	send_text(p, &out);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+	struct peer *p = handle->data;
+
+	(void)suggested;
+	buf_reserve(&p->in, 4096);
+	*ret = uv_buf_init(p->in.data + p->in.len, 4096);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *piece)
+{
+	struct peer *p = stream->data;
+	char *newline;
+
+	(void)piece;
+	if (n < 0) {
+		drop(p);
+		return;
+	}
+	p->in.len += (size_t)n;
+	p->in.data[p->in.len] = '\0';
+	while ((newline = memchr(p->in.data, '\n', p->in.len))) {
+		size_t len = (size_t)(newline - p->in.data);
+
+		obey(p, p->in.data, len);
+		if (uv_is_closing((uv_handle_t *)&p->pipe))
+			return;
+		buf_drop_front(&p->in, len + 1);
+	}
+	if (p->in.len > API_LINE)
+		drop(p);
+}
+
+/* ---- the listener ---------------------------------------------------------------------------- */
+
+static bool is_allowed(const uv_pipe_t *pipe)
+{
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
+	uv_os_fd_t fd;
+
+	return uv_fileno((const uv_handle_t *)pipe, &fd) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+	struct api *a = listener->data;
+	AUTO_BUF struct buf hello = BUF_INIT;
+	struct peer *p;
+
+	if (status < 0)
+		return;
+	p = xcalloc(1, sizeof(*p));
+	p->api = a;
+	p->in = (struct buf)BUF_INIT;
+	p->pipe.data = p;
+	uv_pipe_init(a->loop, &p->pipe, 0);
+	p->row = session_model(a->session)->row_seq;
+	p->next = a->peers;
+	a->peers = p;
+	a->n_peers++;
+	if (uv_accept(listener, (uv_stream_t *)&p->pipe) < 0 || a->n_peers > API_CLIENTS ||
+	    !is_allowed(&p->pipe) ||
+	    uv_read_start((uv_stream_t *)&p->pipe, on_alloc, on_read) < 0) {
+		drop(p);
+		return;
+	}
+	message_hello(&hello, session_model(a->session));
+	send_text(p, &hello);
+	tell(p);
+}
+
+static int make_dir(const char *dir, struct err *err)
+{
+	struct stat st;
+	int r = io_mkdir_p(AT_FDCWD, dir, 0700);
+
+	if (r < 0)
+		return err_set(err, r, "%s", dir);
+	if (lstat(dir, &st) < 0)
+		return err_set(err, -errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077))
+		return err_say(err, -EPERM, "%s: not a directory that is yours alone: chmod 700 it",
+			       dir);
+	return 0;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+	struct api *a = handle->data;
+
+	free(a->path);
+	free(a);
+}
+
+int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *dir, struct err *err)
+{
+	struct api *a;
+	mode_t mask;
+	int r = make_dir(dir, err);
+
+	if (r < 0)
+		return r;
+	a = xcalloc(1, sizeof(*a));
+	a->loop = loop;
+	a->session = s;
+	a->path = xasprintf("%s/%s.sock", dir, session_model(s)->session);
+	a->listener.data = a;
+	uv_pipe_init(loop, &a->listener, 0);
+	mask = umask(0177);
+	r = strlen(a->path) < sizeof(((struct sockaddr_un *)NULL)->sun_path)
+		    ? uv_pipe_bind(&a->listener, a->path)
+		    : -ENAMETOOLONG;
+	umask(mask);
+	if (r == 0)
+		r = uv_listen((uv_stream_t *)&a->listener, API_CLIENTS, on_connection);
+	if (r < 0) {
+		err_set(err, r, "%s", a->path);
+		api_close(a);
+		return r;
+	}
+	*ret = a;
+	return 0;
+}
+
+void api_close(struct api *a)
+{
+	if (!a)
+		return;
+	while (a->peers)
+		drop(a->peers);
+	uv_close((uv_handle_t *)&a->listener, on_listener_closed); /* unlinks the name */
+}

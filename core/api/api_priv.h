@@ -1,0 +1,23 @@
+/* api_priv - what the files of core/api share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/api/api.h"
+#include "core/base/buf.h"
+
+/* ---- message.c: one object of the protocol, to and from a line --------------------------------
+ */
+
+void message_hello(struct buf *out, const struct model *m);
+void message_request(struct buf *out, const struct ask *a);
+void message_gone(struct buf *out, uint64_t id);
+void message_row(struct buf *out, const struct row *row);
+void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it was done */
+
+struct command_in {
+	uint64_t id;
+	int answer; /* enum wire_answer */
+};
+
+/* 0, or -EINVAL and words for the reply. id is set where it could be read. */
+int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err) MUST_USE;

@@ -1,0 +1,92 @@
+/* backend - one way to confine a process tree. One folder per implementation. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/resource.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+struct keeper;
+struct door;
+struct sandbox; /* a running one; opaque */
+
+struct spawn_limits {
+	int64_t processes;   /* 0: the caller's own */
+	int64_t memory;	     /* bytes, 0: none */
+	int64_t open_files;  /* 0: the caller's own */
+	int64_t cpu_seconds; /* 0: unlimited */
+	bool address_space;  /* also set RLIMIT_AS: only when asked */
+};
+
+/* What to run and what it may see. Everything is borrowed until launch() returns. */
+struct spawn_spec {
+	const char *const *argv; /* NULL-terminated */
+	const char *const *env;	 /* scrubbed, NULL-terminated */
+	const char *cwd;	 /* absolute */
+	const char *home;	 /* absolute */
+	int stdio[3];		 /* the agent's 0, 1, 2 */
+	bool tty;		 /* stdio[0] is a pty slave: make it the controlling terminal */
+	const char *const
+		*folders; /* working folders: read-only inside, written through the keeper */
+	const char *const *read_only; /* visible, never writable, not even for who is asked */
+	const char *const *overlays;  /* copy-on-write, upper kept in state_dir */
+	const char *const *hidden;    /* absolute; do not exist inside */
+	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
+	const char *session;	      /* id */
+	bool allow_network;	      /* share the host's */
+	bool no_debug;		      /* ptrace and friends are refused inside too */
+	bool nesting;		      /* user namespaces inside */
+	bool landlock_off;	      /* sandbox.landlock=off: the mounts are the only floor */
+	struct spawn_limits limits;
+};
+
+enum {
+	BACKEND_FILES = 1 << 0,	 /* writes are confined to folders and grants */
+	BACKEND_HIDE = 1 << 1,	 /* hidden paths do not exist */
+	BACKEND_NET = 1 << 2,	 /* network is shut */
+	BACKEND_PIDS = 1 << 3,	 /* other processes are invisible */
+	BACKEND_UNDO = 1 << 4,	 /* every change goes through the keeper */
+	BACKEND_LIMITS = 1 << 5, /* process and memory limits hold for the tree, not per process */
+	BACKEND_REQUIRED = BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS | BACKEND_UNDO,
+};
+
+/* One thing that was tried on this host, by behaviour. */
+struct probe {
+	char name[48];	  /* "user namespaces" */
+	bool ok;	  /* */
+	bool needed;	  /* without it the backend does not start */
+	char found[160];  /* what happened, in words */
+	char remedy[320]; /* what to do when it is missing; "" when ok */
+};
+
+struct probe_report {
+	struct probe *list; /* heap */
+	size_t n;
+};
+void probe_add(struct probe_report *r, const char *name, bool needed, bool ok, const char *found,
+	       const char *remedy);
+void probe_report_done(struct probe_report *r);
+
+struct backend {
+	const char *name;    /* "native" */
+	const char *summary; /* one line */
+
+	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
+	uint32_t (*probe)(struct probe_report *report, struct err *err);
+	/*
+	 * In the keeper process: build the sandbox, confine the keeper itself, check the deny rules
+	 * from inside, start the agent. On failure nothing is left running; err says what failed
+	 * and *ret_status is 125, 126 or 127. Mandatory.
+	 */
+	int (*launch)(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
+		      struct keeper *k, int *ret_status, struct err *err);
+	/* Signal the agent's process group; SIGKILL ends everything inside. Mandatory. */
+	void (*signal)(struct sandbox *sb, int sig);
+	/* Kill, reap, remove cgroups; frees sb. Mandatory. */
+	void (*stop)(struct sandbox *sb);
+};
+
+extern const struct backend
+	*const backends[]; /* best first, NULL-terminated (backends/registry.c) */
+const struct backend *backend_find(const char *name);

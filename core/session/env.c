@@ -1,0 +1,90 @@
+/* env - the environment that the agent gets: an allow list, not the human's own. */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/env.h"
+
+#include <string.h>
+
+/*
+ * Left out on purpose: TMPDIR and XDG_RUNTIME_DIR (they name directories of the host; /tmp is
+ * private), SSH_AUTH_SOCK and the like (sockets of the host), LD_*, BASH_ENV, ENV, PYTHONSTARTUP,
+ * NODE_OPTIONS, PERL5OPT, GIT_* (code or commands to run), every *_TOKEN and *_KEY.
+ */
+static const char *const names[] = {
+	/* the session */
+	"HOME", "USER", "LOGNAME", "SHELL", "PATH", "HOSTNAME", "PWD",
+	/* the terminal */
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "NO_COLOR",
+	"FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LS_COLORS", "COLORFGBG",
+	/* language and time */
+	"LANG", "LANGUAGE", "LC_*", "TZ",
+	/* what people choose */
+	"EDITOR", "VISUAL", "PAGER", "LESS", "MANPATH", "INFOPATH", "XDG_CONFIG_HOME",
+	"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
+	/* where tool chains lie */
+	"JAVA_HOME", "GOPATH", "GOROOT", "GOBIN", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "NVM_BIN",
+	"VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
+	"CONDA_PREFIX", "CONDA_DEFAULT_ENV", "RBENV_ROOT", "GEM_HOME", "SDKMAN_DIR", "ANDROID_HOME",
+	"NIX_PATH", "NIX_PROFILES", "NIX_SSL_CERT_FILE", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"PKG_CONFIG_PATH", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CI", "SOURCE_DATE_EPOCH",
+	"DEBIAN_FRONTEND"};
+
+static bool matches(const char *pattern, const char *name, size_t len)
+{
+	size_t n = strlen(pattern);
+
+	if (n && pattern[n - 1] == '*')
+		return len >= n - 1 && strncmp(name, pattern, n - 1) == 0;
+	return len == n && strncmp(name, pattern, n) == 0;
+}
+
+bool env_name_passes(const char *name, size_t len, const char *const *extra)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (matches(names[i], name, len))
+			return true;
+	}
+	for (; extra && *extra; extra++) {
+		if (matches(*extra, name, len))
+			return true;
+	}
+	return false;
+}
+
+/* Programs print these or look files up by them: no controls, and TERM is a file name. */
+static bool value_is_plain(const char *name, size_t len, const char *value)
+{
+	size_t n = strlen(value);
+
+	if (len == 4 && strncmp(name, "TERM", 4) == 0) {
+		static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					    "0123456789-_.+";
+
+		return n <= 64 && strspn(value, plain) == n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)value[i] < ' ' || value[i] == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+char **env_scrub(char *const *environ, const char *const *extra, const char *session)
+{
+	size_t n = 0, count = 0;
+	char **out;
+
+	while (environ[count])
+		count++;
+	out = xcalloc(count + 3, sizeof(*out));
+	for (size_t i = 0; i < count; i++) {
+		const char *eq = strchr(environ[i], '=');
+		size_t len = eq ? (size_t)(eq - environ[i]) : 0;
+
+		if (len && env_name_passes(environ[i], len, extra) &&
+		    value_is_plain(environ[i], len, eq + 1))
+			out[n++] = xstrdup(environ[i]);
+	}
+	out[n++] = xstrdup("CORDON=1");
+	out[n] = xasprintf("CORDON_SESSION=%s", session);
+	return out;
+}

@@ -1,0 +1,15 @@
+/* env - the environment that the agent gets: an allow list, not the human's own. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/*
+ * Variables carry tokens, sockets of agents and code for interpreters to run, so only names that
+ * are known to be harmless pass, with values that are plain text. `extra` (may be NULL,
+ * NULL-terminated) names more: "NAME", or "PREFIX_*". Added: CORDON=1 and CORDON_SESSION. Heap,
+ * NULL-terminated; free each string and the array.
+ */
+char **env_scrub(char *const *environ, const char *const *extra, const char *session) MUST_USE;
+/* Is this name on the allow list? */
+bool env_name_passes(const char *name, size_t len, const char *const *extra);

@@ -1,0 +1,342 @@
+/* events - what the keeper reports, into the model for the human and the audit log for later. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/session/session_priv.h"
+
+/* No audit, no changes: the keeper is told to deny everything from here on. */
+void session_audit(struct session *s, const struct audit_entry *e)
+{
+	static const char words[] = "the audit log cannot be written: every change is denied: "
+				    "free space or end the session";
+	int r;
+
+	if (s->frozen || !s->audit)
+		return;
+	r = audit_append(s->audit, e);
+	if (r == 0)
+		return;
+	s->frozen = true;
+	client_freeze(s->client);
+	log_error("session", "audit log cannot be written: %s", strerror(-r));
+	model_add_row(&s->model, ROW_NOTE, 0, 0, r, "audit", words, strerror(-r));
+	if (s->on->stopped)
+		s->on->stopped(s->data, words);
+}
+
+static void on_touch(struct session *s, const struct client_event *ev, bool denied)
+{
+	struct step_row *step = model_step(&s->model, ev->step);
+
+	session_audit(s, &(struct audit_entry){
+				 .event = denied ? AUDIT_DENY : AUDIT_TOUCH,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .result = ev->result,
+				 .latency_us = -1,
+				 .op = ev->op,
+				 .path = ev->path,
+				 .path2 = *ev->path2 ? ev->path2 : NULL,
+				 .detail = denied && *ev->reason ? ev->reason : NULL,
+			 });
+	if (step && !denied)
+		step->paths++;
+	model_add_row(&s->model, denied ? ROW_DENY : ROW_TOUCH, ev->step, (int)ev->pid, ev->result,
+		      ev->op, ev->path, denied ? ev->reason : ev->path2);
+}
+
+/* argv as one line: NULs become blanks. Heap. */
+static char *argv_text(const struct client_event *ev)
+{
+	char *text = xmalloc(ev->command_len + 1);
+
+	memcpy(text, ev->command, ev->command_len);
+	text[ev->command_len] = '\0';
+	for (size_t i = 0; i + 1 < ev->command_len; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	return text;
+}
+
+static void on_exec(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *command = argv_text(ev);
+
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_EXEC,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .latency_us = -1,
+				 .op = "exec",
+				 .path = ev->path,
+				 .command = command,
+			 });
+	model_add_row(&s->model, ROW_EXEC, ev->step, (int)ev->pid, 0, "exec", command, ev->path);
+}
+
+static void on_step_begin(struct session *s, const struct client_event *ev)
+{
+	model_add_step(&s->model, ev->step, ev->kind, ev->command, ev->wall_us);
+}
+
+static void on_step_end(struct session *s, const struct client_event *ev)
+{
+	struct step_row *step = model_step(&s->model, ev->step);
+
+	if (step) {
+		step->running = false;
+		step->ended_us = ev->wall_us;
+		step->exit_status = (int)ev->status;
+		step->paths = ev->done;
+		step->incomplete = *ev->reason != '\0';
+		if (!ev->kept)
+			model_remove_step(&s->model, ev->step);
+		s->model.version++;
+	}
+	if (ev->kept)
+		session_audit(s, &(struct audit_entry){
+					 .event = AUDIT_STEP,
+					 .step = ev->step,
+					 .latency_us = -1,
+					 .result = (int)ev->status,
+					 .detail = *ev->reason ? ev->reason : NULL,
+				 });
+}
+
+static void on_step_undone(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *words = xasprintf("those inside rolled '%s' back", ev->command);
+
+	model_add_row(&s->model, ROW_NOTE, ev->step, 0, 0, "undo", words, NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_UNDO,
+				 .step = ev->step,
+				 .latency_us = -1,
+				 .detail = words,
+			 });
+	session_reload_undone(s);
+}
+
+static void on_ask(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *command = argv_text(ev);
+
+	model_add_ask(&s->model, &(struct ask){
+					 .id = ev->id,
+					 .step = ev->step,
+					 .pid = (int)ev->pid,
+					 .since_us = clock_mono_us(),
+					 .op = (char *)(uintptr_t)ev->op,
+					 .path = (char *)(uintptr_t)ev->path,
+					 .program = (char *)(uintptr_t)ev->program,
+					 .command = command,
+					 .reason = (char *)(uintptr_t)ev->reason,
+				 });
+	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0, ev->op, ev->path, ev->reason);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_ASK,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .latency_us = -1,
+				 .op = ev->op,
+				 .path = ev->path,
+				 .program = ev->program,
+				 .command = command,
+				 .detail = ev->reason,
+			 });
+}
+
+static void on_done(struct session *s, const struct client_event *ev)
+{
+	struct job *job = &s->model.job;
+	const char *done = job->kind == UNDO_REDO    ? "brought back what was rolled back"
+			   : job->kind == UNDO_PATHS ? "restored"
+						     : "rolled back";
+
+	if (ev->id == s->plan_asked) { /* a plan that comes about arrives as WIRE_PLAN instead */
+		s->model.plan_refused = xstrdup(ev->reason);
+		s->model.plan_refused_by = ev->result;
+		s->model.version++;
+		return;
+	}
+	if (job->request != ev->id)
+		return;
+	job->active = false;
+	job->result = ev->result;
+	free(job->words);
+	job->words = xstrdup(ev->reason);
+	s->model.version++;
+	model_add_row(&s->model, ROW_NOTE, 0, 0, ev->result,
+		      job->kind == UNDO_REDO ? "redo" : "undo", ev->result == 0 ? done : ev->reason,
+		      NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = job->kind == UNDO_REDO ? AUDIT_REDO : AUDIT_UNDO,
+				 .latency_us = -1,
+				 .result = ev->result,
+				 .detail = ev->reason,
+			 });
+	if (ev->result == 0)
+		session_reload_undone(s);
+}
+
+static struct undo_plan *copy_plan(const struct undo_plan *from)
+{
+	struct undo_plan *p = xmalloc(sizeof(*p));
+
+	*p = *from;
+	p->ids = xcalloc(from->n_ids, sizeof(*p->ids));
+	if (from->n_ids)
+		memcpy(p->ids, from->ids, from->n_ids * sizeof(*p->ids));
+	p->entries = xcalloc(from->n_entries, sizeof(*p->entries));
+	for (size_t i = 0; i < from->n_entries; i++) {
+		p->entries[i] = from->entries[i];
+		p->entries[i].path = xstrdup(from->entries[i].path);
+		p->entries[i].other = xstrdup(from->entries[i].other);
+		p->entries[i].base = xstrdup(from->entries[i].base);
+		p->entries[i].why = xstrdup(from->entries[i].why);
+	}
+	p->barriers = xcalloc(from->n_barriers, sizeof(*p->barriers));
+	for (size_t i = 0; i < from->n_barriers; i++) {
+		const struct barrier *b = &from->barriers[i];
+
+		p->barriers[i] = *b;
+		p->barriers[i].paths = xcalloc(b->n_paths, sizeof(char *));
+		for (size_t k = 0; k < b->n_paths; k++)
+			p->barriers[i].paths[k] = xstrdup(b->paths[k]);
+	}
+	return p;
+}
+
+static void on_plan(struct session *s, const struct client_event *ev)
+{
+	undo_plan_free(s->model.plan);
+	s->model.plan = copy_plan(ev->plan);
+	s->model.plan_request = ev->id;
+	s->model.version++;
+}
+
+/* As a shell shows it. */
+static int wait_status_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_exit_status(struct session *s, const struct client_event *ev)
+{
+	s->model.exited = true;
+	s->model.wait_status = (int)ev->status;
+	s->model.version++;
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_SESSION_END,
+				 .latency_us = -1,
+				 .result = wait_status_code((int)ev->status),
+			 });
+	if (s->on->exited)
+		s->on->exited(s->data, (int)ev->status);
+}
+
+static void on_note(struct session *s, const struct client_event *ev)
+{
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", ev->reason, NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_RECOVERY,
+				 .latency_us = -1,
+				 .detail = ev->reason,
+			 });
+}
+
+static void on_external(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *more = NULL;
+
+	if (ev->total)
+		more = xasprintf("and %llu more", (unsigned long long)ev->total);
+	model_add_row(&s->model, ROW_EXTERNAL, 0, 0, 0, "edit", ev->path, more);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_EXTERNAL,
+				 .latency_us = -1,
+				 .path = ev->path,
+				 .detail = more,
+			 });
+}
+
+void session_on_event(void *data, enum wire_type type, const struct client_event *ev)
+{
+	struct session *s = data;
+
+	switch (type) {
+	case WIRE_STARTED:
+		s->model.started = true;
+		s->model.version++;
+		break;
+	case WIRE_START_FAILED:
+		if (s->starting)
+			s->start_failed = xstrdup(ev->reason);
+		else if (s->on->failed)
+			s->on->failed(s->data, (int)ev->status, ev->reason);
+		break;
+	case WIRE_TOUCH:
+		on_touch(s, ev, false);
+		break;
+	case WIRE_DENY:
+		on_touch(s, ev, true);
+		break;
+	case WIRE_EXEC:
+		on_exec(s, ev);
+		break;
+	case WIRE_STEP_BEGIN:
+		on_step_begin(s, ev);
+		break;
+	case WIRE_STEP_END:
+		on_step_end(s, ev);
+		break;
+	case WIRE_STEP_UNDONE:
+		on_step_undone(s, ev);
+		break;
+	case WIRE_ASK:
+		on_ask(s, ev);
+		break;
+	case WIRE_HELD:
+		session_on_held(s, ev->held);
+		break;
+	case WIRE_TAKEN_BACK:
+		session_on_stopped(s, ev);
+		break;
+	case WIRE_ASK_GONE:
+		model_remove_ask(&s->model, ev->id);
+		break;
+	case WIRE_EXIT:
+		on_exit_status(s, ev);
+		break;
+	case WIRE_PLAN:
+		on_plan(s, ev);
+		break;
+	case WIRE_PROGRESS:
+		s->model.job.done = ev->done;
+		s->model.job.total = ev->total;
+		s->model.version++;
+		break;
+	case WIRE_DONE:
+		on_done(s, ev);
+		break;
+	case WIRE_NOTE:
+		on_note(s, ev);
+		break;
+	case WIRE_EXTERNAL:
+		on_external(s, ev);
+		break;
+	case WIRE_ANSWER:
+	case WIRE_PLAN_REQ:
+	case WIRE_UNDO_REQ:
+	case WIRE_RESTORE_REQ:
+	case WIRE_CANCEL:
+	case WIRE_SIGNAL:
+	case WIRE_FREEZE:
+	case WIRE_STOP:
+	case WIRE_SHUTDOWN:
+		break; /* ours, never the keeper's */
+	}
+}

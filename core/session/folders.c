@@ -1,0 +1,70 @@
+/* folders - which working folder is meant, and where cordon keeps what belongs to it. */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/folders.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/path.h"
+#include "core/journal/journal.h"
+
+char *folders_state_dir(const char *home)
+{
+	const char *set = getenv("XDG_STATE_HOME");
+	AUTO_FREE char *base =
+		set && *set == '/' ? path_clean(set) : xasprintf("%s/.local/state", home);
+	AUTO_FREE char *real = realpath(base, NULL);
+
+	return path_join(real ? real : base, "cordon");
+}
+
+static bool has_store(const char *dir, const char *state_dir)
+{
+	const struct journal_spec spec = {.folder = dir, .state_dir = state_dir, .read_only = true};
+	AUTO_FREE char *store = NULL;
+	struct stat st;
+
+	return journal_store_path(&store, &spec, NULL) == 0 && lstat(store, &st) == 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
+{
+	AUTO_FREE char *cwd = getcwd(NULL, 0);
+	AUTO_FREE char *dir = NULL;
+
+	if (!cwd || *cwd != '/')
+		return err_say(
+			err, -ENOENT,
+			"working folder: the current directory is gone: cd to one that exists");
+	dir = xstrdup(cwd);
+	for (;;) {
+		char *slash = strrchr(dir, '/');
+
+		if (has_store(dir, state_dir)) {
+			*ret = take_ptr(&dir);
+			return 0;
+		}
+		if (slash == dir)
+			break;
+		*slash = '\0';
+	}
+	*ret = take_ptr(&cwd);
+	return 0;
+}
+
+char *folders_audit_path(const char *state_dir, const char *folder)
+{
+	uint64_t hash = XXH3_64bits(folder, strlen(folder)) >> 16;
+	AUTO_FREE char *base = xstrndup(path_base(folder), 64);
+
+	for (char *p = base; *p; p++)
+		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+		      (*p >= '0' && *p <= '9') || strchr("-_+", *p) || (*p == '.' && p > base)))
+			*p = '_';
+	return xasprintf("%s/audit/%s-%012" PRIx64 ".ndjson", state_dir, base, hash);
+}

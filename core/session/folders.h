@@ -1,0 +1,15 @@
+/* folders - which working folder is meant, and where cordon keeps what belongs to it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/* $XDG_STATE_HOME/cordon, or the usual place below home; links on the way resolved. Heap string. */
+char *folders_state_dir(const char *home) MUST_USE;
+
+/* The nearest directory from the current one upwards that has an undo store, else the current
+ * one, as git looks for its repository. Heap string. */
+int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
+
+/* The audit log of this folder, always in the state directory. Heap string. */
+char *folders_audit_path(const char *state_dir, const char *folder) MUST_USE;

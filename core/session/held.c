@@ -1,0 +1,105 @@
+/* held - steps that a safeguard holds or has stopped, told to the human and to the audit log. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "core/session/session_priv.h"
+
+static void audit_limit(struct session *s, int64_t step, int64_t pid, enum loss what,
+			const char *path, const char *command, const char *words)
+{
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_SAFEGUARD,
+				 .step = step,
+				 .pid = (int)pid,
+				 .latency_us = -1,
+				 .op = guard_verb(what),
+				 .path = path,
+				 .command = command,
+				 .detail = words,
+			 });
+}
+
+void session_on_held(struct session *s, const struct guard_report *r)
+{
+	AUTO_FREE char *words = NULL;
+
+	if (!model_set_held(&s->model, r)) /* more of its calls wait */
+		return;
+	words = xasprintf("%s: %llu done; the whole step is held", guard_setting(r->what),
+			  (unsigned long long)r->count);
+	model_add_row(&s->model, ROW_ASK, r->step, (int)r->pid, 0, guard_verb(r->what),
+		      r->n_would ? r->would[0] : "", words);
+	audit_limit(s, r->step, r->pid, r->what, r->n_would ? r->would[0] : NULL, r->command,
+		    words);
+}
+
+/* The same for a denial that no human gave. */
+static void audit_denied(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *words =
+		xasprintf("%s = %llu", guard_setting(ev->loss), (unsigned long long)ev->total);
+
+	if (ev->why == GUARD_HEADLESS)
+		audit_limit(s, ev->step, 0, ev->loss, NULL, ev->command, words);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .step = ev->step,
+				 .latency_us = -1,
+				 .result = -EPERM,
+				 .op = guard_verb(ev->loss),
+				 .command = ev->command,
+				 .detail = ev->why == GUARD_TIMED_OUT ? "deny: no answer in time"
+								      : "deny: nobody to ask",
+			 });
+}
+
+/* One line, in the form of every other message: what: why: what to do. */
+static char *stopped_words(const struct client_event *ev)
+{
+	static const char *const why[] = {
+		[GUARD_DENIED] = "denied",
+		[GUARD_TIMED_OUT] = "nobody answered in time",
+		[GUARD_HEADLESS] = "nobody is there to ask",
+	};
+	unsigned long long limit = ev->total;
+	char step[32] = "";
+
+	if (ev->step > 0) /* as `cordon log` names it */
+		snprintf(step, sizeof(step), "step %lld ", (long long)ev->step);
+	if (ev->result < 0)
+		return xasprintf("%s'%.200s' was stopped at %s = %llu, but not rolled back: %s: "
+				 "look at it with cordon log",
+				 step, ev->command, guard_setting(ev->loss), limit, ev->reason);
+	if (*ev->reason)
+		return xasprintf("%s'%.200s' was stopped at %s = %llu, but not all of it could be "
+				 "brought back: %s: look at it with cordon log",
+				 step, ev->command, guard_setting(ev->loss), limit, ev->reason);
+	return xasprintf("%s'%.200s' was stopped and rolled back: it reached %s = %llu, %s: cordon "
+			 "redo brings back what it did",
+			 step, ev->command, guard_setting(ev->loss), limit, why[ev->why]);
+}
+
+void session_on_stopped(struct session *s, const struct client_event *ev)
+{
+	struct model *m = &s->model;
+	struct step_row *row = model_step(m, ev->step);
+
+	free(m->stopped);
+	m->stopped = stopped_words(ev);
+	m->n_stopped++;
+	if (row)
+		row->undone = ev->result >= 0;
+	if (ev->why != GUARD_DENIED) /* else it is in the log as the human's answer */
+		audit_denied(s, ev);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_UNDO,
+				 .step = ev->step,
+				 .result = ev->result,
+				 .latency_us = -1,
+				 .command = ev->command,
+				 .detail = m->stopped,
+			 });
+	model_add_row(m, ROW_NOTE, ev->step, 0, ev->result, "safeguard", m->stopped, NULL);
+	if (s->on->stopped)
+		s->on->stopped(s->data, m->stopped);
+}

@@ -1,0 +1,116 @@
+/* model - what the human is shown of one session: read-only for views, fed by session.c. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/safeguard.h"
+
+/*
+ * Life:    model_init() -> model_done(). Plain data; every string is owned by the model and raw
+ *          (views escape it).
+ * Threads: main loop.
+ * Bounds:  MODEL_ROWS rows are kept in a ring, the rest is in the audit file; MODEL_ASKS asks.
+ */
+#define MODEL_ROWS 20000
+#define MODEL_ASKS 1024
+
+enum row_kind {
+	ROW_TOUCH,
+	ROW_DENY,
+	ROW_EXEC,
+	ROW_ASK,
+	ROW_DECISION,
+	ROW_NOTE,
+	ROW_EXTERNAL, /* edited from outside */
+};
+
+struct row {
+	uint64_t seq; /* 1, 2, ... never reused */
+	enum row_kind kind;
+	int64_t wall_us;
+	int64_t step;
+	int pid;
+	int result;
+	char *op;   /* "write", "unlink", "exec" */
+	char *text; /* path, command or words */
+	char *more; /* path2 or reason, or NULL */
+};
+
+struct step_row {
+	int64_t id;
+	enum step_kind kind;
+	bool running, undone, incomplete;
+	int64_t began_us, ended_us;
+	int exit_status;
+	size_t paths; /* touched; from the journal once committed */
+	char *command;
+};
+
+struct ask {
+	uint64_t id;
+	int64_t step;
+	int pid;
+	int64_t since_us; /* monotonic */
+	char *op, *path, *program, *command, *reason;
+	struct guard_report *held; /* not a request but a step that a safeguard holds; else NULL */
+};
+
+struct job { /* undo, redo, restore under way */
+	enum undo_kind kind;
+	uint64_t request;
+	bool active, cancelled;
+	uint64_t done, total;
+	int result;
+	char *words;
+};
+
+struct model {
+	/* status */
+	char backend[24], tier[24], session[32];
+	bool network, headless;
+	bool started, exited;
+	int wait_status;  /* valid when exited */
+	int64_t began_us; /* monotonic */
+	double cpu_percent;
+	uint64_t memory; /* bytes, of the sandbox */
+	const char *folder;
+	char *command; /* the agent's command line */
+
+	struct row *rows; /* ring */
+	size_t row_head, row_count;
+	uint64_t row_seq;
+	uint64_t rows_dropped;
+
+	struct step_row *steps; /* oldest first */
+	size_t n_steps, cap_steps;
+
+	struct ask *asks; /* oldest first */
+	size_t n_asks;
+
+	struct job job;
+	struct undo_plan *plan; /* newest answer to session_plan(), or NULL */
+	uint64_t plan_request;
+	int plan_refused_by; /* negative errno */
+	char *plan_refused;  /* words, when the newest session_plan() was refused; else NULL */
+
+	char *stopped;	    /* words about the step that a safeguard stopped last, or NULL */
+	uint64_t n_stopped; /* how many were */
+
+	uint64_t version; /* grows with every change: views repaint when it differs */
+};
+
+void model_init(struct model *m);
+void model_done(struct model *m);
+const struct row *model_row(const struct model *m, size_t i); /* 0 = oldest kept */
+void model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
+		   const char *op, const char *text, const char *more);
+struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
+struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
+				const char *command, int64_t wall_us);
+void model_remove_step(struct model *m, int64_t id);
+/* Number of commands running now; *newest (may be NULL) gets the newest of them. */
+size_t model_running(const struct model *m, const struct step_row **newest);
+void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
+/* News of a step that is held, or the first of it (true). */
+bool model_set_held(struct model *m, const struct guard_report *r);
+void model_remove_ask(struct model *m, uint64_t id);
+const struct ask *model_ask(const struct model *m, uint64_t id);

@@ -1,0 +1,468 @@
+/* session - one agent run: its backend, keeper, audit log and model. */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/config/config.h"
+#include "core/keeper/keeper.h"
+#include "core/session/folders.h"
+#include "core/session/session_priv.h"
+#include "core/session/spawn.h"
+
+/* How long the keeper may take to commit its steps after it was asked to end. */
+#define CLOSE_TIMEOUT_MS 60000
+
+static void session_free(struct session *s)
+{
+	client_free(s->client);
+	audit_close(s->audit);
+	journal_close_all(s->journal);
+	model_done(&s->model);
+	free(s->start_failed);
+	for (size_t i = 0; s->folders && s->folders[i]; i++)
+		free(s->folders[i]);
+	free(s->folders);
+	free(s->state_dir);
+	free(s);
+}
+
+static char **copy_list(const char *const *list)
+{
+	char **copy;
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	copy = xcalloc(n + 1, sizeof(char *));
+	while (n--)
+		copy[n] = xstrdup(list[n]);
+	return copy;
+}
+
+static void make_id(char *out, size_t size)
+{
+	uint32_t noise = 0;
+	time_t now = (time_t)(clock_wall_us() / 1000000);
+	struct tm tm;
+	size_t n;
+
+	if (getrandom(&noise, sizeof(noise), 0) < 0)
+		noise = (uint32_t)getpid();
+	localtime_r(&now, &tm);
+	n = strftime(out, size, "%Y%m%d-%H%M%S", &tm);
+	snprintf(out + n, size - n, "-%04x", noise & 0xffff);
+}
+
+static char *join_argv(const char *const *argv)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	for (size_t i = 0; argv && argv[i]; i++)
+		buf_fmt(&b, "%s%s", i ? " " : "", argv[i]);
+	return buf_take(&b);
+}
+
+static struct journal_options journal_options(const struct config *c)
+{
+	if (!c)
+		return (struct journal_options){0};
+	return (struct journal_options){
+		.durable = config_bool(c, "journal.durable"),
+		.off = !config_bool(c, "journal.undo"),
+		.size = (uint64_t)config_int(c, "journal.size"),
+		.step_size = (uint64_t)config_int(c, "journal.step-size"),
+		.steps = (size_t)config_int(c, "journal.steps"),
+	};
+}
+
+/*
+ * Without anybody to ask there are none but those that somebody set: `make clean` and `npm ci` must
+ * run unattended, and can be undone.
+ */
+static struct guard_limits limits_of(const struct session_spec *spec)
+{
+	struct guard_limits l = {
+		.overwrite_bytes = (uint64_t)config_int(spec->config, "safeguard.overwrite-bytes"),
+		.timeout_s = (uint32_t)MIN(config_int(spec->config, "safeguard.timeout"),
+					   (int64_t)UINT32_MAX),
+	};
+
+	for (enum loss i = 0; i < LOSS_KINDS; i++) {
+		const char *key = guard_setting(i);
+
+		if (!spec->headless || config_is_set(spec->config, key))
+			l.most[i] = (uint64_t)config_int(spec->config, key);
+	}
+	return l;
+}
+
+/* Fork the keeper; on success it is the client's peer. */
+static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
+{
+	struct spawn_plan *plan = NULL;
+	int pair[2] = {-1, -1}, r;
+
+	r = spawn_plan_new(&plan, spec, s->model.session, err);
+	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		r = err_set(err, -errno, "socket to the keeper");
+	if (r == 0)
+		r = keeper_fork(
+			&(struct keeper_spec){
+				.sock = pair[1],
+				.folders = spec->folders,
+				.state_dir = spec->state_dir,
+				.journal = journal_options(spec->config),
+				.policy = plan->policy,
+				.log_fd = log_descriptor(),
+				.headless = spec->headless,
+				.one_step = spec->one_step,
+				.guard = limits_of(spec),
+				.warn_only =
+					str_eq(config_str(spec->config, "undo.external"), "warn"),
+				.backend = spec->backend,
+				.spawn = spec->backend ? &plan->spec : NULL,
+			},
+			&s->keeper, err);
+	util_close_fd(&pair[1]);
+	spawn_plan_free(plan);
+	if (r < 0) {
+		util_close_fd(&pair[0]);
+		return r;
+	}
+	/* The agent may run as the same user: nobody looks into this process or its terminal. */
+	prctl(PR_SET_DUMPABLE, 0);
+	io_set_nonblock(pair[0], true);
+	s->client = client_new(pair[0], session_on_event, s);
+	return 0;
+}
+
+static int open_audit(struct session *s, struct err *err)
+{
+	AUTO_FREE char *path = folders_audit_path(s->state_dir, s->folder);
+	int r = audit_open(&s->audit, path, s->model.session, err);
+
+	if (r < 0)
+		return r;
+	return audit_append(s->audit, &(struct audit_entry){
+					      .event = AUDIT_SESSION_START,
+					      .latency_us = -1,
+					      .op = s->model.backend,
+					      .path = s->folder,
+					      .command = s->model.command,
+				      });
+}
+
+static int keeper_reason(struct session *s, int r, struct err *err)
+{
+	struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
+
+	s->starting = true;
+	while (!s->start_failed && poll(&p, 1, 2000) > 0 && session_ready(s, true, false) == 0)
+		continue;
+	s->starting = false;
+	return s->start_failed ? err_say(err, r, "%s", s->start_failed) : r;
+}
+
+int session_start(struct session **ret, const struct session_spec *spec,
+		  const struct session_listener *on, void *data, struct err *err)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	int r, state;
+
+	s->on = on;
+	s->data = data;
+	s->folders = copy_list(spec->folders);
+	s->folder = s->folders[0];
+	s->state_dir = xstrdup(spec->state_dir);
+	model_init(&s->model);
+	make_id(s->model.session, sizeof(s->model.session));
+	state = io_mkdir_p(AT_FDCWD, s->state_dir, 0700);
+	if (state == 0)
+		log_open_in(s->state_dir, spec->verbose ? LOG_DEBUG : LOG_INFO, s->model.session);
+	snprintf(s->model.backend, sizeof(s->model.backend), "%s",
+		 spec->backend ? spec->backend->name : "none");
+	s->model.folder = s->folder;
+	s->model.network = spec->allow_network;
+	s->model.headless = spec->headless;
+	s->model.command = join_argv(spec->argv);
+
+	r = state < 0 ? err_set(err, state, "make the state directory '%s'", s->state_dir)
+		      : start_keeper(s, spec, err);
+	if (r == 0)
+		r = open_audit(s, err);
+	/* Another cordon has the folder: the keeper finds that out as well, and whose it is. */
+	if (r == -EBUSY)
+		r = keeper_reason(s, r, err);
+	if (r < 0) {
+		session_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+struct model *session_model(struct session *s)
+{
+	return &s->model;
+}
+
+int session_fd(const struct session *s)
+{
+	return client_fd(s->client);
+}
+
+bool session_wants_write(const struct session *s)
+{
+	return client_wants_write(s->client);
+}
+
+static void flush_audit(struct session *s)
+{
+	if (s->audit && !s->frozen && audit_flush(s->audit) < 0)
+		/* The append reports and freezes: one place says it. */
+		session_audit(s, &(struct audit_entry){.event = AUDIT_SESSION_END});
+}
+
+int session_ready(struct session *s, bool readable, bool writable)
+{
+	int r = 0;
+
+	if (writable && client_wants_write(s->client))
+		r = client_write(s->client);
+	if (r == 0 && readable)
+		r = client_read(s->client);
+	flush_audit(s);
+	if (r < 0)
+		s->gone = true;
+	if (s->model.version != s->drawn_version && s->on->changed) {
+		s->drawn_version = s->model.version;
+		s->on->changed(s->data);
+	}
+	return r;
+}
+
+void session_tick(struct session *s)
+{
+	session_sample_usage(s);
+	if (s->on->changed)
+		s->on->changed(s->data);
+}
+
+/* ---- verbs --------------------------------------------------------------------------------------
+ */
+
+static const char *answer_words(const struct ask *a, int answer)
+{
+	static const char *const held[] = {
+		[ANSWER_DENY] = "deny: end the step and roll it back",
+		[ANSWER_ONCE] = "allow the rest of the step",
+		[ANSWER_SESSION] = "allow this command line for the session",
+		[ANSWER_SESSION_TREE] = "deny: end the step and roll it back",
+		[ANSWER_DENY_SESSION] = "deny: end the step and roll it back",
+	};
+	static const char *const words[] = {
+		[ANSWER_DENY] = "deny once",
+		[ANSWER_ONCE] = "allow once",
+		[ANSWER_SESSION] = "allow for the session",
+		[ANSWER_SESSION_TREE] = "allow the tree for the session",
+		[ANSWER_DENY_SESSION] = "deny for the session",
+	};
+
+	return a->held ? held[answer] : words[answer];
+}
+
+void session_answer(struct session *s, uint64_t id, int answer)
+{
+	const struct ask *a = model_ask(&s->model, id);
+	bool allow = answer != ANSWER_DENY && answer != ANSWER_DENY_SESSION && !s->frozen;
+	const char *op, *words;
+
+	if (!a)
+		return;
+	op = a->held ? guard_verb(a->held->what) : a->op;
+	words = answer_words(a, answer);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .step = a->step,
+				 .pid = a->pid,
+				 .result = allow ? 0 : -EACCES,
+				 .latency_us = clock_mono_us() - a->since_us,
+				 .op = op,
+				 .path = a->path,
+				 .command = a->held ? a->command : NULL,
+				 .detail = words,
+			 });
+	flush_audit(s);
+	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, allow ? 0 : -EACCES, op, a->path,
+		      words);
+	client_answer(s->client, id, s->frozen ? ANSWER_DENY : (enum wire_answer)answer);
+	model_remove_ask(&s->model, id);
+	if (s->on->changed)
+		s->on->changed(s->data);
+}
+
+void session_signal(struct session *s, int sig)
+{
+	client_signal(s->client, sig);
+}
+
+static uint64_t ask_plan(struct session *s, uint64_t request)
+{
+	free(s->model.plan_refused);
+	s->model.plan_refused = NULL;
+	s->plan_asked = request;
+	return request;
+}
+
+uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags)
+{
+	return ask_plan(s, client_plan(s->client, kind, n, flags));
+}
+
+uint64_t session_restore_plan(struct session *s, int64_t step, const char *const *paths,
+			      unsigned flags)
+{
+	return ask_plan(s, client_restore_plan(s->client, step, paths, flags));
+}
+
+static uint64_t begin_job(struct session *s, enum undo_kind kind, uint64_t request)
+{
+	struct job *job = &s->model.job;
+
+	free(job->words);
+	*job = (struct job){.kind = kind, .request = request, .active = true};
+	s->model.version++;
+	return request;
+}
+
+uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned flags)
+{
+	const struct undo_plan *p = s->model.plan;
+	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
+
+	return begin_job(s, kind, client_undo(s->client, kind, n, flags, shown ? p->ids[0] : 0));
+}
+
+uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags)
+{
+	return begin_job(s, UNDO_PATHS, client_restore(s->client, step, paths, flags));
+}
+
+void session_stop(struct session *s)
+{
+	client_stop(s->client);
+}
+
+void session_cancel(struct session *s)
+{
+	if (!s->model.job.active)
+		return;
+	s->model.job.cancelled = true;
+	s->model.version++;
+	client_cancel(s->client, s->model.job.request);
+}
+
+/* ---- history ------------------------------------------------------------------------------------
+ */
+
+struct journal *session_journal(struct session *s)
+{
+	struct err err = {0};
+
+	if (s->journal || s->journal_tried)
+		return s->journal;
+	s->journal_tried = true;
+	if (journal_open_all(&s->journal, (const char *const *)s->folders, s->state_dir, &err) < 0)
+		log_warn("session", "history cannot be read: %s", err.text);
+	return s->journal;
+}
+
+/* A restore is a step that no command made. */
+static void add_restored(struct session *s, const struct step_info *list, size_t n)
+{
+	struct step_row *row;
+
+	if (n == 0 || list[0].kind != STEP_API || model_step(&s->model, list[0].id))
+		return;
+	row = model_add_step(&s->model, list[0].id, STEP_API, list[0].command, list[0].began_us);
+	row->running = false;
+	row->ended_us = list[0].ended_us;
+	row->paths = list[0].created + list[0].modified + list[0].deleted + list[0].renamed;
+}
+
+void session_reload_undone(struct session *s)
+{
+	struct journal *j = session_journal(s);
+	struct step_info *list = NULL;
+	size_t n = 0;
+
+	if (!j || journal_list(j, true, &list, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		s->model.steps[i].undone = false;
+	for (size_t i = 0; i < n; i++) {
+		struct step_row *row = model_step(&s->model, list[i].id);
+
+		if (row)
+			row->undone = true;
+	}
+	step_info_free(list, n);
+	if (journal_list(j, false, &list, &n, NULL) == 0) {
+		add_restored(s, list, n);
+		step_info_free(list, n);
+	}
+	s->model.version++;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------
+ */
+
+static void drain_keeper(struct session *s)
+{
+	int64_t until = clock_mono_us() + (int64_t)CLOSE_TIMEOUT_MS * 1000;
+
+	while (!s->gone) {
+		struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
+		int64_t left = (until - clock_mono_us()) / 1000;
+
+		if (client_wants_write(s->client))
+			p.events |= POLLOUT;
+		if (left <= 0)
+			break;
+		if (poll(&p, 1, (int)left) < 0 && errno != EINTR)
+			break;
+		session_ready(s, p.revents & (POLLIN | POLLHUP | POLLERR), p.revents & POLLOUT);
+	}
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->client) {
+		client_shutdown(s->client);
+		drain_keeper(s);
+	}
+	client_free(s->client); /* the keeper takes a closed socket as the order to end */
+	s->client = NULL;
+	/*
+	 * The closed socket says that all is written and the store let go. The kernel may take ten
+	 * milliseconds more to end the keeper (an inotify instance waits for its readers).
+	 */
+	if (s->keeper > 0)
+		while (waitpid(s->keeper, NULL, s->gone ? WNOHANG : 0) < 0 && errno == EINTR)
+			continue;
+	session_free(s);
+}

@@ -1,0 +1,67 @@
+/* session - one agent run: its backend, keeper, audit log and model. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/backend.h"
+#include "core/session/model.h"
+
+/*
+ * Life:      session_start() before any thread or loop exists (it forks the keeper) ->
+ *            session_attach_fd() readable/writable -> exited -> session_close().
+ * Ownership: the session owns the keeper's socket, the audit log and the model.
+ * Threads:   main loop only. on_change fires after the model changed, at most once per
+ *            session_read().
+ */
+struct session;
+struct config;
+
+struct session_spec {
+	const struct backend *backend;
+	const struct config *config;
+	const char *const *argv;
+	const char *const *folders;   /* absolute, resolved; the first is the cwd's */
+	const char *const *read_only; /* --ro; NULL or NULL-terminated, so below */
+	const char *const *overlays;
+	const char *const *hidden; /* --hide, added to the policy's */
+	const char *cwd, *home, *state_dir;
+	int stdio[3]; /* the agent's; closed in this process by session_start() when tty */
+	bool tty;
+	bool verbose; /* debug lines in the diagnostic log */
+	bool headless, one_step, allow_network, no_debug;
+};
+
+struct session_listener {
+	void (*changed)(void *data); /* the model is newer than what you drew */
+	void (*exited)(void *data, int wait_status);
+	/* A safeguard stopped a step, or no audit log stops everything: words for whoever has no
+	 * model on a screen; may be NULL. */
+	void (*stopped)(void *data, const char *words);
+	/* cordon's own failure before the agent ran: status 125..127 and words */
+	void (*failed)(void *data, int status, const char *words);
+};
+
+int session_start(struct session **ret, const struct session_spec *spec,
+		  const struct session_listener *on, void *data, struct err *err) MUST_USE;
+struct model *session_model(struct session *s);
+int session_fd(const struct session *s); /* poll for reading; for writing while wants_write */
+bool session_wants_write(const struct session *s);
+int session_ready(struct session *s, bool readable, bool writable); /* 0, -EPIPE: keeper gone */
+void session_tick(struct session *s); /* once a second: cpu and memory of the sandbox */
+
+void session_answer(struct session *s, uint64_t ask, int answer /* enum wire_answer */);
+void session_signal(struct session *s, int sig);
+/* The plan arrives in model.plan (model.plan_request tells which). */
+uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
+uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
+/* Bring single paths (relative to the folder, NULL-terminated) back to what they were before step.
+ */
+uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags);
+uint64_t session_restore_plan(struct session *s, int64_t step, const char *const *paths,
+			      unsigned flags);
+/* End the commands whose steps are open; what they have changed is kept as always. */
+void session_stop(struct session *s);
+void session_cancel(struct session *s);
+/* Read-only view of the history, for step and diff views; borrowed; NULL when unavailable. */
+struct journal *session_journal(struct session *s);
+/* Ends the sandbox, commits steps, flushes the audit log, waits for the keeper. */
+void session_close(struct session *s);

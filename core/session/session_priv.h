@@ -1,0 +1,39 @@
+/* session_priv - what session.c, events.c and usage.c share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/audit/audit.h"
+#include "core/keeper/client.h"
+#include "core/session/session.h"
+
+struct session {
+	const struct session_listener *on;
+	void *data;
+	struct model model;
+	struct client *client;
+	struct audit *audit;
+	struct journal *journal; /* read-only, opened when a view first asks */
+	bool journal_tried;
+	char **folders, *folder, *state_dir; /* folder is the first of folders */
+	pid_t keeper;
+	bool starting; /* inside session_start(): a failure is its error, not an event */
+	char *start_failed;
+	uint64_t plan_asked;	/* newest plan request */
+	bool frozen;		/* the audit log failed: the keeper denies every change */
+	bool gone;		/* the keeper's socket is closed */
+	uint64_t drawn_version; /* model.version when changed() last fired */
+	uint64_t cpu_ticks;	/* of the last usage sample */
+	int64_t cpu_at_us;
+};
+
+/* client_on_event: one event of the keeper into the model and the audit log. */
+void session_on_event(void *data, enum wire_type type, const struct client_event *ev);
+/* A safeguard holds a step, or has stopped it (held.c). */
+void session_on_held(struct session *s, const struct guard_report *r);
+void session_on_stopped(struct session *s, const struct client_event *ev);
+/* Append to the audit log; a failure freezes the session. */
+void session_audit(struct session *s, const struct audit_entry *e);
+/* Mark the steps that are undone now, after an undo or a redo. */
+void session_reload_undone(struct session *s);
+/* Sample cpu and memory of everything inside the sandbox. */
+void session_sample_usage(struct session *s);

@@ -1,0 +1,150 @@
+/* spawn - from what the human asked for to what the backend is told. */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/policy/policy.h"
+#include "core/session/env.h"
+
+/* Secrets are looked for in a folder this deep, among this many names: start-up must not crawl. */
+#define SECRET_DEPTH 3
+#define SECRET_NAMES 4096
+
+extern char **environ;
+
+static void add_hidden(struct spawn_plan *p, char *path)
+{
+	p->hidden = xrealloc(p->hidden, (p->n_hidden + 2) * sizeof(*p->hidden));
+	p->hidden[p->n_hidden++] = path;
+	p->hidden[p->n_hidden] = NULL;
+}
+
+/* Directories that hold other people's code by the thousand; never a secret of this project. */
+static bool is_bulk(const char *name)
+{
+	return str_eq(name, ".git") || str_eq(name, "node_modules") || str_eq(name, ".venv") ||
+	       str_eq(name, "target") || str_eq(name, "vendor");
+}
+
+static void find_secrets(struct spawn_plan *p, const char *dir, int depth, int *budget)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)) && (*budget)-- > 0) {
+		if (e->d_name[0] == '.' && policy_name_is_secret(p->policy, e->d_name)) {
+			add_hidden(p, path_join(dir, e->d_name));
+		} else if (e->d_type == DT_DIR && depth > 1 && !str_eq(e->d_name, ".") &&
+			   !str_eq(e->d_name, "..") && !is_bulk(e->d_name)) {
+			AUTO_FREE char *sub = path_join(dir, e->d_name);
+
+			find_secrets(p, sub, depth - 1, budget);
+		}
+	}
+}
+
+static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec)
+{
+	const char *const *list;
+	size_t n = policy_hidden(p->policy, &list);
+
+	for (size_t i = 0; i < n; i++)
+		add_hidden(p, xstrdup(list[i]));
+	for (size_t i = 0; spec->hidden && spec->hidden[i]; i++) {
+		add_hidden(p, xstrdup(spec->hidden[i]));
+		/* The mounts blank it inside; the keeper must not hand it out either. */
+		policy_remember(p->policy, spec->hidden[i], true, false);
+	}
+	for (size_t i = 0; spec->folders[i]; i++) {
+		int budget = SECRET_NAMES;
+
+		/* The undo store, where it had to be put into the folder. */
+		add_hidden(p, path_join(spec->folders[i], ".cordon"));
+		find_secrets(p, spec->folders[i], SECRET_DEPTH, &budget);
+	}
+	p->spec.hidden = (const char *const *)p->hidden;
+}
+
+/*
+ * The default preset lets big builds run: 8192 processes, three quarters of the machine's memory.
+ * `strict` is for agents that have no business building anything big.
+ */
+static struct spawn_limits limits_of(const struct config *c)
+{
+	bool strict = str_eq(config_str(c, "sandbox.preset"), "strict");
+	int64_t ram = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	struct spawn_limits l = {
+		.processes = strict ? 1024 : 8192,
+		.memory = strict ? (int64_t)2 << 30 : ram / 4 * 3,
+		.open_files = strict ? 1024 : 0,
+		.address_space = config_bool(c, "sandbox.address-space"),
+	};
+
+	if (config_str(c, "sandbox.processes"))
+		l.processes = config_int(c, "sandbox.processes");
+	if (config_str(c, "sandbox.memory"))
+		l.memory = config_int(c, "sandbox.memory");
+	if (config_str(c, "sandbox.open-files"))
+		l.open_files = config_int(c, "sandbox.open-files");
+	if (config_str(c, "sandbox.cpu-seconds"))
+		l.cpu_seconds = config_int(c, "sandbox.cpu-seconds");
+	return l;
+}
+
+int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
+		   struct err *err)
+{
+	struct spawn_plan *p = xcalloc(1, sizeof(*p));
+	const char *const *extra = NULL;
+	int r;
+
+	r = policy_new(&p->policy, spec->config, spec->home, err);
+	if (r < 0) {
+		spawn_plan_free(p);
+		return r;
+	}
+	for (size_t i = 0; spec->folders[i]; i++)
+		policy_learn_hooks(p->policy, spec->folders[i]);
+	config_list(spec->config, "sandbox.env", &extra);
+	p->env = env_scrub(environ, extra, session);
+	p->spec = (struct spawn_spec){
+		.argv = spec->argv,
+		.env = (const char *const *)p->env,
+		.cwd = spec->cwd,
+		.home = spec->home,
+		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
+		.tty = spec->tty,
+		.folders = spec->folders,
+		.read_only = spec->read_only,
+		.overlays = spec->overlays,
+		.state_dir = spec->state_dir,
+		.session = session,
+		.allow_network = spec->allow_network,
+		.no_debug = spec->no_debug,
+		.landlock_off = !config_bool(spec->config, "sandbox.landlock"),
+		.limits = limits_of(spec->config),
+	};
+	collect_hidden(p, spec);
+	*ret = p;
+	return 0;
+}
+
+void spawn_plan_free(struct spawn_plan *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->env && p->env[i]; i++)
+		free(p->env[i]);
+	for (size_t i = 0; i < p->n_hidden; i++)
+		free(p->hidden[i]);
+	free(p->env);
+	free(p->hidden);
+	policy_free(p->policy);
+	free(p);
+}

@@ -1,0 +1,24 @@
+/* spawn - from what the human asked for to what the backend is told. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/session.h"
+
+struct policy;
+
+/*
+ * Owns every string and list that `spec` borrows, and the policy.
+ * Life: spawn_plan_new() -> keeper_fork() -> spawn_plan_free() in cordon; the keeper keeps its
+ * copy.
+ */
+struct spawn_plan {
+	struct spawn_spec spec;
+	struct policy *policy;
+	char **env;
+	char **hidden;
+	size_t n_hidden;
+};
+
+int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
+		   struct err *err) MUST_USE;
+void spawn_plan_free(struct spawn_plan *p);

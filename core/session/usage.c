@@ -1,0 +1,97 @@
+/* usage - cpu and memory of everything inside the sandbox, for the status bar. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/session/session_priv.h"
+
+#define USAGE_MAX_PROCESSES 512
+
+struct usage {
+	uint64_t ticks; /* user + system, clock ticks */
+	uint64_t pages; /* resident */
+};
+
+/* Field n (from 1) of a /proc/PID/stat line; the name in parentheses may hold anything. */
+static const char *stat_field(const char *stat, int n)
+{
+	const char *p = strrchr(stat, ')');
+
+	if (!p || n < 3)
+		return NULL;
+	for (p += 2; n > 3; n--) {
+		p = strchr(p, ' ');
+		if (!p)
+			return NULL;
+		p++;
+	}
+	return p;
+}
+
+/* proc(5): 14 utime, 15 stime, 24 rss. */
+static bool add_process(int64_t pid, struct usage *u)
+{
+	AUTO_FREE char *name = xasprintf("/proc/%lld/stat", (long long)pid);
+	AUTO_FREE char *stat = NULL;
+	const char *utime, *stime, *rss;
+
+	if (io_read_file(-1, name, 4096, &stat, NULL) < 0)
+		return false;
+	utime = stat_field(stat, 14);
+	stime = stat_field(stat, 15);
+	rss = stat_field(stat, 24);
+	if (!utime || !stime || !rss)
+		return false;
+	u->ticks += strtoull(utime, NULL, 10) + strtoull(stime, NULL, 10);
+	u->pages += strtoull(rss, NULL, 10);
+	return true;
+}
+
+/* Append the children of pid to the queue (proc(5): /proc/PID/task/TID/children, one thread). */
+static size_t add_children(int64_t pid, int64_t *queue, size_t n)
+{
+	AUTO_FREE char *name =
+		xasprintf("/proc/%lld/task/%lld/children", (long long)pid, (long long)pid);
+	AUTO_FREE char *list = NULL;
+	char *p;
+
+	if (io_read_file(-1, name, 65536, &list, NULL) < 0)
+		return n;
+	for (p = list; *p && n < USAGE_MAX_PROCESSES;) {
+		char *end;
+		int64_t child = strtoll(p, &end, 10);
+
+		if (end == p)
+			break;
+		queue[n++] = child;
+		p = end;
+		while (*p == ' ')
+			p++;
+	}
+	return n;
+}
+
+void session_sample_usage(struct session *s)
+{
+	int64_t queue[USAGE_MAX_PROCESSES], now = clock_mono_us();
+	struct usage u = {0};
+	size_t n;
+
+	if (s->keeper <= 0 || s->gone)
+		return;
+	/* The agent is the keeper's child; orphans hang below the sandbox's pid 1, another one. */
+	n = add_children(s->keeper, queue, 0);
+	for (size_t i = 0; i < n; i++) {
+		if (add_process(queue[i], &u))
+			n = add_children(queue[i], queue, n);
+	}
+	s->model.memory = u.pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (s->cpu_at_us && u.ticks >= s->cpu_ticks && now > s->cpu_at_us)
+		s->model.cpu_percent = 100.0 * 1e6 * (double)(u.ticks - s->cpu_ticks) /
+				       (double)sysconf(_SC_CLK_TCK) / (double)(now - s->cpu_at_us);
+	s->cpu_ticks = u.ticks;
+	s->cpu_at_us = now;
+	s->model.version++;
+}
