@@ -1,0 +1,225 @@
+/* ancestry - which command a process belongs to, what the command is called, who the agent is. */
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "core/keeper/keeper_priv.h"
+
+/*
+ * A command is a child of the agent, with its descendants; children that share a process group of
+ * their own (a job of a shell: a pipeline) are one command. The agent is the program that was
+ * started, or what that only starts in its turn: `npx claude`, `sh -c claude`.
+ */
+
+#define ANCESTORS_MAX 256
+
+bool steps_is_agent(const struct keeper *k, const struct proc *p)
+{
+	return p && (p->self.tid == k->agent_pid || p->self.tid == k->root_pid);
+}
+
+static void join(struct proc *p, struct command *c)
+{
+	p->command = c;
+	c->refs++;
+}
+
+static struct command *pipeline_of(struct keeper *k, int group)
+{
+	struct command *c;
+
+	for (c = k->commands; c; c = c->next) {
+		if (!c->over && c->group && c->group == group)
+			return c;
+	}
+	return NULL;
+}
+
+static void join_as_child(struct keeper *k, struct proc *p)
+{
+	bool own_group = p->group > 0 && p->group != getpgid(k->agent_pid);
+	struct command *c = own_group ? pipeline_of(k, p->group) : NULL;
+
+	if (!c) {
+		c = command_new(k, STEP_COMMAND);
+		c->group = own_group ? p->group : 0;
+	}
+	join(p, c);
+	p->direct = true;
+	c->direct++;
+	c->pid = p->self.tid;
+	c->quiet_at = 0;
+}
+
+/* The only command that p could have been started by, of those that still run or do so no more. */
+static struct command *only_command(struct keeper *k, int64_t started, bool running)
+{
+	struct command *only = NULL;
+
+	for (struct command *c = k->commands; c; c = c->next) {
+		if (c->over || c->whole || c->kind == STEP_AMBIENT || c->boot_us > started ||
+		    (c->direct > 0) != running)
+			continue;
+		if (only)
+			return NULL;
+		only = c;
+	}
+	return only;
+}
+
+static struct command *likely_command(struct keeper *k, const struct proc *p)
+{
+	int64_t started = proc_started_us(p);
+	struct command *c = only_command(k, started, false);
+
+	return c ? c : only_command(k, started, true);
+}
+
+/*
+ * Its parent has gone, as a daemon's has, before it was seen: a process group of its own may still
+ * tell where it came from. Else a command that has just ended is likelier than one that runs.
+ */
+static struct command *orphan_command(struct keeper *k, const struct proc *p)
+{
+	struct command *c = NULL;
+	struct thread *t;
+
+	if (p->group <= 0 || p->group == getpgid(k->agent_pid))
+		return likely_command(k, p);
+	for (t = k->threads; t && !c; t = t->hh.next) {
+		const struct proc *q = t->proc;
+
+		if (q != p && q->command && !q->command->over && q->group == p->group)
+			c = q->command;
+	}
+	if (!c)
+		c = pipeline_of(k, p->group);
+	return c ? c : likely_command(k, p);
+}
+
+static struct command *inherited_command(struct keeper *k, const struct proc *p)
+{
+	int pid = p->parent, below = p->self.tid;
+
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		struct proc *q = proc_known(k, pid);
+
+		if (q && steps_is_agent(k, q)) {
+			/* The agent's child has not been seen yet: it is looked at now. */
+			q = below != p->self.tid ? proc_get(k, below) : NULL;
+			return q ? q->command : NULL;
+		}
+		if (q)
+			return q->command;
+		below = pid;
+		pid = proc_parent(pid);
+	}
+	return orphan_command(k, p);
+}
+
+void steps_join(struct keeper *k, struct proc *p)
+{
+	struct command *c;
+
+	if (k->whole) {
+		join(p, k->whole);
+		return;
+	}
+	if (steps_is_agent(k, p))
+		return;
+	if (k->agent_pid && p->parent == k->agent_pid) {
+		join_as_child(k, p);
+		return;
+	}
+	c = inherited_command(k, p);
+	if (!c)
+		return;
+	join(p, c);
+	c->forked |= c->direct > 0;
+}
+
+static void unjoin(struct keeper *k, struct proc *p)
+{
+	struct command *c = take_ptr(&p->command);
+
+	if (!c)
+		return;
+	c->refs--;
+	if (p->direct) {
+		p->direct = false;
+		if (--c->direct == 0 && !c->over)
+			steps_ends(k, c);
+	}
+	if (c->over)
+		command_retire(k, c);
+}
+
+void steps_leave(struct keeper *k, struct proc *p)
+{
+	struct command *c = p->command;
+
+	group_leave(k, p);
+	if (p->direct && c->step && c->pid == p->self.tid)
+		c->exit_status = proc_exit_status(p);
+	unjoin(k, p);
+	if (p->self.tid == k->agent_pid && p->self.tid != k->root_pid) {
+		k->agent_pid = k->root_pid; /* npx ran something of its own first */
+		k->agent_wraps = true;
+	}
+}
+
+/* ---- exec ------------------------------------------------------------------------------------ */
+
+static void agent_is(struct keeper *k, struct proc *p, const char *argv, size_t len)
+{
+	unjoin(k, p);
+	k->agent_pid = p->self.tid;
+	k->agent_wraps = label_wraps(argv, len);
+	buf_clear(&k->agent_name);
+	buf_str(&k->agent_name, label_program(argv, len));
+}
+
+/*
+ * The first exec names a command; the other processes of a pipeline are added to it. They run at
+ * the same time: a shell forks them from left to right, so that their pids tell the order.
+ */
+static void name_command(struct keeper *k, struct command *c, const struct proc *p,
+			 const char *argv, size_t len)
+{
+	struct word *word = xcalloc(1, sizeof(*word)), **at = &c->words, *w;
+
+	word->pid = p->self.tid;
+	word->text = (struct buf)BUF_INIT;
+	label_command(&word->text, argv, len);
+	while (*at && (*at)->pid < word->pid)
+		at = &(*at)->next;
+	word->next = *at;
+	*at = word;
+	buf_clear(&c->label);
+	LL_FOREACH (c->words, w) {
+		if (w != c->words)
+			buf_str(&c->label, " | ");
+		buf_add(&c->label, w->text.data, w->text.len);
+	}
+	if (c->label.len > LABEL_MAX)
+		buf_truncate(&c->label, LABEL_MAX);
+	c->named = true;
+	steps_named(k, c);
+}
+
+/* It has done something, by itself and by others, before what it execs in the end. */
+static bool is_subshell(const struct command *c)
+{
+	return c->forked && !c->named && c->label.len > 0;
+}
+
+int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t len)
+{
+	if (!k->whole && (steps_is_agent(k, p) || (k->agent_wraps && p->parent == k->agent_pid)))
+		agent_is(k, p, argv, len);
+	else if (!k->whole && p->direct && !p->execed && !p->command->over &&
+		 p->command->label.len < LABEL_MAX && !is_subshell(p->command))
+		name_command(k, p->command, p, argv, len);
+	p->execed = true;
+	p->wraps = label_is_wrapper(argv, len);
+	return steps_id(k, p);
+}

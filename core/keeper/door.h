@@ -1,0 +1,40 @@
+/* door - what a backend hands to the keeper: a way in for requests. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/folder.h"
+
+/*
+ * The system-call door (backends/linux/door.c), later FUSE and 9P. The keeper polls fd and calls
+ * serve(); the door turns each request into one call of core/keeper/folder.h and answers it. What
+ * must wait for a human is parked by the folder (enum folder_status) and finished through retry().
+ * Every function runs in the keeper's one thread and never blocks.
+ */
+struct door;
+struct keeper;
+
+/* What becomes of a parked request. */
+enum door_verdict {
+	VERDICT_DENY,  /* EACCES */
+	VERDICT_ALLOW, /* the human allowed this very request: perform it */
+	VERDICT_RETRY, /* what held it is over: as if it came now, judged anew */
+	VERDICT_STOP,  /* EPERM: its step was refused */
+};
+
+struct door_ops {
+	/* Serve one request, if poll(2) has just seen one in `events` of fd. 0, or -EPIPE when
+	 * nobody is left inside. */
+	int (*serve)(struct door *d, short events);
+	/* Request `id` has waited long enough. It may have died in the meantime. */
+	void (*answered)(struct door *d, uint64_t id, enum door_verdict verdict);
+	/* Fail every parked request with EACCES (the session is being frozen or ended). */
+	void (*drop_all)(struct door *d);
+	/* A timer that serve() asked for with keeper_wake_at() has come. */
+	void (*tick)(struct door *d);
+	void (*close)(struct door *d);
+};
+
+struct door {
+	const struct door_ops *ops;
+	int fd; /* readable when a request waits; -1 once closed */
+};

@@ -1,0 +1,94 @@
+/* events - what happened inside, told to cordon for the audit log and the list. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/keeper/keeper_priv.h"
+
+#define SEEN_MAX 8192 /* refusals remembered; then all are forgotten and may be told again */
+
+/* A program that retries a refused call all day is told once per command. */
+struct seen {
+	uint64_t key;
+	UT_hash_handle hh;
+};
+
+void events_done(struct keeper *k)
+{
+	struct seen *s, *next;
+
+	HASH_ITER (hh, k->seen, s, next) {
+		HASH_DEL(k->seen, s);
+		free(s);
+	}
+	k->n_seen = 0;
+}
+
+static bool is_news(struct keeper *k, const struct caller *c, const char *path)
+{
+	const struct command *command = c->proc ? c->proc->command : NULL;
+	uint64_t key = XXH3_64bits_withSeed(path, strlen(path), (uint64_t)(uintptr_t)command);
+	struct seen *s;
+
+	if (c->op)
+		key = XXH3_64bits_withSeed(c->op, strlen(c->op), key);
+	HASH_FIND(hh, k->seen, &key, sizeof(key), s);
+	if (s)
+		return false;
+	if (k->n_seen >= SEEN_MAX)
+		events_done(k);
+	s = xcalloc(1, sizeof(*s));
+	s->key = key;
+	HASH_ADD(hh, k->seen, key, sizeof(s->key), s);
+	k->n_seen++;
+	return true;
+}
+
+static size_t open_frame(struct keeper *k, enum wire_type type, const struct caller *c, int result)
+{
+	size_t mark = wire_begin(&k->out, type);
+
+	wire_i64(&k->out, steps_id(k, c->proc));
+	wire_i64(&k->out, c->pid);
+	wire_u32(&k->out, (uint32_t)result);
+	wire_cstr(&k->out, c->op);
+	return mark;
+}
+
+void event_touch(struct keeper *k, const struct caller *c, const char *path, const char *path2)
+{
+	size_t mark;
+
+	steps_touched(k, c->proc);
+	mark = open_frame(k, WIRE_TOUCH, c, 0);
+	wire_cstr(&k->out, path);
+	wire_cstr(&k->out, path2);
+	wire_end(&k->out, mark);
+}
+
+void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
+		 const char *reason)
+{
+	size_t mark;
+
+	if (!is_news(k, c, path))
+		return;
+	mark = open_frame(k, WIRE_DENY, c, result);
+	wire_cstr(&k->out, path);
+	wire_cstr(&k->out, NULL);
+	wire_cstr(&k->out, reason);
+	wire_end(&k->out, mark);
+}
+
+void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
+		 size_t argv_len)
+{
+	int64_t step = c->proc ? steps_exec(k, c->proc, argv, argv_len) : 0;
+	size_t mark = wire_begin(&k->out, WIRE_EXEC);
+
+	wire_i64(&k->out, step);
+	wire_i64(&k->out, c->pid);
+	wire_i64(&k->out, c->proc ? c->proc->parent : 0);
+	wire_cstr(&k->out, path);
+	wire_str(&k->out, argv, argv_len);
+	wire_end(&k->out, mark);
+}

@@ -1,0 +1,558 @@
+/* folder - the one way to change a working folder: policy, then the journal, then the change. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+#include "core/keeper/watch.h"
+
+/*
+ * Every public operation here is the same three lines: say what is about to happen to which name
+ * (judge), let the journal capture and perform it (run), tell cordon of a first touch. The keeper
+ * is one thread and the agent has no other way in, so nothing changes between judge and run except
+ * by the human's own hand or through a descriptor that was open for writing before.
+ */
+
+#define VET_MAX	  (256u << 10) /* a git config that is larger is not one that we understand */
+#define STORE_DIR ".cordon"
+
+/* One operation of core/journal/op.h, so that another thread can be told to run it. */
+enum op_kind {
+	OP_OPEN,
+	OP_TMPFILE,
+	OP_MKDIR,
+	OP_MKNOD,
+	OP_SYMLINK,
+	OP_LINK,
+	OP_UNLINK,
+	OP_RMDIR,
+	OP_RENAME,
+	OP_BIND,
+	OP_TRUNCATE,
+	OP_CHMOD,
+	OP_CHOWN,
+	OP_UTIMENS,
+	OP_SETXATTR,
+	OP_REMOVEXATTR,
+};
+
+struct op {
+	enum op_kind kind;
+	const struct at *at, *to;
+	int flags; /* of open, rename, setxattr */
+	mode_t mode;
+	bool makes; /* a new object: the caller's umask counts */
+	dev_t dev;
+	int sock;
+	off_t size;
+	uid_t uid;
+	gid_t gid;
+	const struct timespec *times;
+	const char *text; /* symlink's target, attribute's name */
+	const void *value;
+	size_t value_size;
+	/* filled by run() */
+	struct step *step;
+	bool touched;
+};
+
+static int perform(void *arg)
+{
+	struct op *o = arg;
+	struct step *s = o->step;
+	bool *t = &o->touched;
+
+	switch (o->kind) {
+	case OP_OPEN:
+		return op_open(s, o->at, o->flags, o->mode, t);
+	case OP_TMPFILE:
+		return op_tmpfile(s, o->at, o->flags, o->mode);
+	case OP_MKDIR:
+		return op_mkdir(s, o->at, o->mode, t);
+	case OP_MKNOD:
+		return op_mknod(s, o->at, o->mode, o->dev, t);
+	case OP_SYMLINK:
+		return op_symlink(s, o->text, o->at, t);
+	case OP_LINK:
+		return op_link(s, o->at, o->to, t);
+	case OP_UNLINK:
+		return op_unlink(s, o->at, t);
+	case OP_RMDIR:
+		return op_rmdir(s, o->at, t);
+	case OP_RENAME:
+		return op_rename(s, o->at, o->to, (unsigned)o->flags, t);
+	case OP_BIND:
+		return op_bind(s, o->sock, o->at, t);
+	case OP_TRUNCATE:
+		return op_truncate(s, o->at, o->size, t);
+	case OP_CHMOD:
+		return op_chmod(s, o->at, o->mode, t);
+	case OP_CHOWN:
+		return op_chown(s, o->at, o->uid, o->gid, t);
+	case OP_UTIMENS:
+		return op_utimens(s, o->at, o->times, t);
+	case OP_SETXATTR:
+		return op_setxattr(s, o->at, o->text, o->value, o->value_size, o->flags, t);
+	case OP_REMOVEXATTR:
+		return op_removexattr(s, o->at, o->text, t);
+	}
+	return -ENOSYS;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The absolute path of what is meant; "." and ".." (the kernel refuses them) name the directory. */
+static void absolute(struct buf *out, const struct folder *f, const struct at *at)
+{
+	const char *name = *at->name ? at->name : at->leaf;
+	size_t len = name ? strlen(name) : 0;
+
+	buf_clear(out);
+	buf_add(out, f->path, f->path_len > 1 ? f->path_len : 0);
+	if (*at->dir) {
+		buf_ch(out, '/');
+		buf_str(out, at->dir);
+	}
+	while (len && name[len - 1] == '/')
+		len--;
+	if (len && !(len == 1 && name[0] == '.') &&
+	    !(len == 2 && name[0] == '.' && name[1] == '.')) {
+		buf_ch(out, '/');
+		buf_add(out, name, len);
+	}
+	if (!out->len)
+		buf_ch(out, '/');
+}
+
+/*
+ * The undo store does not exist for the agent, and where there is none in the folder the agent must
+ * not make one for a later start to find.
+ */
+static bool in_store(const struct folder *f, const char *path)
+{
+	const char *first = path + f->path_len;
+	const size_t len = sizeof(STORE_DIR) - 1;
+
+	if (*first != '/')
+		return false;
+	first++;
+	return strncasecmp(first, STORE_DIR, len) == 0 && (!first[len] || first[len] == '/');
+}
+
+/* What the kernel says before it asks for permission to write: no question for those. */
+static int exists(const struct at *at)
+{
+	struct stat st;
+
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 1 : 0;
+}
+
+/* ---- policy ---------------------------------------------------------------------------------- */
+
+/* The whole of a plain file that has one name; a read lease proves that nobody can write to it. */
+static int read_settled(const struct at *at, char **ret, size_t *ret_len)
+{
+	AUTO_CLOSE int fd = openat(at->dirfd, at->name,
+				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return -EINVAL;
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return -errno;
+	return io_read_all(fd, VET_MAX, ret, ret_len);
+}
+
+/*
+ * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
+ * could be used afterwards: then it may not. What stands in the old file may stay.
+ */
+static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
+		const char *path)
+{
+	AUTO_FREE char *text = NULL, *old = NULL;
+	size_t len, old_len;
+
+	if (read_settled(from, &text, &len) < 0)
+		return false;
+	if (read_settled(to, &old, &old_len) < 0)
+		return policy_vet(k->policy, path, text, len);
+	return policy_vet_change(k->policy, path, old, old_len, text, len);
+}
+
+struct wish {
+	struct folder *f;
+	const struct caller *c;
+	enum policy_act act;
+	const struct at *at;
+	const char *path;      /* absolute */
+	const char *other;     /* the second name of a rename or link, for the question */
+	const struct at *from; /* whose content takes the name, for POLICY_VET */
+	bool creates;	       /* the name need not be there */
+	bool must_be_new;      /* EEXIST otherwise */
+};
+
+static bool vetted(const struct wish *w)
+{
+	const struct keeper *k = w->f->keeper;
+
+	switch (w->act) {
+	case POLICY_META: /* git tries the executable bit of its config */
+		return true;
+	case POLICY_REMOVE:
+	case POLICY_RENAME_FROM:
+		return policy_vet(k->policy, w->path, "", 0);
+	case POLICY_RENAME_TO:
+		return w->from && vet(k, w->from, w->at, w->path);
+	case POLICY_WRITE:
+	case POLICY_MKDIR:
+	case POLICY_LINK_FROM:
+		break; /* what will be written is not known yet */
+	}
+	return false;
+}
+
+static int ask(const struct wish *w, const char *reason)
+{
+	AUTO_FREE char *words = NULL;
+	struct keeper *k = w->f->keeper;
+	int there = exists(w->at);
+
+	if (there < 0 && !w->creates)
+		return there;
+	if (there >= 0 && w->must_be_new)
+		return -EEXIST;
+	if (w->other)
+		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
+				  w->other);
+	if (k->spec->headless || !k->door) {
+		keeper_deny(k, w->c, w->path, -EACCES, words ? words : reason);
+		return -EACCES;
+	}
+	return asks_park(k, w->c, w->path, there > 0, words ? words : reason);
+}
+
+static int judge(const struct wish *w)
+{
+	struct keeper *k = w->f->keeper;
+	const char *reason = NULL;
+	enum policy_verdict v = POLICY_ALLOW;
+
+	if (k->frozen)
+		return -EIO;
+	if (in_store(w->f, w->path))
+		return w->creates ? -EACCES : -ENOENT;
+	if (w->f->granted && outside_read_only(k, w->f, w->path)) {
+		keeper_deny(k, w->c, w->path, -EROFS,
+			    "it lies in a folder that is read-only (--ro)");
+		return -EROFS;
+	}
+	if (w->f->granted)
+		v = policy_check_outside(k->policy, w->path, &reason);
+	if (v == POLICY_ALLOW)
+		v = policy_check(k->policy, w->act, w->path, &reason);
+	if (v == POLICY_VET)
+		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
+	switch (v) {
+	case POLICY_ALLOW:
+	case POLICY_VET:
+		return 0;
+	case POLICY_ASK:
+		return w->c->granted ? 0 : ask(w, reason);
+	case POLICY_DENY:
+		keeper_deny(k, w->c, w->path, -EACCES, reason);
+		return -EACCES;
+	case POLICY_HIDE:
+		return w->creates ? -EACCES : -ENOENT;
+	}
+	return -EACCES;
+}
+
+/* A second name of a protected file is as good as its own. */
+static int judge_alias(const struct wish *w)
+{
+	struct keeper *k = w->f->keeper;
+	const char *real;
+	struct stat st;
+	struct wish as;
+
+	if (!k->n_aliases ||
+	    fstatat(w->at->dirfd, w->at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return 0;
+	real = alias_of(k, &st);
+	if (!real || str_eq(real, w->path))
+		return 0;
+	as = *w;
+	as.path = real;
+	as.other = w->path;
+	return judge(&as);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* Is something under the name when it has been performed? */
+static bool makes_name(const struct op *o)
+{
+	return o->makes || o->kind == OP_RENAME || o->kind == OP_LINK || o->kind == OP_SYMLINK;
+}
+
+static int run(struct folder *f, const struct caller *c, struct op *o, const char *path,
+	       const char *path2)
+{
+	struct keeper *k = f->keeper;
+	struct guarded g = {.k = k, .c = c, .makes = makes_name(o)};
+	int r = steps_get(f, c->proc, path, &o->step);
+
+	g.path = o->kind == OP_RENAME ? path2 : path;
+	if (r == 0)
+		r = safeguard_enter(&g, o->step);
+	if (r < 0)
+		return r;
+	if (o->makes)
+		keeper_umask(k, proc_umask(c->proc));
+	watch_busy(k);
+	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
+	if (o->touched)
+		event_touch(k, c, path, path2);
+	keeper_news(k);
+	return safeguard_leave(&g, o->step, r);
+}
+
+static int simple(struct folder *f, const struct caller *c, enum policy_act act, struct op *o,
+		  bool creates, bool must_be_new)
+{
+	struct buf *path = &f->keeper->path;
+	struct wish w = {.f = f,
+			 .c = c,
+			 .act = act,
+			 .at = o->at,
+			 .creates = creates,
+			 .must_be_new = must_be_new};
+	int r;
+
+	absolute(path, f, o->at);
+	w.path = path->data;
+	r = judge(&w);
+	if (r == 0 && (act == POLICY_WRITE || act == POLICY_META))
+		r = judge_alias(&w);
+	return r < 0 ? r : run(f, c, o, path->data, NULL);
+}
+
+int folder_open(struct folder *f, const struct caller *c, const struct at *at, int flags,
+		mode_t mode)
+{
+	struct op o = {
+		.kind = OP_OPEN, .at = at, .flags = flags, .mode = mode, .makes = flags & O_CREAT};
+
+	return simple(f, c, POLICY_WRITE, &o, flags & O_CREAT,
+		      (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL));
+}
+
+/* It has no name yet: the policy speaks when it is linked. */
+int folder_tmpfile(struct folder *f, const struct caller *c, const struct at *dir, int flags,
+		   mode_t mode)
+{
+	struct op o = {.kind = OP_TMPFILE, .at = dir, .flags = flags, .mode = mode, .makes = true};
+	struct buf *path = &f->keeper->path;
+
+	absolute(path, f, dir);
+	if (f->keeper->frozen)
+		return -EIO;
+	if (in_store(f, path->data))
+		return -EACCES;
+	return run(f, c, &o, path->data, NULL);
+}
+
+int folder_mkdir(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)
+{
+	struct op o = {.kind = OP_MKDIR, .at = at, .mode = mode, .makes = true};
+
+	return simple(f, c, POLICY_MKDIR, &o, true, true);
+}
+
+int folder_mknod(struct folder *f, const struct caller *c, const struct at *at, mode_t mode,
+		 dev_t dev)
+{
+	struct op o = {.kind = OP_MKNOD, .at = at, .mode = mode, .dev = dev, .makes = true};
+
+	return simple(f, c, POLICY_WRITE, &o, true, true);
+}
+
+int folder_symlink(struct folder *f, const struct caller *c, const char *target,
+		   const struct at *at)
+{
+	struct op o = {.kind = OP_SYMLINK, .at = at, .text = target};
+
+	return simple(f, c, POLICY_WRITE, &o, true, true);
+}
+
+int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at)
+{
+	struct op o = {.kind = OP_BIND, .at = at, .sock = sock, .makes = true};
+
+	return simple(f, c, POLICY_WRITE, &o, true, true);
+}
+
+int folder_unlink(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_UNLINK, .at = at};
+
+	return simple(f, c, POLICY_REMOVE, &o, false, false);
+}
+
+int folder_rmdir(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_RMDIR, .at = at};
+
+	return simple(f, c, POLICY_REMOVE, &o, false, false);
+}
+
+int folder_truncate(struct folder *f, const struct caller *c, const struct at *at, off_t size)
+{
+	struct op o = {.kind = OP_TRUNCATE, .at = at, .size = size};
+
+	return simple(f, c, POLICY_WRITE, &o, false, false);
+}
+
+int folder_chmod(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)
+{
+	struct op o = {.kind = OP_CHMOD, .at = at, .mode = mode};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+int folder_chown(struct folder *f, const struct caller *c, const struct at *at, uid_t uid,
+		 gid_t gid)
+{
+	struct op o = {.kind = OP_CHOWN, .at = at, .uid = uid, .gid = gid};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+int folder_utimens(struct folder *f, const struct caller *c, const struct at *at,
+		   const struct timespec times[2])
+{
+	struct op o = {.kind = OP_UTIMENS, .at = at, .times = times};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+int folder_setxattr(struct folder *f, const struct caller *c, const struct at *at, const char *name,
+		    const void *value, size_t size, int flags)
+{
+	struct op o = {.kind = OP_SETXATTR,
+		       .at = at,
+		       .text = name,
+		       .value = value,
+		       .value_size = size,
+		       .flags = flags};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+int folder_removexattr(struct folder *f, const struct caller *c, const struct at *at,
+		       const char *name)
+{
+	struct op o = {.kind = OP_REMOVEXATTR, .at = at, .text = name};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+/* ---- two names ------------------------------------------------------------------------------- */
+
+int folder_link(struct folder *f, const struct caller *c, const struct at *from,
+		const struct at *to)
+{
+	struct op o = {.kind = OP_LINK, .at = from, .to = to};
+	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
+	struct wish w = {.f = f, .c = c};
+	bool named = *from->name || (from->leaf && *from->leaf);
+	int r = 0;
+
+	absolute(old, f, from);
+	absolute(new, f, to);
+	if (named) {
+		w.act = POLICY_LINK_FROM;
+		w.at = from;
+		w.path = old->data;
+		w.other = new->data;
+		r = judge(&w);
+		if (r == 0)
+			r = judge_alias(&w);
+	}
+	if (r < 0)
+		return r;
+	w.act = POLICY_WRITE;
+	w.at = to;
+	w.path = new->data;
+	w.other = named ? old->data : NULL;
+	w.creates = w.must_be_new = true;
+	r = judge(&w);
+	return r < 0 ? r : run(f, c, &o, new->data, named ? old->data : NULL);
+}
+
+static int judge_move(struct folder *f, const struct caller *c, const struct at *from,
+		      const char *from_path, const struct at *to, const char *to_path, bool new)
+{
+	struct wish w = {.f = f,
+			 .c = c,
+			 .act = POLICY_RENAME_FROM,
+			 .at = from,
+			 .path = from_path,
+			 .other = to_path};
+	int r = judge(&w);
+
+	if (r < 0)
+		return r;
+	r = exists(from); /* no question about a file that is not there */
+	if (r < 0)
+		return 0;
+	w.act = POLICY_RENAME_TO;
+	w.at = to;
+	w.path = to_path;
+	w.other = from_path;
+	w.from = from;
+	w.creates = true;
+	w.must_be_new = new;
+	return judge(&w);
+}
+
+int folder_rename(struct folder *f, const struct caller *c, const struct at *from,
+		  const struct at *to, unsigned flags)
+{
+	struct op o = {.kind = OP_RENAME, .at = from, .to = to, .flags = (int)flags};
+	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
+	int r;
+
+	absolute(old, f, from);
+	absolute(new, f, to);
+	r = judge_move(f, c, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
+	if (r == 0 && (flags & RENAME_EXCHANGE))
+		r = judge_move(f, c, to, new->data, from, old->data, false);
+	return r < 0 ? r : run(f, c, &o, old->data, new->data);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
+{
+	const struct command *command = steps_command(f->keeper, c->proc);
+	struct step *s = steps_open(f->keeper, c->proc);
+
+	if (command && (command->guard.asked || command->guard.doomed))
+		return false;
+	s = s ? step_part(s, f->journal) : NULL;
+	return s && !f->keeper->frozen && step_has_inode(s, st);
+}

@@ -1,0 +1,221 @@
+/* folders - the set of places that the keeper may change: working folders and what was granted. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+/*
+ * Each working folder has a journal of its own. A directory that was granted has none: it is a
+ * further root of the first folder's.
+ */
+
+static struct folder *folder_add(struct keeper *k, const char *path, int *fd, struct journal *j,
+				 int root)
+{
+	struct folder *f = xcalloc(1, sizeof(*f));
+
+	f->keeper = k;
+	f->path = xstrdup(path);
+	f->path_len = strlen(path);
+	f->fd = take_fd(fd);
+	f->journal = j;
+	f->root = root;
+	k->folders = xrealloc(k->folders, (k->n_folders + 1) * sizeof(struct folder *));
+	k->folders[k->n_folders++] = f;
+	return f;
+}
+
+/* ---- aliases --------------------------------------------------------------------------------- */
+
+const char *alias_of(const struct keeper *k, const struct stat *st)
+{
+	for (size_t i = 0; i < k->n_aliases; i++) {
+		if (k->aliases[i].dev == st->st_dev && k->aliases[i].ino == st->st_ino)
+			return k->aliases[i].path;
+	}
+	return NULL;
+}
+
+static void alias_add(struct keeper *k, char *path, const struct stat *st)
+{
+	k->aliases = xrealloc(k->aliases, (k->n_aliases + 1) * sizeof(*k->aliases));
+	k->aliases[k->n_aliases++] =
+		(struct alias){.dev = st->st_dev, .ino = st->st_ino, .path = path};
+}
+
+/*
+ * A protected file that has several names already could be written through another of them. New
+ * names cannot be made without a question (POLICY_LINK_FROM), so the ones of the start are all.
+ */
+static void find_aliases(struct keeper *k, const struct folder *f, const char *below)
+{
+	AUTO_CLOSE int fd = -1;
+	AUTO_DIR DIR *dir = NULL;
+	struct dirent *e;
+
+	fd = openat(f->fd, *below ? below : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir)
+		return;
+	fd = -1;
+	while ((e = readdir(dir))) {
+		AUTO_FREE char *path = NULL;
+		const char *reason;
+		struct stat st;
+
+		if (e->d_type != DT_REG && e->d_type != DT_UNKNOWN)
+			continue;
+		path = xasprintf("%s%s%s/%s", f->path, *below ? "/" : "", below, e->d_name);
+		if (policy_check(k->policy, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
+			continue;
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISREG(st.st_mode) && st.st_nlink > 1)
+			alias_add(k, take_ptr(&path), &st);
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int open_root(const char *path, int *ret, struct err *err)
+{
+	*ret = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return *ret < 0 ? err_set(err, -errno, "open the folder '%s'", path) : 0;
+}
+
+static int open_journal(struct keeper *k, const char *path, struct journal **ret, struct err *err)
+{
+	const struct journal_spec spec = {.folder = path,
+					  .state_dir = k->spec->state_dir,
+					  .with = k->journal,
+					  .options = k->spec->journal};
+	size_t recovered = 0;
+	int r = journal_open(ret, &spec, &recovered, err);
+
+	if (r == 0 && recovered)
+		keeper_note(k,
+			    "a step was interrupted when cordon ended: %zu paths are back as they "
+			    "were before it; `cordon redo` brings its changes back",
+			    recovered);
+	return r;
+}
+
+static int folder_start(struct keeper *k, const char *path, struct err *err)
+{
+	static const char *const places[] = {"", ".git", ".git/hooks", ".vscode", ".claude"};
+	AUTO_CLOSE int fd = -1;
+	struct journal *j = NULL;
+	struct folder *f;
+	int r = open_root(path, &fd, err);
+
+	if (r == 0)
+		r = open_journal(k, path, &j, err);
+	if (r < 0)
+		return r;
+	if (!k->journal)
+		k->journal = j;
+	f = folder_add(k, path, &fd, j, 0);
+	for (size_t i = 0; k->policy && i < ARRAY_LEN(places); i++)
+		find_aliases(k, f, places[i]);
+	return 0;
+}
+
+int folders_init(struct keeper *k, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && k->spec->folders[i]; i++)
+		r = folder_start(k, k->spec->folders[i], err);
+	return r;
+}
+
+void folders_done(struct keeper *k)
+{
+	for (size_t i = 0; i < k->n_folders; i++) {
+		if (!k->folders[i]->granted)
+			journal_close(k->folders[i]->journal);
+		util_close_fd(&k->folders[i]->fd);
+		free(k->folders[i]->path);
+		free(k->folders[i]);
+	}
+	free(k->folders);
+	for (size_t i = 0; i < k->n_aliases; i++)
+		free(k->aliases[i].path);
+	free(k->aliases);
+	buf_done(&k->path);
+	buf_done(&k->path2);
+}
+
+int folder_grant(struct keeper *k, const char *dir, struct folder **ret)
+{
+	AUTO_CLOSE int fd = -1;
+	struct err err = {0};
+	int r;
+
+	for (size_t i = 0; i < k->n_folders; i++) {
+		if (k->folders[i]->granted && str_eq(k->folders[i]->path, dir)) {
+			*ret = k->folders[i];
+			return 0;
+		}
+	}
+	if (!k->outside)
+		return -EPERM;
+	r = open_root(dir, &fd, &err);
+	if (r == 0)
+		r = journal_add_root(k->journal, dir, &err);
+	if (r < 0) {
+		keeper_note(k, "what you allowed cannot be done: %s", err.text);
+		return r;
+	}
+	*ret = folder_add(k, dir, &fd, k->journal, r);
+	(*ret)->granted = true;
+	return 0;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+struct folder *folders_find(struct keeper *k, const char *path, const char **below)
+{
+	struct folder *best = NULL;
+
+	for (size_t i = 0; i < k->n_folders; i++) {
+		struct folder *f = k->folders[i];
+
+		if ((!best || f->path_len > best->path_len) && path_is_beneath(path, f->path))
+			best = f;
+	}
+	if (best && below)
+		*below = path_below(path, best->path);
+	return best;
+}
+
+struct folder *folders_at(struct keeper *k, size_t i)
+{
+	return i < k->n_folders ? k->folders[i] : NULL;
+}
+
+const char *folder_path(const struct folder *f)
+{
+	return f->path;
+}
+
+int folder_fd(const struct folder *f)
+{
+	return f->fd;
+}
+
+int folder_root(const struct folder *f)
+{
+	return f->root;
+}
+
+int folder_store_fd(const struct folder *f)
+{
+	return journal_store_fd(f->journal);
+}

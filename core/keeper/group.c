@@ -1,0 +1,281 @@
+/* group - one step for several commands: `cordon step begin`, `end` and `abort` from inside. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/keeper/keeper_priv.h"
+
+/*
+ * One group is open at a time, for the whole session: a coding agent runs each of its commands in a
+ * shell of its own, so the process that says begin is seldom there to say end. What belongs to it:
+ * the command that began it, every command that starts while it is open, and what is nobody's.
+ * Commands that ran before keep their own steps.
+ *
+ * A request is a path that a process opens for writing, and its answer is what it reads back
+ * (backends/linux/calls_open.c). So the caller is the one whose call it is, there is nothing to
+ * listen on, to time out or to fill, and one call is one request. Whatever the agent asks for is
+ * about its own steps and can be undone or redone like any other.
+ */
+
+#define NAME_LONGEST  200
+#define ANCESTORS_MAX 256
+
+struct asked {
+	struct keeper *k;
+	struct proc *by;
+	const char *name;
+	struct buf *words;
+	struct err err;
+};
+
+/* ---- whose it is ----------------------------------------------------------------------------- */
+
+/* The next process up that is known, before the agent. Others have neither changed nor run
+ * anything.
+ */
+static struct proc *above(struct keeper *k, const struct proc *p)
+{
+	int pid = p->self.tid;
+
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		struct proc *q;
+
+		pid = proc_parent(pid);
+		q = pid > 1 ? proc_known(k, pid) : NULL;
+		if (pid <= 1 || steps_is_agent(k, q))
+			return NULL;
+		if (q)
+			return q;
+	}
+	return NULL;
+}
+
+/* It changed something: it and who runs it are at work in the group. */
+void group_mark(struct keeper *k, struct proc *p)
+{
+	if (!k->group || steps_is_agent(k, p))
+		return;
+	for (; p && p->group_serial != k->group_serial; p = above(k, p))
+		p->group_serial = k->group_serial;
+}
+
+static bool is_above(struct keeper *k, const struct proc *who, struct proc *p)
+{
+	while (p && p != who)
+		p = above(k, p);
+	return p;
+}
+
+/* Somebody else who is still at work: the rest of what it does would stay. */
+static struct proc *still_at_work(struct keeper *k, struct proc *caller)
+{
+	for (struct thread *t = k->threads; t; t = t->hh.next) {
+		struct proc *p = t->proc;
+
+		if (t == &p->self && p->group_serial == k->group_serial && !proc_has_ended(p) &&
+		    !is_above(k, p, caller))
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * The script that says begin: its step ends when it does. NULL is the session: the agent, or a
+ * shell that was made for this one call.
+ */
+static struct proc *owner_of(struct keeper *k, struct proc *p)
+{
+	do
+		p = above(k, p);
+	while (p && (!p->execed || p->wraps));
+	return p;
+}
+
+void group_leave(struct keeper *k, const struct proc *p)
+{
+	if (k->group && k->group_owner == p) {
+		k->group_owner = NULL;
+		steps_ends(k, k->group);
+	}
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* Until the human has answered it neither ends nor begins. */
+static int check_held(struct asked *a, const struct command *c)
+{
+	if (!c || (!c->guard.asked && !c->guard.doomed))
+		return 0;
+	return err_say(&a->err, -EBUSY, "'%.200s' is held by a safeguard until it is answered",
+		       c->label.data);
+}
+
+static int begin(struct asked *a)
+{
+	struct keeper *k = a->k;
+	int r = check_held(a, a->by->command);
+
+	if (r < 0)
+		return r;
+	if (k->group)
+		return err_say(&a->err, -EBUSY, "'%s' is still open: end or abort it first",
+			       k->group->label.data);
+	if (!*a->name || strlen(a->name) > NAME_LONGEST)
+		return err_say(&a->err, -EINVAL, "give the step a name of 1 to %d bytes",
+			       NAME_LONGEST);
+	r = steps_split(k, a->by->command);
+	if (r < 0)
+		return err_set(&a->err, r, "keep what was changed before");
+	k->group = steps_group(k, a->name);
+	k->group_serial++;
+	k->group_owner = owner_of(k, a->by);
+	if (a->by->command)
+		a->by->command->grouped = true;
+	buf_str(a->words, "begun");
+	return 0;
+}
+
+/* Its name, when one is given, must be that of the open one. */
+static int check_open(struct asked *a)
+{
+	struct keeper *k = a->k;
+
+	if (!k->group)
+		return err_say(&a->err, -ENOENT, "no step is open: cordon step begin NAME");
+	if (*a->name && !str_eq(a->name, k->group->label.data))
+		return err_say(&a->err, -EINVAL, "the step that is open is '%s'",
+			       k->group->label.data);
+	return check_held(a, k->group);
+}
+
+/* 1: kept as step *id; 0: it had changed nothing. */
+static int close_group(struct asked *a, int64_t *id, size_t *paths)
+{
+	struct command *c = a->k->group;
+	int r;
+
+	*id = c->step ? step_id(c->step) : 0;
+	*paths = c->step ? step_paths(c->step) : 0;
+	r = steps_close(a->k, c);
+	return r < 0 ? err_set(&a->err, r, "keep the step") : r;
+}
+
+static int end(struct asked *a)
+{
+	int64_t id;
+	size_t n;
+	int r = check_open(a);
+
+	if (r < 0)
+		return r;
+	a->k->group->exit_status = 0;
+	r = close_group(a, &id, &n);
+	if (r == 0)
+		buf_str(a->words, "nothing was changed");
+	else if (r > 0)
+		buf_fmt(a->words, "step %lld: %zu path%s", (long long)id, n, n == 1 ? "" : "s");
+	return r;
+}
+
+static int check_alone(struct asked *a)
+{
+	const struct proc *busy = still_at_work(a->k, a->by);
+	char name[32];
+
+	if (!busy)
+		return 0;
+	proc_name(busy, name, sizeof(name));
+	return err_say(&a->err, -EBUSY,
+		       "'%s' (pid %d) is still at work in it: stop it or wait, then abort", name,
+		       proc_inner_pid(busy));
+}
+
+static void tell_undone(struct keeper *k, int64_t id, const char *name)
+{
+	size_t mark = wire_begin(&k->out, WIRE_STEP_UNDONE);
+
+	wire_i64(&k->out, id);
+	wire_cstr(&k->out, name);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+/* As if it had been kept and undone: redo has it, as it has everything. */
+static int roll_back(struct asked *a)
+{
+	struct keeper *k = a->k;
+	AUTO_FREE char *name = NULL, *lacks = NULL;
+	int64_t id;
+	size_t n;
+	int r = check_open(a);
+
+	if (r == 0)
+		r = check_alone(a);
+	if (r < 0)
+		return r;
+	if (!k->group->step) {
+		buf_str(a->words, "nothing was changed");
+		command_retire(k, k->group);
+		return 0;
+	}
+	name = xstrdup(k->group->label.data);
+	lacks = xstrdup(step_why(k->group->step));
+	id = step_id(k->group->step);
+	n = step_paths(k->group->step);
+	k->group->exit_status = 1;
+	r = steps_roll_back(k, k->group, &a->err);
+	command_retire(k, k->group);
+	if (r < 0)
+		return err_wrap(&a->err, r, "step %lld is not rolled back", (long long)id);
+	tell_undone(k, id, name);
+	buf_fmt(a->words, "rolled back: %zu path%s; redo has it%s%s", n, n == 1 ? "" : "s",
+		*lacks ? ". Not all of it: " : "", lacks);
+	return 0;
+}
+
+static const char *argument(const char *request, const char *verb)
+{
+	size_t len = strlen(verb);
+
+	if (strncmp(request, verb, len) != 0 || (request[len] && request[len] != '/'))
+		return NULL;
+	return request[len] ? request + len + 1 : "";
+}
+
+static int serve(struct asked *a, const char *request)
+{
+	if (a->k->frozen)
+		return err_say(&a->err, -EIO, "the session is frozen: nothing is changed");
+	if (!a->by)
+		return err_say(&a->err, -ESRCH, "the caller is gone");
+	if ((a->name = argument(request, "begin")))
+		return begin(a);
+	if ((a->name = argument(request, "end")))
+		return end(a);
+	if ((a->name = argument(request, "abort")))
+		return roll_back(a);
+	return err_say(&a->err, -EINVAL, "begin NAME, end [NAME] or abort: nothing else");
+}
+
+/* Short enough for a pipe to take whole. */
+int keeper_step(struct keeper *k, const struct caller *c, const char *request)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+	struct asked a = {.k = k, .by = c->proc, .words = &words};
+	AUTO_CLOSE int from = -1;
+	AUTO_CLOSE int to = -1;
+	char answer[2048];
+	int fds[2], r = serve(&a, request);
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	from = fds[0];
+	to = fds[1];
+	snprintf(answer, sizeof(answer), "%s%s\n", r < 0 ? STEP_REFUSED : "",
+		 r < 0 ? a.err.text : words.data);
+	r = io_write_all(to, answer, strlen(answer));
+	return r < 0 ? r : take_fd(&from);
+}

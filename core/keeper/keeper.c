@@ -1,0 +1,350 @@
+/* keeper - the process that performs every change: its birth, its sandbox, its end. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/keeper/keeper_priv.h"
+#include "core/keeper/watch.h"
+
+/*
+ * Theory of operation. The agent cannot change a working folder: inside, it is mounted read-only.
+ * What it wants to change comes through the door (a trapped system call) to this process, which
+ * does it on descriptors of its own, or does not:
+ *
+ *   door      copies the arguments, finds the object                     backends/linux/door.c
+ *   callers   which process is that, whose command does it belong to     callers.c, steps.c
+ *   policy    allowed, refused, or a question for the human              folder.c, asks.c
+ *   journal   keeps what is there now, then performs                     core/journal
+ *   events    tell cordon; the caller has its answer already             events.c, loop.c
+ *
+ * One thread does one request at a time, so between the decision and the deed nothing that the
+ * agent does comes in between. Three rules hold everywhere here:
+ *
+ * - Nothing waits. A question parks the request and the loop goes on; cordon not reading stops the
+ *   door and nothing else; a rollback polls the socket for its own cancellation.
+ * - Exits before requests. A turn looks at ended processes first, so a pid that was used again is
+ *   never taken for the process that had it before.
+ * - Cordon decides about the end. Signals do not end the keeper; the closed socket does. Then the
+ *   sandbox is killed and open steps stay open on disk: the next start rolls them back. In the
+ *   orderly end they are committed before WIRE_EXIT is sent, so who sees the exit sees the history.
+ */
+
+#define START_FAILED 125 /* exit status of cordon when CMD did not start */
+
+void keeper_umask(struct keeper *k, mode_t mask)
+{
+	if (k->umask != mask)
+		umask(mask);
+	k->umask = mask;
+}
+
+/* ---- a process of its own -------------------------------------------------------------------- */
+
+static void on_signal(int sig)
+{
+	(void)sig; /* cordon decides when the keeper ends; the agent gets the defaults back at exec
+		    */
+}
+
+/*
+ * Handlers are cordon's business. What was ignored stays so (nohup), except where cordon ignores
+ * for itself; what would end or stop us is caught: a keeper that dies loses the open step.
+ */
+static void reset_signals(void)
+{
+	static const int caught[] = {SIGINT,  SIGQUIT, SIGHUP,	SIGTERM, SIGPIPE,
+				     SIGUSR1, SIGUSR2, SIGTSTP, SIGALRM};
+	struct sigaction old, act = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++) {
+		if (sigaction(sig, NULL, &old) < 0)
+			continue;
+		if (old.sa_handler == SIG_DFL)
+			continue;
+		if (old.sa_handler != SIG_IGN || sig == SIGPIPE || sig == SIGCHLD)
+			sigaction(sig, &act, NULL);
+	}
+	act.sa_handler = on_signal;
+	act.sa_flags = SA_RESTART;
+	for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
+		sigaction(caught[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(caught[i], &act, NULL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool is_kept(const struct keeper_spec *spec, int fd)
+{
+	if (fd == spec->sock)
+		return true;
+	for (int i = 0; spec->spawn && i < 3; i++) {
+		if (fd == spec->spawn->stdio[i])
+			return true;
+	}
+	return false;
+}
+
+/* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
+static void close_others(const struct keeper_spec *spec)
+{
+	int keep[6], n = 0, from = 3, null;
+
+	keep[n++] = spec->sock;
+	if (spec->log_fd > 2)
+		keep[n++] = spec->log_fd;
+	else
+		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
+	for (int i = 0; spec->spawn && i < 3; i++)
+		keep[n++] = spec->spawn->stdio[i];
+	for (;;) {
+		int next = INT_MAX;
+
+		for (int i = 0; i < n; i++) {
+			if (keep[i] >= from && keep[i] < next)
+				next = keep[i];
+		}
+		if (next > from)
+			syscall(SYS_close_range, from, next == INT_MAX ? ~0u : (unsigned)next - 1,
+				0);
+		if (next == INT_MAX)
+			break;
+		from = next + 1;
+	}
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3 && null >= 0; fd++) {
+		if (!is_kept(spec, fd))
+			dup2(null, fd);
+	}
+	if (null > 2)
+		close(null);
+}
+
+/* The agent has its copies: ours would keep its terminal or pipe open after it. */
+static void drop_stdio(const struct keeper_spec *spec)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; spec->spawn && i < 3; i++) {
+		if (spec->spawn->stdio[i] > 2)
+			close(spec->spawn->stdio[i]);
+	}
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+static void raise_open_files(void)
+{
+	struct rlimit lim; /* a pidfd for each process inside, a descriptor for each directory */
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+int keeper_init(struct keeper *k, const struct keeper_spec *spec, struct err *err)
+{
+	k->spec = spec;
+	k->sock = spec->sock;
+	k->policy = spec->policy;
+	k->in = k->out = k->path = k->path2 = k->agent_name = (struct buf)BUF_INIT;
+	k->now = clock_mono_us();
+	k->umask = umask(077);
+	umask(k->umask);
+	k->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (k->epoll < 0)
+		return err_set(err, -errno, "epoll");
+	steps_init(k);
+	return folders_init(k, err);
+}
+
+void keeper_done(struct keeper *k)
+{
+	watch_stop(k);
+	procs_done(k);
+	asks_done(k);
+	events_done(k);
+	steps_done(k);
+	safeguard_done(k);
+	outside_stop(k);
+	folders_done(k);
+	sources_bury(k);
+	buf_done(&k->in);
+	buf_done(&k->out);
+	util_close_fd(&k->epoll);
+}
+
+static void send_failed(struct keeper *k, int status, const char *words)
+{
+	size_t mark = wire_begin(&k->out, WIRE_START_FAILED);
+
+	wire_u32(&k->out, (uint32_t)status);
+	wire_cstr(&k->out, words);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+static void send_started(struct keeper *k)
+{
+	size_t mark = wire_begin(&k->out, WIRE_STARTED);
+
+	wire_i64(&k->out, k->root_pid);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+void keeper_set_agent(struct keeper *k, int pid)
+{
+	k->root_pid = k->agent_pid = pid;
+	if (k->launched)
+		send_started(k);
+}
+
+void keeper_agent_exited(struct keeper *k, int wait_status)
+{
+	k->wait_status = wait_status;
+	k->exited = true;
+}
+
+void keeper_agent_failed(struct keeper *k, int status, const char *words)
+{
+	send_failed(k, status, words);
+	k->exited = k->failed = true;
+}
+
+static int launch(struct keeper *k, int *status, struct err *err)
+{
+	const struct keeper_spec *spec = k->spec;
+	mode_t mask = k->umask;
+	int r = 0;
+
+	keeper_umask(k, 077);
+	if (spec->backend && !spec->headless)
+		r = outside_start(k, err);
+	if (r == 0 && !spec->backend)
+		return spec->confine ? spec->confine(k, err) : 0;
+	keeper_umask(k, mask); /* the agent inherits it */
+	if (r == 0)
+		r = spec->backend->launch(&k->sandbox, &k->door, spec->spawn, k, status, err);
+	return r;
+}
+
+static int start(struct keeper *k, const struct keeper_spec *spec)
+{
+	struct err err = {0};
+	int status = START_FAILED, r = keeper_init(k, spec, &err);
+
+	if (r == 0)
+		r = launch(k, &status, &err);
+	if (r < 0) {
+		send_failed(k, status, err.text);
+		return r;
+	}
+	k->launched = true;
+	/* Not before: the sandbox's maps are written by children that share our dumpable flag. */
+	prctl(PR_SET_DUMPABLE, 0);
+	drop_stdio(spec);
+	raise_open_files();
+	if (chdir("/") < 0)
+		log_warn("keeper", "chdir /: %s", strerror(errno));
+	if (!spec->backend || k->root_pid)
+		send_started(k);
+	if (spec->backend)
+		watch_start(k);
+	return 0;
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+void keeper_end_sandbox(struct keeper *k)
+{
+	struct door *door = take_ptr(&k->door);
+	size_t mark;
+
+	if (!k->sandbox)
+		return;
+	k->door_shut = true;
+	asks_drop_all(k);
+	k->spec->backend->stop(take_ptr(&k->sandbox));
+	if (door)
+		door->ops->close(door);
+	if (k->gone)
+		return; /* open steps are the next start's to recover */
+	procs_done(k);	/* how commands ended that are gone now */
+	watch_drain(k); /* while it is known what they had open */
+	journal_no_writers(k->journal);
+	steps_commit_all(k);
+	watch_settle(k);
+	if (!k->exited || k->failed)
+		return;
+	mark = wire_begin(&k->out, WIRE_EXIT);
+	wire_u32(&k->out, (uint32_t)k->wait_status);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+static NORETURN void keeper_main(struct keeper_spec *spec)
+{
+	struct keeper k = {0};
+
+	/* cordon may have been started without some of 0 to 2: they are the agent's or nobody's. */
+	if (spec->sock < 3)
+		spec->sock = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
+
+	setsid(); /* the terminal's signals are cordon's to see and to forward */
+	util_set_oom_hook(NULL);
+	reset_signals();
+	prctl(PR_SET_NAME, "cordon-keeper");
+	close_others(spec);
+	if (start(&k, spec) < 0) {
+		keeper_drain(&k);
+		_exit(1);
+	}
+	keeper_loop(&k);
+	keeper_end_sandbox(&k);
+	watch_drain(&k);
+	watch_settle(&k);
+	keeper_drain(&k);
+	/* The rest goes with the process, which takes its time: an inotify instance is slow to end.
+	 */
+	for (size_t i = 0; i < k.n_folders; i++)
+		if (!k.folders[i]->granted && k.folders[i]->journal)
+			journal_release(k.folders[i]->journal);
+	close(k.sock);
+	_exit(0);
+}
+
+int keeper_fork(const struct keeper_spec *spec, pid_t *ret_pid, struct err *err)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return err_set(err, -errno, "fork the keeper");
+	if (pid == 0) {
+		struct keeper_spec own = *spec;
+
+		keeper_main(&own);
+	}
+	*ret_pid = pid;
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* keeper - the process that performs every change: its life, its steps, its callers. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/journal.h"
+#include "core/keeper/door.h"
+#include "core/keeper/safeguard.h"
+#include "core/session/backend.h"
+
+/*
+ * One keeper per session, forked before cordon starts its loop. Single thread, one epoll:
+ * the door, the socket to cordon, pidfds of commands, timers. (One more thread exists in the
+ * console only: it runs what the human granted outside the folders, which Landlock forbids here.)
+ *
+ * Death:  cordon gone (EOF on the socket): sandbox killed, the operation at hand finished, steps
+ * left open for the next start to recover; exit. Keeper gone: held calls fail with ENOSYS and the
+ *         launcher's PDEATHSIG ends the sandbox.
+ */
+struct keeper;
+
+struct keeper_spec {
+	int sock;		    /* to cordon; the caller closes its copy afterwards */
+	const char *const *folders; /* NULL-terminated, absolute, clean, resolved */
+	const char *state_dir;	    /* $XDG_STATE_HOME/cordon */
+	struct journal_options journal;
+	struct policy *policy; /* owned by the keeper process after fork */
+	int log_fd;	       /* of log_open(), kept; 0: none. Every other descriptor is closed */
+	bool headless;	       /* asks nobody: what would be asked is denied */
+	bool one_step;	       /* --steps one, the default of headless runs */
+	struct guard_limits guard;
+	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
+	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
+	struct spawn_spec *spawn;      /* NULL without backend */
+	/* Without backend: confine this process (folders and store stay writable). May be NULL. */
+	int (*confine)(struct keeper *k, struct err *err);
+};
+
+/* Fork the keeper; the child never returns. *ret_pid is the child, already confined when its first
+ * WIRE_STARTED or WIRE_NOTE arrives. */
+int keeper_fork(const struct keeper_spec *spec, pid_t *ret_pid, struct err *err) MUST_USE;
+
+/* ---- for doors and backends, inside the keeper process --------------------------------------- */
+
+/* A process was seen: its tgid and step are looked up once and cached until it exits. */
+int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it is gone */
+/* pidfd of the caller's process, cached; borrowed. */
+int keeper_pidfd(struct keeper *k, int pid);
+void keeper_set_umask(struct keeper *k, int pid, mode_t mask); /* it called umask(2) */
+/* It is about to exec: audit, and find out whether a new command begins. argv NUL-separated. */
+void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
+		 size_t argv_len);
+/*
+ * `cordon step`: a process opened STEP_PATH + request for writing; "begin/NAME", "end", "end/NAME"
+ * or "abort". Returns what it is given for it: a descriptor to read the answer from, one line, that
+ * begins with STEP_REFUSED if nothing was done; or negative errno.
+ */
+#define STEP_PATH    "/run/cordon/step/"
+#define STEP_REFUSED "refused: "
+int keeper_step(struct keeper *k, const struct caller *c, const char *request) MUST_USE;
+/* A call that changes things was refused by the floor or by policy: report it. */
+void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
+		 const char *reason);
+void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then, once */
+/* A parked request died (signal, timeout): its question goes away unless it is asked again soon. */
+void keeper_request_gone(struct keeper *k, uint64_t request);
+/* The agent's process (host pid), known to the backend only. WIRE_STARTED follows launch() and
+ * this. */
+void keeper_set_agent(struct keeper *k, int pid);
+/* It ended. At the end of this turn of the loop: stop(), close the door, commit, WIRE_EXIT. */
+void keeper_agent_exited(struct keeper *k, int wait_status);
+/* It never ran: exec failed after launch() had returned. status 126 or 127. */
+void keeper_agent_failed(struct keeper *k, int status, const char *words);
+/* A descriptor that the backend wants polled: fn(data) when readable. */
+int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data);
+/* The same for writable (a connect under way). One watch a descriptor; unwatch before close. */
+int keeper_watch_write(struct keeper *k, int fd, void (*fn)(void *data), void *data);
+void keeper_unwatch(struct keeper *k, int fd);

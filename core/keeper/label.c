@@ -1,0 +1,212 @@
+/* label - a command as people would type it: wrappers taken off, arguments quoted where needed. */
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+#define WORDS_MAX 1024
+
+struct words {
+	const char *list[WORDS_MAX];
+	size_t n;
+};
+
+static void split(struct words *w, const char *argv, size_t len)
+{
+	const char *end = argv + len;
+
+	w->n = 0;
+	while (argv < end && w->n < WORDS_MAX) {
+		const char *nul = memchr(argv, '\0', (size_t)(end - argv));
+
+		if (!nul)
+			break; /* not a whole argument: the door ends each with NUL */
+		w->list[w->n++] = argv;
+		argv = nul + 1;
+	}
+}
+
+static const char *program(const char *word)
+{
+	if (*word == '-') /* a login shell */
+		word++;
+	return path_base(word);
+}
+
+const char *label_program(const char *argv, size_t len)
+{
+	return memchr(argv, '\0', len) ? program(argv) : "";
+}
+
+static bool one_of(const char *s, const char *const *list)
+{
+	for (; *list; list++) {
+		if (str_eq(s, *list))
+			return true;
+	}
+	return false;
+}
+
+static bool is_shell(const char *word)
+{
+	static const char *const shells[] = {"sh",  "bash", "dash", "zsh",
+					     "ksh", "ash",  "fish", NULL};
+
+	return one_of(program(word), shells);
+}
+
+/* The text after -c, -lc, -ec ...; NULL: not a shell that runs a text. */
+static const char *shell_text(const struct words *w, size_t at)
+{
+	if (!is_shell(w->list[at]))
+		return NULL;
+	for (size_t i = at + 1; i + 1 < w->n; i++) {
+		const char *word = w->list[i];
+
+		if (word[0] != '-' && word[0] != '+')
+			return NULL;
+		if (word[0] != '-' || word[1] == '-' || !strchr(word, 'c'))
+			continue;
+		/* bash -c -l TEXT: options may follow. */
+		while (i + 2 < w->n && w->list[i + 1][0] == '-')
+			i++;
+		return w->list[i + 1];
+	}
+	return NULL;
+}
+
+/* Wrappers that run the rest of their arguments; their options that take a word of their own. */
+static const struct wrapper {
+	const char *name, *with_word;
+	int operands; /* words of its own before the command: timeout's duration */
+} wrappers[] = {
+	{"env", "uCS", 0}, {"nice", "n", 0},	 {"timeout", "ks", 1},	   {"nohup", "", 0},
+	{"time", "fo", 0}, {"setsid", "", 0},	 {"stdbuf", "ioe", 0},	   {"ionice", "cnp", 0},
+	{"npx", "pc", 0},  {"bunx", "", 0},	 {"chrt", "TPD", 1},	   {"taskset", "", 1},
+	{"pnpx", "", 0},   {"uvx", "", 0},	 {"sudo", "ugpCDhrtT", 0}, {"doas", "uC", 0},
+	{"tini", "p", 0},  {"dumb-init", "", 0},
+};
+
+static const struct wrapper *wrapper_find(const char *word)
+{
+	const char *name = program(word);
+
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
+		if (str_eq(name, wrappers[i].name))
+			return &wrappers[i];
+	}
+	return NULL;
+}
+
+static bool is_assignment(const char *word)
+{
+	const char *p = word;
+
+	while (isalnum((unsigned char)*p) || *p == '_')
+		p++;
+	return p > word && *p == '=';
+}
+
+/* Index of the wrapped command's first word, or at when list[at] wraps nothing. */
+static size_t unwrap(const struct words *w, size_t at)
+{
+	const struct wrapper *wrap;
+	size_t i = at + 1;
+	int operands;
+
+	/* A script's interpreter: "node /usr/bin/npx claude". */
+	if (i < w->n && str_eq(program(w->list[at]), "node") && str_eq(program(w->list[i]), "npx"))
+		at = i++;
+	wrap = wrapper_find(w->list[at]);
+	if (!wrap)
+		return at;
+	for (operands = wrap->operands; i < w->n; i++) {
+		const char *word = w->list[i];
+
+		assert(word); /* split() filled the list up to n */
+		if (str_eq(word, "--"))
+			return i + 1 < w->n ? i + 1 : at;
+		if (word[0] == '-') {
+			if (word[1] && !word[2] && strchr(wrap->with_word, word[1]))
+				i++;
+			continue;
+		}
+		if (str_eq(wrap->name, "env") && is_assignment(word))
+			continue;
+		if (operands-- > 0)
+			continue;
+		return i;
+	}
+	return at;
+}
+
+static void put_word(struct buf *out, const char *word)
+{
+	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				    "abcdefghijklmnopqrstuvwxyz";
+
+	if (*word && !word[strspn(word, plain)]) {
+		buf_str(out, word);
+		return;
+	}
+	buf_ch(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_str(out, "'\\''");
+		else
+			buf_ch(out, *word);
+	}
+	buf_ch(out, '\'');
+}
+
+void label_command(struct buf *out, const char *argv, size_t len)
+{
+	size_t start = out->len, at = 0, next;
+	const char *text;
+	struct words w;
+
+	split(&w, argv, len);
+	while (w.n && (next = unwrap(&w, at)) > at)
+		at = next;
+	text = at < w.n ? shell_text(&w, at) : NULL;
+	if (text) {
+		if (str_starts(text, "exec ") && text[5] != '-') /* the shell's own business */
+			text += 5;
+		buf_str(out, text);
+	} else {
+		for (size_t i = at; i < w.n; i++) {
+			if (i > at)
+				buf_ch(out, ' ');
+			put_word(out, i == at && *w.list[i] == '-' ? w.list[i] + 1 : w.list[i]);
+			if (out->len - start > LABEL_MAX)
+				break;
+		}
+	}
+	if (out->len - start > LABEL_MAX)
+		buf_truncate(out, start + LABEL_MAX);
+}
+
+bool label_is_wrapper(const char *argv, size_t len)
+{
+	struct words w;
+
+	split(&w, argv, len);
+	return w.n && (shell_text(&w, 0) || unwrap(&w, 0) > 0);
+}
+
+bool label_wraps(const char *argv, size_t len)
+{
+	struct words w;
+	const char *text;
+
+	split(&w, argv, len);
+	if (!w.n)
+		return false;
+	text = shell_text(&w, 0);
+	if (text) /* one plain command, no job of the shell's own */
+		return *text && !text[strcspn(text, ";|&<>()$`{}\n")];
+	return unwrap(&w, 0) > 0;
+}

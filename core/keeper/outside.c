@@ -1,0 +1,190 @@
+/* outside - places beyond the working folders: who refuses, who is asked, a thread to go there. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+/*
+ * The keeper confines itself with Landlock before the agent starts, and that cannot be taken back.
+ * Landlock is per thread: one thread, made before, waits here and does what a human has granted
+ * since. It never decides: it runs one function at a time while the keeper's own thread waits.
+ */
+struct outside {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t change;
+	int (*fn)(void *arg); /* NULL: nothing to do */
+	void *arg;
+	int result;
+	bool stop;
+};
+
+static void *outside_main(void *data)
+{
+	struct outside *o = data;
+
+	prctl(PR_SET_NAME, "cordon-grants");
+	pthread_mutex_lock(&o->mutex);
+	while (!o->stop) {
+		if (!o->fn) {
+			pthread_cond_wait(&o->change, &o->mutex);
+			continue;
+		}
+		o->result = o->fn(o->arg);
+		o->fn = NULL;
+		pthread_cond_broadcast(&o->change);
+	}
+	pthread_mutex_unlock(&o->mutex);
+	return NULL;
+}
+
+int outside_start(struct keeper *k, struct err *err)
+{
+	struct outside *o = xcalloc(1, sizeof(*o));
+	sigset_t all, old;
+	int r;
+
+	pthread_mutex_init(&o->mutex, NULL);
+	pthread_cond_init(&o->change, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&o->thread, NULL, outside_main, o);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (r) {
+		free(o);
+		return err_set(err, -r, "start the keeper's second thread");
+	}
+	k->outside = o;
+	return 0;
+}
+
+void outside_stop(struct keeper *k)
+{
+	struct outside *o = take_ptr(&k->outside);
+
+	if (!o)
+		return;
+	pthread_mutex_lock(&o->mutex);
+	o->stop = true;
+	pthread_cond_broadcast(&o->change);
+	pthread_mutex_unlock(&o->mutex);
+	pthread_join(o->thread, NULL);
+	pthread_cond_destroy(&o->change);
+	pthread_mutex_destroy(&o->mutex);
+	free(o);
+}
+
+int folder_run_outside(struct keeper *k, int (*fn)(void *arg), void *arg)
+{
+	struct outside *o = k->outside;
+	int r;
+
+	if (!o)
+		return -EPERM;
+	pthread_mutex_lock(&o->mutex);
+	o->fn = fn;
+	o->arg = arg;
+	pthread_cond_broadcast(&o->change);
+	while (o->fn)
+		pthread_cond_wait(&o->change, &o->mutex);
+	r = o->result;
+	pthread_mutex_unlock(&o->mutex);
+	return r;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Of the sandbox's own: what happens there touches nothing of the host's. */
+static bool is_private(const struct keeper *k, const char *path)
+{
+	static const char *const own[] = {"/tmp", "/var/tmp", "/dev", "/proc", "/run", "/var/run"};
+	const struct spawn_spec *spawn = k->spec->spawn;
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		if (path_is_beneath(path, own[i]))
+			return true;
+	}
+	for (size_t i = 0; spawn && spawn->overlays && spawn->overlays[i]; i++) {
+		if (path_is_beneath(path, spawn->overlays[i]))
+			return true;
+	}
+	return false;
+}
+
+static int grant_parent(struct keeper *k, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *dir = xstrndup(path, slash > path ? (size_t)(slash - path) : 1);
+	struct folder *f;
+	int r = folder_grant(k, dir, &f);
+
+	return r < 0 ? r : 1;
+}
+
+/*
+ * Would the kernel refuse it anyway, before it looks at the mount? Then there is nothing to ask: no
+ * question about `mkdir -p` of what exists, or about what the human could not write either.
+ */
+static bool is_moot(const char *op, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *dir = xstrndup(path, slash > path ? (size_t)(slash - path) : 1);
+	bool there = faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW | AT_EACCESS) == 0;
+	bool makes = str_starts(op, "mk") || str_starts(op, "link") || str_starts(op, "symlink");
+	bool takes = str_starts(op, "unlink") || str_starts(op, "rm");
+
+	if ((makes && there) || (takes && !there))
+		return true;
+	if (there && !makes && !takes && !str_starts(op, "rename"))
+		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0;
+	return faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) < 0;
+}
+
+bool outside_read_only(const struct keeper *k, const struct folder *f, const char *path)
+{
+	const struct spawn_spec *spawn = k->spec->spawn;
+
+	for (size_t i = 0; spawn && spawn->read_only && spawn->read_only[i]; i++)
+		if (path_is_beneath(path, spawn->read_only[i]) &&
+		    !(f && path_is_beneath(f->path, spawn->read_only[i])))
+			return true;
+	return false;
+}
+
+int folder_outside(struct keeper *k, const struct caller *c, const char *path)
+{
+	const char *reason = NULL;
+	enum policy_verdict v;
+
+	if (outside_read_only(k, NULL, path)) {
+		keeper_deny(k, c, path, -EROFS, "it lies in a folder that is read-only (--ro)");
+		return 0;
+	}
+	if (is_private(k, path))
+		return 0;
+	if (k->frozen)
+		return -EIO;
+	v = policy_check_outside(k->policy, path, &reason);
+	/* Nobody to ask, or nobody who could do it: the floor says no, as it would by itself. */
+	if (v == POLICY_ASK && (k->spec->headless || !k->outside))
+		v = POLICY_DENY;
+	if (v == POLICY_ASK && !c->granted && is_moot(c->op, path))
+		return 0;
+	if (v == POLICY_ASK && !c->granted) {
+		int r = asks_park(k, c, path, false, reason);
+
+		return r < 0 ? r : grant_parent(k, path);
+	}
+	if (v == POLICY_DENY || v == POLICY_HIDE) {
+		keeper_deny(k, c, path, -EROFS, reason);
+		return 0;
+	}
+	return k->outside ? grant_parent(k, path) : 0;
+}

@@ -1,0 +1,515 @@
+/* steps - which command a change belongs to, when its step begins and when it is committed. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+#include "core/keeper/watch.h"
+
+/*
+ * A command's step begins with its first change and ends a little after the last of the processes
+ * that make the command has (ancestry.c). What nobody's command does is ambient.
+ *
+ * Steps that only wait for their quiet time are committed before another one begins: so that, as
+ * long as commands run one after the other, a step's post-image is what the next one found.
+ */
+
+#define QUIET_US     100000  /* after a command's end, and after its last change since */
+#define QUIET_MAX_US 2000000 /* what its left-overs still do then is ambient */
+#define AMBIENT_US   5000000
+#define RETRY_US     5000000 /* a step that could not be committed */
+#define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
+
+int exit_code(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+struct command *command_new(struct keeper *k, enum step_kind kind)
+{
+	struct command *c = xcalloc(1, sizeof(*c));
+
+	c->kind = kind;
+	c->label = (struct buf)BUF_INIT;
+	c->began_us = clock_wall_us();
+	c->boot_us = clock_boot_us();
+	c->exit_status = -1;
+	c->last_at = k->now;
+	c->grouped = k->group;
+	DL_APPEND(k->commands, c);
+	return c;
+}
+
+static void command_free(struct keeper *k, struct command *c)
+{
+	while (c->words) {
+		struct word *w = c->words;
+
+		c->words = w->next;
+		buf_done(&w->text);
+		free(w);
+	}
+	safeguard_forget(k, c);
+	DL_DELETE(k->commands, c);
+	buf_done(&c->label);
+	free(c);
+}
+
+/* What was begun within it and still runs goes on in steps of its own. */
+static void ungroup(struct keeper *k)
+{
+	k->group = NULL;
+	for (struct command *c = k->commands; c; c = c->next)
+		c->grouped = false;
+}
+
+/* Processes may still point to it: then it stays, over, until the last of them has gone. */
+void command_retire(struct keeper *k, struct command *c)
+{
+	c->over = true;
+	c->quiet_at = 0;
+	if (c->slot)
+		*c->slot = NULL;
+	c->slot = NULL;
+	if (c == k->group)
+		ungroup(k);
+	if (c->refs || c->guard.dying || c == k->whole)
+		return;
+	if (c->heir)
+		c->heir->slot = NULL;
+	command_free(k, c);
+}
+
+static void announce(struct keeper *k, struct command *c)
+{
+	size_t mark = wire_begin(&k->out, WIRE_STEP_BEGIN);
+
+	wire_i64(&k->out, step_id(c->step));
+	wire_u8(&k->out, (uint8_t)c->kind);
+	wire_i64(&k->out, c->began_us);
+	wire_str(&k->out, c->label.data, c->label.len);
+	wire_end(&k->out, mark);
+	c->announced = true;
+	c->announce_at = 0;
+	keeper_urgent(k);
+}
+
+void steps_named(struct keeper *k, struct command *c)
+{
+	if (c->announce_at && c->step)
+		announce(k, c);
+}
+
+void steps_ends(struct keeper *k, struct command *c)
+{
+	c->quiet_at = k->now + QUIET_US;
+}
+
+static void send_end(struct keeper *k, const struct command *c, int64_t id, size_t paths, bool kept,
+		     const char *why)
+{
+	size_t mark = wire_begin(&k->out, WIRE_STEP_END);
+
+	wire_i64(&k->out, id);
+	wire_u8(&k->out, kept);
+	wire_u32(&k->out, (uint32_t)c->exit_status);
+	wire_i64(&k->out, clock_wall_us());
+	wire_u64(&k->out, paths);
+	wire_cstr(&k->out, why);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+/* 1: kept. */
+static int commit(struct keeper *k, struct command *c)
+{
+	AUTO_FREE char *why = xstrdup(step_why(c->step));
+	struct err err = {0};
+	int64_t id = step_id(c->step);
+	size_t paths = step_paths(c->step);
+	int r;
+
+	if (c->announce_at)
+		announce(k, c);
+	keeper_umask(k, 077);
+	step_set_command(c->step, c->label.data);
+	watch_drain(k);
+	r = journal_commit(c->step, c->exit_status, &err);
+	if (r < 0) {
+		keeper_note(k, "step %lld cannot be kept yet: %s", (long long)id, err.text);
+		return r;
+	}
+	keeper_news(k);
+	keeper_tidy(k);
+	c->step = NULL;
+	if (c->announced) {
+		c->announced = false;
+		send_end(k, c, id, paths, r > 0, why);
+	}
+	return r;
+}
+
+/* ---- for safeguards -------------------------------------------------------------------------- */
+
+static bool is_held(const struct command *c)
+{
+	return c->guard.asked || c->guard.doomed;
+}
+
+void steps_announce(struct keeper *k, struct command *c)
+{
+	if (!c->announced)
+		announce(k, c);
+}
+
+struct roll_back {
+	struct step *step;
+	struct err *err;
+};
+
+static int roll_back(void *arg)
+{
+	const struct roll_back *r = arg;
+
+	return journal_roll_back(r->step, r->err);
+}
+
+int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
+{
+	AUTO_FREE char *why = xstrdup(step_why(c->step));
+	struct roll_back args = {c->step, err};
+	int64_t id = step_id(c->step);
+	size_t paths = step_paths(c->step);
+	bool granted = false;
+	int r;
+
+	for (size_t i = 0; i < k->n_folders; i++)
+		granted |= k->folders[i]->granted;
+	steps_announce(k, c);
+	if (c->exit_status < 0)
+		c->exit_status = 128 + SIGKILL;
+	keeper_umask(k, 077);
+	/* It may have changed what was granted outside, where only the other thread can go. */
+	watch_own_begin(k);
+	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
+	watch_own_end(k);
+	c->step = NULL;
+	send_end(k, c, id, paths, true, why);
+	return r;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static void finish(struct keeper *k, struct command *c)
+{
+	if (c->step && c->guard.doomed) {
+		safeguard_roll_back(k, c);
+		return;
+	}
+	if (!c->step || commit(k, c) >= 0) {
+		command_retire(k, c);
+		return;
+	}
+	/* A full disk: the step stays open and the next try may do; else the next start recovers
+	 * it. */
+	c->last_at = k->now;
+	c->quiet_at = k->now + RETRY_US;
+}
+
+void steps_finish(struct keeper *k, struct command *c)
+{
+	finish(k, c);
+}
+
+static bool is_idle(const struct command *c)
+{
+	return !c->whole && !c->over && !is_held(c) && (c->kind == STEP_AMBIENT || c->direct == 0);
+}
+
+static void finish_idle(struct keeper *k, const struct command *except)
+{
+	struct command *c, *next;
+
+	for (c = k->commands; c; c = next) {
+		next = c->next;
+		if (except && c == except)
+			continue;
+		if (c->step && is_idle(c))
+			finish(k, c);
+	}
+}
+
+/* The command's step, or a part of it in one more folder. */
+static int begin(struct keeper *k, struct command *c, struct journal *j, struct step **ret)
+{
+	struct err err = {0};
+	int r;
+
+	finish_idle(k, c);
+	keeper_umask(k, 077);
+	if (c->step)
+		r = journal_begin_part(j, c->step, ret, &err);
+	else
+		r = journal_begin(j, c->kind, c->label.data, ret, &err);
+	if (r == 0 && !c->step)
+		c->step = *ret;
+	if (r < 0 && r != k->begin_error) /* once: every refused change comes here */
+		keeper_note(k, "changes are refused: no step could begin: %s", err.text);
+	k->begin_error = r;
+	return r;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+/* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
+static struct command **ambient_slot(struct keeper *k, const struct proc *p)
+{
+	if (p && p->command)
+		return &p->command->heir;
+	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
+}
+
+static struct command *current(struct keeper *k, const struct proc *p)
+{
+	struct command *own = p ? p->command : NULL;
+
+	if (k->group && (!own || own->grouped))
+		return k->group;
+	return own && !own->over ? own : *ambient_slot(k, p);
+}
+
+static void label_ambient(struct keeper *k, struct command *c, const struct proc *p,
+			  const char *hint)
+{
+	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
+
+	if (!p || steps_is_agent(k, p))
+		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
+	else
+		buf_str(&c->label, "left running");
+	if (p && p->command && p->command->label.len)
+		buf_fmt(&c->label, ": %s", p->command->label.data);
+	else
+		buf_fmt(&c->label, ": %s", below && *below ? below : hint);
+	if (c->label.len > LABEL_MAX)
+		buf_truncate(&c->label, LABEL_MAX);
+}
+
+static struct command *ambient_new(struct keeper *k, const struct proc *p, const char *hint)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+
+	label_ambient(k, c, p, hint);
+	c->slot = ambient_slot(k, p);
+	*c->slot = c;
+	return c;
+}
+
+int steps_get(const struct folder *f, struct proc *p, const char *hint, struct step **ret)
+{
+	struct keeper *k = f->keeper;
+	struct command *c = current(k, p);
+
+	group_mark(k, p);
+	if (!c)
+		c = ambient_new(k, p, hint);
+	c->last_at = k->now;
+	if (!c->step && !c->label.len) /* a redirection, before the exec that will name it */
+		label_ambient(k, c, NULL, hint);
+	*ret = c->step ? step_part(c->step, f->journal) : NULL;
+	return *ret ? 0 : begin(k, c, f->journal, ret);
+}
+
+struct step *steps_open(struct keeper *k, const struct proc *p)
+{
+	const struct command *c = current(k, p);
+
+	return c ? c->step : NULL;
+}
+
+int64_t steps_id(struct keeper *k, const struct proc *p)
+{
+	const struct step *s = steps_open(k, p);
+
+	return s ? step_id(s) : 0;
+}
+
+struct command *steps_command(struct keeper *k, const struct proc *p)
+{
+	return current(k, p);
+}
+
+void steps_touched(struct keeper *k, const struct proc *p)
+{
+	struct command *c = current(k, p);
+
+	if (!c || !c->step || c->announced || c->announce_at)
+		return;
+	if (c->named || c->kind == STEP_AMBIENT)
+		announce(k, c);
+	else
+		c->announce_at = k->now + NAME_US;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static int64_t due(const struct command *c)
+{
+	if (c->over || is_held(c))
+		return 0;
+	if (c->kind == STEP_AMBIENT)
+		return c->last_at + AMBIENT_US;
+	if (!c->quiet_at)
+		return 0;
+	return MIN(MAX(c->quiet_at, c->last_at + QUIET_US), c->quiet_at + QUIET_MAX_US);
+}
+
+int64_t steps_next(const struct keeper *k)
+{
+	const struct command *c;
+	int64_t next = 0;
+
+	for (c = k->commands; c; c = c->next) {
+		int64_t at = due(c);
+
+		if (c->announce_at && (!at || c->announce_at < at))
+			at = c->announce_at;
+		if (at && (!next || at < next))
+			next = at;
+	}
+	return next;
+}
+
+void steps_tick(struct keeper *k)
+{
+	struct command *c, *next;
+
+	for (c = k->commands; c; c = next) {
+		next = c->next;
+		int64_t at = due(c);
+
+		if (c->announce_at && c->announce_at <= k->now)
+			announce(k, c);
+		if (at && at <= k->now)
+			finish(k, c);
+	}
+}
+
+int steps_settle(struct keeper *k, struct err *err)
+{
+	struct command *c;
+
+	finish_idle(k, NULL);
+	for (c = k->commands; c; c = c->next) {
+		if (!c->step)
+			continue;
+		if (c->guard.asked)
+			return err_say(err, -EBUSY,
+				       "'%.200s' is held by a safeguard: allow or deny it first",
+				       c->label.data);
+		if (c == k->whole)
+			return err_say(err, -EAGAIN,
+				       "the whole run is one step: it ends with the agent");
+		if (c == k->group)
+			return err_say(err, -EBUSY, "the step '%.200s' is still open",
+				       c->label.data);
+		return err_say(err, -EBUSY, "'%.200s' (process %d) is still running", c->label.data,
+			       c->pid);
+	}
+	return 0;
+}
+
+void steps_commit_all(struct keeper *k)
+{
+	struct command *c, *next;
+
+	for (c = k->commands; c; c = next) {
+		next = c->next;
+		if (c == k->whole)
+			c->exit_status = k->exited ? exit_code(k->wait_status) : -1;
+		if (!c->over)
+			finish(k, c);
+	}
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+int steps_split(struct keeper *k, struct command *c)
+{
+	int r = 0;
+
+	if (c && is_held(c))
+		return -EBUSY;
+	if (c && c->step && !c->over)
+		r = commit(k, c);
+	if (r >= 0 && k->ambient && !is_held(k->ambient))
+		r = steps_close(k, k->ambient);
+	if (r >= 0 && k->strays && !is_held(k->strays))
+		r = steps_close(k, k->strays);
+	return MIN(r, 0);
+}
+
+struct command *steps_group(struct keeper *k, const char *name)
+{
+	struct command *c = command_new(k, STEP_COMMAND);
+
+	c->whole = c->named = true;
+	buf_str(&c->label, name);
+	return c;
+}
+
+int steps_close(struct keeper *k, struct command *c)
+{
+	int r = 0;
+
+	if (is_held(c))
+		return -EBUSY;
+	if (c->step)
+		r = commit(k, c);
+	if (r >= 0)
+		command_retire(k, c);
+	return r;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void steps_init(struct keeper *k)
+{
+	const struct spawn_spec *spawn = k->spec->spawn;
+	AUTO_BUF struct buf argv = BUF_INIT;
+
+	if (!spawn)
+		return;
+	for (size_t i = 0; spawn->argv[i] && argv.len < LABEL_MAX; i++)
+		buf_add(&argv, spawn->argv[i], strlen(spawn->argv[i]) + 1);
+	buf_str(&k->agent_name, label_program(argv.data, argv.len));
+	k->agent_wraps = label_wraps(argv.data, argv.len);
+	if (!k->spec->one_step)
+		return;
+	k->whole = command_new(k, STEP_COMMAND);
+	k->whole->whole = k->whole->named = true;
+	label_command(&k->whole->label, argv.data, argv.len);
+}
+
+/* Steps that are still open stay so on disk: the next start recovers them. */
+void steps_done(struct keeper *k)
+{
+	struct command *c, *next;
+
+	for (c = k->commands; c; c = next) {
+		next = c->next;
+		command_free(k, c);
+	}
+	k->ambient = k->strays = k->whole = k->group = NULL;
+	buf_done(&k->agent_name);
+}

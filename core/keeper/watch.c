@@ -1,0 +1,516 @@
+/* watch - edits of the working folders from outside: seen live, told, and noted in the history. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+#include "core/keeper/watch.h"
+
+/*
+ * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
+ * the agent changes is done by this process, which asks the journal: an event about a path that an
+ * open step touched is the step's, and so is the end of writing to a file that its processes have
+ * open (core/journal/whose.c). The queue is therefore emptied before a step is committed, while the
+ * journal still knows, and around a rollback, whose own changes are counted as ours.
+ *
+ * What is somebody else's is collected for a moment (an editor saves in several calls), looked at
+ * again, told to cordon, and written into the history as a barrier.
+ *
+ * A queue that overflows has lost something: then every directory is listed anew, files whose
+ * change time is later than the last good look are taken for edited, and so are paths that do not
+ * look as the steps left them.
+ */
+
+#define START_US   50000  /* after the agent began: it has more to do at first */
+#define BUSY_US	   50000  /* after a change of the agent's no directory is looked at */
+#define SETTLE_US  250000 /* what one save does comes together */
+#define LIST_BATCH 4	  /* directories listed in one turn */
+#define SEEN_MAX   10000  /* paths collected; beyond, they are only counted */
+#define TOLD_MAX   20	  /* told to cordon one by one */
+#define SLACK_NS   ((int64_t)1000000000)
+
+struct edit { /* a path, changed from outside */
+	char *path;
+	bool made; /* it was not there before */
+	UT_hash_handle hh;
+};
+
+struct watch {
+	struct wtree tree;
+	struct source *source;
+	int64_t list_at, settle_at; /* monotonic, 0: nothing to do */
+	int64_t looked_ns;	    /* wall clock: all events up to then have been judged */
+	int64_t lost_ns;	    /* an overflow: later changes count, 0: none */
+	struct edits {
+		struct folder *folder;
+		struct edit *list;
+		size_t more;
+	} * edits;
+	size_t n_edits;
+	struct wdir *moving; /* left its place, and has not come to another */
+	uint32_t cookie;
+	bool said_full;
+	struct buf path;
+};
+
+/* What editors leave beside a file is no edit. */
+static bool is_dropping(const char *name)
+{
+	static const char *const patterns[] = {
+		".*.sw[a-z]", "*~",	   "#*#",	".#*",
+		"4913",	      ".~lock.*#", ".DS_Store", ".goutputstream-*"};
+
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+static int64_t wall_ns(void)
+{
+	return clock_wall_us() * 1000;
+}
+
+/* ---- what was edited --------------------------------------------------------------------------
+ */
+
+static void note_edit(struct keeper *k, struct folder *f, const char *path, bool made)
+{
+	struct watch *w = k->watch;
+	struct edits *in = NULL;
+	struct edit *e;
+
+	for (size_t i = 0; i < w->n_edits; i++)
+		if (w->edits[i].folder == f)
+			in = &w->edits[i];
+	if (!in)
+		return;
+	if (!w->settle_at)
+		w->settle_at = k->now + SETTLE_US;
+	HASH_FIND_STR(in->list, path, e);
+	if (e)
+		return;
+	if (HASH_COUNT(in->list) >= SEEN_MAX) {
+		in->more++;
+		return;
+	}
+	e = xcalloc(1, sizeof(*e));
+	e->path = xstrdup(path);
+	e->made = made;
+	HASH_ADD_KEYPTR(hh, in->list, e->path, strlen(e->path), e);
+}
+
+static void clear_edits(struct edits *in)
+{
+	struct edit *e, *next;
+
+	HASH_ITER (hh, in->list, e, next) {
+		HASH_DEL(in->list, e);
+		free(e->path);
+		free(e);
+	}
+	in->more = 0;
+}
+
+static void tell(struct keeper *k, const struct folder *f, const char *path, size_t more)
+{
+	AUTO_FREE char *whole = path_join(f->path, path);
+	size_t mark = wire_begin(&k->out, WIRE_EXTERNAL);
+
+	wire_u64(&k->out, more);
+	wire_cstr(&k->out, whole);
+	wire_end(&k->out, mark);
+	keeper_urgent(k);
+}
+
+static bool is_there(const struct folder *f, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS};
+	AUTO_CLOSE int fd = (int)syscall(SYS_openat2, f->fd, path, &how, sizeof(how));
+
+	return fd >= 0 || errno != ENOENT;
+}
+
+/* Come and gone within a moment: a temporary file of somebody's. */
+static void drop_passing(struct edits *in)
+{
+	struct edit *e, *next;
+
+	HASH_ITER (hh, in->list, e, next) {
+		if (!e->made || is_there(in->folder, e->path))
+			continue;
+		HASH_DEL(in->list, e);
+		free(e->path);
+		free(e);
+	}
+}
+
+static void settle(struct keeper *k, struct edits *in)
+{
+	size_t n = 0, count;
+	const char **paths;
+	struct err err = {0};
+
+	drop_passing(in);
+	count = HASH_COUNT(in->list);
+	if (!count)
+		return;
+	paths = xcalloc(count, sizeof(*paths));
+	for (struct edit *e = in->list; e; e = e->hh.next)
+		paths[n++] = e->path;
+	keeper_umask(k, 077);
+	if (journal_add_barrier(in->folder->journal, paths, n, &err) < 0)
+		log_warn("keeper", "%s", err.text);
+	for (size_t i = 0; i < MIN(n, (size_t)TOLD_MAX); i++)
+		tell(k, in->folder, paths[i], i == TOLD_MAX - 1 ? n - TOLD_MAX + in->more : 0);
+	free(paths);
+	clear_edits(in);
+}
+
+/* ---- looking ----------------------------------------------------------------------------------
+ */
+
+static int open_beneath(const struct folder *f, const char *path)
+{
+	struct open_how how = {.flags =
+				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
+	int fd = (int)syscall(SYS_openat2, f->fd, *path ? path : ".", &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The undo stores, and the whole folder in which cordon keeps its state. */
+static bool is_ours(const struct keeper *k, const struct folder *f, const char *path, int fd)
+{
+	AUTO_FREE char *whole = path_join(f->path, path);
+	struct stat st;
+
+	if (str_eq(whole, k->spec->state_dir))
+		return true;
+	for (size_t i = 0; i < k->n_folders; i++) {
+		dev_t dev;
+		ino_t ino;
+
+		journal_store_inode(k->folders[i]->journal, &dev, &ino);
+		if (ino && fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino)
+			return true;
+	}
+	return false;
+}
+
+static void judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
+		  bool made)
+{
+	struct watch *w = k->watch;
+
+	if (is_dropping(path_base(path)))
+		return;
+	if (journal_is_foreign(f->journal, path, what, w->looked_ns - SLACK_NS))
+		note_edit(k, f, path, made);
+}
+
+static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
+{
+	struct watch *w = k->watch;
+	struct folder *f = parent->folder;
+	AUTO_CLOSE int fd = -1;
+
+	wdir_path(parent, name, &w->path);
+	fd = open_beneath(f, w->path.data);
+	if (fd < 0 || is_ours(k, f, w->path.data, fd))
+		return;
+	if (wtree_add(&w->tree, parent, f, name, fd) != -ENOSPC || w->said_full)
+		return;
+	w->said_full = w->tree.full = true;
+	keeper_note(k, "the kernel lets no more directories be watched for edits from outside "
+		       "(fs.inotify.max_user_watches): an undo still compares every path first");
+}
+
+/* After an overflow: was this file changed meanwhile? */
+static void look_again(struct keeper *k, struct wdir *d, int dirfd, const char *name)
+{
+	struct watch *w = k->watch;
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
+	    (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec < w->lost_ns)
+		return;
+	wdir_path(d, name, &w->path);
+	judge(k, d->folder, w->path.data, SEEN_MOVED, false);
+}
+
+static void list_dir(struct keeper *k, struct wdir *d)
+{
+	struct watch *w = k->watch;
+	AUTO_DIR DIR *dir = NULL;
+	struct dirent *e;
+	int fd;
+
+	wdir_path(d, NULL, &w->path);
+	fd = open_beneath(d->folder, w->path.data);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		util_close_fd(&fd);
+		return;
+	}
+	while ((e = readdir(dir))) {
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+			watch_dir(k, d, e->d_name);
+		if (w->lost_ns && e->d_type != DT_DIR)
+			look_again(k, d, dirfd(dir), e->d_name);
+	}
+}
+
+static void list_some(struct keeper *k)
+{
+	struct watch *w = k->watch;
+
+	for (int i = 0; i < LIST_BATCH; i++) {
+		struct wdir *d = wtree_pop(&w->tree);
+
+		if (!d) {
+			w->list_at = w->lost_ns = 0;
+			return;
+		}
+		list_dir(k, d);
+	}
+	w->list_at = k->now;
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
+
+static void rescan_found(void *data, const char *path)
+{
+	const struct edits *in = data;
+
+	note_edit(in->folder->keeper, in->folder, path, false);
+}
+
+static void on_overflow(struct keeper *k)
+{
+	struct watch *w = k->watch;
+	struct wdir *d, *next;
+
+	log_warn("keeper", "edits from outside came too fast: looking at everything again");
+	if (!w->lost_ns)
+		w->lost_ns = w->looked_ns - SLACK_NS;
+	HASH_ITER (hh, w->tree.dirs, d, next)
+		wtree_queue(&w->tree, d);
+	for (size_t i = 0; i < w->n_edits; i++)
+		if (journal_rescan(w->edits[i].folder->journal, rescan_found, &w->edits[i]) < 0)
+			log_warn("keeper", "the history cannot be read");
+	w->list_at = k->now + BUSY_US;
+}
+
+static void end_move(struct watch *w)
+{
+	if (w->moving)
+		wtree_drop(&w->tree, w->moving, true);
+	w->moving = NULL;
+}
+
+static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_event *ev)
+{
+	struct watch *w = k->watch;
+	struct wdir *child = wdir_child(d, ev->name);
+
+	if (ev->mask & IN_MOVED_FROM) {
+		w->moving = child;
+		w->cookie = ev->cookie;
+	} else if ((ev->mask & IN_MOVED_TO) && w->moving && w->cookie == ev->cookie) {
+		if (child && child != w->moving)
+			wtree_drop(&w->tree, child, true);
+		wtree_move(w->moving, d, ev->name);
+		w->moving = NULL;
+	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
+		wtree_queue(&w->tree, d); /* its other new directories come along */
+		w->list_at = MAX(w->list_at, k->now + BUSY_US);
+	}
+}
+
+static void on_event(struct keeper *k, const struct inotify_event *ev)
+{
+	struct watch *w = k->watch;
+	struct wdir *d = wtree_find(&w->tree, ev->wd);
+
+	if (w->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->cookie))
+		end_move(w);
+	if (ev->mask & IN_Q_OVERFLOW)
+		on_overflow(k);
+	if (!d)
+		return;
+	if (ev->mask & IN_IGNORED) {
+		wtree_drop(&w->tree, d, false);
+		return;
+	}
+	if (!ev->len || (!d->parent && str_eq(ev->name, ".cordon")))
+		return;
+	if (ev->mask & IN_ISDIR)
+		on_dir_event(k, d, ev);
+	if ((ev->mask & IN_ISDIR) && (ev->mask & IN_ATTRIB))
+		return;
+	wdir_path(d, ev->name, &w->path);
+	judge(k, d->folder, w->path.data,
+	      ev->mask & IN_CLOSE_WRITE		       ? SEEN_CLOSED
+	      : ev->mask & IN_ATTRIB		       ? SEEN_META
+	      : ev->mask & IN_CREATE		       ? SEEN_MADE
+	      : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
+						       : SEEN_MOVED,
+	      ev->mask & (IN_CREATE | IN_MOVED_TO));
+}
+
+void watch_drain(struct keeper *k)
+{
+	struct watch *w = k->watch;
+	char data[16384] __attribute__((aligned(8)));
+	int64_t now = wall_ns();
+	ssize_t n;
+
+	if (!w)
+		return;
+	while ((n = read(w->tree.fd, data, sizeof(data))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *ev = (const void *)(data + at);
+
+			on_event(k, ev);
+			at += (ssize_t)(sizeof(*ev) + ev->len);
+		}
+	end_move(w);
+	w->looked_ns = now;
+}
+
+static void on_ready(void *data)
+{
+	watch_drain(data);
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static void own(struct keeper *k, bool on)
+{
+	for (size_t i = 0; i < k->watch->n_edits; i++)
+		journal_own(k->watch->edits[i].folder->journal, on);
+}
+
+void watch_own_begin(struct keeper *k)
+{
+	if (!k->watch)
+		return;
+	watch_drain(k);
+	own(k, true);
+}
+
+void watch_own_end(struct keeper *k)
+{
+	if (!k->watch)
+		return;
+	watch_drain(k);
+	own(k, false);
+}
+
+void watch_busy(struct keeper *k)
+{
+	if (k->watch && k->watch->list_at)
+		k->watch->list_at = MAX(k->watch->list_at, k->now + BUSY_US);
+}
+
+int64_t watch_next(const struct keeper *k)
+{
+	const struct watch *w = k->watch;
+
+	if (!w)
+		return 0;
+	if (!w->list_at || !w->settle_at)
+		return w->list_at ? w->list_at : w->settle_at;
+	return MIN(w->list_at, w->settle_at);
+}
+
+void watch_settle(struct keeper *k)
+{
+	struct watch *w = k->watch;
+
+	if (!w)
+		return;
+	w->settle_at = 0;
+	for (size_t i = 0; i < w->n_edits; i++)
+		settle(k, &w->edits[i]);
+}
+
+void watch_tick(struct keeper *k)
+{
+	struct watch *w = k->watch;
+
+	if (!w)
+		return;
+	if (w->list_at && w->list_at <= k->now)
+		list_some(k);
+	if (!w->settle_at || w->settle_at > k->now)
+		return;
+	watch_settle(k);
+}
+
+void watch_start(struct keeper *k)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+	int r = 0;
+
+	w->path = (struct buf)BUF_INIT;
+	w->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (w->tree.fd < 0 ||
+	    source_add(k, w->tree.fd, EPOLLIN, RANK_OTHER, on_ready, k, &w->source) < 0) {
+		keeper_note(k,
+			    "edits from outside are not watched for (%s): an undo still compares "
+			    "every path first",
+			    strerror(errno));
+		wtree_done(&w->tree);
+		free(w);
+		return;
+	}
+	k->watch = w;
+	w->looked_ns = wall_ns();
+	w->edits = xcalloc(k->n_folders + 1, sizeof(*w->edits));
+	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
+		w->edits[w->n_edits++].folder = k->folders[i];
+		r = wtree_add(&w->tree, NULL, k->folders[i], "", k->folders[i]->fd);
+	}
+	if (r < 0)
+		keeper_note(k,
+			    "edits from outside are not watched for (%s): an undo still compares "
+			    "every path first",
+			    strerror(-r));
+	w->list_at = k->now + START_US;
+}
+
+void watch_stop(struct keeper *k)
+{
+	struct watch *w = take_ptr(&k->watch);
+
+	if (!w)
+		return;
+	source_remove(k, w->source);
+	wtree_done(&w->tree);
+	for (size_t i = 0; i < w->n_edits; i++)
+		clear_edits(&w->edits[i]);
+	free(w->edits);
+	buf_done(&w->path);
+	free(w);
+}

@@ -1,0 +1,88 @@
+/* wire - frames between cordon and its keeper: length, type, fields; bounds-checked both ways. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/*
+ * A frame on the stream socket is u32 length of what follows, u16 type, then the fields in the
+ * order that the message lists below: u8 u32 u64 i64 little-endian; str is u32 length + bytes (no
+ * NUL). At most WIRE_MAX bytes; anything else on the wire ends the session.
+ */
+#define WIRE_MAX     (1u << 20)
+#define WIRE_STR_MAX (1u << 16) /* longer strings are cut when they are written */
+
+enum wire_type {
+	/* keeper -> cordon */
+	WIRE_STARTED = 1,  /* i64 host pid of the agent */
+	WIRE_START_FAILED, /* u32 exit status 125..127, str words */
+	WIRE_TOUCH,	   /* i64 step, i64 pid, u32 -errno or 0, str op, str path, str path2 */
+	WIRE_DENY,	   /* the same fields, then str reason */
+	WIRE_EXEC,	   /* i64 step, i64 pid, i64 parent, str path, str argv NUL-separated */
+	WIRE_STEP_BEGIN,   /* i64 step, u8 kind, i64 wall us, str command */
+	WIRE_STEP_END, /* i64 step, u8 kept, u32 exit status (as int; -1: unknown), i64 wall us, u64
+			  paths, str why incomplete */
+	WIRE_ASK, /* u64 ask, i64 step, i64 pid, str op, str path, str program, str command, str
+		     reason */
+	WIRE_ASK_GONE, /* u64 ask: its process died */
+	WIRE_EXIT,     /* u32 wait status of the agent */
+	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 entries,
+		      u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64 after u32
+		      n: str path..., u32 n: u8 what u8 conflict (2: lost) u8 fate u32 root str path
+		      str other str why str base (conflicts first, cut to fit) */
+	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
+	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
+	WIRE_NOTE,	  /* str words for the human (recovered a step, a step is incomplete) */
+	WIRE_EXTERNAL,	  /* u64 others that are not told, str path: edited from outside */
+	WIRE_STEP_UNDONE, /* i64 step, str command: those inside rolled it back */
+	WIRE_HELD,	  /* struct guard_report: a safeguard holds a step; again with news of it */
+	WIRE_TAKEN_BACK, /* i64 step, u8 enum loss, u8 enum guard_why, u64 limit, u32 -errno or 0 of
+			 its rollback, str command, str words (what it lacks) */
+	/* cordon -> keeper */
+	WIRE_ANSWER = 64, /* u64 ask, u8 enum wire_answer */
+	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
+	WIRE_UNDO_REQ, /* u64 request, u8 kind, u64 n, u32 flags, i64 newest step that was shown or
+			* 0
+			*/
+	WIRE_RESTORE_REQ, /* u64 request, u8 plan only, i64 step, u32 flags, u32 n: str path... */
+	WIRE_CANCEL,	  /* u64 request */
+	WIRE_SIGNAL,	  /* u32 signal for the agent's process group; SIGKILL ends the sandbox */
+	WIRE_FREEZE,	  /* audit cannot be written: deny every change from now on */
+	WIRE_STOP,	  /* end the commands whose steps are open */
+	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
+};
+
+enum wire_answer {
+	ANSWER_DENY,
+	ANSWER_ONCE,	     /* this request */
+	ANSWER_SESSION,	     /* exactly this path, until the session ends */
+	ANSWER_SESSION_TREE, /* this directory and below */
+	ANSWER_DENY_SESSION, /* and do not ask again */
+};
+
+/* Building: wire_begin(), the fields, wire_end(). out may hold several frames. */
+size_t wire_begin(struct buf *out, enum wire_type type); /* returns the mark for wire_end() */
+void wire_u8(struct buf *out, uint8_t v);
+void wire_u32(struct buf *out, uint32_t v);
+void wire_u64(struct buf *out, uint64_t v);
+void wire_i64(struct buf *out, int64_t v);
+void wire_str(struct buf *out, const char *s, size_t len); /* at most WIRE_STR_MAX */
+void wire_cstr(struct buf *out, const char *s);		   /* NULL is "" */
+void wire_end(struct buf *out, size_t mark);
+
+/* Reading: a cursor over one frame's fields. After an overrun every get gives 0 / "" and bad is
+ * set. */
+struct wire_in {
+	enum wire_type type;
+	const char *p, *end;
+	bool bad;
+};
+
+/* 1: a frame at the head of b, *used bytes long; 0: not whole yet; -EBADMSG. */
+int wire_next(const struct buf *b, struct wire_in *in, size_t *used);
+uint8_t wire_get_u8(struct wire_in *in);
+uint32_t wire_get_u32(struct wire_in *in);
+uint64_t wire_get_u64(struct wire_in *in);
+int64_t wire_get_i64(struct wire_in *in);
+struct span wire_get_str(struct wire_in *in);	  /* points into the frame */
+char *wire_get_cstr(struct wire_in *in) MUST_USE; /* heap, NUL-terminated */
