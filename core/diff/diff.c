@@ -1,0 +1,233 @@
+/* diff - what a step changed, as unified text: libgit2 on buffers, never a spawned git. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/git2.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/diff/diff_priv.h"
+
+/* ---- one patch ------------------------------------------------------------------------------- */
+
+static int make_patch(const struct git2 *g, git_patch **ret, const struct pair *p,
+		      const struct content *a, const struct content *b, struct err *err)
+{
+	git_diff_options opt;
+
+	if (g->git_diff_options_init(&opt, GIT_DIFF_OPTIONS_VERSION) < 0)
+		return git2_fail(g, err, "diff");
+	/* What is binary has been decided; text that libgit2 takes for binary is still text. */
+	opt.flags |= GIT_DIFF_FORCE_TEXT;
+	/* Without a repository there are no attributes and no drivers that could run anything. */
+	if (g->git_patch_from_buffers(ret, a->data, a->len, p->old_path, b->data, b->len,
+				      p->new_path, &opt) < 0)
+		return git2_fail(g, err, "diff '%s'", p->new_path);
+	return 0;
+}
+
+static int write_line(const git_diff_line *l, const struct sink *to)
+{
+	size_t len = l->content_len;
+
+	switch (l->origin) {
+	case GIT_DIFF_LINE_CONTEXT_EOFNL:
+	case GIT_DIFF_LINE_ADD_EOFNL:
+	case GIT_DIFF_LINE_DEL_EOFNL:
+		return sink_fmt(to, DIFF_META, "\\ No newline at end of file");
+	default:
+		break;
+	}
+	if (len && l->content[len - 1] == '\n')
+		len--;
+	return sink_line(to,
+			 l->origin == '+'   ? DIFF_ADD
+			 : l->origin == '-' ? DIFF_DEL
+					    : DIFF_CONTEXT,
+			 l->content, len, l->old_lineno, l->new_lineno);
+}
+
+static int write_hunk(const struct git2 *g, git_patch *patch, size_t i, const struct sink *to)
+{
+	const git_diff_hunk *h;
+	size_t n, len;
+	int r;
+
+	if (g->git_patch_get_hunk(&h, &n, patch, i) < 0)
+		return -EIO;
+	len = h->header_len;
+	while (len && (h->header[len - 1] == '\n' || h->header[len - 1] == '\0'))
+		len--;
+	r = sink_line(to, DIFF_HUNK, h->header, len, h->old_start, h->new_start);
+	for (size_t k = 0; r == 0 && k < n; k++) {
+		const git_diff_line *l;
+
+		if (g->git_patch_get_line_in_hunk(&l, patch, i, k) < 0)
+			return -EIO;
+		r = write_line(l, to);
+	}
+	return r;
+}
+
+static int write_names(const struct pair *p, const struct sink *to)
+{
+	int r = p->before.exists ? sink_fmt(to, DIFF_FILE, "--- a/%s", p->old_path)
+				 : sink_fmt(to, DIFF_FILE, "--- /dev/null");
+
+	if (r < 0)
+		return r;
+	return p->after.exists ? sink_fmt(to, DIFF_FILE, "+++ b/%s", p->new_path)
+			       : sink_fmt(to, DIFF_FILE, "+++ /dev/null");
+}
+
+static int write_text(const struct pair *p, const struct content *a, const struct content *b,
+		      const struct sink *to, struct err *err)
+{
+	const struct git2 *g = git2_get(err);
+	git_patch *patch = NULL;
+	size_t n;
+	int r;
+
+	if (!g)
+		return -ENOENT;
+	r = make_patch(g, &patch, p, a, b, err);
+	if (r < 0)
+		return r;
+	n = g->git_patch_num_hunks(patch);
+	if (n)
+		r = write_names(p, to);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = write_hunk(g, patch, i, to);
+	g->git_patch_free(patch);
+	return r;
+}
+
+/* ---- what is not text ------------------------------------------------------------------------ */
+
+static void describe(char *out, size_t size, const struct content *c)
+{
+	char bytes[32];
+
+	if (!c->exists) {
+		snprintf(out, size, "nothing");
+		return;
+	}
+	text_size(bytes, sizeof(bytes), c->size);
+	snprintf(out, size, "%s%s%s", bytes, *c->hash ? " sha256:" : "", c->hash);
+}
+
+static int write_summary(const struct content *a, const struct content *b, const struct sink *to)
+{
+	char before[64], after[64];
+
+	if (a->gone || b->gone)
+		return sink_fmt(to, DIFF_META,
+				"The content %s this step is no longer kept: it was changed since",
+				a->gone ? "before" : "after");
+	if (a->exists && b->exists && a->size == b->size && str_eq(a->hash, b->hash))
+		return 0;
+	describe(before, sizeof(before), a);
+	describe(after, sizeof(after), b);
+	return sink_fmt(to, DIFF_META, "Binary files differ: %s -> %s", before, after);
+}
+
+static bool same_bytes(const struct content *a, const struct content *b)
+{
+	return a->data && b->data && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
+int diff_pair(struct journal *j, const struct pair *p, const struct sink *to, struct err *err)
+{
+	AUTO_CONTENT struct content a = {0};
+	AUTO_CONTENT struct content b = {0};
+	int r = content_load(&a, j, p, false, err);
+
+	if (r == 0)
+		r = content_load(&b, j, p, true, err);
+	if (r == 0)
+		r = diff_write_header(p, to);
+	if (r < 0)
+		return r;
+	if (!a.data || !b.data)
+		return write_summary(&a, &b, to);
+	if (same_bytes(&a, &b))
+		return 0;
+	return write_text(p, &a, &b, to, err);
+}
+
+/* ---- one change ------------------------------------------------------------------------------ */
+
+static struct pair pair_of(int64_t step, const struct change *c)
+{
+	return (struct pair){
+		.old_path = c->old_path ? c->old_path : c->path,
+		.new_path = c->path,
+		.before = c->before,
+		.after = c->after,
+		.before_step = step,
+		.after_step = step,
+		.before_change = c,
+		.after_change = c,
+	};
+}
+
+int diff_change(struct journal *j, int64_t step, const struct change *c, diff_on_line on,
+		void *data, struct err *err)
+{
+	AUTO_FREE char *new_path = c->base ? path_join(c->base, c->path) : NULL;
+	AUTO_FREE char *old_path = c->base && c->old_path ? path_join(c->base, c->old_path) : NULL;
+	struct pair p = pair_of(step, c);
+	const struct sink to = {on, data};
+
+	if (new_path) {
+		p.new_path = new_path;
+		p.old_path = old_path ? old_path : new_path;
+	}
+	return diff_pair(j, &p, &to, err);
+}
+
+int diff_texts(const char *path, struct span old, struct span now, diff_on_line on, void *data,
+	       struct err *err)
+{
+	const struct pair p = {
+		.old_path = path, .new_path = path, .before.exists = true, .after.exists = true};
+	const struct content a = {.data = (char *)(uintptr_t)old.data, .len = old.len};
+	const struct content b = {.data = (char *)(uintptr_t)now.data, .len = now.len};
+	const struct sink to = {on, data};
+
+	return same_bytes(&a, &b) ? 0 : write_text(&p, &a, &b, &to, err);
+}
+
+int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret_added,
+	       int *ret_deleted, struct err *err)
+{
+	const struct pair p = pair_of(step, c);
+	AUTO_CONTENT struct content a = {0};
+	AUTO_CONTENT struct content b = {0};
+	const struct git2 *g;
+	git_patch *patch = NULL;
+	size_t context, added, deleted;
+	int r = content_load(&a, j, &p, false, err);
+
+	if (r == 0)
+		r = content_load(&b, j, &p, true, err);
+	if (r < 0)
+		return r;
+	*ret_added = *ret_deleted = a.data && b.data ? 0 : -1;
+	if (!a.data || !b.data || same_bytes(&a, &b))
+		return 0;
+	g = git2_get(err);
+	if (!g)
+		return -ENOENT;
+	r = make_patch(g, &patch, &p, &a, &b, err);
+	if (r < 0)
+		return r;
+	if (g->git_patch_line_stats(&context, &added, &deleted, patch) < 0)
+		r = git2_fail(g, err, "diff '%s'", p.new_path);
+	g->git_patch_free(patch);
+	if (r < 0)
+		return r;
+	*ret_added = (int)added;
+	*ret_deleted = (int)deleted;
+	return 0;
+}

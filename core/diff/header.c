@@ -1,0 +1,87 @@
+/* header - the lines above a file's hunks, in git's words. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/diff/diff_priv.h"
+
+int sink_line(const struct sink *to, enum diff_line_kind kind, const char *text, size_t len,
+	      int old_line, int new_line)
+{
+	return to->on(to->data, kind, text, len, old_line, new_line) ? 0 : -ECANCELED;
+}
+
+int sink_fmt(const struct sink *to, enum diff_line_kind kind, const char *fmt, ...)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vfmt(&b, fmt, ap);
+	va_end(ap);
+	return sink_line(to, kind, b.data, b.len, -1, -1);
+}
+
+static const char *type_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "directory";
+	case S_IFLNK:
+		return "symbolic link";
+	case S_IFIFO:
+		return "named pipe";
+	case S_IFSOCK:
+		return "socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "device";
+	default:
+		return "file";
+	}
+}
+
+static int write_modes(const struct pair *p, const struct sink *to)
+{
+	const struct change_side *a = &p->before, *b = &p->after;
+	int r = 0;
+
+	if (!a->exists)
+		return sink_fmt(to, DIFF_FILE, "new %s mode %06o", type_name(b->mode), b->mode);
+	if (!b->exists)
+		return sink_fmt(to, DIFF_FILE, "deleted %s mode %06o", type_name(a->mode), a->mode);
+	if (a->mode != b->mode) {
+		r = sink_fmt(to, DIFF_FILE, "old mode %06o", a->mode);
+		if (r == 0)
+			r = sink_fmt(to, DIFF_FILE, "new mode %06o", b->mode);
+	}
+	return r;
+}
+
+static int write_owner(const struct pair *p, const struct sink *to)
+{
+	const struct change_side *a = &p->before, *b = &p->after;
+
+	if (!a->exists || !b->exists || (a->uid == b->uid && a->gid == b->gid))
+		return 0;
+	return sink_fmt(to, DIFF_FILE, "owner %u:%u -> %u:%u", (unsigned)a->uid, (unsigned)a->gid,
+			(unsigned)b->uid, (unsigned)b->gid);
+}
+
+int diff_write_header(const struct pair *p, const struct sink *to)
+{
+	int r = sink_fmt(to, DIFF_FILE, "diff --git a/%s b/%s", p->old_path, p->new_path);
+
+	if (r == 0)
+		r = write_modes(p, to);
+	if (r == 0)
+		r = write_owner(p, to);
+	if (r == 0 && !str_eq(p->old_path, p->new_path)) {
+		r = sink_fmt(to, DIFF_FILE, "rename from %s", p->old_path);
+		if (r == 0)
+			r = sink_fmt(to, DIFF_FILE, "rename to %s", p->new_path);
+	}
+	return r;
+}

@@ -1,0 +1,287 @@
+/* range - several steps as one: a net change for each path. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+/* The default one falls through its cases, which clang warns about. */
+#define HASH_FUNCTION HASH_FNV
+#include <uthash.h>
+
+#include "core/diff/diff_priv.h"
+
+/* One object's way through the range: where it was before, where it is now. */
+struct trail {
+	char *key; /* "ROOT:path" now, or of its end */
+	struct pair pair;
+	char *old, *now; /* memory of the pair's paths */
+	int root;
+	UT_hash_handle hh;
+};
+
+struct loaded {
+	struct change *list;
+	size_t n;
+};
+
+/* A directory that got another name takes what is below it along. */
+struct shift {
+	const struct change *c; /* of a loaded step */
+	size_t step;
+};
+
+struct range {
+	struct trail *trails; /* by key */
+	struct loaded *steps; /* the shifts and pairs point into their lists */
+	size_t n_steps;
+	struct shift *shifts;
+	size_t n_shifts;
+};
+
+static char *key_of(int root, const char *path)
+{
+	return xasprintf("%d:%s", root, path);
+}
+
+static void drop(struct range *r, struct trail *t)
+{
+	HASH_DEL(r->trails, t);
+	free(t->key);
+	free(t->old);
+	free(t->now);
+	free(t);
+}
+
+static void range_done(struct range *r)
+{
+	struct trail *t, *next;
+
+	HASH_ITER (hh, r->trails, t, next)
+		drop(r, t);
+	for (size_t i = 0; i < r->n_steps; i++)
+		change_free(r->steps[i].list, r->steps[i].n);
+	free(r->steps);
+	free(r->shifts);
+}
+
+static struct trail *find(struct range *r, int root, const char *path)
+{
+	AUTO_FREE char *key = key_of(root, path);
+	struct trail *t;
+
+	HASH_FIND_STR(r->trails, key, t);
+	return t;
+}
+
+static void put(struct range *r, struct trail *t, int root, const char *path)
+{
+	t->root = root;
+	t->key = key_of(root, path);
+	HASH_ADD_KEYPTR(hh, r->trails, t->key, strlen(t->key), t);
+}
+
+static void set_name(char **own, const char **shown, const char *path)
+{
+	char *p = xstrdup(path);
+
+	free(*own);
+	*shown = *own = p;
+}
+
+static void rename_to(struct range *r, struct trail *t, const char *path)
+{
+	HASH_DEL(r->trails, t);
+	free(t->key);
+	put(r, t, t->root, path);
+	set_name(&t->now, &t->pair.new_path, path);
+}
+
+/*
+ * What stood at the target of a rename is gone: its own trail ends there as a deletion. Its key
+ * makes room for what moves in; a byte that no path has tells the two apart.
+ */
+static void displace(struct range *r, struct trail *t)
+{
+	AUTO_FREE char *ended = xasprintf("%s/\n%p", t->pair.old_path, (void *)t);
+
+	HASH_DEL(r->trails, t);
+	free(t->key);
+	t->pair.after = (struct change_side){0};
+	set_name(&t->now, &t->pair.new_path, t->pair.old_path);
+	put(r, t, t->root, ended);
+}
+
+/* The rest of path below dir, with its slash; NULL: it lies elsewhere. */
+static const char *rest_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return strncmp(path, dir, len) == 0 && path[len] == '/' ? path + len : NULL;
+}
+
+/* What a path after the first `steps` steps was called before the range. Heap string. */
+static char *name_before(const struct range *r, size_t steps, int root, const char *path)
+{
+	char *name = xstrdup(path);
+
+	for (size_t i = r->n_shifts; i-- > 0;) {
+		const struct change *c = r->shifts[i].c;
+		const char *rest = rest_below(name, c->path);
+		char *was;
+
+		if (!rest || c->root != root || r->shifts[i].step >= steps)
+			continue;
+		was = xasprintf("%s%s", c->old_path, rest);
+		free(name);
+		name = was;
+	}
+	return name;
+}
+
+static void shift(struct range *r, const struct change *c)
+{
+	struct trail *t, *next;
+
+	r->shifts = xrealloc(r->shifts, (r->n_shifts + 1) * sizeof(*r->shifts));
+	r->shifts[r->n_shifts++] = (struct shift){c, r->n_steps};
+	HASH_ITER (hh, r->trails, t, next) {
+		const char *rest = rest_below(t->pair.new_path, c->old_path);
+		AUTO_FREE char *path = NULL;
+
+		if (!rest || t->root != c->root || !t->pair.after.exists)
+			continue;
+		path = xasprintf("%s%s", c->path, rest);
+		rename_to(r, t, path);
+	}
+}
+
+static struct trail *begin(struct range *r, int64_t step, const struct change *c)
+{
+	struct trail *t = xcalloc(1, sizeof(*t));
+
+	t->pair.before = c->before;
+	t->pair.before_step = step;
+	t->pair.before_change = c;
+	/* An old name is from the step's beginning, any other from its end. */
+	t->old = c->old_path ? name_before(r, r->n_steps, c->root, c->old_path)
+			     : name_before(r, r->n_steps + 1, c->root, c->path);
+	t->pair.old_path = t->old;
+	put(r, t, c->root, c->path);
+	return t;
+}
+
+static void follow(struct range *r, int64_t step, const struct change *c)
+{
+	struct trail *t = find(r, c->root, c->old_path ? c->old_path : c->path);
+
+	if (c->old_path) {
+		struct trail *there = find(r, c->root, c->path);
+
+		/* Its directory was renamed too, and took it along. */
+		if (!t && there && there->pair.after.ino == c->before.ino)
+			t = there;
+		if (there && there != t)
+			displace(r, there);
+		if (t && t != there)
+			rename_to(r, t, c->path);
+	}
+	if (!t)
+		t = begin(r, step, c);
+	t->pair.after = c->after;
+	t->pair.after_step = step;
+	t->pair.after_change = c;
+	set_name(&t->now, &t->pair.new_path, c->path);
+	/* Made and gone again, or back where it came from under a name of its own. */
+	if (!t->pair.before.exists && !t->pair.after.exists)
+		drop(r, t);
+	else if (!t->pair.before.exists)
+		set_name(&t->old, &t->pair.old_path, t->pair.new_path);
+}
+
+static int by_path(struct trail *a, struct trail *b)
+{
+	return a->root != b->root ? a->root - b->root : strcmp(a->pair.new_path, b->pair.new_path);
+}
+
+static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)
+{
+	struct loaded *l = &r->steps[r->n_steps];
+	int k = journal_changes(j, id, &l->list, &l->n, err);
+
+	if (k < 0)
+		return k;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->list[i].old_path && S_ISDIR(l->list[i].after.mode))
+			shift(r, &l->list[i]);
+	for (size_t i = 0; i < l->n; i++)
+		follow(r, id, &l->list[i]);
+	r->n_steps++;
+	return 0;
+}
+
+/* Where the step stands in a list, newest first; 0 stands for the end that is meant. */
+static int find_step(const struct step_info *list, size_t n, int64_t id, size_t end, size_t *ret,
+		     struct err *err)
+{
+	for (*ret = id ? 0 : end; *ret < n && id && list[*ret].id != id; ++*ret)
+		;
+	return *ret < n ? 0
+			: err_say(err, -ENOENT, "there is no step %lld: `cordon log` lists them",
+				  (long long)id);
+}
+
+/* The steps between the two in order of time, ambient ones between them included. */
+static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t to, struct err *err)
+{
+	struct step_info *list = NULL;
+	size_t n = 0, first = 0, last = 0;
+	int k;
+
+	if (from && from == to) { /* it may be an undone one */
+		r->steps = xcalloc(1, sizeof(*r->steps));
+		return load_step(r, j, from, err);
+	}
+	k = journal_list(j, false, &list, &n, err);
+	if (k == 0 && n == 0)
+		k = err_say(err, -ENOENT, "no steps yet: nothing to show");
+	if (k == 0)
+		k = find_step(list, n, from, n - 1, &first, err);
+	if (k == 0)
+		k = find_step(list, n, to, 0, &last, err);
+	if (last > first) { /* newest first */
+		size_t swap = first;
+
+		first = last;
+		last = swap;
+	}
+	if (k == 0)
+		r->steps = xcalloc(first - last + 1, sizeof(*r->steps));
+	for (size_t i = first + 1; k == 0 && i > last; i--)
+		k = load_step(r, j, list[i - 1].id, err);
+	step_info_free(list, n);
+	return k;
+}
+
+int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
+	       struct err *err)
+{
+	return diff_range_paths(j, from, to, NULL, on, data, err);
+}
+
+int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want, diff_on_line on,
+		     void *data, struct err *err)
+{
+	struct range range = {0};
+	const struct sink sink = {on, data};
+	struct trail *t, *next;
+	int r = load_steps(&range, j, from, to, err);
+
+	HASH_SORT(range.trails, by_path);
+	HASH_ITER (hh, range.trails, t, next) {
+		if (r < 0)
+			break;
+		if (!want || want(data, t->pair.old_path, t->pair.new_path))
+			r = diff_pair(j, &t->pair, &sink, err);
+	}
+	range_done(&range);
+	return r;
+}
