@@ -1,0 +1,79 @@
+/* confine - capabilities that processes of the sandbox, and the keeper, give up. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backends/linux/native_priv.h"
+
+static int set_caps(uint64_t caps)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	for (int i = 0; i < 2; i++)
+		data[i].effective = data[i].permitted = (uint32_t)(caps >> (32 * i));
+	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
+}
+
+static void drop_bounding(uint64_t keep)
+{
+	/* Ends with EINVAL past the last one that this kernel knows. */
+	for (int cap = 0; cap < 64; cap++) {
+		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 &&
+		    errno == EINVAL)
+			return;
+	}
+}
+
+static uint64_t permitted(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return 0;
+	return data[0].permitted | (uint64_t)data[1].permitted << 32;
+}
+
+int confine_drop_all(struct err *err)
+{
+	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+	int r;
+
+	drop_bounding(0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+		return err_set(err, -errno, "lock the securebits");
+	r = set_caps(0);
+	if (r < 0)
+		return err_set(err, r, "drop the capabilities");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(err, -errno, "set no_new_privs");
+	return 0;
+}
+
+int confine_keeper(struct err *err)
+{
+	/*
+	 * SYS_PTRACE: the agent's arguments are read from its memory and its sockets duplicated,
+	 * and a nested user namespace is not ours to look into otherwise. LEASE: the journal asks
+	 * for writers.
+	 */
+	const uint64_t keep = 1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER |
+			      1ull << CAP_FSETID | 1ull << CAP_LEASE | 1ull << CAP_SYS_PTRACE |
+			      1ull << CAP_SETFCAP | 1ull << CAP_MKNOD;
+	int r;
+
+	if (geteuid() != 0)
+		return 0;
+	drop_bounding(keep);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	r = set_caps(keep & permitted());
+	return r < 0 ? err_set(err, r, "give up the keeper's capabilities") : 0;
+}

@@ -1,0 +1,15 @@
+/* door - the system-call door: trapped calls in, calls of core/keeper/folder.h out. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/filter.h"
+#include "core/keeper/door.h"
+
+/*
+ * Life:    door_new() in the keeper, as soon as the listener has arrived -> door->ops->close().
+ * Owner:   takes both descriptors, also on failure.
+ * root:    O_PATH descriptor of "/" as the agent sees it (from /proc/PID/root of a process inside,
+ * or opened there and passed on): the view in which symbolic links are resolved.
+ */
+struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
+		      const struct filter_spec *spec, struct err *err) MUST_USE;

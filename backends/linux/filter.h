@@ -1,0 +1,30 @@
+/* filter - the seccomp rules of the sandbox: what is refused, what is trapped, what runs natively.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+struct filter_spec {
+	bool no_debug;	    /* ptrace, process_vm_*, pidfd_getfd and kcmp are refused inside too */
+	bool nesting;	    /* user and mount namespaces inside */
+	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
+};
+
+/*
+ * Compile the rules ahead, so that filter_install() costs one system call. Optional; to be called
+ * in the process that forks the agent's, while somebody else builds the mounts. Keeps the last
+ * spec.
+ */
+int filter_prepare(const struct filter_spec *spec, struct err *err) MUST_USE;
+
+/*
+ * Install the rules in the calling thread (the agent's, just before exec) and return the listener
+ * for door_new(). no_new_privs must be set. From here on every trapped call waits for the keeper:
+ * the caller sends the listener away with calls that run natively (sendmsg, close, write, dup3) and
+ * closes its own copy. 0 or negative errno; without heap if filter_prepare() has run.
+ */
+int filter_install(const struct filter_spec *spec, int *ret_listener) MUST_USE;
+
+/* Are held calls safe from signals here (Linux 5.19, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)? */
+bool filter_wait_killable(void);

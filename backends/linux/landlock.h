@@ -1,0 +1,39 @@
+/* landlock - rules that a process puts on itself: where it and its children may still write. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/*
+ * Two domains are made from this. D0 is the keeper's: it may change the working folders, the store
+ * and what stands on the sandbox's own tmpfs, nothing else. A is the agent's, stacked on D0 since
+ * the agent descends from the keeper: it may write below its private directories only. Landlock
+ * lets a process look into another's memory only when its own domain is an ancestor of the other's,
+ * which is why the launcher is forked after the keeper has put D0 on.
+ *
+ * Everything here runs without heap and is safe between fork and exec.
+ */
+struct landlock_spec {
+	const int *writable; /* directories or files (O_PATH will do); -1 entries are skipped */
+	size_t n;
+	bool agent; /* also: devices' ioctl, signals and abstract sockets stay inside the domain */
+};
+
+#define LANDLOCK_ABI_NEEDED                                                                        \
+	2 /* Linux 5.19: without REFER every rename between directories fails                      \
+	   */
+
+/* The ABI of this kernel; 0 when it has none or it is switched off. */
+int landlock_abi(void);
+/*
+ * A standard descriptor that may be opened again through /dev/stdout: itself, or -1 if it was not
+ * given for writing. A rule for one that was given for reading would make a write of it.
+ */
+int landlock_stdio(int fd);
+/* Restrict the calling thread and all it will start. Sets no_new_privs. */
+int landlock_restrict(const struct landlock_spec *spec, struct err *err) MUST_USE;
+/*
+ * The same for a command that works on named places and needs no sandbox (`cordon undo`). Places
+ * that do not exist are skipped. -EOPNOTSUPP: this kernel cannot.
+ */
+int landlock_restrict_paths(const char *const *paths, struct err *err) MUST_USE;

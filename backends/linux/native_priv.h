@@ -1,0 +1,95 @@
+/* native_priv - what the parts of the native backend say to each other. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/filter.h"
+#include "backends/linux/plan.h"
+#include "core/session/backend.h"
+
+/*
+ * Theory of operation.
+ *
+ *   keeper  plan -> clone B -> (filter compiled) -> D0 -> launcher -> door -> go -> loop
+ *     +- B      pid 1: mounts by the plan, hands over the root and the namespaces, reaps
+ *     +- agent  left in B's namespaces by the launcher: Landlock A, self-check, seccomp, waits for
+ *               go, exec
+ *
+ * Mounting is refused to a thread in a Landlock domain, hence B before D0. Looking into a process's
+ * memory is refused unless one's own domain is an ancestor of its, hence the agent after D0. B's
+ * namespaces are joined through descriptors that B sends: /proc/B/ns is closed to D0 and to
+ * ordinary users.
+ *
+ * Death: B has PDEATHSIG from the keeper, and ends when its socket does; everybody inside ends with
+ * B, which is pid 1. Between clone and exec nothing here uses the heap.
+ */
+
+/*
+ * The agent's process starts on the launcher's stack, of which the address sanitizer knows nothing:
+ * it would say so on the agent's stderr before every function that does not return.
+ */
+#define BORROWED_STACK __attribute__((no_sanitize("address")))
+
+enum note_kind {
+	NOTE_FAILED = 1, /* code, status, text */
+	NOTE_BUILT,	 /* with the root and the namespaces */
+	NOTE_READY,	 /* the agent waits for go; with the listener */
+	NOTE_GO,	 /* keeper to agent: exec now */
+};
+
+/* One message on a SOCK_SEQPACKET pair. */
+struct note {
+	int32_t kind;
+	int32_t code;
+	int32_t status;
+	char text[1000];
+};
+
+enum {
+	NS_USER, /* joined first: it gives the right to join the others */
+	NS_MNT,
+	NS_PID,
+	NS_IPC,
+	NS_UTS,
+	NS_CGROUP,
+	NS_NET, /* last: absent when the host's network is shared */
+	NS_COUNT,
+	NOTE_FDS = NS_COUNT + 1, /* and the root */
+};
+
+/* ---- note.c ---- */
+int note_send(int sock, const struct note *note, const int *fds, size_t n);
+/* 1, or 0 at the end of the stream. fds gets what came along, -1 elsewhere. */
+int note_recv(int sock, struct note *note, int *fds, size_t n);
+/* Say why and leave. For B and the agent. */
+BORROWED_STACK NORETURN void note_fail(int sock, int status, const struct err *err);
+
+/* ---- build.c ---- */
+struct build {
+	const struct plan *plan;
+	int sock;
+	bool private_net;
+};
+NORETURN void build_run(const struct build *b); /* B */
+
+/* ---- confine.c ---- */
+int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
+int confine_keeper(struct err *err) MUST_USE;	/* root: keep what the keeper's work needs */
+
+/* ---- launch.c, agent.c ---- */
+struct launch {
+	const struct spawn_spec *spec;
+	const struct plan *plan;
+	int ns[NS_COUNT];
+	int agent;	/* the agent's end of its socket */
+	int cgroups[2]; /* cgroup.procs files to enter, or -1 */
+	struct filter_spec filter;
+	pid_t pid; /* out: the agent's, as the host sees it */
+	struct err err;
+};
+int launch_agent(struct launch *l, struct err *err) MUST_USE;
+BORROWED_STACK NORETURN void agent_run(const struct launch *l);
+/* Empty the signal mask, all handlers back to their defaults. */
+void launch_reset_signals(void);
+
+/* ---- selfcheck.c ---- */
+int selfcheck_run(const struct launch *l, struct err *err) MUST_USE;

@@ -1,0 +1,67 @@
+/* plan - what the sandbox's file tree is made of, worked out before anything is mounted. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/backend.h"
+
+/*
+ * The keeper works the plan out (it looks at the host's tree and uses the heap); process B carries
+ * it out in order with system calls alone. Paths are absolute as seen inside; while B works its
+ * current directory is the sandbox's root, so it uses path + 1.
+ *
+ * The tree: a tmpfs is the root; the host's top-level directories are bound onto it. A directory
+ * with hidden children is covered by a directory on a tmpfs that has one bind per entry that stays.
+ * Then everything so far is made read-only in one call, and what is private is mounted on top.
+ */
+enum plan_what {
+	PLAN_DIR,  /* mkdir */
+	PLAN_LINK, /* symlink, source is its text */
+	PLAN_BIND, /* source bound onto path, which is made first if make is set; with what is below
+		    */
+	PLAN_TMPFS,   /* a tmpfs on path; source holds its options */
+	PLAN_SEAL,    /* all so far: read-only, no devices, no set-user-id */
+	PLAN_BIND_RO, /* as PLAN_BIND, sealed by itself; optional */
+	PLAN_DEVICE,  /* a device node bound, writable */
+	PLAN_PROC,    /* source holds the options */
+	PLAN_DEVPTS,  /* source holds the options */
+	PLAN_OVERLAY, /* source holds the options */
+	PLAN_BLANK,   /* an empty, unreadable file or directory over path */
+	PLAN_MKDIRS,  /* mkdir -p; no error when it exists */
+};
+
+struct plan_op {
+	enum plan_what what;
+	bool dir;      /* the object is a directory */
+	bool make;     /* PLAN_BIND*: the mount point is made first */
+	bool optional; /* may fail where the host has no such thing */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	char *path;
+	char *source;
+};
+
+/* A path that the self-check looks at. */
+struct plan_probe {
+	char *path;
+	bool blank; /* the name may show, the content not; else it must not exist */
+};
+
+struct plan {
+	struct plan_op *ops;
+	size_t n, cap;
+	char **hidden; /* resolved, sorted */
+	size_t n_hidden;
+	struct plan_probe *probes; /* hidden paths */
+	size_t n_probes, cap_probes;
+	char **sealed; /* trees that must refuse a write */
+	size_t n_sealed, cap_sealed;
+	char **writable; /* private directories: the agent's own Landlock rules */
+	size_t n_writable, cap_writable;
+};
+
+#define AUTO_PLAN CLEANUP(plan_done)
+
+/* Zero-initialise first. On failure the plan is to be given to plan_done() all the same. */
+int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
+void plan_done(struct plan *p);

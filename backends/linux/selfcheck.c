@@ -1,0 +1,111 @@
+/* selfcheck - the deny rules, tried from inside before the agent starts. */
+/* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "backends/linux/native_priv.h"
+
+/*
+ * Runs in the agent's process under everything but the system-call filter, so that what is tried
+ * here is the floor: the answer that a call gets when the keeper is not asked. A rule that does not
+ * hold stops the start.
+ */
+
+static int check_hidden(const struct plan_probe *p, struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (!p->blank) {
+		if (lstat(p->path, &st) < 0 &&
+		    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+			return 0;
+		return err_say(err, -EPERM, "self-check: '%s' can be seen inside the sandbox",
+			       p->path);
+	}
+	fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return err_say(err, -EPERM, "self-check: '%s' can be read inside the sandbox", p->path);
+}
+
+static int check_sealed(const char *tree, struct err *err)
+{
+	char path[4096];
+	struct statvfs fs;
+	int fd, n;
+
+	n = snprintf(path, sizeof(path), "%s/.cordon-probe-%x", tree, (unsigned)getpid());
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "self-check '%s'", tree);
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0) {
+		close(fd);
+		unlink(path);
+		return err_say(err, -EPERM, "self-check: '%s' can be written inside the sandbox",
+			       tree);
+	}
+	if (errno == EROFS)
+		return 0;
+	/* A directory that this user may not even enter tells nothing: look at its mount. */
+	if (statvfs(tree, &fs) < 0 || (fs.f_flag & ST_RDONLY))
+		return 0;
+	return err_say(err, -EPERM, "self-check: '%s' is not mounted read-only inside the sandbox",
+		       tree);
+}
+
+static int check_unreachable(const struct sockaddr *addr, socklen_t len, struct err *err)
+{
+	int fd = socket(addr->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	/* No IPv6 in this kernel: nothing to shut. */
+	if (fd < 0)
+		return 0;
+	r = connect(fd, addr, len) == 0 ? 0 : errno;
+	close(fd);
+	if (r == 0)
+		return err_say(err, -EPERM,
+			       "self-check: the network can be reached inside the "
+			       "sandbox, although it was not allowed");
+	return 0;
+}
+
+static int check_network(struct err *err)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(9)};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
+	int r;
+
+	/* Documentation addresses (RFC 5737, 3849). A datagram socket sends nothing on connect. */
+	inet_pton(AF_INET, "192.0.2.1", &v4.sin_addr);
+	inet_pton(AF_INET6, "2001:db8::1", &v6.sin6_addr);
+	r = check_unreachable((const struct sockaddr *)&v4, sizeof(v4), err);
+	if (r == 0)
+		r = check_unreachable((const struct sockaddr *)&v6, sizeof(v6), err);
+	return r;
+}
+
+int selfcheck_run(const struct launch *l, struct err *err)
+{
+	int r = 0;
+
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return err_say(err, -EPERM, "self-check: no_new_privs is not set");
+	for (size_t i = 0; i < l->plan->n_probes && r == 0; i++)
+		r = check_hidden(&l->plan->probes[i], err);
+	for (size_t i = 0; i < l->plan->n_sealed && r == 0; i++)
+		r = check_sealed(l->plan->sealed[i], err);
+	if (r == 0 && !l->spec->allow_network)
+		r = check_network(err);
+	return r;
+}

@@ -1,0 +1,17 @@
+/* registry - the backends of this build, best first. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/native.h"
+
+const struct backend *const backends[] = {
+	&backend_native,
+	NULL,
+};
+
+const struct backend *backend_find(const char *name)
+{
+	for (size_t i = 0; backends[i]; i++) {
+		if (str_eq(backends[i]->name, name))
+			return backends[i];
+	}
+	return NULL;
+}
