@@ -1,0 +1,217 @@
+/* audit - `cordon audit`: what was touched and refused, and who decided. */
+/* SPDX-License-Identifier: MIT */
+#include "core/audit/audit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "core/audit/reader.h"
+#include "core/session/folders.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+
+struct audit_options {
+	bool json, follow;
+};
+
+static const struct flag flags[] = {
+	{"--follow", NULL, offsetof(struct audit_options, follow),
+	 "go on as new lines are written"},
+	{"--json", NULL, offsetof(struct audit_options, json),
+	 "the lines as they are in the log: seq, time, session, event, step, pid, op, path, path2, "
+	 "errno, status, latency_us, program, command, detail, prev, hash"},
+};
+
+static const struct usage usage = {
+	"audit [verify | --follow | --json]",
+	"Print the audit log of this folder. `verify` checks that no line was changed, moved or "
+	"taken\n"
+	"away since it was written.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+/* ---- a line for people ----------------------------------------------------------------------- */
+
+static enum style event_style(const char *event)
+{
+	if (str_eq(event, "deny"))
+		return STYLE_RED;
+	if (str_eq(event, "ask") || str_eq(event, "safeguard") || str_eq(event, "decision"))
+		return STYLE_YELLOW;
+	if (str_eq(event, "touch") || str_eq(event, "exec"))
+		return STYLE_NONE;
+	return STYLE_CYAN;
+}
+
+static void print_field(const struct audit_record *r, const char *name, const char *before,
+			const char *after)
+{
+	size_t len;
+	const char *s = audit_record_get(r, name, &len);
+
+	if (!s || !len)
+		return;
+	fputs(before, stdout);
+	show_text(s, len);
+	fputs(after, stdout);
+}
+
+/* "2026-11-21T22:04:45.123456Z" is shown as it is but for the fraction. */
+static void print_record(const struct audit_record *r)
+{
+	const char *time = audit_record_get(r, "time", NULL);
+	const char *event = audit_record_get(r, "event", NULL);
+	const char *step = audit_record_get(r, "step", NULL);
+	const char *op = audit_record_get(r, "op", NULL);
+	const char *number = audit_record_get(r, "errno", NULL);
+
+	printf("%.10s %.8s  %s%-13s%s  %4s  %-10s ", time ? time : "",
+	       time && strlen(time) > 19 ? time + 11 : "",
+	       style_on(event_style(event ? event : "")), event ? event : "?", style_off(),
+	       step ? step : "", op ? op : "");
+	print_field(r, "path", " ", "");
+	print_field(r, "path2", " -> ", "");
+	print_field(r, "command", " ", "");
+	if (number)
+		printf("  %s",
+		       strerrorname_np(atoi(number)) ? strerrorname_np(atoi(number)) : number);
+	print_field(r, "status", "  exit ", "");
+	print_field(r, "detail", "  (", ")");
+	putchar('\n');
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct reader {
+	FILE *f;
+	char *line;
+	size_t cap;
+	uint64_t number;
+	struct audit_record record;
+	bool json;
+};
+
+/* Everything that is there, whole lines only: a torn one is read again later. */
+static int read_on(struct reader *r, struct err *err)
+{
+	for (;;) {
+		off_t before = ftello(r->f);
+		ssize_t n = getline(&r->line, &r->cap, r->f);
+
+		if (n <= 0 || r->line[n - 1] != '\n') {
+			clearerr(r->f);
+			if (fseeko(r->f, before, SEEK_SET) < 0)
+				return err_set(err, -errno, "read the audit log");
+			return 0;
+		}
+		r->number++;
+		if (r->json) {
+			fwrite(r->line, 1, (size_t)n, stdout);
+			continue;
+		}
+		if (audit_record_parse(&r->record, r->line, (size_t)n - 1) < 0)
+			return err_say(err, -EBADMSG,
+				       "line %" PRIu64 ": not a line of an audit log: "
+				       "run cordon audit verify",
+				       r->number);
+		print_record(&r->record);
+		if (ferror(stdout))
+			return 0;
+	}
+}
+
+static int follow(struct reader *r, const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = inotify_init1(IN_CLOEXEC);
+	char events[4096];
+
+	if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) < 0)
+		return err_set(err, -errno, "watch %s", path);
+	for (;;) {
+		int k = read_on(r, err);
+
+		if (k < 0)
+			return k;
+		if (fflush(stdout) || ferror(stdout))
+			return 0;
+		if (read(fd, events, sizeof(events)) < 0 && errno != EINTR)
+			return err_set(err, -errno, "watch %s", path);
+	}
+}
+
+/* The file set aside by rotation, when there is one. */
+static int print_aside(struct reader *r, const char *path, struct err *err)
+{
+	AUTO_FREE char *aside = xasprintf("%s.1", path);
+	int k;
+
+	r->f = fopen(aside, "re");
+	if (!r->f)
+		return 0;
+	k = read_on(r, err);
+	fclose(r->f);
+	r->f = NULL;
+	return k;
+}
+
+static int print_log(const char *path, const struct audit_options *o, struct err *err)
+{
+	struct reader r = {.json = o->json};
+	int k;
+
+	audit_record_init(&r.record);
+	k = print_aside(&r, path, err);
+	r.f = fopen(path, "re");
+	if (k < 0)
+		;
+	else if (r.f)
+		k = o->follow ? follow(&r, path, err) : read_on(&r, err);
+	else if (errno != ENOENT || o->follow)
+		k = err_set(err, -errno, "read audit log %s", path);
+	else if (!o->json)
+		printf("Nothing has been logged for this folder yet.\n");
+	audit_record_done(&r.record);
+	free(r.line);
+	util_close_file(&r.f);
+	return k;
+}
+
+static int verify(const char *path, bool json, struct err *err)
+{
+	uint64_t lines = 0;
+	int r = audit_verify(path, &lines, err);
+
+	if (json)
+		printf("{\"ok\":%s,\"lines\":%" PRIu64 "}\n", r == 0 ? "true" : "false", lines);
+	else if (r == 0)
+		printf("%s: %" PRIu64 " line%s, none changed, moved or missing\n", path, lines,
+		       lines == 1 ? "" : "s");
+	return r;
+}
+
+int cmd_audit(int argc, char **argv, struct err *err)
+{
+	AUTO_HERE struct here p = {0};
+	AUTO_FREE char *path = NULL;
+	struct audit_options o = {0};
+	struct strings args = {0};
+	bool check;
+	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+
+	check = args.n == 1 && str_eq(args.list[0], "verify");
+	if (r == 0 && args.n && (!check || o.follow))
+		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
+			    args.list[0], usage.synopsis);
+	strings_done(&args);
+	if (r == 0)
+		r = here_find(&p, err);
+	if (r)
+		return r < 0 ? CMD_FAILED : 0;
+	path = folders_audit_path(p.state_dir, p.folder);
+	r = check ? verify(path, o.json, err) : print_log(path, &o, err);
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}

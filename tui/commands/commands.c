@@ -1,0 +1,20 @@
+/* commands - the table that dispatch and --help read. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/commands.h"
+
+const struct command commands[] = {
+	{"run", "run a command in the console (or --headless)", cmd_run},
+	{"log", "the steps, newest first", cmd_log},
+	{"diff", "what steps changed", cmd_diff},
+	{"undo", "roll the newest steps back", cmd_undo},
+	{"redo", "bring back what the last undo took away", cmd_redo},
+	{"step", "inside: several commands as one step", cmd_step},
+	{"journal", "is the undo store sound, and what is in it", cmd_journal},
+	{"audit", "what was touched and who decided", cmd_audit},
+	{"pending", "what sessions are waiting for an answer to", cmd_pending},
+	{"approve", "let a waiting request go on", cmd_approve},
+	{"deny", "refuse a waiting request", cmd_deny},
+	{"why", "which rule decides about a path", cmd_why},
+	{"doctor", "what this machine can enforce", cmd_doctor},
+	{0},
+};

@@ -1,0 +1,328 @@
+/* diff - `cordon diff`: what steps changed, as unified text or as numbers. */
+/* SPDX-License-Identifier: MIT */
+#include "core/diff/diff.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+
+struct diff_options {
+	bool stat, raw, all;
+};
+
+static const struct flag flags[] = {
+	{"--stat", NULL, offsetof(struct diff_options, stat),
+	 "lines added and deleted in each file"},
+	{"--raw", NULL, offsetof(struct diff_options, raw),
+	 "contents byte for byte, for patch(1); without it control characters are escaped"},
+	{"--all", NULL, offsetof(struct diff_options, all),
+	 "the files that git keeps in .git for itself too (objects, refs, logs, index); "
+	 "hooks and config are always shown"},
+};
+
+static const struct usage usage = {
+	"diff [STEP | [STEP]..[STEP]] [--stat] [--raw] [--all] [PATH...]",
+	"Show what a step (default: the newest) or a range of steps changed, in these paths or in\n"
+	"all: from before the older to after the newer one, renames followed. 3.. goes to the "
+	"newest,\n"
+	"..7 begins with the oldest. Steps outside every command have negative numbers.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+/* One file's line in --stat. */
+struct stat_row {
+	char *name;
+	int added, deleted;
+	bool binary;
+};
+
+struct output {
+	struct diff_options opt;
+	const struct strings *paths; /* relative to the folder; none: all */
+	struct stat_row *rows;
+	size_t n_rows;
+	size_t n_git; /* left out: git's own data */
+};
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static bool read_step(const char *s, size_t len, int64_t *ret)
+{
+	char text[24], *end;
+
+	if (len == 0 || len >= sizeof(text))
+		return false;
+	memcpy(text, s, len);
+	text[len] = '\0';
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	return !errno && !*end && *ret != 0;
+}
+
+/* "7", "-2", "3..7", "3.." or "..7"; what is left out is 0. */
+static bool read_range(const char *s, int64_t *from, int64_t *to)
+{
+	const char *dots = strstr(s, "..");
+	size_t len = dots ? (size_t)(dots - s) : strlen(s);
+	int64_t a = 0, b = 0;
+
+	if (dots && len == 0 && !dots[2]) /* the directory above */
+		return false;
+	if ((!dots || len) && !read_step(s, len, &a))
+		return false;
+	if (dots && dots[2] && !read_step(dots + 2, strlen(dots + 2), &b))
+		return false;
+	*from = a;
+	*to = dots ? b : a;
+	return true;
+}
+
+static int newest(struct journal *j, int64_t *ret, struct err *err)
+{
+	struct step_info *list = NULL;
+	size_t n = 0;
+	int r = journal_list(j, false, &list, &n, err);
+
+	if (r == 0 && n == 0)
+		r = err_say(err, -ENOENT, "no steps yet: nothing to show");
+	if (r == 0)
+		*ret = list[0].id;
+	step_info_free(list, n);
+	return r;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* Tabs are the one control character that may stay. */
+static void print_escaped(const char *s, size_t len)
+{
+	while (len) {
+		const char *tab = memchr(s, '\t', len);
+		size_t n = tab ? (size_t)(tab - s) : len;
+
+		show_text(s, n);
+		if (!tab)
+			return;
+		putchar('\t');
+		s += n + 1;
+		len -= n + 1;
+	}
+}
+
+static void print_line(const struct output *out, enum diff_line_kind kind, const char *text,
+		       size_t len)
+{
+	static const struct {
+		const char *sign;
+		enum style style;
+	} looks[] = {
+		[DIFF_FILE] = {"", STYLE_BOLD},	    [DIFF_HUNK] = {"", STYLE_CYAN},
+		[DIFF_CONTEXT] = {" ", STYLE_NONE}, [DIFF_ADD] = {"+", STYLE_GREEN},
+		[DIFF_DEL] = {"-", STYLE_RED},	    [DIFF_META] = {"", STYLE_DIM},
+	};
+
+	fputs(style_on(looks[kind].style), stdout);
+	fputs(looks[kind].sign, stdout);
+	if (out->opt.raw)
+		fwrite(text, 1, len, stdout);
+	else
+		print_escaped(text, len);
+	fputs(style_off(), stdout);
+	putchar('\n');
+}
+
+static bool on_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		    int old_line, int new_line)
+{
+	struct output *out = data;
+	struct stat_row *row = out->n_rows ? &out->rows[out->n_rows - 1] : NULL;
+
+	(void)old_line, (void)new_line;
+	if (!out->opt.stat) {
+		print_line(out, kind, text, len);
+		return !ferror(stdout);
+	}
+	if (row && kind == DIFF_ADD)
+		row->added++;
+	if (row && kind == DIFF_DEL)
+		row->deleted++;
+	if (row && kind == DIFF_META && *text != '\\')
+		row->binary = true;
+	return true;
+}
+
+static bool is_wanted(const struct strings *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		if (!*paths->list[i] || path_is_beneath(path, paths->list[i]))
+			return true;
+	return paths->n == 0;
+}
+
+/* What git keeps for itself: no program, no setting, and nothing a human reads as a diff. */
+static bool is_git_data(const char *path)
+{
+	static const char *const dirs[] = {"objects", "refs", "logs", "branches", "rr-cache"};
+	static const char *const files[] = {"index",	      "packed-refs", "description",
+					    "COMMIT_EDITMSG", "gc.log",	     "shallow",
+					    "info/refs",      "info/exclude"};
+	const char *at = strstr(path, ".git/"), *rest = at ? at + 5 : "";
+
+	if (!at)
+		return false;
+	if (str_ends(rest, "HEAD") && !strchr(rest, '/'))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (path_is_beneath(rest, dirs[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (str_eq(rest, files[i]))
+			return true;
+	return path_is_beneath(rest, "hooks") && str_ends(rest, ".sample");
+}
+
+static bool on_file(void *data, const char *old_path, const char *new_path)
+{
+	struct output *out = data;
+	AUTO_BUF struct buf name = BUF_INIT;
+
+	if (!is_wanted(out->paths, old_path) && !is_wanted(out->paths, new_path))
+		return false;
+	if (!out->opt.all && !out->paths->n && is_git_data(old_path) && is_git_data(new_path)) {
+		out->n_git++;
+		return false;
+	}
+	if (!out->opt.stat)
+		return true;
+	text_escape(&name, old_path, strlen(old_path));
+	if (!str_eq(old_path, new_path)) {
+		buf_str(&name, " => ");
+		text_escape(&name, new_path, strlen(new_path));
+	}
+	out->rows = xrealloc(out->rows, (out->n_rows + 1) * sizeof(*out->rows));
+	out->rows[out->n_rows++] = (struct stat_row){.name = buf_take(&name)};
+	return true;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void print_bar(const struct stat_row *r, int most, int width)
+{
+	int total = r->added + r->deleted;
+	int cells = most > width ? (int)((int64_t)total * width / most) : total;
+	int plus = total ? (int)((int64_t)cells * r->added / total) : 0;
+
+	if (total && cells == 0)
+		cells = 1;
+	if (r->added && plus == 0 && cells)
+		plus = 1;
+	fputs(style_on(STYLE_GREEN), stdout);
+	for (int i = 0; i < plus; i++)
+		putchar('+');
+	fputs(style_off(), stdout);
+	fputs(style_on(STYLE_RED), stdout);
+	for (int i = plus; i < cells; i++)
+		putchar('-');
+	fputs(style_off(), stdout);
+}
+
+static void print_stat(const struct output *out)
+{
+	int columns = screen_columns() ? screen_columns() : 80;
+	int name_width = 0, most = 0, added = 0, deleted = 0;
+
+	for (size_t i = 0; i < out->n_rows; i++) {
+		const struct stat_row *r = &out->rows[i];
+
+		name_width = MAX(name_width, text_width(r->name));
+		most = MAX(most, r->added + r->deleted);
+		added += r->added;
+		deleted += r->deleted;
+	}
+	name_width = MIN(name_width, MAX(10, columns - 30));
+	for (size_t i = 0; i < out->n_rows; i++) {
+		const struct stat_row *r = &out->rows[i];
+		AUTO_BUF struct buf name = BUF_INIT;
+
+		text_fit_middle(&name, r->name, name_width);
+		printf(" %s%*s | ", name.data, name_width - text_width(name.data), "");
+		if (r->binary)
+			printf("  Bin");
+		else
+			printf("%5d ", r->added + r->deleted);
+		print_bar(r, most, MAX(10, columns - name_width - 12));
+		putchar('\n');
+	}
+	printf(" %zu file%s changed, %d line%s added(+), %d deleted(-)\n", out->n_rows,
+	       out->n_rows == 1 ? "" : "s", added, added == 1 ? "" : "s", deleted);
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static int run(const struct here *p, struct output *out, int64_t from, int64_t to, struct err *err)
+{
+	const struct journal_spec spec = {
+		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
+	struct journal *j = NULL;
+	int r = journal_open(&j, &spec, NULL, err);
+
+	if (r == -ENOENT)
+		return err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
+	if (r < 0)
+		return r;
+	if (from == 0 && to == 0) {
+		r = newest(j, &from, err);
+		to = from;
+	}
+	if (r == 0)
+		r = diff_range_paths(j, from, to, on_file, on_line, out, err);
+	if (r == 0 && out->opt.stat)
+		print_stat(out);
+	if (r == 0 && out->n_git && !out->opt.raw)
+		printf("%sand %zu file%s of git's own in .git: --all shows them%s\n",
+		       style_on(STYLE_DIM), out->n_git, out->n_git == 1 ? "" : "s", style_off());
+	journal_close(j);
+	return r == -ECANCELED ? 0 : r;
+}
+
+static int diff(const struct here *p, const struct diff_options *o, const struct strings *args,
+		struct err *err)
+{
+	struct strings paths = {0};
+	struct output out = {.opt = *o, .paths = &paths};
+	int64_t from = 0, to = 0;
+	bool range = args->n && read_range(args->list[0], &from, &to);
+	int r = here_paths(p, args, range ? 1 : 0, &paths, err);
+
+	if (r == 0)
+		r = run(p, &out, from, to, err);
+	here_paths_done(&paths);
+	for (size_t i = 0; i < out.n_rows; i++)
+		free(out.rows[i].name);
+	free(out.rows);
+	return r;
+}
+
+int cmd_diff(int argc, char **argv, struct err *err)
+{
+	AUTO_HERE struct here p = {0};
+	struct diff_options o = {0};
+	struct strings args = {0};
+	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+
+	if (r == 0)
+		r = here_find(&p, err);
+	if (r) {
+		strings_done(&args);
+		return r < 0 ? CMD_FAILED : 0;
+	}
+	r = diff(&p, &o, &args, err);
+	strings_done(&args);
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}

@@ -1,0 +1,141 @@
+/* doctor - `cordon doctor`: what this machine can enforce, tried out, and how to get the rest. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/session/backend.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+
+struct doctor_options {
+	bool json;
+};
+
+static const struct flag flags[] = {
+	{"--json", NULL, offsetof(struct doctor_options, json),
+	 "one JSON object a line: first each probe (backend, probe, ok, needed, found, remedy), "
+	 "then "
+	 "each backend (backend, whole, files, hide, network, processes, undo, limits)"},
+};
+
+static const struct usage usage = {
+	"doctor [--json]",
+	"Try out everything that confinement needs on this machine. Exit status 0 when at least "
+	"one\n"
+	"backend can give every guarantee, else 1.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+static const struct guarantee {
+	uint32_t bit;
+	const char *name, *words;
+} guarantees[] = {
+	{BACKEND_FILES, "files", "writes stay in the working folders"},
+	{BACKEND_HIDE, "hide", "hidden paths do not exist inside"},
+	{BACKEND_NET, "network", "the network is shut"},
+	{BACKEND_PIDS, "processes", "other processes are invisible"},
+	{BACKEND_UNDO, "undo", "every change can be undone"},
+	{BACKEND_LIMITS, "limits", "limits hold for the whole tree of processes"},
+};
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_text(struct buf *b, const char *name, const char *s)
+{
+	buf_fmt(b, ",\"%s\":", name);
+	json_quote(b, s, strlen(s));
+}
+
+static void print_json(const struct backend *be, const struct probe_report *r, uint32_t bits)
+{
+	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct probe *p = &r->list[i];
+		AUTO_BUF struct buf b = BUF_INIT;
+
+		buf_fmt(&b, "{\"backend\":\"%s\"", be->name);
+		add_text(&b, "probe", p->name);
+		buf_fmt(&b, ",\"ok\":%s,\"needed\":%s", p->ok ? "true" : "false",
+			p->needed ? "true" : "false");
+		add_text(&b, "found", p->found);
+		add_text(&b, "remedy", p->remedy);
+		printf("%s}\n", b.data);
+	}
+	printf("{\"backend\":\"%s\",\"whole\":%s", be->name, whole ? "true" : "false");
+	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++)
+		printf(",\"%s\":%s", guarantees[i].name,
+		       bits & guarantees[i].bit ? "true" : "false");
+	printf("}\n");
+}
+
+/* ---- a table --------------------------------------------------------------------------------- */
+
+static void print_probe(const struct probe *p, int name_width, int columns)
+{
+	const char *word = p->ok ? "ok" : p->needed ? "MISSING" : "without";
+	enum style style = p->ok ? STYLE_GREEN : p->needed ? STYLE_RED : STYLE_YELLOW;
+
+	printf("  %s%-7s%s  %-*s  ", style_on(style), word, style_off(), name_width, p->name);
+	show_wrapped(p->found, name_width + 13, columns);
+	if (!p->ok && *p->remedy) {
+		printf("%*s-> ", name_width + 13, "");
+		show_wrapped(p->remedy, name_width + 16, columns);
+	}
+}
+
+static void print_table(const struct backend *be, const struct probe_report *r, uint32_t bits,
+			const struct err *why)
+{
+	int columns = screen_columns() ? screen_columns() : 100, name_width = 0;
+	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+
+	printf("%s%s%s: %s\n", style_on(STYLE_BOLD), be->name, style_off(), be->summary);
+	for (size_t i = 0; i < r->n; i++)
+		name_width = MAX(name_width, (int)strlen(r->list[i].name));
+	for (size_t i = 0; i < r->n; i++)
+		print_probe(&r->list[i], name_width, columns);
+	printf("\n");
+	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++) {
+		bool yes = bits & guarantees[i].bit;
+
+		printf("  %s%-7s%s  %s\n", style_on(yes ? STYLE_GREEN : STYLE_YELLOW),
+		       yes ? "yes" : "no", style_off(), guarantees[i].words);
+	}
+	printf("\n  %s%s%s\n\n", style_on(whole ? STYLE_GREEN : STYLE_RED),
+	       whole ? "This backend gives every guarantee here."
+		     : "This backend does not start here; nothing weaker is used instead.",
+	       style_off());
+	if (!whole && why->code)
+		printf("  %s\n\n", why->text);
+}
+
+int cmd_doctor(int argc, char **argv, struct err *err)
+{
+	struct doctor_options o = {0};
+	struct strings args = {0};
+	bool some = false;
+	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+
+	if (r == 0 && args.n)
+		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
+			    args.list[0], usage.synopsis);
+	strings_done(&args);
+	if (r)
+		return r < 0 ? CMD_FAILED : 0;
+	for (size_t i = 0; backends[i]; i++) {
+		struct probe_report report = {0};
+		struct err why = {0};
+		uint32_t bits = backends[i]->probe(&report, &why);
+
+		some |= (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+		if (o.json)
+			print_json(backends[i], &report, bits);
+		else
+			print_table(backends[i], &report, bits, &why);
+		probe_report_done(&report);
+	}
+	return finish(some ? 0 : CMD_REFUSED, err);
+}

@@ -1,0 +1,130 @@
+/* headless - a run without a console: the caller's own stdio, nobody to ask. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/headless.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+
+struct headless {
+	bool done;
+	int status; /* what the shell gets */
+};
+
+int exit_status_of(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}
+
+static void on_exited(void *data, int wait_status)
+{
+	struct headless *h = data;
+
+	h->done = true;
+	h->status = exit_status_of(wait_status);
+}
+
+static void say(const char *words)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, words, strlen(words));
+	fprintf(stderr, "cordon: %s\n", shown.data);
+}
+
+static void on_stopped(void *data, const char *words)
+{
+	(void)data;
+	say(words);
+}
+
+static void on_failed(void *data, int status, const char *words)
+{
+	struct headless *h = data;
+
+	say(words);
+	h->done = true;
+	h->status = status;
+}
+
+/* What a terminal or a supervisor sends to cordon is meant for the command. */
+static int open_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? err_set(err, -errno, "signalfd") : fd;
+}
+
+static void forward_signals(struct session *s, int fd)
+{
+	struct signalfd_siginfo si;
+
+	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		session_signal(s, (int)si.ssi_signo);
+}
+
+/* Until the command has ended or the keeper is gone. */
+static void loop(struct session *s, struct headless *h, int sigfd)
+{
+	while (!h->done) {
+		struct pollfd p[] = {
+			{.fd = session_fd(s), .events = POLLIN},
+			{.fd = sigfd, .events = POLLIN},
+		};
+
+		if (session_wants_write(s))
+			p[0].events |= POLLOUT;
+		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+			break;
+		if (p[1].revents & POLLIN)
+			forward_signals(s, sigfd);
+		if (p[0].revents && session_ready(s, p[0].revents & (POLLIN | POLLHUP | POLLERR),
+						  p[0].revents & POLLOUT) < 0)
+			break;
+	}
+}
+
+int headless_run(struct session_spec *spec, struct err *err)
+{
+	static const struct session_listener on = {
+		.exited = on_exited, .failed = on_failed, .stopped = on_stopped};
+	struct headless h = {.status = 125};
+	AUTO_CLOSE int sigfd = -1;
+	struct session *s = NULL;
+	int r;
+
+	spec->stdio[0] = STDIN_FILENO;
+	spec->stdio[1] = STDOUT_FILENO;
+	spec->stdio[2] = STDERR_FILENO;
+	r = session_start(&s, spec, &on, &h, err);
+	if (r < 0)
+		return r;
+	sigfd = open_signals(err);
+	if (sigfd >= 0)
+		loop(s, &h, sigfd);
+	session_close(s);
+	if (sigfd < 0)
+		return sigfd;
+	if (!h.done)
+		return err_say(
+			err, -EPIPE,
+			"the keeper ended before the command did: its step is rolled back at "
+			"the next start: run cordon log to see what is there");
+	return h.status;
+}

@@ -1,0 +1,12 @@
+/* headless - a run without a console: the caller's own stdio, nobody to ask. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/session.h"
+
+/* The exit status for the shell: the command's, 128+N after a signal, 125..127 with words on
+ * stderr; negative with err set when cordon failed before anything ran. */
+int headless_run(struct session_spec *spec, struct err *err) MUST_USE;
+
+/* 0..255 as a shell shows it, from wait(2)'s status. */
+int exit_status_of(int wait_status);

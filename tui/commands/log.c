@@ -1,0 +1,308 @@
+/* log - `cordon log`: the steps of this folder, newest first. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/journal/journal.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/forget.h"
+#include "tui/commands/reading.h"
+
+struct log_options {
+	bool json, discard, prune, yes;
+	struct prune_options oldest;
+};
+
+static const struct flag flags[] = {
+	{"--json", NULL, offsetof(struct log_options, json),
+	 "one JSON object a line: id, kind, began, ended, exit, created, modified, deleted, "
+	 "renamed, "
+	 "undone, incomplete, unprotected, why, command, folders (when it changed several)"},
+	{"--discard", NULL, offsetof(struct log_options, discard),
+	 "throw the whole history of this folder away; nothing can be undone afterwards"},
+	{"--prune", NULL, offsetof(struct log_options, prune),
+	 "throw the oldest steps away, as --keep, --older-than and --size say"},
+	{"--keep", "N", offsetof(struct log_options, oldest.keep), "so many steps stay"},
+	{"--older-than", "DAYS", offsetof(struct log_options, oldest.older_than),
+	 "steps that ended earlier go"},
+	{"--size", "BYTES", offsetof(struct log_options, oldest.size),
+	 "steps go until the store holds no more (k, m, g)"},
+	{"--yes", NULL, offsetof(struct log_options, yes), "do not ask"},
+};
+
+static const struct usage usage = {
+	"log [--json] [PATH...] | --prune [--keep N] [--older-than DAYS] [--size BYTES] [--yes] | "
+	"--discard [--yes]",
+	"List the steps of this folder, newest first; those that redo would bring back come on "
+	"top.\n"
+	"With paths: the steps that touched them or something below; renames are followed back.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+static const char *kind_name(enum step_kind kind)
+{
+	static const char *const names[] = {
+		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
+
+	return names[kind];
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_text(struct buf *b, const char *name, const char *s)
+{
+	buf_fmt(b, ",\"%s\":", name);
+	if (s)
+		json_quote(b, s, strlen(s));
+	else
+		buf_str(b, "null");
+}
+
+static void print_json(const struct step_info *s, bool undone)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char began[32], ended[32];
+
+	clock_iso(began, s->began_us);
+	clock_iso(ended, s->ended_us);
+	buf_fmt(&b,
+		"{\"id\":%" PRId64 ",\"kind\":\"%s\",\"began\":\"%s\",\"ended\":\"%s\",\"exit\":%d"
+		",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu,\"undone\":%s"
+		",\"incomplete\":%s,\"unprotected\":%s",
+		s->id, kind_name(s->kind), began, ended, s->exit_status, s->created, s->modified,
+		s->deleted, s->renamed, undone ? "true" : "false", s->incomplete ? "true" : "false",
+		s->unprotected ? "true" : "false");
+	add_text(&b, "why", s->why);
+	add_text(&b, "command", s->command);
+	buf_str(&b, ",\"folders\":[");
+	for (char **f = s->folders; f && *f; f++) {
+		buf_str(&b, f == s->folders ? "" : ",");
+		json_quote(&b, *f, strlen(*f));
+	}
+	printf("%s]}\n", b.data);
+}
+
+/* ---- a table --------------------------------------------------------------------------------- */
+
+/* "+3 ~2 -1 >1": created, modified, deleted, renamed; what is none is left out. */
+static void counts(char *out, size_t size, const struct step_info *s)
+{
+	const struct {
+		char sign;
+		size_t n;
+	} parts[] = {{'+', s->created}, {'~', s->modified}, {'-', s->deleted}, {'>', s->renamed}};
+	size_t used = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(parts) && used < size; i++)
+		if (parts[i].n)
+			used += (size_t)snprintf(out + used, size - used, "%s%c%zu",
+						 used ? " " : "", parts[i].sign, parts[i].n);
+}
+
+/* Which other folders the step changed. */
+static void print_folders(const struct step_info *s, const char *here)
+{
+	const char *before = "  (also in ";
+
+	for (char **f = s->folders; f && *f; f++) {
+		if (str_eq(*f, here))
+			continue;
+		fputs(before, stdout);
+		show_text(*f, strlen(*f));
+		before = ", ";
+	}
+	if (s->folders)
+		putchar(')');
+}
+
+static void print_row(const struct step_info *s, bool undone, const char *here, int columns)
+{
+	AUTO_BUF struct buf command = BUF_INIT;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	const char *words = s->command ? s->command : "";
+	char when[32], what[64], status[16] = "-";
+
+	show_time(when, sizeof(when), s->began_us);
+	counts(what, sizeof(what), s);
+	if (s->kind != STEP_AMBIENT)
+		snprintf(status, sizeof(status), "%d", s->exit_status);
+	else if (!*words)
+		words = "(outside every command)";
+	text_escape(&command, words, strlen(words));
+	if (columns)
+		text_fit_end(&shown, command.data, MAX(20, columns - 49));
+	else
+		buf_str(&shown, command.data);
+	printf("%s%6" PRId64 "  %-12s  %s%4s%s  %-17s  %s", undone ? style_on(STYLE_DIM) : "",
+	       s->id, when,
+	       s->exit_status && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
+	       status, undone ? "" : style_off(), what, shown.data);
+	if (undone)
+		printf("  (undone)%s", style_off());
+	print_folders(s, here);
+	if (s->incomplete) {
+		printf("  %s%s", style_on(STYLE_YELLOW), s->unprotected ? "" : "incomplete: ");
+		show_text(s->why ? s->why : "", s->why ? strlen(s->why) : 0);
+		fputs(style_off(), stdout);
+	}
+	putchar('\n');
+}
+
+/* ---- edits from outside -----------------------------------------------------------------------
+ */
+
+struct barriers {
+	struct barrier *list;
+	size_t n;
+};
+
+static void print_barrier_json(const struct barrier *e)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char first[32], last[32];
+
+	clock_iso(first, e->first_us);
+	clock_iso(last, e->last_us);
+	buf_fmt(&b,
+		"{\"id\":null,\"kind\":\"barrier\",\"after\":%" PRId64
+		",\"began\":\"%s\",\"ended\":\"%s\",\"count\":%zu,\"paths\":[",
+		e->after, first, last, e->count);
+	for (size_t i = 0; i < e->n_paths; i++) {
+		if (i)
+			buf_ch(&b, ',');
+		json_quote(&b, e->paths[i], strlen(e->paths[i]));
+	}
+	printf("%s]}\n", b.data);
+}
+
+static void print_barrier(const struct barrier *e, int columns)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	size_t n = MIN(e->n_paths, (size_t)5);
+	char when[32];
+
+	show_time(when, sizeof(when), e->first_us);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_str(&names, ", ");
+		text_escape(&names, e->paths[i], strlen(e->paths[i]));
+	}
+	if (e->count > n)
+		buf_fmt(&names, " and %zu more", e->count - n);
+	if (columns)
+		text_fit_end(&shown, names.data, MAX(20, columns - 45));
+	else
+		buf_str(&shown, names.data);
+	printf("%s     !  %-12s  edited from outside: %s%s\n", style_on(STYLE_YELLOW), when,
+	       shown.data, style_off());
+}
+
+/* Those that lie right after this step, newest first. */
+static void print_barriers(const struct barriers *b, int64_t after, bool json, int columns)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->list[i].after != after)
+			continue;
+		if (json)
+			print_barrier_json(&b->list[i]);
+		else
+			print_barrier(&b->list[i], columns);
+	}
+}
+
+static int print_list(struct journal *j, bool undone, bool json, const char *here,
+		      const struct strings *paths, size_t *ret_n, struct err *err)
+{
+	AUTO_FREE bool *touched = NULL;
+	struct barriers edits = {0};
+	struct step_info *list = NULL;
+	size_t n = 0;
+	int r = journal_list(j, undone, &list, &n, err);
+	int columns = screen_columns();
+
+	if (r == 0 && paths->n) {
+		touched = xcalloc(n + 1, sizeof(*touched));
+		r = journal_touched(j, list, n, paths->list, paths->n, touched, err);
+	}
+	if (r == 0 && !paths->n)
+		r = journal_barriers(j, &edits.list, &edits.n, err);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (touched && !touched[i])
+			continue;
+		++*ret_n;
+		print_barriers(&edits, list[i].id, json, columns);
+		if (json)
+			print_json(&list[i], undone);
+		else
+			print_row(&list[i], undone, here, columns);
+	}
+	step_info_free(list, n);
+	barrier_free(edits.list, edits.n);
+	return r;
+}
+
+static int print_log(const struct here *p, bool json, const struct strings *paths, struct err *err)
+{
+	const struct journal_spec spec = {
+		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
+	struct journal *j = NULL;
+	size_t n = 0;
+	int r = journal_open(&j, &spec, NULL, err);
+
+	if (r == -ENOENT) { /* nothing has ever run here */
+		err->code = 0;
+		if (!json)
+			printf("No steps yet in %s.\n", p->folder);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (!json)
+		printf("%s%6s  %-12s  %4s  %-17s  %s%s\n", style_on(STYLE_BOLD), "STEP", "BEGAN",
+		       "EXIT", "FILES", "COMMAND", style_off());
+	r = print_list(j, true, json, p->folder, paths, &n, err);
+	if (r == 0)
+		r = print_list(j, false, json, p->folder, paths, &n, err);
+	if (r == 0 && n == 0 && paths->n && !json)
+		printf("No step touched %s.\n", paths->n == 1 ? "it" : "them");
+	journal_close(j);
+	return r;
+}
+
+int cmd_log(int argc, char **argv, struct err *err)
+{
+	AUTO_HERE struct here p = {0};
+	struct log_options o = {0};
+	struct strings args = {0}, paths = {0};
+	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+
+	if (r == 0 && args.n && (o.discard || o.prune))
+		r = err_say(err, -EINVAL, "--discard, --prune: take no path: whole steps go");
+	if (r == 0)
+		r = here_find(&p, err);
+	if (r == 0)
+		r = here_paths(&p, &args, 0, &paths, err);
+	strings_done(&args);
+	if (r) {
+		here_paths_done(&paths);
+		return r < 0 ? CMD_FAILED : 0;
+	}
+	if (o.discard)
+		r = forget_all(&p, o.yes, err);
+	else if (o.prune)
+		r = forget_oldest(&p, &o.oldest, o.yes, err);
+	else
+		r = print_log(&p, o.json, &paths, err);
+	here_paths_done(&paths);
+	if (r == -EINVAL)
+		return CMD_FAILED;
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}

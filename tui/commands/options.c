@@ -1,0 +1,152 @@
+/* options - the options of `cordon run`: one table for parsing, --help and the man page. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+void strings_add(struct strings *s, const char *v)
+{
+	s->list = xrealloc(s->list, (s->n + 2) * sizeof(*s->list));
+	s->list[s->n++] = v;
+	s->list[s->n] = NULL;
+}
+
+void strings_done(struct strings *s)
+{
+	free(s->list);
+	*s = (struct strings){0};
+}
+
+enum option_type {
+	OPT_FLAG,
+	OPT_TEXT,
+	OPT_LIST,
+};
+
+struct option_def {
+	const char *name, *alias;
+	enum option_type type;
+	size_t at; /* offsetof in struct run_options */
+	const char *arg, *help;
+};
+
+#define AT(field) offsetof(struct run_options, field)
+
+static const struct option_def options[] = {
+	{"--rw", NULL, OPT_LIST, AT(rw), "PATH",
+	 "a working folder besides (or, if named, instead of refusing) the current one"},
+	{"--ro", NULL, OPT_LIST, AT(ro), "PATH",
+	 "a folder to look at: never writable, nobody is asked, no history"},
+	{"--overlay", NULL, OPT_LIST, AT(overlay), "PATH",
+	 "writable inside as a copy-on-write overlay; the host's stays as it is"},
+	{"--hide", "--blacklist", OPT_LIST, AT(hide), "PATH", "does not exist inside"},
+	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL, "share the host's network"},
+	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "no network but loopback (default)"},
+	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
+	 "no console: the caller's stdin, stdout, stderr; what would be asked is denied"},
+	{"--steps", NULL, OPT_TEXT, AT(steps), "one|auto",
+	 "one undo step for the whole run, or one for each command"},
+	{"--backend", NULL, OPT_TEXT, AT(backend), "NAME", "how to confine: see cordon doctor"},
+	{"--mode", NULL, OPT_TEXT, AT(mode), "static",
+	 "read-only view, hidden paths, no read prompts"},
+	{"--no-debug", NULL, OPT_FLAG, AT(no_debug), NULL, "no ptrace inside either"},
+	{"--config", NULL, OPT_TEXT, AT(config), "FILE", "settings after the user's"},
+	{"--set", NULL, OPT_LIST, AT(set), "KEY=VALUE", "one setting, strongest of all"},
+	{"--theme", NULL, OPT_TEXT, AT(theme), "NAME", "colours of the console"},
+	{"--keymap", NULL, OPT_TEXT, AT(keymap), "NAME", "keys of the console"},
+	{"--exit", NULL, OPT_FLAG, AT(exit_at_end), NULL,
+	 "leave the console when the command ends"},
+	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL, "say on stderr what is set up"},
+	{"--help", "-h", OPT_FLAG, AT(help), NULL, "this list"},
+};
+
+#undef AT
+
+static const struct option_def *find(const char *arg, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		const char *names[] = {options[i].name, options[i].alias};
+
+		for (size_t k = 0; k < ARRAY_LEN(names); k++)
+			if (names[k] && strlen(names[k]) == len && strncmp(names[k], arg, len) == 0)
+				return &options[i];
+	}
+	return NULL;
+}
+
+static void store(struct run_options *o, const struct option_def *d, const char *value)
+{
+	char *field = (char *)o + d->at;
+
+	switch (d->type) {
+	case OPT_FLAG:
+		*(bool *)(void *)field = true;
+		break;
+	case OPT_TEXT:
+		*(const char **)(void *)field = value;
+		break;
+	case OPT_LIST:
+		strings_add((struct strings *)(void *)field, value);
+		break;
+	}
+}
+
+int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)
+{
+	int i;
+
+	for (i = 0; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; i++) {
+		const char *arg = argv[i], *value = NULL;
+		size_t len = strcspn(arg, "=");
+		const struct option_def *d;
+
+		if (str_eq(arg, "--")) {
+			i++;
+			break;
+		}
+		d = find(arg, len);
+		if (!d)
+			return err_say(
+				err, -EINVAL,
+				"unknown option '%.*s': not one of cordon run's: cordon run "
+				"--help lists them, and -- goes before a command that begins "
+				"with a dash",
+				(int)len, arg);
+		if (arg[len] == '=')
+			value = arg + len + 1;
+		if (d->type == OPT_FLAG && value)
+			return err_say(err, -EINVAL, "option '%s': takes no value: leave '=%s' out",
+				       d->name, value);
+		if (d->type != OPT_FLAG && !value) {
+			if (i + 1 >= argc)
+				return err_say(err, -EINVAL, "option '%s': needs a value: %s %s",
+					       d->name, d->name, d->arg);
+			value = argv[++i];
+		}
+		store(o, d, value);
+	}
+	o->argv = (const char *const *)(argv + i);
+	return 0;
+}
+
+void run_options_done(struct run_options *o)
+{
+	strings_done(&o->rw);
+	strings_done(&o->ro);
+	strings_done(&o->overlay);
+	strings_done(&o->hide);
+	strings_done(&o->set);
+}
+
+void run_options_help(FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s%s%s%s%s", options[i].name,
+			 options[i].alias ? ", " : "", options[i].alias ? options[i].alias : "",
+			 options[i].arg ? " " : "", options[i].arg ? options[i].arg : "");
+		fprintf(out, "  %-28s %s\n", left, options[i].help);
+	}
+}

@@ -1,0 +1,27 @@
+/* options - the options of `cordon run`: one table for parsing, --help and the man page. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/* A list that options append to; NULL-terminated once non-empty. */
+struct strings {
+	const char **list; /* borrowed strings, owned array */
+	size_t n;
+};
+void strings_add(struct strings *s, const char *v);
+void strings_done(struct strings *s);
+
+struct run_options {
+	const char *backend, *mode, *steps, *config;
+	const char *theme, *keymap;
+	struct strings rw, ro, overlay, hide, set;
+	bool headless, allow_network, no_network, no_debug, exit_at_end, verbose, help;
+	const char *const *argv; /* the command and what follows; NULL-terminated, maybe empty */
+};
+
+/* Parse what follows `run`. -EINVAL: unknown option or missing value, err says which. */
+int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err) MUST_USE;
+void run_options_done(struct run_options *o);
+/* The table as text for --help. */
+void run_options_help(FILE *out);

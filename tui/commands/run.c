@@ -1,0 +1,334 @@
+/* run - `cordon run`: from the command line to a console, or to a headless run. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/session/folders.h"
+#include "core/session/session.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/headless.h"
+#include "tui/commands/options.h"
+#include "tui/console/console.h"
+
+/* Everything that a run is made of; strings live until run_done(). */
+struct run {
+	struct run_options opt;
+	struct config *config;
+	char *cwd, *home, *state_dir;
+	struct strings folders, read_only, overlays, hidden; /* of heap strings below */
+	struct strings owned;
+	struct session_spec spec;
+};
+
+static void run_done(struct run *run)
+{
+	for (size_t i = 0; i < run->owned.n; i++) {
+		void *p = (void *)(uintptr_t)run->owned.list[i];
+
+		free(p);
+	}
+	strings_done(&run->owned);
+	strings_done(&run->folders);
+	strings_done(&run->read_only);
+	strings_done(&run->overlays);
+	strings_done(&run->hidden);
+	run_options_done(&run->opt);
+	config_free(run->config);
+	free(run->cwd);
+	free(run->home);
+	free(run->state_dir);
+}
+
+/* realpath() of an existing directory into list. Positive: it is there already, by that number. */
+static int add_dir(struct run *run, struct strings *list, const char *path, const char *what,
+		   struct err *err)
+{
+	AUTO_FREE char *given = path_expand_home(path, run->home);
+	AUTO_FREE char *real = realpath(given, NULL);
+	struct stat st;
+
+	if (!real)
+		return err_set(err, -errno, "%s '%s'", what, path);
+	if (stat(real, &st) < 0)
+		return err_set(err, -errno, "%s '%s'", what, path);
+	if (!S_ISDIR(st.st_mode))
+		return err_say(err, -ENOTDIR, "%s '%s': not a directory: name a directory", what,
+			       path);
+	for (size_t i = 0; i < list->n; i++)
+		if (str_eq(list->list[i], real))
+			return (int)i + 1;
+	strings_add(list, real);
+	strings_add(&run->owned, take_ptr(&real));
+	return 0;
+}
+
+static int add_each(struct run *run, struct strings *to, const struct strings *from,
+		    const char *key, const char *what, struct err *err)
+{
+	const char *const *values;
+	size_t n = config_list(run->config, key, &values), settings;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = add_dir(run, to, values[i], what, err);
+	settings = to->n;
+	for (size_t i = 0; r >= 0 && i < from->n; i++) {
+		r = add_dir(run, to, from->list[i], what, err);
+		if (r > (int)settings)
+			r = err_say(err, -EINVAL, "%s '%s': given twice: name it once", what,
+				    from->list[i]);
+	}
+	return MIN(r, 0);
+}
+
+/* The current folder is the first working folder, unless it is one nobody means to hand over. */
+static int check_cwd_folder(const struct run *run, struct err *err)
+{
+	struct stat st;
+
+	if (str_eq(run->cwd, "/") || str_eq(run->cwd, run->home))
+		return err_say(err, -EPERM,
+			       "working folder '%s': too much to hand to an agent: cd into a "
+			       "project, or name it with --rw '%s' if you mean it",
+			       run->cwd, run->cwd);
+	if (stat(run->cwd, &st) < 0)
+		return err_set(err, -errno, "working folder '%s'", run->cwd);
+	if (st.st_uid != geteuid())
+		return err_say(err, -EPERM,
+			       "working folder '%s': belongs to uid %u, you are uid %u: run cordon "
+			       "as its owner, or name it with --rw '%s' if you mean it",
+			       run->cwd, st.st_uid, geteuid(), run->cwd);
+	return 0;
+}
+
+static int collect_folders(struct run *run, struct err *err)
+{
+	bool named = false;
+	int r = add_each(run, &run->folders, &run->opt.rw, "sandbox.rw", "working folder", err);
+
+	for (size_t i = 0; r == 0 && i < run->folders.n; i++)
+		named = named || path_is_beneath(run->cwd, run->folders.list[i]);
+	if (r == 0 && !named) {
+		struct strings rest = run->folders;
+
+		r = check_cwd_folder(run, err);
+		if (r < 0)
+			return r;
+		run->folders = (struct strings){0};
+		r = add_dir(run, &run->folders, run->cwd, "working folder", err);
+		for (size_t i = 0; i < rest.n; i++)
+			strings_add(&run->folders, rest.list[i]);
+		strings_done(&rest);
+	}
+	if (r == 0 && run->folders.n > 8)
+		r = err_say(err, -E2BIG, "working folders: %zu given: at most 8", run->folders.n);
+	for (size_t i = 0; r == 0 && i < run->folders.n; i++)
+		for (size_t k = 0; k < run->folders.n; k++)
+			if (i != k && path_is_beneath(run->folders.list[i], run->folders.list[k]))
+				r = err_say(err, -EINVAL,
+					    "working folders '%s' and '%s': one holds the other: "
+					    "name the outer one only",
+					    run->folders.list[i], run->folders.list[k]);
+	return MIN(r, 0);
+}
+
+static int collect_read_only(struct run *run, struct err *err)
+{
+	const struct strings *list = &run->read_only;
+	int r = add_each(run, &run->read_only, &run->opt.ro, "sandbox.ro", "--ro", err);
+
+	for (size_t i = 0; r == 0 && i < list->n; i++)
+		for (size_t k = 0; r == 0 && k < run->folders.n; k++)
+			if (path_is_beneath(list->list[i], run->folders.list[k]))
+				r = err_say(err, -EINVAL,
+					    "--ro '%s': is or lies in the working folder '%s', "
+					    "which is writable: name another",
+					    list->list[i], run->folders.list[k]);
+	return r;
+}
+
+static int collect_hidden(struct run *run, struct err *err)
+{
+	const char *const *values;
+	size_t n = config_list(run->config, "sandbox.hide", &values);
+
+	for (size_t i = 0; i < n + run->opt.hide.n; i++) {
+		const char *given = i < n ? values[i] : run->opt.hide.list[i - n];
+		AUTO_FREE char *expanded = path_expand_home(given, run->home);
+		AUTO_FREE char *joined = path_join(run->cwd, expanded);
+		char *real = realpath(joined, NULL);
+
+		/* What does not exist yet is hidden by its name as given. */
+		if (!real)
+			real = path_clean(joined);
+		strings_add(&run->owned, real);
+		strings_add(&run->hidden, real);
+		for (size_t k = 0; k < run->folders.n; k++)
+			if (path_is_beneath(run->folders.list[k], real))
+				return err_say(err, -EINVAL,
+					       "--hide '%s': holds the working folder '%s': hide "
+					       "something else",
+					       given, run->folders.list[k]);
+	}
+	return 0;
+}
+
+static int choose_backend(struct run *run, struct err *err)
+{
+	const char *name =
+		run->opt.backend ? run->opt.backend : config_str(run->config, "sandbox.backend");
+	AUTO_BUF struct buf known = BUF_INIT;
+
+	if (!name)
+		name = "native";
+	run->spec.backend = backend_find(name);
+	if (run->spec.backend)
+		return 0;
+	for (size_t i = 0; backends[i]; i++)
+		buf_fmt(&known, "%s%s", i ? ", " : "", backends[i]->name);
+	return err_say(err, -EINVAL, "backend '%s': there is none of that name: this build has: %s",
+		       name, known.data);
+}
+
+/* 1: dynamic or static given and fine. Dynamic (read prompts) is not offered by this version. */
+static int check_words(const struct run_options *o, struct err *err)
+{
+	if (o->mode && !str_eq(o->mode, "static"))
+		return err_say(err, -EINVAL,
+			       "--mode '%s': this version offers 'static' only: leave it out",
+			       o->mode);
+	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
+		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
+	if (o->allow_network && o->no_network)
+		return err_say(err, -EINVAL,
+			       "--allow-network and --no-network: they contradict: keep one");
+	return 0;
+}
+
+static int load(struct run *run, struct err *err)
+{
+	const char *home = getenv("HOME");
+	int r;
+
+	if (!run->opt.argv[0])
+		return err_say(err, -EINVAL,
+			       "nothing to run: no command was given: cordon run -- COMMAND");
+	r = check_words(&run->opt, err);
+	if (r < 0)
+		return r;
+	if (!home || *home != '/')
+		return err_say(err, -EINVAL,
+			       "HOME: not an absolute path: set HOME to your home directory");
+	run->home = realpath(home, NULL);
+	if (!run->home)
+		run->home = path_clean(home);
+	run->cwd = getcwd(NULL, 0);
+	if (!run->cwd || *run->cwd != '/')
+		return err_say(
+			err, -ENOENT,
+			"working folder: the current directory is gone: cd to one that exists");
+	run->state_dir = folders_state_dir(run->home);
+	return config_load(&run->config,
+			   &(struct config_spec){.home = run->home,
+						 .config_home = getenv("XDG_CONFIG_HOME"),
+						 .folder = run->cwd,
+						 .file = run->opt.config,
+						 .settings = run->opt.set.list},
+			   err);
+}
+
+static int prepare(struct run *run, struct err *err)
+{
+	const struct run_options *o = &run->opt;
+	int r = load(run, err);
+
+	if (r == 0)
+		r = collect_folders(run, err);
+	if (r == 0)
+		r = collect_read_only(run, err);
+	if (r == 0)
+		r = add_each(run, &run->overlays, &o->overlay, "sandbox.overlay", "--overlay", err);
+	if (r == 0)
+		r = collect_hidden(run, err);
+	if (r == 0)
+		r = choose_backend(run, err);
+	if (r < 0)
+		return r;
+	run->spec.config = run->config;
+	run->spec.argv = o->argv;
+	run->spec.folders = run->folders.list;
+	run->spec.read_only = run->read_only.list;
+	run->spec.overlays = run->overlays.list;
+	run->spec.hidden = run->hidden.list;
+	run->spec.cwd = run->cwd;
+	run->spec.home = run->home;
+	run->spec.state_dir = run->state_dir;
+	run->spec.verbose = o->verbose;
+	run->spec.headless = o->headless;
+	run->spec.one_step = o->steps ? str_eq(o->steps, "one") : o->headless;
+	run->spec.allow_network =
+		!o->no_network && (o->allow_network || config_bool(run->config, "sandbox.network"));
+	run->spec.no_debug = o->no_debug || !config_bool(run->config, "sandbox.debug");
+	return 0;
+}
+
+static void say_what(const struct run *run)
+{
+	fprintf(stderr, "cordon: backend %s, network %s\n", run->spec.backend->name,
+		run->spec.allow_network ? "shared" : "shut");
+	for (size_t i = 0; i < run->folders.n; i++)
+		fprintf(stderr, "cordon: working folder %s\n", run->folders.list[i]);
+	for (size_t i = 0; i < run->hidden.n; i++)
+		fprintf(stderr, "cordon: hidden %s\n", run->hidden.list[i]);
+}
+
+static void list_overlays(const struct run *run)
+{
+	for (size_t i = 0; i < run->overlays.n; i++)
+		fprintf(stderr, "cordon: overlay of %s: changes are kept in %s/overlay\n",
+			run->overlays.list[i], run->state_dir);
+}
+
+int cmd_run(int argc, char **argv, struct err *err)
+{
+	struct run run = {0};
+	int r = run_options_parse(&run.opt, argc, argv, err);
+
+	if (r == 0 && run.opt.help) {
+		printf("usage: cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n");
+		run_options_help(stdout);
+		run_done(&run);
+		return 0;
+	}
+	if (r == 0)
+		r = prepare(&run, err);
+	if (r == 0 && run.opt.verbose)
+		say_what(&run);
+	if (r == 0 && run.opt.headless)
+		r = headless_run(&run.spec, err);
+	else if (r == 0)
+		r = console_run(&run.spec,
+				&(struct console_options){
+					.theme = run.opt.theme ? run.opt.theme
+							       : config_str(run.config, "ui.theme"),
+					.keymap = run.opt.keymap
+							  ? run.opt.keymap
+							  : config_str(run.config, "ui.keymap"),
+					.exit_at_end = run.opt.exit_at_end ||
+						       config_bool(run.config, "ui.exit"),
+					.mouse = config_bool(run.config, "ui.mouse"),
+					.ascii = config_bool(run.config, "ui.ascii"),
+				},
+				err);
+	if (r >= 0)
+		list_overlays(&run);
+	run_done(&run);
+	return r < 0 ? CMD_FAILED : r;
+}

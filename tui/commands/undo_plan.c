@@ -1,0 +1,124 @@
+/* undo_plan - what `cordon undo` says before it does it: paths, edits from outside, merges. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "core/diff/diff.h"
+#include "tui/commands/undo_plan.h"
+
+static const char *verb_of(char what)
+{
+	switch (what) {
+	case 'A':
+		return "comes back";
+	case 'D':
+		return "goes away";
+	case 'R':
+		return "is renamed";
+	default:
+		return "changes";
+	}
+}
+
+static const char *fate_of(const struct undo_entry *e)
+{
+	if (e->lost)
+		return "   LOST: what was there is not kept; stays as it is";
+	switch (e->fate) {
+	case FATE_KEPT:
+		return e->conflict ? "   changed by someone else since: stays as it is"
+				   : "   hangs together with what stays: stays as it is";
+	case FATE_MERGED:
+		return "   changed by someone else since: merged";
+	case FATE_MARKED:
+		return "   changed by someone else since: merged with conflict markers";
+	case FATE_STOPS:
+	case FATE_FORCED:
+		break;
+	}
+	return e->conflict ? "   CONFLICT: changed by someone else since" : "";
+}
+
+static void print_entry(const struct undo_entry *e)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	if (e->base) {
+		text_escape(&line, e->base, strlen(e->base));
+		buf_ch(&line, '/');
+	}
+	text_escape(&line, e->path, strlen(e->path));
+	if (e->other && *e->other) {
+		buf_str(&line, " -> ");
+		text_escape(&line, e->other, strlen(e->other));
+	}
+	printf("%c  %-11s %s%s%s%s\n", e->fate == FATE_KEPT ? '=' : e->what,
+	       e->fate == FATE_KEPT ? "stays" : verb_of(e->what), line.data, fate_of(e),
+	       e->why ? "; no merge: " : "", e->why ? e->why : "");
+}
+
+static void print_barrier(const struct barrier *b)
+{
+	char when[32];
+
+	clock_iso(when, b->last_us);
+	printf("!  edited from outside after step %" PRId64 ", %s: %zu path%s\n", b->after, when,
+	       b->count, b->count == 1 ? "" : "s");
+	for (size_t i = 0; i < b->n_paths; i++) {
+		AUTO_BUF struct buf line = BUF_INIT;
+
+		text_escape(&line, b->paths[i], strlen(b->paths[i]));
+		printf("!    %s\n", line.data);
+	}
+	if (b->count > b->n_paths)
+		printf("!    and %zu more\n", b->count - b->n_paths);
+}
+
+void print_plan(const struct undo_plan *p)
+{
+	for (size_t i = 0; i < p->n_barriers; i++)
+		print_barrier(&p->barriers[i]);
+	for (size_t i = 0; i < p->n_entries; i++)
+		print_entry(&p->entries[i]);
+}
+
+static bool print_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		       int old_line, int new_line)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	(void)data;
+	(void)old_line;
+	(void)new_line;
+	text_escape(&line, text, len);
+	printf("%s%s\n",
+	       kind == DIFF_ADD	      ? "+"
+	       : kind == DIFF_DEL     ? "-"
+	       : kind == DIFF_CONTEXT ? " "
+				      : "",
+	       line.data);
+	return true;
+}
+
+int print_merges(struct journal *j, const struct undo_plan *p, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+		struct undo_merge m;
+
+		if (e->fate != FATE_MERGED && e->fate != FATE_MARKED)
+			continue;
+		r = journal_merged(j, p->kind, p->n, e, &m, err);
+		if (r < 0)
+			break;
+		r = diff_texts(e->path, (struct span){.data = m.now, .len = m.now_len},
+			       (struct span){.data = m.then, .len = m.then_len}, print_line, NULL,
+			       err);
+		undo_merge_done(&m);
+	}
+	return r;
+}

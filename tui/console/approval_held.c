@@ -1,0 +1,103 @@
+/* approval_held - a step that a safeguard holds: what it did, what it waits for, what "no" ends. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/text.h"
+#include "tui/console/approval.h"
+
+/* "49: a, b, c, ...": samples of what the number counts. */
+static char *samples(const struct ui *ui, uint64_t total, const char *unit, char *const *ops,
+		     char *const *paths, size_t n)
+{
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "%llu%s", (unsigned long long)total, unit);
+	for (size_t i = 0; i < n; i++) {
+		const char *path = ui_path(ui, paths[i]);
+		char op[32];
+
+		buf_str(&b, i ? ", " : ": ");
+		if (ops) {
+			ui_op(ops[i], op, sizeof(op));
+			buf_fmt(&b, "%s ", op);
+		}
+		text_escape(&b, path, strlen(path));
+	}
+	if (n && total > n)
+		buf_str(&b, ", ...");
+	return buf_take(&b);
+}
+
+static char *wish(const struct guard_report *h)
+{
+	static const char *const what[LOSS_KINDS][2] = {
+		[LOSS_DELETE] = {"delete what was there before it",
+				 "delete more of what was there before it"},
+		[LOSS_OVERWRITE] = {"overwrite a large file that was there before it",
+				    "overwrite more of the large files that were there before it"},
+		[LOSS_REPLACE] = {"replace a file that was there before it",
+				  "replace more of the files that were there before it"},
+	};
+
+	return xstrdup(what[h->what][h->count > 0]);
+}
+
+static char *age(const struct ui *ui, const struct ask *ask)
+{
+	int64_t s = MAX((int64_t)0, (ui->now_us - ask->since_us) / 1000000);
+	int64_t left = (int64_t)ask->held->timeout_s - s;
+
+	if (!ask->held->timeout_s)
+		return xasprintf("%lld s: it waits until you answer", (long long)s);
+	return xasprintf("%lld s: denied by itself in %lld s", (long long)s,
+			 (long long)MAX(left, (int64_t)0));
+}
+
+void approval_held_facts(const struct ui *ui, const struct ask *ask, struct fact *f)
+{
+	static const char *const done[LOSS_KINDS] = {[LOSS_DELETE] = "deleted",
+						     [LOSS_OVERWRITE] = "overwrote",
+						     [LOSS_REPLACE] = "replaced"};
+	static const char *const ends[] = {
+		[GUARD_ENDS_COMMAND] = "ends the command and brings all of it back",
+		[GUARD_ENDS_RUN] = "ends the agent: its whole run is one step, and is rolled back",
+		[GUARD_ENDS_STRAYS] = "brings all of it back and ends what was left running; the "
+				      "agent goes on",
+	};
+	const struct guard_report *h = ask->held;
+
+	f[0] = (struct fact){"wants to", wish(h), 2};
+	f[1] = (struct fact){"command", approval_text(h->command), 3};
+	f[2] = (struct fact){done[h->what], samples(ui, h->count, "", NULL, h->was, h->n_was), 4};
+	f[3] = (struct fact){"waiting",
+			     samples(ui, h->held, h->held == 1 ? " call" : " calls", h->ops,
+				     h->would, h->n_would),
+			     4};
+	f[4] = (struct fact){"a denial",
+			     h->partial
+				     ? xasprintf("%s - but not all of it was kept", ends[h->ends])
+				     : xstrdup(ends[h->ends]),
+			     2};
+	f[5] = (struct fact){"held for", age(ui, ask), 1};
+}
+
+void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool armed,
+			   const struct guard_report *held)
+{
+	bool wide = r.w >= 66;
+	int label = wide ? 8 : 2, cols = (r.w - label) / 2, y = r.y + r.h - 2;
+	struct rect cell = {r.x + label, y, cols - 1, 1};
+
+	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
+	approval_choice(ui, s, cell, armed, ACTION_ALLOW_ONCE,
+			wide ? "the rest of this step" : "this step");
+	cell.x += cols;
+	if (held->by_line)
+		approval_choice(ui, s, cell, armed, ACTION_ALLOW_COMMAND,
+				wide ? "this command line *" : "command*");
+	cell = (struct rect){r.x + label, y + 1, cols - 1, 1};
+	ui_modal_text(s, r.x, y + 1, label, ROLE_EVENT_DENY, wide ? "x DENY" : "x");
+	approval_choice(ui, s, cell, armed, ACTION_DENY, wide ? "take it back" : "take back");
+	cell.x += cols;
+	approval_choice(ui, s, cell, armed, ACTION_BACK, wide ? "leave it waiting" : "wait");
+}

@@ -1,0 +1,21 @@
+/* console - the full-screen application around one run. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/session.h"
+
+struct console_options {
+	const char *theme, *keymap; /* name or path; NULL: default */
+	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
+	bool mouse;
+	bool ascii; /* no box drawing */
+};
+
+/*
+ * Opens the pty, puts its slave into a copy of spec, starts the session (which forks) before any
+ * thread, loop or curses exists, and runs until the human leaves.
+ * Returns the exit status: the agent's (128+N for a signal), or 125..127 with err set when cordon
+ * itself failed. Whatever happens, the human's terminal is as it was.
+ */
+int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
+	MUST_USE;

@@ -1,0 +1,175 @@
+/* draw - the whole screen from the ui: panes, popups, bars, and what they share. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/text.h"
+#include "tui/console/ui.h"
+
+static const char *const pane_titles[PANE_COUNT] = {"agent", "activity", "steps"};
+
+void ui_op(const char *op, char *out, size_t size)
+{
+	static const char *const words[][2] = {
+		{"open", "write"},	   {"openat", "write"},	   {"openat2", "write"},
+		{"creat", "write"},	   {"unlink", "delete"},   {"unlinkat", "delete"},
+		{"rmdir", "delete"},	   {"mkdirat", "mkdir"},   {"renameat", "rename"},
+		{"renameat2", "rename"},   {"linkat", "link"},	   {"symlinkat", "symlink"},
+		{"mknodat", "mknod"},	   {"fchmod", "chmod"},	   {"fchmodat", "chmod"},
+		{"fchmodat2", "chmod"},	   {"fchown", "chown"},	   {"lchown", "chown"},
+		{"fchownat", "chown"},	   {"utimensat", "utime"}, {"futimesat", "utime"},
+		{"ftruncate", "truncate"},
+	};
+
+	for (size_t i = 0; op && i < ARRAY_LEN(words); i++) {
+		if (str_eq(op, words[i][0])) {
+			snprintf(out, size, "%s", words[i][1]);
+			return;
+		}
+	}
+	text_escape_into(out, size, op ? op : "", op ? strlen(op) : 0);
+}
+
+struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger)
+{
+	int role = danger ? ROLE_MODAL_DANGER : ROLE_MODAL_BORDER;
+
+	surface_fill(s, r, ROLE_MODAL);
+	surface_box(s, r, role, BORDER_DOUBLE);
+	if (r.w > 8)
+		surface_fmt(s, r.x + 2, r.y, r.w - 4, danger ? ROLE_MODAL_DANGER : ROLE_MODAL_TITLE,
+			    " %s ", title);
+	return rect_inset(r, r.w > 50 ? 3 : 2, 1);
+}
+
+int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text)
+{
+	struct style st = surface_role(s, role);
+
+	st.bg = surface_role(s, ROLE_MODAL).bg;
+	return surface_text_style(s, x, y, cols, &st, text);
+}
+
+void ui_row_style(struct surface *s, struct rect row, bool selected, bool focused)
+{
+	struct style st;
+
+	if (!selected)
+		return;
+	st = surface_role(s, focused ? ROLE_SELECT : ROLE_SELECT_BLUR);
+	if (!focused)
+		st.fg = COLOR_DEFAULT;
+	surface_paint(s, row, &st);
+	if (focused) {
+		s->cursor.x = row.x; /* where screen readers and magnifiers look */
+		s->cursor.y = row.y;
+	}
+}
+
+/* "━━ activity ━━━━━━ filter: c ━━": a rule that carries the pane's name. */
+static void draw_title(struct ui *ui, struct surface *s, enum pane p, bool focused)
+{
+	struct rect r = ui->layout.title[p];
+	struct view *v = ui->panes[p];
+	char note[160] = "";
+	AUTO_BUF struct buf fit = BUF_INIT;
+	const char *line = s->ascii ? (focused ? "=" : "-") : (focused ? "━" : "─");
+	int used;
+
+	if (r.h == 0)
+		return;
+	for (int x = 0; x < r.w; x++)
+		surface_text(s, r.x + x, r.y, 1, focused ? ROLE_BORDER_FOCUS : ROLE_BORDER, line);
+	used = surface_fmt(s, r.x + 1, r.y, r.w - 2, focused ? ROLE_TITLE_FOCUS : ROLE_TITLE,
+			   " %s%s ", focused ? "> " : "", pane_titles[p]);
+	if (v->ops->note)
+		v->ops->note(v, note, sizeof(note));
+	if (!*note || r.w - used < 12)
+		return;
+	text_fit_middle(&fit, note, r.w - used - 6);
+	surface_fmt(s, r.x + r.w - text_width(fit.data) - 4, r.y, r.w, ROLE_DIM, " %s ", fit.data);
+}
+
+static void draw_panes(struct ui *ui, struct surface *s)
+{
+	const struct layout *l = &ui->layout;
+
+	surface_vline(s, l->divider.x, l->divider.y, l->divider.h, ROLE_BORDER);
+	surface_vline(s, l->divider_low.x, l->divider_low.y, l->divider_low.h, ROLE_BORDER);
+	for (enum pane p = 0; p < PANE_COUNT; p++) {
+		bool focused = ui->n_popups == 0 && ui->focus == p;
+		struct rect old = s->clip;
+
+		if (l->pane[p].h == 0 || l->pane[p].w == 0)
+			continue;
+		draw_title(ui, s, p, focused);
+		surface_clip(s, l->pane[p]);
+		ui->panes[p]->ops->draw(ui->panes[p], s, l->pane[p], focused);
+		s->clip = old;
+	}
+	if (l->tabs.h > 0)
+		bars_draw_tabs(ui, s, l->tabs);
+}
+
+static void draw_popups(struct ui *ui, struct surface *s)
+{
+	for (size_t i = 0; i < ui->n_popups; i++) {
+		struct view *v = ui->popups[i];
+		struct rect r = v->ops->size ? v->ops->size(v, ui->layout.body) : ui->layout.body;
+		struct rect old = surface_clip(s, r);
+
+		s->cursor.visible = false;
+		v->ops->draw(v, s, r, i + 1 == ui->n_popups);
+		s->clip = old;
+	}
+}
+
+static void draw_too_small(struct surface *s)
+{
+	char words[64];
+	int n = snprintf(words, sizeof(words), "cordon needs %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H);
+	int y = MAX(0, s->h / 2 - 1);
+
+	surface_text(s, MAX(0, (s->w - n) / 2), y, s->w, ROLE_TEXT, words);
+	n = snprintf(words, sizeof(words), "this is %dx%d", s->w, s->h);
+	surface_text(s, MAX(0, (s->w - n) / 2), y + 1, s->w, ROLE_DIM, words);
+}
+
+/*
+ * The agent has ended: the keys are cordon's from now on. Not while the human types, whose next key
+ * was meant for the agent and could be a q.
+ */
+static void agent_over(struct ui *ui)
+{
+	int64_t quiet = ui->input_us + UI_ARM_US;
+
+	if (ui->input_us && ui->now_us < quiet) {
+		ui->wake_us = quiet;
+		return;
+	}
+	ui->over = true;
+	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0)
+		ui_focus(ui, PANE_STEPS);
+	ui_say(ui, "The agent has ended. Look around, undo what you do not want; q leaves.");
+}
+
+void ui_draw(struct ui *ui, struct surface *s, int64_t now_us)
+{
+	struct style text = surface_role(s, ROLE_TEXT);
+
+	ui->now_us = now_us;
+	ui->wake_us = 0;
+	ui->dirty = false;
+	if (ui->spec.model->exited && !ui->over)
+		agent_over(ui);
+	surface_clear(s, &text);
+	if (ui->layout.mode == LAYOUT_TOO_SMALL) {
+		draw_too_small(s);
+		return;
+	}
+	draw_panes(ui, s);
+	draw_popups(ui, s);
+	bars_draw_hints(ui, s, ui->layout.hints);
+	bars_draw_status(ui, s, ui->layout.status);
+	if (ui->message_until_us > now_us && (!ui->wake_us || ui->message_until_us < ui->wake_us))
+		ui->wake_us = ui->message_until_us;
+}

@@ -1,0 +1,211 @@
+/* review - the changes of one step and their diff, read by a worker, file after file. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/review.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+/* One job at a time: the first lists the changes, the others read one file each. */
+struct review_worker {
+	struct review *review; /* NULL: nobody waits for it any more */
+	char **folders, *state_dir;
+	int64_t step;
+	atomic_bool stop;
+	bool started;
+	/* the worker's while a job runs */
+	struct journal *journal;
+	struct change *changes;
+	size_t n_changes, next;
+	/* the result of the job */
+	int result;
+	struct err err;
+	struct review_line *lines;
+	size_t n, cap, cut;
+	struct buf text;
+	int added, deleted;
+};
+
+static void worker_free(struct review_worker *w)
+{
+	change_free(w->changes, w->n_changes);
+	journal_close_all(w->journal);
+	for (size_t i = 0; w->folders[i]; i++)
+		free(w->folders[i]);
+	free(w->folders);
+	free(w->state_dir);
+	free(w->lines);
+	buf_done(&w->text);
+	free(w);
+}
+
+static bool on_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		    int old_line, int new_line)
+{
+	struct review_worker *w = data;
+
+	if (atomic_load(&w->stop))
+		return false;
+	w->added += kind == DIFF_ADD;
+	w->deleted += kind == DIFF_DEL;
+	if (w->n >= REVIEW_LINES) {
+		w->cut++;
+		return true;
+	}
+	if (w->n == w->cap) {
+		w->cap = w->cap ? w->cap * 2 : 256;
+		w->lines = xrealloc(w->lines, w->cap * sizeof(*w->lines));
+	}
+	w->lines[w->n++] = (struct review_line){.kind = kind,
+						.old_line = old_line,
+						.new_line = new_line,
+						.len = (uint32_t)len,
+						.at = w->text.len};
+	buf_add(&w->text, text, len);
+	return true;
+}
+
+static void add_words(struct review_worker *w, const char *words)
+{
+	if (w->n >= REVIEW_LINES)
+		w->n--;
+	on_line(w, DIFF_META, words, strlen(words), 0, 0);
+}
+
+static void work_list(void *job) /* worker thread */
+{
+	struct review_worker *w = job;
+
+	w->result = journal_open_all(&w->journal, (const char *const *)w->folders, w->state_dir,
+				     &w->err);
+	if (w->result >= 0)
+		w->result =
+			journal_changes(w->journal, w->step, &w->changes, &w->n_changes, &w->err);
+}
+
+static void work_file(void *job) /* worker thread */
+{
+	struct review_worker *w = job;
+	char words[128];
+	struct err err = {0};
+	int r;
+
+	w->n = w->cut = 0;
+	w->added = w->deleted = 0;
+	buf_clear(&w->text);
+	r = diff_change(w->journal, w->step, &w->changes[w->next], on_line, w, &err);
+	if (r < 0 && r != -ECANCELED)
+		add_words(w, err.text);
+	if (w->cut > 0) {
+		snprintf(words, sizeof(words), "%zu more lines: cordon diff %lld shows them all",
+			 w->cut, (long long)w->step);
+		add_words(w, words);
+	}
+}
+
+static void take_list(struct review *r, struct review_worker *w)
+{
+	r->listed = true;
+	r->result = w->result < 0 ? w->result : 0;
+	if (r->result < 0) {
+		snprintf(r->why, sizeof(r->why), "%.255s", w->err.text);
+		r->whole = true;
+		return;
+	}
+	r->n_files = w->n_changes;
+	r->files = xcalloc(r->n_files, sizeof(*r->files));
+	for (size_t i = 0; i < r->n_files; i++)
+		r->files[i].change = &w->changes[i];
+	r->whole = r->n_files == 0;
+}
+
+static void take_file(struct review *r, struct review_worker *w)
+{
+	struct review_file *f = &r->files[w->next];
+	size_t base = r->text.len;
+
+	f->loaded = true;
+	f->first_line = r->n_lines;
+	f->added = w->added;
+	f->deleted = w->deleted;
+	if (r->n_lines + w->n > r->cap_lines) {
+		r->cap_lines = MAX(r->cap_lines * 2, r->n_lines + w->n);
+		r->lines = xrealloc(r->lines, r->cap_lines * sizeof(*r->lines));
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		r->lines[r->n_lines] = w->lines[i];
+		r->lines[r->n_lines++].at += base;
+	}
+	buf_add(&r->text, w->text.data, w->text.len);
+	w->next++;
+	r->whole = w->next == w->n_changes;
+}
+
+static void done(void *job)
+{
+	struct review_worker *w = job;
+	struct review *r = w->review;
+
+	if (!r) {
+		worker_free(w);
+		return;
+	}
+	r->busy = false;
+	if (!r->listed)
+		take_list(r, w);
+	else
+		take_file(r, w);
+	r->news(r->view);
+}
+
+void review_more(struct review *r)
+{
+	if (r->busy || r->whole)
+		return;
+	r->busy = true;
+	r->submit(r->data, r->listed ? work_file : work_list, done, r->worker);
+}
+
+struct review *review_new(const char *const *folders, const char *state_dir, int64_t step,
+			  review_submit submit, void *data, void (*news)(void *view), void *view)
+{
+	struct review *r = xcalloc(1, sizeof(*r));
+	struct review_worker *w = xcalloc(1, sizeof(*w));
+	size_t n = 0;
+
+	while (folders[n])
+		n++;
+	*w = (struct review_worker){.review = r,
+				    .folders = xcalloc(n + 1, sizeof(char *)),
+				    .state_dir = xstrdup(state_dir),
+				    .step = step,
+				    .text = BUF_INIT};
+	for (size_t i = 0; i < n; i++)
+		w->folders[i] = xstrdup(folders[i]);
+	r->step = step;
+	r->worker = w;
+	r->submit = submit;
+	r->data = data;
+	r->news = news;
+	r->view = view;
+	r->text = (struct buf)BUF_INIT;
+	return r;
+}
+
+void review_free(struct review *r)
+{
+	if (!r)
+		return;
+	if (r->busy) {
+		r->worker->review = NULL;
+		atomic_store(&r->worker->stop, true);
+	} else {
+		worker_free(r->worker);
+	}
+	free(r->files);
+	free(r->lines);
+	buf_done(&r->text);
+	free(r);
+}

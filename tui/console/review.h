@@ -1,0 +1,56 @@
+/* review - the changes of one step and their diff, read by a worker, file after file. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/diff/diff.h"
+#include "core/journal/journal.h"
+
+/*
+ * Life:     review_new() -> review_more() as the reader comes near the end -> review_free(), also
+ *           while a worker is at it: the worker is told to stop and its end frees the rest.
+ * Threads:  the worker owns the journal handle and the file it reads while `busy`; everything that
+ *           is declared here belongs to the loop.
+ * Bounds:   REVIEW_LINES lines of a file are kept, then one line says how it goes on.
+ */
+#define REVIEW_LINES 50000
+
+struct review_line {
+	enum diff_line_kind kind;
+	int old_line, new_line;
+	uint32_t len;
+	size_t at; /* of text */
+};
+
+struct review_file {
+	const struct change *change; /* borrowed from the review */
+	bool loaded;
+	int added, deleted; /* -1: binary */
+	size_t first_line;
+};
+
+typedef void (*review_submit)(void *data, void (*work)(void *job), void (*done)(void *job),
+			      void *job);
+
+struct review {
+	int64_t step;
+	bool listed, busy, whole; /* whole: every file is here */
+	int result;		  /* of listing: 0 or negative errno */
+	char why[256];
+	struct review_file *files;
+	size_t n_files;
+	struct review_line *lines;
+	size_t n_lines, cap_lines;
+	struct buf text;
+	struct review_worker *worker;
+	review_submit submit;
+	void *data;
+	void (*news)(void *view); /* something arrived */
+	void *view;
+};
+
+struct review *review_new(const char *const *folders, const char *state_dir, int64_t step,
+			  review_submit submit, void *data, void (*news)(void *view), void *view)
+	MUST_USE;
+void review_free(struct review *r); /* NULL is a no-op */
+void review_more(struct review *r); /* read the next file unless one is being read */

@@ -1,0 +1,483 @@
+/* ui - the console without a terminal: panes, popups, focus, keys to verbs. Tests drive it whole.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/ui.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "tui/term/term.h"
+
+#define MESSAGE_US 6000000
+#define WHEEL_ROWS 3
+
+struct ui *ui_new(const struct ui_spec *spec)
+{
+	struct ui *ui = xcalloc(1, sizeof(*ui));
+
+	ui->spec = *spec;
+	ui->panes[PANE_TERMINAL] = view_terminal_new(ui);
+	ui->panes[PANE_AUDIT] = view_audit_new(ui);
+	ui->panes[PANE_STEPS] = view_steps_new(ui);
+	ui->dirty = true;
+	return ui;
+}
+
+void ui_free(struct ui *ui)
+{
+	if (!ui)
+		return;
+	while (ui->n_popups > 0)
+		ui_pop(ui);
+	for (size_t i = 0; i < PANE_COUNT; i++)
+		ui->panes[i]->ops->free(ui->panes[i]);
+	free(ui);
+}
+
+struct view *ui_top(const struct ui *ui)
+{
+	return ui->n_popups > 0 ? ui->popups[ui->n_popups - 1] : ui->panes[ui->focus];
+}
+
+void ui_push(struct ui *ui, struct view *v)
+{
+	if (ui->n_popups == UI_POPUPS) {
+		v->ops->free(v);
+		return;
+	}
+	ui->popups[ui->n_popups++] = v;
+	ui->keys.typed.n = 0;
+	ui->dirty = true;
+}
+
+void ui_close(struct ui *ui, struct view *v)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ui->n_popups; i++) {
+		if (ui->popups[i] != v)
+			ui->popups[kept++] = ui->popups[i];
+	}
+	if (kept == ui->n_popups)
+		return;
+	ui->n_popups = kept;
+	if (ui->prompt.view == v)
+		ui->prompt = (struct prompt){0};
+	v->ops->free(v);
+	ui->keys.typed.n = 0;
+	ui->dirty = true;
+}
+
+void ui_pop(struct ui *ui)
+{
+	if (ui->n_popups > 0)
+		ui_close(ui, ui->popups[ui->n_popups - 1]);
+}
+
+void ui_say(struct ui *ui, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
+	va_end(ap);
+	ui->message_until_us = ui->now_us + MESSAGE_US;
+	ui->dirty = true;
+}
+
+bool ui_armed(struct ui *ui, int64_t shown_us)
+{
+	int64_t since = MAX(shown_us, ui->input_us);
+
+	if (ui->now_us - since >= UI_ARM_US)
+		return true;
+	if (!ui->wake_us || since + UI_ARM_US < ui->wake_us)
+		ui->wake_us = since + UI_ARM_US;
+	return false;
+}
+
+const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size)
+{
+	return keymap_keys_of(ui->spec.keymap, place, a, out, size) ? out : "unbound";
+}
+
+const char *ui_path(const struct ui *ui, const char *path)
+{
+	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
+
+	return below && *below ? below : path ? path : "";
+}
+
+/* ---- size ----------------------------------------------------------------------------------- */
+
+static void relayout(struct ui *ui, int w, int h)
+{
+	ui->layout = layout_compute(w, h, ui->focus, ui->zoom);
+	ui->dirty = true;
+}
+
+struct rect ui_resize(struct ui *ui, int w, int h)
+{
+	struct layout l;
+
+	relayout(ui, w, h);
+	/* In tabs the agent keeps the size it has when it is the one shown. */
+	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL);
+	return l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
+}
+
+void ui_focus(struct ui *ui, enum pane p)
+{
+	const struct layout *l = &ui->layout;
+
+	ui->focus = p;
+	ui->keys.typed.n = 0;
+	relayout(ui, l->body.w, l->mode == LAYOUT_TOO_SMALL ? l->body.h : l->body.h + 2);
+}
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+static void to_pane(struct ui *ui, enum pane p)
+{
+	while (ui->n_popups > 0)
+		ui_pop(ui);
+	ui_focus(ui, p);
+}
+
+static bool open_popup(struct ui *ui, enum place place)
+{
+	return ui->n_popups > 0 && ui_top(ui)->ops->place == place;
+}
+
+static void show_approvals(struct ui *ui)
+{
+	if (ui->spec.model->n_asks == 0)
+		ui_say(ui, "Nothing waits for an answer.");
+	else if (!open_popup(ui, PLACE_APPROVALS))
+		ui_push(ui, dialog_approval_new(ui));
+}
+
+static void leave(struct ui *ui)
+{
+	if (ui->spec.model->exited)
+		ui->spec.verbs->leave(ui->spec.data);
+	else if (!open_popup(ui, PLACE_LEAVE))
+		ui_push(ui, dialog_leave_new(ui));
+}
+
+static bool may_plan(struct ui *ui)
+{
+	if (ui->spec.model->job.active)
+		ui_say(ui, "Another undo or redo is still at work.");
+	return !ui->spec.model->job.active && !open_popup(ui, PLACE_PLAN);
+}
+
+void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step)
+{
+	if (may_plan(ui))
+		ui_push(ui, dialog_plan_new(ui, kind, step));
+}
+
+void ui_restore(struct ui *ui, int64_t step, const char *path)
+{
+	if (may_plan(ui))
+		ui_push(ui, dialog_restore_new(ui, step, path));
+}
+
+/* From anywhere: back to before the newest step that is not undone yet. */
+static void undo_newest(struct ui *ui)
+{
+	const struct model *m = ui->spec.model;
+
+	for (size_t i = m->n_steps; i > 0; i--) {
+		const struct step_row *s = &m->steps[i - 1];
+
+		if (!s->undone) {
+			ui_undo(ui, UNDO_BACK, s->id);
+			return;
+		}
+	}
+	ui_say(ui, "There is no step to undo.");
+}
+
+static void open_prompt(struct ui *ui, enum query what)
+{
+	struct view *v = ui_top(ui);
+
+	if (!v->ops->query || (what == QUERY_FILTER && v->ops->place != PLACE_AUDIT &&
+			       v->ops->place != PLACE_STEPS)) {
+		ui_say(ui, "There is nothing to %s here.",
+		       what == QUERY_FILTER ? "filter" : "search");
+		return;
+	}
+	ui->prompt = (struct prompt){.active = true, .what = what, .view = v};
+	ui->dirty = true;
+}
+
+bool ui_global(struct ui *ui, enum action a)
+{
+	const struct ui_verbs *verbs = ui->spec.verbs;
+	struct view *top = ui_top(ui);
+
+	switch ((int)a) {
+	case ACTION_HELP:
+		if (!open_popup(ui, PLACE_HELP))
+			ui_push(ui, view_help_new(ui, top->ops->place));
+		return true;
+	case ACTION_QUIT:
+		leave(ui);
+		return true;
+	case ACTION_SUSPEND:
+		verbs->suspend(ui->spec.data);
+		return true;
+	case ACTION_REDRAW:
+		verbs->redraw(ui->spec.data);
+		return true;
+	case ACTION_SCROLL:
+		to_pane(ui, PANE_TERMINAL);
+		ui->panes[PANE_TERMINAL]->ops->act(ui->panes[PANE_TERMINAL], a);
+		return true;
+	case ACTION_ZOOM:
+		ui->zoom = !ui->zoom;
+		ui_focus(ui, ui->focus);
+		return true;
+	case ACTION_FOCUS_NEXT:
+		to_pane(ui, (enum pane)((ui->focus + 1) % PANE_COUNT));
+		return true;
+	case ACTION_FOCUS_PREV:
+		to_pane(ui, (enum pane)((ui->focus + PANE_COUNT - 1) % PANE_COUNT));
+		return true;
+	case ACTION_FOCUS_TERMINAL:
+		to_pane(ui, PANE_TERMINAL);
+		return true;
+	case ACTION_FOCUS_AUDIT:
+		to_pane(ui, PANE_AUDIT);
+		return true;
+	case ACTION_FOCUS_STEPS:
+		to_pane(ui, PANE_STEPS);
+		return true;
+	case ACTION_FOCUS_APPROVALS:
+		show_approvals(ui);
+		return true;
+	case ACTION_UNDO:
+		undo_newest(ui);
+		return true;
+	case ACTION_REDO:
+		ui_undo(ui, UNDO_REDO, 0);
+		return true;
+	case ACTION_SEARCH:
+		open_prompt(ui, QUERY_SEARCH);
+		return true;
+	case ACTION_FILTER:
+		open_prompt(ui, QUERY_FILTER);
+		return true;
+	case ACTION_BACK:
+		if (ui->n_popups > 0)
+			ui_pop(ui);
+		else if (ui->focus != PANE_TERMINAL)
+			ui_focus(ui, PANE_TERMINAL);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+static void prompt_end(struct ui *ui, bool keep)
+{
+	struct view *v = ui->prompt.view;
+	enum query what = ui->prompt.what;
+
+	ui->prompt.active = false;
+	if (!keep)
+		v->ops->query(v, what, "");
+}
+
+static void prompt_add(struct ui *ui, const char *text, size_t len)
+{
+	struct prompt *p = &ui->prompt;
+	char safe[LIST_QUERY];
+	size_t used = strlen(p->text);
+
+	text_escape_into(safe, sizeof(safe), text, len);
+	if (used + strlen(safe) < sizeof(p->text))
+		memcpy(p->text + used, safe, strlen(safe) + 1);
+	p->view->ops->query(p->view, p->what, p->text);
+}
+
+static void prompt_key(struct ui *ui, const struct key *k)
+{
+	struct prompt *p = &ui->prompt;
+	size_t len = strlen(p->text);
+
+	if (k->sym == SYM_ESC || (k->sym == 'c' && k->mods == MOD_CTRL)) {
+		prompt_end(ui, false);
+	} else if (k->sym == SYM_ENTER) {
+		prompt_end(ui, true);
+	} else if (k->sym == SYM_BACKSPACE || (k->sym == 'h' && k->mods == MOD_CTRL)) {
+		while (len > 0 && ((unsigned char)p->text[len - 1] & 0xc0) == 0x80)
+			len--;
+		p->text[len ? len - 1 : 0] = '\0';
+		p->view->ops->query(p->view, p->what, p->text);
+	} else if (k->sym == 'u' && k->mods == MOD_CTRL) {
+		p->text[0] = '\0';
+		p->view->ops->query(p->view, p->what, p->text);
+	} else if (k->mods == 0 && k->sym >= ' ' && k->sym < 0x110000) {
+		utf8proc_uint8_t utf8[4];
+		utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)k->sym, utf8);
+
+		prompt_add(ui, (const char *)utf8, (size_t)MAX(n, 0));
+	}
+}
+
+static bool terminal_has_keys(const struct ui *ui)
+{
+	return ui->n_popups == 0 && ui->focus == PANE_TERMINAL &&
+	       ui_top(ui)->ops->place == PLACE_TERMINAL;
+}
+
+static void to_agent(struct ui *ui, const struct event *ev)
+{
+	if (ui->spec.term)
+		term_input(ui->spec.term, ev, ui->layout.pane[PANE_TERMINAL]);
+}
+
+static void on_key(struct ui *ui, const struct event *ev);
+
+/* Esc and a key that came in one breath look like Alt: where that Alt means nothing, take both. */
+static void apart(struct ui *ui, const struct key *k)
+{
+	struct event esc = {.type = EVENT_KEY, .key = {SYM_ESC, 0}};
+	struct event rest = {.type = EVENT_KEY, .key = {k->sym, k->mods & ~(uint32_t)MOD_ALT}};
+
+	on_key(ui, &esc);
+	on_key(ui, &rest);
+}
+
+static void on_key(struct ui *ui, const struct event *ev)
+{
+	struct view *top = ui_top(ui);
+	bool sequence = ui->keys.typed.n > 0;
+	enum action a = ACTION_NONE;
+	char keys[64];
+
+	if (ui->prompt.active && ev->key.mods & MOD_ALT) {
+		apart(ui, &ev->key);
+		return;
+	}
+	if (ui->prompt.active) {
+		prompt_key(ui, &ev->key);
+		return;
+	}
+	switch (keymap_feed(ui->spec.keymap, &ui->keys, top->ops->place, ev->key, &a)) {
+	case KEYMAP_PENDING:
+		break;
+	case KEYMAP_NONE:
+		if (terminal_has_keys(ui) && !sequence) {
+			to_agent(ui, ev);
+		} else if (ev->key.mods & MOD_ALT && !sequence) {
+			apart(ui, &ev->key);
+		} else if (sequence) {
+			struct keys one = {.n = 1, .key = {ev->key}};
+
+			keys_format(&one, keys, sizeof(keys));
+			ui_say(ui, "No key sequence here ends in %s.", keys);
+		}
+		break;
+	case KEYMAP_FOUND:
+		if (a == ACTION_SEND_PREFIX)
+			to_agent(ui, ev);
+		else if (!top->ops->act(top, a))
+			ui_global(ui, a);
+		break;
+	}
+}
+
+static void mouse_pane(struct ui *ui, const struct mouse *m)
+{
+	const struct layout *l = &ui->layout;
+
+	for (enum pane p = 0; p < PANE_COUNT; p++) {
+		struct view *v = ui->panes[p];
+
+		if (!rect_has(l->pane[p], m->x, m->y) && !rect_has(l->title[p], m->x, m->y))
+			continue;
+		if (m->action == MOUSE_PRESS && p != ui->focus)
+			ui_focus(ui, p);
+		else if (v->ops->mouse)
+			v->ops->mouse(v, m, l->pane[p]);
+		return;
+	}
+	if (m->action == MOUSE_PRESS && rect_has(l->tabs, m->x, m->y))
+		ui_focus(ui, (enum pane)MIN((m->x - l->tabs.x) * PANE_COUNT / MAX(l->tabs.w, 1),
+					    PANE_COUNT - 1));
+}
+
+static void on_mouse(struct ui *ui, const struct mouse *m)
+{
+	struct view *top = ui_top(ui);
+
+	if (ui->n_popups == 0)
+		mouse_pane(ui, m);
+	else if (top->ops->mouse)
+		top->ops->mouse(top, m,
+				top->ops->size ? top->ops->size(top, ui->layout.body)
+					       : ui->layout.body);
+}
+
+void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
+{
+	ui->now_us = now_us;
+	ui->dirty = true;
+	if (ui->layout.mode == LAYOUT_TOO_SMALL && !terminal_has_keys(ui))
+		return; /* nobody answers what nobody sees */
+	switch (ev->type) {
+	case EVENT_KEY:
+		on_key(ui, ev);
+		ui->input_us = now_us;
+		break;
+	case EVENT_PASTE: /* text for the agent or a prompt, never keys */
+		if (ui->prompt.active)
+			prompt_add(ui, ev->paste.data, ev->paste.len);
+		else if (terminal_has_keys(ui) && ui->keys.typed.n == 0)
+			to_agent(ui, ev);
+		ui->input_us = now_us;
+		break;
+	case EVENT_MOUSE:
+		on_mouse(ui, &ev->mouse);
+		break;
+	case EVENT_FOCUS:
+		to_agent(ui, ev);
+		break;
+	}
+}
+
+void ui_changed(struct ui *ui)
+{
+	const struct model *m = ui->spec.model;
+
+	for (size_t i = 0; i < PANE_COUNT; i++) {
+		if (ui->panes[i]->ops->changed)
+			ui->panes[i]->ops->changed(ui->panes[i]);
+	}
+	for (size_t i = ui->n_popups; i > 0; i--) { /* a popup may close itself, and only itself */
+		if (i <= ui->n_popups && ui->popups[i - 1]->ops->changed)
+			ui->popups[i - 1]->ops->changed(ui->popups[i - 1]);
+	}
+	if (m->n_asks > 0 && m->asks[m->n_asks - 1].id > ui->ask_seen) {
+		ui->ask_seen = m->asks[m->n_asks - 1].id;
+		ui->spec.verbs->bell(ui->spec.data);
+	}
+	if (m->n_stopped != ui->stopped_seen) {
+		AUTO_BUF struct buf words = BUF_INIT;
+
+		ui->stopped_seen = m->n_stopped;
+		text_escape(&words, m->stopped, strlen(m->stopped));
+		ui_say(ui, "x %s", words.data);
+	}
+	ui->dirty = true;
+}

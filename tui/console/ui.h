@@ -1,0 +1,123 @@
+/* ui - the console without a terminal: panes, popups, focus, keys to verbs. Tests drive it whole.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/model.h"
+#include "tui/console/layout.h"
+#include "tui/console/list.h"
+#include "tui/console/view.h"
+#include "tui/look/keymap.h"
+#include "tui/look/theme.h"
+
+struct term;
+
+/* What the console can do to the world; the loop binds it to a session, tests to a recorder. */
+struct ui_verbs {
+	void (*answer)(void *data, uint64_t ask, int answer);
+	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
+	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
+	/* One path of a step; plan: only what would change. 0: it cannot be sent. */
+	uint64_t (*restore)(void *data, bool plan, int64_t step, const char *path, unsigned flags);
+	void (*stop)(void *data); /* the commands that run */
+	void (*cancel)(void *data);
+	void (*leave)(void *data); /* ends the agent when it still runs */
+	void (*suspend)(void *data);
+	void (*redraw)(void *data);
+	void (*bell)(void *data);
+	/* work() runs on a worker, then done() on the loop; at once in tests. */
+	void (*submit)(void *data, void (*work)(void *job), void (*done)(void *job), void *job);
+};
+
+struct ui_spec {
+	const struct model *model;
+	const struct keymap *keymap;
+	struct term *term; /* may be NULL in tests */
+	const struct ui_verbs *verbs;
+	void *data;		    /* for verbs */
+	const char *folder;	    /* paths below it are shown without it; may be NULL */
+	const char *const *folders; /* all of them; for the step view, as state_dir; may be NULL */
+	const char *state_dir;
+	bool mouse;
+};
+
+#define UI_POPUPS 4
+#define UI_ARM_US 500000 /* answers and confirmations count after this long without a key */
+
+struct prompt {
+	bool active;
+	enum query what;
+	struct view *view;
+	char text[LIST_QUERY];
+};
+
+struct ui {
+	struct ui_spec spec;
+	struct layout layout;
+	enum pane focus;
+	bool zoom;
+	struct view *panes[PANE_COUNT];
+	struct view *popups[UI_POPUPS];
+	size_t n_popups;
+	struct keymap_state keys;
+	struct prompt prompt;
+	char message[512];
+	int64_t message_until_us;
+	uint64_t ask_seen;	  /* the newest that rang the bell */
+	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
+	bool over;		  /* the agent has ended, and the human was not typing into it */
+	int64_t now_us, input_us; /* monotonic: this turn, the newest key */
+	int64_t wake_us;	  /* draw again then, though nothing happens; 0: never */
+	bool dirty;
+};
+
+struct ui *ui_new(const struct ui_spec *spec) MUST_USE;
+void ui_free(struct ui *ui);
+/* Lays out for this size; the agent's pane is returned so that its pty can follow. */
+struct rect ui_resize(struct ui *ui, int w, int h);
+void ui_event(struct ui *ui, const struct event *ev, int64_t now_us);
+void ui_changed(struct ui *ui); /* the model is newer */
+void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
+
+/* For views. */
+void ui_push(struct ui *ui, struct view *v);  /* takes it over */
+void ui_pop(struct ui *ui);		      /* frees the top popup */
+void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
+void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void ui_focus(struct ui *ui, enum pane p);
+struct view *ui_top(const struct ui *ui); /* who gets the keys */
+/* What was shown first at shown_us may be answered now; asks for a wake-up otherwise. */
+bool ui_armed(struct ui *ui, int64_t shown_us);
+bool ui_global(struct ui *ui, enum action a);
+void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
+void ui_restore(struct ui *ui, int64_t step, const char *path);
+const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
+/* A path as the human knows it: relative to the working folder when it lies inside. */
+const char *ui_path(const struct ui *ui, const char *path);
+/* "openat" -> "write", "unlinkat" -> "delete": what a call means to the human. Escaped. */
+void ui_op(const char *op, char *out, size_t size);
+/* A double-lined box with a title, cleared inside; returns the inside. */
+struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger);
+/* A role of the lists on the ground of a box. */
+int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text);
+void ui_row_style(struct surface *s, struct rect row, bool selected, bool focused);
+
+/* bars.c */
+void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
+void bars_draw_status(struct ui *ui, struct surface *s, struct rect r);
+void bars_draw_tabs(struct ui *ui, struct surface *s, struct rect r);
+
+/* The views. */
+struct view *view_terminal_new(struct ui *ui) MUST_USE;
+struct view *view_audit_new(struct ui *ui) MUST_USE;
+struct view *view_steps_new(struct ui *ui) MUST_USE;
+struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
+struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
+struct view *dialog_approval_new(struct ui *ui) MUST_USE;
+struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step) MUST_USE;
+struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) MUST_USE;
+/* words: what is in the way of an undo or redo that was asked for. */
+struct view *dialog_busy_new(struct ui *ui, enum undo_kind kind, int64_t step, const char *words)
+	MUST_USE;
+struct view *dialog_progress_new(struct ui *ui, uint64_t request) MUST_USE;
+struct view *dialog_leave_new(struct ui *ui) MUST_USE;

@@ -1,0 +1,108 @@
+/* verbs - what views ask for, done to the session, the terminal and the program. */
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+
+#include "core/base/clock.h"
+#include "tui/console/console_priv.h"
+#include "tui/console/work.h"
+
+#define BELL_US 500000
+
+static void verb_answer(void *data, uint64_t ask, int answer)
+{
+	struct console *c = data;
+
+	session_answer(c->session, ask, answer);
+}
+
+static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
+{
+	return session_plan(((struct console *)data)->session, kind, n, flags);
+}
+
+static uint64_t verb_undo(void *data, enum undo_kind kind, size_t n, unsigned flags)
+{
+	return session_undo(((struct console *)data)->session, kind, n, flags);
+}
+
+static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *path, unsigned flags)
+{
+	struct session *s = ((struct console *)data)->session;
+	const char *const paths[] = {path, NULL};
+
+	return plan ? session_restore_plan(s, step, paths, flags)
+		    : session_restore(s, step, paths, flags);
+}
+
+static void verb_cancel(void *data)
+{
+	session_cancel(((struct console *)data)->session);
+}
+
+static void verb_stop(void *data)
+{
+	session_stop(((struct console *)data)->session);
+}
+
+static void verb_leave(void *data)
+{
+	console_leave(data);
+}
+
+static void verb_suspend(void *data)
+{
+	struct console *c = data;
+
+	screen_suspend(c->screen);
+	raise(SIGTSTP); /* goes on here after SIGCONT */
+	screen_resume(c->screen);
+	c->ui->dirty = true;
+	console_schedule(c);
+}
+
+static void verb_redraw(void *data)
+{
+	screen_redraw(((struct console *)data)->screen);
+}
+
+static void verb_bell(void *data)
+{
+	struct console *c = data;
+	int64_t now = clock_mono_us();
+
+	if (!c->screen || now - c->rang_us < BELL_US)
+		return;
+	c->rang_us = now;
+	screen_bell(c->screen);
+}
+
+static void after_work(void *data)
+{
+	struct console *c = data;
+
+	if (c->ui && !c->leaving)
+		console_schedule(c);
+}
+
+static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)
+{
+	struct console *c = data;
+
+	work_submit(&c->loop,
+		    &(struct work){
+			    .run = work, .done = done, .job = job, .after = after_work, .data = c});
+}
+
+const struct ui_verbs console_verbs = {
+	.answer = verb_answer,
+	.plan = verb_plan,
+	.undo = verb_undo,
+	.restore = verb_restore,
+	.stop = verb_stop,
+	.cancel = verb_cancel,
+	.leave = verb_leave,
+	.suspend = verb_suspend,
+	.redraw = verb_redraw,
+	.bell = verb_bell,
+	.submit = verb_submit,
+};

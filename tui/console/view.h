@@ -1,0 +1,40 @@
+/* view - a pane or a popup: paints the model, turns actions into verbs. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/look/action.h"
+#include "tui/look/input.h"
+#include "tui/look/surface.h"
+
+struct ui;
+struct view;
+
+enum query {
+	QUERY_SEARCH,
+	QUERY_FILTER,
+};
+
+/*
+ * Threads: main loop. draw() may move the view's own scroll position so that it fits, nothing else.
+ * A popup frees itself by ui_pop(); panes live as long as the ui.
+ */
+struct view_ops {
+	enum place place; /* keymap section and help heading */
+	/* The popup's rectangle in the body; NULL: all of it. Panes leave it NULL. */
+	struct rect (*size)(struct view *v, struct rect body);
+	void (*draw)(struct view *v, struct surface *s, struct rect r, bool focused);
+	bool (*act)(struct view *v, enum action a); /* false: not mine */
+	/* Words after the title of a pane ("filter: x", "3 of 120"); may be NULL. */
+	void (*note)(struct view *v, char *out, size_t size);
+	/* The human types after / or &: called at each change. NULL: no search here. */
+	void (*query)(struct view *v, enum query what, const char *text);
+	void (*mouse)(struct view *v, const struct mouse *m, struct rect r); /* may be NULL */
+	void (*changed)(struct view *v); /* the model is newer; may be NULL */
+	void (*free)(struct view *v);
+	const enum action *hints; /* most relevant first, ends with ACTION_NONE */
+};
+
+struct view {
+	const struct view_ops *ops;
+	struct ui *ui;
+};

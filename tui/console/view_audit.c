@@ -1,0 +1,280 @@
+/* view_audit - what the agent touches, live. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "tui/console/ui.h"
+
+#define TIME_MIN_W 56 /* narrower rows do without the time */
+#define OP_COLS	   7
+
+/*
+ * Without a filter list rows are model rows. With one, `match` holds the seq of every row that
+ * fits, grown as rows come in, so that a flood costs each row one comparison.
+ */
+struct view_audit {
+	struct view v;
+	struct list list;
+	uint64_t *match;
+	size_t n_match, cap_match;
+	uint64_t seen_seq; /* rows up to here have been compared */
+};
+
+static const enum action hints[] = {ACTION_SEARCH, ACTION_FILTER,      ACTION_OPEN,
+				    ACTION_BOTTOM, ACTION_FOCUS_STEPS, ACTION_FOCUS_TERMINAL,
+				    ACTION_NONE};
+
+/* Verdicts have a sign and a word, not only a colour. */
+static const struct {
+	const char *sign, *word, *name;
+	int role;
+} kinds[] = {
+	[ROW_TOUCH] = {" ", "", "touch", ROLE_EVENT_TOUCH},
+	[ROW_DENY] = {"x", "DENY ", "deny", ROLE_EVENT_DENY},
+	[ROW_EXEC] = {">", "", "exec", ROLE_EVENT_EXEC},
+	[ROW_ASK] = {"?", "ASK ", "ask", ROLE_EVENT_ASK},
+	[ROW_DECISION] = {"+", "", "decision", ROLE_EVENT_ALLOW},
+	[ROW_NOTE] = {"-", "", "note", ROLE_EVENT_NOTE},
+	[ROW_EXTERNAL] = {"!", "EDIT ", "edit", ROLE_EVENT_ASK},
+};
+
+static uint64_t first_seq(const struct model *m)
+{
+	const struct row *r = model_row(m, 0);
+
+	return r ? r->seq : 0;
+}
+
+static void row_text(const struct ui *ui, const struct row *r, struct buf *out)
+{
+	const char *path = ui_path(ui, r->text);
+	char op[24];
+
+	ui_op(r->op, op, sizeof(op));
+	buf_fmt(out, "%s%s ", kinds[r->kind].word, op);
+	text_escape(out, path, strlen(path));
+	if (r->more && *r->more) {
+		buf_ch(out, ' ');
+		text_escape(out, r->more, strlen(r->more));
+	}
+}
+
+/* "kind:deny", "step:12" beside plain words. */
+static bool row_matches(struct view_audit *a, const struct row *r)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "kind:%s step:%lld ", kinds[r->kind].name, (long long)r->step);
+	row_text(a->v.ui, r, &b);
+	return list_match(a->list.filter, b.data);
+}
+
+static void take_new_rows(struct view_audit *a)
+{
+	const struct model *m = a->v.ui->spec.model;
+	uint64_t first = first_seq(m);
+	size_t gone = 0;
+
+	while (gone < a->n_match && a->match[gone] < first)
+		gone++;
+	if (gone > 0) {
+		memmove(a->match, a->match + gone, (a->n_match - gone) * sizeof(*a->match));
+		a->n_match -= gone;
+		a->list.cursor -= MIN(gone, a->list.cursor);
+		a->list.top -= MIN(gone, a->list.top);
+	}
+	for (size_t i = a->seen_seq >= first ? a->seen_seq - first + 1 : 0; i < m->row_count; i++) {
+		const struct row *r = model_row(m, i);
+
+		a->seen_seq = r->seq;
+		if (!row_matches(a, r))
+			continue;
+		if (a->n_match == a->cap_match) {
+			a->cap_match = a->cap_match ? a->cap_match * 2 : 256;
+			a->match = xrealloc(a->match, a->cap_match * sizeof(*a->match));
+		}
+		a->match[a->n_match++] = r->seq;
+	}
+}
+
+static size_t count(const struct view_audit *a)
+{
+	return *a->list.filter ? a->n_match : a->v.ui->spec.model->row_count;
+}
+
+static const struct row *row_at(const struct view_audit *a, size_t i)
+{
+	const struct model *m = a->v.ui->spec.model;
+
+	if (!*a->list.filter)
+		return model_row(m, i);
+	return i < a->n_match ? model_row(m, a->match[i] - first_seq(m)) : NULL;
+}
+
+static void changed(struct view *v)
+{
+	struct view_audit *a = (struct view_audit *)v;
+	const struct model *m = v->ui->spec.model;
+	uint64_t first = first_seq(m);
+
+	if (*a->list.filter) {
+		take_new_rows(a);
+	} else if (!a->list.follow && first > a->seen_seq) { /* the ring moved under the cursor */
+		uint64_t by = a->seen_seq ? first - a->seen_seq : 0;
+
+		a->list.cursor -= MIN(by, a->list.cursor);
+		a->list.top -= MIN(by, a->list.top);
+	}
+	if (!*a->list.filter)
+		a->seen_seq = first;
+}
+
+static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
+{
+	struct view_audit *a = data;
+	const struct row *r = row_at(a, i);
+	struct ui *ui = a->v.ui;
+	int x = line.x, end = line.x + line.w, role;
+	char hms[16], op[24];
+
+	if (!r)
+		return;
+	role = kinds[r->kind].role;
+	if (r->kind == ROW_DECISION && r->result != 0)
+		role = ROLE_EVENT_DENY;
+	if (line.w >= TIME_MIN_W) {
+		clock_hms(hms, r->wall_us);
+		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
+	}
+	x += surface_text(s, x + 1, line.y, 2, role,
+			  r->kind == ROW_DECISION && r->result != 0 ? "x" : kinds[r->kind].sign) +
+	     2;
+	x += surface_text(s, x, line.y, 8, role, kinds[r->kind].word);
+	if (r->kind == ROW_EXEC || r->kind == ROW_NOTE) {
+		surface_hostile_end(s, x, line.y, end - x - 1, role,
+				    r->text && *r->text ? r->text
+				    : r->op		? r->op
+							: "");
+		return;
+	}
+	ui_op(r->op, op, sizeof(op));
+	surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : role, op);
+	x += MAX(text_width(op), *kinds[r->kind].word ? 0 : OP_COLS) + 1;
+	x += surface_hostile(s, x, line.y, end - x - 1, role, ui_path(ui, r->text));
+	if (r->more && *r->more && end - x > 8)
+		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, r->more));
+}
+
+static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	list_draw(&a->list, s, r, focused, count(a),
+		  *a->list.filter ? "Nothing matches the filter." : "Nothing touched yet.",
+		  draw_row, a);
+}
+
+static void note(struct view *v, char *out, size_t size)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	if (!list_note(&a->list, count(a), out, size) && v->ui->spec.model->rows_dropped > 0)
+		snprintf(out, size, "newest %d", MODEL_ROWS);
+}
+
+static void text_of(void *data, size_t i, struct buf *out)
+{
+	struct view_audit *a = data;
+	const struct row *r = row_at(a, i);
+
+	if (r)
+		row_text(a->v.ui, r, out);
+}
+
+static void query(struct view *v, enum query what, const char *text)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	if (what == QUERY_SEARCH) {
+		if (!list_search(&a->list, text, count(a), text_of, a))
+			ui_say(v->ui, "No line has '%s'.", text);
+		return;
+	}
+	snprintf(a->list.filter, sizeof(a->list.filter), "%s", text);
+	a->n_match = 0;
+	a->seen_seq = 0;
+	a->list.follow = true;
+	if (*text)
+		take_new_rows(a);
+	else
+		a->seen_seq = first_seq(v->ui->spec.model);
+}
+
+static bool open_row(struct view_audit *a)
+{
+	const struct row *r = row_at(a, a->list.cursor);
+	struct ui *ui = a->v.ui;
+
+	if (r && r->kind == ROW_ASK && ui->spec.model->n_asks > 0)
+		ui_push(ui, dialog_approval_new(ui));
+	else if (r && r->step != 0)
+		ui_push(ui, view_step_new(ui, r->step));
+	else
+		ui_say(ui, "This line belongs to no step.");
+	return true;
+}
+
+static bool act(struct view *v, enum action what)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	if (list_keys(&a->list, v->ui, what, count(a), text_of, a))
+		return true;
+	switch ((int)what) {
+	case ACTION_OPEN:
+		return open_row(a);
+	case ACTION_BACK:
+		if (!*a->list.filter)
+			return false;
+		query(v, QUERY_FILTER, "");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	list_mouse(&a->list, m, r, count(a));
+}
+
+static void view_free(struct view *v)
+{
+	free(((struct view_audit *)v)->match);
+	free(v);
+}
+
+static const struct view_ops ops = {
+	.place = PLACE_AUDIT,
+	.draw = draw,
+	.act = act,
+	.note = note,
+	.query = query,
+	.mouse = mouse,
+	.changed = changed,
+	.free = view_free,
+	.hints = hints,
+};
+
+struct view *view_audit_new(struct ui *ui)
+{
+	struct view_audit *a = xcalloc(1, sizeof(*a));
+
+	a->v = (struct view){.ops = &ops, .ui = ui};
+	a->list.follow = true;
+	return &a->v;
+}

@@ -1,0 +1,212 @@
+/* view_steps - every command that changed something: the rows that can be opened and undone. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "tui/console/ui.h"
+
+struct view_steps {
+	struct view v;
+	struct list list;
+	size_t *shown; /* indexes into model.steps that pass the filter */
+	size_t n, cap;
+};
+
+static const enum action hints[] = {ACTION_OPEN,   ACTION_UNDO,	       ACTION_REDO,
+				    ACTION_SEARCH, ACTION_FOCUS_AUDIT, ACTION_FOCUS_TERMINAL,
+				    ACTION_NONE};
+
+static void step_text(const struct step_row *st, struct buf *out)
+{
+	buf_fmt(out, "%lld ", (long long)st->id);
+	if (st->command)
+		text_escape(out, st->command, strlen(st->command));
+	if (st->undone)
+		buf_str(out, " undone");
+	if (st->incomplete)
+		buf_str(out, " incomplete");
+}
+
+static void collect(struct view_steps *p)
+{
+	const struct model *m = p->v.ui->spec.model;
+
+	if (p->cap < m->n_steps) {
+		p->cap = m->n_steps + 64;
+		p->shown = xrealloc(p->shown, p->cap * sizeof(*p->shown));
+	}
+	p->n = 0;
+	for (size_t i = 0; i < m->n_steps; i++) {
+		AUTO_BUF struct buf b = BUF_INIT;
+
+		if (*p->list.filter)
+			step_text(&m->steps[i], &b);
+		if (list_match(p->list.filter, b.data))
+			p->shown[p->n++] = i;
+	}
+}
+
+static const struct step_row *step_at(const struct view_steps *p, size_t i)
+{
+	return i < p->n ? &p->v.ui->spec.model->steps[p->shown[i]] : NULL;
+}
+
+/* What became of it, in a sign and a word. */
+static int state_of(const struct step_row *st, char *out, size_t size)
+{
+	if (st->running) {
+		snprintf(out, size, "> running");
+		return ROLE_EVENT_EXEC;
+	}
+	if (st->undone) {
+		snprintf(out, size, "- undone");
+		return ROLE_DIM;
+	}
+	if (st->incomplete) {
+		snprintf(out, size, "! partial");
+		return ROLE_EVENT_DENY;
+	}
+	if (st->kind == STEP_COMMAND && st->exit_status != 0) {
+		snprintf(out, size, "x %d", st->exit_status);
+		return ROLE_EVENT_DENY;
+	}
+	snprintf(out, size, "+ %zu file%s", st->paths, st->paths == 1 ? "" : "s");
+	return ROLE_EVENT_ALLOW;
+}
+
+static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
+{
+	const struct step_row *st = step_at(data, i);
+	int x = line.x + 1, end = line.x + line.w, role;
+	char state[32], id[24], hms[16];
+
+	if (!st)
+		return;
+	if (line.w >= 60) {
+		clock_hms(hms, st->began_us);
+		x += surface_text(s, x, line.y, 9, ROLE_DIM, hms) + 1;
+	}
+	snprintf(id, sizeof(id), "%3lld", (long long)st->id);
+	x += surface_text(s, x, line.y, 8, ROLE_DIM, id) + 2;
+	role = state_of(st, state, sizeof(state));
+	end -= 12;
+	surface_hostile_end(s, x, line.y, end - x, st->undone ? ROLE_DIM : ROLE_TEXT,
+			    st->kind == STEP_AMBIENT && !(st->command && *st->command)
+				    ? "(background)"
+			    : st->command ? st->command
+					  : "");
+	surface_text(s, end + 1, line.y, 11, role, state);
+}
+
+static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
+{
+	struct view_steps *p = (struct view_steps *)v;
+
+	collect(p);
+	list_draw(&p->list, s, r, focused, p->n,
+		  *p->list.filter ? "No step matches the filter."
+				  : "No command changed a file yet.",
+		  draw_row, p);
+}
+
+static void note(struct view *v, char *out, size_t size)
+{
+	struct view_steps *p = (struct view_steps *)v;
+
+	list_note(&p->list, p->n, out, size);
+}
+
+static void text_of(void *data, size_t i, struct buf *out)
+{
+	const struct step_row *st = step_at(data, i);
+
+	if (st)
+		step_text(st, out);
+}
+
+static void query(struct view *v, enum query what, const char *text)
+{
+	struct view_steps *p = (struct view_steps *)v;
+
+	if (what == QUERY_FILTER) {
+		snprintf(p->list.filter, sizeof(p->list.filter), "%s", text);
+		p->list.follow = true;
+		collect(p);
+	} else if (!list_search(&p->list, text, p->n, text_of, p)) {
+		ui_say(v->ui, "No step has '%s'.", text);
+	}
+}
+
+static bool undo(struct view_steps *p)
+{
+	const struct step_row *st = step_at(p, p->list.cursor);
+	struct ui *ui = p->v.ui;
+
+	if (!st)
+		ui_say(ui, "There is no step to undo.");
+	else if (st->undone)
+		ui_say(ui, "Step %lld is undone already: redo brings it back.", (long long)st->id);
+	else
+		ui_undo(ui, UNDO_BACK, st->id);
+	return true;
+}
+
+static bool act(struct view *v, enum action a)
+{
+	struct view_steps *p = (struct view_steps *)v;
+	const struct step_row *st;
+
+	collect(p);
+	if (list_keys(&p->list, v->ui, a, p->n, text_of, p))
+		return true;
+	switch ((int)a) {
+	case ACTION_OPEN:
+		st = step_at(p, p->list.cursor);
+		if (st)
+			ui_push(v->ui, view_step_new(v->ui, st->id));
+		return true;
+	case ACTION_UNDO:
+		return undo(p);
+	case ACTION_BACK:
+		if (!*p->list.filter)
+			return false;
+		query(v, QUERY_FILTER, "");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_steps *p = (struct view_steps *)v;
+
+	list_mouse(&p->list, m, r, p->n);
+}
+
+static void view_free(struct view *v)
+{
+	free(((struct view_steps *)v)->shown);
+	free(v);
+}
+
+static const struct view_ops ops = {
+	.place = PLACE_STEPS,
+	.draw = draw,
+	.act = act,
+	.note = note,
+	.query = query,
+	.mouse = mouse,
+	.free = view_free,
+	.hints = hints,
+};
+
+struct view *view_steps_new(struct ui *ui)
+{
+	struct view_steps *p = xcalloc(1, sizeof(*p));
+
+	p->v = (struct view){.ops = &ops, .ui = ui};
+	p->list.follow = true;
+	return &p->v;
+}

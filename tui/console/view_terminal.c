@@ -1,0 +1,200 @@
+/* view_terminal - the agent's pane: live, or scrolled back for reading and searching. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/text.h"
+#include "tui/console/ui.h"
+#include "tui/term/term.h"
+
+#define WHEEL_LINES 3
+
+/* Two faces: live (every key is the agent's) and scrolled back (keys are cordon's). */
+struct view_terminal {
+	struct view v;
+	bool searched;
+};
+
+static const enum action live_hints[] = {ACTION_FOCUS_AUDIT, ACTION_FOCUS_STEPS, ACTION_UNDO,
+					 ACTION_SCROLL,	     ACTION_ZOOM,	 ACTION_QUIT,
+					 ACTION_NONE};
+static const enum action scroll_hints[] = {ACTION_UP,	  ACTION_DOWN,	      ACTION_PAGE_UP,
+					   ACTION_SEARCH, ACTION_SEARCH_NEXT, ACTION_BACK,
+					   ACTION_BOTTOM, ACTION_NONE};
+
+static const struct view_ops live_ops, scroll_ops;
+
+/* What the agent left in the terminal's own colours takes the theme's. */
+static void tint(struct surface *s, struct rect r)
+{
+	struct style st = surface_role(s, ROLE_TERMINAL);
+
+	for (int y = r.y; y < r.y + r.h; y++) {
+		for (int x = r.x; x < r.x + r.w; x++) {
+			struct cell *c = surface_cell(s, x, y);
+
+			if (c && c->style.fg == COLOR_DEFAULT)
+				c->style.fg = st.fg;
+			if (c && c->style.bg == COLOR_DEFAULT)
+				c->style.bg = st.bg;
+		}
+	}
+}
+
+static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
+{
+	struct term *t = v->ui->spec.term;
+	struct term_cursor cur;
+
+	if (!t) {
+		surface_fill(s, r, ROLE_TERMINAL);
+		return;
+	}
+	term_draw(t, s, r);
+	tint(s, rect_intersect(r, s->clip));
+	if (focused && term_cursor(t, &cur) && cur.row < r.h && cur.col < r.w)
+		s->cursor = (struct cursor){.visible = v->ops == &live_ops,
+					    .x = r.x + cur.col,
+					    .y = r.y + cur.row,
+					    .shape = cur.shape};
+}
+
+static void note(struct view *v, char *out, size_t size)
+{
+	struct term *t = v->ui->spec.term;
+	const struct model *m = v->ui->spec.model;
+	size_t current = 0, count;
+	char safe[120];
+
+	if (t && v->ops == &scroll_ops) {
+		count = term_search_count(t, &current);
+		if (((struct view_terminal *)v)->searched)
+			snprintf(out, size, "match %zu of %zu", current, count);
+		else
+			snprintf(out, size, "%zu lines back", term_scrolled(t));
+	} else if (t && *term_title(t)) {
+		snprintf(out, size, "%s", term_title(t));
+	} else if (m->command) {
+		text_escape_into(safe, sizeof(safe), m->command, strlen(m->command));
+		snprintf(out, size, "%s", safe);
+	}
+}
+
+static void go_back(struct view *v)
+{
+	if (v->ui->spec.term) {
+		term_search(v->ui->spec.term, "");
+		term_scroll_end(v->ui->spec.term);
+	}
+	((struct view_terminal *)v)->searched = false;
+	v->ops = &live_ops;
+}
+
+static bool act_live(struct view *v, enum action a)
+{
+	if (a != ACTION_SCROLL)
+		return false;
+	if (v->ui->spec.term && term_alt_screen(v->ui->spec.term))
+		ui_say(v->ui, "A full-screen program keeps no lines to scroll back to.");
+	v->ops = &scroll_ops;
+	return true;
+}
+
+static bool act_scroll(struct view *v, enum action a)
+{
+	struct term *t = v->ui->spec.term;
+	long page = MAX(1, v->ui->layout.pane[PANE_TERMINAL].h - 1);
+
+	if (!t)
+		return false;
+	switch ((int)a) {
+	case ACTION_UP:
+		term_scroll(t, 1);
+		return true;
+	case ACTION_DOWN:
+		term_scroll(t, -1);
+		return true;
+	case ACTION_PAGE_UP:
+		term_scroll(t, page);
+		return true;
+	case ACTION_PAGE_DOWN:
+		term_scroll(t, -page);
+		return true;
+	case ACTION_TOP:
+		term_scroll(t, (long)term_history(t));
+		return true;
+	case ACTION_BOTTOM:
+	case ACTION_BACK:
+	case ACTION_FOCUS_TERMINAL:
+		go_back(v);
+		return true;
+	case ACTION_SEARCH_NEXT:
+	case ACTION_SEARCH_PREV:
+		if (!term_search_next(t, a == ACTION_SEARCH_NEXT))
+			ui_say(v->ui, "No match.");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void query(struct view *v, enum query what, const char *text)
+{
+	if (what != QUERY_SEARCH || !v->ui->spec.term)
+		return;
+	((struct view_terminal *)v)->searched = *text != '\0';
+	if (!term_search(v->ui->spec.term, text) && *text)
+		ui_say(v->ui, "No match.");
+}
+
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct term *t = v->ui->spec.term;
+	struct event ev = {.type = EVENT_MOUSE, .mouse = *m};
+
+	if (!t)
+		return;
+	if (v->ops == &live_ops && v->ui->focus == PANE_TERMINAL && term_input(t, &ev, r))
+		return;
+	if (m->action == MOUSE_WHEEL_UP && !term_alt_screen(t)) {
+		v->ops = &scroll_ops;
+		term_scroll(t, WHEEL_LINES);
+	} else if (m->action == MOUSE_WHEEL_DOWN && v->ops == &scroll_ops) {
+		term_scroll(t, -WHEEL_LINES);
+		if (term_scrolled(t) == 0)
+			go_back(v);
+	}
+}
+
+static void view_free(struct view *v)
+{
+	free(v);
+}
+
+static const struct view_ops live_ops = {
+	.place = PLACE_TERMINAL,
+	.draw = draw,
+	.act = act_live,
+	.note = note,
+	.mouse = mouse,
+	.free = view_free,
+	.hints = live_hints,
+};
+
+static const struct view_ops scroll_ops = {
+	.place = PLACE_SCROLL,
+	.draw = draw,
+	.act = act_scroll,
+	.note = note,
+	.query = query,
+	.mouse = mouse,
+	.free = view_free,
+	.hints = scroll_hints,
+};
+
+struct view *view_terminal_new(struct ui *ui)
+{
+	struct view_terminal *t = xcalloc(1, sizeof(*t));
+
+	t->v = (struct view){.ops = &live_ops, .ui = ui};
+	return &t->v;
+}

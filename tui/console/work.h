@@ -1,0 +1,16 @@
+/* work - a pure job on a worker thread of libuv's. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <uv.h>
+
+/* A job owns its input and its result and touches nothing else. */
+struct work {
+	void (*run)(void *job);	 /* on the worker */
+	void (*done)(void *job); /* on the loop */
+	void *job;
+	void (*after)(void *data); /* on the loop, behind done() */
+	void *data;
+};
+
+void work_submit(uv_loop_t *loop, const struct work *work); /* copies *work */

@@ -1,0 +1,94 @@
+/* action - everything the user can do: one list for keymaps, help, hints and the manual. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* id, name in keymap files, label in the hints bar, sentence in the help */
+#define ACTIONS(X)                                                                                 \
+	X(HELP, "help", "help", "Show every key for this pane")                                    \
+	X(QUIT, "quit", "quit", "Leave cordon (asks while the agent runs)")                        \
+	X(SUSPEND, "suspend", "suspend", "Stop cordon and go back to the shell")                   \
+	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
+	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
+	X(FOCUS_NEXT, "focus-next", "next pane", "Go to the next pane")                            \
+	X(FOCUS_PREV, "focus-prev", "previous pane", "Go to the pane before")                      \
+	X(FOCUS_TERMINAL, "focus-terminal", "agent", "Go to the agent's terminal")                 \
+	X(FOCUS_AUDIT, "focus-audit", "activity", "Go to the list of what the agent touches")      \
+	X(FOCUS_STEPS, "focus-steps", "steps", "Go to the list of steps")                          \
+	X(FOCUS_APPROVALS, "focus-approvals", "answer", "Look at what waits for an answer")        \
+	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
+	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
+	X(UP, "up", "up", "One line up")                                                           \
+	X(DOWN, "down", "down", "One line down")                                                   \
+	X(PAGE_UP, "page-up", "page up", "One page up")                                            \
+	X(PAGE_DOWN, "page-down", "page", "One page down")                                         \
+	X(TOP, "top", "top", "To the first line")                                                  \
+	X(BOTTOM, "bottom", "bottom", "To the last line, and follow what comes")                   \
+	X(LEFT, "left", "left", "Scroll left")                                                     \
+	X(RIGHT, "right", "right", "Scroll right")                                                 \
+	X(OPEN, "open", "open", "Open what is selected")                                           \
+	X(BACK, "back", "back", "Close this, or clear the filter")                                 \
+	X(SEARCH, "search", "search", "Search; the list moves while you type")                     \
+	X(SEARCH_NEXT, "search-next", "next match", "Next match")                                  \
+	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
+	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
+	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
+	X(REDO, "redo", "redo", "Bring back what was undone last")                                 \
+	X(RESTORE, "restore", "restore",                                                           \
+	  "Bring this file or directory back as it was before the step")                           \
+	X(NEXT_FILE, "next-file", "next file", "Next file of this step")                           \
+	X(PREV_FILE, "prev-file", "previous file", "File before")                                  \
+	X(NEXT_REQUEST, "next-request", "next", "Next request that waits")                         \
+	X(PREV_REQUEST, "prev-request", "previous", "Request before")                              \
+	X(ALLOW_ONCE, "allow-once", "allow once", "Allow this one request")                        \
+	X(ALLOW_SESSION, "allow-session", "allow path", "Allow exactly this path until the end")   \
+	X(ALLOW_TREE, "allow-tree", "allow tree", "Allow this directory and below until the end")  \
+	X(ALLOW_COMMAND, "allow-command", "allow command",                                         \
+	  "Allow a held step, and its command line until the end")                                 \
+	X(DENY, "deny", "deny", "Deny this one request")                                           \
+	X(DENY_SESSION, "deny-session", "deny path", "Deny this path and do not ask again")        \
+	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
+	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
+	  "Leave out what was changed since: it stays as it is")                                   \
+	X(MERGE, "merge", "merge", "Merge both sides of files that changed since; the rest stays") \
+	X(FORCE, "force", "do it anyway", "Do it over files that changed since; they are kept")    \
+	X(STOP, "stop", "stop and undo", "Stop the commands that run, then show what undo does")   \
+	X(CANCEL, "cancel", "cancel", "Stop the work under way and put everything back")           \
+	X(END_AGENT, "end-agent", "end and quit", "End the agent and leave cordon")
+
+enum action {
+	ACTION_NONE,
+#define X(id, name, label, help) ACTION_##id,
+	ACTIONS(X)
+#undef X
+	ACTION_COUNT
+};
+
+/* Where keys mean something: keymap sections and help headings. */
+#define PLACES(X)                                                                                  \
+	X(GLOBAL, "global", "everywhere")                                                          \
+	X(TERMINAL, "terminal", "agent")                                                           \
+	X(SCROLL, "scroll", "agent, scrolled back")                                                \
+	X(AUDIT, "audit", "activity")                                                              \
+	X(STEPS, "steps", "steps")                                                                 \
+	X(STEP, "step", "one step")                                                                \
+	X(APPROVALS, "approvals", "approvals")                                                     \
+	X(PLAN, "plan", "undo and redo")                                                           \
+	X(BUSY, "busy", "undo while a command runs")                                               \
+	X(PROGRESS, "progress", "progress")                                                        \
+	X(HELP, "help", "help")                                                                    \
+	X(LEAVE, "leave", "leaving")
+
+enum place {
+#define X(id, name, title) PLACE_##id,
+	PLACES(X)
+#undef X
+	PLACE_COUNT
+};
+
+const char *action_name(enum action a);
+const char *action_label(enum action a);
+const char *action_help(enum action a);
+enum action action_find(const char *name); /* ACTION_NONE: unknown */
+const char *place_name(enum place p);
+const char *place_title(enum place p);
+int keys_place(const char *name); /* -1: unknown */

@@ -1,0 +1,29 @@
+/* ini - git-config syntax without git: for themes and keymaps, which every start reads. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/*
+ * `[section]`, `[section "sub"]`, `name = value`, quotes, \-escapes, comments, continued lines.
+ * A name without a value gives "". Includes do not exist here. At most INI_MAX bytes.
+ */
+#define INI_MAX (256u << 10)
+
+struct ini_line {
+	const char *file; /* for messages */
+	int line;
+	const char *section; /* lower case */
+	const char *sub;     /* "" when there is none */
+	const char *name;    /* lower case */
+	const char *value;
+};
+
+/* Return 0 or a negative errno with err set; ini_error() puts FILE:LINE before the words. */
+typedef int (*ini_on_line)(void *data, const struct ini_line *line, struct err *err);
+
+int ini_parse(const char *file, const char *text, size_t len, ini_on_line on, void *data,
+	      struct err *err) MUST_USE;
+int ini_error(struct err *err, const struct ini_line *line, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The name in the list that is nearest to what was written, or NULL when none is near. */
+const char *ini_nearest(const char *wrong, const char *const *names, size_t n);

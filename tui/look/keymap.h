@@ -1,0 +1,65 @@
+/* keymap - which keys mean which action, in each place. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+#include "tui/look/action.h"
+#include "tui/look/input.h"
+#include "tui/look/source.h"
+
+/*
+ * Life:   keymap_load() -> keymap_free(). Read-only in between; the state of a half typed sequence
+ *         is the caller's (struct keymap_state).
+ * Guards: no file can bind in the terminal without the prefix, put an answer or a confirmation on
+ *         Enter, Space or y, or make a lasting allow of fewer than two keys.
+ * Clashes: two actions on the same keys, or one binding that is the head of another, in a place or
+ *         between it and "global", are errors when the file is read. A place may take a whole key
+ *         sequence of "global" for itself.
+ * A child file that names an action in a place takes all its inherited keys away first.
+ */
+#define KEYS_MAX 4
+
+struct keys {
+	int n;
+	struct key key[KEYS_MAX];
+};
+
+struct binding {
+	enum place place;
+	enum action action;
+	struct keys keys;
+};
+
+struct keymap {
+	struct key prefix;
+	struct binding *list;
+	size_t n, cap;
+};
+
+int keymap_load(struct keymap **ret, const char *name, const struct look_where *where,
+		struct err *err) MUST_USE;
+int keymap_parse(struct keymap **ret, const char *file, const char *text, size_t len,
+		 struct err *err) MUST_USE; /* on top of nothing, unless it inherits */
+void keymap_free(struct keymap *km);
+
+struct keymap_state {
+	struct keys typed;
+};
+
+enum keymap_result {
+	KEYMAP_NONE,	/* these keys mean nothing here; the state is empty again */
+	KEYMAP_PENDING, /* the head of a longer sequence */
+	KEYMAP_FOUND,	/* *ret_action */
+};
+
+/* In PLACE_TERMINAL a key that is not the prefix, outside a sequence, is KEYMAP_NONE: the agent's.
+ */
+enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st, enum place place,
+			       struct key key, enum action *ret_action);
+
+/* The first keys of an action as seen from a place: "g g", "C-] a"; false when it has none. */
+bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
+		    size_t size);
+/* Text of keys: "C-x", "S-Tab", "F5"; and back. */
+void keys_format(const struct keys *keys, char *out, size_t size);
+int keys_parse(struct keys *ret, const char *text, const struct key *prefix);

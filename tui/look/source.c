@@ -1,0 +1,115 @@
+/* source - where the text of a theme or keymap comes from. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/look/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "tui/look/builtin.h"
+#include "tui/look/ini.h"
+
+static const char *extension(const char *kind)
+{
+	return str_eq(kind, "theme") ? "theme" : "keys";
+}
+
+/* Links are followed (people keep their settings in a repository): the place they lead to counts.
+ */
+static int read_own(const char *path, const struct look_where *where, char **ret, size_t *ret_len,
+		    struct err *err)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char link[64], real[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s", path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_say(err, -EINVAL, "%s: not a file", path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, real, sizeof(real) - 1);
+	if (n < 0)
+		return err_set(err, -errno, "%s", path);
+	real[n] = '\0';
+	for (size_t i = 0; where->folders && where->folders[i]; i++) {
+		if (path_is_beneath(real, where->folders[i]))
+			return err_say(
+				err, -EPERM,
+				"%s: lies in a working folder, where the agent can write: move it "
+				"to %s",
+				path, where->dir ? where->dir : "your settings");
+	}
+	r = io_read_all(fd, INI_MAX, ret, ret_len);
+	return r < 0 ? err_set(err, r, "%s", path) : 0;
+}
+
+static int try_own(char *path, const struct look_where *where, char **ret, size_t *ret_len,
+		   char **ret_file, struct err *err)
+{
+	int r = read_own(path, where, ret, ret_len, err);
+
+	if (r == 0)
+		*ret_file = path;
+	else
+		free(path);
+	return r;
+}
+
+/* The names of what is shipped: "default, dark, light". */
+static void list_builtin(const char *kind, char *out, size_t size)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	size_t ext = strlen(extension(kind)) + 1;
+
+	for (const struct builtin_file *f = builtin_files; f->name; f++) {
+		if (str_ends(f->name, extension(kind)))
+			buf_fmt(&b, "%s%.*s", b.len ? ", " : "", (int)(strlen(f->name) - ext),
+				f->name);
+	}
+	snprintf(out, size, "%s", b.data);
+}
+
+int look_source(const char *kind, const char *name, const struct look_where *where, char **ret,
+		size_t *ret_len, char **ret_file, struct err *err)
+{
+	static const struct look_where nowhere = {0};
+	AUTO_FREE char *base = xasprintf("%s.%s", name, extension(kind));
+	const char *builtin;
+	char safe[64], known[128];
+	int r = -ENOENT;
+
+	if (!where)
+		where = &nowhere;
+	if (strchr(name, '/'))
+		return try_own(xstrdup(name), where, ret, ret_len, ret_file, err);
+	if (where->dir)
+		r = try_own(xasprintf("%s/%ss/%s", where->dir, kind, base), where, ret, ret_len,
+			    ret_file, err);
+	if (where->dir && r == -ENOENT)
+		r = try_own(xasprintf("%s/%s", where->dir, base), where, ret, ret_len, ret_file,
+			    err);
+	if (r != -ENOENT)
+		return r;
+	builtin = builtin_find(base);
+	if (builtin) {
+		if (err)
+			*err = (struct err){0};
+		*ret = xstrdup(builtin);
+		*ret_len = strlen(builtin);
+		*ret_file = take_ptr(&base);
+		return 0;
+	}
+	text_escape_into(safe, sizeof(safe), name, strlen(name));
+	list_builtin(kind, known, sizeof(known));
+	return err_say(err, -ENOENT, "there is no %s '%s': built in are %s%s%s", kind, safe, known,
+		       where->dir ? "; your own go to " : "", where->dir ? where->dir : "");
+}

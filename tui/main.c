@@ -1,0 +1,50 @@
+/* main - arguments and dispatch, nothing else. */
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "core/base/err.h"
+#include "tui/commands/commands.h"
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
+		     "       cordon SUBCOMMAND [OPTIONS]\n\n");
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(out, "  %-10s %s\n", c->name, c->summary);
+	fprintf(out, "\ncordon SUBCOMMAND --help says more; man cordon says all.\n");
+}
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (str_eq(c->name, name))
+			return c;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
+	struct err err = {0};
+	int status;
+
+	if (argc < 2) {
+		usage(stderr);
+		return CMD_FAILED;
+	}
+	if (str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
+		usage(stdout);
+		return 0;
+	}
+	if (str_eq(argv[1], "--version")) {
+		printf("cordon %s\n", CORDON_VERSION);
+		return 0;
+	}
+	if (c)
+		status = c->run(argc - 2, argv + 2, &err);
+	else
+		status = cmd_run(argc - 1, argv + 1, &err);
+	if (err.code)
+		fprintf(stderr, "cordon: %s\n", err.text);
+	return status;
+}

@@ -1,0 +1,175 @@
+/* inside - what the files of tui/term share; nobody else includes it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <vterm.h>
+
+#include "tui/term/glyph.h"
+#include "tui/term/scrollback.h"
+#include "tui/term/term.h"
+
+#define SIEVE_ARGS    32 /* parameters of one sequence; the rest is dropped */
+#define SIEVE_ARG_MAX 9999
+#define SIEVE_TITLE   1024 /* bytes of a title before escaping */
+#define SIEVE_STAGE   4096
+#define REPLIES_MAX   4096   /* bytes of answers to one term_feed() */
+#define HOLD_US	      100000 /* longest time that mode 2026 keeps a repaint back */
+#define SIEVE_COST    32     /* such sequences take 2 ms at 200x50 */
+#define MARKS_MAX     4	     /* combining marks on one cell */
+
+/*
+ * A sequence that changes nothing, after which libvterm puts a cursor that a resize left outside
+ * of the screen back into it.
+ */
+#define CLAMP_CURSOR "\033[1g"
+
+enum sieve_state {
+	SIEVE_GROUND,
+	SIEVE_ESC,
+	SIEVE_ESC_INTERMED,
+	SIEVE_CSI,
+	SIEVE_CSI_IGNORE,
+	SIEVE_STRING,
+	SIEVE_STRING_ESC,
+};
+
+/* How the next text will look, as the agent asked for it. */
+struct pen {
+	uint32_t fg, bg; /* COLOR_* */
+	bool bold, dim, italic, underline, reverse, conceal, strike;
+};
+
+struct charset {
+	bool graphics[2]; /* G0, G1 are the line-drawing set */
+	bool shifted;	  /* G1 is in use */
+};
+
+/* See sieve.c: the agent's bytes on their way to libvterm. */
+struct sieve {
+	enum sieve_state state;
+	char leader, intermed;
+	bool arg_open; /* the last parameter has digits */
+	unsigned nargs;
+	int arg[SIEVE_ARGS];	/* -1: left out */
+	bool colon[SIEVE_ARGS]; /* the parameter was introduced by ':' */
+	char string_kind;
+	char string[SIEVE_TITLE];
+	size_t string_len;
+
+	char utf8[4];
+	unsigned utf8_len;
+	int32_t mark[MARKS_MAX]; /* on the last character */
+	unsigned marks;
+	int32_t last; /* for REP; 0: nothing to repeat */
+
+	/* What libvterm was told, as far as it cannot be asked. */
+	struct pen pen, saved_pen;
+	struct charset charset, saved_charset;
+	bool region, insert, origin, nowrap, tabs;
+
+	unsigned cost; /* sequences since the clock was looked at that may touch all cells */
+	char out[SIEVE_STAGE];
+	size_t out_len;
+};
+
+struct search {
+	char *needle;
+	bool fold;
+	uint64_t line; /* the current match: absolute line, byte in its text */
+	size_t at;
+	bool found;
+};
+
+/* Where a row begins in a run of lines (bulk.c). */
+struct bulk_break {
+	size_t at;
+	struct pen pen;
+};
+
+struct term {
+	const struct term_events *on;
+	void *data;
+	VTerm *vt;
+	VTermState *state;
+	VTermScreen *screen;
+	int rows, cols;
+
+	struct glyphs *glyphs;
+	struct sieve sieve;
+	struct scrollback history;
+	struct line_writer writer;
+	VTermScreenCell *cells; /* one row */
+
+	bool dirty;
+	bool alt, reverse, cursor_visible;
+	int cursor_shape, mouse;
+	bool bell;
+	int64_t held_until; /* mode 2026: the agent is in the middle of a repaint; 0: it is not */
+	size_t replied;	    /* bytes of answers in this feed */
+	bool typing;	    /* output is encoded input, not an answer */
+	bool sent;	    /* output() was called */
+	bool pressed;	    /* a mouse button went down inside of the pane */
+	bool paste_cr;	    /* the last pasted byte was a carriage return */
+	size_t drop_push;   /* so many lines are in the history already */
+	struct bulk_break *breaks;
+	char title[TERM_TITLE_MAX];
+
+	/*
+	 * Lines have absolute numbers: the oldest in the history is first_line, the screen's first
+	 * row is first_line + history.count. The view is the number of its first line.
+	 */
+	uint64_t first_line;
+	bool follow;
+	uint64_t view;
+	struct search search;
+};
+
+/* term.c */
+void term_push_line(struct term *t, struct span line);
+struct span term_row(struct term *t, int row); /* encode one row of the screen */
+
+/* view.c */
+struct span term_line(struct term *t, uint64_t line); /* valid until the next call */
+uint64_t term_top(const struct term *t);	      /* the view's first line */
+uint64_t term_end(const struct term *t);	      /* one past the last line */
+void term_show_line(struct term *t, uint64_t line);
+void term_forget_history(struct term *t);
+
+/* sieve.c */
+/* Stops early, after what costs most, when it is past the deadline; returns the bytes taken. */
+size_t sieve_feed(struct term *t, const char *bytes, size_t len, int64_t deadline);
+void sieve_flush(struct term *t);
+void sieve_emit(struct term *t, const void *bytes, size_t len);
+void sieve_fmt(struct term *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+bool sieve_plain(const struct term *t); /* text is text, and scrolls the whole screen */
+void sieve_arg(struct sieve *s, unsigned char c);
+void sieve_reset_margins(struct term *t);
+
+/* sequence.c */
+void sequence_csi(struct term *t, char final);
+void sequence_esc(struct term *t, char final);
+
+/* pen.c */
+void pen_apply(struct sieve *s);
+bool pen_equal(const struct pen *a, const struct pen *b);
+void pen_sgr(struct term *t);
+void pen_emit(struct term *t);
+struct style pen_style(const struct pen *p);
+
+/* cells.c */
+struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols);
+void cells_decode(const struct term *t, struct span line, VTermScreenCell *cells, int cols);
+
+/* respond.c */
+void respond_string(struct term *t);
+void respond_output(const char *bytes, size_t len, void *user);
+
+/* bulk.c */
+/* Bytes that were taken the short way; if none, *ret_slow says how many to take the long way
+ * before it is worth trying again. */
+size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow);
+
+/* search.c */
+void search_done(struct search *s);
+/* Where the needle is in text at or after from; -1: nowhere. */
+long search_in(const struct search *s, struct span text, size_t from);

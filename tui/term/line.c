@@ -1,0 +1,199 @@
+/* line - one row of cells written as text plus runs of style, and read back. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/term/scrollback.h"
+
+#include <string.h>
+
+#include "core/base/text.h"
+
+void line_begin(struct line_writer *w)
+{
+	buf_clear(&w->text);
+	buf_clear(&w->runs);
+	w->run = (struct line_run){0};
+	w->text_keep = w->cols = w->cols_keep = 0;
+	/* Room for the number of runs, which is known at the end. */
+	buf_add(&w->runs, "\0", LINE_HEAD);
+}
+
+static void run_flush(struct line_writer *w)
+{
+	if (w->run.cols)
+		buf_add(&w->runs, &w->run, sizeof(w->run));
+}
+
+/* Cells of one style, cols columns; keep: bytes and columns of them that are worth keeping. */
+static void add_cells(struct line_writer *w, struct span text, size_t cols, struct span keep,
+		      const struct style *style)
+{
+	if (style->fg != w->run.fg || style->bg != w->run.bg || style->attr != w->run.attr) {
+		run_flush(w);
+		w->run = (struct line_run){.fg = style->fg, .bg = style->bg};
+		w->run.attr = (uint16_t)style->attr;
+	}
+	w->run.cols = (uint16_t)(w->run.cols + cols);
+	if (keep.len) {
+		w->text_keep = w->text.len + keep.len;
+		w->cols_keep = w->cols + (keep.len == text.len ? cols : keep.len);
+	}
+	buf_add(&w->text, text.data, text.len);
+	w->cols += cols;
+}
+
+/* A blank of this style looks like nothing at all. */
+static bool blank_vanishes(const struct style *style)
+{
+	return style->bg == COLOR_DEFAULT &&
+	       !(style->attr & (STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE));
+}
+
+/*
+ * Such a blank has whatever style costs least: what looks alike is encoded alike, and words of one
+ * colour are one run.
+ */
+static void add_blanks(struct line_writer *w, const char *text, size_t len)
+{
+	static const struct style plain;
+	struct style run = {.fg = w->run.fg, .bg = w->run.bg, .attr = w->run.attr};
+	struct span whole = {.data = text, .len = len};
+
+	add_cells(w, whole, len, (struct span){0}, blank_vanishes(&run) ? &run : &plain);
+}
+
+void line_cell(struct line_writer *w, const char *text, size_t len, int cols,
+	       const struct style *style)
+{
+	struct span whole = {.data = text, .len = len};
+
+	if (len == 1 && *text == ' ' && blank_vanishes(style))
+		add_blanks(w, text, len);
+	else
+		add_cells(w, whole, (size_t)cols, whole, style);
+}
+
+void line_ascii(struct line_writer *w, const char *text, size_t len, const struct style *style)
+{
+	struct span whole, keep;
+	size_t blanks = 0;
+
+	if (blank_vanishes(style))
+		while (blanks < len && text[blanks] == ' ')
+			blanks++;
+	if (blanks)
+		add_blanks(w, text, blanks);
+	if (blanks == len)
+		return;
+	whole = keep = (struct span){.data = text + blanks, .len = len - blanks};
+	if (blank_vanishes(style))
+		while (keep.data[keep.len - 1] == ' ')
+			keep.len--;
+	add_cells(w, whole, whole.len, keep, style);
+}
+
+struct span line_end(struct line_writer *w)
+{
+	uint16_t nruns = 0;
+	size_t seen = 0, at = LINE_HEAD;
+	bool plain = true;
+
+	run_flush(w);
+	/* Cut the runs where the text is cut. */
+	while (at < w->runs.len && seen < w->cols_keep) {
+		struct line_run run;
+
+		memcpy(&run, w->runs.data + at, sizeof(run));
+		if (seen + run.cols > w->cols_keep) {
+			run.cols = (uint16_t)(w->cols_keep - seen);
+			memcpy(w->runs.data + at, &run, sizeof(run));
+		}
+		plain = plain && !run.fg && !run.bg && !run.attr;
+		seen += run.cols;
+		at += sizeof(run);
+		nruns++;
+	}
+	if (plain) {
+		at = LINE_HEAD;
+		nruns = 0;
+	}
+	memcpy(w->runs.data, &nruns, sizeof(nruns));
+	buf_truncate(&w->runs, at);
+	buf_add(&w->runs, w->text.data, w->text_keep);
+	return (struct span){.data = w->runs.data, .len = w->runs.len};
+}
+
+void line_writer_done(struct line_writer *w)
+{
+	buf_done(&w->text);
+	buf_done(&w->runs);
+}
+
+void line_read(struct line_reader *r, struct span line)
+{
+	uint16_t nruns;
+
+	memcpy(&nruns, line.data, sizeof(nruns));
+	*r = (struct line_reader){.runs = line.data + LINE_HEAD, .nruns = nruns};
+	r->text = r->runs + nruns * sizeof(struct line_run);
+	r->end = line.data + line.len;
+}
+
+/* Bytes and columns of the cell at s: a code point and the marks after it. */
+static size_t cell_bytes(const char *s, size_t len, int *cols)
+{
+	int32_t cp;
+	size_t n;
+
+	if (*s >= ' ' && *s < 0x7f && (len == 1 || !(s[1] & 0x80))) {
+		*cols = 1;
+		return 1;
+	}
+	n = text_decode(s, len, &cp);
+	*cols = MAX(1, text_cp_width(cp));
+	while (n < len && (s[n] & 0x80)) {
+		size_t k = text_decode(s + n, len - n, &cp);
+
+		if (text_cp_width(cp) != 0)
+			break;
+		n += k;
+	}
+	return n;
+}
+
+bool line_next(struct line_reader *r, struct line_cell *ret)
+{
+	if (r->text >= r->end)
+		return false;
+	if (!r->run.cols && r->nruns) {
+		memcpy(&r->run, r->runs, sizeof(r->run));
+		r->runs += sizeof(r->run);
+		r->nruns--;
+	}
+	ret->text = r->text;
+	ret->len = cell_bytes(r->text, (size_t)(r->end - r->text), &ret->cols);
+	ret->style = (struct style){.fg = r->run.fg, .bg = r->run.bg, .attr = r->run.attr};
+	r->text += ret->len;
+	r->run.cols = (uint16_t)(r->run.cols - MIN(r->run.cols, ret->cols));
+	return true;
+}
+
+struct span line_text(struct span line)
+{
+	struct line_reader r;
+
+	line_read(&r, line);
+	return (struct span){.data = r.text, .len = (size_t)(r.end - r.text)};
+}
+
+size_t line_cols(struct span line, size_t bytes)
+{
+	struct span text = line_text(line);
+	size_t cols = 0;
+
+	for (size_t i = 0; i < bytes;) {
+		int w;
+
+		i += cell_bytes(text.data + i, text.len - i, &w);
+		cols += (size_t)w;
+	}
+	return cols;
+}

@@ -1,0 +1,197 @@
+/* pen - colours and attributes, brought into one form. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/term/inside.h"
+
+#include <string.h>
+
+#include "core/base/buf.h"
+
+/*
+ * libvterm has no "dim" and no "concealed", but carries a font number with every cell. Fonts make
+ * no sense in cells, so the two travel as fonts (see FONT_* in cells.c).
+ */
+
+/*
+ * The colour after 38, 48 or 58 at parameter *i: ";2;r;g;b", ":2:r:g:b", ":2::r:g:b" (with a colour
+ * space), ";5;n" or ":5:n". *i moves to its last parameter. False: not a colour.
+ */
+static bool extended_colour(const struct sieve *s, unsigned *i, uint32_t *ret)
+{
+	unsigned at = *i + 1, end = at;
+	int rgb[3];
+
+	if (at >= s->nargs)
+		return false;
+	if (s->colon[at]) {
+		while (end < s->nargs && s->colon[end])
+			end++;
+	} else {
+		end = MIN(s->nargs, at + (s->arg[at] == 2 ? 4u : s->arg[at] == 5 ? 2u : 1u));
+	}
+	*i = end - 1;
+	if (s->arg[at] == 5 && end - at >= 2) {
+		*ret = COLOR_INDEX(MAX(0, s->arg[at + 1]));
+		return s->arg[at + 1] <= 255;
+	}
+	if (s->arg[at] != 2 || end - at < 4)
+		return false;
+	at += s->colon[at] && end - at >= 5 ? 2 : 1;
+	for (unsigned k = 0; k < 3; k++) {
+		rgb[k] = MAX(0, s->arg[at + k]);
+		if (rgb[k] > 255)
+			return false;
+	}
+	*ret = COLOR_RGB(rgb[0], rgb[1], rgb[2]);
+	return true;
+}
+
+static void colour(struct pen *p, const struct sieve *s, unsigned *i)
+{
+	int v = s->arg[*i];
+	uint32_t c = COLOR_DEFAULT;
+
+	if (v == 38 || v == 48 || v == 58) {
+		if (!extended_colour(s, i, &c))
+			return;
+		if (v == 38)
+			p->fg = c;
+		else if (v == 48)
+			p->bg = c;
+	} else if (v >= 30 && v <= 37) {
+		p->fg = COLOR_INDEX(v - 30);
+	} else if (v == 39) {
+		p->fg = COLOR_DEFAULT;
+	} else if (v >= 40 && v <= 47) {
+		p->bg = COLOR_INDEX(v - 40);
+	} else if (v == 49) {
+		p->bg = COLOR_DEFAULT;
+	} else if (v >= 90 && v <= 97) {
+		p->fg = COLOR_INDEX(v - 90 + 8);
+	} else if (v >= 100 && v <= 107) {
+		p->bg = COLOR_INDEX(v - 100 + 8);
+	}
+}
+
+/* "4:0" is no underline, "4:3" a curly one, which is drawn straight. */
+static void underline(struct pen *p, const struct sieve *s, unsigned *i)
+{
+	p->underline = true;
+	if (*i + 1 < s->nargs && s->colon[*i + 1])
+		p->underline = s->arg[++*i] != 0;
+}
+
+static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
+{
+	switch (s->arg[*i]) {
+	case -1:
+	case 0:
+		*p = (struct pen){0};
+		break;
+	case 1:
+		p->bold = true;
+		break;
+	case 2:
+		p->dim = true;
+		break;
+	case 3:
+		p->italic = true;
+		break;
+	case 4:
+		underline(p, s, i);
+		break;
+	case 7:
+		p->reverse = true;
+		break;
+	case 8:
+		p->conceal = true;
+		break;
+	case 9:
+		p->strike = true;
+		break;
+	case 21:
+		p->underline = true;
+		break;
+	case 22:
+		p->bold = p->dim = false;
+		break;
+	case 23:
+		p->italic = false;
+		break;
+	case 24:
+		p->underline = false;
+		break;
+	case 27:
+		p->reverse = false;
+		break;
+	case 28:
+		p->conceal = false;
+		break;
+	case 29:
+		p->strike = false;
+		break;
+	default:
+		colour(p, s, i);
+	}
+}
+
+/* SGR: the parameters change the pen. */
+void pen_apply(struct sieve *s)
+{
+	if (!s->nargs)
+		s->pen = (struct pen){0};
+	for (unsigned i = 0; i < s->nargs; i++) {
+		attribute(&s->pen, s, &i);
+		/* Sub-parameters of something unknown are not parameters. */
+		while (i + 1 < s->nargs && s->colon[i + 1])
+			i++;
+	}
+}
+
+bool pen_equal(const struct pen *a, const struct pen *b)
+{
+	return a->fg == b->fg && a->bg == b->bg && a->bold == b->bold && a->dim == b->dim &&
+	       a->italic == b->italic && a->underline == b->underline && a->reverse == b->reverse &&
+	       a->conceal == b->conceal && a->strike == b->strike;
+}
+
+void pen_sgr(struct term *t)
+{
+	struct pen old = t->sieve.pen;
+
+	pen_apply(&t->sieve);
+	if (!pen_equal(&old, &t->sieve.pen))
+		pen_emit(t);
+}
+
+static void emit_colour(struct term *t, int base, uint32_t c)
+{
+	if (COLOR_IS_INDEX(c))
+		sieve_fmt(t, "\033[%d;5;%um", base, (unsigned)(c & 0xff));
+	else if (COLOR_IS_RGB(c))
+		sieve_fmt(t, "\033[%d;2;%u;%u;%um", base, (unsigned)(c >> 16 & 0xff),
+			  (unsigned)(c >> 8 & 0xff), (unsigned)(c & 0xff));
+}
+
+/* All of the pen, whatever libvterm's was before. */
+void pen_emit(struct term *t)
+{
+	const struct pen *p = &t->sieve.pen;
+
+	sieve_fmt(t, "\033[0%s%s%s%s%s%sm", p->bold ? ";1" : "", p->italic ? ";3" : "",
+		  p->underline ? ";4" : "", p->reverse ? ";7" : "", p->strike ? ";9" : "",
+		  p->conceal ? ";12"
+		  : p->dim   ? ";11"
+			     : "");
+	emit_colour(t, 38, p->fg);
+	emit_colour(t, 48, p->bg);
+}
+
+struct style pen_style(const struct pen *p)
+{
+	struct style st = {.fg = p->fg, .bg = p->bg};
+
+	st.attr = (p->bold ? STYLE_BOLD : 0u) | (p->dim && !p->conceal ? STYLE_DIM : 0u) |
+		  (p->italic ? STYLE_ITALIC : 0u) | (p->underline ? STYLE_UNDERLINE : 0u) |
+		  (p->reverse ? STYLE_REVERSE : 0u) | (p->strike ? STYLE_STRIKE : 0u);
+	return st;
+}

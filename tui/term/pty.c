@@ -1,0 +1,142 @@
+/* pty - the pair of ends that the agent's terminal hangs on: open, size, pump, write queue. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/term/pty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "tui/term/term.h"
+
+static int open_slave(int master)
+{
+	char name[64];
+	int fd = -1;
+
+#ifdef TIOCGPTPEER /* Linux 4.13; needs no path to the pty */
+	fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+#endif
+	if (fd < 0 && ptsname_r(master, name, sizeof(name)) == 0)
+		fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int pty_open(struct pty *p, int rows, int cols, int *ret_slave, struct err *err)
+{
+	AUTO_CLOSE int master = -1;
+	AUTO_CLOSE int slave = -1;
+	struct termios tio;
+
+	master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		return err_set(err, -errno, "open a terminal for the agent");
+	slave = open_slave(master);
+	if (slave < 0)
+		return err_set(err, slave, "open the agent's side of its terminal");
+	if (tcgetattr(slave, &tio) == 0) {
+		tio.c_iflag |= IUTF8;
+		tcsetattr(slave, TCSANOW, &tio);
+	}
+	*p = (struct pty)PTY_INIT;
+	p->fd = take_fd(&master);
+	p->chunk = xmalloc(PTY_CHUNK);
+	pty_resize(p, rows, cols);
+	*ret_slave = take_fd(&slave);
+	return 0;
+}
+
+void pty_done(struct pty *p)
+{
+	util_close_fd(&p->fd);
+	p->fd = -1;
+	free(p->chunk);
+	buf_done(&p->queue);
+	*p = (struct pty)PTY_INIT;
+}
+
+int pty_resize(struct pty *p, int rows, int cols)
+{
+	struct winsize ws = {
+		.ws_row = (unsigned short)MIN(MAX(rows, TERM_MIN), TERM_MAX),
+		.ws_col = (unsigned short)MIN(MAX(cols, TERM_MIN), TERM_MAX),
+	};
+
+	return ioctl(p->fd, TIOCSWINSZ, &ws) < 0 ? -errno : 0;
+}
+
+/* The kernel hands out 4 KiB at a time; larger pieces are cheaper to digest. */
+static int fill_chunk(struct pty *p)
+{
+	p->chunk_at = p->chunk_len = 0;
+	while (p->chunk_len < PTY_CHUNK) {
+		ssize_t n = read(p->fd, p->chunk + p->chunk_len, PTY_CHUNK - p->chunk_len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n > 0) {
+			p->chunk_len += (size_t)n;
+			continue;
+		}
+		if (n < 0 && errno == EAGAIN)
+			return p->chunk_len ? 1 : 0;
+		return p->chunk_len ? 1 : -EIO;
+	}
+	return 1;
+}
+
+int pty_pump(struct pty *p, struct term *t, int64_t budget_us)
+{
+	int64_t deadline = clock_mono_us() + budget_us;
+
+	do {
+		if (p->chunk_at == p->chunk_len) {
+			int r = fill_chunk(p);
+
+			if (r <= 0)
+				return r;
+		}
+		p->chunk_at += term_feed_until(t, p->chunk + p->chunk_at,
+					       p->chunk_len - p->chunk_at, deadline);
+	} while (clock_mono_us() < deadline);
+	return 1;
+}
+
+bool pty_wants_write(const struct pty *p)
+{
+	return p->queue.len > p->sent;
+}
+
+int pty_flush(struct pty *p)
+{
+	while (pty_wants_write(p)) {
+		ssize_t n = write(p->fd, p->queue.data + p->sent, p->queue.len - p->sent);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0)
+			return -errno;
+		p->sent += (size_t)n;
+	}
+	if (!pty_wants_write(p)) {
+		buf_clear(&p->queue);
+		p->sent = 0;
+	} else if (p->sent > PTY_QUEUE_MAX / 2) {
+		buf_drop_front(&p->queue, p->sent);
+		p->sent = 0;
+	}
+	return 0;
+}
+
+int pty_write(struct pty *p, const void *bytes, size_t len)
+{
+	if (p->queue.len - p->sent + len > PTY_QUEUE_MAX)
+		return -ENOBUFS;
+	buf_add(&p->queue, bytes, len);
+	return pty_flush(p);
+}

@@ -1,0 +1,49 @@
+/* pty - the pair of ends that the agent's terminal hangs on: open, size, pump, write queue. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+#include "core/base/buf.h"
+
+/*
+ * Life:      pty_open() -> the slave goes to the agent as its stdio, and is closed here -> poll
+ *            fd: readable pty_pump(), writable (while pty_wants_write()) pty_flush() -> pty_done().
+ * Ownership: the caller's memory; the pty owns fd. The slave belongs to the caller.
+ * Threads:   main loop only.
+ */
+struct term;
+
+#define PTY_QUEUE_MAX ((size_t)1024 * 1024) /* bytes that wait for an agent which does not read */
+
+struct pty {
+	int fd; /* the master: CLOEXEC, non-blocking */
+	struct buf queue;
+	size_t sent; /* of queue */
+	char *chunk; /* read, not yet fed: [chunk_at, chunk_len) */
+	size_t chunk_at, chunk_len;
+};
+
+#define PTY_INIT                                                                                   \
+	{                                                                                          \
+		.fd = -1, .queue = BUF_INIT, .sent = 0, .chunk = NULL                              \
+	}
+#define PTY_CHUNK ((size_t)64 * 1024)
+
+int pty_open(struct pty *p, int rows, int cols, int *ret_slave, struct err *err) MUST_USE;
+void pty_done(struct pty *p);
+int pty_resize(struct pty *p, int rows, int cols);
+
+/*
+ * Read what the agent printed and feed it to t until nothing is left or budget_us is used up.
+ * Returns 1 if there may be more at once (call again in the next turn of the loop, after input and
+ * repaint had theirs), 0 when it was drained, -EIO when the last slave was closed: the end.
+ */
+int pty_pump(struct pty *p, struct term *t, int64_t budget_us);
+
+/*
+ * Queue bytes and send what goes without blocking. Whole or not at all: -ENOBUFS when the queue is
+ * full, so that no half of an escape sequence is ever sent.
+ */
+int pty_write(struct pty *p, const void *bytes, size_t len);
+int pty_flush(struct pty *p);
+bool pty_wants_write(const struct pty *p);

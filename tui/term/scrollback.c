@@ -1,0 +1,124 @@
+/* scrollback - lines that left the screen, compact: their text as UTF-8 and runs of style. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/term/scrollback.h"
+
+#include <string.h>
+
+#define FIRST_BYTES ((size_t)64 * 1024)
+
+void scrollback_init(struct scrollback *sb, size_t max_lines)
+{
+	*sb = (struct scrollback){.max = max_lines};
+	sb->slot = xcalloc(max_lines, sizeof(*sb->slot));
+}
+
+void scrollback_done(struct scrollback *sb)
+{
+	free(sb->mem);
+	free(sb->slot);
+	*sb = (struct scrollback){0};
+}
+
+void scrollback_clear(struct scrollback *sb)
+{
+	free(sb->mem);
+	sb->mem = NULL;
+	sb->cap = sb->tail = sb->first = sb->count = 0;
+}
+
+static struct scrollback_slot *slot_at(const struct scrollback *sb, size_t i)
+{
+	return &sb->slot[(sb->first + i) % sb->max];
+}
+
+struct span scrollback_line(const struct scrollback *sb, size_t i)
+{
+	const struct scrollback_slot *s = slot_at(sb, i);
+
+	return (struct span){.data = sb->mem + s->at, .len = s->len};
+}
+
+static void drop_oldest(struct scrollback *sb)
+{
+	sb->first = (sb->first + 1) % sb->max;
+	sb->count--;
+	if (sb->count == 0)
+		sb->tail = 0;
+}
+
+/* Lay the lines out anew, oldest first, in memory of another size. */
+static void resize_mem(struct scrollback *sb, size_t cap)
+{
+	char *mem = xmalloc(cap);
+	size_t used = 0;
+
+	for (size_t i = 0; i < sb->count; i++) {
+		struct scrollback_slot *s = slot_at(sb, i);
+
+		memcpy(mem + used, sb->mem + s->at, s->len);
+		s->at = (uint32_t)used;
+		used += s->len;
+	}
+	free(sb->mem);
+	sb->mem = mem;
+	sb->cap = cap;
+	sb->tail = used;
+}
+
+/* A place for len bytes in one piece, or false: something has to give way. */
+static bool find_place(struct scrollback *sb, size_t len)
+{
+	size_t head;
+
+	if (sb->count == 0) {
+		sb->tail = 0;
+		return len <= sb->cap;
+	}
+	head = slot_at(sb, 0)->at;
+	if (slot_at(sb, sb->count - 1)->at < head) /* wrapped: free is [tail, head) */
+		return len <= head - sb->tail;
+	if (len <= sb->cap - sb->tail)
+		return true;
+	if (len > head)
+		return false;
+	sb->tail = 0;
+	return true;
+}
+
+size_t scrollback_push(struct scrollback *sb, struct span line)
+{
+	size_t dropped = 0;
+	struct scrollback_slot *s;
+
+	if (line.len > SCROLLBACK_BYTES / 4)
+		return 0;
+	if (sb->count == sb->max) {
+		drop_oldest(sb);
+		dropped++;
+	}
+	while (!find_place(sb, line.len)) {
+		if (sb->cap < SCROLLBACK_BYTES) {
+			resize_mem(sb, MAX(FIRST_BYTES, sb->cap * 2));
+			continue;
+		}
+		drop_oldest(sb);
+		dropped++;
+	}
+	memcpy(sb->mem + sb->tail, line.data, line.len);
+	s = slot_at(sb, sb->count++);
+	s->at = (uint32_t)sb->tail;
+	s->len = (uint32_t)line.len;
+	sb->tail += line.len;
+	return dropped;
+}
+
+void scrollback_pop(struct scrollback *sb)
+{
+	sb->count--;
+	sb->tail = 0;
+	if (sb->count) {
+		struct scrollback_slot *s = slot_at(sb, sb->count - 1);
+
+		sb->tail = s->at + s->len;
+	}
+}

@@ -1,0 +1,86 @@
+/* scrollback - lines that left the screen, compact: their text as UTF-8 and runs of style. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/look/surface.h"
+
+/*
+ * Life:    scrollback_init() -> scrollback_done().
+ * Memory:  one ring of bytes that grows with what is in it, up to SCROLLBACK_BYTES. Past that, or
+ *          past the number of lines, the oldest lines go.
+ * Threads: none of its own; lines are borrowed until the next push, pop or clear.
+ */
+#define SCROLLBACK_BYTES ((size_t)8 * 1024 * 1024)
+
+/*
+ * One row of cells, encoded: LINE_HEAD bytes (number of runs), the runs, then the text. Each code
+ * point of width 1 or 2 (text_cp_width) begins a cell, those of width 0 belong to the cell before
+ * them. Trailing blanks in the default style are not there; without runs all is default style.
+ */
+struct line_run {
+	uint16_t cols;
+	uint16_t attr; /* STYLE_* bits */
+	uint32_t fg, bg;
+};
+
+#define LINE_HEAD sizeof(uint16_t)
+
+/* Build a line cell by cell; the same writer is used again for the next one. */
+struct line_writer {
+	struct buf text;
+	struct buf runs;
+	struct line_run run; /* the one being extended */
+	size_t text_keep;    /* text and runs up to the last cell that is worth keeping */
+	size_t cols, cols_keep;
+};
+
+#define LINE_WRITER_INIT                                                                           \
+	{                                                                                          \
+		.text = BUF_INIT, .runs = BUF_INIT                                                 \
+	}
+
+void line_begin(struct line_writer *w);
+/* text: one cell, len bytes, cols columns; a blank is one space. */
+void line_cell(struct line_writer *w, const char *text, size_t len, int cols,
+	       const struct style *style);
+/* len cells of one printable ASCII character each. */
+void line_ascii(struct line_writer *w, const char *text, size_t len, const struct style *style);
+/* The encoded line, valid until the next line_begin(). */
+struct span line_end(struct line_writer *w);
+void line_writer_done(struct line_writer *w);
+
+/* Read it back. */
+struct line_reader {
+	const char *runs, *text, *end;
+	size_t nruns;
+	struct line_run run;
+};
+
+struct line_cell {
+	const char *text;
+	size_t len; /* bytes, combining marks included */
+	int cols;
+	struct style style;
+};
+
+void line_read(struct line_reader *r, struct span line);
+bool line_next(struct line_reader *r, struct line_cell *ret);
+struct span line_text(struct span line);	  /* the text alone */
+size_t line_cols(struct span line, size_t bytes); /* columns of the first bytes of its text */
+
+struct scrollback {
+	char *mem;
+	size_t cap, tail; /* bytes; where the next line goes */
+	struct scrollback_slot {
+		uint32_t at, len;
+	} * slot; /* ring of max lines */
+	size_t max, first, count;
+};
+
+void scrollback_init(struct scrollback *sb, size_t max_lines);
+void scrollback_done(struct scrollback *sb);
+void scrollback_clear(struct scrollback *sb);
+/* Returns how many of the oldest lines had to go. */
+size_t scrollback_push(struct scrollback *sb, struct span line);
+struct span scrollback_line(const struct scrollback *sb, size_t i); /* 0 is the oldest */
+void scrollback_pop(struct scrollback *sb);			    /* drops the newest */

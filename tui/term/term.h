@@ -1,0 +1,93 @@
+/* term - the agent's terminal pane: a libvterm screen, its scrollback, and what goes in and out. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/look/input.h"
+#include "tui/look/surface.h"
+
+/*
+ * Life:      term_new() -> term_feed() with what the agent printed, term_input() with what the
+ *            human typed, term_draw() when term_dirty() -> term_free().
+ * Ownership: the term copies everything it keeps. Text it returns is valid until the next call.
+ * Threads:   main loop only; callbacks fire inside term_feed(), term_input() and term_resize(),
+ *            and must not call back into the same term.
+ * Trust:     what is fed is hostile. It becomes cells and nothing else: no byte of it reaches the
+ *            human's terminal, the only answers are those listed in respond.c, they go to the
+ *            agent's own pty, and every amount of memory has a maximum.
+ */
+struct term;
+
+#define TERM_SCROLLBACK_LINES 10000
+#define TERM_TITLE_MAX	      256 /* bytes with the NUL, after escaping */
+#define TERM_MIN	      2	  /* rows and columns: never smaller, whatever the layout says */
+#define TERM_MAX	      1000
+
+struct term_events {
+	/* Bytes for the agent's pty: answers and encoded input (give them to pty_write()). */
+	void (*output)(void *data, const void *bytes, size_t len);
+	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
+	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
+};
+
+struct term *term_new(int rows, int cols, const struct term_events *on, void *data) MUST_USE;
+void term_free(struct term *t); /* NULL is a no-op */
+
+void term_feed(struct term *t, const void *bytes, size_t len);
+/*
+ * The same, but stops some time after deadline (clock_mono_us()): some sequences cost thousands of
+ * times what their bytes cost to send. Returns the bytes taken; feed the rest later.
+ */
+size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t deadline);
+/* Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). */
+void term_resize(struct term *t, int rows, int cols);
+void term_size(const struct term *t, int *rows, int *cols);
+
+/*
+ * Something that term_draw() shows has changed since the last term_draw(), and the agent is not in
+ * the middle of a repaint that it announced (mode 2026; at most 100 ms).
+ */
+bool term_dirty(const struct term *t);
+/* Paint the pane into the rectangle r of s (clipped, or padded with blanks, to r). */
+void term_draw(struct term *t, struct surface *s, struct rect r);
+
+struct term_cursor {
+	int row, col; /* relative to the pane */
+	enum cursor_shape shape;
+};
+
+/* False while the agent hides it or the view is scrolled so that it is not visible. */
+bool term_cursor(const struct term *t, struct term_cursor *ret);
+/* What the agent calls its window: escaped, bounded, "" when it never said. */
+const char *term_title(const struct term *t);
+bool term_alt_screen(const struct term *t);  /* a full-screen program: no scrollback of its own */
+bool term_wants_mouse(const struct term *t); /* the agent asked for mouse events */
+
+/*
+ * A key, a paste, a mouse event or a change of focus becomes the bytes that the agent's modes ask
+ * for and goes out through output(). Mouse events carry screen coordinates: r is the rectangle
+ * that the pane was drawn into. False: the agent did not ask for this kind (mouse, focus), or it
+ * fell outside of the pane; nothing was sent.
+ */
+bool term_input(struct term *t, const struct event *ev, struct rect r);
+
+/*
+ * The view. It follows the last line until it is scrolled back, and then stays on the lines it
+ * shows while new ones arrive. Typing does not move it: that is the caller's choice.
+ */
+void term_scroll(struct term *t, long lines); /* > 0 towards older lines; clamped */
+void term_scroll_end(struct term *t);
+size_t term_scrolled(const struct term *t); /* lines below the view; 0: it follows */
+size_t term_history(const struct term *t);  /* lines in the scrollback */
+
+/*
+ * Search in scrollback and screen: plain text, letters match both cases unless the needle has a
+ * capital. Every match that is visible is highlighted, the current one more. Returns whether
+ * there is one; the view moves to it. "" or NULL ends the search. Without a match nothing moves.
+ */
+bool term_search(struct term *t, const char *needle); /* starts at the newest match */
+bool term_search_next(struct term *t, bool older);    /* wraps around */
+/* Number of matches (counted anew when the screen has changed) and which one is current, 1.. */
+size_t term_search_count(struct term *t, size_t *ret_current);
+
+/* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
+void term_text(struct term *t, struct buf *out);
