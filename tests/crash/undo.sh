@@ -1,0 +1,53 @@
+#!/bin/bash
+# undo - SIGKILL in the middle of undo and redo: the folder is the one or the other, never between.
+# SPDX-License-Identifier: MIT
+# timeout: 400
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+RANDOM=${CRASH_SEED:-42}
+dir=$(new_folder work)
+cd "$dir" || exit 1
+for d in $(seq 15); do
+	mkdir -p "d$d" && for f in $(seq 40); do echo "$d $f" >"d$d/f$f"; done
+done
+before=$(tree .)
+"$CORDON" run --headless -- bash -c 'for i in 1 3 5; do rm -rf d$i; done; for i in 2 4 6; do sed -i s/1/one/ d$i/*; done
+	for i in 7 8 9; do mv d$i m$i; done; chmod 700 d10 d11/*; mkdir new; for i in $(seq 300); do echo $i >new/$i; done'
+after=$(tree .)
+isnt "$after" "$before" "there is something to undo"
+verb=undo
+for round in $(seq "${CRASH_ROUNDS:-40}"); do
+	mark=$(new_mark)
+	"$CORDON" $verb >/dev/null 2>&1 &
+	pid=$!
+	sleep "0.0$((RANDOM % 7))$((RANDOM % 10))"
+	kill -KILL "$pid" $(pgrep -P "$pid") 2>/dev/null
+	wait "$pid" 2>/dev/null
+	wait_for 10 bash -c "! pgrep -f '^$CORDON $verb'"
+	if [ $((RANDOM % 3)) = 0 ]; then # and again while it is repaired
+		"$CORDON" run --headless -- true "$mark" >/dev/null 2>&1 &
+		sleep "0.00$((RANDOM % 9))"
+		kill -KILL $! $(pgrep -P $!) 2>/dev/null
+		wait $! 2>/dev/null
+		wait_for 10 none_marked "$mark"
+	fi
+	if ! out=$("$CORDON" run --headless -- true 2>&1); then
+		fail "round $round: starts after SIGKILL of $verb" "$out"
+		break
+	fi
+	now=$(tree .)
+	if [ "$now" = "$before" ]; then
+		verb=redo
+	elif [ "$now" = "$after" ]; then
+		verb=undo
+	else
+		fail "round $round: after SIGKILL of $verb" "$(diff <(echo "$before") <(echo "$now"))"
+		break
+	fi
+done
+is "$round" "${CRASH_ROUNDS:-40}" "every kill left one state or the other"
+if [ $verb = undo ]; then ok "undo works" "$CORDON" undo; fi
+same "$(tree .)" "$before" "the state before"
+ok "redo works" "$CORDON" redo
+same "$(tree .)" "$after" "the state after"
+done_testing

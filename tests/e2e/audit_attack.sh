@@ -1,0 +1,68 @@
+#!/bin/bash
+# audit_attack - the audit log is changed behind cordon's back, and its disk fills up.
+# SPDX-License-Identifier: MIT
+# timeout: 200
+[ "$(id -u)" != 0 ] || [ -n "${AUDIT_INSIDE:-}" ] ||
+	AUDIT_INSIDE=1 exec unshare -m --propagation private "$0"
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+state=$HOME/.local/state/cordon/audit
+cd "$dir" || exit 1
+
+"$CORDON" run --headless -- bash -c 'for i in 1 2 3 4 5 6; do echo $i >f$i; done; rm f1' || fail "a run"
+"$CORDON" run --headless -- bash -c 'echo more >f2' || fail "a second run"
+log=$(echo "$state"/*.ndjson)
+n=$(wc -l <"$log")
+cp -a "$state" "$TEST_TMP/kept"
+ok "the log verifies" "$CORDON" audit verify
+
+# attack NAME COMMAND... - with the log as $log, and its number of lines as $n
+attack() {
+	local name=$1 out
+	shift
+	"$@"
+	out=$("$CORDON" audit verify 2>&1)
+	isnt $? 0 "$name is seen: $out"
+	is "$(wc -l <<<"$out")" 1 "$name: in one line"
+	rm -rf "$state" && cp -a "$TEST_TMP/kept" "$state"
+}
+swap() { awk -v a="$1" 'NR == a { held = $0; next } { print } held != "" && NR == a + 1 { print held }' "$log" >new && cat new >"$log"; }
+attack "a cut in the middle of a line" truncate -s -20 "$log"
+attack "an edited path" sed -i "$((n / 2))s/f[0-9]/g9/" "$log"
+attack "an edited time" sed -i "$((n / 2))s/20[0-9][0-9]-/1999-/" "$log"
+attack "a line that is missing" sed -i "$((n / 2))d" "$log"
+attack "a line that is doubled" sed -i "$((n / 2))p" "$log"
+attack "two lines in another order" swap $((n / 2))
+attack "the last line gone" sed -i '$d' "$log"
+attack "the last half gone" sed -i "$((n / 2)),\$d" "$log"
+attack "the first line gone" sed -i 1d "$log"
+attack "everything gone" truncate -s 0 "$log"
+attack "the log removed" rm "$log"
+attack "the head removed" rm "$log.head"
+attack "an older head" sed -i "1s/^[0-9]*/$((n / 2))/" "$log.head"
+attack "a later run's lines before an earlier one's" bash -c \
+	"{ tail -n 4 '$log'; head -n $((n - 4)) '$log'; } >new && cat new >'$log'"
+rm -f new
+ok "as it was, it verifies" "$CORDON" audit verify
+
+# What cannot be written down is not done.
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none "$state" 2>/dev/null; then
+	out=$("$CORDON" run --headless -- bash -c 'i=0; while mkdir m$i && [ $i -lt 2000 ]; do i=$((i + 1)); done; echo "made $i"
+		rm f2; echo no >f3' 2>&1)
+	made=$(sed -n 's/^made //p' <<<"$out")
+	like "$out" 'mkdir: .*Input/output error' "a directory whose line finds no room is not made"
+	ok "after $made that are in the log" test "${made:-9999}" -lt 2000 -a "${made:-0}" -gt 20
+	like "$(cat f2 f3 2>&1)" '^more.3$' "nothing else is changed either"
+	like "$out" 'audit' "and it is said: $(grep -a audit <<<"$out" | head -n 1)"
+	mount -o remount,size=4m "$state"
+	ok "with room again, cordon works" "$CORDON" run --headless -- bash -c 'echo again >f4'
+	ok "and the log verifies" "$CORDON" audit verify
+	seen=$("$CORDON" audit --json | grep -c '"op":"mkdir"\|/m[0-9]')
+	# A change is told after it was made: those on their way when the disk filled up are lacking.
+	ok "it has $seen of $made" test "$seen" -ge $((made - 30))
+	cd / && umount -l "$state"
+else
+	skip "a full disk under the log" "needs root and a mount"
+fi
+done_testing

@@ -1,0 +1,115 @@
+#!/bin/bash
+# bad_input - one clear line that says what to do, the right status, and nothing lost.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+echo kept >"$dir/file"
+
+refuses() { # STATUS REGEX NAME COMMAND...
+	local want=$1 regex=$2 name=$3 out r
+	shift 3
+	out=$("$@" 2>&1 </dev/null)
+	r=$?
+	is "$r" "$want" "$name: status"
+	like "$out" "^cordon: .*$regex" "$name: says it"
+	is "$(printf '%s\n' "$out" | wc -l)" 1 "$name: in one line"
+}
+
+refuses 125 "home" "the home directory as working folder" in_folder "$HOME" true
+refuses 125 "/" "the root as working folder" in_folder / true
+gone=$(new_folder gone)
+refuses 125 "." "a working folder that is gone" bash -c "cd '$gone' && rmdir '$gone' && exec '$CORDON' run --headless -- true"
+refuses 125 "no-such" "--rw of a path that is not there" cordon_in "$dir" run --headless --rw /no-such -- true
+refuses 125 "backend" "an unknown backend" cordon_in "$dir" run --headless --backend teleport -- true
+refuses 125 "nonsense" "an unknown key" cordon_in "$dir" run --headless --set nonsense.key=1 -- true
+refuses 125 "sandbox" "a bad value" cordon_in "$dir" run --headless --set sandbox.processes=many -- true
+refuses 125 "bad.conf:2" "a bad file, with its line" bash -c "printf '[sandbox]\n\tprocessez = 1\n' >'$TEST_TMP/bad.conf'
+	cd '$dir' && exec '$CORDON' run --headless --config '$TEST_TMP/bad.conf' -- true"
+refuses 125 "no-such.conf" "a file that is not there" cordon_in "$dir" run --headless --config "$TEST_TMP/no-such.conf" -- true
+out=$(cordon_in "$dir" --headless no-such-command 2>&1)
+is "$?" 127 "what is no subcommand is run: not found"
+like "$out" "no-such-command" "and is named"
+ok "--help" sh -c "'$CORDON' --help | grep -q undo"
+ok "run --help" sh -c "'$CORDON' run --help | grep -q -- --headless"
+ok "--version" "$CORDON" --version
+
+# The terminal
+out=$(cd "$dir" && "$CORDON" run -- true 2>&1 </dev/null | cat)
+like "$out" "^cordon: .*(terminal|--headless)" "no terminal: says --headless"
+
+# Undo without anything to undo
+fresh=$(new_folder fresh)
+refuses 1 "undo" "nothing to undo" cordon_in "$fresh" undo
+refuses 1 "redo" "nothing to redo" cordon_in "$fresh" redo
+is "$(cordon_in "$fresh" log --json)" "" "an empty log"
+refuses 1 "diff|step" "a step that is not there" cordon_in "$fresh" diff 99
+is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
+
+# Two at a time
+start_in "$dir" sh -c 'echo up >&2; exec sleep 60' 2>"$TEST_TMP/up"
+first=$pid
+wait_for 10 grep -q up "$TEST_TMP/up"
+refuses 125 "another|use" "a folder that another cordon has" in_folder "$dir" true
+kill "$first" && wait "$first" 2>/dev/null
+ok "free again afterwards" in_folder "$dir" true
+
+# A store of another version; a damaged one. Found by its files: version, lock, steps.
+in_folder "$dir" sh -c 'echo more >>file; echo second >second'
+store=$(find "$HOME/.local/state/cordon" -maxdepth 1 -name "$(basename "$dir")-*")
+ok "there is a store" test -f "$store/version"
+cp -a "$store" "$TEST_TMP/store.good"
+echo 999 >"$store/version"
+refuses 125 "discard" "a store of another version" in_folder "$dir" true
+refuses 1 "discard" "undo with it" cordon_in "$dir" undo
+is "$(cat "$dir/file")" "$(printf 'kept\nmore')" "nothing lost"
+ok "log --discard" cordon_in "$dir" log --discard --yes
+ok "works again" in_folder "$dir" true
+is "$(cordon_in "$dir" log --json)" "" "with an empty history"
+is "$(cat "$dir/file")" "$(printf 'kept\nmore')" "and nothing lost"
+
+rm -rf "$store" && cp -a "$TEST_TMP/store.good" "$store"
+find "$store/steps" -type f | while read -r f; do
+	head -c 200 /dev/urandom | dd of="$f" conv=notrunc bs=1 seek=8 status=none
+done
+out=$(cordon_in "$dir" undo 2>&1)
+isnt "$?" 0 "undo with a damaged store stops"
+like "$out" "^cordon: " "and says so"
+is "$(cat "$dir/file")" "$(printf 'kept\nmore')" "nothing lost"
+chmod 0 "$dir/file" 2>/dev/null
+out=$(in_folder "$dir" sh -c 'echo x >new' 2>&1)
+like "$? $out" '^(0|125)' "a run either starts or is refused in words"
+
+# A full disk below the folder and the store: the call fails with ENOSPC, the rest stays undoable.
+if [ "$(id -u)" = 0 ] && mkdir -p "$TEST_TMP/small" && mount -t tmpfs -o size=4m none "$TEST_TMP/small" 2>/dev/null; then
+	mkdir "$TEST_TMP/small/work"
+	head -c 1500000 /dev/urandom >"$TEST_TMP/small/work/big"
+	in_folder "$TEST_TMP/small/work" true # its store cannot be on another file system: it is here
+	t=$(tree "$TEST_TMP/small/work") big=$(sha256sum <"$TEST_TMP/small/work/big")
+	out=$(in_folder "$TEST_TMP/small/work" sh -c 'echo 1 >a; echo x >>big; cp big b1; cp big b2; cp big b3; cp big b4; true' 2>&1)
+	like "$out" "No space left" "the program sees ENOSPC"
+	is "$(head -c 1500000 "$TEST_TMP/small/work/big" | sha256sum)" "$big" "and has lost nothing"
+	out=$(cordon_in "$TEST_TMP/small/work" undo 2>&1)
+	r=$?
+	if [ $r != 0 ]; then # no room to put things back: said in a line, and done when there is room
+		like "$out" "^cordon: .*No space left" "undo on the full disk says why it cannot"
+		is "$(head -c 1500000 "$TEST_TMP/small/work/big" | sha256sum)" "$big" "and loses nothing"
+		mount -o remount,size=32m "$TEST_TMP/small"
+		cordon_in "$TEST_TMP/small/work" run --headless -- true 2>/dev/null
+		[ "$(tree "$TEST_TMP/small/work")" = "$t" ] || ok "undo when there is room" cordon_in "$TEST_TMP/small/work" undo
+	fi
+	same "$(tree "$TEST_TMP/small/work")" "$t" "everything is back"
+	umount -l "$TEST_TMP/small"
+else
+	skip "a full disk" "only root can make one"
+fi
+
+# A folder of somebody else's
+if [ "$(id -u)" != 0 ]; then
+	out=$(cd /etc && "$CORDON" run --headless -- true 2>&1)
+	like "$? $out" '^125 cordon: ' "a folder that belongs to somebody else"
+fi
+
+# Options that belong together with --
+is "$(in_folder "$dir" echo --headless -v)" "--headless -v" "options after the command are the command's"
+done_testing

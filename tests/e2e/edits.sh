@@ -1,0 +1,72 @@
+#!/bin/bash
+# edits - what somebody else changed since: refused, left out, merged, gone over; redo has it all.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+seq 1 20 >file
+echo old >other
+
+# Edited while cordon is not running: the post-images tell.
+in_folder . sh -c 'sed -i s/^3$/AGENT/ file; echo new >other; echo made >made'
+sed -i 's/^18$/HUMAN/' file
+t=$(tree .)
+out=$("$CORDON" undo 2>&1)
+is "$?" 1 "a rollback over an edit is refused"
+like "$out" "CONFLICT: changed by someone else" "the plan says so"
+like "$out" "'file' has changed since.*--keep-mine.*--merge.*--force" "and what to do"
+same "$(tree .)" "$t" "nothing was touched"
+
+out=$("$CORDON" undo --keep-mine --dry-run)
+like "$out" "=  stays +file" "--keep-mine would leave it"
+like "$out" "other" "and undo the rest"
+ok "--keep-mine" "$CORDON" undo --keep-mine
+is "$(sed -n 18p file) $(sed -n 3p file)" "HUMAN AGENT" "the edited file stays as it is"
+is "$(cat other) $(test -e made || echo gone)" "old gone" "the rest is undone"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t" "brings the rest back"
+isnt "$("$CORDON" undo 2>&1 >/dev/null)" "" "it is still the human's file"
+
+out=$("$CORDON" undo --merge --dry-run)
+like "$out" "M +changes +file +changed by someone else since: merged" "--merge would merge it"
+like "$out" $'\n-AGENT\n\\+3\n' "the result is shown as a diff"
+unlike "$out" "[-+]HUMAN" "in which the edit stays"
+same "$(tree .)" "$t" "--dry-run writes nothing"
+ok "--merge" "$CORDON" undo --merge
+is "$(sed -n 18p file) $(sed -n 3p file)" "HUMAN 3" "the file has the edit and not the step"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t" "brings back what the merge replaced"
+ok "--force" "$CORDON" undo --force
+is "$(cat file)" "$(seq 1 20)" "goes over it"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t" "has it"
+
+# Both sides changed the same lines.
+in_folder . sh -c 'echo agent >other; printf "\0" >made'
+echo human >other
+echo human >made
+t=$(tree .)
+out=$("$CORDON" undo --merge 2>&1)
+is "$?" 1 "--merge writes no conflict"
+like "$out" "other.*no merge: both sides changed the same lines" "and says which"
+like "$out" "made.*no merge: " "a binary file is none to merge"
+same "$(tree .)" "$t" "nothing was touched"
+ok "--merge --force" "$CORDON" undo --merge --force
+like "$(cat other)" "<<<<<<< edited since.human.=======.new.>>>>>>> before the step" "writes markers"
+is "$(cat made)" "made" "and goes over the rest"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t" "everything is back"
+isnt "$("$CORDON" undo --force --keep-mine 2>&1)" "" "--force --keep-mine: one of them"
+same "$(tree .)" "$t" "is refused"
+
+# A redo meets an edit as well.
+"$CORDON" undo --keep-mine >/dev/null
+in_folder . sh -c 'echo again >again'
+"$CORDON" undo >/dev/null
+echo human >again
+isnt "$("$CORDON" redo 2>&1)" "" "a redo over an edit"
+is "$(cat again)" "human" "is refused"
+ok "redo --keep-mine" "$CORDON" redo --keep-mine
+is "$(cat again)" "human" "leaves it"
+done_testing

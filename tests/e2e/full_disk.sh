@@ -1,0 +1,132 @@
+#!/bin/bash
+# full_disk - the folder's disk, with the undo store on it, fills up: nothing is lost, undo works.
+# SPDX-License-Identifier: MIT
+# root only
+# timeout: 300
+[ -n "${FULL_DISK_INSIDE:-}" ] || FULL_DISK_INSIDE=1 exec unshare -m --propagation private "$0"
+. "$(dirname "$0")/../support/lib.sh"
+disk=$TEST_TMP/disk work=$TEST_TMP/disk/work
+kind='' before=''
+mkdir "$disk"
+
+on_ext4() {
+	truncate -s 24M "$TEST_TMP/image" && mkfs.ext4 -q -F -m 0 -N 2000 "$TEST_TMP/image" &&
+		mount -o loop "$TEST_TMP/image" "$disk"
+}
+on_tmpfs() { mount -t tmpfs -o size=16M none "$disk"; }
+on_user() { on_tmpfs; }
+on_quota() { mount -t tmpfs -o size=200M,usrquota,usrquota_block_hardlimit=16M none "$disk"; }
+
+# fresh - an empty disk, with a folder on it that cordon has seen
+fresh() {
+	cd / || exit 1
+	mountpoint -q "$disk" && umount -l "$disk"
+	"on_$kind" 2>/dev/null || return 1
+	mkdir "$work" && cd "$work" || exit 1
+	for i in $(seq 20); do head -c 20000 /dev/urandom >"small$i"; done
+	mkdir d && for i in $(seq 30); do echo "$i" >"d/f$i"; done
+	head -c 1500000 /dev/urandom >large
+	ordinary && chown -R 12345:12345 "$disk"
+	cordon run --headless -- true
+	before=$(tree .)
+}
+ordinary() { [ "$kind" = quota ] || [ "$kind" = user ]; }
+cordon() {
+	if ordinary; then
+		HOME=$TEST_TMP/user setpriv --reuid=12345 --regid=12345 --clear-groups "$CORDON" "$@"
+	else
+		"$CORDON" "$@"
+	fi
+}
+fill() { # to the last block, by somebody outside
+	local who=()
+	ordinary && who=(setpriv --reuid=12345 --regid=12345 --clear-groups)
+	"${who[@]}" bash -c 'cat /dev/zero >"$1/fill"; cat /dev/zero >"$1/fill2"' fill "$disk" 2>/dev/null
+}
+unfill() { rm -f "$disk"/fill*; }
+
+by_the_agent() {
+	local after
+	fresh
+	cordon run --headless -- bash -c 'for i in $(seq 20); do echo new >small$i; done; rm -r d large
+		mkdir n; mv small3 n; cat /dev/zero >filler; cat /dev/zero >filler2; true' 2>/dev/null
+	is $? 0 "$kind: the agent fills the disk, and its step is kept"
+	after=$(tree .)
+	isnt "$after" "$before" "$kind: it changed something"
+	ok "$kind: undo on the full disk" cordon undo
+	same "$(tree .)" "$before" "$kind: all is as it was"
+	ok "$kind: redo on the full disk" cordon redo
+	same "$(tree .)" "$after" "$kind: all is as the agent left it"
+	ok "$kind: undo once more" cordon undo
+	same "$(tree .)" "$before" "$kind: and it worked"
+}
+
+by_somebody() {
+	local out after
+	fresh
+	fill
+	ok "$kind: cordon starts on a full disk" cordon run --headless -- true
+	out=$(cordon run --headless -- bash -c ': >large' 2>&1)
+	like "$out" 'No space left|Disk quota' "$kind: what cannot be kept may not be overwritten"
+	same "$(tree .)" "$before" "$kind: and is as it was"
+	unfill
+	cordon run --headless -- bash -c 'rm -r d; for i in $(seq 20); do echo x >small$i; done' ||
+		fail "$kind: a step"
+	fill
+	ok "$kind: undo on a disk that somebody else has filled" cordon undo
+	same "$(tree .)" "$before" "$kind: all is as it was"
+}
+
+no_room() {
+	local out after
+	fresh
+	cordon run --headless -- bash -c 'for i in $(seq 8); do head -c 300000 large >c$i; ln c$i e$i; done' ||
+		fail "$kind: a step"
+	before=$(tree .)
+	cordon run --headless -- bash -c 'for i in $(seq 8); do echo changed >>c$i; done' ||
+		fail "$kind: a second step"
+	after=$(tree .)
+	fill
+	out=$(cordon undo 2>&1)
+	is $? 1 "$kind: an undo that has no room is refused"
+	like "$out" 'nothing has been changed: make [0-9]+ KiB of room' "$kind: it says how much it needs: $out"
+	is "$(wc -l <<<"$out")" 1 "$kind: in one line"
+	same "$(tree .)" "$after" "$kind: nothing changed"
+	unfill
+	ok "$kind: with room it is undone" cordon undo
+	same "$(tree .)" "$before" "$kind: and is as it was"
+}
+
+killed() {
+	local pid
+	fresh
+	cordon run --headless -- bash -c 'rm -r d; for i in $(seq 20); do echo x >small$i; done
+		cat /dev/zero >filler 2>/dev/null; mkdir up; exec sleep 100' >/dev/null 2>&1 &
+	wait_for 20 test -e up || fail "$kind: comes up"
+	pid=$(pgrep -f "^$CORDON run --headless -- bash -c rm -r d" | paste -sd' ')
+	# shellcheck disable=SC2086 # one word each
+	kill -KILL $pid
+	wait
+	fill
+	ok "$kind: cordon starts after a crash on a full disk" wait_for 10 cordon run --headless -- true
+	same "$(tree .)" "$before" "$kind: the step is rolled back"
+	ok "$kind: redo has it" cordon redo
+	ok "$kind: and undo" cordon undo
+	same "$(tree .)" "$before" "$kind: is as it was"
+}
+
+install -d -o 12345 -g 12345 "$TEST_TMP/user"
+chmod 711 "$TEST_TMP"
+for kind in ext4 tmpfs user quota; do
+	if ! fresh; then
+		skip "$kind" "this host cannot mount it"
+		continue
+	fi
+	by_the_agent
+	by_somebody
+	no_room
+	killed
+	ok "$kind: the store is sound" cordon log
+done
+cd / || exit 1
+done_testing

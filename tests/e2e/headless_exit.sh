@@ -1,0 +1,63 @@
+#!/bin/bash
+# headless_exit - exit statuses and the words that go with them.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+touch "$dir/plain"
+printf '#!/does/not/exist\n' >"$dir/bad-script" && chmod +x "$dir/bad-script"
+
+run() { # STATUS NAME COMMAND... ; leaves $out and $err
+	local want=$1 name=$2
+	shift 2
+	out=$(cd "$dir" && "$CORDON" run --headless "$@" 2>"$TEST_TMP/err" </dev/null)
+	is "$?" "$want" "$name"
+	err=$(cat "$TEST_TMP/err")
+}
+one_line() { is "$(printf '%s' "$err" | grep -c '^cordon: ')" 1 "$1: one line that begins with cordon:" &&
+	is "$(printf '%s\n' "$err" | wc -l)" 1 "$1: and nothing else"; }
+
+run 0 "true" -- true
+is "$err" "" "nothing on stderr"
+run 1 "false" -- false
+run 42 "a status" -- sh -c 'exit 42'
+run 255 "the highest status" -- sh -c 'exit 255'
+run 143 "128+15 for SIGTERM" -- sh -c 'kill -TERM $$'
+run 137 "128+9 for SIGKILL" -- sh -c 'kill -KILL $$'
+run 139 "128+11 for SIGSEGV" -- sh -c 'kill -SEGV $$'
+run 127 "not found" -- no-such-command-here
+one_line "not found"
+like "$err" no-such-command-here "it is named"
+run 126 "not executable" -- ./plain
+one_line "not executable"
+run 126 "a directory" -- /usr
+run 126 "a script without its interpreter" -- ./bad-script
+run 127 "an absolute path that is not there" -- /no/such/file
+run 0 "-- ends the options" -- sh -c 'exit 0' --headless
+run 125 "an unknown option" --no-such-option -- true
+one_line "an unknown option"
+like "$err" no-such-option "it is named"
+run 125 "no command" --
+one_line "no command"
+
+# A caller's signal reaches the command, whose status comes back.
+(cd "$dir" && exec "$CORDON" run --headless -- sh -c 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done') \
+	>"$TEST_TMP/up" &
+pid=$!
+wait_for 10 grep -q up "$TEST_TMP/up"
+kill -TERM "$pid"
+wait "$pid"
+is "$?" 7 "SIGTERM is passed on, and what the command makes of it comes back"
+
+# What runs when the command has ended dies with it: nothing is left behind.
+mark=$(new_mark)
+run 0 "a command that leaves processes behind" -- sh -c "setsid sh -c ': $mark; sleep 300' & exit 0"
+ok "they are gone" wait_for 5 none_marked "$mark"
+
+# As a plain command of other programs.
+is "$(cd "$dir" && seq 3 | xargs -n1 "$CORDON" run --headless -- echo n | tr '\n' ' ')" "n 1 n 2 n 3 " "below xargs"
+(cd "$dir" && "$CORDON" run --headless -- true <&- >&- 2>&-)
+is "$?" 0 "with 0, 1 and 2 closed"
+(cd "$dir" && setsid -w "$CORDON" run --headless -- sh -c 'exit 3' </dev/null >/dev/null 2>&1)
+is "$?" 3 "in a session without a terminal"
+done_testing

@@ -1,0 +1,105 @@
+#!/bin/bash
+# headless_undo - log, diff, undo and redo of what headless runs did.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+mkdir -p src/deep empty
+printf 'one\ntwo\nthree\n' >a.txt
+printf 'int main(void) { return 0; }\n' >src/main.c
+ln -s a.txt link
+ln a.txt hard
+mkfifo pipe
+printf '\0\1\2' >binary
+chmod 4751 binary
+touch -d '2001-02-03 04:05:06.789' src/deep src/main.c
+setfattr -n user.note -v kept src/main.c 2>/dev/null
+setfacl -m u:1:r a.txt 2>/dev/null
+in_folder . true # a store in the folder is made now, and the folder's time is not the step's
+t0=$(tree .)
+
+in_folder . sh -c 'echo four >>a.txt; rm src/main.c; mkdir new; echo n >new/n; chmod 600 binary'
+t1=$(tree .)
+in_folder . sh -c 'mv a.txt moved.txt; rm -rf src link hard pipe empty; ln -s nowhere link'
+t2=$(tree .)
+isnt "$t1" "$t0" "the first run changed the folder"
+isnt "$t2" "$t1" "the second one too"
+
+steps() { "$CORDON" log --json | grep -c '"undone": *false'; }
+is "$(steps)" 2 "two steps in the log"
+like "$("$CORDON" log)" "mv a.txt moved.txt" "the log shows their commands"
+json=$("$CORDON" log --json)
+is "$(printf '%s\n' "$json" | wc -l)" 2 "two lines of JSON"
+ok "each is JSON" python3 -c 'import json,sys; [json.loads(l) for l in sys.argv[1].splitlines()]' "$json"
+like "$("$CORDON" diff)" "moved.txt" "diff shows the newest step"
+like "$("$CORDON" diff)" "rename from a.txt" "a rename as a rename"
+d1=$("$CORDON" diff 1)
+like "$d1" $'\n\\+four' "an added line"
+like "$d1" "old mode" "a mode change"
+like "$d1" "deleted file" "a deleted file"
+like "$("$CORDON" diff 1..2 --stat)" "moved.txt" "a range of steps, as statistics"
+unlike "$("$CORDON" diff 1 new)" "four" "only the paths that were asked for"
+
+same "$("$CORDON" undo --dry-run >/dev/null && tree .)" "$t2" "--dry-run changes nothing"
+ok "undo" "$CORDON" undo
+same "$(tree .)" "$t1" "the second step is gone, exactly"
+ok "undo" "$CORDON" undo
+same "$(tree .)" "$t0" "the first step is gone, exactly"
+"$CORDON" undo >"$TEST_TMP/out" 2>&1
+isnt "$?" 0 "nothing left to undo"
+like "$(cat "$TEST_TMP/out")" "^cordon: " "and it says so"
+is "$(steps)" 0 "undone steps are told from the others"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t1" "the first step is back, exactly"
+ok "redo" "$CORDON" redo
+same "$(tree .)" "$t2" "the second step is back, exactly"
+ok "undo 2" "$CORDON" undo 2
+same "$(tree .)" "$t0" "both at once"
+ok "redo brings back both" "$CORDON" redo
+same "$(tree .)" "$t2" "in one go"
+
+# A new step ends what could be redone.
+"$CORDON" undo >/dev/null
+in_folder . sh -c 'echo x >x'
+"$CORDON" redo >/dev/null 2>&1
+isnt "$?" 0 "no redo after a new step"
+
+# Single files.
+ok "one path of a step" "$CORDON" undo --step 1 -- src/main.c
+is "$(cat src/main.c)" "int main(void) { return 0; }" "it is back"
+ok "the other changes stay" grep -q four a.txt
+t=$(tree .)
+
+# A run without changes leaves no step.
+before=$(steps)
+in_folder . ls >/dev/null
+is "$(steps)" "$before" "a run without changes is no step"
+
+# Somebody else's edit is never overwritten silently.
+in_folder . sh -c 'echo agent >shared; echo agent >other'
+echo human >>shared
+t=$(tree .)
+out=$("$CORDON" undo 2>&1)
+isnt "$?" 0 "undo stops at a path that somebody else changed"
+like "$out" shared "which is named"
+same "$(tree .)" "$t" "and nothing was touched"
+ok "--force goes on" "$CORDON" undo --force
+ok "the files are gone" test ! -e shared -a ! -e other
+ok "redo" "$CORDON" redo
+is "$(cat shared)" "$(printf 'agent\nhuman')" "what --force replaced comes back"
+
+# Metadata alone: there is nothing to show of the content, and nothing to complain about.
+in_folder . sh -c 'chmod 700 other; python3 -c "import os; os.utime(\"shared\", (1, 2))"'
+like "$("$CORDON" diff 2>&1)" "new mode 100700" "a mode and times alone"
+unlike "$("$CORDON" diff 2>&1)" "no longer|changed since" "are no change of the content"
+"$CORDON" undo >/dev/null
+
+# From a directory below, and from elsewhere.
+mkdir -p sub && in_folder . sh -c 'echo s >sub/s'
+ok "undo from a directory below" cordon_in sub undo
+ok "worked" test ! -e sub/s
+
+# Nothing of cordon's shows in the folder.
+ok "git status does not see a store" sh -c 'git init -q . && ! git status --porcelain | grep -q cordon'
+done_testing

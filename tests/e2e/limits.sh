@@ -1,0 +1,89 @@
+#!/bin/bash
+# limits - a step that outgrows its limit, old steps that go, no undo at all.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+run() { # SETTING... -- COMMAND
+	local set=()
+	while [ "$1" != -- ]; do
+		set+=(--set "$1")
+		shift
+	done
+	shift
+	"$CORDON" run --headless "${set[@]}" -- "$@"
+}
+steps() { "$CORDON" log --json | grep -c '"undone":false'; }
+
+head -c 300k /dev/urandom >one
+head -c 300k /dev/urandom >two
+echo small >small
+t0=$(content .)
+run journal.step-size=400k -- sh -c 'rm one; rm two; echo more >>small'
+like "$("$CORDON" log)" "unprotected from here: unlink 'two'" "the log says from where on a step is unprotected"
+like "$("$CORDON" log --json)" '"unprotected":true' "and the JSON"
+like "$("$CORDON" audit --json)" "unprotected from here: unlink 'two'" "and the audit log"
+like "$("$CORDON" undo --dry-run)" "two   LOST" "a dry run names what cannot come back"
+out=$("$CORDON" undo 2>&1)
+is $? 1 "such a step is not undone just so"
+like "$out" "cordon: .*is not kept.*--force" "and it says what would"
+ok "undo --force" "$CORDON" undo --force
+ok "what was kept is back" test -s one
+is "$(test -e two; echo $?)" 1 "what was not is not"
+is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"
+ok "redo" "$CORDON" redo
+is "$(ls)" small "and redo brings the rest back"
+
+rm -f -- *
+printf '%s' x >f
+t0=$(content .)
+for i in 1 2 3 4 5; do run journal.steps=3 -- sh -c "echo $i >>f"; done
+is "$(steps)" 3 "at most as many steps as are wanted"
+ok "undo those" "$CORDON" undo 3
+is "$(cat f)" "x1
+2" "only they can be undone"
+
+big=$(head -c 200k /dev/zero | tr '\0' x)
+for i in 1 2 3 4 5 6; do run journal.size=512k -- sh -c "echo '${big:0:100}' >f$i; head -c 300k /dev/urandom >big"; done
+ok "at most as many bytes" test "$(du -sk "$HOME/.local/state/cordon/"*/steps 2>/dev/null | awk '{s += $1} END {print s + 0}')" -le 600
+ok "the newest step is there" test "$(steps)" -ge 1
+
+t0=$(content .)
+run journal.undo=false -- sh -c 'rm -f big; mkdir new; echo n >new/n; mv f new/f; chmod 600 f1'
+t1=$(content .)
+isnt "$t1" "$t0" "without undo the command works as always"
+like "$("$CORDON" log)" "journal.undo is false" "the log says that nothing was recorded"
+out=$("$CORDON" undo 2>&1)
+is $? 1 "and it is not undone"
+same "$(content .)" "$t1" "nothing changed"
+prune() { "$CORDON" log --prune "$@"; }
+for i in 1 2 3 4 5 6; do run -- sh -c "echo $i >>f1"; done
+t1=$(content .)
+n=$(steps)
+out=$(prune --keep 4 2>&1)
+is $? 1 "prune asks first"
+like "$out" "nobody to ask.*--yes" "and says how it is done without"
+is "$(steps)" "$n" "nothing is gone"
+ok "prune --keep" prune --keep 4 --yes
+is "$(steps)" 4 "so many stay"
+ok "prune of what is within bounds" prune --keep 4 --older-than 1 --size 1g --yes
+is "$(steps)" 4 "changes nothing"
+ok "prune --older-than" prune --older-than 0 --yes
+is "$(steps)" 0 "all of them are older than no time"
+same "$(content .)" "$t1" "the folder is as it was"
+for wrong in "--keep" "--keep x" "--older-than 1d" "--size -1" ""; do
+	# shellcheck disable=SC2086 # two words
+	prune $wrong --yes >/dev/null 2>&1
+	is $? 125 "prune '$wrong' is wrong usage"
+done
+start_in . sleep 100
+wait_for 20 sh -c '! "$CORDON" log --prune --keep 1 --yes 2>/dev/null'
+like "$(prune --keep 1 --yes 2>&1)" "another cordon \(process [0-9]+\)" "not beside a session"
+kill "$pid"
+wait "$pid" 2>/dev/null
+
+out=$(run journal.steps=none -- true 2>&1)
+is $? 125 "a bad limit is refused"
+like "$out" "journal.steps" "by name"
+done_testing

@@ -1,0 +1,136 @@
+#!/bin/bash
+# options - what --hide, --rw, --overlay, limits, network, settings, doctor and why do.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+other=$(new_folder other)
+cd "$dir" || exit 1
+echo o >"$other/file"
+run() { "$CORDON" run --headless "$@"; }
+
+# --hide, also of what does not exist yet; the alias; several
+mkdir -p "$other/secret" && echo s >"$other/secret/s"
+is "$(run --hide "$other/secret" -- sh -c 'test -e "$1" || echo none; ls "$2"' sh "$other/secret" "$other")" \
+	"$(printf 'none\nfile')" "--hide: neither there nor listed"
+is "$(run --blacklist "$other/file" --hide "$other/secret" -- ls -A "$other")" "" "the alias, and two of them"
+is "$(run --hide "$other" -- sh -c 'test -e "$1" || echo none; ls "$2" | grep -c "^other$"' sh "$other" "$TEST_TMP")" \
+	"$(printf 'none\n0')" "a whole directory"
+out=$(run --hide "$dir" -- true 2>&1)
+is "$?" 125 "the working folder cannot be hidden"
+echo inside >"$dir/hidden-here"
+# The undo store of a folder on another mount lies in the folder: nothing of it opens inside.
+elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
+out=$(cd "$elsewhere" && "$CORDON" run --headless -- sh -c 'echo x >f; cat .cordon/version; ls .cordon; mv .cordon z' 2>&1)
+is "$(grep -c "Permission denied\|No such file" <<<"$out")" 3 "the store inside a folder: not read, listed or moved"
+is "$(cd "$elsewhere" && "$CORDON" undo >&2; ls "$elsewhere")" "" "and undo works from it"
+rm -rf "$elsewhere"
+
+is "$(run --hide "$dir/hidden-here" -- cat hidden-here 2>/dev/null)" "" "a file in the working folder: no content"
+run --hide "$dir/hidden-here" -- sh -c 'echo x >hidden-here' 2>/dev/null
+is "$(cat "$dir/hidden-here")" inside "nor can it be written"
+
+# --rw
+ok "--rw: a second working folder" run --rw "$other" -- sh -c 'echo new >"$1/new"; rm "$1/file"' sh "$other"
+is "$(cat "$other/new")" new "it was written"
+ok "undo there" cordon_in "$other" undo
+ok "worked" test -e "$other/file" -a ! -e "$other/new"
+ok "home by name" sh -c "cd '$HOME' && '$CORDON' run --headless --rw '$HOME' -- sh -c 'echo x >by-name'"
+is "$(cat "$HOME/by-name")" x "works"
+out=$(run --rw "$other" --rw "$other/secret" -- true 2>&1)
+is "$?" 125 "one folder in another is refused"
+
+# --overlay
+t=$(tree "$other")
+out=$(run --overlay "$other" -- sh -c 'echo over >"$1/over" && rm "$1/file" && cat "$1/over"' sh "$other" 2>&1)
+r=$?
+if [ $r = 125 ] && [[ $out == *overlay* ]]; then
+	skip "--overlay" "refused here: $out"
+else
+	is "$r" 0 "--overlay: writable inside"
+	like "$out" "over" "what was written can be read"
+	like "$out" "overlay.*$HOME/.local/state" "where it is kept is listed at the end"
+	same "$(tree "$other")" "$t" "the host's directory is as it was"
+	ok "the changes are kept" sh -c "grep -rqx over '$HOME/.local/state/cordon/overlay'"
+fi
+
+# Limits
+like "$(run --set sandbox.open-files=64 -- sh -c 'ulimit -n')" '^64$' "sandbox.open-files"
+like "$(run --set sandbox.cpu-seconds=77 -- sh -c 'ulimit -t')" '^77$' "sandbox.cpu-seconds"
+is "$(run --set sandbox.preset=strict -- sh -c 'ulimit -n')" 1024 "preset strict"
+is "$(run -- sh -c 'ulimit -v')" unlimited "address space is not limited unless asked"
+out=$(timeout 60 "$CORDON" run --headless --set sandbox.processes=40 -- bash -c \
+	'for i in $(seq 200); do sleep 5 & done 2>&1 | grep -ci "resource temporarily" ; echo done' 2>&1)
+like "$out" "Resource|retry|[1-9]|done" "a fork bomb meets its limit"
+ok "and the host does not" sh -c 'for i in 1 2 3 4 5; do true & done; wait'
+# an ordinary user may have no cgroup to put it in: then only the address space can be limited
+out=$(timeout 60 "$CORDON" run --headless --set sandbox.memory=64m --set sandbox.address-space=true -- python3 -c 'x = bytearray(600 << 20); print("got it")' 2>&1)
+unlike "$out" "got it" "a memory hog meets its limit"
+
+# ptrace inside, and not
+if command -v strace >/dev/null; then
+	ok "tracing works inside" run -- strace -o /tmp/t true
+	out=$(run --no-debug -- strace -o /tmp/t true 2>&1)
+	isnt "$?" 0 "--no-debug: it does not"
+fi
+
+# Network
+is "$(run -- sh -c 'ls /sys/class/net 2>/dev/null; cat /proc/net/dev | grep -c :')" 1 "one interface: loopback"
+ok "loopback works" run -- python3 -c 'import socket,threading
+s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getsockname()); a, _ = s.accept()
+c.sendall(b"x"); assert a.recv(1) == b"x"'
+python3 -c 'import socket,sys
+s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1], flush=True); s.accept()[0].sendall(b"host")' >"$TEST_TMP/port" &
+wait_for 10 test -s "$TEST_TMP/port"
+is "$(run --allow-network -- python3 -c 'import socket,sys
+print(socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(9).decode())' "$(cat "$TEST_TMP/port")")" host \
+	"--allow-network: the host's own loopback"
+out=$(run --allow-network --no-network -- true 2>&1)
+is "$?" 125 "both is refused"
+
+# Settings: levels, and what a project may set
+mkdir -p "$HOME/.config/cordon"
+printf '[sandbox]\n\topen-files = 99\n\tenv = PASSED\n' >"$HOME/.config/cordon/config"
+is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
+is "$(run --set sandbox.open-files=88 -- sh -c 'ulimit -n')" 88 "--set is stronger"
+is "$(PASSED=1 run -- sh -c 'echo $PASSED')" 1 "sandbox.env passes a variable on"
+mkdir "$HOME/mail"
+printf '[sandbox]\n\thide = ~/mail\n' >.cordon.conf
+ok "a project may hide more" run -- test ! -e "$HOME/mail"
+printf '[sandbox]\n\trw = /etc\n' >.cordon.conf
+out=$(run -- true 2>&1)
+like "$? $out" '^125 cordon: .*\.cordon\.conf:2' "but not open more; file and line are named"
+printf '[include]\n\tpath = /etc/passwd\n' >.cordon.conf
+out=$(run -- true 2>&1)
+is "$?" 125 "nor include"
+rm .cordon.conf
+printf '[sandbox]\n\tenv = X\n\tenvv = Y\n' >"$HOME/.config/cordon/config"
+out=$(run -- true 2>&1)
+like "$? $out" '^125 cordon: .*config:3.*env' "an unknown key: line, and the nearest name"
+chmod 666 "$HOME/.config/cordon/config" && printf '' >"$HOME/.config/cordon/config"
+out=$(run -- true 2>&1)
+is "$?" 125 "a file that everybody can write is refused"
+rm "$HOME/.config/cordon/config"
+
+# doctor, why, audit
+out=$("$CORDON" doctor)
+is "$?" 0 "doctor: some backend is whole here"
+like "$out" "native" "it names the backend"
+like "$out" "[Ll]andlock" "and what it stands on"
+ok "doctor --json" sh -c "'$CORDON' doctor --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
+like "$("$CORDON" why write .git/hooks/x)" "ask|deny" "why write: a protected path"
+like "$("$CORDON" why write "$dir/x")" "allow" "why write: plain work"
+like "$("$CORDON" why read "$HOME/.ssh/id")" "hid" "why read: a hidden path"
+ok "audit" sh -c "'$CORDON' audit | grep -q ."
+ok "audit --json is JSON" sh -c "'$CORDON' audit --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
+ok "audit verify" "$CORDON" audit verify
+log=$(echo "$HOME"/.local/state/cordon/audit/"$(basename "$dir")"-*.ndjson)
+for damage in '3d' '2s/"time":"2/"time":"1/' '$d'; do
+	cp "$log" "$TEST_TMP/audit.good"
+	sed -i "$damage" "$log"
+	"$CORDON" audit verify >/dev/null 2>&1
+	isnt "$?" 0 "audit verify notices sed $damage"
+	cat "$TEST_TMP/audit.good" >"$log"
+done
+is "$(stat -c %a "$log")" 600 "the log is the owner's alone"
+done_testing

@@ -1,0 +1,96 @@
+#!/bin/bash
+# pending - what a console is asked is seen and answered from another terminal.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux python3
+need_sandbox
+dir=$(new_folder work)
+mkdir -p "$dir/.git/hooks"
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+waits() { "$CORDON" pending | grep -q "$1"; }
+id_of() { "$CORDON" pending --json | python3 -c 'import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["path"].endswith(sys.argv[1]):
+        print(m["session"].rsplit("-", 1)[1] + "-" + str(m["id"]))' "$1"; }
+
+is "$("$CORDON" pending)" "" "nothing waits where no session runs"
+start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session runs"
+run_dir=$HOME/.local/state/cordon/run
+[ -z "${XDG_RUNTIME_DIR:-}" ] || run_dir=$XDG_RUNTIME_DIR/cordon
+sock=$(echo "$run_dir"/*.sock)
+is "$(stat -c %a "$sock") $(stat -c %a "$run_dir")" "600 700" "its socket is for its owner alone"
+
+type_text 'echo one >.git/hooks/post-merge; echo status=$?' && keys Enter
+ok "a held request is listed" wait_for 15 waits hooks/post-merge
+id=$(id_of post-merge)
+out=$("$CORDON" approve 99999 2>&1) && fail "a request that is not there" "$out"
+like "$out" "nobody waits for it" "a request that is not there is refused in words"
+"$CORDON" approve "$id" --scope user >"$TEST_TMP/out" 2>&1
+is $? 1 "a scope that is not offered is refused"
+like "$(cat "$TEST_TMP/out")" "once or session" "and says which are"
+ok "and it still waits" waits hooks/post-merge
+ok "approve lets it go on" "$CORDON" approve "$id"
+sees 'status=0' "the call has succeeded inside"
+is "$(cat "$dir/.git/hooks/post-merge")" one "the file is there"
+is "$("$CORDON" pending)" "" "nothing waits any more"
+like "$(cd "$dir" && "$CORDON" audit --json)" '"event":"decision"' "the audit log has the decision"
+
+type_text 'clear; echo two >.git/hooks/post-checkout; echo status=$?' && keys Enter
+ok "the next one is listed" wait_for 15 waits hooks/post-checkout
+ok "deny refuses it" "$CORDON" deny "$(id_of post-checkout | cut -d- -f2)"
+sees 'status=1' "the call has failed inside"
+ok "nothing was made" test ! -e "$dir/.git/hooks/post-checkout"
+
+type_text 'clear; echo three >.git/hooks/pre-push; echo status=$?' && keys Enter
+ok "a third is listed" wait_for 15 waits hooks/pre-push
+ok "the whole directory for the session" "$CORDON" approve "$(id_of pre-push)" --scope session --tree
+sees 'status=0' "it has succeeded"
+type_text 'clear; echo four >.git/hooks/pre-commit; echo status=$?' && keys Enter
+sees 'status=0' "its neighbour is not asked about again"
+
+# What is not the protocol gets words, and the session lives on.
+answers=$(python3 - "$sock" <<'P'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)
+f = s.makefile("rwb")
+hello = json.loads(f.readline())
+print(hello["type"], hello["version"], hello["pending"])
+for text in [b"x", b"[1]", b"{}", b'{"type":"cmd.approve","id":-1}', b'{"type":"cmd.other","id":1}',
+             b'{"type":"cmd.approve","id":1e300}', b'{"type":"cmd.approve","id":424242,"scope":"once"}',
+             b'{"type":"cmd.deny","id":1,"extent":"tree"}', b'[' * 2000]:
+    f.write(text + b"\n"); f.flush()
+    while (m := json.loads(f.readline()))["type"] != "reply": pass
+    print(m["ok"], bool(m["error"]))
+try:
+    s.sendall(b"a" * 200000)
+    while s.recv(4096): pass
+except ConnectionError: pass
+print("cut")
+P
+)
+is "$(echo "$answers" | LC_ALL=C sort | uniq -c | tr -s ' ' | tr '\n' ';')" " 9 False True; 1 cut; 1 hello 1 0;" \
+	"commands that make no sense are refused, a line without end cuts the client off"
+
+# Inside there is no such socket, whatever the path says.
+type_text "clear; ls -l $run_dir /proc/1/root$run_dir; python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$sock\")' 2>&1 | tail -1; echo over" && keys Enter
+sees '^over ' "the agent has looked for it"
+ok "it does not exist inside" screen_lacks "^srw"
+sees 'Error|refused|denied|No such' "and cannot be connected to"
+type_text 'exit' && keys Enter
+sees 'ended with' "the agent has ended"
+keys q
+ok "the socket goes with the session" wait_for 15 test ! -e "$sock"
+
+# A session that was killed leaves a name that leads nowhere: it is cleared away.
+start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "another session runs"
+sock=$(echo "$run_dir"/*.sock)
+pid=$(python3 -c 'import socket, json, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(json.loads(s.makefile().readline())["pid"])' "$sock")
+kill -9 "$pid"
+nothing_pending() { [ -z "$("$CORDON" pending 2>&1)" ] && [ ! -e "$sock" ]; }
+ok "pending clears its name away" wait_for 10 nothing_pending
+done_testing

@@ -1,0 +1,62 @@
+#!/bin/bash
+# restore - single files and directories of a step, as they were before it, from the command line.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need setfattr setfacl
+
+dir=$(new_folder work)
+mkdir -p "$dir/src/deep" && cd "$dir" || exit 1
+printf 'int main(void)\n' >src/main.c
+printf 'a\n' >src/deep/a && ln src/deep/a src/b && ln -s ../x src/link && mkfifo src/pipe
+echo keep >keep && ln keep src/kept && echo other >other
+truncate -s 4M src/sparse && echo x >>src/sparse
+setfattr -n user.note -v hello src/main.c 2>/dev/null || note "no user attributes here"
+setfacl -m u:12345:r src/deep/a 2>/dev/null || note "no ACLs here"
+chmod 2751 src/deep && chmod 4640 src/main.c && touch -d '2001-02-03 04:05:06.123456789' src/deep/a src/deep src
+cd / || exit 1
+before=$(tree "$dir")
+below() { tree "$dir" | grep -E '^(\./src|[0-9a-f]{64}  \./src|# file: src|user\.|u:)'; }
+src=$(below)
+
+in_folder "$dir" sh -c 'rm -rf src; echo made >made; echo more >>other'
+after=$(tree "$dir")
+
+out=$(cordon_in "$dir" undo --step 1 --dry-run -- src)
+is "$?" 0 "--dry-run"
+is "$(grep -c 'comes back' <<<"$out")" 9 "names all that would come back"
+unlike "$out" "made" "and nothing else"
+same "$(tree "$dir")" "$after" "and changes nothing"
+
+ok "a directory that was removed comes back" cordon_in "$dir" undo --step 1 -- src
+same "$(below)" "$src" "with all that it had"
+is "$(cat "$dir/made") $(tail -n 1 "$dir/other")" "made more" "what else the step did stays"
+ok "a second file of the step" cordon_in "$dir/src" undo --step 1 -- ../other
+ok "what it made goes" cordon_in "$dir" undo --step 1 -- made
+same "$(tree "$dir" | grep -v '^\. ')" "$(grep -v '^\. ' <<<"$before")" "and all is as it was before the step"
+is "$(cordon_in "$dir" log --json | head -n 1 | grep -c '"kind":"api"')" 1 "a restore is a step"
+ok "which can be undone" cordon_in "$dir" undo 3
+same "$(tree "$dir")" "$after" "and the folder is as the step left it"
+ok "and redone" cordon_in "$dir" redo
+same "$(below)" "$src" "all of it"
+
+# ---- somebody was there since
+ok "undo" cordon_in "$dir" undo 3
+mkdir "$dir/src" && echo mine >"$dir/src/main.c"
+out=$(cordon_in "$dir" undo --step 1 -- src/main.c 2>&1)
+isnt $? 0 "a file that somebody made there since is not overwritten"
+like "$out" "CONFLICT" "it is named"
+is "$(cat "$dir/src/main.c")" mine "and stays"
+ok "--force" cordon_in "$dir" undo --step 1 --force -- src/main.c
+is "$(cat "$dir/src/main.c")" "int main(void)" "goes over it"
+ok "undo" cordon_in "$dir" undo
+is "$(cat "$dir/src/main.c")" mine "and what was there comes back"
+
+# ---- what cannot be
+for args in "99 -- src" "1 -- nowhere" "1 -- ../elsewhere" "1 --"; do
+	# shellcheck disable=SC2086 # words
+	out=$(cordon_in "$dir" undo --step $args 2>&1)
+	isnt $? 0 "undo --step $args fails"
+	is "$(wc -l <<<"$out")" 1 "in one line"
+done
+done_testing

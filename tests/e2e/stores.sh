@@ -1,0 +1,151 @@
+#!/bin/bash
+# stores - several working folders, each with a history of its own; steps that span them.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+a=$(new_folder a)
+b=$(new_folder b)
+cd "$a" || exit 1
+run() { "$CORDON" run --headless --rw "$a" --rw "$b" -- "$@"; }
+trees() { tree "$a" && tree "$b"; }
+
+echo a >"$a/f" && echo b >"$b/f" && echo x >"$a/x"
+t0=$(trees)
+run sh -c 'echo more >>"$1/f"; rm x; mkdir "$2/d"; echo new >"$2/d/new"; echo b2 >"$2/f"' sh "$a" "$b"
+t1=$(trees)
+isnt "$t1" "$t0" "a command in both folders"
+is "$(cordon_in "$a" log --json | grep -c '"id":')" 1 "one step in the first"
+is "$(cordon_in "$b" log --json | grep -c '"id":')" 1 "one in the other"
+like "$(cordon_in "$a" log)" "also in $b" "which say of each other"
+like "$(cordon_in "$b" log)" "also in $a" "both ways"
+unlike "$(cordon_in "$b" diff)" "more" "diff shows one folder's part"
+like "$(cordon_in "$b" diff)" "b2" "its own"
+out=$(cordon_in "$b" undo --dry-run)
+like "$out" "$a/x" "--dry-run names the paths of the other folder"
+same "$(trees)" "$t1" "and changes nothing"
+ok "undo in one" cordon_in "$b" undo
+same "$(trees)" "$t0" "undoes both parts"
+ok "redo in the other" cordon_in "$a" redo
+same "$(trees)" "$t1" "redoes both"
+
+# One history: steps of one folder alone, in between.
+in_folder "$b" sh -c 'echo alone >alone'
+t2=$(trees)
+is "$(cordon_in "$b" log --json | head -n 1 | grep -o '"id":[0-9]*')" '"id":2' "a step of one folder alone"
+out=$(cordon_in "$a" undo 2>&1)
+is "$?" 1 "a step cannot be undone where later steps stand on its other part"
+like "$out" "^cordon: .*$b" "which is said"
+same "$(trees)" "$t2" "nothing was touched"
+ok "from where the newest step is, both can" cordon_in "$b" undo 2
+same "$(trees)" "$t0" "both are undone"
+ok "redo" cordon_in "$a" redo
+same "$(trees)" "$t2" "in one go"
+cordon_in "$b" undo 2 >/dev/null
+
+# A conflict in one stops both; names between folders.
+run sh -c 'echo agent >"$1/c"; echo agent >"$2/c"' sh "$a" "$b"
+echo human >>"$b/c"
+t=$(trees)
+out=$(cordon_in "$a" undo 2>&1)
+isnt "$?" 0 "an edit in one folder stops the undo in both"
+like "$out" "$b/c" "it is named"
+same "$(trees)" "$t" "nothing was touched"
+ok "--force" cordon_in "$a" undo --force
+ok "took both" test ! -e "$a/c" -a ! -e "$b/c"
+echo r >"$a/r"
+is "$(run python3 -c 'import os,sys
+for f in (os.rename, os.link):
+	try: f(sys.argv[1] + "/r", sys.argv[2] + "/r")
+	except OSError as e: print(e.errno)' "$a" "$b")" "$(printf '18\n18')" "rename and link between them: EXDEV"
+run mv "$a/r" "$b/r"
+ok "so mv copies" test ! -e "$a/r" -a -e "$b/r"
+ok "undo" cordon_in "$b" undo
+ok "brings it back" test -e "$a/r" -a ! -e "$b/r"
+
+# The other folder is not there, or another cordon has it.
+run sh -c 'echo 1 >"$1/gone"; echo 1 >"$2/gone"' sh "$a" "$b"
+mv "$a" "$a.away"
+out=$(cordon_in "$b" undo 2>&1)
+isnt "$?" 0 "undo stops where the other folder is gone"
+like "$out" "$a" "and names it"
+ok "--force takes this part alone" cordon_in "$b" undo --force
+ok "worked" test ! -e "$b/gone" -a -e "$a.away/gone"
+mv "$a.away" "$a"
+ok "redo of this part" cordon_in "$b" redo
+start_in "$a" sh -c 'echo up; until test -e go; do sleep 0.05; done' >"$TEST_TMP/up"
+wait_for 20 grep -q up "$TEST_TMP/up"
+out=$(cordon_in "$b" undo 2>&1)
+isnt "$?" 0 "undo stops while another cordon has the other folder"
+like "$out" "process $(pgrep -P "$pid" | head -n 1)" "whose process is named"
+: >"$a/go"
+wait "$pid"
+
+# More than it takes.
+many=()
+for i in $(seq 9); do many+=(--rw "$(new_folder "m$i")"); done
+out=$("$CORDON" run --headless "${many[@]}" -- true 2>&1)
+is "$?" 125 "nine folders are refused"
+is "$(wc -l <<<"$out")" 1 "in one line"
+ok "eight are not" "$CORDON" run --headless --rw "$a" "${many[@]:0:14}" -- true
+out=$("$CORDON" run --headless --rw "$a" --rw "$b" --rw "$b/." -- true 2>&1)
+is "$?" 125 "the same folder twice"
+like "$out" "^cordon: .*twice" "one line says so"
+mkdir -p "$b/d"
+out=$("$CORDON" run --headless --rw "$a" --rw "$b" --rw "$b/d" -- true 2>&1)
+is "$?" 125 "one inside another"
+like "$out" "one holds the other" "says which to name"
+
+# A folder that is only looked at.
+ro=$(new_folder ro) && echo look >"$ro/f"
+out=$("$CORDON" run --headless --ro "$ro" -- sh -c 'cat "$1/f"; echo x >>"$1/f"; rm "$1/f"; mkdir "$1/d"' sh "$ro" 2>&1)
+like "$out" ^look "--ro: visible inside, though it lies below /tmp"
+is "$(grep -c 'Read-only file system' <<<"$out")" 3 "never writable"
+is "$(cat "$ro/f")" look "it is as it was"
+is "$(cordon_in "$ro" log --json)" "" "and has no history"
+like "$(cordon_in "$a" audit --json | grep -F "$ro/f")" '"errno":30' "what was refused is in the audit log, as EROFS"
+out=$("$CORDON" run --headless --rw "$b" --ro "$b/d" -- true 2>&1)
+is "$?" 125 "not inside a working folder"
+like "$out" "^cordon: --ro" "one line says so"
+
+# The history belongs to the directory, not to its name.
+c=$(new_folder c) && echo 1 >"$c/f"
+in_folder "$c" sh -c 'echo 2 >>f; mkdir d'
+mv "$c" "$c.moved" && mkdir "$c" && printf '1\n2\n' >"$c/f"
+out=$(cordon_in "$c" undo 2>&1)
+isnt "$?" 0 "undo refuses a directory that took the place of another"
+like "$out" "^cordon: .*another directory.*--discard" "and says what to do"
+is "$(cat "$c/f")" "$(printf '1\n2')" "nothing was written there"
+out=$(in_folder "$c" true 2>&1)
+is "$?" 125 "nor is it worked in"
+mv "$c" "$c.other" && mv "$c.moved" "$c"
+ok "the right one is back: undo" cordon_in "$c" undo
+is "$(cat "$c/f"; ls "$c")" "$(printf '1\nf')" "works"
+rm -rf "$c" && mv "$c.other" "$c"
+ok "--discard" cordon_in "$c" log --discard --yes
+ok "starts anew" in_folder "$c" sh -c 'echo 3 >>f'
+ok "undo" cordon_in "$c" undo
+is "$(cat "$c/f")" "$(printf '1\n2')" "in the new one"
+
+# A store that cannot be made or has no room.
+if [ "$(id -u)" = 0 ]; then
+	tight() { # OPTIONS COMMAND...: with a tmpfs of these options for folder and store
+		local options=$1
+		shift
+		unshare -m sh -c 'mount -t tmpfs -o "$0" none "$1" && mkdir -p "$1/w" "$1/state" && echo kept >"$1/w/f" &&
+			eval "$2" && cd "$1/w" && export XDG_STATE_HOME="$1/state" && shift 2 && "$@"; r=$?; cat f; exit $r' \
+			"$options" "$(new_folder mnt)" "$@" 2>&1
+	}
+	out=$(tight size=1m 'mount -o remount,ro "$1"' "$CORDON" run --headless -- true)
+	is "$?" 125 "a folder and a store on a read-only file system: status"
+	like "$out" "^cordon: .*$TEST_TMP/mnt/state.*Read-only" "one line says which"
+	out=$(tight size=64k 'head -c 1m /dev/zero >"$1/fill" 2>/dev/null; true' "$CORDON" run --headless -- sh -c 'echo x >f')
+	isnt "$?" 0 "a full file system"
+	like "$out" "cordon: .*No space left" "is named"
+	like "$out" "kept" "and nothing is lost"
+else
+	skip "a store on a read-only or full file system" "takes mounts"
+fi
+out=$(cordon_in "$a" undo --step 4711 -- f 2>&1)
+isnt "$?" 0 "a step that does not exist"
+like "$out" "^cordon: .*no step 4711" "is named"
+done_testing

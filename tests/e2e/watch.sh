@@ -1,0 +1,93 @@
+#!/bin/bash
+# watch - edits beside a running session: told live, a barrier in the history, and what is none.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+mkdir -p src/deep
+echo old >src/a
+echo notes >notes
+
+# A session that does $1, waits for end_session, and does $2.
+# shellcheck disable=SC2016
+session() {
+	rm -f "$TEST_TMP/in" "$TEST_TMP/out"
+	mkfifo "$TEST_TMP/in"
+	"$CORDON" run --headless --steps auto -- sh -c 'sh -c "$1"; echo ready; read -r _; sh -c "$2"' \
+		sh "$1" "$2" <"$TEST_TMP/in" >"$TEST_TMP/out" &
+	pid=$!
+	exec 3>"$TEST_TMP/in"
+	wait_for 30 grep -q ready "$TEST_TMP/out"
+	sleep 0.5 # directories below are watched by now, or the post-images have to do
+}
+end_session() {
+	echo >&3
+	exec 3>&-
+	wait "$pid"
+}
+edits() { "$CORDON" audit --json 2>/dev/null | grep '"external-edit"'; }
+
+session 'echo agent >src/a' 'echo later >later'
+echo human >>notes
+wait_for 20 eval 'edits | grep -q notes' || note "no event"
+end_session
+like "$(edits)" "/notes" "an edit beside the session is told at once"
+unlike "$(edits)" "src/a|later" "what the agent does is none"
+log=$("$CORDON" log)
+like "$log" "edited from outside: notes" "the history has a barrier"
+like "$("$CORDON" log --json)" '"kind":"barrier".*"paths":\["notes"\]' "in JSON as well"
+ok "what came after it is undone" "$CORDON" undo
+t=$(tree .)
+out=$("$CORDON" undo 2>&1)
+is "$?" 1 "a rollback does not cross it"
+like "$out" "notes.*changed from outside after step" "and says what was edited"
+same "$(tree .)" "$t" "nothing was touched"
+like "$("$CORDON" undo --dry-run)" "edited from outside after step.*notes" "a dry run shows it"
+ok "--keep-mine crosses" "$CORDON" undo --keep-mine
+is "$(cat src/a) $(tail -n 1 notes)" "old human" "and leaves the edit as it is"
+ok "redo" "$CORDON" redo
+isnt "$("$CORDON" undo 2>&1 >/dev/null)" "" "the barrier is there again"
+mkdir -p "$HOME/.config/cordon"
+printf '[undo]\n\texternal = warn\n' >"$HOME/.config/cordon/config"
+ok "undo.external = warn: nothing is in the way" "$CORDON" undo
+rm "$HOME/.config/cordon/config"
+is "$(cat src/a)" "old" "of the rollback"
+
+# The file that the running step has changed as well, saved the way editors do, and in place.
+session 'echo agent >src/a; echo agent >src/deep/b; echo agent >src/c; sleep 2' ''
+printf 'human\n' >src/.a.new && mv src/.a.new src/a
+echo human >>src/deep/b
+touch -r src/c src/.x && rm src/.x
+end_session
+out=$("$CORDON" undo --dry-run)
+like "$out" "CONFLICT[^"$'\n'"]*" "edits of what a running step changed are conflicts"
+like "$out" "src/a +CONFLICT" "a file that was replaced"
+like "$out" "src/deep/b +CONFLICT" "a file that was written in place"
+unlike "$out" "src/c +CONFLICT|src/.x" "what was not edited is none, nor is what came and went"
+"$CORDON" undo --force >/dev/null
+
+# Faster than anybody can look: the queue overflows while the keeper stands still.
+session 'echo agent >src/a' ''
+keeper=$(pgrep -P "$pid" cordon-keeper)
+max=$(cat /proc/sys/fs/inotify/max_queued_events)
+if [ -n "$keeper" ] && [ "$max" -le 65536 ]; then
+	kill -STOP "$keeper"
+	python3 - "$max" <<'P'
+import os, sys
+for i in range(int(sys.argv[1]) // 2 + 50):
+    open("notes", "a").close()
+    os.utime("src/deep", (i, i))
+    os.utime("notes", (i, i))
+P
+	echo human >src/deep/new
+	echo human >src/a
+	kill -CONT "$keeper"
+	wait_for 20 eval 'edits | grep -q src/deep/new' || note "no event"
+	like "$(edits)" "src/deep/new" "an edit whose event was lost is found by looking again"
+	like "$(edits)" "src/a" "so is one of what a step had changed"
+else
+	skip "overflow" "no keeper to stop, or a queue too long to fill"
+fi
+end_session
+done_testing

@@ -1,0 +1,73 @@
+/* fuzz_policy_vet - what passes as inert must be inert to git's own parser too. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/git2.h"
+#include "core/base/io.h"
+#include "core/policy/policy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool ends_badly(const char *key)
+{
+	static const char *const names[] = {
+		".fsmonitor", ".hookspath",   ".pager",	     ".editor",	  ".sshcommand",
+		".gitproxy",  ".askpass",     ".worktree",   ".external", ".textconv",
+		".clean",     ".smudge",      ".process",    ".driver",	  ".helper",
+		".program",   ".insteadof",   ".uploadpack", ".update",	  ".vcs",
+		".path",      ".receivepack", ".command",    ".cmd",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_ends(key, names[i]))
+			return true;
+	return strncmp(key, "alias.", 6) == 0 || strncmp(key, "include", 7) == 0 ||
+	       strncmp(key, "filter.", 7) == 0 || strncmp(key, "url.", 4) == 0;
+}
+
+/* libgit2's parser is the second opinion. */
+static void second_opinion(const char *text, size_t len)
+{
+	const struct git2 *g = git2_get(NULL);
+	AUTO_CLOSE int fd = memfd_create("config", MFD_CLOEXEC);
+	git_config_iterator *it = NULL;
+	git_config_entry *e;
+	git_config *cfg = NULL;
+	char name[32];
+
+	if (!g || fd < 0 || io_write_all(fd, text, len) < 0)
+		abort();
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (g->git_config_open_ondisk(&cfg, name) < 0)
+		return; /* git would refuse it as well */
+	if (g->git_config_iterator_new(&it, cfg) < 0)
+		abort();
+	while (g->git_config_next(&e, it) == 0)
+		if (ends_badly(e->name))
+			abort();
+	g->git_config_iterator_free(it);
+	g->git_config_free(cfg);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct policy *p;
+	const char *text = (const char *)data;
+	size_t half = size / 2;
+
+	if (!p && policy_new(&p, NULL, "/home/u", NULL) < 0)
+		abort();
+	if (policy_vet(p, "/w/.git/config", text, size))
+		second_opinion(text, size);
+	/* A config may always stay as it is, or be refused; half of one is no reason for the rest.
+	 */
+	if (policy_vet_change(p, "/w/.git/config", text, half, text + half, size - half) &&
+	    policy_vet(p, "/w/.git/config", text, half) &&
+	    !policy_vet(p, "/w/.git/config", text + half, size - half))
+		abort();
+	return 0;
+}

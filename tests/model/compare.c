@@ -1,0 +1,163 @@
+/* compare - trees path by path: what one change did, and whether it carried over. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/model/history.h"
+
+/* A line is "path mode owner mtime ..."; see tests/support/tree.h. */
+struct lines {
+	char *text;
+	char **list;
+	size_t n;
+};
+
+static struct lines split(const char *tree)
+{
+	struct lines l = {.text = xstrdup(tree)};
+	char *save = NULL;
+
+	for (char *p = strtok_r(l.text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
+		if (l.n % 64 == 0)
+			l.list = xrealloc(l.list, (l.n + 64) * sizeof(*l.list));
+		l.list[l.n++] = p;
+	}
+	return l;
+}
+
+static void lines_done(struct lines *l)
+{
+	free(l->text);
+	free(l->list);
+}
+
+static size_t path_len(const char *line)
+{
+	return strcspn(line, " ");
+}
+
+static const char *line_of(const struct lines *l, const char *path, size_t len)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (path_len(l->list[i]) == len && memcmp(l->list[i], path, len) == 0)
+			return l->list[i];
+	return NULL;
+}
+
+static const char *field(const char *line, int n)
+{
+	while (n-- && line) {
+		line = strchr(line, ' ');
+		line = line ? line + 1 : NULL;
+	}
+	return line ? line : "";
+}
+
+static bool is_dir(const char *line)
+{
+	return strtoul(field(line, 1), NULL, 8) / 010000 == 4;
+}
+
+/* Times of directories do not count. */
+static bool alike(const char *a, const char *b)
+{
+	const char *ta, *tb;
+
+	if (!a || !b || str_eq(a, b))
+		return a == b || (a && b);
+	if (!is_dir(a) || !is_dir(b))
+		return false;
+	ta = field(a, 3);
+	tb = field(b, 3);
+	return ta - a == tb - b && memcmp(a, b, (size_t)(ta - a)) == 0 &&
+	       str_eq(ta + strcspn(ta, " "), tb + strcspn(tb, " "));
+}
+
+bool trees_equal_loosely(const char *a, const char *b)
+{
+	struct lines x = split(a), y = split(b);
+	bool equal = x.n == y.n;
+
+	for (size_t i = 0; equal && i < x.n; i++)
+		equal = alike(x.list[i], y.list[i]);
+	lines_done(&x);
+	lines_done(&y);
+	return equal;
+}
+
+/* The same object under any name: a directory above it was moved. */
+static bool elsewhere(const struct lines *l, const char *line)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->list[i] + path_len(l->list[i]), line + path_len(line)))
+			return true;
+	return false;
+}
+
+struct carry {
+	struct lines from, to, now, result;
+};
+
+static bool carried(const struct carry *c, const char *path, size_t len)
+{
+	const char *from = line_of(&c->from, path, len), *to = line_of(&c->to, path, len);
+	const char *now = line_of(&c->now, path, len), *got = line_of(&c->result, path, len);
+	const char *want = alike(from, to) ? now : to;
+	bool touched = !alike(now, from), lost = touched && !alike(from, to) && !alike(now, to);
+
+	if (alike(got, want) && !lost)
+		return true;
+	/* Somebody else's file may have gone along with the directory that held it. */
+	if (touched && (!now || is_dir(now) || elsewhere(&c->result, now)))
+		return true;
+	if (!touched && got && elsewhere(&c->now, got))
+		return true;
+	fprintf(stderr, "# %.*s\n#   before  %s\n#   after   %s\n#   then    %s\n#   at last %s\n",
+		(int)len, path, to ? to : "-", from ? from : "-", now ? now : "-", got ? got : "-");
+	return false;
+}
+
+bool tree_carried(const char *from, const char *to, const char *now, const char *result)
+{
+	struct carry c = {split(from), split(to), split(now), split(result)};
+	const struct lines *all[] = {&c.from, &c.to, &c.now, &c.result};
+	bool good = true;
+
+	for (size_t i = 0; good && i < ARRAY_LEN(all); i++)
+		for (size_t k = 0; good && k < all[i]->n; k++)
+			good = carried(&c, all[i]->list[k], path_len(all[i]->list[k]));
+	lines_done(&c.from);
+	lines_done(&c.to);
+	lines_done(&c.now);
+	lines_done(&c.result);
+	return good;
+}
+
+static bool below(const char *line, const char *path)
+{
+	size_t len = strlen(path);
+
+	return line[0] == '/' && strncmp(line + 1, path, len) == 0 &&
+	       (line[1 + len] == '/' || line[1 + len] == ' ');
+}
+
+static bool only(const struct lines *x, const struct lines *y, const char *path)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (!below(x->list[i], path) &&
+		    !alike(x->list[i], line_of(y, x->list[i], path_len(x->list[i])))) {
+			fprintf(stderr, "# not of '%s': %s\n", path, x->list[i]);
+			return false;
+		}
+	return true;
+}
+
+bool tree_changed_only(const char *a, const char *b, const char *path)
+{
+	struct lines x = split(a), y = split(b);
+	bool good = only(&x, &y, path) && only(&y, &x, path);
+
+	lines_done(&x);
+	lines_done(&y);
+	return good;
+}

@@ -1,0 +1,156 @@
+/* crash - the worker was killed: after recovery everything is as before or as after, and known. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/model/play.h"
+
+static bool in_list(const int64_t *ids, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Open the journal again; some of these recoveries are killed as well. */
+static bool restart(struct game *g)
+{
+	int r;
+
+	do {
+		if (g->kills) {
+			g->kills--;
+			g->kill_seed = g->kill_seed * 1103515245 + 12345;
+			worker_doom(&g->w,
+				    1 + (g->kill_seed >> 8) % (1u << (g->kill_seed >> 24) % 10),
+				    (g->kill_seed >> 16) % 3 ? 0 : (g->kill_seed >> 8) % 3000);
+		}
+		r = worker_start(&g->w);
+		if (g->w.traced)
+			trace_end(&g->w);
+	} while (r == -EPIPE);
+	if (r < 0)
+		fail(g, "recovery: %s", g->w.sh->reply.words);
+	free(g->now);
+	g->now = look(g);
+	return r == 0;
+}
+
+/* Everything of a rollback happened or nothing. */
+static void half_rolled(struct game *g, const struct act *a, const char *pre)
+{
+	const struct reply *re = &g->w.sh->reply;
+	bool redo = a->kind == ACT_REDO;
+	const struct rung *rungs;
+	struct expected e;
+	size_t moved = 0;
+
+	if (redo)
+		expect_redo(&g->h, pre, &e);
+	else
+		expect_undo(&g->h, a->x, pre, &e);
+	rungs = redo ? g->h.redo[g->h.n_redo - 1].rungs : &g->h.kept[g->h.n_kept - e.n];
+	for (size_t i = 0; i < e.n; i++)
+		moved += in_list(redo ? re->kept : re->undone, redo ? re->n_kept : re->n_undone,
+				 rungs[i].id);
+	if (moved && moved < e.n)
+		fail(g, "killed in %s: a part of the steps has moved", act_name(a->kind));
+	else if (!moved)
+		must_be(g, pre, false, "killed before the end, and put back");
+	else if (e.tree && !e.may_differ && !(a->y & 1))
+		must_be(g, e.tree, e.loose, "killed, and gone on with");
+	if (moved && !g->failed && redo)
+		history_redone(&g->h, pre, g->now, a->y & 1);
+	else if (moved && !g->failed)
+		history_undone(&g->h, e.n, pre, g->now, a->y & 1);
+	free(e.tree);
+}
+
+static void half_restored(struct game *g, const char *pre)
+{
+	const struct reply *re = &g->w.sh->reply;
+
+	if (!redo_sync(&g->h, re->undone, re->n_undone))
+		fail(g, "killed in a restore: a part of what could be redone is left");
+	if (re->n_kept > g->h.n_kept) {
+		rung_add(&g->h, (struct rung){.id = re->kept[0],
+					      .cluster = g->h.clusters++,
+					      .begun = g->h.clock,
+					      .ended = g->h.clock,
+					      .before = xstrdup(pre),
+					      .after = xstrdup(g->now)});
+		return;
+	}
+	must_be(g, pre, true, "killed in a restore");
+	for (size_t i = 0; i < re->n_undone && g->h.n_redo < LIST_MAX; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < g->h.n_redo; k++)
+			for (size_t m = 0; m < g->h.redo[k].n; m++)
+				known |= g->h.redo[k].rungs[m].id == re->undone[i];
+		if (!known)
+			history_recovered(&g->h, &re->undone[i], 1, g->now);
+	}
+}
+
+/* Steps were open, and are rolled back now; or the one that was just committed is kept. */
+static void half_done(struct game *g, const struct act *a, const char *pre)
+{
+	const struct reply *re = &g->w.sh->reply;
+	int64_t recovered[WHO_MAX];
+	bool alone = g->cluster.n_begun == 1, landed = false, dropped = false;
+	size_t n = 0;
+
+	if (!redo_sync(&g->h, re->undone, re->n_undone))
+		fail(g, "killed in %s: a part of what could be redone is left", act_name(a->kind));
+	for (unsigned who = 0; who < WHO_MAX; who++) {
+		int64_t id = g->open[who].id;
+		bool kept = id && in_list(re->kept, re->n_kept, id);
+
+		if (!id)
+			continue;
+		if (!kept && in_list(re->undone, re->n_undone, id))
+			recovered[n++] = id;
+		else if (!kept)
+			dropped = true;
+		landed |= kept;
+		ended(g, who, kept);
+	}
+	if (landed && alone && pre)
+		must_be(g, pre, false, "killed after a commit");
+	else if (!g->cluster.n_kept && !g->cluster.unknown && alone)
+		must_be(g, g->cluster.before, dropped && a->kind == ACT_COMMIT,
+			"killed, and rolled back");
+	else if (!g->cluster.n_kept && !g->cluster.unknown && !dropped)
+		must_be(g, g->cluster.before, false, "killed, and rolled back");
+	else
+		g->cluster.unknown = g->h.murky = true;
+	/* It was rolled back from under one that stays. */
+	g->h.contested |= n && g->cluster.n_kept;
+	if (n && !g->failed)
+		history_recovered(&g->h, recovered, n, g->now);
+	if (!g->failed)
+		cluster_close(g);
+}
+
+void crashed(struct game *g, const struct act *a, const char *pre)
+{
+	/* Ours, since what the caller passes may be g->now. */
+	AUTO_FREE char *before = xstrdup(pre ? pre : g->now);
+
+	if (!restart(g))
+		return;
+	if (g->set->verbose && !g->quiet)
+		fprintf(stderr, "# killed in %s; %zu kept, %zu undone\n", act_name(a->kind),
+			g->w.sh->reply.n_kept, g->w.sh->reply.n_undone);
+	if (any_open(g))
+		half_done(g, a, pre ? before : NULL);
+	else if (a->kind == ACT_UNDO || a->kind == ACT_REDO)
+		half_rolled(g, a, before);
+	else if (a->kind == ACT_RESTORE)
+		half_restored(g, before);
+	else if (a->kind != ACT_EXTERNAL && a->kind != ACT_POKE)
+		must_be(g, before, false, "killed while nothing was open");
+}

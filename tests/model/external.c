@@ -1,0 +1,85 @@
+/* external - what a human's editor, shell or cron does to the folder behind the journal's back. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/op.h"
+#include "tests/model/worker.h"
+
+/* Written beside and renamed over, as editors do. */
+static int save(struct inside *in, const struct at *at)
+{
+	int fd = openat(at->dirfd, "save~", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -errno;
+	fill_data(in, fd, in->turn);
+	close(fd);
+	if (renameat(at->dirfd, "save~", at->dirfd, at->name) == 0)
+		return 0;
+	unlinkat(at->dirfd, "save~", 0);
+	return -errno;
+}
+
+static int edit(struct inside *in, const struct at *at, int flags)
+{
+	int fd = openat(at->dirfd, at->name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		fill_data(in, fd, 2 + in->turn % 3);
+	close(fd);
+	return 0;
+}
+
+static int move(struct inside *in, const struct at *at, const char *path)
+{
+	char dir[16];
+	struct at to;
+	int r;
+
+	if (!place_of(in, path, &to, dir))
+		return -ENOENT;
+	r = renameat(at->dirfd, at->name, to.dirfd, to.name) < 0 ? -errno : 0;
+	close(to.dirfd);
+	return r;
+}
+
+void act_external(struct inside *in, const struct act *a)
+{
+	int *r = &in->sh->reply.r;
+	char dir[16];
+	struct at at;
+
+	*r = -ENOENT;
+	if (!place_of(in, a->a, &at, dir))
+		return;
+	switch (a->y % 8) {
+	case 0:
+	case 1:
+		*r = save(in, &at);
+		break;
+	case 2:
+		*r = edit(in, &at, O_WRONLY | O_CREAT | O_TRUNC);
+		break;
+	case 3:
+		*r = edit(in, &at, O_WRONLY | O_APPEND);
+		break;
+	case 4:
+		*r = unlinkat(at.dirfd, at.name, 0) < 0 ? -errno : 0;
+		break;
+	case 5:
+		*r = move(in, &at, a->b);
+		break;
+	case 6:
+		*r = mkdirat(at.dirfd, at.name, 0755) < 0 ? -errno : 0;
+		break;
+	default:
+		*r = fchmodat(at.dirfd, at.name, a->x & 1 ? 0640 : 0755, 0) < 0 ? -errno : 0;
+	}
+	close(at.dirfd);
+}

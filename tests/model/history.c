@@ -1,0 +1,253 @@
+/* history - the model of undo: rungs of a ladder with the trees between them. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/model/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void rung_done(struct rung *r)
+{
+	free(r->before);
+	free(r->after);
+	*r = (struct rung){0};
+}
+
+static void undone_done(struct undone *u)
+{
+	for (size_t i = 0; i < u->n; i++)
+		rung_done(&u->rungs[i]);
+	free(u->rungs);
+	free(u->pre);
+	free(u->post);
+	*u = (struct undone){0};
+}
+
+void redo_clear(struct history *h)
+{
+	while (h->n_redo)
+		undone_done(&h->redo[--h->n_redo]);
+}
+
+void history_done(struct history *h)
+{
+	redo_clear(h);
+	while (h->n_kept)
+		rung_done(&h->kept[--h->n_kept]);
+}
+
+void rung_add(struct history *h, struct rung r)
+{
+	size_t at = h->n_kept;
+
+	if (h->n_kept == LIST_MAX)
+		abort();
+	while (at > 0 && llabs(h->kept[at - 1].id) > llabs(r.id)) {
+		h->kept[at] = h->kept[at - 1];
+		at--;
+	}
+	h->kept[at] = r;
+	h->n_kept++;
+}
+
+struct rung *rung_find(struct history *h, int64_t id)
+{
+	for (size_t i = 0; i < h->n_kept; i++)
+		if (h->kept[i].id == id)
+			return &h->kept[i];
+	return NULL;
+}
+
+static bool in_list(const int64_t *ids, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+bool redo_sync(struct history *h, const int64_t *ids, size_t n)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < h->n_redo; i++) {
+		struct undone *u = &h->redo[i];
+		size_t there = 0;
+
+		for (size_t k = 0; k < u->n; k++)
+			there += in_list(ids, n, u->rungs[k].id);
+		if (there == u->n)
+			h->redo[to++] = *u;
+		else if (there)
+			return false;
+		else
+			undone_done(u);
+	}
+	h->n_redo = to;
+	return true;
+}
+
+/* ---- what must be -----------------------------------------------------------------------------
+ */
+
+static bool same(const char *a, const char *b, bool *loose)
+{
+	if (str_eq(a, b))
+		return true;
+	if (!trees_equal_loosely(a, b))
+		return false;
+	*loose = true;
+	return true;
+}
+
+/* A file that changed under a name which is gone now: its other names look changed by somebody. */
+static bool has_links(const struct rung *r)
+{
+	return (r->before && strstr(r->before, " same as ")) ||
+	       (r->after && strstr(r->after, " same as "));
+}
+
+void expect_undo(const struct history *h, size_t n, const char *now, struct expected *e)
+{
+	const struct rung *newest = &h->kept[h->n_kept - 1], *oldest;
+	const char *at = now;
+	bool chained = true, loose = false, refuse = h->contested;
+
+	n = MIN(n, h->n_kept);
+	*e = (struct expected){.n = n};
+	if (!n)
+		return;
+	oldest = &h->kept[h->n_kept - n];
+	for (const struct rung *r = newest; r >= oldest; r--) {
+		/* Between overlapping steps nothing is known, and the newest must be. */
+		if (at && r->after && !same(at, r->after, &loose))
+			chained = false;
+		if (!r->after && r == newest)
+			chained = false;
+		if (r->gap && r > oldest)
+			chained = false;
+		loose |= r->loose;
+		refuse |= has_links(r);
+		at = r->before;
+	}
+	e->may_refuse = !chained || !at || refuse || h->edited >= oldest->begun ||
+			(n < h->n_kept && oldest[-1].cluster == oldest->cluster);
+	e->may_differ = h->poked >= oldest->begun;
+	e->loose = loose;
+	if (chained && at)
+		e->tree = xstrdup(at);
+	if (n == 1) {
+		e->from = newest->after;
+		e->to = newest->before;
+	}
+}
+
+void expect_redo(const struct history *h, const char *now, struct expected *e)
+{
+	const struct undone *u = &h->redo[h->n_redo - 1];
+	bool loose = false;
+
+	*e = (struct expected){0};
+	if (!h->n_redo)
+		return;
+	e->n = u->n;
+	if (same(now, u->post, &loose))
+		e->tree = xstrdup(u->pre);
+	else
+		e->may_refuse = true;
+	e->may_refuse |= h->edited >= u->when;
+	e->may_refuse |= h->contested;
+	e->may_differ = h->poked >= u->when;
+	e->loose = loose;
+	e->from = u->post;
+	e->to = u->pre;
+}
+
+/* ---- what was ---------------------------------------------------------------------------------
+ */
+
+static void set(char **tree, const char *to)
+{
+	free(*tree);
+	*tree = xstrdup(to);
+}
+
+/* The ends are known now; what lies between is only where everything was as it should be. */
+static void know(struct rung *rungs, size_t n, const char *first, const char *last)
+{
+	bool exact = str_eq(rungs[0].before, first) && str_eq(rungs[n - 1].after, last);
+
+	for (size_t i = 0; i < n && !exact; i++) {
+		if (i)
+			free(take_ptr(&rungs[i].before));
+		if (i < n - 1)
+			free(take_ptr(&rungs[i].after));
+	}
+	set(&rungs[0].before, first);
+	set(&rungs[n - 1].after, last);
+}
+
+/* A part of the steps that overlapped went by force: the order of what both did is lost. */
+static void part_cluster(struct history *h, struct rung *went)
+{
+	for (size_t i = h->n_kept; i-- > 0 && h->kept[i].cluster == went->cluster;) {
+		free(take_ptr(&h->kept[i].before));
+		free(take_ptr(&h->kept[i].after));
+		h->kept[i].gap = went->gap = true;
+	}
+}
+
+void history_undone(struct history *h, size_t n, const char *pre, const char *post, bool forced)
+{
+	struct undone *u = &h->redo[h->n_redo++];
+
+	n = MIN(n, h->n_kept);
+	*u = (struct undone){.n = n, .when = ++h->clock};
+	u->rungs = xcalloc(n, sizeof(*u->rungs));
+	h->n_kept -= n;
+	memcpy(u->rungs, &h->kept[h->n_kept], n * sizeof(*u->rungs));
+	know(u->rungs, n, post, pre);
+	u->pre = xstrdup(pre);
+	u->post = xstrdup(post);
+	h->contested |= forced;
+	if (forced)
+		part_cluster(h, &u->rungs[0]);
+	if (forced || !h->n_kept || h->kept[h->n_kept - 1].after)
+		return;
+	/* One of several at the same time: what both did to a directory's times is not told apart.
+	 */
+	set(&h->kept[h->n_kept - 1].after, post);
+	h->kept[h->n_kept - 1].loose = true;
+}
+
+void history_redone(struct history *h, const char *pre, const char *post, bool forced)
+{
+	struct undone *u = &h->redo[--h->n_redo];
+
+	++h->clock;
+	h->contested |= forced;
+	know(u->rungs, u->n, pre, post);
+	for (size_t i = 0; i < u->n; i++) {
+		rung_add(h, u->rungs[i]);
+		u->rungs[i] = (struct rung){0};
+	}
+	undone_done(u);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct rung *x = a, *y = b;
+
+	return llabs(x->id) < llabs(y->id) ? -1 : llabs(x->id) > llabs(y->id);
+}
+
+void history_recovered(struct history *h, const int64_t *ids, size_t n, const char *post)
+{
+	struct undone *u = &h->redo[h->n_redo++];
+
+	*u = (struct undone){.n = n, .when = ++h->clock, .post = xstrdup(post)};
+	u->rungs = xcalloc(n, sizeof(*u->rungs));
+	for (size_t i = 0; i < n; i++)
+		u->rungs[i] =
+			(struct rung){.id = ids[i], .begun = h->clock, .cluster = h->clusters};
+	qsort(u->rungs, n, sizeof(*u->rungs), by_number);
+}

@@ -1,0 +1,68 @@
+/* history - what the tree must look like after an undo or redo, by copies taken at every boundary.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tests/model/model.h"
+
+/* Trees are texts of tests/support/tree.h; NULL: not known (between steps that overlapped). */
+struct rung { /* a step that is kept */
+	int64_t id;
+	int cluster; /* steps of one number overlapped in time */
+	long begun, ended;
+	char *before, *after;
+	bool gap;   /* what lay before it is not what the step below left */
+	bool loose; /* but for times of directories: a step at the same time was dropped */
+};
+
+struct undone { /* what one redo brings back */
+	struct rung *rungs;
+	size_t n;
+	char *pre, *post; /* trees before and after the undo */
+	long when;
+};
+
+struct history {
+	struct rung kept[LIST_MAX]; /* in the order of their numbers */
+	size_t n_kept;
+	struct undone redo[LIST_MAX]; /* the last is on top */
+	size_t n_redo;
+	int clusters; /* numbers given so far */
+	long clock;
+	long edited;	/* when somebody else last changed something */
+	bool contested; /* a rollback went over somebody's work: others may meet it again */
+	bool murky;	/* a step was rolled back while another held what it had made */
+	long poked;	/* when an agent's open file was last written outside of every step */
+};
+
+void history_done(struct history *h);
+void rung_add(struct history *h, struct rung r); /* takes the trees */
+struct rung *rung_find(struct history *h, int64_t id);
+void redo_clear(struct history *h);
+/* Groups none of whose steps is in the list are gone; false: a part of one is. */
+bool redo_sync(struct history *h, const int64_t *ids, size_t n);
+
+/* What an undo of n, or a redo, must lead to. */
+struct expected {
+	size_t n;	       /* steps */
+	char *tree;	       /* exactly this; NULL: not known. Owned */
+	bool loose;	       /* but for times of directories */
+	bool may_refuse;       /* somebody else was there */
+	bool may_differ;       /* an open file was written meanwhile */
+	const char *from, *to; /* the change, where that is known: every path follows it or stays */
+};
+void expect_undo(const struct history *h, size_t n, const char *now, struct expected *e);
+void expect_redo(const struct history *h, const char *now, struct expected *e);
+/* It happened: steps change sides. */
+void history_undone(struct history *h, size_t n, const char *pre, const char *post, bool forced);
+void history_redone(struct history *h, const char *pre, const char *post, bool forced);
+/* Steps that died and were rolled back by the recovery. */
+void history_recovered(struct history *h, const int64_t *ids, size_t n, const char *post);
+
+/* compare.c */
+bool trees_equal_loosely(const char *a, const char *b); /* times of directories do not count */
+/* Each path that from -> to changed and nobody else did went from now to to; all others stayed.
+ * False: words on stderr. */
+bool tree_carried(const char *from, const char *to, const char *now, const char *result);
+/* Only paths at and below `path` differ, and times of directories. */
+bool tree_changed_only(const char *a, const char *b, const char *path);

@@ -1,0 +1,286 @@
+/* play - act by act: the worker does it, the tree is looked at, the history says what it must be.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tests/model/play.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/tree.h"
+
+void fail(struct game *g, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!g->quiet && !g->failed) {
+		fprintf(stderr, "# seed %llu, act %zu: ", (unsigned long long)g->seed, g->turn);
+		va_start(ap, fmt);
+		vfprintf(stderr, fmt, ap);
+		va_end(ap);
+		fputc('\n', stderr);
+	}
+	g->failed = true;
+}
+
+char *look(const struct game *g)
+{
+	return tree_take(g->w.folder, ".cordon");
+}
+
+void must_be(struct game *g, const char *want, bool loose, const char *when)
+{
+	if (g->failed || str_eq(want, g->now) || (loose && trees_equal_loosely(want, g->now)))
+		return;
+	if (!g->quiet)
+		tree_same(want, g->now);
+	fail(g, "%s: the tree differs", when);
+}
+
+static void look_again(struct game *g)
+{
+	free(g->now);
+	g->now = look(g);
+}
+
+bool any_open(const struct game *g)
+{
+	for (int i = 0; i < WHO_MAX; i++)
+		if (g->open[i].id)
+			return true;
+	return false;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+void cluster_close(struct game *g)
+{
+	size_t n = g->cluster.n_kept;
+
+	for (size_t i = 0; i < n; i++)
+		rung_add(&g->h, (struct rung){.id = g->cluster.kept[i],
+					      .cluster = g->h.clusters,
+					      .begun = g->cluster.begun[i],
+					      .ended = g->h.clock});
+	/* The steps of a cluster are the newest ones, and in the order of their numbers now. */
+	if (n) {
+		struct rung *last = &g->h.kept[g->h.n_kept - 1];
+
+		last->after = xstrdup(g->now);
+		last[1 - (ptrdiff_t)n].loose = n < g->cluster.n_begun;
+		last[1 - (ptrdiff_t)n].gap = g->cluster.unknown;
+		if (!g->cluster.unknown)
+			last[1 - (ptrdiff_t)n].before = xstrdup(g->cluster.before);
+	} else if (!g->cluster.unknown && g->h.poked < g->h.clock) {
+		must_be(g, g->cluster.before, true, "a step that left nothing was dropped");
+	}
+	g->h.clusters++;
+	free(take_ptr(&g->cluster.before));
+	g->cluster.n_kept = g->cluster.n_begun = 0;
+	g->cluster.unknown = false;
+}
+
+void ended(struct game *g, unsigned who, bool kept)
+{
+	if (kept) {
+		g->cluster.kept[g->cluster.n_kept] = g->open[who].id;
+		g->cluster.begun[g->cluster.n_kept++] = g->open[who].begun;
+	}
+	g->open[who].id = 0;
+}
+
+static void play_begin(struct game *g, const struct act *a)
+{
+	if (g->open[a->who].id)
+		return;
+	if (!any_open(g)) {
+		g->h.clock++;
+		free(g->cluster.before);
+		g->cluster.before = xstrdup(g->now);
+	}
+	if (worker_act(&g->w, a) < 0) {
+		crashed(g, a, g->now);
+		return;
+	}
+	if (g->w.sh->reply.r < 0) {
+		fail(g, "begin: %s", g->w.sh->reply.words);
+		return;
+	}
+	g->open[a->who].id = g->w.sh->reply.id;
+	g->open[a->who].begun = g->h.clock;
+	g->cluster.n_begun++;
+	if (g->cluster.n_begun > 1)
+		return;
+	look_again(g);
+	must_be(g, g->cluster.before, false, "begin");
+}
+
+static void play_end(struct game *g, const struct act *a)
+{
+	AUTO_FREE char *pre = look(g);
+	bool alone = g->cluster.n_begun == 1;
+	int r;
+
+	if (!g->open[a->who].id)
+		return;
+	g->h.clock++;
+	if (worker_act(&g->w, a) < 0) {
+		crashed(g, a, pre);
+		return;
+	}
+	r = g->w.sh->reply.r;
+	if (r < 0) {
+		fail(g, "%s: %s", act_name(a->kind), g->w.sh->reply.words);
+		return;
+	}
+	look_again(g);
+	if (a->kind == ACT_COMMIT)
+		must_be(g, pre, false, "commit");
+	else if (alone)
+		must_be(g, g->cluster.before, false, "abort");
+	else
+		g->cluster.unknown = g->h.murky = true;
+	if (a->kind == ACT_COMMIT && r == 1)
+		redo_clear(&g->h);
+	ended(g, a->who, a->kind == ACT_COMMIT && r == 1);
+	if (!any_open(g))
+		cluster_close(g);
+}
+
+static void end_all(struct game *g)
+{
+	for (unsigned who = 0; who < WHO_MAX && !g->failed; who++)
+		play_end(g, &(struct act){.kind = ACT_COMMIT, .who = who});
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------
+ */
+
+/* Does a step that is open hold what was there before this write? */
+static bool poke_is_kept(struct game *g, int64_t born)
+{
+	const struct rung *owner = rung_find(&g->h, born);
+
+	for (int i = 0; i < WHO_MAX; i++)
+		if (g->open[i].id &&
+		    (g->open[i].id == born || (owner && g->open[i].begun > owner->ended)))
+			return true;
+	return false;
+}
+
+static void play_native(struct game *g, const struct act *a)
+{
+	if (a->kind == ACT_EXTERNAL)
+		end_all(g);
+	if (g->failed)
+		return;
+	if (worker_act(&g->w, a) < 0) {
+		if (a->kind != ACT_DROP)
+			g->h.edited = g->h.poked = ++g->h.clock;
+		crashed(g, a, NULL);
+		return;
+	}
+	if (a->kind == ACT_DROP || (a->kind == ACT_POKE && g->w.sh->reply.r < 0))
+		return;
+	if (a->kind == ACT_EXTERNAL) /* a failed one may have changed a directory's times */
+		g->h.edited = ++g->h.clock;
+	else if (!poke_is_kept(g, g->w.sh->reply.born))
+		g->h.edited = g->h.poked = ++g->h.clock;
+	if (!any_open(g))
+		look_again(g);
+}
+
+static void play_file(struct game *g, const struct act *a)
+{
+	struct act first = {.kind = ACT_BEGIN, .who = a->who, .y = a->y};
+
+	play_begin(g, &first);
+	if (!g->failed && g->open[a->who].id && worker_act(&g->w, a) < 0)
+		crashed(g, a, NULL);
+}
+
+static void play_reopen(struct game *g, const struct act *a)
+{
+	end_all(g);
+	if (g->failed)
+		return;
+	if (worker_act(&g->w, a) < 0) {
+		crashed(g, a, g->now);
+		return;
+	}
+	if (g->w.sh->reply.r < 0)
+		fail(g, "open: %s", g->w.sh->reply.words);
+	look_again(g);
+}
+
+static void play_one(struct game *g, const struct act *a)
+{
+	switch ((int)a->kind) {
+	case ACT_BEGIN:
+		play_begin(g, a);
+		break;
+	case ACT_COMMIT:
+	case ACT_ABORT:
+		play_end(g, a);
+		break;
+	case ACT_UNDO:
+	case ACT_REDO:
+	case ACT_RESTORE:
+		end_all(g);
+		if (!g->failed)
+			(a->kind == ACT_UNDO   ? play_undo
+			 : a->kind == ACT_REDO ? play_redo
+					       : play_restore)(g, a);
+		break;
+	case ACT_REOPEN:
+		play_reopen(g, a);
+		break;
+	case ACT_KILL:
+		g->kills = a->x % 3;
+		g->kill_seed = a->x * 31 + a->y;
+		worker_doom(&g->w, a->x, a->y);
+		break;
+	case ACT_EXTERNAL:
+	case ACT_POKE:
+	case ACT_DROP:
+		play_native(g, a);
+		break;
+	default:
+		play_file(g, a);
+	}
+}
+
+int play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet)
+{
+	struct game *g = xcalloc(1, sizeof(*g));
+	bool failed;
+
+	g->set = set;
+	g->seed = seed;
+	g->quiet = quiet;
+	worker_init(&g->w, set, geteuid() == 0 && seed % 2 ? 12345 : geteuid());
+	if (worker_start(&g->w) < 0)
+		fail(g, "open: %s", g->w.sh->reply.words);
+	look_again(g);
+	for (g->turn = 0; g->turn < s->n && !g->failed; g->turn++) {
+		const struct act *a = &s->acts[g->turn];
+
+		if (set->verbose && !quiet) {
+			fprintf(stderr, "# %3zu ", g->turn);
+			act_print(stderr, a);
+		}
+		play_one(g, a);
+		if (set->verbose && !quiet)
+			fprintf(stderr, "#     = %d %s\n", g->w.sh->reply.r, g->w.sh->reply.words);
+	}
+	if (!g->failed)
+		end_all(g);
+	failed = g->failed;
+	worker_done(&g->w);
+	history_done(&g->h);
+	free(g->cluster.before);
+	free(g->now);
+	free(g);
+	return failed;
+}

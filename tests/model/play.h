@@ -1,0 +1,44 @@
+/* play - one sequence under way: the worker, the history, the steps that are open. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tests/model/history.h"
+#include "tests/model/worker.h"
+
+struct game {
+	const struct setting *set;
+	struct worker w;
+	struct history h;
+	uint64_t seed;
+	size_t turn; /* index of the act */
+	bool quiet, failed;
+	char *now; /* the tree when last looked at */
+	struct {
+		int64_t id; /* 0: none is open */
+		long begun;
+	} open[WHO_MAX];
+	/* steps that overlap, from the first begin to the last end */
+	struct {
+		char *before;
+		int64_t kept[LIST_MAX];
+		long begun[LIST_MAX];
+		size_t n_kept, n_begun;
+		bool unknown; /* one of several was rolled back */
+	} cluster;
+	unsigned kills, kill_seed;
+};
+
+void fail(struct game *g, const char *fmt, ...) PRINTF_LIKE(2, 3);
+char *look(const struct game *g);
+/* The tree now must be this. */
+void must_be(struct game *g, const char *want, bool loose, const char *when);
+bool any_open(const struct game *g);
+void cluster_close(struct game *g);
+void ended(struct game *g, unsigned who, bool kept);
+
+/* rollback.c */
+void play_undo(struct game *g, const struct act *a);
+void play_redo(struct game *g, const struct act *a);
+void play_restore(struct game *g, const struct act *a);
+/* What came of an act that was killed. crash.c */
+void crashed(struct game *g, const struct act *a, const char *pre);

@@ -1,0 +1,103 @@
+/* rollback - undo, redo and restore: refused without a trace, or what the history expects. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/model/play.h"
+
+/* Undo or redo without and then, perhaps, with force. True: it happened, *pre is the tree before.
+ */
+static bool roll(struct game *g, const struct act *a, const struct expected *e, bool *ret_forced)
+{
+	AUTO_FREE char *pre = xstrdup(g->now);
+	const struct reply *re = &g->w.sh->reply;
+	const char *what = act_name(a->kind);
+	struct act try = *a;
+
+	for (try.y = 0; try.y < 2; try.y++) {
+		if (worker_act(&g->w, &try) < 0) {
+			crashed(g, &try, pre);
+			return false;
+		}
+		free(g->now);
+		g->now = look(g);
+		if (re->r == 0)
+			break;
+		if (re->r != -ESTALE || try.y || !e->may_refuse) {
+			fail(g, "%s: %s", what, re->words);
+			return false;
+		}
+		must_be(g, pre, false, "refused");
+		if (g->failed || !(a->y & 1))
+			return false;
+	}
+	*ret_forced = try.y;
+	if (e->may_differ || try.y)
+		return true;
+	if (e->tree)
+		must_be(g, e->tree, e->loose, what);
+	else if (!g->h.murky && e->from && e->to && !tree_carried(e->from, e->to, pre, g->now))
+		fail(g, "%s: an edit is lost", what);
+	return true;
+}
+
+void play_undo(struct game *g, const struct act *a)
+{
+	AUTO_FREE char *pre = xstrdup(g->now);
+	struct act undo = *a;
+	struct expected e = {0};
+	bool forced;
+
+	undo.x = MIN(MAX(a->x, 1), 99);
+	if (g->h.n_kept)
+		expect_undo(&g->h, undo.x, g->now, &e);
+	if (e.n && roll(g, &undo, &e, &forced) && !g->failed)
+		history_undone(&g->h, e.n, pre, g->now, forced);
+	free(e.tree);
+}
+
+void play_redo(struct game *g, const struct act *a)
+{
+	AUTO_FREE char *pre = xstrdup(g->now);
+	struct expected e = {0};
+	bool forced;
+
+	if (g->h.n_redo)
+		expect_redo(&g->h, g->now, &e);
+	if (e.n && roll(g, a, &e, &forced) && !g->failed)
+		history_redone(&g->h, pre, g->now, forced);
+	free(e.tree);
+}
+
+/* A step of its own: only the path changes, and the step can be undone like any other. */
+void play_restore(struct game *g, const struct act *a)
+{
+	AUTO_FREE char *pre = xstrdup(g->now);
+	const struct reply *re = &g->w.sh->reply;
+
+	if (!g->h.n_kept)
+		return;
+	g->h.clock++;
+	if (worker_act(&g->w, a) < 0) {
+		crashed(g, a, pre);
+		return;
+	}
+	free(g->now);
+	g->now = look(g);
+	if (re->r < 0) {
+		must_be(g, pre, false, "a restore that failed");
+		return;
+	}
+	if (re->n_kept == g->h.n_kept) {
+		must_be(g, pre, true, "a restore of nothing");
+		return;
+	}
+	redo_clear(&g->h);
+	rung_add(&g->h, (struct rung){.id = re->kept[0],
+				      .cluster = g->h.clusters++,
+				      .begun = g->h.clock,
+				      .ended = g->h.clock,
+				      .before = xstrdup(pre),
+				      .after = xstrdup(g->now)});
+}

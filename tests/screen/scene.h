@@ -1,0 +1,33 @@
+/* scene - a console over a model made by hand, with verbs that are only written down. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/clock.h"
+#include "tui/console/ui.h"
+#include "tui/term/term.h"
+
+struct scene {
+	struct model model;
+	struct ui *ui;
+	struct keymap *keymap;
+	struct theme theme;
+	struct surface surface;
+	struct term *term;
+	struct buf to_agent, said; /* bytes for the agent; verbs, one a line */
+	int64_t now_us;
+	uint64_t requests;
+};
+
+void scene_init(struct scene *s, int w, int h, enum depth depth);
+void scene_done(struct scene *s);
+void scene_fill(struct scene *s); /* steps, rows, and a prompt in the agent's terminal */
+void scene_ask(struct scene *s, uint64_t id, const char *path);
+void scene_refuse_plan(struct scene *s, int why, const char *words);
+void scene_held(struct scene *s, uint64_t id, enum loss what);
+void scene_plan(struct scene *s, bool conflict);
+void scene_keys(struct scene *s, const char *keys); /* "C-] s j", a blank between keys */
+void scene_wait(struct scene *s, int64_t ms);	    /* time passes, and a frame is drawn */
+void scene_draw(struct scene *s);
+bool scene_shows(struct scene *s, const char *words); /* draws first */
+/* The screen equals tests/golden/NAME-WxH-DEPTH.screen; UPDATE=1 writes that anew. */
+void scene_golden(struct scene *s, const char *name, enum depth depth);

@@ -1,0 +1,585 @@
+/* test_ui - keys to verbs: what asks, what answers, and above all what must not answer. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/keeper/wire.h"
+#include "tests/screen/scene.h"
+
+static int set_up(void **state)
+{
+	struct scene *s = xmalloc(sizeof(*s));
+
+	scene_init(s, 120, 40, DEPTH_256);
+	scene_fill(s);
+	buf_clear(&s->said);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	scene_done(*state);
+	free(*state);
+	return 0;
+}
+
+static void paste(struct scene *s, const char *text)
+{
+	struct event ev = {.type = EVENT_PASTE, .paste_begins = true, .paste_ends = true};
+
+	ev.paste = (struct span){text, strlen(text)};
+	ui_event(s->ui, &ev, s->now_us += 1000);
+}
+
+static void only_the_prefix_is_taken_from_the_agent(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "q u a ? / Tab Esc F1 C-z C-c");
+	assert_string_equal(s->to_agent.data, "qua?/\t\033\033OP\032\003");
+	buf_clear(&s->to_agent);
+	scene_keys(s, "C-] C-] x");
+	assert_string_equal(s->to_agent.data, "\035x");
+	assert_string_equal(s->said.data, "");
+}
+
+static void an_ask_never_takes_the_keys(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "h e l l");
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	assert_true(scene_shows(s, "? ASK write .envrc"));
+	scene_wait(s, 2000);
+	scene_keys(s, "o a d A t Enter");
+	assert_string_equal(s->to_agent.data, "helloadAt\r");
+	assert_string_equal(s->said.data, "bell\n");
+}
+
+static void answers_wait_until_they_were_readable(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a a"); /* typed ahead */
+	scene_wait(s, 300);
+	scene_keys(s, "a"); /* still too early, and starts the wait anew */
+	scene_wait(s, 300);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "answer 7 1\n");
+}
+
+static void the_next_request_is_armed_anew(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	scene_ask(s, 8, "/home/u/project/.git/config");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	scene_keys(s, "d d d");
+	assert_string_equal(s->said.data, "answer 7 0\n");
+	scene_wait(s, 600);
+	scene_keys(s, "n p");
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "answer 7 0\n");
+}
+
+/* The process behind the shown request dies and another request moves up: not what was read. */
+static void a_request_that_goes_takes_its_arming_along(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	scene_ask(s, 8, "/home/u/project/.git/config");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	model_remove_ask(&s->model, 7);
+	ui_changed(s->ui);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "A p");
+	assert_string_equal(s->said.data, "answer 8 2\n");
+	assert_int_equal(s->ui->n_popups, 0);
+}
+
+static void a_held_step_is_answered_like_a_request(void **state)
+{
+	struct scene *s = *state;
+
+	scene_held(s, 7, LOSS_DELETE);
+	scene_held(s, 8, LOSS_DELETE);
+	scene_held(s, 9, LOSS_DELETE);
+	buf_clear(&s->said);
+	assert_true(scene_shows(s, "? HELD 1 of 3 delete rm -rf many"));
+	scene_keys(s, "C-] a a d");
+	scene_wait(s, 600);
+	scene_keys(s, "Enter Space y A p");
+	scene_wait(s, 600);
+	scene_keys(s, "A t");
+	scene_wait(s, 600);
+	scene_keys(s, "D");
+	scene_wait(s, 600);
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "a");
+	scene_wait(s, 600);
+	scene_keys(s, "A c");
+	scene_wait(s, 600);
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "answer 7 1\nanswer 8 2\nanswer 9 0\n");
+}
+
+/* What the agent changes by itself has no command line that could be remembered. */
+static void what_cannot_be_remembered_is_not(void **state)
+{
+	struct scene *s = *state;
+
+	scene_held(s, 7, LOSS_REPLACE);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	assert_false(scene_shows(s, "this command line"));
+	scene_keys(s, "A c");
+	assert_string_equal(s->said.data, "");
+}
+
+/* More of its calls wait: the numbers change, the arming does not. */
+static void news_of_a_held_step_are_shown(void **state)
+{
+	struct scene *s = *state;
+	struct guard_report *r;
+
+	scene_held(s, 7, LOSS_DELETE);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	r = guard_report_copy(s->model.asks[0].held);
+	r->held = 77;
+	assert_false(model_set_held(&s->model, r));
+	guard_report_free(r);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "77 calls"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "answer 7 1\n");
+}
+
+static void a_step_that_was_stopped_is_told(void **state)
+{
+	struct scene *s = *state;
+
+	scene_draw(s);
+	s->model.stopped = xstrdup("'rm\033[2J' was stopped and rolled back");
+	s->model.n_stopped++;
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "x 'rm\\x1b[2J' was stopped and rolled back"));
+}
+
+static void reflexes_answer_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	scene_keys(s, "Enter Space y Y C-j");
+	paste(s, "a A t d\r");
+	ui_event(s->ui,
+		 &(struct event){.type = EVENT_MOUSE,
+				 .mouse = {.action = MOUSE_PRESS, .button = 1, .x = 20, .y = 36}},
+		 s->now_us);
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "Esc");
+	assert_int_equal(s->model.n_asks, 1);
+	assert_int_equal(s->ui->n_popups, 0);
+}
+
+static void undo_shows_a_plan_first(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	assert_string_equal(s->said.data, "plan 0 2\n");
+	scene_keys(s, "U");
+	assert_true(scene_shows(s, "The plan is not here yet"));
+	scene_plan(s, false);
+	scene_keys(s, "U"); /* it has not been on the screen yet */
+	scene_draw(s);
+	scene_keys(s, "Enter Space y");
+	assert_string_equal(s->said.data, "plan 0 2\n");
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "plan 0 2\nundo 0 2\n");
+	assert_true(scene_shows(s, "200 of 500"));
+	scene_keys(s, "q Esc c");
+	assert_string_equal(s->said.data, "plan 0 2\nundo 0 2\ncancel\n");
+	s->model.job.active = false;
+	s->model.job.result = -125;
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "everything is as it was"));
+	assert_int_equal(s->ui->n_popups, 0);
+}
+
+static void conflicts_need_their_own_key(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, true);
+	scene_wait(s, 600);
+	buf_clear(&s->said);
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "F");
+	assert_string_equal(s->said.data, "undo 0 2 force\n");
+}
+
+static void what_was_edited_can_be_kept_or_merged(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, true);
+	scene_wait(s, 600);
+	buf_clear(&s->said);
+	scene_keys(s, "M");
+	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
+	scene_keys(s, "U"); /* its plan is not here yet */
+	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
+	scene_plan(s, true);
+	s->model.plan->n_stops = 0;
+	s->model.plan->entries[4].fate = FATE_MERGED;
+	scene_draw(s);
+	assert_true(scene_shows(s, "README.md  merged"));
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "plan 0 2 keep merge\nundo 0 2 keep merge\n");
+}
+
+/* "The newest 2" would mean other steps once a new one has ended: plan again, read again. */
+static void a_new_step_makes_a_new_plan(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, false);
+	scene_wait(s, 600);
+	model_step(&s->model, 5)->running = false;
+	ui_changed(s->ui);
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "plan 0 2\nplan 0 3\n");
+	scene_plan(s, false);
+	scene_wait(s, 600);
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "plan 0 2\nplan 0 3\nundo 0 3\n");
+}
+
+static void what_is_undone_is_not_planned(void **state)
+{
+	struct scene *s = *state;
+
+	model_step(&s->model, 4)->undone = true;
+	scene_keys(s, "C-] s k u");
+	assert_true(scene_shows(s, "is undone already"));
+	assert_string_equal(s->said.data, "");
+}
+
+static void what_runs_is_stopped_first(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s u");
+	assert_string_equal(s->said.data, "plan 0 1\n");
+	scene_refuse_plan(s, -EBUSY, "'make \033[2J' (process 4711) is still running");
+	assert_true(scene_shows(s, "'make \\x1b[2J' (process 4711) is still running"));
+	scene_keys(s, "S"); /* typed before it could be read */
+	assert_string_equal(s->said.data, "plan 0 1\n");
+	scene_wait(s, 600);
+	scene_keys(s, "Enter Space y U");
+	assert_string_equal(s->said.data, "plan 0 1\n");
+	scene_wait(s, 600);
+	scene_keys(s, "S S");
+	assert_string_equal(s->said.data, "plan 0 1\nstop\n");
+	assert_true(scene_shows(s, "Stopping it"));
+	model_step(&s->model, 5)->running = false;
+	ui_changed(s->ui);
+	assert_string_equal(s->said.data, "plan 0 1\nstop\nplan 0 1\n");
+	scene_plan(s, false);
+	assert_true(scene_shows(s, "Rolls back"));
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "plan 0 1\nstop\nplan 0 1\nundo 0 1\n");
+}
+
+static void what_runs_may_go_on(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s u");
+	scene_refuse_plan(s, -EBUSY, "it runs");
+	scene_wait(s, 600);
+	scene_keys(s, "Esc");
+	assert_string_equal(s->said.data, "plan 0 1\n");
+	assert_int_equal(s->ui->n_popups, 0);
+	scene_keys(s, "u");
+	scene_refuse_plan(s, -EIO, "a disk");
+	assert_int_equal(s->ui->n_popups, 0);
+	assert_true(scene_shows(s, "a disk"));
+}
+
+static void leaving_asks_while_the_agent_runs(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] q");
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "Esc");
+	scene_keys(s, "C-] q Q");
+	assert_string_equal(s->said.data, "leave\n");
+	scene_keys(s, "Esc");
+	buf_clear(&s->said);
+	s->model.exited = true;
+	ui_changed(s->ui);
+	scene_keys(s, "C-] s q");
+	assert_string_equal(s->said.data, "leave\n");
+}
+
+/* The human types a word with a q in it when the agent ends under their hands. */
+static void the_end_does_not_catch_the_keys(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "e");
+	s->model.exited = true;
+	ui_changed(s->ui);
+	scene_wait(s, 100);
+	scene_keys(s, "q u i t");
+	scene_wait(s, 300);
+	assert_string_equal(s->said.data, "");
+	assert_false(scene_shows(s, "ended"));
+	scene_wait(s, 300);
+	assert_true(scene_shows(s, "+ ended with 0"));
+	scene_keys(s, "q");
+	assert_string_equal(s->said.data, "leave\n");
+}
+
+/* A question under the help page was not being read: it arms anew when it is seen again. */
+static void what_was_covered_must_be_read_again(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	scene_keys(s, "?");
+	scene_wait(s, 600);
+	buf_clear(&s->said);
+	scene_keys(s, "Esc");
+	scene_draw(s);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	ui_resize(s->ui, 20, 5);
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+}
+
+static void filters_narrow_and_escape_clears(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] l & k i n d : d e n y Enter");
+	assert_true(scene_shows(s, "filter: kind:deny (1)"));
+	assert_false(scene_shows(s, "src/a.tmp"));
+	scene_keys(s, "Esc");
+	assert_true(scene_shows(s, "src/a.tmp"));
+	scene_keys(s, "& ! s r c Enter");
+	assert_false(scene_shows(s, "src/a.tmp"));
+	assert_true(scene_shows(s, "/etc/hosts"));
+}
+
+static void search_moves_and_says_when_it_cannot(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] l / h o s t s Enter");
+	assert_true(scene_shows(s, "4 of 8"));
+	scene_keys(s, "/ z z z");
+	assert_int_equal(s->ui->prompt.active, true);
+	scene_keys(s, "Esc");
+	assert_int_equal(s->ui->prompt.active, false);
+}
+
+/* Twenty thousand rows go round the ring: the filter keeps up and nothing points at what is gone.
+ */
+static void the_ring_turns_under_a_filter(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] l & p a t h 7 Enter");
+	for (int i = 0; i < MODEL_ROWS + 5000; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/home/u/project/path%d", i);
+		model_add_row(&s->model, ROW_TOUCH, 5, 1, 0, "write", path, NULL);
+		if (i % 1000 == 0) {
+			ui_changed(s->ui);
+			scene_draw(s);
+		}
+	}
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "path7"));
+	scene_keys(s, "g Esc k k g G");
+	scene_draw(s);
+}
+
+static void the_agent_cannot_draw_on_the_bottom_rows(void **state)
+{
+	struct scene *s = *state;
+	const char *evil =
+		"\033[999;1H\033[41m? ASK fake\r\n\n\n\033[?1049h\033[99;99Hx\033]0;t\007";
+
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	term_feed(s->term, evil, strlen(evil));
+	scene_draw(s);
+	for (int y = 38; y < 40; y++) {
+		for (int x = 0; x < 120; x++)
+			assert_int_not_equal(surface_cell(&s->surface, x, y)->style.bg,
+					     COLOR_INDEX(1));
+	}
+	assert_true(scene_shows(s, "? ASK write .envrc"));
+}
+
+static void scrolled_back_keys_are_cordons(void **state)
+{
+	struct scene *s = *state;
+
+	for (int i = 0; i < 200; i++) {
+		char line[32];
+
+		term_feed(s->term, line, (size_t)snprintf(line, sizeof(line), "line %d\r\n", i));
+	}
+	scene_keys(s, "C-] [ PageUp");
+	assert_true(scene_shows(s, "lines back"));
+	scene_keys(s, "/ l i n e Space 1 2 Enter n");
+	assert_true(scene_shows(s, "match "));
+	assert_string_equal(s->to_agent.data, "");
+	scene_keys(s, "Esc x");
+	assert_string_equal(s->to_agent.data, "x");
+}
+
+static void mouse(struct scene *s, enum mouse_action action, int x, int y)
+{
+	struct event ev = {
+		.type = EVENT_MOUSE,
+		.mouse = {.action = action, .button = action == MOUSE_PRESS, .x = x, .y = y}};
+
+	ui_event(s->ui, &ev, s->now_us += 1000);
+}
+
+static void the_mouse_focuses_selects_and_scrolls(void **state)
+{
+	struct scene *s = *state;
+
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, 100, 22);
+	assert_int_equal(s->ui->focus, PANE_STEPS);
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, 100, 22);
+	assert_true(scene_shows(s, "2 of 6"));
+	mouse(s, MOUSE_WHEEL_DOWN, 100, 22);
+	assert_true(scene_shows(s, "5 of 6"));
+	mouse(s, MOUSE_PRESS, 5, 5);
+	assert_int_equal(s->ui->focus, PANE_TERMINAL);
+	for (int i = 0; i < 100; i++)
+		term_feed(s->term, "line\r\n", 6);
+	mouse(s, MOUSE_WHEEL_UP, 5, 5);
+	assert_true(scene_shows(s, "3 lines back"));
+	mouse(s, MOUSE_WHEEL_DOWN, 5, 5);
+	assert_false(scene_shows(s, "lines back"));
+	assert_string_equal(s->to_agent.data, "");
+	/* once the agent asks for the mouse it is the agent's */
+	term_feed(s->term, "\033[?1000h\033[?1006h", 16);
+	mouse(s, MOUSE_PRESS, 5, 5);
+	assert_string_equal(s->to_agent.data, "\033[<0;6;5M");
+}
+
+static void layouts_keep_to_their_sizes(void **state)
+{
+	(void)state;
+	for (int w = LAYOUT_MIN_W; w < 220; w++) {
+		for (int h = LAYOUT_MIN_H; h < 70; h++) {
+			struct layout l = layout_compute(w, h, PANE_STEPS, false);
+			int area = 0;
+
+			for (int p = 0; p < PANE_COUNT; p++) {
+				struct rect r = l.pane[p];
+
+				assert_true(r.x >= 0 && r.y >= 0 && r.x + r.w <= w &&
+					    r.y + r.h <= h - 2);
+				area += r.w * (r.h + l.title[p].h);
+				for (int q = 0; q < p; q++)
+					assert_int_equal(rect_intersect(r, l.pane[q]).w *
+								 rect_intersect(r, l.pane[q]).h,
+							 0);
+			}
+			area += l.divider.w * l.divider.h + l.divider_low.w * l.divider_low.h;
+			area += l.tabs.w * l.tabs.h;
+			assert_int_equal(area, w * (h - 2));
+			if (l.mode == LAYOUT_WIDE || l.mode == LAYOUT_STACKED)
+				assert_true(l.pane[PANE_TERMINAL].w >= MIN(w, 80) - 1);
+		}
+	}
+	assert_int_equal(layout_compute(110, 24, 0, false).mode, LAYOUT_WIDE);
+	assert_int_equal(layout_compute(109, 24, 0, false).mode, LAYOUT_STACKED);
+	assert_int_equal(layout_compute(69, 24, 0, false).mode, LAYOUT_TABS);
+	assert_int_equal(layout_compute(29, 24, 0, false).mode, LAYOUT_TOO_SMALL);
+	assert_int_equal(layout_compute(200, 60, 0, true).mode, LAYOUT_TABS);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_the_prefix_is_taken_from_the_agent),
+		TEST(an_ask_never_takes_the_keys),
+		TEST(answers_wait_until_they_were_readable),
+		TEST(the_next_request_is_armed_anew),
+		TEST(a_request_that_goes_takes_its_arming_along),
+		TEST(reflexes_answer_nothing),
+		TEST(a_held_step_is_answered_like_a_request),
+		TEST(what_cannot_be_remembered_is_not),
+		TEST(news_of_a_held_step_are_shown),
+		TEST(a_step_that_was_stopped_is_told),
+		TEST(undo_shows_a_plan_first),
+		TEST(conflicts_need_their_own_key),
+		TEST(what_was_edited_can_be_kept_or_merged),
+		TEST(a_new_step_makes_a_new_plan),
+		TEST(what_is_undone_is_not_planned),
+		TEST(what_runs_is_stopped_first),
+		TEST(what_runs_may_go_on),
+		TEST(leaving_asks_while_the_agent_runs),
+		TEST(the_end_does_not_catch_the_keys),
+		TEST(what_was_covered_must_be_read_again),
+		TEST(filters_narrow_and_escape_clears),
+		TEST(search_moves_and_says_when_it_cannot),
+		TEST(the_ring_turns_under_a_filter),
+		TEST(the_agent_cannot_draw_on_the_bottom_rows),
+		TEST(scrolled_back_keys_are_cordons),
+		TEST(the_mouse_focuses_selects_and_scrolls),
+		cmocka_unit_test(layouts_keep_to_their_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+# shellcheck shell=bash
+# lib - TAP and a few tools for test scripts; sourced. one.sh has prepared the environment.
+# SPDX-License-Identifier: MIT
+#
+# $TEST_TMP   this test's own directory        $HOME     an empty home in it
+# $CORDON     the program                      $TOOLS    build/$B/tests
+set -u
+tests=0 failed=0
+
+pass() { tests=$((tests + 1)) && echo "ok $tests - $1"; }
+fail() { # NAME [DIAGNOSTICS]
+	tests=$((tests + 1)) failed=$((failed + 1))
+	echo "not ok $tests - $1"
+	[ $# -lt 2 ] || printf '%s\n' "$2" | head -n 40 | cut -c -400 | sed 's/^/# /'
+}
+skip() { tests=$((tests + 1)) && echo "ok $tests - $1 # SKIP $2"; }
+note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+skip_all() { echo "1..0 # SKIP $1" && exit 0; }
+done_testing() { echo "1..$tests" && [ "$failed" = 0 ] && exit 0 || exit 1; }
+
+# ok NAME COMMAND... - the command succeeds. What it says is shown when it does not.
+ok() {
+	local name=$1 out r
+	shift
+	out=$("$@" 2>&1 </dev/null)
+	r=$?
+	if [ $r = 0 ]; then pass "$name"; else fail "$name" "exit status $r: $*
+$out"; fi
+}
+is() { # GOT WANT NAME
+	if [ "$1" = "$2" ]; then pass "$3"; else fail "$3" "got:  $1
+want: $2"; fi
+}
+isnt() { # GOT UNWANTED NAME
+	if [ "$1" != "$2" ]; then pass "$3"; else fail "$3" "got:  $1"; fi
+}
+like() { # TEXT REGEX NAME
+	if [[ $1 =~ $2 ]]; then pass "$3"; else fail "$3" "text:  $1
+regex: $2"; fi
+}
+unlike() { # TEXT REGEX NAME
+	if [[ ! $1 =~ $2 ]]; then pass "$3"; else fail "$3" "text:  $1
+not:   $2"; fi
+}
+
+# wait_for SECONDS COMMAND... - poll until the command succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -le $end ] || return 1
+		sleep 0.03
+	done
+}
+
+# A user needs user namespaces; where the host refuses them (by something other than cordon), there
+# is nothing to test.
+need_sandbox() {
+	[ "$(id -u)" = 0 ] || unshare -Ur true 2>/dev/null ||
+		skip_all "this host gives no user namespaces to an ordinary user"
+}
+need() { # PROGRAM...
+	local p
+	for p; do command -v "$p" >/dev/null || skip_all "$p is not here"; done
+}
+
+# new_folder NAME - an empty working folder; prints its path.
+new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }
+
+# in_folder DIR COMMAND... - inside cordon, headless, with DIR as the working folder.
+in_folder() {
+	local dir=$1
+	shift
+	(cd "$dir" && exec "$CORDON" run --headless -- "$@")
+}
+# start_in DIR COMMAND... - the same in the background; $pid is cordon itself.
+start_in() {
+	local dir=$1
+	shift
+	(cd "$dir" && exec "$CORDON" run --headless -- "$@") &
+	pid=$!
+}
+cordon_in() { # DIR ARGUMENTS... - any other use of cordon there
+	local dir=$1
+	shift
+	(cd "$dir" && exec "$CORDON" "$@")
+}
+
+# tree DIR - everything that undo must bring back, one line per path, in a fixed order. Names of one
+# inode are told by the first of them, not by the link count: the undo store may hold one more.
+tree() {
+	(
+		cd "$1" || exit
+		find . -path ./.cordon -prune -o -printf '%p\t%y %m %U:%G %T@\t%i\t%l\n' | LC_ALL=C sort |
+			awk -F '\t' '{ if (!($3 in first)) first[$3] = $1; print $1, $2, first[$3], "->", $4 }'
+		find . -path ./.cordon -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum 2>/dev/null
+		find . -path ./.cordon -prune -o -print0 | LC_ALL=C sort -z |
+			xargs -0r getfattr -h -d -m - 2>/dev/null
+	)
+}
+# content DIR - as tree, without times and what holds times (git's index): for comparing two runs of
+# the same commands.
+content() {
+	(
+		cd "$1" || exit
+		find . -path ./.cordon -prune -o -printf '%y %m %p -> %l\n' | LC_ALL=C sort -k3
+		find . -path ./.cordon -prune -o -type f ! -path '*.git/index' -print0 | LC_ALL=C sort -z |
+			xargs -0r sha256sum 2>/dev/null
+	)
+}
+same() { # GOT WANT NAME - long texts: the difference is shown
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+	else
+		fail "$3" "$(diff <(printf '%s\n' "$2") <(printf '%s\n' "$1"))"
+	fi
+}
+
+# marked MARK - processes with MARK in their arguments: cordon, its keeper and its helpers (they all
+# were started with cordon's arguments), and what runs inside. A word such as $(new_mark).
+new_mark() { echo "mark-$$-$RANDOM$RANDOM"; }
+marked() { pgrep -f -- "$1" | grep -vxF "$$"; }
+none_marked() { [ -z "$(marked "$1")" ]; }

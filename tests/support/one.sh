@@ -1,0 +1,63 @@
+#!/bin/bash
+# one - run one test program: clean environment, own directory, time limit, nothing left behind.
+# SPDX-License-Identifier: MIT
+#
+# usage: one.sh FILE     A FILE below build/$B/as-user runs as an ordinary user, from a copy of the
+#                        tree that such a user can read. "# timeout: N" in a script sets its limit.
+set -u
+file=$1
+: "${B:=release}"
+tree=$PWD
+drop=()
+if [ -z "${TEST_BASE:-}" ]; then # called by hand
+	mkdir -p "build/$B/tmp"
+	TEST_BASE=$PWD/build/$B/tmp
+fi
+tmp=$(mktemp -d "$TEST_BASE/t.XXXXXX") || exit 1
+user=root
+if [ "$(id -u)" != 0 ]; then
+	user=$(id -un)
+elif [[ $file == build/$B/as-user/* ]]; then
+	# No account of this number is needed, and none is made.
+	uid=${TEST_UID:-12345}
+	user=user
+	file=$(readlink "$file")
+	tree=$TEST_BASE/tree
+	drop=(setpriv --reuid="$uid" --regid="$uid" --clear-groups)
+	chown "$uid:$uid" "$tmp"
+fi
+[[ $file == /* ]] || file=$tree/$file
+
+limit=$(sed -n 's/^# timeout: //p' "$file" 2>/dev/null | head -n 1)
+mkdir -m 700 "$tmp/home" && chown --reference="$tmp" "$tmp/home"
+
+stray() { # processes that carry this test's mark; those inside a sandbox die with their keeper
+	grep -lzsxF "TEST_TMP=$tmp" /proc/[0-9]*/environ | cut -d/ -f3 | grep -vx "$$"
+}
+cleanup() {
+	local pids tries=0
+	while pids=$(stray) && [ "$tries" -lt 20 ]; do
+		# shellcheck disable=SC2086 # one word each
+		kill -KILL $pids 2>/dev/null
+		tries=$((tries + 1))
+		sleep 0.05
+	done
+	chmod -R u+rwX "$tmp" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+more=() # what make soak sets
+for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH; do
+	[ -z "${!name:-}" ] || more+=("$name=${!name}")
+done
+cd "$tree" || exit 1
+timeout -k 5 "${limit:-240}" "${drop[@]}" env -i \
+	PATH="/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" HOME="$tmp/home" \
+	USER="$user" LOGNAME="$user" SHELL=/bin/bash TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC \
+	TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tree/build/$B/tests" \
+	UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
+r=$?
+[ $r = 124 ] && echo "not ok - timed out after ${limit:-240} s: $1"
+exit $r

@@ -1,0 +1,47 @@
+#!/bin/bash
+# test - one prove run over everything; as root, everything once more as an ordinary user.
+# SPDX-License-Identifier: MIT
+#
+# usage: test.sh PATTERN FILE...      (from `make test`, with B and JOBS in the environment)
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+pattern=$1
+shift
+
+# Not below /tmp or /var/tmp: the sandbox has its own of those, and the tests' homes must be real.
+if [ "$(id -u)" = 0 ]; then
+	base=$(mktemp -d /srv/cordon-test.XXXXXX) || exit 1
+	chmod 755 "$base"
+else
+	mkdir -p "build/$B/tmp" && base=$(mktemp -d "$PWD/build/$B/tmp/XXXXXX") || exit 1
+fi
+trap 'rm -rf "$base"' EXIT
+trap 'exit 130' INT TERM HUP
+
+files=()
+for f; do
+	# shellcheck disable=SC2053 # a pattern is meant
+	[[ $f == $pattern ]] && files+=("$f")
+done
+# The slow ones first, so that two at a time end together.
+mapfile -t files < <(printf '%s\n' "${files[@]}" |
+	awk '{ print (/crash/ ? 0 : /escape/ ? 1 : /e2e/ ? 2 : 3), $0 }' | sort -s -k1,1 | cut -d' ' -f2-)
+
+user_files=()
+if [ "$(id -u)" = 0 ]; then
+	# A copy that anybody can read, and a list of names that one.sh knows to run as a user.
+	stage=$base/tree
+	mkdir -p "$stage/build/$B" "build/$B/as-user"
+	cp -a tests themes keymaps "$stage/" 2>/dev/null
+	cp -a "build/$B/cordon" "build/$B/tests" "$stage/build/$B/"
+	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
+	for f in "${files[@]}"; do
+		grep -q '^# root only' "$f" && continue
+		name=build/$B/as-user/${f#"build/$B/"}
+		mkdir -p "$(dirname "$name")"
+		ln -sf "$stage/$f" "$name"
+		user_files+=("$name")
+	done
+fi
+export TEST_BASE=$base B
+prove -j "${JOBS:-1}" -e tests/support/one.sh "${files[@]}" "${user_files[@]}"

@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# tmux - the real program in a private tmux server; sourced after lib.sh.
+# SPDX-License-Identifier: MIT
+tmux_socket=$TEST_TMP/tmux.0 tmux_servers=0
+tmux_() { tmux -S "$tmux_socket" -f /dev/null "$@"; }
+trap 'tmux_ kill-server 2>/dev/null' EXIT
+
+# start COLUMNS ROWS DIR COMMAND - a fresh server with one pane; $? of COMMAND lands in status.
+start() {
+	local cols=$1 rows=$2 dir=$3 cmd=$4
+	tmux_ kill-server 2>/dev/null
+	tmux_servers=$((tmux_servers + 1))
+	tmux_socket=$TEST_TMP/tmux.$tmux_servers
+	rm -f "$TEST_TMP/status" "$TEST_TMP/stty"
+	tmux_ new-session -d -x 10 -y 10 'sleep 600' \; set -g status off \; set -g remain-on-exit on \; \
+		set -g default-terminal tmux-256color \; set -g escape-time 0 \; set -g history-limit 2000
+	tmux_ new-session -d -s t -x "$cols" -y "$rows" -c "$dir" \
+		"$cmd; echo \$? >$TEST_TMP/status; stty -a >$TEST_TMP/stty; exec sleep 600"
+}
+keys() { tmux_ send-keys -t t "$@"; }
+type_text() { tmux_ send-keys -t t -l -- "$1"; }
+screen() { tmux_ capture-pane -p -t t | sed 's/ *$//'; }
+resize() { tmux_ resize-window -t t -x "$1" -y "$2"; }
+
+screen_has() { screen | grep -Eq -- "$1"; }
+screen_lacks() { ! screen | grep -Eq -- "$1"; }
+# sees REGEX NAME [SECONDS] - the screen shows it, sooner or later.
+sees() {
+	if wait_for "${3:-15}" screen_has "$1"; then pass "$2"; else fail "$2" "no line like: $1
+$(screen)"; fi
+}
+# loses REGEX NAME - it goes away.
+loses() {
+	if wait_for "${3:-15}" screen_lacks "$1"; then pass "$2"; else fail "$2" "still there: $1
+$(screen)"; fi
+}
+# ended NAME STATUS - the program has ended with that status and the terminal is as it was.
+ended() {
+	if wait_for 15 test -s "$TEST_TMP/status"; then
+		is "$(cat "$TEST_TMP/status")" "$2" "$1"
+	else
+		fail "$1" "still running:
+$(screen)"
+	fi
+}
+# golden NAME - the whole screen equals tests/golden/NAME.screen; UPDATE=1 rewrites that.
+golden() {
+	local want=tests/golden/$1.screen
+	if [ "${UPDATE:-}" = 1 ]; then screen >"$want" && pass "$1 # updated" && return; fi
+	if wait_for 10 golden_matches "$want"; then pass "$1"; else
+		fail "$1" "$(diff "$want" <(screen))"
+	fi
+}
+golden_matches() { diff -q "$1" <(screen); }
+# press_until REGEX NAME KEY... - for keys that count only after a while: again and again.
+press_until() {
+	local regex=$1 name=$2 n=0
+	shift 2
+	until screen_has "$regex" || [ $n -ge 40 ]; do
+		keys "$@"
+		wait_for 0 screen_has "$regex" || :
+		n=$((n + 1))
+	done
+	if screen_has "$regex"; then pass "$name"; else fail "$name" "no line like: $regex
+$(screen)"; fi
+}
+# terminal_is_sane NAME - what stty said after the program was gone: as a shell left it.
+terminal_is_sane() {
+	wait_for 10 test -s "$TEST_TMP/stty"
+	like "$(tr '\n' ' ' <"$TEST_TMP/stty")" ' icanon .* echo ' "$1: the line discipline is back"
+	is "$(tmux_ display-message -p -t t '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' | sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/')" \
+		001 "$1: no alternate screen, no mouse, cursor on"
+}

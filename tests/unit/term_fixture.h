@@ -1,0 +1,107 @@
+/* term_fixture - a term, what it answered, and its screen as text, for the tests of tui/term. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tui/term/inside.h"
+#include "tui/term/term.h"
+
+struct pane {
+	struct term *t;
+	struct surface s;
+	struct buf out, screen;
+	int bells, titles;
+};
+
+static void pane_on_output(void *data, const void *bytes, size_t len)
+{
+	buf_add(&((struct pane *)data)->out, bytes, len);
+}
+
+static void pane_on_bell(void *data)
+{
+	((struct pane *)data)->bells++;
+}
+
+static void pane_on_title(void *data, const char *title)
+{
+	(void)title;
+	((struct pane *)data)->titles++;
+}
+
+static const struct term_events pane_events = {
+	.output = pane_on_output,
+	.bell = pane_on_bell,
+	.title = pane_on_title,
+};
+
+static inline void pane_init(struct pane *p, int rows, int cols)
+{
+	*p = (struct pane){.out = BUF_INIT, .screen = BUF_INIT};
+	p->t = term_new(rows, cols, &pane_events, p);
+	surface_init(&p->s, cols, rows);
+}
+
+static inline void pane_done(struct pane *p)
+{
+	term_free(p->t);
+	surface_done(&p->s);
+	buf_done(&p->out);
+	buf_done(&p->screen);
+}
+
+static inline void pane_feed(struct pane *p, const char *text)
+{
+	term_feed(p->t, text, strlen(text));
+}
+
+static inline const struct cell *pane_cell(struct pane *p, int row, int col)
+{
+	int rows, cols;
+
+	term_size(p->t, &rows, &cols);
+	if (p->s.w != cols || p->s.h != rows)
+		surface_resize(&p->s, cols, rows);
+	term_draw(p->t, &p->s, (struct rect){0, 0, cols, rows});
+	return surface_cell(&p->s, col, row);
+}
+
+/* The rows that are seen, each ended by '|', trailing blanks cut. */
+static inline const char *pane_screen(struct pane *p)
+{
+	pane_cell(p, 0, 0);
+	buf_clear(&p->screen);
+	for (int y = 0; y < p->s.h; y++) {
+		size_t keep = p->screen.len;
+
+		for (int x = 0; x < p->s.w; x++) {
+			const struct cell *c = surface_cell(&p->s, x, y);
+			bool blank = !*c->text || str_eq(c->text, " ");
+
+			if (!c->width)
+				continue;
+			buf_str(&p->screen, *c->text ? c->text : " ");
+			if (!blank)
+				keep = p->screen.len;
+		}
+		buf_truncate(&p->screen, keep);
+		buf_ch(&p->screen, '|');
+	}
+	return p->screen.data;
+}
+
+static inline const char *pane_answers(struct pane *p)
+{
+	static char copy[4096];
+
+	snprintf(copy, sizeof(copy), "%s", p->out.data);
+	buf_clear(&p->out);
+	return copy;
+}

@@ -1,0 +1,130 @@
+/* test_api_message - lines of the session's protocol: what is taken, what is refused, what is told.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/api/api_priv.h"
+#include "core/audit/reader.h"
+#include "core/keeper/wire.h"
+
+static int parse(const char *line, struct command_in *c)
+{
+	struct err err = {0};
+	int r = message_parse(line, strlen(line), c, &err);
+
+	assert_true(r == 0 || err.text[0]);
+	return r;
+}
+
+static void commands_have_their_answers(void **state)
+{
+	static const struct {
+		const char *line;
+		int answer;
+	} good[] = {
+		{"{\"type\":\"cmd.approve\",\"id\":7}", ANSWER_ONCE},
+		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\"}", ANSWER_SESSION},
+		{"{\"id\":7,\"extent\":\"tree\",\"scope\":\"session\",\"type\":\"cmd.approve\"}",
+		 ANSWER_SESSION_TREE},
+		{"{\"type\":\"cmd.deny\",\"id\":7,\"more\":[1,{}]}", ANSWER_DENY},
+		{"{\"type\":\"cmd.deny\",\"id\":7,\"scope\":\"session\"}", ANSWER_DENY_SESSION},
+	};
+	struct command_in c;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		assert_int_equal(parse(good[i].line, &c), 0);
+		assert_int_equal(c.id, 7);
+		assert_int_equal(c.answer, good[i].answer);
+	}
+}
+
+static void in_doubt_nothing_is_allowed(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"null",
+		"7",
+		"[]",
+		"{}",
+		"{\"type\":\"cmd.approve\"}",
+		"{\"type\":\"cmd.approve\",\"id\":\"7\"}",
+		"{\"type\":\"cmd.approve\",\"id\":0}",
+		"{\"type\":\"cmd.approve\",\"id\":-7}",
+		"{\"type\":\"cmd.approve\",\"id\":1e99}",
+		"{\"type\":\"CMD.APPROVE\",\"id\":7}",
+		"{\"type\":[\"cmd.approve\"],\"id\":7}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":null}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"org\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"extent\":\"tree\"}",
+		"{\"type\":\"cmd.deny\",\"id\":7,\"scope\":\"session\",\"extent\":\"tree\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7",
+		"{\"type\":\"cmd.approve\",\"id\":7}{\"type\":\"cmd.approve\",\"id\":8}",
+	};
+	struct command_in c;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (parse(bad[i], &c) == 0)
+			fail_msg("taken: %s", bad[i]);
+}
+
+/* Whatever a path holds, the line is one line, and both kinds of reader get the bytes back. */
+static void any_bytes_survive(void **state)
+{
+	char path[] = "/w/\x01\n\"\\\xc3\xa9\xff\x7f {}";
+	struct ask a = {.id = 3, .step = -1, .pid = 12, .path = path};
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct audit_record r;
+	size_t len = 0;
+
+	(void)state;
+	message_request(&out, &a);
+	assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
+	audit_record_init(&r);
+	assert_int_equal(audit_record_parse(&r, out.data, out.len - 1), 0);
+	assert_string_equal(audit_record_get(&r, "path", &len), path);
+	assert_string_equal(audit_record_get(&r, "program", NULL), "null");
+	assert_string_equal(audit_record_get(&r, "step", NULL), "-1");
+	audit_record_done(&r);
+}
+
+static void replies_are_json(void **state)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	cJSON *yes, *no;
+
+	(void)state;
+	message_reply(&out, 5, NULL);
+	yes = cJSON_Parse(out.data);
+	buf_clear(&out);
+	message_reply(&out, 6, "no \"such\"\n thing");
+	no = cJSON_Parse(out.data);
+	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(yes, "ok")));
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(yes, "error")));
+	assert_true(cJSON_IsFalse(cJSON_GetObjectItem(no, "ok")));
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(no, "error")),
+			    "no \"such\"\n thing");
+	cJSON_Delete(yes);
+	cJSON_Delete(no);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands_have_their_answers),
+		cmocka_unit_test(in_doubt_nothing_is_allowed),
+		cmocka_unit_test(any_bytes_survive),
+		cmocka_unit_test(replies_are_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* test_audit - the chain holds, and every way to break it is seen. */
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/audit/audit.h"
+#include "core/audit/reader.h"
+#include "core/base/clock.h"
+#include "core/base/io.h"
+
+struct place {
+	char dir[64], path[96], head[104];
+	struct err err;
+	uint64_t lines;
+};
+
+static int setup(void **state)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+
+	snprintf(p->dir, sizeof(p->dir), "/tmp/cordon-audit-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->path, sizeof(p->path), "%s/audit.ndjson", p->dir);
+	snprintf(p->head, sizeof(p->head), "%s.head", p->path);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(io_remove_tree(AT_FDCWD, p->dir), 0);
+	free(p);
+	return 0;
+}
+
+static void append(struct place *p, int n)
+{
+	struct audit *a = NULL;
+	struct audit_entry e = {.event = AUDIT_TOUCH,
+				.step = 3,
+				.pid = 42,
+				.latency_us = -1,
+				.op = "unlink",
+				.path = "/w/a\"b\\c\xff\x1b[2J",
+				.path2 = "/w/d"};
+
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(audit_append(a, &e), 0);
+	audit_close(a);
+}
+
+static int verify(struct place *p)
+{
+	return audit_verify(p->path, &p->lines, &p->err);
+}
+
+static void slurp(struct place *p, char **ret, size_t *len)
+{
+	assert_int_equal(io_read_file(AT_FDCWD, p->path, 64 << 20, ret, len), 0);
+}
+
+static void spit(struct place *p, const char *s, size_t len)
+{
+	assert_int_equal(io_write_file(AT_FDCWD, p->path, 0600, s, len, false), 0);
+}
+
+static void chains(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+	cJSON *json;
+	size_t len;
+
+	append(p, 3);
+	append(p, 2);
+	assert_int_equal(verify(p), 0);
+	assert_int_equal(p->lines, 5);
+	assert_int_equal(stat(p->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	slurp(p, &text, &len);
+	assert_non_null(strstr(text, "\"/w/a\\\"b\\\\c\\udcff\\u001b[2J\""));
+	memcpy(strstr(text, "\\udcff"), "\\u00ff", 6); /* half a surrogate pair is not for cJSON */
+	json = cJSON_Parse(text);
+	assert_non_null(json);
+	assert_int_equal(cJSON_GetObjectItem(json, "seq")->valueint, 1);
+	assert_string_equal(cJSON_GetObjectItem(json, "event")->valuestring, "touch");
+	assert_string_equal(cJSON_GetObjectItem(json, "session")->valuestring, "s1");
+	assert_null(cJSON_GetObjectItem(json, "command"));
+	cJSON_Delete(json);
+	assert_null(strchr(text, 0x1b));
+}
+
+static void reads_back(void **state)
+{
+	static const char *const broken[] = {
+		"",
+		"{}x",
+		"{\"a\":1",
+		"{\"a\":}",
+		"{\"a\" 1}",
+		"{\"a\"",
+		"{\"a\":\"\\u12\"}",
+		"{\"a\":1,}",
+		"{\"a\":\"\\ud800\"}",
+		"[1]",
+	};
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL;
+	struct audit_record r;
+	size_t len, n;
+
+	append(p, 1);
+	slurp(p, &text, &len);
+	audit_record_init(&r);
+	assert_int_equal(audit_record_parse(&r, text, len - 1), 0);
+	assert_string_equal(audit_record_get(&r, "path", &n), "/w/a\"b\\c\xff\x1b[2J");
+	assert_int_equal(n, 13);
+	assert_string_equal(audit_record_get(&r, "step", NULL), "3");
+	assert_null(audit_record_get(&r, "detail", NULL));
+	for (size_t i = 0; i < ARRAY_LEN(broken); i++)
+		assert_int_equal(audit_record_parse(&r, broken[i], strlen(broken[i])), -EBADMSG);
+	audit_record_done(&r);
+}
+
+static void sees_edits(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL;
+	char *second;
+	size_t len;
+
+	append(p, 4);
+	slurp(p, &text, &len);
+	second = strchr(text, '\n') + 1;
+	strstr(second, "unlink")[0] = 'U';
+	spit(p, text, len);
+	assert_int_equal(verify(p), -EBADMSG);
+	assert_non_null(strstr(p->err.text, ":2: the line was changed"));
+	assert_int_equal(p->lines, 1);
+}
+
+static void sees_missing_and_swapped_lines(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL;
+	AUTO_BUF struct buf b = BUF_INIT;
+	char *second, *third;
+	size_t len;
+
+	append(p, 3);
+	slurp(p, &text, &len);
+	second = strchr(text, '\n') + 1;
+	third = strchr(second, '\n') + 1;
+
+	spit(p, second, len - (size_t)(second - text));
+	assert_int_equal(verify(p), -EBADMSG);
+
+	buf_add(&b, text, (size_t)(second - text));
+	buf_str(&b, third);
+	buf_add(&b, second, (size_t)(third - second));
+	spit(p, b.data, b.len);
+	assert_int_equal(verify(p), -EBADMSG);
+	assert_non_null(strstr(p->err.text, ":2: lines before it"));
+
+	spit(p, text, (size_t)(third - text)); /* the tail is cut */
+	assert_int_equal(verify(p), -EBADMSG);
+	assert_non_null(strstr(p->err.text, "newest lines are missing"));
+
+	append(p, 2); /* and writing on does not heal it */
+	assert_int_equal(verify(p), -EBADMSG);
+
+	spit(p, "", 0);
+	assert_int_equal(verify(p), -EBADMSG);
+
+	spit(p, text, len);
+	assert_int_equal(unlink(p->head), 0);
+	assert_int_equal(verify(p), -EBADMSG);
+}
+
+static void survives_a_crash(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL, *head = NULL;
+	size_t len, head_len;
+	AUTO_CLOSE int fd = -1;
+
+	append(p, 2);
+	assert_int_equal(io_read_file(AT_FDCWD, p->head, 4096, &head, &head_len), 0);
+	append(p, 2);
+	/* killed after the log and before the head */
+	assert_int_equal(io_write_file(AT_FDCWD, p->head, 0600, head, head_len, false), 0);
+	assert_int_equal(verify(p), 0);
+	/* killed in the middle of a line */
+	slurp(p, &text, &len);
+	fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(io_write_all(fd, "{\"seq\":5,\"ti", 12), 0);
+	assert_int_equal(verify(p), 0);
+	append(p, 1);
+	assert_int_equal(verify(p), 0);
+	assert_int_equal(p->lines, 5);
+}
+
+/* Grow the log beyond the limit by one huge, but well-formed, run of lines. */
+static void rotates(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *huge = xmalloc(9000);
+	AUTO_FREE char *aside = xasprintf("%s.1", p->path);
+	AUTO_FREE char *old = NULL;
+	struct audit_entry e = {.event = AUDIT_EXEC, .latency_us = -1};
+	struct stat st;
+	size_t len;
+	uint64_t first;
+
+	memset(huge, 0xff, 9000);
+	huge[8999] = '\0';
+	e.op = e.path = e.path2 = e.program = e.command = e.detail = huge;
+	for (int round = 0; round < 3; round++) {
+		struct audit *a = NULL;
+
+		assert_int_equal(audit_open(&a, p->path, "s", &p->err), 0);
+		for (int i = 0; i < 240; i++)
+			assert_int_equal(audit_append(a, &e), 0);
+		audit_close(a);
+		assert_int_equal(verify(p), 0);
+	}
+	assert_int_equal(p->lines, 480);
+	assert_int_equal(stat(aside, &st), 0);
+	append(p, 1);
+	assert_int_equal(verify(p), 0);
+	assert_int_equal(p->lines, 241);
+
+	/* the start of what is kept may not go either */
+	assert_int_equal(io_read_file(AT_FDCWD, aside, 128 << 20, &old, &len), 0);
+	first = (uint64_t)(strchr(old, '\n') + 1 - old);
+	assert_int_equal(io_write_file(AT_FDCWD, aside, 0600, old + first, len - first, false), 0);
+	assert_int_equal(verify(p), -EBADMSG);
+	assert_int_equal(unlink(aside), 0);
+	assert_int_equal(verify(p), -EBADMSG);
+}
+
+static void one_writer(void **state)
+{
+	struct place *p = *state;
+	struct audit *a = NULL, *b = NULL;
+
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	assert_int_equal(audit_open(&b, p->path, "s2", &p->err), -EBUSY);
+	audit_close(a);
+}
+
+static void full_disk(void **state)
+{
+	struct place *p = *state;
+	struct audit *a = NULL;
+	struct audit_entry e = {.event = AUDIT_EXEC, .latency_us = -1};
+	int r = 0;
+
+	assert_int_equal(symlink("/dev/full", p->path), 0);
+	assert_int_equal(audit_open(&a, p->path, "s", &p->err), -ELOOP);
+	assert_int_equal(unlink(p->path), 0);
+	assert_int_equal(audit_open(&a, p->path, "s", &p->err), 0);
+	/* a closed head is as good as a full disk: the failure stays */
+	assert_int_equal(audit_append(a, &e), 0);
+	for (int fd = 3; fd < 64; fd++) {
+		char link[64], target[128];
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, target, sizeof(target) - 1);
+		if (n > 0 && (size_t)n == strlen(p->head) &&
+		    memcmp(target, p->head, (size_t)n) == 0) {
+			int full = open("/dev/full", O_RDWR | O_CLOEXEC);
+
+			assert_int_equal(dup2(full, fd), fd);
+			close(full);
+		}
+	}
+	r = audit_flush(a);
+	assert_true(r < 0);
+	assert_int_equal(audit_append(a, &e), r);
+	audit_close(a);
+}
+
+static void long_fields(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *huge = xmalloc(1 << 20);
+	struct audit *a = NULL;
+	struct audit_entry e = {.event = AUDIT_EXEC, .latency_us = -1};
+
+	memset(huge, 0xff, 1 << 20);
+	huge[(1 << 20) - 1] = '\0';
+	e.op = e.path = e.path2 = e.program = e.command = e.detail = huge;
+	assert_int_equal(audit_open(&a, p->path, "s", &p->err), 0);
+	assert_int_equal(audit_append(a, &e), 0);
+	audit_close(a);
+	append(p, 1);
+	assert_int_equal(verify(p), 0);
+	assert_int_equal(p->lines, 2);
+}
+
+static void speed(void **state)
+{
+	struct place *p = *state;
+	int64_t t = clock_mono_us();
+
+	append(p, 20000);
+	t = clock_mono_us() - t;
+	print_message("# %.0f appends a second\n", 20000 * 1e6 / (double)t);
+	assert_true(t < 1000000);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(chains),	     T(reads_back),
+		T(sees_edits),	     T(sees_missing_and_swapped_lines),
+		T(survives_a_crash), T(one_writer),
+		T(full_disk),	     T(long_fields),
+		T(rotates),	     T(speed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

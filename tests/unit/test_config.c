@@ -1,0 +1,260 @@
+/* test_config - levels, origins, what a project may say, bad input. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/config/config_priv.h"
+
+struct place {
+	char dir[64];
+	char home[96], folder[96], org[96];
+	struct config_spec spec;
+	struct config *c;
+	struct err err;
+};
+
+static void put(const char *dir, const char *name, mode_t mode, const char *text)
+{
+	AUTO_CLOSE int fd = open(dir, O_PATH | O_CLOEXEC);
+
+	assert_int_equal(io_write_file(fd, name, 0600, text, strlen(text), false), 0);
+	assert_int_equal(fchmodat(fd, name, mode, 0), 0);
+}
+
+static int setup(void **state)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+
+	snprintf(p->dir, sizeof(p->dir), "/tmp/cordon-config-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->home, sizeof(p->home), "%s/home", p->dir);
+	snprintf(p->folder, sizeof(p->folder), "%s/home/work", p->dir);
+	snprintf(p->org, sizeof(p->org), "%s/org", p->dir);
+	assert_int_equal(io_mkdir_p(AT_FDCWD, p->folder, 0755), 0);
+	p->spec = (struct config_spec){.home = p->home, .folder = p->folder, .org_file = p->org};
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	config_free(p->c);
+	assert_int_equal(io_remove_tree(AT_FDCWD, p->dir), 0);
+	free(p);
+	return 0;
+}
+
+static void user_config(struct place *p, mode_t mode, const char *text)
+{
+	char dir[128];
+
+	snprintf(dir, sizeof(dir), "%s/.config/cordon", p->home);
+	assert_int_equal(io_mkdir_p(AT_FDCWD, dir, 0755), 0);
+	put(dir, "config", mode, text);
+}
+
+static void load(struct place *p)
+{
+	int r = config_load(&p->c, &p->spec, &p->err);
+
+	if (r < 0)
+		print_message("# %s\n", p->err.text);
+	assert_int_equal(r, 0);
+}
+
+/* Loading fails and the words hold this. */
+static void refuses(struct place *p, const char *words)
+{
+	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -EINVAL);
+	if (!strstr(p->err.text, words))
+		fail_msg("'%s' lacks '%s'", p->err.text, words);
+}
+
+static void built_in(void **state)
+{
+	struct place *p = *state;
+	const char *const *list;
+
+	load(p);
+	assert_string_equal(config_str(p->c, "sandbox.backend"), "native");
+	assert_true(config_bool(p->c, "sandbox.debug"));
+	assert_false(config_bool(p->c, "sandbox.network"));
+	assert_null(config_str(p->c, "sandbox.memory"));
+	assert_int_equal(config_int(p->c, "sandbox.memory"), 0);
+	assert_int_equal(config_list(p->c, "sandbox.rw", &list), 0);
+	assert_string_equal(config_origin(p->c, "sandbox.backend"), "built in");
+}
+
+static void levels(void **state)
+{
+	struct place *p = *state;
+	const char *const settings[] = {"sandbox.processes=7", "ui.mouse", NULL};
+	const char *const *list;
+	char file[128], origin[160];
+
+	if (geteuid() != 0) /* the organisation's file must be root's */
+		return;
+	put(p->dir, "org", 0644, "[sandbox]\n\tprocesses = 1\n\tmemory = 2g\n\tenv = A\n");
+	user_config(p, 0644, "# mine\n[ui]\nmouse = off\n[Sandbox]\n  ENV = B\n  env = C ; x\n");
+	put(p->dir, "extra", 0600, "[sandbox] processes = 3\n[ui]\n\ttheme = \"my # theme\"\n");
+	snprintf(file, sizeof(file), "%s/extra", p->dir);
+	p->spec.file = file;
+	p->spec.settings = settings;
+	load(p);
+	assert_int_equal(config_int(p->c, "sandbox.processes"), 7);
+	assert_string_equal(config_origin(p->c, "sandbox.processes"), "--set");
+	assert_int_equal(config_int(p->c, "sandbox.memory"), 2LL << 30);
+	snprintf(origin, sizeof(origin), "%s:3", p->org);
+	assert_string_equal(config_origin(p->c, "sandbox.memory"), origin);
+	assert_true(config_bool(p->c, "ui.mouse"));
+	assert_string_equal(config_str(p->c, "ui.theme"), "my # theme");
+	assert_int_equal(config_list(p->c, "sandbox.env", &list), 3);
+	assert_string_equal(list[0], "A");
+	assert_string_equal(list[2], "C");
+	snprintf(origin, sizeof(origin), "%s/.config/cordon/config:6", p->home);
+	assert_string_equal(config_origin(p->c, "sandbox.env"), origin);
+}
+
+static void paths(void **state)
+{
+	struct place *p = *state;
+	const char *const *list;
+	char want[160];
+
+	user_config(p, 0644, "[sandbox]\nhide = ~/x/../y/\n");
+	put(p->folder, ".cordon.conf", 0644, "[sandbox]\nhide = secrets\nnetwork = off\n");
+	load(p);
+	assert_int_equal(config_list(p->c, "sandbox.hide", &list), 2);
+	snprintf(want, sizeof(want), "%s/y", p->home);
+	assert_string_equal(list[0], want);
+	snprintf(want, sizeof(want), "%s/secrets", p->folder);
+	assert_string_equal(list[1], want);
+}
+
+static void project_only_tightens(void **state)
+{
+	static const char *const loosening[] = {
+		"[sandbox]\nnetwork = on\n",	 "[sandbox]\nrw = /etc\n",
+		"[sandbox]\nlandlock = false\n", "[sandbox]\nenv = AWS_SECRET\n",
+		"[sandbox]\npreset = default\n", "[ui]\nkeymap = x\n",
+		"[sandbox]\nhide = /usr\n",	 "[sandbox]\nhide = ..\n",
+		"[sandbox]\nhide = .\n",
+	};
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(loosening); i++) {
+		put(p->folder, ".cordon.conf", 0644, loosening[i]);
+		refuses(p, ".cordon.conf:2: a file in the working folder may not");
+	}
+	put(p->folder, ".cordon.conf", 0644, "[sandbox]\npreset = strict\ndebug = no\n");
+	load(p);
+	assert_string_equal(config_str(p->c, "sandbox.preset"), "strict");
+}
+
+static void project_link_is_not_followed(void **state)
+{
+	struct place *p = *state;
+	char link[160];
+
+	snprintf(link, sizeof(link), "%s/.cordon.conf", p->folder);
+	assert_int_equal(symlink("/etc/passwd", link), 0);
+	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -ELOOP);
+}
+
+static void bad_input(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{"[sandbox]\nbakend = x\n", "config:2: unknown key sandbox.bakend: did you mean "
+					    "sandbox.backend?"},
+		{"[sandbx]\nmemory = 1\n", "config:2: unknown key sandbx.memory: did you mean "
+					   "sandbox.memory?"},
+		{"[sandbox]\nmemory = lots\n", "config:2: bad value 'lots'"},
+		{"[sandbox]\nmemory = 99999999999g\n", "bad value"},
+		{"[sandbox]\nmemory = -1\n", "bad value"},
+		{"[sandbox]\nmemory\n", "config:2: sandbox.memory needs a value"},
+		{"[sandbox]\npreset = loose\n", "default|strict"},
+		{"[sandbox]\nrw = relative\n", "config:2: bad value"},
+		{"[sandbox]\n\n\n[sandbox\n", "config:4: not in git-config syntax"},
+		{"[include]\npath = /etc/x\n", "config:1: [include]"},
+		{"[ui] [ \tInClUdEiF \"gitdir:/\"]\npath = x\n", "config:1: [include]"},
+		{"[sandbox \"sub\"]\nmemory = 1\n", "unknown key sandbox.sub.memory"},
+	};
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		user_config(p, 0644, cases[i].text);
+		refuses(p, cases[i].words);
+	}
+	user_config(p, 0666, "[ui]\nmouse = on\n");
+	refuses(p, "everybody may write");
+}
+
+static int count(void *data, const char *key, const char *value, int line)
+{
+	(void)key, (void)value, (void)line;
+	++*(int *)data;
+	return 0;
+}
+
+/* What is not plain goes to libgit2 as a whole: no half of it is taken first. */
+static void plain_or_not(void **state)
+{
+	static const char *const unusual[] = {
+		"[ui]\n\tmouse = on\n\ttheme = \"x\"\n",
+		"[ui]\nmouse = on\n[a \"b\"]\n",
+		"[ui]\nmouse = on # no\n",
+		"[ui] mouse = on\n",
+		"[ui]\nmouse = o\\\nn\n",
+		"[ui]\r\nmouse = on\r\n",
+		"mouse = on\n",
+		"[ui]\nmouse =\n",
+		"[ui]\nmouse on\n",
+		"[ui]\n1mouse = on\n",
+	};
+	int n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(unusual); i++)
+		assert_int_equal(config_read_plain(unusual[i], count, &n), -ENOTSUP);
+	assert_int_equal(n, 0);
+	assert_int_equal(config_read_plain("# x \n\n[UI]\n\tMouse = on\n  ascii\n", count, &n), 0);
+	assert_int_equal(n, 2);
+}
+
+static void missing_option_file(void **state)
+{
+	struct place *p = *state;
+
+	p->spec.file = "/nonexistent/cordon";
+	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -ENOENT);
+	assert_non_null(strstr(p->err.text, "/nonexistent/cordon"));
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(built_in),
+		T(levels),
+		T(paths),
+		T(project_only_tightens),
+		T(project_link_is_not_followed),
+		T(bad_input),
+		T(missing_option_file),
+		T(plain_or_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

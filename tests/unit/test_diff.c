@@ -1,0 +1,265 @@
+/* test_diff - unified text of changes, against a journal of a few made-up steps. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/buf.h"
+#include "core/base/io.h"
+#include "core/diff/diff.h"
+
+/* ---- a journal that is a table ----------------------------------------------------------------
+ */
+
+struct fake {
+	int64_t step;
+	const char *path, *old_path;
+	const char *before, *after; /* NULL: not there */
+	mode_t before_mode, after_mode;
+	size_t len; /* of binary content */
+	bool gone;
+};
+
+static const struct fake *table;
+static size_t table_len;
+
+static struct change_side side(const char *text, mode_t mode, size_t len)
+{
+	struct change_side s = {0};
+
+	s.exists = text != NULL;
+	s.mode = mode ? mode : S_IFREG | 0644;
+	s.size = text ? (len ? len : strlen(text)) : 0;
+	return s;
+}
+
+int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		 struct err *err)
+{
+	(void)j, (void)undone, (void)err;
+	*ret = xcalloc(table_len, sizeof(**ret));
+	*ret_n = 0;
+	for (size_t i = table_len; i > 0; i--)
+		if (*ret_n == 0 || (*ret)[*ret_n - 1].id != table[i - 1].step)
+			(*ret)[(*ret_n)++].id = table[i - 1].step;
+	return 0;
+}
+
+void step_info_free(struct step_info *list, size_t n)
+{
+	(void)n;
+	free(list);
+}
+
+int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err)
+{
+	(void)j, (void)err;
+	*ret = xcalloc(table_len, sizeof(**ret));
+	*ret_n = 0;
+	for (size_t i = 0; i < table_len; i++) {
+		struct change *c = &(*ret)[*ret_n];
+
+		if (table[i].step != id)
+			continue;
+		++*ret_n;
+		c->path = xstrdup(table[i].path);
+		c->old_path = xstrdup(table[i].old_path);
+		c->before = side(table[i].before, table[i].before_mode, table[i].len);
+		c->after = side(table[i].after, table[i].after_mode, table[i].len);
+		c->before.ino = i; /* where journal_content() finds it again */
+	}
+	return 0;
+}
+
+void change_free(struct change *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(list[i].path);
+		free(list[i].old_path);
+	}
+	free(list);
+}
+
+int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
+		    struct err *err)
+{
+	const struct fake *f = &table[c->before.ino];
+	const char *text = after ? f->after : f->before;
+
+	(void)j;
+	assert_int_equal(f->step, id);
+	assert_non_null(text);
+	if (f->gone && after)
+		return err_say(err, -ESTALE, "gone");
+	*ret_fd = memfd_create("x", MFD_CLOEXEC);
+	assert_int_equal(io_write_all(*ret_fd, text, f->len ? f->len : strlen(text)), 0);
+	assert_int_equal(lseek(*ret_fd, 0, SEEK_SET), 0);
+	return 0;
+}
+
+/* ---- helpers ----------------------------------------------------------------------------------
+ */
+
+static bool add_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		     int old_line, int new_line)
+{
+	static const char sign[] = "FH +-M";
+
+	(void)old_line, (void)new_line;
+	buf_ch(data, sign[kind]);
+	buf_add(data, text, len);
+	buf_ch(data, '\n');
+	return true;
+}
+
+static void diff_is(const struct fake *f, size_t n, int64_t from, int64_t to, const char *want)
+{
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct err err = {0};
+	int r;
+
+	table = f;
+	table_len = n;
+	r = diff_range(NULL, from, to, add_line, &got, &err);
+	if (r < 0)
+		print_message("# %s\n", err.text);
+	assert_int_equal(r, 0);
+	assert_string_equal(got.data, want);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+static void modified(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1,
+		 .path = "a.c",
+		 .before = "1\n2\n3\n4\n5\n6\n7\n8\n",
+		 .after = "1\n2\n3\n4\nfive\n6\n7\n8"},
+	};
+
+	(void)state;
+	diff_is(f, ARRAY_LEN(f), 1, 1,
+		"Fdiff --git a/a.c b/a.c\nF--- a/a.c\nF+++ b/a.c\nH@@ -2,7 +2,7 @@\n"
+		" 2\n 3\n 4\n-5\n+five\n 6\n 7\n-8\n+8\nM\\ No newline at end of file\n");
+}
+
+static void kinds(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = "bin", .before = "a\0b", .after = "a\0c", .len = 3},
+		{.step = 1, .path = "dir", .after = "", .after_mode = S_IFDIR | 0755},
+		{.step = 1, .path = "gone", .before = "x\n"},
+		{.step = 1, .path = "lost", .before = "x\n", .after = "y\n", .gone = true},
+		{.step = 1,
+		 .path = "mode",
+		 .before = "x\n",
+		 .after = "x\n",
+		 .after_mode = S_IFREG | 0755},
+		{.step = 1, .path = "to", .old_path = "from", .before = "x\n", .after = "x\n"},
+	};
+
+	(void)state;
+	diff_is(f, ARRAY_LEN(f), 1, 1,
+		"Fdiff --git a/bin b/bin\n"
+		"MBinary files differ: 3 B sha256:59b271ae1bbc -> 3 B sha256:b179f49283f5\n"
+		"Fdiff --git a/dir b/dir\nFnew directory mode 040755\n"
+		"Fdiff --git a/gone b/gone\nFdeleted file mode 100644\nF--- a/gone\nF+++ "
+		"/dev/null\n"
+		"H@@ -1 +0,0 @@\n-x\n"
+		"Fdiff --git a/lost b/lost\n"
+		"MThe content after this step is no longer kept: it was changed since\n"
+		"Fdiff --git a/mode b/mode\nFold mode 100644\nFnew mode 100755\n"
+		"Fdiff --git a/from b/to\nFrename from from\nFrename to to\n");
+}
+
+static void net_changes(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = "made-and-gone", .after = "x\n"},
+		{.step = 1, .path = "a", .before = "1\n", .after = "2\n"},
+		{.step = 1, .path = "victim", .before = "v\n", .after = "w\n"},
+		{.step = -1, .path = "b", .old_path = "a", .before = "2\n", .after = "2\n"},
+		{.step = 2, .path = "made-and-gone", .before = "x\n"},
+		{.step = 2, .path = "b", .before = "2\n", .after = "3\n"},
+		{.step = 3, .path = "victim", .old_path = "b", .before = "3\n", .after = "3\n"},
+	};
+
+	(void)state;
+	diff_is(f, ARRAY_LEN(f), 1, 2,
+		"Fdiff --git a/a b/b\nFrename from a\nFrename to b\nF--- a/a\nF+++ b/b\n"
+		"H@@ -1 +1 @@\n-1\n+3\n"
+		"Fdiff --git a/victim b/victim\nF--- a/victim\nF+++ b/victim\nH@@ -1 +1 "
+		"@@\n-v\n+w\n");
+	diff_is(f, ARRAY_LEN(f), 2, 2,
+		"Fdiff --git a/b b/b\nF--- a/b\nF+++ b/b\nH@@ -1 +1 @@\n-2\n+3\n"
+		"Fdiff --git a/made-and-gone b/made-and-gone\nFdeleted file mode 100644\n"
+		"F--- a/made-and-gone\nF+++ /dev/null\nH@@ -1 +0,0 @@\n-x\n");
+}
+
+static void displaced(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = "victim", .before = "v\n", .after = "w\n"},
+		{.step = 2, .path = "victim", .old_path = "b", .before = "3\n", .after = "3\n"},
+	};
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct err err = {0};
+
+	(void)state;
+	table = f;
+	table_len = ARRAY_LEN(f);
+	assert_int_equal(diff_range(NULL, 1, 2, add_line, &got, &err), 0);
+	assert_non_null(strstr(got.data, "Fdeleted file mode 100644"));
+	assert_non_null(strstr(got.data, "Frename from b\nFrename to victim"));
+	assert_int_equal(diff_range(NULL, 1, 9, add_line, &got, &err), -ENOENT);
+	assert_int_equal(diff_range(NULL, 2, 1, add_line, &got, &err), 0);
+}
+
+static bool stop(void *data, enum diff_line_kind kind, const char *text, size_t len, int a, int b)
+{
+	(void)kind, (void)text, (void)len, (void)a, (void)b;
+	return ++*(int *)data < 2;
+}
+
+static void cancel_and_count(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = "a", .before = "1\n2\n", .after = "1\n3\n4\n"},
+		{.step = 1, .path = "b", .before = "\0", .after = "\0\0", .len = 2},
+	};
+	struct change *list;
+	size_t n;
+	int lines = 0, added, deleted;
+
+	(void)state;
+	table = f;
+	table_len = ARRAY_LEN(f);
+	assert_int_equal(journal_changes(NULL, 1, &list, &n, NULL), 0);
+	assert_int_equal(diff_change(NULL, 1, &list[0], stop, &lines, NULL), -ECANCELED);
+	assert_int_equal(lines, 2);
+	assert_int_equal(diff_count(NULL, 1, &list[0], &added, &deleted, NULL), 0);
+	assert_int_equal(added, 2);
+	assert_int_equal(deleted, 1);
+	assert_int_equal(diff_count(NULL, 1, &list[1], &added, &deleted, NULL), 0);
+	assert_int_equal(added, -1);
+	change_free(list, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modified),	    cmocka_unit_test(kinds),
+		cmocka_unit_test(net_changes),	    cmocka_unit_test(displaced),
+		cmocka_unit_test(cancel_and_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

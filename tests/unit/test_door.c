@@ -1,0 +1,593 @@
+/* test_door - the filter and the door, with real system calls from a small sandbox. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "backends/linux/door.h"
+#include "core/base/io.h"
+#include "tests/unit/fake_keeper.h"
+
+/* ---- a box: everything read-only, a private /tmp, the filter, a command --------- */
+
+struct box {
+	struct door *door;
+	pid_t pid;
+	int pidfd;
+};
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "# box: %s: %s\n", what, strerror(errno));
+	_exit(125);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	must(fd >= 0 && write(fd, text, strlen(text)) > 0, path);
+	close(fd);
+}
+
+static void box_mounts(void)
+{
+	/* struct mount_attr, which not every C library has: attr_set is MOUNT_ATTR_RDONLY. */
+	const uint64_t attr[4] = {1};
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+	char map[64];
+
+	must(unshare(CLONE_NEWNS | (uid != 0 ? CLONE_NEWUSER : 0)) == 0, "unshare");
+	if (uid != 0) {
+		write_file("/proc/self/setgroups", "deny");
+		snprintf(map, sizeof(map), "%d %d 1", uid, uid);
+		write_file("/proc/self/uid_map", map);
+		snprintf(map, sizeof(map), "%d %d 1", gid, gid);
+		write_file("/proc/self/gid_map", map);
+	}
+	must(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "private");
+	/* Everything, so that a test that goes wrong does not reach the machine it runs on. */
+	must(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, attr, sizeof(attr)) == 0,
+	     "read-only");
+	must(mount("tmpfs", "/tmp", "tmpfs", 0, NULL) == 0, "/tmp");
+}
+
+static void box_child(int sock, const struct filter_spec *spec, const char *out, char *const argv[])
+{
+	int listener = -1;
+	int fd;
+
+	box_mounts();
+	must(chdir(fake.folder.path) == 0, "chdir");
+	if (out != NULL) {
+		fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+		must(fd >= 0 && dup2(fd, 1) == 1 && close(fd) == 0, "output");
+	}
+	umask(022);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	must(filter_install(spec, &listener) == 0, "filter");
+	must(io_send_fd(sock, "x", 1, listener) == 0, "listener");
+	close(listener);
+	close(sock);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+static void box_start(struct box *b, const struct filter_spec *spec, const char *out,
+		      char *const argv[])
+{
+	int pair[2], listener = -1, root;
+	struct err err = {0};
+	char byte, path[64];
+
+	assert_int_equal(filter_prepare(spec, &err), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	b->pid = fork();
+	assert_true(b->pid >= 0);
+	if (b->pid == 0) {
+		close(pair[0]);
+		box_child(pair[1], spec, out, argv);
+	}
+	close(pair[1]);
+	assert_int_equal(io_recv_fd(pair[0], &byte, 1, &listener), 1);
+	close(pair[0]);
+	snprintf(path, sizeof(path), "/proc/%d/root", b->pid);
+	root = open(path, O_PATH | O_CLOEXEC);
+	assert_true(root >= 0);
+	b->pidfd = (int)syscall(SYS_pidfd_open, b->pid, 0);
+	b->door = door_new(&fake, listener, root, spec, &err);
+	assert_non_null(b->door);
+}
+
+/* One turn; false once nobody is left inside. */
+static bool box_turn(struct box *b, int timeout)
+{
+	struct pollfd p[1 + FAKE_WATCH] = {{.fd = b->door->fd, .events = POLLIN}};
+	int n;
+
+	for (int i = 0; i < FAKE_WATCH; i++)
+		p[1 + i] = (struct pollfd){.fd = fake.watch[i].fn != NULL ? fake.watch[i].fd : -1,
+					   .events = POLLOUT};
+	n = poll(p, ARRAY_LEN(p), fake.wake_at != 0 ? 5 : timeout);
+	for (int i = 0; i < FAKE_WATCH; i++)
+		if (p[1 + i].fd >= 0 && p[1 + i].revents != 0 && fake.watch[i].fn != NULL)
+			fake.watch[i].fn(fake.watch[i].data);
+	if (fake.wake_at != 0 && clock_mono_us() >= fake.wake_at) {
+		fake.wake_at = 0;
+		b->door->ops->tick(b->door);
+	}
+	return b->door->ops->serve(b->door, n > 0 ? p[0].revents : 0) == 0;
+}
+
+static int box_end(struct box *b)
+{
+	int status = 0;
+
+	waitpid(b->pid, &status, 0);
+	close(b->pidfd);
+	b->door->ops->close(b->door);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int box_run(const struct filter_spec *spec, const char *out, char *const argv[])
+{
+	struct box b;
+
+	box_start(&b, spec, out, argv);
+	while (box_turn(&b, 1000))
+		;
+	return box_end(&b);
+}
+
+static int box_sh(const char *script)
+{
+	static const struct filter_spec spec;
+	char sh[] = "/bin/sh", c[] = "-c";
+	AUTO_FREE char *text = xstrdup(script);
+	char *argv[] = {sh, c, text, NULL};
+
+	return box_run(&spec, NULL, argv);
+}
+
+/* ---- tests ---------------------------------------------------------------------- */
+
+static int folder_begin(const char *path)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.keep = true;
+	snprintf(fake.folder.path, sizeof(fake.folder.path), "%s", path);
+	fake.folder.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fake.folder.fd < 0 ? -1 : 0;
+}
+
+static int setup(void **state)
+{
+	char path[] = "/dev/shm/cordon-door-XXXXXX", in[64];
+	int fd;
+
+	(void)state;
+	if (mkdtemp(path) == NULL)
+		return -1;
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mkdirat(fd, "in", 0755) < 0 || mkdirat(fd, "out", 0755) < 0)
+		return -1;
+	close(openat(fd, "out/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+	close(fd);
+	snprintf(in, sizeof(in), "%s/in", path);
+	return folder_begin(in);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	close(fake.folder.fd);
+	*strrchr(fake.folder.path, '/') = '\0';
+	for (size_t i = 0; i < fake.n_procs; i++)
+		close(fake.procs[i].pidfd);
+	return io_remove_tree(AT_FDCWD, fake.folder.path);
+}
+
+static void a_shell_works(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(box_sh("echo one > a && mkdir d && mv a d/b && cat d/b >/dev/null && "
+				"ln -s d/b l && echo two >> l && chmod 640 d/b && ln d/b d/c && "
+				"rm d/c && touch -d @1000 d/b && test $(wc -c < l) = 8"),
+			 0);
+	assert_int_equal(fstatat(fake.folder.fd, "d/b", &st, 0), 0);
+	assert_int_equal(st.st_size, 8);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(st.st_mtime, 1000);
+	assert_true(fake.execs > 0);
+}
+
+static void outside_is_read_only(void **state)
+{
+	(void)state;
+	assert_int_equal(box_sh("echo x > /tmp/t && chmod 600 /tmp/t && mv /tmp/t /tmp/u && "
+				"ln -s $PWD/in /tmp/link && echo y > /tmp/link && "
+				"cp /tmp/u up && test -s up && test -s in"),
+			 0);
+	assert_string_equal(fake.last_path, "up");
+}
+
+static void descriptors_lead_to_places(void **state)
+{
+	(void)state;
+	assert_int_equal(box_sh("exec 5>file; echo a >/dev/fd/5; echo b >>/proc/self/fd/5; "
+				"test $(wc -l < file) = 2 || exit 1; rm file; echo c >&5; "
+				"echo err >/dev/stderr; echo n >/dev/null"),
+			 0);
+}
+
+static void the_filter_refuses(void **state)
+{
+	(void)state;
+	assert_int_not_equal(box_sh("unshare -Ur true 2>/dev/null"), 0);
+	assert_int_not_equal(box_sh("mount -t tmpfs x /mnt 2>/dev/null"), 0);
+	assert_int_not_equal(box_sh("chroot / true 2>/dev/null"), 0);
+}
+
+static void held_calls_are_performed_after_the_answer(void **state)
+{
+	static const struct filter_spec spec;
+	char sh[] = "/bin/sh", c[] = "-c", text[] = "echo x > secret";
+	char *argv[] = {sh, c, text, NULL};
+	struct box b;
+	struct stat st;
+
+	(void)state;
+	fake.hold = "secret";
+	box_start(&b, &spec, NULL, argv);
+	while (fake.held == 0)
+		assert_true(box_turn(&b, 1000));
+	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), -1);
+	b.door->ops->answered(b.door, fake.held, VERDICT_ALLOW);
+	while (box_turn(&b, 1000))
+		;
+	assert_int_equal(box_end(&b), 0);
+	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), 0);
+}
+
+/* What was held for another reason is judged anew; what is refused for its step gets EPERM. */
+static void held_calls_can_be_tried_again_or_stopped(void **state)
+{
+	static const struct filter_spec spec;
+	char sh[] = "/bin/sh", c[] = "-c",
+	     text[] = "mkdir secret && mkdir stopped 2>&1 | grep -q 'not permitted'";
+	char *argv[] = {sh, c, text, NULL};
+	uint64_t held;
+	struct box b;
+	struct stat st;
+
+	(void)state;
+	fake.hold = "secret";
+	fake.held = 0;
+	box_start(&b, &spec, NULL, argv);
+	while (fake.held == 0)
+		assert_true(box_turn(&b, 1000));
+	held = fake.held;
+	fake.held = 0;
+	b.door->ops->answered(b.door, held, VERDICT_RETRY);
+	assert_true(fake.held == held); /* still not allowed */
+	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), -1);
+	fake.hold = "stopped";
+	b.door->ops->answered(b.door, fake.held, VERDICT_RETRY);
+	fake.held = 0;
+	while (fake.held == 0)
+		assert_true(box_turn(&b, 1000));
+	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), 0);
+	b.door->ops->answered(b.door, fake.held, VERDICT_STOP);
+	while (box_turn(&b, 1000))
+		;
+	assert_int_equal(box_end(&b), 0);
+	assert_int_equal(fstatat(fake.folder.fd, "stopped", &st, 0), -1);
+}
+
+static void a_swapped_directory_is_not_what_was_shown(void **state)
+{
+	static const struct filter_spec spec;
+	char sh[] = "/bin/sh", c[] = "-c", text[] = "echo x > d/secret";
+	char *argv[] = {sh, c, text, NULL};
+	struct box b;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkdirat(fake.folder.fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(fake.folder.fd, "e", 0755), 0);
+	fake.hold = "secret";
+	box_start(&b, &spec, NULL, argv);
+	while (fake.held == 0)
+		assert_true(box_turn(&b, 1000));
+	assert_int_equal(renameat(fake.folder.fd, "d", fake.folder.fd, "old"), 0);
+	assert_int_equal(symlinkat("e", fake.folder.fd, "d"), 0);
+	b.door->ops->answered(b.door, fake.held, VERDICT_ALLOW);
+	while (box_turn(&b, 1000))
+		;
+	assert_int_not_equal(box_end(&b), 0);
+	assert_int_equal(fstatat(fake.folder.fd, "e/secret", &st, 0), -1);
+	assert_int_equal(fstatat(fake.folder.fd, "old/secret", &st, 0), -1);
+}
+
+/* ---- with a program of our own inside ------------------------------------------- */
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* A thousand signals a second; every call must have happened exactly once. */
+static int storm(void)
+{
+	struct itimerval timer = {{0, 700}, {0, 700}};
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (int i = 0; i < 4000; i++) {
+		int fd = open("f", O_CREAT | O_EXCL | O_WRONLY, 0644);
+
+		if (fd < 0 || close(fd) < 0 || mkdir("d", 0755) < 0 || rmdir("d") < 0 ||
+		    rename("f", "g") < 0 || unlink("g") < 0) {
+			perror("# storm");
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* One thread flips a name between a file here and one outside; the other opens it for writing. */
+static void *flip(void *arg)
+{
+	(void)arg;
+	for (;;)
+		renameat2(AT_FDCWD, "p", AT_FDCWD, "q", RENAME_EXCHANGE);
+	return NULL;
+}
+
+static int swap(void)
+{
+	pthread_t thread;
+
+	if (symlink("/tmp/../dev/shm/../../proc/self/cwd/../out/file", "p") < 0 ||
+	    symlink("inner", "q") < 0 || pthread_create(&thread, NULL, flip, NULL) != 0)
+		return 1;
+	for (int i = 0; i < 5000; i++) {
+		int fd = open("p", O_WRONLY | O_CREAT, 0644);
+		struct stat st, inner;
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &st) < 0 || stat("inner", &inner) < 0 || st.st_ino != inner.st_ino)
+			return 1;
+		close(fd);
+	}
+	return 0;
+}
+
+/* The path in memory changes while the call is on its way. */
+static char shared_path[64] = "safe";
+
+static void *rewrite(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0;; i++) {
+		memcpy(shared_path, i % 2 ? "safe\0\0" : "../out\0", 7);
+		atomic_thread_fence(memory_order_seq_cst); /* written each time */
+	}
+	return NULL;
+}
+
+static int rewriting(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, rewrite, NULL) != 0)
+		return 1;
+	for (int i = 0; i < 5000; i++)
+		if (chmod(shared_path, 0700 | (unsigned)i % 8) < 0 && errno != EROFS &&
+		    errno != ENOENT)
+			return 1;
+	return 0;
+}
+
+static void *serve_one(void *arg)
+{
+	int s = accept(*(int *)arg, NULL, NULL);
+
+	close(s);
+	return NULL;
+}
+
+static int sockets(void)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "sock"};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int s = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0);
+	int flags = fcntl(c, F_GETFL);
+	socklen_t len = sizeof(in);
+	pthread_t thread;
+
+	if (bind(s, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(s, 1) < 0)
+		return 1;
+	for (int i = 0; i < 2; i++) /* the queue is full now */
+		if (connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&un, sizeof(un)) <
+		    0)
+			return 2;
+	pthread_create(&thread, NULL, serve_one, &s);
+	if (connect(c, (struct sockaddr *)&un, sizeof(un)) < 0 || fcntl(c, F_GETFL) != flags)
+		return 3;
+	strcpy(un.sun_path, "/proc/1/root/../run/none.sock");
+	if (connect(c, (struct sockaddr *)&un, sizeof(un)) == 0)
+		return 4;
+	if (socket(AF_UNIX, SOCK_DGRAM, 0) >= 0 || errno != EACCES)
+		return 5;
+	s = socket(AF_INET, SOCK_STREAM, 0);
+	c = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(s, (struct sockaddr *)&in, sizeof(in)) < 0 || listen(s, 1) < 0 ||
+	    getsockname(s, (struct sockaddr *)&in, &len) < 0)
+		return 6;
+	if (connect(c, (struct sockaddr *)&in, sizeof(in)) < 0 || (fcntl(c, F_GETFL) & O_NONBLOCK))
+		return 7;
+	close(s);
+	if (connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&in, sizeof(in)) == 0 ||
+	    errno != ECONNREFUSED)
+		return 8;
+	return 0;
+}
+
+/* What must be refused at the filter, with the errno. */
+static int refusals(void)
+{
+	static const struct {
+		long nr, a, b, c, code;
+	} calls[] = {
+		{SYS_unshare, CLONE_NEWUSER, 0, 0, EPERM},
+		{SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, EPERM},
+		{SYS_clone3, 0, 0, 0, ENOSYS},
+		{SYS_setns, 0, 0, 0, EPERM},
+		{SYS_io_uring_setup, 1, 0, 0, EPERM},
+		{SYS_bpf, 0, 0, 0, EPERM},
+		{SYS_open_by_handle_at, 0, 0, 0, EPERM},
+		{SYS_keyctl, 0, 0, 0, EPERM},
+		{SYS_personality, READ_IMPLIES_EXEC, 0, 0, EPERM},
+		{SYS_personality, 0x80000000L, 0, 0, EPERM},
+		{SYS_ioctl, 0, TIOCSTI, 0, EPERM},
+		{SYS_ioctl, 0, (long)(0xabcd00000000UL | TIOCSTI), 0, EPERM},
+		{SYS_socket, AF_PACKET, SOCK_RAW, 0, EAFNOSUPPORT},
+		{SYS_socket, AF_ALG, SOCK_SEQPACKET, 0, EAFNOSUPPORT},
+		{SYS_socket, 40, SOCK_STREAM, 0, EAFNOSUPPORT},
+		{SYS_socket, AF_NETLINK, SOCK_RAW, 15, EPROTONOSUPPORT},
+		{SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, EACCES},
+		{463, 0, 0, 0, ENOSYS},
+		{9999, 0, 0, 0, ENOSYS},
+#ifdef __x86_64__
+		{400, 0, 0, 0, ENOSYS},
+		{0x40000000L + SYS_openat, 0, 0, 0, ENOSYS},
+#endif
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		if (syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, 0, 0) == -1 &&
+		    errno == calls[i].code)
+			continue;
+		fprintf(stderr, "# call %zu (%ld): %s\n", i, calls[i].nr, strerror(errno));
+		return 1;
+	}
+	if (personality(0xffffffff) < 0 || socket(AF_NETLINK, SOCK_RAW, 0) < 0)
+		return 1;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} inside[] = {
+	{"storm", storm},     {"swap", swap},	      {"rewriting", rewriting},
+	{"sockets", sockets}, {"refusals", refusals},
+};
+
+/* This very program is started again in the box, as `test_door --inside NAME`. */
+static int box_inside(const char *name)
+{
+	static const struct filter_spec spec;
+	char self[PATH_MAX], flag[] = "--inside";
+	AUTO_FREE char *copy = xstrdup(name);
+	char *argv[] = {self, flag, copy, NULL};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	assert_true(n > 0);
+	self[n] = '\0';
+	return box_run(&spec, NULL, argv);
+}
+
+static void signals_do_not_repeat_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(box_inside("storm"), 0);
+}
+
+static void a_swapped_link_never_leads_out(void **state)
+{
+	(void)state;
+	assert_int_equal(box_inside("swap"), 0);
+}
+
+static void a_rewritten_path_is_copied_once(void **state)
+{
+	struct stat before, after;
+	int fd = openat(fake.folder.fd, "safe", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	(void)state;
+	close(fd);
+	assert_int_equal(fstatat(fake.folder.fd, "../out", &before, 0), 0);
+	assert_int_equal(box_inside("rewriting"), 0);
+	assert_int_equal(fstatat(fake.folder.fd, "../out", &after, 0), 0);
+	assert_int_equal(before.st_mode, after.st_mode);
+}
+
+static void sockets_connect_where_they_may(void **state)
+{
+	(void)state;
+	assert_int_equal(box_inside("sockets"), 0);
+}
+
+static void refused_calls_have_their_errno(void **state)
+{
+	(void)state;
+	assert_int_equal(box_inside("refusals"), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(a_shell_works),
+		TEST(outside_is_read_only),
+		TEST(descriptors_lead_to_places),
+		TEST(the_filter_refuses),
+		TEST(held_calls_are_performed_after_the_answer),
+		TEST(held_calls_can_be_tried_again_or_stopped),
+		TEST(a_swapped_directory_is_not_what_was_shown),
+		TEST(signals_do_not_repeat_calls),
+		TEST(a_swapped_link_never_leads_out),
+		TEST(a_rewritten_path_is_copied_once),
+		TEST(sockets_connect_where_they_may),
+		TEST(refused_calls_have_their_errno),
+	};
+
+	for (size_t i = 0; argc == 3 && strcmp(argv[1], "--inside") == 0 && i < ARRAY_LEN(inside);
+	     i++)
+		if (strcmp(argv[2], inside[i].name) == 0)
+			return inside[i].run();
+	/* By hand: test_door FOLDER COMMAND... runs it in the box. */
+	if (argc > 2) {
+		static const struct filter_spec spec;
+
+		if (folder_begin(argv[1]) < 0)
+			return 125;
+		return box_run(&spec, NULL, argv + 2);
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

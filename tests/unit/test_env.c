@@ -1,0 +1,101 @@
+/* test_env - what of the environment passes. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/session/env.h"
+
+static bool has(char **env, const char *entry)
+{
+	for (; *env; env++) {
+		if (strcmp(*env, entry) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void env_free(char **env)
+{
+	for (size_t i = 0; env[i]; i++)
+		free(env[i]);
+	free(env);
+}
+
+static size_t count(char **env)
+{
+	size_t n = 0;
+
+	while (env[n])
+		n++;
+	return n;
+}
+
+static void secrets_and_code_stay_outside(void **state)
+{
+	char aws[] = "AWS_SECRET_ACCESS_KEY=x", token[] = "GITHUB_TOKEN=x",
+	     sock[] = "SSH_AUTH_SOCK=/s", preload[] = "LD_PRELOAD=/x.so", bash[] = "BASH_ENV=/x",
+	     git[] = "GIT_SSH_COMMAND=x", node[] = "NODE_OPTIONS=-r x", py[] = "PYTHONSTARTUP=/x",
+	     tmp[] = "TMPDIR=/host", run[] = "XDG_RUNTIME_DIR=/run/user/1", odd[] = "=x",
+	     none[] = "PATH";
+	char *env[] = {aws, token, sock, preload, bash, git, node, py, tmp, run, odd, none, NULL};
+	char **out = env_scrub(env, NULL, "s1");
+
+	(void)state;
+	assert_int_equal(count(out), 2);
+	assert_true(has(out, "CORDON=1"));
+	assert_true(has(out, "CORDON_SESSION=s1"));
+	env_free(out);
+}
+
+static void plain_settings_pass(void **state)
+{
+	char path[] = "PATH=/bin", home[] = "HOME=/h", lc[] = "LC_ALL=C",
+	     term[] = "TERM=xterm-256color";
+	char *env[] = {path, home, lc, term, NULL};
+	char **out = env_scrub(env, NULL, "s");
+
+	(void)state;
+	assert_int_equal(count(out), 6);
+	assert_true(has(out, "LC_ALL=C"));
+	env_free(out);
+}
+
+static void values_with_controls_do_not_pass(void **state)
+{
+	char lang[] = "LANG=C\033]52;c;x\a", term[] = "TERM=../../etc/passwd",
+	     term2[] = "TERM=x\033";
+	char *env[] = {lang, term, term2, NULL};
+	char **out = env_scrub(env, NULL, "s");
+
+	(void)state;
+	assert_int_equal(count(out), 2);
+	env_free(out);
+}
+
+static void the_human_may_name_more(void **state)
+{
+	const char *extra[] = {"ANTHROPIC_API_KEY", "MY_*", NULL};
+	char key[] = "ANTHROPIC_API_KEY=k", my[] = "MY_VAR=1", other[] = "ANTHROPIC_API_KEY2=k";
+	char *env[] = {key, my, other, NULL};
+	char **out = env_scrub(env, extra, "s");
+
+	(void)state;
+	assert_int_equal(count(out), 4);
+	assert_true(has(out, "MY_VAR=1"));
+	env_free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(secrets_and_code_stay_outside),
+		cmocka_unit_test(plain_settings_pass),
+		cmocka_unit_test(values_with_controls_do_not_pass),
+		cmocka_unit_test(the_human_may_name_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

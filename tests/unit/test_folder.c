@@ -1,0 +1,395 @@
+/* test_folder - what may be changed, under which of its names, and who is asked. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+struct fixture {
+	char *root, *folder, *home, *state;
+	const char *folders[2];
+	const char *argv[2];
+	struct spawn_spec spawn;
+	struct keeper_spec spec;
+	struct policy *policy;
+	struct keeper k;
+	struct door door;
+	struct caller c;
+	uint64_t answered; /* the request that was, | ALLOWED */
+};
+
+#define ALLOWED (UINT64_C(1) << 63)
+
+static struct fixture *the; /* door_ops have no place for more */
+
+static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
+{
+	(void)d;
+	the->answered = id | (verdict == VERDICT_ALLOW ? ALLOWED : 0);
+}
+
+static const struct door_ops ops = {.answered = on_answered};
+
+static void begin(struct fixture *f, bool headless)
+{
+	struct err err = {0};
+
+	f->spec = (struct keeper_spec){.sock = -1,
+				       .folders = f->folders,
+				       .state_dir = f->state,
+				       .policy = f->policy,
+				       .headless = headless,
+				       .one_step = true,
+				       .spawn = &f->spawn};
+	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
+	f->door = (struct door){.ops = &ops, .fd = -1};
+	f->k.door = headless ? NULL : &f->door;
+	if (!headless)
+		assert_int_equal(outside_start(&f->k, &err), 0);
+	f->c.op = "call";
+	f->c.request = 77;
+	assert_int_equal(keeper_caller(&f->k, getpid(), &f->c), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	char template[] = "/tmp/cordon-folder-XXXXXX";
+	struct err err = {0};
+
+	assert_non_null(mkdtemp(template));
+	f->root = xstrdup(template);
+	f->folder = path_join(f->root, "work");
+	f->home = path_join(f->root, "home");
+	f->state = path_join(f->root, "state");
+	assert_int_equal(mkdir(f->folder, 0755), 0);
+	assert_int_equal(mkdir(f->home, 0755), 0);
+	assert_int_equal(mkdir(f->state, 0700), 0);
+	f->folders[0] = f->folder;
+	f->argv[0] = "agent";
+	f->spawn.argv = f->argv;
+	assert_int_equal(policy_new(&f->policy, NULL, f->home, &err), 0);
+	*state = the = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	f->k.door = NULL;
+	steps_commit_all(&f->k);
+	keeper_done(&f->k);
+	policy_free(f->policy);
+	umask(022);
+	assert_int_equal(io_remove_tree(AT_FDCWD, f->root), 0);
+	free(f->root);
+	free(f->folder);
+	free(f->home);
+	free(f->state);
+	free(f);
+	return 0;
+}
+
+static struct at at(struct fixture *f, const char *name)
+{
+	return (struct at){.dirfd = folder_fd(f->k.folders[0]), .dir = "", .name = name};
+}
+
+static int create(struct fixture *f, const char *name)
+{
+	struct at a = at(f, name);
+	int fd = folder_open(f->k.folders[0], &f->c, &a, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static void plant(struct fixture *f, const char *name)
+{
+	AUTO_FREE char *path = path_join(f->folder, name);
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+}
+
+static size_t frames(const struct fixture *f, enum wire_type type)
+{
+	size_t n = 0, at_byte = 0, used;
+	struct wire_in in;
+
+	for (;;) {
+		const struct buf rest = {.data = f->k.out.data + at_byte,
+					 .len = f->k.out.len - at_byte};
+
+		if (wire_next(&rest, &in, &used) != 1)
+			return n;
+		n += in.type == type;
+		at_byte += used;
+	}
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void each_path_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, true);
+	assert_int_equal(create(f, "a"), 0);
+	assert_int_equal(create(f, "a"), 0);
+	assert_int_equal(create(f, "b"), 0);
+	assert_int_equal(frames(f, WIRE_TOUCH), 2);
+	assert_int_equal(frames(f, WIRE_STEP_BEGIN), 1);
+}
+
+static void errors_are_the_kernels(void **state)
+{
+	struct fixture *f = *state;
+	struct at a = {0}, b = {0};
+
+	begin(f, true);
+	plant(f, "file");
+	a = at(f, "missing");
+	assert_int_equal(folder_unlink(f->k.folders[0], &f->c, &a), -ENOENT);
+	assert_int_equal(folder_truncate(f->k.folders[0], &f->c, &a, 0), -ENOENT);
+	a = at(f, "file");
+	assert_int_equal(folder_mkdir(f->k.folders[0], &f->c, &a, 0755), -EEXIST);
+	assert_int_equal(folder_rmdir(f->k.folders[0], &f->c, &a), -ENOTDIR);
+	b = at(f, "file/");
+	assert_int_equal(folder_unlink(f->k.folders[0], &f->c, &b), -ENOTDIR);
+	assert_int_equal(frames(f, WIRE_TOUCH), 0);
+	assert_int_equal(frames(f, WIRE_STEP_BEGIN), 0);
+}
+
+static void protected_names_are_not_asked_for_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct at a, b;
+
+	begin(f, true);
+	a = at(f, ".envrc");
+	assert_int_equal(folder_truncate(f->k.folders[0], &f->c, &a, 0), -ENOENT);
+	b = at(f, "nothing");
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &b, &a, 0), -ENOENT);
+	plant(f, ".envrc");
+	assert_int_equal(folder_symlink(f->k.folders[0], &f->c, "x", &a), -EEXIST);
+	plant(f, "nothing");
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &b, &a, RENAME_NOREPLACE), -EEXIST);
+	assert_int_equal(frames(f, WIRE_DENY), 0);
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &b, &a, 0), -EACCES);
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &b, &a, RENAME_EXCHANGE), -EACCES);
+	assert_int_equal(folder_link(f->k.folders[0], &f->c, &a, &b), -EACCES);
+	assert_true(frames(f, WIRE_DENY) >= 1);
+}
+
+static void another_name_of_a_protected_file_is_protected(void **state)
+{
+	struct fixture *f = *state;
+	struct at a;
+
+	plant(f, ".envrc");
+	{
+		AUTO_FREE char *old = path_join(f->folder, ".envrc");
+		AUTO_FREE char *new = path_join(f->folder, "innocent");
+
+		assert_int_equal(link(old, new), 0);
+	}
+	plant(f, "plain");
+	begin(f, true);
+	assert_int_equal(create(f, "innocent"), -EACCES);
+	a = at(f, "innocent");
+	assert_int_equal(folder_truncate(f->k.folders[0], &f->c, &a, 0), -EACCES);
+	assert_int_equal(folder_unlink(f->k.folders[0], &f->c, &a), 0);
+	assert_int_equal(create(f, "plain"), 0);
+}
+
+static void a_question_holds_and_an_answer_frees(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, false);
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	assert_int_equal(frames(f, WIRE_ASK), 1);
+	asks_answer(&f->k, 1, ANSWER_ONCE);
+	assert_true(f->answered == (77 | ALLOWED));
+	f->c.granted = true;
+	assert_int_equal(create(f, ".envrc"), 0);
+	f->c.granted = false;
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	asks_answer(&f->k, 2, ANSWER_DENY_SESSION);
+	assert_true(f->answered == 77);
+	assert_int_equal(create(f, ".envrc"), -EACCES);
+	assert_int_equal(frames(f, WIRE_ASK), 2);
+}
+
+static void an_answer_waits_for_a_call_that_a_signal_took_back(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, false);
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	keeper_request_gone(&f->k, 77);
+	asks_answer(&f->k, 1, ANSWER_ONCE);
+	assert_int_equal(f->answered, 0);
+	assert_int_equal(create(f, ".envrc"), 0); /* issued anew */
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	/* Not asked again for long: the question goes. */
+	keeper_request_gone(&f->k, 77);
+	f->k.now += 1000000;
+	asks_tick(&f->k);
+	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
+	assert_int_equal(HASH_COUNT(f->k.questions), 0);
+}
+
+static void a_storm_of_signals_is_one_question(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, false);
+	for (int i = 0; i < 5 * ASKS_MAX; i++) {
+		f->c.request = (uint64_t)i;
+		assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	}
+	assert_int_equal(frames(f, WIRE_ASK), 1);
+	assert_int_equal(f->k.n_waiting, 1);
+	asks_answer(&f->k, 1, ANSWER_ONCE);
+	assert_true(f->answered == ((5 * ASKS_MAX - 1) | ALLOWED));
+}
+
+static void questions_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, false);
+	for (int i = 0; i < ASKS_MAX; i++) {
+		f->c.request = (uint64_t)i;
+		f->c.tid = 1000000 + i;
+		assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+	}
+	f->c.tid = 1;
+	assert_int_equal(create(f, ".envrc"), -EACCES);
+	asks_drop_all(&f->k);
+	assert_int_equal(f->k.n_waiting, 0);
+	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
+}
+
+static void a_granted_place_is_journaled_too(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *path = path_join(f->home, "notes");
+	struct folder *g;
+	struct at a = {.dir = "", .name = "notes"};
+	int fd;
+
+	begin(f, false);
+	/* Neither asked nor private where the tests live in /tmp: granted directly. */
+	assert_int_equal(folder_grant(&f->k, f->home, &g), 0);
+	assert_ptr_equal(folders_find(&f->k, path, NULL), g);
+	assert_int_not_equal(folder_root(g), 0);
+	a.root = folder_root(g);
+	a.dirfd = folder_fd(g);
+	f->c.granted = true;
+	fd = folder_open(g, &f->c, &a, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(frames(f, WIRE_TOUCH), 1);
+	/* Once is once: the next file there is another question, or a refusal. */
+	f->c.granted = false;
+	fd = folder_open(g, &f->c, &a, O_WRONLY, 0600);
+	assert_true(fd == -FOLDER_HELD || fd == -EACCES);
+}
+
+static void the_store_is_not_there(void **state)
+{
+	struct fixture *f = *state;
+	struct at a, b;
+
+	begin(f, true);
+	plant(f, "plain");
+	a = at(f, ".cordon");
+	b = at(f, "plain");
+	assert_int_equal(folder_mkdir(f->k.folders[0], &f->c, &a, 0755), -EACCES);
+	assert_int_equal(folder_unlink(f->k.folders[0], &f->c, &a), -ENOENT);
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &a, &b, 0), -ENOENT);
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &b, &a, 0), -EACCES);
+	assert_int_equal(create(f, ".cordon"), -EACCES);
+	assert_int_equal(create(f, ".cordon-not"), 0);
+	a = (struct at){.dirfd = folder_fd(f->k.folders[0]), .dir = ".cordon/open", .name = "x"};
+	assert_int_equal(folder_open(f->k.folders[0], &f->c, &a, O_WRONLY, 0), -ENOENT);
+}
+
+static void frozen_is_frozen(void **state)
+{
+	struct fixture *f = *state;
+	struct at a;
+
+	begin(f, true);
+	f->k.frozen = true;
+	assert_int_equal(create(f, "a"), -EIO);
+	a = at(f, "");
+	assert_int_equal(folder_tmpfile(f->k.folders[0], &f->c, &a, O_WRONLY, 0600), -EIO);
+}
+
+static void a_git_config_with_another_name_is_not_vetted(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *git = path_join(f->folder, ".git");
+	AUTO_FREE char *lock = path_join(git, "config.lock");
+	AUTO_FREE char *alias = path_join(f->folder, "alias");
+	AUTO_CLOSE int dir = -1, writer = -1;
+	struct at from, to;
+
+	assert_int_equal(mkdir(git, 0755), 0);
+	plant(f, ".git/config.lock");
+	assert_int_equal(link(lock, alias), 0);
+	begin(f, true);
+	dir = open(git, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	from = (struct at){.dirfd = dir, .dir = ".git", .name = "config.lock"};
+	to = (struct at){.dirfd = dir, .dir = ".git", .name = "config"};
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), -EACCES);
+	assert_int_equal(unlink(alias), 0);
+	/* Nor while somebody could still write into it. */
+	writer = open(lock, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), -EACCES);
+	util_close_fd(&writer);
+	writer = -1;
+	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), 0);
+}
+
+#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(each_path_is_told_once),
+		T(errors_are_the_kernels),
+		T(protected_names_are_not_asked_for_nothing),
+		T(another_name_of_a_protected_file_is_protected),
+		T(a_question_holds_and_an_answer_frees),
+		T(an_answer_waits_for_a_call_that_a_signal_took_back),
+		T(a_storm_of_signals_is_one_question),
+		T(questions_are_bounded),
+		T(the_store_is_not_there),
+		T(a_granted_place_is_journaled_too),
+		T(frozen_is_frozen),
+		T(a_git_config_with_another_name_is_not_vetted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

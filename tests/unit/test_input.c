@@ -1,0 +1,170 @@
+/* test_input - bytes from terminals of all kinds become keys, pastes and mouse events. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tui/look/keymap.h"
+
+/* Events as words: "C-x", "paste(text)", "press1@3,4". */
+static void describe(const struct event *ev, struct buf *out)
+{
+	static const char *const mouse[] = {"press", "release", "drag", "move", "up", "down"};
+	struct keys one = {.n = 1, .key = {ev->key}};
+	char keys[32];
+
+	switch (ev->type) {
+	case EVENT_KEY:
+		keys_format(&one, keys, sizeof(keys));
+		buf_fmt(out, "%s ", keys);
+		break;
+	case EVENT_PASTE:
+		buf_fmt(out, "%spaste(%.*s)%s ", ev->paste_begins ? "<" : "", (int)ev->paste.len,
+			ev->paste.data, ev->paste_ends ? ">" : "");
+		break;
+	case EVENT_MOUSE:
+		buf_fmt(out, "%s%d@%d,%d ", mouse[ev->mouse.action], ev->mouse.button, ev->mouse.x,
+			ev->mouse.y);
+		break;
+	case EVENT_FOCUS:
+		buf_fmt(out, "%s ", ev->focused ? "in" : "out");
+		break;
+	}
+}
+
+static void drain(struct input *in, struct buf *out)
+{
+	struct event ev;
+
+	while (input_next(in, &ev))
+		describe(&ev, out);
+}
+
+static void expect(const char *bytes, size_t len, const char *want)
+{
+	/* whole, and byte by byte: the cut must not matter */
+	for (int split = 0; split < 2; split++) {
+		AUTO_BUF struct buf got = BUF_INIT;
+		struct input in;
+
+		input_init(&in);
+		for (size_t i = 0; i < len; i += split ? 1 : len) {
+			input_feed(&in, bytes + i, split ? 1 : len);
+			drain(&in, &got);
+		}
+		if (input_pending(&in)) {
+			input_flush(&in);
+			drain(&in, &got);
+		}
+		if (!split || !strstr(want, "paste"))
+			assert_string_equal(got.data, want);
+		input_done(&in);
+	}
+}
+#define EXPECT(bytes, want) expect(bytes, sizeof(bytes) - 1, want)
+
+static void plain_and_control_keys(void **state)
+{
+	(void)state;
+	EXPECT("aZ \r\t\177\003\035\0", "a Z Space Enter Tab Backspace C-c C-] C-Space ");
+	EXPECT("\303\244\346\227\245", "\303\244 \346\227\245 ");
+	EXPECT("\n", "C-j ");
+}
+
+static void named_keys_of_several_terminals(void **state)
+{
+	(void)state;
+	EXPECT("\033[A\033OB\033[H\033[F\033OH\033[1~\033[7~\033[5~\033[6~\033[3~",
+	       "Up Down Home End Home Home Home PageUp PageDown Delete ");
+	EXPECT("\033OP\033[11~\033[[A\033[15~\033[24~\033[[E", "F1 F1 F1 F5 F12 F5 ");
+	EXPECT("\033[1;5A\033[1;3D\033[1;2C\033[5;5~\033[Z", "C-Up M-Left S-Right C-PageUp S-Tab ");
+	EXPECT("\033[3$\033[3^", "S-Delete C-Delete ");
+}
+
+static void alt_and_escape(void **state)
+{
+	(void)state;
+	EXPECT("\033x\033\r\033\001", "M-x M-Enter C-M-a ");
+	EXPECT("\033", "Esc ");
+	EXPECT("\033[", "M-[ ");
+	EXPECT("\033O", "M-O ");
+	EXPECT("\033\033", "Esc Esc ");
+}
+
+static void extended_keys(void **state)
+{
+	(void)state;
+	EXPECT("\033[97;5u\033[27;5;46~\033[13;2u\033[65;2u", "C-a C-. S-Enter A ");
+}
+
+static void mouse_and_focus(void **state)
+{
+	(void)state;
+	EXPECT("\033[<0;4;5M\033[<0;4;5m\033[<32;9;9M\033[<64;1;1M\033[<65;1;1M",
+	       "press1@3,4 release1@3,4 drag1@8,8 up0@0,0 down0@0,0 ");
+	EXPECT("\033[I\033[O", "in out ");
+}
+
+static void pastes_are_no_keys(void **state)
+{
+	(void)state;
+	EXPECT("\033[200~a\rq\033[A\033[201~x", "<paste(a\rq\033[A)> x ");
+	EXPECT("\033[200~\033[201~", "<paste()> ");
+}
+
+static void a_paste_in_pieces_ends_once(void **state)
+{
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct input in;
+
+	(void)state;
+	input_init(&in);
+	input_feed(&in, "\033[200~ab\033[20", 12);
+	drain(&in, &got);
+	input_flush(&in); /* a pause in the middle is no end */
+	drain(&in, &got);
+	input_feed(&in, "1~c", 3);
+	drain(&in, &got);
+	assert_string_equal(got.data, "<paste(ab) paste()> c ");
+	input_done(&in);
+}
+
+static void noise_is_dropped(void **state)
+{
+	char noise[4096];
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct input in;
+
+	(void)state;
+	EXPECT("\033[?1;2c\033[>0;276;0c\033[99~a", "a ");
+	EXPECT("\377\376a", "a ");
+	input_init(&in);
+	for (unsigned seed = 1; seed < 200; seed++) {
+		for (size_t i = 0; i < sizeof(noise); i++)
+			noise[i] = (char)((i * seed * 2654435761u) >> 13);
+		for (size_t i = 0; i + 3 < sizeof(noise); i += 37)
+			memcpy(noise + i, "\033[<", 3);
+		input_feed(&in, noise, sizeof(noise));
+		drain(&in, &got);
+		buf_clear(&got);
+	}
+	input_done(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_and_control_keys),
+		cmocka_unit_test(named_keys_of_several_terminals),
+		cmocka_unit_test(alt_and_escape),
+		cmocka_unit_test(extended_keys),
+		cmocka_unit_test(mouse_and_focus),
+		cmocka_unit_test(pastes_are_no_keys),
+		cmocka_unit_test(a_paste_in_pieces_ends_once),
+		cmocka_unit_test(noise_is_dropped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* test_journal - steps, undo, redo, history, contents. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	struct fix *f = fix_new();
+
+	*state = f;
+	begin(f, "set up");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "a", "alpha\n"), 0);
+	assert_int_equal(put(f, "b", "beta\n"), 0);
+	assert_int_equal(put(f, "d/x", "x-ray\n"), 0);
+	assert_int_equal(put(f, "d/e/y", "yankee\n"), 0);
+	assert_int_equal(ln(f, "a", "d/alink"), 0);
+	assert_int_equal(sym(f, "../a", "d/sym"), 0);
+	assert_true(commit(f) > 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+/* before -> work -> after; undo gives before, redo gives after, undo once more gives before. */
+static void round_trip(struct fix *f, int (*work)(struct fix *))
+{
+	AUTO_FREE char *before = snap(f);
+	AUTO_FREE char *after = NULL;
+
+	begin(f, "work");
+	assert_int_equal(work(f), 0);
+	assert_true(commit(f) > 0);
+	after = snap(f);
+	for (int i = 0; i < 3; i++) {
+		assert_sound(f);
+		if (undo(f, 1, 0) < 0)
+			fail_msg("undo: %s", f->err.text);
+		assert_tree(f, before);
+		assert_sound(f);
+		if (redo(f, 0) < 0)
+			fail_msg("redo: %s", f->err.text);
+		assert_tree(f, after);
+		if (i == 1)
+			fix_reopen(f);
+	}
+}
+
+#define ROUND(name, body)                                                                          \
+	static int work_##name(struct fix *f)                                                      \
+	{                                                                                          \
+		return body;                                                                       \
+	}                                                                                          \
+	static void name(void **state)                                                             \
+	{                                                                                          \
+		round_trip(*state, work_##name);                                                   \
+	}
+
+ROUND(creates_a_file, put(f, "new", "hello"))
+ROUND(rewrites_a_file, put(f, "b", "BETA"))
+ROUND(appends_to_a_hard_link, add(f, "a", "more"))
+ROUND(removes_a_file, rm(f, "b"))
+ROUND(removes_one_of_two_names, rm(f, "a"))
+ROUND(removes_a_symlink, rm(f, "d/sym"))
+ROUND(removes_a_tree, rm(f, "d/e/y") || rd(f, "d/e") || rm(f, "d/x") || rm(f, "d/alink") ||
+			      rm(f, "d/sym") || rd(f, "d"))
+ROUND(renames_a_file, mv(f, "b", "d/b2", 0))
+ROUND(renames_over_a_file, put(f, "tmp", "new b\n") || mv(f, "tmp", "b", 0))
+ROUND(renames_a_directory, mv(f, "d", "dd", 0) || add(f, "dd/x", "!"))
+ROUND(renames_over_an_empty_directory, md(f, "z") || rm(f, "d/e/y") || mv(f, "z", "d/e", 0))
+ROUND(exchanges_two_names, mv(f, "b", "d", RENAME_EXCHANGE) || put(f, "b/new", "n"))
+ROUND(makes_and_removes_a_directory_with_old_things,
+      md(f, "t") || mv(f, "b", "t/b", 0) || rm(f, "t/b") || rd(f, "t"))
+ROUND(temporary_over_temporary, put(f, "t1", "1") || put(f, "t2", "2") || mv(f, "t1", "t2", 0) ||
+					mv(f, "t2", "b", 0) || rm(f, "b") || put(f, "b", "3"))
+ROUND(changes_modes, mode(f, "b", 04711) || mode(f, "d", 0700))
+ROUND(writes_then_removes, add(f, "b", "..") || rm(f, "b"))
+ROUND(writes_then_renames, add(f, "b", "..") || mv(f, "b", "c", 0) || put(f, "b", "another"))
+ROUND(links_then_writes, ln(f, "b", "b2") || add(f, "b2", "..") || rm(f, "b"))
+ROUND(makes_what_cannot_be_entered, md(f, "m") || put(f, "m/in", "x") || mode(f, "m", 0))
+
+static void a_step_without_changes_vanishes(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list = NULL;
+	size_t n = 0;
+
+	begin(f, "true");
+	assert_int_equal(commit(f), 0);
+	begin(f, "touch and go");
+	assert_int_equal(put(f, "lock", ""), 0);
+	assert_int_equal(rm(f, "lock"), 0);
+	assert_int_equal(commit(f), 0);
+	assert_int_equal(journal_list(f->j, false, &list, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].command, "set up");
+	assert_int_equal(list[0].created, 8);
+	step_info_free(list, n);
+}
+
+static void failed_operations_leave_no_trace(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "fail");
+	assert_int_equal(md(f, "d"), -EEXIST);
+	assert_int_equal(rd(f, "d"), -ENOTEMPTY);
+	assert_int_equal(rm(f, "d"), -EISDIR);
+	assert_int_equal(rm(f, "nothing"), -ENOENT);
+	assert_int_equal(rm(f, "a/"), -ENOTDIR);
+	assert_int_equal(mv(f, "b", "d", 0), -EISDIR);
+	assert_int_equal(mv(f, "d", "b", 0), -ENOTDIR);
+	assert_int_equal(mv(f, "d", "d/e/d", 0), -EINVAL);
+	assert_int_equal(mv(f, "a", "b", RENAME_NOREPLACE), -EEXIST);
+	assert_int_equal(mv(f, "a", "nothing", RENAME_EXCHANGE), -ENOENT);
+	assert_int_equal(ln(f, "a", "b"), -EEXIST);
+	assert_int_equal(sym(f, "x", "a"), -EEXIST);
+	a = at(f, "d");
+	assert_int_equal(op_open(f->s, &a, O_WRONLY, 0, NULL), -EISDIR);
+	a = at(f, "a");
+	assert_int_equal(op_open(f->s, &a, O_WRONLY | O_CREAT | O_EXCL, 0, NULL), -EEXIST);
+	assert_int_equal(commit(f), 0);
+}
+
+static char *content(struct fix *f, int64_t id, const struct change *c, bool after)
+{
+	AUTO_CLOSE int fd = -1;
+	char *text = NULL;
+	int r = journal_content(f->j, id, c, after, &fd, &f->err);
+
+	if (r == 0)
+		r = io_read_all(fd, 1 << 20, &text, NULL);
+	if (r < 0)
+		fail_msg("content of %s %s: %s", c->path, after ? "after" : "before", f->err.text);
+	return text;
+}
+
+static void check_change(struct fix *f, int64_t id, const char *path, const char *before,
+			 const char *after)
+{
+	struct change *list = NULL;
+	size_t n = 0;
+	bool found = false;
+
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	for (size_t i = 0; i < n; i++) {
+		if (!str_eq(list[i].path, path))
+			continue;
+		found = true;
+		assert_int_equal(list[i].before.exists, before != NULL);
+		assert_int_equal(list[i].after.exists, after != NULL);
+		if (before) {
+			AUTO_FREE char *text = content(f, id, &list[i], false);
+			assert_string_equal(text, before);
+		}
+		if (after) {
+			AUTO_FREE char *text = content(f, id, &list[i], true);
+			assert_string_equal(text, after);
+		}
+	}
+	change_free(list, n);
+	assert_true(found);
+}
+
+static void contents_are_found_wherever_they_are(void **state)
+{
+	struct fix *f = *state;
+	int64_t one, two, three;
+
+	begin(f, "one");
+	assert_int_equal(put(f, "b", "1"), 0);
+	assert_int_equal(put(f, "n", "n1"), 0);
+	one = commit(f);
+	begin(f, "two");
+	assert_int_equal(put(f, "t", "2"), 0);
+	assert_int_equal(mv(f, "t", "b", 0), 0);
+	assert_int_equal(mv(f, "d", "q", 0), 0);
+	assert_int_equal(add(f, "q/x", "2"), 0);
+	two = commit(f);
+	begin(f, "three");
+	assert_int_equal(rm(f, "n"), 0);
+	assert_int_equal(mv(f, "b", "b3", 0), 0);
+	three = commit(f);
+	for (int i = 0; i < 3; i++) {
+		check_change(f, one, "b", "beta\n", "1");
+		check_change(f, one, "n", NULL, "n1");
+		check_change(f, two, "b", "1", "2");
+		check_change(f, two, "q/x", "x-ray\n", "x-ray\n2");
+		check_change(f, three, "n", "n1", NULL);
+		check_change(f, three, "b3", "2", "2");
+		if (i < 2 && undo(f, (size_t)i + 1, false) < 0)
+			fail_msg("undo: %s", f->err.text);
+	}
+}
+
+static void redo_goes_when_a_new_step_changes_something(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "one");
+	assert_int_equal(rm(f, "b"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	begin(f, "ls");
+	commit(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	begin(f, "two");
+	assert_int_equal(put(f, "c", "c"), 0);
+	commit(f);
+	assert_int_equal(redo(f, 0), -ENOENT);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void an_aborted_step_leaves_nothing(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	begin(f, "abort");
+	assert_int_equal(rm(f, "b"), 0);
+	assert_int_equal(put(f, "d/x", "?"), 0);
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), -ENOENT);
+}
+
+static void steps_that_overlap_undo_in_true_order(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *one, *two;
+
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "1", &one, &f->err), 0);
+	assert_int_equal(journal_begin(f->j, STEP_AMBIENT, "", &two, &f->err), 0);
+	f->s = one;
+	assert_int_equal(put(f, "n", "one"), 0);
+	f->s = two;
+	assert_true(step_id(two) < 0);
+	assert_int_equal(add(f, "n", "two"), 0);
+	assert_int_equal(put(f, "b", "two"), 0);
+	f->s = one;
+	assert_int_equal(rm(f, "n"), 0);
+	assert_int_equal(put(f, "b", "one"), 0);
+	assert_true(journal_commit(one, 0, &f->err) >= 0);
+	assert_true(journal_commit(two, 0, &f->err) >= 0);
+	f->s = NULL;
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+}
+
+static void a_late_writer_belongs_to_the_step_that_runs(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *between = NULL;
+	struct at a = at(f, "b");
+	int fd;
+
+	begin(f, "server &");
+	fd = op_open(f->s, &a, O_WRONLY | O_APPEND, 0, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, "one\n", 4), 0);
+	assert_true(commit(f) > 0);
+	between = snap(f);
+	begin(f, "curl");
+	assert_int_equal(io_write_all(fd, "two\n", 4), 0);
+	close(fd);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, between);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void restores_single_paths(void **state)
+{
+	struct fix *f = *state;
+	const char *const paths[] = {"b", "d/e", NULL};
+	AUTO_FREE char *b = NULL;
+	AUTO_FREE char *y = NULL;
+	int64_t id;
+
+	begin(f, "much");
+	assert_int_equal(put(f, "b", "1"), 0);
+	assert_int_equal(rm(f, "d/e/y"), 0);
+	assert_int_equal(rd(f, "d/e"), 0);
+	assert_int_equal(put(f, "a", "kept"), 0);
+	id = commit(f);
+	if (journal_restore(f->j, id, paths, 0, &f->err) < 0)
+		fail_msg("restore: %s", f->err.text);
+	b = cat(f, "b");
+	assert_string_equal(b, "beta\n");
+	y = cat(f, "d/e/y");
+	assert_string_equal(y, "yankee\n");
+	free(b);
+	b = cat(f, "a");
+	assert_string_equal(b, "kept");
+	assert_int_equal(undo(f, 1, 0), 0);
+	free(b);
+	b = cat(f, "b");
+	assert_string_equal(b, "1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(creates_a_file),
+		TEST(rewrites_a_file),
+		TEST(appends_to_a_hard_link),
+		TEST(removes_a_file),
+		TEST(removes_one_of_two_names),
+		TEST(removes_a_symlink),
+		TEST(removes_a_tree),
+		TEST(renames_a_file),
+		TEST(renames_over_a_file),
+		TEST(renames_a_directory),
+		TEST(renames_over_an_empty_directory),
+		TEST(exchanges_two_names),
+		TEST(makes_and_removes_a_directory_with_old_things),
+		TEST(temporary_over_temporary),
+		TEST(changes_modes),
+		TEST(writes_then_removes),
+		TEST(writes_then_renames),
+		TEST(links_then_writes),
+		TEST(makes_what_cannot_be_entered),
+		TEST(a_step_without_changes_vanishes),
+		TEST(failed_operations_leave_no_trace),
+		TEST(contents_are_found_wherever_they_are),
+		TEST(redo_goes_when_a_new_step_changes_something),
+		TEST(an_aborted_step_leaves_nothing),
+		TEST(steps_that_overlap_undo_in_true_order),
+		TEST(a_late_writer_belongs_to_the_step_that_runs),
+		TEST(restores_single_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

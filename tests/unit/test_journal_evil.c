@@ -1,0 +1,363 @@
+/* test_journal_evil - other people's edits, swapped directories, damaged stores, cancels. */
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	struct fix *f = fix_new();
+
+	*state = f;
+	begin(f, "set up");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "a", "alpha\n"), 0);
+	assert_int_equal(put(f, "d/x", "x-ray\n"), 0);
+	assert_true(commit(f) > 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	if (!want) {
+		assert_null(text);
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, want);
+}
+
+static char *in(struct fix *f, const char *path)
+{
+	return xasprintf("%s/%s", f->folder, path);
+}
+
+static void a_human_edit_is_a_conflict_and_survives_force(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	outside(f, "a", "human\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "'a'"));
+	assert_cat(f, "a", "human\n");
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "a", "alpha\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "a", "human\n");
+}
+
+static void a_human_file_where_one_was_deleted(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	commit(f);
+	outside(f, "a", "human\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "a", "alpha\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "a", "human\n");
+}
+
+static void a_human_file_in_a_new_directory(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(md(f, "n"), 0);
+	assert_int_equal(put(f, "n/agent", "1"), 0);
+	commit(f);
+	outside(f, "n/human", "mine\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "n/human"));
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "n/human", NULL);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "n/human", "mine\n");
+	assert_cat(f, "n/agent", "1");
+}
+
+static void a_redo_over_a_human_edit(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "a", "human\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "a", "agent\n");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "human\n");
+}
+
+static void a_touched_mtime_with_the_same_bytes_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *a = in(f, "a");
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	assert_int_equal(utimensat(AT_FDCWD, a, NULL, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "alpha\n");
+}
+
+/* The directory of a file that would come back leads elsewhere by now. */
+static void restore_never_leaves_the_folder(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *d = in(f, "d");
+	AUTO_FREE char *out = xasprintf("%s/outside", f->top);
+	AUTO_FREE char *moved = xasprintf("%s/moved", f->top);
+	AUTO_FREE char *leak = xasprintf("%s/x", out);
+	AUTO_FREE char *before = snap(f);
+
+	begin(f, "agent");
+	assert_int_equal(rm(f, "d/x"), 0);
+	assert_int_equal(put(f, "d/new", "n"), 0);
+	commit(f);
+	assert_int_equal(mkdir(out, 0755), 0);
+	assert_int_equal(rename(d, moved), 0);
+	assert_int_equal(symlink(out, d), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_int_equal(access(leak, F_OK), -1);
+	assert_cat(f, "d/x", "x-ray\n");
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_int_equal(access(leak, F_OK), -1);
+}
+
+static void odd_things_in_the_way(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *a = in(f, "a");
+	AUTO_FREE char *d = in(f, "d");
+	AUTO_FREE char *before = snap(f);
+	struct at fifo = at(f, "a");
+
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	assert_int_equal(op_mknod(f->s, &fifo, S_IFIFO | 0600, 0, NULL), 0);
+	assert_int_equal(put(f, "d/y", "y"), 0);
+	assert_int_equal(mode(f, "d", 0), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+}
+
+static bool stop_after_32(void *data, size_t done, size_t total)
+{
+	(void)data;
+	(void)total;
+	return done < 64;
+}
+
+static void a_cancel_puts_everything_back(void **state)
+{
+	struct fix *f = *state;
+	const struct undo_progress progress = {.tick = stop_after_32};
+	AUTO_FREE char *before = snap(f);
+	AUTO_FREE char *after = NULL;
+	char name[16];
+
+	begin(f, "agent");
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "d/f%d", i);
+		assert_int_equal(put(f, name, name), 0);
+	}
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	after = snap(f);
+	assert_int_equal(journal_undo(f->j, UNDO_BACK, 1, 0, &progress, &f->err), -ECANCELED);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+}
+
+static void one_keeper_at_a_time(void **state)
+{
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+	struct journal *other = NULL;
+	struct step_info *list = NULL;
+	size_t n = 0;
+	struct err err = {0};
+
+	assert_int_equal(journal_open(&other, &spec, NULL, &err), -EBUSY);
+	spec.read_only = true;
+	assert_int_equal(journal_open(&other, &spec, NULL, &err), 0);
+	assert_int_equal(journal_list(other, false, &list, &n, &err), 0);
+	assert_int_equal(n, 1);
+	step_info_free(list, n);
+	journal_close(other);
+}
+
+static void another_version_is_left_alone(void **state)
+{
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+	struct err err = {0};
+
+	assert_int_equal(io_write_file(journal_store_fd(f->j), "version", 0600, "2\n", 2, false),
+			 0);
+	journal_close(f->j);
+	f->j = NULL;
+	assert_int_equal(journal_open(&f->j, &spec, NULL, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "--discard"));
+	assert_int_equal(journal_discard(&spec, &err), 0);
+	fix_open(f);
+	assert_int_equal(undo(f, 1, 0), -ENOENT);
+}
+
+static void a_damaged_log_is_noticed(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int fd = -1;
+
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	assert_int_equal(commit(f), 2);
+	fd = openat(journal_store_fd(f->j), "steps/2/undo", O_WRONLY | O_CLOEXEC);
+	assert_int_equal(io_pwrite_all(fd, "XXXX", 4, 200), 0);
+	assert_int_equal(undo(f, 1, 0), -EBADMSG);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), -EBADMSG);
+	assert_cat(f, "a", NULL);
+}
+
+static void a_torn_tail_is_cut(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	AUTO_CLOSE int fd = -1;
+	uint64_t tail;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "d/x", "agent"), 0);
+	fd = openat(journal_store_fd(f->j), "open/2/undo", O_RDWR | O_CLOEXEC);
+	assert_int_equal(io_pread_full(fd, &tail, 8, 8), 8);
+	tail += 800;
+	assert_int_equal(io_pwrite_all(fd, &tail, 8, 8), 0);
+	fix_reopen(f);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "d/x", "agent");
+}
+
+static void the_store_falls_back_into_the_folder(void **state)
+{
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};
+	AUTO_FREE char *path = NULL;
+	dev_t dev;
+	ino_t ino;
+
+	journal_close(f->j);
+	f->j = NULL;
+	assert_int_equal(journal_store_path(&path, &spec, &f->err), 0);
+	assert_true(str_ends(path, "/work/.cordon"));
+	if (journal_open(&f->j, &spec, NULL, &f->err) < 0)
+		fail_msg("%s", f->err.text);
+	journal_store_inode(f->j, &dev, &ino);
+	assert_true(ino != 0);
+	assert_cat(f, ".cordon/.gitignore", "*\n");
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "alpha\n");
+}
+
+static void a_directory_elsewhere_is_undone_too(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *grant = xasprintf("%s/grant", f->top);
+	AUTO_FREE char *file = xasprintf("%s/file", grant);
+	AUTO_CLOSE int dir = -1;
+	struct at a = {.dir = "", .name = "file"};
+	int fd;
+
+	assert_int_equal(mkdir(grant, 0755), 0);
+	dir = open(grant, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	a.dirfd = dir;
+	a.root = journal_add_root(f->j, grant, &f->err);
+	assert_int_equal(a.root, 1);
+	assert_int_equal(journal_add_root(f->j, grant, &f->err), 1);
+	begin(f, "agent");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	commit(f);
+	fix_reopen(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(access(file, F_OK), -1);
+}
+
+static void a_full_disk_changes_nothing(void **state)
+{
+	struct fix *f = *state;
+	struct rlimit was, tiny = {0};
+	AUTO_FREE char *big = xcalloc(1, 100001);
+	AUTO_FREE char *before = NULL;
+
+	memset(big, 'b', 100000);
+	outside(f, "a", big);
+	before = snap(f);
+	begin(f, "agent");
+	assert_int_equal(md(f, "n"), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	tiny.rlim_max = was.rlim_max;
+	tiny.rlim_cur = 2;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+	assert_int_equal(put(f, "a", "agent"), -EFBIG); /* what is there cannot be kept */
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_cat(f, "a", big);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_tree(f, before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_human_edit_is_a_conflict_and_survives_force),
+		TEST(a_human_file_where_one_was_deleted),
+		TEST(a_human_file_in_a_new_directory),
+		TEST(a_redo_over_a_human_edit),
+		TEST(a_touched_mtime_with_the_same_bytes_is_none),
+		TEST(restore_never_leaves_the_folder),
+		TEST(odd_things_in_the_way),
+		TEST(a_cancel_puts_everything_back),
+		TEST(one_keeper_at_a_time),
+		TEST(another_version_is_left_alone),
+		TEST(a_damaged_log_is_noticed),
+		TEST(a_torn_tail_is_cut),
+		TEST(the_store_falls_back_into_the_folder),
+		TEST(a_directory_elsewhere_is_undone_too),
+		TEST(a_full_disk_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,551 @@
+/* test_journal_fault - each system call of each operation fails: all or nothing, and it goes on. */
+/* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "tests/support/inject.h"
+#include "tests/support/journalfix.h"
+
+#define BIG 100000
+
+static const int errnos[] = {ENOSPC, EIO, EDQUOT, ENOMEM};
+
+/* What stands before the operation under test. */
+static void prepare(struct fix *f)
+{
+	static char big[BIG];
+	AUTO_FREE char *hole = xasprintf("%s/hole", f->folder);
+
+	memset(big, 'b', sizeof(big) - 1);
+	begin(f, "prepare");
+	md(f, "d");
+	md(f, "d/e");
+	md(f, "empty");
+	put(f, "a", "alpha");
+	put(f, "b", "beta");
+	put(f, "big", big);
+	put(f, "big2", big);
+	put(f, "hole", "h");
+	put(f, "linked", "delta");
+	ln(f, "linked", "d/link");
+	put(f, "d/x", "x-ray");
+	sym(f, "a", "s");
+	assert_int_equal(truncate(hole, 1 << 20), 0);
+	assert_true(commit(f) != 0);
+}
+
+/* ---- single operations ------------------------------------------------------------------------
+ */
+
+struct job {
+	const char *name;
+	int (*run)(struct step *s, const struct at *a, const struct at *b);
+	const char *path, *path2;
+};
+
+static int closed(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static int run_create(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return closed(op_open(s, a, O_WRONLY | O_CREAT | O_EXCL, 0644, NULL));
+}
+
+static int run_trunc(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return closed(op_open(s, a, O_WRONLY | O_CREAT | O_TRUNC, 0644, NULL));
+}
+
+static int run_rdonly_trunc(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return closed(op_open(s, a, O_RDONLY | O_TRUNC, 0, NULL));
+}
+
+static int run_mkdir(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_mkdir(s, a, 0755, NULL);
+}
+
+static int run_fifo(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_mknod(s, a, S_IFIFO | 0644, 0, NULL);
+}
+
+static int run_symlink(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_symlink(s, "target", a, NULL);
+}
+
+static int run_link(struct step *s, const struct at *a, const struct at *b)
+{
+	return op_link(s, a, b, NULL);
+}
+
+static int run_unlink(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_unlink(s, a, NULL);
+}
+
+static int run_rmdir(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_rmdir(s, a, NULL);
+}
+
+static int run_rename(struct step *s, const struct at *a, const struct at *b)
+{
+	return op_rename(s, a, b, 0, NULL);
+}
+
+static int run_exchange(struct step *s, const struct at *a, const struct at *b)
+{
+	return op_rename(s, a, b, RENAME_EXCHANGE, NULL);
+}
+
+static int run_truncate(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_truncate(s, a, 3, NULL);
+}
+
+static int run_chmod(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_chmod(s, a, 0600, NULL);
+}
+
+static int run_chown(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_chown(s, a, geteuid(), geteuid() ? getegid() : 1, NULL);
+}
+
+static int run_utimens(struct step *s, const struct at *a, const struct at *b)
+{
+	static const struct timespec t[2] = {{.tv_sec = 1}, {.tv_sec = 2}};
+
+	(void)b;
+	return op_utimens(s, a, t, NULL);
+}
+
+static int run_setxattr(struct step *s, const struct at *a, const struct at *b)
+{
+	(void)b;
+	return op_setxattr(s, a, "user.x", "1", 1, 0, NULL);
+}
+
+static const struct job jobs[] = {
+	{"create", run_create, "n", NULL},
+	{"overwrite", run_trunc, "a", NULL},
+	{"overwrite a large one", run_trunc, "big", NULL},
+	{"overwrite a sparse one", run_trunc, "hole", NULL},
+	{"overwrite a linked one", run_trunc, "linked", NULL},
+	{"open read-only and truncate", run_rdonly_trunc, "b", NULL},
+	{"mkdir", run_mkdir, "d/n", NULL},
+	{"mknod", run_fifo, "n", NULL},
+	{"symlink", run_symlink, "n", NULL},
+	{"link", run_link, "a", "d/n"},
+	{"unlink", run_unlink, "d/x", NULL},
+	{"unlink a linked one", run_unlink, "linked", NULL},
+	{"unlink a symlink", run_unlink, "s", NULL},
+	{"rmdir", run_rmdir, "d/e", NULL},
+	{"rename", run_rename, "a", "d/n"},
+	{"rename over", run_rename, "a", "b"},
+	{"rename over a linked one", run_rename, "a", "d/link"},
+	{"rename a directory", run_rename, "d", "m"},
+	{"rename over a directory", run_rename, "d", "empty"},
+	{"exchange", run_exchange, "a", "d"},
+	{"truncate", run_truncate, "big2", NULL},
+	{"chmod", run_chmod, "a", NULL},
+	{"chmod a directory", run_chmod, "d", NULL},
+	{"chown", run_chown, "a", NULL},
+	{"utimens", run_utimens, "b", NULL},
+	{"setxattr", run_setxattr, "a", NULL},
+};
+
+struct doing {
+	struct fix *f;
+	const struct job *job;
+	struct at a, b;
+	int result;
+};
+
+static void do_job(void *arg)
+{
+	struct doing *d = arg;
+
+	d->result = d->job->run(d->f->s, &d->a, &d->b);
+}
+
+static void aim(struct doing *d)
+{
+	d->a = at(d->f, d->job->path);
+	if (d->job->path2)
+		d->b = at(d->f, d->job->path2);
+}
+
+/* The tree without the times of directories: an operation that fails at its last call has taken
+ * back what it made. (Undo brings those times back too.) */
+static char *timeless(const char *tree)
+{
+	struct buf b = BUF_INIT;
+
+	for (const char *line = tree, *end; *line; line = end + 1) {
+		const char *mode = strchr(line, ' ');
+
+		end = strchr(line, '\n');
+		if (strncmp(mode, " 4", 2) == 0)
+			buf_fmt(&b, "%.*s\n", (int)(mode + 6 - line), line);
+		else
+			buf_add(&b, line, (size_t)(end + 1 - line));
+	}
+	return buf_take(&b);
+}
+
+static void assert_unchanged(struct fix *f, const char *before, const char *what, int n,
+			     const struct inject *in)
+{
+	AUTO_FREE char *now = snap(f);
+	AUTO_FREE char *a = timeless(before);
+	AUTO_FREE char *b = timeless(now);
+
+	if (!tree_same(a, b))
+		fail_msg("%s: call %d (number %d) failed and something changed", what, n,
+			 in->failed);
+}
+
+/* Undo and redo, after the operation and after a restart. */
+static void walk(struct fix *f, const char *before)
+{
+	AUTO_FREE char *after = NULL;
+
+	assert_true(commit(f) != 0);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, false), 0);
+	assert_tree(f, after);
+	fix_reopen(f);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_tree(f, before);
+}
+
+/* False: the operation has fewer calls. */
+static bool job_fails_at(const struct job *job, int n, int err)
+{
+	struct inject in = {.nth = n, .err = err};
+	struct fix *f = fix_new();
+	struct doing d = {.f = f, .job = job};
+	AUTO_FREE char *before = NULL;
+
+	prepare(f);
+	before = snap(f);
+	begin(f, job->name);
+	aim(&d);
+	inject_run(&in, do_job, &d);
+	if (getenv("CORDON_TEST_SEED"))
+		fprintf(stderr, "# %s: call %d (number %d) gives %d: %d\n", job->name, n, in.failed,
+			err, d.result);
+	if (d.result < 0) {
+		assert_unchanged(f, before, job->name, n, &in);
+		assert_int_equal(put(f, "later", "x"), 0);
+		aim(&d);
+		do_job(&d);
+		if (d.result < 0)
+			fail_msg("%s failed at call %d (%d), and again: %d", job->name, n,
+				 in.failed, d.result);
+	}
+	if (n % 3) {
+		walk(f, before);
+	} else { /* the process dies: the open step is rolled back */
+		fix_reopen(f);
+		assert_tree(f, before);
+	}
+	fix_free(f);
+	return in.failed >= 0;
+}
+
+/* Each call once, each time with another error; CORDON_TEST_THOROUGH: with each. */
+static void each_call_of_an_operation(void **state)
+{
+	size_t turn = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
+		bool more = true;
+
+		for (int n = 1; more; n++) {
+			size_t tries = getenv("CORDON_TEST_THOROUGH") ? ARRAY_LEN(errnos) : 1;
+
+			while (tries--)
+				more = job_fails_at(&jobs[i], n, errnos[turn++ % 4]);
+		}
+	}
+}
+
+/* ---- commit, abort, undo, redo, restore, recovery ---------------------------------------------
+ */
+
+static void work(struct fix *f)
+{
+	begin(f, "work");
+	put(f, "new", "new");
+	add(f, "a", "more");
+	add(f, "linked", "more");
+	add(f, "big", "more");
+	mv(f, "a", "a2", 0);
+	put(f, "tmp", "replacement");
+	mv(f, "tmp", "b", 0);
+	rm(f, "d/x");
+	rd(f, "d/e");
+	md(f, "n");
+	put(f, "n/in", "in");
+	mv(f, "d", "n/d", 0);
+	mv(f, "b", "hole", RENAME_EXCHANGE);
+	mode(f, "hole", 0600);
+	mode(f, "n/d", 0700);
+	md(f, "z");
+	mv(f, "z", "empty", 0);
+	put(f, "a", "another a");
+}
+
+struct stage {
+	const char *name;
+	void (*ready)(struct fix *f); /* after work(): what comes before */
+	void (*run)(void *fix);	      /* sets f->err.code and f->done */
+};
+
+static int result;
+
+static void run_commit(void *arg)
+{
+	struct fix *f = arg;
+
+	result = journal_commit(f->s, 0, &f->err);
+}
+
+static void run_abort(void *arg)
+{
+	struct fix *f = arg;
+
+	result = journal_abort(f->s, &f->err);
+	f->s = NULL;
+}
+
+static void run_undo(void *arg)
+{
+	result = undo(arg, 1, false);
+}
+
+static void run_redo(void *arg)
+{
+	result = redo(arg, false);
+}
+
+static void run_open(void *arg)
+{
+	struct fix *f = arg;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+
+	f->j = NULL;
+	result = journal_open(&f->j, &spec, NULL, &f->err);
+}
+
+static void run_restore(void *arg)
+{
+	static const char *const paths[] = {"a", "big", "linked", "new", NULL};
+	struct fix *f = arg;
+
+	result = journal_restore(f->j, 2, paths, false, &f->err);
+}
+
+static void ready_nothing(struct fix *f)
+{
+	(void)f;
+}
+
+static void ready_committed(struct fix *f)
+{
+	assert_true(commit(f) != 0);
+}
+
+static void ready_undone(struct fix *f)
+{
+	ready_committed(f);
+	assert_int_equal(undo(f, 1, false), 0);
+}
+
+static void ready_closed(struct fix *f)
+{
+	fix_drop_dirs(f);
+	journal_close(f->j);
+	f->j = NULL;
+	f->s = NULL;
+}
+
+static const struct stage stages[] = {
+	{"commit", ready_nothing, run_commit},	   {"abort", ready_nothing, run_abort},
+	{"undo", ready_committed, run_undo},	   {"redo", ready_undone, run_redo},
+	{"restore", ready_committed, run_restore}, {"recovery", ready_closed, run_open},
+};
+
+/* Everything can be walked from wherever it stands: before <-> after. */
+static void check(struct fix *f, const struct stage *st, const char *before, const char *after,
+		  const struct inject *in)
+{
+	AUTO_FREE char *now = snap(f);
+	bool old = str_eq(now, before), new = str_eq(now, after);
+
+	if (result < 0 && getenv("CORDON_TEST_SEED"))
+		fprintf(stderr, "# %s: call %d (number %d): %s\n", st->name, in->nth, in->failed,
+			f->err.text);
+	if (st->run == run_restore && result == 0) {
+		assert_int_equal(undo(f, 1, false), 0);
+		assert_tree(f, after);
+		return;
+	}
+	if (!old && !new) {
+		tree_same(after, now);
+		fail_msg("%s at call %d (%d): neither old nor new", st->name, in->nth, in->failed);
+	}
+	if (f->s) { /* still open, and it can go on */
+		assert_true(new);
+		assert_int_equal(put(f, "later", "x"), 0);
+		assert_true(commit(f) != 0);
+		assert_int_equal(undo(f, 1, false), 0);
+		assert_tree(f, before);
+		return;
+	}
+	if (result < 0 && !in->lasting) {
+		if (st->run == run_undo || st->run == run_restore)
+			assert_true(new);
+		if (st->run == run_redo)
+			assert_true(old);
+	}
+	if (new) {
+		int r = undo(f, 1, false);
+
+		/* -EAGAIN: what had failed has been finished, and nothing else undone. */
+		if (r != 0 && r != -EAGAIN)
+			fail_msg("undo after %s: %s", st->name, f->err.text);
+		assert_tree(f, before);
+	}
+	if (redo(f, false) == 0) {
+		assert_tree(f, after);
+		assert_int_equal(undo(f, 1, false), 0);
+		assert_tree(f, before);
+	}
+}
+
+static bool stage_fails_at(const struct stage *st, struct inject *in)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL, *after = NULL;
+	int n = in->nth;
+
+	prepare(f);
+	before = snap(f);
+	work(f);
+	after = snap(f);
+	st->ready(f);
+	inject_run(in, st->run, f);
+	if (st->run == run_commit && result >= 0)
+		f->s = NULL;
+	if (!f->j || in->lasting || n % 3 == 0) { /* what the next start finds */
+		fix_drop_dirs(f);
+		journal_close(f->j);
+		f->s = NULL;
+		fix_open(f);
+	}
+	check(f, st, before, after, in);
+	fix_free(f);
+	return in->failed >= 0;
+}
+
+static void each_call_of(const struct stage *st, int stride)
+{
+	bool more = true, thorough = getenv("CORDON_TEST_THOROUGH");
+	size_t turn = 0;
+
+	for (int n = 1; more; n += thorough ? 1 : stride) {
+		size_t tries = thorough ? ARRAY_LEN(errnos) : 1;
+
+		while (tries--) {
+			struct inject in = {.nth = n, .err = errnos[turn++ % 4]};
+
+			more = stage_fails_at(st, &in);
+		}
+	}
+	/* The disk is full from some call on: every call that needs room fails. */
+	more = true;
+	for (int n = 1; more; n += thorough ? 1 : stride) {
+		struct inject in = {.nth = n, .err = ENOSPC, .lasting = true, .space = true};
+
+		more = stage_fails_at(st, &in);
+	}
+}
+
+static void in_commit(void **state)
+{
+	(void)state;
+	each_call_of(&stages[0], 1);
+}
+
+static void in_abort(void **state)
+{
+	(void)state;
+	each_call_of(&stages[1], 3);
+}
+
+static void in_undo(void **state)
+{
+	(void)state;
+	each_call_of(&stages[2], 3);
+}
+
+static void in_redo(void **state)
+{
+	(void)state;
+	each_call_of(&stages[3], 3);
+}
+
+static void in_restore(void **state)
+{
+	(void)state;
+	each_call_of(&stages[4], 3);
+}
+
+static void in_recovery(void **state)
+{
+	(void)state;
+	each_call_of(&stages[5], 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_call_of_an_operation),
+		cmocka_unit_test(in_commit),
+		cmocka_unit_test(in_abort),
+		cmocka_unit_test(in_undo),
+		cmocka_unit_test(in_redo),
+		cmocka_unit_test(in_restore),
+		cmocka_unit_test(in_recovery),
+	};
+
+	/* Thousands of small stores: in memory, unless the disk's own ways are to be seen. */
+	if (!getenv("CORDON_TEST_THOROUGH") && access("/dev/shm", W_OK) == 0)
+		setenv("TMPDIR", "/dev/shm", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

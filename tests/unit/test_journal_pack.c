@@ -1,0 +1,253 @@
+/* test_journal_pack - what is kept is compressed while nobody waits, and comes back the same. */
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+
+#include "core/journal/pack.h"
+#include "core/journal/priv.h"
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+/* Text that compresses, data that does not, a hole between two extents, many small files. */
+static void write_files(struct fix *f, int turn)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	AUTO_CLOSE int fd = -1;
+	struct at a = at(f, "sparse");
+	unsigned random = 7u + (unsigned)turn;
+
+	for (int i = 0; i < 20000; i++)
+		buf_fmt(&text, "line %d of turn %d\n", i, turn);
+	assert_int_equal(put(f, "text", text.data), 0);
+	for (int i = 0; i < 300000; i++) {
+		random = random * 1103515245u + 12345u;
+		text.data[i] = (char)(1 + (random >> 16) % 255);
+	}
+	text.data[300000] = '\0';
+	assert_int_equal(put(f, "noise", text.data), 0);
+	memset(text.data, 'a' + turn, text.len);
+	fd = op_open(f->s, &a, O_RDWR | O_CREAT, 0640, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(io_pwrite_all(fd, text.data, 100000, 1 << 20), 0);
+	assert_int_equal(io_pwrite_all(fd, text.data, 50000, 5 << 20), 0);
+	assert_int_equal(ftruncate(fd, 9 << 20), 0);
+	text.data[9000] = '\0';
+	for (int i = 0; i < 40; i++) {
+		AUTO_FREE char *name = xasprintf("small%d", i);
+
+		assert_int_equal(put(f, name, text.data), 0);
+	}
+	assert_int_equal(put(f, "touched", turn ? "again" : "once"), 0);
+}
+
+static int64_t make_step(struct fix *f, int turn)
+{
+	begin(f, "work");
+	write_files(f, turn);
+	return commit(f);
+}
+
+/* The name of one, heap; *n: how many. */
+static char *look_packed(struct fix *f, int64_t id, size_t *n)
+{
+	AUTO_FREE char *path = xasprintf("steps/%lld/obj", (long long)id);
+	AUTO_CLOSE int fd = openat(journal_store_fd(f->j), path, O_RDONLY | O_DIRECTORY);
+	AUTO_DIR DIR *d = fdopendir(fd);
+	struct dirent *e;
+	char *name = NULL;
+
+	assert_non_null(d);
+	fd = -1;
+	*n = 0;
+	while ((e = readdir(d))) {
+		if (!str_ends(e->d_name, ".z"))
+			continue;
+		free(name);
+		name = xstrdup(e->d_name);
+		++*n;
+	}
+	return name;
+}
+
+static size_t count_packed(struct fix *f, int64_t id)
+{
+	size_t n;
+
+	free(look_packed(f, id, &n));
+	return n;
+}
+
+static char *first_packed(struct fix *f, int64_t id)
+{
+	size_t n;
+	char *name = look_packed(f, id, &n);
+
+	assert_non_null(name);
+	return name;
+}
+
+static void check_content(struct fix *f, int64_t id, const char *path, const char *want)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct change *list = NULL;
+	size_t n = 0, len = 0;
+
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i].path, path))
+			assert_int_equal(journal_content(f->j, id, &list[i], false, &fd, &f->err),
+					 0);
+	change_free(list, n);
+	assert_true(fd >= 0);
+	assert_int_equal(io_read_all(fd, 16 << 20, &text, &len), 0);
+	assert_memory_equal(text, want, strlen(want));
+}
+
+static void packed_steps_are_undone(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *after = NULL;
+	struct stat st;
+	int64_t id;
+
+	make_step(f, 0);
+	before = snap(f);
+	id = make_step(f, 1);
+	after = snap(f);
+	assert_int_equal(count_packed(f, id), 0);
+	tidy_once(f->j);
+	assert_int_equal(count_packed(f, id), 2); /* the noise is not worth it */
+	assert_sound(f);
+	check_content(f, id, "text", "line 0 of turn 0\nline 1 of turn 0\n");
+	check_content(f, id, "small3", "aaaa");
+	tidy_once(f->j);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "sparse", &st, 0), 0);
+	assert_int_equal(st.st_size, 9 << 20);
+	assert_true(st.st_blocks * 512 < 1 << 20);
+	assert_sound(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	tidy_once(f->j);
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+}
+
+static void packing_makes_room(void **state)
+{
+	struct fix *f = *state;
+	uint64_t plain;
+
+	make_step(f, 0);
+	make_step(f, 1);
+	plain = store_holds(f->j);
+	tidy_once(f->j);
+	assert_true(store_holds(f->j) < plain - (400 << 10));
+}
+
+/* As a kill between the rename and the unlink leaves it, and one in the middle of an undo. */
+static void both_forms_may_be_there(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *dir = NULL, *slot = NULL, *packed = NULL;
+	AUTO_CLOSE int fd = -1;
+	int64_t id;
+
+	make_step(f, 0);
+	before = snap(f);
+	id = make_step(f, 1);
+	tidy_once(f->j);
+	dir = xasprintf("steps/%lld/obj", (long long)id);
+	fd = openat(journal_store_fd(f->j), dir, O_RDONLY | O_DIRECTORY);
+	packed = first_packed(f, id);
+	slot = xstrndup(packed, strlen(packed) - 2);
+	assert_int_equal(linkat(fd, packed, fd, "aside", 0), 0);
+	assert_int_equal(pack_restore(fd, slot, false), 0);
+	assert_int_equal(faccessat(fd, packed, F_OK, 0), -1);
+	assert_int_equal(renameat(fd, "aside", fd, packed), 0);
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(faccessat(fd, packed, F_OK, 0), -1);
+	assert_sound(f);
+}
+
+static void damage_is_found(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL, *packed = NULL, *path = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct journal_sound sound;
+	struct stat st;
+	int64_t id;
+	char c;
+
+	make_step(f, 0);
+	id = make_step(f, 1);
+	after = snap(f);
+	tidy_once(f->j);
+	packed = first_packed(f, id);
+	path = xasprintf("steps/%lld/obj/%s", (long long)id, packed);
+	fd = openat(journal_store_fd(f->j), path, O_RDWR);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pread(fd, &c, 1, st.st_size / 2), 1);
+	c ^= 1;
+	assert_int_equal(pwrite(fd, &c, 1, st.st_size / 2), 1);
+	assert_int_equal(journal_verify(f->j, print_damage, NULL, &sound, &f->err), -EBADMSG);
+	assert_int_equal(sound.damages, 1);
+	/* All or nothing. */
+	assert_true(undo(f, 1, 0) < 0);
+	assert_tree(f, after);
+}
+
+static void an_undo_does_not_wait(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id = 0;
+
+	make_step(f, 0);
+	before = snap(f);
+	for (int i = 0; i < 6; i++) {
+		id = make_step(f, 1 + i % 2);
+		assert_int_equal(journal_tidy(f->j), 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, before);
+	}
+	/* Left alone, it does its work. */
+	id = make_step(f, 1);
+	assert_int_equal(journal_tidy(f->j), 0);
+	for (int i = 0; i < 3000 && count_packed(f, id) < 2; i++)
+		poll(NULL, 0, 10);
+	assert_int_equal(count_packed(f, id), 2);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_sound(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(packed_steps_are_undone), TEST(packing_makes_room),
+		TEST(both_forms_may_be_there), TEST(damage_is_found),
+		TEST(an_undo_does_not_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,357 @@
+/* test_journal_restore - single paths of a step as they were before it, with everything. */
+/* SPDX-License-Identifier: MIT */
+#include <sys/xattr.h>
+
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
+{
+	const char *const paths[] = {path, NULL};
+
+	f->err = (struct err){0};
+	return journal_restore(f->j, id, paths, flags, &f->err);
+}
+
+static void must(struct fix *f, int r)
+{
+	if (r < 0)
+		fail_msg("%d %s", r, f->err.text);
+}
+
+static char *whole(struct fix *f, const char *path)
+{
+	return xasprintf("%s/%s", f->folder, path);
+}
+
+/* A directory with everything that undo must keep. */
+static void furnish(struct fix *f)
+{
+	AUTO_FREE char *a = whole(f, "d/sub/a"), *sparse = whole(f, "d/sparse");
+	AUTO_FREE char *dir = whole(f, "d"), *sub = whole(f, "d/sub");
+	const struct timespec old[2] = {{1000, 1}, {2000, 123456789}};
+	int fd;
+
+	begin(f, "furnish");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(md(f, "d/sub"), 0);
+	assert_int_equal(put(f, "d/sub/a", "content of a\n"), 0);
+	assert_int_equal(put(f, "d/z", "z\n"), 0);
+	assert_int_equal(put(f, "outer", "outer\n"), 0);
+	assert_int_equal(ln(f, "d/sub/a", "d/b"), 0);
+	assert_int_equal(ln(f, "outer", "d/alias"), 0);
+	assert_int_equal(sym(f, "../nowhere", "d/link"), 0);
+	assert_int_equal(
+		op_mknod(f->s, &(struct at[]){at(f, "d/pipe")}[0], S_IFIFO | 0640, 0, NULL), 0);
+	commit(f);
+	setxattr(a, "user.note", "kept", 4, 0);
+	fd = open(sparse, O_RDWR | O_CREAT | O_CLOEXEC, 04750);
+	assert_int_equal(ftruncate(fd, 8 << 20), 0);
+	assert_int_equal(pwrite(fd, "x", 1, 4 << 20), 1);
+	close(fd);
+	assert_int_equal(chmod(sparse, 04750), 0);
+	assert_int_equal(utimensat(AT_FDCWD, a, old, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, sub, old, 0), 0);
+	assert_int_equal(chmod(sub, 02711), 0);
+	assert_int_equal(utimensat(AT_FDCWD, dir, old, 0), 0);
+}
+
+static void remove_all(struct fix *f)
+{
+	static const char *const files[] = {"d/sub/a", "d/b",	   "d/alias", "d/link",
+					    "d/pipe",  "d/sparse", "d/z"};
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		assert_int_equal(rm(f, files[i]), 0);
+	assert_int_equal(rd(f, "d/sub"), 0);
+	assert_int_equal(rd(f, "d"), 0);
+}
+
+static uint64_t blocks(struct fix *f, const char *path)
+{
+	AUTO_FREE char *name = whole(f, path);
+	struct stat st;
+
+	return stat(name, &st) < 0 ? 0 : (uint64_t)st.st_blocks;
+}
+
+static void a_deleted_directory(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *after = NULL, *restored = NULL;
+	struct undo_plan *plan = NULL;
+	const char *const paths[] = {"d", NULL};
+	int64_t id;
+
+	furnish(f);
+	before = snap(f);
+	begin(f, "rm -rf d, and more");
+	remove_all(f);
+	assert_int_equal(put(f, "other", "made by the step\n"), 0);
+	assert_int_equal(put(f, "d2", "too\n"), 0);
+	id = commit(f);
+	after = snap(f);
+
+	must(f, journal_restore_plan(f->j, id, paths, 0, &plan, &f->err));
+	assert_int_equal(plan->kind, UNDO_PATHS);
+	assert_int_equal(plan->n_entries, 9);
+	assert_int_equal(plan->n_conflicts, 0);
+	assert_string_equal(plan->entries[0].path, "d");
+	assert_int_equal(plan->entries[0].what, 'A');
+	undo_plan_free(plan);
+	assert_tree(f, after);
+
+	must(f, restore(f, id, "d", 0));
+	restored = snap(f);
+	assert_true(blocks(f, "d/sparse") < 100);
+	must(f, undo(f, 1, false));
+	assert_tree(f, after);
+	must(f, redo(f, false));
+	assert_tree(f, restored);
+	/* What the step made besides is still there; without it all is as before. */
+	begin(f, "rm");
+	assert_int_equal(rm(f, "other"), 0);
+	assert_int_equal(rm(f, "d2"), 0);
+	commit(f);
+	{
+		AUTO_FREE char *now = snap(f);
+		const char *a = strchr(before, '\n'), *b = strchr(now, '\n');
+
+		assert_true(tree_same(a, b)); /* but the top's own time */
+	}
+}
+
+static void one_file(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = NULL, *other = NULL;
+	int64_t id;
+
+	furnish(f);
+	begin(f, "change");
+	assert_int_equal(put(f, "d/z", "changed\n"), 0);
+	assert_int_equal(put(f, "outer", "changed too\n"), 0);
+	assert_int_equal(rm(f, "d/b"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "d/z", 0));
+	text = cat(f, "d/z");
+	assert_string_equal(text, "z\n");
+	/* Through one name the file changed, and shows it under the other. */
+	must(f, restore(f, id, "outer", 0));
+	other = cat(f, "d/alias");
+	assert_string_equal(other, "outer\n");
+	/* And the other name of a file that is still there is the same file again. */
+	must(f, restore(f, id, "d/b", 0));
+	{
+		AUTO_FREE char *a = whole(f, "d/sub/a"), *b = whole(f, "d/b");
+		struct stat x, y;
+
+		assert_int_equal(stat(a, &x), 0);
+		assert_int_equal(stat(b, &y), 0);
+		assert_int_equal(x.st_ino, y.st_ino);
+	}
+}
+
+static void renames_and_all(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *after = NULL, *swap = NULL;
+	int64_t id;
+
+	furnish(f);
+	before = snap(f);
+	begin(f, "a mess");
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_int_equal(mv(f, "e/sub", "e/deep", 0), 0);
+	assert_int_equal(add(f, "e/deep/a", "more\n"), 0);
+	assert_int_equal(mv(f, "e/z", "outer", RENAME_EXCHANGE), 0);
+	assert_int_equal(mode(f, "e/sparse", 0600), 0);
+	assert_int_equal(md(f, "new"), 0);
+	assert_int_equal(mv(f, "e/link", "new/link", 0), 0);
+	assert_int_equal(put(f, "d", "a file where the directory was\n"), 0);
+	id = commit(f);
+	after = snap(f);
+	must(f, restore(f, id, "", 0));
+	assert_tree(f, before);
+	must(f, undo(f, 1, false));
+	assert_tree(f, after);
+	must(f, undo(f, 1, false));
+	assert_tree(f, before);
+	swap = cat(f, "d/z");
+	assert_string_equal(swap, "z\n");
+}
+
+static void somebody_else_was_there(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = NULL, *mine = NULL;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "x", "one\n"), 0);
+	commit(f);
+	begin(f, "change");
+	assert_int_equal(put(f, "x", "two\n"), 0);
+	assert_int_equal(md(f, "made"), 0);
+	assert_int_equal(put(f, "made/by", "the step\n"), 0);
+	id = commit(f);
+	outside(f, "x", "the human's\n");
+	outside(f, "made/mine", "the human's\n");
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "'x' has changed since"));
+	must(f, restore(f, id, "x", UNDO_FORCE));
+	text = cat(f, "x");
+	assert_string_equal(text, "one\n");
+	must(f, undo(f, 1, false));
+	free(text);
+	text = cat(f, "x");
+	assert_string_equal(text, "the human's\n");
+	/* A directory goes only as far as it is the step's. */
+	must(f, restore(f, id, "made", UNDO_FORCE));
+	mine = cat(f, "made/mine");
+	assert_string_equal(mine, "the human's\n");
+	assert_null(cat(f, "made/by"));
+}
+
+static void refusals(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "x", "one\n"), 0);
+	id = commit(f);
+	assert_int_equal(restore(f, 99, "x", 0), -ENOENT);
+	assert_non_null(strstr(f->err.text, "there is no step 99"));
+	assert_int_equal(restore(f, id, "y", 0), -ENOENT);
+	assert_non_null(strstr(f->err.text, "changed none of these"));
+	must(f, undo(f, 1, false));
+	assert_int_equal(restore(f, id, "x", 0), -EINVAL);
+	assert_non_null(strstr(f->err.text, "is undone"));
+}
+
+/* ---- at random --------------------------------------------------------------------------------
+ */
+
+static unsigned dice;
+
+static unsigned rnd(unsigned n)
+{
+	dice = dice * 1103515245 + 12345;
+	return (dice >> 16) % n;
+}
+
+static const char *name(void)
+{
+	static const char *const names[] = {"a",   "b",	  "c",	   "d",	    "e",     "d/a", "d/b",
+					    "e/a", "e/d", "d/e/a", "d/e/b", "e/d/a", "d/e"};
+
+	return names[rnd(ARRAY_LEN(names))];
+}
+
+static void act(struct fix *f)
+{
+	const char *p = name(), *q = name();
+	struct at a;
+
+	switch (rnd(12)) {
+	case 0:
+	case 1:
+		(void)put(f, p, rnd(2) ? "text\n" : "other text\n");
+		break;
+	case 2:
+		(void)add(f, p, "more\n");
+		break;
+	case 3:
+		(void)rm(f, p);
+		break;
+	case 4:
+		(void)md(f, p);
+		break;
+	case 5:
+		(void)rd(f, p);
+		break;
+	case 6:
+	case 7:
+		(void)mv(f, p, q, 0);
+		break;
+	case 8:
+		(void)mv(f, p, q, RENAME_EXCHANGE);
+		break;
+	case 9:
+		(void)ln(f, p, q);
+		break;
+	case 10:
+		(void)mode(f, p, rnd(2) ? 0750 : 0640);
+		break;
+	default:
+		a = at(f, p);
+		(void)op_symlink(f->s, q, &a, NULL);
+	}
+}
+
+static void anything(void **state)
+{
+	const char *given = getenv("CORDON_TEST_SEED");
+	unsigned first = given ? (unsigned)atoi(given) : 1, last = given ? first : 250;
+
+	(void)state;
+	for (unsigned seed = first; seed <= last; seed++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL, *after = NULL, *now = NULL;
+		int64_t id;
+
+		dice = seed * 7919;
+		begin(f, "prepare");
+		for (int i = 0; i < 14; i++)
+			act(f);
+		commit(f);
+		before = snap(f);
+		begin(f, "act");
+		for (int i = 0; i < 8; i++)
+			act(f);
+		id = commit(f);
+		after = snap(f);
+		if (!id) { /* nothing in the end */
+			fix_free(f);
+			continue;
+		}
+		if (restore(f, id, "", 0) < 0)
+			fail_msg("seed %u: %s", seed, f->err.text);
+		now = snap(f);
+		if (!tree_same(before, now))
+			fail_msg("seed %u: the restored tree differs", seed);
+		if (strcmp(now, after) != 0 && undo(f, 1, false) < 0)
+			fail_msg("seed %u: undo: %s", seed, f->err.text);
+		free(now);
+		now = snap(f);
+		if (!tree_same(after, now))
+			fail_msg("seed %u: the tree after undo differs", seed);
+		fix_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_deleted_directory, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(renames_and_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(somebody_else_was_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test(anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* test_journal_shared - what steps share: time, names of one file, files that stay open. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static struct step *begin_another(struct fix *f)
+{
+	struct step *s = NULL;
+
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "another", &s, &f->err), 0);
+	return s;
+}
+
+static int commit_this(struct fix *f, struct step *s)
+{
+	return journal_commit(s, 0, &f->err);
+}
+
+/* The fixture's step and the other one change places. */
+static void turn(struct fix *f, struct step **other)
+{
+	struct step *s = f->s;
+
+	f->s = *other;
+	*other = s;
+}
+
+static int hold(struct fix *f, const char *path)
+{
+	struct at a = at(f, path);
+	int fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void dressing_a_directory_is_a_step(void **state)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+	struct at a;
+
+	(void)state;
+	begin(f, "mkdir");
+	md(f, "d");
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "touch -d");
+	a = at(f, "d");
+	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
+/* The bytes come back in place because somebody writes; nobody does when they go again. */
+static void times_survive_a_redo_by_rename(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *after = NULL;
+	int fd;
+
+	(void)state;
+	begin(f, "make");
+	put(f, "a", "one");
+	assert_true(commit(f) != 0);
+	begin(f, "write");
+	fd = hold(f, "a");
+	assert_int_equal(pwrite(fd, "two", 3, 0), 3);
+	assert_true(commit(f) != 0);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, false), 0);
+	close(fd);
+	assert_int_equal(redo(f, false), 0);
+	assert_tree(f, after);
+	fix_free(f);
+}
+
+static void one_of_two_by_turns_is_a_conflict(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f), *after = NULL;
+	struct step *second;
+
+	(void)state;
+	begin(f, "first");
+	put(f, "mine", "1");
+	second = begin_another(f);
+	turn(f, &second);
+	assert_true(put(f, "shared", "2") >= 0);
+	turn(f, &second);
+	put(f, "shared", "1");
+	assert_true(commit(f) != 0);
+	assert_int_equal(commit_this(f, second), 1);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, false), -ESTALE);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 2, false), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
+/* Made by one, removed by the other: the first comes to nothing, and is needed all the same. */
+static void what_another_removed_is_kept(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f);
+	struct step *second;
+
+	(void)state;
+	begin(f, "first");
+	put(f, "file", "1");
+	second = begin_another(f);
+	turn(f, &second);
+	assert_true(rm(f, "file") >= 0);
+	turn(f, &second);
+	assert_int_equal(commit_this(f, second), 1);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 2, false), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
+static void a_step_that_lost_its_twin_says_so(void **state)
+{
+	struct fix *f = fix_new();
+	struct step *second;
+
+	(void)state;
+	begin(f, "first");
+	put(f, "file", "1");
+	second = begin_another(f);
+	turn(f, &second);
+	assert_true(add(f, "file", "2") >= 0);
+	turn(f, &second);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_string_not_equal(step_why(second), "");
+	assert_int_equal(commit_this(f, second), 1);
+	fix_free(f);
+}
+
+/* A second name changes the ctime of a file that is too long to be read at each end of a step. */
+static void a_second_name_is_no_edit(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f), *text = xcalloc(1, 100001);
+
+	(void)state;
+	memset(text, 'x', 100000);
+	begin(f, "make");
+	put(f, "long", text);
+	assert_true(commit(f) != 0);
+	begin(f, "ln");
+	assert_int_equal(ln(f, "long", "other"), 0);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
+static void an_edit_of_a_long_file_is_one(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *text = xcalloc(1, 100001);
+
+	(void)state;
+	memset(text, 'x', 100000);
+	begin(f, "make");
+	put(f, "long", text);
+	assert_true(commit(f) != 0);
+	text[50] = 'y';
+	outside(f, "long", text);
+	assert_int_equal(undo(f, 1, false), -ESTALE);
+	fix_free(f);
+}
+
+/* Its writes belong to the step that is open then, under whatever name it has. */
+static void writes_are_kept_under_another_name(void **state)
+{
+	(void)state;
+	/* The other name comes while the file is open, or was there before anybody looked. */
+	for (int before_it = 0; before_it < 2; before_it++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL;
+		int fd;
+
+		begin(f, "make");
+		put(f, "a", "one");
+		if (before_it)
+			ln(f, "a", "b");
+		assert_true(commit(f) != 0);
+		begin(f, "open");
+		fd = hold(f, "a");
+		if (!before_it)
+			ln(f, "a", "b");
+		assert_true(commit(f) != 0);
+		begin(f, "rm");
+		rm(f, "a");
+		assert_true(commit(f) != 0);
+		before = snap(f);
+		begin(f, "write");
+		put(f, "other", "");
+		assert_int_equal(write(fd, "more", 4), 4);
+		assert_true(commit(f) != 0);
+		assert_int_equal(undo(f, 1, false), 0);
+		assert_tree(f, before);
+		close(fd);
+		fix_free(f);
+	}
+}
+
+/* It was away when a step began, and is back by a redo: still open. */
+static void writes_are_kept_after_a_redo(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+	int fd;
+
+	(void)state;
+	begin(f, "make");
+	fd = hold(f, "a");
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, false), 0);
+	begin(f, "nothing");
+	assert_int_equal(commit(f), 0);
+	assert_int_equal(redo(f, false), 0);
+	before = snap(f);
+	begin(f, "write");
+	put(f, "b", "");
+	assert_int_equal(write(fd, "more", 4), 4);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_tree(f, before);
+	close(fd);
+	fix_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dressing_a_directory_is_a_step),
+		cmocka_unit_test(times_survive_a_redo_by_rename),
+		cmocka_unit_test(one_of_two_by_turns_is_a_conflict),
+		cmocka_unit_test(what_another_removed_is_kept),
+		cmocka_unit_test(a_step_that_lost_its_twin_says_so),
+		cmocka_unit_test(a_second_name_is_no_edit),
+		cmocka_unit_test(an_edit_of_a_long_file_is_one),
+		cmocka_unit_test(writes_are_kept_under_another_name),
+		cmocka_unit_test(writes_are_kept_after_a_redo),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

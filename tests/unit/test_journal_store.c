@@ -1,0 +1,497 @@
+/* test_journal_store - the life of the store: marks, limits, pruning, versions. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static struct step_info *steps(struct fix *f, bool undone, size_t *n)
+{
+	struct step_info *list = NULL;
+
+	assert_int_equal(journal_list(f->j, undone, &list, n, &f->err), 0);
+	return list;
+}
+
+static void a_mark_is_kept_with_the_step(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list;
+	size_t n;
+
+	begin(f, "work");
+	assert_string_equal(step_why(f->s), "");
+	assert_int_equal(put(f, "a", "1"), 0);
+	step_mark_incomplete(f->s, "'a' was mapped");
+	step_mark_incomplete(f->s, "'a' was mapped");
+	step_mark_incomplete(f->s, "'b' too");
+	assert_string_equal(step_why(f->s), "'a' was mapped; 'b' too");
+	assert_int_equal(commit(f), 1);
+	list = steps(f, false, &n);
+	assert_int_equal(n, 1);
+	assert_true(list[0].incomplete);
+	assert_string_equal(list[0].why, "'a' was mapped; 'b' too");
+	step_info_free(list, n);
+	assert_int_equal(undo(f, 1, false), 0);
+	assert_int_equal(redo(f, false), 0);
+	list = steps(f, false, &n);
+	assert_string_equal(list[0].why, "'a' was mapped; 'b' too");
+	step_info_free(list, n);
+}
+
+static void a_mark_alone_keeps_the_step(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list;
+	size_t n;
+
+	begin(f, "work");
+	step_mark_incomplete(f->s, "somebody wrote");
+	assert_int_equal(commit(f), 1);
+	list = steps(f, false, &n);
+	assert_int_equal(n, 1);
+	assert_true(list[0].incomplete);
+	step_info_free(list, n);
+}
+
+static void a_mark_survives_a_crash(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list;
+	size_t n;
+
+	begin(f, "work");
+	assert_int_equal(put(f, "a", "1"), 0);
+	step_mark_incomplete(f->s, "'a' was mapped");
+	fix_reopen(f);
+	list = steps(f, true, &n);
+	assert_int_equal(n, 1);
+	assert_true(list[0].incomplete);
+	assert_string_equal(list[0].why, "'a' was mapped");
+	step_info_free(list, n);
+}
+
+/* ---- limits -----------------------------------------------------------------------------------
+ */
+
+static void limit(struct fix *f, struct journal_options options)
+{
+	f->options = options;
+	fix_reopen(f);
+}
+
+static int put_kib(struct fix *f, const char *path, size_t kib, char fill)
+{
+	AUTO_FREE char *text = xmalloc(kib * 1024 + 1);
+
+	memset(text, fill, kib * 1024);
+	text[kib * 1024] = '\0';
+	return put(f, path, text);
+}
+
+static size_t count_steps(struct fix *f)
+{
+	size_t n;
+
+	step_info_free(steps(f, false, &n), 0);
+	return n;
+}
+
+static size_t count_in(struct fix *f, const char *dir)
+{
+	AUTO_CLOSE int fd = openat(journal_store_fd(f->j), dir, O_RDONLY | O_DIRECTORY);
+	AUTO_DIR DIR *d = fdopendir(fd);
+	size_t n = 0;
+
+	assert_non_null(d);
+	fd = -1;
+	while (readdir(d))
+		n++;
+	return n - 2;
+}
+
+static struct change change_of(struct fix *f, int64_t id, const char *path)
+{
+	struct change *list = NULL, found = {0};
+	size_t n = 0;
+
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i].path, path)) {
+			found = list[i];
+			found.path = xstrdup(path);
+		}
+	change_free(list, n);
+	assert_non_null(found.path);
+	return found;
+}
+
+static int content_result(struct fix *f, int64_t id, const char *path, bool after)
+{
+	struct change c = change_of(f, id, path);
+	int fd = -1, r = journal_content(f->j, id, &c, after, &fd, &f->err);
+
+	free(c.path);
+	if (r == 0)
+		close(fd);
+	return r;
+}
+
+/* Steps: 1 sets up, 2 writes a and big2, 3 outgrows its limit. */
+static int64_t outgrow(struct fix *f)
+{
+	begin(f, "set up");
+	assert_int_equal(put_kib(f, "big1", 200, '1'), 0);
+	assert_int_equal(put_kib(f, "big2", 200, '2'), 0);
+	assert_int_equal(put(f, "a", "alpha"), 0);
+	assert_int_equal(put(f, "b", "beta"), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "write");
+	assert_int_equal(add(f, "a", "!"), 0);
+	assert_int_equal(add(f, "b", "!"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "outgrow");
+	assert_int_equal(add(f, "a", "?"), 0);
+	assert_int_equal(rm(f, "big1"), 0);
+	assert_string_equal(step_why(f->s), "");
+	assert_int_equal(rm(f, "big2"), 0);
+	assert_string_not_equal(step_why(f->s), "");
+	assert_int_equal(put(f, "new", "n"), 0);
+	assert_int_equal(add(f, "b", "?"), 0);
+	assert_int_equal(add(f, "a", "?"), 0);
+	assert_int_equal(mode(f, "b", 0600), 0);
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_int_equal(rd(f, "d"), 0);
+	assert_int_equal(md(f, "e"), 0);
+	assert_int_equal(ln(f, "c", "e/c"), 0);
+	assert_int_equal(sym(f, "c", "s"), 0);
+	return commit(f);
+}
+
+static void a_step_that_is_too_big_goes_on_unprotected(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL, *news = NULL;
+	struct step_info *list;
+	struct undo_plan *plan = NULL;
+	struct stat st;
+	size_t n, lost = 0;
+	int64_t id;
+
+	limit(f, (struct journal_options){.step_size = 240 << 10});
+	id = outgrow(f);
+	after = snap(f);
+	news = journal_news(f->j);
+	assert_non_null(strstr(news, "80 %"));
+	assert_non_null(strstr(news, "unprotected from here: unlink 'big2'"));
+	list = steps(f, false, &n);
+	assert_string_equal(list[0].unprotected, "big2");
+	assert_non_null(strstr(list[0].why, "unprotected from here: unlink 'big2'"));
+	assert_true(list[0].incomplete);
+	step_info_free(list, n);
+
+	/* What it says cannot come back is what does not. */
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err), 0);
+	for (size_t i = 0; i < plan->n_entries; i++) {
+		const char *path = plan->entries[i].path;
+		bool whole = str_eq(path, "a") || str_eq(path, "big1");
+
+		assert_int_equal(plan->entries[i].lost, !whole);
+		lost += plan->entries[i].lost;
+	}
+	assert_int_equal(plan->n_conflicts, lost);
+	undo_plan_free(plan);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "big1", &st, 0), 0);
+	assert_int_equal(st.st_size, 200 << 10);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "a", &st, 0), 0);
+	assert_int_equal(st.st_size, 6);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "big2", &st, 0), -1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+
+	/* Nobody passes off later bytes as those that were not kept. */
+	begin(f, "later");
+	assert_int_equal(put(f, "c", "later"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(content_result(f, id, "c", false), -ESTALE);
+	assert_int_equal(content_result(f, id - 1, "b", true), 0); /* the image has it */
+	assert_int_equal(content_result(f, id - 1, "a", true), 0);
+	assert_int_equal(content_result(f, id, "c", true), 0);
+}
+
+static int64_t outgrow_off(struct fix *f)
+{
+	begin(f, "work");
+	assert_int_equal(put_kib(f, "big", 100, 'b'), 0);
+	assert_int_equal(put_kib(f, "big", 100, 'c'), 0);
+	assert_int_equal(put(f, "gone", "g"), 0);
+	assert_int_equal(rm(f, "gone"), 0);
+	assert_int_equal(mv(f, "big", "large", 0), 0);
+	assert_int_equal(mode(f, "large", 0600), 0);
+	return commit(f);
+}
+
+static void without_undo_nothing_is_kept(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL, *name = NULL;
+	struct step_info *list;
+	size_t n;
+
+	limit(f, (struct journal_options){.off = true});
+	name = xasprintf("steps/%lld/obj", (long long)outgrow_off(f));
+	after = snap(f);
+	assert_int_equal(count_in(f, name), 0);
+	list = steps(f, false, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].unprotected, "big");
+	assert_int_equal(list[0].deleted, 0);
+	assert_int_equal(list[0].created, 1);
+	step_info_free(list, n);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, after);
+}
+
+static void old_steps_go(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *news = NULL;
+	struct step_info *list;
+	size_t n;
+
+	limit(f, (struct journal_options){.steps = 3});
+	for (int i = 0; i < 6; i++) {
+		begin(f, "write");
+		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
+		assert_true(commit(f) > 0);
+	}
+	news = journal_news(f->j);
+	assert_non_null(strstr(news, "can no longer be undone"));
+	list = steps(f, false, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(list[2].id, 4);
+	step_info_free(list, n);
+	assert_int_equal(count_in(f, "trash"), 0);
+	assert_int_equal(undo(f, 3, 0), 0);
+	assert_int_equal(undo(f, 1, 0), -ENOENT);
+	assert_int_equal(redo(f, 0), 0);
+	limit(f, (struct journal_options){.steps = 1});
+	assert_int_equal(count_steps(f), 1);
+}
+
+static void the_store_stays_within_its_size(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list;
+	size_t n;
+
+	limit(f, (struct journal_options){.size = 1 << 20});
+	begin(f, "set up");
+	assert_int_equal(put_kib(f, "big", 300, '0'), 0);
+	assert_true(commit(f) > 0);
+	for (char c = '1'; c < '8'; c++) {
+		begin(f, "write");
+		assert_int_equal(put_kib(f, "big", 300, c), 0);
+		assert_true(commit(f) > 0);
+	}
+	n = count_steps(f);
+	assert_in_range(n, 1, 3);
+	/* What redo needs counts as well: it lost the oldest to make room. */
+	begin(f, "create");
+	assert_int_equal(put_kib(f, "new", 900, 'n'), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	list = steps(f, false, &n);
+	assert_int_equal(n, 1);
+	step_info_free(list, n);
+	assert_int_equal(redo(f, 0), 0);
+}
+
+static void images_of_the_past_go_with_it(void **state)
+{
+	struct fix *f = *state;
+
+	limit(f, (struct journal_options){.steps = 2});
+	for (int i = 0; i < 6; i++) {
+		begin(f, "write");
+		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "write");
+		assert_int_equal(put(f, "b", i % 2 ? "odd" : "even"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+	}
+	assert_true(count_in(f, "posts") <= 2);
+}
+
+/* ---- damage -----------------------------------------------------------------------------------
+ */
+
+static void count_damage(void *data, const char *words)
+{
+	char *last = data;
+
+	snprintf(last, 256, "%s", words);
+}
+
+static void assert_damaged(struct fix *f, const char *words)
+{
+	struct journal_sound sound;
+	char last[256] = "";
+
+	f->err = (struct err){0};
+	assert_int_equal(journal_verify(f->j, count_damage, last, &sound, &f->err), -EBADMSG);
+	if (sound.damages != 1 || !strstr(last, words))
+		fail_msg("%zu damages: %s", sound.damages, last);
+}
+
+static int64_t make_step(struct fix *f)
+{
+	begin(f, "set up");
+	assert_int_equal(put_kib(f, "big", 100, 'b'), 0);
+	assert_int_equal(put(f, "small", "s"), 0);
+	assert_int_equal(put(f, "gone", "g"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "work");
+	assert_int_equal(add(f, "big", "b"), 0);
+	assert_int_equal(add(f, "small", "t"), 0);
+	assert_int_equal(rm(f, "gone"), 0);
+	return commit(f);
+}
+
+static void change_byte(struct fix *f, int64_t id, const char *name, off_t at)
+{
+	AUTO_FREE char *path = xasprintf("steps/%lld/%s", (long long)id, name);
+	AUTO_CLOSE int fd = openat(journal_store_fd(f->j), path, O_RDWR);
+	unsigned char c;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &c, 1, at), 1);
+	c ^= 0x40;
+	assert_int_equal(pwrite(fd, &c, 1, at), 1);
+}
+
+static void damage_is_found(void **state)
+{
+	struct fix *f = *state;
+	int64_t id = make_step(f);
+	AUTO_FREE char *dir = xasprintf("steps/%lld", (long long)id);
+	AUTO_FREE char *obj = xasprintf("%s/obj", dir);
+	AUTO_CLOSE int fd = openat(journal_store_fd(f->j), dir, O_RDONLY | O_DIRECTORY);
+	AUTO_CLOSE int objects = openat(journal_store_fd(f->j), obj, O_RDONLY | O_DIRECTORY);
+
+	assert_sound(f);
+	for (off_t at = 70; at < 400; at += 33) {
+		change_byte(f, id, "undo", at);
+		assert_damaged(f, "undo log");
+		change_byte(f, id, "undo", at);
+		assert_sound(f);
+	}
+	change_byte(f, id, "summary", 0);
+	assert_damaged(f, "summary");
+	change_byte(f, id, "summary", 0);
+	change_byte(f, id, "post", 0);
+	assert_damaged(f, "image");
+	change_byte(f, id, "post", 0);
+	assert_int_equal(renameat(objects, "2", fd, "aside"), 0);
+	assert_damaged(f, "'big': what was there is not in the store");
+	assert_int_equal(renameat(fd, "aside", objects, "2"), 0);
+	assert_sound(f);
+}
+
+struct seen_records {
+	size_t n;
+	char types[512];
+};
+
+static void see_record(void *data, const struct journal_record *r)
+{
+	struct seen_records *s = data;
+	size_t len = strlen(s->types);
+
+	s->n++;
+	snprintf(s->types + len, sizeof(s->types) - len, "%s:%s ", r->type, r->path);
+}
+
+static void records_are_listed(void **state)
+{
+	struct fix *f = *state;
+	int64_t id = make_step(f);
+	struct seen_records seen = {0};
+
+	assert_int_equal(journal_dump(f->j, id, see_record, &seen, &f->err), 0);
+	assert_string_equal(seen.types, "step: times: content:big content:small gone:gone ");
+	assert_int_equal(journal_dump(f->j, 0, see_record, &seen, &f->err), 0);
+	assert_int_equal(journal_dump(f->j, 99, see_record, &seen, &f->err), -ENOENT);
+}
+
+/* ---- pruning ----------------------------------------------------------------------------------
+ */
+
+static void old_steps_are_pruned(void **state)
+{
+	struct fix *f = *state;
+	struct journal_prune p = {.steps = 2, .look_only = true};
+
+	for (int i = 0; i < 5; i++) {
+		begin(f, "write");
+		assert_int_equal(put_kib(f, "a", 64, (char)('0' + i)), 0);
+		assert_true(commit(f) > 0);
+	}
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(p.n, 3);
+	assert_int_equal(p.first, 1);
+	assert_int_equal(p.last, 3);
+	assert_int_equal(count_steps(f), 5);
+	p = (struct journal_prune){.steps = 4};
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(count_steps(f), 4);
+	p = (struct journal_prune){.size = 350 << 10};
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_in_range(count_steps(f), 1, 3);
+	assert_sound(f);
+	p = (struct journal_prune){.before_us = INT64_MAX, .spare = 1};
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(count_steps(f), 1);
+	p = (struct journal_prune){.at_least = PRUNE_ALL};
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(count_steps(f), 0);
+	assert_sound(f);
+	fix_reopen(f);
+	assert_int_equal(count_in(f, "trash"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_mark_is_kept_with_the_step),
+		TEST(a_mark_alone_keeps_the_step),
+		TEST(a_mark_survives_a_crash),
+		TEST(a_step_that_is_too_big_goes_on_unprotected),
+		TEST(without_undo_nothing_is_kept),
+		TEST(old_steps_go),
+		TEST(the_store_stays_within_its_size),
+		TEST(images_of_the_past_go_with_it),
+		TEST(damage_is_found),
+		TEST(records_are_listed),
+		TEST(old_steps_are_pruned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* test_label - commands as people would type them. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/keeper/keeper_priv.h"
+
+/* '|' between the arguments stands for NUL. */
+static size_t argv_of(char *out, const char *text)
+{
+	size_t len = strlen(text) + 1;
+
+	memcpy(out, text, len);
+	for (size_t i = 0; i < len; i++) {
+		if (out[i] == '|')
+			out[i] = '\0';
+	}
+	return len;
+}
+
+static void labels(void **state)
+{
+	static const struct {
+		const char *argv, *label;
+	} cases[] = {
+		{"make|-j2", "make -j2"},
+		{"echo|a b|it's|", "echo 'a b' 'it'\\''s' ''"},
+		{"/bin/sh|-c|make all && ls", "make all && ls"},
+		{"bash|-lc|npm test", "npm test"},
+		{"bash|-c|-l|npm test", "npm test"},
+		{"/bin/bash|--norc|-ec|x", "x"},
+		{"bash|build.sh|-c", "bash build.sh -c"},
+		{"-bash", "bash"},
+		{"env|-i|-u|A|B=c|make", "make"},
+		{"env|A=b|nice|-n|5|timeout|-s|KILL|10|sh|-c|make x", "make x"},
+		{"timeout|10", "timeout 10"},
+		{"nohup|./server|--port|1", "./server --port 1"},
+		{"/usr/bin/time|-f|%e|--|gcc|a.c", "gcc a.c"},
+		{"npx|-y|eslint|.", "eslint ."},
+		{"node|/usr/bin/npx|tsc", "tsc"},
+		{"env", "env"},
+		{"python3|-c|print(1)", "python3 -c 'print(1)'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF struct buf out = BUF_INIT;
+		char argv[256];
+
+		label_command(&out, argv, argv_of(argv, cases[i].argv));
+		assert_string_equal(out.data, cases[i].label);
+	}
+}
+
+static void a_label_has_an_end(void **state)
+{
+	AUTO_BUF struct buf out = BUF_INIT, argv = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		buf_add(&argv, "word", 5);
+	label_command(&out, argv.data, argv.len);
+	assert_int_equal(out.len, LABEL_MAX);
+	buf_clear(&out);
+	label_command(&out, "no end", 6); /* not a whole argument */
+	assert_int_equal(out.len, 0);
+	label_command(&out, "", 0);
+	assert_int_equal(out.len, 0);
+}
+
+static void wrappers_are_not_the_agent(void **state)
+{
+	static const struct {
+		const char *argv;
+		bool wraps;
+	} cases[] = {
+		{"npx|claude", true},	  {"sh|-c|claude --continue", true},
+		{"env|A=b|claude", true}, {"node|/usr/bin/npx|claude", true},
+		{"sh|-c|a; b", false},	  {"bash", false},
+		{"bash|agent.sh", false}, {"claude", false},
+		{"sh|-c|", false},	  {"env", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char argv[256];
+
+		assert_int_equal(label_wraps(argv, argv_of(argv, cases[i].argv)), cases[i].wraps);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(labels),
+		cmocka_unit_test(a_label_has_an_end),
+		cmocka_unit_test(wrappers_are_not_the_agent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,829 @@
+/* test_safeguard - what counts as a loss, who is held at the limit, and what the answers do. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+#define LIMIT 4
+#define LARGE 4096
+
+struct fixture {
+	char *root, *folder, *state;
+	const char *folders[2];
+	const char *argv[2];
+	struct spawn_spec spawn;
+	struct keeper_spec spec;
+	struct policy *policy;
+	struct keeper k;
+	struct door door;
+	struct caller c;    /* of the command */
+	pid_t pid, other;   /* children, each a command of its own */
+	size_t n[4];	    /* verdicts that were heard */
+	struct caller next; /* for retries: what the door would do */
+};
+
+static struct fixture *the; /* door_ops have no place for more */
+
+static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
+{
+	(void)d;
+	(void)id;
+	the->n[verdict]++;
+}
+
+static const struct door_ops ops = {.answered = on_answered};
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		alarm(60);
+		for (;;)
+			pause();
+	}
+	setpgid(pid, pid);
+	return pid;
+}
+
+static void begin(struct fixture *f, const char *argv, size_t len)
+{
+	struct err err = {0};
+
+	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
+	f->door = (struct door){.ops = &ops, .fd = -1};
+	f->k.door = &f->door;
+	f->k.root_pid = f->k.agent_pid = getpid();
+	f->k.launched = true;
+	f->pid = sleeper();
+	f->other = sleeper();
+	f->c = (struct caller){.op = "call", .request = 7};
+	assert_int_equal(keeper_caller(&f->k, f->pid, &f->c), 0);
+	keeper_exec(&f->k, &f->c, "/bin/x", argv, len);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	char template[] = "/tmp/cordon-guard-XXXXXX";
+	struct err err = {0};
+
+	assert_non_null(mkdtemp(template));
+	f->root = xstrdup(template);
+	f->folder = path_join(f->root, "work");
+	f->state = path_join(f->root, "state");
+	assert_int_equal(mkdir(f->folder, 0755), 0);
+	assert_int_equal(mkdir(f->state, 0700), 0);
+	f->folders[0] = f->folder;
+	f->argv[0] = "agent";
+	f->spawn.argv = f->argv;
+	assert_int_equal(policy_new(&f->policy, NULL, f->root, &err), 0);
+	f->spec = (struct keeper_spec){
+		.sock = -1,
+		.folders = f->folders,
+		.state_dir = f->state,
+		.policy = f->policy,
+		.spawn = &f->spawn,
+		.guard = {.most = {LIMIT, LIMIT, LIMIT}, .overwrite_bytes = LARGE}};
+	*state = the = f;
+	begin(f, "rm\0things", 10);
+	return 0;
+}
+
+static void end_children(struct fixture *f)
+{
+	kill(f->pid, SIGKILL);
+	kill(f->other, SIGKILL);
+	waitpid(f->pid, NULL, 0);
+	waitpid(f->other, NULL, 0);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	end_children(f);
+	asks_drop_all(&f->k);
+	f->k.door = NULL;
+	steps_commit_all(&f->k);
+	keeper_done(&f->k);
+	policy_free(f->policy);
+	umask(022);
+	assert_int_equal(io_remove_tree(AT_FDCWD, f->root), 0);
+	free(f->root);
+	free(f->folder);
+	free(f->state);
+	free(f);
+	return 0;
+}
+
+/* ---- the folder from outside, and from inside ------------------------------------------------ */
+
+static void plant(struct fixture *f, const char *name, size_t size)
+{
+	AUTO_FREE char *path = path_join(f->folder, name);
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+}
+
+static void plant_many(struct fixture *f, const char *stem, int n, size_t size)
+{
+	for (int i = 0; i < n; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%d", stem, i);
+		plant(f, name, size);
+	}
+}
+
+static bool there(struct fixture *f, const char *name)
+{
+	AUTO_FREE char *path = path_join(f->folder, name);
+
+	return access(path, F_OK) == 0;
+}
+
+static struct at at(struct fixture *f, const char *name)
+{
+	return (struct at){.dirfd = folder_fd(f->k.folders[0]), .dir = "", .name = name};
+}
+
+static int do_open(struct fixture *f, const char *name, int flags)
+{
+	struct at a = at(f, name);
+	int fd = folder_open(f->k.folders[0], &f->c, &a, flags | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int create(struct fixture *f, const char *name)
+{
+	return do_open(f, name, O_WRONLY | O_CREAT);
+}
+
+static int rm(struct fixture *f, const char *name)
+{
+	struct at a = at(f, name);
+
+	return folder_unlink(f->k.folders[0], &f->c, &a);
+}
+
+static int rm_dir(struct fixture *f, const char *name)
+{
+	struct at a = at(f, name);
+
+	return folder_rmdir(f->k.folders[0], &f->c, &a);
+}
+
+static int mv(struct fixture *f, const char *from, const char *to, unsigned flags)
+{
+	struct at a = at(f, from), b = at(f, to);
+
+	return folder_rename(f->k.folders[0], &f->c, &a, &b, flags);
+}
+
+static int ln(struct fixture *f, const char *from, const char *to)
+{
+	struct at a = at(f, from), b = at(f, to);
+
+	return folder_link(f->k.folders[0], &f->c, &a, &b);
+}
+
+static int cut(struct fixture *f, const char *name)
+{
+	struct at a = at(f, name);
+
+	return folder_truncate(f->k.folders[0], &f->c, &a, 0);
+}
+
+static size_t losses(struct fixture *f, enum loss what)
+{
+	return f->c.proc->command->guard.count[what];
+}
+
+static uint64_t asked(struct fixture *f)
+{
+	const struct question *q = f->c.proc->command->guard.asked;
+
+	return q ? q->id : 0;
+}
+
+static size_t frames(const struct fixture *f, enum wire_type type)
+{
+	size_t n = 0, at_byte = 0, used;
+	struct wire_in in;
+
+	for (;;) {
+		const struct buf rest = {.data = f->k.out.data + at_byte,
+					 .len = f->k.out.len - at_byte};
+
+		if (wire_next(&rest, &in, &used) != 1)
+			return n;
+		n += in.type == type;
+		at_byte += used;
+	}
+}
+
+/* Three deletes, and the one that is held. */
+static void reach_limit(struct fixture *f)
+{
+	plant_many(f, "f", 8, 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(rm(f, "f1"), 0);
+	assert_int_equal(rm(f, "f2"), 0);
+	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
+	assert_true(asked(f) != 0);
+}
+
+/* ---- what counts ----------------------------------------------------------------------------- */
+
+static void what_was_there_counts_as_deleted(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *dir = path_join(f->folder, "d");
+
+	plant_many(f, "f", 2, 0);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(mv(f, "f1", "elsewhere", 0), 0);
+	assert_int_equal(losses(f, LOSS_DELETE), 1);
+	assert_int_equal(rm(f, "elsewhere"), 0);
+	assert_int_equal(rm_dir(f, "d"), 0);
+	assert_int_equal(losses(f, LOSS_DELETE), 3);
+}
+
+static void what_the_step_made_does_not(void **state)
+{
+	struct fixture *f = *state;
+	struct at d = at(f, "d");
+
+	for (int i = 0; i < 3 * LIMIT; i++) {
+		assert_int_equal(create(f, "t"), 0);
+		assert_int_equal(mv(f, "t", "u", 0), 0);
+		assert_int_equal(rm(f, "u"), 0);
+		assert_int_equal(folder_mkdir(f->k.folders[0], &f->c, &d, 0755), 0);
+		assert_int_equal(rm_dir(f, "d"), 0);
+	}
+	assert_int_equal(losses(f, LOSS_DELETE), 0);
+}
+
+/* A name that the step gave to an old file: the file is still there under the other. */
+static void a_further_name_is_no_loss(void **state)
+{
+	struct fixture *f = *state;
+
+	plant(f, "f", 0);
+	for (int i = 0; i < 3 * LIMIT; i++) {
+		assert_int_equal(ln(f, "f", "l"), 0);
+		assert_int_equal(rm(f, "l"), 0);
+	}
+	assert_int_equal(losses(f, LOSS_DELETE), 0);
+	assert_int_equal(ln(f, "f", "l"), 0);
+	assert_int_equal(rm(f, "f"), 0);
+	assert_int_equal(losses(f, LOSS_DELETE), 1);
+}
+
+/* Every file under one and the same name: each of them is lost all the same. */
+static void one_name_for_all_does_not_hide_them(void **state)
+{
+	struct fixture *f = *state;
+
+	plant_many(f, "f", 3, 0);
+	for (int i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(mv(f, name, "x", 0), 0);
+		assert_int_equal(rm(f, "x"), 0);
+	}
+	assert_int_equal(losses(f, LOSS_DELETE) + losses(f, LOSS_REPLACE), 3);
+}
+
+static void what_was_not_performed_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *dir = path_join(f->folder, "d");
+
+	assert_int_equal(mkdir(dir, 0755), 0);
+	plant(f, "d/f", 0);
+	assert_int_equal(rm(f, "nothing"), -ENOENT);
+	assert_int_equal(rm_dir(f, "d"), -ENOTEMPTY);
+	assert_int_equal(rm(f, "d"), -EISDIR);
+	assert_int_equal(losses(f, LOSS_DELETE), 0);
+}
+
+static void large_files_count_once_when_opened_or_cut(void **state)
+{
+	struct fixture *f = *state;
+
+	plant(f, "small", LARGE - 1);
+	plant_many(f, "large", 3, LARGE);
+	assert_int_equal(do_open(f, "small", O_WRONLY | O_TRUNC), 0);
+	assert_int_equal(do_open(f, "large0", O_RDONLY), 0);
+	assert_int_equal(losses(f, LOSS_OVERWRITE), 0);
+	assert_int_equal(do_open(f, "large0", O_RDWR), 0);
+	assert_int_equal(do_open(f, "large0", O_WRONLY | O_TRUNC), 0);
+	assert_int_equal(losses(f, LOSS_OVERWRITE), 1);
+	assert_int_equal(do_open(f, "large1", O_RDONLY | O_TRUNC), 0);
+	assert_int_equal(losses(f, LOSS_OVERWRITE), 2);
+	assert_int_equal(cut(f, "large2"), 0);
+	assert_int_equal(cut(f, "large2"), 0);
+	assert_int_equal(losses(f, LOSS_OVERWRITE), 3);
+}
+
+static void a_large_file_of_its_own_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *path = path_join(f->folder, "mine");
+
+	assert_int_equal(create(f, "mine"), 0);
+	assert_int_equal(truncate(path, LARGE), 0); /* it wrote to its descriptor */
+	assert_int_equal(do_open(f, "mine", O_WRONLY | O_TRUNC), 0);
+	assert_int_equal(truncate(path, LARGE), 0);
+	assert_int_equal(cut(f, "mine"), 0);
+	assert_int_equal(losses(f, LOSS_OVERWRITE), 0);
+}
+
+static void an_atomic_save_counts_for_what_it_replaced(void **state)
+{
+	struct fixture *f = *state;
+
+	plant(f, "old", 0);
+	for (int i = 0; i < 3 * LIMIT; i++) {
+		assert_int_equal(create(f, "tmp"), 0);
+		assert_int_equal(mv(f, "tmp", "old", 0), 0);
+		assert_int_equal(create(f, "tmp"), 0);
+		assert_int_equal(mv(f, "tmp", "new", 0), 0);
+	}
+	assert_int_equal(losses(f, LOSS_REPLACE), 1);
+	assert_int_equal(losses(f, LOSS_DELETE), 0);
+}
+
+static void an_exchange_loses_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	plant_many(f, "f", 2, 0);
+	for (int i = 0; i < 3 * LIMIT; i++)
+		assert_int_equal(mv(f, "f0", "f1", RENAME_EXCHANGE), 0);
+	assert_int_equal(losses(f, LOSS_REPLACE), 0);
+}
+
+/* git and linkers delete what they write anew. */
+static void what_is_made_anew_was_replaced(void **state)
+{
+	struct fixture *f = *state;
+
+	plant_many(f, "f", 2 * LIMIT, 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(create(f, "f0"), 0);
+	assert_int_equal(rm(f, "f1"), 0);
+	assert_int_equal(create(f, "tmp"), 0);
+	assert_int_equal(mv(f, "tmp", "f1", 0), 0);
+	assert_int_equal(rm(f, "f2"), 0);
+	assert_int_equal(losses(f, LOSS_DELETE), 1);
+	assert_int_equal(losses(f, LOSS_REPLACE), 2);
+	assert_int_equal(rm(f, "f0"), 0); /* its own by now */
+	assert_int_equal(losses(f, LOSS_DELETE), 1);
+}
+
+/* But not for ever: both limits together are the end of it. */
+static void making_anew_has_its_limit(void **state)
+{
+	struct fixture *f = *state;
+	int i, r = 0;
+
+	plant_many(f, "f", 4 * LIMIT, 0);
+	for (i = 0; r == 0; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		r = rm(f, name);
+		if (r == 0)
+			assert_int_equal(create(f, name), 0);
+	}
+	assert_int_equal(r, -FOLDER_HELD);
+	assert_int_equal(i, 2 * LIMIT - 1);
+	assert_int_equal(losses(f, LOSS_REPLACE), LIMIT - 1);
+	assert_int_equal(losses(f, LOSS_DELETE), LIMIT - 1);
+}
+
+static void zero_is_off(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spec.guard.most[LOSS_DELETE] = 0;
+	plant_many(f, "f", 3 * LIMIT, 0);
+	for (int i = 0; i < 3 * LIMIT; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(rm(f, name), 0);
+	}
+}
+
+/* ---- at the limit ---------------------------------------------------------------------------- */
+
+static void every_change_of_the_step_is_held(void **state)
+{
+	struct fixture *f = *state;
+	struct stat st;
+
+	assert_int_equal(create(f, "mine"), 0);
+	reach_limit(f);
+	assert_true(there(f, "f3"));
+	f->c.tid++; /* another thread */
+	assert_int_equal(create(f, "new"), -FOLDER_HELD);
+	assert_false(there(f, "new"));
+	assert_int_equal(stat(f->folder, &st), 0);
+	assert_false(folder_has_inode(f->k.folders[0], &f->c, &st));
+	assert_int_equal(frames(f, WIRE_HELD), 1);
+	assert_int_equal(f->k.n_held, 2);
+}
+
+static void other_steps_go_on(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	f->c = (struct caller){.op = "call", .request = 8};
+	assert_int_equal(keeper_caller(&f->k, f->other, &f->c), 0);
+	assert_int_equal(create(f, "new"), 0);
+	assert_int_equal(rm(f, "f4"), 0);
+}
+
+static void too_many_are_told_so(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	for (int i = 1; i < GUARD_HELD; i++) {
+		f->c.tid = f->pid + i;
+		assert_int_equal(create(f, "new"), -FOLDER_HELD);
+	}
+	f->c.tid++;
+	assert_int_equal(create(f, "new"), -ENOSPC);
+	assert_int_equal(f->k.n_waiting, 0); /* requests of others have room */
+	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	assert_int_equal(f->n[VERDICT_RETRY], GUARD_HELD);
+	assert_int_equal(f->k.n_held, 0);
+}
+
+/* A signal takes the call back, the program makes it again: one call that waits. */
+static void a_call_made_again_waits_once(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	keeper_request_gone(&f->k, f->c.request);
+	assert_int_equal(f->k.n_held, 0);
+	f->c.request++;
+	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
+	assert_int_equal(f->k.n_held, 1);
+	assert_int_equal(f->c.proc->command->guard.n_would, 1);
+}
+
+static void a_question_that_nobody_waits_for_goes_away(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_leave(&f->k, f->pid);
+	asks_tick(&f->k);
+	assert_int_equal(asked(f), 0);
+	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
+	assert_int_equal(create(f, "new"), 0);
+	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
+}
+
+static void a_held_step_is_not_over_nor_undone(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	reach_limit(f);
+	f->k.now += 3600 * 1000000LL;
+	steps_tick(&f->k);
+	assert_non_null(f->c.proc->command->step);
+	assert_int_equal(steps_settle(&f->k, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "safeguard"));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void allowed_it_goes_on_without_end(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	assert_int_equal(f->n[VERDICT_RETRY], 1);
+	assert_int_equal(asked(f), 0);
+	for (int i = 3; i < 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(rm(f, name), 0);
+	}
+	/* Another kind of loss is another question. */
+	plant_many(f, "large", LIMIT, LARGE);
+	for (int i = 0; i < LIMIT; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "large%d", i);
+		assert_int_equal(do_open(f, name, O_RDWR), i + 1 < LIMIT ? 0 : -FOLDER_HELD);
+	}
+}
+
+static void next_command(struct fixture *f, const char *argv, size_t len)
+{
+	f->c = (struct caller){.op = "call", .request = 9};
+	assert_int_equal(keeper_caller(&f->k, f->other, &f->c), 0);
+	keeper_exec(&f->k, &f->c, "/bin/x", argv, len);
+}
+
+static int delete_limit(struct fixture *f)
+{
+	plant_many(f, "g", LIMIT, 0);
+	assert_int_equal(rm(f, "g0"), 0);
+	assert_int_equal(rm(f, "g1"), 0);
+	assert_int_equal(rm(f, "g2"), 0);
+	return rm(f, "g3");
+}
+
+static void a_command_line_is_remembered(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_SESSION);
+	assert_int_equal(f->n[VERDICT_RETRY], 1);
+	next_command(f, "rm\0things", 10);
+	assert_int_equal(delete_limit(f), 0);
+}
+
+static void another_command_line_is_asked(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_SESSION);
+	next_command(f, "rm\0others", 10);
+	assert_int_equal(delete_limit(f), -FOLDER_HELD);
+}
+
+static void allowed_once_is_not_remembered(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	next_command(f, "rm\0things", 10);
+	assert_int_equal(delete_limit(f), -FOLDER_HELD);
+}
+
+static void reap(struct fixture *f)
+{
+	waitpid(f->pid, NULL, 0);
+	f->c.proc->source->fn(f->c.proc->source->data); /* as the loop does: its pidfd is ready */
+}
+
+static void check_rolled_back(struct fixture *f)
+{
+	struct step_info *list = NULL;
+	struct err err = {0};
+	size_t n = 0;
+
+	for (int i = 0; i < 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_true(there(f, name));
+	}
+	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 1);
+	assert_int_equal(journal_list(f->k.journal, false, &list, &n, &err), 0);
+	assert_int_equal(n, 0);
+	step_info_free(list, n);
+	assert_int_equal(journal_list(f->k.journal, true, &list, &n, &err), 0);
+	assert_int_equal(n, 1);
+	step_info_free(list, n);
+}
+
+static void denied_it_is_rolled_back_when_its_processes_are_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	assert_int_equal(f->n[VERDICT_STOP], 1);
+	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 0);
+	assert_int_equal(create(f, "late"), -EPERM);
+	reap(f);
+	check_rolled_back(f);
+	assert_false(there(f, "late"));
+	/* And redo has it. */
+	assert_int_equal(journal_undo(f->k.journal, UNDO_REDO, 1, 0, NULL, &err), 0);
+	assert_false(there(f, "f0"));
+	assert_true(there(f, "f3"));
+}
+
+static void an_answer_of_another_kind_denies(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_SESSION_TREE);
+	assert_int_equal(f->n[VERDICT_STOP], 1);
+	reap(f);
+	check_rolled_back(f);
+}
+
+static void no_answer_in_time_denies(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spec.guard.timeout_s = 30;
+	reach_limit(f);
+	assert_true(safeguard_next(&f->k) == f->k.now + 30 * 1000000);
+	f->k.now += 29 * 1000000;
+	safeguard_tick(&f->k);
+	assert_int_equal(f->n[VERDICT_STOP], 0);
+	f->k.now += 1000000;
+	safeguard_tick(&f->k);
+	assert_int_equal(f->n[VERDICT_STOP], 1);
+	reap(f);
+	check_rolled_back(f);
+}
+
+static void headless_it_is_denied_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spec.headless = true;
+	plant_many(f, "f", 8, 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(rm(f, "f1"), 0);
+	assert_int_equal(rm(f, "f2"), 0);
+	assert_int_equal(rm(f, "f3"), -EPERM);
+	assert_int_equal(frames(f, WIRE_HELD), 0);
+	reap(f);
+	check_rolled_back(f);
+}
+
+/* The end of the session comes first: the last process goes with the sandbox, then the step. */
+static void denied_at_the_end_of_the_session(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	steps_commit_all(&f->k);
+	check_rolled_back(f);
+}
+
+/* What the agent does by itself is undone; the agent goes on. */
+static void the_agent_itself_is_not_ended(void **state)
+{
+	struct fixture *f = *state;
+
+	f->c = (struct caller){.op = "call", .request = 10};
+	assert_int_equal(keeper_caller(&f->k, getpid(), &f->c), 0);
+	plant_many(f, "f", 8, 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(rm(f, "f1"), 0);
+	assert_int_equal(rm(f, "f2"), 0);
+	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
+	asks_answer(&f->k, f->k.ambient->guard.asked->id, ANSWER_DENY);
+	check_rolled_back(f);
+	assert_int_equal(rm(f, "f3"), 0);
+}
+
+/* `cordon step begin`: every command of the group goes with it. */
+static void a_group_is_taken_back_as_a_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct caller first;
+	int fd = keeper_step(&f->k, &f->c, "begin/all of it");
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(create(f, "made"), 0);
+	first = f->c;
+	next_command(f, "rm\0others", 10);
+	plant_many(f, "f", 8, 0);
+	assert_int_equal(rm(f, "f0"), 0);
+	assert_int_equal(rm(f, "f1"), 0);
+	assert_int_equal(rm(f, "f2"), 0);
+	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
+	fd = keeper_step(&f->k, &first, "end");
+	assert_true(fd >= 0); /* refused, in words */
+	close(fd);
+	assert_non_null(f->k.group);
+	asks_answer(&f->k, f->k.group->guard.asked->id, ANSWER_DENY);
+	assert_int_equal(f->k.group->guard.dying, 2);
+	waitpid(f->other, NULL, 0);
+	f->c.proc->source->fn(f->c.proc->source->data);
+	f->c = first;
+	assert_true(there(f, "made"));
+	reap(f);
+	assert_false(there(f, "made"));
+	assert_null(f->k.group);
+	check_rolled_back(f);
+}
+
+static void frozen_it_is_kept_as_it_stands(void **state)
+{
+	struct fixture *f = *state;
+
+	reach_limit(f);
+	f->k.frozen = true;
+	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	reap(f);
+	assert_false(there(f, "f0"));
+	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 1);
+}
+
+/* Two steps at a time: the one that is denied goes, the other stays and can be undone by itself. */
+static void only_the_denied_step_is_rolled_back(void **state)
+{
+	struct fixture *f = *state;
+	struct caller first;
+	struct err err = {0};
+
+	reach_limit(f);
+	first = f->c;
+	next_command(f, "touch\0new", 10);
+	assert_int_equal(create(f, "new"), 0);
+	assert_int_equal(rm(f, "f4"), 0);
+	asks_answer(&f->k, first.proc->command->guard.asked->id, ANSWER_DENY);
+	f->c = first;
+	reap(f);
+	assert_true(there(f, "f0") && there(f, "f2") && there(f, "f3"));
+	assert_true(there(f, "new") && !there(f, "f4"));
+	end_children(f);
+	steps_commit_all(&f->k);
+	assert_int_equal(journal_undo(f->k.journal, UNDO_BACK, 1, 0, NULL, &err), 0);
+	assert_true(!there(f, "new") && there(f, "f4"));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_there_counts_as_deleted),
+		TEST(what_the_step_made_does_not),
+		TEST(a_further_name_is_no_loss),
+		TEST(one_name_for_all_does_not_hide_them),
+		TEST(what_was_not_performed_does_not_count),
+		TEST(large_files_count_once_when_opened_or_cut),
+		TEST(a_large_file_of_its_own_does_not_count),
+		TEST(an_atomic_save_counts_for_what_it_replaced),
+		TEST(an_exchange_loses_nothing),
+		TEST(what_is_made_anew_was_replaced),
+		TEST(making_anew_has_its_limit),
+		TEST(zero_is_off),
+		TEST(every_change_of_the_step_is_held),
+		TEST(other_steps_go_on),
+		TEST(too_many_are_told_so),
+		TEST(a_call_made_again_waits_once),
+		TEST(a_question_that_nobody_waits_for_goes_away),
+		TEST(a_held_step_is_not_over_nor_undone),
+		TEST(allowed_it_goes_on_without_end),
+		TEST(a_command_line_is_remembered),
+		TEST(another_command_line_is_asked),
+		TEST(allowed_once_is_not_remembered),
+		TEST(denied_it_is_rolled_back_when_its_processes_are_gone),
+		TEST(an_answer_of_another_kind_denies),
+		TEST(no_answer_in_time_denies),
+		TEST(headless_it_is_denied_at_once),
+		TEST(denied_at_the_end_of_the_session),
+		TEST(the_agent_itself_is_not_ended),
+		TEST(a_group_is_taken_back_as_a_whole),
+		TEST(frozen_it_is_kept_as_it_stands),
+		TEST(only_the_denied_step_is_rolled_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

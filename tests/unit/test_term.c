@@ -1,0 +1,318 @@
+/* test_term - what the agent prints becomes the cells that it should. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/term_fixture.h"
+
+static int setup(void **state)
+{
+	static struct pane p;
+
+	pane_init(&p, 4, 10);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pane_done(*state);
+	return 0;
+}
+
+static void text_and_line_ends(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "one\r\ntwo\rT\r\n\tx");
+	assert_string_equal(pane_screen(p), "one|Two|        x||");
+}
+
+static void long_lines_wrap(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "0123456789ab\r\n");
+	assert_string_equal(pane_screen(p), "0123456789|ab|||");
+	pane_feed(p, "\033[?7l0123456789ab");
+	assert_string_equal(pane_screen(p), "0123456789|ab|012345678b||");
+}
+
+static void wide_characters_take_two_columns(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "a\xe6\xbc\xa2"
+		     "b");
+	assert_string_equal(pane_screen(p), "a\xe6\xbc\xa2"
+					    "b||||");
+	assert_int_equal(pane_cell(p, 0, 1)->width, 2);
+	assert_int_equal(pane_cell(p, 0, 2)->width, 0);
+	assert_string_equal(pane_cell(p, 0, 3)->text, "b");
+	/* One that does not fit goes to the next line whole. */
+	pane_feed(p, "\r\n012345678\xe6\xbc\xa2");
+	assert_string_equal(pane_screen(p), "a\xe6\xbc\xa2"
+					    "b|012345678|\xe6\xbc\xa2||");
+}
+
+/* Newer than libvterm's own table: U+1F916, U+1FAE0. */
+static void emoji_are_wide_whatever_libvterm_thinks(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\xf0\x9f\xa4\x96x\xf0\x9f\xab\xa0y");
+	assert_int_equal(pane_cell(p, 0, 0)->width, 2);
+	assert_string_equal(pane_cell(p, 0, 2)->text, "x");
+	assert_string_equal(pane_cell(p, 0, 3)->text, "\xf0\x9f\xab\xa0");
+	assert_int_equal(pane_cell(p, 0, 3)->width, 2);
+	assert_string_equal(pane_cell(p, 0, 5)->text, "y");
+}
+
+static void half_a_wide_character_is_a_blank(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\xe6\xbc\xa2\xe6\xbc\xa2\r\033[Cx");
+	assert_string_equal(pane_screen(p), " x\xe6\xbc\xa2||||");
+	pane_feed(p, "\rab\033[1;3Hc");
+	assert_string_equal(pane_screen(p), "abc||||");
+	assert_int_equal(pane_cell(p, 0, 2)->width, 1);
+}
+
+static void marks_combine_but_not_without_end(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "e\xcc\x81x");
+	assert_string_equal(pane_cell(p, 0, 0)->text, "e\xcc\x81");
+	assert_string_equal(pane_cell(p, 0, 1)->text, "x");
+	pane_feed(p, "\r");
+	for (int i = 0; i < 5000; i++)
+		pane_feed(p, "\xcc\x81");
+	for (int i = 0; i < 5000; i++)
+		pane_feed(p, i ? "\xcc\x81" : "\re");
+	assert_true(strlen(pane_cell(p, 0, 0)->text) <= 1 + 2 * MARKS_MAX);
+	assert_string_equal(pane_cell(p, 0, 1)->text, "x");
+}
+
+static void colours_of_three_kinds(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033[31ma\033[1;92;44mb\033[38;5;200mc\033[48;2;1;2;3md\033[38:2::9:8:7me"
+		     "\033[38:5:17mf\033[39;49mg\033[mh");
+	assert_int_equal(pane_cell(p, 0, 0)->style.fg, COLOR_INDEX(1));
+	assert_int_equal(pane_cell(p, 0, 1)->style.fg, COLOR_INDEX(10));
+	assert_int_equal(pane_cell(p, 0, 1)->style.bg, COLOR_INDEX(4));
+	assert_int_equal(pane_cell(p, 0, 2)->style.fg, COLOR_INDEX(200));
+	assert_int_equal(pane_cell(p, 0, 3)->style.bg, COLOR_RGB(1, 2, 3));
+	assert_int_equal(pane_cell(p, 0, 4)->style.fg, COLOR_RGB(9, 8, 7));
+	assert_int_equal(pane_cell(p, 0, 5)->style.fg, COLOR_INDEX(17));
+	assert_int_equal(pane_cell(p, 0, 6)->style.fg, COLOR_DEFAULT);
+	assert_int_equal(pane_cell(p, 0, 6)->style.attr, STYLE_BOLD);
+	assert_int_equal(pane_cell(p, 0, 7)->style.attr, 0);
+}
+
+static void attributes_come_and_go(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033[1;2;3;4;7;9ma\033[22;23mb\033[24;27;29mc\033[4:3md\033[4:0me\033[8mf"
+		     "\033[28;58;2;1;2;3mg");
+	assert_int_equal(pane_cell(p, 0, 0)->style.attr, STYLE_BOLD | STYLE_DIM | STYLE_ITALIC |
+								 STYLE_UNDERLINE | STYLE_REVERSE |
+								 STYLE_STRIKE);
+	assert_int_equal(pane_cell(p, 0, 1)->style.attr,
+			 STYLE_UNDERLINE | STYLE_REVERSE | STYLE_STRIKE);
+	assert_int_equal(pane_cell(p, 0, 2)->style.attr, 0);
+	assert_int_equal(pane_cell(p, 0, 3)->style.attr, STYLE_UNDERLINE);
+	assert_int_equal(pane_cell(p, 0, 4)->style.attr, 0);
+	assert_string_equal(pane_cell(p, 0, 5)->text, "");
+	assert_string_equal(pane_cell(p, 0, 6)->text, "g");
+	/* The parameters of an underline colour are not attributes. */
+	assert_int_equal(pane_cell(p, 0, 6)->style.attr, 0);
+}
+
+static void erasing_leaves_the_background_only(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033[1;4;7;31;45m\033[2J");
+	assert_int_equal(pane_cell(p, 2, 5)->style.bg, COLOR_INDEX(5));
+	assert_int_equal(pane_cell(p, 2, 5)->style.attr, 0);
+	pane_feed(p, "\033[m\033[2J");
+	assert_int_equal(pane_cell(p, 2, 5)->style.bg, COLOR_DEFAULT);
+}
+
+static void pen_is_saved_with_the_cursor(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033[2;31m\0337\033[m\033[3;1Hx\0338y");
+	assert_int_equal(pane_cell(p, 0, 0)->style.fg, COLOR_INDEX(1));
+	assert_int_equal(pane_cell(p, 0, 0)->style.attr, STYLE_DIM);
+	/* SCO's spelling of the same. */
+	pane_feed(p, "\033[s\033[H\033[uz");
+	assert_string_equal(pane_screen(p), "yz||x||");
+}
+
+static void alternate_screen_comes_and_goes(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "shell$ \033[?1049h\033[2J\033[Hvim");
+	assert_true(term_alt_screen(p->t));
+	assert_string_equal(pane_screen(p), "vim||||");
+	pane_feed(p, "\r\n\n\n\n\n\n\n");
+	assert_int_equal(term_history(p->t), 0);
+	pane_feed(p, "\033[?1049lls");
+	assert_false(term_alt_screen(p->t));
+	assert_string_equal(pane_screen(p), "shell$ ls||||");
+	/* A reset while it is shown. */
+	pane_feed(p, "\033[?1049h\033c");
+	assert_false(term_alt_screen(p->t));
+}
+
+static void margins_scroll_a_part(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "a\r\nb\r\nc\r\nd\033[2;3r\033[3;1H\nX");
+	assert_string_equal(pane_screen(p), "a|c|X|d|");
+	assert_int_equal(term_history(p->t), 0);
+	pane_feed(p, "\033[r\033[4;1H\n");
+	assert_int_equal(term_history(p->t), 1);
+	/* Senseless margins are not margins. */
+	pane_feed(p, "\033[3;2r\033[4;1H\n");
+	assert_int_equal(term_history(p->t), 2);
+}
+
+static void line_drawing(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033(0lqk\033(Blqk\033)0\016x\017x");
+	assert_string_equal(pane_screen(p),
+			    "\xe2\x94\x8c\xe2\x94\x80\xe2\x94\x90lqk\xe2\x94\x82x||||");
+}
+
+static void several_modes_in_one_sequence(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033[?25;1002;1006;2004h");
+	assert_true(term_wants_mouse(p->t));
+	pane_feed(p, "\033[?1002;25l");
+	assert_false(term_wants_mouse(p->t));
+}
+
+static void cursor_is_where_and_what_it_should(void **state)
+{
+	struct pane *p = *state;
+	struct term_cursor c;
+
+	pane_feed(p, "\033[2;3H\033[5 q");
+	assert_true(term_cursor(p->t, &c));
+	assert_int_equal(c.row, 1);
+	assert_int_equal(c.col, 2);
+	assert_int_equal(c.shape, CURSOR_BAR);
+	pane_feed(p, "\033[?25l");
+	assert_false(term_cursor(p->t, &c));
+	pane_feed(p, "\033[?25h\033[4;1H");
+	pane_feed(p, "\n");
+	term_scroll(p->t, 1);
+	assert_false(term_cursor(p->t, &c));
+}
+
+static void reverse_video_of_the_whole_screen(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "a\033[7mb\033[m\033[?5h");
+	assert_int_equal(pane_cell(p, 0, 0)->style.attr, STYLE_REVERSE);
+	assert_int_equal(pane_cell(p, 0, 1)->style.attr, 0);
+	assert_int_equal(pane_cell(p, 3, 9)->style.attr, STYLE_REVERSE);
+	pane_feed(p, "\033[?5l");
+	assert_int_equal(pane_cell(p, 3, 9)->style.attr, 0);
+}
+
+static void repeat_repeats(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "ab\033[3b");
+	assert_string_equal(pane_screen(p), "abbbb||||");
+}
+
+static void dirty_until_drawn(void **state)
+{
+	struct pane *p = *state;
+
+	pane_screen(p);
+	assert_false(term_dirty(p->t));
+	pane_feed(p, "x");
+	assert_true(term_dirty(p->t));
+	pane_screen(p);
+	pane_feed(p, "\033[6n");
+	assert_false(term_dirty(p->t));
+}
+
+static void a_repaint_is_held_until_it_is_whole(void **state)
+{
+	struct pane *p = *state;
+
+	pane_screen(p);
+	pane_feed(p, "\033[?2026$p\033[?2026hhalf\033[?2026$p");
+	assert_string_equal(pane_answers(p), "\033[?2026;2$y\033[?2026;1$y");
+	assert_false(term_dirty(p->t));
+	p->t->held_until = 1; /* it took too long */
+	assert_true(term_dirty(p->t));
+	pane_feed(p, "\033[?2026h");
+	assert_false(term_dirty(p->t));
+	pane_feed(p, "whole\033[?2026l");
+	assert_true(term_dirty(p->t));
+}
+
+static void drawn_into_a_part_of_the_surface(void **state)
+{
+	struct pane *p = *state;
+	struct surface s;
+
+	pane_feed(p, "0123456789abc\xe6\xbc\xa2");
+	surface_init(&s, 9, 3);
+	term_draw(p->t, &s, (struct rect){1, 1, 4, 2});
+	assert_string_equal(surface_cell(&s, 0, 1)->text, "");
+	assert_string_equal(surface_cell(&s, 1, 1)->text, "0");
+	assert_string_equal(surface_cell(&s, 4, 1)->text, "3");
+	assert_string_equal(surface_cell(&s, 5, 1)->text, "");
+	/* A wide character that would stick out. */
+	assert_string_equal(surface_cell(&s, 3, 2)->text, "c");
+	assert_string_equal(surface_cell(&s, 4, 2)->text, "");
+	surface_done(&s);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(text_and_line_ends),
+		TEST(long_lines_wrap),
+		TEST(wide_characters_take_two_columns),
+		TEST(emoji_are_wide_whatever_libvterm_thinks),
+		TEST(half_a_wide_character_is_a_blank),
+		TEST(marks_combine_but_not_without_end),
+		TEST(colours_of_three_kinds),
+		TEST(attributes_come_and_go),
+		TEST(erasing_leaves_the_background_only),
+		TEST(pen_is_saved_with_the_cursor),
+		TEST(alternate_screen_comes_and_goes),
+		TEST(margins_scroll_a_part),
+		TEST(line_drawing),
+		TEST(several_modes_in_one_sequence),
+		TEST(cursor_is_where_and_what_it_should),
+		TEST(reverse_video_of_the_whole_screen),
+		TEST(repeat_repeats),
+		TEST(dirty_until_drawn),
+		TEST(a_repaint_is_held_until_it_is_whole),
+		TEST(drawn_into_a_part_of_the_surface),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
