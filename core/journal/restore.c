@@ -247,35 +247,47 @@ static void find_sources(struct restore *r)
 	}
 }
 
-/* What must be known or open before anything moves. */
-static int look_around(struct restore *r, struct err *err)
+/* Where each path was in the tree of now's names. */
+static int look_back(struct restore *r, struct err *err)
 {
 	const struct trail_log *log;
 	const struct trails *t;
 	int e = trails_get(r->j, r->id, false, &t);
 
-	log = e < 0 ? NULL : trails_log(t, r->id);
 	if (e < 0)
 		return err_set(err, e, "read step %" PRId64, r->id);
+	log = trails_log(t, r->id);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct change *c = &r->list[i];
-		struct origin *o = &r->pieces[i].here;
 		const char *path = c->old_path ? c->old_path : c->path;
 		int root = c->root;
 
-		if (!r->pieces[i].chosen || !c->before.exists)
+		if (r->pieces[i].chosen && c->before.exists)
+			r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
+	}
+	return 0;
+}
+
+/* What must be known or open before anything moves. */
+static int look_around(struct restore *r, struct err *err)
+{
+	int e = look_back(r, err);
+
+	for (size_t i = 0; e == 0 && i < r->n; i++) {
+		struct origin *o = &r->pieces[i].here;
+
+		if (!r->pieces[i].was)
 			continue;
-		r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
-		e = origin_find(r->j, r->id, c, false, o, err);
+		e = origin_find(r->j, r->id, &r->list[i], false, o, err);
 		if (e < 0)
 			return e;
-		if (!o->present && !S_ISDIR(c->before.mode))
+		if (!o->present && !S_ISDIR(r->list[i].before.mode))
 			origin_done(o); /* it is safe in the store: found again in its turn */
 		else if (o->present && str_eq(o->present, r->pieces[i].was))
 			util_close_fd(&o->fd);
 		util_close_fd(&o->slots);
 	}
-	return 0;
+	return e;
 }
 
 /* In the order of work. */

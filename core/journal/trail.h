@@ -57,7 +57,10 @@ struct trails {
 	size_t *wide, n_wide; /* marks that carry all below a directory */
 };
 
-/* The index for a step; borrowed until the next call. */
+/*
+ * The index for a step; borrowed until the next call, of this or of one that asks it itself:
+ * origin_find(), journal_content(), trails_drop().
+ */
 int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret) MUST_USE;
 void trails_drop(struct journal *j);
 const struct trail_log *trails_log(const struct trails *t, int64_t id); /* NULL: it has none */

@@ -34,6 +34,7 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir -p "$stage/build/$B" "build/$B/as-user"
 	cp -a tests themes keymaps "$stage/" 2>/dev/null
 	cp -a "build/$B/cordon" "build/$B/tests" "$stage/build/$B/"
+	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/tests "$stage/"
 	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
 	for f in "${files[@]}"; do
 		grep -q '^# root only' "$f" && continue
@@ -43,5 +44,17 @@ if [ "$(id -u)" = 0 ]; then
 		user_files+=("$name")
 	done
 fi
-export TEST_BASE=$base B
-prove -j "${JOBS:-1}" -e tests/support/one.sh "${files[@]}" "${user_files[@]}"
+export TEST_BASE=$base TEST_FAILED=$base/failed B
+mkdir "$TEST_FAILED"
+summary=$(mktemp "$base/summary.XXXXXX")
+prove -j "${JOBS:-1}" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
+r=${PIPESTATUS[0]}
+
+# What was said where something failed, then prove's own last words once more.
+for f in "$TEST_FAILED"/*; do
+	[ -f "$f" ] || continue
+	printf '\n---- %s\n' "${f##*/}"
+	grep -v '^ok ' "$f" | tail -n 80
+done
+[ "$r" = 0 ] || tail -n 3 "$summary"
+exit "$r"

@@ -119,28 +119,18 @@ static size_t count_in(struct fix *f, const char *dir)
 	return n - 2;
 }
 
-static struct change change_of(struct fix *f, int64_t id, const char *path)
-{
-	struct change *list = NULL, found = {0};
-	size_t n = 0;
-
-	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(list[i].path, path)) {
-			found = list[i];
-			found.path = xstrdup(path);
-		}
-	change_free(list, n);
-	assert_non_null(found.path);
-	return found;
-}
-
 static int content_result(struct fix *f, int64_t id, const char *path, bool after)
 {
-	struct change c = change_of(f, id, path);
-	int fd = -1, r = journal_content(f->j, id, &c, after, &fd, &f->err);
+	struct change *list = NULL;
+	size_t n = 0, i = 0;
+	int fd = -1, r;
 
-	free(c.path);
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	while (i < n && !str_eq(list[i].path, path))
+		i++;
+	assert_true(i < n);
+	r = journal_content(f->j, id, &list[i], after, &fd, &f->err);
+	change_free(list, n);
 	if (r == 0)
 		close(fd);
 	return r;
