@@ -53,11 +53,21 @@ for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH; do
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done
 cd "$tree" || exit 1
-timeout -k 5 "${limit:-240}" "${drop[@]}" env -i \
-	PATH="/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" HOME="$tmp/home" \
-	USER="$user" LOGNAME="$user" SHELL=/bin/bash TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC \
-	TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tree/build/$B/tests" \
-	UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
-r=$?
+run() {
+	timeout -k 5 "${limit:-240}" "${drop[@]}" env -i \
+		PATH="/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" HOME="$tmp/home" \
+		USER="$user" LOGNAME="$user" SHELL=/bin/bash TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC \
+		TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tree/build/$B/tests" \
+		UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
+}
+if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said is kept there
+	run >"$tmp.log" 2>&1
+	r=$?
+	cat "$tmp.log"
+	[ $r = 0 ] && rm "$tmp.log" || mv "$tmp.log" "$TEST_FAILED/${1//\//_}"
+else
+	run
+	r=$?
+fi
 [ $r = 124 ] && echo "not ok - timed out after ${limit:-240} s: $1"
 exit $r
