@@ -34,7 +34,7 @@ mkdir -m 700 "$tmp/home" && chown --reference="$tmp" "$tmp/home"
 stray() { # processes that carry this test's mark; those inside a sandbox die with their keeper
 	grep -lzsxF "TEST_TMP=$tmp" /proc/[0-9]*/environ | cut -d/ -f3 | grep -vx "$$"
 }
-cleanup() {
+end_strays() {
 	local pids tries=0
 	while pids=$(stray) && [ "$tries" -lt 20 ]; do
 		# shellcheck disable=SC2086 # one word each
@@ -42,6 +42,9 @@ cleanup() {
 		tries=$((tries + 1))
 		sleep 0.05
 	done
+}
+cleanup() {
+	end_strays
 	chmod -R u+rwX "$tmp" 2>/dev/null
 	rm -rf "$tmp"
 }
@@ -61,10 +64,12 @@ run() {
 		UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
 }
 if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said is kept there
-	run >"$tmp.log" 2>&1
+	run > >(exec cat >"$tmp.log") 2>&1 # through a pipe: a test may well truncate its output
 	r=$?
+	end_strays
+	wait $!
 	cat "$tmp.log"
-	[ $r = 0 ] && rm "$tmp.log" || mv "$tmp.log" "$TEST_FAILED/${1//\//_}"
+	if [ $r = 0 ]; then rm "$tmp.log"; else mv "$tmp.log" "$TEST_FAILED/${1//\//_}"; fi
 else
 	run
 	r=$?

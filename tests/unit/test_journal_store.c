@@ -101,8 +101,9 @@ static int put_kib(struct fix *f, const char *path, size_t kib, char fill)
 static size_t count_steps(struct fix *f)
 {
 	size_t n;
+	struct step_info *list = steps(f, false, &n);
 
-	step_info_free(steps(f, false, &n), 0);
+	step_info_free(list, n);
 	return n;
 }
 
