@@ -49,8 +49,9 @@ static const struct config_key keys[] = {
 	 "most steps that are kept; 0: unlimited"},
 	{"journal.step-size", CONFIG_INT, "200m", NULL, PROJECT_NEVER, NULL,
 	 "most bytes that one step keeps; beyond it goes on unprotected; 0: unlimited"},
-	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn", PROJECT_NEVER, NULL,
-	 "an edit from outside: a rollback stops before it (barrier), or it is only told (warn)"},
+	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
+	 "an edit from outside: a rollback stops before it (barrier), it is only told (warn), or "
+	 "other programs may not write in the folders at all (lock; needs root)"},
 	{"safeguard.deletes", CONFIG_INT, "50", NULL, PROJECT_NEVER, NULL,
 	 "a step is held at this many deletes of what was there before it; 0: never"},
 	{"safeguard.overwrites", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,

@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/keeper_priv.h"
+#include "core/keeper/lock.h"
 #include "core/keeper/watch.h"
 
 /*
@@ -187,6 +188,7 @@ void keeper_done(struct keeper *k)
 	steps_done(k);
 	safeguard_done(k);
 	outside_stop(k);
+	lock_stop(take_ptr(&k->lock));
 	folders_done(k);
 	sources_bury(k);
 	buf_done(&k->in);
@@ -232,6 +234,29 @@ void keeper_agent_failed(struct keeper *k, int status, const char *words)
 	k->exited = k->failed = true;
 }
 
+static void on_refusal(void *data)
+{
+	struct keeper *k = data;
+	struct lock_refusal r;
+	int got;
+
+	while ((got = lock_read(k->lock, &r)) > 0)
+		keeper_note(k, "%s (pid %d) may not write '%s' while the folder is locked",
+			    r.program, r.pid, r.path);
+	if (got == 0)
+		return;
+	keeper_unwatch(k, lock_fd(k->lock));
+	lock_stop(take_ptr(&k->lock));
+	keeper_note(k, "the lock on the folders is gone: edits from outside are only noticed now");
+}
+
+static int lock_folders(struct keeper *k, struct err *err)
+{
+	int r = lock_start(&k->lock, k->spec->folders, err);
+
+	return r < 0 ? r : keeper_watch(k, lock_fd(k->lock), on_refusal, k);
+}
+
 static int launch(struct keeper *k, int *status, struct err *err)
 {
 	const struct keeper_spec *spec = k->spec;
@@ -239,7 +264,9 @@ static int launch(struct keeper *k, int *status, struct err *err)
 	int r = 0;
 
 	keeper_umask(k, 077);
-	if (spec->backend && !spec->headless)
+	if (spec->backend && spec->lock)
+		r = lock_folders(k, err);
+	if (r == 0 && spec->backend && !spec->headless)
 		r = outside_start(k, err);
 	if (r == 0 && !spec->backend)
 		return spec->confine ? spec->confine(k, err) : 0;

@@ -29,6 +29,7 @@ struct keeper_spec {
 	bool one_step;	       /* --steps one, the default of headless runs */
 	struct guard_limits guard;
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
+	bool lock;	/* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
 	struct spawn_spec *spawn;      /* NULL without backend */
 	/* Without backend: confine this process (folders and store stay writable). May be NULL. */

@@ -178,6 +178,7 @@ struct keeper {
 	struct alias *aliases;
 	size_t n_aliases;
 	struct outside *outside;
+	struct lock *lock;	/* undo.external = lock */
 	struct buf path, path2; /* scratch of folder.c */
 	mode_t umask;		/* of this process now */
 

@@ -131,6 +131,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.guard = limits_of(spec),
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
+				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
 				.backend = spec->backend,
 				.spawn = spec->backend ? &plan->spec : NULL,
 			},
