@@ -184,7 +184,21 @@ static int overlay(const struct plan_op *op)
 		       : 0;
 }
 
-static int perform(const struct plan_op *op)
+/* Mounts that came from outside (grant.c); mounting the device by ourselves would give the gate's
+ * requests the process ids of this pid namespace. */
+static int gate(const struct build *b, const struct plan_op *op, size_t *next)
+{
+	const int fd = *next < b->n_gates ? b->gates[*next] : -1;
+
+	++*next;
+	if (fd < 0)
+		return -EBADF;
+	return syscall(SYS_move_mount, fd, "", AT_FDCWD, inside(op->path), MOVE_EMPTY_PATH) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int perform(const struct build *b, const struct plan_op *op, size_t *next_gate)
 {
 	switch (op->what) {
 	case PLAN_DIR:
@@ -216,6 +230,8 @@ static int perform(const struct plan_op *op)
 		return blank(op);
 	case PLAN_MKDIRS:
 		return make_dirs(op->path, true);
+	case PLAN_GATE:
+		return gate(b, op, next_gate);
 	}
 	return -EINVAL;
 }
@@ -235,6 +251,7 @@ static const char *op_words(enum plan_what what)
 		[PLAN_OVERLAY] = "mount an overlay on",
 		[PLAN_BLANK] = "cover",
 		[PLAN_MKDIRS] = "make directories",
+		[PLAN_GATE] = "mount the read gate on",
 	};
 
 	return words[what];
@@ -274,6 +291,7 @@ static int loopback_up(void)
 
 static int build(const struct build *b, struct err *err)
 {
+	size_t next_gate = 0;
 	int r;
 
 	umask(0);
@@ -287,7 +305,7 @@ static int build(const struct build *b, struct err *err)
 	for (size_t i = 0; i < b->plan->n; i++) {
 		const struct plan_op *op = &b->plan->ops[i];
 
-		r = perform(op);
+		r = perform(b, op, &next_gate);
 		if (r == 0 || op->optional)
 			continue;
 		if (op->what == PLAN_PROC && r == -EPERM)

@@ -66,6 +66,8 @@ BORROWED_STACK NORETURN void note_fail(int sock, int status, const struct err *e
 /* ---- build.c ---- */
 struct build {
 	const struct plan *plan;
+	const int *gates; /* mounts, one for each PLAN_GATE */
+	size_t n_gates;
 	int sock;
 	bool private_net;
 };

@@ -222,9 +222,10 @@ static void folders(struct plan *p, const char *const *list, bool private)
 
 		if (plan_is_private(*f) != private)
 			continue;
-		if (private || plan_is_hidden(p, *f)) {
+		if (private || plan_is_hidden(p, *f) || plan_is_covered(p, *f)) {
 			op = plan_add(p, private ? PLAN_BIND_RO : PLAN_BIND, *f, *f);
-			op->make = true;
+			/* On a gate nothing can be made, and all that is there shows. */
+			op->make = !plan_is_covered(p, *f);
 		}
 		plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, *f);
 	}
@@ -244,7 +245,7 @@ static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *e
 		r = overlay_prepare(&options, spec, *o, err);
 		if (r < 0)
 			return r;
-		if (plan_is_private(*o) || plan_is_hidden(p, *o))
+		if (!plan_is_covered(p, *o) && (plan_is_private(*o) || plan_is_hidden(p, *o)))
 			plan_add(p, PLAN_MKDIRS, *o, NULL);
 		plan_add(p, PLAN_OVERLAY, *o, options);
 		plan_push(&p->writable, &p->n_writable, &p->cap_writable, *o);
@@ -270,6 +271,13 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	r = check_folders(spec, err);
 	if (r < 0)
 		return r;
+	if (spec->dynamic && p->read == READ_NATIVE)
+		return err_say(err, -EOPNOTSUPP,
+			       "reads cannot be asked for here: run with --mode static, where all "
+			       "but hidden paths is readable");
+	r = plan_find_gates(p, spec, err);
+	if (r < 0)
+		return r;
 	r = plan_find_hidden(p, spec, err);
 	if (r < 0)
 		return r;
@@ -277,6 +285,8 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	if (r < 0)
 		return r;
 	sys(p);
+	plan_gates(p);
+	plan_grants(p, spec);
 	folders(p, spec->read_only, false);
 	folders(p, spec->folders, false);
 	plan_add(p, PLAN_SEAL, "/", NULL);
@@ -301,6 +311,10 @@ void plan_done(struct plan *p)
 	}
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
+	for (size_t i = 0; i < p->n_gated; i++)
+		free(p->gated[i]);
+	for (size_t i = 0; i < p->n_granted; i++)
+		free(p->granted[i]);
 	for (size_t i = 0; i < p->n_probes; i++)
 		free(p->probes[i].path);
 	for (size_t i = 0; i < p->n_sealed; i++)
@@ -308,6 +322,8 @@ void plan_done(struct plan *p)
 	for (size_t i = 0; i < p->n_writable; i++)
 		free(p->writable[i]);
 	free(p->ops);
+	free(p->gated);
+	free(p->granted);
 	free(p->hidden);
 	free(p->probes);
 	free(p->sealed);

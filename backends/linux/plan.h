@@ -12,7 +12,18 @@
  * The tree: a tmpfs is the root; the host's top-level directories are bound onto it. A directory
  * with hidden children is covered by a directory on a tmpfs that has one bind per entry that stays.
  * Then everything so far is made read-only in one call, and what is private is mounted on top.
+ *
+ * Dynamic mode with FUSE: each gated tree is covered by the gate's mount, which shows names and
+ * attributes; what is granted beneath it, and working folders, are bound onto that.
  */
+
+/* How reads of what no rule grants come to be asked for; chosen once. */
+enum read_door {
+	READ_NATIVE, /* static mode: they are not */
+	READ_FUSE,
+	READ_TRAP, /* every open is trapped; the mounts are those of static mode */
+};
+
 enum plan_what {
 	PLAN_DIR,  /* mkdir */
 	PLAN_LINK, /* symlink, source is its text */
@@ -27,6 +38,7 @@ enum plan_what {
 	PLAN_OVERLAY, /* source holds the options */
 	PLAN_BLANK,   /* an empty, unreadable file or directory over path */
 	PLAN_MKDIRS,  /* mkdir -p; no error when it exists */
+	PLAN_GATE,    /* the next of the gates' mounts */
 };
 
 struct plan_op {
@@ -48,9 +60,15 @@ struct plan_probe {
 };
 
 struct plan {
+	enum read_door read;
 	struct plan_op *ops;
 	size_t n, cap;
-	char **hidden; /* resolved, sorted */
+	char **gated; /* trees; but READ_NATIVE */
+	size_t n_gated, cap_gated;
+	char **granted; /* beneath them, working folders and the like too; sorted, none beneath
+			 * another */
+	size_t n_granted, cap_granted;
+	char **hidden; /* resolved, sorted; beneath a gate it is the gate that hides them */
 	size_t n_hidden;
 	struct plan_probe *probes; /* hidden paths */
 	size_t n_probes, cap_probes;
@@ -62,6 +80,16 @@ struct plan {
 
 #define AUTO_PLAN CLEANUP(plan_done)
 
-/* Zero-initialise first. On failure the plan is to be given to plan_done() all the same. */
+/* Beneath a gated tree and not granted. */
+bool plan_is_gated(const struct plan *p, const char *path);
+/* Something granted lies there or beneath: the way to it must show. */
+bool plan_leads_to_grant(const struct plan *p, const char *path);
+/* Itself or what it lies in is hidden. */
+bool plan_is_hidden(const struct plan *p, const char *path);
+/* At most this many gated trees. */
+#define GATES_MAX 64
+
+/* Zero-initialise first, but for `read`. On failure the plan is to be given to plan_done() all the
+ * same. */
 int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void plan_done(struct plan *p);

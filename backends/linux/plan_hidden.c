@@ -61,6 +61,18 @@ static int count_entries(const char *dir)
 	return n;
 }
 
+/* The gate knows no such name; a granted tree is bound as it is, and the path blanked in it. */
+static void hide_behind_gate(struct plan *p, size_t *cap, const char *path)
+{
+	if (!plan_is_gated(p, path)) {
+		probe(p, path, true);
+		return;
+	}
+	if (!plan_leads_to_grant(p, path))
+		probe(p, path, false);
+	plan_push(&p->hidden, &p->n_hidden, cap, path);
+}
+
 /* A resolved path that must not be seen inside. */
 static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
 		struct err *err)
@@ -80,6 +92,10 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	}
 	if (str_eq(path, "/"))
 		return err_say(err, -EINVAL, "'/' cannot be hidden");
+	if (plan_is_covered(p, path)) {
+		hide_behind_gate(p, cap, path);
+		return 0;
+	}
 	/* Anything else below a private directory is absent anyway. */
 	if (plan_is_private(path))
 		return 0;
@@ -131,6 +147,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 {
 	AUTO_FREE char *state = NULL;
 	size_t cap = 0, kept = 0;
+	bool gate_hides;
 	int r;
 
 	for (const char *const *h = spec->hidden; h && *h; h++) {
@@ -138,6 +155,11 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 		if (r < 0)
 			return r;
 	}
+	/* Undo stores and audit logs: covering them is cheaper than rebuilding what they lie in. */
+	state = spec->state_dir ? realpath(spec->state_dir, NULL) : NULL;
+	gate_hides = state && plan_is_covered(p, state) && plan_is_gated(p, state);
+	if (gate_hides)
+		hide_behind_gate(p, &cap, state);
 	if (p->n_hidden)
 		qsort(p->hidden, p->n_hidden, sizeof(*p->hidden), compare);
 	for (size_t i = 0; i < p->n_hidden; i++) {
@@ -147,9 +169,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 			p->hidden[kept++] = p->hidden[i];
 	}
 	p->n_hidden = kept;
-	/* Undo stores and audit logs: covering them is cheaper than rebuilding what they lie in. */
-	state = spec->state_dir ? realpath(spec->state_dir, NULL) : NULL;
-	if (state && !plan_is_hidden(p, state) &&
+	if (state && !gate_hides && !plan_is_hidden(p, state) &&
 	    (!plan_is_private(state) || plan_is_in(spec->folders, state)))
 		probe(p, state, true);
 	return 0;
@@ -222,7 +242,7 @@ static void cover_entry(struct plan *p, char *const *covers, size_t n, const cha
 		cover_link(p, path);
 		return;
 	case DT_DIR:
-		if (is_one_of(covers, n, path)) {
+		if (is_one_of(covers, n, path) || (p->read == READ_FUSE && plan_is_gate(p, path))) {
 			cover_dir(p, PLAN_DIR, path);
 			return;
 		}
@@ -292,6 +312,8 @@ static size_t covers_of(const struct plan *p, char ***ret)
 	for (size_t i = 0; i < p->n_hidden; i++) {
 		AUTO_FREE char *dir = parent_of(p->hidden[i]);
 
+		if (plan_is_covered(p, dir))
+			continue;
 		plan_push(&covers, &n, &cap, dir);
 	}
 	qsort(covers, n, sizeof(*covers), compare);

@@ -11,7 +11,15 @@ void plan_push(char ***list, size_t *n, size_t *cap, const char *s);
 bool plan_is_private(const char *path);
 bool plan_is_in(const char *const *list, const char *path);
 
+/* ---- plan_gates.c: gated trees, and what is granted beneath them ---- */
+int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *err);
+bool plan_is_gate(const struct plan *p, const char *path);
+/* READ_FUSE: what stands beneath a gate needs a mount of its own. */
+bool plan_is_covered(const struct plan *p, const char *path);
+void plan_gates(struct plan *p);
+/* Trees that are granted, each bound where no other mount shows it. */
+void plan_grants(struct plan *p, const struct spawn_spec *spec);
+
 /* ---- plan_hidden.c: hidden paths, and the directories that are rebuilt without them ---- */
 int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *err);
-bool plan_is_hidden(const struct plan *p, const char *path); /* itself or an ancestor */
 int plan_cover(struct plan *p, struct err *err);

@@ -19,6 +19,13 @@ struct spawn_limits {
 	bool address_space;  /* also set RLIMIT_AS: only when asked */
 };
 
+/* Dynamic mode: through what reads of gated trees are asked for. */
+enum read_gate {
+	READ_GATE_AUTO, /* FUSE where it can be mounted, else every open is trapped */
+	READ_GATE_FUSE,
+	READ_GATE_TRAP,
+};
+
 /* What to run and what it may see. Everything is borrowed until launch() returns. */
 struct spawn_spec {
 	const char *const *argv; /* NULL-terminated */
@@ -38,6 +45,11 @@ struct spawn_spec {
 	bool no_debug;		      /* ptrace and friends are refused inside too */
 	bool nesting;		      /* user namespaces inside */
 	bool landlock_off;	      /* sandbox.landlock=off: the mounts are the only floor */
+	bool dynamic;		      /* reads of gated trees are asked for */
+	enum read_gate read_gate;     /* dynamic: how */
+	const char *const *gated;     /* dynamic: trees that are not readable; absolute, resolved,
+				       * existing, none beneath another */
+	const char *const *granted;   /* dynamic: what is readable beneath them from the start */
 	struct spawn_limits limits;
 };
 

@@ -28,6 +28,7 @@ struct session_spec {
 	bool tty;
 	bool verbose; /* debug lines in the diagnostic log */
 	bool headless, one_step, allow_network, no_debug;
+	bool dynamic; /* reads of gated trees are asked for */
 };
 
 struct session_listener {

@@ -97,6 +97,15 @@ static struct spawn_limits limits_of(const struct config *c)
 	return l;
 }
 
+static enum read_gate read_gate_of(const struct config *c)
+{
+	const char *name = config_str(c, "sandbox.read-gate");
+
+	if (str_eq(name, "fuse"))
+		return READ_GATE_FUSE;
+	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
+}
+
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err)
 {
@@ -128,6 +137,8 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.allow_network = spec->allow_network,
 		.no_debug = spec->no_debug,
 		.landlock_off = !config_bool(spec->config, "sandbox.landlock"),
+		.dynamic = spec->dynamic,
+		.read_gate = read_gate_of(spec->config),
 		.limits = limits_of(spec->config),
 	};
 	collect_hidden(p, spec);

@@ -20,7 +20,7 @@ struct fixture {
 	size_t n;
 	struct plan plan;
 	struct spawn_spec spec;
-	const char *folders[3], *hidden[8];
+	const char *folders[3], *hidden[8], *gated[4], *granted[4];
 };
 
 static const char *path(struct fixture *f, const char *below)
@@ -186,6 +186,113 @@ static void the_root_is_no_folder(void **state)
 	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -EINVAL);
 }
 
+/* Dynamic mode over home, with home/other granted and home/proj the working folder. */
+static void gate_home(struct fixture *f, enum read_door read)
+{
+	f->gated[0] = path(f, "home");
+	f->granted[0] = path(f, "home/other");
+	f->spec.dynamic = true;
+	f->spec.gated = f->gated;
+	f->spec.granted = f->granted;
+	f->plan.read = read;
+}
+
+static bool is_probed(struct fixture *f, const char *p, bool blank)
+{
+	for (size_t i = 0; i < f->plan.n_probes; i++) {
+		if (strcmp(f->plan.probes[i].path, p) == 0 && f->plan.probes[i].blank == blank)
+			return true;
+	}
+	return false;
+}
+
+static size_t place_of(struct fixture *f, enum plan_what what, const char *p)
+{
+	const struct plan_op *op = find(f, what, p);
+
+	assert_non_null(op);
+	return (size_t)(op - f->plan.ops);
+}
+
+static void a_gate_stands_before_what_lies_on_it(void **state)
+{
+	struct fixture *f = *state;
+	size_t gate;
+
+	gate_home(f, READ_FUSE);
+	make(f);
+	gate = place_of(f, PLAN_GATE, f->gated[0]);
+	assert_true(gate < place_of(f, PLAN_BIND, f->granted[0]));
+	assert_true(gate < place_of(f, PLAN_BIND, f->folders[0]));
+	assert_true(place_of(f, PLAN_BIND, f->folders[0]) < place_of(f, PLAN_SEAL, "/"));
+	/* Nothing can be made on a gate. */
+	assert_false(need(f, PLAN_BIND, f->granted[0]).make);
+	assert_false(need(f, PLAN_BIND, f->folders[0]).make);
+	assert_true(plan_is_gated(&f->plan, path(f, "home/link")));
+	assert_false(plan_is_gated(&f->plan, path(f, "home/other/x")));
+	assert_false(plan_is_gated(&f->plan, path(f, "home/proj/x")));
+	assert_false(plan_is_gated(&f->plan, f->dir));
+	assert_true(plan_leads_to_grant(&f->plan, f->gated[0]));
+	assert_false(plan_leads_to_grant(&f->plan, path(f, "home/proj2")));
+}
+
+static void behind_a_gate_nothing_is_rebuilt(void **state)
+{
+	struct fixture *f = *state;
+
+	gate_home(f, READ_FUSE);
+	f->hidden[0] = path(f, "home/.ssh");
+	f->hidden[1] = path(f, "home/other/key");
+	f->hidden[2] = path(f, "home/proj/.env");
+	make_file(f, "home/other/key");
+	make(f);
+	assert_null(find(f, PLAN_TMPFS, f->gated[0]));
+	assert_true(plan_is_hidden(&f->plan, f->hidden[0]));
+	assert_true(is_probed(f, f->hidden[0], false));
+	/* In what is native the gate is not there to hide it. */
+	assert_true(is_probed(f, f->hidden[1], true));
+	assert_non_null(find(f, PLAN_BLANK, f->hidden[1]));
+	assert_non_null(find(f, PLAN_BLANK, f->hidden[2]));
+}
+
+static void the_way_to_a_folder_shows(void **state)
+{
+	struct fixture *f = *state;
+
+	gate_home(f, READ_FUSE);
+	assert_int_equal(mkdir(path(f, "home/.ssh/proj"), 0755), 0);
+	f->folders[1] = path(f, "home/.ssh/proj");
+	f->hidden[0] = path(f, "home/.ssh");
+	make(f);
+	assert_non_null(find(f, PLAN_BIND, f->folders[1]));
+	assert_true(plan_leads_to_grant(&f->plan, f->hidden[0]));
+	assert_false(is_probed(f, f->hidden[0], false));
+}
+
+static void trapping_changes_no_mount(void **state)
+{
+	struct fixture *f = *state;
+	size_t n;
+
+	make(f);
+	n = f->plan.n;
+	plan_done(&f->plan);
+	gate_home(f, READ_TRAP);
+	make(f);
+	assert_int_equal(f->plan.n, n);
+	assert_int_equal(f->plan.n_gated, 1);
+	assert_int_equal(f->plan.n_granted, 2); /* the working folder too */
+}
+
+static void a_gate_is_never_left_out_silently(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	gate_home(f, READ_NATIVE);
+	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +309,14 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_in_tmp_is_bound_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_root_is_no_folder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_gate_stands_before_what_lies_on_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(behind_a_gate_nothing_is_rebuilt, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_way_to_a_folder_shows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(trapping_changes_no_mount, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_gate_is_never_left_out_silently, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

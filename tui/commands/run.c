@@ -197,12 +197,10 @@ static int choose_backend(struct run *run, struct err *err)
 		       name, known.data);
 }
 
-/* 1: dynamic or static given and fine. Dynamic (read prompts) is not offered by this version. */
 static int check_words(const struct run_options *o, struct err *err)
 {
-	if (o->mode && !str_eq(o->mode, "static"))
-		return err_say(err, -EINVAL,
-			       "--mode '%s': this version offers 'static' only: leave it out",
+	if (o->mode && !str_eq(o->mode, "static") && !str_eq(o->mode, "dynamic"))
+		return err_say(err, -EINVAL, "--mode '%s': neither 'static' nor 'dynamic'",
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
@@ -275,6 +273,8 @@ static int prepare(struct run *run, struct err *err)
 	run->spec.one_step = o->steps ? str_eq(o->steps, "one") : o->headless;
 	run->spec.allow_network =
 		!o->no_network && (o->allow_network || config_bool(run->config, "sandbox.network"));
+	run->spec.dynamic =
+		str_eq(o->mode ? o->mode : config_str(run->config, "sandbox.mode"), "dynamic");
 	run->spec.no_debug = o->no_debug || !config_bool(run->config, "sandbox.debug");
 	return 0;
 }
