@@ -1,4 +1,4 @@
-/* native_priv - what the parts of the native backend say to each other. */
+/* native_priv - what the parts of the Linux backends say to each other. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -57,6 +57,7 @@ enum {
 };
 
 /* ---- note.c ---- */
+int note_pair(int fds[2], struct err *err) MUST_USE;
 int note_send(int sock, const struct note *note, const int *fds, size_t n);
 /* 1, or 0 at the end of the stream. fds gets what came along, -1 elsewhere. */
 int note_recv(int sock, struct note *note, int *fds, size_t n);

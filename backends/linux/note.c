@@ -12,6 +12,13 @@ union control {
 	struct cmsghdr align;
 };
 
+int note_pair(int fds[2], struct err *err)
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_set(err, -errno, "make a socket pair");
+	return 0;
+}
+
 int note_send(int sock, const struct note *note, const int *fds, size_t n)
 {
 	struct note copy = *note;

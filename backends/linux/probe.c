@@ -26,8 +26,6 @@ struct outcome {
 	char found[160];
 };
 
-typedef int (*trial_fn)(char *found, size_t size);
-
 static struct outcome try(trial_fn fn)
 {
 	struct outcome o = {.code = -EPIPE, .found = "the trial died"};
@@ -270,19 +268,17 @@ static bool apparmor_restricts(void)
 	       text[0] == '1';
 }
 
-static const struct trial {
-	const char *name;
-	trial_fn fn;
-	uint32_t gives; /* BACKEND_* bits that need it */
-	bool needed;
-	const char *remedy;
-} trials[] = {
+static const struct trial namespaces[] = {
 	{"user namespaces", try_user_namespace,
 	 BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS, true, userns_remedy},
 	{"read-only mounts", try_mount_api, BACKEND_FILES | BACKEND_HIDE, true,
 	 "Linux 5.12 or later is needed; in a container: relax its seccomp profile"},
 	{"own /proc", mount_proc, BACKEND_PIDS, true,
 	 "a container hides parts of /proc: docker run --security-opt systempaths=unconfined"},
+	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
+};
+
+static const struct trial shared[] = {
 	{"Landlock", try_landlock, BACKEND_FILES, true,
 	 "boot Linux 5.19 or later with landlock among lsm=; or accept one floor fewer: cordon run "
 	 "--set "
@@ -297,7 +293,6 @@ static const struct trial {
 	 "Linux 5.6 or later is needed; kernel.yama.ptrace_scope must be below 3"},
 	{"signals wait for held calls", probe_wait_killable, 0, false,
 	 "Linux 5.19 or later; without it an interrupted call is matched with its second try"},
-	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
 	{"control groups", try_cgroup, BACKEND_LIMITS, false,
 	 "run cordon from a systemd user session (systemd-run --user --scope cordon ...) for "
 	 "limits of the "
@@ -307,12 +302,13 @@ static const struct trial {
 	 "load the fuse module (sudo modprobe fuse) and let your user open /dev/fuse"},
 };
 
-uint32_t native_probe(struct probe_report *report, struct err *err)
+uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
+		      struct err *err)
 {
-	uint32_t bits = BACKEND_REQUIRED | BACKEND_LIMITS;
+	uint32_t lacks = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
-		const struct trial *t = &trials[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct trial *t = &list[i];
 		struct outcome o = try(t->fn);
 		bool ok = o.code == 0;
 		const char *remedy = t->remedy;
@@ -322,9 +318,22 @@ uint32_t native_probe(struct probe_report *report, struct err *err)
 		probe_add(report, t->name, t->needed, ok, o.found, remedy);
 		if (ok)
 			continue;
-		bits &= ~t->gives;
+		lacks |= t->gives;
 		if (t->needed && err && !err->code)
 			err_say(err, o.code, "%s: %s: %s", t->name, o.found, remedy);
 	}
-	return bits;
+	return lacks;
+}
+
+uint32_t probe_shared(struct probe_report *report, struct err *err)
+{
+	return probe_trials(shared, ARRAY_LEN(shared), report, err);
+}
+
+uint32_t native_probe(struct probe_report *report, struct err *err)
+{
+	uint32_t bits = BACKEND_REQUIRED | BACKEND_LIMITS;
+
+	bits &= ~probe_trials(namespaces, ARRAY_LEN(namespaces), report, err);
+	return bits & ~probe_shared(report, err);
 }

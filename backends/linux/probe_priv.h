@@ -1,10 +1,31 @@
-/* probe_priv - the trials that need a second process under a filter. */
+/* probe_priv - trials of what a host can do, and lists of them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/base/util.h"
+#include "core/session/backend.h"
 
-/* 0, or a negative errno; found gets what happened in words. */
+/*
+ * A trial runs in a process of its own. 0, or a negative errno; found gets what happened in words.
+ */
+typedef int (*trial_fn)(char *found, size_t size);
+
+struct trial {
+	const char *name;
+	trial_fn fn;
+	uint32_t gives; /* BACKEND_* bits that need it */
+	bool needed;
+	const char *remedy;
+};
+
+/* ---- probe.c ---- */
+/* The BACKEND_* bits that are not given. report may be NULL; err is set by the first needed trial
+ * that fails. */
+uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
+		      struct err *err);
+/* What every Linux backend needs: Landlock, the system-call door, limits. */
+uint32_t probe_shared(struct probe_report *report, struct err *err);
+
+/* ---- probe_notify.c: the trials that need a second process under a filter ---- */
 int probe_notify(char *found, size_t size); /* a trapped call is answered with a descriptor */
 int probe_getfd(char *found, size_t size);  /* and one of its caller's is duplicated */
 int probe_wait_killable(char *found, size_t size); /* and a signal does not interrupt it */

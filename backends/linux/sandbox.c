@@ -1,0 +1,309 @@
+/* sandbox - one running sandbox of the Linux backends, whoever made its namespaces. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/linux/door.h"
+#include "backends/linux/landlock.h"
+#include "backends/linux/limits.h"
+#include "core/keeper/keeper.h"
+
+struct sandbox {
+	struct keeper *keeper;
+	struct cell cell;
+	pid_t agent;	 /* our child too; 0 once it has been waited for */
+	pid_t guard;	 /* of the cgroup */
+	int agent_pidfd; /* */
+	int hello;	 /* the agent's, until it execs */
+	int guard_pipe;	 /* to the guard of the cgroup */
+	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
+	struct plan plan;
+	bool watching;
+};
+
+static struct sandbox *sandbox_new(struct keeper *k)
+{
+	struct sandbox *sb = xcalloc(1, sizeof(*sb));
+
+	sb->keeper = k;
+	sb->agent_pidfd = sb->hello = sb->guard_pipe = -1;
+	sb->cgroups[0] = sb->cgroups[1] = -1;
+	cell_init(&sb->cell);
+	return sb;
+}
+
+static int reap(pid_t *pid)
+{
+	int status = 0;
+
+	if (*pid <= 0)
+		return 0;
+	while (waitpid(*pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	*pid = 0;
+	return status;
+}
+
+void sandbox_stop(struct sandbox *sb)
+{
+	if (sb->watching)
+		keeper_unwatch(sb->keeper, sb->agent_pidfd);
+	for (size_t i = 0; i < ARRAY_LEN(sb->cgroups); i++)
+		util_close_fd(&sb->cgroups[i]);
+	cell_leave(&sb->cell);
+	cell_kill(&sb->cell);
+	/* The agent first: pid 1 does not end before the last entry of its pid namespace is gone.
+	 */
+	reap(&sb->agent);
+	cell_done(&sb->cell);
+	util_close_fd(&sb->agent_pidfd);
+	util_close_fd(&sb->hello);
+	util_close_fd(&sb->guard_pipe);
+	/* It has seen the end by now, and takes the cgroup away. */
+	reap(&sb->guard);
+	plan_done(&sb->plan);
+	free(sb);
+}
+
+/* ---- the keeper's own domain ----------------------------------------------------------------- */
+
+static int confine(const struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	enum {
+		MAX_FDS = 64
+	};
+	int fds[MAX_FDS], r;
+	struct landlock_spec rules = {.writable = fds};
+	struct folder *f;
+
+	r = confine_keeper(err);
+	if (r < 0 || spec->landlock_off)
+		return r;
+	fds[rules.n++] = sb->cell.root;
+	/* The agent stands under these rules too, and opens /dev/stdout. */
+	for (size_t i = 0; i < ARRAY_LEN(spec->stdio); i++)
+		fds[rules.n++] = landlock_stdio(spec->stdio[i]);
+	for (size_t i = 0; (f = folders_at(sb->keeper, i)); i++) {
+		if (rules.n + 2 > MAX_FDS)
+			return err_say(err, -E2BIG, "too many working folders");
+		fds[rules.n++] = folder_store_fd(f);
+		fds[rules.n++] = folder_fd(f);
+	}
+	r = landlock_restrict(&rules, err);
+	return r < 0 ? err_wrap(err, r, "confine the keeper") : 0;
+}
+
+/* ---- the agent ------------------------------------------------------------------------------- */
+
+static int start_agent(struct sandbox *sb, const struct spawn_spec *spec,
+		       const struct filter_spec *filter, struct err *err)
+{
+	struct launch l = {.spec = spec, .plan = &sb->plan, .filter = *filter};
+	int fds[2], r;
+
+	r = note_pair(fds, err);
+	if (r < 0)
+		return r;
+	sb->hello = fds[0];
+	l.agent = fds[1];
+	for (size_t i = 0; i < NS_COUNT; i++)
+		l.ns[i] = sb->cell.ns[i];
+	for (size_t i = 0; i < ARRAY_LEN(l.cgroups); i++)
+		l.cgroups[i] = sb->cgroups[i];
+	r = launch_agent(&l, err);
+	close(fds[1]);
+	if (r < 0)
+		return r;
+	sb->agent = l.pid;
+	sb->agent_pidfd = (int)syscall(SYS_pidfd_open, sb->agent, 0);
+	return sb->agent_pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
+}
+
+static void on_exit_of_agent(void *data)
+{
+	struct sandbox *sb = data;
+
+	keeper_unwatch(sb->keeper, sb->agent_pidfd);
+	sb->watching = false;
+	keeper_agent_exited(sb->keeper, reap(&sb->agent));
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* Best effort: `doctor` says what holds here, and rlimits hold in any case. */
+static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	const struct spawn_limits *limits = &spec->limits;
+	struct guard g = {.session = spec->session,
+			  .limits = limits,
+			  .first = sb->cell.first,
+			  .pidfd = sb->cell.pidfd};
+	struct err ignored = {0};
+	struct cgroup made;
+	int fds[2], r;
+
+	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
+		return 0;
+	if (!cgroup_may_wait(limits)) {
+		r = cgroup_make(&made, spec->session, limits, &ignored);
+		if (r < 0)
+			return 0;
+		g.made = &made;
+		for (size_t i = 0; i < made.n; i++)
+			sb->cgroups[i] = cgroup_open(&made, i);
+	}
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "make a pipe");
+	g.pipe = fds[0];
+	sb->guard_pipe = fds[1];
+	sb->guard = cgroup_guard(&g, err);
+	close(fds[0]);
+	return MIN(sb->guard, 0);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int check_host(const struct spawn_spec *spec, struct err *err)
+{
+	int abi;
+
+	if (spec->landlock_off)
+		return 0;
+	abi = landlock_abi();
+	if (abi >= LANDLOCK_ABI_NEEDED)
+		return 0;
+	return err_say(
+		err, -EOPNOTSUPP,
+		"%s: boot a kernel of 5.19 or later with landlock among its lsm=, or accept the "
+		"mounts as the only floor with --set sandbox.landlock=off",
+		abi ? "this kernel's Landlock (ABI 1) would break renames"
+		    : "this kernel has no Landlock, or it is switched off");
+}
+
+/* From go to the exec: the agent's own execve() comes through the door. */
+static int start_program(struct sandbox *sb, struct door *door, int *ret_status, struct err *err)
+{
+	struct note note = {.kind = NOTE_GO};
+	int r = note_send(sb->hello, &note, NULL, 0);
+
+	if (r < 0)
+		return err_set(err, r, "start the agent");
+	for (;;) {
+		struct pollfd p[2] = {{.fd = sb->hello, .events = POLLIN},
+				      {.fd = door->fd, .events = POLLIN}};
+
+		if (poll(p, 2, -1) < 0) {
+			if (errno != EINTR)
+				return err_set(err, -errno, "wait for the agent");
+			continue;
+		}
+		door->ops->serve(door, p[1].revents);
+		if (!(p[0].revents & (POLLIN | POLLHUP)))
+			continue;
+		r = note_recv(sb->hello, &note, NULL, 0);
+		/* Closed by exec: the program runs. */
+		if (r <= 0) {
+			util_close_fd(&sb->hello);
+			return 0;
+		}
+		*ret_status = note.status;
+		return err_say(err, note.code < 0 ? note.code : -EIO, "%s", note.text);
+	}
+}
+
+static int open_door(struct sandbox *sb, const struct filter_spec *filter, struct door **ret_door,
+		     int *ret_status, struct err *err)
+{
+	AUTO_CLOSE int listener = -1;
+	AUTO_CLOSE int root = -1;
+	int r;
+
+	r = cell_expect(sb->hello, NOTE_READY, &listener, 1, ret_status, err);
+	if (r < 0)
+		return r;
+	root = fcntl(sb->cell.root, F_DUPFD_CLOEXEC, 3);
+	if (listener < 0 || root < 0)
+		return err_say(err, -EPROTO, "the system-call door did not arrive");
+	*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, err);
+	return *ret_door ? 0 : -EIO; /* err says why */
+}
+
+static int start(struct sandbox *sb, const struct builder *builder, struct door **ret_door,
+		 const struct spawn_spec *spec, int *ret_status, struct err *err)
+{
+	struct filter_spec filter = {.no_debug = spec->no_debug,
+				     .nesting = spec->nesting,
+				     .allow_network = spec->allow_network};
+	int r;
+
+	r = check_host(spec, err);
+	if (r == 0)
+		r = plan_make(&sb->plan, spec, err);
+	if (r == 0)
+		r = builder->start(&sb->cell, &sb->plan, spec, err);
+	/* While the tree is mounted: what needs nobody. */
+	if (r == 0)
+		r = filter_prepare(&filter, err);
+	if (r == 0)
+		r = place_limits(sb, spec, err);
+	if (r == 0)
+		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
+	if (r == 0)
+		r = confine(sb, spec, err);
+	if (r == 0)
+		r = start_agent(sb, spec, &filter, err);
+	if (r < 0)
+		return r;
+	if (sb->guard_pipe >= 0 && write(sb->guard_pipe, &sb->agent, sizeof(sb->agent)) < 0)
+		return err_set(err, -errno, "tell the guard of the limits");
+	r = open_door(sb, &filter, ret_door, ret_status, err);
+	if (r < 0)
+		return r;
+	keeper_set_agent(sb->keeper, sb->agent);
+	assert(*ret_door);
+	r = start_program(sb, *ret_door, ret_status, err);
+	if (r < 0)
+		return r;
+	r = keeper_watch(sb->keeper, sb->agent_pidfd, on_exit_of_agent, sb);
+	if (r < 0)
+		return err_set(err, r, "watch the agent");
+	sb->watching = true;
+	return 0;
+}
+
+int sandbox_launch(const struct builder *builder, struct sandbox **ret, struct door **ret_door,
+		   const struct spawn_spec *spec, struct keeper *k, int *ret_status,
+		   struct err *err)
+{
+	struct sandbox *sb = sandbox_new(k);
+	struct door *door = NULL;
+	int r;
+
+	*ret_status = 125;
+	r = start(sb, builder, &door, spec, ret_status, err);
+	if (r < 0) {
+		if (door)
+			door->ops->close(door);
+		sandbox_stop(sb);
+		return r;
+	}
+	*ret = sb;
+	*ret_door = door;
+	return 0;
+}
+
+void sandbox_signal(struct sandbox *sb, int sig)
+{
+	if (sig == SIGKILL)
+		cell_kill(&sb->cell);
+	else if (sb->agent > 0)
+		kill(-sb->agent, sig); /* it leads a session of its own */
+}
