@@ -20,11 +20,12 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
+	struct names made;     /* where records say that nothing was */
 	struct post *posts;    /* hash by key: the newest image of every path */
+	struct post *left;     /* hash by key: what the steps left, if others have newer images */
 	struct post *inodes;   /* hash by inode: the newest of each file, whatever its name */
 	struct names places;   /* where the paths that the steps know lie now */
 	struct names idle;     /* of records that an earlier rollback left out */
-	struct names made;     /* where records say that nothing was */
 	struct names overlaps; /* paths that a step has also touched that stays */
 	struct moves moves;
 	struct wal *logs;  /* of the steps, the side that will be emptied */
@@ -150,23 +151,33 @@ static bool taken_since(const struct planner *p, const struct post *post)
 	return post->obj.mode && names_has_key(&p->made, post->key);
 }
 
-/*
- * The newest image may be of a step that came and went: it knows what was there before that, which
- * may be somebody else's work. What the steps themselves left is in their summaries.
- */
+/* Of a step that is neither kept nor one of these: it came and went. */
+static bool is_passing(const struct planner *p, const struct post *post)
+{
+	return !post->kept && !in_group(p, post->id) && post->obj.mode != OBJ_UNSEEN;
+}
+
+/* The newest image knows what was there before a step that came and went, which may be somebody
+ * else's work. What the steps themselves left is in their own. */
 static bool edited_between(const struct planner *p, const struct post *post, const struct fate *f)
 {
 	struct change_side now;
+	struct post *left;
 
 	/* Whoever moved a directory has images of all in it. */
-	if ((f && f->tangled) || moves_touch(&p->moves, post->root, post->path))
+	if (moves_touch(&p->moves, post->root, post->path))
 		return false;
-	if (f && f->broken && !p->redo) /* a redo goes the way back, which has what lay between */
+	if (f && f->broken && !f->tangled && !p->redo) /* a redo brings back what lay between */
 		return true;
-	if (post->kept || in_group(p, post->id) || post->obj.mode == OBJ_UNSEEN)
+	if (!is_passing(p, post))
 		return false;
+	HASH_FIND_STR(p->left, post->key, left);
+	if (left && !(left->flags & POST_SHARED))
+		return left_differs(p->j, left, post);
+	if (!f)
+		return taken_since(p, post);
 	change_side_set(&now, &post->obj);
-	return f ? !sides_equal(&now, p->redo ? &f->before : &f->after) : taken_since(p, post);
+	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 
 static bool is_conflict(struct planner *p, const char *key, const struct fate *f)
@@ -388,14 +399,19 @@ static void find_places(struct planner *p)
 
 static int load_all(struct planner *p)
 {
+	bool passed = false;
 	int r = post_load_all(p->j, &p->posts);
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
 		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
 	if (r < 0)
 		return r;
-	for (struct post *post = p->posts; post; post = post->hh.next)
+	for (struct post *post = p->posts; post; post = post->hh.next) {
 		keep_inode(p, post);
+		passed |= is_passing(p, post);
+	}
+	if (passed && (r = left_load(p->j, p->dirs, &p->left)) < 0)
+		return r;
 	moves_sort(&p->moves);
 	find_places(p);
 	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
@@ -479,6 +495,7 @@ static void planner_done(struct planner *p)
 	struct post *post, *next;
 
 	post_free_all(p->posts);
+	post_free_all(p->left);
 	names_done(&p->made);
 	names_done(&p->places);
 	names_done(&p->lost);

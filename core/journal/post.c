@@ -162,14 +162,13 @@ static bool wants_image(const struct post_how *how, const char *key, const struc
 static unsigned flags_of(const struct post_how *how, const char *key)
 {
 	const struct touch *t = NULL;
-	const char *path;
-	int root = key_root(key, &path);
+	unsigned flags = how->shared && names_has_key(how->shared, key) ? POST_SHARED : 0;
 
 	if (how->step)
 		HASH_FIND_STR(how->step->touches, key, t);
-	if ((t && t->foreign) || (how->foreign && names_has(how->foreign, root, path)))
-		return POST_FOREIGN;
-	return how->returns && names_has(how->returns, root, path) ? POST_RETURNS : 0;
+	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)))
+		return flags | POST_FOREIGN;
+	return flags | (how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0);
 }
 
 static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_t hash,
@@ -232,7 +231,7 @@ int post_write(struct journal *j, int stepdir, const char *const *keys, size_t n
 		struct spot at = {.fd = -1, .name = ""};
 		struct obj o = {0};
 
-		if (!how->step && flags_of(how, keys[i]) == POST_FOREIGN &&
+		if (!how->step && flags_of(how, keys[i]) & POST_FOREIGN &&
 		    put_old(&b, &im, stepdir, how, keys[i]))
 			continue;
 		r = look_again(j, keys[i], how->step, &at, &o);

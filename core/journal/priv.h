@@ -410,6 +410,7 @@ struct summary {
 enum {
 	POST_FOREIGN = 1, /* what lies there is somebody else's work: always a conflict */
 	POST_RETURNS = 2, /* not now, but the way back brings such work back */
+	POST_SHARED = 4,  /* a newer step came back with this one: that is what lies there */
 };
 
 struct post_how {
@@ -417,6 +418,7 @@ struct post_how {
 	/* Renewed: whose paths are foreign, or will be; and what was there, for the former. */
 	const struct names *foreign, *returns;
 	const struct names *absent; /* what was not there: the way back takes it away */
+	const struct names *shared; /* with newer steps that came back as well */
 	const struct post *old;
 	size_t n_old;
 };
@@ -434,6 +436,23 @@ uint64_t post_peek_seq(int dirfd, const char *name); /* 0: none */
 /* The newest image of every path that any step knows, as a hash by key. */
 int post_load_all(struct journal *j, struct post **ret) MUST_USE;
 void post_free_all(struct post *all);
+/* What the group's steps left at each path, as a hash by key; free with post_free_all(). (left.c)
+ */
+struct group;
+int left_load(struct journal *j, const struct group *dirs, struct post **ret) MUST_USE;
+/* Is it not that any more, though it looks like the newest image? */
+bool left_differs(struct journal *j, const struct post *left, const struct post *newest);
+/* The newest of several steps that has a path, by their places in a list, newest first. */
+struct hand {
+	char *key;
+	size_t place;
+	UT_hash_handle hh;
+};
+void hands_note(struct hand **set, size_t place, const struct names *names);
+/* Of `names`, of the step at that place: what a newer one has as well, perhaps by a directory. */
+void hands_find(const struct hand *set, size_t place, const struct moves *moves,
+		const struct names *names, struct names *ret);
+void hands_done(struct hand *set);
 /* Paths of other steps' images that lie in directories which moved: under both names. */
 int post_moved(struct journal *j, const struct moves *m, struct names *add) MUST_USE;
 /* Has the path changed since? inodes: hash by_ino of the newest image of each inode, any name. */

@@ -300,14 +300,14 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 	bool kept = names_has(&t->remedy.kept, root, path);
 	AUTO_FREE char *now = NULL;
 
-	if (t->back ? !replaced && old == POST_RETURNS : replaced) {
+	if (t->back ? !replaced && old & POST_RETURNS : replaced) {
 		names_add(&w->returns, root, path);
 		return;
 	}
-	if (!replaced && !kept && !old)
+	if (!replaced && !kept && !(old & (POST_FOREIGN | POST_RETURNS)))
 		return;
 	now = xstrdup(path);
-	if (old != POST_RETURNS) /* it may lie in a directory that was moved just now */
+	if (!(old & POST_RETURNS)) /* it may lie in a directory that was moved just now */
 		moves_follow(moves, 0, &root, &now);
 	names_add(&w->foreign, root, now);
 }
@@ -316,9 +316,10 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
  * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
  * step's image also takes in what other steps know of directories that have moved.
  */
-static int renew_post(struct txn *t, struct mover *m, const struct moves *moves, bool last)
+static int renew_post(struct txn *t, struct mover *m, const struct moves *moves,
+		      const struct hand *hands)
 {
-	struct names set = {0}, absent = {0};
+	struct names set = {0}, absent = {0}, shared = {0};
 	struct whose w = {0};
 	struct post *old = NULL;
 	AUTO_FREE const char **keys = NULL;
@@ -343,20 +344,23 @@ static int renew_post(struct txn *t, struct mover *m, const struct moves *moves,
 	}
 	for (struct name *e = w.foreign.set; e; e = e->hh.next)
 		names_add_key(&set, e->key);
-	if (r == 0 && last)
+	if (r == 0 && m == t->list)
 		r = post_moved(t->j, moves, &set);
 	for (struct name *e = set.set; t->j->owning && e; e = e->hh.next)
 		names_add_key(&t->j->own, e->key);
 	keys = names_list(&set, &n);
+	hands_find(hands, (size_t)(m - t->list), moves, &set, &shared);
 	if (r == 0)
 		r = post_write(t->j, m->undo.dir, keys, n,
 			       &(struct post_how){.absent = &absent,
+						  .shared = &shared,
 						  .foreign = &w.foreign,
 						  .returns = &w.returns,
 						  .old = old,
 						  .n_old = n_old});
 	post_free(old, n_old);
 	names_done(&set);
+	names_done(&shared);
 	names_done(&absent);
 	names_done(&w.foreign);
 	names_done(&w.returns);
@@ -385,23 +389,40 @@ int txn_place(struct txn *t)
 	return r;
 }
 
+/* Steps that come back are all looked at in the end: newest first, who has what. */
+static void note_hands(struct txn *t, size_t i, const struct moves *moves, struct hand **hands)
+{
+	struct names set = {0};
+
+	if (t->list[i].arrived)
+		return;
+	txn_names(&set, &t->list[i].undo.log, moves);
+	txn_names(&set, &t->list[i].redo.log, moves);
+	hands_note(hands, i, &set);
+	names_done(&set);
+}
+
 static int look(struct txn *t)
 {
 	struct moves moves = {0};
+	struct hand *hands = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->list[i].arrived)
 			moves_add(&moves, &txn_to(t, &t->list[i])->log);
 	moves_sort(&moves);
+	for (size_t i = 0; t->redo != t->back && i < t->n; i++)
+		note_hands(t, i, &moves, &hands);
 
 	/* Oldest first: of two images of a path the newer step's must be the newer one. */
 	for (size_t i = t->n; r == 0 && i-- > 0;) {
 		struct mover *m = &t->list[i];
 
 		if (!m->arrived)
-			r = renew_post(t, m, &moves, i == 0);
+			r = renew_post(t, m, &moves, hands);
 	}
+	hands_done(hands);
 	moves_done(&moves);
 	return r;
 }

@@ -1,0 +1,169 @@
+/* test_journal_between - somebody else's edit, and then a step that came and went: still an edit.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+#include <cmocka.h>
+#include <unistd.h>
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	assert_non_null(text);
+	assert_string_equal(text, want);
+}
+
+/* As editors save: another inode takes the name. */
+static void save(struct fix *f, const char *path, const char *text)
+{
+	AUTO_FREE char *from = xasprintf("%s/save~", f->folder);
+	AUTO_FREE char *to = xasprintf("%s/%s", f->folder, path);
+
+	outside(f, "save~", text);
+	assert_int_equal(rename(from, to), 0);
+}
+
+/* A step that changes the path and is undone: it has the newest image of what is there. */
+static void come_and_go(struct fix *f, const char *path)
+{
+	begin(f, "come");
+	assert_int_equal(put(f, path, "came\n"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+/* The step itself did nothing to the file, but had to keep it, since it was open for writing. */
+static void of_a_file_that_was_held_open(void **state)
+{
+	struct fix *f = *state;
+	struct at a = at(f, "held");
+	int fd;
+
+	begin(f, "opens it");
+	fd = op_open(f->s, &a, O_RDWR | O_CREAT, 0644, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "agent\n", 6), 6);
+	commit(f);
+	begin(f, "elsewhere");
+	assert_int_equal(md(f, "d"), 0);
+	commit(f);
+	save(f, "held", "human\n");
+	come_and_go(f, "held");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "held", "human\n");
+	close(fd);
+}
+
+/* Of steps that ran at the same time it is not told what each of them left. */
+static void of_what_two_steps_had_made_together(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "first");
+	assert_int_equal(put(f, "a", "one\n"), 0);
+	first = f->s;
+	begin(f, "second");
+	assert_int_equal(put(f, "a", "two\n"), 0);
+	commit(f);
+	f->s = first;
+	commit(f);
+	assert_int_equal(undo(f, 2, 0), 0);
+	save(f, "a", "human\n");
+	begin(f, "dropped");
+	assert_int_equal(put(f, "a", "came\n"), 0);
+	assert_int_equal(journal_abort(take_ptr(&f->s), &f->err), 0);
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "a", "human\n");
+}
+
+/* The same the other way: they are kept, and undone one after the other. */
+static void of_what_two_steps_had_left_together(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "first");
+	assert_int_equal(put(f, "a", "one\n"), 0);
+	first = f->s;
+	begin(f, "second");
+	assert_int_equal(put(f, "a", "two\n"), 0);
+	commit(f);
+	f->s = first;
+	commit(f);
+	save(f, "a", "human\n");
+	come_and_go(f, "a");
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "a", "human\n");
+}
+
+/* Same size, and the time set back: what the bytes are has to tell. */
+static void of_the_same_size_and_time(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
+	struct stat st;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	assert_int_equal(stat(path, &st), 0);
+	save(f, "a", "human\n");
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){st.st_atim, st.st_mtim}, 0),
+			 0);
+	come_and_go(f, "a");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "a", "human\n");
+}
+
+/* And where nobody was, nobody is seen: what came and went left everything as it was. */
+static void of_nobody(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "first");
+	assert_int_equal(put(f, "a", "one\n"), 0);
+	first = f->s;
+	begin(f, "second");
+	assert_int_equal(put(f, "a", "two\n"), 0);
+	assert_int_equal(ln(f, "a", "other"), 0);
+	commit(f);
+	f->s = first;
+	commit(f);
+	come_and_go(f, "a");
+	come_and_go(f, "other");
+	assert_int_equal(undo(f, 2, 0), 0);
+	come_and_go(f, "b");
+	begin(f, "dropped");
+	assert_int_equal(put(f, "a", "came\n"), 0);
+	assert_int_equal(journal_abort(take_ptr(&f->s), &f->err), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(of_a_file_that_was_held_open),
+		TEST(of_what_two_steps_had_made_together),
+		TEST(of_what_two_steps_had_left_together),
+		TEST(of_the_same_size_and_time),
+		TEST(of_nobody),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
