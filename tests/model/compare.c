@@ -58,19 +58,27 @@ static bool is_dir(const char *line)
 	return strtoul(field(line, 1), NULL, 8) / 010000 == 4;
 }
 
+/* But for the time; the same path. */
+static bool alike_but_time(const char *a, const char *b)
+{
+	const char *ta = field(a, 3), *tb = field(b, 3);
+
+	return ta - a == tb - b && memcmp(a, b, (size_t)(ta - a)) == 0 &&
+	       str_eq(ta + strcspn(ta, " "), tb + strcspn(tb, " "));
+}
+
 /* Times of directories do not count. */
 static bool alike(const char *a, const char *b)
 {
-	const char *ta, *tb;
-
 	if (!a || !b || str_eq(a, b))
 		return a == b || (a && b);
-	if (!is_dir(a) || !is_dir(b))
-		return false;
-	ta = field(a, 3);
-	tb = field(b, 3);
-	return ta - a == tb - b && memcmp(a, b, (size_t)(ta - a)) == 0 &&
-	       str_eq(ta + strcspn(ta, " "), tb + strcspn(tb, " "));
+	return is_dir(a) && is_dir(b) && alike_but_time(a, b);
+}
+
+/* Is what b says nobody's work but a's? A file that was only touched has been changed by nobody. */
+static bool same_work(const char *a, const char *b)
+{
+	return alike(a, b) || (a && b && alike_but_time(a, b));
 }
 
 bool trees_equal_loosely(const char *a, const char *b)
@@ -96,6 +104,7 @@ static bool elsewhere(const struct lines *l, const char *line)
 
 struct carry {
 	struct lines from, to, now, result;
+	bool quiet;
 };
 
 static bool carried(const struct carry *c, const char *path, size_t len)
@@ -103,7 +112,7 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	const char *from = line_of(&c->from, path, len), *to = line_of(&c->to, path, len);
 	const char *now = line_of(&c->now, path, len), *got = line_of(&c->result, path, len);
 	const char *want = alike(from, to) ? now : to;
-	bool touched = !alike(now, from), lost = touched && !alike(from, to) && !alike(now, to);
+	bool touched = !same_work(now, from), lost = touched && !alike(from, to) && !alike(now, to);
 
 	if (alike(got, want) && !lost)
 		return true;
@@ -112,14 +121,16 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 		return true;
 	if (!touched && got && elsewhere(&c->now, got))
 		return true;
+	if (c->quiet)
+		return false;
 	fprintf(stderr, "# %.*s\n#   before  %s\n#   after   %s\n#   then    %s\n#   at last %s\n",
 		(int)len, path, to ? to : "-", from ? from : "-", now ? now : "-", got ? got : "-");
 	return false;
 }
 
-bool tree_carried(const char *from, const char *to, const char *now, const char *result)
+bool tree_carried(const char *from, const char *to, const char *now, const char *result, bool quiet)
 {
-	struct carry c = {split(from), split(to), split(now), split(result)};
+	struct carry c = {split(from), split(to), split(now), split(result), quiet};
 	const struct lines *all[] = {&c.from, &c.to, &c.now, &c.result};
 	bool good = true;
 

@@ -62,7 +62,8 @@ void history_recovered(struct history *h, const int64_t *ids, size_t n, const ch
 /* compare.c */
 bool trees_equal_loosely(const char *a, const char *b); /* times of directories do not count */
 /* Each path that from -> to changed and nobody else did went from now to to; all others stayed.
- * False: words on stderr. */
-bool tree_carried(const char *from, const char *to, const char *now, const char *result);
+ * False: words on stderr unless quiet. */
+bool tree_carried(const char *from, const char *to, const char *now, const char *result,
+		  bool quiet);
 /* Only paths at and below `path` differ, and times of directories. */
 bool tree_changed_only(const char *a, const char *b, const char *path);

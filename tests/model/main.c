@@ -35,24 +35,24 @@ static long now(void)
 static int one(const struct options *o, uint64_t seed)
 {
 	struct sequence *s = xcalloc(1, sizeof(*s));
-	int r;
+	AUTO_FREE char *failure = NULL;
 
 	generate(s, seed, !o->alone);
-	r = play(&o->set, s, seed, false);
-	if (r && !o->go_on) {
+	failure = play(&o->set, s, seed, false);
+	if (failure && !o->go_on) {
 		struct setting set = o->set;
 
 		set.verbose = false;
-		shrink(&set, s, seed);
+		shrink(&set, s, seed, failure);
 		set.verbose = true;
 		fprintf(stderr, "# shrunk to %zu acts:\n", s->n);
-		play(&set, s, seed, false);
+		free(play(&set, s, seed, false));
 	}
-	if (r)
+	if (failure)
 		fprintf(stderr, "# again: %s -n 1 -s %llu -v%s\n", program_invocation_name,
 			(unsigned long long)seed, o->alone ? " -x" : "");
 	free(s);
-	return r;
+	return failure != NULL;
 }
 
 /* Every jobs-th seed, from the number-th on; how many it was goes to fd. */

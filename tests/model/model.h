@@ -85,8 +85,8 @@ void act_print(FILE *out, const struct act *a);
 /* generate.c */
 void generate(struct sequence *s, uint64_t seed, bool externals);
 
-/* play.c: 0, or 1 with words about the first difference on stderr (unless quiet). */
-int play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet);
+/* play.c: NULL, or what differed first (heap), with more words on stderr unless quiet. */
+char *play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet);
 
-/* shrink.c: removes what is not needed for the failure. */
-void shrink(const struct setting *set, struct sequence *s, uint64_t seed);
+/* shrink.c: removes what is not needed for that failure, and not for another. */
+void shrink(const struct setting *set, struct sequence *s, uint64_t seed, const char *failure);

@@ -13,14 +13,16 @@ void fail(struct game *g, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!g->quiet && !g->failed) {
-		fprintf(stderr, "# seed %llu, act %zu: ", (unsigned long long)g->seed, g->turn);
-		va_start(ap, fmt);
-		vfprintf(stderr, fmt, ap);
-		va_end(ap);
-		fputc('\n', stderr);
-	}
+	if (g->failed)
+		return;
 	g->failed = true;
+	va_start(ap, fmt);
+	if (vasprintf(&g->failure, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	if (!g->quiet)
+		fprintf(stderr, "# seed %llu, act %zu: %s\n", (unsigned long long)g->seed, g->turn,
+			g->failure);
 }
 
 char *look(const struct game *g)
@@ -251,10 +253,10 @@ static void play_one(struct game *g, const struct act *a)
 	}
 }
 
-int play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet)
+char *play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet)
 {
 	struct game *g = xcalloc(1, sizeof(*g));
-	bool failed;
+	char *failure;
 
 	g->set = set;
 	g->seed = seed;
@@ -276,11 +278,11 @@ int play(const struct setting *set, const struct sequence *s, uint64_t seed, boo
 	}
 	if (!g->failed)
 		end_all(g);
-	failed = g->failed;
+	failure = g->failure;
 	worker_done(&g->w);
 	history_done(&g->h);
 	free(g->cluster.before);
 	free(g->now);
 	free(g);
-	return failed;
+	return failure;
 }

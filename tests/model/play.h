@@ -12,6 +12,7 @@ struct game {
 	uint64_t seed;
 	size_t turn; /* index of the act */
 	bool quiet, failed;
+	char *failure; /* the first one's words */
 	char *now; /* the tree when last looked at */
 	struct {
 		int64_t id; /* 0: none is open */

@@ -37,7 +37,8 @@ static bool roll(struct game *g, const struct act *a, const struct expected *e, 
 		return true;
 	if (e->tree)
 		must_be(g, e->tree, e->loose, what);
-	else if (!g->h.murky && e->from && e->to && !tree_carried(e->from, e->to, pre, g->now))
+	else if (!g->h.murky && e->from && e->to &&
+		 !tree_carried(e->from, e->to, pre, g->now, g->quiet))
 		fail(g, "%s: an edit is lost", what);
 	return true;
 }
