@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/path.h"
 
+#include <inttypes.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "core/base/buf.h"
 
@@ -82,4 +84,16 @@ char *path_expand_home(const char *path, const char *home)
 	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
 		return xasprintf("%s%s", home, path + 1);
 	return xstrdup(path);
+}
+
+char *path_label(const char *path)
+{
+	uint64_t hash = XXH3_64bits(path, strlen(path)) >> 16;
+	AUTO_FREE char *base = xstrndup(path_base(path), 64);
+
+	for (char *p = base; *p; p++)
+		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+		      (*p >= '0' && *p <= '9') || strchr("-_+", *p) || (*p == '.' && p > base)))
+			*p = '_';
+	return xasprintf("%s-%012" PRIx64, base, hash);
 }

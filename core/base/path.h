@@ -16,3 +16,6 @@ const char *path_below(const char *path, const char *dir);
 const char *path_base(const char *path);
 /* "~/x" -> "$HOME/x" for a leading "~" or "~/"; else a copy. Heap string. */
 char *path_expand_home(const char *path, const char *home) MUST_USE;
+/* A name for a place, for files about it: its last component, made harmless, and a hash. Heap
+ * string. */
+char *path_label(const char *path) MUST_USE;

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
@@ -36,21 +35,9 @@ static int mount_of(const char *path, uint64_t *ret)
 	return 0;
 }
 
-static char *store_dir_name(const char *folder)
-{
-	uint64_t hash = XXH3_64bits(folder, strlen(folder)) >> 16;
-	AUTO_FREE char *base = xstrndup(path_base(folder), 64);
-
-	for (char *p = base; *p; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-		      (*p >= '0' && *p <= '9') || strchr("-_+", *p) || (*p == '.' && p > base)))
-			*p = '_';
-	return xasprintf("%s-%012" PRIx64, base, hash);
-}
-
 int journal_store_path(char **ret, const struct journal_spec *spec, struct err *err)
 {
-	AUTO_FREE char *name = store_dir_name(spec->folder);
+	AUTO_FREE char *name = path_label(spec->folder);
 	uint64_t here = 0, there = 1;
 	int r;
 

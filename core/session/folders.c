@@ -3,11 +3,9 @@
 #include "core/session/folders.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "core/base/path.h"
 #include "core/journal/journal.h"
@@ -59,12 +57,7 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 
 char *folders_audit_path(const char *state_dir, const char *folder)
 {
-	uint64_t hash = XXH3_64bits(folder, strlen(folder)) >> 16;
-	AUTO_FREE char *base = xstrndup(path_base(folder), 64);
+	AUTO_FREE char *label = path_label(folder);
 
-	for (char *p = base; *p; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-		      (*p >= '0' && *p <= '9') || strchr("-_+", *p) || (*p == '.' && p > base)))
-			*p = '_';
-	return xasprintf("%s/audit/%s-%012" PRIx64 ".ndjson", state_dir, base, hash);
+	return xasprintf("%s/audit/%s.ndjson", state_dir, label);
 }
