@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/arena.h"
 #include "core/base/path.h"
 
 struct setting {
@@ -19,6 +20,10 @@ struct setting {
 
 struct config {
 	struct setting *settings; /* parallel to config_keys() */
+	struct config_rule *rules;
+	size_t n_rules, rules_cap;
+	struct arena strings; /* of rules */
+	enum config_trust trust;
 	char *home;
 	char *folder; /* NULL without one */
 };
@@ -218,8 +223,62 @@ static bool tightens(const struct config *c, const struct config_key *key, const
 		!path_is_beneath(c->folder ? c->folder : "", value));
 }
 
-int config_set(struct config *c, const struct config_source *src, const char *name,
-	       const char *value, struct err *err)
+static char *origin_of(const struct config_source *src)
+{
+	return src->line ? xasprintf("%s:%d", src->file, src->line) : xstrdup(src->file);
+}
+
+/* "rule.<name>.<key>" */
+static int set_rule(struct config *c, const struct config_source *src, const char *name,
+		    const char *value, struct err *err)
+{
+	static const char *const keys[] = {"allow", "ask",    "deny",  "hide",
+					   "until", "reason", "match", "not-match"};
+	const char *key = strrchr(name, '.') + 1, *given = name + strlen("rule.");
+	const struct config_rule *last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
+	AUTO_FREE char *origin = NULL;
+	AUTO_FREE char *of = given < key ? xstrndup(given, (size_t)(key - given - 1)) : NULL;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(keys) && !str_eq(key, keys[i]))
+		i++;
+	if (!of || strlen(of) > CONFIG_MAX_NAME || i == ARRAY_LEN(keys) || !value || !*value ||
+	    c->n_rules >= CONFIG_MAX_RULES)
+		origin = origin_of(src);
+	if (!of || strlen(of) > CONFIG_MAX_NAME)
+		return err_say(err, -EINVAL,
+			       "%s: a rule needs a name of at most %d bytes: write [rule \"name\"]",
+			       origin, CONFIG_MAX_NAME);
+	if (i == ARRAY_LEN(keys))
+		return err_say(err, -EINVAL,
+			       "%s: unknown key '%s' in a rule: say allow, ask, deny, hide, until, "
+			       "reason, match or not-match",
+			       origin, key);
+	if (!value || !*value)
+		return err_say(err, -EINVAL, "%s: %s needs a value", origin, key);
+	if (c->n_rules >= CONFIG_MAX_RULES)
+		return err_say(err, -EINVAL, "%s: too many lines of rules: at most %d", origin,
+			       CONFIG_MAX_RULES);
+	if (c->n_rules == c->rules_cap) {
+		c->rules_cap = MAX(c->rules_cap * 2, (size_t)16);
+		c->rules = xrealloc(c->rules, c->rules_cap * sizeof(*c->rules));
+		last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
+	}
+	c->rules[c->n_rules] = (struct config_rule){
+		.name = arena_again(&c->strings, of, last ? last->name : NULL),
+		.key = keys[i],
+		.value = arena_str(&c->strings, value),
+		.file = arena_again(&c->strings, src->file, last ? last->file : NULL),
+		.line = src->line,
+		.level = src->level,
+		.untrusted = src->untrusted,
+	};
+	c->n_rules++;
+	return 0;
+}
+
+static int set_key(struct config *c, const struct config_source *src, const char *name,
+		   const char *value, const char *origin, struct err *err)
 {
 	size_t n;
 	int i = key_index(name);
@@ -228,31 +287,51 @@ int config_set(struct config *c, const struct config_source *src, const char *na
 	const char *why = NULL;
 
 	if (i < 0)
-		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", src->origin,
-			       name, nearest(name));
+		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", origin, name,
+			       nearest(name));
 	if (!value && key->type != CONFIG_BOOL)
-		return err_say(err, -EINVAL, "%s: %s needs a value", src->origin, name);
+		return err_say(err, -EINVAL, "%s: %s needs a value", origin, name);
 	kept = normal_form(c, key, src, value ? value : "true", &why);
 	if (!kept)
-		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", src->origin, value,
-			       name, why);
-	if (src->level == CONFIG_PROJECT && !tightens(c, key, kept))
+		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", origin, value, name,
+			       why);
+	if (src->untrusted && !tightens(c, key, kept))
 		return err_say(err, -EINVAL,
-			       "%s: a file in the working folder may not set %s to '%s': put it "
-			       "into your own configuration",
-			       src->origin, name, kept);
+			       "%s: a file in the working folder may not set %s to '%s'%s: put it "
+			       "into your own configuration, or read the file and say cordon "
+			       "policy trust",
+			       origin, name, kept,
+			       c->trust == TRUST_CHANGED ? " (it has changed since you trusted it)"
+							 : "");
 	if (c->settings[i].n >= CONFIG_MAX_VALUES)
-		return err_say(err, -EINVAL, "%s: too many values of %s: at most %d", src->origin,
-			       name, CONFIG_MAX_VALUES);
-	keep(&c->settings[i], src->level, take_ptr(&kept), src->origin);
+		return err_say(err, -EINVAL, "%s: too many values of %s: at most %d", origin, name,
+			       CONFIG_MAX_VALUES);
+	keep(&c->settings[i], src->level, take_ptr(&kept), origin);
 	return 0;
+}
+
+int config_set(struct config *c, const struct config_source *src, const char *name,
+	       const char *value, struct err *err)
+{
+	AUTO_FREE char *origin = NULL;
+
+	if (str_starts(name, "rule."))
+		return set_rule(c, src, name, value, err);
+	origin = origin_of(src);
+	return set_key(c, src, name, value, origin, err);
+}
+
+void config_set_trust(struct config *c, enum config_trust trust)
+{
+	c->trust = trust;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int set_options(struct config *c, const struct config_spec *spec, struct err *err)
 {
-	const struct config_source src = {CONFIG_OPTION, "--set", spec->folder};
+	const struct config_source src = {
+		.level = CONFIG_OPTION, .file = "--set", .base = spec->folder};
 
 	for (size_t i = 0; spec->settings && spec->settings[i]; i++) {
 		AUTO_FREE char *key = xstrdup(spec->settings[i]);
@@ -268,23 +347,38 @@ static int set_options(struct config *c, const struct config_spec *spec, struct 
 	return 0;
 }
 
+static char *config_home(const char *home, const char *set)
+{
+	return set && *set ? path_join(set, "cordon") : path_join(home, ".config/cordon");
+}
+
+char *config_project_file(const char *home, const char *set, const char *folder)
+{
+	AUTO_FREE char *dir = config_home(home, set);
+	AUTO_FREE char *label = path_label(folder);
+
+	return xasprintf("%s/projects/%s", dir, label);
+}
+
 static int read_levels(struct config *c, const struct config_spec *spec, struct err *err)
 {
-	AUTO_FREE char *user = NULL;
+	AUTO_FREE char *dir = config_home(spec->home, spec->config_home);
+	AUTO_FREE char *user = path_join(dir, "config");
+	AUTO_FREE char *own = NULL;
 	AUTO_FREE char *project = NULL;
 	int r;
 
-	user = spec->config_home && *spec->config_home
-		       ? xasprintf("%s/cordon/config", spec->config_home)
-		       : xasprintf("%s/.config/cordon/config", spec->home);
 	r = config_read_file(c, CONFIG_ORG, spec->org_file ? spec->org_file : "/etc/cordon/config",
 			     spec, err);
 	if (r == 0)
 		r = config_read_file(c, CONFIG_USER, user, spec, err);
 	if (r == 0 && spec->folder) {
+		own = config_project_file(spec->home, spec->config_home, spec->folder);
 		project = path_join(spec->folder, ".cordon.conf");
-		r = config_read_file(c, CONFIG_PROJECT, project, spec, err);
+		r = config_read_file(c, CONFIG_PROJECT, own, spec, err);
 	}
+	if (r == 0 && spec->folder)
+		r = config_read_project(c, project, spec, err);
 	if (r == 0 && spec->file)
 		r = config_read_file(c, CONFIG_FILE, spec->file, spec, err);
 	if (r == 0)
@@ -333,6 +427,8 @@ void config_free(struct config *c)
 		free(s->levels);
 	}
 	free(c->settings);
+	free(c->rules);
+	arena_done(&c->strings);
 	free(c->home);
 	free(c->folder);
 	free(c);
@@ -380,4 +476,15 @@ const char *config_origin(const struct config *c, const char *key)
 	const struct setting *s = find(c, key);
 
 	return s->n ? s->origins[s->n - 1] : "built in";
+}
+
+size_t config_rules(const struct config *c, const struct config_rule **ret)
+{
+	*ret = c->rules;
+	return c->n_rules;
+}
+
+enum config_trust config_project(const struct config *c)
+{
+	return c->trust;
 }

@@ -6,8 +6,9 @@
 
 /*
  * Levels, weakest first: built in, org (/etc/cordon/config), user ($XDG_CONFIG_HOME/cordon/config),
- * project (<folder>/.cordon.conf: untrusted, read from memory without includes, only keys that
- * tighten), --config FILE, --set section.key=value.
+ * project ($XDG_CONFIG_HOME/cordon/projects/<label of the folder>, the user's own; and
+ * <folder>/.cordon.conf: read from memory without includes, only keys that tighten until the human
+ * trusts that very content), --config FILE, --set section.key=value.
  * Life:    config_load() -> config_free(). Read-only afterwards; getters borrow from it.
  * Errors:  unknown key, bad value, wrong permissions: "FILE:LINE: ..." and -EINVAL.
  * Threads: any, once loaded.
@@ -59,6 +60,7 @@ struct config_spec {
 	const char *file;	     /* --config or NULL */
 	const char *const *settings; /* --set, NULL-terminated, or NULL */
 	const char *org_file;	     /* NULL for /etc/cordon/config */
+	const char *state_dir;	     /* $XDG_STATE_HOME/cordon: trust; NULL: nothing is trusted */
 };
 
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
@@ -77,3 +79,32 @@ size_t config_list(const struct config *c, const char *key, const char *const **
 bool config_is_set(const struct config *c, const char *key); /* by anything but the table */
 /* "FILE:LINE", "--set" or "built in": where the winning value came from. Borrowed. */
 const char *config_origin(const struct config *c, const char *key);
+
+/* One line of a `[rule "name"]` section, as it was written; core/policy knows what it means. */
+struct config_rule {
+	const char *name, *key, *value; /* key: "allow", "ask", "deny", "hide", "until" ... */
+	const char *file;
+	int line; /* 0: unknown */
+	enum config_level level;
+	bool untrusted; /* of a `.cordon.conf` that nobody trusts as it is */
+};
+/* All levels, weakest first, each in the order of its file. Borrowed. */
+size_t config_rules(const struct config *c, const struct config_rule **ret);
+
+/* The `.cordon.conf` of a folder. */
+enum config_trust {
+	TRUST_NO_FILE,
+	TRUST_UNKNOWN, /* never trusted */
+	TRUST_CHANGED, /* another content was */
+	TRUST_GIVEN,
+};
+enum config_trust config_project(const struct config *c); /* as it was loaded */
+
+/* Trust the content that `<folder>/.cordon.conf` has now, which may say anything then; the bytes
+ * that were trusted to *ret (heap). Refused when it is not a plain file. */
+int config_trust_give(const char *state_dir, const char *folder, char **ret, struct err *err)
+	MUST_USE;
+/* 1: it was trusted; 0: it was not. */
+int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;
+/* The file below `config_home` (NULL: $HOME/.config) with what this user says of a folder. */
+char *config_project_file(const char *home, const char *config_home, const char *folder) MUST_USE;

@@ -4,26 +4,44 @@
 
 #include "core/config/config.h"
 
-#define CONFIG_MAX_BYTES  (256u << 10)
-#define CONFIG_MAX_VALUES 1024 /* of one key, all levels together */
+#define CONFIG_MAX_BYTES  (256u << 10) /* of a file in the working folder */
+#define CONFIG_OWN_BYTES  (1u << 20)   /* of any other */
+#define CONFIG_MAX_VALUES 1024	       /* of one key, all levels together */
+#define CONFIG_MAX_RULES  50000	       /* lines in rules, all levels together */
+#define CONFIG_MAX_NAME	  200	       /* of a rule, in bytes */
 
-/* Where a value comes from: "FILE:LINE" or "--set". */
 struct config_source {
 	enum config_level level;
-	const char *origin;
+	const char *file; /* or "--set" */
+	int line;	  /* 0: unknown, or none */
 	const char *base; /* directory that relative paths start from, or NULL: refused */
+	bool untrusted;	  /* may only tighten */
 };
 
 /* One key and its value (NULL: the key stood alone), checked and kept. */
 int config_set(struct config *c, const struct config_source *src, const char *key,
 	       const char *value, struct err *err) MUST_USE;
 
-/* A whole file, or nothing when there is none; libgit2 reads it. */
+/* A whole file of the human's own, or nothing when there is none. */
 int config_read_file(struct config *c, enum config_level level, const char *path,
 		     const struct config_spec *spec, struct err *err) MUST_USE;
 
-/* The 1-based line of the nth (from 0) appearance of "section.name"; 0 when not found. */
-int config_find_line(const char *text, const char *key, size_t nth);
+/* The `.cordon.conf` of the working folder: a stranger's, unless it is trusted as it is. */
+int config_read_project(struct config *c, const char *path, const struct config_spec *spec,
+			struct err *err) MUST_USE;
+void config_set_trust(struct config *c, enum config_trust trust);
+/* Its bytes, links not followed; -ENOENT: there is none, and no words. */
+int config_project_text(const char *path, char **ret, size_t *ret_len, struct err *err) MUST_USE;
+
+/* Lines of a text, told in the order in which its settings come. */
+struct config_lines {
+	const char *at;
+	int line;
+	char section[320];
+};
+/* The 1-based line of the next appearance of "section.name" or "section.subsection.name"; 0: there
+ * is none from here on. Start with {text, 1, ""}. */
+int config_next_line(struct config_lines *l, const char *key);
 
 /* value is NULL when the key stood alone. */
 typedef int (*config_on_setting)(void *data, const char *key, const char *value, int line);
@@ -33,3 +51,9 @@ int config_read_plain(const char *text, config_on_setting on, void *data) MUST_U
 /* The same through libgit2, whatever the text. name is for messages. */
 int config_read_git(const char *text, size_t len, const char *name, config_on_setting on,
 		    void *data, struct err *err) MUST_USE;
+
+/* ---- trust.c -------------------------------------------------------------------------------- */
+
+/* What the human has said of a folder's `.cordon.conf` with this content. */
+enum config_trust config_trust_of(const char *state_dir, const char *folder, const char *text,
+				  size_t len);

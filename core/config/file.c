@@ -16,19 +16,45 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* "[section]" at the head of a line into out; false when the line is no plain header. */
-static bool read_header(const char *p, char *out, size_t size)
+/* "[section]" or "[section "subsection"]" at the head of a line into out, as keys spell it. */
+static void read_header(const char *p, char *out, size_t size)
 {
 	size_t n = 0;
 
 	if (*p++ != '[')
-		return false;
+		return;
 	while (*p == ' ' || *p == '\t')
 		p++;
 	while ((isalnum((unsigned char)*p) || *p == '-' || *p == '.') && n + 1 < size)
 		out[n++] = (char)tolower((unsigned char)*p++);
+	while (*p == ' ' || *p == '\t')
+		p++;
+	if (*p == '"' && n + 1 < size) {
+		out[n++] = '.';
+		for (p++; *p && *p != '"' && *p != '\n' && n + 1 < size; p++) {
+			p += *p == '\\' && p[1] && p[1] != '\n';
+			out[n++] = *p;
+		}
+	}
 	out[n] = '\0';
-	return true;
+}
+
+/* Behind a header on the same line, or the line itself. */
+static const char *skip_header(const char *p)
+{
+	bool quoted = false;
+
+	if (*p != '[')
+		return p;
+	for (; *p && *p != '\n'; p++) {
+		if (*p == '\\' && p[1] && p[1] != '\n')
+			p++;
+		else if (*p == '"')
+			quoted = !quoted;
+		else if (*p == ']' && !quoted)
+			return p + 1;
+	}
+	return p;
 }
 
 /* Does the line (or what follows a header on it) begin with this key's name? */
@@ -36,34 +62,29 @@ static bool has_name(const char *p, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (*p == '[') {
-		size_t to = strcspn(p, "]\n");
-
-		p += to + (p[to] == ']');
-	}
-	while (*p == ' ' || *p == '\t')
-		p++;
+	p = skip_header(p);
+	p += strspn(p, " \t");
 	return strncasecmp(p, name, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '-';
 }
 
-int config_find_line(const char *text, const char *key, size_t nth)
+int config_next_line(struct config_lines *l, const char *key)
 {
-	char section[64] = "";
+	struct config_lines at = *l;
 	const char *dot = strrchr(key, '.');
-	int line = 1;
 
-	if (!dot)
-		return 0;
-	for (const char *p = text; *p; line++) {
-		const char *s = p + strspn(p, " \t");
+	while (dot && *at.at) {
+		const char *s = at.at + strspn(at.at, " \t");
 		size_t n = (size_t)(dot - key);
+		int line = at.line++;
 
-		read_header(s, section, sizeof(section));
-		if (strlen(section) == n && memcmp(section, key, n) == 0 && has_name(s, dot + 1) &&
-		    nth-- == 0)
+		read_header(s, at.section, sizeof(at.section));
+		at.at += strcspn(at.at, "\n");
+		at.at += *at.at == '\n';
+		if (strlen(at.section) == n && memcmp(at.section, key, n) == 0 &&
+		    has_name(s, dot + 1)) {
+			*l = at;
 			return line;
-		p += strcspn(p, "\n");
-		p += *p == '\n';
+		}
 	}
 	return 0;
 }
@@ -94,8 +115,6 @@ static int check_writers(enum config_level level, const struct stat *st, const c
 {
 	struct stat home;
 
-	if (level == CONFIG_PROJECT)
-		return 0; /* nobody's word is taken for it anyway */
 	if (st->st_mode & S_IWOTH)
 		return err_say(err, -EINVAL, "%s: everybody may write to it: chmod o-w it", path);
 	if (level == CONFIG_ORG && (st->st_uid != 0 || (st->st_mode & S_IWGRP)))
@@ -110,18 +129,19 @@ static int check_writers(enum config_level level, const struct stat *st, const c
 	return err_say(err, -EINVAL, "%s: it belongs to another user: chown it", path);
 }
 
-/* -ENOENT when there is none: for every level but --config that is fine. */
-static int read_text(enum config_level level, const char *path, const struct config_spec *spec,
+/* spec: whose file it must be; NULL: nobody's word is taken for it anyway, and it may be a link to
+ * anything. -ENOENT: there is none, and no words. */
+static int read_text(const char *path, enum config_level level, const struct config_spec *spec,
 		     char **ret, size_t *ret_len, struct err *err)
 {
 	AUTO_CLOSE int fd = -1;
 	struct stat st;
-	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (spec ? 0 : O_NOFOLLOW);
+	size_t max = spec ? CONFIG_OWN_BYTES : CONFIG_MAX_BYTES;
 	int r;
 
-	/* A link in the working folder may name any file; elsewhere it is the human's own. */
-	fd = open(path, level == CONFIG_PROJECT ? flags | O_NOFOLLOW : flags);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && level != CONFIG_FILE)
+	fd = open(path, flags);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return -ENOENT;
 	if (fd < 0)
 		return err_set(err, -errno, "read configuration %s", path);
@@ -129,13 +149,18 @@ static int read_text(enum config_level level, const char *path, const struct con
 		return err_set(err, -errno, "read configuration %s", path);
 	if (!S_ISREG(st.st_mode))
 		return err_say(err, -EINVAL, "%s: not a plain file", path);
-	r = check_writers(level, &st, path, spec, err);
+	r = spec ? check_writers(level, &st, path, spec, err) : 0;
 	if (r < 0)
 		return r;
-	r = io_read_all(fd, CONFIG_MAX_BYTES, ret, ret_len);
+	r = io_read_all(fd, max, ret, ret_len);
 	if (r == -EFBIG)
-		return err_say(err, -EINVAL, "%s: larger than 256 KiB", path);
+		return err_say(err, -EINVAL, "%s: larger than %zu KiB", path, max >> 10);
 	return r < 0 ? err_set(err, r, "read configuration %s", path) : 0;
+}
+
+int config_project_text(const char *path, char **ret, size_t *ret_len, struct err *err)
+{
+	return read_text(path, CONFIG_PROJECT, NULL, ret, ret_len, err);
 }
 
 static int check_text(const char *path, const char *text, size_t len, struct err *err)
@@ -181,39 +206,19 @@ static int parse_failed(const struct git2 *g, const char *name, const char *path
 	return err_say(err, -EINVAL, "%s: %s", name, words);
 }
 
-struct seen {
-	char key[64];
-	size_t times;
-};
-
-/* How often this key has come before in this file, so that its line can be told. */
-static size_t count_seen(struct seen *seen, size_t size, const char *key)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (!*seen[i].key)
-			snprintf(seen[i].key, sizeof(seen[i].key), "%s", key);
-		if (str_eq(seen[i].key, key))
-			return seen[i].times++;
-	}
-	return 0;
-}
-
-/* Keys and values, with the lines that libgit2 does not tell. */
+/* Keys and values, with the lines that libgit2 does not tell: it keeps the order of the file. */
 static int each_entry(const struct git2 *g, git_config *cfg, const char *text, const char *name,
 		      config_on_setting on, void *data, struct err *err)
 {
-	struct seen seen[64] = {{"", 0}};
+	struct config_lines lines = {text, 1, ""};
 	git_config_iterator *it = NULL;
 	git_config_entry *e;
 	int r = 0;
 
 	if (g->git_config_iterator_new(&it, cfg) < 0)
 		return git2_fail(g, err, "%s", name);
-	while (r == 0 && g->git_config_next(&e, it) == 0) {
-		size_t nth = count_seen(seen, ARRAY_LEN(seen), e->name);
-
-		r = on(data, e->name, e->value, config_find_line(text, e->name, nth));
-	}
+	while (r == 0 && g->git_config_next(&e, it) == 0)
+		r = on(data, e->name, e->value, config_next_line(&lines, e->name));
 	g->git_config_iterator_free(it);
 	return r;
 }
@@ -245,38 +250,58 @@ int config_read_git(const char *text, size_t len, const char *name, config_on_se
 struct target {
 	struct config *c;
 	struct config_source src;
-	const char *path;
 	struct err *err;
 };
 
 static int on_setting(void *data, const char *key, const char *value, int line)
 {
 	struct target *t = data;
-	AUTO_FREE char *origin = line ? xasprintf("%s:%d", t->path, line) : xstrdup(t->path);
 
-	t->src.origin = origin;
+	t->src.line = line;
 	return config_set(t->c, &t->src, key, value, t->err);
+}
+
+static int take_text(struct target *to, const char *text, size_t len)
+{
+	int r = check_text(to->src.file, text, len, to->err);
+
+	if (r < 0)
+		return r;
+	r = config_read_plain(text, on_setting, to);
+	return r == -ENOTSUP ? config_read_git(text, len, to->src.file, on_setting, to, to->err)
+			     : r;
 }
 
 int config_read_file(struct config *c, enum config_level level, const char *path,
 		     const struct config_spec *spec, struct err *err)
 {
-	struct target to = {.c = c, .src = {.level = level}, .path = path, .err = err};
+	struct target to = {.c = c, .src = {.level = level, .file = path}, .err = err};
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
-	int r;
+	int r = read_text(path, level, spec, &text, &len, err);
 
-	if (level == CONFIG_PROJECT)
-		to.src.base = spec->folder;
-	r = read_text(level, path, spec, &text, &len, err);
 	if (r == -ENOENT && level != CONFIG_FILE)
 		return 0;
+	if (r == -ENOENT)
+		return err_set(err, r, "read configuration %s", path);
+	return r < 0 ? r : take_text(&to, text, len);
+}
+
+int config_read_project(struct config *c, const char *path, const struct config_spec *spec,
+			struct err *err)
+{
+	struct target to = {.c = c,
+			    .src = {.level = CONFIG_PROJECT, .file = path, .base = spec->folder},
+			    .err = err};
+	AUTO_FREE char *text = NULL;
+	enum config_trust trust;
+	size_t len = 0;
+	int r = config_project_text(path, &text, &len, err);
+
 	if (r < 0)
-		return r;
-	assert(text);
-	r = check_text(path, text, len, err);
-	if (r < 0)
-		return r;
-	r = config_read_plain(text, on_setting, &to);
-	return r == -ENOTSUP ? config_read_git(text, len, path, on_setting, &to, err) : r;
+		return r == -ENOENT ? 0 : r;
+	trust = config_trust_of(spec->state_dir, spec->folder, text, len);
+	config_set_trust(c, trust);
+	to.src.untrusted = trust != TRUST_GIVEN;
+	return take_text(&to, text, len);
 }

@@ -9,13 +9,13 @@
 /*
  * Opening libgit2 costs 10 ms of processor time (measured: half of it its OpenSSL starting up), two
  * thirds of what a whole start may take. Nearly every file is headers, plain settings and comments,
- * one a line: those are read here. Anything else - quotes, escapes, continued lines, subsections,
- * a comment behind a value, bad syntax - is libgit2's, from the first line on. fuzz_config.c holds
+ * one a line: those are read here. Anything else - quotes, escapes, continued lines, a comment
+ * behind a value, bad syntax - is libgit2's, from the first line on. fuzz_config.c holds
  * the two against each other.
  */
 struct plain {
-	char section[64];
-	char key[128];
+	char section[320]; /* "section" or "section.subsection" */
+	char key[384];
 	char value[1024];
 	bool has_value;
 };
@@ -39,21 +39,38 @@ static size_t read_name(const char *p, const char *end, char *out, size_t size)
 	return n;
 }
 
+/* [section] or [section "subsection"] */
 static enum line_kind read_header(struct plain *s, const char *p, const char *end)
 {
-	size_t n = read_name(p + 1, end, s->section, sizeof(s->section));
+	size_t n = read_name(++p, end, s->section, sizeof(s->section));
+	size_t len;
 
-	return n && p + 1 + n + 1 == end && end[-1] == ']' ? LINE_NOTHING : LINE_UNUSUAL;
+	if (!n || end[-1] != ']')
+		return LINE_UNUSUAL;
+	p += n;
+	if (p + 1 == end)
+		return LINE_NOTHING;
+	if (*p++ != ' ' || *p++ != '"' || end - p < 3 || end[-2] != '"')
+		return LINE_UNUSUAL;
+	len = (size_t)(end - 2 - p);
+	if (n + 1 + len >= sizeof(s->section) || memchr(p, '"', len) || memchr(p, '[', len) ||
+	    memchr(p, ']', len))
+		return LINE_UNUSUAL;
+	s->section[n] = '.';
+	memcpy(s->section + n + 1, p, len);
+	s->section[n + 1 + len] = '\0';
+	return LINE_NOTHING;
 }
 
 static enum line_kind read_setting(struct plain *s, const char *p, const char *end)
 {
-	char name[sizeof(s->key) - sizeof(s->section)];
-	size_t n = read_name(p, end, name, sizeof(name));
+	size_t at = strlen(s->section) + 1;
+	size_t n = read_name(p, end, s->key + at, sizeof(s->key) - at);
 
 	if (n == 0 || !isalpha((unsigned char)*p) || !*s->section)
 		return LINE_UNUSUAL;
-	snprintf(s->key, sizeof(s->key), "%s.%s", s->section, name);
+	memcpy(s->key, s->section, at - 1);
+	s->key[at - 1] = '.';
 	p += n;
 	while (p < end && *p == ' ')
 		p++;
@@ -74,18 +91,22 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 /* One line without its newline. */
 static enum line_kind read_line(struct plain *s, const char *p, const char *end)
 {
+	bool special = false, quoted = false;
+
 	while (p < end && (*p == ' ' || *p == '\t'))
 		p++;
 	while (end > p && end[-1] == ' ')
 		end--;
-	for (const char *c = p; c < end; c++)
+	for (const char *c = p; c < end; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '\\')
 			return LINE_UNUSUAL;
+		special = special || *c == '#' || *c == ';';
+		quoted = quoted || *c == '"';
+	}
 	if (p == end || *p == '#' || *p == ';')
 		return LINE_NOTHING;
-	for (const char *c = p; c < end; c++)
-		if (strchr("\"#;", *c))
-			return LINE_UNUSUAL;
+	if (special || (quoted && *p != '['))
+		return LINE_UNUSUAL;
 	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end);
 }
 

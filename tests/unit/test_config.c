@@ -213,7 +213,9 @@ static void plain_or_not(void **state)
 {
 	static const char *const unusual[] = {
 		"[ui]\n\tmouse = on\n\ttheme = \"x\"\n",
-		"[ui]\nmouse = on\n[a \"b\"]\n",
+		"[ui]\nmouse = on\n[a \"b\\\"\"]\n",
+		"[ui]\nmouse = on\n[a \"\"]\n",
+		"[ui]\nmouse = on\n[a b]\n",
 		"[ui]\nmouse = on # no\n",
 		"[ui] mouse = on\n",
 		"[ui]\nmouse = o\\\nn\n",

@@ -1,0 +1,89 @@
+/* trust - which content of a folder's `.cordon.conf` the human has read and trusts. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <sha256.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/config/config_priv.h"
+
+/*
+ * A record is a file in the state folder, which the sandbox does not see: the hash of the content
+ * and the folder, a line each. It is about bytes: a file that has changed by one is a stranger's
+ * again. What is parsed is what was hashed.
+ */
+#define RECORD_MAX 8192
+
+static char *record_dir(const char *state_dir)
+{
+	return path_join(state_dir, "trust");
+}
+
+static char *record_of(const char *folder, const char *text, size_t len)
+{
+	char hex[SHA256_DIGEST_STRING_LENGTH];
+
+	SHA256Data((const uint8_t *)text, len, hex);
+	return xasprintf("%s\n%s\n", hex, folder);
+}
+
+enum config_trust config_trust_of(const char *state_dir, const char *folder, const char *text,
+				  size_t len)
+{
+	AUTO_FREE char *want = record_of(folder, text, len);
+	AUTO_FREE char *dir = state_dir ? record_dir(state_dir) : NULL;
+	AUTO_FREE char *label = path_label(folder);
+	AUTO_FREE char *path = dir ? path_join(dir, label) : NULL;
+	AUTO_FREE char *have = NULL;
+	size_t n;
+
+	if (!path || io_read_file(AT_FDCWD, path, RECORD_MAX, &have, &n) < 0)
+		return TRUST_UNKNOWN;
+	if (n == strlen(want) && memcmp(have, want, n) == 0)
+		return TRUST_GIVEN;
+	/* Another folder's whose label is the same, or an older content. */
+	return n > 65 && str_eq(have + 65, want + 65) ? TRUST_CHANGED : TRUST_UNKNOWN;
+}
+
+int config_trust_give(const char *state_dir, const char *folder, char **ret, struct err *err)
+{
+	AUTO_FREE char *path = path_join(folder, ".cordon.conf");
+	AUTO_FREE char *dir = record_dir(state_dir);
+	AUTO_FREE char *label = path_label(folder);
+	AUTO_FREE char *record = NULL;
+	AUTO_FREE char *text = NULL;
+	AUTO_CLOSE int fd = -1;
+	size_t len = 0;
+	int r = config_project_text(path, &text, &len, err);
+
+	if (r == -ENOENT)
+		return err_say(err, r, "%s: there is none: nothing to trust", path);
+	if (r < 0)
+		return r;
+	record = record_of(folder, text, len);
+	r = io_mkdir_p(AT_FDCWD, dir, 0700);
+	if (r < 0)
+		return err_set(err, r, "make '%s'", dir);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, -errno, "open '%s'", dir);
+	r = io_write_file(fd, label, 0600, record, strlen(record), true);
+	if (r < 0)
+		return err_set(err, r, "write '%s/%s'", dir, label);
+	*ret = take_ptr(&text);
+	return 0;
+}
+
+int config_trust_take(const char *state_dir, const char *folder, struct err *err)
+{
+	AUTO_FREE char *dir = record_dir(state_dir);
+	AUTO_FREE char *label = path_label(folder);
+	AUTO_FREE char *path = path_join(dir, label);
+
+	if (unlink(path) == 0)
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : err_set(err, -errno, "remove '%s'", path);
+}
