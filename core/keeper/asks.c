@@ -224,10 +224,17 @@ void asks_answer(struct keeper *k, uint64_t id, enum wire_answer answer)
 		safeguard_answer(k, q->held, answer);
 		return;
 	}
-	if (answer == ANSWER_SESSION || answer == ANSWER_DENY_SESSION)
-		policy_remember(k->policy, q->path, false, allow);
-	else if (answer == ANSWER_SESSION_TREE)
-		policy_remember(k->policy, q->tree, true, true);
+	if (answer == ANSWER_SESSION || answer == ANSWER_DENY_SESSION) {
+		policy_answer(k->policy, RULE_WRITE, q->path,
+			      &(struct answer){.allow = allow, .scope = SCOPE_SESSION});
+	} else if (answer == ANSWER_SESSION_TREE) {
+		AUTO_FREE char *tree = xasprintf("%s/", q->tree);
+
+		policy_answer(k->policy, RULE_WRITE, tree,
+			      &(struct answer){.allow = true,
+					       .scope = SCOPE_SESSION,
+					       .extent = EXTENT_TREE});
+	}
 	if (!q->n_waiting) {
 		q->answered = true;
 		q->allow = allow;

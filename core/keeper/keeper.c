@@ -266,7 +266,7 @@ static int launch(struct keeper *k, int *status, struct err *err)
 	keeper_umask(k, 077);
 	if (spec->backend && spec->lock)
 		r = lock_folders(k, err);
-	if (r == 0 && spec->backend && !spec->headless)
+	if (r == 0 && spec->backend && (!spec->headless || policy_writes_outside(k->policy)))
 		r = outside_start(k, err);
 	if (r == 0 && !spec->backend)
 		return spec->confine ? spec->confine(k, err) : 0;

@@ -1,198 +1,91 @@
-/* policy - what may be written, what is hidden: built-in lists, settings, session answers. */
+/* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/policy_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 
 #define POLICY_MAX_ANSWERS 10000
 
-/*
- * Below $HOME: keys, tokens, cookies. What exists of it does not exist inside. All begin with a
- * dot, which protect_is_candidate() looks for.
- */
-static const char *const hidden_in_home[] = {
-	".ssh",
-	".aws",
-	".gnupg",
-	".azure",
-	".kube",
-	".oci",
-	".docker/config.json",
-	".docker/contexts",
-	".netrc",
-	".npmrc",
-	".pypirc",
-	".git-credentials",
-	".config/git/credentials",
-	".config/gcloud",
-	".config/gh/hosts.yml",
-	".config/hub",
-	".config/glab-cli",
-	".config/doctl",
-	".config/op",
-	".config/1Password",
-	".config/Bitwarden",
-	".config/Bitwarden CLI",
-	".config/sops",
-	".config/age",
-	".config/containers/auth.json",
-	".config/rclone",
-	".config/helm",
-	".cargo/credentials",
-	".cargo/credentials.toml",
-	".gem/credentials",
-	".m2/settings.xml",
-	".gradle/gradle.properties",
-	".composer/auth.json",
-	".terraform.d/credentials.tfrc.json",
-	".vault-token",
-	".pgpass",
-	".my.cnf",
-	".boto",
-	".s3cfg",
-	".password-store",
-	".local/share/keyrings",
-	".local/share/kwalletd",
-	".local/share/pass",
-	".mozilla",
-	".thunderbird",
-	".config/google-chrome",
-	".config/google-chrome-beta",
-	".config/chromium",
-	".config/BraveSoftware",
-	".config/microsoft-edge",
-	".config/vivaldi",
-	".config/opera",
-	".config/Signal",
-	".config/Slack",
-	".config/discord",
-	".var/app/org.mozilla.firefox",
-	".var/app/com.google.Chrome",
-	".bash_history",
-	".zsh_history",
-	".python_history",
-	".psql_history",
-	".mysql_history",
-	".node_repl_history",
-	".local/share/fish/fish_history",
-};
-
-static const char *const hidden_in_snap[] = {"snap/firefox", "snap/chromium"};
-
-/* Places that belong to the system, not to a person: nothing to ask about. */
-static const char *const system_trees[] = {
-	"/bin", "/boot", "/dev", "/etc",  "/lib", "/lib32", "/lib64", "/libx32", "/nix",
-	"/opt", "/proc", "/run", "/sbin", "/sys", "/usr",   "/var",   "/snap",
-};
-
-static const char hidden_reason[] = "it is hidden from the sandbox";
-static const char secret_reason[] = "its name says that it holds secrets";
-
-struct answer {
-	char *path;
-	bool tree, allow;
-	const char *reason; /* policy_protect(): verdict is ASK */
-};
-
-struct policy {
-	char *home;
-	char **hidden;
-	size_t n_hidden;
-	size_t n_builtin; /* of those, the first ones: hidden_in_home */
-	struct answer *answers;
-	size_t n_answers;
-	struct answer *guarded;
-	size_t n_guarded;
-	struct buf *scratch; /* folded path, kept between calls */
-};
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void hide(struct policy *p, char *path)
+/* What the human named to be worked in, or looked at, may be read. */
+static void grant_folders(struct policy *p, const char *const *list, const char *option)
 {
-	p->hidden = xrealloc(p->hidden, (p->n_hidden + 1) * sizeof(*p->hidden));
-	p->hidden[p->n_hidden++] = path;
-}
+	for (; list && *list; list++) {
+		const struct rule rule = {.verdict = RULE_ALLOW,
+					  .level = LEVEL_OPTION,
+					  .kinds = 1u << RULE_READ | 1u << RULE_EXEC |
+						   1u << RULE_UNIX,
+					  .pattern = *list,
+					  .file = option};
 
-/*
- * A link to a secret hides nothing while the secret itself is in sight. Called at every start, and
- * most of the list is not there: what lies below the same missing directory is not looked for.
- */
-static void hide_targets(struct policy *p)
-{
-	AUTO_FREE char *missing = NULL;
-
-	for (size_t i = 0, n = p->n_hidden; i < n; i++) {
-		const char *slash = strrchr(p->hidden[i], '/');
-		char *real;
-
-		if (missing && path_is_beneath(p->hidden[i], missing))
-			continue;
-		if (access(p->hidden[i], F_OK) == 0) {
-			real = realpath(p->hidden[i], NULL);
-			if (real && !str_eq(real, p->hidden[i]))
-				hide(p, real);
-			else
-				free(real);
-			continue;
-		}
-		free(missing);
-		missing = xstrndup(p->hidden[i], (size_t)(slash - p->hidden[i]));
-		if (access(missing, F_OK) == 0)
-			util_free_ptr(&missing);
+		rules_place_path(p->rules, rules_add(p->rules, &rule), *list, "/**");
 	}
 }
 
-/* cordon's own folders: the undo store, the audit log and the settings are not the agent's. */
-static void hide_own(struct policy *p, const char *variable, const char *usual)
+static void first_error(void *data, const char *file, int line, const char *words)
 {
-	const char *set = getenv(variable);
+	struct err *err = data;
 
-	if (set && *set == '/')
-		hide(p, xasprintf("%s/cordon", set));
+	if (err->code)
+		return;
+	if (line)
+		err_say(err, -EINVAL, "%s:%d: %s", file, line, words);
 	else
-		hide(p, xasprintf("%s/%s/cordon", p->home, usual));
+		err_say(err, -EINVAL, "%s: %s", file, words);
 }
 
-int policy_new(struct policy **ret, const struct config *c, const char *home, struct err *err)
+static int load_rules(struct policy *p, const struct policy_spec *spec, struct err *err)
+{
+	const struct rules_scope scope = {p->home, spec->folders};
+	struct err first = {0};
+
+	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
+		places_add(&p->folders, path_clean(spec->folders[i]));
+	grant_folders(p, spec->folders, "working folder");
+	grant_folders(p, spec->read_only, "--ro");
+	if (!spec->config ||
+	    rules_load(p->rules, p->untrusted, spec->config, &scope, first_error, &first))
+		return 0;
+	return err_say(err, -EINVAL, "%s", first.text);
+}
+
+int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *err)
 {
 	struct policy *p;
-	const char *const *list;
-	size_t n;
+	int r;
 
-	if (!home || *home != '/')
+	if (!spec->home || *spec->home != '/')
 		return err_say(err, -EINVAL, "HOME is not an absolute path: set it");
 	p = xcalloc(1, sizeof(*p));
-	p->home = path_clean(home);
-	p->scratch = xcalloc(1, sizeof(*p->scratch));
-	*p->scratch = (struct buf)BUF_INIT;
-	for (size_t i = 0; i < ARRAY_LEN(hidden_in_home); i++)
-		hide(p, path_join(p->home, hidden_in_home[i]));
-	p->n_builtin = p->n_hidden;
-	for (size_t i = 0; i < ARRAY_LEN(hidden_in_snap); i++)
-		hide(p, path_join(p->home, hidden_in_snap[i]));
-	hide_own(p, "XDG_STATE_HOME", ".local/state");
-	hide_own(p, "XDG_CONFIG_HOME", ".config");
-	n = c ? config_list(c, "sandbox.hide", &list) : 0;
-	for (size_t i = 0; i < n; i++)
-		hide(p, xstrdup(list[i]));
-	hide_targets(p);
+	p->home = path_clean(spec->home);
+	p->scratch = (struct buf)BUF_INIT;
+	p->rules = rules_new();
+	p->untrusted = rules_new();
+	p->dynamic = spec->dynamic;
+	hidden_collect(p, spec);
+	r = load_rules(p, spec, err);
+	if (r < 0) {
+		policy_free(p);
+		return r;
+	}
+	if (p->dynamic) {
+		places_find_gated(&p->gated, spec, p->home);
+		places_find_usual(&p->usual, spec, p->home);
+	}
+	grant_collect(p);
 	*ret = p;
 	return 0;
-}
-
-static void answers_free(struct answer *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(list[i].path);
-	free(list);
 }
 
 void policy_free(struct policy *p)
@@ -202,46 +95,110 @@ void policy_free(struct policy *p)
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
 	free(p->hidden);
-	answers_free(p->answers, p->n_answers);
-	answers_free(p->guarded, p->n_guarded);
-	buf_done(p->scratch);
-	free(p->scratch);
+	for (size_t i = 0; i < p->n_guarded; i++)
+		free(p->guarded[i].path);
+	free(p->guarded);
+	free(p->given);
+	rules_free(p->rules);
+	rules_free(p->untrusted);
+	places_done(&p->folders);
+	places_done(&p->gated);
+	places_done(&p->usual);
+	places_done(&p->granted);
+	buf_done(&p->scratch);
 	free(p->home);
 	free(p);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static bool answer_covers(const struct answer *a, const char *path)
+int64_t policy_now(void)
 {
-	return a->tree ? path_is_beneath(path, a->path) : str_eq(a->path, path);
+	return clock_wall_us() / 1000000;
 }
 
-/* The newest answer that covers the path. */
-static const struct answer *find_answer(const struct policy *p, const char *path)
+bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent)
 {
-	for (size_t i = p->n_answers; i > 0; i--)
-		if (answer_covers(&p->answers[i - 1], path))
-			return &p->answers[i - 1];
-	return NULL;
+	AUTO_FREE char *dir = answer_dir(path);
+
+	if (extent == EXTENT_EXACT)
+		return true;
+	if (path_is_beneath(p->home, dir) || places_depth(dir) < 2)
+		return false;
+	for (size_t i = 0; extent == EXTENT_TREE && i < p->n_hidden; i++)
+		if (path_is_beneath(p->hidden[i], dir))
+			return false;
+	return true;
 }
 
-void policy_remember(struct policy *p, const char *path, bool tree, bool allow)
+static void forget_at(struct policy *p, size_t i)
 {
-	struct answer *a;
+	rules_remove(p->rules, p->given[i].rule);
+	p->given[i] = p->given[--p->n_given];
+}
+
+/* An older answer about the same. */
+static void forget_same(struct policy *p, const struct rule *rule)
+{
+	for (size_t i = 0; i < p->n_given; i++) {
+		const struct rule *old = rules_at(p->rules, p->given[i].rule);
+
+		if (old->kinds == rule->kinds && str_eq(old->pattern, rule->pattern)) {
+			forget_at(p, i);
+			return;
+		}
+	}
+}
+
+uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
+		       const struct answer *a)
+{
+	bool offered = policy_extent_offered(p, path, a->extent);
+	struct rule rule = {.verdict = a->allow ? RULE_ALLOW : RULE_DENY,
+			    .level = LEVEL_SESSION,
+			    .kinds = 1u << kind,
+			    .until = a->until};
+	char *patterns[2];
 
 	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
-	if (p->n_answers >= POLICY_MAX_ANSWERS)
-		return;
-	p->answers = xrealloc(p->answers, (p->n_answers + 1) * sizeof(*p->answers));
-	a = &p->answers[p->n_answers++];
-	*a = (struct answer){path_clean(path), tree, allow, NULL};
+	if (a->scope == SCOPE_ONCE || p->n_given >= POLICY_MAX_ANSWERS)
+		return 0;
+	/* What may be run may be read: scripts are, by their interpreters. */
+	if (kind == RULE_EXEC && a->allow)
+		rule.kinds |= 1u << RULE_READ;
+	rule.id = ++p->last_id;
+	answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
+	rule.pattern = patterns[0];
+	forget_same(p, &rule);
+	p->given = xrealloc(p->given, (p->n_given + 1) * sizeof(*p->given));
+	p->given[p->n_given] = (struct given){rule.id, rules_add(p->rules, &rule)};
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		AUTO_FREE char *pattern = patterns[i];
+		const char *why;
+
+		/* Too deep to be a pattern: nothing is granted, and it is asked again. */
+		if (pattern && !rules_place(p->rules, p->given[p->n_given].rule, pattern, &why))
+			rule.id = 0;
+	}
+	p->n_given++;
+	return rule.id;
+}
+
+bool policy_revoke(struct policy *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->n_given; i++) {
+		if (p->given[i].id != id)
+			continue;
+		forget_at(p, i);
+		return true;
+	}
+	return false;
 }
 
 void policy_protect(struct policy *p, const char *path, const char *reason)
 {
 	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
-	p->guarded[p->n_guarded++] = (struct answer){path_clean(path), true, false, reason};
+	p->guarded[p->n_guarded++] = (struct guarded){path_clean(path), reason};
 }
 
 static void learn_from(struct policy *p, const char *file, const char *folder)
@@ -272,165 +229,4 @@ void policy_learn_hooks(struct policy *p, const char *folder)
 
 	learn_from(p, own, folder);
 	learn_from(p, global, folder);
-}
-
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-bool policy_name_is_secret(const struct policy *p, const char *name)
-{
-	static const char *const harmless[] = {".example", ".sample",	".template",
-					       ".dist",	   ".defaults", ".schema"};
-
-	(void)p;
-	if (strncmp(name, ".env", 4) != 0 || (name[4] && name[4] != '.'))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
-		if (str_ends(name, harmless[i]))
-			return false;
-	return true;
-}
-
-static bool is_hidden(const struct policy *p, const char *path, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		if (path_is_beneath(path, p->hidden[i]))
-			return true;
-	return false;
-}
-
-/* Would renaming this carry a hidden place along? What is in ~/.config would show elsewhere. */
-static bool holds_hidden(const struct policy *p, const char *path)
-{
-	bool all = protect_is_candidate(path) || path_is_beneath(p->home, path);
-
-	for (size_t i = all ? 0 : p->n_builtin; i < p->n_hidden; i++)
-		if (path_is_beneath(p->hidden[i], path))
-			return true;
-	return false;
-}
-
-static enum policy_verdict check_guarded(const struct policy *p, enum policy_act act,
-					 const char *path, const char **ret_reason)
-{
-	if (act == POLICY_MKDIR || act == POLICY_REMOVE)
-		return POLICY_ALLOW;
-	for (size_t i = 0; i < p->n_guarded; i++) {
-		const struct answer *g = &p->guarded[i];
-
-		/* META is the mode bits of what the host runs; above it only renames matter. */
-		if (answer_covers(g, path) ||
-		    (act != POLICY_META && path_is_beneath(g->path, path))) {
-			*ret_reason = g->reason;
-			return POLICY_ASK;
-		}
-	}
-	return POLICY_ALLOW;
-}
-
-static bool has_component(const char *path, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *at = path; (at = strstr(at, name)); at++)
-		if (at > path && at[-1] == '/' && (at[n] == '/' || at[n] == '\0'))
-			return true;
-	return false;
-}
-
-static enum policy_verdict check_builtin(const struct policy *p, enum policy_act act,
-					 const char *path, const char **ret_reason)
-{
-	const char *leaf, *below;
-
-	if (!protect_is_candidate(path))
-		return POLICY_ALLOW;
-	below = path_below(path, p->home);
-	if (below && *below == '.' && is_hidden(p, path, 0, p->n_builtin)) {
-		*ret_reason = hidden_reason;
-		return POLICY_HIDE;
-	}
-	buf_clear(p->scratch);
-	names_fold_path(p->scratch, path);
-	if (has_component(p->scratch->data, ".cordon")) {
-		*ret_reason = "it is an undo store of cordon's";
-		return POLICY_HIDE;
-	}
-	leaf = strrchr(p->scratch->data, '/');
-	if (leaf && act != POLICY_MKDIR && policy_name_is_secret(p, leaf + 1)) {
-		*ret_reason = secret_reason;
-		return POLICY_HIDE;
-	}
-	return protect_check(act, p->scratch->data, path_base(path), ret_reason);
-}
-
-enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
-				 const char **ret_reason)
-{
-	const struct answer *a;
-	enum policy_verdict v;
-
-	*ret_reason = hidden_reason;
-	if (is_hidden(p, path, p->n_builtin, p->n_hidden) ||
-	    ((act == POLICY_RENAME_FROM || act == POLICY_RENAME_TO) && holds_hidden(p, path)))
-		return POLICY_HIDE;
-	*ret_reason = NULL;
-	v = check_builtin(p, act, path, ret_reason);
-	if (v == POLICY_ALLOW && p->n_guarded)
-		v = check_guarded(p, act, path, ret_reason);
-	if (v == POLICY_HIDE || p->n_answers == 0)
-		return v;
-	/* No answer about a tree uncovers what is hidden in it. */
-	a = find_answer(p, path);
-	if (!a || (a->allow && v == POLICY_ALLOW))
-		return v;
-	*ret_reason =
-		a->allow ? "you allowed it for this session" : "you denied it for this session";
-	return a->allow ? POLICY_ALLOW : POLICY_DENY;
-}
-
-bool policy_vet(const struct policy *p, const char *path, const char *data, size_t len)
-{
-	return policy_vet_change(p, path, NULL, 0, data, len);
-}
-
-bool policy_vet_change(const struct policy *p, const char *path, const char *old, size_t old_len,
-		       const char *data, size_t len)
-{
-	const char *reason;
-
-	return policy_check(p, POLICY_RENAME_TO, path, &reason) == POLICY_VET &&
-	       vet_git_config(data, len, old, old_len);
-}
-
-enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
-					 const char **ret_reason)
-{
-	const struct answer *a = find_answer(p, path);
-
-	*ret_reason = hidden_reason;
-	if (is_hidden(p, path, 0, p->n_hidden))
-		return POLICY_HIDE;
-	*ret_reason = a && a->allow ? "you allowed it for this session"
-		      : a	    ? "you denied it for this session"
-				    : "it lies outside the working folder";
-	if (a)
-		return a->allow ? POLICY_ALLOW : POLICY_DENY;
-	if (path_is_beneath(path, p->home) && !str_eq(p->home, "/"))
-		return POLICY_ASK;
-	*ret_reason = "it belongs to the system";
-	if (!strchr(path + 1, '/')) /* a new name in / */
-		return POLICY_DENY;
-	for (size_t i = 0; i < ARRAY_LEN(system_trees); i++)
-		if (path_is_beneath(path, system_trees[i]))
-			return POLICY_DENY;
-	if (path_is_beneath(path, "/root")) /* not ours, or $HOME would have said so */
-		return POLICY_DENY;
-	*ret_reason = "it lies outside the working folder";
-	return POLICY_ASK;
-}
-
-size_t policy_hidden(const struct policy *p, const char *const **ret)
-{
-	*ret = (const char *const *)p->hidden;
-	return p->n_hidden;
 }

@@ -1,11 +1,13 @@
-/* policy - what may be written, what is hidden: built-in lists, settings, session answers. */
+/* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
+#include "core/policy/answer.h"
 
 struct config;
 struct policy;
+struct rules;
 
 enum policy_verdict {
 	POLICY_ALLOW,
@@ -26,6 +28,18 @@ enum policy_act {
 	POLICY_META,	    /* mode, owner, times, attributes */
 };
 
+/* What a policy is about. Borrowed until policy_new() returns, but for config. */
+struct policy_spec {
+	const struct config *config; /* settings and rules; NULL: built-in ones only */
+	const char *home;	     /* $HOME, absolute */
+	/* NULL or NULL-terminated; absolute and resolved. */
+	const char *const *folders;   /* working folders */
+	const char *const *read_only; /* --ro, --overlay: may be read too */
+	const char *const *hidden;    /* --hide */
+	const char *path;	      /* $PATH, NULL: none; for policy_granted() */
+	bool dynamic;		      /* reads of gated trees that nothing grants are asked */
+};
+
 /*
  * Life:    policy_new() -> policy_free(). Session answers may be added while it lives.
  * Threads: one owner.
@@ -33,9 +47,15 @@ enum policy_act {
  *          but the resolved place.
  * Names are compared as the most forgiving file system would: case folded, Unicode decomposed,
  * invisible characters, trailing dots and blanks, and short names of vfat looked through.
+ * Errors:  a bad rule is -EINVAL and "FILE:LINE: ...": nothing is left out silently.
+ *
+ * What decides: rules.h says which of several rules does. Built-in protection gives way to a rule
+ * that names the place itself or something nearer to it, and to an answer of the session; what is
+ * hidden gives way to the former only; cordon's own folders and what sandbox.hide and --hide name
+ * stay hidden. Where a stricter rule and built-in protection both apply, the stricter counts; rules
+ * of an untrusted project file can only make things stricter.
  */
-int policy_new(struct policy **ret, const struct config *c, const char *home, struct err *err)
-	MUST_USE;
+int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *err) MUST_USE;
 void policy_free(struct policy *p); /* NULL is a no-op */
 
 /* reason (words for the prompt and the audit log) is borrowed and valid until policy_free(); it is
@@ -55,8 +75,24 @@ bool policy_vet_change(const struct policy *p, const char *path, const char *old
 enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
 					 const char **ret_reason);
 
-/* An answer for the rest of the session: exactly this path, or the whole tree below it. */
-void policy_remember(struct policy *p, const char *path, bool tree, bool allow);
+/* What the rules say of reading (executing, connecting to) an object; path resolved, absolute and
+ * clean. Never POLICY_VET. */
+enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,
+				      const char **ret_reason);
+
+/*
+ * A human's answer as a rule for this session. path is the object that was asked for, with a `/` at
+ * the end when it is a directory: EXTENT_DIR and EXTENT_TREE are then about it, else about the
+ * directory that holds it. An answer replaces an older one about the same. The id is for
+ * policy_revoke(); 0: SCOPE_ONCE is not kept, nor more than 10 000 answers.
+ */
+uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
+		       const struct answer *a);
+bool policy_revoke(struct policy *p, uint64_t id);
+/* May an answer about this object be given for that extent? Not for a home directory, `/`, or what
+ * holds a hidden place: policy_answer() takes such an answer for EXTENT_EXACT. */
+bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
+
 /* Treat this path and everything below it as protected, as core.hooksPath of a repository is.
  * reason must live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);
@@ -65,7 +101,37 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
  * when it lies in the folder. Settings that are written in an unusual way are not understood. */
 void policy_learn_hooks(struct policy *p, const char *folder);
 
-/* Hidden or secret paths, absolute, whether they exist or not: those under $HOME and elsewhere. */
+/* Hidden or secret paths, absolute, whether they exist or not: built in, from settings, and single
+ * places outside gated trees that rules do not let be read or run. */
 size_t policy_hidden(const struct policy *p, const char *const **ret);
+/* Trees where reading is not granted by default: $HOME, other people's, other disks, and all of /
+ * that is no system directory. Resolved, existing, none beneath another; none in static mode. */
+size_t policy_gated(const struct policy *p, const char *const **ret);
+/* Existing directories and plain files beneath gated trees that may be read as a whole, all the
+ * time: to be shown natively. Hidden paths may lie beneath; the spec's own lists are left out. */
+size_t policy_granted(const struct policy *p, const char *const **ret);
+/* May a rule hide something beneath this directory, that policy_check_read() must be asked about?
+ */
+bool policy_restricts(const struct policy *p, const char *dir);
+/* A rule of the human's lets something outside the working folders be written: folders.c needs
+ * somebody to go there even when nobody can be asked. */
+bool policy_writes_outside(const struct policy *p);
 /* Secret by name inside a working folder (".env", ".env.local"; not ".env.example"). */
 bool policy_name_is_secret(const struct policy *p, const char *name);
+
+/* ---- for `cordon why` and `cordon policy` ---------------------------------------------------- */
+
+struct policy_finding {
+	const char *verdict; /* "allow", "ask", "deny", "hide" */
+	const char *words;   /* why */
+	const char *origin;  /* "built in", "FILE:LINE", "your answer" */
+	const char *rule;    /* its kinds and pattern as written; NULL: built in */
+	const char *lost;    /* why it does not decide; NULL: it does */
+};
+/* Everything that speaks about this, what decides first. path as above, outside or inside the
+ * working folders. Heap array; strings are the policy's. */
+size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
+		      struct policy_finding **ret);
+/* The rules in effect, for listing: those of trusted sources, and of a project file that is not. */
+void policy_rules(const struct policy *p, const struct rules **ret_trusted,
+		  const struct rules **ret_untrusted);

@@ -4,6 +4,7 @@
 
 #include "core/base/buf.h"
 #include "core/policy/policy.h"
+#include "core/policy/rules.h"
 
 /* ---- names.c: names as the most forgiving file system compares them ----------------------- */
 
@@ -16,9 +17,10 @@ void names_fold_path(struct buf *out, const char *path);
 
 /* False for nearly every path, at the cost of one pass over its bytes: nothing built in applies. */
 bool protect_is_candidate(const char *path);
-/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is. */
+/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is. *ret_depth: how
+ * many components name what is protected, for verdicts other than ALLOW. */
 enum policy_verdict protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
-				  const char **ret_reason);
+				  const char **ret_reason, unsigned *ret_depth);
 
 /* ---- vet.c ---------------------------------------------------------------------------------- */
 
@@ -29,3 +31,87 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 char *vet_find_hooks_path(const char *data, size_t len);
 /* vet_keys.c: one setting, key in lower case but for the subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
+
+/* ---- answer.c -------------------------------------------------------------------------------- */
+
+/* What an answer is about, as one or two patterns (ret[1] may be NULL). Heap strings. */
+void answer_patterns(const char *path, enum answer_extent extent, char *ret[2]);
+/* The directory that an extent is about. Heap string. */
+char *answer_dir(const char *path) MUST_USE;
+
+/* ---- places.c -------------------------------------------------------------------------------- */
+
+/* A list of heap strings, ended by NULL once non-empty. */
+struct places {
+	char **list;
+	size_t n;
+};
+void places_add(struct places *p, char *path);		    /* takes it */
+bool places_hold(const struct places *p, const char *path); /* it, or something above it */
+void places_done(struct places *p);
+/* What policy_gated() returns. */
+void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home);
+/* What dynamic mode grants by itself: harmless files in $HOME, and the directories of $PATH with
+ * what stands beside them. Resolved where they exist. */
+void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home);
+/* Number of components. */
+unsigned places_depth(const char *path);
+
+/* ---- policy.c -------------------------------------------------------------------------------- */
+
+struct guarded {
+	char *path;
+	const char *reason;
+};
+
+/* An answer of the session: one rule for each kind that it is about. */
+struct given {
+	uint64_t id;
+	uint32_t rule;
+};
+
+struct policy {
+	char *home;
+	char **hidden;
+	size_t n_hidden;
+	size_t n_builtin; /* of those, the first ones: below $HOME, a rule may uncover them */
+	size_t n_set;	  /* the rest up to here stays hidden; behind it are rules' */
+	struct guarded *guarded;
+	size_t n_guarded;
+	struct rules *rules;	 /* of trusted sources, and answers */
+	struct rules *untrusted; /* of the project: can only make things stricter */
+	struct places folders, gated, usual, granted;
+	bool dynamic, writes_outside;
+	struct given *given;
+	size_t n_given;
+	uint64_t last_id;
+	struct buf scratch; /* folded path, kept between calls */
+};
+
+int64_t policy_now(void); /* unix seconds */
+
+/* ---- hidden.c -------------------------------------------------------------------------------- */
+
+void hidden_collect(struct policy *p, const struct policy_spec *spec);
+void hidden_add(struct policy *p, char *path); /* takes it */
+
+/* ---- check.c --------------------------------------------------------------------------------- */
+
+/* What is built in says about a place. */
+struct builtin {
+	enum policy_verdict verdict;
+	const char *reason;
+	unsigned depth; /* components that name what is protected */
+	bool final;	/* no rule and no answer changes it */
+};
+struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path);
+struct builtin builtin_outside(const struct policy *p, const char *path);
+struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
+/* May this rule loosen what is built in? */
+bool builtin_gives_way(const struct builtin *b, const struct rule_match *m);
+enum policy_verdict verdict_of_rule(enum rule_verdict v);
+
+/* ---- grant.c --------------------------------------------------------------------------------- */
+
+/* From the rules: what policy_granted() and, besides the built-in ones, policy_hidden() return. */
+void grant_collect(struct policy *p);

@@ -349,7 +349,8 @@ static bool touches(const char *rest, const char *want, size_t n)
 	return rest[i] == '\0' && (i == 0 || want[i] == '/');
 }
 
-static bool tree_covers(const struct tree *t, const char *rest)
+/* *depth grows by the components of what is protected below the tree's own name. */
+static bool tree_covers(const struct tree *t, const char *rest, unsigned *depth)
 {
 	const char *want = t->below;
 
@@ -358,16 +359,19 @@ static bool tree_covers(const struct tree *t, const char *rest)
 	while (*want) {
 		size_t n = strcspn(want, " ");
 
-		if (touches(rest, want, n))
+		if (touches(rest, want, n)) {
+			*depth += 1 + (memchr(want, '/', n) != NULL);
 			return true;
+		}
 		want += n + (want[n] == ' ');
 	}
 	return false;
 }
 
-static enum policy_verdict check_tree(const struct tree *t, enum policy_act act, const char *rest)
+static enum policy_verdict check_tree(const struct tree *t, enum policy_act act, const char *rest,
+				      unsigned *depth)
 {
-	if (!tree_covers(t, rest))
+	if (!tree_covers(t, rest, depth))
 		return POLICY_ALLOW;
 	return guard(act, (t->flags & KEEP) && *rest);
 }
@@ -429,35 +433,51 @@ static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, con
 	return guard(act, str_eq(l->name, ".cordon.conf") || l->reason == agent);
 }
 
-enum policy_verdict protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
-				  const char **ret_reason)
+/* The strictest verdict so far; of several that say the same, the one about the nearest place. */
+struct worst {
+	enum policy_verdict verdict;
+	const char *reason;
+	unsigned depth;
+};
+
+static void keep_worst(struct worst *w, enum policy_verdict v, const char *reason, unsigned depth)
 {
-	enum policy_verdict worst = POLICY_ALLOW, v;
-	const char *leaf = leaf_of(folded), *reason;
+	if (v > w->verdict)
+		*w = (struct worst){v, reason, depth};
+	else if (v == w->verdict && depth > w->depth)
+		w->depth = depth;
+}
+
+enum policy_verdict protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
+				  const char **ret_reason, unsigned *ret_depth)
+{
+	struct worst w = {POLICY_ALLOW, NULL, 0};
+	const char *leaf = leaf_of(folded), *reason = NULL;
+	unsigned total = places_depth(folded), depth = 0;
 	bool in_git = false;
+	enum policy_verdict v;
 
 	for (const char *c = folded; *c; c = rest_of(c)) {
 		size_t n = strcspn(c, "/");
+		unsigned at = depth += n > 0;
 		const struct tree *t;
 
 		if (n >= 4 && memcmp(c + n - 4, ".git", 4) == 0) {
 			in_git = true;
 			v = check_git(act, rest_of(c), &reason);
+			at = component_is(rest_of(c), "hooks") ? at + 1 : total;
 		} else if (*c == '.' && (t = find_tree(c, n))) {
 			reason = t->reason;
-			v = check_tree(t, act, rest_of(c));
+			v = check_tree(t, act, rest_of(c), &at);
 		} else {
 			continue;
 		}
-		if (v > worst) {
-			worst = v;
-			*ret_reason = reason;
-		}
+		keep_worst(&w, v, reason, at);
 	}
 	v = check_leaf(act, leaf, raw_leaf, in_git, &reason);
-	if (v > worst) {
-		worst = v;
-		*ret_reason = reason;
-	}
-	return worst;
+	keep_worst(&w, v, reason, total);
+	if (w.verdict != POLICY_ALLOW)
+		*ret_reason = w.reason;
+	*ret_depth = w.depth;
+	return w.verdict;
 }

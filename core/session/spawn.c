@@ -32,13 +32,27 @@ static bool is_bulk(const char *name)
 	       str_eq(name, "target") || str_eq(name, "vendor");
 }
 
+/* May it not be read, by its name or by a rule? */
+static bool is_withheld(const struct spawn_plan *p, const char *dir, const char *name)
+{
+	AUTO_FREE char *path = NULL;
+	const char *reason;
+
+	if (!p->restricted && !policy_name_is_secret(p->policy, name))
+		return false;
+	if (str_eq(name, ".") || str_eq(name, ".."))
+		return false;
+	path = path_join(dir, name);
+	return policy_check_read(p->policy, RULE_READ, path, &reason) != POLICY_ALLOW;
+}
+
 static void find_secrets(struct spawn_plan *p, const char *dir, int depth, int *budget)
 {
 	AUTO_DIR DIR *d = opendir(dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)) && (*budget)-- > 0) {
-		if (e->d_name[0] == '.' && policy_name_is_secret(p->policy, e->d_name)) {
+		if (is_withheld(p, dir, e->d_name)) {
 			add_hidden(p, path_join(dir, e->d_name));
 		} else if (e->d_type == DT_DIR && depth > 1 && !str_eq(e->d_name, ".") &&
 			   !str_eq(e->d_name, "..") && !is_bulk(e->d_name)) {
@@ -56,19 +70,19 @@ static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec
 
 	for (size_t i = 0; i < n; i++)
 		add_hidden(p, xstrdup(list[i]));
-	for (size_t i = 0; spec->hidden && spec->hidden[i]; i++) {
-		add_hidden(p, xstrdup(spec->hidden[i]));
-		/* The mounts blank it inside; the keeper must not hand it out either. */
-		policy_remember(p->policy, spec->hidden[i], true, false);
-	}
 	for (size_t i = 0; spec->folders[i]; i++) {
 		int budget = SECRET_NAMES;
 
 		/* The undo store, where it had to be put into the folder. */
 		add_hidden(p, path_join(spec->folders[i], ".cordon"));
+		p->restricted = policy_restricts(p->policy, spec->folders[i]);
 		find_secrets(p, spec->folders[i], SECRET_DEPTH, &budget);
 	}
 	p->spec.hidden = (const char *const *)p->hidden;
+	if (policy_gated(p->policy, &list))
+		p->spec.gated = list;
+	if (policy_granted(p->policy, &list))
+		p->spec.granted = list;
 }
 
 /*
@@ -106,6 +120,21 @@ static enum read_gate read_gate_of(const struct config *c)
 	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
 }
 
+static int new_policy(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
+{
+	const struct policy_spec about = {
+		.config = spec->config,
+		.home = spec->home,
+		.folders = spec->folders,
+		.read_only = spec->read_only,
+		.hidden = spec->hidden,
+		.path = getenv("PATH"),
+		.dynamic = spec->dynamic,
+	};
+
+	return policy_new(&p->policy, &about, err);
+}
+
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err)
 {
@@ -113,7 +142,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	const char *const *extra = NULL;
 	int r;
 
-	r = policy_new(&p->policy, spec->config, spec->home, err);
+	r = new_policy(p, spec, err);
 	if (r < 0) {
 		spawn_plan_free(p);
 		return r;

@@ -17,6 +17,7 @@ struct spawn_plan {
 	char **env;
 	char **hidden;
 	size_t n_hidden;
+	bool restricted; /* rules may hide single files of the folder that is looked at */
 };
 
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,

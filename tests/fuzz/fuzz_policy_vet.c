@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = (const char *)data;
 	size_t half = size / 2;
 
-	if (!p && policy_new(&p, NULL, "/home/u", NULL) < 0)
+	if (!p && policy_new(&p, &(struct policy_spec){.home = "/home/u"}, NULL) < 0)
 		abort();
 	if (policy_vet(p, "/w/.git/config", text, size))
 		second_opinion(text, size);

@@ -79,7 +79,7 @@ static int setup(void **state)
 	f->folders[0] = f->folder;
 	f->argv[0] = "agent";
 	f->spawn.argv = f->argv;
-	assert_int_equal(policy_new(&f->policy, NULL, f->home, &err), 0);
+	assert_int_equal(policy_new(&f->policy, &(struct policy_spec){.home = f->home}, &err), 0);
 	*state = the = f;
 	return 0;
 }

@@ -89,7 +89,7 @@ static int setup(void **state)
 	f->state = path_join(f->root, "state");
 	assert_int_equal(mkdir(f->folder, 0755), 0);
 	assert_int_equal(mkdir(f->state, 0700), 0);
-	assert_int_equal(policy_new(&f->policy, NULL, f->root, &err), 0);
+	assert_int_equal(policy_new(&f->policy, &(struct policy_spec){.home = f->root}, &err), 0);
 	f->log = (struct buf)BUF_INIT;
 	f->answer = ANSWER_ONCE;
 	*state = f;

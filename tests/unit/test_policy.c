@@ -18,7 +18,7 @@ static int setup(void **state)
 
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("XDG_CONFIG_HOME");
-	assert_int_equal(policy_new(&p, NULL, "/home/u", NULL), 0);
+	assert_int_equal(policy_new(&p, &(struct policy_spec){.home = "/home/u"}, NULL), 0);
 	*state = p;
 	return 0;
 }
@@ -237,21 +237,33 @@ static void secrets(void **state)
 	assert_true(found);
 }
 
+static uint64_t answer(struct policy *p, const char *path, enum answer_extent extent, bool allow)
+{
+	const struct answer a = {.allow = allow, .scope = SCOPE_SESSION, .extent = extent};
+
+	return policy_answer(p, RULE_WRITE, path, &a);
+}
+
 static void answers(void **state)
 {
 	struct policy *p = *state;
 	const char *reason;
+	uint64_t denied;
 
-	policy_remember(p, "/home/u/p/.bashrc", false, false);
-	policy_remember(p, "/home/u/p/.vscode", true, true);
-	policy_remember(p, "/home/u/p", true, false);
-	policy_remember(p, "/home/u/p", true, true);
+	answer(p, "/home/u/p/.vscode/", EXTENT_TREE, true);
+	answer(p, "/home/u/p/", EXTENT_TREE, false);
+	answer(p, "/home/u/p/", EXTENT_TREE, true); /* takes the place of the one before */
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_ALLOW);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.env", &reason), POLICY_HIDE);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/q/.bashrc", &reason), POLICY_ASK);
-	policy_remember(p, "/home/u/p/.bashrc", false, false);
+	denied = answer(p, "/home/u/p/.bashrc", EXTENT_EXACT, false);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_DENY);
 	assert_string_equal(reason, "you denied it for this session");
+	answer(p, "/home/u/p/", EXTENT_TREE, true); /* the nearer one still counts */
+	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_DENY);
+	assert_true(policy_revoke(p, denied));
+	assert_false(policy_revoke(p, denied));
+	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_ALLOW);
 }
 
 static void guarded(void **state)
@@ -310,7 +322,7 @@ static void outside(void **state)
 				 list[i].verdict);
 		assert_non_null(reason);
 	}
-	policy_remember(*state, "/srv/data", true, true);
+	answer(*state, "/srv/data/", EXTENT_TREE, true);
 	assert_int_equal(policy_check_outside(*state, "/srv/data/x", &reason), POLICY_ALLOW);
 }
 

@@ -92,7 +92,7 @@ static int setup(void **state)
 	f->folders[0] = f->folder;
 	f->argv[0] = "agent";
 	f->spawn.argv = f->argv;
-	assert_int_equal(policy_new(&f->policy, NULL, f->root, &err), 0);
+	assert_int_equal(policy_new(&f->policy, &(struct policy_spec){.home = f->root}, &err), 0);
 	f->spec = (struct keeper_spec){
 		.sock = -1,
 		.folders = f->folders,

@@ -238,6 +238,7 @@ static int load(struct run *run, struct err *err)
 						 .config_home = getenv("XDG_CONFIG_HOME"),
 						 .folder = run->cwd,
 						 .file = run->opt.config,
+						 .state_dir = run->state_dir,
 						 .settings = run->opt.set.list},
 			   err);
 }

@@ -8,6 +8,7 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
+#include "core/policy/rules.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 
@@ -17,22 +18,18 @@ struct why_options {
 
 static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct why_options, json),
-	 "one JSON object: kind, target, verdict, "
-	 "reason, origin"},
+	 "one JSON object: kind, target, verdict, reason, origin, rule, losers"},
 };
 
 static const struct usage usage = {
-	"why read|write|exec|connect TARGET [--json]",
-	"Say what cordon would do if the agent did this, and why. ask means that the console holds "
-	"the\n"
-	"call and asks; --headless refuses it.",
+	"why read|write|exec|unix|connect TARGET [--json]",
+	"Say what cordon would do if the agent did this, which rule says so, and which others "
+	"match "
+	"and\n"
+	"why they do not decide. ask means that the console holds the call and asks; --headless "
+	"refuses it.",
 	flags,
 	ARRAY_LEN(flags),
-};
-
-struct answer {
-	const char *verdict, *reason;
-	const char *origin; /* "built in", "FILE:LINE" */
 };
 
 /* Links resolved as far as the path exists; the rest as text. */
@@ -61,29 +58,6 @@ static char *resolve(const char *given, const char *home)
 	}
 }
 
-/* sandbox.hide in a file, or the built-in list? */
-static const char *hide_origin(const struct config *c, const char *path)
-{
-	const char *const *list;
-	size_t n = config_list(c, "sandbox.hide", &list);
-
-	for (size_t i = 0; i < n; i++)
-		if (path_is_beneath(path, list[i]))
-			return config_origin(c, "sandbox.hide");
-	return "built in";
-}
-
-static bool is_hidden(const struct policy *p, const char *path)
-{
-	const char *const *list;
-	size_t n = policy_hidden(p, &list);
-
-	for (size_t i = 0; i < n; i++)
-		if (path_is_beneath(path, list[i]))
-			return true;
-	return false;
-}
-
 /* Places that the sandbox has of its own: writable, and gone when it ends. */
 static bool is_private(const char *path)
 {
@@ -95,113 +69,144 @@ static bool is_private(const char *path)
 	return false;
 }
 
-static struct answer why_read(const struct policy *p, const struct config *c, const struct here *at,
-			      const char *path)
-{
-	if (is_hidden(p, path))
-		return (struct answer){"hide", "it does not exist inside the sandbox",
-				       hide_origin(c, path)};
-	if (path_is_beneath(path, at->folder))
-		return policy_name_is_secret(p, path_base(path))
-			       ? (struct answer){"hide", "its name says that it holds secrets",
-						 "built in"}
-			       : (struct answer){"allow", "it lies in the working folder",
-						 "built in"};
-	if (is_private(path))
-		return (struct answer){"hide", "the sandbox has a place of its own there",
-				       "built in"};
-	return (struct answer){"allow", "what is not hidden can be read", "built in"};
-}
-
-static struct answer why_write(const struct policy *p, const struct config *c,
-			       const struct here *at, const char *path)
-{
-	static const char *const words[] = {
-		[POLICY_ALLOW] = "allow", [POLICY_VET] = "ask",	  [POLICY_ASK] = "ask",
-		[POLICY_DENY] = "deny",	  [POLICY_HIDE] = "hide",
-	};
-	const char *reason = NULL;
-	enum policy_verdict v;
-
-	if (path_is_beneath(path, at->folder)) {
-		v = policy_check(p, POLICY_WRITE, path, &reason);
-		if (v == POLICY_VET)
-			reason = "git obeys it; only settings that cannot run anything pass "
-				 "without a question";
-		if (!reason)
-			reason = "it lies in the working folder: journaled, can be undone";
-	} else if (is_private(path)) {
-		return (struct answer){"allow",
-				       "the sandbox has a place of its own there, which "
-				       "is gone when it ends",
-				       "built in"};
-	} else {
-		v = policy_check_outside(p, path, &reason);
-	}
-	return (struct answer){words[v], reason,
-			       v == POLICY_HIDE ? hide_origin(c, path) : "built in"};
-}
-
-static struct answer why_connect(const struct config *c)
+/* What no rule speaks about; false: rules do. */
+static bool special(const struct config *c, const char *kind, const char *path, const char *folder,
+		    struct policy_finding *ret)
 {
 	bool on = config_bool(c, "sandbox.network");
 
-	return (struct answer){on ? "allow" : "deny",
-			       on ? "the sandbox shares the whole network of the host"
-				  : "the sandbox has a network of its own, without any route out",
-			       config_origin(c, "sandbox.network")};
+	if (str_eq(kind, "connect")) {
+		ret->verdict = on ? "allow" : "deny";
+		ret->words = on ? "the sandbox shares the whole network of the host"
+				: "the sandbox has a network of its own, without any route out";
+		ret->origin = config_origin(c, "sandbox.network");
+		return true;
+	}
+	if (!is_private(path) || path_is_beneath(path, folder))
+		return false;
+	ret->verdict = str_eq(kind, "write") ? "allow" : "hide";
+	ret->words = str_eq(kind, "write")
+			     ? "the sandbox has a place of its own there, which is gone when it "
+			       "ends"
+			     : "the sandbox has a place of its own there";
+	ret->origin = "built in";
+	return true;
 }
 
-static void print_answer(const char *kind, const char *target, const struct answer *a, bool json)
+static void json_field(struct buf *b, const char *name, const char *value)
+{
+	buf_fmt(b, ",\"%s\":", name);
+	json_quote(b, value, strlen(value));
+}
+
+static void json_finding(struct buf *b, const struct policy_finding *f)
+{
+	buf_fmt(b, "\"verdict\":\"%s\"", f->verdict);
+	json_field(b, "reason", f->words);
+	json_field(b, "origin", f->origin);
+	if (f->rule)
+		json_field(b, "rule", f->rule);
+	if (f->lost)
+		json_field(b, "lost", f->lost);
+}
+
+static void print_json(const char *kind, const char *target, const struct policy_finding *f,
+		       size_t n)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	if (json) {
-		buf_fmt(&b, "{\"kind\":\"%s\",\"target\":", kind);
-		json_quote(&b, target, strlen(target));
-		buf_fmt(&b, ",\"verdict\":\"%s\",\"reason\":", a->verdict);
-		json_quote(&b, a->reason, strlen(a->reason));
-		buf_str(&b, ",\"origin\":");
-		json_quote(&b, a->origin, strlen(a->origin));
-		printf("%s}\n", b.data);
-		return;
+	buf_fmt(&b, "{\"kind\":\"%s\"", kind);
+	json_field(&b, "target", target);
+	buf_ch(&b, ',');
+	json_finding(&b, f);
+	buf_str(&b, ",\"losers\":[");
+	for (size_t i = 1; i < n; i++) {
+		buf_str(&b, i > 1 ? ",{" : "{");
+		json_finding(&b, &f[i]);
+		buf_ch(&b, '}');
 	}
-	printf("%s%s%s  %s ", style_on(STYLE_BOLD), a->verdict, style_off(), kind);
-	show_text(target, strlen(target));
-	printf("\n  because %s (", a->reason);
-	show_text(a->origin, strlen(a->origin));
-	printf(")\n");
+	printf("%s]}\n", b.data);
 }
 
-static int why(const struct here *p, const char *kind, const char *target, bool json,
-	       struct err *err)
+static void show(const char *text)
 {
-	const struct config_spec spec = {
-		.home = p->home, .config_home = getenv("XDG_CONFIG_HOME"), .folder = p->folder};
-	AUTO_FREE char *path = NULL;
-	struct policy *policy = NULL;
-	struct config *config = NULL;
-	struct answer a = {"", "", ""};
-	int r = config_load(&config, &spec, err);
+	show_text(text, strlen(text));
+}
 
-	if (r == 0)
-		r = policy_new(&policy, config, p->home, err);
-	if (r < 0) {
-		config_free(config);
-		return r;
+static void print_plain(const char *kind, const char *target, const struct policy_finding *f,
+			size_t n)
+{
+	printf("%s%s%s  %s ", style_on(STYLE_BOLD), f->verdict, style_off(), kind);
+	show(target);
+	printf("\n  because ");
+	show(f->words);
+	printf(" (");
+	show(f->origin);
+	printf(")\n");
+	for (size_t i = 1; i < n; i++) {
+		printf("%s  not %s: ", style_on(STYLE_DIM), f[i].verdict);
+		show(f[i].rule ? f[i].rule : f[i].words);
+		printf(" (");
+		show(f[i].origin);
+		printf("): ");
+		show(f[i].lost);
+		printf("%s\n", style_off());
 	}
-	path = str_eq(kind, "connect") ? xstrdup(target) : resolve(target, p->home);
-	if (str_eq(kind, "read") || str_eq(kind, "exec"))
-		a = why_read(policy, config, p, path);
-	else if (str_eq(kind, "write"))
-		a = why_write(policy, config, p, path);
-	else if (str_eq(kind, "connect"))
-		a = why_connect(config);
-	else
-		r = err_say(err, -EINVAL, "why '%s': not one of read, write, exec, connect", kind);
-	if (r == 0)
-		print_answer(kind, path, &a, json);
+}
+
+static int kind_of(const char *word)
+{
+	for (int i = 0; i < RULE_KINDS; i++)
+		if (str_eq(rule_kind_words[i], word))
+			return i;
+	return -1;
+}
+
+static int why(const struct here *at, const struct config *config, const char *kind,
+	       const char *target, bool json, struct err *err)
+{
+	const char *const folders[] = {at->folder, NULL};
+	const struct policy_spec about = {
+		.config = config,
+		.home = at->home,
+		.folders = folders,
+		.path = getenv("PATH"),
+		.dynamic = str_eq(config_str(config, "sandbox.mode"), "dynamic"),
+	};
+	AUTO_FREE char *path =
+		str_eq(kind, "connect") ? xstrdup(target) : resolve(target, at->home);
+	AUTO_FREE struct policy_finding *list = NULL;
+	struct policy_finding one = {0};
+	struct policy *policy = NULL;
+	size_t n = 1;
+	int r = policy_new(&policy, &about, err);
+
+	if (r < 0)
+		return r;
+	if (!special(config, kind, path, at->folder, &one))
+		n = policy_explain(policy, (enum rule_kind)kind_of(kind), path, &list);
+	(json ? print_json : print_plain)(kind, path, list ? list : &one, n);
 	policy_free(policy);
+	return 0;
+}
+
+static int load_and_say(const struct here *at, const struct strings *args, bool json,
+			struct err *err)
+{
+	const struct config_spec spec = {.home = at->home,
+					 .config_home = getenv("XDG_CONFIG_HOME"),
+					 .folder = at->folder,
+					 .state_dir = at->state_dir};
+	struct config *config = NULL;
+	int r;
+
+	if (kind_of(args->list[0]) < 0 && !str_eq(args->list[0], "connect"))
+		return err_say(err, -EINVAL,
+			       "why '%s': not one of read, write, exec, unix, connect",
+			       args->list[0]);
+	r = config_load(&config, &spec, err);
+	if (r == 0)
+		r = why(at, config, args->list[0], args->list[1], json, err);
 	config_free(config);
 	return r;
 }
@@ -221,7 +226,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)
-		r = why(&p, args.list[0], args.list[1], o.json, err);
+		r = load_and_say(&p, &args, o.json, err);
 	strings_done(&args);
 	if (r < 0)
 		return CMD_FAILED;

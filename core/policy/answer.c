@@ -1,0 +1,44 @@
+/* answer - the places that a human's answer is about. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/policy/glob.h"
+#include "core/policy/policy_priv.h"
+
+char *answer_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
+}
+
+static char *quoted(const char *path, const char *tail)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (!str_eq(path, "/"))
+		glob_quote(&b, path);
+	buf_str(&b, tail);
+	if (!b.len)
+		buf_ch(&b, '/');
+	return buf_take(&b);
+}
+
+void answer_patterns(const char *path, enum answer_extent extent, char *ret[2])
+{
+	AUTO_FREE char *dir = answer_dir(path);
+
+	ret[1] = NULL;
+	switch (extent) {
+	case EXTENT_EXACT:
+		ret[0] = quoted(str_ends(path, "/") ? dir : path, "");
+		return;
+	case EXTENT_DIR:
+		ret[0] = quoted(dir, "/*");
+		ret[1] = quoted(dir, "");
+		return;
+	case EXTENT_TREE:
+		ret[0] = quoted(dir, "/**");
+		return;
+	}
+}

@@ -1,0 +1,278 @@
+/* check - what may be done to a place: what is built in, and the rules on top of it. */
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/policy/policy_priv.h"
+
+/* Places that belong to the system, not to a person: nothing to ask about. */
+static const char *const system_trees[] = {
+	"/bin", "/boot", "/dev", "/etc",  "/lib", "/lib32", "/lib64", "/libx32", "/nix",
+	"/opt", "/proc", "/run", "/sbin", "/sys", "/usr",   "/var",   "/snap",
+};
+
+static const char hidden_reason[] = "it is hidden from the sandbox";
+static const char secret_reason[] = "its name says that it holds secrets";
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static const char *find_hidden(const struct policy *p, const char *path, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (path_is_beneath(path, p->hidden[i]))
+			return p->hidden[i];
+	return NULL;
+}
+
+/* Would renaming this carry a hidden place along? What is in ~/.config would show elsewhere. */
+static bool holds_hidden(const struct policy *p, const char *path)
+{
+	bool all = protect_is_candidate(path) || path_is_beneath(p->home, path);
+
+	for (size_t i = all ? 0 : p->n_builtin; i < p->n_set; i++)
+		if (path_is_beneath(p->hidden[i], path))
+			return true;
+	return false;
+}
+
+static void check_guarded(const struct policy *p, enum policy_act act, const char *path,
+			  struct builtin *b)
+{
+	if (act == POLICY_MKDIR || act == POLICY_REMOVE)
+		return;
+	for (size_t i = 0; i < p->n_guarded; i++) {
+		const struct guarded *g = &p->guarded[i];
+
+		/* META is the mode bits of what the host runs; above it only renames matter. */
+		if (path_is_beneath(path, g->path) ||
+		    (act != POLICY_META && path_is_beneath(g->path, path))) {
+			*b = (struct builtin){POLICY_ASK, g->reason, places_depth(g->path), false};
+			return;
+		}
+	}
+}
+
+static bool has_component(const char *path, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = path; (at = strstr(at, name)); at++)
+		if (at > path && at[-1] == '/' && (at[n] == '/' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* The folded path, kept until the next call. */
+static const char *fold(const struct policy *p, const char *path)
+{
+	struct buf *scratch = &((struct policy *)(uintptr_t)p)->scratch;
+
+	buf_clear(scratch);
+	names_fold_path(scratch, path);
+	return scratch->data;
+}
+
+/* By name: what a place in a working folder is. */
+static void check_names(const struct policy *p, enum policy_act act, const char *path,
+			struct builtin *b)
+{
+	const char *folded, *leaf;
+
+	if (!protect_is_candidate(path))
+		return;
+	folded = fold(p, path);
+	leaf = strrchr(folded, '/');
+	if (has_component(folded, ".cordon"))
+		*b = (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
+	else if (leaf && act != POLICY_MKDIR && policy_name_is_secret(p, leaf + 1))
+		*b = (struct builtin){POLICY_HIDE, secret_reason, places_depth(path), false};
+	else
+		b->verdict = protect_check(act, folded, path_base(path), &b->reason, &b->depth);
+	/* A character that decomposes into a slash: the components do not agree. */
+	if (places_depth(folded) != places_depth(path))
+		b->depth = UINT_MAX;
+}
+
+struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path)
+{
+	struct builtin b = {.verdict = POLICY_ALLOW};
+	const char *below, *hidden;
+
+	if (find_hidden(p, path, p->n_builtin, p->n_set) ||
+	    ((act == POLICY_RENAME_FROM || act == POLICY_RENAME_TO) && holds_hidden(p, path)))
+		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+	below = path_below(path, p->home);
+	hidden = below && *below == '.' ? find_hidden(p, path, 0, p->n_builtin) : NULL;
+	if (hidden)
+		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+	check_names(p, act, path, &b);
+	if (b.verdict == POLICY_ALLOW && p->n_guarded)
+		check_guarded(p, act, path, &b);
+	return b;
+}
+
+enum policy_verdict verdict_of_rule(enum rule_verdict v)
+{
+	static const enum policy_verdict verdicts[] = {[RULE_ALLOW] = POLICY_ALLOW,
+						       [RULE_ASK] = POLICY_ASK,
+						       [RULE_DENY] = POLICY_DENY,
+						       [RULE_HIDE] = POLICY_HIDE};
+
+	return verdicts[v];
+}
+
+/* May this rule loosen what is built in? An answer was given to the very question, and covers what
+ * its human was told that it covers; what is hidden is never asked about. */
+bool builtin_gives_way(const struct builtin *b, const struct rule_match *m)
+{
+	if (b->final)
+		return false;
+	return m->depth >= b->depth ||
+	       (m->rule->level == LEVEL_SESSION && b->verdict != POLICY_HIDE);
+}
+
+/* The rules' word on top of what is built in. */
+static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, const char *path,
+				   const struct builtin *b, const char **ret_reason)
+{
+	enum policy_verdict v = b->verdict, said;
+	struct rule_match m;
+	int64_t now;
+
+	*ret_reason = b->reason;
+	if (!rules_of(p->rules, kind) && !rules_of(p->untrusted, kind))
+		return v;
+	now = policy_now();
+	if (rules_decide(p->rules, kind, path, now, &m)) {
+		said = verdict_of_rule(m.rule->verdict);
+		if (said > v || (said < v && builtin_gives_way(b, &m)) ||
+		    (said == v && said != POLICY_ALLOW && !b->reason)) {
+			v = said;
+			*ret_reason = rules_words(p->rules, m.rule);
+		}
+	}
+	if (rules_decide(p->untrusted, kind, path, now, &m) &&
+	    verdict_of_rule(m.rule->verdict) > v) {
+		v = verdict_of_rule(m.rule->verdict);
+		*ret_reason = rules_words(p->untrusted, m.rule);
+	}
+	return v;
+}
+
+/* A rename would take what rules name along, to where they do not name it. */
+static enum policy_verdict carried(const struct policy *p, enum policy_act act, const char *path)
+{
+	if (act != POLICY_RENAME_FROM && act != POLICY_RENAME_TO)
+		return POLICY_ALLOW;
+	return verdict_of_rule(
+		MAX(rules_beneath(p->rules, path), rules_beneath(p->untrusted, path)));
+}
+
+/* What may not be read is not handed out by way of a write either: its mount hides it inside. */
+static bool is_unreadable(const struct policy *p, const char *path, const char **ret_reason)
+{
+	const struct builtin none = {.verdict = POLICY_ALLOW};
+
+	return (rules_restricting(p->rules, RULE_READ) ||
+		rules_restricting(p->untrusted, RULE_READ)) &&
+	       combine(p, RULE_READ, path, &none, ret_reason) != POLICY_ALLOW;
+}
+
+enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
+				 const char **ret_reason)
+{
+	struct builtin b = builtin_write(p, act, path);
+	enum policy_verdict v, below;
+
+	if (is_unreadable(p, path, ret_reason))
+		return POLICY_HIDE;
+	v = combine(p, RULE_WRITE, path, &b, ret_reason);
+	below = carried(p, act, path);
+	if (below <= v)
+		return v;
+	*ret_reason = "a rule protects something in it";
+	return below;
+}
+
+bool policy_vet(const struct policy *p, const char *path, const char *data, size_t len)
+{
+	return policy_vet_change(p, path, NULL, 0, data, len);
+}
+
+bool policy_vet_change(const struct policy *p, const char *path, const char *old, size_t old_len,
+		       const char *data, size_t len)
+{
+	const char *reason;
+
+	return policy_check(p, POLICY_RENAME_TO, path, &reason) == POLICY_VET &&
+	       vet_git_config(data, len, old, old_len);
+}
+
+struct builtin builtin_outside(const struct policy *p, const char *path)
+{
+	static const char beyond[] = "it lies outside the working folder";
+	static const char system[] = "it belongs to the system";
+	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
+
+	if (find_hidden(p, path, p->n_builtin, p->n_set))
+		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+	if (hidden)
+		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+	if (path_is_beneath(path, p->home) && !str_eq(p->home, "/"))
+		return (struct builtin){POLICY_ASK, beyond, 0, false};
+	if (!strchr(path + 1, '/')) /* a new name in / */
+		return (struct builtin){POLICY_DENY, system, 1, false};
+	for (size_t i = 0; i < ARRAY_LEN(system_trees); i++)
+		if (path_is_beneath(path, system_trees[i]))
+			return (struct builtin){POLICY_DENY, system, 1, false};
+	if (path_is_beneath(path, "/root")) /* not ours, or $HOME would have said so */
+		return (struct builtin){POLICY_DENY, system, 1, false};
+	return (struct builtin){POLICY_ASK, beyond, 0, false};
+}
+
+enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
+					 const char **ret_reason)
+{
+	struct builtin b = builtin_outside(p, path);
+
+	return combine(p, RULE_WRITE, path, &b, ret_reason);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path)
+{
+	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
+	bool secret = policy_name_is_secret(p, path_base(path));
+	const char *gate = NULL;
+
+	if (find_hidden(p, path, p->n_builtin, p->n_set))
+		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+	if (hidden)
+		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+	if (protect_is_candidate(path) && has_component(fold(p, path), ".cordon"))
+		return (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
+	if (places_hold(&p->folders, path))
+		return secret ? (struct builtin){POLICY_HIDE, secret_reason, places_depth(path),
+						 false}
+			      : (struct builtin){.verdict = POLICY_ALLOW};
+	if (kind == RULE_UNIX)
+		return (struct builtin){POLICY_ASK, "a program of the host listens there", 0,
+					false};
+	for (size_t i = 0; i < p->gated.n; i++)
+		if (path_is_beneath(path, p->gated.list[i]))
+			gate = p->gated.list[i];
+	if (!gate || places_hold(&p->usual, path))
+		return (struct builtin){.verdict = POLICY_ALLOW};
+	return (struct builtin){POLICY_ASK, secret ? secret_reason : "no rule grants it yet",
+				places_depth(gate), false};
+}
+
+enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,
+				      const char **ret_reason)
+{
+	struct builtin b = builtin_read(p, kind, path);
+
+	return combine(p, kind, path, &b, ret_reason);
+}

@@ -1,0 +1,134 @@
+/* explain - everything that speaks about a place, and why it does or does not decide. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/policy/policy_priv.h"
+
+static const char *policy_word(enum policy_verdict v)
+{
+	static const char *const words[] = {
+		[POLICY_ALLOW] = "allow", [POLICY_VET] = "ask",	  [POLICY_ASK] = "ask",
+		[POLICY_DENY] = "deny",	  [POLICY_HIDE] = "hide",
+	};
+
+	return words[v];
+}
+
+struct findings {
+	struct policy_finding *list;
+	size_t n;
+};
+
+static struct policy_finding *add(struct findings *f)
+{
+	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
+	f->list[f->n] = (struct policy_finding){0};
+	return &f->list[f->n++];
+}
+
+static void add_rule(struct findings *f, struct rules *r, const struct rule *rule, const char *lost)
+{
+	struct policy_finding *to = add(f);
+
+	to->verdict = rule_verdict_words[rule->verdict];
+	to->words = rule->reason ? rule->reason : rule->name ? rule->name : rules_words(r, rule);
+	to->origin = rules_origin(r, rule);
+	to->rule = rule->pattern;
+	to->lost = lost;
+}
+
+static void add_builtin(struct findings *f, const struct builtin *b, const char *lost)
+{
+	struct policy_finding *to = add(f);
+
+	to->verdict = policy_word(b->verdict);
+	to->words = b->reason ? b->reason : "nothing speaks against it";
+	if (b->verdict == POLICY_VET)
+		to->words = "git obeys it; only settings that cannot run anything pass without a "
+			    "question";
+	to->origin = "built in";
+	to->lost = lost;
+}
+
+static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind, const char *path,
+		      const char *first_lost)
+{
+	struct rule_match *list = NULL;
+	int64_t now = policy_now();
+	size_t n = rules_explain(r, kind, path, now, &list);
+
+	for (size_t i = 0; i < n; i++) {
+		bool over = list[i].rule->until && list[i].rule->until <= now;
+
+		add_rule(f, r, list[i].rule,
+			 i || over ? rules_why_lost(&list[0], &list[i], now) : first_lost);
+	}
+	free(list);
+}
+
+static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, const char *path)
+{
+	if (kind != RULE_WRITE)
+		return builtin_read(p, kind, path);
+	return places_hold(&p->folders, path) ? builtin_write(p, POLICY_WRITE, path)
+					      : builtin_outside(p, path);
+}
+
+static void swap(struct policy_finding *a, struct policy_finding *b)
+{
+	struct policy_finding t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* As combine() in check.c decides, with the losers. */
+size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
+		      struct policy_finding **ret)
+{
+	struct builtin b = builtin_of(p, kind, path);
+	struct findings f = {0};
+	struct rule_match m = {0}, u = {0};
+	bool found = rules_decide(p->rules, kind, path, policy_now(), &m);
+	bool strict = rules_decide(p->untrusted, kind, path, policy_now(), &u);
+	enum policy_verdict said = found ? verdict_of_rule(m.rule->verdict) : POLICY_ALLOW;
+	enum policy_verdict v = b.verdict;
+	const char *rule_lost = "what is built in is stricter, and about a nearer place";
+	const char *built_lost = "a rule that is as near or nearer decides";
+	size_t at;
+
+	if (found && (said >= v || builtin_gives_way(&b, &m))) {
+		rule_lost = NULL;
+		built_lost = said > v ? "a rule is stricter" : built_lost;
+		v = said;
+	} else {
+		built_lost = NULL;
+	}
+	if (b.final)
+		rule_lost = "nothing uncovers this place";
+	if (strict && verdict_of_rule(u.rule->verdict) > v) {
+		add_rules(&f, p->untrusted, kind, path, NULL);
+		rule_lost = rule_lost ? rule_lost : "the project's file makes it stricter";
+		built_lost = built_lost ? built_lost : "the project's file makes it stricter";
+		strict = false;
+	}
+	at = f.n;
+	add_rules(&f, p->rules, kind, path, rule_lost);
+	if (!built_lost || b.verdict != POLICY_ALLOW)
+		add_builtin(&f, &b, built_lost);
+	if (!built_lost) /* first, where it decides */
+		for (size_t i = f.n - 1; i > at; i--)
+			swap(&f.list[i], &f.list[i - 1]);
+	if (strict)
+		add_rules(&f, p->untrusted, kind, path, "an untrusted file can only be stricter");
+	*ret = f.list;
+	return f.n;
+}
+
+void policy_rules(const struct policy *p, const struct rules **ret_trusted,
+		  const struct rules **ret_untrusted)
+{
+	*ret_trusted = p->rules;
+	*ret_untrusted = p->untrusted;
+}

@@ -1,0 +1,169 @@
+/* hidden - keys, tokens, cookies, and cordon's own folders: what does not exist inside. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/policy/policy_priv.h"
+
+/*
+ * Below $HOME: keys, tokens, cookies. What exists of it does not exist inside. All begin with a
+ * dot, which protect_is_candidate() looks for.
+ */
+static const char *const hidden_in_home[] = {
+	".ssh",
+	".aws",
+	".gnupg",
+	".azure",
+	".kube",
+	".oci",
+	".docker/config.json",
+	".docker/contexts",
+	".netrc",
+	".npmrc",
+	".pypirc",
+	".git-credentials",
+	".config/git/credentials",
+	".config/gcloud",
+	".config/gh/hosts.yml",
+	".config/hub",
+	".config/glab-cli",
+	".config/doctl",
+	".config/op",
+	".config/1Password",
+	".config/Bitwarden",
+	".config/Bitwarden CLI",
+	".config/sops",
+	".config/age",
+	".config/containers/auth.json",
+	".config/rclone",
+	".config/helm",
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".m2/settings.xml",
+	".gradle/gradle.properties",
+	".composer/auth.json",
+	".terraform.d/credentials.tfrc.json",
+	".vault-token",
+	".pgpass",
+	".my.cnf",
+	".boto",
+	".s3cfg",
+	".password-store",
+	".local/share/keyrings",
+	".local/share/kwalletd",
+	".local/share/pass",
+	".mozilla",
+	".thunderbird",
+	".config/google-chrome",
+	".config/google-chrome-beta",
+	".config/chromium",
+	".config/BraveSoftware",
+	".config/microsoft-edge",
+	".config/vivaldi",
+	".config/opera",
+	".config/Signal",
+	".config/Slack",
+	".config/discord",
+	".var/app/org.mozilla.firefox",
+	".var/app/com.google.Chrome",
+	".bash_history",
+	".zsh_history",
+	".python_history",
+	".psql_history",
+	".mysql_history",
+	".node_repl_history",
+	".local/share/fish/fish_history",
+};
+
+static const char *const hidden_in_snap[] = {"snap/firefox", "snap/chromium"};
+
+void hidden_add(struct policy *p, char *path)
+{
+	p->hidden = xrealloc(p->hidden, (p->n_hidden + 1) * sizeof(*p->hidden));
+	p->hidden[p->n_hidden++] = path;
+}
+
+/*
+ * A link to a secret hides nothing while the secret itself is in sight. Called at every start, and
+ * most of the list is not there: what lies below the same missing directory is not looked for.
+ */
+static void hide_targets(struct policy *p)
+{
+	AUTO_FREE char *missing = NULL;
+
+	for (size_t i = 0, n = p->n_hidden; i < n; i++) {
+		const char *slash = strrchr(p->hidden[i], '/');
+		char *real;
+
+		if (missing && path_is_beneath(p->hidden[i], missing))
+			continue;
+		if (access(p->hidden[i], F_OK) == 0) {
+			real = realpath(p->hidden[i], NULL);
+			if (real && !str_eq(real, p->hidden[i]))
+				hidden_add(p, real);
+			else
+				free(real);
+			continue;
+		}
+		free(missing);
+		missing = xstrndup(p->hidden[i], (size_t)(slash - p->hidden[i]));
+		if (access(missing, F_OK) == 0)
+			util_free_ptr(&missing);
+	}
+}
+
+/* cordon's own folders: the undo store, the audit log and the settings are not the agent's. */
+static void hide_own(struct policy *p, const char *variable, const char *usual)
+{
+	const char *set = getenv(variable);
+
+	if (set && *set == '/')
+		hidden_add(p, xasprintf("%s/cordon", set));
+	else
+		hidden_add(p, xasprintf("%s/%s/cordon", p->home, usual));
+}
+
+void hidden_collect(struct policy *p, const struct policy_spec *spec)
+{
+	const char *const *list;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_LEN(hidden_in_home); i++)
+		hidden_add(p, path_join(p->home, hidden_in_home[i]));
+	p->n_builtin = p->n_hidden;
+	for (size_t i = 0; i < ARRAY_LEN(hidden_in_snap); i++)
+		hidden_add(p, path_join(p->home, hidden_in_snap[i]));
+	hide_own(p, "XDG_STATE_HOME", ".local/state");
+	hide_own(p, "XDG_CONFIG_HOME", ".config");
+	n = spec->config ? config_list(spec->config, "sandbox.hide", &list) : 0;
+	for (size_t i = 0; i < n; i++)
+		hidden_add(p, xstrdup(list[i]));
+	for (size_t i = 0; spec->hidden && spec->hidden[i]; i++)
+		hidden_add(p, xstrdup(spec->hidden[i]));
+	hide_targets(p);
+	p->n_set = p->n_hidden;
+}
+
+bool policy_name_is_secret(const struct policy *p, const char *name)
+{
+	static const char *const harmless[] = {".example", ".sample",	".template",
+					       ".dist",	   ".defaults", ".schema"};
+
+	(void)p;
+	if (strncmp(name, ".env", 4) != 0 || (name[4] && name[4] != '.'))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
+		if (str_ends(name, harmless[i]))
+			return false;
+	return true;
+}
+
+size_t policy_hidden(const struct policy *p, const char *const **ret)
+{
+	*ret = (const char *const *)p->hidden;
+	return p->n_hidden;
+}

@@ -1,0 +1,70 @@
+/* pattern - a path with wildcards, taken apart; an index that finds all that match a path. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/policy/glob.h"
+
+#define PATTERN_PARTS	  128
+#define PATTERN_MAX_DEPTH 4 /* of double asterisks: what one pattern may cost is bounded by it */
+#define PATTERN_ANY	  UINT16_MAX
+
+/*
+ * The head is everything up to the last component that names something; the tail is the `*` and
+ * double asterisks behind it, as the least and the most components that may follow. So `/a/b` is
+ * 0..0 behind /a/b, `/a/b/` with a double asterisk is 0..any, `/a/b/` with one asterisk is 1..1.
+ */
+struct pattern {
+	struct pattern_part {
+		const char *text; /* of the pattern: borrowed */
+		size_t len, at;	  /* at: where its literal text begins in `literal` */
+		struct glob_shape shape;
+		bool deep; /* a double asterisk: any number of components */
+	} parts[PATTERN_PARTS];
+	size_t n;	   /* parts of the head */
+	unsigned literals; /* characters of the head that stand for themselves */
+	unsigned min, max; /* components of the tail; max may be PATTERN_ANY */
+	bool plain;	   /* no wildcards in the head */
+	struct buf literal;
+};
+#define PATTERN_INIT                                                                               \
+	{                                                                                          \
+		.literal = BUF_INIT                                                                \
+	}
+#define AUTO_PATTERN CLEANUP(pattern_done)
+
+/* text: absolute, as in a rule after `~` and variables were expanded; borrowed while p is used.
+ * False: *why says why it can never match, or is no pattern. */
+bool pattern_parse(struct pattern *p, const char *text, const char **why) MUST_USE;
+void pattern_done(struct pattern *p);
+/* The longest leading directory without wildcards, "/" at least. Heap string. */
+char *pattern_base(const struct pattern *p) MUST_USE;
+
+/*
+ * Patterns by their components: a path is looked up by walking down all patterns at once, so the
+ * time grows with the length of the path and not with the number of patterns.
+ *
+ * Life:    index_new() -> index_free(). Numbers are the caller's.
+ * Threads: one; looking up uses scratch memory of the index.
+ */
+struct rule_index;
+
+struct index_hit {
+	uint32_t number;
+	unsigned depth;	   /* components of the path that the head covers: deeper is nearer */
+	unsigned literals; /* then: more of it is spelled out */
+	unsigned max, min; /* then: less may follow */
+};
+
+struct rule_index *index_new(void) MUST_USE;
+void index_free(struct rule_index *x); /* NULL is a no-op */
+/* weight: counted for index_beneath() on the way to the pattern; 0: it is not. */
+void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight);
+/* The pattern must be the one that was added with this number. */
+void index_remove(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight);
+/* Every pattern that matches this absolute, clean path, in no order; a number may come more than
+ * once, at several depths. */
+typedef void (*index_on_hit)(void *data, const struct index_hit *hit);
+void index_find(struct rule_index *x, const char *path, index_on_hit on, void *data);
+/* Sum of the weights of what names places strictly beneath this path. deep: also of what matches
+ * there because of a double asterisk above, and would wherever the path went. */
+uint64_t index_beneath(struct rule_index *x, const char *path, bool deep);

@@ -1,0 +1,325 @@
+/* places - which trees dynamic mode closes, and what in them is open all the same. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/policy/policy_priv.h"
+
+/* Of /: the system, which every program reads, and what the sandbox has of its own. */
+static const char *const system_tops[] = {
+	"bin", "boot", "dev", "etc",  "gnu",  "lib", "lib32", "lib64", "libx32", "lost+found",
+	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",
+};
+
+/* Mounts that are part of the system though they are disks of their own. */
+static const char *const system_mounts[] = {"/boot",	"/etc",	      "/gnu",
+					    "/nix",	"/snap",      "/usr",
+					    "/var/log", "/var/cache", "/var/lib/snapd"};
+
+/* The sandbox has its own: nothing of the host's shows there. */
+static const char *const private_trees[] = {"/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp"};
+
+/* File systems that hold no files of anybody's. */
+static const char *const no_disks[] = {
+	"autofs",     "binfmt_misc", "bpf",	 "cgroup",   "cgroup2", "configfs",
+	"debugfs",    "devpts",	     "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
+	"mqueue",     "nsfs",	     "overlay",	 "proc",     "pstore",	"ramfs",
+	"securityfs", "squashfs",    "sysfs",	 "tmpfs",    "tracefs",
+};
+
+/* Below $HOME: settings that programs look for when they start, and that hold no secrets by
+ * intent. */
+static const char *const harmless[] = {
+	".Xresources",
+	".bash_aliases",
+	".bash_login",
+	".bash_logout",
+	".bash_profile",
+	".bashrc",
+	".cargo/config.toml",
+	".config/fish",
+	".config/git",
+	".config/htop",
+	".config/locale.conf",
+	".config/nvim",
+	".config/starship.toml",
+	".config/tmux",
+	".config/user-dirs.dirs",
+	".dircolors",
+	".editorconfig",
+	".emacs.d",
+	".gdbinit",
+	".gitattributes",
+	".gitconfig",
+	".gitignore",
+	".hushlogin",
+	".inputrc",
+	".kshrc",
+	".lesskey",
+	".nanorc",
+	".profile",
+	".screenrc",
+	".selected_editor",
+	".terminfo",
+	".tmux.conf",
+	".tool-versions",
+	".vim",
+	".vimrc",
+	".wgetrc",
+	".zlogin",
+	".zlogout",
+	".zprofile",
+	".zshenv",
+	".zshrc",
+};
+
+/* What belongs to a directory of $PATH below $HOME besides its parent. */
+static const struct {
+	const char *bin, *with;
+} companions[] = {
+	{".cargo/bin", ".rustup"},
+	{".local/bin", ".local/lib"},
+	{".local/bin", ".local/share/uv"},
+	{".local/bin", ".local/share/pipx"},
+	{".local/bin", ".local/share/claude"},
+	{".local/bin", ".local/share/pnpm"},
+	{"go/bin", "go/pkg"},
+	{".pyenv/shims", ".pyenv"},
+	{".asdf/shims", ".asdf"},
+	{".local/share/mise/shims", ".local/share/mise"},
+};
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+void places_add(struct places *p, char *path)
+{
+	p->list = xrealloc(p->list, (p->n + 2) * sizeof(*p->list));
+	p->list[p->n++] = path;
+	p->list[p->n] = NULL;
+}
+
+bool places_hold(const struct places *p, const char *path)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (path_is_beneath(path, p->list[i]))
+			return true;
+	return false;
+}
+
+void places_done(struct places *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->list[i]);
+	free(p->list);
+	*p = (struct places){0};
+}
+
+unsigned places_depth(const char *path)
+{
+	unsigned n = 0;
+
+	for (; *path; path++)
+		n += *path == '/' && path[1];
+	return n;
+}
+
+static bool among(const char *const *list, const char *path)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list))
+			return true;
+	return false;
+}
+
+static bool one_of(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i], name))
+			return true;
+	return false;
+}
+
+static bool beneath_one_of(const char *const *list, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, list[i]))
+			return true;
+	return false;
+}
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* ---- gated ----------------------------------------------------------------------------------- */
+
+static void find_tops(struct places *all)
+{
+	AUTO_DIR DIR *d = opendir("/");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		AUTO_FREE char *path = path_join("/", e->d_name);
+
+		if (e->d_name[0] == '.' && (!e->d_name[1] || str_eq(e->d_name, "..")))
+			continue;
+		if (!one_of(system_tops, ARRAY_LEN(system_tops), e->d_name) && is_dir(path))
+			places_add(all, take_ptr(&path));
+	}
+}
+
+/* mountinfo writes blanks, tabs, newlines and backslashes as \ooo. */
+static void decode(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 3;
+		} else {
+			*out++ = *s;
+		}
+	}
+	*out = '\0';
+}
+
+/* One line: "36 35 98:0 /root /mount/point options - type source ...". */
+static void take_mount(struct places *all, char *line)
+{
+	char *dash = strstr(line, " - "), *at = line, *type;
+
+	for (int i = 0; at && i < 4; i++)
+		at = strchr(at + (i > 0), ' ');
+	if (!dash || !at || at > dash)
+		return;
+	type = dash + 3;
+	type[strcspn(type, " ")] = '\0';
+	at++;
+	at[strcspn(at, " ")] = '\0';
+	decode(at);
+	if (*at != '/' || !at[1] || str_eq(at, "/var") ||
+	    one_of(no_disks, ARRAY_LEN(no_disks), type) ||
+	    beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), at) ||
+	    beneath_one_of(private_trees, ARRAY_LEN(private_trees), at))
+		return;
+	if (is_dir(at))
+		places_add(all, xstrdup(at));
+}
+
+static void find_disks(struct places *all)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_CLOSE int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	size_t len;
+
+	if (fd < 0 || io_read_all(fd, 4u << 20, &text, &len) < 0)
+		return;
+	for (char *line = text, *next; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		take_mount(all, line);
+	}
+}
+
+static int shorter_first(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return (strlen(*x) > strlen(*y)) - (strlen(*x) < strlen(*y));
+}
+
+void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	struct places all = {0};
+	char *real = realpath(home, NULL);
+
+	find_tops(&all);
+	find_disks(&all);
+	if (real && !str_eq(real, "/") &&
+	    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), real))
+		places_add(&all, real);
+	else
+		free(real);
+	if (all.n)
+		qsort(all.list, all.n, sizeof(*all.list), shorter_first);
+	for (size_t i = 0; i < all.n; i++)
+		if (!places_hold(ret, all.list[i]) && !among(spec->folders, all.list[i]) &&
+		    !among(spec->read_only, all.list[i]))
+			places_add(ret, xstrdup(all.list[i]));
+	places_done(&all);
+}
+
+/* ---- granted by itself ----------------------------------------------------------------------- */
+
+/* The place and, where links lead elsewhere, what they lead to. */
+static void add_place(struct places *ret, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (real && !str_eq(real, path) && !places_hold(ret, real))
+		places_add(ret, real);
+	else
+		free(real);
+	if (!places_hold(ret, path))
+		places_add(ret, xstrdup(path));
+}
+
+/* Too much to hand out because something in it is run. */
+static bool is_too_wide(const char *path, const char *home)
+{
+	AUTO_FREE char *local = path_join(home, ".local");
+	AUTO_FREE char *share = path_join(home, ".local/share");
+	AUTO_FREE char *config = path_join(home, ".config");
+
+	return path_is_beneath(home, path) || str_eq(path, local) || str_eq(path, share) ||
+	       str_eq(path, config) || places_depth(path) < 2;
+}
+
+static void add_companions(struct places *ret, const char *bin, const char *home)
+{
+	for (size_t i = 0; i < ARRAY_LEN(companions); i++) {
+		AUTO_FREE char *from = path_join(home, companions[i].bin);
+		AUTO_FREE char *with = path_join(home, companions[i].with);
+
+		if (str_eq(from, bin))
+			add_place(ret, with);
+	}
+}
+
+/* ~/x/1.2/bin is of no use without ~/x/1.2/lib. */
+static void add_bin(struct places *ret, const char *bin, const char *home)
+{
+	AUTO_FREE char *parent = answer_dir(bin);
+	bool whole = str_eq(path_base(bin), "bin") && !is_too_wide(parent, home);
+
+	if (!is_too_wide(bin, home))
+		add_place(ret, whole ? parent : bin);
+	add_companions(ret, bin, home);
+}
+
+void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	AUTO_FREE char *list = xstrdup(spec->path);
+	char *rest = list, *dir;
+
+	for (size_t i = 0; i < ARRAY_LEN(harmless); i++) {
+		AUTO_FREE char *path = path_join(home, harmless[i]);
+
+		add_place(ret, path);
+	}
+	while (rest && (dir = strsep(&rest, ":"))) {
+		AUTO_FREE char *clean = *dir == '/' ? path_clean(dir) : NULL;
+
+		if (clean)
+			add_bin(ret, clean, home);
+	}
+}

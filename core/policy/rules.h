@@ -1,0 +1,139 @@
+/* rules - what people have written or answered about places, and which of it decides. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+#include "core/policy/answer.h"
+
+struct config;
+
+enum rule_verdict { /* looser first */
+	RULE_ALLOW,
+	RULE_ASK,
+	RULE_DENY,
+	RULE_HIDE, /* a deny that says "no such file" */
+};
+
+enum rule_level { /* farther first */
+	LEVEL_BUILTIN,
+	LEVEL_ORG,
+	LEVEL_USER,
+	LEVEL_PROJECT,
+	LEVEL_OPTION,  /* --config, --rw, --ro */
+	LEVEL_SESSION, /* answers */
+};
+
+extern const char *const rule_kind_words[RULE_KINDS]; /* "read" ... */
+extern const char *const rule_verdict_words[];	      /* "allow" ... */
+extern const char *const rule_level_words[];	      /* "built in" ... */
+
+struct rule {
+	enum rule_verdict verdict;
+	enum rule_level level;
+	unsigned kinds;	     /* 1 << enum rule_kind */
+	const char *name;    /* of its section; NULL: none */
+	const char *pattern; /* as written */
+	const char *file;    /* NULL: not from a file */
+	int line;	     /* 0: unknown */
+	const char *reason;  /* in the words of who wrote it; NULL: none */
+	int64_t until;	     /* unix seconds from which on it no longer counts; 0: never */
+	uint64_t id;	     /* of an answer, else 0 */
+};
+
+/*
+ * Which of several rules that match decides: a deny or hide of the organisation; else the one whose
+ * pattern names something nearer to the object (the object itself, then its directory, and so on);
+ * then the one that spells out more of it; then the one that leaves less open behind; then the
+ * nearer level; then deny and hide over ask over allow; then the newer.
+ *
+ * Allow rules are about the very bytes of a path. All other rules, but answers, also match names
+ * that the most forgiving file system would take for the same (names.c).
+ *
+ * Life:    rules_new() -> rules_free(); what is borrowed from it lives as long.
+ * Threads: one owner.
+ */
+struct rules;
+
+#define RULES_MAX 20000 /* from files, all levels together */
+
+struct rule_match {
+	const struct rule *rule;	    /* until the next rules_add() */
+	unsigned depth, literals, max, min; /* struct index_hit */
+};
+
+struct rules *rules_new(void) MUST_USE;
+void rules_free(struct rules *r); /* NULL is a no-op */
+/* Strings are copied. The number is for rules_place(), rules_at() and rules_remove(). */
+uint32_t rules_add(struct rules *r, const struct rule *rule);
+/* This absolute pattern is one of the rule's. *why: it is none; nothing was added. */
+bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why) MUST_USE;
+/* The same for a pattern that cannot be wrong. */
+void rules_place_path(struct rules *r, uint32_t number, const char *path, const char *tail);
+void rules_remove(struct rules *r, uint32_t number);
+
+size_t rules_count(const struct rules *r);			     /* removed ones too */
+const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: removed */
+/* The absolute patterns of a rule, `~` and variables expanded. */
+size_t rules_patterns(const struct rules *r, uint32_t number, const char *const **ret);
+
+/* The rule that decides; false: none matches. now: unix seconds. */
+bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
+		  struct rule_match *ret);
+/* All that match, expired ones too, the one that decides first. Heap. */
+size_t rules_explain(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
+		     struct rule_match **ret);
+/* Why `loser` does not decide beside `winner`. */
+const char *rules_why_lost(const struct rule_match *winner, const struct rule_match *loser,
+			   int64_t now);
+/* The strictest verdict about writing that names something strictly beneath this path; RULE_ALLOW:
+ * none does. For renames, which would carry it along. */
+enum rule_verdict rules_beneath(struct rules *r, const char *path);
+/* May a rule other than allow decide about reading or running something strictly beneath? */
+bool rules_restrict_beneath(struct rules *r, const char *path);
+/* Words for the prompt and the audit log; live as long as the rules. */
+const char *rules_words(struct rules *r, const struct rule *rule);
+/* "FILE:LINE", "your answer", "--rw". The same. */
+const char *rules_origin(struct rules *r, const struct rule *rule);
+/* Live rules of this kind; and those of them that are no allow rules. */
+size_t rules_of(const struct rules *r, enum rule_kind kind);
+size_t rules_restricting(const struct rules *r, enum rule_kind kind);
+
+/* ---- from settings (load.c) ----------------------------------------------------------------- */
+
+/* What the variables of patterns stand for. */
+struct rules_scope {
+	const char *home;	    /* absolute, clean */
+	const char *const *folders; /* $FOLDER: each of them; NULL-terminated, or NULL */
+};
+
+/* Words for file:line that cannot be used. */
+typedef void (*rules_on_error)(void *data, const char *file, int line, const char *words);
+
+/*
+ * All `[rule]` sections of the configuration. Those of an untrusted project file go to `untrusted`,
+ * where nothing may allow. False when on_error was called at least once; the good ones are added.
+ */
+bool rules_load(struct rules *trusted, struct rules *untrusted, const struct config *c,
+		const struct rules_scope *scope, rules_on_error on_error, void *data);
+
+/* Every `match` and `not-match` line of the configuration against its rules. False: on_error was
+ * called. */
+bool rules_test(struct rules *r, const struct config *c, const struct rules_scope *scope,
+		rules_on_error on_error, void *data);
+
+/* ---- into settings (save.c) ----------------------------------------------------------------- */
+
+struct rules_place {
+	const char *home;	 /* $HOME */
+	const char *config_home; /* $XDG_CONFIG_HOME or NULL */
+	const char *folder;	 /* the working folder, for SCOPE_PROJECT */
+	const char *org_file;	 /* NULL for /etc/cordon/config */
+};
+
+/*
+ * Append an answer as a rule to the file of its scope (SCOPE_PROJECT, USER or ORG), which is made
+ * when it is not there. path: absolute, with a `/` at the end when it is a directory, as for
+ * policy_answer(). The file is replaced by one rename; what is in it stays. Not for the keeper.
+ */
+int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
+	       const char *path, const struct answer *a, struct err *err) MUST_USE;

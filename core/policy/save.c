@@ -1,0 +1,166 @@
+/* save - an answer as a rule in the settings of a person, a project or an organisation. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/policy/policy_priv.h"
+
+#define FILE_MAX (1u << 20) /* what the configuration reads */
+
+/* In double quotes, as git's files are written. */
+static void quote_value(struct buf *b, const char *s)
+{
+	buf_ch(b, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_ch(b, '\\');
+		if (*s == '\n' || *s == '\t' || *s == '\b')
+			buf_fmt(b, "\\%c", *s == '\n' ? 'n' : *s == '\t' ? 't' : 'b');
+		else
+			buf_ch(b, *s);
+	}
+	buf_ch(b, '"');
+}
+
+/* One "key = value" line. */
+static void add_line(struct buf *b, const char *key, const char *value)
+{
+	buf_fmt(b, "\t%s = ", key);
+	if (strpbrk(value, "\"\\#;\n\t\b") || str_ends(value, " "))
+		quote_value(b, value);
+	else
+		buf_str(b, value);
+	buf_ch(b, '\n');
+}
+
+/* Names are unique, or one `until` would count for two answers. */
+static void format_rule(struct buf *b, enum rule_kind kind, const char *path,
+			const struct answer *a)
+{
+	/* What may be run may be read: scripts are, by their interpreters. */
+	const char *kinds = kind == RULE_EXEC && a->allow ? "read,exec" : rule_kind_words[kind];
+	char *patterns[2], when[32], until[32];
+	time_t t = (time_t)a->until;
+	struct tm tm;
+
+	clock_iso(when, clock_wall_us());
+	buf_fmt(b, "[rule \"answer of %s\"]\n", when);
+	answer_patterns(path, a->extent, patterns);
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		AUTO_FREE char *pattern = patterns[i];
+		AUTO_FREE char *value = pattern ? xasprintf("%s %s", kinds, pattern) : NULL;
+
+		if (value)
+			add_line(b, a->allow ? "allow" : "deny", value);
+	}
+	if (!a->until)
+		return;
+	localtime_r(&t, &tm);
+	strftime(until, sizeof(until), "%Y-%m-%d %H:%M:%S", &tm);
+	add_line(b, "until", until);
+}
+
+static char *file_of(const struct rules_place *where, enum answer_scope scope)
+{
+	if (scope == SCOPE_ORG)
+		return xstrdup(where->org_file ? where->org_file : "/etc/cordon/config");
+	if (scope == SCOPE_PROJECT)
+		return config_project_file(where->home, where->config_home, where->folder);
+	return where->config_home && *where->config_home
+		       ? path_join(where->config_home, "cordon/config")
+		       : path_join(where->home, ".config/cordon/config");
+}
+
+/* A link stays a link: what it names is replaced. */
+static char *resolve(char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		return path;
+	free(path);
+	return real;
+}
+
+/* A control character that git's files cannot say cannot be saved. */
+static int check_path(const char *path, struct err *err)
+{
+	for (const char *c = path; *c; c++)
+		if ((unsigned char)*c < ' ' && !strchr("\n\t\b", *c))
+			return err_say(err, -EINVAL,
+				       "remember '%s': its name holds a control character: answer "
+				       "for the session",
+				       path);
+	return 0;
+}
+
+/* The directory of a file, made when needed. */
+static int open_dir(const char *file, mode_t mode, struct err *err)
+{
+	AUTO_FREE char *dir = xstrndup(file, (size_t)(strrchr(file, '/') - file));
+	int r = io_mkdir_p(AT_FDCWD, dir, mode);
+	int fd;
+
+	if (r < 0)
+		return err_set(err, r, "make '%s'", dir);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_set(err, -errno, "open '%s'", dir) : fd;
+}
+
+/* Two sessions may answer at once: the lock is the directory's. */
+static int append(const char *file, mode_t mode, const struct buf *rule, struct err *err)
+{
+	AUTO_CLOSE int dir = open_dir(file, mode | (mode & 0444) >> 2, err);
+	AUTO_BUF struct buf b = BUF_INIT;
+	AUTO_FREE char *text = NULL;
+	const char *name = path_base(file);
+	size_t len = 0;
+	struct stat st;
+	int r;
+
+	if (dir < 0)
+		return dir;
+	r = io_lock(dir);
+	if (r == 0)
+		r = io_read_file(dir, name, FILE_MAX, &text, &len);
+	if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "remember it in '%s'", file);
+	if (r == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		mode = st.st_mode & 07777;
+	buf_add(&b, text ? text : "", len);
+	if (b.len && b.data[b.len - 1] != '\n')
+		buf_ch(&b, '\n');
+	buf_add(&b, rule->data, rule->len);
+	if (b.len > FILE_MAX)
+		return err_say(err, -EFBIG,
+			       "remember it in '%s': it would be larger than 1 MiB: "
+			       "take old rules out",
+			       file);
+	r = io_write_file(dir, name, mode, b.data, b.len, true);
+	return r < 0 ? err_set(err, r, "remember it in '%s'", file) : 0;
+}
+
+int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
+	       const char *path, const struct answer *a, struct err *err)
+{
+	AUTO_BUF struct buf rule = BUF_INIT;
+	AUTO_FREE char *file = NULL;
+	int r;
+
+	if (scope < SCOPE_PROJECT || (scope == SCOPE_PROJECT && !where->folder))
+		return err_say(err, -EINVAL, "remember it: there is no file for this scope");
+	r = check_path(path, err);
+	if (r < 0)
+		return r;
+	file = resolve(file_of(where, scope));
+	format_rule(&rule, kind, path, a);
+	return append(file, scope == SCOPE_ORG ? 0644 : 0600, &rule, err);
+}
