@@ -71,8 +71,8 @@ LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
-SRC := $(wildcard core/*/*.c backends/*.c backends/linux/*.c tui/*.c tui/*/*.c)
-HDR := $(wildcard core/*/*.h backends/*.h backends/linux/*.h tui/*.h tui/*/*.h)
+SRC := $(wildcard core/*/*.c backends/*.c backends/*/*.c tui/*.c tui/*/*.c)
+HDR := $(wildcard core/*/*.h backends/*.h backends/*/*.h tui/*.h tui/*/*.h)
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
 LIB := $(O)/libcordon.a
@@ -170,11 +170,11 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 # (an npm from elsewhere conflicts with the distribution's)
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl tmux git rsync python3 vim sqlite3 procps attr acl \
-	e2fsprogs xfsprogs btrfs-progs $(NPM)
+	e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
-	attr acl e2fsprogs xfsprogs btrfs-progs $(NPM)
+	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
-	e2fsprogs xfsprogs btrfs-progs $(NPM)
+	e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
 
 LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
@@ -185,9 +185,9 @@ LINT_DEPS_brew := llvm cppcheck shellcheck
 have-build = pkg-config --exists $(LIBS) libgit2 && \
 	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
 have-test = pkg-config --exists cmocka && command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs && \
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs | wc -l)" = 14 ]
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap | wc -l)" = 15 ]
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
 	command -v shellcheck
 install-deps = @if [ '$(DEPS)' != no ] && ! { $($(1)); } >/dev/null 2>&1; then \

@@ -1,9 +1,11 @@
 /* registry - the backends of this build, best first. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/bwrap/bwrap.h"
 #include "backends/linux/native.h"
 
 const struct backend *const backends[] = {
 	&backend_native,
+	&backend_bwrap,
 	NULL,
 };
 

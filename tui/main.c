@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "backends/bwrap/bwrap.h"
 #include "core/base/err.h"
 #include "tui/commands/commands.h"
 
@@ -28,6 +29,7 @@ int main(int argc, char **argv)
 	struct err err = {0};
 	int status;
 
+	bwrap_become_first(argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return CMD_FAILED;

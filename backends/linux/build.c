@@ -82,7 +82,7 @@ static int make_target(const struct plan_op *op)
 	return 0;
 }
 
-static int set_owner(const struct plan_op *op)
+int build_own(const struct plan_op *op)
 {
 	/* An ordinary user's namespace has one id, and everything made in it is already of that. */
 	if (geteuid() == 0 && lchown(inside(op->path), op->uid, op->gid) < 0)
@@ -92,12 +92,21 @@ static int set_owner(const struct plan_op *op)
 	return chmod(inside(op->path), op->mode) < 0 ? -errno : 0;
 }
 
-static int seal(const char *path)
+int build_seal(const char *path, bool below)
 {
 	struct attr attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
 
-	return syscall(SYS_mount_setattr, AT_FDCWD, inside(path), SETATTR_RECURSIVE, &attr,
-		       sizeof(attr)) < 0
+	return syscall(SYS_mount_setattr, AT_FDCWD, inside(path), below ? SETATTR_RECURSIVE : 0,
+		       &attr, sizeof(attr)) < 0
+		       ? -errno
+		       : 0;
+}
+
+int build_unseal(const char *path)
+{
+	struct attr attr = {.clear = ATTR_RDONLY};
+
+	return syscall(SYS_mount_setattr, AT_FDCWD, inside(path), 0, &attr, sizeof(attr)) < 0
 		       ? -errno
 		       : 0;
 }
@@ -114,7 +123,7 @@ static int bind_op(const struct plan_op *op)
 	}
 	if (mount(source, inside(op->path), NULL, MS_BIND | MS_REC, NULL) < 0)
 		return -errno;
-	return op->what == PLAN_BIND_RO ? seal(op->path) : 0;
+	return op->what == PLAN_BIND_RO ? build_seal(op->path, true) : 0;
 }
 
 static int cover_tmpfs(const struct plan_op *op)
@@ -122,7 +131,7 @@ static int cover_tmpfs(const struct plan_op *op)
 	if (mount("tmpfs", inside(op->path), "tmpfs", MS_NOSUID | MS_NODEV, op->source) < 0)
 		return -errno;
 	/* Its own mode is in the options; a covered directory's is the host's. */
-	return strstr(op->source, "size=1m") ? set_owner(op) : 0;
+	return strstr(op->source, "size=1m") ? build_own(op) : 0;
 }
 
 static int device(const struct plan_op *op)
@@ -141,7 +150,7 @@ static int mkdir_op(const struct plan_op *op)
 	/* 0755 is what the umask of 0 has just given; covered directories differ. */
 	if (op->mode == 0755 && op->uid == geteuid() && op->gid == getegid())
 		return 0;
-	return set_owner(op);
+	return build_own(op);
 }
 
 static int link_op(const struct plan_op *op)
@@ -150,28 +159,25 @@ static int link_op(const struct plan_op *op)
 		return errno == EEXIST ? 0 : -errno;
 	if (op->uid == 0 && op->gid == 0)
 		return 0;
-	return set_owner(op);
+	return build_own(op);
 }
 
-/* The sources are unlinked again when the last cover is made (blanks_done()). */
+/* The sources are unlinked again when the last cover is made (build_ops_done()). */
 #define BLANK_FILE "run/.blank-file"
 #define BLANK_DIR  "run/.blank-dir"
 
 static int blank(const struct plan_op *op)
 {
 	const char *source = op->dir ? BLANK_DIR : BLANK_FILE;
-	struct attr attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
 
 	if ((op->dir ? mkdir(source, 0) : mknod(source, S_IFREG, 0)) < 0 && errno != EEXIST)
 		return -errno;
 	if (mount(source, inside(op->path), NULL, MS_BIND, NULL) < 0)
 		return -errno;
-	return syscall(SYS_mount_setattr, AT_FDCWD, inside(op->path), 0, &attr, sizeof(attr)) < 0
-		       ? -errno
-		       : 0;
+	return build_seal(op->path, false);
 }
 
-static void blanks_done(void)
+void build_ops_done(void)
 {
 	unlink(BLANK_FILE);
 	rmdir(BLANK_DIR);
@@ -211,7 +217,7 @@ static int perform(const struct build *b, const struct plan_op *op, size_t *next
 	case PLAN_TMPFS:
 		return cover_tmpfs(op);
 	case PLAN_SEAL:
-		return seal(op->path);
+		return build_seal(op->path, true);
 	case PLAN_DEVICE:
 		return device(op);
 	case PLAN_PROC:
@@ -255,6 +261,20 @@ static const char *op_words(enum plan_what what)
 	};
 
 	return words[what];
+}
+
+int build_op(const struct build *b, const struct plan_op *op, size_t *next_gate, struct err *err)
+{
+	int r = perform(b, op, next_gate);
+
+	if (r == 0 || op->optional)
+		return 0;
+	if (op->what == PLAN_PROC && r == -EPERM)
+		return err_say(err, r,
+			       "mount proc: refused: this is a container that hides parts of "
+			       "/proc: run it with an unmasked /proc "
+			       "(docker run --security-opt systempaths=unconfined)");
+	return err_set(err, r, "%s '%s'", op_words(op->what), op->path);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -303,20 +323,11 @@ static int build(const struct build *b, struct err *err)
 	if (r < 0)
 		return err_set(err, r, "mount the sandbox's root");
 	for (size_t i = 0; i < b->plan->n; i++) {
-		const struct plan_op *op = &b->plan->ops[i];
-
-		r = perform(b, op, &next_gate);
-		if (r == 0 || op->optional)
-			continue;
-		if (op->what == PLAN_PROC && r == -EPERM)
-			return err_say(
-				err, r,
-				"mount proc: refused: this is a container that hides parts of "
-				"/proc: run it with an unmasked /proc "
-				"(docker run --security-opt systempaths=unconfined)");
-		return err_set(err, r, "%s '%s'", op_words(op->what), op->path);
+		r = build_op(b, &b->plan->ops[i], &next_gate, err);
+		if (r < 0)
+			return r;
 	}
-	blanks_done();
+	build_ops_done();
 	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return err_set(err, -errno, "enter the sandbox's root");
 	if (b->private_net) {
@@ -327,55 +338,9 @@ static int build(const struct build *b, struct err *err)
 	return 0;
 }
 
-static int hand_over(const struct build *b, struct err *err)
-{
-	static const char *const names[NS_COUNT] = {
-		[NS_USER] = "/proc/self/ns/user", [NS_MNT] = "/proc/self/ns/mnt",
-		[NS_PID] = "/proc/self/ns/pid",	  [NS_IPC] = "/proc/self/ns/ipc",
-		[NS_UTS] = "/proc/self/ns/uts",	  [NS_CGROUP] = "/proc/self/ns/cgroup",
-		[NS_NET] = "/proc/self/ns/net",
-	};
-	struct note note = {.kind = NOTE_BUILT};
-	size_t n = b->private_net ? NS_COUNT : NS_NET;
-	int fds[NOTE_FDS], r;
-
-	fds[0] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fds[0] < 0)
-		return err_set(err, -errno, "open the sandbox's root");
-	for (size_t i = 0; i < n; i++) {
-		fds[i + 1] = open(names[i], O_RDONLY | O_CLOEXEC);
-		if (fds[i + 1] < 0)
-			return err_set(err, -errno, "open '%s'", names[i]);
-	}
-	r = note_send(b->sock, &note, fds, n + 1);
-	return r < 0 ? err_set(err, r, "hand the namespaces over") : 0;
-}
-
-/* Reap until the keeper is gone: nobody inside outlives pid 1. */
-static NORETURN void reap(int sock)
-{
-	struct pollfd p = {.fd = sock, .events = POLLIN};
-	sigset_t none;
-
-	sigemptyset(&none);
-	for (;;) {
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			continue;
-		if (ppoll(&p, 1, NULL, &none) > 0)
-			_exit(0);
-	}
-}
-
-static void on_child(int sig)
-{
-	(void)sig;
-}
-
 NORETURN void build_run(const struct build *b)
 {
-	struct sigaction action = {.sa_handler = on_child};
 	struct err err = {0};
-	sigset_t child;
 	char go;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -384,17 +349,10 @@ NORETURN void build_run(const struct build *b)
 	if (read(b->sock, &go, 1) != 1)
 		_exit(125);
 	prctl(PR_SET_DUMPABLE, 0);
-	if (build(b, &err) < 0 || confine_drop_all(&err) < 0 || hand_over(b, &err) < 0)
+	if (build(b, &err) < 0 || confine_drop_all(&err) < 0 ||
+	    first_hand_over(b->sock, b->private_net, &err) < 0)
 		note_fail(b->sock, 125, &err);
-	close_range((unsigned)b->sock + 1, ~0u, 0);
-	if (b->sock > 0)
-		close_range(0, (unsigned)b->sock - 1, 0);
-	/* SIGCHLD must interrupt ppoll(); pid 1 ignores whatever has no handler. */
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_SETMASK, &child, NULL);
-	sigaction(SIGCHLD, &action, NULL);
 	/* Changing credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	reap(b->sock);
+	first_reap(b->sock);
 }

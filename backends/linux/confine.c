@@ -58,6 +58,15 @@ int confine_drop_all(struct err *err)
 	return 0;
 }
 
+int confine_has_none(struct err *err)
+{
+	if (permitted())
+		return err_say(err, -EPERM, "pid 1 of the sandbox has capabilities");
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return err_say(err, -EPERM, "pid 1 of the sandbox may gain privileges");
+	return 0;
+}
+
 int confine_keeper(struct err *err)
 {
 	/*

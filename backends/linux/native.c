@@ -25,6 +25,7 @@ static int start_builder(struct cell *c, const struct plan *plan, const struct s
 	r = note_pair(fds, err);
 	if (r < 0)
 		return r;
+	c->private_net = b.private_net;
 	c->sock = fds[0];
 	b.sock = fds[1];
 	/* B's id maps belong to whoever may look into B: for a moment, to this user. */

@@ -73,9 +73,22 @@ struct build {
 	bool private_net;
 };
 NORETURN void build_run(const struct build *b); /* B */
+/* Parts of it. The current directory is the sandbox's root; no heap. */
+int build_op(const struct build *b, const struct plan_op *op, size_t *next_gate, struct err *err)
+	MUST_USE;
+void build_ops_done(void);		      /* after the last one */
+int build_own(const struct plan_op *op);      /* owner and mode as planned */
+int build_seal(const char *path, bool below); /* read-only, no devices, no set-user-id */
+int build_unseal(const char *path);	      /* this one mount takes writes again */
+
+/* ---- first.c: pid 1 ---- */
+int first_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
+/* Reap until the other end of sock is gone: nobody inside outlives pid 1. Closes all but sock. */
+NORETURN void first_reap(int sock);
 
 /* ---- confine.c ---- */
 int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
+int confine_has_none(struct err *err) MUST_USE; /* as after confine_drop_all(), whoever did it */
 int confine_keeper(struct err *err) MUST_USE;	/* root: keep what the keeper's work needs */
 
 /* ---- launch.c, agent.c ---- */

@@ -17,6 +17,7 @@ struct cell {
 	int words;   /* what that program says when it fails; -1: none */
 	int root;    /* O_PATH, "/" inside */
 	int ns[NS_COUNT];
+	bool private_net; /* ns[NS_NET] is its own, else -1 */
 };
 
 /*

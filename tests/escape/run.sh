@@ -16,7 +16,7 @@ ln .git/hooks/pre-commit alias
 echo "SECRET outside" >"$outside/file"
 mkdir -p "$HOME/.ssh" "$HOME/.aws" "$HOME/.config/cordon" "$HOME/.gnupg"
 echo "SECRET key" >"$HOME/.ssh/id_ed25519" && echo "SECRET aws" >"$HOME/.aws/credentials"
-echo "# mine" >"$HOME/.bashrc" && : >"$HOME/.config/cordon/config"
+echo "# mine" >"$HOME/.bashrc" && use_backend
 echo "SECRET env" >.env
 state=$HOME/.local/state/cordon
 "$CORDON" run --headless -- sh -c 'echo 1 >first' # there is a store and an audit log from here on

@@ -64,6 +64,16 @@ need() { # PROGRAM...
 	for p; do command -v "$p" >/dev/null || skip_all "$p is not here"; done
 }
 
+# use_backend - what runs from here on in this home is confined by $BACKEND ("native" when unset).
+# Scripts that run on several backends call it once, instead of writing settings of their own.
+use_backend() {
+	: "${BACKEND:=native}"
+	mkdir -p "$HOME/.config/cordon"
+	printf '[sandbox]\n\tbackend = %s\n' "$BACKEND" >"$HOME/.config/cordon/config"
+	"$CORDON" doctor --json | grep -qF '{"backend":"'"$BACKEND"'","whole":true' ||
+		skip_all "$BACKEND is not given whole by this host: see cordon doctor"
+}
+
 # new_folder NAME - an empty working folder; prints its path.
 new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }
 

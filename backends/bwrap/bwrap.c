@@ -1,0 +1,203 @@
+/* bwrap - bubblewrap started, watched, and what it made taken over. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/bwrap/bwrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backends/bwrap/bwrap_priv.h"
+#include "core/base/io.h"
+
+/* What bwrap's process gets: 0 to 2, then BWRAP_*. */
+struct handed {
+	int fds[BWRAP_FDS];
+};
+
+#define AUTO_HANDED CLEANUP(handed_done)
+
+static void handed_done(struct handed *h)
+{
+	for (size_t i = 0; i < ARRAY_LEN(h->fds); i++)
+		util_close_fd(&h->fds[i]);
+}
+
+static NORETURN void exec_bwrap(const char *program, struct handed *h)
+{
+	char name[] = "bwrap", option[] = "--args", args[16], end[] = "--", exe[32],
+	     word[] = HOLDER_WORD;
+	char *const argv[] = {name, option, args, end, exe, word, NULL}, *const env[] = {NULL};
+
+	launch_reset_signals();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(args, sizeof(args), "%d", BWRAP_ARGS);
+	snprintf(exe, sizeof(exe), "/proc/self/fd/%d", BWRAP_EXE);
+	/* Out of the way first: they may be the numbers that are wanted, in another order. */
+	for (size_t i = 0; i < ARRAY_LEN(h->fds); i++) {
+		h->fds[i] = fcntl(h->fds[i], F_DUPFD_CLOEXEC, BWRAP_FDS);
+		if (h->fds[i] < 0)
+			_exit(125);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(h->fds); i++) {
+		if (dup2(h->fds[i], (int)i) < 0)
+			_exit(125);
+	}
+	close_range(BWRAP_FDS, ~0u, 0);
+	execve(program, argv, env);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int make_pipe(int *ret_read, int *ret_write, struct err *err)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "make a pipe");
+	*ret_read = fds[0];
+	*ret_write = fds[1];
+	return 0;
+}
+
+static int make_args(int *ret, const struct plan *plan, bool private_net, struct err *err)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	AUTO_CLOSE int fd = -1;
+	int r;
+
+	r = args_make(&b, plan, private_net, err);
+	if (r < 0)
+		return r;
+	fd = memfd_create("bwrap-arguments", MFD_CLOEXEC);
+	r = fd < 0 ? -errno : io_pwrite_all(fd, b.data, b.len, 0);
+	if (r < 0)
+		return err_set(err, r, "hand bubblewrap its arguments");
+	*ret = take_fd(&fd);
+	return 0;
+}
+
+/* What is ours of it: the cell's socket and words, where the pid comes, where to say go. */
+static int prepare(struct cell *c, struct handed *h, int *ret_info, int *ret_go, struct err *err)
+{
+	int fds[2] = {-1, -1}, r;
+
+	h->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	h->fds[BWRAP_EXE] = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	if (h->fds[0] < 0 || h->fds[BWRAP_EXE] < 0)
+		return err_set(err, -errno, "open this program");
+	r = make_pipe(&c->words, &h->fds[2], err);
+	if (r == 0)
+		r = make_pipe(ret_info, &h->fds[BWRAP_INFO], err);
+	if (r == 0)
+		r = make_pipe(&h->fds[BWRAP_GO], ret_go, err);
+	if (r == 0)
+		r = note_pair(fds, err);
+	if (r < 0)
+		return r;
+	c->sock = fds[0];
+	h->fds[BWRAP_SOCK] = fds[1];
+	h->fds[1] = fcntl(h->fds[2], F_DUPFD_CLOEXEC, 3);
+	return h->fds[1] < 0 ? err_set(err, -errno, "duplicate a pipe") : 0;
+}
+
+/* Its own words say best what failed; it has written them and gone. */
+static int fail_with_words(struct cell *c, int code, struct err *err)
+{
+	char text[400];
+	ssize_t n;
+
+	io_set_nonblock(c->words, true);
+	n = read(c->words, text, sizeof(text) - 1);
+	if (n <= 0)
+		return err_say(err, code, "bubblewrap ended without a word: see `cordon doctor`");
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return err_say(err, code, "%s%s: see `cordon doctor`",
+		       str_starts(text, "bwrap: ") ? "" : "bubblewrap: ", text);
+}
+
+static int read_pid(struct cell *c, int info, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	const char *at;
+	int r = io_read_all(info, 4096, &text, NULL);
+
+	at = r < 0 ? NULL : strstr(text, "\"child-pid\":");
+	if (at)
+		c->first = (pid_t)strtol(strchr(at, ':') + 1, NULL, 10);
+	if (c->first <= 0)
+		return fail_with_words(c, -EIO, err);
+	/* bwrap waits for our go before it would wait for its child: the pid is still the child's.
+	 */
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->first, 0);
+	return c->pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
+}
+
+static int start_bwrap(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
+		       struct err *err)
+{
+	AUTO_HANDED struct handed h = {.fds = {-1, -1, -1, -1, -1, -1, -1, -1}};
+	AUTO_CLOSE int info = -1;
+	AUTO_CLOSE int go = -1;
+	const char *program = bwrap_find(err);
+	int r;
+
+	if (!program)
+		return err->code;
+	if (plan->read == READ_FUSE)
+		return err_say(err, -EOPNOTSUPP,
+			       "the read gate by FUSE is not made with bubblewrap: leave out "
+			       "sandbox.read-gate=fuse, or use --backend native");
+	c->private_net = !spec->allow_network;
+	r = prepare(c, &h, &info, &go, err);
+	if (r == 0)
+		r = make_args(&h.fds[BWRAP_ARGS], plan, c->private_net, err);
+	if (r < 0)
+		return r;
+	c->child = fork();
+	if (c->child == 0)
+		exec_bwrap(program, &h);
+	if (c->child < 0)
+		return err_set(err, -errno, "fork for bubblewrap");
+	handed_done(&h);
+	r = read_pid(c, info, err);
+	if (r == 0)
+		r = cell_write_maps(c->first, err);
+	if (r == 0 && write(go, "", 1) != 1)
+		r = err_set(err, -errno, "let bubblewrap go on");
+	return r;
+}
+
+static int finish_bwrap(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+{
+	int r = cell_take(c, ret_status, err);
+
+	if (r == -EPIPE) /* the holder never came up */
+		return fail_with_words(c, -EIO, err);
+	if (r < 0)
+		return r;
+	if (!c->private_net)
+		util_close_fd(&c->ns[NS_NET]);
+	return finish_tree(c, plan, ret_status, err);
+}
+
+const struct builder bwrap_builder = {.start = start_bwrap, .finish = finish_bwrap};
+
+static int bwrap_launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
+			struct keeper *k, int *ret_status, struct err *err)
+{
+	return sandbox_launch(&bwrap_builder, ret, ret_door, spec, k, ret_status, err);
+}
+
+const struct backend backend_bwrap = {
+	.name = "bwrap",
+	.summary = "as native, with namespaces that bubblewrap makes",
+	.probe = bwrap_probe,
+	.launch = bwrap_launch,
+	.signal = sandbox_signal,
+	.stop = sandbox_stop,
+};

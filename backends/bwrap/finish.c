@@ -1,0 +1,151 @@
+/* finish - what bubblewrap has no words for, done in the namespaces that it has made. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "backends/bwrap/bwrap_priv.h"
+
+static int join(const struct cell *c, struct err *err)
+{
+	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0 || setns(c->ns[NS_MNT], CLONE_NEWNS) < 0)
+		return err_set(err, -errno, "join the namespaces that bubblewrap made");
+	if (chdir("/") < 0)
+		return err_set(err, -errno, "enter the sandbox's root");
+	umask(0);
+	/* bwrap leaves them slaves: what the host mounts later would show, writable. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_set(err, -errno, "make the mounts private");
+	return 0;
+}
+
+/* Before PLAN_SEAL every tmpfs covers a directory of the host, and looks as that does. */
+static int own(const struct plan_op *op)
+{
+	bool foreign = geteuid() == 0 && (op->uid != geteuid() || op->gid != getegid());
+
+	switch ((int)op->what) {
+	case PLAN_TMPFS:
+		return build_own(op);
+	case PLAN_DIR:
+	case PLAN_LINK:
+		return foreign ? build_own(op) : 0;
+	default:
+		return 0;
+	}
+}
+
+static int seal(const struct plan_op *op)
+{
+	int r = 0;
+
+	if (op->what == PLAN_TMPFS)
+		r = build_seal(op->path, false);
+	else if (op->what == PLAN_BIND || op->what == PLAN_BIND_RO)
+		r = build_seal(op->path, true);
+	/* Left out, since it was not there, or has gone. */
+	return op->optional && (r == -EINVAL || r == -ENOENT || r == -ENOTDIR) ? 0 : r;
+}
+
+/* All before PLAN_SEAL is the host's tree: owners first, then every mount read-only. */
+static int seal_host_tree(const struct plan *plan, size_t *ret_next, struct err *err)
+{
+	size_t n = 0;
+	int r = 0;
+
+	while (n < plan->n && plan->ops[n].what != PLAN_SEAL)
+		n++;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = own(&plan->ops[i]);
+		if (r < 0)
+			return err_set(err, r, "set the owner of '%s'", plan->ops[i].path);
+	}
+	for (size_t i = 0; i < n; i++) {
+		r = seal(&plan->ops[i]);
+		if (r < 0)
+			return err_set(err, r, "make read-only '%s'", plan->ops[i].path);
+	}
+	r = n < plan->n ? build_seal("/", false) : 0;
+	*ret_next = n;
+	return r < 0 ? err_set(err, r, "make read-only '/'") : 0;
+}
+
+static int finish_op(const struct build *b, const struct plan_op *op, struct err *err)
+{
+	size_t no_gate = 0;
+	int r;
+
+	switch ((int)op->what) {
+	case PLAN_SEAL:
+		return 0;
+	case PLAN_TMPFS: /* on a tree that was sealed with all that lay on it */
+		r = build_unseal(op->path);
+		return r < 0 ? err_set(err, r, "make writable '%s'", op->path) : 0;
+	case PLAN_PROC:
+		if (mount("proc", op->path, "proc", MS_REMOUNT | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			  op->source) < 0)
+			return err_set(err, -errno, "set the options of '%s'", op->path);
+		return 0;
+	case PLAN_BIND_RO:
+		if (!args_tell(op))
+			return build_op(b, op, &no_gate, err);
+		r = seal(op);
+		return r < 0 ? err_set(err, r, "make read-only '%s'", op->path) : 0;
+	default:
+		return args_tell(op) ? 0 : build_op(b, op, &no_gate, err);
+	}
+}
+
+static int finish(const struct cell *c, const struct plan *plan, struct err *err)
+{
+	const struct build b = {.plan = plan, .sock = -1};
+	size_t next = 0;
+	int r;
+
+	r = join(c, err);
+	if (r == 0)
+		r = seal_host_tree(plan, &next, err);
+	for (size_t i = next; i < plan->n && r == 0; i++)
+		r = finish_op(&b, &plan->ops[i], err);
+	if (r == 0)
+		build_ops_done();
+	return r;
+}
+
+static NORETURN void run(const struct cell *c, const struct plan *plan, int sock)
+{
+	struct note note = {.kind = NOTE_BUILT};
+	struct err err = {0};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (finish(c, plan, &err) < 0)
+		note_fail(sock, 125, &err);
+	_exit(note_send(sock, &note, NULL, 0) < 0);
+}
+
+int finish_tree(const struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+{
+	int fds[2], r;
+	pid_t pid;
+
+	r = note_pair(fds, err);
+	if (r < 0)
+		return r;
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		run(c, plan, fds[1]);
+	}
+	close(fds[1]);
+	r = pid < 0 ? err_set(err, -errno, "fork the finisher of the sandbox")
+		    : cell_expect(fds[0], NOTE_BUILT, NULL, 0, ret_status, err);
+	close(fds[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return r < 0 ? err_wrap(err, r, "finish what bubblewrap built") : 0;
+}

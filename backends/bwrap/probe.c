@@ -1,0 +1,158 @@
+/* probe - is there a bubblewrap, and does it do here what the sandbox needs. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/bwrap/bwrap.h"
+#include "backends/bwrap/bwrap_priv.h"
+#include "backends/linux/plan_priv.h"
+#include "backends/linux/probe_priv.h"
+#include "core/base/io.h"
+
+/* Nobody but root may have written the program, or could put another in its place. */
+static bool is_roots(const char *path, struct stat *st)
+{
+	return stat(path, st) == 0 && st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+const char *bwrap_find(struct err *err)
+{
+	static const char *const places[][2] = {
+		{"/usr/bin", "/usr/bin/bwrap"},
+		{"/bin", "/bin/bwrap"},
+		{"/usr/local/bin", "/usr/local/bin/bwrap"},
+		{"/run/current-system/sw/bin", "/run/current-system/sw/bin/bwrap"},
+	};
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		if (access(places[i][1], X_OK) < 0)
+			continue;
+		if (!is_roots(places[i][0], &st) || !is_roots(places[i][1], &st)) {
+			err_say(err, -EACCES, "bubblewrap: '%s' can be written by others than root",
+				places[i][1]);
+			return NULL;
+		}
+		if (geteuid() != 0 && st.st_mode & S_ISUID) {
+			err_say(err, -EPERM,
+				"bubblewrap: '%s' is set-user-id: the namespaces that it makes "
+				"belong to root, and cordon cannot join them",
+				places[i][1]);
+			return NULL;
+		}
+		return places[i][1];
+	}
+	err_say(err, -ENOENT, "bubblewrap: not found in /usr/bin, /usr/local/bin or /bin");
+	return NULL;
+}
+
+static int failed(char *found, size_t size, const struct err *err)
+{
+	snprintf(found, size, "%.*s", (int)size - 1, err->text);
+	return err->code;
+}
+
+static int try_program(char *found, size_t size)
+{
+	struct err err = {0};
+	const char *program = bwrap_find(&err);
+	int fds[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	if (!program)
+		return failed(found, size, &err);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		dup2(fds[1], STDERR_FILENO);
+		execl(program, "bwrap", "--version", (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	n = io_read_full(fds[0], found, size - 1);
+	close(fds[0]);
+	found[MAX(n, 0)] = '\0';
+	found[strcspn(found, "\n")] = '\0';
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status || !*found)
+		return -EIO;
+	snprintf(found + strlen(found), size - strlen(found), " (%s)", program);
+	return 0;
+}
+
+static void small_plan(struct plan *plan)
+{
+	static const char *const dirs[] = {"/proc", "/tmp", "/dev"};
+	static const char *const trees[] = {"/usr", "/lib", "/lib64", "/nix"};
+	struct plan_op *op;
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		plan_add(plan, PLAN_DIR, dirs[i], NULL);
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		if (stat(trees[i], &st) < 0)
+			continue;
+		op = plan_add(plan, PLAN_BIND, trees[i], trees[i]);
+		op->make = true;
+	}
+	plan_add(plan, PLAN_SEAL, "/", NULL);
+	plan_add(plan, PLAN_TMPFS, "/dev", "mode=0755,size=1m");
+	plan_add(plan, PLAN_DIR, "/dev/pts", NULL);
+	plan_add(plan, PLAN_DEVPTS, "/dev/pts", "newinstance,ptmxmode=0666,mode=620");
+	plan_add(plan, PLAN_PROC, "/proc", "hidepid=ptraceable");
+}
+
+static int look_inside(const struct cell *c, char *found, size_t size)
+{
+	AUTO_CLOSE int fd = openat(c->root, "usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || mkdirat(fd, "cordon-probe", 0700) == 0 || errno != EROFS) {
+		snprintf(found, size, "a read-only bind took a write");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* The whole of it, with a smaller tree: namespaces, id maps, pid 1, and what is done after. */
+static int try_namespaces(char *found, size_t size)
+{
+	AUTO_PLAN struct plan plan = {0};
+	const struct spawn_spec spec = {0};
+	struct err err = {0};
+	struct cell c;
+	int status, r;
+
+	cell_init(&c);
+	small_plan(&plan);
+	r = bwrap_builder.start(&c, &plan, &spec, &err);
+	if (r == 0)
+		r = bwrap_builder.finish(&c, &plan, &status, &err);
+	r = r < 0 ? failed(found, size, &err) : look_inside(&c, found, size);
+	cell_done(&c);
+	if (r == 0)
+		snprintf(found, size, "made, joined and sealed");
+	return r;
+}
+
+static const struct trial trials[] = {
+	{"bubblewrap", try_program,
+	 BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS | BACKEND_UNDO, true,
+	 "install bubblewrap 0.8 or later (sudo apt install bubblewrap), not set-user-id"},
+	{"namespaces by bubblewrap", try_namespaces,
+	 BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS, true,
+	 "bubblewrap 0.8 or later is needed, and leave to make user namespaces: see native's"},
+};
+
+uint32_t bwrap_probe(struct probe_report *report, struct err *err)
+{
+	uint32_t bits = BACKEND_REQUIRED | BACKEND_LIMITS;
+
+	bits &= ~probe_trials(trials, ARRAY_LEN(trials), report, err);
+	return bits & ~probe_shared(report, err);
+}

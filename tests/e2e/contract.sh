@@ -1,0 +1,215 @@
+#!/bin/bash
+# contract - what every backend that this host can run has to give, and says that it gives.
+# SPDX-License-Identifier: MIT
+# timeout: 400
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux python3
+need_sandbox
+T=$TOOLS/escape
+outside=$(new_folder outside)
+mkdir -p "$HOME/.ssh" && echo "SECRET key" >"$HOME/.ssh/id" && echo mine >"$HOME/mine"
+echo "SECRET outside" >"$outside/file" && mkdir "$outside/dir"
+doctor=$("$CORDON" doctor --json)
+
+run() { (cd "$dir" && exec "$CORDON" run --headless --backend "$backend" "$@"); }
+declares() { printf '%s\n' "$doctor" | grep "^{\"backend\":\"$backend\",\"whole\"" | grep -q "\"$1\":true"; }
+# yields STATUS NAME COMMAND...
+yields() {
+	local want=$1 name=$2
+	shift 2
+	run -- "$@" >/dev/null 2>&1
+	is "$?" "$want" "$backend: $name"
+}
+
+starts() { # doctor and the start agree on whether this backend can be used here
+	local missing out
+	missing=$(printf '%s\n' "$doctor" | grep "^{\"backend\":\"$backend\",\"probe\"" | grep -c '"ok":false,"needed":true')
+	if out=$(run -- true 2>&1); then
+		is "$missing" 0 "$backend: starts, and doctor finds nothing needed missing"
+		return 0
+	fi
+	isnt "$missing" 0 "$backend: does not start, and doctor says why: $out"
+	return 1
+}
+
+streams() {
+	yields 0 "status 0" true
+	yields 42 "status 42" sh -c 'exit 42'
+	yields 143 "SIGTERM is 143" sh -c 'kill -TERM $$'
+	yields 127 "not found is 127" no-such-command-here
+	yields 126 "not executable is 126" "$outside/file"
+	is "$(echo in | run -- cat)" in "$backend: standard input and output"
+	is "$(run -- sh -c 'echo e >&2' 2>&1 >/dev/null)" e "$backend: standard error"
+	is "$(head -c 3000000 /dev/zero | run -- cat | wc -c)" 3000000 "$backend: 3 MB through pipes"
+	is "$(run -- sh -c 'echo too >/dev/stdout')" too "$backend: /dev/stdout opens again"
+	is "$(run -- sh -c 'ls /proc/self/fd | wc -l' 5</dev/null 7</dev/null)" 4 "$backend: no other descriptor"
+	is "$(run -- sh -c 'pwd; cd sub && pwd')" "$dir
+$dir/sub" "$backend: the working directory"
+	is "$(run -- id -u)" "$(id -u)" "$backend: the same user"
+	is "$(AWS_SECRET=x GIT_DIR=/x SSH_AUTH_SOCK=/x DISPLAY=:0 run -- env | grep -cE '^(AWS|GIT_|SSH_|DISPLAY)')" 0 \
+		"$backend: the environment is scrubbed"
+}
+
+signals() { # what cordon gets is the command's; inside, signals work as anywhere
+	: >"$TEST_TMP/out"
+	(cd "$dir" && exec "$CORDON" run --headless --backend "$backend" -- \
+		sh -c 'trap "echo got; exit 7" TERM; echo up; while :; do sleep 0.05; done') >"$TEST_TMP/out" &
+	pid=$!
+	wait_for 10 grep -q up "$TEST_TMP/out"
+	kill -TERM "$pid"
+	wait "$pid"
+	is "$? $(tail -n 1 "$TEST_TMP/out")" "7 got" "$backend: SIGTERM is forwarded"
+	yields 0 "a child can be stopped, continued and killed" sh -c \
+		'sleep 60 & p=$!; kill -STOP $p && kill -CONT $p && kill -TERM $p; wait $p; [ $? = 143 ]'
+	sleep 300 &
+	victim=$!
+	disown "$victim"
+	yields 1 "no signal reaches the host's processes" kill -0 "$victim"
+	if declares processes; then
+		yields 1 "nor do they show" test -d "/proc/$victim"
+		is "$(run -- sh -c 'ls -d /proc/1 2>/dev/null || echo none')" none "$backend: nor pid 1"
+	else
+		for f in mem environ maps root/etc/passwd fd; do
+			yields 1 "/proc/PID/$f of others is closed" sh -c "cat /proc/$victim/$f || ls /proc/$victim/$f/"
+		done
+	fi
+	kill "$victim"
+}
+
+terminal() {
+	start 90 24 "$dir" "$CORDON run --backend $backend -- sh -c 'tty | sed s,/.*,a-tty,; : >/dev/tty && echo ctty
+trap \"echo got-int\" INT; echo ready; while :; do read x && break; done; echo got-\$x; exec cat'"
+	sees 'ctty' "$backend: /dev/tty is the pane"
+	sees 'a-tty' "$backend: and has a name"
+	sees 'ready' "$backend: the command runs in the console"
+	keys C-c
+	sees 'got-int' "$backend: Ctrl-C is a signal"
+	type_text 'line' && keys Enter
+	sees 'got-line' "$backend: and it reads what is typed"
+	sees "$backend" "$backend: the console names it"
+	tmux_ kill-server 2>/dev/null
+}
+
+files() {
+	local before
+	before=$(tree "$dir")
+	yields 0 "every kind of change in the working folder" sh -ec 'echo new >made; echo more >>kept; rm gone; mv sub sub2
+		mkdir d; ln -s kept link; ln kept hard; chmod 600 kept; touch -d 2001-01-01 old; : >cut; mkfifo fifo'
+	is "$(cat "$dir/made" "$dir/kept")" "new
+kept
+more" "$backend: are there"
+	ok "$backend: undo" cordon_in "$dir" undo
+	same "$(tree "$dir")" "$before" "$backend: brings all of it back"
+	ok "$backend: redo" cordon_in "$dir" redo
+	ok "$backend: and undo again" cordon_in "$dir" undo
+	same "$(tree "$dir")" "$before" "$backend: as before"
+	yields 1 "a protected path is refused" cp kept .git/hooks/pre-commit
+	ok "$backend: and not there" test ! -e "$dir/.git/hooks/pre-commit"
+	yields 0 "temporary files" sh -ec 'f=$(mktemp); echo x >$f; chmod 600 $f; mv $f $f.2; test -s $f.2
+		[ ! -w /dev/shm ] || echo x >/dev/shm/contract-x'
+	ok "$backend: are its own" test ! -e /dev/shm/contract-x
+}
+
+floor() { # outside the folder: every way to change a file, and what is hidden
+	local before out
+	before=$(tree "$outside" && tree "$HOME/.ssh" && cat "$HOME/mine")
+	out=$(run -- sh -c 'cd "$1" || exit 9
+		try() { "$@" 2>/dev/null && echo "went through: $*"; }
+		try sh -c "echo x >>file"; try sh -c "echo x >new"; try mkdir new-dir; try rm file; try rmdir dir; try mv file file2
+		try ln file hard; try ln -s file soft; try truncate -s 0 file; try chmod 777 file; try chown 1:1 file; try mkfifo fifo
+		try touch -d 2001-01-01 file; try touch file; try setfattr -n user.x -v y file; try setfattr -x user.y file
+		try sh -c "echo x >$2/mine"; try chmod 600 "$2/mine"; try sh -c ": >/usr/contract-x"; try sh -c ": >/etc/contract-x"; true
+		' sh "$outside" "$HOME")
+	is "$out" "" "$backend: nothing outside can be changed"
+	same "$(tree "$outside" && tree "$HOME/.ssh" && cat "$HOME/mine")" "$before" "$backend: nor was it"
+	is "$(run -- cat "$outside/file")" "SECRET outside" "$backend: it can be read where nothing hides it"
+	yields 1 "a hidden file cannot be read" cat "$HOME/.ssh/id"
+	yields 1 "nor .env in the folder" cat .env
+	is "$( (cd "$dir" && "$CORDON" run --headless --backend "$backend" --hide "$hidden" -- cat "$hidden/file") 2>/dev/null)" "" \
+		"$backend: nor what --hide names"
+	if declares hide; then
+		is "$(run -- ls -A "$HOME" | grep -c '^\.ssh$')" 0 "$backend: hidden names do not show"
+		yields 1 "nor exist" test -e "$HOME/.ssh"
+	else
+		yields 2 "a hidden directory cannot be listed" ls "$HOME/.ssh"
+	fi
+	yields 0 "no capability and no way to gain one" sh -c '[ "$(grep -E "^(CapPrm|CapEff|CapBnd|CapAmb)" /proc/self/status |
+		grep -vc 0000000000000000)" = 0 ] && grep -q "NoNewPrivs:.1" /proc/self/status'
+}
+
+network() {
+	local port
+	: >"$TEST_TMP/listen"
+	"$T/net" listen tcp >"$TEST_TMP/listen" 2>&1 &
+	listener=$!
+	wait_for 5 grep -qE '^[0-9]+$' "$TEST_TMP/listen"
+	port=$(head -n 1 "$TEST_TMP/listen")
+	yields 1 "no connection to the host" bash -c "exec 3<>/dev/tcp/127.0.0.1/$port"
+	unlike "$(cat "$TEST_TMP/listen")" ARRIVED "$backend: nothing arrived"
+	yields 0 "nor a route to anywhere" python3 -c 'import socket, sys
+for family, host in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        try:
+            s = socket.socket(family, kind); s.settimeout(2); s.connect((host, 9)); sys.exit(1)
+        except OSError: pass'
+	run --allow-network -- bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && echo x >&3" 2>/dev/null
+	ok "$backend: --allow-network shares it" wait_for 5 grep -q ARRIVED "$TEST_TMP/listen"
+	kill "$listener" 2>/dev/null
+	wait "$listener" 2>/dev/null
+}
+
+limits() {
+	is "$(run --set sandbox.open-files=77 -- sh -c 'ulimit -n')" 77 "$backend: open files"
+	is "$(run --set sandbox.cpu-seconds=33 -- sh -c 'ulimit -t')" 33 "$backend: processor time"
+	if declares limits; then
+		run --set sandbox.processes=25 -- sh -c 'for i in $(seq 60); do sleep 20 & done; jobs -p | wc -l' >"$TEST_TMP/out" 2>&1
+		like "$(cat "$TEST_TMP/out")" 'fork|[Rr]esource|retry' "$backend: processes of the whole tree"
+		run --set sandbox.memory=200m -- python3 -c 'import os
+for i in range(4):
+    if os.fork() == 0:
+        x = bytearray(90 << 20); os._exit(0)
+bad = sum(os.wait()[1] != 0 for i in range(4)); raise SystemExit(bad)' >/dev/null 2>&1
+		isnt "$?" 0 "$backend: memory of the whole tree"
+	fi
+}
+
+ending() { # everything goes with the command, whatever it left behind
+	local mark groups
+	mark=$(new_mark)
+	groups=$(find /sys/fs/cgroup -name 'cordon-*' 2>/dev/null | wc -l)
+	run -- sh -c "(setsid sh -c ': $mark; sleep 300' &); (sleep 300; : $mark) & sleep 0.05; exit 0" </dev/null >/dev/null 2>&1
+	ok "$backend: nothing outlives the command" wait_for 10 none_marked "$mark"
+	: >"$TEST_TMP/out"
+	(cd "$dir" && exec "$CORDON" run --headless --backend "$backend" -- \
+		sh -c "(setsid sh -c ': $mark; sleep 300' &); echo up; sleep 300; : $mark") >"$TEST_TMP/out" &
+	pid=$!
+	wait_for 10 grep -q up "$TEST_TMP/out"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	ok "$backend: nor SIGKILL of cordon" wait_for 10 none_marked "$mark"
+	is "$(grep -cF "$TEST_TMP" /proc/self/mounts)" 0 "$backend: no mount is left"
+	ok "$backend: no cgroup is left" wait_for 10 bash -c '[ "$(find /sys/fs/cgroup -name "cordon-*" 2>/dev/null | wc -l)" -le '"$groups ]"
+	ok "$backend: the next session starts" run -- true
+	ok "$backend: the audit log is whole" cordon_in "$dir" audit verify
+}
+
+for backend in $(printf '%s\n' "$doctor" | sed -n 's/^{"backend":"\([a-z]*\)","whole".*/\1/p'); do
+	dir=$(new_folder "work-$backend") hidden=$outside
+	mkdir -p "$dir/sub" "$dir/.git/hooks" && echo kept >"$dir/kept" && echo gone >"$dir/gone" && echo old >"$dir/old"
+	echo cut >"$dir/cut" && echo "SECRET env" >"$dir/.env"
+	starts || continue
+	streams
+	signals
+	terminal
+	files
+	floor
+	network
+	limits
+	ending
+done
+backend=no-such-backend
+out=$(run -- true 2>&1)
+is "$?" 125 "an unknown backend is refused"
+like "$out" "native" "with the names that there are"
+done_testing
