@@ -30,14 +30,20 @@
  * A queue that overflows has lost something: then every directory is listed anew, files whose
  * change time is later than the last good look are taken for edited, and so are paths that do not
  * look as the steps left them.
+ *
+ * Directories are listed for the human's sake, not for the agent's: where something else wants a
+ * processor, a grep of the agent's say, they wait. Listed at full speed beside it, a tree of 500
+ * made a grep of 120 ms 15 ms longer.
  */
 
-#define START_US   50000  /* after the agent began: it has more to do at first */
-#define BUSY_US	   50000  /* after a change of the agent's no directory is looked at */
-#define SETTLE_US  250000 /* what one save does comes together */
-#define LIST_BATCH 4	  /* directories listed in one turn */
-#define SEEN_MAX   10000  /* paths collected; beyond, they are only counted */
-#define TOLD_MAX   20	  /* told to cordon one by one */
+#define START_US   50000   /* after the agent began: it has more to do at first */
+#define BUSY_US	   50000   /* after a change of the agent's no directory is looked at */
+#define SETTLE_US  250000  /* what one save does comes together */
+#define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
+#define LIST_PART  100	   /* while something does: one part of so many of the time, */
+#define LIST_US	   1000000 /* but never so long apart */
+#define SEEN_MAX   10000   /* paths collected; beyond, they are only counted */
+#define TOLD_MAX   20	   /* told to cordon one by one */
 #define SLACK_NS   ((int64_t)1000000000)
 
 struct edit { /* a path, changed from outside */
@@ -60,6 +66,7 @@ struct watch {
 	size_t n_edits;
 	struct wdir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
+	int load; /* /proc/loadavg, or -1 */
 	bool said_full;
 	struct buf path;
 };
@@ -278,11 +285,27 @@ static void list_dir(struct keeper *k, struct wdir *d)
 	}
 }
 
+/* "0.12 0.34 0.56 1/234 5678": the number before the slash is what runs now, us among it. */
+static bool nothing_else_runs(const struct watch *w)
+{
+	char text[64];
+	ssize_t n = pread(w->load, text, sizeof(text) - 1, 0);
+	const char *slash;
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	slash = strchr(text, '/');
+	return slash && slash - text >= 2 && slash[-1] == '1' && slash[-2] == ' ';
+}
+
 static void list_some(struct keeper *k)
 {
 	struct watch *w = k->watch;
+	bool alone = nothing_else_runs(w);
+	int64_t began = clock_mono_us();
 
-	for (int i = 0; i < LIST_BATCH; i++) {
+	for (int i = 0; i < (alone ? LIST_BATCH : 1); i++) {
 		struct wdir *d = wtree_pop(&w->tree);
 
 		if (!d) {
@@ -292,6 +315,8 @@ static void list_some(struct keeper *k)
 		list_dir(k, d);
 	}
 	w->list_at = k->now;
+	if (!alone)
+		w->list_at += MIN((clock_mono_us() - began) * LIST_PART, LIST_US);
 }
 
 /* ---- events -----------------------------------------------------------------------------------
@@ -475,6 +500,7 @@ void watch_start(struct keeper *k)
 
 	w->path = (struct buf)BUF_INIT;
 	w->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	w->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	if (w->tree.fd < 0 ||
 	    source_add(k, w->tree.fd, EPOLLIN, RANK_OTHER, on_ready, k, &w->source) < 0) {
 		keeper_note(k,
@@ -482,6 +508,7 @@ void watch_start(struct keeper *k)
 			    "every path first",
 			    strerror(errno));
 		wtree_done(&w->tree);
+		util_close_fd(&w->load);
 		free(w);
 		return;
 	}
@@ -511,6 +538,7 @@ void watch_stop(struct keeper *k)
 	for (size_t i = 0; i < w->n_edits; i++)
 		clear_edits(&w->edits[i]);
 	free(w->edits);
+	util_close_fd(&w->load);
 	buf_done(&w->path);
 	free(w);
 }

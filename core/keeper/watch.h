@@ -9,9 +9,9 @@ struct keeper;
 /*
  * Life:    watch_start() once the agent runs -> watch_turn() in each turn -> watch_stop().
  * Cost:    the folder's own directory is watched at once, those below in turns in which nobody
- *          wants anything, and not while the agent changes things.
- * Limits:  where the kernel allows no more watches it says so once; an undo compares every path
- * with what the steps left there anyway.
+ *          wants anything: not while the agent changes things, and 250 a second while anything
+ * runs. Limits:  where the kernel allows no more watches it says so once; an undo compares every
+ * path with what the steps left there anyway.
  */
 void watch_start(struct keeper *k);
 void watch_stop(struct keeper *k);

@@ -90,4 +90,27 @@ else
 	skip "overflow" "no keeper to stop, or a queue too long to fill"
 fi
 end_session
+
+# Directories are looked at when nothing else wants to run; while the agent does, a few at a time.
+mkdir -p many/{1..40}/{1..40}
+watches() { cat "/proc/$keeper/fdinfo/"* 2>/dev/null | grep -c '^inotify wd'; }
+watches_reach() { [ "$(watches)" -ge "$1" ]; }
+began=${EPOCHREALTIME/./}
+# shellcheck disable=SC2016
+"$CORDON" run --headless -- sh -c 'until [ -e many/rest ]; do :; done; until [ -e many/end ]; do sleep 0.1; done' &
+pid=$!
+wait_for 30 pgrep -P "$pid" cordon-keeper
+keeper=$(pgrep -P "$pid" cordon-keeper)
+if [ -n "$keeper" ] && [ -r "/proc/$keeper/fdinfo/0" ]; then
+	wait_for 30 watches_reach 20
+	n=$(watches) ms=$(((${EPOCHREALTIME/./} - began) / 1000))
+	ok "slowly while the agent is busy ($n in $ms ms)" [ "$n" -le $((ms + 100)) ]
+	: >many/rest
+	ok "all of them in the end" wait_for 30 watches_reach 1640
+else
+	skip "pace" "the keeper cannot be looked at"
+fi
+: >many/rest
+: >many/end
+wait "$pid"
 done_testing
