@@ -268,6 +268,7 @@ static void dispatch(struct ldoor *d, struct request *r, bool granted)
 		finish(d, r, unseen(r));
 		return;
 	}
+	r->caller.door = &d->door;
 	r->caller.request = r->id;
 	r->caller.granted = granted;
 	r->caller.op = r->call->name;

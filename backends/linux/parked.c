@@ -96,7 +96,7 @@ static void sweep(struct ldoor *d)
 		}
 		*link = p->next;
 		d->parked_len--;
-		keeper_request_gone(d->k, p->id);
+		keeper_request_gone(d->k, &d->door, p->id);
 		parked_free(p);
 	}
 }
@@ -108,7 +108,7 @@ void parked_add(struct ldoor *d, struct request *r)
 	if (d->parked_len >= PARKED_MAX)
 		sweep(d);
 	if (d->parked_len >= PARKED_MAX) {
-		keeper_request_gone(d->k, r->id);
+		keeper_request_gone(d->k, &d->door, r->id);
 		door_answer(d, r->id, -ENOSPC);
 		return;
 	}

@@ -23,6 +23,7 @@ struct peer {
 	uint64_t row;	 /* the newest row that it was told of */
 	uint64_t *known; /* requests that it was told of */
 	size_t n_known;
+	uint64_t given_version; /* of the model's, that it was told of */
 };
 
 struct api {
@@ -113,21 +114,32 @@ static void send_text(struct peer *p, const struct buf *text)
 
 static void tell_requests(struct peer *p, const struct model *m, struct buf *out)
 {
-	for (size_t i = 0; i < p->n_known; i++)
-		if (!model_ask(m, p->known[i]))
-			message_gone(out, p->known[i]);
-	for (size_t i = 0; i < m->n_asks; i++) {
-		bool told = false;
+	size_t known = 0, i = 0;
 
-		for (size_t k = 0; k < p->n_known && !told; k++)
-			told = p->known[k] == m->asks[i].id;
-		if (!told)
-			message_request(out, &m->asks[i]);
+	/* Both lists grow at their end and their ids with them. */
+	while (known < p->n_known || i < m->n_asks) {
+		if (i == m->n_asks || (known < p->n_known && p->known[known] < m->asks[i].id))
+			message_gone(out, p->known[known++]);
+		else if (known == p->n_known || m->asks[i].id < p->known[known])
+			message_request(out, &m->asks[i++]);
+		else
+			known++, i++;
 	}
 	p->known = xrealloc(p->known, MAX(m->n_asks, (size_t)1) * sizeof(*p->known));
 	p->n_known = m->n_asks;
-	for (size_t i = 0; i < m->n_asks; i++)
+	for (i = 0; i < m->n_asks; i++)
 		p->known[i] = m->asks[i].id;
+}
+
+/* All of them again when one is new or over: they are few, and change when a human does. */
+static void tell_rules(struct peer *p, const struct model *m, struct buf *out)
+{
+	if (p->given_version == m->given_version)
+		return;
+	p->given_version = m->given_version;
+	for (size_t i = 0; i < m->n_given; i++)
+		if (m->given[i].rule)
+			message_rule(out, &m->given[i]);
 }
 
 /* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
@@ -149,6 +161,7 @@ static void tell(struct peer *p)
 	AUTO_BUF struct buf out = BUF_INIT;
 
 	tell_requests(p, m, &out);
+	tell_rules(p, m, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
 }
@@ -173,11 +186,13 @@ static void obey(struct peer *p, const char *line, size_t len)
 
 	if (message_parse(line, len, &c, &err) < 0) {
 		message_reply(&out, c.id, err.text);
-	} else if (!model_ask(session_model(p->api->session), c.id)) {
-		message_reply(&out, c.id, "nobody waits for this any more");
+	} else if (c.revokes) {
+		session_revoke(p->api->session, c.id);
+		message_reply(&out, 0, NULL);
 	} else {
-		session_answer(p->api->session, c.id, c.answer);
-		message_reply(&out, c.id, NULL);
+		int r = session_answer(p->api->session, c.id, &c.answer, &err);
+
+		message_reply(&out, c.id, r < 0 ? err.text : NULL);
 	}
 	send_text(p, &out);
 }

@@ -11,12 +11,14 @@
 void message_hello(struct buf *out, const struct model *m);
 void message_request(struct buf *out, const struct ask *a);
 void message_gone(struct buf *out, uint64_t id);
+void message_rule(struct buf *out, const struct given *g);
 void message_row(struct buf *out, const struct row *row);
 void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it was done */
 
 struct command_in {
-	uint64_t id;
-	int answer; /* enum wire_answer */
+	uint64_t id;  /* of a request, or the rule to revoke */
+	bool revokes; /* else it answers */
+	struct answer answer;
 };
 
 /* 0, or -EINVAL and words for the reply. id is set where it could be read. */

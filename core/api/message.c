@@ -8,7 +8,7 @@
 
 #include "core/api/api_priv.h"
 #include "core/base/json.h"
-#include "core/keeper/wire.h"
+#include "core/session/answers.h"
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
@@ -36,13 +36,26 @@ void message_hello(struct buf *out, const struct model *m)
 	end(out);
 }
 
+static const char *const kinds[RULE_KINDS] = {
+	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix"};
+
+static const char *truth(bool b)
+{
+	return b ? "true" : "false";
+}
+
 void message_request(struct buf *out, const struct ask *a)
 {
 	buf_fmt(out,
 		"{\"type\":\"event.fs_request\",\"id\":%" PRIu64 ",\"step\":%" PRId64 ",\"pid\":%d",
 		a->id, a->step, a->pid);
+	member(out, "kind", kinds[a->kind]);
 	member(out, "op", a->op);
 	member(out, "path", a->path);
+	member(out, "via", a->via && *a->via ? a->via : NULL);
+	buf_fmt(out, ",\"directory\":%s,\"has_step\":%s,\"secret\":%s", truth(a->is_dir),
+		truth(a->has_step), truth(a->secret));
+	member(out, "step_command", a->label && *a->label ? a->label : NULL);
 	member(out, "program", a->program);
 	member(out, "command", a->command);
 	member(out, "reason", a->reason);
@@ -55,9 +68,22 @@ void message_gone(struct buf *out, uint64_t id)
 	end(out);
 }
 
+void message_rule(struct buf *out, const struct given *g)
+{
+	buf_fmt(out, "{\"type\":\"event.rule\",\"rule\":\"%" PRIu64 "\",\"over\":%s", g->rule,
+		truth(g->over));
+	buf_fmt(out, ",\"allow\":%s,\"until\":%" PRId64, truth(g->answer.allow), g->answer.until);
+	member(out, "kind", kinds[g->kind]);
+	member(out, "scope", answers_scope_name(g->answer.scope));
+	member(out, "extent", answers_extent_name(g->answer.extent));
+	member(out, "path", g->object);
+	member(out, "words", g->words);
+	end(out);
+}
+
 void message_row(struct buf *out, const struct row *row)
 {
-	static const char *const kinds[] = {
+	static const char *const row_kinds[] = {
 		[ROW_TOUCH] = "touch",	 [ROW_DENY] = "deny",	      [ROW_EXEC] = "exec",
 		[ROW_ASK] = "ask",	 [ROW_DECISION] = "decision", [ROW_NOTE] = "note",
 		[ROW_EXTERNAL] = "edit",
@@ -66,7 +92,7 @@ void message_row(struct buf *out, const struct row *row)
 	buf_fmt(out,
 		"{\"type\":\"event.audit\",\"seq\":%" PRIu64 ",\"kind\":\"%s\",\"time_us\":%" PRId64
 		",\"step\":%" PRId64 ",\"pid\":%d,\"result\":%d",
-		row->seq, kinds[row->kind], row->wall_us, row->step, row->pid, row->result);
+		row->seq, row_kinds[row->kind], row->wall_us, row->step, row->pid, row->result);
 	member(out, "op", row->op);
 	member(out, "text", row->text);
 	member(out, "more", row->more);
@@ -92,51 +118,74 @@ static const char *text_of(const cJSON *object, const char *name, const char *ot
 	return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* What the console offers for a request is what there is here: once, or for the session. */
-static int find_answer(const char *type, const char *scope, const char *extent, struct err *err)
+/* How long and how much, from the members of a command; what makes no sense for the request itself
+ * is session_answer()'s to refuse. */
+static int parse_answer(const cJSON *object, struct answer *ret, struct err *err)
 {
-	static const struct {
-		const char *type, *scope, *extent;
-		enum wire_answer answer;
-	} known[] = {
-		{"cmd.approve", "once", "exact", ANSWER_ONCE},
-		{"cmd.approve", "session", "exact", ANSWER_SESSION},
-		{"cmd.approve", "session", "tree", ANSWER_SESSION_TREE},
-		{"cmd.deny", "once", "exact", ANSWER_DENY},
-		{"cmd.deny", "session", "exact", ANSWER_DENY_SESSION},
-	};
+	const cJSON *until = cJSON_GetObjectItemCaseSensitive(object, "until");
+	const cJSON *persist = cJSON_GetObjectItemCaseSensitive(object, "persist");
+	int scope = answers_find_scope(text_of(object, "scope", "once"));
+	int extent = answers_find_extent(text_of(object, "extent", "exact"));
 
-	if (!str_eq(type, "cmd.approve") && !str_eq(type, "cmd.deny"))
-		return err_say(err, -EINVAL, "type: not cmd.approve or cmd.deny");
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_eq(type, known[i].type) && str_eq(scope, known[i].scope) &&
-		    str_eq(extent, known[i].extent))
-			return known[i].answer;
-	return err_say(err, -EINVAL,
-		       "scope: this request can be answered once or session, a tree for the "
-		       "session");
+	if (scope < 0)
+		return err_say(err, -EINVAL,
+			       "scope: not once, step, session, project, user or org");
+	if (extent < 0)
+		return err_say(err, -EINVAL, "extent: not exact, dir or tree");
+	if (until &&
+	    (!cJSON_IsNumber(until) || until->valuedouble < 0 || until->valuedouble > 1e12))
+		return err_say(err, -EINVAL, "until: not seconds since 1970");
+	if (persist && !cJSON_IsBool(persist))
+		return err_say(err, -EINVAL, "persist: not true or false");
+	if (cJSON_IsTrue(persist) && scope <= SCOPE_SESSION)
+		return err_say(err, -EINVAL, "persist: the scope must be project, user or org");
+	if (cJSON_IsFalse(persist) && scope > SCOPE_SESSION)
+		scope = SCOPE_SESSION;
+	ret->scope = (enum answer_scope)scope;
+	ret->extent = (enum answer_extent)extent;
+	ret->until = until ? (int64_t)until->valuedouble : 0;
+	return 0;
+}
+
+static int parse_revoke(const cJSON *object, struct command_in *ret, struct err *err)
+{
+	const char *rule = text_of(object, "rule", "");
+	char *end_of = NULL;
+
+	ret->revokes = true;
+	ret->id = strtoull(rule, &end_of, 10);
+	if (*rule < '0' || *rule > '9' || *end_of)
+		return err_say(err, -EINVAL, "rule: not the number of a rule, as a string");
+	return 0;
+}
+
+static int parse_command(const cJSON *object, struct command_in *ret, struct err *err)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "id");
+	const char *type = text_of(object, "type", "");
+
+	if (str_eq(type, "cmd.revoke"))
+		return parse_revoke(object, ret, err);
+	if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > 1e15)
+		return err_say(err, -EINVAL, "id: not the number of a request");
+	ret->id = (uint64_t)id->valuedouble;
+	ret->answer.allow = str_eq(type, "cmd.approve");
+	if (!ret->answer.allow && !str_eq(type, "cmd.deny"))
+		return err_say(err, -EINVAL, "type: not cmd.approve, cmd.deny or cmd.revoke");
+	return parse_answer(object, &ret->answer, err);
 }
 
 int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err)
 {
 	const char *rest = line;
 	cJSON *object = cJSON_ParseWithLengthOpts(line, len, &rest, false);
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "id");
 	int r;
 
-	ret->id = 0;
-	if (!cJSON_IsObject(object) || strspn(rest, " \t\r") < (size_t)(line + len - rest)) {
+	*ret = (struct command_in){0};
+	if (!cJSON_IsObject(object) || strspn(rest, " \t\r") < (size_t)(line + len - rest))
 		r = err_say(err, -EINVAL, "not a JSON object");
-	} else if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > 1e15) {
-		r = err_say(err, -EINVAL, "id: not the number of a request");
-	} else {
-		ret->id = (uint64_t)id->valuedouble;
-		r = find_answer(text_of(object, "type", ""), text_of(object, "scope", "once"),
-				text_of(object, "extent", "exact"), err);
-	}
+	else
+		r = parse_command(object, ret, err);
 	cJSON_Delete(object);
-	if (r < 0)
-		return r;
-	ret->answer = r;
-	return 0;
+	return r;
 }

@@ -66,6 +66,11 @@ static const struct config_key keys[] = {
 	 "a step is held at this many files that another is renamed over; 0: never"},
 	{"safeguard.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
+	{"approval.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "a request is denied after this many seconds without an answer; 0: it waits"},
+	{"approval.remember", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,
+	 "seconds that an answer given once is good for, when the same process asks the same "
+	 "again"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "colours: default, dark, light, mono, or the name of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,

@@ -31,8 +31,7 @@ static void question_free(struct keeper *k, struct question *q)
 	if (q->held)
 		safeguard_released(q->held);
 	free(q->waiting);
-	free(q->path);
-	free(q->tree);
+	free(q->key);
 	free(q);
 }
 
@@ -47,6 +46,7 @@ static void drop_waiting(struct keeper *k, struct question *q, size_t i, int64_t
 static void add_waiting(struct keeper *k, struct question *q, const struct caller *c)
 {
 	q->waiting = xrealloc(q->waiting, (q->n_waiting + 1) * sizeof(*q->waiting));
+	q->waiting[q->n_waiting].door = c->door ? c->door : k->doors[0];
 	q->waiting[q->n_waiting].request = c->request;
 	q->waiting[q->n_waiting].tid = c->tid;
 	q->waiting[q->n_waiting++].pid = c->pid;
@@ -89,71 +89,111 @@ static void describe(int pid, struct buf *program, struct buf *command)
 }
 
 static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
-		     const char *reason)
+		     const struct wished *w)
 {
 	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT;
+	uint8_t flags = (w->is_dir ? ASK_DIR : 0) | (q->command ? ASK_STEP : 0);
 	size_t mark;
 
+	if (policy_name_is_secret(k->policy, path_base(w->path)))
+		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
 	mark = wire_begin(&k->out, WIRE_ASK);
 	wire_u64(&k->out, q->id);
 	wire_i64(&k->out, steps_id(k, c->proc));
 	wire_i64(&k->out, c->pid);
+	wire_u8(&k->out, (uint8_t)w->kind);
+	wire_u8(&k->out, flags);
+	wire_u32(&k->out, k->spec->ask_timeout_s);
 	wire_cstr(&k->out, c->op);
-	wire_cstr(&k->out, q->path);
+	wire_cstr(&k->out, w->path);
+	wire_cstr(&k->out, w->via);
 	wire_str(&k->out, program.data, program.len);
 	wire_str(&k->out, command.data, command.len);
-	wire_cstr(&k->out, reason);
+	wire_cstr(&k->out, w->reason);
+	wire_cstr(&k->out, q->command ? q->command->label.data : NULL);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }
 
-static void send_gone(struct keeper *k, uint64_t id)
+static void send_gone(struct keeper *k, uint64_t id, enum ask_end why)
 {
 	size_t mark = wire_begin(&k->out, WIRE_ASK_GONE);
 
 	wire_u64(&k->out, id);
+	wire_u8(&k->out, (uint8_t)why);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }
 
-static char *parent_of(const char *path)
+/* Of the whole run, and of what nobody's command does, a step is not what a human means by it. */
+static struct command *step_of(struct keeper *k, const struct caller *c)
 {
-	const char *slash = strrchr(path, '/');
+	struct command *command = c->proc ? steps_command(k, c->proc) : NULL;
 
-	return slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
+	return command && command != k->whole && command->kind != STEP_AMBIENT ? command : NULL;
 }
 
-int asks_park(struct keeper *k, const struct caller *c, const char *path, bool is_dir,
-	      const char *reason)
+char *asks_key(enum rule_kind kind, const char *path)
 {
+	return xasprintf("%c%s", "rwxu"[kind], path);
+}
+
+bool asks_possible(const struct keeper *k)
+{
+	return !k->spec->headless && k->n_doors && !k->frozen;
+}
+
+static struct question *question_new(struct keeper *k, const struct caller *c,
+				     const struct wished *w, const char *key)
+{
+	struct question *q = xcalloc(1, sizeof(*q));
+
+	q->id = ++k->last_question;
+	q->key = xstrdup(key);
+	q->kind = w->kind;
+	q->path = q->key + 1;
+	q->is_dir = w->is_dir;
+	q->pid = c->pid;
+	q->command = step_of(k, c);
+	if (k->spec->ask_timeout_s)
+		q->deny_at = k->now + (int64_t)k->spec->ask_timeout_s * 1000000;
+	HASH_ADD_KEYPTR(hh, k->questions, q->key, strlen(q->key), q);
+	send_ask(k, c, q, w);
+	k->tallies.asked++;
+	return q;
+}
+
+int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
+{
+	AUTO_FREE char *key = asks_key(w->kind, w->path);
 	struct question *q;
+	int known;
 
 	waits_no_more(k, c->tid);
-	HASH_FIND_STR(k->questions, path, q);
+	HASH_FIND_STR(k->questions, key, q);
 	if (q && q->answered && q->pid == c->pid) {
 		bool allow = q->allow;
 
 		question_free(k, q);
 		return allow ? 0 : -EACCES;
 	}
+	known = grants_find(k, c, w->kind, w->path);
+	if (known < 0)
+		keeper_deny(k, c, w->path, known, "you denied it before");
+	if (known)
+		return MIN(known, 0);
 	if (k->n_waiting >= ASKS_MAX || (!q && HASH_COUNT(k->questions) >= ASKS_MAX)) {
-		keeper_deny(k, c, path, -EACCES, "too many requests wait for an answer");
+		k->tallies.crowded++;
+		keeper_deny(k, c, w->path, -EACCES, "too many requests wait for an answer");
 		return -EACCES;
 	}
 	if (q && q->answered) { /* somebody else's answer: this one is asked for itself */
 		question_free(k, q);
 		q = NULL;
 	}
-	if (!q) {
-		q = xcalloc(1, sizeof(*q));
-		q->id = ++k->last_question;
-		q->path = xstrdup(path);
-		q->tree = is_dir ? xstrdup(path) : parent_of(path);
-		q->pid = c->pid;
-		HASH_ADD_KEYPTR(hh, k->questions, q->path, strlen(q->path), q);
-		send_ask(k, c, q, reason);
-	}
+	if (!q)
+		q = question_new(k, c, w, key);
 	add_waiting(k, q, c);
 	return -FOLDER_HELD;
 }
@@ -168,11 +208,11 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 	if (!q) {
 		q = xcalloc(1, sizeof(*q));
 		q->id = ++k->last_question;
-		q->path =
-			xasprintf("step %llu", (unsigned long long)q->id); /* paths begin with / */
-		q->tree = xstrdup("");
+		/* Other keys have a / behind their first letter. */
+		q->key = xasprintf("step %llu", (unsigned long long)q->id);
+		q->path = q->key;
 		q->held = command;
-		HASH_ADD_KEYPTR(hh, k->questions, q->path, strlen(q->path), q);
+		HASH_ADD_KEYPTR(hh, k->questions, q->key, strlen(q->key), q);
 		command->guard.asked = q;
 		safeguard_asked(k, command);
 	}
@@ -191,13 +231,13 @@ void asks_release(struct keeper *k, struct question *q, enum door_verdict verdic
 	q->n_waiting = 0;
 	question_free(k, q);
 	/* The newest first: that is where the door looks first. */
-	while (n-- > 0 && k->door)
-		k->door->ops->answered(k->door, waiting[n].request, verdict);
+	while (n-- > 0 && waiting[n].door)
+		waiting[n].door->ops->answered(waiting[n].door, waiting[n].request, verdict);
 }
 
 void asks_withdraw(struct keeper *k, struct question *q)
 {
-	send_gone(k, q->id);
+	send_gone(k, q->id, ASK_LEFT);
 	question_free(k, q);
 }
 
@@ -212,44 +252,77 @@ static struct question *by_id(struct keeper *k, uint64_t id)
 	return NULL;
 }
 
-void asks_answer(struct keeper *k, uint64_t id, enum wire_answer answer)
+/* What else waits and is covered now is judged anew, under its own name. */
+static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
+			    enum answer_extent extent)
 {
-	bool allow =
-		answer == ANSWER_ONCE || answer == ANSWER_SESSION || answer == ANSWER_SESSION_TREE;
+	uint64_t last = k->last_question; /* a newer one was just judged */
+	struct question *q = k->questions;
+
+	while (q) {
+		if (q->held || q->answered || q->kind != kind || q->id > last ||
+		    !grants_cover(object, extent, q->path)) {
+			q = q->hh.next;
+			continue;
+		}
+		send_gone(k, q->id, ASK_COVERED);
+		asks_release(k, q, VERDICT_RETRY);
+		q = k->questions; /* whatever the doors did meanwhile */
+	}
+}
+
+static void answer_question(struct keeper *k, struct question *q, const struct answer *a)
+{
+	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	enum rule_kind kind = q->kind;
+
+	grants_add(k, q, a);
+	if (q->n_waiting) {
+		asks_release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY);
+	} else {
+		q->answered = true;
+		q->allow = a->allow;
+	}
+	if (a->scope == SCOPE_ONCE)
+		return;
+	if (a->extent != EXTENT_EXACT)
+		release_covered(k, kind, object, a->extent);
+	if (a->allow)
+		grants_tell_doors(k, kind, object, a);
+}
+
+void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
+{
+	struct answer given = *a;
 	struct question *q = by_id(k, id);
 
 	if (!q || q->answered)
 		return;
 	if (q->held) {
-		safeguard_answer(k, q->held, answer);
+		safeguard_answer(k, q->held, a);
 		return;
 	}
-	if (answer == ANSWER_SESSION || answer == ANSWER_DENY_SESSION) {
-		policy_answer(k->policy, RULE_WRITE, q->path,
-			      &(struct answer){.allow = allow, .scope = SCOPE_SESSION});
-	} else if (answer == ANSWER_SESSION_TREE) {
-		AUTO_FREE char *tree = xasprintf("%s/", q->tree);
-
-		policy_answer(k->policy, RULE_WRITE, tree,
-			      &(struct answer){.allow = true,
-					       .scope = SCOPE_SESSION,
-					       .extent = EXTENT_TREE});
-	}
-	if (!q->n_waiting) {
-		q->answered = true;
-		q->allow = allow;
-		return;
-	}
-	asks_release(k, q, allow ? VERDICT_ALLOW : VERDICT_DENY);
+	if (given.scope == SCOPE_STEP && !q->command)
+		given.scope = SCOPE_ONCE;
+	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, given.extent)))
+		given.extent = EXTENT_EXACT;
+	answer_question(k, q, &given);
 }
 
-void keeper_request_gone(struct keeper *k, uint64_t request)
+void asks_forget(struct keeper *k, const struct command *c)
+{
+	for (struct question *q = k->questions; q; q = q->hh.next)
+		if (q->command == c)
+			q->command = NULL;
+}
+
+void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request)
 {
 	struct question *q;
 
 	for (q = k->questions; q; q = q->hh.next) {
 		for (size_t i = 0; i < q->n_waiting; i++) {
-			if (q->waiting[i].request == request) {
+			if (q->waiting[i].door == d && q->waiting[i].request == request) {
 				drop_waiting(k, q, i, LINGER_US);
 				return;
 			}
@@ -276,9 +349,14 @@ void asks_drop_all(struct keeper *k)
 
 	HASH_ITER (hh, k->questions, q, next) {
 		if (!q->answered)
-			send_gone(k, q->id);
+			send_gone(k, q->id, ASK_LEFT);
 		question_free(k, q);
 	}
+}
+
+static int64_t due(const struct question *q)
+{
+	return q->gone_at ? q->gone_at : q->deny_at;
 }
 
 int64_t asks_next(const struct keeper *k)
@@ -287,22 +365,37 @@ int64_t asks_next(const struct keeper *k)
 	int64_t next = 0;
 
 	for (q = k->questions; q; q = q->hh.next) {
-		if (q->gone_at && (!next || q->gone_at < next))
-			next = q->gone_at;
+		if (due(q) && (!next || due(q) < next))
+			next = due(q);
 	}
 	return next;
 }
 
+/* Denied once, by nobody: what asks again is a new question. */
+static void time_out(struct keeper *k, struct question *q)
+{
+	send_gone(k, q->id, ASK_TIMED_OUT);
+	asks_release(k, q, VERDICT_DENY);
+}
+
 void asks_tick(struct keeper *k)
 {
-	struct question *q, *next;
+	struct question *q = k->questions;
 
-	HASH_ITER (hh, k->questions, q, next) {
-		if (!q->gone_at || q->gone_at > k->now)
+	while (q) {
+		if (!due(q) || due(q) > k->now) {
+			q = q->hh.next;
 			continue;
+		}
+		if (q->n_waiting) {
+			time_out(k, q);
+			q = k->questions; /* whatever the doors did meanwhile */
+			continue;
+		}
 		if (!q->answered)
-			send_gone(k, q->id);
+			send_gone(k, q->id, ASK_LEFT);
 		question_free(k, q);
+		q = k->questions;
 	}
 }
 

@@ -129,6 +129,7 @@ static void on_exit_of(void *data)
 	struct keeper *k = p->keeper;
 
 	asks_leave(k, p->self.tid);
+	grants_leave(k, p);
 	steps_leave(k, p);
 	ending_leave(k, p);
 	proc_drop(k, p);

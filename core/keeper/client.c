@@ -9,7 +9,7 @@
 
 #define READ_MAX     (256u << 10)    /* a turn: the console has more to do than to read us */
 #define BARRIERS_MAX 1000	     /* of a plan, and paths of one: more is no keeper of ours */
-#define STRINGS	     6		     /* the most that one message has */
+#define STRINGS	     7		     /* the most that one message has */
 #define PLAN_ITEMS   (WIRE_MAX / 19) /* the smallest entry on the wire has 19 bytes */
 
 struct client {
@@ -190,12 +190,18 @@ static void read_ask(struct client_event *ev, struct wire_in *in, struct strings
 	ev->id = wire_get_u64(in);
 	ev->step = wire_get_i64(in);
 	ev->pid = wire_get_i64(in);
+	ev->rule_kind = (enum rule_kind)wire_get_u8(in);
+	ev->flags = wire_get_u8(in);
+	ev->timeout_s = wire_get_u32(in);
 	ev->op = next_string(s, in);
 	ev->path = next_string(s, in);
+	ev->via = next_string(s, in);
 	ev->program = next_string(s, in);
 	ev->command = next_string(s, in);
 	ev->command_len = strlen(ev->command);
 	ev->reason = next_string(s, in);
+	ev->label = next_string(s, in);
+	in->bad |= ev->rule_kind >= RULE_KINDS;
 }
 
 static void read_stopped(struct client_event *ev, struct wire_in *in, struct strings *s)
@@ -245,6 +251,18 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		break;
 	case WIRE_ASK_GONE:
 		ev->id = wire_get_u64(in);
+		ev->end = (enum ask_end)wire_get_u8(in);
+		break;
+	case WIRE_GIVEN:
+		ev->rule = wire_get_u64(in);
+		ev->id = wire_get_u64(in);
+		break;
+	case WIRE_GIVEN_OVER:
+		ev->rule = wire_get_u64(in);
+		break;
+	case WIRE_TALLIES:
+		for (size_t i = 0; i < TALLIES; i++)
+			ev->tallies[i] = wire_get_u64(in);
 		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);
@@ -401,12 +419,23 @@ static void finish(struct client *c, size_t mark)
 	(void)client_write(c); /* a keeper that is gone shows in client_read() */
 }
 
-void client_answer(struct client *c, uint64_t ask, enum wire_answer answer)
+void client_answer(struct client *c, uint64_t ask, const struct answer *a)
 {
 	size_t mark = wire_begin(&c->out, WIRE_ANSWER);
 
 	wire_u64(&c->out, ask);
-	wire_u8(&c->out, (uint8_t)answer);
+	wire_u8(&c->out, a->allow);
+	wire_u8(&c->out, (uint8_t)a->scope);
+	wire_u8(&c->out, (uint8_t)a->extent);
+	wire_i64(&c->out, a->until);
+	finish(c, mark);
+}
+
+void client_revoke(struct client *c, uint64_t rule)
+{
+	size_t mark = wire_begin(&c->out, WIRE_REVOKE);
+
+	wire_u64(&c->out, rule);
 	finish(c, mark);
 }
 

@@ -5,6 +5,7 @@
 #include "core/journal/journal.h"
 #include "core/keeper/safeguard.h"
 #include "core/keeper/wire.h"
+#include "core/policy/answer.h"
 
 /*
  * Life:    client_new(fd) -> client_read() whenever fd is readable -> client_free() closes fd.
@@ -15,14 +16,20 @@ struct client;
 
 struct client_event {
 	int64_t step, pid, parent;
-	uint64_t id;	      /* ask or request */
-	int result;	      /* 0 or negative errno */
-	uint64_t done, total; /* WIRE_STEP_END: paths, in both */
+	uint64_t id;   /* ask or request */
+	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER */
+	enum rule_kind rule_kind;
+	uint8_t flags; /* ASK_* */
+	uint32_t timeout_s;
+	enum ask_end end;
+	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
+	int result;		   /* 0 or negative errno */
+	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both */
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
 	bool kept;
-	const char *op, *path, *path2, *program, *command, *reason;
+	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
 	size_t command_len;		 /* of command; WIRE_EXEC: NUL-separated argv */
 	const struct guard_report *held; /* WIRE_HELD */
 	enum loss loss;			 /* WIRE_TAKEN_BACK, with total: its limit; so below */
@@ -41,7 +48,8 @@ int client_read(struct client *c);
 bool client_wants_write(const struct client *c);
 int client_write(struct client *c);
 
-void client_answer(struct client *c, uint64_t ask, enum wire_answer answer);
+void client_answer(struct client *c, uint64_t ask, const struct answer *a);
+void client_revoke(struct client *c, uint64_t rule);
 /* Returns the request id, as those below do. */
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags);
 /* newest: the first step of the plan that was shown (0: any); -ESTALE if the history has grown

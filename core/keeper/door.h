@@ -5,10 +5,10 @@
 #include "core/keeper/folder.h"
 
 /*
- * The system-call door (backends/linux/door.c), later FUSE and 9P. The keeper polls fd and calls
- * serve(); the door turns each request into one call of core/keeper/folder.h and answers it. What
- * must wait for a human is parked by the folder (enum folder_status) and finished through retry().
- * Every function runs in the keeper's one thread and never blocks.
+ * The system-call door (backends/linux/door.c), the read gate, later 9P. The keeper polls fd and
+ * calls serve(); the door turns each request into one call of core/keeper/folder.h and answers it.
+ * What must wait for a human is parked by the folder (enum folder_status) and finished through
+ * retry(). Every function runs in the keeper's one thread and never blocks.
  */
 struct door;
 struct keeper;
@@ -30,7 +30,11 @@ struct door_ops {
 	/* Fail every parked request with EACCES (the session is being frozen or ended). */
 	void (*drop_all)(struct door *d);
 	/* A timer that serve() asked for with keeper_wake_at() has come. */
-	void (*tick)(struct door *d);
+	void (*tick)(struct door *d); /* also for another door's timer */
+	/* A human has allowed reading in dir, as far as the answer says, or has taken that back
+	 * (a->allow is false); those who waited have heard. May be NULL. */
+	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
+			const struct answer *a);
 	void (*close)(struct door *d);
 };
 

@@ -237,11 +237,15 @@ static int ask(const struct wish *w, const char *reason)
 	if (w->other)
 		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
 				  w->other);
-	if (k->spec->headless || !k->door) {
+	if (!asks_possible(k)) {
 		keeper_deny(k, w->c, w->path, -EACCES, words ? words : reason);
 		return -EACCES;
 	}
-	return asks_park(k, w->c, w->path, there > 0, words ? words : reason);
+	return asks_park(k, w->c,
+			 &(struct wished){.kind = RULE_WRITE,
+					  .path = w->path,
+					  .is_dir = there > 0,
+					  .reason = words ? words : reason});
 }
 
 static int judge(const struct wish *w)

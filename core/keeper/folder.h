@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/journal/op.h"
+#include "core/policy/answer.h"
 #include "core/policy/policy.h"
 
 /*
@@ -22,6 +23,7 @@ struct proc; /* the keeper's record of a process (core/keeper/keeper_priv.h) */
 struct caller {
 	int pid, tid;	   /* host ids */
 	mode_t umask;	   /* for doors that perform by themselves; folder_*() know it better */
+	struct door *door; /* whose request it is; NULL: the first one's */
 	uint64_t request;  /* the door's name for this request, comes back through door_ops.answered
 			    */
 	bool granted;	   /* the human has just allowed this very request */
@@ -81,6 +83,14 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct sta
  * allowed it, its directory is a folder now: resolve again; -FOLDER_HELD: asked; other negatives:
  * refuse. path is absolute as the caller sees it. */
 int folder_outside(struct keeper *k, const struct caller *c, const char *path);
+/*
+ * May the caller read (execute, connect to) this object, that no mount grants? path is resolved,
+ * absolute and clean; via is the path as the caller wrote it where that differs, else NULL.
+ * 0: yes; -EACCES: no; -ENOENT: hidden; -FOLDER_HELD: asked, door_ops.answered() follows with
+ * c->request. Headless: no instead of asked.
+ */
+int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
+		const char *via);
 /* After the human allowed it: the directory as a folder of its own (journaled, undoable). */
 int folder_grant(struct keeper *k, const char *dir, struct folder **ret);
 /* Run fn(arg) where the keeper's own confinement does not reach (see keeper.h). folder_*() on a

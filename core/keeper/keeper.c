@@ -184,6 +184,7 @@ void keeper_done(struct keeper *k)
 	watch_stop(k);
 	procs_done(k);
 	asks_done(k);
+	grants_done(k);
 	events_done(k);
 	steps_done(k);
 	safeguard_done(k);
@@ -261,6 +262,7 @@ static int launch(struct keeper *k, int *status, struct err *err)
 {
 	const struct keeper_spec *spec = k->spec;
 	mode_t mask = k->umask;
+	struct door *door = NULL;
 	int r = 0;
 
 	keeper_umask(k, 077);
@@ -272,8 +274,8 @@ static int launch(struct keeper *k, int *status, struct err *err)
 		return spec->confine ? spec->confine(k, err) : 0;
 	keeper_umask(k, mask); /* the agent inherits it */
 	if (r == 0)
-		r = spec->backend->launch(&k->sandbox, &k->door, spec->spawn, k, status, err);
-	return r;
+		r = spec->backend->launch(&k->sandbox, &door, spec->spawn, k, status, err);
+	return r == 0 && door ? keeper_add_door(k, door) : r;
 }
 
 static int start(struct keeper *k, const struct keeper_spec *spec)
@@ -305,16 +307,17 @@ static int start(struct keeper *k, const struct keeper_spec *spec)
 
 void keeper_end_sandbox(struct keeper *k)
 {
-	struct door *door = take_ptr(&k->door);
 	size_t mark;
 
 	if (!k->sandbox)
 		return;
-	k->door_shut = true;
+	k->doors_shut = ~0u;
 	asks_drop_all(k);
 	k->spec->backend->stop(take_ptr(&k->sandbox));
-	if (door)
-		door->ops->close(door);
+	while (k->n_doors) {
+		k->n_doors--;
+		k->doors[k->n_doors]->ops->close(k->doors[k->n_doors]);
+	}
 	if (k->gone)
 		return; /* open steps are the next start's to recover */
 	procs_done(k);	/* how commands ended that are gone now */

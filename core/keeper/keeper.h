@@ -25,9 +25,10 @@ struct keeper_spec {
 	struct journal_options journal;
 	struct policy *policy; /* owned by the keeper process after fork */
 	int log_fd;	       /* of log_open(), kept; 0: none. Every other descriptor is closed */
-	bool headless;	       /* asks nobody: what would be asked is denied */
+	bool headless;	       /* nobody answers: what would be asked is denied */
 	bool one_step;	       /* --steps one, the default of headless runs */
 	struct guard_limits guard;
+	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
 	bool lock;	/* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
@@ -63,7 +64,9 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 		 const char *reason);
 void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then, once */
 /* A parked request died (signal, timeout): its question goes away unless it is asked again soon. */
-void keeper_request_gone(struct keeper *k, uint64_t request);
+void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);
+/* A further way in, after launch() gave the first: polled, ticked and closed with it. -ENOSPC. */
+int keeper_add_door(struct keeper *k, struct door *d) MUST_USE;
 /* The agent's process (host pid), known to the backend only. WIRE_STARTED follows launch() and
  * this. */
 void keeper_set_agent(struct keeper *k, int pid);

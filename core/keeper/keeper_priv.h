@@ -13,7 +13,9 @@
 #include "core/journal/journal.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/wire.h"
+#include "core/policy/policy.h"
 
+#define DOORS_MAX  4
 #define ASKS_MAX   1024	       /* questions, and requests that wait for them; beyond: denied */
 #define LABEL_MAX  4096	       /* bytes of a step's command */
 #define OUT_URGENT (64u << 10) /* bytes that are not worth waiting with */
@@ -60,6 +62,7 @@ struct proc {
 	uint64_t group_serial;	 /* of the group that it, or a child of its, changed something in */
 	struct command *command; /* counted in command->refs; NULL: none, its changes are ambient */
 	struct command *ends;	 /* whose rollback waits for the end of this process */
+	bool answered;		 /* an answer to it is still good (grants.c) */
 };
 
 /* ---- steps (steps.c, ancestry.c)
@@ -117,26 +120,69 @@ struct command {
 	struct command *heir;  /* ambient; NULL: none now */
 	struct command **slot; /* of an ambient one: what points to it until it is over */
 	struct guard guard;
+	struct grant *grants; /* of this step alone */
 };
 
 /* ---- questions (asks.c) ---------------------------------------------------------------------- */
 
 struct waiting {
+	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
 };
 
 struct question {
 	uint64_t id;
-	char *path;	      /* the key */
+	char *key; /* asks_key(); a safeguard's: "step N" */
+	enum rule_kind kind;
+	const char *path;     /* the end of key */
+	bool is_dir;	      /* path is a directory */
 	struct command *held; /* a safeguard's: all of this command's changes wait */
-	char *tree;	      /* "this directory and below" */
-	int pid;	      /* of the first who asked */
+	struct command
+		*command; /* of the first who asked, where an answer can count for its step */
+	int pid;	  /* of the first who asked */
 	struct waiting *waiting;
 	size_t n_waiting;
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */
 	int64_t gone_at;      /* 0: somebody waits */
+	int64_t deny_at;      /* approval.timeout; 0: never */
 	UT_hash_handle hh;
+};
+
+/* What is asked, for asks_park(). */
+struct wished {
+	enum rule_kind kind;
+	const char *path, *via; /* via: as the caller wrote it, NULL: the same */
+	bool is_dir;
+	const char *reason;
+};
+
+/* ---- answers that count for a while (grants.c) ----------------------------------------------- */
+
+/* In command.grants for one step, else in keeper.grants and known to the policy. */
+struct grant {
+	struct grant *next;
+	uint64_t id; /* GRANT_OF_STEP is set in it, or it is policy_answer()'s */
+	enum rule_kind kind;
+	char *path; /* a directory's ends with '/' */
+	struct answer answer;
+};
+
+/* Good for the same call made again, until it is too old. */
+struct recent {
+	char *key; /* pid, then asks_key() */
+	int pid;
+	bool allow;
+	int64_t until; /* monotonic */
+	UT_hash_handle hh;
+};
+
+#define GRANT_OF_STEP (UINT64_C(1) << 63)
+#define RECENT_MAX    4096 /* answers that are good for the same call made again */
+
+/* How reads were decided, for metrics. */
+struct tallies {
+	uint64_t checks, by_rule, by_answer, asked, crowded;
 };
 
 /* ---- folders --------------------------------------------------------------------------------- */
@@ -166,8 +212,9 @@ struct keeper {
 	struct buf in, out;
 	size_t out_sent;
 	bool urgent, out_watched;
-	bool door_off, door_shut; /* held for a while; closed for good */
-	int64_t now;		  /* monotonic, of this turn of the loop */
+	bool door_off;	     /* nothing is served for a while */
+	unsigned doors_shut; /* closed for good: a bit for each */
+	int64_t now;	     /* monotonic, of this turn of the loop */
 	int64_t flush_at;
 	struct source *graves, *watches;
 
@@ -184,7 +231,8 @@ struct keeper {
 
 	struct watch *watch; /* edits from outside (watch.c); NULL: nobody looks */
 	struct sandbox *sandbox;
-	struct door *door;
+	struct door *doors[DOORS_MAX]; /* the first is the system calls' */
+	size_t n_doors;
 	int64_t door_wake; /* 0: none */
 
 	struct thread *threads; /* by tid */
@@ -202,7 +250,10 @@ struct keeper {
 	size_t n_seen;
 	struct question *questions;
 	size_t n_waiting, n_held;
-	uint64_t last_question;
+	uint64_t last_question, last_grant;
+	struct grant *grants;
+	struct recent *recent; /* oldest use first */
+	struct tallies tallies;
 	struct guard_line *guard_lines;
 
 	bool launched;	     /* launch() returned */
@@ -305,10 +356,12 @@ bool label_is_wrapper(const char *argv, size_t len);
 const char *label_program(const char *argv, size_t len); /* last component of argv[0], borrowed */
 
 /* asks.c */
-/* -FOLDER_HELD, -EACCES, or 0: the same request was allowed a moment ago. */
-int asks_park(struct keeper *k, const struct caller *c, const char *path, bool is_dir,
-	      const char *reason);
-void asks_answer(struct keeper *k, uint64_t id, enum wire_answer answer);
+/* -FOLDER_HELD, -EACCES, or 0: it was allowed already, for this step or a moment ago. */
+int asks_park(struct keeper *k, const struct caller *c, const struct wished *w);
+void asks_answer(struct keeper *k, uint64_t id, const struct answer *a);
+void asks_forget(struct keeper *k, const struct command *c); /* c is about to be freed */
+bool asks_possible(const struct keeper *k); /* somebody answers, and something can wait */
+char *asks_key(enum rule_kind kind, const char *path) MUST_USE; /* heap; path is its end */
 /* The command is held: this call of it waits too. -FOLDER_HELD or -ENOSPC. */
 int asks_hold(struct keeper *k, const struct caller *c, struct command *command, const char *path);
 /* The question is over (and freed), and those who waited hear this. */
@@ -319,6 +372,22 @@ void asks_drop_all(struct keeper *k);
 int64_t asks_next(const struct keeper *k);
 void asks_tick(struct keeper *k);
 void asks_done(struct keeper *k);
+
+/* grants.c */
+/* 0: no answer covers it; 1: allowed; -EACCES: denied. */
+int grants_find(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path);
+/* Does an answer about `object` (a directory's ends with '/') speak of path? */
+bool grants_cover(const char *object, enum answer_extent extent, const char *path);
+/* The answer to q: remembered as far as it says, and cordon is told of the rule. Its scope may
+ * shrink to what is possible. */
+void grants_add(struct keeper *k, const struct question *q, const struct answer *a);
+/* Doors that can do more for a whole directory hear of it, when those who waited have. */
+void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,
+		       const struct answer *a);
+void grants_revoke(struct keeper *k, uint64_t id);
+void grants_forget(struct keeper *k, struct command *c);   /* its step is over */
+void grants_leave(struct keeper *k, const struct proc *p); /* the process ended */
+void grants_done(struct keeper *k);
 
 /* safeguard.c */
 struct guarded { /* one operation; k, c and path are given */
@@ -335,7 +404,7 @@ struct guarded { /* one operation; k, c and path are given */
  * the caller gets instead. The step may be gone then. */
 int safeguard_enter(struct guarded *g, struct step *s);
 int safeguard_leave(struct guarded *g, struct step *s, int result);
-void safeguard_answer(struct keeper *k, struct command *c, enum wire_answer answer);
+void safeguard_answer(struct keeper *k, struct command *c, const struct answer *a);
 /* End the command's processes, refuse what waits, roll back when they are gone. */
 void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why);
 void safeguard_roll_back(struct keeper *k, struct command *c); /* frees or retires c */

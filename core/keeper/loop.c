@@ -228,17 +228,25 @@ static void serve_cordon(struct keeper *k)
  * caller's processor (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) does so through poll(2) only. Exits come
  * first all the same.
  */
-static bool door_is_open(const struct keeper *k)
+static bool door_is_open(const struct keeper *k, size_t i)
 {
-	return k->door && k->door->fd >= 0 && !k->door_shut;
+	return i < k->n_doors && k->doors[i]->fd >= 0 && !(k->doors_shut & (1u << i));
 }
 
-static void serve_door(struct keeper *k, short events)
+static void serve_door(struct keeper *k, size_t i, short events)
 {
-	if (!events || !door_is_open(k))
+	if (!events || !door_is_open(k, i))
 		return;
-	if (k->door->ops->serve(k->door, events) == -EPIPE)
-		k->door_shut = true;
+	if (k->doors[i]->ops->serve(k->doors[i], events) == -EPIPE)
+		k->doors_shut |= 1u << i;
+}
+
+int keeper_add_door(struct keeper *k, struct door *d)
+{
+	if (k->n_doors == DOORS_MAX)
+		return -ENOSPC;
+	k->doors[k->n_doors++] = d;
+	return 0;
 }
 
 /* A cordon that does not read must not cost unbounded memory, nor events: the agent waits. */
@@ -279,9 +287,10 @@ static void run_timers(struct keeper *k)
 	asks_tick(k);
 	safeguard_tick(k);
 	watch_tick(k);
-	if (k->door && k->door_wake && k->door_wake <= k->now) {
+	if (k->door_wake && k->door_wake <= k->now) {
 		k->door_wake = 0;
-		k->door->ops->tick(k->door);
+		for (size_t i = 0; i < k->n_doors; i++)
+			k->doors[i]->ops->tick(k->doors[i]);
 	}
 	if (k->out.len == k->out_sent)
 		return;
@@ -295,14 +304,16 @@ static void run_timers(struct keeper *k)
 static void turn(struct keeper *k)
 {
 	struct epoll_event ev[EVENTS];
-	struct pollfd p[] = {
-		{.fd = k->epoll, .events = POLLIN},
-		{.fd = door_is_open(k) && !k->door_off ? k->door->fd : -1, .events = POLLIN},
-	};
+	struct pollfd p[1 + DOORS_MAX] = {{.fd = k->epoll, .events = POLLIN}};
+	size_t doors = k->n_doors;
 	int n = 0;
 
-	if (poll(p, ARRAY_LEN(p), wait_ms(k)) < 0)
-		p[0].revents = p[1].revents = 0;
+	for (size_t i = 0; i < doors; i++)
+		p[1 + i] = (struct pollfd){
+			.fd = door_is_open(k, i) && !k->door_off ? k->doors[i]->fd : -1,
+			.events = POLLIN};
+	if (poll(p, 1 + doors, wait_ms(k)) < 0)
+		memset(p, 0, sizeof(p));
 	if (p[0].revents)
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
 	k->now = clock_mono_us();
@@ -318,7 +329,8 @@ static void turn(struct keeper *k)
 				keeper_flush(k);
 		}
 	}
-	serve_door(k, p[1].revents);
+	for (size_t i = 0; i < doors; i++)
+		serve_door(k, i, p[1 + i].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
 		keeper_end_sandbox(k);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -173,12 +174,13 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 		return -EIO;
 	v = policy_check_outside(k->policy, path, &reason);
 	/* Nobody to ask, or nobody who could do it: the floor says no, as it would by itself. */
-	if (v == POLICY_ASK && (k->spec->headless || !k->outside))
+	if (v == POLICY_ASK && (!asks_possible(k) || !k->outside))
 		v = POLICY_DENY;
 	if (v == POLICY_ASK && !c->granted && is_moot(c->op, path))
 		return 0;
 	if (v == POLICY_ASK && !c->granted) {
-		int r = asks_park(k, c, path, false, reason);
+		int r = asks_park(
+			k, c, &(struct wished){.kind = RULE_WRITE, .path = path, .reason = reason});
 
 		return r < 0 ? r : grant_parent(k, path);
 	}
@@ -187,4 +189,48 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 		return 0;
 	}
 	return k->outside ? grant_parent(k, path) : 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What the caller could not do anyway needs no question. */
+static bool may_itself(enum rule_kind kind, const char *path)
+{
+	int mode = kind == RULE_EXEC ? X_OK : kind == RULE_UNIX ? W_OK : R_OK;
+
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno != EACCES;
+}
+
+static int refuse_read(struct keeper *k, const struct caller *c, const struct wished *w, int result)
+{
+	keeper_deny(k, c, w->path, result, w->reason);
+	return result;
+}
+
+int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
+		const char *via)
+{
+	static const char *const names[RULE_KINDS] = {[RULE_READ] = "read",
+						      [RULE_WRITE] = "write",
+						      [RULE_EXEC] = "exec",
+						      [RULE_UNIX] = "connect"};
+	struct wished w = {.kind = kind, .path = path, .via = via};
+	enum policy_verdict v = policy_check_read(k->policy, kind, path, &w.reason);
+	struct caller as = *c;
+	struct stat st;
+
+	as.op = names[kind]; /* what an open is about is not in its name */
+	k->tallies.checks++;
+	if (v != POLICY_ASK)
+		k->tallies.by_rule++;
+	if (v == POLICY_ALLOW || (v == POLICY_ASK && c->granted))
+		return 0;
+	if (v == POLICY_HIDE)
+		return refuse_read(k, &as, &w, -ENOENT);
+	if (v != POLICY_ASK || !asks_possible(k))
+		return refuse_read(k, &as, &w, -EACCES);
+	if (!may_itself(kind, path))
+		return -EACCES;
+	w.is_dir = fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	return asks_park(k, &as, &w);
 }

@@ -315,19 +315,33 @@ static void freeze(struct keeper *k)
 {
 	k->frozen = true;
 	asks_drop_all(k);
-	if (k->door)
-		k->door->ops->drop_all(k->door);
+	for (size_t i = 0; i < k->n_doors; i++)
+		k->doors[i]->ops->drop_all(k->doors[i]);
+}
+
+static void serve_answer(struct keeper *k, struct wire_in *in)
+{
+	uint64_t ask = wire_get_u64(in);
+	struct answer a = {.allow = wire_get_u8(in) == 1};
+
+	a.scope = (enum answer_scope)wire_get_u8(in);
+	a.extent = (enum answer_extent)wire_get_u8(in);
+	a.until = wire_get_i64(in);
+	in->bad |= a.scope > SCOPE_ORG || a.extent > EXTENT_TREE;
+	if (!in->bad)
+		asks_answer(k, ask, &a);
 }
 
 static void serve(struct keeper *k, struct wire_in *in)
 {
-	uint64_t ask;
 	int sig;
 
 	switch ((int)in->type) {
 	case WIRE_ANSWER:
-		ask = wire_get_u64(in);
-		asks_answer(k, ask, (enum wire_answer)wire_get_u8(in));
+		serve_answer(k, in);
+		break;
+	case WIRE_REVOKE:
+		grants_revoke(k, wire_get_u64(in));
 		break;
 	case WIRE_PLAN_REQ:
 		serve_plan(k, in);

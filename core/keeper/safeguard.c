@@ -191,7 +191,7 @@ int safeguard_leave(struct guarded *g, struct step *s, int result)
 		return result;
 	g->command->guard.what = g->what;
 	g->command->guard.pid = g->c->pid;
-	if (g->k->spec->headless || !g->k->door) {
+	if (!asks_possible(g->k)) {
 		safeguard_deny(g->k, g->command, GUARD_HEADLESS);
 		return -EPERM;
 	}
@@ -289,16 +289,17 @@ void safeguard_released(struct command *c)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-void safeguard_answer(struct keeper *k, struct command *c, enum wire_answer answer)
+/* For the step, or for this command line until the end: what says more than that is no answer. */
+void safeguard_answer(struct keeper *k, struct command *c, const struct answer *a)
 {
 	struct guard *g = &c->guard;
 
-	if (answer != ANSWER_ONCE && answer != ANSWER_SESSION) {
+	if (!a->allow || a->scope > SCOPE_SESSION || a->extent != EXTENT_EXACT) {
 		safeguard_deny(k, c, GUARD_DENIED);
 		return;
 	}
 	g->free[g->what] = true;
-	if (answer == ANSWER_SESSION)
+	if (a->scope == SCOPE_SESSION)
 		line_remember(k, c, g->what);
 	asks_release(k, g->asked, VERDICT_RETRY);
 }

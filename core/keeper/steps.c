@@ -60,6 +60,7 @@ static void command_free(struct keeper *k, struct command *c)
 		free(w);
 	}
 	safeguard_forget(k, c);
+	grants_forget(k, c);
 	DL_DELETE(k->commands, c);
 	buf_done(&c->label);
 	free(c);

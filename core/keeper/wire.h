@@ -22,9 +22,10 @@ enum wire_type {
 	WIRE_STEP_BEGIN,   /* i64 step, u8 kind, i64 wall us, str command */
 	WIRE_STEP_END, /* i64 step, u8 kept, u32 exit status (as int; -1: unknown), i64 wall us, u64
 			  paths, str why incomplete */
-	WIRE_ASK, /* u64 ask, i64 step, i64 pid, str op, str path, str program, str command, str
-		     reason */
-	WIRE_ASK_GONE, /* u64 ask: its process died */
+	WIRE_ASK, /* u64 ask, i64 step, i64 pid, u8 enum rule_kind, u8 flags ASK_*, u32 timeout in
+		     seconds or 0, str op, str path, str via, str program, str command, str reason,
+		     str its step's command line */
+	WIRE_ASK_GONE, /* u64 ask, u8 enum ask_end */
 	WIRE_EXIT,     /* u32 wait status of the agent */
 	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 entries,
 		      u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64 after u32
@@ -38,8 +39,13 @@ enum wire_type {
 	WIRE_HELD,	  /* struct guard_report: a safeguard holds a step; again with news of it */
 	WIRE_TAKEN_BACK, /* i64 step, u8 enum loss, u8 enum guard_why, u64 limit, u32 -errno or 0 of
 			 its rollback, str command, str words (what it lacks) */
+	WIRE_GIVEN,	 /* u64 rule, u64 ask: the answer to it counts from now on */
+	WIRE_GIVEN_OVER, /* u64 rule: revoked, or its step is over */
+	WIRE_TALLIES,	 /* u64 reads judged, u64 by a rule, u64 by an answer kept, u64 asked, u64
+			    denied because too many wait */
 	/* cordon -> keeper */
-	WIRE_ANSWER = 64, /* u64 ask, u8 enum wire_answer */
+	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, i64 until */
+	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
 	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
 	WIRE_UNDO_REQ, /* u64 request, u8 kind, u64 n, u32 flags, i64 newest step that was shown or
 			* 0
@@ -52,12 +58,20 @@ enum wire_type {
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
 };
 
-enum wire_answer {
-	ANSWER_DENY,
-	ANSWER_ONCE,	     /* this request */
-	ANSWER_SESSION,	     /* exactly this path, until the session ends */
-	ANSWER_SESSION_TREE, /* this directory and below */
-	ANSWER_DENY_SESSION, /* and do not ask again */
+/* Flags of WIRE_ASK. */
+enum {
+	ASK_DIR = 1,	/* the object is a directory */
+	ASK_STEP = 2,	/* an answer can count for its step */
+	ASK_SECRET = 4, /* its name says that it holds secrets */
+};
+
+#define TALLIES 5 /* numbers in WIRE_TALLIES */
+
+/* Why a question is no more. */
+enum ask_end {
+	ASK_LEFT,      /* nobody waits for it */
+	ASK_COVERED,   /* another answer decides it too */
+	ASK_TIMED_OUT, /* denied */
 };
 
 /* Building: wire_begin(), the fields, wire_end(). out may hold several frames. */

@@ -49,7 +49,7 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 }
 
 /* argv as one line: NULs become blanks. Heap. */
-static char *argv_text(const struct client_event *ev)
+char *session_argv_text(const struct client_event *ev)
 {
 	char *text = xmalloc(ev->command_len + 1);
 
@@ -63,7 +63,7 @@ static char *argv_text(const struct client_event *ev)
 
 static void on_exec(struct session *s, const struct client_event *ev)
 {
-	AUTO_FREE char *command = argv_text(ev);
+	AUTO_FREE char *command = session_argv_text(ev);
 
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_EXEC,
@@ -118,35 +118,6 @@ static void on_step_undone(struct session *s, const struct client_event *ev)
 				 .detail = words,
 			 });
 	session_reload_undone(s);
-}
-
-static void on_ask(struct session *s, const struct client_event *ev)
-{
-	AUTO_FREE char *command = argv_text(ev);
-
-	model_add_ask(&s->model, &(struct ask){
-					 .id = ev->id,
-					 .step = ev->step,
-					 .pid = (int)ev->pid,
-					 .since_us = clock_mono_us(),
-					 .op = (char *)(uintptr_t)ev->op,
-					 .path = (char *)(uintptr_t)ev->path,
-					 .program = (char *)(uintptr_t)ev->program,
-					 .command = command,
-					 .reason = (char *)(uintptr_t)ev->reason,
-				 });
-	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0, ev->op, ev->path, ev->reason);
-	session_audit(s, &(struct audit_entry){
-				 .event = AUDIT_ASK,
-				 .step = ev->step,
-				 .pid = (int)ev->pid,
-				 .latency_us = -1,
-				 .op = ev->op,
-				 .path = ev->path,
-				 .program = ev->program,
-				 .command = command,
-				 .detail = ev->reason,
-			 });
 }
 
 static void on_done(struct session *s, const struct client_event *ev)
@@ -297,7 +268,7 @@ void session_on_event(void *data, enum wire_type type, const struct client_event
 		on_step_undone(s, ev);
 		break;
 	case WIRE_ASK:
-		on_ask(s, ev);
+		session_on_ask(s, ev);
 		break;
 	case WIRE_HELD:
 		session_on_held(s, ev->held);
@@ -306,7 +277,16 @@ void session_on_event(void *data, enum wire_type type, const struct client_event
 		session_on_stopped(s, ev);
 		break;
 	case WIRE_ASK_GONE:
-		model_remove_ask(&s->model, ev->id);
+		session_on_ask_gone(s, ev);
+		break;
+	case WIRE_GIVEN:
+		session_on_given(s, ev);
+		break;
+	case WIRE_GIVEN_OVER:
+		session_on_given_over(s, ev);
+		break;
+	case WIRE_TALLIES:
+		session_on_tallies(s, ev);
 		break;
 	case WIRE_EXIT:
 		on_exit_status(s, ev);
@@ -329,6 +309,7 @@ void session_on_event(void *data, enum wire_type type, const struct client_event
 		on_external(s, ev);
 		break;
 	case WIRE_ANSWER:
+	case WIRE_REVOKE:
 	case WIRE_PLAN_REQ:
 	case WIRE_UNDO_REQ:
 	case WIRE_RESTORE_REQ:

@@ -26,7 +26,15 @@ static void ask_done(struct ask *a)
 	free(a->program);
 	free(a->command);
 	free(a->reason);
+	free(a->via);
+	free(a->label);
 	guard_report_free(a->held);
+}
+
+static void given_done(struct given *g)
+{
+	free(g->object);
+	free(g->words);
 }
 
 void model_done(struct model *m)
@@ -40,6 +48,10 @@ void model_done(struct model *m)
 	free(m->rows);
 	free(m->steps);
 	free(m->asks);
+	for (size_t i = 0; i < m->n_given; i++)
+		given_done(&m->given[i]);
+	free(m->given);
+	free(m->home);
 	free(m->command);
 	free(m->job.words);
 	free(m->plan_refused);
@@ -137,6 +149,45 @@ size_t model_running(const struct model *m, const struct step_row **newest)
 	return n;
 }
 
+static bool same_prompt(const struct ask *a, const struct ask *b)
+{
+	const char *x, *y;
+
+	if (a->held || b->held || a->pid != b->pid || a->kind != b->kind || a->is_dir || b->is_dir)
+		return false;
+	x = strrchr(a->path, '/');
+	y = strrchr(b->path, '/');
+	return x && y && x - a->path == y - b->path &&
+	       memcmp(a->path, b->path, (size_t)(x - a->path)) == 0;
+}
+
+static void join_prompt(struct model *m, struct ask *a)
+{
+	a->prompt = a->id;
+	a->leads = true;
+	for (const struct ask *b = m->asks; b < a && a->leads; b++) {
+		if (!b->leads || !same_prompt(a, b))
+			continue;
+		a->prompt = b->prompt;
+		a->leads = false;
+	}
+	m->n_prompts += a->leads;
+}
+
+/* The next oldest leads. */
+static void leave_prompt(struct model *m, const struct ask *a)
+{
+	if (!a->leads)
+		return;
+	for (struct ask *b = &m->asks[a - m->asks + 1]; b < m->asks + m->n_asks; b++) {
+		if (b->prompt == a->prompt) {
+			b->leads = true;
+			return;
+		}
+	}
+	m->n_prompts--;
+}
+
 void model_add_ask(struct model *m, const struct ask *a)
 {
 	if (m->n_asks >= MODEL_ASKS &&
@@ -148,13 +199,21 @@ void model_add_ask(struct model *m, const struct ask *a)
 		.step = a->step,
 		.pid = a->pid,
 		.since_us = a->since_us,
+		.kind = a->kind,
+		.is_dir = a->is_dir,
+		.has_step = a->has_step,
+		.secret = a->secret,
+		.timeout_s = a->timeout_s,
 		.op = xstrdup(a->op),
 		.path = xstrdup(a->path),
 		.program = xstrdup(a->program),
 		.command = xstrdup(a->command),
 		.reason = xstrdup(a->reason),
+		.via = xstrdup(a->via),
+		.label = xstrdup(a->label),
 		.held = a->held ? guard_report_copy(a->held) : NULL,
 	};
+	join_prompt(m, &m->asks[m->n_asks - 1]);
 	m->version++;
 }
 
@@ -188,6 +247,7 @@ void model_remove_ask(struct model *m, uint64_t id)
 	for (size_t i = 0; i < m->n_asks; i++) {
 		if (m->asks[i].id != id)
 			continue;
+		leave_prompt(m, &m->asks[i]);
 		ask_done(&m->asks[i]);
 		memmove(&m->asks[i], &m->asks[i + 1], (m->n_asks - i - 1) * sizeof(*m->asks));
 		m->n_asks--;
@@ -202,4 +262,31 @@ const struct ask *model_ask(const struct model *m, uint64_t id)
 		if (m->asks[i].id == id)
 			return &m->asks[i];
 	return NULL;
+}
+
+static size_t room_for_given(struct model *m)
+{
+	size_t i = 0;
+
+	if (m->n_given < MODEL_GIVEN)
+		return m->n_given++;
+	while (i < m->n_given - 1 && !m->given[i].over)
+		i++;
+	given_done(&m->given[i]);
+	memmove(&m->given[i], &m->given[i + 1], (m->n_given - i - 1) * sizeof(*m->given));
+	return m->n_given - 1;
+}
+
+void model_add_given(struct model *m, const struct given *g)
+{
+	size_t i;
+
+	if (!m->given)
+		m->given = xcalloc(MODEL_GIVEN, sizeof(*m->given));
+	i = room_for_given(m);
+	m->given[i] = *g;
+	m->given[i].object = xstrdup(g->object);
+	m->given[i].words = xstrdup(g->words);
+	m->given_version++;
+	m->version++;
 }

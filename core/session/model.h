@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/keeper/safeguard.h"
+#include "core/policy/answer.h"
 
 /*
  * Life:    model_init() -> model_done(). Plain data; every string is owned by the model and raw
@@ -10,8 +11,9 @@
  * Threads: main loop.
  * Bounds:  MODEL_ROWS rows are kept in a ring, the rest is in the audit file; MODEL_ASKS asks.
  */
-#define MODEL_ROWS 20000
-#define MODEL_ASKS 1024
+#define MODEL_ROWS  20000
+#define MODEL_ASKS  1024
+#define MODEL_GIVEN 1024
 
 enum row_kind {
 	ROW_TOUCH,
@@ -47,11 +49,38 @@ struct step_row {
 
 struct ask {
 	uint64_t id;
+	/* What one process asks for in one directory is one prompt, though each is answered by its
+	 * own id; the oldest leads. Set by model_add_ask(). */
+	uint64_t prompt;
+	bool leads;
 	int64_t step;
 	int pid;
 	int64_t since_us; /* monotonic */
+	enum rule_kind kind;
+	bool is_dir, has_step, secret; /* has_step: an answer can count for its step */
+	uint32_t timeout_s;	       /* denied by itself then; 0: waits */
 	char *op, *path, *program, *command, *reason;
+	char *via;		   /* as the program wrote it, "": the same */
+	char *label;		   /* its step's command line, or "" */
 	struct guard_report *held; /* not a request but a step that a safeguard holds; else NULL */
+};
+
+/* An answer that counts on: a rule that can be taken back. */
+struct given {
+	uint64_t ask, rule; /* rule 0: the keeper has not told yet */
+	enum rule_kind kind;
+	struct answer answer;
+	char *object; /* what it speaks of; a directory's ends with '/' */
+	char *words;  /* answers_words() */
+	int64_t wall_us;
+	bool over; /* taken back, or its step is */
+};
+
+/* Of questions and reads, for the status view. */
+struct decisions {
+	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
+	uint64_t waited_us;			    /* all together, until a human answered */
+	uint64_t reads[TALLIES];		    /* as WIRE_TALLIES */
 };
 
 struct job { /* undo, redo, restore under way */
@@ -67,12 +96,14 @@ struct model {
 	/* status */
 	char backend[24], tier[24], session[32];
 	bool network, headless;
+	bool persists; /* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
 	double cpu_percent;
 	uint64_t memory; /* bytes, of the sandbox */
 	const char *folder;
+	char *home;
 	char *command; /* the agent's command line */
 
 	struct row *rows; /* ring */
@@ -84,7 +115,12 @@ struct model {
 	size_t n_steps, cap_steps;
 
 	struct ask *asks; /* oldest first */
-	size_t n_asks;
+	size_t n_asks, n_prompts;
+
+	struct given *given; /* oldest first */
+	size_t n_given;
+	uint64_t given_version; /* grows with every change of those */
+	struct decisions decisions;
 
 	struct job job;
 	struct undo_plan *plan; /* newest answer to session_plan(), or NULL */
@@ -113,4 +149,6 @@ void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
 /* News of a step that is held, or the first of it (true). */
 bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
+/* Takes over nothing; the oldest that is over makes room. */
+void model_add_given(struct model *m, const struct given *g);
 const struct ask *model_ask(const struct model *m, uint64_t id);

@@ -87,6 +87,11 @@ static struct journal_options journal_options(const struct config *c)
 	};
 }
 
+static uint32_t seconds(const struct config *c, const char *key)
+{
+	return (uint32_t)MIN(config_int(c, key), (int64_t)UINT32_MAX);
+}
+
 /*
  * Without anybody to ask there are none but those that somebody set: `make clean` and `npm ci` must
  * run unattended, and can be undone.
@@ -95,8 +100,7 @@ static struct guard_limits limits_of(const struct session_spec *spec)
 {
 	struct guard_limits l = {
 		.overwrite_bytes = (uint64_t)config_int(spec->config, "safeguard.overwrite-bytes"),
-		.timeout_s = (uint32_t)MIN(config_int(spec->config, "safeguard.timeout"),
-					   (int64_t)UINT32_MAX),
+		.timeout_s = seconds(spec->config, "safeguard.timeout"),
 	};
 
 	for (enum loss i = 0; i < LOSS_KINDS; i++) {
@@ -129,6 +133,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.headless = spec->headless,
 				.one_step = spec->one_step,
 				.guard = limits_of(spec),
+				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
+				.ask_again_s = seconds(spec->config, "approval.remember"),
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
@@ -195,6 +201,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	snprintf(s->model.backend, sizeof(s->model.backend), "%s",
 		 spec->backend ? spec->backend->name : "none");
 	s->model.folder = s->folder;
+	s->model.home = xstrdup(spec->home);
 	s->model.network = spec->allow_network;
 	s->model.headless = spec->headless;
 	s->model.command = join_argv(spec->argv);
@@ -229,7 +236,7 @@ bool session_wants_write(const struct session *s)
 	return client_wants_write(s->client);
 }
 
-static void flush_audit(struct session *s)
+void session_flush_audit(struct session *s)
 {
 	if (s->audit && !s->frozen && audit_flush(s->audit) < 0)
 		/* The append reports and freezes: one place says it. */
@@ -244,7 +251,7 @@ int session_ready(struct session *s, bool readable, bool writable)
 		r = client_write(s->client);
 	if (r == 0 && readable)
 		r = client_read(s->client);
-	flush_audit(s);
+	session_flush_audit(s);
 	if (r < 0)
 		s->gone = true;
 	if (s->model.version != s->drawn_version && s->on->changed) {
@@ -263,56 +270,6 @@ void session_tick(struct session *s)
 
 /* ---- verbs --------------------------------------------------------------------------------------
  */
-
-static const char *answer_words(const struct ask *a, int answer)
-{
-	static const char *const held[] = {
-		[ANSWER_DENY] = "deny: end the step and roll it back",
-		[ANSWER_ONCE] = "allow the rest of the step",
-		[ANSWER_SESSION] = "allow this command line for the session",
-		[ANSWER_SESSION_TREE] = "deny: end the step and roll it back",
-		[ANSWER_DENY_SESSION] = "deny: end the step and roll it back",
-	};
-	static const char *const words[] = {
-		[ANSWER_DENY] = "deny once",
-		[ANSWER_ONCE] = "allow once",
-		[ANSWER_SESSION] = "allow for the session",
-		[ANSWER_SESSION_TREE] = "allow the tree for the session",
-		[ANSWER_DENY_SESSION] = "deny for the session",
-	};
-
-	return a->held ? held[answer] : words[answer];
-}
-
-void session_answer(struct session *s, uint64_t id, int answer)
-{
-	const struct ask *a = model_ask(&s->model, id);
-	bool allow = answer != ANSWER_DENY && answer != ANSWER_DENY_SESSION && !s->frozen;
-	const char *op, *words;
-
-	if (!a)
-		return;
-	op = a->held ? guard_verb(a->held->what) : a->op;
-	words = answer_words(a, answer);
-	session_audit(s, &(struct audit_entry){
-				 .event = AUDIT_DECISION,
-				 .step = a->step,
-				 .pid = a->pid,
-				 .result = allow ? 0 : -EACCES,
-				 .latency_us = clock_mono_us() - a->since_us,
-				 .op = op,
-				 .path = a->path,
-				 .command = a->held ? a->command : NULL,
-				 .detail = words,
-			 });
-	flush_audit(s);
-	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, allow ? 0 : -EACCES, op, a->path,
-		      words);
-	client_answer(s->client, id, s->frozen ? ANSWER_DENY : (enum wire_answer)answer);
-	model_remove_ask(&s->model, id);
-	if (s->on->changed)
-		s->on->changed(s->data);
-}
 
 void session_signal(struct session *s, int sig)
 {

@@ -49,7 +49,10 @@ bool session_wants_write(const struct session *s);
 int session_ready(struct session *s, bool readable, bool writable); /* 0, -EPIPE: keeper gone */
 void session_tick(struct session *s); /* once a second: cpu and memory of the sandbox */
 
-void session_answer(struct session *s, uint64_t ask, int answer /* enum wire_answer */);
+/* -ESRCH: nobody waits for it; -EPERM: no such answer is possible; words in both. */
+int session_answer(struct session *s, uint64_t ask, const struct answer *a, struct err *err);
+/* Take an answer back: from now on it is asked again. What is open stays open. */
+void session_revoke(struct session *s, uint64_t rule);
 void session_signal(struct session *s, int sig);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);

@@ -31,6 +31,15 @@ void session_on_event(void *data, enum wire_type type, const struct client_event
 /* A safeguard holds a step, or has stopped it (held.c). */
 void session_on_held(struct session *s, const struct guard_report *r);
 void session_on_stopped(struct session *s, const struct client_event *ev);
+/* asking.c */
+void session_on_ask(struct session *s, const struct client_event *ev);
+void session_on_ask_gone(struct session *s, const struct client_event *ev);
+void session_on_given(struct session *s, const struct client_event *ev);
+void session_on_given_over(struct session *s, const struct client_event *ev);
+void session_on_tallies(struct session *s, const struct client_event *ev);
+/* A command line of the keeper's as one line: NULs become blanks. Heap. */
+char *session_argv_text(const struct client_event *ev) MUST_USE;
+void session_flush_audit(struct session *s);
 /* Append to the audit log; a failure freezes the session. */
 void session_audit(struct session *s, const struct audit_entry *e);
 /* Mark the steps that are undone now, after an undo or a redo. */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/base/io.h"
+#include "core/session/answers.h"
 
 static void on_output(void *data, const void *bytes, size_t len)
 {
@@ -20,13 +21,22 @@ static void on_output(void *data, const void *bytes, size_t len)
 
 static const struct term_events term_events = {.output = on_output};
 
-static void verb_answer(void *data, uint64_t ask, int answer)
+static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
 	struct scene *s = data;
 
-	buf_fmt(&s->said, "answer %llu %d\n", (unsigned long long)ask, answer);
+	(void)err;
+	buf_fmt(&s->said, "%s %llu %s %s%s\n", a->allow ? "allow" : "deny",
+		(unsigned long long)ask, answers_scope_name(a->scope),
+		answers_extent_name(a->extent), a->until ? " for a time" : "");
 	model_remove_ask(&s->model, ask);
 	ui_changed(s->ui);
+	return 0;
+}
+
+static void verb_revoke(void *data, uint64_t rule)
+{
+	buf_fmt(&((struct scene *)data)->said, "revoke %llu\n", (unsigned long long)rule);
 }
 
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
@@ -110,6 +120,7 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 
 static const struct ui_verbs verbs = {
 	.answer = verb_answer,
+	.revoke = verb_revoke,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
@@ -133,6 +144,8 @@ void scene_init(struct scene *s, int w, int h, enum depth depth)
 	model_init(&s->model);
 	s->model.began_us = s->now_us - 192 * 1000000LL;
 	s->model.folder = "/home/u/project";
+	s->model.persists = true;
+	s->model.home = xstrdup("/home/u");
 	if (keymap_load(&s->keymap, "default", NULL, &err) < 0 ||
 	    theme_load(&s->theme, "default", NULL, depth, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
@@ -222,6 +235,8 @@ void scene_ask(struct scene *s, uint64_t id, const char *path)
 					       .step = 5,
 					       .pid = 4711,
 					       .since_us = s->now_us - 7000000,
+					       .kind = RULE_WRITE,
+					       .has_step = true,
 					       .op = op,
 					       .path = p,
 					       .program = program,

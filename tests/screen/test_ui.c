@@ -75,7 +75,7 @@ static void answers_wait_until_they_were_readable(void **state)
 	assert_string_equal(s->said.data, "");
 	scene_wait(s, 600);
 	scene_keys(s, "a");
-	assert_string_equal(s->said.data, "answer 7 1\n");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
 }
 
 static void the_next_request_is_armed_anew(void **state)
@@ -88,11 +88,11 @@ static void the_next_request_is_armed_anew(void **state)
 	scene_keys(s, "C-] a");
 	scene_wait(s, 600);
 	scene_keys(s, "d d d");
-	assert_string_equal(s->said.data, "answer 7 0\n");
+	assert_string_equal(s->said.data, "deny 7 once exact\n");
 	scene_wait(s, 600);
 	scene_keys(s, "n p");
 	scene_keys(s, "a");
-	assert_string_equal(s->said.data, "answer 7 0\n");
+	assert_string_equal(s->said.data, "deny 7 once exact\n");
 }
 
 /* The process behind the shown request dies and another request moves up: not what was read. */
@@ -110,8 +110,8 @@ static void a_request_that_goes_takes_its_arming_along(void **state)
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
 	scene_wait(s, 600);
-	scene_keys(s, "A p");
-	assert_string_equal(s->said.data, "answer 8 2\n");
+	scene_keys(s, "s s a");
+	assert_string_equal(s->said.data, "allow 8 session exact\n");
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
@@ -126,11 +126,7 @@ static void a_held_step_is_answered_like_a_request(void **state)
 	assert_true(scene_shows(s, "? HELD 1 of 3 delete rm -rf many"));
 	scene_keys(s, "C-] a a d");
 	scene_wait(s, 600);
-	scene_keys(s, "Enter Space y A p");
-	scene_wait(s, 600);
-	scene_keys(s, "A t");
-	scene_wait(s, 600);
-	scene_keys(s, "D");
+	scene_keys(s, "Enter Space y s e t A p D");
 	scene_wait(s, 600);
 	assert_string_equal(s->said.data, "");
 	scene_keys(s, "a");
@@ -138,7 +134,8 @@ static void a_held_step_is_answered_like_a_request(void **state)
 	scene_keys(s, "A c");
 	scene_wait(s, 600);
 	scene_keys(s, "d");
-	assert_string_equal(s->said.data, "answer 7 1\nanswer 8 2\nanswer 9 0\n");
+	assert_string_equal(s->said.data,
+			    "allow 7 once exact\nallow 8 session exact\ndeny 9 once exact\n");
 }
 
 /* What the agent changes by itself has no command line that could be remembered. */
@@ -172,7 +169,7 @@ static void news_of_a_held_step_are_shown(void **state)
 	ui_changed(s->ui);
 	assert_true(scene_shows(s, "77 calls"));
 	scene_keys(s, "a");
-	assert_string_equal(s->said.data, "answer 7 1\n");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
 }
 
 static void a_step_that_was_stopped_is_told(void **state)

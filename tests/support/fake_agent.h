@@ -133,6 +133,8 @@ static int fake_perform(struct fake_door *d, const struct agent_call *call, stru
 		return folder_link(f, c, a, b);
 	if (str_eq(call->op, "rename"))
 		return folder_rename(f, c, a, b, 0);
+	if (str_eq(call->op, "read"))
+		return folder_read(d->k, c, RULE_READ, call->a, NULL);
 	if (str_eq(call->op, "outside"))
 		return folder_outside(d->k, c, call->a);
 	if (str_eq(call->op, "exec")) {
@@ -145,7 +147,8 @@ static int fake_perform(struct fake_door *d, const struct agent_call *call, stru
 static void fake_answer(struct fake_door *d, const struct agent_call *call, uint64_t id, int fd,
 			bool granted)
 {
-	struct caller c = {.request = id, .granted = granted, .op = call->op};
+	struct caller c = {
+		.door = &d->door, .request = id, .granted = granted, .op = call->op};
 	struct folder *f = folders_at(d->k, 0);
 	struct fake_place a, b;
 	int r = keeper_caller(d->k, call->tid, &c);
@@ -251,8 +254,11 @@ static NORETURN void fake_agent_main(int sock, int go)
 static int fake_launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 		       struct keeper *k, int *ret_status, struct err *err)
 {
-	static const struct door_ops ops = {fake_serve, fake_answered, fake_drop_all, fake_tick,
-					    fake_close};
+	static const struct door_ops ops = {.serve = fake_serve,
+					    .answered = fake_answered,
+					    .drop_all = fake_drop_all,
+					    .tick = fake_tick,
+					    .close = fake_close};
 	struct sandbox *sb;
 	struct fake_door *d;
 	int pair[2], go[2];

@@ -12,7 +12,6 @@
 
 #include "core/api/api_priv.h"
 #include "core/audit/reader.h"
-#include "core/keeper/wire.h"
 
 static int parse(const char *line, struct command_in *c)
 {
@@ -27,23 +26,40 @@ static void commands_have_their_answers(void **state)
 {
 	static const struct {
 		const char *line;
-		int answer;
+		struct answer answer;
 	} good[] = {
-		{"{\"type\":\"cmd.approve\",\"id\":7}", ANSWER_ONCE},
-		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\"}", ANSWER_SESSION},
-		{"{\"id\":7,\"extent\":\"tree\",\"scope\":\"session\",\"type\":\"cmd.approve\"}",
-		 ANSWER_SESSION_TREE},
-		{"{\"type\":\"cmd.deny\",\"id\":7,\"more\":[1,{}]}", ANSWER_DENY},
-		{"{\"type\":\"cmd.deny\",\"id\":7,\"scope\":\"session\"}", ANSWER_DENY_SESSION},
+		{"{\"type\":\"cmd.approve\",\"id\":7}", {.allow = true}},
+		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\"}",
+		 {.allow = true, .scope = SCOPE_SESSION}},
+		{"{\"id\":7,\"extent\":\"tree\",\"scope\":\"step\",\"type\":\"cmd.approve\"}",
+		 {.allow = true, .scope = SCOPE_STEP, .extent = EXTENT_TREE}},
+		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"user\",\"extent\":\"dir\","
+		 "\"until\":1800000000}",
+		 {.allow = true, .scope = SCOPE_USER, .extent = EXTENT_DIR, .until = 1800000000}},
+		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"org\",\"persist\":true}",
+		 {.allow = true, .scope = SCOPE_ORG}},
+		{"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"project\",\"persist\":false}",
+		 {.allow = true, .scope = SCOPE_SESSION}},
+		{"{\"type\":\"cmd.deny\",\"id\":7,\"more\":[1,{}]}", {.allow = false}},
+		{"{\"type\":\"cmd.deny\",\"id\":7,\"scope\":\"session\"}",
+		 {.scope = SCOPE_SESSION}},
 	};
 	struct command_in c;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		assert_int_equal(parse(good[i].line, &c), 0);
+		assert_false(c.revokes);
 		assert_int_equal(c.id, 7);
-		assert_int_equal(c.answer, good[i].answer);
+		assert_int_equal(c.answer.allow, good[i].answer.allow);
+		assert_int_equal(c.answer.scope, good[i].answer.scope);
+		assert_int_equal(c.answer.extent, good[i].answer.extent);
+		assert_int_equal(c.answer.until, good[i].answer.until);
 	}
+	assert_int_equal(parse("{\"type\":\"cmd.revoke\",\"rule\":\"9223372036854775809\"}", &c),
+			 0);
+	assert_true(c.revokes);
+	assert_true(c.id == UINT64_C(9223372036854775809));
 }
 
 static void in_doubt_nothing_is_allowed(void **state)
@@ -63,9 +79,16 @@ static void in_doubt_nothing_is_allowed(void **state)
 		"{\"type\":[\"cmd.approve\"],\"id\":7}",
 		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"\"}",
 		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":null}",
-		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"org\"}",
-		"{\"type\":\"cmd.approve\",\"id\":7,\"extent\":\"tree\"}",
-		"{\"type\":\"cmd.deny\",\"id\":7,\"scope\":\"session\",\"extent\":\"tree\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"ever\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\",\"extent\":\"all\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\",\"until\":\"now\"}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\",\"until\":-1}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"session\",\"persist\":true}",
+		"{\"type\":\"cmd.approve\",\"id\":7,\"scope\":\"user\",\"persist\":1}",
+		"{\"type\":\"cmd.revoke\"}",
+		"{\"type\":\"cmd.revoke\",\"rule\":7}",
+		"{\"type\":\"cmd.revoke\",\"rule\":\"-7\"}",
+		"{\"type\":\"cmd.revoke\",\"rule\":\"7x\"}",
 		"{\"type\":\"cmd.approve\",\"id\":7",
 		"{\"type\":\"cmd.approve\",\"id\":7}{\"type\":\"cmd.approve\",\"id\":8}",
 	};

@@ -13,6 +13,8 @@
 #include "core/base/io.h"
 #include "core/keeper/client.h"
 
+static const struct answer once = {.allow = true};
+
 struct fixture {
 	struct client *c;
 	int peer;
@@ -183,7 +185,7 @@ static void requests_wait_until_the_keeper_reads(void **state)
 	struct wire_in w;
 
 	for (size_t i = 0; i < wanted; i++)
-		client_answer(f->c, i, ANSWER_ONCE);
+		client_answer(f->c, i, &once);
 	assert_true(client_wants_write(f->c));
 	while (frames < wanted) {
 		struct buf rest;

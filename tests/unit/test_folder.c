@@ -16,6 +16,9 @@
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
 
+static const struct answer deny_session = {.scope = SCOPE_SESSION};
+static const struct answer once = {.allow = true};
+
 struct fixture {
 	char *root, *folder, *home, *state;
 	const char *folders[2];
@@ -54,7 +57,8 @@ static void begin(struct fixture *f, bool headless)
 				       .spawn = &f->spawn};
 	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
 	f->door = (struct door){.ops = &ops, .fd = -1};
-	f->k.door = headless ? NULL : &f->door;
+	if (!headless)
+		assert_int_equal(keeper_add_door(&f->k, &f->door), 0);
 	if (!headless)
 		assert_int_equal(outside_start(&f->k, &err), 0);
 	f->c.op = "call";
@@ -88,7 +92,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	f->k.door = NULL;
+	f->k.n_doors = 0;
 	steps_commit_all(&f->k);
 	keeper_done(&f->k);
 	policy_free(f->policy);
@@ -225,13 +229,13 @@ static void a_question_holds_and_an_answer_frees(void **state)
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
 	assert_int_equal(frames(f, WIRE_ASK), 1);
-	asks_answer(&f->k, 1, ANSWER_ONCE);
+	asks_answer(&f->k, 1, &once);
 	assert_true(f->answered == (77 | ALLOWED));
 	f->c.granted = true;
 	assert_int_equal(create(f, ".envrc"), 0);
 	f->c.granted = false;
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
-	asks_answer(&f->k, 2, ANSWER_DENY_SESSION);
+	asks_answer(&f->k, 2, &deny_session);
 	assert_true(f->answered == 77);
 	assert_int_equal(create(f, ".envrc"), -EACCES);
 	assert_int_equal(frames(f, WIRE_ASK), 2);
@@ -243,13 +247,13 @@ static void an_answer_waits_for_a_call_that_a_signal_took_back(void **state)
 
 	begin(f, false);
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
-	keeper_request_gone(&f->k, 77);
-	asks_answer(&f->k, 1, ANSWER_ONCE);
+	keeper_request_gone(&f->k, &f->door, 77);
+	asks_answer(&f->k, 1, &once);
 	assert_int_equal(f->answered, 0);
 	assert_int_equal(create(f, ".envrc"), 0); /* issued anew */
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
 	/* Not asked again for long: the question goes. */
-	keeper_request_gone(&f->k, 77);
+	keeper_request_gone(&f->k, &f->door, 77);
 	f->k.now += 1000000;
 	asks_tick(&f->k);
 	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
@@ -267,7 +271,7 @@ static void a_storm_of_signals_is_one_question(void **state)
 	}
 	assert_int_equal(frames(f, WIRE_ASK), 1);
 	assert_int_equal(f->k.n_waiting, 1);
-	asks_answer(&f->k, 1, ANSWER_ONCE);
+	asks_answer(&f->k, 1, &once);
 	assert_true(f->answered == ((5 * ASKS_MAX - 1) | ALLOWED));
 }
 

@@ -23,11 +23,11 @@ struct fixture {
 	pid_t pid;
 	struct buf log;
 	bool started, exited, failed, done;
-	bool alone;		 /* no backend */
-	int status;		 /* of the agent, of a failed start, of a request */
-	enum wire_answer answer; /* to every question */
-	bool mute;		 /* no answers */
-	uint64_t cancel;	 /* at the first progress */
+	bool alone;	      /* no backend */
+	int status;	      /* of the agent, of a failed start, of a request */
+	struct answer answer; /* to every question */
+	bool mute;	      /* no answers */
+	uint64_t cancel;      /* at the first progress */
 	char words[512];
 };
 
@@ -60,7 +60,7 @@ static void on_event(void *data, enum wire_type type, const struct client_event 
 	else if (type == WIRE_ASK_GONE)
 		buf_str(&f->log, "ask gone\n");
 	if (type == WIRE_ASK && !f->mute)
-		client_answer(f->client, ev->id, f->answer);
+		client_answer(f->client, ev->id, &f->answer);
 	if (type == WIRE_PROGRESS && f->cancel == ev->id)
 		client_cancel(f->client, ev->id);
 	f->started |= type == WIRE_STARTED;
@@ -91,7 +91,7 @@ static int setup(void **state)
 	assert_int_equal(mkdir(f->state, 0700), 0);
 	assert_int_equal(policy_new(&f->policy, &(struct policy_spec){.home = f->root}, &err), 0);
 	f->log = (struct buf)BUF_INIT;
-	f->answer = ANSWER_ONCE;
+	f->answer = (struct answer){.allow = true};
 	*state = f;
 	return 0;
 }
@@ -415,7 +415,7 @@ static void no_is_an_answer(void **state)
 {
 	struct fixture *f = *state;
 
-	f->answer = ANSWER_DENY;
+	f->answer = (struct answer){0};
 	start(f, write_protected, false, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
@@ -448,7 +448,7 @@ static void once_is_once_and_a_session_is_longer(void **state)
 	assert_int_equal(count(f->log.data, "ask "), 2);
 	finish(f);
 	f->exited = false;
-	f->answer = ANSWER_SESSION;
+	f->answer = (struct answer){.allow = true, .scope = SCOPE_SESSION};
 	buf_clear(&f->log);
 	start(f, write_twice, false, false);
 	pump(f, &f->exited);
@@ -489,7 +489,7 @@ static void one_wish_is_one_question(void **state)
 	}
 	assert_true(asked);
 	assert_int_equal(count(f->log.data, "ask "), 1);
-	client_answer(f->client, 1, ANSWER_ONCE);
+	client_answer(f->client, 1, &f->answer);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 }

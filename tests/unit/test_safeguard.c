@@ -21,6 +21,12 @@
 #define LIMIT 4
 #define LARGE 4096
 
+static const struct answer session_tree = {
+	.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE};
+static const struct answer session = {.allow = true, .scope = SCOPE_SESSION};
+static const struct answer deny = {0};
+static const struct answer once = {.allow = true};
+
 struct fixture {
 	char *root, *folder, *state;
 	const char *folders[2];
@@ -67,7 +73,7 @@ static void begin(struct fixture *f, const char *argv, size_t len)
 
 	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
 	f->door = (struct door){.ops = &ops, .fd = -1};
-	f->k.door = &f->door;
+	assert_int_equal(keeper_add_door(&f->k, &f->door), 0);
 	f->k.root_pid = f->k.agent_pid = getpid();
 	f->k.launched = true;
 	f->pid = sleeper();
@@ -119,7 +125,7 @@ static int teardown(void **state)
 
 	end_children(f);
 	asks_drop_all(&f->k);
-	f->k.door = NULL;
+	f->k.n_doors = 0;
 	steps_commit_all(&f->k);
 	keeper_done(&f->k);
 	policy_free(f->policy);
@@ -484,7 +490,7 @@ static void too_many_are_told_so(void **state)
 	f->c.tid++;
 	assert_int_equal(create(f, "new"), -ENOSPC);
 	assert_int_equal(f->k.n_waiting, 0); /* requests of others have room */
-	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	asks_answer(&f->k, asked(f), &once);
 	assert_int_equal(f->n[VERDICT_RETRY], GUARD_HELD);
 	assert_int_equal(f->k.n_held, 0);
 }
@@ -495,7 +501,7 @@ static void a_call_made_again_waits_once(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	keeper_request_gone(&f->k, f->c.request);
+	keeper_request_gone(&f->k, &f->door, f->c.request);
 	assert_int_equal(f->k.n_held, 0);
 	f->c.request++;
 	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
@@ -536,7 +542,7 @@ static void allowed_it_goes_on_without_end(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	asks_answer(&f->k, asked(f), &once);
 	assert_int_equal(f->n[VERDICT_RETRY], 1);
 	assert_int_equal(asked(f), 0);
 	for (int i = 3; i < 8; i++) {
@@ -576,7 +582,7 @@ static void a_command_line_is_remembered(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_SESSION);
+	asks_answer(&f->k, asked(f), &session);
 	assert_int_equal(f->n[VERDICT_RETRY], 1);
 	next_command(f, "rm\0things", 10);
 	assert_int_equal(delete_limit(f), 0);
@@ -587,7 +593,7 @@ static void another_command_line_is_asked(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_SESSION);
+	asks_answer(&f->k, asked(f), &session);
 	next_command(f, "rm\0others", 10);
 	assert_int_equal(delete_limit(f), -FOLDER_HELD);
 }
@@ -597,7 +603,7 @@ static void allowed_once_is_not_remembered(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_ONCE);
+	asks_answer(&f->k, asked(f), &once);
 	next_command(f, "rm\0things", 10);
 	assert_int_equal(delete_limit(f), -FOLDER_HELD);
 }
@@ -635,7 +641,7 @@ static void denied_it_is_rolled_back_when_its_processes_are_gone(void **state)
 	struct err err = {0};
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	asks_answer(&f->k, asked(f), &deny);
 	assert_int_equal(f->n[VERDICT_STOP], 1);
 	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 0);
 	assert_int_equal(create(f, "late"), -EPERM);
@@ -653,7 +659,7 @@ static void an_answer_of_another_kind_denies(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_SESSION_TREE);
+	asks_answer(&f->k, asked(f), &session_tree);
 	assert_int_equal(f->n[VERDICT_STOP], 1);
 	reap(f);
 	check_rolled_back(f);
@@ -697,7 +703,7 @@ static void denied_at_the_end_of_the_session(void **state)
 	struct fixture *f = *state;
 
 	reach_limit(f);
-	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	asks_answer(&f->k, asked(f), &deny);
 	steps_commit_all(&f->k);
 	check_rolled_back(f);
 }
@@ -714,7 +720,7 @@ static void the_agent_itself_is_not_ended(void **state)
 	assert_int_equal(rm(f, "f1"), 0);
 	assert_int_equal(rm(f, "f2"), 0);
 	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
-	asks_answer(&f->k, f->k.ambient->guard.asked->id, ANSWER_DENY);
+	asks_answer(&f->k, f->k.ambient->guard.asked->id, &deny);
 	check_rolled_back(f);
 	assert_int_equal(rm(f, "f3"), 0);
 }
@@ -740,7 +746,7 @@ static void a_group_is_taken_back_as_a_whole(void **state)
 	assert_true(fd >= 0); /* refused, in words */
 	close(fd);
 	assert_non_null(f->k.group);
-	asks_answer(&f->k, f->k.group->guard.asked->id, ANSWER_DENY);
+	asks_answer(&f->k, f->k.group->guard.asked->id, &deny);
 	assert_int_equal(f->k.group->guard.dying, 2);
 	waitpid(f->other, NULL, 0);
 	f->c.proc->source->fn(f->c.proc->source->data);
@@ -758,7 +764,7 @@ static void frozen_it_is_kept_as_it_stands(void **state)
 
 	reach_limit(f);
 	f->k.frozen = true;
-	asks_answer(&f->k, asked(f), ANSWER_DENY);
+	asks_answer(&f->k, asked(f), &deny);
 	reap(f);
 	assert_false(there(f, "f0"));
 	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 1);
@@ -776,7 +782,7 @@ static void only_the_denied_step_is_rolled_back(void **state)
 	next_command(f, "touch\0new", 10);
 	assert_int_equal(create(f, "new"), 0);
 	assert_int_equal(rm(f, "f4"), 0);
-	asks_answer(&f->k, first.proc->command->guard.asked->id, ANSWER_DENY);
+	asks_answer(&f->k, first.proc->command->guard.asked->id, &deny);
 	f->c = first;
 	reap(f);
 	assert_true(there(f, "f0") && there(f, "f2") && there(f, "f3"));

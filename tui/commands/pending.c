@@ -11,6 +11,7 @@
 
 #include "core/api/api.h"
 #include "core/audit/reader.h"
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/base/path.h"
@@ -22,7 +23,7 @@
 
 struct options {
 	bool json, tree;
-	const char *scope;
+	const char *scope, *extent, *time;
 };
 
 static const struct flag pending_flags[] = {
@@ -30,16 +31,16 @@ static const struct flag pending_flags[] = {
 	 "one request a line, as core/api/protocol.json says, with its session"},
 };
 
-static const struct flag approve_flags[] = {
-	{"--scope", "once|session", offsetof(struct options, scope),
-	 "how long the answer counts; once is what it is without"},
-	{"--tree", NULL, offsetof(struct options, tree),
-	 "with --scope session: its directory and everything below"},
-};
+#define SCOPES "once|step|session|project|user|org"
 
-static const struct flag deny_flags[] = {
-	{"--scope", "once|session", offsetof(struct options, scope),
+static const struct flag approve_flags[] = {
+	{"--scope", SCOPES, offsetof(struct options, scope),
 	 "how long the answer counts; once is what it is without"},
+	{"--extent", "exact|dir|tree", offsetof(struct options, extent),
+	 "how much it is about: exactly this, its directory, that and all below"},
+	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
+	{"--for", "TIME", offsetof(struct options, time),
+	 "it ends by itself after 30s, 10m, 2h or 7d"},
 };
 
 static const struct usage pending_usage = {
@@ -50,17 +51,17 @@ static const struct usage pending_usage = {
 };
 
 static const struct usage approve_usage = {
-	"approve ID [--scope once|session] [--tree]",
+	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
 	"Let a request go on that a session is held at, as its console would.",
 	approve_flags,
 	ARRAY_LEN(approve_flags),
 };
 
 static const struct usage deny_usage = {
-	"deny ID [--scope once|session]",
+	"deny ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
 	"Refuse a request that a session is held at, as its console would.",
-	deny_flags,
-	ARRAY_LEN(deny_flags),
+	approve_flags,
+	ARRAY_LEN(approve_flags),
 };
 
 /* ---- one session ----------------------------------------------------------------------------- */
@@ -234,6 +235,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 
 struct answering {
 	const struct options *o;
+	int64_t until; /* unix seconds, 0: none */
 	const char *verb;
 	char *tag, *id; /* tag "": whichever session has it, if only one has */
 	size_t found;
@@ -269,11 +271,14 @@ static int send_answer(struct link *l, const struct answering *a, struct err *er
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	const char *scope = a->o->scope ? a->o->scope : "once";
+	const char *extent = a->o->extent ? a->o->extent : a->o->tree ? "tree" : "exact";
 	int r;
 
 	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
 	json_quote(&out, scope, strlen(scope));
-	buf_fmt(&out, ",\"extent\":\"%s\"}\n", a->o->tree ? "tree" : "exact");
+	buf_str(&out, ",\"extent\":");
+	json_quote(&out, extent, strlen(extent));
+	buf_fmt(&out, ",\"until\":%" PRId64 "}\n", a->until);
 	r = io_write_all(l->fd, out.data, out.len);
 	return r < 0 ? err_set(err, r, "session %s", l->session) : 0;
 }
@@ -334,6 +339,29 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 	return r;
 }
 
+/* "90s", "10m", "2h", "7d"; a number alone is seconds. */
+static int parse_time(struct answering *a, struct err *err)
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
+	const char *text = a->o->time;
+	char *end = NULL;
+	long n;
+
+	if (!text)
+		return 0;
+	n = strtol(text, &end, 10);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		if (*end != units[i].unit || (*end && end[1]) || n < 1 || n > 1000000)
+			continue;
+		a->until = clock_wall_us() / 1000000 + n * units[i].seconds;
+		return 0;
+	}
+	return err_say(err, -EINVAL, "--for '%s': not a time: give 30s, 10m, 2h or 7d", text);
+}
+
 static int answer(const struct usage *u, const char *verb, int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
@@ -345,6 +373,8 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 		err_say(err, -EINVAL, "%s: needs one ID: cordon pending lists them", verb);
 		r = -EINVAL;
 	}
+	if (r == 0)
+		r = parse_time(&a, err);
 	if (r == 0)
 		r = answer_id(&a, args.list[0], err);
 	strings_done(&args);

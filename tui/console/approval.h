@@ -4,7 +4,7 @@
 
 #include "tui/console/ui.h"
 
-#define FACTS	6
+#define FACTS	9
 #define LABEL_W 10
 
 struct fact {
@@ -22,3 +22,21 @@ void approval_held_facts(const struct ui *ui, const struct ask *ask, struct fact
 /* The last two rows of r. */
 void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool armed,
 			   const struct guard_report *held);
+
+/* approval_choice.c: how long, how much and until when, chosen one by one; the narrowest first. */
+struct choice {
+	enum answer_scope scope;
+	enum answer_extent extent;
+	size_t time;
+};
+
+/* The next of these that may be given for this request. */
+void choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask);
+void choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask);
+void choice_next_time(struct choice *c);
+struct answer choice_answer(const struct choice *c, bool allow);
+/* The rows that the choices need: three and two for the verdicts, or one and two. */
+int choice_rows(struct rect in);
+/* others: further requests of this prompt that the verdict decides, too. */
+void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct choice *c,
+		 const struct ask *ask, size_t others, bool armed);

@@ -89,7 +89,7 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 	struct rect cell = {r.x + label, y, cols - 1, 1};
 
 	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
-	approval_choice(ui, s, cell, armed, ACTION_ALLOW_ONCE,
+	approval_choice(ui, s, cell, armed, ACTION_ALLOW,
 			wide ? "the rest of this step" : "this step");
 	cell.x += cols;
 	if (held->by_line)

@@ -36,9 +36,9 @@ static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 	right = (int)strlen(keys) + (int)strlen("  answers ");
 	used = surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_ALERT_KEY, "? %s ",
 			   ask->held ? "HELD" : "ASK");
-	if (m->n_asks > 1)
+	if (m->n_prompts > 1)
 		used += surface_fmt(s, r.x + 1 + used, r.y, r.w - used - 1, ROLE_ALERT_KEY,
-				    "1 of %zu ", m->n_asks);
+				    "1 of %zu ", m->n_prompts);
 	if (ask->held)
 		snprintf(op, sizeof(op), "%s", guard_verb(ask->held->what));
 	else

@@ -1,11 +1,14 @@
 /* dialog_approval - a held request, in resolved facts, and its answers as separate choices. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "core/keeper/wire.h"
+#include "core/session/answers.h"
 #include "tui/console/approval.h"
+
+#define NEIGHBOURS 6 /* named of the other requests of a prompt */
 
 /*
  * Opened by the human, never by itself. Answers count when the request shown has been on the screen
@@ -15,27 +18,45 @@
 struct dialog_approval {
 	struct view v;
 	uint64_t shown; /* id of the request on the screen */
+	uint64_t upto;	/* the newest of its prompt that was there when it came on the screen */
+	struct choice choice;
 	int64_t shown_us;
 	bool armed;
 };
 
 static const struct view_ops ops, held_ops;
 
-static const enum action hints[] = {ACTION_ALLOW_ONCE, ACTION_DENY,	    ACTION_ALLOW_SESSION,
-				    ACTION_ALLOW_TREE, ACTION_DENY_SESSION, ACTION_NEXT_REQUEST,
-				    ACTION_BACK,       ACTION_NONE};
-static const enum action held_hints[] = {ACTION_ALLOW_ONCE,   ACTION_DENY, ACTION_ALLOW_COMMAND,
+static const enum action hints[] = {ACTION_ALLOW,	  ACTION_DENY,	      ACTION_CHOOSE_SCOPE,
+				    ACTION_CHOOSE_EXTENT, ACTION_CHOOSE_TIME, ACTION_NEXT_REQUEST,
+				    ACTION_BACK,	  ACTION_NONE};
+static const enum action held_hints[] = {ACTION_ALLOW,	      ACTION_DENY, ACTION_ALLOW_COMMAND,
 					 ACTION_NEXT_REQUEST, ACTION_BACK, ACTION_NONE};
 
+/* Which of the prompts it is, from 0. */
 static size_t index_of(const struct dialog_approval *d)
 {
 	const struct model *m = d->v.ui->spec.model;
+	size_t n = 0;
 
 	for (size_t i = 0; i < m->n_asks; i++) {
 		if (m->asks[i].id == d->shown)
-			return i;
+			return n;
+		n += m->asks[i].leads;
 	}
 	return 0;
+}
+
+/* Requests of the prompt on the screen besides the one shown: those that came in time to be read,
+ * or those that came since. */
+static size_t others(const struct dialog_approval *d, const struct ask *ask, bool since)
+{
+	const struct model *m = d->v.ui->spec.model;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_asks; i++)
+		n += m->asks[i].prompt == ask->prompt && &m->asks[i] != ask &&
+		     (m->asks[i].id > d->upto) == since;
+	return n;
 }
 
 static const struct ask *current(const struct dialog_approval *d)
@@ -43,15 +64,22 @@ static const struct ask *current(const struct dialog_approval *d)
 	return model_ask(d->v.ui->spec.model, d->shown);
 }
 
-static void show(struct dialog_approval *d, size_t i)
+static void show(struct dialog_approval *d, size_t prompt)
 {
 	const struct model *m = d->v.ui->spec.model;
+	const struct ask *ask = NULL;
 
 	if (m->n_asks == 0)
 		return;
-	i %= m->n_asks;
-	d->shown = m->asks[i].id;
-	d->v.ops = m->asks[i].held ? &held_ops : &ops;
+	for (size_t i = 0, n = 0; i < m->n_asks && !ask; i++)
+		if (m->asks[i].leads && n++ == prompt % m->n_prompts)
+			ask = &m->asks[i];
+	if (!ask)
+		return;
+	d->shown = ask->id;
+	d->upto = m->asks[m->n_asks - 1].id;
+	d->choice = (struct choice){0};
+	d->v.ops = ask->held ? &held_ops : &ops;
 	d->shown_us = d->v.ui->now_us;
 	d->armed = false;
 }
@@ -64,27 +92,68 @@ char *approval_text(const char *raw)
 	return buf_take(&b);
 }
 
+/* "37 more of that directory: b, c, d"; the names alone, as all of them lie there. */
+static char *neighbours(const struct dialog_approval *d, const struct ask *ask)
+{
+	const struct model *m = d->v.ui->spec.model;
+	size_t now = others(d, ask, false), since = others(d, ask, true), named = 0;
+	struct buf b = BUF_INIT;
+
+	if (now)
+		buf_fmt(&b, "%zu more of that directory", now);
+	for (size_t i = 0; i < m->n_asks && named < NEIGHBOURS; i++) {
+		const struct ask *a = &m->asks[i];
+		const char *name = path_base(a->path);
+
+		if (a->prompt != ask->prompt || a == ask || a->id > d->upto)
+			continue;
+		buf_str(&b, named++ ? ", " : ": ");
+		text_escape(&b, name, strlen(name));
+	}
+	if (now > named)
+		buf_str(&b, ", ...");
+	if (since)
+		buf_fmt(&b, "%s%zu came since: asked next", now ? "; " : "", since);
+	return buf_take(&b);
+}
+
+static char *age(const struct ui *ui, const struct ask *ask)
+{
+	int64_t s = MAX((int64_t)0, (ui->now_us - ask->since_us) / 1000000);
+	int64_t left = MAX((int64_t)ask->timeout_s - s, (int64_t)0);
+
+	if (!ask->timeout_s)
+		return xasprintf("%lld s: the call waits until you answer", (long long)s);
+	return xasprintf("%lld s: denied by itself in %lld s", (long long)s, (long long)left);
+}
+
 /* What is known about the request, in the order in which a narrow screen drops it from the end. */
 static void collect(const struct dialog_approval *d, const struct ask *ask, struct fact *f)
 {
 	AUTO_FREE char *program = approval_text(ask->program);
 	char op[32];
 
+	for (size_t i = 0; i < FACTS; i++)
+		f[i] = (struct fact){"", NULL, 1};
 	if (ask->held) {
 		approval_held_facts(d->v.ui, ask, f);
-		return;
+	} else {
+		ui_op(ask->op, op, sizeof(op));
+		f[0] = (struct fact){
+			"wants to",
+			xasprintf("%s%s", op, ask->secret ? " - a secret, by its name" : ""), 1};
+		f[1] = (struct fact){"path", approval_text(ask->path), 4};
+		f[2] = (struct fact){"reached as", approval_text(ask->via), 2};
+		f[3] = (struct fact){"with it", neighbours(d, ask), 3};
+		f[4] = (struct fact){"because", approval_text(ask->reason), 2};
+		f[5] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
+		f[6] = (struct fact){"command", approval_text(ask->command), 3};
+		f[7] = (struct fact){"step", approval_text(ask->label), 2};
+		f[8] = (struct fact){"held for", age(d->v.ui, ask), 1};
 	}
-	ui_op(ask->op, op, sizeof(op));
-	f[0] = (struct fact){"wants to", xstrdup(op), 1};
-	f[1] = (struct fact){"path", approval_text(ask->path), 4};
-	f[2] = (struct fact){"because", approval_text(ask->reason), 2};
-	f[3] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
-	f[4] = (struct fact){"command", approval_text(ask->command), 3};
-	f[5] = (struct fact){
-		"held for",
-		xasprintf("%d s: the call waits until you answer",
-			  (int)MAX((int64_t)0, (d->v.ui->now_us - ask->since_us) / 1000000)),
-		1};
+	for (size_t i = 0; i < FACTS; i++)
+		if (!f[i].text)
+			f[i].text = xstrdup("");
 }
 
 static int rows_of(const struct fact *f, int cols)
@@ -99,7 +168,7 @@ static struct rect size(struct view *v, struct rect body)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
 	const struct ask *ask = current(d);
-	int w = MIN(body.w, 100), h = 7;
+	int w = MIN(body.w, 100), h = ask && !ask->held ? 9 : 7;
 	struct fact f[FACTS];
 
 	if (ask) {
@@ -178,33 +247,6 @@ void approval_choice(struct ui *ui, struct surface *s, struct rect cell, bool ar
 		     armed ? ROLE_MODAL : ROLE_MODAL_LABEL, words);
 }
 
-/* Verdicts in rows, scopes in columns: the last rows whatever the height, so that a small screen
- * can answer. */
-static void draw_choices(struct dialog_approval *d, struct surface *s, struct rect r)
-{
-	bool wide = r.w >= 66;
-	int label = wide ? 8 : 2, cols = (r.w - label) / 3, y = r.y + r.h - 2;
-	struct rect cell = {r.x + label, y, cols - 1, 1};
-
-	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_ALLOW_ONCE, "once");
-	cell.x += cols;
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_ALLOW_SESSION,
-			wide ? "this path *" : "path*");
-	cell.x += cols;
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_ALLOW_TREE,
-			wide ? "its directory *" : "dir*");
-	cell = (struct rect){r.x + label, y + 1, cols - 1, 1};
-	ui_modal_text(s, r.x, y + 1, label, ROLE_EVENT_DENY, wide ? "x DENY" : "x");
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_DENY, "once");
-	cell.x += cols;
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_DENY_SESSION,
-			wide ? "this path *" : "path*");
-	cell.x += cols;
-	approval_choice(d->v.ui, s, cell, d->armed, ACTION_BACK,
-			wide ? "leave it waiting" : "wait");
-}
-
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
@@ -213,6 +255,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct rect in;
 	char title[64];
 	bool roomy;
+	int rows;
 
 	if (!ask)
 		return;
@@ -223,18 +266,22 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	if (!d->armed)
 		d->armed = ui_armed(v->ui, d->shown_us);
 	snprintf(title, sizeof(title), "? %s %zu of %zu", ask->held ? "HELD" : "ASK",
-		 index_of(d) + 1, m->n_asks);
-	in = ui_modal(s, r, title, ask->held);
-	roomy = in.h >= 11;
-	draw_facts(d, s, (struct rect){in.x, in.y + roomy, in.w, in.h - 2 - (roomy ? 3 : 0)}, ask);
-	if (roomy)
-		surface_text(s, in.x, in.y + in.h - 3, in.w, ROLE_MODAL_LABEL,
-			     d->armed ? "* until this session ends"
-				      : "Read it: keys count in a moment.");
+		 index_of(d) + 1, m->n_prompts);
+	in = ui_modal(s, r, title, ask->held || ask->secret);
+	rows = ask->held ? 2 : choice_rows(in);
+	roomy = in.h >= rows + 8;
+	draw_facts(d, s, (struct rect){in.x, in.y + roomy, in.w, in.h - rows - (roomy ? 2 : 0)},
+		   ask);
+	if (roomy && !d->armed)
+		surface_text(s, in.x, in.y + in.h - rows - 1, in.w, ROLE_MODAL_LABEL,
+			     "Read it: keys count in a moment.");
+	else if (roomy && ask->held)
+		surface_text(s, in.x, in.y + in.h - rows - 1, in.w, ROLE_MODAL_LABEL,
+			     "* until this session ends");
 	if (ask->held)
 		approval_held_choices(v->ui, s, in, d->armed, ask->held);
 	else
-		draw_choices(d, s, in);
+		choice_draw(v->ui, s, in, &d->choice, ask, others(d, ask, false), d->armed);
 }
 
 /* The request was answered or its process died: the next takes its place, unarmed. */
@@ -250,46 +297,90 @@ static void changed(struct view *v)
 		show(d, 0);
 }
 
-static void answer(struct dialog_approval *d, int verdict, const char *words)
+static bool too_early(struct dialog_approval *d)
+{
+	if (!d->armed)
+		ui_say(d->v.ui,
+		       "Answers count half a second after the question is shown: read it first.");
+	return !d->armed;
+}
+
+/* Each request is answered by itself; a rule decides the others of its prompt as well. */
+static size_t list_answered(const struct dialog_approval *d, const struct ask *ask,
+			    const struct answer *a, uint64_t ids[MODEL_ASKS])
+{
+	const struct model *m = d->v.ui->spec.model;
+	size_t n = 0;
+
+	ids[n++] = ask->id;
+	for (size_t i = 0; i < m->n_asks && a->extent == EXTENT_EXACT && n < MODEL_ASKS; i++)
+		if (m->asks[i].prompt == ask->prompt && &m->asks[i] != ask &&
+		    m->asks[i].id <= d->upto)
+			ids[n++] = m->asks[i].id;
+	return n;
+}
+
+static void answer(struct dialog_approval *d, const struct answer *a, const char *words)
 {
 	struct ui *ui = d->v.ui;
 	const struct ask *ask = current(d);
+	uint64_t ids[MODEL_ASKS];
+	struct err err = {0};
+	size_t n;
 
-	if (!ask)
+	if (!ask || too_early(d))
 		return;
-	if (!d->armed) {
-		ui_say(ui,
-		       "Answers count half a second after the question is shown: read it first.");
-		return;
-	}
+	n = list_answered(d, ask, a, ids);
 	d->armed = false;
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);
-	ui->spec.verbs->answer(ui->spec.data, ask->id, verdict);
+	for (size_t i = 0; i < n; i++)
+		if (ui->spec.verbs->answer(ui->spec.data, ids[i], a, &err) == -EPERM)
+			ui_say(ui, "Not possible: %s.", err.text);
 }
 
-/* Answers that are not offered for what is shown do nothing. */
-static bool act_request(struct dialog_approval *d, enum action a)
+static void answer_chosen(struct dialog_approval *d, const struct ask *ask, bool allow)
+{
+	AUTO_BUF struct buf words = BUF_INIT, shown = BUF_INIT;
+	struct answer a = choice_answer(&d->choice, allow);
+
+	answers_words(&words, d->v.ui->spec.model, ask, &a);
+	text_escape(&shown, words.data, words.len);
+	buf_str(&shown, ".");
+	answer(d, &a, shown.data);
+}
+
+static void choose(struct dialog_approval *d, const struct ask *ask, enum action a)
+{
+	const struct model *m = d->v.ui->spec.model;
+
+	if (too_early(d))
+		return;
+	if (a == ACTION_CHOOSE_SCOPE)
+		choice_next_scope(&d->choice, m, ask);
+	else if (a == ACTION_CHOOSE_EXTENT)
+		choice_next_extent(&d->choice, m, ask);
+	else if (d->choice.scope == SCOPE_ONCE)
+		ui_say(d->v.ui, "Once has no time: choose how long first.");
+	else
+		choice_next_time(&d->choice);
+	d->v.ui->dirty = true;
+}
+
+static bool act_request(struct dialog_approval *d, const struct ask *ask, enum action a)
 {
 	switch ((int)a) {
-	case ACTION_ALLOW_ONCE:
-		answer(d, ANSWER_ONCE, "+ Allowed once.");
-		return true;
-	case ACTION_ALLOW_SESSION:
-		answer(d, ANSWER_SESSION, "+ Allowed: this path, until the session ends.");
-		return true;
-	case ACTION_ALLOW_TREE:
-		answer(d, ANSWER_SESSION_TREE,
-		       "+ Allowed: its directory and below, until the session ends.");
-		return true;
+	case ACTION_ALLOW:
 	case ACTION_DENY:
-		answer(d, ANSWER_DENY, "x Denied once.");
+		answer_chosen(d, ask, a == ACTION_ALLOW);
 		return true;
-	case ACTION_DENY_SESSION:
-		answer(d, ANSWER_DENY_SESSION, "x Denied: this path, until the session ends.");
+	case ACTION_CHOOSE_SCOPE:
+	case ACTION_CHOOSE_EXTENT:
+	case ACTION_CHOOSE_TIME:
+		choose(d, ask, a);
 		return true;
 	case ACTION_ALLOW_COMMAND:
-		ui_say(d->v.ui, "This is about a path: allow it once, the path, or its directory.");
+		ui_say(d->v.ui, "This is about a path: choose how long and how much, then allow.");
 		return true;
 	default:
 		return false;
@@ -298,23 +389,25 @@ static bool act_request(struct dialog_approval *d, enum action a)
 
 static bool act_held(struct dialog_approval *d, const struct guard_report *held, enum action a)
 {
+	static const struct answer once = {.allow = true}, no = {0},
+				   line = {.allow = true, .scope = SCOPE_SESSION};
+
 	switch ((int)a) {
-	case ACTION_ALLOW_ONCE:
-		answer(d, ANSWER_ONCE, "+ Allowed: this step goes on.");
+	case ACTION_ALLOW:
+		answer(d, &once, "+ Allowed: this step goes on.");
 		return true;
 	case ACTION_ALLOW_COMMAND:
 		if (held->by_line)
-			answer(d, ANSWER_SESSION,
-			       "+ Allowed: this command line, until the session ends.");
+			answer(d, &line, "+ Allowed: this command line, until the session ends.");
 		else
 			ui_say(d->v.ui, "It has no command line of its own: allow this step.");
 		return true;
 	case ACTION_DENY:
-		answer(d, ANSWER_DENY, "x Denied: it is ended, and what it did is taken back.");
+		answer(d, &no, "x Denied: it is ended, and what it did is taken back.");
 		return true;
-	case ACTION_ALLOW_SESSION:
-	case ACTION_ALLOW_TREE:
-	case ACTION_DENY_SESSION:
+	case ACTION_CHOOSE_SCOPE:
+	case ACTION_CHOOSE_EXTENT:
+	case ACTION_CHOOSE_TIME:
 		ui_say(d->v.ui, "This is about a whole step: allow it, its command line, or deny.");
 		return true;
 	default:
@@ -326,9 +419,9 @@ static bool act(struct view *v, enum action a)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
 	const struct ask *ask = current(d);
-	size_t n = v->ui->spec.model->n_asks;
+	size_t n = v->ui->spec.model->n_prompts;
 
-	if (ask && (ask->held ? act_held(d, ask->held, a) : act_request(d, a)))
+	if (ask && (ask->held ? act_held(d, ask->held, a) : act_request(d, ask, a)))
 		return true;
 	switch ((int)a) {
 	case ACTION_NEXT_REQUEST:
@@ -336,6 +429,12 @@ static bool act(struct view *v, enum action a)
 		return true;
 	case ACTION_PREV_REQUEST:
 		show(d, n ? index_of(d) + n - 1 : 0);
+		return true;
+	case ACTION_TOP:
+		show(d, 0);
+		return true;
+	case ACTION_BOTTOM:
+		show(d, n ? n - 1 : 0);
 		return true;
 	case ACTION_BACK:
 		ui_pop(v->ui);

@@ -14,7 +14,8 @@ struct term;
 
 /* What the console can do to the world; the loop binds it to a session, tests to a recorder. */
 struct ui_verbs {
-	void (*answer)(void *data, uint64_t ask, int answer);
+	int (*answer)(void *data, uint64_t ask, const struct answer *a, struct err *err);
+	void (*revoke)(void *data, uint64_t rule);
 	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */

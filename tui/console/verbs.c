@@ -8,11 +8,14 @@
 
 #define BELL_US 500000
 
-static void verb_answer(void *data, uint64_t ask, int answer)
+static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
-	struct console *c = data;
+	return session_answer(((struct console *)data)->session, ask, a, err);
+}
 
-	session_answer(c->session, ask, answer);
+static void verb_revoke(void *data, uint64_t rule)
+{
+	session_revoke(((struct console *)data)->session, rule);
 }
 
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
@@ -95,6 +98,7 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 
 const struct ui_verbs console_verbs = {
 	.answer = verb_answer,
+	.revoke = verb_revoke,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,

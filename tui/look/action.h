@@ -39,13 +39,14 @@
 	X(PREV_FILE, "prev-file", "previous file", "File before")                                  \
 	X(NEXT_REQUEST, "next-request", "next", "Next request that waits")                         \
 	X(PREV_REQUEST, "prev-request", "previous", "Request before")                              \
-	X(ALLOW_ONCE, "allow-once", "allow once", "Allow this one request")                        \
-	X(ALLOW_SESSION, "allow-session", "allow path", "Allow exactly this path until the end")   \
-	X(ALLOW_TREE, "allow-tree", "allow tree", "Allow this directory and below until the end")  \
+	X(ALLOW, "allow", "allow", "Allow it: as long and as much as chosen")                      \
+	X(CHOOSE_SCOPE, "choose-scope", "how long", "How long the answer counts: once at first")   \
+	X(CHOOSE_EXTENT, "choose-extent", "how much",                                              \
+	  "How much it is about: exactly this at first")                                           \
+	X(CHOOSE_TIME, "choose-time", "until", "When it ends by itself: never at first")           \
 	X(ALLOW_COMMAND, "allow-command", "allow command",                                         \
 	  "Allow a held step, and its command line until the end")                                 \
-	X(DENY, "deny", "deny", "Deny this one request")                                           \
-	X(DENY_SESSION, "deny-session", "deny path", "Deny this path and do not ask again")        \
+	X(DENY, "deny", "deny", "Deny it: as long and as much as chosen")                          \
 	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \

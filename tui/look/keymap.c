@@ -39,8 +39,7 @@ static bool keys_clash(const struct keys *a, const struct keys *b)
 
 static bool is_answer(enum action a)
 {
-	return a == ACTION_ALLOW_ONCE || a == ACTION_ALLOW_SESSION || a == ACTION_ALLOW_TREE ||
-	       a == ACTION_ALLOW_COMMAND;
+	return a == ACTION_ALLOW || a == ACTION_ALLOW_COMMAND;
 }
 
 static bool is_grave(enum action a)
@@ -71,7 +70,7 @@ static int guard(const struct keymap *km, const struct binding *b, const struct 
 				"%s cannot be on Enter, Space or y: they are typed by reflex",
 				action_name(b->action));
 	}
-	if (is_answer(b->action) && b->action != ACTION_ALLOW_ONCE && b->keys.n < 2)
+	if (is_answer(b->action) && b->action != ACTION_ALLOW && b->keys.n < 2)
 		return ini_error(err, l, "%s needs a sequence of at least two keys",
 				 action_name(b->action));
 	return 0;

@@ -1,0 +1,202 @@
+/* answers - what an answer means in words, and which answers nobody is offered. */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/answers.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "core/base/path.h"
+
+static const char *const scopes[] = {
+	[SCOPE_ONCE] = "once",	     [SCOPE_STEP] = "step", [SCOPE_SESSION] = "session",
+	[SCOPE_PROJECT] = "project", [SCOPE_USER] = "user", [SCOPE_ORG] = "org",
+};
+
+static const char *const extents[] = {
+	[EXTENT_EXACT] = "exact", [EXTENT_DIR] = "dir", [EXTENT_TREE] = "tree"};
+
+static int find(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i], name))
+			return (int)i;
+	return -1;
+}
+
+const char *answers_scope_name(enum answer_scope scope)
+{
+	return scopes[scope];
+}
+
+const char *answers_extent_name(enum answer_extent extent)
+{
+	return extents[extent];
+}
+
+int answers_find_scope(const char *name)
+{
+	return find(scopes, ARRAY_LEN(scopes), name);
+}
+
+int answers_find_extent(const char *name)
+{
+	return find(extents, ARRAY_LEN(extents), name);
+}
+
+const char *answers_verb(enum rule_kind kind)
+{
+	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
+						      [RULE_WRITE] = "write",
+						      [RULE_EXEC] = "run",
+						      [RULE_UNIX] = "connect to"};
+
+	return verbs[kind];
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+char *answers_object(const struct ask *ask, enum answer_extent extent)
+{
+	const char *slash = strrchr(ask->path, '/');
+
+	if (extent == EXTENT_EXACT || ask->is_dir || !slash)
+		return xstrdup(ask->path);
+	return slash > ask->path ? xstrndup(ask->path, (size_t)(slash - ask->path)) : xstrdup("/");
+}
+
+static void add_until(struct buf *out, int64_t until)
+{
+	time_t t = (time_t)until, now = time(NULL);
+	struct tm tm;
+	char text[40];
+
+	localtime_r(&t, &tm);
+	strftime(text, sizeof(text), until - now < 86400 ? "%H:%M" : "%Y-%m-%d %H:%M", &tm);
+	buf_fmt(out, ", until %s", text);
+}
+
+static void held_words(struct buf *out, const struct answer *a)
+{
+	if (!a->allow)
+		buf_str(out, "deny: end the step and roll it back");
+	else if (a->scope == SCOPE_SESSION)
+		buf_str(out, "allow this command line for the session");
+	else
+		buf_str(out, "allow the rest of the step");
+}
+
+void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
+		   const struct answer *a)
+{
+	static const char *const gerunds[RULE_KINDS] = {[RULE_READ] = "reading",
+							[RULE_WRITE] = "writing",
+							[RULE_EXEC] = "running",
+							[RULE_UNIX] = "connecting to"};
+	static const char *const span[] = {
+		[SCOPE_ONCE] = " once",
+		[SCOPE_STEP] = ", for this step",
+		[SCOPE_SESSION] = ", for this session",
+		[SCOPE_PROJECT] = ", for this folder always",
+		[SCOPE_USER] = ", for you always",
+		[SCOPE_ORG] = ", for everybody here always",
+	};
+	AUTO_FREE char *object = answers_object(ask, a->extent);
+	const char *below = m->home ? path_below(object, m->home) : NULL;
+
+	if (ask->held) {
+		held_words(out, a);
+		return;
+	}
+	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny", gerunds[ask->kind]);
+	if (a->extent == EXTENT_DIR)
+		buf_str(out, "what lies in ");
+	else if (a->extent == EXTENT_TREE)
+		buf_str(out, "everything in ");
+	if (below && *below)
+		buf_fmt(out, "~/%s", below);
+	else
+		buf_str(out, object);
+	if (a->extent == EXTENT_TREE)
+		buf_str(out, " and below");
+	buf_str(out, span[a->scope]);
+	if (a->until)
+		add_until(out, a->until);
+}
+
+/* ---- what is not offered --------------------------------------------------------------------- */
+
+static bool has_name(const char *path, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = path; (at = strstr(at, name)); at++)
+		if (at > path && at[-1] == '/' && (at[n] == '/' || !at[n]))
+			return true;
+	return false;
+}
+
+/* Directories of secrets, wherever they lie, and those of cordon itself. */
+static bool holds_secrets(const char *dir)
+{
+	static const char *const names[] = {
+		".ssh",		 ".gnupg",    ".aws",	      ".azure",
+		".kube",	 ".docker",   ".cordon",      "cordon",
+		"gcloud",	 "keyrings",  ".pki",	      ".mozilla",
+		"google-chrome", "chromium",  ".thunderbird", ".password-store",
+		"1Password",	 "Bitwarden", ".local/state", "secrets",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (has_name(dir, names[i]))
+			return true;
+	return false;
+}
+
+/* All of somebody's settings or data: as good as the home itself. */
+static bool is_whole(const struct model *m, const char *dir)
+{
+	static const char *const wide[] = {"",	      ".config", ".local", ".local/share", ".cache",
+					   "Library", "snap",	 ".var",   ".var/app"};
+	static const char *const system_wide[] = {"/",	  "/home",  "/root", "/opt", "/srv",
+						  "/mnt", "/media", "/usr",  "/etc", "/var"};
+	const char *below = m->home ? path_below(dir, m->home) : NULL;
+
+	for (size_t i = 0; below && i < ARRAY_LEN(wide); i++)
+		if (str_eq(below, wide[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(system_wide); i++)
+		if (str_eq(dir, system_wide[i]))
+			return true;
+	return (m->home && path_is_beneath(m->home, dir)) ||
+	       (str_starts(dir, "/home/") && !strchr(dir + 6, '/'));
+}
+
+static const char *refuse_held(const struct answer *a)
+{
+	if (a->extent != EXTENT_EXACT || (a->scope != SCOPE_ONCE && a->scope != SCOPE_SESSION))
+		return "a held step can be answered once or session, exactly";
+	return a->until ? "a held step is answered without a time" : NULL;
+}
+
+const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a)
+{
+	AUTO_FREE char *object = answers_object(ask, a->extent);
+
+	if (ask->held)
+		return refuse_held(a);
+	if (a->scope == SCOPE_ONCE && a->extent != EXTENT_EXACT)
+		return "an answer for once is about exactly this: give a scope";
+	if (a->scope == SCOPE_ONCE && a->until)
+		return "an answer for once has no time: give a scope";
+	if (a->scope > SCOPE_SESSION && !m->persists)
+		return "no settings can be written here: answer for the session at the most";
+	if (a->scope == SCOPE_STEP && !ask->has_step)
+		return "it belongs to no step of its own: answer once or for the session";
+	if (!a->allow || a->extent == EXTENT_EXACT)
+		return NULL;
+	if (is_whole(m, object))
+		return "that would open a whole home or a system tree: allow less";
+	if (holds_secrets(object))
+		return "secrets or cordon's own files are kept there: allow exactly what is asked";
+	return NULL;
+}

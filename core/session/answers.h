@@ -1,0 +1,27 @@
+/* answers - what an answer means in words, and which answers nobody is offered. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/model.h"
+
+/*
+ * What an answer speaks of. "this file" is ask->path; "its directory" is the directory that it lies
+ * in, or itself where it is one. Heap string.
+ */
+char *answers_object(const struct ask *ask, enum answer_extent extent) MUST_USE;
+
+/* "allow reading everything in ~/notes and below, for this session, until 14:05". Raw bytes: escape
+ * before a human sees them. */
+void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
+		   const struct answer *a);
+
+/* NULL: it may be given; else why not, in words. Nobody opens a whole home, or a place where
+ * secrets or cordon's own files are kept, by one key. */
+const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a);
+
+/* "read", "write", "run", "connect to". */
+const char *answers_verb(enum rule_kind kind);
+const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */
+const char *answers_extent_name(enum answer_extent extent); /* "exact", "dir", "tree" */
+int answers_find_scope(const char *name);		    /* -1: unknown; below too */
+int answers_find_extent(const char *name);

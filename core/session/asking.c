@@ -1,0 +1,195 @@
+/* asking - questions and answers of a session: the keeper's, the human's, and what they leave. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/session/answers.h"
+#include "core/session/session_priv.h"
+
+/* ---- from the keeper ------------------------------------------------------------------------- */
+
+void session_on_ask(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *command = session_argv_text(ev);
+
+	s->model.decisions.asked++;
+	model_add_ask(&s->model, &(struct ask){
+					 .id = ev->id,
+					 .step = ev->step,
+					 .pid = (int)ev->pid,
+					 .since_us = clock_mono_us(),
+					 .kind = ev->rule_kind,
+					 .is_dir = ev->flags & ASK_DIR,
+					 .has_step = ev->flags & ASK_STEP,
+					 .secret = ev->flags & ASK_SECRET,
+					 .timeout_s = ev->timeout_s,
+					 .via = (char *)(uintptr_t)ev->via,
+					 .label = (char *)(uintptr_t)ev->label,
+					 .op = (char *)(uintptr_t)ev->op,
+					 .path = (char *)(uintptr_t)ev->path,
+					 .program = (char *)(uintptr_t)ev->program,
+					 .command = command,
+					 .reason = (char *)(uintptr_t)ev->reason,
+				 });
+	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0, ev->op, ev->path, ev->reason);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_ASK,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .latency_us = -1,
+				 .op = ev->op,
+				 .path = ev->path,
+				 .program = ev->program,
+				 .command = command,
+				 .detail = ev->reason,
+			 });
+}
+
+/* Denied by nobody: the human who looks later shall find why. */
+static void audit_timeout(struct session *s, const struct ask *a)
+{
+	static const char words[] = "deny: no answer in time";
+
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .step = a->step,
+				 .pid = a->pid,
+				 .result = -EACCES,
+				 .latency_us = -1,
+				 .op = a->op,
+				 .path = a->path,
+				 .detail = words,
+			 });
+	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words);
+	s->model.decisions.by_nobody++;
+}
+
+void session_on_ask_gone(struct session *s, const struct client_event *ev)
+{
+	const struct ask *a = model_ask(&s->model, ev->id);
+
+	if (a && ev->end == ASK_TIMED_OUT)
+		audit_timeout(s, a);
+	model_remove_ask(&s->model, ev->id);
+}
+
+void session_on_given(struct session *s, const struct client_event *ev)
+{
+	for (size_t i = s->model.n_given; i-- > 0;) {
+		if (s->model.given[i].ask != ev->id)
+			continue;
+		s->model.given[i].rule = ev->rule;
+		s->model.given_version++;
+		s->model.version++;
+		return;
+	}
+}
+
+void session_on_given_over(struct session *s, const struct client_event *ev)
+{
+	for (size_t i = 0; i < s->model.n_given; i++) {
+		if (s->model.given[i].rule != ev->rule)
+			continue;
+		s->model.given[i].over = true;
+		s->model.given_version++;
+		s->model.version++;
+	}
+}
+
+void session_on_tallies(struct session *s, const struct client_event *ev)
+{
+	memcpy(s->model.decisions.reads, ev->tallies, sizeof(ev->tallies));
+	s->model.version++;
+}
+
+/* ---- from the human -------------------------------------------------------------------------- */
+
+/* The human's word, into the audit log and the list before it has any effect. */
+static void record_answer(struct session *s, const struct ask *a, const struct answer *given,
+			  const char *words)
+{
+	const char *op = a->held ? guard_verb(a->held->what) : a->op;
+	int result = given->allow ? 0 : -EACCES;
+	int64_t waited = clock_mono_us() - a->since_us;
+
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .step = a->step,
+				 .pid = a->pid,
+				 .result = result,
+				 .latency_us = waited,
+				 .op = op,
+				 .path = a->path,
+				 .command = a->held ? a->command : NULL,
+				 .detail = words,
+			 });
+	session_flush_audit(s);
+	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, result, op, a->path, words);
+	s->model.decisions.waited_us += (uint64_t)waited;
+	if (given->allow)
+		s->model.decisions.allowed++;
+	else
+		s->model.decisions.denied++;
+}
+
+static void keep_given(struct session *s, const struct ask *a, const struct answer *given,
+		       const char *words)
+{
+	AUTO_FREE char *object = xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
+
+	if (a->held || given->scope == SCOPE_ONCE)
+		return;
+	model_add_given(&s->model, &(struct given){.ask = a->id,
+						   .kind = a->kind,
+						   .answer = *given,
+						   .object = object,
+						   .words = (char *)(uintptr_t)words,
+						   .wall_us = clock_wall_us()});
+}
+
+int session_answer(struct session *s, uint64_t id, const struct answer *answer, struct err *err)
+{
+	const struct ask *a = model_ask(&s->model, id);
+	AUTO_BUF struct buf words = BUF_INIT;
+	struct answer given = *answer;
+	const char *refusal;
+
+	if (!a)
+		return err_say(err, -ESRCH, "nobody waits for this any more");
+	given.allow = given.allow && !s->frozen;
+	refusal = answers_refusal(&s->model, a, &given);
+	if (refusal)
+		return err_say(err, -EPERM, "%s", refusal);
+	answers_words(&words, &s->model, a, &given);
+	record_answer(s, a, &given, words.data);
+	given.allow = given.allow && !s->frozen; /* the log may have failed just now */
+	keep_given(s, a, &given, words.data);
+	client_answer(s->client, id, &given);
+	model_remove_ask(&s->model, id);
+	if (s->on->changed)
+		s->on->changed(s->data);
+	return 0;
+}
+
+void session_revoke(struct session *s, uint64_t rule)
+{
+	for (size_t i = 0; i < s->model.n_given; i++) {
+		const struct given *g = &s->model.given[i];
+		AUTO_FREE char *words = NULL;
+
+		if (g->rule != rule || g->over)
+			continue;
+		words = xasprintf("taken back: %s", g->words);
+		session_audit(s, &(struct audit_entry){
+					 .event = AUDIT_DECISION,
+					 .latency_us = -1,
+					 .op = "revoke",
+					 .path = g->object,
+					 .detail = words,
+				 });
+		session_flush_audit(s);
+		model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "revoke", g->object, words);
+		client_revoke(s->client, rule);
+	}
+}

@@ -1,0 +1,491 @@
+/* test_asks - what is asked, how long an answer counts and for what; floods, doors, timeouts. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper_priv.h"
+
+#define ALLOWED (UINT64_C(1) << 63)
+#define RETRIED (UINT64_C(1) << 62)
+
+struct heard { /* by a door */
+	uint64_t last;
+	size_t n;
+	char granted[256];
+	bool allow;
+};
+
+struct fixture {
+	char *root, *folder, *state, *notes;
+	const char *folders[2];
+	struct keeper_spec spec;
+	struct policy *policy;
+	struct keeper k;
+	struct door doors[2];
+	struct heard heard[2];
+	struct caller c;
+};
+
+static struct fixture *the; /* door_ops have no place for more */
+
+static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
+{
+	struct heard *h = &the->heard[d - the->doors];
+
+	h->n++;
+	h->last = id | (verdict == VERDICT_ALLOW ? ALLOWED : 0) |
+		  (verdict == VERDICT_RETRY ? RETRIED : 0);
+}
+
+static void on_granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
+{
+	struct heard *h = &the->heard[d - the->doors];
+
+	assert_int_equal(kind, RULE_READ);
+	h->allow = a->allow;
+	snprintf(h->granted, sizeof(h->granted), "%s", dir);
+}
+
+static const struct door_ops ops = {.answered = on_answered, .granted = on_granted};
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	char template[] = "/tmp/cordon-asks-XXXXXX";
+	struct err err = {0};
+
+	assert_non_null(mkdtemp(template));
+	f->root = xstrdup(template);
+	f->folder = path_join(f->root, "work");
+	f->state = path_join(f->root, "state");
+	f->notes = path_join(f->root, "notes");
+	assert_int_equal(mkdir(f->folder, 0755), 0);
+	assert_int_equal(mkdir(f->state, 0700), 0);
+	assert_int_equal(mkdir(f->notes, 0755), 0);
+	f->folders[0] = f->folder;
+	assert_int_equal(policy_new(&f->policy, NULL, f->root, &err), 0);
+	f->spec = (struct keeper_spec){.sock = -1,
+				       .folders = f->folders,
+				       .state_dir = f->state,
+				       .policy = f->policy,
+				       .ask_again_s = 10};
+	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
+	for (size_t i = 0; i < ARRAY_LEN(f->doors); i++) {
+		f->doors[i] = (struct door){.ops = &ops, .fd = -1};
+		assert_int_equal(keeper_add_door(&f->k, &f->doors[i]), 0);
+	}
+	f->c = (struct caller){.op = "openat", .request = 7};
+	assert_int_equal(keeper_caller(&f->k, getpid(), &f->c), 0);
+	*state = the = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	f->k.n_doors = 0;
+	steps_commit_all(&f->k);
+	keeper_done(&f->k);
+	policy_free(f->policy);
+	assert_int_equal(io_remove_tree(AT_FDCWD, f->root), 0);
+	free(f->root);
+	free(f->folder);
+	free(f->state);
+	free(f->notes);
+	free(f);
+	return 0;
+}
+
+/* In ~/notes; the file need not be there. */
+static int wish(struct fixture *f, enum rule_kind kind, const char *name)
+{
+	AUTO_FREE char *path = path_join(f->notes, name);
+
+	return folder_read(&f->k, &f->c, kind, *name ? path : f->notes, NULL);
+}
+
+static int wants(struct fixture *f, const char *name)
+{
+	return wish(f, RULE_READ, name);
+}
+
+static size_t frames(struct fixture *f, enum wire_type type)
+{
+	size_t n = 0, used;
+
+	for (size_t at = 0; at < f->k.out.len; at += used) {
+		const struct buf rest = {.data = f->k.out.data + at, .len = f->k.out.len - at};
+		struct wire_in in;
+
+		assert_int_equal(wire_next(&rest, &in, &used), 1);
+		n += in.type == type;
+	}
+	return n;
+}
+
+/* The newest rule that was told. */
+static uint64_t rule(struct fixture *f)
+{
+	uint64_t id = 0;
+	size_t used;
+
+	for (size_t at = 0; at < f->k.out.len; at += used) {
+		const struct buf rest = {.data = f->k.out.data + at, .len = f->k.out.len - at};
+		struct wire_in in;
+
+		assert_int_equal(wire_next(&rest, &in, &used), 1);
+		if (in.type == WIRE_GIVEN)
+			id = wire_get_u64(&in);
+	}
+	return id;
+}
+
+static void answer(struct fixture *f, struct answer a)
+{
+	asks_answer(&f->k, f->k.last_question, &a);
+}
+
+/* The process has a command of its own, as in a console. */
+static struct command *enter_command(struct fixture *f)
+{
+	struct command *c = command_new(&f->k, STEP_COMMAND);
+
+	c->refs = 1;
+	f->c.proc->command = c;
+	return c;
+}
+
+/* ---- how long -------------------------------------------------------------------------------- */
+
+static void once_is_for_this_call_and_its_repetition(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true});
+	assert_true(f->heard[0].last == (7 | ALLOWED));
+	f->c.granted = true;
+	assert_int_equal(wants(f, "a"), 0);
+	f->c.granted = false;
+	assert_int_equal(wants(f, "a"), 0); /* the interpreter opens what the kernel has opened */
+	assert_int_equal(wants(f, "b"), -FOLDER_HELD);
+	f->k.now += 11 * 1000000;
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	assert_int_equal(frames(f, WIRE_ASK), 3);
+	assert_int_equal(frames(f, WIRE_GIVEN), 0);
+}
+
+static void a_denial_is_not_asked_again_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){0});
+	assert_true(f->heard[0].last == 7);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(wants(f, "a"), -EACCES);
+	assert_int_equal(frames(f, WIRE_ASK), 1);
+	assert_int_equal(frames(f, WIRE_DENY), 1);
+	f->k.now += 11 * 1000000;
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+}
+
+/* What one process was allowed, another is asked for; and a pid is not a process. */
+static void once_is_for_one_process(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true});
+	f->c.pid = f->c.tid = getppid();
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	f->c.pid = f->c.tid = getpid();
+	asks_drop_all(&f->k);
+	assert_int_equal(wants(f, "a"), 0);
+	grants_leave(&f->k, f->c.proc);
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+}
+
+static void what_may_be_run_may_be_read(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wish(f, RULE_EXEC, "tool"), -FOLDER_HELD);
+	assert_int_equal(wants(f, "tool"), -FOLDER_HELD); /* not yet */
+	answer(f, (struct answer){0});
+	asks_answer(&f->k, 1, &(struct answer){.allow = true});
+	assert_int_equal(wish(f, RULE_EXEC, "tool"), 0);
+	assert_int_equal(wants(f, "tool"), -EACCES); /* that was answered for itself */
+	assert_int_equal(wish(f, RULE_EXEC, "other"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true});
+	assert_int_equal(wants(f, "other"), 0);
+	assert_int_equal(wants(f, "third"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true});
+	assert_int_equal(wish(f, RULE_EXEC, "third"), -FOLDER_HELD);
+}
+
+static void a_step_is_a_step(void **state)
+{
+	struct fixture *f = *state;
+	struct command *own = enter_command(f), *other;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_STEP, .extent = EXTENT_DIR});
+	assert_int_equal(wants(f, "a"), 0);
+	assert_int_equal(wants(f, "b"), 0);
+	assert_int_equal(wants(f, "deep/c"), -FOLDER_HELD);
+	asks_drop_all(&f->k);
+	assert_int_equal(frames(f, WIRE_GIVEN), 1);
+	assert_string_equal(f->heard[0].granted, "");
+	other = enter_command(f);
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	asks_drop_all(&f->k);
+	own->refs = other->refs = 0;
+	f->c.proc->command = NULL;
+	command_retire(&f->k, own);
+	command_retire(&f->k, other);
+	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
+}
+
+/* Without a command there is no step that could end: the answer is for once. */
+static void no_step_no_answer_for_it(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_STEP, .extent = EXTENT_TREE});
+	assert_true(f->heard[0].last == (7 | ALLOWED));
+	assert_int_equal(wants(f, "b"), -FOLDER_HELD);
+	assert_int_equal(frames(f, WIRE_GIVEN), 0);
+}
+
+static void a_step_that_ends_while_it_is_asked_is_answered_once(void **state)
+{
+	struct fixture *f = *state;
+	struct command *own = enter_command(f);
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	own->refs = 0;
+	f->c.proc->command = NULL;
+	command_retire(&f->k, own);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_STEP});
+	assert_true(f->heard[0].last == (7 | ALLOWED));
+	assert_int_equal(frames(f, WIRE_GIVEN), 0);
+}
+
+static void time_ends_it(void **state)
+{
+	struct fixture *f = *state;
+	struct command *own = enter_command(f);
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_STEP, .until = time(NULL) + 100});
+	assert_int_equal(wants(f, "a"), 0);
+	own->grants->answer.until = time(NULL) - 1;
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	asks_drop_all(&f->k);
+	own->refs = 0;
+	f->c.proc->command = NULL;
+	command_retire(&f->k, own);
+}
+
+/* ---- how much -------------------------------------------------------------------------------- */
+
+static void extents_cover_what_they_say(void **state)
+{
+	static const struct {
+		const char *object;
+		enum answer_extent extent;
+		const char *path;
+		bool covers;
+	} t[] = {
+		{"/h/a", EXTENT_EXACT, "/h/a", true},	  {"/h/a", EXTENT_EXACT, "/h/ab", false},
+		{"/h/a", EXTENT_EXACT, "/h", false},	  {"/h/d/", EXTENT_EXACT, "/h/d", true},
+		{"/h/d/", EXTENT_EXACT, "/h/d/x", false}, {"/", EXTENT_EXACT, "/", true},
+		{"/h/a", EXTENT_DIR, "/h/b", true},	  {"/h/a", EXTENT_DIR, "/h", true},
+		{"/h/a", EXTENT_DIR, "/h/d/b", false},	  {"/h/a", EXTENT_DIR, "/hx", false},
+		{"/h/d/", EXTENT_DIR, "/h/d/b", true},	  {"/h/d/", EXTENT_DIR, "/h/b", false},
+		{"/h/a", EXTENT_TREE, "/h/d/e/f", true},  {"/h/a", EXTENT_TREE, "/hx/d", false},
+		{"/h/d/", EXTENT_TREE, "/h/d", true},	  {"/h/d/", EXTENT_TREE, "/h/da", false},
+		{"/a", EXTENT_DIR, "/b", true},		  {"/a", EXTENT_DIR, "/b/c", false},
+		{"/a", EXTENT_TREE, "/b/c", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		if (grants_cover(t[i].object, t[i].extent, t[i].path) != t[i].covers)
+			fail_msg("%s %d %s", t[i].object, t[i].extent, t[i].path);
+}
+
+static void a_wide_answer_frees_what_it_covers(void **state)
+{
+	struct fixture *f = *state;
+
+	for (f->c.request = 1; f->c.request <= 5; f->c.request++) {
+		char name[16];
+
+		f->c.tid = 1000 + (int)f->c.request;
+		snprintf(name, sizeof(name), "%s%d", f->c.request == 5 ? "../x" : "sub/f",
+			 (int)f->c.request);
+		if (f->c.request == 5) {
+			AUTO_FREE char *other = path_join(f->root, "other");
+
+			assert_int_equal(folder_read(&f->k, &f->c, RULE_READ, other, NULL),
+					 -FOLDER_HELD);
+		} else {
+			assert_int_equal(wants(f, name), -FOLDER_HELD);
+		}
+	}
+	asks_answer(&f->k, 2,
+		    &(struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
+	assert_int_equal(f->heard[0].n, 4);
+	assert_int_equal(frames(f, WIRE_ASK_GONE), 3);
+	assert_int_equal(HASH_COUNT(f->k.questions), 1);
+	assert_int_equal(wants(f, "sub/f9"), 0);
+	assert_true(str_ends(f->heard[1].granted, "/notes/sub"));
+	assert_true(f->heard[1].allow);
+	grants_revoke(&f->k, rule(f));
+	assert_int_equal(wants(f, "sub/f9"), -FOLDER_HELD);
+	assert_false(f->heard[1].allow);
+	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
+	grants_revoke(&f->k, rule(f)); /* twice is once */
+	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
+}
+
+static void a_directory_is_its_own_directory(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *neighbour = path_join(f->root, "neighbour");
+
+	assert_int_equal(wants(f, ""), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
+	assert_int_equal(wants(f, "x"), 0);
+	assert_int_equal(folder_read(&f->k, &f->c, RULE_READ, neighbour, NULL), -FOLDER_HELD);
+	assert_true(str_ends(f->heard[0].granted, "/notes"));
+}
+
+/* ---- doors, time, floods --------------------------------------------------------------------- */
+
+static void each_door_hears_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+
+	f->c.door = &f->doors[1];
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	f->c.door = &f->doors[0];
+	f->c.tid = 1;
+	assert_int_equal(wants(f, "b"), -FOLDER_HELD);
+	keeper_request_gone(&f->k, &f->doors[0], 7);
+	assert_int_equal(f->k.n_waiting, 1);
+	asks_answer(&f->k, 1, &(struct answer){.allow = true});
+	assert_int_equal(f->heard[0].n, 0);
+	assert_true(f->heard[1].last == (7 | ALLOWED));
+}
+
+static void nobody_answers_in_time(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spec.ask_timeout_s = 30;
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	assert_true(asks_next(&f->k) == f->k.now + 30 * 1000000);
+	f->k.now += 29 * 1000000;
+	asks_tick(&f->k);
+	assert_int_equal(f->heard[0].n, 0);
+	f->k.now += 1000000;
+	asks_tick(&f->k);
+	assert_true(f->heard[0].last == 7);
+	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
+	assert_int_equal(asks_next(&f->k), 0);
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD); /* nobody has said no */
+}
+
+static void where_nobody_answers_it_is_denied(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spec.headless = true;
+	assert_int_equal(wants(f, "a"), -EACCES);
+	assert_int_equal(frames(f, WIRE_ASK), 0);
+	assert_int_equal(frames(f, WIRE_DENY), 1);
+}
+
+/* 50 000 wishes: the oldest are kept and shown, the rest is refused, each with a line about it. */
+static void a_flood_is_bounded_and_hides_nothing(void **state)
+{
+	struct fixture *f = *state;
+	size_t held = 0, refused = 0;
+
+	for (int i = 0; i < 50000; i++) {
+		char name[32];
+		int r;
+
+		snprintf(name, sizeof(name), "d%d/f%d", i % 977, i);
+		f->c.tid = 1000 + i;
+		f->c.request = (uint64_t)i;
+		r = wants(f, name);
+		held += r == -FOLDER_HELD;
+		refused += r == -EACCES;
+	}
+	assert_int_equal(held, ASKS_MAX);
+	assert_int_equal(refused, 50000 - ASKS_MAX);
+	assert_int_equal(frames(f, WIRE_ASK), ASKS_MAX);
+	assert_int_equal(frames(f, WIRE_DENY), 50000 - ASKS_MAX);
+	assert_int_equal(f->heard[0].n, 0);
+	asks_answer(&f->k, 1, &(struct answer){.allow = true}); /* the oldest is still there */
+	assert_true(f->heard[0].last == ALLOWED);
+	asks_drop_all(&f->k);
+	assert_int_equal(f->k.n_waiting, 0);
+}
+
+static void answers_kept_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < RECENT_MAX + 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(wants(f, name), -FOLDER_HELD);
+		answer(f, (struct answer){.allow = true});
+		assert_int_equal(wants(f, "f0"), 0); /* in use: never the oldest */
+	}
+	assert_int_equal(HASH_COUNT(f->k.recent), RECENT_MAX);
+	assert_int_equal(wants(f, "f1"), -FOLDER_HELD);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(once_is_for_this_call_and_its_repetition),
+		TEST(a_denial_is_not_asked_again_at_once),
+		TEST(once_is_for_one_process),
+		TEST(what_may_be_run_may_be_read),
+		TEST(a_step_is_a_step),
+		TEST(no_step_no_answer_for_it),
+		TEST(a_step_that_ends_while_it_is_asked_is_answered_once),
+		TEST(time_ends_it),
+		cmocka_unit_test(extents_cover_what_they_say),
+		TEST(a_wide_answer_frees_what_it_covers),
+		TEST(a_directory_is_its_own_directory),
+		TEST(each_door_hears_of_its_own),
+		TEST(nobody_answers_in_time),
+		TEST(where_nobody_answers_it_is_denied),
+		TEST(a_flood_is_bounded_and_hides_nothing),
+		TEST(answers_kept_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
