@@ -28,9 +28,12 @@ ok "a held request is listed" wait_for 15 waits hooks/post-merge
 id=$(id_of post-merge)
 out=$("$CORDON" approve 99999 2>&1) && fail "a request that is not there" "$out"
 like "$out" "nobody waits for it" "a request that is not there is refused in words"
-"$CORDON" approve "$id" --scope user >"$TEST_TMP/out" 2>&1
-is $? 1 "a scope that is not offered is refused"
-like "$(cat "$TEST_TMP/out")" "once or session" "and says which are"
+"$CORDON" approve "$id" --scope ever >"$TEST_TMP/out" 2>&1
+is $? 1 "a scope that there is not is refused"
+like "$(cat "$TEST_TMP/out")" "once, step, session" "and says which are"
+"$CORDON" approve "$id" --extent tree >"$TEST_TMP/out" 2>&1
+is $? 1 "more than exactly this needs a scope"
+like "$(cat "$TEST_TMP/out")" "give a scope" "and says so"
 ok "and it still waits" waits hooks/post-merge
 ok "approve lets it go on" "$CORDON" approve "$id"
 sees 'status=0' "the call has succeeded inside"
@@ -60,7 +63,7 @@ hello = json.loads(f.readline())
 print(hello["type"], hello["version"], hello["pending"])
 for text in [b"x", b"[1]", b"{}", b'{"type":"cmd.approve","id":-1}', b'{"type":"cmd.other","id":1}',
              b'{"type":"cmd.approve","id":1e300}', b'{"type":"cmd.approve","id":424242,"scope":"once"}',
-             b'{"type":"cmd.deny","id":1,"extent":"tree"}', b'[' * 2000]:
+             b'{"type":"cmd.deny","id":1,"extent":"all"}', b'[' * 2000]:
     f.write(text + b"\n"); f.flush()
     while (m := json.loads(f.readline()))["type"] != "reply": pass
     print(m["ok"], bool(m["error"]))

@@ -245,6 +245,50 @@ void scene_ask(struct scene *s, uint64_t id, const char *path)
 	ui_changed(s->ui);
 }
 
+void scene_read(struct scene *s, uint64_t id, const char *path)
+{
+	char p[256], op[] = "read", program[] = "/usr/bin/grep", command[] = "grep -r diary notes",
+		     reason[] = "no rule grants it", label[] = "sh -c 'grep -r diary notes'";
+
+	snprintf(p, sizeof(p), "%s", path);
+	model_add_ask(&s->model, &(struct ask){.id = id,
+					       .pid = 4712,
+					       .since_us = s->now_us - 7000000,
+					       .kind = RULE_READ,
+					       .has_step = true,
+					       .op = op,
+					       .path = p,
+					       .program = program,
+					       .command = command,
+					       .label = label,
+					       .reason = reason});
+	ui_changed(s->ui);
+}
+
+void scene_given(struct scene *s)
+{
+	char object[] = "/home/u/notes/a", dir[] = "/home/u/lib/",
+	     words[] = "allow reading what lies in ~/notes, for this session",
+	     no[] = "deny reading everything in ~/lib\033 and below, for this step";
+
+	model_add_given(&s->model, &(struct given){.ask = 3,
+						   .rule = 41,
+						   .answer = {.allow = true,
+							      .scope = SCOPE_SESSION,
+							      .extent = EXTENT_DIR},
+						   .object = object,
+						   .words = words,
+						   .wall_us = 1000000});
+	model_add_given(&s->model, &(struct given){.ask = 4,
+						   .rule = 42,
+						   .answer = {.scope = SCOPE_STEP,
+							      .extent = EXTENT_TREE},
+						   .object = dir,
+						   .words = no,
+						   .wall_us = 2000000});
+	ui_changed(s->ui);
+}
+
 void scene_held(struct scene *s, uint64_t id, enum loss what)
 {
 	char command[] = "rm -rf many\033[2J", a[] = "/home/u/project/many/a",

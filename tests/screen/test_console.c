@@ -52,6 +52,27 @@ static void open_approval(struct scene *s)
 	scene_wait(s, 600);
 }
 
+static void open_read(struct scene *s)
+{
+	char via[] = "../notes/today";
+
+	scene_read(s, 1, "/home/u/notes/2026/.env");
+	scene_read(s, 2, "/home/u/notes/2026/b\342\200\256x");
+	scene_read(s, 3, "/home/u/notes/2026/c.md");
+	s->model.asks[0].via = xstrdup(via);
+	s->model.asks[0].secret = true;
+	s->model.asks[0].timeout_s = 60;
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	scene_keys(s, "s s");
+}
+
+static void open_rules(struct scene *s)
+{
+	scene_given(s);
+	scene_keys(s, "C-] v");
+}
+
 static void open_held_alert(struct scene *s)
 {
 	scene_held(s, 1, LOSS_DELETE);
@@ -99,7 +120,8 @@ static const struct {
 	{"search", open_search},     {"help", open_help},	  {"leave", open_leave},
 	{"alert", open_alert},	     {"approval", open_approval}, {"held-alert", open_held_alert},
 	{"held", open_held},	     {"plan", open_plan},	  {"conflict", open_conflict},
-	{"progress", open_progress}, {"busy", open_busy},
+	{"progress", open_progress}, {"busy", open_busy},	  {"read", open_read},
+	{"rules", open_rules},
 };
 
 static void play(int w, int h, enum depth depth)

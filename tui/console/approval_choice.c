@@ -196,6 +196,7 @@ void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct 
 	const struct model *m = ui->spec.model;
 	struct line r = {.ui = ui,
 			 .s = s,
+			 .left = in.x,
 			 .x = in.x,
 			 .y = in.y + in.h - choice_rows(in),
 			 .right = in.x + in.w,

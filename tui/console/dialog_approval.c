@@ -21,6 +21,7 @@ struct dialog_approval {
 	uint64_t upto;	/* the newest of its prompt that was there when it came on the screen */
 	struct choice choice;
 	int64_t shown_us;
+	int w, h; /* of the screen that it was drawn on last */
 	bool armed;
 };
 
@@ -143,7 +144,7 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 			"wants to",
 			xasprintf("%s%s", op, ask->secret ? " - a secret, by its name" : ""), 1};
 		f[1] = (struct fact){"path", approval_text(ask->path), 4};
-		f[2] = (struct fact){"reached as", approval_text(ask->via), 2};
+		f[2] = (struct fact){"through", approval_text(ask->via), 2};
 		f[3] = (struct fact){"with it", neighbours(d, ask), 3};
 		f[4] = (struct fact){"because", approval_text(ask->reason), 2};
 		f[5] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
@@ -259,10 +260,13 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 
 	if (!ask)
 		return;
-	if (!focused) { /* something covers it: it will have to be read again */
+	/* Something covers it, or the screen has another size: it will have to be read again. */
+	if (!focused || d->w != s->w || d->h != s->h) {
 		d->armed = false;
 		d->shown_us = v->ui->now_us;
 	}
+	d->w = s->w;
+	d->h = s->h;
 	if (!d->armed)
 		d->armed = ui_armed(v->ui, d->shown_us);
 	snprintf(title, sizeof(title), "? %s %zu of %zu", ask->held ? "HELD" : "ASK",

@@ -262,6 +262,10 @@ bool ui_global(struct ui *ui, enum action a)
 	case ACTION_FOCUS_APPROVALS:
 		show_approvals(ui);
 		return true;
+	case ACTION_SHOW_RULES:
+		if (!open_popup(ui, PLACE_RULES))
+			ui_push(ui, view_rules_new(ui));
+		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);
 		return true;

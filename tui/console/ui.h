@@ -114,6 +114,7 @@ struct view *view_audit_new(struct ui *ui) MUST_USE;
 struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
 struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
+struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step) MUST_USE;
 struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) MUST_USE;

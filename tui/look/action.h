@@ -15,6 +15,8 @@
 	X(FOCUS_AUDIT, "focus-audit", "activity", "Go to the list of what the agent touches")      \
 	X(FOCUS_STEPS, "focus-steps", "steps", "Go to the list of steps")                          \
 	X(FOCUS_APPROVALS, "focus-approvals", "answer", "Look at what waits for an answer")        \
+	X(SHOW_RULES, "show-rules", "your answers",                                                \
+	  "Look at the answers that count on, to take one back")                                   \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
 	X(UP, "up", "up", "One line up")                                                           \
@@ -47,6 +49,7 @@
 	X(ALLOW_COMMAND, "allow-command", "allow command",                                         \
 	  "Allow a held step, and its command line until the end")                                 \
 	X(DENY, "deny", "deny", "Deny it: as long and as much as chosen")                          \
+	X(REVOKE, "revoke", "take back", "Take this answer back: it will be asked again")          \
 	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
@@ -73,6 +76,7 @@ enum action {
 	X(STEPS, "steps", "steps")                                                                 \
 	X(STEP, "step", "one step")                                                                \
 	X(APPROVALS, "approvals", "approvals")                                                     \
+	X(RULES, "rules", "your answers")                                                          \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \

@@ -1,0 +1,328 @@
+/* test_approval - the dialog: separate choices, one prompt for a directory, and what cannot answer.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/session/answers.h"
+#include "tests/screen/scene.h"
+
+static int set_up(void **state)
+{
+	struct scene *s = xmalloc(sizeof(*s));
+
+	scene_init(s, 120, 40, DEPTH_256);
+	scene_fill(s);
+	buf_clear(&s->said);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	scene_done(*state);
+	free(*state);
+	return 0;
+}
+
+static void open_dialog(struct scene *s)
+{
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+}
+
+/* ---- choices --------------------------------------------------------------------------------- */
+
+static void choices_are_made_one_by_one(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/2026/a.md");
+	open_dialog(s);
+	assert_true(scene_shows(s, "[once]"));
+	assert_true(scene_shows(s, "ALLOW reading ~/notes/2026/a.md once"));
+	scene_keys(s, "t"); /* once has no time */
+	assert_true(scene_shows(s, "choose how long first"));
+	scene_keys(s, "s");
+	assert_true(scene_shows(s, "[step]"));
+	scene_keys(s, "s e");
+	assert_true(scene_shows(s, "ALLOW reading what lies in ~/notes/2026, for this session"));
+	assert_true(scene_shows(s, "DENY reading what lies in ~/notes/2026, for this session"));
+	scene_keys(s, "e t");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026 and below"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session tree for a time\n");
+}
+
+/* More than one object for one call is no answer: the next longer is taken, and shown. */
+static void more_than_this_counts_longer_than_once(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/2026/a.md");
+	open_dialog(s);
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "[step]"));
+	scene_keys(s, "s s s s"); /* round to once: exactly this again */
+	assert_true(scene_shows(s, "[once]"));
+	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "deny 7 once exact\n");
+}
+
+static void a_whole_home_is_not_offered(void **state)
+{
+	static const struct {
+		const char *path;
+		bool dir, tree; /* offered */
+	} t[] = {
+		{"/home/u/x", false, false},
+		{"/home/u/notes/x", true, true},
+		{"/home/u/.config/x", false, false},
+		{"/home/u/.config/app/x", true, true},
+		{"/home/u/.ssh/config", false, false},
+		{"/home/u/.aws/sso/cache", false, false},
+		{"/home/u/.local/share/x", false, false},
+		{"/home/v/x", false, false},
+		{"/home/u/.local/state/cordon/x", false, false},
+		{"/home/x", false, false},
+		{"/opt/x", false, false},
+		{"/opt/tool/x", true, true},
+		{"/x", false, false},
+		{"/home/u/a/.gnupg/x", false, false},
+	};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct ask ask = {.path = (char *)(uintptr_t)t[i].path};
+		struct answer a = {.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+
+		if ((answers_refusal(&s->model, &ask, &a) == NULL) != t[i].dir)
+			fail_msg("dir of %s", t[i].path);
+		a.extent = EXTENT_TREE;
+		if ((answers_refusal(&s->model, &ask, &a) == NULL) != t[i].tree)
+			fail_msg("tree of %s", t[i].path);
+		a.allow = false; /* all of it may be denied */
+		assert_null(answers_refusal(&s->model, &ask, &a));
+		a = (struct answer){.allow = true, .scope = SCOPE_SESSION};
+		assert_null(answers_refusal(&s->model, &ask, &a));
+	}
+	scene_read(s, 7, "/home/u/x");
+	open_dialog(s);
+	assert_false(scene_shows(s, "its directory"));
+	scene_keys(s, "s e e a");
+	assert_string_equal(s->said.data, "allow 7 step exact\n");
+}
+
+static void a_directory_that_is_asked_for_is_meant_itself(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes");
+	s->model.asks[0].is_dir = true;
+	open_dialog(s);
+	scene_keys(s, "s s e e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes and below"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session tree\n");
+}
+
+static void no_step_is_not_offered_where_there_is_none(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	s->model.asks[0].has_step = false;
+	s->model.persists = false;
+	open_dialog(s);
+	assert_true(scene_shows(s, "[once]  session"));
+	assert_false(scene_shows(s, "always"));
+	scene_keys(s, "s a");
+	assert_string_equal(s->said.data, "allow 7 session exact\n");
+}
+
+/* ---- one prompt for a directory -------------------------------------------------------------- */
+
+static void a_directory_is_one_prompt(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	scene_read(s, 8, "/home/u/notes/b");
+	scene_read(s, 9, "/home/u/other/c");
+	scene_read(s, 10, "/home/u/notes/d");
+	assert_int_equal(s->model.n_prompts, 2);
+	open_dialog(s);
+	assert_true(scene_shows(s, "ASK 1 of 2"));
+	assert_true(scene_shows(s, "2 more of that directory: b, d"));
+	assert_true(scene_shows(s, "notes/a once, and 2 more"));
+	scene_read(s, 11, "/home/u/notes/late"); /* not what was read */
+	assert_true(scene_shows(s, "1 came since"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data,
+			    "bell\nallow 7 once exact\nallow 8 once exact\nallow 10 once exact\n");
+	assert_true(scene_shows(s, "other/c"));
+	scene_wait(s, 600);
+	scene_keys(s, "n");
+	assert_true(scene_shows(s, "notes/late"));
+	scene_keys(s, "a a"); /* it has just come on the screen */
+	assert_int_equal(s->model.n_asks, 2);
+}
+
+/* A rule decides the others by itself: one answer, for the one that was shown. */
+static void a_rule_is_given_once(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	scene_read(s, 8, "/home/u/notes/b");
+	open_dialog(s);
+	scene_keys(s, "s s e a");
+	assert_string_equal(s->said.data, "allow 7 session dir\n");
+}
+
+static void prompts_are_of_one_process_and_kind(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	scene_ask(s, 8, "/home/u/notes/b"); /* to write */
+	scene_read(s, 9, "/home/u/notes/sub/c");
+	assert_int_equal(s->model.n_prompts, 3);
+	scene_read(s, 10, "/home/u/notes/d");
+	assert_int_equal(s->model.n_prompts, 3);
+	model_remove_ask(&s->model, 7); /* the next oldest leads */
+	assert_int_equal(s->model.n_prompts, 3);
+	model_remove_ask(&s->model, 10);
+	assert_int_equal(s->model.n_prompts, 2);
+	model_remove_ask(&s->model, 9);
+	model_remove_ask(&s->model, 8);
+	assert_int_equal(s->model.n_prompts, 0);
+}
+
+/* ---- what cannot answer ---------------------------------------------------------------------- */
+
+static void early_keys_choose_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a s s e e t a");
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "[once]"));
+	assert_string_equal(s->said.data, "");
+}
+
+static void a_new_size_must_be_read_again(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	open_dialog(s);
+	surface_resize(&s->surface, 80, 24);
+	ui_resize(s->ui, 80, 24);
+	scene_draw(s);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	surface_resize(&s->surface, 20, 5); /* too small to show it */
+	ui_resize(s->ui, 20, 5);
+	scene_draw(s);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+}
+
+/* The prompt that is on the screen stays, and stays answerable, whatever comes behind it. */
+static void a_flood_moves_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/first/a");
+	open_dialog(s);
+	for (uint64_t i = 0; i < 3000; i++) {
+		AUTO_FREE char *path = xasprintf("/home/u/flood%d/f%d", (int)i % 700, (int)i);
+
+		scene_read(s, 100 + i, path);
+		if (i % 500 == 0)
+			scene_draw(s);
+	}
+	assert_int_equal(s->model.n_asks, MODEL_ASKS);
+	assert_true(scene_shows(s, "/home/u/first/a"));
+	assert_true(scene_shows(s, "ASK 1 of 701"));
+	buf_clear(&s->said);
+	scene_keys(s, "G");
+	assert_false(scene_shows(s, "/home/u/first/a"));
+	scene_wait(s, 600);
+	scene_keys(s, "g");
+	assert_true(scene_shows(s, "/home/u/first/a"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
+}
+
+/* ---- answers that count ---------------------------------------------------------------------- */
+
+static void an_answer_is_taken_back_by_one_key(void **state)
+{
+	struct scene *s = *state;
+
+	scene_given(s);
+	scene_keys(s, "C-] v");
+	assert_true(scene_shows(s, "reading what lies in ~/notes"));
+	assert_true(scene_shows(s, "stays open"));
+	scene_keys(s, "j x");
+	assert_string_equal(s->said.data, "revoke 41\n");
+	s->model.given[0].over = true;
+	ui_changed(s->ui);
+	scene_keys(s, "x");
+	assert_string_equal(s->said.data, "revoke 41\n");
+	assert_true(scene_shows(s, "- over"));
+	scene_keys(s, "q");
+	assert_int_equal(s->ui->n_popups, 0);
+}
+
+static void answers_are_bounded(void **state)
+{
+	struct scene *s = *state;
+	char object[] = "/x", words[] = "allow x";
+
+	for (uint64_t i = 1; i <= MODEL_GIVEN + 10; i++)
+		model_add_given(&s->model, &(struct given){.rule = i,
+							   .object = object,
+							   .words = words,
+							   .over = i == 5});
+	assert_int_equal(s->model.n_given, MODEL_GIVEN);
+	assert_int_equal(s->model.given[MODEL_GIVEN - 1].rule, MODEL_GIVEN + 10);
+	for (size_t i = 0; i < s->model.n_given; i++)
+		assert_int_not_equal(s->model.given[i].rule, 5);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(choices_are_made_one_by_one),
+		TEST(more_than_this_counts_longer_than_once),
+		TEST(a_whole_home_is_not_offered),
+		TEST(a_directory_that_is_asked_for_is_meant_itself),
+		TEST(no_step_is_not_offered_where_there_is_none),
+		TEST(a_directory_is_one_prompt),
+		TEST(a_rule_is_given_once),
+		TEST(prompts_are_of_one_process_and_kind),
+		TEST(early_keys_choose_nothing),
+		TEST(a_new_size_must_be_read_again),
+		TEST(a_flood_moves_nothing),
+		TEST(an_answer_is_taken_back_by_one_key),
+		TEST(answers_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

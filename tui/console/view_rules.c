@@ -1,0 +1,155 @@
+/* view_rules - the answers that count on: what they say, whether they still do, and taking back. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "core/session/answers.h"
+#include "tui/console/ui.h"
+
+struct view_rules {
+	struct view v;
+	struct list list;
+};
+
+static const enum action hints[] = {ACTION_REVOKE, ACTION_SEARCH, ACTION_BACK, ACTION_NONE};
+
+/* Newest first: what was answered by mistake was answered just now. */
+static const struct given *rule_at(const struct view_rules *p, size_t i)
+{
+	const struct model *m = p->v.ui->spec.model;
+
+	return i < m->n_given ? &m->given[m->n_given - 1 - i] : NULL;
+}
+
+static bool is_over(const struct given *g)
+{
+	return g->over || (g->answer.until && g->answer.until <= (int64_t)time(NULL));
+}
+
+static const char *state_of(const struct given *g, int *role)
+{
+	*role = is_over(g) ? ROLE_DIM : g->answer.allow ? ROLE_EVENT_ALLOW : ROLE_EVENT_DENY;
+	if (is_over(g))
+		return "- over";
+	return g->answer.allow ? "+ ALLOW" : "x DENY";
+}
+
+static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
+{
+	const struct given *g = rule_at(data, i);
+	int x = line.x + 1, role;
+	const char *state, *words;
+	char hms[16];
+
+	if (!g)
+		return;
+	state = state_of(g, &role);
+	if (line.w >= 60) {
+		clock_hms(hms, g->wall_us);
+		x += surface_text(s, x, line.y, 9, ROLE_DIM, hms) + 1;
+	}
+	surface_text(s, x, line.y, 8, role, state);
+	x += 8;
+	words = strchr(g->words, ' '); /* the verdict stands before it */
+	surface_hostile(s, x, line.y, line.x + line.w - x, is_over(g) ? ROLE_DIM : ROLE_TEXT,
+			words ? words + 1 : g->words);
+}
+
+static void text_of(void *data, size_t i, struct buf *out)
+{
+	const struct given *g = rule_at(data, i);
+
+	if (g)
+		text_escape(out, g->words, strlen(g->words));
+}
+
+static struct rect size(struct view *v, struct rect body)
+{
+	int w = MIN(body.w, 100);
+	int h = MIN(body.h, MAX((int)MIN(v->ui->spec.model->n_given, (size_t)20) + 6, 10));
+
+	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
+}
+
+static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
+{
+	struct view_rules *p = (struct view_rules *)v;
+	struct rect in = ui_modal(s, r, "your answers", false), list = in;
+	size_t n = v->ui->spec.model->n_given;
+
+	list.h = MAX(in.h - 3, 1);
+	list_draw(&p->list, s, list, focused, n, "No answer counts for longer than its own call.",
+		  draw_row, p);
+	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
+		     "Taken back, it is asked again. A file that is open stays open.");
+	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
+		     "Rules of settings files: cordon policy list");
+}
+
+static void revoke(struct view_rules *p)
+{
+	const struct given *g = rule_at(p, p->list.cursor);
+	struct ui *ui = p->v.ui;
+
+	if (!g)
+		return;
+	if (is_over(g) || !g->rule) {
+		ui_say(ui, "It does not count any more.");
+		return;
+	}
+	ui_say(ui, "- Taken back: it will be asked again. What is open stays open.");
+	ui->spec.verbs->revoke(ui->spec.data, g->rule);
+}
+
+static bool act(struct view *v, enum action a)
+{
+	struct view_rules *p = (struct view_rules *)v;
+	size_t n = v->ui->spec.model->n_given;
+
+	if (list_keys(&p->list, v->ui, a, n, text_of, p))
+		return true;
+	switch ((int)a) {
+	case ACTION_REVOKE:
+		revoke(p);
+		return true;
+	case ACTION_BACK:
+		ui_pop(v->ui);
+		return true;
+	default:
+		return a == ACTION_SHOW_RULES;
+	}
+}
+
+static void query(struct view *v, enum query what, const char *text)
+{
+	struct view_rules *p = (struct view_rules *)v;
+
+	(void)what;
+	if (!list_search(&p->list, text, v->ui->spec.model->n_given, text_of, p))
+		ui_say(v->ui, "No answer has '%s'.", text);
+}
+
+static void view_free(struct view *v)
+{
+	free(v);
+}
+
+static const struct view_ops ops = {
+	.place = PLACE_RULES,
+	.size = size,
+	.draw = draw,
+	.act = act,
+	.query = query,
+	.free = view_free,
+	.hints = hints,
+};
+
+struct view *view_rules_new(struct ui *ui)
+{
+	struct view_rules *p = xcalloc(1, sizeof(*p));
+
+	p->v = (struct view){.ops = &ops, .ui = ui};
+	return &p->v;
+}
