@@ -88,6 +88,13 @@ static void describe(int pid, struct buf *program, struct buf *command)
 	label_command(command, text, (size_t)n);
 }
 
+static bool offered(const struct keeper *k, const struct question *q, enum answer_extent extent)
+{
+	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+
+	return policy_extent_offered(k->policy, object, extent);
+}
+
 static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
 		     const struct wished *w)
 {
@@ -95,6 +102,10 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	uint8_t flags = (w->is_dir ? ASK_DIR : 0) | (q->command ? ASK_STEP : 0);
 	size_t mark;
 
+	if (!offered(k, q, EXTENT_DIR))
+		flags |= ASK_NO_DIR;
+	if (!offered(k, q, EXTENT_TREE))
+		flags |= ASK_NO_TREE;
 	if (policy_name_is_secret(k->policy, path_base(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);

@@ -154,6 +154,12 @@ static void tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t 
 	keeper_urgent(k);
 }
 
+static void grant_free(struct grant *g)
+{
+	free(g->path);
+	free(g);
+}
+
 void grants_add(struct keeper *k, const struct question *q, const struct answer *a)
 {
 	struct grant *g;
@@ -172,6 +178,10 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 		LL_PREPEND(q->command->grants, g);
 	} else {
 		g->id = policy_answer(k->policy, q->kind, g->path, a);
+		if (!g->id) { /* too many are kept already: it was for this call */
+			grant_free(g);
+			return;
+		}
 		LL_PREPEND(k->grants, g);
 	}
 	tell(k, WIRE_GIVEN, g->id, q->id);
@@ -195,12 +205,6 @@ static struct grant *take_grant(struct keeper *k, uint64_t id)
 	for (struct command *c = k->commands; c && !g; c = c->next)
 		g = take_from(&c->grants, id);
 	return g;
-}
-
-static void grant_free(struct grant *g)
-{
-	free(g->path);
-	free(g);
 }
 
 void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,

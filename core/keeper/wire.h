@@ -60,9 +60,11 @@ enum wire_type {
 
 /* Flags of WIRE_ASK. */
 enum {
-	ASK_DIR = 1,	/* the object is a directory */
-	ASK_STEP = 2,	/* an answer can count for its step */
-	ASK_SECRET = 4, /* its name says that it holds secrets */
+	ASK_DIR = 1,	  /* the object is a directory */
+	ASK_STEP = 2,	  /* an answer can count for its step */
+	ASK_SECRET = 4,	  /* its name says that it holds secrets */
+	ASK_NO_DIR = 8,	  /* too much for an answer that allows: its directory */
+	ASK_NO_TREE = 16, /* and everything below */
 };
 
 #define TALLIES 5 /* numbers in WIRE_TALLIES */

@@ -194,8 +194,8 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "it belongs to no step of its own: answer once or for the session";
 	if (!a->allow || a->extent == EXTENT_EXACT)
 		return NULL;
-	if (is_whole(m, object))
-		return "that would open a whole home or a system tree: allow less";
+	if (is_whole(m, object) || (a->extent == EXTENT_DIR ? ask->no_dir : ask->no_tree))
+		return "that would open a home, a system tree or a hidden place: allow less";
 	if (holds_secrets(object))
 		return "secrets or cordon's own files are kept there: allow exactly what is asked";
 	return NULL;

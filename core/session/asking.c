@@ -23,6 +23,8 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 					 .is_dir = ev->flags & ASK_DIR,
 					 .has_step = ev->flags & ASK_STEP,
 					 .secret = ev->flags & ASK_SECRET,
+					 .no_dir = ev->flags & ASK_NO_DIR,
+					 .no_tree = ev->flags & ASK_NO_TREE,
 					 .timeout_s = ev->timeout_s,
 					 .via = (char *)(uintptr_t)ev->via,
 					 .label = (char *)(uintptr_t)ev->label,

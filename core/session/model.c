@@ -203,6 +203,8 @@ void model_add_ask(struct model *m, const struct ask *a)
 		.is_dir = a->is_dir,
 		.has_step = a->has_step,
 		.secret = a->secret,
+		.no_dir = a->no_dir,
+		.no_tree = a->no_tree,
 		.timeout_s = a->timeout_s,
 		.op = xstrdup(a->op),
 		.path = xstrdup(a->path),

@@ -57,8 +57,10 @@ struct ask {
 	int pid;
 	int64_t since_us; /* monotonic */
 	enum rule_kind kind;
-	bool is_dir, has_step, secret; /* has_step: an answer can count for its step */
-	uint32_t timeout_s;	       /* denied by itself then; 0: waits */
+	bool is_dir, secret;
+	bool has_step;	      /* an answer can count for its step */
+	bool no_dir, no_tree; /* such an extent would open too much */
+	uint32_t timeout_s;   /* denied by itself then; 0: waits */
 	char *op, *path, *program, *command, *reason;
 	char *via;		   /* as the program wrote it, "": the same */
 	char *label;		   /* its step's command line, or "" */

@@ -61,11 +61,12 @@ static const struct door_ops ops = {.answered = on_answered, .granted = on_grant
 static int setup(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
-	char template[] = "/tmp/cordon-asks-XXXXXX";
+	const char *base = getenv("TEST_TMP"); /* /tmp may be read by all */
+	AUTO_FREE char *here = realpath(base ? base : "build", NULL);
 	struct err err = {0};
 
-	assert_non_null(mkdtemp(template));
-	f->root = xstrdup(template);
+	f->root = xasprintf("%s/asks-XXXXXX", here);
+	assert_non_null(mkdtemp(f->root));
 	f->folder = path_join(f->root, "work");
 	f->state = path_join(f->root, "state");
 	f->notes = path_join(f->root, "notes");
@@ -73,7 +74,9 @@ static int setup(void **state)
 	assert_int_equal(mkdir(f->state, 0700), 0);
 	assert_int_equal(mkdir(f->notes, 0755), 0);
 	f->folders[0] = f->folder;
-	assert_int_equal(policy_new(&f->policy, NULL, f->root, &err), 0);
+	assert_int_equal(policy_new(&f->policy,
+				    &(struct policy_spec){.home = f->root, .dynamic = true}, &err),
+			 0);
 	f->spec = (struct keeper_spec){.sock = -1,
 				       .folders = f->folders,
 				       .state_dir = f->state,
