@@ -94,6 +94,10 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 	while (p < end) {
 		bool set = *p == '[';
 
+		if (p + 1 < end && p[0] == '*' && p[1] == '*')
+			return (struct glob_shape){.form = GLOB_BAD,
+						   .bad = "'**' stands alone between slashes, or "
+							  "say '*'"};
 		if (*p == '*' || *p == '?' || set) {
 			if (s.form == GLOB_LITERAL)
 				s.prefix_len = text->len - start;

@@ -10,9 +10,9 @@
  * one is a character of its own. Nothing here crosses a `/`: callers split.
  */
 enum glob_form {
-	GLOB_BAD,     /* an open `[`, a set that holds nothing, a `\` at the end */
+	GLOB_BAD,     /* an open `[`, a set that holds nothing, a `\` at the end, `**` */
 	GLOB_LITERAL, /* no wildcards */
-	GLOB_ANY,     /* asterisks alone */
+	GLOB_ANY,     /* an asterisk alone */
 	GLOB_MIXED,
 };
 

@@ -32,9 +32,6 @@ static bool add_part(struct pattern *p, const char *text, size_t len, const char
 	*why = part->shape.bad;
 	if (!deep && part->shape.form == GLOB_BAD)
 		return false;
-	*why = "'**' stands alone between slashes, or say '*'";
-	if (!deep && part->shape.form == GLOB_ANY && len > 1)
-		return false;
 	p->n++;
 	return true;
 }

@@ -1,0 +1,560 @@
+/* test_rules - which rule decides: a table, an oracle that tries every rule, ten thousand rules. */
+/* SPDX-License-Identifier: MIT */
+#include <fnmatch.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "core/base/buf.h"
+#include "core/policy/pattern.h"
+#include "core/policy/rules.h"
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+static void impossible(void **state)
+{
+	static const struct {
+		const char *pattern, *words;
+	} list[] = {
+		{"", "not absolute"},
+		{"a/b", "not absolute"},
+		{"/a//b", "'//'"},
+		{"/a/", "ends in '/'"},
+		{"/a/../b", "'..'"},
+		{"/./a", "'.'"},
+		{"/a**b", "'**' stands alone"},
+		{"/***", "'**' stands alone"},
+		{"/a[b", "'[' without"},
+		{"/a[]", "holds nothing"},
+		{"/a[!]", "holds nothing"},
+		{"/a[z-a]", "ends before"},
+		{"/a\\", "nothing behind"},
+		{"/a[a/b]", "'[' without"},
+		{"/**/a/**/a/**/a/**/a/**/a", "more than four"},
+	};
+	AUTO_PATTERN struct pattern p = PATTERN_INIT;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		if (pattern_parse(&p, list[i].pattern, &why))
+			fail_msg("'%s' is taken", list[i].pattern);
+		if (!strstr(why, list[i].words))
+			fail_msg("'%s': '%s' lacks '%s'", list[i].pattern, why, list[i].words);
+	}
+}
+
+static void matching(void **state)
+{
+	static const struct {
+		const char *pattern, *path;
+		bool match;
+	} list[] = {
+		{"/", "/", true},
+		{"/", "/a", false},
+		{"/**", "/", true},
+		{"/**", "/a/b/c", true},
+		{"/*", "/", false},
+		{"/*", "/a", true},
+		{"/*", "/a/b", false},
+		{"/a/**", "/a", true},
+		{"/a/**", "/a/b/c", true},
+		{"/a/**", "/ab", false},
+		{"/a/*", "/a", false},
+		{"/a/**/*", "/a", false},
+		{"/a/**/*", "/a/b/c", true},
+		{"/a/*/**", "/a/b", true},
+		{"/a/*/*", "/a/b", false},
+		{"/a/**/c", "/a/c", true},
+		{"/a/**/c", "/a/b/b/c", true},
+		{"/a/**/c", "/a/b/cc", false},
+		{"/**/c", "/c", true},
+		{"/**/.env*", "/x/.env.local", true},
+		{"/**/*.key", "/x/y/.key", true},
+		{"/**/*.key", "/x/y.keys", false},
+		{"/a/x*y?z", "/a/xyyz", true},
+		{"/a/x*y?z", "/a/x/yyz", false},
+		{"/a/?", "/a/\xc3\xa9", true}, /* one character */
+		{"/a/?", "/a/\xc3\xa9x", false},
+		{"/a/?", "/a/\xff", true}, /* a byte that is none */
+		{"/a/[a-c]x", "/a/bx", true},
+		{"/a/[!a-c]x", "/a/bx", false},
+		{"/a/[^a-c]x", "/a/dx", true},
+		{"/a/[\xc3\xa0-\xc3\xaf]", "/a/\xc3\xa9", true},
+		{"/a/[x-]", "/a/-", true},
+		{"/a/[\\]]", "/a/]", true},
+		{"/a/\\*", "/a/*", true},
+		{"/a/\\*", "/a/b", false},
+		{"/a/b\\[c", "/a/b[c", true},
+		{"/a/*\\*", "/a/b*", true},
+		{"/**/a/**/b/**", "/x/a/y/b/z/z", true},
+		{"/**/a/**/b/**", "/x/b/y/a/z", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		const struct rule rule = {.verdict = RULE_ALLOW, .kinds = 1u << RULE_READ};
+		struct rules *r = rules_new();
+		struct rule_match m;
+		const char *why = "";
+
+		if (!rules_place(r, rules_add(r, &rule), list[i].pattern, &why))
+			fail_msg("'%s': %s", list[i].pattern, why);
+		if (rules_decide(r, RULE_READ, list[i].path, 0, &m) != list[i].match)
+			fail_msg("'%s' and '%s'", list[i].pattern, list[i].path);
+		assert_false(rules_decide(r, RULE_WRITE, list[i].path, 0, &m));
+		rules_free(r);
+	}
+}
+
+/* ---- precedence ------------------------------------------------------------------------------ */
+
+#define ALLOW RULE_ALLOW
+#define ASK   RULE_ASK
+#define DENY  RULE_DENY
+#define HIDE  RULE_HIDE
+
+struct line {
+	enum rule_level level;
+	enum rule_verdict verdict;
+	const char *pattern;
+};
+
+static void precedence(void **state)
+{
+	static const struct {
+		struct line rules[3];
+		const char *path;
+		int want; /* index into rules; -1: none */
+	} list[] = {
+		/* deny inside allow, allow inside deny */
+		{{{LEVEL_USER, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/b/c", 1},
+		{{{LEVEL_USER, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/c", 0},
+		{{{LEVEL_USER, DENY, "/a/**"},
+		  {LEVEL_USER, ALLOW, "/a/b/**"},
+		  {LEVEL_USER, DENY, "/a/b/c"}},
+		 "/a/b/c",
+		 2},
+		/* a name anywhere is nearer than the tree it lies in */
+		{{{LEVEL_USER, ALLOW, "/home/u/work/**"}, {LEVEL_USER, DENY, "/**/*.key"}},
+		 "/home/u/work/x.key",
+		 1},
+		{{{LEVEL_USER, ALLOW, "/home/u/x.key"}, {LEVEL_USER, DENY, "/**/*.key"}},
+		 "/home/u/x.key",
+		 0},
+		/* the nearest directory of that name */
+		{{{LEVEL_USER, ALLOW, "/**/pub/**"}, {LEVEL_USER, DENY, "/**/priv/**"}},
+		 "/priv/pub/x",
+		 0},
+		{{{LEVEL_USER, ALLOW, "/**/pub/**"}, {LEVEL_USER, DENY, "/**/priv/**"}},
+		 "/priv/pub/priv/x",
+		 1},
+		/* everything in it is as near as it is, not nearer */
+		{{{LEVEL_USER, ALLOW, "/a/b/**"}, {LEVEL_USER, DENY, "/a/**/*"}}, "/a/b/c", 0},
+		{{{LEVEL_USER, ALLOW, "/a/*"}, {LEVEL_USER, DENY, "/a/**"}}, "/a/b", 0},
+		{{{LEVEL_USER, ALLOW, "/a/*"}, {LEVEL_USER, DENY, "/a/**"}}, "/a/b/c", 1},
+		/* the nearer level, after the pattern */
+		{{{LEVEL_USER, DENY, "/a/**"}, {LEVEL_PROJECT, ALLOW, "/a/**"}}, "/a/x", 1},
+		{{{LEVEL_SESSION, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/b/x", 1},
+		{{{LEVEL_SESSION, DENY, "/a/b"}, {LEVEL_OPTION, ALLOW, "/a/b"}}, "/a/b", 0},
+		/* the organisation's deny is final; its allow and ask are not */
+		{{{LEVEL_ORG, DENY, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 0},
+		{{{LEVEL_ORG, HIDE, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 0},
+		{{{LEVEL_ORG, ASK, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 1},
+		{{{LEVEL_ORG, DENY, "/a/**"}, {LEVEL_ORG, ALLOW, "/a/b"}}, "/a/b", 0},
+		/* the stricter of equals */
+		{{{LEVEL_USER, ALLOW, "/a"}, {LEVEL_USER, ASK, "/a"}, {LEVEL_USER, DENY, "/a"}},
+		 "/a",
+		 2},
+		{{{LEVEL_USER, ASK, "/a"}, {LEVEL_USER, ALLOW, "/a"}}, "/a", 0},
+		/* aliases of a name: what restricts matches them, what allows does not */
+		{{{LEVEL_USER, DENY, "/a/Secret/**"}}, "/a/sEcReT/x", 0},
+		{{{LEVEL_USER, DENY,
+		   "/a/stra\xc3\x9f"
+		   "e"}},
+		 "/a/STRASSE",
+		 0},
+		{{{LEVEL_USER, HIDE, "/a/[A-Z]x"}}, "/a/qX", 0},
+		{{{LEVEL_USER, DENY, "/a/[!A-Z]x"}}, "/a/qx", 0},
+		{{{LEVEL_USER, ALLOW, "/a/Secret/**"}}, "/a/secret/x", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct rules *r = rules_new();
+		struct rule_match m = {0};
+		const char *why;
+		int got = -1;
+
+		for (int k = 0; k < 3 && list[i].rules[k].pattern; k++) {
+			const struct line *l = &list[i].rules[k];
+			const struct rule rule = {.verdict = l->verdict,
+						  .level = l->level,
+						  .kinds = 1u << RULE_EXEC,
+						  .line = k + 1};
+
+			assert_true(rules_place(r, rules_add(r, &rule), l->pattern, &why));
+		}
+		if (rules_decide(r, RULE_EXEC, list[i].path, 0, &m))
+			got = m.rule->line - 1;
+		if (got != list[i].want)
+			fail_msg("case %zu, %s: %d decides, not %d", i, list[i].path, got,
+				 list[i].want);
+		rules_free(r);
+	}
+}
+
+static void expiry(void **state)
+{
+	struct rules *r = rules_new();
+	const struct rule allow = {
+		.verdict = ALLOW, .level = LEVEL_USER, .kinds = 1u << RULE_READ, .until = 1000};
+	const struct rule deny = {.verdict = DENY, .level = LEVEL_USER, .kinds = 1u << RULE_READ};
+	struct rule_match m, *list;
+	const char *why;
+
+	(void)state;
+	assert_true(rules_place(r, rules_add(r, &allow), "/a/b", &why));
+	assert_true(rules_place(r, rules_add(r, &deny), "/a/**", &why));
+	assert_true(rules_decide(r, RULE_READ, "/a/b", 999, &m));
+	assert_int_equal(m.rule->verdict, ALLOW);
+	assert_true(rules_decide(r, RULE_READ, "/a/b", 1000, &m));
+	assert_int_equal(m.rule->verdict, DENY);
+	assert_int_equal(rules_explain(r, RULE_READ, "/a/b", 1000, &list), 2);
+	assert_int_equal(list[0].rule->verdict, DENY);
+	assert_string_equal(rules_why_lost(&list[0], &list[1], 1000), "it has expired");
+	free(list);
+	rules_free(r);
+}
+
+static void beneath(void **state)
+{
+	static const struct {
+		const char *path;
+		enum rule_verdict verdict;
+		bool restricted;
+	} list[] = {
+		{"/", DENY, true},	    {"/w", DENY, true},	 {"/w/keep", DENY, true},
+		{"/w/keep/x", ALLOW, true}, {"/s", ASK, true},	 {"/s/soft", ASK, true},
+		{"/s/soft/x", ALLOW, true}, {"/v", ALLOW, true}, {"/w/a", DENY, true},
+		{"/w/a/b", ALLOW, true},
+	};
+	struct rules *r = rules_new();
+	static const struct line lines[] = {
+		{LEVEL_USER, DENY, "/w/keep/x"},
+		{LEVEL_USER, ASK, "/s/soft/x"},
+		{LEVEL_USER, DENY, "/w/*/b"},
+		{LEVEL_USER, DENY, "/**/deep"}, /* wherever it goes, it is still denied */
+	};
+	uint32_t numbers[ARRAY_LEN(lines)];
+	const char *why;
+
+	(void)state;
+	assert_int_equal(rules_beneath(r, "/w"), ALLOW);
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		const struct rule rule = {.verdict = lines[i].verdict,
+					  .level = lines[i].level,
+					  .kinds = 1u << RULE_WRITE | 1u << RULE_READ};
+
+		numbers[i] = rules_add(r, &rule);
+		assert_true(rules_place(r, numbers[i], lines[i].pattern, &why));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		if (rules_beneath(r, list[i].path) != list[i].verdict)
+			fail_msg("%s: %d", list[i].path, rules_beneath(r, list[i].path));
+		assert_int_equal(rules_restrict_beneath(r, list[i].path), list[i].restricted);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		rules_remove(r, numbers[i]);
+	assert_int_equal(rules_beneath(r, "/"), ALLOW);
+	assert_false(rules_restrict_beneath(r, "/"));
+	rules_free(r);
+}
+
+/* ---- oracle ---------------------------------------------------------------------------------- */
+
+static uint64_t seed = 88172645463325252u;
+
+static unsigned rnd(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 33) % n;
+}
+
+struct parts {
+	char list[12][16];
+	unsigned n;
+};
+
+static void split(struct parts *p, const char *path)
+{
+	p->n = 0;
+	for (const char *c = path + 1; *c;) {
+		size_t len = strcspn(c, "/");
+
+		snprintf(p->list[p->n++], sizeof(p->list[0]), "%.*s", (int)len, c);
+		c += len + (c[len] == '/');
+	}
+}
+
+/* Does the pattern from i to n match exactly the path from k to m? */
+static bool naive(const struct parts *p, unsigned i, unsigned n, const struct parts *c, unsigned k,
+		  unsigned m)
+{
+	if (i == n)
+		return k == m;
+	if (str_eq(p->list[i], "**"))
+		return naive(p, i + 1, n, c, k, m) || (k < m && naive(p, i, n, c, k + 1, m));
+	return k < m && fnmatch(p->list[i], c->list[k], 0) == 0 && naive(p, i + 1, n, c, k + 1, m);
+}
+
+struct score {
+	int64_t keys[7];
+};
+
+/* The best way in which this pattern matches; false: none. */
+static bool score_of(const char *pattern, const char *path, struct score *ret)
+{
+	struct parts p, c;
+	int64_t literals = 0, min = 0;
+	bool deep = false;
+	unsigned head;
+
+	split(&p, pattern);
+	split(&c, path);
+	for (head = p.n; head && (str_eq(p.list[head - 1], "*") || str_eq(p.list[head - 1], "**"));
+	     head--) {
+		deep = deep || p.list[head - 1][1] == '*';
+		min += p.list[head - 1][1] != '*';
+	}
+	for (unsigned i = 0; i < head; i++) {
+		bool set = false;
+
+		for (const char *s = p.list[i]; *s; s++) {
+			set = set || *s == '[';
+			literals += !set && *s != '*' && *s != '?';
+			set = set && *s != ']';
+		}
+	}
+	for (unsigned k = c.n + 1; k-- > 0;) {
+		int64_t rest = c.n - k;
+
+		if (rest < min || (!deep && rest > min) || !naive(&p, 0, head, &c, 0, k))
+			continue;
+		*ret = (struct score){{k, literals, deep ? -1000 : -min, min}};
+		return true;
+	}
+	return false;
+}
+
+static void lower(char *out, size_t size, const char *s)
+{
+	size_t i = 0;
+
+	for (; *s && i + 1 < size; s++)
+		out[i++] = (char)(*s >= 'A' && *s <= 'Z' ? *s | 0x20 : *s);
+	out[i] = '\0';
+}
+
+struct candidate {
+	struct rule rule;
+	char pattern[128];
+	bool removed;
+};
+
+static bool better(const struct score *a, const struct score *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(a->keys); i++)
+		if (a->keys[i] != b->keys[i])
+			return a->keys[i] > b->keys[i];
+	return false;
+}
+
+/* As rules.h says it, without any index. */
+static const struct candidate *oracle(const struct candidate *list, size_t n, unsigned kind,
+				      const char *path, int64_t now)
+{
+	const struct candidate *best = NULL;
+	struct score top = {{0}};
+	bool final = false;
+	char low[128];
+
+	lower(low, sizeof(low), path);
+	for (size_t i = 0; i < n; i++) {
+		const struct candidate *c = &list[i];
+		bool strict = c->rule.verdict >= RULE_DENY;
+		struct score s = {{0}}, folded = {{0}};
+		char pattern[128];
+		bool hit;
+
+		if (c->removed || !(c->rule.kinds & kind) ||
+		    (c->rule.until && c->rule.until <= now))
+			continue;
+		hit = score_of(c->pattern, path, &s);
+		lower(pattern, sizeof(pattern), c->pattern);
+		if (c->rule.verdict != RULE_ALLOW && c->rule.level != LEVEL_SESSION &&
+		    score_of(pattern, low, &folded)) {
+			if (!hit || better(&folded, &s))
+				s = folded;
+			hit = true;
+		}
+		if (!hit)
+			continue;
+		s.keys[4] = c->rule.level;
+		s.keys[5] = strict ? RULE_DENY : c->rule.verdict;
+		s.keys[6] = (int64_t)c->rule.id;
+		strict = strict && c->rule.level == LEVEL_ORG;
+		if (best && (strict < final || (strict == final && !better(&s, &top))))
+			continue;
+		best = c;
+		top = s;
+		final = strict;
+	}
+	return best;
+}
+
+static void make_path(char *out, size_t size, const char *const *names, unsigned n)
+{
+	size_t len = 0;
+
+	for (unsigned i = rnd(6); i > 0; i--)
+		len += (size_t)snprintf(out + len, size - len, "/%s", names[rnd(n)]);
+	if (!len)
+		snprintf(out, size, "/");
+}
+
+static void one_set(void)
+{
+	static const char *const names[] = {"a", "b", "A", "ab", "b.x", "a.x", "B.X", "abab.x"};
+	static const char *const globs[] = {"a",     "b",     "A", "ab", "*.x", "a*",
+					    "?",     "[ab]",  "*", "**", "**",	"b.x",
+					    "[!a]*", "a*b*x", "*", "?b", "*b*", "B.X"};
+	struct candidate list[40];
+	struct rules *r = rules_new();
+	size_t n = 0, want = 1 + rnd(ARRAY_LEN(list));
+	char path[128];
+
+	while (n < want) {
+		struct candidate *c = &list[n];
+		const char *why;
+		uint32_t number;
+
+		*c = (struct candidate){.rule = {.verdict = (enum rule_verdict)rnd(4),
+						 .level = (enum rule_level)(1 + rnd(5)),
+						 .kinds = 1 + rnd(15),
+						 .until = rnd(4) ? 0 : 50 + rnd(100),
+						 .id = n + 1}};
+		make_path(c->pattern, sizeof(c->pattern), globs, ARRAY_LEN(globs));
+		number = rules_add(r, &c->rule);
+		assert_int_equal(number, n);
+		c->removed = !rules_place(r, number, c->pattern, &why);
+		n++;
+	}
+	for (int i = 0; i < 200; i++) {
+		unsigned kind = rnd(RULE_KINDS);
+		int64_t now = rnd(200);
+		const struct candidate *c;
+		struct rule_match m = {0}, *all;
+		size_t n_all;
+
+		if (i % 20 == 19) {
+			uint32_t number = rnd((unsigned)n);
+
+			if (!list[number].removed)
+				rules_remove(r, number);
+			list[number].removed = true;
+		}
+		make_path(path, sizeof(path), names, ARRAY_LEN(names));
+		c = oracle(list, n, 1u << kind, path, now);
+		rules_decide(r, (enum rule_kind)kind, path, now, &m);
+		if ((c == NULL) != (m.rule == NULL) || (c && c->rule.id != m.rule->id))
+			fail_msg("%s: '%s' decides, not '%s'", path,
+				 m.rule ? list[m.rule->id - 1].pattern : "none",
+				 c ? c->pattern : "none");
+		n_all = rules_explain(r, (enum rule_kind)kind, path, now, &all);
+		if (c)
+			assert_ptr_equal(all[0].rule, m.rule);
+		free(all);
+		(void)n_all;
+	}
+	rules_free(r);
+}
+
+static void as_the_oracle_says(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 400; i++)
+		one_set();
+}
+
+/* ---- size ------------------------------------------------------------------------------------ */
+
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Ten thousand of each sort that people write, and every sort at its worst. */
+static void ten_thousand(void **state)
+{
+	static const struct {
+		const char *before, *after, *path;
+	} list[] = {
+		{"/home/u/dir", "/**", "/home/u/dir4711/src/a/b/c/file.c"},
+		{"/home/u/src/project/file", ".c", "/home/u/src/project/file4711.c"},
+		{"/**/name", "/**", "/home/u/src/name4711/a/b/c"},
+		{"/**/*.key", "", "/home/u/src/project/x.key4711"},
+		{"/home/**/pre", "*", "/home/u/src/project/a/pre4711x"},
+		{"/home/u/*/sub", "/**", "/home/u/src/sub4711/a/b/c"},
+	};
+	const int n = 10000, rounds = 20000;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct rules *r = rules_new();
+		int64_t t = cpu_us(), built;
+		struct rule_match m;
+		const char *why;
+
+		for (int k = 0; k < n; k++) {
+			struct rule rule = {.verdict = k % 2 ? DENY : ALLOW,
+					    .level = LEVEL_USER,
+					    .kinds = 1u << RULE_READ};
+			char pattern[64];
+
+			snprintf(pattern, sizeof(pattern), "%s%d%s", list[i].before, k,
+				 list[i].after);
+			assert_true(rules_place(r, rules_add(r, &rule), pattern, &why));
+		}
+		built = cpu_us() - t;
+		t = cpu_us();
+		for (int k = 0; k < rounds; k++)
+			assert_true(rules_decide(r, RULE_READ, list[i].path, 0, &m));
+		t = cpu_us() - t;
+		print_message("# %.2f us a decision, built in %.1f ms: %sN%s\n", (double)t / rounds,
+			      (double)built / 1000, list[i].before, list[i].after);
+		assert_true(t / rounds < 100); /* sanitizers and busy machines included */
+		rules_free(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(impossible),	cmocka_unit_test(matching),
+		cmocka_unit_test(precedence),	cmocka_unit_test(expiry),
+		cmocka_unit_test(beneath),	cmocka_unit_test(as_the_oracle_says),
+		cmocka_unit_test(ten_thousand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
