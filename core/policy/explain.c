@@ -62,7 +62,9 @@ static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind, 
 		bool over = list[i].rule->until && list[i].rule->until <= now;
 
 		add_rule(f, r, list[i].rule,
-			 i || over ? rules_why_lost(&list[0], &list[i], now) : first_lost);
+			 over ? "it has expired"
+			 : i  ? rules_why_lost(&list[0], &list[i], now)
+			      : first_lost);
 	}
 	free(list);
 }

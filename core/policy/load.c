@@ -14,6 +14,8 @@ struct loader {
 	const struct rules_scope *scope;
 	rules_on_error on_error;
 	void *data;
+	struct links *links;
+	bool changed; /* the project's file was trusted with another content */
 	size_t errors;
 };
 
@@ -213,11 +215,9 @@ static size_t section_end(const struct config_rule *list, size_t n, size_t at)
 }
 
 /* What the whole section says about each of its rules. */
-static bool section_frame(struct loader *l, const struct config_rule *list, size_t from, size_t to,
+static void section_frame(struct loader *l, const struct config_rule *list, size_t from, size_t to,
 			  struct rule *ret)
 {
-	size_t before = l->errors;
-
 	*ret = (struct rule){.name = list[from].name,
 			     .file = list[from].file,
 			     .level = level_of(list[from].level)};
@@ -234,7 +234,6 @@ static bool section_frame(struct loader *l, const struct config_rule *list, size
 			complain(l, c, "'%s' is no date: say 2026-12-31 or 2026-12-31 18:00",
 				 c->value);
 	}
-	return l->errors == before;
 }
 
 struct placing {
@@ -247,6 +246,55 @@ static bool place_one(void *data, const char *pattern, const char **why)
 	const struct placing *p = data;
 
 	return rules_place(p->rules, p->number, pattern, why);
+}
+
+/* The part of a pattern behind its leading directory: the same number of slashes on. */
+static const char *tail_of(const char *pattern, const char *base)
+{
+	for (const char *b = base; b[1] && *b; b++)
+		if (*b == '/')
+			pattern += 1 + strcspn(pattern + 1, "/");
+	return pattern;
+}
+
+/*
+ * Where links lead, the rule is about that too. Not what allows, by way of a link in a working
+ * folder: the agent may have made it.
+ */
+static bool place_behind_links(struct loader *l, struct rules *r, uint32_t number,
+			       const char *pattern, const char **why)
+{
+	AUTO_PATTERN struct pattern p = PATTERN_INIT;
+	AUTO_FREE char *base = NULL;
+	AUTO_FREE char *real = NULL;
+	AUTO_FREE char *whole = NULL;
+	bool inside = false;
+
+	if (!pattern_parse(&p, pattern, why))
+		return false;
+	base = pattern_base(&p);
+	if (!links_on(l->links, base))
+		return true;
+	*why = "a loop of links";
+	if (links_follow(base, l->scope->folders, &real, &inside) < 0)
+		return false;
+	if (str_eq(real, base) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
+		return true;
+	whole = behind(real, tail_of(pattern, base));
+	return rules_place(r, number, whole, why);
+}
+
+static bool follow_links(struct loader *l, struct rules *r, uint32_t number, const char **why)
+{
+	const char *const *patterns;
+	size_t n = rules_patterns(r, number, &patterns);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!place_behind_links(l, r, number, patterns[i], why))
+			return false;
+		rules_patterns(r, number, &patterns); /* there may be one more */
+	}
+	return true;
 }
 
 static void load_rule(struct loader *l, struct rules *r, const struct config_rule *c,
@@ -269,12 +317,13 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	if (c->untrusted && rule.verdict == RULE_ALLOW) {
 		complain(l, c,
 			 "'allow = %s': a file in the working folder may not allow anything until "
-			 "you trust it: read it, then say cordon policy trust",
-			 c->value);
+			 "you trust it%s: read it, then say cordon policy trust",
+			 c->value, l->changed ? ", and it has changed since you did" : "");
 		return;
 	}
 	to.number = rules_add(r, &rule);
-	if (!expand(l->scope, rule.pattern, place_one, &to, &why)) {
+	if (!expand(l->scope, rule.pattern, place_one, &to, &why) ||
+	    !follow_links(l, r, to.number, &why)) {
 		complain(l, c, "impossible pattern '%s': %s", rule.pattern, why);
 		rules_remove(r, to.number);
 	}
@@ -283,7 +332,11 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 bool rules_load(struct rules *trusted, struct rules *untrusted, const struct config *c,
 		const struct rules_scope *scope, rules_on_error on_error, void *data)
 {
-	struct loader l = {scope, on_error, data, 0};
+	struct loader l = {.scope = scope,
+			   .on_error = on_error,
+			   .data = data,
+			   .links = links_new(),
+			   .changed = config_project(c) == TRUST_CHANGED};
 	const struct config_rule *list;
 	size_t n = config_rules(c, &list);
 
@@ -296,11 +349,11 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			complain(&l, &list[i], "too many rules: at most %d", RULES_MAX);
 			break;
 		}
-		if (!section_frame(&l, list, i, end, &frame))
-			continue;
+		section_frame(&l, list, i, end, &frame);
 		for (size_t k = i; k < end; k++)
 			load_rule(&l, to, &list[k], &frame);
 	}
+	links_free(l.links);
 	return l.errors == 0;
 }
 
@@ -367,7 +420,7 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 bool rules_test(struct rules *r, const struct config *c, const struct rules_scope *scope,
 		rules_on_error on_error, void *data)
 {
-	struct loader l = {scope, on_error, data, 0};
+	struct loader l = {.scope = scope, .on_error = on_error, .data = data};
 	struct target t = {.path = BUF_INIT, .pattern = PATTERN_INIT};
 	const struct config_rule *list;
 	size_t n = config_rules(c, &list);

@@ -57,6 +57,18 @@ void places_find_usual(struct places *ret, const struct policy_spec *spec, const
 /* Number of components. */
 unsigned places_depth(const char *path);
 
+/* ---- links.c --------------------------------------------------------------------------------- */
+
+struct links;
+struct links *links_new(void) MUST_USE;
+void links_free(struct links *l); /* NULL is a no-op */
+/* Is this place, or anything above it, a symbolic link? */
+bool links_on(struct links *l, const char *path);
+/* Where it leads, as far as it exists, and the rest as text (heap); -ELOOP. *ret_inside: a link on
+ * the way lies in a working folder, where the agent may have made it. */
+int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
+	MUST_USE;
+
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
 struct guarded {

@@ -14,6 +14,7 @@ const struct command commands[] = {
 	{"pending", "what sessions are waiting for an answer to", cmd_pending},
 	{"approve", "let a waiting request go on", cmd_approve},
 	{"deny", "refuse a waiting request", cmd_deny},
+	{"policy", "the rules in effect; trust in a project's file; is a file right", cmd_policy},
 	{"why", "which rule decides about a path", cmd_why},
 	{"doctor", "what this machine can enforce", cmd_doctor},
 	{0},

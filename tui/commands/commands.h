@@ -28,5 +28,6 @@ int cmd_audit(int argc, char **argv, struct err *err);
 int cmd_pending(int argc, char **argv, struct err *err);
 int cmd_approve(int argc, char **argv, struct err *err);
 int cmd_deny(int argc, char **argv, struct err *err);
+int cmd_policy(int argc, char **argv, struct err *err);
 int cmd_why(int argc, char **argv, struct err *err);
 int cmd_doctor(int argc, char **argv, struct err *err);

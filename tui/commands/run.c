@@ -290,6 +290,16 @@ static void say_what(const struct run *run)
 		fprintf(stderr, "cordon: hidden %s\n", run->hidden.list[i]);
 }
 
+/* Nothing of it is loosened; but the human believes that it counts. */
+static void say_changed(const struct run *run)
+{
+	if (config_project(run->config) == TRUST_CHANGED)
+		fprintf(stderr,
+			"cordon: %s/.cordon.conf has changed since you trusted it: it can only "
+			"make things stricter: read it, then say cordon policy trust\n",
+			run->cwd);
+}
+
 static void list_overlays(const struct run *run)
 {
 	for (size_t i = 0; i < run->overlays.n; i++)
@@ -312,6 +322,8 @@ int cmd_run(int argc, char **argv, struct err *err)
 		r = prepare(&run, err);
 	if (r == 0 && run.opt.verbose)
 		say_what(&run);
+	if (r == 0)
+		say_changed(&run);
 	if (r == 0 && run.opt.headless)
 		r = headless_run(&run.spec, err);
 	else if (r == 0)
@@ -330,6 +342,8 @@ int cmd_run(int argc, char **argv, struct err *err)
 				err);
 	if (r >= 0)
 		list_overlays(&run);
+	if (r >= 0 && !run.opt.headless) /* the console has covered it */
+		say_changed(&run);
 	run_done(&run);
 	return r < 0 ? CMD_FAILED : r;
 }

@@ -6,11 +6,9 @@
 
 #include "core/base/json.h"
 #include "core/base/path.h"
-#include "core/config/config.h"
-#include "core/policy/policy.h"
 #include "core/policy/rules.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/standing.h"
 
 struct why_options {
 	bool json;
@@ -162,53 +160,27 @@ static int kind_of(const char *word)
 	return -1;
 }
 
-static int why(const struct here *at, const struct config *config, const char *kind,
-	       const char *target, bool json, struct err *err)
+static int why(const struct here *at, const struct strings *args, bool json, struct err *err)
 {
-	const char *const folders[] = {at->folder, NULL};
-	const struct policy_spec about = {
-		.config = config,
-		.home = at->home,
-		.folders = folders,
-		.path = getenv("PATH"),
-		.dynamic = str_eq(config_str(config, "sandbox.mode"), "dynamic"),
-	};
-	AUTO_FREE char *path =
-		str_eq(kind, "connect") ? xstrdup(target) : resolve(target, at->home);
+	AUTO_STANDING struct standing s = {0};
 	AUTO_FREE struct policy_finding *list = NULL;
+	AUTO_FREE char *path = NULL;
+	const char *kind = args->list[0];
 	struct policy_finding one = {0};
-	struct policy *policy = NULL;
 	size_t n = 1;
-	int r = policy_new(&policy, &about, err);
-
-	if (r < 0)
-		return r;
-	if (!special(config, kind, path, at->folder, &one))
-		n = policy_explain(policy, (enum rule_kind)kind_of(kind), path, &list);
-	(json ? print_json : print_plain)(kind, path, list ? list : &one, n);
-	policy_free(policy);
-	return 0;
-}
-
-static int load_and_say(const struct here *at, const struct strings *args, bool json,
-			struct err *err)
-{
-	const struct config_spec spec = {.home = at->home,
-					 .config_home = getenv("XDG_CONFIG_HOME"),
-					 .folder = at->folder,
-					 .state_dir = at->state_dir};
-	struct config *config = NULL;
 	int r;
 
-	if (kind_of(args->list[0]) < 0 && !str_eq(args->list[0], "connect"))
+	if (kind_of(kind) < 0 && !str_eq(kind, "connect"))
 		return err_say(err, -EINVAL,
-			       "why '%s': not one of read, write, exec, unix, connect",
-			       args->list[0]);
-	r = config_load(&config, &spec, err);
-	if (r == 0)
-		r = why(at, config, args->list[0], args->list[1], json, err);
-	config_free(config);
-	return r;
+			       "why '%s': not one of read, write, exec, unix, connect", kind);
+	r = standing_load(&s, at, err);
+	if (r < 0)
+		return r;
+	path = str_eq(kind, "connect") ? xstrdup(args->list[1]) : resolve(args->list[1], at->home);
+	if (!special(s.config, kind, path, at->folder, &one))
+		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
+	(json ? print_json : print_plain)(kind, path, list ? list : &one, n);
+	return 0;
 }
 
 int cmd_why(int argc, char **argv, struct err *err)
@@ -226,7 +198,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)
-		r = load_and_say(&p, &args, o.json, err);
+		r = why(&p, &args, o.json, err);
 	strings_done(&args);
 	if (r < 0)
 		return CMD_FAILED;

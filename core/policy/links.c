@@ -1,0 +1,201 @@
+/* links - where the leading directory of a pattern really is, when links are on the way. */
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "core/base/buf.h"
+#include "core/base/path.h"
+#include "core/policy/policy_priv.h"
+
+/*
+ * Rules are about objects, and are asked with resolved paths: a rule about ~/notes, which is a link
+ * to /data/notes, has to be about the latter. Nearly no pattern has a link in it, and there may be
+ * ten thousand of them: what is known of a directory is kept, and of one that is asked about often
+ * all links are read at once.
+ */
+#define LIST_AFTER 16
+#define LINKS_MAX  40 /* as the kernel */
+
+enum place {
+	PLACE_PLAIN,
+	PLACE_LINK, /* it, or something above it */
+	PLACE_MISSING,
+};
+
+struct dir {
+	char *path;
+	enum place place;
+	unsigned asked;
+	bool listed;
+	struct places links; /* names, once listed */
+	UT_hash_handle hh;
+};
+
+struct links {
+	struct dir *dirs;
+	struct dir *last; /* most patterns follow one of the same directory */
+};
+
+struct links *links_new(void)
+{
+	return xcalloc(1, sizeof(struct links));
+}
+
+void links_free(struct links *l)
+{
+	struct dir *d, *next;
+
+	if (!l)
+		return;
+	HASH_ITER (hh, l->dirs, d, next) {
+		HASH_DEL(l->dirs, d);
+		places_done(&d->links);
+		free(d->path);
+		free(d);
+	}
+	free(l);
+}
+
+/* ---- is there a link? ------------------------------------------------------------------------ */
+
+static void list_links(struct dir *d)
+{
+	AUTO_DIR DIR *dir = opendir(d->path);
+	struct dirent *e;
+
+	if (!dir)
+		return;
+	while ((e = readdir(dir)))
+		if (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN)
+			places_add(&d->links, xstrdup(e->d_name));
+	d->listed = true;
+}
+
+static enum place look(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? PLACE_MISSING : PLACE_PLAIN;
+	return S_ISLNK(st.st_mode) ? PLACE_LINK : PLACE_PLAIN;
+}
+
+static enum place look_in(struct dir *d, const char *path, const char *name)
+{
+	if (d->place != PLACE_PLAIN)
+		return d->place;
+	if (++d->asked == LIST_AFTER)
+		list_links(d);
+	if (!d->listed)
+		return look(path);
+	for (size_t i = 0; i < d->links.n; i++)
+		if (str_eq(d->links.list[i], name))
+			return look(path);
+	return PLACE_PLAIN; /* or not there, which is the same: it is no link */
+}
+
+/* Recursion: a pattern has at most PATTERN_PARTS components. */
+static struct dir *dir_of(struct links *l, const char *path)
+{
+	size_t len = strlen(path);
+	struct dir *d;
+
+	if (l->last && str_eq(l->last->path, path))
+		return l->last;
+	HASH_FIND(hh, l->dirs, path, len, d);
+	if (!d) {
+		enum place place = PLACE_PLAIN;
+
+		if (len > 1) {
+			AUTO_FREE char *parent = answer_dir(path);
+
+			place = look_in(dir_of(l, parent), path, path_base(path));
+		}
+		d = xcalloc(1, sizeof(*d));
+		d->path = xstrdup(path);
+		d->place = place;
+		HASH_ADD_KEYPTR(hh, l->dirs, d->path, len, d);
+	}
+	l->last = d;
+	return d;
+}
+
+bool links_on(struct links *l, const char *path)
+{
+	AUTO_FREE char *parent = answer_dir(path);
+
+	return path[1] && look_in(dir_of(l, parent), path, path_base(path)) == PLACE_LINK;
+}
+
+/* ---- following ------------------------------------------------------------------------------- */
+
+static bool among(const char *const *list, const char *path)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list))
+			return true;
+	return false;
+}
+
+/* What the link at `at` leads to, with what follows it, from / on. Heap; NULL: no link. */
+static char *target_of(const char *at, const char *rest)
+{
+	AUTO_FREE char *dir = answer_dir(at);
+	AUTO_FREE char *joined = NULL;
+	AUTO_FREE char *whole = NULL;
+	char target[PATH_MAX];
+	ssize_t n = readlink(at, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return NULL;
+	target[n] = '\0';
+	joined = path_join(dir, target);
+	whole = xasprintf("%s%s", joined, rest);
+	return take_ptr(&whole);
+}
+
+int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
+{
+	AUTO_FREE char *left = xstrdup(path);
+	AUTO_BUF struct buf done = BUF_INIT;
+	const char *c = left;
+	int followed = 0;
+
+	*ret_inside = false;
+	while (*c) {
+		size_t n = strcspn(c + 1, "/");
+		char *next;
+
+		if (n == 0 || (n == 1 && c[1] == '.')) {
+			c += 1 + n;
+			continue;
+		}
+		if (n == 2 && c[1] == '.' && c[2] == '.') {
+			AUTO_FREE char *up = answer_dir(done.len ? done.data : "/");
+
+			buf_clear(&done);
+			buf_str(&done, str_eq(up, "/") ? "" : up);
+			c += 1 + n;
+			continue;
+		}
+		buf_add(&done, c, 1 + n);
+		c += 1 + n;
+		next = target_of(done.data, c);
+		if (!next)
+			continue;
+		*ret_inside = *ret_inside || among(folders, done.data);
+		free(left);
+		left = next;
+		c = left;
+		buf_clear(&done);
+		if (++followed > LINKS_MAX)
+			return -ELOOP;
+	}
+	*ret = xstrdup(done.len ? done.data : "/");
+	return 0;
+}

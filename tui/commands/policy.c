@@ -1,0 +1,335 @@
+/* policy - `cordon policy`: which rules there are, whose project file counts, is a file right. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/json.h"
+#include "core/base/path.h"
+#include "core/policy/rules.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/standing.h"
+
+struct policy_options {
+	bool json;
+};
+
+static const struct flag flags[] = {
+	{"--json", NULL, offsetof(struct policy_options, json),
+	 "list: one JSON object a line: level, verdict, kinds, pattern, name, origin, until, "
+	 "expired, reason, untrusted"},
+};
+
+static const struct usage usage = {
+	"policy list [--json] | trust [FOLDER] | forget [FOLDER] | check FILE",
+	"list    the rules in effect here, nearest level first; cordon why TARGET says which of "
+	"them\n"
+	"        decides, and cordon's own protection, which is not listed\n"
+	"trust   let the .cordon.conf of a folder, with the content it has now, loosen things too\n"
+	"forget  take that back\n"
+	"check   is a settings file right: syntax, patterns, and its match and not-match lines,\n"
+	"        which are tried against its own rules alone",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+/* ---- list ------------------------------------------------------------------------------------ */
+
+static void format_kinds(struct buf *b, unsigned kinds, const char *quote)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < RULE_KINDS; i++) {
+		if (!(kinds >> i & 1))
+			continue;
+		buf_fmt(b, "%s%s%s%s", sep, quote, rule_kind_words[i], quote);
+		sep = ",";
+	}
+}
+
+static void format_time(char *out, size_t size, int64_t t)
+{
+	time_t when = (time_t)t;
+	struct tm tm;
+
+	localtime_r(&when, &tm);
+	strftime(out, size, "%Y-%m-%d %H:%M", &tm);
+}
+
+static void field(struct buf *b, const char *name, const char *value)
+{
+	buf_fmt(b, ",\"%s\":", name);
+	json_quote(b, value, strlen(value));
+}
+
+static void list_json(const struct rule *rule, bool expired, bool untrusted)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	AUTO_BUF struct buf origin = BUF_INIT;
+
+	buf_fmt(&origin, rule->line ? "%s:%d" : "%s", rule->file, rule->line);
+	buf_fmt(&b, "{\"level\":\"%s\",\"verdict\":\"%s\",\"kinds\":[",
+		rule_level_words[rule->level], rule_verdict_words[rule->verdict]);
+	format_kinds(&b, rule->kinds, "\"");
+	buf_ch(&b, ']');
+	field(&b, "pattern", rule->pattern);
+	field(&b, "name", rule->name);
+	field(&b, "origin", origin.data);
+	if (rule->until)
+		buf_fmt(&b, ",\"until\":%lld", (long long)rule->until);
+	if (rule->reason)
+		field(&b, "reason", rule->reason);
+	printf("%s,\"expired\":%s,\"untrusted\":%s}\n", b.data, expired ? "true" : "false",
+	       untrusted ? "true" : "false");
+}
+
+static enum style style_of(enum rule_verdict v)
+{
+	return v == RULE_ALLOW ? STYLE_GREEN : v == RULE_ASK ? STYLE_YELLOW : STYLE_RED;
+}
+
+static void list_row(const struct rule *rule, bool expired, bool untrusted)
+{
+	AUTO_BUF struct buf kinds = BUF_INIT;
+	char until[32];
+
+	format_kinds(&kinds, rule->kinds, "");
+	printf("%s%-8s%s%s%-6s%s%-11s ", style_on(expired ? STYLE_DIM : STYLE_NONE),
+	       rule_level_words[rule->level], expired ? "" : style_off(),
+	       style_on(expired ? STYLE_NONE : style_of(rule->verdict)),
+	       rule_verdict_words[rule->verdict], expired ? "" : style_off(), kinds.data);
+	show_text(rule->pattern, strlen(rule->pattern));
+	printf("  (");
+	show_text(rule->name, strlen(rule->name));
+	printf(", ");
+	show_text(rule->file, strlen(rule->file));
+	printf(rule->line ? ":%d" : "", rule->line);
+	if (rule->until) {
+		format_time(until, sizeof(until), rule->until);
+		printf("; %s %s", expired ? "expired" : "until", until);
+	}
+	printf("%s)%s\n", untrusted ? "; not trusted" : "", style_off());
+}
+
+static size_t list_level(const struct rules *r, enum rule_level level, bool untrusted, bool json)
+{
+	int64_t now = (int64_t)time(NULL);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < rules_count(r); i++) {
+		const struct rule *rule = rules_at(r, i);
+		bool expired;
+
+		if (!rule || !rule->name || rule->level != level)
+			continue;
+		expired = rule->until && rule->until <= now;
+		(json ? list_json : list_row)(rule, expired, untrusted);
+		n++;
+	}
+	return n;
+}
+
+static const char *trust_words(enum config_trust t)
+{
+	switch (t) {
+	case TRUST_NO_FILE:
+		break;
+	case TRUST_UNKNOWN:
+		return "not trusted: it can only make things stricter (cordon policy trust)";
+	case TRUST_CHANGED:
+		return "changed since you trusted it: it can only make things stricter until you "
+		       "read it and say cordon policy trust again";
+	case TRUST_GIVEN:
+		return "trusted as it is";
+	}
+	return NULL;
+}
+
+static int list_rules(const struct here *at, bool json, struct err *err)
+{
+	AUTO_STANDING struct standing s = {0};
+	const struct rules *trusted, *untrusted;
+	const char *words;
+	size_t n = 0;
+	int r = standing_load(&s, at, err);
+
+	if (r < 0)
+		return r;
+	policy_rules(s.policy, &trusted, &untrusted);
+	for (int level = LEVEL_SESSION; level > LEVEL_BUILTIN; level--) {
+		n += list_level(trusted, (enum rule_level)level, false, json);
+		n += list_level(untrusted, (enum rule_level)level, true, json);
+	}
+	if (json)
+		return 0;
+	if (!n)
+		printf("no rules: only cordon's own protection is in effect\n");
+	words = trust_words(config_project(s.config));
+	if (words)
+		printf(".cordon.conf: %s\n", words);
+	return 0;
+}
+
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+static int take_folder(struct here *at, const char *given, struct err *err)
+{
+	char *real = given ? realpath(given, NULL) : NULL;
+
+	if (given && !real)
+		return err_set(err, -errno, "folder '%s'", given);
+	if (real) {
+		free(at->folder);
+		at->folder = real;
+	}
+	return 0;
+}
+
+static void show_content(const char *text)
+{
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		printf("  ");
+		show_text(line, n);
+		putchar('\n');
+		line += n + (line[n] == '\n');
+	}
+}
+
+/* What is trusted is shown, so that it can be taken back if it is not what was read before. */
+static int trust(const struct here *at, struct err *err)
+{
+	AUTO_STANDING struct standing s = {0};
+	AUTO_FREE char *text = NULL;
+	int r = config_trust_give(at->state_dir, at->folder, &text, err), taken;
+
+	if (r < 0)
+		return r;
+	r = standing_load(&s, at, err);
+	if (r == 0 && config_project(s.config) != TRUST_GIVEN)
+		r = err_say(err, -EAGAIN, "%s/.cordon.conf: it has just changed: read it again",
+			    at->folder);
+	if (r < 0) {
+		taken = config_trust_take(at->state_dir, at->folder, NULL);
+		return taken < 0 ? taken : r;
+	}
+	printf("trusted: ");
+	show_text(at->folder, strlen(at->folder));
+	printf("/.cordon.conf, with this content only:\n");
+	show_content(text);
+	return 0;
+}
+
+static int forget(const struct here *at, struct err *err)
+{
+	int r = config_trust_take(at->state_dir, at->folder, err);
+
+	if (r < 0)
+		return r;
+	printf("%s: ", r ? "no longer trusted" : "was not trusted");
+	show_text(at->folder, strlen(at->folder));
+	printf("/.cordon.conf\n");
+	return 0;
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static void print_error(void *data, const char *file, int line, const char *words)
+{
+	bool *failed = data;
+
+	*failed = true;
+	show_text(file, strlen(file));
+	if (line)
+		printf(":%d", line);
+	printf(": ");
+	show_text(words, strlen(words));
+	putchar('\n');
+}
+
+/* Nobody else's settings: what a file says must be right by itself. */
+static int check(const struct here *at, const char *file, struct err *err)
+{
+	const struct config_spec spec = {.home = at->home,
+					 .config_home = "/dev/null",
+					 .org_file = "/dev/null/none",
+					 .file = file};
+	const char *const folders[] = {at->folder, NULL};
+	const struct rules_scope scope = {at->home, folders};
+	struct rules *rules = rules_new(), *none = rules_new();
+	const struct config_rule *lines;
+	struct config *config = NULL;
+	bool failed = false;
+	size_t n;
+	int r = config_load(&config, &spec, err);
+
+	if (r == 0) {
+		rules_load(rules, none, config, &scope, print_error, &failed);
+		rules_test(rules, config, &scope, print_error, &failed);
+		r = failed ? err_say(err, -EBADMSG, "%s: is not right: correct the lines above",
+				     file)
+			   : 0;
+	}
+	if (r == 0) {
+		size_t tests = 0;
+
+		n = config_rules(config, &lines);
+		for (size_t i = 0; i < n; i++)
+			tests += str_ends(lines[i].key, "match");
+		printf("%zu rules, %zu tests: all is right\n", rules_count(rules), tests);
+	}
+	rules_free(rules);
+	rules_free(none);
+	config_free(config);
+	return r;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int check_words(const struct strings *w, struct err *err)
+{
+	const char *verb = w->n ? w->list[0] : "";
+	size_t least = 1 + str_eq(verb, "check"), most = 1 + !str_eq(verb, "list");
+
+	if ((str_eq(verb, "list") || str_eq(verb, "check") || str_eq(verb, "trust") ||
+	     str_eq(verb, "forget")) &&
+	    w->n >= least && w->n <= most)
+		return 0;
+	return err_say(err, -EINVAL, "policy: usage: cordon %s", usage.synopsis);
+}
+
+static int run(struct here *at, const struct strings *w, bool json, struct err *err)
+{
+	const char *verb = w->list[0], *what = w->n > 1 ? w->list[1] : NULL;
+	int r;
+
+	if (str_eq(verb, "list"))
+		return list_rules(at, json, err);
+	if (str_eq(verb, "check"))
+		return check(at, what, err);
+	r = take_folder(at, what, err);
+	if (r < 0)
+		return r;
+	return str_eq(verb, "trust") ? trust(at, err) : forget(at, err);
+}
+
+int cmd_policy(int argc, char **argv, struct err *err)
+{
+	AUTO_HERE struct here at = {0};
+	struct policy_options o = {0};
+	struct strings words = {0};
+	int r = reading_parse(&usage, argc, argv, &o, &words, err);
+
+	if (r == 0)
+		r = check_words(&words, err);
+	if (r == 0)
+		r = here_find(&at, err);
+	if (r) {
+		strings_done(&words);
+		return r < 0 ? CMD_FAILED : 0;
+	}
+	r = run(&at, &words, o.json, err);
+	strings_done(&words);
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}
