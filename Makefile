@@ -113,13 +113,13 @@ $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
-# The shipped themes and keymaps are part of the program.
-LOOKS := $(wildcard themes/*.theme keymaps/*.keys)
-$(O)/gen/builtin_files.c: $(LOOKS) Makefile
+# The shipped themes, keymaps and profiles are part of the program.
+SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile)
+$(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && { echo '#include "tui/look/builtin.h"'; \
+	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
 	echo 'const struct builtin_file builtin_files[] = {'; \
-	for f in $(LOOKS); do printf '{"%s",\n' "$${f##*/}"; \
+	for f in $(SHIPPED); do printf '{"%s",\n' "$${f##*/}"; \
 	sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/.*/"&\\n"/' "$$f"; echo '},'; done; \
 	echo '{0, 0}};'; } >$@
 $(O)/gen/builtin_files.o: $(O)/gen/builtin_files.c
@@ -324,13 +324,14 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 APPARMOR := $(DESTDIR)/etc/apparmor.d
 
 .PHONY: install uninstall
-install: ## install below PREFIX (DESTDIR for packages), with man page, themes and keymaps
+install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
 	$(Q)$(MAKE) --no-print-directory DEPS=no all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
-	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps
+	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
 	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
+	install -m 644 core/config/profiles/*.profile $(SHARE)/cordon/profiles
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \

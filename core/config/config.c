@@ -24,6 +24,7 @@ struct config {
 	size_t n_rules, rules_cap;
 	struct arena strings; /* of rules */
 	enum config_trust trust;
+	char *profile; /* its name, or NULL */
 	char *home;
 	char *folder; /* NULL without one */
 };
@@ -366,8 +367,10 @@ static int read_levels(struct config *c, const struct config_spec *spec, struct 
 	AUTO_FREE char *user = path_join(dir, "config");
 	AUTO_FREE char *own = NULL;
 	AUTO_FREE char *project = NULL;
-	int r;
+	int r = profile_read(c, spec, dir, &c->profile, err);
 
+	if (r < 0)
+		return r;
 	r = config_read_file(c, CONFIG_ORG, spec->org_file ? spec->org_file : "/etc/cordon/config",
 			     spec, err);
 	if (r == 0)
@@ -429,6 +432,7 @@ void config_free(struct config *c)
 	free(c->settings);
 	free(c->rules);
 	arena_done(&c->strings);
+	free(c->profile);
 	free(c->home);
 	free(c->folder);
 	free(c);
@@ -482,6 +486,11 @@ size_t config_rules(const struct config *c, const struct config_rule **ret)
 {
 	*ret = c->rules;
 	return c->n_rules;
+}
+
+const char *config_profile(const struct config *c)
+{
+	return c->profile;
 }
 
 enum config_trust config_project(const struct config *c)

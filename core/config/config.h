@@ -5,7 +5,8 @@
 #include "core/base/err.h"
 
 /*
- * Levels, weakest first: built in, org (/etc/cordon/config), user ($XDG_CONFIG_HOME/cordon/config),
+ * Levels, weakest first: built in, the profile of the command (core/config/profiles, or the human's
+ * own of that name in $XDG_CONFIG_HOME/cordon/profiles), org (/etc/cordon/config), user ($XDG_CONFIG_HOME/cordon/config),
  * project ($XDG_CONFIG_HOME/cordon/projects/<label of the folder>, the user's own; and
  * <folder>/.cordon.conf: read from memory without includes, only keys that tighten until the human
  * trusts that very content), --config FILE, --set section.key=value.
@@ -18,6 +19,7 @@ struct config;
 
 enum config_level {
 	CONFIG_BUILTIN,
+	CONFIG_PROFILE,
 	CONFIG_ORG,
 	CONFIG_USER,
 	CONFIG_PROJECT,
@@ -61,6 +63,8 @@ struct config_spec {
 	const char *const *settings; /* --set, NULL-terminated, or NULL */
 	const char *org_file;	     /* NULL for /etc/cordon/config */
 	const char *state_dir;	     /* $XDG_STATE_HOME/cordon: trust; NULL: nothing is trusted */
+	const char *profile;	     /* --profile; "none": none; NULL: by the command */
+	const char *command;	     /* what is run, as it was given; NULL: nothing, and no profile */
 };
 
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
@@ -90,6 +94,9 @@ struct config_rule {
 };
 /* All levels, weakest first, each in the order of its file. Borrowed. */
 size_t config_rules(const struct config *c, const struct config_rule **ret);
+
+/* The name of the profile that was taken; NULL: none. */
+const char *config_profile(const struct config *c);
 
 /* The `.cordon.conf` of a folder. */
 enum config_trust {

@@ -52,6 +52,20 @@ int config_read_plain(const char *text, config_on_setting on, void *data) MUST_U
 int config_read_git(const char *text, size_t len, const char *name, config_on_setting on,
 		    void *data, struct err *err) MUST_USE;
 
+/* Each setting of a text; name is for messages. */
+int config_read_text(const char *text, size_t len, const char *name, config_on_setting on,
+		     void *data, struct err *err) MUST_USE;
+/* The text of a file of the human's own; -ENOENT: there is none, and no words. */
+int config_own_text(const char *path, const struct config_spec *spec, char **ret, size_t *ret_len,
+		    struct err *err) MUST_USE;
+
+/* ---- profile.c ------------------------------------------------------------------------------ */
+
+/* Read the profile that the spec asks for, or that knows its command; *ret: its name, heap, or NULL.
+ */
+int profile_read(struct config *c, const struct config_spec *spec, const char *dir, char **ret,
+		 struct err *err) MUST_USE;
+
 /* ---- trust.c -------------------------------------------------------------------------------- */
 
 /* What the human has said of a folder's `.cordon.conf` with this content. */

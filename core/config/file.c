@@ -163,6 +163,12 @@ int config_project_text(const char *path, char **ret, size_t *ret_len, struct er
 	return read_text(path, CONFIG_PROJECT, NULL, ret, ret_len, err);
 }
 
+int config_own_text(const char *path, const struct config_spec *spec, char **ret, size_t *ret_len,
+		    struct err *err)
+{
+	return read_text(path, CONFIG_USER, spec, ret, ret_len, err);
+}
+
 static int check_text(const char *path, const char *text, size_t len, struct err *err)
 {
 	int line;
@@ -261,15 +267,20 @@ static int on_setting(void *data, const char *key, const char *value, int line)
 	return config_set(t->c, &t->src, key, value, t->err);
 }
 
-static int take_text(struct target *to, const char *text, size_t len)
+int config_read_text(const char *text, size_t len, const char *name, config_on_setting on,
+		     void *data, struct err *err)
 {
-	int r = check_text(to->src.file, text, len, to->err);
+	int r = check_text(name, text, len, err);
 
 	if (r < 0)
 		return r;
-	r = config_read_plain(text, on_setting, to);
-	return r == -ENOTSUP ? config_read_git(text, len, to->src.file, on_setting, to, to->err)
-			     : r;
+	r = config_read_plain(text, on, data);
+	return r == -ENOTSUP ? config_read_git(text, len, name, on, data, err) : r;
+}
+
+static int take_text(struct target *to, const char *text, size_t len)
+{
+	return config_read_text(text, len, to->src.file, on_setting, to, to->err);
 }
 
 int config_read_file(struct config *c, enum config_level level, const char *path,

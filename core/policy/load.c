@@ -190,6 +190,8 @@ static enum rule_level level_of(enum config_level level)
 	switch (level) {
 	case CONFIG_BUILTIN:
 		return LEVEL_BUILTIN;
+	case CONFIG_PROFILE:
+		return LEVEL_PROFILE;
 	case CONFIG_ORG:
 		return LEVEL_ORG;
 	case CONFIG_USER:

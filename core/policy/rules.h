@@ -16,6 +16,7 @@ enum rule_verdict { /* looser first */
 
 enum rule_level { /* farther first */
 	LEVEL_BUILTIN,
+	LEVEL_PROFILE,
 	LEVEL_ORG,
 	LEVEL_USER,
 	LEVEL_PROJECT,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/look/builtin.h"
+#include "core/base/builtin.h"
 #include "tui/look/ini.h"
 #include "tui/look/keymap.h"
 #include "tui/look/theme.h"

@@ -13,7 +13,7 @@ void strings_add(struct strings *s, const char *v);
 void strings_done(struct strings *s);
 
 struct run_options {
-	const char *backend, *mode, *steps, *config;
+	const char *backend, *mode, *steps, *config, *profile;
 	const char *theme, *keymap;
 	struct strings rw, ro, overlay, hide, set;
 	bool headless, allow_network, no_network, no_debug, exit_at_end, verbose, help;

@@ -239,6 +239,8 @@ static int load(struct run *run, struct err *err)
 						 .folder = run->cwd,
 						 .file = run->opt.config,
 						 .state_dir = run->state_dir,
+						 .profile = run->opt.profile,
+						 .command = run->opt.argv[0],
 						 .settings = run->opt.set.list},
 			   err);
 }

@@ -12,7 +12,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "tui/look/builtin.h"
+#include "core/base/builtin.h"
 #include "tui/look/ini.h"
 
 static const char *extension(const char *kind)

@@ -1,11 +1,11 @@
-/* builtin - the shipped themes and keymaps, compiled in from themes and keymaps. */
+/* builtin - the shipped themes, keymaps and profiles: the files, compiled in. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stddef.h>
 
 struct builtin_file {
-	const char *name; /* "dark.theme" */
+	const char *name; /* "dark.theme", "claude.profile" */
 	const char *text;
 };
 

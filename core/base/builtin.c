@@ -1,6 +1,6 @@
-/* builtin - the shipped themes and keymaps, compiled in from themes and keymaps. */
+/* builtin - the shipped themes, keymaps and profiles: the files, compiled in. */
 /* SPDX-License-Identifier: MIT */
-#include "tui/look/builtin.h"
+#include "core/base/builtin.h"
 
 #include "core/base/util.h"
 

@@ -1,0 +1,203 @@
+/* profile - what known agents and tool chains need, as files that people can read and replace. */
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/builtin.h"
+#include "core/base/path.h"
+#include "core/config/config_priv.h"
+
+/*
+ * A profile is a settings file with a section of its own:
+ *
+ *   [profile]
+ *           command = claude        ; it is taken when this is run
+ *           inherits = tools        ; read first
+ *
+ * A file of that name in the human's own directory takes the place of the shipped one.
+ */
+#define EXT	    ".profile"
+#define ANY_COMMAND "tools" /* for commands that no profile knows */
+#define DEPTH_MAX   8
+
+struct profile {
+	struct config *config;
+	const struct config_spec *spec;
+	const char *dir; /* the human's own */
+	struct err *err;
+	struct config_source src;
+	int depth;
+	char *names[64]; /* that were read: each counts once; heap */
+	size_t n_names;
+};
+
+static int read_named(struct profile *p, const char *name);
+
+/* A file name and nothing else: it may come from another profile. */
+static bool is_name(const char *s)
+{
+	return *s && *s != '.' && strlen(s) <= 64 && !strchr(s, '/');
+}
+
+/* "claude.profile" -> "claude", heap; NULL: no profile's file. */
+static char *name_of(const char *file)
+{
+	if (!str_ends(file, EXT) || strlen(file) == strlen(EXT) || *file == '.')
+		return NULL;
+	return xstrndup(file, strlen(file) - strlen(EXT));
+}
+
+/* The human's own file, else the shipped one. -ENOENT: neither, and no words. */
+static int text_of(const struct profile *p, const char *name, char **ret, size_t *ret_len,
+		   char **ret_file, struct err *err)
+{
+	AUTO_FREE char *base = xasprintf("%s" EXT, name);
+	AUTO_FREE char *path = xasprintf("%s/profiles/%s", p->dir, base);
+	const char *shipped = builtin_find(base);
+	int r = config_own_text(path, p->spec, ret, ret_len, err);
+
+	if (r == 0)
+		*ret_file = take_ptr(&path);
+	if (r != -ENOENT || !shipped)
+		return r;
+	*ret = xstrdup(shipped);
+	*ret_len = strlen(shipped);
+	*ret_file = take_ptr(&base);
+	return 0;
+}
+
+static int on_setting(void *data, const char *key, const char *value, int line)
+{
+	struct profile *p = data;
+
+	p->src.line = line;
+	if (str_eq(key, "profile.inherits"))
+		return value ? read_named(p, value) : 0;
+	if (str_eq(key, "profile.command") || str_eq(key, "profile.summary"))
+		return 0;
+	return config_set(p->config, &p->src, key, value, p->err);
+}
+
+static bool is_done(const struct profile *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_names; i++)
+		if (str_eq(p->names[i], name))
+			return true;
+	return false;
+}
+
+static int no_such(const struct profile *p, const char *name)
+{
+	AUTO_BUF struct buf known = BUF_INIT;
+
+	for (const struct builtin_file *f = builtin_files; f->name; f++) {
+		AUTO_FREE char *shipped = name_of(f->name);
+
+		if (shipped)
+			buf_fmt(&known, "%s%s", known.len ? ", " : "", shipped);
+	}
+	return err_say(p->err, -ENOENT,
+		       "profile '%s': there is none in %s/profiles, nor is it one of %s", name,
+		       p->dir, known.data);
+}
+
+static int read_named(struct profile *p, const char *name)
+{
+	const struct config_source outer = p->src;
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *file = NULL;
+	size_t len = 0;
+	int r = is_name(name) ? 0 : -ENOENT;
+
+	if (is_done(p, name))
+		return 0;
+	if (p->depth == DEPTH_MAX || p->n_names == ARRAY_LEN(p->names))
+		return err_say(p->err, -ELOOP, "profile '%s': too many inherit each other", name);
+	if (r == 0)
+		r = text_of(p, name, &text, &len, &file, p->err);
+	if (r == -ENOENT)
+		return no_such(p, name);
+	if (r < 0)
+		return r;
+	p->names[p->n_names++] = xstrdup(name);
+	p->src = (struct config_source){.level = CONFIG_PROFILE, .file = file};
+	p->depth++;
+	r = config_read_text(text, len, file, on_setting, p, p->err);
+	p->depth--;
+	p->src = outer;
+	return r;
+}
+
+/* ---- which ------------------------------------------------------------------------------------- */
+
+struct search {
+	const char *command;
+	bool found;
+};
+
+static int on_command(void *data, const char *key, const char *value, int line)
+{
+	struct search *s = data;
+
+	(void)line;
+	if (str_eq(key, "profile.command") && value && str_eq(value, s->command))
+		s->found = true;
+	return 0;
+}
+
+/* A file that cannot be read knows no command: it is complained about when it is asked for. */
+static bool knows(const struct profile *p, const char *name, const char *command)
+{
+	struct search s = {.command = command};
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *file = NULL;
+	struct err ignored = {0};
+	size_t len = 0;
+
+	return text_of(p, name, &text, &len, &file, &ignored) == 0 &&
+	       config_read_text(text, len, file, on_command, &s, &ignored) == 0 && s.found;
+}
+
+/* The human's own first. Heap, or NULL. */
+static char *find_by_command(const struct profile *p, const char *command)
+{
+	AUTO_FREE char *own = path_join(p->dir, "profiles");
+	AUTO_DIR DIR *d = opendir(own);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		AUTO_FREE char *name = name_of(e->d_name);
+
+		if (name && knows(p, name, command))
+			return take_ptr(&name);
+	}
+	for (const struct builtin_file *f = builtin_files; f->name; f++) {
+		AUTO_FREE char *name = name_of(f->name);
+
+		if (name && knows(p, name, command))
+			return take_ptr(&name);
+	}
+	return xstrdup(ANY_COMMAND);
+}
+
+int profile_read(struct config *c, const struct config_spec *spec, const char *dir, char **ret,
+		 struct err *err)
+{
+	struct profile p = {.config = c, .spec = spec, .dir = dir, .err = err};
+	AUTO_FREE char *name = NULL;
+	int r = 0;
+
+	*ret = NULL;
+	if (str_eq(spec->profile, "none") || (!spec->profile && !spec->command))
+		return 0;
+	name = spec->profile ? xstrdup(spec->profile)
+			     : find_by_command(&p, path_base(spec->command));
+	r = read_named(&p, name);
+	for (size_t i = 0; i < p.n_names; i++)
+		free(p.names[i]);
+	if (r == 0)
+		*ret = take_ptr(&name);
+	return r;
+}

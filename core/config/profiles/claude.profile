@@ -1,0 +1,26 @@
+; claude - Claude Code. Its settings, hooks and servers are run by the host later: writing those is asked for
+; (the built-in list), what it notes down while it works is not.
+[profile]
+	summary = Claude Code
+	command = claude
+	inherits = tools
+[rule "claude"]
+	allow = read,exec ~/.claude/**
+	allow = read ~/.claude.json
+	allow = read,exec ~/.local/share/claude/**
+	allow = write ~/.claude/projects/**
+	allow = write ~/.claude/todos/**
+	allow = write ~/.claude/plans/**
+	allow = write ~/.claude/statsig/**
+	allow = write ~/.claude/shell-snapshots/**
+	allow = write ~/.claude/file-history/**
+	allow = write ~/.claude/session-env/**
+	allow = write ~/.claude/debug/**
+	allow = write ~/.claude/history.jsonl
+	match = read ~/.claude/settings.json
+	match = write ~/.claude/projects/p/1.jsonl
+	not-match = write ~/.claude/settings.json
+[sandbox]
+	env = ANTHROPIC_*
+	env = CLAUDE_CODE_*
+	env = CLAUDE_CONFIG_DIR

@@ -1,0 +1,17 @@
+; gemini - Gemini CLI
+[profile]
+	summary = Gemini CLI
+	command = gemini
+	inherits = tools
+[rule "gemini"]
+	allow = read,exec ~/.gemini/**
+	allow = write ~/.gemini/tmp/**
+	allow = write ~/.gemini/history/**
+	match = read ~/.gemini/settings.json
+	not-match = write ~/.gemini/settings.json
+[sandbox]
+	env = GEMINI_*
+	env = GOOGLE_API_KEY
+	env = GOOGLE_CLOUD_PROJECT
+	env = GOOGLE_CLOUD_LOCATION
+	env = GOOGLE_GENAI_USE_VERTEXAI

@@ -1,0 +1,12 @@
+; go - the module cache of the host is there to read; what is built and downloaded goes to the sandbox's own.
+[profile]
+	summary = Go
+[rule "go"]
+	allow = read,exec ~/go/**
+	allow = read,exec ~/sdk/**
+	allow = read ~/.config/go/env
+	match = read ~/go/pkg/mod/cache/lock
+	not-match = read ~/going/there
+[sandbox]
+	set-env = GOCACHE=$CORDON_CACHE/go-build
+	set-env = GOMODCACHE=$CORDON_CACHE/go-mod

@@ -1,0 +1,21 @@
+; tools - tool chains that lie in the home folder; every agent's profile and every unknown command
+; has them. Caches are the sandbox's own ($CORDON_CACHE, one for each working folder): what runs
+; outside never runs what an agent has put there.
+[profile]
+	summary = compilers, interpreters and package managers in the home folder
+	inherits = cargo
+	inherits = go
+	inherits = npm
+	inherits = pip
+	inherits = ccache
+	inherits = nix
+[rule "programs of the home folder"]
+	allow = read,exec ~/.local/bin/**
+	allow = read,exec ~/bin/**
+	allow = read ~/.asdf/**
+	allow = exec ~/.asdf/**
+	allow = read,exec ~/.local/share/mise/**
+	allow = read,exec ~/.sdkman/candidates/**
+	allow = read,exec ~/.rbenv/**
+	match = exec ~/.local/bin/tool
+	not-match = read ~/.local/share/keyrings/login.keyring
