@@ -97,6 +97,7 @@ bool args_tell(const struct plan_op *op)
 	case PLAN_LINK:
 	case PLAN_TMPFS:
 	case PLAN_DEVICE:
+	case PLAN_BIND_RW:
 		return true;
 	case PLAN_BIND:
 	case PLAN_BIND_RO:
@@ -137,6 +138,9 @@ static void add_op(struct args *a, const struct plan_op *op)
 		return;
 	case PLAN_DEVICE:
 		add_bind(a, op->optional ? "--dev-bind-try" : "--dev-bind", op);
+		return;
+	case PLAN_BIND_RW:
+		add_bind(a, "--bind", op);
 		return;
 	default:
 		add_bind(a, op->optional ? "--ro-bind-try" : "--ro-bind", op);

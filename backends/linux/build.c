@@ -126,6 +126,19 @@ static int bind_op(const struct plan_op *op)
 	return op->what == PLAN_BIND_RO ? build_seal(op->path, true) : 0;
 }
 
+static int bind_writable(const struct plan_op *op)
+{
+	struct attr attr = {.set = ATTR_NOSUID | ATTR_NODEV, .clear = ATTR_RDONLY};
+	int r = make_target(op);
+
+	if (r < 0)
+		return r;
+	if (mount(op->source, inside(op->path), NULL, MS_BIND, NULL) < 0 ||
+	    syscall(SYS_mount_setattr, AT_FDCWD, inside(op->path), 0, &attr, sizeof(attr)) < 0)
+		return -errno;
+	return 0;
+}
+
 static int cover_tmpfs(const struct plan_op *op)
 {
 	if (mount("tmpfs", inside(op->path), "tmpfs", MS_NOSUID | MS_NODEV, op->source) < 0)
@@ -211,6 +224,8 @@ static int perform(const struct build *b, const struct plan_op *op, size_t *next
 		return mkdir_op(op);
 	case PLAN_LINK:
 		return link_op(op);
+	case PLAN_BIND_RW:
+		return bind_writable(op);
 	case PLAN_BIND:
 	case PLAN_BIND_RO:
 		return bind_op(op);

@@ -171,6 +171,8 @@ static void run(struct plan *p, const struct spawn_spec *spec)
 		text[n] = '\0';
 		plan_add(p, PLAN_LINK, system, text);
 	}
+	if (spec->cache)
+		plan_add(p, PLAN_BIND_RW, CACHE_INSIDE, spec->cache);
 	if (!spec->allow_network)
 		return;
 	resolv = realpath("/etc/resolv.conf", NULL);

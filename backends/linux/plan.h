@@ -32,6 +32,7 @@ enum plan_what {
 	PLAN_TMPFS,   /* a tmpfs on path; source holds its options */
 	PLAN_SEAL,    /* all so far: read-only, no devices, no set-user-id */
 	PLAN_BIND_RO, /* as PLAN_BIND, sealed by itself; optional */
+	PLAN_BIND_RW, /* source bound onto path, which is made first; writable; no devices in it */
 	PLAN_DEVICE,  /* a device node bound, writable */
 	PLAN_PROC,    /* source holds the options */
 	PLAN_DEVPTS,  /* source holds the options */

@@ -6,10 +6,10 @@
 
 /*
  * Levels, weakest first: built in, the profile of the command (core/config/profiles, or the human's
- * own of that name in $XDG_CONFIG_HOME/cordon/profiles), org (/etc/cordon/config), user ($XDG_CONFIG_HOME/cordon/config),
- * project ($XDG_CONFIG_HOME/cordon/projects/<label of the folder>, the user's own; and
- * <folder>/.cordon.conf: read from memory without includes, only keys that tighten until the human
- * trusts that very content), --config FILE, --set section.key=value.
+ * own of that name in $XDG_CONFIG_HOME/cordon/profiles), org (/etc/cordon/config), user
+ * ($XDG_CONFIG_HOME/cordon/config), project ($XDG_CONFIG_HOME/cordon/projects/<label of the
+ * folder>, the user's own; and <folder>/.cordon.conf: read from memory without includes, only keys
+ * that tighten until the human trusts that very content), --config FILE, --set section.key=value.
  * Life:    config_load() -> config_free(). Read-only afterwards; getters borrow from it.
  * Errors:  unknown key, bad value, wrong permissions: "FILE:LINE: ..." and -EINVAL.
  * Threads: any, once loaded.
@@ -64,7 +64,7 @@ struct config_spec {
 	const char *org_file;	     /* NULL for /etc/cordon/config */
 	const char *state_dir;	     /* $XDG_STATE_HOME/cordon: trust; NULL: nothing is trusted */
 	const char *profile;	     /* --profile; "none": none; NULL: by the command */
-	const char *command;	     /* what is run, as it was given; NULL: nothing, and no profile */
+	const char *command; /* what is run, as it was given; NULL: nothing, and no profile */
 };
 
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;

@@ -61,7 +61,8 @@ int config_own_text(const char *path, const struct config_spec *spec, char **ret
 
 /* ---- profile.c ------------------------------------------------------------------------------ */
 
-/* Read the profile that the spec asks for, or that knows its command; *ret: its name, heap, or NULL.
+/* Read the profile that the spec asks for, or that knows its command; *ret: its name, heap, or
+ * NULL.
  */
 int profile_read(struct config *c, const struct config_spec *spec, const char *dir, char **ret,
 		 struct err *err) MUST_USE;

@@ -19,8 +19,9 @@ const char *const rule_kind_words[RULE_KINDS] = {
 const char *const rule_verdict_words[] = {
 	[RULE_ALLOW] = "allow", [RULE_ASK] = "ask", [RULE_DENY] = "deny", [RULE_HIDE] = "hide"};
 const char *const rule_level_words[] = {
-	[LEVEL_BUILTIN] = "built in", [LEVEL_PROFILE] = "profile", [LEVEL_ORG] = "org",	 [LEVEL_USER] = "user",
-	[LEVEL_PROJECT] = "project",  [LEVEL_OPTION] = "option", [LEVEL_SESSION] = "session"};
+	[LEVEL_BUILTIN] = "built in", [LEVEL_PROFILE] = "profile", [LEVEL_ORG] = "org",
+	[LEVEL_USER] = "user",	      [LEVEL_PROJECT] = "project", [LEVEL_OPTION] = "option",
+	[LEVEL_SESSION] = "session"};
 
 struct kept {
 	struct rule rule;

@@ -26,6 +26,9 @@ enum read_gate {
 	READ_GATE_TRAP,
 };
 
+/* Where the sandbox's own cache is, for tools whose caches at home it may not write. */
+#define CACHE_INSIDE "/run/cordon/cache"
+
 /* What to run and what it may see. Everything is borrowed until launch() returns. */
 struct spawn_spec {
 	const char *const *argv; /* NULL-terminated */
@@ -39,6 +42,7 @@ struct spawn_spec {
 	const char *const *read_only; /* visible, never writable, not even for who is asked */
 	const char *const *overlays;  /* copy-on-write, upper kept in state_dir */
 	const char *const *hidden;    /* absolute; do not exist inside */
+	const char *cache;	      /* writable and lasting, shown at CACHE_INSIDE; NULL: none */
 	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */

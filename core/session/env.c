@@ -88,3 +88,40 @@ char **env_scrub(char *const *environ, const char *const *extra, const char *ses
 	out[n] = xasprintf("CORDON_SESSION=%s", session);
 	return out;
 }
+
+/* Takes the string. */
+static char **put(char **env, char *setting)
+{
+	size_t len = strcspn(setting, "=") + 1, n = 0;
+
+	while (env[n] && strncmp(env[n], setting, len) != 0)
+		n++;
+	if (env[n]) {
+		free(env[n]);
+	} else {
+		env = xrealloc(env, (n + 2) * sizeof(*env));
+		env[n + 1] = NULL;
+	}
+	env[n] = setting;
+	return env;
+}
+
+char **env_set(char **env, const char *const *settings, const char *cache)
+{
+	static const char mark[] = "$CORDON_CACHE";
+
+	if (cache)
+		env = put(env, xasprintf("CORDON_CACHE=%s", cache));
+	for (; settings && *settings; settings++) {
+		const char *value = strchr(*settings, '=');
+		const char *rest =
+			value && str_starts(value + 1, mark) ? value + sizeof(mark) : NULL;
+
+		if (!value || value == *settings || (rest && !cache))
+			continue;
+		env = put(env, rest ? xasprintf("%.*s=%s%s", (int)(value - *settings), *settings,
+						cache, rest)
+				    : xstrdup(*settings));
+	}
+	return env;
+}

@@ -11,5 +11,11 @@
  * NULL-terminated; free each string and the array.
  */
 char **env_scrub(char *const *environ, const char *const *extra, const char *session) MUST_USE;
+/*
+ * `settings` (NULL-terminated, or NULL) are "NAME=VALUE": put into env, as env_scrub() made it,
+ * instead of what has that name. With a cache CORDON_CACHE is set too, and "$CORDON_CACHE" at the
+ * head of a value stands for it; without one such settings are left out.
+ */
+char **env_set(char **env, const char *const *settings, const char *cache) MUST_USE;
 /* Is this name on the allow list? */
 bool env_name_passes(const char *name, size_t len, const char *const *extra);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
@@ -111,6 +113,22 @@ static struct spawn_limits limits_of(const struct config *c)
 	return l;
 }
 
+/* Below the state directory, which does not exist inside. Without it tools do without a cache. */
+static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
+{
+	AUTO_FREE char *label = path_label(spec->folders[0]);
+	AUTO_FREE char *dir = xasprintf("%s/cache/%s", spec->state_dir, label);
+	int r;
+
+	if (!config_bool(spec->config, "sandbox.cache"))
+		return;
+	r = io_mkdir_p(AT_FDCWD, dir, 0700);
+	if (r < 0)
+		log_warn("session", "no cache inside: %s: %s", dir, strerror(-r));
+	else
+		p->cache = take_ptr(&dir);
+}
+
 static enum read_gate read_gate_of(const struct config *c)
 {
 	const char *name = config_str(c, "sandbox.read-gate");
@@ -139,7 +157,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		   struct err *err)
 {
 	struct spawn_plan *p = xcalloc(1, sizeof(*p));
-	const char *const *extra = NULL;
+	const char *const *extra = NULL, *const *settings = NULL;
 	int r;
 
 	r = new_policy(p, spec, err);
@@ -151,6 +169,9 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		policy_learn_hooks(p->policy, spec->folders[i]);
 	config_list(spec->config, "sandbox.env", &extra);
 	p->env = env_scrub(environ, extra, session);
+	make_cache(p, spec);
+	config_list(spec->config, "sandbox.set-env", &settings);
+	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);
 	p->spec = (struct spawn_spec){
 		.argv = spec->argv,
 		.env = (const char *const *)p->env,
@@ -161,6 +182,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.folders = spec->folders,
 		.read_only = spec->read_only,
 		.overlays = spec->overlays,
+		.cache = p->cache,
 		.state_dir = spec->state_dir,
 		.session = session,
 		.allow_network = spec->allow_network,
@@ -184,6 +206,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
 	free(p->env);
+	free(p->cache);
 	free(p->hidden);
 	policy_free(p->policy);
 	free(p);

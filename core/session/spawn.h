@@ -15,6 +15,7 @@ struct spawn_plan {
 	struct spawn_spec spec;
 	struct policy *policy;
 	char **env;
+	char *cache; /* on the host; NULL: none */
 	char **hidden;
 	size_t n_hidden;
 	bool restricted; /* rules may hide single files of the folder that is looked at */
