@@ -63,7 +63,7 @@ struct config_spec {
 	const char *const *settings; /* --set, NULL-terminated, or NULL */
 	const char *org_file;	     /* NULL for /etc/cordon/config */
 	const char *state_dir;	     /* $XDG_STATE_HOME/cordon: trust; NULL: nothing is trusted */
-	const char *profile;	     /* --profile; "none": none; NULL: by the command */
+	const char *profile; /* --profile: a name, or a path; "none"; NULL: by the command */
 	const char *command; /* what is run, as it was given; NULL: nothing, and no profile */
 };
 

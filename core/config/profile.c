@@ -35,7 +35,7 @@ struct profile {
 
 static int read_named(struct profile *p, const char *name);
 
-/* A file name and nothing else: it may come from another profile. */
+/* A file name and nothing else, in what a profile inherits. */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && strlen(s) <= 64 && !strchr(s, '/');
@@ -49,12 +49,14 @@ static char *name_of(const char *file)
 	return xstrndup(file, strlen(file) - strlen(EXT));
 }
 
-/* The human's own file, else the shipped one. -ENOENT: neither, and no words. */
+/* A path as the human gave it, else the human's own file of that name, else the shipped one.
+ * -ENOENT: there is none, and no words. */
 static int text_of(const struct profile *p, const char *name, char **ret, size_t *ret_len,
 		   char **ret_file, struct err *err)
 {
 	AUTO_FREE char *base = xasprintf("%s" EXT, name);
-	AUTO_FREE char *path = xasprintf("%s/profiles/%s", p->dir, base);
+	AUTO_FREE char *path =
+		strchr(name, '/') ? xstrdup(name) : xasprintf("%s/profiles/%s", p->dir, base);
 	const char *shipped = builtin_find(base);
 	int r = config_own_text(path, p->spec, ret, ret_len, err);
 
@@ -109,7 +111,7 @@ static int read_named(struct profile *p, const char *name)
 	AUTO_FREE char *text = NULL;
 	AUTO_FREE char *file = NULL;
 	size_t len = 0;
-	int r = is_name(name) ? 0 : -ENOENT;
+	int r = is_name(name) || p->depth == 0 ? 0 : -ENOENT;
 
 	if (is_done(p, name))
 		return 0;

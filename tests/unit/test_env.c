@@ -88,12 +88,47 @@ static void the_human_may_name_more(void **state)
 	env_free(out);
 }
 
+static void settings_take_the_place_of_what_passes(void **state)
+{
+	char go[] = "GOPATH=/home/u/go", lang[] = "LANG=C";
+	char *const from[] = {go, lang, NULL};
+	static const char *const settings[] = {
+		"GOPATH=$CORDON_CACHE/go", "A=b=c", "EMPTY=", "=x", "nothing", NULL};
+	static const char *const want[] = {
+		"GOPATH=/cache/go",    "LANG=C", "CORDON=1", "CORDON_SESSION=s",
+		"CORDON_CACHE=/cache", "A=b=c",	 "EMPTY=",   NULL};
+	static const char *const bare[] = {"GOPATH=/home/u/go",
+					   "LANG=C",
+					   "CORDON=1",
+					   "CORDON_SESSION=s",
+					   "A=b=c",
+					   "EMPTY=",
+					   NULL};
+	const char *const caches[] = {"/cache", NULL};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(caches); k++) {
+		char **env = env_set(env_scrub(from, NULL, "s"), settings, caches[k]);
+		const char *const *right = caches[k] ? want : bare;
+		size_t n = 0;
+
+		for (; env[n] && right[n]; n++) {
+			assert_string_equal(env[n], right[n]);
+			free(env[n]);
+		}
+		assert_null(env[n]);
+		assert_null(right[n]);
+		free(env);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_and_code_stay_outside),
 		cmocka_unit_test(plain_settings_pass),
 		cmocka_unit_test(values_with_controls_do_not_pass),
+		cmocka_unit_test(settings_take_the_place_of_what_passes),
 		cmocka_unit_test(the_human_may_name_more),
 	};
 

@@ -51,7 +51,7 @@ static const struct option_def options[] = {
 	{"--mode", NULL, OPT_TEXT, AT(mode), "static|dynamic",
 	 "all but hidden paths is readable, or what no rule grants is asked for"},
 	{"--profile", NULL, OPT_TEXT, AT(profile), "NAME",
-	 "what a known agent needs, by name; unset: by the command; none: nothing"},
+	 "what a known agent needs, by name or file; unset: by the command; none: nothing"},
 	{"--no-debug", NULL, OPT_FLAG, AT(no_debug), NULL, "no ptrace inside either"},
 	{"--config", NULL, OPT_TEXT, AT(config), "FILE", "settings after the user's"},
 	{"--set", NULL, OPT_LIST, AT(set), "KEY=VALUE", "one setting, strongest of all"},

@@ -27,7 +27,8 @@ static const struct usage usage = {
 	"        decides, and cordon's own protection, which is not listed\n"
 	"trust   let the .cordon.conf of a folder, with the content it has now, loosen things too\n"
 	"forget  take that back\n"
-	"check   is a settings file right: syntax, patterns, and its match and not-match lines,\n"
+	"check   is a settings file or a profile right: syntax, patterns, its match and not-match "
+	"lines,\n"
 	"        which are tried against its own rules alone",
 	flags,
 	ARRAY_LEN(flags),
@@ -251,10 +252,13 @@ static void print_error(void *data, const char *file, int line, const char *word
 /* Nobody else's settings: what a file says must be right by itself. */
 static int check(const struct here *at, const char *file, struct err *err)
 {
+	const bool is_profile = str_ends(file, ".profile");
+	AUTO_FREE char *path = xasprintf("%s%s", strchr(file, '/') ? "" : "./", file);
 	const struct config_spec spec = {.home = at->home,
 					 .config_home = "/dev/null",
 					 .org_file = "/dev/null/none",
-					 .file = file};
+					 .profile = is_profile ? path : NULL,
+					 .file = is_profile ? NULL : file};
 	const char *const folders[] = {at->folder, NULL};
 	const struct rules_scope scope = {at->home, folders};
 	struct rules *rules = rules_new(), *none = rules_new();
