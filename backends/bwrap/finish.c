@@ -77,7 +77,6 @@ static int seal_host_tree(const struct plan *plan, size_t *ret_next, struct err 
 
 static int finish_op(const struct build *b, const struct plan_op *op, struct err *err)
 {
-	size_t no_gate = 0;
 	int r;
 
 	switch ((int)op->what) {
@@ -93,11 +92,11 @@ static int finish_op(const struct build *b, const struct plan_op *op, struct err
 		return 0;
 	case PLAN_BIND_RO:
 		if (!args_tell(op))
-			return build_op(b, op, &no_gate, err);
+			return build_op(b, op, err);
 		r = seal(op);
 		return r < 0 ? err_set(err, r, "make read-only '%s'", op->path) : 0;
 	default:
-		return args_tell(op) ? 0 : build_op(b, op, &no_gate, err);
+		return args_tell(op) ? 0 : build_op(b, op, err);
 	}
 }
 

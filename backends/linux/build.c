@@ -16,24 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/linux/mount_calls.h"
 #include "backends/linux/native_priv.h"
-
-/* <linux/mount.h> and <sys/mount.h> cannot both be included everywhere; these are stable. */
-enum {
-	FSOPEN_CLOSE = 1,
-	FSCONFIG_STRING = 1,
-	FSCONFIG_CREATE = 6,
-	FSMOUNT_CLOSE = 1,
-	MOVE_EMPTY_PATH = 4,
-	ATTR_RDONLY = 1,
-	ATTR_NOSUID = 2,
-	ATTR_NODEV = 4,
-	SETATTR_RECURSIVE = 0x8000,
-};
-
-struct attr {
-	uint64_t set, clear, propagation, userns;
-};
 
 /* ---- single operations; the current directory is the sandbox's root -------------------------- */
 
@@ -94,7 +78,7 @@ int build_own(const struct plan_op *op)
 
 int build_seal(const char *path, bool below)
 {
-	struct attr attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
+	struct mount_attrs attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
 
 	return syscall(SYS_mount_setattr, AT_FDCWD, inside(path), below ? SETATTR_RECURSIVE : 0,
 		       &attr, sizeof(attr)) < 0
@@ -104,7 +88,7 @@ int build_seal(const char *path, bool below)
 
 int build_unseal(const char *path)
 {
-	struct attr attr = {.clear = ATTR_RDONLY};
+	struct mount_attrs attr = {.clear = ATTR_RDONLY};
 
 	return syscall(SYS_mount_setattr, AT_FDCWD, inside(path), 0, &attr, sizeof(attr)) < 0
 		       ? -errno
@@ -203,13 +187,19 @@ static int overlay(const struct plan_op *op)
 		       : 0;
 }
 
-/* Mounts that came from outside (grant.c); mounting the device by ourselves would give the gate's
- * requests the process ids of this pid namespace. */
-static int gate(const struct build *b, const struct plan_op *op, size_t *next)
+static int gate(const struct build *b, const struct plan_op *op)
 {
-	const int fd = *next < b->n_gates ? b->gates[*next] : -1;
+	struct gates *gates = b->gates;
+	struct note note;
+	int fd;
 
-	++*next;
+	if (!gates)
+		return -EINVAL;
+	if (!gates->here &&
+	    (note_recv(b->sock, &note, gates->fds, GATES_MAX) <= 0 || note.kind != NOTE_GATES))
+		return -EPIPE;
+	gates->here = true;
+	fd = gates->next < GATES_MAX ? gates->fds[gates->next++] : -1;
 	if (fd < 0)
 		return -EBADF;
 	return syscall(SYS_move_mount, fd, "", AT_FDCWD, inside(op->path), MOVE_EMPTY_PATH) < 0
@@ -217,7 +207,7 @@ static int gate(const struct build *b, const struct plan_op *op, size_t *next)
 		       : 0;
 }
 
-static int perform(const struct build *b, const struct plan_op *op, size_t *next_gate)
+static int perform(const struct build *b, const struct plan_op *op)
 {
 	switch (op->what) {
 	case PLAN_DIR:
@@ -252,7 +242,7 @@ static int perform(const struct build *b, const struct plan_op *op, size_t *next
 	case PLAN_MKDIRS:
 		return make_dirs(op->path, true);
 	case PLAN_GATE:
-		return gate(b, op, next_gate);
+		return gate(b, op);
 	}
 	return -EINVAL;
 }
@@ -278,9 +268,9 @@ static const char *op_words(enum plan_what what)
 	return words[what];
 }
 
-int build_op(const struct build *b, const struct plan_op *op, size_t *next_gate, struct err *err)
+int build_op(const struct build *b, const struct plan_op *op, struct err *err)
 {
-	int r = perform(b, op, next_gate);
+	int r = perform(b, op);
 
 	if (r == 0 || op->optional)
 		return 0;
@@ -326,7 +316,6 @@ static int loopback_up(void)
 
 static int build(const struct build *b, struct err *err)
 {
-	size_t next_gate = 0;
 	int r;
 
 	umask(0);
@@ -338,7 +327,7 @@ static int build(const struct build *b, struct err *err)
 	if (r < 0)
 		return err_set(err, r, "mount the sandbox's root");
 	for (size_t i = 0; i < b->plan->n; i++) {
-		r = build_op(b, &b->plan->ops[i], &next_gate, err);
+		r = build_op(b, &b->plan->ops[i], err);
 		if (r < 0)
 			return r;
 	}

@@ -11,7 +11,7 @@
 
 void cell_init(struct cell *c)
 {
-	*c = (struct cell){.pidfd = -1, .sock = -1, .words = -1, .root = -1};
+	*c = (struct cell){.pidfd = -1, .sock = -1, .words = -1, .root = -1, .user = -1};
 	for (size_t i = 0; i < NS_COUNT; i++)
 		c->ns[i] = -1;
 }
@@ -28,6 +28,7 @@ void cell_kill(const struct cell *c)
 void cell_leave(struct cell *c)
 {
 	util_close_fd(&c->root);
+	util_close_fd(&c->user);
 	for (size_t i = 0; i < NS_COUNT; i++)
 		util_close_fd(&c->ns[i]);
 }

@@ -67,6 +67,20 @@ int confine_has_none(struct err *err)
 	return 0;
 }
 
+int confine_server(struct err *err)
+{
+	int r = 0;
+
+	if (geteuid() == 0) {
+		drop_bounding(0);
+		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+		r = set_caps(0);
+	}
+	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		r = -errno;
+	return r < 0 ? err_set(err, r, "drop the gate's capabilities") : 0;
+}
+
 int confine_keeper(struct err *err)
 {
 	/*

@@ -3,6 +3,7 @@
 #include "backends/linux/native.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -16,10 +17,24 @@
 static const unsigned long clone_flags =
 	CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
+/* To be had as long as B may be looked into. */
+static int open_user_namespace(struct cell *c, const struct plan *plan, struct err *err)
+{
+	char path[64];
+
+	if (plan->read != READ_FUSE)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)c->first);
+	c->user = open(path, O_RDONLY | O_CLOEXEC);
+	return c->user < 0 ? err_set(err, -errno, "open '%s'", path) : 0;
+}
+
 static int start_builder(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
 			 struct err *err)
 {
-	struct build b = {.plan = plan, .sock = -1, .private_net = !spec->allow_network};
+	struct gates gates = {0};
+	struct build b = {
+		.plan = plan, .gates = &gates, .sock = -1, .private_net = !spec->allow_network};
 	int fds[2], dumpable = prctl(PR_GET_DUMPABLE), r;
 
 	r = note_pair(fds, err);
@@ -42,6 +57,8 @@ static int start_builder(struct cell *c, const struct plan *plan, const struct s
 		return err_set(err, r, "create namespaces (see `cordon doctor`)");
 	c->first = c->child;
 	r = cell_write_maps(c->first, err);
+	if (r == 0)
+		r = open_user_namespace(c, plan, err);
 	if (r < 0)
 		return r;
 	if (send(c->sock, "", 1, MSG_NOSIGNAL) != 1)
@@ -56,7 +73,8 @@ static int finish_builder(struct cell *c, const struct plan *plan, int *ret_stat
 	return cell_take(c, ret_status, err);
 }
 
-static const struct builder builder = {.start = start_builder, .finish = finish_builder};
+static const struct builder builder = {
+	.gates = true, .start = start_builder, .finish = finish_builder};
 
 static int native_launch(struct sandbox **ret, struct door **ret_door,
 			 const struct spawn_spec *spec, struct keeper *k, int *ret_status,

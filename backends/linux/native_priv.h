@@ -34,6 +34,8 @@ enum note_kind {
 	NOTE_BUILT,	 /* with the root and the namespaces */
 	NOTE_READY,	 /* the agent waits for go; with the listener */
 	NOTE_GO,	 /* keeper to agent: exec now */
+	NOTE_GATES, /* mounts of the read gate; from the mounter with the devices before them */
+	NOTE_HOME,  /* keeper to mounter: the sandbox's mount namespace */
 };
 
 /* One message on a SOCK_SEQPACKET pair. */
@@ -54,6 +56,7 @@ enum {
 	NS_NET, /* last: absent when the host's network is shared */
 	NS_COUNT,
 	NOTE_FDS = NS_COUNT + 1, /* and the root */
+	NOTE_FDS_MAX = 2 * GATES_MAX,
 };
 
 /* ---- note.c ---- */
@@ -65,17 +68,22 @@ int note_recv(int sock, struct note *note, int *fds, size_t n);
 BORROWED_STACK NORETURN void note_fail(int sock, int status, const struct err *err);
 
 /* ---- build.c ---- */
+/* The read gate's mounts come from outside (mounter.c), and when the first of them is due. */
+struct gates {
+	int fds[GATES_MAX];
+	size_t next;
+	bool here;
+};
+
 struct build {
 	const struct plan *plan;
-	const int *gates; /* mounts, one for each PLAN_GATE */
-	size_t n_gates;
-	int sock;
+	struct gates *gates; /* NULL: the plan has none */
+	int sock;	     /* they come through it */
 	bool private_net;
 };
 NORETURN void build_run(const struct build *b); /* B */
 /* Parts of it. The current directory is the sandbox's root; no heap. */
-int build_op(const struct build *b, const struct plan_op *op, size_t *next_gate, struct err *err)
-	MUST_USE;
+int build_op(const struct build *b, const struct plan_op *op, struct err *err) MUST_USE;
 void build_ops_done(void);		      /* after the last one */
 int build_own(const struct plan_op *op);      /* owner and mode as planned */
 int build_seal(const char *path, bool below); /* read-only, no devices, no set-user-id */
@@ -89,6 +97,7 @@ NORETURN void first_reap(int sock);
 /* ---- confine.c ---- */
 int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
 int confine_has_none(struct err *err) MUST_USE; /* as after confine_drop_all(), whoever did it */
+int confine_server(struct err *err) MUST_USE;	/* none either, with no namespace of its own */
 int confine_keeper(struct err *err) MUST_USE;	/* root: keep what the keeper's work needs */
 
 /* ---- launch.c, agent.c ---- */

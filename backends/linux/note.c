@@ -8,7 +8,7 @@
 #include "backends/linux/native_priv.h"
 
 union control {
-	char room[CMSG_SPACE(NOTE_FDS * sizeof(int))];
+	char room[CMSG_SPACE(NOTE_FDS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backends/linux/door.h"
+#include "backends/linux/gate.h"
 #include "backends/linux/landlock.h"
 #include "backends/linux/limits.h"
 #include "core/keeper/keeper.h"
@@ -26,7 +27,8 @@ struct sandbox {
 	int guard_pipe;	 /* to the guard of the cgroup */
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
-	bool watching;
+	struct gate *gate;
+	bool watching, starting; /* the agent's end, and its exec, are waited for */
 };
 
 static struct sandbox *sandbox_new(struct keeper *k)
@@ -56,10 +58,14 @@ void sandbox_stop(struct sandbox *sb)
 {
 	if (sb->watching)
 		keeper_unwatch(sb->keeper, sb->agent_pidfd);
+	if (sb->starting)
+		keeper_unwatch(sb->keeper, sb->hello);
 	for (size_t i = 0; i < ARRAY_LEN(sb->cgroups); i++)
 		util_close_fd(&sb->cgroups[i]);
 	cell_leave(&sb->cell);
 	cell_kill(&sb->cell);
+	/* Whoever waits at the gate ends with it. */
+	gate_free(take_ptr(&sb->gate));
 	/* The agent first: pid 1 does not end before the last entry of its pid namespace is gone.
 	 */
 	reap(&sb->agent);
@@ -219,6 +225,33 @@ static int start_program(struct sandbox *sb, struct door *door, int *ret_status,
 	}
 }
 
+static void on_exec(void *data)
+{
+	struct sandbox *sb = data;
+	struct note note;
+	int r = note_recv(sb->hello, &note, NULL, 0);
+
+	keeper_unwatch(sb->keeper, sb->hello);
+	sb->starting = false;
+	util_close_fd(&sb->hello);
+	if (r > 0)
+		keeper_agent_failed(sb->keeper, note.status, note.text);
+}
+
+/* Its program lies behind the gate, and a human may be asked: the keeper's loop has to run. */
+static int start_gated_program(struct sandbox *sb, struct err *err)
+{
+	struct note note = {.kind = NOTE_GO};
+	int r = note_send(sb->hello, &note, NULL, 0);
+
+	if (r == 0)
+		r = keeper_watch(sb->keeper, sb->hello, on_exec, sb);
+	if (r < 0)
+		return err_set(err, r, "start the agent");
+	sb->starting = true;
+	return 0;
+}
+
 static int open_door(struct sandbox *sb, const struct filter_spec *filter, struct door **ret_door,
 		     int *ret_status, struct err *err)
 {
@@ -236,6 +269,37 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter, struc
 	return *ret_door ? 0 : -EIO; /* err says why */
 }
 
+static int choose_read_door(struct sandbox *sb, const struct builder *builder,
+			    const struct spawn_spec *spec, struct err *err)
+{
+	int r = builder->gates ? gate_probe() : -EOPNOTSUPP;
+
+	if (!spec->dynamic)
+		return 0;
+	if (r == 0 && spec->read_gate != READ_GATE_TRAP) {
+		sb->plan.read = READ_FUSE;
+		return 0;
+	}
+	return err_set(err, r ? r : -EOPNOTSUPP, "mount a FUSE file system as the read gate");
+}
+
+static int open_gate(struct sandbox *sb, struct err *err)
+{
+	struct door *door;
+	int r;
+
+	if (!sb->gate)
+		return 0;
+	r = gate_open(sb->gate, sb->keeper, sb->cell.ns[NS_MNT], &door, err);
+	if (r < 0)
+		return r;
+	r = keeper_add_door(sb->keeper, door);
+	if (r == 0)
+		return 0;
+	door->ops->close(door);
+	return err_set(err, r, "add the read gate to the keeper's doors");
+}
+
 static int start(struct sandbox *sb, const struct builder *builder, struct door **ret_door,
 		 const struct spawn_spec *spec, int *ret_status, struct err *err)
 {
@@ -246,14 +310,20 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 
 	r = check_host(spec, err);
 	if (r == 0)
+		r = choose_read_door(sb, builder, spec, err);
+	if (r == 0)
 		r = plan_make(&sb->plan, spec, err);
 	if (r == 0)
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
+	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
+		r = gate_new(&sb->gate, &sb->plan, keeper_policy(sb->keeper), sb->cell.user, err);
 	/* While the tree is mounted: what needs nobody. */
 	if (r == 0)
 		r = filter_prepare(&filter, err);
 	if (r == 0)
 		r = place_limits(sb, spec, err);
+	if (r == 0 && sb->gate)
+		r = gate_serve(sb->gate, sb->cell.sock, err);
 	if (r == 0)
 		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
 	if (r == 0)
@@ -267,9 +337,12 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	r = open_door(sb, &filter, ret_door, ret_status, err);
 	if (r < 0)
 		return r;
+	r = open_gate(sb, err);
+	if (r < 0)
+		return r;
 	keeper_set_agent(sb->keeper, sb->agent);
 	assert(*ret_door);
-	r = start_program(sb, *ret_door, ret_status, err);
+	r = sb->gate ? start_gated_program(sb, err) : start_program(sb, *ret_door, ret_status, err);
 	if (r < 0)
 		return r;
 	r = keeper_watch(sb->keeper, sb->agent_pidfd, on_exit_of_agent, sb);

@@ -16,6 +16,7 @@ struct cell {
 	int sock;    /* pid 1 ends when it closes */
 	int words;   /* what that program says when it fails; -1: none */
 	int root;    /* O_PATH, "/" inside */
+	int user;    /* its user namespace, where the plan has gates; -1 */
 	int ns[NS_COUNT];
 	bool private_net; /* ns[NS_NET] is its own, else -1 */
 };
@@ -25,6 +26,7 @@ struct cell {
  * then is ended and closed by the caller.
  */
 struct builder {
+	bool gates; /* it takes NOTE_GATES, and sets cell.user */
 	/* Sets child, first, pidfd and sock; the work goes on beside the keeper's own. */
 	int (*start)(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
 		     struct err *err);

@@ -216,6 +216,11 @@ static void send_started(struct keeper *k)
 	keeper_urgent(k);
 }
 
+const struct policy *keeper_policy(const struct keeper *k)
+{
+	return k->policy;
+}
+
 void keeper_set_agent(struct keeper *k, int pid)
 {
 	k->root_pid = k->agent_pid = pid;
@@ -258,6 +263,18 @@ static int lock_folders(struct keeper *k, struct err *err)
 	return r < 0 ? r : keeper_watch(k, lock_fd(k->lock), on_refusal, k);
 }
 
+/* The backend may have added others while it was at it; requests without a door are this one's. */
+static int add_first(struct keeper *k, struct door *door)
+{
+	int r = keeper_add_door(k, door);
+
+	if (r < 0)
+		return r;
+	memmove(&k->doors[1], &k->doors[0], (k->n_doors - 1) * sizeof(k->doors[0]));
+	k->doors[0] = door;
+	return 0;
+}
+
 static int launch(struct keeper *k, int *status, struct err *err)
 {
 	const struct keeper_spec *spec = k->spec;
@@ -275,7 +292,7 @@ static int launch(struct keeper *k, int *status, struct err *err)
 	keeper_umask(k, mask); /* the agent inherits it */
 	if (r == 0)
 		r = spec->backend->launch(&k->sandbox, &door, spec->spawn, k, status, err);
-	return r == 0 && door ? keeper_add_door(k, door) : r;
+	return r == 0 && door ? add_first(k, door) : r;
 }
 
 static int start(struct keeper *k, const struct keeper_spec *spec)

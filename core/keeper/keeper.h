@@ -43,6 +43,7 @@ int keeper_fork(const struct keeper_spec *spec, pid_t *ret_pid, struct err *err)
 
 /* ---- for doors and backends, inside the keeper process --------------------------------------- */
 
+const struct policy *keeper_policy(const struct keeper *k); /* borrowed */
 /* A process was seen: its tgid and step are looked up once and cached until it exits. */
 int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it is gone */
 /* pidfd of the caller's process, cached; borrowed. */

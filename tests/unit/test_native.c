@@ -34,6 +34,37 @@ void keeper_agent_exited(struct keeper *k, int wait_status)
 	agent.status = wait_status;
 }
 
+/* Static mode: there is no read gate that needs these. */
+const struct policy *keeper_policy(const struct keeper *k)
+{
+	(void)k;
+	return NULL;
+}
+
+int keeper_add_door(struct keeper *k, struct door *d)
+{
+	(void)k;
+	(void)d;
+	return -ENOSPC;
+}
+
+void keeper_agent_failed(struct keeper *k, int status, const char *words)
+{
+	(void)k;
+	fail_msg("exit status %d: %s", status, words);
+}
+
+int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
+		const char *via)
+{
+	(void)k;
+	(void)c;
+	(void)kind;
+	(void)via;
+	fail_msg("'%s' was asked for", path);
+	return -EACCES;
+}
+
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
 {
 	return keeper_watch_write(k, fd, fn, data);

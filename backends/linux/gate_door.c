@@ -1,0 +1,201 @@
+/* gate_door - the keeper's side of the read gate: requests in, calls of folder_read() out. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/linux/gate_priv.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper.h"
+
+/* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
+#define AT_ONCE 32
+
+/* A request that was put to a human. */
+struct wish {
+	struct wish *next;
+	struct gate_note note;
+};
+
+struct gate_door {
+	struct door door;
+	struct keeper *k;
+	int mounter; /* borrowed */
+	struct wish *wishes;
+};
+
+static void answer(struct gate_door *g, uint64_t id, int result)
+{
+	const struct gate_note note = {.id = id, .what = GATE_ANSWER, .result = result};
+
+	/* It is told to a process that always reads; if it has died, nobody waits. */
+	while (send(g->door.fd, &note, GATE_NOTE_HEAD, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		continue;
+}
+
+static struct wish *take(struct gate_door *g, uint64_t id)
+{
+	for (struct wish **p = &g->wishes; *p; p = &(*p)->next) {
+		if ((*p)->note.id == id) {
+			struct wish *w = *p;
+
+			*p = w->next;
+			return w;
+		}
+	}
+	return NULL;
+}
+
+static void park(struct gate_door *g, const struct gate_note *note)
+{
+	struct wish *w = xmalloc(sizeof(*w));
+
+	w->note = *note;
+	w->next = g->wishes;
+	g->wishes = w;
+}
+
+static void judge(struct gate_door *g, const struct gate_note *note, bool granted)
+{
+	struct caller c = {.request = note->id,
+			   .door = &g->door,
+			   .granted = granted,
+			   .op = note->exec  ? "execve"
+				 : note->dir ? "opendir"
+					     : "open"};
+	int r = keeper_caller(g->k, note->tid, &c);
+
+	if (r == 0)
+		r = folder_read(g->k, &c, note->exec ? RULE_EXEC : RULE_READ, note->path, NULL);
+	if (r == -FOLDER_HELD)
+		park(g, note);
+	else
+		answer(g, note->id, r == 0 ? 0 : r == -ESRCH ? -EINTR : r);
+}
+
+static void cancel(struct gate_door *g, uint64_t id)
+{
+	struct wish *w = take(g, id);
+
+	if (!w)
+		return;
+	free(w);
+	keeper_request_gone(g->k, &g->door, id);
+}
+
+static int serve(struct door *d, short events)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note;
+
+	(void)events;
+	for (int i = 0; i < AT_ONCE; i++) {
+		ssize_t n = recv(d->fd, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n <= (ssize_t)GATE_NOTE_HEAD) {
+			log_error("gate", "the read gate has ended: what is behind it stays shut");
+			return -EPIPE;
+		}
+		note.path[MIN((size_t)n - GATE_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
+		if (note.what == GATE_CANCEL)
+			cancel(g, note.id);
+		else if (note.what == GATE_ASK)
+			judge(g, &note, false);
+	}
+	return 0;
+}
+
+static void answered(struct door *d, uint64_t id, enum door_verdict verdict)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct wish *w = take(g, id);
+
+	if (!w)
+		return;
+	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP)
+		answer(g, id, verdict == VERDICT_DENY ? -EACCES : -EPERM);
+	else
+		judge(g, &w->note, verdict == VERDICT_ALLOW);
+	free(w);
+}
+
+static void drop_all(struct door *d)
+{
+	struct gate_door *g = (struct gate_door *)d;
+
+	while (g->wishes) {
+		struct wish *w = g->wishes;
+
+		g->wishes = w->next;
+		answer(g, w->note.id, -EACCES);
+		free(w);
+	}
+}
+
+static void tick(struct door *d)
+{
+	(void)d;
+}
+
+/*
+ * Can it be shown natively: for good, all of it, and will the rules have no say in anything that
+ * lies or will lie in it?
+ */
+static bool is_whole(const struct keeper *k, const char *dir, const struct answer *a)
+{
+	const char *why;
+
+	return a->extent == EXTENT_TREE && a->scope >= SCOPE_SESSION && a->until == 0 &&
+	       policy_check_read(keeper_policy(k), RULE_READ, dir, &why) == POLICY_ALLOW &&
+	       !policy_restricts(keeper_policy(k), dir);
+}
+
+static void granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
+{
+	const struct gate_door *g = (const struct gate_door *)d;
+	struct bind_note note = {.on = a->allow};
+
+	if (kind != RULE_READ || strlen(dir) >= sizeof(note.path))
+		return;
+	if (a->allow && !is_whole(g->k, dir, a))
+		return;
+	snprintf(note.path, sizeof(note.path), "%s", dir);
+	/* Full: then it is not native, which nobody has promised. What is taken back must arrive;
+	 * the mounter waits for nobody who waits for us. */
+	send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1,
+	     MSG_NOSIGNAL | (note.on ? MSG_DONTWAIT : 0));
+}
+
+static void close_door(struct door *d)
+{
+	struct gate_door *g = (struct gate_door *)d;
+
+	drop_all(d);
+	util_close_fd(&g->door.fd);
+	free(g);
+}
+
+static const struct door_ops ops = {
+	.serve = serve,
+	.answered = answered,
+	.drop_all = drop_all,
+	.tick = tick,
+	.granted = granted,
+	.close = close_door,
+};
+
+struct door *gate_door_new(struct keeper *k, int sock, int mounter)
+{
+	const struct gate_note arm = {.what = GATE_ARM};
+	struct gate_door *g = xcalloc(1, sizeof(*g));
+
+	g->door = (struct door){.ops = &ops, .fd = sock};
+	g->k = k;
+	g->mounter = mounter;
+	send(sock, &arm, GATE_NOTE_HEAD, MSG_NOSIGNAL);
+	return &g->door;
+}

@@ -1,0 +1,291 @@
+/* gate_server - the process that serves the gated trees, and the opens that it holds. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "backends/linux/gate_fuse.h"
+#include "backends/linux/landlock.h"
+#include "core/base/io.h"
+
+/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
+#include <uthash.h>
+
+/*
+ * A held open is told to the keeper once; while the socket is full it waits here, for the keeper
+ * may itself be waiting for a name to be looked up. A signal does not end it, as it ends no open of
+ * a file on a disk: only a process that is being killed is let go, and since the kernel tells of
+ * the first signal alone, one that was interrupted is looked at again now and then.
+ */
+#define HELD_MAX 4096
+#define LOOK_MS	 20
+
+struct held {
+	uint64_t id;
+	struct gate_open open;
+	int tid;
+	bool told, interrupted, cancelled; /* cancelled: the keeper has yet to hear of it */
+	char *path;
+	UT_hash_handle hh;
+};
+
+static struct {
+	struct gate_server spec;
+	struct gate_fs *fs;
+	size_t n;
+	struct held *held;
+	size_t n_untold, n_interrupted;
+	uint64_t last;
+	bool armed;
+} server;
+
+/* ---- the keeper ------------------------------------------------------------------------------ */
+
+static void held_free(struct held *h)
+{
+	HASH_DEL(server.held, h);
+	server.n_untold -= !h->told || h->cancelled;
+	server.n_interrupted -= h->interrupted;
+	free(h->path);
+	free(h);
+}
+
+/* False: the socket is full. */
+static bool tell(struct held *h)
+{
+	struct gate_note note = {
+		.id = h->id,
+		.what = h->cancelled ? GATE_CANCEL : GATE_ASK,
+		.tid = h->tid,
+		.exec = h->open.exec,
+		.dir = h->open.dir,
+	};
+
+	snprintf(note.path, sizeof(note.path), "%s", h->path);
+	if (send(server.spec.sock, &note, GATE_NOTE_HEAD + strlen(note.path) + 1,
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return false; /* a keeper that is gone ends this process */
+	h->told = true;
+	server.n_untold--;
+	if (h->cancelled) {
+		h->cancelled = false;
+		held_free(h);
+	}
+	return true;
+}
+
+static void tell_all(void)
+{
+	struct held *h, *next;
+
+	HASH_ITER (hh, server.held, h, next) {
+		if ((!h->told || h->cancelled) && !tell(h))
+			return;
+	}
+}
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct held *h = data;
+
+	(void)req;
+	server.n_interrupted += !h->interrupted;
+	h->interrupted = true;
+}
+
+void gate_hold(const struct gate_open *o, const char *path)
+{
+	struct held *h;
+	int tid = fuse_req_ctx(o->req)->pid;
+
+	/* The keeper must never wait for itself. */
+	if (!server.armed || tid <= 0 || tid == getppid() || HASH_COUNT(server.held) >= HELD_MAX) {
+		gate_finish(o, path, -EACCES);
+		return;
+	}
+	h = xcalloc(1, sizeof(*h));
+	h->id = ++server.last;
+	h->open = *o;
+	h->tid = tid;
+	h->path = xstrdup(path);
+	HASH_ADD(hh, server.held, id, sizeof(h->id), h);
+	server.n_untold++;
+	fuse_req_interrupt_func(o->req, on_interrupt, h);
+	tell(h);
+}
+
+static void let_go(struct held *h, int result)
+{
+	fuse_req_interrupt_func(h->open.req, NULL, NULL);
+	gate_finish(&h->open, h->path, result);
+}
+
+static void answer(const struct gate_note *note)
+{
+	struct held *h;
+
+	HASH_FIND(hh, server.held, &note->id, sizeof(note->id), h);
+	if (!h || h->cancelled)
+		return;
+	let_go(h, note->result);
+	held_free(h);
+}
+
+/* False: the keeper is gone. */
+static bool listen_to_keeper(void)
+{
+	struct gate_note note;
+
+	for (;;) {
+		ssize_t n = recv(server.spec.sock, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		if (n < (ssize_t)GATE_NOTE_HEAD)
+			return false;
+		if (note.what == GATE_ARM)
+			server.armed = true;
+		else if (note.what == GATE_ANSWER)
+			answer(&note);
+	}
+}
+
+/* ---- those that are killed ------------------------------------------------------------------- */
+
+static bool is_dying(int tid)
+{
+	AUTO_FREE char *text = NULL;
+	const uint64_t kill_bit = 1ull << (SIGKILL - 1);
+	char path[64];
+	const char *own;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (io_read_file(AT_FDCWD, path, 8192, &text, NULL) < 0)
+		return true;
+	/* Any fatal signal becomes this one, pending for each thread. */
+	own = strstr(text, "\nSigPnd:");
+	return own && (strtoull(own + strlen("\nSigPnd:"), NULL, 16) & kill_bit);
+}
+
+static void look_at_interrupted(void)
+{
+	struct held *h, *next;
+
+	if (!server.n_interrupted)
+		return;
+	HASH_ITER (hh, server.held, h, next) {
+		if (!h->interrupted || h->cancelled || !is_dying(h->tid))
+			continue;
+		let_go(h, -EINTR);
+		h->interrupted = false;
+		server.n_interrupted--;
+		if (!h->told) {
+			held_free(h);
+			continue;
+		}
+		h->cancelled = true;
+		server.n_untold++;
+		tell(h);
+	}
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void serve(struct gate_fs *fs)
+{
+	static struct fuse_buf room; /* grown by the library to what the kernel may send */
+	int n = fuse_session_receive_buf(fs->session, &room);
+
+	if (n > 0)
+		fuse_session_process_buf(fs->session, &room);
+	else if (n != -EINTR && n != -EAGAIN)
+		fs->broken = true;
+}
+
+static void loop(void)
+{
+	struct pollfd p[1 + GATES_MAX];
+
+	for (;;) {
+		p[0] = (struct pollfd){.fd = server.spec.sock, .events = POLLIN};
+		if (server.n_untold)
+			p[0].events |= POLLOUT;
+		for (size_t i = 0; i < server.n; i++)
+			p[1 + i] = (struct pollfd){.fd = server.fs[i].broken ? -1
+									     : server.spec.fuse[i],
+						   .events = POLLIN};
+		if (poll(p, 1 + server.n, server.n_interrupted ? LOOK_MS : -1) < 0)
+			continue;
+		if (p[0].revents & POLLOUT)
+			tell_all();
+		if ((p[0].revents & ~POLLOUT) && !listen_to_keeper())
+			return;
+		for (size_t i = 0; i < server.n; i++) {
+			if (p[1 + i].revents)
+				serve(&server.fs[i]);
+		}
+		look_at_interrupted();
+	}
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static int confine(struct err *err)
+{
+	struct landlock_spec nowhere = {0};
+	struct rlimit files;
+	int r = confine_server(err);
+
+	/* One descriptor for each file that is open inside. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
+		r = landlock_restrict(&nowhere, err);
+	prctl(PR_SET_DUMPABLE, 0);
+	/* Changed credentials have cleared it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return r;
+}
+
+static void be_quiet(enum fuse_log_level level, const char *fmt, va_list args)
+{
+	(void)level;
+	(void)fmt;
+	(void)args;
+}
+
+NORETURN void gate_server_run(const struct gate_server *s)
+{
+	int kept[GATES_MAX + 1];
+	struct err err = {0};
+
+	prctl(PR_SET_NAME, "cordon-gate");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memcpy(kept, s->fuse, s->plan->n_gated * sizeof(*kept));
+	kept[s->plan->n_gated] = s->sock;
+	gate_keep_only(kept, s->plan->n_gated + 1);
+	fuse_set_log_func(be_quiet);
+	server.spec = *s;
+	server.n = s->plan->n_gated;
+	server.fs = xcalloc(server.n, sizeof(*server.fs));
+	for (size_t i = 0; i < server.n; i++) {
+		io_set_nonblock(s->fuse[i], true);
+		if (gate_fs_init(&server.fs[i], s, s->plan->gated[i], s->fuse[i]) < 0)
+			_exit(1);
+	}
+	/* A parent that died before it was to be a signal is the end of the socket. */
+	if (confine(&err) < 0)
+		_exit(1);
+	loop();
+	_exit(0);
+}
