@@ -118,35 +118,6 @@ static const char *text_of(const cJSON *object, const char *name, const char *ot
 	return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* How long and how much, from the members of a command; what makes no sense for the request itself
- * is session_answer()'s to refuse. */
-static int parse_answer(const cJSON *object, struct answer *ret, struct err *err)
-{
-	const cJSON *until = cJSON_GetObjectItemCaseSensitive(object, "until");
-	const cJSON *persist = cJSON_GetObjectItemCaseSensitive(object, "persist");
-	int scope = answers_find_scope(text_of(object, "scope", "once"));
-	int extent = answers_find_extent(text_of(object, "extent", "exact"));
-
-	if (scope < 0)
-		return err_say(err, -EINVAL,
-			       "scope: not once, step, session, project, user or org");
-	if (extent < 0)
-		return err_say(err, -EINVAL, "extent: not exact, dir or tree");
-	if (until &&
-	    (!cJSON_IsNumber(until) || until->valuedouble < 0 || until->valuedouble > 1e12))
-		return err_say(err, -EINVAL, "until: not seconds since 1970");
-	if (persist && !cJSON_IsBool(persist))
-		return err_say(err, -EINVAL, "persist: not true or false");
-	if (cJSON_IsTrue(persist) && scope <= SCOPE_SESSION)
-		return err_say(err, -EINVAL, "persist: the scope must be project, user or org");
-	if (cJSON_IsFalse(persist) && scope > SCOPE_SESSION)
-		scope = SCOPE_SESSION;
-	ret->scope = (enum answer_scope)scope;
-	ret->extent = (enum answer_extent)extent;
-	ret->until = until ? (int64_t)until->valuedouble : 0;
-	return 0;
-}
-
 static int parse_revoke(const cJSON *object, struct command_in *ret, struct err *err)
 {
 	const char *rule = text_of(object, "rule", "");
@@ -172,7 +143,8 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 	ret->answer.allow = str_eq(type, "cmd.approve");
 	if (!ret->answer.allow && !str_eq(type, "cmd.deny"))
 		return err_say(err, -EINVAL, "type: not cmd.approve, cmd.deny or cmd.revoke");
-	return parse_answer(object, &ret->answer, err);
+	/* What makes no sense for the request itself is session_answer()'s to refuse. */
+	return answers_from_json(object, &ret->answer, err);
 }
 
 int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err)

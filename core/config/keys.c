@@ -72,6 +72,12 @@ static const struct config_key keys[] = {
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
 	{"approval.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "a request is denied after this many seconds without an answer; 0: it waits"},
+	{"approval.command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a shell command that answers requests: JSON on its input, exit status 0 allows once"},
+	{"approval.command-timeout", CONFIG_INT, "60", NULL, PROJECT_NEVER, NULL,
+	 "seconds that approval.command may take; then the request is denied"},
+	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a shell command that is run when something waits: the same JSON on its input"},
 	{"approval.remember", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,
 	 "seconds that an answer given once is good for, when the same process asks the same "
 	 "again"},

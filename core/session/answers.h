@@ -19,6 +19,10 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
  * secrets or cordon's own files are kept, by one key. */
 const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a);
 
+struct cJSON;
+/* scope, extent, until and persist (protocol.json); ret->allow is left as it is. */
+int answers_from_json(const struct cJSON *object, struct answer *ret, struct err *err) MUST_USE;
+
 /* "read", "write", "run", "connect to". */
 const char *answers_verb(enum rule_kind kind);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/policy/rules.h"
 #include "core/session/answers.h"
 #include "core/session/session_priv.h"
 
@@ -150,12 +151,26 @@ static void keep_given(struct session *s, const struct ask *a, const struct answ
 						   .wall_us = clock_wall_us()});
 }
 
+/* Into the settings first: an answer that cannot be kept as long as it says is none. */
+static int persist(struct session *s, const struct ask *a, const struct answer *given,
+		   struct err *err)
+{
+	AUTO_FREE char *object = xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
+	const struct rules_place where = {
+		.home = s->model.home, .config_home = s->config_home, .folder = s->folder};
+
+	if (given->scope <= SCOPE_SESSION || s->frozen)
+		return 0;
+	return rules_save(&where, given->scope, a->kind, object, given, err);
+}
+
 int session_answer(struct session *s, uint64_t id, const struct answer *answer, struct err *err)
 {
 	const struct ask *a = model_ask(&s->model, id);
 	AUTO_BUF struct buf words = BUF_INIT;
 	struct answer given = *answer;
 	const char *refusal;
+	int r;
 
 	if (!a)
 		return err_say(err, -ESRCH, "nobody waits for this any more");
@@ -163,6 +178,9 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	refusal = answers_refusal(&s->model, a, &given);
 	if (refusal)
 		return err_say(err, -EPERM, "%s", refusal);
+	r = persist(s, a, &given, err);
+	if (r < 0)
+		return r;
 	answers_words(&words, &s->model, a, &given);
 	record_answer(s, a, &given, words.data);
 	given.allow = given.allow && !s->frozen; /* the log may have failed just now */

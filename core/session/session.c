@@ -34,6 +34,7 @@ static void session_free(struct session *s)
 	for (size_t i = 0; s->folders && s->folders[i]; i++)
 		free(s->folders[i]);
 	free(s->folders);
+	free(s->config_home);
 	free(s->state_dir);
 	free(s);
 }
@@ -130,7 +131,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.journal = journal_options(spec->config),
 				.policy = plan->policy,
 				.log_fd = log_descriptor(),
-				.headless = spec->headless,
+				.headless = spec->headless && !spec->answered,
 				.one_step = spec->one_step,
 				.guard = limits_of(spec),
 				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
@@ -201,7 +202,9 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	snprintf(s->model.backend, sizeof(s->model.backend), "%s",
 		 spec->backend ? spec->backend->name : "none");
 	s->model.folder = s->folder;
+	s->config_home = xstrdup(getenv("XDG_CONFIG_HOME"));
 	s->model.home = xstrdup(spec->home);
+	s->model.persists = spec->home != NULL;
 	s->model.network = spec->allow_network;
 	s->model.headless = spec->headless;
 	s->model.command = join_argv(spec->argv);

@@ -26,7 +26,8 @@ struct session_spec {
 	const char *cwd, *home, *state_dir;
 	int stdio[3]; /* the agent's; closed in this process by session_start() when tty */
 	bool tty;
-	bool verbose; /* debug lines in the diagnostic log */
+	bool verbose;  /* debug lines in the diagnostic log */
+	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
 	bool dynamic; /* reads of gated trees are asked for */
 };

@@ -14,6 +14,7 @@ struct session {
 	struct audit *audit;
 	struct journal *journal; /* read-only, opened when a view first asks */
 	bool journal_tried;
+	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */
 	char **folders, *folder, *state_dir; /* folder is the first of folders */
 	pid_t keeper;
 	bool starting; /* inside session_start(): a failure is its error, not an event */

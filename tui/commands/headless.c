@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/api/approver.h"
 #include "core/base/text.h"
 
 struct headless {
+	struct approver *approver;
 	bool done;
 	int status; /* what the shell gets */
 };
@@ -44,6 +46,11 @@ static void on_stopped(void *data, const char *words)
 {
 	(void)data;
 	say(words);
+}
+
+static void on_changed(void *data)
+{
+	approver_changed(((struct headless *)data)->approver);
 }
 
 static void on_failed(void *data, int status, const char *words)
@@ -86,6 +93,7 @@ static void loop(struct session *s, struct headless *h, int sigfd)
 		struct pollfd p[] = {
 			{.fd = session_fd(s), .events = POLLIN},
 			{.fd = sigfd, .events = POLLIN},
+			{.fd = approver_fd(h->approver), .events = POLLIN},
 		};
 
 		if (session_wants_write(s))
@@ -94,6 +102,8 @@ static void loop(struct session *s, struct headless *h, int sigfd)
 			break;
 		if (p[1].revents & POLLIN)
 			forward_signals(s, sigfd);
+		if (p[2].revents)
+			approver_ready(h->approver);
 		if (p[0].revents && session_ready(s, p[0].revents & (POLLIN | POLLHUP | POLLERR),
 						  p[0].revents & POLLOUT) < 0)
 			break;
@@ -102,8 +112,10 @@ static void loop(struct session *s, struct headless *h, int sigfd)
 
 int headless_run(struct session_spec *spec, struct err *err)
 {
-	static const struct session_listener on = {
-		.exited = on_exited, .failed = on_failed, .stopped = on_stopped};
+	static const struct session_listener on = {.changed = on_changed,
+						   .exited = on_exited,
+						   .failed = on_failed,
+						   .stopped = on_stopped};
 	struct headless h = {.status = 125};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;
@@ -112,13 +124,22 @@ int headless_run(struct session_spec *spec, struct err *err)
 	spec->stdio[0] = STDIN_FILENO;
 	spec->stdio[1] = STDOUT_FILENO;
 	spec->stdio[2] = STDERR_FILENO;
-	r = session_start(&s, spec, &on, &h, err);
+	r = approver_open(&h.approver, spec->config, err);
 	if (r < 0)
 		return r;
+	spec->answered = approver_answers(h.approver);
+	r = session_start(&s, spec, &on, &h, err);
+	if (r < 0) {
+		approver_close(h.approver);
+		return r;
+	}
+	approver_attach(h.approver, s);
 	sigfd = open_signals(err);
 	if (sigfd >= 0)
 		loop(s, &h, sigfd);
+	approver_attach(h.approver, NULL);
 	session_close(s);
+	approver_close(h.approver);
 	if (sigfd < 0)
 		return sigfd;
 	if (!h.done)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/api/api.h"
+#include "core/api/approver.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
@@ -54,6 +55,7 @@ static void on_changed(void *data)
 	if (!c->ui)
 		return;
 	api_changed(c->api);
+	approver_changed(c->approver);
 	ui_changed(c->ui);
 	console_schedule(c);
 }
@@ -206,6 +208,19 @@ static void watch_pty(struct console *c)
 		uv_poll_start(&c->poll_pty, events, on_pty);
 }
 
+/* A helper that has ended leaves nothing to poll. */
+static void on_approver(uv_poll_t *poll, int status, int events)
+{
+	struct console *c = poll->data;
+
+	(void)status;
+	(void)events;
+	approver_ready(c->approver);
+	if (approver_fd(c->approver) < 0)
+		uv_poll_stop(poll);
+	watch_session(c);
+}
+
 static void on_esc(uv_timer_t *timer);
 
 static void drain_input(struct console *c)
@@ -308,6 +323,11 @@ static void set_up_loop(struct console *c)
 	uv_poll_init(&c->loop, &c->poll_session, session_fd(c->session));
 	uv_poll_init(&c->loop, &c->poll_pty, c->pty.fd);
 	uv_poll_init(&c->loop, &c->poll_tty, screen_fd(c->screen));
+	if (c->approver) {
+		uv_poll_init(&c->loop, &c->poll_approver, approver_fd(c->approver));
+		c->poll_approver.data = c;
+		uv_poll_start(&c->poll_approver, UV_READABLE, on_approver);
+	}
 	c->poll_session.data = c->poll_pty.data = c->poll_tty.data = c;
 	for (size_t i = 0; i < N_SIGNALS; i++) {
 		uv_signal_init(&c->loop, &c->signals[i]);
@@ -443,8 +463,13 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
 	spec.tty = true;
-	if (session_start(&c->session, &spec, &listener, c, err) < 0)
+	if (approver_open(&c->approver, spec.config, err) < 0)
 		return 125;
+	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
+		approver_close(c->approver);
+		return 125;
+	}
+	approver_attach(c->approver, c->session);
 	signal(SIGPIPE, SIG_IGN);
 	if (open_screen(c, err) == 0) {
 		set_up_loop(c);
@@ -461,7 +486,9 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	}
 	screen_close(c->screen);
 	c->screen = NULL;
+	approver_attach(c->approver, NULL);
 	session_close(c->session);
+	approver_close(c->approver);
 	return status;
 }
 

@@ -28,11 +28,12 @@ struct console {
 	struct look_where where;
 
 	uv_loop_t loop;
-	uv_poll_t poll_session, poll_pty, poll_tty;
+	uv_poll_t poll_session, poll_pty, poll_tty, poll_approver;
 	uv_timer_t frame, esc, settle, tick, more;
 	uv_signal_t signals[N_SIGNALS];
 	bool pty_over, session_over;
-	struct api *api; /* NULL when its socket could not be made */
+	struct approver *approver; /* NULL: no such command is set */
+	struct api *api;	   /* NULL when its socket could not be made */
 	int64_t painted_us, rang_us;
 
 	bool leaving;

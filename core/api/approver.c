@@ -1,0 +1,258 @@
+/* approver - commands of the human's that answer requests (approval.command) or hear of them. */
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/api/api_priv.h"
+#include "core/api/approver_priv.h"
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/config/config.h"
+#include "core/session/answers.h"
+
+#define NOTIFY_US 10000000 /* between two runs of approval.notify */
+
+struct approver {
+	pid_t pid;
+	int sock; /* -1: the helper has gone */
+	struct session *session;
+	bool asks, tells;
+	uint64_t sent, told;		 /* the newest request that went to either command */
+	uint64_t running[APPROVER_JOBS]; /* requests under way */
+	size_t n;
+	int64_t told_us;
+};
+
+int approver_open(struct approver **ret, const struct config *c, struct err *err)
+{
+	struct helper_spec spec = {
+		.command = config_str(c, "approval.command"),
+		.notify = config_str(c, "approval.notify"),
+		.timeout_s =
+			(uint32_t)MIN(config_int(c, "approval.command-timeout"), INT64_C(86400)),
+	};
+	struct approver *a;
+	int pair[2];
+	pid_t pid;
+
+	*ret = NULL;
+	if (!spec.command && !spec.notify)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set(err, -errno, "socket to the approver");
+	pid = fork();
+	if (pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return err_set(err, -errno, "fork the approver");
+	}
+	if (pid == 0) {
+		close(pair[0]);
+		spec.sock = pair[1];
+		helper_main(&spec);
+	}
+	close(pair[1]);
+	io_set_nonblock(pair[0], true);
+	a = xcalloc(1, sizeof(*a));
+	a->pid = pid;
+	a->sock = pair[0];
+	a->asks = spec.command != NULL;
+	a->tells = spec.notify != NULL;
+	*ret = a;
+	return 0;
+}
+
+bool approver_answers(const struct approver *a)
+{
+	return a && a->asks;
+}
+
+void approver_attach(struct approver *a, struct session *s)
+{
+	if (a)
+		a->session = s;
+}
+
+int approver_fd(const struct approver *a)
+{
+	return a ? a->sock : -1;
+}
+
+void approver_close(struct approver *a)
+{
+	if (!a)
+		return;
+	util_close_fd(&a->sock);
+	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	free(a);
+}
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+/* The line is a file, so that a command that reads nothing blocks nobody. */
+static int make_input(const struct ask *ask)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+	AUTO_CLOSE int fd = memfd_create("cordon-request", MFD_CLOEXEC);
+
+	message_request(&line, ask);
+	if (fd < 0 || io_write_all(fd, line.data, line.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return -1;
+	return take_fd(&fd);
+}
+
+static bool order(const struct approver *a, enum order_what what, uint64_t id,
+		  const struct ask *ask)
+{
+	const struct order o = {.id = id, .what = what};
+	AUTO_CLOSE int in = ask ? make_input(ask) : -1;
+
+	return (!ask || in >= 0) && io_send_fd(a->sock, &o, sizeof(o), in) >= 0;
+}
+
+static void forget(struct approver *a, size_t i)
+{
+	a->running[i] = a->running[--a->n];
+}
+
+static void cancel_answered(struct approver *a, const struct model *m)
+{
+	for (size_t i = a->n; i-- > 0;) {
+		if (model_ask(m, a->running[i]))
+			continue;
+		order(a, ORDER_CANCEL, a->running[i], NULL);
+		forget(a, i);
+	}
+}
+
+static void ask_more(struct approver *a, const struct model *m)
+{
+	for (size_t i = 0; i < m->n_asks && a->n < APPROVER_JOBS; i++) {
+		uint64_t id = m->asks[i].id;
+
+		if (id <= a->sent || !order(a, ORDER_ASK, id, &m->asks[i]))
+			continue;
+		a->sent = id;
+		a->running[a->n++] = id;
+	}
+}
+
+/* Of the oldest that it has not heard of; a flood is one message. */
+static void notify(struct approver *a, const struct model *m)
+{
+	int64_t now = clock_mono_us();
+	size_t i = 0;
+
+	while (i < m->n_asks && m->asks[i].id <= a->told)
+		i++;
+	if (i == m->n_asks || (a->told_us && now - a->told_us < NOTIFY_US))
+		return;
+	order(a, ORDER_NOTIFY, m->asks[i].id, &m->asks[i]);
+	a->told = m->asks[m->n_asks - 1].id;
+	a->told_us = now;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* In doubt it is denied. */
+static void read_answer(const struct outcome *o, struct answer *ret)
+{
+	size_t len = MIN((size_t)o->len, sizeof(o->text));
+	struct err err = {0};
+	cJSON *object = NULL;
+
+	*ret = (struct answer){.allow = o->status == 0};
+	while (len && strchr(" \t\r\n", o->text[len - 1]))
+		len--;
+	if (!len)
+		return;
+	object = cJSON_ParseWithLength(o->text, len);
+	if (!cJSON_IsObject(object) || answers_from_json(object, ret, &err) < 0 ||
+	    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, "allow"))) {
+		if (o->status == 0 && !cJSON_IsObject(object))
+			log_warn("approver",
+				 "approval.command said what is no JSON object: denied");
+		else if (err.text[0])
+			log_warn("approver", "approval.command: %s: denied", err.text);
+		ret->allow = false;
+	}
+	cJSON_Delete(object);
+}
+
+static void give(struct approver *a, uint64_t id, const struct answer *answer)
+{
+	static const struct answer no = {0};
+	struct err err = {0};
+
+	if (session_answer(a->session, id, answer, &err) != -EPERM)
+		return;
+	log_warn("approver", "approval.command: %s: denied", err.text);
+	session_answer(a->session, id, &no, NULL);
+}
+
+static void finished(struct approver *a, const struct outcome *o)
+{
+	struct answer answer;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->running[i] != o->id)
+			continue;
+		forget(a, i);
+		read_answer(o, &answer);
+		give(a, o->id, &answer);
+		return;
+	}
+}
+
+/* The helper has gone. Where a human looks on, the human answers; where nobody does, it is no. */
+static void give_up(struct approver *a)
+{
+	static const struct answer no = {0};
+	const struct model *m = session_model(a->session);
+
+	util_close_fd(&a->sock);
+	a->n = 0;
+	while (m->headless && m->n_asks)
+		session_answer(a->session, m->asks[0].id, &no, NULL);
+}
+
+void approver_changed(struct approver *a)
+{
+	const struct model *m;
+
+	if (!a || !a->session)
+		return;
+	m = session_model(a->session);
+	if (a->sock < 0) {
+		give_up(a);
+		return;
+	}
+	cancel_answered(a, m);
+	if (a->asks)
+		ask_more(a, m);
+	if (a->tells)
+		notify(a, m);
+}
+
+void approver_ready(struct approver *a)
+{
+	struct outcome o;
+	ssize_t n;
+
+	while ((n = recv(a->sock, &o, sizeof(o), MSG_DONTWAIT)) == (ssize_t)sizeof(o))
+		finished(a, &o);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		log_warn("approver", "the process that runs approval.command has ended");
+		give_up(a);
+		return;
+	}
+	approver_changed(a);
+}

@@ -1,0 +1,42 @@
+/* answers_json - how long and how much, as members of a JSON object. */
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+#include <errno.h>
+
+#include "core/session/answers.h"
+
+static const char *text_of(const cJSON *object, const char *name, const char *otherwise)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	if (!item)
+		return otherwise;
+	return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+int answers_from_json(const struct cJSON *object, struct answer *ret, struct err *err)
+{
+	const cJSON *until = cJSON_GetObjectItemCaseSensitive(object, "until");
+	const cJSON *persist = cJSON_GetObjectItemCaseSensitive(object, "persist");
+	int scope = answers_find_scope(text_of(object, "scope", "once"));
+	int extent = answers_find_extent(text_of(object, "extent", "exact"));
+
+	if (scope < 0)
+		return err_say(err, -EINVAL,
+			       "scope: not once, step, session, project, user or org");
+	if (extent < 0)
+		return err_say(err, -EINVAL, "extent: not exact, dir or tree");
+	if (until &&
+	    (!cJSON_IsNumber(until) || until->valuedouble < 0 || until->valuedouble > 1e12))
+		return err_say(err, -EINVAL, "until: not seconds since 1970");
+	if (persist && !cJSON_IsBool(persist))
+		return err_say(err, -EINVAL, "persist: not true or false");
+	if (cJSON_IsTrue(persist) && scope <= SCOPE_SESSION)
+		return err_say(err, -EINVAL, "persist: the scope must be project, user or org");
+	if (cJSON_IsFalse(persist) && scope > SCOPE_SESSION)
+		scope = SCOPE_SESSION;
+	ret->scope = (enum answer_scope)scope;
+	ret->extent = (enum answer_extent)extent;
+	ret->until = until ? (int64_t)until->valuedouble : 0;
+	return 0;
+}

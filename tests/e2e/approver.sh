@@ -1,0 +1,92 @@
+#!/bin/bash
+# approver - a command of the human's answers what would be asked: headless, in time, or not at all.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need python3
+need_sandbox
+dir=$(new_folder work)
+mkdir -p "$dir/.git/hooks"
+bin=$TEST_TMP/bin
+mkdir -p "$bin"
+tool() { # NAME - a command from standard input
+	cat >"$bin/$1"
+	chmod +x "$bin/$1"
+}
+# A home's worth of writes outside nobody granted and of protected files: what headless denies.
+attempt() { # COMMAND-OF-APPROVER SCRIPT
+	(cd "$dir" && "$CORDON" run --headless --set "approval.command=$1" -- bash -c "$2" 2>&1)
+}
+
+is "$(cd "$dir" && "$CORDON" run --headless -- bash -c 'echo x >.git/hooks/none; echo $?' 2>/dev/null)" 1 \
+	"without such a command it is denied"
+
+tool yes <<E2
+#!/bin/sh
+cat >>$TEST_TMP/asked
+E2
+is "$(attempt "$bin/yes" 'echo x >.git/hooks/a && cat .git/hooks/a')" x "exit status 0 allows"
+python3 - "$TEST_TMP/asked" <<'P' && pass "it got one line of JSON" || fail "it got one line of JSON" "$(cat "$TEST_TMP/asked")"
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+m = json.loads(lines[0])
+assert len(lines) == 1 and m["type"] == "event.fs_request" and m["kind"] == "write"
+assert m["path"].endswith("/.git/hooks/a") and m["directory"] is False
+P
+is "$(attempt "$bin/yes" 'for i in 1 2 3; do echo x >.git/hooks/n$i; done; cat .git/hooks/n*' | tr -d '\n')" xxx \
+	"each is asked for itself"
+is "$(wc -l <"$TEST_TMP/asked")" 4 "once each"
+
+tool no <<'E2'
+#!/bin/sh
+exit 1
+E2
+is "$(attempt "$bin/no" '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "another status denies"
+ok "nothing was made" test ! -e "$dir/.git/hooks/b"
+is "$(attempt /nonexistent/command '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "a command that is not there denies"
+is "$(attempt 'kill -9 $$' '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "one that dies denies"
+is "$(attempt 'echo yes' '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "words that are no object deny"
+is "$(attempt "echo '{\"allow\":false}'" '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "the object can deny"
+is "$(attempt "echo '{\"scope\":\"once\",\"extent\":\"tree\"}'" '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 \
+	"an answer that is not possible denies"
+is "$(attempt "yes | head -c 100000000" '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "a flood of words denies"
+
+: >"$TEST_TMP/asked"
+tool session <<E2
+#!/bin/sh
+cat >>$TEST_TMP/asked
+echo '{"scope":"session","extent":"tree"}'
+E2
+is "$(attempt "$bin/session" 'for i in 1 2 3; do echo x >.git/hooks/s$i; done; cat .git/hooks/s*' | tr -d '\n')" xxx \
+	"a scope counts for the rest of the session"
+is "$(wc -l <"$TEST_TMP/asked")" 1 "and is asked once"
+
+began=$(date +%s)
+is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & echo \$! >$TEST_TMP/pid; sleep 600" --set approval.command-timeout=1 \
+	-- bash -c '(echo x >.git/hooks/t) 2>/dev/null; echo $?' 2>&1)" 1 "no answer in time denies"
+ok "in its time" test $(($(date +%s) - began)) -lt 20
+gone() { ! kill -0 "$(cat "$TEST_TMP/pid")" 2>/dev/null; }
+ok "what it started is gone" wait_for 10 gone
+
+# The agent sees nothing of it, and it is not inside.
+out=$(attempt 'cat >/dev/null; test "$CORDON" != 1' 'echo x >.git/hooks/e && echo made')
+is "$out" made "it runs outside the sandbox"
+like "$(cd "$dir" && "$CORDON" audit --json)" '"event":"decision"' "the audit log has the decisions"
+
+tool told <<E2
+#!/bin/sh
+cat >>$TEST_TMP/told
+E2
+(cd "$dir" && "$CORDON" run --headless --set approval.command="$bin/yes" --set approval.notify="$bin/told" \
+	-- bash -c 'for i in $(seq 30); do echo x >.git/hooks/f$i; done' 2>&1)
+wait_for 10 test -s "$TEST_TMP/told"
+is "$(wc -l <"$TEST_TMP/told")" 1 "approval.notify hears of a flood once"
+
+# Written where the human's settings are, and in effect the next time.
+tool always <<'E2'
+#!/bin/sh
+echo '{"scope":"user"}'
+E2
+is "$(attempt "$bin/always" 'echo x >.git/hooks/kept && echo ok')" ok "an answer for good is an answer"
+like "$(cat "${XDG_CONFIG_HOME:-$HOME/.config}/cordon/config")" "write .*/.git/hooks/kept" "it is in the settings"
+is "$(attempt "$bin/no" 'echo y >.git/hooks/kept && echo ok')" ok "and counts in the next session"
+done_testing
