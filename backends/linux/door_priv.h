@@ -180,6 +180,8 @@ int place_from_fd(struct ldoor *d, struct request *r, struct place *p, int fd);
 int walk_path(struct ldoor *d, struct request *r, int i, int start, const char *path);
 /* O_PATH descriptor of the caller's own directory `dirfd` (AT_FDCWD: the current one). */
 int walk_base(const struct request *r, int dirfd);
+/* Of its "/": with nesting it may have another than the sandbox's. */
+int walk_root(const struct ldoor *d, const struct request *r);
 bool is_dots(const char *name, size_t len); /* "." or ".." */
 /* O_PATH descriptor of a path without links, through the sandbox's mounts. */
 int open_in_sandbox(const struct ldoor *d, const char *path);

@@ -140,12 +140,16 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
  * Without capabilities an ordinary user can change nothing in here. Root can, for these look at the
  * user id alone.
  */
-static void proc(struct plan *p)
+static void proc(struct plan *p, const struct spawn_spec *spec)
 {
 	static const char *const ro[] = {
 		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
 		"/proc/fs",  "/proc/acpi",	    "/proc/scsi"};
 	size_t n = geteuid() == 0 ? ARRAY_LEN(ro) : 1;
+
+	/* A sandbox inside may mount a /proc of its own where nothing of this one is covered. */
+	if (spec->nesting && geteuid() != 0)
+		n = 0;
 
 	/* What the agent may not look into, which is pid 1, it does not see either. */
 	plan_add(p, PLAN_PROC, "/proc", "hidepid=ptraceable");
@@ -294,7 +298,7 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	plan_add(p, PLAN_SEAL, "/", NULL);
 	private_tmpfs(p);
 	devices(p, spec);
-	proc(p);
+	proc(p, spec);
 	run(p, spec);
 	folders(p, spec->read_only, true);
 	folders(p, spec->folders, true);

@@ -243,7 +243,8 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
 	int got;
 
 	if (path[0] == '/') {
-		p->folder = literal_folder(d, path, &rest);
+		/* In a mount namespace of its own the name may be another thing's. */
+		p->folder = d->spec.nesting ? NULL : literal_folder(d, path, &rest);
 		if (p->folder == NULL)
 			return -EXDEV;
 		p->at.dirfd = folder_fd(p->folder);
@@ -325,7 +326,7 @@ static int own_fd(struct ldoor *d, struct request *r, const char *path)
 	const char *number = path + sizeof(head) - 1;
 	size_t n;
 
-	if (d->proc_dev == 0 || strncmp(path, head, sizeof(head) - 1) != 0)
+	if (d->proc_dev == 0 || d->spec.nesting || strncmp(path, head, sizeof(head) - 1) != 0)
 		return -1;
 	n = strspn(number, "0123456789");
 	if (n == 0 || n > 6 || number[n] != '\0' || (number[0] == '0' && n > 1))
@@ -378,7 +379,7 @@ int place_resolve(struct ldoor *d, struct request *r, int i)
 	if (c->data[0] == '/' && (r->resolve & RESOLVE_BENEATH))
 		return -EXDEV;
 	if (c->data[0] == '/' && !(r->resolve & RESOLVE_IN_ROOT))
-		got = fcntl(d->root, F_DUPFD_CLOEXEC, 3);
+		got = walk_root(d, r);
 	else
 		got = walk_base(r, r->dirfd[i]);
 	return got < 0 ? got : walk_path(d, r, i, got, c->data);

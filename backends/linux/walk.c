@@ -29,6 +29,7 @@ struct walk {
 	int cur;	  /* owned */
 	struct stat st;	  /* of cur */
 	struct stat base; /* where RESOLVE_BENEATH and RESOLVE_IN_ROOT end */
+	struct stat root; /* above it nothing is the caller's */
 	int top;	  /* borrowed or base_fd: where an absolute link begins */
 	int links;
 	int half; /* which of p->walk holds rest */
@@ -61,6 +62,22 @@ int walk_base(const struct request *r, int dirfd)
 	if (errno == EACCES)
 		return DOOR_CONTINUE;
 	return dirfd == AT_FDCWD ? DOOR_DEAD : -EBADF;
+}
+
+int walk_root(const struct ldoor *d, const struct request *r)
+{
+	char link[64];
+	int fd;
+
+	if (!d->spec.nesting) {
+		fd = fcntl(d->root, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? -errno : fd;
+	}
+	snprintf(link, sizeof(link), "/proc/%d/root", r->tid);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
 }
 
 int open_in_sandbox(const struct ldoor *d, const char *path)
@@ -111,7 +128,7 @@ static int go_up(struct walk *w)
 	w->own_proc = false;
 	if (scoped && same(&w->st, &w->base))
 		return w->r->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
-	if (same(&w->st, &w->d->root_st)) /* above it lies what the sandbox was made from */
+	if (same(&w->st, &w->root)) /* above it lies what the sandbox was made from */
 		return 0;
 	fd = openat(w->cur, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : go(w, fd);
@@ -347,13 +364,21 @@ int walk_path(struct ldoor *d, struct request *r, int i, int start, const char *
 	w.rest = w.p->walk[0];
 	snprintf(w.rest, sizeof(w.p->walk[0]), "%s", path);
 	w.top = d->root;
-	if (fstat(w.cur, &w.st) < 0)
+	w.root = d->root_st;
+	if (d->spec.nesting) {
+		w.top = base = walk_root(d, r);
+		if (base < 0 || fstat(base, &w.root) < 0)
+			got = base < 0 ? base : -errno;
+	}
+	if (got == 0 && fstat(w.cur, &w.st) < 0)
 		got = -errno;
 	if (got == 0 && !S_ISDIR(w.st.st_mode))
 		got = -ENOTDIR;
 	w.base = w.st;
-	if (got == 0 && (r->resolve & RESOLVE_IN_ROOT))
+	if (got == 0 && (r->resolve & RESOLVE_IN_ROOT)) {
+		util_close_fd(&base);
 		w.top = base = fcntl(w.cur, F_DUPFD_CLOEXEC, 3);
+	}
 	while (got == 0)
 		got = step(&w);
 	if (w.cur >= 0)

@@ -32,7 +32,7 @@ static const struct config_key keys[] = {
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
-	 "let programs inside make namespaces of their own"},
+	 "let programs inside make namespaces; mounts in them need sandbox.landlock=off too"},
 	{"sandbox.env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "an environment variable to pass on; several may be given"},
 	{"sandbox.set-env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,

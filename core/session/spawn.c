@@ -187,6 +187,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.session = session,
 		.allow_network = spec->allow_network,
 		.no_debug = spec->no_debug,
+		.nesting = config_bool(spec->config, "sandbox.nesting"),
 		.landlock_off = !config_bool(spec->config, "sandbox.landlock"),
 		.dynamic = spec->dynamic,
 		.read_gate = read_gate_of(spec->config),
