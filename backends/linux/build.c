@@ -112,7 +112,7 @@ static int bind_op(const struct plan_op *op)
 
 static int bind_writable(const struct plan_op *op)
 {
-	struct attr attr = {.set = ATTR_NOSUID | ATTR_NODEV, .clear = ATTR_RDONLY};
+	struct mount_attrs attr = {.set = ATTR_NOSUID | ATTR_NODEV, .clear = ATTR_RDONLY};
 	int r = make_target(op);
 
 	if (r < 0)
