@@ -103,7 +103,7 @@ struct journal {
 	struct state *state;
 	struct root *roots;
 	int n_roots;
-	struct names own; /* changed by ourselves a moment ago (whose.c) */
+	struct names own;   /* changed by ourselves a moment ago (whose.c) */
 	bool owning;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
@@ -133,6 +133,8 @@ void store_forget_near(struct journal *j);
 /* Steps whose redo is now impossible go to trash/; their post-images stay. */
 int store_clear_redo(struct journal *j) MUST_USE;
 int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* one of them */
+/* Those that were undone before a step began that is kept now, in j and its kin. (stale.c) */
+int stale_drop(struct journal *j) MUST_USE;
 void store_empty_trash(struct journal *j);
 int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
 /* Names of a directory's entries, sorted by number; heap array of heap strings. */

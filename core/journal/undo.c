@@ -298,6 +298,8 @@ static int run(const struct pick *pick, bool redo, struct remedy *remedies,
 		pick->list[i].j->evict_below = group_oldest(&pick->list[i].dirs);
 	if (r == 0)
 		r = txns_run(list, pick->n, progress, err);
+	if (r == 0 && redo && stale_drop(list[0].j) < 0) /* the next start does it */
+		log_warn("journal", "what cannot be redone stays in '%s'", list[0].j->store_path);
 	for (size_t i = 0; i < pick->n; i++) {
 		struct journal *j = pick->list[i].j;
 

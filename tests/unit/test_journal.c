@@ -217,6 +217,47 @@ static void redo_goes_when_a_new_step_changes_something(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
+/* It was interrupted, and the next start rolls it back: then it is what redo brings, and nothing
+ * that had been undone before it began. */
+static void an_interrupted_step_has_a_redo_and_ends_the_others(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	begin(f, "undone");
+	assert_int_equal(put(f, "new", "old"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	begin(f, "interrupted");
+	assert_int_equal(md(f, "new"), 0);
+	after = snap(f);
+	fix_reopen(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	assert_int_equal(redo(f, UNDO_FORCE), -ENOENT);
+	assert_tree(f, after);
+}
+
+static void one_redo_leaves_the_others(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		begin(f, "step");
+		assert_int_equal(put(f, i ? "two" : "one", "new"), 0);
+		commit(f);
+	}
+	after = snap(f);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(undo(f, 1, 0), 0);
+	for (int i = 0; i < 2; i++) {
+		fix_reopen(f);
+		assert_int_equal(redo(f, 0), 0);
+	}
+	assert_tree(f, after);
+}
+
 static void an_aborted_step_leaves_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -334,6 +375,8 @@ int main(void)
 		TEST(failed_operations_leave_no_trace),
 		TEST(contents_are_found_wherever_they_are),
 		TEST(redo_goes_when_a_new_step_changes_something),
+		TEST(an_interrupted_step_has_a_redo_and_ends_the_others),
+		TEST(one_redo_leaves_the_others),
 		TEST(an_aborted_step_leaves_nothing),
 		TEST(steps_that_overlap_undo_in_true_order),
 		TEST(a_late_writer_belongs_to_the_step_that_runs),
