@@ -129,15 +129,20 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 {
 	const struct maker m = {
 		.op = "link", .make = make_link, .type = REC_NEW, .from = from, .alias = true};
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_WHERE struct where w = WHERE_NONE, old = WHERE_NONE;
 	struct obj o;
 	int r = obj_stat(from->dirfd, from->name, &o);
 
 	if (r < 0 || !o.mode)
 		return r < 0 ? r : -ENOENT;
 	r = make(s, &m, to, touched);
-	if (r < 0 || !S_ISREG(o.mode))
+	if (r < 0)
 		return r;
+	where_set(&old, from);
+	if (old.path)
+		alias_note(s, &o, from->root, old.path);
+	if (!S_ISREG(o.mode))
+		return 0;
 	/* Through a descriptor, which may be one for writing; or it is known to be open for that.
 	 */
 	where_set(&w, to);

@@ -306,6 +306,7 @@ struct step {
 	void *on_loss_data;
 	struct known *known;
 	struct touch *touches;
+	struct alias *aliases; /* hash, see alias.c */
 };
 
 int step_make(struct step *s) MUST_USE; /* its directory, before the first record */
@@ -329,6 +330,11 @@ void step_learn(struct step *s, const struct obj *o, unsigned flags);
 void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
 /* Does another open step hold records about this inode? */
 bool step_shared(const struct step *s, const struct obj *o);
+/* It has got another name in this step, besides this one. (alias.c) */
+void alias_note(struct step *s, const struct obj *o, int root, const char *path);
+/* It was changed: by that name as well. */
+void alias_use(struct step *s, const struct obj *o);
+void aliases_free(struct step *s);
 /* The object at that path is about to lose its name, its content, its place: may it? */
 int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
 	MUST_USE;

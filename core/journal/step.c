@@ -49,6 +49,8 @@ void step_learn(struct step *s, const struct obj *o, unsigned flags)
 		*k->first = *o;
 	}
 	k->flags |= flags;
+	if (flags & (KNOWN_META | KNOWN_CONTENT))
+		alias_use(s, o);
 }
 
 void step_unlearn(struct step *s, const struct obj *o)
@@ -217,6 +219,7 @@ void step_free(struct step *s)
 		free(t->path);
 		free(t);
 	}
+	aliases_free(s);
 	side_done(&s->side);
 	free(s->command);
 	free(s->why);

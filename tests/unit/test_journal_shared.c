@@ -236,6 +236,95 @@ static void writes_are_kept_after_a_redo(void **state)
 	fix_free(f);
 }
 
+/* ---- names that come and go in one step -------------------------------------------------------
+ */
+
+/* Changed by a name that was made for it and taken away: the step did change the file. */
+static void by_a_passing_name(void (*work)(struct fix *))
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL, *after = NULL;
+	struct change *list = NULL;
+	size_t n = 0;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "one"), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "change");
+	work(f);
+	id = commit(f);
+	assert_true(id != 0);
+	after = snap(f);
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	assert_true(n >= 1);
+	assert_string_equal(list[0].path, "a");
+	assert_int_equal(list[0].kind, CHANGE_MODIFIED);
+	change_free(list, n);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	outside(f, "a", "human");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	fix_free(f);
+}
+
+static void dress_and_remove(struct fix *f)
+{
+	assert_int_equal(ln(f, "a", "d/b"), 0);
+	assert_int_equal(mode(f, "d/b", 0600), 0);
+	assert_int_equal(rm(f, "d/b"), 0);
+}
+
+static void write_and_remove(struct fix *f)
+{
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_int_equal(ln(f, "c", "e"), 0);
+	assert_int_equal(add(f, "e", "two"), 0);
+	assert_int_equal(rm(f, "c"), 0);
+	assert_int_equal(rm(f, "e"), 0);
+}
+
+static void what_is_changed_by_a_passing_name_is_a_change(void **state)
+{
+	(void)state;
+	by_a_passing_name(dress_and_remove);
+	by_a_passing_name(write_and_remove);
+}
+
+/* The same, and meanwhile the directory that it is in has another name. */
+static void a_passing_name_of_what_moves(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+	struct undo_plan *p = NULL;
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/a", "one"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "change");
+	assert_int_equal(ln(f, "d/a", "b"), 0);
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_int_equal(add(f, "b", "two"), 0);
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	outside(f, "e/a", "human");
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &p, &f->err), 0);
+	assert_int_equal(p->n_conflicts, 1);
+	undo_plan_free(p);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +337,8 @@ int main(void)
 		cmocka_unit_test(an_edit_of_a_long_file_is_one),
 		cmocka_unit_test(writes_are_kept_under_another_name),
 		cmocka_unit_test(writes_are_kept_after_a_redo),
+		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
+		cmocka_unit_test(a_passing_name_of_what_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,78 @@
+/* alias - names that a step gives to what has one already: a change by them is one of that. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/journal/priv.h"
+
+/*
+ * What a step changes is told by the names that it used. A name that it made itself and took away
+ * again shows nothing, though a file was written by it that had been there before under another.
+ */
+
+struct alias {		 /* the name that an inode had when the step gave it one more */
+	uint64_t key[2]; /* dev, ino */
+	int64_t btime_ns;
+	uint64_t seq; /* when it had that */
+	char *name;   /* "<root>/path" */
+	UT_hash_handle hh;
+};
+
+void alias_note(struct step *s, const struct obj *o, int root, const char *path)
+{
+	const struct known *k = step_known(s, o);
+	AUTO_FREE char *name = key_make(root, path);
+	uint64_t key[2] = {o->dev, o->ino};
+	const struct touch *t;
+	struct alias *a;
+
+	HASH_FIND_STR(s->touches, name, t);
+	if ((k && k->flags & KNOWN_CREATED) || (t && !t->before.mode))
+		return;
+	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
+	if (a && a->btime_ns == o->btime_ns)
+		return;
+	if (!a) {
+		a = xcalloc(1, sizeof(*a));
+		memcpy(a->key, key, sizeof(key));
+		HASH_ADD(hh, s->aliases, key, sizeof(a->key), a);
+	}
+	a->btime_ns = o->btime_ns;
+	a->seq = s->j->state->next_seq - 1;
+	free(a->name);
+	a->name = take_ptr(&name);
+}
+
+void alias_use(struct step *s, const struct obj *o)
+{
+	static const struct obj nothing;
+	uint64_t key[2] = {o->dev, o->ino};
+	struct moves moves = {0};
+	AUTO_FREE char *now = NULL;
+	const char *path;
+	struct alias *a;
+	int root;
+
+	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
+	if (!a || a->btime_ns != o->btime_ns)
+		return;
+	root = key_root(a->name, &path);
+	if (!step_touch(s, root, path, o) || !s->moved)
+		return;
+	now = xstrdup(path);
+	moves_add(&moves, &s->side.log);
+	moves_sort(&moves);
+	if (moves_follow(&moves, a->seq, &root, &now))
+		step_touch(s, root, now, &nothing);
+	moves_done(&moves);
+}
+
+void aliases_free(struct step *s)
+{
+	struct alias *a, *next;
+
+	HASH_ITER (hh, s->aliases, a, next) {
+		HASH_DEL(s->aliases, a);
+		free(a->name);
+		free(a);
+	}
+}
