@@ -103,6 +103,7 @@ struct journal {
 	struct state *state;
 	struct root *roots;
 	int n_roots;
+	uint64_t dirs_turn; /* how often a directory got another name */
 	struct names own;   /* changed by ourselves a moment ago (whose.c) */
 	bool owning;
 	struct step *open;	/* list, newest first */
@@ -215,6 +216,7 @@ struct side {
 	int obj;	/* its objects */
 	unsigned flags; /* that each record gets for the moment */
 	struct seen *seen;
+	uint64_t seen_turn; /* of the journal, when it was filled */
 };
 
 #define SIDE_NONE                                                                                  \
@@ -248,6 +250,7 @@ int slot_fill(struct side *s, uint64_t slot, struct span bytes) MUST_USE;
 int side_push(struct side *s, struct rec *r) MUST_USE; /* sets r->seq */
 /* Keep the times of a directory before its first change. path is the directory's. */
 int side_touch_dir(struct side *s, int root, int dirfd, const char *path) MUST_USE;
+/* A directory has another name: what is at a path may be another one. For all sides. */
 void side_forget_dirs(struct side *s);
 void side_done(struct side *s);
 /* Copy content and metadata of a regular file into a new slot; -ENOENT etc. change nothing. */

@@ -30,7 +30,7 @@ int side_push(struct side *s, struct rec *r)
 	return e;
 }
 
-void side_forget_dirs(struct side *s)
+static void forget_seen(struct side *s)
 {
 	struct seen *d, *next;
 
@@ -41,9 +41,14 @@ void side_forget_dirs(struct side *s)
 	}
 }
 
+void side_forget_dirs(struct side *s)
+{
+	s->j->dirs_turn++;
+}
+
 void side_done(struct side *s)
 {
-	side_forget_dirs(s);
+	forget_seen(s);
 	wal_close(&s->log);
 	util_close_fd(&s->obj);
 	util_close_fd(&s->dir);
@@ -59,6 +64,9 @@ int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
 	struct stat st;
 	int r;
 
+	if (s->seen_turn != s->j->dirs_turn)
+		forget_seen(s);
+	s->seen_turn = s->j->dirs_turn;
 	HASH_FIND_STR(s->seen, key, d);
 	if (d)
 		return 0;

@@ -236,6 +236,36 @@ static void writes_are_kept_after_a_redo(void **state)
 	fix_free(f);
 }
 
+/* The one exchanges directories that the other knows by their paths. */
+static void times_survive_another_ones_renames(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f), *after = NULL;
+	struct step *second;
+
+	(void)state;
+	begin(f, "first");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/x", "1"), 0);
+	assert_int_equal(md(f, "c"), 0);
+	second = begin_another(f);
+	turn(f, &second);
+	assert_int_equal(md(f, "c/d"), 0);
+	turn(f, &second);
+	assert_int_equal(mv(f, "b", "c", RENAME_EXCHANGE), 0);
+	turn(f, &second);
+	assert_int_equal(rm(f, "c/x"), 0);
+	turn(f, &second);
+	assert_true(commit(f) != 0);
+	assert_int_equal(commit_this(f, second), 1);
+	after = snap(f);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	fix_free(f);
+}
+
 /* ---- names that come and go in one step -------------------------------------------------------
  */
 
@@ -337,6 +367,7 @@ int main(void)
 		cmocka_unit_test(an_edit_of_a_long_file_is_one),
 		cmocka_unit_test(writes_are_kept_under_another_name),
 		cmocka_unit_test(writes_are_kept_after_a_redo),
+		cmocka_unit_test(times_survive_another_ones_renames),
 		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
 		cmocka_unit_test(a_passing_name_of_what_moves),
 	};
