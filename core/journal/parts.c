@@ -137,7 +137,7 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 	}
 	r = summary_build(s->j, s->touches, &e->sum);
 	step_tangle(s);
-	e->keep = e->sum.n || lasting || s->why || s->tangled;
+	e->keep = e->sum.n || e->sum.unseen || lasting || s->why || s->tangled;
 	return r;
 }
 

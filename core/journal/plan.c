@@ -172,7 +172,7 @@ static bool edited_between(const struct planner *p, const struct post *post, con
 	if (!is_passing(p, post))
 		return false;
 	HASH_FIND_STR(p->left, post->key, left);
-	if (left && !(left->flags & POST_SHARED))
+	if (left && (left->flags & (POST_SHARED | POST_FOREIGN)) != POST_SHARED)
 		return left_differs(p->j, left, post);
 	if (!f)
 		return taken_since(p, post);

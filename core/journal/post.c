@@ -412,7 +412,10 @@ static bool looks_like(const struct post *p, const struct spot *at, const struct
 		return false;
 	if (p->hash)
 		return hash_at(at, o) == p->hash;
-	return !S_ISREG(o->mode) && o->ino == was->ino;
+	/* What even its owner may not read has no hash, and a look at its bytes changes its ctime.
+	 */
+	return o->ino == was->ino &&
+	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
 }
 
 bool post_differs(struct journal *j, const struct post *p, const struct post *inodes)

@@ -414,6 +414,7 @@ struct post {
 struct summary {
 	struct step_info info;
 	bool partial; /* of a step whose recovery was interrupted: changes may be missing */
+	bool unseen;  /* some paths lie where nobody may look; not kept */
 	struct change *changes;
 	size_t n;
 };

@@ -138,6 +138,7 @@ int summary_build(struct journal *j, struct touch *touches, struct summary *s)
 		if (r < 0)
 			return r;
 		t->after = nets[n].after;
+		s->unseen |= t->after.mode == OBJ_UNSEEN;
 		if (t->after.mode == OBJ_UNSEEN || t->before.mode == OBJ_UNSEEN)
 			continue;
 		if (!net_equal(&nets[n]) || rewritten(&nets[n], &at))

@@ -236,6 +236,31 @@ static void writes_are_kept_after_a_redo(void **state)
 	fix_free(f);
 }
 
+/* At the end of the one the other has locked the directory that it worked in. */
+static void what_another_locked_away_is_kept(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+	struct step *second;
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "first");
+	assert_int_equal(put(f, "d/x", "1"), 0);
+	second = begin_another(f);
+	turn(f, &second);
+	assert_int_equal(mode(f, "d", 0), 0);
+	turn(f, &second);
+	assert_true(commit(f) != 0);
+	assert_int_equal(commit_this(f, second), 1);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
 /* The one exchanges directories that the other knows by their paths. */
 static void times_survive_another_ones_renames(void **state)
 {
@@ -355,6 +380,28 @@ static void a_passing_name_of_what_moves(void **state)
 	fix_free(f);
 }
 
+/* Its owner may not read it: there is no hash to tell by, and every look leaves a new ctime. */
+static void what_nobody_may_read_is_not_changed(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f);
+	int fd;
+
+	(void)state;
+	begin(f, "hold");
+	assert_int_equal(put(f, "a", "one"), 0);
+	fd = hold(f, "a");
+	assert_int_equal(mode(f, "a", 0111), 0);
+	assert_true(commit(f) != 0);
+	begin(f, "elsewhere");
+	assert_int_equal(put(f, "b", "two"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+	close(fd);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,9 +414,11 @@ int main(void)
 		cmocka_unit_test(an_edit_of_a_long_file_is_one),
 		cmocka_unit_test(writes_are_kept_under_another_name),
 		cmocka_unit_test(writes_are_kept_after_a_redo),
+		cmocka_unit_test(what_another_locked_away_is_kept),
 		cmocka_unit_test(times_survive_another_ones_renames),
 		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
 		cmocka_unit_test(a_passing_name_of_what_moves),
+		cmocka_unit_test(what_nobody_may_read_is_not_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
