@@ -1,18 +1,11 @@
 /* crash - the worker was killed: after recovery everything is as before or as after, and known. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/model/play.h"
-
-static bool in_list(const int64_t *ids, size_t n, int64_t id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
 
 /* Open the journal again; some of these recoveries are killed as well. */
 static bool restart(struct game *g)
@@ -48,6 +41,8 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	size_t moved = 0;
 
 	if (redo)
+		redo_split(&g->h, re->kept, re->n_kept);
+	if (redo)
 		expect_redo(&g->h, pre, &e);
 	else
 		expect_undo(&g->h, a->x, pre, &e);
@@ -68,9 +63,30 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	free(e.tree);
 }
 
+/* Undone now, and nothing that the model knew of: it died before it could say its number. */
+static size_t add_unknown(const struct game *g, int64_t *ids, size_t n, size_t max)
+{
+	const struct reply *re = &g->w.sh->reply;
+
+	for (size_t i = 0; i < re->n_undone && n < max; i++)
+		if (!history_has_undone(&g->h, re->undone[i]) && !in_list(ids, n, re->undone[i]))
+			ids[n++] = re->undone[i];
+	return n;
+}
+
+static void half_begun(struct game *g, const char *pre)
+{
+	int64_t id;
+
+	must_be(g, pre, false, "killed while nothing was open");
+	if (!g->failed && add_unknown(g, &id, 0, 1))
+		history_recovered(&g->h, &id, 1, g->h.clock, g->now);
+}
+
 static void half_restored(struct game *g, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
+	int64_t id;
 
 	if (!redo_sync(&g->h, re->undone, re->n_undone))
 		fail(g, "killed in a restore: a part of what could be redone is left");
@@ -84,23 +100,17 @@ static void half_restored(struct game *g, const char *pre)
 		return;
 	}
 	must_be(g, pre, true, "killed in a restore");
-	for (size_t i = 0; i < re->n_undone && g->h.n_redo < LIST_MAX; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < g->h.n_redo; k++)
-			for (size_t m = 0; m < g->h.redo[k].n; m++)
-				known |= g->h.redo[k].rungs[m].id == re->undone[i];
-		if (!known)
-			history_recovered(&g->h, &re->undone[i], 1, g->now);
-	}
+	if (!g->failed && add_unknown(g, &id, 0, 1))
+		history_recovered(&g->h, &id, 1, g->h.clock, g->now);
 }
 
 /* Steps were open, and are rolled back now; or the one that was just committed is kept. */
 static void half_done(struct game *g, const struct act *a, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
-	int64_t recovered[WHO_MAX];
+	int64_t recovered[WHO_MAX + 1];
 	bool alone = g->cluster.n_begun == 1, landed = false, dropped = false;
+	long begun = LONG_MAX;
 	size_t n = 0;
 
 	if (!redo_sync(&g->h, re->undone, re->n_undone))
@@ -111,10 +121,12 @@ static void half_done(struct game *g, const struct act *a, const char *pre)
 
 		if (!id)
 			continue;
-		if (!kept && in_list(re->undone, re->n_undone, id))
+		if (!kept && in_list(re->undone, re->n_undone, id)) {
 			recovered[n++] = id;
-		else if (!kept)
+			begun = MIN(begun, g->open[who].begun);
+		} else if (!kept) {
 			dropped = true;
+		}
 		landed |= kept;
 		ended(g, who, kept);
 	}
@@ -124,13 +136,18 @@ static void half_done(struct game *g, const struct act *a, const char *pre)
 		must_be(g, g->cluster.before, dropped && a->kind == ACT_COMMIT,
 			"killed, and rolled back");
 	else if (!g->cluster.n_kept && !g->cluster.unknown && !dropped)
-		must_be(g, g->cluster.before, false, "killed, and rolled back");
+		must_be(g, g->cluster.before, a->kind == ACT_ABORT, "killed, and rolled back");
 	else
 		g->cluster.unknown = g->h.murky = true;
+	if (a->kind == ACT_BEGIN && !g->failed)
+		n = add_unknown(g, recovered, n, WHO_MAX + 1);
 	/* It was rolled back from under one that stays. */
 	g->h.contested |= n && g->cluster.n_kept;
 	if (n && !g->failed)
-		history_recovered(&g->h, recovered, n, g->now);
+		history_recovered(&g->h, recovered, n, begun, g->now);
+	/* What was to be dropped may have gone by itself, before the others. */
+	if (n > 1 && a->kind == ACT_ABORT && !g->failed)
+		g->h.redo[g->h.n_redo - 1].unsure = true;
 	if (!g->failed)
 		cluster_close(g);
 }
@@ -151,6 +168,9 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 		half_rolled(g, a, before);
 	else if (a->kind == ACT_RESTORE)
 		half_restored(g, before);
+	else if (a->kind == ACT_BEGIN)
+		half_begun(g, before);
 	else if (a->kind != ACT_EXTERNAL && a->kind != ACT_POKE)
 		must_be(g, before, false, "killed while nothing was open");
+	check_lists(g);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
@@ -23,6 +24,21 @@ static int save(struct inside *in, const struct at *at)
 	return -errno;
 }
 
+/* It is open for writing by an agent: nobody can tell whose the bytes are that come between two
+ * steps. */
+static bool is_held(const struct inside *in, const struct at *at)
+{
+	struct stat st, held;
+
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	for (int i = 0; i < HELD_MAX; i++)
+		if (in->held[i].place >= 0 && fstat(in->held[i].place, &held) == 0 &&
+		    held.st_dev == st.st_dev && held.st_ino == st.st_ino)
+			return true;
+	return false;
+}
+
 static int edit(struct inside *in, const struct at *at, int flags)
 {
 	int fd = openat(at->dirfd, at->name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
@@ -38,14 +54,20 @@ static int edit(struct inside *in, const struct at *at, int flags)
 
 static int move(struct inside *in, const struct at *at, const char *path)
 {
-	char dir[16];
+	char dir[16], was[HELD_MAX][PATH_MAX], is[PATH_MAX];
 	struct at to;
 	int r;
 
 	if (!place_of(in, path, &to, dir))
 		return -ENOENT;
+	for (int i = 0; i < HELD_MAX; i++)
+		held_path(&in->held[i], was[i]);
 	r = renameat(at->dirfd, at->name, to.dirfd, to.name) < 0 ? -errno : 0;
 	close(to.dirfd);
+	for (int i = 0; i < HELD_MAX; i++) {
+		held_path(&in->held[i], is);
+		in->held[i].moved |= !str_eq(was[i], is);
+	}
 	return r;
 }
 
@@ -58,6 +80,7 @@ void act_external(struct inside *in, const struct act *a)
 	*r = -ENOENT;
 	if (!place_of(in, a->a, &at, dir))
 		return;
+	in->sh->reply.stray = a->y % 8 != 0 && a->y % 8 != 1 && is_held(in, &at);
 	switch (a->y % 8) {
 	case 0:
 	case 1:

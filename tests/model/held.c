@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/falloc.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,16 @@ void held_drop(struct held *h)
 static void proc_path(char out[40], int fd)
 {
 	snprintf(out, 40, "/proc/self/fd/%d", fd);
+}
+
+void held_path(const struct held *h, char path[PATH_MAX])
+{
+	char proc[40];
+	ssize_t n;
+
+	proc_path(proc, h->place);
+	n = h->place < 0 ? 0 : readlink(proc, path, PATH_MAX - 1);
+	path[MAX(n, 0)] = '\0';
 }
 
 void held_take(struct inside *in, const struct act *a, int fd, bool map)
@@ -86,6 +97,7 @@ void act_poke(struct inside *in, const struct act *a)
 	struct reply *re = &in->sh->reply;
 
 	re->born = h->born;
+	re->stray = h->moved;
 	in->turn++;
 	if (h->map) {
 		re->r = poke_map(h, in->turn);
@@ -189,6 +201,7 @@ void act_held(struct inside *in, const struct act *a)
 		r = held_link(in, h, a);
 	} else {
 		at_of_held(in, h, &at, dir);
+		in->sh->reply.stray = !at.leaf;
 		r = meta_of(in, in->steps[a->who], &at, a);
 	}
 	in->sh->reply.r = r;

@@ -57,7 +57,7 @@ struct rung *rung_find(struct history *h, int64_t id)
 	return NULL;
 }
 
-static bool in_list(const int64_t *ids, size_t n, int64_t id)
+bool in_list(const int64_t *ids, size_t n, int64_t id)
 {
 	for (size_t i = 0; i < n; i++)
 		if (ids[i] == id)
@@ -84,6 +84,37 @@ bool redo_sync(struct history *h, const int64_t *ids, size_t n)
 	}
 	h->n_redo = to;
 	return true;
+}
+
+bool history_has_undone(const struct history *h, int64_t id)
+{
+	for (size_t i = 0; i < h->n_redo; i++)
+		for (size_t k = 0; k < h->redo[i].n; k++)
+			if (h->redo[i].rungs[k].id == id)
+				return true;
+	return false;
+}
+
+void redo_split(struct history *h, const int64_t *kept, size_t n)
+{
+	struct undone *top = &h->redo[h->n_redo - 1], *rest = top;
+	struct undone both = *top;
+	size_t back = 0;
+
+	for (size_t i = 0; h->n_redo && top->unsure && i < both.n; i++)
+		back += in_list(kept, n, both.rungs[i].id);
+	if (!back || back == both.n)
+		return;
+	*rest = (struct undone){.when = both.when, .post = xstrdup("")};
+	rest->rungs = xcalloc(both.n, sizeof(*rest->rungs));
+	top = &h->redo[h->n_redo++];
+	*top = both;
+	top->n = 0;
+	for (size_t i = 0; i < both.n; i++)
+		if (in_list(kept, n, both.rungs[i].id))
+			top->rungs[top->n++] = both.rungs[i];
+		else
+			rest->rungs[rest->n++] = both.rungs[i];
 }
 
 /* ---- what must be -----------------------------------------------------------------------------
@@ -224,6 +255,8 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 void history_redone(struct history *h, const char *pre, const char *post, bool forced)
 {
 	struct undone *u = &h->redo[--h->n_redo];
+	long begun = u->rungs[u->n - 1].begun;
+	size_t left = 0;
 
 	++h->clock;
 	h->contested |= forced;
@@ -233,6 +266,12 @@ void history_redone(struct history *h, const char *pre, const char *post, bool f
 		u->rungs[i] = (struct rung){0};
 	}
 	undone_done(u);
+	for (size_t i = 0; i < h->n_redo; i++)
+		if (h->redo[i].when < begun)
+			undone_done(&h->redo[i]);
+		else
+			h->redo[left++] = h->redo[i];
+	h->n_redo = left;
 }
 
 static int by_number(const void *a, const void *b)
@@ -242,14 +281,14 @@ static int by_number(const void *a, const void *b)
 	return llabs(x->id) < llabs(y->id) ? -1 : llabs(x->id) > llabs(y->id);
 }
 
-void history_recovered(struct history *h, const int64_t *ids, size_t n, const char *post)
+void history_recovered(struct history *h, const int64_t *ids, size_t n, long begun,
+		       const char *post)
 {
 	struct undone *u = &h->redo[h->n_redo++];
 
 	*u = (struct undone){.n = n, .when = ++h->clock, .post = xstrdup(post)};
 	u->rungs = xcalloc(n, sizeof(*u->rungs));
 	for (size_t i = 0; i < n; i++)
-		u->rungs[i] =
-			(struct rung){.id = ids[i], .begun = h->clock, .cluster = h->clusters};
+		u->rungs[i] = (struct rung){.id = ids[i], .begun = begun, .cluster = h->clusters};
 	qsort(u->rungs, n, sizeof(*u->rungs), by_number);
 }

@@ -20,6 +20,7 @@ struct undone { /* what one redo brings back */
 	size_t n;
 	char *pre, *post; /* trees before and after the undo */
 	long when;
+	bool unsure; /* it may be two rollbacks, one after the other */
 };
 
 struct history {
@@ -56,8 +57,13 @@ void expect_redo(const struct history *h, const char *now, struct expected *e);
 /* It happened: steps change sides. */
 void history_undone(struct history *h, size_t n, const char *pre, const char *post, bool forced);
 void history_redone(struct history *h, const char *pre, const char *post, bool forced);
-/* Steps that died and were rolled back by the recovery. */
-void history_recovered(struct history *h, const int64_t *ids, size_t n, const char *post);
+/* Steps that died and were rolled back by the recovery; the first of them began then. */
+void history_recovered(struct history *h, const int64_t *ids, size_t n, long begun,
+		       const char *post);
+bool history_has_undone(const struct history *h, int64_t id);
+/* If a part of the last rollback has come back, and that may be: it was one of two. */
+void redo_split(struct history *h, const int64_t *kept, size_t n);
+bool in_list(const int64_t *ids, size_t n, int64_t id);
 
 /* compare.c */
 bool trees_equal_loosely(const char *a, const char *b); /* times of directories do not count */

@@ -53,6 +53,27 @@ bool any_open(const struct game *g)
 	return false;
 }
 
+/* Nothing else is kept or undone than the model has. */
+void check_lists(struct game *g)
+{
+	const struct reply *re = &g->w.sh->reply;
+	const struct history *h = &g->h;
+	bool good = re->n_kept == h->n_kept;
+	size_t n = 0;
+
+	for (size_t i = 0; good && i < re->n_kept; i++)
+		good = re->kept[i] == h->kept[h->n_kept - 1 - i].id;
+	if (!good)
+		fail(g, "%zu steps are kept, not %zu, or others", re->n_kept, h->n_kept);
+	for (size_t i = 0; i < h->n_redo; i++) {
+		n += h->redo[i].n;
+		for (size_t k = 0; good && k < h->redo[i].n; k++)
+			good = in_list(re->undone, re->n_undone, h->redo[i].rungs[k].id);
+	}
+	if (!good || n != re->n_undone)
+		fail(g, "%zu steps are undone, not %zu, or others", re->n_undone, n);
+}
+
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
@@ -74,7 +95,7 @@ void cluster_close(struct game *g)
 		last[1 - (ptrdiff_t)n].gap = g->cluster.unknown;
 		if (!g->cluster.unknown)
 			last[1 - (ptrdiff_t)n].before = xstrdup(g->cluster.before);
-	} else if (!g->cluster.unknown && g->h.poked < g->h.clock) {
+	} else if (!g->cluster.unknown && g->h.poked < g->cluster.since) {
 		must_be(g, g->cluster.before, true, "a step that left nothing was dropped");
 	}
 	g->h.clusters++;
@@ -100,6 +121,7 @@ static void play_begin(struct game *g, const struct act *a)
 		g->h.clock++;
 		free(g->cluster.before);
 		g->cluster.before = xstrdup(g->now);
+		g->cluster.since = g->h.clock;
 	}
 	if (worker_act(&g->w, a) < 0) {
 		crashed(g, a, g->now);
@@ -146,8 +168,10 @@ static void play_end(struct game *g, const struct act *a)
 	if (a->kind == ACT_COMMIT && r == 1)
 		redo_clear(&g->h);
 	ended(g, a->who, a->kind == ACT_COMMIT && r == 1);
-	if (!any_open(g))
+	if (!any_open(g)) {
 		cluster_close(g);
+		check_lists(g);
+	}
 }
 
 static void end_all(struct game *g)
@@ -185,10 +209,13 @@ static void play_native(struct game *g, const struct act *a)
 	}
 	if (a->kind == ACT_DROP || (a->kind == ACT_POKE && g->w.sh->reply.r < 0))
 		return;
-	if (a->kind == ACT_EXTERNAL) /* a failed one may have changed a directory's times */
+	/* An edit that failed may have changed a directory's times. */
+	if (a->kind == ACT_EXTERNAL || g->w.sh->reply.stray ||
+	    !poke_is_kept(g, g->w.sh->reply.born)) {
 		g->h.edited = ++g->h.clock;
-	else if (!poke_is_kept(g, g->w.sh->reply.born))
-		g->h.edited = g->h.poked = ++g->h.clock;
+		if (a->kind == ACT_POKE || g->w.sh->reply.stray)
+			g->h.poked = g->h.clock;
+	}
 	if (!any_open(g))
 		look_again(g);
 }
@@ -198,8 +225,12 @@ static void play_file(struct game *g, const struct act *a)
 	struct act first = {.kind = ACT_BEGIN, .who = a->who, .y = a->y};
 
 	play_begin(g, &first);
-	if (!g->failed && g->open[a->who].id && worker_act(&g->w, a) < 0)
+	if (g->failed || !g->open[a->who].id)
+		return;
+	if (worker_act(&g->w, a) < 0)
 		crashed(g, a, NULL);
+	else if (g->w.sh->reply.stray) /* it may be one of those that a redo brings back */
+		g->h.edited = g->h.poked = ++g->h.clock;
 }
 
 static void play_reopen(struct game *g, const struct act *a)
@@ -213,6 +244,7 @@ static void play_reopen(struct game *g, const struct act *a)
 	}
 	if (g->w.sh->reply.r < 0)
 		fail(g, "open: %s", g->w.sh->reply.words);
+	check_lists(g);
 	look_again(g);
 }
 

@@ -21,6 +21,7 @@ struct game {
 	/* steps that overlap, from the first begin to the last end */
 	struct {
 		char *before;
+		long since;
 		int64_t kept[LIST_MAX];
 		long begun[LIST_MAX];
 		size_t n_kept, n_begun;
@@ -33,6 +34,7 @@ void fail(struct game *g, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *look(const struct game *g);
 /* The tree now must be this. */
 void must_be(struct game *g, const char *want, bool loose, const char *when);
+void check_lists(struct game *g);
 bool any_open(const struct game *g);
 void cluster_close(struct game *g);
 void ended(struct game *g, unsigned who, bool kept);

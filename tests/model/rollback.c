@@ -53,8 +53,10 @@ void play_undo(struct game *g, const struct act *a)
 	undo.x = MIN(MAX(a->x, 1), 99);
 	if (g->h.n_kept)
 		expect_undo(&g->h, undo.x, g->now, &e);
-	if (e.n && roll(g, &undo, &e, &forced) && !g->failed)
+	if (e.n && roll(g, &undo, &e, &forced) && !g->failed) {
 		history_undone(&g->h, e.n, pre, g->now, forced);
+		check_lists(g);
+	}
 	free(e.tree);
 }
 
@@ -66,8 +68,11 @@ void play_redo(struct game *g, const struct act *a)
 
 	if (g->h.n_redo)
 		expect_redo(&g->h, g->now, &e);
-	if (e.n && roll(g, a, &e, &forced) && !g->failed)
+	if (e.n && roll(g, a, &e, &forced) && !g->failed) {
+		redo_split(&g->h, g->w.sh->reply.kept, g->w.sh->reply.n_kept);
 		history_redone(&g->h, pre, g->now, forced);
+		check_lists(g);
+	}
 	free(e.tree);
 }
 
@@ -101,4 +106,5 @@ void play_restore(struct game *g, const struct act *a)
 				      .ended = g->h.clock,
 				      .before = xstrdup(pre),
 				      .after = xstrdup(g->now)});
+	check_lists(g);
 }

@@ -2,12 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <limits.h>
+
 #include "tests/model/model.h"
 
 struct reply {
 	int r;
 	int64_t id;   /* BEGIN: the step; RESTORE: which one */
 	int64_t born; /* POKE: the step that opened it, 0: it is not open */
+	/* FDMETA: what is held has no name in the folder; EXTERNAL: it is held; POKE: it was moved
+	 * by somebody. */
+	bool stray;
 	char words[200];
 	int64_t kept[LIST_MAX], undone[LIST_MAX]; /* newest first; for acts of the journal */
 	size_t n_kept, n_undone;
@@ -54,6 +59,7 @@ struct held {
 	int place; /* O_PATH of it */
 	char *map; /* the descriptor is closed, the mapping is not */
 	int64_t born;
+	bool moved; /* by somebody else */
 };
 
 struct inside {
@@ -69,6 +75,7 @@ void act_file(struct inside *in, const struct act *a);	   /* acts.c: through the
 void act_external(struct inside *in, const struct act *a); /* external.c: behind its back */
 void act_poke(struct inside *in, const struct act *a);
 void held_drop(struct held *h);
+void held_path(const struct held *h, char path[PATH_MAX]); /* where it is now; "": nowhere */
 /* held.c: what is kept open. */
 void act_held(struct inside *in, const struct act *a);
 void held_take(struct inside *in, const struct act *a, int fd, bool map);
