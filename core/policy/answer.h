@@ -34,3 +34,7 @@ struct answer {
 	enum answer_extent extent;
 	int64_t until; /* unix seconds, 0: none */
 };
+
+/* What an answer is about, as one or two absolute patterns (ret[1] may be NULL); path has a `/` at
+ * its end when it is a directory. Heap strings. */
+void answer_patterns(const char *path, enum answer_extent extent, char *ret[2]);

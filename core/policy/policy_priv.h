@@ -32,10 +32,6 @@ char *vet_find_hooks_path(const char *data, size_t len);
 /* vet_keys.c: one setting, key in lower case but for the subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 
-/* ---- answer.c -------------------------------------------------------------------------------- */
-
-/* What an answer is about, as one or two patterns (ret[1] may be NULL). Heap strings. */
-void answer_patterns(const char *path, enum answer_extent extent, char *ret[2]);
 /* The directory that an extent is about. Heap string. */
 char *answer_dir(const char *path) MUST_USE;
 

@@ -138,3 +138,6 @@ struct rules_place {
  */
 int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
 	       const char *path, const struct answer *a, struct err *err) MUST_USE;
+/* One "key = value" line of a section, quoted where the syntax asks for it. */
+struct buf;
+void rules_line(struct buf *out, const char *key, const char *value);

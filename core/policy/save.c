@@ -30,8 +30,7 @@ static void quote_value(struct buf *b, const char *s)
 	buf_ch(b, '"');
 }
 
-/* One "key = value" line. */
-static void add_line(struct buf *b, const char *key, const char *value)
+void rules_line(struct buf *b, const char *key, const char *value)
 {
 	buf_fmt(b, "\t%s = ", key);
 	if (strpbrk(value, "\"\\#;\n\t\b") || str_ends(value, " "))
@@ -59,13 +58,13 @@ static void format_rule(struct buf *b, enum rule_kind kind, const char *path,
 		AUTO_FREE char *value = pattern ? xasprintf("%s %s", kinds, pattern) : NULL;
 
 		if (value)
-			add_line(b, a->allow ? "allow" : "deny", value);
+			rules_line(b, a->allow ? "allow" : "deny", value);
 	}
 	if (!a->until)
 		return;
 	localtime_r(&t, &tm);
 	strftime(until, sizeof(until), "%Y-%m-%d %H:%M:%S", &tm);
-	add_line(b, "until", until);
+	rules_line(b, "until", until);
 }
 
 static char *file_of(const struct rules_place *where, enum answer_scope scope)

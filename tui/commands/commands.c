@@ -4,6 +4,7 @@
 
 const struct command commands[] = {
 	{"run", "run a command in the console (or --headless)", cmd_run},
+	{"learn", "run a command, let it read what it asks for, and propose rules", cmd_learn},
 	{"log", "the steps, newest first", cmd_log},
 	{"diff", "what steps changed", cmd_diff},
 	{"undo", "roll the newest steps back", cmd_undo},

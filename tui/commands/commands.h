@@ -18,6 +18,7 @@ struct command {
 extern const struct command commands[]; /* ended by a NULL name */
 
 int cmd_run(int argc, char **argv, struct err *err);
+int cmd_learn(int argc, char **argv, struct err *err);
 int cmd_undo(int argc, char **argv, struct err *err);
 int cmd_redo(int argc, char **argv, struct err *err);
 int cmd_log(int argc, char **argv, struct err *err);

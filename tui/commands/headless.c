@@ -12,9 +12,13 @@
 
 #include "core/api/approver.h"
 #include "core/base/text.h"
+#include "core/session/learned.h"
 
 struct headless {
 	struct approver *approver;
+	struct learned *learned;
+	struct session *session;
+	bool learning; /* an answer of ours is on its way */
 	bool done;
 	int status; /* what the shell gets */
 };
@@ -48,9 +52,34 @@ static void on_stopped(void *data, const char *words)
 	say(words);
 }
 
+/* Each answer takes its request away, and tells of that. */
+static void learn(struct headless *h)
+{
+	const struct model *m = session_model(h->session);
+
+	h->learning = true;
+	while (m->n_asks) {
+		const struct answer a = {.allow = learned_allows(&m->asks[0]),
+					 .scope = SCOPE_SESSION};
+		static const struct answer no = {0};
+		uint64_t id = m->asks[0].id;
+
+		learned_note(h->learned, &m->asks[0]);
+		if (session_answer(h->session, id, &a, NULL) < 0 &&
+		    session_answer(h->session, id, &no, NULL) < 0)
+			break;
+	}
+	h->learning = false;
+}
+
 static void on_changed(void *data)
 {
-	approver_changed(((struct headless *)data)->approver);
+	struct headless *h = data;
+
+	if (!h->learned)
+		approver_changed(h->approver);
+	else if (h->session && !h->learning)
+		learn(h);
 }
 
 static void on_failed(void *data, int status, const char *words)
@@ -110,13 +139,13 @@ static void loop(struct session *s, struct headless *h, int sigfd)
 	}
 }
 
-int headless_run(struct session_spec *spec, struct err *err)
+int headless_run(struct session_spec *spec, struct learned *learned, struct err *err)
 {
 	static const struct session_listener on = {.changed = on_changed,
 						   .exited = on_exited,
 						   .failed = on_failed,
 						   .stopped = on_stopped};
-	struct headless h = {.status = 125};
+	struct headless h = {.status = 125, .learned = learned};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;
 	int r;
@@ -127,13 +156,14 @@ int headless_run(struct session_spec *spec, struct err *err)
 	r = approver_open(&h.approver, spec->config, err);
 	if (r < 0)
 		return r;
-	spec->answered = approver_answers(h.approver);
+	spec->answered = learned || approver_answers(h.approver);
 	r = session_start(&s, spec, &on, &h, err);
 	if (r < 0) {
 		approver_close(h.approver);
 		return r;
 	}
 	approver_attach(h.approver, s);
+	h.session = s;
 	sigfd = open_signals(err);
 	if (sigfd >= 0)
 		loop(s, &h, sigfd);

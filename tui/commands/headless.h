@@ -4,9 +4,14 @@
 
 #include "core/session/session.h"
 
-/* The exit status for the shell: the command's, 128+N after a signal, 125..127 with words on
- * stderr; negative with err set when cordon failed before anything ran. */
-int headless_run(struct session_spec *spec, struct err *err) MUST_USE;
+struct learned;
+
+/*
+ * The exit status for the shell: the command's, 128+N after a signal, 125..127 with words on
+ * stderr; negative with err set when cordon failed before anything ran. With `learned` (may be
+ * NULL) what is asked for is answered by it, noted there, and no approval.command is asked.
+ */
+int headless_run(struct session_spec *spec, struct learned *learned, struct err *err) MUST_USE;
 
 /* 0..255 as a shell shows it, from wait(2)'s status. */
 int exit_status_of(int wait_status);

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/session/folders.h"
+#include "core/session/learned.h"
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
@@ -309,13 +311,78 @@ static void list_overlays(const struct run *run)
 			run->overlays.list[i], run->state_dir);
 }
 
-int cmd_run(int argc, char **argv, struct err *err)
+/* ---- the command
+ * --------------------------------------------------------------------------------- */
+
+static int in_console(struct run *run, struct err *err)
+{
+	const struct run_options *o = &run->opt;
+	const struct config *c = run->config;
+
+	return console_run(&run->spec,
+			   &(struct console_options){
+				   .theme = o->theme ? o->theme : config_str(c, "ui.theme"),
+				   .keymap = o->keymap ? o->keymap : config_str(c, "ui.keymap"),
+				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
+				   .mouse = config_bool(c, "ui.mouse"),
+				   .ascii = config_bool(c, "ui.ascii"),
+			   },
+			   err);
+}
+
+/* Where the proposal for this folder goes: never to where settings are read from. */
+static int write_learned(const struct run *run, struct learned *l, struct err *err)
+{
+	AUTO_FREE char *label = path_label(run->folders.list[0]);
+	AUTO_FREE char *dir = path_join(run->state_dir, "learned");
+	AUTO_BUF struct buf text = BUF_INIT;
+	AUTO_CLOSE int fd = -1;
+	int r = io_mkdir_p(AT_FDCWD, dir, 0700);
+
+	learned_rules(l, &text);
+	if (r == 0)
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r == 0)
+		r = fd < 0 ? -errno : io_write_file(fd, label, 0600, text.data, text.len, false);
+	if (r < 0)
+		return err_set(err, r, "write what was learned to %s/%s", dir, label);
+	fprintf(stderr,
+		"cordon: %zu places were asked for: the rules for them are in %s/%s: read them, "
+		"then "
+		"append what is right to your settings\n",
+		learned_count(l), dir, label);
+	return 0;
+}
+
+static int learn(struct run *run, struct err *err)
+{
+	struct learned *l = learned_new(run->home, path_base(run->opt.argv[0]));
+	int status, r;
+
+	run->spec.dynamic = run->spec.headless = true;
+	status = headless_run(&run->spec, l, err);
+	r = status < 0 ? status : learned_count(l) ? write_learned(run, l, err) : 0;
+	if (status >= 0 && !learned_count(l))
+		fprintf(stderr, "cordon: nothing was asked for: no rule is needed\n");
+	learned_free(l);
+	return r < 0 ? r : status;
+}
+
+static int start(struct run *run, bool learning, struct err *err)
+{
+	if (learning)
+		return learn(run, err);
+	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
+}
+
+static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
 	struct run run = {0};
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
 	if (r == 0 && run.opt.help) {
-		printf("usage: cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n");
+		printf("usage: cordon %s [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n",
+		       learning ? "learn" : "[run]");
 		run_options_help(stdout);
 		run_done(&run);
 		return 0;
@@ -326,26 +393,22 @@ int cmd_run(int argc, char **argv, struct err *err)
 		say_what(&run);
 	if (r == 0)
 		say_changed(&run);
-	if (r == 0 && run.opt.headless)
-		r = headless_run(&run.spec, err);
-	else if (r == 0)
-		r = console_run(&run.spec,
-				&(struct console_options){
-					.theme = run.opt.theme ? run.opt.theme
-							       : config_str(run.config, "ui.theme"),
-					.keymap = run.opt.keymap
-							  ? run.opt.keymap
-							  : config_str(run.config, "ui.keymap"),
-					.exit_at_end = run.opt.exit_at_end ||
-						       config_bool(run.config, "ui.exit"),
-					.mouse = config_bool(run.config, "ui.mouse"),
-					.ascii = config_bool(run.config, "ui.ascii"),
-				},
-				err);
+	if (r == 0)
+		r = start(&run, learning, err);
 	if (r >= 0)
 		list_overlays(&run);
-	if (r >= 0 && !run.opt.headless) /* the console has covered it */
+	if (r >= 0 && !run.spec.headless) /* the console has covered it */
 		say_changed(&run);
 	run_done(&run);
 	return r < 0 ? CMD_FAILED : r;
+}
+
+int cmd_run(int argc, char **argv, struct err *err)
+{
+	return run_with(argc, argv, false, err);
+}
+
+int cmd_learn(int argc, char **argv, struct err *err)
+{
+	return run_with(argc, argv, true, err);
 }
