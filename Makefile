@@ -227,14 +227,14 @@ unit: $(UNIT) ## build and run the unit and screen tests only
 	CMOCKA_MESSAGE_OUTPUT=TAP prove -e '' $(UNIT)
 
 .PHONY: soak
-soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault and 200 kills
+soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills and 200 sessions
 	$(Q)$(MAKE) --no-print-directory DEPS=no tests $(MODEL)
 	$(Q)tests/model/soak.sh $(MODEL) -t $(SOAK_SECONDS) -n $(SOAK_N) -j $(JOBS) \
 		-s $(or $(filter-out 0,$(SEED)),$(shell date +%s)000)
-	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 FLOOD=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
+	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 SESSIONS=200 FLOOD=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
 		$(O)/tests/unit/test_journal_fault $(O)/tests/unit/test_journal_crash \
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
-		tests/e2e/flood.sh
+		tests/crash/residue.sh tests/e2e/flood.sh
 
 .PHONY: bench
 bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets

@@ -13,10 +13,25 @@
 #include "backends/linux/probe_priv.h"
 #include "core/base/io.h"
 
+/* In a user namespace that does not know root's id, root's files show this owner. */
+static bool is_unmapped(uid_t uid)
+{
+	enum {
+		OVERFLOW_UID = 65534
+	};
+	AUTO_FREE char *map = NULL;
+	unsigned first, outside, n;
+
+	return uid == OVERFLOW_UID &&
+	       io_read_file(AT_FDCWD, "/proc/self/uid_map", 4096, &map, NULL) >= 0 &&
+	       sscanf(map, "%u %u %u", &first, &outside, &n) == 3 && n <= OVERFLOW_UID;
+}
+
 /* Nobody but root may have written the program, or could put another in its place. */
 static bool is_roots(const char *path, struct stat *st)
 {
-	return stat(path, st) == 0 && st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return stat(path, st) == 0 && (st->st_uid == 0 || is_unmapped(st->st_uid)) &&
+	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 const char *bwrap_find(struct err *err)

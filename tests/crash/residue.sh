@@ -1,0 +1,95 @@
+#!/bin/bash
+# residue - nothing is left of a session, however it ended: everything is counted before and after.
+# SPDX-License-Identifier: MIT
+# timeout: 2400
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+sessions=${SESSIONS:-12}
+RANDOM=${CRASH_SEED:-20261122}
+
+# In pid and mount namespaces of this test's own, every process and every mount is a session's.
+if [ -z "${INSIDE:-}" ]; then
+	export INSIDE=1 OWN_UID=$UID
+	if [ "$UID" = 0 ]; then exec unshare -mpf --mount-proc "$0"; fi
+	exec unshare --user --map-root-user -mpf --mount-proc sh -c \
+		'mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && exec unshare --user --map-user="$OWN_UID" --map-group="$OWN_UID" "$0"' "$0"
+fi
+[ "$UID" != 0 ] || { mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm; }
+
+export XDG_RUNTIME_DIR=$TEST_TMP/runtime
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+dir=$(new_folder work)
+cd "$dir" || exit 1
+state=$HOME/.local/state/cordon
+
+# shellcheck disable=SC2009 # all of them, but this script and what lists them
+processes() { ps -e -o pid=,stat=,args= | grep -vE "^ *($$|1) |^ *[0-9]+ Z| (ps -e|grep) |residue\.sh"; }
+no_process() { [ -z "$(processes)" ]; }
+groups() { # cgroups of sessions that this test has started, which are those in its audit log
+	local g
+	while read -r g; do
+		grep -qsF "${g##*/cordon-}" "$state"/audit/*.ndjson && echo "$g"
+	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
+}
+no_group() { [ -z "$(groups)" ]; }
+# Everything else that a session could leave; numbers of steps and copies do not matter.
+left() {
+	echo "mounts $(wc -l </proc/self/mountinfo)"
+	echo "sockets $(grep -cF "$TEST_TMP" /proc/net/unix)"
+	echo "ipc $(cat /proc/sysvipc/* | wc -l)"
+	find "$XDG_RUNTIME_DIR" /tmp /dev/shm -mindepth 1
+	find "$HOME" "$dir" \( -path '*/trash/*' -o -path '*/posts/*' \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
+	find "$state" -path '*/open/*'
+	# what is evicted waits for an idle moment, and what is known of steps that went is kept: neither piles up
+	for kept in trash posts; do
+		[ "$(find "$state" -path "*/$kept/*" -prune -print | wc -l)" -le 12 ] || echo "$kept grows without end"
+	done
+}
+run() { "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- "$@"; }
+clean() { run sh -c 'echo x >>log; cp log copy; rm -f new; echo y >new' && run sh -c 'rm -rf d; echo z >>log; rm copy; cp log copy'; }
+
+# end WHO - kills a part of the session; fails where that is not there, or no longer.
+end() {
+	local keeper inside
+	keeper=$(pgrep -P "$pid" -x cordon-keeper | head -n 1)
+	inside=$(pgrep -x cordon-init | head -n 1)
+	case $1 in
+	cordon) kill -KILL "$pid" ;;
+	term) kill -TERM "$pid" ;;
+	keeper) kill -KILL "$keeper" ;;
+	both) kill -KILL "$pid" ${keeper:+"$keeper"} ;;
+	builder) kill -KILL "$inside" ;;
+	maker) pkill -KILL -x bwrap -P "$keeper" ;;
+	agent) pkill -KILL -f '^sh -c : the agent' ;;
+	nobody) ;;
+	esac 2>/dev/null
+}
+
+for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)","whole":true.*/\1/p'); do
+	clean && clean || fail "$backend: a clean session"
+	wait_for 10 no_process
+	before=$(left) ended=
+	for n in $(seq "$sessions"); do
+		who=$(printf '%s\n' cordon term keeper both builder maker agent nobody | sed -n "$((RANDOM % 8 + 1))p")
+		delay=0.$(printf '%03d' $((RANDOM % 120)))
+		(exec "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- \
+			sh -c ': the agent; (setsid sleep 300 &); (sleep 300 &) ; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
+				echo $i >new; mkdir -p d/e; mv new d/e; rm -r d; done; sleep 0.1') >/dev/null 2>&1 &
+		pid=$!
+		sleep "$delay" # a random moment is what is meant here
+		end "$who" && ended+="$who "
+		wait "$pid" 2>/dev/null
+		wait_for 10 no_process || {
+			fail "$backend: session $n, $who killed after $delay s: no process is left" "$(processes)"
+			break
+		}
+		wait_for 10 no_group || fail "$backend: session $n, $who killed after $delay s: no cgroup is left" "$(groups)"
+	done
+	note "$backend: ended by $(tr ' ' '\n' <<<"${ended% }" | sort | uniq -c | tr -s ' \n' ' ')"
+	is "$n" "$sessions" "$backend: $sessions sessions, killed at random points: no process and no cgroup is left"
+	clean || fail "$backend: a clean session after them"
+	wait_for 10 no_process
+	same "$(left)" "$before" "$backend: mounts, sockets, files: as before"
+	ok "$backend: the audit log is whole" "$CORDON" audit verify
+done
+done_testing
