@@ -1,0 +1,95 @@
+#!/bin/bash
+# read_gate - SIGKILL of any process while reads are held: they fail, and nothing is left.
+# SPDX-License-Identifier: MIT
+# timeout: 300
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+[ -w /dev/fuse ] || skip_all "this user may not open /dev/fuse"
+RANDOM=${CRASH_SEED:-20261122}
+
+mkdir -p "$HOME/work" "$HOME/tree"
+echo "the secret" >"$HOME/secret"
+echo "in a tree" >"$HOME/tree/f"
+printf "PS1='ready> '\nHISTFILE=\n" >"$HOME/work/rc"
+
+waits() { "$CORDON" pending 2>/dev/null | grep -q -- "$1"; }
+id_of() { "$CORDON" pending | grep -- "$1" | head -n 1 | cut -d' ' -f1; }
+child() { # COMM - of the session's keeper
+	local p
+	for p in $(marked "$mark"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$1" ] || { echo "$p" && return; }
+	done
+	return 1
+}
+
+# begin - a console in which one open of ~/secret is held, and ~/tree is bound over the gate.
+begin() {
+	mark=$(new_mark)
+	start 100 30 "$HOME/work" "exec $CORDON run --mode dynamic --set sandbox.read-gate=fuse -- \
+bash --noprofile --rcfile rc -i -s $mark"
+	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
+	type_text 'cat ~/tree/f' && keys Enter
+	wait_for 15 waits tree/f && "$CORDON" approve "$(id_of tree/f)" --scope session --extent tree >/dev/null
+	wait_for 15 screen_has 'in a tree' || fail "a tree is granted" "$(screen)"
+	rm -f "$HOME/work/held"
+	type_text 'cat ~/secret >held 2>&1; echo cat=$?' && keys Enter
+	wait_for 15 waits secret || fail "an open is held" "$(screen)"
+}
+nothing_is_left() {
+	ok "$1: no process is left" wait_for 15 none_marked "$mark"
+	unlike "$(cat "$HOME/work/held" 2>/dev/null)" "the secret" "$1: what was held gave no byte"
+	marked "$mark" | xargs -r kill -KILL 2>/dev/null
+	tmux_ kill-server 2>/dev/null
+}
+
+for who in cordon-keeper cordon-init cordon; do
+	begin
+	if [ $who = cordon ]; then
+		kill -KILL "$(tmux_ display-message -p -t t '#{pane_pid}')"
+	else
+		kill -KILL "$(child "$who")"
+	fi
+	# A console whose sandbox has gone stays to tell so: it is left by its key.
+	[ $who = cordon ] || { wait_for 15 eval '! child cordon-init >/dev/null' && tmux_ kill-server; }
+	nothing_is_left "SIGKILL of $who"
+done
+
+begin
+kill -KILL "$(child cordon-gate)"
+sees 'cat=1' "SIGKILL of the gate: what was held fails"
+type_text 'clear; cat ~/secret; cat rc | head -n 1; cat ~/tree/f; echo now=$?' && keys Enter
+sees 'now=[01]' "and the session goes on"
+ok "nothing behind the gate can be read" screen_lacks "the secret"
+tmux_ kill-server
+nothing_is_left "SIGKILL of the gate"
+
+begin
+kill -KILL "$(child cordon-mounter)"
+"$CORDON" approve "$(id_of secret)" >/dev/null
+sees 'cat=0' "SIGKILL of the mounter: the gate goes on"
+tmux_ kill-server
+ok "SIGKILL of the mounter: no process is left" wait_for 15 none_marked "$mark"
+
+# At random moments of start, work and end.
+for round in $(seq "${CRASH_ROUNDS:-15}"); do
+	mark=$(new_mark)
+	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic -- bash -c \
+		": $mark; for i in \$(seq 300); do cat ~/secret ~/tree/f; ls ~; done") >/dev/null 2>&1 &
+	pid=$!
+	# A random moment is what is meant here.
+	sleep "0.$(printf '%03d' $((RANDOM % 120)))"
+	names=(cordon-keeper cordon-gate cordon-mounter cordon-init)
+	who=${names[RANDOM % 4]}
+	victim=$(child "$who") || victim=$pid
+	kill -KILL "$victim" 2>/dev/null
+	[ "$who" = cordon-keeper ] || [ "$who" = cordon-init ] || kill -KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	wait_for 15 none_marked "$mark" || {
+		fail "round $round: SIGKILL of $who leaves nothing" "$(ps -o pid,stat,wchan,comm,args -p "$(marked "$mark" | paste -sd,)")"
+		marked "$mark" | xargs -r kill -KILL 2>/dev/null
+	}
+done
+[ "$failed" != 0 ] || pass "${CRASH_ROUNDS:-15} kills at random moments leave nothing"
+done_testing
