@@ -114,6 +114,13 @@ int data_open(int dirfd, const char *name)
 	return r;
 }
 
+int data_peek(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 && errno == EACCES ? data_open(dirfd, name) : fd;
+}
+
 bool data_has_writer(int fd)
 {
 	/* The lease is refused while anybody has the file open for writing; close() drops it. */

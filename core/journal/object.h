@@ -35,6 +35,9 @@ int data_clone(int src, int dst) MUST_USE;	     /* -EOPNOTSUPP: only a copy coul
 uint64_t data_unshared(int dirfd, const char *name); /* bytes that no other file shares */
 /* Open for reading whatever the mode says, if we own it. Regular files only. */
 int data_open(int dirfd, const char *name) MUST_USE;
+/* The same in one call where the mode allows it, for the question below; negative if it does not
+ * open. It may be another kind of file than was looked at before. */
+int data_peek(int dirfd, const char *name) MUST_USE;
 /* Does anybody have this file open for writing (or a shared writable mapping of it)? In doubt yes.
  * fd is open read-only, for this question alone: close it next. */
 bool data_has_writer(int fd);

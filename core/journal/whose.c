@@ -51,7 +51,7 @@ static bool has_our_writer(struct journal *j, const struct spot *at, const struc
 
 	if (!w)
 		return false;
-	fd = data_open(at->fd, at->name);
+	fd = data_peek(at->fd, at->name);
 	if (fd >= 0 && !data_has_writer(fd))
 		writer_drop(j, w);
 	return true;

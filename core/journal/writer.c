@@ -107,12 +107,9 @@ void writer_gone(struct journal *j, const struct obj *o)
 /* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
 static int look_at(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
 {
-	AUTO_CLOSE int fd =
-		openat(at->fd, at->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_CLOSE int fd = data_peek(at->fd, at->name);
 	int r;
 
-	if (fd < 0 && errno == EACCES)
-		fd = data_open(at->fd, at->name);
 	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);
 	if (r < 0 || writer_find(j, o) != w)
 		return -ENOENT;

@@ -327,6 +327,8 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (o->makes)
 		keeper_umask(k, proc_umask(c->proc));
 	watch_busy(k);
+	if (o->kind == OP_OPEN || makes_name(o))
+		watch_before(k);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
 	if (o->touched)
 		event_touch(k, c, path, path2);

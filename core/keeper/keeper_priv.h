@@ -264,9 +264,17 @@ struct keeper {
 };
 
 /* loop.c */
+/* Of two times at which something is to be done; 0 is never. */
+static inline int64_t sooner(int64_t a, int64_t b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return MIN(a, b);
+}
 int source_add(struct keeper *k, int fd, uint32_t events, enum source_rank rank,
 	       void (*fn)(void *data), void *data, struct source **ret);
-void source_remove(struct keeper *k, struct source *s); /* NULL is a no-op */
+void source_again(struct keeper *k, struct source *s, uint32_t events); /* after EPOLLONESHOT */
+void source_remove(struct keeper *k, struct source *s);			/* NULL is a no-op */
 void sources_bury(struct keeper *k);
 void keeper_loop(struct keeper *k);
 void keeper_flush(struct keeper *k); /* what the socket takes now */

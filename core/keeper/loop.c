@@ -40,6 +40,13 @@ int source_add(struct keeper *k, int fd, uint32_t events, enum source_rank rank,
 	return 0;
 }
 
+void source_again(struct keeper *k, struct source *s, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = s};
+
+	epoll_ctl(k->epoll, EPOLL_CTL_MOD, s->fd, &ev);
+}
+
 /* Freed at the end of the turn: the events at hand may still point to it. */
 void source_remove(struct keeper *k, struct source *s)
 {
@@ -259,13 +266,6 @@ static void hold_door(struct keeper *k)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static int64_t sooner(int64_t a, int64_t b)
-{
-	if (!a || !b)
-		return a ? a : b;
-	return MIN(a, b);
-}
-
 static int wait_ms(struct keeper *k)
 {
 	int64_t at = sooner(sooner(steps_next(k), asks_next(k)), sooner(k->door_wake, k->flush_at));
@@ -304,17 +304,20 @@ static void run_timers(struct keeper *k)
 static void turn(struct keeper *k)
 {
 	struct epoll_event ev[EVENTS];
-	struct pollfd p[1 + DOORS_MAX] = {{.fd = k->epoll, .events = POLLIN}};
+	struct pollfd p[DOORS_MAX + 1];
 	size_t doors = k->n_doors;
 	int n = 0;
 
+	/* Asked last, epoll has whatever was before a request that is found here: its process's
+	 * edits, and the exit of another one that had the same pid. */
 	for (size_t i = 0; i < doors; i++)
-		p[1 + i] = (struct pollfd){
-			.fd = door_is_open(k, i) && !k->door_off ? k->doors[i]->fd : -1,
-			.events = POLLIN};
-	if (poll(p, 1 + doors, wait_ms(k)) < 0)
+		p[i] = (struct pollfd){.fd = door_is_open(k, i) && !k->door_off ? k->doors[i]->fd
+										: -1,
+				       .events = POLLIN};
+	p[doors] = (struct pollfd){.fd = k->epoll, .events = POLLIN};
+	if (poll(p, doors + 1, wait_ms(k)) < 0)
 		memset(p, 0, sizeof(p));
-	if (p[0].revents)
+	if (p[doors].revents)
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
 	k->now = clock_mono_us();
 	for (int rank = 0; rank < RANK_COUNT; rank++) {
@@ -330,7 +333,7 @@ static void turn(struct keeper *k)
 		}
 	}
 	for (size_t i = 0; i < doors; i++)
-		serve_door(k, i, p[1 + i].revents);
+		serve_door(k, i, p[i].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
 		keeper_end_sandbox(k);

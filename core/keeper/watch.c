@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,7 +23,9 @@
  * the agent changes is done by this process, which asks the journal: an event about a path that an
  * open step touched is the step's, and so is the end of writing to a file that its processes have
  * open (core/journal/whose.c). The queue is therefore emptied before a step is committed, while the
- * journal still knows, and around a rollback, whose own changes are counted as ours.
+ * journal still knows, before names and writers change, and around a rollback, whose own changes
+ * are counted as ours. Else it may fill for a moment: nearly all of it is the agent's own, whose
+ * next call would wait for the judgement.
  *
  * What is somebody else's is collected for a moment (an editor saves in several calls), looked at
  * again, told to cordon, and written into the history as a barrier.
@@ -38,12 +41,15 @@
 
 #define START_US   50000   /* after the agent began: it has more to do at first */
 #define BUSY_US	   50000   /* after a change of the agent's no directory is looked at */
+#define DRAIN_US   5000	   /* after the first event of several */
 #define SETTLE_US  250000  /* what one save does comes together */
 #define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
 #define LIST_PART  100	   /* while something does: one part of so many of the time, */
 #define LIST_US	   1000000 /* but never so long apart */
-#define SEEN_MAX   10000   /* paths collected; beyond, they are only counted */
-#define TOLD_MAX   20	   /* told to cordon one by one */
+#define READY	   (EPOLLIN | EPOLLONESHOT)
+#define EVENT_MAX  (sizeof(struct inotify_event) + NAME_MAX + 1)
+#define SEEN_MAX   10000 /* paths collected; beyond, they are only counted */
+#define TOLD_MAX   20	 /* told to cordon one by one */
 #define SLACK_NS   ((int64_t)1000000000)
 
 struct edit { /* a path, changed from outside */
@@ -55,9 +61,9 @@ struct edit { /* a path, changed from outside */
 struct watch {
 	struct wtree tree;
 	struct source *source;
-	int64_t list_at, settle_at; /* monotonic, 0: nothing to do */
-	int64_t looked_ns;	    /* wall clock: all events up to then have been judged */
-	int64_t lost_ns;	    /* an overflow: later changes count, 0: none */
+	int64_t drain_at, list_at, settle_at; /* monotonic, 0: nothing to do */
+	int64_t looked_ns; /* wall clock: all events up to then have been judged */
+	int64_t lost_ns;   /* an overflow: later changes count, 0: none */
 	struct edits {
 		struct folder *folder;
 		struct edit *list;
@@ -411,20 +417,34 @@ void watch_drain(struct keeper *k)
 
 	if (!w)
 		return;
-	while ((n = read(w->tree.fd, data, sizeof(data))) > 0)
+	while ((n = read(w->tree.fd, data, sizeof(data))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *ev = (const void *)(data + at);
 
 			on_event(k, ev);
 			at += (ssize_t)(sizeof(*ev) + ev->len);
 		}
+		if ((size_t)n + EVENT_MAX <= sizeof(data)) /* another would have been there too */
+			break;
+	}
 	end_move(w);
 	w->looked_ns = now;
+	if (w->drain_at)
+		source_again(k, w->source, READY);
+	w->drain_at = 0;
+}
+
+void watch_before(struct keeper *k)
+{
+	if (k->watch && k->watch->drain_at)
+		watch_drain(k);
 }
 
 static void on_ready(void *data)
 {
-	watch_drain(data);
+	struct keeper *k = data;
+
+	k->watch->drain_at = k->now + DRAIN_US;
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -462,11 +482,7 @@ int64_t watch_next(const struct keeper *k)
 {
 	const struct watch *w = k->watch;
 
-	if (!w)
-		return 0;
-	if (!w->list_at || !w->settle_at)
-		return w->list_at ? w->list_at : w->settle_at;
-	return MIN(w->list_at, w->settle_at);
+	return w ? sooner(w->drain_at, sooner(w->list_at, w->settle_at)) : 0;
 }
 
 void watch_settle(struct keeper *k)
@@ -486,6 +502,8 @@ void watch_tick(struct keeper *k)
 
 	if (!w)
 		return;
+	if (w->drain_at && w->drain_at <= k->now)
+		watch_drain(k);
 	if (w->list_at && w->list_at <= k->now)
 		list_some(k);
 	if (!w->settle_at || w->settle_at > k->now)
@@ -502,7 +520,7 @@ void watch_start(struct keeper *k)
 	w->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	w->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	if (w->tree.fd < 0 ||
-	    source_add(k, w->tree.fd, EPOLLIN, RANK_OTHER, on_ready, k, &w->source) < 0) {
+	    source_add(k, w->tree.fd, READY, RANK_OTHER, on_ready, k, &w->source) < 0) {
 		keeper_note(k,
 			    "edits from outside are not watched for (%s): an undo still compares "
 			    "every path first",

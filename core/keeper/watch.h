@@ -17,6 +17,10 @@ void watch_start(struct keeper *k);
 void watch_stop(struct keeper *k);
 /* What has been seen so far is judged now: before the journal's view of whose it is changes. */
 void watch_drain(struct keeper *k);
+/* The same, if there is anything: before a name leads to another file or a file is opened for
+ * writing. An event has no more than a name, and who writes to the file is asked when it is judged.
+ */
+void watch_before(struct keeper *k);
 /* What happens between these two is our own: rollbacks and restores. */
 void watch_own_begin(struct keeper *k);
 void watch_own_end(struct keeper *k);

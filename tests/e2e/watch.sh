@@ -54,6 +54,14 @@ ok "undo.external = warn: nothing is in the way" "$CORDON" undo
 rm "$HOME/.config/cordon/config"
 is "$(cat src/a)" "old" "of the rollback"
 
+# Written again and again, faster than events are judged; replaced, renamed, made anew.
+# shellcheck disable=SC2016
+session 'i=0; while [ $i -lt 300 ]; do echo $i >again; echo $i >>again; cp again again2
+	mv -f again2 again3; cp again3 again2; mv -f again again4; mv -f again2 again; i=$((i+1)); done' ''
+end_session
+unlike "$(edits)" "/again" "nor is what the agent writes many times"
+"$CORDON" undo >/dev/null
+
 # The file that the running step has changed as well, saved the way editors do, and in place.
 session 'echo agent >src/a; echo agent >src/deep/b; echo agent >src/c; sleep 2' ''
 printf 'human\n' >src/.a.new && mv src/.a.new src/a
