@@ -100,7 +100,10 @@ static bool dots(const char *name)
 int perform_rename(struct ldoor *d, struct request *r)
 {
 	const struct at *from = &r->place[0]->at, *to = &r->place[1]->at;
+	struct folder *f = r->place[0]->folder;
+	uint64_t moves;
 	struct stat st;
+	int got;
 
 	/* Names that no rename takes, refused in the kernel's order and before anything is
 	 * captured. */
@@ -117,8 +120,11 @@ int perform_rename(struct ldoor *d, struct request *r)
 			return -errno;
 		return -ENAMETOOLONG;
 	}
-	d->renames++; /* paths of directories that are known may have changed */
-	return folder_rename(r->place[0]->folder, &r->caller, from, to, (unsigned)r->flags);
+	moves = folder_dir_moves(f);
+	got = folder_rename(f, &r->caller, from, to, (unsigned)r->flags);
+	if (got < 0 || folder_dir_moves(f) != moves)
+		d->renames++; /* paths of directories that are known may have changed */
+	return got;
 }
 
 int prepare_link(struct ldoor *d, struct request *r)

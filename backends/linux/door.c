@@ -141,6 +141,7 @@ static int resolve_all(struct ldoor *d, struct request *r)
 {
 	int outside = 0, places = 0;
 
+	r->cwd_known = false;
 	for (int i = 0; i < 2; i++) {
 		int got;
 

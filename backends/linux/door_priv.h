@@ -130,6 +130,8 @@ struct request {
 	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, in a link's text too */
 	bool gives_fd;	  /* the result is a descriptor for the caller */
 	bool resumed;	  /* comes back from an answer; the copies are the first ones */
+	bool cwd_known;	  /* for the second path of a call that has two */
+	struct stat cwd;
 	struct shown shown[2];
 	int flags;
 	mode_t mode;

@@ -58,12 +58,16 @@ static int proc_dir(struct ldoor *d, int tid, bool again)
 }
 
 /* The directory that dirfd is for the caller: its inode, and its path when that is asked for. */
-static int stat_cwd(struct ldoor *d, const struct request *r, struct stat *st)
+static int stat_cwd(struct ldoor *d, struct request *r, struct stat *st)
 {
-	if (fstatat(proc_dir(d, r->tid, false), "cwd", st, 0) == 0 ||
-	    fstatat(proc_dir(d, r->tid, true), "cwd", st, 0) == 0)
-		return 0;
-	return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
+	if (!r->cwd_known) {
+		if (fstatat(proc_dir(d, r->tid, false), "cwd", &r->cwd, 0) < 0 &&
+		    fstatat(proc_dir(d, r->tid, true), "cwd", &r->cwd, 0) < 0)
+			return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
+		r->cwd_known = true;
+	}
+	*st = r->cwd;
+	return 0;
 }
 
 /* Where the caller's relative path begins, on our side. -ENOENT: not in a folder. */

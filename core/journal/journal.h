@@ -244,6 +244,8 @@ enum seen_what { /* of a directory's entry */
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns);
 /* On: what rollbacks and restores change from now on counts as the steps' own. Off: forget that. */
 void journal_own(struct journal *j, bool on);
+/* Grows with each rename of a directory, even one that fails. */
+uint64_t journal_dir_moves(const struct journal *j);
 /* Every path that does not look as the steps left it. */
 int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)
 	MUST_USE;

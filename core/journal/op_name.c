@@ -542,6 +542,8 @@ int op_rename(struct step *s, const struct at *from, const struct at *to, unsign
 		*touched = false;
 	if (!a.obj.mode)
 		return a.plain || b.plain ? -EBUSY : -ENOENT;
+	if (S_ISDIR(a.obj.mode) || S_ISDIR(b.obj.mode))
+		s->j->dir_moves++;
 	if (refused(&a, &b, flags))
 		return do_rename(&a, &b, flags);
 	if (b.obj.mode && !(flags & RENAME_EXCHANGE))

@@ -106,6 +106,7 @@ struct journal {
 	uint64_t dirs_turn; /* how often a directory got another name */
 	struct names own;   /* changed by ourselves a moment ago (whose.c) */
 	bool owning;
+	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */

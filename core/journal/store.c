@@ -504,6 +504,11 @@ int journal_store_fd(const struct journal *j)
 	return j->store;
 }
 
+uint64_t journal_dir_moves(const struct journal *j)
+{
+	return j->dir_moves;
+}
+
 void journal_store_inode(const struct journal *j, dev_t *dev, ino_t *ino)
 {
 	*dev = j->inside ? j->store_dev : 0;

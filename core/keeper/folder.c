@@ -248,6 +248,12 @@ static int ask(const struct wish *w, const char *reason)
 					  .reason = words ? words : reason});
 }
 
+/* No question about a file that is not there: the kernel will say so. */
+static bool missing(const struct wish *w)
+{
+	return w->from && exists(w->from) < 0;
+}
+
 static int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -257,8 +263,10 @@ static int judge(const struct wish *w)
 	if (k->frozen)
 		return -EIO;
 	if (in_store(w->f, w->path))
-		return w->creates ? -EACCES : -ENOENT;
+		return missing(w) ? 0 : w->creates ? -EACCES : -ENOENT;
 	if (w->f->granted && outside_read_only(k, w->f, w->path)) {
+		if (missing(w))
+			return 0;
 		keeper_deny(k, w->c, w->path, -EROFS,
 			    "it lies in a folder that is read-only (--ro)");
 		return -EROFS;
@@ -269,6 +277,8 @@ static int judge(const struct wish *w)
 		v = policy_check(k->policy, w->act, w->path, &reason);
 	if (v == POLICY_VET)
 		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
+	if (v != POLICY_ALLOW && missing(w))
+		return 0;
 	switch (v) {
 	case POLICY_ALLOW:
 	case POLICY_VET:
@@ -522,9 +532,6 @@ static int judge_move(struct folder *f, const struct caller *c, const struct at 
 
 	if (r < 0)
 		return r;
-	r = exists(from); /* no question about a file that is not there */
-	if (r < 0)
-		return 0;
 	w.act = POLICY_RENAME_TO;
 	w.at = to;
 	w.path = to_path;

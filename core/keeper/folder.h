@@ -45,6 +45,7 @@ struct folder *folders_at(struct keeper *k, size_t i); /* NULL past the last */
 const char *folder_path(const struct folder *f);       /* absolute */
 int folder_fd(const struct folder *f);		       /* our O_PATH directory, borrowed */
 int folder_root(const struct folder *f);	       /* for struct at */
+uint64_t folder_dir_moves(const struct folder *f);     /* grows when directories are renamed */
 int folder_store_fd(const struct folder *f);	       /* its undo store, borrowed */
 
 /* ---- operations, named as the system calls; see core/journal/op.h for struct at -------------- */

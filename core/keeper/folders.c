@@ -210,6 +210,11 @@ int folder_fd(const struct folder *f)
 	return f->fd;
 }
 
+uint64_t folder_dir_moves(const struct folder *f)
+{
+	return journal_dir_moves(f->journal);
+}
+
 int folder_root(const struct folder *f)
 {
 	return f->root;

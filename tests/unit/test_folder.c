@@ -338,6 +338,31 @@ static void the_store_is_not_there(void **state)
 	assert_int_equal(folder_open(f->k.folders[0], &f->c, &a, O_WRONLY, 0), -ENOENT);
 }
 
+/* What the doors remember of directories holds until this grows. */
+static void renames_of_directories_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct folder *folder;
+	struct at a, b, dir;
+	uint64_t n;
+
+	begin(f, true);
+	folder = f->k.folders[0];
+	plant(f, "a");
+	a = at(f, "a");
+	b = at(f, "b");
+	dir = at(f, "dir");
+	assert_int_equal(folder_mkdir(folder, &f->c, &dir, 0755), 0);
+	n = folder_dir_moves(folder);
+	assert_int_equal(folder_rename(folder, &f->c, &a, &b, 0), 0);
+	assert_int_equal(folder_dir_moves(folder), n);
+	assert_int_equal(folder_rename(folder, &f->c, &b, &dir, RENAME_EXCHANGE), 0);
+	assert_int_not_equal(folder_dir_moves(folder), n);
+	n = folder_dir_moves(folder);
+	assert_int_equal(folder_rename(folder, &f->c, &b, &a, 0), 0); /* b is the directory now */
+	assert_int_not_equal(folder_dir_moves(folder), n);
+}
+
 static void frozen_is_frozen(void **state)
 {
 	struct fixture *f = *state;
@@ -382,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(each_path_is_told_once),
+		T(renames_of_directories_are_counted),
 		T(errors_are_the_kernels),
 		T(protected_names_are_not_asked_for_nothing),
 		T(another_name_of_a_protected_file_is_protected),
