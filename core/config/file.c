@@ -295,7 +295,10 @@ int config_read_file(struct config *c, enum config_level level, const char *path
 		return 0;
 	if (r == -ENOENT)
 		return err_set(err, r, "read configuration %s", path);
-	return r < 0 ? r : take_text(&to, text, len);
+	if (r < 0)
+		return r;
+	assert(text);
+	return take_text(&to, text, len);
 }
 
 int config_read_project(struct config *c, const char *path, const struct config_spec *spec,
@@ -311,6 +314,7 @@ int config_read_project(struct config *c, const char *path, const struct config_
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	assert(text);
 	trust = config_trust_of(spec->state_dir, spec->folder, text, len);
 	config_set_trust(c, trust);
 	to.src.untrusted = trust != TRUST_GIVEN;

@@ -141,3 +141,7 @@ int rules_save(const struct rules_place *where, enum answer_scope scope, enum ru
 /* One "key = value" line of a section, quoted where the syntax asks for it. */
 struct buf;
 void rules_line(struct buf *out, const char *key, const char *value);
+/* Take the section out again that rules_save() made of just that answer. -ENOENT: it is not there
+ * any more, or somebody has edited it. */
+int rules_forget(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
+		 const char *path, const struct answer *a, struct err *err) MUST_USE;

@@ -40,18 +40,16 @@ void rules_line(struct buf *b, const char *key, const char *value)
 	buf_ch(b, '\n');
 }
 
-/* Names are unique, or one `until` would count for two answers. */
-static void format_rule(struct buf *b, enum rule_kind kind, const char *path,
+/* What the section says below its name. */
+static void format_body(struct buf *b, enum rule_kind kind, const char *path,
 			const struct answer *a)
 {
 	/* What may be run may be read: scripts are, by their interpreters. */
 	const char *kinds = kind == RULE_EXEC && a->allow ? "read,exec" : rule_kind_words[kind];
-	char *patterns[2], when[32], until[32];
+	char *patterns[2], until[32];
 	time_t t = (time_t)a->until;
 	struct tm tm;
 
-	clock_iso(when, clock_wall_us());
-	buf_fmt(b, "[rule \"answer of %s\"]\n", when);
 	answer_patterns(path, a->extent, patterns);
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
@@ -114,8 +112,46 @@ static int open_dir(const char *file, mode_t mode, struct err *err)
 	return fd < 0 ? err_set(err, -errno, "open '%s'", dir) : fd;
 }
 
-/* Two sessions may answer at once: the lock is the directory's. */
-static int append(const char *file, mode_t mode, const struct buf *rule, struct err *err)
+/* Names are unique, or one `until` would count for two answers. */
+#define SECTION "[rule \"answer of "
+
+static void append(struct buf *text, const struct buf *body)
+{
+	char when[32];
+
+	clock_iso(when, clock_wall_us());
+	if (text->len && text->data[text->len - 1] != '\n')
+		buf_ch(text, '\n');
+	buf_fmt(text, SECTION "%s\"]\n", when);
+	buf_add(text, body->data, body->len);
+}
+
+/* The last section with this body and nothing else. */
+static int take_out(struct buf *text, const struct buf *body)
+{
+	char *found = NULL, *end = NULL;
+
+	for (char *at = text->data; (at = strstr(at, SECTION)); at++) {
+		char *below = strchr(at, '\n');
+
+		if (!below || (at > text->data && at[-1] != '\n') ||
+		    strncmp(below + 1, body->data, body->len) != 0)
+			continue;
+		below += 1 + body->len;
+		if (*below && *below != '[')
+			continue;
+		found = at;
+		end = below;
+	}
+	if (!found)
+		return -ENOENT;
+	memmove(found, end, strlen(end) + 1);
+	buf_truncate(text, text->len - (size_t)(end - found));
+	return 0;
+}
+
+/* Two sessions may answer at once: the lock is the directory's. body is added, or taken out. */
+static int change(const char *file, mode_t mode, const struct buf *body, bool add, struct err *err)
 {
 	AUTO_CLOSE int dir = open_dir(file, mode | (mode & 0444) >> 2, err);
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -131,26 +167,26 @@ static int append(const char *file, mode_t mode, const struct buf *rule, struct 
 	if (r == 0)
 		r = io_read_file(dir, name, FILE_MAX, &text, &len);
 	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "remember it in '%s'", file);
+		return err_set(err, r, "settings in '%s'", file);
 	if (r == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		mode = st.st_mode & 07777;
 	buf_add(&b, text ? text : "", len);
-	if (b.len && b.data[b.len - 1] != '\n')
-		buf_ch(&b, '\n');
-	buf_add(&b, rule->data, rule->len);
+	if (add)
+		append(&b, body);
+	else if (take_out(&b, body) < 0)
+		return err_say(err, -ENOENT, "'%s': no such answer in it: it was edited", file);
 	if (b.len > FILE_MAX)
 		return err_say(err, -EFBIG,
-			       "remember it in '%s': it would be larger than 1 MiB: "
-			       "take old rules out",
-			       file);
+			       "'%s': it would be larger than 1 MiB: take old rules out", file);
 	r = io_write_file(dir, name, mode, b.data, b.len, true);
-	return r < 0 ? err_set(err, r, "remember it in '%s'", file) : 0;
+	return r < 0 ? err_set(err, r, "settings in '%s'", file) : 0;
 }
 
-int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
-	       const char *path, const struct answer *a, struct err *err)
+static int change_answer(const struct rules_place *where, enum answer_scope scope,
+			 enum rule_kind kind, const char *path, const struct answer *a, bool add,
+			 struct err *err)
 {
-	AUTO_BUF struct buf rule = BUF_INIT;
+	AUTO_BUF struct buf body = BUF_INIT;
 	AUTO_FREE char *file = NULL;
 	int r;
 
@@ -160,6 +196,19 @@ int rules_save(const struct rules_place *where, enum answer_scope scope, enum ru
 	if (r < 0)
 		return r;
 	file = resolve(file_of(where, scope));
-	format_rule(&rule, kind, path, a);
-	return append(file, scope == SCOPE_ORG ? 0644 : 0600, &rule, err);
+	format_body(&body, kind, path, a);
+	r = change(file, scope == SCOPE_ORG ? 0644 : 0600, &body, add, err);
+	return r < 0 ? err_wrap(err, r, add ? "remember it" : "forget it") : 0;
+}
+
+int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
+	       const char *path, const struct answer *a, struct err *err)
+{
+	return change_answer(where, scope, kind, path, a, true, err);
+}
+
+int rules_forget(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
+		 const char *path, const struct answer *a, struct err *err)
+{
+	return change_answer(where, scope, kind, path, a, false, err);
 }

@@ -104,7 +104,8 @@ static void list_row(const struct rule *rule, bool expired, bool untrusted)
 	show_text(rule->name, strlen(rule->name));
 	printf(", ");
 	show_text(rule->file, strlen(rule->file));
-	printf(rule->line ? ":%d" : "", rule->line);
+	if (rule->line)
+		printf(":%d", rule->line);
 	if (rule->until) {
 		format_time(until, sizeof(until), rule->until);
 		printf("; %s %s", expired ? "expired" : "until", until);

@@ -94,7 +94,7 @@ static bool special(const struct config *c, const char *kind, const char *path, 
 static void json_field(struct buf *b, const char *name, const char *value)
 {
 	buf_fmt(b, ",\"%s\":", name);
-	json_quote(b, value, strlen(value));
+	json_quote(b, value ? value : "", value ? strlen(value) : 0);
 }
 
 static void json_finding(struct buf *b, const struct policy_finding *f)
@@ -128,7 +128,7 @@ static void print_json(const char *kind, const char *target, const struct policy
 
 static void show(const char *text)
 {
-	show_text(text, strlen(text));
+	show_text(text ? text : "", text ? strlen(text) : 0);
 }
 
 static void print_plain(const char *kind, const char *target, const struct policy_finding *f,

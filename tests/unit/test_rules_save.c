@@ -1,0 +1,223 @@
+/* test_rules_save - answers written as rules, read back, and taken out again. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/config/config.h"
+#include "core/policy/policy.h"
+#include "core/policy/rules.h"
+
+struct place {
+	char dir[64], home[96], folder[96], user[128];
+	struct rules_place where;
+	struct err err;
+};
+
+static int setup(void **state)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+
+	snprintf(p->dir, sizeof(p->dir), "/tmp/cordon-save-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->home, sizeof(p->home), "%s/home", p->dir);
+	snprintf(p->folder, sizeof(p->folder), "%s/home/work", p->dir);
+	snprintf(p->user, sizeof(p->user), "%s/.config/cordon/config", p->home);
+	assert_int_equal(io_mkdir_p(AT_FDCWD, p->folder, 0755), 0);
+	p->where = (struct rules_place){.home = p->home, .folder = p->folder};
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(io_remove_tree(AT_FDCWD, p->dir), 0);
+	free(p);
+	return 0;
+}
+
+static char *contents(const char *file)
+{
+	char *text = NULL;
+	size_t len;
+
+	assert_int_equal(io_read_file(AT_FDCWD, file, 1 << 20, &text, &len), 0);
+	return text;
+}
+
+/* What a new run of this user would say. */
+static enum policy_verdict ask(struct place *p, enum rule_kind kind, const char *path)
+{
+	const struct config_spec spec = {
+		.home = p->home, .folder = p->folder, .org_file = "/dev/null/none"};
+	const char *const folders[] = {p->folder, NULL};
+	struct policy_spec about = {.home = p->home, .folders = folders};
+	struct policy *policy = NULL;
+	enum policy_verdict v;
+	const char *reason;
+
+	if (config_load((struct config **)(uintptr_t)&about.config, &spec, &p->err) < 0 ||
+	    policy_new(&policy, &about, &p->err) < 0)
+		fail_msg("%s", p->err.text);
+	v = kind == RULE_WRITE ? policy_check_outside(policy, path, &reason)
+			       : policy_check_read(policy, kind, path, &reason);
+	policy_free(policy);
+	config_free((struct config *)(uintptr_t)about.config);
+	return v;
+}
+
+static void any_name(void **state)
+{
+	static const char *const names[] = {
+		"/data/plain",	     "/data/with blank ", "/data/a#b;c",     "/data/\"q\"",
+		"/data/back\\slash", "/data/[set]*?",	  "/data/new\nline", "/data/\xff\xfe",
+		"/data/tab\there",   "/data/~$HOME",	  "/data/**",	     "/data/\xc3\xa9",
+	};
+	struct place *p = *state;
+	const struct answer allow = {.allow = true, .scope = SCOPE_USER};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_FREE char *other = xasprintf("%sx", names[i]);
+
+		assert_int_equal(ask(p, RULE_WRITE, names[i]), POLICY_ASK);
+		assert_int_equal(
+			rules_save(&p->where, SCOPE_USER, RULE_WRITE, names[i], &allow, &p->err),
+			0);
+		assert_int_equal(ask(p, RULE_WRITE, names[i]), POLICY_ALLOW);
+		assert_int_equal(ask(p, RULE_WRITE, other), POLICY_ASK);
+	}
+	for (size_t i = ARRAY_LEN(names); i-- > 0;) {
+		assert_int_equal(
+			rules_forget(&p->where, SCOPE_USER, RULE_WRITE, names[i], &allow, &p->err),
+			0);
+		assert_int_equal(ask(p, RULE_WRITE, names[i]), POLICY_ASK);
+	}
+	assert_int_equal(
+		rules_save(&p->where, SCOPE_USER, RULE_WRITE, "/data/\x01", &allow, &p->err),
+		-EINVAL);
+}
+
+static void extents(void **state)
+{
+	static const struct {
+		enum answer_extent extent;
+		const char *path;
+		bool dir, in_dir, deeper, beside;
+	} list[] = {
+		{EXTENT_EXACT, "/data/d/f", false, false, false, false},
+		{EXTENT_DIR, "/data/d/f", true, true, false, false},
+		{EXTENT_TREE, "/data/d/f", true, true, true, false},
+		{EXTENT_EXACT, "/data/d/", true, false, false, false},
+		{EXTENT_DIR, "/data/d/", true, true, false, false},
+		{EXTENT_TREE, "/data/d/", true, true, true, false},
+	};
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		const struct answer a = {.allow = true, .extent = list[i].extent};
+
+		assert_int_equal(
+			rules_save(&p->where, SCOPE_PROJECT, RULE_WRITE, list[i].path, &a, &p->err),
+			0);
+		assert_int_equal(ask(p, RULE_WRITE, "/data/d"),
+				 list[i].dir ? POLICY_ALLOW : POLICY_ASK);
+		assert_int_equal(ask(p, RULE_WRITE, "/data/d/other"),
+				 list[i].in_dir ? POLICY_ALLOW : POLICY_ASK);
+		assert_int_equal(ask(p, RULE_WRITE, "/data/d/e/f"),
+				 list[i].deeper ? POLICY_ALLOW : POLICY_ASK);
+		assert_int_equal(ask(p, RULE_WRITE, "/data/dd"), POLICY_ASK);
+		assert_int_equal(rules_forget(&p->where, SCOPE_PROJECT, RULE_WRITE, list[i].path,
+					      &a, &p->err),
+				 0);
+	}
+}
+
+static void keeps_what_is_there(void **state)
+{
+	static const char mine[] = "# mine\n[ui]\n\tmouse = off\n[rule \"x\"]\n\tdeny = read ~/x";
+	const struct answer a = {.allow = false, .extent = EXTENT_TREE, .until = 4102444800};
+	const struct answer b = {.allow = true};
+	struct place *p = *state;
+	AUTO_FREE char *dir = xasprintf("%s/.config/cordon", p->home);
+	AUTO_FREE char *real = xasprintf("%s/dotfiles", p->home);
+	AUTO_FREE char *saved = NULL;
+	AUTO_FREE char *after = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	/* A link, as people have who keep their settings elsewhere, stays one. */
+	assert_int_equal(io_mkdir_p(AT_FDCWD, dir, 0755), 0);
+	fd = open(p->home, O_PATH | O_CLOEXEC);
+	assert_int_equal(io_write_file(fd, "dotfiles", 0640, mine, strlen(mine), false), 0);
+	assert_int_equal(symlink(real, p->user), 0);
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_READ, "/data/f", &a, &p->err), 0);
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_EXEC, "/data/f", &b, &p->err), 0);
+	assert_int_equal(lstat(p->user, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(real, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	saved = contents(real);
+	assert_int_equal(strncmp(saved, mine, strlen(mine)), 0);
+	assert_non_null(strstr(saved, "\tdeny = read /data/**\n\tuntil = 2100-01-01"));
+	assert_non_null(strstr(saved, "\tallow = read,exec /data/f\n"));
+	assert_int_equal(ask(p, RULE_READ, "/data/other"), POLICY_DENY);
+	assert_int_equal(ask(p, RULE_READ, "/data/f"), POLICY_ALLOW);
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_READ, "/data/f", &a, &p->err), 0);
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_READ, "/data/f", &a, &p->err),
+			 -ENOENT);
+	assert_int_equal(ask(p, RULE_READ, "/data/other"), POLICY_ALLOW);
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_EXEC, "/data/f", &b, &p->err), 0);
+	after = contents(real);
+	saved[strlen(mine)] = '\0';
+	assert_int_equal(strncmp(after, saved, strlen(mine)), 0);
+	assert_string_equal(after + strlen(mine), "\n");
+}
+
+/* An answer with its end and one without, in one moment, stay two. */
+static void expires(void **state)
+{
+	const struct answer past = {.allow = true, .until = 1000};
+	const struct answer open = {.allow = true};
+	struct place *p = *state;
+
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_WRITE, "/data/a", &past, &p->err),
+			 0);
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_WRITE, "/data/b", &open, &p->err),
+			 0);
+	assert_int_equal(ask(p, RULE_WRITE, "/data/a"), POLICY_ASK);
+	assert_int_equal(ask(p, RULE_WRITE, "/data/b"), POLICY_ALLOW);
+}
+
+static void nowhere(void **state)
+{
+	const struct answer a = {.allow = true};
+	struct place *p = *state;
+
+	assert_int_equal(rules_save(&p->where, SCOPE_SESSION, RULE_READ, "/a", &a, &p->err),
+			 -EINVAL);
+	p->where.folder = NULL;
+	assert_int_equal(rules_save(&p->where, SCOPE_PROJECT, RULE_READ, "/a", &a, &p->err),
+			 -EINVAL);
+	p->where.org_file = "/dev/null/none";
+	assert_true(rules_save(&p->where, SCOPE_ORG, RULE_READ, "/a", &a, &p->err) < 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(any_name), T(extents), T(keeps_what_is_there), T(expires), T(nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
