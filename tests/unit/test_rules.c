@@ -542,7 +542,7 @@ static void ten_thousand(void **state)
 		t = cpu_us() - t;
 		print_message("# %.2f us a decision, built in %.1f ms: %sN%s\n", (double)t / rounds,
 			      (double)built / 1000, list[i].before, list[i].after);
-		assert_true(t / rounds < 100); /* sanitizers and busy machines included */
+		assert_true(t / rounds < 5); /* processor time: a busy machine does not matter */
 		rules_free(r);
 	}
 }
