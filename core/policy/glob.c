@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+static const char special[] = "*?[]\\";
+
 #define LONE_BYTE 0x200000u /* a byte that belongs to no character, above all of Unicode */
 
 /* The character at s and how many bytes it has. */
@@ -90,6 +92,7 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 	const char *p = pattern, *end = pattern + len;
 	size_t start = text->len, since = start; /* the last wildcard */
 	bool only_stars = len > 0;
+	size_t run;
 
 	while (p < end) {
 		bool set = *p == '[';
@@ -113,7 +116,11 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 			return (struct glob_shape){.form = GLOB_BAD,
 						   .bad = "'\\' with nothing behind it"};
 		only_stars = false;
-		buf_ch(text, *p++);
+		run = 1;
+		while (p + run < end && !strchr(special, p[run]))
+			run++;
+		buf_add(text, p, run);
+		p += run;
 	}
 	s.literals = (unsigned)(text->len - start);
 	s.suffix_at = since - start;
@@ -182,9 +189,14 @@ bool glob_match(const char *pattern, size_t len, const char *name, size_t name_l
 
 void glob_quote(struct buf *out, const char *name)
 {
-	for (; *name; name++) {
-		if (strchr("*?[]\\", *name))
-			buf_ch(out, '\\');
-		buf_ch(out, *name);
+	while (*name) {
+		size_t n = strcspn(name, special);
+
+		buf_add(out, name, n);
+		name += n;
+		if (!*name)
+			return;
+		buf_ch(out, '\\');
+		buf_ch(out, *name++);
 	}
 }

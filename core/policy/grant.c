@@ -4,22 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/base/path.h"
-#include "core/policy/pattern.h"
 #include "core/policy/policy_priv.h"
-
-/* A tree or a single place in one pattern: its path, or NULL. Heap. */
-static char *single_place(const char *pattern, bool *ret_tree)
-{
-	AUTO_PATTERN struct pattern p = PATTERN_INIT;
-	const char *why;
-
-	if (!pattern_parse(&p, pattern, &why) || !p.plain || p.min)
-		return NULL;
-	if (p.max && p.max != PATTERN_ANY)
-		return NULL;
-	*ret_tree = p.max == PATTERN_ANY;
-	return pattern_base(&p);
-}
 
 /* ---- granted --------------------------------------------------------------------------------- */
 
@@ -65,14 +50,16 @@ static void hide_place(struct policy *p, const struct rule *rule, const char *pa
 {
 	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
 	const char *reason;
+	struct stat st;
 
 	if (places_hold(&p->gated, path) && !places_hold(&p->folders, path))
 		return;
-	if (!str_eq(path, "/") && policy_check_read(p, kind, path, &reason) != POLICY_ALLOW)
+	if (!str_eq(path, "/") && policy_check_read(p, kind, path, &reason) != POLICY_ALLOW &&
+	    lstat(path, &st) == 0)
 		hidden_add(p, xstrdup(path));
 }
 
-static void take_rule(struct policy *p, const struct rules *r, uint32_t number)
+static void take_rule(struct policy *p, struct rules *r, uint32_t number)
 {
 	const struct rule *rule = rules_at(r, number);
 	const char *const *patterns;
@@ -84,8 +71,8 @@ static void take_rule(struct policy *p, const struct rules *r, uint32_t number)
 	if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
 		p->writes_outside = true;
 	for (size_t i = 0; reads && i < n; i++) {
-		bool tree = false;
-		AUTO_FREE char *path = single_place(patterns[i], &tree);
+		AUTO_FREE char *path = NULL;
+		bool tree = rules_place_of(r, number, i, &path) == PLACE_TREE;
 
 		if (!path)
 			continue;

@@ -63,6 +63,9 @@ struct rule_index {
 	uint32_t *chains; /* hash table of edges; 0 ends a chain */
 	uint32_t n_chains;
 	struct buf text;
+	/* The pattern that was added last, and its nodes: the next one mostly begins like it. */
+	struct buf last;
+	uint32_t last_nodes[PATTERN_PARTS];
 	uint32_t step; /* generation of marks */
 	uint32_t *set, *next_set;
 	uint32_t set_cap, n_set, n_next;
@@ -82,6 +85,7 @@ struct rule_index *index_new(void)
 	struct rule_index *x = xcalloc(1, sizeof(*x));
 
 	x->text = (struct buf)BUF_INIT;
+	x->last = (struct buf)BUF_INIT;
 	VECTOR_ADD(x->nodes); /* the root */
 	VECTOR_ADD(x->edges);
 	VECTOR_ADD(x->affixes);
@@ -103,6 +107,7 @@ void index_free(struct rule_index *x)
 	free(x->set);
 	free(x->next_set);
 	buf_done(&x->text);
+	buf_done(&x->last);
 	free(x);
 }
 
@@ -235,13 +240,43 @@ static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pat
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
+/* How many components this pattern begins with that the last one did, too. */
+static size_t shared_parts(const struct rule_index *x, const struct pattern *p)
+{
+	const char *last = x->last.data;
+	size_t k = 0;
+
+	while (k < p->n && strncmp(last, p->parts[k].text, p->parts[k].len) == 0 &&
+	       last[p->parts[k].len] == '/') {
+		last += p->parts[k].len + 1;
+		k++;
+	}
+	return k;
+}
+
+static void remember_parts(struct rule_index *x, const struct pattern *p, size_t shared)
+{
+	size_t keep = 0;
+
+	for (size_t k = 0; k < shared; k++)
+		keep += p->parts[k].len + 1;
+	buf_truncate(&x->last, keep);
+	for (size_t k = shared; k < p->n; k++) {
+		buf_add(&x->last, p->parts[k].text, p->parts[k].len);
+		buf_ch(&x->last, '/');
+	}
+}
+
 void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight)
 {
+	size_t shared = shared_parts(x, p);
 	uint32_t node = 0, i = x->unused;
 
+	remember_parts(x, p, shared);
 	for (size_t k = 0; k < p->n; k++) {
 		x->nodes.list[node].weight += weight;
-		node = make_child(x, node, p, &p->parts[k]);
+		node = k < shared ? x->last_nodes[k] : make_child(x, node, p, &p->parts[k]);
+		x->last_nodes[k] = node;
 	}
 	if (i)
 		x->unused = x->entries.list[i].next;

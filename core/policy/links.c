@@ -22,13 +22,14 @@
 #define LINKS_MAX  40 /* as the kernel */
 
 enum place {
-	PLACE_PLAIN,
-	PLACE_LINK, /* it, or something above it */
-	PLACE_MISSING,
+	IS_PLAIN,
+	IS_LINK, /* it, or something above it */
+	IS_MISSING,
 };
 
 struct dir {
 	char *path;
+	size_t len;
 	enum place place;
 	unsigned asked;
 	bool listed;
@@ -81,43 +82,55 @@ static enum place look(const char *path)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? PLACE_MISSING : PLACE_PLAIN;
-	return S_ISLNK(st.st_mode) ? PLACE_LINK : PLACE_PLAIN;
+		return errno == ENOENT || errno == ENOTDIR ? IS_MISSING : IS_PLAIN;
+	return S_ISLNK(st.st_mode) ? IS_LINK : IS_PLAIN;
 }
 
-static enum place look_in(struct dir *d, const char *path, const char *name)
+/* The entry `name` of d; whole is the path of both. */
+static enum place look_in(struct dir *d, const char *whole, size_t len, const char *name)
 {
-	if (d->place != PLACE_PLAIN)
+	AUTO_FREE char *path = NULL;
+	size_t i = 0, n = len - (size_t)(name - whole);
+
+	if (d->place != IS_PLAIN)
 		return d->place;
 	if (++d->asked == LIST_AFTER)
 		list_links(d);
-	if (!d->listed)
-		return look(path);
-	for (size_t i = 0; i < d->links.n; i++)
-		if (str_eq(d->links.list[i], name))
-			return look(path);
-	return PLACE_PLAIN; /* or not there, which is the same: it is no link */
+	while (d->listed && i < d->links.n &&
+	       !(strlen(d->links.list[i]) == n && memcmp(d->links.list[i], name, n) == 0))
+		i++;
+	if (d->listed && i == d->links.n)
+		return IS_PLAIN; /* or not there, which is the same: it is no link */
+	path = xstrndup(whole, len);
+	return look(path);
+}
+
+/* Where the last component of a path begins; the length of what is above it, 1 for "/". */
+static const char *leaf_at(const char *path, size_t len, size_t *ret_parent)
+{
+	const char *slash = memrchr(path, '/', len);
+
+	*ret_parent = slash > path ? (size_t)(slash - path) : 1;
+	return slash + 1;
 }
 
 /* Recursion: a pattern has at most PATTERN_PARTS components. */
-static struct dir *dir_of(struct links *l, const char *path)
+static struct dir *dir_of(struct links *l, const char *path, size_t len)
 {
-	size_t len = strlen(path);
-	struct dir *d;
+	struct dir *d = l->last;
+	size_t parent;
 
-	if (l->last && str_eq(l->last->path, path))
-		return l->last;
+	if (d && d->len == len && memcmp(d->path, path, len) == 0)
+		return d;
 	HASH_FIND(hh, l->dirs, path, len, d);
 	if (!d) {
-		enum place place = PLACE_PLAIN;
+		const char *leaf = leaf_at(path, len, &parent);
+		enum place place =
+			len > 1 ? look_in(dir_of(l, path, parent), path, len, leaf) : IS_PLAIN;
 
-		if (len > 1) {
-			AUTO_FREE char *parent = answer_dir(path);
-
-			place = look_in(dir_of(l, parent), path, path_base(path));
-		}
 		d = xcalloc(1, sizeof(*d));
-		d->path = xstrdup(path);
+		d->path = xstrndup(path, len);
+		d->len = len;
 		d->place = place;
 		HASH_ADD_KEYPTR(hh, l->dirs, d->path, len, d);
 	}
@@ -125,11 +138,15 @@ static struct dir *dir_of(struct links *l, const char *path)
 	return d;
 }
 
-bool links_on(struct links *l, const char *path)
+bool links_on(struct links *l, const char *path, size_t len)
 {
-	AUTO_FREE char *parent = answer_dir(path);
+	const char *leaf;
+	size_t parent;
 
-	return path[1] && look_in(dir_of(l, parent), path, path_base(path)) == PLACE_LINK;
+	if (len < 2)
+		return false;
+	leaf = leaf_at(path, len, &parent);
+	return look_in(dir_of(l, path, parent), path, len, leaf) == IS_LINK;
 }
 
 /* ---- following ------------------------------------------------------------------------------- */

@@ -250,13 +250,31 @@ static bool place_one(void *data, const char *pattern, const char **why)
 	return rules_place(p->rules, p->number, pattern, why);
 }
 
-/* The part of a pattern behind its leading directory: the same number of slashes on. */
-static const char *tail_of(const char *pattern, const char *base)
+/* Where the leading directory without wildcards, as it is written, ends. */
+static size_t base_length(const char *pattern)
 {
-	for (const char *b = base; b[1] && *b; b++)
-		if (*b == '/')
-			pattern += 1 + strcspn(pattern + 1, "/");
-	return pattern;
+	size_t n = 0;
+
+	for (size_t i = 0; pattern[i] && !strchr("*?[", pattern[i]); i++) {
+		if (pattern[i] == '\\' && pattern[i + 1])
+			i++;
+		if (pattern[i + 1] == '/' || !pattern[i + 1])
+			n = i + 1;
+	}
+	return n;
+}
+
+/* A leading directory as it is, without the `\`. Heap. */
+static char *unquoted(const char *pattern, size_t len)
+{
+	char *base = xstrndup(pattern, len), *to = base;
+
+	for (const char *from = base; *from; from++) {
+		from += *from == '\\' && from[1];
+		*to++ = *from;
+	}
+	*to = '\0';
+	return base;
 }
 
 /*
@@ -266,23 +284,23 @@ static const char *tail_of(const char *pattern, const char *base)
 static bool place_behind_links(struct loader *l, struct rules *r, uint32_t number,
 			       const char *pattern, const char **why)
 {
-	AUTO_PATTERN struct pattern p = PATTERN_INIT;
+	size_t len = base_length(pattern);
 	AUTO_FREE char *base = NULL;
 	AUTO_FREE char *real = NULL;
 	AUTO_FREE char *whole = NULL;
 	bool inside = false;
 
-	if (!pattern_parse(&p, pattern, why))
-		return false;
-	base = pattern_base(&p);
-	if (!links_on(l->links, base))
+	if (!memchr(pattern, '\\', len) && !links_on(l->links, pattern, len))
+		return true;
+	base = unquoted(pattern, len);
+	if (!links_on(l->links, base, strlen(base)))
 		return true;
 	*why = "a loop of links";
 	if (links_follow(base, l->scope->folders, &real, &inside) < 0)
 		return false;
 	if (str_eq(real, base) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
 		return true;
-	whole = behind(real, tail_of(pattern, base));
+	whole = behind(real, pattern + len);
 	return rules_place(r, number, whole, why);
 }
 

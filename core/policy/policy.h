@@ -101,8 +101,8 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
  * when it lies in the folder. Settings that are written in an unusual way are not understood. */
 void policy_learn_hooks(struct policy *p, const char *folder);
 
-/* Hidden or secret paths, absolute, whether they exist or not: built in, from settings, and single
- * places outside gated trees that rules do not let be read or run. */
+/* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
+ * existing single places outside gated trees that rules do not let be read or run. */
 size_t policy_hidden(const struct policy *p, const char *const **ret);
 /* Trees where reading is not granted by default: $HOME, other people's, other disks, and all of /
  * that is no system directory. Resolved, existing, none beneath another; none in static mode. */

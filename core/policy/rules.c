@@ -26,6 +26,7 @@ const char *const rule_level_words[] = {
 struct kept {
 	struct rule rule;
 	const char **patterns;
+	enum rule_place *places; /* as many */
 	size_t n;
 	const char *words; /* NULL: nobody has asked yet */
 	bool removed;
@@ -37,8 +38,8 @@ struct rules {
 	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
 	struct rule_index *exact, *folded; /* folded: what also matches aliases of names */
 	struct arena strings;
-	struct buf scratch; /* a folded path */
-	struct pattern pattern;
+	struct buf scratch;	       /* a folded path */
+	struct pattern pattern, alias; /* large: not on the stack */
 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -51,6 +52,7 @@ struct rules *rules_new(void)
 	r->folded = index_new();
 	r->scratch = (struct buf)BUF_INIT;
 	r->pattern.literal = (struct buf)BUF_INIT;
+	r->alias.literal = (struct buf)BUF_INIT;
 	return r;
 }
 
@@ -58,13 +60,16 @@ void rules_free(struct rules *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		free(r->list[i].patterns);
+		free(r->list[i].places);
+	}
 	free(r->list);
 	index_free(r->exact);
 	index_free(r->folded);
 	buf_done(&r->scratch);
 	pattern_done(&r->pattern);
+	pattern_done(&r->alias);
 	arena_done(&r->strings);
 	free(r);
 }
@@ -122,17 +127,23 @@ static bool is_folded(const struct rule *rule)
  * than the pattern itself does. */
 static void place_folded(struct rules *r, uint32_t number, const char *pattern, bool add)
 {
-	AUTO_PATTERN struct pattern p = PATTERN_INIT;
 	const char *why;
 
 	buf_clear(&r->scratch);
 	names_fold_path(&r->scratch, pattern);
-	if (!pattern_parse(&p, r->scratch.data, &why))
+	if (!pattern_parse(&r->alias, r->scratch.data, &why))
 		return;
 	if (add)
-		index_add(r->folded, &p, number, 0);
+		index_add(r->folded, &r->alias, number, 0);
 	else
-		index_remove(r->folded, &p, number, 0);
+		index_remove(r->folded, &r->alias, number, 0);
+}
+
+static enum rule_place place_of(const struct pattern *p)
+{
+	if (!p->plain || p->min || (p->max && p->max != PATTERN_ANY))
+		return PLACE_MANY;
+	return p->max ? PLACE_TREE : PLACE_ONE;
 }
 
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why)
@@ -145,6 +156,8 @@ bool rules_place(struct rules *r, uint32_t number, const char *pattern, const ch
 	if (is_folded(&k->rule))
 		place_folded(r, number, pattern, true);
 	k->patterns = xrealloc(k->patterns, (k->n + 1) * sizeof(*k->patterns));
+	k->places = xrealloc(k->places, (k->n + 1) * sizeof(*k->places));
+	k->places[k->n] = place_of(&r->pattern);
 	k->patterns[k->n++] = arena_str(&r->strings, pattern);
 	return true;
 }
@@ -206,6 +219,17 @@ size_t rules_patterns(const struct rules *r, uint32_t number, const char *const 
 {
 	*ret = r->list[number].patterns;
 	return r->list[number].n;
+}
+
+enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, char **ret)
+{
+	const struct kept *k = &r->list[number];
+	const char *why;
+
+	*ret = NULL;
+	if (k->places[i] != PLACE_MANY && pattern_parse(&r->pattern, k->patterns[i], &why))
+		*ret = pattern_base(&r->pattern);
+	return k->places[i];
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */

@@ -77,6 +77,15 @@ const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: re
 /* The absolute patterns of a rule, `~` and variables expanded. */
 size_t rules_patterns(const struct rules *r, uint32_t number, const char *const **ret);
 
+/* What the ith of them names. */
+enum rule_place {
+	PLACE_MANY, /* wildcards */
+	PLACE_ONE,
+	PLACE_TREE, /* it and all below */
+};
+/* *ret: its path (heap), NULL for PLACE_MANY. */
+enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, char **ret);
+
 /* The rule that decides; false: none matches. now: unix seconds. */
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
 		  struct rule_match *ret);
