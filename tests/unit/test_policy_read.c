@@ -1,0 +1,308 @@
+/* test_policy_read - what may be read in dynamic mode: gates, what is open in them, answers. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/policy/policy.h"
+
+struct home {
+	char *dir, *home, *work, *look, *bin;
+	struct config *config;
+	struct policy *p;
+	struct err err;
+};
+
+static char *at(struct home *h, const char *name)
+{
+	return path_join(h->home, name);
+}
+
+static void make(struct home *h, const char *name, const char *text)
+{
+	AUTO_FREE char *path = at(h, name);
+	AUTO_FREE char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	AUTO_CLOSE int fd = -1;
+
+	assert_int_equal(io_mkdir_p(AT_FDCWD, dir, 0755), 0);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(io_write_file(fd, path_base(path), 0600, text, strlen(text), false), 0);
+}
+
+/* Below /tmp there is nothing to gate: the sandbox has its own. */
+static int setup(void **state)
+{
+	const char *base = getenv("TEST_TMP");
+	struct home *h;
+
+	*state = NULL;
+	if (!base || path_is_beneath(base, "/tmp"))
+		return 0;
+	h = xcalloc(1, sizeof(*h));
+	h->dir = xasprintf("%s/read-XXXXXX", base);
+	assert_non_null(mkdtemp(h->dir));
+	h->home = path_join(h->dir, "home");
+	h->work = at(h, "work");
+	h->look = at(h, "look");
+	h->bin = at(h, "tools/x/bin");
+	assert_int_equal(io_mkdir_p(AT_FDCWD, h->work, 0755), 0);
+	assert_int_equal(io_mkdir_p(AT_FDCWD, h->look, 0755), 0);
+	assert_int_equal(io_mkdir_p(AT_FDCWD, h->bin, 0755), 0);
+	make(h, ".gitconfig", "");
+	make(h, "notes/a", "");
+	make(h, "notes/private/b", "");
+	make(h, "pub/a", "");
+	make(h, "pub/b", "");
+	make(h, "single", "");
+	make(h, ".ssh/id", "");
+	*state = h;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct home *h = *state;
+
+	if (!h)
+		return 0;
+	policy_free(h->p);
+	config_free(h->config);
+	assert_int_equal(io_remove_tree(AT_FDCWD, h->dir), 0);
+	free(h->dir);
+	free(h->home);
+	free(h->work);
+	free(h->look);
+	free(h->bin);
+	free(h);
+	return 0;
+}
+
+static void load(struct home *h, const char *rules, bool dynamic)
+{
+	const char *const folders[] = {h->work, NULL}, *const look[] = {h->look, NULL};
+	const struct config_spec spec = {
+		.home = h->home, .folder = h->work, .org_file = "/dev/null/none"};
+	AUTO_FREE char *path = xasprintf("/usr/bin:%s:relative:%s", h->bin, h->home);
+	struct policy_spec about = {.home = h->home,
+				    .folders = folders,
+				    .read_only = look,
+				    .path = path,
+				    .dynamic = dynamic};
+
+	policy_free(h->p);
+	config_free(h->config);
+	h->p = NULL;
+	h->config = NULL;
+	make(h, ".config/cordon/config", rules);
+	if (config_load(&h->config, &spec, &h->err) < 0)
+		fail_msg("%s", h->err.text);
+	about.config = h->config;
+	if (policy_new(&h->p, &about, &h->err) < 0)
+		fail_msg("%s", h->err.text);
+}
+
+static enum policy_verdict read_of(struct home *h, const char *name)
+{
+	AUTO_FREE char *path = at(h, name);
+	const char *reason;
+
+	return policy_check_read(h->p, RULE_READ, path, &reason);
+}
+
+static bool listed(struct home *h, size_t (*list)(const struct policy *, const char *const **),
+		   const char *name)
+{
+	AUTO_FREE char *path = at(h, name);
+	const char *const *all;
+	size_t n = list(h->p, &all);
+
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(all[i], path))
+			return true;
+	return false;
+}
+
+#define NEEDS_HOME(h)                                                                              \
+	if (!(h))                                                                                  \
+	skip()
+
+static void gates(void **state)
+{
+	struct home *h = *state;
+	const char *const *list, *reason;
+	size_t n;
+	bool covered = false;
+
+	NEEDS_HOME(h);
+	load(h, "", true);
+	n = policy_gated(h->p, &list);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+
+		assert_int_equal(lstat(list[i], &st), 0);
+		assert_true(S_ISDIR(st.st_mode));
+		covered = covered || path_is_beneath(h->home, list[i]);
+		for (size_t k = 0; k < n; k++)
+			assert_true(k == i || !path_is_beneath(list[i], list[k]));
+		assert_false(path_is_beneath("/usr", list[i]));
+		assert_false(path_is_beneath("/etc", list[i]));
+	}
+	assert_true(covered);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
+	assert_int_equal(read_of(h, ""), POLICY_ASK);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
+	assert_int_equal(read_of(h, ".config/cordon/config"), POLICY_HIDE);
+	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "work/.env"), POLICY_HIDE);
+	assert_int_equal(read_of(h, "look/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, ".gitconfig"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "tools/x/lib/y"), POLICY_ALLOW); /* beside $PATH's */
+	assert_int_equal(read_of(h, "tools/z"), POLICY_ASK);
+	assert_int_equal(policy_check_read(h->p, RULE_READ, "/usr/bin/env", &reason), POLICY_ALLOW);
+	assert_int_equal(policy_check_read(h->p, RULE_UNIX, "/run/x.sock", &reason), POLICY_ASK);
+	assert_true(listed(h, policy_granted, ".gitconfig"));
+	assert_true(listed(h, policy_granted, "tools/x"));
+	assert_false(listed(h, policy_granted, "work"));
+	load(h, "", false);
+	assert_int_equal(policy_gated(h->p, &list), 0);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
+}
+
+static void grants(void **state)
+{
+	struct home *h = *state;
+	AUTO_FREE char *link = NULL;
+
+	NEEDS_HOME(h);
+	link = at(h, "link");
+	assert_int_equal(symlink("pub", link), 0);
+	load(h,
+	     "[rule \"a\"]\n\tallow = read ~/notes/**\n\tdeny = read ~/notes/private/**\n"
+	     "\tallow = read ~/link/**\n\tallow = read ~/single\n\tallow = read ~/absent/**\n",
+	     true);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "notes/private/b"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
+	assert_false(listed(h, policy_granted, "notes")); /* not as a whole */
+	assert_true(listed(h, policy_granted, "pub"));
+	assert_false(listed(h, policy_granted, "link"));
+	assert_true(listed(h, policy_granted, "single"));
+	assert_false(listed(h, policy_granted, "absent"));
+	/* A rule about names anywhere, and one that ends, leave the gate in place. */
+	load(h, "[rule \"a\"]\n\tallow = read ~/pub/**\n\task = read **/*.key\n", true);
+	assert_false(listed(h, policy_granted, "pub"));
+	assert_int_equal(read_of(h, "pub/x.key"), POLICY_ASK);
+	load(h, "[rule \"a\"]\n\tallow = read ~/pub/**\n\tuntil = 2100-01-01\n", true);
+	assert_false(listed(h, policy_granted, "pub"));
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
+	/* A wide grant uncovers nothing; one of a place does. */
+	load(h, "[rule \"a\"]\n\tallow = read ~/**\n", true);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
+	load(h, "[rule \"a\"]\n\tallow = read ~/.ssh/id\n", true);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, ".ssh/other"), POLICY_HIDE);
+	/* What is open by itself closes when a rule says so. */
+	load(h, "[rule \"a\"]\n\tdeny = read ~/**\n", true);
+	assert_int_equal(read_of(h, ".gitconfig"), POLICY_DENY);
+	assert_false(listed(h, policy_granted, ".gitconfig"));
+	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* named as a folder: nearer */
+}
+
+/* Without a gate a place that may not be read does not exist. */
+static void hides(void **state)
+{
+	struct home *h = *state;
+	const char *reason;
+	AUTO_FREE char *diary = NULL;
+
+	NEEDS_HOME(h);
+	make(h, "work/diary/x", "");
+	diary = at(h, "work/diary/x");
+	load(h, "[rule \"a\"]\n\tdeny = read ~/notes/**\n\task = read $FOLDER/diary/**\n", false);
+	assert_true(listed(h, policy_hidden, "notes"));
+	assert_true(listed(h, policy_hidden, "work/diary"));
+	assert_int_equal(policy_check(h->p, POLICY_WRITE, diary, &reason), POLICY_HIDE);
+	assert_non_null(strstr(reason, "rule 'a'"));
+	load(h, "[rule \"a\"]\n\tdeny = read ~/notes/**\n", true);
+	assert_false(listed(h, policy_hidden, "notes")); /* the gate's business */
+	assert_int_equal(read_of(h, "notes/a"), POLICY_DENY);
+}
+
+static uint64_t answer(struct home *h, enum rule_kind kind, const char *name,
+		       enum answer_extent extent, bool allow, int64_t until)
+{
+	const struct answer a = {
+		.allow = allow, .scope = SCOPE_SESSION, .extent = extent, .until = until};
+	AUTO_FREE char *path = at(h, name);
+
+	return policy_answer(h->p, kind, path, &a);
+}
+
+static void answers(void **state)
+{
+	struct home *h = *state;
+	AUTO_FREE char *in_home = NULL;
+	AUTO_FREE char *beside_secrets = NULL;
+	const struct answer once = {.allow = true};
+	uint64_t id;
+
+	NEEDS_HOME(h);
+	in_home = at(h, "single");
+	beside_secrets = at(h, ".ssh/");
+	load(h, "", true);
+	assert_int_equal(policy_answer(h->p, RULE_READ, in_home, &once), 0);
+	assert_int_equal(read_of(h, "single"), POLICY_ASK);
+	id = answer(h, RULE_READ, "notes/a", EXTENT_EXACT, true, 0);
+	assert_true(id > 0);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "notes/c"), POLICY_ASK);
+	assert_true(policy_revoke(h->p, id));
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
+	answer(h, RULE_READ, "notes/a", EXTENT_DIR, true, 0);
+	assert_int_equal(read_of(h, "notes"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "notes/c"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "notes/private/b"), POLICY_ASK);
+	answer(h, RULE_READ, "notes/", EXTENT_TREE, true, 0);
+	assert_int_equal(read_of(h, "notes/private/b"), POLICY_ALLOW);
+	answer(h, RULE_READ, "notes/private/", EXTENT_TREE, false, 0);
+	assert_int_equal(read_of(h, "notes/private/b"), POLICY_DENY);
+	answer(h, RULE_READ, "pub/a", EXTENT_EXACT, true, 1000); /* long over */
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ASK);
+	answer(h, RULE_EXEC, "tools/z", EXTENT_EXACT, true, 0);
+	assert_int_equal(read_of(h, "tools/z"), POLICY_ALLOW);
+	/* Never all of a home, nor what holds secrets. */
+	assert_false(policy_extent_offered(h->p, in_home, EXTENT_TREE));
+	assert_false(policy_extent_offered(h->p, in_home, EXTENT_DIR));
+	assert_false(policy_extent_offered(h->p, beside_secrets, EXTENT_TREE));
+	assert_false(policy_extent_offered(h->p, "/etc/x", EXTENT_TREE));
+	answer(h, RULE_READ, "single", EXTENT_TREE, true, 0);
+	assert_int_equal(read_of(h, "single"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "other"), POLICY_ASK);
+	answer(h, RULE_READ, ".ssh/", EXTENT_TREE, true, 0);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
+	answer(h, RULE_READ, ".ssh/id", EXTENT_EXACT, true, 0);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_ALLOW);
+	answer(h, RULE_READ, ".config/cordon/config", EXTENT_EXACT, true, 0);
+	assert_int_equal(read_of(h, ".config/cordon/config"), POLICY_HIDE);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {T(gates), T(grants), T(hides), T(answers)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
