@@ -47,12 +47,14 @@ static int enter_landlock(const struct launch *l, struct err *err)
 	enum {
 		MAX_WRITABLE = 64
 	};
-	int fds[3 + MAX_WRITABLE], r = 0;
-	struct landlock_spec spec = {.writable = fds, .agent = true};
+	static const int stdio[] = {0, 1, 2};
+	int fds[MAX_WRITABLE], r = 0;
+	struct landlock_spec spec = {.writable = fds, .stdio = stdio, .agent = true};
 
-	/* /dev/stdout and the like open what stands behind again. */
-	for (int i = 0; i < 3; i++)
-		fds[spec.n++] = landlock_stdio(i);
+	if (l->plan->read == READ_TRAP) {
+		spec.trees = l->plan->trees.list;
+		spec.n_trees = l->plan->trees.n;
+	}
 	for (size_t i = 0; i < l->plan->n_writable && r == 0; i++) {
 		if (spec.n == ARRAY_LEN(fds)) {
 			r = err_say(err, -E2BIG, "more than %d overlays", MAX_WRITABLE);
@@ -66,7 +68,7 @@ static int enter_landlock(const struct launch *l, struct err *err)
 	}
 	if (r == 0)
 		r = landlock_restrict(&spec, err);
-	for (size_t i = 3; i < spec.n; i++)
+	for (size_t i = 0; i < spec.n; i++)
 		close(fds[i]);
 	return r;
 }

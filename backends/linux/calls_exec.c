@@ -70,6 +70,7 @@ int prepare_exec(struct ldoor *d, struct request *r)
 	len = copy_argv(d, r, r->args[at ? 2 : 1]);
 	if (request_alive(d, r) < 0)
 		return DOOR_DEAD;
+	read_tell_exec(d, r, at ? (int)r->args[0] : AT_FDCWD, path);
 	keeper_exec(d->k, &r->caller, path, d->value, len);
 	return DOOR_CONTINUE;
 }

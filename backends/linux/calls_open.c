@@ -51,6 +51,8 @@ static int classify(struct ldoor *d, struct request *r)
 	got = request_path(d, r, SLOT_PATH, r->args[r->call->path[0].path]);
 	if (got < 0)
 		return got;
+	if (!(r->flags & OPEN_WRITES))
+		return prepare_read(d, r);
 	if (str_starts(r->slot[SLOT_PATH].data, STEP_PATH)) {
 		r->how[0] = HOW_NONE; /* no file: a request to the keeper */
 		return 0;
@@ -96,14 +98,14 @@ int prepare_openat2(struct ldoor *d, struct request *r)
 	for (size_t i = sizeof(how); i < size; i++)
 		if (r->slot[SLOT_EXTRA].data[i] != 0)
 			return -E2BIG;
-	if (!(how.flags & OPEN_WRITES) || (how.flags & ~(uint64_t)KNOWN_FLAGS) ||
+	if ((how.flags & ~(uint64_t)(KNOWN_FLAGS | O_PATH)) ||
 	    (how.resolve & ~(uint64_t)KNOWN_RESOLVE) ||
 	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) ==
 		    (RESOLVE_BENEATH | RESOLVE_IN_ROOT) ||
 	    (how.mode & ~07777ULL) || (how.mode != 0 && !(how.flags & (O_CREAT | TMPFILE_BIT))))
-		return DOOR_CONTINUE; /* no business of ours, or EINVAL */
+		return DOOR_CONTINUE; /* EINVAL */
 	if (how.resolve & RESOLVE_CACHED)
-		return -EAGAIN;
+		return how.flags & OPEN_WRITES || d->floor.trees ? -EAGAIN : DOOR_CONTINUE;
 	r->flags = (int)how.flags;
 	r->mode = (mode_t)how.mode;
 	r->resolve = (unsigned)how.resolve;
@@ -163,6 +165,8 @@ int perform_open(struct ldoor *d, struct request *r)
 		d->renames++; /* a rollback moves directories */
 		return keeper_step(d->k, &r->caller, r->slot[SLOT_PATH].data + strlen(STEP_PATH));
 	}
+	if (r->reads)
+		return perform_read(d, r);
 	if (r->flags & TMPFILE_BIT)
 		return perform_tmpfile(r);
 	if (r->slash) /* but the directory must be searchable */
@@ -181,9 +185,11 @@ int perform_open(struct ldoor *d, struct request *r)
 			return -ENXIO;
 		/*
 		 * A directory or a device refuses by itself. An existing file opened for reading
-		 * alone needs nothing of us.
+		 * alone is not changed.
 		 */
-		if (!S_ISREG(p->st.st_mode) || (r->flags & (O_ACCMODE | O_TRUNC)) == 0)
+		if (S_ISREG(p->st.st_mode) && (r->flags & (O_ACCMODE | O_TRUNC)) == 0)
+			return perform_read(d, r);
+		if (!S_ISREG(p->st.st_mode))
 			return DOOR_CONTINUE;
 		if (r->flags & O_DIRECTORY)
 			return r->flags & O_CREAT ? DOOR_CONTINUE : -ENOTDIR;

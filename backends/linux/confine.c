@@ -100,3 +100,19 @@ int confine_keeper(struct err *err)
 	r = set_caps(keep & permitted());
 	return r < 0 ? err_set(err, r, "give up the keeper's capabilities") : 0;
 }
+
+void confine_as_agent(bool on)
+{
+	const uint64_t files = 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+	uint64_t caps = permitted();
+
+	if (caps == 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted = (uint32_t)(caps >> (32 * i));
+		data[i].effective = (uint32_t)((on ? caps & ~files : caps) >> (32 * i));
+	}
+	syscall(SYS_capset, &head, data);
+}

@@ -178,7 +178,7 @@ static int perform_outside(struct ldoor *d, struct request *r)
 {
 	int got;
 
-	if (r->call->anywhere)
+	if (r->call->anywhere || r->reads)
 		return r->call->perform(d, r);
 	if (r->place[0]->special || r->call->perform == perform_access ||
 	    r->call->perform == perform_statfs)
@@ -248,7 +248,7 @@ static int handle(struct ldoor *d, struct request *r)
 	return got < 0 ? got : -ESTALE;
 }
 
-static void finish(struct ldoor *d, struct request *r, int got)
+void door_finish(struct ldoor *d, struct request *r, int got)
 {
 	if (got == -FOLDER_HELD)
 		parked_add(d, r);
@@ -257,6 +257,7 @@ static void finish(struct ldoor *d, struct request *r, int got)
 	else if (got != DOOR_DEAD && got != DOOR_LATER && send_answer(d, r->id, got) == -ENOENT &&
 		 got == 0)
 		lost_keep(d, r, -1);
+	util_close_fd(&r->opened);
 	place_done(&d->places[0]);
 	place_done(&d->places[1]);
 }
@@ -266,7 +267,7 @@ static void dispatch(struct ldoor *d, struct request *r, bool granted)
 	int got;
 
 	if (keeper_caller(d->k, r->tid, &r->caller) < 0) {
-		finish(d, r, unseen(r));
+		door_finish(d, r, unseen(r));
 		return;
 	}
 	r->caller.door = &d->door;
@@ -274,9 +275,9 @@ static void dispatch(struct ldoor *d, struct request *r, bool granted)
 	r->caller.granted = granted;
 	r->caller.op = r->call->name;
 	if (!r->resumed && lost_find(d, r, &got))
-		finish(d, r, got);
+		door_finish(d, r, got);
 	else
-		finish(d, r, handle(d, r));
+		door_finish(d, r, handle(d, r));
 }
 
 /* ---- the operations of the door ------------------------------------------------- */
@@ -324,7 +325,9 @@ static void door_answered(struct door *door, uint64_t id, enum door_verdict verd
 
 	if (p == NULL)
 		return;
-	if (verdict == VERDICT_STOP) {
+	if (p->opened >= 0) {
+		read_answered(d, p, verdict, &p->opened);
+	} else if (verdict == VERDICT_STOP) {
 		door_answer(d, id, -EPERM);
 	} else if (verdict == VERDICT_DENY ||
 		   (verdict == VERDICT_ALLOW && p->outside && grant_outside(d, p) < 0)) {
@@ -413,7 +416,7 @@ static void look_around(struct ldoor *d)
 }
 
 struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
-		      const struct filter_spec *spec, struct err *err)
+		      const struct filter_spec *spec, const struct floor *floor, struct err *err)
 {
 	struct seccomp_notif_sizes sizes;
 	struct ldoor *d;
@@ -426,6 +429,7 @@ struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 	d->door = (struct door){.ops = &ops, .fd = listener};
 	d->k = k;
 	d->spec = *spec;
+	d->floor = *floor;
 	d->root = sandbox_root_fd;
 	d->in_size = MAX(sizes.seccomp_notif, (uint16_t)sizeof(*d->in));
 	d->out_size = MAX(sizes.seccomp_notif_resp, (uint16_t)sizeof(*d->out));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/linux/filter.h"
+#include "backends/linux/floor.h"
 #include "core/keeper/door.h"
 
 /*
@@ -10,6 +11,8 @@
  * Owner:   takes both descriptors, also on failure.
  * root:    O_PATH descriptor of "/" as the agent sees it (from /proc/PID/root of a process inside,
  * or opened there and passed on): the view in which symbolic links are resolved.
+ * floor:   copied; what it points to is borrowed until the last serve().
  */
 struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
-		      const struct filter_spec *spec, struct err *err) MUST_USE;
+		      const struct filter_spec *spec, const struct floor *floor, struct err *err)
+	MUST_USE;

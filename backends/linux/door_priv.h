@@ -49,7 +49,8 @@ struct path_arg {
 /* Which calls are trapped at all: the filter is made from this column. */
 enum when {
 	WHEN_ALWAYS,
-	WHEN_WRITES, /* the open flags in argument when_arg can write, create or truncate */
+	WHEN_WRITES, /* the open flags in argument when_arg can write, create or truncate; all opens
+		      * where reading is trapped */
 	WHEN_W_OK,   /* the access mode in argument when_arg asks for W_OK */
 };
 
@@ -129,6 +130,8 @@ struct request {
 	bool slash;	  /* O_CREAT of "x/" */
 	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, in a link's text too */
 	bool gives_fd;	  /* the result is a descriptor for the caller */
+	bool reads;	  /* an open for reading that the floor would refuse */
+	int opened;	  /* owned: what is handed over once a human has allowed it; -1: nothing */
 	bool resumed;	  /* comes back from an answer; the copies are the first ones */
 	bool cwd_known;	  /* for the second path of a call that has two */
 	struct stat cwd;
@@ -227,6 +230,8 @@ struct parked {
 	struct shown shown[2];
 	bool outside;
 	bool granted; /* by the human, before something else held it */
+	int opened;   /* owned; see struct request */
+	int flags;
 };
 
 /* A connect() that has not come to its end. */
@@ -268,6 +273,7 @@ struct ldoor {
 	struct door door;
 	struct keeper *k;
 	struct filter_spec spec;
+	struct floor floor;
 	int root; /* O_PATH of the sandbox's / */
 	struct stat root_st;
 	dev_t proc_dev;		    /* of the sandbox's /proc; 0 when it has none */
@@ -298,6 +304,7 @@ struct ldoor {
 /* Answer a request: result as a handler returns it. */
 int door_granted(int got);
 void door_answer(struct ldoor *d, uint64_t id, int result);
+void door_finish(struct ldoor *d, struct request *r, int got);
 /* Hand over a descriptor, with the close-on-exec that flags ask for. False: nobody waits any more,
  * and fd stays ours; else it is closed here. */
 bool door_give(struct ldoor *d, uint64_t id, int flags, int fd);
@@ -352,6 +359,16 @@ HANDLER(prepare_connect);
 HANDLER(perform_connect);
 HANDLER(prepare_exec);
 HANDLER(prepare_umask);
+
+/* Opening for reading (calls_read.c). prepare: DOOR_CONTINUE where the floor answers rightly. */
+HANDLER(prepare_read);
+HANDLER(perform_read);
+/* The human has answered, or what held it is over. */
+void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
+/* A program is about to be run: if the floor will refuse it, say why. */
+void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *path);
+/* /proc/TID, kept open: a dead one never becomes another's (resolve.c). */
+int proc_dir(struct ldoor *d, int tid, bool again);
 
 /* Changes of an object that are not a folder's business, or that need no capture (calls_meta.c). */
 typedef int (*on_fd)(struct request *r, int fd);

@@ -163,7 +163,7 @@ static int rules_all(scmp_filter_ctx c, uint32_t action, const int *nr, size_t n
 	return r;
 }
 
-static int rules_trap(scmp_filter_ctx c)
+static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	static const uint64_t writes[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC,
 					  O_TMPFILE & ~O_DIRECTORY};
@@ -173,7 +173,7 @@ static int rules_trap(scmp_filter_ctx c)
 		const struct door_call *call = &door_calls[i];
 		unsigned arg = (unsigned)call->when_arg;
 
-		if (call->when == WHEN_ALWAYS)
+		if (call->when == WHEN_ALWAYS || (call->when == WHEN_WRITES && spec->reads))
 			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
 		else if (call->when == WHEN_W_OK)
 			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
@@ -249,7 +249,7 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 	if (r == 0)
 		r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (r == 0)
-		r = rules_trap(c);
+		r = rules_trap(c, spec);
 	if (r == 0)
 		r = rules_all(c, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
 	if (r == 0 && spec->no_debug)

@@ -9,6 +9,7 @@ struct filter_spec {
 	bool no_debug;	    /* ptrace, process_vm_*, pidfd_getfd and kcmp are refused inside too */
 	bool nesting;	    /* user and mount namespaces inside */
 	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
+	bool reads;	    /* opens for reading are trapped too */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* landlock - rules that a process puts on itself: where it and its children may still write. */
+/* landlock - rules that a process puts on itself: what it and its children may write and read. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/landlock.h"
 
@@ -14,7 +14,10 @@
  * on, so the interface is written down here (it is stable: include/uapi/linux/landlock.h).
  */
 enum {
+	FS_EXECUTE = 1 << 0,
 	FS_WRITE_FILE = 1 << 1,
+	FS_READ_FILE = 1 << 2,
+	FS_READ_DIR = 1 << 3,
 	FS_REMOVE_DIR = 1 << 4,
 	FS_REMOVE_FILE = 1 << 5,
 	FS_MAKE_CHAR = 1 << 6,
@@ -25,9 +28,11 @@ enum {
 	FS_MAKE_BLOCK = 1 << 11,
 	FS_MAKE_SYM = 1 << 12,
 	FS_REFER = 1 << 13,	/* ABI 2, Linux 5.19 */
+	FS_TRUNCATE = 1 << 14,	/* ABI 3, Linux 6.2 */
 	FS_IOCTL_DEV = 1 << 15, /* ABI 5, Linux 6.10 */
 
-	FS_FILE = FS_WRITE_FILE | FS_IOCTL_DEV,
+	FS_READ = FS_READ_FILE | FS_READ_DIR,
+	FS_FILE = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
 	FS_WRITE = FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_CHAR | FS_MAKE_DIR |
 		   FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_BLOCK | FS_MAKE_SYM |
 		   FS_REFER,
@@ -63,20 +68,25 @@ int landlock_abi(void)
 }
 
 /*
- * LANDLOCK_ACCESS_FS_TRUNCATE (ABI 3) is left out: a domain that handles it makes every open(2),
- * also one for reading, walk the path for each domain in case of a later ftruncate(2), which
- * doubles the cost of an open (2.1 -> 3.7 us). Opening for writing is handled; truncate(2) meets
- * the read-only mounts, and is always performed by the door and never let continue.
+ * LANDLOCK_ACCESS_FS_TRUNCATE (ABI 3) is left out where there are read-only mounts: a domain that
+ * handles it makes every open(2), also one for reading, walk the path for each domain in case of a
+ * later ftruncate(2), which doubles the cost of an open (2.1 -> 3.7 us). Opening for writing is
+ * handled; truncate(2) meets the mounts, and is always performed by the door and never let
+ * continue.
  */
-static struct ruleset_attr handled(int abi, bool agent)
+static struct ruleset_attr handled(int abi, const struct landlock_spec *spec)
 {
 	struct ruleset_attr attr = {.fs = FS_WRITE};
 
 	if (abi < 2)
 		attr.fs &= ~(uint64_t)FS_REFER;
-	if (agent && abi >= 5)
+	if (spec->trees)
+		attr.fs |= FS_READ | FS_EXECUTE;
+	if (spec->truncate && abi >= 3)
+		attr.fs |= FS_TRUNCATE;
+	if (spec->agent && abi >= 5)
 		attr.fs |= FS_IOCTL_DEV;
-	if (agent && abi >= 6)
+	if (spec->agent && abi >= 6)
 		attr.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL;
 	return attr;
 }
@@ -87,10 +97,12 @@ static int allow(int ruleset, uint64_t access, int fd, struct err *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return err_set(err, -errno, "look at a place that stays writable");
+		return err_set(err, -errno, "look at a place that a Landlock rule is for");
 	if (!S_ISDIR(st.st_mode))
 		rule.access &= FS_FILE;
-	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0)
+	/* A symbolic link is no place of its own: what it leads to has a rule, or has none. */
+	if (!rule.access || S_ISLNK(st.st_mode) ||
+	    syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0)
 		return 0;
 	/* Pipes and sockets have no place in a tree, and Landlock lets them be. */
 	if (errno == EBADFD)
@@ -98,17 +110,68 @@ static int allow(int ruleset, uint64_t access, int fd, struct err *err)
 	return err_set(err, -errno, "add a Landlock rule");
 }
 
-int landlock_stdio(int fd)
+/*
+ * /dev/stdout and the like open what stands behind again: with the rights that it was given with. A
+ * rule to write for one that was given for reading would make a write of it.
+ */
+static int allow_stdio(int ruleset, uint64_t fs, const int *stdio, struct err *err)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int r = 0;
 
-	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY ? fd : -1;
+	for (int i = 0; i < 3 && r == 0; i++) {
+		int flags = fcntl(stdio[i], F_GETFL);
+		uint64_t access = 0;
+
+		if (flags < 0 || (flags & O_PATH))
+			continue;
+		if ((flags & O_ACCMODE) != O_RDONLY)
+			access |= FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV;
+		if ((flags & O_ACCMODE) != O_WRONLY)
+			access |= FS_READ_FILE;
+		r = allow(ruleset, access & fs, stdio[i], err);
+	}
+	return r;
+}
+
+static int allow_trees(int ruleset, uint64_t fs, const struct landlock_spec *spec, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < spec->n_trees && r == 0; i++) {
+		const struct landlock_tree *t = &spec->trees[i];
+		AUTO_CLOSE int fd = open(t->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		uint64_t access = 0;
+
+		/* Not there inside, or not for this user: then there is nothing to let through. */
+		if (fd < 0)
+			continue;
+		if (t->rights & LANDLOCK_READ)
+			access |= FS_READ;
+		if (t->rights & LANDLOCK_EXEC)
+			access |= FS_EXECUTE;
+		r = allow(ruleset, access & fs, fd, err);
+	}
+	return r;
+}
+
+static int add_rules(int ruleset, uint64_t fs, const struct landlock_spec *spec, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < spec->n && r == 0; i++) {
+		if (spec->writable[i] >= 0)
+			r = allow(ruleset, fs & ~(uint64_t)(FS_READ | FS_EXECUTE),
+				  spec->writable[i], err);
+	}
+	if (r == 0 && spec->stdio)
+		r = allow_stdio(ruleset, fs, spec->stdio, err);
+	return r < 0 ? r : allow_trees(ruleset, fs, spec, err);
 }
 
 int landlock_restrict(const struct landlock_spec *spec, struct err *err)
 {
 	int abi = landlock_abi(), r;
-	struct ruleset_attr attr = handled(abi, spec->agent);
+	struct ruleset_attr attr = handled(abi, spec);
 	AUTO_CLOSE int ruleset = -1;
 
 	if (abi == 0)
@@ -117,13 +180,9 @@ int landlock_restrict(const struct landlock_spec *spec, struct err *err)
 	ruleset = create_ruleset(&attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		return err_set(err, -errno, "create a Landlock ruleset");
-	for (size_t i = 0; i < spec->n; i++) {
-		if (spec->writable[i] < 0)
-			continue;
-		r = allow(ruleset, attr.fs, spec->writable[i], err);
-		if (r < 0)
-			return r;
-	}
+	r = add_rules(ruleset, attr.fs, spec, err);
+	if (r < 0)
+		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, -errno, "set no_new_privs");
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)

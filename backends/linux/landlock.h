@@ -16,7 +16,23 @@
 struct landlock_spec {
 	const int *writable; /* directories or files (O_PATH will do); -1 entries are skipped */
 	size_t n;
+	const int *stdio; /* three that may be opened again as they are open now; NULL: none */
+	/* What may be read and run; NULL: everything. Places that do not exist are skipped. */
+	const struct landlock_tree *trees;
+	size_t n_trees;
 	bool agent; /* also: devices' ioctl, signals and abstract sockets stay inside the domain */
+	bool truncate; /* also: truncate(2), which meets a read-only mount otherwise */
+};
+
+/* A directory with all below it, or a file. Rights go down the tree and cannot be taken back. */
+enum {
+	LANDLOCK_READ = 1 << 0,
+	LANDLOCK_EXEC = 1 << 1,
+};
+
+struct landlock_tree {
+	char *path;
+	unsigned rights;
 };
 
 #define LANDLOCK_ABI_NEEDED                                                                        \
@@ -25,11 +41,6 @@ struct landlock_spec {
 
 /* The ABI of this kernel; 0 when it has none or it is switched off. */
 int landlock_abi(void);
-/*
- * A standard descriptor that may be opened again through /dev/stdout: itself, or -1 if it was not
- * given for writing. A rule for one that was given for reading would make a write of it.
- */
-int landlock_stdio(int fd);
 /* Restrict the calling thread and all it will start. Sets no_new_privs. */
 int landlock_restrict(const struct landlock_spec *spec, struct err *err) MUST_USE;
 /*

@@ -99,6 +99,8 @@ int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
 int confine_has_none(struct err *err) MUST_USE; /* as after confine_drop_all(), whoever did it */
 int confine_server(struct err *err) MUST_USE;	/* none either, with no namespace of its own */
 int confine_keeper(struct err *err) MUST_USE;	/* root: keep what the keeper's work needs */
+/* Root's keeper: without, and again with, the capabilities that open other users' files. */
+void confine_as_agent(bool on);
 
 /* ---- launch.c, agent.c ---- */
 struct launch {

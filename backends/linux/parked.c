@@ -12,7 +12,7 @@
 #define SWEEP_N	 256	 /* ...for each so many: the kernel searches a list for each of them */
 #define LOST_US	 1000000 /* a caller that asks again asks at once */
 
-static struct parked *parked_new(const struct request *r)
+static struct parked *parked_new(struct request *r)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 
@@ -20,6 +20,8 @@ static struct parked *parked_new(const struct request *r)
 	p->tid = r->tid;
 	p->call = r->call;
 	p->granted = r->caller.granted;
+	p->flags = r->flags;
+	p->opened = take_fd(&r->opened);
 	memcpy(p->args, r->args, sizeof(p->args));
 	for (int i = 0; i < SLOT_COUNT; i++) {
 		if (!r->slot[i].have)
@@ -72,6 +74,7 @@ void parked_free(struct parked *p)
 		return;
 	for (int i = 0; i < SLOT_COUNT; i++)
 		free(p->slot[i].data);
+	util_close_fd(&p->opened);
 	free(p->shown[0].text);
 	free(p->shown[1].text);
 	free(p);

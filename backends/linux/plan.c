@@ -306,6 +306,8 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	if (r < 0)
 		return r;
 	blanks(p);
+	if (p->read == READ_TRAP)
+		plan_trees(p);
 	return 0;
 }
 
@@ -334,5 +336,6 @@ void plan_done(struct plan *p)
 	free(p->probes);
 	free(p->sealed);
 	free(p->writable);
+	trees_done(&p->trees);
 	*p = (struct plan){0};
 }

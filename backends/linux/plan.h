@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "backends/linux/trees.h"
 #include "core/session/backend.h"
 
 /*
@@ -77,6 +78,7 @@ struct plan {
 	size_t n_sealed, cap_sealed;
 	char **writable; /* private directories: the agent's own Landlock rules */
 	size_t n_writable, cap_writable;
+	struct trees trees; /* READ_TRAP: what the agent's Landlock domain lets be read and run */
 };
 
 #define AUTO_PLAN CLEANUP(plan_done)

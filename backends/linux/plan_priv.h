@@ -20,6 +20,9 @@ void plan_gates(struct plan *p);
 /* Trees that are granted, each bound where no other mount shows it. */
 void plan_grants(struct plan *p, const struct spawn_spec *spec);
 
+/* ---- plan_trees.c: READ_TRAP: the same as rules of Landlock ---- */
+void plan_trees(struct plan *p);
+
 /* ---- plan_hidden.c: hidden paths, and the directories that are rebuilt without them ---- */
 int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *err);
 int plan_cover(struct plan *p, struct err *err);

@@ -47,6 +47,8 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 		r->place[i]->fd = r->place[i]->seen = -1;
 	}
 	r->opath_ok = r->slash = r->creates = r->gives_fd = r->resumed = false;
+	r->reads = false;
+	r->opened = -1;
 	r->resolve = 0;
 	r->flags = 0;
 	r->mode = 0;

@@ -41,8 +41,7 @@ static struct folder *literal_folder(struct ldoor *d, const char *path, const ch
 	return best;
 }
 
-/* /proc/TID, kept open: a dead one never becomes another's. */
-static int proc_dir(struct ldoor *d, int tid, bool again)
+int proc_dir(struct ldoor *d, int tid, bool again)
 {
 	struct proc_entry *e = &d->procs[(unsigned)tid % PROC_CACHE];
 	char path[32];

@@ -87,16 +87,13 @@ static int confine(const struct sandbox *sb, const struct spawn_spec *spec, stru
 		MAX_FDS = 64
 	};
 	int fds[MAX_FDS], r;
-	struct landlock_spec rules = {.writable = fds};
+	struct landlock_spec rules = {.writable = fds, .stdio = spec->stdio};
 	struct folder *f;
 
 	r = confine_keeper(err);
 	if (r < 0 || spec->landlock_off)
 		return r;
 	fds[rules.n++] = sb->cell.root;
-	/* The agent stands under these rules too, and opens /dev/stdout. */
-	for (size_t i = 0; i < ARRAY_LEN(spec->stdio); i++)
-		fds[rules.n++] = landlock_stdio(spec->stdio[i]);
 	for (size_t i = 0; (f = folders_at(sb->keeper, i)); i++) {
 		if (rules.n + 2 > MAX_FDS)
 			return err_say(err, -E2BIG, "too many working folders");
@@ -252,8 +249,9 @@ static int start_gated_program(struct sandbox *sb, struct err *err)
 	return 0;
 }
 
-static int open_door(struct sandbox *sb, const struct filter_spec *filter, struct door **ret_door,
-		     int *ret_status, struct err *err)
+static int open_door(struct sandbox *sb, const struct filter_spec *filter,
+		     const struct floor *floor, struct door **ret_door, int *ret_status,
+		     struct err *err)
 {
 	AUTO_CLOSE int listener = -1;
 	AUTO_CLOSE int root = -1;
@@ -265,22 +263,23 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter, struc
 	root = fcntl(sb->cell.root, F_DUPFD_CLOEXEC, 3);
 	if (listener < 0 || root < 0)
 		return err_say(err, -EPROTO, "the system-call door did not arrive");
-	*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, err);
+	*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, floor, err);
 	return *ret_door ? 0 : -EIO; /* err says why */
 }
 
 static int choose_read_door(struct sandbox *sb, const struct builder *builder,
 			    const struct spawn_spec *spec, struct err *err)
 {
-	int r = builder->gates ? gate_probe() : -EOPNOTSUPP;
+	int r = -EOPNOTSUPP;
 
 	if (!spec->dynamic)
 		return 0;
-	if (r == 0 && spec->read_gate != READ_GATE_TRAP) {
-		sb->plan.read = READ_FUSE;
-		return 0;
-	}
-	return err_set(err, r ? r : -EOPNOTSUPP, "mount a FUSE file system as the read gate");
+	if (builder->gates && spec->read_gate != READ_GATE_TRAP)
+		r = gate_probe();
+	sb->plan.read = r == 0 ? READ_FUSE : READ_TRAP;
+	if (r < 0 && spec->read_gate == READ_GATE_FUSE)
+		return err_set(err, r, "mount a FUSE file system as the read gate");
+	return 0;
 }
 
 static int open_gate(struct sandbox *sb, struct err *err)
@@ -306,6 +305,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	struct filter_spec filter = {.no_debug = spec->no_debug,
 				     .nesting = spec->nesting,
 				     .allow_network = spec->allow_network};
+	struct floor floor = {0};
 	int r;
 
 	r = check_host(spec, err);
@@ -313,6 +313,10 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = choose_read_door(sb, builder, spec, err);
 	if (r == 0)
 		r = plan_make(&sb->plan, spec, err);
+	if (sb->plan.read == READ_TRAP) {
+		filter.reads = true;
+		floor.trees = &sb->plan.trees;
+	}
 	if (r == 0)
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
 	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
@@ -334,7 +338,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		return r;
 	if (sb->guard_pipe >= 0 && write(sb->guard_pipe, &sb->agent, sizeof(sb->agent)) < 0)
 		return err_set(err, -errno, "tell the guard of the limits");
-	r = open_door(sb, &filter, ret_door, ret_status, err);
+	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
 	if (r < 0)
 		return r;
 	r = open_gate(sb, err);

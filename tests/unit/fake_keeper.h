@@ -49,6 +49,10 @@ struct keeper {
 	const char *hold;
 	uint64_t held;
 	bool keep; /* folder_has_inode() */
+	/* folder_read(): what it answers, and what it was asked. */
+	int read_answer;
+	unsigned long reads;
+	char last_read[PATH_MAX], last_via[PATH_MAX];
 };
 
 static bool fake_look(int tid, int *pid, mode_t *mask)
@@ -264,6 +268,18 @@ int folder_tmpfile(struct folder *f, const struct caller *c, const struct at *at
 		   mode_t mode)
 {
 	FAKE(openat(at->dirfd, ".", flags | O_CLOEXEC, mode));
+}
+
+int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
+		const char *via)
+{
+	(void)kind;
+	k->reads++;
+	snprintf(k->last_read, sizeof(k->last_read), "%s", path);
+	snprintf(k->last_via, sizeof(k->last_via), "%s", via != NULL ? via : "");
+	if (k->read_answer == -FOLDER_HELD)
+		k->held = c->request;
+	return k->read_answer;
 }
 
 int folder_mkdir(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)

@@ -32,6 +32,9 @@ struct box {
 	int pidfd;
 };
 
+/* What the box may read where reads are trapped. */
+static struct trees box_trees;
+
 static void must(bool ok, const char *what)
 {
 	if (ok)
@@ -84,6 +87,15 @@ static void box_child(int sock, const struct filter_spec *spec, const char *out,
 	}
 	umask(022);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (spec->reads) {
+		struct landlock_spec rules = {.trees = box_trees.list, .n_trees = box_trees.n};
+		int tmp = open("/", O_PATH | O_CLOEXEC);
+		struct err err = {0};
+
+		rules.writable = &tmp;
+		rules.n = 1;
+		must(landlock_restrict(&rules, &err) == 0, "Landlock");
+	}
 	must(filter_install(spec, &listener) == 0, "filter");
 	must(io_send_fd(sock, "x", 1, listener) == 0, "listener");
 	close(listener);
@@ -98,6 +110,7 @@ static void box_start(struct box *b, const struct filter_spec *spec, const char 
 	int pair[2], listener = -1, root;
 	struct err err = {0};
 	char byte, path[64];
+	struct floor floor = {.trees = spec->reads ? &box_trees : NULL};
 
 	assert_int_equal(filter_prepare(spec, &err), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
@@ -114,7 +127,7 @@ static void box_start(struct box *b, const struct filter_spec *spec, const char 
 	root = open(path, O_PATH | O_CLOEXEC);
 	assert_true(root >= 0);
 	b->pidfd = (int)syscall(SYS_pidfd_open, b->pid, 0);
-	b->door = door_new(&fake, listener, root, spec, &err);
+	b->door = door_new(&fake, listener, root, spec, &floor, &err);
 	assert_non_null(b->door);
 }
 
@@ -328,6 +341,138 @@ static void a_swapped_directory_is_not_what_was_shown(void **state)
 	assert_int_not_equal(box_end(&b), 0);
 	assert_int_equal(fstatat(fake.folder.fd, "e/secret", &st, 0), -1);
 	assert_int_equal(fstatat(fake.folder.fd, "old/secret", &st, 0), -1);
+}
+
+/* ---- reading, where every open is trapped ---------------------------------------- */
+
+/* Everything may be read but what lies beneath "out", beside the folder. */
+static void close_out(void)
+{
+	AUTO_FREE char *dir = xstrndup(fake.folder.path, strlen(fake.folder.path) - strlen("/in"));
+	AUTO_FREE char *out = xasprintf("%s/out", dir);
+	const char *const closed[] = {out, NULL};
+
+	trees_done(&box_trees);
+	trees_add(&box_trees, LANDLOCK_READ | LANDLOCK_EXEC, closed, NULL);
+	trees_sort(&box_trees);
+}
+
+static void put(const char *path, const char *text)
+{
+	int fd = openat(fake.folder.fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static int read_sh(const char *script)
+{
+	static const struct filter_spec spec = {.reads = true};
+	char sh[] = "/bin/sh", c[] = "-c";
+	AUTO_FREE char *text = xstrdup(script);
+	char *argv[] = {sh, c, text, NULL};
+
+	if (landlock_abi() < LANDLOCK_ABI_NEEDED)
+		skip();
+	close_out();
+	fake.reads = 0;
+	return box_run(&spec, NULL, argv);
+}
+
+static void granted_reads_are_the_floors(void **state)
+{
+	(void)state;
+	put("f", "text\n");
+	assert_int_equal(read_sh("cat f ./f $PWD/f /dev/fd/3 3<f >/dev/null && ls . >/dev/null && "
+				 "! cat none /none/x 2>/dev/null && echo x > /tmp/t && "
+				 "test $(cat /tmp/t) = x && cat /proc/self/status >/dev/null"),
+			 0);
+	assert_int_equal(fake.reads, 0);
+}
+
+/* However it is reached, what is asked is where it lies. */
+static void reads_are_asked_by_what_they_lead_to(void **state)
+{
+	static const char *const ways[] = {
+		"cat ../out/file",
+		"cat l",
+		"cat d/file",
+		"cd ../out && cat file",
+		"cat /proc/self/cwd/../out/file",
+		"cat /proc/self/root$(dirname $PWD)/out/file",
+		"cat < ../out/file",
+		"exec 3< ../out/file; cat /proc/self/fd/3 /dev/fd/3 <&3",
+	};
+	AUTO_FREE char *want = xasprintf(
+		"%.*s/out/file", (int)(strlen(fake.folder.path) - strlen("/in")), fake.folder.path);
+
+	(void)state;
+	put("../out/file", "shown\n");
+	assert_int_equal(symlinkat("../out/file", fake.folder.fd, "l"), 0);
+	assert_int_equal(symlinkat("../out", fake.folder.fd, "d"), 0);
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		AUTO_FREE char *right = xasprintf("test \"$(%s)\" = shown", ways[i]);
+		AUTO_FREE char *wrong = xasprintf("out=$({ %s; } 2>&1); test $? != 0 && "
+						  "case $out in *shown*) exit 1;; "
+						  "*denied*) ;; *) exit 2;; esac",
+						  ways[i]);
+
+		fake.read_answer = -EACCES;
+		assert_int_equal(read_sh(wrong), 0);
+		assert_true(fake.reads > 0);
+		assert_string_equal(fake.last_read, want);
+		if (strstr(ways[i], "<&3") != NULL)
+			continue; /* said three times */
+		fake.read_answer = 0;
+		assert_int_equal(read_sh(right), 0);
+	}
+}
+
+static void attributes_and_names_need_no_grant(void **state)
+{
+	(void)state;
+	fake.read_answer = -EACCES;
+	assert_int_equal(read_sh("stat ../out/file >/dev/null && test -r ../out/file && "
+				 "cd ../out && ! ls 2>/dev/null"),
+			 0);
+	assert_int_equal(fake.reads, 1);
+	fake.read_answer = -ENOENT;
+	assert_int_equal(read_sh("cat ../out/file 2>&1 | grep -q 'No such file'"), 0);
+	put("../out/file", "#!/bin/sh\nexit 3\n");
+	assert_int_equal(fchmodat(fake.folder.fd, "../out/file", 0755, 0), 0);
+	fake.denied = 0;
+	assert_int_equal(read_sh("../out/file 2>/dev/null; test $? = 126"), 0);
+	assert_true(fake.denied > 0);
+}
+
+/* What is handed over is what was asked about, whatever its name leads to by then. */
+static void a_swapped_file_is_not_handed_over(void **state)
+{
+	static const struct filter_spec spec = {.reads = true};
+	char sh[] = "/bin/sh", c[] = "-c", text[] = "test \"$(cat l)\" = shown";
+	char *argv[] = {sh, c, text, NULL};
+	struct box b;
+
+	(void)state;
+	if (landlock_abi() < LANDLOCK_ABI_NEEDED)
+		skip();
+	close_out();
+	put("../out/file", "shown\n");
+	put("../out/other", "secret\n");
+	assert_int_equal(symlinkat("../out/file", fake.folder.fd, "l"), 0);
+	fake.read_answer = -FOLDER_HELD;
+	fake.held = 0;
+	box_start(&b, &spec, NULL, argv);
+	while (fake.held == 0)
+		assert_true(box_turn(&b, 1000));
+	assert_string_equal(fake.last_via, "l");
+	assert_int_equal(renameat(fake.folder.fd, "../out/other", fake.folder.fd, "../out/file"),
+			 0);
+	b.door->ops->answered(b.door, fake.held, VERDICT_RETRY); /* and is held once more */
+	b.door->ops->answered(b.door, fake.held, VERDICT_ALLOW);
+	while (box_turn(&b, 1000))
+		;
+	assert_int_equal(box_end(&b), 0);
 }
 
 /* ---- with a program of our own inside ------------------------------------------- */
@@ -575,6 +720,10 @@ int main(int argc, char **argv)
 		TEST(a_rewritten_path_is_copied_once),
 		TEST(sockets_connect_where_they_may),
 		TEST(refused_calls_have_their_errno),
+		TEST(granted_reads_are_the_floors),
+		TEST(reads_are_asked_by_what_they_lead_to),
+		TEST(attributes_and_names_need_no_grant),
+		TEST(a_swapped_file_is_not_handed_over),
 	};
 
 	for (size_t i = 0; argc == 3 && strcmp(argv[1], "--inside") == 0 && i < ARRAY_LEN(inside);

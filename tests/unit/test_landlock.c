@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/linux/landlock.h"
+#include "backends/linux/trees.h"
 #include "core/base/io.h"
 
 struct fixture {
@@ -110,20 +110,82 @@ static void reading_is_free(void **state)
 	assert_int_equal(try_in_child(*state, read_c), 0);
 }
 
+/* With c/out as standard output, and a and b as the places to write to. */
+static int try_stdio(struct fixture *f, int flags, int again)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = openat(f->fd, "c/out", O_CREAT | O_CLOEXEC | flags, 0600);
+		int stdio[] = {-1, fd, openat(f->fd, "c", O_PATH | O_CLOEXEC)};
+		struct landlock_spec spec = {.stdio = stdio};
+		struct err err = {0};
+		char link[32];
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (fd < 0 || landlock_restrict(&spec, &err) < 0)
+			_exit(255);
+		_exit(open(link, again | O_CLOEXEC) < 0 ? errno : 0);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
 static void a_descriptor_for_reading_gives_no_right_to_write(void **state)
 {
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int path = open("/", O_PATH | O_CLOEXEC);
+	assert_int_equal(try_stdio(*state, O_RDONLY, O_WRONLY), EACCES);
+	assert_int_equal(try_stdio(*state, O_WRONLY, O_WRONLY), 0);
+	assert_int_equal(try_stdio(*state, O_RDWR, O_WRONLY), 0);
+}
 
-	(void)state;
-	assert_int_equal(landlock_stdio(in), -1);
-	assert_int_equal(landlock_stdio(out), out);
-	assert_int_equal(landlock_stdio(path), -1);
-	assert_int_equal(landlock_stdio(-1), -1);
-	close(in);
-	close(out);
-	close(path);
+/* Read and run below c/in only, but not what is closed there. */
+static int try_reading(struct fixture *f, const char *path, int flags)
+{
+	AUTO_FREE char *in = xasprintf("%s/c/in", f->dir), *shut = xasprintf("%s/c/in/no", f->dir);
+	AUTO_FREE char *again = xasprintf("%s/c/in/no/but", f->dir);
+	const char *const closed[] = {"/", shut, NULL}, *const open_again[] = {in, again, NULL};
+	struct trees trees = {0};
+	int status;
+	pid_t pid;
+
+	trees_add(&trees, LANDLOCK_READ | LANDLOCK_EXEC, closed, open_again);
+	trees_sort(&trees);
+	pid = fork();
+	if (pid == 0) {
+		struct landlock_spec spec = {.trees = trees.list, .n_trees = trees.n};
+		struct err err = {0};
+
+		if (landlock_restrict(&spec, &err) < 0)
+			_exit(255);
+		_exit(openat(f->fd, path, flags | O_CLOEXEC) < 0 ? errno : 0);
+	}
+	trees_done(&trees);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static void reading_stays_in_the_named_trees(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const dirs[] = {"c/in", "c/in/yes", "c/in/no", "c/in/no/but"};
+	static const char *const files[] = {"c/x", "c/in/x", "c/in/yes/x", "c/in/no/x",
+					    "c/in/no/but/x"};
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		assert_int_equal(mkdirat(f->fd, dirs[i], 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		close(openat(f->fd, files[i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_int_equal(try_reading(f, "c/x", O_RDONLY), EACCES);
+	assert_int_equal(try_reading(f, "c/in/x", O_RDONLY), 0);
+	assert_int_equal(try_reading(f, "c/in/yes/x", O_RDONLY), 0);
+	assert_int_equal(try_reading(f, "c/in/yes", O_RDONLY | O_DIRECTORY), 0);
+	assert_int_equal(try_reading(f, "c/in/no/x", O_RDONLY), EACCES);
+	assert_int_equal(try_reading(f, "c/in/no", O_RDONLY | O_DIRECTORY), EACCES);
+	assert_int_equal(try_reading(f, "c/in/no/but/x", O_RDONLY), 0);
+	/* The way to a closed place is not listed without the keeper; attributes are free. */
+	assert_int_equal(try_reading(f, "c/in", O_RDONLY | O_DIRECTORY), EACCES);
+	assert_int_equal(try_reading(f, "c/in/no/x", O_PATH), 0);
 }
 
 int main(void)
@@ -133,7 +195,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(files_move_between_named_places_only, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(reading_is_free, set_up, tear_down),
-		cmocka_unit_test(a_descriptor_for_reading_gives_no_right_to_write),
+		cmocka_unit_test_setup_teardown(a_descriptor_for_reading_gives_no_right_to_write,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reading_stays_in_the_named_trees, set_up,
+						tear_down),
 	};
 
 	if (landlock_abi() < LANDLOCK_ABI_NEEDED) {
