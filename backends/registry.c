@@ -1,11 +1,13 @@
 /* registry - the backends of this build, best first. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/bwrap/bwrap.h"
+#include "backends/landlock/landlock.h"
 #include "backends/linux/native.h"
 
 const struct backend *const backends[] = {
 	&backend_native,
 	&backend_bwrap,
+	&backend_landlock,
 	NULL,
 };
 

@@ -49,7 +49,11 @@ static int enter_landlock(const struct launch *l, struct err *err)
 	};
 	static const int stdio[] = {0, 1, 2};
 	int fds[MAX_WRITABLE], r = 0;
-	struct landlock_spec spec = {.writable = fds, .stdio = stdio, .agent = true};
+	struct landlock_spec spec = {.writable = fds,
+				     .stdio = stdio,
+				     .agent = true,
+				     .truncate = l->plan->own != NULL,
+				     .no_tcp = l->filter.alone && !l->filter.allow_network};
 
 	if (l->plan->read == READ_TRAP) {
 		spec.trees = l->plan->trees.list;
@@ -153,12 +157,12 @@ static char *const *exec_vector(const char *const *v)
 	return u.out; /* execve(2) changes nothing; its prototype is older than const */
 }
 
-BORROWED_STACK static NORETURN void exec_program(int sock, const char *path,
-						 const struct spawn_spec *spec)
+BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, const struct launch *l)
 {
+	const struct spawn_spec *spec = l->spec;
 	int r;
 
-	execve(path, exec_vector(spec->argv), exec_vector(spec->env));
+	execve(path, exec_vector(spec->argv), exec_vector(l->env));
 	r = -errno;
 	if (r == -ENOEXEC) {
 		/* A script without an interpreter line: what shells and execvp(3) do. */
@@ -172,7 +176,7 @@ BORROWED_STACK static NORETURN void exec_program(int sock, const char *path,
 			argv[n + 1] = spec->argv[n];
 		argv[n + 1] = NULL;
 		if (!spec->argv[n])
-			execve("/bin/sh", exec_vector(argv), exec_vector(spec->env));
+			execve("/bin/sh", exec_vector(argv), exec_vector(l->env));
 	}
 	/* The file was there a moment ago: its interpreter is what is missing. */
 	if (r == -ENOENT && access(path, F_OK) == 0) {
@@ -202,7 +206,7 @@ static int confine(const struct launch *l, int *sock, struct err *err)
 		return r;
 	if (chdir(l->spec->cwd) < 0)
 		return err_set(err, -errno, "enter '%s' inside the sandbox", l->spec->cwd);
-	r = limits_apply(&l->spec->limits, err);
+	r = limits_apply(&l->limits, err);
 	if (r == 0 && !l->spec->landlock_off)
 		r = enter_landlock(l, err);
 	return r;
@@ -216,6 +220,9 @@ static int hand_listener(const struct launch *l, int sock, struct err *err)
 	r = filter_install(&l->filter, &listener);
 	if (r < 0)
 		return err_set(err, r, "install the system-call filter");
+	r = selfcheck_filter(l, err);
+	if (r < 0)
+		return r;
 	r = note_send(sock, &note, &listener, 1);
 	close(listener);
 	return r < 0 ? err_set(err, r, "hand the system-call door over") : 0;
@@ -231,7 +238,7 @@ NORETURN void agent_run(const struct launch *l)
 	launch_reset_signals();
 	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
 		note_fail(sock, 125, &err);
-	r = find_program(path, sizeof(path), l->spec->argv[0], l->spec->env);
+	r = find_program(path, sizeof(path), l->spec->argv[0], l->env);
 	if (r < 0)
 		fail_exec(sock, l->spec->argv[0], r);
 	/*
@@ -244,5 +251,5 @@ NORETURN void agent_run(const struct launch *l)
 		note_fail(sock, 125, &err);
 	if (note_recv(sock, &note, NULL, 0) <= 0 || note.kind != NOTE_GO)
 		_exit(125);
-	exec_program(sock, path, l->spec);
+	exec_program(sock, path, l);
 }

@@ -44,6 +44,15 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 		keeper_deny(d->k, &r->caller, p->text, -EPERM, "a device of the host");
 		return -EPERM;
 	}
+	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {
+		/* The mounts would say no. Here nobody else does, and Landlock knows no such
+		 * change. */
+		got = p->object ? 0 : folder_outside(d->k, &r->caller, p->text);
+		if (got != 0)
+			return door_granted(got);
+		keeper_deny(d->k, &r->caller, p->text, -EROFS, "outside the working folders");
+		return -EROFS;
+	}
 	if (!p->object) {
 		got = folder_outside(d->k, &r->caller, p->text);
 		return got == 0 ? change(r, p->seen) : door_granted(got);
@@ -82,7 +91,10 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 	}
 	if (p->folder != NULL && !p->orphan)
 		return 0;
-	*ret = p->folder == NULL ? change_outside(d, r, change) : change(r, p->at.dirfd);
+	if (p->folder == NULL)
+		*ret = change_outside(d, r, change);
+	else
+		*ret = place_orphan_is_kept(d, r, p) ? change(r, p->at.dirfd) : -EROFS;
 	return 1;
 }
 

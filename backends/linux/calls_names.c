@@ -97,6 +97,20 @@ static bool dots(const char *name)
 	return is_dots(name, strcspn(name, "/"));
 }
 
+/*
+ * Something closed lies beneath it (trees.h): moved into a tree that may be read, it would be open.
+ * It stays, as a directory does that something is mounted in.
+ */
+static bool is_way(const struct ldoor *d, const struct place *p)
+{
+	char text[PATH_MAX];
+
+	if (d->floor.trees == NULL)
+		return false;
+	place_text(p, text, sizeof(text));
+	return trees_is_way(d->floor.trees, text);
+}
+
 int perform_rename(struct ldoor *d, struct request *r)
 {
 	const struct at *from = &r->place[0]->at, *to = &r->place[1]->at;
@@ -120,6 +134,8 @@ int perform_rename(struct ldoor *d, struct request *r)
 			return -errno;
 		return -ENAMETOOLONG;
 	}
+	if (is_way(d, r->place[0]) || is_way(d, r->place[1]))
+		return -EBUSY;
 	moves = folder_dir_moves(f);
 	got = folder_rename(f, &r->caller, from, to, (unsigned)r->flags);
 	if (got < 0 || folder_dir_moves(f) != moves)

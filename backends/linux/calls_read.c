@@ -7,6 +7,7 @@
 
 #include "backends/linux/door_priv.h"
 #include "backends/linux/native_priv.h"
+#include "core/base/path.h"
 
 /*
  * The agent's Landlock domain refuses by itself to read what no rule has granted (trees.h). So most
@@ -89,13 +90,33 @@ int prepare_read(struct ldoor *d, struct request *r)
 	return 0;
 }
 
-/* Opened anew with no more rights to files than the caller has: the keeper of root has some. */
+/* The caller's own descriptor (a file without a name may be opened again through it). */
+static bool reads_it_already(const struct place *p)
+{
+	int flags = p->object && p->seen >= 0 ? fcntl(p->seen, F_GETFL) : O_PATH;
+
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
+}
+
+static int reopen(int fd, int flags)
+{
+	char link[32];
+	int own;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	own = open(link, (flags & READ_FLAGS) | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	if (!(flags & O_NONBLOCK))
+		fcntl(own, F_SETFL, flags & FILE_FLAGS);
+	return own;
+}
+
+/* In the caller's rights: root's keeper has more to files than root inside. */
 static int open_object(const struct ldoor *d, const struct place *p, const char *text, int flags)
 {
 	AUTO_CLOSE int fd = -1;
-	char link[32];
 	struct stat st;
-	int own;
 
 	/*
 	 * By its path in the sandbox, so that a directory which is handed over leads nowhere else;
@@ -106,13 +127,7 @@ static int open_object(const struct ldoor *d, const struct place *p, const char 
 		return fd;
 	if (fstat(fd, &st) < 0 || st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino)
 		return -EACCES;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	own = open(link, (flags & READ_FLAGS) | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (own < 0)
-		return -errno;
-	if (!(flags & O_NONBLOCK))
-		fcntl(own, F_SETFL, flags & FILE_FLAGS);
-	return own;
+	return reopen(fd, flags);
 }
 
 static const char *via(const struct request *r, const char *text)
@@ -125,6 +140,14 @@ static int ask(struct ldoor *d, struct request *r, const char *text)
 	int got = folder_read(d->k, &r->caller, RULE_READ, text, via(r, text));
 
 	return got == 0 ? take_fd(&r->opened) : got;
+}
+
+static bool is_shut(const struct ldoor *d, const struct place *p)
+{
+	for (const char *const *shut = d->floor.shut; shut && *shut; shut++)
+		if (p->folder == NULL && path_is_beneath(p->text, *shut))
+			return true;
+	return false;
 }
 
 int perform_read(struct ldoor *d, struct request *r)
@@ -142,9 +165,14 @@ int perform_read(struct ldoor *d, struct request *r)
 	place_text(p, text, sizeof(text));
 	if (trees_rights(d->floor.trees, text) & LANDLOCK_READ)
 		return DOOR_CONTINUE;
+	if (is_shut(d, p))
+		return DOOR_CONTINUE;
 	confine_as_agent(true);
-	r->opened = open_object(d, p, text, r->flags);
+	r->opened =
+		reads_it_already(p) ? reopen(p->seen, r->flags) : open_object(d, p, text, r->flags);
 	confine_as_agent(false);
+	if (r->opened >= 0 && reads_it_already(p))
+		return take_fd(&r->opened);
 	if (r->opened < 0)
 		return r->opened;
 	return ask(d, r, text);
@@ -170,6 +198,7 @@ void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict ve
 		door_finish(d, r, DOOR_DEAD);
 		return;
 	}
+	r->caller.door = &d->door;
 	r->caller.request = r->id;
 	r->caller.op = r->call->name;
 	door_finish(d, r,
@@ -190,6 +219,7 @@ void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *p
 	close(fd);
 	if (n > 0 && text[0] == '/' && !(trees_rights(d->floor.trees, text) & LANDLOCK_EXEC))
 		keeper_deny(d->k, &r->caller, text, -EACCES,
-			    "programs there are run only where a rule grants it from the start of "
-			    "the session: allow = exec, in the settings");
+			    "without FUSE a program is run only from where reading is granted "
+			    "since the start of the session: a rule `allow = read` does that, or a "
+			    "directory without hidden files in it");
 }

@@ -140,7 +140,7 @@ static int peer_of(struct ldoor *d, struct request *r)
 				   AT_EACCESS | AT_SYMLINK_NOFOLLOW | (seen ? AT_EMPTY_PATH : 0));
 		return got < 0 && errno == EACCES ? -EACCES : -ECONNREFUSED;
 	}
-	if (p->folder == NULL && !is_private(d, p->st.st_dev)) {
+	if (p->folder == NULL && !is_private(d, p->st.st_dev) && !place_is_own(d, p)) {
 		place_text(p, text, sizeof(text));
 		keeper_deny(d->k, &r->caller, text, -EACCES,
 			    "a socket outside the working folders");
@@ -275,7 +275,8 @@ int perform_connect(struct ldoor *d, struct request *r)
 		peer = peer_of(d, r);
 		if (peer < 0)
 			return peer;
-	} else if (family == AF_UNIX && d->spec.allow_network && abstract(&r->slot[SLOT_EXTRA])) {
+	} else if (family == AF_UNIX && (d->spec.allow_network || d->spec.alone) &&
+		   abstract(&r->slot[SLOT_EXTRA])) {
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}

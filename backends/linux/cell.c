@@ -1,10 +1,13 @@
 /* cell - the namespaces of a sandbox and their pid 1: what holds for every way to make them. */
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backends/linux/sandbox.h"
@@ -18,6 +21,10 @@ void cell_init(struct cell *c)
 
 void cell_kill(const struct cell *c)
 {
+	if (c->fenced) {
+		shutdown(c->sock, SHUT_RDWR);
+		return;
+	}
 	if (c->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
 	/* A pid of ours that has not been waited for is still ours. */
@@ -33,12 +40,58 @@ void cell_leave(struct cell *c)
 		util_close_fd(&c->ns[i]);
 }
 
+/* Is it in a domain of ours? Landlock lets nobody else be looked into; a zombie has no directory.
+ */
+static bool is_inside(const char *pid)
+{
+	char link[300], text[8];
+
+	snprintf(link, sizeof(link), "/proc/%s/cwd", pid);
+	return readlink(link, text, sizeof(text)) >= 0;
+}
+
+int cell_count_inside(bool end)
+{
+	AUTO_DIR DIR *d = opendir("/proc");
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		int pid = atoi(e->d_name);
+		AUTO_CLOSE int fd = -1;
+
+		if (pid <= 1 || pid == getpid())
+			continue;
+		/* Before the look: then it is this process that is looked at and ended. */
+		fd = end ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+		if (!is_inside(e->d_name))
+			continue;
+		n++;
+		if (fd >= 0)
+			syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	}
+	return n;
+}
+
+/* Somebody has killed the fence, so its work is ours: one by one, until there is nobody. */
+static void sweep(void)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+
+	for (int tries = 0; tries < 2500 && cell_count_inside(true) > 0; tries++)
+		nanosleep(&pause, NULL);
+}
+
 void cell_done(struct cell *c)
 {
+	int status = 0;
+
 	cell_leave(c);
 	cell_kill(c);
-	while (c->child > 0 && waitpid(c->child, NULL, 0) < 0 && errno == EINTR)
+	while (c->child > 0 && waitpid(c->child, &status, 0) < 0 && errno == EINTR)
 		continue;
+	if (c->fenced && status != 0)
+		sweep();
 	c->child = c->first = 0;
 	util_close_fd(&c->pidfd);
 	util_close_fd(&c->sock);

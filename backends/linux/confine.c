@@ -19,12 +19,11 @@ static int set_caps(uint64_t caps)
 	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
 }
 
-static void drop_bounding(uint64_t keep)
+static void drop_bounding(void)
 {
 	/* Ends with EINVAL past the last one that this kernel knows. */
 	for (int cap = 0; cap < 64; cap++) {
-		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 &&
-		    errno == EINVAL)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno == EINVAL)
 			return;
 	}
 }
@@ -46,9 +45,10 @@ int confine_drop_all(struct err *err)
 				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 	int r;
 
-	drop_bounding(0);
+	drop_bounding();
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+	/* Who has no capability to lock them with has none, and no_new_privs sees to it. */
+	if ((permitted() >> CAP_SETPCAP & 1) && prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return err_set(err, -errno, "lock the securebits");
 	r = set_caps(0);
 	if (r < 0)
@@ -72,7 +72,7 @@ int confine_server(struct err *err)
 	int r = 0;
 
 	if (geteuid() == 0) {
-		drop_bounding(0);
+		drop_bounding();
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 		r = set_caps(0);
 	}
@@ -95,7 +95,9 @@ int confine_keeper(struct err *err)
 
 	if (geteuid() != 0)
 		return 0;
-	drop_bounding(keep);
+	/* It runs no program: there is nothing to be gained from. The agent of a backend without
+	 * namespaces has the set from here. */
+	drop_bounding();
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	r = set_caps(keep & permitted());
 	return r < 0 ? err_set(err, r, "give up the keeper's capabilities") : 0;

@@ -173,6 +173,13 @@ int door_granted(int got)
 	return got == 1 ? DOOR_AGAIN : got;
 }
 
+/* Without mounts access(2) would answer for a host that Landlock knows nothing of. */
+static bool is_closed(const struct ldoor *d, const struct place *p)
+{
+	return d->floor.own != NULL && p->known && !p->special && !place_is_own(d, p) &&
+	       (S_ISREG(p->st.st_mode) || S_ISDIR(p->st.st_mode));
+}
+
 /* A change outside every folder: the floor answers, or policy asks. */
 static int perform_outside(struct ldoor *d, struct request *r)
 {
@@ -180,6 +187,8 @@ static int perform_outside(struct ldoor *d, struct request *r)
 
 	if (r->call->anywhere || r->reads)
 		return r->call->perform(d, r);
+	if (r->call->perform == perform_access && is_closed(d, r->place[0]))
+		return -EACCES;
 	if (r->place[0]->special || r->call->perform == perform_access ||
 	    r->call->perform == perform_statfs)
 		return DOOR_CONTINUE;

@@ -170,6 +170,10 @@ void lost_drop(struct ldoor *d);
 /* Fill r->place[i] from how[i]; 0, negative errno, DOOR_CONTINUE or DOOR_DEAD. */
 int place_resolve(struct ldoor *d, struct request *r, int i);
 void place_done(struct place *p);
+/* May a file that no name leads to be changed through its descriptor? */
+bool place_orphan_is_kept(const struct ldoor *d, const struct request *r, const struct place *p);
+/* Without mounts: in the sandbox's own directory. */
+bool place_is_own(const struct ldoor *d, const struct place *p);
 /* Absolute path of a place, for comparison and reports. */
 void place_text(const struct place *p, char *out, size_t size);
 /* Our directory for the same inode as st, which some process of the sandbox sees at `text`. */

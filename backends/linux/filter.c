@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -104,6 +105,30 @@ static const int debugging[] = {
 	SCMP_SYS(process_vm_writev),
 	SCMP_SYS(pidfd_getfd),
 	SCMP_SYS(kcmp),
+};
+
+/*
+ * Without namespaces these reach what belongs to others of the same user: memory, queues and
+ * semaphores of System V and POSIX message queues.
+ */
+static const int shared[] = {
+	SCMP_SYS(shmget),    SCMP_SYS(shmat),  SCMP_SYS(shmctl),     SCMP_SYS(msgget),
+	SCMP_SYS(msgsnd),    SCMP_SYS(msgrcv), SCMP_SYS(msgctl),     SCMP_SYS(semget),
+	SCMP_SYS(semop),     SCMP_SYS(semctl), SCMP_SYS(semtimedop), SCMP_SYS(mq_open),
+	SCMP_SYS(mq_unlink),
+};
+
+/* And these change how others run: allowed for the caller itself, which is 0. Of what is given
+ * here, it is the argument that names a process. */
+static const struct {
+	int nr;
+	unsigned arg;
+} others[] = {
+	{SCMP_SYS(prlimit64), 0},	   {SCMP_SYS(setpriority), 1},
+	{SCMP_SYS(ioprio_set), 1},	   {SCMP_SYS(sched_setaffinity), 0},
+	{SCMP_SYS(sched_setattr), 0},	   {SCMP_SYS(sched_setparam), 0},
+	{SCMP_SYS(sched_setscheduler), 0}, {SCMP_SYS(migrate_pages), 0},
+	{SCMP_SYS(move_pages), 0},
 };
 
 /* Typing into, redirecting or re-lining a terminal; and inode flags, which no journal could undo.
@@ -240,6 +265,23 @@ static int rules_sockets(scmp_filter_ctx c)
 	return r;
 }
 
+static int rules_alone(scmp_filter_ctx c)
+{
+	int r = rules_all(c, SCMP_ACT_ERRNO(EPERM), shared, ARRAY_LEN(shared));
+
+	/* "Of this user" has no number of its own. */
+	if (r == 0)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 0, 2, PRIO_USER);
+	if (r == 0)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioprio_set), 0, 3,
+			    3 /* IOPRIO_WHO_USER */);
+	for (size_t i = 0; i < ARRAY_LEN(others) && r == 0; i++)
+		for (uint64_t bit = 1; bit <= LOW32 && r == 0; bit <<= 1)
+			r = rule_if(c, SCMP_ACT_ERRNO(EPERM), others[i].nr, others[i].arg, bit,
+				    bit);
+	return r;
+}
+
 static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	int r;
@@ -260,6 +302,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, LOW32, ioctls[i]);
 	if (r == 0)
 		r = rules_sockets(c);
+	if (r == 0 && spec->alone)
+		r = rules_alone(c);
 	return r;
 }
 
@@ -286,7 +330,7 @@ static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_
 }
 
 /* What comes before the rules of libseccomp: numbers that nobody here has heard of, and choices. */
-static unsigned short add_prologue(struct sock_filter *code)
+static unsigned short add_prologue(struct sock_filter *code, const struct filter_spec *spec)
 {
 	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: only a question. */
 	static const uint32_t personalities[] = {0, ADDR_NO_RANDOMIZE, 0xffffffff};
@@ -303,11 +347,14 @@ static unsigned short add_prologue(struct sock_filter *code)
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
 	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
-	n += add_choice(code + n, SYS_socket, families, ARRAY_LEN(families), EAFNOSUPPORT);
+	/* Without a network namespace the first, AF_UNIX, is all there is. */
+	n += add_choice(code + n, SYS_socket, families,
+			spec->alone && !spec->allow_network ? 1 : ARRAY_LEN(families),
+			EAFNOSUPPORT);
 	return n;
 }
 
-static int export_rules(scmp_filter_ctx c, struct err *err)
+static int export_rules(scmp_filter_ctx c, const struct filter_spec *spec, struct err *err)
 {
 	AUTO_CLOSE int fd = memfd_create("filter", MFD_CLOEXEC);
 	unsigned short head;
@@ -319,7 +366,7 @@ static int export_rules(scmp_filter_ctx c, struct err *err)
 	r = seccomp_export_bpf(c, fd);
 	if (r < 0)
 		return err_set(err, r, "compile the system call filter");
-	head = add_prologue(program.code);
+	head = add_prologue(program.code, spec);
 	n = io_pread_full(fd, program.code + head,
 			  sizeof(program.code) - head * sizeof(*program.code), 0);
 	if (n <= 0 || (size_t)n % sizeof(*program.code) != 0 ||
@@ -344,7 +391,7 @@ int filter_prepare(const struct filter_spec *spec, struct err *err)
 	if (r < 0)
 		r = err_set(err, r, "build the system call filter");
 	else
-		r = export_rules(c, err);
+		r = export_rules(c, spec, err);
 	seccomp_release(c);
 	if (r < 0)
 		return r;

@@ -10,6 +10,7 @@ struct filter_spec {
 	bool nesting;	    /* user and mount namespaces inside */
 	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
 	bool reads;	    /* opens for reading are trapped too */
+	bool alone;	    /* no namespaces: what those would keep apart is refused */
 };
 
 /*

@@ -37,6 +37,9 @@ enum {
 		   FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_BLOCK | FS_MAKE_SYM |
 		   FS_REFER,
 
+	NET_BIND_TCP = 1 << 0, /* ABI 4, Linux 6.7 */
+	NET_CONNECT_TCP = 1 << 1,
+
 	SCOPE_ABSTRACT_UNIX = 1 << 0, /* ABI 6, Linux 6.12 */
 	SCOPE_SIGNAL = 1 << 1,
 
@@ -84,6 +87,8 @@ static struct ruleset_attr handled(int abi, const struct landlock_spec *spec)
 		attr.fs |= FS_READ | FS_EXECUTE;
 	if (spec->truncate && abi >= 3)
 		attr.fs |= FS_TRUNCATE;
+	if (spec->no_tcp && abi >= 4)
+		attr.net = NET_BIND_TCP | NET_CONNECT_TCP;
 	if (spec->agent && abi >= 5)
 		attr.fs |= FS_IOCTL_DEV;
 	if (spec->agent && abi >= 6)
@@ -168,6 +173,15 @@ static int add_rules(int ruleset, uint64_t fs, const struct landlock_spec *spec,
 	return r < 0 ? r : allow_trees(ruleset, fs, spec, err);
 }
 
+static int enter(int ruleset, struct err *err)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(err, -errno, "set no_new_privs");
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		return err_set(err, -errno, "enter a Landlock domain");
+	return 0;
+}
+
 int landlock_restrict(const struct landlock_spec *spec, struct err *err)
 {
 	int abi = landlock_abi(), r;
@@ -183,11 +197,17 @@ int landlock_restrict(const struct landlock_spec *spec, struct err *err)
 	r = add_rules(ruleset, attr.fs, spec, err);
 	if (r < 0)
 		return r;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return err_set(err, -errno, "set no_new_privs");
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		return err_set(err, -errno, "enter a Landlock domain");
-	return 0;
+	return enter(ruleset, err);
+}
+
+int landlock_scope(struct err *err)
+{
+	const struct ruleset_attr attr = {.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL};
+	AUTO_CLOSE int ruleset = create_ruleset(&attr, sizeof(attr), 0);
+
+	if (ruleset < 0)
+		return err_set(err, -errno, "create a Landlock ruleset for signals");
+	return enter(ruleset, err);
 }
 
 int landlock_restrict_paths(const char *const *paths, struct err *err)

@@ -22,6 +22,7 @@ struct landlock_spec {
 	size_t n_trees;
 	bool agent; /* also: devices' ioctl, signals and abstract sockets stay inside the domain */
 	bool truncate; /* also: truncate(2), which meets a read-only mount otherwise */
+	bool no_tcp;   /* also: bind and connect of TCP */
 };
 
 /* A directory with all below it, or a file. Rights go down the tree and cannot be taken back. */
@@ -39,10 +40,20 @@ struct landlock_tree {
 	2 /* Linux 5.19: without REFER every rename between directories fails                      \
 	   */
 
+#define LANDLOCK_ABI_ALONE                                                                         \
+	6 /* Linux 6.12: signals and abstract sockets, where there are no namespaces to keep them  \
+	   * in                                                                                    \
+	   */
+
 /* The ABI of this kernel; 0 when it has none or it is switched off. */
 int landlock_abi(void);
 /* Restrict the calling thread and all it will start. Sets no_new_privs. */
 int landlock_restrict(const struct landlock_spec *spec, struct err *err) MUST_USE;
+/*
+ * A domain that restricts nothing but signals and abstract sockets, which stay in it and in those
+ * that are entered from it.
+ */
+int landlock_scope(struct err *err) MUST_USE;
 /*
  * The same for a command that works on named places and needs no sandbox (`cordon undo`). Places
  * that do not exist are skipped. -EOPNOTSUPP: this kernel cannot.

@@ -31,7 +31,7 @@ void launch_reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int join(const struct launch *l, struct err *err)
+static int join(struct launch *l, struct err *err)
 {
 	static const int types[NS_COUNT] = {
 		[NS_USER] = CLONE_NEWUSER, [NS_MNT] = CLONE_NEWNS,  [NS_PID] = CLONE_NEWPID,
@@ -43,6 +43,8 @@ static int join(const struct launch *l, struct err *err)
 		if (l->cgroups[i] >= 0 && write(l->cgroups[i], "0", 1) < 0)
 			return err_set(err, -errno, "enter the session's cgroup");
 	}
+	if (l->fence)
+		return l->fence(l, err);
 	for (size_t i = 0; i < NS_COUNT; i++) {
 		if (l->ns[i] >= 0 && setns(l->ns[i], types[i]) < 0)
 			return err_set(err, -errno, "join a namespace of the sandbox");

@@ -110,7 +110,14 @@ struct launch {
 	int agent;	/* the agent's end of its socket */
 	int cgroups[2]; /* cgroup.procs files to enter, or -1 */
 	struct filter_spec filter;
-	pid_t pid; /* out: the agent's, as the host sees it */
+	struct spawn_limits limits;
+	const char *const *env;
+	/* Without namespaces (struct builder's fence()): */
+	int (*fence)(struct launch *l, struct err *err);
+	int fence_sock;	 /* its end */
+	pid_t keeper;	 /* whom nobody inside may signal */
+	pid_t fence_pid; /* out */
+	pid_t pid;	 /* out: the agent's, as the host sees it */
 	struct err err;
 };
 int launch_agent(struct launch *l, struct err *err) MUST_USE;
@@ -120,3 +127,5 @@ void launch_reset_signals(void);
 
 /* ---- selfcheck.c ---- */
 int selfcheck_run(const struct launch *l, struct err *err) MUST_USE;
+/* What the filter alone refuses; nothing that it traps. */
+int selfcheck_filter(const struct launch *l, struct err *err) MUST_USE;

@@ -312,3 +312,22 @@ void place_text(const struct place *p, char *out, size_t size)
 	snprintf(out, size, "%s%s%s%s%s", folder_path(p->folder), p->at.dir[0] != '\0' ? "/" : "",
 		 p->at.dir, name[0] != '\0' ? "/" : "", name);
 }
+
+bool place_is_own(const struct ldoor *d, const struct place *p)
+{
+	for (const char *const *own = d->floor.own; own && *own; own++)
+		if (p->folder == NULL && path_is_beneath(p->text, *own))
+			return true;
+	return false;
+}
+
+/*
+ * With mounts the descriptor's own says whether it is one that the keeper gave out. Without, the
+ * caller may have opened the file for reading and then removed this one of its names: it may be
+ * changed if nothing of it is left to see, or if its old state is kept.
+ */
+bool place_orphan_is_kept(const struct ldoor *d, const struct request *r, const struct place *p)
+{
+	return d->floor.own == NULL || p->st.st_nlink == 0 ||
+	       folder_has_inode(p->folder, &r->caller, &p->st);
+}

@@ -336,6 +336,7 @@ void plan_done(struct plan *p)
 	free(p->probes);
 	free(p->sealed);
 	free(p->writable);
+	free(p->own);
 	trees_done(&p->trees);
 	*p = (struct plan){0};
 }

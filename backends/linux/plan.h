@@ -78,6 +78,8 @@ struct plan {
 	size_t n_sealed, cap_sealed;
 	char **writable; /* private directories: the agent's own Landlock rules */
 	size_t n_writable, cap_writable;
+	const char *const *shut; /* see struct floor; static */
+	char *own; /* without mounts: the sandbox's directory for temporary files; else NULL */
 	struct trees trees; /* READ_TRAP: what the agent's Landlock domain lets be read and run */
 };
 

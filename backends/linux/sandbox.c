@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "backends/linux/gate.h"
 #include "backends/linux/landlock.h"
 #include "backends/linux/limits.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/keeper/keeper.h"
 
 struct sandbox {
@@ -28,7 +31,11 @@ struct sandbox {
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
 	struct gate *gate;
+	struct spawn_limits limits;
+	char **env;		 /* the agent's, where it is not as given */
+	const char *private[5];	 /* for keeper_set_private() */
 	bool watching, starting; /* the agent's end, and its exec, are waited for */
+	bool watching_fence;
 };
 
 static struct sandbox *sandbox_new(struct keeper *k)
@@ -54,12 +61,42 @@ static int reap(pid_t *pid)
 	return status;
 }
 
+/* The given environment, but for where temporary files and the cache are. */
+static char **env_with_own(const struct plan *p, const struct spawn_spec *spec)
+{
+	static const char inside[] = CACHE_INSIDE;
+	size_t n = 0, at = 1;
+	char **own;
+
+	while (spec->env[n])
+		n++;
+	own = xcalloc(n + 2, sizeof(*own));
+	own[0] = xasprintf("TMPDIR=%s", p->own);
+	for (size_t i = 0; i < n; i++) {
+		const char *rest = spec->env[i], *cache;
+		AUTO_BUF struct buf text = BUF_INIT;
+
+		if (str_starts(rest, "TMPDIR="))
+			continue;
+		for (; spec->cache && (cache = strstr(rest, inside));
+		     rest = cache + strlen(inside)) {
+			buf_add(&text, rest, (size_t)(cache - rest));
+			buf_str(&text, spec->cache);
+		}
+		buf_str(&text, rest);
+		own[at++] = xstrdup(text.data);
+	}
+	return own;
+}
+
 void sandbox_stop(struct sandbox *sb)
 {
 	if (sb->watching)
 		keeper_unwatch(sb->keeper, sb->agent_pidfd);
 	if (sb->starting)
 		keeper_unwatch(sb->keeper, sb->hello);
+	if (sb->watching_fence)
+		keeper_unwatch(sb->keeper, sb->cell.pidfd);
 	for (size_t i = 0; i < ARRAY_LEN(sb->cgroups); i++)
 		util_close_fd(&sb->cgroups[i]);
 	cell_leave(&sb->cell);
@@ -68,32 +105,63 @@ void sandbox_stop(struct sandbox *sb)
 	gate_free(take_ptr(&sb->gate));
 	/* The agent first: pid 1 does not end before the last entry of its pid namespace is gone.
 	 */
+	if (sb->cell.fenced && sb->agent > 0) /* the fence may have been killed itself */
+		kill(sb->agent, SIGKILL);
 	reap(&sb->agent);
 	cell_done(&sb->cell);
+	if (sb->plan.own && io_remove_tree(AT_FDCWD, sb->plan.own) < 0)
+		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
 	util_close_fd(&sb->agent_pidfd);
 	util_close_fd(&sb->hello);
 	util_close_fd(&sb->guard_pipe);
 	/* It has seen the end by now, and takes the cgroup away. */
 	reap(&sb->guard);
 	plan_done(&sb->plan);
+	for (size_t i = 0; sb->env && sb->env[i]; i++)
+		free(sb->env[i]);
+	free(sb->env);
 	free(sb);
 }
 
 /* ---- the keeper's own domain ----------------------------------------------------------------- */
 
+static int open_parent(const char *path)
+{
+	AUTO_FREE char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+
+	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Without mounts: what the agent may write, and the directory that its own lies in. */
+static size_t open_own(const struct plan *p, int *fds, size_t max)
+{
+	size_t n = 0;
+
+	if (!p->own)
+		return 0;
+	fds[n++] = open_parent(p->own);
+	for (size_t i = 0; i < p->n_writable && n < max; i++)
+		fds[n++] = open(p->writable[i], O_PATH | O_CLOEXEC);
+	return n;
+}
+
 static int confine(const struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 {
 	enum {
+		MAX_OWN = 16,
 		MAX_FDS = 64
 	};
 	int fds[MAX_FDS], r;
+	size_t own;
 	struct landlock_spec rules = {.writable = fds, .stdio = spec->stdio};
 	struct folder *f;
 
 	r = confine_keeper(err);
 	if (r < 0 || spec->landlock_off)
 		return r;
-	fds[rules.n++] = sb->cell.root;
+	own = rules.n = open_own(&sb->plan, fds, MAX_OWN);
+	if (!own)
+		fds[rules.n++] = sb->cell.root;
 	for (size_t i = 0; (f = folders_at(sb->keeper, i)); i++) {
 		if (rules.n + 2 > MAX_FDS)
 			return err_say(err, -E2BIG, "too many working folders");
@@ -101,15 +169,65 @@ static int confine(const struct sandbox *sb, const struct spawn_spec *spec, stru
 		fds[rules.n++] = folder_fd(f);
 	}
 	r = landlock_restrict(&rules, err);
+	for (size_t i = 0; i < own; i++)
+		util_close_fd(&fds[i]);
 	return r < 0 ? err_wrap(err, r, "confine the keeper") : 0;
 }
 
 /* ---- the agent ------------------------------------------------------------------------------- */
 
-static int start_agent(struct sandbox *sb, const struct spawn_spec *spec,
-		       const struct filter_spec *filter, struct err *err)
+static int begin_fence(struct sandbox *sb, struct launch *l, struct err *err)
 {
-	struct launch l = {.spec = spec, .plan = &sb->plan, .filter = *filter};
+	int fds[2], r = note_pair(fds, err);
+
+	if (r < 0)
+		return r;
+	sb->cell.sock = fds[0];
+	l->fence_sock = fds[1];
+	return 0;
+}
+
+/* Killed by somebody: those inside must not outlive it. */
+static void on_end_of_fence(void *data)
+{
+	struct sandbox *sb = data;
+
+	keeper_unwatch(sb->keeper, sb->cell.pidfd);
+	sb->watching_fence = false;
+	if (sb->agent > 0)
+		kill(sb->agent, SIGKILL);
+}
+
+static int watch_fence(struct sandbox *sb, int *ret_status, struct err *err)
+{
+	int r;
+
+	if (!sb->cell.fenced)
+		return 0;
+	r = cell_expect(sb->cell.sock, NOTE_READY, NULL, 0, ret_status, err);
+	if (r < 0)
+		return err_wrap(err, r, "fence the sandbox");
+	sb->cell.pidfd = (int)syscall(SYS_pidfd_open, sb->cell.child, 0);
+	r = sb->cell.pidfd < 0 ? -errno
+			       : keeper_watch(sb->keeper, sb->cell.pidfd, on_end_of_fence, sb);
+	if (r < 0)
+		return err_set(err, r, "watch the sandbox's fence");
+	sb->watching_fence = true;
+	return 0;
+}
+
+static int start_agent(struct sandbox *sb, const struct builder *builder,
+		       const struct spawn_spec *spec, const struct filter_spec *filter,
+		       struct err *err)
+{
+	struct launch l = {.spec = spec,
+			   .plan = &sb->plan,
+			   .filter = *filter,
+			   .limits = sb->limits,
+			   .env = sb->env ? (const char *const *)sb->env : spec->env,
+			   .fence = builder->fence,
+			   .fence_sock = -1,
+			   .keeper = getpid()};
 	int fds[2], r;
 
 	r = note_pair(fds, err);
@@ -121,8 +239,12 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec,
 		l.ns[i] = sb->cell.ns[i];
 	for (size_t i = 0; i < ARRAY_LEN(l.cgroups); i++)
 		l.cgroups[i] = sb->cgroups[i];
-	r = launch_agent(&l, err);
+	r = sb->cell.fenced ? begin_fence(sb, &l, err) : 0;
+	if (r == 0)
+		r = launch_agent(&l, err);
 	close(fds[1]);
+	util_close_fd(&l.fence_sock);
+	sb->cell.child = l.fence_pid > 0 ? l.fence_pid : sb->cell.child;
 	if (r < 0)
 		return r;
 	sb->agent = l.pid;
@@ -155,7 +277,8 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 
 	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
 		return 0;
-	if (!cgroup_may_wait(limits)) {
+	/* Without a pid 1 there is nothing to watch but our own end of the pipe. */
+	if (sb->cell.fenced || !cgroup_may_wait(limits)) {
 		r = cgroup_make(&made, spec->session, limits, &ignored);
 		if (r < 0)
 			return 0;
@@ -166,6 +289,8 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_set(err, -errno, "make a pipe");
 	g.pipe = fds[0];
+	if (sb->cell.fenced)
+		g.pidfd = fds[0];
 	sb->guard_pipe = fds[1];
 	sb->guard = cgroup_guard(&g, err);
 	close(fds[0]);
@@ -309,13 +434,29 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	int r;
 
 	r = check_host(spec, err);
+	sb->limits = spec->limits;
 	if (r == 0)
 		r = choose_read_door(sb, builder, spec, err);
 	if (r == 0)
-		r = plan_make(&sb->plan, spec, err);
+		r = (builder->plan ? builder->plan : plan_make)(&sb->plan, spec, err);
 	if (sb->plan.read == READ_TRAP) {
 		filter.reads = true;
 		floor.trees = &sb->plan.trees;
+		floor.shut = sb->plan.shut;
+	}
+	if (r == 0 && sb->plan.read == READ_TRAP && spec->landlock_off)
+		r = err_say(err, -EINVAL,
+			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
+			    "static, or a host with FUSE");
+	if (r == 0 && sb->plan.own) {
+		filter.alone = true;
+		floor.own = &sb->private[2];
+		sb->env = env_with_own(&sb->plan, spec);
+		sb->private[0] = "/dev";
+		sb->private[1] = "/proc";
+		sb->private[2] = sb->plan.own;
+		sb->private[3] = spec->cache;
+		keeper_set_private(sb->keeper, sb->private);
 	}
 	if (r == 0)
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
@@ -333,10 +474,13 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	if (r == 0)
 		r = confine(sb, spec, err);
 	if (r == 0)
-		r = start_agent(sb, spec, &filter, err);
+		r = start_agent(sb, builder, spec, &filter, err);
+	if (r == 0)
+		r = watch_fence(sb, ret_status, err);
 	if (r < 0)
 		return r;
-	if (sb->guard_pipe >= 0 && write(sb->guard_pipe, &sb->agent, sizeof(sb->agent)) < 0)
+	if (sb->guard_pipe >= 0 && !sb->cell.fenced &&
+	    write(sb->guard_pipe, &sb->agent, sizeof(sb->agent)) < 0)
 		return err_set(err, -errno, "tell the guard of the limits");
 	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
 	if (r < 0)

@@ -10,6 +10,7 @@
  * the self-check and the limits are sandbox.c's.
  */
 struct cell {
+	bool fenced; /* no namespaces: child is a fence, which nothing but sock may end */
 	pid_t child; /* to be waited for: pid 1, or the program that made it and ends with it */
 	pid_t first; /* pid 1, as the host sees it */
 	int pidfd;   /* of pid 1 */
@@ -17,7 +18,7 @@ struct cell {
 	int words;   /* what that program says when it fails; -1: none */
 	int root;    /* O_PATH, "/" inside */
 	int user;    /* its user namespace, where the plan has gates; -1 */
-	int ns[NS_COUNT];
+	int ns[NS_COUNT]; /* none without namespaces */
 	bool private_net; /* ns[NS_NET] is its own, else -1 */
 };
 
@@ -27,6 +28,14 @@ struct cell {
  */
 struct builder {
 	bool gates; /* it takes NOTE_GATES, and sets cell.user */
+	/* Where the plan is not plan_make()'s; may be NULL. plan->read is set already. */
+	int (*plan)(struct plan *plan, const struct spawn_spec *spec, struct err *err);
+	/*
+	 * Without namespaces: in the launcher, once the keeper is confined. Leaves a process for
+	 * l->fence that ends everything inside when the other end of l->fence_sock closes, and so
+	 * takes the place of pid 1. NULL: the launcher joins the cell's namespaces.
+	 */
+	int (*fence)(struct launch *l, struct err *err);
 	/* Sets child, first, pidfd and sock; the work goes on beside the keeper's own. */
 	int (*start)(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
 		     struct err *err);
@@ -42,6 +51,12 @@ void cell_kill(const struct cell *c);
 void cell_leave(struct cell *c);
 /* Kills, waits, closes. To be called once the agent, if any, has been waited for. */
 void cell_done(struct cell *c);
+
+/*
+ * How many processes there are in Landlock domains below the caller's own, or in that; the caller,
+ * who must be in one, does not count. end: each is killed.
+ */
+int cell_count_inside(bool end);
 
 /* uid_map and gid_map of a new namespace: all ids for root, for others their own. */
 int cell_write_maps(pid_t pid, struct err *err) MUST_USE;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -38,7 +39,7 @@ static int check_hidden(const struct plan_probe *p, struct err *err)
 	return err_say(err, -EPERM, "self-check: '%s' can be read inside the sandbox", p->path);
 }
 
-static int check_sealed(const char *tree, struct err *err)
+static int check_sealed(const char *tree, bool mounts, struct err *err)
 {
 	char path[4096];
 	struct statvfs fs;
@@ -54,7 +55,7 @@ static int check_sealed(const char *tree, struct err *err)
 		return err_say(err, -EPERM, "self-check: '%s' can be written inside the sandbox",
 			       tree);
 	}
-	if (errno == EROFS)
+	if (errno == EROFS || !mounts) /* refused, for whatever reason: that is all there is */
 		return 0;
 	/* A directory that this user may not even enter tells nothing: look at its mount. */
 	if (statvfs(tree, &fs) < 0 || (fs.f_flag & ST_RDONLY))
@@ -95,6 +96,40 @@ static int check_network(struct err *err)
 	return r;
 }
 
+/* What namespaces would keep apart: signals and the memory of who is not inside. */
+static int check_alone(const struct launch *l, struct err *err)
+{
+	char path[64];
+	int fd;
+
+	if (kill(l->keeper, 0) == 0 || errno != EPERM)
+		return err_say(err, -EPERM,
+			       "self-check: a process outside the sandbox can be signalled");
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)l->keeper);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return err_say(err, -EPERM, "self-check: a process outside the sandbox can be looked into");
+}
+
+int selfcheck_filter(const struct launch *l, struct err *err)
+{
+	static const int families[] = {AF_INET, AF_INET6, AF_NETLINK};
+
+	for (size_t i = 0; l->filter.alone && !l->spec->allow_network && i < ARRAY_LEN(families);
+	     i++) {
+		int fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+		if (fd < 0)
+			continue;
+		close(fd);
+		return err_say(err, -EPERM,
+			       "self-check: a network socket can be made inside the sandbox");
+	}
+	return 0;
+}
+
 int selfcheck_run(const struct launch *l, struct err *err)
 {
 	int r = 0;
@@ -104,7 +139,9 @@ int selfcheck_run(const struct launch *l, struct err *err)
 	for (size_t i = 0; i < l->plan->n_probes && r == 0; i++)
 		r = check_hidden(&l->plan->probes[i], err);
 	for (size_t i = 0; i < l->plan->n_sealed && r == 0; i++)
-		r = check_sealed(l->plan->sealed[i], err);
+		r = check_sealed(l->plan->sealed[i], !l->plan->own, err);
+	if (r == 0 && l->filter.alone)
+		return check_alone(l, err);
 	if (r == 0 && !l->spec->allow_network)
 		r = check_network(err);
 	return r;

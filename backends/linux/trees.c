@@ -167,6 +167,14 @@ unsigned trees_rights(const struct trees *t, const char *path)
 	return rights;
 }
 
+bool trees_is_way(const struct trees *t, const char *path)
+{
+	for (size_t i = 0; i < t->n_ways; i++)
+		if (str_eq(t->ways[i], path))
+			return true;
+	return false;
+}
+
 void trees_done(struct trees *t)
 {
 	for (size_t i = 0; i < t->n; i++)

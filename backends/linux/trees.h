@@ -34,4 +34,6 @@ void trees_add_one(struct trees *t, unsigned rights, const char *path);
 void trees_sort(struct trees *t);
 /* What the rules give at this path, which is absolute, clean and resolved. Sorted trees only. */
 unsigned trees_rights(const struct trees *t, const char *path);
+/* A directory on the way to a closed place. */
+bool trees_is_way(const struct trees *t, const char *path);
 void trees_done(struct trees *t);

@@ -75,6 +75,9 @@ void keeper_set_agent(struct keeper *k, int pid);
 void keeper_agent_exited(struct keeper *k, int wait_status);
 /* It never ran: exec failed after launch() had returned. status 126 or 127. */
 void keeper_agent_failed(struct keeper *k, int status, const char *words);
+/* Directories that are the sandbox's own, so that what changes there is nobody's business; the
+ * default is what mounts make private: /tmp, /dev and the like. Borrowed; ends with NULL. */
+void keeper_set_private(struct keeper *k, const char *const *dirs);
 /* A descriptor that the backend wants polled: fn(data) when readable. */
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data);
 /* The same for writable (a connect under way). One watch a descriptor; unwatch before close. */

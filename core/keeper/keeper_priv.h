@@ -225,9 +225,10 @@ struct keeper {
 	struct alias *aliases;
 	size_t n_aliases;
 	struct outside *outside;
-	struct lock *lock;	/* undo.external = lock */
-	struct buf path, path2; /* scratch of folder.c */
-	mode_t umask;		/* of this process now */
+	const char *const *private; /* see keeper_set_private(); NULL: the default */
+	struct lock *lock;	    /* undo.external = lock */
+	struct buf path, path2;	    /* scratch of folder.c */
+	mode_t umask;		    /* of this process now */
 
 	struct watch *watch; /* edits from outside (watch.c); NULL: nobody looks */
 	struct sandbox *sandbox;

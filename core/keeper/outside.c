@@ -102,14 +102,20 @@ int folder_run_outside(struct keeper *k, int (*fn)(void *arg), void *arg)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+void keeper_set_private(struct keeper *k, const char *const *dirs)
+{
+	k->private = dirs;
+}
+
 /* Of the sandbox's own: what happens there touches nothing of the host's. */
 static bool is_private(const struct keeper *k, const char *path)
 {
-	static const char *const own[] = {"/tmp", "/var/tmp", "/dev", "/proc", "/run", "/var/run"};
+	static const char *const mounted[] = {"/tmp", "/var/tmp", "/dev", "/proc",
+					      "/run", "/var/run", NULL};
 	const struct spawn_spec *spawn = k->spec->spawn;
 
-	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-		if (path_is_beneath(path, own[i]))
+	for (const char *const *own = k->private ? k->private : mounted; *own; own++) {
+		if (path_is_beneath(path, *own))
 			return true;
 	}
 	for (size_t i = 0; spawn && spawn->overlays && spawn->overlays[i]; i++) {

@@ -6,9 +6,8 @@
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
 need_sandbox
-kinds=
-[ ! -w /dev/fuse ] || kinds=fuse
-[ -n "$kinds" ] || skip_all "there is no read gate for this user here"
+kinds=trap
+[ ! -w /dev/fuse ] || kinds="fuse trap"
 
 # ---- a home to be asked about ----------------------------------------------------------------------
 

@@ -70,8 +70,8 @@ use_backend() {
 	: "${BACKEND:=native}"
 	mkdir -p "$HOME/.config/cordon"
 	printf '[sandbox]\n\tbackend = %s\n' "$BACKEND" >"$HOME/.config/cordon/config"
-	"$CORDON" doctor --json | grep -qF '{"backend":"'"$BACKEND"'","whole":true' ||
-		skip_all "$BACKEND is not given whole by this host: see cordon doctor"
+	"$CORDON" doctor --json | grep -qE '^\{"backend":"'"$BACKEND"'","whole".*"starts":true' ||
+		skip_all "$BACKEND does not start on this host: see cordon doctor"
 }
 
 # new_folder NAME - an empty working folder; prints its path.

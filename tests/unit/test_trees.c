@@ -84,15 +84,6 @@ static bool should(const char *path, const char *const *closed, const char *cons
 	return !is_shut || free_again > shut;
 }
 
-/* A directory that leads to a closed place has no right of its own: that is all that may differ. */
-static bool is_way(const struct trees *t, const char *path)
-{
-	for (size_t i = 0; i < t->n_ways; i++)
-		if (str_eq(t->ways[i], path))
-			return true;
-	return false;
-}
-
 static void rights_are_those_of_the_nearest_place(void **state)
 {
 	struct fixture *f = *state;
@@ -113,7 +104,8 @@ static void rights_are_those_of_the_nearest_place(void **state)
 			bool want = should(f->names[i], closed, open);
 			unsigned got = trees_rights(&t, f->names[i]);
 
-			if (is_way(&t, f->names[i])) {
+			/* Such a directory has no right of its own: that is all that may differ. */
+			if (trees_is_way(&t, f->names[i])) {
 				assert_true(want);
 				assert_int_equal(got, 0);
 			} else {

@@ -16,7 +16,7 @@ static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct doctor_options, json),
 	 "one JSON object a line: first each probe (backend, probe, ok, needed, found, remedy), "
 	 "then "
-	 "each backend (backend, whole, files, hide, network, processes, undo, limits)"},
+	 "each backend (backend, whole, files, hide, network, processes, undo, limits, starts)"},
 };
 
 static const struct usage usage = {
@@ -48,6 +48,15 @@ static void add_text(struct buf *b, const char *name, const char *s)
 	json_quote(b, s, strlen(s));
 }
 
+/* Nothing is missing that it needs. One that is not whole is never chosen but by its name. */
+static bool starts(const struct probe_report *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i].needed && !r->list[i].ok)
+			return false;
+	return true;
+}
+
 static void print_json(const struct backend *be, const struct probe_report *r, uint32_t bits)
 {
 	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
@@ -68,7 +77,7 @@ static void print_json(const struct backend *be, const struct probe_report *r, u
 	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++)
 		printf(",\"%s\":%s", guarantees[i].name,
 		       bits & guarantees[i].bit ? "true" : "false");
-	printf("}\n");
+	printf(",\"starts\":%s}\n", starts(r) ? "true" : "false");
 }
 
 /* ---- a table --------------------------------------------------------------------------------- */
@@ -104,11 +113,15 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 		printf("  %s%-7s%s  %s\n", style_on(yes ? STYLE_GREEN : STYLE_YELLOW),
 		       yes ? "yes" : "no", style_off(), guarantees[i].words);
 	}
-	printf("\n  %s%s%s\n\n", style_on(whole ? STYLE_GREEN : STYLE_RED),
-	       whole ? "This backend gives every guarantee here."
-		     : "This backend does not start here; nothing weaker is used instead.",
+	printf("\n  %s%s%s\n\n",
+	       style_on(whole	    ? STYLE_GREEN
+			: starts(r) ? STYLE_YELLOW
+				    : STYLE_RED),
+	       whole	   ? "This backend gives every guarantee here."
+	       : starts(r) ? "This backend gives less, and starts only when it is chosen by name."
+			   : "This backend does not start here; nothing weaker is used instead.",
 	       style_off());
-	if (!whole && why->code)
+	if (!starts(r) && why->code)
 		printf("  %s\n\n", why->text);
 }
 

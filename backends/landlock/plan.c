@@ -1,0 +1,143 @@
+/* plan - what may be read, run and written where no mounts keep it apart. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/landlock/tier_priv.h"
+#include "backends/linux/plan_priv.h"
+#include "core/base/io.h"
+#include "core/base/path.h"
+
+/* What is everybody's: other programs' sockets, temporary files, devices, the kernel's tables. */
+static const char *const shut[] = {"/tmp", "/var/tmp", "/run",	"/var/run",
+				   "/dev", "/sys",     "/boot", NULL};
+
+/* Of that, what is as good inside as outside. */
+static const char *const opened[] = {
+	"/dev/null", "/dev/zero", "/dev/full",		 "/dev/random",	   "/dev/urandom",
+	"/dev/tty",  "/dev/fd",	  "/sys/devices/system", "/sys/kernel/mm", "/run/current-system",
+};
+
+static const char *const written[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/tty"};
+
+/* A list for trees_add() of strings that are somebody else's. */
+struct places {
+	const char **list;
+	size_t n;
+};
+
+static void add(struct places *p, const char *path)
+{
+	p->list = xrealloc(p->list, (p->n + 2) * sizeof(*p->list));
+	p->list[p->n++] = path;
+	p->list[p->n] = NULL;
+}
+
+static bool is_folder(const struct spawn_spec *spec, const char *path)
+{
+	for (const char *const *f = spec->folders; f && *f; f++)
+		if (str_eq(*f, path))
+			return true;
+	for (const char *const *f = spec->read_only; f && *f; f++)
+		if (str_eq(*f, path))
+			return true;
+	return false;
+}
+
+static void add_shut(struct places *closed, const struct plan *p, const struct spawn_spec *spec)
+{
+	for (const char *const *s = shut; *s; s++)
+		if (!is_folder(spec, *s))
+			add(closed, *s);
+	for (size_t i = 0; i < p->n_gated; i++)
+		add(closed, p->gated[i]);
+}
+
+static void add_open(struct places *open, const struct plan *p, const struct spawn_spec *spec)
+{
+	for (size_t i = 0; i < ARRAY_LEN(opened); i++)
+		add(open, opened[i]);
+	for (size_t i = 0; i < p->n_granted; i++)
+		add(open, p->granted[i]);
+	for (const char *const *f = spec->folders; f && *f; f++)
+		add(open, *f);
+	for (const char *const *f = spec->read_only; f && *f; f++)
+		add(open, *f);
+	add(open, p->own);
+	if (spec->cache)
+		add(open, spec->cache);
+}
+
+/*
+ * Landlock asks for the right to read what is to be run. So what is made beside a hidden file can
+ * be read, by way of the door, but not be run before the next start.
+ */
+static void make_trees(struct plan *p, const struct spawn_spec *spec)
+{
+	struct places closed = {0}, open = {0};
+	AUTO_FREE char *resolv = spec->allow_network ? realpath("/etc/resolv.conf", NULL) : NULL;
+	struct stat st;
+
+	add_shut(&closed, p, spec);
+	add_open(&open, p, spec);
+	if (resolv)
+		add(&open, resolv);
+	for (size_t i = 0; i < p->n_probes; i++)
+		if (lstat(p->probes[i].path, &st) == 0)
+			add(&closed, p->probes[i].path);
+	trees_add(&p->trees, LANDLOCK_READ | LANDLOCK_EXEC, closed.list, open.list);
+	trees_sort(&p->trees);
+	free(closed.list);
+	free(open.list);
+}
+
+static int make_own(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	AUTO_FREE char *state = realpath(spec->state_dir, NULL), *all = NULL;
+
+	all = path_join(state ? state : spec->state_dir, "tmp");
+	p->own = path_join(all, spec->session);
+	if ((mkdir(all, 0700) < 0 && errno != EEXIST) || mkdir(p->own, 0700) < 0)
+		return err_set(err, -errno, "make a directory for temporary files, '%s'", p->own);
+	return 0;
+}
+
+static void push_all(struct plan *p, const char *const *list)
+{
+	for (; list && *list; list++)
+		plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, *list);
+}
+
+int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	int r;
+
+	if (spec->overlays && *spec->overlays)
+		return err_say(err, -EOPNOTSUPP,
+			       "overlays are mounts, which this backend has none of: leave "
+			       "--overlay out, or choose --backend native");
+	/* Even in static mode: what is hidden has no mount over it. */
+	p->read = READ_TRAP;
+	p->shut = shut;
+	r = plan_find_gates(p, spec, err);
+	if (r == 0)
+		r = plan_find_hidden(p, spec, err);
+	if (r == 0)
+		r = make_own(p, spec, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p->n_probes; i++)
+		p->probes[i].blank = true; /* names show */
+	make_trees(p, spec);
+	for (size_t i = 0; i < ARRAY_LEN(written); i++)
+		plan_push(&p->writable, &p->n_writable, &p->cap_writable, written[i]);
+	plan_push(&p->writable, &p->n_writable, &p->cap_writable, p->own);
+	if (spec->cache)
+		plan_push(&p->writable, &p->n_writable, &p->cap_writable, spec->cache);
+	push_all(p, spec->folders);
+	push_all(p, spec->read_only);
+	push_all(p, (const char *const[]){"/tmp", spec->home, NULL});
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* probe - what the tier without namespaces can give here. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "backends/landlock/tier_priv.h"
+#include "backends/linux/landlock.h"
+#include "backends/linux/probe_priv.h"
+
+static int try_scope(char *found, size_t size)
+{
+	struct err err = {0};
+	int abi = landlock_abi();
+
+	if (abi < LANDLOCK_ABI_ALONE) {
+		snprintf(found, size, "Landlock ABI %d, %d is needed", abi, LANDLOCK_ABI_ALONE);
+		return -EOPNOTSUPP;
+	}
+	if (landlock_scope(&err) < 0) {
+		snprintf(found, size, "%.*s", (int)size - 1, err.text);
+		return err.code;
+	}
+	if (kill(getppid(), 0) == 0 || errno != EPERM) {
+		snprintf(found, size, "a signal got through");
+		return -EPERM;
+	}
+	snprintf(found, size, "they stay inside");
+	return 0;
+}
+
+static int try_reading(char *found, size_t size)
+{
+	const struct landlock_tree etc = {.path = (char[]){"/etc"}, .rights = LANDLOCK_READ};
+	const struct landlock_spec spec = {.trees = &etc, .n_trees = 1};
+	struct err err = {0};
+
+	if (landlock_restrict(&spec, &err) < 0) {
+		snprintf(found, size, "%.*s", (int)size - 1, err.text);
+		return err.code;
+	}
+	if (open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 || errno != EACCES ||
+	    open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0) {
+		snprintf(found, size, "does not hold");
+		return -EPERM;
+	}
+	snprintf(found, size, "only what has a rule");
+	return 0;
+}
+
+static const struct trial trials[] = {
+	{"signals and abstract sockets", try_scope, BACKEND_FILES | BACKEND_NET, true,
+	 "boot Linux 6.12 or later with landlock among lsm="},
+	{"reading", try_reading, BACKEND_FILES, true,
+	 "boot Linux 5.19 or later with landlock among lsm="},
+};
+
+/* Names of hidden paths and of processes show: those two are never given. */
+uint32_t tier_probe(struct probe_report *report, struct err *err)
+{
+	uint32_t bits = BACKEND_FILES | BACKEND_NET | BACKEND_UNDO | BACKEND_LIMITS;
+
+	bits &= ~probe_trials(trials, ARRAY_LEN(trials), report, err);
+	return bits & ~probe_shared(report, err);
+}

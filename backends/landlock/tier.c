@@ -1,0 +1,62 @@
+/* tier - the landlock backend: the door and the keeper without namespaces. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "backends/landlock/landlock.h"
+#include "backends/landlock/tier_priv.h"
+#include "backends/linux/landlock.h"
+#include "core/keeper/keeper.h"
+
+static int start(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
+		 struct err *err)
+{
+	(void)plan;
+	(void)spec;
+	c->fenced = true;
+	c->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return c->root < 0 ? err_set(err, -errno, "open '/'") : 0;
+}
+
+static int finish(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+{
+	(void)c;
+	(void)plan;
+	(void)ret_status;
+	(void)err;
+	return 0; /* nothing was begun beside the keeper */
+}
+
+static const struct builder builder = {
+	.plan = tier_plan,
+	.fence = tier_fence,
+	.start = start,
+	.finish = finish,
+};
+
+static int launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
+		  struct keeper *k, int *ret_status, struct err *err)
+{
+	int abi = landlock_abi();
+
+	*ret_status = 125;
+	if (abi < LANDLOCK_ABI_ALONE)
+		return err_say(err, -EOPNOTSUPP,
+			       "this kernel's Landlock (ABI %d) does not keep signals in: Linux "
+			       "6.12 or later is needed without namespaces",
+			       abi);
+	if (spec->landlock_off)
+		return err_say(err, -EINVAL,
+			       "sandbox.landlock=off leaves this backend without a floor: "
+			       "choose --backend native");
+	return sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
+}
+
+const struct backend backend_landlock = {
+	.name = "landlock",
+	.summary = "Landlock and trapped system calls, without namespaces",
+	.probe = tier_probe,
+	.launch = launch,
+	.signal = sandbox_signal,
+	.stop = sandbox_stop,
+};
