@@ -208,6 +208,8 @@ static void a_signals(char **a)
 	said("stop-host", kill(pid, SIGSTOP));
 	said("tgkill-host", syscall(SYS_tgkill, pid, pid, SIGTERM));
 	said("pidfd-host", syscall(SYS_pidfd_open, pid, 0));
+	said("pidfd-signal", syscall(SYS_pidfd_send_signal, (int)syscall(SYS_pidfd_open, pid, 0),
+				     SIGTERM, NULL, 0));
 	said("setown-host", fcntl(fd, F_SETOWN_EX, &owner));
 	said("sched-host", sched_setscheduler(pid, SCHED_IDLE, &(struct sched_param){0}));
 	CALL(prlimit64, pid, 7, NULL, limit);
