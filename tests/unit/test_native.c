@@ -54,17 +54,6 @@ void keeper_agent_failed(struct keeper *k, int status, const char *words)
 	fail_msg("exit status %d: %s", status, words);
 }
 
-int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
-		const char *via)
-{
-	(void)k;
-	(void)c;
-	(void)kind;
-	(void)via;
-	fail_msg("'%s' was asked for", path);
-	return -EACCES;
-}
-
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
 {
 	return keeper_watch_write(k, fd, fn, data);
