@@ -7,7 +7,7 @@
 #include "core/journal/pop.h"
 
 /* The record waits on the other log, marked, and comes back as it was when the way is turned. */
-int apply_skip(struct side *from, struct side *to)
+int apply_skip(struct side *from, struct side *to, bool idle)
 {
 	struct rec r, y;
 	size_t start;
@@ -16,7 +16,8 @@ int apply_skip(struct side *from, struct side *to)
 	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start))
 		return 0;
 	y = r;
-	y.flags ^= REC_SKIPPED;
+	if (!idle)
+		y.flags ^= REC_SKIPPED;
 	y.src = r.seq;
 	e = side_push(to, &y);
 	if (e < 0)

@@ -16,6 +16,9 @@ static void keep_newer(struct post **all, struct post *from)
 	struct post *p;
 
 	HASH_FIND_STR(*all, from->key, p);
+	/* Of any of the steps: when those after it have gone, that work lies there. */
+	if (p)
+		p->flags |= from->flags & POST_FOREIGN;
 	if (p && p->seq >= from->seq)
 		return;
 	if (!p) {
@@ -27,7 +30,7 @@ static void keep_newer(struct post **all, struct post *from)
 	}
 	p->obj = from->obj;
 	p->hash = from->hash;
-	p->flags = from->flags;
+	p->flags = from->flags | (p->flags & POST_FOREIGN);
 	p->seq = from->seq;
 }
 
@@ -59,8 +62,6 @@ bool left_differs(struct journal *j, const struct post *left, const struct post 
 	struct spot at;
 	struct obj o;
 
-	if (left->flags & POST_FOREIGN)
-		return true;
 	if (spot_look(j, left->root, left->path, &at, &o) < 0)
 		return true;
 	if (left->obj.mode == OBJ_UNSEEN || o.mode == OBJ_UNSEEN)

@@ -17,6 +17,7 @@
  */
 
 #define MERGE_MAX ((size_t)1 << 20)
+#define NO_FILE	  "it was no file before and after"
 
 void merged_done(struct merged *m)
 {
@@ -123,8 +124,7 @@ static int read_then(struct journal *j, int64_t id, const struct change *c, bool
 
 	if (r == 0)
 		return read_text(fd, ret, why);
-	*why = r == -ESTALE ? "its content after the step was not kept"
-			    : "it was no file before and after";
+	*why = r == -ESTALE ? "its content after the step was not kept" : NO_FILE;
 	return 1;
 }
 
@@ -199,6 +199,11 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	}
 	if (!first) {
 		*why = "no step changed its content";
+		return 1;
+	}
+	if (!S_ISREG(s->redo ? first->before.mode : first->after.mode) ||
+	    !S_ISREG(s->redo ? last->after.mode : last->before.mode)) {
+		*why = NO_FILE;
 		return 1;
 	}
 	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};

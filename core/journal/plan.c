@@ -22,7 +22,7 @@ struct planner {
 	bool redo;
 	struct names made;     /* where records say that nothing was */
 	struct post *posts;    /* hash by key: the newest image of every path */
-	struct post *left;     /* hash by key: what the steps left, if others have newer images */
+	struct post *left;     /* hash by key: what the steps left, where that matters */
 	struct post *inodes;   /* hash by inode: the newest of each file, whatever its name */
 	struct names places;   /* where the paths that the steps know lie now */
 	struct names idle;     /* of records that an earlier rollback left out */
@@ -159,10 +159,10 @@ static bool is_passing(const struct planner *p, const struct post *post)
 
 /* The newest image knows what was there before a step that came and went, which may be somebody
  * else's work. What the steps themselves left is in their own. */
-static bool edited_between(const struct planner *p, const struct post *post, const struct fate *f)
+static bool edited_between(const struct planner *p, const struct post *post,
+			   const struct post *left, const struct fate *f)
 {
 	struct change_side now;
-	struct post *left;
 
 	/* Whoever moved a directory has images of all in it. */
 	if (moves_touch(&p->moves, post->root, post->path))
@@ -171,8 +171,7 @@ static bool edited_between(const struct planner *p, const struct post *post, con
 		return true;
 	if (!is_passing(p, post))
 		return false;
-	HASH_FIND_STR(p->left, post->key, left);
-	if (left && (left->flags & (POST_SHARED | POST_FOREIGN)) != POST_SHARED)
+	if (left && !(left->flags & POST_SHARED))
 		return left_differs(p->j, left, post);
 	if (!f)
 		return taken_since(p, post);
@@ -182,17 +181,19 @@ static bool edited_between(const struct planner *p, const struct post *post, con
 
 static bool is_conflict(struct planner *p, const char *key, const struct fate *f)
 {
-	struct post *post;
+	struct post *post, *left;
 
 	if (names_has_key(&p->overlaps, key))
 		return true;
 	HASH_FIND_STR(p->posts, key, post);
+	HASH_FIND_STR(p->left, key, left);
 	if (!post)
 		return false;
 	/* A command that ran at the same time and stays was there later. */
 	if (post->kept && is_newer(p, post->id))
 		return true;
-	return post_differs(p->j, post, p->inodes) || edited_between(p, post, f);
+	return (left && left->flags & POST_FOREIGN) || post_differs(p->j, post, p->inodes) ||
+	       edited_between(p, post, left, f);
 }
 
 static void net_entries(struct planner *p, struct fate *set)
@@ -410,7 +411,7 @@ static int load_all(struct planner *p)
 		keep_inode(p, post);
 		passed |= is_passing(p, post);
 	}
-	if (passed && (r = left_load(p->j, p->dirs, &p->left)) < 0)
+	if ((passed || p->dirs->n > 1) && (r = left_load(p->j, p->dirs, &p->left)) < 0)
 		return r;
 	moves_sort(&p->moves);
 	find_places(p);

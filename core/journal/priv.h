@@ -559,8 +559,9 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct wal *logs,
 
 /* Undo the last record of from and keep the way back in to. 1 done, 0 from is empty. */
 int apply_pop(struct side *from, struct side *to) MUST_USE;
-/* Leave the last record of from out: it only changes sides. */
-int apply_skip(struct side *from, struct side *to) MUST_USE;
+/* Leave the last record of from out: it only changes sides. idle: one that was left out before, and
+ * is again. */
+int apply_skip(struct side *from, struct side *to, bool idle) MUST_USE;
 /* The slot's file (of either side) takes the place of the regular file at path, dressed like it. */
 int apply_merged(struct side *to, const struct merged *m) MUST_USE;
 /* After a crash: the newest record may be logged but not performed. forward: from is the log of a

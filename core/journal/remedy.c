@@ -40,16 +40,57 @@ static enum undo_fate without_merge(unsigned flags)
 	return flags & UNDO_KEEP_MINE ? FATE_KEPT : flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
 }
 
-static int try_merge(struct journal *j, const struct story *s, struct undo_entry *e, unsigned flags,
-		     struct remedy *m, struct err *err)
+struct merger {
+	struct journal *j;
+	struct story story;
+	const struct wal *logs; /* that will be emptied */
+	size_t n_logs;
+	struct remedy *remedy;
+};
+
+/* Will there be nothing, or another file that had its name before? The oldest record tells. Steps
+ * that ran at the same time, or made it and took it away, have no change of it in their summaries.
+ */
+static bool goes_away(const struct merger *m, int root, const char *now, const char *path)
 {
+	bool stays = str_eq(now, path);
+
+	uint64_t oldest = UINT64_MAX;
+	bool away = false;
+
+	for (size_t i = 0; i < m->n_logs; i++) {
+		struct rec r;
+		size_t at = 0;
+
+		while (wal_next(&m->logs[i], &at, &r)) {
+			bool source = r.root == root && str_eq(r.path, path);
+			bool target = r.root2 == root && r.path2[0] && str_eq(r.path2, path);
+
+			if (rec_is_idle(&r) || r.seq >= oldest || (!source && !target))
+				continue;
+			oldest = r.seq;
+			away = r.type == REC_NEW || r.type == REC_DIR_NEW ||
+			       (r.type == REC_RENAME && (stays || !source));
+		}
+	}
+	return away;
+}
+
+static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flags, struct err *err)
+{
+	struct remedy *m = g->remedy;
 	const char *why = NULL;
 	struct merged one;
-	int r = merge_make(j, s, e->root, e->path, &one, &why, err);
+	int r = merge_make(g->j, &g->story, e->root, e->path, &one, &why, err);
 
 	if (r < 0)
 		return r;
 	e->fate = without_merge(flags);
+	if (r == 0 && goes_away(g, one.root, one.now, one.path)) {
+		merged_done(&one);
+		why = "it was not there before";
+		r = 1;
+	}
 	if (r > 0) {
 		e->why = xstrdup(why);
 		return 0;
@@ -64,17 +105,18 @@ static int try_merge(struct journal *j, const struct story *s, struct undo_entry
 	return 0;
 }
 
-static int merge_all(struct journal *j, struct undo_plan *p, struct remedy *m, struct err *err)
+static int merge_all(struct journal *j, struct undo_plan *p, const struct wal *logs,
+		     struct remedy *m, struct err *err)
 {
-	struct story s = {0};
-	int r = story_load(j, p, &s);
+	struct merger g = {.j = j, .logs = logs, .n_logs = p->n_ids, .remedy = m};
+	int r = story_load(j, p, &g.story);
 
 	if (r < 0)
 		err_set(err, r, "read the steps");
 	for (size_t i = 0; r == 0 && i < p->n_entries; i++)
 		if (p->entries[i].conflict && !p->entries[i].lost)
-			r = try_merge(j, &s, &p->entries[i], p->flags, m, err);
-	story_done(&s);
+			r = try_merge(&g, &p->entries[i], p->flags, err);
+	story_done(&g.story);
 	return r;
 }
 
@@ -115,7 +157,7 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct wal *logs,
 		e->fate = without_merge(p->flags);
 	}
 	if (p->n_conflicts && p->flags & UNDO_MERGE)
-		r = merge_all(j, p, ret, err);
+		r = merge_all(j, p, logs, ret, err);
 	if (r < 0)
 		return r;
 	leave_out(j, p, logs, moves, ret);

@@ -113,7 +113,7 @@ static int answered(struct side *from, struct side *to, const struct rec *r, con
 	uint64_t ino = 0;
 	int e;
 
-	if ((y->flags ^ r->flags) & REC_SKIPPED) /* it only changed sides, whole */
+	if ((y->flags | r->flags) & REC_SKIPPED) /* it only changed sides, whole */
 		return true;
 	switch (y->type) {
 	case REC_NEW:

@@ -216,6 +216,22 @@ struct mover *txn_newest(struct txn *t, bool either)
 	return best;
 }
 
+/* Where somebody's work was left and is replaced now, the way back brings that: what had been left
+ * out for it stays so. */
+static bool makes_way(const struct txn *t, const struct rec *r)
+{
+	size_t len = strlen(r->path);
+
+	for (const struct name *e = t->remedy.mine.set; e; e = e->hh.next) {
+		const char *path;
+
+		if (key_root(e->key, &path) == r->root && strncmp(path, r->path, len) == 0 &&
+		    (!path[len] || path[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
 static int move_one(struct txn *t, struct mover *m)
 {
 	struct side *from = txn_from(t, m), *to = txn_to(t, m);
@@ -225,8 +241,10 @@ static int move_one(struct txn *t, struct mover *m)
 
 	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start))
 		return 0;
-	if ((r.flags & REC_SKIPPED) || (!t->back && skips_have(&t->remedy.skips, r.seq)))
-		return apply_skip(from, to);
+	if (r.flags & REC_SKIPPED)
+		return apply_skip(from, to, makes_way(t, &r));
+	if (!t->back && skips_have(&t->remedy.skips, r.seq))
+		return apply_skip(from, to, false);
 	if ((r.flags & REC_VOID) && !t->back) {
 		wal_set_tail(&from->log, start);
 		return 1;

@@ -153,6 +153,74 @@ static void of_nobody(void **state)
 	assert_int_equal(journal_abort(take_ptr(&f->s), &f->err), 0);
 }
 
+/* A redo left it out, an undo went over it: the next redo brings it, and not the step's. */
+static void what_a_redo_had_left_out_comes_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/a", f->folder), *mine = NULL;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "before\n"), 0);
+	commit(f);
+	begin(f, "agent");
+	assert_int_equal(put(f, "b", "agent\n"), 0);
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	save(f, "a", "human\n");
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "human\n");
+	mine = snap(f);
+	assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, mine);
+}
+
+/* What was made by the steps goes away, and is nothing that a merge could be written to. */
+static void a_merge_with_nothing_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
+
+	begin(f, "passing");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	commit(f);
+	save(f, "a", "human\n");
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	outside(f, "a", "edited\n");
+	assert_int_equal(undo(f, 2, UNDO_MERGE), -ESTALE);
+	assert_cat(f, "a", "edited\n");
+	assert_int_equal(undo(f, 2, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "a", "edited\n");
+}
+
+/* A symbolic link's target is no text to merge with. */
+static void a_merge_with_a_link_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	begin(f, "make");
+	assert_int_equal(sym(f, "target", "a"), 0);
+	commit(f);
+	before = snap(f);
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	commit(f);
+	outside(f, "a", "edited\n");
+	assert_int_equal(undo(f, 1, UNDO_MERGE), -ESTALE);
+	assert_non_null(strstr(f->err.text, "no file before and after"));
+	assert_int_equal(undo(f, 1, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_tree(f, before);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -162,6 +230,9 @@ int main(void)
 		TEST(of_what_two_steps_had_left_together),
 		TEST(of_the_same_size_and_time),
 		TEST(of_nobody),
+		TEST(what_a_redo_had_left_out_comes_back),
+		TEST(a_merge_with_nothing_is_none),
+		TEST(a_merge_with_a_link_is_none),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
