@@ -25,6 +25,17 @@ bool place_of(struct inside *in, const char *path, struct at *at, char dir[16])
 	return at->dirfd >= 0;
 }
 
+/* Lines of text, of which the first is like no other. */
+static void fill_text(char *data, size_t size, unsigned turn)
+{
+	char number[9];
+
+	for (size_t i = 0; i < size; i++)
+		data[i] = (char)(i % 16 == 15 ? '\n' : 'a' + turn % 26);
+	snprintf(number, sizeof(number), "%04x", turn);
+	memcpy(data, number, 4);
+}
+
 /* Returns how many bytes the file has at least. Holes, ends of pages, more than the log takes. */
 unsigned fill_data(struct inside *in, int fd, unsigned how)
 {
@@ -34,9 +45,7 @@ unsigned fill_data(struct inside *in, int fd, unsigned how)
 	unsigned n = sizes[how % 8];
 	off_t at = offsets[how / 8 % 8];
 
-	memset(data, 'a' + (int)(in->turn++ % 26), sizeof(data));
-	if (n >= 4)
-		memcpy(data, &in->turn, 4);
+	fill_text(data, sizeof(data), ++in->turn);
 	if (at && !(fcntl(fd, F_GETFL) & O_APPEND)) {
 		if (pwrite(fd, data, n, at) < 0)
 			abort();

@@ -75,10 +75,25 @@ static bool alike(const char *a, const char *b)
 	return is_dir(a) && is_dir(b) && alike_but_time(a, b);
 }
 
-/* Is what b says nobody's work but a's? A file that was only touched has been changed by nobody. */
+/* Without its other names. */
+static char *bare(const char *line)
+{
+	const char *other = strstr(line, " same as ");
+
+	return xstrndup(line, other ? (size_t)(other - line) : strlen(line));
+}
+
+/* Is what b says nobody's work but a's? A file that was only touched, or lost another name, has
+ * been changed by nobody. */
 static bool same_work(const char *a, const char *b)
 {
-	return alike(a, b) || (a && b && alike_but_time(a, b));
+	AUTO_FREE char *x = NULL, *y = NULL;
+
+	if (!a || !b || alike(a, b))
+		return alike(a, b);
+	x = bare(a);
+	y = bare(b);
+	return alike_but_time(x, y);
 }
 
 bool trees_equal_loosely(const char *a, const char *b)
@@ -137,6 +152,39 @@ bool tree_carried(const char *from, const char *to, const char *now, const char 
 	for (size_t i = 0; good && i < ARRAY_LEN(all); i++)
 		for (size_t k = 0; good && k < all[i]->n; k++)
 			good = carried(&c, all[i]->list[k], path_len(all[i]->list[k]));
+	lines_done(&c.from);
+	lines_done(&c.to);
+	lines_done(&c.now);
+	lines_done(&c.result);
+	return good;
+}
+
+static bool kept(const struct carry *c, const char *path, size_t len, bool merged)
+{
+	const char *from = line_of(&c->from, path, len), *now = line_of(&c->now, path, len);
+	const char *got = line_of(&c->result, path, len);
+
+	if (same_work(now, from) || alike(got, now) || (now && is_dir(now)))
+		return true;
+	if (now ? elsewhere(&c->result, now) : !got || elsewhere(&c->now, got))
+		return true;
+	if (merged && got && now && from && !is_dir(got))
+		return true;
+	if (!c->quiet)
+		fprintf(stderr, "# %.*s\n#   before  %s\n#   then    %s\n#   at last %s\n",
+			(int)len, path, from ? from : "-", now ? now : "-", got ? got : "-");
+	return false;
+}
+
+bool tree_kept(const char *from, const char *now, const char *result, bool merged, bool quiet)
+{
+	struct carry c = {split(from), split(""), split(now), split(result), quiet};
+	const struct lines *all[] = {&c.from, &c.now};
+	bool good = true;
+
+	for (size_t i = 0; good && i < ARRAY_LEN(all); i++)
+		for (size_t k = 0; good && k < all[i]->n; k++)
+			good = kept(&c, all[i]->list[k], path_len(all[i]->list[k]), merged);
 	lines_done(&c.from);
 	lines_done(&c.to);
 	lines_done(&c.now);

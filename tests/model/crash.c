@@ -54,12 +54,12 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 		fail(g, "killed in %s: a part of the steps has moved", act_name(a->kind));
 	else if (!moved)
 		must_be(g, pre, false, "killed before the end, and put back");
-	else if (e.tree && !e.may_differ && !(a->y & 1))
+	else if (e.tree && !e.may_differ && !a->y)
 		must_be(g, e.tree, e.loose, "killed, and gone on with");
 	if (moved && !g->failed && redo)
-		history_redone(&g->h, pre, g->now, a->y & 1);
+		history_redone(&g->h, pre, g->now, a->y);
 	else if (moved && !g->failed)
-		history_undone(&g->h, e.n, pre, g->now, a->y & 1);
+		history_undone(&g->h, e.n, pre, g->now, a->y);
 	free(e.tree);
 }
 

@@ -181,7 +181,9 @@ void expect_redo(const struct history *h, const char *now, struct expected *e)
 	if (!h->n_redo)
 		return;
 	e->n = u->n;
-	if (same(now, u->post, &loose))
+	if (h->left_out)
+		e->may_refuse = true;
+	else if (same(now, u->post, &loose))
 		e->tree = xstrdup(u->pre);
 	else
 		e->may_refuse = true;
@@ -189,6 +191,8 @@ void expect_redo(const struct history *h, const char *now, struct expected *e)
 	e->may_refuse |= h->contested;
 	e->may_differ = h->poked >= u->when;
 	e->loose = loose;
+	if (h->left_out)
+		return;
 	e->from = u->post;
 	e->to = u->pre;
 }
@@ -227,7 +231,7 @@ static void part_cluster(struct history *h, struct rung *went)
 	}
 }
 
-void history_undone(struct history *h, size_t n, const char *pre, const char *post, bool forced)
+void history_undone(struct history *h, size_t n, const char *pre, const char *post, unsigned flags)
 {
 	struct undone *u = &h->redo[h->n_redo++];
 
@@ -239,10 +243,10 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	know(u->rungs, n, post, pre);
 	u->pre = xstrdup(pre);
 	u->post = xstrdup(post);
-	h->contested |= forced;
-	if (forced)
+	h->contested |= flags != 0;
+	if (flags)
 		part_cluster(h, &u->rungs[0]);
-	if (forced || !h->n_kept || h->kept[h->n_kept - 1].after)
+	if (flags || !h->n_kept || h->kept[h->n_kept - 1].after)
 		return;
 	/* One of several at the same time: what both did to a directory's times is not told apart.
 	 * Unless somebody else was there: then that is in what is seen now, and not the step's. */
@@ -252,14 +256,16 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	h->kept[h->n_kept - 1].loose = true;
 }
 
-void history_redone(struct history *h, const char *pre, const char *post, bool forced)
+void history_redone(struct history *h, const char *pre, const char *post, unsigned flags)
 {
 	struct undone *u = &h->redo[--h->n_redo];
 	long begun = u->rungs[u->n - 1].begun;
 	size_t left = 0;
 
+	h->left_out |= (flags & UNDO_KEEP_MINE) != 0;
+
 	++h->clock;
-	h->contested |= forced;
+	h->contested |= flags != 0;
 	know(u->rungs, u->n, pre, post);
 	for (size_t i = 0; i < u->n; i++) {
 		rung_add(h, u->rungs[i]);

@@ -32,6 +32,7 @@ struct history {
 	long clock;
 	long edited;	/* when somebody else last changed something */
 	bool contested; /* a rollback went over somebody's work: others may meet it again */
+	bool left_out;	/* a redo left something out, of which a part may have gone since */
 	bool murky;	/* a step was rolled back while another held what it had made */
 	long poked;	/* when an agent's open file was last written outside of every step */
 };
@@ -55,8 +56,8 @@ struct expected {
 void expect_undo(const struct history *h, size_t n, const char *now, struct expected *e);
 void expect_redo(const struct history *h, const char *now, struct expected *e);
 /* It happened: steps change sides. */
-void history_undone(struct history *h, size_t n, const char *pre, const char *post, bool forced);
-void history_redone(struct history *h, const char *pre, const char *post, bool forced);
+void history_undone(struct history *h, size_t n, const char *pre, const char *post, unsigned flags);
+void history_redone(struct history *h, const char *pre, const char *post, unsigned flags);
 /* Steps that died and were rolled back by the recovery; the first of them began then. */
 void history_recovered(struct history *h, const int64_t *ids, size_t n, long begun,
 		       const char *post);
@@ -71,5 +72,7 @@ bool trees_equal_loosely(const char *a, const char *b); /* times of directories 
  * False: words on stderr unless quiet. */
 bool tree_carried(const char *from, const char *to, const char *now, const char *result,
 		  bool quiet);
+/* Whatever differs between from and now is as in now, but for files that may have been merged. */
+bool tree_kept(const char *from, const char *now, const char *result, bool merged, bool quiet);
 /* Only paths at and below `path` differ, and times of directories. */
 bool tree_changed_only(const char *a, const char *b, const char *path);

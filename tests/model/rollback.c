@@ -6,16 +6,35 @@
 
 #include "tests/model/play.h"
 
-/* Undo or redo without and then, perhaps, with force. True: it happened, *pre is the tree before.
+/* What is tried where it was refused; 0: nothing is. */
+static unsigned flags_of(const struct act *a)
+{
+	static const unsigned flags[] = {UNDO_FORCE, UNDO_KEEP_MINE, UNDO_MERGE | UNDO_KEEP_MINE,
+					 UNDO_MERGE | UNDO_FORCE};
+
+	return a->y & 1 ? flags[a->y / 2 % ARRAY_LEN(flags)] : 0;
+}
+
+/* Is somebody else's work still there, and what else changed by the flags? */
+static void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
+			  const char *what)
+{
+	if (flags & UNDO_FORCE || g->h.murky || g->h.contested || e->may_differ || !e->from)
+		return;
+	if (!tree_kept(e->from, pre, g->now, flags & UNDO_MERGE, g->quiet))
+		fail(g, "%s: an edit that was to be kept is lost", what);
+}
+
+/* Undo or redo without and then, perhaps, with flags. True: it happened, *pre is the tree before.
  */
-static bool roll(struct game *g, const struct act *a, const struct expected *e, bool *ret_forced)
+static bool roll(struct game *g, const struct act *a, const struct expected *e, unsigned *ret_flags)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);
 	const struct reply *re = &g->w.sh->reply;
 	const char *what = act_name(a->kind);
 	struct act try = *a;
 
-	for (try.y = 0; try.y < 2; try.y++) {
+	for (try.y = 0;; try.y = flags_of(a)) {
 		if (worker_act(&g->w, &try) < 0) {
 			crashed(g, &try, pre);
 			return false;
@@ -29,10 +48,12 @@ static bool roll(struct game *g, const struct act *a, const struct expected *e, 
 			return false;
 		}
 		must_be(g, pre, false, "refused");
-		if (g->failed || !(a->y & 1))
+		if (g->failed || !flags_of(a))
 			return false;
 	}
-	*ret_forced = try.y;
+	*ret_flags = try.y;
+	if (try.y)
+		check_settled(g, e, try.y, pre, what);
 	if (e->may_differ || try.y)
 		return true;
 	if (e->tree)
@@ -48,13 +69,13 @@ void play_undo(struct game *g, const struct act *a)
 	AUTO_FREE char *pre = xstrdup(g->now);
 	struct act undo = *a;
 	struct expected e = {0};
-	bool forced;
+	unsigned flags;
 
 	undo.x = MIN(MAX(a->x, 1), 99);
 	if (g->h.n_kept)
 		expect_undo(&g->h, undo.x, g->now, &e);
-	if (e.n && roll(g, &undo, &e, &forced) && !g->failed) {
-		history_undone(&g->h, e.n, pre, g->now, forced);
+	if (e.n && roll(g, &undo, &e, &flags) && !g->failed) {
+		history_undone(&g->h, e.n, pre, g->now, flags);
 		check_lists(g);
 	}
 	free(e.tree);
@@ -64,13 +85,13 @@ void play_redo(struct game *g, const struct act *a)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);
 	struct expected e = {0};
-	bool forced;
+	unsigned flags;
 
 	if (g->h.n_redo)
 		expect_redo(&g->h, g->now, &e);
-	if (e.n && roll(g, a, &e, &forced) && !g->failed) {
+	if (e.n && roll(g, a, &e, &flags) && !g->failed) {
 		redo_split(&g->h, g->w.sh->reply.kept, g->w.sh->reply.n_kept);
-		history_redone(&g->h, pre, g->now, forced);
+		history_redone(&g->h, pre, g->now, flags);
 		check_lists(g);
 	}
 	free(e.tree);

@@ -105,8 +105,8 @@ static void act_journal(struct inside *in, const struct worker *w, const struct 
 		break;
 	case ACT_UNDO:
 	case ACT_REDO:
-		re->r = journal_undo(in->j, a->kind == ACT_UNDO ? UNDO_BACK : UNDO_REDO, a->x,
-				     a->y & 1, NULL, &err);
+		re->r = journal_undo(in->j, a->kind == ACT_UNDO ? UNDO_BACK : UNDO_REDO, a->x, a->y,
+				     NULL, &err);
 		break;
 	case ACT_RESTORE:
 		re->r = restore(in, a, &err);
