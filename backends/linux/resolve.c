@@ -74,10 +74,8 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 			 struct dir_entry **ret)
 {
 	AUTO_CLOSE int fd = -1;
-	char text[PATH_MAX];
 	struct dir_entry *e;
 	struct stat st;
-	ssize_t n;
 	int got;
 
 	if (dirfd == AT_FDCWD) {
@@ -95,6 +93,9 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 		return -ENOTDIR;
 	e = dir_find(d, st.st_dev, st.st_ino);
 	if (e == NULL) {
+		char text[PATH_MAX]; /* here: it is cleared where it begins */
+		ssize_t n;
+
 		if (fd >= 0)
 			n = fd_text(d, fd, text, sizeof(text));
 		else
@@ -192,7 +193,7 @@ static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry
 static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base, const char *rest,
 			const char *last)
 {
-	char parent[PATH_MAX];
+	char *parent = p->walk[1]; /* not on the stack, where it would be cleared each time */
 	size_t n = (size_t)(last - rest);
 	int fd, got;
 

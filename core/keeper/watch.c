@@ -411,7 +411,7 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	char data[16384] __attribute__((aligned(8)));
+	char data[4096] __attribute__((aligned(8)));
 	int64_t now = wall_ns();
 	ssize_t n;
 

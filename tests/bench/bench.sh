@@ -63,6 +63,7 @@ limits=(--set journal.size=0 --set journal.step-size=0)
 
 # ---- what reads
 row "grep -r" 1.05 : 'grep -r "nobody greps for this" tree || :; grep -r "nobody greps for that" tree || :'
+settled "grep -r, every directory watched" 1.05 'grep -r "nobody greps for this" tree || :; grep -r "nobody greps for that" tree || :'
 row "find -ls" 1.05 : 'find tree -ls; find tree -ls'
 row "git status" 1.05 'git -C tree status' 'for i in 1 2 3 4 5; do git -C tree status --porcelain; done'
 # ---- what writes

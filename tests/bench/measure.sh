@@ -70,3 +70,19 @@ versus() {
 	[ $# -lt 3 ] || c=$(median <"$base/t.$3")
 	print_row "$name" "$a" "$b" "$c" "$(ratio "$b" "$a")" "$limit" "$(verdict "$(ratio "$b" "$a")" "$limit")"
 }
+
+# settled NAME LIMIT COMMAND - native and inside, once the folder has been left alone for a while: the
+# keeper watches every directory by then. The command is timed where it runs.
+settled() {
+	local timed side a b
+	wanted "$1" || return 0
+	timed="t=\$(date +%s%N); { $3; } >/dev/null 2>&1; echo \$(((\$(date +%s%N) - t) / 1000))"
+	for side in native inside; do : >"$base/t.$side"; done
+	for _ in $(seq "$ROUNDS"); do
+		native "$timed" >>"$base/t.native"
+		inside "sleep 2; $timed" >>"$base/t.inside"
+	done
+	a=$(median <"$base/t.native" | awk '{ printf "%.1f", $1 / 1000 }')
+	b=$(median <"$base/t.inside" | awk '{ printf "%.1f", $1 / 1000 }')
+	print_row "$1" "$a" "$b" - "$(ratio "$b" "$a")" "$2" "$(verdict "$(ratio "$b" "$a")" "$2")"
+}
