@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const char special[] = "*?[]\\";
-
 #define LONE_BYTE 0x200000u /* a byte that belongs to no character, above all of Unicode */
 
 /* The character at s and how many bytes it has. */
@@ -117,7 +115,7 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 						   .bad = "'\\' with nothing behind it"};
 		only_stars = false;
 		run = 1;
-		while (p + run < end && !strchr(special, p[run]))
+		while (p + run < end && !glob_is_special(p[run]))
 			run++;
 		buf_add(text, p, run);
 		p += run;
@@ -190,8 +188,10 @@ bool glob_match(const char *pattern, size_t len, const char *name, size_t name_l
 void glob_quote(struct buf *out, const char *name)
 {
 	while (*name) {
-		size_t n = strcspn(name, special);
+		size_t n = 0;
 
+		while (name[n] && !glob_is_special(name[n]))
+			n++;
 		buf_add(out, name, n);
 		name += n;
 		if (!*name)

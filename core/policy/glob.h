@@ -25,6 +25,12 @@ struct glob_shape {
 	size_t suffix_at, suffix_len; /* of `text`: behind the last wildcard */
 };
 
+/* Has this character a meaning of its own? */
+static inline bool glob_is_special(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == ']' || c == '\\';
+}
+
 /* Look at a component; text gets (appended) its literal characters without the `\`. */
 struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text);
 /* pattern must have been found good. Time: pattern x name at worst. */

@@ -1,5 +1,6 @@
 /* grant - what mounts can say of the rules: trees shown as they are, places that are not there. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -45,21 +46,70 @@ static void grant(struct policy *p, const char *path, bool tree)
 
 /* ---- from rules ------------------------------------------------------------------------------ */
 
-/* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
-static void hide_place(struct policy *p, const struct rule *rule, const char *path)
+/* Rules that name one place after the other in one directory. */
+struct series {
+	char *dir;
+	enum rule_kind kind;
+	size_t n;
+};
+
+#define LIST_AFTER 16
+
+static void hide_place(struct policy *p, enum rule_kind kind, const char *path)
 {
-	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
 	const char *reason;
 	struct stat st;
 
-	if (places_hold(&p->gated, path) && !places_hold(&p->folders, path))
+	if (lstat(path, &st) < 0 || policy_check_read(p, kind, path, &reason) == POLICY_ALLOW)
 		return;
-	if (!str_eq(path, "/") && policy_check_read(p, kind, path, &reason) != POLICY_ALLOW &&
-	    lstat(path, &st) == 0)
-		hidden_add(p, xstrdup(path));
+	for (size_t i = p->n_set; i < p->n_hidden; i++)
+		if (str_eq(p->hidden[i], path))
+			return;
+	hidden_add(p, xstrdup(path));
 }
 
-static void take_rule(struct policy *p, struct rules *r, uint32_t number)
+/* Thousands of names, of which few are there: it is quicker to ask about what is there. */
+static bool hide_in(struct policy *p, enum rule_kind kind, const char *dir)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return errno == ENOENT || errno == ENOTDIR;
+	while ((e = readdir(d))) {
+		AUTO_FREE char *path = NULL;
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		path = path_join(dir, e->d_name);
+		hide_place(p, kind, path);
+	}
+	return true;
+}
+
+/* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
+static void hide_rule(struct policy *p, struct series *s, const struct rule *rule, const char *path)
+{
+	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
+	char *dir;
+
+	if (str_eq(path, "/") || (places_hold(&p->gated, path) && !places_hold(&p->folders, path)))
+		return;
+	dir = answer_dir(path);
+	s->n = str_eq(dir, s->dir) && s->kind == kind ? s->n + 1 : 0;
+	s->kind = kind;
+	free(s->dir);
+	s->dir = dir;
+	if (s->n > LIST_AFTER)
+		return;
+	if (s->n == LIST_AFTER && hide_in(p, kind, dir))
+		return;
+	hide_place(p, kind, path);
+	if (s->n == LIST_AFTER) /* it may not be listed: go on one by one */
+		s->n = 0;
+}
+
+static void take_rule(struct policy *p, struct rules *r, uint32_t number, struct series *s)
 {
 	const struct rule *rule = rules_at(r, number);
 	const char *const *patterns;
@@ -77,18 +127,25 @@ static void take_rule(struct policy *p, struct rules *r, uint32_t number)
 		if (!path)
 			continue;
 		if (rule->verdict != RULE_ALLOW)
-			hide_place(p, rule, path);
+			hide_rule(p, s, rule, path);
 		else if (rule->kinds & 1u << RULE_READ && !rule->until)
 			grant(p, path, tree);
 	}
 }
 
+static void take_rules(struct policy *p, struct rules *r)
+{
+	struct series s = {0};
+
+	for (uint32_t i = 0; i < rules_count(r); i++)
+		take_rule(p, r, i, &s);
+	free(s.dir);
+}
+
 void grant_collect(struct policy *p)
 {
-	for (uint32_t i = 0; i < rules_count(p->rules); i++)
-		take_rule(p, p->rules, i);
-	for (uint32_t i = 0; i < rules_count(p->untrusted); i++)
-		take_rule(p, p->untrusted, i);
+	take_rules(p, p->rules);
+	take_rules(p, p->untrusted);
 	for (size_t i = 0; i < p->usual.n; i++)
 		grant(p, p->usual.list[i], true);
 }

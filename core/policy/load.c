@@ -255,9 +255,11 @@ static size_t base_length(const char *pattern)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; pattern[i] && !strchr("*?[", pattern[i]); i++) {
+	for (size_t i = 0; pattern[i]; i++) {
 		if (pattern[i] == '\\' && pattern[i + 1])
 			i++;
+		else if (pattern[i] != ']' && glob_is_special(pattern[i]))
+			break;
 		if (pattern[i + 1] == '/' || !pattern[i + 1])
 			n = i + 1;
 	}

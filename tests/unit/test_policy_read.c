@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/base/buf.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
@@ -241,6 +242,30 @@ static void hides(void **state)
 	assert_int_equal(read_of(h, "notes/a"), POLICY_DENY);
 }
 
+/* Many rules about one directory: what is there is looked at, not each that might be. */
+static void hides_many(void **state)
+{
+	struct home *h = *state;
+	AUTO_BUF struct buf rules = BUF_INIT;
+
+	NEEDS_HOME(h);
+	make(h, "many/f7", "");
+	make(h, "many/f77", "");
+	make(h, "many/g", "");
+	make(h, "many/x30", "");
+	buf_str(&rules, "[rule \"a\"]\n");
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tdeny = read ~/many/f%d\n", i);
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tdeny = exec ~/many/x%d\n", i);
+	load(h, rules.data, false);
+	assert_true(listed(h, policy_hidden, "many/f7"));
+	assert_true(listed(h, policy_hidden, "many/f77"));
+	assert_true(listed(h, policy_hidden, "many/x30"));
+	assert_false(listed(h, policy_hidden, "many/g"));
+	assert_false(listed(h, policy_hidden, "many/f8"));
+}
+
 static uint64_t answer(struct home *h, enum rule_kind kind, const char *name,
 		       enum answer_extent extent, bool allow, int64_t until)
 {
@@ -302,7 +327,8 @@ static void answers(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {T(gates), T(grants), T(hides), T(answers)};
+	const struct CMUnitTest tests[] = {T(gates), T(grants), T(hides), T(hides_many),
+					   T(answers)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,7 +311,7 @@ static int run(struct here *at, const struct strings *w, bool json, struct err *
 
 	if (str_eq(verb, "list"))
 		return list_rules(at, json, err);
-	if (str_eq(verb, "check"))
+	if (str_eq(verb, "check") && what)
 		return check(at, what, err);
 	r = take_folder(at, what, err);
 	if (r < 0)

@@ -1,5 +1,6 @@
 /* why - `cordon why`: what would happen to a path, and which rule says so. */
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -179,6 +180,7 @@ static int why(const struct here *at, const struct strings *args, bool json, str
 	path = str_eq(kind, "connect") ? xstrdup(args->list[1]) : resolve(args->list[1], at->home);
 	if (!special(s.config, kind, path, at->folder, &one))
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
+	assert(list || n == 1);
 	(json ? print_json : print_plain)(kind, path, list ? list : &one, n);
 	return 0;
 }
