@@ -39,6 +39,15 @@ static void grant(struct plan *p, const char *const *list)
 	}
 }
 
+/* `cordon step` runs inside. */
+static void grant_self(struct plan *p)
+{
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	const char *const list[] = {self, NULL};
+
+	grant(p, list);
+}
+
 static void sort_grants(struct plan *p)
 {
 	size_t kept = 0;
@@ -75,6 +84,7 @@ int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *e
 	grant(p, spec->folders);
 	grant(p, spec->read_only);
 	grant(p, spec->overlays);
+	grant_self(p);
 	sort_grants(p);
 	return 0;
 }
