@@ -21,9 +21,10 @@ struct gate {
 	int requests; /* of the server, until the door has it; -1 */
 };
 
-/* The lowest first: they are in no order. */
+/* The lowest first: they are in no order. -1 is none. */
 void gate_keep_only(const int *fds, size_t n)
 {
+	bool logs = false;
 	int from = 0;
 
 	for (;;) {
@@ -40,7 +41,10 @@ void gate_keep_only(const int *fds, size_t n)
 		from = next + 1;
 	}
 	close_range((unsigned)from, ~0u, 0);
-	log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
+	for (size_t i = 0; i < n; i++)
+		logs = logs || fds[i] == log_descriptor();
+	if (!logs)
+		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
 	while ((from = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && from <= STDERR_FILENO)
 		continue;
 	util_close_fd(&from);

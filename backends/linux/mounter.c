@@ -244,7 +244,11 @@ static void unbind_one(const struct places *at, struct bound **list, const char 
 	while (*p) {
 		struct bound *b = *p;
 
-		if (!b->off || unbind_tree(at, b->path) < 0) {
+		int r = b->off ? unbind_tree(at, b->path) : 0;
+
+		if (r < 0)
+			log_warn("mounter", "%s: stays native: %s", b->path, strerror(-r));
+		if (!b->off || r < 0) {
 			p = &b->next;
 			continue;
 		}
@@ -281,7 +285,7 @@ NORETURN void mounter_run(const struct mounter *m)
 
 	prctl(PR_SET_NAME, "cordon-mounter");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	gate_keep_only((const int[]){m->sock, m->user_ns}, 2);
+	gate_keep_only((const int[]){m->sock, m->user_ns, log_descriptor()}, 3);
 	send_gates(m);
 	prctl(PR_SET_DUMPABLE, 0);
 	at.own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);

@@ -11,8 +11,8 @@ kinds=trap
 
 # ---- a home to be asked about ----------------------------------------------------------------------
 
-mkdir -p "$HOME/work" "$HOME/tree/sub/deep" "$HOME/dir" "$HOME/.ssh" "$HOME/bin2" "$HOME/other"
-for f in tree/a tree/sub/b tree/sub/deep/c dir/d other/o secret .ssh/key; do
+mkdir -p "$HOME/work" "$HOME/mixed/shown" "$HOME/hides" "$HOME/tree/sub/deep" "$HOME/dir" "$HOME/.ssh" "$HOME/bin2" "$HOME/other"
+for f in mixed/a mixed/shown/f hides/a hides/gone tree/a tree/sub/b tree/sub/deep/c dir/d other/o secret .ssh/key; do
 	echo "content of $f" >"$HOME/$f"
 done
 head -c 3000000 /dev/urandom >"$HOME/large"
@@ -171,6 +171,45 @@ bound_live() {
 	said $'content of tree/sub/b\na\nsub' "$gate: and what it was"
 }
 
+# What is mounted in a tree would be covered by it.
+kept_behind_the_gate() {
+	in_session "cat ~/mixed/a"
+	answer approve /mixed/a --scope session --extent tree
+	said "content of mixed/a" "$gate: a tree with a mount in it is allowed"
+	in_session "cat ~/mixed/a; cat ~/mixed/shown/f; ls ~/mixed; grep -c ' $HOME/mixed ' /proc/mounts"
+	said $'content of mixed/a\ncontent of mixed/shown/f\na\nshown\n0' \
+		"$gate: it is readable, and stays behind the gate"
+	in_session "cat ~/hides/a"
+	wait_for 15 waits /hides/a
+	ok "$gate: a tree with something hidden in it cannot be allowed" \
+		refused "$(id_of /hides/a)" --scope session --extent tree
+	answer approve /hides/a
+	said "content of hides/a" "$gate: what lies beside it can"
+}
+refused() { ! "$CORDON" approve "$@"; }
+
+# taken_back - as the console's view of answers does it, through the session's socket.
+taken_back() {
+	local sock=$HOME/.local/state/cordon/run
+	[ -z "${XDG_RUNTIME_DIR:-}" ] || sock=$XDG_RUNTIME_DIR/cordon
+	cat >"$TEST_TMP/revoke.py" <<'P'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)
+f = s.makefile("rwb")
+for line in f:
+    m = json.loads(line)
+    if m["type"] == "event.rule" and m["path"].startswith(sys.argv[2] + "/") and not m["over"]:
+        f.write(json.dumps({"type": "cmd.revoke", "rule": m["rule"]}).encode() + b"\n"); f.flush()
+    if m["type"] == "reply": sys.exit(not m["ok"])
+P
+	ok "$gate: the answer is taken back" python3 "$TEST_TMP/revoke.py" "$sock"/*.sock "$HOME/tree"
+	behind() { ! mounted_as "$HOME/tree"; }
+	ok "$gate: the gate stands there again" wait_for 15 behind
+	in_session "cat ~/tree/sub/b"
+	answer deny /tree/sub/b
+	said "cat: $HOME/tree/sub/b: Permission denied" "$gate: and asks"
+}
+
 programs_run() {
 	in_session "exec ~/bin2/say it runs"
 	answer approve /bin2/say --scope session
@@ -179,12 +218,15 @@ programs_run() {
 
 with_a_human() {
 	start 120 30 "$HOME/work" \
-		"$CORDON run --mode dynamic --set sandbox.read-gate=$gate -- bash --noprofile --rcfile rc -i"
+		"$CORDON run --mode dynamic --set sandbox.read-gate=$gate --hide $HOME/hides/gone --ro $HOME/mixed/shown \
+-- bash --noprofile --rcfile rc -i"
 	sees 'ready>' "$gate: a session runs"
 	asked_and_answered
 	end_of_a_question
 	tree_granted
 	[ "$gate" != fuse ] || bound_live
+	[ "$gate" != fuse ] || kept_behind_the_gate
+	[ "$gate" != fuse ] || taken_back
 	[ "$gate" != fuse ] || programs_run
 	type_text exit && keys Enter
 	sees 'ended|exit' "$gate: it ends"
