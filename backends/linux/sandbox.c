@@ -31,6 +31,7 @@ struct sandbox {
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
 	struct gate *gate;
+	bool no_fuse; /* the device opens, but mounting failed */
 	struct spawn_limits limits;
 	char **env;		 /* the agent's, where it is not as given */
 	const char *private[5];	 /* for keeper_set_private() */
@@ -399,7 +400,7 @@ static int choose_read_door(struct sandbox *sb, const struct builder *builder,
 
 	if (!spec->dynamic)
 		return 0;
-	if (builder->gates && spec->read_gate != READ_GATE_TRAP)
+	if (builder->gates && spec->read_gate != READ_GATE_TRAP && !sb->no_fuse)
 		r = gate_probe();
 	sb->plan.read = r == 0 ? READ_FUSE : READ_TRAP;
 	if (r < 0 && spec->read_gate == READ_GATE_FUSE)
@@ -467,8 +468,10 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = filter_prepare(&filter, err);
 	if (r == 0)
 		r = place_limits(sb, spec, err);
-	if (r == 0 && sb->gate)
+	if (r == 0 && sb->gate) {
 		r = gate_serve(sb->gate, sb->cell.sock, err);
+		sb->no_fuse = r < 0;
+	}
 	if (r == 0)
 		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
 	if (r == 0)
@@ -510,6 +513,14 @@ int sandbox_launch(const struct builder *builder, struct sandbox **ret, struct d
 
 	*ret_status = 125;
 	r = start(sb, builder, &door, spec, ret_status, err);
+	if (r < 0 && sb->no_fuse && spec->read_gate == READ_GATE_AUTO) {
+		log_warn("sandbox", "%s: every open is trapped instead", err->text);
+		sandbox_stop(sb);
+		sb = sandbox_new(k);
+		sb->no_fuse = true;
+		*err = (struct err){0};
+		r = start(sb, builder, &door, spec, ret_status, err);
+	}
 	if (r < 0) {
 		if (door)
 			door->ops->close(door);

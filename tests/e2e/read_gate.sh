@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
 need_sandbox
-kinds=trap
+kinds="trap"
 [ ! -w /dev/fuse ] || kinds="fuse trap"
 
 # ---- a home to be asked about ----------------------------------------------------------------------
@@ -233,6 +233,19 @@ with_a_human() {
 	keys C-] && keys q
 	wait_for 15 test -s "$TEST_TMP/status" || tmux_ kill-server
 }
+
+# The device is there, and the kernel mounts nothing for it.
+no_fuse() {
+	unshare -m sh -c 'mount --bind /dev/null /dev/fuse && cd "$HOME/work" && exec "$@"' sh \
+		"$CORDON" run --headless --mode dynamic "$@" -- sh -c 'cat ~/secret; echo ran' 2>&1 </dev/null
+}
+if [ "$(id -u)" = 0 ]; then
+	out=$(no_fuse --set sandbox.read-gate=auto)
+	like "$out" "Permission denied.*ran" "where FUSE cannot be mounted every open is trapped"
+	out=$(no_fuse --set sandbox.read-gate=fuse)
+	like "$out" "mount the read gate" "where it was asked for by name, nothing runs"
+	unlike "$out" "ran" "and nothing did"
+fi
 
 for gate in $kinds; do
 	names_show
