@@ -226,6 +226,14 @@ SANITIZED = $(if $(filter release-*,$(B)-$(T)),$(if $(CAN_SANITIZE),$(UNIT:$(O)/
 unit: $(UNIT) ## build and run the unit and screen tests only
 	CMOCKA_MESSAGE_OUTPUT=TAP prove -e '' $(UNIT)
 
+.PHONY: attacks
+attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table of what they said
+	$(Q)$(MAKE) --no-print-directory DEPS=no tests
+	$(Q)rm -rf build/tap && mkdir -p build/tap
+	$(Q)TEST_TAP=$(CURDIR)/build/tap B=$(B) JOBS=$(JOBS) tests/support/test.sh 'tests/escape/*' $(SCRIPTS) || \
+		{ tests/support/attacks.sh build/tap && exit 1; }
+	$(Q)tests/support/attacks.sh build/tap SECURITY.md
+
 .PHONY: soak
 soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills and 200 sessions
 	$(Q)$(MAKE) --no-print-directory DEPS=no tests $(MODEL)

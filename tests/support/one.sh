@@ -69,6 +69,7 @@ if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said i
 	end_strays
 	wait $!
 	cat "$tmp.log"
+	[ -z "${TEST_TAP:-}" ] || cp "$tmp.log" "$TEST_TAP/${1//\//_}" # make attacks
 	if [ $r = 0 ]; then rm "$tmp.log"; else mv "$tmp.log" "$TEST_FAILED/${1//\//_}"; fi
 else
 	run
