@@ -1,0 +1,54 @@
+#!/bin/bash
+# degraded - hosts that lack something: every backend says what, and nothing weaker is started.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need python3
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+
+# refused REGEX NAME HOST... - on that host the start is refused in one line, and nothing ran
+refused() {
+	local regex=$1 name=$2 out
+	shift 2
+	out=$("$@" "$CORDON" run --headless --backend "$backend" -- touch ran 2>&1)
+	is "$?" 125 "$backend, $name: refused"
+	like "$out" "$regex" "$backend, $name: in words"
+	is "$(printf '%s\n' "$out" | grep -c '^cordon: ')$(printf '%s\n' "$out" | wc -l)" 11 "$backend, $name: in one line"
+	ok "$backend, $name: nothing ran" test ! -e ran
+	unlike "$("$@" "$CORDON" doctor --json | grep "^{\"backend\":\"$backend\",\"whole\"")" '"whole":true' "$backend, $name: doctor agrees"
+}
+
+no_namespaces() { # a user namespace whose owner may make no more of them
+	unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$@"
+}
+# without NUMBER... -- COMMAND... - these system calls are unknown to the kernel
+cat >"$TEST_TMP/without.py" <<'E2'
+import ctypes, os, struct, sys
+at = sys.argv.index("--")
+calls = [int(n) for n in sys.argv[1:at]]
+code = struct.pack("HBBI", 0x20, 0, 0, 0)  # the number
+for i, nr in enumerate(calls):
+    code += struct.pack("HBBI", 0x15, len(calls) - i, 0, nr)
+code += struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000) + struct.pack("HBBI", 0x06, 0, 0, 0x00050000 | 38)
+buf = ctypes.create_string_buffer(code)
+prog = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buf)))
+c = ctypes.CDLL(None)
+if c.prctl(38, 1, 0, 0, 0) or c.prctl(22, 2, prog, 0, 0): sys.exit("no filter")
+os.execvp(sys.argv[at + 1], sys.argv[at + 1:])
+E2
+without() { python3 "$TEST_TMP/without.py" "$@"; }
+no_landlock() { without 444 445 446 -- "$@"; }
+no_seals() { without 442 -- "$@"; } # mount_setattr
+
+for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)","whole":true.*/\1/p'); do
+	is "$("$CORDON" run --headless --backend "$backend" -- echo up)" up "$backend: starts where all is there"
+	if [ "$backend" = native ] || [ "$backend" = bwrap ]; then
+		refused 'namespace' "no user namespaces" no_namespaces
+		refused 'Landlock.*sandbox.landlock=off' "no Landlock" no_landlock
+		refused 'read-only' "no recursive seal" no_seals
+		is "$(no_landlock "$CORDON" run --headless --backend "$backend" --set sandbox.landlock=off -- echo up 2>/dev/null)" up \
+			"$backend: the mounts alone, when that is asked for"
+	fi
+done
+done_testing
