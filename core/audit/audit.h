@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <inttypes.h>
+
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
@@ -31,6 +33,11 @@ enum audit_event {
 	AUDIT_EXTERNAL,	 /* a path was edited from outside */
 	AUDIT_SAFEGUARD, /* a step reached a limit and is held; or was stopped at it */
 };
+
+/* The detail of AUDIT_SESSION_END: reads of gated places; for printf and scanf. */
+#define AUDIT_READS                                                                                \
+	"reads %" PRIu64 ", by rule %" PRIu64 ", by answer %" PRIu64 ", asked %" PRIu64            \
+	", crowded %" PRIu64
 
 struct audit_entry {
 	enum audit_event event;

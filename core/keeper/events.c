@@ -4,7 +4,8 @@
 
 #include "core/keeper/keeper_priv.h"
 
-#define SEEN_MAX 8192 /* refusals remembered; then all are forgotten and may be told again */
+#define TALLIES_US 1000000
+#define SEEN_MAX   8192 /* refusals remembered; then all are forgotten and may be told again */
 
 /* A program that retries a refused call all day is told once per command. */
 struct seen {
@@ -76,6 +77,24 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 	wire_cstr(&k->out, path);
 	wire_cstr(&k->out, NULL);
 	wire_cstr(&k->out, reason);
+	wire_end(&k->out, mark);
+}
+
+void events_tallies(struct keeper *k, bool now)
+{
+	struct tallies *t = &k->tallies;
+	size_t mark;
+
+	if (t->told == t->checks + t->crowded || (!now && k->now - t->told_at < TALLIES_US))
+		return;
+	t->told = t->checks + t->crowded;
+	t->told_at = k->now;
+	mark = wire_begin(&k->out, WIRE_TALLIES);
+	wire_u64(&k->out, t->checks);
+	wire_u64(&k->out, t->by_rule);
+	wire_u64(&k->out, t->by_answer);
+	wire_u64(&k->out, t->asked);
+	wire_u64(&k->out, t->crowded);
 	wire_end(&k->out, mark);
 }
 

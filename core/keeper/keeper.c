@@ -344,6 +344,7 @@ void keeper_end_sandbox(struct keeper *k)
 	watch_settle(k);
 	if (!k->exited || k->failed)
 		return;
+	events_tallies(k, true);
 	mark = wire_begin(&k->out, WIRE_EXIT);
 	wire_u32(&k->out, (uint32_t)k->wait_status);
 	wire_end(&k->out, mark);

@@ -183,6 +183,8 @@ struct recent {
 /* How reads were decided, for metrics. */
 struct tallies {
 	uint64_t checks, by_rule, by_answer, asked, crowded;
+	uint64_t told; /* checks and crowded together, when cordon heard of them last */
+	int64_t told_at;
 };
 
 /* ---- folders --------------------------------------------------------------------------------- */
@@ -353,6 +355,7 @@ void group_mark(struct keeper *k, struct proc *p);
 void group_leave(struct keeper *k, const struct proc *p);
 
 /* events.c */
+void events_tallies(struct keeper *k, bool now); /* tell cordon, once a second or now */
 void event_touch(struct keeper *k, const struct caller *c, const char *path, const char *path2);
 void events_done(struct keeper *k);
 

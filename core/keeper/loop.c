@@ -292,6 +292,7 @@ static void run_timers(struct keeper *k)
 		for (size_t i = 0; i < k->n_doors; i++)
 			k->doors[i]->ops->tick(k->doors[i]);
 	}
+	events_tallies(k, false);
 	if (k->out.len == k->out_sent)
 		return;
 	if (!k->flush_at)

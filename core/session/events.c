@@ -197,6 +197,9 @@ static int wait_status_code(int status)
 
 static void on_exit_status(struct session *s, const struct client_event *ev)
 {
+	const uint64_t *n = s->model.decisions.reads;
+	AUTO_FREE char *reads = n[0] ? xasprintf(AUDIT_READS, n[0], n[1], n[2], n[3], n[4]) : NULL;
+
 	s->model.exited = true;
 	s->model.wait_status = (int)ev->status;
 	s->model.version++;
@@ -204,6 +207,7 @@ static void on_exit_status(struct session *s, const struct client_event *ev)
 				 .event = AUDIT_SESSION_END,
 				 .latency_us = -1,
 				 .result = wait_status_code((int)ev->status),
+				 .detail = reads,
 			 });
 	if (s->on->exited)
 		s->on->exited(s->data, (int)ev->status);

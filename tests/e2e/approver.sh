@@ -71,6 +71,21 @@ ok "what it started is gone" wait_for 10 gone
 out=$(attempt 'cat >/dev/null; test "$CORDON" != 1' 'echo x >.git/hooks/e && echo made')
 is "$out" made "it runs outside the sandbox"
 like "$(cd "$dir" && "$CORDON" audit --json)" '"event":"decision"' "the audit log has the decisions"
+# The metrics against a count of the log's own lines.
+(cd "$dir" && "$CORDON" audit --metrics --json >"$TEST_TMP/metrics" && "$CORDON" audit --json >"$TEST_TMP/log")
+python3 - "$TEST_TMP/metrics" "$TEST_TMP/log" <<'P' && pass "metrics are what the log says" || fail "metrics" "$(cat "$TEST_TMP/metrics")"
+import json, sys
+m = json.load(open(sys.argv[1]))
+log = [json.loads(l) for l in open(sys.argv[2], encoding="utf-8", errors="surrogateescape")]
+decisions = [l for l in log if l["event"] == "decision"]
+waits = sorted(l["latency_us"] for l in decisions if "latency_us" in l)
+assert m["sessions"] == sum(l["event"] == "session-start" for l in log) > 10
+assert m["asked"] == sum(l["event"] == "ask" for l in log) == len(decisions)
+assert m["allowed"] == sum("errno" not in l for l in decisions) > 5
+assert m["denied"] == sum("errno" in l for l in decisions) > 5
+assert abs(m["wait_median_s"] - waits[(len(waits) * 50 + 99) // 100 - 1] / 1e6) < 1e-6
+assert abs(m["wait_p99_s"] - waits[(len(waits) * 99 + 99) // 100 - 1] / 1e6) < 1e-6
+P
 
 tool told <<E2
 #!/bin/sh

@@ -11,22 +11,25 @@
 #include "core/audit/reader.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/metrics.h"
 #include "tui/commands/reading.h"
 
 struct audit_options {
-	bool json, follow;
+	bool json, follow, metrics;
 };
 
 static const struct flag flags[] = {
 	{"--follow", NULL, offsetof(struct audit_options, follow),
 	 "go on as new lines are written"},
+	{"--metrics", NULL, offsetof(struct audit_options, metrics),
+	 "how often it was asked, what was answered, and how long that took"},
 	{"--json", NULL, offsetof(struct audit_options, json),
 	 "the lines as they are in the log: seq, time, session, event, step, pid, op, path, path2, "
 	 "errno, status, latency_us, program, command, detail, prev, hash"},
 };
 
 static const struct usage usage = {
-	"audit [verify | --follow | --json]",
+	"audit [verify | --follow | --metrics] [--json]",
 	"Print the audit log of this folder. `verify` checks that no line was changed, moved or "
 	"taken\n"
 	"away since it was written.",
@@ -203,7 +206,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	int r = reading_parse(&usage, argc, argv, &o, &args, err);
 
 	check = args.n == 1 && str_eq(args.list[0], "verify");
-	if (r == 0 && args.n && (!check || o.follow))
+	if (r == 0 && args.n && (!check || o.follow || o.metrics))
 		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
 			    args.list[0], usage.synopsis);
 	strings_done(&args);
@@ -212,6 +215,8 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
 	path = folders_audit_path(p.state_dir, p.folder);
-	r = check ? verify(path, o.json, err) : print_log(path, &o, err);
+	r = check	? verify(path, o.json, err)
+	    : o.metrics ? metrics_print(path, o.json, err)
+			: print_log(path, &o, err);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

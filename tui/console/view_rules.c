@@ -73,15 +73,32 @@ static struct rect size(struct view *v, struct rect body)
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }
 
+static void draw_numbers(const struct model *m, struct surface *s, int x, int y, int w)
+{
+	const struct decisions *d = &m->decisions;
+	uint64_t answered = d->allowed + d->denied;
+
+	x += surface_fmt(s, x, y, w, ROLE_MODAL_LABEL,
+			 "asked %llu: allowed %llu, denied %llu, unanswered %llu; %.1f s each. ",
+			 (unsigned long long)d->asked, (unsigned long long)d->allowed,
+			 (unsigned long long)d->denied, (unsigned long long)d->by_nobody,
+			 answered ? (double)d->waited_us / (double)answered / 1e6 : 0.0);
+	if (d->reads[0])
+		surface_fmt(s, x, y, w, ROLE_MODAL_LABEL, "reads %llu, %llu by rule, %llu kept",
+			    (unsigned long long)d->reads[0], (unsigned long long)d->reads[1],
+			    (unsigned long long)d->reads[2]);
+}
+
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_rules *p = (struct view_rules *)v;
 	struct rect in = ui_modal(s, r, "your answers", false), list = in;
 	size_t n = v->ui->spec.model->n_given;
 
-	list.h = MAX(in.h - 3, 1);
+	list.h = MAX(in.h - 4, 1);
 	list_draw(&p->list, s, list, focused, n, "No answer counts for longer than its own call.",
 		  draw_row, p);
+	draw_numbers(v->ui->spec.model, s, in.x, in.y + in.h - 3, in.w);
 	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
 		     "Taken back, it is asked again. A file that is open stays open.");
 	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
