@@ -14,6 +14,14 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 
+/* A step as a peer knows it. */
+struct told_step {
+	int64_t id;
+	size_t paths;
+	unsigned state; /* running, undone, incomplete: a bit each */
+	bool seen;
+};
+
 struct peer {
 	uv_pipe_t pipe; /* data is the peer */
 	struct api *api;
@@ -23,6 +31,9 @@ struct peer {
 	uint64_t row;	 /* the newest row that it was told of */
 	uint64_t *known; /* requests that it was told of */
 	size_t n_known;
+	bool behind; /* there is more to tell when it has read */
+	struct told_step *steps;
+	size_t n_steps;
 	uint64_t given_version; /* of the model's, that it was told of */
 };
 
@@ -57,6 +68,7 @@ static void on_peer_closed(uv_handle_t *handle)
 
 	buf_done(&p->in);
 	free(p->known);
+	free(p->steps);
 	free(p);
 }
 
@@ -74,6 +86,8 @@ static void drop(struct peer *p)
 	uv_close((uv_handle_t *)&p->pipe, on_peer_closed);
 }
 
+static void tell(struct peer *p);
+
 static void on_sent(uv_write_t *req, int status)
 {
 	struct sending *out = req->data;
@@ -83,6 +97,8 @@ static void on_sent(uv_write_t *req, int status)
 	free(out);
 	if (status < 0)
 		drop(p);
+	else if (p->behind && !p->backlog)
+		tell(p);
 }
 
 static void send_text(struct peer *p, const struct buf *text)
@@ -118,6 +134,9 @@ static void tell_requests(struct peer *p, const struct model *m, struct buf *out
 
 	/* Both lists grow at their end and their ids with them. */
 	while (known < p->n_known || i < m->n_asks) {
+		p->behind = p->backlog + out->len > API_BACKLOG / 2;
+		if (p->behind && known == p->n_known)
+			break;
 		if (i == m->n_asks || (known < p->n_known && p->known[known] < m->asks[i].id))
 			message_gone(out, p->known[known++]);
 		else if (known == p->n_known || m->asks[i].id < p->known[known])
@@ -125,9 +144,9 @@ static void tell_requests(struct peer *p, const struct model *m, struct buf *out
 		else
 			known++, i++;
 	}
-	p->known = xrealloc(p->known, MAX(m->n_asks, (size_t)1) * sizeof(*p->known));
-	p->n_known = m->n_asks;
-	for (i = 0; i < m->n_asks; i++)
+	p->known = xrealloc(p->known, MAX(i, (size_t)1) * sizeof(*p->known));
+	p->n_known = i;
+	while (i-- > 0)
 		p->known[i] = m->asks[i].id;
 }
 
@@ -140,6 +159,49 @@ static void tell_rules(struct peer *p, const struct model *m, struct buf *out)
 	for (size_t i = 0; i < m->n_given; i++)
 		if (m->given[i].rule)
 			message_rule(out, &m->given[i]);
+}
+
+static struct told_step *told_step(struct peer *p, int64_t id)
+{
+	for (size_t i = p->n_steps; i-- > 0;)
+		if (p->steps[i].id == id)
+			return &p->steps[i];
+	p->steps = xrealloc(p->steps, (p->n_steps + 1) * sizeof(*p->steps));
+	p->steps[p->n_steps] = (struct told_step){.id = id, .state = ~0u};
+	return &p->steps[p->n_steps++];
+}
+
+static void tell_step(struct peer *p, const struct step_row *s, struct buf *out)
+{
+	unsigned state = s->running | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0);
+	struct told_step *t = told_step(p, s->id);
+
+	t->seen = true;
+	/* How many files a running step has touched is no news; what it ends with is. */
+	if (t->state == state && (s->running || t->paths == s->paths))
+		return;
+	t->state = state;
+	t->paths = s->paths;
+	message_step(out, s);
+}
+
+static void tell_steps(struct peer *p, const struct model *m, struct buf *out)
+{
+	for (size_t i = 0; i < p->n_steps; i++)
+		p->steps[i].seen = false;
+	for (size_t i = 0; i < m->n_steps; i++) {
+		if (p->backlog + out->len > API_BACKLOG / 2) {
+			p->behind = true;
+			return;
+		}
+		tell_step(p, &m->steps[i], out);
+	}
+	for (size_t i = p->n_steps; i-- > 0;) {
+		if (p->steps[i].seen)
+			continue;
+		message_step_gone(out, p->steps[i].id);
+		p->steps[i] = p->steps[--p->n_steps];
+	}
 }
 
 /* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
@@ -162,6 +224,7 @@ static void tell(struct peer *p)
 
 	tell_requests(p, m, &out);
 	tell_rules(p, m, &out);
+	tell_steps(p, m, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/api/api_priv.h"
+#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/session/answers.h"
 
@@ -26,22 +27,24 @@ static void end(struct buf *out)
 	buf_str(out, "}\n");
 }
 
-void message_hello(struct buf *out, const struct model *m)
-{
-	buf_fmt(out, "{\"type\":\"hello\",\"version\":%d,\"pid\":%d", API_VERSION, (int)getpid());
-	member(out, "session", m->session);
-	member(out, "folder", m->folder);
-	member(out, "command", m->command);
-	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
-	end(out);
-}
-
 static const char *const kinds[RULE_KINDS] = {
 	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix"};
 
 static const char *truth(bool b)
 {
 	return b ? "true" : "false";
+}
+
+void message_hello(struct buf *out, const struct model *m)
+{
+	buf_fmt(out, "{\"type\":\"hello\",\"version\":%d,\"pid\":%d", API_VERSION, (int)getpid());
+	member(out, "session", m->session);
+	member(out, "folder", m->folder);
+	member(out, "command", m->command);
+	member(out, "backend", m->backend);
+	buf_fmt(out, ",\"network\":%s", truth(m->network));
+	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
+	end(out);
 }
 
 void message_request(struct buf *out, const struct ask *a)
@@ -55,6 +58,14 @@ void message_request(struct buf *out, const struct ask *a)
 	member(out, "via", a->via && *a->via ? a->via : NULL);
 	buf_fmt(out, ",\"directory\":%s,\"has_step\":%s,\"secret\":%s", truth(a->is_dir),
 		truth(a->has_step), truth(a->secret));
+	buf_fmt(out, ",\"no_dir\":%s,\"no_tree\":%s", truth(a->no_dir), truth(a->no_tree));
+	if (a->held)
+		buf_fmt(out,
+			",\"held\":%d,\"held_count\":%" PRIu64 ",\"held_calls\":%" PRIu64
+			",\"held_by_line\":%s",
+			(int)a->held->what, a->held->count, a->held->held, truth(a->held->by_line));
+	buf_fmt(out, ",\"waited_us\":%" PRId64 ",\"timeout_s\":%u", clock_mono_us() - a->since_us,
+		a->timeout_s);
 	member(out, "step_command", a->label && *a->label ? a->label : NULL);
 	member(out, "program", a->program);
 	member(out, "command", a->command);
@@ -68,11 +79,31 @@ void message_gone(struct buf *out, uint64_t id)
 	end(out);
 }
 
+void message_step(struct buf *out, const struct step_row *s)
+{
+	buf_fmt(out,
+		"{\"type\":\"event.step\",\"step\":%" PRId64
+		",\"kind\":%d,\"running\":%s,\"undone\":%s,\"incomplete\":%s",
+		s->id, (int)s->kind, truth(s->running), truth(s->undone), truth(s->incomplete));
+	buf_fmt(out,
+		",\"began_us\":%" PRId64 ",\"ended_us\":%" PRId64 ",\"status\":%d,\"paths\":%zu",
+		s->began_us, s->ended_us, s->exit_status, s->paths);
+	member(out, "command", s->command);
+	end(out);
+}
+
+void message_step_gone(struct buf *out, int64_t step)
+{
+	buf_fmt(out, "{\"type\":\"event.step_gone\",\"step\":%" PRId64, step);
+	end(out);
+}
+
 void message_rule(struct buf *out, const struct given *g)
 {
 	buf_fmt(out, "{\"type\":\"event.rule\",\"rule\":\"%" PRIu64 "\",\"over\":%s", g->rule,
 		truth(g->over));
-	buf_fmt(out, ",\"allow\":%s,\"until\":%" PRId64, truth(g->answer.allow), g->answer.until);
+	buf_fmt(out, ",\"allow\":%s,\"until\":%" PRId64 ",\"time_us\":%" PRId64,
+		truth(g->answer.allow), g->answer.until, g->wall_us);
 	member(out, "kind", kinds[g->kind]);
 	member(out, "scope", answers_scope_name(g->answer.scope));
 	member(out, "extent", answers_extent_name(g->answer.extent));

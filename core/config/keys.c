@@ -78,7 +78,7 @@ static const struct config_key keys[] = {
 	 "seconds that approval.command may take; then the request is denied"},
 	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that is run when something waits: the same JSON on its input"},
-	{"approval.remember", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,
+	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
 	 "seconds that an answer given once is good for, when the same process asks the same "
 	 "again"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,

@@ -1,25 +1,15 @@
 /* pending - `cordon pending`, `approve`, `deny`: answer for a session from another terminal. */
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "core/api/api.h"
-#include "core/audit/reader.h"
+#include "core/api/link.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
-#include "core/base/path.h"
-#include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
-
-#define WAIT_S 5 /* a session that does not answer for this long is stopped or stuck */
 
 struct options {
 	bool json, tree;
@@ -64,123 +54,6 @@ static const struct usage deny_usage = {
 	ARRAY_LEN(approve_flags),
 };
 
-/* ---- one session ----------------------------------------------------------------------------- */
-
-struct link {
-	int fd;
-	struct buf in;
-	size_t used; /* of in: the last line that was given out */
-	struct audit_record record;
-	char *session;
-	const char *tag; /* the end of the session's name: the first part of an ID */
-	uint64_t pending;
-};
-
-static void link_done(struct link *l)
-{
-	util_close_fd(&l->fd);
-	buf_done(&l->in);
-	audit_record_done(&l->record);
-	free(l->session);
-}
-
-static const char *field(const struct link *l, const char *name)
-{
-	const char *s = audit_record_get(&l->record, name, NULL);
-
-	return s ? s : "";
-}
-
-/* The next line, parsed into l->record; its text is *ret until the next call. */
-static int link_next(struct link *l, struct span *ret, struct err *err)
-{
-	char *newline;
-
-	buf_drop_front(&l->in, l->used);
-	l->used = 0;
-	while (!(newline = memchr(l->in.data, '\n', l->in.len))) {
-		ssize_t n;
-
-		buf_reserve(&l->in, 4096);
-		n = recv(l->fd, l->in.data + l->in.len, 4096, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return err_say(err, n == 0 ? -EPIPE : -errno,
-				       "session %s: it does not answer: %s", l->session,
-				       n == 0 ? "it has just ended" : strerror(errno));
-		l->in.len += (size_t)n;
-	}
-	*ret = (struct span){l->in.data, (size_t)(newline - l->in.data)};
-	l->used = ret->len + 1;
-	if (audit_record_parse(&l->record, ret->data, ret->len) < 0)
-		return err_say(err, -EPROTO, "session %s: it speaks another protocol", l->session);
-	return 0;
-}
-
-static int link_open(struct link *l, const char *dir, const char *name, struct err *err)
-{
-	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	const struct timeval wait = {.tv_sec = WAIT_S};
-	AUTO_FREE char *path = NULL;
-	struct span line;
-	const char *tag;
-	int r;
-
-	*l = (struct link){.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
-			   .in = (struct buf)BUF_INIT};
-	audit_record_init(&l->record);
-	l->session = xstrndup(name, strcspn(name, "."));
-	tag = strrchr(l->session, '-');
-	l->tag = tag ? tag + 1 : l->session;
-	path = xasprintf("%s/%s", dir, name);
-	if (strlen(path) >= sizeof(un.sun_path))
-		return -ENOENT; /* no session could have made it */
-	memcpy(un.sun_path, path, strlen(path));
-	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	if (connect(l->fd, (struct sockaddr *)&un, sizeof(un)) < 0) {
-		r = -errno;
-		if (r == -ECONNREFUSED) /* it was killed; nobody will remove the name */
-			unlink(un.sun_path);
-		return r;
-	}
-	r = link_next(l, &line, err);
-	if (r == 0 && !str_eq(field(l, "version"), "1"))
-		r = err_say(err, -EPROTO, "session %s: of another version of cordon", l->session);
-	if (r == 0)
-		l->pending = strtoull(field(l, "pending"), NULL, 10);
-	return r;
-}
-
-/* Calls fn for every session that runs; stops at its first result that is not 0. */
-static int each_session(int (*fn)(struct link *l, void *data, struct err *err), void *data,
-			struct err *err)
-{
-	AUTO_FREE char *home = xstrdup(getenv("HOME") ? getenv("HOME") : "/");
-	AUTO_FREE char *state = folders_state_dir(home);
-	AUTO_FREE char *dir = api_dir(state);
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int r = 0;
-
-	if (!d)
-		return errno == ENOENT ? 0 : err_set(err, -errno, "%s", dir);
-	while (r == 0 && (e = readdir(d))) {
-		struct link l;
-
-		if (!str_ends(e->d_name, ".sock"))
-			continue;
-		r = link_open(&l, dir, e->d_name, err);
-		if (r == 0)
-			r = fn(&l, data, err);
-		else if (r == -ECONNREFUSED || r == -ENOENT)
-			r = 0;
-		link_done(&l);
-	}
-	closedir(d);
-	return r;
-}
-
 /* ---- pending --------------------------------------------------------------------------------- */
 
 static void print_request(const struct link *l, struct span line, bool json)
@@ -189,13 +62,13 @@ static void print_request(const struct link *l, struct span line, bool json)
 		printf("{\"session\":\"%s\",%.*s\n", l->session, (int)line.len - 1, line.data + 1);
 		return;
 	}
-	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, field(l, "id"), style_off(),
-	       field(l, "op"));
-	show_text(field(l, "path"), strlen(field(l, "path")));
+	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, link_field(l, "id"), style_off(),
+	       link_field(l, "op"));
+	show_text(link_field(l, "path"), strlen(link_field(l, "path")));
 	printf("\n    ");
-	show_text(field(l, "command"), strlen(field(l, "command")));
+	show_text(link_field(l, "command"), strlen(link_field(l, "command")));
 	printf("\n    %s", style_on(STYLE_DIM));
-	show_text(field(l, "reason"), strlen(field(l, "reason")));
+	show_text(link_field(l, "reason"), strlen(link_field(l, "reason")));
 	printf("%s\n", style_off());
 }
 
@@ -225,7 +98,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 			    pending_usage.synopsis);
 	strings_done(&args);
 	if (r == 0)
-		r = each_session(list_session, &o, err);
+		r = link_each(list_session, &o, err);
 	if (r < 0)
 		return CMD_FAILED;
 	return finish(0, err);
@@ -253,7 +126,7 @@ static int find_request(struct link *l, void *data, struct err *err)
 		struct span line;
 
 		r = link_next(l, &line, err);
-		has = has || (r == 0 && str_eq(field(l, "id"), a->id));
+		has = has || (r == 0 && str_eq(link_field(l, "id"), a->id));
 	}
 	a->found += has;
 	return r < 0 ? r : has;
@@ -295,11 +168,11 @@ static int answer_request(struct link *l, void *data, struct err *err)
 	do {
 		if (r == 0)
 			r = link_next(l, &line, err);
-	} while (r == 0 && !str_eq(field(l, "type"), "reply"));
+	} while (r == 0 && !str_eq(link_field(l, "type"), "reply"));
 	if (r < 0)
 		return r;
-	if (!str_eq(field(l, "ok"), "true"))
-		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->id, field(l, "error"));
+	if (!str_eq(link_field(l, "ok"), "true"))
+		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->id, link_field(l, "error"));
 	return 1;
 }
 
@@ -324,7 +197,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 	int r = split_id(a, copy, err);
 
 	if (r == 0)
-		r = each_session(count_request, a, err);
+		r = link_each(count_request, a, err);
 	if (r == 0 && !a->found)
 		r = err_say(err, -ESRCH,
 			    "%s %s: nobody waits for it: cordon pending lists what waits", a->verb,
@@ -335,7 +208,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 			    "it",
 			    a->verb, given);
 	if (r == 0)
-		r = each_session(answer_request, a, err);
+		r = link_each(answer_request, a, err);
 	return r;
 }
 

@@ -30,42 +30,6 @@ void console_leave(struct console *c)
 	uv_stop(&c->loop);
 }
 
-static void on_exited(void *data, int wait_status)
-{
-	struct console *c = data;
-
-	(void)wait_status;
-	if (c->opt->exit_at_end)
-		console_leave(c);
-}
-
-static void on_failed(void *data, int status, const char *words)
-{
-	struct console *c = data;
-
-	c->failed = status;
-	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
-	console_leave(c);
-}
-
-static void on_changed(void *data)
-{
-	struct console *c = data;
-
-	if (!c->ui)
-		return;
-	api_changed(c->api);
-	approver_changed(c->approver);
-	ui_changed(c->ui);
-	console_schedule(c);
-}
-
-static const struct session_listener listener = {
-	.changed = on_changed,
-	.exited = on_exited,
-	.failed = on_failed,
-};
-
 /* ---- painting ------------------------------------------------------------------------------- */
 
 static void on_frame(uv_timer_t *timer)
@@ -94,13 +58,16 @@ void console_schedule(struct console *c)
 	uv_timer_start(&c->frame, on_frame, wait, 0);
 }
 
-static void on_settle(uv_timer_t *timer)
+void console_settle(struct console *c)
 {
-	struct console *c = timer->data;
-
 	term_resize(c->term, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
 	pty_resize(&c->pty, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
 	console_schedule(c);
+}
+
+static void on_settle(uv_timer_t *timer)
+{
+	console_settle(timer->data);
 }
 
 static void follow_pane(struct console *c)
@@ -127,7 +94,7 @@ static void on_tick(uv_timer_t *timer)
 {
 	struct console *c = timer->data;
 
-	session_tick(c->session);
+	c->feed->tick(c);
 	console_schedule(c);
 }
 
@@ -139,15 +106,14 @@ static void watch_pty(struct console *c);
 static void on_session(uv_poll_t *poll, int status, int events)
 {
 	struct console *c = poll->data;
-	int r = session_ready(c->session, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
+	int r = c->feed->ready(c, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
 
 	if (r < 0 || status < 0) {
 		c->session_over = true;
 		uv_poll_stop(poll);
-		if (!session_model(c->session)->exited && !c->failed) {
-			ui_say(c->ui,
-			       "x The sandbox's keeper has ended: nothing can change any more.");
-			log_error("console", "keeper gone: %d", r);
+		if (!c->model->exited && !c->failed) {
+			ui_say(c->ui, "%s", c->feed->gone);
+			log_error("console", "%s: %d", c->feed->gone, r);
 		}
 		console_schedule(c);
 		return;
@@ -157,7 +123,7 @@ static void on_session(uv_poll_t *poll, int status, int events)
 
 static void watch_session(struct console *c)
 {
-	int events = UV_READABLE | (session_wants_write(c->session) ? UV_WRITABLE : 0);
+	int events = UV_READABLE | (c->feed->wants_write(c) ? UV_WRITABLE : 0);
 
 	if (!c->session_over)
 		uv_poll_start(&c->poll_session, events, on_session);
@@ -282,36 +248,9 @@ static void on_signal(uv_signal_t *handle, int number)
 	console_leave(c);
 }
 
-/* ---- the agent's terminal ------------------------------------------------------------------- */
-
-static void on_output(void *data, const void *bytes, size_t len)
-{
-	struct console *c = data;
-
-	if (!c->pty_over && pty_write(&c->pty, bytes, len) < 0)
-		ui_say(c->ui, "The agent does not read its input: that was dropped.");
-}
-
-static void on_bell(void *data)
-{
-	console_verbs.bell(data);
-}
-
-static void on_title(void *data, const char *title)
-{
-	(void)title; /* drawn with the pane */
-	console_schedule(data);
-}
-
-static const struct term_events term_events = {
-	.output = on_output,
-	.bell = on_bell,
-	.title = on_title,
-};
-
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static void set_up_loop(struct console *c)
+void console_set_up_loop(struct console *c)
 {
 	uv_timer_t *const timers[] = {&c->frame, &c->esc, &c->settle, &c->tick, &c->more};
 
@@ -320,8 +259,9 @@ static void set_up_loop(struct console *c)
 		uv_timer_init(&c->loop, timers[i]);
 		timers[i]->data = c;
 	}
-	uv_poll_init(&c->loop, &c->poll_session, session_fd(c->session));
-	uv_poll_init(&c->loop, &c->poll_pty, c->pty.fd);
+	uv_poll_init(&c->loop, &c->poll_session, c->feed->fd(c));
+	if (!c->pty_over)
+		uv_poll_init(&c->loop, &c->poll_pty, c->pty.fd);
 	uv_poll_init(&c->loop, &c->poll_tty, screen_fd(c->screen));
 	if (c->approver) {
 		uv_poll_init(&c->loop, &c->poll_approver, approver_fd(c->approver));
@@ -347,159 +287,10 @@ static void close_handle(uv_handle_t *handle, void *arg)
 		uv_close(handle, NULL);
 }
 
-/* Jobs under way finish here: they were told to stop by ui_free(). */
-static void tear_down_loop(struct console *c)
+void console_tear_down_loop(struct console *c)
 {
 	api_close(c->api);
 	uv_walk(&c->loop, close_handle, NULL);
 	uv_run(&c->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&c->loop);
-}
-
-static int open_screen(struct console *c, struct err *err)
-{
-	int w, h, r;
-
-	r = screen_open(&c->screen, &(struct screen_options){.mouse = c->opt->mouse}, err);
-	if (r < 0)
-		return r;
-	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
-		       screen_depth(c->screen), err);
-	if (r < 0)
-		return r;
-	screen_resized(c->screen, &w, &h);
-	surface_init(&c->surface, w, h);
-	c->surface.roles = c->theme.roles;
-	c->surface.ascii = c->opt->ascii || screen_wants_ascii(c->screen);
-	return 0;
-}
-
-static void open_ui(struct console *c, const struct session_spec *spec)
-{
-	c->ui = ui_new(&(struct ui_spec){
-		.model = session_model(c->session),
-		.keymap = c->keymap,
-		.term = c->term,
-		.verbs = &console_verbs,
-		.data = c,
-		.folder = spec->folders && spec->folders[0] ? spec->folders[0] : spec->cwd,
-		.folders = spec->folders,
-		.state_dir = spec->state_dir,
-		.mouse = c->opt->mouse,
-	});
-	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
-	on_settle(&(uv_timer_t){.data = c});
-}
-
-/* A session that cannot be reached from elsewhere is still a session: said, not refused. */
-static void open_api(struct console *c, const struct session_spec *spec)
-{
-	AUTO_FREE char *dir = api_dir(spec->state_dir);
-	struct err err = {0};
-
-	if (api_open(&c->api, &c->loop, c->session, dir, &err) < 0)
-		ui_say(c->ui, "Other terminals cannot answer for this session: %s", err.text);
-}
-
-/* Everything that can be refused is looked at before anything is started. */
-static int prepare(struct console *c, const struct session_spec *spec, int *ret_slave,
-		   struct err *err)
-{
-	const char *config_home = getenv("XDG_CONFIG_HOME");
-	struct layout l;
-	struct rect pane;
-	int w, h, r;
-
-	r = screen_check(err);
-	if (r < 0)
-		return r;
-	c->config_dir = config_home && *config_home == '/'
-				? path_join(config_home, "cordon")
-				: path_join(spec->home ? spec->home : "/", ".config/cordon");
-	c->where = (struct look_where){.dir = c->config_dir, .folders = spec->folders};
-	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
-	if (r < 0)
-		return r;
-	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where, DEPTH_256,
-		       err);
-	if (r < 0)
-		return r;
-	screen_probe_size(&w, &h);
-	l = layout_compute(w, h, PANE_TERMINAL, false);
-	pane = l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
-	c->term = term_new(MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), &term_events, c);
-	return pty_open(&c->pty, MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), ret_slave, err);
-}
-
-static void console_done(struct console *c)
-{
-	term_free(c->term);
-	pty_done(&c->pty);
-	input_done(&c->input);
-	surface_done(&c->surface);
-	keymap_free(c->keymap);
-	free(c->config_dir);
-}
-
-static int exit_status(const struct console *c, const struct model *m, struct err *err)
-{
-	int st = m->wait_status;
-
-	if (c->failed) {
-		err_say(err, -EIO, "%s", c->words);
-		return c->failed;
-	}
-	if (c->killed_by)
-		return 128 + c->killed_by;
-	if (!m->exited)
-		return 128 + SIGTERM; /* ended by the human */
-	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
-}
-
-static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
-{
-	struct session_spec spec = *given;
-	int status = 125;
-
-	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
-	spec.tty = true;
-	if (approver_open(&c->approver, spec.config, err) < 0)
-		return 125;
-	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
-		approver_close(c->approver);
-		return 125;
-	}
-	approver_attach(c->approver, c->session);
-	signal(SIGPIPE, SIG_IGN);
-	if (open_screen(c, err) == 0) {
-		set_up_loop(c);
-		open_ui(c, &spec);
-		open_api(c, &spec);
-		console_schedule(c);
-		if (!c->leaving)
-			uv_run(&c->loop, UV_RUN_DEFAULT);
-		c->leaving = true;
-		ui_free(c->ui);
-		c->ui = NULL;
-		tear_down_loop(c);
-		status = exit_status(c, session_model(c->session), err);
-	}
-	screen_close(c->screen);
-	c->screen = NULL;
-	approver_attach(c->approver, NULL);
-	session_close(c->session);
-	approver_close(c->approver);
-	return status;
-}
-
-int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
-{
-	struct console c = {.opt = opt, .pty = PTY_INIT};
-	int slave = -1, status = 125;
-
-	input_init(&c.input);
-	if (prepare(&c, spec, &slave, err) >= 0)
-		status = run(&c, spec, slave, err);
-	console_done(&c);
-	return status;
 }

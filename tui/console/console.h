@@ -17,5 +17,15 @@ struct console_options {
  * Returns the exit status: the agent's (128+N for a signal), or 125..127 with err set when cordon
  * itself failed. Whatever happens, the human's terminal is as it was.
  */
+struct mirror;
+
+struct attach_spec {
+	const char *home, *state_dir;
+};
+
+/* The same views for a session that runs elsewhere, until the human leaves. 0, 128+N, or 125. */
+int console_attach(struct mirror *m, const struct attach_spec *spec,
+		   const struct console_options *opt, struct err *err) MUST_USE;
+
 int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
 	MUST_USE;

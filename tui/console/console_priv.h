@@ -12,8 +12,23 @@
 
 #define N_SIGNALS 5
 
+struct console;
+struct mirror;
+
+/* Where the model comes from: a session of our own, or one that runs elsewhere. */
+struct feed {
+	int (*fd)(const struct console *c);
+	bool (*wants_write)(const struct console *c);
+	int (*ready)(struct console *c, bool readable, bool writable); /* negative: it is over */
+	void (*tick)(struct console *c);			       /* once a second */
+	const char *gone; /* words for when it is over */
+};
+
 struct console {
-	struct session *session;
+	const struct feed *feed;
+	struct model *model;
+	struct session *session; /* our own, or NULL and */
+	struct mirror *mirror;	 /* the one that is attached to */
 	const struct console_options *opt;
 	struct screen *screen;
 	struct surface surface;
@@ -43,8 +58,21 @@ struct console {
 };
 
 /* console.c */
+void console_set_up_loop(struct console *c);
+/* Jobs under way finish here: they were told to stop by ui_free(). */
+void console_tear_down_loop(struct console *c);
+void console_settle(struct console *c);	  /* the agent's terminal takes the size of its pane */
 void console_leave(struct console *c);	  /* the loop ends after this turn */
 void console_schedule(struct console *c); /* a repaint, soon */
+
+/* run.c */
+/* Everything that can be refused is looked at before anything is started. */
+int console_load_look(struct console *c, const char *home, const char *const *folders,
+		      struct err *err) MUST_USE;
+int console_open_screen(struct console *c, struct err *err) MUST_USE;
+void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char *folder,
+		     const char *const *folders, const char *state_dir);
+void console_done(struct console *c);
 
 /* verbs.c: what views ask for; data is the console */
 extern const struct ui_verbs console_verbs;

@@ -162,7 +162,7 @@ static void show_approvals(struct ui *ui)
 
 static void leave(struct ui *ui)
 {
-	if (ui->spec.model->exited)
+	if (ui->spec.model->exited || ui->spec.attached)
 		ui->spec.verbs->leave(ui->spec.data);
 	else if (!open_popup(ui, PLACE_LEAVE))
 		ui_push(ui, dialog_leave_new(ui));

@@ -40,6 +40,7 @@ struct ui_spec {
 	const char *const *folders; /* all of them; for the step view, as state_dir; may be NULL */
 	const char *state_dir;
 	bool mouse;
+	bool attached; /* to a session that runs elsewhere: leaving ends nothing */
 };
 
 #define UI_POPUPS 4

@@ -1,0 +1,153 @@
+/* link - the client's end of a session's protocol, as another terminal uses it. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/link.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/api/api.h"
+#include "core/base/path.h"
+#include "core/session/folders.h"
+
+void link_done(struct link *l)
+{
+	util_close_fd(&l->fd);
+	buf_done(&l->in);
+	audit_record_done(&l->record);
+	free(l->session);
+}
+
+const char *link_field(const struct link *l, const char *name)
+{
+	const char *s = audit_record_get(&l->record, name, NULL);
+
+	return s ? s : "";
+}
+
+static int parse(struct link *l, const char *newline, struct err *err)
+{
+	l->used = (size_t)(newline - l->in.data) + 1;
+	if (audit_record_parse(&l->record, l->in.data, l->used - 1) < 0)
+		return err_say(err, -EPROTO, "session %s: it speaks another protocol", l->session);
+	return 0;
+}
+
+static const char *next_line(struct link *l)
+{
+	buf_drop_front(&l->in, l->used);
+	l->used = 0;
+	return l->in.len ? memchr(l->in.data, '\n', l->in.len) : NULL;
+}
+
+/* 0: something came; -EAGAIN: nothing is there, without flags: in time. */
+static int fetch(struct link *l, int flags, struct err *err)
+{
+	ssize_t n;
+
+	buf_reserve(&l->in, 16384);
+	do
+		n = recv(l->fd, l->in.data + l->in.len, 16384, flags);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN && flags)
+		return -EAGAIN;
+	if (n <= 0)
+		return err_say(err, n == 0 ? -EPIPE : -errno, "session %s: it does not answer: %s",
+			       l->session, n == 0 ? "it has just ended" : strerror(errno));
+	l->in.len += (size_t)n;
+	l->in.data[l->in.len] = '\0';
+	return 0;
+}
+
+int link_next(struct link *l, struct span *ret, struct err *err)
+{
+	const char *newline;
+
+	while (!(newline = next_line(l))) {
+		int r = fetch(l, 0, err);
+
+		if (r < 0)
+			return r;
+	}
+	*ret = (struct span){l->in.data, (size_t)(newline - l->in.data)};
+	return parse(l, newline, err);
+}
+
+int link_poll(struct link *l, struct err *err)
+{
+	const char *newline;
+	int r;
+
+	while (!(newline = next_line(l))) {
+		r = fetch(l, MSG_DONTWAIT, err);
+		if (r < 0)
+			return r == -EAGAIN ? 0 : r;
+	}
+	r = parse(l, newline, err);
+	return r < 0 ? r : 1;
+}
+
+int link_open(struct link *l, const char *dir, const char *name, struct err *err)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	const struct timeval wait = {.tv_sec = LINK_WAIT_S};
+	AUTO_FREE char *path = NULL;
+	struct span line;
+	const char *tag;
+	int r;
+
+	*l = (struct link){.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+			   .in = (struct buf)BUF_INIT};
+	audit_record_init(&l->record);
+	l->session = xstrndup(name, strcspn(name, "."));
+	tag = strrchr(l->session, '-');
+	l->tag = tag ? tag + 1 : l->session;
+	path = xasprintf("%s/%s", dir, name);
+	if (strlen(path) >= sizeof(un.sun_path))
+		return -ENOENT; /* no session could have made it */
+	memcpy(un.sun_path, path, strlen(path));
+	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (connect(l->fd, (struct sockaddr *)&un, sizeof(un)) < 0) {
+		r = -errno;
+		if (r == -ECONNREFUSED) /* it was killed; nobody will remove the name */
+			unlink(un.sun_path);
+		return r;
+	}
+	r = link_next(l, &line, err);
+	if (r == 0 && !str_eq(link_field(l, "version"), "1"))
+		r = err_say(err, -EPROTO, "session %s: of another version of cordon", l->session);
+	if (r == 0)
+		l->pending = strtoull(link_field(l, "pending"), NULL, 10);
+	return r;
+}
+
+int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct err *err)
+{
+	AUTO_FREE char *home = xstrdup(getenv("HOME") ? getenv("HOME") : "/");
+	AUTO_FREE char *state = folders_state_dir(home);
+	AUTO_FREE char *dir = api_dir(state);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : err_set(err, -errno, "%s", dir);
+	while (r == 0 && (e = readdir(d))) {
+		struct link l;
+
+		if (!str_ends(e->d_name, ".sock"))
+			continue;
+		r = link_open(&l, dir, e->d_name, err);
+		if (r == 0)
+			r = fn(&l, data, err);
+		else if (r == -ECONNREFUSED || r == -ENOENT)
+			r = 0;
+		link_done(&l);
+	}
+	closedir(d);
+	return r;
+}

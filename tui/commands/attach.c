@@ -1,0 +1,109 @@
+/* attach - `cordon attach`: a console for a session that runs in another terminal. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/api/mirror.h"
+#include "core/config/config.h"
+#include "core/session/folders.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+#include "tui/console/console.h"
+
+static const struct usage usage = {
+	"attach [SESSION]",
+	"Show what a session that runs elsewhere does, and answer for it. SESSION is its name or "
+	"the\n"
+	"end of it, as cordon pending shows it; it is needed where several run.",
+	NULL,
+	0,
+};
+
+struct choice {
+	const char *wanted; /* NULL: the only one */
+	struct link link;   /* the first that fits */
+	size_t found;
+	struct buf names;
+};
+
+static int look_at(struct link *l, void *data, struct err *err)
+{
+	struct choice *c = data;
+
+	(void)err;
+	if (c->wanted && !str_eq(c->wanted, l->session) && !str_eq(c->wanted, l->tag))
+		return 0;
+	buf_fmt(&c->names, "%s%s", c->found ? ", " : "", l->session);
+	if (c->found++)
+		return 0;
+	c->link = *l;
+	*l = (struct link){.fd = -1, .in = (struct buf)BUF_INIT};
+	audit_record_init(&l->record);
+	return 0;
+}
+
+static int choose(struct choice *c, struct err *err)
+{
+	int r = link_each(look_at, c, err);
+
+	if (r < 0)
+		return r;
+	if (!c->found && c->wanted)
+		return err_say(err, -ESRCH, "attach %s: no such session runs: try cordon attach",
+			       c->wanted);
+	if (!c->found)
+		return err_say(err, -ESRCH, "attach: no session runs: start one with cordon run");
+	if (c->found > 1)
+		return err_say(err, -ESRCH, "attach: several sessions run: name one of %s",
+			       c->names.data);
+	return 0;
+}
+
+static int show(struct choice *c, struct err *err)
+{
+	const char *home = getenv("HOME") ? getenv("HOME") : "/";
+	AUTO_FREE char *state = folders_state_dir(home);
+	struct mirror *m = mirror_open(&c->link);
+	struct config *config = NULL;
+	int r = config_load(&config,
+			    &(struct config_spec){.home = home,
+						  .config_home = getenv("XDG_CONFIG_HOME"),
+						  .state_dir = state},
+			    err);
+
+	if (r == 0)
+		r = console_attach(m, &(struct attach_spec){.home = home, .state_dir = state},
+				   &(struct console_options){
+					   .theme = config_str(config, "ui.theme"),
+					   .keymap = config_str(config, "ui.keymap"),
+					   .mouse = config_bool(config, "ui.mouse"),
+					   .ascii = config_bool(config, "ui.ascii"),
+				   },
+				   err);
+	config_free(config);
+	mirror_close(m);
+	return r;
+}
+
+int cmd_attach(int argc, char **argv, struct err *err)
+{
+	struct choice c = {.link = {.fd = -1}, .names = BUF_INIT};
+	struct strings args = {0};
+	char none;
+	int r = reading_parse(&usage, argc, argv, &none, &args, err);
+
+	if (r == 0 && args.n > 1)
+		r = err_say(err, -EINVAL, "attach: takes one name: usage: cordon %s",
+			    usage.synopsis);
+	if (r == 0 && args.n && args.list)
+		c.wanted = args.list[0];
+	if (r == 0)
+		r = choose(&c, err);
+	if (r == 0)
+		r = show(&c, err);
+	else if (c.found)
+		link_done(&c.link);
+	strings_done(&args);
+	buf_done(&c.names);
+	return r < 0 ? CMD_FAILED : r;
+}

@@ -1,0 +1,261 @@
+/* run - the console around a run of our own: from the first look at the terminal to the end. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/api/api.h"
+#include "core/api/approver.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "tui/console/console_priv.h"
+
+/* ---- the session ---------------------------------------------------------------------------- */
+
+static void on_exited(void *data, int wait_status)
+{
+	struct console *c = data;
+
+	(void)wait_status;
+	if (c->opt->exit_at_end)
+		console_leave(c);
+}
+
+static void on_failed(void *data, int status, const char *words)
+{
+	struct console *c = data;
+
+	c->failed = status;
+	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
+	console_leave(c);
+}
+
+static void on_changed(void *data)
+{
+	struct console *c = data;
+
+	if (!c->ui)
+		return;
+	api_changed(c->api);
+	approver_changed(c->approver);
+	ui_changed(c->ui);
+	console_schedule(c);
+}
+
+static const struct session_listener listener = {
+	.changed = on_changed,
+	.exited = on_exited,
+	.failed = on_failed,
+};
+
+static int feed_fd(const struct console *c)
+{
+	return session_fd(c->session);
+}
+
+static bool feed_wants_write(const struct console *c)
+{
+	return session_wants_write(c->session);
+}
+
+static int feed_ready(struct console *c, bool readable, bool writable)
+{
+	return session_ready(c->session, readable, writable);
+}
+
+static void feed_tick(struct console *c)
+{
+	session_tick(c->session);
+}
+
+/* ---- the agent's terminal ------------------------------------------------------------------- */
+
+static void on_output(void *data, const void *bytes, size_t len)
+{
+	struct console *c = data;
+
+	if (!c->pty_over && pty_write(&c->pty, bytes, len) < 0)
+		ui_say(c->ui, "The agent does not read its input: that was dropped.");
+}
+
+static void on_bell(void *data)
+{
+	console_verbs.bell(data);
+}
+
+static void on_title(void *data, const char *title)
+{
+	(void)title; /* drawn with the pane */
+	console_schedule(data);
+}
+
+static const struct term_events term_events = {
+	.output = on_output,
+	.bell = on_bell,
+	.title = on_title,
+};
+
+int console_open_screen(struct console *c, struct err *err)
+{
+	int w, h, r;
+
+	r = screen_open(&c->screen, &(struct screen_options){.mouse = c->opt->mouse}, err);
+	if (r < 0)
+		return r;
+	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
+		       screen_depth(c->screen), err);
+	if (r < 0)
+		return r;
+	screen_resized(c->screen, &w, &h);
+	surface_init(&c->surface, w, h);
+	c->surface.roles = c->theme.roles;
+	c->surface.ascii = c->opt->ascii || screen_wants_ascii(c->screen);
+	return 0;
+}
+
+void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char *folder,
+		     const char *const *folders, const char *state_dir)
+{
+	c->ui = ui_new(&(struct ui_spec){
+		.model = c->model,
+		.keymap = c->keymap,
+		.term = c->term,
+		.verbs = verbs,
+		.data = c,
+		.folder = folder,
+		.folders = folders,
+		.state_dir = state_dir,
+		.mouse = c->opt->mouse,
+		.attached = c->mirror != NULL,
+	});
+	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
+	console_settle(c);
+}
+
+/* A session that cannot be reached from elsewhere is still a session: said, not refused. */
+static void open_api(struct console *c, const struct session_spec *spec)
+{
+	AUTO_FREE char *dir = api_dir(spec->state_dir);
+	struct err err = {0};
+
+	if (api_open(&c->api, &c->loop, c->session, dir, &err) < 0)
+		ui_say(c->ui, "Other terminals cannot answer for this session: %s", err.text);
+}
+
+int console_load_look(struct console *c, const char *home, const char *const *folders,
+		      struct err *err)
+{
+	const char *config_home = getenv("XDG_CONFIG_HOME");
+	int r = screen_check(err);
+
+	if (r < 0)
+		return r;
+	c->config_dir = config_home && *config_home == '/'
+				? path_join(config_home, "cordon")
+				: path_join(home ? home : "/", ".config/cordon");
+	c->where = (struct look_where){.dir = c->config_dir, .folders = folders};
+	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+	if (r < 0)
+		return r;
+	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
+			  DEPTH_256, err);
+}
+
+static int open_terminal(struct console *c, int *ret_slave, struct err *err)
+{
+	struct layout l;
+	struct rect pane;
+	int w, h;
+
+	screen_probe_size(&w, &h);
+	l = layout_compute(w, h, PANE_TERMINAL, false);
+	pane = l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
+	c->term = term_new(MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), &term_events, c);
+	return pty_open(&c->pty, MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), ret_slave, err);
+}
+
+void console_done(struct console *c)
+{
+	term_free(c->term);
+	pty_done(&c->pty);
+	input_done(&c->input);
+	surface_done(&c->surface);
+	keymap_free(c->keymap);
+	free(c->config_dir);
+}
+
+static int exit_status(const struct console *c, const struct model *m, struct err *err)
+{
+	int st = m->wait_status;
+
+	if (c->failed) {
+		err_say(err, -EIO, "%s", c->words);
+		return c->failed;
+	}
+	if (c->killed_by)
+		return 128 + c->killed_by;
+	if (!m->exited)
+		return 128 + SIGTERM; /* ended by the human */
+	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+}
+
+static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
+{
+	struct session_spec spec = *given;
+	int status = 125;
+
+	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
+	spec.tty = true;
+	if (approver_open(&c->approver, spec.config, err) < 0)
+		return 125;
+	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
+		approver_close(c->approver);
+		return 125;
+	}
+	approver_attach(c->approver, c->session);
+	signal(SIGPIPE, SIG_IGN);
+	c->model = session_model(c->session);
+	if (console_open_screen(c, err) == 0) {
+		console_set_up_loop(c);
+		console_open_ui(c, &console_verbs,
+				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
+				spec.folders, spec.state_dir);
+		open_api(c, &spec);
+		console_schedule(c);
+		if (!c->leaving)
+			uv_run(&c->loop, UV_RUN_DEFAULT);
+		c->leaving = true;
+		ui_free(c->ui);
+		c->ui = NULL;
+		console_tear_down_loop(c);
+		status = exit_status(c, session_model(c->session), err);
+	}
+	screen_close(c->screen);
+	c->screen = NULL;
+	approver_attach(c->approver, NULL);
+	session_close(c->session);
+	approver_close(c->approver);
+	return status;
+}
+
+int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
+{
+	static const struct feed feed = {
+		.fd = feed_fd,
+		.wants_write = feed_wants_write,
+		.ready = feed_ready,
+		.tick = feed_tick,
+		.gone = "x The sandbox's keeper has ended: nothing can change any more.",
+	};
+	struct console c = {.opt = opt, .pty = PTY_INIT, .feed = &feed};
+	int slave = -1, status = 125;
+
+	input_init(&c.input);
+	if (console_load_look(&c, spec->home, spec->folders, err) == 0 &&
+	    open_terminal(&c, &slave, err) >= 0)
+		status = run(&c, spec, slave, err);
+	console_done(&c);
+	return status;
+}
