@@ -25,8 +25,8 @@ void alias_note(struct step *s, const struct obj *o, int root, const char *path)
 	const struct touch *t;
 	struct alias *a;
 
-	HASH_FIND_STR(s->touches, name, t);
-	if ((k && k->flags & KNOWN_CREATED) || (t && !t->before.mode))
+	t = touches_find(&s->touches, name);
+	if ((k && k->flags & KNOWN_CREATED) || (t && !t->before))
 		return;
 	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
 	if (a && a->btime_ns == o->btime_ns)

@@ -4,18 +4,26 @@
 
 #include "core/journal/priv.h"
 
-static struct fate *get(struct fate **set, int root, const char *path)
+static struct fate *get(struct fates *f, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
-	struct fate *f;
+	bool fresh;
+	size_t i = names_put(&f->keys, key, &fresh);
 
-	HASH_FIND_STR(*set, key, f);
-	if (f)
-		return f;
-	f = xcalloc(1, sizeof(*f));
-	f->key = take_ptr(&key);
-	HASH_ADD_KEYPTR(hh, *set, f->key, strlen(f->key), f);
-	return f;
+	if (fresh && i == f->cap) {
+		f->cap = f->cap ? f->cap + f->cap / 2 : 8;
+		f->list = xrealloc(f->list, f->cap * sizeof(*f->list));
+	}
+	if (fresh)
+		f->list[i] = (struct fate){0};
+	return &f->list[i];
+}
+
+const struct fate *fates_find(const struct fates *f, const char *key)
+{
+	size_t i = names_find(&f->keys, key);
+
+	return i == NAMES_NONE ? NULL : &f->list[i];
 }
 
 bool sides_equal(const struct change_side *a, const struct change_side *b)
@@ -28,11 +36,11 @@ bool sides_equal(const struct change_side *a, const struct change_side *b)
 	return S_ISDIR(a->mode) || (a->size == b->size && a->mtime_ns == b->mtime_ns);
 }
 
-static struct fate *add(struct fate **set, int root, const char *path,
+static struct fate *add(struct fates *all, int root, const char *path,
 			const struct change_side *before, const struct change_side *after,
 			bool tangled)
 {
-	struct fate *f = get(set, root, path);
+	struct fate *f = get(all, root, path);
 
 	f->tangled |= tangled;
 	if (!f->seen)
@@ -44,37 +52,33 @@ static struct fate *add(struct fate **set, int root, const char *path,
 	return f;
 }
 
-void fate_add(struct fate **set, const struct summary *s, bool tangled)
+void fates_tangle(struct fates *f)
 {
-	static const struct change_side nothing;
-
-	/* What it did to the others' paths it may not say. */
-	for (struct fate *f = s->partial ? *set : NULL; f; f = f->hh.next)
-		f->tangled = true;
-	tangled |= s->partial;
-	for (size_t i = 0; i < s->n; i++) {
-		const struct change *c = &s->changes[i];
-		struct fate *f;
-
-		if (c->kind != CHANGE_RENAMED) {
-			add(set, c->root, c->path, &c->before, &c->after, tangled || c->linked);
-			continue;
-		}
-		add(set, c->root, c->old_path, &c->before, &nothing, tangled || c->linked);
-		f = add(set, c->root, c->path, &nothing, &c->after, tangled || c->linked);
-		free(f->renamed_from);
-		f->renamed_from = xstrdup(c->old_path);
-	}
+	for (size_t i = 0; i < names_count(&f->keys); i++)
+		f->list[i].tangled = true;
 }
 
-void fate_free(struct fate *set)
+void fates_add(struct fates *all, const struct change *c, bool tangled)
 {
-	struct fate *f, *next;
+	static const struct change_side nothing;
+	struct fate *f;
 
-	HASH_ITER (hh, set, f, next) {
-		HASH_DEL(set, f);
-		free(f->key);
-		free(f->renamed_from);
-		free(f);
+	tangled |= c->linked;
+	if (c->kind != CHANGE_RENAMED) {
+		add(all, c->root, c->path, &c->before, &c->after, tangled);
+		return;
 	}
+	add(all, c->root, c->old_path, &c->before, &nothing, tangled);
+	f = add(all, c->root, c->path, &nothing, &c->after, tangled);
+	free(f->renamed_from);
+	f->renamed_from = xstrdup(c->old_path);
+}
+
+void fates_done(struct fates *f)
+{
+	for (size_t i = 0; i < names_count(&f->keys); i++)
+		free(f->list[i].renamed_from);
+	free(f->list);
+	names_done(&f->keys);
+	*f = (struct fates){0};
 }

@@ -293,11 +293,11 @@ static bool touches(const struct change *list, size_t n, struct names *names)
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].root)
 			continue;
-		for (struct name *e = names->set; e; e = e->hh.next) {
+		for (size_t k = 0; k < names_count(names); k++) {
 			AUTO_FREE char *before = NULL;
 			const char *path;
 
-			key_root(e->key, &path);
+			key_root(names_key(names, k), &path);
 			if (!concerns(&list[i], path))
 				continue;
 			hit = true;
@@ -306,8 +306,8 @@ static bool touches(const struct change *list, size_t n, struct names *names)
 				names_add(&older, 0, before);
 		}
 	}
-	for (struct name *e = older.set; e; e = e->hh.next)
-		names_add_key(names, e->key);
+	for (size_t k = 0; k < names_count(&older); k++)
+		names_add_key(names, names_key(&older, k));
 	names_done(&older);
 	return hit;
 }

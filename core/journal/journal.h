@@ -309,6 +309,7 @@ struct undo_plan {
 	enum undo_kind kind;
 	size_t n;
 	unsigned flags; /* what it was asked for with */
+	bool brief;	/* entries: conflicts alone */
 	int64_t *ids;	/* the steps, newest first */
 	size_t n_ids;
 	struct undo_entry *entries;

@@ -10,49 +10,36 @@
  * what the step left unless newer ones came back with it: then it is what those left.
  */
 
-/* Takes the parts of `from` that it needs. */
-static void keep_newer(struct post **all, struct post *from)
+static int take_all(int stepdir, struct posts *ret)
 {
-	struct post *p;
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
 
-	HASH_FIND_STR(*all, from->key, p);
-	/* Of any of the steps: when those after it have gone, that work lies there. */
-	if (p)
-		p->flags |= from->flags & POST_FOREIGN;
-	if (p && p->seq >= from->seq)
-		return;
-	if (!p) {
-		p = xmalloc(sizeof(*p));
-		*p = *from;
-		from->key = from->path = NULL;
-		HASH_ADD_KEYPTR(hh, *all, p->key, strlen(p->key), p);
-		return;
+	if (r == -ENOENT)
+		return 0; /* nothing is known */
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		struct post have = {0};
+
+		posts_find(ret, p.key, &have);
+		posts_take(ret, &p);
+		/* Of any of the steps: when those after it have gone, that work lies there. */
+		posts_mark(ret, p.key, (have.flags | p.flags) & POST_FOREIGN);
 	}
-	p->obj = from->obj;
-	p->hash = from->hash;
-	p->flags = from->flags | (p->flags & POST_FOREIGN);
-	p->seq = from->seq;
+	return r;
 }
 
-int left_load(struct journal *j, const struct group *dirs, struct post **ret)
+int left_load(struct journal *j, const struct group *dirs, struct posts *ret)
 {
 	int r = 0;
 
-	*ret = NULL;
 	for (size_t i = 0; r == 0 && i < dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(j, dirs->dirs[i]);
-		struct post *list = NULL;
-		size_t n = 0;
 
-		r = fd < 0 ? fd : post_load(fd, "post", &list, &n);
-		for (size_t k = 0; r == 0 && k < n; k++)
-			keep_newer(ret, &list[k]);
+		r = fd < 0 ? fd : take_all(fd, ret);
 		if (r == -ENOENT)
-			r = 0; /* nothing is known */
-		post_free(list, n);
+			r = 0;
 	}
-	if (r < 0)
-		post_free_all(take_ptr(ret));
 	return r;
 }
 
@@ -75,42 +62,30 @@ bool left_differs(struct journal *j, const struct post *left, const struct post 
 	       newest->obj.ino == o.ino && newest->obj.ctime_ns == o.ctime_ns;
 }
 
-void hands_note(struct hand **set, size_t place, const struct names *names)
+void hands_note(struct hands *h, size_t place, const struct names *names)
 {
-	for (const struct name *e = names->set; e; e = e->hh.next) {
-		struct hand *h;
-
-		HASH_FIND_STR(*set, e->key, h);
-		if (h)
-			continue;
-		h = xmalloc(sizeof(*h));
-		h->key = xstrdup(e->key);
-		h->place = place;
-		HASH_ADD_KEYPTR(hh, *set, h->key, strlen(h->key), h);
-	}
+	for (size_t i = 0; i < names_count(names); i++)
+		names_add_key(&h->names, names_key(names, i));
+	h->ends = xrealloc(h->ends, (place + 1) * sizeof(*h->ends));
+	h->ends[place] = names_count(&h->names);
 }
 
-void hands_find(const struct hand *set, size_t place, const struct moves *moves,
+void hands_find(const struct hands *h, size_t place, const struct moves *moves,
 		const struct names *names, struct names *ret)
 {
-	for (const struct name *e = names->set; set && e; e = e->hh.next) {
-		const struct hand *h;
-		const char *path;
-		int root = key_root(e->key, &path);
+	size_t newer = h->ends && place ? h->ends[place - 1] : 0;
 
-		HASH_FIND_STR(set, e->key, h);
-		if ((h && h->place < place) || moves_touch(moves, root, path))
-			names_add_key(ret, e->key);
+	for (size_t i = 0; h->ends && i < names_count(names); i++) {
+		const char *key = names_key(names, i), *path;
+		int root = key_root(key, &path);
+
+		if ((newer && names_find(&h->names, key) < newer) || moves_touch(moves, root, path))
+			names_add_key(ret, key);
 	}
 }
 
-void hands_done(struct hand *set)
+void hands_done(struct hands *h)
 {
-	struct hand *h, *next;
-
-	HASH_ITER (hh, set, h, next) {
-		HASH_DEL(set, h);
-		free(h->key);
-		free(h);
-	}
+	names_done(&h->names);
+	free(h->ends);
 }

@@ -1,87 +1,8 @@
-/* moves - sets of paths, and where a path of then lies now that directories were renamed. */
+/* moves - where a path of then lies now that directories were renamed. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "core/journal/priv.h"
-
-char *key_make(int root, const char *path)
-{
-	size_t len = strlen(path);
-	char *key;
-
-	if (root) /* rare */
-		return xasprintf("%d/%s", root, path);
-	key = xmalloc(len + 3);
-	key[0] = '0';
-	key[1] = '/';
-	memcpy(key + 2, path, len + 1);
-	return key;
-}
-
-int key_root(const char *key, const char **path)
-{
-	*path = strchr(key, '/') + 1;
-	return atoi(key);
-}
-
-bool names_has(const struct names *n, int root, const char *path)
-{
-	AUTO_FREE char *key = key_make(root, path);
-
-	return names_has_key(n, key);
-}
-
-bool names_has_key(const struct names *n, const char *key)
-{
-	struct name *have;
-
-	HASH_FIND_STR(n->set, key, have);
-	return have;
-}
-
-bool names_add(struct names *n, int root, const char *path)
-{
-	AUTO_FREE char *key = key_make(root, path);
-
-	return names_add_key(n, key);
-}
-
-bool names_add_key(struct names *n, const char *key)
-{
-	struct name *have;
-
-	HASH_FIND_STR(n->set, key, have);
-	if (have)
-		return false;
-	have = xcalloc(1, sizeof(*have));
-	have->key = xstrdup(key);
-	HASH_ADD_KEYPTR(hh, n->set, have->key, strlen(have->key), have);
-	return true;
-}
-
-const char **names_list(const struct names *n, size_t *ret_n)
-{
-	const char **list = xcalloc(HASH_COUNT(n->set) + 1, sizeof(*list));
-
-	*ret_n = 0;
-	for (struct name *e = n->set; e; e = e->hh.next)
-		list[(*ret_n)++] = e->key;
-	return list;
-}
-
-void names_done(struct names *n)
-{
-	struct name *e, *next;
-
-	HASH_ITER (hh, n->set, e, next) {
-		HASH_DEL(n->set, e);
-		free(e->key);
-		free(e);
-	}
-}
-
-/* ---- moves ------------------------------------------------------------------------------------
- */
 
 void moves_add(struct moves *m, const struct wal *log)
 {
@@ -175,25 +96,29 @@ bool moves_touch(const struct moves *m, int root, const char *path)
 	return false;
 }
 
+struct carried {
+	const struct moves *moves;
+	struct names *names;
+};
+
+static int add_carried(void *data, const struct post *p)
+{
+	const struct carried *c = data;
+	AUTO_FREE char *now = NULL;
+	int root = p->root;
+
+	if (!moves_touch(c->moves, p->root, p->path))
+		return 0;
+	names_add_key(c->names, p->key);
+	now = xstrdup(p->path);
+	if (moves_follow(c->moves, 0, &root, &now))
+		names_add(c->names, root, now);
+	return 0;
+}
+
 int post_moved(struct journal *j, const struct moves *m, struct names *add)
 {
-	struct post *all = NULL;
-	int r;
+	struct carried c = {.moves = m, .names = add};
 
-	if (!m->n)
-		return 0;
-	r = post_load_all(j, &all);
-	for (struct post *p = all; r == 0 && p; p = p->hh.next) {
-		AUTO_FREE char *now = NULL;
-		int root = p->root;
-
-		if (!moves_touch(m, p->root, p->path))
-			continue;
-		names_add(add, p->root, p->path);
-		now = xstrdup(p->path);
-		if (moves_follow(m, 0, &root, &now))
-			names_add(add, root, now);
-	}
-	post_free_all(all);
-	return r;
+	return m->n ? post_each(j, add_carried, &c) : 0;
 }

@@ -62,6 +62,36 @@ bool obj_same(const struct obj *a, const struct obj *b)
 	       a->btime_ns == b->btime_ns;
 }
 
+#define MODE_UNSEEN 0xffffu /* no type of file has all four bits */
+
+void look_set(struct look *l, const struct obj *o)
+{
+	*l = (struct look){.ino = o->ino,
+			   .size = o->size,
+			   .mtime_ns = o->mtime_ns,
+			   .ctime_ns = o->ctime_ns,
+			   .btime_ns = o->btime_ns,
+			   .dev = dev_pack(o->dev),
+			   .uid = o->uid,
+			   .gid = o->gid,
+			   .mode = (uint16_t)(o->mode == OBJ_UNSEEN ? MODE_UNSEEN : o->mode),
+			   .linked = o->nlink > 1};
+}
+
+void look_get(const struct look *l, struct obj *ret)
+{
+	*ret = (struct obj){.mode = l->mode == MODE_UNSEEN ? OBJ_UNSEEN : l->mode,
+			    .uid = l->uid,
+			    .gid = l->gid,
+			    .nlink = l->mode ? 1 + l->linked : 0,
+			    .dev = dev_unpack(l->dev),
+			    .ino = l->ino,
+			    .size = l->size,
+			    .mtime_ns = l->mtime_ns,
+			    .ctime_ns = l->ctime_ns,
+			    .btime_ns = l->btime_ns};
+}
+
 int obj_open(int dirfd, const char *name)
 {
 	int fd;

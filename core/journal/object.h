@@ -17,6 +17,29 @@ struct obj { /* mode 0: nothing is there */
 	int64_t mtime_ns, ctime_ns, btime_ns;
 };
 
+/* 12 bits of major and 20 of minor number are all that the kernel has. */
+static inline uint32_t dev_pack(uint64_t dev)
+{
+	return (uint32_t)(dev >> 32) << 20 | (uint32_t)(dev & 0xfffff);
+}
+static inline uint64_t dev_unpack(uint32_t dev)
+{
+	return (uint64_t)(dev >> 20) << 32 | (dev & 0xfffff);
+}
+
+/* The same in fewer bytes; blocks and, but for "more than one", links are not kept. */
+struct look {
+	uint64_t ino, size;
+	int64_t mtime_ns, ctime_ns, btime_ns;
+	uint32_t dev; /* dev_pack() */
+	uid_t uid;
+	gid_t gid;
+	uint16_t mode;
+	bool linked;
+};
+void look_set(struct look *l, const struct obj *o);
+void look_get(const struct look *l, struct obj *ret);
+
 /* 0 also when nothing is there. name "" is dirfd itself. Never follows. */
 int obj_stat(int dirfd, const char *name, struct obj *o);
 int obj_open(int dirfd, const char *name) MUST_USE;	 /* O_PATH */

@@ -326,21 +326,19 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 static void dir_moved(struct step *s, const struct where *from, const struct where *to)
 {
 	AUTO_FREE char *prefix = key_make(from->root, from->path);
-	size_t len = strlen(prefix), n = HASH_COUNT(s->touches);
-	struct touch *t = s->touches;
+	size_t len = strlen(prefix), n = touches_count(&s->touches);
 
 	s->moved = true;
 	side_forget_dirs(&s->side);
 	store_forget_near(s->j);
-	while (t && n--) { /* new ones are appended behind the first n */
-		struct touch *next = t->hh.next;
+	for (size_t i = 0; i < n; i++) { /* new ones are appended behind the first n */
+		const char *key = touches_key(&s->touches, i);
 
-		if (strncmp(t->path, prefix, len) == 0 && t->path[len] == '/') {
-			AUTO_FREE char *path = xasprintf("%s%s", to->path, t->path + len);
+		if (strncmp(key, prefix, len) == 0 && key[len] == '/') {
+			AUTO_FREE char *path = xasprintf("%s%s", to->path, key + len);
 
 			step_touch(s, to->root, path, &nothing);
 		}
-		t = next;
 	}
 }
 

@@ -61,9 +61,9 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 	}
 	if (common)
 		names_add(v->common, root, path);
-	for (struct name *n = v->paths.set; n && moved; n = n->hh.next) {
+	for (size_t k = 0; k < names_count(&v->paths) && moved; k++) {
 		const char *mine;
-		int my_root = key_root(n->key, &mine);
+		int my_root = key_root(names_key(&v->paths, k), &mine);
 
 		if (beneath(my_root, mine, root, path))
 			names_add(v->common, my_root, mine);
@@ -81,7 +81,7 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 
 	if (r < 0 || seq < v->first) /* it had ended before */
 		return r;
-	r = wal_open(&log, fd, "undo", false, false);
+	r = log_look(j, &log, fd, "undo");
 	while (r == 0 && wal_next(&log, &at, &rec)) {
 		bool moved = rec.flags & REC_DIRECTORY;
 

@@ -83,28 +83,24 @@ int parts_announce(struct step *s)
 
 struct ending { /* of one part */
 	struct step *s;
-	struct summary sum;
+	struct step_info info;
+	struct nets nets;
 	bool keep;
 };
 
 static int write_post(struct step *s)
 {
-	struct names set = {0};
+	struct names moved = {0};
 	struct moves moves = {0};
-	AUTO_FREE const char **keys = NULL;
-	size_t n;
 	int r;
 
-	for (struct touch *t = s->touches; t; t = t->hh.next)
-		names_add_key(&set, t->path);
 	moves_add(&moves, &s->side.log);
 	moves_sort(&moves);
-	r = post_moved(s->j, &moves, &set);
-	keys = names_list(&set, &n);
+	r = post_moved(s->j, &moves, &moved);
 	if (r == 0)
-		r = post_write(s->j, s->side.dir, keys, n, &(struct post_how){.step = s});
+		r = post_write(s->j, s->side.dir, &moved, &(struct post_how){.step = s});
 	moves_done(&moves);
-	names_done(&set);
+	names_done(&moved);
 	return r;
 }
 
@@ -120,30 +116,26 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 		r = step_make(s);
 	if (r < 0 || !s->made)
 		return r;
-	e->sum.info = (struct step_info){.id = s->id,
-					 .kind = s->kind,
-					 .began_us = s->began_us,
-					 .ended_us = clock_wall_us(),
-					 .exit_status = exit_status,
-					 .incomplete = s->why,
-					 .command = xstrdup(s->command),
-					 .why = s->why ? xstrdup(s->why) : NULL,
-					 .unprotected = s->bare ? xstrdup(s->bare) : NULL};
+	e->info = (struct step_info){.id = s->id,
+				     .kind = s->kind,
+				     .began_us = s->began_us,
+				     .ended_us = clock_wall_us(),
+				     .exit_status = exit_status,
+				     .incomplete = s->why,
+				     .command = xstrdup(s->command),
+				     .why = s->why ? xstrdup(s->why) : NULL,
+				     .unprotected = s->bare ? xstrdup(s->bare) : NULL};
 	lasting = step_prune_writers(s);
-	for (struct touch *t = s->j->dull ? s->touches : NULL; t; t = t->hh.next) {
-		const struct known *k = step_known(s, &t->before);
-
-		t->hash = k ? k->hash : 0;
-	}
-	r = summary_build(s->j, s->touches, &e->sum);
+	r = nets_build(s->j, &s->touches, s->j->dull ? &s->known : NULL, false, &e->nets);
+	nets_count(&e->nets, &e->info);
 	step_tangle(s);
-	e->keep = e->sum.n || e->sum.unseen || lasting || s->why || s->tangled;
+	e->keep = e->nets.n || e->nets.unseen || lasting || s->why || s->tangled;
 	return r;
 }
 
 static int ending_write(struct ending *e, const struct buf *names)
 {
-	int r = summary_write(e->s->j, e->s->side.dir, &e->sum);
+	int r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
 
 	/* Nothing will be compared with the images of a step of which nothing is kept. */
 	if (r == 0 && !e->s->j->options.off)
@@ -219,6 +211,14 @@ static bool give_room(struct journal *j, int why)
 	return given;
 }
 
+static void ending_done(struct ending *e)
+{
+	nets_done(&e->nets);
+	free(e->info.command);
+	free(e->info.why);
+	free(e->info.unprotected);
+}
+
 static void ending_clean(struct ending *e)
 {
 	AUTO_FREE char *dir = xasprintf("open/%" PRId64, e->s->id);
@@ -257,7 +257,7 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		struct journal *j = list[i].s->j;
 
-		summary_done(&list[i].sum);
+		ending_done(&list[i]);
 		if (r >= 0)
 			ending_clean(&list[i]);
 		room_refill(j);

@@ -20,13 +20,15 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;     /* where records say that nothing was */
-	struct post *posts;    /* hash by key: the newest image of every path */
-	struct post *left;     /* hash by key: what the steps left, where that matters */
-	struct post *inodes;   /* hash by inode: the newest of each file, whatever its name */
-	struct names places;   /* where the paths that the steps know lie now */
-	struct names idle;     /* of records that an earlier rollback left out */
-	struct names overlaps; /* paths that a step has also touched that stays */
+	struct names made;	    /* where records say that nothing was */
+	struct fates fates;	    /* what the steps did to each path */
+	struct posts posts;	    /* the newest images, of these and of `places` */
+	struct posts left;	    /* what the steps left, where that matters */
+	struct inode_image *inodes; /* the newest of each file; once some path differs */
+	bool has_inodes, passed;    /* passed: some of the posts are of steps that came and went */
+	struct names places;	    /* where the paths that the steps know lie now */
+	struct names idle;	    /* of records that an earlier rollback left out */
+	struct names overlaps;	    /* paths that a step has also touched that stays */
 	struct moves moves;
 	struct wal *logs;  /* of the steps, the side that will be emptied */
 	struct names lost; /* changed while a step was unprotected, by no record */
@@ -73,23 +75,21 @@ static bool is_newer(const struct planner *p, int64_t id)
 	return true;
 }
 
-static void keep_inode(struct planner *p, const struct post *post)
+static int keep_inode(void *data, const struct post *post)
 {
-	struct post *have;
+	inodes_take(data, post);
+	return 0;
+}
 
-	if (!post->obj.mode || post->obj.mode == OBJ_UNSEEN || S_ISDIR(post->obj.mode))
-		return;
-	HASH_FIND(by_ino, p->inodes, &post->obj.ino, sizeof(post->obj.ino), have);
-	if (have && have->seq >= post->seq)
-		return;
-	if (!have) {
-		have = xcalloc(1, sizeof(*have));
-		have->obj.ino = post->obj.ino;
-		HASH_ADD(by_ino, p->inodes, obj.ino, sizeof(have->obj.ino), have);
-	}
-	have->obj = post->obj;
-	have->hash = post->hash;
-	have->seq = post->seq;
+/* Most look as they were left. All inodes of the history take long to load and are many. */
+static bool differs(struct planner *p, const struct post *post)
+{
+	if (!post_differs(p->j, post, NULL))
+		return false;
+	if (!p->has_inodes && post_each(p->j, keep_inode, &p->inodes) < 0)
+		return true;
+	p->has_inodes = true;
+	return post_differs(p->j, post, p->inodes);
 }
 
 static int load_log(struct planner *p, const char *dir, struct wal *log)
@@ -99,7 +99,7 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 
 	if (fd < 0)
 		return fd;
-	r = wal_open(log, fd, p->redo ? "redo" : "undo", false, false);
+	r = log_look(p->j, log, fd, p->redo ? "redo" : "undo");
 	if (r == 0)
 		moves_add(&p->moves, log);
 	return r;
@@ -108,41 +108,34 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 /* ---- entries ----------------------------------------------------------------------------------
  */
 
-static struct undo_entry *add_entry(struct planner *p, int root, const char *path, char what,
-				    const char *other, bool conflict)
+static void add_entry(struct planner *p, int root, const char *path, char what, bool conflict)
 {
 	struct undo_plan *plan = p->plan;
 	struct undo_entry *e;
+	bool lost = names_has(&p->lost, root, path);
 
+	if (plan->brief && !conflict && !lost)
+		return;
 	if (plan->n_entries % 64 == 0)
 		plan->entries =
 			xrealloc(plan->entries, (plan->n_entries + 64) * sizeof(*plan->entries));
 	e = &plan->entries[plan->n_entries++];
 	*e = (struct undo_entry){.root = root, .what = what};
-	e->lost = names_has(&p->lost, root, path);
+	e->lost = lost;
 	e->conflict = conflict = conflict || e->lost;
 	e->path = xstrdup(path);
-	e->other = xstrdup(other);
 	if (conflict)
 		plan->n_conflicts++;
-	return e;
 }
 
 /* A path that the step changed and has no record of stays as it is. So does, to say the least, the
  * one that was the first not to be captured. */
-static void find_lost(struct planner *p, const struct summary *s)
+static void find_lost(struct planner *p, const struct change *c)
 {
-	if (!s->info.unprotected || p->redo) /* redo has all that was there when it was undone */
-		return;
-	names_add(&p->lost, 0, s->info.unprotected);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct change *c = &s->changes[i];
-
-		if (!names_has(&p->places, c->root, c->path))
-			names_add(&p->lost, c->root, c->path);
-		if (c->old_path && !names_has(&p->places, c->root, c->old_path))
-			names_add(&p->lost, c->root, c->old_path);
-	}
+	if (!names_has(&p->places, c->root, c->path))
+		names_add(&p->lost, c->root, c->path);
+	if (c->old_path && !names_has(&p->places, c->root, c->old_path))
+		names_add(&p->lost, c->root, c->old_path);
 }
 
 /* The steps made the name and took it away again: they left nothing there. */
@@ -181,78 +174,75 @@ static bool edited_between(const struct planner *p, const struct post *post,
 
 static bool is_conflict(struct planner *p, const char *key, const struct fate *f)
 {
-	struct post *post, *left;
+	struct post post, left;
+	bool has_left;
 
 	if (names_has_key(&p->overlaps, key))
 		return true;
-	HASH_FIND_STR(p->posts, key, post);
-	HASH_FIND_STR(p->left, key, left);
-	if (!post)
+	if (!posts_find(&p->posts, key, &post))
 		return false;
 	/* A command that ran at the same time and stays was there later. */
-	if (post->kept && is_newer(p, post->id))
+	if (post.kept && is_newer(p, post.id))
 		return true;
-	return (left && left->flags & POST_FOREIGN) || post_differs(p->j, post, p->inodes) ||
-	       edited_between(p, post, left, f);
+	has_left = posts_find(&p->left, key, &left);
+	return (has_left && left.flags & POST_FOREIGN) || differs(p, &post) ||
+	       edited_between(p, &post, has_left ? &left : NULL, f);
 }
 
-static void net_entries(struct planner *p, struct fate *set)
+static void net_entries(struct planner *p)
 {
-	for (struct fate *n = set; n; n = n->hh.next) {
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const struct fate *n = &p->fates.list[k];
 		bool exists_now = p->redo ? n->before.exists : n->after.exists;
 		bool exists_then = p->redo ? n->after.exists : n->before.exists;
-		bool conflict = is_conflict(p, n->key, n);
-		const char *path;
-		int root = key_root(n->key, &path);
+		const char *path, *key = names_key(&p->fates.keys, k);
+		bool conflict = is_conflict(p, key, n);
+		int root = key_root(key, &path);
 
 		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
 			continue;
 		if (exists_now && exists_then)
-			add_entry(p, root, path, 'M', NULL, conflict);
+			add_entry(p, root, path, 'M', conflict);
 		else if (exists_then)
-			add_entry(p, root, path, 'A', NULL, conflict);
+			add_entry(p, root, path, 'A', conflict);
 		else if (exists_now)
-			add_entry(p, root, path, 'D', NULL, conflict);
+			add_entry(p, root, path, 'D', conflict);
 		else if (conflict || names_has(&p->lost, root, path))
-			add_entry(p, root, path, 'M', NULL, true);
+			add_entry(p, root, path, 'M', true);
 	}
 	/* What lies elsewhere now, or was changed and changed back. */
-	for (struct name *e = p->places.set; e; e = e->hh.next) {
-		const char *path;
-		int root = key_root(e->key, &path);
-		struct fate *n;
+	for (size_t k = 0; k < names_count(&p->places); k++) {
+		const char *path, *key = names_key(&p->places, k);
+		int root = key_root(key, &path);
 
-		HASH_FIND_STR(set, e->key, n);
-		if (!n && is_conflict(p, e->key, NULL))
-			add_entry(p, root, path, 'M', NULL, true);
+		if (!fates_find(&p->fates, key) && is_conflict(p, key, NULL))
+			add_entry(p, root, path, 'M', true);
 	}
-	for (struct name *e = p->lost.set; e; e = e->hh.next) {
-		const char *path;
-		int root = key_root(e->key, &path);
-		struct fate *n;
+	for (size_t k = 0; k < names_count(&p->lost); k++) {
+		const char *path, *key = names_key(&p->lost, k);
+		int root = key_root(key, &path);
 
-		HASH_FIND_STR(set, e->key, n);
-		if (!n)
-			add_entry(p, root, path, 'M', NULL, true);
+		if (!fates_find(&p->fates, key))
+			add_entry(p, root, path, 'M', true);
 	}
-	for (struct name *e = p->overlaps.set; e; e = e->hh.next) {
-		const char *path;
-		int root = key_root(e->key, &path);
-		struct fate *n;
+	for (size_t k = 0; k < names_count(&p->overlaps); k++) {
+		const char *path, *key = names_key(&p->overlaps, k);
+		int root = key_root(key, &path);
 
-		HASH_FIND_STR(set, e->key, n);
-		if (!n && !names_has_key(&p->places, e->key) && !names_has_key(&p->lost, e->key))
-			add_entry(p, root, path, 'M', NULL, true);
+		if (!fates_find(&p->fates, key) && !names_has_key(&p->places, key) &&
+		    !names_has_key(&p->lost, key))
+			add_entry(p, root, path, 'M', true);
 	}
 }
 
 /* A and D of one rename become R, when only one step had a hand in it. */
-static void join_renames(struct planner *p, struct fate *set)
+static void join_renames(struct planner *p)
 {
-	for (struct fate *n = set; n; n = n->hh.next) {
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const struct fate *n = &p->fates.list[k];
 		struct undo_entry *a = NULL, *d = NULL;
 		const char *to;
-		int root = key_root(n->key, &to);
+		int root = key_root(names_key(&p->fates.keys, k), &to);
 
 		if (!n->renamed_from || p->dirs->n > 1)
 			continue;
@@ -316,22 +306,21 @@ static int check_dir(struct planner *p, int root, const char *path)
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
 		if (!names_has(&p->places, root, child))
-			add_entry(p, root, child, 'D', NULL, true);
+			add_entry(p, root, child, 'D', true);
 	}
 	return -errno;
 }
 
 /* A new directory was moved: was it this one, or did another take its name first? */
-static bool made_here(struct fate *set, int root, const char *path)
+static bool made_here(const struct planner *p, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
-	const struct fate *f;
+	const struct fate *f = fates_find(&p->fates, key);
 
-	HASH_FIND_STR(set, key, f);
 	return f && !f->before.exists && S_ISDIR(f->after.mode) && !f->renamed_from;
 }
 
-static int check_dirs(struct planner *p, struct fate *set)
+static int check_dirs(struct planner *p)
 {
 	struct names done = {0};
 	int r = 0;
@@ -352,7 +341,7 @@ static int check_dirs(struct planner *p, struct fate *set)
 			moved = moves_follow(&p->moves, rec.seq, &root, &now);
 			now[strlen(now) - 1] = '\0';
 			if (names_add(&done, root, now) &&
-			    (moved ? made_here(set, root, now) : !came_by_move(p, root, now)))
+			    (moved ? made_here(p, root, now) : !came_by_move(p, root, now)))
 				r = check_dir(p, root, now);
 		}
 	}
@@ -400,22 +389,41 @@ static void find_places(struct planner *p)
 
 static int load_all(struct planner *p)
 {
-	bool passed = false;
-	int r = post_load_all(p->j, &p->posts);
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
 		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
 	if (r < 0)
 		return r;
-	for (struct post *post = p->posts; post; post = post->hh.next) {
-		keep_inode(p, post);
-		passed |= is_passing(p, post);
-	}
-	if ((passed || p->dirs->n > 1) && (r = left_load(p->j, p->dirs, &p->left)) < 0)
-		return r;
 	moves_sort(&p->moves);
 	find_places(p);
 	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
+}
+
+/* Of the whole history what is asked for later. */
+static int take_post(void *data, const struct post *post)
+{
+	struct planner *p = data;
+
+	if (!names_has_key(&p->fates.keys, post->key) && !names_has_key(&p->places, post->key))
+		return 0;
+	posts_take(&p->posts, post);
+	return 0;
+}
+
+static int load_posts(struct planner *p)
+{
+	int r = post_each(p->j, take_post, p);
+
+	for (size_t i = 0; r == 0 && i < posts_count(&p->posts) && !p->passed; i++) {
+		struct post post;
+
+		posts_get(&p->posts, i, &post);
+		p->passed = is_passing(p, &post);
+	}
+	if (r == 0 && (p->passed || p->dirs->n > 1))
+		r = left_load(p->j, p->dirs, &p->left);
+	return r;
 }
 
 struct span_of { /* of a step, in numbers of the store */
@@ -429,7 +437,7 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	int r = fd < 0 ? fd : summary_seq(fd, &ret->ended);
 
 	if (r == 0 && p->redo)
-		r = wal_open(&log, fd, "undo", false, false);
+		r = log_look(p->j, &log, fd, "undo");
 	if (r == 0)
 		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
 	wal_close(&log);
@@ -447,7 +455,21 @@ static bool is_tangled(const struct planner *p, const struct span_of *spans, siz
 	return false;
 }
 
-static int load_fates(struct planner *p, struct fate **set)
+struct reading { /* of a summary */
+	struct planner *p;
+	bool tangled;
+};
+
+static void take_change(void *data, const struct summary *s, const struct change *c)
+{
+	const struct reading *r = data;
+
+	fates_add(&r->p->fates, c, r->tangled || s->partial);
+	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
+		find_lost(r->p, c);
+}
+
+static int load_fates(struct planner *p)
 {
 	struct undo_plan *plan = p->plan;
 	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
@@ -458,14 +480,17 @@ static int load_fates(struct planner *p, struct fate **set)
 	plan->ids = xcalloc(p->dirs->n, sizeof(*plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+		struct reading reading = {.p = p, .tangled = is_tangled(p, spans, i)};
 		struct summary s = {0};
 
-		r = fd < 0 ? fd : summary_load(fd, true, &s);
+		r = fd < 0 ? fd : summary_read(fd, &s, take_change, &reading);
 		if (r < 0)
 			break;
 		plan->ids[plan->n_ids++] = s.info.id;
-		fate_add(set, &s, is_tangled(p, spans, i));
-		find_lost(p, &s);
+		if (s.partial) /* what it did to the others' paths it may not say */
+			fates_tangle(&p->fates);
+		if (s.info.unprotected && !p->redo)
+			names_add(&p->lost, 0, s.info.unprotected);
 		summary_done(&s);
 	}
 	return r;
@@ -474,38 +499,34 @@ static int load_fates(struct planner *p, struct fate **set)
 static int build(struct planner *p)
 {
 	struct undo_plan *plan = p->plan;
-	struct fate *set = NULL;
 	int r = load_all(p);
 
 	if (r == 0)
-		r = load_fates(p, &set);
+		r = load_fates(p);
+	if (r == 0)
+		r = load_posts(p);
 	store_forget_near(p->j);
 	if (r == 0) {
-		net_entries(p, set);
-		join_renames(p, set);
-		r = check_dirs(p, set);
+		net_entries(p);
+		join_renames(p);
+		r = check_dirs(p);
 	}
 	if (r == 0 && plan->n_entries)
 		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
-	fate_free(set);
 	return r;
 }
 
 static void planner_done(struct planner *p)
 {
-	struct post *post, *next;
-
-	post_free_all(p->posts);
-	post_free_all(p->left);
+	fates_done(&p->fates);
+	posts_done(&p->posts);
+	posts_done(&p->left);
+	inodes_done(p->inodes);
 	names_done(&p->made);
 	names_done(&p->places);
 	names_done(&p->lost);
 	names_done(&p->idle);
 	names_done(&p->overlaps);
-	HASH_ITER (by_ino, p->inodes, post, next) {
-		HASH_DELETE(by_ino, p->inodes, post);
-		free(post);
-	}
 	for (size_t i = 0; i < p->dirs->n; i++)
 		wal_close(&p->logs[i]);
 	free(p->logs);
@@ -523,6 +544,7 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 	p.plan->kind = like->kind;
 	p.plan->n = like->n;
 	p.plan->flags = like->flags;
+	p.plan->brief = like->brief;
 	p.logs = xcalloc(dirs->n, sizeof(*p.logs));
 	for (size_t i = 0; i < dirs->n; i++)
 		p.logs[i] = (struct wal)WAL_NONE;

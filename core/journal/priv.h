@@ -11,27 +11,15 @@
 #include "core/journal/wal.h"
 #include "core/journal/op.h"
 #include "core/journal/object.h"
+#include "core/journal/known.h"
+#include "core/journal/names.h"
+#include "core/journal/net.h"
+#include "core/journal/post.h"
+#include "core/journal/stream.h"
+#include "core/journal/touch.h"
 
-/* ---- sets of paths (moves.c) ------------------------------------------------------------------
+/* ---- directories that were renamed (moves.c) --------------------------------------------------
  */
-
-struct name {
-	char *key; /* key_make() */
-	UT_hash_handle hh;
-};
-
-struct names {
-	struct name *set;
-};
-
-bool names_add(struct names *n, int root, const char *path); /* false: it is there already */
-bool names_add_key(struct names *n, const char *key);
-bool names_has(const struct names *n, int root, const char *path);
-bool names_has_key(const struct names *n, const char *key);
-const char **names_list(const struct names *n, size_t *ret_n) MUST_USE; /* heap; borrows the keys */
-void names_done(struct names *n);
-char *key_make(int root, const char *path) MUST_USE;
-int key_root(const char *key, const char **path);
 
 struct move { /* of a directory */
 	uint64_t seq;
@@ -109,6 +97,7 @@ struct journal {
 	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
+	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */
 	/* the parent directory that was resolved last */
 	int near_root, near_fd;
@@ -119,6 +108,9 @@ struct journal {
 /* journal_open(), perhaps without finishing what a dead process left. */
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err) MUST_USE;
+
+/* The log of a step that has ended, to be read only. */
+int log_look(const struct journal *j, struct wal *log, int dirfd, const char *name) MUST_USE;
 
 /* kin.c */
 void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
@@ -262,31 +254,6 @@ int side_keep_meta(struct side *s, int root, const char *path, int fd, uint64_t 
 /* ---- an open step (step.c) --------------------------------------------------------------------
  */
 
-enum {
-	KNOWN_CREATED = 1,
-	KNOWN_CONTENT = 2,
-	KNOWN_META = 4,
-	KNOWN_OPENED = 8, /* for writing, in this step */
-};
-
-struct known {
-	uint64_t key[2]; /* dev, ino */
-	int64_t btime_ns;
-	unsigned flags;
-	struct obj *first; /* as it was when it was kept, if it had other names then; or NULL */
-	uint64_t hash;	   /* of the content that was kept, on tmpfs; see summary.c */
-	UT_hash_handle hh;
-};
-
-struct touch {
-	char *path;		  /* "<root>/path" */
-	bool foreign;		  /* somebody else changed it while the step ran */
-	struct obj before, after; /* after: set by summary_build() */
-	uint64_t hash;		  /* of what was there, where times do not tell; 0: do not ask */
-	bool dressed;		  /* its metadata was changed, not only what it holds */
-	UT_hash_handle hh;
-};
-
 struct step {
 	struct journal *j;
 	struct step *next;
@@ -308,8 +275,8 @@ struct step {
 	bool again;   /* some inode is written by a process of an earlier step */
 	step_on_loss on_loss;
 	void *on_loss_data;
-	struct known *known;
-	struct touch *touches;
+	struct known_set known;
+	struct touches touches;
 	struct alias *aliases; /* hash, see alias.c */
 };
 
@@ -329,8 +296,9 @@ bool mark_join(char **why, const char *words);
 bool step_prune_writers(struct step *s);
 /* Files that a process of an earlier step still writes: from now on that belongs to this one. */
 int step_keep_writers(struct step *s, struct err *err) MUST_USE;
-struct known *step_known(struct step *s, const struct obj *o);
-void step_learn(struct step *s, const struct obj *o, unsigned flags);
+struct known *step_known(const struct step *s,
+			 const struct obj *o); /* until the next step_learn() */
+struct known *step_learn(struct step *s, const struct obj *o, unsigned flags);
 void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
 /* Does another open step hold records about this inode? */
 bool step_shared(const struct step *s, const struct obj *o);
@@ -366,6 +334,8 @@ void writers_moved(struct journal *j, int root, const char *from, int root2, con
  * look at. */
 bool writer_seek(struct journal *j, struct writer *w, int root, const char *path);
 void writer_gone(struct journal *j, const struct obj *o); /* its last name was removed */
+/* Nobody writes to it any more, and it left the list for that; true once. */
+bool writer_was_shut(struct journal *j, const struct obj *o);
 void writer_drop(struct journal *j, struct writer *w);
 void writers_drop(struct journal *j);
 
@@ -394,107 +364,62 @@ int parts_announce(struct step *s) MUST_USE;
 bool parts_decided(struct journal *j, const char *dir);
 int parts_publish(struct journal *j, const char *dir) MUST_USE; /* then it is, here as well */
 
-/* ---- post-images and summaries (post.c) -------------------------------------------------------
+/* ---- summaries and post-images (post.h) -------------------------------------------------------
  */
-
-struct post {
-	int root;
-	char *path;
-	struct obj obj; /* nlink and blocks are not kept */
-	uint64_t hash;
-	unsigned flags;	       /* POST_* */
-	uint64_t image;	       /* where its bytes are in the file, or 0 */
-	UT_hash_handle hh;     /* key "<root>/path" */
-	UT_hash_handle by_ino; /* key obj.ino */
-	char *key;
-	uint64_t seq; /* of the file it came from */
-	int64_t id;   /* the step; 0: one whose redo is gone */
-	bool kept;    /* the step is not undone */
-};
 
 struct summary {
 	struct step_info info;
 	bool partial; /* of a step whose recovery was interrupted: changes may be missing */
-	bool unseen;  /* some paths lie where nobody may look; not kept */
 	struct change *changes;
 	size_t n;
 };
 
-enum {
-	POST_FOREIGN = 1, /* what lies there is somebody else's work: always a conflict */
-	POST_RETURNS = 2, /* not now, but the way back brings such work back */
-	POST_SHARED = 4,  /* a newer step came back with this one: that is what lies there */
-};
-
-struct post_how {
-	struct step *step; /* at its commit: its paths were looked at, a moment ago; or NULL */
-	/* Renewed: whose paths are foreign, or will be; and what was there, for the former. */
-	const struct names *foreign, *returns;
-	const struct names *absent; /* what was not there: the way back takes it away */
-	const struct names *shared; /* with newer steps that came back as well */
-	const struct post *old;
-	size_t n_old;
-};
-
-/* Look at every path of the list now and write it as the step's post-image. */
-int post_write(struct journal *j, int stepdir, const char *const *keys, size_t n,
-	       const struct post_how *how) MUST_USE;
-/* The bytes that a small text file had when the step's post-image was written. -ENOENT: not kept.
- */
-int post_image(int stepdir, int root, const char *path, const struct change_side *want,
-	       struct buf *ret) MUST_USE;
-int post_load(int dir, const char *name, struct post **ret, size_t *ret_n) MUST_USE;
-void post_free(struct post *list, size_t n);
-uint64_t post_peek_seq(int dirfd, const char *name); /* 0: none */
-/* The newest image of every path that any step knows, as a hash by key. */
-int post_load_all(struct journal *j, struct post **ret) MUST_USE;
-void post_free_all(struct post *all);
-/* What the group's steps left at each path, as a hash by key; free with post_free_all(). (left.c)
- */
-struct group;
-int left_load(struct journal *j, const struct group *dirs, struct post **ret) MUST_USE;
-/* Is it not that any more, though it looks like the newest image? */
-bool left_differs(struct journal *j, const struct post *left, const struct post *newest);
 /* The newest of several steps that has a path, by their places in a list, newest first. */
-struct hand {
-	char *key;
-	size_t place;
-	UT_hash_handle hh;
+struct hands {
+	struct names names;
+	size_t *ends; /* how many names there are up to each place */
 };
-void hands_note(struct hand **set, size_t place, const struct names *names);
+void hands_note(struct hands *h, size_t place, const struct names *names); /* place by place */
 /* Of `names`, of the step at that place: what a newer one has as well, perhaps by a directory. */
-void hands_find(const struct hand *set, size_t place, const struct moves *moves,
+void hands_find(const struct hands *h, size_t place, const struct moves *moves,
 		const struct names *names, struct names *ret);
-void hands_done(struct hand *set);
+void hands_done(struct hands *h);
 /* Paths of other steps' images that lie in directories which moved: under both names. */
 int post_moved(struct journal *j, const struct moves *m, struct names *add) MUST_USE;
-/* Has the path changed since? inodes: hash by_ino of the newest image of each inode, any name. */
-bool post_differs(struct journal *j, const struct post *p, const struct post *inodes);
-int summary_write(struct journal *j, int stepdir, const struct summary *s) MUST_USE;
+int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
+		  const struct nets *nets) MUST_USE;
 /* The number of the moment at which it was written: the end of the step. */
 int summary_seq(int stepdir, uint64_t *ret) MUST_USE;
 int summary_load(int stepdir, bool with_changes, struct summary *ret) MUST_USE;
+/* Without the changes, which fn is told one by one; they are borrowed. */
+int summary_read(int stepdir, struct summary *ret,
+		 void (*fn)(void *data, const struct summary *s, const struct change *c),
+		 void *data) MUST_USE;
 void summary_done(struct summary *s);
-/* Compare what was with what is; fills s->changes and the counts, sorted by path. */
-int summary_build(struct journal *j, struct touch *touches, struct summary *s) MUST_USE;
 void change_side_set(struct change_side *c, const struct obj *o);
 
 /* ---- what several steps did to a path (fate.c) -------------------------------------------------
  */
 
 struct fate {
-	char *key;
 	struct change_side before, after;
 	bool seen;
 	bool broken;  /* one step did not find what the one before had left */
 	bool tangled; /* which cannot be told: steps overlapped, a file had several names */
 	char *renamed_from;
-	UT_hash_handle hh;
 };
 
-/* Steps are added newest first. tangled: others ran at the same time. */
-void fate_add(struct fate **set, const struct summary *s, bool tangled);
-void fate_free(struct fate *set);
+struct fates {
+	struct names keys; /* number i: that of list[i] */
+	struct fate *list;
+	size_t cap;
+};
+
+/* Steps are added newest first, change by change. tangled: others ran at the same time. */
+void fates_tangle(struct fates *f); /* all that are there */
+void fates_add(struct fates *f, const struct change *c, bool tangled);
+const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
+void fates_done(struct fates *f);
 bool sides_equal(const struct change_side *a, const struct change_side *b);
 
 /* ---- settling conflicts (skip.c, merge.c, remedy.c) -------------------------------------------

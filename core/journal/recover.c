@@ -10,8 +10,9 @@
 #include "core/journal/txn.h"
 
 struct witness { /* what the paths of an interrupted step look like before it is rolled back */
-	struct touch *touches;
-	struct summary sum;
+	struct touches touches;
+	struct step_info info;
+	bool partial; /* some of it had been rolled back before */
 };
 
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
@@ -26,12 +27,12 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 	if (wal_next(&m->undo.log, &at, &r) && r.type == REC_STEP) {
 		struct get g = {.p = r.meta.data, .end = r.meta.data + r.meta.len};
 
-		w->sum.info.id = (int64_t)get_u64(&g);
-		w->sum.info.kind = get_u32(&g);
-		w->sum.info.began_us = (int64_t)get_u64(&g);
-		w->sum.info.command = xstrdup(get_str(&g).data);
-		w->sum.info.ended_us = clock_wall_us();
-		w->sum.info.exit_status = 128 + 9;
+		w->info.id = (int64_t)get_u64(&g);
+		w->info.kind = get_u32(&g);
+		w->info.began_us = (int64_t)get_u64(&g);
+		w->info.command = xstrdup(get_str(&g).data);
+		w->info.ended_us = clock_wall_us();
+		w->info.exit_status = 128 + 9;
 	}
 	while (wal_next(&m->undo.log, &at, &r)) {
 		AUTO_FREE char *words = NULL;
@@ -39,20 +40,19 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		if (r.type != REC_MARK)
 			continue;
 		words = xstrndup(r.meta.data, r.meta.len);
-		mark_join(&w->sum.info.why, words);
+		mark_join(&w->info.why, words);
 	}
-	w->sum.info.incomplete = w->sum.info.why;
-	w->sum.partial = !wal_empty(&m->redo.log);
-	for (struct name *n = set.set; n; n = n->hh.next) {
-		struct touch *touch = xcalloc(1, sizeof(*touch));
+	w->info.incomplete = w->info.why;
+	w->partial = !wal_empty(&m->redo.log);
+	for (size_t i = 0; i < names_count(&set); i++) {
 		const char *path;
-		int root = key_root(n->key, &path);
+		int root = key_root(names_key(&set, i), &path);
 		struct spot spot;
+		struct obj before;
 
-		touch->path = xstrdup(n->key);
-		if (spot_look(t->j, root, path, &spot, &touch->before) < 0)
-			touch->before = (struct obj){.mode = OBJ_UNSEEN};
-		HASH_ADD_KEYPTR(hh, w->touches, touch->path, strlen(touch->path), touch);
+		if (spot_look(t->j, root, path, &spot, &before) < 0)
+			before = (struct obj){.mode = OBJ_UNSEEN};
+		touches_add(&w->touches, names_key(&set, i), &before);
 	}
 	names_done(&set);
 	return 0;
@@ -60,39 +60,25 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 
 static void witness_done(struct witness *w)
 {
-	struct touch *t, *next;
-
-	HASH_ITER (hh, w->touches, t, next) {
-		HASH_DEL(w->touches, t);
-		free(t->path);
-		free(t);
-	}
-	summary_done(&w->sum);
+	touches_done(&w->touches);
+	free(w->info.command);
+	free(w->info.why);
 }
 
-/* The rollback went from after to before: turn the summary round. */
-static void invert(struct summary *s)
+/* What the rollback changed, turned round: the step went the other way. */
+static int write_summary(struct txn *t, struct mover *m, struct witness *w)
 {
-	size_t created = s->info.created;
+	struct nets nets;
+	int r = nets_build(t->j, &w->touches, NULL, true, &nets);
 
-	s->info.created = s->info.deleted;
-	s->info.deleted = created;
-	for (size_t i = 0; i < s->n; i++) {
-		struct change *c = &s->changes[i];
-		struct change_side side = c->before;
-		char *path = c->path;
-
-		c->before = c->after;
-		c->after = side;
-		if (c->kind == CHANGE_CREATED)
-			c->kind = CHANGE_DELETED;
-		else if (c->kind == CHANGE_DELETED)
-			c->kind = CHANGE_CREATED;
-		else if (c->kind == CHANGE_RENAMED) {
-			c->path = c->old_path;
-			c->old_path = path;
-		}
-	}
+	if (r < 0)
+		return r;
+	nets_count(&nets, &w->info);
+	do
+		r = summary_write(t->j, m->undo.dir, &w->info, w->partial, &nets);
+	while (r < 0 && room_give(t->j, r));
+	nets_done(&nets);
+	return r;
 }
 
 static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
@@ -100,18 +86,10 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 	int r = txn_move(t, NULL);
 
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
-		struct summary *sum = &seen[i].sum;
-
 		if (t->list[i].arrived)
 			continue;
-		*ret_paths += HASH_COUNT(seen[i].touches);
-		r = summary_build(t->j, seen[i].touches, sum);
-		invert(sum);
-		if (r < 0)
-			break;
-		do
-			r = summary_write(t->j, t->list[i].undo.dir, sum);
-		while (r < 0 && room_give(t->j, r));
+		*ret_paths += touches_count(&seen[i].touches);
+		r = write_summary(t, &t->list[i], &seen[i]);
 	}
 	return r;
 }
@@ -164,11 +142,12 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 		if (t->list[i].arrived)
 			continue;
 		r = witness_take(t, &t->list[i], &w);
-		w.sum.info.incomplete = true;
+		w.info.incomplete = true;
 		words = xasprintf("interrupted, and could not be rolled back: %s", strerror(-why));
-		mark_join(&w.sum.info.why, words);
+		mark_join(&w.info.why, words);
 		if (r == 0)
-			r = summary_write(t->j, t->list[i].undo.dir, &w.sum);
+			r = summary_write(t->j, t->list[i].undo.dir, &w.info, w.partial,
+					  &(struct nets){0});
 		witness_done(&w);
 	}
 	if (r == 0)

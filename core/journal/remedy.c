@@ -129,7 +129,7 @@ static void leave_out(struct journal *j, struct undo_plan *p, const struct wal *
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].fate == FATE_KEPT)
 			names_add(&left, p->entries[i].root, p->entries[i].path);
-	if (!left.set)
+	if (!names_count(&left))
 		return;
 	skip_build(j, logs, p->n_ids, moves, &left, &m->skips);
 	for (size_t i = 0; i < p->n_entries; i++) {
@@ -208,13 +208,13 @@ void remedy_put(struct buf *b, const struct remedy *m)
 		buf_fmt(b, "merge %d %" PRIu64 " %o ", one->root, one->slot, (unsigned)one->mode);
 		put_hex(b, one->path);
 	}
-	for (const struct name *e = m->mine.set; e; e = e->hh.next) {
+	for (size_t k = 0; k < names_count(&m->mine); k++) {
 		buf_str(b, "mine ");
-		put_hex(b, e->key);
+		put_hex(b, names_key(&m->mine, k));
 	}
-	for (const struct name *e = m->kept.set; e; e = e->hh.next) {
+	for (size_t k = 0; k < names_count(&m->kept); k++) {
 		buf_str(b, "kept ");
-		put_hex(b, e->key);
+		put_hex(b, names_key(&m->kept, k));
 	}
 }
 

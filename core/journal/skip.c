@@ -203,9 +203,9 @@ void skip_build(struct journal *j, const struct wal *logs, size_t n_logs, const 
 	s.tails = tails;
 	for (size_t i = 0; i < n_logs; i++)
 		tails[i] = wal_tail(&logs[i]);
-	for (struct name *e = left->set; e; e = e->hh.next) {
+	for (size_t k = 0; k < names_count(left); k++) {
 		const char *path;
-		int root = key_root(e->key, &path);
+		int root = key_root(names_key(left, k), &path);
 		struct spot at;
 		struct obj o;
 

@@ -26,7 +26,7 @@ static int newest_begin(struct journal *j, uint64_t *ret)
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 		struct wal log = WAL_NONE;
 
-		if (fd >= 0 && wal_open(&log, fd, "undo", false, false) == 0)
+		if (fd >= 0 && log_look(j, &log, fd, "undo") == 0)
 			*ret = MAX(*ret, overlap_began(&log));
 		wal_close(&log);
 	}

@@ -16,52 +16,29 @@
 /* ---- inodes -----------------------------------------------------------------------------------
  */
 
-struct known *step_known(struct step *s, const struct obj *o)
+struct known *step_known(const struct step *s, const struct obj *o)
 {
-	uint64_t key[2] = {o->dev, o->ino};
-	struct known *k;
+	struct known *k = known_find(&s->known, dev_pack(o->dev), o->ino);
 
-	HASH_FIND(hh, s->known, key, sizeof(key), k);
 	/* Inode numbers are used again: another birth is another file. */
 	return k && k->btime_ns == o->btime_ns ? k : NULL;
 }
 
-void step_learn(struct step *s, const struct obj *o, unsigned flags)
+struct known *step_learn(struct step *s, const struct obj *o, unsigned flags)
 {
-	uint64_t key[2] = {o->dev, o->ino};
-	struct known *k;
+	struct known *k = known_learn(&s->known, o, flags);
 
-	HASH_FIND(hh, s->known, key, sizeof(key), k);
-	if (!k) {
-		k = xcalloc(1, sizeof(*k));
-		memcpy(k->key, key, sizeof(key));
-		k->btime_ns = o->btime_ns;
-		HASH_ADD(hh, s->known, key, sizeof(k->key), k);
-	} else if (k->btime_ns != o->btime_ns) {
-		k->btime_ns = o->btime_ns;
-		k->flags = 0;
-		free(take_ptr(&k->first));
-	}
-	/* Under another name it may be spoken of later: what it was before is this. */
-	if (!k->first && o->nlink > 1 && !(k->flags & KNOWN_CREATED) &&
-	    flags & (KNOWN_META | KNOWN_CONTENT)) {
-		k->first = xmalloc(sizeof(*k->first));
-		*k->first = *o;
-	}
-	k->flags |= flags;
 	if (flags & (KNOWN_META | KNOWN_CONTENT))
 		alias_use(s, o);
+	return k;
 }
 
 void step_unlearn(struct step *s, const struct obj *o)
 {
 	struct known *k = step_known(s, o);
 
-	if (!k)
-		return;
-	HASH_DEL(s->known, k);
-	free(k->first);
-	free(k);
+	if (k)
+		known_drop(&s->known, k);
 }
 
 bool step_shared(const struct step *s, const struct obj *o)
@@ -82,13 +59,13 @@ void step_ask_before(struct step *s, step_on_loss fn, void *data)
 static bool only_a_name(const struct step *s, int root, const char *path, const struct obj *o)
 {
 	AUTO_FREE char *key = NULL;
-	struct touch *t;
+	const struct touch *t;
 
 	if (S_ISDIR(o->mode) || o->nlink < 2)
 		return false;
 	key = key_make(root, path);
-	HASH_FIND_STR(s->touches, key, t);
-	return t && !t->before.mode;
+	t = touches_find(&s->touches, key);
+	return t && !t->before;
 }
 
 int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
@@ -107,10 +84,9 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 
 bool step_has_inode(const struct step *s, const struct stat *st)
 {
-	struct known *k;
-	uint64_t key[2] = {(uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino};
+	uint64_t dev = (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
+	const struct known *k = known_find(&s->known, dev_pack(dev), st->st_ino);
 
-	HASH_FIND(hh, s->known, key, sizeof(key), k);
 	return k && (k->flags & (KNOWN_CREATED | KNOWN_CONTENT));
 }
 
@@ -121,24 +97,16 @@ bool step_touch(struct step *s, int root, const char *path, const struct obj *be
 {
 	AUTO_FREE char *key = key_make(root, path);
 	const struct known *k = before->nlink > 1 ? step_known(s, before) : NULL;
-	struct touch *t;
+	const struct obj *first = k ? known_first(&s->known, k) : NULL;
 
-	HASH_FIND_STR(s->touches, key, t);
-	if (t)
-		return false;
-	t = xcalloc(1, sizeof(*t));
-	t->path = take_ptr(&key);
-	t->before = k && k->first ? *k->first : *before;
-	HASH_ADD_KEYPTR(hh, s->touches, t->path, strlen(t->path), t);
-	return true;
+	return touches_add(&s->touches, key, first ? first : before);
 }
 
 void step_dress(struct step *s, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
-	struct touch *t;
+	struct touch *t = touches_find(&s->touches, key);
 
-	HASH_FIND_STR(s->touches, key, t);
 	if (t)
 		t->dressed = true;
 }
@@ -149,13 +117,9 @@ static bool tangled(const struct step *s, const struct step *other)
 		return false;
 	if (s->moved || other->moved)
 		return true;
-	for (struct touch *t = s->touches; t; t = t->hh.next) {
-		struct touch *same;
-
-		HASH_FIND_STR(other->touches, t->path, same);
-		if (same)
+	for (size_t i = 0; i < touches_count(&s->touches); i++)
+		if (touches_find(&other->touches, touches_key(&s->touches, i)))
 			return true;
-	}
 	return false;
 }
 
@@ -184,7 +148,7 @@ size_t step_paths(const struct step *s)
 	size_t n = 0;
 
 	do
-		n += HASH_COUNT(p->touches);
+		n += touches_count(&p->touches);
 	while ((p = p->part) != s);
 	return n;
 }
@@ -205,20 +169,9 @@ struct step *step_part(struct step *s, const struct journal *j)
 
 void step_free(struct step *s)
 {
-	struct known *k, *next_k;
-	struct touch *t, *next_t;
-
 	own_step(s);
-	HASH_ITER (hh, s->known, k, next_k) {
-		HASH_DEL(s->known, k);
-		free(k->first);
-		free(k);
-	}
-	HASH_ITER (hh, s->touches, t, next_t) {
-		HASH_DEL(s->touches, t);
-		free(t->path);
-		free(t);
-	}
+	known_done(&s->known);
+	touches_done(&s->touches);
 	aliases_free(s);
 	side_done(&s->side);
 	free(s->command);
@@ -317,7 +270,8 @@ static void note_slot(struct step *s, const struct kept *kept)
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		     const struct obj *o)
 {
-	struct known *k = step_known(s, o);
+	const struct known *k = step_known(s, o);
+	struct known *learnt;
 	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
 	struct kept kept = {0};
@@ -341,11 +295,11 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 	if (kept.slot)
 		note_slot(s, &kept);
 	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
-	step_learn(s, o, KNOWN_CONTENT | KNOWN_META);
+	learnt = step_learn(s, o, KNOWN_CONTENT | KNOWN_META);
 	if (s->j->dull) {
 		AUTO_CLOSE int fd = data_open(dirfd, name);
 
-		step_known(s, o)->hash = fd < 0 ? 0 : data_hash(fd, o->size);
+		learnt->hash = fd < 0 ? 0 : data_hash(fd, o->size);
 	}
 	return 0;
 }

@@ -514,3 +514,9 @@ void journal_store_inode(const struct journal *j, dev_t *dev, ino_t *ino)
 	*dev = j->inside ? j->store_dev : 0;
 	*ino = j->inside ? j->store_ino : 0;
 }
+
+int log_look(const struct journal *j, struct wal *log, int dirfd, const char *name)
+{
+	/* Without the lock it may be cut while we read. */
+	return j->read_only ? wal_open(log, dirfd, name, false, false) : wal_view(log, dirfd, name);
+}

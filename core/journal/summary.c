@@ -1,4 +1,4 @@
-/* summary - what a step changed, net: paths before and after. */
+/* summary - the file that says what a step changed, net: paths before and after. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,152 +21,6 @@ void change_side_set(struct change_side *c, const struct obj *o)
 				  .size = S_ISDIR(o->mode) ? 0 : o->size,
 				  .ino = o->ino,
 				  .mtime_ns = o->mtime_ns};
-}
-
-struct net { /* one touched path, before and after */
-	const char *key;
-	struct obj before, after;
-	uint64_t hash;
-	bool dressed, taken;
-};
-
-static bool net_equal(const struct net *n)
-{
-	const struct obj *a = &n->before, *b = &n->after;
-
-	if (!a->mode || !b->mode)
-		return a->mode == b->mode;
-	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
-		return false;
-	/* Entries that come and go change a directory's times, too. */
-	if (S_ISDIR(a->mode) && !n->dressed)
-		return obj_same(a, b);
-	/* ctime tells what a program that sets the time back would hide. */
-	return obj_same(a, b) && a->ctime_ns == b->ctime_ns;
-}
-
-/* Of what was written through a mapping, tmpfs keeps no time. */
-static bool rewritten(const struct net *n, const struct spot *at)
-{
-	AUTO_CLOSE int fd = -1;
-
-	if (!n->hash || !S_ISREG(n->after.mode))
-		return false;
-	fd = data_open(at->fd, at->name);
-	return fd >= 0 && data_hash(fd, n->after.size) != n->hash;
-}
-
-static int net_by_ino(const void *a, const void *b)
-{
-	const struct net *const *x = a, *const *y = b;
-
-	if ((*x)->before.ino != (*y)->before.ino)
-		return (*x)->before.ino < (*y)->before.ino ? -1 : 1;
-	return strcmp((*x)->key, (*y)->key);
-}
-
-static int change_by_path(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
-}
-
-/* The name that went away and whose inode is now here. */
-static struct net *find_source(struct net **gone, size_t n, const struct net *here)
-{
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (gone[mid]->before.ino < here->after.ino)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < n && gone[lo]->before.ino == here->after.ino; lo++)
-		if (!gone[lo]->taken && obj_same(&gone[lo]->before, &here->after))
-			return gone[lo];
-	return NULL;
-}
-
-static void add_change(struct summary *s, const struct net *n, const struct net *source)
-{
-	struct change *c = &s->changes[s->n++];
-	const char *path;
-
-	*c = (struct change){.root = key_root(n->key, &path)};
-	c->path = xstrdup(path);
-	change_side_set(&c->before, source ? &source->before : &n->before);
-	change_side_set(&c->after, &n->after);
-	c->linked = !S_ISDIR(c->before.mode) && (source ? source : n)->before.nlink > 1;
-	if (source) {
-		key_root(source->key, &path);
-		c->old_path = xstrdup(path);
-		c->kind = CHANGE_RENAMED;
-		s->info.renamed++;
-	} else if (!n->before.mode) {
-		c->kind = CHANGE_CREATED;
-		s->info.created++;
-	} else if (!n->after.mode) {
-		c->kind = CHANGE_DELETED;
-		s->info.deleted++;
-	} else {
-		c->kind = CHANGE_MODIFIED;
-		s->info.modified++;
-	}
-}
-
-int summary_build(struct journal *j, struct touch *touches, struct summary *s)
-{
-	size_t count = HASH_COUNT(touches), n = 0, n_gone = 0;
-	AUTO_FREE struct net *nets = xcalloc(count + 1, sizeof(*nets));
-	AUTO_FREE struct net **gone = xcalloc(count + 1, sizeof(struct net *));
-
-	store_forget_near(j);
-	for (struct touch *t = touches; t; t = t->hh.next) {
-		const char *path;
-		int root = key_root(t->path, &path), r;
-		struct spot at;
-
-		nets[n].key = t->path;
-		nets[n].before = t->before;
-		nets[n].dressed = t->dressed;
-		nets[n].hash = t->hash;
-		r = spot_look(j, root, path, &at, &nets[n].after);
-		if (r < 0)
-			return r;
-		t->after = nets[n].after;
-		s->unseen |= t->after.mode == OBJ_UNSEEN;
-		if (t->after.mode == OBJ_UNSEEN || t->before.mode == OBJ_UNSEEN)
-			continue;
-		if (!net_equal(&nets[n]) || rewritten(&nets[n], &at))
-			n++;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (!nets[i].after.mode)
-			gone[n_gone++] = &nets[i];
-	if (n_gone)
-		qsort(gone, n_gone, sizeof(struct net *), net_by_ino);
-	s->changes = xcalloc(n + 1, sizeof(*s->changes));
-	for (size_t i = 0; i < n; i++) {
-		struct net *source = NULL;
-
-		if (!nets[i].after.mode)
-			continue;
-		if (!nets[i].before.mode)
-			source = find_source(gone, n_gone, &nets[i]);
-		if (source)
-			source->taken = true;
-		add_change(s, &nets[i], source);
-	}
-	for (size_t i = 0; i < n_gone; i++)
-		if (!gone[i]->taken)
-			add_change(s, gone[i], NULL);
-	if (s->n)
-		qsort(s->changes, s->n, sizeof(*s->changes), change_by_path);
-	return 0;
 }
 
 static void put_side(struct buf *b, const struct change_side *c)
@@ -235,27 +89,36 @@ static void get_info(struct get *g, struct step_info *i)
 	i->unprotected = unprotected ? xstrndup(s.data, s.len) : NULL;
 }
 
-int summary_write(struct journal *j, int stepdir, const struct summary *s)
+static void put_change(struct buf *b, const struct change *c)
 {
-	AUTO_BUF struct buf b = BUF_INIT;
+	put_u32(b, c->kind);
+	put_u32(b, c->linked);
+	put_u32(b, (uint32_t)c->root);
+	put_str(b, c->path, strlen(c->path));
+	put_str(b, c->old_path ? c->old_path : "", c->old_path ? strlen(c->old_path) : 0);
+	put_side(b, &c->before);
+	put_side(b, &c->after);
+}
 
-	put_u32(&b, SUMMARY_MAGIC);
-	put_u64(&b, store_seq(j));
-	put_info(&b, &s->info);
-	put_u32(&b, s->partial);
-	put_u32(&b, (uint32_t)s->n);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct change *c = &s->changes[i];
+int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
+		  const struct nets *nets)
+{
+	struct out out = OUT_NONE;
 
-		put_u32(&b, c->kind);
-		put_u32(&b, c->linked);
-		put_u32(&b, (uint32_t)c->root);
-		put_str(&b, c->path, strlen(c->path));
-		put_str(&b, c->old_path ? c->old_path : "", c->old_path ? strlen(c->old_path) : 0);
-		put_side(&b, &c->before);
-		put_side(&b, &c->after);
+	out_begin(&out, stepdir, "summary");
+	put_u32(&out.buf, SUMMARY_MAGIC);
+	put_u64(&out.buf, store_seq(j));
+	put_info(&out.buf, info);
+	put_u32(&out.buf, partial);
+	put_u32(&out.buf, (uint32_t)nets->n);
+	for (size_t i = 0; i < nets->n; i++) {
+		struct change c;
+
+		nets_get(nets, i, &c);
+		put_change(&out.buf, &c);
+		out_spill(&out);
 	}
-	return io_write_file(stepdir, "summary", 0600, b.data, b.len, false);
+	return out_end(&out, 0, (struct span){0}, false);
 }
 
 int summary_seq(int stepdir, uint64_t *ret)
@@ -280,6 +143,21 @@ void summary_done(struct summary *s)
 	*s = (struct summary){0};
 }
 
+/* Borrowed from what was read. */
+static void get_change(struct get *g, struct change *c)
+{
+	struct span path, old;
+
+	*c = (struct change){.kind = get_u32(g), .linked = get_u32(g) != 0};
+	c->root = (int)get_u32(g);
+	path = get_str(g);
+	old = get_str(g);
+	c->path = (char *)(uintptr_t)path.data;
+	c->old_path = old.len ? (char *)(uintptr_t)old.data : NULL;
+	get_side(g, &c->before);
+	get_side(g, &c->after);
+}
+
 static int get_changes(struct get *g, size_t max, struct summary *s)
 {
 	size_t n = get_u32(g);
@@ -289,16 +167,10 @@ static int get_changes(struct get *g, size_t max, struct summary *s)
 	s->changes = xcalloc(n + 1, sizeof(*s->changes));
 	while (s->n < n && !g->bad) {
 		struct change *c = &s->changes[s->n++];
-		struct span old;
 
-		c->kind = get_u32(g);
-		c->linked = get_u32(g) != 0;
-		c->root = (int)get_u32(g);
-		c->path = xstrdup(get_str(g).data);
-		old = get_str(g);
-		c->old_path = old.len ? xstrdup(old.data) : NULL;
-		get_side(g, &c->before);
-		get_side(g, &c->after);
+		get_change(g, c);
+		c->path = xstrdup(c->path);
+		c->old_path = xstrdup(c->old_path);
 	}
 	return g->bad ? -EBADMSG : 0;
 }
@@ -345,4 +217,55 @@ int summary_load(int stepdir, bool with_changes, struct summary *ret)
 		return r;
 	r = io_read_file(stepdir, "summary", FILE_MAX, &text, &len);
 	return r < 0 ? r : parse(text, len, with_changes, ret);
+}
+
+static int read_head(struct in *in, struct summary *ret, uint32_t *ret_n)
+{
+	struct get g;
+	int r;
+
+	do {
+		r = in_more(in);
+		g = in_get(in);
+		summary_done(ret);
+		if (r == 0 && get_u32(&g) != SUMMARY_MAGIC)
+			r = -EBADMSG;
+		get_u64(&g); /* summary_seq() */
+		get_info(&g, &ret->info);
+		ret->partial = get_u32(&g) != 0;
+		*ret_n = get_u32(&g);
+	} while (r == 0 && g.bad);
+	in_took(in, &g);
+	return r;
+}
+
+int summary_read(int stepdir, struct summary *ret,
+		 void (*fn)(void *data, const struct summary *s, const struct change *c),
+		 void *data)
+{
+	AUTO_IN struct in in = IN_NONE;
+	struct summary s = {0};
+	uint32_t n = 0;
+	int r = in_open(&in, stepdir, "summary");
+
+	if (r == 0)
+		r = read_head(&in, &s, &n);
+	while (r == 0 && n) {
+		struct get g = in_get(&in);
+		struct change c;
+
+		get_change(&g, &c);
+		if (g.bad) {
+			r = in_more(&in);
+			continue;
+		}
+		fn(data, &s, &c);
+		in_took(&in, &g);
+		n--;
+	}
+	if (r < 0)
+		summary_done(&s);
+	else
+		*ret = s;
+	return r;
 }

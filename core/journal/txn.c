@@ -222,11 +222,11 @@ static bool makes_way(const struct txn *t, const struct rec *r)
 {
 	size_t len = strlen(r->path);
 
-	for (const struct name *e = t->remedy.mine.set; e; e = e->hh.next) {
+	for (size_t i = 0; i < names_count(&t->remedy.mine); i++) {
 		const char *path;
 
-		if (key_root(e->key, &path) == r->root && strncmp(path, r->path, len) == 0 &&
-		    (!path[len] || path[len] == '/'))
+		if (key_root(names_key(&t->remedy.mine, i), &path) == r->root &&
+		    strncmp(path, r->path, len) == 0 && (!path[len] || path[len] == '/'))
 			return true;
 	}
 	return false;
@@ -334,54 +334,67 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
  * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
  * step's image also takes in what other steps know of directories that have moved.
  */
-static int renew_post(struct txn *t, struct mover *m, const struct moves *moves,
-		      const struct hand *hands)
+struct renewal {
+	struct names set; /* the paths */
+	struct names absent, shared;
+	struct posts old; /* that have their bytes */
+	struct whose whose;
+};
+
+static int renew_old(const struct txn *t, int stepdir, const struct moves *moves, struct renewal *n)
 {
-	struct names set = {0}, absent = {0}, shared = {0};
-	struct whose w = {0};
-	struct post *old = NULL;
-	AUTO_FREE const char **keys = NULL;
-	size_t n_old = 0, n = 0;
-	int r = post_load(m->undo.dir, "post", &old, &n_old);
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
 
 	if (r == -ENOENT)
-		r = 0;
-	txn_names(&set, &m->undo.log, moves);
-	txn_names(&set, &m->redo.log, moves);
-	for (struct name *e = set.set; e; e = e->hh.next) {
-		const char *path;
-		int root = key_root(e->key, &path);
+		return 0;
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		names_add_key(&n->set, p.key);
+		if (!p.obj.mode)
+			names_add_key(&n->absent, p.key);
+		if (p.image)
+			posts_take(&n->old, &p);
+		note_whose(t, moves, &n->whose, p.root, p.path, p.flags);
+	}
+	return r;
+}
 
-		note_whose(t, moves, &w, root, path, 0);
+static int renew_post(struct txn *t, struct mover *m, const struct moves *moves,
+		      const struct hands *hands)
+{
+	struct renewal n = {0};
+	int r;
+
+	txn_names(&n.set, &m->undo.log, moves);
+	txn_names(&n.set, &m->redo.log, moves);
+	for (size_t k = 0; k < names_count(&n.set); k++) {
+		const char *path;
+		int root = key_root(names_key(&n.set, k), &path);
+
+		note_whose(t, moves, &n.whose, root, path, 0);
 	}
-	for (size_t i = 0; i < n_old; i++) {
-		names_add_key(&set, old[i].key);
-		if (!old[i].obj.mode)
-			names_add_key(&absent, old[i].key);
-		note_whose(t, moves, &w, old[i].root, old[i].path, old[i].flags);
-	}
-	for (struct name *e = w.foreign.set; e; e = e->hh.next)
-		names_add_key(&set, e->key);
+	r = renew_old(t, m->undo.dir, moves, &n);
+	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
+		names_add_key(&n.set, names_key(&n.whose.foreign, k));
 	if (r == 0 && m == t->list)
-		r = post_moved(t->j, moves, &set);
-	for (struct name *e = set.set; t->j->owning && e; e = e->hh.next)
-		names_add_key(&t->j->own, e->key);
-	keys = names_list(&set, &n);
-	hands_find(hands, (size_t)(m - t->list), moves, &set, &shared);
+		r = post_moved(t->j, moves, &n.set);
+	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
+		names_add_key(&t->j->own, names_key(&n.set, k));
+	hands_find(hands, (size_t)(m - t->list), moves, &n.set, &n.shared);
 	if (r == 0)
-		r = post_write(t->j, m->undo.dir, keys, n,
-			       &(struct post_how){.absent = &absent,
-						  .shared = &shared,
-						  .foreign = &w.foreign,
-						  .returns = &w.returns,
-						  .old = old,
-						  .n_old = n_old});
-	post_free(old, n_old);
-	names_done(&set);
-	names_done(&shared);
-	names_done(&absent);
-	names_done(&w.foreign);
-	names_done(&w.returns);
+		r = post_write(t->j, m->undo.dir, &n.set,
+			       &(struct post_how){.absent = &n.absent,
+						  .shared = &n.shared,
+						  .foreign = &n.whose.foreign,
+						  .returns = &n.whose.returns,
+						  .old = &n.old});
+	names_done(&n.set);
+	names_done(&n.shared);
+	names_done(&n.absent);
+	posts_done(&n.old);
+	names_done(&n.whose.foreign);
+	names_done(&n.whose.returns);
 	return r;
 }
 
@@ -408,14 +421,14 @@ int txn_place(struct txn *t)
 }
 
 /* Steps that come back are all looked at in the end: newest first, who has what. */
-static void note_hands(struct txn *t, size_t i, const struct moves *moves, struct hand **hands)
+static void note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
 {
 	struct names set = {0};
 
-	if (t->list[i].arrived)
-		return;
-	txn_names(&set, &t->list[i].undo.log, moves);
-	txn_names(&set, &t->list[i].redo.log, moves);
+	if (!t->list[i].arrived) {
+		txn_names(&set, &t->list[i].undo.log, moves);
+		txn_names(&set, &t->list[i].redo.log, moves);
+	}
 	hands_note(hands, i, &set);
 	names_done(&set);
 }
@@ -423,7 +436,7 @@ static void note_hands(struct txn *t, size_t i, const struct moves *moves, struc
 static int look(struct txn *t)
 {
 	struct moves moves = {0};
-	struct hand *hands = NULL;
+	struct hands hands = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < t->n; i++)
@@ -438,9 +451,9 @@ static int look(struct txn *t)
 		struct mover *m = &t->list[i];
 
 		if (!m->arrived)
-			r = renew_post(t, m, &moves, hands);
+			r = renew_post(t, m, &moves, &hands);
 	}
-	hands_done(hands);
+	hands_done(&hands);
 	moves_done(&moves);
 	return r;
 }

@@ -321,7 +321,7 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	struct pick pick = {0};
 	int r = ready(j, err);
 
-	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags};
+	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags, .brief = true};
 	if (r == 0)
 		r = pick_steps(j, kind, n, flags, &pick, err);
 	if (r == 0)

@@ -179,13 +179,12 @@ static void check_summary(struct check *c, bool *ret_images)
 
 static void check_post(struct check *c, int dir, const char *name, bool must)
 {
-	struct post *list = NULL;
-	size_t n = 0;
-	int e = post_load(dir, name, &list, &n);
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int e = post_begin(&reader, dir, name);
 
-	if (e == 0 && n)
-		c->last_seq = MAX(c->last_seq, list[0].seq);
-	post_free(list, n);
+	while (e >= 0 && (e = post_next(&reader, &p)) > 0)
+		c->last_seq = MAX(c->last_seq, p.seq);
 	if (e < 0 && (e != -ENOENT || must))
 		damaged(c, "its image of the folder: %s",
 			e == -EBADMSG ? "cannot be read" : strerror(-e));

@@ -14,8 +14,9 @@
 #include "core/base/io.h"
 #include "core/journal/disk.h"
 
-#define WAL_CHUNK ((size_t)64 << 10)
-#define WAL_MAX	  ((size_t)4 << 30)
+#define WAL_CHUNK  ((size_t)64 << 10)
+#define WAL_MAX	   ((size_t)4 << 30)
+#define WAL_WINDOW ((size_t)256 << 10) /* what stays in memory, at most twice */
 
 static struct head *head_of(const struct wal *log)
 {
@@ -68,9 +69,30 @@ uint64_t wal_slot(struct wal *log)
 	return n;
 }
 
+/*
+ * Of a long log only what is at work stays mapped in: what lies behind goes back to the page cache,
+ * dirty or not, and is there again when it is looked at.
+ */
+static void leave(const struct wal *log, size_t from, size_t to)
+{
+	if (log->mapped && to > from)
+		madvise(log->map + from, to - from, MADV_DONTNEED);
+}
+
+static void leave_forward(const struct wal *log, size_t from, size_t to)
+{
+	leave(log, from / WAL_WINDOW * WAL_WINDOW, to / WAL_WINDOW * WAL_WINDOW);
+}
+
+static void leave_backward(const struct wal *log, size_t from, size_t to)
+{
+	if (to / WAL_WINDOW < from / WAL_WINDOW)
+		leave(log, (from / WAL_WINDOW + 1) * WAL_WINDOW, log->cap);
+}
+
 void wal_close(struct wal *log)
 {
-	if (log->map && log->writable)
+	if (log->map && log->mapped)
 		munmap(log->map, log->cap);
 	else
 		free(log->map);
@@ -120,7 +142,7 @@ static int grow(struct wal *log, size_t need)
 
 int wal_create(struct wal *log, int dirfd, const char *name)
 {
-	struct wal new = {.fd = -1, .writable = true};
+	struct wal new = {.fd = -1, .writable = true, .mapped = true};
 	struct head *h;
 	int r;
 
@@ -209,6 +231,7 @@ static int verify(struct wal *log, bool cut)
 		if (cut && log->writable && r.slot >= head_of(log)->next_slot &&
 		    (r.slot ^ head_of(log)->next_slot) % 2 == 0)
 			head_of(log)->next_slot = r.slot + 2;
+		leave_forward(log, off, end);
 		off = end;
 	}
 	if (off == wal_tail(log))
@@ -219,37 +242,71 @@ static int verify(struct wal *log, bool cut)
 	return 0;
 }
 
-int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut)
+static int map_all(struct wal *log, size_t size)
 {
-	struct wal new = {.fd = -1, .writable = writable};
+	void *map;
+
+	if (log->writable)
+		return grow(log, size);
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, log->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	log->map = map;
+	log->cap = size;
+	return 0;
+}
+
+static int copy_all(struct wal *log, size_t size)
+{
+	ssize_t n;
+
+	log->cap = size;
+	log->map = xmalloc(size);
+	n = io_pread_full(log->fd, log->map, size, 0);
+	return n < 0 ? (int)n : (size_t)n == size ? 0 : -EBADMSG;
+}
+
+static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
+{
 	struct stat st = {0};
 	int r = 0;
 
-	new.fd = openat(dirfd, name, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
-	if (new.fd < 0 || fstat(new.fd, &st) < 0)
+	new->fd = openat(dirfd, name, (new->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+	if (new->fd < 0 || fstat(new->fd, &st) < 0)
 		r = -errno;
 	else if (st.st_size > (off_t)WAL_MAX)
 		r = -EBADMSG;
 	else if (st.st_size < (off_t)sizeof(struct head))
 		r = -ENODATA;
-	if (r == 0 && writable) {
-		r = grow(&new, (size_t)st.st_size);
-	} else if (r == 0) {
-		ssize_t n;
-
-		new.cap = (size_t)st.st_size;
-		new.map = xmalloc(new.cap);
-		n = io_pread_full(new.fd, new.map, new.cap, 0);
-		r = n < 0 ? (int)n : (size_t)n == new.cap ? 0 : -EBADMSG;
-	}
-	assert(r < 0 || new.map); /* there is a header at least */
-	if (r == 0 && memcmp(new.map, WAL_MAGIC, 8) != 0)
-		r = new.map[0] ? -EBADMSG : -ENODATA;
 	if (r == 0)
-		r = verify(&new, cut);
+		r = new->mapped ? map_all(new, (size_t)st.st_size)
+				: copy_all(new, (size_t)st.st_size);
+	assert(r < 0 || new->map); /* there is a header at least */
+	if (r == 0 && memcmp(new->map, WAL_MAGIC, 8) != 0)
+		r = new->map[0] ? -EBADMSG : -ENODATA;
+	if (r == 0)
+		r = verify(new, cut);
 	if (r < 0)
-		wal_close(&new);
-	else
+		wal_close(new);
+	return r;
+}
+
+int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut)
+{
+	struct wal new = {.fd = -1, .writable = writable, .mapped = writable};
+	int r = open_as(&new, dirfd, name, cut);
+
+	if (r == 0)
+		*log = new;
+	return r;
+}
+
+int wal_view(struct wal *log, int dirfd, const char *name)
+{
+	struct wal new = {.fd = -1, .mapped = true};
+	int r = open_as(&new, dirfd, name, false);
+
+	if (r == 0)
 		*log = new;
 	return r;
 }
@@ -303,6 +360,7 @@ int wal_append(struct wal *log, const struct rec *r)
 	memcpy(log->map + tail + len - 8, &total, 8);
 	d->sum = disk_rec_sum(d);
 	wal_set_tail(log, tail + len);
+	leave_forward(log, tail, tail + len);
 	return 0;
 }
 
@@ -315,16 +373,23 @@ bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
 		return false;
 	memcpy(&len, log->map + tail - 8, 8);
 	*start = tail - len;
+	leave_backward(log, tail, *start);
 	return decode(log, *start, tail, r, &end);
 }
 
 bool wal_next(const struct wal *log, size_t *at, struct rec *r)
 {
-	size_t tail = wal_tail(log);
+	size_t tail = wal_tail(log), from;
 
 	if (*at == 0)
 		*at = sizeof(struct head);
-	return *at < tail && decode(log, *at, tail, r, at);
+	if (*at >= tail)
+		return false;
+	from = *at;
+	if (!decode(log, from, tail, r, at))
+		return false;
+	leave_forward(log, from, *at);
+	return true;
 }
 
 void wal_content(const struct rec *r, struct span *meta, struct span *bytes)

@@ -69,6 +69,7 @@ struct wal {
 	unsigned char *map;
 	size_t cap;
 	bool writable;
+	bool mapped; /* else it is a copy */
 };
 
 #define WAL_NONE                                                                                   \
@@ -83,6 +84,8 @@ int wal_create(struct wal *log, int dirfd, const char *name) MUST_USE;
  * cut short, nothing was ever in it.
  */
 int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut) MUST_USE;
+/* To read only, mapped: for whoever holds the store's lock, as nobody else changes it then. */
+int wal_view(struct wal *log, int dirfd, const char *name) MUST_USE;
 void wal_close(struct wal *log);
 /* Give the space behind the tail back; the log can still be read. */
 void wal_trim(struct wal *log);

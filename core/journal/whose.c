@@ -18,20 +18,23 @@
 
 static struct touch *touch_of(const struct step *s, const char *key)
 {
-	struct touch *t;
-
-	HASH_FIND_STR(s->touches, key, t);
-	return t;
+	return touches_find(&s->touches, key);
 }
 
 /* A file that a step only renamed is known by where it lay before. */
 static bool came_from(const struct step *s, const struct obj *o)
 {
-	if (HASH_COUNT(s->touches) > SEARCH_MAX)
+	size_t n = touches_count(&s->touches);
+
+	if (n > SEARCH_MAX)
 		return true; /* in doubt it is the step's: the image at its end is compared */
-	for (const struct touch *t = s->touches; t; t = t->hh.next)
-		if (t->before.mode && obj_same(&t->before, o))
+	for (size_t i = 0; i < n; i++) {
+		struct obj before;
+
+		touch_before(&s->touches, &s->touches.list[i], &before);
+		if (obj_same(&before, o))
 			return true;
+	}
 	return false;
 }
 
@@ -50,7 +53,7 @@ static bool has_our_writer(struct journal *j, const struct spot *at, const struc
 	AUTO_CLOSE int fd = -1;
 
 	if (!w)
-		return false;
+		return S_ISREG(o->mode) && writer_was_shut(j, o);
 	fd = data_peek(at->fd, at->name);
 	if (fd >= 0 && !data_has_writer(fd))
 		writer_drop(j, w);
@@ -103,25 +106,29 @@ void journal_own(struct journal *j, bool on)
 
 void own_step(struct step *s)
 {
-	for (struct touch *t = s->touches; s->j->owning && t; t = t->hh.next)
-		names_add_key(&s->j->own, t->path);
+	for (size_t i = 0; s->j->owning && i < touches_count(&s->touches); i++)
+		names_add_key(&s->j->own, touches_key(&s->touches, i));
 }
 
 int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)
 {
-	struct post *all = NULL;
+	struct posts all;
 	int r = post_load_all(j, &all);
 
+	if (r < 0)
+		return r;
 	store_forget_near(j);
-	for (struct post *p = all; p; p = p->hh.next) {
+	for (size_t i = 0; i < posts_count(&all); i++) {
 		bool open = false;
+		struct post p;
 
+		posts_get(&all, i, &p);
 		for (struct step *s = j->open; s && !open; s = s->next)
-			open = touch_of(s, p->key);
-		if (!open && !p->root && !(p->flags & POST_FOREIGN) && post_differs(j, p, NULL))
-			on(data, p->path);
+			open = touch_of(s, p.key);
+		if (!open && !p.root && !(p.flags & POST_FOREIGN) && post_differs(j, &p, NULL))
+			on(data, p.path);
 	}
 	store_forget_near(j);
-	post_free_all(all);
-	return r;
+	posts_done(&all);
+	return 0;
 }

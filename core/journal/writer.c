@@ -16,7 +16,9 @@
  * all that were seen, for one may go (and come back by an undo) while the others stay.
  */
 
-#define NAMES_MAX 16	 /* of one inode; the oldest is forgotten */
+#define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
+#define ENOUGH	  1024 /* inodes; with more, the oldest are asked whether they are still written */
+#define BATCH	  64
 #define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
 
 struct writer *writer_find(struct journal *j, const struct obj *o)
@@ -56,23 +58,6 @@ static void add_name(struct writer *w, char *key)
 	}
 	w->names = xrealloc(w->names, (w->n_names + 1) * sizeof(*w->names));
 	w->names[w->n_names++] = key;
-}
-
-void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
-{
-	uint64_t key[2] = {o->dev, o->ino};
-	struct writer *w;
-
-	HASH_FIND(hh, j->writers, key, sizeof(key), w);
-	if (!w) {
-		w = xcalloc(1, sizeof(*w));
-		memcpy(w->key, key, sizeof(key));
-		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
-	} else if (w->btime_ns != o->btime_ns) {
-		forget_names(w);
-	}
-	w->btime_ns = o->btime_ns;
-	add_name(w, key_make(root, path));
 }
 
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path)
@@ -138,6 +123,82 @@ static const char *writer_alive(struct journal *j, struct writer *w, struct spot
 		}
 	}
 	return NULL;
+}
+
+static struct known *opened_by(struct journal *j, const struct writer *w)
+{
+	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+
+	for (struct step *s = j->open; s; s = s->next) {
+		struct known *k = step_known(s, &o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return k;
+	}
+	return NULL;
+}
+
+bool writer_was_shut(struct journal *j, const struct obj *o)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct known *k = step_known(s, o);
+
+		if (!k || !(k->flags & KNOWN_SHUT))
+			continue;
+		k->flags &= ~(unsigned)KNOWN_SHUT & 0x1f;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A command may write a hundred thousand files, one after the other. What would be asked at its end
+ * is asked now of the oldest: those that are shut leave the list, which the step notes in fewer
+ * bytes. The others go behind.
+ */
+static void thin_out(struct journal *j)
+{
+	struct writer *w = j->writers, *next;
+	size_t n = HASH_COUNT(j->writers);
+
+	for (int i = 0; w && i < BATCH; i++, w = next) {
+		struct known *k = opened_by(j, w);
+		struct spot at;
+		struct obj o;
+
+		next = w->hh.next;
+		if (k) {
+			writer_alive(j, w, &at, &o);
+			if (HASH_COUNT(j->writers) < n) {
+				n--;
+				k->flags |= KNOWN_SHUT;
+				continue;
+			}
+		}
+		HASH_DEL(j->writers, w);
+		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
+	}
+	j->writers_enough = n + BATCH;
+}
+
+void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct writer *w;
+
+	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	if (!w) {
+		w = xcalloc(1, sizeof(*w));
+		memcpy(w->key, key, sizeof(key));
+		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
+	} else if (w->btime_ns != o->btime_ns) {
+		forget_names(w);
+	}
+	w->btime_ns = o->btime_ns;
+	add_name(w, key_make(root, path));
+	writer_was_shut(j, o);
+	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))
+		thin_out(j);
 }
 
 static bool has_other_name(struct journal *j, const struct writer *w, const char *key)
@@ -258,6 +319,7 @@ bool step_prune_writers(struct step *s)
 	struct writer *w, *next;
 	bool lasting = false;
 
+	j->writers_enough = 0;
 	HASH_ITER (hh, j->writers, w, next) {
 		struct spot at;
 		struct obj o;

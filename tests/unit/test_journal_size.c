@@ -1,0 +1,318 @@
+/* test_journal_size - what a step of many paths is kept in: the tables, the pieces, how much. */
+/* SPDX-License-Identifier: MIT */
+#include <malloc.h>
+#include <string.h>
+
+#include "core/journal/priv.h"
+#include "tests/support/journalfix.h"
+
+#define MANY 20000
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static uint64_t next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+/* ---- tables -----------------------------------------------------------------------------------
+ */
+
+static void names_keep_their_numbers(void **state)
+{
+	AUTO_FREE const char **keys = xcalloc(MANY, sizeof(char *));
+	AUTO_FREE char *vast = xcalloc(200001, 1);
+	struct names n = {0};
+	bool fresh;
+
+	(void)state;
+	memset(vast, 'v', 200000);
+	memcpy(vast, "0/", 2);
+	for (size_t i = 0; i < MANY; i++) {
+		AUTO_FREE char *path = xasprintf("dir%zu/name%zu", i % 37, i);
+
+		assert_int_equal(names_find(&n, path), NAMES_NONE);
+		assert_true(names_add(&n, i % 3 == 0 ? 0 : (int)(i % 12), path));
+		keys[i] = names_key(&n, names_count(&n) - 1);
+		if (i == MANY / 2)
+			assert_true(names_add_key(&n, vast));
+	}
+	assert_int_equal(names_count(&n), MANY + 1);
+	assert_false(names_add_key(&n, vast));
+	assert_int_equal(names_find(&n, vast), MANY / 2 + 1);
+	for (size_t i = 0; i < MANY; i++) {
+		AUTO_FREE char *path = xasprintf("dir%zu/name%zu", i % 37, i);
+		const char *back;
+		int root = i % 3 == 0 ? 0 : (int)(i % 12);
+
+		assert_true(names_has(&n, root, path));
+		assert_false(names_has(&n, root + 1, path));
+		assert_int_equal(key_root(keys[i], &back), root);
+		assert_string_equal(back, path);
+		assert_int_equal(names_put(&n, keys[i], &fresh), i + (i > MANY / 2));
+		assert_false(fresh);
+	}
+	names_done(&n);
+	assert_false(names_has(&n, 0, "x"));
+}
+
+/* Against a plain array: inodes come, die, are born again, on three devices. */
+static void inodes_are_found_again(void **state)
+{
+	enum {
+		INODES = 300,
+		TURNS = 60000
+	};
+	struct {
+		bool there;
+		int64_t birth;
+		unsigned flags;
+	} want[3][INODES] = {0};
+	const uint64_t devs[3] = {1, (uint64_t)8 << 32 | 1, (uint64_t)0xfff << 32 | 0xfffff};
+	struct known_set set = {0};
+	uint64_t seed = 7;
+	size_t count = 0;
+
+	(void)state;
+	for (int turn = 0; turn < TURNS; turn++) {
+		size_t d = next(&seed) % 3, i = next(&seed) % INODES;
+		struct obj o = {.mode = S_IFREG, .nlink = 1, .dev = devs[d], .ino = i << 20 | i};
+		struct known *k = known_find(&set, dev_pack(o.dev), o.ino);
+		unsigned flag = 1u << next(&seed) % 4;
+
+		assert_int_equal(k != NULL, want[d][i].there);
+		if (k) {
+			assert_int_equal(k->flags, want[d][i].flags);
+			assert_int_equal(k->btime_ns, want[d][i].birth);
+		}
+		o.btime_ns = k && next(&seed) % 8 ? k->btime_ns : (int64_t)next(&seed);
+		if (k && next(&seed) % 3 == 0) {
+			known_drop(&set, k);
+			want[d][i].there = false;
+			count--;
+			continue;
+		}
+		count += !want[d][i].there;
+		if (!want[d][i].there || want[d][i].birth != o.btime_ns)
+			want[d][i].flags = 0;
+		want[d][i].there = true;
+		want[d][i].birth = o.btime_ns;
+		want[d][i].flags |= flag;
+		known_learn(&set, &o, flag);
+		assert_int_equal(set.n, count);
+	}
+	for (size_t d = 0; d < 3; d++)
+		assert_int_equal(dev_unpack(dev_pack(devs[d])), devs[d]);
+	known_done(&set);
+}
+
+static void what_was_seen_is_told(void **state)
+{
+	const struct obj file = {.mode = S_IFREG | 07755,
+				 .uid = 4000000000,
+				 .gid = 7,
+				 .nlink = 3,
+				 .dev = (uint64_t)259 << 32 | 70000,
+				 .ino = UINT64_MAX - 1,
+				 .size = (uint64_t)1 << 45,
+				 .mtime_ns = INT64_MIN,
+				 .ctime_ns = -1,
+				 .btime_ns = INT64_MAX};
+	const struct obj unseen = {.mode = OBJ_UNSEEN}, nothing = {0};
+	struct touches t = {0};
+	struct obj o;
+
+	(void)state;
+	assert_true(touches_add(&t, "0/file", &file));
+	assert_true(touches_add(&t, "0/nothing", &nothing));
+	assert_true(touches_add(&t, "0/unseen", &unseen));
+	assert_false(touches_add(&t, "0/file", &nothing));
+	touches_set_after(&t, 1, &file);
+	touches_set_after(&t, 1, &file);
+	touch_before(&t, touches_find(&t, "0/file"), &o);
+	assert_int_equal(o.nlink, 2); /* more than one */
+	o.nlink = 3;
+	assert_memory_equal(&o, &file, sizeof(o));
+	touch_after(&t, touches_find(&t, "0/nothing"), &o);
+	assert_true(obj_same(&o, &file));
+	touch_before(&t, touches_find(&t, "0/nothing"), &o);
+	assert_int_equal(o.mode, 0);
+	touch_before(&t, touches_find(&t, "0/unseen"), &o);
+	assert_int_equal(o.mode, OBJ_UNSEEN);
+	touch_after(&t, touches_find(&t, "0/file"), &o);
+	assert_int_equal(o.mode, 0);
+	assert_null(touches_find(&t, "1/file"));
+	touches_done(&t);
+}
+
+/* ---- pieces -----------------------------------------------------------------------------------
+ */
+
+static void files_are_read_in_pieces(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = xcalloc(100001, 1);
+	AUTO_IN struct in in = IN_NONE;
+	AUTO_BUF struct buf head = BUF_INIT;
+	struct out out = OUT_NONE;
+	int dir = journal_folder_fd(f->j), own = openat(dir, ".", O_RDONLY | O_DIRECTORY);
+	uint64_t seed = 3;
+
+	memset(text, 't', 100000);
+	out_begin(&out, own, "pieces");
+	put_u64(&out.buf, 0);
+	for (uint32_t i = 0; i < 400; i++) {
+		put_u32(&out.buf, i);
+		put_str(&out.buf, text, i % 50 ? next(&seed) % 3000 : 100000);
+		out_spill(&out);
+		assert_true(out.buf.len < (size_t)64 << 10);
+	}
+	put_u64(&head, out_len(&out));
+	assert_int_equal(faccessat(own, "pieces", F_OK, 0), -1);
+	assert_int_equal(out_end(&out, 0, (struct span){head.data, head.len}, false), 0);
+	assert_int_equal(in_open(&in, own, "pieces"), 0);
+	assert_int_equal(in_more(&in), 0);
+	seed = 3;
+	for (uint32_t i = 0; i < 401;) {
+		struct get g = in_get(&in);
+		uint64_t n = i ? get_u32(&g) : get_u64(&g);
+		struct span s = i ? get_str(&g) : (struct span){.data = ""};
+
+		if (g.bad) {
+			assert_int_equal(in_more(&in), 0);
+			continue;
+		}
+		if (i) {
+			assert_int_equal(n, i - 1);
+			assert_int_equal(s.len, (i - 1) % 50 ? next(&seed) % 3000 : 100000);
+		} else {
+			struct stat st;
+
+			assert_int_equal(fstatat(own, "pieces", &st, 0), 0);
+			assert_int_equal(n, st.st_size);
+		}
+		in_took(&in, &g);
+		i++;
+	}
+	assert_int_equal(in_more(&in), -EBADMSG);
+	out_begin(&out, own, "pieces");
+	put_u64(&out.buf, 0);
+	assert_int_equal(out_end(&out, -EIO, (struct span){.data = ""}, false), -EIO);
+	assert_int_equal(faccessat(own, "pieces.tmp", F_OK, 0), -1);
+	close(own);
+}
+
+/* ---- how much ---------------------------------------------------------------------------------
+ */
+
+static size_t heap(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Pages of mapped files that this process has in its hands, in bytes. */
+static size_t mapped(void)
+{
+	AUTO_FILE FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	size_t kib = 0, n;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "RssFile: %zu", &n) == 1 || sscanf(line, "RssShmem: %zu", &n) == 1)
+			kib += n;
+	return kib << 10;
+}
+
+static void make_files(struct fix *f, const char *dir, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		AUTO_FREE char *path = xasprintf("%s/file-%zu", dir, i);
+
+		assert_int_equal(put(f, path, ""), 0);
+	}
+}
+
+static void a_path_takes_few_bytes(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	size_t heap0, mapped0, n;
+
+	begin(f, "many");
+	assert_int_equal(
+		op_mkdir(f->s,
+			 &(struct at){.dirfd = journal_folder_fd(f->j), .dir = "", .name = "d"},
+			 0755, NULL),
+		0);
+	make_files(f, "d", 0, 1000);
+	heap0 = heap();
+	mapped0 = mapped();
+	make_files(f, "d", 1000, MANY);
+	n = MANY - 1000;
+	/* The path, what is known of it and of its inode: room for half as many again. */
+	assert_in_range(heap() - heap0, 0, n * 160);
+	assert_in_range(mapped() - mapped0, 0, (size_t)1 << 20);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_sound(f);
+}
+
+/* Files that are shut have left the list of those that are written: whose closing is it? */
+static void a_closing_is_the_steps_own_once(void **state)
+{
+	enum {
+		FILES = 1400
+	};
+	struct fix *f = *state;
+	size_t shut = 0;
+
+	begin(f, "write");
+	for (size_t i = 0; i < FILES; i++) {
+		AUTO_FREE char *path = xasprintf("file-%zu", i);
+
+		assert_int_equal(put(f, path, "ours"), 0);
+	}
+	assert_in_range(HASH_COUNT(f->j->writers), 1000, 1200);
+	for (size_t i = 0; i < FILES; i++) {
+		AUTO_FREE char *path = xasprintf("file-%zu", i);
+		AUTO_CLOSE int fd = -1;
+
+		assert_false(journal_is_foreign(f->j, path, SEEN_CLOSED, 0));
+		fd = openat(journal_folder_fd(f->j), path, O_WRONLY | O_APPEND);
+		assert_int_equal(write(fd, "theirs", 6), 6);
+		shut += journal_is_foreign(f->j, path, SEEN_CLOSED, 0);
+	}
+	assert_int_equal(shut, FILES);
+	commit(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_keep_their_numbers),
+		cmocka_unit_test(inodes_are_found_again),
+		cmocka_unit_test(what_was_seen_is_told),
+		TEST(files_are_read_in_pieces),
+		TEST(a_path_takes_few_bytes),
+		TEST(a_closing_is_the_steps_own_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
