@@ -151,13 +151,18 @@ static void keep_given(struct session *s, const struct ask *a, const struct answ
 						   .wall_us = clock_wall_us()});
 }
 
+static struct rules_place place_of(const struct session *s)
+{
+	return (struct rules_place){
+		.home = s->model.home, .config_home = s->config_home, .folder = s->cwd};
+}
+
 /* Into the settings first: an answer that cannot be kept as long as it says is none. */
 static int persist(struct session *s, const struct ask *a, const struct answer *given,
 		   struct err *err)
 {
 	AUTO_FREE char *object = xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
-	const struct rules_place where = {
-		.home = s->model.home, .config_home = s->config_home, .folder = s->folder};
+	const struct rules_place where = place_of(s);
 
 	if (given->scope <= SCOPE_SESSION || s->frozen)
 		return 0;
@@ -192,15 +197,30 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	return 0;
 }
 
+/* What was written into the settings goes from there. NULL: done, or there was nothing; else why it
+ * did not. */
+static char *unpersist(const struct session *s, const struct given *g)
+{
+	const struct rules_place where = place_of(s);
+	struct err err = {0};
+	int r;
+
+	if (g->answer.scope <= SCOPE_SESSION)
+		return NULL;
+	r = rules_forget(&where, g->answer.scope, g->kind, g->object, &g->answer, &err);
+	return r < 0 ? xasprintf("; the settings still have it: %s", err.text) : NULL;
+}
+
 void session_revoke(struct session *s, uint64_t rule)
 {
 	for (size_t i = 0; i < s->model.n_given; i++) {
 		const struct given *g = &s->model.given[i];
-		AUTO_FREE char *words = NULL;
+		AUTO_FREE char *words = NULL, *left = NULL;
 
 		if (g->rule != rule || g->over)
 			continue;
-		words = xasprintf("taken back: %s", g->words);
+		left = unpersist(s, g);
+		words = xasprintf("taken back: %s%s", g->words, left ? left : "");
 		session_audit(s, &(struct audit_entry){
 					 .event = AUDIT_DECISION,
 					 .latency_us = -1,

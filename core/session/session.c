@@ -35,6 +35,7 @@ static void session_free(struct session *s)
 		free(s->folders[i]);
 	free(s->folders);
 	free(s->config_home);
+	free(s->cwd);
 	free(s->state_dir);
 	free(s);
 }
@@ -202,6 +203,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	snprintf(s->model.backend, sizeof(s->model.backend), "%s",
 		 spec->backend ? spec->backend->name : "none");
 	s->model.folder = s->folder;
+	s->cwd = xstrdup(spec->cwd);
 	s->config_home = xstrdup(getenv("XDG_CONFIG_HOME"));
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;

@@ -15,6 +15,7 @@ struct session {
 	struct journal *journal; /* read-only, opened when a view first asks */
 	bool journal_tried;
 	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */
+	char *cwd;			     /* whose project's settings are read */
 	char **folders, *folder, *state_dir; /* folder is the first of folders */
 	pid_t keeper;
 	bool starting; /* inside session_start(): a failure is its error, not an event */

@@ -130,6 +130,7 @@ static const struct ui_verbs verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.alert = verb_bell,
 	.submit = verb_submit,
 };
 

@@ -49,7 +49,7 @@ struct console {
 	bool pty_over, session_over;
 	struct approver *approver; /* NULL: no such command is set */
 	struct api *api;	   /* NULL when its socket could not be made */
-	int64_t painted_us, rang_us;
+	int64_t painted_us, rang_us, alerted_us;
 
 	bool leaving;
 	int killed_by; /* a signal that ends cordon itself */

@@ -474,7 +474,7 @@ void ui_changed(struct ui *ui)
 	}
 	if (m->n_asks > 0 && m->asks[m->n_asks - 1].id > ui->ask_seen) {
 		ui->ask_seen = m->asks[m->n_asks - 1].id;
-		ui->spec.verbs->bell(ui->spec.data);
+		ui->spec.verbs->alert(ui->spec.data);
 	}
 	if (m->n_stopped != ui->stopped_seen) {
 		AUTO_BUF struct buf words = BUF_INIT;

@@ -26,6 +26,7 @@ struct ui_verbs {
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);
+	void (*alert)(void *data); /* something waits: bell and notification, not too often */
 	/* work() runs on a worker, then done() on the loop; at once in tests. */
 	void (*submit)(void *data, void (*work)(void *job), void (*done)(void *job), void *job);
 };

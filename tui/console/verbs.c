@@ -6,7 +6,8 @@
 #include "tui/console/console_priv.h"
 #include "tui/console/work.h"
 
-#define BELL_US 500000
+#define BELL_US	 500000
+#define ALERT_US 10000000 /* between two notifications of the terminal's own */
 
 static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
@@ -79,6 +80,19 @@ static void verb_bell(void *data)
 	screen_bell(c->screen);
 }
 
+/* The words are ours alone: nothing of the agent's reaches the terminal this way. */
+static void verb_alert(void *data)
+{
+	struct console *c = data;
+	int64_t now = clock_mono_us();
+
+	verb_bell(data);
+	if (!c->screen || (c->alerted_us && now - c->alerted_us < ALERT_US))
+		return;
+	c->alerted_us = now;
+	screen_notify(c->screen, "cordon: something waits for your answer");
+}
+
 static void after_work(void *data)
 {
 	struct console *c = data;
@@ -108,5 +122,6 @@ const struct ui_verbs console_verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.alert = verb_alert,
 	.submit = verb_submit,
 };

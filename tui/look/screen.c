@@ -427,6 +427,16 @@ void screen_bell(struct screen *s)
 	send(s, "\a");
 }
 
+/* The Linux console would print what it does not know. */
+void screen_notify(struct screen *s, const char *words)
+{
+	const char *term = getenv("TERM");
+	AUTO_FREE char *bytes = xasprintf("\033]9;%s\a", words);
+
+	if (term && !str_starts(term, "linux"))
+		send(s, bytes);
+}
+
 void screen_suspend(struct screen *s)
 {
 	endwin();

@@ -35,6 +35,9 @@ void screen_resized(struct screen *s, int *w, int *h);
 void screen_draw(struct screen *s, const struct surface *surface);
 void screen_redraw(struct screen *s); /* the next draw paints everything */
 void screen_bell(struct screen *s);
+/* A notification of the terminal's own (OSC 9) where it may know them; words are cordon's,
+ * printable ASCII. */
+void screen_notify(struct screen *s, const char *words);
 /* Give the terminal back to the shell, and take it again after SIGCONT (also after one that came
  * without screen_suspend(): the shell may have changed the terminal meanwhile). */
 void screen_suspend(struct screen *s);
