@@ -1,0 +1,119 @@
+#!/bin/bash
+# approval - the dialog by keys: choices, what they remember, what cannot answer, and a flood.
+# SPDX-License-Identifier: MIT
+# timeout: 240
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux python3
+need_sandbox
+dir=$(new_folder work)
+mkdir -p "$dir/.git/hooks" "$HOME/notes/deep"
+for name in a b c deep/d; do echo "text of $name" >"$HOME/notes/$name"; done
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+run="$CORDON run --set approval.remember=0"
+
+# ---- type-ahead, resize, paste: none of them answers (attack 34)
+start 100 36 "$dir" "$run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session runs"
+type_text '(sleep 1; echo x >.git/hooks/one; echo status=$?) & sleep 3' && keys Enter
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	type_text 'aAyd'
+	keys Enter
+done
+sees '\? ASK.*hooks/one' "the request is announced while keys are typed"
+keys C-] a a
+resize 90 30
+keys a a
+tmux_ set-buffer 'aaaa dddd' && tmux_ paste-buffer -p -t t
+sees 'ALLOW writing .*hooks/one once' "it is shown, and neither keys nor a paste nor a size has answered it"
+ok "nothing was made" test ! -e "$dir/.git/hooks/one"
+keys Escape
+sees 'C-\] a answers' "Esc leaves it waiting"
+keys C-] a
+press_until 'status=0' "a, once it could be read, allows" a
+keys C-c
+type_text 'clear' && keys Enter
+
+# ---- for good, and taken back
+config=${XDG_CONFIG_HOME:-$HOME/.config}/cordon/config
+type_text 'echo x >.git/hooks/two; echo two=$?' && keys Enter
+sees '\? ASK.*hooks/two' "another request"
+keys C-] a
+press_until '\[always\]' "for good" s
+press_until 'two=0' "is allowed" a
+like "$(cat "$config")" 'write .*/hooks/two' "it is in the settings"
+keys C-] v
+sees 'ALLOW +writing .*hooks/two, for you always' "and in the list"
+keys x
+sees '- over' "taken back"
+settings_lack() { ! grep -q hooks/two "$config"; }
+ok "the settings do not have it any more" wait_for 10 settings_lack
+keys q C-] t
+
+# ---- 50 000 requests in a few seconds (attack 35)
+cat >"$dir/flood.py" <<'P'
+import os, threading, time
+os.chdir(".git/hooks")
+refused = [0]
+def one(i):
+    try: os.close(os.open(f"d{i}", os.O_WRONLY | os.O_CREAT)); os._exit(9)
+    except PermissionError: refused[0] += 1
+for i in range(1100):
+    threading.Thread(target=one, args=(i,), daemon=True).start()
+while refused[0] < 50: time.sleep(0.05)
+began = time.time()
+for i in range(1100, 50000): one(i)
+print("flood-over", len(os.listdir(".")), refused[0] > 48000, flush=True)
+time.sleep(600)
+P
+type_text '(echo x >.git/hooks/real; echo real=$?) & sleep 2; python3 flood.py &' && keys Enter
+sees 'ASK.*hooks/real' "a real request waits"
+sees 'flood-over [0-9]+ True' "a flood comes: the most of it is refused" 90
+like "$(screen)" '10[0-9][0-9] waiting' "the waiting are bounded"
+keys C-] a
+sees 'ASK 1 of [12]' "the flood is one prompt"
+sees 'path +.*hooks/real' "the older request is the first"
+press_until 'real=0' "and can be answered" a
+sees 'more of that directory' "then comes the flood, with samples"
+ok "nothing of it was allowed" test ! -e "$dir/.git/hooks/d7"
+ok "the log has a line for each that was refused" \
+	test "$(cd "$dir" && "$CORDON" audit --json | grep -c 'too many requests wait')" -ge 48000
+keys Escape C-] q
+sees 'end it and leave' "the session can be left"
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	[ -s "$TEST_TMP/status" ] || keys Q
+	wait_for 2 test -s "$TEST_TMP/status"
+done
+ok "and ends" test -s "$TEST_TMP/status"
+
+# ---- reading in dynamic mode
+start 100 36 "$dir" "$run --mode dynamic -- bash --noprofile --rcfile rc -i"
+if wait_for 15 screen_has 'ready>'; then
+	type_text 'clear; cat ~/notes/a; echo status=$?' && keys Enter
+	sees '\? ASK read.*notes/a' "reading what nothing grants is asked"
+	keys C-] a
+	sees 'ALLOW reading ~/notes/a once' "once, exactly that, is what is offered first"
+	press_until '\[session\]' "for the session" s
+	press_until "\\[its directory\\]" "what lies in its directory" e
+	press_until 'status=0' "is allowed" a
+	sees '^text of a' "the call has the bytes"
+	type_text 'clear; cat ~/notes/b; echo status=$?' && keys Enter
+	sees '^text of b' "its neighbour is not asked about"
+	type_text 'clear; cat ~/notes/deep/d; echo status=$?' && keys Enter
+	sees '\? ASK read.*notes/deep' "what lies deeper is"
+	keys C-] a
+	press_until 'status=1' "and denied" d
+	keys C-] v
+	sees 'ALLOW +reading what lies in ~/notes, for this session' "the answer is listed"
+	keys x
+	sees '- over' "and taken back"
+	keys q
+	type_text 'clear; cat ~/notes/c; echo status=$?' && keys Enter
+	sees '\? ASK read.*notes/c' "so it is asked again"
+	keys C-] a
+	press_until 'status=1' "and denied" d
+	screen_lacks 'text of c' && pass "not a byte of it was seen" || fail "not a byte of it was seen"
+else
+	skip "reading in dynamic mode" "it does not start here: $(screen | grep -m1 cordon:)"
+fi
+done_testing
