@@ -70,6 +70,7 @@ type_text '(echo x >.git/hooks/real; echo real=$?) & sleep 2; python3 flood.py &
 sees 'ASK.*hooks/real' "a real request waits"
 sees 'flood-over [0-9]+ True' "a flood comes: the most of it is refused" 90
 like "$(screen)" '10[0-9][0-9] waiting' "the waiting are bounded"
+is "$("$CORDON" pending --json | wc -l)" 1024 "another terminal is told of every one of them"
 keys C-] a
 sees 'ASK 1 of [12]' "the flood is one prompt"
 sees 'path +.*hooks/real' "the older request is the first"
