@@ -112,8 +112,7 @@ static void hide_rule(struct policy *p, struct series *s, const struct rule *rul
 static void take_rule(struct policy *p, struct rules *r, uint32_t number, struct series *s)
 {
 	const struct rule *rule = rules_at(r, number);
-	const char *const *patterns;
-	size_t n = rules_patterns(r, number, &patterns);
+	size_t n = rules_patterns(r, number);
 	bool reads = rule && rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC);
 
 	if (!rule || !rule->name) /* the folders' own */

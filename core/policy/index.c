@@ -33,8 +33,8 @@ struct node {
 struct edge {
 	uint32_t node, child, next; /* next in the hash chain */
 	enum edge_kind kind;
-	size_t text, text_len; /* whole component, or one end of it */
-	size_t glob, glob_len;
+	uint32_t text, text_len; /* in index.text: whole component, or one end of it */
+	uint32_t glob, glob_len;
 };
 
 struct affix {
@@ -203,12 +203,12 @@ static void add_edge(struct rule_index *x, uint32_t node, uint32_t child, const 
 	uint32_t i = VECTOR_ADD(x->edges), *chain;
 	struct edge *e = &x->edges.list[i];
 
-	*e = (struct edge){.node = node, .child = child, .kind = kind, .text_len = len};
-	e->text = x->text.len;
+	*e = (struct edge){.node = node, .child = child, .kind = kind, .text_len = (uint32_t)len};
+	e->text = (uint32_t)x->text.len;
 	buf_add(&x->text, text, len);
 	if (kind != EDGE_TEXT) {
-		e->glob = x->text.len;
-		e->glob_len = part->len;
+		e->glob = (uint32_t)x->text.len;
+		e->glob_len = (uint32_t)part->len;
 		buf_add(&x->text, part->text, part->len);
 		note_affix(x, node, kind, len);
 	}

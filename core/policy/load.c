@@ -308,14 +308,11 @@ static bool place_behind_links(struct loader *l, struct rules *r, uint32_t numbe
 
 static bool follow_links(struct loader *l, struct rules *r, uint32_t number, const char **why)
 {
-	const char *const *patterns;
-	size_t n = rules_patterns(r, number, &patterns);
+	size_t n = rules_patterns(r, number); /* and not those that are added here */
 
-	for (size_t i = 0; i < n; i++) {
-		if (!place_behind_links(l, r, number, patterns[i], why))
+	for (size_t i = 0; i < n; i++)
+		if (!place_behind_links(l, r, number, rules_pattern(r, number, i), why))
 			return false;
-		rules_patterns(r, number, &patterns); /* there may be one more */
-	}
 	return true;
 }
 

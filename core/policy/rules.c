@@ -23,10 +23,14 @@ const char *const rule_level_words[] = {
 	[LEVEL_USER] = "user",	      [LEVEL_PROJECT] = "project", [LEVEL_OPTION] = "option",
 	[LEVEL_SESSION] = "session"};
 
+struct placed {
+	const char *pattern;
+	enum rule_place place;
+};
+
 struct kept {
 	struct rule rule;
-	const char **patterns;
-	enum rule_place *places; /* as many */
+	struct placed first, *more; /* nearly all have one pattern */
 	size_t n;
 	const char *words; /* NULL: nobody has asked yet */
 	bool removed;
@@ -60,10 +64,8 @@ void rules_free(struct rules *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->list[i].patterns);
-		free(r->list[i].places);
-	}
+	for (size_t i = 0; i < r->n; i++)
+		free(r->list[i].more);
 	free(r->list);
 	index_free(r->exact);
 	index_free(r->folded);
@@ -139,6 +141,11 @@ static void place_folded(struct rules *r, uint32_t number, const char *pattern, 
 		index_remove(r->folded, &r->alias, number, 0);
 }
 
+static const struct placed *placed_at(const struct kept *k, size_t i)
+{
+	return i ? &k->more[i - 1] : &k->first;
+}
+
 static enum rule_place place_of(const struct pattern *p)
 {
 	if (!p->plain || p->min || (p->max && p->max != PATTERN_ANY))
@@ -155,10 +162,11 @@ bool rules_place(struct rules *r, uint32_t number, const char *pattern, const ch
 	index_add(r->exact, &r->pattern, number, weight_of(&k->rule));
 	if (is_folded(&k->rule))
 		place_folded(r, number, pattern, true);
-	k->patterns = xrealloc(k->patterns, (k->n + 1) * sizeof(*k->patterns));
-	k->places = xrealloc(k->places, (k->n + 1) * sizeof(*k->places));
-	k->places[k->n] = place_of(&r->pattern);
-	k->patterns[k->n++] = arena_str(&r->strings, pattern);
+	if (k->n)
+		k->more = xrealloc(k->more, k->n * sizeof(*k->more));
+	*(k->n ? &k->more[k->n - 1] : &k->first) =
+		(struct placed){arena_str(&r->strings, pattern), place_of(&r->pattern)};
+	k->n++;
 	return true;
 }
 
@@ -187,11 +195,13 @@ void rules_remove(struct rules *r, uint32_t number)
 	k->removed = true;
 	count(r, &k->rule, -1);
 	for (size_t i = 0; i < k->n; i++) {
-		if (!pattern_parse(&r->pattern, k->patterns[i], &why))
+		const char *pattern = placed_at(k, i)->pattern;
+
+		if (!pattern_parse(&r->pattern, pattern, &why))
 			continue;
 		index_remove(r->exact, &r->pattern, number, weight_of(&k->rule));
 		if (is_folded(&k->rule))
-			place_folded(r, number, k->patterns[i], false);
+			place_folded(r, number, pattern, false);
 	}
 }
 
@@ -215,21 +225,25 @@ const struct rule *rules_at(const struct rules *r, uint32_t number)
 	return r->list[number].removed ? NULL : &r->list[number].rule;
 }
 
-size_t rules_patterns(const struct rules *r, uint32_t number, const char *const **ret)
+size_t rules_patterns(const struct rules *r, uint32_t number)
 {
-	*ret = r->list[number].patterns;
 	return r->list[number].n;
+}
+
+const char *rules_pattern(const struct rules *r, uint32_t number, size_t i)
+{
+	return placed_at(&r->list[number], i)->pattern;
 }
 
 enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, char **ret)
 {
-	const struct kept *k = &r->list[number];
+	const struct placed *placed = placed_at(&r->list[number], i);
 	const char *why;
 
 	*ret = NULL;
-	if (k->places[i] != PLACE_MANY && pattern_parse(&r->pattern, k->patterns[i], &why))
+	if (placed->place != PLACE_MANY && pattern_parse(&r->pattern, placed->pattern, &why))
 		*ret = pattern_base(&r->pattern);
-	return k->places[i];
+	return placed->place;
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */

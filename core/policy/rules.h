@@ -75,7 +75,8 @@ void rules_remove(struct rules *r, uint32_t number);
 size_t rules_count(const struct rules *r);			     /* removed ones too */
 const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: removed */
 /* The absolute patterns of a rule, `~` and variables expanded. */
-size_t rules_patterns(const struct rules *r, uint32_t number, const char *const **ret);
+size_t rules_patterns(const struct rules *r, uint32_t number);
+const char *rules_pattern(const struct rules *r, uint32_t number, size_t i);
 
 /* What the ith of them names. */
 enum rule_place {
