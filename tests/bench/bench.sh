@@ -14,6 +14,7 @@ mkdir -p "$base/home" "$base/tmp"
 export HOME=$base/home XDG_STATE_HOME=$base/state
 unset XDG_CONFIG_HOME
 cleanup() {
+	rm -rf "${gate:-$base}"
 	tmux -S "$base/tmux" kill-server 2>/dev/null
 	umount "$base/mnt" 2>/dev/null
 	chmod -R u+rwx "$base"
@@ -31,6 +32,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/workloads.sh
 	. tests/bench/journal.sh
 	. tests/bench/pane.sh
+	. tests/bench/gate.sh
 }
 
 have_bwrap=$(command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null && echo yes)
@@ -75,6 +77,7 @@ row_trapped "sed -i on 600 files" 1.5 : 'sed -i s/return/RETURN/ csrc/*.c'
 ROUNDS=$heavy row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
 
 rows_pane
+rows_gate
 print_row "" "no undo" cordon "" ratio target ""
 rows_capture
 rows_remove
