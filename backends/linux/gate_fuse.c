@@ -224,7 +224,7 @@ static void on_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 struct listing {
 	DIR *dir;
-	char path[PATH_MAX];
+	char path[]; /* the agent may hold as many as it may have files open */
 };
 
 static struct listing *listing_of(const struct fuse_file_info *file)
@@ -284,10 +284,10 @@ static void hand_dir(const struct gate_open *o, const char *path)
 	union {
 		struct listing *listing;
 		uint64_t number;
-	} u = {.listing = xcalloc(1, sizeof(struct listing))};
+	} u = {.listing = xcalloc(1, sizeof(struct listing) + strlen(path) + 1)};
 	struct fuse_file_info file = o->file;
 
-	snprintf(u.listing->path, sizeof(u.listing->path), "%s", path);
+	memcpy(u.listing->path, path, strlen(path));
 	u.listing->dir = fdopendir(o->fd);
 	file.fh = u.number;
 	if (!u.listing->dir) {
