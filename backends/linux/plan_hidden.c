@@ -80,7 +80,10 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	AUTO_FREE char *dir = NULL;
 	int n;
 
-	if (plan_is_in(spec->folders, path) || plan_is_in(spec->overlays, path)) {
+	/* A --ro folder below a private directory is bound over that later, as a working folder is.
+	 */
+	if (plan_is_in(spec->folders, path) || plan_is_in(spec->overlays, path) ||
+	    (plan_is_private(path) && plan_is_in(spec->read_only, path))) {
 		for (const char *const *f = spec->folders; f && *f; f++) {
 			if (str_eq(*f, path))
 				return err_say(err, -EINVAL,

@@ -131,6 +131,10 @@ floor() { # outside the folder: every way to change a file, and what is hidden
 	yields 1 "nor .env in the folder" cat .env
 	is "$( (cd "$dir" && "$CORDON" run --headless --backend "$backend" --hide "$hidden" -- cat "$hidden/file") 2>/dev/null)" "" \
 		"$backend: nor what --hide names"
+	shared=$(mktemp -d /tmp/cordon-contract.XXXXXX) && echo open >"$shared/o" && echo SECRET >"$shared/s"
+	is "$( (cd "$dir" && "$CORDON" run --headless --backend "$backend" --ro "$shared" --hide "$shared/s" -- \
+		cat "$shared/o" "$shared/s") 2>/dev/null)" open "$backend: nor in a --ro folder where a private one would be"
+	rm -r "$shared"
 	if declares hide; then
 		is "$(run -- ls -A "$HOME" | grep -c '^\.ssh$')" 0 "$backend: hidden names do not show"
 		yields 1 "nor exist" test -e "$HOME/.ssh"
