@@ -148,10 +148,6 @@ static int start_bwrap(struct cell *c, const struct plan *plan, const struct spa
 
 	if (!program)
 		return err->code;
-	if (plan->read == READ_FUSE)
-		return err_say(err, -EOPNOTSUPP,
-			       "the read gate by FUSE is not made with bubblewrap: leave out "
-			       "sandbox.read-gate=fuse, or use --backend native");
 	c->private_net = !spec->allow_network;
 	r = prepare(c, &h, &info, &go, err);
 	if (r == 0)

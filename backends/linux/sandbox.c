@@ -403,6 +403,10 @@ static int choose_read_door(struct sandbox *sb, const struct builder *builder,
 	if (builder->gates && spec->read_gate != READ_GATE_TRAP && !sb->no_fuse)
 		r = gate_probe();
 	sb->plan.read = r == 0 ? READ_FUSE : READ_TRAP;
+	if (!builder->gates && spec->read_gate == READ_GATE_FUSE)
+		return err_say(err, r,
+			       "the read gate by FUSE comes with --backend native only: leave "
+			       "sandbox.read-gate=fuse out, and every open is trapped");
 	if (r < 0 && spec->read_gate == READ_GATE_FUSE)
 		return err_set(err, r, "mount a FUSE file system as the read gate");
 	return 0;
