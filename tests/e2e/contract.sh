@@ -176,10 +176,13 @@ limits() {
 		run --set sandbox.processes=25 -- sh -c 'for i in $(seq 60); do sleep 20 & done; jobs -p | wc -l' >"$TEST_TMP/out" 2>&1
 		like "$(cat "$TEST_TMP/out")" 'fork|[Rr]esource|retry' "$backend: processes of the whole tree"
 		run --set sandbox.memory=200m -- python3 -c 'import os
-for i in range(4):
-    if os.fork() == 0:
-        x = bytearray(90 << 20); os._exit(0)
-bad = sum(os.wait()[1] != 0 for i in range(4)); raise SystemExit(bad)' >/dev/null 2>&1
+def hold(n): # each keeps its own while the next one takes as much
+    x = bytearray(b"x") * (90 << 20)
+    if n == 0: os._exit(0)
+    pid = os.fork()
+    if pid == 0: hold(n - 1)
+    os._exit(os.waitpid(pid, 0)[1] != 0)
+hold(3)' >/dev/null 2>&1
 		isnt "$?" 0 "$backend: memory of the whole tree"
 	fi
 }
