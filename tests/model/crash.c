@@ -83,6 +83,17 @@ static void half_begun(struct game *g, const char *pre)
 		history_recovered(&g->h, &id, 1, g->h.clock, g->now);
 }
 
+static void half_pruned(struct game *g, const struct act *a, const char *pre)
+{
+	size_t n = g->w.sh->reply.n_kept;
+
+	must_be(g, pre, false, "killed in a prune");
+	if (n < MIN(a->x, g->h.n_kept))
+		fail(g, "killed in a prune: %zu steps are left", n);
+	else
+		history_pruned(&g->h, n);
+}
+
 static void half_restored(struct game *g, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -170,6 +181,8 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 		half_restored(g, before);
 	else if (a->kind == ACT_BEGIN)
 		half_begun(g, before);
+	else if (a->kind == ACT_PRUNE)
+		half_pruned(g, a, before);
 	else if (a->kind != ACT_EXTERNAL && a->kind != ACT_POKE)
 		must_be(g, before, false, "killed while nothing was open");
 	check_lists(g);

@@ -142,6 +142,22 @@ static void kill_soon(struct sequence *s)
 	a->y = one_in(2) ? 0 : rnd(1u << rnd(12));
 }
 
+/* Sometimes with a kill in it; and a recovery of what it left. */
+static void look_after(struct sequence *s, unsigned kills)
+{
+	add(s, ACT_COMMIT, 0);
+	if (kills && one_in(2)) {
+		struct act *a = add(s, ACT_KILL, 0);
+
+		a->x = 1 + rnd(1u << rnd(8));
+		a->y = one_in(2) ? 0 : rnd(1u << rnd(12));
+	}
+	if (one_in(2))
+		add(s, ACT_TIDY, 0);
+	else
+		add(s, ACT_PRUNE, 0)->x = 1 + rnd(6);
+}
+
 void generate(struct sequence *s, uint64_t seed, bool externals)
 {
 	unsigned rounds, kills, edits;
@@ -169,6 +185,9 @@ void generate(struct sequence *s, uint64_t seed, bool externals)
 			break;
 		case 3:
 			add(s, one_in(2) ? ACT_RESTORE : ACT_REOPEN, 0);
+			break;
+		case 4:
+			look_after(s, kills);
 			break;
 		default:
 			one_step(s);

@@ -298,3 +298,13 @@ void history_recovered(struct history *h, const int64_t *ids, size_t n, long beg
 		u->rungs[i] = (struct rung){.id = ids[i], .begun = begun, .cluster = h->clusters};
 	qsort(u->rungs, n, sizeof(*u->rungs), by_number);
 }
+
+void history_pruned(struct history *h, size_t n)
+{
+	size_t gone = h->n_kept - MIN(n, h->n_kept);
+
+	for (size_t i = 0; i < gone; i++)
+		rung_done(&h->kept[i]);
+	memmove(h->kept, h->kept + gone, (h->n_kept - gone) * sizeof(*h->kept));
+	h->n_kept -= gone;
+}

@@ -58,6 +58,8 @@ void expect_redo(const struct history *h, const char *now, struct expected *e);
 /* It happened: steps change sides. */
 void history_undone(struct history *h, size_t n, const char *pre, const char *post, unsigned flags);
 void history_redone(struct history *h, const char *pre, const char *post, unsigned flags);
+/* The oldest steps have gone, so that n are left. */
+void history_pruned(struct history *h, size_t n);
 /* Steps that died and were rolled back by the recovery; the first of them began then. */
 void history_recovered(struct history *h, const int64_t *ids, size_t n, long begun,
 		       const char *post);

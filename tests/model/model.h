@@ -46,6 +46,8 @@
 	X(REDO, "redo", 0)	   /* y: the same */                                      \
 	X(RESTORE, "restore", 0)   /* x: which step, a: path */                                    \
 	X(EXTERNAL, "external", 0) /* a, b: somebody else's edit; y: which */                      \
+	X(TIDY, "tidy", 0)	   /* compress what is kept */                                     \
+	X(PRUNE, "prune", 0)	   /* x: how many steps may stay */                                \
 	X(REOPEN, "reopen", 0)	   /* */                                                           \
 	X(KILL, "kill", 0)	   /* after x system calls and y instructions from here */
 
@@ -87,6 +89,9 @@ void generate(struct sequence *s, uint64_t seed, bool externals);
 
 /* play.c: NULL, or what differed first (heap), with more words on stderr unless quiet. */
 char *play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet);
+
+/* upkeep.c: ACT_TIDY, ACT_PRUNE. */
+int upkeep(struct journal *j, const struct act *a, size_t *ret_gone);
 
 /* shrink.c: removes what is not needed for that failure, and not for another. */
 void shrink(const struct setting *set, struct sequence *s, uint64_t seed, const char *failure);

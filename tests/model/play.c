@@ -248,6 +248,31 @@ static void play_reopen(struct game *g, const struct act *a)
 	look_again(g);
 }
 
+/* Nothing of the folder changes, and no more steps go than were asked to. */
+static void play_upkeep(struct game *g, const struct act *a)
+{
+	const struct reply *re = &g->w.sh->reply;
+	AUTO_FREE char *before = NULL;
+	size_t must_stay;
+
+	end_all(g);
+	if (g->failed)
+		return;
+	before = xstrdup(g->now);
+	must_stay = a->kind == ACT_PRUNE ? MIN(a->x, g->h.n_kept) : g->h.n_kept;
+	if (worker_act(&g->w, a) < 0) {
+		crashed(g, a, g->now);
+		return;
+	}
+	look_again(g);
+	must_be(g, before, false, act_name(a->kind));
+	if (re->r < 0 || re->pruned != g->h.n_kept - must_stay)
+		fail(g, "%s: %zu steps have gone, %zu are to stay", act_name(a->kind), re->pruned,
+		     must_stay);
+	history_pruned(&g->h, must_stay);
+	check_lists(g);
+}
+
 static void play_one(struct game *g, const struct act *a)
 {
 	switch ((int)a->kind) {
@@ -269,6 +294,10 @@ static void play_one(struct game *g, const struct act *a)
 		break;
 	case ACT_REOPEN:
 		play_reopen(g, a);
+		break;
+	case ACT_TIDY:
+	case ACT_PRUNE:
+		play_upkeep(g, a);
 		break;
 	case ACT_KILL:
 		g->kills = a->x % 3;

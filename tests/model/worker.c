@@ -111,6 +111,10 @@ static void act_journal(struct inside *in, const struct worker *w, const struct 
 	case ACT_RESTORE:
 		re->r = restore(in, a, &err);
 		break;
+	case ACT_TIDY:
+	case ACT_PRUNE:
+		re->r = upkeep(in->j, a, &re->pruned);
+		break;
 	default:
 		reopen(in, w);
 		return;
@@ -131,6 +135,8 @@ static void perform(struct inside *in, const struct worker *w)
 	case ACT_UNDO:
 	case ACT_REDO:
 	case ACT_RESTORE:
+	case ACT_TIDY:
+	case ACT_PRUNE:
 	case ACT_REOPEN:
 		act_journal(in, w, &a);
 		break;

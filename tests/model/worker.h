@@ -15,7 +15,7 @@ struct reply {
 	bool stray;
 	char words[200];
 	int64_t kept[LIST_MAX], undone[LIST_MAX]; /* newest first; for acts of the journal */
-	size_t n_kept, n_undone;
+	size_t n_kept, n_undone, pruned;
 };
 
 /* One page that survives the worker's death. */

@@ -1,0 +1,17 @@
+/* upkeep - what is done to the store when nobody waits, in one pass and in this thread. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/priv.h"
+#include "tests/model/model.h"
+
+int upkeep(struct journal *j, const struct act *a, size_t *ret_gone)
+{
+	struct journal_prune prune = {.steps = a->x};
+	int r = 0;
+
+	if (a->kind == ACT_TIDY)
+		tidy_once(j);
+	else
+		r = journal_prune(j, &prune);
+	*ret_gone = prune.n;
+	return r;
+}
