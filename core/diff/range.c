@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* The default one falls through its cases, which clang warns about. */
-#define HASH_FUNCTION HASH_FNV
+#define HASH_FUNCTION	    HASH_FNV
+#define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>
 
 #include "core/diff/diff_priv.h"

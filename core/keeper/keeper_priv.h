@@ -6,6 +6,7 @@
 
 /* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
+#define uthash_malloc(size)	      xmalloc(size)
 #include <uthash.h>
 #include <utlist.h>
 

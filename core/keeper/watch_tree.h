@@ -4,6 +4,7 @@
 
 #include <xxhash.h>
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
+#define uthash_malloc(size)	      xmalloc(size)
 #include <uthash.h>
 
 #include "core/base/buf.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>
 
 #include "core/base/buf.h"
