@@ -173,20 +173,24 @@ static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_ent
 	return true;
 }
 
-/* Takes fd over from the place, which goes on with it borrowed. */
+/* Takes fd over from the place, which goes on with it borrowed; not where the paths are too long.
+ */
 static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
 			const char *parent)
 {
 	struct recent *e = &d->recent;
+	size_t n = strlen(parent) + 1, len = strlen(p->at.dir) + 1;
 
+	if (n > sizeof(e->parent) || len > sizeof(e->dir))
+		return;
 	util_close_fd(&e->fd);
 	e->fd = take_fd(&p->fd);
 	e->folder = p->folder;
 	e->base = base_serial(base);
 	e->renames = d->renames;
 	e->at_us = clock_mono_us();
-	snprintf(e->parent, sizeof(e->parent), "%s", parent);
-	snprintf(e->dir, sizeof(e->dir), "%s", p->at.dir);
+	memcpy(e->parent, parent, n);
+	memcpy(e->dir, p->at.dir, len);
 }
 
 /* The parent directory of the last component; p->at.dirfd is the base on the way in. */

@@ -89,7 +89,7 @@ out=$(in_folder . bash -c '
 	exec 3<>/run/cordon/step/end; cat <&3
 	exec 3<>/run/cordon/step/what; cat <&3
 	exec 3<>/run/cordon/step/; cat <&3
-	ls -a /run/cordon 2>&1')
+	ls -a /run/cordon/step 2>&1')
 like "$out" "begun.*step [0-9]+: 1 path.*refused: .*refused: .*No such file" "any program can open the path: it is no file"
 for i in 1 2 3; do "$CORDON" undo >/dev/null 2>&1; done
 # Many at once: each is answered.
