@@ -270,7 +270,8 @@ static int add_first(struct keeper *k, struct door *door)
 
 	if (r < 0)
 		return r;
-	memmove(&k->doors[1], &k->doors[0], (k->n_doors - 1) * sizeof(k->doors[0]));
+	for (size_t i = k->n_doors - 1; i > 0; i--)
+		k->doors[i] = k->doors[i - 1];
 	k->doors[0] = door;
 	return 0;
 }

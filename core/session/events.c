@@ -238,90 +238,70 @@ static void on_external(struct session *s, const struct client_event *ev)
 			 });
 }
 
+static void on_started(struct session *s, const struct client_event *ev)
+{
+	(void)ev;
+	s->model.started = true;
+	s->model.version++;
+}
+
+static void on_start_failed(struct session *s, const struct client_event *ev)
+{
+	if (s->starting)
+		s->start_failed = xstrdup(ev->reason);
+	else if (s->on->failed)
+		s->on->failed(s->data, (int)ev->status, ev->reason);
+}
+
+static void on_touched(struct session *s, const struct client_event *ev)
+{
+	on_touch(s, ev, false);
+}
+
+static void on_denied(struct session *s, const struct client_event *ev)
+{
+	on_touch(s, ev, true);
+}
+
+static void on_held(struct session *s, const struct client_event *ev)
+{
+	session_on_held(s, ev->held);
+}
+
+static void on_progress(struct session *s, const struct client_event *ev)
+{
+	s->model.job.done = ev->done;
+	s->model.job.total = ev->total;
+	s->model.version++;
+}
+
+/* What the keeper says, and who hears it. */
+static void (*const handlers[])(struct session *s, const struct client_event *ev) = {
+	[WIRE_STARTED] = on_started,
+	[WIRE_START_FAILED] = on_start_failed,
+	[WIRE_TOUCH] = on_touched,
+	[WIRE_DENY] = on_denied,
+	[WIRE_EXEC] = on_exec,
+	[WIRE_STEP_BEGIN] = on_step_begin,
+	[WIRE_STEP_END] = on_step_end,
+	[WIRE_STEP_UNDONE] = on_step_undone,
+	[WIRE_ASK] = session_on_ask,
+	[WIRE_ASK_GONE] = session_on_ask_gone,
+	[WIRE_GIVEN] = session_on_given,
+	[WIRE_GIVEN_OVER] = session_on_given_over,
+	[WIRE_TALLIES] = session_on_tallies,
+	[WIRE_HELD] = on_held,
+	[WIRE_TAKEN_BACK] = session_on_stopped,
+	[WIRE_EXIT] = on_exit_status,
+	[WIRE_PLAN] = on_plan,
+	[WIRE_PROGRESS] = on_progress,
+	[WIRE_DONE] = on_done,
+	[WIRE_NOTE] = on_note,
+	[WIRE_EXTERNAL] = on_external,
+};
+
 void session_on_event(void *data, enum wire_type type, const struct client_event *ev)
 {
-	struct session *s = data;
-
-	switch (type) {
-	case WIRE_STARTED:
-		s->model.started = true;
-		s->model.version++;
-		break;
-	case WIRE_START_FAILED:
-		if (s->starting)
-			s->start_failed = xstrdup(ev->reason);
-		else if (s->on->failed)
-			s->on->failed(s->data, (int)ev->status, ev->reason);
-		break;
-	case WIRE_TOUCH:
-		on_touch(s, ev, false);
-		break;
-	case WIRE_DENY:
-		on_touch(s, ev, true);
-		break;
-	case WIRE_EXEC:
-		on_exec(s, ev);
-		break;
-	case WIRE_STEP_BEGIN:
-		on_step_begin(s, ev);
-		break;
-	case WIRE_STEP_END:
-		on_step_end(s, ev);
-		break;
-	case WIRE_STEP_UNDONE:
-		on_step_undone(s, ev);
-		break;
-	case WIRE_ASK:
-		session_on_ask(s, ev);
-		break;
-	case WIRE_HELD:
-		session_on_held(s, ev->held);
-		break;
-	case WIRE_TAKEN_BACK:
-		session_on_stopped(s, ev);
-		break;
-	case WIRE_ASK_GONE:
-		session_on_ask_gone(s, ev);
-		break;
-	case WIRE_GIVEN:
-		session_on_given(s, ev);
-		break;
-	case WIRE_GIVEN_OVER:
-		session_on_given_over(s, ev);
-		break;
-	case WIRE_TALLIES:
-		session_on_tallies(s, ev);
-		break;
-	case WIRE_EXIT:
-		on_exit_status(s, ev);
-		break;
-	case WIRE_PLAN:
-		on_plan(s, ev);
-		break;
-	case WIRE_PROGRESS:
-		s->model.job.done = ev->done;
-		s->model.job.total = ev->total;
-		s->model.version++;
-		break;
-	case WIRE_DONE:
-		on_done(s, ev);
-		break;
-	case WIRE_NOTE:
-		on_note(s, ev);
-		break;
-	case WIRE_EXTERNAL:
-		on_external(s, ev);
-		break;
-	case WIRE_ANSWER:
-	case WIRE_REVOKE:
-	case WIRE_PLAN_REQ:
-	case WIRE_UNDO_REQ:
-	case WIRE_RESTORE_REQ:
-	case WIRE_CANCEL:
-	case WIRE_SIGNAL:
-	case WIRE_FREEZE:
-	case WIRE_STOP:
-	case WIRE_SHUTDOWN:
-		break; /* ours, never the keeper's */
-	}
+	if ((size_t)type < ARRAY_LEN(handlers) && handlers[type])
+		handlers[type](data, ev);
 }
