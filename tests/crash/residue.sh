@@ -49,11 +49,17 @@ left() {
 run() { "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- "$@"; }
 clean() { run sh -c 'echo x >>log; cp log copy; rm -f new; echo y >new' && run sh -c 'rm -rf d; echo z >>log; rm copy; cp log copy'; }
 
+# init_of KEEPER - pid 1 of its sandbox: a child of its own, or of the bwrap that it started
+init_of() {
+	[ -n "$1" ] || return
+	{ pgrep -x cordon-init -P "$1" || pgrep -x cordon-init -P "$(pgrep -P "$1" | paste -sd,)"; } | head -n 1
+}
+
 # end WHO - kills a part of the session; fails where that is not there, or no longer.
 end() {
 	local keeper inside
 	keeper=$(pgrep -P "$pid" -x cordon-keeper | head -n 1)
-	inside=$(pgrep -x cordon-init | head -n 1)
+	inside=$(init_of "$keeper")
 	case $1 in
 	cordon) kill -KILL "$pid" ;;
 	term) kill -TERM "$pid" ;;
@@ -61,7 +67,7 @@ end() {
 	both) kill -KILL "$pid" ${keeper:+"$keeper"} ;;
 	builder) kill -KILL "$inside" ;;
 	maker) pkill -KILL -x bwrap -P "$keeper" ;;
-	agent) pkill -KILL -f '^sh -c : the agent' ;;
+	agent) pkill -KILL -f "^sh -c : the agent of $TEST_TMP;" ;;
 	nobody) ;;
 	esac 2>/dev/null
 }
@@ -74,7 +80,7 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 		who=$(printf '%s\n' cordon term keeper both builder maker agent nobody | sed -n "$((RANDOM % 8 + 1))p")
 		delay=0.$(printf '%03d' $((RANDOM % 120)))
 		(exec "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- \
-			sh -c ': the agent; (setsid sleep 300 &); (sleep 300 &) ; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
+			sh -c ': the agent of '"$TEST_TMP"'; (setsid sleep 300 &); (sleep 300 &) ; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
 				echo $i >new; mkdir -p d/e; mv new d/e; rm -r d; done; sleep 0.1') >/dev/null 2>&1 &
 		pid=$!
 		sleep "$delay" # a random moment is what is meant here
