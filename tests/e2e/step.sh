@@ -93,9 +93,9 @@ out=$(in_folder . bash -c '
 like "$out" "begun.*step [0-9]+: 1 path.*refused: .*refused: .*No such file" "any program can open the path: it is no file"
 for i in 1 2 3; do "$CORDON" undo >/dev/null 2>&1; done
 # Many at once: each is answered.
-out=$(in_folder . bash -c 'for i in $(seq 200); do (exec 3<>/run/cordon/step/begin/n$i; cat <&3) & done; wait' |
+out=$(in_folder . bash -c 'for i in $(seq 200); do (exec 3<>/run/cordon/step/begin/n$i; cat <&3) & done; wait; echo end' |
 	cut -d: -f1 | sort | uniq -c | tr -s ' \n' ' ')
-is "$out" " 1 begun 199 refused " "two hundred begin at once: one does"
+is "$out" " 1 begun 1 end 199 refused " "two hundred begin at once: one does"
 
 # ---- processes
 out=$(in_folder . sh -c '
