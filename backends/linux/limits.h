@@ -47,7 +47,7 @@ struct guard {
 	const struct cgroup *made; /* NULL: the guard makes and enters it */
 	pid_t first;		   /* pid 1 of the sandbox: what is orphaned falls to it */
 	int pidfd;		   /* of it: the guard ends with it */
-	int pipe;		   /* gives one pid_t: the agent; used when made is NULL */
+	int sock; /* a stream: gives one pid_t, the agent; used when made is NULL */
 };
 
 /*
@@ -55,3 +55,9 @@ struct guard {
  * end, however that came. To be called before the keeper confines itself. Returns its pid.
  */
 pid_t cgroup_guard(const struct guard *g, struct err *err);
+
+/*
+ * On the other end of sock, once the sandbox is dead: whether the guard has ended it, because more
+ * ran than the limit allows before it could be placed.
+ */
+bool cgroup_guard_ended_it(int sock);

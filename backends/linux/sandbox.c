@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ struct sandbox {
 	pid_t guard;	 /* of the cgroup */
 	int agent_pidfd; /* */
 	int hello;	 /* the agent's, until it execs */
-	int guard_pipe;	 /* to the guard of the cgroup */
+	int guard_sock;	 /* to the guard of the cgroup */
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
 	struct gate *gate;
@@ -44,7 +45,7 @@ static struct sandbox *sandbox_new(struct keeper *k)
 	struct sandbox *sb = xcalloc(1, sizeof(*sb));
 
 	sb->keeper = k;
-	sb->agent_pidfd = sb->hello = sb->guard_pipe = -1;
+	sb->agent_pidfd = sb->hello = sb->guard_sock = -1;
 	sb->cgroups[0] = sb->cgroups[1] = -1;
 	cell_init(&sb->cell);
 	return sb;
@@ -114,7 +115,7 @@ void sandbox_stop(struct sandbox *sb)
 		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
 	util_close_fd(&sb->agent_pidfd);
 	util_close_fd(&sb->hello);
-	util_close_fd(&sb->guard_pipe);
+	util_close_fd(&sb->guard_sock);
 	/* It has seen the end by now, and takes the cgroup away. */
 	reap(&sb->guard);
 	plan_done(&sb->plan);
@@ -259,6 +260,9 @@ static void on_exit_of_agent(void *data)
 
 	keeper_unwatch(sb->keeper, sb->agent_pidfd);
 	sb->watching = false;
+	if (cgroup_guard_ended_it(sb->guard_sock))
+		keeper_note(sb->keeper,
+			    "the agent was ended: more processes than sandbox.processes allows");
 	keeper_agent_exited(sb->keeper, reap(&sb->agent));
 }
 
@@ -278,7 +282,7 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 
 	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
 		return 0;
-	/* Without a pid 1 there is nothing to watch but our own end of the pipe. */
+	/* Without a pid 1 there is nothing to watch but our own end of the socket. */
 	if (sb->cell.fenced || !cgroup_may_wait(limits)) {
 		r = cgroup_make(&made, spec->session, limits, &ignored);
 		if (r < 0)
@@ -287,12 +291,12 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 		for (size_t i = 0; i < made.n; i++)
 			sb->cgroups[i] = cgroup_open(&made, i);
 	}
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, -errno, "make a pipe");
-	g.pipe = fds[0];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_set(err, -errno, "make a socket");
+	g.sock = fds[0];
 	if (sb->cell.fenced)
 		g.pidfd = fds[0];
-	sb->guard_pipe = fds[1];
+	sb->guard_sock = fds[1];
 	sb->guard = cgroup_guard(&g, err);
 	close(fds[0]);
 	return MIN(sb->guard, 0);
@@ -486,8 +490,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = watch_fence(sb, ret_status, err);
 	if (r < 0)
 		return r;
-	if (sb->guard_pipe >= 0 && !sb->cell.fenced &&
-	    write(sb->guard_pipe, &sb->agent, sizeof(sb->agent)) < 0)
+	if (sb->guard_sock >= 0 && !sb->cell.fenced &&
+	    write(sb->guard_sock, &sb->agent, sizeof(sb->agent)) < 0)
 		return err_set(err, -errno, "tell the guard of the limits");
 	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
 	if (r < 0)

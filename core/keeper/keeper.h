@@ -75,6 +75,8 @@ void keeper_set_agent(struct keeper *k, int pid);
 void keeper_agent_exited(struct keeper *k, int wait_status);
 /* It never ran: exec failed after launch() had returned. status 126 or 127. */
 void keeper_agent_failed(struct keeper *k, int status, const char *words);
+/* Words for the human, once: WIRE_NOTE. */
+void keeper_note(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Directories that are the sandbox's own, so that what changes there is nobody's business; the
  * default is what mounts make private: /tmp, /dev and the like. Borrowed; ends with NULL. */
 void keeper_set_private(struct keeper *k, const char *const *dirs);

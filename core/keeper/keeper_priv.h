@@ -287,7 +287,6 @@ void keeper_urgent(struct keeper *k);
 int keeper_recv(struct keeper *k);  /* into k->in; -EPIPE: cordon is gone */
 void keeper_tidy(struct keeper *k); /* the stores, while nobody waits */
 void keeper_news(struct keeper *k); /* what the journal has to say */
-void keeper_note(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* keeper.c */
 /* Everything but the sandbox: journal, folders, epoll. k is zeroed memory. */

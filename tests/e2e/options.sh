@@ -63,6 +63,11 @@ out=$(timeout 60 "$CORDON" run --headless --set sandbox.processes=40 -- bash -c 
 	'for i in $(seq 200); do sleep 5 & done 2>&1 | grep -ci "resource temporarily" ; echo done' 2>&1)
 like "$out" "Resource|retry|[1-9]|done" "a fork bomb meets its limit"
 ok "and the host does not" sh -c 'for i in 1 2 3 4 5; do true & done; wait'
+# Placed while it runs: what has ended and is not reaped cannot be placed, and is no reason to end the rest.
+out=$(run -- sh -c '(exit 0) & (exit 0) & (exit 0) & (exit 0) & exec sleep 0.5' 2>&1)
+is "$? $out" "0 " "children that nobody reaps do not end a session"
+out=$(run -- sh -c 'i=0; while [ $i -lt 300 ]; do sleep 0.3 & i=$((i + 1)); done; wait; echo all' 2>&1)
+is "$? $out" "0 all" "nor does a burst of children at the start"
 # an ordinary user may have no cgroup to put it in: then only the address space can be limited
 out=$(timeout 60 "$CORDON" run --headless --set sandbox.memory=64m --set sandbox.address-space=true -- python3 -c 'x = bytearray(600 << 20); print("got it")' 2>&1)
 unlike "$out" "got it" "a memory hog meets its limit"
