@@ -38,6 +38,20 @@ printf '[profile]\n\tsummary = none\n[sandbox]\n\tset-env = GOCACHE=/own\n' >"$o
 is "$(inside printenv GOCACHE)" /own "a file of the same name takes the place of the shipped one"
 rm "$own/go.profile"
 
+# ---- what why and policy list say of it ----------------------------------------------------------
+printf '[profile]\n\tcommand = painter\n[rule "paints"]\n\tallow = read ~/paints/**\n' >"$own/paint.profile"
+printf '[sandbox]\n\tmode = dynamic\n' >"$HOME/.config/cordon/config"
+mkdir -p "$HOME/paints"
+verdict() { cordon_in "$dir" why read "$HOME/paints/a" --json "$@" | sed -E 's/.*"verdict":"([a-z]+)".*"losers.*/\1/'; }
+is "$(verdict)" ask "why: without a profile its rules do not count"
+is "$(verdict --profile paint)" allow "why --profile"
+is "$(verdict -- painter --now)" allow "why -- COMMAND picks it as run would"
+is "$(verdict -- /usr/bin/sorter)" ask "and not for another command"
+listed() { cordon_in "$dir" policy list "$@" | grep -c 'paints, '; }
+is "$(listed)$(listed --profile paint)$(listed -- painter)$(listed -- sorter)" 0110 "policy list likewise"
+like "$(cordon_in "$dir" why read x --profile nope 2>&1)" "^cordon: profile 'nope': there is none" "an unknown one is refused"
+rm "$HOME/.config/cordon/config" "$own/paint.profile"
+
 # ---- bad ones ------------------------------------------------------------------------------------
 refused() { # NAME REGEX NAME-OF-TEST
 	local out r

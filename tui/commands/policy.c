@@ -11,17 +11,22 @@
 #include "tui/commands/standing.h"
 
 struct policy_options {
+	const char *profile;
 	bool json;
 };
 
 static const struct flag flags[] = {
+	{"--profile", "NAME", offsetof(struct policy_options, profile),
+	 "list: with this profile, as cordon run --profile; with -- COMMAND the one that it would "
+	 "pick"},
 	{"--json", NULL, offsetof(struct policy_options, json),
 	 "list: one JSON object a line: level, verdict, kinds, pattern, name, origin, until, "
 	 "expired, reason, untrusted"},
 };
 
 static const struct usage usage = {
-	"policy list [--json] | trust [FOLDER] | forget [FOLDER] | check FILE",
+	"policy list [--profile NAME] [--json] [-- COMMAND...] | trust [FOLDER] | forget [FOLDER] "
+	"| check FILE",
 	"list    the rules in effect here, nearest level first; cordon why TARGET says which of "
 	"them\n"
 	"        decides, and cordon's own protection, which is not listed\n"
@@ -147,13 +152,14 @@ static const char *trust_words(enum config_trust t)
 	return NULL;
 }
 
-static int list_rules(const struct here *at, bool json, struct err *err)
+static int list_rules(const struct here *at, const struct standing_run *run, bool json,
+		      struct err *err)
 {
 	AUTO_STANDING struct standing s = {0};
 	const struct rules *trusted, *untrusted;
 	const char *words;
 	size_t n = 0;
-	int r = standing_load(&s, at, err);
+	int r = standing_load(&s, at, run, err);
 
 	if (r < 0)
 		return r;
@@ -208,7 +214,7 @@ static int trust(const struct here *at, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = standing_load(&s, at, err);
+	r = standing_load(&s, at, &(struct standing_run){0}, err);
 	if (r == 0 && config_project(s.config) != TRUST_GIVEN)
 		r = err_say(err, -EAGAIN, "%s/.cordon.conf: it has just changed: read it again",
 			    at->folder);
@@ -295,7 +301,7 @@ static int check(const struct here *at, const char *file, struct err *err)
 static int check_words(const struct strings *w, struct err *err)
 {
 	const char *verb = w->n ? w->list[0] : "";
-	size_t least = 1 + str_eq(verb, "check"), most = 1 + !str_eq(verb, "list");
+	size_t least = 1 + str_eq(verb, "check"), most = str_eq(verb, "list") ? SIZE_MAX : 2;
 
 	if ((str_eq(verb, "list") || str_eq(verb, "check") || str_eq(verb, "trust") ||
 	     str_eq(verb, "forget")) &&
@@ -304,13 +310,14 @@ static int check_words(const struct strings *w, struct err *err)
 	return err_say(err, -EINVAL, "policy: usage: cordon %s", usage.synopsis);
 }
 
-static int run(struct here *at, const struct strings *w, bool json, struct err *err)
+static int run(struct here *at, const struct strings *w, const struct policy_options *o,
+	       struct err *err)
 {
 	const char *verb = w->list[0], *what = w->n > 1 ? w->list[1] : NULL;
 	int r;
 
 	if (str_eq(verb, "list"))
-		return list_rules(at, json, err);
+		return list_rules(at, &(struct standing_run){o->profile, what}, o->json, err);
 	if (str_eq(verb, "check") && what)
 		return check(at, what, err);
 	r = take_folder(at, what, err);
@@ -334,7 +341,7 @@ int cmd_policy(int argc, char **argv, struct err *err)
 		strings_done(&words);
 		return r < 0 ? CMD_FAILED : 0;
 	}
-	r = run(&at, &words, o.json, err);
+	r = run(&at, &words, &o, err);
 	strings_done(&words);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

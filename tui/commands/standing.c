@@ -4,12 +4,15 @@
 
 #include <string.h>
 
-int standing_load(struct standing *s, const struct here *at, struct err *err)
+int standing_load(struct standing *s, const struct here *at, const struct standing_run *run,
+		  struct err *err)
 {
 	const struct config_spec spec = {.home = at->home,
 					 .config_home = getenv("XDG_CONFIG_HOME"),
 					 .folder = at->folder,
-					 .state_dir = at->state_dir};
+					 .state_dir = at->state_dir,
+					 .profile = run->profile,
+					 .command = run->command};
 	struct policy_spec about = {.home = at->home, .path = getenv("PATH")};
 	const char *const *list;
 	size_t n;

@@ -14,6 +14,12 @@ struct standing {
 };
 #define AUTO_STANDING CLEANUP(standing_done)
 
+/* Of which run: at most one of both, as the options and the command of `cordon run` would say. */
+struct standing_run {
+	const char *profile; /* --profile; NULL: none given */
+	const char *command; /* whose profile is taken; NULL: that of no command */
+};
 /* here must outlive it. */
-int standing_load(struct standing *s, const struct here *at, struct err *err) MUST_USE;
+int standing_load(struct standing *s, const struct here *at, const struct standing_run *run,
+		  struct err *err) MUST_USE;
 void standing_done(struct standing *s);

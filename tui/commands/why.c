@@ -12,16 +12,19 @@
 #include "tui/commands/standing.h"
 
 struct why_options {
+	const char *profile;
 	bool json;
 };
 
 static const struct flag flags[] = {
+	{"--profile", "NAME", offsetof(struct why_options, profile),
+	 "with this profile, as cordon run --profile; with -- COMMAND the one that it would pick"},
 	{"--json", NULL, offsetof(struct why_options, json),
 	 "one JSON object: kind, target, verdict, reason, origin, rule, losers"},
 };
 
 static const struct usage usage = {
-	"why read|write|exec|unix|connect TARGET [--json]",
+	"why read|write|exec|unix|connect TARGET [--profile NAME] [--json] [-- COMMAND...]",
 	"Say what cordon would do if the agent did this, which rule says so, and which others "
 	"match "
 	"and\n"
@@ -161,8 +164,10 @@ static int kind_of(const char *word)
 	return -1;
 }
 
-static int why(const struct here *at, const struct strings *args, bool json, struct err *err)
+static int why(const struct here *at, const struct strings *args, const struct why_options *o,
+	       struct err *err)
 {
+	const struct standing_run run = {o->profile, args->n > 2 ? args->list[2] : NULL};
 	AUTO_STANDING struct standing s = {0};
 	AUTO_FREE struct policy_finding *list = NULL;
 	AUTO_FREE char *path = NULL;
@@ -174,14 +179,14 @@ static int why(const struct here *at, const struct strings *args, bool json, str
 	if (kind_of(kind) < 0 && !str_eq(kind, "connect"))
 		return err_say(err, -EINVAL,
 			       "why '%s': not one of read, write, exec, unix, connect", kind);
-	r = standing_load(&s, at, err);
+	r = standing_load(&s, at, &run, err);
 	if (r < 0)
 		return r;
 	path = str_eq(kind, "connect") ? xstrdup(args->list[1]) : resolve(args->list[1], at->home);
 	if (!special(s.config, kind, path, at->folder, &one))
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
 	assert(list || n == 1);
-	(json ? print_json : print_plain)(kind, path, list ? list : &one, n);
+	(o->json ? print_json : print_plain)(kind, path, list ? list : &one, n);
 	return 0;
 }
 
@@ -192,7 +197,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 	struct strings args = {0};
 	int r = reading_parse(&usage, argc, argv, &o, &args, err);
 
-	if (r == 0 && (args.n != 2 || !args.list)) {
+	if (r == 0 && (args.n < 2 || !args.list)) {
 		err_say(err, -EINVAL, "why: needs a kind and a target: usage: cordon %s",
 			usage.synopsis);
 		r = -EINVAL;
@@ -200,7 +205,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)
-		r = why(&p, &args, o.json, err);
+		r = why(&p, &args, &o, err);
 	strings_done(&args);
 	if (r < 0)
 		return CMD_FAILED;
