@@ -54,6 +54,12 @@ void keeper_agent_failed(struct keeper *k, int status, const char *words)
 	fail_msg("exit status %d: %s", status, words);
 }
 
+void keeper_note(struct keeper *k, const char *fmt, ...)
+{
+	(void)k;
+	(void)fmt;
+}
+
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
 {
 	return keeper_watch_write(k, fd, fn, data);
