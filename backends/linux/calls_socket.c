@@ -9,14 +9,15 @@
 #include <unistd.h>
 
 #include "backends/linux/door_priv.h"
+#include "backends/linux/native_priv.h"
 #include "core/base/clock.h"
 
 /*
  * A socket file on a read-only mount can still be connected to, so connect() is never let CONTINUE:
- * it is performed here, on a duplicate of the caller's socket and a copy of the address. AF_UNIX
- * names lead to sockets in the folders and in the sandbox's own directories, and nowhere else. The
- * keeper must not block: the open file is switched to O_NONBLOCK for the moment of the call, and a
- * connection under way is answered when the socket becomes writable.
+ * it is performed here, on a duplicate of the caller's socket and a copy of the address. Which
+ * socket files AF_UNIX names may lead to is calls_peer.c's business. The keeper must not block: the
+ * open file is switched to O_NONBLOCK for the moment of the call, and a connection under way is
+ * answered when the socket becomes writable.
  */
 #define RETRY_US 5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
 
@@ -89,7 +90,10 @@ int perform_bind(struct ldoor *d, struct request *r)
 		return got;
 	if (family != AF_UNIX)
 		return DOOR_CONTINUE; /* its own kind of wrong; the floor holds for any socket */
-	return folder_bind(p->folder, &r->caller, sock, &p->at);
+	got = folder_bind(p->folder, &r->caller, sock, &p->at);
+	if (got == 0)
+		peer_bound(d, p);
+	return got;
 }
 
 /* ---- connect -------------------------------------------------------------------- */
@@ -105,14 +109,6 @@ int prepare_connect(struct ldoor *d, struct request *r)
 	return 0;
 }
 
-static bool is_private(const struct ldoor *d, dev_t dev)
-{
-	for (size_t i = 0; i < PRIVATE; i++)
-		if (d->private_dev[i] != 0 && d->private_dev[i] == dev)
-			return true;
-	return false;
-}
-
 static bool abstract(const struct copy *c)
 {
 	sa_family_t family = AF_UNSPEC;
@@ -122,43 +118,18 @@ static bool abstract(const struct copy *c)
 	return family == AF_UNIX && c->data[offsetof(struct sockaddr_un, sun_path)] == '\0';
 }
 
-/* O_PATH of the socket file that the path leads to, if it may be talked to. */
-static int peer_of(struct ldoor *d, struct request *r)
-{
-	struct place *p = r->place[0];
-	char text[PATH_MAX];
-	int fd, got;
-
-	if (!p->known)
-		return -ENOENT;
-	if (!S_ISSOCK(p->st.st_mode)) {
-		bool seen = p->seen >= 0;
-
-		/* As the kernel: first the right to write, then the kind. */
-		got = (int)syscall(SYS_faccessat2, seen ? p->seen : p->at.dirfd,
-				   seen ? "" : p->at.name, W_OK,
-				   AT_EACCESS | AT_SYMLINK_NOFOLLOW | (seen ? AT_EMPTY_PATH : 0));
-		return got < 0 && errno == EACCES ? -EACCES : -ECONNREFUSED;
-	}
-	if (p->folder == NULL && !is_private(d, p->st.st_dev) && !place_is_own(d, p)) {
-		place_text(p, text, sizeof(text));
-		keeper_deny(d->k, &r->caller, text, -EACCES,
-			    "a socket outside the working folders");
-		return -EACCES;
-	}
-	if (p->seen >= 0)
-		return fcntl(p->seen, F_DUPFD_CLOEXEC, 3);
-	fd = openat(p->at.dirfd, p->at.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/* A socket file is reached through the descriptor that was looked at, not by its name again. */
+/* A socket file is reached through the descriptor that was looked at, not by its name again; in the
+ * caller's rights: root's keeper has more than root inside. */
 static int connect_peer(int sock, int peer)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int got;
 
 	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", peer);
-	return connect(sock, (struct sockaddr *)&un, sizeof(un)) < 0 ? -errno : 0;
+	confine_as_agent(true);
+	got = connect(sock, (struct sockaddr *)&un, sizeof(un)) < 0 ? -errno : 0;
+	confine_as_agent(false);
+	return got;
 }
 
 static int connect_to(int sock, const struct copy *address)
@@ -263,7 +234,26 @@ static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 int perform_connect(struct ldoor *d, struct request *r)
 {
 	AUTO_CLOSE int sock = request_fd(d, r, (int)r->args[0]);
-	AUTO_CLOSE int peer = -1;
+	int family = 0, got;
+
+	if (sock < 0)
+		return sock;
+	got = socket_family(sock, &family);
+	if (got == 0 && family == AF_UNIX && r->how[0] != HOW_NONE)
+		got = peer_find(d, r);
+	if (got < 0)
+		return got;
+	if (family == AF_UNIX && r->opened < 0 && (d->spec.allow_network || d->spec.alone) &&
+	    abstract(&r->slot[SLOT_EXTRA])) {
+		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
+		return -EPERM;
+	}
+	return connect_now(d, r, sock, r->opened);
+}
+
+int connect_opened(struct ldoor *d, struct request *r)
+{
+	AUTO_CLOSE int sock = request_fd(d, r, (int)r->args[0]);
 	int family = 0, got;
 
 	if (sock < 0)
@@ -271,16 +261,8 @@ int perform_connect(struct ldoor *d, struct request *r)
 	got = socket_family(sock, &family);
 	if (got < 0)
 		return got;
-	if (family == AF_UNIX && r->how[0] != HOW_NONE) {
-		peer = peer_of(d, r);
-		if (peer < 0)
-			return peer;
-	} else if (family == AF_UNIX && (d->spec.allow_network || d->spec.alone) &&
-		   abstract(&r->slot[SLOT_EXTRA])) {
-		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
-		return -EPERM;
-	}
-	return connect_now(d, r, sock, peer);
+	/* Its number may have been given to another socket while it waited. */
+	return family == AF_UNIX ? connect_now(d, r, sock, r->opened) : -EAFNOSUPPORT;
 }
 
 void connect_tick(struct ldoor *d)

@@ -334,7 +334,9 @@ static void door_answered(struct door *door, uint64_t id, enum door_verdict verd
 
 	if (p == NULL)
 		return;
-	if (p->opened >= 0) {
+	if (p->opened >= 0 && p->call->perform == perform_connect) {
+		peer_answered(d, p, verdict, &p->opened);
+	} else if (p->opened >= 0) {
 		read_answered(d, p, verdict, &p->opened);
 	} else if (verdict == VERDICT_STOP) {
 		door_answer(d, id, -EPERM);

@@ -131,9 +131,10 @@ struct request {
 	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, in a link's text too */
 	bool gives_fd;	  /* the result is a descriptor for the caller */
 	bool reads;	  /* an open for reading that the floor would refuse */
-	int opened;	  /* owned: what is handed over once a human has allowed it; -1: nothing */
-	bool resumed;	  /* comes back from an answer; the copies are the first ones */
-	bool cwd_known;	  /* for the second path of a call that has two */
+	int opened;	/* owned: what is handed over, or connected to, once a human has allowed it;
+			 * -1: nothing */
+	bool resumed;	/* comes back from an answer; the copies are the first ones */
+	bool cwd_known; /* for the second path of a call that has two */
 	struct stat cwd;
 	struct shown shown[2];
 	int flags;
@@ -250,6 +251,14 @@ struct pending {
 	int flags; /* of the open file, to be restored */
 };
 
+/* A socket file in a working folder that was bound inside (calls_peer.c); ino 0: none. */
+#define OWN_SOCKETS 1024
+struct own_socket {
+	uint64_t dev, ino;
+	int64_t born_s;
+	uint32_t born_ns;
+};
+
 /* An open() that waits for the reader of a FIFO (calls_fifo.c). */
 #define FIFOS_MAX 256
 struct fifo_wait {
@@ -291,6 +300,8 @@ struct ldoor {
 	struct parked *parked;
 	size_t parked_len;
 	struct pending *pending;
+	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
+	size_t own_next;
 	struct fifo_wait *fifos;
 	size_t fifos_len;
 	struct lost lost[LOST];
@@ -363,6 +374,13 @@ HANDLER(prepare_connect);
 HANDLER(perform_connect);
 HANDLER(prepare_exec);
 HANDLER(prepare_umask);
+
+/* Whom a socket may be connected to (calls_peer.c): r->opened becomes the O_PATH descriptor of the
+ * socket file. 0, -FOLDER_HELD, other negatives. */
+int peer_find(struct ldoor *d, struct request *r);
+void peer_bound(struct ldoor *d, const struct place *p); /* that one is the agent's own */
+void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
+int connect_opened(struct ldoor *d, struct request *r); /* to r->opened, as perform_connect() */
 
 /* Opening for reading (calls_read.c). prepare: DOOR_CONTINUE where the floor answers rightly. */
 HANDLER(prepare_read);

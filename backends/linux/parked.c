@@ -35,6 +35,11 @@ static struct parked *parked_new(struct request *r)
 		char text[PATH_MAX];
 		struct stat st = {0};
 
+		if (p->opened >= 0 && r->resumed) { /* nothing was resolved again */
+			p->shown[i] = r->shown[i];
+			p->shown[i].text = xstrdup(r->shown[i].text);
+			continue;
+		}
 		if (r->how[i] == HOW_NONE)
 			continue;
 		place_text(r->place[i], text, sizeof(text));

@@ -253,13 +253,13 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
 	if (protect_is_candidate(path) && has_component(fold(p, path), ".cordon"))
 		return (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
+	if (kind == RULE_UNIX)
+		return (struct builtin){POLICY_ASK, "a program of the host listens there", 0,
+					false};
 	if (places_hold(&p->folders, path))
 		return secret ? (struct builtin){POLICY_HIDE, secret_reason, places_depth(path),
 						 false}
 			      : (struct builtin){.verdict = POLICY_ALLOW};
-	if (kind == RULE_UNIX)
-		return (struct builtin){POLICY_ASK, "a program of the host listens there", 0,
-					false};
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
 			gate = p->gated.list[i];

@@ -116,15 +116,37 @@ static void hide_targets(struct policy *p)
 	}
 }
 
-/* cordon's own folders: the undo store, the audit log and the settings are not the agent's. */
+/* By the name that was given and by the one it leads to: cordon makes its folder there later. */
+static void hide_own_in(struct policy *p, const char *dir)
+{
+	AUTO_FREE char *real = realpath(dir, NULL);
+
+	hidden_add(p, path_join(dir, "cordon"));
+	if (real && !str_eq(real, dir))
+		hidden_add(p, path_join(real, "cordon"));
+}
+
+/*
+ * cordon's own folders: the undo store, the audit log, the settings and the sockets of sessions are
+ * not the agent's. `usual` is below $HOME.
+ */
 static void hide_own(struct policy *p, const char *variable, const char *usual)
 {
 	const char *set = getenv(variable);
+	AUTO_FREE char *dir = set && *set == '/' ? path_clean(set) : path_join(p->home, usual);
 
-	if (set && *set == '/')
-		hidden_add(p, xasprintf("%s/cordon", set));
-	else
-		hidden_add(p, xasprintf("%s/%s/cordon", p->home, usual));
+	hide_own_in(p, dir);
+}
+
+static void hide_own_sockets(struct policy *p)
+{
+	const char *set = getenv("XDG_RUNTIME_DIR");
+	AUTO_FREE char *given = set && *set == '/' ? path_clean(set) : NULL;
+	AUTO_FREE char *usual = xasprintf("/run/user/%u", (unsigned)geteuid());
+
+	hide_own_in(p, usual);
+	if (given && !str_eq(given, usual))
+		hide_own_in(p, given);
 }
 
 void hidden_collect(struct policy *p, const struct policy_spec *spec)
@@ -139,6 +161,7 @@ void hidden_collect(struct policy *p, const struct policy_spec *spec)
 		hidden_add(p, path_join(p->home, hidden_in_snap[i]));
 	hide_own(p, "XDG_STATE_HOME", ".local/state");
 	hide_own(p, "XDG_CONFIG_HOME", ".config");
+	hide_own_sockets(p);
 	n = spec->config ? config_list(spec->config, "sandbox.hide", &list) : 0;
 	for (size_t i = 0; i < n; i++)
 		hidden_add(p, xstrdup(list[i]));

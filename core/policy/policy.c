@@ -24,8 +24,7 @@ static void grant_folders(struct policy *p, const char *const *list, const char 
 	for (; list && *list; list++) {
 		const struct rule rule = {.verdict = RULE_ALLOW,
 					  .level = LEVEL_OPTION,
-					  .kinds = 1u << RULE_READ | 1u << RULE_EXEC |
-						   1u << RULE_UNIX,
+					  .kinds = 1u << RULE_READ | 1u << RULE_EXEC,
 					  .pattern = *list,
 					  .file = option};
 

@@ -1,0 +1,223 @@
+#!/bin/bash
+# sockets - connecting to sockets of the host: refused, granted by a rule or a human, never swapped.
+# SPDX-License-Identifier: MIT
+# timeout: 300
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
+need python3 tmux
+dir=$(new_folder work)
+out=$(new_folder out)
+cd "$dir" || exit 1
+use_backend
+config=$HOME/.config/cordon/config
+cp "$config" "$TEST_TMP/config"
+rule() { # LINE... - the settings are the backend and one rule section of these
+	cp "$TEST_TMP/config" "$config"
+	printf '[rule "test"]\n' >>"$config"
+	printf '\t%s\n' "$@" >>"$config"
+}
+
+# A server of the host at each path: it greets whoever connects, and writes the path down.
+cat >"$TEST_TMP/serve.py" <<'E2'
+import os, select, socket, sys
+socks = {}
+for path in sys.argv[2:]:
+    os.chdir(os.path.dirname(path))
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(os.path.basename(path))
+    s.listen(64)
+    socks[s.fileno()] = (s, path)
+log = open(sys.argv[1], "a", buffering=1)
+print("ready", file=log)
+while True:
+    for fd in select.select(list(socks), [], [])[0]:
+        s, path = socks[fd]
+        c = s.accept()[0]
+        print(path, file=log)
+        try: c.sendall(b"hello from " + os.path.basename(path).encode() + b"\n")
+        except OSError: pass
+        c.close()
+E2
+# What the agent runs: PATH..., each as given; what is heard or the errno.
+cat >"$dir/call.py" <<'E2'
+import errno, socket, sys
+for path in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX)
+    try:
+        s.connect(path)
+        print(s.makefile().readline().strip() or "silence")
+    except OSError as e:
+        print(errno.errorcode[e.errno] if e.errno else e)
+E2
+serve() { # PATH...
+	log=$TEST_TMP/log.$((served = ${served:-0} + 1))
+	: >"$log"
+	python3 "$TEST_TMP/serve.py" "$log" "$@" &
+	wait_for 10 grep -q ready "$log"
+}
+heard() { grep -cxF -- "$1" "$log"; }
+inside() { "$CORDON" run --headless "$@"; }
+call() { inside -- python3 call.py "$@" 2>/dev/null | tr '\n' ' '; }
+
+mkdir "$out/d"
+serve "$out/a.sock" "$out/b.sock" "$out/d/c.sock" "$dir/host.sock"
+ln -s "$out/a.sock" to-a && ln -s "$out/b.sock" to-b
+
+# ---- refused by default
+is "$(call "$out/a.sock" to-a ../out/a.sock)" "EACCES EACCES EACCES " "30: a socket of the host outside the folder"
+is "$(call host.sock "$dir/host.sock")" "EACCES EACCES " "30: one in the folder that nobody inside has made"
+is "$(grep -c sock "$log")" 0 "30: nobody heard of it"
+like "$(cordon_in "$dir" audit)" "a program of the host listens there" "30: the audit log says why"
+is "$(call "$out/nothing" "$out/d" call.py)" "ENOENT ECONNREFUSED ECONNREFUSED " "what is no socket has the kernel's errors"
+
+# ---- the agent's own
+cat >own.py <<'E2'
+import os, socket, sys, threading
+for path in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX); s.bind(path); s.listen(1)
+    def one():
+        c = s.accept()[0]; c.sendall(b"mine\n"); c.close()
+    t = threading.Thread(target=one); t.start()
+    c = socket.socket(socket.AF_UNIX); c.connect(path); print(c.makefile().readline().strip()); t.join()
+    os.rename(path, path + ".2")
+    c = socket.socket(socket.AF_UNIX); c.setblocking(False); c.connect(path + ".2"); print("moved")
+E2
+# shellcheck disable=SC2016 # of the shell inside
+is "$(inside -- sh -c 'python3 own.py own.sock "$PWD/own2.sock" "${TMPDIR:-/tmp}/own3.sock"' | tr '\n' ' ')" \
+	"mine moved mine moved mine moved " "what the agent binds itself is open to it, in the folder and in /tmp"
+cordon_in "$dir" undo >/dev/null 2>&1
+
+# ---- rules
+rule "allow = unix $out/**" "deny = unix $out/b.sock"
+is "$(call "$out/a.sock" to-a "$out/d/c.sock" ../out/a.sock)" \
+	"hello from a.sock hello from a.sock hello from c.sock hello from a.sock " "a rule grants, also by way of a link"
+is "$(call "$out/b.sock" to-b host.sock)" "EACCES EACCES EACCES " "30: a rule in it denies"
+rule 'allow = unix $FOLDER/host.sock'
+is "$(call host.sock)" "hello from host.sock " "a rule grants one in the folder"
+rule "allow = read,write,exec $out/**"
+is "$(call "$out/a.sock")" "EACCES " "30: a rule about files is none about sockets"
+rule "hide = unix $out/a.sock"
+is "$(call "$out/a.sock")" "ENOENT " "30: a hidden one is not there"
+chmod 000 "$out/a.sock"
+rule "allow = unix $out/**"
+if [ "$(id -u)" = 0 ] && [ "$BACKEND" != none ]; then
+	chown 12345 "$out/a.sock"
+fi
+is "$(call "$out/a.sock")" "EACCES " "30: the agent's own rights count, not the keeper's"
+[ "$(id -u)" != 0 ] || chown 0 "$out/a.sock"
+chmod 755 "$out/a.sock"
+
+# ---- never: cordon's own sockets and state, whatever the rules say
+rule "allow = unix /**" "allow = unix **/cordon/**"
+mkdir -m 700 "$TEST_TMP/rt" && export XDG_RUNTIME_DIR=$TEST_TMP/rt
+mkdir -m 700 "$TEST_TMP/rt/cordon" "$TEST_TMP/rt/sub" && mkdir -p "$HOME/.local/state/cordon/run"
+serve "$TEST_TMP/rt/cordon/x.sock" "$HOME/.local/state/cordon/run/y.sock" "$HOME/.config/cordon/z.sock" "$TEST_TMP/rt/sub/other"
+ln -s "$TEST_TMP/rt/cordon/x.sock" to-x
+unlike "$(call "$TEST_TMP/rt/cordon/x.sock" to-x "$HOME/.local/state/cordon/run/y.sock" "$HOME/.config/cordon/z.sock")" hello \
+	"42: cordon's own sockets and folders, with a rule for everything"
+is "$(grep -c sock "$log")" 0 "42: nobody heard of it"
+is "$(call "$TEST_TMP/rt/sub/other")" "hello from other " "the same rule grants what lies beside them"
+unset XDG_RUNTIME_DIR
+rm -r "$TEST_TMP/rt" "$HOME/.local/state/cordon/run"
+
+# ---- races: a link that is flipped, an address that is rewritten
+rule "allow = unix $out/a.sock"
+serve "$out/d/good" "$out/d/evil"
+rule "allow = unix $out/d/good"
+cat >race.py <<'E2'
+import ctypes, os, socket, struct, sys, threading
+good, evil, how = sys.argv[1:4]
+libc = ctypes.CDLL(None, use_errno=True)
+end = False
+os.symlink(good, "l1"); os.symlink(evil, "l2")
+def flip():
+    while not end: libc.renameat2(-100, b"l1", -100, b"l2", 2)
+def pack(path): return struct.pack("H108s", socket.AF_UNIX, path.encode())
+buf = ctypes.create_string_buffer(pack(good), 110)
+def rewrite():
+    a, b = pack(good), pack(evil)
+    while not end:
+        ctypes.memmove(buf, a, 110); ctypes.memmove(buf, b, 110)
+if how == "link": ctypes.memmove(buf, pack("l1"), 110)
+t = threading.Thread(target=flip if how == "link" else rewrite); t.start()
+done = 0
+for i in range(int(sys.argv[4])):
+    s = socket.socket(socket.AF_UNIX)
+    if libc.connect(s.fileno(), buf, 110) == 0: done += 1
+    s.close()
+end = True; t.join()
+os.unlink("l1"); os.unlink("l2")
+print("connected" if done else "never")
+E2
+is "$(inside -- python3 race.py "$out/d/good" "$out/d/evil" link 3000)" connected "2: a link is flipped between two sockets"
+is "$(inside -- python3 race.py "$out/d/good" "$out/d/evil" memory 3000)" connected "3: the address is rewritten all the time"
+is "$(heard "$out/d/evil")" 0 "2,3: the one that is not granted never heard of it"
+
+# ---- asked: the call is held until a human answers
+cp "$TEST_TMP/config" "$config"
+serve "$out/e.sock" "$out/f.sock"
+ln -s "$out/e.sock" held
+cat >hold.py <<'E2'
+import ctypes, errno, os, socket, struct, sys, threading
+# PATH [NEW]: connect to PATH; once it is held, the address is rewritten to NEW, and the link `held` too.
+libc = ctypes.CDLL(None, use_errno=True)
+def pack(path): return struct.pack("H108s", socket.AF_UNIX, path.encode())
+buf = ctypes.create_string_buffer(pack(sys.argv[1]), 110)
+s = socket.socket(socket.AF_UNIX)
+flags = None
+def swap():
+    open("is-held", "w").close() if len(sys.argv) > 2 else None
+    while not os.path.exists("swap-now"): pass
+    ctypes.memmove(buf, pack(sys.argv[2]), 110)
+    os.symlink(sys.argv[2], "held.2"); os.rename("held.2", "held")
+    open("swapped", "w").close()
+if len(sys.argv) > 2: threading.Thread(target=swap).start()
+r = libc.connect(s.fileno(), buf, 110)
+print("heard:", s.makefile().readline().strip() if r == 0 else errno.errorcode[ctypes.get_errno()])
+E2
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+waits() { "$CORDON" pending | grep -q "$1"; }
+id_of() { "$CORDON" pending --json | python3 -c 'import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["path"].endswith(sys.argv[1]):
+        print(m["session"].rsplit("-", 1)[1] + "-" + str(m["id"]))' "$1"; }
+start 150 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session runs"
+type_text "python3 hold.py $out/e.sock" && keys Enter
+ok "a connect is held" wait_for 20 waits out/e.sock
+is "$(heard "$out/e.sock")" 0 "nothing has reached the server"
+like "$("$CORDON" pending --json)" '"kind":"unix"' "and asked as what it is"
+keys C-] a
+sees 'wants to +connect' "the dialog says what it wants"
+sees 'a program of the host listens there' "and why that is asked"
+keys Escape
+ok "approve lets it go on" "$CORDON" approve "$(id_of e.sock)"
+sees 'heard: hello from e.sock' "it is connected to that server"
+keys C-] t
+type_text 'clear; python3 hold.py '"$out/e.sock" && keys Enter
+ok "the next one is asked again" wait_for 20 waits out/e.sock
+ok "deny" "$CORDON" deny "$(id_of e.sock)"
+sees 'heard: EACCES' "30: denied"
+type_text "clear; python3 hold.py held $out/f.sock" && keys Enter
+ok "one by way of a link is held, under the name of what it leads to" wait_for 20 waits out/e.sock
+touch swap-now && wait_for 10 test -e swapped
+before=$(heard "$out/e.sock")
+ok "approve" "$CORDON" approve "$(id_of e.sock)"
+sees 'heard: hello from e.sock' "2,3: link and address are swapped while it is held: it reaches what was shown"
+is "$(heard "$out/e.sock") $(heard "$out/f.sock")" "$((before + 1)) 0" "2,3: and the other one hears nothing"
+type_text "clear; python3 hold.py $out/f.sock" && keys Enter
+ok "another" wait_for 20 waits out/f.sock
+ok "the whole directory, for the session" "$CORDON" approve "$(id_of f.sock)" --scope session --extent dir
+sees 'heard: hello from f.sock' "is connected"
+type_text "clear; python3 call.py $out/e.sock $out/f.sock $out/d/good; echo over" && keys Enter
+ok "what lies deeper is asked" wait_for 20 waits d/good
+ok "deny it" "$CORDON" deny "$(id_of d/good)"
+sees '^over' "the rest was not"
+is "$(screen | grep -c '^hello from [ef].sock')" 2 "the directory's sockets are connected without a question"
+type_text 'exit' && keys Enter
+sees 'ended with' "the agent has ended"
+keys q
+wait_for 10 test -s "$TEST_TMP/status"
+done_testing
