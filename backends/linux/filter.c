@@ -131,12 +131,16 @@ static const struct {
 	{SCMP_SYS(move_pages), 0},
 };
 
-/* Typing into, redirecting or re-lining a terminal; and inode flags, which no journal could undo.
+/*
+ * Typing into, redirecting, re-lining or locking a terminal (without a console it is the human's
+ * own); inode flags, which no journal could undo; and what changes names, modes or the user's
+ * encryption keys behind Landlock's back.
  */
 static const uint64_t ioctls[] = {
 	TIOCSTI,
 	TIOCCONS,
 	TIOCSETD,
+	TIOCEXCL,
 	0x541c, /* TIOCLINUX */
 	FS_IOC_SETFLAGS,
 	FS_IOC32_SETFLAGS,
@@ -144,6 +148,23 @@ static const uint64_t ioctls[] = {
 	FS_IOC_SETVERSION,
 	FS_IOC_ENABLE_VERITY,
 	FS_IOC_SET_ENCRYPTION_POLICY,
+	FS_IOC_ADD_ENCRYPTION_KEY,
+	FS_IOC_REMOVE_ENCRYPTION_KEY,
+	FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS,
+	_IOW('r', 0x11, uint32_t), /* FAT_IOCTL_SET_ATTRIBUTES */
+	_IOW(0x94, 1, char[4096]), /* btrfs: snapshots and subvolumes, made and destroyed */
+	_IOW(0x94, 14, char[4096]),
+	_IOW(0x94, 15, char[4096]),
+	_IOW(0x94, 23, char[4096]),
+	_IOW(0x94, 24, char[4096]),
+	_IOW(0x94, 26, uint64_t), /* its flags: read-only or not */
+	_IOW(0x94, 63, char[4096]),
+};
+
+/* Who holds a lease on a file makes everybody wait who opens it, for 45 seconds: an editor of the
+ * host, and the keeper, who does so for all. */
+static const uint64_t fcntls[] = {
+	F_SETLEASE, F_SETLEASE + 16, /* F_SETDELEG, Linux 6.19 */
 };
 
 static const uint64_t namespaces[] = {
@@ -300,6 +321,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rules_namespaces(c, spec->nesting);
 	for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, LOW32, ioctls[i]);
+	for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
 	if (r == 0)
 		r = rules_sockets(c);
 	if (r == 0 && spec->alone)

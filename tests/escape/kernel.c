@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fscrypt.h>
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -323,6 +324,7 @@ static void a_terminal(char **a)
 	} list[] = {{"TIOCSTI", TIOCSTI},
 		    {"TIOCLINUX", 0x541C},
 		    {"TIOCSETD", TIOCSETD},
+		    {"TIOCEXCL", TIOCEXCL},
 		    {"TIOCCONS", TIOCCONS}};
 	int m = posix_openpt(O_RDWR | O_NOCTTY);
 	int fds[2] = {0, -1};
@@ -343,6 +345,32 @@ static void a_terminal(char **a)
 			said(what, syscall(SYS_ioctl, fds[f], list[i].cmd | HIGH_BITS, &zero));
 		}
 	}
+}
+
+/* PATH: a file of the attacker's. Refused by the filter, whatever file system it lies on. */
+static void a_leases(char **a)
+{
+	static const struct {
+		const char *name;
+		unsigned long cmd;
+	} list[] = {{"FS_IOC_ADD_ENCRYPTION_KEY", FS_IOC_ADD_ENCRYPTION_KEY},
+		    {"FS_IOC_REMOVE_ENCRYPTION_KEY", FS_IOC_REMOVE_ENCRYPTION_KEY},
+		    {"FAT_IOCTL_SET_ATTRIBUTES", 0x40047211},
+		    {"BTRFS_IOC_SUBVOL_CREATE", 0x5000940e},
+		    {"BTRFS_IOC_SUBVOL_CREATE_V2", 0x50009418},
+		    {"BTRFS_IOC_SNAP_CREATE_V2", 0x50009417},
+		    {"BTRFS_IOC_SNAP_DESTROY", 0x5000940f},
+		    {"BTRFS_IOC_SNAP_DESTROY_V2", 0x5000943f}};
+	int fd = open(a[0], O_RDONLY), dir = open(".", O_RDONLY | O_DIRECTORY);
+	char zero[4096] = "";
+
+	said_if("read-lease", fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EPERM, "EPERM");
+	said_if("write-lease", fcntl(fd, F_SETLEASE, F_WRLCK) < 0 && errno == EPERM, "EPERM");
+	said_if("lease-high-bits",
+		syscall(SYS_fcntl, fd, F_SETLEASE | HIGH_BITS, F_RDLCK) < 0 && errno == EPERM,
+		"EPERM");
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		said_if(list[i].name, ioctl(dir, list[i].cmd, zero) < 0 && errno == EPERM, "EPERM");
 }
 
 /* PROGRAM: run it without its name: from memory. Containment is what the program then finds. */
@@ -384,7 +412,7 @@ static const struct attack list[] = {
 	{"kill-all", a_kill_all, 0},	 {"rare", a_rare, 0},
 	{"seccomp", a_seccomp, 1},	 {"privileges", a_privileges, 0},
 	{"terminal", a_terminal, 0},	 {"memfd-exec", a_memfd_exec, 2},
-	{"survive", a_survive, 0},
+	{"survive", a_survive, 0},	 {"leases", a_leases, 1},
 };
 
 int main(int argc, char **argv)

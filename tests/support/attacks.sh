@@ -31,7 +31,7 @@ titles() {
 23 descriptors that leak in
 24 a storm of signals during held calls
 25 filters of its own
-26 bpf, perf, keyrings, modules and the like
+26 bpf, perf, keyrings, modules, leases and the like
 27 set-user-id programs, capabilities
 28 abstract sockets
 29 D-Bus and what listens in the runtime folder
