@@ -557,7 +557,7 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 					"history away)"
 				      : "");
 	else
-		r = remedy_find(j, p.plan, p.logs, &p.moves, remedy, err);
+		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves}, remedy, err);
 	if (r < 0)
 		undo_plan_free(p.plan);
 	else

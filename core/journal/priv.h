@@ -432,10 +432,24 @@ struct skips {		/* records that a rollback leaves out, by number */
 	size_t n;
 };
 
+/* Directories of steps below the store, e.g. "steps/12". */
+struct group {
+	char **dirs;
+	size_t n;
+};
+void group_done(struct group *g);
+
+struct emptied { /* what a rollback will go through */
+	const struct group *dirs;
+	const struct wal *logs; /* of each, the one that will be emptied */
+	const struct moves *moves;
+};
+
 /* What is left out so that the paths in *left stay as they are; those that hang together with them
- * are added there. Logs newest first. */
-void skip_build(struct journal *j, const struct wal *logs, size_t n_logs, const struct moves *moves,
-		struct names *left, struct skips *ret);
+ * are added there. */
+void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct skips *ret);
+/* Will a regular file lie there when nothing was left out? In doubt it will not. (outcome.c) */
+bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
 void skips_add(struct skips *s, uint64_t seq);
 bool skips_have(const struct skips *s, uint64_t seq);
 void skips_done(struct skips *s);
@@ -478,8 +492,8 @@ void story_done(struct story *s);
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
 	       struct merged *ret, const char **why, struct err *err) MUST_USE;
 /* The fate of each conflict of the plan, and what it takes. */
-int remedy_find(struct journal *j, struct undo_plan *p, const struct wal *logs,
-		const struct moves *moves, struct remedy *ret, struct err *err) MUST_USE;
+int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret, struct err *err) MUST_USE;
 
 /* ---- applying a log backwards (apply.c, undo.c) -----------------------------------------------
  */
@@ -495,12 +509,6 @@ int apply_merged(struct side *to, const struct merged *m) MUST_USE;
  * step that was still open. */
 int apply_settle(struct side *from, struct side *to, bool forward) MUST_USE;
 
-/* Directories of steps below the store, e.g. "steps/12". */
-struct group {
-	char **dirs;
-	size_t n;
-};
-void group_done(struct group *g);
 /* The plan for these steps of one store, of the same kind and flags as `like`; and what it takes.
  */
 int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,

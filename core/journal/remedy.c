@@ -43,38 +43,9 @@ static enum undo_fate without_merge(unsigned flags)
 struct merger {
 	struct journal *j;
 	struct story story;
-	const struct wal *logs; /* that will be emptied */
-	size_t n_logs;
+	const struct emptied *logs;
 	struct remedy *remedy;
 };
-
-/* Will there be nothing, or another file that had its name before? The oldest record tells. Steps
- * that ran at the same time, or made it and took it away, have no change of it in their summaries.
- */
-static bool goes_away(const struct merger *m, int root, const char *now, const char *path)
-{
-	bool stays = str_eq(now, path);
-
-	uint64_t oldest = UINT64_MAX;
-	bool away = false;
-
-	for (size_t i = 0; i < m->n_logs; i++) {
-		struct rec r;
-		size_t at = 0;
-
-		while (wal_next(&m->logs[i], &at, &r)) {
-			bool source = r.root == root && str_eq(r.path, path);
-			bool target = r.root2 == root && r.path2[0] && str_eq(r.path2, path);
-
-			if (rec_is_idle(&r) || r.seq >= oldest || (!source && !target))
-				continue;
-			oldest = r.seq;
-			away = r.type == REC_NEW || r.type == REC_DIR_NEW ||
-			       (r.type == REC_RENAME && (stays || !source));
-		}
-	}
-	return away;
-}
 
 static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flags, struct err *err)
 {
@@ -86,7 +57,7 @@ static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flag
 	if (r < 0)
 		return r;
 	e->fate = without_merge(flags);
-	if (r == 0 && goes_away(g, one.root, one.now, one.path)) {
+	if (r == 0 && !outcome_is_file(g->j, g->logs, one.root, one.path)) {
 		merged_done(&one);
 		why = "it was not there before";
 		r = 1;
@@ -105,10 +76,10 @@ static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flag
 	return 0;
 }
 
-static int merge_all(struct journal *j, struct undo_plan *p, const struct wal *logs,
+static int merge_all(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		     struct remedy *m, struct err *err)
 {
-	struct merger g = {.j = j, .logs = logs, .n_logs = p->n_ids, .remedy = m};
+	struct merger g = {.j = j, .logs = logs, .remedy = m};
 	int r = story_load(j, p, &g.story);
 
 	if (r < 0)
@@ -121,8 +92,8 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct wal *l
 }
 
 /* Paths that hang together with one that is left out are left out as well. */
-static void leave_out(struct journal *j, struct undo_plan *p, const struct wal *logs,
-		      const struct moves *moves, struct remedy *m)
+static void leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		      struct remedy *m)
 {
 	struct names left = {0};
 
@@ -131,7 +102,7 @@ static void leave_out(struct journal *j, struct undo_plan *p, const struct wal *
 			names_add(&left, p->entries[i].root, p->entries[i].path);
 	if (!names_count(&left))
 		return;
-	skip_build(j, logs, p->n_ids, moves, &left, &m->skips);
+	skip_build(j, logs, &left, &m->skips);
 	for (size_t i = 0; i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
 
@@ -144,8 +115,8 @@ static void leave_out(struct journal *j, struct undo_plan *p, const struct wal *
 	names_done(&left);
 }
 
-int remedy_find(struct journal *j, struct undo_plan *p, const struct wal *logs,
-		const struct moves *moves, struct remedy *ret, struct err *err)
+int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret, struct err *err)
 {
 	int r = 0;
 
@@ -160,7 +131,7 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct wal *logs,
 		r = merge_all(j, p, logs, ret, err);
 	if (r < 0)
 		return r;
-	leave_out(j, p, logs, moves, ret);
+	leave_out(j, p, logs, ret);
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct undo_entry *e = &p->entries[i];
 

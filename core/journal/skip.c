@@ -192,17 +192,16 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-void skip_build(struct journal *j, const struct wal *logs, size_t n_logs, const struct moves *moves,
-		struct names *left, struct skips *ret)
+void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct skips *ret)
 {
 	struct skipper s = {
-		.logs = logs, .n_logs = n_logs, .moves = moves, .ret = ret, .left = left};
-	AUTO_FREE size_t *tails = xcalloc(n_logs + 1, sizeof(*tails));
+		.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret, .left = left};
+	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
 	struct rec r = {0};
 
 	s.tails = tails;
-	for (size_t i = 0; i < n_logs; i++)
-		tails[i] = wal_tail(&logs[i]);
+	for (size_t i = 0; i < s.n_logs; i++)
+		tails[i] = wal_tail(&s.logs[i]);
 	for (size_t k = 0; k < names_count(left); k++) {
 		const char *path;
 		int root = key_root(names_key(left, k), &path);

@@ -221,6 +221,36 @@ static void a_merge_with_a_link_is_none(void **state)
 	assert_tree(f, before);
 }
 
+/* Undone and redone alone, a step has younger records than one that began after it. */
+static void a_merge_with_what_a_later_step_made_is_none(void **state)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f), *after = NULL;
+	struct step *second = NULL;
+	struct at a;
+	int fd;
+
+	begin(f, "dresses it");
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "makes it", &second, &f->err), 0);
+	a = at(f, "a");
+	fd = op_open(second, &a, O_WRONLY | O_CREAT, 0644, NULL);
+	assert_int_equal(write(fd, "agent\n", 6), 6);
+	close(fd);
+	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+	assert_int_equal(journal_commit(second, 0, &f->err), 1);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_int_equal(redo(f, 0), 0);
+	after = snap(f);
+	assert_int_equal(undo(f, 2, UNDO_MERGE), -ESTALE);
+	assert_non_null(strstr(f->err.text, "cannot be merged"));
+	assert_int_equal(undo(f, 2, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -233,6 +263,7 @@ int main(void)
 		TEST(what_a_redo_had_left_out_comes_back),
 		TEST(a_merge_with_nothing_is_none),
 		TEST(a_merge_with_a_link_is_none),
+		TEST(a_merge_with_what_a_later_step_made_is_none),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
