@@ -420,17 +420,29 @@ int txn_place(struct txn *t)
 	return r;
 }
 
-/* Steps that come back are all looked at in the end: newest first, who has what. */
-static void note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
+static void note_change(void *data, const struct summary *s, const struct change *c)
 {
+	(void)s;
+	names_add(data, c->root, c->path);
+}
+
+/* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
+ * changed by another of its names only the summary says so. */
+static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
+{
+	struct summary head = {0};
 	struct names set = {0};
+	int r = 0;
 
 	if (!t->list[i].arrived) {
 		txn_names(&set, &t->list[i].undo.log, moves);
 		txn_names(&set, &t->list[i].redo.log, moves);
+		r = summary_read(t->list[i].undo.dir, &head, note_change, &set);
 	}
+	summary_done(&head);
 	hands_note(hands, i, &set);
 	names_done(&set);
+	return r;
 }
 
 static int look(struct txn *t)
@@ -443,8 +455,8 @@ static int look(struct txn *t)
 		if (!t->list[i].arrived)
 			moves_add(&moves, &txn_to(t, &t->list[i])->log);
 	moves_sort(&moves);
-	for (size_t i = 0; t->redo != t->back && i < t->n; i++)
-		note_hands(t, i, &moves, &hands);
+	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
+		r = note_hands(t, i, &moves, &hands);
 
 	/* Oldest first: of two images of a path the newer step's must be the newer one. */
 	for (size_t i = t->n; r == 0 && i-- > 0;) {

@@ -402,6 +402,28 @@ static void what_nobody_may_read_is_not_changed(void **state)
 	fix_free(f);
 }
 
+/* Redone with the step that made the file: what is seen there in the end is the younger one's. */
+static void what_came_back_by_another_name_is_no_edit(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f);
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(put(f, "b", "one"), 0);
+	assert_true(commit(f) != 0);
+	begin(f, "by another name");
+	assert_int_equal(ln(f, "b", "a"), 0);
+	assert_int_equal(mode(f, "a", 0600), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +441,7 @@ int main(void)
 		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
 		cmocka_unit_test(a_passing_name_of_what_moves),
 		cmocka_unit_test(what_nobody_may_read_is_not_changed),
+		cmocka_unit_test(what_came_back_by_another_name_is_no_edit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
