@@ -149,7 +149,7 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 	if (!*from->name)
 		writer_add(s->j, &o, to->root, w.path);
 	else
-		writer_named(s->j, &o, to->root, w.path);
+		writer_named(s->j, &o, to->root, w.path, &nothing);
 	return 0;
 }
 
@@ -345,7 +345,7 @@ static void dir_moved(struct step *s, const struct where *from, const struct whe
 static void moved(struct step *s, const struct where *from, const struct where *to)
 {
 	if (!S_ISDIR(from->obj.mode)) {
-		writer_named(s->j, &from->obj, to->root, to->path);
+		writer_named(s->j, &from->obj, to->root, to->path, &to->obj);
 		return;
 	}
 	writers_moved(s->j, from->root, from->path, to->root, to->path);

@@ -329,7 +329,9 @@ int step_keep_content(struct step *s, int root, const char *path, int dirfd, con
 		      const struct obj *o) MUST_USE;
 void writer_add(struct journal *j, const struct obj *o, int root, const char *path);
 struct writer *writer_find(struct journal *j, const struct obj *o);
-void writer_named(struct journal *j, const struct obj *o, int root, const char *path); /* also */
+/* It has this name too, where that was before: for the open steps that have it as well. */
+void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
+		  const struct obj *before);
 /* Everything below a directory that has another name now. */
 void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to);
 /* One of its several names goes: is there another below the root? Looks for it. False: too much to

@@ -60,16 +60,29 @@ static void add_name(struct writer *w, char *key)
 	w->names[w->n_names++] = key;
 }
 
-void writer_named(struct journal *j, const struct obj *o, int root, const char *path)
+/* What is written from now on shows there: the other steps that keep it look there in the end. */
+static void add_place(struct journal *j, struct writer *w, char *key, const struct obj *before)
+{
+	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+
+	for (struct step *s = j->open; s; s = s->next)
+		if (step_known(s, &o))
+			touches_add(&s->touches, key, before);
+	add_name(w, key);
+}
+
+void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
+		  const struct obj *before)
 {
 	struct writer *w = writer_find(j, o);
 
 	if (w)
-		add_name(w, key_make(root, path));
+		add_place(j, w, key_make(root, path), before);
 }
 
 void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to)
 {
+	static const struct obj nothing;
 	AUTO_FREE char *prefix = key_make(root, from);
 	size_t len = strlen(prefix);
 	struct writer *w, *next;
@@ -77,7 +90,8 @@ void writers_moved(struct journal *j, int root, const char *from, int root2, con
 	HASH_ITER (hh, j->writers, w, next) {
 		for (size_t i = w->n_names; i-- > 0;)
 			if (strncmp(w->names[i], prefix, len) == 0 && w->names[i][len] == '/')
-				add_name(w, xasprintf("%d/%s%s", root2, to, w->names[i] + len));
+				add_place(j, w, xasprintf("%d/%s%s", root2, to, w->names[i] + len),
+					  &nothing);
 	}
 }
 

@@ -424,6 +424,38 @@ static void what_came_back_by_another_name_is_no_edit(void **state)
 	fix_free(f);
 }
 
+/* Both keep what is held open; the one that renames it ends before the last write. */
+static void writes_are_kept_when_another_renames_it(void **state)
+{
+	(void)state;
+	for (int dir = 0; dir < 2; dir++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = snap(f), *after = NULL;
+		struct step *second;
+		int fd;
+
+		begin(f, "make");
+		assert_int_equal(md(f, "d"), 0);
+		fd = hold(f, "d/a");
+		assert_true(commit(f) != 0);
+		begin(f, "first");
+		second = begin_another(f);
+		turn(f, &second);
+		assert_int_equal(dir ? mv(f, "d", "e", 0) : mv(f, "d/a", "b", 0), 0);
+		assert_true(commit(f) != 0);
+		turn(f, &second);
+		assert_int_equal(write(fd, "more", 4), 4);
+		assert_true(commit(f) != 0);
+		after = snap(f);
+		assert_int_equal(undo(f, 3, 0), 0);
+		assert_tree(f, before);
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, after);
+		close(fd);
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_passing_name_of_what_moves),
 		cmocka_unit_test(what_nobody_may_read_is_not_changed),
 		cmocka_unit_test(what_came_back_by_another_name_is_no_edit),
+		cmocka_unit_test(writes_are_kept_when_another_renames_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
