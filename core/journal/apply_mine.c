@@ -18,6 +18,7 @@ int apply_skip(struct side *from, struct side *to, bool idle)
 	y = r;
 	if (!idle)
 		y.flags ^= REC_SKIPPED;
+	y.flags |= REC_ASIDE;
 	y.src = r.seq;
 	e = side_push(to, &y);
 	if (e < 0)

@@ -4,7 +4,7 @@
 
 #include "core/journal/priv.h"
 
-void moves_add(struct moves *m, const struct wal *log)
+static void add(struct moves *m, const struct wal *log, unsigned without)
 {
 	struct rec rec;
 	size_t at = 0;
@@ -13,7 +13,7 @@ void moves_add(struct moves *m, const struct wal *log)
 		struct move *move;
 
 		if ((rec.type != REC_RENAME && rec.type != REC_XCHG) ||
-		    !(rec.flags & REC_DIRECTORY) || (rec.flags & REC_SKIPPED))
+		    !(rec.flags & REC_DIRECTORY) || (rec.flags & without))
 			continue;
 		if (m->n % 16 == 0)
 			m->list = xrealloc(m->list, (m->n + 16) * sizeof(*m->list));
@@ -25,6 +25,16 @@ void moves_add(struct moves *m, const struct wal *log)
 		move->from = xstrdup(rec.path);
 		move->to = xstrdup(rec.path2);
 	}
+}
+
+void moves_add(struct moves *m, const struct wal *log)
+{
+	add(m, log, REC_SKIPPED);
+}
+
+void moves_add_made(struct moves *m, const struct wal *log)
+{
+	add(m, log, REC_SKIPPED | REC_ASIDE);
 }
 
 static int by_seq(const void *a, const void *b)

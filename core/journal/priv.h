@@ -36,7 +36,9 @@ struct moves {
 };
 
 void moves_add(struct moves *m, const struct wal *log);
-void moves_sort(struct moves *m); /* after the last moves_add() */
+/* Only those that the rollback which wrote the log has made. */
+void moves_add_made(struct moves *m, const struct wal *log);
+void moves_sort(struct moves *m); /* after the last of these */
 void moves_done(struct moves *m);
 /* A path right after record seq: where it lies now. *path is a heap string. True: elsewhere. */
 bool moves_touch(const struct moves *m, int root, const char *path); /* it lies in one of them */

@@ -303,6 +303,27 @@ void txn_names(struct names *set, const struct wal *log, const struct moves *mov
 	}
 }
 
+/* Directories that have other names since the beginning. */
+struct trips {
+	struct moves all;  /* whoever moved them */
+	struct moves made; /* by this rollback; one that was turned round has put them back */
+};
+
+static void trips_add(struct txn *t, struct trips *trips)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct wal *log = &txn_to(t, &t->list[i])->log;
+
+		if (t->list[i].arrived)
+			continue;
+		moves_add(&trips->all, log);
+		if (!t->back)
+			moves_add_made(&trips->made, log);
+	}
+	moves_sort(&trips->all);
+	moves_sort(&trips->made);
+}
+
 struct whose {
 	struct names foreign, returns;
 };
@@ -360,28 +381,28 @@ static int renew_old(const struct txn *t, int stepdir, const struct moves *moves
 	return r;
 }
 
-static int renew_post(struct txn *t, struct mover *m, const struct moves *moves,
+static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		      const struct hands *hands)
 {
 	struct renewal n = {0};
 	int r;
 
-	txn_names(&n.set, &m->undo.log, moves);
-	txn_names(&n.set, &m->redo.log, moves);
+	txn_names(&n.set, &m->undo.log, &trips->all);
+	txn_names(&n.set, &m->redo.log, &trips->all);
 	for (size_t k = 0; k < names_count(&n.set); k++) {
 		const char *path;
 		int root = key_root(names_key(&n.set, k), &path);
 
-		note_whose(t, moves, &n.whose, root, path, 0);
+		note_whose(t, &trips->made, &n.whose, root, path, 0);
 	}
-	r = renew_old(t, m->undo.dir, moves, &n);
+	r = renew_old(t, m->undo.dir, &trips->made, &n);
 	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
 		names_add_key(&n.set, names_key(&n.whose.foreign, k));
 	if (r == 0 && m == t->list)
-		r = post_moved(t->j, moves, &n.set);
+		r = post_moved(t->j, &trips->all, &n.set);
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
-	hands_find(hands, (size_t)(m - t->list), moves, &n.set, &n.shared);
+	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
 	if (r == 0)
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
@@ -447,26 +468,24 @@ static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct
 
 static int look(struct txn *t)
 {
-	struct moves moves = {0};
+	struct trips trips = {0};
 	struct hands hands = {0};
 	int r = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->list[i].arrived)
-			moves_add(&moves, &txn_to(t, &t->list[i])->log);
-	moves_sort(&moves);
+	trips_add(t, &trips);
 	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
-		r = note_hands(t, i, &moves, &hands);
+		r = note_hands(t, i, &trips.all, &hands);
 
 	/* Oldest first: of two images of a path the newer step's must be the newer one. */
 	for (size_t i = t->n; r == 0 && i-- > 0;) {
 		struct mover *m = &t->list[i];
 
 		if (!m->arrived)
-			r = renew_post(t, m, &moves, &hands);
+			r = renew_post(t, m, &trips, &hands);
 	}
 	hands_done(&hands);
-	moves_done(&moves);
+	moves_done(&trips.all);
+	moves_done(&trips.made);
 	return r;
 }
 

@@ -251,6 +251,29 @@ static void a_merge_with_what_a_later_step_made_is_none(void **state)
 	assert_tree(f, after);
 }
 
+/* What is left out and waits on the other log has moved nothing: the edit is where it was. */
+static void what_was_kept_beside_a_move_is_still_somebody_elses(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *mine = NULL;
+
+	begin(f, "agent");
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(mv(f, "c", "d", 0), 0);
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(put(f, "c/a", "agent\n"), 0);
+	assert_int_equal(put(f, "c/b", "agent\n"), 0);
+	commit(f);
+	save(f, "c/b", "human\n");
+	mine = snap(f);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "c/b", "human\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, mine);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, mine);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -264,6 +287,7 @@ int main(void)
 		TEST(a_merge_with_nothing_is_none),
 		TEST(a_merge_with_a_link_is_none),
 		TEST(a_merge_with_what_a_later_step_made_is_none),
+		TEST(what_was_kept_beside_a_move_is_still_somebody_elses),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
