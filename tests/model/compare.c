@@ -159,6 +159,23 @@ bool tree_carried(const char *from, const char *to, const char *now, const char 
 	return good;
 }
 
+/* A file that was renamed back and merged: its bytes and its time are new, somebody else's mode is
+ * still there, at a path where something was written. */
+static bool merged_elsewhere(const struct carry *c, const char *from, const char *now)
+{
+	size_t meta = (size_t)(field(now, 3) - field(now, 1));
+
+	for (size_t i = 0; from && !is_dir(now) && i < c->result.n; i++) {
+		const char *got = c->result.list[i];
+		const char *was = line_of(&c->now, got, path_len(got));
+
+		if (!alike(was, got) && !line_of(&c->from, got, path_len(got)) &&
+		    strncmp(field(got, 1), field(now, 1), meta) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool kept(const struct carry *c, const char *path, size_t len, bool merged)
 {
 	const char *from = line_of(&c->from, path, len), *now = line_of(&c->now, path, len);
@@ -168,7 +185,7 @@ static bool kept(const struct carry *c, const char *path, size_t len, bool merge
 		return true;
 	if (now ? elsewhere(&c->result, now) : !got || elsewhere(&c->now, got))
 		return true;
-	if (merged && got && now && from && !is_dir(got))
+	if (merged && now && ((got && from && !is_dir(got)) || merged_elsewhere(c, from, now)))
 		return true;
 	if (!c->quiet)
 		fprintf(stderr, "# %.*s\n#   before  %s\n#   then    %s\n#   at last %s\n",

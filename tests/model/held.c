@@ -90,19 +90,21 @@ static int poke_from(struct inside *in, const struct held *h, bool clone)
 	return -ENOENT;
 }
 
-/* And each page written, as tmpfs is of two minds about those that are not: data or hole. */
+/* And each page written, as tmpfs is of two minds about those that are not: data or hole. So not
+ * where they cannot be read first. */
 static int allocate(int fd, off_t len)
 {
-	if (fallocate(fd, 0, 0, len) < 0)
+	AUTO_CLOSE int src = -1;
+	char proc[40];
+
+	proc_path(proc, fd);
+	src = open(proc, O_RDONLY | O_CLOEXEC);
+	if (src < 0 || fallocate(fd, 0, 0, len) < 0)
 		return -errno;
 	for (off_t at = 0; at < len; at += 4096) {
 		char byte = 0;
-		AUTO_CLOSE int src = -1;
-		char proc[40];
 
-		proc_path(proc, fd);
-		src = open(proc, O_RDONLY | O_CLOEXEC);
-		if (src < 0 || pread(src, &byte, 1, at) != 1 || pwrite(fd, &byte, 1, at) != 1)
+		if (pread(src, &byte, 1, at) != 1 || pwrite(fd, &byte, 1, at) != 1)
 			return -EIO;
 	}
 	return 0;
