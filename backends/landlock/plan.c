@@ -93,17 +93,6 @@ static void make_trees(struct plan *p, const struct spawn_spec *spec)
 	free(open.list);
 }
 
-static int make_own(struct plan *p, const struct spawn_spec *spec, struct err *err)
-{
-	AUTO_FREE char *state = realpath(spec->state_dir, NULL), *all = NULL;
-
-	all = path_join(state ? state : spec->state_dir, "tmp");
-	p->own = path_join(all, spec->session);
-	if ((mkdir(all, 0700) < 0 && errno != EEXIST) || mkdir(p->own, 0700) < 0)
-		return err_set(err, -errno, "make a directory for temporary files, '%s'", p->own);
-	return 0;
-}
-
 static void push_all(struct plan *p, const char *const *list)
 {
 	for (; list && *list; list++)
@@ -125,7 +114,7 @@ int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	if (r == 0)
 		r = plan_find_hidden(p, spec, err);
 	if (r == 0)
-		r = make_own(p, spec, err);
+		r = tier_own(p, spec, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p->n_probes; i++)

@@ -20,6 +20,8 @@
 
 /* What is in the plan instead of mounts. plan->own is made. */
 int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
+/* Make plan->own and lock it; those of sessions that have gone are removed. */
+int tier_own(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
 /* struct builder's fence(). */
 int tier_fence(struct launch *l, struct err *err) MUST_USE;
 uint32_t tier_probe(struct probe_report *report, struct err *err);

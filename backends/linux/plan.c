@@ -336,6 +336,8 @@ void plan_done(struct plan *p)
 	free(p->probes);
 	free(p->sealed);
 	free(p->writable);
+	if (p->own)
+		util_close_fd(&p->own_lock);
 	free(p->own);
 	trees_done(&p->trees);
 	*p = (struct plan){0};

@@ -79,7 +79,8 @@ struct plan {
 	char **writable; /* private directories: the agent's own Landlock rules */
 	size_t n_writable, cap_writable;
 	const char *const *shut; /* see struct floor; static */
-	char *own; /* without mounts: the sandbox's directory for temporary files; else NULL */
+	char *own;    /* without mounts: the sandbox's directory for temporary files; else NULL */
+	int own_lock; /* with it: owned, the directory, locked while somebody needs it; or -1 */
 	struct trees trees; /* READ_TRAP: what the agent's Landlock domain lets be read and run */
 };
 

@@ -161,8 +161,63 @@ int io_mkdir_p(int dirfd, const char *path, mode_t mode)
 	return 0;
 }
 
+/* Somebody may have put any tree there: closed directories are opened, and what lies deeper than
+ * DEPTH is moved to the top, where it is come to later. */
+struct removal {
+	int top;
+	unsigned moved;
+};
+#define DEPTH 64
+
+static int open_to_empty(int dirfd, const char *name)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+	struct stat st;
+	int fd = openat(dirfd, name, flags);
+
+	if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
+		fd = openat(dirfd, name, flags);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && (st.st_mode & 0700) != 0700)
+		fchmod(fd, 0700);
+	return fd;
+}
+
+static int move_to_top(struct removal *rm, int dirfd, const char *name)
+{
+	char to[32];
+
+	do {
+		snprintf(to, sizeof(to), ".deep-%u", ++rm->moved);
+	} while (renameat2(dirfd, name, rm->top, to, RENAME_NOREPLACE) < 0 && errno == EEXIST);
+	return faccessat(rm->top, to, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int empty_dir(struct removal *rm, int dirfd, int depth);
+
+static int remove_one(struct removal *rm, int dirfd, const char *name, int depth)
+{
+	AUTO_CLOSE int sub = -1;
+	int r;
+
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	sub = open_to_empty(dirfd, name);
+	if (sub < 0)
+		return sub;
+	if (depth == DEPTH)
+		return move_to_top(rm, dirfd, name);
+	r = empty_dir(rm, sub, depth + 1);
+	if (r < 0)
+		return r;
+	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 /* Unlink everything in the open directory; subdirectories are pushed by reopening, depth first. */
-static int empty_dir(int dirfd, int depth)
+static int empty_dir(struct removal *rm, int dirfd, int depth)
 {
 	AUTO_DIR DIR *dir = NULL;
 	AUTO_CLOSE int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -175,23 +230,13 @@ static int empty_dir(int dirfd, int depth)
 		return -errno;
 	own = -1;
 	while ((errno = 0, e = readdir(dir))) {
-		AUTO_CLOSE int sub = -1;
 		int r;
 
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
-		if (unlinkat(dirfd, e->d_name, 0) == 0)
-			continue;
-		if (errno != EISDIR && errno != EPERM)
-			return -errno;
-		sub = openat(dirfd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (sub < 0)
-			return -errno;
-		r = depth < 64 ? empty_dir(sub, depth + 1) : -ELOOP;
+		r = remove_one(rm, dirfd, e->d_name, depth);
 		if (r < 0)
 			return r;
-		if (unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
-			return -errno;
 	}
 	return -errno;
 }
@@ -199,17 +244,23 @@ static int empty_dir(int dirfd, int depth)
 int io_remove_tree(int dirfd, const char *name)
 {
 	AUTO_CLOSE int fd = -1;
+	struct removal rm = {0};
+	unsigned moved;
 	int r;
 
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open_to_empty(dirfd, name);
 	if (fd < 0)
-		return -errno;
-	r = empty_dir(fd, 0);
+		return fd;
+	rm.top = fd;
+	do {
+		moved = rm.moved;
+		r = empty_dir(&rm, fd, 0);
+	} while (r == 0 && rm.moved != moved);
 	if (r < 0)
 		return r;
-	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 int io_send_fd(int sock, const void *data, size_t len, int fd)

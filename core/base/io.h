@@ -19,7 +19,8 @@ int io_write_file(int dirfd, const char *name, mode_t mode, const void *data, si
 		  bool durable) MUST_USE;
 /* mkdir -p below dirfd; existing directories are fine, symbolic links on the way are followed. */
 int io_mkdir_p(int dirfd, const char *path, mode_t mode) MUST_USE;
-/* Remove a tree below dirfd/name without following links; 0 when it is not there. */
+/* Remove a tree below dirfd/name without following links, however deep, and through directories of
+ * ours that are closed to us; 0 when it is not there. */
 int io_remove_tree(int dirfd, const char *name) MUST_USE;
 
 /* One message with at most one descriptor (fd or *ret_fd may be -1/NULL). SCM_RIGHTS, CLOEXEC. */

@@ -16,6 +16,7 @@ if [ -z "${INSIDE:-}" ]; then
 fi
 [ "$UID" != 0 ] || { mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm; }
 
+awk '{ print $1 }' /proc/self/mountinfo >"$TEST_TMP/mounts"
 export XDG_RUNTIME_DIR=$TEST_TMP/runtime
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 dir=$(new_folder work)
@@ -34,12 +35,12 @@ groups() { # cgroups of sessions that this test has started, which are those in 
 no_group() { [ -z "$(groups)" ]; }
 # Everything else that a session could leave; numbers of steps and copies do not matter.
 left() {
-	echo "mounts $(wc -l </proc/self/mountinfo)"
+	# the host may take some away here too
+	awk '{ print $1 }' /proc/self/mountinfo | grep -vxFf "$TEST_TMP/mounts"
 	echo "sockets $(grep -cF "$TEST_TMP" /proc/net/unix)"
 	echo "ipc $(cat /proc/sysvipc/* | wc -l)"
 	find "$XDG_RUNTIME_DIR" /tmp /dev/shm -mindepth 1
-	# killed in its first milliseconds, a session without namespaces leaves an empty directory
-	find "$HOME" "$dir" \( -path '*/trash/*' -o -path '*/posts/*' -o -path "$state/tmp/*" -empty \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
+	find "$HOME" "$dir" \( -path '*/trash/*' -o -path '*/posts/*' \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
 	find "$state" -path '*/open/*'
 	# what is evicted waits for an idle moment, and what is known of steps that went is kept: neither piles up
 	for kept in trash posts; do
@@ -51,8 +52,9 @@ clean() { run sh -c 'echo x >>log; cp log copy; rm -f new; echo y >new' && run s
 
 # init_of KEEPER - pid 1 of its sandbox: a child of its own, or of the bwrap that it started
 init_of() {
-	[ -n "$1" ] || return
-	{ pgrep -x cordon-init -P "$1" || pgrep -x cordon-init -P "$(pgrep -P "$1" | paste -sd,)"; } | head -n 1
+	local children
+	[ -n "$1" ] && children=$(pgrep -P "$1" | paste -sd,)
+	[ -z "${children:-}" ] || pgrep -x cordon-init -P "$1,$children" | head -n 1
 }
 
 # end WHO - kills a part of the session; fails where that is not there, or no longer.
@@ -80,7 +82,8 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 		who=$(printf '%s\n' cordon term keeper both builder maker agent nobody | sed -n "$((RANDOM % 8 + 1))p")
 		delay=0.$(printf '%03d' $((RANDOM % 120)))
 		(exec "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- \
-			sh -c ': the agent of '"$TEST_TMP"'; (setsid sleep 300 &); (sleep 300 &) ; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
+			sh -c ': the agent of '"$TEST_TMP"'; (setsid sleep 300 &); (sleep 300 &) ; t=${TMPDIR:-/tmp}/closed
+				mkdir -p "$t/$(printf "%0200d" 0 | sed s,0,d/,g)"; chmod 0 "$t"; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
 				echo $i >new; mkdir -p d/e; mv new d/e; rm -r d; done; sleep 0.1') >/dev/null 2>&1 &
 		pid=$!
 		sleep "$delay" # a random moment is what is meant here

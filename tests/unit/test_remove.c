@@ -1,0 +1,114 @@
+/* test_remove - trees that somebody made to stay are removed, and nothing beside them. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+
+static char top[] = "/tmp/cordon-remove-XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	memcpy(strrchr(top, '-') + 1, "XXXXXX", 6);
+	return mkdtemp(top) ? chdir(top) : -1;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	return chdir("/") < 0 ? -1 : io_remove_tree(AT_FDCWD, top);
+}
+
+static void touch(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* `levels` directories below one another, with a file in each; closed from the inside out. */
+static void make_deep(const char *name, int levels, mode_t mode)
+{
+	int fd = AT_FDCWD;
+	int *dirs = calloc((size_t)levels, sizeof(*dirs));
+
+	for (int i = 0; i < levels; i++) {
+		const char *at = i ? "d" : name;
+
+		assert_int_equal(mkdirat(fd, at, 0700), 0);
+		dirs[i] = openat(fd, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(dirs[i] >= 0);
+		fd = dirs[i];
+		touch(fd, "file");
+		touch(fd, ".deep-1");
+	}
+	for (int i = levels; i-- > 0;) {
+		assert_int_equal(fchmod(dirs[i], mode), 0);
+		close(dirs[i]);
+	}
+	free(dirs);
+}
+
+static void a_deep_tree_is_removed(void **state)
+{
+	(void)state;
+	make_deep("tree", 300, 0700);
+	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
+	assert_int_equal(access("tree", F_OK), -1);
+}
+
+static void closed_directories_are_removed(void **state)
+{
+	(void)state;
+	make_deep("tree", 150, 0);
+	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
+	assert_int_equal(access("tree", F_OK), -1);
+	make_deep("tree", 3, 0500);
+	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
+}
+
+static void links_are_not_followed(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkdir("kept", 0700), 0);
+	touch(AT_FDCWD, "kept/file");
+	assert_int_equal(chmod("kept", 0500), 0);
+	make_deep("tree", 2, 0700);
+	assert_int_equal(symlink("../kept", "tree/link"), 0);
+	assert_int_equal(symlink("../../kept", "tree/d/link"), 0);
+	assert_int_equal(symlink("kept", "tree-link"), 0);
+	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
+	assert_int_equal(io_remove_tree(AT_FDCWD, "tree-link"), 0);
+	assert_int_equal(stat("kept", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0500);
+	assert_int_equal(access("kept/file", F_OK), 0);
+}
+
+static void what_is_not_there_is_removed(void **state)
+{
+	(void)state;
+	assert_int_equal(io_remove_tree(AT_FDCWD, "nothing"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_deep_tree_is_removed, enter, leave),
+		cmocka_unit_test_setup_teardown(closed_directories_are_removed, enter, leave),
+		cmocka_unit_test_setup_teardown(links_are_not_followed, enter, leave),
+		cmocka_unit_test_setup_teardown(what_is_not_there_is_removed, enter, leave),
+	};
+
+	return cmocka_run_group_tests_name("remove", tests, NULL, NULL);
+}
