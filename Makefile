@@ -235,14 +235,14 @@ attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table
 	$(Q)tests/support/attacks.sh build/tap SECURITY.md
 
 .PHONY: soak
-soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills and 200 sessions
+soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills, 200 sessions, 100 000 races
 	$(Q)$(MAKE) --no-print-directory DEPS=no tests $(MODEL)
 	$(Q)tests/model/soak.sh $(MODEL) -t $(SOAK_SECONDS) -n $(SOAK_N) -j $(JOBS) \
 		-s $(or $(filter-out 0,$(SEED)),$(shell date +%s)000)
-	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 SESSIONS=200 FLOOD=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
+	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 SESSIONS=200 FLOOD=100000 RACES=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
 		$(O)/tests/unit/test_journal_fault $(O)/tests/unit/test_journal_crash \
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
-		tests/crash/residue.sh tests/e2e/flood.sh
+		tests/crash/residue.sh tests/e2e/flood.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
 
 .PHONY: bench
 bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets

@@ -52,7 +52,7 @@ trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
 more=() # what make soak sets
-for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS; do
+for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS RACES; do
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done
 cd "$tree" || exit 1
