@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +18,9 @@ struct gate {
 	const struct plan *plan;
 	const struct policy *policy;
 	pid_t mounter, server;
-	int orders;   /* to the mounter */
-	int requests; /* of the server, until the door has it; -1 */
+	int orders;		/* to the mounter */
+	int requests;		/* of the server, until the door has it; -1 */
+	struct gate_page *page; /* the same; NULL */
 };
 
 /* The lowest first: they are in no order. -1 is none. */
@@ -57,6 +59,23 @@ int gate_probe(void)
 	return fd < 0 ? -errno : 0;
 }
 
+struct gate_page *gate_page_new(struct err *err)
+{
+	void *page = mmap(NULL, sizeof(struct gate_page), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED)
+		return page;
+	err_set(err, -errno, "share memory with the read gate");
+	return NULL;
+}
+
+void gate_page_free(struct gate_page *page)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 int gate_new(struct gate **ret, const struct plan *plan, const struct policy *policy, int user_ns,
@@ -86,8 +105,10 @@ int gate_new(struct gate **ret, const struct plan *plan, const struct policy *po
 static int fork_server(struct gate *g, const int *fuse, struct err *err)
 {
 	struct gate_server s = {.plan = g->plan, .policy = g->policy, .fuse = fuse};
-	int fds[2], r = note_pair(fds, err);
+	int fds[2], r;
 
+	s.page = g->page = gate_page_new(err);
+	r = g->page ? note_pair(fds, err) : -ENOMEM;
 	if (r < 0)
 		return r;
 	s.sock = fds[1];
@@ -126,7 +147,7 @@ int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, s
 
 	if (r < 0)
 		return err_set(err, r, "show the mounter the sandbox");
-	*ret = gate_door_new(k, take_fd(&g->requests), g->orders);
+	*ret = gate_door_new(k, take_fd(&g->requests), take_ptr(&g->page), g->orders);
 	return 0;
 }
 
@@ -150,5 +171,6 @@ void gate_free(struct gate *g)
 	end(&g->mounter);
 	util_close_fd(&g->orders);
 	util_close_fd(&g->requests);
+	gate_page_free(g->page);
 	free(g);
 }

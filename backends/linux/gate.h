@@ -13,9 +13,14 @@
  *
  * Every gated tree is covered by a read-only FUSE mount. Names and attributes show through it: the
  * server looks them up beneath a descriptor of the tree, by a path without links. What would give
- * content - open, opendir, the open of an exec - the server opens first, then asks the keeper with
- * the path, and answers the kernel when the keeper has decided: what is handed over is what was
- * there when the question was put. Held requests hold nothing else up. What is hidden is not found.
+ * content - open, opendir, the open of an exec - the server opens first. What the rules allow it
+ * hands over: it has the keeper's rules, and hears of each change (struct gate_page). Else it asks
+ * the keeper with the path, and answers the kernel when the keeper has decided: what is handed over
+ * is what was there when the question was put. Held requests hold nothing else up. What is hidden
+ * is not found. One thread: an open costs two switches and a walk, more threads would share a lock.
+ *
+ * A named pipe or device shows as a plain file without content: the kernel would open it by itself,
+ * and wait. Its open is refused. A socket stays one, of which the kernel opens none.
  *
  * The mounter makes the mounts, because of whom the kernel asks for process ids: they are told as
  * of the pid namespace of the process that mounts, and inside pid 1 they would be useless to the
@@ -32,7 +37,8 @@
 struct gate;
 struct policy;
 
-/* Forks the mounter into the namespace, which is borrowed. The plan must outlive the gate. */
+/* Forks the mounter into the namespace, which is borrowed. The plan must outlive the gate, and so
+ * the policy, of which the server has a copy. */
 int gate_new(struct gate **ret, const struct plan *plan, const struct policy *policy, int user_ns,
 	     struct err *err) MUST_USE;
 /* Waits for the mounts, forks the server, hands the mounts to pid 1 through its socket. */

@@ -23,16 +23,32 @@ struct gate_door {
 	struct door door;
 	struct keeper *k;
 	int mounter; /* borrowed */
+	struct gate_page *page;
+	uint64_t changes; /* as in the page, where another process could write */
+	uint64_t counted; /* of those that the server let in */
 	struct wish *wishes;
 };
 
+/* To a process that always reads; if it has died, nobody waits. */
+static void tell(const struct gate_door *g, const struct gate_note *note)
+{
+	size_t len = GATE_NOTE_HEAD + strlen(note->path) + 1;
+
+	while (send(g->door.fd, note, len, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		continue;
+}
+
 static void answer(struct gate_door *g, uint64_t id, int result)
 {
-	const struct gate_note note = {.id = id, .what = GATE_ANSWER, .result = result};
+	tell(g, &(struct gate_note){.id = id, .what = GATE_ANSWER, .result = result});
+}
 
-	/* It is told to a process that always reads; if it has died, nobody waits. */
-	while (send(g->door.fd, &note, GATE_NOTE_HEAD, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		continue;
+static void count(struct gate_door *g)
+{
+	uint64_t n = atomic_load(&g->page->let_in);
+
+	keeper_count_reads(g->k, n - g->counted);
+	g->counted = n;
 }
 
 static struct wish *take(struct gate_door *g, uint64_t id)
@@ -57,6 +73,15 @@ static void park(struct gate_door *g, const struct gate_note *note)
 	g->wishes = w;
 }
 
+/* A pipe or a device: the sandbox has none but its own. */
+static int refuse_special(struct gate_door *g, struct caller *c, const char *path)
+{
+	c->op = "read";
+	keeper_deny(g->k, c, path, -EACCES,
+		    "it is a named pipe or a device, which are not opened for the sandbox");
+	return -EACCES;
+}
+
 static void judge(struct gate_door *g, const struct gate_note *note, bool granted)
 {
 	struct caller c = {.request = note->id,
@@ -67,7 +92,9 @@ static void judge(struct gate_door *g, const struct gate_note *note, bool grante
 					     : "open"};
 	int r = keeper_caller(g->k, note->tid, &c);
 
-	if (r == 0)
+	if (r == 0 && note->special)
+		r = refuse_special(g, &c, note->path);
+	else if (r == 0)
 		r = folder_read(g->k, &c, note->exec ? RULE_EXEC : RULE_READ, note->path, NULL);
 	if (r == -FOLDER_HELD)
 		park(g, note);
@@ -105,6 +132,8 @@ static int serve(struct door *d, short events)
 			cancel(g, note.id);
 		else if (note.what == GATE_ASK)
 			judge(g, &note, false);
+		else if (note.what == GATE_COUNT)
+			count(g);
 	}
 	return 0;
 }
@@ -170,11 +199,30 @@ static void granted(struct door *d, enum rule_kind kind, const char *dir, const 
 	     MSG_NOSIGNAL | (note.on ? MSG_DONTWAIT : 0));
 }
 
+/* Counted first: from here on the server lets nothing in by the rules that it had. */
+static void ruled(struct door *d, const struct ruled *r)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note = {.id = r->id, .what = r->answer ? GATE_GIVEN : GATE_REVOKED};
+
+	atomic_store(&g->page->changes, ++g->changes);
+	if (r->answer) {
+		note.kind = r->kind;
+		note.answer = *r->answer;
+		if (strlen(r->path) >= sizeof(note.path))
+			return; /* it asks from now on */
+		snprintf(note.path, sizeof(note.path), "%s", r->path);
+	}
+	tell(g, &note);
+}
+
 static void close_door(struct door *d)
 {
 	struct gate_door *g = (struct gate_door *)d;
 
 	drop_all(d);
+	count(g);
+	gate_page_free(g->page);
 	util_close_fd(&g->door.fd);
 	free(g);
 }
@@ -184,11 +232,12 @@ static const struct door_ops ops = {
 	.answered = answered,
 	.drop_all = drop_all,
 	.tick = tick,
+	.ruled = ruled,
 	.granted = granted,
 	.close = close_door,
 };
 
-struct door *gate_door_new(struct keeper *k, int sock, int mounter)
+struct door *gate_door_new(struct keeper *k, int sock, struct gate_page *page, int mounter)
 {
 	const struct gate_note arm = {.what = GATE_ARM};
 	struct gate_door *g = xcalloc(1, sizeof(*g));
@@ -196,6 +245,7 @@ struct door *gate_door_new(struct keeper *k, int sock, int mounter)
 	g->door = (struct door){.ops = &ops, .fd = sock};
 	g->k = k;
 	g->mounter = mounter;
-	send(sock, &arm, GATE_NOTE_HEAD, MSG_NOSIGNAL);
+	g->page = page;
+	tell(g, &arm);
 	return &g->door;
 }

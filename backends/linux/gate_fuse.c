@@ -47,6 +47,24 @@ static fuse_ino_t number_of(struct gate_node *node)
 	return u.number;
 }
 
+/*
+ * The kernel opens pipes and devices itself wherever their names are, and waits there for another
+ * end that cannot be. As plain files they come here, are refused, and the audit log knows.
+ */
+static mode_t shown_as(mode_t mode)
+{
+	if (S_ISFIFO(mode) || S_ISCHR(mode) || S_ISBLK(mode))
+		return (mode & ~(mode_t)S_IFMT) | S_IFREG;
+	return mode;
+}
+
+static void show(struct stat *st)
+{
+	st->st_mode = shown_as(st->st_mode);
+	if (S_ISREG(st->st_mode))
+		st->st_rdev = 0;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static int absolute(const struct gate_fs *fs, const char *below, char *out, size_t size)
@@ -92,6 +110,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
+	show(&e.attr);
 	e.ino = number_of(n);
 	if (fuse_reply_entry(req, &e) < 0)
 		gate_node_forget(&fs->tree, n, 1);
@@ -134,8 +153,10 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	AUTO_CLOSE int fd = object(req, ino, &st);
 
 	(void)file;
-	if (fd >= 0)
-		fuse_reply_attr(req, &st, BELIEVED);
+	if (fd < 0)
+		return;
+	show(&st);
+	fuse_reply_attr(req, &st, BELIEVED);
 }
 
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
@@ -251,16 +272,16 @@ static void open_any(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 	struct stat st;
 	int r;
 
-	/* Nothing that could block or do something by being opened. */
-	if ((file->flags & O_ACCMODE) != O_RDONLY ||
-	    gate_node_type(n) != (mode_t)(dir ? S_IFDIR : S_IFREG)) {
+	if ((file->flags & O_ACCMODE) != O_RDONLY || S_ISDIR(gate_node_type(n)) != dir) {
 		fuse_reply_err(req, EACCES);
 		return;
 	}
+	/* Nothing that could block or do something by being opened. */
+	o.special = !dir && !S_ISREG(gate_node_type(n));
 	r = gate_node_path(n, NULL, below, sizeof(below));
 	if (r >= 0)
 		r = absolute(fs, below, path, sizeof(path));
-	if (r >= 0)
+	if (r >= 0 && !o.special)
 		r = o.fd = gate_node_open(&fs->tree, n,
 					  O_RDONLY | O_NONBLOCK | (dir ? O_DIRECTORY : 0), &st);
 	if (r < 0)
@@ -304,9 +325,10 @@ void gate_finish(const struct gate_open *o, const char *path, int result)
 {
 	struct fuse_file_info file = o->file;
 
-	if (result < 0) {
-		close(o->fd);
-		fuse_reply_err(o->req, -result);
+	if (result < 0 || o->special) {
+		if (o->fd >= 0)
+			close(o->fd);
+		fuse_reply_err(o->req, result < 0 ? -result : EACCES);
 	} else if (o->dir) {
 		hand_dir(o, path);
 	} else {
@@ -355,7 +377,7 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 	if (at != telldir(l->dir))
 		seekdir(l->dir, at);
 	while ((e = readdir(l->dir))) {
-		struct stat st = {.st_ino = e->d_ino, .st_mode = DTTOIF(e->d_type)};
+		struct stat st = {.st_ino = e->d_ino, .st_mode = shown_as(DTTOIF(e->d_type))};
 		size_t n;
 
 		snprintf(path, sizeof(path), "%s/%s", l->path, e->d_name);

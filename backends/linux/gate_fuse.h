@@ -30,6 +30,7 @@ struct gate_open {
 	struct fuse_file_info file;
 	int fd;
 	bool dir, exec;
+	bool special; /* nothing was opened, and is not: the keeper shall say so */
 };
 /* Asks for path, absolute. Answers the request now or later; takes fd. */
 void gate_hold(const struct gate_open *o, const char *path);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits.h>
+#include <stdatomic.h>
 
 #include "backends/linux/gate.h"
 #include "backends/linux/native_priv.h"
@@ -10,10 +11,13 @@
 /* ---- server and keeper: one message on a SOCK_SEQPACKET pair --------------------------------- */
 
 enum gate_say {
-	GATE_ASK,    /* server: may tid open path? */
-	GATE_CANCEL, /* server: nobody waits for id any more */
-	GATE_ANSWER, /* keeper: result is 0 or a negative errno */
-	GATE_ARM,    /* keeper: from now on it answers; what was opened before got EACCES */
+	GATE_ASK,     /* server: may tid open path? */
+	GATE_CANCEL,  /* server: nobody waits for id any more */
+	GATE_COUNT,   /* server: look at the page */
+	GATE_ANSWER,  /* keeper: result is 0 or a negative errno */
+	GATE_ARM,     /* keeper: from now on it answers; what was opened before got EACCES */
+	GATE_GIVEN,   /* keeper: a human's answer is the rule of this id: kind, answer, path */
+	GATE_REVOKED, /* keeper: the rule of this id is none any more */
 };
 
 struct gate_note {
@@ -21,16 +25,30 @@ struct gate_note {
 	int32_t what; /* enum gate_say */
 	int32_t tid;  /* as the host counts */
 	int32_t result;
-	bool exec, dir;
+	bool exec, dir, special;
+	enum rule_kind kind;
+	struct answer answer;
 	char path[PATH_MAX]; /* sent up to its NUL */
 };
 #define GATE_NOTE_HEAD offsetof(struct gate_note, path)
 
+/*
+ * Memory that both see. The server has the keeper's rules as they were when it was forked, and
+ * hears of each change. What they allow it lets through by itself, but only while it has heard of
+ * as many changes as the keeper has counted here: the keeper counts before it tells anybody else,
+ * so a rule that is said to hold does hold. A server that is behind asks.
+ */
+struct gate_page {
+	_Atomic uint64_t changes; /* of the keeper's rules */
+	_Atomic uint64_t let_in;  /* opens that the server has let through by itself */
+};
+
 /* ---- gate_server.c: the process ---- */
 struct gate_server {
 	const struct plan *plan;
-	const struct policy *policy;
-	const int *fuse; /* one device for each gated tree */
+	const struct policy *policy; /* from the fork on its own */
+	const int *fuse;	     /* one device for each gated tree */
+	struct gate_page *page;
 	int sock;
 };
 NORETURN void gate_server_run(const struct gate_server *s);
@@ -55,5 +73,8 @@ struct bind_note {
 void gate_keep_only(const int *fds, size_t n);
 
 /* ---- gate_door.c ---- */
-/* Takes sock; mounter is borrowed until the door is closed. */
-struct door *gate_door_new(struct keeper *k, int sock, int mounter) MUST_USE;
+/* Takes sock and page; mounter is borrowed until the door is closed. */
+struct door *gate_door_new(struct keeper *k, int sock, struct gate_page *page, int mounter)
+	MUST_USE;
+struct gate_page *gate_page_new(struct err *err); /* NULL: err says why */
+void gate_page_free(struct gate_page *page);	  /* NULL is a no-op */

@@ -28,6 +28,10 @@
 #define HELD_MAX 4096
 #define LOOK_MS	 20
 
+/* Opens that were let in are told together: so many, or when it has been quiet for so long. */
+#define COUNT_MAX 1000
+#define COUNT_MS  1000
+
 struct held {
 	uint64_t id;
 	struct gate_open open;
@@ -39,12 +43,16 @@ struct held {
 
 static struct {
 	struct gate_server spec;
+	struct policy *policy; /* the same as spec.policy */
 	struct gate_fs *fs;
 	size_t n;
 	struct held *held;
 	size_t n_untold, n_interrupted;
 	uint64_t last;
+	uint64_t changes;   /* of the keeper's rules that were heard of */
+	uint64_t uncounted; /* opens let in since the keeper was last told to look */
 	bool armed;
+	pid_t keeper;
 } server;
 
 /* ---- the keeper ------------------------------------------------------------------------------ */
@@ -67,6 +75,7 @@ static bool tell(struct held *h)
 		.tid = h->tid,
 		.exec = h->open.exec,
 		.dir = h->open.dir,
+		.special = h->open.special,
 	};
 
 	snprintf(note.path, sizeof(note.path), "%s", h->path);
@@ -101,13 +110,44 @@ static void on_interrupt(fuse_req_t req, void *data)
 	h->interrupted = true;
 }
 
+static void tell_count(void)
+{
+	const struct gate_note note = {.what = GATE_COUNT};
+
+	if (server.uncounted &&
+	    send(server.spec.sock, &note, GATE_NOTE_HEAD + 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		server.uncounted = 0;
+}
+
+/* What the rules allow, as long as they are the keeper's. */
+static bool let_in(const struct gate_open *o, const char *path)
+{
+	enum rule_kind kind = o->exec ? RULE_EXEC : RULE_READ;
+	const char *why;
+
+	if (o->special || atomic_load(&server.spec.page->changes) != server.changes ||
+	    policy_check_read(server.policy, kind, path, &why) != POLICY_ALLOW)
+		return false;
+	gate_finish(o, path, 0);
+	atomic_fetch_add_explicit(&server.spec.page->let_in, 1, memory_order_relaxed);
+	if (++server.uncounted >= COUNT_MAX)
+		tell_count();
+	return true;
+}
+
 void gate_hold(const struct gate_open *o, const char *path)
 {
 	struct held *h;
 	int tid = fuse_req_ctx(o->req)->pid;
 
 	/* The keeper must never wait for itself. */
-	if (!server.armed || tid <= 0 || tid == getppid() || HASH_COUNT(server.held) >= HELD_MAX) {
+	if (!server.armed || tid <= 0 || tid == server.keeper) {
+		gate_finish(o, path, -EACCES);
+		return;
+	}
+	if (let_in(o, path))
+		return;
+	if (HASH_COUNT(server.held) >= HELD_MAX) {
 		gate_finish(o, path, -EACCES);
 		return;
 	}
@@ -139,6 +179,16 @@ static void answer(const struct gate_note *note)
 	held_free(h);
 }
 
+/* A rule that is not the same here leaves this server behind for good: then it asks each time. */
+static void take_rule(const struct gate_note *note)
+{
+	if (note->what == GATE_REVOKED)
+		policy_revoke(server.policy, note->id);
+	else if (policy_answer(server.policy, note->kind, note->path, &note->answer) != note->id)
+		return;
+	server.changes++;
+}
+
 /* False: the keeper is gone. */
 static bool listen_to_keeper(void)
 {
@@ -149,12 +199,25 @@ static bool listen_to_keeper(void)
 
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
-		if (n < (ssize_t)GATE_NOTE_HEAD)
+		if (n <= (ssize_t)GATE_NOTE_HEAD)
 			return false;
-		if (note.what == GATE_ARM)
+		note.path[MIN((size_t)n - GATE_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
+		switch ((enum gate_say)note.what) {
+		case GATE_ARM:
 			server.armed = true;
-		else if (note.what == GATE_ANSWER)
+			break;
+		case GATE_ANSWER:
 			answer(&note);
+			break;
+		case GATE_GIVEN:
+		case GATE_REVOKED:
+			take_rule(&note);
+			break;
+		case GATE_ASK:
+		case GATE_CANCEL:
+		case GATE_COUNT:
+			return false; /* no keeper says so */
+		}
 	}
 }
 
@@ -210,9 +273,17 @@ static void serve(struct gate_fs *fs)
 		fs->broken = true;
 }
 
+static int wait_ms(void)
+{
+	if (server.n_interrupted)
+		return LOOK_MS;
+	return server.uncounted ? COUNT_MS : -1;
+}
+
 static void loop(void)
 {
 	struct pollfd p[1 + GATES_MAX];
+	int r;
 
 	for (;;) {
 		p[0] = (struct pollfd){.fd = server.spec.sock, .events = POLLIN};
@@ -222,8 +293,11 @@ static void loop(void)
 			p[1 + i] = (struct pollfd){.fd = server.fs[i].broken ? -1
 									     : server.spec.fuse[i],
 						   .events = POLLIN};
-		if (poll(p, 1 + server.n, server.n_interrupted ? LOOK_MS : -1) < 0)
+		r = poll(p, 1 + server.n, wait_ms());
+		if (r < 0)
 			continue;
+		if (r == 0)
+			tell_count();
 		if (p[0].revents & POLLOUT)
 			tell_all();
 		if ((p[0].revents & ~POLLOUT) && !listen_to_keeper())
@@ -276,6 +350,8 @@ NORETURN void gate_server_run(const struct gate_server *s)
 	gate_keep_only(kept, s->plan->n_gated + 1);
 	fuse_set_log_func(be_quiet);
 	server.spec = *s;
+	server.policy = (struct policy *)(uintptr_t)s->policy;
+	server.keeper = getppid();
 	server.n = s->plan->n_gated;
 	server.fs = xcalloc(server.n, sizeof(*server.fs));
 	for (size_t i = 0; i < server.n; i++) {

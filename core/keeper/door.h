@@ -21,6 +21,14 @@ enum door_verdict {
 	VERDICT_STOP,  /* EPERM: its step was refused */
 };
 
+/* What policy_answer() or policy_revoke() was given. */
+struct ruled {
+	uint64_t id;
+	enum rule_kind kind;
+	const char *path;
+	const struct answer *answer; /* NULL: revoked */
+};
+
 struct door_ops {
 	/* Serve one request, if poll(2) has just seen one in `events` of fd. 0, or -EPIPE when
 	 * nobody is left inside. */
@@ -31,6 +39,9 @@ struct door_ops {
 	void (*drop_all)(struct door *d);
 	/* A timer that serve() asked for with keeper_wake_at() has come. */
 	void (*tick)(struct door *d); /* also for another door's timer */
+	/* An answer is a rule of the policy from now on, or (a is NULL) the one of this id no more;
+	 * nobody has been told yet. May be NULL. */
+	void (*ruled)(struct door *d, const struct ruled *r);
 	/* A human has allowed reading in dir, as far as the answer says, or has taken that back
 	 * (a->allow is false); those who waited have heard. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,

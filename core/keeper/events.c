@@ -98,6 +98,12 @@ void events_tallies(struct keeper *k, bool now)
 	wire_end(&k->out, mark);
 }
 
+void keeper_count_reads(struct keeper *k, uint64_t n)
+{
+	k->tallies.checks += n;
+	k->tallies.by_rule += n;
+}
+
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len)
 {

@@ -160,6 +160,13 @@ static void grant_free(struct grant *g)
 	free(g);
 }
 
+static void tell_doors_rule(struct keeper *k, const struct ruled *r)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->ruled)
+			k->doors[i]->ops->ruled(k->doors[i], r);
+}
+
 void grants_add(struct keeper *k, const struct question *q, const struct answer *a)
 {
 	struct grant *g;
@@ -182,6 +189,7 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 			grant_free(g);
 			return;
 		}
+		tell_doors_rule(k, &(struct ruled){g->id, g->kind, g->path, a});
 		LL_PREPEND(k->grants, g);
 	}
 	tell(k, WIRE_GIVEN, g->id, q->id);
@@ -226,8 +234,10 @@ void grants_revoke(struct keeper *k, uint64_t id)
 
 	if (!g)
 		return;
-	if (!(id & GRANT_OF_STEP))
+	if (!(id & GRANT_OF_STEP)) {
 		policy_revoke(k->policy, id);
+		tell_doors_rule(k, &(struct ruled){.id = id});
+	}
 	while (k->recent)
 		recent_drop(k, k->recent);
 	tell(k, WIRE_GIVEN_OVER, id, 0);

@@ -63,6 +63,8 @@ int keeper_step(struct keeper *k, const struct caller *c, const char *request) M
 /* A call that changes things was refused by the floor or by policy: report it. */
 void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
 		 const char *reason);
+/* A door with a policy of its own has let n reads through that the rules allow: for the metrics. */
+void keeper_count_reads(struct keeper *k, uint64_t n);
 void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then, once */
 /* A parked request died (signal, timeout): its question goes away unless it is asked again soon. */
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);

@@ -144,6 +144,12 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 	snprintf(k->last_denied, sizeof(k->last_denied), "%s", path);
 }
 
+void keeper_count_reads(struct keeper *k, uint64_t n)
+{
+	(void)k;
+	(void)n;
+}
+
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request)
 {
 	(void)d;
