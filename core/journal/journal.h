@@ -242,6 +242,10 @@ enum seen_what { /* of a directory's entry */
  * well is in conflict from now on. since_ns (wall clock): bytes that are older were seen before.
  */
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns);
+/* A file was found closed by its last writer: more closings of it may be queued, as the steps' own.
+ * When nothing is, journal_all_seen() ends that: who closes it from then on is somebody else. */
+bool journal_has_shut(const struct journal *j);
+void journal_all_seen(struct journal *j);
 /* On: what rollbacks and restores change from now on counts as the steps' own. Off: forget that. */
 void journal_own(struct journal *j, bool on);
 /* Grows with each rename of a directory, even one that fails. */

@@ -68,6 +68,7 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	int64_t btime_ns;
 	char **names; /* "<root>/path", the newest last; some may not be there now */
 	size_t n_names;
+	bool shut; /* nobody writes any more; it leaves the list when no event is queued */
 	UT_hash_handle hh;
 };
 
@@ -101,6 +102,7 @@ struct journal {
 	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
+	size_t n_shut;		/* of them */
 	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */
 	/* the parent directory that was resolved last */
@@ -342,6 +344,8 @@ bool writer_seek(struct journal *j, struct writer *w, int root, const char *path
 void writer_gone(struct journal *j, const struct obj *o); /* its last name was removed */
 /* Nobody writes to it any more, and it left the list for that; true once. */
 bool writer_was_shut(struct journal *j, const struct obj *o);
+/* Nobody writes to it any more, but an event may be queued that tells so. */
+void writer_shut(struct journal *j, struct writer *w);
 void writer_drop(struct journal *j, struct writer *w);
 void writers_drop(struct journal *j);
 

@@ -11,7 +11,8 @@
  * Every name and every mode is changed by this process on behalf of a step, so what no open step
  * knows of is somebody else's. Only bytes are written behind our back, through descriptors that the
  * steps' processes hold: closing one is theirs as long as an inode is on the list of writers, and
- * when nobody has it open for writing any more it leaves the list.
+ * when nobody has it open for writing any more it leaves the list. Not before all that is queued
+ * has been judged: it may have been closed several times since.
  */
 
 #define SEARCH_MAX 1000 /* touched paths that are looked through for an inode */
@@ -47,17 +48,37 @@ static bool is_known(struct journal *j, const struct obj *o)
 }
 
 /* It was closed by its last writer, or by somebody who is none of the steps' processes. */
-static bool has_our_writer(struct journal *j, const struct spot *at, const struct obj *o)
+static bool has_our_writer(struct journal *j, const char *path, const struct spot *at,
+			   const struct obj *o)
 {
 	struct writer *w = S_ISREG(o->mode) ? writer_find(j, o) : NULL;
 	AUTO_CLOSE int fd = -1;
 
+	if (!w && S_ISREG(o->mode) && writer_was_shut(j, o)) {
+		writer_add(j, o, 0, path);
+		w = writer_find(j, o);
+	}
 	if (!w)
-		return S_ISREG(o->mode) && writer_was_shut(j, o);
+		return false;
 	fd = data_peek(at->fd, at->name);
 	if (fd >= 0 && !data_has_writer(fd))
-		writer_drop(j, w);
+		writer_shut(j, w);
 	return true;
+}
+
+bool journal_has_shut(const struct journal *j)
+{
+	return j->n_shut;
+}
+
+void journal_all_seen(struct journal *j)
+{
+	struct writer *w, *next;
+
+	if (j->n_shut)
+		HASH_ITER (hh, j->writers, w, next)
+			if (w->shut)
+				writer_drop(j, w);
 }
 
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns)
@@ -78,11 +99,13 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false;
 	if (touched && (!o.mode || S_ISDIR(o.mode)))
 		return false;
+	if ((what == SEEN_CLOSED || what == SEEN_META) && !o.mode)
+		return false; /* it never had this name (O_TMPFILE), or its going is told as well */
 	if (what == SEEN_CLOSED && o.mode && !S_ISREG(o.mode))
 		return false; /* what goes through a FIFO stays nowhere */
 	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns)
 		return false; /* opened for writing, and not written */
-	if (o.mode && has_our_writer(j, &at, &o))
+	if (o.mode && has_our_writer(j, path, &at, &o))
 		return false;
 	if (!touched)
 		return true;

@@ -39,9 +39,16 @@ static void forget_names(struct writer *w)
 void writer_drop(struct journal *j, struct writer *w)
 {
 	HASH_DEL(j->writers, w);
+	j->n_shut -= w->shut;
 	forget_names(w);
 	free(w->names);
 	free(w);
+}
+
+void writer_shut(struct journal *j, struct writer *w)
+{
+	j->n_shut += !w->shut;
+	w->shut = true;
 }
 
 /* Takes the key. */
@@ -209,6 +216,8 @@ void writer_add(struct journal *j, const struct obj *o, int root, const char *pa
 		forget_names(w);
 	}
 	w->btime_ns = o->btime_ns;
+	j->n_shut -= w->shut;
+	w->shut = false;
 	add_name(w, key_make(root, path));
 	writer_was_shut(j, o);
 	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))

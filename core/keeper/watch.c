@@ -408,6 +408,15 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	      ev->mask & (IN_CREATE | IN_MOVED_TO));
 }
 
+/* What was closed may have been closed again since: the queue is read until nothing comes. */
+static bool has_shut(const struct watch *w)
+{
+	for (size_t i = 0; i < w->n_edits; i++)
+		if (journal_has_shut(w->edits[i].folder->journal))
+			return true;
+	return false;
+}
+
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
@@ -424,9 +433,12 @@ void watch_drain(struct keeper *k)
 			on_event(k, ev);
 			at += (ssize_t)(sizeof(*ev) + ev->len);
 		}
-		if ((size_t)n + EVENT_MAX <= sizeof(data)) /* another would have been there too */
+		/* Is there room left, another would have been there too. */
+		if ((size_t)n + EVENT_MAX <= sizeof(data) && !has_shut(w))
 			break;
 	}
+	for (size_t i = 0; i < w->n_edits; i++)
+		journal_all_seen(w->edits[i].folder->journal);
 	end_move(w);
 	w->looked_ns = now;
 	if (w->drain_at)

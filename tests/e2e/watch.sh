@@ -62,6 +62,26 @@ end_session
 unlike "$(edits)" "/again" "nor is what the agent writes many times"
 "$CORDON" undo >/dev/null
 
+# Open several times and closed one after the other, and files that never had a name.
+cat >several.py <<'P'
+import os
+for i in range(20):
+    files = [open("src/" + n, "a") for n in ("a", "c", "a", "c", "a")]
+    for f in files:
+        f.write("agent\n")
+        f.close()
+    fd = os.open("src", os.O_TMPFILE | os.O_WRONLY)
+    os.write(fd, b"x")
+    os.fchmod(fd, 0o600)
+    os.close(fd)
+P
+# shellcheck disable=SC2016
+session 'python3 several.py' 'python3 several.py'
+end_session
+is "$(edits | grep '/src/')" "" "nor is a file of the agent's that is closed several times, or has no name"
+ok "and all of it is undone" "$CORDON" undo
+rm several.py
+
 # The file that the running step has changed as well, saved the way editors do, and in place.
 session 'echo agent >src/a; echo agent >src/deep/b; echo agent >src/c; sleep 2' ''
 printf 'human\n' >src/.a.new && mv src/.a.new src/a

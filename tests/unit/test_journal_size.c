@@ -272,8 +272,9 @@ static void a_path_takes_few_bytes(void **state)
 	assert_sound(f);
 }
 
-/* Files that are shut have left the list of those that are written: whose closing is it? */
-static void a_closing_is_the_steps_own_once(void **state)
+/* Files that are shut have left the list of those that are written: whose closing is it? The steps'
+ * as long as events of their time are queued. */
+static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
 {
 	enum {
 		FILES = 1400
@@ -293,11 +294,27 @@ static void a_closing_is_the_steps_own_once(void **state)
 		AUTO_CLOSE int fd = -1;
 
 		assert_false(journal_is_foreign(f->j, path, SEEN_CLOSED, 0));
+		assert_true(journal_has_shut(f->j));
+		assert_false(journal_is_foreign(f->j, path, SEEN_CLOSED, 0));
+		journal_all_seen(f->j);
+		assert_false(journal_has_shut(f->j));
 		fd = openat(journal_folder_fd(f->j), path, O_WRONLY | O_APPEND);
 		assert_int_equal(write(fd, "theirs", 6), 6);
 		shut += journal_is_foreign(f->j, path, SEEN_CLOSED, 0);
 	}
 	assert_int_equal(shut, FILES);
+	commit(f);
+}
+
+static void what_has_no_name_is_nobodys(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "write");
+	assert_int_equal(put(f, "file", "ours"), 0);
+	assert_false(journal_is_foreign(f->j, "#12345", SEEN_META, 0));
+	assert_false(journal_is_foreign(f->j, "#12345", SEEN_CLOSED, 0));
+	assert_true(journal_is_foreign(f->j, "theirs", SEEN_GONE, 0));
 	commit(f);
 }
 
@@ -311,7 +328,8 @@ int main(void)
 		cmocka_unit_test(what_was_seen_is_told),
 		TEST(files_are_read_in_pieces),
 		TEST(a_path_takes_few_bytes),
-		TEST(a_closing_is_the_steps_own_once),
+		TEST(a_closing_is_the_steps_own_while_it_is_queued),
+		TEST(what_has_no_name_is_nobodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
