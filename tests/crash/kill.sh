@@ -9,7 +9,8 @@ RANDOM=${CRASH_SEED:-20261121}
 dir=$(new_folder work)
 cd "$dir" || exit 1
 
-cat >"$TEST_TMP/churn" <<'E'
+mkdir "$TEST_TMP/bin"
+cat >"$TEST_TMP/bin/churn" <<'E'
 # changes of every kind, for as long as it is let
 i=0
 echo up >&2
@@ -31,7 +32,7 @@ committed=$(tree .)
 for round in $(seq "$rounds"); do
 	mark=$(new_mark)
 	: >"$TEST_TMP/up"
-	"$CORDON" run --headless -- bash -c ": $mark; . '$TEST_TMP/churn'" 2>"$TEST_TMP/up" >/dev/null &
+	"$CORDON" run --headless -- bash -c ": $mark; . '$TEST_TMP/bin/churn'" 2>"$TEST_TMP/up" >/dev/null &
 	pid=$!
 	if ! wait_for 10 grep -q up "$TEST_TMP/up"; then
 		fail "round $round: starts after the last crash" "$(cat "$TEST_TMP/up")"

@@ -84,7 +84,7 @@ is "$(run sh -c 'echo again')" again "the next session starts"
 mkdir -p "$TEST_TMP/later"
 for backend in native bwrap; do
 	: >"$TEST_TMP/out"
-	"$CORDON" run --headless --backend $backend -- sh -c 'echo up; while [ ! -e go ]; do sleep 0.02; done
+	"$CORDON" run --headless --mode static --backend $backend -- sh -c 'echo up; while [ ! -e go ]; do sleep 0.02; done
 		ls "$1"; : >"$1/made"' sh "$TEST_TMP/later" >"$TEST_TMP/out" 2>/dev/null &
 	pid=$!
 	wait_for 10 grep -q up "$TEST_TMP/out"

@@ -126,17 +126,19 @@ floor() { # outside the folder: every way to change a file, and what is hidden
 		' sh "$outside" "$HOME")
 	is "$out" "" "$backend: nothing outside can be changed"
 	same "$(tree "$outside" && tree "$HOME/.ssh" && cat "$HOME/mine")" "$before" "$backend: nor was it"
-	is "$(run -- cat "$outside/file")" "SECRET outside" "$backend: it can be read where nothing hides it"
+	is "$(run --mode static -- cat "$outside/file")" "SECRET outside" "$backend: static mode: it can be read where nothing hides it"
+	is "$(run --mode dynamic -- cat "$outside/file" 2>&1)" "cat: $outside/file: Permission denied" \
+		"$backend: dynamic mode: it cannot where nothing grants it"
 	yields 1 "a hidden file cannot be read" cat "$HOME/.ssh/id"
 	yields 1 "nor .env in the folder" cat .env
-	is "$( (cd "$dir" && "$CORDON" run --headless --backend "$backend" --hide "$hidden" -- cat "$hidden/file") 2>/dev/null)" "" \
+	is "$(run --mode static --hide "$hidden" -- cat "$hidden/file" 2>/dev/null)" "" \
 		"$backend: nor what --hide names"
 	shared=$(mktemp -d /tmp/cordon-contract.XXXXXX) && echo open >"$shared/o" && echo SECRET >"$shared/s"
 	is "$( (cd "$dir" && "$CORDON" run --headless --backend "$backend" --ro "$shared" --hide "$shared/s" -- \
 		cat "$shared/o" "$shared/s") 2>/dev/null)" open "$backend: nor in a --ro folder where a private one would be"
 	rm -r "$shared"
 	if declares hide; then
-		is "$(run -- ls -A "$HOME" | grep -c '^\.ssh$')" 0 "$backend: hidden names do not show"
+		is "$(run --mode static -- ls -A "$HOME" | grep -Fx -e .ssh -e mine)" mine "$backend: hidden names do not show"
 		yields 1 "nor exist" test -e "$HOME/.ssh"
 	else
 		yields 2 "a hidden directory cannot be listed" ls "$HOME/.ssh"

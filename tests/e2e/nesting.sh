@@ -9,7 +9,8 @@ outside=$(new_folder outside)
 cd "$dir" || exit 1
 mkdir -p "$HOME/.ssh" && echo SECRET >"$HOME/.ssh/key" && echo plain >"$outside/file"
 nest() { "$CORDON" run --headless --set sandbox.nesting=true "$@"; }
-free() { nest --set sandbox.landlock=off "$@"; } # mounts are refused to whatever Landlock confines
+# Mounts are refused to whatever Landlock confines; without it, only the mounts can close a tree.
+free() { nest --mode static --set sandbox.landlock=off "$@"; }
 
 isnt "$("$CORDON" run --headless -- unshare -Ur echo made 2>/dev/null)" made "no namespaces unless switched on"
 printf '[sandbox]\n\tnesting = true\n' >.cordon.conf
@@ -27,7 +28,8 @@ nest -- unshare -Urm mount -t tmpfs none /tmp 2>/dev/null
 isnt "$?" 0 "mounts are refused under Landlock"
 
 # The same commands outside are the oracle.
-cat >"$TEST_TMP/jail" <<'E2'
+mkdir "$TEST_TMP/bin"
+cat >"$TEST_TMP/bin/jail" <<'E2'
 mkdir -p jail"$PWD" jail/sub jail/tmp && ln -s /sub jail/link && ln -s "$PWD" jail/self
 unshare -Ur python3 -c 'import os, sys
 os.chroot("jail"); os.chdir("/")
@@ -39,7 +41,7 @@ os.rename("/sub/in-sub", "/sub/moved"); os.mkdir("/sub/d"); os.unlink("/../up")
 find . -name .cordon -prune -o -print | sort
 rm -rf jail
 E2
-same "$(nest -- sh "$TEST_TMP/jail")" "$(sh "$TEST_TMP/jail")" "paths in a chroot are the chroot's"
+same "$(nest -- sh "$TEST_TMP/bin/jail")" "$(sh "$TEST_TMP/bin/jail")" "paths in a chroot are the chroot's"
 
 echo old >kept
 nest -- unshare -Ur sh -c 'echo new >kept; echo more >made; chmod 600 kept'

@@ -8,13 +8,14 @@ other=$(new_folder other)
 cd "$dir" || exit 1
 echo o >"$other/file"
 run() { "$CORDON" run --headless "$@"; }
+all() { run --mode static "$@"; } # all but what is hidden may be listed
 
 # --hide, also of what does not exist yet; the alias; several
 mkdir -p "$other/secret" && echo s >"$other/secret/s"
-is "$(run --hide "$other/secret" -- sh -c 'test -e "$1" || echo none; ls "$2"' sh "$other/secret" "$other")" \
+is "$(all --hide "$other/secret" -- sh -c 'test -e "$1" || echo none; ls "$2"' sh "$other/secret" "$other")" \
 	"$(printf 'none\nfile')" "--hide: neither there nor listed"
-is "$(run --blacklist "$other/file" --hide "$other/secret" -- ls -A "$other")" "" "the alias, and two of them"
-is "$(run --hide "$other" -- sh -c 'test -e "$1" || echo none; ls "$2" | grep -c "^other$"' sh "$other" "$TEST_TMP")" \
+is "$(all --blacklist "$other/file" --hide "$other/secret" -- ls -A "$other")" "" "the alias, and two of them"
+is "$(all --hide "$other" -- sh -c 'test -e "$1" || echo none; ls "$2" | grep -c "^other$"' sh "$other" "$TEST_TMP")" \
 	"$(printf 'none\n0')" "a whole directory"
 out=$(run --hide "$dir" -- true 2>&1)
 is "$?" 125 "the working folder cannot be hidden"

@@ -8,7 +8,8 @@ H=$TOOLS/escape/hold
 top=$TEST_TMP
 
 # The agent of these tests is a shell that says how the folder is, between its commands.
-cat >"$top/agent" <<'END'
+mkdir "$top/bin"
+cat >"$top/bin/agent" <<'END'
 #!/bin/bash
 hold=$1 how=$2 way=$3 when=$4
 look() {
@@ -39,10 +40,10 @@ late) bash -c 'echo second >second'; sleep 0.3; "$hold" ask /tmp/s "$way" ;;
 esac
 cat /tmp/before
 END
-chmod +x "$top/agent"
+chmod +x "$top/bin/agent"
 
 look() { # as the agent does
-	(cd "$1" && eval "$(sed -n '/^look()/,/^}/p' "$top/agent")" && look)
+	(cd "$1" && eval "$(sed -n '/^look()/,/^}/p' "$top/bin/agent")" && look)
 }
 newest() { cordon_in "$1" log --json | grep '"undone": *false' | head -n 1; }
 
@@ -53,7 +54,7 @@ try() {
 	head -c 65536 /dev/zero | tr '\0' x >"$dir/file" && cp "$dir/file" "$dir/source"
 	setfattr -n user.kept -v 1 "$dir/file" 2>/dev/null
 	before=$(look "$dir")
-	between=$(cd "$dir" && "$CORDON" run --headless --steps auto -- "$top/agent" "$H" "$1" "$2" "$3" 2>&1)
+	between=$(cd "$dir" && "$CORDON" run --headless --steps auto -- agent "$H" "$1" "$2" "$3" 2>&1)
 	if [ "$(look "$dir")" = "$before" ]; then
 		fail "$name" "nothing happened: $between"
 		return

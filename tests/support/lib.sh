@@ -4,6 +4,7 @@
 #
 # $TEST_TMP   this test's own directory        $HOME     an empty home in it
 # $CORDON     the program                      $TOOLS    build/$B/tests
+# $TEST_TMP/bin is on $PATH: what lies there can be read and run inside, in dynamic mode too.
 set -u
 tests=0 failed=0
 
@@ -64,12 +65,12 @@ need() { # PROGRAM...
 	for p; do command -v "$p" >/dev/null || skip_all "$p is not here"; done
 }
 
-# use_backend - what runs from here on in this home is confined by $BACKEND ("native" when unset).
-# Scripts that run on several backends call it once, instead of writing settings of their own.
+# use_backend - what runs from here on in this home is confined by $BACKEND ("native" when unset), in
+# $MODE ("dynamic"). Scripts that run in several ways call it once, instead of writing settings.
 use_backend() {
-	: "${BACKEND:=native}"
+	: "${BACKEND:=native}" "${MODE:=dynamic}"
 	mkdir -p "$HOME/.config/cordon"
-	printf '[sandbox]\n\tbackend = %s\n' "$BACKEND" >"$HOME/.config/cordon/config"
+	printf '[sandbox]\n\tbackend = %s\n\tmode = %s\n' "$BACKEND" "$MODE" >"$HOME/.config/cordon/config"
 	"$CORDON" doctor --json | grep -qE '^\{"backend":"'"$BACKEND"'","whole".*"starts":true' ||
 		skip_all "$BACKEND does not start on this host: see cordon doctor"
 }

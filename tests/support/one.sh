@@ -56,11 +56,14 @@ for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS 
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done
 cd "$tree" || exit 1
+# What lies on $PATH runs inside in either mode, wherever this checkout is: the tests' tools, and what a
+# test puts into $TEST_TMP/bin. All else of a test's own is behind the gate unless a rule grants it.
+tools=$tree/build/$B/tests
+path=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:$tools/support:$tools/escape:$tmp/bin
 run() {
-	timeout -k 5 "${limit:-240}" "${drop[@]}" env -i \
-		PATH="/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" HOME="$tmp/home" \
+	timeout -k 5 "${limit:-240}" "${drop[@]}" env -i PATH="$path" HOME="$tmp/home" \
 		USER="$user" LOGNAME="$user" SHELL=/bin/bash TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC \
-		TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tree/build/$B/tests" \
+		TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tools" \
 		UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
 }
 if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said is kept there
