@@ -311,13 +311,31 @@ static int check_dir(struct planner *p, int root, const char *path)
 	return -errno;
 }
 
+/* A redo gives it another name. */
+static bool moves_on(const struct planner *p, const char *path)
+{
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const char *from = p->fates.list[k].renamed_from;
+
+		if (from && str_eq(from, path))
+			return true;
+	}
+	return false;
+}
+
 /* A new directory was moved: was it this one, or did another take its name first? */
 static bool made_here(const struct planner *p, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
 	const struct fate *f = fates_find(&p->fates, key);
+	const struct change_side *now, *then;
 
-	return f && !f->before.exists && S_ISDIR(f->after.mode) && !f->renamed_from;
+	if (!f)
+		return false;
+	now = p->redo ? &f->before : &f->after;
+	then = p->redo ? &f->after : &f->before;
+	return S_ISDIR(now->mode) && !(then->exists && then->ino == now->ino) &&
+	       !(p->redo ? moves_on(p, path) : f->renamed_from != NULL);
 }
 
 static int check_dirs(struct planner *p)

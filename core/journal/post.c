@@ -323,7 +323,8 @@ bool post_differs(struct journal *j, const struct post *p, const struct inode_im
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
-	if (!o.mode || S_ISDIR(o.mode))
+	/* Another file may have been moved here, whoever knows that one. */
+	if (S_ISDIR(o.mode) || !obj_same(&o, &p->obj))
 		return true;
 	/* Changed under another of its names, by a step that took a newer image there? */
 	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);

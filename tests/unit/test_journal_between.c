@@ -274,6 +274,88 @@ static void what_was_kept_beside_a_move_is_still_somebody_elses(void **state)
 	assert_tree(f, mine);
 }
 
+static void move(struct fix *f, const char *from, const char *to)
+{
+	AUTO_FREE char *a = xasprintf("%s/%s", f->folder, from);
+	AUTO_FREE char *b = xasprintf("%s/%s", f->folder, to);
+
+	assert_int_equal(rename(a, b), 0);
+}
+
+/* The inode is known from another path, where it was left; that says nothing about this one. */
+static void a_known_file_that_was_moved_is_an_edit(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "one");
+	assert_int_equal(md(f, "d"), 0);
+	commit(f);
+	begin(f, "two");
+	assert_int_equal(put(f, "c", "agent\n"), 0);
+	commit(f);
+	outside(f, "c", "human\n");
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	move(f, "c", "d");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "d", "human\n");
+}
+
+/* The same over a file of a step's: the step's own is gone. */
+static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "one");
+	assert_int_equal(put(f, "d", "one\n"), 0);
+	commit(f);
+	begin(f, "two");
+	assert_int_equal(put(f, "c", "two\n"), 0);
+	commit(f);
+	move(f, "c", "d");
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "d", "two\n");
+}
+
+/* The new directory took the name of a file: what lies in it goes with it all the same. */
+static void in_a_directory_where_a_file_was(void **state)
+{
+	struct fix *f = *state;
+
+	for (unsigned flags = 0; flags < 2; flags++) {
+		begin(f, "file");
+		assert_int_equal(put(f, "b", "old\n"), 0);
+		commit(f);
+		begin(f, "directory");
+		assert_int_equal(md(f, "c"), 0);
+		if (!flags)
+			assert_int_equal(rm(f, "b"), 0);
+		assert_int_equal(mv(f, "c", "b", flags ? RENAME_EXCHANGE : 0), 0);
+		commit(f);
+		outside(f, "b/x", "human\n");
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_cat(f, "b/x", "human\n");
+		assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
+	}
+}
+
+/* And where the way forth takes away a directory that came back under another name. */
+static void in_a_directory_that_a_redo_takes(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "b"), 0);
+	commit(f);
+	begin(f, "rename and remove");
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_int_equal(rd(f, "c"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "b/x", "human\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "b/x", "human\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -288,6 +370,10 @@ int main(void)
 		TEST(a_merge_with_a_link_is_none),
 		TEST(a_merge_with_what_a_later_step_made_is_none),
 		TEST(what_was_kept_beside_a_move_is_still_somebody_elses),
+		TEST(a_known_file_that_was_moved_is_an_edit),
+		TEST(a_known_file_that_was_moved_over_another_is_an_edit),
+		TEST(in_a_directory_where_a_file_was),
+		TEST(in_a_directory_that_a_redo_takes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
