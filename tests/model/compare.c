@@ -75,12 +75,15 @@ static bool alike(const char *a, const char *b)
 	return is_dir(a) && is_dir(b) && alike_but_time(a, b);
 }
 
-/* Without its other names. */
+/* Without its other name, which stands before the attributes. */
 static char *bare(const char *line)
 {
-	const char *other = strstr(line, " same as ");
+	const char *other = strstr(line, " same as "), *rest;
 
-	return xstrndup(line, other ? (size_t)(other - line) : strlen(line));
+	if (!other)
+		return xstrdup(line);
+	rest = strchr(other + strlen(" same as "), ' ');
+	return xasprintf("%.*s%s", (int)(other - line), line, rest ? rest : "");
 }
 
 /* Is what b says nobody's work but a's? A file that was only touched, or lost another name, has
@@ -108,12 +111,17 @@ bool trees_equal_loosely(const char *a, const char *b)
 	return equal;
 }
 
-/* The same object under any name: a directory above it was moved. */
+/* The same object under any name: a directory above it was moved, or it has another name left. */
 static bool elsewhere(const struct lines *l, const char *line)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (str_eq(l->list[i] + path_len(l->list[i]), line + path_len(line)))
+	AUTO_FREE char *want = bare(line);
+
+	for (size_t i = 0; i < l->n; i++) {
+		AUTO_FREE char *have = bare(l->list[i]);
+
+		if (str_eq(have + path_len(have), want + path_len(want)))
 			return true;
+	}
 	return false;
 }
 
@@ -176,6 +184,21 @@ static bool merged_elsewhere(const struct carry *c, const char *from, const char
 	return false;
 }
 
+/* A directory that somebody took away, and that has to hold what comes back. */
+static bool holds_again(const struct carry *c, const char *got)
+{
+	size_t len = path_len(got);
+
+	for (size_t i = 0; is_dir(got) && i < c->result.n; i++) {
+		const char *below = c->result.list[i];
+
+		if (strncmp(below, got, len) == 0 && below[len] == '/' &&
+		    !line_of(&c->now, below, path_len(below)))
+			return true;
+	}
+	return false;
+}
+
 static bool kept(const struct carry *c, const char *path, size_t len, bool merged)
 {
 	const char *from = line_of(&c->from, path, len), *now = line_of(&c->now, path, len);
@@ -183,7 +206,8 @@ static bool kept(const struct carry *c, const char *path, size_t len, bool merge
 
 	if (same_work(now, from) || alike(got, now) || (now && is_dir(now)))
 		return true;
-	if (now ? elsewhere(&c->result, now) : !got || elsewhere(&c->now, got))
+	if (now ? elsewhere(&c->result, now)
+		: !got || elsewhere(&c->now, got) || holds_again(c, got))
 		return true;
 	if (merged && now && ((got && from && !is_dir(got)) || merged_elsewhere(c, from, now)))
 		return true;
