@@ -333,12 +333,14 @@ static void dir_moved(struct step *s, const struct where *from, const struct whe
 	store_forget_near(s->j);
 	for (size_t i = 0; i < n; i++) { /* new ones are appended behind the first n */
 		const char *key = touches_key(&s->touches, i);
+		AUTO_FREE char *path = NULL;
 
-		if (strncmp(key, prefix, len) == 0 && key[len] == '/') {
-			AUTO_FREE char *path = xasprintf("%s%s", to->path, key + len);
-
-			step_touch(s, to->root, path, &nothing);
-		}
+		if (strncmp(key, prefix, len) != 0 || (key[len] && key[len] != '/'))
+			continue;
+		path = xasprintf("%s%s", to->path, key + len);
+		step_touch(s, to->root, path, &nothing);
+		if (s->touches.list[i].dressed) /* and so it is there */
+			step_dress(s, to->root, path);
 	}
 }
 

@@ -54,6 +54,36 @@ static void dressing_a_directory_is_a_step(void **state)
 	fix_free(f);
 }
 
+/* Under a name that it had for a while. */
+static void dressing_a_directory_that_comes_back_is_a_step(void **state)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+	(void)state;
+	for (int below = 0; below < 2; below++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL, *after = NULL;
+		struct at a;
+
+		begin(f, "mkdir");
+		assert_int_equal(md(f, "d"), 0);
+		assert_int_equal(md(f, "d/x"), 0);
+		assert_true(commit(f) != 0);
+		before = snap(f);
+		begin(f, "mv, touch -d, mv");
+		assert_int_equal(mv(f, "d", "e", 0), 0);
+		a = at(f, below ? "e/x" : "e");
+		assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+		assert_int_equal(mv(f, "e", "d", 0), 0);
+		assert_true(commit(f) != 0);
+		after = snap(f);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, before);
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, after);
+		fix_free(f);
+	}
+}
+
 /* The bytes come back in place because somebody writes; nobody does when they go again. */
 static void times_survive_a_redo_by_rename(void **state)
 {
@@ -460,6 +490,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dressing_a_directory_is_a_step),
+		cmocka_unit_test(dressing_a_directory_that_comes_back_is_a_step),
 		cmocka_unit_test(times_survive_a_redo_by_rename),
 		cmocka_unit_test(one_of_two_by_turns_is_a_conflict),
 		cmocka_unit_test(what_another_removed_is_kept),
