@@ -443,38 +443,6 @@ static int pop_dtime(struct pop *p)
 /* ---- taking records off -----------------------------------------------------------------------
  */
 
-/* The agent took our own rights away on the way to a place: give them back, with a record. */
-static int unlock(struct pop *p, int root, const char *path)
-{
-	AUTO_FREE char *prefix = xstrdup(path);
-	int e = 0, n = 0;
-
-	store_forget_near(p->j);
-	/* The directories above, and the object itself: a directory that moves must be writable. */
-	for (char *slash = prefix; e == 0 && slash;) {
-		AUTO_CLOSE int fd = -1;
-		struct spot at;
-		struct obj o;
-
-		slash = strchr(slash + 1, '/');
-		if (slash)
-			*slash = '\0';
-		e = pop_find(p, root, prefix, &at, &o);
-		if (e == 0 && S_ISDIR(o.mode) && (o.mode & 0700) != 0700 && o.uid == geteuid()) {
-			fd = obj_open(at.fd, at.name);
-			e = fd < 0 ? fd : side_keep_meta(p->to, root, prefix, fd, 0);
-			if (e == 0)
-				e = side_sync(p->to);
-			if (e == 0)
-				e = meta_chmod(fd, o.mode | 0700);
-			n++;
-		}
-		if (slash)
-			*slash = '/';
-	}
-	return e < 0 ? e : n;
-}
-
 static int perform(struct pop *p)
 {
 	static int (*const table[REC_TYPES])(struct pop *) = {
@@ -503,10 +471,10 @@ int apply_pop(struct side *from, struct side *to)
 	p.r = &r;
 	e = perform(&p);
 	if (e == -EACCES) {
-		int n = unlock(&p, r.root, r.path);
+		int n = lend_way(&p, r.root, r.path);
 
 		if (n >= 0 && r.path2[0]) {
-			int m = unlock(&p, r.root2, r.path2);
+			int m = lend_way(&p, r.root2, r.path2);
 
 			n = m < 0 ? m : n + m;
 		}

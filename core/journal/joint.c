@@ -74,6 +74,8 @@ static int move_all(struct txn *list, size_t n, const struct undo_progress *prog
 	}
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = txn_place(&list[i]);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = txn_give_back(&list[i]);
 	return r;
 }
 

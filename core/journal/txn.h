@@ -41,6 +41,8 @@ int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
 off_t room_for(struct txn *t);
 /* Then: what was merged takes its place; where nothing came of it, nothing of it stays. */
 int txn_place(struct txn *t) MUST_USE;
+/* Lock again what was locked and stood in the way. (lend.c) */
+int txn_give_back(struct txn *t) MUST_USE;
 /* New post-images; the directories to their places (or home again); the end of the transaction. */
 int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;

@@ -24,6 +24,13 @@ static void turn(struct fix *f, struct step **other)
 	*other = s;
 }
 
+static int chmod_in(struct fix *f, const char *path, mode_t m)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	return chmod(whole, m);
+}
+
 static int hold(struct fix *f, const char *path)
 {
 	struct at a = at(f, path);
@@ -292,6 +299,43 @@ static void what_another_locked_away_is_kept(void **state)
 }
 
 /* The one exchanges directories that the other knows by their paths. */
+/* What a step locked stands in the way of another one's undo, and is locked again after it. */
+static void what_another_locked_stays_locked(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL, *locked = NULL, *after = NULL;
+	struct step *second;
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "locks");
+	second = begin_another(f);
+	turn(f, &second);
+	assert_int_equal(put(f, "d/e/x", "1"), 0);
+	turn(f, &second);
+	assert_int_equal(mode(f, "d", 0400), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(commit_this(f, second), 1);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	locked = snap(f);
+	assert_non_null(strstr(locked, "/d 40400"));
+	assert_int_equal(chmod_in(f, "d", 0700), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(chmod_in(f, "d", 0400), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, locked);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	fix_free(f);
+}
+
 static void times_survive_another_ones_renames(void **state)
 {
 	struct fix *f = fix_new();
@@ -500,6 +544,7 @@ int main(void)
 		cmocka_unit_test(writes_are_kept_under_another_name),
 		cmocka_unit_test(writes_are_kept_after_a_redo),
 		cmocka_unit_test(what_another_locked_away_is_kept),
+		cmocka_unit_test(what_another_locked_stays_locked),
 		cmocka_unit_test(times_survive_another_ones_renames),
 		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
 		cmocka_unit_test(a_passing_name_of_what_moves),
