@@ -4,6 +4,7 @@
 #include "backends/linux/filter.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
@@ -31,8 +32,11 @@
  */
 #define LAST_KNOWN 462 /* mseal, Linux 6.10; the same number on every architecture */
 #ifdef __x86_64__
-#define GAP_FROM 335 /* 335..423 were never given out, but for uretprobe */
-#define GAP_TO	 424
+#define GAP_FROM    335 /* 335..423 were never given out, but for uretprobe */
+#define GAP_TO	    424
+#define ARCH_NATIVE AUDIT_ARCH_X86_64
+#else
+#define ARCH_NATIVE AUDIT_ARCH_AARCH64
 #endif
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
@@ -330,6 +334,27 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 	return r;
 }
 
+/*
+ * Programs open far more to read than to write, and this is the one hot call that the kernel's
+ * bitmap cannot know: answered before the search through the rules, some 40 instructions for each
+ * open. Any other open goes on to them.
+ */
+static unsigned short add_reading(struct sock_filter *code, const struct door_call *call)
+{
+	unsigned short at = 0;
+
+	code[at++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->nr, 0, 4);
+	code[at++] = (struct sock_filter)BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS,
+		offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)call->when_arg);
+	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, OPEN_WRITES, 1, 0);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						  offsetof(struct seccomp_data, nr));
+	return at;
+}
+
 /* "Argument 0 of this call is one of these, or else": shorter than the rules libseccomp would need.
  */
 static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_t *values,
@@ -352,17 +377,23 @@ static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_
 	return at;
 }
 
-/* What comes before the rules of libseccomp: numbers that nobody here has heard of, and choices. */
+/*
+ * What comes before the rules of libseccomp: opens, numbers that nobody here has heard of, choices.
+ * Only for callers of this architecture; what the numbers mean for others the rules need not know.
+ */
 static unsigned short add_prologue(struct sock_filter *code, const struct filter_spec *spec)
 {
 	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: only a question. */
 	static const uint32_t personalities[] = {0, ADDR_NO_RANDOMIZE, 0xffffffff};
 	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 	const unsigned enosys = SECCOMP_RET_ERRNO | ENOSYS;
-	unsigned short n = 0;
+	unsigned short n = 2;
 
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						 offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < door_calls_len && !spec->reads; i++)
+		if (door_calls[i].when == WHEN_WRITES)
+			n += add_reading(code + n, &door_calls[i]);
 #ifdef GAP_FROM
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_TO, 1, 0);
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_FROM, 1, 2);
@@ -374,6 +405,10 @@ static unsigned short add_prologue(struct sock_filter *code, const struct filter
 	n += add_choice(code + n, SYS_socket, families,
 			spec->alone && !spec->allow_network ? 1 : ARRAY_LEN(families),
 			EAFNOSUPPORT);
+	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					       offsetof(struct seccomp_data, arch));
+	code[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_NATIVE, 0,
+					       (uint8_t)(n - 2));
 	return n;
 }
 
@@ -421,6 +456,12 @@ int filter_prepare(const struct filter_spec *spec, struct err *err)
 	program.spec = *spec;
 	program.ready = true;
 	return 0;
+}
+
+const struct sock_filter *filter_code(size_t *ret_len)
+{
+	*ret_len = program.ready ? program.len : 0;
+	return program.code;
 }
 
 static int install(unsigned long flags)

@@ -3,6 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stddef.h>
+
 #include "core/base/err.h"
 
 struct filter_spec {
@@ -19,6 +21,10 @@ struct filter_spec {
  * spec.
  */
 int filter_prepare(const struct filter_spec *spec, struct err *err) MUST_USE;
+
+/* What was compiled last, 0 instructions: nothing yet. Borrowed; for tests. */
+struct sock_filter;
+const struct sock_filter *filter_code(size_t *ret_len);
 
 /*
  * Install the rules in the calling thread (the agent's, just before exec) and return the listener

@@ -1,0 +1,145 @@
+/* test_filter - the system call filter, run instruction by instruction. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "backends/linux/door_priv.h"
+#include "backends/linux/filter.h"
+
+#ifdef __x86_64__
+#define NATIVE AUDIT_ARCH_X86_64
+#else
+#define NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+static uint32_t jump(const struct sock_filter *f, uint32_t a)
+{
+	switch (BPF_OP(f->code)) {
+	case BPF_JEQ:
+		return a == f->k ? f->jt : f->jf;
+	case BPF_JGT:
+		return a > f->k ? f->jt : f->jf;
+	case BPF_JGE:
+		return a >= f->k ? f->jt : f->jf;
+	case BPF_JSET:
+		return a & f->k ? f->jt : f->jf;
+	default:
+		assert_int_equal(BPF_OP(f->code), BPF_JA);
+		return f->k;
+	}
+}
+
+/* What the kernel does for this call, and how many instructions it takes. */
+static uint32_t verdict(const struct seccomp_data *data, unsigned *steps)
+{
+	size_t len, at = 0;
+	const struct sock_filter *code = filter_code(&len);
+	uint32_t a = 0;
+
+	for (*steps = 1; at < len; at++, ++*steps) {
+		const struct sock_filter *f = &code[at];
+
+		if (BPF_CLASS(f->code) == BPF_RET)
+			return f->k;
+		if (BPF_CLASS(f->code) == BPF_LD) {
+			assert_true(f->k + sizeof(a) <= sizeof(*data));
+			memcpy(&a, (const char *)data + f->k, sizeof(a));
+		} else if (BPF_CLASS(f->code) == BPF_ALU) {
+			assert_int_equal(BPF_OP(f->code), BPF_AND);
+			a &= f->k;
+		} else {
+			at += jump(f, a);
+		}
+	}
+	fail_msg("the program has no end");
+	return 0;
+}
+
+static uint32_t call(uint32_t arch, int nr, int arg, uint64_t value, unsigned *steps)
+{
+	struct seccomp_data data = {.nr = nr, .arch = arch};
+
+	data.args[arg] = value;
+	return verdict(&data, steps);
+}
+
+static void prepare(bool reads)
+{
+	const struct filter_spec spec = {.reads = reads};
+	struct err err = {0};
+
+	assert_int_equal(filter_prepare(&spec, &err), 0);
+}
+
+/* Every bit, alone and with the upper half that the kernel does not look at. */
+static void an_open_is_trapped_where_it_can_write(void **state)
+{
+	unsigned steps;
+
+	(void)state;
+	for (int reads = 0; reads < 2; reads++) {
+		prepare(reads);
+		for (size_t i = 0; i < door_calls_len; i++) {
+			const struct door_call *c = &door_calls[i];
+
+			if (c->when != WHEN_WRITES)
+				continue;
+			for (int bit = -1; bit < 64; bit++) {
+				uint64_t flags = bit < 0 ? 0 : UINT64_C(1) << bit;
+				bool writes = (uint32_t)flags & OPEN_WRITES;
+
+				assert_int_equal(call(NATIVE, c->nr, c->when_arg, flags, &steps),
+						 writes || reads ? SECCOMP_RET_USER_NOTIF
+								 : SECCOMP_RET_ALLOW);
+			}
+		}
+	}
+}
+
+static void an_open_for_reading_takes_few_instructions(void **state)
+{
+	unsigned steps;
+
+	(void)state;
+	prepare(false);
+	assert_int_equal(call(NATIVE, SYS_openat, 2, O_RDONLY | O_CLOEXEC, &steps),
+			 SECCOMP_RET_ALLOW);
+	assert_in_range(steps, 1, 8);
+}
+
+/* A number means another call there; what reads here may be anything. */
+static void another_architecture_has_no_calls(void **state)
+{
+	const uint32_t none = SECCOMP_RET_ERRNO | ENOSYS;
+	unsigned steps;
+
+	(void)state;
+	prepare(false);
+	for (int nr = 0; nr < 460; nr++)
+		assert_int_equal(call(AUDIT_ARCH_I386, nr, 2, 0, &steps), none);
+#ifdef __x86_64__
+	for (int nr = 0; nr < 460; nr++) /* x32 */
+		assert_int_equal(call(NATIVE, nr | 0x40000000, 2, 0, &steps), none);
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_open_is_trapped_where_it_can_write),
+		cmocka_unit_test(an_open_for_reading_takes_few_instructions),
+		cmocka_unit_test(another_architecture_has_no_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
