@@ -1,0 +1,53 @@
+#!/bin/bash
+# calls - how many system calls the keeper makes for one trapped call; needs strace and perl.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need strace perl
+n=200
+dir=$(new_folder work)
+cd "$dir" || exit 1
+mkdir d
+
+keeper_of() { pgrep -P "$1" -x cordon-keeper; }
+is_traced() { grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$1/status"; }
+watches_dirs() { # KEEPER - the folder and what lies in it
+	[ "$(cat "/proc/$1"/fdinfo/* 2>/dev/null | grep -c '^inotify wd')" -ge 2 ]
+}
+
+# Run perl code in the folder under cordon; $TEST_TMP/trace: one line for each call of the keeper.
+traced() { # PERL
+	local pid keeper tracer
+	rm -f "$TEST_TMP/in" ready "$TEST_TMP/trace"
+	mkfifo "$TEST_TMP/in"
+	"$CORDON" run --headless -- perl -e 'open F, ">", "ready"; close F; <STDIN>;'"$1" \
+		<"$TEST_TMP/in" >"$TEST_TMP/out" 2>&1 &
+	pid=$!
+	exec 3>"$TEST_TMP/in"
+	wait_for 30 test -e ready
+	keeper=$(keeper_of "$pid")
+	wait_for 30 watches_dirs "$keeper"
+	strace -qq -p "$keeper" -o "$TEST_TMP/trace" 3>&- &
+	tracer=$!
+	wait_for 30 is_traced "$keeper" || { kill "$pid" && skip_all "strace cannot look at it"; }
+	echo >&3
+	exec 3>&-
+	wait "$pid"
+	is "$?" 0 "it ran"
+	wait "$tracer"
+}
+# From the first request on: what comes before, and the end of the step, is not counted.
+count() { # REGEX OF CALLS
+	sed -n '/NOTIF_RECV/,$p' "$TEST_TMP/trace" | sed '/NOTIF_RECV/h;/"steps/q' | grep -cE "^($1)\("
+}
+at_most() { # REGEX LIMIT NAME
+	local got
+	got=$(count "$1")
+	note "$got of $1"
+	ok "$3" test "$got" -le "$2"
+}
+
+traced 'for (1..'$n') { open F, ">", "d/a$_" or die; close F; rename "d/a$_", "d/b$_" or die }'
+is "$(grep -c NOTIF_RECV "$TEST_TMP/trace")" $((2 * n)) "each call is one request"
+at_most "epoll_ctl|epoll_wait" $((n / 2)) "events of a watched directory are not waited for one by one"
+done_testing
