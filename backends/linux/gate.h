@@ -9,7 +9,8 @@
  * Theory of operation.
  *
  *   keeper --+-- mounter   in the sandbox's user namespace and a copy of the host's mounts
- *            +-- server    in the host's mounts, Landlock, no capability: reads the host's trees
+ *            +-- server    in the host's mounts, Landlock, no capability, a short list of system
+ *                        calls (gate_filter.c): reads the host's trees
  *
  * Every gated tree is covered by a read-only FUSE mount. Names and attributes show through it: the
  * server looks them up beneath a descriptor of the tree, by a path without links. What would give

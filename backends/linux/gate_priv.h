@@ -53,6 +53,9 @@ struct gate_server {
 };
 NORETURN void gate_server_run(const struct gate_server *s);
 
+/* ---- gate_filter.c: the last of its confinement; no_new_privs is set ---- */
+int gate_filter(struct err *err) MUST_USE;
+
 /* ---- mounter.c: the process ---- */
 struct mounter {
 	const struct plan *plan;

@@ -328,7 +328,7 @@ static int confine(struct err *err)
 	prctl(PR_SET_DUMPABLE, 0);
 	/* Changed credentials have cleared it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return r;
+	return r < 0 ? r : gate_filter(err);
 }
 
 static void be_quiet(enum fuse_log_level level, const char *fmt, va_list args)

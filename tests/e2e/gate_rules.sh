@@ -77,13 +77,20 @@ for i in range(20):
         say(type="cmd.deny", id=asked)
 print("done")
 P
+filters() { # of this session's gate: 2 is a filter
+	local p
+	for p in $(pgrep -f -- "--config $TEST_TMP/rules"); do
+		[ "$(cat "/proc/$p/comm")" != cordon-gate ] || sed -n 's/^Seccomp:\t//p' "/proc/$p/status"
+	done
+}
 revoked_at_once() {
 	local run=$HOME/.local/state/cordon/run
 	[ -z "${XDG_RUNTIME_DIR:-}" ] || run=$XDG_RUNTIME_DIR/cordon
 	rm -f "$HOME/work/out" "$HOME/work"/stop*
 	start 100 30 "$HOME/work" "$CORDON run --mode dynamic --set sandbox.read-gate=$gate \
---set approval.remember=0 -- python3 opens.py"
+--set approval.remember=0 --config $TEST_TMP/rules -- python3 opens.py"
 	ok "$gate: a session asks" wait_for 15 sh -c "'$CORDON' pending | grep -q asked/f"
+	[ "$gate" = trap ] || is "$(filters)" 2 "$gate: its server makes the system calls of a list, and no other"
 	is "$(timeout 60 python3 "$TEST_TMP/human.py" "$run" "$HOME/work" 2>&1)" "done" \
 		"$gate: it is allowed and taken back twenty times"
 	wait_for 15 sh -c "[ \$(wc -l <'$HOME/work/out') = 20 ]"
