@@ -24,7 +24,7 @@ void json_quote(struct buf *out, const char *s, size_t len)
 		n = text_decode(s + i, len - i, &cp);
 		if (cp < 0)
 			buf_fmt(out, "\\udc%02x", c);
-		else if (cp < 0x20 || cp == 0x7f)
+		else if (cp <= 0xffff && text_is_deceptive(cp)) /* in one escape */
 			buf_fmt(out, "\\u%04x", (unsigned)cp);
 		else
 			buf_add(out, s + i, n);

@@ -19,8 +19,7 @@ size_t text_decode(const char *s, size_t len, int32_t *cp)
 	return (size_t)n;
 }
 
-/* Code points that vanish or reorder what is around them: UAX #9 controls, zero width, tags. */
-static bool is_deceptive(int32_t cp)
+bool text_is_deceptive(int32_t cp)
 {
 	switch ((int)utf8proc_category(cp)) {
 	case UTF8PROC_CATEGORY_CC:
@@ -53,9 +52,9 @@ static size_t escape_one(const char *s, size_t len, char *out, size_t size)
 		snprintf(out, size, "\\r");
 	else if (cp < 0)
 		snprintf(out, size, "\\x%02x", (unsigned char)*s);
-	else if (cp < 0x80 && is_deceptive(cp))
+	else if (cp < 0x80 && text_is_deceptive(cp))
 		snprintf(out, size, "\\x%02x", (unsigned)cp);
-	else if (is_deceptive(cp))
+	else if (text_is_deceptive(cp))
 		snprintf(out, size, "\\u{%x}", (unsigned)cp);
 	else
 		snprintf(out, size, "%.*s", (int)n, s);

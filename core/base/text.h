@@ -15,6 +15,9 @@ void text_escape_into(char *out, size_t size, const char *s, size_t len);
 
 /* Columns of one code point: 0, 1 or 2; -1 for controls. Unicode tables of utf8proc. */
 int text_cp_width(int32_t cp);
+/* Code points that vanish or reorder what is around them: UAX #9 controls, zero width, tags; and
+ * all that a terminal would obey. */
+bool text_is_deceptive(int32_t cp);
 /* Columns of escaped text. */
 int text_width(const char *s);
 /* Decode one code point at s (len > 0 bytes there); returns bytes used, *cp = -1 if malformed. */

@@ -246,11 +246,11 @@ done
 attack 32 kernel terminal
 
 # Hostile text in what people read.
-inside sh -c 'touch "$(printf "a\033]52;c;QUFB\007b\033[31m\342\200\256c")"; echo "$(printf "x\033[2Jy")" >esc' \
+inside sh -c 'touch "$(printf "a\033]52;c;QUFB\007b\033[31m\342\200\256c\302\233D")"; echo "$(printf "x\033[2Jy")" >esc' \
 	"$(printf 'arg\033]0;title\007')"
-for c in log diff "diff --stat" audit "undo --dry-run"; do
+for c in log "log --json" diff "diff --stat" audit "audit --json" "undo --dry-run"; do
 	# shellcheck disable=SC2086 # words
-	out=$("$CORDON" $c 2>&1 | tr -d '\n\t' | LC_ALL=C grep -c $'[\001-\037\177]\|\342\200\256')
+	out=$("$CORDON" $c 2>&1 | tr -d '\n\t' | LC_ALL=C grep -c $'[\001-\037\177]\|\342\200\256\|\302\233')
 	is "$out" 0 "33: cordon $c prints no control characters"
 done
 

@@ -15,6 +15,7 @@
 #include "core/audit/reader.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/json.h"
 
 struct place {
 	char dir[64], path[96], head[104];
@@ -100,6 +101,34 @@ static void chains(void **state)
 	assert_null(cJSON_GetObjectItem(json, "command"));
 	cJSON_Delete(json);
 	assert_null(strchr(text, 0x1b));
+}
+
+/* "audit --json" and "log --json" go to terminals too. */
+static void nothing_is_hidden_in_json(void **state)
+{
+	static const struct {
+		const char *raw, *json;
+	} cases[] = {
+		{"\x1b[2J", "\"\\u001b[2J\""},
+		{"\xc2\x9b"
+		 "2J",
+		 "\"\\u009b2J\""}, /* CSI in one character */
+		{"\xe2\x80\xae"
+		 "x",
+		 "\"\\u202ex\""},		 /* right to left from here on */
+		{"\xe2\x80\x8b", "\"\\u200b\""}, /* no width */
+		{"\x9b", "\"\\udc9b\""},
+		{"\xc3\xa9\xe2\x82\xac", "\"\xc3\xa9\xe2\x82\xac\""},
+		{"\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF struct buf out = BUF_INIT;
+
+		json_quote(&out, cases[i].raw, strlen(cases[i].raw));
+		assert_string_equal(out.data, cases[i].json);
+	}
 }
 
 static void reads_back(void **state)
@@ -327,11 +356,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(chains),	     T(reads_back),
-		T(sees_edits),	     T(sees_missing_and_swapped_lines),
-		T(survives_a_crash), T(one_writer),
-		T(full_disk),	     T(long_fields),
-		T(rotates),	     T(speed),
+		cmocka_unit_test(nothing_is_hidden_in_json),
+		T(chains),
+		T(reads_back),
+		T(sees_edits),
+		T(sees_missing_and_swapped_lines),
+		T(survives_a_crash),
+		T(one_writer),
+		T(full_disk),
+		T(long_fields),
+		T(rotates),
+		T(speed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
