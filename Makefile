@@ -230,7 +230,8 @@ unit: $(UNIT) ## build and run the unit and screen tests only
 attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table of what they said
 	$(Q)$(MAKE) --no-print-directory DEPS=no tests
 	$(Q)rm -rf build/tap && mkdir -p build/tap
-	$(Q)TEST_TAP=$(CURDIR)/build/tap B=$(B) JOBS=$(JOBS) tests/support/test.sh 'tests/escape/*' $(SCRIPTS) || \
+	$(Q)TEST_TAP=$(CURDIR)/build/tap B=$(B) JOBS=$(JOBS) tests/support/test.sh \
+		'@(tests/escape/*|tests/e2e/@(approval|audit_attack).sh)' $(SCRIPTS) || \
 		{ tests/support/attacks.sh build/tap && exit 1; }
 	$(Q)tests/support/attacks.sh build/tap SECURITY.md
 

@@ -20,15 +20,15 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	type_text 'aAyd'
 	keys Enter
 done
-sees '\? ASK.*hooks/one' "the request is announced while keys are typed"
+sees '\? ASK.*hooks/one' "34: the request is announced while keys are typed"
 keys C-] a a
 resize 90 30
 keys a a
 tmux_ set-buffer 'aaaa dddd' && tmux_ paste-buffer -p -t t
-sees 'ALLOW writing .*hooks/one once' "it is shown, and neither keys nor a paste nor a size has answered it"
-ok "nothing was made" test ! -e "$dir/.git/hooks/one"
+sees 'ALLOW writing .*hooks/one once' "34: it is shown, and neither keys nor a paste nor a size has answered it"
+ok "34: nothing was made" test ! -e "$dir/.git/hooks/one"
 keys Escape
-sees 'C-\] a answers' "Esc leaves it waiting"
+sees 'C-\] a answers' "34: Esc leaves it waiting"
 keys C-] a
 press_until 'status=0' "a, once it could be read, allows" a
 keys C-c
@@ -67,17 +67,17 @@ print("flood-over", len(os.listdir(".")), refused[0] > 48000, flush=True)
 time.sleep(600)
 P
 type_text '(echo x >.git/hooks/real; echo real=$?) & sleep 2; python3 flood.py &' && keys Enter
-sees 'ASK.*hooks/real' "a real request waits"
-sees 'flood-over [0-9]+ True' "a flood comes: the most of it is refused" 90
-like "$(screen)" '10[0-9][0-9] waiting' "the waiting are bounded"
-is "$("$CORDON" pending --json | wc -l)" 1024 "another terminal is told of every one of them"
+sees 'ASK.*hooks/real' "35: a real request waits"
+sees 'flood-over [0-9]+ True' "35: a flood comes: the most of it is refused" 90
+like "$(screen)" '10[0-9][0-9] waiting' "35: the waiting are bounded"
+is "$("$CORDON" pending --json | wc -l)" 1024 "35: another terminal is told of every one of them"
 keys C-] a
-sees 'ASK 1 of [12]' "the flood is one prompt"
-sees 'path +.*hooks/real' "the older request is the first"
+sees 'ASK 1 of [12]' "35: the flood is one prompt"
+sees 'path +.*hooks/real' "35: the older request is the first"
 press_until 'real=0' "and can be answered" a
-sees 'more of that directory' "then comes the flood, with samples"
-ok "nothing of it was allowed" test ! -e "$dir/.git/hooks/d7"
-ok "the log has a line for each that was refused" \
+sees 'more of that directory' "35: then comes the flood, with samples"
+ok "35: nothing of it was allowed" test ! -e "$dir/.git/hooks/d7"
+ok "35: the log has a line for each that was refused" \
 	test "$(cd "$dir" && "$CORDON" audit --json | grep -c 'too many requests wait')" -ge 48000
 keys Escape C-] q
 sees 'end it and leave' "the session can be left"

@@ -23,8 +23,8 @@ attack() {
 	shift
 	"$@"
 	out=$("$CORDON" audit verify 2>&1)
-	isnt $? 0 "$name is seen: $out"
-	is "$(wc -l <<<"$out")" 1 "$name: in one line"
+	isnt $? 0 "51: $name is seen: $out"
+	is "$(wc -l <<<"$out")" 1 "51: $name: in one line"
 	rm -rf "$state" && cp -a "$TEST_TMP/kept" "$state"
 }
 swap() { awk -v a="$1" 'NR == a { held = $0; next } { print } held != "" && NR == a + 1 { print held }' "$log" >new && cat new >"$log"; }
@@ -51,9 +51,9 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none "$state" 2>/dev/null; t
 	out=$("$CORDON" run --headless -- bash -c 'i=0; while mkdir m$i && [ $i -lt 2000 ]; do i=$((i + 1)); done; echo "made $i"
 		rm f2; echo no >f3' 2>&1)
 	made=$(sed -n 's/^made //p' <<<"$out")
-	like "$out" 'mkdir: .*Input/output error' "a directory whose line finds no room is not made"
-	ok "after $made that are in the log" test "${made:-9999}" -lt 2000 -a "${made:-0}" -gt 20
-	like "$(cat f2 f3 2>&1)" '^more.3$' "nothing else is changed either"
+	like "$out" 'mkdir: .*Input/output error' "51: a directory whose line finds no room is not made"
+	ok "51: after $made that are in the log" test "${made:-9999}" -lt 2000 -a "${made:-0}" -gt 20
+	like "$(cat f2 f3 2>&1)" '^more.3$' "51: nothing else is changed either"
 	like "$out" 'audit' "and it is said: $(grep -a audit <<<"$out" | head -n 1)"
 	mount -o remount,size=4m "$state"
 	ok "with room again, cordon works" "$CORDON" run --headless -- bash -c 'echo again >f4'

@@ -24,7 +24,7 @@ for args in (("p", "d/f", secret), ("q", "d", os.path.dirname(secret))):
     pid = os.fork()
     if pid == 0: flip(*args)
     children.append(pid)
-if n == 0: time.sleep(300)
+if n == 0: time.sleep(100000)
 seen = {}
 here = os.open(".", os.O_PATH)
 for i in range(n):

@@ -121,10 +121,12 @@ host_same "12: renamed parents"
 # Files that the host would run later, present or not: refused, and nothing left in their place.
 for p in .git/hooks/post-checkout .claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json .envrc \
 	.git/info/attributes-x/../../hooks/post-merge sub/.git/hooks/pre-commit .codex/config.toml .cursor/mcp.json \
-	.GIT/hooks/pre-push .Git/config .gitconfig .bashrc sub/.envrc .cordon.conf; do
+	.GIT/hooks/pre-push .GiT/config .GiT/HOOKS/pre-push .gitconfig .bashrc sub/.envrc .cordon.conf; do
 	had=$(test -e "$p" && echo 1)
 	inside sh -c 'mkdir -p "$(dirname "$1")"; echo evil >"$1"' sh "$p" >/dev/null 2>&1
-	if [ -z "$had" ] && [ -e "$p" ]; then fail "13: $p" "it exists now: $(ls -la "$p")"; else pass "13: $p"; fi
+	name="13: $p"
+	[[ $p != *.G[iI][tT]/* ]] || name="13,15: $p"
+	if [ -z "$had" ] && [ -e "$p" ]; then fail "$name" "it exists now: $(ls -la "$p")"; else pass "$name"; fi
 done
 for p in "$HOME/.bashrc" "$HOME/.profile" "$HOME/.config/autostart/x.desktop" "$HOME/.local/bin/x" "$HOME/.gitconfig" .env .env.local; do
 	attack 13 paths write "$p"

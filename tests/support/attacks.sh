@@ -21,6 +21,7 @@ titles() {
 12 a protected directory under another name
 13 files that the host would run, not there yet
 14 git configuration that runs programs
+15 other spellings of a protected name
 16 FIFOs, devices, shared memory
 17 io_uring
 18 32-bit and x32 system calls
@@ -39,6 +40,8 @@ titles() {
 31 descriptors over sockets
 32 typing into a terminal
 33 hostile text in names and arguments
+34 typing ahead of a question, pasting into it, resizing it
+35 a flood of questions and refusals
 36 ways out by every family and call
 41 servers on the host's loopback
 42 cordon's own settings, store, log, program
@@ -47,6 +50,18 @@ titles() {
 45 changes that an undo log might miss
 46 traps in the way of a restore
 49 death of cordon or the keeper
+50 all processes, files, memory, threads that can be had
+51 the audit log: cut, edited, in disorder, its disk full
+E2
+}
+
+# What a backend does not keep in by design: BACKEND NUMBER what
+weaker() {
+	cat <<'E2'
+landlock 1 names and attributes of what is hidden show
+landlock 8 numbers and command lines of other processes show
+landlock 22 that a process is there can be seen
+landlock 30 names of sockets show
 E2
 }
 
@@ -69,15 +84,17 @@ facts() {
 }
 
 table() {
-	facts "$1" | awk -v titles="$(titles)" '
+	facts "$1" | awk -v titles="$(titles)" -v weak="$(weaker)" '
 	BEGIN { n = split(titles, line, "\n")
-		for (i = 1; i <= n; i++) { number[i] = line[i] + 0; title[i] = substr(line[i], index(line[i], " ") + 1) } }
+		for (i = 1; i <= n; i++) { number[i] = line[i] + 0; title[i] = substr(line[i], index(line[i], " ") + 1) }
+		n_weak = split(weak, line_of, "\n")
+		for (i = 1; i <= n_weak; i++) { split(line_of[i], w, " "); less[w[1], w[2]] = substr(line_of[i], length(w[1] w[2]) + 3) } }
 	{ if (!seen[$1]++) order[++backends] = $1
 	  count[$1, $3, $2]++; if ($4 == "FAILED") failed[$1, $3]++; if ($4 == "held") held[$1, $3, $2]++; known[$3]++ }
 	function cell(b, k) {
 		if (failed[b, k]) return "**FAILED** (" failed[b, k] ")"
 		if (!held[b, k, "root"] && !held[b, k, "user"]) return count[b, k, "root"] + count[b, k, "user"] ? "skipped" : "-"
-		return "held, " held[b, k, "root"] + 0 " / " held[b, k, "user"] + 0 }
+		return "held, " held[b, k, "root"] + 0 " / " held[b, k, "user"] + 0 ((b, k) in less ? "; weaker: " less[b, k] : "") }
 	END { # native first, the others by name
 		for (i = 2; i <= backends; i++) for (j = i; j > 1; j--)
 			if (order[j] == "native" || (order[j - 1] != "native" && order[j] < order[j - 1])) {

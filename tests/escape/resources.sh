@@ -1,0 +1,88 @@
+#!/bin/bash
+# resources - an agent that takes all it can get: the host, cordon and the rules stay as they were.
+# SPDX-License-Identifier: MIT
+# timeout: 300
+. "$(dirname "$0")/../support/lib.sh"
+need python3
+need_sandbox
+use_backend
+dir=$(new_folder work)
+outside=$(new_folder outside)
+cd "$dir" || exit 1
+run() { timeout 120 "$CORDON" run --headless "$@" 2>&1; }
+
+# How many of these processes there can be is for the kernel to say: 400 or, by cgroup, fewer.
+out=$(run --set sandbox.processes=400 -- python3 -c 'import os, signal
+pids = []
+try:
+    while len(pids) < 3000:
+        pid = os.fork()
+        if pid == 0:
+            while True: signal.pause()
+        pids.append(pid)
+except OSError as e: print("stopped:", e.strerror)
+print("made", len(pids))')
+like "$out" 'stopped: Resource' "50: processes are bounded"
+ok "50: at ${out##*made } of 400" test "${out##*made }" -le 410 # a few are counted late
+out=$(run --set sandbox.open-files=500 -- python3 -c 'import os, resource
+fds = []
+try:
+    while len(fds) < 100000: fds.append(os.open("/dev/null", os.O_RDONLY))
+except OSError as e: print("stopped:", e.strerror)
+try: resource.setrlimit(resource.RLIMIT_NOFILE, (100000, 100000))
+except ValueError: print("and stays so")
+print("made", len(fds))')
+like "$out" 'stopped: Too many' "50: open files are bounded"
+like "$out" 'stays so' "50: and the bound cannot be raised"
+out=$(run --set sandbox.memory=300m --set sandbox.address-space=true -- python3 -c 'import sys
+try:
+    x = [bytearray(b"x" * (10 << 20)) for i in range(200)]
+    print("took 2 GB")
+except MemoryError: print("stopped")')
+unlike "$out" 'took' "50: memory is bounded"
+
+# Held questions, refused calls, and what the log makes of them.
+out=$(run -- python3 -c 'import os, sys
+refused = 0
+for i in range(4000):
+    for path in (sys.argv[1] + "/no%d" % i, "/etc/no%d" % i):
+        try: os.open(path, os.O_WRONLY | os.O_CREAT); print("ALLOWED", path)
+        except OSError: refused += 1
+for i in range(2000):
+    try: os.mkdir(".git"); os.mkdir(".git/hooks")
+    except OSError: pass
+    try: os.open(".git/hooks/no%d" % i, os.O_WRONLY | os.O_CREAT); print("ALLOWED a hook")
+    except OSError: refused += 1
+print("refused", refused)
+open("after", "w").write("alive")' "$outside")
+like "$out" 'refused 10000' "35,50: ten thousand refusals, each refused"
+unlike "$out" ALLOWED "35,50: and none of them tired out"
+is "$(cat after)" alive "35,50: what is allowed still is"
+is "$(ls -A "$outside")" "" "35,50: nothing outside"
+ok "51: the log of it verifies" "$CORDON" audit verify
+state=$HOME/.local/state/cordon/audit
+run -- sh -c 'for f in "$1"/*; do : >"$f"; rm "$f"; mv "$f" x; chmod 666 "$f"; ln "$f" y; done; cat "$1"/*' sh "$state" >"$TEST_TMP/out"
+unlike "$(cat "$TEST_TMP/out")" '"seq"' "42,51: the log is not read inside"
+ok "51: nor changed" "$CORDON" audit verify
+ok "51: nor named" test ! -e x -a ! -e y
+
+# A thousand threads that wait on the keeper, killed at once: it serves the next.
+out=$(run -- python3 -c 'import os, signal, socket, threading
+l = socket.socket(socket.AF_UNIX); l.bind("sock"); l.listen(0)
+def wait():
+    s = socket.socket(socket.AF_UNIX)
+    try: s.connect("sock")
+    except OSError: pass
+    threading.Event().wait()
+pid = os.fork()
+if pid == 0:
+    for i in range(200): threading.Thread(target=wait, daemon=True).start()
+    print("waiting", flush=True)
+    signal.pause()
+for i in range(300): open("f%d" % i, "w").close()
+os.kill(pid, 9); os.wait()
+for i in range(300): os.unlink("f%d" % i)
+print("served")')
+like "$out" served "50: calls that wait do not keep others waiting"
+ok "50: undo" "$CORDON" undo
+done_testing
