@@ -318,6 +318,7 @@ struct undo_plan {
 	size_t n_ids;
 	struct undo_entry *entries;
 	size_t n_entries, n_conflicts;
+	size_t n_paths;		  /* of all entries: a plan that was sent has the first of them */
 	size_t n_stops;		  /* conflicts that the flags do not settle */
 	struct barrier *barriers; /* that would be crossed, newest first */
 	size_t n_barriers;

@@ -175,7 +175,7 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 		to->path = xstrdup(c->path);
 		to->other = xstrdup(c->old_path);
 		to->fate = flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
-		p->n_entries++;
+		p->n_paths = ++p->n_entries;
 		p->n_conflicts += to->conflict;
 		p->n_stops += to->conflict && to->fate == FATE_STOPS;
 	}

@@ -55,6 +55,7 @@ static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct j
 		for (size_t k = 0; !first && k < b->n_paths; k++)
 			name_it(&b->paths[k], j->folder);
 	}
+	p->n_paths += more->n_entries;
 	p->n_conflicts += more->n_conflicts;
 	p->n_stops += more->n_stops;
 	more->n_entries = more->n_barriers = 0;

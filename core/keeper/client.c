@@ -143,7 +143,7 @@ static struct undo_plan *read_plan(struct client_event *ev, struct wire_in *in)
 	p->flags = wire_get_u32(in);
 	p->n_conflicts = (size_t)wire_get_u64(in);
 	p->n_stops = (size_t)wire_get_u64(in);
-	ev->total = wire_get_u64(in);
+	p->n_paths = (size_t)wire_get_u64(in);
 	n = wire_get_u32(in);
 	if (n > WIRE_MAX / sizeof(int64_t))
 		in->bad = true;

@@ -34,8 +34,7 @@ struct client_event {
 	const struct guard_report *held; /* WIRE_HELD */
 	enum loss loss;			 /* WIRE_TAKEN_BACK, with total: its limit; so below */
 	enum guard_why why;
-	const struct undo_plan
-		*plan; /* WIRE_PLAN; entries may be cut, n_conflicts and total are not */
+	const struct undo_plan *plan; /* WIRE_PLAN; entries may be cut, the numbers are not */
 };
 
 typedef void (*client_on_event)(void *data, enum wire_type type, const struct client_event *ev);

@@ -81,7 +81,7 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 	wire_u32(&k->out, p->flags);
 	wire_u64(&k->out, p->n_conflicts);
 	wire_u64(&k->out, p->n_stops);
-	wire_u64(&k->out, p->n_entries);
+	wire_u64(&k->out, p->n_paths);
 	wire_u32(&k->out, n_ids);
 	for (uint32_t i = 0; i < n_ids; i++)
 		wire_i64(&k->out, p->ids[i]);

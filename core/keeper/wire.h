@@ -27,7 +27,7 @@ enum wire_type {
 		     str its step's command line */
 	WIRE_ASK_GONE, /* u64 ask, u8 enum ask_end */
 	WIRE_EXIT,     /* u32 wait status of the agent */
-	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 entries,
+	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 paths,
 		      u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64 after u32
 		      n: str path..., u32 n: u8 what u8 conflict (2: lost) u8 fate u32 root str path
 		      str other str why str base (conflicts first, cut to fit) */

@@ -329,7 +329,7 @@ void scene_plan(struct scene *s, bool conflict)
 	p->ids = xcalloc(2, sizeof(*p->ids));
 	p->ids[0] = 4;
 	p->ids[1] = 3;
-	p->n_entries = ARRAY_LEN(paths);
+	p->n_entries = p->n_paths = ARRAY_LEN(paths);
 	p->entries = xcalloc(p->n_entries, sizeof(*p->entries));
 	for (size_t i = 0; i < p->n_entries; i++) {
 		p->entries[i].path = xstrdup(paths[i]);

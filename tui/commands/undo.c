@@ -217,7 +217,7 @@ static void say_done(const struct undo_plan *p)
 	printf("%s step%s", p->kind == UNDO_REDO ? "redone:" : "undone:", p->n_ids == 1 ? "" : "s");
 	for (size_t i = 0; i < p->n_ids; i++)
 		printf(" %lld", (long long)p->ids[i]);
-	printf(", %zu path%s\n", p->n_entries, p->n_entries == 1 ? "" : "s");
+	printf(", %zu path%s\n", p->n_paths, p->n_paths == 1 ? "" : "s");
 }
 
 static int undo_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
@@ -265,7 +265,7 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 	r = run_job(s, u, session_restore(s, o->step, o->paths.list, o->flags), err);
 	if (r == 0)
 		printf("restored: as before step %lld, %zu path%s\n", (long long)o->step,
-		       plan->n_entries, plan->n_entries == 1 ? "" : "s");
+		       plan->n_paths, plan->n_paths == 1 ? "" : "s");
 	return r;
 }
 

@@ -82,6 +82,8 @@ void print_plan(const struct undo_plan *p)
 		print_barrier(&p->barriers[i]);
 	for (size_t i = 0; i < p->n_entries; i++)
 		print_entry(&p->entries[i]);
+	if (p->n_paths > p->n_entries)
+		printf("   and %zu more paths\n", p->n_paths - p->n_entries);
 }
 
 static bool print_line(void *data, enum diff_line_kind kind, const char *text, size_t len,

@@ -224,7 +224,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 	if (d->kind == UNDO_PATHS) {
 		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
 			    "Restores %zu path%s as before step %lld; a step that can be undone",
-			    p->n_entries, p->n_entries == 1 ? "" : "s", (long long)d->step);
+			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
 		draw_warning(s, in, p);
 		return;
 	}
@@ -234,7 +234,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		buf_fmt(&b, "%s%lld", i ? ", " : ": ", (long long)p->ids[i]);
 	if (p->n_ids > 6)
 		buf_str(&b, ", ...");
-	buf_fmt(&b, "; %zu path%s", p->n_entries, p->n_entries == 1 ? "" : "s");
+	buf_fmt(&b, "; %zu path%s", p->n_paths, p->n_paths == 1 ? "" : "s");
 	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
 	draw_warning(s, in, p);
 }
