@@ -65,6 +65,18 @@ static bool has_bytes(const struct change_side *s)
 	return s->exists && (S_ISREG(s->mode) || S_ISLNK(s->mode));
 }
 
+static int open_side(struct journal *j, const struct pair *p, bool after, int *ret_fd,
+		     struct err *err)
+{
+	const struct change *c = after ? p->after_change : p->before_change;
+	struct change_side now;
+
+	if (p->between && after && !c)
+		return journal_present(j, p->new_path, &now, ret_fd, err);
+	return journal_content(j, after ? p->after_step : p->before_step, c, after != p->between,
+			       ret_fd, err);
+}
+
 int content_load(struct content *ret, struct journal *j, const struct pair *p, bool after,
 		 struct err *err)
 {
@@ -77,8 +89,7 @@ int content_load(struct content *ret, struct journal *j, const struct pair *p, b
 		ret->data = xstrdup("");
 		return 0;
 	}
-	r = journal_content(j, after ? p->after_step : p->before_step,
-			    after ? p->after_change : p->before_change, after, &fd, err);
+	r = open_side(j, p, after, &fd, err);
 	if (r == -ESTALE) {
 		ret->gone = true;
 		return 0;

@@ -116,10 +116,14 @@ static void describe(char *out, size_t size, const struct content *c)
 	snprintf(out, size, "%s%s%s", bytes, *c->hash ? " sha256:" : "", c->hash);
 }
 
-static int write_summary(const struct content *a, const struct content *b, const struct sink *to)
+static int write_summary(const struct pair *p, const struct content *a, const struct content *b,
+			 const struct sink *to)
 {
 	char before[64], after[64];
 
+	if (p->between && (a->gone || b->gone))
+		return sink_fmt(to, DIFF_META, "What was there %s is not kept",
+				a->gone ? "before" : "after");
 	if (a->gone || b->gone)
 		return sink_fmt(to, DIFF_META,
 				"The content %s this step is no longer kept: it was changed since",
@@ -149,7 +153,7 @@ int diff_pair(struct journal *j, const struct pair *p, const struct sink *to, st
 	if (r < 0)
 		return r;
 	if (!a.data || !b.data)
-		return write_summary(&a, &b, to);
+		return write_summary(p, &a, &b, to);
 	if (same_bytes(&a, &b))
 		return 0;
 	return write_text(p, &a, &b, to, err);

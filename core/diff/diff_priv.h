@@ -10,6 +10,9 @@ struct pair {
 	struct change_side before, after;
 	int64_t before_step, after_step;
 	const struct change *before_change, *after_change;
+	/* Between two steps: from what the one left to what the other found, or where there is
+	 * none, to what lies there now. */
+	bool between;
 };
 
 struct sink {

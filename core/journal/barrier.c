@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/priv.h"
 
 /*
@@ -27,7 +28,7 @@ struct place {
 	size_t n;
 };
 
-static void barrier_clear(struct barrier *b)
+void barrier_done(struct barrier *b)
 {
 	for (size_t i = 0; i < b->n_paths; i++)
 		free(b->paths[i]);
@@ -35,10 +36,20 @@ static void barrier_clear(struct barrier *b)
 	*b = (struct barrier){0};
 }
 
+struct barrier barrier_copy(const struct barrier *b)
+{
+	struct barrier copy = *b;
+
+	copy.paths = xcalloc(b->n_paths + 1, sizeof(char *));
+	for (size_t i = 0; i < b->n_paths; i++)
+		copy.paths[i] = xstrdup(b->paths[i]);
+	return copy;
+}
+
 void barrier_free(struct barrier *list, size_t n)
 {
 	for (size_t i = 0; list && i < n; i++)
-		barrier_clear(&list[i]);
+		barrier_done(&list[i]);
 	free(list);
 }
 
@@ -112,7 +123,7 @@ static int barrier_parse(const char *text, size_t len, struct barrier *b, struct
 	b->count = count;
 	if (!g.bad)
 		return 0;
-	barrier_clear(b);
+	barrier_done(b);
 	return -EBADMSG;
 }
 
@@ -179,7 +190,7 @@ static int pick(struct journal *j, const struct place *now, struct barrier *b, c
 			break;
 		}
 		if (r == 0)
-			barrier_clear(b);
+			barrier_done(b);
 		if (r == 0 && !before_it(j, &p))
 			r = barrier_drop(j, names[i]);
 	}
@@ -208,7 +219,7 @@ int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, s
 			barrier_name(&b, paths[i]);
 		r = barrier_save(j, name, &b, &now);
 	}
-	barrier_clear(&b);
+	barrier_done(&b);
 	return r < 0 ? err_set(err, r, "write into the history of '%s'", j->folder) : 1;
 }
 
@@ -239,7 +250,7 @@ static int load_all(struct journal *j, struct barrier **ret, size_t *ret_n)
 		if (list[got].after)
 			got++;
 		else
-			barrier_clear(&list[got]);
+			barrier_done(&list[got]);
 	}
 	store_names_free(names, n);
 	if (r < 0) {
@@ -256,6 +267,48 @@ int journal_barriers(struct journal *j, struct barrier **ret, size_t *ret_n, str
 	int r = load_all(j, ret, ret_n);
 
 	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct barrier *x = a, *y = b;
+
+	return (x->last_us < y->last_us) - (x->last_us > y->last_us);
+}
+
+int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
+{
+	struct barrier *list = NULL;
+	struct journal *k = j;
+	size_t n = 0;
+	int r = 0;
+
+	do {
+		struct barrier *more = NULL;
+		size_t n_more = 0;
+
+		r = journal_barriers(k, &more, &n_more, err);
+		list = xrealloc(list, (n + n_more + 1) * sizeof(*list));
+		for (size_t i = 0; r == 0 && i < n_more; i++) {
+			for (size_t p = 0; k != j && p < more[i].n_paths; p++) {
+				char *whole = path_join(k->folder, more[i].paths[p]);
+
+				free(more[i].paths[p]);
+				more[i].paths[p] = whole;
+			}
+			list[n++] = more[i];
+		}
+		free(more);
+	} while (r == 0 && (k = k->kin) != j);
+	if (r < 0) {
+		barrier_free(list, n);
+		return r;
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), newest_first);
+	*ret = list;
+	*ret_n = n;
+	return 0;
 }
 
 int barriers_crossed(struct journal *j, struct undo_plan *p)

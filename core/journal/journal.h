@@ -229,6 +229,13 @@ void change_free(struct change *list, size_t n);
 int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
 		    struct err *err) MUST_USE;
 
+/*
+ * What lies at a path now: relative to j's folder, or absolute in one of the session's. *ret_fd: as
+ * above, or -1 where it has no bytes. Follows no link.
+ */
+int journal_present(struct journal *j, const char *path, struct change_side *ret, int *ret_fd,
+		    struct err *err) MUST_USE;
+
 enum seen_what { /* of a directory's entry */
 	SEEN_MADE,
 	SEEN_GONE,
@@ -272,6 +279,11 @@ int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, s
 	MUST_USE;
 int journal_barriers(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
 	MUST_USE; /* newest first */
+/* The same of all folders of the session; paths of the others are absolute. */
+int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
+	MUST_USE;
+struct barrier barrier_copy(const struct barrier *b) MUST_USE;
+void barrier_done(struct barrier *b);
 void barrier_free(struct barrier *list, size_t n);
 
 /* ---- undo and redo -------------------------------------------------------------------------- */

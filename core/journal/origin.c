@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/pack.h"
 #include "core/journal/trail.h"
 
@@ -27,6 +28,7 @@ struct seek {
 	size_t at;   /* where the way to the present begins */
 	int root;    /* and at which path */
 	char *start; /* */
+	bool exact;  /* what somebody else wrote before the next step took it is not it */
 };
 
 void origin_done(struct origin *o)
@@ -173,6 +175,29 @@ static int find_present(const struct seek *s, int root, const char *path, struct
 /* ---- bytes ------------------------------------------------------------------------------------
  */
 
+/* Are the bytes that a later step took, opened as fd, those of then? */
+static bool is_unchanged(const struct seek *s, size_t i, int fd)
+{
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct span meta, bytes;
+	struct stat st;
+	struct rec rec;
+	bool same;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size != s->want->size)
+		return false;
+	if (!S_ISREG(s->want->mode))
+		return true;
+	same = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == s->want->mtime_ns;
+	if (s->t->list[i].type == REC_CONTENT) {
+		if (trail_fetch(s->t, i, &mem, &rec) < 0)
+			return false;
+		wal_content(&rec, &meta, &bytes);
+		same = same_time(meta, s->want->mtime_ns);
+	}
+	return same || is_dressed(s);
+}
+
 /* In a slot; if the inode has other names, its bytes may have been changed there since. */
 static int open_slot(const struct seek *s, size_t i, const char *inside)
 {
@@ -201,6 +226,8 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 		return -ESTALE;
 	} else if (i < s->t->n) {
 		ret->fd = open_slot(s, i, inside);
+		if (ret->fd >= 0 && s->exact && !is_unchanged(s, i, ret->fd))
+			return -ESTALE;
 	} else {
 		r = find_present(s, root, path, &at);
 		if (r == 0)
@@ -308,7 +335,7 @@ static int seek_init(struct seek *s, int64_t id, const struct change *c, bool af
 static int look(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
 		bool whole, struct origin *ret)
 {
-	struct seek s = {.j = j};
+	struct seek s = {.j = j, .exact = !whole && after != undone};
 	int r = seek_init(&s, id, c, after, undone);
 
 	if (r == 0 && has_bytes(s.want))
@@ -351,8 +378,10 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 		origin_done(ret);
 		r = look(j, id, c, after, undone, whole, ret);
 	}
-	if (r == -ESTALE && !whole && after != undone)
+	if (r == -ESTALE && !whole && after != undone) {
+		origin_done(ret);
 		r = open_image(step, c->root, path, after ? &c->after : &c->before, ret);
+	}
 	if (r == -ESTALE)
 		return err_say(err, r, "'%s' has been changed since", path);
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
@@ -377,6 +406,30 @@ int journal_content(struct journal *j, int64_t id, const struct change *c, bool 
 	if (r == 0)
 		*ret_fd = take_fd(&o.fd);
 	return r;
+}
+
+int journal_present(struct journal *j, const char *path, struct change_side *ret, int *ret_fd,
+		    struct err *err)
+{
+	struct journal *k = j;
+	const char *below = path;
+	struct spot at;
+	struct obj o;
+	int r;
+
+	*ret_fd = -1;
+	if (*path == '/')
+		while (!(below = path_below(path, k->folder)) && (k = k->kin) != j)
+			continue;
+	if (!below)
+		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);
+	store_forget_near(k);
+	r = spot_look(k, 0, below, &at, &o);
+	change_side_set(ret, &o);
+	if (r == 0 && has_bytes(ret))
+		r = *ret_fd = open_bytes(at.fd, at.name);
+	store_forget_near(k);
+	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }
 
 bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret)

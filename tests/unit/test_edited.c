@@ -1,0 +1,181 @@
+/* test_edited - what somebody else did between two steps, as text: both sides, one side, none. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "core/diff/edited.h"
+
+static int setup(void **state)
+{
+	struct fix *f = fix_new();
+
+	/* What was there before a step is kept as it left it: small text, for a merge. */
+	outside(f, "a", "zero\n");
+	outside(f, "gone", "zero\n");
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void barrier(struct fix *f, const char *const *paths, size_t n)
+{
+	assert_int_equal(journal_add_barrier(f->j, paths, n, &f->err), 1);
+}
+
+static bool on_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		    int old_line, int new_line)
+{
+	static const char signs[] = {[DIFF_FILE] = 'f', [DIFF_HUNK] = '@', [DIFF_CONTEXT] = ' ',
+				     [DIFF_ADD] = '+',	[DIFF_DEL] = '-',  [DIFF_META] = '!'};
+
+	(void)old_line, (void)new_line;
+	if (kind == DIFF_FILE || kind == DIFF_HUNK)
+		return true;
+	buf_ch(data, signs[kind]);
+	buf_add(data, text, len);
+	buf_ch(data, '|');
+	return true;
+}
+
+/* The barrier that is the n-th newest: "KIND path: lines" for each path. */
+static void assert_edits(struct fix *f, size_t n, const char *want)
+{
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct barrier *list = NULL;
+	struct edited *e = NULL;
+	size_t n_list = 0;
+
+	assert_int_equal(journal_barriers_all(f->j, &list, &n_list, &f->err), 0);
+	assert_true(n < n_list);
+	if (edited_open(&e, f->j, &list[n], &f->err) < 0)
+		fail_msg("edited_open: %s", f->err.text);
+	for (size_t i = 0; i < edited_count(e); i++) {
+		const struct change *c = edited_change(e, i);
+
+		buf_fmt(&got, "%c %s: ",
+			c->kind == CHANGE_CREATED   ? 'A'
+			: c->kind == CHANGE_DELETED ? 'D'
+						    : 'M',
+			c->path);
+		if (edited_diff(e, i, on_line, &got, &f->err) < 0)
+			fail_msg("edited_diff: %s", f->err.text);
+		buf_ch(&got, '\n');
+	}
+	edited_free(e);
+	barrier_free(list, n_list);
+	assert_string_equal(got.data, want);
+}
+
+static void an_edit_shows_what_the_step_left_and_what_is_there(void **state)
+{
+	static const char *const paths[] = {"a", "gone", "made", "never"};
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	put(f, "a", "one\ntwo\n");
+	put(f, "gone", "text\n");
+	put(f, "made", "1\n");
+	commit(f);
+	outside(f, "a", "one\nTWO\n");
+	assert_int_equal(unlinkat(journal_folder_fd(f->j), "gone", 0), 0);
+	outside(f, "made", "22\n");
+	outside(f, "never", "x\n");
+	barrier(f, paths, ARRAY_LEN(paths));
+	assert_edits(
+		f, 0,
+		"M a:  one|-two|+TWO|\n"
+		"D gone: -text|\n"
+		"M made: !What was there before is not kept|\n"
+		"M never: !Changed; no step had changed it before: what it was is not kept|\n");
+}
+
+static void a_later_step_has_what_it_found(void **state)
+{
+	static const char *const paths[] = {"a", "new"};
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	put(f, "a", "one\n");
+	commit(f);
+	outside(f, "a", "human\n");
+	outside(f, "new", "new\n");
+	barrier(f, paths, ARRAY_LEN(paths));
+	begin(f, "agent again");
+	put(f, "a", "agent\n");
+	rm(f, "new");
+	commit(f);
+	assert_edits(f, 0,
+		     "M a: -one|+human|\n"
+		     "M new: !Changed; no step had changed it before: what it was is not kept|\n");
+}
+
+static void each_barrier_lies_between_its_own_steps(void **state)
+{
+	static const char *const a[] = {"a"};
+	struct fix *f = *state;
+
+	begin(f, "first");
+	put(f, "a", "1\n");
+	commit(f);
+	outside(f, "a", "2\n");
+	barrier(f, a, 1);
+	begin(f, "second");
+	put(f, "a", "3\n");
+	commit(f);
+	outside(f, "a", "4\n");
+	barrier(f, a, 1);
+	assert_edits(f, 0, "M a: -3|+4|\n");
+	assert_edits(f, 1, "M a: -1|+2|\n");
+}
+
+static void what_a_step_removed_is_made_anew(void **state)
+{
+	static const char *const a[] = {"a"};
+	struct fix *f = *state;
+
+	begin(f, "first");
+	put(f, "a", "1\n");
+	commit(f);
+	begin(f, "second");
+	rm(f, "a");
+	commit(f);
+	outside(f, "a", "human\n");
+	barrier(f, a, 1);
+	assert_edits(f, 0, "A a: +human|\n");
+}
+
+static void binary_content_has_words(void **state)
+{
+	static const char *const a[] = {"a"};
+	struct fix *f = *state;
+	AUTO_FREE char *whole = xasprintf("%s/a", f->folder);
+
+	begin(f, "first");
+	put(f, "a", "x");
+	commit(f);
+	assert_int_equal(io_write_file(AT_FDCWD, whole, 0644, "x\0y", 3, false), 0);
+	barrier(f, a, 1);
+	assert_edits(f, 0, "M a: !Binary files differ: 1 B -> 3 B sha256:ce3890a816f5|\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_edit_shows_what_the_step_left_and_what_is_there,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_later_step_has_what_it_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_barrier_lies_between_its_own_steps, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_a_step_removed_is_made_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(binary_content_has_words, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
