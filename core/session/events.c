@@ -92,8 +92,10 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 		step->exit_status = (int)ev->status;
 		step->paths = ev->done;
 		step->incomplete = *ev->reason != '\0';
-		if (!ev->kept)
+		if (!ev->kept) {
 			model_remove_step(&s->model, ev->step);
+			s->edits_stale = s->model.n_edits > 0; /* their place is another */
+		}
 		s->model.version++;
 	}
 	if (ev->kept)
@@ -229,6 +231,7 @@ static void on_external(struct session *s, const struct client_event *ev)
 
 	if (ev->total)
 		more = xasprintf("and %llu more", (unsigned long long)ev->total);
+	s->edits_stale = true;
 	model_add_row(&s->model, ROW_EXTERNAL, 0, 0, 0, "edit", ev->path, more);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_EXTERNAL,

@@ -57,6 +57,7 @@ void model_done(struct model *m)
 	free(m->plan_refused);
 	free(m->stopped);
 	undo_plan_free(m->plan);
+	barrier_free(m->edits, m->n_edits);
 	*m = (struct model){0};
 }
 
@@ -130,6 +131,14 @@ void model_remove_step(struct model *m, int64_t id)
 	free(s->command);
 	memmove(s, s + 1, (size_t)(&m->steps[m->n_steps] - (s + 1)) * sizeof(*s));
 	m->n_steps--;
+	m->version++;
+}
+
+void model_set_edits(struct model *m, struct barrier *list, size_t n)
+{
+	barrier_free(m->edits, m->n_edits);
+	m->edits = list;
+	m->n_edits = n;
 	m->version++;
 }
 

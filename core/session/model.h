@@ -116,6 +116,9 @@ struct model {
 	struct step_row *steps; /* oldest first */
 	size_t n_steps, cap_steps;
 
+	struct barrier *edits; /* from outside, between the steps; newest first */
+	size_t n_edits;
+
 	struct ask *asks; /* oldest first */
 	size_t n_asks, n_prompts;
 
@@ -145,6 +148,8 @@ struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
 void model_remove_step(struct model *m, int64_t id);
+/* Takes the list over. */
+void model_set_edits(struct model *m, struct barrier *list, size_t n);
 /* Number of commands running now; *newest (may be NULL) gets the newest of them. */
 size_t model_running(const struct model *m, const struct step_row **newest);
 void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */

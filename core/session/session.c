@@ -192,6 +192,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 
 	s->on = on;
 	s->data = data;
+	s->began_wall_us = clock_wall_us();
 	s->folders = copy_list(spec->folders);
 	s->folder = s->folders[0];
 	s->state_dir = xstrdup(spec->state_dir);
@@ -257,6 +258,7 @@ int session_ready(struct session *s, bool readable, bool writable)
 	if (r == 0 && readable)
 		r = client_read(s->client);
 	session_flush_audit(s);
+	session_reload_edits(s);
 	if (r < 0)
 		s->gone = true;
 	if (s->model.version != s->drawn_version && s->on->changed) {
@@ -335,58 +337,6 @@ void session_cancel(struct session *s)
 	s->model.job.cancelled = true;
 	s->model.version++;
 	client_cancel(s->client, s->model.job.request);
-}
-
-/* ---- history ------------------------------------------------------------------------------------
- */
-
-struct journal *session_journal(struct session *s)
-{
-	struct err err = {0};
-
-	if (s->journal || s->journal_tried)
-		return s->journal;
-	s->journal_tried = true;
-	if (journal_open_all(&s->journal, (const char *const *)s->folders, s->state_dir, &err) < 0)
-		log_warn("session", "history cannot be read: %s", err.text);
-	return s->journal;
-}
-
-/* A restore is a step that no command made. */
-static void add_restored(struct session *s, const struct step_info *list, size_t n)
-{
-	struct step_row *row;
-
-	if (n == 0 || list[0].kind != STEP_API || model_step(&s->model, list[0].id))
-		return;
-	row = model_add_step(&s->model, list[0].id, STEP_API, list[0].command, list[0].began_us);
-	row->running = false;
-	row->ended_us = list[0].ended_us;
-	row->paths = list[0].created + list[0].modified + list[0].deleted + list[0].renamed;
-}
-
-void session_reload_undone(struct session *s)
-{
-	struct journal *j = session_journal(s);
-	struct step_info *list = NULL;
-	size_t n = 0;
-
-	if (!j || journal_list(j, true, &list, &n, NULL) < 0)
-		return;
-	for (size_t i = 0; i < s->model.n_steps; i++)
-		s->model.steps[i].undone = false;
-	for (size_t i = 0; i < n; i++) {
-		struct step_row *row = model_step(&s->model, list[i].id);
-
-		if (row)
-			row->undone = true;
-	}
-	step_info_free(list, n);
-	if (journal_list(j, false, &list, &n, NULL) == 0) {
-		add_restored(s, list, n);
-		step_info_free(list, n);
-	}
-	s->model.version++;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------

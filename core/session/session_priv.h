@@ -14,6 +14,8 @@ struct session {
 	struct audit *audit;
 	struct journal *journal; /* read-only, opened when a view first asks */
 	bool journal_tried;
+	bool edits_stale; /* the model's list of edits from outside is older than the store's */
+	int64_t began_wall_us;
 	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */
 	char *cwd;			     /* whose project's settings are read */
 	char **folders, *folder, *state_dir; /* folder is the first of folders */
@@ -46,5 +48,7 @@ void session_flush_audit(struct session *s);
 void session_audit(struct session *s, const struct audit_entry *e);
 /* Mark the steps that are undone now, after an undo or a redo. */
 void session_reload_undone(struct session *s);
+/* Read those edits again if there are new ones. */
+void session_reload_edits(struct session *s);
 /* Sample cpu and memory of everything inside the sandbox. */
 void session_sample_usage(struct session *s);

@@ -260,6 +260,10 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	s->model.plan->entries[4].fate = FATE_MERGED;
 	scene_draw(s);
 	assert_true(scene_shows(s, "README.md  merged"));
+	scene_keys(s, "U"); /* the result is read first, and again it is the other key */
+	assert_true(scene_shows(s, "what the merge will write"));
+	scene_keys(s, "Enter Space y");
+	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "plan 0 2 keep merge\nundo 0 2 keep merge\n");
 }

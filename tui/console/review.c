@@ -1,4 +1,5 @@
-/* review - the changes of one step and their diff, read by a worker, file after file. */
+/* review - files and their diff, of a step, of edits from outside or of a merge that is to be made:
+ * read by a worker, file after file. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/review.h"
 
@@ -7,17 +8,21 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/diff/edited.h"
 
 /* One job at a time: the first lists the changes, the others read one file each. */
 struct review_worker {
 	struct review *review; /* NULL: nobody waits for it any more */
 	char **folders, *state_dir;
 	int64_t step;
+	bool of_edits;
+	struct barrier edits;
+	struct undo_plan *merges; /* entries: those that are merged, alone; or NULL */
 	atomic_bool stop;
-	bool started;
 	/* the worker's while a job runs */
 	struct journal *journal;
-	struct change *changes;
+	struct edited *edited;
+	struct change *changes; /* of a step, or made from the plan */
 	size_t n_changes, next;
 	/* the result of the job */
 	int result;
@@ -30,8 +35,12 @@ struct review_worker {
 
 static void worker_free(struct review_worker *w)
 {
-	change_free(w->changes, w->n_changes);
+	if (w->changes)
+		change_free(w->changes, w->n_changes);
+	edited_free(w->edited);
 	journal_close_all(w->journal);
+	barrier_done(&w->edits);
+	undo_plan_free(w->merges);
 	for (size_t i = 0; w->folders[i]; i++)
 		free(w->folders[i]);
 	free(w->folders);
@@ -74,15 +83,65 @@ static void add_words(struct review_worker *w, const char *words)
 	on_line(w, DIFF_META, words, strlen(words), 0, 0);
 }
 
+static void list_merges(struct review_worker *w)
+{
+	const struct undo_plan *p = w->merges;
+
+	w->changes = xcalloc(p->n_entries + 1, sizeof(*w->changes));
+	for (; w->n_changes < p->n_entries; w->n_changes++) {
+		const struct undo_entry *e = &p->entries[w->n_changes];
+
+		w->changes[w->n_changes] = (struct change){
+			.kind = CHANGE_MODIFIED, .root = e->root, .path = xstrdup(e->path)};
+	}
+}
+
 static void work_list(void *job) /* worker thread */
 {
 	struct review_worker *w = job;
 
 	w->result = journal_open_all(&w->journal, (const char *const *)w->folders, w->state_dir,
 				     &w->err);
-	if (w->result >= 0)
+	if (w->result < 0)
+		return;
+	if (w->merges) {
+		list_merges(w);
+	} else if (w->of_edits) {
+		w->result = edited_open(&w->edited, w->journal, &w->edits, &w->err);
+		w->n_changes = w->edited ? edited_count(w->edited) : 0;
+	} else {
 		w->result =
 			journal_changes(w->journal, w->step, &w->changes, &w->n_changes, &w->err);
+	}
+}
+
+/* From what is there now to what will be written. */
+static int merge_file(struct review_worker *w, struct err *err)
+{
+	const struct undo_entry *e = &w->merges->entries[w->next];
+	AUTO_BUF struct buf head = BUF_INIT;
+	struct undo_merge m;
+	int r = journal_merged(w->journal, w->merges->kind, w->merges->n, e, &m, err);
+
+	if (r < 0)
+		return r;
+	buf_fmt(&head, "diff --git a/%s b/%s", e->path, e->path);
+	on_line(w, DIFF_FILE, head.data, head.len, 0, 0);
+	if (e->fate == FATE_MARKED)
+		add_words(w, "Both sides changed the same lines: they are marked in the file");
+	r = diff_texts(e->path, (struct span){.data = m.now, .len = m.now_len},
+		       (struct span){.data = m.then, .len = m.then_len}, on_line, w, err);
+	undo_merge_done(&m);
+	return r;
+}
+
+static int read_file(struct review_worker *w, struct err *err)
+{
+	if (w->merges)
+		return merge_file(w, err);
+	if (w->edited)
+		return edited_diff(w->edited, w->next, on_line, w, err);
+	return diff_change(w->journal, w->step, &w->changes[w->next], on_line, w, err);
 }
 
 static void work_file(void *job) /* worker thread */
@@ -95,12 +154,15 @@ static void work_file(void *job) /* worker thread */
 	w->n = w->cut = 0;
 	w->added = w->deleted = 0;
 	buf_clear(&w->text);
-	r = diff_change(w->journal, w->step, &w->changes[w->next], on_line, w, &err);
+	r = read_file(w, &err);
 	if (r < 0 && r != -ECANCELED)
 		add_words(w, err.text);
 	if (w->cut > 0) {
-		snprintf(words, sizeof(words), "%zu more lines: cordon diff %lld shows them all",
-			 w->cut, (long long)w->step);
+		snprintf(words, sizeof(words), "%zu more lines", w->cut);
+		if (w->step)
+			snprintf(words, sizeof(words),
+				 "%zu more lines: cordon diff %lld shows them all", w->cut,
+				 (long long)w->step);
 		add_words(w, words);
 	}
 }
@@ -117,7 +179,7 @@ static void take_list(struct review *r, struct review_worker *w)
 	r->n_files = w->n_changes;
 	r->files = xcalloc(r->n_files, sizeof(*r->files));
 	for (size_t i = 0; i < r->n_files; i++)
-		r->files[i].change = &w->changes[i];
+		r->files[i].change = w->edited ? edited_change(w->edited, i) : &w->changes[i];
 	r->whole = r->n_files == 0;
 }
 
@@ -168,28 +230,51 @@ void review_more(struct review *r)
 	r->submit(r->data, r->listed ? work_file : work_list, done, r->worker);
 }
 
-struct review *review_new(const char *const *folders, const char *state_dir, int64_t step,
-			  review_submit submit, void *data, void (*news)(void *view), void *view)
+static struct undo_plan *copy_merges(const struct undo_plan *from)
+{
+	struct undo_plan *p = xcalloc(1, sizeof(*p));
+
+	p->kind = from->kind;
+	p->n = from->n;
+	p->entries = xcalloc(from->n_entries + 1, sizeof(*p->entries));
+	for (size_t i = 0; i < from->n_entries; i++) {
+		const struct undo_entry *e = &from->entries[i];
+
+		if (e->fate == FATE_MERGED || e->fate == FATE_MARKED)
+			p->entries[p->n_entries++] =
+				(struct undo_entry){.root = e->root,
+						    .path = xstrdup(e->path),
+						    .base = e->base ? xstrdup(e->base) : NULL,
+						    .what = e->what,
+						    .fate = e->fate};
+	}
+	return p;
+}
+
+struct review *review_new(const struct review_spec *spec)
 {
 	struct review *r = xcalloc(1, sizeof(*r));
 	struct review_worker *w = xcalloc(1, sizeof(*w));
 	size_t n = 0;
 
-	while (folders[n])
+	while (spec->folders[n])
 		n++;
 	*w = (struct review_worker){.review = r,
 				    .folders = xcalloc(n + 1, sizeof(char *)),
-				    .state_dir = xstrdup(state_dir),
-				    .step = step,
+				    .state_dir = xstrdup(spec->state_dir),
+				    .step = spec->step,
+				    .of_edits = spec->edits != NULL,
+				    .merges = spec->merges ? copy_merges(spec->merges) : NULL,
 				    .text = BUF_INIT};
 	for (size_t i = 0; i < n; i++)
-		w->folders[i] = xstrdup(folders[i]);
-	r->step = step;
+		w->folders[i] = xstrdup(spec->folders[i]);
+	if (spec->edits)
+		w->edits = barrier_copy(spec->edits);
 	r->worker = w;
-	r->submit = submit;
-	r->data = data;
-	r->news = news;
-	r->view = view;
+	r->submit = spec->submit;
+	r->data = spec->data;
+	r->news = spec->news;
+	r->view = spec->view;
 	r->text = (struct buf)BUF_INIT;
 	return r;
 }

@@ -1,4 +1,5 @@
-/* review - the changes of one step and their diff, read by a worker, file after file. */
+/* review - files and their diff, of a step, of edits from outside or of a merge that is to be made:
+ * read by a worker, file after file. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -32,8 +33,20 @@ struct review_file {
 typedef void (*review_submit)(void *data, void (*work)(void *job), void (*done)(void *job),
 			      void *job);
 
-struct review {
+/* What is read: a step, or edits, or what this plan merges. All of it is copied. */
+struct review_spec {
+	const char *const *folders;
+	const char *state_dir;
 	int64_t step;
+	const struct barrier *edits;	/* or NULL */
+	const struct undo_plan *merges; /* or NULL */
+	review_submit submit;
+	void *data;		  /* of submit */
+	void (*news)(void *view); /* something arrived */
+	void *view;
+};
+
+struct review {
 	bool listed, busy, whole; /* whole: every file is here */
 	int result;		  /* of listing: 0 or negative errno */
 	char why[256];
@@ -49,8 +62,6 @@ struct review {
 	void *view;
 };
 
-struct review *review_new(const char *const *folders, const char *state_dir, int64_t step,
-			  review_submit submit, void *data, void (*news)(void *view), void *view)
-	MUST_USE;
+struct review *review_new(const struct review_spec *spec) MUST_USE;
 void review_free(struct review *r); /* NULL is a no-op */
 void review_more(struct review *r); /* read the next file unless one is being read */

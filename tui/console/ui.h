@@ -115,6 +115,9 @@ struct view *view_terminal_new(struct ui *ui) MUST_USE;
 struct view *view_audit_new(struct ui *ui) MUST_USE;
 struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
+struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
+/* What the plan merges, before it is written; confirming goes on to the dialog below. */
+struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
 struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;

@@ -1,8 +1,10 @@
-/* view_step - what one step changed: its files, then one long diff of them all. */
+/* view_step - what one step changed, or somebody else after it, or a merge is to write: the files,
+ * then one long diff of them all. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "tui/console/review.h"
 #include "tui/console/ui.h"
@@ -13,7 +15,8 @@
 
 struct view_step {
 	struct view v;
-	int64_t step;
+	int64_t step;	       /* 0: of edits or a merge */
+	struct barrier edits;  /* with paths, or zeroed */
 	struct review *review; /* NULL: there is no history to read */
 	struct list list;      /* over diff lines; the cursor is the top line */
 	size_t file;	       /* the one that the top line belongs to */
@@ -25,6 +28,13 @@ struct view_step {
 static const enum action hints[] = {ACTION_NEXT_FILE,	ACTION_PREV_FILE, ACTION_PAGE_DOWN,
 				    ACTION_UNDO,	ACTION_RESTORE,	  ACTION_SEARCH,
 				    ACTION_SEARCH_NEXT, ACTION_BACK,	  ACTION_NONE};
+
+static const enum action edits_hints[] = {ACTION_NEXT_FILE, ACTION_PREV_FILE,	ACTION_PAGE_DOWN,
+					  ACTION_SEARCH,    ACTION_SEARCH_NEXT, ACTION_BACK,
+					  ACTION_NONE};
+
+static const enum action merge_hints[] = {ACTION_CONFIRM, ACTION_PAGE_DOWN, ACTION_PAGE_UP,
+					  ACTION_SEARCH,  ACTION_BACK,	    ACTION_NONE};
 
 static const int line_roles[] = {
 	[DIFF_FILE] = ROLE_DIFF_META,	    [DIFF_HUNK] = ROLE_DIFF_HUNK,
@@ -200,6 +210,23 @@ static void draw_diff(struct view_step *p, struct surface *s, struct rect r)
 	s->clip = old;
 }
 
+/* Columns of what it is called. */
+static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w)
+{
+	char hms[16];
+
+	if (p->step)
+		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS,
+				   p->step < 0 ? " > background " : " > step %lld ",
+				   (long long)p->step);
+	if (!p->edits.paths)
+		return surface_text(s, x, y, w, ROLE_TITLE_FOCUS, " > what the merge will write ");
+	clock_hms(hms, p->edits.last_us);
+	return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS,
+			   " > edited from outside after step %lld, %s ", (long long)p->edits.after,
+			   hms);
+}
+
 static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 {
 	const struct review *rv = p->review;
@@ -213,9 +240,8 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 		snprintf(at, sizeof(at), " file %zu of %zu%s ", p->file + 1, rv->n_files,
 			 rv->whole ? "" : ", reading");
 	right = (int)strlen(at) + 2;
-	x += surface_fmt(s, x, r.y, r.w - 2, ROLE_TITLE_FOCUS,
-			 p->step < 0 ? " > background " : " > step %lld ", (long long)p->step);
-	for (size_t i = 0; i < m->n_steps; i++) {
+	x += draw_name(p, s, x, r.y, r.w - 2);
+	for (size_t i = 0; p->step && i < m->n_steps; i++) {
 		const char *command = m->steps[i].command;
 
 		if (m->steps[i].id == p->step && command && *command && r.w - x > right + 8) {
@@ -231,7 +257,8 @@ static void draw_body(struct view_step *p, struct surface *s, struct rect r)
 	const struct review *rv = p->review;
 
 	if (!rv->listed) {
-		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM, "Reading what this step changed...");
+		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
+			     p->step ? "Reading what this step changed..." : "Reading...");
 	} else if (p->running && (rv->result < 0 || rv->n_files == 0)) {
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
 			     "This step still runs; what it changed shows when it ends.");
@@ -353,15 +380,22 @@ static void show_match(struct view_step *p)
 	scroll_to(p, p->list.cursor > half ? p->list.cursor - half : 0);
 }
 
-static void read_step(struct view_step *p)
+static void read_files(struct view_step *p, const struct undo_plan *merges)
 {
 	const struct ui_spec *spec = &p->v.ui->spec;
 
 	if (!spec->folders || !spec->state_dir || !spec->verbs->submit)
 		return;
 	review_free(p->review);
-	p->review = review_new(spec->folders, spec->state_dir, p->step, spec->verbs->submit,
-			       spec->data, news, p);
+	p->review = review_new(&(struct review_spec){.folders = spec->folders,
+						     .state_dir = spec->state_dir,
+						     .step = p->step,
+						     .edits = p->edits.paths ? &p->edits : NULL,
+						     .merges = merges,
+						     .submit = spec->verbs->submit,
+						     .data = spec->data,
+						     .news = news,
+						     .view = p});
 	review_more(p->review);
 }
 
@@ -384,7 +418,7 @@ static void changed(struct view *v)
 
 	p->running = still_runs(p);
 	if (ran && !p->running)
-		read_step(p);
+		read_files(p, NULL);
 }
 
 static void query(struct view *v, enum query what, const char *text)
@@ -414,6 +448,10 @@ static void undo(struct view_step *p)
 {
 	const struct model *m = p->v.ui->spec.model;
 
+	if (!p->step) {
+		ui_say(p->v.ui, "No step did this: it is not undone, and no undo goes over it.");
+		return;
+	}
 	for (size_t i = 0; i < m->n_steps; i++) {
 		const struct step_row *st = &m->steps[i];
 
@@ -425,12 +463,27 @@ static void undo(struct view_step *p)
 	ui_say(p->v.ui, "This step is undone already: redo brings it back.");
 }
 
+/* The dialog below asked for this to be read. */
+static void confirm(struct ui *ui)
+{
+	struct view *dialog;
+
+	ui_pop(ui);
+	dialog = ui_top(ui);
+	if (dialog->ops->place == PLACE_PLAN)
+		dialog->ops->act(dialog, ACTION_CONFIRM);
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct view_step *p = (struct view_step *)v;
 
 	if (a == ACTION_BACK) {
 		ui_pop(v->ui);
+		return true;
+	}
+	if (a == ACTION_CONFIRM) {
+		confirm(v->ui);
 		return true;
 	}
 	if (!p->review)
@@ -450,7 +503,7 @@ static bool act(struct view *v, enum action a)
 		undo(p);
 		return true;
 	case ACTION_RESTORE:
-		if (p->file < p->review->n_files)
+		if (p->step && p->file < p->review->n_files)
 			ui_restore(v->ui, p->step, p->review->files[p->file].change->path);
 		return true;
 	default:
@@ -473,28 +526,53 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 
 static void view_free(struct view *v)
 {
-	review_free(((struct view_step *)v)->review);
+	struct view_step *p = (struct view_step *)v;
+
+	review_free(p->review);
+	barrier_done(&p->edits);
 	free(v);
 }
 
-static const struct view_ops ops = {
-	.place = PLACE_STEP,
-	.draw = draw,
-	.act = act,
-	.query = query,
-	.mouse = mouse,
-	.changed = changed,
-	.free = view_free,
-	.hints = hints,
-};
+#define OPS(the_place, the_hints)                                                                  \
+	{                                                                                          \
+		.place = (the_place), .draw = draw, .act = act, .query = query, .mouse = mouse,    \
+		.changed = changed, .free = view_free, .hints = (the_hints),                       \
+	}
+static const struct view_ops ops = OPS(PLACE_STEP, hints);
+static const struct view_ops edits_ops = OPS(PLACE_STEP, edits_hints);
+static const struct view_ops merge_ops = OPS(PLACE_PLAN, merge_hints);
 
-struct view *view_step_new(struct ui *ui, int64_t step)
+static struct view_step *make(struct ui *ui, const struct view_ops *the_ops)
 {
 	struct view_step *p = xcalloc(1, sizeof(*p));
 
-	p->v = (struct view){.ops = &ops, .ui = ui};
+	p->v = (struct view){.ops = the_ops, .ui = ui};
+	return p;
+}
+
+struct view *view_step_new(struct ui *ui, int64_t step)
+{
+	struct view_step *p = make(ui, &ops);
+
 	p->step = step;
 	p->running = still_runs(p);
-	read_step(p);
+	read_files(p, NULL);
+	return &p->v;
+}
+
+struct view *view_edits_new(struct ui *ui, const struct barrier *edits)
+{
+	struct view_step *p = make(ui, &edits_ops);
+
+	p->edits = barrier_copy(edits);
+	read_files(p, NULL);
+	return &p->v;
+}
+
+struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan)
+{
+	struct view_step *p = make(ui, &merge_ops);
+
+	read_files(p, plan);
 	return &p->v;
 }

@@ -1,4 +1,5 @@
-/* view_steps - every command that changed something: the rows that can be opened and undone. */
+/* view_steps - every command that changed something, and what others changed between them: the rows
+ * that can be opened, and undone. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -6,10 +7,15 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
+struct line {
+	bool edit; /* at is an index into model.edits, else into model.steps */
+	size_t at;
+};
+
 struct view_steps {
 	struct view v;
 	struct list list;
-	size_t *shown; /* indexes into model.steps that pass the filter */
+	struct line *shown; /* those that pass the filter */
 	size_t n, cap;
 };
 
@@ -28,28 +34,78 @@ static void step_text(const struct step_row *st, struct buf *out)
 		buf_str(out, " incomplete");
 }
 
-static void collect(struct view_steps *p)
+static void edit_text(const struct barrier *b, struct buf *out)
+{
+	buf_str(out, "edited from outside:");
+	for (size_t i = 0; i < b->n_paths; i++) {
+		buf_str(out, i ? ", " : " ");
+		text_escape(out, b->paths[i], strlen(b->paths[i]));
+	}
+}
+
+static void line_text(const struct view_steps *p, struct line l, struct buf *out)
 {
 	const struct model *m = p->v.ui->spec.model;
 
-	if (p->cap < m->n_steps) {
-		p->cap = m->n_steps + 64;
+	if (l.edit)
+		edit_text(&m->edits[l.at], out);
+	else
+		step_text(&m->steps[l.at], out);
+}
+
+static void add_line(struct view_steps *p, struct line l)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (*p->list.filter)
+		line_text(p, l, &b);
+	if (list_match(p->list.filter, b.data))
+		p->shown[p->n++] = l;
+}
+
+/* Those after this step, oldest first; 0: after none that is shown. */
+static void add_edits(struct view_steps *p, const int64_t *places, int64_t after)
+{
+	for (size_t i = p->v.ui->spec.model->n_edits; i-- > 0;)
+		if (places[i] == after)
+			add_line(p, (struct line){.edit = true, .at = i});
+}
+
+static int64_t place_of(const struct model *m, const struct barrier *b)
+{
+	for (size_t i = m->n_steps; i-- > 0;)
+		if (m->steps[i].id == b->after)
+			return b->after;
+	return 0;
+}
+
+static void collect(struct view_steps *p)
+{
+	const struct model *m = p->v.ui->spec.model;
+	AUTO_FREE int64_t *places = xcalloc(m->n_edits + 1, sizeof(*places));
+
+	if (p->cap < m->n_steps + m->n_edits) {
+		p->cap = m->n_steps + m->n_edits + 64;
 		p->shown = xrealloc(p->shown, p->cap * sizeof(*p->shown));
 	}
 	p->n = 0;
+	for (size_t i = 0; i < m->n_edits; i++)
+		places[i] = place_of(m, &m->edits[i]);
+	add_edits(p, places, 0);
 	for (size_t i = 0; i < m->n_steps; i++) {
-		AUTO_BUF struct buf b = BUF_INIT;
-
-		if (*p->list.filter)
-			step_text(&m->steps[i], &b);
-		if (list_match(p->list.filter, b.data))
-			p->shown[p->n++] = i;
+		add_line(p, (struct line){.at = i});
+		add_edits(p, places, m->steps[i].id);
 	}
 }
 
 static const struct step_row *step_at(const struct view_steps *p, size_t i)
 {
-	return i < p->n ? &p->v.ui->spec.model->steps[p->shown[i]] : NULL;
+	return i < p->n && !p->shown[i].edit ? &p->v.ui->spec.model->steps[p->shown[i].at] : NULL;
+}
+
+static const struct barrier *edit_at(const struct view_steps *p, size_t i)
+{
+	return i < p->n && p->shown[i].edit ? &p->v.ui->spec.model->edits[p->shown[i].at] : NULL;
 }
 
 /* What became of it, in a sign and a word. */
@@ -75,18 +131,42 @@ static int state_of(const struct step_row *st, char *out, size_t size)
 	return ROLE_EVENT_ALLOW;
 }
 
+static int draw_when(struct surface *s, struct rect line, int x, int64_t wall_us)
+{
+	char hms[16];
+
+	if (line.w < 60)
+		return 0;
+	clock_hms(hms, wall_us);
+	return surface_text(s, x, line.y, 9, ROLE_DIM, hms) + 1;
+}
+
+static void draw_edit(struct surface *s, struct rect line, const struct barrier *b)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	int x = line.x + 1, end = line.x + line.w - 12;
+
+	x += draw_when(s, line, x, b->last_us);
+	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
+	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
+		buf_fmt(&names, "%s%s", i ? ", " : "", b->paths[i]);
+	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
+	surface_fmt(s, end + 1, line.y, 11, ROLE_EVENT_ASK,
+		    b->count < 100 ? "! %zu edited" : "! edited", b->count);
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
+	const struct barrier *edit = edit_at(data, i);
 	const struct step_row *st = step_at(data, i);
 	int x = line.x + 1, end = line.x + line.w, role;
-	char state[32], id[24], hms[16];
+	char state[32], id[24];
 
+	if (edit)
+		draw_edit(s, line, edit);
 	if (!st)
 		return;
-	if (line.w >= 60) {
-		clock_hms(hms, st->began_us);
-		x += surface_text(s, x, line.y, 9, ROLE_DIM, hms) + 1;
-	}
+	x += draw_when(s, line, x, st->began_us);
 	snprintf(id, sizeof(id), "%3lld", (long long)st->id);
 	x += surface_text(s, x, line.y, 8, ROLE_DIM, id) + 2;
 	role = state_of(st, state, sizeof(state));
@@ -119,10 +199,10 @@ static void note(struct view *v, char *out, size_t size)
 
 static void text_of(void *data, size_t i, struct buf *out)
 {
-	const struct step_row *st = step_at(data, i);
+	const struct view_steps *p = data;
 
-	if (st)
-		step_text(st, out);
+	if (i < p->n)
+		line_text(p, p->shown[i], out);
 }
 
 static void query(struct view *v, enum query what, const char *text)
@@ -143,7 +223,10 @@ static bool undo(struct view_steps *p)
 	const struct step_row *st = step_at(p, p->list.cursor);
 	struct ui *ui = p->v.ui;
 
-	if (!st)
+	if (edit_at(p, p->list.cursor))
+		ui_say(ui, "No step did this: it is not undone. An undo of step %lld stops here.",
+		       (long long)edit_at(p, p->list.cursor)->after);
+	else if (!st)
 		ui_say(ui, "There is no step to undo.");
 	else if (st->undone)
 		ui_say(ui, "Step %lld is undone already: redo brings it back.", (long long)st->id);
@@ -165,6 +248,8 @@ static bool act(struct view *v, enum action a)
 		st = step_at(p, p->list.cursor);
 		if (st)
 			ui_push(v->ui, view_step_new(v->ui, st->id));
+		else if (edit_at(p, p->list.cursor))
+			ui_push(v->ui, view_edits_new(v->ui, edit_at(p, p->list.cursor)));
 		return true;
 	case ACTION_UNDO:
 		return undo(p);

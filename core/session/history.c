@@ -1,0 +1,83 @@
+/* history - what the store says of this session's steps, and of edits between them. */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/log.h"
+#include "core/session/session_priv.h"
+
+struct journal *session_journal(struct session *s)
+{
+	struct err err = {0};
+
+	if (s->journal || s->journal_tried)
+		return s->journal;
+	s->journal_tried = true;
+	if (journal_open_all(&s->journal, (const char *const *)s->folders, s->state_dir, &err) < 0)
+		log_warn("session", "history cannot be read: %s", err.text);
+	return s->journal;
+}
+
+/* A restore is a step that no command made. */
+static void add_restored(struct session *s, const struct step_info *list, size_t n)
+{
+	struct step_row *row;
+
+	if (n == 0 || list[0].kind != STEP_API || model_step(&s->model, list[0].id))
+		return;
+	row = model_add_step(&s->model, list[0].id, STEP_API, list[0].command, list[0].began_us);
+	row->running = false;
+	row->ended_us = list[0].ended_us;
+	row->paths = list[0].created + list[0].modified + list[0].deleted + list[0].renamed;
+}
+
+void session_reload_undone(struct session *s)
+{
+	struct journal *j = session_journal(s);
+	struct step_info *list = NULL;
+	size_t n = 0;
+
+	if (!j || journal_list(j, true, &list, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		s->model.steps[i].undone = false;
+	for (size_t i = 0; i < n; i++) {
+		struct step_row *row = model_step(&s->model, list[i].id);
+
+		if (row)
+			row->undone = true;
+	}
+	step_info_free(list, n);
+	if (journal_list(j, false, &list, &n, NULL) == 0) {
+		add_restored(s, list, n);
+		step_info_free(list, n);
+	}
+	s->edits_stale = true;
+	s->model.version++;
+}
+
+/* Those between steps that are shown, and since this session began. */
+static bool is_shown(struct session *s, const struct barrier *b)
+{
+	return b->last_us >= s->began_wall_us || model_step(&s->model, b->after);
+}
+
+void session_reload_edits(struct session *s)
+{
+	struct journal *j = s->edits_stale ? session_journal(s) : NULL;
+	struct barrier *list = NULL;
+	struct err err = {0};
+	size_t n = 0, kept = 0;
+
+	s->edits_stale = false;
+	if (!j)
+		return;
+	if (journal_barriers_all(j, &list, &n, &err) < 0) {
+		log_warn("session", "edits from outside cannot be read: %s", err.text);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (is_shown(s, &list[i]))
+			list[kept++] = list[i];
+		else
+			barrier_done(&list[i]);
+	}
+	model_set_edits(&s->model, list, kept);
+}

@@ -1,0 +1,26 @@
+/* dialog_plan - what dialog_plan.c (when, and with what) and dialog_plan_draw.c (how) share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/console/ui.h"
+
+struct dialog_plan {
+	struct view v;
+	enum undo_kind kind;
+	int64_t step; /* undo to before this one, or restore of it: */
+	char *path;   /* with UNDO_PATHS */
+	size_t n;
+	unsigned flags; /* how conflicts are settled */
+	uint64_t request;
+	int64_t shown_us; /* when the plan arrived, 0: not yet */
+	bool armed, replaced;
+	bool merges_seen; /* the result was on the screen */
+	struct list list;
+};
+
+const struct undo_plan *plan_of(const struct dialog_plan *d); /* NULL: it is on its way */
+/* Something is in the way that only another key goes over. */
+bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p);
+size_t plan_rows(const struct undo_plan *p);
+const char *plan_verb(const struct dialog_plan *d);
+void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);

@@ -1,0 +1,271 @@
+/* dialog_plan_draw - a plan as a page: what it does, what it crosses, each path, the keys. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/path.h"
+#include "tui/console/dialog_plan.h"
+
+/* Words for the letters: what the undo will do to the path. */
+static const char *verb_of(char what)
+{
+	switch (what) {
+	case 'A':
+		return "comes back";
+	case 'D':
+		return "goes away";
+	case 'R':
+		return "renamed to";
+	default:
+		return "changes back";
+	}
+}
+
+static const char *note_of(const struct undo_entry *e)
+{
+	if (e->lost)
+		return "not kept: stays";
+	switch (e->fate) {
+	case FATE_KEPT:
+		return e->why ? "no merge: stays" : "stays as it is";
+	case FATE_MERGED:
+		return "merged";
+	case FATE_MARKED:
+		return "merged, with conflict markers";
+	case FATE_STOPS:
+	case FATE_FORCED:
+		break;
+	}
+	return "changed since";
+}
+
+static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect line,
+		       const struct undo_entry *e)
+{
+	int role = e->conflict	    ? ROLE_MODAL_DANGER
+		   : e->what == 'A' ? ROLE_EVENT_ALLOW
+		   : e->what == 'D' ? ROLE_EVENT_DENY
+				    : ROLE_MODAL;
+	AUTO_FREE char *path = e->base ? path_join(e->base, e->path) : xstrdup(e->path);
+	int x = line.x, end = line.x + line.w;
+	char letter[2] = {e->what, '\0'};
+
+	x += ui_modal_text(s, x, line.y, 1, role, e->conflict ? "!" : " ") + 1;
+	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
+	if (line.w >= 60 && e->what != 'R') {
+		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
+			     d->kind == UNDO_REDO && e->what == 'M' ? "changes" : verb_of(e->what));
+		x += 14;
+	}
+	if (e->what == 'R' && e->other) {
+		x += surface_hostile(s, x, line.y, (end - x) / 2 - 2, ROLE_MODAL, path);
+		x += surface_text(s, x, line.y, 4, ROLE_MODAL_LABEL, " -> ");
+		surface_hostile(s, x, line.y, end - x, ROLE_MODAL, e->other);
+	} else {
+		x += surface_hostile(s, x, line.y, end - x,
+				     e->conflict ? ROLE_MODAL_DANGER : ROLE_MODAL, path);
+		if (e->conflict)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     note_of(e));
+		else if (e->fate == FATE_KEPT)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "stays as well");
+	}
+}
+
+const char *plan_verb(const struct dialog_plan *d)
+{
+	static const char *const names[] = {
+		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"};
+
+	return names[d->kind];
+}
+
+/* ---- edits from outside that it crosses -------------------------------------------------------
+ */
+
+/* How many of its paths this undo would have changed. */
+static size_t in_conflict(const struct undo_plan *p, const struct barrier *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+		AUTO_FREE char *whole = e->base ? path_join(e->base, e->path) : NULL;
+
+		for (size_t k = 0; e->conflict && k < b->n_paths; k++)
+			n += str_eq(b->paths[k], whole ? whole : e->path);
+	}
+	return n;
+}
+
+/* "! 12:03:11 after step 4: README.md, src/a.c", and what becomes of it. */
+static void draw_barrier(struct surface *s, struct rect line, const struct undo_plan *p,
+			 const struct barrier *b)
+{
+	const char *then = in_conflict(p, b) ? "see below" : "stays";
+	int w = (int)strlen(then), x = line.x;
+	AUTO_BUF struct buf words = BUF_INIT;
+	char hms[16];
+
+	clock_hms(hms, b->last_us);
+	x += surface_text(s, x, line.y, line.w, ROLE_MODAL_DANGER, "! ");
+	if (line.w >= 60)
+		x += surface_fmt(s, x, line.y, line.w, ROLE_MODAL_DANGER,
+				 "%s after step %lld: ", hms, (long long)b->after);
+	for (size_t i = 0; i < MIN(b->n_paths, (size_t)3); i++)
+		buf_fmt(&words, "%s%s", i ? ", " : "", b->paths[i]);
+	if (b->count > 3)
+		buf_fmt(&words, " and %zu more", b->count - 3);
+	surface_hostile_end(s, x, line.y, line.x + line.w - x - w - 2, ROLE_MODAL, words.data);
+	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
+}
+
+/* What is in the way, and what the choice that was made does about it. */
+static void draw_warning(const struct dialog_plan *d, struct surface *s, struct rect in,
+			 const struct undo_plan *p)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (!p->n_conflicts && !p->n_barriers)
+		return;
+	if (d->flags & UNDO_MERGE)
+		buf_str(&b, "merges what both sides changed, or leaves theirs; Enter shows it");
+	else if (d->flags & UNDO_KEEP_MINE)
+		buf_str(&b, "leaves what somebody else changed as it is");
+	else if (p->n_conflicts)
+		buf_fmt(&b, "! %zu changed since by somebody else: they are listed first",
+			p->n_conflicts);
+	else
+		buf_str(&b, "! goes back over edits from outside, though it touches none of them");
+	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
+}
+
+static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect in,
+			 const struct undo_plan *p)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (d->kind == UNDO_PATHS) {
+		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
+			    "Restores %zu path%s as before step %lld; a step that can be undone",
+			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
+		draw_warning(d, s, in, p);
+		return;
+	}
+	buf_fmt(&b, "%s %zu step%s", d->kind == UNDO_REDO ? "Brings back" : "Rolls back", p->n_ids,
+		p->n_ids == 1 ? "" : "s");
+	for (size_t i = 0; i < MIN(p->n_ids, (size_t)6); i++)
+		buf_fmt(&b, "%s%lld", i ? ", " : ": ", (long long)p->ids[i]);
+	if (p->n_ids > 6)
+		buf_str(&b, ", ...");
+	buf_fmt(&b, "; %zu path%s", p->n_paths, p->n_paths == 1 ? "" : "s");
+	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
+	draw_warning(d, s, in, p);
+}
+
+/* Conflicts stand on top, the rest in the plan's order. */
+static const struct undo_entry *entry_at(const struct undo_plan *p, size_t row)
+{
+	bool conflicts = row < p->n_conflicts;
+
+	if (!conflicts)
+		row -= p->n_conflicts;
+	for (size_t i = 0; i < p->n_entries; i++) {
+		if (p->entries[i].conflict == conflicts && row-- == 0)
+			return &p->entries[i];
+	}
+	return NULL;
+}
+
+static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect in, int x,
+		    enum action a, const char *words)
+{
+	int role = d->armed || a == ACTION_BACK ? ROLE_MODAL_KEY : ROLE_MODAL_LABEL;
+	int y = in.y + in.h - 1, end = in.x + in.w;
+	char keys[32];
+
+	ui_keys(d->v.ui, PLACE_PLAN, a, keys, sizeof(keys));
+	x += surface_text(s, x, y, MAX(0, end - x), role, keys) + 1;
+	return x + surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words) + 3;
+}
+
+static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
+		      const struct undo_plan *p)
+{
+	bool choice = d->kind != UNDO_PATHS && (p->n_conflicts || p->n_barriers);
+	int x = in.x;
+
+	if (!plan_stops(d, p))
+		x = draw_key(d, s, in, x, ACTION_CONFIRM, plan_verb(d));
+	if (choice) {
+		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
+		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");
+	}
+	if (plan_stops(d, p))
+		x = draw_key(d, s, in, x, ACTION_FORCE,
+			     choice ? "go over (redo has theirs)"
+				    : "do it anyway (theirs is kept for redo)");
+	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
+}
+
+/* It is on its way, or the keeper has said why there is none. */
+static void draw_no_plan(struct dialog_plan *d, struct surface *s, struct rect in)
+{
+	const char *refused = d->v.ui->spec.model->plan_refused;
+
+	if (refused)
+		surface_hostile_end(s, in.x, in.y, in.w, ROLE_MODAL_DANGER, refused);
+	else
+		surface_text(s, in.x, in.y, in.w, ROLE_MODAL_LABEL,
+			     "Working out what would change...");
+}
+
+size_t plan_rows(const struct undo_plan *p)
+{
+	return p->n_barriers + p->n_entries + (p->n_paths > p->n_entries);
+}
+
+static void draw_at(struct dialog_plan *d, struct surface *s, struct rect line,
+		    const struct undo_plan *p, size_t row)
+{
+	const struct undo_entry *e;
+
+	if (row < p->n_barriers) {
+		draw_barrier(s, line, p, &p->barriers[row]);
+		return;
+	}
+	e = entry_at(p, row - p->n_barriers);
+	if (e)
+		draw_entry(d, s, line, e);
+	else
+		surface_fmt(s, line.x, line.y, line.w, ROLE_MODAL_LABEL, "    and %zu more paths",
+			    p->n_paths - p->n_entries);
+}
+
+void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
+{
+	const struct undo_plan *p = plan_of(d);
+	struct rect in = ui_modal(s, r, plan_verb(d), p && p->n_conflicts > 0);
+	size_t n = p ? plan_rows(p) : 0;
+	struct rect rows;
+
+	if (!p) {
+		draw_no_plan(d, s, in);
+		return;
+	}
+	draw_heading(d, s, in, p);
+	rows = (struct rect){in.x, in.y + 2, in.w, MAX(0, in.h - 4)};
+	if (rows.h == 0)
+		rows = (struct rect){in.x, in.y + 1, in.w, MAX(0, in.h - 2)};
+	d->list.page = (size_t)MAX(rows.h, 1);
+	d->list.top = MIN(d->list.top, n > d->list.page ? n - d->list.page : 0);
+	for (int y = 0; y < rows.h && d->list.top + (size_t)y < n; y++)
+		draw_at(d, s, (struct rect){rows.x, rows.y + y, rows.w, 1}, p,
+			d->list.top + (size_t)y);
+	if (n == 0)
+		surface_text(s, rows.x, rows.y, rows.w, ROLE_MODAL_LABEL,
+			     d->kind == UNDO_REDO ? "There is nothing to redo."
+						  : "Nothing would change.");
+	draw_keys(d, s, in, p);
+}
