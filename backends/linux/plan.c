@@ -287,6 +287,7 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	r = plan_find_hidden(p, spec, err);
 	if (r < 0)
 		return r;
+	plan_socket_ways(p, spec);
 	r = plan_cover(p, err);
 	if (r < 0)
 		return r;
@@ -295,11 +296,13 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	plan_grants(p, spec);
 	folders(p, spec->read_only, false);
 	folders(p, spec->folders, false);
+	plan_sockets(p, spec, false);
 	plan_add(p, PLAN_SEAL, "/", NULL);
 	private_tmpfs(p);
 	devices(p, spec);
 	proc(p, spec);
 	run(p, spec);
+	plan_sockets(p, spec, true);
 	folders(p, spec->read_only, true);
 	folders(p, spec->folders, true);
 	r = overlays(p, spec, err);

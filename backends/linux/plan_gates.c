@@ -34,7 +34,7 @@ static void grant(struct plan *p, const char *const *list)
 
 	for (; list && *list; list++) {
 		if (is_beneath_one(p->gated, p->n_gated, *list) && lstat(*list, &st) == 0 &&
-		    (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+		    (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode)))
 			plan_push(&p->granted, &p->n_granted, &p->cap_granted, *list);
 	}
 }
@@ -84,6 +84,7 @@ int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *e
 	grant(p, spec->folders);
 	grant(p, spec->read_only);
 	grant(p, spec->overlays);
+	grant(p, spec->sockets);
 	grant_self(p);
 	sort_grants(p);
 	return 0;

@@ -20,6 +20,12 @@ void plan_gates(struct plan *p);
 /* Trees that are granted, each bound where no other mount shows it. */
 void plan_grants(struct plan *p, const struct spawn_spec *spec);
 
+/* ---- plan_sockets.c: sockets of the host that a rule speaks of ---- */
+/* private: those in directories that the sandbox has of its own. */
+void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private);
+/* The way to one shows: its hidden directories are there, though nothing else of them is. */
+void plan_socket_ways(struct plan *p, const struct spawn_spec *spec);
+
 /* ---- plan_trees.c: READ_TRAP: the same as rules of Landlock ---- */
 void plan_trees(struct plan *p);
 

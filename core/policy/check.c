@@ -5,6 +5,7 @@
 
 #include "core/base/path.h"
 #include "core/policy/policy_priv.h"
+#include "core/policy/sockets.h"
 
 /* Places that belong to the system, not to a person: nothing to ask about. */
 static const char *const system_trees[] = {
@@ -241,6 +242,13 @@ enum policy_verdict policy_check_outside(const struct policy *p, const char *pat
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+static const char *words_of_socket(const char *path)
+{
+	const char *words = sockets_words(path);
+
+	return words ? words : "a program of the host listens there";
+}
+
 struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path)
 {
 	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
@@ -254,8 +262,7 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	if (protect_is_candidate(path) && has_component(fold(p, path), ".cordon"))
 		return (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
 	if (kind == RULE_UNIX)
-		return (struct builtin){POLICY_ASK, "a program of the host listens there", 0,
-					false};
+		return (struct builtin){POLICY_ASK, words_of_socket(path), 0, false};
 	if (places_hold(&p->folders, path))
 		return secret ? (struct builtin){POLICY_HIDE, secret_reason, places_depth(path),
 						 false}

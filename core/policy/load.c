@@ -9,6 +9,7 @@
 #include "core/config/config.h"
 #include "core/policy/pattern.h"
 #include "core/policy/policy_priv.h"
+#include "core/policy/sockets.h"
 
 struct loader {
 	const struct rules_scope *scope;
@@ -95,6 +96,18 @@ static bool parse_until(const char *s, int64_t *ret)
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
+/* "$SSH_AUTH_SOCK" and the like: the socket that the variable names, which may be none. */
+static bool is_socket_variable(const char *text, size_t n, const char **ret)
+{
+	for (size_t i = 0; sockets_variables[i]; i++) {
+		if (strlen(sockets_variables[i]) != n || memcmp(sockets_variables[i], text, n) != 0)
+			continue;
+		*ret = sockets_variables[i];
+		return true;
+	}
+	return false;
+}
+
 /* What a leading variable stands for; NULL: *why. Heap. */
 static char *variable(const struct rules_scope *scope, const char *name, size_t len,
 		      const char **why)
@@ -114,7 +127,8 @@ static char *variable(const struct rules_scope *scope, const char *name, size_t 
 	while (i < ARRAY_LEN(list) &&
 	       !(strlen(list[i].name) == len && memcmp(list[i].name, name, len) == 0))
 		i++;
-	*why = "unknown variable: say $FOLDER, $HOME, $USER or $XDG_..._HOME";
+	*why = "unknown variable: say $FOLDER, $HOME, $USER, $XDG_..._HOME or, of a socket, "
+	       "$SSH_AUTH_SOCK";
 	if (i == ARRAY_LEN(list))
 		return NULL;
 	set = i ? getenv(list[i].name) : NULL;
@@ -151,6 +165,7 @@ static bool expand(const struct rules_scope *scope, const char *text, on_pattern
 	AUTO_FREE char *whole = NULL;
 	AUTO_FREE char *place = NULL;
 	size_t n = strcspn(text, "/");
+	const char *name;
 
 	if (*text == '$' && n == strlen("$FOLDER") && str_starts(text, "$FOLDER")) {
 		bool good = true;
@@ -162,8 +177,13 @@ static bool expand(const struct rules_scope *scope, const char *text, on_pattern
 		}
 		return good;
 	}
-	if (*text == '$')
+	if (*text == '$' && is_socket_variable(text + 1, n - 1, &name)) {
+		place = sockets_named(name, getenv(name));
+		if (!place) /* it is nobody's */
+			return true;
+	} else if (*text == '$') {
 		place = variable(scope, text + 1, n - 1, why);
+	}
 	if (*text == '$' && !place)
 		return false;
 	if (*text == '~' && n == 1)
@@ -411,11 +431,12 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 	const char *text = NULL, *why = NULL;
 	unsigned kinds = parse_kinds(c->value, &text, &why);
 
+	buf_clear(&t->path);
 	if (!kinds || !expand(l->scope, text, take_path, t, &why)) {
 		complain(l, c, "'%s = %s': %s", c->key, c->value, why);
 		return;
 	}
-	for (int k = 0; k < RULE_KINDS; k++) {
+	for (int k = 0; k < RULE_KINDS && t->path.len; k++) {
 		struct rule_match m = {0};
 		bool found;
 

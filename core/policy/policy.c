@@ -18,17 +18,18 @@
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* What the human named to be worked in, or looked at, may be read. */
-static void grant_folders(struct policy *p, const char *const *list, const char *option)
+/* What the human named on the command line. */
+static void grant_named(struct policy *p, const char *const *list, unsigned kinds,
+			const char *option, const char *tail)
 {
 	for (; list && *list; list++) {
 		const struct rule rule = {.verdict = RULE_ALLOW,
 					  .level = LEVEL_OPTION,
-					  .kinds = 1u << RULE_READ | 1u << RULE_EXEC,
+					  .kinds = kinds,
 					  .pattern = *list,
 					  .file = option};
 
-		rules_place_path(p->rules, rules_add(p->rules, &rule), *list, "/**");
+		rules_place_path(p->rules, rules_add(p->rules, &rule), *list, tail);
 	}
 }
 
@@ -46,13 +47,15 @@ static void first_error(void *data, const char *file, int line, const char *word
 
 static int load_rules(struct policy *p, const struct policy_spec *spec, struct err *err)
 {
+	const unsigned reads = 1u << RULE_READ | 1u << RULE_EXEC;
 	const struct rules_scope scope = {p->home, spec->folders};
 	struct err first = {0};
 
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
 		places_add(&p->folders, path_clean(spec->folders[i]));
-	grant_folders(p, spec->folders, "working folder");
-	grant_folders(p, spec->read_only, "--ro");
+	grant_named(p, spec->folders, reads, "working folder", "/**");
+	grant_named(p, spec->read_only, reads, "--ro", "/**");
+	grant_named(p, spec->sockets, 1u << RULE_UNIX, "--allow-unix", "");
 	if (!spec->config ||
 	    rules_load(p->rules, p->untrusted, spec->config, &scope, first_error, &first))
 		return 0;
@@ -83,6 +86,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 		places_find_usual(&p->usual, spec, p->home);
 	}
 	grant_collect(p);
+	listening_collect(p);
 	*ret = p;
 	return 0;
 }
@@ -104,6 +108,7 @@ void policy_free(struct policy *p)
 	places_done(&p->gated);
 	places_done(&p->usual);
 	places_done(&p->granted);
+	places_done(&p->sockets);
 	buf_done(&p->scratch);
 	free(p->home);
 	free(p);

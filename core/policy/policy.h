@@ -36,6 +36,7 @@ struct policy_spec {
 	const char *const *folders;   /* working folders */
 	const char *const *read_only; /* --ro, --overlay: may be read too */
 	const char *const *hidden;    /* --hide */
+	const char *const *sockets;   /* --allow-unix */
 	const char *path;	      /* $PATH, NULL: none; for policy_granted() */
 	bool dynamic;		      /* reads of gated trees that nothing grants are asked */
 };
@@ -110,6 +111,11 @@ size_t policy_gated(const struct policy *p, const char *const **ret);
 /* Existing directories and plain files beneath gated trees that may be read as a whole, all the
  * time: to be shown natively. Hidden paths may lie beneath; the spec's own lists are left out. */
 size_t policy_granted(const struct policy *p, const char *const **ret);
+/* Existing sockets of the host that a rule lets be connected to, or asked about: to be shown
+ * inside, where nothing else of their directory may be. Resolved. */
+size_t policy_sockets(const struct policy *p, const char *const **ret);
+/* Some rule is about sockets. */
+bool policy_opens_sockets(const struct policy *p);
 /* May a rule hide something beneath this directory, that policy_check_read() must be asked about?
  */
 bool policy_restricts(const struct policy *p, const char *dir);

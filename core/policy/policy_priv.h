@@ -88,7 +88,7 @@ struct policy {
 	size_t n_guarded;
 	struct rules *rules;	 /* of trusted sources, and answers */
 	struct rules *untrusted; /* of the project: can only make things stricter */
-	struct places folders, gated, usual, granted;
+	struct places folders, gated, usual, granted, sockets;
 	bool dynamic, writes_outside;
 	struct given *given;
 	size_t n_given;
@@ -118,6 +118,10 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 /* May this rule loosen what is built in? */
 bool builtin_gives_way(const struct builtin *b, const struct rule_match *m);
 enum policy_verdict verdict_of_rule(enum rule_verdict v);
+
+/* ---- listening.c ----------------------------------------------------------------------------- */
+
+void listening_collect(struct policy *p); /* what policy_sockets() returns */
 
 /* ---- grant.c --------------------------------------------------------------------------------- */
 

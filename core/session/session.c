@@ -114,6 +114,13 @@ static struct guard_limits limits_of(const struct session_spec *spec)
 	return l;
 }
 
+static void tell_note(struct session *s, const char *words)
+{
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+	if (s->on->stopped)
+		s->on->stopped(s->data, words);
+}
+
 /* Fork the keeper; on success it is the client's peer. */
 static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
 {
@@ -121,6 +128,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	int pair[2] = {-1, -1}, r;
 
 	r = spawn_plan_new(&plan, spec, s->model.session, err);
+	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
+		tell_note(s, plan->notes[i]);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		r = err_set(err, -errno, "socket to the keeper");
 	if (r == 0)

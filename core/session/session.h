@@ -22,7 +22,8 @@ struct session_spec {
 	const char *const *folders;   /* absolute, resolved; the first is the cwd's */
 	const char *const *read_only; /* --ro; NULL or NULL-terminated, so below */
 	const char *const *overlays;
-	const char *const *hidden; /* --hide, added to the policy's */
+	const char *const *hidden;  /* --hide, added to the policy's */
+	const char *const *sockets; /* --allow-unix; resolved */
 	const char *cwd, *home, *state_dir;
 	int stdio[3]; /* the agent's; closed in this process by session_start() when tty */
 	bool tty;
@@ -35,8 +36,9 @@ struct session_spec {
 struct session_listener {
 	void (*changed)(void *data); /* the model is newer than what you drew */
 	void (*exited)(void *data, int wait_status);
-	/* A safeguard stopped a step, or no audit log stops everything: words for whoever has no
-	 * model on a screen; may be NULL. */
+	/* A safeguard stopped a step, no audit log stops everything, or (in session_start()) a rule
+	 * opens a socket that gives much away: words for whoever has no model on a screen; may be
+	 * NULL. */
 	void (*stopped)(void *data, const char *words);
 	/* cordon's own failure before the agent ran: status 125..127 and words */
 	void (*failed)(void *data, int status, const char *words);

@@ -146,6 +146,7 @@ static int new_policy(struct spawn_plan *p, const struct session_spec *spec, str
 		.folders = spec->folders,
 		.read_only = spec->read_only,
 		.hidden = spec->hidden,
+		.sockets = spec->sockets,
 		.path = getenv("PATH"),
 		.dynamic = spec->dynamic,
 	};
@@ -194,6 +195,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.limits = limits_of(spec->config),
 	};
 	collect_hidden(p, spec);
+	spawn_sockets(p);
 	*ret = p;
 	return 0;
 }
@@ -206,6 +208,9 @@ void spawn_plan_free(struct spawn_plan *p)
 		free(p->env[i]);
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
+	for (size_t i = 0; i < p->n_notes; i++)
+		free(p->notes[i]);
+	free(p->notes);
 	free(p->env);
 	free(p->cache);
 	free(p->hidden);

@@ -18,9 +18,13 @@ struct spawn_plan {
 	char *cache; /* on the host; NULL: none */
 	char **hidden;
 	size_t n_hidden;
+	char **notes; /* what the human is to be told of at the start */
+	size_t n_notes;
 	bool restricted; /* rules may hide single files of the folder that is looked at */
 };
 
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err) MUST_USE;
 void spawn_plan_free(struct spawn_plan *p);
+/* For spawn_plan_new(), when all else is filled in. */
+void spawn_sockets(struct spawn_plan *p);

@@ -121,6 +121,61 @@ is "$(call "$TEST_TMP/rt/sub/other")" "hello from other " "the same rule grants 
 unset XDG_RUNTIME_DIR
 rm -r "$TEST_TMP/rt" "$HOME/.local/state/cordon/run"
 
+# ---- what a rule grants shows from the start, where nothing else of its place does
+mkdir -p -m 700 "$HOME/.ssh" && echo "SECRET key" >"$HOME/.ssh/id_ed25519"
+tmp=$(mktemp -d /tmp/cordon-sockets.XXXXXX)
+trap 'tmux_ kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
+mkdir "$tmp/deep" && echo "SECRET" >"$tmp/file"
+serve "$HOME/.ssh/agent.sock" "$HOME/.ssh/other.sock" "$tmp/x.sock" "$tmp/deep/y.sock" "$HOME/top.sock"
+for mode in static dynamic; do
+	with() { inside --mode $mode "$@" 2>/dev/null; }
+	rule "allow = unix ~/.ssh/agent.sock" "allow = unix $tmp/x.sock" "allow = unix ~/top.sock"
+	is "$(with -- python3 call.py "$HOME/.ssh/agent.sock" "$tmp/x.sock" "$HOME/top.sock" | tr '\n' ' ')" \
+		"hello from agent.sock hello from x.sock hello from top.sock " "$mode: sockets in hidden and private places that a rule grants"
+	is "$(with -- stat -c %F "$HOME/.ssh/agent.sock" "$tmp/x.sock" "$HOME/top.sock" | sort -u)" socket "$mode: they show as what they are"
+	unlike "$(with -- cat "$HOME/.ssh/id_ed25519" "$tmp/file" 2>&1)" SECRET "30: $mode: what lies beside them does not open"
+	unlike "$(with -- python3 call.py "$HOME/.ssh/other.sock" "$tmp/deep/y.sock")" hello "30: $mode: nor do other sockets there"
+	[ "$BACKEND" = landlock ] ||
+		unlike "$(with -- sh -c 'ls -A ~/.ssh "$1"' sh "$tmp")" 'id_|other|deep|file' "30: $mode: nor show"
+	rule "allow = unix /tmp/cordon-sockets.*/*.sock" "allow = unix $tmp/deep/**"
+	is "$(with -- python3 call.py "$tmp/x.sock" "$tmp/deep/y.sock" | tr '\n' ' ')" \
+		"hello from x.sock hello from y.sock " "$mode: wildcards find what is there"
+done
+cp "$TEST_TMP/config" "$config"
+is "$(inside --allow-unix "$tmp/x.sock" --allow-unix "$tmp/deep/../deep/y.sock" -- python3 call.py "$tmp/x.sock" "$tmp/deep/y.sock" | tr '\n' ' ')" \
+	"hello from x.sock hello from y.sock " "--allow-unix grants for a run"
+like "$(inside --allow-unix "$tmp/file" -- true 2>&1)" "^cordon: --allow-unix .*not a socket" "and takes sockets only"
+is "$(find "$tmp" "$HOME/.ssh" "$HOME/top.sock" | sed "s|$tmp|T|;s|$HOME|H|" | LC_ALL=C sort | tr '\n' ' ')" \
+	"H/.ssh H/.ssh/agent.sock H/.ssh/id_ed25519 H/.ssh/other.sock H/top.sock T T/deep T/deep/y.sock T/file T/x.sock " \
+	"nothing was left on the host"
+
+# ---- an agent for keys, the real one
+unset SSH_AUTH_SOCK SSH_AGENT_PID
+command -v ssh-agent >/dev/null && eval "$(ssh-agent -a "$tmp/agent" 2>/dev/null)" >/dev/null
+ssh-keygen -q -t ed25519 -N '' -C cordon-key -f "$TEST_TMP/key" 2>/dev/null && ssh-add -q "$TEST_TMP/key" 2>/dev/null
+known=$(ssh-add -l 2>&1) # a user without an account has an agent without keys, or none
+if [[ $known =~ cordon-key|'no identities' ]]; then
+	isnt "$(inside -- ssh-add -l 2>&1)" "$known" "30: without a rule there is no agent inside"
+	is "$(inside -- sh -c 'echo "none $SSH_AUTH_SOCK"')" "none " "30: and no variable"
+	rule 'allow = unix $SSH_AUTH_SOCK' 'match = unix $SSH_AUTH_SOCK'
+	ok "a rule may speak of the variable" "$CORDON" policy check "$config"
+	is "$(inside -- ssh-add -l 2>/dev/null)" "$known" "with one it is there, and so is its variable"
+	like "$(inside -- true 2>&1)" "^cordon: a rule opens $tmp/agent to the command: the ssh-agent: it signs with your keys" \
+		"and it is said what that gives away"
+	ln -s "$tmp/agent" "$HOME/agent-link"
+	is "$(SSH_AUTH_SOCK=$HOME/agent-link inside -- sh -c 'echo "$SSH_AUTH_SOCK"' 2>/dev/null)" "$tmp/agent" \
+		"a link in the variable: the place that shows"
+	is "$(env -u SSH_AUTH_SOCK "$CORDON" run --headless -- sh -c 'echo "none $SSH_AUTH_SOCK"' 2>&1)" "none " \
+		"where the variable is not set the rule is about nothing"
+	rule 'ask = unix $SSH_AUTH_SOCK'
+	is "$(inside -- sh -c 'echo "none $SSH_AUTH_SOCK"' 2>&1)" "none " "30: asking is not granting: no variable"
+	like "$(cordon_in "$dir" why unix "$tmp/agent")" "the ssh-agent: it signs with your keys" "why says what it gives away"
+else
+	skip "30: an ssh-agent" "there is none that works: ${known:0:60}"
+fi
+[ -z "${SSH_AGENT_PID:-}" ] || ssh-agent -k >/dev/null
+unset SSH_AUTH_SOCK SSH_AGENT_PID
+
 # ---- races: a link that is flipped, an address that is rewritten
 rule "allow = unix $out/a.sock"
 serve "$out/d/good" "$out/d/evil"

@@ -144,6 +144,24 @@ static void a_folder_below_something_hidden_stays(void **state)
 	assert_true(need(f, PLAN_BIND, f->folders[0]).make);
 }
 
+/* A mount point is made only in directories that the plan itself has made: never on the host. */
+static void a_socket_shows_where_its_place_does_not(void **state)
+{
+	struct fixture *f = *state;
+	const char *const list[] = {path(f, "home/.ssh/agent.sock"), path(f, "home/x.sock"),
+				    path(f, "home/other/y.sock"), "/run/z.sock", NULL};
+
+	f->hidden[0] = path(f, "home/.ssh");
+	f->spec.sockets = list;
+	make(f);
+	assert_true(need(f, PLAN_BIND, list[0]).make); /* below what is hidden */
+	assert_true(need(f, PLAN_BIND, list[1]).make); /* in what was rebuilt without it */
+	assert_null(find(f, PLAN_BIND, list[2]));      /* in a directory of the host's */
+	assert_true(need(f, PLAN_BIND_RO, list[3]).make);
+	for (size_t i = 0; i < f->plan.n_probes; i++)
+		assert_string_not_equal(f->plan.probes[i].path, f->hidden[0]);
+}
+
 static void a_folder_itself_cannot_be_hidden(void **state)
 {
 	struct fixture *f = *state;
@@ -302,6 +320,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(secrets_in_a_folder_are_blanked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_below_something_hidden_stays, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_socket_shows_where_its_place_does_not, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_itself_cannot_be_hidden, set_up,
 						tear_down),

@@ -41,6 +41,8 @@ static const struct option_def options[] = {
 	{"--overlay", NULL, OPT_LIST, AT(overlay), "PATH",
 	 "writable inside as a copy-on-write overlay; the host's stays as it is"},
 	{"--hide", "--blacklist", OPT_LIST, AT(hide), "PATH", "does not exist inside"},
+	{"--allow-unix", NULL, OPT_LIST, AT(allow_unix), "PATH",
+	 "a socket of the host that may be connected to; its server acts outside the sandbox"},
 	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL, "share the host's network"},
 	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "no network but loopback (default)"},
 	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
@@ -138,6 +140,7 @@ void run_options_done(struct run_options *o)
 	strings_done(&o->ro);
 	strings_done(&o->overlay);
 	strings_done(&o->hide);
+	strings_done(&o->allow_unix);
 	strings_done(&o->set);
 }
 

@@ -24,7 +24,7 @@ struct run {
 	struct run_options opt;
 	struct config *config;
 	char *cwd, *home, *state_dir;
-	struct strings folders, read_only, overlays, hidden; /* of heap strings below */
+	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
 	struct session_spec spec;
 };
@@ -41,6 +41,7 @@ static void run_done(struct run *run)
 	strings_done(&run->read_only);
 	strings_done(&run->overlays);
 	strings_done(&run->hidden);
+	strings_done(&run->sockets);
 	run_options_done(&run->opt);
 	config_free(run->config);
 	free(run->cwd);
@@ -182,6 +183,29 @@ static int collect_hidden(struct run *run, struct err *err)
 	return 0;
 }
 
+/* What a link leads to is what is granted. */
+static int collect_sockets(struct run *run, struct err *err)
+{
+	const struct strings *given = &run->opt.allow_unix;
+
+	for (size_t i = 0; i < given->n; i++) {
+		AUTO_FREE char *expanded = path_expand_home(given->list[i], run->home);
+		AUTO_FREE char *real = realpath(expanded, NULL);
+		struct stat st;
+
+		if (!real || stat(real, &st) < 0)
+			return err_set(err, -errno, "--allow-unix '%s'", given->list[i]);
+		if (!S_ISSOCK(st.st_mode))
+			return err_say(err, -ENOTSOCK,
+				       "--allow-unix '%s': not a socket: name the one that a "
+				       "program listens on",
+				       given->list[i]);
+		strings_add(&run->sockets, real);
+		strings_add(&run->owned, take_ptr(&real));
+	}
+	return 0;
+}
+
 static int choose_backend(struct run *run, struct err *err)
 {
 	const char *name =
@@ -261,6 +285,8 @@ static int prepare(struct run *run, struct err *err)
 	if (r == 0)
 		r = collect_hidden(run, err);
 	if (r == 0)
+		r = collect_sockets(run, err);
+	if (r == 0)
 		r = choose_backend(run, err);
 	if (r < 0)
 		return r;
@@ -270,6 +296,7 @@ static int prepare(struct run *run, struct err *err)
 	run->spec.read_only = run->read_only.list;
 	run->spec.overlays = run->overlays.list;
 	run->spec.hidden = run->hidden.list;
+	run->spec.sockets = run->sockets.list;
 	run->spec.cwd = run->cwd;
 	run->spec.home = run->home;
 	run->spec.state_dir = run->state_dir;

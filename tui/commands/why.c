@@ -71,9 +71,20 @@ static bool is_private(const char *path)
 	return false;
 }
 
+static bool has_rule(struct policy *p, const char *path)
+{
+	AUTO_FREE struct policy_finding *list = NULL;
+	size_t n = policy_explain(p, RULE_UNIX, path, &list);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found = found || list[i].rule;
+	return found;
+}
+
 /* What no rule speaks about; false: rules do. */
-static bool special(const struct config *c, const char *kind, const char *path, const char *folder,
-		    struct policy_finding *ret)
+static bool special(const struct config *c, struct policy *policy, const char *kind,
+		    const char *path, const char *folder, struct policy_finding *ret)
 {
 	bool on = config_bool(c, "sandbox.network");
 
@@ -85,6 +96,9 @@ static bool special(const struct config *c, const char *kind, const char *path, 
 		return true;
 	}
 	if (!is_private(path) || path_is_beneath(path, folder))
+		return false;
+	/* What a rule speaks of is shown there. */
+	if (str_eq(kind, "unix") && has_rule(policy, path))
 		return false;
 	ret->verdict = str_eq(kind, "write") ? "allow" : "hide";
 	ret->words = str_eq(kind, "write")
@@ -183,7 +197,7 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	if (r < 0)
 		return r;
 	path = str_eq(kind, "connect") ? xstrdup(args->list[1]) : resolve(args->list[1], at->home);
-	if (!special(s.config, kind, path, at->folder, &one))
+	if (!special(s.config, s.policy, kind, path, at->folder, &one))
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
 	assert(list || n == 1);
 	(o->json ? print_json : print_plain)(kind, path, list ? list : &one, n);
