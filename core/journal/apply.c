@@ -239,10 +239,16 @@ static int find_pair(struct pop *p, struct pair *two)
 	return e < 0 ? e : pop_find(p, r->root2, r->path2, &two->b, &two->ob);
 }
 
-static void moved(struct pop *p, const struct obj *o)
+static void moved(struct pop *p, const struct obj *o, int root, const char *from, int root2,
+		  const char *to)
 {
-	if (!S_ISDIR(o->mode))
+	static const struct obj nothing;
+
+	if (!S_ISDIR(o->mode)) {
+		writer_named(p->j, o, root2, to, &nothing);
 		return;
+	}
+	writers_moved(p->j, root, from, root2, to);
 	side_forget_dirs(p->to);
 	store_forget_near(p->j);
 }
@@ -276,7 +282,7 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 		e = pop_push(p, &y);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
-	moved(p, &o);
+	moved(p, &o, root, from, root2, to);
 	return e;
 }
 
@@ -322,8 +328,8 @@ static int pop_xchg(struct pop *p)
 		e = pop_push(p, &y);
 	if (e == 0)
 		e = move_exchange(two.a.fd, two.a.name, two.b.fd, two.b.name);
-	moved(p, &two.oa);
-	moved(p, &two.ob);
+	moved(p, &two.oa, r->root, r->path, r->root2, r->path2);
+	moved(p, &two.ob, r->root2, r->path2, r->root, r->path);
 	return e;
 }
 

@@ -273,6 +273,46 @@ static void writes_are_kept_after_a_redo(void **state)
 	fix_free(f);
 }
 
+/* An undo gives it a name that it had before anybody opened it. */
+static void writes_are_kept_where_an_undo_has_moved_it(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 3; how++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL;
+		int fd;
+
+		begin(f, "make");
+		assert_int_equal(md(f, "d"), 0);
+		assert_int_equal(put(f, "d/a", "one"), 0);
+		assert_int_equal(put(f, "x", "x"), 0);
+		assert_true(commit(f) != 0);
+		begin(f, "mv");
+		if (how == 0)
+			assert_int_equal(mv(f, "d/a", "b", 0), 0);
+		else if (how == 1)
+			assert_int_equal(mv(f, "d", "e", 0), 0);
+		else
+			assert_int_equal(mv(f, "d/a", "x", RENAME_EXCHANGE), 0);
+		assert_true(commit(f) != 0);
+		begin(f, "open");
+		fd = hold(f, how == 0 ? "b" : how == 1 ? "e/a" : "x");
+		assert_int_equal(write(fd, "two", 3), 3);
+		assert_true(commit(f) != 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		before = snap(f);
+		begin(f, "write");
+		assert_int_equal(put(f, "other", ""), 0);
+		assert_int_equal(write(fd, "more", 4), 4);
+		assert_true(commit(f) != 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, before);
+		close(fd);
+		fix_free(f);
+	}
+}
+
 /* At the end of the one the other has locked the directory that it worked in. */
 static void what_another_locked_away_is_kept(void **state)
 {
@@ -543,6 +583,7 @@ int main(void)
 		cmocka_unit_test(an_edit_of_a_long_file_is_one),
 		cmocka_unit_test(writes_are_kept_under_another_name),
 		cmocka_unit_test(writes_are_kept_after_a_redo),
+		cmocka_unit_test(writes_are_kept_where_an_undo_has_moved_it),
 		cmocka_unit_test(what_another_locked_away_is_kept),
 		cmocka_unit_test(what_another_locked_stays_locked),
 		cmocka_unit_test(times_survive_another_ones_renames),
