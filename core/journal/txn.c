@@ -389,6 +389,11 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 
 	txn_names(&n.set, &m->undo.log, &trips->all);
 	txn_names(&n.set, &m->redo.log, &trips->all);
+	/* What lay in a directory of the steps' may be in no log. */
+	for (size_t k = 0; k < names_count(&t->remedy.mine); k++)
+		names_add_key(&n.set, names_key(&t->remedy.mine, k));
+	for (size_t k = 0; k < names_count(&t->remedy.kept); k++)
+		names_add_key(&n.set, names_key(&t->remedy.kept, k));
 	for (size_t k = 0; k < names_count(&n.set); k++) {
 		const char *path;
 		int root = key_root(names_key(&n.set, k), &path);

@@ -356,6 +356,29 @@ static void in_a_directory_that_a_redo_takes(void **state)
 	assert_cat(f, "b/x", "human\n");
 }
 
+/* It was left with the directory; then a step took both away. */
+static void of_what_was_left_in_a_directory(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "c"), 0);
+	commit(f);
+	outside(f, "c/b", "human\n");
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(redo(f, 0), 0);
+	begin(f, "remove");
+	assert_int_equal(rm(f, "c/b"), 0);
+	assert_int_equal(rd(f, "c"), 0);
+	commit(f);
+	after = snap(f);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "c/b", "human\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -374,6 +397,7 @@ int main(void)
 		TEST(a_known_file_that_was_moved_over_another_is_an_edit),
 		TEST(in_a_directory_where_a_file_was),
 		TEST(in_a_directory_that_a_redo_takes),
+		TEST(of_what_was_left_in_a_directory),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
