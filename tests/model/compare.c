@@ -130,6 +130,20 @@ struct carry {
 	bool quiet;
 };
 
+/* A second name that came back, of a file whose first name is another one's now, be it one that
+ * looks the same: what the steps then did to the first name is not done to it. */
+static bool parted(const struct carry *c, const char *want, const char *got)
+{
+	const char *other = want ? strstr(want, " same as ") : NULL, *was, *is;
+
+	if (!other || !got)
+		return false;
+	other += strlen(" same as ");
+	was = line_of(&c->from, other, path_len(other));
+	is = line_of(&c->now, other, path_len(other));
+	return !was || !is || !str_eq(was, is);
+}
+
 static bool carried(const struct carry *c, const char *path, size_t len)
 {
 	const char *from = line_of(&c->from, path, len), *to = line_of(&c->to, path, len);
@@ -137,7 +151,7 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	const char *want = alike(from, to) ? now : to;
 	bool touched = !same_work(now, from), lost = touched && !alike(from, to) && !alike(now, to);
 
-	if (alike(got, want) && !lost)
+	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
 		return true;
 	/* Somebody else's file may have gone along with the directory that held it. */
 	if (touched && (!now || is_dir(now) || elsewhere(&c->result, now)))
