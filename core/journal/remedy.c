@@ -91,27 +91,60 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct emptie
 	return r;
 }
 
-/* Paths that hang together with one that is left out are left out as well. */
+static const struct merged *merge_of(const struct remedy *m, const struct undo_entry *e)
+{
+	for (size_t i = 0; i < m->n_merges; i++)
+		if (m->merges[i].root == e->root && str_eq(m->merges[i].now, e->path))
+			return &m->merges[i];
+	return NULL;
+}
+
+/* What was to be merged stays as it is where nothing comes to the place of the merge. */
+static bool has_no_place(const struct remedy *m, const struct undo_entry *e,
+			 const struct names *left)
+{
+	const struct merged *one = merge_of(m, e);
+
+	return one && !names_has(left, e->root, e->path) && names_has(left, one->root, one->path);
+}
+
+static void keep(struct remedy *m, struct undo_entry *e)
+{
+	drop_merge(m, e);
+	e->fate = FATE_KEPT;
+}
+
+/* *left: what is, with the paths that hang together with them. */
+static void build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
+		       struct remedy *m, struct names *left)
+{
+	names_done(left);
+	skips_done(&m->skips);
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (p->entries[i].fate == FATE_KEPT)
+			names_add(left, p->entries[i].root, p->entries[i].path);
+	if (names_count(left))
+		skip_build(j, logs, left, &m->skips);
+}
+
 static void leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		      struct remedy *m)
 {
 	struct names left = {0};
+	bool more;
 
+	do {
+		more = false;
+		build_left(j, p, logs, m, &left);
+		for (size_t i = 0; i < p->n_entries; i++)
+			if (has_no_place(m, &p->entries[i], &left)) {
+				keep(m, &p->entries[i]);
+				more = true;
+			}
+	} while (more);
 	for (size_t i = 0; i < p->n_entries; i++)
-		if (p->entries[i].fate == FATE_KEPT)
-			names_add(&left, p->entries[i].root, p->entries[i].path);
-	if (!names_count(&left))
-		return;
-	skip_build(j, logs, &left, &m->skips);
-	for (size_t i = 0; i < p->n_entries; i++) {
-		struct undo_entry *e = &p->entries[i];
-
-		if (e->fate == FATE_KEPT || !names_has(&left, e->root, e->path))
-			continue;
-		if (e->fate == FATE_MERGED || e->fate == FATE_MARKED)
-			drop_merge(m, e);
-		e->fate = FATE_KEPT;
-	}
+		if (names_has(&left, p->entries[i].root, p->entries[i].path))
+			keep(m, &p->entries[i]);
 	names_done(&left);
 }
 

@@ -328,6 +328,17 @@ struct whose {
 	struct names foreign, returns;
 };
 
+/* Or be such a directory: then that is somebody's as well where it lies now. */
+static void note_moved(const struct moves *moves, struct whose *w, int root, const char *path)
+{
+	AUTO_FREE char *now = xasprintf("%s/", path);
+
+	if (!moves_follow(moves, 0, &root, &now))
+		return;
+	now[strlen(now) - 1] = '\0';
+	names_add(&w->foreign, root, now);
+}
+
 /*
  * A path in conflict is not the steps' own afterwards: what was left out or put back is still
  * somebody else's work, and what was replaced is so again when the way back brings it.
@@ -336,8 +347,9 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 		       const char *path, unsigned old)
 {
 	bool replaced = names_has(&t->remedy.mine, root, path);
-	bool kept = names_has(&t->remedy.kept, root, path);
+	bool kept = names_has(&t->remedy.kept, root, path), below = false;
 	AUTO_FREE char *now = NULL;
+	int at = root;
 
 	if (t->back ? !replaced && old & POST_RETURNS : replaced) {
 		names_add(&w->returns, root, path);
@@ -347,8 +359,10 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 		return;
 	now = xstrdup(path);
 	if (!(old & POST_RETURNS)) /* it may lie in a directory that was moved just now */
-		moves_follow(moves, 0, &root, &now);
-	names_add(&w->foreign, root, now);
+		below = moves_follow(moves, 0, &at, &now);
+	names_add(&w->foreign, at, now);
+	if (!below && !(old & POST_RETURNS))
+		note_moved(moves, w, root, path);
 }
 
 /*

@@ -379,6 +379,61 @@ static void of_what_was_left_in_a_directory(void **state)
 	assert_cat(f, "c/b", "human\n");
 }
 
+/* It would be written to the place of a path that is left out. */
+static void a_merge_to_where_nothing_comes_is_none(void **state)
+{
+	const char *paths[] = {"d", NULL};
+	struct fix *f = *state;
+	struct step *second = NULL;
+	struct at a, c;
+	int64_t first;
+	int fd;
+
+	begin(f, "makes and holds it");
+	assert_int_equal(md(f, "d"), 0);
+	a = at(f, "b");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+	assert_int_equal(write(fd, "agent\n", 6), 6);
+	first = commit(f);
+	begin(f, "renames it");
+	assert_int_equal(mv(f, "b", "a", 0), 0);
+	commit(f);
+	begin(f, "makes another");
+	assert_int_equal(put(f, "c", "another\n"), 0);
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "at once", &second, &f->err), 0);
+	a = at(f, "a");
+	c = at(f, "c");
+	assert_int_equal(op_rename(second, &a, &c, 0, NULL), 0);
+	commit(f);
+	assert_int_equal(journal_commit(second, 0, &f->err), 1);
+	assert_int_equal(journal_restore(f->j, first, paths, UNDO_FORCE, &f->err), 0);
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	if (undo(f, 1, UNDO_MERGE | UNDO_KEEP_MINE) < 0)
+		fail_msg("%s", f->err.text);
+	assert_cat(f, "c", "agent\n");
+	close(fd);
+}
+
+/* Its mode is somebody's, and it lies elsewhere when the rollback is through. */
+static void a_directory_that_was_kept_and_moved(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/c", f->folder), *mine = NULL;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/a", "agent\n"), 0);
+	assert_int_equal(mv(f, "a", "c", 0), 0);
+	commit(f);
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	mine = snap(f);
+	assert_non_null(strstr(mine, "/a 40700"));
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, mine);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -398,6 +453,8 @@ int main(void)
 		TEST(in_a_directory_where_a_file_was),
 		TEST(in_a_directory_that_a_redo_takes),
 		TEST(of_what_was_left_in_a_directory),
+		TEST(a_merge_to_where_nothing_comes_is_none),
+		TEST(a_directory_that_was_kept_and_moved),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
