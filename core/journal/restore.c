@@ -239,8 +239,10 @@ static void find_sources(struct restore *r)
 			continue;
 		if (!from && c->before.exists && c->after.ino != c->before.ino)
 			from = find_inode(by_ino, n, c->before.ino);
+		/* What is not to be changed stays where it is, and a copy of it comes back. */
 		if (!from || (from->after.mode & S_IFMT) != (c->before.mode & S_IFMT) ||
-		    r->pieces[from - r->list].leaves)
+		    r->pieces[from - r->list].leaves ||
+		    (!r->pieces[from - r->list].chosen && !S_ISDIR(c->before.mode)))
 			continue;
 		r->pieces[i].source = (size_t)(from - r->list);
 		r->pieces[from - r->list].leaves = true;

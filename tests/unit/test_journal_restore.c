@@ -224,6 +224,31 @@ static void somebody_else_was_there(void **state)
 	assert_null(cat(f, "made/by"));
 }
 
+/* It took the place of another file, which was not asked for. */
+static void one_of_two_names(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = NULL, *other = NULL;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "from", "one\n"), 0);
+	assert_int_equal(put(f, "over", "two\n"), 0);
+	commit(f);
+	begin(f, "mv");
+	assert_int_equal(mv(f, "from", "over", 0), 0);
+	id = commit(f);
+	must(f, restore(f, id, "from", 0));
+	text = cat(f, "over");
+	assert_string_equal(text, "one\n");
+	must(f, restore(f, id, "over", 0));
+	free(text);
+	text = cat(f, "over");
+	assert_string_equal(text, "two\n");
+	other = cat(f, "from");
+	assert_string_equal(other, "one\n");
+}
+
 static void refusals(void **state)
 {
 	struct fix *f = *state;
@@ -349,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(renames_and_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(somebody_else_was_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_of_two_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test(anything),
 	};
