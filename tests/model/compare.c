@@ -1,103 +1,9 @@
 /* compare - trees path by path: what one change did, and whether it carried over. */
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/model/history.h"
-
-/* A line is "path mode owner mtime ..."; see tests/support/tree.h. */
-struct lines {
-	char *text;
-	char **list;
-	size_t n;
-};
-
-static struct lines split(const char *tree)
-{
-	struct lines l = {.text = xstrdup(tree)};
-	char *save = NULL;
-
-	for (char *p = strtok_r(l.text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
-		if (l.n % 64 == 0)
-			l.list = xrealloc(l.list, (l.n + 64) * sizeof(*l.list));
-		l.list[l.n++] = p;
-	}
-	return l;
-}
-
-static void lines_done(struct lines *l)
-{
-	free(l->text);
-	free(l->list);
-}
-
-static size_t path_len(const char *line)
-{
-	return strcspn(line, " ");
-}
-
-static const char *line_of(const struct lines *l, const char *path, size_t len)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (path_len(l->list[i]) == len && memcmp(l->list[i], path, len) == 0)
-			return l->list[i];
-	return NULL;
-}
-
-static const char *field(const char *line, int n)
-{
-	while (n-- && line) {
-		line = strchr(line, ' ');
-		line = line ? line + 1 : NULL;
-	}
-	return line ? line : "";
-}
-
-static bool is_dir(const char *line)
-{
-	return strtoul(field(line, 1), NULL, 8) / 010000 == 4;
-}
-
-/* But for the time; the same path. */
-static bool alike_but_time(const char *a, const char *b)
-{
-	const char *ta = field(a, 3), *tb = field(b, 3);
-
-	return ta - a == tb - b && memcmp(a, b, (size_t)(ta - a)) == 0 &&
-	       str_eq(ta + strcspn(ta, " "), tb + strcspn(tb, " "));
-}
-
-/* Times of directories do not count. */
-static bool alike(const char *a, const char *b)
-{
-	if (!a || !b || str_eq(a, b))
-		return a == b || (a && b);
-	return is_dir(a) && is_dir(b) && alike_but_time(a, b);
-}
-
-/* Without its other name, which stands before the attributes. */
-static char *bare(const char *line)
-{
-	const char *other = strstr(line, " same as "), *rest;
-
-	if (!other)
-		return xstrdup(line);
-	rest = strchr(other + strlen(" same as "), ' ');
-	return xasprintf("%.*s%s", (int)(other - line), line, rest ? rest : "");
-}
-
-/* Is what b says nobody's work but a's? A file that was only touched, or lost another name, has
- * been changed by nobody. */
-static bool same_work(const char *a, const char *b)
-{
-	AUTO_FREE char *x = NULL, *y = NULL;
-
-	if (!a || !b || alike(a, b))
-		return alike(a, b);
-	x = bare(a);
-	y = bare(b);
-	return alike_but_time(x, y);
-}
+#include "tests/model/lines.h"
 
 bool trees_equal_loosely(const char *a, const char *b)
 {
@@ -244,34 +150,5 @@ bool tree_kept(const char *from, const char *now, const char *result, bool merge
 	lines_done(&c.to);
 	lines_done(&c.now);
 	lines_done(&c.result);
-	return good;
-}
-
-static bool below(const char *line, const char *path)
-{
-	size_t len = strlen(path);
-
-	return line[0] == '/' && strncmp(line + 1, path, len) == 0 &&
-	       (line[1 + len] == '/' || line[1 + len] == ' ');
-}
-
-static bool only(const struct lines *x, const struct lines *y, const char *path)
-{
-	for (size_t i = 0; i < x->n; i++)
-		if (!below(x->list[i], path) &&
-		    !alike(x->list[i], line_of(y, x->list[i], path_len(x->list[i])))) {
-			fprintf(stderr, "# not of '%s': %s\n", path, x->list[i]);
-			return false;
-		}
-	return true;
-}
-
-bool tree_changed_only(const char *a, const char *b, const char *path)
-{
-	struct lines x = split(a), y = split(b);
-	bool good = only(&x, &y, path) && only(&y, &x, path);
-
-	lines_done(&x);
-	lines_done(&y);
 	return good;
 }

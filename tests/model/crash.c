@@ -94,7 +94,7 @@ static void half_pruned(struct game *g, const struct act *a, const char *pre)
 		history_pruned(&g->h, n);
 }
 
-static void half_restored(struct game *g, const char *pre)
+static void half_restored(struct game *g, const struct act *a, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
 	int64_t id;
@@ -102,6 +102,7 @@ static void half_restored(struct game *g, const char *pre)
 	if (!redo_sync(&g->h, re->undone, re->n_undone))
 		fail(g, "killed in a restore: a part of what could be redone is left");
 	if (re->n_kept > g->h.n_kept) {
+		check_restored(g, a, pre);
 		rung_add(&g->h, (struct rung){.id = re->kept[0],
 					      .cluster = g->h.clusters++,
 					      .begun = g->h.clock,
@@ -178,7 +179,7 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 	else if (a->kind == ACT_UNDO || a->kind == ACT_REDO)
 		half_rolled(g, a, before);
 	else if (a->kind == ACT_RESTORE)
-		half_restored(g, before);
+		half_restored(g, a, before);
 	else if (a->kind == ACT_BEGIN)
 		half_begun(g, before);
 	else if (a->kind == ACT_PRUNE)

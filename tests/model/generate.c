@@ -133,25 +133,38 @@ static void undo(struct sequence *s, bool externals)
 	}
 }
 
-static void kill_soon(struct sequence *s)
+/* Near ones are as likely as far ones. */
+static void kill_within(struct sequence *s, unsigned bits)
 {
 	struct act *a = add(s, ACT_KILL, 0);
 
-	/* Near ones are as likely as far ones. */
-	a->x = 1 + rnd(1u << rnd(11));
+	a->x = 1 + rnd(1u << rnd(bits));
 	a->y = one_in(2) ? 0 : rnd(1u << rnd(12));
+}
+
+/* A path of some step, often more than one. The steps are over before it may be killed. */
+static void restore(struct sequence *s, unsigned kills)
+{
+	if (kills && one_in(2)) {
+		add(s, ACT_COMMIT, 0);
+		add(s, ACT_COMMIT, 1);
+		add(s, ACT_COMMIT, 2);
+		kill_within(s, 10);
+	}
+	for (unsigned n = 1 + rnd(3); n > 0; n--) {
+		struct act *a = add(s, ACT_RESTORE, 0);
+
+		if (one_in(2))
+			a->a[1] = '\0';
+	}
 }
 
 /* Sometimes with a kill in it; and a recovery of what it left. */
 static void look_after(struct sequence *s, unsigned kills)
 {
 	add(s, ACT_COMMIT, 0);
-	if (kills && one_in(2)) {
-		struct act *a = add(s, ACT_KILL, 0);
-
-		a->x = 1 + rnd(1u << rnd(8));
-		a->y = one_in(2) ? 0 : rnd(1u << rnd(12));
-	}
+	if (kills && one_in(2))
+		kill_within(s, 8);
 	if (one_in(2))
 		add(s, ACT_TIDY, 0);
 	else
@@ -174,7 +187,7 @@ void generate(struct sequence *s, uint64_t seed, bool externals)
 	add(s, ACT_COMMIT, 0);
 	while (rounds-- && s->n < ACTS_MAX - 60) {
 		if (kills && one_in(kills))
-			kill_soon(s);
+			kill_within(s, 11);
 		if (edits && one_in(edits))
 			external(s);
 		switch (rnd(10)) {
@@ -184,7 +197,10 @@ void generate(struct sequence *s, uint64_t seed, bool externals)
 			undo(s, edits);
 			break;
 		case 3:
-			add(s, one_in(2) ? ACT_RESTORE : ACT_REOPEN, 0);
+			if (one_in(3))
+				add(s, ACT_REOPEN, 0);
+			else
+				restore(s, kills);
 			break;
 		case 4:
 			look_after(s, kills);
@@ -194,7 +210,7 @@ void generate(struct sequence *s, uint64_t seed, bool externals)
 		}
 	}
 	if (kills && one_in(2))
-		kill_soon(s);
+		kill_within(s, 11);
 	/* All the way back, and forth again. */
 	for (int i = 0; i < 2; i++) {
 		add(s, ACT_UNDO, 0)->x = one_in(2) ? 99 : 1 + rnd(4);

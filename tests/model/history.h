@@ -76,5 +76,17 @@ bool tree_carried(const char *from, const char *to, const char *now, const char 
 		  bool quiet);
 /* Whatever differs between from and now is as in now, but for files that may have been merged. */
 bool tree_kept(const char *from, const char *now, const char *result, bool merged, bool quiet);
-/* Only paths at and below `path` differ, and times of directories. */
-bool tree_changed_only(const char *a, const char *b, const char *path);
+
+/* restored.c: single paths of one step, brought back. */
+struct restored {
+	const char *before, *after; /* the step */
+	const char *pre, *result;   /* the restore; result is not known yet: NULL */
+	const char *path;
+	bool quiet;
+};
+/* Nothing that the step changed has changed since, and there is something below the path: so it
+ * must not be refused. */
+bool restore_is_due(const struct restored *r);
+/* All that the step changed there is as it was before it, and the rest as it was before the
+ * restore. True also where that cannot be told: the step moved a directory. */
+bool tree_restored(const struct restored *r);

@@ -43,5 +43,7 @@ void ended(struct game *g, unsigned who, bool kept);
 void play_undo(struct game *g, const struct act *a);
 void play_redo(struct game *g, const struct act *a);
 void play_restore(struct game *g, const struct act *a);
+/* A restore was made: of the right paths, to the right state. */
+void check_restored(struct game *g, const struct act *a, const char *pre);
 /* What came of an act that was killed. crash.c */
 void crashed(struct game *g, const struct act *a, const char *pre);

@@ -97,11 +97,40 @@ void play_redo(struct game *g, const struct act *a)
 	free(e.tree);
 }
 
+/* The step that a restore is of; false: what it did is not known by its trees. */
+static bool restored_from(const struct game *g, const struct act *a, const char *pre,
+			  struct restored *ret)
+{
+	const struct rung *r = &g->h.kept[g->h.n_kept - 1 - a->x % g->h.n_kept];
+
+	*ret = (struct restored){.before = r->before,
+				 .after = r->after,
+				 .pre = pre,
+				 .path = a->a,
+				 .quiet = g->quiet};
+	for (size_t i = 0; i < g->h.n_kept; i++)
+		if (&g->h.kept[i] != r && g->h.kept[i].cluster == r->cluster)
+			return false;
+	return r->before && r->after && !r->loose && !r->gap && g->h.edited < r->begun;
+}
+
+void check_restored(struct game *g, const struct act *a, const char *pre)
+{
+	struct restored r;
+
+	if (g->h.n_kept && restored_from(g, a, pre, &r) && !g->h.murky && !g->h.contested) {
+		r.result = g->now;
+		if (!tree_restored(&r))
+			fail(g, "restore: not as it was before the step");
+	}
+}
+
 /* A step of its own: only the path changes, and the step can be undone like any other. */
 void play_restore(struct game *g, const struct act *a)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);
 	const struct reply *re = &g->w.sh->reply;
+	struct restored r;
 
 	if (!g->h.n_kept)
 		return;
@@ -114,8 +143,12 @@ void play_restore(struct game *g, const struct act *a)
 	g->now = look(g);
 	if (re->r < 0) {
 		must_be(g, pre, false, "a restore that failed");
+		if (restored_from(g, a, pre, &r) && !g->h.murky && !g->h.contested &&
+		    restore_is_due(&r))
+			fail(g, "restore: %s", re->words);
 		return;
 	}
+	check_restored(g, a, pre);
 	if (re->n_kept == g->h.n_kept) {
 		must_be(g, pre, true, "a restore of nothing");
 		return;

@@ -1,0 +1,163 @@
+/* restored - what a restore of single paths must lead to. */
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/model/history.h"
+#include "tests/model/lines.h"
+
+struct view {
+	struct lines before, after, pre, result;
+	const char *path;
+};
+
+static struct view open_view(const struct restored *r)
+{
+	return (struct view){split(r->before), split(r->after), split(r->pre),
+			     split(r->result ? r->result : ""), r->path};
+}
+
+static void close_view(struct view *v)
+{
+	lines_done(&v->before);
+	lines_done(&v->after);
+	lines_done(&v->pre);
+	lines_done(&v->result);
+}
+
+/* The same object, whatever other names it has. */
+static bool equal(const char *a, const char *b)
+{
+	AUTO_FREE char *x = a ? bare(a) : NULL, *y = b ? bare(b) : NULL;
+
+	return alike(x, y);
+}
+
+static bool at_or_below(const char *path, size_t len, const char *top)
+{
+	size_t n = strlen(top);
+
+	return len > n && path[0] == '/' && strncmp(path + 1, top, n) == 0 &&
+	       (len == n + 1 || path[n + 1] == '/');
+}
+
+static bool changed(const struct view *v, const char *path, size_t len)
+{
+	return !equal(line_of(&v->before, path, len), line_of(&v->after, path, len));
+}
+
+static bool lacks_a_dir(const struct lines *has, const struct lines *lacks)
+{
+	for (size_t i = 0; i < has->n; i++) {
+		const char *other = line_of(lacks, has->list[i], path_len(has->list[i]));
+
+		if (is_dir(has->list[i]) && !(other && is_dir(other)))
+			return true;
+	}
+	return false;
+}
+
+/* Names of directories came and went: they may be the same directory. */
+static bool may_move_dirs(const struct view *v)
+{
+	return lacks_a_dir(&v->before, &v->after) && lacks_a_dir(&v->after, &v->before);
+}
+
+bool restore_is_due(const struct restored *r)
+{
+	struct view v = open_view(r);
+	const struct lines *const both[] = {&v.before, &v.after};
+	bool due = !may_move_dirs(&v), below = false;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < both[i]->n; k++) {
+			const char *path = both[i]->list[k];
+			size_t len = path_len(path);
+
+			if (!changed(&v, path, len))
+				continue;
+			due = due &&
+			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
+			below |= at_or_below(path, len, r->path);
+		}
+	close_view(&v);
+	return due && below;
+}
+
+/* It has more names than one, then or now: it changes with the others. */
+static bool has_links(const struct view *v, const char *path, size_t len)
+{
+	const struct lines *const all[] = {&v->before, &v->after, &v->pre, &v->result};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		for (size_t k = 0; k < all[i]->n; k++) {
+			const char *other = strstr(all[i]->list[k], " same as ");
+
+			if (!other)
+				continue;
+			other += strlen(" same as ");
+			if ((path_len(all[i]->list[k]) == len &&
+			     memcmp(all[i]->list[k], path, len) == 0) ||
+			    (path_len(other) == len && memcmp(other, path, len) == 0))
+				return true;
+		}
+	return false;
+}
+
+static bool holds_something(const struct lines *l, const char *path, size_t len)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strncmp(l->list[i], path, len) == 0 && l->list[i][len] == '/')
+			return true;
+	return false;
+}
+
+static bool is_right(const struct view *v, const char *path, size_t len)
+{
+	const char *want = line_of(&v->before, path, len), *was = line_of(&v->pre, path, len);
+	const char *got = line_of(&v->result, path, len);
+	bool there = at_or_below(path, len, v->path);
+
+	if (changed(v, path, len) && (equal(got, want) || (!there && equal(got, was))))
+		return true;
+	if (!changed(v, path, len) && equal(got, was))
+		return true;
+	/* A directory stays, or comes again, for what it holds. */
+	if (got && is_dir(got) && holds_something(&v->result, path, len) && (was || !there))
+		return true;
+	return has_links(v, path, len);
+}
+
+static bool all_right(const struct view *v, bool quiet)
+{
+	const struct lines *const all[] = {&v->before, &v->after, &v->pre, &v->result};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		for (size_t k = 0; k < all[i]->n; k++) {
+			const char *path = all[i]->list[k];
+			size_t len = path_len(path);
+			const char *want = line_of(&v->before, path, len);
+			const char *was = line_of(&v->pre, path, len);
+			const char *got = line_of(&v->result, path, len);
+
+			if (is_right(v, path, len))
+				continue;
+			if (!quiet)
+				fprintf(stderr,
+					"# restored '%s'\n#   before  %s\n#   then    %s\n"
+					"#   at last %s\n",
+					v->path, want ? want : "-", was ? was : "-",
+					got ? got : "-");
+			return false;
+		}
+	return true;
+}
+
+bool tree_restored(const struct restored *r)
+{
+	struct view v = open_view(r);
+	bool good = may_move_dirs(&v) || all_right(&v, r->quiet);
+
+	close_view(&v);
+	return good;
+}
