@@ -364,7 +364,8 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 	struct err ignored = {0};
 	int e;
 
-	if (here->present && here->fd < 0) /* they are at their place */
+	if (here->present && here->fd < 0 && /* they are at their place */
+	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
 		return op_dress(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
 	if (here->present)
 		return bring(r, t, here, &c->before);

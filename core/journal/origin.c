@@ -282,7 +282,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
 		r = find_present(s, root, path, &at);
-		if (!ret->present && S_ISDIR(s->want->mode))
+		if (!ret->present && !has_bytes(s->want))
 			ret->present = take_ptr(&path);
 		return r < 0 ? r : read_meta(at.fd, at.name, &ret->meta);
 	}
