@@ -88,5 +88,5 @@ struct restored {
  * must not be refused. */
 bool restore_is_due(const struct restored *r);
 /* All that the step changed there is as it was before it, and the rest as it was before the
- * restore. True also where that cannot be told: the step moved a directory. */
+ * restore. True also where that cannot be told: a directory was moved or locked. */
 bool tree_restored(const struct restored *r);

@@ -1,6 +1,7 @@
 /* restored - what a restore of single paths must lead to. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/model/history.h"
@@ -57,31 +58,20 @@ static bool lacks_a_dir(const struct lines *has, const struct lines *lacks)
 	return false;
 }
 
-/* Names of directories came and went: they may be the same directory. */
-static bool may_move_dirs(const struct view *v)
+/* What its owner may not search is not told by the step. */
+static bool locks_a_dir(const struct lines *l)
 {
-	return lacks_a_dir(&v->before, &v->after) && lacks_a_dir(&v->after, &v->before);
+	for (size_t i = 0; i < l->n; i++)
+		if (is_dir(l->list[i]) && (strtoul(field(l->list[i], 1), NULL, 8) & 0700) != 0700)
+			return true;
+	return false;
 }
 
-bool restore_is_due(const struct restored *r)
+/* Names of directories came and went: they may be the same directory. */
+static bool is_unclear(const struct view *v)
 {
-	struct view v = open_view(r);
-	const struct lines *const both[] = {&v.before, &v.after};
-	bool due = !may_move_dirs(&v), below = false;
-
-	for (size_t i = 0; i < 2; i++)
-		for (size_t k = 0; k < both[i]->n; k++) {
-			const char *path = both[i]->list[k];
-			size_t len = path_len(path);
-
-			if (!changed(&v, path, len))
-				continue;
-			due = due &&
-			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
-			below |= at_or_below(path, len, r->path);
-		}
-	close_view(&v);
-	return due && below;
+	return (lacks_a_dir(&v->before, &v->after) && lacks_a_dir(&v->after, &v->before)) ||
+	       locks_a_dir(&v->before) || locks_a_dir(&v->after) || locks_a_dir(&v->pre);
 }
 
 /* It has more names than one, then or now: it changes with the others. */
@@ -102,6 +92,28 @@ static bool has_links(const struct view *v, const char *path, size_t len)
 				return true;
 		}
 	return false;
+}
+
+bool restore_is_due(const struct restored *r)
+{
+	struct view v = open_view(r);
+	const struct lines *const both[] = {&v.before, &v.after};
+	bool due = !is_unclear(&v), below = false;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < both[i]->n; k++) {
+			const char *path = both[i]->list[k];
+			size_t len = path_len(path);
+
+			if (!changed(&v, path, len))
+				continue;
+			due = due &&
+			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
+			/* By which of its names a file was changed cannot be seen. */
+			below |= at_or_below(path, len, r->path) && !has_links(&v, path, len);
+		}
+	close_view(&v);
+	return due && below;
 }
 
 static bool holds_something(const struct lines *l, const char *path, size_t len)
@@ -156,7 +168,7 @@ static bool all_right(const struct view *v, bool quiet)
 bool tree_restored(const struct restored *r)
 {
 	struct view v = open_view(r);
-	bool good = may_move_dirs(&v) || all_right(&v, r->quiet);
+	bool good = is_unclear(&v) || all_right(&v, r->quiet);
 
 	close_view(&v);
 	return good;
