@@ -261,6 +261,8 @@ void door_finish(struct ldoor *d, struct request *r, int got)
 {
 	if (got == -FOLDER_HELD)
 		parked_add(d, r);
+	else if (got == -FOLDER_WAITS)
+		gather_add(d, r);
 	else if (got >= 0 && r->gives_fd)
 		answer_fd(d, r, got);
 	else if (got != DOOR_DEAD && got != DOOR_LATER && send_answer(d, r->id, got) == -ENOENT &&
@@ -271,7 +273,7 @@ void door_finish(struct ldoor *d, struct request *r, int got)
 	place_done(&d->places[1]);
 }
 
-static void dispatch(struct ldoor *d, struct request *r, bool granted)
+void door_dispatch(struct ldoor *d, struct request *r, bool granted)
 {
 	int got;
 
@@ -282,6 +284,7 @@ static void dispatch(struct ldoor *d, struct request *r, bool granted)
 	r->caller.door = &d->door;
 	r->caller.request = r->id;
 	r->caller.granted = granted;
+	r->caller.may_wait = gather_may(d);
 	r->caller.op = r->call->name;
 	if (!r->resumed && lost_find(d, r, &got))
 		door_finish(d, r, got);
@@ -309,7 +312,8 @@ static int door_serve(struct door *door, short events)
 	if (d->now.call == NULL)
 		door_answer(d, d->in->id, -ENOSYS);
 	else
-		dispatch(d, &d->now, false);
+		door_dispatch(d, &d->now, false);
+	gather_serve(d);
 	return 0;
 }
 
@@ -346,7 +350,7 @@ static void door_answered(struct door *door, uint64_t id, enum door_verdict verd
 	} else {
 		d->renames++; /* what was shown must be found again, not remembered */
 		parked_load(d, &d->now, p);
-		dispatch(d, &d->now, p->granted || verdict == VERDICT_ALLOW);
+		door_dispatch(d, &d->now, p->granted || verdict == VERDICT_ALLOW);
 	}
 	parked_free(p);
 }
@@ -355,6 +359,7 @@ static void door_drop_all(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
 
+	gather_drop(d);
 	while (d->parked != NULL) {
 		struct parked *p = parked_take(d, d->parked->id);
 
@@ -367,6 +372,7 @@ static void door_tick(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
 
+	gather_serve(d);
 	connect_tick(d);
 	fifo_tick(d);
 	parked_tick(d);

@@ -157,6 +157,7 @@ int request_alive(const struct ldoor *d, const struct request *r);
 int request_fd(struct ldoor *d, const struct request *r, int fd);
 /* ---- requests that wait, answers that were lost (parked.c) ---------------------- */
 
+struct parked *parked_new(struct request *r);
 void parked_add(struct ldoor *d, struct request *r);	  /* copies what is needed */
 struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: not there */
 void parked_load(struct ldoor *d, struct request *r, const struct parked *p);
@@ -165,6 +166,13 @@ void parked_tick(struct ldoor *d);
 void lost_keep(struct ldoor *d, const struct request *r, int fd); /* takes fd; -1: result 0 */
 bool lost_find(struct ldoor *d, struct request *r, int *ret);
 void lost_drop(struct ldoor *d);
+
+/* ---- calls that share a sync (gather.c) ------------------------------------------ */
+
+bool gather_may(const struct ldoor *d);
+void gather_add(struct ldoor *d, struct request *r); /* copies what is needed */
+void gather_serve(struct ldoor *d);		     /* if it is time */
+void gather_drop(struct ldoor *d);
 
 /* ---- places (places.c, resolve.c, walk.c) --------------------------------------- */
 
@@ -299,6 +307,9 @@ struct ldoor {
 	struct recent recent;
 	struct parked *parked;
 	size_t parked_len;
+	struct parked *later; /* oldest first (gather.c) */
+	size_t later_len;
+	bool gathered; /* they are served now */
 	struct pending *pending;
 	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
 	size_t own_next;
@@ -319,6 +330,7 @@ struct ldoor {
 /* Answer a request: result as a handler returns it. */
 int door_granted(int got);
 void door_answer(struct ldoor *d, uint64_t id, int result);
+void door_dispatch(struct ldoor *d, struct request *r, bool granted);
 void door_finish(struct ldoor *d, struct request *r, int got);
 /* Hand over a descriptor, with the close-on-exec that flags ask for. False: nobody waits any more,
  * and fd stays ours; else it is closed here. */

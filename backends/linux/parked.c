@@ -12,7 +12,7 @@
 #define SWEEP_N	 256	 /* ...for each so many: the kernel searches a list for each of them */
 #define LOST_US	 1000000 /* a caller that asks again asks at once */
 
-static struct parked *parked_new(struct request *r)
+struct parked *parked_new(struct request *r)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 

@@ -96,6 +96,18 @@ char *journal_news(struct journal *j) MUST_USE;
  */
 int journal_tidy(struct journal *j) MUST_USE;
 
+/*
+ * With options.durable, calls that wait at the same time share a sync. An operation of a step that
+ * may wait gives -JOURNAL_WAITS in place of syncing: nothing was changed. Once several have,
+ * journal_gather_sync() brings what they will record to the disk; then each is called again in
+ * their order, with the step not allowed to wait, and journal_gather_end() ends it. If the sync
+ * fails, each call finds out for itself. For j and its kin.
+ */
+#define JOURNAL_WAITS 4097 /* no errno */
+void step_may_wait(struct step *s, bool may);
+int journal_gather_sync(struct journal *j) MUST_USE;
+void journal_gather_end(struct journal *j);
+
 /* ---- places outside the folder -------------------------------------------------------------- */
 
 /* Root 0 is the folder. A granted directory elsewhere gets the next number, kept in each log. */

@@ -128,7 +128,8 @@ bool step_protects(struct step *s, const char *op, const char *path, uint64_t by
 		step_unprotect(s, op, path);
 		return false;
 	}
-	step_holds_more(s, bytes);
+	if (!s->may_wait) /* then it comes again */
+		step_holds_more(s, bytes);
 	return true;
 }
 

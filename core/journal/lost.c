@@ -99,24 +99,76 @@ static enum verdict judge_new(const struct txn *t, const struct item *i)
 	return UNKNOWN;
 }
 
-static enum verdict judge(const struct txn *t, const struct item *i)
+/* ---- moves: an object may have come by a place more than once ---------------------------------
+ */
+
+struct move_of {
+	int root, root2;
+	const char *from, *to;
+};
+
+/* Did this record move the object? */
+static bool moves(const struct rec *r, uint64_t ino, struct move_of *ret)
 {
+	bool other = r->type == REC_XCHG && r->ino2 == ino && r->ino != ino;
+
+	if (rec_is_idle(r) || (r->type != REC_RENAME && r->type != REC_XCHG) ||
+	    (r->ino != ino && !other))
+		return false;
+	*ret = other ? (struct move_of){r->root2, r->root, r->path2, r->path}
+		     : (struct move_of){r->root, r->root2, r->path, r->path2};
+	return true;
+}
+
+/* Is it at a place where it was before list[i] (older), or after it? */
+static bool was_at(const struct txn *t, const struct items *all, size_t i, uint64_t ino, bool older)
+{
+	struct move_of m, next;
+
+	if (!moves(&all->list[i].rec, ino, &m))
+		return false;
+	while (ino_at(t->j, older ? m.root : m.root2, older ? m.from : m.to) != ino) {
+		do {
+			if (older ? ++i >= all->n : i-- == 0)
+				return false;
+		} while (!moves(&all->list[i].rec, ino, &next) ||
+			 (older ? next.root2 != m.root || !str_eq(next.to, m.from)
+				: next.root != m.root2 || !str_eq(next.from, m.to)));
+		m = next;
+	}
+	return true;
+}
+
+static enum verdict judge_move(const struct txn *t, const struct items *all, size_t i)
+{
+	const struct rec *r = &all->list[i].rec;
+	uint64_t there;
+
+	for (int k = 0; k < (r->type == REC_XCHG ? 2 : 1); k++) {
+		bool before = was_at(t, all, i, k ? r->ino2 : r->ino, true);
+		bool after = was_at(t, all, i, k ? r->ino2 : r->ino, false);
+
+		if (before != after)
+			return after ? PERFORMED : NOT_PERFORMED;
+	}
+	/* What the disk never saw made is at neither place: what was there before tells. */
+	there = ino_at(t->j, r->root2, r->path2);
+	return there && there == r->ino2 ? NOT_PERFORMED : UNKNOWN;
+}
+
+static enum verdict judge(const struct txn *t, const struct items *all, size_t at)
+{
+	const struct item *i = &all->list[at];
 	const struct rec *r = &i->rec;
-	uint64_t a, b;
 
 	if (rec_is_idle(r))
 		return UNKNOWN;
-	a = ino_at(t->j, r->root, r->path);
 	switch (r->type) {
 	case REC_GONE:
-		return judge_gone(i, a);
+		return judge_gone(i, ino_at(t->j, r->root, r->path));
 	case REC_RENAME:
 	case REC_XCHG:
-		/* What the disk never saw made is at neither place: what was there before tells. */
-		b = ino_at(t->j, r->root2, r->path2);
-		if (b == r->ino || (r->type == REC_XCHG && a && a == r->ino2))
-			return PERFORMED;
-		return a == r->ino || (b && b == r->ino2) ? NOT_PERFORMED : UNKNOWN;
+		return judge_move(t, all, at);
 	case REC_XINODE:
 		return ino_in_slot(i->side, r->slot) == r->ino ? PERFORMED : NOT_PERFORMED;
 	case REC_NEW:
@@ -128,6 +180,7 @@ static enum verdict judge(const struct txn *t, const struct item *i)
 	case REC_DTIME:
 	case REC_STEP:
 	case REC_MARK:
+	case REC_INTENT:
 	case REC_TYPES:
 		break;
 	}
@@ -137,17 +190,24 @@ static enum verdict judge(const struct txn *t, const struct item *i)
 /* ---- taking them off --------------------------------------------------------------------------
  */
 
-static int drop(const struct item *i)
+/* A second name that its rename did not follow. */
+static int drop_name(const struct item *i)
 {
 	char slot[24];
 
-	if (i->rec.type == REC_GONE && i->rec.flags & REC_LINKED) {
-		slot_name(slot, i->rec.slot);
-		if (unlinkat(i->side->obj, slot, 0) < 0 && errno != ENOENT)
-			return -errno;
-	}
-	wal_set_tail(&i->side->log, i->start);
-	return 0;
+	if (i->rec.type != REC_GONE || !(i->rec.flags & REC_LINKED))
+		return 0;
+	slot_name(slot, i->rec.slot);
+	return unlinkat(i->side->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int drop(const struct item *i)
+{
+	int r = drop_name(i);
+
+	if (r == 0)
+		wal_set_tail(&i->side->log, i->start);
+	return r;
 }
 
 /* Index of the newest that was performed, or n. */
@@ -156,7 +216,7 @@ static int drop_lost(const struct txn *t, const struct items *all, size_t *ret)
 	size_t n_drop = 0, i;
 
 	for (i = 0; i < all->n; i++) {
-		enum verdict v = judge(t, &all->list[i]);
+		enum verdict v = judge(t, all, i);
 
 		if (v == PERFORMED)
 			break;
@@ -171,6 +231,75 @@ static int drop_lost(const struct txn *t, const struct items *all, size_t *ret)
 			return r;
 	}
 	return 0;
+}
+
+/* ---- what was announced -----------------------------------------------------------------------
+ */
+
+/* The intents that end this log: those that no record of the operation itself is there for. */
+static void announced(const struct wal *log, struct buf *ret)
+{
+	size_t at = 0;
+	struct rec r;
+
+	while (wal_next_any(log, &at, &r)) {
+		if (r.type == REC_INTENT) {
+			buf_clear(ret);
+			buf_add(ret, r.meta.data, r.meta.len);
+		} else if (ret->len && !recs_take(ret, &r, NULL)) {
+			buf_clear(ret);
+		}
+	}
+}
+
+/* Taken for performed. Of what cannot be told only what is about the same object, or about none. */
+static bool stands(const struct txn *t, const struct item *i)
+{
+	uint64_t here = ino_at(t->j, i->rec.root, i->rec.path);
+
+	switch (i->rec.type) {
+	case REC_NEW:
+	case REC_DIR_NEW:
+		return true;
+	case REC_META:
+		return here == i->rec.ino;
+	case REC_GONE:
+		return ino_in_slot(i->side, i->rec.slot) == i->rec.ino && here != i->rec.ino;
+	case REC_RENAME:
+		return ino_at(t->j, i->rec.root2, i->rec.path2) == i->rec.ino;
+	case REC_XCHG:
+	case REC_DIR_GONE:
+	case REC_CONTENT:
+	case REC_XINODE:
+	case REC_DTIME:
+	case REC_STEP:
+	case REC_MARK:
+	case REC_INTENT:
+	case REC_TYPES:
+		break;
+	}
+	return false;
+}
+
+/*
+ * Each was performed, or was about to be; the order among them does not matter (intent.c), and
+ * everything that the log has was performed before the first of them that was.
+ */
+static int add_announced(const struct txn *t, struct mover *m)
+{
+	AUTO_BUF struct buf recs = BUF_INIT;
+	struct side *side = txn_from(t, m);
+	struct item i = {.mover = m, .side = side};
+	size_t at = 0;
+	int r = 0;
+
+	if (!wal_empty(&txn_to(t, m)->log)) /* its rollback has begun: this was done before */
+		return 0;
+	announced(&side->log, &recs);
+	while (r == 0 && recs_next(&recs, &at, &i.rec))
+		r = stands(t, &i) ? side_push(side, &i.rec) : drop_name(&i);
+	/* The rollback may be cut off as well, and then find its answers alone. */
+	return r == 0 && recs.len && fdatasync(side->log.fd) < 0 ? -errno : r;
 }
 
 static int by_number(const void *a, const void *b)
@@ -204,15 +333,19 @@ static void drop_answered(const struct txn *t, struct mover *m, const struct ite
 int txn_settle_lost(struct txn *t)
 {
 	struct items all = {0};
-	struct mover *newest = txn_newest(t, true);
+	struct mover *newest;
 	size_t done = 0;
 	bool answers;
 	struct rec r;
 	size_t start;
-	int e;
+	int e = 0;
 
-	if (!newest)
-		return 0;
+	for (size_t i = 0; e == 0 && t->recover && !t->back && i < t->n; i++)
+		if (!t->list[i].arrived)
+			e = add_announced(t, &t->list[i]);
+	newest = txn_newest(t, true);
+	if (e < 0 || !newest)
+		return e;
 	answers =
 		wal_last(&txn_to(t, newest)->log, wal_tail(&txn_to(t, newest)->log), &r, &start) &&
 		r.src;

@@ -55,7 +55,7 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 		rec.path = w.path;
 		r = side_push(&s->side, &rec);
 		if (r == 0)
-			r = step_sync_in(s, at->dirfd);
+			r = step_sync_in(s, at->dirfd, mark);
 	}
 	if (r == 0)
 		r = m->make(m, at->dirfd, w.raw);
@@ -249,11 +249,11 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	mark = wal_tail(&s->side.log);
 	rec.path = w.path;
 	rec.ino = w.obj.ino;
-	rec.slot = wal_slot(&s->side.log);
+	rec.slot = intents_slot(&s->side, REC_GONE, w.root, w.path, w.obj.ino);
 	slot_name(slot, rec.slot);
 	r = side_push(&s->side, &rec);
 	if (r == 0)
-		r = side_sync(&s->side);
+		r = step_sync(s, mark);
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
 		r = errno == EXDEV ? obj_move(at->dirfd, w.bare, s->side.obj, slot) : -errno;
 	if (r < 0)
@@ -367,16 +367,14 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 {
 	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
 	char slot[24];
-	int r = where_keep_written(s, to);
+	int r;
 
-	if (r < 0)
-		return r;
 	gone.path = to->path;
 	gone.ino = to->obj.ino;
-	ren->slot = gone.slot = wal_slot(&s->side.log);
+	ren->slot = gone.slot = intents_slot(&s->side, REC_GONE, gone.root, gone.path, gone.ino);
 	slot_name(slot, gone.slot);
 	r = side_push(&s->side, &gone);
-	if (r < 0)
+	if (r < 0 || s->may_wait) /* then it is taken back, before anything is done */
 		return r;
 	if (linkat(to->dirfd, to->bare, s->side.obj, slot, 0) == 0)
 		return 0;
@@ -438,6 +436,14 @@ static int rename_bare(struct step *s, const struct where *from, const struct wh
 	return r;
 }
 
+/* What is recorded below a directory means another place afterwards: that does not wait. */
+static int rename_sync(struct step *s, const struct rec *rec, size_t mark)
+{
+	bool simple = rec->type == REC_RENAME && !(rec->flags & REC_DIRECTORY);
+
+	return simple && s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
+}
+
 /* On failure the log is to be cut at *mark. */
 static int rename_logged(struct step *s, const struct where *from, const struct where *to,
 			 unsigned flags, size_t *mark)
@@ -463,12 +469,12 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 	if (r == 0)
 		r = side_push(&s->side, &rec);
 	if (r == 0)
-		r = side_sync(&s->side);
+		r = rename_sync(s, &rec, *mark);
 	if (r == 0 && rec.flags & REC_SWAPPED)
 		r = rename_swapped(s, from, to, rec.slot);
 	else if (r == 0)
 		r = do_rename(from, to, flags);
-	if (r < 0 && rec.slot && !(rec.flags & REC_SWAPPED))
+	if (r < 0 && r != -JOURNAL_WAITS && rec.slot && !(rec.flags & REC_SWAPPED))
 		unkeep_target(s, to, rec.slot, mark);
 	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
 		step_unlearn(s, &to->obj);
@@ -483,6 +489,8 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 
 	if (r == 0)
 		r = where_touch_dir(s, to);
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, &to->obj))
+		r = where_keep_written(s, to);
 	if (r < 0)
 		return r;
 	mark = wal_tail(&s->side.log);

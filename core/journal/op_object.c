@@ -45,7 +45,7 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 		mark = wal_tail(&s->side.log);
 		r = side_push(&s->side, &rec);
 		if (r == 0)
-			r = step_sync_in(s, w->dirfd);
+			r = step_sync_in(s, w->dirfd, mark);
 		if (r < 0)
 			wal_set_tail(&s->side.log, mark);
 	}
@@ -88,6 +88,7 @@ static int open_raw(const struct where *w, int flags)
 /* Keep what the open file holds; through the descriptor, so that it is this very inode. */
 static int keep_opened(struct step *s, const struct where *w, int fd, const struct obj *o)
 {
+	size_t mark = s->made ? wal_tail(&s->side.log) : 0;
 	int r;
 
 	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
@@ -95,7 +96,9 @@ static int keep_opened(struct step *s, const struct where *w, int fd, const stru
 	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
 	if (r == 0)
 		r = step_keep_content(s, w->root, w->path, fd, "", o);
-	return r < 0 ? r : side_sync(&s->side);
+	if (r < 0 || !s->made || wal_tail(&s->side.log) == mark)
+		return MIN(r, 0); /* it was kept before */
+	return side_sync(&s->side);
 }
 
 static int open_special(const struct where *w, int flags)
@@ -286,7 +289,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 		if (r < 0)
 			return r;
 	}
-	r = keep ? side_sync(&s->side) : 0;
+	r = keep ? step_sync(s, mark) : 0;
 	if (r == 0)
 		r = m->apply(m, &w, fd);
 	if (r < 0 && keep)

@@ -139,6 +139,7 @@ bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const
 		case REC_DTIME:
 		case REC_STEP:
 		case REC_MARK:
+		case REC_INTENT:
 		case REC_TYPES:
 			break;
 		}

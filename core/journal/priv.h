@@ -17,6 +17,7 @@
 #include "core/journal/names.h"
 #include "core/journal/net.h"
 #include "core/journal/post.h"
+#include "core/journal/intent.h"
 #include "core/journal/stream.h"
 #include "core/journal/touch.h"
 
@@ -210,6 +211,8 @@ struct seen { /* a directory whose times are kept */
 struct side {
 	struct journal *j;
 	bool unsynced; /* records were added */
+	bool loose;    /* such that are on the disk as intents only */
+	struct intents intents;
 	struct wal log;
 	int dir;	/* the step's directory */
 	int obj;	/* its objects */
@@ -220,7 +223,7 @@ struct side {
 
 #define SIDE_NONE                                                                                  \
 	{                                                                                          \
-		.log = WAL_NONE, .dir = -1, .obj = -1                                              \
+		.intents = {.recs = BUF_INIT}, .log = WAL_NONE, .dir = -1, .obj = -1               \
 	}
 
 struct kept {		 /* how a content was kept */
@@ -234,8 +237,10 @@ struct kept {		 /* how a content was kept */
  */
 
 int side_sync(struct side *s) MUST_USE; /* its records */
+/* The same for the operation whose records begin at mark, or -JOURNAL_WAITS: cut the log there. */
+int step_sync(struct step *s, size_t mark) MUST_USE;
 /* The same before something is made in a directory, if that is needed. */
-int step_sync_in(struct step *s, int dirfd) MUST_USE;
+int step_sync_in(struct step *s, int dirfd, size_t mark) MUST_USE;
 int step_sync_parts(struct step *s) MUST_USE;
 int sync_fd(const struct journal *j, int fd) MUST_USE;
 int sync_all(struct journal *j) MUST_USE;	  /* all that the folder and the store hold */
@@ -275,10 +280,11 @@ struct step {
 	uint64_t held;		   /* bytes of its objects */
 	uint64_t *copies, *clones; /* slots with the content of a file */
 	size_t n_copies, n_clones;
-	bool made;    /* its directory exists: something was recorded */
-	bool moved;   /* a directory has another name now */
-	bool tangled; /* a step that ran at the same time touched the same */
-	bool again;   /* some inode is written by a process of an earlier step */
+	bool made;     /* its directory exists: something was recorded */
+	bool moved;    /* a directory has another name now */
+	bool tangled;  /* a step that ran at the same time touched the same */
+	bool again;    /* some inode is written by a process of an earlier step */
+	bool may_wait; /* see JOURNAL_WAITS */
 	step_on_loss on_loss;
 	void *on_loss_data;
 	struct known_set known;

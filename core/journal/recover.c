@@ -166,7 +166,7 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 	return txns_run(t, 1, NULL, err);
 }
 
-/* Directories that died before their first record. */
+/* Directories that died before their first record, and its announcement. */
 static bool never_began(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -182,7 +182,7 @@ static bool never_began(struct journal *j, const char *dir)
 		return true;
 	if (e < 0)
 		return false;
-	for (e = 0; e < 2 && wal_next(&log, &at, &r);)
+	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
 		e++;
 	wal_close(&log);
 	return e < 2; /* nothing behind the REC_STEP */

@@ -69,6 +69,7 @@ static int performed(struct side *s, const struct rec *y)
 	case REC_DTIME:
 	case REC_STEP:
 	case REC_MARK:
+	case REC_INTENT:
 	case REC_TYPES:
 		break;
 	}
@@ -133,6 +134,7 @@ static int answered(struct side *from, struct side *to, const struct rec *r, con
 	case REC_DTIME:
 	case REC_STEP:
 	case REC_MARK:
+	case REC_INTENT:
 	case REC_TYPES:
 		break;
 	}

@@ -26,7 +26,10 @@ int side_push(struct side *s, struct rec *r)
 	do
 		e = wal_append(&s->log, r);
 	while (e < 0 && store_relieve(s->j, e));
-	s->unsynced = true;
+	if (e == 0 && intents_match(s, r))
+		s->loose = true;
+	else
+		s->unsynced = true;
 	return e;
 }
 
@@ -49,6 +52,7 @@ void side_forget_dirs(struct side *s)
 void side_done(struct side *s)
 {
 	forget_seen(s);
+	intents_drop(s);
 	wal_close(&s->log);
 	util_close_fd(&s->obj);
 	util_close_fd(&s->dir);

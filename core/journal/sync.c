@@ -17,6 +17,7 @@
  * - A record, and the copy that it speaks of, is on the disk before its operation is performed. So
  *   after power was lost the log has all the records of what the folder shows, and perhaps some of
  *   operations that the disk never saw. Recovery takes those off first (settle.c).
+ * - Calls that wait at the same time share that sync (intent.c).
  * - What is made in a directory that the step itself made needs no sync: should its record be lost,
  *   the directory goes as a whole.
  * - A commit, and the arrival of a rollback, is one rename. Before it everything that the folder
@@ -26,14 +27,35 @@
 
 #define RESERVE ((uint64_t)1 << 20)
 
-int side_sync(struct side *s)
+static int sync_log(struct side *s)
 {
-	if (!s->j->options.durable || !s->unsynced)
-		return 0;
 	if (fdatasync(s->log.fd) < 0)
 		return -errno;
-	s->unsynced = false;
+	s->unsynced = s->loose = false;
 	return 0;
+}
+
+int side_sync(struct side *s)
+{
+	struct journal *k = s->j;
+	int r;
+
+	if (!k->options.durable || !s->unsynced)
+		return 0;
+	r = sync_log(s);
+	do
+		for (struct step *other = k->open; other && r == 0; other = other->next)
+			if (other->side.loose)
+				r = sync_log(&other->side);
+	while ((k = k->kin) != s->j);
+	return r;
+}
+
+int step_sync(struct step *s, size_t mark)
+{
+	if (!s->j->options.durable || !s->side.unsynced)
+		return 0;
+	return s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
 }
 
 int sync_fd(const struct journal *j, int fd)
@@ -41,7 +63,7 @@ int sync_fd(const struct journal *j, int fd)
 	return j->options.durable && fsync(fd) < 0 ? -errno : 0;
 }
 
-int step_sync_in(struct step *s, int dirfd)
+int step_sync_in(struct step *s, int dirfd, size_t mark)
 {
 	struct known *k;
 	struct obj dir;
@@ -53,7 +75,7 @@ int step_sync_in(struct step *s, int dirfd)
 		if (k && k->flags & KNOWN_CREATED && !step_shared(s, &dir))
 			return 0;
 	}
-	return side_sync(&s->side);
+	return step_sync(s, mark);
 }
 
 /* A new step: its files, and the names that lead to them. */

@@ -369,15 +369,19 @@ bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
 	uint64_t len;
 	size_t end;
 
-	if (tail <= sizeof(struct head))
-		return false;
-	memcpy(&len, log->map + tail - 8, 8);
-	*start = tail - len;
-	leave_backward(log, tail, *start);
-	return decode(log, *start, tail, r, &end);
+	for (; tail > sizeof(struct head); tail = *start) {
+		memcpy(&len, log->map + tail - 8, 8);
+		*start = tail - len;
+		leave_backward(log, tail, *start);
+		if (!decode(log, *start, tail, r, &end))
+			return false;
+		if (r->type != REC_INTENT)
+			return true;
+	}
+	return false;
 }
 
-bool wal_next(const struct wal *log, size_t *at, struct rec *r)
+bool wal_next_any(const struct wal *log, size_t *at, struct rec *r)
 {
 	size_t tail = wal_tail(log), from;
 
@@ -390,6 +394,14 @@ bool wal_next(const struct wal *log, size_t *at, struct rec *r)
 		return false;
 	leave_forward(log, from, *at);
 	return true;
+}
+
+bool wal_next(const struct wal *log, size_t *at, struct rec *r)
+{
+	while (wal_next_any(log, at, r))
+		if (r->type != REC_INTENT)
+			return true;
+	return false;
 }
 
 void wal_content(const struct rec *r, struct span *meta, struct span *bytes)

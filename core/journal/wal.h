@@ -26,6 +26,7 @@ enum rec_type {
 	REC_DTIME,    /* times of the directory path before its entries changed */
 	REC_STEP,     /* first record: what this step is; undo: nothing */
 	REC_MARK,     /* the words in meta say what the step lacks; undo: nothing */
+	REC_INTENT,   /* meta is records that wait to be performed (intent.h): read past */
 	REC_TYPES,
 };
 
@@ -101,6 +102,8 @@ bool wal_empty(const struct wal *log);
 bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start);
 /* The record at *at (0: the first), *at moves behind it. False at the tail. */
 bool wal_next(const struct wal *log, size_t *at, struct rec *r);
+/* wal_next() and wal_last() read past intents; this one does not. */
+bool wal_next_any(const struct wal *log, size_t *at, struct rec *r);
 /* Metadata and, with REC_INLINE, bytes of a CONTENT record. */
 void wal_content(const struct rec *r, struct span *meta, struct span *bytes);
 /* Slot numbers are even in one log of a step and odd in the other. */

@@ -27,6 +27,7 @@ struct caller {
 	uint64_t request;  /* the door's name for this request, comes back through door_ops.answered
 			    */
 	bool granted;	   /* the human has just allowed this very request */
+	bool may_wait;	   /* -FOLDER_WAITS will do */
 	const char *op;	   /* system call name, for events: "unlink" */
 	struct proc *proc; /* opaque */
 };
@@ -36,6 +37,11 @@ struct caller {
  * request open until answered().
  */
 #define FOLDER_HELD 4096
+/*
+ * Nothing was done: the door keeps the request, and serves it again from the beginning, not allowed
+ * to wait, once keeper_gather_sync() has brought what several of them will record to the disk.
+ */
+#define FOLDER_WAITS 4097
 
 /* ---- the set of folders ---------------------------------------------------------------------- */
 

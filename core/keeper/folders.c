@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
 
@@ -223,4 +224,26 @@ int folder_root(const struct folder *f)
 int folder_store_fd(const struct folder *f)
 {
 	return journal_store_fd(f->journal);
+}
+
+/* ---- calls that wait at the same time -------------------------------------------------------- */
+
+_Static_assert(FOLDER_WAITS == JOURNAL_WAITS, "one result, handed on");
+
+bool keeper_gathers(const struct keeper *k)
+{
+	return k->spec->journal.durable;
+}
+
+void keeper_gather_sync(struct keeper *k)
+{
+	int r = journal_gather_sync(k->journal);
+
+	if (r < 0) /* each of them tries for itself, and fails for itself */
+		log_warn("keeper", "sync for several calls: %s", strerror(-r));
+}
+
+void keeper_gather_end(struct keeper *k)
+{
+	journal_gather_end(k->journal);
 }

@@ -65,6 +65,10 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 		 const char *reason);
 /* A door with a policy of its own has let n reads through that the rules allow: for the metrics. */
 void keeper_count_reads(struct keeper *k, uint64_t n);
+/* Durable: calls that wait at the same time share a sync, see FOLDER_WAITS. */
+bool keeper_gathers(const struct keeper *k);
+void keeper_gather_sync(struct keeper *k);
+void keeper_gather_end(struct keeper *k); /* after the last of them was served again */
 void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then, once */
 /* A parked request died (signal, timeout): its question goes away unless it is asked again soon. */
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);

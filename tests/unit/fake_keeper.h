@@ -49,6 +49,8 @@ struct keeper {
 	const char *hold;
 	uint64_t held;
 	bool keep; /* folder_has_inode() */
+	bool gathers; /* changes of callers that may wait are taken back, once */
+	unsigned long syncs, gathered, waited;
 	/* folder_read(): what it answers, and what it was asked. */
 	int read_answer;
 	unsigned long reads;
@@ -157,6 +159,21 @@ void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request)
 	k->gone++;
 }
 
+bool keeper_gathers(const struct keeper *k)
+{
+	return k->gathers;
+}
+
+void keeper_gather_sync(struct keeper *k)
+{
+	k->syncs++;
+}
+
+void keeper_gather_end(struct keeper *k)
+{
+	k->gathered++;
+}
+
 void keeper_wake_at(struct keeper *k, int64_t mono_us)
 {
 	k->wake_at = mono_us;
@@ -229,6 +246,10 @@ static int fake_begin(const struct caller *c, const struct at *at)
 	snprintf(text, sizeof(text), "%s%s%s", at->dir, at->dir[0] != '\0' ? "/" : "",
 		 at->name[0] == '\0' && at->leaf != NULL ? at->leaf : at->name);
 	snprintf(fake.last_path, sizeof(fake.last_path), "%.*s", PATH_MAX - 1, text);
+	if (c->may_wait) {
+		fake.waited++;
+		return -FOLDER_WAITS;
+	}
 	if (fake.hold != NULL && !c->granted && strcmp(at->name, fake.hold) == 0) {
 		fake.held = c->request;
 		return -FOLDER_HELD;

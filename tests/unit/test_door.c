@@ -645,16 +645,53 @@ static int refusals(void)
 	return 0;
 }
 
+/* Eight calls at the same moment; every second one is about the same name. */
+#define TOGETHER 8
+
+static atomic_int gone_off;
+
+static void *make_one(void *arg)
+{
+	char name[] = "d0";
+	int *result = arg;
+
+	name[1] = (char)(name[1] + *result / 2);
+	while (!gone_off)
+		;
+	*result = mkdir(name, 0755) < 0 ? errno : 0;
+	return NULL;
+}
+
+static int together(void)
+{
+	pthread_t threads[TOGETHER];
+	int result[TOGETHER], made = 0;
+
+	for (int i = 0; i < TOGETHER; i++) {
+		result[i] = i;
+		if (pthread_create(&threads[i], NULL, make_one, &result[i]) != 0)
+			return 1;
+	}
+	gone_off = 1;
+	for (int i = 0; i < TOGETHER; i++) {
+		pthread_join(threads[i], NULL);
+		if (result[i] != 0 && result[i] != EEXIST)
+			return 2;
+		made += result[i] == 0;
+	}
+	return made == TOGETHER / 2 ? 0 : 3;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } inside[] = {
 	{"storm", storm},     {"swap", swap},	      {"rewriting", rewriting},
-	{"sockets", sockets}, {"refusals", refusals},
+	{"sockets", sockets}, {"refusals", refusals}, {"together", together},
 };
 
 /* This very program is started again in the box, as `test_door --inside NAME`. */
-static int box_inside(const char *name)
+static void box_start_inside(struct box *b, const char *name)
 {
 	static const struct filter_spec spec;
 	char self[PATH_MAX], flag[] = "--inside";
@@ -664,7 +701,17 @@ static int box_inside(const char *name)
 
 	assert_true(n > 0);
 	self[n] = '\0';
-	return box_run(&spec, NULL, argv);
+	box_start(b, &spec, NULL, argv);
+}
+
+static int box_inside(const char *name)
+{
+	struct box b;
+
+	box_start_inside(&b, name);
+	while (box_turn(&b, 1000))
+		;
+	return box_end(&b);
 }
 
 static void signals_do_not_repeat_calls(void **state)
@@ -704,6 +751,59 @@ static void refused_calls_have_their_errno(void **state)
 	assert_int_equal(box_inside("refusals"), 0);
 }
 
+/* How many threads of the process sleep. */
+static size_t asleep(pid_t pid)
+{
+	AUTO_DIR DIR *tasks = NULL;
+	char path[320], text[512];
+	const struct dirent *e;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (e = readdir(tasks))) {
+		AUTO_CLOSE int fd = -1;
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, e->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+		text[MAX(len, 0)] = '\0';
+		n += strstr(text, ") S ") != NULL;
+	}
+	return n;
+}
+
+/* Taken back, and each served again in its turn, after one sync for all of them. */
+static void calls_that_wait_share_a_sync(void **state)
+{
+	struct box b;
+
+	(void)state;
+	fake.gathers = true;
+	box_start_inside(&b, "together");
+	while (fake.execs == 0)
+		assert_true(box_turn(&b, 1000));
+	while (asleep(b.pid) < TOGETHER + 1)
+		usleep(1000);
+	while (box_turn(&b, 1000))
+		;
+	assert_int_equal(box_end(&b), 0);
+	assert_int_equal(fake.waited, TOGETHER);
+	assert_int_equal(fake.calls, 2 * TOGETHER);
+	assert_int_equal(fake.syncs, 1);
+	assert_int_equal(fake.gathered, 1);
+}
+
+static void a_lone_call_does_not_wait(void **state)
+{
+	(void)state;
+	fake.gathers = true;
+	assert_int_equal(box_sh("for i in 1 2 3; do echo $i >f$i; done"), 0);
+	assert_int_equal(fake.waited, 0);
+	assert_int_equal(fake.syncs, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -720,6 +820,8 @@ int main(int argc, char **argv)
 		TEST(a_rewritten_path_is_copied_once),
 		TEST(sockets_connect_where_they_may),
 		TEST(refused_calls_have_their_errno),
+		TEST(calls_that_wait_share_a_sync),
+		TEST(a_lone_call_does_not_wait),
 		TEST(granted_reads_are_the_floors),
 		TEST(reads_are_asked_by_what_they_lead_to),
 		TEST(attributes_and_names_need_no_grant),
