@@ -43,11 +43,14 @@ int perform_mknod(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
 	uint32_t dev = (uint32_t)r->args[r->call->nr == SYS_mknodat ? 3 : 2];
+	int got;
 
-	(void)d;
 	/* The kernel's encoding of the number in a register (new_decode_dev). */
-	return folder_mknod(p->folder, &r->caller, &p->at, node_mode(r),
-			    makedev((dev & 0xfff00) >> 8, (dev & 0xff) | ((dev >> 12) & 0xfff00)));
+	got = folder_mknod(p->folder, &r->caller, &p->at, node_mode(r),
+			   makedev((dev & 0xfff00) >> 8, (dev & 0xff) | ((dev >> 12) & 0xfff00)));
+	if (got == 0 && S_ISSOCK(node_mode(r)))
+		peer_bound(d, p); /* nobody can ever listen there */
+	return got;
 }
 
 int prepare_unlinkat(struct ldoor *d, struct request *r)

@@ -157,6 +157,7 @@ known=$(ssh-add -l 2>&1) # a user without an account has an agent without keys, 
 if [[ $known =~ cordon-key|'no identities' ]]; then
 	isnt "$(inside -- ssh-add -l 2>&1)" "$known" "30: without a rule there is no agent inside"
 	is "$(inside -- sh -c 'echo "none $SSH_AUTH_SOCK"')" "none " "30: and no variable"
+	like "$("$CORDON" doctor --json | grep '"socket"')" "$tmp/agent.*it signs with your keys" "doctor names it"
 	rule 'allow = unix $SSH_AUTH_SOCK' 'match = unix $SSH_AUTH_SOCK'
 	ok "a rule may speak of the variable" "$CORDON" policy check "$config"
 	is "$(inside -- ssh-add -l 2>/dev/null)" "$known" "with one it is there, and so is its variable"

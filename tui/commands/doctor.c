@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/policy/sockets.h"
 #include "core/session/backend.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
@@ -16,14 +17,16 @@ static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct doctor_options, json),
 	 "one JSON object a line: first each probe (backend, probe, ok, needed, found, remedy), "
 	 "then "
-	 "each backend (backend, whole, files, hide, network, processes, undo, limits, starts)"},
+	 "each backend (backend, whole, files, hide, network, processes, undo, limits, starts), "
+	 "last "
+	 "sockets (socket, gives)"},
 };
 
 static const struct usage usage = {
 	"doctor [--json]",
-	"Try out everything that confinement needs on this machine. Exit status 0 when at least "
-	"one\n"
-	"backend can give every guarantee, else 1.",
+	"Try out everything that confinement needs on this machine, and list the sockets that "
+	"give\n"
+	"much away. Exit status 0 when at least one backend can give every guarantee, else 1.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -125,6 +128,37 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 		printf("  %s\n\n", why->text);
 }
 
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+struct sockets {
+	bool json;
+	size_t n;
+};
+
+static void on_socket(void *data, const char *path, const char *words)
+{
+	struct sockets *s = data;
+
+	if (s->json) {
+		AUTO_BUF struct buf b = BUF_INIT;
+
+		buf_str(&b, "{\"socket\":");
+		json_quote(&b, path, strlen(path));
+		add_text(&b, "gives", words);
+		printf("%s}\n", b.data);
+	} else {
+		if (s->n == 0)
+			printf("%sSockets of this host%s, shut inside unless a rule of kind unix "
+			       "or "
+			       "--allow-unix opens one:\n",
+			       style_on(STYLE_BOLD), style_off());
+		printf("  ");
+		show_text(path, strlen(path));
+		printf("\n      %s\n", words);
+	}
+	s->n++;
+}
+
 int cmd_doctor(int argc, char **argv, struct err *err)
 {
 	struct doctor_options o = {0};
@@ -150,5 +184,6 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 			print_table(backends[i], &report, bits, &why);
 		probe_report_done(&report);
 	}
+	sockets_each(on_socket, &(struct sockets){.json = o.json});
 	return finish(some ? 0 : CMD_REFUSED, err);
 }
