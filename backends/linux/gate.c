@@ -147,7 +147,10 @@ int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, s
 
 	if (r < 0)
 		return err_set(err, r, "show the mounter the sandbox");
-	*ret = gate_door_new(k, take_fd(&g->requests), take_ptr(&g->page), g->orders);
+	*ret = gate_door_new(k, &(struct gate_door_spec){.sock = take_fd(&g->requests),
+							 .page = take_ptr(&g->page),
+							 .mounter = g->orders,
+							 .plan = g->plan});
 	return 0;
 }
 

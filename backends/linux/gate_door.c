@@ -1,6 +1,7 @@
 /* gate_door - the keeper's side of the read gate: requests in, calls of folder_read() out. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 
 /* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
 #define AT_ONCE 32
+/* That the mounter may take to unmount something. */
+#define TAKE_AWAY_MS 2000
 
 /* A request that was put to a human. */
 struct wish {
@@ -19,10 +22,17 @@ struct wish {
 	struct gate_note note;
 };
 
+/* A tree or file over a gate. */
+struct shown {
+	struct shown *next;
+	char *path;
+};
+
 struct gate_door {
 	struct door door;
 	struct keeper *k;
 	int mounter; /* borrowed */
+	struct shown *shown;
 	struct gate_page *page;
 	uint64_t changes; /* as in the page, where another process could write */
 	uint64_t counted; /* of those that the server let in */
@@ -30,12 +40,16 @@ struct gate_door {
 };
 
 /* To a process that always reads; if it has died, nobody waits. */
+static void tell_bytes(const struct gate_door *g, const struct gate_note *note, size_t path_len)
+{
+	while (send(g->door.fd, note, GATE_NOTE_HEAD + path_len, MSG_NOSIGNAL) < 0 &&
+	       errno == EINTR)
+		continue;
+}
+
 static void tell(const struct gate_door *g, const struct gate_note *note)
 {
-	size_t len = GATE_NOTE_HEAD + strlen(note->path) + 1;
-
-	while (send(g->door.fd, note, len, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		continue;
+	tell_bytes(g, note, strlen(note->path) + 1);
 }
 
 static void answer(struct gate_door *g, uint64_t id, int result)
@@ -174,29 +188,76 @@ static void tick(struct door *d)
  * Can it be shown natively: for good, all of it, and will the rules have no say in anything that
  * lies or will lie in it?
  */
-static bool is_whole(const struct keeper *k, const char *dir, const struct answer *a)
+static bool is_whole(const struct keeper *k, const char *dir)
 {
 	const char *why;
 
-	return a->extent == EXTENT_TREE && a->scope >= SCOPE_SESSION && a->until == 0 &&
-	       policy_check_read(keeper_policy(k), RULE_READ, dir, &why) == POLICY_ALLOW &&
+	return policy_check_read(keeper_policy(k), RULE_READ, dir, &why) == POLICY_ALLOW &&
 	       !policy_restricts(keeper_policy(k), dir);
+}
+
+static void add_shown(struct gate_door *g, const char *path)
+{
+	struct shown *s = xcalloc(1, sizeof(*s));
+
+	s->path = xstrdup(path);
+	s->next = g->shown;
+	g->shown = s;
+}
+
+/* The mounter waits for nobody who waits for us. False: it is shown still. */
+static bool take_away(const struct gate_door *g, const char *path)
+{
+	struct bind_note note = {.on = false};
+	struct pollfd p = {.fd = g->mounter, .events = POLLIN};
+
+	snprintf(note.path, sizeof(note.path), "%s", path);
+	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1, MSG_NOSIGNAL) < 0)
+		return false;
+	while (poll(&p, 1, TAKE_AWAY_MS) < 0 && errno == EINTR)
+		continue;
+	return recv(g->mounter, &note, sizeof(note), MSG_DONTWAIT) > 0 && !note.on;
+}
+
+/* What lies under the gate again asks the rules for each open. */
+static bool take_away_shown(struct gate_door *g)
+{
+	bool all = true;
+
+	for (struct shown **p = &g->shown; *p;) {
+		struct shown *s = *p;
+
+		if (is_whole(g->k, s->path) || !take_away(g, s->path)) {
+			all = all && is_whole(g->k, s->path);
+			p = &s->next;
+			continue;
+		}
+		*p = s->next;
+		free(s->path);
+		free(s);
+	}
+	return all;
 }
 
 static void granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
 {
-	const struct gate_door *g = (const struct gate_door *)d;
-	struct bind_note note = {.on = a->allow};
+	struct gate_door *g = (struct gate_door *)d;
+	struct bind_note note = {.on = true};
 
 	if (kind != RULE_READ || strlen(dir) >= sizeof(note.path))
 		return;
-	if (a->allow && !is_whole(g->k, dir, a))
+	if (!a->allow) {
+		take_away_shown(g);
+		return;
+	}
+	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||
+	    !is_whole(g->k, dir))
 		return;
 	snprintf(note.path, sizeof(note.path), "%s", dir);
-	/* Full: then it is not native, which nobody has promised. What is taken back must arrive;
-	 * the mounter waits for nobody who waits for us. */
-	send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1,
-	     MSG_NOSIGNAL | (note.on ? MSG_DONTWAIT : 0));
+	/* Full: then it is not native, which nobody has promised. */
+	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1,
+		 MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+		add_shown(g, dir);
 }
 
 /* Counted first: from here on the server lets nothing in by the rules that it had. */
@@ -216,6 +277,43 @@ static void ruled(struct door *d, const struct ruled *r)
 	tell(g, &note);
 }
 
+/* The strings of a rule's line one behind the other; 0: it is too long. */
+static size_t pack(struct gate_note *note, const struct config_rule *rule)
+{
+	const char *const texts[] = {rule->name, rule->key, rule->value, rule->file};
+	size_t at = 0;
+
+	note->rule = *rule;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		if (len > sizeof(note->path) - at)
+			return 0;
+		memcpy(note->path + at, texts[i], len);
+		at += len;
+	}
+	return at;
+}
+
+static bool reruled(struct door *d, const struct config *c)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note = {.what = GATE_RULE};
+	const struct config_rule *list;
+	size_t n = config_rules(c, &list), len = 1;
+
+	atomic_store(&g->page->changes, ++g->changes);
+	for (size_t i = 0; i < n && len; i++) {
+		len = pack(&note, &list[i]);
+		if (len)
+			tell_bytes(g, &note, len);
+	}
+	note.what = GATE_RERULED;
+	note.id = len ? n : UINT64_MAX; /* not what has come: it asks from now on */
+	tell_bytes(g, &note, 1);
+	return take_away_shown(g);
+}
+
 static void close_door(struct door *d)
 {
 	struct gate_door *g = (struct gate_door *)d;
@@ -223,6 +321,13 @@ static void close_door(struct door *d)
 	drop_all(d);
 	count(g);
 	gate_page_free(g->page);
+	while (g->shown) {
+		struct shown *one = g->shown;
+
+		g->shown = one->next;
+		free(one->path);
+		free(one);
+	}
 	util_close_fd(&g->door.fd);
 	free(g);
 }
@@ -233,19 +338,23 @@ static const struct door_ops ops = {
 	.drop_all = drop_all,
 	.tick = tick,
 	.ruled = ruled,
+	.reruled = reruled,
 	.granted = granted,
 	.close = close_door,
 };
 
-struct door *gate_door_new(struct keeper *k, int sock, struct gate_page *page, int mounter)
+struct door *gate_door_new(struct keeper *k, const struct gate_door_spec *spec)
 {
 	const struct gate_note arm = {.what = GATE_ARM};
 	struct gate_door *g = xcalloc(1, sizeof(*g));
 
-	g->door = (struct door){.ops = &ops, .fd = sock};
+	g->door = (struct door){.ops = &ops, .fd = spec->sock};
 	g->k = k;
-	g->mounter = mounter;
-	g->page = page;
+	g->mounter = spec->mounter;
+	g->page = spec->page;
+	for (size_t i = 0; i < spec->plan->n; i++)
+		if (spec->plan->ops[i].granted)
+			add_shown(g, spec->plan->ops[i].path);
 	tell(g, &arm);
 	return &g->door;
 }

@@ -7,6 +7,7 @@
 
 #include "backends/linux/gate.h"
 #include "backends/linux/native_priv.h"
+#include "core/config/config.h"
 
 /* ---- server and keeper: one message on a SOCK_SEQPACKET pair --------------------------------- */
 
@@ -18,6 +19,8 @@ enum gate_say {
 	GATE_ARM,     /* keeper: from now on it answers; what was opened before got EACCES */
 	GATE_GIVEN,   /* keeper: a human's answer is the rule of this id: kind, answer, path */
 	GATE_REVOKED, /* keeper: the rule of this id is none any more */
+	GATE_RULE,    /* keeper: a line of new settings: rule, and in path its strings */
+	GATE_RERULED, /* keeper: those were all */
 };
 
 struct gate_note {
@@ -28,7 +31,8 @@ struct gate_note {
 	bool exec, dir, special;
 	enum rule_kind kind;
 	struct answer answer;
-	char path[PATH_MAX]; /* sent up to its NUL */
+	struct config_rule rule;
+	char path[PATH_MAX]; /* sent up to its NUL, or as gate_pack() says */
 };
 #define GATE_NOTE_HEAD offsetof(struct gate_note, path)
 
@@ -64,7 +68,8 @@ struct mounter {
 };
 NORETURN void mounter_run(const struct mounter *m);
 
-/* Keeper to mounter: a human has granted that directory and all below, or taken it back. */
+/* Keeper to mounter: a human has granted that directory and all below, or what is shown there is to
+ * go; to this it says with `on` whether it is still shown. */
 struct bind_note {
 	bool on;
 	char path[PATH_MAX]; /* sent up to its NUL */
@@ -76,8 +81,12 @@ struct bind_note {
 void gate_keep_only(const int *fds, size_t n);
 
 /* ---- gate_door.c ---- */
-/* Takes sock and page; mounter is borrowed until the door is closed. */
-struct door *gate_door_new(struct keeper *k, int sock, struct gate_page *page, int mounter)
-	MUST_USE;
+struct gate_door_spec {
+	int sock;		/* taken */
+	struct gate_page *page; /* taken */
+	int mounter;		/* borrowed until the door is closed, so is the plan */
+	const struct plan *plan;
+};
+struct door *gate_door_new(struct keeper *k, const struct gate_door_spec *spec) MUST_USE;
 struct gate_page *gate_page_new(struct err *err); /* NULL: err says why */
 void gate_page_free(struct gate_page *page);	  /* NULL is a no-op */

@@ -49,8 +49,9 @@ static struct {
 	struct held *held;
 	size_t n_untold, n_interrupted;
 	uint64_t last;
-	uint64_t changes;   /* of the keeper's rules that were heard of */
-	uint64_t uncounted; /* opens let in since the keeper was last told to look */
+	uint64_t changes;      /* of the keeper's rules that were heard of */
+	uint64_t uncounted;    /* opens let in since the keeper was last told to look */
+	struct config *coming; /* rules of settings of which not all lines have come */
 	bool armed;
 	pid_t keeper;
 } server;
@@ -179,6 +180,40 @@ static void answer(const struct gate_note *note)
 	held_free(h);
 }
 
+/* Strings as the door packed them; the end of the note is a NUL. */
+static void take_line(const struct gate_note *note, size_t len)
+{
+	const char *at = note->path, *texts[4];
+	struct config_rule rule = note->rule;
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		texts[i] = at;
+		at += strlen(at);
+		at += at < note->path + len - 1;
+	}
+	rule.name = texts[0];
+	rule.key = texts[1];
+	rule.value = texts[2];
+	rule.file = texts[3];
+	if (!server.coming)
+		server.coming = config_of_rules();
+	config_add_rule(server.coming, &rule);
+}
+
+/* Other rules than the keeper's: the server stays behind. */
+static void take_lines(const struct gate_note *note)
+{
+	const struct config_rule *list;
+	struct err err = {0};
+
+	if (!server.coming)
+		server.coming = config_of_rules();
+	if (config_rules(server.coming, &list) == note->id &&
+	    policy_reload(server.policy, server.coming, &err) == 0)
+		server.changes++;
+	config_free(take_ptr(&server.coming));
+}
+
 /* A rule that is not the same here leaves this server behind for good: then it asks each time. */
 static void take_rule(const struct gate_note *note)
 {
@@ -212,6 +247,12 @@ static bool listen_to_keeper(void)
 		case GATE_GIVEN:
 		case GATE_REVOKED:
 			take_rule(&note);
+			break;
+		case GATE_RULE:
+			take_line(&note, (size_t)n - GATE_NOTE_HEAD);
+			break;
+		case GATE_RERULED:
+			take_lines(&note);
 			break;
 		case GATE_ASK:
 		case GATE_CANCEL:

@@ -159,16 +159,24 @@ static int attach(int tree, const char *path, const struct stat *st)
 		       : 1;
 }
 
+static bool holds_planned(const struct mounter *m, const char *dir)
+{
+	for (size_t i = 0; i < m->plan->n; i++) {
+		if (path_is_beneath(m->plan->ops[i].path, dir) &&
+		    !(m->plan->ops[i].granted && str_eq(m->plan->ops[i].path, dir)))
+			return true;
+	}
+	return false;
+}
+
 /*
  * What the plan has put beneath dir would be covered and show the host's again. What the rules say
  * of it the keeper has looked at.
  */
 static bool is_whole(const struct mounter *m, const char *dir)
 {
-	for (size_t i = 0; i < m->plan->n; i++) {
-		if (path_is_beneath(m->plan->ops[i].path, dir))
-			return false;
-	}
+	if (holds_planned(m, dir))
+		return false;
 	for (size_t i = 0; i < m->plan->n_hidden; i++) {
 		if (path_is_beneath(m->plan->hidden[i], dir))
 			return false;
@@ -216,10 +224,18 @@ struct bound {
 	char path[PATH_MAX];
 };
 
+static void add_bound(struct bound **list, const char *dir)
+{
+	struct bound *b = xcalloc(1, sizeof(*b));
+
+	snprintf(b->path, sizeof(b->path), "%s", dir);
+	b->next = *list;
+	*list = b;
+}
+
 static void bind_one(const struct mounter *m, const struct places *at, struct bound **list,
 		     const char *dir)
 {
-	struct bound *b;
 	int r = bind_tree(m, at, dir);
 
 	log_info("mounter", "%s: %s", dir,
@@ -228,27 +244,28 @@ static void bind_one(const struct mounter *m, const struct places *at, struct bo
 			  : strerror(-r));
 	if (r <= 0)
 		return;
-	b = xcalloc(1, sizeof(*b));
-	snprintf(b->path, sizeof(b->path), "%s", dir);
-	b->next = *list;
-	*list = b;
+	add_bound(list, dir);
 }
 
-/* One bind may lie beneath a later one: the newest come first. */
-static void unbind_one(const struct places *at, struct bound **list, const char *dir)
+/* One bind may lie beneath a later one: the newest come first. False: something stays. */
+static bool unbind_one(const struct mounter *m, const struct places *at, struct bound **list,
+		       const char *dir)
 {
 	struct bound **p = list;
+	bool all = true;
 
 	for (struct bound *b = *list; b; b = b->next)
 		b->off = b->off || str_eq(b->path, dir);
 	while (*p) {
 		struct bound *b = *p;
-
-		int r = b->off ? unbind_tree(at, b->path) : 0;
+		/* A working folder in it would go with it. */
+		int r = !b->off ? 0 : holds_planned(m, b->path) ? -EBUSY : unbind_tree(at, b->path);
 
 		if (r < 0)
 			log_warn("mounter", "%s: stays native: %s", b->path, strerror(-r));
 		if (!b->off || r < 0) {
+			all = all && !b->off;
+			b->off = false;
 			p = &b->next;
 			continue;
 		}
@@ -256,11 +273,31 @@ static void unbind_one(const struct places *at, struct bound **list, const char 
 		*p = b->next;
 		free(b);
 	}
+	return all;
+}
+
+static void take_away(const struct mounter *m, const struct places *at, struct bound **list,
+		      const struct bind_note *order)
+{
+	const struct bind_note done = {.on = !unbind_one(m, at, list, order->path)};
+
+	send(m->sock, &done, BIND_NOTE_HEAD + 1, MSG_NOSIGNAL);
+}
+
+/* What was granted at the start is over a gate too. */
+static struct bound *bound_by_plan(const struct mounter *m)
+{
+	struct bound *list = NULL;
+
+	for (size_t i = 0; i < m->plan->n; i++)
+		if (m->plan->ops[i].granted)
+			add_bound(&list, m->plan->ops[i].path);
+	return list;
 }
 
 static void serve(const struct mounter *m, const struct places *at)
 {
-	struct bound *bound = NULL;
+	struct bound *bound = bound_by_plan(m);
 	struct bind_note note;
 
 	for (;;) {
@@ -274,7 +311,7 @@ static void serve(const struct mounter *m, const struct places *at)
 		if (note.on)
 			bind_one(m, at, &bound, note.path);
 		else
-			unbind_one(at, &bound, note.path);
+			take_away(m, at, &bound, &note);
 	}
 }
 

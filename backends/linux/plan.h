@@ -47,6 +47,7 @@ struct plan_op {
 	enum plan_what what;
 	bool dir;      /* the object is a directory */
 	bool make;     /* PLAN_BIND*: the mount point is made first */
+	bool granted;  /* PLAN_BIND over a gate, which may stand there again */
 	bool optional; /* may fail where the host has no such thing */
 	mode_t mode;
 	uid_t uid;

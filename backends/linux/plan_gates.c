@@ -142,6 +142,7 @@ void plan_grants(struct plan *p, const struct spawn_spec *spec)
 			continue;
 		op = plan_add(p, PLAN_BIND, path, path);
 		op->dir = S_ISDIR(st.st_mode);
+		op->granted = true;
 		op->optional = true; /* gone by then: the gate asks */
 		if (op->dir)
 			plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, path);

@@ -229,6 +229,27 @@ static char *origin_of(const struct config_source *src)
 	return src->line ? xasprintf("%s:%d", src->file, src->line) : xstrdup(src->file);
 }
 
+static struct config_rule *new_rule(struct config *c)
+{
+	if (c->n_rules == c->rules_cap) {
+		c->rules_cap = MAX(c->rules_cap * 2, (size_t)16);
+		c->rules = xrealloc(c->rules, c->rules_cap * sizeof(*c->rules));
+	}
+	return &c->rules[c->n_rules++];
+}
+
+void config_add_rule(struct config *c, const struct config_rule *rule)
+{
+	const struct config_rule *last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
+	struct config_rule copy = *rule;
+
+	copy.name = arena_again(&c->strings, rule->name, last ? last->name : NULL);
+	copy.file = arena_again(&c->strings, rule->file, last ? last->file : NULL);
+	copy.key = arena_again(&c->strings, rule->key, last ? last->key : NULL);
+	copy.value = arena_str(&c->strings, rule->value);
+	*new_rule(c) = copy;
+}
+
 /* "rule.<name>.<key>" */
 static int set_rule(struct config *c, const struct config_source *src, const char *name,
 		    const char *value, struct err *err)
@@ -236,7 +257,6 @@ static int set_rule(struct config *c, const struct config_source *src, const cha
 	static const char *const keys[] = {"allow", "ask",    "deny",  "hide",
 					   "until", "reason", "match", "not-match"};
 	const char *key = strrchr(name, '.') + 1, *given = name + strlen("rule.");
-	const struct config_rule *last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
 	AUTO_FREE char *origin = NULL;
 	AUTO_FREE char *of = given < key ? xstrndup(given, (size_t)(key - given - 1)) : NULL;
 	size_t i = 0;
@@ -260,21 +280,13 @@ static int set_rule(struct config *c, const struct config_source *src, const cha
 	if (c->n_rules >= CONFIG_MAX_RULES)
 		return err_say(err, -EINVAL, "%s: too many lines of rules: at most %d", origin,
 			       CONFIG_MAX_RULES);
-	if (c->n_rules == c->rules_cap) {
-		c->rules_cap = MAX(c->rules_cap * 2, (size_t)16);
-		c->rules = xrealloc(c->rules, c->rules_cap * sizeof(*c->rules));
-		last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
-	}
-	c->rules[c->n_rules] = (struct config_rule){
-		.name = arena_again(&c->strings, of, last ? last->name : NULL),
-		.key = keys[i],
-		.value = arena_str(&c->strings, value),
-		.file = arena_again(&c->strings, src->file, last ? last->file : NULL),
-		.line = src->line,
-		.level = src->level,
-		.untrusted = src->untrusted,
-	};
-	c->n_rules++;
+	config_add_rule(c, &(struct config_rule){.name = of,
+						 .key = keys[i],
+						 .value = value,
+						 .file = src->file,
+						 .line = src->line,
+						 .level = src->level,
+						 .untrusted = src->untrusted});
 	return 0;
 }
 
@@ -409,6 +421,39 @@ int config_load(struct config **ret, const struct config_spec *spec, struct err 
 	}
 	*ret = c;
 	return 0;
+}
+
+char **config_files(const struct config_spec *spec)
+{
+	AUTO_FREE char *dir = config_home(spec->home, spec->config_home);
+	AUTO_FREE char *label = spec->folder ? path_label(spec->folder) : NULL;
+	char **list = xcalloc(9, sizeof(*list));
+	size_t n = 0;
+
+	list[n++] = xstrdup(spec->org_file ? spec->org_file : "/etc/cordon/config");
+	list[n++] = path_join(dir, "config");
+	list[n++] = xasprintf("%s/profiles/", dir);
+	if (spec->folder) {
+		list[n++] = config_project_file(spec->home, spec->config_home, spec->folder);
+		list[n++] = path_join(spec->folder, ".cordon.conf");
+	}
+	if (spec->folder && spec->state_dir)
+		list[n++] = xasprintf("%s/trust/%s", spec->state_dir, label);
+	if (spec->file)
+		list[n++] = xstrdup(spec->file);
+	if (spec->profile && strchr(spec->profile, '/'))
+		list[n++] = xstrdup(spec->profile);
+	return list;
+}
+
+struct config *config_of_rules(void)
+{
+	struct config *c = xcalloc(1, sizeof(*c));
+	size_t n;
+
+	config_keys(&n);
+	c->settings = xcalloc(n, sizeof(*c->settings));
+	return c;
 }
 
 void config_free(struct config *c)

@@ -68,6 +68,10 @@ struct config_spec {
 };
 
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
+/* The files that it reads, whether they are there or not, and what says which project is trusted;
+ * a directory, with a `/` at its end, for all in it; eight at most. Heap strings in a heap list,
+ * with a NULL. */
+char **config_files(const struct config_spec *spec) MUST_USE;
 void config_free(struct config *c); /* NULL is a no-op */
 
 /* A count as in a file, "200m"; false: it is none. */
@@ -94,6 +98,10 @@ struct config_rule {
 };
 /* All levels, weakest first, each in the order of its file. Borrowed. */
 size_t config_rules(const struct config *c, const struct config_rule **ret);
+
+/* Nothing but rules, copied from another configuration: for a process that may not read files. */
+struct config *config_of_rules(void) MUST_USE;
+void config_add_rule(struct config *c, const struct config_rule *rule);
 
 /* The name of the profile that was taken; NULL: none. */
 const char *config_profile(const struct config *c);

@@ -10,6 +10,7 @@
  * What must wait for a human is parked by the folder (enum folder_status) and finished through
  * retry(). Every function runs in the keeper's one thread and never blocks.
  */
+struct config;
 struct door;
 struct keeper;
 
@@ -42,6 +43,9 @@ struct door_ops {
 	/* An answer is a rule of the policy from now on, or (a is NULL) the one of this id no more;
 	 * nobody has been told yet. May be NULL. */
 	void (*ruled)(struct door *d, const struct ruled *r);
+	/* The rules of settings have changed: the policy has those of this configuration. Nobody
+	 * has been told yet. false: something that they forbid stays shown. May be NULL. */
+	bool (*reruled)(struct door *d, const struct config *c);
 	/* A human has allowed reading in dir, as far as the answer says, or has taken that back
 	 * (a->allow is false); those who waited have heard. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,

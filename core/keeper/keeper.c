@@ -340,8 +340,10 @@ static int start(struct keeper *k, const struct keeper_spec *spec)
 		log_warn("keeper", "chdir /: %s", strerror(errno));
 	if (!spec->backend || k->root_pid)
 		send_started(k);
-	if (spec->backend)
+	if (spec->backend) {
 		watch_start(k);
+		reload_start(k);
+	}
 	return 0;
 }
 
@@ -354,6 +356,7 @@ void keeper_end_sandbox(struct keeper *k)
 	if (!k->sandbox)
 		return;
 	k->doors_shut = ~0u;
+	reload_stop(k);
 	asks_drop_all(k);
 	k->spec->backend->stop(take_ptr(&k->sandbox));
 	while (k->n_doors) {

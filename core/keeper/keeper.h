@@ -16,6 +16,8 @@
  * left open for the next start to recover; exit. Keeper gone: held calls fail with ENOSYS and the
  *         launcher's PDEATHSIG ends the sandbox.
  */
+struct config;
+struct config_spec;
 struct keeper;
 
 struct keeper_spec {
@@ -23,10 +25,12 @@ struct keeper_spec {
 	const char *const *folders; /* NULL-terminated, absolute, clean, resolved */
 	const char *state_dir;	    /* $XDG_STATE_HOME/cordon */
 	struct journal_options journal;
-	struct policy *policy; /* owned by the keeper process after fork */
-	int log_fd;	       /* of log_open(), kept; 0: none. Every other descriptor is closed */
-	bool headless;	       /* nobody answers: what would be asked is denied */
-	bool one_step;	       /* --steps one, the default of headless runs */
+	const struct config *config;	  /* what the policy was made of */
+	const struct config_spec *source; /* read again when its files change; NULL: never */
+	struct policy *policy;		  /* owned by the keeper process after fork */
+	int log_fd;    /* of log_open(), kept; 0: none. Every other descriptor is closed */
+	bool headless; /* nobody answers: what would be asked is denied */
+	bool one_step; /* --steps one, the default of headless runs */
 	struct guard_limits guard;
 	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */

@@ -233,7 +233,8 @@ struct keeper {
 	struct buf path, path2;	    /* scratch of folder.c */
 	mode_t umask;		    /* of this process now */
 
-	struct watch *watch; /* edits from outside (watch.c); NULL: nobody looks */
+	struct reload *reload; /* rule files that change (reload.c); NULL: nobody looks */
+	struct watch *watch;   /* edits from outside (watch.c); NULL: nobody looks */
 	struct sandbox *sandbox;
 	struct door *doors[DOORS_MAX]; /* the first is the system calls' */
 	size_t n_doors;
@@ -428,6 +429,12 @@ void safeguard_done(struct keeper *k);
 void safeguard_asked(struct keeper *k, struct command *c);
 void safeguard_held(struct keeper *k, struct command *c, const char *op, const char *path);
 void safeguard_released(struct command *c);
+
+/* reload.c */
+void reload_start(struct keeper *k);
+void reload_stop(struct keeper *k);
+int64_t reload_next(const struct keeper *k);
+void reload_tick(struct keeper *k);
 
 /* ending.c */
 void ending_begin(struct keeper *k, struct command *c);

@@ -272,6 +272,7 @@ static int wait_ms(struct keeper *k)
 	int64_t left;
 
 	at = sooner(at, sooner(safeguard_next(k), watch_next(k)));
+	at = sooner(at, reload_next(k));
 
 	if (!at)
 		return -1;
@@ -287,6 +288,7 @@ static void run_timers(struct keeper *k)
 	asks_tick(k);
 	safeguard_tick(k);
 	watch_tick(k);
+	reload_tick(k);
 	if (k->door_wake && k->door_wake <= k->now) {
 		k->door_wake = 0;
 		for (size_t i = 0; i < k->n_doors; i++)

@@ -33,7 +33,7 @@ static void grant_named(struct policy *p, const char *const *list, unsigned kind
 	}
 }
 
-static void first_error(void *data, const char *file, int line, const char *words)
+void policy_first_error(void *data, const char *file, int line, const char *words)
 {
 	struct err *err = data;
 
@@ -57,7 +57,7 @@ static int load_rules(struct policy *p, const struct policy_spec *spec, struct e
 	grant_named(p, spec->read_only, reads, "--ro", "/**");
 	grant_named(p, spec->sockets, 1u << RULE_UNIX, "--allow-unix", "");
 	if (!spec->config ||
-	    rules_load(p->rules, p->untrusted, spec->config, &scope, first_error, &first))
+	    rules_load(p->rules, p->untrusted, spec->config, &scope, policy_first_error, &first))
 		return 0;
 	return err_say(err, -EINVAL, "%s", first.text);
 }

@@ -94,6 +94,13 @@ bool policy_revoke(struct policy *p, uint64_t id);
  * holds a hidden place: policy_answer() takes such an answer for EXTENT_EXACT. */
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
 
+/*
+ * From now on the rules of settings are those of this configuration; answers, folders, and what
+ * other settings say, stay. All of it or, with -EINVAL and "FILE:LINE: ...", nothing. Reasons that
+ * were lent before are gone.
+ */
+int policy_reload(struct policy *p, const struct config *config, struct err *err) MUST_USE;
+
 /* Treat this path and everything below it as protected, as core.hooksPath of a repository is.
  * reason must live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);

@@ -97,6 +97,8 @@ struct policy {
 };
 
 int64_t policy_now(void); /* unix seconds */
+/* A rules_on_error: the first of them into a struct err. */
+void policy_first_error(void *data, const char *file, int line, const char *words);
 
 /* ---- hidden.c -------------------------------------------------------------------------------- */
 

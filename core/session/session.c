@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
 #include "core/session/folders.h"
@@ -139,6 +140,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.folders = spec->folders,
 				.state_dir = spec->state_dir,
 				.journal = journal_options(spec->config),
+				.config = spec->config,
+				.source = spec->source,
 				.policy = plan->policy,
 				.log_fd = log_descriptor(),
 				.headless = spec->headless && !spec->answered,
@@ -208,6 +211,11 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	model_init(&s->model);
 	make_id(s->model.session, sizeof(s->model.session));
 	state = io_mkdir_p(AT_FDCWD, s->state_dir, 0700);
+	if (state == 0 && spec->source) {
+		AUTO_FREE char *trust = path_join(s->state_dir, "trust");
+
+		state = io_mkdir_p(AT_FDCWD, trust, 0700); /* to be watched for what is trusted */
+	}
 	if (state == 0)
 		log_open_in(s->state_dir, spec->verbose ? LOG_DEBUG : LOG_INFO, s->model.session);
 	snprintf(s->model.backend, sizeof(s->model.backend), "%s",

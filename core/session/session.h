@@ -14,10 +14,13 @@
  */
 struct session;
 struct config;
+struct config_spec;
 
 struct session_spec {
 	const struct backend *backend;
 	const struct config *config;
+	const struct config_spec *source; /* where it came from: its rules are read again when they
+					   * change; NULL: they are not */
 	const char *const *argv;
 	const char *const *folders;   /* absolute, resolved; the first is the cwd's */
 	const char *const *read_only; /* --ro; NULL or NULL-terminated, so below */

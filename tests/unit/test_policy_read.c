@@ -324,11 +324,67 @@ static void answers(void **state)
 	assert_int_equal(read_of(h, ".config/cordon/config"), POLICY_HIDE);
 }
 
+/* New rules for the policy in use; -EINVAL: they are no good. */
+static int reload(struct home *h, const char *rules)
+{
+	const struct config_spec spec = {
+		.home = h->home, .folder = h->work, .org_file = "/dev/null/none"};
+	struct config *fresh = NULL, *copy = config_of_rules();
+	const struct config_rule *list;
+	size_t n;
+	int r;
+
+	make(h, ".config/cordon/config", rules);
+	assert_int_equal(config_load(&fresh, &spec, &h->err), 0);
+	n = config_rules(fresh, &list);
+	for (size_t i = 0; i < n; i++)
+		config_add_rule(copy, &list[i]);
+	config_free(fresh); /* the copy is on its own */
+	r = policy_reload(h->p, copy, &h->err);
+	config_free(copy);
+	return r;
+}
+
+static void rules_change(void **state)
+{
+	struct home *h = *state;
+	const struct answer yes = {.allow = true, .scope = SCOPE_SESSION};
+	AUTO_FREE char *single = NULL;
+	uint64_t id;
+
+	NEEDS_HOME(h);
+	load(h, "[rule \"a\"]\n\tallow = read ~/notes/**\n", true);
+	single = at(h, "single");
+	id = policy_answer(h->p, RULE_READ, single, &yes);
+	assert_true(id != 0);
+	assert_int_equal(reload(h, "[rule \"b\"]\n\tallow = read ~/pub/a\n"
+				   "\tdeny = read ~/notes/**\n"),
+			 0);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "pub/b"), POLICY_ASK);
+	assert_int_equal(read_of(h, "single"), POLICY_ALLOW); /* the answer stays, */
+	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* and the folders */
+	assert_int_equal(read_of(h, "look/a"), POLICY_ALLOW);
+	/* All of it or nothing. */
+	assert_int_equal(reload(h, "[rule \"c\"]\n\tallow = read ~/pub/b\n"
+				   "\tdeny = touch ~/single\n"),
+			 -EINVAL);
+	assert_non_null(strstr(h->err.text, "config:3: "));
+	assert_int_equal(read_of(h, "pub/b"), POLICY_ASK);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_DENY);
+	assert_int_equal(read_of(h, "single"), POLICY_ALLOW);
+	assert_int_equal(reload(h, ""), 0);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
+	assert_true(policy_revoke(h->p, id)); /* it is still the same one */
+	assert_int_equal(read_of(h, "single"), POLICY_ASK);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {T(gates), T(grants), T(hides), T(hides_many),
-					   T(answers)};
+	const struct CMUnitTest tests[] = {T(gates),	  T(grants),  T(hides),
+					   T(hides_many), T(answers), T(rules_change)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 struct run {
 	struct run_options opt;
 	struct config *config;
+	struct config_spec source;
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
@@ -236,6 +237,16 @@ static int check_words(const struct run_options *o, struct err *err)
 	return 0;
 }
 
+/* Kept until run_done(); NULL stays NULL. */
+static const char *from_here(struct run *run, const char *path)
+{
+	char *whole = path ? path_join(run->cwd, path) : NULL;
+
+	if (whole)
+		strings_add(&run->owned, whole);
+	return whole;
+}
+
 static int load(struct run *run, struct err *err)
 {
 	const char *home = getenv("HOME");
@@ -259,16 +270,20 @@ static int load(struct run *run, struct err *err)
 			err, -ENOENT,
 			"working folder: the current directory is gone: cd to one that exists");
 	run->state_dir = folders_state_dir(run->home);
-	return config_load(&run->config,
-			   &(struct config_spec){.home = run->home,
-						 .config_home = getenv("XDG_CONFIG_HOME"),
-						 .folder = run->cwd,
-						 .file = run->opt.config,
-						 .state_dir = run->state_dir,
-						 .profile = run->opt.profile,
-						 .command = run->opt.argv[0],
-						 .settings = run->opt.set.list},
-			   err);
+	run->source = (struct config_spec){.home = run->home,
+					   .config_home = getenv("XDG_CONFIG_HOME"),
+					   .folder = run->cwd,
+					   .file = run->opt.config,
+					   .state_dir = run->state_dir,
+					   .profile = run->opt.profile,
+					   .command = run->opt.argv[0],
+					   .settings = run->opt.set.list};
+	r = config_load(&run->config, &run->source, err);
+	/* Read again from another directory. */
+	run->source.file = from_here(run, run->source.file);
+	if (run->source.profile && strchr(run->source.profile, '/'))
+		run->source.profile = from_here(run, run->source.profile);
+	return r;
 }
 
 static int prepare(struct run *run, struct err *err)
@@ -291,6 +306,7 @@ static int prepare(struct run *run, struct err *err)
 	if (r < 0)
 		return r;
 	run->spec.config = run->config;
+	run->spec.source = &run->source;
 	run->spec.argv = o->argv;
 	run->spec.folders = run->folders.list;
 	run->spec.read_only = run->read_only.list;

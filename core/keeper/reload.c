@@ -1,0 +1,179 @@
+/* reload - rules of files that change while a session runs: read again, all of them or none. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/keeper/keeper_priv.h"
+
+/*
+ * Directories are watched, not files: editors replace a file by renaming another one over it. A
+ * file whose directory is not there when the session starts is not seen. All files are read again
+ * as at the start, by the same function: what cannot be read, or an untrusted project's file that
+ * allows something, leaves the rules as they are, and a line says why. Other settings count from
+ * the next start. The order: this policy, then the doors', then whoever is to be told.
+ */
+#define SETTLE_US 50000 /* an editor's several writes are one */
+#define FILES_MAX 8
+
+struct reload {
+	int fd;
+	char **files;
+	int wd[FILES_MAX]; /* of each one's directory; -1: it is not there */
+	uint64_t hash;	   /* of the rules in use */
+	int64_t at;	   /* 0: nothing has changed */
+};
+
+static uint64_t mix(uint64_t seed, const char *s)
+{
+	return XXH3_64bits_withSeed(s, strlen(s) + 1, seed);
+}
+
+/* Lines count: they are what the rules are called by. */
+static uint64_t hash_of(const struct config *c)
+{
+	const struct config_rule *list;
+	size_t n = config_rules(c, &list);
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++) {
+		const int about[] = {list[i].line, (int)list[i].level, list[i].untrusted};
+
+		h = mix(mix(mix(mix(h, list[i].name), list[i].key), list[i].value), list[i].file);
+		h = XXH3_64bits_withSeed(about, sizeof(about), h);
+	}
+	return h;
+}
+
+static bool concerns(const struct reload *r, const struct inotify_event *e)
+{
+	for (int i = 0; i < FILES_MAX && r->files[i]; i++) {
+		const char *name = path_base(r->files[i]);
+
+		if (r->wd[i] == e->wd && (!*name || (e->len && str_eq(name, e->name))))
+			return true;
+	}
+	return e->mask & IN_Q_OVERFLOW;
+}
+
+static void on_event(void *data)
+{
+	struct keeper *k = data;
+	char room[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n;
+
+	while ((n = read(k->reload->fd, room, sizeof(room))) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *e = (const void *)(room + at);
+
+			if (concerns(k->reload, e))
+				k->reload->at = k->now + SETTLE_US;
+			at += (ssize_t)(sizeof(*e) + e->len);
+		}
+	}
+}
+
+void reload_start(struct keeper *k)
+{
+	const uint32_t mask =
+		IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_ONLYDIR;
+	struct reload *r;
+
+	if (!k->spec->source)
+		return;
+	r = xcalloc(1, sizeof(*r));
+	r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	r->files = config_files(k->spec->source);
+	r->hash = k->spec->config ? hash_of(k->spec->config) : 0;
+	for (int i = 0; i < FILES_MAX && r->files[i]; i++) {
+		const char *file = r->files[i];
+		AUTO_FREE char *dir = xstrndup(file, (size_t)(strrchr(file, '/') - file));
+
+		r->wd[i] = inotify_add_watch(r->fd, *dir ? dir : "/", mask | IN_MASK_ADD);
+	}
+	k->reload = r;
+	if (r->fd < 0 || keeper_watch(k, r->fd, on_event, k) < 0)
+		keeper_note(k, "rules that change are not read again before the next start: no "
+			       "inotify to be had");
+}
+
+void reload_stop(struct keeper *k)
+{
+	struct reload *r = take_ptr(&k->reload);
+
+	if (!r)
+		return;
+	keeper_unwatch(k, r->fd);
+	util_close_fd(&r->fd);
+	for (char **f = r->files; *f; f++)
+		free(*f);
+	free(r->files);
+	free(r);
+}
+
+int64_t reload_next(const struct keeper *k)
+{
+	return k->reload ? k->reload->at : 0;
+}
+
+static bool tell_doors(struct keeper *k, const struct config *c)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->reruled && !k->doors[i]->ops->reruled(k->doors[i], c))
+			whole = false;
+	return whole;
+}
+
+/* Something that may be read now and may not then: what mounts show, they show. */
+static bool restricts(const struct config *c)
+{
+	const struct config_rule *list;
+	size_t n = config_rules(c, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (!str_eq(list[i].key, "allow") &&
+		    (strstr(list[i].value, "read") || strstr(list[i].value, "exec")))
+			return true;
+	return false;
+}
+
+static void read_again(struct keeper *k)
+{
+	struct config *c = NULL;
+	struct err err = {0};
+	uint64_t hash = 0;
+	int r = config_load(&c, k->spec->source, &err);
+
+	if (r == 0)
+		hash = hash_of(c);
+	if (r == 0 && hash == k->reload->hash) {
+		config_free(c);
+		return;
+	}
+	if (r == 0)
+		r = policy_reload(k->policy, c, &err);
+	if (r < 0) {
+		keeper_note(k, "the rules stay as they were: %s", err.text);
+	} else {
+		k->reload->hash = hash;
+		if (tell_doors(k, c) && !restricts(c))
+			keeper_note(k, "the rules were read again and count from now on");
+		else
+			keeper_note(k, "the rules were read again and count from now on, but what "
+				       "is shown outside the gated trees, or has a working folder "
+				       "in it, is hidden by them from the next start on only");
+	}
+	config_free(c);
+}
+
+void reload_tick(struct keeper *k)
+{
+	if (!k->reload || !k->reload->at || k->reload->at > k->now)
+		return;
+	k->reload->at = 0;
+	read_again(k);
+}

@@ -1,0 +1,49 @@
+/* reload - rules of settings that have changed, in a policy that is in use. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/policy/policy_priv.h"
+
+/* Rules of settings have names. What has none is the command line's, or an answer. */
+static uint32_t carry_one(struct rules *to, const struct rules *from, uint32_t number)
+{
+	uint32_t as = rules_add(to, rules_at(from, number));
+	const char *why;
+
+	for (size_t i = 0; i < rules_patterns(from, number); i++)
+		if (!rules_place(to, as, rules_pattern(from, number, i), &why))
+			continue; /* what was a pattern is one */
+	return as;
+}
+
+static void carry(struct policy *p, struct rules *to)
+{
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		const struct rule *rule = rules_at(p->rules, i);
+
+		if (rule && !rule->name && rule->level != LEVEL_SESSION)
+			carry_one(to, p->rules, i);
+	}
+	for (size_t i = 0; i < p->n_given; i++)
+		p->given[i].rule = carry_one(to, p->rules, p->given[i].rule);
+}
+
+int policy_reload(struct policy *p, const struct config *config, struct err *err)
+{
+	const struct rules_scope scope = {p->home, (const char *const *)p->folders.list};
+	struct rules *trusted = rules_new(), *untrusted = rules_new();
+	struct err first = {0};
+
+	if (!rules_load(trusted, untrusted, config, &scope, policy_first_error, &first)) {
+		rules_free(trusted);
+		rules_free(untrusted);
+		return err_say(err, -EINVAL, "%s", first.text);
+	}
+	carry(p, trusted);
+	rules_free(p->rules);
+	rules_free(p->untrusted);
+	p->rules = trusted;
+	p->untrusted = untrusted;
+	return 0;
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# reload - rule files that change in a running session: at once, in the keeper and behind the gate.
+# SPDX-License-Identifier: MIT
+# timeout: 200
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+kinds="trap"
+[ ! -w /dev/fuse ] || kinds="fuse trap"
+
+mkdir -p "$HOME/work" "$HOME/tree/sub" "$HOME/other" "$HOME/.config/cordon"
+for f in tree/a tree/sub/b other/o other/p; do echo "content of $f" >"$HOME/$f"; done
+rules=$HOME/.config/cordon/config
+own=$HOME/work/.cordon.conf
+
+# write_rules LINES - as editors do, over what is there.
+write_rules() {
+	printf '[rule "r"]\n' >"$rules.new"
+	printf '\t%s\n' "$@" >>"$rules.new"
+	mv "$rules.new" "$rules"
+}
+session() { # begin a shell in the sandbox that takes commands
+	coproc INSIDE { cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic \
+		--set "sandbox.read-gate=$gate" -- bash 2>&1; }
+	pid=$INSIDE_PID
+}
+inside() { # COMMAND - what it says
+	local line
+	echo "{ $1 ; } 2>&1; echo; echo ==over==" >&"${INSIDE[1]}"
+	while IFS= read -r -t 30 line <&"${INSIDE[0]}" && [ "$line" != ==over== ]; do
+		[ -z "$line" ] || echo "$line"
+	done
+}
+notes() { cordon_in "$HOME/work" audit --json | grep -c -- "$1"; }
+# told TEXT COUNT - the audit log says so, for the COUNTth time.
+told() { wait_for 20 more_than "$1" "$2"; }
+more_than() { [ "$(notes "$1")" -ge "$2" ]; }
+changed() { # NAME - the change before this counts
+	again=$((again + 1))
+	ok "$gate: $1" told "rules were read again" $again
+}
+stays() { # TEXT NAME
+	refusals=$((refusals + 1))
+	ok "$gate: $2" told "rules stay as they were" $refusals
+	like "$(cordon_in "$HOME/work" audit --json | grep "stay as they were" | tail -n 1)" "$1" "$gate: $2: it is said where and why"
+}
+
+again=0 refusals=0
+for gate in $kinds; do
+	rm -f "$own"
+	write_rules 'allow = read ~/tree/**'
+	session
+	is "$(inside 'cat ~/tree/a ~/tree/sub/b')" $'content of tree/a\ncontent of tree/sub/b' "$gate: a tree that a rule grants is read"
+	like "$(inside 'cat ~/other/o')" "Permission denied" "$gate: another is not"
+
+	write_rules 'allow = read ~/tree/**' 'allow = read ~/other/o'
+	changed "a rule that allows is read"
+	is "$(inside 'cat ~/other/o')" "content of other/o" "$gate: what it allows is open at once"
+	like "$(inside 'cat ~/other/p')" "Permission denied" "$gate: and nothing else"
+
+	write_rules 'allow = read ~/tree/**' 'allow = read ~/other/o' 'deny = write $FOLDER/kept'
+	changed "a rule about writing is read"
+	like "$(inside 'echo x >kept; ls')" "Permission denied" "$gate: it holds at once"
+	isnt "$(ls "$HOME/work")" kept "$gate: and nothing was written"
+
+	if [ "$gate" = fuse ]; then
+		write_rules 'allow = read ~/tree/**' 'deny = read ~/tree/sub/**'
+		changed "a rule that forbids a part of a granted tree is read"
+		like "$(inside 'cat ~/tree/sub/b')" "Permission denied" "$gate: the part is shut at once"
+		is "$(inside 'cat ~/tree/a')" "content of tree/a" "$gate: the rest is not"
+		like "$(inside 'cat ~/other/o')" "Permission denied" "$gate: what is granted no more is shut too"
+		write_rules 'hide = read ~/tree/sub/**'
+		changed "a rule that hides is read"
+		like "$(inside 'cat ~/tree/sub/b')" "No such file" "$gate: it is not there"
+		like "$(inside 'cat ~/tree/a')" "Permission denied" "$gate: the tree is shut"
+	fi
+
+	write_rules 'allow = read ~/tree/**'
+	changed "the first rules are read again"
+	is "$(inside 'cat ~/tree/a')" "content of tree/a" "$gate: they count"
+	write_rules 'allow = read ~/tree/**' 'alow = read ~/other/**'
+	stays "config:3: unknown key" "a file with a mistake changes nothing"
+	is "$(inside 'cat ~/tree/a; cat ~/other/o 2>&1 | grep -c denied')" $'content of tree/a\n1' "$gate: the last good rules stay"
+	write_rules 'allow = read ~/tree/**' && chmod o+w "$rules"
+	stays "everybody may write to it" "nor does a file that everybody may write to"
+	chmod o-w "$rules"
+
+	printf '[rule "p"]\n\tallow = read ~/other/**\n' >"$own"
+	stays "cordon.conf:2:.*until you trust it" "a project's file that nobody trusts loosens nothing"
+	like "$(inside 'cat ~/other/p')" "Permission denied" "$gate: what it says is not open"
+	ok "$gate: it is trusted in another terminal" cordon_in "$HOME/work" policy trust
+	changed "then it counts"
+	is "$(inside 'cat ~/other/p')" "content of other/p" "$gate: what it says is open"
+
+	echo exit >&"${INSIDE[1]}"
+	wait "$pid" 2>/dev/null
+	cordon_in "$HOME/work" policy forget >/dev/null
+done
+done_testing
