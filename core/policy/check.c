@@ -14,6 +14,7 @@ static const char *const system_trees[] = {
 };
 
 static const char hidden_reason[] = "it is hidden from the sandbox";
+const char policy_ungranted[] = "no rule grants it yet";
 static const char secret_reason[] = "its name says that it holds secrets";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -272,7 +273,7 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 			gate = p->gated.list[i];
 	if (!gate || places_hold(&p->usual, path))
 		return (struct builtin){.verdict = POLICY_ALLOW};
-	return (struct builtin){POLICY_ASK, secret ? secret_reason : "no rule grants it yet",
+	return (struct builtin){POLICY_ASK, secret ? secret_reason : policy_ungranted,
 				places_depth(gate), false};
 }
 

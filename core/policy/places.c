@@ -35,33 +35,59 @@ static const char *const no_disks[] = {
  * intent. */
 static const char *const harmless[] = {
 	".Xresources",
+	".ackrc",
+	".agignore",
 	".bash_aliases",
+	".bash_completion",
+	".bash_functions",
 	".bash_login",
 	".bash_logout",
 	".bash_profile",
 	".bashrc",
+	".bashrc.d",
 	".cargo/config.toml",
+	".clang-format",
+	".clang-tidy",
+	".clangd",
+	".config/bat",
+	".config/clangd",
+	".config/fd",
 	".config/fish",
 	".config/git",
 	".config/htop",
 	".config/locale.conf",
 	".config/nvim",
+	".config/ripgrep",
 	".config/starship.toml",
 	".config/tmux",
 	".config/user-dirs.dirs",
 	".dircolors",
 	".editorconfig",
 	".emacs.d",
+	".fzf",
+	".fzf.bash",
+	".fzf.zsh",
 	".gdbinit",
 	".gitattributes",
 	".gitconfig",
 	".gitignore",
 	".hushlogin",
+	".ignore",
 	".inputrc",
 	".kshrc",
 	".lesskey",
+	".local/share/bash-completion",
+	".local/share/nvim",
 	".nanorc",
+	".node-version",
+	".nvmrc",
+	".oh-my-zsh",
+	".p10k.zsh",
 	".profile",
+	".python-version",
+	".rgignore",
+	".ripgreprc",
+	".ruby-version",
 	".screenrc",
 	".selected_editor",
 	".terminfo",
@@ -70,12 +96,16 @@ static const char *const harmless[] = {
 	".vim",
 	".vimrc",
 	".wgetrc",
+	".zfunc",
 	".zlogin",
 	".zlogout",
 	".zprofile",
 	".zshenv",
 	".zshrc",
 };
+
+/* A git configuration may include another one, and so on. */
+#define GIT_INCLUDES 4
 
 /* What belongs to a directory of $PATH below $HOME besides its parent. */
 static const struct {
@@ -306,6 +336,77 @@ static void add_bin(struct places *ret, const char *bin, const char *home)
 	add_companions(ret, bin, home);
 }
 
+/* ---- what the human's git configuration names ------------------------------------------------ */
+
+struct git_files {
+	struct places *ret;
+	const struct policy_spec *spec;
+	const char *home, *dir; /* of the file that names them */
+	int depth;
+};
+
+static void read_git_config(struct git_files *g, const char *path);
+
+/* Some keep their tokens in a file of its own that is included. */
+static bool sounds_secret(const char *path)
+{
+	static const char *const words[] = {"secret", "token", "credential", "private", "passw"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcasestr(path, words[i]))
+			return true;
+	return false;
+}
+
+/* Never by a link that the agent may have made. */
+static void take_git_file(void *arg, const char *written)
+{
+	struct git_files *g = arg;
+	AUTO_FREE char *whole = path_expand_home(written, g->home);
+	AUTO_FREE char *path = *whole == '/' ? path_clean(whole) : path_join(g->dir, whole);
+	AUTO_FREE char *real = NULL;
+	bool inside = false;
+	struct stat st;
+
+	if (links_follow(path, g->spec->folders, &real, &inside) < 0 || inside ||
+	    among(g->spec->folders, real) || sounds_secret(path) || sounds_secret(real) ||
+	    lstat(real, &st) < 0 || !S_ISREG(st.st_mode) || places_hold(g->ret, real))
+		return;
+	add_place(g->ret, real);
+	read_git_config(g, real);
+}
+
+/* An excludes file has no sections, so nothing is found in it. */
+static void read_git_config(struct git_files *g, const char *path)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_CLOSE int fd = -1;
+	struct git_files next = *g;
+	size_t len;
+
+	if (g->depth == GIT_INCLUDES)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || io_read_all(fd, 256u << 10, &text, &len) < 0)
+		return;
+	next.dir = dir;
+	next.depth++;
+	vet_find_files(text, len, take_git_file, &next);
+}
+
+static void find_git_files(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	static const char *const names[] = {".gitconfig", ".config/git/config"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_FREE char *path = path_join(home, names[i]);
+		struct git_files g = {.ret = ret, .spec = spec, .home = home, .dir = home};
+
+		read_git_config(&g, path);
+	}
+}
+
 void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home)
 {
 	AUTO_FREE char *list = xstrdup(spec->path);
@@ -322,4 +423,5 @@ void places_find_usual(struct places *ret, const struct policy_spec *spec, const
 		if (clean)
 			add_bin(ret, clean, home);
 	}
+	find_git_files(ret, spec, home);
 }

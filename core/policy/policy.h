@@ -76,6 +76,8 @@ bool policy_vet_change(const struct policy *p, const char *path, const char *old
 enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
 					 const char **ret_reason);
 
+/* The reason of POLICY_ASK where reading merely was not granted. */
+extern const char policy_ungranted[];
 /* What the rules say of reading (executing, connecting to) an object; path resolved, absolute and
  * clean. Never POLICY_VET. */
 enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,

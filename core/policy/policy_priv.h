@@ -29,6 +29,10 @@ enum policy_verdict protect_check(enum policy_act act, const char *folded, const
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
 /* The value of core.hooksPath in a git configuration as text; heap, NULL: not set. */
 char *vet_find_hooks_path(const char *data, size_t len);
+/* Files that this git configuration names for git to read: includes, excludes, attributes; as they
+ * are written. */
+void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
+		    void *arg);
 /* vet_keys.c: one setting, key in lower case but for the subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 

@@ -175,28 +175,65 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 	}
 }
 
+/* The value, where the line sets this key (lower case); else len is 0. */
+static struct span value_of(const struct reader *r, const char *key)
+{
+	const struct span none = {r->line.data, 0};
+	const char *p = r->line.data, *end = p + r->line.len;
+	size_t n = strlen(key);
+	struct span v;
+
+	if (r->line.len <= n || strncasecmp(p, key, n) != 0)
+		return none;
+	v = trim(p + n, end);
+	if (v.len == 0 || *v.data != '=')
+		return none;
+	v = trim(v.data + 1, end);
+	if (v.len >= 2 && *v.data == '"' && v.data[v.len - 1] == '"')
+		v = (struct span){v.data + 1, v.len - 2};
+	return v;
+}
+
 char *vet_find_hooks_path(const char *data, size_t len)
 {
-	static const char name[] = "hookspath";
 	struct reader r = reader_of(data, len);
 	char *found = NULL;
 	enum line_kind k;
 
 	while ((k = next(&r)) != LINE_NONE) {
-		const char *p = r.line.data, *end = p + r.line.len;
-		struct span v;
+		struct span v = {r.line.data, 0};
 
-		if (k != LINE_OTHER || !str_eq(r.section, "core") || *r.sub ||
-		    r.line.len < sizeof(name) || strncasecmp(p, name, sizeof(name) - 1) != 0)
+		if (k == LINE_OTHER && str_eq(r.section, "core") && !*r.sub)
+			v = value_of(&r, "hookspath");
+		if (!v.len)
 			continue;
-		v = trim(p + sizeof(name) - 1, end);
-		if (v.len == 0 || *v.data != '=')
-			continue;
-		v = trim(v.data + 1, end);
-		if (v.len >= 2 && *v.data == '"' && v.data[v.len - 1] == '"')
-			v = (struct span){v.data + 1, v.len - 2};
 		free(found); /* the last one counts */
 		found = xstrndup(v.data, v.len);
 	}
 	return found;
+}
+
+void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
+		    void *arg)
+{
+	struct reader r = reader_of(data, len);
+	enum line_kind k;
+
+	while ((k = next(&r)) != LINE_NONE) {
+		AUTO_FREE char *path = NULL;
+		struct span v = {r.line.data, 0};
+
+		if (k != LINE_OTHER && k != LINE_INERT)
+			continue;
+		if (str_eq(r.section, "include") || str_eq(r.section, "includeif"))
+			v = value_of(&r, "path");
+		else if (str_eq(r.section, "core") && !*r.sub)
+			v = value_of(&r, "excludesfile");
+		if (!v.len && str_eq(r.section, "core") && !*r.sub)
+			v = value_of(&r, "attributesfile");
+		if (!v.len)
+			continue;
+		path = xstrndup(v.data, v.len);
+		on(arg, path);
+	}
 }

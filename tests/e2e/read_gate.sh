@@ -24,10 +24,12 @@ ln "$HOME/secret" "$HOME/work/alias" # what a granted name leads to is granted
 ln "$HOME/secret" "$HOME/other/twin"
 printf "PS1='ready> '\nHISTFILE=\n" >"$HOME/work/rc"
 
-# headless COMMAND... - nobody to ask: what would be asked is denied.
+# headless COMMAND... - nobody to ask: what would be asked is denied. What cordon says is in $refused.
+refused=$TEST_TMP/refused
+# shellcheck disable=SC2016
 headless() {
 	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic --set "sandbox.read-gate=$gate" \
-		-- "$@" 2>&1 </dev/null)
+		-- sh -c 'exec "$@" 2>&1' sh "$@" 2>"$refused" </dev/null)
 }
 
 # ---- nobody is asked -------------------------------------------------------------------------------
@@ -75,6 +77,15 @@ P
 	out=$(headless python3 ways.py "$HOME/secret")
 	is "$out" $'Permission denied\nPermission denied\nPermission denied\nkept' \
 		"$gate: nor through O_PATH, /proc/self/fd or a directory's descriptor"
+}
+
+refused_is_told() {
+	headless sh -c 'cat ~/tree/a ~/tree/sub/b ~/tree/sub/deep/c ~/.ssh/key; ls ~' >/dev/null
+	is "$(wc -l <"$refused")" 2 "$gate: what was refused is told once for each tree"
+	like "$(cat "$refused")" 'reading ~/tree/\*\* was refused \(3 places\).*allow = read ~/tree/\*\*' "$gate: with the rule that grants it"
+	like "$(cat "$refused")" "reading $HOME was refused.*allow = read $HOME in" "$gate: and never all of a home"
+	headless cat "$HOME/.ssh/key" rc >/dev/null
+	is "$(cat "$refused")" "" "$gate: not what is hidden"
 }
 
 hidden_is_not_there() {
@@ -250,6 +261,7 @@ fi
 for gate in $kinds; do
 	names_show
 	every_way_is_refused
+	refused_is_told
 	hidden_is_not_there
 	with_a_human
 done

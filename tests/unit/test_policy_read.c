@@ -377,14 +377,53 @@ static void rules_change(void **state)
 	assert_int_equal(reload(h, ""), 0);
 	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
 	assert_true(policy_revoke(h->p, id)); /* it is still the same one */
+}
+
+/* What git reads for the human's own configuration; nothing by a link of the agent's. */
+static void git_may_read_what_its_configuration_names(void **state)
+{
+	struct home *h = *state;
+	AUTO_FREE char *secret = NULL;
+	AUTO_FREE char *link = NULL;
+
+	if (!h)
+		skip();
+	secret = at(h, "notes/private/b");
+	link = at(h, "work/inc");
+	assert_int_equal(symlink(secret, link), 0);
+	make(h, ".gitconfig",
+	     "[core]\n\texcludesFile = ~/.ignored\n[include]\n\tpath = inc/one\n"
+	     "[includeIf \"gitdir:~/work/\"]\n\tpath = \"~/inc/two words\"\n"
+	     "[include]\n\tpath = ~/work/inc\n\tpath = ~/pub\n\tpath = ~/.tokens.inc\n"
+	     "\tpath = ~/.ssh/id\n\tpath = ~/not/there\n[user]\n\tpath = ~/single\n");
+	make(h, ".ignored", "*.o\n");
+	make(h, "inc/one", "[include]\n\tpath = three\n\tpath = one\n");
+	make(h, "inc/three", "");
+	make(h, "inc/two words", "");
+	make(h, "inc/four", "");
+	make(h, ".tokens.inc", "");
+	load(h, "", true);
+	assert_int_equal(read_of(h, ".ignored"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "inc/one"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "inc/two words"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "inc/three"), POLICY_ALLOW);
+	assert_true(listed(h, policy_granted, "inc/one"));
+	assert_int_equal(read_of(h, "inc/four"), POLICY_ASK);
+	assert_int_equal(read_of(h, "inc"), POLICY_ASK);
+	assert_int_equal(read_of(h, "notes/private/b"), POLICY_ASK);
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ASK);
+	assert_int_equal(read_of(h, ".tokens.inc"), POLICY_ASK);
+	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
 	assert_int_equal(read_of(h, "single"), POLICY_ASK);
 }
 
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {T(gates),	  T(grants),  T(hides),
-					   T(hides_many), T(answers), T(rules_change)};
+	const struct CMUnitTest tests[] = {
+		T(gates),	T(grants),  T(hides),
+		T(hides_many),	T(answers), T(git_may_read_what_its_configuration_names),
+		T(rules_change)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,11 +13,14 @@
 #include "core/api/approver.h"
 #include "core/base/text.h"
 #include "core/session/learned.h"
+#include "tui/commands/refused.h"
 
 struct headless {
 	struct approver *approver;
 	struct learned *learned;
 	struct session *session;
+	const char *home;
+	struct refused refused;
 	bool learning; /* an answer of ours is on its way */
 	bool done;
 	int status; /* what the shell gets */
@@ -76,6 +79,8 @@ static void on_changed(void *data)
 {
 	struct headless *h = data;
 
+	if (h->session && !h->learned)
+		refused_note(&h->refused, session_model(h->session), h->home);
 	if (!h->learned)
 		approver_changed(h->approver);
 	else if (h->session && !h->learning)
@@ -139,13 +144,22 @@ static void loop(struct session *s, struct headless *h, int sigfd)
 	}
 }
 
+static void say_refused(struct headless *h)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	refused_words(&h->refused, &words);
+	fputs(words.data, stderr);
+	refused_done(&h->refused);
+}
+
 int headless_run(struct session_spec *spec, struct learned *learned, struct err *err)
 {
 	static const struct session_listener on = {.changed = on_changed,
 						   .exited = on_exited,
 						   .failed = on_failed,
 						   .stopped = on_stopped};
-	struct headless h = {.status = 125, .learned = learned};
+	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;
 	int r;
@@ -168,7 +182,10 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	if (sigfd >= 0)
 		loop(s, &h, sigfd);
 	approver_attach(h.approver, NULL);
+	if (!learned)
+		refused_note(&h.refused, session_model(s), h.home);
 	session_close(s);
+	say_refused(&h);
 	approver_close(h.approver);
 	if (sigfd < 0)
 		return sigfd;

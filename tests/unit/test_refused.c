@@ -1,0 +1,157 @@
+/* test_refused - what a run without a human tells of what it did not read. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/policy/policy.h"
+#include "tui/commands/refused.h"
+
+struct fix {
+	struct model m;
+	struct refused r;
+	struct buf words;
+};
+
+static int setup(void **state)
+{
+	struct fix *f = xcalloc(1, sizeof(*f));
+
+	model_init(&f->m);
+	f->words = (struct buf)BUF_INIT;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fix *f = *state;
+
+	refused_done(&f->r);
+	model_done(&f->m);
+	buf_done(&f->words);
+	free(f);
+	return 0;
+}
+
+static void deny(struct fix *f, const char *op, const char *path, const char *reason)
+{
+	model_add_row(&f->m, ROW_DENY, 1, 2, -13, op, path, reason);
+}
+
+static const char *words(struct fix *f)
+{
+	refused_note(&f->r, &f->m, "/home/me");
+	buf_clear(&f->words);
+	refused_words(&f->r, &f->words);
+	return f->words.data;
+}
+
+static size_t lines(const char *s)
+{
+	size_t n = 0;
+
+	for (; (s = strchr(s, '\n')); s++)
+		n++;
+	return n;
+}
+
+static void a_tree_is_told_once(void **state)
+{
+	struct fix *f = *state;
+
+	assert_string_equal(words(f), "");
+	deny(f, "read", "/home/me/docs/a", policy_ungranted);
+	deny(f, "read", "/home/me/docs/sub/b", policy_ungranted);
+	words(f);
+	deny(f, "exec", "/home/me/docs/c", policy_ungranted);
+	assert_int_equal(lines(words(f)), 1);
+	assert_non_null(strstr(f->words.data, "~/docs/** was refused (3 places)"));
+	assert_non_null(strstr(f->words.data, "allow = read,exec ~/docs/** in"));
+}
+
+static void nothing_wide_is_proposed(void **state)
+{
+	static const struct {
+		const char *path, *pattern;
+	} cases[] = {
+		{"/home/me", " /home/me "},
+		{"/home/me/.rc", " ~/.rc "},
+		{"/home/me/.config", " ~/.config "},
+		{"/home/me/.config/tool/x/y", " ~/.config/tool/** "},
+		{"/home/me/.local/share/tool/x", " ~/.local/share/tool/** "},
+		{"/home/me/.local/share", " ~/.local/share "},
+		{"/home/me/.local/x/y/z", " ~/.local/x/** "},
+		{"/srv/project/a/b", " /srv/project/** "},
+		{"/srv", " /srv "},
+		{"/home", " /home "},
+		{"/home/you/x", " /home/you/** "},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fix *f;
+		void *one = NULL;
+
+		setup(&one);
+		f = one;
+		deny(f, "read", cases[i].path, policy_ungranted);
+		if (!strstr(words(f), cases[i].pattern))
+			fail_msg("%s: %s", cases[i].path, f->words.data);
+		teardown(&one);
+	}
+	(void)state;
+}
+
+/* A home that lies deep: what is beside it is no tree that holds it. */
+static void never_what_holds_the_home(void **state)
+{
+	struct fix *f = *state;
+
+	deny(f, "read", "/home/me2/x", policy_ungranted);
+	deny(f, "read", "/data/users/x", policy_ungranted);
+	refused_note(&f->r, &f->m, "/data/users/me");
+	refused_words(&f->r, &f->words);
+	assert_null(strstr(f->words.data, "/data/users/**"));
+	assert_non_null(strstr(f->words.data, " /data/users/x "));
+}
+
+static void only_what_a_rule_would_grant(void **state)
+{
+	struct fix *f = *state;
+
+	deny(f, "read", "/home/me/.env", "its name says that it holds secrets");
+	deny(f, "write", "/home/me/docs/a", policy_ungranted);
+	model_add_row(&f->m, ROW_TOUCH, 1, 2, 0, "read", "/x/y", policy_ungranted);
+	assert_string_equal(words(f), "");
+}
+
+static void many_are_counted(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FREE char *path = xasprintf("/srv/p%d/\033[2Jfile", i);
+
+		deny(f, "read", path, policy_ungranted);
+	}
+	deny(f, "read", "/srv/\033[2J", policy_ungranted);
+	assert_int_equal(lines(words(f)), REFUSED_MAX + 1);
+	assert_non_null(strstr(f->words.data, "993 more places"));
+	assert_null(strchr(f->words.data, '\033'));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_tree_is_told_once),	 TEST(nothing_wide_is_proposed),
+		TEST(never_what_holds_the_home), TEST(only_what_a_rule_would_grant),
+		TEST(many_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/* refused - what a run without a human was not let read or run, told once a tree, with the remedy.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/session/model.h"
+
+/*
+ * Life:    zero -> refused_note() whenever the model changed -> refused_words() -> refused_done().
+ * Threads: one owner.
+ * Bounds:  REFUSED_MAX trees; the places of others are only counted.
+ */
+#define REFUSED_MAX 8
+
+struct refused {
+	struct refused_tree {
+		char *pattern; /* "~/docs/" and two stars: what a rule would say */
+		bool runs;     /* programs of it too */
+		size_t places;
+	} list[REFUSED_MAX];
+	size_t n, beyond;
+	uint64_t seen; /* sequence number of the last row looked at */
+};
+
+void refused_done(struct refused *r);
+/* home: absolute; patterns say `~/` for it. Counts the model's new rows. */
+void refused_note(struct refused *r, const struct model *m, const char *home);
+/* A line for each tree; nothing when nothing was refused. */
+void refused_words(const struct refused *r, struct buf *out);
