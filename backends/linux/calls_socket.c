@@ -147,6 +147,7 @@ static void pending_free(struct pending *w)
 	for (struct pending **link = &d->pending; *link != NULL; link = &(*link)->next) {
 		if (*link == w) {
 			*link = w->next;
+			d->pending_len--;
 			break;
 		}
 	}
@@ -192,6 +193,7 @@ static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer
 			      .peer = peer,
 			      .flags = flags};
 	d->pending = w;
+	d->pending_len++;
 	if (peer >= 0) {
 		keeper_wake_at(d->k, clock_mono_us() + RETRY_US);
 	} else if (keeper_watch_write(d->k, sock, on_writable, w) < 0) {
@@ -221,9 +223,10 @@ static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 		int own = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 		int own_peer = got == -EAGAIN ? fcntl(peer, F_DUPFD_CLOEXEC, 3) : -1;
 
-		if (own >= 0 && (got != -EAGAIN || own_peer >= 0))
+		if (own >= 0 && (got != -EAGAIN || own_peer >= 0) && d->pending_len < PENDING_MAX)
 			return wait_for(d, r, own, own_peer, flags);
 		util_close_fd(&own);
+		util_close_fd(&own_peer);
 		got = -ENOBUFS;
 	}
 	if (blocking)

@@ -247,7 +247,8 @@ struct parked {
 	int flags;
 };
 
-/* A connect() that has not come to its end. */
+/* A connect() that has not come to its end: two descriptors of ours, and some are tried again. */
+#define PENDING_MAX 256
 struct pending {
 	struct pending *next;
 	struct ldoor *d;
@@ -311,6 +312,7 @@ struct ldoor {
 	size_t later_len;
 	bool gathered; /* they are served now */
 	struct pending *pending;
+	size_t pending_len;
 	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
 	size_t own_next;
 	struct fifo_wait *fifos;
