@@ -94,7 +94,7 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 	if (p->folder == NULL)
 		*ret = change_outside(d, r, change);
 	else
-		*ret = place_orphan_is_kept(d, r, p) ? change(r, p->at.dirfd) : -EROFS;
+		*ret = place_orphan_is_kept(r, p) ? change(r, p->at.dirfd) : -EROFS;
 	return 1;
 }
 

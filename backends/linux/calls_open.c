@@ -139,7 +139,7 @@ static int perform_tmpfile(struct request *r)
 }
 
 /* A file without a name is opened again through the descriptor: nothing of it is in the folder. */
-static int reopen(const struct ldoor *d, const struct request *r)
+static int reopen(const struct request *r)
 {
 	const struct place *p = r->place[0];
 	char link[32];
@@ -147,7 +147,7 @@ static int reopen(const struct ldoor *d, const struct request *r)
 
 	if (!S_ISREG(p->st.st_mode))
 		return DOOR_CONTINUE;
-	if (!place_orphan_is_kept(d, r, p))
+	if (!place_orphan_is_kept(r, p))
 		return -EROFS;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", p->at.dirfd);
 	fd = open(link, (r->flags & ~(O_CREAT | O_NOFOLLOW)) | O_NONBLOCK | O_CLOEXEC);
@@ -196,7 +196,7 @@ int perform_open(struct ldoor *d, struct request *r)
 		if (r->flags & O_DIRECTORY)
 			return r->flags & O_CREAT ? DOOR_CONTINUE : -ENOTDIR;
 		if (p->orphan)
-			return reopen(d, r);
+			return reopen(r);
 	}
 	got = folder_open(p->folder, &r->caller, &p->at, r->flags, r->mode);
 	return got == -ELOOP && !(r->flags & O_NOFOLLOW) ? DOOR_AGAIN : got;

@@ -180,7 +180,7 @@ void gather_drop(struct ldoor *d);
 int place_resolve(struct ldoor *d, struct request *r, int i);
 void place_done(struct place *p);
 /* May a file that no name leads to be changed through its descriptor? */
-bool place_orphan_is_kept(const struct ldoor *d, const struct request *r, const struct place *p);
+bool place_orphan_is_kept(const struct request *r, const struct place *p);
 /* Without mounts: in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
 /* Absolute path of a place, for comparison and reports. */

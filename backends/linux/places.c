@@ -322,12 +322,11 @@ bool place_is_own(const struct ldoor *d, const struct place *p)
 }
 
 /*
- * With mounts the descriptor's own says whether it is one that the keeper gave out. Without, the
- * caller may have opened the file for reading and then removed this one of its names: it may be
- * changed if nothing of it is left to see, or if its old state is kept.
+ * No name leads to it, but it may be the undo store's: what is replaced is put there itself. And
+ * without mounts the caller may have opened it for reading and then removed this one of its names.
+ * So it may be changed if nothing of it is left to see, or if its old state is kept.
  */
-bool place_orphan_is_kept(const struct ldoor *d, const struct request *r, const struct place *p)
+bool place_orphan_is_kept(const struct request *r, const struct place *p)
 {
-	return d->floor.own == NULL || p->st.st_nlink == 0 ||
-	       folder_has_inode(p->folder, &r->caller, &p->st);
+	return p->st.st_nlink == 0 || folder_has_inode(p->folder, &r->caller, &p->st);
 }

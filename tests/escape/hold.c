@@ -250,6 +250,20 @@ static void a_inherit(char **a)
 	act(a[1], atoi(a[0]));
 }
 
+/* over FILE FD: another file takes its name, and then it is changed through FD, open for reading.
+ */
+static void a_over(char **a)
+{
+	static void (*const changes[])(int) = {do_chmod, do_times, do_xattr, do_reopen};
+	int fd = open("taker", O_WRONLY | O_CREAT, 0600);
+
+	close(fd);
+	if (rename("taker", a[0]) < 0)
+		_exit(1);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		changes[i](atoi(a[1]));
+}
+
 static void a_ways(char **a)
 {
 	(void)a;
@@ -257,11 +271,9 @@ static void a_ways(char **a)
 		puts(ways[i].name);
 }
 
-static const struct attack list[] = {{"serve", a_serve, 3},
-				     {"ask", a_ask, 2},
-				     {"take", a_take, 2},
-				     {"inherit", a_inherit, 2},
-				     {"ways", a_ways, 0}};
+static const struct attack list[] = {{"serve", a_serve, 3}, {"ask", a_ask, 2},
+				     {"take", a_take, 2},   {"inherit", a_inherit, 2},
+				     {"over", a_over, 2},   {"ways", a_ways, 0}};
 
 int main(int argc, char **argv)
 {

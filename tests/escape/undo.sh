@@ -91,6 +91,25 @@ try map map bare
 try map map late
 try tmpfile link step
 
+# What takes a file's name puts the file itself into the undo store: a descriptor for reading that the
+# keeper once handed out (O_CREAT) must not lead to it there.
+dir=$(mktemp -d "$top/w.XXXXXX")
+cat >"$top/reader.py" <<'E2'
+import os, subprocess, sys
+fd = os.open("v", os.O_RDONLY | os.O_CREAT, 0o644)
+os.set_inheritable(fd, True)
+subprocess.run(["sh", "-c", "echo original >v; chmod 640 v; touch -d @5 v"])
+print(open("v").read().strip(), oct(os.stat("v").st_mode), os.listxattr("v"), os.stat("v").st_mtime)
+sys.stdout.flush()
+subprocess.run([sys.argv[1], sys.argv[2], "v", str(fd)], close_fds=False)
+E2
+before=$(cd "$dir" && "$CORDON" run --headless --steps auto -- python3 "$top/reader.py" "$H" over)
+like "$(cordon_in "$dir" log | head -n 2)" "hold over" "45: a file that another replaces, open for reading: it is replaced"
+ok "45: undo" cordon_in "$dir" undo --force
+is "$(cd "$dir" && python3 -c 'import os
+print(open("v").read().strip(), oct(os.stat("v").st_mode), os.listxattr("v"), os.stat("v").st_mtime)')" "$before" \
+	"45: and is as it was"
+
 # A file that is held open and too large to be kept for each step: the step says so, and keeps the rest.
 dir=$(mktemp -d "$top/w.XXXXXX")
 head -c 3000000 /dev/zero >"$dir/file"
