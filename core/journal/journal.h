@@ -379,8 +379,9 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		 const struct undo_progress *progress, struct err *err) MUST_USE;
 /*
  * Bring single paths (files, or directories with all that the step changed in them) back to what
- * they were before one step, as a step of its own: it can be undone. -ENOENT: the step changed none
- * of them; -ESTALE with conflicts unless forced.
+ * they were before one step, as a step of its own: it can be undone. Relative to j's folder, or
+ * absolute in any of the step's folders or granted places; all in one of them (else -EINVAL).
+ * -ENOENT: the step changed none of them; -ESTALE with conflicts unless forced.
  */
 int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
 		    struct err *err) MUST_USE;

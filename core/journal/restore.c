@@ -23,12 +23,23 @@
 /* ---- which ------------------------------------------------------------------------------------
  */
 
-static bool wanted(const struct change *c, const char *const *paths)
+/* The path as it is called beneath this root, or NULL. Relative ones are the folder's. */
+static const char *name_in(const struct journal *j, int root, const char *path)
 {
-	for (size_t i = 0; paths[i]; i++)
-		if (!*paths[i] || path_is_beneath(c->path, paths[i]) ||
-		    (c->old_path && path_is_beneath(c->old_path, paths[i])))
+	if (*path != '/')
+		return root == 0 ? path : NULL;
+	return root >= 0 && root < j->n_roots ? path_below(path, j->roots[root].path) : NULL;
+}
+
+static bool wanted(const struct journal *j, const struct change *c, const char *const *paths)
+{
+	for (size_t i = 0; paths[i]; i++) {
+		const char *path = name_in(j, c->root, paths[i]);
+
+		if (path && (!*path || path_is_beneath(c->path, path) ||
+			     (c->old_path && path_is_beneath(c->old_path, path))))
 			return true;
+	}
 	return false;
 }
 
@@ -66,7 +77,7 @@ static size_t choose(struct restore *r, const char *const *paths)
 		r->pieces[i].here = (struct origin)ORIGIN_NONE;
 	}
 	for (size_t i = 0; i < r->n; i++)
-		if (wanted(&r->list[i], paths)) {
+		if (wanted(r->j, &r->list[i], paths)) {
 			r->pieces[i].chosen = true;
 			n++;
 			if (r->list[i].before.exists)
@@ -115,6 +126,78 @@ static void done(struct restore *r)
 	trails_drop(r->j);
 }
 
+/* ---- where ------------------------------------------------------------------------------------
+ */
+
+static bool covers(const struct journal *j, const char *path)
+{
+	for (int root = 0; root < j->n_roots; root++)
+		if (name_in(j, root, path))
+			return true;
+	return false;
+}
+
+struct store { /* that has the paths */
+	struct journal *j;
+	bool guest; /* opened for this */
+};
+
+static void store_done(struct store *s)
+{
+	if (s->guest)
+		journal_close(s->j);
+}
+
+/* Another folder that the step changed too. */
+static int find_part(struct journal *j, int64_t id, const char *path, struct store *ret,
+		     struct err *err)
+{
+	AUTO_CLOSE int dir = history_find(j, id, NULL, err);
+	struct folders parts = {0};
+	struct journal *k = j;
+	int r = dir < 0 ? take_fd(&dir) : parts_load(dir, &parts);
+
+	for (size_t i = 0; r == 0 && i < parts.n; i++) {
+		if (!path_is_beneath(path, parts.list[i]))
+			continue;
+		r = kin_get(j, parts.list[i], true, &k, err);
+		break;
+	}
+	folders_free(&parts);
+	if (r >= 0 && k == j)
+		return err_say(err, -ENOENT, "step %" PRId64 " changed no folder that '%s' lies in",
+			       id, path);
+	*ret = (struct store){.j = k, .guest = r > 0};
+	return MIN(r, 0);
+}
+
+/* They must lie in one of the step's folders: each has a history of its own. */
+static int find_store(struct journal *j, int64_t id, const char *const *paths, struct store *ret,
+		      struct err *err)
+{
+	struct journal *k = j;
+
+	*ret = (struct store){.j = j};
+	if (!paths[0])
+		return 0;
+	while (!covers(k, paths[0]) && (k = k->kin) != j)
+		continue;
+	ret->j = k;
+	if (!covers(k, paths[0])) {
+		int r = find_part(j, id, paths[0], ret, err);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 1; paths[i]; i++)
+		if (!covers(ret->j, paths[i]))
+			return err_say(err, -EINVAL,
+				       "'%s' lies in another folder than '%s': restore the paths "
+				       "of one folder at a time",
+				       paths[i], paths[0]);
+	return 0;
+}
+
 /* ---- whether ----------------------------------------------------------------------------------
  */
 
@@ -148,8 +231,8 @@ static char letter_of(const struct change *c)
 	return 'D';
 }
 
-int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
-			 struct undo_plan **ret, struct err *err)
+static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		   struct undo_plan **ret, struct err *err)
 {
 	struct undo_plan *p = xcalloc(1, sizeof(*p));
 	struct restore r = {.j = j, .id = id};
@@ -187,10 +270,27 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 	return e;
 }
 
+int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+			 struct undo_plan **ret, struct err *err)
+{
+	CLEANUP(store_done) struct store in = {0};
+	int e = find_store(j, id, paths, &in, err);
+
+	if (e == 0)
+		e = plan_in(in.j, id, paths, flags, ret, err);
+	for (size_t i = 0; e == 0 && i < (*ret)->n_entries; i++) {
+		struct undo_entry *to = &(*ret)->entries[i];
+
+		if (in.j != j || to->root)
+			to->base = xstrdup(in.j->roots[to->root].path);
+	}
+	return e;
+}
+
 static int check(struct journal *j, int64_t id, const char *const *paths, struct err *err)
 {
 	struct undo_plan *plan = NULL;
-	int e = journal_restore_plan(j, id, paths, 0, &plan, err);
+	int e = plan_in(j, id, paths, 0, &plan, err);
 
 	for (size_t i = 0; e == 0 && i < plan->n_entries; i++)
 		if (plan->entries[i].conflict)
@@ -387,14 +487,15 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 		const struct mark *m = &t->list[i];
 		AUTO_BUF struct buf mem = BUF_INIT;
 		AUTO_FREE char *path = NULL;
-		struct change c = {0};
 		int root = m->from->root;
+		struct change c = {0};
 		struct rec rec;
 
 		if (&t->logs[m->log] != log || m->type != REC_DTIME)
 			continue;
 		c.path = path = trail_back_from(t, log, i, &root, m->from->path);
-		if (!wanted(&c, paths))
+		c.root = root;
+		if (!wanted(r->j, &c, paths))
 			continue;
 		e = trail_fetch(t, i, &mem, &rec);
 		if (e == 0)
@@ -433,8 +534,8 @@ static char *command_of(int64_t id, const char *const *paths)
 	return buf_take(&command);
 }
 
-int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
-		    struct err *err)
+static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		      struct err *err)
 {
 	AUTO_FREE char *command = command_of(id, paths);
 	struct restore r = {.j = j, .id = id};
@@ -467,4 +568,13 @@ int journal_restore(struct journal *j, int64_t id, const char *const *paths, uns
 	j->evict_below = 0;
 	done(&r);
 	return e < 0 ? e : 0;
+}
+
+int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		    struct err *err)
+{
+	CLEANUP(store_done) struct store in = {0};
+	int e = find_store(j, id, paths, &in, err);
+
+	return e < 0 ? e : restore_in(in.j, id, paths, flags, err);
 }

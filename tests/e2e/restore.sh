@@ -52,6 +52,28 @@ is "$(cat "$dir/src/main.c")" "int main(void)" "goes over it"
 ok "undo" cordon_in "$dir" undo
 is "$(cat "$dir/src/main.c")" mine "and what was there comes back"
 
+# ---- another folder of the step
+a=$(new_folder a) b=$(new_folder b)
+echo one >"$a/file" && echo one >"$b/file"
+cd "$a" || exit 1
+"$CORDON" run --headless --rw "$a" --rw "$b" -- sh -c "echo two >file; echo two >$b/file; echo new >$b/new"
+step=$("$CORDON" log --json | sed -n 's/^{"id":\([0-9]*\),.*/\1/p' | head -n 1)
+out=$("$CORDON" undo --step "$step" --dry-run -- "$b/file" "$b/new")
+is "$(grep -c " $b/" <<<"$out")" 2 "paths of another folder are named whole"
+ok "and restored" "$CORDON" undo --step "$step" -- "$b/file" "$b/new"
+is "$(cat "$a/file" "$b/file")" "$(printf 'two\none')" "there, not here"
+ok "what it made goes" test ! -e "$b/new"
+out=$("$CORDON" undo --step "$step" -- file "$b/file" 2>&1)
+isnt $? 0 "of two folders at a time"
+like "$out" "one folder at a time" "is refused in words"
+is "$(cat "$a/file")" two "and nothing is changed"
+ok "by its own absolute name" "$CORDON" undo --step "$step" -- "$a/file"
+is "$(cat "$a/file")" one "it is restored"
+cd "$b" || exit 1
+ok "the restore there is a step there, and undone there" "$CORDON" undo
+is "$(cat "$b/file" "$b/new")" "$(printf 'two\nnew')" "with all that it changed"
+cd "$dir" || exit 1
+
 # ---- what cannot be
 for args in "99 -- src" "1 -- nowhere" "1 -- ../elsewhere" "1 --"; do
 	# shellcheck disable=SC2086 # words

@@ -112,15 +112,23 @@ void here_done(struct here *p)
 	free(p->folder);
 }
 
+/* *below: its name in the folder, or NULL; points into what is returned. */
+static char *place(const struct here *p, const char *arg, const char **below)
+{
+	AUTO_FREE char *cwd = getcwd(NULL, 0);
+	AUTO_FREE char *joined = path_join(cwd ? cwd : p->folder, arg);
+	char *clean = path_clean(joined);
+
+	*below = path_below(clean, p->folder);
+	return clean;
+}
+
 int here_paths(const struct here *p, const struct strings *args, size_t first, struct strings *ret,
 	       struct err *err)
 {
-	AUTO_FREE char *cwd = getcwd(NULL, 0);
-
 	for (size_t i = first; i < args->n; i++) {
-		AUTO_FREE char *joined = path_join(cwd ? cwd : p->folder, args->list[i]);
-		AUTO_FREE char *clean = path_clean(joined);
-		const char *below = path_below(clean, p->folder);
+		const char *below;
+		AUTO_FREE char *clean = place(p, args->list[i], &below);
 
 		if (!below)
 			return err_say(err, -EINVAL, "'%s': outside the working folder %s",
@@ -128,6 +136,16 @@ int here_paths(const struct here *p, const struct strings *args, size_t first, s
 		strings_add(ret, xstrdup(below));
 	}
 	return 0;
+}
+
+void here_places(const struct here *p, const struct strings *args, struct strings *ret)
+{
+	for (size_t i = 0; i < args->n; i++) {
+		const char *below;
+		AUTO_FREE char *clean = place(p, args->list[i], &below);
+
+		strings_add(ret, xstrdup(below ? below : clean));
+	}
 }
 
 void here_paths_done(struct strings *paths)

@@ -39,6 +39,8 @@ void here_done(struct here *p);
  * The strings are *ret's own. */
 int here_paths(const struct here *p, const struct strings *args, size_t first, struct strings *ret,
 	       struct err *err) MUST_USE;
+/* The same, but what lies elsewhere is no error: it stays absolute. */
+void here_places(const struct here *p, const struct strings *args, struct strings *ret);
 void here_paths_done(struct strings *paths);
 
 /* Styles for standard output: empty strings unless it is a terminal that wants colours. */

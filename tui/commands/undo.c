@@ -333,7 +333,7 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 	state_dir = folders_state_dir(home);
 	r = folders_of_cwd(&folder, state_dir, err);
 	if (r == 0)
-		r = here_paths(&(struct here){.folder = folder}, &o.given, 0, &o.paths, err);
+		here_places(&(struct here){.folder = folder}, &o.given, &o.paths);
 	if (r == 0 && o.to)
 		r = count_newer(&o, folder, state_dir, err);
 	if (r == 0)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/base/clock.h"
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/review.h"
 #include "tui/console/ui.h"
@@ -104,8 +105,15 @@ static void counts_text(const struct review_file *f, char *out, size_t size)
 		snprintf(out, size, "+%d -%d", f->added, f->deleted);
 }
 
+/* Heap: absolute where it lies in another folder than the first. */
+static char *name_of(const struct change *c)
+{
+	return c->base ? path_join(c->base, c->path) : xstrdup(c->path);
+}
+
 static void draw_file(struct surface *s, struct rect line, const struct review_file *f, bool on)
 {
+	AUTO_FREE char *name = name_of(f->change);
 	char counts[32];
 	int w, x = line.x + 1;
 
@@ -113,7 +121,7 @@ static void draw_file(struct surface *s, struct rect line, const struct review_f
 	w = (int)strlen(counts);
 	x += surface_text(s, x, line.y, 1, kind_role(f->change), kind_letter(f->change)) + 1;
 	surface_hostile(s, x, line.y, line.x + line.w - x - w - 2, on ? ROLE_STRONG : ROLE_TEXT,
-			f->change->path);
+			name);
 	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, counts);
 	ui_row_style(s, line, on, false);
 }
@@ -463,6 +471,17 @@ static void undo(struct view_step *p)
 	ui_say(p->v.ui, "This step is undone already: redo brings it back.");
 }
 
+static void restore(struct view_step *p)
+{
+	const struct review *r = p->review;
+	AUTO_FREE char *path = NULL;
+
+	if (!p->step || p->file >= r->n_files)
+		return;
+	path = name_of(r->files[p->file].change);
+	ui_restore(p->v.ui, p->step, path);
+}
+
 /* The dialog below asked for this to be read. */
 static void confirm(struct ui *ui)
 {
@@ -503,8 +522,7 @@ static bool act(struct view *v, enum action a)
 		undo(p);
 		return true;
 	case ACTION_RESTORE:
-		if (p->step && p->file < p->review->n_files)
-			ui_restore(v->ui, p->step, p->review->files[p->file].change->path);
+		restore(p);
 		return true;
 	default:
 		return false;
