@@ -63,6 +63,20 @@ void journal_close_all(struct journal *j); /* j and its kin; NULL is a no-op */
 /* Throw the whole history away (after the human confirmed) and start an empty store. */
 int journal_discard(const struct journal_spec *spec, struct err *err) MUST_USE;
 
+/*
+ * A folder that was renamed has its history under its old name. 1: *ret_was (heap) is that name;
+ * 0: there is none, or it has one under its own. Never true of a copy or a clone.
+ */
+int journal_find_moved(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
+/*
+ * Take that history over; *ret_was as above. -ENOENT: there is none; -EEXIST: the folder is still
+ * there under the old name; -EBUSY: a cordon works with it; -EOPNOTSUPP: a step has parts in other
+ * folders.
+ */
+int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
+/* Is it the directory whose history this is, not another one in its place? */
+bool journal_is_folders(const struct journal *j);
+
 int journal_folder_fd(const struct journal *j); /* O_PATH directory; borrowed */
 int journal_store_fd(const struct journal *j);	/* borrowed */
 /* (dev, ino) of the store directory when it lies inside the folder, else {0, 0}. */

@@ -96,9 +96,23 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 					  .state_dir = k->spec->state_dir,
 					  .with = k->journal,
 					  .options = k->spec->journal};
+	AUTO_FREE char *was = NULL;
 	size_t recovered = 0;
+	struct err ignored = {0};
+	bool moved = journal_find_moved(&spec, &was, &ignored) > 0;
 	int r = journal_open(ret, &spec, &recovered, err);
 
+	if (r == -EPROTO && moved)
+		return err_say(err, r,
+			       "'%s' was renamed, its history is that of '%s': `cordon log "
+			       "--adopt` takes it over",
+			       path, was);
+	if (r == 0 && moved)
+		keeper_note(k,
+			    "'%s' was renamed and begins a new history; the old one is kept under "
+			    "'%s': `cordon log --discard`, then `cordon log --adopt` goes back to "
+			    "it",
+			    path, was);
 	if (r == 0 && recovered)
 		keeper_note(k,
 			    "a step was interrupted when cordon ended: %zu paths are back as they "

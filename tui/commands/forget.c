@@ -1,8 +1,10 @@
-/* forget - `cordon log --discard` and `--prune`: history that goes for good. */
+/* forget - `cordon log --discard`, `--prune` and `--adopt`: history that goes for good, or comes
+ * along. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/forget.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/config/config.h"
 #include "core/journal/journal.h"
+#include "core/session/folders.h"
 
 #define DAY_US ((int64_t)86400 * 1000000)
 
@@ -28,6 +31,24 @@ static int confirm(const struct here *p, const char *what, const char *words, st
 	if (!fgets(line, sizeof(line), stdin) || strncmp(line, what, len) != 0 ||
 	    !str_eq(line + len, "\n"))
 		return err_say(err, -ECANCELED, "%s: not confirmed: nothing was changed", what);
+	return 0;
+}
+
+int adopt_history(const struct here *p, struct err *err)
+{
+	const struct journal_spec spec = {.folder = p->folder, .state_dir = p->state_dir};
+	AUTO_FREE char *was = NULL, *from = NULL, *to = NULL;
+	int r = journal_adopt(&spec, &was, err);
+
+	if (r < 0)
+		return r;
+	from = folders_audit_path(p->state_dir, was);
+	to = folders_audit_path(p->state_dir, p->folder);
+	if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || rename(from, to) < 0)
+		printf("The audit log of then stays at %s.\n", from);
+	fputs("The history of ", stdout);
+	show_text(was, strlen(was));
+	printf(" is that of %s now.\n", p->folder);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "tui/commands/reading.h"
 
 struct log_options {
-	bool json, discard, prune, yes;
+	bool json, discard, prune, adopt, yes;
 	struct prune_options oldest;
 };
 
@@ -25,6 +25,8 @@ static const struct flag flags[] = {
 	 "undone, incomplete, unprotected, why, command, folders (when it changed several)"},
 	{"--discard", NULL, offsetof(struct log_options, discard),
 	 "throw the whole history of this folder away; nothing can be undone afterwards"},
+	{"--adopt", NULL, offsetof(struct log_options, adopt),
+	 "this folder was renamed: take its history over from the old name"},
 	{"--prune", NULL, offsetof(struct log_options, prune),
 	 "throw the oldest steps away, as --keep, --older-than and --size say"},
 	{"--keep", "N", offsetof(struct log_options, oldest.keep), "so many steps stay"},
@@ -37,7 +39,7 @@ static const struct flag flags[] = {
 
 static const struct usage usage = {
 	"log [--json] [PATH...] | --prune [--keep N] [--older-than DAYS] [--size BYTES] [--yes] | "
-	"--discard [--yes]",
+	"--adopt | --discard [--yes]",
 	"List the steps of this folder, newest first; those that redo would bring back come on "
 	"top.\n"
 	"With paths: the steps that touched them or something below; renames are followed back.",
@@ -249,6 +251,47 @@ static int print_list(struct journal *j, bool undone, bool json, const char *her
 	return r;
 }
 
+static int no_steps(const struct here *p, const struct journal_spec *spec, bool json,
+		    struct err *err)
+{
+	AUTO_FREE char *was = NULL;
+	int r = journal_find_moved(spec, &was, err);
+
+	if (r < 0)
+		return r;
+	if (!json)
+		printf("No steps yet in %s.\n", p->folder);
+	if (was) {
+		fputs("cordon: this folder was renamed: its history is kept under ", stderr);
+		show_on(stderr, was, strlen(was));
+		fputs(": `cordon log --adopt` takes it over\n", stderr);
+	}
+	return 0;
+}
+
+/* The store came along, or another directory stands where the folder was. */
+static int explain(const struct journal_spec *spec, int r, struct err *err)
+{
+	AUTO_FREE char *was = NULL;
+	struct err ignored = {0};
+
+	if (r != -EPROTO || journal_find_moved(spec, &was, &ignored) <= 0)
+		return r;
+	return err_say(err, r,
+		       "this folder was renamed: its history is that of '%s': `cordon log --adopt` "
+		       "takes it over",
+		       was);
+}
+
+static void warn_if_replaced(const struct journal *j, const struct here *p)
+{
+	if (!journal_is_folders(j))
+		fprintf(stderr,
+			"cordon: %s: another directory than the one whose history this is: undo is "
+			"unavailable: bring that one back, or `cordon log --discard` starts anew\n",
+			p->folder);
+}
+
 static int print_log(const struct here *p, bool json, const struct strings *paths, struct err *err)
 {
 	const struct journal_spec spec = {
@@ -259,12 +302,11 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 
 	if (r == -ENOENT) { /* nothing has ever run here */
 		err->code = 0;
-		if (!json)
-			printf("No steps yet in %s.\n", p->folder);
-		return 0;
+		return no_steps(p, &spec, json, err);
 	}
 	if (r < 0)
-		return r;
+		return explain(&spec, r, err);
+	warn_if_replaced(j, p);
 	if (!json)
 		printf("%s%6s  %-12s  %4s  %-17s  %s%s\n", style_on(STYLE_BOLD), "STEP", "BEGAN",
 		       "EXIT", "FILES", "COMMAND", style_off());
@@ -284,8 +326,10 @@ int cmd_log(int argc, char **argv, struct err *err)
 	struct strings args = {0}, paths = {0};
 	int r = reading_parse(&usage, argc, argv, &o, &args, err);
 
-	if (r == 0 && args.n && (o.discard || o.prune))
-		r = err_say(err, -EINVAL, "--discard, --prune: take no path: whole steps go");
+	if (r == 0 && args.n && (o.discard || o.prune || o.adopt))
+		r = err_say(
+			err, -EINVAL,
+			"--adopt, --discard, --prune: take no path: the whole history is meant");
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)
@@ -295,7 +339,9 @@ int cmd_log(int argc, char **argv, struct err *err)
 		here_paths_done(&paths);
 		return r < 0 ? CMD_FAILED : 0;
 	}
-	if (o.discard)
+	if (o.adopt)
+		r = adopt_history(&p, err);
+	else if (o.discard)
 		r = forget_all(&p, o.yes, err);
 	else if (o.prune)
 		r = forget_oldest(&p, &o.oldest, o.yes, err);

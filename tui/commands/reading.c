@@ -211,12 +211,17 @@ void show_time(char *out, size_t size, int64_t wall_us)
 		strftime(out, size, "%Y-%m-%d", &a);
 }
 
-void show_text(const char *s, size_t len)
+void show_on(FILE *to, const char *s, size_t len)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 
 	text_escape(&b, s, len);
-	fputs(b.data, stdout);
+	fputs(b.data, to);
+}
+
+void show_text(const char *s, size_t len)
+{
+	show_on(stdout, s, len);
 }
 
 void show_wrapped(const char *text, int margin, int columns)

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdio.h>
+
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "tui/commands/options.h"
@@ -62,6 +64,7 @@ int screen_columns(void);
 void show_time(char *out, size_t size, int64_t wall_us);
 /* Agent text escaped, on standard output. */
 void show_text(const char *s, size_t len);
+void show_on(FILE *to, const char *s, size_t len); /* the same elsewhere */
 
 /* Words behind a margin (already there on the first line), broken at blanks, and a newline. */
 void show_wrapped(const char *text, int margin, int columns);

@@ -1,0 +1,90 @@
+#!/bin/bash
+# adopt - a folder that was renamed finds its history again; a copy, a clone, a stranger never do.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+a=$(new_folder a)
+[ "$(stat -c %W "$a")" != 0 ] || skip_all "this file system does not tell when a directory was made"
+log() { cordon_in "$1" log 2>&1; }
+
+# ---- renamed
+echo 1 >"$a/f"
+in_folder "$a" sh -c 'echo 2 >>f; mkdir d'
+mv "$a" "$a.new"
+out=$(log "$a.new")
+like "$out" "No steps yet" "a folder that was renamed has no history of its own"
+like "$out" "cordon: .*renamed.* $a: .*--adopt" "but is told of the one under its old name"
+is "$(cordon_in "$a.new" log --json 2>/dev/null)" "" "not among the JSON"
+cp -a "$a.new" "$a.copy"
+unlike "$(log "$a.copy")" "adopt" "a copy of it is not"
+out=$(cordon_in "$a.copy" log --adopt 2>&1)
+is "$?" 1 "and cannot have it"
+like "$out" "^cordon: no history" "in words"
+ok "--adopt" cordon_in "$a.new" log --adopt
+like "$(log "$a.new")" "echo 2 >>f" "takes it over"
+like "$(cordon_in "$a.new" audit --json)" '"event":"touch"' "with the audit log"
+ok "undo" cordon_in "$a.new" undo
+is "$(cat "$a.new/f"; ls "$a.new")" "$(printf '1\nf')" "works under the new name"
+ok "and redo" cordon_in "$a.new" redo
+out=$(cordon_in "$a.new" log --adopt 2>&1)
+is "$?" 1 "there is nothing more to take over"
+mkdir "$a"
+is "$(log "$a")" "No steps yet in $a." "another directory under the old name begins anew"
+rmdir "$a"
+mv "$a.new" "$a"
+ok "back again" cordon_in "$a" log --adopt
+ok "undo there" cordon_in "$a" undo
+is "$(cat "$a/f")" 1 "works as well"
+ok "redo" cordon_in "$a" redo
+
+# ---- worked in before anybody noticed
+mv "$a" "$a.new"
+out=$(cd "$a.new" && "$CORDON" run --headless -- sh -c 'echo 3 >>f' 2>&1)
+like "$(cordon_in "$a.new" audit --json)" "was renamed and begins a new history" "a run there says so"
+out=$(cordon_in "$a.new" log --adopt 2>&1)
+is "$?" 1 "then it has a history of its own"
+ok "--discard" cordon_in "$a.new" log --discard --yes
+ok "--adopt" cordon_in "$a.new" log --adopt
+like "$(log "$a.new")" "echo 2 >>f" "and the old one is there"
+
+# ---- replaced
+mkdir "$a" && in_folder "$a" sh -c 'echo x >x' && mv "$a" "$a.away" && cp -a "$a.away" "$a"
+out=$(log "$a")
+like "$out" "cordon: .*another directory" "a directory in the place of another is told apart"
+like "$out" "echo x" "the history is listed all the same"
+out=$(cordon_in "$a" undo 2>&1)
+is "$?" 1 "but nothing is undone there"
+ok "the right one takes it away" cordon_in "$a.away" log --adopt
+is "$(log "$a")" "No steps yet in $a." "and the other has none"
+
+# ---- a step that changed another folder too
+c=$(new_folder c) d=$(new_folder d)
+(cd "$c" && "$CORDON" run --headless --rw "$c" --rw "$d" -- sh -c "echo 1 >f; echo 1 >$d/f")
+mv "$d" "$d.new"
+out=$(cordon_in "$d.new" log --adopt 2>&1)
+is "$?" 1 "a folder whose steps have parts elsewhere is not taken over"
+like "$out" "^cordon: step 1 changed other folders.*$d'" "in words"
+mv "$d.new" "$d"
+ok "back under its name all is as before" cordon_in "$c" undo
+is "$(ls "$c" "$d" | grep -c ^f)" 0 "in both"
+
+# ---- a store that lies in the folder comes along
+if shm=$(mktemp -d /dev/shm/cordon-adopt.XXXXXX 2>/dev/null); then
+	trap 'rm -rf "$shm"' EXIT
+	b=$(new_folder b)
+	export XDG_STATE_HOME=$shm
+	in_folder "$b" sh -c 'echo y >y'
+	ok "it lies there" test -e "$b/.cordon/version"
+	mv "$b" "$b.new" && cp -a "$b.new" "$b.copy"
+	out=$(log "$b.copy")
+	unlike "$out" "adopt" "the copy's is a stranger's"
+	like "$out" "discard" "and can only be thrown away"
+	like "$(log "$b.new")" "renamed.*--adopt" "the renamed folder's is its own"
+	out=$(in_folder "$b.new" true 2>&1)
+	is "$?" 125 "nothing runs before that is settled"
+	like "$out" "--adopt" "one line says how"
+	ok "--adopt" cordon_in "$b.new" log --adopt
+	ok "undo" cordon_in "$b.new" undo
+	is "$(ls "$b.new")" "" "works"
+fi
+done_testing
