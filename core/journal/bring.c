@@ -325,9 +325,8 @@ static int bring_special(struct restore *r, struct target *t, const struct origi
 	int e;
 
 	if (o->slots >= 0)
-		return link_slot(r, t, o);
-	e = remove_now(r, t);
-	if (e == 0)
+		e = link_slot(r, t, o);
+	else if ((e = remove_now(r, t)) == 0)
 		e = op_mknod(r->s, &t->at, was->mode, 0, NULL);
 	return e < 0 ? e : op_dress(r->s, &t->at, (struct span){o->meta.data, o->meta.len});
 }

@@ -250,7 +250,7 @@ static void one_of_two_names(void **state)
 }
 
 /* It has no bytes to look for: it is where it was moved to. */
-static void a_pipe_that_was_moved(void **state)
+static void a_pipe_that_was_moved_or_removed(void **state)
 {
 	struct fix *f = *state;
 	struct stat st;
@@ -262,6 +262,13 @@ static void a_pipe_that_was_moved(void **state)
 	assert_int_equal(op_mknod(f->s, &a, S_IFIFO | 0640, 0, NULL), 0);
 	assert_int_equal(put(f, "over", "two\n"), 0);
 	commit(f);
+	begin(f, "dress and remove");
+	assert_int_equal(mode(f, "pipe", 0600), 0);
+	assert_int_equal(rm(f, "pipe"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "pipe", 0));
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "pipe", &st, 0), 0);
+	assert_int_equal(st.st_mode, S_IFIFO | 0640);
 	for (int over = 0; over < 2; over++) {
 		begin(f, "mv");
 		assert_int_equal(mv(f, "pipe", over ? "over" : "elsewhere", 0), 0);
@@ -398,7 +405,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(renames_and_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(somebody_else_was_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_of_two_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test(anything),
 	};
