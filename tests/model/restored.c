@@ -67,10 +67,30 @@ static bool locks_a_dir(const struct lines *l)
 	return false;
 }
 
+/* An object came to another path, by its own rename or a directory's. */
+static bool moves_something(const struct view *v)
+{
+	for (size_t i = 0; i < v->after.n; i++) {
+		const char *now = v->after.list[i];
+
+		if (line_of(&v->before, now, path_len(now)))
+			continue;
+		for (size_t k = 0; k < v->before.n; k++) {
+			const char *was = v->before.list[k];
+
+			if (str_eq(was + path_len(was), now + path_len(now)) &&
+			    !line_of(&v->after, was, path_len(was)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Names of directories came and went: they may be the same directory. */
 static bool is_unclear(const struct view *v)
 {
-	return (lacks_a_dir(&v->before, &v->after) && lacks_a_dir(&v->after, &v->before)) ||
+	return (lacks_a_dir(&v->before, &v->after) &&
+		(lacks_a_dir(&v->after, &v->before) || moves_something(v))) ||
 	       locks_a_dir(&v->before) || locks_a_dir(&v->after) || locks_a_dir(&v->pre);
 }
 
