@@ -20,8 +20,9 @@ bool place_of(struct inside *in, const char *path, struct at *at, char dir[16])
 
 	snprintf(dir, 16, "%.*s", slash ? (int)(slash - path) : 0, path);
 	*at = (struct at){.dir = dir, .name = slash ? slash + 1 : path};
-	at->dirfd = (int)syscall(SYS_openat2, journal_folder_fd(in->j), *dir ? dir : ".", &how,
-				 sizeof(how));
+	at->dirfd =
+		(int)syscall(SYS_openat2, journal_folder_fd(journal_of(in, in_second(in, path))),
+			     *dir ? dir : ".", &how, sizeof(how));
 	return at->dirfd >= 0;
 }
 
@@ -194,6 +195,8 @@ static int with_two(struct inside *in, struct step *s, const struct at *at, cons
 	struct at to;
 	int r;
 
+	if (in_second(in, a->a) != in_second(in, a->b))
+		return -EXDEV;
 	if (!place_of(in, a->b, &to, dir))
 		return -ENOENT;
 	r = a->kind == ACT_LINK ? op_link(s, at, &to, NULL)
@@ -232,7 +235,7 @@ static int with_one(struct inside *in, struct step *s, const struct at *at, cons
 
 void act_file(struct inside *in, const struct act *a)
 {
-	struct step *s = in->steps[a->who];
+	struct step *s = part_of(in, a->who, in_second(in, a->a));
 	char dir[16];
 	struct at at;
 

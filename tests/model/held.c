@@ -49,6 +49,7 @@ void held_take(struct inside *in, const struct act *a, int fd, bool map)
 	h->place = open(proc, O_PATH | O_CLOEXEC);
 	h->fd = fd;
 	h->born = step_id(in->steps[a->who]);
+	h->second = in_second(in, a->a);
 	if (!map || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
 		return;
 	h->map = mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -152,7 +153,8 @@ void act_poke(struct inside *in, const struct act *a)
 /* Where it is now, as a door finds out: by /proc. */
 static void at_of_held(struct inside *in, struct held *h, struct at *at, char dir[512])
 {
-	size_t len = strlen(in->folder);
+	const char *folder = h->second ? in->second : in->folder;
+	size_t len = strlen(folder);
 	char proc[40], *slash;
 	ssize_t n;
 
@@ -162,7 +164,7 @@ static void at_of_held(struct inside *in, struct held *h, struct at *at, char di
 	if (n <= (ssize_t)len)
 		return;
 	dir[n] = '\0';
-	if (strncmp(dir, in->folder, len) != 0 || dir[len] != '/' || str_ends(dir, " (deleted)"))
+	if (strncmp(dir, folder, len) != 0 || dir[len] != '/' || str_ends(dir, " (deleted)"))
 		return;
 	memmove(dir, dir + len + 1, strlen(dir + len + 1) + 1);
 	if (str_starts(dir, ".cordon/"))
@@ -181,10 +183,12 @@ static int held_link(struct inside *in, struct held *h, const struct act *a)
 	struct at from, to;
 	int r;
 
+	if (h->second != in_second(in, a->a))
+		return -EXDEV;
 	if (!place_of(in, a->a, &to, dir))
 		return -ENOENT;
 	at_of_held(in, h, &from, from_dir);
-	r = op_link(in->steps[a->who], &from, &to, NULL);
+	r = op_link(part_of(in, a->who, h->second), &from, &to, NULL);
 	close(to.dirfd);
 	return r;
 }
@@ -197,7 +201,7 @@ static int make_tmpfile(struct inside *in, const struct act *a)
 
 	if (!place_of(in, a->a, &at, dir))
 		return -ENOENT;
-	fd = op_tmpfile(in->steps[a->who], &at, O_TMPFILE | O_RDWR, 0640);
+	fd = op_tmpfile(part_of(in, a->who, in_second(in, a->a)), &at, O_TMPFILE | O_RDWR, 0640);
 	close(at.dirfd);
 	if (fd < 0)
 		return fd;
@@ -222,7 +226,7 @@ void act_held(struct inside *in, const struct act *a)
 	} else {
 		at_of_held(in, h, &at, dir);
 		in->sh->reply.stray = !at.leaf;
-		r = meta_of(in, in->steps[a->who], &at, a);
+		r = meta_of(in, part_of(in, a->who, h->second), &at, a);
 	}
 	in->sh->reply.r = r;
 }

@@ -141,7 +141,7 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 {
 	const struct rung *newest = &h->kept[h->n_kept - 1], *oldest;
 	const char *at = now;
-	bool chained = true, loose = false, refuse = h->contested;
+	bool chained = true, loose = false, refuse = h->contested || h->murky;
 
 	n = MIN(n, h->n_kept);
 	*e = (struct expected){.n = n};
@@ -163,7 +163,7 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 	e->may_refuse = !chained || !at || refuse || h->edited >= oldest->begun ||
 			(n < h->n_kept && oldest[-1].cluster == oldest->cluster);
 	e->may_differ = h->poked >= oldest->begun;
-	e->loose = loose;
+	e->loose = loose || h->pair;
 	if (chained && at)
 		e->tree = xstrdup(at);
 	if (n == 1) {
@@ -188,9 +188,9 @@ void expect_redo(const struct history *h, const char *now, struct expected *e)
 	else
 		e->may_refuse = true;
 	e->may_refuse |= h->edited >= u->when;
-	e->may_refuse |= h->contested;
+	e->may_refuse |= h->contested || h->murky;
 	e->may_differ = h->poked >= u->when;
-	e->loose = loose;
+	e->loose = loose || h->pair;
 	if (h->left_out)
 		return;
 	e->from = u->post;

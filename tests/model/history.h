@@ -34,6 +34,7 @@ struct history {
 	bool contested; /* a rollback went over somebody's work: others may meet it again */
 	bool left_out;	/* a redo left something out, of which a part may have gone since */
 	bool murky;	/* a step was rolled back while another held what it had made */
+	bool pair;	/* two folders: of a step that left nothing in one, its times stay there */
 	long poked;	/* when an agent's open file was last written outside of every step */
 };
 

@@ -27,7 +27,12 @@ void fail(struct game *g, const char *fmt, ...)
 
 char *look(const struct game *g)
 {
-	return tree_take(g->w.folder, ".cordon");
+	AUTO_FREE char *first = tree_take(g->w.folder, ".cordon"), *second = NULL;
+
+	if (!g->w.second)
+		return take_ptr(&first);
+	second = tree_take(g->w.second, ".cordon");
+	return xasprintf("%s//%s", first, second); /* its top is no path of the first */
 }
 
 void must_be(struct game *g, const char *want, bool loose, const char *when)
@@ -295,8 +300,13 @@ static void play_one(struct game *g, const struct act *a)
 	case ACT_REOPEN:
 		play_reopen(g, a);
 		break;
-	case ACT_TIDY:
 	case ACT_PRUNE:
+		if (g->w.second) /* a store is pruned by itself: which steps are whole is not told
+				  */
+			break;
+		play_upkeep(g, a);
+		break;
+	case ACT_TIDY:
 		play_upkeep(g, a);
 		break;
 	case ACT_KILL:
@@ -322,7 +332,9 @@ char *play(const struct setting *set, const struct sequence *s, uint64_t seed, b
 	g->set = set;
 	g->seed = seed;
 	g->quiet = quiet;
-	worker_init(&g->w, set, geteuid() == 0 && seed % 2 ? 12345 : geteuid());
+	/* One sequence in four has two folders, in half of each a user of its own. */
+	worker_init(&g->w, set, geteuid() == 0 && seed % 2 ? 12345 : geteuid(), seed / 2 % 4 == 0);
+	g->h.pair = g->w.second != NULL;
 	if (worker_start(&g->w) < 0)
 		fail(g, "open: %s", g->w.sh->reply.words);
 	look_again(g);

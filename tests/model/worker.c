@@ -42,13 +42,23 @@ static void fill_lists(struct inside *in)
 	list_ids(in, true, re->undone, &re->n_undone);
 }
 
+static void close_it(struct inside *in)
+{
+	journal_close(take_ptr(&in->k));
+	journal_close(take_ptr(&in->j));
+}
+
 static void open_it(struct inside *in, const struct worker *w)
 {
-	const struct journal_spec spec = {.folder = w->folder, .state_dir = w->state};
+	struct journal_spec spec = {.folder = w->folder, .state_dir = w->state};
 	struct reply *re = &in->sh->reply;
 	struct err err = {0};
 
 	re->r = journal_open(&in->j, &spec, NULL, &err);
+	spec.folder = w->second;
+	spec.with = in->j;
+	if (re->r == 0 && w->second)
+		re->r = journal_open(&in->k, &spec, NULL, &err);
 	snprintf(re->words, sizeof(re->words), "%.199s", err.text);
 	if (re->r == 0)
 		fill_lists(in);
@@ -58,15 +68,29 @@ static void reopen(struct inside *in, const struct worker *w)
 {
 	for (int i = 0; i < HELD_MAX; i++)
 		held_drop(&in->held[i]);
-	journal_close(take_ptr(&in->j));
+	close_it(in);
 	memset(in->steps, 0, sizeof(in->steps));
 	open_it(in, w);
+}
+
+struct step *part_of(struct inside *in, unsigned who, bool second)
+{
+	struct journal *j = journal_of(in, second);
+	struct step *part = step_part(in->steps[who], j);
+	struct err err = {0};
+
+	if (part || journal_begin_part(j, in->steps[who], &part, &err) == 0)
+		return part;
+	fprintf(stderr, "# journal_begin_part: %s\n", err.text);
+	abort();
 }
 
 static int begin(struct inside *in, const struct act *a, struct err *err)
 {
 	static const enum step_kind kinds[] = {STEP_COMMAND, STEP_COMMAND, STEP_AMBIENT, STEP_API};
-	int r = journal_begin(in->j, kinds[a->y % 4], "a step", &in->steps[a->who], err);
+	bool second = in->k && a->y & 16;
+	int r = journal_begin(journal_of(in, second), kinds[a->y % 4], "a step", &in->steps[a->who],
+			      err);
 
 	in->sh->reply.id = r < 0 ? 0 : step_id(in->steps[a->who]);
 	return r;
@@ -81,7 +105,7 @@ static int restore(struct inside *in, const struct act *a, struct err *err)
 	if (!re->n_kept)
 		return -ENOENT;
 	re->id = re->kept[a->x % re->n_kept];
-	return journal_restore(in->j, re->id, paths, a->y & 1, err);
+	return journal_restore(journal_of(in, in_second(in, a->a)), re->id, paths, a->y & 1, err);
 }
 
 static void act_journal(struct inside *in, const struct worker *w, const struct act *a)
@@ -114,6 +138,8 @@ static void act_journal(struct inside *in, const struct worker *w, const struct 
 	case ACT_TIDY:
 	case ACT_PRUNE:
 		re->r = upkeep(in->j, a, &re->pruned);
+		if (re->r == 0 && in->k)
+			re->r = upkeep(in->k, a, &re->pruned);
 		break;
 	default:
 		reopen(in, w);
@@ -178,6 +204,7 @@ static NORETURN void serve(const struct worker *w, int sock)
 
 	in->sh = w->sh;
 	in->folder = w->folder;
+	in->second = w->second;
 	for (int i = 0; i < HELD_MAX; i++)
 		in->held[i].fd = in->held[i].place = -1;
 	become(w);
@@ -195,14 +222,14 @@ static NORETURN void serve(const struct worker *w, int sock)
 	}
 	for (int i = 0; i < HELD_MAX; i++)
 		held_drop(&in->held[i]);
-	journal_close(in->j);
+	close_it(in);
 	_exit(0);
 }
 
 /* ---- outside ----------------------------------------------------------------------------------
  */
 
-void worker_init(struct worker *w, const struct setting *set, uid_t uid)
+void worker_init(struct worker *w, const struct setting *set, uid_t uid, bool pair)
 {
 	*w = (struct worker){.set = set, .uid = uid, .sock = -1};
 	w->top = xasprintf("%s/model-XXXXXX", set->base);
@@ -211,9 +238,11 @@ void worker_init(struct worker *w, const struct setting *set, uid_t uid)
 		exit(2);
 	}
 	w->folder = xasprintf("%s/work", w->top);
+	w->second = pair ? xasprintf("%s/second", w->top) : NULL;
 	w->state = set->state ? xasprintf("%s/%s", set->state, strrchr(w->top, '/') + 1)
 			      : xasprintf("%s/state", w->top);
 	if (mkdir(w->folder, 0755) < 0 || mkdir(w->state, 0700) < 0 ||
+	    (pair && (mkdir(w->second, 0755) < 0 || chown(w->second, uid, (gid_t)-1) < 0)) ||
 	    chown(w->folder, uid, (gid_t)-1) < 0 || chown(w->state, uid, (gid_t)-1) < 0 ||
 	    chown(w->top, uid, (gid_t)-1) < 0) {
 		perror(w->folder);
@@ -238,6 +267,7 @@ void worker_done(struct worker *w)
 	}
 	free(w->top);
 	free(w->folder);
+	free(w->second);
 	free(w->state);
 	munmap(w->sh, sizeof(*w->sh));
 }

@@ -29,6 +29,7 @@ struct shared {
 struct worker {
 	const struct setting *set;
 	char *top, *folder, *state;
+	char *second; /* another folder of the session, or NULL */
 	uid_t uid; /* what the worker runs as */
 	struct shared *sh;
 	pid_t pid;
@@ -37,7 +38,7 @@ struct worker {
 	unsigned calls, steps; /* until it dies */
 };
 
-void worker_init(struct worker *w, const struct setting *set, uid_t uid);
+void worker_init(struct worker *w, const struct setting *set, uid_t uid, bool pair);
 void worker_done(struct worker *w); /* removes everything */
 /* Fork it and open the journal: 0, -EPIPE when it was killed meanwhile, or what journal_open()
  * says (the reply has the words and the lists). */
@@ -59,13 +60,14 @@ struct held {
 	int place; /* O_PATH of it */
 	char *map; /* the descriptor is closed, the mapping is not */
 	int64_t born;
-	bool moved; /* by somebody else */
+	bool moved;  /* by somebody else */
+	bool second; /* opened in the second folder */
 };
 
 struct inside {
 	struct shared *sh;
-	const char *folder;
-	struct journal *j;
+	const char *folder, *second;
+	struct journal *j, *k; /* k: of the second folder, or NULL */
 	struct step *steps[WHO_MAX];
 	struct held held[HELD_MAX];
 	unsigned turn; /* makes content differ */
@@ -79,6 +81,17 @@ void held_path(const struct held *h, char path[PATH_MAX]); /* where it is now; "
 /* held.c: what is kept open. */
 void act_held(struct inside *in, const struct act *a);
 void held_take(struct inside *in, const struct act *a, int fd, bool map);
+
+/* With two folders all that is called d, and what is in it, lies in the second. */
+static inline bool in_second(const struct inside *in, const char *path)
+{
+	return in->k && path[0] == 'd';
+}
+static inline struct journal *journal_of(const struct inside *in, bool second)
+{
+	return second ? in->k : in->j;
+}
+struct step *part_of(struct inside *in, unsigned who, bool second); /* begins it there */
 
 struct at;
 /* The directory of path, and its name; false: there is no such directory. Closed by the caller. */
