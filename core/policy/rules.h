@@ -155,3 +155,7 @@ void rules_line(struct buf *out, const char *key, const char *value);
  * any more, or somebody has edited it. */
 int rules_forget(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
 		 const char *path, const struct answer *a, struct err *err) MUST_USE;
+/* Did rules_save() write the section of this name? */
+bool rules_is_answer(const char *name);
+/* The same for the section of this name; whoever runs has it still. -ENOENT as above. */
+int rules_forget_named(const char *file, const char *name, struct err *err) MUST_USE;

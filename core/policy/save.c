@@ -115,7 +115,7 @@ static int open_dir(const char *file, mode_t mode, struct err *err)
 /* Names are unique, or one `until` would count for two answers. */
 #define SECTION "[rule \"answer of "
 
-static void append(struct buf *text, const struct buf *body)
+static int append(struct buf *text, const struct buf *body)
 {
 	char when[32];
 
@@ -124,6 +124,7 @@ static void append(struct buf *text, const struct buf *body)
 		buf_ch(text, '\n');
 	buf_fmt(text, SECTION "%s\"]\n", when);
 	buf_add(text, body->data, body->len);
+	return 0;
 }
 
 /* The last section with this body and nothing else. */
@@ -150,8 +151,38 @@ static int take_out(struct buf *text, const struct buf *body)
 	return 0;
 }
 
-/* Two sessions may answer at once: the lock is the directory's. body is added, or taken out. */
-static int change(const char *file, mode_t mode, const struct buf *body, bool add, struct err *err)
+/* The section with this name, if an answer wrote it and nobody has edited it since. */
+static int take_out_named(struct buf *text, const struct buf *name)
+{
+	static const char *const keys[] = {"\tallow = ", "\tdeny = ", "\tuntil = "};
+	AUTO_FREE char *head = xasprintf("[rule \"%s\"]\n", name->data);
+	char *at = text->data, *end;
+
+	if (!str_starts(head, SECTION))
+		return -ENOENT;
+	while ((at = strstr(at, head)) && at > text->data && at[-1] != '\n')
+		at++;
+	if (!at)
+		return -ENOENT;
+	end = at + strlen(head);
+	while (*end && *end != '[') {
+		size_t k = 0;
+
+		while (k < ARRAY_LEN(keys) && !str_starts(end, keys[k]))
+			k++;
+		if (k == ARRAY_LEN(keys) || !strchr(end, '\n'))
+			return -ENOENT;
+		end = strchr(end, '\n') + 1;
+	}
+	memmove(at, end, strlen(end) + 1);
+	buf_truncate(text, text->len - (size_t)(end - at));
+	return 0;
+}
+
+/* Two sessions may answer at once: the lock is the directory's. */
+static int change(const char *file, mode_t mode,
+		  int (*edit)(struct buf *text, const struct buf *what), const struct buf *what,
+		  struct err *err)
 {
 	AUTO_CLOSE int dir = open_dir(file, mode | (mode & 0444) >> 2, err);
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -171,9 +202,7 @@ static int change(const char *file, mode_t mode, const struct buf *body, bool ad
 	if (r == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		mode = st.st_mode & 07777;
 	buf_add(&b, text ? text : "", len);
-	if (add)
-		append(&b, body);
-	else if (take_out(&b, body) < 0)
+	if (edit(&b, what) < 0)
 		return err_say(err, -ENOENT, "'%s': no such answer in it: it was edited", file);
 	if (b.len > FILE_MAX)
 		return err_say(err, -EFBIG,
@@ -197,7 +226,7 @@ static int change_answer(const struct rules_place *where, enum answer_scope scop
 		return r;
 	file = resolve(file_of(where, scope));
 	format_body(&body, kind, path, a);
-	r = change(file, scope == SCOPE_ORG ? 0644 : 0600, &body, add, err);
+	r = change(file, scope == SCOPE_ORG ? 0644 : 0600, add ? append : take_out, &body, err);
 	return r < 0 ? err_wrap(err, r, add ? "remember it" : "forget it") : 0;
 }
 
@@ -211,4 +240,20 @@ int rules_forget(const struct rules_place *where, enum answer_scope scope, enum 
 		 const char *path, const struct answer *a, struct err *err)
 {
 	return change_answer(where, scope, kind, path, a, false, err);
+}
+
+bool rules_is_answer(const char *name)
+{
+	return name && str_starts(name, SECTION + strlen("[rule \""));
+}
+
+int rules_forget_named(const char *file, const char *name, struct err *err)
+{
+	AUTO_BUF struct buf what = BUF_INIT;
+	AUTO_FREE char *real = resolve(xstrdup(file));
+	int r;
+
+	buf_str(&what, name);
+	r = change(real, 0600, take_out_named, &what, err);
+	return r < 0 ? err_wrap(err, r, "forget it") : 0;
 }

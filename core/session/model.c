@@ -51,6 +51,12 @@ void model_done(struct model *m)
 	for (size_t i = 0; i < m->n_given; i++)
 		given_done(&m->given[i]);
 	free(m->given);
+	for (size_t i = 0; i < m->n_lasting; i++) {
+		free(m->lasting[i].words);
+		free(m->lasting[i].file);
+		free(m->lasting[i].name);
+	}
+	free(m->lasting);
 	free(m->home);
 	free(m->command);
 	free(m->job.words);

@@ -13,7 +13,7 @@
  */
 #define MODEL_ROWS  20000
 #define MODEL_ASKS  1024
-#define MODEL_GIVEN 1024
+#define MODEL_GIVEN 1024 /* and as many lasting rules */
 
 enum row_kind {
 	ROW_TOUCH,
@@ -78,6 +78,17 @@ struct given {
 	bool over; /* taken back, or its step is */
 };
 
+/* A rule of a settings file, as it was when the session began. */
+struct lasting {
+	bool allow;
+	char *words; /* "allow read ~/notes" */
+	char *file;
+	int line;
+	char *name;   /* of its section */
+	bool by_us;   /* an answer wrote it: it can be taken out */
+	bool removed; /* and was: it counts until the session ends */
+};
+
 /* Of questions and reads, for the status view. */
 struct decisions {
 	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
@@ -126,6 +137,8 @@ struct model {
 	size_t n_given;
 	uint64_t given_version; /* grows with every change of those */
 	struct decisions decisions;
+	struct lasting *lasting; /* the nearest level first */
+	size_t n_lasting;
 
 	struct job job;
 	struct undo_plan *plan; /* newest answer to session_plan(), or NULL */

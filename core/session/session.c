@@ -131,6 +131,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
 		tell_note(s, plan->notes[i]);
+	if (r == 0 && plan->policy && !spec->headless)
+		session_list_lasting(s, plan->policy);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		r = err_set(err, -errno, "socket to the keeper");
 	if (r == 0)

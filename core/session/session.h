@@ -59,6 +59,9 @@ void session_tick(struct session *s); /* once a second: cpu and memory of the sa
 int session_answer(struct session *s, uint64_t ask, const struct answer *a, struct err *err);
 /* Take an answer back: from now on it is asked again. What is open stays open. */
 void session_revoke(struct session *s, uint64_t rule);
+/* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file. It counts until the
+ * session ends. */
+int session_forget(struct session *s, size_t i, struct err *err);
 void session_signal(struct session *s, int sig);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);

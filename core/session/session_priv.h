@@ -50,5 +50,8 @@ void session_audit(struct session *s, const struct audit_entry *e);
 void session_reload_undone(struct session *s);
 /* Read those edits again if there are new ones. */
 void session_reload_edits(struct session *s);
+/* The rules of settings files into the model. */
+struct policy;
+void session_list_lasting(struct session *s, const struct policy *p);
 /* Sample cpu and memory of everything inside the sandbox. */
 void session_sample_usage(struct session *s);

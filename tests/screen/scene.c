@@ -39,6 +39,16 @@ static void verb_revoke(void *data, uint64_t rule)
 	buf_fmt(&((struct scene *)data)->said, "revoke %llu\n", (unsigned long long)rule);
 }
 
+static int verb_forget(void *data, size_t i, struct err *err)
+{
+	struct scene *s = data;
+
+	(void)err;
+	buf_fmt(&s->said, "forget %s\n", s->model.lasting[i].name);
+	s->model.lasting[i].removed = true;
+	return 0;
+}
+
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	struct scene *s = data;
@@ -121,6 +131,7 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 static const struct ui_verbs verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
+	.forget = verb_forget,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
@@ -287,6 +298,19 @@ void scene_given(struct scene *s)
 						   .object = dir,
 						   .words = no,
 						   .wall_us = 2000000});
+	s->model.lasting = xcalloc(2, sizeof(*s->model.lasting));
+	s->model.n_lasting = 2;
+	s->model.lasting[0] =
+		(struct lasting){.allow = true,
+				 .words = xstrdup("allow read,exec ~/tools/**"),
+				 .file = xstrdup("/home/u/.config/cordon/config"),
+				 .line = 12,
+				 .name = xstrdup("answer of 2026-01-02T03:04:05Z"),
+				 .by_us = true};
+	s->model.lasting[1] = (struct lasting){.words = xstrdup("deny read ~/private\033[2J/**"),
+					       .file = xstrdup("/etc/cordon/config"),
+					       .line = 3,
+					       .name = xstrdup("private")};
 	ui_changed(s->ui);
 }
 

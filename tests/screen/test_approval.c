@@ -288,6 +288,20 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
+static void a_lasting_answer_is_taken_out_of_its_file(void **state)
+{
+	struct scene *s = *state;
+
+	scene_given(s);
+	scene_keys(s, "C-] v j j x");
+	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
+	assert_true(scene_shows(s, "- removed"));
+	assert_true(scene_shows(s, "counts until this session ends"));
+	scene_keys(s, "x j x");
+	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
+	assert_true(scene_shows(s, "edit /etc/cordon/config, line 3"));
+}
+
 static void answers_are_bounded(void **state)
 {
 	struct scene *s = *state;
@@ -321,6 +335,7 @@ int main(void)
 		TEST(a_new_size_must_be_read_again),
 		TEST(a_flood_moves_nothing),
 		TEST(an_answer_is_taken_back_by_one_key),
+		TEST(a_lasting_answer_is_taken_out_of_its_file),
 		TEST(answers_are_bounded),
 	};
 

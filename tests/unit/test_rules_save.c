@@ -183,6 +183,39 @@ static void keeps_what_is_there(void **state)
 	assert_string_equal(after + strlen(mine), "\n");
 }
 
+/* By the name of its section alone, as a rule tells it; what somebody has edited stays. */
+static void forgets_by_name(void **state)
+{
+	static const char head[] = "[rule \"";
+	const struct answer a = {.allow = true, .extent = EXTENT_TREE, .until = 4102444800};
+	struct place *p = *state;
+	AUTO_FREE char *one = NULL;
+	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *edited = NULL;
+	AUTO_FREE char *both = NULL;
+	AUTO_FREE char *left = NULL;
+	AUTO_FREE char *same = NULL;
+
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_READ, "/data/f", &a, &p->err), 0);
+	one = contents(p->user);
+	assert_true(str_starts(one, head));
+	name = xstrndup(one + strlen(head), strcspn(one + strlen(head), "\""));
+	assert_true(rules_is_answer(name));
+	assert_false(rules_is_answer("mine"));
+	both = xasprintf("[rule \"mine\"]\n\tdeny = read /x\n%s[ui]\n\tmouse = off\n", one);
+	assert_int_equal(io_write_file(AT_FDCWD, p->user, 0600, both, strlen(both), false), 0);
+	assert_int_equal(rules_forget_named(p->user, "mine", &p->err), -ENOENT);
+	assert_int_equal(rules_forget_named(p->user, "answer of x", &p->err), -ENOENT);
+	assert_int_equal(rules_forget_named(p->user, name, &p->err), 0);
+	left = contents(p->user);
+	assert_string_equal(left, "[rule \"mine\"]\n\tdeny = read /x\n[ui]\n\tmouse = off\n");
+	edited = xasprintf("%s\tmatch = read /data/f/x\n", one);
+	assert_int_equal(io_write_file(AT_FDCWD, p->user, 0600, edited, strlen(edited), false), 0);
+	assert_int_equal(rules_forget_named(p->user, name, &p->err), -ENOENT);
+	same = contents(p->user);
+	assert_string_equal(same, edited);
+}
+
 /* An answer with its end and one without, in one moment, stay two. */
 static void expires(void **state)
 {
@@ -216,7 +249,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(any_name), T(extents), T(keeps_what_is_there), T(expires), T(nowhere),
+		T(any_name),	    T(extents), T(keeps_what_is_there),
+		T(forgets_by_name), T(expires), T(nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

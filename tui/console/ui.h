@@ -16,6 +16,7 @@ struct term;
 struct ui_verbs {
 	int (*answer)(void *data, uint64_t ask, const struct answer *a, struct err *err);
 	void (*revoke)(void *data, uint64_t rule);
+	int (*forget)(void *data, size_t i, struct err *err); /* model.lasting[i] */
 	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */

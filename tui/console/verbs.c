@@ -19,6 +19,11 @@ static void verb_revoke(void *data, uint64_t rule)
 	session_revoke(((struct console *)data)->session, rule);
 }
 
+static int verb_forget(void *data, size_t i, struct err *err)
+{
+	return session_forget(((struct console *)data)->session, i, err);
+}
+
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	return session_plan(((struct console *)data)->session, kind, n, flags);
@@ -113,6 +118,7 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 const struct ui_verbs console_verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
+	.forget = verb_forget,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,

@@ -1,4 +1,5 @@
-/* view_rules - the answers that count on: what they say, whether they still do, and taking back. */
+/* view_rules - the answers that count on, and the rules of settings files: what they say, whether
+ * they still do, where they are written, and taking back. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,20 @@ static const struct given *rule_at(const struct view_rules *p, size_t i)
 	return i < m->n_given ? &m->given[m->n_given - 1 - i] : NULL;
 }
 
+/* Behind those. */
+static const struct lasting *lasting_at(const struct view_rules *p, size_t i)
+{
+	const struct model *m = p->v.ui->spec.model;
+
+	return i >= m->n_given && i - m->n_given < m->n_lasting ? &m->lasting[i - m->n_given]
+								: NULL;
+}
+
+static size_t count(const struct model *m)
+{
+	return m->n_given + m->n_lasting;
+}
+
 static bool is_over(const struct given *g)
 {
 	return g->over || (g->answer.until && g->answer.until <= (int64_t)time(NULL));
@@ -36,6 +51,23 @@ static const char *state_of(const struct given *g, int *role)
 	return g->answer.allow ? "+ ALLOW" : "x DENY";
 }
 
+/* Where it is written stands at the end. */
+static void draw_lasting(struct surface *s, struct rect line, const struct lasting *l)
+{
+	AUTO_FREE char *where = xasprintf("%s:%d", l->file, l->line);
+	int x = line.x + 1, end = line.x + line.w, w = MIN((int)strlen(where), line.w / 2);
+
+	x += surface_text(s, x, line.y, 9, ROLE_DIM,
+			  l->removed ? "- removed"
+			  : l->by_us ? "answer"
+				     : "rule") +
+	     1;
+	x = line.x + (line.w >= 60 ? 11 : 10);
+	surface_hostile_end(s, x, line.y, end - x - w - 2, l->removed ? ROLE_DIM : ROLE_TEXT,
+			    l->words);
+	surface_hostile(s, end - w - 1, line.y, w, ROLE_DIM, where);
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	const struct given *g = rule_at(data, i);
@@ -43,6 +75,8 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	const char *state, *words;
 	char hms[16];
 
+	if (lasting_at(data, i))
+		draw_lasting(s, line, lasting_at(data, i));
 	if (!g)
 		return;
 	state = state_of(g, &role);
@@ -61,14 +95,16 @@ static void text_of(void *data, size_t i, struct buf *out)
 {
 	const struct given *g = rule_at(data, i);
 
-	if (g)
-		text_escape(out, g->words, strlen(g->words));
+	const struct lasting *l = lasting_at(data, i);
+	const char *words = g ? g->words : l ? l->words : "";
+
+	text_escape(out, words, strlen(words));
 }
 
 static struct rect size(struct view *v, struct rect body)
 {
 	int w = MIN(body.w, 100);
-	int h = MIN(body.h, MAX((int)MIN(v->ui->spec.model->n_given, (size_t)20) + 6, 10));
+	int h = MIN(body.h, MAX((int)MIN(count(v->ui->spec.model), (size_t)20) + 6, 10));
 
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }
@@ -93,7 +129,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_rules *p = (struct view_rules *)v;
 	struct rect in = ui_modal(s, r, "your answers", false), list = in;
-	size_t n = v->ui->spec.model->n_given;
+	size_t n = count(v->ui->spec.model);
 
 	list.h = MAX(in.h - 4, 1);
 	list_draw(&p->list, s, list, focused, n, "No answer counts for longer than its own call.",
@@ -102,7 +138,25 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
 		     "Taken back, it is asked again. A file that is open stays open.");
 	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
-		     "Rules of settings files: cordon policy list");
+		     "Rules of files count from their next start on: cordon policy list has all");
+}
+
+static void forget(struct view_rules *p, const struct lasting *l)
+{
+	struct ui *ui = p->v.ui;
+	AUTO_BUF struct buf file = BUF_INIT;
+	struct err err = {0};
+
+	text_escape(&file, l->file, strlen(l->file));
+	if (l->removed)
+		ui_say(ui, "It is taken out, and counts until this session ends.");
+	else if (!l->by_us)
+		ui_say(ui, "Somebody wrote this: edit %s, line %d.", file.data, l->line);
+	else if (ui->spec.verbs->forget(ui->spec.data, (size_t)(l - ui->spec.model->lasting),
+					&err) < 0)
+		ui_say(ui, "x %s: edit %s, line %d.", err.text, file.data, l->line);
+	else
+		ui_say(ui, "- Taken out of %s: it counts until this session ends.", file.data);
 }
 
 static void revoke(struct view_rules *p)
@@ -110,6 +164,8 @@ static void revoke(struct view_rules *p)
 	const struct given *g = rule_at(p, p->list.cursor);
 	struct ui *ui = p->v.ui;
 
+	if (lasting_at(p, p->list.cursor))
+		forget(p, lasting_at(p, p->list.cursor));
 	if (!g)
 		return;
 	if (is_over(g) || !g->rule) {
@@ -123,7 +179,7 @@ static void revoke(struct view_rules *p)
 static bool act(struct view *v, enum action a)
 {
 	struct view_rules *p = (struct view_rules *)v;
-	size_t n = v->ui->spec.model->n_given;
+	size_t n = count(v->ui->spec.model);
 
 	if (list_keys(&p->list, v->ui, a, n, text_of, p))
 		return true;
@@ -144,7 +200,7 @@ static void query(struct view *v, enum query what, const char *text)
 	struct view_rules *p = (struct view_rules *)v;
 
 	(void)what;
-	if (!list_search(&p->list, text, v->ui->spec.model->n_given, text_of, p))
+	if (!list_search(&p->list, text, count(v->ui->spec.model), text_of, p))
 		ui_say(v->ui, "No answer has '%s'.", text);
 }
 

@@ -1,0 +1,30 @@
+#!/bin/bash
+# console_rules - the rules view has the settings' rules: an answer is taken out of its file, others name it.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+config=$HOME/.config/cordon/config
+mkdir -p "${config%/*}"
+printf '[rule "mine"]\n\tdeny = read ~/private/**\n[rule "answer of 2026-01-02T03:04:05Z"]\n\tallow = read ~/notes/**\n' >"$config"
+printf "PS1='ready> '\n" >"$dir/rc"
+start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a shell in the pane"
+keys C-] v
+sees 'rule +deny read ~/private/\*\*.*config:2' "a rule that somebody wrote, with file and line"
+sees 'answer +allow read ~/notes/\*\*.*config:4' "an answer of an earlier session"
+press_until 'edit .*config, line 2' "the rule is theirs to edit" x
+is "$(grep -c notes "$config")" 1 "and stays"
+keys j
+press_until 'removed' "the answer is taken out" x
+is "$(cat "$config")" "$(printf '[rule "mine"]\n\tdeny = read ~/private/**')" "of the file, and nothing else"
+like "$(cordon_in "$dir" audit --json)" "taken out of .*config: allow read ~/notes" "which is in the audit log"
+keys q
+loses '╔═' "the view closes"
+type_text 'exit 0' && keys Enter
+sees 'ended' "the shell ends"
+keys q
+ended "cordon too" 0
+done_testing
