@@ -253,11 +253,13 @@ static int link_made(struct restore *r, struct target *t, const struct made *m)
 	return e < 0 ? e : link_over(r, t, &first.at);
 }
 
+/* By a descriptor: its name in the store is none of the folder's. */
 static int link_slot(struct restore *r, struct target *t, const struct origin *o)
 {
-	const struct at from = {.root = t->at.root, .dirfd = o->slots, .dir = "", .name = o->slot};
+	AUTO_CLOSE int fd = obj_open(o->slots, o->slot);
+	const struct at from = {.root = t->at.root, .dirfd = fd, .dir = "", .name = ""};
 
-	return link_over(r, t, &from);
+	return fd < 0 ? fd : link_over(r, t, &from);
 }
 
 /* The slot's inode has names in the folder too, and nobody changed it since: it is one of them. */

@@ -253,9 +253,11 @@ static void one_of_two_names(void **state)
 static void a_pipe_that_was_moved_or_removed(void **state)
 {
 	struct fix *f = *state;
+	struct change *list = NULL;
 	struct stat st;
 	struct at a;
 	int64_t id;
+	size_t n;
 
 	begin(f, "make");
 	a = at(f, "pipe");
@@ -269,6 +271,12 @@ static void a_pipe_that_was_moved_or_removed(void **state)
 	must(f, restore(f, id, "pipe", 0));
 	assert_int_equal(fstatat(journal_folder_fd(f->j), "pipe", &st, 0), 0);
 	assert_int_equal(st.st_mode, S_IFIFO | 0640);
+	/* Its name in the store is no path of that step's. */
+	assert_int_equal(journal_changes(f->j, id + 1, &list, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].path, "pipe");
+	assert_int_equal(list[0].kind, CHANGE_CREATED);
+	change_free(list, n);
 	for (int over = 0; over < 2; over++) {
 		begin(f, "mv");
 		assert_int_equal(mv(f, "pipe", over ? "over" : "elsewhere", 0), 0);
