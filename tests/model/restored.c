@@ -89,8 +89,9 @@ static bool moves_something(const struct view *v)
 /* Names of directories came and went: they may be the same directory. */
 static bool is_unclear(const struct view *v)
 {
-	return (lacks_a_dir(&v->before, &v->after) &&
-		(lacks_a_dir(&v->after, &v->before) || moves_something(v))) ||
+	bool gone = lacks_a_dir(&v->before, &v->after), come = lacks_a_dir(&v->after, &v->before);
+
+	return (gone && come) || ((gone || come) && moves_something(v)) ||
 	       locks_a_dir(&v->before) || locks_a_dir(&v->after) || locks_a_dir(&v->pre);
 }
 
