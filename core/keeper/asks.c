@@ -8,6 +8,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
+#include "core/policy/sockets.h"
 
 /*
  * A question is about a path; every request for that path waits for the same answer. Without
@@ -88,10 +89,19 @@ static void describe(int pid, struct buf *program, struct buf *command)
 	label_command(command, text, (size_t)n);
 }
 
+/* Where everybody's programs put their sockets, one of them says nothing about its neighbours. */
+static bool is_common(const char *path)
+{
+	return path_is_beneath(path, "/run") || path_is_beneath(path, "/var/run") ||
+	       path_is_beneath(path, "/tmp");
+}
+
 static bool offered(const struct keeper *k, const struct question *q, enum answer_extent extent)
 {
 	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
 
+	if (q->kind == RULE_UNIX && extent != EXTENT_EXACT && is_common(q->path))
+		return false;
 	return policy_extent_offered(k->policy, object, extent);
 }
 
@@ -106,7 +116,8 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 		flags |= ASK_NO_DIR;
 	if (!offered(k, q, EXTENT_TREE))
 		flags |= ASK_NO_TREE;
-	if (policy_name_is_secret(k->policy, path_base(w->path)))
+	if (policy_name_is_secret(k->policy, path_base(w->path)) ||
+	    (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
 	mark = wire_begin(&k->out, WIRE_ASK);

@@ -60,9 +60,10 @@ enum wire_type {
 
 /* Flags of WIRE_ASK. */
 enum {
-	ASK_DIR = 1,	  /* the object is a directory */
-	ASK_STEP = 2,	  /* an answer can count for its step */
-	ASK_SECRET = 4,	  /* its name says that it holds secrets */
+	ASK_DIR = 1,  /* the object is a directory */
+	ASK_STEP = 2, /* an answer can count for its step */
+	ASK_SECRET =
+		4, /* its name says that it holds secrets, or that its server gives much away */
 	ASK_NO_DIR = 8,	  /* too much for an answer that allows: its directory */
 	ASK_NO_TREE = 16, /* and everything below */
 };

@@ -186,7 +186,7 @@ static void add_comment(struct buf *out, const struct place *p)
 
 	text_escape(&shown, p->path, strlen(p->path));
 	buf_fmt(out, ";   %s %s%s\n", rule_kind_words[p->kind], shown.data,
-		p->secret ? "   (secret by its name)" : "");
+		p->secret && p->kind != RULE_UNIX ? "   (secret by its name)" : "");
 }
 
 void learned_rules(struct learned *l, struct buf *out)

@@ -28,8 +28,7 @@ static void note(void *data, const char *path, const char *words)
 	struct spawn_plan *p = data;
 
 	if (is_open(p, path))
-		push(&p->notes, &p->n_notes,
-		     xasprintf("a rule opens %s to the command: %s", path, words));
+		push(&p->notes, &p->n_notes, xasprintf("a rule gives away %s (%s)", words, path));
 }
 
 /* A variable passes when what it names is open, with the name that shows inside. */

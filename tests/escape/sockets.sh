@@ -161,7 +161,7 @@ if [[ $known =~ cordon-key|'no identities' ]]; then
 	rule 'allow = unix $SSH_AUTH_SOCK' 'match = unix $SSH_AUTH_SOCK'
 	ok "a rule may speak of the variable" "$CORDON" policy check "$config"
 	is "$(inside -- ssh-add -l 2>/dev/null)" "$known" "with one it is there, and so is its variable"
-	like "$(inside -- true 2>&1)" "^cordon: a rule opens $tmp/agent to the command: the ssh-agent: it signs with your keys" \
+	like "$(inside -- true 2>&1)" "^cordon: a rule gives away the ssh-agent: it signs with your keys.*$tmp/agent" \
 		"and it is said what that gives away"
 	ln -s "$tmp/agent" "$HOME/agent-link"
 	is "$(SSH_AUTH_SOCK=$HOME/agent-link inside -- sh -c 'echo "$SSH_AUTH_SOCK"' 2>/dev/null)" "$tmp/agent" \
@@ -272,8 +272,56 @@ ok "what lies deeper is asked" wait_for 20 waits d/good
 ok "deny it" "$CORDON" deny "$(id_of d/good)"
 sees '^over' "the rest was not"
 is "$(screen | grep -c '^hello from [ef].sock')" 2 "the directory's sockets are connected without a question"
+mkdir "$out/docker" && serve "$out/docker/docker.sock"
+type_text "clear; python3 call.py $out/docker/docker.sock; echo over" && keys Enter
+ok "one that gives much away is asked" wait_for 20 waits docker.sock
+keys C-] a
+sees 'connect - to what acts outside the sandbox' "30: the dialog says so"
+sees 'the Docker daemon: it makes you root' "30: and what it is"
+keys Escape
+ok "deny it too" "$CORDON" deny "$(id_of docker.sock)"
+keys C-] t
+sees '^over' "it goes on"
 type_text 'exit' && keys Enter
 sees 'ended with' "the agent has ended"
 keys q
 wait_for 10 test -s "$TEST_TMP/status"
+
+rule "allow = unix $out/docker/docker.sock"
+export DOCKER_HOST=unix://$out/docker/docker.sock
+start 150 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees "a rule gives away the Docker daemon" "30: what a rule gives away stands in the console"
+type_text 'clear; python3 call.py "${DOCKER_HOST#unix://}"' && keys Enter
+sees 'hello from docker.sock' "and it is open"
+type_text 'exit' && keys Enter
+sees 'ended with' "that agent has ended"
+keys q
+wait_for 10 test -s "$TEST_TMP/status"
+
+# ---- 31: what a granted server sends, the agent has: that is what granting means. Nothing else has it.
+cat >"$TEST_TMP/give.py" <<'E2'
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(4)
+open(sys.argv[3], "w").close()
+while True:
+    c = s.accept()[0]
+    socket.send_fds(c, [b"x"], [os.open(sys.argv[2], os.O_RDONLY)])
+    c.close()
+E2
+cat >take.py <<'E2'
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+fd = socket.recv_fds(s, 1, 4)[1][0]
+print(os.read(fd, 100).decode().strip())
+try: os.open(f"/proc/self/fd/{fd}", os.O_WRONLY); print("writable")
+except OSError: print("not writable")
+E2
+echo "given by its server" >"$HOME/.ssh/given"
+(cd "$out" && exec python3 "$TEST_TMP/give.py" give.sock "$HOME/.ssh/given" "$TEST_TMP/gives") &
+wait_for 10 test -e "$TEST_TMP/gives"
+unlike "$(inside -- python3 take.py "$out/give.sock" 2>&1)" "given by its server" "31: no descriptor comes from a socket that is not granted"
+rule "allow = unix $out/give.sock"
+is "$(inside -- python3 take.py "$out/give.sock" 2>/dev/null | tr '\n' ' ')" "given by its server not writable " \
+	"31: one comes from a granted one, and opens no more than it is"
+is "$(cat "$HOME/.ssh/given")" "given by its server" "31: the file is as it was"
 done_testing

@@ -128,6 +128,14 @@ static char *age(const struct ui *ui, const struct ask *ask)
 	return xasprintf("%lld s: denied by itself in %lld s", (long long)s, (long long)left);
 }
 
+static const char *danger(const struct ask *ask)
+{
+	if (!ask->secret)
+		return "";
+	return ask->kind == RULE_UNIX ? " - to what acts outside the sandbox"
+				      : " - a secret, by its name";
+}
+
 /* What is known about the request, in the order in which a narrow screen drops it from the end. */
 static void collect(const struct dialog_approval *d, const struct ask *ask, struct fact *f)
 {
@@ -140,9 +148,7 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 		approval_held_facts(d->v.ui, ask, f);
 	} else {
 		ui_op(ask->op, op, sizeof(op));
-		f[0] = (struct fact){
-			"wants to",
-			xasprintf("%s%s", op, ask->secret ? " - a secret, by its name" : ""), 1};
+		f[0] = (struct fact){"wants to", xasprintf("%s%s", op, danger(ask)), 1};
 		f[1] = (struct fact){"path", approval_text(ask->path), 4};
 		f[2] = (struct fact){"through", approval_text(ask->via), 2};
 		f[3] = (struct fact){"with it", neighbours(d, ask), 3};

@@ -32,6 +32,17 @@ static void on_failed(void *data, int status, const char *words)
 	console_leave(c);
 }
 
+/* Before there is a screen: on the terminal as it was, and on the status line once there is one. */
+static void on_stopped(void *data, const char *words)
+{
+	struct console *c = data;
+
+	if (c->ui)
+		return;
+	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
+	fprintf(stderr, "cordon: %s\n", c->words);
+}
+
 static void on_changed(void *data)
 {
 	struct console *c = data;
@@ -47,6 +58,7 @@ static void on_changed(void *data)
 static const struct session_listener listener = {
 	.changed = on_changed,
 	.exited = on_exited,
+	.stopped = on_stopped,
 	.failed = on_failed,
 };
 
@@ -222,6 +234,8 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		console_open_ui(c, &console_verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
+		if (*c->words && !c->failed)
+			ui_say(c->ui, "%s", c->words);
 		open_api(c, &spec);
 		console_schedule(c);
 		if (!c->leaving)
