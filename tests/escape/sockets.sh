@@ -122,7 +122,7 @@ unset XDG_RUNTIME_DIR
 rm -r "$TEST_TMP/rt" "$HOME/.local/state/cordon/run"
 
 # ---- what a rule grants shows from the start, where nothing else of its place does
-mkdir -p -m 700 "$HOME/.ssh" && echo "SECRET key" >"$HOME/.ssh/id_ed25519"
+mkdir -m 700 "$HOME/.ssh" && echo "SECRET key" >"$HOME/.ssh/id_ed25519"
 tmp=$(mktemp -d /tmp/cordon-sockets.XXXXXX)
 trap 'tmux_ kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
 mkdir "$tmp/deep" && echo "SECRET" >"$tmp/file"
