@@ -144,10 +144,10 @@ int peer_find(struct ldoor *d, struct request *r)
 		r->opened = -1;
 		return got;
 	}
+	if (is_private(d, p) || is_own(d, r->opened))
+		return 0;
 	got = may_connect(r->opened);
-	if (got == 0 && !is_private(d, p) && !is_own(d, r->opened))
-		got = ask(d, r, text);
-	return got;
+	return got < 0 ? got : ask(d, r, text);
 }
 
 void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened)
