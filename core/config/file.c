@@ -95,17 +95,17 @@ int config_next_line(struct config_lines *l, const char *key)
  */
 static int find_include(const char *text)
 {
+	const char *p = text;
 	int line = 1;
 
-	for (const char *p = text; *p; p++) {
-		if (*p == '\n')
-			line++;
-		if (*p != '[')
-			continue;
-		if (strncasecmp(p + 1 + strspn(p + 1, " \t\r\""), "include", 7) == 0)
-			return line;
-	}
-	return 0;
+	while ((p = strchr(p, '[')) &&
+	       strncasecmp(p + 1 + strspn(p + 1, " \t\r\""), "include", 7) != 0)
+		p++;
+	if (!p)
+		return 0;
+	for (const char *at = text; at < p; at++)
+		line += *at == '\n';
+	return line;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

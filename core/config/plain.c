@@ -26,6 +26,17 @@ enum line_kind {
 	LINE_SETTING,
 };
 
+/* What a byte can mean in a line; whole files of rules go through here, byte by byte. */
+enum {
+	BYTE_UNUSUAL = 1, /* control characters, `\` */
+	BYTE_COMMENT = 2,
+	BYTE_QUOTE = 4,
+};
+static const unsigned char meaning[256] = {
+	[127] = BYTE_UNUSUAL, ['\\'] = BYTE_UNUSUAL, ['#'] = BYTE_COMMENT,
+	[';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
+};
+
 /* Letters, digits and dashes into out, in lower case; the number of bytes used. */
 static size_t read_name(const char *p, const char *end, char *out, size_t size)
 {
@@ -91,21 +102,19 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 /* One line without its newline. */
 static enum line_kind read_line(struct plain *s, const char *p, const char *end)
 {
-	bool special = false, quoted = false;
+	unsigned seen = 0;
 
 	while (p < end && (*p == ' ' || *p == '\t'))
 		p++;
 	while (end > p && end[-1] == ' ')
 		end--;
-	for (const char *c = p; c < end; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '\\')
-			return LINE_UNUSUAL;
-		special = special || *c == '#' || *c == ';';
-		quoted = quoted || *c == '"';
-	}
+	for (const char *c = p; c < end; c++)
+		seen |= meaning[(unsigned char)*c] | ((unsigned char)*c < ' ' ? BYTE_UNUSUAL : 0u);
+	if (seen & BYTE_UNUSUAL)
+		return LINE_UNUSUAL;
 	if (p == end || *p == '#' || *p == ';')
 		return LINE_NOTHING;
-	if (special || (quoted && *p != '['))
+	if ((seen & BYTE_COMMENT) || ((seen & BYTE_QUOTE) && *p != '['))
 		return LINE_UNUSUAL;
 	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end);
 }
