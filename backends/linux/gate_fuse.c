@@ -361,35 +361,102 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
+/* What of a listing goes to the kernel at once. */
+struct page {
+	fuse_req_t req;
+	struct gate_fs *fs;
+	struct gate_node *dir;
+	char *room;
+	size_t size, used;
+	struct gate_node **known; /* made known to the kernel by it; NULL: names alone are wanted */
+	size_t n_known;
+};
+
+/* With its attributes, as if it had been looked up: that saves a turn for each file that is read.
+ * Whatever lies there by then, an open walks the path anew. False: no room. */
+static bool add_known(struct page *p, int dir, const struct dirent *e, off_t next)
+{
+	struct fuse_entry_param entry = {.attr_timeout = BELIEVED, .entry_timeout = BELIEVED};
+	size_t n = fuse_add_direntry_plus(p->req, NULL, 0, e->d_name, NULL, 0);
+	struct gate_node *node = NULL;
+
+	if (n > p->size - p->used)
+		return false;
+	if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, "..") &&
+	    fstatat(dir, e->d_name, &entry.attr, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
+		node = gate_node_enter(&p->fs->tree, p->dir, e->d_name, &entry.attr);
+	if (node) {
+		entry.ino = number_of(node);
+		p->known[p->n_known++] = node;
+	} else {
+		entry.attr = (struct stat){.st_ino = e->d_ino, .st_mode = DTTOIF(e->d_type)};
+	}
+	show(&entry.attr);
+	p->used += fuse_add_direntry_plus(p->req, p->room + p->used, n, e->d_name, &entry, next);
+	return true;
+}
+
+static bool add_name(struct page *p, const struct dirent *e, off_t next)
+{
+	const struct stat st = {.st_ino = e->d_ino, .st_mode = shown_as(DTTOIF(e->d_type))};
+	size_t n = fuse_add_direntry(p->req, p->room + p->used, p->size - p->used, e->d_name, &st,
+				     next);
+
+	if (n > p->size - p->used)
+		return false;
+	p->used += n;
+	return true;
+}
+
+static void fill(struct page *p, const struct listing *l)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+	struct dirent *e;
+
+	while ((e = readdir(l->dir))) {
+		snprintf(path, sizeof(path), "%s/%s", l->path, e->d_name);
+		if (is_hidden(p->fs->server, path))
+			continue;
+		/* One that has no room is told again: the kernel asks from the last offset on. */
+		if (!(p->known ? add_known(p, dirfd(l->dir), e, telldir(l->dir))
+			       : add_name(p, e, telldir(l->dir))))
+			return;
+	}
+}
+
+static void list(struct page *p, off_t at, const struct fuse_file_info *file)
+{
+	const struct listing *l = listing_of(file);
+
+	p->room = xmalloc(p->size);
+	if (at != telldir(l->dir))
+		seekdir(l->dir, at);
+	fill(p, l);
+	if (fuse_reply_buf(p->req, p->room, p->used) < 0)
+		while (p->n_known)
+			gate_node_forget(&p->fs->tree, p->known[--p->n_known], 1);
+	free(p->room);
+	free(p->known);
+}
+
 static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 		       struct fuse_file_info *file)
 {
-	const struct gate_fs *fs = fs_of(req);
-	struct listing *l = listing_of(file);
-	AUTO_FREE char *room = NULL;
-	char path[PATH_MAX + NAME_MAX + 2];
-	struct dirent *e;
-	size_t used = 0;
+	struct page p = {.req = req, .fs = fs_of(req), .size = MIN(size, (size_t)READ_MAX)};
 
 	(void)ino;
-	size = MIN(size, (size_t)READ_MAX);
-	room = xmalloc(size);
-	if (at != telldir(l->dir))
-		seekdir(l->dir, at);
-	while ((e = readdir(l->dir))) {
-		struct stat st = {.st_ino = e->d_ino, .st_mode = shown_as(DTTOIF(e->d_type))};
-		size_t n;
+	list(&p, at, file);
+}
 
-		snprintf(path, sizeof(path), "%s/%s", l->path, e->d_name);
-		if (is_hidden(fs->server, path))
-			continue;
-		n = fuse_add_direntry(req, room + used, size - used, e->d_name, &st,
-				      telldir(l->dir));
-		if (n > size - used)
-			break; /* told again: the kernel asks from the last offset that it got */
-		used += n;
-	}
-	fuse_reply_buf(req, room, used);
+static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+			   struct fuse_file_info *file)
+{
+	struct page p = {.req = req, .fs = fs_of(req), .size = MIN(size, (size_t)READ_MAX)};
+	size_t least = fuse_add_direntry_plus(req, NULL, 0, "x", NULL, 0);
+
+	p.dir = node_of(p.fs, ino);
+	p.known = xcalloc(p.size / least + 1, sizeof(struct gate_node *));
+	list(&p, at, file);
 }
 
 static void on_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
@@ -428,6 +495,7 @@ static const struct fuse_lowlevel_ops ops = {
 	.release = on_release,
 	.opendir = on_opendir,
 	.readdir = on_readdir,
+	.readdirplus = on_readdirplus,
 	.releasedir = on_releasedir,
 };
 

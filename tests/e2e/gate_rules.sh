@@ -12,8 +12,13 @@ mkdir -p "$HOME/work" "$HOME/ruled" "$HOME/asked" "$HOME/odd"
 echo "by a rule" >"$HOME/ruled/f1" && echo "no rule" >"$HOME/ruled/g" && echo asked >"$HOME/asked/f"
 mkfifo "$HOME/odd/pipe"
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$HOME/odd/socket"
+mkdir -p "$HOME/many/below" && ln -s f1 "$HOME/many/link" && ln -s nowhere "$HOME/many/broken"
+for i in $(seq 1000); do
+	echo "content of a file with a name of some length" >"$HOME/many/f$i-$i$i$i$i$i$i$i$i"
+	echo content >"$HOME/many/below/g$i"
+done
 # A pattern that names no whole tree is not shown natively.
-printf '[rule "some"]\n\tallow = read ~/ruled/f*\n\tallow = read ~/odd/*\n' >"$TEST_TMP/rules"
+printf '[rule "some"]\n\tallow = read ~/ruled/f*\n\tallow = read ~/odd/*\n\tallow = read ~/many\n\tallow = read ~/many/**/*\n' >"$TEST_TMP/rules"
 
 headless() {
 	(cd "$HOME/work" && exec timeout 60 "$CORDON" run --headless --mode dynamic --set "sandbox.read-gate=$gate" \
@@ -29,6 +34,16 @@ what_is_no_file() {
 		"$gate: the audit log has the pipe, and why"
 	like "$(headless sh -c "test -p ~/odd/pipe -o -f ~/odd/pipe && test -S ~/odd/socket && echo there")" there \
 		"$gate: both are there"
+}
+
+# ---- a tree of which each file is granted ----------------------------------------------------------
+
+listed_as_outside() {
+	local tell=("$HOME/many" -printf '%p %y %s %m %i %T@ %l\n')
+	headless find "${tell[@]}" | LC_ALL=C sort >"$TEST_TMP/inside"
+	find "${tell[@]}" | LC_ALL=C sort >"$TEST_TMP/outside"
+	ok "$gate: two thousand names and what they are, as outside, each once" cmp "$TEST_TMP/inside" "$TEST_TMP/outside"
+	is "$(headless grep -rc content "$HOME/many" | grep -c ':1$')" 2000 "$gate: each is read"
 }
 
 # ---- answers while it runs -------------------------------------------------------------------------
@@ -103,6 +118,7 @@ no_session() { [ -z "$(ls "$1")" ]; }
 
 for gate in fuse trap; do
 	what_is_no_file
+	listed_as_outside
 	revoked_at_once
 done
 done_testing
