@@ -105,8 +105,7 @@ void reload_stop(struct keeper *k)
 
 	if (!r)
 		return;
-	keeper_unwatch(k, r->fd);
-	util_close_fd(&r->fd);
+	keeper_unwatch(k, r->fd); /* and open: it goes with the process, as it takes its time */
 	for (char **f = r->files; *f; f++)
 		free(*f);
 	free(r->files);
