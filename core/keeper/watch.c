@@ -358,6 +358,31 @@ static void end_move(struct watch *w)
 	w->moving = NULL;
 }
 
+static bool lies_in(const struct wdir *d, const struct wdir *top)
+{
+	while (d && d != top)
+		d = d->parent;
+	return d;
+}
+
+/*
+ * A directory takes the name of one that is watched. Whether that one is gone or has changed places
+ * with it (RENAME_EXCHANGE) the events do not tell: both are looked for anew.
+ */
+static void on_collision(struct keeper *k, struct wdir *d, struct wdir *child)
+{
+	struct watch *w = k->watch;
+	int wd = w->moving->wd;
+	struct wdir *moved;
+
+	wtree_drop(&w->tree, child, true);
+	moved = wtree_find(&w->tree, wd);
+	if (moved && !lies_in(d, moved))
+		wtree_drop(&w->tree, moved, true);
+	wtree_queue(&w->tree, d);
+	w->list_at = MAX(w->list_at, k->now + BUSY_US);
+}
+
 static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
@@ -368,8 +393,9 @@ static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_
 		w->cookie = ev->cookie;
 	} else if ((ev->mask & IN_MOVED_TO) && w->moving && w->cookie == ev->cookie) {
 		if (child && child != w->moving)
-			wtree_drop(&w->tree, child, true);
-		wtree_move(w->moving, d, ev->name);
+			on_collision(k, d, child);
+		else
+			wtree_move(w->moving, d, ev->name);
 		w->moving = NULL;
 	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
 		wtree_queue(&w->tree, d); /* its other new directories come along */

@@ -82,6 +82,24 @@ is "$(edits | grep '/src/')" "" "nor is a file of the agent's that is closed sev
 ok "and all of it is undone" "$CORDON" undo
 rm several.py
 
+# Directories that changed places: what is edited in one of them is told by its name of now.
+mkdir -p ex/one ex/two && echo 1 >ex/one/a && echo 2 >ex/two/a
+# shellcheck disable=SC2016
+session 'python3 -c "import ctypes
+ctypes.CDLL(None).renameat2(-100, b\"ex/one\", -100, b\"ex/two\", 2)"' ''
+is "$(cat ex/one/a ex/two/a)" "2
+1" "two directories change places"
+told() { # PATH - after another edit of it
+	echo human >>"$1"
+	edits | grep -q "/$1"
+}
+for path in ex/one/a ex/two/a; do
+	ok "and an edit of $path is told" wait_for 20 told $path
+done
+end_session
+"$CORDON" undo --force >/dev/null
+rm -r ex
+
 # The file that the running step has changed as well, saved the way editors do, and in place.
 session 'echo agent >src/a; echo agent >src/deep/b; echo agent >src/c; sleep 2' ''
 printf 'human\n' >src/.a.new && mv src/.a.new src/a
