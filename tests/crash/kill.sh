@@ -13,7 +13,7 @@ mkdir "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/churn" <<'E'
 # changes of every kind, for as long as it is let
 i=0
-echo up >&2
+: >began && echo up >&2
 while :; do
 	i=$((i + 1))
 	mkdir -p d$((i % 7))/e && echo $i >d$((i % 7))/e/f$i && echo $i >>log
