@@ -169,5 +169,6 @@ uint32_t bwrap_probe(struct probe_report *report, struct err *err)
 	uint32_t bits = BACKEND_REQUIRED | BACKEND_LIMITS;
 
 	bits &= ~probe_trials(trials, ARRAY_LEN(trials), report, err);
+	probe_add(report, "read gate", false, true, "every open is trapped", "");
 	return bits & ~probe_shared(report, err);
 }

@@ -11,8 +11,9 @@ static const struct config_key keys[] = {
 	 "which confinement to use; `cordon doctor` lists them"},
 	{"sandbox.preset", CONFIG_ENUM, "default", "default|strict", PROJECT_ONLY, "strict",
 	 "resource limits: default fits the machine, strict is 1024 processes, 2 GiB, 1024 files"},
-	{"sandbox.mode", CONFIG_ENUM, "static", "static|dynamic", PROJECT_ONLY, "dynamic",
-	 "static: all but hidden paths is readable; dynamic: what no rule grants is asked for"},
+	{"sandbox.mode", CONFIG_ENUM, "dynamic", "static|dynamic", PROJECT_ONLY, "dynamic",
+	 "dynamic: reading what no rule grants is asked for; static: all but hidden paths is "
+	 "readable"},
 	{"sandbox.read-gate", CONFIG_ENUM, "auto", "auto|fuse|trap", PROJECT_NEVER, NULL,
 	 "dynamic mode: a FUSE file system before what is asked for, or every open trapped"},
 	{"sandbox.processes", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,

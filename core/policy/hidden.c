@@ -76,6 +76,8 @@ static const char *const hidden_in_home[] = {
 	".psql_history",
 	".mysql_history",
 	".node_repl_history",
+	".viminfo",
+	".lesshst",
 	".local/share/fish/fish_history",
 };
 

@@ -51,7 +51,8 @@ static const struct option_def options[] = {
 	 "one undo step for the whole run, or one for each command"},
 	{"--backend", NULL, OPT_TEXT, AT(backend), "NAME", "how to confine: see cordon doctor"},
 	{"--mode", NULL, OPT_TEXT, AT(mode), "static|dynamic",
-	 "all but hidden paths is readable, or what no rule grants is asked for"},
+	 "all but hidden paths is readable, or (the default) what no rule grants is asked "
+	 "for"},
 	{"--profile", NULL, OPT_TEXT, AT(profile), "NAME",
 	 "what a known agent needs, by name or file; unset: by the command; none: nothing"},
 	{"--no-debug", NULL, OPT_FLAG, AT(no_debug), NULL, "no ptrace inside either"},

@@ -19,3 +19,6 @@
 	allow = read,exec ~/.rbenv/**
 	match = exec ~/.local/bin/tool
 	not-match = read ~/.local/share/keyrings/login.keyring
+[sandbox]
+	; every pager would ask to write its searches to the home folder
+	set-env = LESSHISTFILE=-

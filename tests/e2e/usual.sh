@@ -1,0 +1,39 @@
+#!/bin/bash
+# usual - in dynamic mode, usual tools with usual settings in the home folder ask for nothing.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$HOME/src/project
+mkdir -p "$dir" "$HOME/.vim/plugin" "$HOME/.npm" "$HOME/.config/pip" "$HOME/inc" "$HOME/other" "$HOME/.nvm/versions/node/v1/bin"
+printf '[user]\n\tname = t\n\temail = t@example.org\n[core]\n\texcludesfile = ~/.ignored\n[include]\n\tpath = inc/git\n' >"$HOME/.gitconfig"
+printf '[alias]\n\tst = status --short\n' >"$HOME/inc/git"
+echo '*.o' >"$HOME/.ignored"
+echo 'set number' >"$HOME/.vimrc" && echo 'let g:seen = 1' >"$HOME/.vim/plugin/p.vim"
+echo '//registry.example/:_authToken=SECRET' >"$HOME/.npmrc" && echo 'SECRET yanked' >"$HOME/.viminfo"
+echo 'alias hello="echo hi"' >"$HOME/.bashrc" && echo 'set bell-style none' >"$HOME/.inputrc"
+printf '#!/bin/sh\necho from nvm\n' >"$HOME/.nvm/versions/node/v1/bin/node" && chmod +x "$HOME/.nvm/versions/node/v1/bin/node"
+echo other >"$HOME/other/file"
+printf 'all: m\n' >"$dir/Makefile" && echo 'int main(void) { return 0; }' >"$dir/m.c"
+
+# flows NAME COMMAND - in a shell there; it succeeds, and cordon has nothing to tell or to refuse.
+flows() {
+	local out before
+	before=$(cordon_in "$dir" audit --json 2>/dev/null | grep -c '"event":"deny"')
+	out=$(PATH=$HOME/.nvm/versions/node/v1/bin:$PATH in_folder "$dir" bash -c "$2" 2>&1 </dev/null)
+	is "$?" 0 "$1: works"
+	unlike "$out" "cordon:|ermission denied" "$1: nothing is refused"
+	is "$(cordon_in "$dir" audit --json | grep '"event":"deny"' | tail -n "+$((before + 1))" | grep -v viminfo)" "" "$1: nor told to be"
+}
+flows git 'git init -q . && touch built.o && git add -A && git commit -qm first && [ -z "$(git st)" ] && git log --stat | cat'
+command -v cc >/dev/null && flows make 'make && ./m && rm m'
+command -v vim >/dev/null && flows vim 'vim -es -c "if !exists(\"g:seen\") | cquit | endif" -c wq m.c'
+command -v less >/dev/null && flows pager '[ "$LESSHISTFILE" = - ] && less -FX m.c'
+flows shell 'bash --norc -ic "exit 0"; bash -ic "type hello" 2>/dev/null'
+flows nvm '[ "$(node)" = "from nvm" ]'
+command -v python3 >/dev/null && flows python 'python3 -c "import json, site; print(site.getusersitepackages())"'
+[ ! -x /usr/bin/npm ] || flows npm 'PATH=/usr/bin:/bin; echo "{\"scripts\":{\"t\":\"echo hi\"}}" >package.json; npm run --silent t'
+
+out=$(in_folder "$dir" sh -c 'cat ~/.npmrc ~/.viminfo ~/other/file' 2>&1)
+unlike "$out" "SECRET|^other" "secrets are not part of it, nor is the rest of the home folder"
+like "$out" "reading ~/other/\*\* was refused .*allow = read ~/other/\*\*" "which is told, with the rule for it"
+done_testing
