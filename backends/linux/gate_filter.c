@@ -17,6 +17,7 @@ static const int calls[] = {
 	SCMP_SYS(poll),
 	SCMP_SYS(ppoll),
 	SCMP_SYS(read),
+	SCMP_SYS(write),
 	SCMP_SYS(writev),
 	SCMP_SYS(sendto),
 	SCMP_SYS(recvfrom),
@@ -24,6 +25,13 @@ static const int calls[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(exit_group),
+	/* what libraries of other versions do about it */
+	SCMP_SYS(futex),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getpid),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction),
 	/* names and what they mean */
 	SCMP_SYS(openat2),
 	SCMP_SYS(close),
