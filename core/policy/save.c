@@ -244,7 +244,7 @@ int rules_forget(const struct rules_place *where, enum answer_scope scope, enum 
 
 bool rules_is_answer(const char *name)
 {
-	return name && str_starts(name, SECTION + strlen("[rule \""));
+	return name && str_starts(name, &SECTION[strlen("[rule \"")]);
 }
 
 int rules_forget_named(const char *file, const char *name, struct err *err)
