@@ -43,7 +43,8 @@ off_t room_for(struct txn *t);
 int txn_place(struct txn *t) MUST_USE;
 /* Lock again what was locked and stood in the way. (lend.c) */
 int txn_give_back(struct txn *t) MUST_USE;
-/* New post-images; the directories to their places (or home again); the end of the transaction. */
+/* New post-images (txn_look.c); the directories to their places (or home again); the end of the
+ * transaction. */
 int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 void txn_carry_home(struct txn *t);
