@@ -17,6 +17,7 @@
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch.h"
+#include "core/keeper/watch_edits.h"
 
 /*
  * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
@@ -48,15 +49,7 @@
 #define LIST_US	   1000000 /* but never so long apart */
 #define READY	   (EPOLLIN | EPOLLONESHOT)
 #define EVENT_MAX  (sizeof(struct inotify_event) + NAME_MAX + 1)
-#define SEEN_MAX   10000 /* paths collected; beyond, they are only counted */
-#define TOLD_MAX   20	 /* told to cordon one by one */
 #define SLACK_NS   ((int64_t)1000000000)
-
-struct edit { /* a path, changed from outside */
-	char *path;
-	bool made; /* it was not there before */
-	UT_hash_handle hh;
-};
 
 struct watch {
 	struct wtree tree;
@@ -64,11 +57,7 @@ struct watch {
 	int64_t drain_at, list_at, settle_at; /* monotonic, 0: nothing to do */
 	int64_t looked_ns; /* wall clock: all events up to then have been judged */
 	int64_t lost_ns;   /* an overflow: later changes count, 0: none */
-	struct edits {
-		struct folder *folder;
-		struct edit *list;
-		size_t more;
-	} * edits;
+	struct edits *edits;
 	size_t n_edits;
 	struct wdir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
@@ -95,102 +84,17 @@ static int64_t wall_ns(void)
 	return clock_wall_us() * 1000;
 }
 
-/* ---- what was edited --------------------------------------------------------------------------
- */
-
 static void note_edit(struct keeper *k, struct folder *f, const char *path, bool made)
 {
 	struct watch *w = k->watch;
-	struct edits *in = NULL;
-	struct edit *e;
 
-	for (size_t i = 0; i < w->n_edits; i++)
-		if (w->edits[i].folder == f)
-			in = &w->edits[i];
-	if (!in)
-		return;
-	if (!w->settle_at)
-		w->settle_at = k->now + SETTLE_US;
-	HASH_FIND_STR(in->list, path, e);
-	if (e)
-		return;
-	if (HASH_COUNT(in->list) >= SEEN_MAX) {
-		in->more++;
-		return;
-	}
-	e = xcalloc(1, sizeof(*e));
-	e->path = xstrdup(path);
-	e->made = made;
-	HASH_ADD_KEYPTR(hh, in->list, e->path, strlen(e->path), e);
-}
-
-static void clear_edits(struct edits *in)
-{
-	struct edit *e, *next;
-
-	HASH_ITER (hh, in->list, e, next) {
-		HASH_DEL(in->list, e);
-		free(e->path);
-		free(e);
-	}
-	in->more = 0;
-}
-
-static void tell(struct keeper *k, const struct folder *f, const char *path, size_t more)
-{
-	AUTO_FREE char *whole = path_join(f->path, path);
-	size_t mark = wire_begin(&k->out, WIRE_EXTERNAL);
-
-	wire_u64(&k->out, more);
-	wire_cstr(&k->out, whole);
-	wire_end(&k->out, mark);
-	keeper_urgent(k);
-}
-
-static bool is_there(const struct folder *f, const char *path)
-{
-	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
-	AUTO_CLOSE int fd = (int)syscall(SYS_openat2, f->fd, path, &how, sizeof(how));
-
-	return fd >= 0 || errno != ENOENT;
-}
-
-/* Come and gone within a moment: a temporary file of somebody's. */
-static void drop_passing(struct edits *in)
-{
-	struct edit *e, *next;
-
-	HASH_ITER (hh, in->list, e, next) {
-		if (!e->made || is_there(in->folder, e->path))
+	for (size_t i = 0; i < w->n_edits; i++) {
+		if (w->edits[i].folder != f)
 			continue;
-		HASH_DEL(in->list, e);
-		free(e->path);
-		free(e);
+		if (!w->settle_at)
+			w->settle_at = k->now + SETTLE_US;
+		edits_note(&w->edits[i], path, made);
 	}
-}
-
-static void settle(struct keeper *k, struct edits *in)
-{
-	size_t n = 0, count;
-	const char **paths;
-	struct err err = {0};
-
-	drop_passing(in);
-	count = HASH_COUNT(in->list);
-	if (!count)
-		return;
-	paths = xcalloc(count, sizeof(*paths));
-	for (struct edit *e = in->list; e; e = e->hh.next)
-		paths[n++] = e->path;
-	keeper_umask(k, 077);
-	if (journal_add_barrier(in->folder->journal, paths, n, &err) < 0)
-		log_warn("keeper", "%s", err.text);
-	for (size_t i = 0; i < MIN(n, (size_t)TOLD_MAX); i++)
-		tell(k, in->folder, paths[i], i == TOLD_MAX - 1 ? n - TOLD_MAX + in->more : 0);
-	free(paths);
-	clear_edits(in);
 }
 
 /* ---- looking ----------------------------------------------------------------------------------
@@ -531,7 +435,7 @@ void watch_settle(struct keeper *k)
 		return;
 	w->settle_at = 0;
 	for (size_t i = 0; i < w->n_edits; i++)
-		settle(k, &w->edits[i]);
+		edits_settle(k, &w->edits[i]);
 }
 
 void watch_tick(struct keeper *k)
@@ -592,7 +496,7 @@ void watch_stop(struct keeper *k)
 	source_remove(k, w->source);
 	wtree_done(&w->tree);
 	for (size_t i = 0; i < w->n_edits; i++)
-		clear_edits(&w->edits[i]);
+		edits_clear(&w->edits[i]);
 	free(w->edits);
 	util_close_fd(&w->load);
 	buf_done(&w->path);
