@@ -94,7 +94,7 @@ try tmpfile link step
 # What takes a file's name puts the file itself into the undo store: a descriptor for reading that the
 # keeper once handed out (O_CREAT) must not lead to it there.
 dir=$(mktemp -d "$top/w.XXXXXX")
-cat >"$top/reader.py" <<'E2'
+cat >"$top/bin/reader.py" <<'E2'
 import os, subprocess, sys
 fd = os.open("v", os.O_RDONLY | os.O_CREAT, 0o644)
 os.set_inheritable(fd, True)
@@ -103,7 +103,7 @@ print(open("v").read().strip(), oct(os.stat("v").st_mode), os.listxattr("v"), os
 sys.stdout.flush()
 subprocess.run([sys.argv[1], sys.argv[2], "v", str(fd)], close_fds=False)
 E2
-before=$(cd "$dir" && "$CORDON" run --headless --steps auto -- python3 "$top/reader.py" "$H" over)
+before=$(cd "$dir" && "$CORDON" run --headless --steps auto -- python3 "$top/bin/reader.py" "$H" over)
 like "$(cordon_in "$dir" log | head -n 2)" "hold over" "45: a file that another replaces, open for reading: it is replaced"
 ok "45: undo" cordon_in "$dir" undo --force
 is "$(cd "$dir" && python3 -c 'import os
