@@ -54,9 +54,10 @@
 struct watch {
 	struct wtree tree;
 	struct source *source;
-	int64_t drain_at, list_at, settle_at; /* monotonic, 0: nothing to do */
-	int64_t looked_ns; /* wall clock: all events up to then have been judged */
-	int64_t lost_ns;   /* an overflow: later changes count, 0: none */
+	int64_t drain_at;	    /* monotonic, 0: the source tells when there is something */
+	int64_t list_at, settle_at; /* 0: nothing to do */
+	int64_t looked_ns;	    /* wall clock: all events up to then have been judged */
+	int64_t lost_ns;	    /* an overflow: later changes count, 0: none */
 	struct edits *edits;
 	size_t n_edits;
 	struct wdir *moving; /* left its place, and has not come to another */
@@ -347,11 +348,28 @@ static bool has_shut(const struct watch *w)
 	return false;
 }
 
+/*
+ * Where something came, more will: the queue is then looked at by the clock, and before what needs
+ * it, which is one call where waiting for it takes three. Empty at its time, it is waited for.
+ */
+static void again(struct keeper *k, bool some)
+{
+	struct watch *w = k->watch;
+
+	if (some) {
+		w->drain_at = k->now + DRAIN_US;
+	} else if (w->drain_at <= k->now) {
+		w->drain_at = 0;
+		source_again(k, w->source, READY);
+	}
+}
+
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
 	char data[4096] __attribute__((aligned(8)));
 	int64_t now = wall_ns();
+	bool some = false;
 	ssize_t n;
 
 	if (!w)
@@ -363,6 +381,7 @@ void watch_drain(struct keeper *k)
 			on_event(k, ev);
 			at += (ssize_t)(sizeof(*ev) + ev->len);
 		}
+		some = true;
 		/* Is there room left, another would have been there too. */
 		if ((size_t)n + EVENT_MAX <= sizeof(data) && !has_shut(w))
 			break;
@@ -372,8 +391,7 @@ void watch_drain(struct keeper *k)
 	end_move(w);
 	w->looked_ns = now;
 	if (w->drain_at)
-		source_again(k, w->source, READY);
-	w->drain_at = 0;
+		again(k, some);
 }
 
 void watch_before(struct keeper *k)

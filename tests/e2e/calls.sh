@@ -1,5 +1,5 @@
 #!/bin/bash
-# calls - each trapped call is one request, and the keeper runs soon; needs strace and perl.
+# calls - how many system calls the keeper makes for one trapped call; needs strace and perl.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -43,6 +43,17 @@ slice_of() {
 	perl -e '$b = "\0" x 48; syscall($ARGV[1] eq "x86_64" ? 315 : 275, $ARGV[0] + 0, $b, 48, 0);
 		print unpack("x24 Q", $b)' "$1" "$(uname -m)"
 }
+# From the first request on: what comes before, and the end of the step, is not counted.
+count() { # REGEX OF CALLS
+	sed -n '/NOTIF_RECV/,$p' "$TEST_TMP/trace" | sed '/NOTIF_RECV/h;/"steps/q' | grep -cE "^($1)\("
+}
+at_most() { # REGEX LIMIT NAME
+	local got
+	got=$(count "$1")
+	note "$got of $1"
+	ok "$3" test "$got" -le "$2"
+}
+
 traced 'for (1..'$n') { open F, ">", "d/a$_" or die; close F; rename "d/a$_", "d/b$_" or die }'
 is "$(grep -c NOTIF_RECV "$TEST_TMP/trace")" $((2 * n)) "each call is one request"
 if [ "$(slice_of $$)" = 0 ]; then
@@ -51,4 +62,5 @@ else
 	is "$slice" 100000 "the keeper runs in short turns"
 	is "$agents" "$(slice_of $$)" "what the agent runs does not"
 fi
+at_most "epoll_ctl|epoll_wait" $((n / 2)) "events of a watched directory are not waited for one by one"
 done_testing
