@@ -9,7 +9,8 @@ disk=$TEST_TMP/disk work=$TEST_TMP/disk/work
 kind='' before=''
 mkdir "$disk"
 
-on_ext4() {
+on_ext4() { # an image of its own: the kernel may still be taking the one before apart, in another namespace
+	rm -f "$TEST_TMP/image"
 	truncate -s 24M "$TEST_TMP/image" && mkfs.ext4 -q -F -m 0 -N 2000 "$TEST_TMP/image" &&
 		mount -o loop "$TEST_TMP/image" "$disk"
 }
