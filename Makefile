@@ -216,7 +216,7 @@ test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo
 	$(if $(SANITIZED),$(Q)$(MAKE) --no-print-directory DEPS=no B=asan $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(FUZZ) $(SCRIPTS)
 
-tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ)
+tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ) $(BENCH)
 
 # All the unit tests run once more with AddressSanitizer and UBSan, where the compiler has them.
 CAN_SANITIZE = $(shell echo 'int main(void) { return 0; }' | \

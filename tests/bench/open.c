@@ -22,6 +22,7 @@ static void news(void *view)
 int main(int argc, char **argv)
 {
 	const char *folders[2] = {NULL};
+	struct review_spec spec = {.folders = folders, .submit = submit, .news = news};
 	struct review *r;
 	int64_t began, listed, read;
 
@@ -31,7 +32,9 @@ int main(int argc, char **argv)
 	}
 	began = clock_mono_us();
 	folders[0] = argv[1];
-	r = review_new(folders, argv[2], atoll(argv[3]), submit, NULL, news, NULL);
+	spec.state_dir = argv[2];
+	spec.step = atoll(argv[3]);
+	r = review_new(&spec);
 	review_more(r);
 	listed = clock_mono_us();
 	review_more(r);
