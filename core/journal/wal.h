@@ -9,7 +9,9 @@
  * A log is one file, mapped shared: header, then records back to back. A store into the mapping
  * survives SIGKILL, so a record costs no system call; the space is allocated beforehand, so that a
  * full disk is an error here and, where a file system writes in place, never SIGBUS (btrfs does
- * not). `tail` in the header is stored last: it is what makes a record valid. Each record ends with its own length, so a log is read from both ends.
+ * not). `tail` in the header is stored last: it is what makes a record valid. Each record ends with
+ * its own length, so a log is read from both ends.
+ *
  * Life:    wal_create() or wal_open() -> wal_close(). A zeroed struct with fd -1 is closed.
  * Pointers into the map die with the next wal_append() to the same log.
  */
