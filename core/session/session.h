@@ -59,8 +59,8 @@ void session_tick(struct session *s); /* once a second: cpu and memory of the sa
 int session_answer(struct session *s, uint64_t ask, const struct answer *a, struct err *err);
 /* Take an answer back: from now on it is asked again. What is open stays open. */
 void session_revoke(struct session *s, uint64_t rule);
-/* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file. It counts until the
- * session ends. */
+/* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file, which the keeper
+ * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
 void session_signal(struct session *s, int sig);
 /* The plan arrives in model.plan (model.plan_request tells which). */

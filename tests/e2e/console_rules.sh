@@ -9,9 +9,12 @@ dir=$(new_folder work)
 config=$HOME/.config/cordon/config
 mkdir -p "${config%/*}"
 printf '[rule "mine"]\n\tdeny = read ~/private/**\n[rule "answer of 2026-01-02T03:04:05Z"]\n\tallow = read ~/notes/**\n' >"$config"
+mkdir "$HOME/notes" && echo noted >"$HOME/notes/x"
 printf "PS1='ready> '\n" >"$dir/rc"
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
+type_text "cat $HOME/notes/x" && keys Enter
+sees '^noted' "an answer of an earlier session counts"
 keys C-] v
 sees 'rule +deny read ~/private/\*\*.*config:2' "a rule that somebody wrote, with file and line"
 sees 'answer +allow read ~/notes/\*\*.*config:4' "an answer of an earlier session"
@@ -23,6 +26,12 @@ is "$(cat "$config")" "$(printf '[rule "mine"]\n\tdeny = read ~/private/**')" "o
 like "$(cordon_in "$dir" audit --json)" "taken out of .*config: allow read ~/notes" "which is in the audit log"
 keys q
 loses '╔═' "the view closes"
+keys C-] t
+type_text "cat $HOME/notes/x" && keys Enter
+sees 'ASK read' "it is asked again at once"
+keys C-] a
+press_until 'denied|Denied' "and denied" d
+keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
 keys q

@@ -138,7 +138,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
 		     "Taken back, it is asked again. A file that is open stays open.");
 	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
-		     "Rules of files count from their next start on: cordon policy list has all");
+		     "Rules of files count at once when they change: cordon policy list has all");
 }
 
 static void forget(struct view_rules *p, const struct lasting *l)
@@ -149,14 +149,14 @@ static void forget(struct view_rules *p, const struct lasting *l)
 
 	text_escape(&file, l->file, strlen(l->file));
 	if (l->removed)
-		ui_say(ui, "It is taken out, and counts until this session ends.");
+		ui_say(ui, "It is taken out already.");
 	else if (!l->by_us)
 		ui_say(ui, "Somebody wrote this: edit %s, line %d.", file.data, l->line);
 	else if (ui->spec.verbs->forget(ui->spec.data, (size_t)(l - ui->spec.model->lasting),
 					&err) < 0)
 		ui_say(ui, "x %s: edit %s, line %d.", err.text, file.data, l->line);
 	else
-		ui_say(ui, "- Taken out of %s: it counts until this session ends.", file.data);
+		ui_say(ui, "- Taken out of %s: it does not count any more.", file.data);
 }
 
 static void revoke(struct view_rules *p)
