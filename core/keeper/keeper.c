@@ -401,6 +401,7 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 	watch_drain(&k);
 	watch_settle(&k);
 	keeper_drain(&k);
+	lock_stop(take_ptr(&k.lock)); /* who sees cordon end may write again */
 	/* The rest goes with the process, which takes its time: an inotify instance is slow to end.
 	 */
 	for (size_t i = 0; i < k.n_folders; i++)
