@@ -15,7 +15,7 @@
  * allows something, leaves the rules as they are, and a line says why. Other settings count from
  * the next start. The order: this policy, then the doors', then whoever is to be told.
  */
-#define SETTLE_US 50000 /* an editor's several writes are one */
+#define SETTLE_US 50000 /* an editor's several writes are one, and so is what an agent does */
 #define FILES_MAX 8
 
 struct reload {
@@ -23,7 +23,8 @@ struct reload {
 	char **files;
 	int wd[FILES_MAX]; /* of each one's directory; -1: it is not there */
 	uint64_t hash;	   /* of the rules in use */
-	int64_t at;	   /* 0: nothing has changed */
+	int64_t at;	   /* when the queue is looked at, or 0: when something comes */
+	bool changed;	   /* one of the files, by what was in the queue the last time */
 };
 
 static uint64_t mix(uint64_t seed, const char *s)
@@ -58,21 +59,40 @@ static bool concerns(const struct reload *r, const struct inotify_event *e)
 	return e->mask & IN_Q_OVERFLOW;
 }
 
+/* One of the directories is the agent's to write in: its events are not waited for one by one. */
 static void on_event(void *data)
 {
 	struct keeper *k = data;
+
+	keeper_unwatch(k, k->reload->fd);
+	k->reload->at = k->now + SETTLE_US;
+}
+
+static bool drain(struct reload *r)
+{
 	char room[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	bool found = false;
 	ssize_t n;
 
-	while ((n = read(k->reload->fd, room, sizeof(room))) > 0) {
+	while ((n = read(r->fd, room, sizeof(room))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const void *)(room + at);
 
-			if (concerns(k->reload, e))
-				k->reload->at = k->now + SETTLE_US;
+			found = concerns(r, e) || found;
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}
+	return found;
+}
+
+static void wait_for_events(struct keeper *k)
+{
+	struct reload *r = k->reload;
+
+	r->at = 0;
+	if (r->fd < 0 || keeper_watch(k, r->fd, on_event, k) < 0)
+		keeper_note(k, "rules that change are not read again before the next start: no "
+			       "inotify to be had");
 }
 
 void reload_start(struct keeper *k)
@@ -94,9 +114,7 @@ void reload_start(struct keeper *k)
 		r->wd[i] = inotify_add_watch(r->fd, *dir ? dir : "/", mask | IN_MASK_ADD);
 	}
 	k->reload = r;
-	if (r->fd < 0 || keeper_watch(k, r->fd, on_event, k) < 0)
-		keeper_note(k, "rules that change are not read again before the next start: no "
-			       "inotify to be had");
+	wait_for_events(k);
 }
 
 void reload_stop(struct keeper *k)
@@ -105,7 +123,9 @@ void reload_stop(struct keeper *k)
 
 	if (!r)
 		return;
-	keeper_unwatch(k, r->fd); /* and open: it goes with the process, as it takes its time */
+	if (!r->at)
+		keeper_unwatch(
+			k, r->fd); /* and open: it goes with the process, as it takes its time */
 	for (char **f = r->files; *f; f++)
 		free(*f);
 	free(r->files);
@@ -171,8 +191,17 @@ static void read_again(struct keeper *k)
 
 void reload_tick(struct keeper *k)
 {
-	if (!k->reload || !k->reload->at || k->reload->at > k->now)
+	struct reload *r = k->reload;
+
+	if (!r || !r->at || r->at > k->now)
 		return;
-	k->reload->at = 0;
-	read_again(k);
+	if (drain(r)) {
+		r->changed = true; /* an editor may not be through */
+		r->at = k->now + SETTLE_US;
+		return;
+	}
+	if (r->changed)
+		read_again(k);
+	r->changed = false;
+	wait_for_events(k);
 }

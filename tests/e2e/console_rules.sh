@@ -26,9 +26,10 @@ is "$(cat "$config")" "$(printf '[rule "mine"]\n\tdeny = read ~/private/**')" "o
 like "$(cordon_in "$dir" audit --json)" "taken out of .*config: allow read ~/notes" "which is in the audit log"
 keys q
 loses '╔═' "the view closes"
+sees 'rules were read again' "the rules are read again"
 keys C-] t
 type_text "cat $HOME/notes/x" && keys Enter
-sees 'ASK read' "it is asked again at once"
+sees 'ASK read' "and it is asked about"
 keys C-] a
 press_until 'denied|Denied' "and denied" d
 keys C-] t
