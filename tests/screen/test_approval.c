@@ -296,7 +296,7 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 	scene_keys(s, "C-] v j j x");
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "- removed"));
-	assert_true(scene_shows(s, "does not count any more"));
+	assert_true(scene_shows(s, "which is read again"));
 	scene_keys(s, "x j x");
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "edit /etc/cordon/config, line 3"));

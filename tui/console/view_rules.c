@@ -138,7 +138,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
 		     "Taken back, it is asked again. A file that is open stays open.");
 	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
-		     "Rules of files count at once when they change: cordon policy list has all");
+		     "Rules of files are read again if they change: cordon policy list has all");
 }
 
 static void forget(struct view_rules *p, const struct lasting *l)
@@ -156,7 +156,7 @@ static void forget(struct view_rules *p, const struct lasting *l)
 					&err) < 0)
 		ui_say(ui, "x %s: edit %s, line %d.", err.text, file.data, l->line);
 	else
-		ui_say(ui, "- Taken out of %s: it does not count any more.", file.data);
+		ui_say(ui, "- Taken out of %s, which is read again.", file.data);
 }
 
 static void revoke(struct view_rules *p)
