@@ -96,7 +96,9 @@ unlike "$("$CORDON" diff 2>&1)" "no longer|changed since" "are no change of the 
 "$CORDON" undo >/dev/null
 
 # From a directory below, and from elsewhere.
-mkdir -p sub && in_folder . sh -c 'echo s >sub/s'
+mkdir -p sub
+ok "a step in a directory below" in_folder . sh -c 'echo s >sub/s'
+like "$("$CORDON" log)" "sub/s" "is one"
 ok "undo from a directory below" cordon_in sub undo
 ok "worked" test ! -e sub/s
 
