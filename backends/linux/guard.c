@@ -16,8 +16,7 @@
 
 enum {
 	MAX_PROCESSES = 32768,
-	/* A cgroup.procs of so many, with room for those of other names. */
-	MEMBERS_MAX = 1u << 20,
+	MEMBERS_MAX = 1u << 20, /* bytes of a cgroup.procs */
 };
 
 struct process {
@@ -27,7 +26,7 @@ struct process {
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-/* proc(5), /proc/PID/stat: state, ppid, and num_threads as the 17th field after them. */
+/* proc(5), /proc/PID/stat: state, ppid, and num_threads as the 16th field after them. */
 static bool read_process(pid_t pid, struct process *ret)
 {
 	char path[64], text[512], state, *paren;

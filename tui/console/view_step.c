@@ -2,10 +2,7 @@
  * then one long diff of them all. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <sys/stat.h>
 
-#include "core/base/clock.h"
-#include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/view_step.h"
 
