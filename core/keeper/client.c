@@ -18,7 +18,8 @@ struct client {
 	void *data;
 	uint64_t last_request;
 	struct buf in, out;
-	bool gone, bad;
+	bool gone, bad; /* nothing more comes; what came makes no sense */
+	bool deaf;	/* it takes nothing more: what it said before may still wait to be read */
 };
 
 struct client *client_new(int fd, client_on_event on, void *data)
@@ -392,31 +393,29 @@ int client_read(struct client *c)
 
 bool client_wants_write(const struct client *c)
 {
-	return c->out.len > 0 && !c->gone;
+	return c->out.len > 0 && !c->deaf;
 }
 
-int client_write(struct client *c)
+void client_write(struct client *c)
 {
-	while (c->out.len && !c->gone) {
+	while (c->out.len && !c->deaf) {
 		ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return 0;
-		if (n < 0) {
-			c->gone = true;
-			return -EPIPE;
-		}
-		buf_drop_front(&c->out, (size_t)n);
+			return;
+		if (n < 0)
+			c->deaf = true;
+		else
+			buf_drop_front(&c->out, (size_t)n);
 	}
-	return c->gone ? -EPIPE : 0;
 }
 
 static void finish(struct client *c, size_t mark)
 {
 	wire_end(&c->out, mark);
-	(void)client_write(c); /* a keeper that is gone shows in client_read() */
+	client_write(c);
 }
 
 void client_answer(struct client *c, uint64_t ask, const struct answer *a)

@@ -45,7 +45,7 @@ int client_fd(const struct client *c);
 /* Read and dispatch what is there. 0: more may come; -EPIPE: the keeper is gone; -EBADMSG. */
 int client_read(struct client *c);
 bool client_wants_write(const struct client *c);
-int client_write(struct client *c);
+void client_write(struct client *c); /* a keeper that is gone shows in client_read() */
 
 void client_answer(struct client *c, uint64_t ask, const struct answer *a);
 void client_revoke(struct client *c, uint64_t rule);

@@ -273,8 +273,8 @@ int session_ready(struct session *s, bool readable, bool writable)
 	int r = 0;
 
 	if (writable && client_wants_write(s->client))
-		r = client_write(s->client);
-	if (r == 0 && readable)
+		client_write(s->client);
+	if (readable)
 		r = client_read(s->client);
 	session_flush_audit(s);
 	session_reload_edits(s);

