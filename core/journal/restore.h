@@ -1,4 +1,5 @@
-/* restore - what restore.c (which paths, and whether) and bring.c (how) share. */
+/* restore - what restore.c (which paths, and whether), rework.c (in which order) and bring.c (how)
+ * share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -32,6 +33,11 @@ struct restore {
 	struct made *made;
 	unsigned tmp; /* names given so far */
 };
+
+/* One of these paths, or beneath one? */
+bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
+/* Everything chosen, in the new step. */
+int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 
 /* Each does one change of the list; negative errno. */
 int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */

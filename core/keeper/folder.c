@@ -6,11 +6,9 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
-#include "core/base/path.h"
+#include "core/keeper/judge.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch.h"
 
@@ -20,9 +18,6 @@
  * is one thread and the agent has no other way in, so nothing changes between judge and run except
  * by the human's own hand or through a descriptor that was open for writing before.
  */
-
-#define VET_MAX	  (256u << 10) /* a git config that is larger is not one that we understand */
-#define STORE_DIR ".cordon"
 
 /* One operation of core/journal/op.h, so that another thread can be told to run it. */
 enum op_kind {
@@ -107,213 +102,6 @@ static int perform(void *arg)
 	return -ENOSYS;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* The absolute path of what is meant; "." and ".." (the kernel refuses them) name the directory. */
-static void absolute(struct buf *out, const struct folder *f, const struct at *at)
-{
-	const char *name = *at->name ? at->name : at->leaf;
-	size_t len = name ? strlen(name) : 0;
-
-	buf_clear(out);
-	buf_add(out, f->path, f->path_len > 1 ? f->path_len : 0);
-	if (*at->dir) {
-		buf_ch(out, '/');
-		buf_str(out, at->dir);
-	}
-	while (len && name[len - 1] == '/')
-		len--;
-	if (len && !(len == 1 && name[0] == '.') &&
-	    !(len == 2 && name[0] == '.' && name[1] == '.')) {
-		buf_ch(out, '/');
-		buf_add(out, name, len);
-	}
-	if (!out->len)
-		buf_ch(out, '/');
-}
-
-/*
- * The undo store does not exist for the agent, and where there is none in the folder the agent must
- * not make one for a later start to find.
- */
-static bool in_store(const struct folder *f, const char *path)
-{
-	const char *first = path + f->path_len;
-	const size_t len = sizeof(STORE_DIR) - 1;
-
-	if (*first != '/')
-		return false;
-	first++;
-	return strncasecmp(first, STORE_DIR, len) == 0 && (!first[len] || first[len] == '/');
-}
-
-/* What the kernel says before it asks for permission to write: no question for those. */
-static int exists(const struct at *at)
-{
-	struct stat st;
-
-	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
-		return -errno;
-	return S_ISDIR(st.st_mode) ? 1 : 0;
-}
-
-/* ---- policy ---------------------------------------------------------------------------------- */
-
-/* The whole of a plain file that has one name; a read lease proves that nobody can write to it. */
-static int read_settled(const struct at *at, char **ret, size_t *ret_len)
-{
-	AUTO_CLOSE int fd = openat(at->dirfd, at->name,
-				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return -EINVAL;
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return -errno;
-	return io_read_all(fd, VET_MAX, ret, ret_len);
-}
-
-/*
- * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
- * could be used afterwards: then it may not. What stands in the old file may stay.
- */
-static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
-		const char *path)
-{
-	AUTO_FREE char *text = NULL, *old = NULL;
-	size_t len, old_len;
-
-	if (read_settled(from, &text, &len) < 0)
-		return false;
-	if (read_settled(to, &old, &old_len) < 0)
-		return policy_vet(k->policy, path, text, len);
-	return policy_vet_change(k->policy, path, old, old_len, text, len);
-}
-
-struct wish {
-	struct folder *f;
-	const struct caller *c;
-	enum policy_act act;
-	const struct at *at;
-	const char *path;      /* absolute */
-	const char *other;     /* the second name of a rename or link, for the question */
-	const struct at *from; /* whose content takes the name, for POLICY_VET */
-	bool creates;	       /* the name need not be there */
-	bool must_be_new;      /* EEXIST otherwise */
-};
-
-static bool vetted(const struct wish *w)
-{
-	const struct keeper *k = w->f->keeper;
-
-	switch (w->act) {
-	case POLICY_META: /* git tries the executable bit of its config */
-		return true;
-	case POLICY_REMOVE:
-	case POLICY_RENAME_FROM:
-		return policy_vet(k->policy, w->path, "", 0);
-	case POLICY_RENAME_TO:
-		return w->from && vet(k, w->from, w->at, w->path);
-	case POLICY_WRITE:
-	case POLICY_MKDIR:
-	case POLICY_LINK_FROM:
-		break; /* what will be written is not known yet */
-	}
-	return false;
-}
-
-static int ask(const struct wish *w, const char *reason)
-{
-	AUTO_FREE char *words = NULL;
-	struct keeper *k = w->f->keeper;
-	int there = exists(w->at);
-
-	if (there < 0 && !w->creates)
-		return there;
-	if (there >= 0 && w->must_be_new)
-		return -EEXIST;
-	if (w->other)
-		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
-				  w->other);
-	if (!asks_possible(k)) {
-		keeper_deny(k, w->c, w->path, -EACCES, words ? words : reason);
-		return -EACCES;
-	}
-	return asks_park(k, w->c,
-			 &(struct wished){.kind = RULE_WRITE,
-					  .path = w->path,
-					  .is_dir = there > 0,
-					  .reason = words ? words : reason});
-}
-
-/* No question about a file that is not there: the kernel will say so. */
-static bool missing(const struct wish *w)
-{
-	return w->from && exists(w->from) < 0;
-}
-
-static int judge(const struct wish *w)
-{
-	struct keeper *k = w->f->keeper;
-	const char *reason = NULL;
-	enum policy_verdict v = POLICY_ALLOW;
-
-	if (k->frozen)
-		return -EIO;
-	if (in_store(w->f, w->path))
-		return missing(w) ? 0 : w->creates ? -EACCES : -ENOENT;
-	if (w->f->granted && outside_read_only(k, w->f, w->path)) {
-		if (missing(w))
-			return 0;
-		keeper_deny(k, w->c, w->path, -EROFS,
-			    "it lies in a folder that is read-only (--ro)");
-		return -EROFS;
-	}
-	if (w->f->granted)
-		v = policy_check_outside(k->policy, w->path, &reason);
-	if (v == POLICY_ALLOW)
-		v = policy_check(k->policy, w->act, w->path, &reason);
-	if (v == POLICY_VET)
-		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
-	if (v != POLICY_ALLOW && missing(w))
-		return 0;
-	switch (v) {
-	case POLICY_ALLOW:
-	case POLICY_VET:
-		return 0;
-	case POLICY_ASK:
-		return w->c->granted ? 0 : ask(w, reason);
-	case POLICY_DENY:
-		keeper_deny(k, w->c, w->path, -EACCES, reason);
-		return -EACCES;
-	case POLICY_HIDE:
-		return w->creates ? -EACCES : -ENOENT;
-	}
-	return -EACCES;
-}
-
-/* A second name of a protected file is as good as its own. */
-static int judge_alias(const struct wish *w)
-{
-	struct keeper *k = w->f->keeper;
-	const char *real;
-	struct stat st;
-	struct wish as;
-
-	if (!k->n_aliases ||
-	    fstatat(w->at->dirfd, w->at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
-		return 0;
-	real = alias_of(k, &st);
-	if (!real || str_eq(real, w->path))
-		return 0;
-	as = *w;
-	as.path = real;
-	as.other = w->path;
-	return judge(&as);
-}
-
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* Is something under the name when it has been performed? */
@@ -359,7 +147,7 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 			 .must_be_new = must_be_new};
 	int r;
 
-	absolute(path, f, o->at);
+	judge_path(path, f, o->at);
 	w.path = path->data;
 	r = judge(&w);
 	if (r == 0 && (act == POLICY_WRITE || act == POLICY_META))
@@ -384,10 +172,10 @@ int folder_tmpfile(struct folder *f, const struct caller *c, const struct at *di
 	struct op o = {.kind = OP_TMPFILE, .at = dir, .flags = flags, .mode = mode, .makes = true};
 	struct buf *path = &f->keeper->path;
 
-	absolute(path, f, dir);
+	judge_path(path, f, dir);
 	if (f->keeper->frozen)
 		return -EIO;
-	if (in_store(f, path->data))
+	if (judge_in_store(f, path->data))
 		return -EACCES;
 	return run(f, c, &o, path->data, NULL);
 }
@@ -498,8 +286,8 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 	bool named = *from->name || (from->leaf && *from->leaf);
 	int r = 0;
 
-	absolute(old, f, from);
-	absolute(new, f, to);
+	judge_path(old, f, from);
+	judge_path(new, f, to);
 	if (named) {
 		w.act = POLICY_LINK_FROM;
 		w.at = from;
@@ -520,29 +308,6 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 	return r < 0 ? r : run(f, c, &o, new->data, named ? old->data : NULL);
 }
 
-static int judge_move(struct folder *f, const struct caller *c, const struct at *from,
-		      const char *from_path, const struct at *to, const char *to_path, bool new)
-{
-	struct wish w = {.f = f,
-			 .c = c,
-			 .act = POLICY_RENAME_FROM,
-			 .at = from,
-			 .path = from_path,
-			 .other = to_path};
-	int r = judge(&w);
-
-	if (r < 0)
-		return r;
-	w.act = POLICY_RENAME_TO;
-	w.at = to;
-	w.path = to_path;
-	w.other = from_path;
-	w.from = from;
-	w.creates = true;
-	w.must_be_new = new;
-	return judge(&w);
-}
-
 int folder_rename(struct folder *f, const struct caller *c, const struct at *from,
 		  const struct at *to, unsigned flags)
 {
@@ -550,8 +315,8 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
 	int r;
 
-	absolute(old, f, from);
-	absolute(new, f, to);
+	judge_path(old, f, from);
+	judge_path(new, f, to);
 	r = judge_move(f, c, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
 	if (r == 0 && (flags & RENAME_EXCHANGE))
 		r = judge_move(f, c, to, new->data, from, old->data, false);

@@ -1,0 +1,33 @@
+/* planner - what the files that make the plan of a rollback share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/priv.h"
+
+struct planner {
+	struct journal *j;
+	const struct group *dirs;
+	bool redo;
+	struct names made;	    /* where records say that nothing was */
+	struct fates fates;	    /* what the steps did to each path */
+	struct posts posts;	    /* the newest images, of these and of `places` */
+	struct posts left;	    /* what the steps left, where that matters */
+	struct inode_image *inodes; /* the newest of each file; once some path differs */
+	bool has_inodes, passed;    /* passed: some of the posts are of steps that came and went */
+	struct names places;	    /* where the paths that the steps know lie now */
+	struct names idle;	    /* of records that an earlier rollback left out */
+	struct names overlaps;	    /* paths that a step has also touched that stays */
+	struct moves moves;
+	struct wal *logs;  /* of the steps, the side that will be emptied */
+	struct names lost; /* changed while a step was unprotected, by no record */
+	struct undo_plan *plan;
+};
+
+/* All but the plan itself: logs, fates, images. (plan_read.c) */
+int plan_read(struct planner *p) MUST_USE;
+void plan_forget(struct planner *p);
+bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
+
+void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
+/* Directories that would go must hold nothing but what goes with them. (plan_dirs.c) */
+int plan_check_dirs(struct planner *p) MUST_USE;

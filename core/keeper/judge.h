@@ -1,0 +1,31 @@
+/* judge - whether what is about to happen to a name of a folder may happen. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/folder.h"
+
+struct wish {
+	struct folder *f;
+	const struct caller *c;
+	enum policy_act act;
+	const struct at *at;
+	const char *path;      /* absolute */
+	const char *other;     /* the second name of a rename or link, for the question */
+	const struct at *from; /* whose content takes the name, for POLICY_VET */
+	bool creates;	       /* the name need not be there */
+	bool must_be_new;      /* EEXIST otherwise */
+};
+
+/* The absolute path of what is meant; "." and ".." (the kernel refuses them) name the directory. */
+void judge_path(struct buf *out, const struct folder *f, const struct at *at);
+/*
+ * The undo store does not exist for the agent, and where there is none in the folder the agent must
+ * not make one for a later start to find.
+ */
+bool judge_in_store(const struct folder *f, const char *path);
+/* 0, or the negative result of the operation: -FOLDER_HELD when the human is asked. */
+int judge(const struct wish *w) MUST_USE;
+/* A second name of a protected file is as good as its own. */
+int judge_alias(const struct wish *w) MUST_USE;
+int judge_move(struct folder *f, const struct caller *c, const struct at *from,
+	       const char *from_path, const struct at *to, const char *to_path, bool new) MUST_USE;
