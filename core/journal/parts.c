@@ -161,6 +161,21 @@ static int sync_published(struct step *s)
 	return 0;
 }
 
+/* What was undone before can no longer be redone, in all stores of the session. */
+static void end_redo(struct journal *j)
+{
+	struct journal *k = j;
+
+	do {
+		int r = 0;
+
+		do
+			r = k->doomed ? redo_end(k) : 0;
+		while (r < 0 && room_give(k, r));
+		k->stuck |= r < 0;
+	} while ((k = k->kin) != j);
+}
+
 /* Everything that can fail for want of space comes first; then one rename that decides. */
 static int endings_keep(struct ending *list, size_t n)
 {
@@ -182,7 +197,7 @@ static int endings_keep(struct ending *list, size_t n)
 		if (list[i].keep)
 			r = ending_write(&list[i], &names);
 	for (struct journal *j = list->s->j; r == 0 && first; j = j->kin) {
-		r = store_clear_redo(j); /* what was undone before can no longer be redone */
+		r = redo_doom(j, first->s);
 		if (j->kin == list->s->j)
 			break;
 	}
@@ -196,6 +211,8 @@ static int endings_keep(struct ending *list, size_t n)
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (list[i].keep && &list[i] != first && publish(list[i].s->j, list[i].s->id) < 0)
 			list[i].s->j->stuck = true; /* decided: whoever looks next goes on */
+	if (r == 0 && first)
+		end_redo(list->s->j);
 	return r < 0 ? r : kept > 0;
 }
 
@@ -318,14 +335,20 @@ int journal_roll_back(struct step *s, struct err *err)
 	return abort_all(s, true, err);
 }
 
-/* Is the part of this very step that lies in the other folder's store a kept one? */
-static bool kept_in(const char *store, int64_t id, int64_t began_us)
+bool parts_kept(struct journal *j, const char *folder, int64_t id, int64_t began_us)
 {
-	AUTO_FREE char *dir = xasprintf("%s/steps/%" PRId64, store, id);
-	AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	const struct journal_spec spec = {
+		.folder = folder, .state_dir = j->state_dir, .read_only = true};
+	AUTO_FREE char *store = NULL;
+	AUTO_FREE char *dir = NULL;
+	AUTO_CLOSE int fd = -1;
 	struct summary s = {0};
 	bool same;
 
+	if (journal_store_path(&store, &spec, NULL) < 0)
+		return false;
+	dir = xasprintf("%s/steps/%" PRId64, store, id);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || summary_load(fd, false, &s) < 0)
 		return false;
 	same = s.info.began_us == began_us;
@@ -336,22 +359,16 @@ static bool kept_in(const char *store, int64_t id, int64_t began_us)
 bool parts_decided(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	AUTO_FREE char *store = NULL;
 	struct folders parts = {0};
 	struct summary s = {0};
-	bool yes = false;
+	bool yes;
 
 	if (fd < 0 || parts_load(fd, &parts) < 0 || parts.n == 0 ||
 	    str_eq(parts.list[0], j->folder) || summary_load(fd, false, &s) < 0) {
 		folders_free(&parts);
 		return false;
 	}
-	if (journal_store_path(&store,
-			       &(struct journal_spec){.folder = parts.list[0],
-						      .state_dir = j->state_dir,
-						      .read_only = true},
-			       NULL) == 0)
-		yes = kept_in(store, s.info.id, s.info.began_us);
+	yes = parts_kept(j, parts.list[0], s.info.id, s.info.began_us);
 	summary_done(&s);
 	folders_free(&parts);
 	return yes;
@@ -359,7 +376,5 @@ bool parts_decided(struct journal *j, const char *dir)
 
 int parts_publish(struct journal *j, const char *dir)
 {
-	int r = store_clear_redo(j);
-
-	return r < 0 ? r : publish(j, atoll(strrchr(dir, '/') + 1));
+	return publish(j, atoll(strrchr(dir, '/') + 1));
 }

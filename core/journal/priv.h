@@ -87,7 +87,8 @@ struct journal {
 	struct tidy *tidy;   /* the thread, or NULL */
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
-	bool stuck; /* a rollback went neither forth nor back: nothing else until it does */
+	bool doomed; /* what can be redone goes when the step that is being committed is kept */
+	bool stuck;  /* a rollback went neither forth nor back: nothing else until it does */
 	dev_t store_dev;
 	ino_t store_ino;
 	int store, lock;
@@ -131,10 +132,16 @@ void root_add(struct journal *j, const char *path);
 int roots_load(struct journal *j) MUST_USE;
 int store_root_fd(struct journal *j, int root);
 void store_forget_near(struct journal *j);
-/* Steps whose redo is now impossible go to trash/; their post-images stay. */
-int store_clear_redo(struct journal *j) MUST_USE;
-int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* one of them */
-/* Those that were undone before a step began that is kept now, in j and its kin. (stale.c) */
+int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* to trash/; its images stay */
+/*
+ * What can be redone goes when a step is kept (stale.c): announced before that is decided, in j and
+ * all its kin (sets j->doomed where there is something), done after. Settle: a process died in
+ * between.
+ */
+int redo_doom(struct journal *j, const struct step *by) MUST_USE;
+int redo_end(struct journal *j) MUST_USE;
+int redo_settle(struct journal *j) MUST_USE;
+/* Those that were undone before a step began that is kept now, in j and its kin. */
 int stale_drop(struct journal *j) MUST_USE;
 void store_empty_trash(struct journal *j);
 int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
@@ -379,6 +386,8 @@ int parts_announce(struct step *s) MUST_USE;
 /* A part that was to be committed when its process died: was it, where the step is decided? */
 bool parts_decided(struct journal *j, const char *dir);
 int parts_publish(struct journal *j, const char *dir) MUST_USE; /* then it is, here as well */
+/* Does that folder's store keep this very step? */
+bool parts_kept(struct journal *j, const char *folder, int64_t id, int64_t began_us);
 
 /* ---- summaries and post-images (post.h) -------------------------------------------------------
  */

@@ -211,9 +211,12 @@ static int find_open(struct journal *j, struct group *ret)
 
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 {
-	mode_t own = umask(0);
-	int e = joint_recover(j, err);
+	mode_t own = umask(077);
+	int e = redo_settle(j);
 
+	umask(0);
+	e = e < 0 ? err_set(err, e, "clear what cannot be redone from '%s'", j->store_path)
+		  : joint_recover(j, err);
 	umask(own);
 	if (e < 0)
 		return e;

@@ -144,53 +144,6 @@ void store_empty_trash(struct journal *j)
 	store_names_free(names, n);
 }
 
-/* What its paths look like now may be known through the post-image of an undone step alone. */
-static int keep_post(struct journal *j, const char *dir)
-{
-	AUTO_FREE char *post = xasprintf("%s/post", dir);
-	AUTO_FREE char *kept = xasprintf("posts/%" PRIu64, store_seq(j));
-
-	if (linkat(j->store, post, j->store, kept, 0) < 0 && errno != ENOENT &&
-	    renameat(j->store, post, j->store, kept) < 0)
-		return -errno;
-	return 0;
-}
-
-int store_drop_undone(struct journal *j, const char *dir)
-{
-	int r = keep_post(j, dir);
-
-	return r < 0 ? r : store_trash(j, dir);
-}
-
-/* All at once: one redo may bring back several steps, which make no sense without each other. */
-static int trash_redo(struct journal *j)
-{
-	AUTO_FREE char *empty = xasprintf("trash/%" PRIu64, store_seq(j));
-
-	if (mkdirat(j->store, empty, 0700) < 0)
-		return -errno;
-	return move_exchange(j->store, "redo", j->store, empty);
-}
-
-int store_clear_redo(struct journal *j)
-{
-	char **names = NULL;
-	size_t n = 0;
-	int r;
-
-	r = store_names(j, "redo", &names, &n);
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
-
-		r = keep_post(j, dir);
-	}
-	if (r == 0 && n)
-		r = trash_redo(j);
-	store_names_free(names, n);
-	return r;
-}
-
 /* ---- open and close ---------------------------------------------------------------------------
  */
 
@@ -469,9 +422,9 @@ void journal_close(struct journal *j)
 
 int journal_discard(const struct journal_spec *spec, struct err *err)
 {
-	static const char *const parts[] = {"rollback", "joint", "folder", "open",
-					    "redo",	"steps", "posts",  "barriers",
-					    "trash",	"roots", "state",  "version"};
+	static const char *const parts[] = {"rollback", "joint", "doomed", "folder",   "open",
+					    "redo",	"steps", "posts",  "barriers", "trash",
+					    "lent",	"roots", "state",  "version"};
 	AUTO_CLOSE int store = -1, lock = -1;
 	AUTO_FREE char *path = NULL;
 	int r = journal_store_path(&path, spec, err);

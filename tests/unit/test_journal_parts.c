@@ -498,6 +498,50 @@ static void in_a_redo(void **state)
 	each_call(child_redo, 37, false, true);
 }
 
+static void child_b_alone(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	begin(p->b, "b alone");
+	put(p->b, "x", "x");
+	commit(p->b);
+}
+
+static bool has(const struct fix *f, const char *step)
+{
+	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
+}
+
+/* One rollback in two stores can be redone in both, or nowhere any more. */
+static void what_can_be_redone_goes_as_one(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3) {
+		void *mine;
+		struct pair *p;
+
+		setup(&mine);
+		p = mine;
+		prepare(p);
+		step_in_both(p, "both");
+		assert_int_equal(undo(p->a, 1, false), 0);
+		assert_true(has(p->a, "redo/2") && has(p->b, "redo/2"));
+		pair_close(p);
+		more = inject_kill(n, child_b_alone, p);
+		inject_kill(40 + n * 7 % 150, child_open, p);
+		pair_open(p);
+		if (has(p->a, "redo/2") != has(p->b, "redo/2"))
+			fail_msg("killed at system call %d: half of a rollback is left", n);
+		if (has(p->b, "steps/3") && has(p->a, "redo/2"))
+			fail_msg("killed at system call %d: kept, and nothing has gone", n);
+		assert_false(has(p->a, "doomed") || has(p->b, "doomed"));
+		teardown(&mine);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -517,6 +561,7 @@ int main(void)
 		cmocka_unit_test(in_a_commit),
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(in_a_redo),
+		cmocka_unit_test(what_can_be_redone_goes_as_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
