@@ -78,7 +78,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	if (r == 0)
 		r = step_sync(s, mark);
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
-		r = errno == EXDEV ? obj_move(at->dirfd, w.bare, s->side.obj, slot) : -errno;
+		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot) : -errno;
 	if (r < 0)
 		wal_set_tail(&s->side.log, mark);
 	else
@@ -96,7 +96,7 @@ static int keep_dir(struct step *s, const struct where *w)
 
 	if (fd < 0)
 		return take_fd(&fd);
-	r = meta_read(fd, &meta);
+	r = meta_read(s->j, fd, &meta);
 	if (r < 0)
 		return r;
 	rec.ino = w->obj.ino;
@@ -182,6 +182,16 @@ static int do_rename(const struct where *from, const struct where *to, unsigned 
 	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
 }
 
+/* What has come to the name since it was looked at was not kept: -EEXIST. */
+static int rename_onto(const struct where *from, const struct where *to, unsigned flags)
+{
+	unsigned careful = to->obj.mode ? flags : flags | RENAME_NOREPLACE;
+	int r = do_rename(from, to, careful);
+
+	/* A file system without the flag. */
+	return r == -EINVAL && careful != flags ? do_rename(from, to, flags) : r;
+}
+
 /*
  * Keep the file that `to` names now, so that the name never vanishes: a second link in the store;
  * where that is refused, the two change places and the old one then moves to the store.
@@ -202,7 +212,7 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 	if (linkat(to->dirfd, to->bare, s->side.obj, slot, 0) == 0)
 		return 0;
 	if (errno == EXDEV)
-		return obj_copy(to->dirfd, to->bare, s->side.obj, slot);
+		return obj_copy(s->j, to->dirfd, to->bare, s->side.obj, slot);
 	if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != EACCES)
 		return -errno;
 	ren->flags |= REC_SWAPPED;
@@ -296,7 +306,7 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 	if (r == 0 && rec.flags & REC_SWAPPED)
 		r = rename_swapped(s, from, to, rec.slot);
 	else if (r == 0)
-		r = do_rename(from, to, flags);
+		r = rename_onto(from, to, flags);
 	if (r < 0 && r != -JOURNAL_WAITS && rec.slot && !(rec.flags & REC_SWAPPED))
 		unkeep_target(s, to, rec.slot, mark);
 	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
@@ -353,24 +363,22 @@ static void exchanged(struct step *s, const struct where *from, const struct whe
 	moved(s, to, from);
 }
 
-int op_rename(struct step *s, const struct at *from, const struct at *to, unsigned flags,
-	      bool *touched)
+/* *again: somebody else changed a name between our look and the call. */
+static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
+		       bool *touched, bool *again)
 {
 	AUTO_WHERE struct where a = WHERE_NONE;
 	AUTO_WHERE struct where b = WHERE_NONE;
 	bool first = false, second = false;
 	int r;
 
-	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
-		return -EINVAL;
+	*again = false;
 	r = where_look(&a, from);
 	if (r < 0)
 		return r;
 	r = where_look(&b, to);
 	if (r < 0)
 		return r;
-	if (touched)
-		*touched = false;
 	if (!a.obj.mode)
 		return a.plain || b.plain ? -EBUSY : -ENOENT;
 	if (S_ISDIR(a.obj.mode) || S_ISDIR(b.obj.mode))
@@ -384,6 +392,7 @@ int op_rename(struct step *s, const struct at *from, const struct at *to, unsign
 	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
 		    ? rename_kept(s, &a, &b, flags)
 		    : rename_bare(s, &a, &b, flags);
+	*again = r == -ENOENT || (r == -EEXIST && !b.obj.mode && !flags);
 	if (r < 0)
 		return r;
 	where_report(s, &a, &a.obj, &first);
@@ -395,4 +404,19 @@ int op_rename(struct step *s, const struct at *from, const struct at *to, unsign
 	else
 		moved(s, &a, &b);
 	return 0;
+}
+
+int op_rename(struct step *s, const struct at *from, const struct at *to, unsigned flags,
+	      bool *touched)
+{
+	bool again = true;
+	int r = 0;
+
+	if (touched)
+		*touched = false;
+	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	for (int i = 0; i < 8 && again; i++)
+		r = rename_once(s, from, to, flags, touched, &again);
+	return r;
 }

@@ -358,6 +358,89 @@ static void a_mount_on_a_directory(void **state)
 	foe_free(foe);
 }
 
+/* ---- renames while somebody else is at work on the same name ----------------------------------
+ */
+
+static int unlink_it(void *data, enum loss what, uint64_t size)
+{
+	const char **path = data;
+
+	(void)what, (void)size;
+	if (*path)
+		assert_int_equal(unlink(*path), 0);
+	*path = NULL;
+	return 0;
+}
+
+/* Natively, the rename would have found a free name. */
+static void a_target_that_vanishes_is_no_error(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *target = xasprintf("%s/b", f->folder);
+	const char *once = target;
+
+	(void)state;
+	begin(f, "set up");
+	put(f, "a", "alpha");
+	put(f, "b", "beta");
+	assert_true(commit(f) > 0);
+	begin(f, "agent");
+	step_ask_before(f->s, unlink_it, &once);
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_null(once);
+	assert_true(commit(f) > 0);
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "a", F_OK, 0), 0);
+	fix_free(f);
+}
+
+struct saver {
+	struct fix *f;
+	atomic_bool go;
+	bool saved;
+};
+
+static void *save(void *arg)
+{
+	struct saver *s = arg;
+	int fd;
+
+	while (!s->go)
+		continue;
+	fd = openat(journal_folder_fd(s->f->j), "b", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	s->saved = fd >= 0;
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* What somebody makes under the name at that moment is either in the way, or kept. */
+static void a_target_that_appears_is_not_lost(void **state)
+{
+	struct fix *f = fix_new();
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct saver s = {.f = f};
+		pthread_t thread;
+
+		begin(f, "agent");
+		assert_int_equal(put(f, "a", "alpha"), 0);
+		assert_int_equal(pthread_create(&thread, NULL, save, &s), 0);
+		if (i % 2)
+			sched_yield();
+		s.go = true;
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		pthread_join(thread, NULL);
+		assert_int_equal(journal_abort(f->s, &f->err), 0);
+		if (s.saved)
+			assert_int_equal(unlinkat(journal_folder_fd(f->j), "b", 0), 0);
+		fix_drop_dirs(f);
+	}
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +452,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chattr, setup, teardown),
 		cmocka_unit_test_setup_teardown(locked_directories, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_mount_on_a_directory, setup, teardown),
+		cmocka_unit_test(a_target_that_vanishes_is_no_error),
+		cmocka_unit_test(a_target_that_appears_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
