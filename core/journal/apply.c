@@ -79,7 +79,7 @@ static int stash(struct pop *p, int root, const char *path, const struct spot *a
 	mark = wal_tail(&p->to->log);
 	r = pop_push(p, &y);
 	if (r == 0)
-		r = obj_move(at->fd, at->name, p->to->obj, slot);
+		r = obj_move(p->j, at->fd, at->name, p->to->obj, slot);
 	if (r < 0) {
 		wal_set_tail(&p->to->log, mark);
 		p->pushed = false;
@@ -170,7 +170,7 @@ int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
 	if (e == 0)
 		e = pop_push(p, &y);
 	if (e == 0)
-		e = obj_move(p->from->obj, slot, at->fd, at->name);
+		e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
 	return e;
 }
 
@@ -350,7 +350,7 @@ static int pop_dir_new(struct pop *p)
 	fd = obj_open(at.fd, at.name);
 	if (fd < 0)
 		return take_fd(&fd);
-	e = meta_read(fd, &meta);
+	e = meta_read(p->j, fd, &meta);
 	if (e == 0)
 		e = pop_touch_parent(p, r->root, r->path, &at);
 	y.ino = o.ino;

@@ -28,7 +28,7 @@ static int open_to_write(int dirfd, const char *name)
 static int content_in_place(struct pop *p, const struct spot *at, const struct obj *o,
 			    const char *slot, struct span meta)
 {
-	AUTO_CLOSE int src = data_open(p->from->obj, slot);
+	AUTO_CLOSE int src = data_open(p->j, p->from->obj, slot);
 	AUTO_CLOSE int dst = -1, path = -1;
 	int e;
 
@@ -63,7 +63,7 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 	return e < 0 ? e : meta_apply(path, meta);
 }
 
-static bool must_stay(const struct spot *at, const struct obj *o)
+static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -71,7 +71,7 @@ static bool must_stay(const struct spot *at, const struct obj *o)
 		return false;
 	if (o->nlink > 1)
 		return true;
-	fd = data_open(at->fd, at->name);
+	fd = data_open(j, at->fd, at->name);
 	return fd < 0 || data_has_writer(fd);
 }
 
@@ -104,7 +104,7 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
 		      struct span meta, bool dressed)
 {
-	if (dressed && !must_stay(at, o)) {
+	if (dressed && !must_stay(p->j, at, o)) {
 		int e = swap_inodes(p, at, o, slot);
 
 		if (e != -EXDEV && e != -EINVAL && e != -EACCES && e != -EPERM)
@@ -117,7 +117,7 @@ int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, cons
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
 	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
-	int e = fd < 0 ? fd : meta_read(fd, &meta);
+	int e = fd < 0 ? fd : meta_read(p->j, fd, &meta);
 
 	if (e < 0)
 		return e;
@@ -175,6 +175,6 @@ int pop_xinode(struct pop *p)
 		return 0;
 	if (fd < 0)
 		return take_fd(&fd);
-	e = meta_read(fd, &meta);
+	e = meta_read(p->j, fd, &meta);
 	return e < 0 ? e : restore_file(p, slot, (struct span){meta.data, meta.len}, false);
 }

@@ -46,7 +46,7 @@ static int dress(const char *slot, const struct side *to, const struct merged *m
 	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 	AUTO_BUF struct buf meta = BUF_INIT;
 	AUTO_CLOSE int fd = obj_open(to->obj, slot);
-	int e = fd < 0 ? fd : meta_read(there, &meta);
+	int e = fd < 0 ? fd : meta_read(to->j, there, &meta);
 
 	if (e >= 0)
 		e = meta_apply(fd, (struct span){.data = meta.data, .len = meta.len});

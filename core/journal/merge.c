@@ -141,7 +141,7 @@ static int read_now(struct journal *j, int root, const char *path, struct obj *o
 		*why = o->mode ? "it is no file now" : "it was deleted";
 		return 1;
 	}
-	fd = data_open(at.fd, at.name);
+	fd = data_open(j, at.fd, at.name);
 	return fd < 0 ? fd : read_text(fd, ret, why);
 }
 

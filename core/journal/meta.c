@@ -38,7 +38,7 @@ static ssize_t list_names(const char *proc, char **ret)
 
 /*
  * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
- * Lend them: *mode gets what was there, for give_back(). False: it is not that.
+ * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
  */
 static bool lend(const char *proc, mode_t *mode)
 {
@@ -51,12 +51,7 @@ static bool lend(const char *proc, mode_t *mode)
 	return true;
 }
 
-static int give_back(const char *proc, mode_t mode)
-{
-	return mode && chmod(proc, mode & 07777) < 0 ? -errno : 0;
-}
-
-static int read_xattrs(int fd, struct buf *ret)
+static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 {
 	AUTO_FREE char *names = NULL;
 	AUTO_FREE char *value = NULL;
@@ -75,25 +70,24 @@ static int read_xattrs(int fd, struct buf *ret)
 	for (char *p = names; p < names + n; p += strlen(p) + 1) {
 		ssize_t len = getxattr(proc, p, value, XATTR_MAX);
 
-		if (len < 0 && errno == EACCES && lend(proc, &lent))
+		if (len < 0 && errno == EACCES && !lent && bits_borrow(j, fd, S_IRUSR, &lent) == 0)
 			len = getxattr(proc, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
 			continue; /* gone meanwhile, or not ours to see: then not ours to change */
 		if (len < 0) {
-			int r = -errno;
+			int r = -errno, e = bits_return(j, fd, lent);
 
-			give_back(proc, lent);
-			return r;
+			return e < 0 ? e : r;
 		}
 		put_str(ret, p, strlen(p));
 		put_str(ret, value, (size_t)len);
 		count++;
 	}
 	memcpy(ret->data + mark, &count, sizeof(count));
-	return give_back(proc, lent);
+	return bits_return(j, fd, lent);
 }
 
-int meta_read(int fd, struct buf *ret)
+int meta_read(struct journal *j, int fd, struct buf *ret)
 {
 	struct stat st;
 
@@ -106,7 +100,7 @@ int meta_read(int fd, struct buf *ret)
 	put_u32(ret, (uint32_t)st.st_mtim.tv_nsec);
 	put_u64(ret, (uint64_t)st.st_atim.tv_sec);
 	put_u32(ret, (uint32_t)st.st_atim.tv_nsec);
-	return read_xattrs(fd, ret);
+	return read_xattrs(j, fd, ret);
 }
 
 mode_t meta_mode(struct span meta)
@@ -184,7 +178,6 @@ static int set_xattr(const char *proc, struct span name, struct span value, char
 	return r < 0 ? -errno : 0;
 }
 
-/* Lent mode bits are not given back: the mode is set next. */
 static int apply_xattrs(int fd, struct get *g)
 {
 	uint32_t n = get_u32(g);

@@ -31,9 +31,9 @@ int move_exchange(int afd, const char *a, int bfd, const char *b)
 	return renameat2(afd, a, bfd, b, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
-static int copy_regular(int path, int tofd, const char *to)
+static int copy_regular(struct journal *j, int path, int tofd, const char *to)
 {
-	AUTO_CLOSE int src = data_open(path, "");
+	AUTO_CLOSE int src = data_open(j, path, "");
 	AUTO_CLOSE int dst = -1;
 	int r;
 
@@ -67,7 +67,7 @@ static int copy_special(int path, const struct obj *o, int tofd, const char *to)
 	return 0;
 }
 
-int obj_copy(int fromfd, const char *from, int tofd, const char *to)
+int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const char *to)
 {
 	AUTO_CLOSE int src = obj_open(fromfd, from);
 	AUTO_CLOSE int dst = -1;
@@ -79,9 +79,9 @@ int obj_copy(int fromfd, const char *from, int tofd, const char *to)
 		return take_fd(&src);
 	r = obj_stat(src, "", &o);
 	if (r == 0)
-		r = meta_read(src, &meta);
+		r = meta_read(j, src, &meta);
 	if (r == 0 && S_ISREG(o.mode))
-		r = copy_regular(src, tofd, to);
+		r = copy_regular(j, src, tofd, to);
 	else if (r == 0)
 		r = copy_special(src, &o, tofd, to);
 	if (r == -EEXIST)
@@ -95,7 +95,7 @@ int obj_copy(int fromfd, const char *from, int tofd, const char *to)
 	return r;
 }
 
-int obj_move(int fromfd, const char *from, int tofd, const char *to)
+int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to)
 {
 	AUTO_FREE char *tmp = NULL;
 	int r = move_noreplace(fromfd, from, tofd, to);
@@ -107,7 +107,7 @@ int obj_move(int fromfd, const char *from, int tofd, const char *to)
 	if (strlen(tmp) > NAME_MAX)
 		tmp[NAME_MAX] = '\0';
 	unlinkat(tofd, tmp, 0);
-	r = obj_copy(fromfd, from, tofd, tmp);
+	r = obj_copy(j, fromfd, from, tofd, tmp);
 	if (r == 0)
 		r = move_noreplace(tofd, tmp, tofd, to);
 	if (r == 0 && unlinkat(fromfd, from, 0) < 0) {

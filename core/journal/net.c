@@ -24,7 +24,7 @@ static bool differ(const struct obj *a, const struct obj *b, bool dressed)
 }
 
 /* Of what was written through a mapping, tmpfs keeps no time. */
-static bool rewritten(const struct known_set *known, const struct obj *before,
+static bool rewritten(struct journal *j, const struct known_set *known, const struct obj *before,
 		      const struct obj *after, const struct spot *at)
 {
 	AUTO_CLOSE int fd = -1;
@@ -35,7 +35,7 @@ static bool rewritten(const struct known_set *known, const struct obj *before,
 	k = known_find(known, dev_pack(before->dev), before->ino);
 	if (!k || k->btime_ns != before->btime_ns || !k->hash)
 		return false;
-	fd = data_open(at->fd, at->name);
+	fd = data_open(j, at->fd, at->name);
 	return fd >= 0 && data_hash(fd, after->size) != k->hash;
 }
 
@@ -60,7 +60,7 @@ static int look_all(struct journal *j, struct touches *of, const struct known_se
 		if (after.mode == OBJ_UNSEEN || before.mode == OBJ_UNSEEN)
 			continue;
 		if (!differ(&before, &after, of->list[i].dressed) &&
-		    !rewritten(known, &before, &after, &at))
+		    !rewritten(j, known, &before, &after, &at))
 			continue;
 		if (ret->n == cap) {
 			cap = cap ? cap + cap / 2 : 16;

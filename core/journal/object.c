@@ -111,12 +111,13 @@ static void proc_path(char out[40], int fd)
 /* ---- data -------------------------------------------------------------------------------------
  */
 
-int data_open(int dirfd, const char *name)
+int data_open(struct journal *j, int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = -1;
 	char proc[40];
 	struct obj o;
-	int fd, r, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	mode_t was;
+	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 	path = obj_open(dirfd, name);
 	if (path < 0)
@@ -130,25 +131,25 @@ int data_open(int dirfd, const char *name)
 	fd = open(proc, flags | O_NOATIME);
 	if (fd < 0 && errno == EPERM)
 		fd = open(proc, flags);
-	if (fd >= 0 || errno != EACCES || o.uid != geteuid())
+	if (fd >= 0 || errno != EACCES)
 		return fd < 0 ? -errno : fd;
-	/* Ours, but without the read bit: lend it for as long as the open takes. */
-	if (chmod(proc, (o.mode & 07777) | S_IRUSR) < 0)
-		return -errno;
+	/* Ours, perhaps, but without the read bit. */
+	r = bits_borrow(j, path, S_IRUSR, &was);
+	if (r < 0)
+		return r;
 	fd = open(proc, flags);
 	r = fd < 0 ? -errno : fd;
-	if (chmod(proc, o.mode & 07777) < 0 && fd >= 0) {
-		r = -errno;
+	e = bits_return(j, path, was);
+	if (e < 0 && fd >= 0)
 		close(fd);
-	}
-	return r;
+	return e < 0 ? e : r;
 }
 
-int data_peek(int dirfd, const char *name)
+int data_peek(struct journal *j, int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return fd < 0 && errno == EACCES ? data_open(dirfd, name) : fd;
+	return fd < 0 && errno == EACCES ? data_open(j, dirfd, name) : fd;
 }
 
 bool data_has_writer(int fd)

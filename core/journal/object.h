@@ -8,6 +8,8 @@
 
 #define OBJ_UNSEEN ((mode_t)-1) /* in a directory that we may not search */
 
+struct journal; /* notes which mode bits were lent meanwhile (bits.c) */
+
 struct obj { /* mode 0: nothing is there */
 	mode_t mode;
 	uid_t uid;
@@ -45,7 +47,7 @@ int obj_stat(int dirfd, const char *name, struct obj *o);
 int obj_open(int dirfd, const char *name) MUST_USE;	 /* O_PATH */
 bool obj_same(const struct obj *a, const struct obj *b); /* the same inode, not a later reuse */
 /* Mode, owner, times, xattrs of an O_PATH descriptor, as a blob. */
-int meta_read(int fd, struct buf *ret) MUST_USE;
+int meta_read(struct journal *j, int fd, struct buf *ret) MUST_USE;
 int meta_apply(int fd, struct span meta) MUST_USE;
 mode_t meta_mode(struct span meta);
 bool meta_is_sound(struct span meta);
@@ -57,10 +59,10 @@ int data_copy(int src, int dst) MUST_USE;
 int data_clone(int src, int dst) MUST_USE;	     /* -EOPNOTSUPP: only a copy could do it */
 uint64_t data_unshared(int dirfd, const char *name); /* bytes that no other file shares */
 /* Open for reading whatever the mode says, if we own it. Regular files only. */
-int data_open(int dirfd, const char *name) MUST_USE;
+int data_open(struct journal *j, int dirfd, const char *name) MUST_USE;
 /* The same in one call where the mode allows it, for the question below; negative if it does not
  * open. It may be another kind of file than was looked at before. */
-int data_peek(int dirfd, const char *name) MUST_USE;
+int data_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
 /* Does anybody have this file open for writing (or a shared writable mapping of it)? In doubt yes.
  * fd is open read-only, for this question alone: close it next. */
 bool data_has_writer(int fd);
@@ -72,6 +74,6 @@ uint64_t data_hash(int fd, size_t size);
 int move_noreplace(int fromfd, const char *from, int tofd, const char *to) MUST_USE;
 int move_exchange(int afd, const char *a, int bfd, const char *b) MUST_USE;
 /* Make a copy of the object (not directories) with its metadata at a free name. */
-int obj_copy(int fromfd, const char *from, int tofd, const char *to) MUST_USE;
+int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const char *to) MUST_USE;
 /* Rename to a free name; where two mounts are involved, copy and remove. */
-int obj_move(int fromfd, const char *from, int tofd, const char *to) MUST_USE;
+int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to) MUST_USE;

@@ -55,7 +55,7 @@ static int open_memory(const char *data, size_t len)
 }
 
 /* Open a file for reading, or put a link's target into memory. */
-static int open_bytes(int dirfd, const char *name)
+static int open_bytes(struct journal *j, int dirfd, const char *name)
 {
 	char target[PATH_MAX];
 	struct obj o;
@@ -67,7 +67,7 @@ static int open_bytes(int dirfd, const char *name)
 	if (!o.mode)
 		return -ENOENT;
 	if (!S_ISLNK(o.mode))
-		return data_open(dirfd, name);
+		return data_open(j, dirfd, name);
 	n = readlinkat(dirfd, name, target, sizeof(target));
 	return n < 0 ? -errno : open_memory(target, (size_t)n);
 }
@@ -109,7 +109,7 @@ static int open_mark(const struct seek *s, size_t i, const char *inside)
 		return pack_open(s->t->logs[m->log].obj, slot);
 	}
 	name = slot_path(m, inside);
-	return open_bytes(s->t->logs[m->log].obj, name);
+	return open_bytes(s->j, s->t->logs[m->log].obj, name);
 }
 
 static bool same_time(struct span meta, int64_t mtime_ns)
@@ -231,7 +231,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	} else {
 		r = find_present(s, root, path, &at);
 		if (r == 0)
-			ret->fd = open_bytes(at.fd, at.name);
+			ret->fd = open_bytes(s->j, at.fd, at.name);
 		ret->present = root == s->root ? take_ptr(&path) : NULL;
 	}
 	return r < 0 ? r : MIN(ret->fd, 0);
@@ -240,11 +240,11 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 /* ---- metadata ---------------------------------------------------------------------------------
  */
 
-static int read_meta(int dirfd, const char *name, struct buf *ret)
+static int read_meta(struct journal *j, int dirfd, const char *name, struct buf *ret)
 {
 	AUTO_CLOSE int fd = obj_open(dirfd, name);
 
-	return fd < 0 ? fd : meta_read(fd, ret);
+	return fd < 0 ? fd : meta_read(j, fd, ret);
 }
 
 static int meta_of_mark(const struct seek *s, size_t i, const char *inside, struct origin *ret)
@@ -258,7 +258,7 @@ static int meta_of_mark(const struct seek *s, size_t i, const char *inside, stru
 
 	if (m->type == REC_GONE || m->type == REC_XINODE) {
 		name = slot_path(m, inside);
-		return read_meta(s->t->logs[m->log].obj, name, &ret->meta);
+		return read_meta(s->j, s->t->logs[m->log].obj, name, &ret->meta);
 	}
 	r = trail_fetch(s->t, i, &mem, &rec);
 	if (r < 0)
@@ -284,7 +284,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 		r = find_present(s, root, path, &at);
 		if (!ret->present && !has_bytes(s->want))
 			ret->present = take_ptr(&path);
-		return r < 0 ? r : read_meta(at.fd, at.name, &ret->meta);
+		return r < 0 ? r : read_meta(s->j, at.fd, at.name, &ret->meta);
 	}
 	if (s->t->list[i].type == REC_MARK)
 		return -ESTALE;
@@ -427,7 +427,7 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 	r = spot_look(k, 0, below, &at, &o);
 	change_side_set(ret, &o);
 	if (r == 0 && has_bytes(ret))
-		r = *ret_fd = open_bytes(at.fd, at.name);
+		r = *ret_fd = open_bytes(k, at.fd, at.name);
 	store_forget_near(k);
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }

@@ -207,6 +207,15 @@ int room_need(struct journal *j, off_t size) MUST_USE;
 /* When the error is a lack of space: give back what was set aside. True: try again. */
 bool room_give(struct journal *j, int why);
 
+/* ---- mode bits that are lent for the length of a call (bits.c) ------------------------------
+ */
+
+/* -EACCES: it is not ours. *was: for bits_return(), soon and in this thread. */
+int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was) MUST_USE;
+int bits_return(struct journal *j, int fd, mode_t was) MUST_USE;
+/* Give back what a process had borrowed that died: before anything in the folder is looked at. */
+int bits_settle(struct journal *j) MUST_USE;
+
 /* ---- a log that grows (side.c) ----------------------------------------------------------------
  */
 

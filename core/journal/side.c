@@ -94,7 +94,7 @@ int side_keep_meta(struct side *s, int root, const char *path, int fd, uint64_t 
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_META, .root = root, .path = path, .src = src};
 	struct obj o = {0};
-	int r = meta_read(fd, &meta);
+	int r = meta_read(s->j, fd, &meta);
 
 	if (r == 0)
 		r = obj_stat(fd, "", &o);
@@ -176,7 +176,7 @@ static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 int side_keep_content(struct side *s, int root, const char *path, int dirfd, const char *name,
 		      uint64_t ino, uint64_t src, struct kept *kept)
 {
-	AUTO_CLOSE int in = data_open(dirfd, name);
+	AUTO_CLOSE int in = data_open(s->j, dirfd, name);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_CONTENT, .root = root, .path = path, .ino = ino, .src = src};
 	struct stat st;
@@ -189,7 +189,7 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 		return -errno;
 	if (st.st_ino != ino)
 		return -ESTALE; /* replaced from outside meanwhile */
-	r = meta_read(in, &meta);
+	r = meta_read(s->j, in, &meta);
 	if (r < 0)
 		return r;
 	rec.slot = wal_slot(&s->log);

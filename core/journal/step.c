@@ -297,7 +297,7 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
 	learnt = step_learn(s, o, KNOWN_CONTENT | KNOWN_META);
 	if (s->j->dull) {
-		AUTO_CLOSE int fd = data_open(dirfd, name);
+		AUTO_CLOSE int fd = data_open(s->j, dirfd, name);
 
 		learnt->hash = fd < 0 ? 0 : data_hash(fd, o->size);
 	}

@@ -312,6 +312,9 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 		r = map_state(j);
 	if (r < 0)
 		return err_set(err, r, "open the undo store '%s'", j->store_path);
+	r = bits_settle(j);
+	if (r < 0)
+		return err_set(err, r, "give back what was lent in '%s'", j->folder);
 	room_open(j);
 	if (spec->upkeep && faccessat(j->store, ROLLBACK_FILE, F_OK, 0) == 0)
 		return err_say(

@@ -61,7 +61,7 @@ int where_keep_written(struct step *s, const struct where *w)
 	known = writer_find(s->j, &w->obj);
 	if (!known)
 		return 0;
-	fd = data_open(w->dirfd, w->bare);
+	fd = data_open(s->j, w->dirfd, w->bare);
 	if (fd >= 0 && !data_has_writer(fd)) {
 		writer_drop(s->j, known);
 		return 0;

@@ -60,7 +60,7 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 	}
 	if (!w)
 		return false;
-	fd = data_peek(at->fd, at->name);
+	fd = data_peek(j, at->fd, at->name);
 	if (fd >= 0 && !data_has_writer(fd))
 		writer_shut(j, w);
 	return true;

@@ -113,7 +113,7 @@ void writer_gone(struct journal *j, const struct obj *o)
 /* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
 static int look_at(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
 {
-	AUTO_CLOSE int fd = data_peek(at->fd, at->name);
+	AUTO_CLOSE int fd = data_peek(j, at->fd, at->name);
 	int r;
 
 	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);

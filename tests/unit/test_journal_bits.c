@@ -1,0 +1,193 @@
+/* test_journal_bits - mode bits that are lent for a moment: nobody keeps them. */
+/* SPDX-License-Identifier: MIT */
+#include <sys/xattr.h>
+
+#include "tests/support/inject.h"
+#include "core/journal/priv.h"
+#include "tests/support/journalfix.h"
+
+/* Root needs no bits: everything here holds for it as well, and proves nothing. */
+
+static void prepare(struct fix *f)
+{
+	AUTO_FREE char *marked = xasprintf("%s/marked", f->folder);
+
+	begin(f, "prepare");
+	put(f, "written", "write only");
+	put(f, "marked", "marked");
+	put(f, "old", "old");
+	put(f, "new", "new");
+	setxattr(marked, "user.x", "value", 5, 0); /* where the file system has them */
+	mode(f, "written", 0200);
+	mode(f, "marked", 0);
+	mode(f, "old", 0);
+	assert_true(commit(f) != 0);
+}
+
+static void child(void *data)
+{
+	struct fix *f = data;
+
+	fix_open(f);
+	begin(f, "work");
+	put(f, "written", "anew");
+	mode(f, "marked", 0640);
+	mv(f, "new", "old", 0);
+	commit(f);
+}
+
+static void child_undo(void *data)
+{
+	struct fix *f = data;
+
+	fix_open(f);
+	if (undo(f, 1, 0) < 0)
+		_exit(1);
+}
+
+static void child_open(void *data)
+{
+	fix_open(data);
+}
+
+static void close_it(struct fix *f)
+{
+	fix_drop_dirs(f);
+	journal_close(f->j);
+	f->j = NULL;
+	f->s = NULL;
+}
+
+static bool none_lent(struct fix *f)
+{
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(f->j, "lent", &names, &n) == 0)
+		store_names_free(names, n);
+	return n == 0;
+}
+
+static void killed_at_each_call(void (*fn)(void *), int stride)
+{
+	bool more = true;
+
+	if (getenv("CORDON_TEST_THOROUGH"))
+		stride = 1;
+	for (int n = 1; more; n += stride) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL;
+		AUTO_FREE char *after = NULL;
+		AUTO_FREE char *now = NULL;
+
+		prepare(f);
+		before = snap(f);
+		close_it(f);
+		if (fn == child_undo) {
+			child(f);
+			after = snap(f);
+			close_it(f);
+		}
+		more = inject_kill(n, fn, f);
+		inject_kill(20 + n * 7 % 90, child_open, f);
+		fix_open(f);
+		assert_true(none_lent(f));
+		now = snap(f);
+		if (!after && !str_eq(now, before)) {
+			assert_int_equal(undo(f, 1, 0), 0);
+			assert_tree(f, before);
+		} else if (after && !str_eq(now, before) && !tree_same(after, now)) {
+			fail_msg("killed at system call %d: neither old nor new", n);
+		}
+		fix_free(f);
+	}
+}
+
+static void in_a_step(void **state)
+{
+	(void)state;
+	killed_at_each_call(child, 1);
+}
+
+static void in_an_undo(void **state)
+{
+	(void)state;
+	killed_at_each_call(child_undo, 3);
+}
+
+static mode_t mode_of(struct fix *f, const char *path)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+	struct stat st;
+
+	return stat(whole, &st) < 0 ? 0 : st.st_mode & 07777;
+}
+
+static void child_open_data(void *data)
+{
+	struct fix *f = data;
+
+	fix_open(f);
+	close(data_open(f->j, journal_folder_fd(f->j), "old"));
+}
+
+/* Who has the name by then is not who had it. */
+static void a_name_that_leads_elsewhere_is_left_alone(void **state)
+{
+	bool more = true, lent = false;
+
+	(void)state;
+	for (int n = 1; more; n++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *old = xasprintf("%s/old", f->folder);
+		AUTO_FREE char *away = xasprintf("%s/away", f->folder);
+		AUTO_FREE char *outer = xasprintf("%s/outer", f->top);
+
+		prepare(f);
+		close_it(f);
+		outside(f, "../outer", "precious");
+		assert_int_equal(chmod(outer, 0400), 0);
+		more = inject_kill(n, child_open_data, f);
+		lent |= mode_of(f, "old") == 0400;
+		assert_int_equal(rename(old, away), 0);
+		assert_int_equal(symlink(outer, old), 0);
+		fix_open(f);
+		assert_true(none_lent(f));
+		assert_int_equal(mode_of(f, "../outer"), 0400);
+		fix_free(f);
+	}
+	assert_true(lent || geteuid() == 0);
+}
+
+/* A mode that somebody has set since is theirs. */
+static void a_mode_that_was_set_since_stays(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *old = xasprintf("%s/old", f->folder);
+
+		prepare(f);
+		close_it(f);
+		more = inject_kill(n, child_open_data, f);
+		assert_int_equal(chmod(old, 0640), 0);
+		fix_open(f);
+		assert_true(none_lent(f));
+		assert_int_equal(mode_of(f, "old"), 0640);
+		fix_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_a_step),
+		cmocka_unit_test(in_an_undo),
+		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
+		cmocka_unit_test(a_mode_that_was_set_since_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
