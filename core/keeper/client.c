@@ -283,6 +283,7 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->path = next_string(s, in);
 		break;
 	case WIRE_NOTE:
+		ev->aloud = wire_get_u8(in) != 0;
 		ev->reason = next_string(s, in);
 		break;
 	case WIRE_STEP_UNDONE:

@@ -20,6 +20,7 @@ struct client_event {
 	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER */
 	enum rule_kind rule_kind;
 	uint8_t flags; /* ASK_* */
+	bool aloud;    /* WIRE_NOTE */
 	uint32_t timeout_s;
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */

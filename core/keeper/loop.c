@@ -165,20 +165,37 @@ void keeper_urgent(struct keeper *k)
 	k->urgent = true;
 }
 
-void keeper_note(struct keeper *k, const char *fmt, ...)
+PRINTF_LIKE(3, 0)
+static void send_note(struct keeper *k, bool aloud, const char *fmt, va_list ap)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
 	size_t mark;
-	va_list ap;
 
-	va_start(ap, fmt);
 	buf_vfmt(&words, fmt, ap);
-	va_end(ap);
 	log_info("keeper", "%s", words.data);
 	mark = wire_begin(&k->out, WIRE_NOTE);
+	wire_u8(&k->out, aloud);
 	wire_str(&k->out, words.data, words.len);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
+}
+
+void keeper_note(struct keeper *k, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	send_note(k, false, fmt, ap);
+	va_end(ap);
+}
+
+void keeper_warn(struct keeper *k, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	send_note(k, true, fmt, ap);
+	va_end(ap);
 }
 
 void keeper_tidy(struct keeper *k)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -9,22 +10,37 @@
 #include "core/keeper/keeper_priv.h"
 
 /*
- * Directories are watched, not files: editors replace a file by renaming another one over it. A
- * file whose directory is not there when the session starts is not seen. All files are read again
- * as at the start, by the same function: what cannot be read, or an untrusted project's file that
- * allows something, leaves the rules as they are, and a line says why. Other settings count from
- * the next start. The order: this policy, then the doors', then whoever is to be told.
+ * Directories are watched, not files: editors replace a file by renaming another one over it. Of a
+ * directory that is not there the nearest one above it is watched, for names alone, until it comes.
+ * All files are read again as at the start, by the same function: what cannot be read, or an
+ * untrusted project's file that allows something, leaves the rules as they are, and a line says
+ * why. Other settings count from the next start. The order: this policy, then the doors', then
+ * whoever is to be told.
  */
 #define SETTLE_US 50000 /* an editor's several writes are one, and so is what an agent does */
 #define FILES_MAX 8
+#define TRIES	  8 /* to find the same directory twice while directories come and go */
+
+#define NAMES (IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD)
+#define FILES (NAMES | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB)
+#define LOST  (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
+
+/* Where a file is waited for. */
+struct post {
+	int wd;		  /* -1: nowhere */
+	const char *name; /* in file: what is waited for there, with what follows */
+	size_t len;	  /* of its first component; 0: anything in a directory of files */
+	bool whole;	  /* it is the file itself */
+};
 
 struct reload {
 	int fd;
 	char **files;
-	int wd[FILES_MAX]; /* of each one's directory; -1: it is not there */
-	uint64_t hash;	   /* of the rules in use */
-	int64_t at;	   /* when the queue is looked at, or 0: when something comes */
-	bool changed;	   /* one of the files, by what was in the queue the last time */
+	struct post posts[FILES_MAX];
+	bool hashed;
+	uint64_t hash; /* of the rules in use */
+	int64_t at;    /* when the queue is looked at, or 0: when something comes */
+	bool changed;  /* one of the files, by what was in the queue the last time */
 };
 
 static uint64_t mix(uint64_t seed, const char *s)
@@ -48,16 +64,90 @@ static uint64_t hash_of(const struct config *c)
 	return h;
 }
 
-static bool concerns(const struct reload *r, const struct inotify_event *e)
-{
-	for (int i = 0; i < FILES_MAX && r->files[i]; i++) {
-		const char *name = path_base(r->files[i]);
+/* ---- what is watched ------------------------------------------------------------------------- */
 
-		if (r->wd[i] == e->wd && (!*name || (e->len && str_eq(name, e->name))))
-			return true;
-	}
-	return e->mask & IN_Q_OVERFLOW;
+static struct post post_at(const struct reload *r, const char *file, const char *slash)
+{
+	AUTO_FREE char *dir = xstrndup(file, (size_t)(slash - file));
+	struct post p = {.name = slash + 1, .len = strcspn(slash + 1, "/")};
+
+	p.whole = !p.name[p.len] && (p.len || slash == strrchr(file, '/'));
+	p.wd = inotify_add_watch(r->fd, *dir ? dir : "/", p.whole ? FILES : NAMES);
+	return p;
 }
+
+/* The nearest directory that is there. */
+static struct post find_post(const struct reload *r, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	struct post p = post_at(r, file, slash);
+
+	while (p.wd < 0 && slash > file) {
+		slash = memrchr(file, '/', (size_t)(slash - file));
+		p = post_at(r, file, slash);
+	}
+	return p;
+}
+
+/* One that was made before its place was watched is found the second time. */
+static void watch_file(struct reload *r, size_t i)
+{
+	struct post *p = &r->posts[i], last = find_post(r, r->files[i]);
+
+	for (int k = 0; k < TRIES; k++) {
+		*p = find_post(r, r->files[i]);
+		if (p->wd == last.wd)
+			return;
+		last = *p;
+	}
+}
+
+static void watch_files(struct reload *r)
+{
+	for (size_t i = 0; i < FILES_MAX && r->files[i]; i++)
+		watch_file(r, i);
+}
+
+/* A plain file that is being made is told of once more when it is closed; a link is not. */
+static bool is_whole_at_once(const char *file)
+{
+	struct stat st;
+
+	return lstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1;
+}
+
+static bool concerns_file(struct reload *r, size_t i, const struct inotify_event *e)
+{
+	const struct post p = r->posts[i];
+
+	if (e->wd != p.wd)
+		return false;
+	if (e->mask & LOST) {
+		if (e->mask & IN_MOVE_SELF) /* it goes on telling of the same directory */
+			inotify_rm_watch(r->fd, p.wd);
+		watch_file(r, i);
+		return true;
+	}
+	if (p.len && !(e->len && strlen(e->name) == p.len && memcmp(e->name, p.name, p.len) == 0))
+		return false;
+	if (!p.whole)
+		watch_file(r, i);
+	return !p.whole || !(e->mask & IN_CREATE) || !p.len || is_whole_at_once(r->files[i]);
+}
+
+static bool concerns(struct reload *r, const struct inotify_event *e)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < FILES_MAX && r->files[i]; i++)
+		found = concerns_file(r, i, e) || found;
+	if (!(e->mask & IN_Q_OVERFLOW))
+		return found;
+	watch_files(r);
+	return true;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 /* One of the directories is the agent's to write in: its events are not waited for one by one. */
 static void on_event(void *data)
@@ -97,8 +187,6 @@ static void wait_for_events(struct keeper *k)
 
 void reload_start(struct keeper *k)
 {
-	const uint32_t mask =
-		IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_ONLYDIR;
 	struct reload *r;
 
 	if (!k->spec->source)
@@ -106,13 +194,7 @@ void reload_start(struct keeper *k)
 	r = xcalloc(1, sizeof(*r));
 	r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	r->files = config_files(k->spec->source);
-	r->hash = k->spec->config ? hash_of(k->spec->config) : 0;
-	for (int i = 0; i < FILES_MAX && r->files[i]; i++) {
-		const char *file = r->files[i];
-		AUTO_FREE char *dir = xstrndup(file, (size_t)(strrchr(file, '/') - file));
-
-		r->wd[i] = inotify_add_watch(r->fd, *dir ? dir : "/", mask | IN_MASK_ADD);
-	}
+	watch_files(r);
 	k->reload = r;
 	wait_for_events(k);
 }
@@ -147,6 +229,8 @@ static bool tell_doors(struct keeper *k, const struct config *c)
 	return whole;
 }
 
+/* ---- reading again --------------------------------------------------------------------------- */
+
 /* Something that may be read now and may not then: what mounts show, they show. */
 static bool restricts(const struct config *c)
 {
@@ -160,11 +244,22 @@ static bool restricts(const struct config *c)
 	return false;
 }
 
+/* Of the rules in use; those of the start are not looked at before they may have changed. */
+static uint64_t used_hash(struct keeper *k)
+{
+	struct reload *r = k->reload;
+
+	if (!r->hashed)
+		r->hash = k->spec->config ? hash_of(k->spec->config) : 0;
+	r->hashed = true;
+	return r->hash;
+}
+
 static void read_again(struct keeper *k)
 {
 	struct config *c = NULL;
 	struct err err = {0};
-	uint64_t hash = 0;
+	uint64_t hash = used_hash(k);
 	int r = config_load(&c, k->spec->source, &err);
 
 	if (r == 0)
@@ -176,7 +271,7 @@ static void read_again(struct keeper *k)
 	if (r == 0)
 		r = policy_reload(k->policy, c, &err);
 	if (r < 0) {
-		keeper_note(k, "the rules stay as they were: %s", err.text);
+		keeper_warn(k, "the rules stay as they were: %s", err.text);
 	} else {
 		k->reload->hash = hash;
 		if (tell_doors(k, c) && !restricts(c))

@@ -33,7 +33,8 @@ enum wire_type {
 		      str other str why str base (conflicts first, cut to fit) */
 	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
 	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
-	WIRE_NOTE,	  /* str words for the human (recovered a step, a step is incomplete) */
+	WIRE_NOTE,	  /* u8 aloud, str words for the human (recovered a step, a step is
+			     incomplete) */
 	WIRE_EXTERNAL,	  /* u64 others that are not told, str path: edited from outside */
 	WIRE_STEP_UNDONE, /* i64 step, str command: those inside rolled it back */
 	WIRE_HELD,	  /* struct guard_report: a safeguard holds a step; again with news of it */

@@ -223,6 +223,8 @@ static void on_note(struct session *s, const struct client_event *ev)
 				 .latency_us = -1,
 				 .detail = ev->reason,
 			 });
+	if (ev->aloud && s->on->stopped)
+		s->on->stopped(s->data, ev->reason);
 }
 
 static void on_external(struct session *s, const struct client_event *ev)

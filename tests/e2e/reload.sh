@@ -11,6 +11,7 @@ mkdir -p "$HOME/work" "$HOME/tree/sub" "$HOME/other" "$HOME/.config/cordon"
 for f in tree/a tree/sub/b other/o other/p; do echo "content of $f" >"$HOME/$f"; done
 rules=$HOME/.config/cordon/config
 own=$HOME/work/.cordon.conf
+said=$TEST_TMP/said
 
 # write_rules LINES - as editors do, over what is there.
 write_rules() {
@@ -20,7 +21,7 @@ write_rules() {
 }
 session() { # begin a shell in the sandbox that takes commands
 	coproc INSIDE { cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic \
-		--set "sandbox.read-gate=$gate" -- bash 2>&1; }
+		--set "sandbox.read-gate=$gate" -- bash 2>>"$said"; }
 	pid=$INSIDE_PID
 }
 inside() { # COMMAND - what it says
@@ -42,7 +43,11 @@ stays() { # TEXT NAME
 	refusals=$((refusals + 1))
 	ok "$gate: $2" told "rules stay as they were" $refusals
 	like "$(cordon_in "$HOME/work" audit --json | grep "stay as they were" | tail -n 1)" "$1" "$gate: $2: it is said where and why"
+	ok "$gate: $2: on standard error too" wait_for 20 said_once
+	like "$(cat "$said")" "cordon: the rules stay as they were: .*$1" "$gate: $2: the same words"
+	: >"$said"
 }
+said_once() { [ "$(grep -c 'stay as they were' "$said")" = 1 ]; }
 
 again=0 refusals=0
 for gate in $kinds; do
@@ -95,4 +100,31 @@ for gate in $kinds; do
 	wait "$pid" 2>/dev/null
 	cordon_in "$HOME/work" policy forget >/dev/null
 done
+
+# The first rules of all, in a directory that nobody has made yet; and again when it is another one.
+gate=${kinds%% *}
+rm -rf "$own" "$HOME/.config"
+session
+like "$(inside 'cat ~/other/o')" "Permission denied" "without any settings nothing is granted"
+mkdir -p "$HOME/.config/cordon" && write_rules 'allow = read ~/other/o'
+changed "the first settings of this user are read"
+is "$(inside 'cat ~/other/o')" "content of other/o" "and count"
+rm -rf "$HOME/.config/cordon"
+changed "settings that are removed with their directory are seen"
+like "$(inside 'cat ~/other/o')" "Permission denied" "and count no more"
+mkdir "$HOME/.config/new" && rules=$HOME/.config/new/config && write_rules 'allow = read ~/other/p'
+mv "$HOME/.config/new" "$HOME/.config/cordon" && rules=$HOME/.config/cordon/config
+changed "a directory of settings that is moved there is read"
+is "$(inside 'cat ~/other/p')" "content of other/p" "and counts"
+mv "$HOME/.config/cordon" "$HOME/.config/old"
+changed "one that is moved away is seen"
+like "$(inside 'cat ~/other/p')" "Permission denied" "and counts no more"
+mkdir "$HOME/.config/cordon" && ln -s ../old/config "$rules"
+changed "another in its place is read, by a link"
+is "$(inside 'cat ~/other/p')" "content of other/p" "and counts as well"
+rm "$rules"
+changed "the link is removed"
+like "$(inside 'cat ~/other/p')" "Permission denied" "and with it what it said"
+echo exit >&"${INSIDE[1]}"
+wait "$pid" 2>/dev/null
 done_testing

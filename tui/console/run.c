@@ -36,9 +36,13 @@ static void on_failed(void *data, int status, const char *words)
 static void on_stopped(void *data, const char *words)
 {
 	struct console *c = data;
+	AUTO_BUF struct buf shown = BUF_INIT;
 
-	if (c->ui)
+	if (c->ui) {
+		text_escape(&shown, words, strlen(words));
+		ui_say(c->ui, "x %s", shown.data);
 		return;
+	}
 	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
 	fprintf(stderr, "cordon: %s\n", c->words);
 }
