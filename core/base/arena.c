@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define CHUNK ((size_t)16 << 10)
+#define CHUNK	  ((size_t)16 << 10)
+#define CHUNK_MAX ((size_t)1 << 20)
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -12,23 +13,36 @@ struct arena_chunk {
 	char data[];
 };
 
+/* Each is twice as large as the one before: few of them for many strings, little for few. */
+static struct arena_chunk *add_chunk(struct arena *a, size_t len)
+{
+	size_t size = a->chunks ? MIN(a->chunks->size * 2, CHUNK_MAX) : CHUNK;
+	struct arena_chunk *c = xmalloc(sizeof(*c) + MAX(size, len));
+
+	c->next = a->chunks;
+	c->used = 0;
+	c->size = MAX(size, len);
+	a->chunks = c;
+	return c;
+}
+
+const char *arena_strn(struct arena *a, const char *s, size_t len)
+{
+	struct arena_chunk *c = a->chunks;
+	char *to;
+
+	if (!c || c->size - c->used <= len)
+		c = add_chunk(a, len + 1);
+	to = c->data + c->used;
+	memcpy(to, s, len);
+	to[len] = '\0';
+	c->used += len + 1;
+	return to;
+}
+
 const char *arena_str(struct arena *a, const char *s)
 {
-	size_t len = s ? strlen(s) + 1 : 0;
-	struct arena_chunk *c = a->chunks;
-
-	if (!s)
-		return NULL;
-	if (!c || c->size - c->used < len) {
-		size_t size = MAX(len, CHUNK);
-
-		c = xmalloc(sizeof(*c) + size);
-		*c = (struct arena_chunk){.next = a->chunks, .size = size};
-		a->chunks = c;
-	}
-	memcpy(c->data + c->used, s, len);
-	c->used += len;
-	return c->data + c->used - len;
+	return s ? arena_strn(a, s, strlen(s)) : NULL;
 }
 
 const char *arena_again(struct arena *a, const char *s, const char *before)

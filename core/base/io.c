@@ -91,17 +91,18 @@ int io_read_all(int fd, size_t max, char **ret, size_t *ret_len)
 	AUTO_BUF struct buf b = BUF_INIT;
 
 	for (;;) {
+		size_t piece = MAX(b.len, (size_t)8192);
 		ssize_t n;
 
-		buf_reserve(&b, 8192);
-		n = io_read_full(fd, b.data + b.len, 8192);
+		buf_reserve(&b, piece);
+		n = io_read_full(fd, b.data + b.len, piece);
 		if (n < 0)
 			return (int)n;
 		b.len += (size_t)n;
 		b.data[b.len] = '\0';
 		if (b.len > max)
 			return -EFBIG;
-		if (n < 8192)
+		if ((size_t)n < piece)
 			break;
 	}
 	if (ret_len)

@@ -250,6 +250,16 @@ void config_add_rule(struct config *c, const struct config_rule *rule)
 	*new_rule(c) = copy;
 }
 
+/* Most lines are of the section that the one before is of. */
+static const char *rule_name(struct config *c, const char *name, size_t len)
+{
+	const char *last = c->n_rules ? c->rules[c->n_rules - 1].name : "";
+
+	if (len && strncmp(last, name, len) == 0 && !last[len])
+		return last;
+	return arena_strn(&c->strings, name, len);
+}
+
 /* "rule.<name>.<key>" */
 static int set_rule(struct config *c, const struct config_source *src, const char *name,
 		    const char *value, struct err *err)
@@ -257,16 +267,17 @@ static int set_rule(struct config *c, const struct config_source *src, const cha
 	static const char *const keys[] = {"allow", "ask",    "deny",  "hide",
 					   "until", "reason", "match", "not-match"};
 	const char *key = strrchr(name, '.') + 1, *given = name + strlen("rule.");
+	const char *file = c->n_rules ? c->rules[c->n_rules - 1].file : NULL;
+	size_t n = given < key ? (size_t)(key - given - 1) : SIZE_MAX, i = 0;
 	AUTO_FREE char *origin = NULL;
-	AUTO_FREE char *of = given < key ? xstrndup(given, (size_t)(key - given - 1)) : NULL;
-	size_t i = 0;
+	struct config_rule rule;
 
 	while (i < ARRAY_LEN(keys) && !str_eq(key, keys[i]))
 		i++;
-	if (!of || strlen(of) > CONFIG_MAX_NAME || i == ARRAY_LEN(keys) || !value || !*value ||
+	if (n > CONFIG_MAX_NAME || i == ARRAY_LEN(keys) || !value || !*value ||
 	    c->n_rules >= CONFIG_MAX_RULES)
 		origin = origin_of(src);
-	if (!of || strlen(of) > CONFIG_MAX_NAME)
+	if (n > CONFIG_MAX_NAME)
 		return err_say(err, -EINVAL,
 			       "%s: a rule needs a name of at most %d bytes: write [rule \"name\"]",
 			       origin, CONFIG_MAX_NAME);
@@ -280,13 +291,14 @@ static int set_rule(struct config *c, const struct config_source *src, const cha
 	if (c->n_rules >= CONFIG_MAX_RULES)
 		return err_say(err, -EINVAL, "%s: too many lines of rules: at most %d", origin,
 			       CONFIG_MAX_RULES);
-	config_add_rule(c, &(struct config_rule){.name = of,
-						 .key = keys[i],
-						 .value = value,
-						 .file = src->file,
-						 .line = src->line,
-						 .level = src->level,
-						 .untrusted = src->untrusted});
+	rule = (struct config_rule){.name = rule_name(c, given, n),
+				    .key = keys[i],
+				    .value = arena_str(&c->strings, value),
+				    .file = arena_again(&c->strings, src->file, file),
+				    .line = src->line,
+				    .level = src->level,
+				    .untrusted = src->untrusted};
+	*new_rule(c) = rule;
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* plain - configuration that any reader of git-config syntax understands alike. */
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/buf.h"
 #include "core/config/config_priv.h"
 
 /*
@@ -12,12 +12,27 @@
  * one a line: those are read here. Anything else - quotes, escapes, continued lines, a comment
  * behind a value, bad syntax - is libgit2's, from the first line on. fuzz_config.c holds
  * the two against each other.
+ *
+ * A file may hold ten thousand rules, and each start reads it: its bytes are looked at once.
  */
+#define SECTION_MAX 320 /* "section" or "section.subsection", with its NUL; so below */
+#define KEY_MAX	    384
+#define VALUE_MAX   1024
+
+/* Names and values where they stand in the text. */
+struct setting {
+	const char *name, *value; /* value NULL: the key stands alone */
+	uint32_t name_len, value_len;
+	uint32_t section; /* in struct plain.sections */
+	int line;
+};
+
 struct plain {
-	char section[320]; /* "section" or "section.subsection" */
-	char key[384];
-	char value[1024];
-	bool has_value;
+	struct buf sections; /* as keys spell them, a NUL behind each */
+	size_t section;	     /* the one that lines are of */
+	bool in_section;
+	struct setting *list;
+	size_t n, cap;
 };
 
 enum line_kind {
@@ -26,7 +41,7 @@ enum line_kind {
 	LINE_SETTING,
 };
 
-/* What a byte can mean in a line; whole files of rules go through here, byte by byte. */
+/* What a byte can mean in a line. */
 enum {
 	BYTE_UNUSUAL = 1, /* control characters, `\` */
 	BYTE_COMMENT = 2,
@@ -37,112 +52,158 @@ static const unsigned char meaning[256] = {
 	[';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
 };
 
-/* Letters, digits and dashes into out, in lower case; the number of bytes used. */
-static size_t read_name(const char *p, const char *end, char *out, size_t size)
+static void plain_done(struct plain *s)
+{
+	buf_done(&s->sections);
+	free(s->list);
+}
+
+/* A letter, digit or dash in lower case; 0: another character. */
+static char name_char(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c | 0x20);
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ? c : '\0';
+}
+
+static size_t name_length(const char *p, const char *end)
 {
 	size_t n = 0;
 
-	while (p + n < end && n + 1 < size && (isalnum((unsigned char)p[n]) || p[n] == '-')) {
-		out[n] = (char)tolower((unsigned char)p[n]);
+	while (p + n < end && name_char(p[n]))
 		n++;
-	}
-	out[n] = '\0';
 	return n;
 }
 
 /* [section] or [section "subsection"] */
 static enum line_kind read_header(struct plain *s, const char *p, const char *end)
 {
-	size_t n = read_name(++p, end, s->section, sizeof(s->section));
-	size_t len;
+	size_t n = name_length(++p, end), at = s->sections.len, len;
 
-	if (!n || end[-1] != ']')
+	if (!n || n + 1 >= SECTION_MAX || end[-1] != ']')
 		return LINE_UNUSUAL;
+	for (size_t i = 0; i < n; i++)
+		buf_ch(&s->sections, name_char(p[i]));
+	s->section = at;
+	s->in_section = true;
 	p += n;
-	if (p + 1 == end)
+	if (p + 1 == end) {
+		buf_ch(&s->sections, '\0');
 		return LINE_NOTHING;
+	}
 	if (*p++ != ' ' || *p++ != '"' || end - p < 3 || end[-2] != '"')
 		return LINE_UNUSUAL;
 	len = (size_t)(end - 2 - p);
-	if (n + 1 + len >= sizeof(s->section) || memchr(p, '"', len) || memchr(p, '[', len) ||
+	if (n + 1 + len >= SECTION_MAX || memchr(p, '"', len) || memchr(p, '[', len) ||
 	    memchr(p, ']', len))
 		return LINE_UNUSUAL;
-	s->section[n] = '.';
-	memcpy(s->section + n + 1, p, len);
-	s->section[n + 1 + len] = '\0';
+	buf_ch(&s->sections, '.');
+	buf_add(&s->sections, p, len);
+	buf_ch(&s->sections, '\0');
 	return LINE_NOTHING;
 }
 
-static enum line_kind read_setting(struct plain *s, const char *p, const char *end)
+static struct setting *add_setting(struct plain *s)
 {
-	size_t at = strlen(s->section) + 1;
-	size_t n = read_name(p, end, s->key + at, sizeof(s->key) - at);
+	if (s->n == s->cap) {
+		s->cap = MAX(s->cap * 2, (size_t)32);
+		s->list = xrealloc(s->list, s->cap * sizeof(*s->list));
+	}
+	return &s->list[s->n++];
+}
 
-	if (n == 0 || !isalpha((unsigned char)*p) || !*s->section)
+static enum line_kind read_setting(struct plain *s, const char *p, const char *end, int line)
+{
+	size_t n = name_length(p, end);
+	struct setting one = {
+		.name = p, .name_len = (uint32_t)n, .section = (uint32_t)s->section, .line = line};
+
+	if (n == 0 || n + SECTION_MAX >= KEY_MAX || *p == '-' || (*p >= '0' && *p <= '9') ||
+	    !s->in_section)
 		return LINE_UNUSUAL;
-	memcpy(s->key, s->section, at - 1);
-	s->key[at - 1] = '.';
 	p += n;
 	while (p < end && *p == ' ')
 		p++;
-	s->has_value = p < end;
-	if (!s->has_value)
-		return LINE_SETTING;
-	if (*p++ != '=')
-		return LINE_UNUSUAL;
-	while (p < end && *p == ' ')
-		p++;
-	if (p == end || (size_t)(end - p) >= sizeof(s->value))
-		return LINE_UNUSUAL;
-	memcpy(s->value, p, (size_t)(end - p));
-	s->value[end - p] = '\0';
+	if (p < end) {
+		if (*p++ != '=')
+			return LINE_UNUSUAL;
+		while (p < end && *p == ' ')
+			p++;
+		if (p == end || end - p >= VALUE_MAX)
+			return LINE_UNUSUAL;
+		one.value = p;
+		one.value_len = (uint32_t)(end - p);
+	}
+	*add_setting(s) = one;
 	return LINE_SETTING;
 }
 
-/* One line without its newline. */
-static enum line_kind read_line(struct plain *s, const char *p, const char *end)
+/* One line; *ret is its end. */
+static enum line_kind read_line(struct plain *s, const char *p, int line, const char **ret)
 {
+	const char *end;
 	unsigned seen = 0;
 
-	while (p < end && (*p == ' ' || *p == '\t'))
+	while (*p == ' ' || *p == '\t')
 		p++;
-	while (end > p && end[-1] == ' ')
-		end--;
-	for (const char *c = p; c < end; c++)
-		seen |= meaning[(unsigned char)*c] | ((unsigned char)*c < ' ' ? BYTE_UNUSUAL : 0u);
+	for (end = p; *end && *end != '\n'; end++)
+		seen |= meaning[(unsigned char)*end] |
+			((unsigned char)*end < ' ' ? BYTE_UNUSUAL : 0u);
+	*ret = end;
 	if (seen & BYTE_UNUSUAL)
 		return LINE_UNUSUAL;
+	while (end > p && end[-1] == ' ')
+		end--;
 	if (p == end || *p == '#' || *p == ';')
 		return LINE_NOTHING;
 	if ((seen & BYTE_COMMENT) || ((seen & BYTE_QUOTE) && *p != '['))
 		return LINE_UNUSUAL;
-	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end);
+	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end, line);
 }
 
-static int each(const char *text, config_on_setting on, void *data)
+/* False: it has something that is not for us. */
+static bool read_lines(struct plain *s, const char *text)
 {
-	struct plain s = {.section = ""};
 	int line = 1;
 
 	for (const char *p = text; *p; line++) {
-		const char *nl = strchrnul(p, '\n');
-		enum line_kind k = read_line(&s, p, nl);
-		int r = 0;
+		const char *end;
 
-		if (k == LINE_UNUSUAL)
-			return -ENOTSUP;
-		if (k == LINE_SETTING && on)
-			r = on(data, s.key, s.has_value ? s.value : NULL, line);
+		if (read_line(s, p, line, &end) == LINE_UNUSUAL)
+			return false;
+		p = end + (*end == '\n');
+	}
+	return true;
+}
+
+static int tell(const struct plain *s, config_on_setting on, void *data)
+{
+	char key[KEY_MAX], value[VALUE_MAX];
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct setting *one = &s->list[i];
+		const char *section = s->sections.data + one->section;
+		size_t n = strlen(section);
+		int r;
+
+		memcpy(key, section, n);
+		key[n++] = '.';
+		for (uint32_t k = 0; k < one->name_len; k++)
+			key[n++] = name_char(one->name[k]);
+		key[n] = '\0';
+		if (one->value)
+			memcpy(value, one->value, one->value_len);
+		value[one->value_len] = '\0';
+		r = on(data, key, one->value ? value : NULL, one->line);
 		if (r < 0)
 			return r;
-		p = *nl ? nl + 1 : nl;
 	}
 	return 0;
 }
 
 int config_read_plain(const char *text, config_on_setting on, void *data)
 {
-	int r = each(text, NULL, NULL);
+	CLEANUP(plain_done) struct plain s = {.sections = BUF_INIT};
 
-	return r < 0 ? r : each(text, on, data);
+	return read_lines(&s, text) ? tell(&s, on, data) : -ENOTSUP;
 }

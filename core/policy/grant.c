@@ -46,17 +46,58 @@ static void grant(struct policy *p, const char *path, bool tree)
 
 /* ---- from rules ------------------------------------------------------------------------------ */
 
-/* Rules that name one place after the other in one directory. */
-struct series {
-	char *dir;
-	enum rule_kind kind;
-	size_t n;
-};
-
 #define LIST_AFTER 16
 
-static void hide_place(struct policy *p, enum rule_kind kind, const char *path)
+/* Rules that name one place after the other in one directory: of thousands few are there, and
+ * reading the directory once says which. */
+struct series {
+	struct buf dir;
+	size_t n;	     /* asked about so far, in dir */
+	bool listed;	     /* all that is there is in names, sorted */
+	struct places names; /* */
+};
+
+static int by_name(const void *a, const void *b)
 {
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What may not be listed is asked for one by one. */
+static void list_names(struct series *s)
+{
+	AUTO_DIR DIR *d = opendir(s->dir.data);
+	struct dirent *e;
+
+	s->listed = d || errno == ENOENT || errno == ENOTDIR;
+	while (d && (e = readdir(d)))
+		places_add(&s->names, xstrdup(e->d_name));
+	if (s->names.n)
+		qsort(s->names.list, s->names.n, sizeof(*s->names.list), by_name);
+}
+
+/* Is there surely nothing of this path? */
+static bool is_missing(struct series *s, const char *path)
+{
+	const char *name = path_base(path);
+	size_t len = (size_t)MAX(name - path - 1, 1);
+
+	if (s->dir.len != len || memcmp(s->dir.data, path, len) != 0) {
+		places_done(&s->names);
+		buf_clear(&s->dir);
+		buf_add(&s->dir, path, len);
+		s->n = 0;
+		s->listed = false;
+	}
+	if (++s->n == LIST_AFTER)
+		list_names(s);
+	return s->listed && !(s->names.n && bsearch(&name, s->names.list, s->names.n,
+						    sizeof(*s->names.list), by_name));
+}
+
+/* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
+static void hide_rule(struct policy *p, const struct rule *rule, const char *path)
+{
+	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
 	const char *reason;
 	struct stat st;
 
@@ -68,77 +109,43 @@ static void hide_place(struct policy *p, enum rule_kind kind, const char *path)
 	hidden_add(p, xstrdup(path));
 }
 
-/* Thousands of names, of which few are there: it is quicker to ask about what is there. */
-static bool hide_in(struct policy *p, enum rule_kind kind, const char *dir)
+static void take_place(struct policy *p, struct series *s, const struct rule *rule,
+		       const char *path, bool tree)
 {
-	AUTO_DIR DIR *d = opendir(dir);
-	struct dirent *e;
+	bool gated = places_hold(&p->gated, path), allows = rule->verdict == RULE_ALLOW;
 
-	if (!d)
-		return errno == ENOENT || errno == ENOTDIR;
-	while ((e = readdir(d))) {
-		AUTO_FREE char *path = NULL;
-
-		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		path = path_join(dir, e->d_name);
-		hide_place(p, kind, path);
-	}
-	return true;
-}
-
-/* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
-static void hide_rule(struct policy *p, struct series *s, const struct rule *rule, const char *path)
-{
-	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
-	char *dir;
-
-	if (str_eq(path, "/") || (places_hold(&p->gated, path) && !places_hold(&p->folders, path)))
+	if (str_eq(path, "/") || is_missing(s, path))
 		return;
-	dir = answer_dir(path);
-	s->n = str_eq(dir, s->dir) && s->kind == kind ? s->n + 1 : 0;
-	s->kind = kind;
-	free(s->dir);
-	s->dir = dir;
-	if (s->n > LIST_AFTER)
-		return;
-	if (s->n == LIST_AFTER && hide_in(p, kind, dir))
-		return;
-	hide_place(p, kind, path);
-	if (s->n == LIST_AFTER) /* it may not be listed: go on one by one */
-		s->n = 0;
-}
-
-static void take_rule(struct policy *p, struct rules *r, uint32_t number, struct series *s)
-{
-	const struct rule *rule = rules_at(r, number);
-	size_t n = rules_patterns(r, number);
-	bool reads = rule && rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC);
-
-	if (!rule || !rule->name) /* the folders' own */
-		return;
-	if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
-		p->writes_outside = true;
-	for (size_t i = 0; reads && i < n; i++) {
-		AUTO_FREE char *path = NULL;
-		bool tree = rules_place_of(r, number, i, &path) == PLACE_TREE;
-
-		if (!path)
-			continue;
-		if (rule->verdict != RULE_ALLOW)
-			hide_rule(p, s, rule, path);
-		else if (rule->kinds & 1u << RULE_READ && !rule->until)
-			grant(p, path, tree);
-	}
+	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->until)
+		grant(p, path, tree);
+	else if (!allows && (!gated || places_hold(&p->folders, path)))
+		hide_rule(p, rule, path);
 }
 
 static void take_rules(struct policy *p, struct rules *r)
 {
-	struct series s = {0};
+	struct series s = {.dir = BUF_INIT};
+	AUTO_BUF struct buf path = BUF_INIT;
 
-	for (uint32_t i = 0; i < rules_count(r); i++)
-		take_rule(p, r, i, &s);
-	free(s.dir);
+	for (uint32_t i = 0; i < rules_count(r); i++) {
+		const struct rule *rule = rules_at(r, i);
+		size_t n = rules_patterns(r, i);
+
+		if (!rule || !rule->name) /* the folders' own */
+			continue;
+		if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
+			p->writes_outside = true;
+		if (!(rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC)))
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			enum rule_place place = rules_place_of(r, i, k, &path);
+
+			if (path.len)
+				take_place(p, &s, rule, path.data, place == PLACE_TREE);
+		}
+	}
+	places_done(&s.names);
+	buf_done(&s.dir);
 }
 
 void grant_collect(struct policy *p)

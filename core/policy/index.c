@@ -64,7 +64,9 @@ struct rule_index {
 	uint32_t n_chains;
 	struct buf text;
 	/* The pattern that was added last, and its nodes: the next one mostly begins like it. */
-	struct buf last;
+	const struct pattern *last;
+	uint64_t last_serial;
+	size_t n_last;
 	uint32_t last_nodes[PATTERN_PARTS];
 	uint32_t step; /* generation of marks */
 	uint32_t *set, *next_set;
@@ -85,7 +87,6 @@ struct rule_index *index_new(void)
 	struct rule_index *x = xcalloc(1, sizeof(*x));
 
 	x->text = (struct buf)BUF_INIT;
-	x->last = (struct buf)BUF_INIT;
 	VECTOR_ADD(x->nodes); /* the root */
 	VECTOR_ADD(x->edges);
 	VECTOR_ADD(x->affixes);
@@ -107,7 +108,6 @@ void index_free(struct rule_index *x)
 	free(x->set);
 	free(x->next_set);
 	buf_done(&x->text);
-	buf_done(&x->last);
 	free(x);
 }
 
@@ -175,7 +175,7 @@ static uint32_t find_child(const struct rule_index *x, uint32_t node, const stru
 		if (edge_is(x, e, node, kind, text, len) &&
 		    (kind == EDGE_TEXT ||
 		     (e->glob_len == part->len &&
-		      memcmp(x->text.data + e->glob, part->text, part->len) == 0)))
+		      memcmp(x->text.data + e->glob, p->text.data + part->from, part->len) == 0)))
 			return e->child;
 	}
 	return 0;
@@ -209,7 +209,7 @@ static void add_edge(struct rule_index *x, uint32_t node, uint32_t child, const 
 	if (kind != EDGE_TEXT) {
 		e->glob = (uint32_t)x->text.len;
 		e->glob_len = (uint32_t)part->len;
-		buf_add(&x->text, part->text, part->len);
+		buf_add(&x->text, p->text.data + part->from, part->len);
 		note_affix(x, node, kind, len);
 	}
 	if (x->edges.n > x->n_chains) {
@@ -240,31 +240,12 @@ static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pat
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* How many components this pattern begins with that the last one did, too. */
+/* How many components this pattern begins with that the last one did, too; 0: not known. */
 static size_t shared_parts(const struct rule_index *x, const struct pattern *p)
 {
-	const char *last = x->last.data;
-	size_t k = 0;
+	bool next = p == x->last && p->serial == x->last_serial + 1;
 
-	while (k < p->n && strncmp(last, p->parts[k].text, p->parts[k].len) == 0 &&
-	       last[p->parts[k].len] == '/') {
-		last += p->parts[k].len + 1;
-		k++;
-	}
-	return k;
-}
-
-static void remember_parts(struct rule_index *x, const struct pattern *p, size_t shared)
-{
-	size_t keep = 0;
-
-	for (size_t k = 0; k < shared; k++)
-		keep += p->parts[k].len + 1;
-	buf_truncate(&x->last, keep);
-	for (size_t k = shared; k < p->n; k++) {
-		buf_add(&x->last, p->parts[k].text, p->parts[k].len);
-		buf_ch(&x->last, '/');
-	}
+	return next ? MIN(p->same, MIN(x->n_last, p->n)) : 0;
 }
 
 void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight)
@@ -272,7 +253,9 @@ void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, u
 	size_t shared = shared_parts(x, p);
 	uint32_t node = 0, i = x->unused;
 
-	remember_parts(x, p, shared);
+	x->last = p;
+	x->last_serial = p->serial;
+	x->n_last = p->n;
 	for (size_t k = 0; k < p->n; k++) {
 		x->nodes.list[node].weight += weight;
 		node = k < shared ? x->last_nodes[k] : make_child(x, node, p, &p->parts[k]);

@@ -75,13 +75,13 @@ static void take_rule(struct policy *p, uint32_t number)
 	if (!rule || rule->verdict > RULE_ASK || !(rule->kinds & 1u << RULE_UNIX))
 		return;
 	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *path = NULL;
+		AUTO_BUF struct buf path = BUF_INIT;
 		enum rule_place place = rules_place_of(p->rules, number, i, &path);
 
-		if (place == PLACE_ONE && path)
-			consider(p, path);
-		else if (place == PLACE_TREE && path && !str_eq(path, "/"))
-			look_in(p, path, LOOK_DEEP, &budget);
+		if (place == PLACE_ONE)
+			consider(p, path.data);
+		else if (place == PLACE_TREE && !str_eq(path.data, "/"))
+			look_in(p, path.data, LOOK_DEEP, &budget);
 		else if (place == PLACE_MANY)
 			look_for(p, rules_pattern(p->rules, number, i));
 	}

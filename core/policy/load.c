@@ -18,6 +18,9 @@ struct loader {
 	struct links *links;
 	bool changed; /* the project's file was trusted with another content */
 	size_t errors;
+	struct buf whole;  /* a pattern behind a place */
+	const char *place; /* that it begins with, quoted: so many bytes of it */
+	size_t quoted;
 };
 
 static void complain(struct loader *l, const struct config_rule *at, const char *fmt, ...)
@@ -43,11 +46,12 @@ static unsigned parse_kinds(const char *value, const char **ret_pattern, const c
 	const char *p = value;
 
 	for (;;) {
-		size_t n = strcspn(p, ", \t");
-		size_t k = 0;
+		size_t n = 0, k = 0;
 
+		while (p[n] && p[n] != ',' && p[n] != ' ' && p[n] != '\t')
+			n++;
 		while (k < RULE_KINDS &&
-		       !(strlen(rule_kind_words[k]) == n && memcmp(rule_kind_words[k], p, n) == 0))
+		       !(strncmp(rule_kind_words[k], p, n) == 0 && !rule_kind_words[k][n]))
 			k++;
 		*why = "unknown kind: say read, write, exec or unix, several with commas, then a "
 		       "pattern";
@@ -59,7 +63,8 @@ static unsigned parse_kinds(const char *value, const char **ret_pattern, const c
 			break;
 		p++;
 	}
-	p += strspn(p, " \t");
+	while (*p == ' ' || *p == '\t')
+		p++;
 	*why = "no pattern: say for instance read ~/notes/**";
 	*ret_pattern = p;
 	return *p ? kinds : 0;
@@ -142,57 +147,60 @@ static char *variable(const struct rules_scope *scope, const char *name, size_t 
 	return NULL;
 }
 
-/* The pattern behind a place that is taken as it is. */
-static char *behind(const char *place, const char *rest)
+/* The pattern behind a place that is taken as it is, and stays where it is while l is used. Lent
+ * until the next one. */
+static const char *behind(struct loader *l, const char *place, const char *rest)
 {
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	if (!str_eq(place, "/"))
-		glob_quote(&b, place);
-	buf_str(&b, rest);
-	if (!b.len)
-		buf_ch(&b, '/');
-	return buf_take(&b);
+	if (l->place != place) {
+		buf_clear(&l->whole);
+		if (!str_eq(place, "/"))
+			glob_quote(&l->whole, place);
+		l->place = place;
+		l->quoted = l->whole.len;
+	}
+	buf_truncate(&l->whole, l->quoted);
+	buf_str(&l->whole, rest);
+	if (!l->whole.len)
+		buf_ch(&l->whole, '/');
+	return l->whole.data;
 }
 
 typedef bool (*on_pattern)(void *data, const char *pattern, const char **why);
 
 /* `~`, a variable or a double asterisk at the head of a pattern; on() for each that it stands for.
  */
-static bool expand(const struct rules_scope *scope, const char *text, on_pattern on, void *data,
-		   const char **why)
+static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
 {
-	AUTO_FREE char *whole = NULL;
+	const char *const *folders = l->scope->folders;
 	AUTO_FREE char *place = NULL;
-	size_t n = strcspn(text, "/");
 	const char *name;
+	size_t n;
+	bool good = true;
 
-	if (*text == '$' && n == strlen("$FOLDER") && str_starts(text, "$FOLDER")) {
-		bool good = true;
-
-		for (size_t i = 0; good && scope->folders && scope->folders[i]; i++) {
-			AUTO_FREE char *one = behind(scope->folders[i], text + n);
-
-			good = on(data, one, why);
-		}
+	if (text[0] == '*' && text[1] == '*')
+		place = path_join("/", text);
+	if (text[0] == '~' && (text[1] == '/' || !text[1]))
+		return on(data, behind(l, l->scope->home, text + 1), why);
+	if (text[0] != '$')
+		return on(data, place ? place : text, why);
+	n = strcspn(text, "/");
+	if (n == strlen("$FOLDER") && str_starts(text, "$FOLDER")) {
+		for (size_t i = 0; good && folders && folders[i]; i++)
+			good = on(data, behind(l, folders[i], text + n), why);
 		return good;
 	}
-	if (*text == '$' && is_socket_variable(text + 1, n - 1, &name)) {
+	if (is_socket_variable(text + 1, n - 1, &name)) {
 		place = sockets_named(name, getenv(name));
 		if (!place) /* it is nobody's */
 			return true;
-	} else if (*text == '$') {
-		place = variable(scope, text + 1, n - 1, why);
+	} else {
+		place = variable(l->scope, text + 1, n - 1, why);
 	}
-	if (*text == '$' && !place)
+	if (!place)
 		return false;
-	if (*text == '~' && n == 1)
-		place = xstrdup(scope->home);
-	if (place)
-		whole = behind(place, text + n);
-	else if (str_starts(text, "**"))
-		whole = path_join("/", text);
-	return on(data, whole ? whole : text, why);
+	good = on(data, behind(l, place, text + n), why);
+	l->place = NULL; /* freed */
+	return good;
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -309,8 +317,7 @@ static bool place_behind_links(struct loader *l, struct rules *r, uint32_t numbe
 	size_t len = base_length(pattern);
 	AUTO_FREE char *base = NULL;
 	AUTO_FREE char *real = NULL;
-	AUTO_FREE char *whole = NULL;
-	bool inside = false;
+	bool good, inside = false;
 
 	if (!memchr(pattern, '\\', len) && !links_on(l->links, pattern, len))
 		return true;
@@ -322,8 +329,9 @@ static bool place_behind_links(struct loader *l, struct rules *r, uint32_t numbe
 		return false;
 	if (str_eq(real, base) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
 		return true;
-	whole = behind(real, pattern + len);
-	return rules_place(r, number, whole, why);
+	good = rules_place(r, number, behind(l, real, pattern + len), why);
+	l->place = NULL; /* freed */
+	return good;
 }
 
 static bool follow_links(struct loader *l, struct rules *r, uint32_t number, const char **why)
@@ -361,7 +369,7 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 		return;
 	}
 	to.number = rules_add(r, &rule);
-	if (!expand(l->scope, rule.pattern, place_one, &to, &why) ||
+	if (!expand(l, rule.pattern, place_one, &to, &why) ||
 	    !follow_links(l, r, to.number, &why)) {
 		complain(l, c, "impossible pattern '%s': %s", rule.pattern, why);
 		rules_remove(r, to.number);
@@ -375,6 +383,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			   .on_error = on_error,
 			   .data = data,
 			   .links = links_new(),
+			   .whole = BUF_INIT,
 			   .changed = config_project(c) == TRUST_CHANGED};
 	const struct config_rule *list;
 	size_t n = config_rules(c, &list);
@@ -393,6 +402,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			load_rule(&l, to, &list[k], &frame);
 	}
 	links_free(l.links);
+	buf_done(&l.whole);
 	return l.errors == 0;
 }
 
@@ -432,7 +442,7 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 	unsigned kinds = parse_kinds(c->value, &text, &why);
 
 	buf_clear(&t->path);
-	if (!kinds || !expand(l->scope, text, take_path, t, &why)) {
+	if (!kinds || !expand(l, text, take_path, t, &why)) {
 		complain(l, c, "'%s = %s': %s", c->key, c->value, why);
 		return;
 	}
@@ -460,7 +470,7 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 bool rules_test(struct rules *r, const struct config *c, const struct rules_scope *scope,
 		rules_on_error on_error, void *data)
 {
-	struct loader l = {.scope = scope, .on_error = on_error, .data = data};
+	struct loader l = {.scope = scope, .on_error = on_error, .data = data, .whole = BUF_INIT};
 	struct target t = {.path = BUF_INIT, .pattern = PATTERN_INIT};
 	const struct config_rule *list;
 	size_t n = config_rules(c, &list);
@@ -470,5 +480,6 @@ bool rules_test(struct rules *r, const struct config *c, const struct rules_scop
 			run_test(&l, r, &list[i], &t);
 	buf_done(&t.path);
 	pattern_done(&t.pattern);
+	buf_done(&l.whole);
 	return l.errors == 0;
 }

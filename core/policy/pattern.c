@@ -10,9 +10,10 @@ static bool is_wild(const struct pattern_part *part)
 }
 
 /* One component into the next part; deep ones that follow each other are one. */
-static bool add_part(struct pattern *p, const char *text, size_t len, const char **why)
+static bool add_part(struct pattern *p, size_t from, size_t len, const char **why)
 {
 	struct pattern_part *part = &p->parts[p->n];
+	const char *text = p->text.data + from;
 	bool deep = len == 2 && memcmp(text, "**", 2) == 0;
 
 	if (deep && p->n && p->parts[p->n - 1].deep)
@@ -26,7 +27,7 @@ static bool add_part(struct pattern *p, const char *text, size_t len, const char
 	*why = "it holds '.' or '..', which no path does: write the place itself";
 	if (text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.')))
 		return false;
-	*part = (struct pattern_part){.text = text, .len = len, .at = p->literal.len, .deep = deep};
+	*part = (struct pattern_part){.from = from, .len = len, .at = p->literal.len, .deep = deep};
 	if (!deep)
 		part->shape = glob_look(text, len, &p->literal);
 	*why = part->shape.bad;
@@ -59,23 +60,54 @@ static void cut_tail(struct pattern *p)
 	p->max = deep ? PATTERN_ANY : p->min;
 }
 
-bool pattern_parse(struct pattern *p, const char *text, const char **why)
+/* Parts that text has in common with the last one stay as they are; where the rest begins. */
+static size_t keep_parts(struct pattern *p, const char *text)
 {
-	p->n = 0;
-	p->literals = 0;
-	p->plain = true;
-	buf_clear(&p->literal);
+	size_t at = 0, k = 0;
+
+	for (; k < p->total; k++) {
+		const struct pattern_part *part = &p->parts[k];
+
+		if (part->from != at + 1 || text[at] != '/' ||
+		    strncmp(text + part->from, p->text.data + part->from, part->len) != 0 ||
+		    (text[part->from + part->len] && text[part->from + part->len] != '/'))
+			break;
+		at = part->from + part->len;
+	}
+	if (k < p->total || !k)
+		buf_truncate(&p->literal, k ? p->parts[k].at : 0);
+	p->n = p->same = k;
+	return at;
+}
+
+static bool parse_parts(struct pattern *p, const char *text, const char **why)
+{
+	size_t at = keep_parts(p, text);
+
+	p->total = 0; /* until all is well */
+	buf_clear(&p->text);
+	buf_str(&p->text, text);
 	*why = "it is not absolute: begin it with /, ~/, $FOLDER/ or **/";
 	if (*text != '/')
 		return false;
-	for (const char *c = text; *c && !str_eq(text, "/");) {
-		size_t len = (size_t)(strchrnul(c + 1, '/') - (c + 1));
+	while (at < p->text.len && p->text.len > 1) {
+		size_t len =
+			(size_t)(strchrnul(p->text.data + at + 1, '/') - p->text.data) - at - 1;
 
-		if (!add_part(p, c + 1, len, why))
+		if (!add_part(p, at + 1, len, why))
 			return false;
-		c += 1 + len;
+		at += 1 + len;
 	}
-	if (!count_deep(p, why))
+	p->total = p->n;
+	return true;
+}
+
+bool pattern_parse(struct pattern *p, const char *text, const char **why)
+{
+	p->literals = 0;
+	p->plain = true;
+	p->serial++;
+	if (!parse_parts(p, text, why) || !count_deep(p, why))
 		return false;
 	cut_tail(p);
 	for (size_t i = 0; i < p->n; i++) {
@@ -87,22 +119,22 @@ bool pattern_parse(struct pattern *p, const char *text, const char **why)
 
 void pattern_done(struct pattern *p)
 {
+	buf_done(&p->text);
 	buf_done(&p->literal);
 }
 
-char *pattern_base(const struct pattern *p)
+void pattern_base(const struct pattern *p, struct buf *out)
 {
-	AUTO_BUF struct buf b = BUF_INIT;
+	size_t start = out->len;
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct pattern_part *part = &p->parts[i];
 
 		if (part->deep || part->shape.form != GLOB_LITERAL)
 			break;
-		buf_ch(&b, '/');
-		buf_add(&b, p->literal.data + part->at, part->shape.prefix_len);
+		buf_ch(out, '/');
+		buf_add(out, p->literal.data + part->at, part->shape.prefix_len);
 	}
-	if (!b.len)
-		buf_ch(&b, '/');
-	return buf_take(&b);
+	if (out->len == start)
+		buf_ch(out, '/');
 }

@@ -15,8 +15,8 @@
  */
 struct pattern {
 	struct pattern_part {
-		const char *text; /* of the pattern: borrowed */
-		size_t len, at;	  /* at: where its literal text begins in `literal` */
+		size_t from, len; /* in `text` */
+		size_t at;	  /* where its literal text begins in `literal` */
 		struct glob_shape shape;
 		bool deep; /* a double asterisk: any number of components */
 	} parts[PATTERN_PARTS];
@@ -24,20 +24,24 @@ struct pattern {
 	unsigned literals; /* characters of the head that stand for themselves */
 	unsigned min, max; /* components of the tail; max may be PATTERN_ANY */
 	bool plain;	   /* no wildcards in the head */
+	struct buf text;   /* the pattern */
 	struct buf literal;
+	size_t total;	 /* parts, those of the tail included */
+	size_t same;	 /* of those, how many the pattern before began with */
+	uint64_t serial; /* grows with each that is parsed */
 };
 #define PATTERN_INIT                                                                               \
 	{                                                                                          \
-		.literal = BUF_INIT                                                                \
+		.text = BUF_INIT, .literal = BUF_INIT                                              \
 	}
 #define AUTO_PATTERN CLEANUP(pattern_done)
 
-/* text: absolute, as in a rule after `~` and variables were expanded; borrowed while p is used.
- * False: *why says why it can never match, or is no pattern. */
+/* text: absolute, as in a rule after `~` and variables were expanded. False: *why says why it can
+ * never match, or is no pattern. Cheap where the last one that p was used for began alike. */
 bool pattern_parse(struct pattern *p, const char *text, const char **why) MUST_USE;
 void pattern_done(struct pattern *p);
-/* The longest leading directory without wildcards, "/" at least. Heap string. */
-char *pattern_base(const struct pattern *p) MUST_USE;
+/* Append the longest leading directory without wildcards, "/" at least. */
+void pattern_base(const struct pattern *p, struct buf *out);
 
 /*
  * Patterns by their components: a path is looked up by walking down all patterns at once, so the

@@ -26,6 +26,7 @@ const char *const rule_level_words[] = {
 struct placed {
 	const char *pattern;
 	enum rule_place place;
+	uint32_t len; /* of the path at its head; 0: not as it is written */
 };
 
 struct kept {
@@ -55,8 +56,8 @@ struct rules *rules_new(void)
 	r->exact = index_new();
 	r->folded = index_new();
 	r->scratch = (struct buf)BUF_INIT;
-	r->pattern.literal = (struct buf)BUF_INIT;
-	r->alias.literal = (struct buf)BUF_INIT;
+	r->pattern.text = r->pattern.literal = (struct buf)BUF_INIT;
+	r->alias.text = r->alias.literal = (struct buf)BUF_INIT;
 	return r;
 }
 
@@ -153,6 +154,15 @@ static enum rule_place place_of(const struct pattern *p)
 	return p->max ? PLACE_TREE : PLACE_ONE;
 }
 
+/* Of the path that its head is, where that stands in the pattern as it is. */
+static uint32_t path_length(const struct pattern *p)
+{
+	const struct pattern_part *last = p->n ? &p->parts[p->n - 1] : NULL;
+	size_t len = last ? last->from + last->len : 0;
+
+	return len == p->literals + p->n ? (uint32_t)len : 0;
+}
+
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why)
 {
 	struct kept *k = &r->list[number];
@@ -164,8 +174,8 @@ bool rules_place(struct rules *r, uint32_t number, const char *pattern, const ch
 		place_folded(r, number, pattern, true);
 	if (k->n)
 		k->more = xrealloc(k->more, k->n * sizeof(*k->more));
-	*(k->n ? &k->more[k->n - 1] : &k->first) =
-		(struct placed){arena_str(&r->strings, pattern), place_of(&r->pattern)};
+	*(k->n ? &k->more[k->n - 1] : &k->first) = (struct placed){
+		arena_str(&r->strings, pattern), place_of(&r->pattern), path_length(&r->pattern)};
 	k->n++;
 	return true;
 }
@@ -235,14 +245,18 @@ const char *rules_pattern(const struct rules *r, uint32_t number, size_t i)
 	return placed_at(&r->list[number], i)->pattern;
 }
 
-enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, char **ret)
+enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struct buf *ret)
 {
 	const struct placed *placed = placed_at(&r->list[number], i);
 	const char *why;
 
-	*ret = NULL;
-	if (placed->place != PLACE_MANY && pattern_parse(&r->pattern, placed->pattern, &why))
-		*ret = pattern_base(&r->pattern);
+	buf_clear(ret);
+	if (placed->place == PLACE_MANY)
+		return PLACE_MANY;
+	if (placed->len)
+		buf_add(ret, placed->pattern, placed->len);
+	else if (pattern_parse(&r->pattern, placed->pattern, &why))
+		pattern_base(&r->pattern, ret);
 	return placed->place;
 }
 

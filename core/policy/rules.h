@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/policy/answer.h"
 
@@ -84,8 +85,8 @@ enum rule_place {
 	PLACE_ONE,
 	PLACE_TREE, /* it and all below */
 };
-/* *ret: its path (heap), NULL for PLACE_MANY. */
-enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, char **ret);
+/* *ret becomes its path, or empty for PLACE_MANY. */
+enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struct buf *ret);
 
 /* The rule that decides; false: none matches. now: unix seconds. */
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,

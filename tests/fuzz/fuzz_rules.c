@@ -33,7 +33,7 @@ static bool naive(const struct pattern *p, size_t i, const char *path, unsigned 
 	}
 	if (p->parts[i].deep)
 		return naive(p, i + 1, path, budget) || (*next && naive(p, i, next + n, budget));
-	return *next && glob_match(p->parts[i].text, p->parts[i].len, next, n) &&
+	return *next && glob_match(p->text.data + p->parts[i].from, p->parts[i].len, next, n) &&
 	       naive(p, i + 1, next + n, budget);
 }
 
