@@ -125,3 +125,31 @@ char **env_set(char **env, const char *const *settings, const char *cache)
 	}
 	return env;
 }
+
+static char **take_out(char **env, const char *name)
+{
+	size_t len = strlen(name), kept = 0;
+
+	for (size_t i = 0; env[i]; i++) {
+		if (strncmp(env[i], name, len) == 0 && env[i][len] == '=')
+			free(env[i]);
+		else
+			env[kept++] = env[i];
+	}
+	env[kept] = NULL;
+	return env;
+}
+
+/*
+ * Programs take keys and features from these: rxvt's Home key is another one than the pane's, and a
+ * size that a shell exported for its own window is wrong in here.
+ */
+char **env_in_pane(char **env)
+{
+	static const char *const around[] = {"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS",
+					     "LINES"};
+
+	for (size_t i = 0; i < ARRAY_LEN(around); i++)
+		env = take_out(env, around[i]);
+	return put(env, xstrdup("TERM=xterm-256color"));
+}

@@ -17,5 +17,10 @@ char **env_scrub(char *const *environ, const char *const *extra, const char *ses
  * head of a value stands for it; without one such settings are left out.
  */
 char **env_set(char **env, const char *const *settings, const char *cache) MUST_USE;
+/*
+ * For an agent whose terminal is the console's pane: TERM says what that understands, and what
+ * names or measures the terminal around it is taken out. Takes env, gives it back.
+ */
+char **env_in_pane(char **env) MUST_USE;
 /* Is this name on the allow list? */
 bool env_name_passes(const char *name, size_t len, const char *const *extra);

@@ -170,6 +170,8 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		policy_learn_hooks(p->policy, spec->folders[i]);
 	config_list(spec->config, "sandbox.env", &extra);
 	p->env = env_scrub(environ, extra, session);
+	if (spec->tty)
+		p->env = env_in_pane(p->env);
 	make_cache(p, spec);
 	config_list(spec->config, "sandbox.set-env", &settings);
 	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);

@@ -31,6 +31,12 @@ wait_for 5 screen_has 'ended with'
 keys q
 ended "leaves" 0
 
+# The agent's terminal is the pane, whatever the one around it is.
+start 100 30 "$dir" "COLUMNS=20 TERM_PROGRAM=around $CORDON run --exit -- sh -c 'echo \"[\$TERM|\$COLUMNS|\$TERM_PROGRAM]\"; read x'"
+sees '\[xterm-256color\|\|\]' "the agent is told of the pane, not of the terminal around it"
+keys Enter
+ended "and ends" 0
+
 # Output that attacks a terminal stays in the pane.
 start 130 40 "$dir" "$CORDON run --exit -- sh -c 'printf \"\\033]52;c;UFdORUQ=\\007\\033]0;PWNED\\007\\033[21t\\033]2;PWNED\\007\\033P+q544e\\033\\\\\\033[?1049h\\033[c\"; echo shown; read x; echo got[\$x]; sleep 1'"
 sees 'shown' "the text is there"

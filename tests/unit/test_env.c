@@ -122,6 +122,27 @@ static void settings_take_the_place_of_what_passes(void **state)
 	}
 }
 
+static void the_pane_is_a_terminal_of_its_own(void **state)
+{
+	char term[] = "TERM=rxvt-unicode", program[] = "TERM_PROGRAM=iTerm.app",
+	     version[] = "TERM_PROGRAM_VERSION=3", cols[] = "COLUMNS=200", lines[] = "LINES=60",
+	     lang[] = "LANG=C", color[] = "COLORTERM=truecolor";
+	char *const from[] = {term, program, version, cols, lines, lang, color, NULL};
+	char *const none[] = {lang, NULL};
+	char **env = env_in_pane(env_scrub(from, NULL, "s"));
+
+	(void)state;
+	assert_int_equal(count(env), 5);
+	assert_true(has(env, "TERM=xterm-256color"));
+	assert_true(has(env, "LANG=C"));
+	assert_true(has(env, "COLORTERM=truecolor"));
+	env_free(env);
+	env = env_in_pane(env_scrub(none, NULL, "s"));
+	assert_int_equal(count(env), 4);
+	assert_true(has(env, "TERM=xterm-256color"));
+	env_free(env);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +151,7 @@ int main(void)
 		cmocka_unit_test(values_with_controls_do_not_pass),
 		cmocka_unit_test(settings_take_the_place_of_what_passes),
 		cmocka_unit_test(the_human_may_name_more),
+		cmocka_unit_test(the_pane_is_a_terminal_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
