@@ -28,13 +28,25 @@ static bool is_folder(const struct spawn_spec *spec, const char *path)
 	       plan_is_in(spec->overlays, path);
 }
 
+/*
+ * A mount or a Landlock rule is about an inode, and most programs save a file by renaming a new one
+ * over it: a single file is left to the door, which looks at names. But a program that no mount
+ * shows can be run only where Landlock was told of it.
+ */
+static bool is_for_good(const struct plan *p, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode))
+		return p->read == READ_TRAP && st->st_mode & 0111;
+	return S_ISDIR(st->st_mode) || S_ISSOCK(st->st_mode);
+}
+
 static void grant(struct plan *p, const char *const *list)
 {
 	struct stat st;
 
 	for (; list && *list; list++) {
 		if (is_beneath_one(p->gated, p->n_gated, *list) && lstat(*list, &st) == 0 &&
-		    (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode)))
+		    is_for_good(p, &st))
 			plan_push(&p->granted, &p->n_granted, &p->cap_granted, *list);
 	}
 }
@@ -43,9 +55,9 @@ static void grant(struct plan *p, const char *const *list)
 static void grant_self(struct plan *p)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
-	const char *const list[] = {self, NULL};
 
-	grant(p, list);
+	if (self && is_beneath_one(p->gated, p->n_gated, self))
+		plan_push(&p->granted, &p->n_granted, &p->cap_granted, self);
 }
 
 static void sort_grants(struct plan *p)

@@ -36,4 +36,25 @@ command -v python3 >/dev/null && flows python 'python3 -c "import json, site; pr
 out=$(in_folder "$dir" sh -c 'cat ~/.npmrc ~/.viminfo ~/other/file' 2>&1)
 unlike "$out" "SECRET|^other" "secrets are not part of it, nor is the rest of the home folder"
 like "$out" "reading ~/other/\*\* was refused .*allow = read ~/other/\*\*" "which is told, with the rule for it"
+# A file that is saved anew, by a rename over it, in here or outside, is read anew. (In a home with
+# something hidden in it, whose entries are bound one by one where there is no FUSE, it is not.)
+gates="trap"
+[ ! -w /dev/fuse ] || gates="fuse trap"
+for gate in $gates; do
+	export HOME=$TEST_TMP/plain.$gate
+	dir=$HOME/project
+	mkdir -p "$dir" "$HOME/.config/cordon"
+	printf '[rule "notes"]\n\tallow = read,write ~/note.json\n\tallow = read,write ~/note.json.new\n' >"$HOME/.config/cordon/config"
+	echo old >"$HOME/note.json" && echo 'alias hello="echo hi"' >"$HOME/.bashrc"
+	(cd "$dir" && exec "$CORDON" run --headless --set "sandbox.read-gate=$gate" -- sh -c '
+		cat ~/note.json ~/.bashrc >seen
+		until [ -e saved ]; do sleep 0.05; done
+		echo mine >~/note.json.new && mv ~/note.json.new ~/note.json
+		cat ~/note.json ~/.bashrc' >"$TEST_TMP/again" 2>&1) &
+	ok "$gate: files of the home folder are read" wait_for 10 test -s "$dir/seen"
+	echo 'alias hello="echo ho"' >"$HOME/.bashrc.new" && mv "$HOME/.bashrc.new" "$HOME/.bashrc"
+	touch "$dir/saved" && wait $!
+	is "$(cat "$TEST_TMP/again")" $'mine\nalias hello="echo ho"' "$gate: and read anew after another was put in their place"
+done
+
 done_testing
