@@ -75,14 +75,14 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 	return true;
 }
 
-bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+bool moves_follow_until(const struct moves *m, uint64_t seq, uint64_t end, int *root, char **path)
 {
 	bool moved = false;
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct move *v = &m->list[i];
 
-		if (v->seq <= seq)
+		if (v->seq <= seq || v->seq >= end)
 			continue;
 		if (carry(root, path, v->root, v->from, v->root2, v->to))
 			moved = true;
@@ -90,6 +90,11 @@ bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
 			moved = true;
 	}
 	return moved;
+}
+
+bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	return moves_follow_until(m, seq, UINT64_MAX, root, path);
 }
 
 bool moves_touch(const struct moves *m, int root, const char *path)

@@ -80,6 +80,39 @@ static bool made_here(const struct planner *p, int root, const char *path)
 	       !(p->redo ? moves_on(p, path) : f->renamed_from != NULL);
 }
 
+/* Was the directory that the record is about removed, so that another one has its name? */
+static bool removed_since(const struct planner *p, const struct rec *made)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec)) {
+			AUTO_FREE char *then = NULL, *gone = NULL;
+			int root = made->root;
+
+			if (rec.type != REC_DIR_GONE || rec.flags & REC_SKIPPED ||
+			    rec.seq < made->seq)
+				continue;
+			then = xasprintf("%s/", made->path);
+			gone = xasprintf("%s/", rec.path);
+			moves_follow_until(&p->moves, made->seq, rec.seq, &root, &then);
+			if (root == rec.root && str_eq(then, gone))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Does the directory that the record made go away with what lies there now? */
+static bool goes(const struct planner *p, const struct rec *made, int root, const char *now,
+		 bool moved)
+{
+	if (!moved)
+		return !came_by_move(p, root, now);
+	return made_here(p, root, now) && !removed_since(p, made);
+}
+
 int plan_check_dirs(struct planner *p)
 {
 	struct names done = {0};
@@ -100,9 +133,10 @@ int plan_check_dirs(struct planner *p)
 			now = xasprintf("%s/", rec.path);
 			moved = moves_follow(&p->moves, rec.seq, &root, &now);
 			now[strlen(now) - 1] = '\0';
-			if (names_add(&done, root, now) &&
-			    (moved ? made_here(p, root, now) : !came_by_move(p, root, now)))
-				r = check_dir(p, root, now);
+			if (names_has(&done, root, now) || !goes(p, &rec, root, now, moved))
+				continue;
+			names_add(&done, root, now);
+			r = check_dir(p, root, now);
 		}
 	}
 	names_done(&done);

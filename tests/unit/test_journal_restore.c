@@ -304,6 +304,38 @@ static void refusals(void **state)
 	assert_non_null(strstr(f->err.text, "is undone"));
 }
 
+/* The restore of a directory that its step had moved, and made anew, is undone with the rest. */
+static void a_directory_moved_and_made_anew(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	struct step *work;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "one"), 0);
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/a", "alpha"), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "move");
+	assert_int_equal(mv(f, "b", "d", 0), 0);
+	assert_int_equal(md(f, "b"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "b", 0));
+	begin(f, "work");
+	assert_int_equal(put(f, "c", "gamma"), 0);
+	assert_int_equal(mv(f, "b", "c", RENAME_EXCHANGE), 0);
+	work = f->s;
+	begin(f, "at the same time");
+	assert_int_equal(add(f, "a", "more"), 0);
+	assert_true(commit(f) > 0);
+	f->s = work;
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 4, 0));
+	assert_tree(f, before);
+}
+
 /* ---- at random --------------------------------------------------------------------------------
  */
 
@@ -415,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_of_two_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_directory_moved_and_made_anew, setup, teardown),
 		cmocka_unit_test(anything),
 	};
 
