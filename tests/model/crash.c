@@ -56,6 +56,8 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 		must_be(g, pre, false, "killed before the end, and put back");
 	else if (e.tree && !e.may_differ && !a->y)
 		must_be(g, e.tree, e.loose, "killed, and gone on with");
+	else if (a->y)
+		check_settled(g, &e, a->y, pre, "killed, and gone on with");
 	if (moved && !g->failed && redo)
 		history_redone(&g->h, pre, g->now, a->y);
 	else if (moved && !g->failed)

@@ -142,6 +142,40 @@ static void kill_within(struct sequence *s, unsigned bits)
 	a->y = one_in(2) ? 0 : rnd(1u << rnd(12));
 }
 
+static struct act *add_at(struct sequence *s, enum act_kind kind, const char *path, unsigned x,
+			  unsigned y)
+{
+	struct act *a = add(s, kind, 0);
+
+	memcpy(a->a, path, sizeof(a->a));
+	a->x = x;
+	a->y = y;
+	return a;
+}
+
+/* A step changes the first line of a text and somebody else adds to its end; then it is rolled
+ * back with a merge, which may be killed, and brought back. */
+static void merge(struct sequence *s, unsigned kills)
+{
+	char path[16] = {(char)('a' + rnd(4))};
+
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned who = 0; who < WHO_MAX; who++)
+			add(s, ACT_COMMIT, who);
+		add(s, ACT_BEGIN, 0);
+		add_at(s, ACT_WRITE, path, i ? 0 : 1, i ? 1 : 6);
+		if (i && one_in(2))
+			work(s, 0, 1 + rnd(3));
+	}
+	add(s, ACT_COMMIT, 0);
+	add_at(s, ACT_EXTERNAL, path, 0, 3);
+	if (kills && one_in(2))
+		kill_within(s, 10);
+	add_at(s, ACT_UNDO, path, 1, one_in(2) ? 5 : 7);
+	if (!one_in(3))
+		add(s, ACT_REDO, 0);
+}
+
 /* A path of some step, often more than one. The steps are over before it may be killed. */
 static void restore(struct sequence *s, unsigned kills)
 {
@@ -190,6 +224,8 @@ void generate(struct sequence *s, uint64_t seed, bool externals)
 			kill_within(s, 11);
 		if (edits && one_in(edits))
 			external(s);
+		if (edits && one_in(6))
+			merge(s, kills);
 		switch (rnd(10)) {
 		case 0:
 		case 1:

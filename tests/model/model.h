@@ -42,8 +42,8 @@
 	X(BEGIN, "begin", 0)	   /* y: kind of step */                                           \
 	X(COMMIT, "commit", 0)	   /* */                                                           \
 	X(ABORT, "abort", 0)	   /* */                                                           \
-	X(UNDO, "undo", 0)	   /* x: how many, y: whether and how conflicts are settled */   \
-	X(REDO, "redo", 0)	   /* y: the same */                                      \
+	X(UNDO, "undo", 0)	   /* x: how many, y: whether and how conflicts are settled */     \
+	X(REDO, "redo", 0)	   /* y: the same */                                               \
 	X(RESTORE, "restore", 0)   /* x: which step, a: path */                                    \
 	X(EXTERNAL, "external", 0) /* a, b: somebody else's edit; y: which */                      \
 	X(TIDY, "tidy", 0)	   /* compress what is kept */                                     \

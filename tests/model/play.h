@@ -13,7 +13,7 @@ struct game {
 	size_t turn; /* index of the act */
 	bool quiet, failed;
 	char *failure; /* the first one's words */
-	char *now; /* the tree when last looked at */
+	char *now;     /* the tree when last looked at */
 	struct {
 		int64_t id; /* 0: none is open */
 		long begun;
@@ -43,6 +43,9 @@ void ended(struct game *g, unsigned who, bool kept);
 void play_undo(struct game *g, const struct act *a);
 void play_redo(struct game *g, const struct act *a);
 void play_restore(struct game *g, const struct act *a);
+/* After a rollback with flags: is somebody else's work still there? */
+void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
+		   const char *what);
 /* A restore was made: of the right paths, to the right state. */
 void check_restored(struct game *g, const struct act *a, const char *pre);
 /* What came of an act that was killed. crash.c */

@@ -16,8 +16,8 @@ static unsigned flags_of(const struct act *a)
 }
 
 /* Is somebody else's work still there, and what else changed by the flags? */
-static void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
-			  const char *what)
+void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
+		   const char *what)
 {
 	if (flags & UNDO_FORCE || g->h.murky || g->h.contested || e->may_differ || !e->from)
 		return;

@@ -30,7 +30,7 @@ struct worker {
 	const struct setting *set;
 	char *top, *folder, *state;
 	char *second; /* another folder of the session, or NULL */
-	uid_t uid; /* what the worker runs as */
+	uid_t uid;    /* what the worker runs as */
 	struct shared *sh;
 	pid_t pid;
 	int sock;
