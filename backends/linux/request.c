@@ -157,15 +157,7 @@ int request_alive(const struct ldoor *d, const struct request *r)
 
 int request_fd(struct ldoor *d, const struct request *r, int fd)
 {
-	int pidfd = keeper_pidfd(d->k, r->caller.pid);
-	int dup;
+	int dup = fd < 0 ? -EBADF : keeper_getfd(d->k, &r->caller, fd);
 
-	if (pidfd < 0)
-		return DOOR_DEAD;
-	if (fd < 0)
-		return -EBADF;
-	dup = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	if (dup >= 0)
-		return dup;
-	return errno == ESRCH ? DOOR_DEAD : -errno;
+	return dup == -ESRCH ? DOOR_DEAD : dup;
 }

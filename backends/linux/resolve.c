@@ -327,14 +327,18 @@ static int resolve_fd(struct ldoor *d, struct request *r, int i)
 	return place_from_fd(d, r, p, fd);
 }
 
-/* "/proc/self/fd/7", as the C library writes it for what has no system call. */
+/*
+ * "/proc/self/fd/7", as the C library writes it for what has no system call. It is the table of the
+ * process, which a thread need not share.
+ */
 static int own_fd(struct ldoor *d, struct request *r, const char *path)
 {
 	static const char head[] = "/proc/self/fd/";
 	const char *number = path + sizeof(head) - 1;
 	size_t n;
 
-	if (d->proc_dev == 0 || d->spec.nesting || strncmp(path, head, sizeof(head) - 1) != 0)
+	if (r->tid != r->caller.pid || d->proc_dev == 0 || d->spec.nesting ||
+	    strncmp(path, head, sizeof(head) - 1) != 0)
 		return -1;
 	n = strspn(number, "0123456789");
 	if (n == 0 || n > 6 || number[n] != '\0' || (number[0] == '0' && n > 1))

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -21,6 +22,9 @@
  * process lives on, so that one costs a tgkill(0) more.
  */
 
+#ifndef PIDFD_THREAD /* Linux 6.9 */
+#define PIDFD_THREAD O_EXCL
+#endif
 #define UMASK_UNKNOWN ((mode_t)-1)
 #define THREADS_MAX   4096 /* remembered threads besides leaders; then all of them are forgotten */
 
@@ -110,6 +114,7 @@ static void forget_thread(struct keeper *k, struct thread *t)
 	*at = t->next;
 	HASH_DEL(k->threads, t);
 	k->n_threads--;
+	util_close_fd(&t->pidfd);
 	free(t);
 }
 
@@ -147,6 +152,7 @@ static struct proc *proc_add(struct keeper *k, int pid, int *pidfd)
 	p->keeper = k;
 	p->self.tid = pid;
 	p->self.proc = p;
+	p->self.pidfd = -1;
 	p->parent = parent;
 	p->group = getpgid(pid);
 	p->umask = UMASK_UNKNOWN;
@@ -174,6 +180,7 @@ static struct proc *thread_add(struct keeper *k, int tid, struct proc *p)
 	t = xcalloc(1, sizeof(*t));
 	t->tid = tid;
 	t->proc = p;
+	t->pidfd = -1;
 	LL_PREPEND(p->threads, t);
 	HASH_ADD_INT(k->threads, tid, t);
 	k->n_threads++;
@@ -308,29 +315,67 @@ int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 	return 0;
 }
 
-int keeper_pidfd(struct keeper *k, int pid)
+/*
+ * A thread may have taken a copy of its process's table of descriptors, or of its umask and
+ * directories (unshare(2)); kcmp(2) tells. Where the kernel does not have it, threads share them.
+ */
+static bool shares(const struct caller *c, int what)
 {
-	struct proc *p = proc_get(k, pid);
-
-	return p ? p->pidfd : -ESRCH;
+	return c->tid == c->pid || syscall(SYS_kcmp, c->tid, c->pid, what, 0, 0) <= 0;
 }
 
-mode_t proc_umask(struct proc *p)
+static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 {
+	struct thread *t;
+	int got;
+
+	HASH_FIND_INT(k->threads, &c->tid, t);
+	if (!t)
+		return -ESRCH;
+	if (t->pidfd >= 0) {
+		got = (int)syscall(SYS_pidfd_getfd, t->pidfd, fd, 0);
+		if (got >= 0 || errno != ESRCH)
+			return got < 0 ? -errno : got;
+		util_close_fd(&t->pidfd); /* of an earlier thread of this number */
+	}
+	t->pidfd = (int)syscall(SYS_pidfd_open, c->tid, PIDFD_THREAD);
+	if (t->pidfd >= 0)
+		got = (int)syscall(SYS_pidfd_getfd, t->pidfd, fd, 0);
+	else if (errno == EINVAL && shares(c, KCMP_FILES))
+		got = (int)syscall(SYS_pidfd_getfd, c->proc->pidfd, fd, 0);
+	else
+		return errno == EINVAL ? -EACCES : -errno;
+	return got < 0 ? -errno : got;
+}
+
+int keeper_getfd(struct keeper *k, const struct caller *c, int fd)
+{
+	int got;
+
+	if (c->tid != c->pid)
+		return getfd_of_thread(k, c, fd);
+	got = (int)syscall(SYS_pidfd_getfd, c->proc->pidfd, fd, 0);
+	return got < 0 ? -errno : got;
+}
+
+mode_t caller_umask(const struct caller *c)
+{
+	struct proc *p = c->proc;
 	struct status st;
 
+	if (!shares(c, KCMP_FS))
+		return read_status(c->tid, &st) == 0 ? st.umask : 077;
 	/* Most processes never create a file: /proc is read for those that do. */
 	if (p->umask == UMASK_UNKNOWN)
 		p->umask = read_status(p->self.tid, &st) == 0 ? st.umask : 077;
 	return p->umask;
 }
 
-void keeper_set_umask(struct keeper *k, int pid, mode_t mask)
+void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask)
 {
-	struct proc *p = proc_get(k, pid);
-
-	if (p)
-		p->umask = mask & 0777;
+	(void)k;
+	if (shares(c, KCMP_FS))
+		c->proc->umask = mask & 0777;
 }
 
 void procs_done(struct keeper *k)

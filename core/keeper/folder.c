@@ -123,7 +123,7 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (r < 0)
 		return r;
 	if (o->makes)
-		keeper_umask(k, proc_umask(c->proc));
+		keeper_umask(k, caller_umask(c));
 	step_may_wait(o->step, c->may_wait);
 	watch_busy(k);
 	if (o->kind == OP_OPEN || makes_name(o))

@@ -50,9 +50,10 @@ int keeper_fork(const struct keeper_spec *spec, pid_t *ret_pid, struct err *err)
 const struct policy *keeper_policy(const struct keeper *k); /* borrowed */
 /* A process was seen: its tgid and step are looked up once and cached until it exits. */
 int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it is gone */
-/* pidfd of the caller's process, cached; borrowed. */
-int keeper_pidfd(struct keeper *k, int pid);
-void keeper_set_umask(struct keeper *k, int pid, mode_t mask); /* it called umask(2) */
+/* A duplicate of the caller's descriptor, from the calling thread's own table. Before Linux 6.9
+ * that of a thread which does not share its process's is closed to us: -EACCES. -ESRCH, -EBADF. */
+int keeper_getfd(struct keeper *k, const struct caller *c, int fd);
+void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask); /* umask(2) */
 /* It is about to exec: audit, and find out whether a new command begins. argv NUL-separated. */
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len);

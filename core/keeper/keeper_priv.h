@@ -44,6 +44,7 @@ struct source {
 /* A thread that was seen; the leader's is part of its struct proc. */
 struct thread {
 	int tid;
+	int pidfd; /* of a thread that is no leader, once it was asked for; -1 */
 	struct proc *proc;
 	struct thread *next; /* further threads of the process, leader excluded */
 	UT_hash_handle hh;
@@ -301,7 +302,7 @@ void requests_serve(struct keeper *k); /* what lies in k->in */
 
 /* callers.c */
 int proc_parent(int pid); /* negative errno: gone */
-mode_t proc_umask(struct proc *p);
+mode_t caller_umask(const struct caller *c);
 /* How it ended, wait(2)-decoded; -1 where nobody can tell (Linux < 6.15 and already reaped). */
 int proc_exit_status(const struct proc *p);
 /* Of CLOCK_BOOTTIME, at most a clock tick too late; 0: it is gone. */

@@ -104,18 +104,22 @@ int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 	return 0;
 }
 
-int keeper_pidfd(struct keeper *k, int pid)
+int keeper_getfd(struct keeper *k, const struct caller *c, int fd)
 {
-	for (size_t i = 0; i < k->n_procs; i++)
-		if (k->procs[i].pid == pid)
-			return k->procs[i].pidfd;
+	for (size_t i = 0; i < k->n_procs; i++) {
+		if (k->procs[i].pid == c->pid) {
+			int got = (int)syscall(SYS_pidfd_getfd, k->procs[i].pidfd, fd, 0);
+
+			return got < 0 ? -errno : got;
+		}
+	}
 	return -ESRCH;
 }
 
-void keeper_set_umask(struct keeper *k, int pid, mode_t mask)
+void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask)
 {
 	for (size_t i = 0; i < k->n_procs; i++)
-		if (k->procs[i].pid == pid)
+		if (k->procs[i].pid == c->pid)
 			k->procs[i].umask = mask;
 }
 
