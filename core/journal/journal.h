@@ -52,7 +52,8 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
  */
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err) MUST_USE;
-/* The store is the next one's to take: j may only be closed after this, or left to exit(). */
+/* The store is the next one's to take, and nothing of it is mapped in any more: j may only be
+ * closed after this, or left to exit(). */
 void journal_release(struct journal *j);
 void journal_close(struct journal *j); /* open steps stay open on disk; NULL is a no-op */
 /* Several folders' histories as one, for reading; those that have none are left out. -ENOENT: none

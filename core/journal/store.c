@@ -390,6 +390,9 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 void journal_release(struct journal *j)
 {
 	tidy_end(j);
+	if (j->state)
+		munmap(j->state, sizeof(*j->state));
+	j->state = NULL;
 	util_close_fd(&j->lock);
 }
 

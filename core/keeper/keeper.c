@@ -103,18 +103,11 @@ static bool is_kept(const struct keeper_spec *spec, int fd)
 	return false;
 }
 
-/* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
-static void close_others(const struct keeper_spec *spec)
+/* From 3 on. */
+static void close_all_but(const int *keep, int n)
 {
-	int keep[6], n = 0, from = 3, null;
+	int from = 3;
 
-	keep[n++] = spec->sock;
-	if (spec->log_fd > 2)
-		keep[n++] = spec->log_fd;
-	else
-		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
-	for (int i = 0; spec->spawn && i < 3; i++)
-		keep[n++] = spec->spawn->stdio[i];
 	for (;;) {
 		int next = INT_MAX;
 
@@ -129,6 +122,21 @@ static void close_others(const struct keeper_spec *spec)
 			break;
 		from = next + 1;
 	}
+}
+
+/* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
+static void close_others(const struct keeper_spec *spec)
+{
+	int keep[6], n = 0, null;
+
+	keep[n++] = spec->sock;
+	if (spec->log_fd > 2)
+		keep[n++] = spec->log_fd;
+	else
+		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
+	for (int i = 0; spec->spawn && i < 3; i++)
+		keep[n++] = spec->spawn->stdio[i];
+	close_all_but(keep, n);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3 && null >= 0; fd++) {
 		if (!is_kept(spec, fd))
@@ -139,18 +147,14 @@ static void close_others(const struct keeper_spec *spec)
 }
 
 /* The agent has its copies: ours would keep its terminal or pipe open after it. */
-static void drop_stdio(const struct keeper_spec *spec)
+static void drop_stdio(const struct keeper_spec *spec, int null)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	for (int i = 0; spec->spawn && i < 3; i++) {
 		if (spec->spawn->stdio[i] > 2)
 			close(spec->spawn->stdio[i]);
 	}
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	if (null > 2)
-		close(null);
 }
 
 static void raise_open_files(void)
@@ -323,6 +327,7 @@ static int start(struct keeper *k, const struct keeper_spec *spec)
 {
 	struct err err = {0};
 	int status = START_FAILED, r = keeper_init(k, spec, &err);
+	AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* Landlock refuses it later */
 
 	if (r == 0)
 		r = launch(k, &status, &err);
@@ -334,7 +339,7 @@ static int start(struct keeper *k, const struct keeper_spec *spec)
 	ask_for_short_slices(); /* not before: what the agent runs has long ones */
 	/* Not before: the sandbox's maps are written by children that share our dumpable flag. */
 	prctl(PR_SET_DUMPABLE, 0);
-	drop_stdio(spec);
+	drop_stdio(spec, null);
 	raise_open_files();
 	if (chdir("/") < 0)
 		log_warn("keeper", "chdir /: %s", strerror(errno));
@@ -379,6 +384,27 @@ void keeper_end_sandbox(struct keeper *k)
 	keeper_urgent(k);
 }
 
+/*
+ * Who sees cordon end may write in the folders again, start the next session, unmount their disk.
+ * What holds none of that goes with the process: an inotify instance takes ten milliseconds and
+ * more to end.
+ */
+static void let_go(struct keeper *k)
+{
+	int keep[ARRAY_LEN(k->slow) + 1], n = 0;
+
+	lock_stop(take_ptr(&k->lock));
+	for (size_t i = 0; i < k->n_folders; i++)
+		if (!k->folders[i]->granted && k->folders[i]->journal)
+			journal_release(k->folders[i]->journal);
+	log_open(-1, LOG_ERROR, NULL);
+	keep[n++] = k->sock;
+	for (size_t i = 0; i < ARRAY_LEN(k->slow); i++)
+		if (k->slow[i] > 0)
+			keep[n++] = k->slow[i];
+	close_all_but(keep, n);
+}
+
 static NORETURN void keeper_main(struct keeper_spec *spec)
 {
 	struct keeper k = {0};
@@ -401,12 +427,7 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 	watch_drain(&k);
 	watch_settle(&k);
 	keeper_drain(&k);
-	lock_stop(take_ptr(&k.lock)); /* who sees cordon end may write again */
-	/* The rest goes with the process, which takes its time: an inotify instance is slow to end.
-	 */
-	for (size_t i = 0; i < k.n_folders; i++)
-		if (!k.folders[i]->granted && k.folders[i]->journal)
-			journal_release(k.folders[i]->journal);
+	let_go(&k);
 	close(k.sock);
 	_exit(0);
 }

@@ -241,6 +241,7 @@ struct keeper {
 	size_t n_doors;
 	int64_t door_wake; /* 0: none */
 
+	int slow[2];		/* inotify instances, closed by the end of the process; 0: none */
 	struct thread *threads; /* by tid */
 	size_t n_threads;	/* leaders excluded */
 	int root_pid, agent_pid;

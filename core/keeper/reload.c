@@ -196,6 +196,7 @@ void reload_start(struct keeper *k)
 	r->files = config_files(k->spec->source);
 	watch_files(r);
 	k->reload = r;
+	k->slow[1] = r->fd;
 	wait_for_events(k);
 }
 

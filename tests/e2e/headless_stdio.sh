@@ -20,6 +20,15 @@ is "$(cat "$dir/file")" "from a here document" "into a file"
 is "$(in_folder "$dir" sh -c 'ls /proc/self/fd | wc -l' 5<"$dir/file" 7>/dev/null)" 4 "no other descriptor inside"
 is "$(in_folder "$dir" printf '%s|' 'a b' "c'd" '' $'e\nf' '*')" "a b|c'd||"$'e\nf|*|' "arguments as they are"
 
+# The terminal and pipes are cordon's and the agent's alone.
+if [ "$(id -u)" = 0 ]; then # a user may not look
+	start_in "$dir" sh -c 'echo >ready; sleep 30'
+	wait_for 20 test -e "$dir/ready"
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
+	is "$(readlink "/proc/$keeper/fd/0" "/proc/$keeper/fd/1" "/proc/$keeper/fd/2" | sort -u)" /dev/null "the keeper holds none of them"
+	kill "$pid" && wait "$pid"
+fi
+
 # Environment: an allow list; what makes programs run code, or is a secret, does not pass.
 env_inside=$(cd "$dir" && AWS_SECRET_ACCESS_KEY=s GITHUB_TOKEN=s SSH_AUTH_SOCK=/x BASH_ENV=/x ENV=/x \
 	GIT_SSH_COMMAND=x GIT_DIR=/x PYTHONSTARTUP=/x NODE_OPTIONS=--x PERL5OPT=-x DBUS_SESSION_BUS_ADDRESS=x \
