@@ -67,8 +67,11 @@ int perform_fifo(struct ldoor *d, struct request *r)
 	if (d->fifos_len >= FIFOS_MAX)
 		return -ENFILE;
 	w = xcalloc(1, sizeof(*w));
-	*w = (struct fifo_wait){
-		.next = d->fifos, .id = r->id, .fifo = take_fd(&fifo), .flags = r->flags};
+	*w = (struct fifo_wait){.next = d->fifos,
+				.id = r->id,
+				.tid = r->tid,
+				.fifo = take_fd(&fifo),
+				.flags = r->flags};
 	d->fifos = w;
 	d->fifos_len++;
 	keeper_wake_at(d->k, clock_mono_us() + RETRY_US);
@@ -78,6 +81,7 @@ int perform_fifo(struct ldoor *d, struct request *r)
 void fifo_tick(struct ldoor *d)
 {
 	struct fifo_wait *next;
+	int64_t now = clock_mono_us();
 
 	for (struct fifo_wait *w = d->fifos; w != NULL; w = next) {
 		uint64_t id = w->id;
@@ -90,6 +94,8 @@ void fifo_tick(struct ldoor *d)
 		}
 		got = open_once(w->fifo, w->flags);
 		if (got == -ENXIO)
+			got = interrupt_look(&w->interrupt, w->tid, now, d->fifos_len);
+		if (got == 0)
 			continue;
 		if (got < 0)
 			door_answer(d, w->id, got);
@@ -98,7 +104,7 @@ void fifo_tick(struct ldoor *d)
 		forget(d, w);
 	}
 	if (d->fifos != NULL)
-		keeper_wake_at(d->k, clock_mono_us() + RETRY_US);
+		keeper_wake_at(d->k, now + RETRY_US);
 }
 
 void fifo_drop(struct ldoor *d)

@@ -247,6 +247,14 @@ struct parked {
 	int flags;
 };
 
+/* When a call that waits is looked at for signals (interrupts.c). */
+struct interrupt {
+	int64_t next_us; /* not before */
+	bool seen;	 /* one that another thread may still take */
+};
+/* 0, or what the call is to be answered with. `waiting`: how many there are like it. */
+int interrupt_look(struct interrupt *i, int tid, int64_t now, size_t waiting);
+
 /* A connect() that has not come to its end: two descriptors of ours, and some are tried again. */
 #define PENDING_MAX 256
 struct pending {
@@ -254,10 +262,12 @@ struct pending {
 	struct ldoor *d;
 	uint64_t id;
 	int tid;
-	int sock;  /* our duplicate */
-	int peer;  /* O_PATH of a socket file whose queue was full: tried again by the clock; or -1
-		    */
-	int flags; /* of the open file, to be restored */
+	int sock; /* our duplicate */
+	int peer; /* O_PATH of a socket file whose queue was full: tried again by the clock; -1: not
+		   */
+	int flags;	  /* of the open file, to be restored */
+	int64_t until_us; /* SO_SNDTIMEO; 0: for ever */
+	struct interrupt interrupt;
 };
 
 /* A socket file in a working folder that was bound inside (calls_peer.c); ino 0: none. */
@@ -273,8 +283,10 @@ struct own_socket {
 struct fifo_wait {
 	struct fifo_wait *next;
 	uint64_t id;
+	int tid;
 	int fifo;  /* O_PATH */
 	int flags; /* the caller's */
+	struct interrupt interrupt;
 };
 
 /* An answer whose caller was interrupted before it arrived: handed over when it asks again. */
@@ -389,6 +401,11 @@ HANDLER(perform_connect);
 HANDLER(prepare_exec);
 HANDLER(prepare_umask);
 
+/* Addresses (calls_socket.c): copied into SLOT_EXTRA; one of AF_UNIX with a name in the file system
+ * becomes the request's path. */
+int socket_address(struct ldoor *d, struct request *r);
+bool socket_pathname(struct request *r);
+int socket_family(int sock, int *family);
 /* Whom a socket may be connected to (calls_peer.c): r->opened becomes the O_PATH descriptor of the
  * socket file. 0, -FOLDER_HELD, other negatives. */
 int peer_find(struct ldoor *d, struct request *r);
@@ -410,7 +427,7 @@ int proc_dir(struct ldoor *d, int tid, bool again);
 typedef int (*on_fd)(struct request *r, int fd);
 int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret);
 
-void connect_tick(struct ldoor *d); /* try again what could not be queued */
+void connect_tick(struct ldoor *d); /* those that wait: try again, time is up, a signal */
 void connect_drop(struct ldoor *d);
 void fifo_tick(struct ldoor *d); /* has a reader come? */
 void fifo_drop(struct ldoor *d);
