@@ -8,6 +8,22 @@
 
 #include "backends/linux/door_priv.h"
 
+/*
+ * Datagrams of AF_UNIX name their peer in the memory behind sendto() and sendmsg(), and so may a
+ * connected socket, or one of a pair. Only this process could send to what it has looked at, so
+ * every message would have to come here, those of streams too: between a look at a descriptor and
+ * the kernel's own call another thread may put another socket there. And no mount and no Landlock
+ * up to Linux 6.18 keeps a name from leading to a socket of the host. So there are none; the human
+ * reads why.
+ */
+int prepare_datagram(struct ldoor *d, struct request *r)
+{
+	if (request_alive(d, r) == 0)
+		keeper_deny(d->k, &r->caller, "", -EACCES,
+			    "datagram sockets of AF_UNIX: whom they send to cannot be decided on");
+	return -EACCES;
+}
+
 int socket_address(struct ldoor *d, struct request *r)
 {
 	int len = (int)r->args[2];

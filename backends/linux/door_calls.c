@@ -51,6 +51,8 @@ const struct door_call door_calls[] = {
 	{CALL(statfs), ONE(OBJECT, -1, 0), NULL, perform_statfs, ALWAYS},
 	{CALL(fstatfs), ONE(FD, 0, -1), prepare_fstatfs, perform_statfs, ALWAYS},
 	/* sockets; programs */
+	{CALL(socket), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
+	{CALL(socketpair), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(bind), NONE, prepare_bind, perform_bind, ANYWHERE},
 	{CALL(connect), NONE, prepare_connect, perform_connect, ANYWHERE},
 	{CALL(execve), NONE, prepare_exec, NULL, ALWAYS},

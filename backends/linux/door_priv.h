@@ -52,6 +52,7 @@ enum when {
 	WHEN_WRITES, /* the open flags in argument when_arg can write, create or truncate; all opens
 		      * where reading is trapped */
 	WHEN_W_OK,   /* the access mode in argument when_arg asks for W_OK */
+	WHEN_DATAGRAM, /* the arguments ask for a datagram socket of AF_UNIX */
 };
 
 struct door_call {
@@ -394,6 +395,7 @@ HANDLER(perform_access);
 HANDLER(prepare_fstatfs);
 HANDLER(perform_statfs);
 
+HANDLER(prepare_datagram);
 HANDLER(prepare_bind);
 HANDLER(perform_bind);
 HANDLER(prepare_connect);

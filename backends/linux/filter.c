@@ -213,6 +213,23 @@ static int rules_all(scmp_filter_ctx c, uint32_t action, const int *nr, size_t n
 	return r;
 }
 
+/* AF_UNIX is the first argument, SOCK_DGRAM or SOCK_RAW (the kernel takes it for the same) in the
+ * second. */
+static int rules_datagrams(scmp_filter_ctx c, int nr)
+{
+	int r = 0;
+
+	for (uint64_t type = SOCK_DGRAM; type <= SOCK_RAW && r == 0; type++) {
+		const struct scmp_arg_cmp datagram[] = {
+			{0, SCMP_CMP_MASKED_EQ, LOW32, AF_UNIX},
+			{1, SCMP_CMP_MASKED_EQ, 0xf, type},
+		};
+
+		r = seccomp_rule_add_array(c, SCMP_ACT_NOTIFY, nr, 2, datagram);
+	}
+	return r;
+}
+
 static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	static const uint64_t writes[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC,
@@ -227,6 +244,8 @@ static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
 		else if (call->when == WHEN_W_OK)
 			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
+		else if (call->when == WHEN_DATAGRAM)
+			r = rules_datagrams(c, call->nr);
 		else
 			for (size_t j = 0; j < ARRAY_LEN(writes) && r == 0; j++)
 				r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, writes[j],
@@ -256,11 +275,7 @@ static int rules_namespaces(scmp_filter_ctx c, bool nesting)
 	return r < 0 ? r : rules_all(c, SCMP_ACT_ERRNO(EPERM), mounting, ARRAY_LEN(mounting));
 }
 
-/*
- * Allowed: unix streams, IPv4 and IPv6 (see the prologue), routing netlink. Datagrams of AF_UNIX
- * name their peer in sendto() and sendmsg(), where nobody could check it, and a connected pair of
- * them may do so too.
- */
+/* Allowed: unix streams, IPv4 and IPv6 (see the prologue), routing netlink. */
 static int rules_sockets(scmp_filter_ctx c)
 {
 	int r = 0;
@@ -274,18 +289,6 @@ static int rules_sockets(scmp_filter_ctx c)
 
 		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2,
 					   netlink);
-	}
-	for (uint64_t type = SOCK_DGRAM; type <= SOCK_RAW && r == 0; type++) {
-		const struct scmp_arg_cmp datagram[] = {
-			{0, SCMP_CMP_MASKED_EQ, LOW32, AF_UNIX},
-			{1, SCMP_CMP_MASKED_EQ, 0xf, type},
-		};
-
-		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 2,
-					   datagram);
-		if (r == 0)
-			r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socketpair),
-						   2, datagram);
 	}
 	return r;
 }

@@ -88,6 +88,21 @@ is "$(inside -- sh -c 'python3 own.py own.sock "$PWD/own2.sock" "${TMPDIR:-/tmp}
 	"mine moved mine moved mine moved " "what the agent binds itself is open to it, in the folder and in /tmp"
 cordon_in "$dir" undo >/dev/null 2>&1
 
+# ---- datagrams: whom they send to is decided at each message, so there are no sockets for them
+cat >datagram.py <<'E2'
+import errno, socket
+def tell(what, make):
+    try: make(); print(what, "made")
+    except OSError as e: print(what, errno.errorcode[e.errno])
+for kind in ("DGRAM", "RAW", "SEQPACKET"):
+    tell(kind, lambda: socket.socket(socket.AF_UNIX, getattr(socket, "SOCK_" + kind)))
+    tell(kind + " pair", lambda: socket.socketpair(socket.AF_UNIX, getattr(socket, "SOCK_" + kind)))
+E2
+rule "allow = unix $out/**"
+is "$(inside -- python3 datagram.py 2>/dev/null | tr '\n' ' ')" \
+	"DGRAM EACCES DGRAM pair EACCES RAW EACCES RAW pair EACCES SEQPACKET made SEQPACKET pair made " "30: datagram sockets are refused, whatever is granted"
+like "$(cordon_in "$dir" audit)" "whom they send to cannot be decided on" "30: the audit log says why"
+
 # ---- rules
 rule "allow = unix $out/**" "deny = unix $out/b.sock"
 is "$(call "$out/a.sock" to-a "$out/d/c.sock" ../out/a.sock)" \
