@@ -47,7 +47,7 @@ struct gate_page {
 	_Atomic uint64_t let_in;  /* opens that the server has let through by itself */
 };
 
-/* ---- gate_server.c: the process ---- */
+/* ---- gate_server.c, gate_held.c: the process ---- */
 struct gate_server {
 	const struct plan *plan;
 	const struct policy *policy; /* from the fork on its own */
