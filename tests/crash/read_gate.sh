@@ -1,6 +1,7 @@
 #!/bin/bash
 # read_gate - SIGKILL of any process while reads are held: they fail, and nothing is left.
 # SPDX-License-Identifier: MIT
+# with: /dev/fuse
 # timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

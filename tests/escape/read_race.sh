@@ -1,6 +1,7 @@
 #!/bin/bash
 # read_race - what a name leads to changes while it is opened: never a byte of what is not granted.
 # SPDX-License-Identifier: MIT
+# with: /dev/fuse
 # timeout: 2400
 . "$(dirname "$0")/../support/lib.sh"
 need python3

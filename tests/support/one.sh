@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: one.sh FILE     A FILE below build/$B/as-user runs as an ordinary user, from a copy of the
-#                        tree that such a user can read. "# timeout: N" in a script sets its limit.
+#                        tree that such a user can read. "# timeout: N" in a script sets its limit;
+#                        "# with: /dev/fuse" gives a user one where root alone may open the host's.
 set -u
 file=$1
 : "${B:=release}"
@@ -14,6 +15,14 @@ if [ -z "${TEST_BASE:-}" ]; then # called by hand
 	TEST_BASE=$PWD/build/$B/tmp
 fi
 tmp=$(mktemp -d "$TEST_BASE/t.XXXXXX") || exit 1
+
+# A device of the same number that everybody may open; false: none is needed, or none can be made.
+lend_fuse() {
+	[ -c /dev/fuse ] && ! "${drop[@]}" test -w /dev/fuse || return 1
+	# shellcheck disable=SC2046 # two words
+	mknod -m 666 "$tmp.fuse" c $(stat -c '0x%t 0x%T' /dev/fuse) 2>/dev/null &&
+		unshare -m mount --bind "$tmp.fuse" /dev/fuse 2>/dev/null
+}
 user=root
 if [ "$(id -u)" != 0 ]; then
 	user=$(id -un)
@@ -25,6 +34,10 @@ elif [[ $file == build/$B/as-user/* ]]; then
 	tree=$TEST_BASE/tree
 	drop=(setpriv --reuid="$uid" --regid="$uid" --clear-groups)
 	chown "$uid:$uid" "$tmp"
+	if grep -q '^# with: /dev/fuse' "$file" && lend_fuse; then
+		# shellcheck disable=SC2016 # it is the inner shell's
+		drop=(unshare -m sh -c 'mount --bind "$0" /dev/fuse && exec "$@"' "$tmp.fuse" "${drop[@]}")
+	fi
 fi
 [[ $file == /* ]] || file=$tree/$file
 
@@ -46,7 +59,7 @@ end_strays() {
 cleanup() {
 	end_strays
 	chmod -R u+rwX "$tmp" 2>/dev/null
-	rm -rf "$tmp"
+	rm -rf "$tmp" "$tmp.fuse"
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
