@@ -92,7 +92,8 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct gate_node *dir = node_of(fs, parent), *n;
 	char below[PATH_MAX], path[PATH_MAX];
 	AUTO_CLOSE int fd = -1;
-	int r = gate_node_path(dir, name, below, sizeof(below));
+	int r = strlen(name) > NAME_MAX ? -ENAMETOOLONG
+					: gate_node_path(dir, name, below, sizeof(below));
 
 	if (r >= 0)
 		r = absolute(fs, below, path, sizeof(path));
@@ -155,6 +156,7 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	(void)file;
 	if (fd < 0)
 		return;
+	gate_node_tell(node_of(fs_of(req), ino), &st);
 	show(&st);
 	fuse_reply_attr(req, &st, BELIEVED);
 }
@@ -245,7 +247,9 @@ static void on_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 struct listing {
 	DIR *dir;
-	char path[]; /* the agent may hold as many as it may have files open */
+	off_t at;	     /* where what the kernel has been told of ends */
+	struct dirent *kept; /* what follows, if it has been read; of the stream */
+	char path[];	     /* the agent may hold as many as it may have files open */
 };
 
 static struct listing *listing_of(const struct fuse_file_info *file)
@@ -264,12 +268,12 @@ static void open_any(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 	struct gate_node *n = node_of(fs, ino);
 	struct gate_open o = {.fs = fs,
 			      .req = req,
+			      .ino = ino,
 			      .file = *file,
 			      .fd = -1,
 			      .dir = dir,
 			      .exec = !dir && (file->flags & OPEN_EXEC)};
 	char below[PATH_MAX], path[PATH_MAX];
-	struct stat st;
 	int r;
 
 	if ((file->flags & O_ACCMODE) != O_RDONLY || S_ISDIR(gate_node_type(n)) != dir) {
@@ -283,7 +287,7 @@ static void open_any(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 		r = absolute(fs, below, path, sizeof(path));
 	if (r >= 0 && !o.special)
 		r = o.fd = gate_node_open(&fs->tree, n,
-					  O_RDONLY | O_NONBLOCK | (dir ? O_DIRECTORY : 0), &st);
+					  O_RDONLY | O_NONBLOCK | (dir ? O_DIRECTORY : 0), NULL);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
@@ -321,6 +325,18 @@ static void hand_dir(const struct gate_open *o, const char *path)
 	}
 }
 
+/* The kernel reads no further than the size that it believes: what has changed it asks for anew. */
+static void tell_change(const struct gate_open *o)
+{
+	struct gate_node *n = node_of(o->fs, o->ino);
+	struct stat st;
+
+	if (fstat(o->fd, &st) < 0 || gate_node_is_as_told(n, &st))
+		return;
+	gate_node_tell(n, &st);
+	fuse_lowlevel_notify_inval_inode(o->fs->session, o->ino, -1, 0);
+}
+
 void gate_finish(const struct gate_open *o, const char *path, int result)
 {
 	struct fuse_file_info file = o->file;
@@ -332,6 +348,7 @@ void gate_finish(const struct gate_open *o, const char *path, int result)
 	} else if (o->dir) {
 		hand_dir(o, path);
 	} else {
+		tell_change(o);
 		file.fh = (uint64_t)o->fd;
 		if (fuse_reply_open(o->req, &file) < 0)
 			close(o->fd);
@@ -408,29 +425,40 @@ static bool add_name(struct page *p, const struct dirent *e, off_t next)
 	return true;
 }
 
-static void fill(struct page *p, const struct listing *l)
+static bool add(struct page *p, const struct listing *l, const struct dirent *e)
+{
+	return p->known ? add_known(p, dirfd(l->dir), e, telldir(l->dir))
+			: add_name(p, e, telldir(l->dir));
+}
+
+static void fill(struct page *p, struct listing *l)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 	struct dirent *e;
 
-	while ((e = readdir(l->dir))) {
+	while ((e = l->kept ? l->kept : readdir(l->dir))) {
+		l->kept = NULL;
 		snprintf(path, sizeof(path), "%s/%s", l->path, e->d_name);
 		if (is_hidden(p->fs->server, path))
 			continue;
-		/* One that has no room is told again: the kernel asks from the last offset on. */
-		if (!(p->known ? add_known(p, dirfd(l->dir), e, telldir(l->dir))
-			       : add_name(p, e, telldir(l->dir))))
+		if (!add(p, l, e)) {
+			l->kept = e;
 			return;
+		}
+		l->at = telldir(l->dir);
 	}
 }
 
 static void list(struct page *p, off_t at, const struct fuse_file_info *file)
 {
-	const struct listing *l = listing_of(file);
+	struct listing *l = listing_of(file);
 
 	p->room = xmalloc(p->size);
-	if (at != telldir(l->dir))
+	if (at != l->at) {
 		seekdir(l->dir, at);
+		l->kept = NULL;
+		l->at = at;
+	}
 	fill(p, l);
 	if (fuse_reply_buf(p->req, p->room, p->used) < 0)
 		while (p->n_known)

@@ -21,12 +21,13 @@ int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const cha
 	MUST_USE;
 void gate_fs_done(struct gate_fs *fs);
 
-/* ---- opens that wait for the keeper (gate_server.c) ------------------------------------------ */
+/* ---- opens that wait for the keeper (gate_held.c) -------------------------------------------- */
 
 /* What an open() or opendir() request has opened, to be handed over or dropped. */
 struct gate_open {
 	struct gate_fs *fs;
 	fuse_req_t req;
+	fuse_ino_t ino;
 	struct fuse_file_info file;
 	int fd;
 	bool dir, exec;

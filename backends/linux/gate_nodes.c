@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,11 +16,15 @@
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
 #include <uthash.h>
 
+#define GIVE_BACK_MIN 4096
+
 struct gate_node {
 	uint64_t lookups; /* that the kernel has not forgotten */
 	size_t children;
 	dev_t dev;
 	ino_t ino;
+	off_t size;
+	struct timespec mtime;
 	mode_t type;
 	bool stale; /* another node has taken its name */
 	UT_hash_handle hh;
@@ -37,6 +42,18 @@ static size_t key_len(const char *name)
 	return sizeof(struct gate_node *) + strlen(name);
 }
 
+void gate_node_tell(struct gate_node *n, const struct stat *st)
+{
+	n->size = st->st_size;
+	n->mtime = st->st_mtim;
+}
+
+bool gate_node_is_as_told(const struct gate_node *n, const struct stat *st)
+{
+	return n->size == st->st_size && n->mtime.tv_sec == st->st_mtim.tv_sec &&
+	       n->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
 static struct gate_node *node_new(struct gate_node *parent, const char *name, const struct stat *st)
 {
 	size_t len = strlen(name);
@@ -47,6 +64,7 @@ static struct gate_node *node_new(struct gate_node *parent, const char *name, co
 	n->dev = st->st_dev;
 	n->ino = st->st_ino;
 	n->type = st->st_mode & S_IFMT;
+	gate_node_tell(n, st);
 	return n;
 }
 
@@ -147,6 +165,7 @@ struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent,
 	HASH_FIND(hh, t->nodes, &key, key_len(key.name), n);
 	if (n && n->dev == st->st_dev && n->ino == st->st_ino &&
 	    n->type == (st->st_mode & S_IFMT)) {
+		gate_node_tell(n, st);
 		n->lookups++;
 		return n;
 	}
@@ -161,7 +180,17 @@ struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent,
 	HASH_ADD_KEYPTR(hh, t->nodes, &n->parent, key_len(n->name), n);
 	parent->children++;
 	t->n++;
+	t->most = MAX(t->most, t->n);
 	return n;
+}
+
+/* The allocator keeps what lies between nodes that are still known, and that may be most of it. */
+static void give_back(struct gate_tree *t)
+{
+	if (t->most < GIVE_BACK_MIN || t->n > t->most / 4)
+		return;
+	malloc_trim(0);
+	t->most = t->n;
 }
 
 void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times)
@@ -178,6 +207,7 @@ void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times)
 		parent->children--;
 		n = parent;
 	}
+	give_back(t);
 }
 
 mode_t gate_node_type(const struct gate_node *n)

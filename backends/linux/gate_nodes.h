@@ -23,6 +23,7 @@ struct gate_tree {
 	struct gate_node *top;
 	struct gate_node *nodes; /* by parent and name */
 	size_t n;
+	size_t most; /* of n, since memory was last given back */
 };
 
 /* Opens path in this process's view. 0 or negative errno; tree is zeroed memory. */
@@ -39,5 +40,8 @@ int gate_node_open(const struct gate_tree *t, const struct gate_node *n, int fla
 /* The node of that name for what st describes, known to the kernel once more; NULL: too many. */
 struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent, const char *name,
 				  const struct stat *st) MUST_USE;
+/* The kernel is told of size and time with each entry, and here; it believes them for a while. */
+void gate_node_tell(struct gate_node *n, const struct stat *st);
+bool gate_node_is_as_told(const struct gate_node *n, const struct stat *st);
 void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times);
 mode_t gate_node_type(const struct gate_node *n);
