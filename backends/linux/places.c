@@ -1,8 +1,10 @@
 /* places - our own directories, and what the caller means in terms of them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "backends/linux/door_priv.h"
@@ -78,6 +80,21 @@ static void dir_keep(struct ldoor *d, const struct stat *st, struct folder *f, i
 	d->clock++;
 }
 
+/*
+ * The read gate shows directories by their inode numbers, on a device of its own. What a human
+ * granted lies behind one: is this the gate's view of that directory, where `text` leads inside?
+ */
+static bool is_gates_view(const struct ldoor *d, const struct stat *st, const char *text,
+			  const struct stat *own)
+{
+	AUTO_CLOSE int fd = own->st_ino == st->st_ino ? open_in_sandbox(d, text) : -1;
+	struct statfs fs;
+	struct stat seen;
+
+	return fd >= 0 && fstat(fd, &seen) == 0 && seen.st_dev == st->st_dev &&
+	       seen.st_ino == st->st_ino && fstatfs(fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC;
+}
+
 int place_dir(struct ldoor *d, const struct stat *st, const char *text, struct folder **ret_folder,
 	      int *ret_fd)
 {
@@ -103,7 +120,10 @@ int place_dir(struct ldoor *d, const struct stat *st, const char *text, struct f
 	*ret_folder = f;
 	*ret_fd = fd >= 0 ? fd : folder_fd(f);
 	/* Another inode at that path: covered inside, or moved meanwhile. Not ours to change. */
-	if (fstat(*ret_fd, &own) < 0 || own.st_dev != st->st_dev || own.st_ino != st->st_ino)
+	if (fstat(*ret_fd, &own) < 0)
+		return -ENOENT;
+	if ((own.st_dev != st->st_dev || own.st_ino != st->st_ino) &&
+	    !is_gates_view(d, st, text, &own))
 		return -ENOENT;
 	dir_keep(d, st, f, *ret_fd);
 	(void)take_fd(&fd);
