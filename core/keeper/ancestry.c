@@ -1,13 +1,16 @@
 /* ancestry - which command a process belongs to, what the command is called, who the agent is. */
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <unistd.h>
 
+#include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
 
 /*
  * A command is a child of the agent, with its descendants; children that share a process group of
  * their own (a job of a shell: a pipeline) are one command. The agent is the program that was
- * started, or what that only starts in its turn: `npx claude`, `sh -c claude`.
+ * started, or what that only starts in its turn: `npx claude`, `sh -c claude`, and of a script that
+ * starts itself as a program the latter.
  */
 
 #define ANCESTORS_MAX 256
@@ -164,6 +167,7 @@ void steps_leave(struct keeper *k, struct proc *p)
 	if (p->self.tid == k->agent_pid && p->self.tid != k->root_pid) {
 		k->agent_pid = k->root_pid; /* npx ran something of its own first */
 		k->agent_wraps = true;
+		k->agent_again = false;
 	}
 }
 
@@ -175,7 +179,29 @@ static void agent_is(struct keeper *k, struct proc *p, const char *argv, size_t 
 	k->agent_pid = p->self.tid;
 	k->agent_wraps = label_wraps(argv, len);
 	buf_clear(&k->agent_name);
-	buf_str(&k->agent_name, label_program(argv, len));
+	buf_str(&k->agent_name, label_agent(argv, len));
+}
+
+static bool runs_a_script(int pid)
+{
+	char name[32], exe[PATH_MAX];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	n = readlink(name, exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return false;
+	exe[n] = '\0';
+	return label_is_interpreter(path_base(exe));
+}
+
+/* Does the agent, a script, start itself once more: as a program (codex), or with other options of
+ * its interpreter (gemini)? */
+static bool is_agent_again(const struct keeper *k, const struct proc *p, const char *argv,
+			   size_t len)
+{
+	return !k->agent_again && p->parent == k->agent_pid &&
+	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k->agent_pid);
 }
 
 /*
@@ -214,11 +240,16 @@ static bool is_subshell(const struct command *c)
 
 int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t len)
 {
-	if (!k->whole && (steps_is_agent(k, p) || (k->agent_wraps && p->parent == k->agent_pid)))
+	bool again = !k->whole && is_agent_again(k, p, argv, len);
+
+	if (!k->whole &&
+	    (again || steps_is_agent(k, p) || (k->agent_wraps && p->parent == k->agent_pid))) {
 		agent_is(k, p, argv, len);
-	else if (!k->whole && p->direct && !p->execed && !p->command->over &&
-		 p->command->label.len < LABEL_MAX && !is_subshell(p->command))
+		k->agent_again |= again;
+	} else if (!k->whole && p->direct && !p->execed && !p->command->over &&
+		   p->command->label.len < LABEL_MAX && !is_subshell(p->command)) {
 		name_command(k, p->command, p, argv, len);
+	}
 	p->execed = true;
 	p->wraps = label_is_wrapper(argv, len);
 	return steps_id(k, p);

@@ -246,6 +246,7 @@ struct keeper {
 	size_t n_threads;	/* leaders excluded */
 	int root_pid, agent_pid;
 	bool agent_wraps; /* it only starts the real one */
+	bool agent_again; /* it was started by a script of its name: `node codex` -> codex */
 	struct buf agent_name;
 
 	struct command *commands, *ambient, *strays, *whole;
@@ -369,6 +370,10 @@ bool label_wraps(const char *argv, size_t len);
 /* The same, but for a shell that runs any text. */
 bool label_is_wrapper(const char *argv, size_t len);
 const char *label_program(const char *argv, size_t len); /* last component of argv[0], borrowed */
+/* What to call an agent: as label_program(), or the script that an interpreter runs. Borrowed. */
+const char *label_agent(const char *argv, size_t len);
+/* Is a program of this name one that runs scripts? Shells are not meant. */
+bool label_is_interpreter(const char *name);
 
 /* asks.c */
 /* -FOLDER_HELD, -EACCES, or 0: it was allowed already, for this step or a moment ago. */

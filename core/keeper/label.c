@@ -210,3 +210,23 @@ bool label_wraps(const char *argv, size_t len)
 		return *text && !text[strcspn(text, ";|&<>()$`{}\n")];
 	return unwrap(&w, 0) > 0;
 }
+
+bool label_is_interpreter(const char *name)
+{
+	static const char *const names[] = {"node", "nodejs", "bun", "ruby", "perl", NULL};
+
+	return one_of(name, names) || str_starts(name, "python");
+}
+
+const char *label_agent(const char *argv, size_t len)
+{
+	struct words w;
+	size_t i = 1;
+
+	split(&w, argv, len);
+	if (!w.n || !label_is_interpreter(program(w.list[0])))
+		return label_program(argv, len);
+	while (i < w.n && w.list[i][0] == '-')
+		i++;
+	return i < w.n ? path_base(w.list[i]) : label_program(argv, len);
+}

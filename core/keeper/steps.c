@@ -493,7 +493,7 @@ void steps_init(struct keeper *k)
 		return;
 	for (size_t i = 0; spawn->argv[i] && argv.len < LABEL_MAX; i++)
 		buf_add(&argv, spawn->argv[i], strlen(spawn->argv[i]) + 1);
-	buf_str(&k->agent_name, label_program(argv.data, argv.len));
+	buf_str(&k->agent_name, label_agent(argv.data, argv.len));
 	k->agent_wraps = label_wraps(argv.data, argv.len);
 	if (!k->spec->one_step)
 		return;

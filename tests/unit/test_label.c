@@ -93,11 +93,39 @@ static void wrappers_are_not_the_agent(void **state)
 	}
 }
 
+static void an_agent_has_the_name_of_its_script(void **state)
+{
+	static const struct {
+		const char *argv, *name;
+	} cases[] = {
+		{"/usr/bin/claude", "claude"},
+		{"node|/usr/bin/codex|-p|x", "codex"},
+		{"/usr/bin/node|--max-old-space-size=9|/opt/gemini", "gemini"},
+		{"python3.11|/usr/bin/aider", "aider"},
+		{"node", "node"},
+		{"node|-i", "node"},
+		{"bash|agent.sh", "bash"},
+		{"-bash", "bash"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char argv[256];
+
+		assert_string_equal(label_agent(argv, argv_of(argv, cases[i].argv)), cases[i].name);
+	}
+	assert_string_equal(label_agent("codex", 5), "");
+	assert_true(label_is_interpreter("python3.11"));
+	assert_false(label_is_interpreter("bash"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels),
 		cmocka_unit_test(a_label_has_an_end),
+		cmocka_unit_test(an_agent_has_the_name_of_its_script),
 		cmocka_unit_test(wrappers_are_not_the_agent),
 	};
 
