@@ -162,7 +162,7 @@ int judge(const struct wish *w)
 		return -EROFS;
 	}
 	if (w->f->granted)
-		v = policy_check_outside(k->policy, w->path, &reason);
+		v = policy_check_outside(k->policy, w->act, w->path, &reason);
 	if (v == POLICY_ALLOW)
 		v = policy_check(k->policy, w->act, w->path, &reason);
 	if (v == POLICY_VET)

@@ -167,6 +167,7 @@ bool outside_read_only(const struct keeper *k, const struct folder *f, const cha
 
 int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 {
+	const enum policy_act act = str_starts(c->op, "mkdir") ? POLICY_MKDIR : POLICY_WRITE;
 	const char *reason = NULL;
 	enum policy_verdict v;
 
@@ -178,7 +179,9 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 		return 0;
 	if (k->frozen)
 		return -EIO;
-	v = policy_check_outside(k->policy, path, &reason);
+	if (act == POLICY_MKDIR && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0; /* `mkdir -p` of what exists: nobody wants to change anything */
+	v = policy_check_outside(k->policy, act, path, &reason);
 	/* Nobody to ask, or nobody who could do it: the floor says no, as it would by itself. */
 	if (v == POLICY_ASK && (!asks_possible(k) || !k->outside))
 		v = POLICY_DENY;

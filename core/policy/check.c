@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/path.h"
+#include "core/policy/glob.h"
 #include "core/policy/policy_priv.h"
 #include "core/policy/sockets.h"
 
@@ -233,11 +234,36 @@ struct builtin builtin_outside(const struct policy *p, const char *path)
 	return (struct builtin){POLICY_ASK, beyond, 0, false};
 }
 
-enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
-					 const char **ret_reason)
+/* Does a rule let something beneath this directory be written? */
+static bool leads_to_writes(const struct policy *p, const char *path)
+{
+	const int64_t now = policy_now();
+	AUTO_BUF struct buf way = BUF_INIT;
+
+	glob_quote(&way, path);
+	buf_ch(&way, '/');
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		const struct rule *rule = rules_at(p->rules, i);
+		size_t n = rules_patterns(p->rules, i);
+
+		if (!rule || rule->verdict != RULE_ALLOW || !(rule->kinds & 1u << RULE_WRITE) ||
+		    (rule->until && rule->until <= now))
+			continue;
+		while (n-- > 0)
+			if (str_starts(rules_pattern(p->rules, i, n), way.data))
+				return true;
+	}
+	return false;
+}
+
+enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
+					 const char *path, const char **ret_reason)
 {
 	struct builtin b = builtin_outside(p, path);
 
+	/* What was granted beneath it is of no use without it. */
+	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
+		b = (struct builtin){.verdict = POLICY_ALLOW};
 	return combine(p, RULE_WRITE, path, &b, ret_reason);
 }
 

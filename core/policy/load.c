@@ -132,7 +132,8 @@ static char *variable(const struct rules_scope *scope, const char *name, size_t 
 	while (i < ARRAY_LEN(list) &&
 	       !(strlen(list[i].name) == len && memcmp(list[i].name, name, len) == 0))
 		i++;
-	*why = "unknown variable: say $FOLDER, $HOME, $USER, $XDG_..._HOME or, of a socket, "
+	*why = "unknown variable: say $FOLDER, $ABOVE, $HOME, $USER, $XDG_..._HOME or, of a "
+	       "socket, "
 	       "$SSH_AUTH_SOCK";
 	if (i == ARRAY_LEN(list))
 		return NULL;
@@ -167,6 +168,25 @@ static const char *behind(struct loader *l, const char *place, const char *rest)
 
 typedef bool (*on_pattern)(void *data, const char *pattern, const char **why);
 
+/* $ABOVE: each directory that this one lies in, but not /. */
+static bool expand_above(struct loader *l, const char *folder, const char *rest, on_pattern on,
+			 void *data, const char **why)
+{
+	AUTO_FREE char *dir = answer_dir(folder);
+
+	while (!str_eq(dir, "/")) {
+		char *up = answer_dir(dir);
+
+		if (!on(data, behind(l, dir, rest), why)) {
+			free(up);
+			return false;
+		}
+		free(dir);
+		dir = up;
+	}
+	return true;
+}
+
 /* `~`, a variable or a double asterisk at the head of a pattern; on() for each that it stands for.
  */
 static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
@@ -187,6 +207,11 @@ static bool expand(struct loader *l, const char *text, on_pattern on, void *data
 	if (n == strlen("$FOLDER") && str_starts(text, "$FOLDER")) {
 		for (size_t i = 0; good && folders && folders[i]; i++)
 			good = on(data, behind(l, folders[i], text + n), why);
+		return good;
+	}
+	if (n == strlen("$ABOVE") && str_starts(text, "$ABOVE")) {
+		for (size_t i = 0; good && folders && folders[i]; i++)
+			good = expand_above(l, folders[i], text + n, on, data, why);
 		return good;
 	}
 	if (is_socket_variable(text + 1, n - 1, &name)) {

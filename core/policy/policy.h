@@ -72,9 +72,10 @@ bool policy_vet(const struct policy *p, const char *path, const char *data, size
  * same order, may stay, so that `git remote add` works where the human has aliases and filters. */
 bool policy_vet_change(const struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
-/* Is a write to this place outside every working folder worth a question, or refused at once? */
-enum policy_verdict policy_check_outside(const struct policy *p, const char *path,
-					 const char **ret_reason);
+/* Is a write to this place outside every working folder worth a question, or refused at once? A
+ * directory may be made without one on the way to what a rule lets be written. */
+enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
+					 const char *path, const char **ret_reason);
 
 /* The reason of POLICY_ASK where reading merely was not granted. */
 extern const char policy_ungranted[];

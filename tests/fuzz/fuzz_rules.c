@@ -135,7 +135,8 @@ static void only_tightens(const uint8_t *data, size_t size)
 				abort();
 		if (policy_check(p, POLICY_WRITE, path, &why) <
 			    policy_check(bare, POLICY_WRITE, path, &why) ||
-		    policy_check_outside(p, path, &why) < policy_check_outside(bare, path, &why))
+		    policy_check_outside(p, POLICY_WRITE, path, &why) <
+			    policy_check_outside(bare, POLICY_WRITE, path, &why))
 			abort();
 	}
 	policy_free(p);

@@ -318,12 +318,13 @@ static void outside(void **state)
 	const char *reason;
 
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		assert_int_equal(policy_check_outside(*state, list[i].path, &reason),
+		assert_int_equal(policy_check_outside(*state, POLICY_WRITE, list[i].path, &reason),
 				 list[i].verdict);
 		assert_non_null(reason);
 	}
 	answer(*state, "/srv/data/", EXTENT_TREE, true);
-	assert_int_equal(policy_check_outside(*state, "/srv/data/x", &reason), POLICY_ALLOW);
+	assert_int_equal(policy_check_outside(*state, POLICY_WRITE, "/srv/data/x", &reason),
+			 POLICY_ALLOW);
 }
 
 static bool vet(struct policy *p, const char *text)

@@ -417,13 +417,61 @@ static void git_may_read_what_its_configuration_names(void **state)
 	assert_int_equal(read_of(h, "single"), POLICY_ASK);
 }
 
+static enum policy_verdict outside(struct home *h, enum policy_act act, const char *name)
+{
+	AUTO_FREE char *path = at(h, name);
+	const char *reason;
+
+	return policy_check_outside(h->p, act, path, &reason);
+}
+
+static void the_way_to_a_grant_may_be_made(void **state)
+{
+	struct home *h = *state;
+
+	NEEDS_HOME(h);
+	load(h,
+	     "[rule \"a\"]\n\tallow = write ~/new/deep/place/**\n\task = write ~/new/deep\n"
+	     "\tallow = write ~/od[d]/x*\n\tallow = write ~/past/x\n"
+	     "[rule \"b\"]\n\tallow = write ~/gone/x\n\tuntil = 2001-01-01\n",
+	     true);
+	assert_int_equal(outside(h, POLICY_MKDIR, "new"), POLICY_ALLOW);
+	assert_int_equal(outside(h, POLICY_MKDIR, "new/deep"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_MKDIR, "new/deep/place"), POLICY_ALLOW);
+	assert_int_equal(outside(h, POLICY_WRITE, "new"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_MKDIR, "ne"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_MKDIR, "new2"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_MKDIR, "new/other"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_MKDIR, "gone"), POLICY_ASK);
+}
+
+static void directories_above_the_folder(void **state)
+{
+	struct home *h = *state;
+	const char *reason;
+
+	NEEDS_HOME(h);
+	load(h, "[rule \"way\"]\n\tallow = read $ABOVE\n\tdeny = write $ABOVE/keep\n", true);
+	assert_int_equal(policy_check_read(h->p, RULE_READ, h->home, &reason), POLICY_ALLOW);
+	assert_int_equal(policy_check_read(h->p, RULE_READ, h->dir, &reason), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "notes"), POLICY_ASK); /* beside the folder, not above it */
+	assert_int_equal(read_of(h, "single"), POLICY_ASK);
+	assert_int_equal(outside(h, POLICY_WRITE, "keep"), POLICY_DENY);
+	assert_int_equal(outside(h, POLICY_WRITE, "notes/keep"), POLICY_ASK);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(gates),	T(grants),  T(hides),
-		T(hides_many),	T(answers), T(git_may_read_what_its_configuration_names),
-		T(rules_change)};
+	const struct CMUnitTest tests[] = {T(gates),
+					   T(grants),
+					   T(hides),
+					   T(hides_many),
+					   T(answers),
+					   T(git_may_read_what_its_configuration_names),
+					   T(rules_change),
+					   T(the_way_to_a_grant_may_be_made),
+					   T(directories_above_the_folder)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

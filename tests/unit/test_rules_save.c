@@ -69,7 +69,7 @@ static enum policy_verdict ask(struct place *p, enum rule_kind kind, const char 
 	if (config_load((struct config **)(uintptr_t)&about.config, &spec, &p->err) < 0 ||
 	    policy_new(&policy, &about, &p->err) < 0)
 		fail_msg("%s", p->err.text);
-	v = kind == RULE_WRITE ? policy_check_outside(policy, path, &reason)
+	v = kind == RULE_WRITE ? policy_check_outside(policy, POLICY_WRITE, path, &reason)
 			       : policy_check_read(policy, kind, path, &reason);
 	policy_free(policy);
 	config_free((struct config *)(uintptr_t)about.config);
