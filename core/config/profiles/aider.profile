@@ -2,7 +2,7 @@
 [profile]
 	summary = aider
 	command = aider
-	inherits = tools
+	inherits = agent
 [rule "aider"]
 	allow = read ~/.aider/**
 	allow = read ~/.aider.*

@@ -3,10 +3,12 @@
 [profile]
 	summary = Claude Code
 	command = claude
-	inherits = tools
+	inherits = agent
 [rule "claude"]
 	allow = read,exec ~/.claude/**
 	allow = read ~/.claude.json
+	allow = read,write ~/.claude.json.lock
+	allow = read,write ~/.claude.json.tmp.*
 	allow = read,exec ~/.local/share/claude/**
 	allow = write ~/.claude/projects/**
 	allow = write ~/.claude/todos/**
@@ -16,10 +18,15 @@
 	allow = write ~/.claude/file-history/**
 	allow = write ~/.claude/session-env/**
 	allow = write ~/.claude/debug/**
+	allow = write ~/.claude/backups/**
 	allow = write ~/.claude/history.jsonl
 	match = read ~/.claude/settings.json
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json
+[rule "claude's own settings"]
+	; written at every start, and host programs come from it: asked about, once is enough
+	ask = write ~/.claude.json
+	reason = Claude Code notes in it what it has shown, and which servers it starts
 [sandbox]
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*

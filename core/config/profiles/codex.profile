@@ -2,14 +2,30 @@
 [profile]
 	summary = OpenAI Codex CLI
 	command = codex
-	inherits = tools
+	inherits = agent
 [rule "codex"]
 	allow = read,exec ~/.codex/**
 	allow = write ~/.codex/sessions/**
 	allow = write ~/.codex/log/**
 	allow = write ~/.codex/history.jsonl
+	allow = write ~/.codex/tmp/**
+	allow = write ~/.codex/installation_id
+	allow = write ~/.codex/models_cache.json
+	allow = write ~/.codex/version.json
+	allow = read,write ~/.codex/.tmp?*
+	allow = write ~/.codex/*.lock
+	; programs that codex outside would run; refused without a question, codex goes on without them
+	deny = write ~/.codex/.tmp/**
+	deny = write ~/.codex/skills
+	deny = write ~/.codex/skills/.system/**
+	deny = write ~/.codex/packages/**
+	; its background server serves codex outside too: `cordon run -- codex --no-daemon`
+	deny = write ~/.codex/app-server-daemon/**
+	deny = write ~/.codex/app-server-control/**
 	match = read ~/.codex/config.toml
 	not-match = write ~/.codex/config.toml
 [sandbox]
+	; its databases: open all the time, so no part of the folder's history
+	set-env = CODEX_SQLITE_HOME=$CORDON_CACHE/codex
 	env = OPENAI_*
 	env = CODEX_*

@@ -2,11 +2,14 @@
 [profile]
 	summary = Gemini CLI
 	command = gemini
-	inherits = tools
+	inherits = agent
 [rule "gemini"]
 	allow = read,exec ~/.gemini/**
 	allow = write ~/.gemini/tmp/**
 	allow = write ~/.gemini/history/**
+	allow = read,write ~/.gemini/projects.json*
+	allow = write ~/.gemini/state.json
+	allow = write ~/.gemini/installation_id
 	match = read ~/.gemini/settings.json
 	not-match = write ~/.gemini/settings.json
 [sandbox]

@@ -2,7 +2,7 @@
 [profile]
 	summary = opencode
 	command = opencode
-	inherits = tools
+	inherits = agent
 [rule "opencode"]
 	allow = read,exec ~/.opencode/**
 	allow = read,exec ~/.config/opencode/**
@@ -12,10 +12,16 @@
 	allow = write ~/.local/share/opencode/log/**
 	allow = write ~/.local/share/opencode/storage/**
 	allow = write ~/.local/share/opencode/snapshot/**
+	allow = write ~/.local/share/opencode/repos/**
+	allow = write ~/.local/share/opencode/tool-output/**
+	allow = write ~/.config/opencode/.gitignore
 	allow = write ~/.local/state/opencode/**
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
 [sandbox]
+	; its database: open all the time, so no part of the folder's history. What it downloads never runs outside.
+	set-env = OPENCODE_DB=$CORDON_CACHE/opencode.db
+	set-env = XDG_CACHE_HOME=$CORDON_CACHE
 	env = ANTHROPIC_API_KEY
 	env = OPENAI_API_KEY
 	env = GEMINI_API_KEY

@@ -1,0 +1,105 @@
+#!/bin/bash
+# agents - what real agents do when they start, in a home where they never ran: small programs do it here.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need python3
+mkdir -p "$HOME/src/project" "$TEST_TMP/bin"
+dir=$HOME/src/project
+echo 'be kind' >"$HOME/src/AGENTS.md"
+
+# agent NAME - the script on stdin is the agent of that name, run headless; what it says is in $out, what
+# was refused in $denied, one path a line.
+agent() {
+	local before
+	before=$(cordon_in "$dir" audit --json 2>/dev/null | grep -c '"event":"deny"')
+	cat >"$TEST_TMP/bin/$1" && chmod +x "$TEST_TMP/bin/$1"
+	out=$(cd "$dir" && "$CORDON" run --headless --steps auto -- "$1" 2>"$TEST_TMP/err" </dev/null)
+	denied=$(cordon_in "$dir" audit --json | grep '"event":"deny"' | tail -n "+$((before + 1))" |
+		sed -E 's/.*"path":"([^"]*)".*/\1/' | sort -u)
+}
+
+# ---- what an agent of any kind looks at: the directories that its folder lies in
+agent claude <<'A'
+#!/bin/sh
+ls ~/src && ls -a ~ | grep -cx src
+cat ~/src/AGENTS.md
+A
+is "$out" $'AGENTS.md\nproject\n1' "names in the directories above the folder show"
+is "$denied" "$HOME/src/AGENTS.md" "what is in their files does not"
+agent other <<'A'
+#!/bin/sh
+ls ~/src
+A
+is "$out" "" "other programs do not list them"
+
+# ---- Claude Code: notes beside a lock, settings put in place by a rename
+agent claude <<'A'
+#!/bin/sh
+set -e
+mkdir ~/.claude.json.lock
+echo '{"numStartups":1}' >~/.claude.json.tmp.2.d488
+mkdir -p ~/.claude/backups ~/.claude/projects/p
+echo line >>~/.claude/projects/p/1.jsonl && cat ~/.claude/projects/p/1.jsonl
+rmdir ~/.claude.json.lock
+mv ~/.claude.json.tmp.2.d488 ~/.claude.json || echo asked
+echo '{}' >~/.claude/settings.json || echo asked
+A
+is "$out" $'line\nasked\nasked' "claude: notes are made where it looks for them, settings are asked about"
+is "$denied" "$HOME/.claude.json
+$HOME/.claude/settings.json" "claude: and nothing else is"
+is "$(cat "$HOME/.claude/projects/p/1.jsonl")" line "claude: its notes last"
+agent claude <<'A'
+#!/bin/sh
+cd ~ && mkdir .claude.json.lock && echo a >.claude.json.tmp.1 && mv .claude.json.tmp.1 .claude.json.tmp.2 &&
+	cat .claude.json.tmp.2 && cd .claude/backups && echo b >../backups/b && ls && rm b ../../.claude.json.tmp.2 && rmdir ~/.claude.json.lock
+mkdir ~/.config ../../own || echo refused
+A
+is "$out" $'a\nb\nrefused' "the same by relative names, from directories behind the gate"
+ok "claude: nothing stands in for what was refused" test ! -e "$HOME/.claude.json" -a ! -e "$HOME/.claude/settings.json"
+
+# ---- Codex: a script that starts a program of its own name, which is the agent
+agent codex <<'A'
+#!/usr/bin/python3
+import os, subprocess, sys
+real = os.path.join(os.environ["CORDON_CACHE"], "real", "codex")
+os.makedirs(os.path.dirname(real), exist_ok=True)
+with open(real, "w") as f:
+    f.write("""#!/bin/sh
+mkdir -p ~/.codex/tmp/arg0 && echo >~/.codex/tmp/arg0/.lock
+mkdir -p "$CODEX_SQLITE_HOME" && echo >"$CODEX_SQLITE_HOME/logs.sqlite"
+mkdir ~/.codex/packages || echo refused
+echo by hand >own
+sh -c 'echo 1 >one'
+sh -c 'echo 2 >two'
+""")
+os.chmod(real, 0o755)
+sys.exit(subprocess.call([real]))
+A
+is "$out" refused "codex: it starts in a home that knows it not, and puts no programs there"
+is "$denied" "$HOME/.codex/packages" "codex: and nothing else is refused"
+like "$(cordon_in "$dir" log | tr -s ' ')" "echo 2 >two.*echo 1 >one" "codex: what it runs are steps of their own"
+
+# ---- Gemini CLI: starts itself again with options for its interpreter
+agent gemini <<'A'
+#!/usr/bin/python3
+import os, subprocess, sys
+if "GEMINI_AGAIN" not in os.environ:
+    os.environ["GEMINI_AGAIN"] = "1"
+    sys.exit(subprocess.call([sys.executable, "-B", sys.argv[0]]))
+home = os.environ["HOME"] + "/.gemini"
+os.makedirs(home + "/tmp/project/chats")
+open(home + "/projects.json.0.tmp", "w").write("{}")
+os.rename(home + "/projects.json.0.tmp", home + "/projects.json")
+subprocess.call(["touch", "three"])
+subprocess.call(["touch", "four"])
+print(open(home + "/projects.json").read())
+A
+is "$out$denied" "{}" "gemini: it starts, and nothing is refused"
+like "$(cordon_in "$dir" log | tr -s ' ')" "touch four.*touch three" "gemini: what it runs are steps of their own"
+agent nobody <<'A'
+#!/bin/sh
+mkdir ~/.gemini2 || mkdir ~/.config || mkdir ~/.codex || echo refused
+A
+is "$out" refused "others make no directory in the home folder"
+done_testing
