@@ -27,6 +27,7 @@
 #endif
 #define UMASK_UNKNOWN ((mode_t)-1)
 #define THREADS_MAX   4096 /* remembered threads besides leaders; then all of them are forgotten */
+#define THREAD_FDS    64   /* nobody tells when a thread ends: then all their pidfds are closed */
 
 struct status {
 	int tgid, ppid;
@@ -324,6 +325,19 @@ static bool shares(const struct caller *c, int what)
 	return c->tid == c->pid || syscall(SYS_kcmp, c->tid, c->pid, what, 0, 0) <= 0;
 }
 
+static int open_thread(struct keeper *k, struct thread *t)
+{
+	struct thread *other, *next;
+
+	if (k->thread_fds++ == THREAD_FDS) {
+		HASH_ITER (hh, k->threads, other, next)
+			util_close_fd(&other->pidfd);
+		k->thread_fds = 1;
+	}
+	t->pidfd = (int)syscall(SYS_pidfd_open, t->tid, PIDFD_THREAD);
+	return t->pidfd < 0 ? -errno : t->pidfd;
+}
+
 static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 {
 	struct thread *t;
@@ -338,13 +352,12 @@ static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 			return got < 0 ? -errno : got;
 		util_close_fd(&t->pidfd); /* of an earlier thread of this number */
 	}
-	t->pidfd = (int)syscall(SYS_pidfd_open, c->tid, PIDFD_THREAD);
-	if (t->pidfd >= 0)
-		got = (int)syscall(SYS_pidfd_getfd, t->pidfd, fd, 0);
-	else if (errno == EINVAL && shares(c, KCMP_FILES))
-		got = (int)syscall(SYS_pidfd_getfd, c->proc->pidfd, fd, 0);
-	else
-		return errno == EINVAL ? -EACCES : -errno;
+	got = open_thread(k, t);
+	if (got == -EINVAL)
+		got = shares(c, KCMP_FILES) ? c->proc->pidfd : -EACCES;
+	if (got < 0)
+		return got;
+	got = (int)syscall(SYS_pidfd_getfd, got, fd, 0);
 	return got < 0 ? -errno : got;
 }
 

@@ -244,6 +244,7 @@ struct keeper {
 	int slow[2];		/* inotify instances, closed by the end of the process; 0: none */
 	struct thread *threads; /* by tid */
 	size_t n_threads;	/* leaders excluded */
+	unsigned thread_fds;	/* opened since all were closed */
 	int root_pid, agent_pid;
 	bool agent_wraps; /* it only starts the real one */
 	bool agent_again; /* it was started by a script of its name: `node codex` -> codex */

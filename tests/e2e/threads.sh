@@ -68,4 +68,21 @@ cp "$TEST_TMP/threads.py" "$inside/.threads.py"
 in_folder "$inside" python3 .threads.py 2>&1 | grep -v '^\./\.threads' >"$TEST_TMP/out.inside"
 like "$(cat "$TEST_TMP/out.native")" "shared2.*by-thread" "natively it does what is compared here"
 same "$(cat "$TEST_TMP/out.inside")" "$(cat "$TEST_TMP/out.native")" "the same results, the same tree"
+
+# Threads come and go, and nobody tells the keeper.
+if [ "$(id -u)" = 0 ]; then # a user may not look
+	cat >"$inside/.many.py" <<'E2'
+import os, sys, threading, time
+f = os.open("fa", os.O_RDONLY)
+for i in range(500):
+    t = threading.Thread(target=os.fchmod, args=(f, 0o600 + i % 64)); t.start(); t.join()
+open("many", "w").close()
+while not os.path.exists("end"): time.sleep(0.02)
+E2
+	start_in "$inside" python3 .many.py
+	ok "500 threads" wait_for 60 test -e "$inside/many"
+	n=$(find "/proc/$(pgrep -P "$pid" -x cordon-keeper)/fd" -lname '*pidfd*' | wc -l)
+	ok "the keeper holds $n of them" test "$n" -gt 2 -a "$n" -lt 100
+	touch "$inside/end" && wait "$pid"
+fi
 done_testing
