@@ -81,7 +81,7 @@ static int stash(struct pop *p, int root, const char *path, const struct spot *a
 	if (r == 0)
 		r = obj_move(p->j, at->fd, at->name, p->to->obj, slot);
 	if (r < 0) {
-		wal_set_tail(&p->to->log, mark);
+		wal_take_back(&p->to->log, mark);
 		p->pushed = false;
 	}
 	if (S_ISDIR(o->mode)) {
@@ -199,7 +199,7 @@ static int pop_gone(struct pop *p)
 		if (e != -EEXIST && e != -ENOENT && e != -ENOTEMPTY)
 			return e;
 		if (p->pushed)
-			wal_set_tail(&p->to->log, p->mark);
+			wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
 	}
 	e = obj_stat(p->from->obj, slot, &kept);
@@ -360,7 +360,7 @@ static int pop_dir_new(struct pop *p)
 	if (e == 0 && unlinkat(at.fd, at.name, AT_REMOVEDIR) < 0)
 		e = -errno;
 	if (e == -ENOTEMPTY || e == -EEXIST) { /* somebody else's files: kept with it */
-		wal_set_tail(&p->to->log, p->mark);
+		wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
 		return stash(p, r->root, r->path, &at, &o, r->seq);
 	}
@@ -460,7 +460,7 @@ static int perform(struct pop *p)
 	int e = table[p->r->type](p);
 
 	if (e < 0 && p->pushed && !p->performed)
-		wal_set_tail(&p->to->log, p->mark);
+		wal_take_back(&p->to->log, p->mark);
 	p->pushed = p->performed = false;
 	return e;
 }
@@ -489,6 +489,6 @@ int apply_pop(struct side *from, struct side *to)
 	}
 	if (e < 0)
 		return e;
-	wal_set_tail(&from->log, start);
-	return 1;
+	e = wal_cut(&from->log, start);
+	return e < 0 ? e : 1;
 }

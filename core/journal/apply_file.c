@@ -94,7 +94,7 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 	if (e == 0)
 		e = move_exchange(p->from->obj, slot, at->fd, at->name);
 	if (e < 0 && logged) {
-		wal_set_tail(&p->to->log, p->mark);
+		wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
 	}
 	return e;

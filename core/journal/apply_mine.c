@@ -21,10 +21,9 @@ int apply_skip(struct side *from, struct side *to, bool idle)
 	y.flags |= REC_ASIDE;
 	y.src = r.seq;
 	e = side_push(to, &y);
-	if (e < 0)
-		return e;
-	wal_set_tail(&from->log, start);
-	return 1;
+	if (e == 0)
+		e = wal_cut(&from->log, start);
+	return e < 0 ? e : 1;
 }
 
 /* It was written before a process died: the file in the slot is what it replaced, or gone. */

@@ -27,6 +27,9 @@ struct disk_rec {
 };
 _Static_assert(sizeof(struct disk_rec) == 80, "the record is part of the format");
 
+/* A file of fixed size, still empty: where the file system knows how, what lies in it is written
+ * over where it is, for which a full disk has always room. */
+void file_stay_in_place(int fd);
 /* Do the lengths fit into each other and into the space up to end? */
 bool disk_rec_fits(const struct disk_rec *d, uint64_t space) MUST_USE;
 /* The fields; paths and meta point behind d, where at least the paths must be. */

@@ -205,9 +205,7 @@ static int drop(const struct item *i)
 {
 	int r = drop_name(i);
 
-	if (r == 0)
-		wal_set_tail(&i->side->log, i->start);
-	return r;
+	return r < 0 ? r : wal_cut(&i->side->log, i->start);
 }
 
 /* Index of the newest that was performed, or n. */
@@ -310,8 +308,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Of this step's records, those that were answered, by answers from `first` on, are done. */
-static void drop_answered(const struct txn *t, struct mover *m, const struct items *all,
-			  size_t first)
+static int drop_answered(const struct txn *t, struct mover *m, const struct items *all,
+			 size_t first)
 {
 	AUTO_FREE uint64_t *srcs = xcalloc(all->n + 1, sizeof(*srcs));
 	struct wal *from = &txn_from(t, m)->log;
@@ -324,10 +322,9 @@ static void drop_answered(const struct txn *t, struct mover *m, const struct ite
 	if (n)
 		qsort(srcs, n, sizeof(*srcs), by_number);
 	for (; n && wal_next(from, &at, &r); start = at)
-		if (bsearch(&r.seq, srcs, n, sizeof(*srcs), by_number)) {
-			wal_set_tail(from, start);
-			return;
-		}
+		if (bsearch(&r.seq, srcs, n, sizeof(*srcs), by_number))
+			return wal_cut(from, start);
+	return 0;
 }
 
 int txn_settle_lost(struct txn *t)
@@ -360,7 +357,7 @@ int txn_settle_lost(struct txn *t)
 	e = drop_lost(t, &all, &done);
 	for (size_t i = 0; e == 0 && answers && i < t->n; i++)
 		if (!t->list[i].arrived)
-			drop_answered(t, &t->list[i], &all, done);
+			e = drop_answered(t, &t->list[i], &all, done);
 	free(all.list);
 	store_forget_near(t->j);
 	return e;

@@ -57,7 +57,7 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 		r = m->make(m, at->dirfd, w.raw);
 	if (r < 0) {
 		if (keep)
-			wal_set_tail(&s->side.log, mark);
+			wal_take_back(&s->side.log, mark);
 		return r;
 	}
 	if (!m->alias && obj_stat(at->dirfd, w.bare, &w.obj) == 0 && w.obj.mode)

@@ -80,7 +80,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
 		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot) : -errno;
 	if (r < 0)
-		wal_set_tail(&s->side.log, mark);
+		wal_take_back(&s->side.log, mark);
 	else
 		where_report(s, &w, &w.obj, touched);
 	return r;
@@ -136,7 +136,7 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
 		r = -errno;
 	if (r < 0)
-		wal_set_tail(&s->side.log, mark);
+		wal_take_back(&s->side.log, mark);
 	else
 		where_report(s, &w, &w.obj, touched);
 	return r;
@@ -247,7 +247,7 @@ static void unkeep_target(struct step *s, const struct where *to, uint64_t numbe
 
 	slot_name(slot, number);
 	unlinkat(s->side.obj, slot, 0);
-	wal_set_tail(&s->side.log, *mark);
+	wal_take_back(&s->side.log, *mark);
 	if (fd < 0 || obj_stat(fd, "", &now) < 0 || !obj_same(&now, &to->obj))
 		return;
 	step_touch(s, to->root, to->path, &now);
@@ -329,7 +329,7 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 	mark = wal_tail(&s->side.log);
 	r = rename_logged(s, from, to, flags, &mark);
 	if (r < 0)
-		wal_set_tail(&s->side.log, mark);
+		wal_take_back(&s->side.log, mark);
 	return r;
 }
 

@@ -47,7 +47,7 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 		if (r == 0)
 			r = step_sync_in(s, w->dirfd, mark);
 		if (r < 0)
-			wal_set_tail(&s->side.log, mark);
+			wal_take_back(&s->side.log, mark);
 	}
 	if (r < 0)
 		return r;
@@ -55,13 +55,13 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 	if (fd < 0) {
 		r = -errno;
 		if (keep)
-			wal_set_tail(&s->side.log, mark);
+			wal_take_back(&s->side.log, mark);
 		return r;
 	}
 	r = obj_stat(fd, "", &w->obj);
 	if (r < 0) { /* unknown to the step, it would not be watched for writers */
 		if (unlinkat(w->dirfd, w->raw, 0) == 0)
-			wal_set_tail(&s->side.log, mark);
+			wal_take_back(&s->side.log, mark);
 		return r;
 	}
 	step_learn(s, &w->obj, KNOWN_CREATED);
@@ -293,7 +293,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 	if (r == 0)
 		r = m->apply(m, &w, fd);
 	if (r < 0 && keep)
-		wal_set_tail(&s->side.log, mark);
+		wal_take_back(&s->side.log, mark);
 	if (r < 0)
 		return r;
 	if (keep)

@@ -57,11 +57,11 @@ struct root {
 
 #define STATE_MAGIC "cordonS1"
 
-struct state { /* the mapped file "state" */
+struct state { /* the file "state" */
 	char magic[8];
 	uint64_t next_seq;
 	uint64_t next_id;
-	uint64_t reserved_seq; /* numbers below it may have been given; 0: only those below next */
+	uint64_t reserved_seq; /* numbers below it may have been given */
 	uint64_t boot;	       /* of the machine, when the store was last found in order */
 	uint64_t spare[3];
 };
@@ -95,9 +95,10 @@ struct journal {
 	ino_t store_ino;
 	int store, lock;
 	int state_fd;
-	int room;	 /* the file "room", see room.c */
-	bool room_short; /* it is not as large as it should be */
-	struct state *state;
+	int room;	     /* the file "room", see room.c */
+	bool room_short;     /* it is not as large as it should be */
+	struct state *state; /* what the file says, but for the numbers given since */
+	bool ids_given;	     /* that the file does not know of */
 	struct root *roots;
 	int n_roots;
 	uint64_t dirs_turn; /* how often a directory got another name */
@@ -129,7 +130,14 @@ void kin_leave(struct journal *j);
 int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
 	    struct err *err) MUST_USE;
 
-uint64_t store_seq(struct journal *j); /* the next number */
+/* The next number. store_seq_keep() sees to it that none is given twice, come what may: before a
+ * record has one. */
+uint64_t store_seq(struct journal *j);
+int store_seq_keep(struct journal *j) MUST_USE;
+/* state.c */
+int state_load(struct journal *j) MUST_USE;
+int state_save(struct journal *j) MUST_USE;
+void state_leave(struct journal *j); /* at the end, while the lock is held */
 void root_add(struct journal *j, const char *path);
 int roots_load(struct journal *j) MUST_USE;
 int store_root_fd(struct journal *j, int root);

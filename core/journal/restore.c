@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
-#include "core/base/text.h"
 #include "core/journal/trail.h"
 /* ---- which ------------------------------------------------------------------------------------
  */

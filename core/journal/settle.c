@@ -161,11 +161,11 @@ static int settle_one(struct side *s, const struct rec *top, size_t start)
 	 * (with nothing in its slot it undoes nothing), so that the path is looked at again. */
 	if (e < 0 || (top->type == REC_GONE && top->flags & REC_LINKED))
 		return e;
-	wal_set_tail(&s->log, start);
+	e = wal_cut(&s->log, start);
 	/* The rename's target had been kept just before. */
-	if (top->type != REC_RENAME || !wal_last(&s->log, start, &below, &start) ||
+	if (e < 0 || top->type != REC_RENAME || !wal_last(&s->log, start, &below, &start) ||
 	    below.type != REC_GONE || !str_eq(below.path, top->path2))
-		return 0;
+		return e;
 	e = performed(s, &below);
 	if (e != 0)
 		return e < 0 ? e : 0;
@@ -184,9 +184,9 @@ int apply_settle(struct side *from, struct side *to, bool forward)
 		int e = answered(from, to, &r, &y);
 
 		if (e > 0)
-			wal_set_tail(&from->log, r_start);
+			e = wal_cut(&from->log, r_start);
 		else if (e == 0 && !done_again(y.type))
-			wal_set_tail(&to->log, y_start);
+			e = wal_cut(&to->log, y_start);
 		return e < 0 ? e : 0;
 	}
 	/* What answers a record that has been taken off was performed before that. */

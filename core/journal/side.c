@@ -21,8 +21,13 @@ int side_push(struct side *s, struct rec *r)
 {
 	int e;
 
-	r->seq = store_seq(s->j);
 	r->flags |= s->flags;
+	do
+		e = store_seq_keep(s->j);
+	while (e < 0 && store_relieve(s->j, e));
+	if (e < 0)
+		return e;
+	r->seq = store_seq(s->j);
 	do
 		e = wal_append(&s->log, r);
 	while (e < 0 && store_relieve(s->j, e));

@@ -240,7 +240,9 @@ int step_make(struct step *s)
 	dir = xasprintf("open/%" PRId64, s->id);
 	mask = umask(077);
 	do {
-		r = make_parts(s, dir);
+		r = s->j->ids_given ? state_save(s->j) : 0;
+		if (r == 0)
+			r = make_parts(s, dir);
 		if (r == 0)
 			r = parts_announce(s);
 		if (r == 0)
@@ -332,6 +334,7 @@ static struct step *step_new(struct journal *j, int64_t id, struct step *of)
 			of = of->part;
 		of->part = s;
 	}
+	j->ids_given |= (uint64_t)llabs(id) >= j->state->next_id;
 	j->state->next_id = MAX(j->state->next_id, (uint64_t)llabs(id) + 1);
 	s->next = j->open;
 	j->open = s;

@@ -8,7 +8,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -194,34 +193,6 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 	return 0;
 }
 
-static int map_state(struct journal *j)
-{
-	int r;
-
-	j->state_fd = openat(j->store, "state", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (j->state_fd < 0)
-		return -errno;
-	r = posix_fallocate(j->state_fd, 0, sizeof(*j->state));
-	if (r)
-		return -r;
-	j->state =
-		mmap(NULL, sizeof(*j->state), PROT_READ | PROT_WRITE, MAP_SHARED, j->state_fd, 0);
-	if (j->state == MAP_FAILED) {
-		j->state = NULL;
-		return -errno;
-	}
-	if (memcmp(j->state->magic, STATE_MAGIC, 8) == 0) {
-		boot_begin(j);
-		return 0;
-	}
-	if (j->state->magic[0])
-		return -EBADMSG;
-	j->state->next_seq = 1;
-	j->state->next_id = 1;
-	memcpy(j->state->magic, STATE_MAGIC, 8);
-	return 0;
-}
-
 static int make_dirs(struct journal *j)
 {
 	static const char *const names[] = {"open", "steps", "redo", "trash", "posts", "barriers"};
@@ -309,7 +280,7 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 		return 0;
 	r = make_dirs(j);
 	if (r == 0)
-		r = map_state(j);
+		r = state_load(j);
 	if (r < 0)
 		return err_set(err, r, "open the undo store '%s'", j->store_path);
 	r = bits_settle(j);
@@ -390,9 +361,7 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 void journal_release(struct journal *j)
 {
 	tidy_end(j);
-	if (j->state)
-		munmap(j->state, sizeof(*j->state));
-	j->state = NULL;
+	state_leave(j);
 	util_close_fd(&j->lock);
 }
 
@@ -401,6 +370,7 @@ void journal_close(struct journal *j)
 	if (!j)
 		return;
 	tidy_end(j);
+	state_leave(j);
 	while (j->open)
 		step_drop(j->open);
 	kin_leave(j);
@@ -413,8 +383,7 @@ void journal_close(struct journal *j)
 		free(j->roots[i].path);
 	}
 	free(j->roots);
-	if (j->state)
-		munmap(j->state, sizeof(*j->state));
+	free(j->state);
 	util_close_fd(&j->state_fd);
 	util_close_fd(&j->room);
 	util_close_fd(&j->lock);

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-#include "core/base/io.h"
 #include "core/journal/priv.h"
 
 /*
@@ -22,10 +20,8 @@
  *   the directory goes as a whole.
  * - A commit, and the arrival of a rollback, is one rename. Before it everything that the folder
  *   and the store hold is brought to the disk, after it the directories of the store.
- * - Numbers are given out of a range that was reserved on the disk, so that none is given twice.
+ * - Numbers are given out of a range that was reserved on the disk beforehand.
  */
-
-#define RESERVE ((uint64_t)1 << 20)
 
 static int sync_log(struct side *s)
 {
@@ -95,8 +91,6 @@ int step_sync_parts(struct step *s)
 	if (r == 0)
 		r = sync_fd(s->j, open_dir);
 	if (r == 0)
-		r = sync_fd(s->j, s->j->state_fd);
-	if (r == 0)
 		s->side.unsynced = false;
 	return r;
 }
@@ -142,39 +136,4 @@ int sync_names(const struct journal *j)
 		r = fd < 0 ? fd : sync_fd(j, fd);
 	}
 	return r;
-}
-
-/* ---- numbers, and whether the machine has been down -------------------------------------------
- */
-
-uint64_t store_seq(struct journal *j)
-{
-	if (j->options.durable && j->state->next_seq >= j->state->reserved_seq) {
-		j->state->reserved_seq = j->state->next_seq + RESERVE;
-		fdatasync(j->state_fd); /* if that fails, so will the record's own */
-	}
-	return j->state->next_seq++;
-}
-
-static uint64_t boot_number(void)
-{
-	AUTO_FREE char *text = NULL;
-	size_t len = 0;
-
-	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 256, &text, &len) < 0)
-		return 0;
-	return XXH3_64bits(text, len) | 1;
-}
-
-void boot_begin(struct journal *j)
-{
-	j->rebooted = j->state->boot != boot_number();
-	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);
-}
-
-int boot_settled(struct journal *j)
-{
-	j->state->boot = boot_number();
-	j->rebooted = false;
-	return sync_all(j);
 }

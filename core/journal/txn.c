@@ -239,16 +239,16 @@ static int move_one(struct txn *t, struct mover *m)
 	size_t start;
 	int e;
 
-	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start))
-		return 0;
+	/* One record too many is what recovery can tell; not two. */
+	e = wal_catch_up(&from->log);
+	if (e < 0 || !wal_last(&from->log, wal_tail(&from->log), &r, &start))
+		return e;
 	if (r.flags & REC_SKIPPED)
 		return apply_skip(from, to, makes_way(t, &r));
 	if (!t->back && skips_have(&t->remedy.skips, r.seq))
 		return apply_skip(from, to, false);
-	if ((r.flags & REC_VOID) && !t->back) {
-		wal_set_tail(&from->log, start);
-		return 1;
-	}
+	if ((r.flags & REC_VOID) && !t->back)
+		return wal_cut(&from->log, start);
 	to->flags = r.flags & REC_VOID ? REC_AFTER : r.flags & REC_AFTER ? REC_VOID : 0;
 	e = apply_pop(from, to);
 	to->flags = 0;
@@ -330,8 +330,9 @@ static int carry_all(struct txn *t)
 
 		if (m->arrived)
 			continue;
-		wal_set_group(&m->redo.log, t->group);
-		r = carry(t, m, false);
+		r = wal_set_group(&m->redo.log, t->group);
+		if (r == 0)
+			r = carry(t, m, false);
 	}
 	if (r < 0)
 		txn_carry_home(t);

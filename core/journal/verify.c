@@ -263,7 +263,7 @@ static void check_state(struct check *c, const char *where)
 	    (uint64_t)llabs(atoll(names[n - 1])) >= state.next_id)
 		damaged(c, "would give a number again that a step has");
 	store_names_free(names, n);
-	if (c->last_seq >= state.next_seq)
+	if (c->last_seq >= MAX(state.next_seq, state.reserved_seq))
 		damaged(c, "would give a number again that a record has");
 }
 

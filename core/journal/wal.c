@@ -1,15 +1,18 @@
-/* wal - the record format of a step's log: append, read backwards, verify. */
+/* wal - a step's log: append, read from both ends, verify. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/wal.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "core/base/io.h"
 #include "core/journal/disk.h"
@@ -23,14 +26,78 @@ static struct head *head_of(const struct wal *log)
 	return (struct head *)(void *)log->map;
 }
 
+/*
+ * Where a file system writes over blocks in place, a store into the mapping needs no space once
+ * they are allocated. Elsewhere (btrfs; an overlay on who knows what) it may, and SIGBUS is how a
+ * store would say that there is none: there the mapping is read alone, and a full disk is an error
+ * of pwrite().
+ */
+static bool writes_in_place(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == EXT4_SUPER_MAGIC ||
+					 fs.f_type == XFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC);
+}
+
+void file_stay_in_place(int fd)
+{
+	int flags;
+
+	if (!writes_in_place(fd) && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_NOCOW_FL;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	}
+}
+
+static int put(const struct wal *log, size_t at, const void *data, size_t len)
+{
+	if (!log->stores)
+		return io_pwrite_all(log->fd, data, len, (off_t)at);
+	memcpy(log->map + at, data, len);
+	return 0;
+}
+
+/* The header's part that is stored last. */
+static int put_ends(struct wal *log)
+{
+	const uint64_t ends[2] = {log->tail, log->next_slot};
+
+	_Static_assert(offsetof(struct head, next_slot) == offsetof(struct head, tail) + 8,
+		       "both at once");
+	if (!log->stores)
+		return put(log, offsetof(struct head, tail), ends, sizeof(ends));
+	head_of(log)->next_slot = log->next_slot;
+	atomic_store_explicit(&head_of(log)->tail, log->tail, memory_order_release);
+	return 0;
+}
+
 size_t wal_tail(const struct wal *log)
 {
+	if (log->writable || !log->mapped)
+		return log->tail;
 	return atomic_load_explicit(&head_of(log)->tail, memory_order_acquire);
 }
 
-void wal_set_tail(struct wal *log, size_t tail)
+int wal_cut(struct wal *log, size_t tail)
 {
-	atomic_store_explicit(&head_of(log)->tail, tail, memory_order_release);
+	int r;
+
+	log->tail = tail;
+	r = put_ends(log);
+	log->behind = r < 0;
+	return r;
+}
+
+int wal_catch_up(struct wal *log)
+{
+	return log->behind ? wal_cut(log, log->tail) : 0;
+}
+
+void wal_take_back(struct wal *log, size_t tail)
+{
+	if (wal_cut(log, tail) < 0)
+		return; /* the next record brings it there */
 }
 
 bool wal_empty(const struct wal *log)
@@ -38,9 +105,9 @@ bool wal_empty(const struct wal *log)
 	return wal_tail(log) == sizeof(struct head);
 }
 
-void wal_set_group(struct wal *log, uint64_t group)
+int wal_set_group(struct wal *log, uint64_t group)
 {
-	head_of(log)->group = group;
+	return put(log, offsetof(struct head, group), &group, sizeof(group));
 }
 
 uint64_t wal_group(const struct wal *log)
@@ -63,9 +130,11 @@ int wal_peek_group(int dirfd, const char *name, uint64_t *ret)
 
 uint64_t wal_slot(struct wal *log)
 {
-	uint64_t n = head_of(log)->next_slot;
+	uint64_t n = log->next_slot;
 
-	head_of(log)->next_slot = n + 2;
+	log->next_slot = n + 2;
+	if (put_ends(log) < 0)
+		return n; /* its record brings it there */
 	return n;
 }
 
@@ -114,10 +183,25 @@ static int allocate(const struct wal *log, size_t cap)
 	return -r;
 }
 
+static int map_to(struct wal *log, size_t cap)
+{
+	int prot = log->writable && log->stores ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *map;
+
+	if (log->map)
+		map = mremap(log->map, log->cap, cap, MREMAP_MAYMOVE);
+	else
+		map = mmap(NULL, cap, prot, MAP_SHARED, log->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	log->map = map;
+	log->cap = cap;
+	return 0;
+}
+
 static int grow(struct wal *log, size_t need)
 {
 	size_t least = (need + WAL_CHUNK - 1) / WAL_CHUNK * WAL_CHUNK, cap = least;
-	void *map;
 	int r;
 
 	if (cap < log->cap * 2)
@@ -129,71 +213,34 @@ static int grow(struct wal *log, size_t need)
 		r = allocate(log, cap = least);
 	if (r < 0)
 		return r;
-	if (log->map)
-		map = mremap(log->map, log->cap, cap, MREMAP_MAYMOVE);
-	else
-		map = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	log->map = map;
-	log->cap = cap;
-	return 0;
+	return map_to(log, cap);
 }
 
 int wal_create(struct wal *log, int dirfd, const char *name)
 {
 	struct wal new = {.fd = -1, .writable = true, .mapped = true};
-	struct head *h;
+	struct head h = {.tail = sizeof(h), .next_slot = str_eq(name, "redo") ? 1 : 2};
 	int r;
 
 	new.fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (new.fd < 0)
 		return -errno;
+	file_stay_in_place(new.fd);
+	new.stores = writes_in_place(new.fd);
+	new.tail = h.tail;
+	new.next_slot = h.next_slot;
 	r = grow(&new, WAL_CHUNK);
+	if (r == 0)
+		r = put(&new, 0, &h, sizeof(h));
+	if (r == 0) /* last: a log without it never began */
+		r = put(&new, 0, WAL_MAGIC, sizeof(h.magic));
 	if (r < 0) {
 		wal_close(&new);
 		unlinkat(dirfd, name, 0);
 		return r;
 	}
-	h = head_of(&new);
-	h->next_slot = str_eq(name, "redo") ? 1 : 2;
-	wal_set_tail(&new, sizeof(*h));
-	memcpy(h->magic, WAL_MAGIC, sizeof(h->magic)); /* last: a log without it never began */
 	*log = new;
 	return 0;
-}
-
-bool disk_rec_fits(const struct disk_rec *d, uint64_t space)
-{
-	uint64_t body = (uint64_t)d->path_len + d->path2_len + d->meta_len + 2;
-
-	return d->len <= space && d->len % 8 == 0 && d->len >= sizeof(*d) + 8 &&
-	       body <= d->len - sizeof(*d) - 8 && d->type != 0 && d->type < REC_TYPES;
-}
-
-void disk_rec_read(const struct disk_rec *d, struct rec *r)
-{
-	const char *p = (const char *)(d + 1);
-
-	*r = (struct rec){.type = d->type,
-			  .flags = d->flags,
-			  .root = (int)d->root,
-			  .root2 = (int)d->root2,
-			  .seq = d->seq,
-			  .src = d->src,
-			  .slot = d->slot,
-			  .ino = d->ino,
-			  .ino2 = d->ino2,
-			  .path = p,
-			  .path2 = p + d->path_len + 1};
-	r->meta.data = r->path2 + d->path2_len + 1;
-	r->meta.len = d->meta_len;
-}
-
-uint64_t disk_rec_sum(const struct disk_rec *d)
-{
-	return XXH3_64bits(&d->seq, d->len - offsetof(struct disk_rec, seq) - 8) ^
-	       ((uint64_t)d->type << 48 | (uint64_t)d->flags << 32 | d->len);
 }
 
 /* The record at off, if it is whole and lies before end. */
@@ -228,9 +275,9 @@ static int verify(struct wal *log, bool cut)
 		if (len != d->len)
 			break;
 		/* Power may have been lost with a header that is older than the records. */
-		if (cut && log->writable && r.slot >= head_of(log)->next_slot &&
-		    (r.slot ^ head_of(log)->next_slot) % 2 == 0)
-			head_of(log)->next_slot = r.slot + 2;
+		if (cut && log->writable && r.slot >= log->next_slot &&
+		    (r.slot ^ log->next_slot) % 2 == 0)
+			log->next_slot = r.slot + 2;
 		leave_forward(log, off, end);
 		off = end;
 	}
@@ -238,22 +285,16 @@ static int verify(struct wal *log, bool cut)
 		return 0;
 	if (!cut)
 		return -EBADMSG;
-	wal_set_tail(log, off);
+	wal_take_back(log, off);
 	return 0;
 }
 
+/* To be emptied it needs no more space than it has. */
 static int map_all(struct wal *log, size_t size)
 {
-	void *map;
+	int r = log->writable ? grow(log, size) : -ENOSPC;
 
-	if (log->writable)
-		return grow(log, size);
-	map = mmap(NULL, size, PROT_READ, MAP_SHARED, log->fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	log->map = map;
-	log->cap = size;
-	return 0;
+	return r == -ENOSPC || r == -EDQUOT ? map_to(log, size) : r;
 }
 
 static int copy_all(struct wal *log, size_t size)
@@ -278,14 +319,18 @@ static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
 		r = -EBADMSG;
 	else if (st.st_size < (off_t)sizeof(struct head))
 		r = -ENODATA;
+	new->stores = !new->mapped || (r == 0 && writes_in_place(new->fd));
 	if (r == 0)
 		r = new->mapped ? map_all(new, (size_t)st.st_size)
 				: copy_all(new, (size_t)st.st_size);
 	assert(r < 0 || new->map); /* there is a header at least */
 	if (r == 0 && memcmp(new->map, WAL_MAGIC, 8) != 0)
 		r = new->map[0] ? -EBADMSG : -ENODATA;
-	if (r == 0)
+	if (r == 0) {
+		new->tail = head_of(new)->tail;
+		new->next_slot = head_of(new)->next_slot;
 		r = verify(new, cut);
+	}
 	if (r < 0)
 		wal_close(new);
 	return r;
@@ -319,23 +364,13 @@ void wal_trim(struct wal *log)
 		return;
 }
 
-int wal_append(struct wal *log, const struct rec *r)
+/* At d, where there is room for len bytes. */
+static void encode(struct disk_rec *d, size_t len, const struct rec *r)
 {
 	size_t path_len = strlen(r->path), path2_len = r->path2 ? strlen(r->path2) : 0;
-	size_t len = sizeof(struct disk_rec) + path_len + path2_len + 2 + r->meta.len;
-	size_t tail = wal_tail(log);
-	struct disk_rec *d;
-	uint64_t total;
-	char *p;
+	uint64_t total = len;
+	char *p = (char *)(d + 1);
 
-	len = (len + 7) / 8 * 8 + 8;
-	if (tail + len > log->cap) {
-		int e = grow(log, tail + len);
-
-		if (e < 0)
-			return e;
-	}
-	d = (void *)(log->map + tail);
 	memset(d, 0, len);
 	d->len = (uint32_t)len;
 	d->type = (uint16_t)r->type;
@@ -350,18 +385,43 @@ int wal_append(struct wal *log, const struct rec *r)
 	d->path_len = (uint32_t)path_len;
 	d->path2_len = (uint32_t)path2_len;
 	d->meta_len = (uint32_t)r->meta.len;
-	p = (char *)(d + 1);
 	memcpy(p, r->path, path_len);
 	if (path2_len)
 		memcpy(p + path_len + 1, r->path2, path2_len);
 	if (r->meta.len)
 		memcpy(p + path_len + 1 + path2_len + 1, r->meta.data, r->meta.len);
-	total = len;
-	memcpy(log->map + tail + len - 8, &total, 8);
+	memcpy((char *)d + len - 8, &total, 8);
 	d->sum = disk_rec_sum(d);
-	wal_set_tail(log, tail + len);
-	leave_forward(log, tail, tail + len);
-	return 0;
+}
+
+int wal_append(struct wal *log, const struct rec *r)
+{
+	size_t len = sizeof(struct disk_rec) + strlen(r->path) + (r->path2 ? strlen(r->path2) : 0) +
+		     2 + r->meta.len;
+	AUTO_FREE struct disk_rec *own = NULL;
+	size_t tail = log->tail;
+	bool behind = log->behind;
+	int e = 0;
+
+	len = (len + 7) / 8 * 8 + 8;
+	if (tail + len > log->cap)
+		e = grow(log, tail + len);
+	if (e < 0)
+		return e;
+	if (log->stores) {
+		encode((void *)(log->map + tail), len, r);
+	} else {
+		own = xmalloc(len);
+		encode(own, len, r);
+		e = put(log, tail, own, len);
+	}
+	if (e == 0 && (e = wal_cut(log, tail + len)) < 0) {
+		log->tail = tail;
+		log->behind = behind;
+	}
+	if (e == 0)
+		leave_forward(log, tail, tail + len);
+	return e;
 }
 
 bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
@@ -402,78 +462,4 @@ bool wal_next(const struct wal *log, size_t *at, struct rec *r)
 		if (r->type != REC_INTENT)
 			return true;
 	return false;
-}
-
-void wal_content(const struct rec *r, struct span *meta, struct span *bytes)
-{
-	struct get g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
-
-	*bytes = (struct span){.data = ""};
-	*meta = r->meta;
-	if (!(r->flags & REC_INLINE))
-		return;
-	*meta = get_str(&g);
-	bytes->data = g.p;
-	bytes->len = (size_t)(g.end - g.p);
-}
-
-void put_u32(struct buf *b, uint32_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-void put_u64(struct buf *b, uint64_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-void put_str(struct buf *b, const char *s, size_t len)
-{
-	put_u32(b, (uint32_t)len);
-	buf_add(b, s, len);
-	buf_ch(b, '\0');
-}
-
-static const char *take(struct get *g, size_t n)
-{
-	const char *p = g->p;
-
-	if (g->bad || (size_t)(g->end - g->p) < n) {
-		g->bad = true;
-		return NULL;
-	}
-	g->p += n;
-	return p;
-}
-
-uint32_t get_u32(struct get *g)
-{
-	const char *p = take(g, sizeof(uint32_t));
-	uint32_t v = 0;
-
-	if (p)
-		memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-uint64_t get_u64(struct get *g)
-{
-	const char *p = take(g, sizeof(uint64_t));
-	uint64_t v = 0;
-
-	if (p)
-		memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-struct span get_str(struct get *g)
-{
-	size_t len = get_u32(g);
-	const char *p = take(g, len + 1);
-
-	if (!p || p[len] != '\0') {
-		g->bad = true;
-		return (struct span){.data = "", .len = 0};
-	}
-	return (struct span){.data = p, .len = len};
 }

@@ -6,11 +6,12 @@
 #include "core/base/err.h"
 
 /*
- * A log is one file, mapped shared: header, then records back to back. A store into the mapping
- * survives SIGKILL, so a record costs no system call; the space is allocated beforehand, so that a
- * full disk is an error here and, where a file system writes in place, never SIGBUS (btrfs does
- * not). `tail` in the header is stored last: it is what makes a record valid. Each record ends with
- * its own length, so a log is read from both ends.
+ * A log is one file, mapped shared: header, then records back to back. The space is allocated
+ * beforehand, and where the file system writes in place (ext4, xfs, tmpfs) a store into the mapping
+ * needs no more: it survives SIGKILL, and a record costs no system call. Elsewhere (btrfs) it would
+ * say SIGBUS when the disk is full: there records are written, and a full disk is an error.
+ * `tail` in the header is stored last: it is what makes a record valid. Each record ends with its
+ * own length, so a log is read from both ends.
  *
  * Life:    wal_create() or wal_open() -> wal_close(). A zeroed struct with fd -1 is closed.
  * Pointers into the map die with the next wal_append() to the same log.
@@ -72,9 +73,12 @@ static inline bool rec_is_idle(const struct rec *r)
 struct wal {
 	int fd;
 	unsigned char *map;
-	size_t cap;
+	size_t cap, tail;
+	uint64_t next_slot;
 	bool writable;
 	bool mapped; /* else it is a copy */
+	bool stores; /* through the map */
+	bool behind; /* the file has more records than there are */
 };
 
 #define WAL_NONE                                                                                   \
@@ -98,7 +102,13 @@ void wal_trim(struct wal *log);
 /* -ENOSPC, -EDQUOT: nothing was added. */
 int wal_append(struct wal *log, const struct rec *r) MUST_USE;
 size_t wal_tail(const struct wal *log);
-void wal_set_tail(struct wal *log, size_t tail); /* a value that wal_tail() or wal_last() gave */
+/* Take off what lies behind tail, a value that wal_tail() or wal_last() gave. After an error the
+ * file still has it, until wal_catch_up() or the next change of the log: as if this process had
+ * died before. */
+int wal_cut(struct wal *log, size_t tail) MUST_USE;
+int wal_catch_up(struct wal *log) MUST_USE;
+/* wal_cut() for records whose operation came to nothing, which is what such a file is read as. */
+void wal_take_back(struct wal *log, size_t tail);
 bool wal_empty(const struct wal *log);
 /* The record that ends at tail; *start is where it begins. False at the front. */
 bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start);
@@ -110,7 +120,7 @@ bool wal_next_any(const struct wal *log, size_t *at, struct rec *r);
 void wal_content(const struct rec *r, struct span *meta, struct span *bytes);
 /* Slot numbers are even in one log of a step and odd in the other. */
 uint64_t wal_slot(struct wal *log);
-void wal_set_group(struct wal *log, uint64_t group);
+int wal_set_group(struct wal *log, uint64_t group) MUST_USE;
 uint64_t wal_group(const struct wal *log);
 int wal_peek_group(int dirfd, const char *name, uint64_t *ret) MUST_USE; /* without opening it */
 

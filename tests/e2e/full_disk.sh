@@ -2,17 +2,35 @@
 # full_disk - the folder's disk, with the undo store on it, fills up: nothing is lost, undo works.
 # SPDX-License-Identifier: MIT
 # root only
-# timeout: 300
+# timeout: 600
 [ -n "${FULL_DISK_INSIDE:-}" ] || FULL_DISK_INSIDE=1 exec unshare -m --propagation private "$0"
 . "$(dirname "$0")/../support/lib.sh"
 disk=$TEST_TMP/disk work=$TEST_TMP/disk/work
-kind='' before=''
+kind='' before='' images=$TEST_TMP
+[ -d /dev/shm ] && images=$(mktemp -d /dev/shm/cordon-full.XXXXXX)
+trap '[ "$images" = "$TEST_TMP" ] || rm -rf "$images"' EXIT
 mkdir "$disk"
 
 on_ext4() { # an image of its own: the kernel may still be taking the one before apart, in another namespace
-	rm -f "$TEST_TMP/image"
-	truncate -s 24M "$TEST_TMP/image" && mkfs.ext4 -q -F -m 0 -N 2000 "$TEST_TMP/image" &&
-		mount -o loop "$TEST_TMP/image" "$disk"
+	rm -f "$images/image"
+	truncate -s 24M "$images/image" && mkfs.ext4 -q -F -m 0 -N 2000 "$images/image" &&
+		mount -o loop "$images/image" "$disk"
+}
+# Files are not written over in place: a block that is there is no promise for the next byte.
+on_btrfs() {
+	rm -f "$images/image"
+	truncate -s 128M "$images/image" && mkfs.btrfs -q "$images/image" >/dev/null && mount -o loop "$images/image" "$disk"
+}
+on_qgroup() { # a limit for the folder and its store
+	on_btrfs && btrfs -q quota enable "$disk" && btrfs -q qgroup limit 24M "$disk"
+}
+on_qstore() { # for the store alone, which is a subvolume of its own
+	on_btrfs && btrfs -q quota enable "$disk" && btrfs -q subvolume create "$disk/state" &&
+		btrfs -q qgroup limit 16M "$disk/state"
+}
+on_xfs() {
+	rm -f "$images/image"
+	truncate -s 320M "$images/image" && mkfs.xfs -q "$images/image" && mount -o loop "$images/image" "$disk"
 }
 on_tmpfs() { mount -t tmpfs -o size=16M none "$disk"; }
 on_user() { on_tmpfs; }
@@ -36,15 +54,17 @@ cordon() {
 	if ordinary; then
 		HOME=$TEST_TMP/user setpriv --reuid=12345 --regid=12345 --clear-groups "$CORDON" "$@"
 	else
+		[ "$kind" = qstore ] && local -x XDG_STATE_HOME=$disk/state
 		"$CORDON" "$@"
 	fi
 }
 fill() { # to the last block, by somebody outside
-	local who=()
+	local who=() at=$disk
+	[ "$kind" = qstore ] && at=$disk/state
 	ordinary && who=(setpriv --reuid=12345 --regid=12345 --clear-groups)
-	"${who[@]}" bash -c 'cat /dev/zero >"$1/fill"; cat /dev/zero >"$1/fill2"' fill "$disk" 2>/dev/null
+	"${who[@]}" bash -c 'cat /dev/zero >"$1/fill"; cat /dev/zero >"$1/fill2"' fill "$at" 2>/dev/null
 }
-unfill() { rm -f "$disk"/fill*; }
+unfill() { rm -f "$disk"/fill* "$disk"/state/fill*; }
 
 by_the_agent() {
 	local after
@@ -98,11 +118,33 @@ no_room() {
 	same "$(tree .)" "$before" "$kind: and is as it was"
 }
 
+# The disk fills up in the middle of a step, and what cordon has written is on it and clean: each block
+# that is written to again may want a new one.
+meanwhile() {
+	local out
+	fresh
+	rm -f "$TEST_TMP/bin/go"
+	cordon run --headless -- bash -c 'mv small1 moved; touch up; until [ -e "$1" ]; do sleep 0.1; done
+		for i in $(seq 400); do mkdir "m$i" || f=1; chmod 700 "d/f$((i % 30 + 1))" || f=1; done
+		for i in $(seq 2 20); do mv small$i d/s$i || f=1; rm d/s$i || f=1; done; echo "to the end"' sh "$TEST_TMP/bin/go" >"$TEST_TMP/said" 2>/dev/null &
+	wait_for 20 test -e up || fail "$kind: comes up"
+	fill
+	sync -f "$disk"
+	touch "$TEST_TMP/bin/go"
+	wait $!
+	is $? 0 "$kind: a session whose disk fills up goes on"
+	is "$(cat "$TEST_TMP/said")" "to the end" "$kind: with errors at most"
+	unfill
+	# A step that could not be kept is rolled back by the next start.
+	out=$(cordon undo 2>&1) || like "$out" 'nothing to undo' "$kind: it was rolled back before: $out"
+	same "$(tree .)" "$before" "$kind: all is as it was before the disk was full"
+}
+
 killed() {
 	local pid
 	fresh
 	cordon run --headless -- bash -c 'rm -r d; for i in $(seq 20); do echo x >small$i; done
-		cat /dev/zero >filler 2>/dev/null; mkdir up; exec sleep 100' >/dev/null 2>&1 &
+		cat /dev/zero >filler 2>/dev/null; mkdir up || { truncate -s -1M filler; mkdir up; }; exec sleep 100' >/dev/null 2>&1 &
 	wait_for 20 test -e up || fail "$kind: comes up"
 	pid=$(pgrep -f "^$CORDON run --headless -- bash -c rm -r d" | paste -sd' ')
 	# shellcheck disable=SC2086 # one word each
@@ -118,7 +160,7 @@ killed() {
 
 install -d -o 12345 -g 12345 "$TEST_TMP/user"
 chmod 711 "$TEST_TMP"
-for kind in ext4 tmpfs user quota; do
+for kind in ${KINDS:-ext4 xfs btrfs tmpfs user quota}; do
 	if ! fresh; then
 		skip "$kind" "this host cannot mount it"
 		continue
@@ -126,8 +168,47 @@ for kind in ext4 tmpfs user quota; do
 	by_the_agent
 	by_somebody
 	no_room
+	meanwhile
 	killed
 	ok "$kind: the store is sound" cordon log
+done
+
+# At such a limit even rm is refused: what is asked for is one clear line, and that nothing is lost.
+limit() { btrfs -q qgroup limit "$1" "$2"; }
+one_line() { # COMMAND... - refused, in a line that names the reason
+	local out
+	out=$(cordon "$@" 2>&1 >/dev/null)
+	isnt $? 0 "$kind: refused: cordon $1"
+	is "$(wc -l <<<"$out")" 1 "$kind: in one line: $out"
+	like "$out" '[Qq]uota|audit log cannot be written|disk is full' "$kind: that says why"
+}
+at_the_limit() {
+	local at=$disk out after
+	fresh
+	[ "$kind" = qstore ] && at=$disk/state
+	cordon run --headless -- bash -c 'rm -r d; for i in $(seq 20); do echo x >small$i; done' || fail "$kind: a step"
+	after=$(tree .)
+	fill
+	one_line undo
+	same "$(tree .)" "$after" "$kind: and nothing is changed"
+	out=$(cordon run --headless -- bash -c ': >large; echo $?' 2>/dev/null)
+	isnt "$out" 0 "$kind: what cannot be kept may not be overwritten"
+	same "$(tree .)" "$after" "$kind: and is as it was"
+	limit none "$at"
+	unfill
+	ok "$kind: above the limit it is undone" cordon undo
+	same "$(tree .)" "$before" "$kind: all is as it was"
+	ok "$kind: redone" cordon redo
+	same "$(tree .)" "$after" "$kind: and as the agent left it"
+	ok "$kind: the store is sound" cordon journal verify
+}
+for kind in ${QUOTAS:-qgroup qstore}; do
+	if ! fresh; then
+		skip "$kind" "this host cannot mount it"
+		continue
+	fi
+	at_the_limit
+	meanwhile
 done
 cd / || exit 1
 done_testing
