@@ -242,6 +242,11 @@ int data_clone(int src, int dst)
 	return ftruncate(dst, st.st_size) < 0 ? -errno : 1;
 }
 
+static bool is_dense(const struct stat *st)
+{
+	return st->st_blocks * 512 >= st->st_size;
+}
+
 int data_copy(int src, int dst)
 {
 	char block[32768];
@@ -251,7 +256,7 @@ int data_copy(int src, int dst)
 
 	if (fstat(src, &st) < 0 || fstat(dst, &old) < 0)
 		return -errno;
-	if (st.st_size <= (off_t)sizeof(block) && st.st_blocks * 512 >= st.st_size) {
+	if (st.st_size <= (off_t)sizeof(block) && is_dense(&st)) {
 		n = io_pread_full(src, block, sizeof(block), 0);
 		if (n < 0)
 			return (int)n;
@@ -260,7 +265,8 @@ int data_copy(int src, int dst)
 	}
 	if (data_clone(src, dst) == 1)
 		return 1;
-	if (ftruncate(dst, 0) < 0)
+	/* Without holes in either it is written over in place, which takes no new blocks. */
+	if (!(is_dense(&st) && is_dense(&old)) && ftruncate(dst, 0) < 0)
 		return -errno;
 	r = copy_sparse(src, dst, st.st_size);
 	if (r == 0 && ftruncate(dst, st.st_size) < 0)

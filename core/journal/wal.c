@@ -54,6 +54,7 @@ static int put(const struct wal *log, size_t at, const void *data, size_t len)
 {
 	if (!log->stores)
 		return io_pwrite_all(log->fd, data, len, (off_t)at);
+	assert(log->map);
 	memcpy(log->map + at, data, len);
 	return 0;
 }

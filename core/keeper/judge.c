@@ -85,7 +85,7 @@ static bool vet(const struct keeper *k, const struct at *from, const struct at *
 		const char *path)
 {
 	AUTO_FREE char *text = NULL, *old = NULL;
-	size_t len, old_len;
+	size_t len = 0, old_len = 0;
 
 	if (read_settled(from, &text, &len) < 0)
 		return false;

@@ -347,6 +347,57 @@ static void restores_single_paths(void **state)
 	assert_string_equal(b, "1");
 }
 
+static const struct shape {
+	size_t size, hole; /* the hole is in the middle */
+} shapes[] = {{0, 0}, {10, 0}, {100000, 0}, {300001, 0}, {400000, 200000}, {500000, 500000}};
+
+static void give_shape(struct fix *f, const char *path, const struct shape *s, char byte)
+{
+	AUTO_FREE char *part = xcalloc(s->size + 1, 1);
+	size_t side = (s->size - s->hole) / 2 / 4096 * 4096;
+	struct at a = at(f, path);
+	int fd = op_open(f->s, &a, O_WRONLY | O_CREAT | O_TRUNC, 0644, NULL);
+
+	assert_true(fd >= 0);
+	memset(part, byte, s->size);
+	if (s->hole == 0)
+		side = s->size;
+	assert_int_equal(io_write_all(fd, part, s->hole < s->size ? side : 0), 0);
+	assert_int_equal(ftruncate(fd, (off_t)s->size), 0);
+	if (s->hole > 0 && s->hole < s->size)
+		assert_int_equal(io_pwrite_all(fd, part, side, (off_t)(s->size - side)), 0);
+	close(fd);
+}
+
+/* Its inode stays, its bytes come back in place: whatever lies there now. */
+static void a_file_with_two_names_gets_its_bytes_back(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "make");
+	give_shape(f, "big", &shapes[0], 'a');
+	ln(f, "big", "d/second");
+	commit(f);
+	for (size_t i = 0; i < ARRAY_LEN(shapes) * ARRAY_LEN(shapes); i++) {
+		AUTO_FREE char *before = NULL, *after = NULL;
+
+		begin(f, "before");
+		give_shape(f, "big", &shapes[i / ARRAY_LEN(shapes)], 'b');
+		commit(f);
+		before = snap(f);
+		begin(f, "after");
+		give_shape(f, "d/second", &shapes[i % ARRAY_LEN(shapes)], 'c');
+		commit(f);
+		after = snap(f);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, before);
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, after);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, before);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -381,6 +432,7 @@ int main(void)
 		TEST(steps_that_overlap_undo_in_true_order),
 		TEST(a_late_writer_belongs_to_the_step_that_runs),
 		TEST(restores_single_paths),
+		TEST(a_file_with_two_names_gets_its_bytes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
