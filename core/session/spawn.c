@@ -161,7 +161,9 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	const char *const *extra = NULL, *const *settings = NULL;
 	int r;
 
-	r = new_policy(p, spec, err);
+	r = spec->backend ? spawn_check_stdio(spec->stdio, spec->allow_network, err) : 0;
+	if (r == 0)
+		r = new_policy(p, spec, err);
 	if (r < 0) {
 		spawn_plan_free(p);
 		return r;

@@ -28,3 +28,5 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 void spawn_plan_free(struct spawn_plan *p);
 /* For spawn_plan_new(), when all else is filled in. */
 void spawn_sockets(struct spawn_plan *p);
+/* Would the agent reach more of the host by these than what they are? -EINVAL. */
+int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;
