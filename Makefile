@@ -213,13 +213,13 @@ lint-deps: deps
 .PHONY: test tests unit
 test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
 	$(Q)$(MAKE) --no-print-directory DEPS=no tests
-	$(if $(SANITIZED),$(Q)$(MAKE) --no-print-directory DEPS=no B=asan $(SANITIZED))
+	$(if $(SANITIZED),$(Q)$(MAKE) --no-print-directory DEPS=no B=asan build/asan/cordon $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(if $(SANITIZED),,$(FUZZ)) $(SCRIPTS)
 
 tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ) $(BENCH)
 
 # All the unit tests run once more with AddressSanitizer and UBSan, and the fuzz targets only so,
-# where the compiler has them.
+# where the compiler has them; tests/e2e/*_sanitized.sh run the program itself.
 CAN_SANITIZE = $(shell echo 'int main(void) { return 0; }' | \
 	$(CC) $(MODE_asan) -x c - -o $(O)/can-sanitize 2>/dev/null && echo yes)
 SANITIZED = $(if $(filter release-*,$(B)-$(T)),$(if $(CAN_SANITIZE),$(patsubst $(O)/%,build/asan/%,$(UNIT) $(FUZZ))))

@@ -17,6 +17,11 @@ fail() { # NAME [DIAGNOSTICS]
 skip() { tests=$((tests + 1)) && echo "ok $tests - $1 # SKIP $2"; }
 note() { printf '%s\n' "$*" | sed 's/^/# /'; }
 skip_all() { echo "1..0 # SKIP $1" && exit 0; }
+# SANITIZED: set by a script that runs another one, with the build that has AddressSanitizer.
+if [ -n "${SANITIZED:-}" ]; then
+	CORDON=${CORDON%/*/cordon}/asan/cordon
+	[ -x "$CORDON" ] || skip_all "there is no build with sanitizers"
+fi
 done_testing() { echo "1..$tests" && [ "$failed" = 0 ] && exit 0 || exit 1; }
 
 # ok NAME COMMAND... - the command succeeds. What it says is shown when it does not.

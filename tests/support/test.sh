@@ -35,7 +35,7 @@ if [ "$(id -u)" = 0 ]; then
 	cp -a tests themes keymaps "$stage/" 2>/dev/null
 	cp -a --parents core/config/profiles "$stage/"
 	cp -a "build/$B/cordon" "build/$B/tests" "$stage/build/$B/"
-	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/tests "$stage/"
+	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/cordon build/asan/tests "$stage/"
 	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
 	for f in "${files[@]}"; do
 		grep -q '^# root only' "$f" && continue

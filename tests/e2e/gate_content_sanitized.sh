@@ -1,0 +1,7 @@
+#!/bin/bash
+# gate_content_sanitized - gate_content.sh, with AddressSanitizer and UBSan in every process of cordon's.
+# SPDX-License-Identifier: MIT
+# with: /dev/fuse
+# timeout: 400
+export SANITIZED=1
+. "$(dirname "$0")/gate_content.sh"
