@@ -22,6 +22,7 @@ static const int calls[] = {
 	SCMP_SYS(sendto),
 	SCMP_SYS(recvfrom),
 	SCMP_SYS(clock_gettime),
+	SCMP_SYS(sched_yield),
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(exit_group),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,12 +14,17 @@
 #include "backends/linux/gate_fuse.h"
 #include "backends/linux/gate_held.h"
 #include "backends/linux/landlock.h"
+#include "core/base/clock.h"
 #include "core/base/io.h"
+
+#define LINGER_US 50
+#define RESTS_MAX 1024
 
 static struct {
 	struct gate_server spec;
 	struct gate_fs *fs;
 	size_t n;
+	unsigned rest, rests; /* requests after which it does not linger; how many the last time */
 } server;
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -34,6 +40,35 @@ static void serve(struct gate_fs *fs)
 		fs->broken = true;
 }
 
+/*
+ * Who has been answered on another processor asks again within microseconds, and to be woken for it
+ * costs more than to be there. Where that was of no use, because nobody came, or somebody else had
+ * work for this processor, it is left for twice as many requests as the last time.
+ */
+static int linger(struct pollfd *p, size_t n)
+{
+	int64_t end;
+	int r;
+
+	if (server.rest > 0) {
+		server.rest--;
+		return 0;
+	}
+	end = clock_mono_us() + LINGER_US;
+	do {
+		r = poll(p, n, 0);
+		if (r == 0)
+			sched_yield();
+	} while (r == 0 && clock_mono_us() < end);
+	if (r > 0 && clock_mono_us() < end) {
+		server.rests = 0;
+		return r;
+	}
+	server.rests = MIN(2 * server.rests + 1, RESTS_MAX);
+	server.rest = server.rests;
+	return MAX(r, 0);
+}
+
 static void loop(void)
 {
 	struct pollfd p[1 + GATES_MAX];
@@ -45,7 +80,9 @@ static void loop(void)
 			p[1 + i] = (struct pollfd){.fd = server.fs[i].broken ? -1
 									     : server.spec.fuse[i],
 						   .events = POLLIN};
-		r = poll(p, 1 + server.n, gate_held_wait_ms());
+		r = linger(p, 1 + server.n);
+		if (r == 0)
+			r = poll(p, 1 + server.n, gate_held_wait_ms());
 		if (r < 0)
 			continue;
 		if (!gate_held_serve(p[0].revents, r == 0))
