@@ -40,6 +40,7 @@ bash --noprofile --rcfile rc -i -s $mark"
 }
 nothing_is_left() {
 	ok "$1: no process is left" wait_for 15 none_marked "$mark"
+	unlike "$(cat /proc/self/mountinfo)" "cordon-gate" "$1: no mount is left"
 	unlike "$(cat "$HOME/work/held" 2>/dev/null)" "the secret" "$1: what was held gave no byte"
 	marked "$mark" | xargs -r kill -KILL 2>/dev/null
 	tmux_ kill-server 2>/dev/null
@@ -72,6 +73,55 @@ kill -KILL "$(child cordon-mounter)"
 sees 'cat=0' "SIGKILL of the mounter: the gate goes on"
 tmux_ kill-server
 ok "SIGKILL of the mounter: no process is left" wait_for 15 none_marked "$mark"
+
+# A thousand at once: what waits is let go, whoever ends.
+mkdir "$HOME/many" && for i in $(seq 1024); do echo "the secret $i" >"$HOME/many/f$i"; done
+cat >"$HOME/work/many.py" <<'P'
+import os, sys, threading
+threading.stack_size(65536)
+def one(i):
+    try: print(open(os.path.expanduser("~/many/f%d" % i)).read(), flush=True)
+    except OSError as e: print(e.strerror, flush=True)
+threads = [threading.Thread(target=one, args=(i,)) for i in range(1, 1025)]
+for t in threads: t.start()
+for t in threads: t.join()
+P
+all_wait() { [ "$("$CORDON" pending --json 2>/dev/null | grep -c many/f)" = 1024 ]; }
+none_waits() { [ -z "$("$CORDON" pending 2>/dev/null)" ]; }
+hold_many() {
+	mark=$(new_mark)
+	start 100 30 "$HOME/work" "exec $CORDON run --mode dynamic --set sandbox.read-gate=fuse -- \
+bash --noprofile --rcfile rc -i -s $mark"
+	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
+	rm -f "$HOME/work/held"
+	type_text 'python3 many.py >held 2>&1; echo ended=$?' && keys Enter
+	ok "$1: a thousand opens are held" wait_for 60 all_wait
+}
+hold_many "SIGKILL of the gate"
+kill -KILL "$(child cordon-gate)"
+sees 'ended=0' "SIGKILL of the gate: each of a thousand opens fails"
+is "$(grep -c . "$HOME/work/held")" 1024 "SIGKILL of the gate: and says so"
+tmux_ kill-server
+nothing_is_left "SIGKILL of the gate, a thousand held"
+
+hold_many "SIGKILL of the keeper"
+kill -KILL "$(child cordon-keeper)"
+wait_for 15 eval '! child cordon-init >/dev/null'
+tmux_ kill-server
+nothing_is_left "SIGKILL of the keeper, a thousand held"
+
+hold_many "SIGKILL of cordon"
+kill -KILL "$(tmux_ display-message -p -t t '#{pane_pid}')"
+nothing_is_left "SIGKILL of cordon, a thousand held"
+
+hold_many "SIGKILL of the opener"
+pkill -KILL -f "^python3 many.py" -P "$(pgrep -x bash -P "$(child cordon-keeper)")"
+sees 'ended=137' "SIGKILL of the opener: it ends"
+ok "SIGKILL of the opener: nothing waits any more" wait_for 30 none_waits
+type_text 'clear; cat ~/tree/f; echo now=$?' && keys Enter
+ok "SIGKILL of the opener: the gate goes on" wait_for 15 waits tree/f
+tmux_ kill-server
+nothing_is_left "SIGKILL of the opener"
 
 # At random moments of start, work and end.
 for round in $(seq "${CRASH_ROUNDS:-15}"); do
