@@ -247,7 +247,9 @@ static void granted(struct door *d, enum rule_kind kind, const char *dir, const 
 	if (kind != RULE_READ || strlen(dir) >= sizeof(note.path))
 		return;
 	if (!a->allow) {
-		take_away_shown(g);
+		if (!take_away_shown(g))
+			keeper_warn(g->k, "what you took back stays shown until the session ends: "
+					  "a working folder or a mount lies in it");
 		return;
 	}
 	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||

@@ -209,8 +209,10 @@ static void take_lines(const struct gate_note *note)
 	if (!server.coming)
 		server.coming = config_of_rules();
 	if (config_rules(server.coming, &list) == note->id &&
-	    policy_reload(server.policy, server.coming, &err) == 0)
+	    policy_reload(server.policy, server.coming, &err) == 0) {
+		policy_forget_old(server.policy);
 		server.changes++;
+	}
 	config_free(take_ptr(&server.coming));
 }
 

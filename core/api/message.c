@@ -109,6 +109,7 @@ void message_rule(struct buf *out, const struct given *g)
 	member(out, "extent", answers_extent_name(g->answer.extent));
 	member(out, "path", g->object);
 	member(out, "words", g->words);
+	member(out, "left", g->left);
 	end(out);
 }
 

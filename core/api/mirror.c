@@ -165,6 +165,8 @@ static void on_rule(struct mirror *m)
 		if (m->model.given[i].rule != rule)
 			continue;
 		m->model.given[i].over = truth(m, "over");
+		if (*text(m, "left"))
+			model_set_left(&m->model, rule, text(m, "left"));
 		m->model.version++;
 		return;
 	}
@@ -177,6 +179,7 @@ static void on_rule(struct mirror *m)
 						   .until = number(m, "until")},
 					.object = text(m, "path"),
 					.words = text(m, "words"),
+					.left = *text(m, "left") ? text(m, "left") : NULL,
 					.wall_us = number(m, "time_us"),
 					.over = truth(m, "over")});
 }

@@ -261,6 +261,11 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 	case WIRE_GIVEN_OVER:
 		ev->rule = wire_get_u64(in);
 		break;
+	case WIRE_LEFT_OPEN:
+		ev->rule = wire_get_u64(in);
+		ev->total = wire_get_u64(in);
+		ev->reason = next_string(s, in);
+		break;
 	case WIRE_TALLIES:
 		for (size_t i = 0; i < TALLIES; i++)
 			ev->tallies[i] = wire_get_u64(in);

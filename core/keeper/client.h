@@ -17,7 +17,7 @@ struct client;
 struct client_event {
 	int64_t step, pid, parent;
 	uint64_t id;   /* ask or request */
-	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER */
+	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER, WIRE_LEFT_OPEN */
 	enum rule_kind rule_kind;
 	uint8_t flags; /* ASK_* */
 	bool aloud;    /* WIRE_NOTE */

@@ -195,6 +195,11 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	tell(k, WIRE_GIVEN, g->id, q->id);
 }
 
+struct left {
+	struct keeper *k;
+	const struct grant *grant;
+};
+
 static struct grant *take_from(struct grant **list, uint64_t id)
 {
 	for (struct grant *g = *list; g; g = g->next) {
@@ -227,6 +232,34 @@ void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object
 			k->doors[i]->ops->granted(k->doors[i], kind, *dir ? dir : "/", a);
 }
 
+/* May it still be read, by another rule? */
+static bool is_left(void *data, int pid, enum hold what, const char *path)
+{
+	const struct left *l = data;
+	const struct grant *g = l->grant;
+	const char *why;
+
+	(void)pid;
+	if (!grants_cover(g->path, g->answer.extent, path))
+		return false;
+	if (g->kind == RULE_WRITE)
+		return what == HOLD_WRITTEN;
+	return policy_check_read(l->k->policy, RULE_READ, path, &why) != POLICY_ALLOW;
+}
+
+/* Before the doors take away what they show: what lies in there has no path any more then. */
+static void tell_left(struct keeper *k, const struct grant *g)
+{
+	struct left l = {k, g};
+	struct remains r;
+
+	/* What a socket is connected to is not in /proc: the view says that nobody looks. */
+	if (g->kind == RULE_UNIX)
+		return;
+	remains_look(k, is_left, &l, &r);
+	remains_tell(k, g->id, &r);
+}
+
 /* What was allowed once to the same processes goes too: the human wants to be asked again. */
 void grants_revoke(struct keeper *k, uint64_t id)
 {
@@ -242,6 +275,7 @@ void grants_revoke(struct keeper *k, uint64_t id)
 		recent_drop(k, k->recent);
 	tell(k, WIRE_GIVEN_OVER, id, 0);
 	if (g->answer.allow) {
+		tell_left(k, g);
 		g->answer.allow = false;
 		grants_tell_doors(k, g->kind, g->path, &g->answer);
 	}

@@ -438,6 +438,31 @@ void safeguard_asked(struct keeper *k, struct command *c);
 void safeguard_held(struct keeper *k, struct command *c, const char *op, const char *path);
 void safeguard_released(struct command *c);
 
+/* remains.c */
+enum hold {
+	HOLD_DIR, /* its working directory, too */
+	HOLD_FILE,
+	HOLD_WRITTEN, /* open for writing */
+	HOLD_MAP,
+	HOLD_PROGRAM,
+	HOLD_KINDS,
+};
+struct remains {
+	struct remain {
+		int pid;
+		size_t n[HOLD_KINDS];
+	} list[6];
+	size_t n, more; /* processes in the list, and besides */
+	size_t unseen;	/* that could not be looked into */
+	bool cut;	/* not all was looked at */
+	int last;	/* pid that was counted last */
+};
+/* Is it about this? path: what /proc says of an open file, absolute. */
+typedef bool (*remains_is)(void *data, int pid, enum hold what, const char *path);
+void remains_look(struct keeper *k, remains_is is, void *data, struct remains *ret);
+/* WIRE_LEFT_OPEN. rule: what was taken back, or 0. */
+void remains_tell(struct keeper *k, uint64_t rule, const struct remains *r);
+
 /* reload.c */
 void reload_start(struct keeper *k);
 void reload_stop(struct keeper *k);

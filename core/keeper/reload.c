@@ -256,6 +256,25 @@ static uint64_t used_hash(struct keeper *k)
 	return r->hash;
 }
 
+static bool is_taken_back(void *data, int pid, enum hold what, const char *path)
+{
+	const struct keeper *k = data;
+
+	(void)pid;
+	(void)what;
+	return policy_takes_back(k->policy, path);
+}
+
+/* Before the doors are told, which take away what they show. */
+static void tell_left(struct keeper *k)
+{
+	struct remains r;
+
+	remains_look(k, is_taken_back, k, &r);
+	remains_tell(k, 0, &r);
+	policy_forget_old(k->policy);
+}
+
 static void read_again(struct keeper *k)
 {
 	struct config *c = NULL;
@@ -275,6 +294,7 @@ static void read_again(struct keeper *k)
 		keeper_warn(k, "the rules stay as they were: %s", err.text);
 	} else {
 		k->reload->hash = hash;
+		tell_left(k);
 		if (tell_doors(k, c) && !restricts(c))
 			keeper_note(k, "the rules were read again and count from now on");
 		else

@@ -42,6 +42,8 @@ enum wire_type {
 			 its rollback, str command, str words (what it lacks) */
 	WIRE_GIVEN,	 /* u64 rule, u64 ask: the answer to it counts from now on */
 	WIRE_GIVEN_OVER, /* u64 rule: revoked, or its step is over */
+	WIRE_LEFT_OPEN,	 /* u64 rule, or 0: of settings files; u64 processes that hold some of it
+			    still, str words: which, and what */
 	WIRE_TALLIES,	 /* u64 reads judged, u64 by a rule, u64 by an answer kept, u64 asked, u64
 			    denied because too many wait */
 	/* cordon -> keeper */

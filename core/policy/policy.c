@@ -104,6 +104,7 @@ void policy_free(struct policy *p)
 	free(p->given);
 	rules_free(p->rules);
 	rules_free(p->untrusted);
+	policy_forget_old(p);
 	places_done(&p->folders);
 	places_done(&p->gated);
 	places_done(&p->usual);

@@ -103,6 +103,10 @@ bool policy_extent_offered(const struct policy *p, const char *path, enum answer
  * were lent before are gone.
  */
 int policy_reload(struct policy *p, const struct config *config, struct err *err) MUST_USE;
+/* May this be read no more, that the rules before the last policy_reload() let be read? They are
+ * kept for this question until policy_forget_old(), or the next reload. */
+bool policy_takes_back(struct policy *p, const char *path);
+void policy_forget_old(struct policy *p);
 
 /* Treat this path and everything below it as protected, as core.hooksPath of a repository is.
  * reason must live as long as the policy. */

@@ -90,8 +90,9 @@ struct policy {
 	size_t n_set;	  /* the rest up to here stays hidden; behind it are rules' */
 	struct guarded *guarded;
 	size_t n_guarded;
-	struct rules *rules;	 /* of trusted sources, and answers */
-	struct rules *untrusted; /* of the project: can only make things stricter */
+	struct rules *rules;		   /* of trusted sources, and answers */
+	struct rules *untrusted;	   /* of the project: can only make things stricter */
+	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
 	bool dynamic, writes_outside;
 	struct given *given;

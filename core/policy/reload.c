@@ -41,9 +41,39 @@ int policy_reload(struct policy *p, const struct config *config, struct err *err
 		return err_say(err, -EINVAL, "%s", first.text);
 	}
 	carry(p, trusted);
-	rules_free(p->rules);
-	rules_free(p->untrusted);
+	policy_forget_old(p);
+	p->old = p->rules;
+	p->old_untrusted = p->untrusted;
 	p->rules = trusted;
 	p->untrusted = untrusted;
 	return 0;
+}
+
+static void swap(struct rules **a, struct rules **b)
+{
+	struct rules *r = *a;
+
+	*a = *b;
+	*b = r;
+}
+
+bool policy_takes_back(struct policy *p, const char *path)
+{
+	const char *why;
+	bool was;
+
+	if (!p->old || policy_check_read(p, RULE_READ, path, &why) == POLICY_ALLOW)
+		return false;
+	swap(&p->rules, &p->old);
+	swap(&p->untrusted, &p->old_untrusted);
+	was = policy_check_read(p, RULE_READ, path, &why) == POLICY_ALLOW;
+	swap(&p->rules, &p->old);
+	swap(&p->untrusted, &p->old_untrusted);
+	return was;
+}
+
+void policy_forget_old(struct policy *p)
+{
+	rules_free(take_ptr(&p->old));
+	rules_free(take_ptr(&p->old_untrusted));
 }

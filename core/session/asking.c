@@ -100,6 +100,24 @@ void session_on_given_over(struct session *s, const struct client_event *ev)
 	}
 }
 
+/* What was taken back, and who has some of it still: for the view, and for later. */
+void session_on_left_open(struct session *s, const struct client_event *ev)
+{
+	const struct given *g = model_set_left(&s->model, ev->rule, ev->reason);
+	AUTO_FREE char *words = xasprintf("still open of '%s': %s",
+					  g ? g->words : "what rules allowed", ev->reason);
+
+	if (!g && !ev->total)
+		return;
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_RECOVERY,
+				 .latency_us = -1,
+				 .path = g ? g->object : NULL,
+				 .detail = words,
+			 });
+}
+
 void session_on_tallies(struct session *s, const struct client_event *ev)
 {
 	memcpy(s->model.decisions.reads, ev->tallies, sizeof(ev->tallies));

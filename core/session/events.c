@@ -294,6 +294,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_ASK_GONE] = session_on_ask_gone,
 	[WIRE_GIVEN] = session_on_given,
 	[WIRE_GIVEN_OVER] = session_on_given_over,
+	[WIRE_LEFT_OPEN] = session_on_left_open,
 	[WIRE_TALLIES] = session_on_tallies,
 	[WIRE_HELD] = on_held,
 	[WIRE_TAKEN_BACK] = session_on_stopped,

@@ -35,6 +35,7 @@ static void given_done(struct given *g)
 {
 	free(g->object);
 	free(g->words);
+	free(g->left);
 }
 
 void model_done(struct model *m)
@@ -57,6 +58,7 @@ void model_done(struct model *m)
 		free(m->lasting[i].name);
 	}
 	free(m->lasting);
+	free(m->left);
 	free(m->home);
 	free(m->command);
 	free(m->job.words);
@@ -304,6 +306,28 @@ void model_add_given(struct model *m, const struct given *g)
 	m->given[i] = *g;
 	m->given[i].object = xstrdup(g->object);
 	m->given[i].words = xstrdup(g->words);
+	m->given[i].left = xstrdup(g->left);
 	m->given_version++;
 	m->version++;
+}
+
+static void set_words(struct model *m, char **to, const char *words)
+{
+	free(*to);
+	*to = xstrdup(words);
+	m->version++;
+}
+
+const struct given *model_set_left(struct model *m, uint64_t rule, const char *words)
+{
+	for (size_t i = 0; rule && i < m->n_given; i++) {
+		if (m->given[i].rule != rule)
+			continue;
+		set_words(m, &m->given[i].left, words);
+		m->given_version++;
+		return &m->given[i];
+	}
+	if (!rule)
+		set_words(m, &m->left, words);
+	return NULL;
 }

@@ -75,7 +75,8 @@ struct given {
 	char *object; /* what it speaks of; a directory's ends with '/' */
 	char *words;  /* answers_words() */
 	int64_t wall_us;
-	bool over; /* taken back, or its step is */
+	bool over;  /* taken back, or its step is */
+	char *left; /* taken back: what those inside held of it then; else NULL */
 };
 
 /* A rule of a settings file, as it was when the session began. */
@@ -137,6 +138,7 @@ struct model {
 	size_t n_given;
 	uint64_t given_version; /* grows with every change of those */
 	struct decisions decisions;
+	char *left; /* what they held of it when rules of files changed last, or NULL */
 	struct lasting *lasting; /* the nearest level first */
 	size_t n_lasting;
 
@@ -171,4 +173,6 @@ bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
 /* Takes over nothing; the oldest that is over makes room. */
 void model_add_given(struct model *m, const struct given *g);
+/* What is still open of an answer that was taken back, or of rules (0). The answer, or NULL. */
+const struct given *model_set_left(struct model *m, uint64_t rule, const char *words);
 const struct ask *model_ask(const struct model *m, uint64_t id);

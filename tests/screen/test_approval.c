@@ -284,6 +284,13 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	scene_keys(s, "x");
 	assert_string_equal(s->said.data, "revoke 41\n");
 	assert_true(scene_shows(s, "- over"));
+	assert_true(scene_shows(s, "stays open"));
+	assert_ptr_equal(model_set_left(&s->model, 41, "less\033[2J (pid 7) a file"),
+			 &s->model.given[0]);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "Stays open: less\\x1b[2J (pid 7) a file"));
+	scene_keys(s, "k");
+	assert_false(scene_shows(s, "Stays open:"));
 	scene_keys(s, "q");
 	assert_int_equal(s->ui->n_popups, 0);
 }
@@ -297,6 +304,9 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "- removed"));
 	assert_true(scene_shows(s, "which is read again"));
+	assert_null(model_set_left(&s->model, 0, "bash (pid 9) a directory"));
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "Stays open: bash (pid 9) a directory"));
 	scene_keys(s, "x j x");
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "edit /etc/cordon/config, line 3"));

@@ -5,8 +5,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -261,6 +265,114 @@ static void a_step_is_a_step(void **state)
 	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
 }
 
+/* ---- what is left ---------------------------------------------------------------------------- */
+
+/* The newest words about what is still open; heap. */
+static char *left(struct fixture *f, uint64_t *ret_rule, uint64_t *ret_processes)
+{
+	char *words = NULL;
+	size_t used;
+
+	for (size_t at = 0; at < f->k.out.len; at += used) {
+		const struct buf rest = {.data = f->k.out.data + at, .len = f->k.out.len - at};
+		struct wire_in in;
+
+		assert_int_equal(wire_next(&rest, &in, &used), 1);
+		if (in.type != WIRE_LEFT_OPEN)
+			continue;
+		*ret_rule = wire_get_u64(&in);
+		*ret_processes = wire_get_u64(&in);
+		free(words);
+		words = wire_get_cstr(&in);
+	}
+	return words;
+}
+
+/* A process with a working directory, a file for reading, one for writing and a mapped one in
+ * notes; and another that has a file beside them. */
+static pid_t hold(struct fixture *f, const char *name, bool inside)
+{
+	AUTO_FREE char *file = path_join(inside ? f->notes : f->folder, "held");
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0644);
+		bool good = fd >= 0 && open(file, O_RDONLY) >= 0 && ftruncate(fd, 10) == 0 &&
+			    mmap(NULL, 10, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED &&
+			    chdir(inside ? f->notes : f->folder) == 0 &&
+			    prctl(PR_SET_NAME, name) == 0 && write(ready[1], "x", 1) == 1;
+
+		if (!good)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void what_is_open_when_it_is_taken_back_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const pid_t pids[] = {hold(f, "holds\033it", true), hold(f, "another", false)};
+	AUTO_FREE char *want = xasprintf("holds\033it (pid %d) a directory, a file, a file it can "
+					 "write, a mapped file",
+					 (int)pids[0]);
+	AUTO_FREE char *words = NULL;
+	AUTO_FREE char *after = NULL;
+	uint64_t told = 0, n = 0;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
+	assert_null(left(f, &told, &n));
+	grants_revoke(&f->k, rule(f));
+	words = left(f, &told, &n);
+	assert_string_equal(words, want);
+	assert_int_equal(told, rule(f));
+	assert_int_equal(n, 1);
+	for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
+	grants_revoke(&f->k, rule(f));
+	after = left(f, &told, &n);
+	assert_string_equal(after, "nothing");
+	assert_int_equal(n, 0);
+}
+
+/* What is taken back is one of two answers that allow the same: nothing of it is left open. */
+static void what_another_answer_allows_is_not_told(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = hold(f, "holder", true);
+	AUTO_FREE char *words = NULL;
+	uint64_t told = 0, n = 0, first;
+
+	assert_int_equal(wants(f, "held"), -FOLDER_HELD);
+	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
+	first = rule(f);
+	assert_true(policy_answer(f->policy, RULE_READ, f->notes,
+				  &(struct answer){.allow = true,
+						   .scope = SCOPE_SESSION,
+						   .extent = EXTENT_EXACT}) != 0);
+	grants_revoke(&f->k, first);
+	words = left(f, &told, &n);
+	assert_non_null(words);
+	assert_null(strstr(words, "directory"));
+	assert_non_null(strstr(words, "a mapped file"));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 /* Without a command there is no step that could end: the answer is for once. */
 static void no_step_no_answer_for_it(void **state)
 {
@@ -480,6 +592,8 @@ int main(void)
 		TEST(no_step_no_answer_for_it),
 		TEST(a_step_that_ends_while_it_is_asked_is_answered_once),
 		TEST(time_ends_it),
+		TEST(what_is_open_when_it_is_taken_back_is_told),
+		TEST(what_another_answer_allows_is_not_told),
 		cmocka_unit_test(extents_cover_what_they_say),
 		TEST(a_wide_answer_frees_what_it_covers),
 		TEST(a_directory_is_its_own_directory),

@@ -60,6 +60,12 @@ void keeper_note(struct keeper *k, const char *fmt, ...)
 	(void)fmt;
 }
 
+void keeper_warn(struct keeper *k, const char *fmt, ...)
+{
+	(void)k;
+	(void)fmt;
+}
+
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
 {
 	return keeper_watch_write(k, fd, fn, data);

@@ -125,6 +125,44 @@ static void draw_numbers(const struct model *m, struct surface *s, int x, int y,
 			    (unsigned long long)d->reads[2]);
 }
 
+/* How much of the words goes on the first of two lines: whole processes, if any fits. */
+static size_t first_line(const char *words, int w)
+{
+	size_t n = 0;
+
+	for (const char *at = words; (at = strstr(at, "; ")) && at - words < w; at += 2)
+		n = (size_t)(at - words) + 2;
+	return n && strlen(words) > (size_t)w ? n : strlen(words);
+}
+
+/* Who has some of it still. */
+static void draw_left(struct surface *s, int x, int y, int w, const char *left)
+{
+	int n = surface_text(s, x, y, w, ROLE_MODAL_LABEL, "Stays open: ");
+	size_t first = first_line(left, w - n);
+	AUTO_FREE char *head = xstrndup(left, first);
+
+	surface_hostile(s, x + n, y, w - n, ROLE_TEXT, head);
+	surface_hostile(s, x, y + 1, w, ROLE_TEXT, left + first);
+}
+
+/* What taking back does, or has done to what the cursor is on. */
+static void draw_end(const struct view_rules *p, struct surface *s, int x, int y, int w)
+{
+	const struct given *g = rule_at(p, p->list.cursor);
+	const struct lasting *l = lasting_at(p, p->list.cursor);
+	const char *left = g ? g->left : l && l->removed ? p->v.ui->spec.model->left : NULL;
+
+	if (left) {
+		draw_left(s, x, y, w, left);
+		return;
+	}
+	surface_text(s, x, y, w, ROLE_MODAL_LABEL,
+		     "Taken back, it is asked again. A file that is open stays open.");
+	surface_text(s, x, y + 1, w, ROLE_MODAL_LABEL,
+		     "Rules of files are read again if they change: cordon policy list has all");
+}
+
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_rules *p = (struct view_rules *)v;
@@ -135,10 +173,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	list_draw(&p->list, s, list, focused, n, "No answer counts for longer than its own call.",
 		  draw_row, p);
 	draw_numbers(v->ui->spec.model, s, in.x, in.y + in.h - 3, in.w);
-	surface_text(s, in.x, in.y + in.h - 2, in.w, ROLE_MODAL_LABEL,
-		     "Taken back, it is asked again. A file that is open stays open.");
-	surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_LABEL,
-		     "Rules of files are read again if they change: cordon policy list has all");
+	draw_end(p, s, in.x, in.y + in.h - 2, in.w);
 }
 
 static void forget(struct view_rules *p, const struct lasting *l)

@@ -1,0 +1,87 @@
+#!/bin/bash
+# remains - what an answer that is taken back leaves open: the view says who has what, as /proc does.
+# SPDX-License-Identifier: MIT
+# timeout: 120
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux python3
+need_sandbox
+kinds="trap landlock"
+[ ! -w /dev/fuse ] || kinds="fuse $kinds"
+dir=$(new_folder work)
+config=$HOME/.config/cordon/config
+mkdir -p "$HOME/notes/sub" "$HOME/ruled" "${config%/*}"
+echo 'text of x' >"$HOME/notes/x" && echo 'text of y' >"$HOME/notes/sub/y" && echo 'text of r' >"$HOME/ruled/r"
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+cat >"$dir/map.py" <<'P'
+import mmap, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDONLY)
+m = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
+os.close(fd)
+print("mapped-" + "it", flush=True)
+time.sleep(600)
+P
+
+# holders DIR - the pid of each process that has something of it, natively seen: descriptors, mappings,
+# directories. The gate's server, which serves what is open behind it, is not inside.
+cat >"$TEST_TMP/holders.py" <<'P'
+import os, sys
+top = sys.argv[1]
+def beneath(path): return path == top or path.startswith(top + "/")
+for pid in sorted(int(p) for p in os.listdir("/proc") if p.isdigit()):
+    at = "/proc/%d/" % pid
+    try:
+        links = [at + "cwd"] + [at + "fd/" + fd for fd in os.listdir(at + "fd")]
+        maps = [line.split(None, 5)[-1].strip() for line in open(at + "maps")]
+        if open(at + "comm").read() == "cordon-gate\n": continue
+        if any(beneath(path) for path in maps + [os.readlink(link) for link in links]): print(pid)
+    except OSError: pass
+P
+holders() { python3 "$TEST_TMP/holders.py" "$1"; }
+told() { screen | grep -A 1 'Stays open:' | grep -o 'pid [0-9]*' | cut -d ' ' -f 2 | sort -n; }
+
+for gate in $kinds; do
+	printf '[rule "r"]\n\tallow = read ~/ruled/**\n' >"$config"
+	how="--set sandbox.read-gate=$gate"
+	[ "$gate" != landlock ] || how="--backend landlock"
+	start 160 40 "$dir" "$CORDON run --set approval.remember=0 $how -- bash --noprofile --rcfile rc -i"
+	sees 'ready>' "$gate: a shell in the pane"
+	type_text 'exec 5<~/notes/x; echo opened=$?' && keys Enter
+	sees '\? ASK read.*notes/x' "$gate: a file is asked for"
+	keys C-] a
+	sees 'ALLOW reading ~/notes/x once' "$gate: exactly that is offered"
+	press_until '\[session\]' "$gate: for the session" s
+	press_until '\[and below\]' "$gate: and all below its directory" e
+	press_until 'opened=0' "$gate: is allowed" a
+	type_text 'clear; cd ~/notes/sub; exec 7<~/ruled/r; python3 /dev/fd/8 ~/notes/sub/y 8<'"$dir"'/map.py & sleep 600 6<y & clear' && keys Enter
+	sees 'mapped-it' "$gate: others have some of it"
+	holds_three() { [ "$(holders "$HOME/notes" | wc -l)" = 3 ]; }
+	ok "$gate: three processes have, says /proc" wait_for 10 holds_three
+	have=$(holders "$HOME/notes")
+	keys C-] v
+	sees 'ALLOW +reading everything in ~/notes and below' "$gate: the answer is listed"
+	press_until 'Stays open: .*pid' "$gate: taken back, the view says what stays open" x
+	is "$(told)" "$have" "$gate: by the same processes"
+	like "$(screen)" 'bash \(pid [0-9]+\) a directory, a file' "$gate: what the shell has"
+	like "$(screen)" 'python3 \(pid [0-9]+\) .*a mapped file' "$gate: what is mapped only"
+	like "$(cordon_in "$dir" audit --json)" "still open of 'allow reading everything in ~/notes and below.*bash" "$gate: it is in the audit log"
+	keys q C-] t
+	type_text 'clear; read -r line <&5; echo "has: $line"' && keys Enter
+	sees '^has: text of x' "$gate: and so it is: what is open is read"
+	type_text 'clear; cat ~/notes/x' && keys Enter
+	sees '\? ASK read.*notes/x' "$gate: what is opened anew is asked for"
+	keys C-] a
+	press_until 'denied|Denied' "$gate: and denied" d
+	if [ "$gate" = fuse ]; then # else what was granted at the start stays so
+		have=$(holders "$HOME/ruled" | tr '\n' ' ')
+		rm "$config"
+		sees 'still open of .what rules allowed.: bash' "$gate: so does a rule that is taken out of its file"
+		is "$(cordon_in "$dir" audit --json | grep 'what rules allowed' | grep -o 'pid [0-9]*)' | tr -dc '0-9\n' | sort -n | tr '\n' ' ')" \
+			"$have" "$gate: of those who have its file"
+	fi
+	keys C-] q
+	sees 'end it and leave' "$gate: the session can be left"
+	left() { keys Q; wait_for 2 test -s "$TEST_TMP/status"; }
+	ok "$gate: and ends" wait_for 20 left
+done
+done_testing
