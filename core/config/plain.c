@@ -21,13 +21,14 @@
 
 /* Names and values where they stand in the text. */
 struct setting {
-	const char *name, *value; /* value NULL: the key stands alone */
-	uint32_t name_len, value_len;
+	uint32_t name, value; /* value 0: the key stands alone */
+	uint16_t name_len, value_len;
 	uint32_t section; /* in struct plain.sections */
 	int line;
 };
 
 struct plain {
+	const char *text;
 	struct buf sections; /* as keys spell them, a NUL behind each */
 	size_t section;	     /* the one that lines are of */
 	bool in_section;
@@ -46,10 +47,17 @@ enum {
 	BYTE_UNUSUAL = 1, /* control characters, `\` */
 	BYTE_COMMENT = 2,
 	BYTE_QUOTE = 4,
+	BYTE_END = 8,
 };
+#define UNUSUAL_8(at)                                                                              \
+	[at] = BYTE_UNUSUAL, [(at) + 1] = BYTE_UNUSUAL, [(at) + 2] = BYTE_UNUSUAL,                 \
+	[(at) + 3] = BYTE_UNUSUAL, [(at) + 4] = BYTE_UNUSUAL, [(at) + 5] = BYTE_UNUSUAL,           \
+	[(at) + 6] = BYTE_UNUSUAL, [(at) + 7] = BYTE_UNUSUAL
 static const unsigned char meaning[256] = {
-	[127] = BYTE_UNUSUAL, ['\\'] = BYTE_UNUSUAL, ['#'] = BYTE_COMMENT,
-	[';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
+	[0] = BYTE_END,	       UNUSUAL_8(1),	     [9] = BYTE_UNUSUAL,   ['\n'] = BYTE_END,
+	[11] = BYTE_UNUSUAL,   UNUSUAL_8(12),	     UNUSUAL_8(20),	   [28] = BYTE_UNUSUAL,
+	[29] = BYTE_UNUSUAL,   [30] = BYTE_UNUSUAL,  [31] = BYTE_UNUSUAL,  [127] = BYTE_UNUSUAL,
+	['\\'] = BYTE_UNUSUAL, ['#'] = BYTE_COMMENT, [';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
 };
 
 static void plain_done(struct plain *s)
@@ -115,8 +123,10 @@ static struct setting *add_setting(struct plain *s)
 static enum line_kind read_setting(struct plain *s, const char *p, const char *end, int line)
 {
 	size_t n = name_length(p, end);
-	struct setting one = {
-		.name = p, .name_len = (uint32_t)n, .section = (uint32_t)s->section, .line = line};
+	struct setting one = {.name = (uint32_t)(p - s->text),
+			      .name_len = (uint16_t)n,
+			      .section = (uint32_t)s->section,
+			      .line = line};
 
 	if (n == 0 || n + SECTION_MAX >= KEY_MAX || *p == '-' || (*p >= '0' && *p <= '9') ||
 	    !s->in_section)
@@ -131,8 +141,8 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 			p++;
 		if (p == end || end - p >= VALUE_MAX)
 			return LINE_UNUSUAL;
-		one.value = p;
-		one.value_len = (uint32_t)(end - p);
+		one.value = (uint32_t)(p - s->text);
+		one.value_len = (uint16_t)(end - p);
 	}
 	*add_setting(s) = one;
 	return LINE_SETTING;
@@ -142,14 +152,13 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 static enum line_kind read_line(struct plain *s, const char *p, int line, const char **ret)
 {
 	const char *end;
-	unsigned seen = 0;
+	unsigned seen = 0, what = 0;
 
 	while (*p == ' ' || *p == '\t')
 		p++;
-	for (end = p; *end && *end != '\n'; end++)
-		seen |= meaning[(unsigned char)*end] |
-			((unsigned char)*end < ' ' ? BYTE_UNUSUAL : 0u);
-	*ret = end;
+	for (end = p; !(what & BYTE_END); end++)
+		seen |= what = meaning[(unsigned char)*end];
+	*ret = --end;
 	if (seen & BYTE_UNUSUAL)
 		return LINE_UNUSUAL;
 	while (end > p && end[-1] == ' ')
@@ -162,11 +171,11 @@ static enum line_kind read_line(struct plain *s, const char *p, int line, const 
 }
 
 /* False: it has something that is not for us. */
-static bool read_lines(struct plain *s, const char *text)
+static bool read_lines(struct plain *s)
 {
 	int line = 1;
 
-	for (const char *p = text; *p; line++) {
+	for (const char *p = s->text; *p; line++) {
 		const char *end;
 
 		if (read_line(s, p, line, &end) == LINE_UNUSUAL)
@@ -189,10 +198,9 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 		memcpy(key, section, n);
 		key[n++] = '.';
 		for (uint32_t k = 0; k < one->name_len; k++)
-			key[n++] = name_char(one->name[k]);
+			key[n++] = name_char(s->text[one->name + k]);
 		key[n] = '\0';
-		if (one->value)
-			memcpy(value, one->value, one->value_len);
+		memcpy(value, s->text + one->value, one->value_len);
 		value[one->value_len] = '\0';
 		r = on(data, key, one->value ? value : NULL, one->line);
 		if (r < 0)
@@ -203,7 +211,9 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 
 int config_read_plain(const char *text, config_on_setting on, void *data)
 {
-	CLEANUP(plain_done) struct plain s = {.sections = BUF_INIT};
+	CLEANUP(plain_done) struct plain s = {.text = text, .sections = BUF_INIT};
 
-	return read_lines(&s, text) ? tell(&s, on, data) : -ENOTSUP;
+	if (strlen(text) >= UINT32_MAX)
+		return -ENOTSUP;
+	return read_lines(&s) ? tell(&s, on, data) : -ENOTSUP;
 }

@@ -57,11 +57,6 @@ struct series {
 	struct places names; /* */
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* What may not be listed is asked for one by one. */
 static void list_names(struct series *s)
 {
@@ -71,8 +66,7 @@ static void list_names(struct series *s)
 	s->listed = d || errno == ENOENT || errno == ENOTDIR;
 	while (d && (e = readdir(d)))
 		places_add(&s->names, xstrdup(e->d_name));
-	if (s->names.n)
-		qsort(s->names.list, s->names.n, sizeof(*s->names.list), by_name);
+	places_sort(&s->names);
 }
 
 /* Is there surely nothing of this path? */
@@ -90,8 +84,7 @@ static bool is_missing(struct series *s, const char *path)
 	}
 	if (++s->n == LIST_AFTER)
 		list_names(s);
-	return s->listed && !(s->names.n && bsearch(&name, s->names.list, s->names.n,
-						    sizeof(*s->names.list), by_name));
+	return s->listed && !places_have(&s->names, name);
 }
 
 /* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
@@ -112,10 +105,11 @@ static void hide_rule(struct policy *p, const struct rule *rule, const char *pat
 static void take_place(struct policy *p, struct series *s, const struct rule *rule,
 		       const char *path, bool tree)
 {
-	bool gated = places_hold(&p->gated, path), allows = rule->verdict == RULE_ALLOW;
+	bool gated, allows = rule->verdict == RULE_ALLOW;
 
-	if (str_eq(path, "/") || is_missing(s, path))
+	if (!path[1] || is_missing(s, path))
 		return;
+	gated = places_hold(&p->gated, path);
 	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->until)
 		grant(p, path, tree);
 	else if (!allows && (!gated || places_hold(&p->folders, path)))

@@ -34,7 +34,7 @@ struct dir {
 	enum place place;
 	unsigned asked;
 	bool listed;
-	struct places links; /* names, once listed */
+	struct places links, names; /* once listed: names of links, and of all, sorted */
 	UT_hash_handle hh;
 };
 
@@ -57,6 +57,7 @@ void links_free(struct links *l)
 	HASH_ITER (hh, l->dirs, d, next) {
 		HASH_DEL(l->dirs, d);
 		places_done(&d->links);
+		places_done(&d->names);
 		free(d->path);
 		free(d);
 	}
@@ -65,16 +66,19 @@ void links_free(struct links *l)
 
 /* ---- is there a link? ------------------------------------------------------------------------ */
 
-static void list_links(struct dir *d)
+static void list_names(struct dir *d)
 {
 	AUTO_DIR DIR *dir = opendir(d->path);
 	struct dirent *e;
 
 	if (!dir)
 		return;
-	while ((e = readdir(dir)))
+	while ((e = readdir(dir))) {
+		places_add(&d->names, xstrdup(e->d_name));
 		if (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN)
 			places_add(&d->links, xstrdup(e->d_name));
+	}
+	places_sort(&d->names);
 	d->listed = true;
 }
 
@@ -91,17 +95,25 @@ static enum place look(const char *path)
 static enum place look_in(struct dir *d, const char *whole, size_t len, const char *name)
 {
 	AUTO_FREE char *path = NULL;
-	size_t i = 0, n = len - (size_t)(name - whole);
+	AUTO_FREE char *leaf = NULL;
 
 	if (d->place != IS_PLAIN)
 		return d->place;
 	if (++d->asked == LIST_AFTER)
-		list_links(d);
-	while (d->listed && i < d->links.n &&
-	       !(strlen(d->links.list[i]) == n && memcmp(d->links.list[i], name, n) == 0))
-		i++;
-	if (d->listed && i == d->links.n)
-		return IS_PLAIN; /* or not there, which is the same: it is no link */
+		list_names(d);
+	if (d->listed && !d->names.n)
+		return IS_MISSING;
+	leaf = xstrndup(name, len - (size_t)(name - whole));
+	if (d->listed && !places_have(&d->names, leaf))
+		return IS_MISSING;
+	for (size_t i = 0; i < d->links.n; i++) {
+		if (!str_eq(d->links.list[i], leaf))
+			continue;
+		path = xstrndup(whole, len);
+		return look(path);
+	}
+	if (d->listed)
+		return IS_PLAIN;
 	path = xstrndup(whole, len);
 	return look(path);
 }
@@ -115,25 +127,43 @@ static const char *leaf_at(const char *path, size_t len, size_t *ret_parent)
 	return slash + 1;
 }
 
+/* The directory, or one above it of which the same is true: nothing is there, or it is a link. */
+static bool stands_for(const struct dir *d, const char *path, size_t len)
+{
+	if (!d || d->len > len || memcmp(d->path, path, d->len) != 0)
+		return false;
+	return d->len == len || (d->place != IS_PLAIN && path[d->len] == '/');
+}
+
+static struct dir *add_dir(struct links *l, const char *path, size_t len, enum place place)
+{
+	struct dir *d = xcalloc(1, sizeof(*d));
+
+	d->path = xstrndup(path, len);
+	d->len = len;
+	d->place = place;
+	HASH_ADD_KEYPTR(hh, l->dirs, d->path, len, d);
+	return d;
+}
+
 /* Recursion: a pattern has at most PATTERN_PARTS components. */
 static struct dir *dir_of(struct links *l, const char *path, size_t len)
 {
-	struct dir *d = l->last;
+	struct dir *d = l->last, *above;
+	const char *leaf;
 	size_t parent;
 
-	if (d && d->len == len && memcmp(d->path, path, len) == 0)
+	if (stands_for(d, path, len))
 		return d;
 	HASH_FIND(hh, l->dirs, path, len, d);
+	if (!d && len == 1)
+		d = add_dir(l, path, len, IS_PLAIN);
 	if (!d) {
-		const char *leaf = leaf_at(path, len, &parent);
-		enum place place =
-			len > 1 ? look_in(dir_of(l, path, parent), path, len, leaf) : IS_PLAIN;
-
-		d = xcalloc(1, sizeof(*d));
-		d->path = xstrndup(path, len);
-		d->len = len;
-		d->place = place;
-		HASH_ADD_KEYPTR(hh, l->dirs, d->path, len, d);
+		leaf = leaf_at(path, len, &parent);
+		above = dir_of(l, path, parent);
+		d = above->place == IS_PLAIN
+			    ? add_dir(l, path, len, look_in(above, path, len, leaf))
+			    : above;
 	}
 	l->last = d;
 	return d;

@@ -279,9 +279,9 @@ static void section_frame(struct loader *l, const struct config_rule *list, size
 	for (size_t i = from; i < to; i++) {
 		const struct config_rule *c = &list[i];
 
-		if (str_eq(c->key, "reason"))
+		if (*c->key == 'r' && str_eq(c->key, "reason"))
 			ret->reason = c->value;
-		if (!str_eq(c->key, "until"))
+		if (*c->key != 'u' || !str_eq(c->key, "until"))
 			continue;
 		if (ret->until)
 			complain(l, c, "until is given twice in rule '%s'", c->name);
@@ -336,23 +336,25 @@ static char *unquoted(const char *pattern, size_t len)
  * Where links lead, the rule is about that too. Not what allows, by way of a link in a working
  * folder: the agent may have made it.
  */
-static bool place_behind_links(struct loader *l, struct rules *r, uint32_t number,
-			       const char *pattern, const char **why)
+static bool place_behind_links(struct loader *l, struct rules *r, uint32_t number, size_t i,
+			       const char **why)
 {
-	size_t len = base_length(pattern);
-	AUTO_FREE char *base = NULL;
+	const char *pattern = rules_pattern(r, number, i);
+	size_t base = rules_base(r, number, i);
+	size_t len = base ? base : base_length(pattern);
+	AUTO_FREE char *place = NULL;
 	AUTO_FREE char *real = NULL;
 	bool good, inside = false;
 
-	if (!memchr(pattern, '\\', len) && !links_on(l->links, pattern, len))
+	if ((base || !memchr(pattern, '\\', len)) && !links_on(l->links, pattern, len))
 		return true;
-	base = unquoted(pattern, len);
-	if (!links_on(l->links, base, strlen(base)))
+	place = unquoted(pattern, len);
+	if (!links_on(l->links, place, strlen(place)))
 		return true;
 	*why = "a loop of links";
-	if (links_follow(base, l->scope->folders, &real, &inside) < 0)
+	if (links_follow(place, l->scope->folders, &real, &inside) < 0)
 		return false;
-	if (str_eq(real, base) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
+	if (str_eq(real, place) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
 		return true;
 	good = rules_place(r, number, behind(l, real, pattern + len), why);
 	l->place = NULL; /* freed */
@@ -364,7 +366,7 @@ static bool follow_links(struct loader *l, struct rules *r, uint32_t number, con
 	size_t n = rules_patterns(r, number); /* and not those that are added here */
 
 	for (size_t i = 0; i < n; i++)
-		if (!place_behind_links(l, r, number, rules_pattern(r, number, i), why))
+		if (!place_behind_links(l, r, number, i, why))
 			return false;
 	return true;
 }

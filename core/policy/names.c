@@ -103,29 +103,31 @@ void names_fold(struct buf *out, const char *name, size_t len)
 /* Nearly every path is plain ASCII: one pass, no component boundaries. False: nothing is kept. */
 static bool fold_plain(struct buf *out, const char *path)
 {
-	size_t start = out->len, i;
+	size_t start = out->len, len = strlen(path);
+	unsigned odd = 0;
 	char *to;
 
-	buf_reserve(out, strlen(path));
+	buf_reserve(out, len);
 	to = out->data + start;
-	for (i = 0; path[i]; i++) {
+	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)path[i];
 
-		if (c >= 0x80 || c == '~' || c == ':' ||
-		    ((c == '.' || c == ' ') && (path[i + 1] == '/' || !path[i + 1])))
-			return false;
+		odd |= (c & 0x80u) | (c == '~') | (c == ':') |
+		       ((c == '.' || c == ' ') && (path[i + 1] == '/' || !path[i + 1]));
 		to[i] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 	}
-	to[i] = '\0';
-	out->len = start + i;
-	return true;
+	to[len] = '\0';
+	out->len = start + len;
+	return !odd;
 }
 
 void names_fold_path(struct buf *out, const char *path)
 {
+	size_t start = out->len;
+
 	if (fold_plain(out, path))
 		return;
-	out->data[out->len] = '\0';
+	buf_truncate(out, start);
 	while (*path) {
 		size_t n = (size_t)(strchrnul(path, '/') - path);
 

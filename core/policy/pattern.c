@@ -63,16 +63,18 @@ static void cut_tail(struct pattern *p)
 /* Parts that text has in common with the last one stay as they are; where the rest begins. */
 static size_t keep_parts(struct pattern *p, const char *text)
 {
-	size_t at = 0, k = 0;
+	const char *last = p->text.data;
+	size_t at = 0, k = 0, alike = 0;
 
+	while (text[alike] && text[alike] == last[alike])
+		alike++;
 	for (; k < p->total; k++) {
 		const struct pattern_part *part = &p->parts[k];
+		size_t end = part->from + part->len;
 
-		if (part->from != at + 1 || text[at] != '/' ||
-		    strncmp(text + part->from, p->text.data + part->from, part->len) != 0 ||
-		    (text[part->from + part->len] && text[part->from + part->len] != '/'))
+		if (part->from != at + 1 || end > alike || (text[end] && text[end] != '/'))
 			break;
-		at = part->from + part->len;
+		at = end;
 	}
 	if (k < p->total || !k)
 		buf_truncate(&p->literal, k ? p->parts[k].at : 0);

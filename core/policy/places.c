@@ -140,6 +140,22 @@ bool places_hold(const struct places *p, const char *path)
 	return false;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void places_sort(struct places *p)
+{
+	if (p->n)
+		qsort(p->list, p->n, sizeof(*p->list), by_name);
+}
+
+bool places_have(const struct places *p, const char *path)
+{
+	return p->n && bsearch(&path, p->list, p->n, sizeof(*p->list), by_name);
+}
+
 void places_done(struct places *p)
 {
 	for (size_t i = 0; i < p->n; i++)

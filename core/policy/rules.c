@@ -32,8 +32,8 @@ struct placed {
 struct kept {
 	struct rule rule;
 	struct placed first, *more; /* nearly all have one pattern */
-	size_t n;
-	const char *words; /* NULL: nobody has asked yet */
+	const char *words;	    /* NULL: nobody has asked yet */
+	uint32_t n;
 	bool removed;
 };
 
@@ -258,6 +258,11 @@ enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struc
 	else if (pattern_parse(&r->pattern, placed->pattern, &why))
 		pattern_base(&r->pattern, ret);
 	return placed->place;
+}
+
+size_t rules_base(const struct rules *r, uint32_t number, size_t i)
+{
+	return placed_at(&r->list[number], i)->len;
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */

@@ -33,10 +33,10 @@ struct rule {
 	enum rule_verdict verdict;
 	enum rule_level level;
 	unsigned kinds;	     /* 1 << enum rule_kind */
+	int line;	     /* 0: unknown */
 	const char *name;    /* of its section; NULL: none */
 	const char *pattern; /* as written */
 	const char *file;    /* NULL: not from a file */
-	int line;	     /* 0: unknown */
 	const char *reason;  /* in the words of who wrote it; NULL: none */
 	int64_t until;	     /* unix seconds from which on it no longer counts; 0: never */
 	uint64_t id;	     /* of an answer, else 0 */
@@ -78,6 +78,9 @@ const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: re
 /* The absolute patterns of a rule, `~` and variables expanded. */
 size_t rules_patterns(const struct rules *r, uint32_t number);
 const char *rules_pattern(const struct rules *r, uint32_t number, size_t i);
+
+/* How much of it is a path that stands there as it is; 0: not known. */
+size_t rules_base(const struct rules *r, uint32_t number, size_t i);
 
 /* What the ith of them names. */
 enum rule_place {

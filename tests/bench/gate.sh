@@ -75,6 +75,7 @@ rows_gate() {
 	done
 	n=$(awk -v a="$(median <"$base/t.s")" -v b="$(median <"$base/t.d")" 'BEGIN { printf "%.1f", b - a }')
 	number "gate: start-up on top of static, ms" "$n" 10
+	number "10 000 rules of one sort, the slowest sort, ms" "$("$tools/rules" 30 | sort -n | awk 'END { print $1 }')" 2
 	number "gate: open that a rule covers, us" "$(gate_run dynamic "./opens '$gate/ruled/f' 5000")" 60
 	if command -v tmux python3 >/dev/null; then
 		number "gate: answer to return, ms" "$(gate_answer)" 2

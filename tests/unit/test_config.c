@@ -230,7 +230,17 @@ static void plain_or_not(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(unusual); i++)
 		assert_int_equal(config_read_plain(unusual[i], count, &n), -ENOTSUP);
-	assert_int_equal(n, 0);
+	for (int c = 1; c < 256; c++) {
+		char text[] = "[ui]\nmouse = o?n\n";
+
+		*strchr(text, '?') = (char)c;
+		n = 0;
+		if (config_read_plain(text, count, &n) !=
+			    (strchr("\"#;\\", c) || c < ' ' || c == 127 ? -ENOTSUP : 0) &&
+		    c != '\n')
+			fail_msg("a byte %d", c);
+	}
+	n = 0;
 	assert_int_equal(config_read_plain("# x \n\n[UI]\n\tMouse = on\n  ascii\n", count, &n), 0);
 	assert_int_equal(n, 2);
 }

@@ -266,6 +266,48 @@ static void hides_many(void **state)
 	assert_false(listed(h, policy_hidden, "many/f8"));
 }
 
+/* The same for grants, for links on the way (most rules have none), and for what is not there. */
+static void grants_many(void **state)
+{
+	struct home *h = *state;
+	AUTO_BUF struct buf rules = BUF_INIT;
+	AUTO_FREE char *link = NULL;
+	AUTO_FREE char *deep = NULL;
+
+	NEEDS_HOME(h);
+	make(h, "many/d7/in/x", "");
+	make(h, "many/d50", "");
+	make(h, "real/in/x", "");
+	make(h, "real/other", "");
+	link = at(h, "many/d60");
+	deep = at(h, "many/d7/to");
+	assert_int_equal(symlink("../real", link), 0);
+	assert_int_equal(symlink("../../pub", deep), 0);
+	buf_str(&rules, "[rule \"a\"]\n");
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tallow = read ~/many/d%d/in/**\n", i);
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tallow = read ~/many/d%d\n", i);
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tallow = read ~/many/d%d/to/a\n", i);
+	for (int i = 0; i < 100; i++)
+		buf_fmt(&rules, "\tallow = read ~/gone/d%d/in/**\n", i);
+	load(h, rules.data, true);
+	assert_true(listed(h, policy_granted, "many/d7/in"));
+	assert_true(listed(h, policy_granted, "many/d50"));
+	assert_false(listed(h, policy_granted, "many/d60"));
+	assert_false(listed(h, policy_granted, "many/d8/in"));
+	assert_false(listed(h, policy_granted, "gone/d8/in"));
+	assert_true(listed(h, policy_granted, "real/in"));
+	assert_true(listed(h, policy_granted, "pub/a"));
+	assert_int_equal(read_of(h, "many/d7/in/x"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "real/in/x"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "pub/b"), POLICY_ASK);
+	assert_int_equal(read_of(h, "real/other"), POLICY_ASK);
+	assert_int_equal(read_of(h, "gone/d8/in/later"), POLICY_ALLOW);
+}
+
 static uint64_t answer(struct home *h, enum rule_kind kind, const char *name,
 		       enum answer_extent extent, bool allow, int64_t until)
 {
@@ -467,6 +509,7 @@ int main(void)
 					   T(grants),
 					   T(hides),
 					   T(hides_many),
+					   T(grants_many),
 					   T(answers),
 					   T(git_may_read_what_its_configuration_names),
 					   T(rules_change),

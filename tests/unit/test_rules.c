@@ -48,6 +48,46 @@ static void impossible(void **state)
 	}
 }
 
+/* What a pattern has in common with the one before is not looked at anew: it is the same. */
+static void one_after_another(void **state)
+{
+	static const char *const list[] = {
+		"/",	     "/a",	"/a/b",	     "/a/b/c",	   "/a/b/cc",  "/a/bb/c",
+		"/a/b/c/**", "/a/b/**", "/a/**/b",   "/a/**/**/b", "/a/**/**", "/a/**/bb",
+		"/a/b*",     "/a/b*/c", "/a/b\\*/c", "/a/*/c",	   "/a/*",     "/a/**",
+		"/**/c",     "/**",	"/a//b",     "/a/b/",	   "/a/b[",    "/a/b/[x]y*z",
+		"a/b",	     "/aa/b/c", "/a/b/c/d",  "/a/b/c*d/e", "/a/b/c/.", "/a/b/\\c",
+	};
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list) * ARRAY_LEN(list); i++) {
+		AUTO_PATTERN struct pattern p = PATTERN_INIT;
+		AUTO_PATTERN struct pattern alone = PATTERN_INIT;
+		const char *first = list[i / ARRAY_LEN(list)], *then = list[i % ARRAY_LEN(list)];
+		bool good = pattern_parse(&p, first, &why), want = false;
+
+		(void)good;
+		want = pattern_parse(&alone, then, &why);
+		if (pattern_parse(&p, then, &why) != want)
+			fail_msg("'%s' after '%s'", then, first);
+		if (!want)
+			continue;
+		if (p.n != alone.n || p.total != alone.total || p.min != alone.min ||
+		    p.max != alone.max || p.literals != alone.literals || p.plain != alone.plain ||
+		    strcmp(p.literal.data, alone.literal.data) != 0 ||
+		    strcmp(p.text.data, then) != 0)
+			fail_msg("'%s' is another after '%s'", then, first);
+		for (size_t k = 0; k < p.total; k++)
+			if (p.parts[k].from != alone.parts[k].from ||
+			    p.parts[k].len != alone.parts[k].len ||
+			    p.parts[k].at != alone.parts[k].at ||
+			    p.parts[k].deep != alone.parts[k].deep ||
+			    p.parts[k].shape.form != alone.parts[k].shape.form)
+				fail_msg("part %zu of '%s' is another after '%s'", k, then, first);
+	}
+}
+
 static void matching(void **state)
 {
 	static const struct {
@@ -550,9 +590,13 @@ static void ten_thousand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(impossible),	cmocka_unit_test(matching),
-		cmocka_unit_test(precedence),	cmocka_unit_test(expiry),
-		cmocka_unit_test(beneath),	cmocka_unit_test(as_the_oracle_says),
+		cmocka_unit_test(impossible),
+		cmocka_unit_test(matching),
+		cmocka_unit_test(one_after_another),
+		cmocka_unit_test(precedence),
+		cmocka_unit_test(expiry),
+		cmocka_unit_test(beneath),
+		cmocka_unit_test(as_the_oracle_says),
 		cmocka_unit_test(ten_thousand),
 	};
 
