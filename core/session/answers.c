@@ -102,18 +102,20 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 	};
 	AUTO_FREE char *object = answers_object(ask, a->extent);
 	const char *below = m->home ? path_below(object, m->home) : NULL;
+	bool lists = ask->kind == RULE_READ && ask->is_dir;
 
 	if (ask->held) {
 		held_words(out, a);
 		return;
 	}
-	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny", gerunds[ask->kind]);
+	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",
+		lists && a->extent == EXTENT_EXACT ? "listing" : gerunds[ask->kind]);
 	if (a->extent == EXTENT_DIR)
 		buf_str(out, "what lies in ");
 	else if (a->extent == EXTENT_TREE)
 		buf_str(out, "everything in ");
-	if (below && *below)
-		buf_fmt(out, "~/%s", below);
+	if (below)
+		buf_fmt(out, "~%s%s", *below ? "/" : "", below);
 	else
 		buf_str(out, object);
 	if (a->extent == EXTENT_TREE)

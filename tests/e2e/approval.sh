@@ -113,6 +113,11 @@ if wait_for 15 screen_has 'ready>'; then
 	sees '\? ASK read.*notes/c' "so it is asked again"
 	keys C-] a
 	press_until 'status=1' "and denied" d
+	type_text 'clear; ls ~; echo status=$?' && keys Enter
+	sees '\? ASK list ~ ' "a directory is listed, and the home folder has its short name"
+	keys C-] a
+	sees 'ALLOW listing ~ once' "in the dialog too"
+	press_until 'status=2' "and denied" d
 	screen_lacks 'text of c' && pass "not a byte of it was seen" || fail "not a byte of it was seen"
 else
 	skip "reading in dynamic mode" "it does not start here: $(screen | grep -m1 cordon:)"

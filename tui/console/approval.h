@@ -18,7 +18,7 @@ void approval_choice(struct ui *ui, struct surface *s, struct rect cell, bool ar
 		     const char *words);
 
 /* A step that a safeguard holds, in the order in which a narrow screen drops it from the end. */
-void approval_held_facts(const struct ui *ui, const struct ask *ask, struct fact *f);
+void approval_held_facts(struct ui *ui, const struct ask *ask, struct fact *f);
 /* The last two rows of r. */
 void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool armed,
 			   const struct guard_report *held);

@@ -6,7 +6,7 @@
 #include "tui/console/approval.h"
 
 /* "49: a, b, c, ...": samples of what the number counts. */
-static char *samples(const struct ui *ui, uint64_t total, const char *unit, char *const *ops,
+static char *samples(struct ui *ui, uint64_t total, const char *unit, char *const *ops,
 		     char *const *paths, size_t n)
 {
 	struct buf b = BUF_INIT;
@@ -53,7 +53,7 @@ static char *age(const struct ui *ui, const struct ask *ask)
 			 (long long)MAX(left, (int64_t)0));
 }
 
-void approval_held_facts(const struct ui *ui, const struct ask *ask, struct fact *f)
+void approval_held_facts(struct ui *ui, const struct ask *ask, struct fact *f)
 {
 	static const char *const done[LOSS_KINDS] = {[LOSS_DELETE] = "deleted",
 						     [LOSS_OVERWRITE] = "overwrote",

@@ -42,7 +42,7 @@ static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 	if (ask->held)
 		snprintf(op, sizeof(op), "%s", guard_verb(ask->held->what));
 	else
-		ui_op(ask->op, op, sizeof(op));
+		ui_wish(ask, op, sizeof(op));
 	used += surface_text(s, r.x + 1 + used, r.y, 14, ROLE_ALERT, op);
 	surface_hostile(s, r.x + 2 + used, r.y, r.w - used - right - 4, ROLE_ALERT,
 			ask->held ? ask->command : ui_path(ui, ask->path));

@@ -147,7 +147,7 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 	if (ask->held) {
 		approval_held_facts(d->v.ui, ask, f);
 	} else {
-		ui_op(ask->op, op, sizeof(op));
+		ui_wish(ask, op, sizeof(op));
 		f[0] = (struct fact){"wants to", xasprintf("%s%s", op, danger(ask)), 1};
 		f[1] = (struct fact){"path", approval_text(ask->path), 4};
 		f[2] = (struct fact){"through", approval_text(ask->via), 2};

@@ -29,6 +29,11 @@ void ui_op(const char *op, char *out, size_t size)
 	text_escape_into(out, size, op ? op : "", op ? strlen(op) : 0);
 }
 
+void ui_wish(const struct ask *ask, char *out, size_t size)
+{
+	ui_op(ask->kind == RULE_READ && ask->is_dir ? "list" : ask->op, out, size);
+}
+
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger)
 {
 	int role = danger ? ROLE_MODAL_DANGER : ROLE_MODAL_BORDER;

@@ -104,11 +104,18 @@ const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, s
 	return keymap_keys_of(ui->spec.keymap, place, a, out, size) ? out : "unbound";
 }
 
-const char *ui_path(const struct ui *ui, const char *path)
+const char *ui_path(struct ui *ui, const char *path)
 {
+	const char *home = ui->spec.model->home;
 	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
 
-	return below && *below ? below : path ? path : "";
+	if (below && *below)
+		return below;
+	below = home && path ? path_below(path, home) : NULL;
+	if (!below)
+		return path ? path : "";
+	snprintf(ui->path, sizeof(ui->path), *below ? "~/%s" : "~", below);
+	return ui->path;
 }
 
 /* ---- size ----------------------------------------------------------------------------------- */

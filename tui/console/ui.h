@@ -3,6 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <limits.h>
+
 #include "core/session/model.h"
 #include "tui/console/layout.h"
 #include "tui/console/list.h"
@@ -66,6 +68,7 @@ struct ui {
 	struct keymap_state keys;
 	struct prompt prompt;
 	char message[512];
+	char path[PATH_MAX + 3]; /* ui_path()'s */
 	int64_t message_until_us;
 	uint64_t ask_seen;	  /* the newest that rang the bell */
 	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
@@ -96,10 +99,13 @@ bool ui_global(struct ui *ui, enum action a);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
 const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
-/* A path as the human knows it: relative to the working folder when it lies inside. */
-const char *ui_path(const struct ui *ui, const char *path);
+/* A path as the human knows it: relative to the working folder when it lies inside, or to `~`.
+ * Borrowed until the next call. */
+const char *ui_path(struct ui *ui, const char *path);
 /* "openat" -> "write", "unlinkat" -> "delete": what a call means to the human. Escaped. */
 void ui_op(const char *op, char *out, size_t size);
+/* The same of a request: a directory is not read but listed. */
+void ui_wish(const struct ask *ask, char *out, size_t size);
 /* A double-lined box with a title, cleared inside; returns the inside. */
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger);
 /* A role of the lists on the ground of a box. */

@@ -47,7 +47,7 @@ static uint64_t first_seq(const struct model *m)
 	return r ? r->seq : 0;
 }
 
-static void row_text(const struct ui *ui, const struct row *r, struct buf *out)
+static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 {
 	const char *path = ui_path(ui, r->text);
 	char op[24];
