@@ -37,6 +37,12 @@ sees '\[xterm-256color\|\|\]' "the agent is told of the pane, not of the termina
 keys Enter
 ended "and ends" 0
 
+# An agent that fails for want of the network: its human is told.
+start 80 24 "$dir" "$CORDON run -- sh -c 'exit 3'"
+sees 'without a network \(--allow-network .* q leaves' "what a failure may come from is said"
+keys q
+ended "leaves" 3
+
 # Output that attacks a terminal stays in the pane.
 start 130 40 "$dir" "$CORDON run --exit -- sh -c 'printf \"\\033]52;c;UFdORUQ=\\007\\033]0;PWNED\\007\\033[21t\\033]2;PWNED\\007\\033P+q544e\\033\\\\\\033[?1049h\\033[c\"; echo shown; read x; echo got[\$x]; sleep 1'"
 sees 'shown' "the text is there"

@@ -145,6 +145,7 @@ static void draw_too_small(struct surface *s)
  */
 static void agent_over(struct ui *ui)
 {
+	const struct model *m = ui->spec.model;
 	int64_t quiet = ui->input_us + UI_ARM_US;
 
 	if (ui->input_us && ui->now_us < quiet) {
@@ -154,7 +155,12 @@ static void agent_over(struct ui *ui)
 	ui->over = true;
 	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0)
 		ui_focus(ui, PANE_STEPS);
-	ui_say(ui, "The agent has ended. Look around, undo what you do not want; q leaves.");
+	if (m->wait_status != 0 && !m->network)
+		ui_say(ui, "The agent ended without a network (--allow-network gives it one); q "
+			   "leaves.");
+	else
+		ui_say(ui,
+		       "The agent has ended. Look around, undo what you do not want; q leaves.");
 }
 
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us)

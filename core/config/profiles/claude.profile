@@ -24,9 +24,8 @@
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json
 [rule "claude's own settings"]
-	; written at every start, and host programs come from it: asked about, once is enough
 	ask = write ~/.claude.json
-	reason = Claude Code notes in it what it has shown, and which servers it starts
+	reason = Claude Code writes this all the time, so answer for the session (s) or for always; it also names programs that it starts
 [sandbox]
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*
