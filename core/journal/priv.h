@@ -63,7 +63,8 @@ struct state { /* the file "state" */
 	uint64_t next_id;
 	uint64_t reserved_seq; /* numbers below it may have been given */
 	uint64_t boot;	       /* of the machine, when the store was last found in order */
-	uint64_t spare[3];
+	uint64_t tidied;       /* steps of lower numbers have nothing left to be compressed */
+	uint64_t spare[2];
 };
 
 struct writer {		 /* an inode that was opened for writing and may still be */

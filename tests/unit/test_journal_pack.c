@@ -239,14 +239,90 @@ static void an_undo_does_not_wait(void **state)
 	assert_sound(f);
 }
 
+static size_t count_threads(void)
+{
+	AUTO_DIR DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	size_t n = 0;
+
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		n += e->d_name[0] != '.';
+	return n;
+}
+
+static void wait_alone(size_t alone)
+{
+	for (int i = 0; i < 3000 && count_threads() > alone; i++)
+		poll(NULL, 0, 10);
+	assert_int_equal(count_threads(), alone);
+}
+
+static void tidy_to_the_end(struct fix *f, size_t alone)
+{
+	assert_int_equal(journal_tidy(f->j), 0);
+	wait_alone(alone);
+}
+
+static void the_thread_is_there_for_its_work_alone(void **state)
+{
+	struct fix *f = *state;
+	size_t alone = count_threads();
+	int64_t id;
+
+	make_step(f, 0);
+	tidy_to_the_end(f, alone);
+	id = make_step(f, 1);
+	tidy_to_the_end(f, alone);
+	assert_int_equal(count_packed(f, id), 2);
+	/* Nothing to do: none is made, not even for a moment. */
+	begin(f, "little");
+	assert_int_equal(put(f, "new", "x"), 0);
+	commit(f);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(journal_tidy(f->j), 0);
+		assert_int_equal(count_threads(), alone);
+	}
+	fix_reopen(f);
+	assert_int_equal(journal_tidy(f->j), 0);
+	assert_int_equal(count_threads(), alone);
+}
+
+static void a_step_that_ends_late_is_packed_too(void **state)
+{
+	struct fix *f = *state;
+	size_t alone = count_threads();
+	struct step *long_one, *other;
+	int64_t id;
+
+	make_step(f, 0);
+	begin(f, "long");
+	write_files(f, 1);
+	long_one = f->s;
+	id = step_id(long_one);
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "other", &other, &f->err), 0);
+	f->s = other;
+	assert_int_equal(put(f, "quick", "x"), 0);
+	commit(f);
+	tidy_to_the_end(f, alone);
+	f->s = long_one;
+	commit(f);
+	tidy_to_the_end(f, alone);
+	assert_int_equal(count_packed(f, id), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(packed_steps_are_undone), TEST(packing_makes_room),
-		TEST(both_forms_may_be_there), TEST(damage_is_found),
+		TEST(packed_steps_are_undone),
+		TEST(packing_makes_room),
+		TEST(both_forms_may_be_there),
+		TEST(damage_is_found),
 		TEST(an_undo_does_not_wait),
+		TEST(the_thread_is_there_for_its_work_alone),
+		TEST(a_step_that_ends_late_is_packed_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
