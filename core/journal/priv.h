@@ -73,6 +73,7 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	char **names; /* "<root>/path", the newest last; some may not be there now */
 	size_t n_names;
 	bool shut; /* nobody writes any more; it leaves the list when no event is queued */
+	struct writer *prev_shut, *next_shut; /* in journal.shut */
 	UT_hash_handle hh;
 };
 
@@ -108,7 +109,7 @@ struct journal {
 	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
-	size_t n_shut;		/* of them */
+	struct writer *shut;	/* list, of them */
 	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */
 	/* the parent directory that was resolved last */

@@ -68,17 +68,13 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 
 bool journal_has_shut(const struct journal *j)
 {
-	return j->n_shut;
+	return j->shut;
 }
 
 void journal_all_seen(struct journal *j)
 {
-	struct writer *w, *next;
-
-	if (j->n_shut)
-		HASH_ITER (hh, j->writers, w, next)
-			if (w->shut)
-				writer_drop(j, w);
+	while (j->shut)
+		writer_drop(j, j->shut);
 }
 
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns)

@@ -6,6 +6,7 @@
 #include <fts.h>
 #include <string.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "core/base/text.h"
 #include "core/journal/priv.h"
@@ -17,7 +18,7 @@
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
-#define ENOUGH	  1024 /* inodes; with more, the oldest are asked whether they are still written */
+#define ENOUGH	  8192 /* inodes; with more, the oldest are asked whether they are still written */
 #define BATCH	  64
 #define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
 
@@ -36,10 +37,17 @@ static void forget_names(struct writer *w)
 		free(w->names[--w->n_names]);
 }
 
+static void writer_unshut(struct journal *j, struct writer *w)
+{
+	if (w->shut)
+		DL_DELETE2(j->shut, w, prev_shut, next_shut);
+	w->shut = false;
+}
+
 void writer_drop(struct journal *j, struct writer *w)
 {
 	HASH_DEL(j->writers, w);
-	j->n_shut -= w->shut;
+	writer_unshut(j, w);
 	forget_names(w);
 	free(w->names);
 	free(w);
@@ -47,7 +55,8 @@ void writer_drop(struct journal *j, struct writer *w)
 
 void writer_shut(struct journal *j, struct writer *w)
 {
-	j->n_shut += !w->shut;
+	if (!w->shut)
+		DL_APPEND2(j->shut, w, prev_shut, next_shut);
 	w->shut = true;
 }
 
@@ -216,8 +225,7 @@ void writer_add(struct journal *j, const struct obj *o, int root, const char *pa
 		forget_names(w);
 	}
 	w->btime_ns = o->btime_ns;
-	j->n_shut -= w->shut;
-	w->shut = false;
+	writer_unshut(j, w);
 	add_name(w, key_make(root, path));
 	writer_was_shut(j, o);
 	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))
