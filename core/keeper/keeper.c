@@ -364,6 +364,7 @@ void keeper_end_sandbox(struct keeper *k)
 	reload_stop(k);
 	asks_drop_all(k);
 	k->spec->backend->stop(take_ptr(&k->sandbox));
+	doors_unwatch(k);
 	while (k->n_doors) {
 		k->n_doors--;
 		k->doors[k->n_doors]->ops->close(k->doors[k->n_doors]);

@@ -39,6 +39,13 @@ struct source {
 	struct source *next;
 };
 
+struct doorway { /* of a door that is in the epoll set */
+	struct keeper *keeper;
+	struct source *source;
+};
+
+void doors_unwatch(struct keeper *k); /* they are about to be closed */
+
 /* ---- processes (callers.c) ------------------------------------------------------------------- */
 
 /* A thread that was seen; the leader's is part of its struct proc. */
@@ -237,7 +244,8 @@ struct keeper {
 	struct reload *reload; /* rule files that change (reload.c); NULL: nobody looks */
 	struct watch *watch;   /* edits from outside (watch.c); NULL: nobody looks */
 	struct sandbox *sandbox;
-	struct door *doors[DOORS_MAX]; /* the first is the system calls' */
+	struct door *doors[DOORS_MAX];	    /* the first is the system calls' */
+	struct doorway doorways[DOORS_MAX]; /* of the others */
 	size_t n_doors;
 	int64_t door_wake; /* 0: none */
 

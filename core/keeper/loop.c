@@ -13,7 +13,7 @@
 #include "core/keeper/watch.h"
 
 #define EVENTS	 64
-#define FLUSH_US 4000 /* one write and one wake-up of cordon for many events */
+#define FLUSH_US 16000 /* one write and one wake-up of cordon for what a screen shows at once */
 #define IN_MAX	 (4u * WIRE_MAX)
 #define DRAIN_MS 5000
 #define OUT_KEEP (1u << 20) /* memory that an idle buffer may keep */
@@ -248,9 +248,10 @@ static void serve_cordon(struct keeper *k)
 /* ---- the door -------------------------------------------------------------------------------- */
 
 /*
- * The door is not in the epoll set but polled beside it: a kernel that wakes the keeper on the
- * caller's processor (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) does so through poll(2) only. Exits come
- * first all the same.
+ * The door of system calls is not in the epoll set but polled beside it: a kernel that wakes the
+ * keeper on the caller's processor (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) does so through poll(2)
+ * only. Exits come first all the same. The other doors are in the set: each descriptor that is
+ * polled is paid for by every call.
  */
 static bool door_is_open(const struct keeper *k, size_t i)
 {
@@ -265,6 +266,37 @@ static void serve_door(struct keeper *k, size_t i, short events)
 		k->doors_shut |= 1u << i;
 }
 
+static void serve_other(void *data)
+{
+	struct doorway *w = data;
+	struct keeper *k = w->keeper;
+	size_t i = (size_t)(w - k->doorways);
+
+	serve_door(k, i, POLLIN);
+	if (door_is_open(k, i))
+		return;
+	source_remove(k, take_ptr(&w->source));
+}
+
+static int doors_watch(struct keeper *k)
+{
+	int r = 0;
+
+	for (size_t i = 1; i < k->n_doors && r == 0; i++) {
+		k->doorways[i].keeper = k;
+		if (door_is_open(k, i))
+			r = source_add(k, k->doors[i]->fd, EPOLLIN, RANK_OTHER, serve_other,
+				       &k->doorways[i], &k->doorways[i].source);
+	}
+	return r;
+}
+
+void doors_unwatch(struct keeper *k)
+{
+	for (size_t i = 1; i < k->n_doors; i++)
+		source_remove(k, take_ptr(&k->doorways[i].source));
+}
+
 int keeper_add_door(struct keeper *k, struct door *d)
 {
 	if (k->n_doors == DOORS_MAX)
@@ -277,8 +309,14 @@ int keeper_add_door(struct keeper *k, struct door *d)
 static void hold_door(struct keeper *k)
 {
 	size_t backlog = k->out.len - k->out_sent;
+	bool off = backlog > (k->door_off ? OUT_MAX / 2 : OUT_MAX);
 
-	k->door_off = backlog > (k->door_off ? OUT_MAX / 2 : OUT_MAX);
+	if (off == k->door_off)
+		return;
+	k->door_off = off;
+	for (size_t i = 1; i < k->n_doors; i++)
+		if (k->doorways[i].source)
+			source_again(k, k->doorways[i].source, off ? 0 : EPOLLIN);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -324,20 +362,16 @@ static void run_timers(struct keeper *k)
 static void turn(struct keeper *k)
 {
 	struct epoll_event ev[EVENTS];
-	struct pollfd p[DOORS_MAX + 1];
-	size_t doors = k->n_doors;
+	struct pollfd p[2] = {{.fd = -1, .events = POLLIN}, {.fd = k->epoll, .events = POLLIN}};
 	int n = 0;
 
 	/* Asked last, epoll has whatever was before a request that is found here: its process's
 	 * edits, and the exit of another one that had the same pid. */
-	for (size_t i = 0; i < doors; i++)
-		p[i] = (struct pollfd){.fd = door_is_open(k, i) && !k->door_off ? k->doors[i]->fd
-										: -1,
-				       .events = POLLIN};
-	p[doors] = (struct pollfd){.fd = k->epoll, .events = POLLIN};
-	if (poll(p, doors + 1, wait_ms(k)) < 0)
-		memset(p, 0, sizeof(p));
-	if (p[doors].revents)
+	if (door_is_open(k, 0) && !k->door_off)
+		p[0].fd = k->doors[0]->fd;
+	if (poll(p, 2, wait_ms(k)) < 0)
+		p[0].revents = p[1].revents = 0;
+	if (p[1].revents)
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
 	k->now = clock_mono_us();
 	for (int rank = 0; rank < RANK_COUNT; rank++) {
@@ -352,8 +386,7 @@ static void turn(struct keeper *k)
 				keeper_flush(k);
 		}
 	}
-	for (size_t i = 0; i < doors; i++)
-		serve_door(k, i, p[i].revents);
+	serve_door(k, 0, p[0].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
 		keeper_end_sandbox(k);
@@ -368,6 +401,10 @@ void keeper_loop(struct keeper *k)
 	k->now = clock_mono_us();
 	if (epoll_ctl(k->epoll, EPOLL_CTL_ADD, k->sock, &ev) < 0) {
 		log_error("keeper", "cannot poll the socket: %s", strerror(errno));
+		return;
+	}
+	if (doors_watch(k) < 0) {
+		log_error("keeper", "cannot poll the doors: %s", strerror(errno));
 		return;
 	}
 	keeper_flush(k); /* that it started */
