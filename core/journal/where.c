@@ -13,7 +13,16 @@ void where_done(struct where *w)
 
 static char *join(const char *dir, const char *name)
 {
-	return xasprintf("%s%s%s", dir, *dir ? "/" : "", name);
+	size_t before = strlen(dir), len = strlen(name) + 1;
+	char *path = xmalloc(before + 1 + len), *at = path;
+
+	if (before) {
+		memcpy(path, dir, before);
+		path[before] = '/';
+		at += before + 1;
+	}
+	memcpy(at, name, len);
+	return path;
 }
 
 void where_set(struct where *w, const struct at *at)

@@ -74,6 +74,9 @@ static bool is_dropping(const char *name)
 		".*.sw[a-z]", "*~",	   "#*#",	".#*",
 		"4913",	      ".~lock.*#", ".DS_Store", ".goutputstream-*"};
 
+	/* Nearly no name begins or ends like one of them. */
+	if (*name != '.' && *name != '#' && *name != '4' && !str_ends(name, "~"))
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
 		if (fnmatch(patterns[i], name, 0) == 0)
 			return true;
