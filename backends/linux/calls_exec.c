@@ -77,7 +77,7 @@ int prepare_exec(struct ldoor *d, struct request *r)
 
 int prepare_umask(struct ldoor *d, struct request *r)
 {
-	if (request_alive(d, r) < 0)
+	if (!r->caller.known && request_alive(d, r) < 0)
 		return DOOR_DEAD;
 	keeper_set_umask(d->k, &r->caller, (mode_t)r->args[0] & 0777);
 	return DOOR_CONTINUE;

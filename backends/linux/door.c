@@ -22,7 +22,8 @@
  *   1. prepare: copy what the registers point to, once; refuse what the kernel would refuse.
  *   2. resolve: from the copies to places, through descriptors of ours (resolve.c, walk.c).
  *   3. ask the kernel whether the id still is alive. If not, the thread id may have been given to
- *	somebody else and everything read so far was about the wrong process: drop it.
+ *	somebody else and everything read so far was about the wrong process: drop it. Not where
+ *	nothing was looked up by that id (by_pidfd()).
  *   4. perform: one call of folder_*(), on our descriptors and our copies. Nothing of the caller's
  *is looked at again.
  *   5. answer once: an errno, a descriptor, or CONTINUE.
@@ -224,6 +225,18 @@ static int unseen(const struct request *r)
 	return r->call->anywhere ? -EACCES : DOOR_CONTINUE;
 }
 
+/*
+ * A descriptor's file, got through the pidfd of a process that was known before: whose id it has
+ * now does not matter. One that came back from a human may have ended meanwhile.
+ */
+static bool by_pidfd(const struct request *r)
+{
+	for (size_t i = 0; i < SLOT_COUNT; i++)
+		if (r->slot[i].have)
+			return false;
+	return r->caller.known && !r->resumed && r->place[0]->kept;
+}
+
 static int handle(struct ldoor *d, struct request *r)
 {
 	int got = 0;
@@ -243,7 +256,7 @@ static int handle(struct ldoor *d, struct request *r)
 	for (int i = 0; i < TRIES && got >= 0; i++) {
 		int outside = resolve_all(d, r);
 
-		if (request_alive(d, r) < 0)
+		if (!by_pidfd(r) && request_alive(d, r) < 0)
 			return DOOR_DEAD;
 		if (outside < 0)
 			return outside == DOOR_CONTINUE ? unseen(r) : outside;

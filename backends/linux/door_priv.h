@@ -318,6 +318,7 @@ struct ldoor {
 	uint64_t clock, renames;
 	struct proc_entry procs[PROC_CACHE];
 	struct dir_entry dirs[DIR_CACHE];
+	size_t last_dir; /* where dir_find() begins */
 	struct recent recent;
 	struct parked *parked;
 	size_t parked_len;

@@ -49,11 +49,13 @@ static const char *below_folder(const struct folder *f, const char *text)
 
 struct dir_entry *dir_find(struct ldoor *d, dev_t dev, ino_t ino)
 {
-	for (size_t i = 0; i < DIR_CACHE; i++) {
-		struct dir_entry *e = &d->dirs[i];
+	/* The one of the call before is likely to be this one's. */
+	for (size_t i = 0, at = d->last_dir; i < DIR_CACHE; i++, at = (at + 1) % DIR_CACHE) {
+		struct dir_entry *e = &d->dirs[at];
 
 		if (e->ino == ino && e->dev == dev && e->fd >= 0) {
 			e->used = ++d->clock;
+			d->last_dir = at;
 			return e;
 		}
 	}
@@ -146,7 +148,7 @@ static int read_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 	int n;
 
 	if (e != NULL && text_is_fresh(d, e)) {
-		snprintf(p->dir, sizeof(p->dir), "%s", e->text);
+		memcpy(p->dir, e->text, strlen(e->text) + 1); /* where it was copied from */
 		return 0;
 	}
 	n = fd_text(d, p->at.dirfd, p->dir, sizeof(p->dir));

@@ -43,7 +43,7 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 		r->shown[i].text = NULL;
 		r->place[i] = &d->places[i];
 		r->place[i]->folder = NULL;
-		r->place[i]->recent = false;
+		r->place[i]->recent = r->place[i]->kept = false;
 		r->place[i]->fd = r->place[i]->seen = -1;
 	}
 	r->opath_ok = r->slash = r->creates = r->gives_fd = r->resumed = false;

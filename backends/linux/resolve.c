@@ -166,7 +166,7 @@ static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_ent
 	    e->renames != d->renames || strcmp(e->parent, parent) != 0 ||
 	    clock_mono_us() - e->at_us > TEXT_US)
 		return false;
-	snprintf(p->dir, sizeof(p->dir), "%s", e->dir);
+	memcpy(p->dir, e->dir, strlen(e->dir) + 1); /* they are of one size */
 	p->at.dir = p->dir;
 	p->at.dirfd = e->fd;
 	p->recent = true;

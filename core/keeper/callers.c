@@ -306,10 +306,11 @@ int proc_inner_pid(const struct proc *p)
 
 int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 {
-	struct proc *p = proc_get(k, tid);
+	struct proc *known = proc_known(k, tid), *p = known ? known : proc_get(k, tid);
 
 	if (!p)
 		return -ESRCH;
+	ret->known = known;
 	ret->pid = p->self.tid;
 	ret->tid = tid;
 	ret->proc = p;

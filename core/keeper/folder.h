@@ -30,6 +30,7 @@ struct caller {
 	bool may_wait;	   /* -FOLDER_WAITS will do */
 	const char *op;	   /* system call name, for events: "unlink" */
 	struct proc *proc; /* opaque */
+	bool known;	   /* tid is a process that was seen before: not to be taken for another */
 };
 
 /*
