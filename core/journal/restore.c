@@ -9,6 +9,7 @@
 
 #include "core/base/path.h"
 #include "core/journal/trail.h"
+
 /* ---- which ------------------------------------------------------------------------------------
  */
 
@@ -56,6 +57,57 @@ static void choose_parents(struct restore *r, const struct change *c)
 	}
 }
 
+static int by_after(const void *a, const void *b)
+{
+	const struct change *const *x = a, *const *y = b;
+
+	return ((*x)->after.ino > (*y)->after.ino) - ((*x)->after.ino < (*y)->after.ino);
+}
+
+static const struct change *find_inode(const struct change **by_ino, size_t n, uint64_t ino)
+{
+	const struct change key = {.after.ino = ino}, *keyp = &key;
+	const struct change **found =
+		n ? bsearch(&keyp, by_ino, n, sizeof(struct change *), by_after) : NULL;
+
+	return found ? *found : NULL;
+}
+
+/* Objects that have another name now: renames, and what made room for something else. True: others
+ * were chosen, whose objects are to be found. */
+static bool find_sources(struct restore *r)
+{
+	AUTO_FREE const struct change **by_ino = xcalloc(r->n + 1, sizeof(struct change *));
+	bool more = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i].after.exists && r->list[i].after.ino != r->list[i].before.ino)
+			by_ino[n++] = &r->list[i];
+	if (n)
+		qsort(by_ino, n, sizeof(struct change *), by_after);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		const struct change *from = c->old_path ? c : NULL;
+
+		if (!r->pieces[i].chosen || r->pieces[i].source != SIZE_MAX)
+			continue;
+		if (!from && c->before.exists && c->after.ino != c->before.ino)
+			from = find_inode(by_ino, n, c->before.ino);
+		/* What is not to be changed stays where it is, and a copy of it comes back. */
+		if (!from || (from->after.mode & S_IFMT) != (c->before.mode & S_IFMT) ||
+		    r->pieces[from - r->list].leaves ||
+		    (!r->pieces[from - r->list].chosen && !S_ISDIR(c->before.mode)))
+			continue;
+		r->pieces[i].source = (size_t)(from - r->list);
+		r->pieces[from - r->list].leaves = true;
+		/* What had made room for it comes back as well. */
+		more |= from->before.exists && !r->pieces[from - r->list].chosen;
+		r->pieces[from - r->list].chosen |= from->before.exists;
+	}
+	return more;
+}
+
 static size_t choose(struct restore *r, const char *const *paths)
 {
 	size_t n = 0;
@@ -72,6 +124,8 @@ static size_t choose(struct restore *r, const char *const *paths)
 			if (r->list[i].before.exists)
 				choose_parents(r, &r->list[i]);
 		}
+	while (find_sources(r))
+		continue;
 	return n;
 }
 

@@ -336,6 +336,59 @@ static void a_directory_moved_and_made_anew(void **state)
 	assert_tree(f, before);
 }
 
+/* But for the folder's own time, which nobody asked for. */
+static void assert_below(struct fix *f, const char *want)
+{
+	AUTO_FREE char *now = snap(f);
+
+	if (!tree_same(strchr(want, '\n'), strchr(now, '\n')))
+		fail_msg("the tree differs");
+}
+
+/* To bring one back, the other goes: so what was at its place comes back as well. */
+static void a_directory_that_was_renamed_over_another(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/a", "alpha"), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "move");
+	assert_int_equal(mv(f, "b", "d", 0), 0);
+	id = commit(f);
+	must(f, restore(f, id, "b", 0));
+	assert_below(f, before);
+	must(f, undo(f, 2, 0));
+	assert_tree(f, before);
+}
+
+static void two_directories_that_changed_places(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/a", "alpha"), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/x", "x-ray"), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "move");
+	assert_int_equal(mv(f, "b", "d", RENAME_EXCHANGE), 0);
+	id = commit(f);
+	must(f, restore(f, id, "b", 0));
+	assert_below(f, before);
+	must(f, undo(f, 2, 0));
+	assert_tree(f, before);
+}
+
 /* ---- at random --------------------------------------------------------------------------------
  */
 
@@ -448,6 +501,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_directory_moved_and_made_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_renamed_over_another, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, setup,
+						teardown),
 		cmocka_unit_test(anything),
 	};
 
