@@ -232,6 +232,35 @@ static bool makes_way(const struct txn *t, const struct rec *r)
 	return false;
 }
 
+static bool is_settled(const struct txn *t, const struct rec *r)
+{
+	for (size_t i = 0; i < t->remedy.n_merges; i++)
+		if (t->remedy.merges[i].root == r->root &&
+		    str_eq(t->remedy.merges[i].path, r->path))
+			return true;
+	return names_has(&t->remedy.kept, r->root, r->path);
+}
+
+/*
+ * What a merge had written, and an earlier rollback took away. An undo makes another, if it is to;
+ * a redo brings it back, for it is what that undo found, unless the path is merged again, or left.
+ */
+static bool is_over(const struct txn *t, const struct rec *r)
+{
+	return (r->flags & REC_VOID) && !t->back && (!t->redo || is_settled(t, r));
+}
+
+/* The flags of the record that answers r: a merge that somebody has gone on with is not made anew,
+ * so it is like any other change from here on. */
+static unsigned answer_flags(const struct txn *t, const struct rec *r)
+{
+	if (r->flags & REC_VOID)
+		return REC_AFTER;
+	if (!(r->flags & REC_AFTER))
+		return 0;
+	return !t->back && names_has(&t->remedy.mine, r->root, r->path) ? 0 : REC_VOID;
+}
+
 static int move_one(struct txn *t, struct mover *m)
 {
 	struct side *from = txn_from(t, m), *to = txn_to(t, m);
@@ -247,9 +276,9 @@ static int move_one(struct txn *t, struct mover *m)
 		return apply_skip(from, to, makes_way(t, &r));
 	if (!t->back && skips_have(&t->remedy.skips, r.seq))
 		return apply_skip(from, to, false);
-	if ((r.flags & REC_VOID) && !t->back)
+	if (is_over(t, &r))
 		return wal_cut(&from->log, start);
-	to->flags = r.flags & REC_VOID ? REC_AFTER : r.flags & REC_AFTER ? REC_VOID : 0;
+	to->flags = answer_flags(t, &r);
 	e = apply_pop(from, to);
 	to->flags = 0;
 	return e;

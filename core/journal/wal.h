@@ -46,7 +46,7 @@ enum {
 	REC_INLINE = 8,	   /* CONTENT: the bytes are in the record, see wal_content() */
 	REC_SKIPPED = 16,  /* the rollback left it out: the way back leaves it out as well */
 	REC_AFTER = 32, /* of a merge, written when the rollback was through: no part of the step */
-	REC_VOID = 64,	/* what answered such a one: only a rollback that turns round wants it */
+	REC_VOID = 64,	/* what answered such a one: only a redo, or who turns round, wants it */
 	REC_LENT = 256, /* META of a directory that stood in the way: mode bits were added */
 	REC_ASIDE = 128, /* it came from the other log, and nothing was performed for it */
 };

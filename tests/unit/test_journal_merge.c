@@ -1,0 +1,85 @@
+/* test_journal_merge - what a merge had written, when it goes and when it comes back. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+#define LINES  "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+#define AGENTS "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+#define MERGED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
+
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	assert_non_null(text);
+	assert_string_equal(text, want);
+}
+
+/* What a redo merged, an undo takes away, and a redo brings back. */
+static void what_a_redo_merged_comes_back(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f);
+	AUTO_FREE char *merged = NULL;
+
+	(void)state;
+	begin(f, "make");
+	put(f, "n", LINES);
+	commit(f);
+	begin(f, "agent");
+	put(f, "n", AGENTS);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "n", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	assert_int_equal(redo(f, UNDO_MERGE), 0);
+	assert_cat(f, "n", MERGED);
+	merged = snap(f);
+	for (size_t n = 2; n > 0; n--) {
+		assert_int_equal(undo(f, n, UNDO_FORCE), 0);
+		if (n == 2)
+			assert_tree(f, before);
+		fix_reopen(f);
+		assert_int_equal(redo(f, 0), -ESTALE);
+		assert_int_equal(redo(f, UNDO_FORCE), 0);
+		assert_tree(f, merged);
+	}
+	/* Somebody goes on with it. */
+	outside(f, "n", AGENTS "MORE\n");
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "n", AGENTS "MORE\n");
+	fix_free(f);
+}
+
+static void a_merge_that_somebody_went_on_with_is_kept(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *edited = NULL, *further = NULL;
+
+	(void)state;
+	begin(f, "set up");
+	put(f, "a", LINES);
+	commit(f);
+	begin(f, "agent");
+	put(f, "a", AGENTS);
+	commit(f);
+	outside(f, "a", MERGED);
+	edited = snap(f);
+	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
+	outside(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nMORE\n");
+	further = snap(f);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_tree(f, edited);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_tree(f, further);
+	fix_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_redo_merged_comes_back),
+		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
