@@ -106,6 +106,9 @@ static bool edited_between(const struct planner *p, const struct post *post,
 		return true;
 	if (!plan_is_passing(p, post))
 		return false;
+	/* One more name of a file that the steps changed under another: it went with its step. */
+	if (!post->obj.mode && !names_has_key(&p->places, post->key))
+		return false;
 	if (left && !(left->flags & POST_SHARED))
 		return left_differs(p->j, left, post);
 	if (!f)

@@ -434,6 +434,30 @@ static void a_directory_that_was_kept_and_moved(void **state)
 	assert_tree(f, mine);
 }
 
+/* A name that another step gave to an open file went with that step: nobody else was there. */
+static void a_name_that_another_step_made_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	AUTO_CLOSE int fd = -1;
+	struct step *first;
+	struct at a;
+
+	begin(f, "opens");
+	first = f->s;
+	a = at(f, "a");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+	assert_int_equal(write(fd, "one", 3), 3);
+	begin(f, "links");
+	assert_int_equal(ln(f, "a", "d"), 0);
+	assert_int_equal(journal_commit(first, 0, &f->err), 1);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	if (undo(f, 1, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -455,6 +479,7 @@ int main(void)
 		TEST(of_what_was_left_in_a_directory),
 		TEST(a_merge_to_where_nothing_comes_is_none),
 		TEST(a_directory_that_was_kept_and_moved),
+		TEST(a_name_that_another_step_made_is_none),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
