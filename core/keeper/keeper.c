@@ -354,9 +354,24 @@ static int start(struct keeper *k, const struct keeper_spec *spec)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
+/* To say that the command ended well would be to say that what it did is there to stay. */
+static void tell_not_kept(struct keeper *k, const char *why)
+{
+	AUTO_FREE char *words = xasprintf("%s: the next start rolls its changes back, and redo "
+					  "brings them again: copy what you need first",
+					  why);
+
+	if (k->exited && !k->failed)
+		send_failed(k, START_FAILED, words);
+	else
+		keeper_warn(k, "%s", words);
+}
+
 void keeper_end_sandbox(struct keeper *k)
 {
+	struct err err = {0};
 	size_t mark;
+	bool lost;
 
 	if (!k->sandbox)
 		return;
@@ -374,9 +389,11 @@ void keeper_end_sandbox(struct keeper *k)
 	procs_done(k);	/* how commands ended that are gone now */
 	watch_drain(k); /* while it is known what they had open */
 	journal_no_writers(k->journal);
-	steps_commit_all(k);
+	lost = steps_commit_all(k, &err) < 0;
 	watch_settle(k);
-	if (!k->exited || k->failed)
+	if (lost)
+		tell_not_kept(k, err.text);
+	if (lost || !k->exited || k->failed)
 		return;
 	events_tallies(k, true);
 	mark = wire_begin(&k->out, WIRE_EXIT);

@@ -342,8 +342,8 @@ int steps_settle(struct keeper *k, struct err *err) MUST_USE;
 struct command *command_new(struct keeper *k, enum step_kind kind);
 /* Processes may still point to it: then it stays, over, until the last of them has gone. */
 void command_retire(struct keeper *k, struct command *c);
-void steps_named(struct keeper *k, struct command *c); /* its label has come */
-void steps_commit_all(struct keeper *k);
+void steps_named(struct keeper *k, struct command *c);		  /* its label has come */
+int steps_commit_all(struct keeper *k, struct err *err) MUST_USE; /* at the end */
 /* For safeguard.c: the command that a change by p belongs to, once steps_get() has been asked. */
 struct command *steps_command(struct keeper *k, const struct proc *p);
 void steps_announce(struct keeper *k, struct command *c); /* cordon shall know the step now */

@@ -132,10 +132,9 @@ static void send_end(struct keeper *k, const struct command *c, int64_t id, size
 }
 
 /* 1: kept. */
-static int commit(struct keeper *k, struct command *c)
+static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
 	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	struct err err = {0};
 	int64_t id = step_id(c->step);
 	size_t paths = step_paths(c->step);
 	int r;
@@ -145,11 +144,9 @@ static int commit(struct keeper *k, struct command *c)
 	keeper_umask(k, 077);
 	step_set_command(c->step, c->label.data);
 	watch_drain(k);
-	r = journal_commit(c->step, c->exit_status, &err);
-	if (r < 0) {
-		keeper_note(k, "step %lld cannot be kept yet: %s", (long long)id, err.text);
+	r = journal_commit(c->step, c->exit_status, err);
+	if (r < 0)
 		return r;
-	}
 	keeper_news(k);
 	keeper_tidy(k);
 	c->step = NULL;
@@ -157,6 +154,17 @@ static int commit(struct keeper *k, struct command *c)
 		c->announced = false;
 		send_end(k, c, id, paths, r > 0, why);
 	}
+	return r;
+}
+
+static int commit(struct keeper *k, struct command *c)
+{
+	int64_t id = step_id(c->step);
+	struct err err = {0};
+	int r = try_commit(k, c, &err);
+
+	if (r < 0)
+		keeper_note(k, "step %lld cannot be kept yet: %s", (long long)id, err.text);
 	return r;
 }
 
@@ -430,9 +438,10 @@ int steps_settle(struct keeper *k, struct err *err)
 	return 0;
 }
 
-void steps_commit_all(struct keeper *k)
+int steps_commit_all(struct keeper *k, struct err *err)
 {
 	struct command *c, *next;
+	int r = 0;
 
 	for (c = k->commands; c; c = next) {
 		next = c->next;
@@ -441,6 +450,11 @@ void steps_commit_all(struct keeper *k)
 		if (!c->over)
 			finish(k, c);
 	}
+	/* Once more, for nobody else will. */
+	for (c = k->commands; c && r >= 0; c = c->next)
+		if (c->step && !c->over)
+			r = try_commit(k, c, err);
+	return MIN(r, 0);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */

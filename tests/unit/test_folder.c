@@ -93,7 +93,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	f->k.n_doors = 0;
-	steps_commit_all(&f->k);
+	assert_int_equal(steps_commit_all(&f->k, NULL), 0);
 	keeper_done(&f->k);
 	policy_free(f->policy);
 	umask(022);
