@@ -85,7 +85,7 @@ struct ending { /* of one part */
 	struct step *s;
 	struct step_info info;
 	struct nets nets;
-	bool keep;
+	bool keep, lasting; /* lasting: some of its files are still being written */
 };
 
 static int write_post(struct step *s)
@@ -107,7 +107,6 @@ static int write_post(struct step *s)
 /* What did this part change in the end? */
 static int ending_look(struct ending *e, struct step *s, int exit_status)
 {
-	bool lasting;
 	int r = 0;
 
 	*e = (struct ending){.s = s};
@@ -125,11 +124,11 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 				     .command = xstrdup(s->command),
 				     .why = s->why ? xstrdup(s->why) : NULL,
 				     .unprotected = s->bare ? xstrdup(s->bare) : NULL};
-	lasting = step_prune_writers(s);
+	e->lasting = step_prune_writers(s);
 	r = nets_build(s->j, &s->touches, s->j->dull ? &s->known : NULL, false, &e->nets);
 	nets_count(&e->nets, &e->info);
 	step_tangle(s);
-	e->keep = e->nets.n || e->nets.unseen || lasting || s->why || s->tangled;
+	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled;
 	return r;
 }
 
@@ -247,6 +246,8 @@ static void ending_clean(struct ending *e)
 	else if (e->s->made && store_trash(j, dir) < 0)
 		j->stuck = true;
 	step_drop(e->s);
+	if (e->lasting)
+		writers_pass_on(j);
 	r = e->keep ? store_fit(j) : 0;
 	if (r < 0)
 		log_warn("journal", "the oldest steps of '%s' stay: %s", j->folder, strerror(-r));

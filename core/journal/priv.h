@@ -381,6 +381,9 @@ bool writer_was_shut(struct journal *j, const struct obj *o);
 /* Nobody writes to it any more, but an event may be queued that tells so. */
 void writer_shut(struct journal *j, struct writer *w);
 void writer_drop(struct journal *j, struct writer *w);
+/* A step has ended whose files are still written: that belongs to the steps that run, from now on.
+ */
+void writers_pass_on(struct journal *j);
 void writers_drop(struct journal *j);
 
 /* ---- one step in several folders (parts.c)

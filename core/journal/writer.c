@@ -327,6 +327,16 @@ int step_keep_writers(struct step *s, struct err *err)
 	return 0;
 }
 
+void writers_pass_on(struct journal *j)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct err err = {0};
+
+		if (step_keep_writers(s, &err) < 0)
+			step_mark_incomplete(s, err.text);
+	}
+}
+
 void writers_drop(struct journal *j)
 {
 	struct writer *w, *next;

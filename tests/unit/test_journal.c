@@ -400,6 +400,35 @@ static void a_file_with_two_names_gets_its_bytes_back(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* A file that two commands wrote, one after the other, and the first one still does. */
+static void what_is_written_on_belongs_to_the_step_that_runs(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	AUTO_FREE char *between = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct step *second;
+	struct at a;
+
+	begin(f, "opens");
+	a = at(f, "held");
+	fd = op_open(f->s, &a, O_RDWR | O_CREAT, 0644, NULL);
+	assert_int_equal(write(fd, "one\n", 4), 4);
+	assert_true(commit(f) > 0);
+	begin(f, "writes");
+	second = f->s;
+	assert_int_equal(add(f, "held", "two\n"), 0);
+	begin(f, "runs on");
+	assert_int_equal(journal_commit(second, 0, &f->err), 1);
+	between = snap(f);
+	assert_int_equal(write(fd, "1", 1), 1);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, between);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +460,7 @@ int main(void)
 		TEST(an_aborted_step_leaves_nothing),
 		TEST(steps_that_overlap_undo_in_true_order),
 		TEST(a_late_writer_belongs_to_the_step_that_runs),
+		TEST(what_is_written_on_belongs_to_the_step_that_runs),
 		TEST(restores_single_paths),
 		TEST(a_file_with_two_names_gets_its_bytes_back),
 	};
