@@ -77,19 +77,6 @@ static void put_obj(struct buf *b, const struct obj *o)
 	put_u64(b, (uint64_t)o->btime_ns);
 }
 
-/* 0 and *o, and *at when its bytes may be read. */
-static int look_again(struct journal *j, const char *key, const struct step *step,
-		      const struct touch *t, struct spot *at, struct obj *o)
-{
-	const char *path;
-	int root = key_root(key, &path);
-
-	if (!t)
-		return spot_look(j, root, path, at, o);
-	touch_after(&step->touches, t, o);
-	return o->mode && o->mode != OBJ_UNSEEN ? spot_find(j, root, path, at) : 0;
-}
-
 struct images {
 	struct buf bytes;
 	size_t hashes; /* that may still be taken */
@@ -187,18 +174,32 @@ static void put_post(struct buf *b, struct images *im, const struct post_how *ho
 	put_one(b, key, o, hash, flags_of(how, key, t), image ? mark + 1 : 0);
 }
 
+/* Of most paths nothing but the look is kept, which was taken a moment ago. */
+static bool will_read(const struct images *im, const struct post_how *how, const char *key,
+		      const struct touch *t, const struct obj *o)
+{
+	return o->mode && o->mode != OBJ_UNSEEN && (im->hashes || wants_image(how, key, t, o));
+}
+
 /* One path: t, or of no touch of the step. */
 static int write_one(struct journal *j, int stepdir, struct out *out, struct images *im,
 		     const char *key, const struct touch *t, const struct post_how *how)
 {
 	struct spot at = {.fd = -1, .name = ""};
 	struct obj o = {0};
-	int r;
+	const char *path;
+	int root, r = 0;
 
 	if (!how->step && flags_of(how, key, NULL) & POST_FOREIGN &&
 	    put_old(&out->buf, im, stepdir, how, key))
 		return 0;
-	r = look_again(j, key, how->step, t, &at, &o);
+	root = key_root(key, &path);
+	if (!t)
+		r = spot_look(j, root, path, &at, &o);
+	else
+		touch_after(&how->step->touches, t, &o);
+	if (t && will_read(im, how, key, t, &o))
+		r = spot_find(j, root, path, &at);
 	if (r < 0)
 		return r;
 	put_post(&out->buf, im, how, key, t, &at, &o);
