@@ -200,6 +200,11 @@ static int perform_outside(struct ldoor *d, struct request *r)
 /* A path that cannot be read counts when its turn comes: errors have the kernel's order. */
 static void copy_paths(struct ldoor *d, struct request *r)
 {
+	const struct path_arg *args = r->call->path;
+
+	if (args[0].how != HOW_NONE && args[1].how != HOW_NONE && !r->slot[SLOT_PATH].have &&
+	    !r->slot[SLOT_PATH2].have)
+		request_paths(r, (uint64_t[]){r->args[args[0].path], r->args[args[1].path]});
 	for (int i = 0; i < 2; i++) {
 		const struct path_arg *arg = &r->call->path[i];
 		enum slot slot = i == 0 ? SLOT_PATH : SLOT_PATH2;

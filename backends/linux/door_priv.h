@@ -147,6 +147,8 @@ struct request {
 void request_begin(struct ldoor *d, struct request *r, const struct seccomp_notif *n);
 /* Copy a path. 0, -EFAULT, -ENAMETOOLONG, DOOR_CONTINUE when the memory cannot be read at all. */
 int request_path(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr);
+/* Both paths of a call with one look; what this leaves out request_path() copies. */
+void request_paths(struct request *r, const uint64_t addr[2]);
 /* Copy a string of at most max bytes with its NUL; longer is -E2BIG. */
 int request_text(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t max);
 int request_mem(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t len);

@@ -14,6 +14,9 @@
  * that waited for a human is taken up again with the same copies.
  */
 
+#define PAGE  ((size_t)4096)
+#define SHORT 256 /* most names are */
+
 static size_t slot_size(const struct ldoor *d, enum slot slot)
 {
 	if (slot == SLOT_VALUE)
@@ -60,14 +63,13 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
  */
 static ssize_t peek(const struct request *r, uint64_t addr, void *to, size_t size)
 {
-	const size_t page = 4096;
 	struct iovec local = {to, size};
 	struct iovec remote[2];
-	size_t first = MIN(size, page - (addr & (page - 1)));
+	size_t first = MIN(size, PAGE - (addr & (PAGE - 1)));
 	ssize_t n;
 
 	remote[0] = (struct iovec){(void *)(uintptr_t)addr, first};
-	remote[1] = (struct iovec){(void *)(uintptr_t)(addr + first), MIN(size - first, page)};
+	remote[1] = (struct iovec){(void *)(uintptr_t)(addr + first), MIN(size - first, PAGE)};
 	local.iov_len = remote[0].iov_len + remote[1].iov_len;
 	n = process_vm_readv(r->tid, &local, 1, remote, remote[1].iov_len > 0 ? 2 : 1, 0);
 	if (n >= 0)
@@ -85,7 +87,7 @@ static int copy_string(const struct request *r, struct copy *c, uint64_t addr, s
 
 	while (len < max) {
 		/* Most names are short: one small copy, then larger ones. */
-		size_t want = len == 0 ? MIN(max, (size_t)256) : max - len;
+		size_t want = len == 0 ? MIN(max, (size_t)SHORT) : max - len;
 		ssize_t n = peek(r, addr + len, c->data + len, want);
 		char *end;
 
@@ -108,6 +110,34 @@ int request_path(struct ldoor *d, struct request *r, enum slot slot, uint64_t ad
 	if (r->slot[slot].have)
 		return 0;
 	return copy_string(r, &r->slot[slot], addr, PATH_MAX, -ENAMETOOLONG);
+}
+
+/*
+ * Two short paths at once. What does not hold its end, or could not be read, is not taken: it is
+ * copied by itself, as if this had not been.
+ */
+void request_paths(struct request *r, const uint64_t addr[2])
+{
+	struct iovec local[2], remote[2];
+	size_t want = 0;
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = MIN((size_t)SHORT, PAGE - (addr[i] & (PAGE - 1)));
+
+		local[i] = (struct iovec){r->slot[i].data, n};
+		remote[i] = (struct iovec){(void *)(uintptr_t)addr[i], n};
+		want += n;
+	}
+	if (process_vm_readv(r->tid, local, 2, remote, 2, 0) != (ssize_t)want)
+		return;
+	for (int i = 0; i < 2; i++) {
+		const char *end = memchr(r->slot[i].data, '\0', local[i].iov_len);
+
+		if (end == NULL)
+			continue;
+		r->slot[i].len = (size_t)(end - r->slot[i].data);
+		r->slot[i].have = true;
+	}
 }
 
 int request_text(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t max)

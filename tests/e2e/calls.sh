@@ -84,7 +84,7 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	per_call 22 openat "$made"
 	per_call 13 mkdir "$each"' { mkdir "d/a$_" or die }'
 	per_call 10 unlink "$made; $each"' { unlink "d/a$_" or die }'
-	per_call 16 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }'
+	per_call 15 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }'
 	per_call 10 chmod "$made; $each"' { chmod 0600, "d/a$_" or die }'
 	per_call 10 chown "$made; $each"' { chown $<, -1, "d/a$_" or die }'
 	per_call 11 utimensat "$made; $each"' { utime 1, 1, "d/a$_" or die }'
