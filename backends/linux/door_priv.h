@@ -204,6 +204,7 @@ int walk_base(const struct request *r, int dirfd);
 /* Of its "/": with nesting it may have another than the sandbox's. */
 int walk_root(const struct ldoor *d, const struct request *r);
 bool is_dots(const char *name, size_t len); /* "." or ".." */
+bool is_plain(const char *path);	    /* every component is a name: no empty one, no dots */
 /* O_PATH descriptor of a path without links, through the sandbox's mounts. */
 int open_in_sandbox(const struct ldoor *d, const char *path);
 int fd_text(const struct ldoor *d, int fd, char *out,

@@ -116,8 +116,7 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 	return 0;
 }
 
-/* Every component is a name: no empty one, no dots. */
-static bool is_plain(const char *path)
+bool is_plain(const char *path)
 {
 	for (;;) {
 		size_t n = strcspn(path, "/");
