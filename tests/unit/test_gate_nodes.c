@@ -197,6 +197,29 @@ static void a_long_path_is_refused(void **state)
 	assert_int_equal(r, -ENAMETOOLONG);
 }
 
+static void what_is_known_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct gate_node **nodes = xcalloc(NODES_MAX, sizeof(struct gate_node *));
+	struct stat st = {.st_ino = 7};
+	char name[32];
+
+	for (unsigned i = 0; i < NODES_MAX; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		nodes[i] = gate_node_enter(&f->tree, f->tree.top, name, &st);
+		assert_non_null(nodes[i]);
+	}
+	assert_null(gate_node_enter(&f->tree, f->tree.top, "more", &st));
+	assert_ptr_equal(gate_node_enter(&f->tree, f->tree.top, "0", &st), nodes[0]);
+	gate_node_forget(&f->tree, nodes[1], 1);
+	nodes[1] = gate_node_enter(&f->tree, f->tree.top, "more", &st);
+	assert_non_null(nodes[1]);
+	for (unsigned i = 0; i < NODES_MAX; i++)
+		gate_node_forget(&f->tree, nodes[i], i ? 1 : 2);
+	assert_int_equal(f->tree.n, 0);
+	free(nodes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_link_leads_nowhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dots_do_not_leave_the_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_long_path_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_known_is_bounded, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
