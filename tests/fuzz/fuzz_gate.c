@@ -364,7 +364,7 @@ static void end(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	begin();
-	for (size_t i = 0; i + 4 <= MIN(size, (size_t)512); i += 4)
+	for (size_t i = 0; i + 4 <= MIN(size, (size_t)256); i += 4)
 		do_one((struct op){data[i], data[i + 1], data[i + 2], data[i + 3]});
 	end();
 	return 0;
