@@ -25,8 +25,9 @@ const char *const rule_level_words[] = {
 
 struct placed {
 	const char *pattern;
-	enum rule_place place;
-	uint32_t len; /* of the path at its head; 0: not as it is written */
+	uint32_t len;	     /* of the path at its head; 0: not as it is written */
+	unsigned char place; /* enum rule_place */
+	bool is_fold;	     /* its own folded form: it is among the folded ones alone */
 };
 
 struct kept {
@@ -126,27 +127,6 @@ static bool is_folded(const struct rule *rule)
 	return rule->verdict != RULE_ALLOW && rule->level != LEVEL_SESSION;
 }
 
-/* Into, or out of, the index of folded names. What folding makes unreadable matches nothing more
- * than the pattern itself does. */
-static void place_folded(struct rules *r, uint32_t number, const char *pattern, bool add)
-{
-	const char *why;
-
-	buf_clear(&r->scratch);
-	names_fold_path(&r->scratch, pattern);
-	if (!pattern_parse(&r->alias, r->scratch.data, &why))
-		return;
-	if (add)
-		index_add(r->folded, &r->alias, number, 0);
-	else
-		index_remove(r->folded, &r->alias, number, 0);
-}
-
-static const struct placed *placed_at(const struct kept *k, size_t i)
-{
-	return i ? &k->more[i - 1] : &k->first;
-}
-
 static enum rule_place place_of(const struct pattern *p)
 {
 	if (!p->plain || p->min || (p->max && p->max != PATTERN_ANY))
@@ -163,19 +143,57 @@ static uint32_t path_length(const struct pattern *p)
 	return len == p->literals + p->n ? (uint32_t)len : 0;
 }
 
+/* Into, or out of, the index of folded names. What folding makes unreadable matches nothing more
+ * than the pattern itself does. */
+static void place_alias(struct rules *r, uint32_t number, bool add)
+{
+	const char *why;
+
+	if (!pattern_parse(&r->alias, r->scratch.data, &why))
+		return;
+	if (add)
+		index_add(r->folded, &r->alias, number, 0);
+	else
+		index_remove(r->folded, &r->alias, number, 0);
+}
+
+/*
+ * A place or tree whose pattern folding leaves alone: whatever matches it has a folded form that
+ * does, at the same depth. Not where components behind it are counted, for a name may fold to
+ * nothing; nor with wildcards, as one character may fold to two.
+ */
+static bool is_own_fold(struct rules *r, const struct rule *rule, const char *pattern)
+{
+	if (!is_folded(rule))
+		return false;
+	buf_clear(&r->scratch);
+	names_fold_path(&r->scratch, pattern);
+	return place_of(&r->pattern) != PLACE_MANY && path_length(&r->pattern) &&
+	       str_eq(r->scratch.data, pattern);
+}
+
+static const struct placed *placed_at(const struct kept *k, size_t i)
+{
+	return i ? &k->more[i - 1] : &k->first;
+}
+
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why)
 {
 	struct kept *k = &r->list[number];
+	struct placed one;
 
 	if (!pattern_parse(&r->pattern, pattern, why))
 		return false;
-	index_add(r->exact, &r->pattern, number, weight_of(&k->rule));
-	if (is_folded(&k->rule))
-		place_folded(r, number, pattern, true);
+	one = (struct placed){.pattern = arena_str(&r->strings, pattern),
+			      .len = path_length(&r->pattern),
+			      .place = (unsigned char)place_of(&r->pattern),
+			      .is_fold = is_own_fold(r, &k->rule, pattern)};
+	index_add(one.is_fold ? r->folded : r->exact, &r->pattern, number, weight_of(&k->rule));
+	if (is_folded(&k->rule) && !one.is_fold)
+		place_alias(r, number, true);
 	if (k->n)
 		k->more = xrealloc(k->more, k->n * sizeof(*k->more));
-	*(k->n ? &k->more[k->n - 1] : &k->first) = (struct placed){
-		arena_str(&r->strings, pattern), place_of(&r->pattern), path_length(&r->pattern)};
+	*(k->n ? &k->more[k->n - 1] : &k->first) = one;
 	k->n++;
 	return true;
 }
@@ -205,13 +223,17 @@ void rules_remove(struct rules *r, uint32_t number)
 	k->removed = true;
 	count(r, &k->rule, -1);
 	for (size_t i = 0; i < k->n; i++) {
-		const char *pattern = placed_at(k, i)->pattern;
+		const struct placed *placed = placed_at(k, i);
 
-		if (!pattern_parse(&r->pattern, pattern, &why))
+		if (!pattern_parse(&r->pattern, placed->pattern, &why))
 			continue;
-		index_remove(r->exact, &r->pattern, number, weight_of(&k->rule));
-		if (is_folded(&k->rule))
-			place_folded(r, number, pattern, false);
+		index_remove(placed->is_fold ? r->folded : r->exact, &r->pattern, number,
+			     weight_of(&k->rule));
+		if (!is_folded(&k->rule) || placed->is_fold)
+			continue;
+		buf_clear(&r->scratch);
+		names_fold_path(&r->scratch, placed->pattern);
+		place_alias(r, number, false);
 	}
 }
 
@@ -257,7 +279,7 @@ enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struc
 		buf_add(ret, placed->pattern, placed->len);
 	else if (pattern_parse(&r->pattern, placed->pattern, &why))
 		pattern_base(&r->pattern, ret);
-	return placed->place;
+	return (enum rule_place)placed->place;
 }
 
 size_t rules_base(const struct rules *r, uint32_t number, size_t i)
@@ -352,16 +374,25 @@ bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_
 	return s.best.rule != NULL;
 }
 
+static uint64_t weight_beneath(struct rules *r, const char *path, bool deep)
+{
+	uint64_t w = index_beneath(r->exact, path, deep);
+
+	buf_clear(&r->scratch);
+	names_fold_path(&r->scratch, path);
+	return w + index_beneath(r->folded, r->scratch.data, deep);
+}
+
 enum rule_verdict rules_beneath(struct rules *r, const char *path)
 {
-	uint64_t w = r->n_of[RULE_WRITE] ? index_beneath(r->exact, path, false) % WEIGHT_READ : 0;
+	uint64_t w = r->n_of[RULE_WRITE] ? weight_beneath(r, path, false) % WEIGHT_READ : 0;
 
 	return w >= WEIGHT_DENY ? RULE_DENY : w ? RULE_ASK : RULE_ALLOW;
 }
 
 bool rules_restrict_beneath(struct rules *r, const char *path)
 {
-	return r->n && index_beneath(r->exact, path, true) >= WEIGHT_READ;
+	return r->n && weight_beneath(r, path, true) >= WEIGHT_READ;
 }
 
 /* ---- explaining ------------------------------------------------------------------------------ */

@@ -315,6 +315,52 @@ static void beneath(void **state)
 	rules_free(r);
 }
 
+/* What forbids holds for other spellings, of whatever it names and of what lies beneath. */
+static void other_spellings(void **state)
+{
+	static const char *const patterns[] = {"/w/one", "/w/tree/**", "/w/Big",
+					       "/w/d/*", "/w/\\*star", "/w/t.c/x/**"};
+	static const struct {
+		const char *path;
+		bool match;
+	} list[] = {
+		{"/w/one", true},	  {"/W/ONE", true},	      {"/w/one.", true},
+		{"/w/one/x", false},	  {"/w/tree", true},	      {"/w/TREE/A/b", true},
+		{"/w/tree/\u200b", true}, {"/w/tree/\u200b/x", true}, {"/w/tree./x", true},
+		{"/w/treetop", false},	  {"/w/Big", true},	      {"/w/big", true},
+		{"/w/D/x", true},	  {"/w/d/\u200b", true},      {"/w/d/x/y", false},
+		{"/w/*star", true},	  {"/W/*STAR", true},	      {"/w/xstar", false},
+		{"/w/t.c/x/y", true},	  {"/w/T.C/X", true},	      {"/w/one\u200b", true},
+	};
+	struct rules *r = rules_new();
+	uint32_t numbers[ARRAY_LEN(patterns)];
+	struct rule_match m, *all = NULL;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		const struct rule rule = {.verdict = DENY, .kinds = 1u << RULE_WRITE};
+
+		numbers[i] = rules_add(r, &rule);
+		assert_true(rules_place(r, numbers[i], patterns[i], &why));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		if (rules_decide(r, RULE_WRITE, list[i].path, 0, &m) != list[i].match)
+			fail_msg("'%s'", list[i].path);
+	assert_int_equal(rules_explain(r, RULE_WRITE, "/w/tree/a", 0, &all), 1);
+	assert_int_equal(all[0].depth, 2);
+	free(all);
+	assert_int_equal(rules_beneath(r, "/w"), DENY);
+	assert_int_equal(rules_beneath(r, "/W/T.c"), DENY); /* it would carry the place along */
+	assert_int_equal(rules_beneath(r, "/w/one"), ALLOW);
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+		rules_remove(r, numbers[i]);
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		assert_false(rules_decide(r, RULE_WRITE, list[i].path, 0, &m));
+	assert_int_equal(rules_beneath(r, "/"), ALLOW);
+	rules_free(r);
+}
+
 /* ---- oracle ---------------------------------------------------------------------------------- */
 
 static uint64_t seed = 88172645463325252u;
@@ -590,13 +636,10 @@ static void ten_thousand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(impossible),
-		cmocka_unit_test(matching),
-		cmocka_unit_test(one_after_another),
-		cmocka_unit_test(precedence),
-		cmocka_unit_test(expiry),
-		cmocka_unit_test(beneath),
-		cmocka_unit_test(as_the_oracle_says),
+		cmocka_unit_test(impossible),	     cmocka_unit_test(matching),
+		cmocka_unit_test(one_after_another), cmocka_unit_test(other_spellings),
+		cmocka_unit_test(precedence),	     cmocka_unit_test(expiry),
+		cmocka_unit_test(beneath),	     cmocka_unit_test(as_the_oracle_says),
 		cmocka_unit_test(ten_thousand),
 	};
 
