@@ -84,7 +84,7 @@ static bool is_missing(struct series *s, const char *path)
 	}
 	if (++s->n == LIST_AFTER)
 		list_names(s);
-	return s->listed && !places_have(&s->names, name);
+	return s->listed && !places_have(&s->names, name, strlen(name));
 }
 
 /* Outside the gate nobody can be asked about a read: what may not be read does not exist. */

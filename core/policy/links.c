@@ -34,7 +34,7 @@ struct dir {
 	enum place place;
 	unsigned asked;
 	bool listed;
-	struct places links, names; /* once listed: names of links, and of all, sorted */
+	struct places links, names; /* once listed: of links, and of all; sorted */
 	UT_hash_handle hh;
 };
 
@@ -79,6 +79,7 @@ static void list_names(struct dir *d)
 			places_add(&d->links, xstrdup(e->d_name));
 	}
 	places_sort(&d->names);
+	places_sort(&d->links);
 	d->listed = true;
 }
 
@@ -95,24 +96,15 @@ static enum place look(const char *path)
 static enum place look_in(struct dir *d, const char *whole, size_t len, const char *name)
 {
 	AUTO_FREE char *path = NULL;
-	AUTO_FREE char *leaf = NULL;
+	size_t n = len - (size_t)(name - whole);
 
 	if (d->place != IS_PLAIN)
 		return d->place;
 	if (++d->asked == LIST_AFTER)
 		list_names(d);
-	if (d->listed && !d->names.n)
+	if (d->listed && !places_have(&d->names, name, n))
 		return IS_MISSING;
-	leaf = xstrndup(name, len - (size_t)(name - whole));
-	if (d->listed && !places_have(&d->names, leaf))
-		return IS_MISSING;
-	for (size_t i = 0; i < d->links.n; i++) {
-		if (!str_eq(d->links.list[i], leaf))
-			continue;
-		path = xstrndup(whole, len);
-		return look(path);
-	}
-	if (d->listed)
+	if (d->listed && !places_have(&d->links, name, n))
 		return IS_PLAIN;
 	path = xstrndup(whole, len);
 	return look(path);

@@ -151,9 +151,22 @@ void places_sort(struct places *p)
 		qsort(p->list, p->n, sizeof(*p->list), by_name);
 }
 
-bool places_have(const struct places *p, const char *path)
+bool places_have(const struct places *p, const char *text, size_t len)
 {
-	return p->n && bsearch(&path, p->list, p->n, sizeof(*p->list), by_name);
+	size_t from = 0, to = p->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		int r = strncmp(p->list[mid], text, len);
+
+		if (r == 0 && !p->list[mid][len])
+			return true;
+		if (r < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return false;
 }
 
 void places_done(struct places *p)

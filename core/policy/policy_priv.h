@@ -49,7 +49,7 @@ struct places {
 void places_add(struct places *p, char *path);		    /* takes it */
 bool places_hold(const struct places *p, const char *path); /* it, or something above it */
 void places_sort(struct places *p);
-bool places_have(const struct places *p, const char *path); /* itself; sorted */
+bool places_have(const struct places *p, const char *text, size_t len); /* itself; sorted */
 void places_done(struct places *p);
 /* What policy_gated() returns. */
 void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home);
