@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/keeper/keeper_priv.h"
 
@@ -19,12 +20,14 @@
  * counted.
  */
 #define LOOKED_MAX 20000      /* descriptors and mappings; then it says that there may be more */
+#define LOOK_US	   100000     /* the agent waits meanwhile; the same */
 #define MAPS_MAX   (1u << 20) /* bytes of one process's */
 
 struct look {
 	struct keeper *k;
 	ino_t own; /* our pid namespace, where those inside have another; 0: they have not */
 	size_t looked;
+	int64_t until;
 	struct remains *to;
 	remains_is is;
 	void *data;
@@ -52,7 +55,7 @@ static void found(struct look *l, int pid, enum hold what, const char *path)
 {
 	struct remain *one;
 
-	if (++l->looked > LOOKED_MAX) {
+	if (++l->looked > LOOKED_MAX || (l->looked % 64 == 0 && clock_mono_us() > l->until)) {
 		l->to->cut = true;
 		return;
 	}
@@ -163,7 +166,8 @@ static ino_t pid_space(const char *of)
 
 void remains_look(struct keeper *k, remains_is is, void *data, struct remains *ret)
 {
-	struct look l = {.k = k, .to = ret, .is = is, .data = data};
+	struct look l = {
+		.k = k, .to = ret, .is = is, .data = data, .until = clock_mono_us() + LOOK_US};
 	AUTO_DIR DIR *d = opendir("/proc");
 	struct dirent *e;
 	char agent[64];

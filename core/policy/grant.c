@@ -60,13 +60,9 @@ struct series {
 /* What may not be listed is asked for one by one. */
 static void list_names(struct series *s)
 {
-	AUTO_DIR DIR *d = opendir(s->dir.data);
-	struct dirent *e;
+	int r = places_list(s->dir.data, &s->names, NULL);
 
-	s->listed = d || errno == ENOENT || errno == ENOTDIR;
-	while (d && (e = readdir(d)))
-		places_add(&s->names, xstrdup(e->d_name));
-	places_sort(&s->names);
+	s->listed = r == 0 || r == -ENOENT || r == -ENOTDIR;
 }
 
 /* Is there surely nothing of this path? */

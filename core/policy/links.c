@@ -1,6 +1,5 @@
 /* links - where the leading directory of a pattern really is, when links are on the way. */
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -66,23 +65,6 @@ void links_free(struct links *l)
 
 /* ---- is there a link? ------------------------------------------------------------------------ */
 
-static void list_names(struct dir *d)
-{
-	AUTO_DIR DIR *dir = opendir(d->path);
-	struct dirent *e;
-
-	if (!dir)
-		return;
-	while ((e = readdir(dir))) {
-		places_add(&d->names, xstrdup(e->d_name));
-		if (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN)
-			places_add(&d->links, xstrdup(e->d_name));
-	}
-	places_sort(&d->names);
-	places_sort(&d->links);
-	d->listed = true;
-}
-
 static enum place look(const char *path)
 {
 	struct stat st;
@@ -101,7 +83,7 @@ static enum place look_in(struct dir *d, const char *whole, size_t len, const ch
 	if (d->place != IS_PLAIN)
 		return d->place;
 	if (++d->asked == LIST_AFTER)
-		list_names(d);
+		d->listed = places_list(d->path, &d->names, &d->links) == 0;
 	if (d->listed && !places_have(&d->names, name, n))
 		return IS_MISSING;
 	if (d->listed && !places_have(&d->links, name, n))

@@ -1,8 +1,11 @@
 /* places - which trees dynamic mode closes, and what in them is open all the same. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
@@ -145,10 +148,38 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void places_sort(struct places *p)
+static void places_sort(struct places *p)
 {
 	if (p->n)
 		qsort(p->list, p->n, sizeof(*p->list), by_name);
+}
+
+/* Where a name comes about when it is asked for, reading the directory does not tell. */
+static bool lists_all(DIR *d)
+{
+	struct statfs fs;
+
+	return fstatfs(dirfd(d), &fs) == 0 && fs.f_type != AUTOFS_SUPER_MAGIC;
+}
+
+int places_list(const char *dir, struct places *names, struct places *links)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	if (!lists_all(d))
+		return -EOPNOTSUPP;
+	while ((e = readdir(d))) {
+		places_add(names, xstrdup(e->d_name));
+		if (links && (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN))
+			places_add(links, xstrdup(e->d_name));
+	}
+	places_sort(names);
+	if (links)
+		places_sort(links);
+	return 0;
 }
 
 bool places_have(const struct places *p, const char *text, size_t len)

@@ -48,7 +48,8 @@ struct places {
 };
 void places_add(struct places *p, char *path);		    /* takes it */
 bool places_hold(const struct places *p, const char *path); /* it, or something above it */
-void places_sort(struct places *p);
+/* The names in a directory, sorted, and those of them that are links (may be NULL), or may be. */
+int places_list(const char *dir, struct places *names, struct places *links) MUST_USE;
 bool places_have(const struct places *p, const char *text, size_t len); /* itself; sorted */
 void places_done(struct places *p);
 /* What policy_gated() returns. */

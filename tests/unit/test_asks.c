@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -288,34 +289,66 @@ static char *left(struct fixture *f, uint64_t *ret_rule, uint64_t *ret_processes
 	return words;
 }
 
-/* A process with a working directory, a file for reading, one for writing and a mapped one in
- * notes; and another that has a file beside them. */
+/* A working directory, a file for reading, one for writing and a mapped one. */
+static NORETURN void hold_all(const char *dir, const char *name, int ready)
+{
+	AUTO_FREE char *file = path_join(dir, "held");
+	int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0644);
+	bool good = fd >= 0 && open(file, O_RDONLY) >= 0 && ftruncate(fd, 10) == 0 &&
+		    mmap(NULL, 10, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED && chdir(dir) == 0 &&
+		    prctl(PR_SET_NAME, name) == 0;
+
+	if (!good || write(ready, "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* A process that holds these in notes, or beside it. Where that is possible it is in a pid
+ * namespace of its own, as the agent is: else all of this host is looked at. */
 static pid_t hold(struct fixture *f, const char *name, bool inside)
 {
-	AUTO_FREE char *file = path_join(inside ? f->notes : f->folder, "held");
-	int ready[2];
-	pid_t pid;
+	const char *dir = inside ? f->notes : f->folder;
+	int ready[2], told[2];
+	pid_t outer, pid;
 	char c;
 
 	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0644);
-		bool good = fd >= 0 && open(file, O_RDONLY) >= 0 && ftruncate(fd, 10) == 0 &&
-			    mmap(NULL, 10, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED &&
-			    chdir(inside ? f->notes : f->folder) == 0 &&
-			    prctl(PR_SET_NAME, name) == 0 && write(ready[1], "x", 1) == 1;
-
-		if (!good)
-			_exit(1);
-		for (;;)
-			pause();
+	assert_int_equal(pipe(told), 0);
+	outer = fork();
+	if (outer == 0) {
+		if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0)
+			_exit(2);
+		pid = fork();
+		if (pid == 0)
+			hold_all(dir, name, ready[1]);
+		_exit(write(told[1], &pid, sizeof(pid)) != sizeof(pid));
 	}
-	assert_true(pid > 0);
+	assert_true(outer > 0);
+	close(told[1]);
+	if (read(told[0], &pid, sizeof(pid)) != sizeof(pid)) {
+		pid = fork();
+		if (pid == 0)
+			hold_all(dir, name, ready[1]);
+	}
+	assert_int_equal(waitpid(outer, NULL, 0), outer);
+	f->k.agent_pid = pid;
+	close(told[0]);
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
+}
+
+/* It has nothing any more; who reaps it is not known. */
+static void let_go(pid_t pid)
+{
+	char cwd[64], to[8];
+
+	snprintf(cwd, sizeof(cwd), "/proc/%d/cwd", (int)pid);
+	kill(pid, SIGKILL);
+	while (readlink(cwd, to, sizeof(to)) >= 0 && waitpid(pid, NULL, WNOHANG) != pid)
+		sched_yield();
 }
 
 static void what_is_open_when_it_is_taken_back_is_told(void **state)
@@ -337,16 +370,14 @@ static void what_is_open_when_it_is_taken_back_is_told(void **state)
 	assert_string_equal(words, want);
 	assert_int_equal(told, rule(f));
 	assert_int_equal(n, 1);
-	for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
-		kill(pids[i], SIGKILL);
-		waitpid(pids[i], NULL, 0);
-	}
+	let_go(pids[0]);
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
 	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
 	grants_revoke(&f->k, rule(f));
 	after = left(f, &told, &n);
 	assert_string_equal(after, "nothing");
 	assert_int_equal(n, 0);
+	let_go(pids[1]);
 }
 
 /* What is taken back is one of two answers that allow the same: nothing of it is left open. */
@@ -369,8 +400,7 @@ static void what_another_answer_allows_is_not_told(void **state)
 	assert_non_null(words);
 	assert_null(strstr(words, "directory"));
 	assert_non_null(strstr(words, "a mapped file"));
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	let_go(pid);
 }
 
 /* Without a command there is no step that could end: the answer is for once. */
