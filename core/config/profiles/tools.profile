@@ -19,6 +19,11 @@
 	allow = read,exec ~/.rbenv/**
 	match = exec ~/.local/bin/tool
 	not-match = read ~/.local/share/keyrings/login.keyring
+[rule "programs that note down how they were left"]
+	; refused without a question: they go on without
+	deny = write ~/.config/htop/**
+	deny = write ~/.local/share/nano/**
+	match = write ~/.config/htop/htoprc
 [sandbox]
 	; every pager would ask to write its searches to the home folder
 	set-env = LESSHISTFILE=-
