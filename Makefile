@@ -18,6 +18,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # make run: what runs in the console; empty: the caller's own shell
 CMD ?=
+# options of `cordon run` for it, --allow-network for instance
+OPTS ?=
 # make test: which tests (a shell pattern on their paths), and how many at a time
 T ?= *
 JOBS ?= 2
@@ -154,9 +156,9 @@ $(TOOLS): $(O)/%: $(O)/%.o
 # ---- run -----------------------------------------------------------------------------------------
 # What is missing is installed first; the flags above must be read anew after that: hence $(MAKE).
 .PHONY: run
-run: deps ## build and open the console; CMD='...' runs that instead of your shell
+run: deps ## build and open the console; CMD='...' runs that instead of your shell, with OPTS='...'
 	$(Q)$(MAKE) --no-print-directory DEPS=no all
-	$(Q)exec build/cordon run -- $(or $(CMD),"$${SHELL:-/bin/sh}")
+	$(Q)exec build/cordon run $(OPTS) -- $(or $(CMD),"$${SHELL:-/bin/sh}")
 
 # ---- dependencies --------------------------------------------------------------------------------
 DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \

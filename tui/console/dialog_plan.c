@@ -10,8 +10,13 @@
  * is worked out from the chosen step again at each change: when it differs, a new plan is asked for
  * and has to be read again.
  */
-static const enum action hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, ACTION_MERGE, ACTION_FORCE,
-				    ACTION_BACK,    ACTION_DOWN,      ACTION_UP,    ACTION_NONE};
+static const enum action hints[] = {ACTION_CONFIRM, ACTION_BACK, ACTION_DOWN, ACTION_UP,
+				    ACTION_NONE};
+static const enum action stopped_hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, ACTION_MERGE,
+					    ACTION_FORCE,   ACTION_BACK,      ACTION_DOWN,
+					    ACTION_UP,	    ACTION_NONE};
+
+static const struct view_ops ops, stopped_ops;
 
 const struct undo_plan *plan_of(const struct dialog_plan *d)
 {
@@ -89,7 +94,10 @@ static void changed(struct view *v)
 		ui_close(v->ui, v);
 		return;
 	}
-	if (plan_of(d) && d->shown_us == 0)
+	if (!plan_of(d))
+		return;
+	v->ops = d->flags || plan_stops(d, plan_of(d)) ? &stopped_ops : &ops;
+	if (d->shown_us == 0)
 		d->shown_us = v->ui->now_us;
 }
 
@@ -258,16 +266,14 @@ static void view_free(struct view *v)
 	free(v);
 }
 
-static const struct view_ops ops = {
-	.place = PLACE_PLAN,
-	.size = size,
-	.draw = draw,
-	.act = act,
-	.mouse = mouse,
-	.changed = changed,
-	.free = view_free,
-	.hints = hints,
-};
+#define OPS(the_hints)                                                                             \
+	{                                                                                          \
+		.place = PLACE_PLAN, .size = size, .draw = draw, .act = act, .mouse = mouse,       \
+		.changed = changed, .free = view_free, .hints = (the_hints),                       \
+	}
+
+static const struct view_ops ops = OPS(hints);
+static const struct view_ops stopped_ops = OPS(stopped_hints);
 
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step)
 {
