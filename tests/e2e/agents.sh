@@ -27,6 +27,8 @@ cat ~/src/AGENTS.md
 A
 is "$out" $'AGENTS.md\nproject\n1' "names in the directories above the folder show"
 is "$denied" "$HOME/src/AGENTS.md" "what is in their files does not"
+(mkdir -p "$TEST_TMP/far" && cd "$TEST_TMP/far" && "$CORDON" run --headless --profile claude -- sh -c 'ls ~' >"$TEST_TMP/names" 2>&1)
+is "$(cat "$TEST_TMP/names")" src "nor are those of the home folder a secret where the folder lies elsewhere"
 agent other <<'A'
 #!/bin/sh
 ls ~/src
