@@ -71,6 +71,10 @@ static void titles_are_escaped_and_cut(void **state)
 	assert_true(strlen(term_title(p->t)) < TERM_TITLE_MAX);
 	assert_string_equal(pane_screen(p), "||||");
 	assert_int_equal(p->titles, 2);
+	pane_feed(p, "\033]0;padded to a width   \a");
+	assert_string_equal(term_title(p->t), "padded to a width");
+	pane_feed(p, "\033]0;   \a");
+	assert_string_equal(term_title(p->t), "");
 }
 
 static void strings_are_swallowed(void **state)

@@ -19,12 +19,15 @@
 void respond_string(struct term *t)
 {
 	struct sieve *s = &t->sieve;
+	size_t len = s->string_len;
 	char title[TERM_TITLE_MAX];
 
 	if (s->string_kind != ']' || s->string_len < 2 || s->string[1] != ';' ||
 	    (s->string[0] != '0' && s->string[0] != '2'))
 		return;
-	text_escape_into(title, sizeof(title), s->string + 2, s->string_len - 2);
+	while (len > 2 && s->string[len - 1] == ' ') /* some pad it to a width */
+		len--;
+	text_escape_into(title, sizeof(title), s->string + 2, len - 2);
 	if (str_eq(title, t->title))
 		return;
 	memcpy(t->title, title, sizeof(title));
