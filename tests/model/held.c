@@ -111,6 +111,16 @@ static int allocate(int fd, off_t len)
 	return 0;
 }
 
+/* In a directory that its owner may not search: no step finds it there. */
+static bool is_shut_away(const struct held *h)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	held_path(h, path);
+	return *path && lstat(path, &st) < 0 && errno == EACCES;
+}
+
 /* What is native inside: no system call that the keeper would see. */
 void act_poke(struct inside *in, const struct act *a)
 {
@@ -118,7 +128,7 @@ void act_poke(struct inside *in, const struct act *a)
 	struct reply *re = &in->sh->reply;
 
 	re->born = h->born;
-	re->stray = h->moved;
+	re->stray = h->moved || is_shut_away(h);
 	in->turn++;
 	if (h->map) {
 		re->r = poke_map(h, in->turn);

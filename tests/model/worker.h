@@ -11,7 +11,7 @@ struct reply {
 	int64_t id;   /* BEGIN: the step; RESTORE: which one */
 	int64_t born; /* POKE: the step that opened it, 0: it is not open */
 	/* FDMETA: what is held has no name in the folder; EXTERNAL: it is held; POKE: it was moved
-	 * by somebody. */
+	 * by somebody, or is out of reach. */
 	bool stray;
 	char words[200];
 	int64_t kept[LIST_MAX], undone[LIST_MAX]; /* newest first; for acts of the journal */
