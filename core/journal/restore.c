@@ -73,6 +73,32 @@ static const struct change *find_inode(const struct change **by_ino, size_t n, u
 	return found ? *found : NULL;
 }
 
+static bool choose_one(struct restore *r, size_t i)
+{
+	bool fresh = !r->pieces[i].chosen;
+
+	r->pieces[i].chosen = true;
+	return fresh;
+}
+
+/* The object of change i goes back to another path: what had made room for it comes back as well,
+ * and of a directory what the step did to all that is in it is taken back. */
+static bool choose_with(struct restore *r, size_t i)
+{
+	const struct change *from = &r->list[i];
+	size_t len = strlen(from->path);
+	bool more = from->before.exists && choose_one(r, i);
+
+	if (!S_ISDIR(from->after.mode))
+		return more;
+	for (size_t k = i + 1; k < r->n && r->list[k].root == from->root &&
+			       strncmp(r->list[k].path, from->path, len) == 0;
+	     k++)
+		if (r->list[k].path[len] == '/')
+			more |= choose_one(r, k);
+	return more;
+}
+
 /* Objects that have another name now: renames, and what made room for something else. True: others
  * were chosen, whose objects are to be found. */
 static bool find_sources(struct restore *r)
@@ -101,9 +127,7 @@ static bool find_sources(struct restore *r)
 			continue;
 		r->pieces[i].source = (size_t)(from - r->list);
 		r->pieces[from - r->list].leaves = true;
-		/* What had made room for it comes back as well. */
-		more |= from->before.exists && !r->pieces[from - r->list].chosen;
-		r->pieces[from - r->list].chosen |= from->before.exists;
+		more |= choose_with(r, (size_t)(from - r->list));
 	}
 	return more;
 }

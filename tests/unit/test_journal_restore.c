@@ -389,6 +389,31 @@ static void two_directories_that_changed_places(void **state)
 	assert_tree(f, before);
 }
 
+/* It comes back as it was, not with what the step did to what is in it under its new name. */
+static void a_directory_that_was_moved_and_filled(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/a", "alpha"), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "move");
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_int_equal(md(f, "c/d"), 0);
+	assert_int_equal(put(f, "c/a", "other"), 0);
+	assert_int_equal(put(f, "c/n", "new"), 0);
+	assert_int_equal(md(f, "b"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "b", 0));
+	assert_below(f, before);
+	must(f, undo(f, 2, 0));
+	assert_tree(f, before);
+}
+
 /* ---- at random --------------------------------------------------------------------------------
  */
 
@@ -504,6 +529,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_directory_that_was_renamed_over_another, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, setup,
 						teardown),
 		cmocka_unit_test(anything),
 	};
