@@ -195,11 +195,15 @@ int stale_drop(struct journal *j)
 {
 	struct groups gone = {0};
 	struct journal *k = j;
+	size_t before;
 	int r;
 
-	do
-		r = drop_in(k, &gone);
-	while (r == 0 && (k = k->kin) != j);
+	do { /* what one store finds may lie in those that were asked before it */
+		before = gone.n;
+		do
+			r = drop_in(k, &gone);
+		while (r == 0 && (k = k->kin) != j);
+	} while (r == 0 && gone.n > before);
 	free(gone.list);
 	return r;
 }

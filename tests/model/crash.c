@@ -59,7 +59,7 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	else if (a->y)
 		check_settled(g, &e, a->y, pre, "killed, and gone on with");
 	if (moved && !g->failed && redo)
-		history_redone(&g->h, pre, g->now, a->y);
+		history_redone(&g->h, pre, g->now, a->y, re->undone, re->n_undone);
 	else if (moved && !g->failed)
 		history_undone(&g->h, e.n, pre, g->now, a->y);
 	free(e.tree);

@@ -256,7 +256,8 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	h->kept[h->n_kept - 1].loose = true;
 }
 
-void history_redone(struct history *h, const char *pre, const char *post, unsigned flags)
+void history_redone(struct history *h, const char *pre, const char *post, unsigned flags,
+		    const int64_t *undone, size_t n)
 {
 	struct undone *u = &h->redo[--h->n_redo];
 	long begun = u->rungs[u->n - 1].begun;
@@ -273,7 +274,8 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 	}
 	undone_done(u);
 	for (size_t i = 0; i < h->n_redo; i++)
-		if (h->redo[i].when < begun)
+		if (h->redo[i].when < begun &&
+		    !(h->pair && in_list(undone, n, h->redo[i].rungs[0].id)))
 			undone_done(&h->redo[i]);
 		else
 			h->redo[left++] = h->redo[i];

@@ -58,7 +58,9 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 void expect_redo(const struct history *h, const char *now, struct expected *e);
 /* It happened: steps change sides. */
 void history_undone(struct history *h, size_t n, const char *pre, const char *post, unsigned flags);
-void history_redone(struct history *h, const char *pre, const char *post, unsigned flags);
+/* undone: what is left to be redone; with two folders it is not told which of it had to go. */
+void history_redone(struct history *h, const char *pre, const char *post, unsigned flags,
+		    const int64_t *undone, size_t n);
 /* The oldest steps have gone, so that n are left. */
 void history_pruned(struct history *h, size_t n);
 /* Steps that died and were rolled back by the recovery; the first of them began then. */

@@ -91,7 +91,8 @@ void play_redo(struct game *g, const struct act *a)
 		expect_redo(&g->h, g->now, &e);
 	if (e.n && roll(g, a, &e, &flags) && !g->failed) {
 		redo_split(&g->h, g->w.sh->reply.kept, g->w.sh->reply.n_kept);
-		history_redone(&g->h, pre, g->now, flags);
+		history_redone(&g->h, pre, g->now, flags, g->w.sh->reply.undone,
+			       g->w.sh->reply.n_undone);
 		check_lists(g);
 	}
 	free(e.tree);
