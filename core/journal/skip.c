@@ -210,7 +210,7 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 
 		if (spot_look(j, root, path, &at, &o) < 0)
 			o = (struct obj){.mode = OBJ_UNSEEN};
-		mine_add(&s, root, path, o.mode && !S_ISDIR(o.mode), o.mode != 0);
+		mine_add(&s, root, path, !S_ISDIR(o.mode), o.mode != 0);
 	}
 	store_forget_near(j);
 	while (newest(&s, &r))

@@ -458,6 +458,29 @@ static void a_name_that_another_step_made_is_none(void **state)
 	assert_tree(f, before);
 }
 
+/* Nothing is brought back into it: it would be there again. */
+static void a_directory_that_somebody_moved_stays_away(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *from = xasprintf("%s/b", f->folder);
+	AUTO_FREE char *to = xasprintf("%s/mine", f->folder);
+	AUTO_FREE char *edited = NULL;
+
+	begin(f, "agent");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/a", "a"), 0);
+	assert_int_equal(put(f, "b/c", "c"), 0);
+	assert_int_equal(mv(f, "b/a", "d", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(rename(from, to), 0);
+	edited = snap(f);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(faccessat(AT_FDCWD, from, F_OK, 0), -1);
+	assert_cat(f, "mine/c", "c");
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_tree(f, edited);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -480,6 +503,7 @@ int main(void)
 		TEST(a_merge_to_where_nothing_comes_is_none),
 		TEST(a_directory_that_was_kept_and_moved),
 		TEST(a_name_that_another_step_made_is_none),
+		TEST(a_directory_that_somebody_moved_stays_away),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
