@@ -57,7 +57,7 @@ static bool differs(struct planner *p, const struct post *post)
 {
 	if (!post_differs(p->j, post, NULL))
 		return false;
-	if (!p->has_inodes && post_each(p->j, keep_inode, &p->inodes) < 0)
+	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, &p->inodes) < 0)
 		return true;
 	p->has_inodes = true;
 	return post_differs(p->j, post, p->inodes);
@@ -117,21 +117,22 @@ static bool edited_between(const struct planner *p, const struct post *post,
 	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 
-static bool is_conflict(struct planner *p, const char *key, const struct fate *f)
+bool plan_is_foreign(struct planner *p, const struct post *post, const struct fate *f)
 {
-	struct post post, left;
+	struct post left;
 	bool has_left;
 
-	if (names_has_key(&p->overlaps, key))
-		return true;
-	if (!posts_find(&p->posts, key, &post))
-		return false;
 	/* A command that ran at the same time and stays was there later. */
-	if (post.kept && is_newer(p, post.id))
+	if (post->kept && is_newer(p, post->id))
 		return true;
-	has_left = posts_find(&p->left, key, &left);
-	return (has_left && left.flags & POST_FOREIGN) || differs(p, &post) ||
-	       edited_between(p, &post, has_left ? &left : NULL, f);
+	has_left = posts_find(&p->left, post->key, &left);
+	return (has_left && left.flags & POST_FOREIGN) || differs(p, post) ||
+	       edited_between(p, post, has_left ? &left : NULL, f);
+}
+
+static bool is_conflict(struct planner *p, const char *key, size_t number)
+{
+	return p->newest[number] || names_has_key(&p->overlaps, key);
 }
 
 static void net_entries(struct planner *p)
@@ -141,7 +142,7 @@ static void net_entries(struct planner *p)
 		bool exists_now = p->redo ? n->before.exists : n->after.exists;
 		bool exists_then = p->redo ? n->after.exists : n->before.exists;
 		const char *path, *key = names_key(&p->fates.keys, k);
-		bool conflict = is_conflict(p, key, n);
+		bool conflict = is_conflict(p, key, k);
 		int root = key_root(key, &path);
 
 		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
@@ -160,7 +161,8 @@ static void net_entries(struct planner *p)
 		const char *path, *key = names_key(&p->places, k);
 		int root = key_root(key, &path);
 
-		if (!fates_find(&p->fates, key) && is_conflict(p, key, NULL))
+		if (!fates_find(&p->fates, key) &&
+		    is_conflict(p, key, names_count(&p->fates.keys) + k))
 			plan_entry(p, root, path, 'M', true);
 	}
 	for (size_t k = 0; k < names_count(&p->lost); k++) {

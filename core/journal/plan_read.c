@@ -6,6 +6,8 @@
 
 #include "core/journal/planner.h"
 
+#define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
+
 static bool in_group(const struct planner *p, int64_t id)
 {
 	for (size_t i = 0; i < p->dirs->n; i++)
@@ -62,8 +64,6 @@ static void find_places(struct planner *p)
 
 			if (rec_is_quiet(rec.type))
 				continue;
-			if (!p->redo && (rec.type == REC_NEW || rec.type == REC_DIR_NEW))
-				names_add(&p->made, rec.root, rec.path);
 			add_place(p, to, rec.seq, rec.root, rec.path);
 			if (rec.path2[0])
 				add_place(p, to, rec.seq, rec.root2, rec.path2);
@@ -84,30 +84,89 @@ static int load_all(struct planner *p)
 	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
 }
 
-/* Of the whole history what is asked for later. */
-static int take_post(void *data, const struct post *post)
+/* Only asked for where a step came and went. */
+static void find_made(struct planner *p)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec))
+			if (rec.type == REC_NEW || rec.type == REC_DIR_NEW)
+				names_add(&p->made, rec.root, rec.path);
+	}
+}
+
+/*
+ * The whole history's images are read twice: which is the newest of each path that is asked for;
+ * then each of those is looked at when it comes by. None is kept.
+ */
+static size_t number_of(const struct planner *p, const char *key)
+{
+	size_t i = names_find(&p->fates.keys, key);
+
+	if (i != NAMES_NONE)
+		return i;
+	i = names_find(&p->places, key);
+	return i == NAMES_NONE ? i : names_count(&p->fates.keys) + i;
+}
+
+static int find_newest(void *data, const struct post *post)
 {
 	struct planner *p = data;
+	size_t i = number_of(p, post->key);
 
-	if (!names_has_key(&p->fates.keys, post->key) && !names_has_key(&p->places, post->key))
-		return 0;
-	posts_take(&p->posts, post);
+	if (i != NAMES_NONE && post->seq > p->newest[i] >> 1)
+		p->newest[i] = post->seq << 1 | plan_is_passing(p, post);
 	return 0;
+}
+
+static int judge_newest(void *data, const struct post *post)
+{
+	struct planner *p = data;
+	size_t i = number_of(p, post->key);
+	const struct fate *f = i < names_count(&p->fates.keys) ? &p->fates.list[i] : NULL;
+
+	if (i == NAMES_NONE || post->seq != p->newest[i] >> 1)
+		return 0;
+	p->newest[i] = plan_is_foreign(p, post, f) ? JUDGED_FOREIGN : 0;
+	return 0;
+}
+
+/* A list of numbers, newest first, that ends with 0. */
+static void add_file(uint64_t **list, size_t *n, uint64_t seq)
+{
+	size_t at = 0;
+
+	while (at < *n && (*list)[at] > seq)
+		at++;
+	if (!seq || (at < *n && (*list)[at] == seq))
+		return;
+	*list = xrealloc(*list, (*n + 2) * sizeof(**list));
+	memmove(*list + at + 1, *list + at, (*n - at) * sizeof(**list));
+	(*list)[at] = seq;
+	(*list)[++*n] = 0;
 }
 
 static int load_posts(struct planner *p)
 {
-	int r = post_each(p->j, take_post, p);
+	size_t n = names_count(&p->fates.keys) + names_count(&p->places), n_files = 0;
+	AUTO_FREE uint64_t *files = xcalloc(1, sizeof(*files));
+	bool passed = false;
+	int r;
 
-	for (size_t i = 0; r == 0 && i < posts_count(&p->posts) && !p->passed; i++) {
-		struct post post;
-
-		posts_get(&p->posts, i, &post);
-		p->passed = plan_is_passing(p, &post);
+	p->newest = xcalloc(n + 1, sizeof(*p->newest));
+	r = post_each(p->j, NULL, find_newest, p);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		passed |= p->newest[i] & 1;
+		add_file(&files, &n_files, p->newest[i] >> 1);
 	}
-	if (r == 0 && (p->passed || p->dirs->n > 1))
+	if (r == 0 && passed && !p->redo)
+		find_made(p);
+	if (r == 0 && (passed || p->dirs->n > 1))
 		r = left_load(p->j, p->dirs, &p->left);
-	return r;
+	store_forget_near(p->j);
+	return r < 0 ? r : post_each(p->j, files, judge_newest, p);
 }
 
 struct span_of { /* of a step, in numbers of the store */
@@ -194,7 +253,7 @@ int plan_read(struct planner *p)
 void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
-	posts_done(&p->posts);
+	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);
 	names_done(&p->made);

@@ -8,15 +8,18 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;	    /* where records say that nothing was */
-	struct fates fates;	    /* what the steps did to each path */
-	struct posts posts;	    /* the newest images, of these and of `places` */
+	struct names made;  /* where records say that nothing was, if that is asked for */
+	struct fates fates; /* what the steps did to each path */
+	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
+	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
+	 */
+	uint64_t *newest;
 	struct posts left;	    /* what the steps left, where that matters */
 	struct inode_image *inodes; /* the newest of each file; once some path differs */
-	bool has_inodes, passed;    /* passed: some of the posts are of steps that came and went */
-	struct names places;	    /* where the paths that the steps know lie now */
-	struct names idle;	    /* of records that an earlier rollback left out */
-	struct names overlaps;	    /* paths that a step has also touched that stays */
+	bool has_inodes;
+	struct names places;   /* where the paths that the steps know lie now */
+	struct names idle;     /* of records that an earlier rollback left out */
+	struct names overlaps; /* paths that a step has also touched that stays */
 	struct moves moves;
 	struct wal *logs;  /* of the steps, the side that will be emptied */
 	struct names lost; /* changed while a step was unprotected, by no record */
@@ -25,6 +28,8 @@ struct planner {
 
 /* All but the plan itself: logs, fates, images. (plan_read.c) */
 int plan_read(struct planner *p) MUST_USE;
+/* Is what lies at the path somebody else's work, by its newest image? f: its fate, or NULL. */
+bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);
 void plan_forget(struct planner *p);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 

@@ -77,8 +77,10 @@ void posts_get(const struct posts *t, size_t i, struct post *ret);
 bool posts_find(const struct posts *t, const char *key, struct post *ret);
 void posts_done(struct posts *t);
 
-/* Every image of every step; fn's negative result ends it. */
-int post_each(struct journal *j, int (*fn)(void *data, const struct post *p), void *data) MUST_USE;
+/* Every image of every step, or only those in files of these numbers (up to a 0); fn's negative
+ * result ends it. */
+int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, const struct post *p),
+	      void *data) MUST_USE;
 int post_load_all(struct journal *j, struct posts *ret) MUST_USE;
 /* What the group's steps left at each path. (left.c) */
 int left_load(struct journal *j, const struct group *dirs, struct posts *ret) MUST_USE;

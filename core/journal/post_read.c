@@ -201,8 +201,20 @@ void posts_done(struct posts *t)
 /* ---- all files --------------------------------------------------------------------------------
  */
 
-static int each_of(int dir, const char *name, int64_t id, bool kept,
-		   int (*fn)(void *data, const struct post *p), void *data)
+struct each {
+	const uint64_t *files;
+	int (*fn)(void *data, const struct post *p);
+	void *data;
+};
+
+static bool is_one_of(const uint64_t *files, uint64_t seq)
+{
+	while (*files && *files != seq)
+		files++;
+	return *files != 0;
+}
+
+static int each_of(int dir, const char *name, int64_t id, bool kept, const struct each *e)
 {
 	AUTO_POST_READER struct post_reader reader;
 	struct post p;
@@ -210,16 +222,17 @@ static int each_of(int dir, const char *name, int64_t id, bool kept,
 
 	if (r == -ENOENT) /* moved by the writer meanwhile */
 		return 0;
+	if (r == 0 && e->files && !is_one_of(e->files, reader.seq))
+		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
 		p.id = id;
 		p.kept = kept;
-		r = fn(data, &p);
+		r = e->fn(e->data, &p);
 	}
 	return r;
 }
 
-static int each_below(struct journal *j, const char *where,
-		      int (*fn)(void *data, const struct post *p), void *data)
+static int each_below(struct journal *j, const char *where, const struct each *e)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, where);
 	char **names = NULL;
@@ -230,20 +243,21 @@ static int each_below(struct journal *j, const char *where,
 		bool orphan = str_eq(where, "posts");
 		AUTO_FREE char *name = xasprintf("%s%s", names[i], orphan ? "" : "/post");
 
-		r = each_of(dir, name, orphan ? 0 : atoll(names[i]), str_eq(where, "steps"), fn,
-			    data);
+		r = each_of(dir, name, orphan ? 0 : atoll(names[i]), str_eq(where, "steps"), e);
 	}
 	store_names_free(names, n);
 	return r;
 }
 
-int post_each(struct journal *j, int (*fn)(void *data, const struct post *p), void *data)
+int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, const struct post *p),
+	      void *data)
 {
+	const struct each e = {.files = files, .fn = fn, .data = data};
 	static const char *const where[] = {"steps", "redo", "posts"};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(where); i++)
-		r = each_below(j, where[i], fn, data);
+		r = each_below(j, where[i], &e);
 	return r;
 }
 
@@ -258,7 +272,7 @@ int post_load_all(struct journal *j, struct posts *ret)
 	int r;
 
 	*ret = (struct posts){0};
-	r = post_each(j, take, ret);
+	r = post_each(j, NULL, take, ret);
 	if (r < 0)
 		posts_done(ret);
 	return r;
