@@ -40,6 +40,29 @@ if command -v strace >/dev/null; then
 fi
 kill "$victim"
 
+# The keeper makes the agent's connections: a server inside can have a pidfd of its peer, which is the keeper.
+cat >peer.py <<'E2'
+import ctypes, os, socket, struct
+c = ctypes.CDLL(None, use_errno=True)
+s = socket.socket(socket.AF_UNIX); s.bind("peer"); s.listen(4)
+a = socket.socket(socket.AF_UNIX); a.connect("peer")
+try: fd = struct.unpack("i", s.accept()[0].getsockopt(socket.SOL_SOCKET, 77, 4))[0] # SO_PEERPIDFD
+except OSError: print("no pidfd"); raise SystemExit
+calls = [(f"signal {sig}", (424, fd, sig, 0, 0)) for sig in (0, 9, 19)]
+calls += [(f"descriptor {n}", (438, fd, n, 0)) for n in range(40)]
+calls += [(f"namespaces {bit}", (308, fd, 1 << bit)) for bit in (17, 25, 26, 27, 28, 29, 30)]
+calls += [("memory", (440, fd, ctypes.create_string_buffer(16), 1, 4, 0)), ("release", (448, fd, 0)), ("wait", (247, 3, fd, 0, 4, 0))]
+calls += [(f"namespace by ioctl {n}", (16, fd, 0xff00 | n, 0)) for n in range(1, 11)]
+got = [what for what, call in calls if c.syscall(*call) >= 0]
+print("ALLOWED " + ", ".join(got) if got else "nothing")
+os.unlink("peer")
+E2
+for how in "" --set=sandbox.nesting=true; do
+	[ -z "$how" ] || [ "$BACKEND" != landlock ] || continue
+	# shellcheck disable=SC2086 # none, or one word each
+	like "$(inside ${how/=/ } -- python3 peer.py 2>&1 | tail -n 1)" '^(nothing|no pidfd)$' "21,22: nothing is to be had by a pidfd of the keeper${how:+, with nesting}"
+done
+
 # ---- 29, 30: the sockets of a desktop and its services, each with somebody listening on the host
 run=$TEST_TMP/run
 mkdir -m 700 "$run" "$run/gnupg" "$run/podman" "$run/pulse" "$run/libvirt" "$HOME/.docker" "$HOME/.gnupg" 2>/dev/null
