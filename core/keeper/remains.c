@@ -25,7 +25,8 @@
 
 struct look {
 	struct keeper *k;
-	ino_t own; /* our pid namespace, where those inside have another; 0: they have not */
+	ino_t own, agent; /* pid namespaces; equal: those inside have none of their own */
+	bool exact;	  /* nothing but the namespace tells who is inside */
 	size_t looked;
 	int64_t until;
 	struct remains *to;
@@ -132,15 +133,30 @@ static void look_at_maps(struct look *l, int pid)
 
 /* ---- who ------------------------------------------------------------------------------------- */
 
+static ino_t pid_space(int pid)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/pid", pid);
+	return stat(name, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Where Landlock is on, it is only ours to look into if it is, or if it is of ours. */
+static bool is_inside(const struct look *l, int pid)
+{
+	ino_t space = l->agent == l->own ? l->own : pid_space(pid);
+
+	return l->exact ? space == l->agent : l->agent == l->own || (space && space != l->own);
+}
+
 static bool look_at(struct look *l, int pid)
 {
-	char path[PATH_MAX], name[64];
-	struct stat st;
+	char path[PATH_MAX];
 
 	if (!read_link(path, pid, "cwd"))
 		return false;
-	snprintf(name, sizeof(name), "/proc/%d/ns/pid", pid);
-	if (l->own && (stat(name, &st) < 0 || st.st_ino == l->own))
+	if (!is_inside(l, pid))
 		return false;
 	found(l, pid, HOLD_DIR, path);
 	if (read_link(path, pid, "root"))
@@ -157,26 +173,17 @@ static bool is_alive(const struct proc *p)
 	return p && !proc_has_ended(p);
 }
 
-static ino_t pid_space(const char *of)
-{
-	struct stat st;
-
-	return stat(of, &st) == 0 ? st.st_ino : 0;
-}
-
 void remains_look(struct keeper *k, remains_is is, void *data, struct remains *ret)
 {
 	struct look l = {
 		.k = k, .to = ret, .is = is, .data = data, .until = clock_mono_us() + LOOK_US};
 	AUTO_DIR DIR *d = opendir("/proc");
 	struct dirent *e;
-	char agent[64];
 
 	*ret = (struct remains){0};
-	l.own = pid_space("/proc/self/ns/pid");
-	snprintf(agent, sizeof(agent), "/proc/%d/ns/pid", k->agent_pid);
-	if (!k->agent_pid || pid_space(agent) == l.own)
-		l.own = 0;
+	l.own = pid_space(getpid());
+	l.agent = k->agent_pid ? pid_space(k->agent_pid) : l.own;
+	l.exact = !k->spec->spawn || k->spec->spawn->landlock_off;
 	while (d && !ret->cut && (e = readdir(d))) {
 		int pid = *e->d_name >= '1' && *e->d_name <= '9' ? atoi(e->d_name) : 0;
 

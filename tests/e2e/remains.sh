@@ -11,7 +11,7 @@ kinds="trap landlock"
 dir=$(new_folder work)
 config=$HOME/.config/cordon/config
 mkdir -p "$HOME/notes/sub" "$HOME/ruled" "${config%/*}"
-echo 'text of x' >"$HOME/notes/x" && echo 'text of y' >"$HOME/notes/sub/y" && echo 'text of r' >"$HOME/ruled/r"
+echo 'text of x' >"$HOME/notes/x" && echo 'text of z' >"$HOME/notes/z" && echo 'text of y' >"$HOME/notes/sub/y" && echo 'text of r' >"$HOME/ruled/r"
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
 cat >"$dir/map.py" <<'P'
 import mmap, os, sys, time
@@ -68,8 +68,8 @@ for gate in $kinds; do
 	keys q C-] t
 	type_text 'clear; read -r line <&5; echo "has: $line"' && keys Enter
 	sees '^has: text of x' "$gate: and so it is: what is open is read"
-	type_text 'clear; cat ~/notes/x' && keys Enter
-	sees '\? ASK read.*notes/x' "$gate: what is opened anew is asked for"
+	type_text 'clear; cat ~/notes/z' && keys Enter
+	sees '\? ASK read.*notes/z' "$gate: what is opened anew is asked for"
 	keys C-] a
 	press_until 'denied|Denied' "$gate: and denied" d
 	if [ "$gate" = fuse ]; then # else what was granted at the start stays so

@@ -289,14 +289,16 @@ static char *left(struct fixture *f, uint64_t *ret_rule, uint64_t *ret_processes
 	return words;
 }
 
-/* A working directory, a file for reading, one for writing and a mapped one. */
-static NORETURN void hold_all(const char *dir, const char *name, int ready)
+/* A working directory, a file for reading, one for writing and a mapped one; and one elsewhere. */
+static NORETURN void hold_all(const struct fixture *f, const char *name, int ready)
 {
-	AUTO_FREE char *file = path_join(dir, "held");
+	AUTO_FREE char *file = path_join(f->notes, "held");
+	AUTO_FREE char *other = path_join(f->folder, "other");
 	int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0644);
-	bool good = fd >= 0 && open(file, O_RDONLY) >= 0 && ftruncate(fd, 10) == 0 &&
-		    mmap(NULL, 10, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED && chdir(dir) == 0 &&
-		    prctl(PR_SET_NAME, name) == 0;
+	bool good = fd >= 0 && open(other, O_RDONLY | O_CREAT, 0644) >= 0 &&
+		    open(file, O_RDONLY) >= 0 && ftruncate(fd, 10) == 0 &&
+		    mmap(NULL, 10, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED &&
+		    chdir(f->notes) == 0 && prctl(PR_SET_NAME, name) == 0;
 
 	if (!good || write(ready, "x", 1) != 1)
 		_exit(1);
@@ -304,11 +306,10 @@ static NORETURN void hold_all(const char *dir, const char *name, int ready)
 		pause();
 }
 
-/* A process that holds these in notes, or beside it. Where that is possible it is in a pid
+/* A process that holds these. Where that is possible it is in a pid
  * namespace of its own, as the agent is: else all of this host is looked at. */
-static pid_t hold(struct fixture *f, const char *name, bool inside)
+static pid_t hold(struct fixture *f, const char *name)
 {
-	const char *dir = inside ? f->notes : f->folder;
 	int ready[2], told[2];
 	pid_t outer, pid;
 	char c;
@@ -321,7 +322,7 @@ static pid_t hold(struct fixture *f, const char *name, bool inside)
 			_exit(2);
 		pid = fork();
 		if (pid == 0)
-			hold_all(dir, name, ready[1]);
+			hold_all(f, name, ready[1]);
 		_exit(write(told[1], &pid, sizeof(pid)) != sizeof(pid));
 	}
 	assert_true(outer > 0);
@@ -329,7 +330,7 @@ static pid_t hold(struct fixture *f, const char *name, bool inside)
 	if (read(told[0], &pid, sizeof(pid)) != sizeof(pid)) {
 		pid = fork();
 		if (pid == 0)
-			hold_all(dir, name, ready[1]);
+			hold_all(f, name, ready[1]);
 	}
 	assert_int_equal(waitpid(outer, NULL, 0), outer);
 	f->k.agent_pid = pid;
@@ -354,10 +355,10 @@ static void let_go(pid_t pid)
 static void what_is_open_when_it_is_taken_back_is_told(void **state)
 {
 	struct fixture *f = *state;
-	const pid_t pids[] = {hold(f, "holds\033it", true), hold(f, "another", false)};
+	pid_t pid = hold(f, "holds\033it");
 	AUTO_FREE char *want = xasprintf("holds\033it (pid %d) a directory, a file, a file it can "
 					 "write, a mapped file",
-					 (int)pids[0]);
+					 (int)pid);
 	AUTO_FREE char *words = NULL;
 	AUTO_FREE char *after = NULL;
 	uint64_t told = 0, n = 0;
@@ -370,21 +371,20 @@ static void what_is_open_when_it_is_taken_back_is_told(void **state)
 	assert_string_equal(words, want);
 	assert_int_equal(told, rule(f));
 	assert_int_equal(n, 1);
-	let_go(pids[0]);
+	let_go(pid);
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
 	answer(f, (struct answer){.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_TREE});
 	grants_revoke(&f->k, rule(f));
 	after = left(f, &told, &n);
 	assert_string_equal(after, "nothing");
 	assert_int_equal(n, 0);
-	let_go(pids[1]);
 }
 
 /* What is taken back is one of two answers that allow the same: nothing of it is left open. */
 static void what_another_answer_allows_is_not_told(void **state)
 {
 	struct fixture *f = *state;
-	pid_t pid = hold(f, "holder", true);
+	pid_t pid = hold(f, "holder");
 	AUTO_FREE char *words = NULL;
 	uint64_t told = 0, n = 0, first;
 
