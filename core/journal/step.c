@@ -369,6 +369,24 @@ static int begin_with_writers(struct step *s, struct err *err)
 	return r;
 }
 
+/* Should it be interrupted, the rollback is the newest of all stores' and has the highest number.
+ */
+static int level_numbers(struct journal *j)
+{
+	struct journal *k = j;
+	uint64_t most = 0;
+	int r = 0;
+
+	do
+		most = MAX(most, k->state->next_seq);
+	while ((k = k->kin) != j);
+	do {
+		k->state->next_seq = most;
+		r = store_seq_keep(k);
+	} while (r == 0 && (k = k->kin) != j);
+	return r;
+}
+
 int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
 		  struct err *err)
 {
@@ -380,6 +398,9 @@ int journal_begin(struct journal *j, enum step_kind kind, const char *command, s
 		return r;
 	for (const struct journal *k = j->kin; k != j; k = k->kin)
 		id = MAX(id, k->state->next_id);
+	r = j->kin == j ? 0 : level_numbers(j);
+	if (r < 0)
+		return err_set(err, r, "begin a step");
 	s = step_new(j, kind == STEP_AMBIENT ? -(int64_t)id : (int64_t)id, NULL);
 	s->kind = kind;
 	s->began_us = clock_wall_us();

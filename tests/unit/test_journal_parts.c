@@ -498,6 +498,50 @@ static void in_a_redo(void **state)
 	each_call(child_redo, 37, false, true);
 }
 
+static void die_in(struct fix *f)
+{
+	begin(f, "dies");
+	put(f, "x", "x");
+	kill(getpid(), SIGKILL);
+}
+
+static void child_dies_in_b(void *data)
+{
+	struct pair *p = data;
+
+	p->b->with = NULL;
+	fix_open(p->b);
+	die_in(p->b);
+}
+
+static void child_dies_in_a(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	die_in(p->a);
+}
+
+/* However much higher the other store's numbers are. */
+static void what_died_last_is_redone_first(void **state)
+{
+	struct pair *p = *state;
+
+	pair_close(p);
+	for (int i = 0; i < 3; i++)
+		assert_true(inject_kill(100000, child_dies_in_b, p));
+	pair_open(p);
+	begin(p->b, "b alone");
+	put(p->b, "y", "y");
+	commit(p->b);
+	assert_int_equal(undo(p->b, 1, false), 0);
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_a, p));
+	pair_open(p);
+	assert_int_equal(redo(p->b, false), 0);
+	assert_int_equal(faccessat(journal_folder_fd(p->a->j), "x", F_OK, 0), 0);
+}
+
 static void child_b_alone(void *data)
 {
 	struct pair *p = data;
@@ -562,6 +606,7 @@ int main(void)
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(in_a_redo),
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
+		TEST(what_died_last_is_redone_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
