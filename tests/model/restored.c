@@ -115,6 +115,19 @@ static bool has_links(const struct view *v, const char *path, size_t len)
 	return false;
 }
 
+/* A directory above it is not there any more. */
+static bool lost_its_way(const struct view *v, const char *path, size_t len)
+{
+	for (size_t i = 1; i < len; i++) {
+		const char *was = path[i] == '/' ? line_of(&v->after, path, i) : NULL;
+		const char *is = was ? line_of(&v->pre, path, i) : NULL;
+
+		if (was && is_dir(was) && !(is && is_dir(is)))
+			return true;
+	}
+	return false;
+}
+
 bool restore_is_due(const struct restored *r)
 {
 	struct view v = open_view(r);
@@ -128,7 +141,7 @@ bool restore_is_due(const struct restored *r)
 
 			if (!changed(&v, path, len))
 				continue;
-			due = due &&
+			due = due && !lost_its_way(&v, path, len) &&
 			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
 			/* By which of its names a file was changed cannot be seen. */
 			below |= at_or_below(path, len, r->path) && !has_links(&v, path, len);
