@@ -123,7 +123,7 @@ no_room() {
 meanwhile() {
 	local out
 	fresh
-	rm -f "$TEST_TMP/bin/go"
+	mkdir -p "$TEST_TMP/bin" && rm -f "$TEST_TMP/bin/go"
 	cordon run --headless -- bash -c 'mv small1 moved; touch up; until [ -e "$1" ]; do sleep 0.1; done
 		for i in $(seq 400); do mkdir "m$i" || f=1; chmod 700 "d/f$((i % 30 + 1))" || f=1; done
 		for i in $(seq 2 20); do mv small$i d/s$i || f=1; rm d/s$i || f=1; done; echo "to the end"' sh "$TEST_TMP/bin/go" >"$TEST_TMP/said" 2>/dev/null &
