@@ -153,8 +153,7 @@ int args_make(struct buf *b, const struct plan *plan, bool private_net, struct e
 					     "--unshare-ipc",	 "--unshare-uts",
 					     "--unshare-cgroup", "--as-pid-1",
 					     "--cap-drop",	 "ALL",
-					     "--chdir",		 "/",
-					     "--die-with-parent"};
+					     "--chdir",		 "/"};
 	struct args a = {.b = b};
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ static NORETURN void exec_bwrap(const char *program, struct handed *h)
 	char *const argv[] = {name, option, args, end, exe, word, NULL}, *const env[] = {NULL};
 
 	launch_reset_signals();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpgid(0, 0);
 	snprintf(args, sizeof(args), "%d", BWRAP_ARGS);
 	snprintf(exe, sizeof(exe), "/proc/self/fd/%d", BWRAP_EXE);
 	/* Out of the way first: they may be the numbers that are wanted, in another order. */
@@ -100,6 +100,9 @@ static int prepare(struct cell *c, struct handed *h, int *ret_info, int *ret_go,
 		return r;
 	c->sock = fds[0];
 	h->fds[BWRAP_SOCK] = fds[1];
+	h->fds[BWRAP_READ] = fcntl(*ret_info, F_DUPFD_CLOEXEC, 3);
+	if (h->fds[BWRAP_READ] < 0)
+		return err_set(err, -errno, "duplicate a pipe");
 	h->fds[1] = fcntl(h->fds[2], F_DUPFD_CLOEXEC, 3);
 	return h->fds[1] < 0 ? err_set(err, -errno, "duplicate a pipe") : 0;
 }
@@ -140,7 +143,7 @@ static int read_pid(struct cell *c, int info, struct err *err)
 static int start_bwrap(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
 		       struct err *err)
 {
-	AUTO_HANDED struct handed h = {.fds = {-1, -1, -1, -1, -1, -1, -1, -1}};
+	AUTO_HANDED struct handed h = {.fds = {-1, -1, -1, -1, -1, -1, -1, -1, -1}};
 	AUTO_CLOSE int info = -1;
 	AUTO_CLOSE int go = -1;
 	const char *program = bwrap_find(err);
@@ -168,10 +171,24 @@ static int start_bwrap(struct cell *c, const struct plan *plan, const struct spa
 	return r;
 }
 
+/* Somebody who kills bwrap leaves its child waiting, which holds the other end of our socket. */
+static void end_child_without_bwrap(const struct cell *c)
+{
+	AUTO_CLOSE int bwrap = (int)syscall(SYS_pidfd_open, c->child, 0);
+	struct pollfd p[] = {{.fd = c->sock, .events = POLLIN}, {.fd = bwrap, .events = POLLIN}};
+
+	while (poll(p, ARRAY_LEN(p), -1) < 0 && errno == EINTR)
+		continue;
+	if (!p[0].revents && p[1].revents)
+		kill(-c->child, SIGKILL);
+}
+
 static int finish_bwrap(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
 {
-	int r = cell_take(c, ret_status, err);
+	int r;
 
+	end_child_without_bwrap(c);
+	r = cell_take(c, ret_status, err);
 	if (r == -EPIPE) /* the holder never came up */
 		return fail_with_words(c, -EIO, err);
 	if (r < 0)

@@ -21,6 +21,11 @@
  * profile takes all capabilities away), the holder needs none, and the finisher gets its own by
  * joining a user namespace that belongs to this user.
  *
+ * bwrap's child waits for bwrap's word without an end, so bwrap must not be killed before it has
+ * given it: it is not told to die with the keeper. When the keeper dies, nobody reads the pid and
+ * nobody says go, bwrap does not wait any longer, and the holder ends as its socket does; bwrap
+ * ends with it. The keeper ends both as a process group.
+ *
  * bwrap is found at fixed places that only root can write: PATH may lead into a working folder.
  */
 
@@ -31,6 +36,7 @@ enum {
 	BWRAP_GO,	/* --userns-block-fd: we have written the id maps */
 	BWRAP_EXE,	/* this program, for the holder */
 	BWRAP_SOCK,	/* the holder's end of its socket */
+	BWRAP_READ,	/* the other end of BWRAP_INFO: telling never fails */
 	BWRAP_FDS,
 };
 

@@ -27,9 +27,12 @@ void cell_kill(const struct cell *c)
 	}
 	if (c->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
-	/* A pid of ours that has not been waited for is still ours. */
-	if (c->child > 0)
+	/* A pid of ours that has not been waited for is still ours; the group of that number is
+	 * bwrap's, with its child, or none. */
+	if (c->child > 0) {
+		kill(-c->child, SIGKILL);
 		kill(c->child, SIGKILL);
+	}
 }
 
 void cell_leave(struct cell *c)
