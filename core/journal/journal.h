@@ -345,7 +345,14 @@ struct undo_entry {
 	bool conflict; /* someone else changed it since, or: */
 	bool lost;     /* what was there before is not kept, the step went on unprotected; stays */
 	enum undo_fate fate;
-	char *why; /* a merge was asked for and cannot be had; NULL */
+	char *why;		  /* a merge was asked for and cannot be had; NULL */
+	struct undo_merge *merge; /* from journal_plan() alone: what is merged; else NULL */
+};
+
+/* What a merge makes of one path of the plan: what is there now, and what will be. */
+struct undo_merge {
+	char *now, *then; /* NUL-terminated as well */
+	size_t now_len, then_len;
 };
 
 struct undo_plan {
@@ -361,28 +368,22 @@ struct undo_plan {
 	size_t n_stops;		  /* conflicts that the flags do not settle */
 	struct barrier *barriers; /* that would be crossed, newest first */
 	size_t n_barriers;
+	uint64_t seal; /* of what is merged, byte for byte; never 0 */
 };
 
 int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 		 struct undo_plan **ret, struct err *err) MUST_USE;
 void undo_plan_free(struct undo_plan *p);
 
-/* What a merge makes of one path of the plan: what is there now, and what will be. */
-struct undo_merge {
-	char *now, *then; /* NUL-terminated as well */
-	size_t now_len, then_len;
-};
-/* -ENOENT: the plan merges no such path. */
 /* Would journal_undo() refuse it? */
 bool undo_plan_stops(const struct undo_plan *p);
-int journal_merged(struct journal *j, enum undo_kind kind, size_t n, const struct undo_entry *e,
-		   struct undo_merge *ret, struct err *err) MUST_USE;
-void undo_merge_done(struct undo_merge *m);
 
 struct undo_progress {
 	/* done of total operations; return false to cancel: everything is put back first. */
 	bool (*tick)(void *data, size_t done, size_t total);
 	void *data;
+	uint64_t seal; /* of the plan that was shown: what it merged is written, or -ESTALE; 0: any
+			*/
 };
 
 /*

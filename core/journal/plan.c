@@ -20,6 +20,11 @@ static void entry_free(struct undo_entry *e)
 	free(e->other);
 	free(e->why);
 	free(e->base);
+	if (e->merge) {
+		free(e->merge->now);
+		free(e->merge->then);
+		free(e->merge);
+	}
 }
 
 void undo_plan_free(struct undo_plan *p)

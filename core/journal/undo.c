@@ -62,6 +62,42 @@ static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct j
 	undo_plan_free(more);
 }
 
+static uint64_t seal_of(const struct journal *j, const struct remedy *m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m->n_merges; i++) {
+		const struct merged *one = &m->merges[i];
+		const char *root = j->roots[one->root].path;
+		uint64_t h = XXH3_64bits_withSeed(root, strlen(root) + 1, one->mode);
+
+		h = XXH3_64bits_withSeed(one->path, strlen(one->path) + 1, h);
+		h = XXH3_64bits_withSeed(one->mine.data, one->mine.len, h);
+		sum += XXH3_64bits_withSeed(one->text.data, one->text.len, h);
+	}
+	return sum;
+}
+
+/* To be shown: the texts go to the plan's entries. */
+static void take_merges(struct remedy *m, struct undo_plan *p)
+{
+	for (size_t k = 0; k < p->n_entries; k++) {
+		struct undo_entry *e = &p->entries[k];
+
+		for (size_t i = 0; e->conflict && !e->merge && i < m->n_merges; i++) {
+			struct merged *one = &m->merges[i];
+
+			if (one->root != e->root || !str_eq(one->now, e->path))
+				continue;
+			e->merge = xcalloc(1, sizeof(*e->merge));
+			e->merge->now_len = one->mine.len;
+			e->merge->then_len = one->text.len;
+			e->merge->now = buf_take(&one->mine);
+			e->merge->then = buf_take(&one->text);
+		}
+	}
+}
+
 /* The plan for all stores of the pick; remedies as its list. */
 static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan *plan,
 		    struct remedy *remedies, struct err *err)
@@ -73,9 +109,14 @@ static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan
 		struct undo_plan *part = NULL;
 
 		r = plan_store(s->j, &s->dirs, plan, &part, &remedies[i], err);
-		if (r == 0)
-			add_plan(plan, part, s->j, s->j == j);
+		if (r < 0)
+			break;
+		plan->seal += seal_of(s->j, &remedies[i]);
+		if (!plan->brief)
+			take_merges(&remedies[i], part);
+		add_plan(plan, part, s->j, s->j == j);
 	}
+	plan->seal |= 1;
 	return r;
 }
 
@@ -103,53 +144,6 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	else
 		undo_plan_free(plan);
 	return r;
-}
-
-static bool take_merge(struct remedy *m, const struct undo_entry *e, struct undo_merge *ret)
-{
-	for (size_t i = 0; i < m->n_merges; i++) {
-		struct merged *one = &m->merges[i];
-
-		if (one->root != e->root || !str_eq(one->now, e->path))
-			continue;
-		*ret = (struct undo_merge){.now_len = one->mine.len, .then_len = one->text.len};
-		ret->now = buf_take(&one->mine);
-		ret->then = buf_take(&one->text);
-		return true;
-	}
-	return false;
-}
-
-int journal_merged(struct journal *j, enum undo_kind kind, size_t n, const struct undo_entry *e,
-		   struct undo_merge *ret, struct err *err)
-{
-	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
-	struct remedy remedies[PARTS_MAX] = {0};
-	struct pick pick = {0};
-	bool found = false;
-	int r;
-
-	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = UNDO_MERGE | UNDO_FORCE};
-	r = pick_steps(j, kind, n, plan->flags, &pick, err);
-	if (r == 0)
-		r = plan_all(&pick, j, plan, remedies, err);
-	for (size_t i = 0; r == 0 && i < pick.n && !found; i++) {
-		const struct journal *k = pick.list[i].j;
-
-		if (e->base ? e->root < k->n_roots && str_eq(k->roots[e->root].path, e->base)
-			    : k == j)
-			found = take_merge(&remedies[i], e, ret);
-	}
-	remedies_done(remedies);
-	pick_done(&pick);
-	undo_plan_free(plan);
-	return r == 0 && !found ? err_say(err, -ENOENT, "'%s' is not merged", e->path) : r;
-}
-
-void undo_merge_done(struct undo_merge *m)
-{
-	free(m->now);
-	free(m->then);
 }
 
 static int64_t group_oldest(const struct group *g)
@@ -329,6 +323,10 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		r = plan_all(&pick, j, plan, remedies, err);
 	if (r == 0 && undo_plan_stops(plan))
 		r = refuse(plan, err);
+	if (r == 0 && progress && progress->seal && progress->seal != plan->seal)
+		r = err_say(err, -ESTALE,
+			    "what would be merged is not what was shown: a file has changed "
+			    "meanwhile: look again");
 	if (r == 0)
 		r = run(&pick, kind == UNDO_REDO, remedies, progress, err);
 	undo_plan_free(plan);

@@ -145,6 +145,7 @@ static struct undo_plan *read_plan(struct client_event *ev, struct wire_in *in)
 	p->n_conflicts = (size_t)wire_get_u64(in);
 	p->n_stops = (size_t)wire_get_u64(in);
 	p->n_paths = (size_t)wire_get_u64(in);
+	p->seal = wire_get_u64(in);
 	n = wire_get_u32(in);
 	if (n > WIRE_MAX / sizeof(int64_t))
 		in->bad = true;
@@ -457,7 +458,7 @@ uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned f
 }
 
 uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned flags,
-		     int64_t newest)
+		     int64_t newest, uint64_t seal)
 {
 	size_t mark = wire_begin(&c->out, WIRE_UNDO_REQ);
 
@@ -466,6 +467,7 @@ uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned f
 	wire_u64(&c->out, n);
 	wire_u32(&c->out, flags);
 	wire_i64(&c->out, newest);
+	wire_u64(&c->out, seal);
 	finish(c, mark);
 	return c->last_request;
 }

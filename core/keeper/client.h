@@ -53,9 +53,9 @@ void client_revoke(struct client *c, uint64_t rule);
 /* Returns the request id, as those below do. */
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags);
 /* newest: the first step of the plan that was shown (0: any); -ESTALE if the history has grown
- * since. */
+ * since. seal: its own (0: any); -ESTALE if something else would be merged now. */
 uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned flags,
-		     int64_t newest);
+		     int64_t newest, uint64_t seal);
 /* 0 when the paths do not fit one frame (1 MiB). _plan: only what it would change (WIRE_PLAN). */
 uint64_t client_restore(struct client *c, int64_t step, const char *const *paths, unsigned flags);
 uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *paths,

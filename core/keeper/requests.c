@@ -82,6 +82,7 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 	wire_u64(&k->out, p->n_conflicts);
 	wire_u64(&k->out, p->n_stops);
 	wire_u64(&k->out, p->n_paths);
+	wire_u64(&k->out, p->seal);
 	wire_u32(&k->out, n_ids);
 	for (uint32_t i = 0; i < n_ids; i++)
 		wire_i64(&k->out, p->ids[i]);
@@ -135,6 +136,7 @@ struct undo_run {
 	size_t n;
 	unsigned flags;
 	int64_t newest;		  /* the first step that was shown, 0: any */
+	uint64_t seal;		  /* of the plan that was shown, 0: any */
 	int64_t step;		  /* of a restore */
 	const char *const *paths; /* */
 	int64_t told_at;
@@ -202,7 +204,7 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 static int do_undo(void *arg)
 {
 	struct undo_run *run = arg;
-	const struct undo_progress progress = {.tick = undo_tick, .data = run};
+	const struct undo_progress progress = {.tick = undo_tick, .data = run, .seal = run->seal};
 	int r = check_newest(run->keeper, run->kind, run->newest, &run->err);
 
 	if (r < 0)
@@ -260,6 +262,7 @@ static void serve_undo(struct keeper *k, struct wire_in *in)
 	run.n = (size_t)wire_get_u64(in);
 	run.flags = wire_get_u32(in);
 	run.newest = wire_get_i64(in);
+	run.seal = wire_get_u64(in);
 	run_undo(&run, do_undo, in->bad);
 }
 

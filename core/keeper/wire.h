@@ -28,9 +28,9 @@ enum wire_type {
 	WIRE_ASK_GONE, /* u64 ask, u8 enum ask_end */
 	WIRE_EXIT,     /* u32 wait status of the agent */
 	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 paths,
-		      u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64 after u32
-		      n: str path..., u32 n: u8 what u8 conflict (2: lost) u8 fate u32 root str path
-		      str other str why str base (conflicts first, cut to fit) */
+		      u64 seal, u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64
+		      after u32 n: str path..., u32 n: u8 what u8 conflict (2: lost) u8 fate u32
+		      root str path str other str why str base (conflicts first, cut to fit) */
 	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
 	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
 	WIRE_NOTE,	  /* u8 aloud, str words for the human (recovered a step, a step is
@@ -50,9 +50,9 @@ enum wire_type {
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
 	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
-	WIRE_UNDO_REQ, /* u64 request, u8 kind, u64 n, u32 flags, i64 newest step that was shown or
-			* 0
-			*/
+	WIRE_UNDO_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags; of the plan that was shown:
+			   * i64 newest step, u64 seal, or 0
+			   */
 	WIRE_RESTORE_REQ, /* u64 request, u8 plan only, i64 step, u32 flags, u32 n: str path... */
 	WIRE_CANCEL,	  /* u64 request */
 	WIRE_SIGNAL,	  /* u32 signal for the agent's process group; SIGKILL ends the sandbox */

@@ -170,6 +170,7 @@ static struct undo_plan *copy_plan(const struct undo_plan *from)
 		p->entries[i].other = xstrdup(from->entries[i].other);
 		p->entries[i].base = xstrdup(from->entries[i].base);
 		p->entries[i].why = xstrdup(from->entries[i].why);
+		p->entries[i].merge = NULL;
 	}
 	p->barriers = xcalloc(from->n_barriers, sizeof(*p->barriers));
 	for (size_t i = 0; i < from->n_barriers; i++) {

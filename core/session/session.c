@@ -336,7 +336,11 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 	const struct undo_plan *p = s->model.plan;
 	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
 
-	return begin_job(s, kind, client_undo(s->client, kind, n, flags, shown ? p->ids[0] : 0));
+	bool same = shown && ((p->flags ^ flags) & ~(unsigned)UNDO_CROSS) == 0;
+
+	return begin_job(
+		s, kind,
+		client_undo(s->client, kind, n, flags, shown ? p->ids[0] : 0, same ? p->seal : 0));
 }
 
 uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags)

@@ -129,9 +129,10 @@ static void a_plan_comes_whole(void **state)
 	wire_u8(&f->out, UNDO_BACK);
 	wire_u64(&f->out, 2);
 	wire_u32(&f->out, UNDO_KEEP_MINE);
-	wire_u64(&f->out, 1); /* conflicts, stops, entries */
+	wire_u64(&f->out, 1); /* conflicts, stops, entries, seal */
 	wire_u64(&f->out, 0);
 	wire_u64(&f->out, 2);
+	wire_u64(&f->out, 77);
 	wire_u32(&f->out, 1);
 	wire_i64(&f->out, 5);
 	wire_u32(&f->out, 1);
@@ -164,7 +165,7 @@ static void nonsense_is_refused_for_good(void **state)
 	struct fixture *f = *state;
 	size_t mark = wire_begin(&f->out, WIRE_PLAN);
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		wire_u64(&f->out, 0);
 	wire_u32(&f->out, 0);
 	wire_u8(&f->out, 0);

@@ -64,8 +64,7 @@ static enum undo_fate fate(const struct undo_plan *p, const char *path)
 	return FATE_STOPS;
 }
 
-/* ---- keep mine --------------------------------------------------------------------------------
- */
+/* ---- keep mine ------------------------------------------------------------------------------- */
 
 static void keep_mine_leaves_the_path_and_undoes_the_rest(void **state)
 {
@@ -237,38 +236,39 @@ static void two_steps_and_a_redo_keep_mine(void **state)
 	assert_cat(f, "b", "human b\n"); /* the redo had left it out */
 }
 
-/* ---- merge ------------------------------------------------------------------------------------
- */
+/* ---- merge ----------------------------------------------------------------------------------- */
+
+#define EDITED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
+#define MERGED "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 
 static void a_clean_merge_has_both(void **state)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
-	char name[] = "a";
-	const struct undo_entry entry = {.path = name};
-	struct undo_merge m;
+	struct undo_progress shown = {0};
 	struct undo_plan *p;
 
 	begin(f, "agent");
 	put(f, "a", "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
 	commit(f);
-	outside(f, "a", "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
-	edited = snap(f);
+	outside(f, "a", EDITED);
 	p = plan(f, UNDO_BACK, 1, UNDO_MERGE);
 	assert_int_equal(fate(p, "a"), FATE_MERGED);
 	assert_int_equal(p->n_stops, 0);
+	assert_string_equal(p->entries[0].merge->then, MERGED);
+	assert_string_equal(p->entries[0].merge->now, EDITED);
+	shown.seal = p->seal;
 	undo_plan_free(p);
-	assert_int_equal(journal_merged(f->j, UNDO_BACK, 1, &entry, &m, &f->err), 0);
-	assert_string_equal(m.then, "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
-	assert_non_null(strstr(m.now, "AGENT"));
-	undo_merge_done(&m);
-	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
-	assert_cat(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	outside(f, "a", "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nMORE\n");
+	assert_int_equal(journal_undo(f->j, UNDO_BACK, 1, UNDO_MERGE, &shown, &f->err), -ESTALE);
+	outside(f, "a", EDITED);
+	edited = snap(f);
+	assert_int_equal(journal_undo(f->j, UNDO_BACK, 1, UNDO_MERGE, &shown, &f->err), 0);
+	assert_cat(f, "a", MERGED);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, edited);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	/* The merge was no part of the step: force knows nothing of it, and another is made anew.
-	 */
+	/* It was no part of the step: force knows nothing of it, and another is made anew. */
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_cat(f, "a", LINES);
 	assert_int_equal(redo(f, 0), 0);
@@ -403,8 +403,7 @@ static void the_image_serves_a_diff(void **state)
 	change_free(list, n);
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------
- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void barrier(struct fix *f, const char *path)
 {
@@ -507,8 +506,7 @@ static void a_barrier_names_a_hundred(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 }
 
-/* ---- interruptions ----------------------------------------------------------------------------
- */
+/* ---- interruptions --------------------------------------------------------------------------- */
 
 static bool stop_at(void *data, size_t done, size_t total)
 {

@@ -602,16 +602,16 @@ static void undo_and_redo_go_there_and_back(void **state)
 	assert_true(request(f, client_plan(f->client, UNDO_BACK, 2, 0)));
 	assert_non_null(strstr(f->words, "plan of 2:"));
 	assert_non_null(strstr(f->words, " D a"));
-	assert_false(
-		request(f, client_undo(f->client, UNDO_BACK, 1, 0, 77))); /* not what was shown */
-	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0)));
+	assert_false(request(
+		f, client_undo(f->client, UNDO_BACK, 1, 0, 77, 0))); /* not what was shown */
+	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
 	assert_true(there(f, "a"));
 	assert_false(there(f, "b"));
-	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0)));
+	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
 	assert_false(there(f, "a"));
-	assert_false(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0)));
+	assert_false(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
 	assert_int_not_equal(strlen(f->words), 0);
-	assert_true(request(f, client_undo(f->client, UNDO_REDO, 1, 0, 0)));
+	assert_true(request(f, client_undo(f->client, UNDO_REDO, 1, 0, 0, 0)));
 	assert_true(there(f, "a"));
 }
 
@@ -633,7 +633,7 @@ static void a_cancelled_undo_leaves_nothing_half_done(void **state)
 	start(f, many_files, true, true);
 	pump(f, &f->exited);
 	f->cancel = 1;
-	undone = request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0));
+	undone = request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0));
 	/* It may have been too quick to be cancelled. */
 	assert_true(undone || f->status == -ECANCELED);
 	assert_int_equal(there(f, "f0"), !undone);
@@ -651,7 +651,7 @@ static void undo_needs_no_agent(void **state)
 	f->started = false;
 	start(f, NULL, false, true);
 	pump(f, &f->started);
-	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0)));
+	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
 	assert_false(there(f, "a"));
 	assert_false(there(f, "b"));
 }
@@ -705,7 +705,7 @@ static void the_whole_run_is_not_undone_while_it_runs(void **state)
 
 	start(f, wait_for_ever, true, true);
 	await(f, "create a");
-	client_undo(f->client, UNDO_BACK, 1, 0, 0);
+	client_undo(f->client, UNDO_BACK, 1, 0, 0, 0);
 	pump(f, &f->done);
 	assert_int_equal(f->status, -EAGAIN);
 }
@@ -729,7 +729,7 @@ static void undo_waits_for_the_command(void **state)
 
 	start(f, run_busy, false, false);
 	await(f, "create a");
-	client_undo(f->client, UNDO_BACK, 1, 0, 0);
+	client_undo(f->client, UNDO_BACK, 1, 0, 0, 0);
 	pump(f, &f->done);
 	assert_int_equal(f->status, -EBUSY);
 	assert_non_null(strstr(f->words, "'make all' (process "));
@@ -738,7 +738,7 @@ static void undo_waits_for_the_command(void **state)
 	client_write(f->client);
 	await(f, "end kept=1");
 	f->done = false;
-	client_undo(f->client, UNDO_BACK, 1, 0, 0);
+	client_undo(f->client, UNDO_BACK, 1, 0, 0, 0);
 	pump(f, &f->done);
 	assert_int_equal(f->status, 0);
 	assert_false(there(f, "a"));

@@ -1,5 +1,6 @@
 /* undo_plan - what `cordon undo` says before it does it: paths, edits from outside, merges. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,21 +107,26 @@ static bool print_line(void *data, enum diff_line_kind kind, const char *text, s
 
 int print_merges(struct journal *j, const struct undo_plan *p, struct err *err)
 {
-	int r = 0;
+	struct undo_plan *whole = NULL;
+	bool merges = false;
+	int r;
 
-	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
-		const struct undo_entry *e = &p->entries[i];
-		struct undo_merge m;
+	for (size_t i = 0; i < p->n_entries; i++)
+		merges |= p->entries[i].fate == FATE_MERGED || p->entries[i].fate == FATE_MARKED;
+	if (!merges)
+		return 0;
+	r = journal_plan(j, p->kind, p->n, p->flags, &whole, err);
+	if (r == 0 && whole->seal != p->seal)
+		r = err_say(err, -ESTALE, "a file has changed meanwhile: look again");
+	for (size_t i = 0; r == 0 && i < whole->n_entries; i++) {
+		const struct undo_entry *e = &whole->entries[i];
+		const struct undo_merge *m = e->merge;
 
-		if (e->fate != FATE_MERGED && e->fate != FATE_MARKED)
-			continue;
-		r = journal_merged(j, p->kind, p->n, e, &m, err);
-		if (r < 0)
-			break;
-		r = diff_texts(e->path, (struct span){.data = m.now, .len = m.now_len},
-			       (struct span){.data = m.then, .len = m.then_len}, print_line, NULL,
-			       err);
-		undo_merge_done(&m);
+		if (m)
+			r = diff_texts(e->path, (struct span){.data = m->now, .len = m->now_len},
+				       (struct span){.data = m->then, .len = m->then_len},
+				       print_line, NULL, err);
 	}
+	undo_plan_free(whole);
 	return r;
 }

@@ -17,7 +17,10 @@ struct review_worker {
 	int64_t step;
 	bool of_edits;
 	struct barrier edits;
-	struct undo_plan *merges; /* entries: those that are merged, alone; or NULL */
+	bool of_merges;
+	struct undo_plan asked; /* the plan whose merges they are: what it was made with */
+	struct undo_plan *plan; /* the same, made here with the texts; or NULL */
+	size_t *merged;		/* its entries that are merged */
 	atomic_bool stop;
 	/* the worker's while a job runs */
 	struct journal *journal;
@@ -40,7 +43,8 @@ static void worker_free(struct review_worker *w)
 	edited_free(w->edited);
 	journal_close_all(w->journal);
 	barrier_done(&w->edits);
-	undo_plan_free(w->merges);
+	undo_plan_free(w->plan);
+	free(w->merged);
 	for (size_t i = 0; w->folders[i]; i++)
 		free(w->folders[i]);
 	free(w->folders);
@@ -83,17 +87,27 @@ static void add_words(struct review_worker *w, const char *words)
 	on_line(w, DIFF_META, words, strlen(words), 0, 0);
 }
 
-static void list_merges(struct review_worker *w)
+static int list_merges(struct review_worker *w)
 {
-	const struct undo_plan *p = w->merges;
+	const struct undo_plan *asked = &w->asked;
+	int r = journal_plan(w->journal, asked->kind, asked->n, asked->flags, &w->plan, &w->err);
 
-	w->changes = xcalloc(p->n_entries + 1, sizeof(*w->changes));
-	for (; w->n_changes < p->n_entries; w->n_changes++) {
-		const struct undo_entry *e = &p->entries[w->n_changes];
+	if (r < 0)
+		return r;
+	if (w->plan->seal != asked->seal)
+		return err_say(&w->err, -ESTALE, "a file has changed meanwhile: look again");
+	w->changes = xcalloc(w->plan->n_entries + 1, sizeof(*w->changes));
+	w->merged = xcalloc(w->plan->n_entries + 1, sizeof(*w->merged));
+	for (size_t i = 0; i < w->plan->n_entries; i++) {
+		const struct undo_entry *e = &w->plan->entries[i];
 
-		w->changes[w->n_changes] = (struct change){
+		if (!e->merge)
+			continue;
+		w->merged[w->n_changes] = i;
+		w->changes[w->n_changes++] = (struct change){
 			.kind = CHANGE_MODIFIED, .root = e->root, .path = xstrdup(e->path)};
 	}
+	return 0;
 }
 
 static void work_list(void *job) /* worker thread */
@@ -104,8 +118,8 @@ static void work_list(void *job) /* worker thread */
 				     &w->err);
 	if (w->result < 0)
 		return;
-	if (w->merges) {
-		list_merges(w);
+	if (w->of_merges) {
+		w->result = list_merges(w);
 	} else if (w->of_edits) {
 		w->result = edited_open(&w->edited, w->journal, &w->edits, &w->err);
 		w->n_changes = w->edited ? edited_count(w->edited) : 0;
@@ -118,26 +132,21 @@ static void work_list(void *job) /* worker thread */
 /* From what is there now to what will be written. */
 static int merge_file(struct review_worker *w, struct err *err)
 {
-	const struct undo_entry *e = &w->merges->entries[w->next];
+	const struct undo_entry *e = &w->plan->entries[w->merged[w->next]];
+	const struct undo_merge *m = e->merge;
 	AUTO_BUF struct buf head = BUF_INIT;
-	struct undo_merge m;
-	int r = journal_merged(w->journal, w->merges->kind, w->merges->n, e, &m, err);
 
-	if (r < 0)
-		return r;
 	buf_fmt(&head, "diff --git a/%s b/%s", e->path, e->path);
 	on_line(w, DIFF_FILE, head.data, head.len, 0, 0);
 	if (e->fate == FATE_MARKED)
 		add_words(w, "Both sides changed the same lines: they are marked in the file");
-	r = diff_texts(e->path, (struct span){.data = m.now, .len = m.now_len},
-		       (struct span){.data = m.then, .len = m.then_len}, on_line, w, err);
-	undo_merge_done(&m);
-	return r;
+	return diff_texts(e->path, (struct span){.data = m->now, .len = m->now_len},
+			  (struct span){.data = m->then, .len = m->then_len}, on_line, w, err);
 }
 
 static int read_file(struct review_worker *w, struct err *err)
 {
-	if (w->merges)
+	if (w->plan)
 		return merge_file(w, err);
 	if (w->edited)
 		return edited_diff(w->edited, w->next, on_line, w, err);
@@ -230,27 +239,6 @@ void review_more(struct review *r)
 	r->submit(r->data, r->listed ? work_file : work_list, done, r->worker);
 }
 
-static struct undo_plan *copy_merges(const struct undo_plan *from)
-{
-	struct undo_plan *p = xcalloc(1, sizeof(*p));
-
-	p->kind = from->kind;
-	p->n = from->n;
-	p->entries = xcalloc(from->n_entries + 1, sizeof(*p->entries));
-	for (size_t i = 0; i < from->n_entries; i++) {
-		const struct undo_entry *e = &from->entries[i];
-
-		if (e->fate == FATE_MERGED || e->fate == FATE_MARKED)
-			p->entries[p->n_entries++] =
-				(struct undo_entry){.root = e->root,
-						    .path = xstrdup(e->path),
-						    .base = e->base ? xstrdup(e->base) : NULL,
-						    .what = e->what,
-						    .fate = e->fate};
-	}
-	return p;
-}
-
 struct review *review_new(const struct review_spec *spec)
 {
 	struct review *r = xcalloc(1, sizeof(*r));
@@ -264,10 +252,15 @@ struct review *review_new(const struct review_spec *spec)
 				    .state_dir = xstrdup(spec->state_dir),
 				    .step = spec->step,
 				    .of_edits = spec->edits != NULL,
-				    .merges = spec->merges ? copy_merges(spec->merges) : NULL,
+				    .of_merges = spec->merges != NULL,
 				    .text = BUF_INIT};
 	for (size_t i = 0; i < n; i++)
 		w->folders[i] = xstrdup(spec->folders[i]);
+	if (spec->merges)
+		w->asked = (struct undo_plan){.kind = spec->merges->kind,
+					      .n = spec->merges->n,
+					      .flags = spec->merges->flags,
+					      .seal = spec->merges->seal};
 	if (spec->edits)
 		w->edits = barrier_copy(spec->edits);
 	r->worker = w;
