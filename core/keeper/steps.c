@@ -452,7 +452,7 @@ int steps_commit_all(struct keeper *k, struct err *err)
 	}
 	/* Once more, for nobody else will. */
 	for (c = k->commands; c && r >= 0; c = c->next)
-		if (c->step && !c->over)
+		if (c->step && !c->over && !c->guard.doomed)
 			r = try_commit(k, c, err);
 	return MIN(r, 0);
 }
