@@ -73,8 +73,8 @@ LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
-SRC := $(wildcard core/*/*.c backends/*.c backends/*/*.c tui/*.c tui/*/*.c)
-HDR := $(wildcard core/*/*.h backends/*.h backends/*/*.h tui/*.h tui/*/*.h)
+SRC := $(sort $(shell find core backends tui -name '*.c'))
+HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
 LIB := $(O)/libcordon.a

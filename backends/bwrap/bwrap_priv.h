@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/sandbox.h"
+#include "backends/linux/sandbox/sandbox.h"
 #include "core/base/buf.h"
 
 /*

@@ -9,8 +9,8 @@
 
 #include "backends/bwrap/bwrap.h"
 #include "backends/bwrap/bwrap_priv.h"
-#include "backends/linux/plan_priv.h"
-#include "backends/linux/probe_priv.h"
+#include "backends/linux/sandbox/plan_priv.h"
+#include "backends/linux/probe/probe_priv.h"
 #include "core/base/io.h"
 
 /* In a user namespace that does not know root's id, root's files show this owner. */

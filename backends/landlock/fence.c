@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "backends/landlock/tier_priv.h"
-#include "backends/linux/landlock.h"
+#include "backends/linux/sandbox/landlock.h"
 #include "core/base/io.h"
 
 #define TRIES	 2500 /* of 2 ms: what the kernel does not let die is not waited for */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "backends/landlock/tier_priv.h"
-#include "backends/linux/plan_priv.h"
+#include "backends/linux/sandbox/plan_priv.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "backends/landlock/tier_priv.h"
-#include "backends/linux/landlock.h"
-#include "backends/linux/probe_priv.h"
+#include "backends/linux/sandbox/landlock.h"
+#include "backends/linux/probe/probe_priv.h"
 
 static int try_scope(char *found, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include "backends/landlock/landlock.h"
 #include "backends/landlock/tier_priv.h"
-#include "backends/linux/landlock.h"
+#include "backends/linux/sandbox/landlock.h"
 #include "core/keeper/keeper.h"
 
 static int start(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,

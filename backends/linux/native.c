@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backends/linux/sandbox.h"
+#include "backends/linux/sandbox/sandbox.h"
 
 /* The network namespace is B's own doing: half a millisecond in which the keeper works on. */
 static const unsigned long clone_flags =

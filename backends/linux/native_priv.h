@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/filter.h"
-#include "backends/linux/plan.h"
+#include "backends/linux/door/filter.h"
+#include "backends/linux/sandbox/plan.h"
 #include "core/session/backend.h"
 
 /*

@@ -10,16 +10,16 @@
 #include <uthash.h>
 
 #include "core/journal/journal.h"
-#include "core/journal/wal.h"
+#include "core/journal/log/wal.h"
 #include "core/journal/op.h"
-#include "core/journal/object.h"
-#include "core/journal/known.h"
-#include "core/journal/names.h"
-#include "core/journal/net.h"
-#include "core/journal/post.h"
-#include "core/journal/intent.h"
-#include "core/journal/stream.h"
-#include "core/journal/touch.h"
+#include "core/journal/store/object.h"
+#include "core/journal/step/known.h"
+#include "core/journal/store/names.h"
+#include "core/journal/post/net.h"
+#include "core/journal/post/post.h"
+#include "core/journal/log/intent.h"
+#include "core/journal/store/stream.h"
+#include "core/journal/step/touch.h"
 
 /* ---- directories that were renamed (moves.c) --------------------------------------------------
  */

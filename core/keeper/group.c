@@ -15,8 +15,8 @@
  * Commands that ran before keep their own steps.
  *
  * A request is a path that a process opens for writing, and its answer is what it reads back
- * (backends/linux/calls_open.c). So the caller is the one whose call it is, there is nothing to
- * listen on, to time out or to fill, and one call is one request. Whatever the agent asks for is
+ * (backends/linux/door/calls_open.c). So the caller is the one whose call it is, there is nothing
+ * to listen on, to time out or to fill, and one call is one request. Whatever the agent asks for is
  * about its own steps and can be undone or redone like any other.
  */
 

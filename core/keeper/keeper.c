@@ -26,7 +26,7 @@
  * What it wants to change comes through the door (a trapped system call) to this process, which
  * does it on descriptors of its own, or does not:
  *
- *   door      copies the arguments, finds the object                     backends/linux/door.c
+ *   door      copies the arguments, finds the object                     backends/linux/door/door.c
  *   callers   which process is that, whose command does it belong to     callers.c, steps.c
  *   policy    allowed, refused, or a question for the human              folder.c, asks.c
  *   journal   keeps what is there now, then performs                     core/journal

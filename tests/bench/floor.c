@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/linux/filter.h"
+#include "backends/linux/door/filter.h"
 #include "core/base/io.h"
 #include "core/base/util.h"
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backends/linux/door_priv.h"
+#include "backends/linux/door/door_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

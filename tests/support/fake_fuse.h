@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backends/linux/gate_fuse.h"
-#include "backends/linux/gate_held.h"
+#include "backends/linux/gate/gate_fuse.h"
+#include "backends/linux/gate/gate_held.h"
 #include "core/base/io.h"
 
 #include <linux/fuse.h>

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "backends/bwrap/bwrap_priv.h"
-#include "backends/linux/plan_priv.h"
+#include "backends/linux/sandbox/plan_priv.h"
 
 struct fixture {
 	struct plan plan;

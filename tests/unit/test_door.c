@@ -21,7 +21,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "backends/linux/door.h"
+#include "backends/linux/door/door.h"
 #include "core/base/io.h"
 #include "tests/unit/fake_keeper.h"
 

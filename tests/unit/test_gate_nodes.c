@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/linux/gate_nodes.h"
+#include "backends/linux/gate/gate_nodes.h"
 #include "core/base/io.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 
-#include "core/journal/pack.h"
+#include "core/journal/store/pack.h"
 #include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/linux/trees.h"
+#include "backends/linux/sandbox/trees.h"
 #include "core/base/io.h"
 
 struct fixture {

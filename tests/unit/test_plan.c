@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/linux/plan.h"
+#include "backends/linux/sandbox/plan.h"
 #include "core/base/io.h"
 
 /* Not below /tmp, which is private inside and has nothing to hide. */

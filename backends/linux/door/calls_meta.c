@@ -1,0 +1,433 @@
+/* calls_meta - mode, owner, times and extended attributes; access and statfs. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "backends/linux/door/door_priv.h"
+
+/*
+ * Outside the folders these are performed by us too, on a descriptor of the very object: CONTINUE
+ * would let the caller put the path of an inherited descriptor under the call, and neither Landlock
+ * nor a read-only mount would stop a change of its mode. A descriptor that the keeper itself gave
+ * out (opened for writing in this step) is changed directly: its old state is kept already.
+ */
+/*
+ * By name: the mounts of the sandbox say whether it may be changed. By descriptor: if it can be
+ * reached by its path in the sandbox, it is changed there; if it has no path (a pipe, a memfd, a
+ * deleted temporary file) nobody else can see the change. What is left came from outside (standard
+ * output, the terminal) and is not the agent's to change.
+ */
+static bool is_device(const struct stat *st)
+{
+	unsigned terminal = major(st->st_rdev);
+
+	if (S_ISCHR(st->st_mode) && terminal >= 136 && terminal <= 143) /* Unix98 pty slaves */
+		return false;
+	return S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
+}
+
+static int change_outside(struct ldoor *d, struct request *r, on_fd change)
+{
+	struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+	int got;
+
+	if (!p->known)
+		return -ENOENT;
+	if (is_device(&p->st)) { /* /dev/null is the host's own, whatever the mount says */
+		keeper_deny(d->k, &r->caller, p->text, -EPERM, "a device of the host");
+		return -EPERM;
+	}
+	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {
+		/* The mounts would say no. Here nobody else does, and Landlock knows no such
+		 * change. */
+		got = p->object ? 0 : folder_outside(d->k, &r->caller, p->text);
+		if (got != 0)
+			return door_granted(got);
+		keeper_deny(d->k, &r->caller, p->text, -EROFS, "outside the working folders");
+		return -EROFS;
+	}
+	if (!p->object) {
+		got = folder_outside(d->k, &r->caller, p->text);
+		return got == 0 ? change(r, p->seen) : door_granted(got);
+	}
+	if (p->special || p->st.st_nlink == 0)
+		return change(r, p->seen);
+	fd = open_in_sandbox(d, p->text);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != p->st.st_dev ||
+	    st.st_ino != p->st.st_ino) {
+		keeper_deny(d->k, &r->caller, p->text, -EROFS, "inherited from outside");
+		return -EROFS;
+	}
+	r->how[0] = HOW_OBJECT; /* ours is O_PATH: futimens() and the like do not take it */
+	return change(r, fd);
+}
+
+/*
+ * 1: the change has been made or refused here, *ret says how it went; 0: it is the folder's;
+ * negative: the place could not be found.
+ */
+int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
+{
+	struct place *p = r->place[0];
+	int got;
+
+	if (p->kept) {
+		*ret = change(r, p->seen);
+		if (*ret != -EROFS)
+			return 1;
+		/* Opened by the caller itself, through its read-only mount: find the file on our
+		 * side. */
+		p->kept = false;
+		got = place_from_fd(d, r, p, take_fd(&p->seen));
+		if (got < 0)
+			return got;
+	}
+	if (p->folder != NULL && !p->orphan)
+		return 0;
+	if (p->folder == NULL)
+		*ret = change_outside(d, r, change);
+	else
+		*ret = place_orphan_is_kept(r, p) ? change(r, p->at.dirfd) : -EROFS;
+	return 1;
+}
+
+static const char *fd_link(int fd, char out[32])
+{
+	snprintf(out, 32, "/proc/self/fd/%d", fd);
+	return out;
+}
+
+/* AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH of a call that takes them. */
+static int at_flags(struct request *r, int flags)
+{
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	if (flags & AT_SYMLINK_NOFOLLOW)
+		r->how[0] = HOW_LINK;
+	r->empty_ok[0] = flags & AT_EMPTY_PATH;
+	r->opath_ok = r->empty_ok[0];
+	return 0;
+}
+
+/* Not there? Symbolic link where the kernel has none of it? */
+static int check_object(const struct request *r, int link_errno)
+{
+	const struct place *p = r->place[0];
+
+	if (!p->known)
+		return -ENOENT;
+	return S_ISLNK(p->st.st_mode) ? link_errno : 0;
+}
+
+/* ---- mode ----------------------------------------------------------------------- */
+
+int prepare_chmod(struct ldoor *d, struct request *r)
+{
+	bool at = r->call->nr == SYS_fchmodat || r->call->nr == SYS_fchmodat2;
+
+	(void)d;
+	r->mode = (mode_t)r->args[at ? 2 : 1] & 07777;
+	return r->call->nr == SYS_fchmodat2 ? at_flags(r, (int)r->args[3]) : 0;
+}
+
+static int chmod_fd(struct request *r, int fd)
+{
+	char link[32];
+
+	if (r->how[0] == HOW_FD)
+		return fchmod(fd, r->mode) < 0 ? -errno : 0;
+	return chmod(fd_link(fd, link), r->mode) < 0 ? -errno : 0;
+}
+
+int perform_chmod(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int direct, got;
+
+	direct = change_direct(d, r, chmod_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	got = check_object(r, -EOPNOTSUPP);
+	return got < 0 ? got : folder_chmod(p->folder, &r->caller, &p->at, r->mode);
+}
+
+/* ---- owner ---------------------------------------------------------------------- */
+
+int prepare_chown(struct ldoor *d, struct request *r)
+{
+	(void)d;
+	return r->call->nr == SYS_fchownat ? at_flags(r, (int)r->args[4]) : 0;
+}
+
+static unsigned owner_args(const struct request *r)
+{
+	return r->call->nr == SYS_fchownat ? 2 : 1;
+}
+
+static int chown_fd(struct request *r, int fd)
+{
+	unsigned i = owner_args(r);
+
+	if (r->how[0] == HOW_FD)
+		return fchown(fd, (uid_t)r->args[i], (gid_t)r->args[i + 1]) < 0 ? -errno : 0;
+	return fchownat(fd, "", (uid_t)r->args[i], (gid_t)r->args[i + 1], AT_EMPTY_PATH) < 0
+		       ? -errno
+		       : 0;
+}
+
+int perform_chown(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	unsigned i = owner_args(r);
+	int direct, got;
+
+	direct = change_direct(d, r, chown_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	got = check_object(r, 0);
+	if (got < 0)
+		return got;
+	return folder_chown(p->folder, &r->caller, &p->at, (uid_t)r->args[i],
+			    (gid_t)r->args[i + 1]);
+}
+
+/* ---- times ---------------------------------------------------------------------- */
+
+static int copy_times(struct ldoor *d, struct request *r, uint64_t addr, bool micro)
+{
+	int64_t v[4];
+	int got;
+
+	r->times[0] = r->times[1] = (struct timespec){.tv_nsec = UTIME_NOW};
+	if (addr == 0)
+		return 0;
+	got = request_mem(d, r, SLOT_EXTRA, addr, sizeof(v));
+	if (got < 0)
+		return got;
+	memcpy(v, r->slot[SLOT_EXTRA].data, sizeof(v));
+	for (int i = 0; i < 2; i++) {
+		int64_t part = v[2 * i + 1];
+
+		if (micro && (part < 0 || part >= 1000000))
+			return -EINVAL;
+		r->times[i].tv_sec = v[2 * i];
+		r->times[i].tv_nsec = micro ? part * 1000 : part;
+	}
+	return 0;
+}
+
+#ifdef SYS_open
+static int copy_utime(struct ldoor *d, struct request *r, uint64_t addr)
+{
+	struct utimbuf u;
+	int got;
+
+	if (addr == 0)
+		return copy_times(d, r, 0, false);
+	got = request_mem(d, r, SLOT_EXTRA, addr, sizeof(u));
+	if (got < 0)
+		return got;
+	memcpy(&u, r->slot[SLOT_EXTRA].data, sizeof(u));
+	r->times[0] = (struct timespec){.tv_sec = u.actime};
+	r->times[1] = (struct timespec){.tv_sec = u.modtime};
+	return 0;
+}
+#endif
+
+int prepare_times(struct ldoor *d, struct request *r)
+{
+	int got;
+
+#ifdef SYS_open
+	if (r->call->nr == SYS_utime)
+		return copy_utime(d, r, r->args[1]);
+	if (r->call->nr == SYS_utimes)
+		return copy_times(d, r, r->args[1], true);
+	if (r->call->nr == SYS_futimesat) {
+		if (r->args[1] == 0)
+			r->how[0] = HOW_FD;
+		return copy_times(d, r, r->args[2], true);
+	}
+#endif
+	got = copy_times(d, r, r->args[2], false);
+	if (got < 0)
+		return got;
+	if (r->times[0].tv_nsec == UTIME_OMIT && r->times[1].tv_nsec == UTIME_OMIT)
+		return DOOR_NOTHING; /* the kernel does not even look at the path */
+	if (r->args[1] == 0 && (int)r->args[0] != AT_FDCWD) {
+		r->how[0] = HOW_FD;
+		return (int)r->args[3] != 0 ? -EINVAL : 0;
+	}
+	return at_flags(r, (int)r->args[3]);
+}
+
+static int times_fd(struct request *r, int fd)
+{
+	char link[32];
+
+	if (r->how[0] == HOW_FD)
+		return futimens(fd, r->times) < 0 ? -errno : 0;
+	return utimensat(AT_FDCWD, fd_link(fd, link), r->times, 0) < 0 ? -errno : 0;
+}
+
+static bool valid_nsec(const struct timespec *t)
+{
+	return t->tv_nsec == UTIME_NOW || t->tv_nsec == UTIME_OMIT ||
+	       (t->tv_nsec >= 0 && t->tv_nsec < 1000000000);
+}
+
+int perform_times(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int direct, got;
+
+	direct = change_direct(d, r, times_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	got = check_object(r, 0);
+	if (got < 0)
+		return got;
+	if (!valid_nsec(&r->times[0]) || !valid_nsec(&r->times[1]))
+		return -EINVAL;
+	return folder_utimens(p->folder, &r->caller, &p->at, r->times);
+}
+
+/* ---- extended attributes -------------------------------------------------------- */
+
+static bool sets(const struct request *r)
+{
+	return r->call->perform == perform_setxattr;
+}
+
+int prepare_xattr(struct ldoor *d, struct request *r)
+{
+	uint64_t size = r->args[3];
+	int got;
+
+	if (sets(r)) {
+		r->flags = (int)r->args[4];
+		if (r->flags & ~(XATTR_CREATE | XATTR_REPLACE))
+			return -EINVAL;
+	}
+	got = request_text(d, r, SLOT_EXTRA, r->args[1], XATTR_NAME_MAX + 1);
+	if (got == -E2BIG || (got == 0 && r->slot[SLOT_EXTRA].len == 0))
+		return -ERANGE;
+	if (got < 0 || !sets(r))
+		return got;
+	if (size > XATTR_SIZE_MAX)
+		return -E2BIG;
+	return request_mem(d, r, SLOT_VALUE, r->args[2], size);
+}
+
+static int setxattr_fd(struct request *r, int fd)
+{
+	const struct copy *value = &r->slot[SLOT_VALUE];
+	char link[32];
+
+	return setxattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data, value->data, value->len,
+			r->flags) < 0
+		       ? -errno
+		       : 0;
+}
+
+int perform_setxattr(struct ldoor *d, struct request *r)
+{
+	const struct copy *value = &r->slot[SLOT_VALUE];
+	struct place *p = r->place[0];
+	int direct, got;
+
+	direct = change_direct(d, r, setxattr_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	got = check_object(r, 0);
+	if (got < 0)
+		return got;
+	return folder_setxattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data, value->data,
+			       value->len, r->flags);
+}
+
+static int removexattr_fd(struct request *r, int fd)
+{
+	char link[32];
+
+	return removexattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data) < 0 ? -errno : 0;
+}
+
+int perform_removexattr(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int direct, got;
+
+	direct = change_direct(d, r, removexattr_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	got = check_object(r, 0);
+	if (got < 0)
+		return got;
+	return folder_removexattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data);
+}
+
+/* ---- questions ------------------------------------------------------------------ */
+
+int prepare_access(struct ldoor *d, struct request *r)
+{
+	bool old = r->call->path[0].dirfd < 0;
+
+	(void)d;
+	r->mode = (mode_t)r->args[old ? 1 : 2];
+	if ((int)r->mode & ~(R_OK | W_OK | X_OK))
+		return -EINVAL;
+	r->flags = r->call->nr == SYS_faccessat2 ? (int)r->args[3] : 0;
+	return at_flags(r, r->flags & ~AT_EACCESS);
+}
+
+int perform_access(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int flags = (r->flags & AT_EACCESS) | AT_SYMLINK_NOFOLLOW;
+
+	(void)d;
+	if (!p->known)
+		return -ENOENT;
+	if (p->at.name[0] == '\0')
+		flags |= AT_EMPTY_PATH;
+	return syscall(SYS_faccessat2, p->at.dirfd, p->at.name, r->mode, flags) < 0 ? -errno : 0;
+}
+
+int prepare_fstatfs(struct ldoor *d, struct request *r)
+{
+	(void)d;
+	r->opath_ok = true;
+	return 0;
+}
+
+int perform_statfs(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct statfs own, mount;
+
+	(void)d;
+	if (p->folder == NULL)
+		return DOOR_CONTINUE; /* only reads; a descriptor may be any */
+	if (!p->known)
+		return -ENOENT;
+	if (p->at.name[0] != '\0') {
+		fd = openat(p->at.dirfd, p->at.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+	}
+	if (fstatfs(fd >= 0 ? fd : p->at.dirfd, &own) < 0 ||
+	    (p->orphan && fstatfs(folder_fd(p->folder), &mount) < 0))
+		return -errno;
+	if (p->orphan) /* the descriptor is of the caller's read-only mount */
+		own.f_flags = mount.f_flags;
+	return request_write(r, r->args[1], &own, sizeof(own));
+}

@@ -1,0 +1,232 @@
+/* calls_open - open, openat, openat2, creat and truncate, performed. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+
+#ifndef RESOLVE_CACHED /* Linux 5.12 */
+#define RESOLVE_CACHED 0x20
+#endif
+
+#define TMPFILE_BIT (O_TMPFILE & ~O_DIRECTORY)
+/* Flags that openat2() may carry here; with any other the kernel refuses by itself. */
+#define KNOWN_FLAGS                                                                                \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
+	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |     \
+	 TMPFILE_BIT)
+#define KNOWN_RESOLVE                                                                              \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
+	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+/* "x/", but not "x/../": O_CREAT has an error of its own for it. */
+static bool name_with_slash(const struct request *r)
+{
+	const struct copy *c = &r->slot[SLOT_PATH];
+	size_t end = c->len, start;
+
+	while (end > 0 && c->data[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && c->data[start - 1] != '/';)
+		start--;
+	return end > start && end < c->len && !is_dots(c->data + start, end - start);
+}
+
+/* flags, mode and the path are known: how is the last component resolved? */
+static int classify(struct ldoor *d, struct request *r)
+{
+	int got;
+
+	r->gives_fd = true;
+	if (r->flags & O_PATH) /* opens nothing; the other flags do not count */
+		return DOOR_CONTINUE;
+	if (r->flags & TMPFILE_BIT) {
+		if ((r->flags & O_TMPFILE) != O_TMPFILE || (r->flags & O_ACCMODE) == O_RDONLY ||
+		    (r->flags & O_CREAT))
+			return -EINVAL;
+	}
+	r->creates = r->flags & O_CREAT;
+	got = request_path(d, r, SLOT_PATH, r->args[r->call->path[0].path]);
+	if (got < 0)
+		return got;
+	if (!(r->flags & OPEN_WRITES))
+		return prepare_read(d, r);
+	if (str_starts(r->slot[SLOT_PATH].data, STEP_PATH)) {
+		r->how[0] = HOW_NONE; /* no file: a request to the keeper */
+		return 0;
+	}
+	r->slash = (r->flags & O_CREAT) && name_with_slash(r); /* EISDIR, whatever is there */
+	if (r->slash || (r->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		r->how[0] = HOW_NAME;
+	else if (r->flags & O_NOFOLLOW)
+		r->how[0] = HOW_LINK;
+	return 0;
+}
+
+int prepare_open(struct ldoor *d, struct request *r)
+{
+	unsigned flags_at = 2;
+
+#ifdef SYS_open
+	if (r->call->nr == SYS_creat) {
+		r->flags = O_CREAT | O_WRONLY | O_TRUNC;
+		r->mode = (mode_t)r->args[1] & 07777;
+		return classify(d, r);
+	}
+	if (r->call->nr == SYS_open)
+		flags_at = 1;
+#endif
+	r->flags = (int)r->args[flags_at];
+	r->mode = (mode_t)r->args[flags_at + 1] & 07777;
+	return classify(d, r);
+}
+
+int prepare_openat2(struct ldoor *d, struct request *r)
+{
+	struct open_how how;
+	size_t size = (size_t)r->args[3];
+	int got;
+
+	if (size < sizeof(how) || size > PATH_MAX)
+		return DOOR_CONTINUE; /* EINVAL, E2BIG */
+	got = request_mem(d, r, SLOT_EXTRA, r->args[2], size);
+	if (got < 0)
+		return got;
+	memcpy(&how, r->slot[SLOT_EXTRA].data, sizeof(how));
+	for (size_t i = sizeof(how); i < size; i++)
+		if (r->slot[SLOT_EXTRA].data[i] != 0)
+			return -E2BIG;
+	if ((how.flags & ~(uint64_t)(KNOWN_FLAGS | O_PATH)) ||
+	    (how.resolve & ~(uint64_t)KNOWN_RESOLVE) ||
+	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) ==
+		    (RESOLVE_BENEATH | RESOLVE_IN_ROOT) ||
+	    (how.mode & ~07777ULL) || (how.mode != 0 && !(how.flags & (O_CREAT | TMPFILE_BIT))))
+		return DOOR_CONTINUE; /* EINVAL */
+	if (how.resolve & RESOLVE_CACHED)
+		return how.flags & OPEN_WRITES || d->floor.trees ? -EAGAIN : DOOR_CONTINUE;
+	r->flags = (int)how.flags;
+	r->mode = (mode_t)how.mode;
+	r->resolve = (unsigned)how.resolve;
+	return classify(d, r);
+}
+
+/* A nameless file: the place is the directory. */
+static int perform_tmpfile(struct request *r)
+{
+	struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct at at = p->at;
+	char text[PATH_MAX];
+
+	if (!p->known)
+		return -ENOENT;
+	if (!S_ISDIR(p->st.st_mode))
+		return S_ISLNK(p->st.st_mode) ? -ELOOP : -ENOTDIR;
+	if (at.name[0] != '\0') {
+		fd = openat(at.dirfd, at.name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		at.dirfd = fd;
+	}
+	place_text(p, text, sizeof(text));
+	at.dir = text + strlen(folder_path(p->folder));
+	at.dir += *at.dir == '/';
+	at.name = "";
+	at.leaf = NULL;
+	return folder_tmpfile(p->folder, &r->caller, &at, r->flags, r->mode);
+}
+
+/* A file without a name is opened again through the descriptor: nothing of it is in the folder. */
+static int reopen(const struct request *r)
+{
+	const struct place *p = r->place[0];
+	char link[32];
+	int fd;
+
+	if (!S_ISREG(p->st.st_mode))
+		return DOOR_CONTINUE;
+	if (!place_orphan_is_kept(r, p))
+		return -EROFS;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", p->at.dirfd);
+	fd = open(link, (r->flags & ~(O_CREAT | O_NOFOLLOW)) | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!(r->flags & O_NONBLOCK))
+		fcntl(fd, F_SETFL, r->flags & (O_APPEND | O_DIRECT | O_NOATIME | O_ASYNC));
+	return fd;
+}
+
+int perform_open(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int got;
+
+	if (r->how[0] == HOW_NONE) {
+		d->renames++; /* a rollback moves directories */
+		return keeper_step(d->k, &r->caller, r->slot[SLOT_PATH].data + strlen(STEP_PATH));
+	}
+	if (r->reads)
+		return perform_read(d, r);
+	if (r->flags & TMPFILE_BIT)
+		return perform_tmpfile(r);
+	if (r->slash) /* but the directory must be searchable */
+		return faccessat(p->at.dirfd, ".", X_OK, AT_EACCESS) < 0 ? -errno : -EISDIR;
+	if (r->how[0] == HOW_NAME && is_dots(p->at.name, strcspn(p->at.name, "/")))
+		return -EEXIST;
+	if (!p->known && !(r->flags & O_CREAT))
+		return -ENOENT;
+	if (p->known) {
+		if (S_ISLNK(p->st.st_mode))
+			return -ELOOP;
+		if (S_ISFIFO(p->st.st_mode) && (r->flags & O_ACCMODE) != O_RDONLY &&
+		    !(r->flags & O_DIRECTORY))
+			return perform_fifo(d, r);
+		if (S_ISSOCK(p->st.st_mode) && !(r->flags & O_DIRECTORY))
+			return -ENXIO;
+		/*
+		 * A directory or a device refuses by itself. An existing file opened for reading
+		 * alone is not changed.
+		 */
+		if (S_ISREG(p->st.st_mode) && (r->flags & (O_ACCMODE | O_TRUNC)) == 0)
+			return perform_read(d, r);
+		if (!S_ISREG(p->st.st_mode))
+			return DOOR_CONTINUE;
+		if (r->flags & O_DIRECTORY)
+			return r->flags & O_CREAT ? DOOR_CONTINUE : -ENOTDIR;
+		if (p->orphan)
+			return reopen(r);
+	}
+	got = folder_open(p->folder, &r->caller, &p->at, r->flags, r->mode);
+	return got == -ELOOP && !(r->flags & O_NOFOLLOW) ? DOOR_AGAIN : got;
+}
+
+int prepare_truncate(struct ldoor *d, struct request *r)
+{
+	(void)d;
+	return (int64_t)r->args[1] < 0 ? -EINVAL : 0;
+}
+
+static int truncate_fd(struct request *r, int fd)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return truncate(link, (off_t)r->args[1]) < 0 ? -errno : 0;
+}
+
+int perform_truncate(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int direct, got;
+
+	if (!p->known)
+		return -ENOENT;
+	if (!S_ISREG(p->st.st_mode))
+		return S_ISDIR(p->st.st_mode) ? -EISDIR : -EINVAL;
+	direct = change_direct(d, r, truncate_fd, &got);
+	if (direct != 0)
+		return direct < 0 ? direct : got;
+	return folder_truncate(p->folder, &r->caller, &p->at, (off_t)r->args[1]);
+}

@@ -1,0 +1,175 @@
+/* calls_peer - which socket file a connect() may reach: the sandbox's own, or one of the host's. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "backends/linux/native_priv.h"
+
+/*
+ * A socket that was bound inside, in a directory that is the sandbox's own or (this session) in a
+ * working folder, is the agent's business. Behind any other somebody of the host listens, who does
+ * what he is told outside of the sandbox: policy decides on its path. What is connected to is the
+ * O_PATH descriptor that was looked at before anybody was asked, whatever its name leads to since.
+ * A gate, or a mount that was made at the start, shows another inode than the one that the server
+ * has bound by now, so places outside the folders are opened in the host's tree, without links.
+ */
+
+/* ---- bound inside --------------------------------------------------------------- */
+
+/* Inode numbers are given out again: with the time of birth, where the file system has one. */
+static bool read_own(int dirfd, const char *name, struct own_socket *ret)
+{
+	const int flags = AT_SYMLINK_NOFOLLOW | (name[0] == '\0' ? AT_EMPTY_PATH : 0);
+	struct statx st;
+
+	if (statx(dirfd, name, flags, STATX_TYPE | STATX_INO | STATX_BTIME, &st) < 0 ||
+	    !S_ISSOCK(st.stx_mode))
+		return false;
+	*ret = (struct own_socket){.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
+				   .ino = st.stx_ino,
+				   .born_s = st.stx_btime.tv_sec,
+				   .born_ns = st.stx_btime.tv_nsec};
+	return true;
+}
+
+static bool same_socket(const struct own_socket *a, const struct own_socket *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->born_s == b->born_s &&
+	       a->born_ns == b->born_ns;
+}
+
+void peer_bound(struct ldoor *d, const struct place *p)
+{
+	struct own_socket own;
+
+	if (!read_own(p->at.dirfd, p->at.name, &own))
+		return;
+	d->own[d->own_next] = own;
+	d->own_next = (d->own_next + 1) % OWN_SOCKETS;
+}
+
+static bool is_own(const struct ldoor *d, int fd)
+{
+	struct own_socket own;
+
+	if (!read_own(fd, "", &own))
+		return false;
+	for (size_t i = 0; i < OWN_SOCKETS && d->own[i].ino != 0; i++)
+		if (same_socket(&d->own[i], &own))
+			return true;
+	return false;
+}
+
+static bool is_private(const struct ldoor *d, const struct place *p)
+{
+	if (p->folder != NULL)
+		return false;
+	for (size_t i = 0; i < PRIVATE; i++)
+		if (d->private_dev[i] != 0 && d->private_dev[i] == p->st.st_dev)
+			return true;
+	return place_is_own(d, p);
+}
+
+/* ---- somebody else's ------------------------------------------------------------ */
+
+/* As the kernel: first the right to write, then the kind. */
+static int may_connect(int fd)
+{
+	struct stat st;
+	int got;
+
+	confine_as_agent(true);
+	got = (int)syscall(SYS_faccessat2, fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH);
+	got = got < 0 && errno == EACCES ? -EACCES : 0;
+	confine_as_agent(false);
+	if (got < 0)
+		return got;
+	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? 0 : -ECONNREFUSED;
+}
+
+static int open_on_host(const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	int fd;
+
+	confine_as_agent(true);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	if (fd < 0)
+		fd = -errno;
+	confine_as_agent(false);
+	return fd;
+}
+
+static int open_place(const struct place *p)
+{
+	int fd;
+
+	if (p->seen >= 0 && (p->folder == NULL || p->at.name[0] == '\0'))
+		fd = fcntl(p->seen, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = openat(p->at.dirfd, p->at.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* r->opened is the pinned socket file, text where it lies. */
+static int ask(struct ldoor *d, struct request *r, const char *text)
+{
+	const char *given = r->slot[SLOT_PATH].data;
+
+	return folder_read(d->k, &r->caller, RULE_UNIX, text, str_eq(given, text) ? NULL : given);
+}
+
+int peer_find(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	char text[PATH_MAX];
+	int got;
+
+	if (!p->known)
+		return -ENOENT;
+	if (p->special)
+		return -ECONNREFUSED;
+	place_text(p, text, sizeof(text));
+	util_close_fd(&r->opened);
+	if (p->folder != NULL || is_private(d, p) || !S_ISSOCK(p->st.st_mode))
+		r->opened = open_place(p);
+	else
+		r->opened = open_on_host(text);
+	if (r->opened < 0) {
+		got = r->opened;
+		r->opened = -1;
+		return got;
+	}
+	if (is_private(d, p) || is_own(d, r->opened))
+		return 0;
+	got = may_connect(r->opened);
+	return got < 0 ? got : ask(d, r, text);
+}
+
+void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened)
+{
+	struct request *r = &d->now;
+	int got = verdict == VERDICT_DENY ? -EACCES : verdict == VERDICT_STOP ? -EPERM : 0;
+
+	if (got < 0) {
+		door_answer(d, p->id, got);
+		return;
+	}
+	parked_load(d, r, p);
+	r->opened = take_fd(opened);
+	got = keeper_caller(d->k, r->tid, &r->caller);
+	if (got < 0 || request_alive(d, r) < 0) {
+		door_finish(d, r, DOOR_DEAD);
+		return;
+	}
+	r->caller.door = &d->door;
+	r->caller.request = r->id;
+	r->caller.op = r->call->name;
+	if (verdict != VERDICT_ALLOW)
+		got = ask(d, r, r->shown[0].text);
+	door_finish(d, r, got == 0 ? connect_opened(d, r) : got);
+}

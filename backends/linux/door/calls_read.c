@@ -1,0 +1,249 @@
+/* calls_read - opening for reading where every open is trapped. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "backends/linux/native_priv.h"
+#include "core/base/path.h"
+
+/*
+ * The agent's Landlock domain refuses by itself to read what no rule has granted (trees.h). So most
+ * opens are let continue, whatever memory holds by then, and all that is to be found out before is
+ * whether the floor would say no to something that policy or a human would allow. That is one look
+ * in the sandbox's tree, made by the kernel (floor_answers()). It decides nothing: if it is fooled,
+ * the caller gets the floor's EACCES.
+ *
+ * What is left is resolved like any other request. The object is opened before anybody is asked,
+ * what is asked is its path, and what is handed over is that descriptor.
+ */
+
+/* Flags that mean something to an open file that is read. */
+#define READ_FLAGS (O_DIRECTORY | O_NOATIME | O_DIRECT | O_SYNC | O_LARGEFILE)
+#define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* as F_SETFL takes them */
+
+/* "/proc/self" is the caller there, and the keeper or nobody here. */
+static bool speaks_of_self(const char *path)
+{
+	return str_starts(path, "/proc/") || str_starts(path, "/dev/fd") ||
+	       str_starts(path, "/dev/std");
+}
+
+/*
+ * An absolute path whose every component is a name and no link says by itself what it leads to.
+ * 1: so it is; 0: it has to be found out; negative: it leads nowhere.
+ */
+static int is_literal(const struct ldoor *d, const struct request *r, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (r->flags & O_NOFOLLOW),
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
+	int fd;
+
+	/* Nearly everywhere these are links to what is in /usr: no use in trying. */
+	if (str_starts(path, "/lib") || str_starts(path, "/bin/") || str_starts(path, "/sbin/") ||
+	    path[0] != '/' || !is_plain(path + 1))
+		return 0;
+	fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
+	if (fd < 0)
+		return errno == ELOOP ? 0 : -errno;
+	close(fd);
+	return 1;
+}
+
+/* What the path leads to, in the caller's own mounts: O_PATH, or negative errno. */
+static int look(struct ldoor *d, const struct request *r, int dirfd, const char *path, int flags)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)};
+	char text[PATH_MAX + 32];
+	int fd;
+
+	if (path[0] == '/') {
+		how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+		fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
+		return fd < 0 ? -errno : fd;
+	}
+	if (dirfd == AT_FDCWD)
+		snprintf(text, sizeof(text), "cwd/%s", path);
+	else
+		snprintf(text, sizeof(text), "fd/%d/%s", dirfd, path);
+	fd = (int)syscall(SYS_openat2, proc_dir(d, r->tid, false), text, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EBADF)) {
+		/* Not there; or this was another thread's directory, which had the same id. */
+		struct stat st;
+
+		if (fstatat(proc_dir(d, r->tid, false), "cwd", &st, 0) == 0)
+			return -ENOENT;
+		fd = (int)syscall(SYS_openat2, proc_dir(d, r->tid, true), text, &how, sizeof(how));
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static bool floor_answers(struct ldoor *d, const struct request *r)
+{
+	const char *path = r->slot[SLOT_PATH].data;
+	char text[PATH_MAX];
+	int fd, n;
+
+	if (r->resolve != 0 && (r->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
+		return false;
+	n = is_literal(d, r, path);
+	if (n > 0)
+		return trees_rights(d->floor.trees, path) & LANDLOCK_READ;
+	fd = n < 0 ? n : look(d, r, r->dirfd[0], path, r->flags);
+	if (fd < 0)
+		return !speaks_of_self(path);
+	n = fd_text(d, fd, text, sizeof(text));
+	close(fd);
+	return n > 0 && (text[0] != '/' || (trees_rights(d->floor.trees, text) & LANDLOCK_READ));
+}
+
+int prepare_read(struct ldoor *d, struct request *r)
+{
+	if (d->floor.trees == NULL)
+		return DOOR_CONTINUE;
+	r->dirfd[0] = AT_FDCWD;
+	if (r->call->path[0].dirfd >= 0)
+		r->dirfd[0] = (int)r->args[r->call->path[0].dirfd];
+	if (floor_answers(d, r))
+		return DOOR_CONTINUE;
+	r->reads = true;
+	if (r->flags & O_NOFOLLOW)
+		r->how[0] = HOW_LINK;
+	return 0;
+}
+
+/* The caller's own descriptor (a file without a name may be opened again through it). */
+static bool reads_it_already(const struct place *p)
+{
+	int flags = p->object && p->seen >= 0 ? fcntl(p->seen, F_GETFL) : O_PATH;
+
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
+}
+
+static int reopen(int fd, int flags)
+{
+	char link[32];
+	int own;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	own = open(link, (flags & READ_FLAGS) | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	if (!(flags & O_NONBLOCK))
+		fcntl(own, F_SETFL, flags & FILE_FLAGS);
+	return own;
+}
+
+/* In the caller's rights: root's keeper has more to files than root inside. */
+static int open_object(const struct ldoor *d, const struct place *p, const char *text, int flags)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	/*
+	 * By its path in the sandbox, so that a directory which is handed over leads nowhere else;
+	 * what is not there (removed, moved, covered) has no path that anybody could judge.
+	 */
+	fd = open_in_sandbox(d, text);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino)
+		return -EACCES;
+	return reopen(fd, flags);
+}
+
+static const char *via(const struct request *r, const char *text)
+{
+	return str_eq(r->slot[SLOT_PATH].data, text) ? NULL : r->slot[SLOT_PATH].data;
+}
+
+static int ask(struct ldoor *d, struct request *r, const char *text)
+{
+	int got = folder_read(d->k, &r->caller, RULE_READ, text, via(r, text));
+
+	return got == 0 ? take_fd(&r->opened) : got;
+}
+
+static bool is_shut(const struct ldoor *d, const struct place *p)
+{
+	for (const char *const *shut = d->floor.shut; shut && *shut; shut++)
+		if (p->folder == NULL && path_is_beneath(p->text, *shut))
+			return true;
+	return false;
+}
+
+int perform_read(struct ldoor *d, struct request *r)
+{
+	const struct place *p = r->place[0];
+	char text[PATH_MAX];
+
+	if (d->floor.trees == NULL || !p->known || p->special)
+		return DOOR_CONTINUE;
+	if (S_ISLNK(p->st.st_mode))
+		return -ELOOP;
+	/* What is no file and no directory the floor refuses, or has its own error for. */
+	if (!S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode))
+		return DOOR_CONTINUE;
+	place_text(p, text, sizeof(text));
+	if (trees_rights(d->floor.trees, text) & LANDLOCK_READ)
+		return DOOR_CONTINUE;
+	if (is_shut(d, p))
+		return DOOR_CONTINUE;
+	confine_as_agent(true);
+	r->opened =
+		reads_it_already(p) ? reopen(p->seen, r->flags) : open_object(d, p, text, r->flags);
+	confine_as_agent(false);
+	if (r->opened >= 0 && reads_it_already(p))
+		return take_fd(&r->opened);
+	if (r->opened < 0)
+		return r->opened;
+	return ask(d, r, text);
+}
+
+void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened)
+{
+	struct request *r = &d->now;
+	int got;
+
+	if (verdict == VERDICT_STOP || verdict == VERDICT_DENY) {
+		door_answer(d, p->id, verdict == VERDICT_STOP ? -EPERM : -EACCES);
+		return;
+	}
+	parked_load(d, r, p);
+	r->flags = p->flags;
+	r->gives_fd = true;
+	r->opened = take_fd(opened);
+	got = keeper_caller(d->k, r->tid, &r->caller);
+	if (got == 0 && request_alive(d, r) < 0)
+		got = DOOR_DEAD;
+	if (got < 0) {
+		door_finish(d, r, DOOR_DEAD);
+		return;
+	}
+	r->caller.door = &d->door;
+	r->caller.request = r->id;
+	r->caller.op = r->call->name;
+	door_finish(d, r,
+		    verdict == VERDICT_ALLOW ? take_fd(&r->opened) : ask(d, r, r->shown[0].text));
+}
+
+void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *path)
+{
+	char text[PATH_MAX];
+	int fd, n;
+
+	if (d->floor.trees == NULL || speaks_of_self(path))
+		return;
+	fd = look(d, r, dirfd, path, 0);
+	if (fd < 0)
+		return;
+	n = fd_text(d, fd, text, sizeof(text));
+	close(fd);
+	if (n > 0 && text[0] == '/' && !(trees_rights(d->floor.trees, text) & LANDLOCK_EXEC))
+		keeper_deny(d->k, &r->caller, text, -EACCES,
+			    "without FUSE a program is run only from where reading is granted "
+			    "since the start of the session: a rule `allow = read` does that, or a "
+			    "directory without hidden files in it");
+}

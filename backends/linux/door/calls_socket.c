@@ -1,0 +1,98 @@
+/* calls_socket - the addresses of sockets, and bind of AF_UNIX names. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+
+/*
+ * Datagrams of AF_UNIX name their peer in the memory behind sendto() and sendmsg(), and so may a
+ * connected socket, or one of a pair. Only this process could send to what it has looked at, so
+ * every message would have to come here, those of streams too: between a look at a descriptor and
+ * the kernel's own call another thread may put another socket there. And no mount and no Landlock
+ * up to Linux 6.18 keeps a name from leading to a socket of the host. So there are none; the human
+ * reads why.
+ */
+int prepare_datagram(struct ldoor *d, struct request *r)
+{
+	if (request_alive(d, r) == 0)
+		keeper_deny(d->k, &r->caller, "", -EACCES,
+			    "datagram sockets of AF_UNIX: whom they send to cannot be decided on");
+	return -EACCES;
+}
+
+int socket_address(struct ldoor *d, struct request *r)
+{
+	int len = (int)r->args[2];
+
+	if (len < 0 || (size_t)len > sizeof(struct sockaddr_storage))
+		return -EINVAL;
+	return request_mem(d, r, SLOT_EXTRA, r->args[1], (size_t)len);
+}
+
+int socket_family(int sock, int *family)
+{
+	socklen_t len = sizeof(*family);
+
+	return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, family, &len) < 0 ? -errno : 0;
+}
+
+/* An AF_UNIX address with a name in the file system: the name becomes the request's path. */
+bool socket_pathname(struct request *r)
+{
+	const struct copy *c = &r->slot[SLOT_EXTRA];
+	const size_t head = offsetof(struct sockaddr_un, sun_path);
+	struct copy *path = &r->slot[SLOT_PATH];
+	sa_family_t family;
+
+	if (c->len <= head)
+		return false;
+	memcpy(&family, c->data, sizeof(family));
+	if (family != AF_UNIX || c->data[head] == '\0' || c->len > sizeof(struct sockaddr_un))
+		return false;
+	path->len = strnlen(c->data + head, c->len - head);
+	memcpy(path->data, c->data + head, path->len);
+	path->data[path->len] = '\0';
+	path->have = true;
+	return true;
+}
+
+int prepare_bind(struct ldoor *d, struct request *r)
+{
+	int got = socket_address(d, r);
+
+	if (got < 0)
+		return got == DOOR_DEAD ? got : DOOR_CONTINUE;
+	/* Addresses of a network and abstract names stay in the sandbox's own network. */
+	if (!socket_pathname(r))
+		return DOOR_CONTINUE;
+	r->how[0] = HOW_NAME;
+	return 0;
+}
+
+int perform_bind(struct ldoor *d, struct request *r)
+{
+	struct place *p = r->place[0];
+	int family = 0, got;
+	AUTO_CLOSE int sock = -1;
+
+	if (p->folder == NULL) {
+		got = folder_outside(d->k, &r->caller, p->text);
+		return got == 0 ? DOOR_CONTINUE : door_granted(got);
+	}
+	sock = request_fd(d, r, (int)r->args[0]);
+	if (sock < 0)
+		return sock;
+	got = socket_family(sock, &family);
+	if (got < 0)
+		return got;
+	if (family != AF_UNIX)
+		return DOOR_CONTINUE; /* its own kind of wrong; the floor holds for any socket */
+	got = folder_bind(p->folder, &r->caller, sock, &p->at);
+	if (got == 0)
+		peer_bound(d, p);
+	return got;
+}

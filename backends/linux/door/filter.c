@@ -1,0 +1,502 @@
+/* filter - the seccomp rules of the sandbox: what is refused, what is trapped, what runs natively.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/io.h"
+
+/*
+ * Default: native. The kernel keeps a bitmap of the numbers that are always allowed (Linux 5.11),
+ * so read, write, stat, futex... never run the program at all. What is not native is listed:
+ * refused below, trapped in door_calls[]. Numbers that this list has not seen are not native: a
+ * prologue answers them with ENOSYS, as an older kernel would (libseccomp cannot compare the number
+ * itself).
+ */
+#define LAST_KNOWN 462 /* mseal, Linux 6.10; the same number on every architecture */
+#ifdef __x86_64__
+#define GAP_FROM    335 /* 335..423 were never given out, but for uretprobe */
+#define GAP_TO	    424
+#define ARCH_NATIVE AUDIT_ARCH_X86_64
+#else
+#define ARCH_NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+#define LOW32 0xffffffffULL /* int arguments: the kernel does not look at the upper half */
+
+/* Refused with EPERM, whatever the arguments. Negative numbers do not exist on this architecture.
+ */
+static const int refused[] = {
+	SCMP_SYS(acct),
+	SCMP_SYS(add_key),
+	SCMP_SYS(afs_syscall),
+	SCMP_SYS(bpf),
+	SCMP_SYS(clock_settime),
+	SCMP_SYS(create_module),
+	SCMP_SYS(delete_module),
+	SCMP_SYS(fanotify_init),
+	SCMP_SYS(finit_module),
+	SCMP_SYS(get_kernel_syms),
+	SCMP_SYS(init_module),
+	SCMP_SYS(io_uring_enter),
+	SCMP_SYS(io_uring_register),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(ioperm),
+	SCMP_SYS(iopl),
+	SCMP_SYS(kexec_file_load),
+	SCMP_SYS(kexec_load),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(lookup_dcookie),
+	SCMP_SYS(modify_ldt),
+	SCMP_SYS(nfsservctl),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(query_module),
+	SCMP_SYS(quotactl),
+	SCMP_SYS(quotactl_fd),
+	SCMP_SYS(reboot),
+	SCMP_SYS(request_key),
+	SCMP_SYS(setdomainname),
+	SCMP_SYS(sethostname),
+	SCMP_SYS(settimeofday),
+	SCMP_SYS(swapoff),
+	SCMP_SYS(swapon),
+	SCMP_SYS(sysfs),
+	SCMP_SYS(_sysctl),
+	SCMP_SYS(syslog),
+	SCMP_SYS(uselib),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(vhangup),
+	460 /* lsm_set_self_attr, Linux 6.8 */,
+};
+
+/* Refused unless nesting is switched on. */
+static const int mounting[] = {
+	SCMP_SYS(chroot),    SCMP_SYS(fsconfig),   SCMP_SYS(fsmount),	    SCMP_SYS(fsopen),
+	SCMP_SYS(fspick),    SCMP_SYS(mount),	   SCMP_SYS(mount_setattr), SCMP_SYS(move_mount),
+	SCMP_SYS(open_tree), SCMP_SYS(pivot_root), SCMP_SYS(setns),	    SCMP_SYS(umount),
+	SCMP_SYS(umount2),
+};
+
+/* Refused with --no-debug. */
+static const int debugging[] = {
+	SCMP_SYS(ptrace),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(kcmp),
+};
+
+/*
+ * Without namespaces these reach what belongs to others of the same user: memory, queues and
+ * semaphores of System V and POSIX message queues.
+ */
+static const int shared[] = {
+	SCMP_SYS(shmget),    SCMP_SYS(shmat),  SCMP_SYS(shmctl),     SCMP_SYS(msgget),
+	SCMP_SYS(msgsnd),    SCMP_SYS(msgrcv), SCMP_SYS(msgctl),     SCMP_SYS(semget),
+	SCMP_SYS(semop),     SCMP_SYS(semctl), SCMP_SYS(semtimedop), SCMP_SYS(mq_open),
+	SCMP_SYS(mq_unlink),
+};
+
+/* And these change how others run: allowed for the caller itself, which is 0. Of what is given
+ * here, it is the argument that names a process. */
+static const struct {
+	int nr;
+	unsigned arg;
+} others[] = {
+	{SCMP_SYS(prlimit64), 0},	   {SCMP_SYS(setpriority), 1},
+	{SCMP_SYS(ioprio_set), 1},	   {SCMP_SYS(sched_setaffinity), 0},
+	{SCMP_SYS(sched_setattr), 0},	   {SCMP_SYS(sched_setparam), 0},
+	{SCMP_SYS(sched_setscheduler), 0}, {SCMP_SYS(migrate_pages), 0},
+	{SCMP_SYS(move_pages), 0},
+};
+
+/*
+ * Typing into, redirecting, re-lining or locking a terminal (without a console it is the human's
+ * own); inode flags, which no journal could undo; and what changes names, modes or the user's
+ * encryption keys behind Landlock's back.
+ */
+static const uint64_t ioctls[] = {
+	TIOCSTI,
+	TIOCCONS,
+	TIOCSETD,
+	TIOCEXCL,
+	0x541c, /* TIOCLINUX */
+	FS_IOC_SETFLAGS,
+	FS_IOC32_SETFLAGS,
+	FS_IOC_FSSETXATTR,
+	FS_IOC_SETVERSION,
+	FS_IOC_ENABLE_VERITY,
+	FS_IOC_SET_ENCRYPTION_POLICY,
+	FS_IOC_ADD_ENCRYPTION_KEY,
+	FS_IOC_REMOVE_ENCRYPTION_KEY,
+	FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS,
+	_IOW('r', 0x11, uint32_t), /* FAT_IOCTL_SET_ATTRIBUTES */
+	_IOW(0x94, 1, char[4096]), /* btrfs: snapshots and subvolumes, made and destroyed */
+	_IOW(0x94, 14, char[4096]),
+	_IOW(0x94, 15, char[4096]),
+	_IOW(0x94, 23, char[4096]),
+	_IOW(0x94, 24, char[4096]),
+	_IOW(0x94, 26, uint64_t), /* its flags: read-only or not */
+	_IOW(0x94, 63, char[4096]),
+};
+
+/* Who holds a lease on a file makes everybody wait who opens it, for 45 seconds: an editor of the
+ * host, and the keeper, who does so for all. */
+static const uint64_t fcntls[] = {
+	F_SETLEASE, F_SETLEASE + 16, /* F_SETDELEG, Linux 6.19 */
+};
+
+static const uint64_t namespaces[] = {
+	CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+	CLONE_NEWUSER, CLONE_NEWPID,	CLONE_NEWNET,
+};
+
+/* The program as the kernel takes it; the keeper compiles it once, its children inherit it. */
+static struct {
+	bool ready;
+	struct filter_spec spec;
+	struct sock_filter code[4096];
+	unsigned short len;
+} program;
+
+static int rule(scmp_filter_ctx c, uint32_t action, int nr)
+{
+	int r;
+
+	if (nr < 0)
+		return 0;
+	r = seccomp_rule_add(c, action, nr, 0);
+	return r == -EEXIST ? 0 : r;
+}
+
+static int rule_if(scmp_filter_ctx c, uint32_t action, int nr, unsigned arg, uint64_t mask,
+		   uint64_t value)
+{
+	struct scmp_arg_cmp cmp = {arg, SCMP_CMP_MASKED_EQ, mask, value};
+
+	if (nr < 0)
+		return 0;
+	return seccomp_rule_add_array(c, action, nr, 1, &cmp);
+}
+
+static int rules_all(scmp_filter_ctx c, uint32_t action, const int *nr, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = rule(c, action, nr[i]);
+	return r;
+}
+
+/* AF_UNIX is the first argument, SOCK_DGRAM or SOCK_RAW (the kernel takes it for the same) in the
+ * second. */
+static int rules_datagrams(scmp_filter_ctx c, int nr)
+{
+	int r = 0;
+
+	for (uint64_t type = SOCK_DGRAM; type <= SOCK_RAW && r == 0; type++) {
+		const struct scmp_arg_cmp datagram[] = {
+			{0, SCMP_CMP_MASKED_EQ, LOW32, AF_UNIX},
+			{1, SCMP_CMP_MASKED_EQ, 0xf, type},
+		};
+
+		r = seccomp_rule_add_array(c, SCMP_ACT_NOTIFY, nr, 2, datagram);
+	}
+	return r;
+}
+
+static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
+{
+	static const uint64_t writes[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC,
+					  O_TMPFILE & ~O_DIRECTORY};
+	int r = 0;
+
+	for (size_t i = 0; i < door_calls_len && r == 0; i++) {
+		const struct door_call *call = &door_calls[i];
+		unsigned arg = (unsigned)call->when_arg;
+
+		if (call->when == WHEN_ALWAYS || (call->when == WHEN_WRITES && spec->reads))
+			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
+		else if (call->when == WHEN_W_OK)
+			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
+		else if (call->when == WHEN_DATAGRAM)
+			r = rules_datagrams(c, call->nr);
+		else
+			for (size_t j = 0; j < ARRAY_LEN(writes) && r == 0; j++)
+				r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, writes[j],
+					    writes[j]);
+	}
+	return r;
+}
+
+static int rules_namespaces(scmp_filter_ctx c, bool nesting)
+{
+	int r;
+
+	/* clone3 passes its flags in memory, where they cannot be checked: callers fall back. */
+	r = rule(c, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
+	if (nesting || r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_LEN(namespaces) && r == 0; i++) {
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 0, namespaces[i],
+			    namespaces[i]);
+		if (r == 0)
+			r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0, namespaces[i],
+				    namespaces[i]);
+	}
+	if (r == 0) /* for clone() this bit is a part of the exit signal */
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0, CLONE_NEWTIME,
+			    CLONE_NEWTIME);
+	return r < 0 ? r : rules_all(c, SCMP_ACT_ERRNO(EPERM), mounting, ARRAY_LEN(mounting));
+}
+
+/* Allowed: unix streams, IPv4 and IPv6 (see the prologue), routing netlink. */
+static int rules_sockets(scmp_filter_ctx c)
+{
+	int r = 0;
+
+	for (uint64_t bit = 1; bit < 32 && r == 0;
+	     bit <<= 1) { /* all protocols but NETLINK_ROUTE */
+		const struct scmp_arg_cmp netlink[] = {
+			{0, SCMP_CMP_MASKED_EQ, LOW32, AF_NETLINK},
+			{2, SCMP_CMP_MASKED_EQ, bit, bit},
+		};
+
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2,
+					   netlink);
+	}
+	return r;
+}
+
+static int rules_alone(scmp_filter_ctx c)
+{
+	int r = rules_all(c, SCMP_ACT_ERRNO(EPERM), shared, ARRAY_LEN(shared));
+
+	/* "Of this user" has no number of its own. */
+	if (r == 0)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 0, 2, PRIO_USER);
+	if (r == 0)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioprio_set), 0, 3,
+			    3 /* IOPRIO_WHO_USER */);
+	for (size_t i = 0; i < ARRAY_LEN(others) && r == 0; i++)
+		for (uint64_t bit = 1; bit <= LOW32 && r == 0; bit <<= 1)
+			r = rule_if(c, SCMP_ACT_ERRNO(EPERM), others[i].nr, others[i].arg, bit,
+				    bit);
+	return r;
+}
+
+static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
+{
+	int r;
+
+	/* i386 and x32 callers meet a kernel without these calls. */
+	r = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+	if (r == 0)
+		r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (r == 0)
+		r = rules_trap(c, spec);
+	if (r == 0)
+		r = rules_all(c, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
+	if (r == 0 && spec->no_debug)
+		r = rules_all(c, SCMP_ACT_ERRNO(EPERM), debugging, ARRAY_LEN(debugging));
+	if (r == 0)
+		r = rules_namespaces(c, spec->nesting);
+	for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, LOW32, ioctls[i]);
+	for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
+	if (r == 0)
+		r = rules_sockets(c);
+	if (r == 0 && spec->alone)
+		r = rules_alone(c);
+	return r;
+}
+
+/*
+ * Programs open far more to read than to write, and this is the one hot call that the kernel's
+ * bitmap cannot know: answered before the search through the rules, some 40 instructions for each
+ * open. Any other open goes on to them.
+ */
+static unsigned short add_reading(struct sock_filter *code, const struct door_call *call)
+{
+	unsigned short at = 0;
+
+	code[at++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->nr, 0, 4);
+	code[at++] = (struct sock_filter)BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS,
+		offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)call->when_arg);
+	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, OPEN_WRITES, 1, 0);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						  offsetof(struct seccomp_data, nr));
+	return at;
+}
+
+/* "Argument 0 of this call is one of these, or else": shorter than the rules libseccomp would need.
+ */
+static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_t *values,
+				 uint8_t n, int error)
+{
+	unsigned short at = 0;
+
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						  offsetof(struct seccomp_data, nr));
+	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0,
+						  (uint8_t)(n + 2));
+	/* The lower half: both architectures are little-endian. */
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						  offsetof(struct seccomp_data, args));
+	for (uint8_t i = 0; i < n; i++)
+		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, values[i],
+							  (uint8_t)(n - i), 0);
+	code[at++] =
+		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
+	return at;
+}
+
+/*
+ * What comes before the rules of libseccomp: opens, numbers that nobody here has heard of, choices.
+ * Only for callers of this architecture; what the numbers mean for others the rules need not know.
+ */
+static unsigned short add_prologue(struct sock_filter *code, const struct filter_spec *spec)
+{
+	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: only a question. */
+	static const uint32_t personalities[] = {0, ADDR_NO_RANDOMIZE, 0xffffffff};
+	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+	const unsigned enosys = SECCOMP_RET_ERRNO | ENOSYS;
+	unsigned short n = 2;
+
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < door_calls_len && !spec->reads; i++)
+		if (door_calls[i].when == WHEN_WRITES)
+			n += add_reading(code + n, &door_calls[i]);
+#ifdef GAP_FROM
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_TO, 1, 0);
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_FROM, 1, 2);
+#endif
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
+	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
+	/* Without a network namespace the first, AF_UNIX, is all there is. */
+	n += add_choice(code + n, SYS_socket, families,
+			spec->alone && !spec->allow_network ? 1 : ARRAY_LEN(families),
+			EAFNOSUPPORT);
+	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					       offsetof(struct seccomp_data, arch));
+	code[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_NATIVE, 0,
+					       (uint8_t)(n - 2));
+	return n;
+}
+
+static int export_rules(scmp_filter_ctx c, const struct filter_spec *spec, struct err *err)
+{
+	AUTO_CLOSE int fd = memfd_create("filter", MFD_CLOEXEC);
+	unsigned short head;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return err_set(err, -errno, "make room for the system call filter");
+	r = seccomp_export_bpf(c, fd);
+	if (r < 0)
+		return err_set(err, r, "compile the system call filter");
+	head = add_prologue(program.code, spec);
+	n = io_pread_full(fd, program.code + head,
+			  sizeof(program.code) - head * sizeof(*program.code), 0);
+	if (n <= 0 || (size_t)n % sizeof(*program.code) != 0 ||
+	    head + (size_t)n / sizeof(*program.code) >= ARRAY_LEN(program.code))
+		return err_say(err, -E2BIG, "the system call filter is too long");
+	program.len = (unsigned short)(head + (size_t)n / sizeof(*program.code));
+	return 0;
+}
+
+int filter_prepare(const struct filter_spec *spec, struct err *err)
+{
+	scmp_filter_ctx c;
+	int r;
+
+	if (program.ready && memcmp(&program.spec, spec, sizeof(*spec)) == 0)
+		return 0;
+	program.ready = false;
+	c = seccomp_init(SCMP_ACT_ALLOW);
+	if (c == NULL)
+		return err_say(err, -ENOMEM, "no memory for the system call filter");
+	r = add_rules(c, spec);
+	if (r < 0)
+		r = err_set(err, r, "build the system call filter");
+	else
+		r = export_rules(c, spec, err);
+	seccomp_release(c);
+	if (r < 0)
+		return r;
+	program.spec = *spec;
+	program.ready = true;
+	return 0;
+}
+
+const struct sock_filter *filter_code(size_t *ret_len)
+{
+	*ret_len = program.ready ? program.len : 0;
+	return program.code;
+}
+
+static int install(unsigned long flags)
+{
+	struct sock_fprog prog = {.len = program.len, .filter = program.code};
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+
+	return r < 0 ? -errno : (int)r;
+}
+
+int filter_install(const struct filter_spec *spec, int *ret_listener)
+{
+	int r = filter_prepare(spec, NULL);
+
+	if (r < 0)
+		return r;
+	r = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+	if (r == -EINVAL)
+		r = install(SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	if (r < 0)
+		return r;
+	*ret_listener = r;
+	return 0;
+}
+
+bool filter_wait_killable(void)
+{
+	/* An unknown flag is EINVAL before the program is looked at; a known one goes on to EFAULT.
+	 */
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			 SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			 NULL);
+
+	return r < 0 && errno == EFAULT;
+}

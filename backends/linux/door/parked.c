@@ -1,0 +1,206 @@
+/* parked - requests that wait for a human, and answers that found nobody. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/clock.h"
+
+#define SWEEP_US 500000	 /* how often callers of parked requests are looked after... */
+#define SWEEP_N	 256	 /* ...for each so many: the kernel searches a list for each of them */
+#define LOST_US	 1000000 /* a caller that asks again asks at once */
+
+struct parked *parked_new(struct request *r)
+{
+	struct parked *p = xcalloc(1, sizeof(*p));
+
+	p->id = r->id;
+	p->tid = r->tid;
+	p->call = r->call;
+	p->granted = r->caller.granted;
+	p->flags = r->flags;
+	p->opened = take_fd(&r->opened);
+	memcpy(p->args, r->args, sizeof(p->args));
+	for (int i = 0; i < SLOT_COUNT; i++) {
+		if (!r->slot[i].have)
+			continue;
+		p->slot[i] = r->slot[i];
+		p->slot[i].data = xmalloc(r->slot[i].len + 1);
+		memcpy(p->slot[i].data, r->slot[i].data, r->slot[i].len);
+		p->slot[i].data[r->slot[i].len] = '\0';
+	}
+	for (int i = 0; i < 2; i++) {
+		char text[PATH_MAX];
+		struct stat st = {0};
+
+		if (p->opened >= 0 && r->resumed) { /* nothing was resolved again */
+			p->shown[i] = r->shown[i];
+			p->shown[i].text = xstrdup(r->shown[i].text);
+			continue;
+		}
+		if (r->how[i] == HOW_NONE)
+			continue;
+		place_text(r->place[i], text, sizeof(text));
+		p->shown[i].text = xstrdup(text);
+		if (r->place[i]->folder != NULL && fstat(r->place[i]->at.dirfd, &st) == 0) {
+			p->shown[i].dev = st.st_dev;
+			p->shown[i].ino = st.st_ino;
+		} else {
+			p->outside = true;
+		}
+	}
+	return p;
+}
+
+void parked_load(struct ldoor *d, struct request *r, const struct parked *p)
+{
+	struct seccomp_notif n = {.id = p->id, .pid = (uint32_t)p->tid};
+
+	memcpy(n.data.args, p->args, sizeof(p->args));
+	request_begin(d, r, &n);
+	r->call = p->call;
+	r->resumed = true;
+	for (int i = 0; i < SLOT_COUNT; i++) {
+		if (!p->slot[i].have)
+			continue;
+		memcpy(r->slot[i].data, p->slot[i].data, p->slot[i].len + 1);
+		r->slot[i].len = p->slot[i].len;
+		r->slot[i].have = true;
+	}
+	for (int i = 0; i < 2; i++)
+		r->shown[i] = p->shown[i];
+}
+
+void parked_free(struct parked *p)
+{
+	if (p == NULL)
+		return;
+	for (int i = 0; i < SLOT_COUNT; i++)
+		free(p->slot[i].data);
+	util_close_fd(&p->opened);
+	free(p->shown[0].text);
+	free(p->shown[1].text);
+	free(p);
+}
+
+static bool is_waiting(const struct ldoor *d, uint64_t id)
+{
+	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* Forget those whose callers were killed or interrupted; their questions go away with them. */
+static void sweep(struct ldoor *d)
+{
+	struct parked **link = &d->parked;
+
+	while (*link != NULL) {
+		struct parked *p = *link;
+
+		if (is_waiting(d, p->id)) {
+			link = &p->next;
+			continue;
+		}
+		*link = p->next;
+		d->parked_len--;
+		keeper_request_gone(d->k, &d->door, p->id);
+		parked_free(p);
+	}
+}
+
+void parked_add(struct ldoor *d, struct request *r)
+{
+	struct parked *p;
+
+	if (d->parked_len >= PARKED_MAX)
+		sweep(d);
+	if (d->parked_len >= PARKED_MAX) {
+		keeper_request_gone(d->k, &d->door, r->id);
+		door_answer(d, r->id, -ENOSPC);
+		return;
+	}
+	p = parked_new(r);
+	p->next = d->parked;
+	d->parked = p;
+	d->parked_len++;
+	keeper_wake_at(d->k, clock_mono_us() + SWEEP_US);
+}
+
+struct parked *parked_take(struct ldoor *d, uint64_t id)
+{
+	for (struct parked **link = &d->parked; *link != NULL; link = &(*link)->next) {
+		struct parked *p = *link;
+
+		if (p->id == id) {
+			*link = p->next;
+			d->parked_len--;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+void parked_tick(struct ldoor *d)
+{
+	sweep(d);
+	if (d->parked != NULL)
+		keeper_wake_at(d->k, clock_mono_us() +
+					     SWEEP_US * (1 + (int64_t)(d->parked_len / SWEEP_N)));
+}
+
+/* ---- answers that found nobody -------------------------------------------------- */
+
+/*
+ * Without WAIT_KILLABLE_RECV a signal takes the caller out of a call that we are performing or have
+ * performed; it then makes the same call again, and would find its own directory there already.
+ * What was done for it is kept for a moment and answered when the same thread comes with the same
+ * call.
+ */
+void lost_keep(struct ldoor *d, const struct request *r, int fd)
+{
+	struct lost *l = &d->lost[d->lost_next];
+
+	if (d->wait_killable) { /* then it was killed */
+		util_close_fd(&fd);
+		return;
+	}
+	d->lost_next = (d->lost_next + 1) % LOST;
+	if (l->fd >= 0)
+		close(l->fd);
+	*l = (struct lost){.tid = r->tid,
+			   .nr = r->call->nr,
+			   .flags = r->flags,
+			   .fd = fd,
+			   .at_us = clock_mono_us()};
+	memcpy(l->args, r->args, sizeof(l->args));
+}
+
+bool lost_find(struct ldoor *d, struct request *r, int *ret)
+{
+	if (d->wait_killable)
+		return false;
+	for (size_t i = 0; i < LOST; i++) {
+		struct lost *l = &d->lost[i];
+
+		if (l->tid != r->tid || l->nr != r->call->nr ||
+		    memcmp(l->args, r->args, sizeof(l->args)) != 0)
+			continue;
+		l->tid = 0;
+		if (clock_mono_us() - l->at_us > LOST_US) {
+			util_close_fd(&l->fd);
+			return false;
+		}
+		r->flags = l->flags;
+		r->gives_fd = l->fd >= 0;
+		*ret = r->gives_fd ? take_fd(&l->fd) : 0;
+		return true;
+	}
+	return false;
+}
+
+void lost_drop(struct ldoor *d)
+{
+	for (size_t i = 0; i < LOST; i++)
+		util_close_fd(&d->lost[i].fd);
+}

@@ -1,0 +1,397 @@
+/* resolve - from the caller's path to a place: the quick way. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/clock.h"
+
+/*
+ * A path without symbolic links takes one openat2() of the parent, from a directory of ours
+ * (places.c). Anything harder (links, "..", /proc, places outside) goes to walk.c.
+ */
+/* ---- the quick way -------------------------------------------------------------- */
+
+/* The folder that an absolute path names literally; *rest is what follows. */
+static struct folder *literal_folder(struct ldoor *d, const char *path, const char **rest)
+{
+	struct folder *best = NULL;
+	size_t best_len = 0;
+
+	for (size_t i = 0;; i++) {
+		struct folder *f = folders_at(d->k, i);
+		const char *p;
+		size_t n;
+
+		if (f == NULL)
+			break;
+		p = folder_path(f);
+		n = strlen(p);
+		if (n <= best_len || strncmp(path, p, n) != 0 ||
+		    (path[n] != '/' && path[n] != '\0'))
+			continue;
+		best = f;
+		best_len = n;
+	}
+	if (best != NULL)
+		for (*rest = path + best_len; **rest == '/';)
+			(*rest)++;
+	return best;
+}
+
+int proc_dir(struct ldoor *d, int tid, bool again)
+{
+	struct proc_entry *e = &d->procs[(unsigned)tid % PROC_CACHE];
+	char path[32];
+
+	if (e->fd >= 0 && e->tid == tid && !again)
+		return e->fd;
+	if (e->fd >= 0)
+		close(e->fd);
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	e->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	e->tid = tid;
+	return e->fd;
+}
+
+/* The directory that dirfd is for the caller: its inode, and its path when that is asked for. */
+static int stat_cwd(struct ldoor *d, struct request *r, struct stat *st)
+{
+	if (!r->cwd_known) {
+		if (fstatat(proc_dir(d, r->tid, false), "cwd", &r->cwd, 0) < 0 &&
+		    fstatat(proc_dir(d, r->tid, true), "cwd", &r->cwd, 0) < 0)
+			return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
+		r->cwd_known = true;
+	}
+	*st = r->cwd;
+	return 0;
+}
+
+/* Where the caller's relative path begins, on our side. -ENOENT: not in a folder. */
+static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct place *p,
+			 struct dir_entry **ret)
+{
+	AUTO_CLOSE int fd = -1;
+	struct dir_entry *e;
+	struct stat st;
+	int got;
+
+	if (dirfd == AT_FDCWD) {
+		got = stat_cwd(d, r, &st);
+		if (got < 0)
+			return got;
+	} else {
+		fd = request_fd(d, r, dirfd);
+		if (fd < 0)
+			return fd;
+		if (fstat(fd, &st) < 0)
+			return -errno;
+	}
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	e = dir_find(d, st.st_dev, st.st_ino);
+	if (e == NULL) {
+		char text[PATH_MAX]; /* here: it is cleared where it begins */
+		ssize_t n;
+
+		if (fd >= 0)
+			n = fd_text(d, fd, text, sizeof(text));
+		else
+			n = readlinkat(proc_dir(d, r->tid, false), "cwd", text, sizeof(text) - 1);
+		if (n < 0)
+			return -ENOENT;
+		text[n] = '\0';
+		got = place_dir(d, &st, text, &p->folder, &p->at.dirfd);
+		if (got < 0)
+			return got;
+		e = dir_find(d, st.st_dev, st.st_ino);
+		if (e == NULL)
+			return -ENOENT;
+	}
+	p->folder = e->folder;
+	p->at.dirfd = e->fd;
+	*ret = e;
+	return 0;
+}
+
+bool is_plain(const char *path)
+{
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || is_dots(path, n))
+			return false;
+		if (path[n] == '\0')
+			return true;
+		path += n + 1;
+	}
+}
+
+static bool append_text(struct place *p, const char *below)
+{
+	size_t used = strlen(p->at.dir), more = strlen(below);
+
+	if (used == 0) {
+		memcpy(p->dir, below, more + 1);
+		p->at.dir = p->dir;
+		return true;
+	}
+	if ((size_t)(p->at.dir - p->dir) + used + more + 2 > sizeof(p->dir))
+		return false;
+	p->dir[(size_t)(p->at.dir - p->dir) + used] = '/';
+	memcpy(p->dir + (p->at.dir - p->dir) + used + 1, below, more + 1);
+	return true;
+}
+
+/* Descriptor numbers come back, these do not; 0 is the folder that an absolute path named. */
+static uint64_t base_serial(const struct dir_entry *base)
+{
+	return base != NULL ? base->serial : 0;
+}
+
+/*
+ * The directory that was opened last is likely to be the next one's. It is used again while no
+ * rename or rmdir went through the door, and for a few milliseconds, as the human's changes are not
+ * seen here; a call that then does not find it is resolved once more (door.c).
+ */
+static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
+			  const char *parent)
+{
+	struct recent *e = &d->recent;
+
+	if (e->fd < 0 || e->folder != p->folder || e->base != base_serial(base) ||
+	    e->renames != d->renames || strcmp(e->parent, parent) != 0 ||
+	    clock_mono_us() - e->at_us > TEXT_US)
+		return false;
+	memcpy(p->dir, e->dir, strlen(e->dir) + 1); /* they are of one size */
+	p->at.dir = p->dir;
+	p->at.dirfd = e->fd;
+	p->recent = true;
+	return true;
+}
+
+/* Takes fd over from the place, which goes on with it borrowed; not where the paths are too long.
+ */
+static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
+			const char *parent)
+{
+	struct recent *e = &d->recent;
+	size_t n = strlen(parent) + 1, len = strlen(p->at.dir) + 1;
+
+	if (n > sizeof(e->parent) || len > sizeof(e->dir))
+		return;
+	util_close_fd(&e->fd);
+	e->fd = take_fd(&p->fd);
+	e->folder = p->folder;
+	e->base = base_serial(base);
+	e->renames = d->renames;
+	e->at_us = clock_mono_us();
+	memcpy(e->parent, parent, n);
+	memcpy(e->dir, p->at.dir, len);
+}
+
+/* The parent directory of the last component; p->at.dirfd is the base on the way in. */
+static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base, const char *rest,
+			const char *last)
+{
+	char *parent = p->walk[1]; /* not on the stack, where it would be cleared each time */
+	size_t n = (size_t)(last - rest);
+	int fd, got;
+
+	if (n == 0)
+		return set_dir_text(d, p, base);
+	while (n > 0 && rest[n - 1] == '/')
+		n--;
+	memcpy(parent, rest, n);
+	parent[n] = '\0';
+	if (recent_parent(d, p, base, parent))
+		return 0;
+	fd = open_beneath(p->at.dirfd, parent, O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return fd;
+	p->fd = fd;
+	if (!is_plain(parent)) {
+		p->at.dirfd = fd;
+		return set_dir_text(d, p, NULL);
+	}
+	/* No link and no "..": the path is the base's and what was given. */
+	got = set_dir_text(d, p, base);
+	p->at.dirfd = fd;
+	if (got < 0)
+		return got;
+	if (!append_text(p, parent))
+		return set_dir_text(d, p, NULL);
+	if (p == &d->places[0]) /* the second place of a rename must not close the first one's */
+		keep_parent(d, p, base, parent);
+	return 0;
+}
+
+/* Is the last component a symbolic link to be followed? p->known and p->st come with it. */
+static int quick_last(struct request *r, int i, struct place *p, char *end, bool slash)
+{
+	*end = '\0';
+	if (fstatat(p->at.dirfd, p->at.name, &p->st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	p->known = true;
+	if (!S_ISLNK(p->st.st_mode))
+		return slash && !S_ISDIR(p->st.st_mode) ? -ENOTDIR : 0;
+	return slash || r->how[i] == HOW_OBJECT ? -ELOOP : 0;
+}
+
+/* -ELOOP, -EXDEV or -EAGAIN: the walk has to find out. */
+static int quick(struct ldoor *d, struct request *r, int i, char *path)
+{
+	struct place *p = r->place[i];
+	struct dir_entry *base = NULL;
+	const char *rest = path;
+	char *end, *last;
+	int got;
+
+	if (path[0] == '/') {
+		/* In a mount namespace of its own the name may be another thing's. */
+		p->folder = d->spec.nesting ? NULL : literal_folder(d, path, &rest);
+		if (p->folder == NULL)
+			return -EXDEV;
+		p->at.dirfd = folder_fd(p->folder);
+	} else {
+		got = relative_base(d, r, r->dirfd[i], p, &base);
+		if (got < 0)
+			return got == -ENOENT ? -EXDEV : got;
+	}
+	p->at.root = folder_root(p->folder);
+	for (end = path + strlen(path); end > rest && end[-1] == '/';)
+		end--;
+	for (last = end; last > rest && last[-1] != '/';)
+		last--;
+	if (end == rest || is_dots(last, (size_t)(end - last)))
+		return -EXDEV;
+	if (end - last > NAME_MAX && r->how[i] != HOW_NAME)
+		return -ENAMETOOLONG;
+	got = quick_parent(d, p, base, rest, last);
+	if (got < 0)
+		return got;
+	p->at.name = last;
+	p->at.leaf = NULL;
+	if (r->how[i] != HOW_NAME)
+		return quick_last(r, i, p, end, *end == '/');
+	if (*end == '/')
+		end[1] = '\0';
+	return 0;
+}
+
+/*
+ * A change of a descriptor's file that was made or kept in this step needs no name: the journal has
+ * what it was. This is every fchmod() and futimens() of tar, git and cp.
+ */
+static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
+{
+	if (!r->call->anywhere || fstat(fd, &p->st) < 0 || !S_ISREG(p->st.st_mode))
+		return false;
+	for (size_t i = 0;; i++) {
+		struct folder *f = folders_at(d->k, i);
+
+		if (f == NULL)
+			return false;
+		if (!folder_has_inode(f, &r->caller, &p->st))
+			continue;
+		p->folder = f;
+		p->seen = fd;
+		p->known = p->kept = true;
+		return true;
+	}
+}
+
+int place_from_fd(struct ldoor *d, struct request *r, struct place *p, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (!r->opath_ok && flags >= 0 && (flags & O_PATH)) {
+		close(fd);
+		return -EBADF;
+	}
+	return place_from_object(d, p, fd);
+}
+
+static int resolve_fd(struct ldoor *d, struct request *r, int i)
+{
+	struct place *p = r->place[i];
+	int fd = request_fd(d, r, r->dirfd[i]);
+
+	if (fd < 0)
+		return fd;
+	if (r->how[i] == HOW_FD && kept(d, r, p, fd))
+		return 0;
+	return place_from_fd(d, r, p, fd);
+}
+
+/*
+ * "/proc/self/fd/7", as the C library writes it for what has no system call. It is the table of the
+ * process, which a thread need not share.
+ */
+static int own_fd(struct ldoor *d, struct request *r, const char *path)
+{
+	static const char head[] = "/proc/self/fd/";
+	const char *number = path + sizeof(head) - 1;
+	size_t n;
+
+	if (r->tid != r->caller.pid || d->proc_dev == 0 || d->spec.nesting ||
+	    strncmp(path, head, sizeof(head) - 1) != 0)
+		return -1;
+	n = strspn(number, "0123456789");
+	if (n == 0 || n > 6 || number[n] != '\0' || (number[0] == '0' && n > 1))
+		return -1;
+	return request_fd(d, r, atoi(number));
+}
+
+static void place_begin(struct place *p)
+{
+	place_done(p);
+	p->folder = NULL;
+	p->known = p->recent = p->kept = p->object = p->orphan = p->special = false;
+	p->gone = false;
+	p->text[0] = '\0';
+}
+
+int place_resolve(struct ldoor *d, struct request *r, int i)
+{
+	struct place *p = r->place[i];
+	struct copy *c = &r->slot[i == 0 ? SLOT_PATH : SLOT_PATH2];
+	char *path = p->walk[0];
+	int got;
+
+	place_begin(p);
+	if (r->how[i] == HOW_FD)
+		return resolve_fd(d, r, i);
+	if (c->len == 0) {
+		if (!r->empty_ok[i])
+			return -ENOENT;
+		if (r->dirfd[i] != AT_FDCWD)
+			return resolve_fd(d, r, i);
+		got = walk_base(r, AT_FDCWD);
+		return got < 0 ? got : place_from_object(d, p, got);
+	}
+	got = r->how[i] == HOW_OBJECT && r->resolve == 0 ? own_fd(d, r, c->data) : -1;
+	if (got >= 0) {
+		r->opath_ok = true;
+		if (kept(d, r, p, got))
+			return 0;
+		got = place_from_fd(d, r, p, got);
+		return got == -EBADF ? -ENOENT : got;
+	}
+	memcpy(path, c->data, c->len + 1);
+	if (r->resolve == 0) {
+		got = quick(d, r, i, path);
+		if (got != -ELOOP && got != -EXDEV && got != -EAGAIN && got != -EROFS)
+			return got;
+		place_begin(p);
+	}
+	if (c->data[0] == '/' && (r->resolve & RESOLVE_BENEATH))
+		return -EXDEV;
+	if (c->data[0] == '/' && !(r->resolve & RESOLVE_IN_ROOT))
+		got = walk_root(d, r);
+	else
+		got = walk_base(r, r->dirfd[i]);
+	return got < 0 ? got : walk_path(d, r, i, got, c->data);
+}

@@ -1,0 +1,387 @@
+/* walk - a path in the caller's own view, component by component, links and /proc included. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/io.h"
+
+/*
+ * The kernel cannot walk for us: "/proc/self" would be the keeper, and the last component's parent
+ * is what we need. Each step opens one component with O_PATH|O_NOFOLLOW from a descriptor that
+ * already is in the sandbox's mounts; a link's text is put in front of what remains. Magic links
+ * (/proc/N/fd, cwd, exe...) are followed for the caller's own process only: we may look into
+ * processes that it may not. Whatever is not understood becomes a place outside, which the floor
+ * answers.
+ */
+#define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
+#define PROC_ROOT 1  /* inode of the top of every proc mount */
+
+struct walk {
+	struct ldoor *d;
+	struct request *r;
+	struct place *p;
+	enum how how;
+	int cur;	  /* owned */
+	struct stat st;	  /* of cur */
+	struct stat base; /* where RESOLVE_BENEATH and RESOLVE_IN_ROOT end */
+	struct stat root; /* above it nothing is the caller's */
+	int top;	  /* borrowed or base_fd: where an absolute link begins */
+	int links;
+	int half; /* which of p->walk holds rest */
+	char *rest;
+	bool own_proc; /* cur is below the caller's own /proc/PID */
+};
+
+bool is_dots(const char *name, size_t len)
+{
+	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+int walk_base(const struct request *r, int dirfd)
+{
+	char link[64];
+	int fd;
+
+	if (dirfd == AT_FDCWD)
+		snprintf(link, sizeof(link), "/proc/%d/cwd", r->tid);
+	else
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", r->tid, dirfd);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == EACCES)
+		return DOOR_CONTINUE;
+	return dirfd == AT_FDCWD ? DOOR_DEAD : -EBADF;
+}
+
+int walk_root(const struct ldoor *d, const struct request *r)
+{
+	char link[64];
+	int fd;
+
+	if (!d->spec.nesting) {
+		fd = fcntl(d->root, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? -errno : fd;
+	}
+	snprintf(link, sizeof(link), "/proc/%d/root", r->tid);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
+}
+
+int open_in_sandbox(const struct ldoor *d, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
+	int fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int go(struct walk *w, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0) {
+		close(fd);
+		return -errno;
+	}
+	if ((w->r->resolve & RESOLVE_NO_XDEV) && st.st_dev != w->st.st_dev) {
+		close(fd);
+		return -EXDEV;
+	}
+	close(w->cur);
+	w->cur = fd;
+	w->st = st;
+	if (st.st_dev != w->d->proc_dev)
+		w->own_proc = false;
+	return 0;
+}
+
+static int go_top(struct walk *w)
+{
+	int fd;
+
+	if (w->r->resolve & RESOLVE_BENEATH)
+		return -EXDEV;
+	fd = fcntl(w->top, F_DUPFD_CLOEXEC, 3);
+	w->own_proc = false;
+	return fd < 0 ? -errno : go(w, fd);
+}
+
+static int go_up(struct walk *w)
+{
+	bool scoped = w->r->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT);
+	int fd;
+
+	w->own_proc = false;
+	if (scoped && same(&w->st, &w->base))
+		return w->r->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
+	if (same(&w->st, &w->root)) /* above it lies what the sandbox was made from */
+		return 0;
+	fd = openat(w->cur, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : go(w, fd);
+}
+
+/* The text of a link goes in front of the rest. */
+static int push_link(struct walk *w, const char *text)
+{
+	char *to = w->p->walk[!w->half];
+	size_t size = sizeof(w->p->walk[0]);
+	int n;
+
+	if (*text == '\0')
+		return -ENOENT;
+	n = snprintf(to, size, "%s%s", text, w->rest);
+	if (n < 0 || (size_t)n >= size)
+		return -ENAMETOOLONG;
+	w->half = !w->half;
+	w->rest = to;
+	return *text == '/' ? go_top(w) : 0;
+}
+
+/* The caller's ids in its own pid namespace: the last field of NSpid. */
+static int inner_pid(int tid)
+{
+	char path[64], *text, *line, *last;
+	size_t len;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (io_read_file(AT_FDCWD, path, 8192, &text, &len) < 0)
+		return -1;
+	line = strstr(text, "\nNSpid:");
+	if (line == NULL) {
+		free(text);
+		return -1;
+	}
+	*(line + 1 + strcspn(line + 1, "\n")) = '\0';
+	last = strrchr(line, '\t');
+	pid = last != NULL ? atoi(last + 1) : -1;
+	free(text);
+	return pid;
+}
+
+/* -EXDEV below means: leave it to the floor. */
+static int proc_self(struct walk *w, const char *name)
+{
+	char text[64];
+	int pid = inner_pid(w->r->caller.pid);
+
+	if (pid <= 0)
+		return -EXDEV;
+	if (strcmp(name, "self") == 0) {
+		snprintf(text, sizeof(text), "%d", pid);
+	} else {
+		int tid = inner_pid(w->r->tid);
+
+		if (tid <= 0)
+			return -EXDEV;
+		snprintf(text, sizeof(text), "%d/task/%d", pid, tid);
+	}
+	return push_link(w, text);
+}
+
+static int magic_link(struct walk *w, const char *name, bool last)
+{
+	int fd;
+
+	if (w->r->resolve & RESOLVE_NO_MAGICLINKS)
+		return -ELOOP;
+	if (w->r->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_NO_XDEV))
+		return -EXDEV;
+	if (!w->own_proc)
+		return DOOR_CONTINUE;
+	fd = openat(w->cur, name, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	w->own_proc = false;
+	if (!last)
+		return go(w, fd);
+	return place_from_object(w->d, w->p, fd) < 0 ? DOOR_CONTINUE : 1;
+}
+
+static int follow(struct walk *w, int link, const struct stat *st, const char *name, bool last)
+{
+	char text[PATH_MAX];
+	ssize_t n;
+
+	if (w->r->resolve & RESOLVE_NO_SYMLINKS)
+		return -ELOOP;
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	if (st->st_dev == w->d->proc_dev) {
+		struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+				       .resolve = RESOLVE_NO_MAGICLINKS};
+		int fd;
+
+		if (w->st.st_ino == PROC_ROOT &&
+		    (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0))
+			return proc_self(w, name);
+		fd = (int)syscall(SYS_openat2, w->cur, name, &how, sizeof(how));
+		if (fd < 0 && errno == ELOOP)
+			return magic_link(w, name, last);
+		if (fd >= 0)
+			close(fd);
+	}
+	n = readlinkat(link, "", text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return push_link(w, text);
+}
+
+static void mark_own_proc(struct walk *w, const char *name)
+{
+	char own[16];
+
+	if (w->st.st_dev != w->d->proc_dev || w->st.st_ino != PROC_ROOT || name[0] < '0' ||
+	    name[0] > '9')
+		return;
+	snprintf(own, sizeof(own), "%d", inner_pid(w->r->caller.pid));
+	w->own_proc = strcmp(own, name) == 0;
+}
+
+static int named(struct walk *w, const char *name)
+{
+	int r = place_from_name(w->d, w->p, w->cur, name);
+
+	return r < 0 ? r : 1;
+}
+
+/* One plain component. 1: the walk is over and p is filled; 0: go on. */
+static int component(struct walk *w, const char *name, bool last, bool slash)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	mark_own_proc(w, name);
+	fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno != ENOENT || !last)
+			return -errno;
+		return named(w, name);
+	}
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISLNK(st.st_mode) && (!last || slash || w->how == HOW_OBJECT))
+		return follow(w, fd, &st, name, last && !slash);
+	if (!last || slash) {
+		if (!S_ISDIR(st.st_mode))
+			return -ENOTDIR;
+		if (!last)
+			return go(w, take_fd(&fd));
+	}
+	w->p->st = st;
+	w->p->known = true;
+	w->p->seen = take_fd(&fd);
+	return named(w, name);
+}
+
+static int finish_dir(struct walk *w)
+{
+	int fd, r;
+
+	if (w->how == HOW_NAME) /* "/" */
+		return named(w, ".");
+	fd = w->cur;
+	w->cur = -1;
+	r = place_from_object(w->d, w->p, fd);
+	return r < 0 ? r : 1;
+}
+
+static int dots(struct walk *w, const char *name, bool last)
+{
+	if (!S_ISDIR(w->st.st_mode))
+		return -ENOTDIR;
+	if (last && w->how == HOW_NAME) /* the kernel refuses these, each call in its own way */
+		return named(w, name);
+	return name[1] == '.' ? go_up(w) : 0;
+}
+
+static int step(struct walk *w)
+{
+	char *name, *end, *next, keep, copy[NAME_MAX + 1];
+	bool last, slash;
+	int r;
+
+	for (name = w->rest; *name == '/';)
+		name++;
+	if (*name == '\0')
+		return S_ISDIR(w->st.st_mode) ? finish_dir(w) : -ENOTDIR;
+	end = name + strcspn(name, "/");
+	for (next = end; *next == '/';)
+		next++;
+	last = *next == '\0';
+	slash = *end == '/';
+	if (end - name > NAME_MAX && !(last && w->how == HOW_NAME))
+		return -ENAMETOOLONG;
+	if (last && slash && w->r->creates && !is_dots(name, (size_t)(end - name)))
+		return -EISDIR;
+	keep = *end;
+	w->rest = end;
+	if (last && w->how == HOW_NAME) {
+		if (slash)
+			end[1] = '\0';
+		if (!is_dots(name, (size_t)(end - name)))
+			return named(w, name);
+	}
+	*end = '\0';
+	if (is_dots(name, (size_t)(end - name))) {
+		r = dots(w, name, last);
+		*end = r <= 0 ? keep : '\0';
+		return r;
+	}
+	/* A link's text is put before what follows the name, so that is looked at only after *end
+	 * is whole again; the name itself is copied. */
+	memcpy(copy, name, (size_t)(end - name) + 1);
+	*end = keep;
+	r = component(w, copy, last, slash);
+	if (r == 1 && w->p->folder != NULL && w->p->at.name == copy) {
+		*end = '\0';
+		w->p->at.name = name;
+	}
+	return r;
+}
+
+int walk_path(struct ldoor *d, struct request *r, int i, int start, const char *path)
+{
+	struct walk w = {.d = d, .r = r, .p = r->place[i], .how = r->how[i], .cur = start};
+	AUTO_CLOSE int base = -1;
+	int got = 0;
+
+	w.rest = w.p->walk[0];
+	snprintf(w.rest, sizeof(w.p->walk[0]), "%s", path);
+	w.top = d->root;
+	w.root = d->root_st;
+	if (d->spec.nesting) {
+		w.top = base = walk_root(d, r);
+		if (base < 0 || fstat(base, &w.root) < 0)
+			got = base < 0 ? base : -errno;
+	}
+	if (got == 0 && fstat(w.cur, &w.st) < 0)
+		got = -errno;
+	if (got == 0 && !S_ISDIR(w.st.st_mode))
+		got = -ENOTDIR;
+	w.base = w.st;
+	if (got == 0 && (r->resolve & RESOLVE_IN_ROOT)) {
+		util_close_fd(&base);
+		w.top = base = fcntl(w.cur, F_DUPFD_CLOEXEC, 3);
+	}
+	while (got == 0)
+		got = step(&w);
+	if (w.cur >= 0)
+		close(w.cur);
+	return got == 1 ? 0 : got;
+}

@@ -1,0 +1,362 @@
+/* gate_door - the keeper's side of the read gate: requests in, calls of folder_read() out. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/linux/gate/gate_priv.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper.h"
+
+/* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
+#define AT_ONCE 32
+/* That the mounter may take to unmount something. */
+#define TAKE_AWAY_MS 2000
+
+/* A request that was put to a human. */
+struct wish {
+	struct wish *next;
+	struct gate_note note;
+};
+
+/* A tree or file over a gate. */
+struct shown {
+	struct shown *next;
+	char *path;
+};
+
+struct gate_door {
+	struct door door;
+	struct keeper *k;
+	int mounter; /* borrowed */
+	struct shown *shown;
+	struct gate_page *page;
+	uint64_t changes; /* as in the page, where another process could write */
+	uint64_t counted; /* of those that the server let in */
+	struct wish *wishes;
+};
+
+/* To a process that always reads; if it has died, nobody waits. */
+static void tell_bytes(const struct gate_door *g, const struct gate_note *note, size_t path_len)
+{
+	while (send(g->door.fd, note, GATE_NOTE_HEAD + path_len, MSG_NOSIGNAL) < 0 &&
+	       errno == EINTR)
+		continue;
+}
+
+static void tell(const struct gate_door *g, const struct gate_note *note)
+{
+	tell_bytes(g, note, strlen(note->path) + 1);
+}
+
+static void answer(struct gate_door *g, uint64_t id, int result)
+{
+	tell(g, &(struct gate_note){.id = id, .what = GATE_ANSWER, .result = result});
+}
+
+static void count(struct gate_door *g)
+{
+	uint64_t n = atomic_load(&g->page->let_in);
+
+	keeper_count_reads(g->k, n - g->counted);
+	g->counted = n;
+}
+
+static struct wish *take(struct gate_door *g, uint64_t id)
+{
+	for (struct wish **p = &g->wishes; *p; p = &(*p)->next) {
+		if ((*p)->note.id == id) {
+			struct wish *w = *p;
+
+			*p = w->next;
+			return w;
+		}
+	}
+	return NULL;
+}
+
+static void park(struct gate_door *g, const struct gate_note *note)
+{
+	struct wish *w = xmalloc(sizeof(*w));
+
+	w->note = *note;
+	w->next = g->wishes;
+	g->wishes = w;
+}
+
+/* A pipe or a device: the sandbox has none but its own. */
+static int refuse_special(struct gate_door *g, struct caller *c, const char *path)
+{
+	c->op = "read";
+	keeper_deny(g->k, c, path, -EACCES,
+		    "it is a named pipe or a device, which are not opened for the sandbox");
+	return -EACCES;
+}
+
+static void judge(struct gate_door *g, const struct gate_note *note, bool granted)
+{
+	struct caller c = {.request = note->id,
+			   .door = &g->door,
+			   .granted = granted,
+			   .op = note->exec  ? "execve"
+				 : note->dir ? "opendir"
+					     : "open"};
+	int r = keeper_caller(g->k, note->tid, &c);
+
+	if (r == 0 && note->special)
+		r = refuse_special(g, &c, note->path);
+	else if (r == 0)
+		r = folder_read(g->k, &c, note->exec ? RULE_EXEC : RULE_READ, note->path, NULL);
+	if (r == -FOLDER_HELD)
+		park(g, note);
+	else
+		answer(g, note->id, r == 0 ? 0 : r == -ESRCH ? -EINTR : r);
+}
+
+static void cancel(struct gate_door *g, uint64_t id)
+{
+	struct wish *w = take(g, id);
+
+	if (!w)
+		return;
+	free(w);
+	keeper_request_gone(g->k, &g->door, id);
+}
+
+static int serve(struct door *d, short events)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note;
+
+	(void)events;
+	for (int i = 0; i < AT_ONCE; i++) {
+		ssize_t n = recv(d->fd, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n <= (ssize_t)GATE_NOTE_HEAD) {
+			log_error("gate", "the read gate has ended: what is behind it stays shut");
+			return -EPIPE;
+		}
+		note.path[MIN((size_t)n - GATE_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
+		if (note.what == GATE_CANCEL)
+			cancel(g, note.id);
+		else if (note.what == GATE_ASK)
+			judge(g, &note, false);
+		else if (note.what == GATE_COUNT)
+			count(g);
+	}
+	return 0;
+}
+
+static void answered(struct door *d, uint64_t id, enum door_verdict verdict)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct wish *w = take(g, id);
+
+	if (!w)
+		return;
+	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP)
+		answer(g, id, verdict == VERDICT_DENY ? -EACCES : -EPERM);
+	else
+		judge(g, &w->note, verdict == VERDICT_ALLOW);
+	free(w);
+}
+
+static void drop_all(struct door *d)
+{
+	struct gate_door *g = (struct gate_door *)d;
+
+	while (g->wishes) {
+		struct wish *w = g->wishes;
+
+		g->wishes = w->next;
+		answer(g, w->note.id, -EACCES);
+		free(w);
+	}
+}
+
+static void tick(struct door *d)
+{
+	(void)d;
+}
+
+/*
+ * Can it be shown natively: for good, all of it, and will the rules have no say in anything that
+ * lies or will lie in it?
+ */
+static bool is_whole(const struct keeper *k, const char *dir)
+{
+	const char *why;
+
+	return policy_check_read(keeper_policy(k), RULE_READ, dir, &why) == POLICY_ALLOW &&
+	       !policy_restricts(keeper_policy(k), dir);
+}
+
+static void add_shown(struct gate_door *g, const char *path)
+{
+	struct shown *s = xcalloc(1, sizeof(*s));
+
+	s->path = xstrdup(path);
+	s->next = g->shown;
+	g->shown = s;
+}
+
+/* The mounter waits for nobody who waits for us. False: it is shown still. */
+static bool take_away(const struct gate_door *g, const char *path)
+{
+	struct bind_note note = {.on = false};
+	struct pollfd p = {.fd = g->mounter, .events = POLLIN};
+
+	snprintf(note.path, sizeof(note.path), "%s", path);
+	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1, MSG_NOSIGNAL) < 0)
+		return false;
+	while (poll(&p, 1, TAKE_AWAY_MS) < 0 && errno == EINTR)
+		continue;
+	return recv(g->mounter, &note, sizeof(note), MSG_DONTWAIT) > 0 && !note.on;
+}
+
+/* What lies under the gate again asks the rules for each open. */
+static bool take_away_shown(struct gate_door *g)
+{
+	bool all = true;
+
+	for (struct shown **p = &g->shown; *p;) {
+		struct shown *s = *p;
+
+		if (is_whole(g->k, s->path) || !take_away(g, s->path)) {
+			all = all && is_whole(g->k, s->path);
+			p = &s->next;
+			continue;
+		}
+		*p = s->next;
+		free(s->path);
+		free(s);
+	}
+	return all;
+}
+
+static void granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct bind_note note = {.on = true};
+
+	if (kind != RULE_READ || strlen(dir) >= sizeof(note.path))
+		return;
+	if (!a->allow) {
+		if (!take_away_shown(g))
+			keeper_warn(g->k, "what you took back stays shown until the session ends: "
+					  "a working folder or a mount lies in it");
+		return;
+	}
+	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||
+	    !is_whole(g->k, dir))
+		return;
+	snprintf(note.path, sizeof(note.path), "%s", dir);
+	/* Full: then it is not native, which nobody has promised. */
+	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1,
+		 MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+		add_shown(g, dir);
+}
+
+/* Counted first: from here on the server lets nothing in by the rules that it had. */
+static void ruled(struct door *d, const struct ruled *r)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note = {.id = r->id, .what = r->answer ? GATE_GIVEN : GATE_REVOKED};
+
+	atomic_store(&g->page->changes, ++g->changes);
+	if (r->answer) {
+		note.kind = r->kind;
+		note.answer = *r->answer;
+		if (strlen(r->path) >= sizeof(note.path))
+			return; /* it asks from now on */
+		snprintf(note.path, sizeof(note.path), "%s", r->path);
+	}
+	tell(g, &note);
+}
+
+/* The strings of a rule's line one behind the other; 0: it is too long. */
+static size_t pack(struct gate_note *note, const struct config_rule *rule)
+{
+	const char *const texts[] = {rule->name, rule->key, rule->value, rule->file};
+	size_t at = 0;
+
+	note->rule = *rule;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		if (len > sizeof(note->path) - at)
+			return 0;
+		memcpy(note->path + at, texts[i], len);
+		at += len;
+	}
+	return at;
+}
+
+static bool reruled(struct door *d, const struct config *c)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note = {.what = GATE_RULE};
+	const struct config_rule *list;
+	size_t n = config_rules(c, &list), len = 1;
+
+	atomic_store(&g->page->changes, ++g->changes);
+	for (size_t i = 0; i < n && len; i++) {
+		len = pack(&note, &list[i]);
+		if (len)
+			tell_bytes(g, &note, len);
+	}
+	note.what = GATE_RERULED;
+	note.id = len ? n : UINT64_MAX; /* not what has come: it asks from now on */
+	tell_bytes(g, &note, 1);
+	return take_away_shown(g);
+}
+
+static void close_door(struct door *d)
+{
+	struct gate_door *g = (struct gate_door *)d;
+
+	drop_all(d);
+	count(g);
+	gate_page_free(g->page);
+	while (g->shown) {
+		struct shown *one = g->shown;
+
+		g->shown = one->next;
+		free(one->path);
+		free(one);
+	}
+	util_close_fd(&g->door.fd);
+	free(g);
+}
+
+static const struct door_ops ops = {
+	.serve = serve,
+	.answered = answered,
+	.drop_all = drop_all,
+	.tick = tick,
+	.ruled = ruled,
+	.reruled = reruled,
+	.granted = granted,
+	.close = close_door,
+};
+
+struct door *gate_door_new(struct keeper *k, const struct gate_door_spec *spec)
+{
+	const struct gate_note arm = {.what = GATE_ARM};
+	struct gate_door *g = xcalloc(1, sizeof(*g));
+
+	g->door = (struct door){.ops = &ops, .fd = spec->sock};
+	g->k = k;
+	g->mounter = spec->mounter;
+	g->page = spec->page;
+	for (size_t i = 0; i < spec->plan->n; i++)
+		if (spec->plan->ops[i].granted)
+			add_shown(g, spec->plan->ops[i].path);
+	tell(g, &arm);
+	return &g->door;
+}

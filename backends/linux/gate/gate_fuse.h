@@ -1,0 +1,39 @@
+/* gate_fuse - what the kernel asks of the read gate, one handler for each request. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
+#include "backends/linux/gate/gate_nodes.h"
+#include "backends/linux/gate/gate_priv.h"
+
+/* A file system: one gated tree. Threads: one, all handlers run in the server's loop. */
+struct gate_fs {
+	const struct gate_server *server;
+	struct gate_tree tree;
+	struct fuse_session *session;
+	bool broken; /* unmounted, or the device failed */
+};
+
+/* 0 or negative errno: opens the tree and takes the device over. */
+int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const char *path, int fuse)
+	MUST_USE;
+void gate_fs_done(struct gate_fs *fs);
+
+/* ---- opens that wait for the keeper (gate_held.c) -------------------------------------------- */
+
+/* What an open() or opendir() request has opened, to be handed over or dropped. */
+struct gate_open {
+	struct gate_fs *fs;
+	fuse_req_t req;
+	fuse_ino_t ino;
+	struct fuse_file_info file;
+	int fd;
+	bool dir, exec;
+	bool special; /* nothing was opened, and is not: the keeper shall say so */
+};
+/* Asks for path, absolute. Answers the request now or later; takes fd. */
+void gate_hold(const struct gate_open *o, const char *path);
+/* The keeper said so: 0 hands over. Back in gate_fuse.c. */
+void gate_finish(const struct gate_open *o, const char *path, int result);

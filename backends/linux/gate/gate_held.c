@@ -1,0 +1,338 @@
+/* gate_held - the opens that the read gate holds, and what its server and the keeper say of them.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/gate/gate_held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "backends/linux/gate/gate_fuse.h"
+#include "core/base/clock.h"
+#include "core/base/io.h"
+
+/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
+#include <uthash.h>
+
+/*
+ * A held open is told to the keeper once; while the socket is full it waits here, for the keeper
+ * may itself be waiting for a name to be looked up. A signal does not end it, as it ends no open of
+ * a file on a disk: only a process that is being killed is let go, and since the kernel tells of
+ * the first signal alone, one that was interrupted is looked at again now and then.
+ */
+#define HELD_MAX 4096
+#define LOOK_MS	 20
+
+/* Opens that were let in are told together: so many, or when it has been quiet for so long. */
+#define COUNT_MAX 1000
+#define COUNT_MS  1000
+
+struct held {
+	uint64_t id;
+	struct gate_open open;
+	int tid;
+	bool told, interrupted, cancelled; /* cancelled: the keeper has yet to hear of it */
+	char *path;
+	UT_hash_handle hh;
+};
+
+static struct {
+	struct gate_server spec;
+	struct policy *policy; /* the same as spec.policy */
+	struct held *held;
+	size_t n_untold, n_interrupted;
+	int64_t look_at; /* microseconds: when those are looked at again */
+	uint64_t last;
+	uint64_t changes;      /* of the keeper's rules that were heard of */
+	uint64_t uncounted;    /* opens let in since the keeper was last told to look */
+	struct config *coming; /* rules of settings of which not all lines have come */
+	bool armed;
+	pid_t keeper;
+} server;
+
+/* ---- the keeper ------------------------------------------------------------------------------ */
+
+static void held_free(struct held *h)
+{
+	HASH_DEL(server.held, h);
+	server.n_untold -= !h->told || h->cancelled;
+	server.n_interrupted -= h->interrupted;
+	free(h->path);
+	free(h);
+}
+
+/* False: the socket is full. */
+static bool tell(struct held *h)
+{
+	struct gate_note note = {
+		.id = h->id,
+		.what = h->cancelled ? GATE_CANCEL : GATE_ASK,
+		.tid = h->tid,
+		.exec = h->open.exec,
+		.dir = h->open.dir,
+		.special = h->open.special,
+	};
+
+	snprintf(note.path, sizeof(note.path), "%s", h->path);
+	if (send(server.spec.sock, &note, GATE_NOTE_HEAD + strlen(note.path) + 1,
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return false; /* a keeper that is gone ends this process */
+	h->told = true;
+	server.n_untold--;
+	if (h->cancelled) {
+		h->cancelled = false;
+		held_free(h);
+	}
+	return true;
+}
+
+static void tell_all(void)
+{
+	struct held *h, *next;
+
+	HASH_ITER (hh, server.held, h, next) {
+		if ((!h->told || h->cancelled) && !tell(h))
+			return;
+	}
+}
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct held *h = data;
+
+	(void)req;
+	server.n_interrupted += !h->interrupted;
+	h->interrupted = true;
+}
+
+static void tell_count(void)
+{
+	const struct gate_note note = {.what = GATE_COUNT};
+
+	if (server.uncounted &&
+	    send(server.spec.sock, &note, GATE_NOTE_HEAD + 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		server.uncounted = 0;
+}
+
+/* What the rules allow, as long as they are the keeper's. */
+static bool let_in(const struct gate_open *o, const char *path)
+{
+	enum rule_kind kind = o->exec ? RULE_EXEC : RULE_READ;
+	const char *why;
+
+	if (o->special || atomic_load(&server.spec.page->changes) != server.changes ||
+	    policy_check_read(server.policy, kind, path, &why) != POLICY_ALLOW)
+		return false;
+	gate_finish(o, path, 0);
+	atomic_fetch_add_explicit(&server.spec.page->let_in, 1, memory_order_relaxed);
+	if (++server.uncounted >= COUNT_MAX)
+		tell_count();
+	return true;
+}
+
+void gate_hold(const struct gate_open *o, const char *path)
+{
+	struct held *h;
+	int tid = fuse_req_ctx(o->req)->pid;
+
+	/* The keeper must never wait for itself. */
+	if (!server.armed || tid <= 0 || tid == server.keeper) {
+		gate_finish(o, path, -EACCES);
+		return;
+	}
+	if (let_in(o, path))
+		return;
+	if (HASH_COUNT(server.held) >= HELD_MAX) {
+		gate_finish(o, path, -EACCES);
+		return;
+	}
+	h = xcalloc(1, sizeof(*h));
+	h->id = ++server.last;
+	h->open = *o;
+	h->tid = tid;
+	h->path = xstrdup(path);
+	HASH_ADD(hh, server.held, id, sizeof(h->id), h);
+	server.n_untold++;
+	fuse_req_interrupt_func(o->req, on_interrupt, h);
+	tell(h);
+}
+
+static void let_go(struct held *h, int result)
+{
+	fuse_req_interrupt_func(h->open.req, NULL, NULL);
+	gate_finish(&h->open, h->path, result);
+}
+
+static void answer(const struct gate_note *note)
+{
+	struct held *h;
+
+	HASH_FIND(hh, server.held, &note->id, sizeof(note->id), h);
+	if (!h || h->cancelled)
+		return;
+	let_go(h, note->result);
+	held_free(h);
+}
+
+/* Strings as the door packed them; the end of the note is a NUL. */
+static void take_line(const struct gate_note *note, size_t len)
+{
+	const char *at = note->path, *texts[4];
+	struct config_rule rule = note->rule;
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		texts[i] = at;
+		at += strlen(at);
+		at += at < note->path + len - 1;
+	}
+	rule.name = texts[0];
+	rule.key = texts[1];
+	rule.value = texts[2];
+	rule.file = texts[3];
+	if (!server.coming)
+		server.coming = config_of_rules();
+	config_add_rule(server.coming, &rule);
+}
+
+/* Other rules than the keeper's: the server stays behind. */
+static void take_lines(const struct gate_note *note)
+{
+	const struct config_rule *list;
+	struct err err = {0};
+
+	if (!server.coming)
+		server.coming = config_of_rules();
+	if (config_rules(server.coming, &list) == note->id &&
+	    policy_reload(server.policy, server.coming, &err) == 0) {
+		policy_forget_old(server.policy);
+		server.changes++;
+	}
+	config_free(take_ptr(&server.coming));
+}
+
+/* A rule that is not the same here leaves this server behind for good: then it asks each time. */
+static void take_rule(const struct gate_note *note)
+{
+	if (note->what == GATE_REVOKED)
+		policy_revoke(server.policy, note->id);
+	else if (policy_answer(server.policy, note->kind, note->path, &note->answer) != note->id)
+		return;
+	server.changes++;
+}
+
+/* False: the keeper is gone. */
+static bool listen_to_keeper(void)
+{
+	struct gate_note note;
+
+	for (;;) {
+		ssize_t n = recv(server.spec.sock, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		if (n <= (ssize_t)GATE_NOTE_HEAD)
+			return false;
+		note.path[MIN((size_t)n - GATE_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
+		switch ((enum gate_say)note.what) {
+		case GATE_ARM:
+			server.armed = true;
+			break;
+		case GATE_ANSWER:
+			answer(&note);
+			break;
+		case GATE_GIVEN:
+		case GATE_REVOKED:
+			take_rule(&note);
+			break;
+		case GATE_RULE:
+			take_line(&note, (size_t)n - GATE_NOTE_HEAD);
+			break;
+		case GATE_RERULED:
+			take_lines(&note);
+			break;
+		case GATE_ASK:
+		case GATE_CANCEL:
+		case GATE_COUNT:
+			return false; /* no keeper says so */
+		}
+	}
+}
+
+/* ---- those that are killed ------------------------------------------------------------------- */
+
+static bool is_dying(int tid)
+{
+	AUTO_FREE char *text = NULL;
+	const uint64_t kill_bit = 1ull << (SIGKILL - 1);
+	char path[64];
+	const char *own;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (io_read_file(AT_FDCWD, path, 8192, &text, NULL) < 0)
+		return true;
+	/* Any fatal signal becomes this one, pending for each thread. */
+	own = strstr(text, "\nSigPnd:");
+	return own && (strtoull(own + strlen("\nSigPnd:"), NULL, 16) & kill_bit);
+}
+
+static void look_at_interrupted(void)
+{
+	struct held *h, *next;
+
+	HASH_ITER (hh, server.held, h, next) {
+		if (!h->interrupted || h->cancelled || !is_dying(h->tid))
+			continue;
+		let_go(h, -EINTR);
+		h->interrupted = false;
+		server.n_interrupted--;
+		if (!h->told) {
+			held_free(h);
+			continue;
+		}
+		h->cancelled = true;
+		server.n_untold++;
+		tell(h);
+	}
+	server.look_at = clock_mono_us() + LOOK_MS * 1000;
+}
+
+/* ---- the loop's ------------------------------------------------------------------------------ */
+
+void gate_held_begin(const struct gate_server *s, pid_t keeper)
+{
+	server.spec = *s;
+	server.policy = (struct policy *)(uintptr_t)s->policy;
+	server.keeper = keeper;
+}
+
+short gate_held_events(void)
+{
+	return server.n_untold ? POLLIN | POLLOUT : POLLIN;
+}
+
+int gate_held_wait_ms(void)
+{
+	if (server.n_interrupted)
+		return LOOK_MS;
+	return server.uncounted ? COUNT_MS : -1;
+}
+
+bool gate_held_serve(short revents, bool late)
+{
+	if (late)
+		tell_count();
+	if (revents & POLLOUT)
+		tell_all();
+	if ((revents & ~POLLOUT) && !listen_to_keeper())
+		return false;
+	/* Each costs a file of /proc: not at every request. */
+	if (server.n_interrupted && clock_mono_us() >= server.look_at)
+		look_at_interrupted();
+	return true;
+}

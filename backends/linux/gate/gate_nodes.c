@@ -1,0 +1,216 @@
+/* gate_nodes - what the kernel knows of a gated tree: names, each with the object it last meant. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/gate/gate_nodes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
+#include <uthash.h>
+
+#define GIVE_BACK_MIN 4096
+
+struct gate_node {
+	uint64_t lookups; /* that the kernel has not forgotten */
+	size_t children;
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+	mode_t type;
+	bool stale; /* another node has taken its name */
+	UT_hash_handle hh;
+	struct gate_node *parent; /* NULL: the tree itself; with name: the key */
+	char name[];
+};
+
+struct key {
+	struct gate_node *parent;
+	char name[NAME_MAX + 1];
+};
+
+static size_t key_len(const char *name)
+{
+	return sizeof(struct gate_node *) + strlen(name);
+}
+
+void gate_node_tell(struct gate_node *n, const struct stat *st)
+{
+	n->size = st->st_size;
+	n->mtime = st->st_mtim;
+}
+
+bool gate_node_is_as_told(const struct gate_node *n, const struct stat *st)
+{
+	return n->size == st->st_size && n->mtime.tv_sec == st->st_mtim.tv_sec &&
+	       n->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static struct gate_node *node_new(struct gate_node *parent, const char *name, const struct stat *st)
+{
+	size_t len = strlen(name);
+	struct gate_node *n = xcalloc(1, sizeof(*n) + len + 1);
+
+	memcpy(n->name, name, len);
+	n->parent = parent;
+	n->dev = st->st_dev;
+	n->ino = st->st_ino;
+	n->type = st->st_mode & S_IFMT;
+	gate_node_tell(n, st);
+	return n;
+}
+
+int gate_tree_init(struct gate_tree *t, const char *path)
+{
+	struct stat st;
+
+	t->path = path;
+	t->root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (t->root < 0 || fstat(t->root, &st) < 0)
+		return -errno;
+	t->top = node_new(NULL, "", &st);
+	return 0;
+}
+
+void gate_tree_done(struct gate_tree *t)
+{
+	struct gate_node *n, *next;
+
+	HASH_ITER (hh, t->nodes, n, next) {
+		HASH_DEL(t->nodes, n);
+		free(n);
+	}
+	free(t->top);
+	util_close_fd(&t->root);
+}
+
+/* From the end, as a node knows what it lies in. */
+int gate_node_path(const struct gate_node *n, const char *name, char *out, size_t size)
+{
+	size_t at = size - 1, len = name ? strlen(name) : 0;
+
+	out[at] = '\0';
+	if (len > at)
+		return -ENAMETOOLONG;
+	at -= len;
+	memcpy(out + at, name ? name : "", len);
+	for (; n->parent; n = n->parent) {
+		len = strlen(n->name);
+		if (len + 1 > at)
+			return -ENAMETOOLONG;
+		if (out[at])
+			out[--at] = '/';
+		at -= len;
+		memcpy(out + at, n->name, len);
+	}
+	len = size - 1 - at;
+	if (len == 0)
+		return snprintf(out, size, ".");
+	memmove(out, out + at, len + 1);
+	return (int)len;
+}
+
+int gate_tree_open(const struct gate_tree *t, const char *below, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)(flags | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC),
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS};
+	int fd;
+
+	if (flags & O_PATH)
+		how.flags &= ~(uint64_t)(O_NOCTTY | O_NONBLOCK);
+	fd = (int)syscall(SYS_openat2, t->root, below, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+int gate_node_open(const struct gate_tree *t, const struct gate_node *n, int flags, struct stat *st)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[PATH_MAX];
+	struct stat own;
+	int r = gate_node_path(n, NULL, path, sizeof(path));
+
+	if (r < 0)
+		return r;
+	fd = gate_tree_open(t, path, flags);
+	/* A link where a directory was, and the like: the name means something else. */
+	if (fd == -ELOOP || fd == -ENOTDIR)
+		return -ESTALE;
+	if (fd < 0)
+		return fd;
+	if (!st)
+		st = &own;
+	if (fstat(fd, st) < 0)
+		return -errno;
+	if (st->st_dev != n->dev || st->st_ino != n->ino || (st->st_mode & S_IFMT) != n->type)
+		return -ESTALE;
+	return take_fd(&fd);
+}
+
+struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent, const char *name,
+				  const struct stat *st)
+{
+	struct key key = {.parent = parent};
+	struct gate_node *n;
+
+	snprintf(key.name, sizeof(key.name), "%s", name);
+	HASH_FIND(hh, t->nodes, &key, key_len(key.name), n);
+	if (n && n->dev == st->st_dev && n->ino == st->st_ino &&
+	    n->type == (st->st_mode & S_IFMT)) {
+		gate_node_tell(n, st);
+		n->lookups++;
+		return n;
+	}
+	if (t->n >= NODES_MAX)
+		return NULL;
+	if (n) {
+		HASH_DEL(t->nodes, n);
+		n->stale = true;
+	}
+	n = node_new(parent, key.name, st);
+	n->lookups = 1;
+	HASH_ADD_KEYPTR(hh, t->nodes, &n->parent, key_len(n->name), n);
+	parent->children++;
+	t->n++;
+	t->most = MAX(t->most, t->n);
+	return n;
+}
+
+/* The allocator keeps what lies between nodes that are still known, and that may be most of it. */
+static void give_back(struct gate_tree *t)
+{
+	if (t->most < GIVE_BACK_MIN || t->n > t->most / 4)
+		return;
+	malloc_trim(0);
+	t->most = t->n;
+}
+
+void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times)
+{
+	n->lookups -= MIN(times, n->lookups);
+	/* A directory may be forgotten before what lies in it. */
+	while (n->parent && n->lookups == 0 && n->children == 0) {
+		struct gate_node *parent = n->parent;
+
+		if (!n->stale && t->nodes)
+			HASH_DEL(t->nodes, n);
+		free(n);
+		t->n--;
+		parent->children--;
+		n = parent;
+	}
+	give_back(t);
+}
+
+mode_t gate_node_type(const struct gate_node *n)
+{
+	return n->type;
+}

@@ -1,0 +1,92 @@
+/* gate_priv - what the processes of the read gate say to each other. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <limits.h>
+#include <stdatomic.h>
+
+#include "backends/linux/gate/gate.h"
+#include "backends/linux/native_priv.h"
+#include "core/config/config.h"
+
+/* ---- server and keeper: one message on a SOCK_SEQPACKET pair --------------------------------- */
+
+enum gate_say {
+	GATE_ASK,     /* server: may tid open path? */
+	GATE_CANCEL,  /* server: nobody waits for id any more */
+	GATE_COUNT,   /* server: look at the page */
+	GATE_ANSWER,  /* keeper: result is 0 or a negative errno */
+	GATE_ARM,     /* keeper: from now on it answers; what was opened before got EACCES */
+	GATE_GIVEN,   /* keeper: a human's answer is the rule of this id: kind, answer, path */
+	GATE_REVOKED, /* keeper: the rule of this id is none any more */
+	GATE_RULE,    /* keeper: a line of new settings: rule, and in path its strings */
+	GATE_RERULED, /* keeper: those were all */
+};
+
+struct gate_note {
+	uint64_t id;
+	int32_t what; /* enum gate_say */
+	int32_t tid;  /* as the host counts */
+	int32_t result;
+	bool exec, dir, special;
+	enum rule_kind kind;
+	struct answer answer;
+	struct config_rule rule;
+	char path[PATH_MAX]; /* sent up to its NUL, or as gate_pack() says */
+};
+#define GATE_NOTE_HEAD offsetof(struct gate_note, path)
+
+/*
+ * Memory that both see. The server has the keeper's rules as they were when it was forked, and
+ * hears of each change. What they allow it lets through by itself, but only while it has heard of
+ * as many changes as the keeper has counted here: the keeper counts before it tells anybody else,
+ * so a rule that is said to hold does hold. A server that is behind asks.
+ */
+struct gate_page {
+	_Atomic uint64_t changes; /* of the keeper's rules */
+	_Atomic uint64_t let_in;  /* opens that the server has let through by itself */
+};
+
+/* ---- gate_server.c, gate_held.c: the process ---- */
+struct gate_server {
+	const struct plan *plan;
+	const struct policy *policy; /* from the fork on its own */
+	const int *fuse;	     /* one device for each gated tree */
+	struct gate_page *page;
+	int sock;
+};
+NORETURN void gate_server_run(const struct gate_server *s);
+
+/* ---- gate_filter.c: the last of its confinement; no_new_privs is set ---- */
+int gate_filter(struct err *err) MUST_USE;
+
+/* ---- mounter.c: the process ---- */
+struct mounter {
+	const struct plan *plan;
+	int user_ns;
+	int sock;
+};
+NORETURN void mounter_run(const struct mounter *m);
+
+/* Keeper to mounter: a human has granted that directory and all below, or what is shown there is to
+ * go; to this it says with `on` whether it is still shown. */
+struct bind_note {
+	bool on;
+	char path[PATH_MAX]; /* sent up to its NUL */
+};
+#define BIND_NOTE_HEAD offsetof(struct bind_note, path)
+
+/* ---- gate.c ---- */
+/* Close every descriptor but these, and have 0 to 2 lead nowhere. */
+void gate_keep_only(const int *fds, size_t n);
+
+/* ---- gate_door.c ---- */
+struct gate_door_spec {
+	int sock;		/* taken */
+	struct gate_page *page; /* taken */
+	int mounter;		/* borrowed until the door is closed, so is the plan */
+	const struct plan *plan;
+};
+struct door *gate_door_new(struct keeper *k, const struct gate_door_spec *spec) MUST_USE;
+struct gate_page *gate_page_new(struct err *err); /* NULL: err says why */
+void gate_page_free(struct gate_page *page);	  /* NULL is a no-op */

@@ -1,0 +1,332 @@
+/* mounter - the process that mounts the read gate, and binds over it what is granted later. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "backends/linux/gate/gate_priv.h"
+#include "backends/linux/gate/mount_calls.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+
+/*
+ * It stays in a copy of the host's mounts that the sandbox's user namespace owns: there it may
+ * clone a tree. To attach one it goes into the sandbox's mounts and comes back. It takes orders
+ * from the keeper alone, and sees no byte of the agent's but names of directories.
+ */
+struct places {
+	int own;    /* our mount namespace */
+	int inside; /* the sandbox's */
+};
+
+/* ---- the gates ------------------------------------------------------------------------------- */
+
+static int configure(int fs, int fuse)
+{
+	const struct {
+		const char *key;
+		unsigned value;
+		bool octal;
+	} options[] = {{"fd", (unsigned)fuse, false},
+		       {"rootmode", S_IFDIR | 0755, true},
+		       {"user_id", geteuid(), false},
+		       {"group_id", getegid(), false}};
+	char value[16];
+
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_STRING, "source", "cordon-gate", 0) < 0)
+		return -errno;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		snprintf(value, sizeof(value), options[i].octal ? "%o" : "%u", options[i].value);
+		if (syscall(SYS_fsconfig, fs, FSCONFIG_STRING, options[i].key, value, 0) < 0)
+			return -errno;
+	}
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_FLAG, "ro", NULL, 0) < 0 ||
+	    syscall(SYS_fsconfig, fs, FSCONFIG_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int mount_gate(int *ret_fuse, int *ret_mount)
+{
+	AUTO_CLOSE int fs = -1;
+	int r;
+
+	*ret_fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (*ret_fuse < 0)
+		return -errno;
+	fs = (int)syscall(SYS_fsopen, "fuse", FSOPEN_CLOSE);
+	if (fs < 0)
+		return -errno;
+	r = configure(fs, *ret_fuse);
+	if (r < 0)
+		return r;
+	*ret_mount = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOSE,
+				  ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
+	return *ret_mount < 0 ? -errno : 0;
+}
+
+static void send_gates(const struct mounter *m)
+{
+	struct note note = {.kind = NOTE_GATES};
+	size_t n = m->plan->n_gated;
+	int fds[2 * GATES_MAX] = {0}, r;
+	struct err err = {0};
+
+	if (setns(m->user_ns, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNS) < 0) {
+		err_set(&err, -errno, "enter the namespaces of the read gate");
+		note_fail(m->sock, 125, &err);
+	}
+	/* Changed credentials have cleared it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < n; i++) {
+		r = mount_gate(&fds[i], &fds[n + i]);
+		if (r < 0) {
+			err_set(&err, r, "mount the read gate before '%s'", m->plan->gated[i]);
+			note_fail(m->sock, 125, &err);
+		}
+	}
+	if (note_send(m->sock, &note, fds, 2 * n) < 0)
+		_exit(1);
+	/* The last to have the devices must be the server. */
+	for (size_t i = 0; i < 2 * n; i++)
+		close(fds[i]);
+}
+
+/* ---- binding what is granted ----------------------------------------------------------------- */
+
+static int open_dir(const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A copy of what lies there on the host, sealed. */
+static int clone_tree(const char *path, struct stat *st)
+{
+	const struct mount_attrs attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
+	AUTO_CLOSE int dir = open_dir(path);
+	AUTO_CLOSE int tree = -1;
+
+	if (dir < 0)
+		return dir;
+	if (fstat(dir, st) < 0)
+		return -errno;
+	tree = (int)syscall(SYS_open_tree, dir, "",
+			    TREE_CLONE | TREE_CLOSE | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+				sizeof(attr)) < 0)
+		return -errno;
+	return take_fd(&tree);
+}
+
+/* Inside: 1 where the gate stands before the same directory, 0 where something else does. */
+static int is_gate(int fd, const struct stat *st)
+{
+	struct statfs fs;
+	struct stat own;
+
+	if (fstatfs(fd, &fs) < 0 || fstat(fd, &own) < 0)
+		return -errno;
+	return fs.f_type == FUSE_SUPER_MAGIC && (!st || own.st_ino == st->st_ino);
+}
+
+static int attach(int tree, const char *path, const struct stat *st)
+{
+	AUTO_CLOSE int dir = open_dir(path);
+	int r;
+
+	if (dir < 0)
+		return dir;
+	r = is_gate(dir, st);
+	if (r <= 0)
+		return r;
+	return syscall(SYS_move_mount, tree, "", dir, "", MOVE_EMPTY_PATH | MOVE_EMPTY_TARGET) < 0
+		       ? -errno
+		       : 1;
+}
+
+static bool holds_planned(const struct mounter *m, const char *dir)
+{
+	for (size_t i = 0; i < m->plan->n; i++) {
+		if (path_is_beneath(m->plan->ops[i].path, dir) &&
+		    !(m->plan->ops[i].granted && str_eq(m->plan->ops[i].path, dir)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the plan has put beneath dir would be covered and show the host's again. What the rules say
+ * of it the keeper has looked at.
+ */
+static bool is_whole(const struct mounter *m, const char *dir)
+{
+	if (holds_planned(m, dir))
+		return false;
+	for (size_t i = 0; i < m->plan->n_hidden; i++) {
+		if (path_is_beneath(m->plan->hidden[i], dir))
+			return false;
+	}
+	return true;
+}
+
+static int bind_tree(const struct mounter *m, const struct places *at, const char *dir)
+{
+	AUTO_CLOSE int tree = -1;
+	struct stat st;
+	int r;
+
+	if (!is_whole(m, dir))
+		return 0;
+	tree = clone_tree(dir, &st);
+	if (tree < 0)
+		return tree;
+	if (setns(at->inside, CLONE_NEWNS) < 0)
+		return -errno;
+	r = attach(tree, dir, &st);
+	if (setns(at->own, CLONE_NEWNS) < 0)
+		_exit(1);
+	return r;
+}
+
+static int unbind_tree(const struct places *at, const char *dir)
+{
+	int r;
+
+	if (setns(at->inside, CLONE_NEWNS) < 0)
+		return -errno;
+	/* What is open stays open; the gate stands there again for what is opened from now on. */
+	r = umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 ? -errno : 0;
+	if (setns(at->own, CLONE_NEWNS) < 0)
+		_exit(1);
+	return r;
+}
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+struct bound {
+	struct bound *next;
+	bool off; /* to be taken off, once nothing covers it */
+	char path[PATH_MAX];
+};
+
+static void add_bound(struct bound **list, const char *dir)
+{
+	struct bound *b = xcalloc(1, sizeof(*b));
+
+	snprintf(b->path, sizeof(b->path), "%s", dir);
+	b->next = *list;
+	*list = b;
+}
+
+static void bind_one(const struct mounter *m, const struct places *at, struct bound **list,
+		     const char *dir)
+{
+	int r = bind_tree(m, at, dir);
+
+	log_info("mounter", "%s: %s", dir,
+		 r > 0	  ? "native from now on"
+		 : r == 0 ? "stays behind the gate, which asks the rules for each open"
+			  : strerror(-r));
+	if (r <= 0)
+		return;
+	add_bound(list, dir);
+}
+
+/* One bind may lie beneath a later one: the newest come first. False: something stays. */
+static bool unbind_one(const struct mounter *m, const struct places *at, struct bound **list,
+		       const char *dir)
+{
+	struct bound **p = list;
+	bool all = true;
+
+	for (struct bound *b = *list; b; b = b->next)
+		b->off = b->off || str_eq(b->path, dir);
+	while (*p) {
+		struct bound *b = *p;
+		/* A working folder in it would go with it. */
+		int r = !b->off ? 0 : holds_planned(m, b->path) ? -EBUSY : unbind_tree(at, b->path);
+
+		if (r < 0)
+			log_warn("mounter", "%s: stays native: %s", b->path, strerror(-r));
+		if (!b->off || r < 0) {
+			all = all && !b->off;
+			b->off = false;
+			p = &b->next;
+			continue;
+		}
+		log_info("mounter", "%s: behind the gate again", b->path);
+		*p = b->next;
+		free(b);
+	}
+	return all;
+}
+
+static void take_away(const struct mounter *m, const struct places *at, struct bound **list,
+		      const struct bind_note *order)
+{
+	const struct bind_note done = {.on = !unbind_one(m, at, list, order->path)};
+
+	send(m->sock, &done, BIND_NOTE_HEAD + 1, MSG_NOSIGNAL);
+}
+
+/* What was granted at the start is over a gate too. */
+static struct bound *bound_by_plan(const struct mounter *m)
+{
+	struct bound *list = NULL;
+
+	for (size_t i = 0; i < m->plan->n; i++)
+		if (m->plan->ops[i].granted)
+			add_bound(&list, m->plan->ops[i].path);
+	return list;
+}
+
+static void serve(const struct mounter *m, const struct places *at)
+{
+	struct bound *bound = bound_by_plan(m);
+	struct bind_note note;
+
+	for (;;) {
+		ssize_t n = recv(m->sock, &note, sizeof(note), 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= (ssize_t)BIND_NOTE_HEAD)
+			break;
+		note.path[MIN((size_t)n - BIND_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
+		if (note.on)
+			bind_one(m, at, &bound, note.path);
+		else
+			take_away(m, at, &bound, &note);
+	}
+}
+
+NORETURN void mounter_run(const struct mounter *m)
+{
+	struct places at = {.own = -1, .inside = -1};
+	struct note note;
+
+	prctl(PR_SET_NAME, "cordon-mounter");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	gate_keep_only((const int[]){m->sock, m->user_ns, log_descriptor()}, 3);
+	send_gates(m);
+	prctl(PR_SET_DUMPABLE, 0);
+	at.own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (at.own >= 0 && note_recv(m->sock, &note, &at.inside, 1) > 0 && note.kind == NOTE_HOME)
+		serve(m, &at);
+	_exit(0);
+}

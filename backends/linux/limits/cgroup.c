@@ -1,0 +1,229 @@
+/* cgroup - process and memory limits for the whole tree, where a cgroup can be made. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/linux/limits/limits.h"
+#include "core/base/io.h"
+
+#define PROC_FILE_MAX (1u << 20)
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+/* The path of this process in the hierarchy with this controller; "" means v2. Heap string. */
+static char *own_path(const char *text, const char *controller)
+{
+	for (const char *line = text; line && *line;) {
+		const char *end = strchrnul(line, '\n'), *list, *path;
+
+		list = memchr(line, ':', (size_t)(end - line));
+		path = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+		if (path) {
+			size_t len = (size_t)(path - list - 1), want = strlen(controller);
+			AUTO_FREE char *names = xasprintf(",%.*s,", (int)len, list + 1);
+			AUTO_FREE char *name = xasprintf(",%s,", controller);
+
+			if (want ? strstr(names, name) != NULL : len == 0)
+				return xstrndup(path + 1, (size_t)(end - path - 1));
+		}
+		line = *end ? end + 1 : end;
+	}
+	return NULL;
+}
+
+/* The mount point of that hierarchy and which of its directories is mounted there. */
+static bool find_mount(const char *mountinfo, const char *controller, char **ret_point,
+		       char **ret_root)
+{
+	for (const char *line = mountinfo; line && *line;) {
+		const char *end = strchrnul(line, '\n');
+		char root[512], point[512], type[32], options[512];
+		AUTO_FREE char *copy = xstrndup(line, (size_t)(end - line));
+		const char *dash = strstr(copy, " - ");
+
+		line = *end ? end + 1 : end;
+		if (!dash || sscanf(copy, "%*d %*d %*s %511s %511s", root, point) != 2 ||
+		    sscanf(dash, " - %31s %*s %511s", type, options) != 2)
+			continue;
+		if (*controller) {
+			AUTO_FREE char *list = xasprintf(",%s,", options);
+			AUTO_FREE char *name = xasprintf(",%s,", controller);
+
+			if (!str_eq(type, "cgroup") || !strstr(list, name))
+				continue;
+		} else if (!str_eq(type, "cgroup2")) {
+			continue;
+		}
+		*ret_point = xstrdup(point);
+		*ret_root = xstrdup(root);
+		return true;
+	}
+	return false;
+}
+
+/* This process's directory in that hierarchy. Heap string or NULL. */
+static char *own_dir(const char *controller, size_t *ret_point_len)
+{
+	AUTO_FREE char *cgroups = NULL, *mounts = NULL, *path = NULL, *point = NULL, *root = NULL;
+	const char *below;
+
+	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", PROC_FILE_MAX, &cgroups, NULL) < 0 ||
+	    io_read_file(AT_FDCWD, "/proc/self/mountinfo", PROC_FILE_MAX, &mounts, NULL) < 0)
+		return NULL;
+	path = own_path(cgroups, controller);
+	if (!path || !find_mount(mounts, controller, &point, &root))
+		return NULL;
+	/* In a container the mount may show a part of the hierarchy only. */
+	below = str_eq(root, "/") ? path : str_starts(path, root) ? path + strlen(root) : "";
+	*ret_point_len = strlen(point);
+	return xasprintf("%s%s", point, str_eq(below, "/") ? "" : below);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static bool write_value(const char *dir, const char *file, int64_t value)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, file);
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && dprintf(fd, "%lld", (long long)value) > 0;
+}
+
+static bool has_word(const char *dir, const char *file, const char *word)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, file);
+	AUTO_FREE char *text = NULL, *list = NULL, *name = xasprintf(" %s ", word);
+
+	if (io_read_file(AT_FDCWD, path, 4096, &text, NULL) < 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	list = xasprintf(" %s ", text);
+	return strstr(list, name) != NULL;
+}
+
+static bool make_dir(struct cgroup *g, const char *parent, const char *session)
+{
+	char *dir = g->dirs[g->n];
+	int n = snprintf(dir, sizeof(g->dirs[0]), "%s/cordon-%s", parent, session);
+
+	if (n < 0 || (size_t)n >= sizeof(g->dirs[0]) || mkdir(dir, 0755) < 0)
+		return false;
+	g->n++;
+	return true;
+}
+
+static bool may_enter(const char *dir)
+{
+	AUTO_FREE char *path = xasprintf("%s/cgroup.procs", dir);
+
+	return access(path, W_OK) == 0;
+}
+
+/*
+ * v2: processes live in leaves only, so the new group becomes a sibling of an ancestor of ours,
+ * under a parent that hands the controllers down and whose cgroup.procs we may write.
+ */
+static void make_v2(struct cgroup *g, const char *session, const struct spawn_limits *limits)
+{
+	size_t point;
+	AUTO_FREE char *dir = own_dir("", &point);
+
+	while (dir) {
+		char *slash;
+
+		if (has_word(dir, "cgroup.subtree_control", "pids") && may_enter(dir) &&
+		    make_dir(g, dir, session))
+			break;
+		slash = strrchr(dir, '/');
+		if (strlen(dir) <= point || !slash)
+			return;
+		*slash = '\0';
+	}
+	if (!dir)
+		return;
+	if (limits->processes > 0 && write_value(g->dirs[0], "pids.max", limits->processes + 1))
+		g->what |= CGROUP_PIDS;
+	if (limits->memory > 0 && write_value(g->dirs[0], "memory.max", limits->memory)) {
+		write_value(g->dirs[0], "memory.swap.max", 0);
+		g->what |= CGROUP_MEMORY;
+	}
+}
+
+static void make_v1(struct cgroup *g, const char *session, const struct spawn_limits *limits)
+{
+	size_t point;
+	AUTO_FREE char *pids = limits->processes > 0 ? own_dir("pids", &point) : NULL;
+	AUTO_FREE char *memory = limits->memory > 0 ? own_dir("memory", &point) : NULL;
+
+	/* pid 1 is one of them. */
+	if (pids && make_dir(g, pids, session) &&
+	    write_value(g->dirs[g->n - 1], "pids.max", limits->processes + 1))
+		g->what |= CGROUP_PIDS;
+	if (memory && make_dir(g, memory, session) &&
+	    write_value(g->dirs[g->n - 1], "memory.limit_in_bytes", limits->memory))
+		g->what |= CGROUP_MEMORY;
+}
+
+int cgroup_make(struct cgroup *g, const char *session, const struct spawn_limits *limits,
+		struct err *err)
+{
+	*g = (struct cgroup){0};
+	make_v2(g, session, limits);
+	if (!g->what) {
+		cgroup_remove(g);
+		*g = (struct cgroup){0};
+		make_v1(g, session, limits);
+	}
+	if (g->what)
+		return 0;
+	cgroup_remove(g);
+	*g = (struct cgroup){0};
+	return err_say(err, -EOPNOTSUPP, "no cgroup can be made here");
+}
+
+int cgroup_open(const struct cgroup *g, size_t i)
+{
+	AUTO_FREE char *path = xasprintf("%s/cgroup.procs", g->dirs[i]);
+
+	return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+void cgroup_remove(const struct cgroup *g)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+
+	for (size_t i = 0; i < g->n; i++) {
+		/* The last process may be on its way out still. */
+		for (int tries = 0; rmdir(g->dirs[i]) < 0 && errno == EBUSY && tries < 500; tries++)
+			nanosleep(&ms, NULL);
+	}
+}
+
+bool cgroup_may_wait(const struct spawn_limits *limits)
+{
+	return (limits->processes == 0 || limits->processes >= 4096) &&
+	       (limits->memory == 0 || limits->memory >= (int64_t)1 << 30);
+}
+
+bool cgroup_may_exist(void)
+{
+	AUTO_FREE char *text = NULL, *path = NULL, *dir = NULL;
+
+	if (geteuid() == 0)
+		return true;
+	/* An ordinary user has one where systemd has delegated it, which is v2 at its usual place.
+	 */
+	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", PROC_FILE_MAX, &text, NULL) < 0)
+		return false;
+	path = own_path(text, "");
+	if (!path || !strrchr(path, '/'))
+		return false;
+	*strrchr(path, '/') = '\0';
+	dir = xasprintf("/sys/fs/cgroup%s", path);
+	return may_enter(dir);
+}

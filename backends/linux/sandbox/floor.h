@@ -1,0 +1,25 @@
+/* floor - what of the sandbox holds without the keeper: what the door may leave to the kernel. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/sandbox/trees.h"
+
+struct floor {
+	/*
+	 * What the agent's Landlock domain lets be read and run: every open is trapped, and what
+	 * these do not cover is the keeper's to hand out. NULL: reading is not confined here.
+	 */
+	const struct trees *trees;
+	/*
+	 * No mounts: the agent sees the host's own tree. Then nothing but the door refuses a change
+	 * of what Landlock does not know (mode, owner, times, attributes) outside the folders,
+	 * except in these directories, which are the sandbox's; resolved, ending with NULL. NULL:
+	 * there are mounts.
+	 */
+	const char *const *own;
+	/*
+	 * Trees that the keeper does not hand out anything from, whatever policy says of reading:
+	 * elsewhere a mount of the sandbox's own lies there. NULL-terminated, or NULL.
+	 */
+	const char *const *shut;
+};

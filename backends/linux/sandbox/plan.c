@@ -1,0 +1,347 @@
+/* plan - what the sandbox's file tree is made of, worked out before anything is mounted. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox/plan_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/linux/sandbox/overlay.h"
+#include "core/base/path.h"
+
+struct plan_op *plan_add(struct plan *p, enum plan_what what, const char *path, const char *source)
+{
+	struct plan_op *op;
+
+	if (p->n == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : 64;
+		p->ops = xrealloc(p->ops, p->cap * sizeof(*p->ops));
+	}
+	op = &p->ops[p->n++];
+	*op = (struct plan_op){.what = what, .mode = 0755, .dir = true};
+	op->path = xstrdup(path);
+	op->source = xstrdup(source);
+	return op;
+}
+
+void plan_push(char ***list, size_t *n, size_t *cap, const char *s)
+{
+	if (*n == *cap) {
+		*cap = *cap ? 2 * *cap : 16;
+		*list = xrealloc(*list, *cap * sizeof(**list));
+	}
+	(*list)[(*n)++] = xstrdup(s);
+}
+
+bool plan_is_in(const char *const *list, const char *path)
+{
+	for (; list && *list; list++) {
+		if (path_is_beneath(path, *list))
+			return true;
+	}
+	return false;
+}
+
+/* ---- private places -------------------------------------------------------------------------- */
+
+struct private_dir {
+	const char *path;
+	const char *options; /* of its tmpfs; NULL: something else stands there */
+	bool always;	     /* exists inside even if the host has none */
+};
+
+/*
+ * Sizes are limits, not reservations. What counts against memory limits of the cgroup counts there
+ * too; without one these bound what a full /tmp can take from the host.
+ */
+static const struct private_dir private_dirs[] = {
+	{"/tmp", "mode=1777,size=50%", true},
+	{"/run", "mode=0755,size=10%", true},
+	{"/dev", "mode=0755,size=25%", true},
+	{"/var/tmp", "mode=1777,size=25%", false},
+	{"/var/run", "mode=0755,size=10%", false},
+	{"/var/lock", "mode=1777,size=10%", false},
+	{"/proc", NULL, true},
+	{"/sys", NULL, true},
+};
+
+bool plan_is_private(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(private_dirs); i++) {
+		if (path_is_beneath(path, private_dirs[i].path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void private_tmpfs(struct plan *p)
+{
+	for (size_t i = 0; i < ARRAY_LEN(private_dirs); i++) {
+		const struct private_dir *d = &private_dirs[i];
+
+		/* On most hosts /var/run and /var/lock are links into /run, which is private
+		 * already. */
+		if (!d->options || plan_is_hidden(p, d->path) ||
+		    (!d->always && !is_directory(d->path)))
+			continue;
+		plan_add(p, PLAN_TMPFS, d->path, d->options);
+		plan_push(&p->writable, &p->n_writable, &p->cap_writable, d->path);
+	}
+}
+
+static void devices(struct plan *p, const struct spawn_spec *spec)
+{
+	static const char *const nodes[] = {"/dev/null",   "/dev/zero",	   "/dev/full",
+					    "/dev/random", "/dev/urandom", "/dev/tty"};
+	static const char *const links[][2] = {{"/dev/ptmx", "pts/ptmx"},
+					       {"/dev/fd", "/proc/self/fd"},
+					       {"/dev/stdin", "/proc/self/fd/0"},
+					       {"/dev/stdout", "/proc/self/fd/1"},
+					       {"/dev/stderr", "/proc/self/fd/2"}};
+	char link[64], tty[64];
+	ssize_t n;
+
+	for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
+		plan_add(p, PLAN_DEVICE, nodes[i], nodes[i])->dir = false;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		plan_add(p, PLAN_LINK, links[i][0], links[i][1]);
+	plan_add(p, PLAN_DIR, "/dev/pts", NULL);
+	/* Group 5 is tty where terminals have a group; an ordinary user's namespace has no such id.
+	 */
+	plan_add(p, PLAN_DEVPTS, "/dev/pts",
+		 geteuid() == 0 ? "newinstance,ptmxmode=0666,mode=620,gid=5"
+				: "newinstance,ptmxmode=0666,mode=620");
+	plan_add(p, PLAN_DIR, "/dev/shm", NULL)->mode = 01777;
+	if (!spec->tty)
+		return;
+	/* The agent's terminal is a pty of the host: ttyname(3) finds it here. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", spec->stdio[0]);
+	n = readlink(link, tty, sizeof(tty) - 1);
+	if (n > 0 && tty[0] == '/') {
+		struct plan_op *op;
+
+		tty[n] = '\0';
+		op = plan_add(p, PLAN_DEVICE, "/dev/console", tty);
+		op->dir = false;
+		op->optional = true;
+	}
+}
+
+/*
+ * Without capabilities an ordinary user can change nothing in here. Root can, for these look at the
+ * user id alone.
+ */
+static void proc(struct plan *p, const struct spawn_spec *spec)
+{
+	static const char *const ro[] = {
+		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
+		"/proc/fs",  "/proc/acpi",	    "/proc/scsi"};
+	size_t n = geteuid() == 0 ? ARRAY_LEN(ro) : 1;
+
+	/* A sandbox inside may mount a /proc of its own where nothing of this one is covered. */
+	if (spec->nesting && geteuid() != 0)
+		n = 0;
+
+	/* What the agent may not look into, which is pid 1, it does not see either. */
+	plan_add(p, PLAN_PROC, "/proc", "hidepid=ptraceable");
+	plan_push(&p->writable, &p->n_writable, &p->cap_writable, "/proc");
+	for (size_t i = 0; i < n; i++)
+		plan_add(p, PLAN_BIND_RO, ro[i], NULL)->optional = true;
+}
+
+static void run(struct plan *p, const struct spawn_spec *spec)
+{
+	static const char system[] = "/run/current-system"; /* NixOS keeps its programs behind it */
+	char text[4096], dir[64];
+	AUTO_FREE char *resolv = NULL;
+	struct plan_op *op;
+	ssize_t n;
+
+	plan_add(p, PLAN_DIR, "/run/lock", NULL)->mode = 01777;
+	plan_add(p, PLAN_DIR, "/run/user", NULL);
+	snprintf(dir, sizeof(dir), "/run/user/%u", (unsigned)geteuid());
+	plan_add(p, PLAN_DIR, dir, NULL)->mode = 0700;
+	n = readlink(system, text, sizeof(text) - 1);
+	if (n > 0) {
+		text[n] = '\0';
+		plan_add(p, PLAN_LINK, system, text);
+	}
+	if (spec->cache)
+		plan_add(p, PLAN_BIND_RW, CACHE_INSIDE, spec->cache);
+	if (!spec->allow_network)
+		return;
+	resolv = realpath("/etc/resolv.conf", NULL);
+	if (!resolv || !path_is_beneath(resolv, "/run"))
+		return;
+	op = plan_add(p, PLAN_BIND_RO, resolv, resolv);
+	op->dir = false;
+	op->make = true;
+	op->optional = true;
+}
+
+/* What common tools read: processors, memory nodes, huge pages. */
+static void sys(struct plan *p)
+{
+	static const char *const trees[] = {"/sys/devices/system", "/sys/kernel/mm"};
+
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		struct plan_op *op = plan_add(p, PLAN_BIND, trees[i], trees[i]);
+
+		op->make = true;
+		op->optional = true;
+	}
+}
+
+/* ---- working folders and overlays ------------------------------------------------------------ */
+
+static int check_folders(const struct spawn_spec *spec, struct err *err)
+{
+	static const char *const never[] = {"/proc", "/sys", "/dev"};
+
+	for (const char *const *f = spec->folders; f && *f; f++) {
+		if ((*f)[0] != '/' || str_eq(*f, "/"))
+			return err_say(err, -EINVAL, "'%s' cannot be a working folder", *f);
+		for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+			if (path_is_beneath(*f, never[i]) && !path_is_beneath(*f, "/dev/shm"))
+				return err_say(err, -EINVAL,
+					       "'%s' lies in %s: it cannot be a working folder", *f,
+					       never[i]);
+		}
+	}
+	return 0;
+}
+
+/* Folders that the host's tree shows already need no mount of their own. */
+static void folders(struct plan *p, const char *const *list, bool private)
+{
+	for (const char *const *f = list; f && *f; f++) {
+		struct plan_op *op;
+
+		if (plan_is_private(*f) != private)
+			continue;
+		if (private || plan_is_hidden(p, *f) || plan_is_covered(p, *f)) {
+			op = plan_add(p, private ? PLAN_BIND_RO : PLAN_BIND, *f, *f);
+			/* On a gate nothing can be made, and all that is there shows. */
+			op->make = !plan_is_covered(p, *f);
+		}
+		plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, *f);
+	}
+}
+
+static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	for (const char *const *o = spec->overlays; o && *o; o++) {
+		AUTO_FREE char *options = NULL;
+		int r;
+
+		if (plan_is_in(spec->folders, *o))
+			return err_say(
+				err, -EINVAL,
+				"overlay '%s' lies in a working folder, which is undoable as it is",
+				*o);
+		r = overlay_prepare(&options, spec, *o, err);
+		if (r < 0)
+			return r;
+		if (!plan_is_covered(p, *o) && (plan_is_private(*o) || plan_is_hidden(p, *o)))
+			plan_add(p, PLAN_MKDIRS, *o, NULL);
+		plan_add(p, PLAN_OVERLAY, *o, options);
+		plan_push(&p->writable, &p->n_writable, &p->cap_writable, *o);
+	}
+	return 0;
+}
+
+static void blanks(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_probes; i++) {
+		struct stat st;
+
+		if (!p->probes[i].blank || lstat(p->probes[i].path, &st) < 0)
+			continue;
+		plan_add(p, PLAN_BLANK, p->probes[i].path, NULL)->dir = S_ISDIR(st.st_mode);
+	}
+}
+
+int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	int r;
+
+	r = check_folders(spec, err);
+	if (r < 0)
+		return r;
+	if (spec->dynamic && p->read == READ_NATIVE)
+		return err_say(err, -EOPNOTSUPP,
+			       "reads cannot be asked for here: run with --mode static, where all "
+			       "but hidden paths is readable");
+	r = plan_find_gates(p, spec, err);
+	if (r < 0)
+		return r;
+	r = plan_find_hidden(p, spec, err);
+	if (r < 0)
+		return r;
+	plan_socket_ways(p, spec);
+	r = plan_cover(p, err);
+	if (r < 0)
+		return r;
+	sys(p);
+	plan_gates(p);
+	plan_grants(p, spec);
+	folders(p, spec->read_only, false);
+	folders(p, spec->folders, false);
+	plan_sockets(p, spec, false);
+	plan_add(p, PLAN_SEAL, "/", NULL);
+	private_tmpfs(p);
+	devices(p, spec);
+	proc(p, spec);
+	run(p, spec);
+	plan_sockets(p, spec, true);
+	folders(p, spec->read_only, true);
+	folders(p, spec->folders, true);
+	r = overlays(p, spec, err);
+	if (r < 0)
+		return r;
+	blanks(p);
+	if (p->read == READ_TRAP)
+		plan_trees(p);
+	return 0;
+}
+
+void plan_done(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->ops[i].path);
+		free(p->ops[i].source);
+	}
+	for (size_t i = 0; i < p->n_hidden; i++)
+		free(p->hidden[i]);
+	for (size_t i = 0; i < p->n_gated; i++)
+		free(p->gated[i]);
+	for (size_t i = 0; i < p->n_granted; i++)
+		free(p->granted[i]);
+	for (size_t i = 0; i < p->n_probes; i++)
+		free(p->probes[i].path);
+	for (size_t i = 0; i < p->n_sealed; i++)
+		free(p->sealed[i]);
+	for (size_t i = 0; i < p->n_writable; i++)
+		free(p->writable[i]);
+	free(p->ops);
+	free(p->gated);
+	free(p->granted);
+	free(p->hidden);
+	free(p->probes);
+	free(p->sealed);
+	free(p->writable);
+	if (p->own)
+		util_close_fd(&p->own_lock);
+	free(p->own);
+	trees_done(&p->trees);
+	*p = (struct plan){0};
+}

@@ -1,0 +1,355 @@
+/* plan_hidden - hidden paths, and the directories that are rebuilt without them. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox/plan_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+
+/*
+ * A directory with a hidden child is rebuilt on a tmpfs: one bind per entry that stays, links
+ * copied. That costs about 15 microseconds an entry and is done once, so what the host adds to such
+ * a directory later does not show inside. Where it cannot be done (inside a working folder, which
+ * must stay the live directory; in a directory that may be entered but not listed; or with more
+ * entries than this) the path is covered by something empty and unreadable instead.
+ */
+#define COVER_MAX 2048
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void probe(struct plan *p, const char *path, bool blank)
+{
+	if (p->n_probes == p->cap_probes) {
+		p->cap_probes = p->cap_probes ? 2 * p->cap_probes : 32;
+		p->probes = xrealloc(p->probes, p->cap_probes * sizeof(*p->probes));
+	}
+	p->probes[p->n_probes++] = (struct plan_probe){.path = xstrdup(path), .blank = blank};
+}
+
+static char *parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+bool plan_is_hidden(const struct plan *p, const char *path)
+{
+	for (size_t i = 0; i < p->n_hidden; i++) {
+		if (path_is_beneath(path, p->hidden[i]))
+			return true;
+	}
+	return false;
+}
+
+/* How many entries; -1: cannot be listed. */
+static int count_entries(const char *dir)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	int n = 0;
+
+	if (!d)
+		return -1;
+	while (readdir(d) && n <= COVER_MAX)
+		n++;
+	return n;
+}
+
+/* The gate knows no such name; a granted tree is bound as it is, and the path blanked in it. */
+static void hide_behind_gate(struct plan *p, size_t *cap, const char *path)
+{
+	if (!plan_is_gated(p, path)) {
+		probe(p, path, true);
+		return;
+	}
+	if (!plan_leads_to_grant(p, path))
+		probe(p, path, false);
+	plan_push(&p->hidden, &p->n_hidden, cap, path);
+}
+
+/* A resolved path that must not be seen inside. */
+static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
+		struct err *err)
+{
+	AUTO_FREE char *dir = NULL;
+	int n;
+
+	/* A --ro folder below a private directory is bound over that later, as a working folder is.
+	 */
+	if (plan_is_in(spec->folders, path) || plan_is_in(spec->overlays, path) ||
+	    (plan_is_private(path) && plan_is_in(spec->read_only, path))) {
+		for (const char *const *f = spec->folders; f && *f; f++) {
+			if (str_eq(*f, path))
+				return err_say(err, -EINVAL,
+					       "'%s' is a working folder and cannot be hidden",
+					       path);
+		}
+		probe(p, path, true);
+		return 0;
+	}
+	if (str_eq(path, "/"))
+		return err_say(err, -EINVAL, "'/' cannot be hidden");
+	if (plan_is_covered(p, path)) {
+		hide_behind_gate(p, cap, path);
+		return 0;
+	}
+	/* Anything else below a private directory is absent anyway. */
+	if (plan_is_private(path))
+		return 0;
+	dir = parent_of(path);
+	n = count_entries(dir);
+	if (n < 0 || n > COVER_MAX) {
+		probe(p, path, true);
+		return 0;
+	}
+	probe(p, path, false);
+	plan_push(&p->hidden, &p->n_hidden, cap, path);
+	return 0;
+}
+
+/* The path itself and, if it is a link, what it leads to. */
+static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *cap,
+			 const char *path, struct err *err)
+{
+	AUTO_FREE char *clean = NULL, *dir = NULL, *real_dir = NULL, *named = NULL, *target = NULL;
+	struct stat st;
+	bool link;
+	int r;
+
+	if (path[0] != '/')
+		return err_say(err, -EINVAL, "'%s' is not absolute and cannot be hidden", path);
+	if (lstat(path, &st) < 0)
+		return 0;
+	clean = path_clean(path);
+	dir = parent_of(clean);
+	real_dir = realpath(dir, NULL);
+	if (!real_dir)
+		return 0;
+	named = str_eq(real_dir, "/") ? xasprintf("/%s", path_base(clean))
+				      : path_join(real_dir, path_base(clean));
+	link = S_ISLNK(st.st_mode);
+	target = link ? realpath(named, NULL) : NULL;
+	if (target) {
+		r = hide(p, spec, cap, target, err);
+		if (r < 0)
+			return r;
+	}
+	/* A link inside a folder cannot be covered; what it leads to is. */
+	if (link && plan_is_in(spec->folders, named))
+		return 0;
+	return hide(p, spec, cap, named, err);
+}
+
+int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	AUTO_FREE char *state = NULL;
+	size_t cap = 0, kept = 0;
+	bool gate_hides;
+	int r;
+
+	for (const char *const *h = spec->hidden; h && *h; h++) {
+		r = hide_resolved(p, spec, &cap, *h, err);
+		if (r < 0)
+			return r;
+	}
+	/* Undo stores and audit logs: covering them is cheaper than rebuilding what they lie in. */
+	state = spec->state_dir ? realpath(spec->state_dir, NULL) : NULL;
+	gate_hides = state && plan_is_covered(p, state) && plan_is_gated(p, state);
+	if (gate_hides)
+		hide_behind_gate(p, &cap, state);
+	if (p->n_hidden)
+		qsort(p->hidden, p->n_hidden, sizeof(*p->hidden), compare);
+	for (size_t i = 0; i < p->n_hidden; i++) {
+		if (kept && path_is_beneath(p->hidden[i], p->hidden[kept - 1]))
+			free(p->hidden[i]);
+		else
+			p->hidden[kept++] = p->hidden[i];
+	}
+	p->n_hidden = kept;
+	if (state && !gate_hides && !plan_is_hidden(p, state) &&
+	    (!plan_is_private(state) || plan_is_in(spec->folders, state)))
+		probe(p, state, true);
+	return 0;
+}
+
+/* ---- covering -------------------------------------------------------------------------------- */
+
+static bool is_one_of(char *const *sorted, size_t n, const char *path)
+{
+	return n && bsearch(&path, sorted, n, sizeof(*sorted), compare);
+}
+
+/* A file at the top level is shown if everybody may read it: swap files stay out. */
+static bool file_is_shown(const char *dir, const char *path)
+{
+	struct stat st;
+
+	if (!str_eq(dir, "/"))
+		return true;
+	return lstat(path, &st) == 0 && (st.st_mode & S_IROTH) && st.st_size > 0;
+}
+
+static void cover_link(struct plan *p, const char *path)
+{
+	char text[4096];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+	struct plan_op *op;
+	struct stat st;
+
+	if (n <= 0 || lstat(path, &st) < 0)
+		return;
+	text[n] = '\0';
+	op = plan_add(p, PLAN_LINK, path, text);
+	op->uid = st.st_uid;
+	op->gid = st.st_gid;
+}
+
+static void cover_dir(struct plan *p, enum plan_what what, const char *path)
+{
+	struct plan_op *op;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return;
+	op = plan_add(p, what, path, what == PLAN_TMPFS ? "mode=0755,size=1m" : NULL);
+	op->mode = st.st_mode & 07777;
+	op->uid = st.st_uid;
+	op->gid = st.st_gid;
+}
+
+static unsigned char entry_type(const char *path, unsigned char type)
+{
+	struct stat st;
+
+	if (type != DT_UNKNOWN)
+		return type;
+	return lstat(path, &st) < 0 ? DT_UNKNOWN : IFTODT(st.st_mode);
+}
+
+static void cover_entry(struct plan *p, char *const *covers, size_t n, const char *dir,
+			const struct dirent *e)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", str_eq(dir, "/") ? "" : dir, e->d_name);
+	struct plan_op *op;
+
+	if (is_one_of(p->hidden, p->n_hidden, path))
+		return;
+	switch (entry_type(path, e->d_type)) {
+	case DT_LNK:
+		cover_link(p, path);
+		return;
+	case DT_DIR:
+		if (is_one_of(covers, n, path) || (p->read == READ_FUSE && plan_is_gate(p, path))) {
+			cover_dir(p, PLAN_DIR, path);
+			return;
+		}
+		if (plan_is_private(path)) {
+			plan_add(p, PLAN_DIR, path, NULL);
+			return;
+		}
+		op = plan_add(p, PLAN_BIND, path, path);
+		op->make = true;
+		/* A dead network or FUSE mount must not keep the agent from starting. */
+		op->optional = true;
+		if (str_eq(dir, "/"))
+			plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, path);
+		return;
+	case DT_REG:
+		if (!file_is_shown(dir, path))
+			return;
+		op = plan_add(p, PLAN_BIND, path, path);
+		op->make = true;
+		op->dir = false;
+		/* It may be gone by the time it is mounted. */
+		op->optional = true;
+		return;
+	default:
+		/* Sockets lead out of the sandbox; devices and pipes have no business here. */
+		return;
+	}
+}
+
+static bool skipped_at_top(const char *name)
+{
+	static const char *const names[] = {"proc", "dev",  "tmp",	 "run",
+					    "sys",  "boot", "lost+found"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (str_eq(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static int cover_one(struct plan *p, char *const *covers, size_t n, const char *dir,
+		     struct err *err)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	bool top = str_eq(dir, "/");
+	struct dirent *e;
+
+	if (!d)
+		return err_set(err, -errno, "list '%s'", dir);
+	while ((e = readdir(d))) {
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		if (!top || !skipped_at_top(e->d_name))
+			cover_entry(p, covers, n, dir, e);
+	}
+	return 0;
+}
+
+/* The directories to rebuild: the root, and every parent of a hidden path. Sorted. */
+static size_t covers_of(const struct plan *p, char ***ret)
+{
+	char **covers = NULL;
+	size_t n = 0, cap = 0, kept = 1;
+
+	plan_push(&covers, &n, &cap, "/");
+	for (size_t i = 0; i < p->n_hidden; i++) {
+		AUTO_FREE char *dir = parent_of(p->hidden[i]);
+
+		if (plan_is_covered(p, dir))
+			continue;
+		plan_push(&covers, &n, &cap, dir);
+	}
+	qsort(covers, n, sizeof(*covers), compare);
+	for (size_t i = 1; i < n; i++) {
+		if (str_eq(covers[i], covers[kept - 1]))
+			free(covers[i]);
+		else
+			covers[kept++] = covers[i];
+	}
+	*ret = covers;
+	return kept;
+}
+
+int plan_cover(struct plan *p, struct err *err)
+{
+	static const char *const tops[] = {"/proc", "/dev", "/tmp", "/run", "/sys"};
+	char **covers;
+	size_t n = covers_of(p, &covers);
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(tops); i++)
+		plan_add(p, PLAN_DIR, tops[i], NULL);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		AUTO_FREE char *dir = parent_of(covers[i]);
+
+		/* In a rebuilt parent this is a plain directory already; else it covers a bound
+		 * one. */
+		if (i > 0 && !is_one_of(covers, n, dir))
+			cover_dir(p, PLAN_TMPFS, covers[i]);
+		r = cover_one(p, covers, n, covers[i], err);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(covers[i]);
+	free(covers);
+	return r;
+}

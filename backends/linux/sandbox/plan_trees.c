@@ -1,0 +1,27 @@
+/* plan_trees - what the agent's Landlock domain lets be read where every open is trapped. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox/plan_priv.h"
+
+static void add(const char ***list, size_t *n, const char *path)
+{
+	*list = xrealloc(*list, (*n + 2) * sizeof(**list));
+	(*list)[(*n)++] = path;
+	(*list)[*n] = NULL;
+}
+
+/* All but the gated trees; what was granted beneath those; and the sandbox's own directories. */
+void plan_trees(struct plan *p)
+{
+	const unsigned all = LANDLOCK_READ | LANDLOCK_EXEC;
+	AUTO_FREE const char **closed = NULL, **open = NULL;
+	size_t n_closed = 0, n_open = 0;
+
+	for (size_t i = 0; i < p->n_gated; i++)
+		add(&closed, &n_closed, p->gated[i]);
+	for (size_t i = 0; i < p->n_granted; i++)
+		add(&open, &n_open, p->granted[i]);
+	trees_add(&p->trees, all, closed, open);
+	for (size_t i = 0; i < p->n_writable; i++)
+		trees_add_one(&p->trees, all, p->writable[i]);
+	trees_sort(&p->trees);
+}

@@ -1,0 +1,549 @@
+/* sandbox - one running sandbox of the Linux backends, whoever made its namespaces. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox/sandbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door.h"
+#include "backends/linux/gate/gate.h"
+#include "backends/linux/sandbox/landlock.h"
+#include "backends/linux/limits/limits.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/keeper/keeper.h"
+
+struct sandbox {
+	struct keeper *keeper;
+	struct cell cell;
+	pid_t agent;	 /* our child too; 0 once it has been waited for */
+	pid_t guard;	 /* of the cgroup */
+	int agent_pidfd; /* */
+	int hello;	 /* the agent's, until it execs */
+	int guard_sock;	 /* to the guard of the cgroup */
+	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
+	struct plan plan;
+	struct gate *gate;
+	bool no_fuse; /* the device opens, but mounting failed */
+	struct spawn_limits limits;
+	char **env;		 /* the agent's, where it is not as given */
+	const char *private[5];	 /* for keeper_set_private() */
+	bool watching, starting; /* the agent's end, and its exec, are waited for */
+	bool watching_fence;
+};
+
+static struct sandbox *sandbox_new(struct keeper *k)
+{
+	struct sandbox *sb = xcalloc(1, sizeof(*sb));
+
+	sb->keeper = k;
+	sb->agent_pidfd = sb->hello = sb->guard_sock = -1;
+	sb->cgroups[0] = sb->cgroups[1] = -1;
+	cell_init(&sb->cell);
+	return sb;
+}
+
+static int reap(pid_t *pid)
+{
+	int status = 0;
+
+	if (*pid <= 0)
+		return 0;
+	while (waitpid(*pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	*pid = 0;
+	return status;
+}
+
+/* The given environment, but for where temporary files and the cache are. */
+static char **env_with_own(const struct plan *p, const struct spawn_spec *spec)
+{
+	static const char inside[] = CACHE_INSIDE;
+	size_t n = 0, at = 1;
+	char **own;
+
+	while (spec->env[n])
+		n++;
+	own = xcalloc(n + 2, sizeof(*own));
+	own[0] = xasprintf("TMPDIR=%s", p->own);
+	for (size_t i = 0; i < n; i++) {
+		const char *rest = spec->env[i], *cache;
+		AUTO_BUF struct buf text = BUF_INIT;
+
+		if (str_starts(rest, "TMPDIR="))
+			continue;
+		for (; spec->cache && (cache = strstr(rest, inside));
+		     rest = cache + strlen(inside)) {
+			buf_add(&text, rest, (size_t)(cache - rest));
+			buf_str(&text, spec->cache);
+		}
+		buf_str(&text, rest);
+		own[at++] = xstrdup(text.data);
+	}
+	return own;
+}
+
+void sandbox_stop(struct sandbox *sb)
+{
+	if (sb->watching)
+		keeper_unwatch(sb->keeper, sb->agent_pidfd);
+	if (sb->starting)
+		keeper_unwatch(sb->keeper, sb->hello);
+	if (sb->watching_fence)
+		keeper_unwatch(sb->keeper, sb->cell.pidfd);
+	for (size_t i = 0; i < ARRAY_LEN(sb->cgroups); i++)
+		util_close_fd(&sb->cgroups[i]);
+	cell_leave(&sb->cell);
+	cell_kill(&sb->cell);
+	/* Whoever waits at the gate ends with it. */
+	gate_free(take_ptr(&sb->gate));
+	/* The agent first: pid 1 does not end before the last entry of its pid namespace is gone.
+	 */
+	if (sb->cell.fenced && sb->agent > 0) /* the fence may have been killed itself */
+		kill(sb->agent, SIGKILL);
+	reap(&sb->agent);
+	cell_done(&sb->cell);
+	if (sb->plan.own && io_remove_tree(AT_FDCWD, sb->plan.own) < 0)
+		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
+	util_close_fd(&sb->agent_pidfd);
+	util_close_fd(&sb->hello);
+	util_close_fd(&sb->guard_sock);
+	/* It has seen the end by now, and takes the cgroup away. */
+	reap(&sb->guard);
+	plan_done(&sb->plan);
+	for (size_t i = 0; sb->env && sb->env[i]; i++)
+		free(sb->env[i]);
+	free(sb->env);
+	free(sb);
+}
+
+/* ---- the keeper's own domain ----------------------------------------------------------------- */
+
+static int open_parent(const char *path)
+{
+	AUTO_FREE char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+
+	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Without mounts: what the agent may write, and the directory that its own lies in. */
+static size_t open_own(const struct plan *p, int *fds, size_t max)
+{
+	size_t n = 0;
+
+	if (!p->own)
+		return 0;
+	fds[n++] = open_parent(p->own);
+	for (size_t i = 0; i < p->n_writable && n < max; i++)
+		fds[n++] = open(p->writable[i], O_PATH | O_CLOEXEC);
+	return n;
+}
+
+static int confine(const struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	enum {
+		MAX_OWN = 16,
+		MAX_FDS = 64
+	};
+	int fds[MAX_FDS], r;
+	size_t own;
+	struct landlock_spec rules = {.writable = fds, .stdio = spec->stdio};
+	struct folder *f;
+
+	r = confine_keeper(err);
+	if (r < 0 || spec->landlock_off)
+		return r;
+	own = rules.n = open_own(&sb->plan, fds, MAX_OWN);
+	if (!own)
+		fds[rules.n++] = sb->cell.root;
+	for (size_t i = 0; (f = folders_at(sb->keeper, i)); i++) {
+		if (rules.n + 2 > MAX_FDS)
+			return err_say(err, -E2BIG, "too many working folders");
+		fds[rules.n++] = folder_store_fd(f);
+		fds[rules.n++] = folder_fd(f);
+	}
+	r = landlock_restrict(&rules, err);
+	for (size_t i = 0; i < own; i++)
+		util_close_fd(&fds[i]);
+	return r < 0 ? err_wrap(err, r, "confine the keeper") : 0;
+}
+
+/* ---- the agent ------------------------------------------------------------------------------- */
+
+static int begin_fence(struct sandbox *sb, struct launch *l, struct err *err)
+{
+	int fds[2], r = note_pair(fds, err);
+
+	if (r < 0)
+		return r;
+	sb->cell.sock = fds[0];
+	l->fence_sock = fds[1];
+	return 0;
+}
+
+/* Killed by somebody: those inside must not outlive it. */
+static void on_end_of_fence(void *data)
+{
+	struct sandbox *sb = data;
+
+	keeper_unwatch(sb->keeper, sb->cell.pidfd);
+	sb->watching_fence = false;
+	if (sb->agent > 0)
+		kill(sb->agent, SIGKILL);
+}
+
+static int watch_fence(struct sandbox *sb, int *ret_status, struct err *err)
+{
+	int r;
+
+	if (!sb->cell.fenced)
+		return 0;
+	r = cell_expect(sb->cell.sock, NOTE_READY, NULL, 0, ret_status, err);
+	if (r < 0)
+		return err_wrap(err, r, "fence the sandbox");
+	sb->cell.pidfd = (int)syscall(SYS_pidfd_open, sb->cell.child, 0);
+	r = sb->cell.pidfd < 0 ? -errno
+			       : keeper_watch(sb->keeper, sb->cell.pidfd, on_end_of_fence, sb);
+	if (r < 0)
+		return err_set(err, r, "watch the sandbox's fence");
+	sb->watching_fence = true;
+	return 0;
+}
+
+static int start_agent(struct sandbox *sb, const struct builder *builder,
+		       const struct spawn_spec *spec, const struct filter_spec *filter,
+		       struct err *err)
+{
+	struct launch l = {.spec = spec,
+			   .plan = &sb->plan,
+			   .filter = *filter,
+			   .limits = sb->limits,
+			   .env = sb->env ? (const char *const *)sb->env : spec->env,
+			   .fence = builder->fence,
+			   .fence_sock = -1,
+			   .keeper = getpid()};
+	int fds[2], r;
+
+	r = note_pair(fds, err);
+	if (r < 0)
+		return r;
+	sb->hello = fds[0];
+	l.agent = fds[1];
+	for (size_t i = 0; i < NS_COUNT; i++)
+		l.ns[i] = sb->cell.ns[i];
+	for (size_t i = 0; i < ARRAY_LEN(l.cgroups); i++)
+		l.cgroups[i] = sb->cgroups[i];
+	r = sb->cell.fenced ? begin_fence(sb, &l, err) : 0;
+	if (r == 0)
+		r = launch_agent(&l, err);
+	close(fds[1]);
+	util_close_fd(&l.fence_sock);
+	sb->cell.child = l.fence_pid > 0 ? l.fence_pid : sb->cell.child;
+	if (r < 0)
+		return r;
+	sb->agent = l.pid;
+	sb->agent_pidfd = (int)syscall(SYS_pidfd_open, sb->agent, 0);
+	return sb->agent_pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
+}
+
+static void on_exit_of_agent(void *data)
+{
+	struct sandbox *sb = data;
+
+	keeper_unwatch(sb->keeper, sb->agent_pidfd);
+	sb->watching = false;
+	if (cgroup_guard_ended_it(sb->guard_sock))
+		keeper_note(sb->keeper,
+			    "the agent was ended: more processes than sandbox.processes allows");
+	keeper_agent_exited(sb->keeper, reap(&sb->agent));
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* Best effort: `doctor` says what holds here, and rlimits hold in any case. */
+static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	const struct spawn_limits *limits = &spec->limits;
+	struct guard g = {.session = spec->session,
+			  .limits = limits,
+			  .first = sb->cell.first,
+			  .pidfd = sb->cell.pidfd};
+	struct err ignored = {0};
+	struct cgroup made;
+	int fds[2], r;
+
+	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
+		return 0;
+	/* Without a pid 1 there is nothing to watch but our own end of the socket. */
+	if (sb->cell.fenced || !cgroup_may_wait(limits)) {
+		r = cgroup_make(&made, spec->session, limits, &ignored);
+		if (r < 0)
+			return 0;
+		g.made = &made;
+		for (size_t i = 0; i < made.n; i++)
+			sb->cgroups[i] = cgroup_open(&made, i);
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_set(err, -errno, "make a socket");
+	g.sock = fds[0];
+	if (sb->cell.fenced)
+		g.pidfd = fds[0];
+	sb->guard_sock = fds[1];
+	sb->guard = cgroup_guard(&g, err);
+	close(fds[0]);
+	return MIN(sb->guard, 0);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int check_host(const struct spawn_spec *spec, struct err *err)
+{
+	int abi;
+
+	if (spec->landlock_off)
+		return 0;
+	abi = landlock_abi();
+	if (abi >= LANDLOCK_ABI_NEEDED)
+		return 0;
+	return err_say(
+		err, -EOPNOTSUPP,
+		"%s: boot a kernel of 5.19 or later with landlock among its lsm=, or accept the "
+		"mounts as the only floor with --set sandbox.landlock=off",
+		abi ? "this kernel's Landlock (ABI 1) would break renames"
+		    : "this kernel has no Landlock, or it is switched off");
+}
+
+/* From go to the exec: the agent's own execve() comes through the door. */
+static int start_program(struct sandbox *sb, struct door *door, int *ret_status, struct err *err)
+{
+	struct note note = {.kind = NOTE_GO};
+	int r = note_send(sb->hello, &note, NULL, 0);
+
+	if (r < 0)
+		return err_set(err, r, "start the agent");
+	for (;;) {
+		struct pollfd p[2] = {{.fd = sb->hello, .events = POLLIN},
+				      {.fd = door->fd, .events = POLLIN}};
+
+		if (poll(p, 2, -1) < 0) {
+			if (errno != EINTR)
+				return err_set(err, -errno, "wait for the agent");
+			continue;
+		}
+		door->ops->serve(door, p[1].revents);
+		if (!(p[0].revents & (POLLIN | POLLHUP)))
+			continue;
+		r = note_recv(sb->hello, &note, NULL, 0);
+		/* Closed by exec: the program runs. */
+		if (r <= 0) {
+			util_close_fd(&sb->hello);
+			return 0;
+		}
+		*ret_status = note.status;
+		return err_say(err, note.code < 0 ? note.code : -EIO, "%s", note.text);
+	}
+}
+
+static void on_exec(void *data)
+{
+	struct sandbox *sb = data;
+	struct note note;
+	int r = note_recv(sb->hello, &note, NULL, 0);
+
+	keeper_unwatch(sb->keeper, sb->hello);
+	sb->starting = false;
+	util_close_fd(&sb->hello);
+	if (r > 0)
+		keeper_agent_failed(sb->keeper, note.status, note.text);
+}
+
+/* Its program lies behind the gate, and a human may be asked: the keeper's loop has to run. */
+static int start_gated_program(struct sandbox *sb, struct err *err)
+{
+	struct note note = {.kind = NOTE_GO};
+	int r = note_send(sb->hello, &note, NULL, 0);
+
+	if (r == 0)
+		r = keeper_watch(sb->keeper, sb->hello, on_exec, sb);
+	if (r < 0)
+		return err_set(err, r, "start the agent");
+	sb->starting = true;
+	return 0;
+}
+
+static int open_door(struct sandbox *sb, const struct filter_spec *filter,
+		     const struct floor *floor, struct door **ret_door, int *ret_status,
+		     struct err *err)
+{
+	AUTO_CLOSE int listener = -1;
+	AUTO_CLOSE int root = -1;
+	int r;
+
+	r = cell_expect(sb->hello, NOTE_READY, &listener, 1, ret_status, err);
+	if (r < 0)
+		return r;
+	root = fcntl(sb->cell.root, F_DUPFD_CLOEXEC, 3);
+	if (listener < 0 || root < 0)
+		return err_say(err, -EPROTO, "the system-call door did not arrive");
+	*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, floor, err);
+	return *ret_door ? 0 : -EIO; /* err says why */
+}
+
+static int choose_read_door(struct sandbox *sb, const struct builder *builder,
+			    const struct spawn_spec *spec, struct err *err)
+{
+	int r = -EOPNOTSUPP;
+
+	if (!spec->dynamic)
+		return 0;
+	if (builder->gates && spec->read_gate != READ_GATE_TRAP && !sb->no_fuse)
+		r = gate_probe();
+	sb->plan.read = r == 0 ? READ_FUSE : READ_TRAP;
+	if (!builder->gates && spec->read_gate == READ_GATE_FUSE)
+		return err_say(err, r,
+			       "the read gate by FUSE comes with --backend native only: leave "
+			       "sandbox.read-gate=fuse out, and every open is trapped");
+	if (r < 0 && spec->read_gate == READ_GATE_FUSE)
+		return err_set(err, r, "mount a FUSE file system as the read gate");
+	return 0;
+}
+
+static int open_gate(struct sandbox *sb, struct err *err)
+{
+	struct door *door;
+	int r;
+
+	if (!sb->gate)
+		return 0;
+	r = gate_open(sb->gate, sb->keeper, sb->cell.ns[NS_MNT], &door, err);
+	if (r < 0)
+		return r;
+	r = keeper_add_door(sb->keeper, door);
+	if (r == 0)
+		return 0;
+	door->ops->close(door);
+	return err_set(err, r, "add the read gate to the keeper's doors");
+}
+
+static int start(struct sandbox *sb, const struct builder *builder, struct door **ret_door,
+		 const struct spawn_spec *spec, int *ret_status, struct err *err)
+{
+	struct filter_spec filter = {.no_debug = spec->no_debug,
+				     .nesting = spec->nesting,
+				     .allow_network = spec->allow_network};
+	struct floor floor = {0};
+	int r;
+
+	r = check_host(spec, err);
+	sb->limits = spec->limits;
+	if (r == 0)
+		r = choose_read_door(sb, builder, spec, err);
+	if (r == 0)
+		r = (builder->plan ? builder->plan : plan_make)(&sb->plan, spec, err);
+	if (sb->plan.read == READ_TRAP) {
+		filter.reads = true;
+		floor.trees = &sb->plan.trees;
+		floor.shut = sb->plan.shut;
+	}
+	if (r == 0 && sb->plan.read == READ_TRAP && spec->landlock_off)
+		r = err_say(err, -EINVAL,
+			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
+			    "static, or a host with FUSE");
+	if (r == 0 && sb->plan.own) {
+		filter.alone = true;
+		floor.own = &sb->private[2];
+		sb->env = env_with_own(&sb->plan, spec);
+		sb->private[0] = "/dev";
+		sb->private[1] = "/proc";
+		sb->private[2] = sb->plan.own;
+		sb->private[3] = spec->cache;
+		keeper_set_private(sb->keeper, sb->private);
+	}
+	if (r == 0)
+		r = builder->start(&sb->cell, &sb->plan, spec, err);
+	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
+		r = gate_new(&sb->gate, &sb->plan, keeper_policy(sb->keeper), sb->cell.user, err);
+	/* While the tree is mounted: what needs nobody. */
+	if (r == 0)
+		r = filter_prepare(&filter, err);
+	if (r == 0)
+		r = place_limits(sb, spec, err);
+	if (r == 0 && sb->gate) {
+		r = gate_serve(sb->gate, sb->cell.sock, err);
+		sb->no_fuse = r < 0;
+	}
+	if (r == 0)
+		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
+	if (r == 0)
+		r = confine(sb, spec, err);
+	if (r == 0)
+		r = start_agent(sb, builder, spec, &filter, err);
+	if (r == 0)
+		r = watch_fence(sb, ret_status, err);
+	if (r < 0)
+		return r;
+	if (sb->guard_sock >= 0 && !sb->cell.fenced &&
+	    write(sb->guard_sock, &sb->agent, sizeof(sb->agent)) < 0)
+		return err_set(err, -errno, "tell the guard of the limits");
+	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
+	if (r < 0)
+		return r;
+	r = open_gate(sb, err);
+	if (r < 0)
+		return r;
+	keeper_set_agent(sb->keeper, sb->agent);
+	assert(*ret_door);
+	r = sb->gate ? start_gated_program(sb, err) : start_program(sb, *ret_door, ret_status, err);
+	if (r < 0)
+		return r;
+	r = keeper_watch(sb->keeper, sb->agent_pidfd, on_exit_of_agent, sb);
+	if (r < 0)
+		return err_set(err, r, "watch the agent");
+	sb->watching = true;
+	return 0;
+}
+
+int sandbox_launch(const struct builder *builder, struct sandbox **ret, struct door **ret_door,
+		   const struct spawn_spec *spec, struct keeper *k, int *ret_status,
+		   struct err *err)
+{
+	struct sandbox *sb = sandbox_new(k);
+	struct door *door = NULL;
+	int r;
+
+	*ret_status = 125;
+	r = start(sb, builder, &door, spec, ret_status, err);
+	if (r < 0 && sb->no_fuse && spec->read_gate == READ_GATE_AUTO) {
+		log_warn("sandbox", "%s: every open is trapped instead", err->text);
+		sandbox_stop(sb);
+		sb = sandbox_new(k);
+		sb->no_fuse = true;
+		*err = (struct err){0};
+		r = start(sb, builder, &door, spec, ret_status, err);
+	}
+	if (r < 0) {
+		if (door)
+			door->ops->close(door);
+		sandbox_stop(sb);
+		return r;
+	}
+	*ret = sb;
+	*ret_door = door;
+	return 0;
+}
+
+void sandbox_signal(struct sandbox *sb, int sig)
+{
+	if (sig == SIGKILL)
+		cell_kill(&sb->cell);
+	else if (sb->agent > 0)
+		kill(-sb->agent, sig); /* it leads a session of its own */
+}

@@ -1,0 +1,448 @@
+/* trail - where a path of then went: the records of the steps, indexed by path and inode. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/log/trail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NO_MARK SIZE_MAX
+
+/* ---- making the index -------------------------------------------------------------------------
+ */
+
+static struct place *place_get(struct trails *t, int root, const char *path)
+{
+	char *key = key_make(root, path);
+	struct place *p;
+
+	HASH_FIND_STR(t->places, key, p);
+	if (p) {
+		free(key);
+		return p;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->key = key;
+	p->root = key_root(key, &p->path);
+	p->first = NO_MARK;
+	HASH_ADD_KEYPTR(hh, t->places, p->key, strlen(p->key), p);
+	return p;
+}
+
+static void add_mark(struct trails *t, const struct rec *r, uint64_t at)
+{
+	struct mark *m;
+
+	if (t->n % 1024 == 0)
+		t->list = xrealloc(t->list, (t->n + 1024) * sizeof(*t->list));
+	m = &t->list[t->n++];
+	*m = (struct mark){.seq = r->seq,
+			   .slot = r->slot,
+			   .ino = r->ino,
+			   .at = at,
+			   .log = (uint32_t)t->n_logs - 1,
+			   .type = r->type,
+			   .flags = r->flags,
+			   .from = place_get(t, r->root, r->path),
+			   .next = NO_MARK,
+			   .next_ino = NO_MARK};
+	if (r->type == REC_RENAME || r->type == REC_XCHG)
+		m->to = place_get(t, r->root2, r->path2);
+}
+
+/* Behind the records of a step that went unprotected: paths that it changed and kept nothing of. */
+static int add_lost(struct trails *t, int dir, uint64_t seq)
+{
+	struct summary s = {0};
+	int r = summary_load(dir, false, &s);
+	bool lost = r == 0 && s.info.unprotected;
+
+	summary_done(&s);
+	if (lost)
+		r = summary_load(dir, true, &s);
+	for (size_t i = 0; r == 0 && i < s.n; i++) {
+		const struct change *c = &s.changes[i];
+		struct rec rec = {.type = REC_MARK, .seq = seq, .root = c->root, .path = c->path};
+
+		add_mark(t, &rec, 0);
+		rec.path = c->old_path;
+		if (rec.path)
+			add_mark(t, &rec, 0);
+	}
+	summary_done(&s);
+	return r;
+}
+
+/* 0 also when the step has moved meanwhile, or all its records are older than t->since. */
+static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t id)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct scan s = SCAN_NONE;
+	struct trail_log *log;
+	uint64_t last = 0, at;
+	struct rec rec = {0};
+	int r;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = scan_open(&s, fd, t->undone ? "redo" : "undo");
+	if (r == 0)
+		r = scan_last_seq(&s, &last);
+	if (r < 0 || last < t->since) {
+		scan_close(&s);
+		return r;
+	}
+	log = &t->logs[t->n_logs++];
+	*log = (struct trail_log){.id = id, .fd = -1, .first = NO_MARK};
+	log->obj = openat(fd, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (log->obj < 0)
+		r = -errno;
+	while (r == 0 && (r = scan_next(&s, &rec, &at)) == 1) {
+		if (rec.type == REC_DTIME || !rec_is_idle(&rec))
+			add_mark(t, &rec, at);
+		r = 0;
+	}
+	log->fd = take_fd(&s.fd);
+	scan_close(&s);
+	return r < 0 || t->undone ? r : add_lost(t, fd, last);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return (x->type == REC_MARK) - (y->type == REC_MARK);
+}
+
+static void link_inode(struct trails *t, size_t i)
+{
+	struct mark *m = &t->list[i];
+	struct by_ino *e;
+
+	if (!m->ino || !(1u << m->type & TRAIL_META))
+		return;
+	HASH_FIND(hh, t->inodes, &m->ino, sizeof(m->ino), e);
+	if (!e) {
+		e = xcalloc(1, sizeof(*e));
+		e->ino = m->ino;
+		e->first = NO_MARK;
+		HASH_ADD(hh, t->inodes, ino, sizeof(e->ino), e);
+	}
+	m->next_ino = e->first;
+	e->first = i;
+}
+
+/* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is
+ * about two paths. */
+static bool is_wide(const struct trails *t, const struct mark *m)
+{
+	return m->flags & REC_DIRECTORY || m->type == REC_XCHG ||
+	       (t->undone && m->type == REC_GONE);
+}
+
+/* Backwards, so that each chain begins with its oldest mark. */
+static void link_marks(struct trails *t)
+{
+	if (t->n)
+		qsort(t->list, t->n, sizeof(*t->list), by_seq);
+	t->wide = xcalloc(t->n + 1, sizeof(*t->wide));
+	for (size_t i = 0; i < t->n; i++)
+		if (is_wide(t, &t->list[i]))
+			t->wide[t->n_wide++] = i;
+	for (size_t i = t->n; i-- > 0;) {
+		struct mark *m = &t->list[i];
+		struct trail_log *log = &t->logs[m->log];
+
+		m->next = m->from->first;
+		m->from->first = i;
+		log->end = MAX(log->end, i + 1);
+		log->first = i;
+		link_inode(t, i);
+	}
+}
+
+static int first_seq(struct journal *j, int64_t id, bool undone, uint64_t *ret)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%lld", undone ? "redo" : "steps", (long long)id);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct scan s = SCAN_NONE;
+	uint64_t at;
+	struct rec rec = {0};
+	int r = fd < 0 ? fd : scan_open(&s, fd, undone ? "redo" : "undo");
+
+	*ret = 0;
+	if (r == 0)
+		r = scan_next(&s, &rec, &at);
+	if (r == 1)
+		*ret = rec.seq;
+	scan_close(&s);
+	return MIN(r, 0);
+}
+
+static int load(struct journal *j, struct trails *t)
+{
+	const char *where = t->undone ? "redo" : "steps";
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, where, &names, &n);
+
+	if (r == 0)
+		t->logs = xcalloc(n + 1, sizeof(*t->logs));
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+
+		r = add_log(t, j, dir, atoll(names[i]));
+	}
+	store_names_free(names, n);
+	if (r == 0)
+		link_marks(t);
+	return r;
+}
+
+static void trails_free(struct trails *t)
+{
+	struct place *p, *next_p;
+	struct by_ino *e, *next_e;
+
+	if (!t)
+		return;
+	HASH_ITER (hh, t->places, p, next_p) {
+		HASH_DEL(t->places, p);
+		free(p->key);
+		free(p);
+	}
+	HASH_ITER (hh, t->inodes, e, next_e) {
+		HASH_DEL(t->inodes, e);
+		free(e);
+	}
+	for (size_t i = 0; i < t->n_logs; i++) {
+		util_close_fd(&t->logs[i].fd);
+		util_close_fd(&t->logs[i].obj);
+	}
+	free(t->logs);
+	free(t->list);
+	free(t->wide);
+	free(t);
+}
+
+void trails_drop(struct journal *j)
+{
+	trails_free(j->trails);
+	j->trails = NULL;
+}
+
+const struct trail_log *trails_log(const struct trails *t, int64_t id)
+{
+	for (size_t i = 0; i < t->n_logs; i++)
+		if (t->logs[i].id == id)
+			return &t->logs[i];
+	return NULL;
+}
+
+int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret)
+{
+	struct trails *t = j->trails;
+	uint64_t since = 0;
+	int r;
+
+	if (t && t->undone == undone && trails_log(t, id)) {
+		*ret = t;
+		return 0;
+	}
+	trails_drop(j);
+	r = first_seq(j, id, undone, &since);
+	if (r < 0)
+		return r;
+	t = xcalloc(1, sizeof(*t));
+	t->undone = undone;
+	t->since = since;
+	r = load(j, t);
+	if (r < 0) {
+		trails_free(t);
+		return r;
+	}
+	*ret = j->trails = t;
+	return 0;
+}
+
+/* ---- following a path -------------------------------------------------------------------------
+ */
+
+/* The rest of path below dir (with its slash), "" for dir itself, NULL: elsewhere. */
+static const char *below(int root, const char *path, const struct place *dir)
+{
+	size_t len = strlen(dir->path);
+
+	if (root != dir->root || strncmp(path, dir->path, len) != 0 ||
+	    (path[len] && path[len] != '/'))
+		return NULL;
+	return path + len;
+}
+
+static bool carry(int *root, char **path, const struct place *from, const struct place *to)
+{
+	const char *rest = below(*root, *path, from);
+	char *p;
+
+	if (!rest)
+		return false;
+	p = xasprintf("%s%s", to->path, rest);
+	free(*path);
+	*path = p;
+	*root = to->root;
+	return true;
+}
+
+static void carry_mark(const struct mark *m, int *root, char **path)
+{
+	if (!m->to || carry(root, path, m->from, m->to))
+		return;
+	if (m->type == REC_XCHG)
+		carry(root, path, m->to, m->from);
+}
+
+static bool is_rename(const struct mark *m)
+{
+	return m->type == REC_RENAME || m->type == REC_XCHG;
+}
+
+/* The first mark from `at` on that names this very path and moves it or is wanted. */
+static size_t next_exact(const struct trails *t, size_t at, unsigned wanted, int root,
+			 const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	struct place *p;
+	size_t i;
+
+	HASH_FIND_STR(t->places, key, p);
+	for (i = p ? p->first : NO_MARK; i != NO_MARK; i = t->list[i].next)
+		if (i >= at && (is_rename(&t->list[i]) || wanted & 1u << t->list[i].type))
+			return i;
+	return t->n;
+}
+
+/* The same for marks of directories above it, and for exchanges with it. */
+static size_t next_wide(const struct trails *t, size_t at, size_t end, int root, const char *path)
+{
+	size_t lo = 0, hi = t->n_wide;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->wide[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->n_wide && t->wide[lo] < end; lo++) {
+		const struct mark *m = &t->list[t->wide[lo]];
+
+		if (below(root, path, m->from) || (m->type == REC_XCHG && below(root, path, m->to)))
+			return t->wide[lo];
+	}
+	return end;
+}
+
+size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *root, char **path,
+		    char **inside)
+{
+	*inside = NULL;
+	while (at < t->n) {
+		size_t i = next_exact(t, at, wanted, *root, *path);
+		const struct mark *m;
+
+		i = next_wide(t, at, i, *root, *path);
+		if (i == t->n)
+			break;
+		m = &t->list[i];
+		if (!is_rename(m)) {
+			*inside = xstrdup(below(*root, *path, m->from));
+			return i;
+		}
+		carry_mark(m, root, path);
+		at = i + 1;
+	}
+	return t->n;
+}
+
+size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino)
+{
+	struct by_ino *e;
+
+	HASH_FIND(hh, t->inodes, &ino, sizeof(ino), e);
+	for (size_t i = e ? e->first : NO_MARK; i != NO_MARK && i < end; i = t->list[i].next_ino)
+		if (i >= at && wanted & 1u << t->list[i].type)
+			return i;
+	return end;
+}
+
+int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r)
+{
+	const struct mark *m = &t->list[mark];
+
+	return scan_fetch(t->logs[m->log].fd, m->at, mem, r);
+}
+
+/* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old
+ * name in the summary, so only what lies below it is carried. */
+static bool carry_back(const struct trails *t, const struct place *from, const struct place *to,
+		       int *root, char **path)
+{
+	const char *rest = below(*root, *path, from);
+
+	return rest && (*rest || !t->undone) && carry(root, path, from, to);
+}
+
+static bool names_it(const struct place *p, int root, const char *path)
+{
+	return p && p->root == root && str_eq(p->path, path);
+}
+
+/* Where the step first spoke of this very name: what it renamed before, it renamed under it. */
+static size_t first_named(const struct trails *t, const struct trail_log *log, int root,
+			  const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	size_t first = log->end;
+	struct place *p;
+
+	HASH_FIND_STR(t->places, key, p);
+	for (size_t i = p ? p->first : NO_MARK; i != NO_MARK && i < first; i = t->list[i].next)
+		if (&t->logs[t->list[i].log] == log)
+			first = i;
+	for (size_t k = 0; k < t->n_wide && t->wide[k] < first; k++)
+		if (&t->logs[t->list[t->wide[k]].log] == log &&
+		    names_it(t->list[t->wide[k]].to, root, path))
+			return t->wide[k];
+	return first;
+}
+
+char *trail_back_from(const struct trails *t, const struct trail_log *log, size_t end, int *root,
+		      const char *path)
+{
+	char *p = xstrdup(path);
+
+	for (size_t k = 0; k < t->n_wide; k++) {
+		/* A redo log tells the way from the end of its step to the beginning. */
+		size_t i = t->wide[t->undone ? k : t->n_wide - 1 - k];
+		const struct mark *m = &t->list[i];
+		const struct place *a = t->undone ? m->from : m->to;
+		const struct place *b = t->undone ? m->to : m->from;
+
+		if (&t->logs[m->log] != log || !m->to || !(m->flags & REC_DIRECTORY) || i >= end)
+			continue;
+		if (!carry_back(t, a, b, root, &p) && m->type == REC_XCHG)
+			carry_back(t, b, a, root, &p);
+	}
+	return p;
+}
+
+char *trail_back(const struct trails *t, const struct trail_log *log, int *root, const char *path)
+{
+	size_t end = t->undone ? log->end : first_named(t, log, *root, path);
+
+	return trail_back_from(t, log, end, root, path);
+}

@@ -1,0 +1,92 @@
+/* trail - where a path of then went: the records of the steps, indexed by path and inode. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/log/scan.h"
+#include "core/journal/priv.h"
+
+/*
+ * A path at some moment of the past is followed towards the present, through the records of the
+ * steps that are kept, oldest first: a record that took the bytes away says where they are; a
+ * rename changes the path; whoever reaches the end finds them in the folder. For steps that are
+ * undone the same is done with their redo logs: the "past" is then what redo would bring back.
+ *
+ * Life:  trails_get() makes the index, which stays with the journal for the next question. It may
+ *        grow old: what it leads to is not there any more then (-ENOENT, -ESTALE), never something
+ *        else; trails_drop() and ask again. Only names and numbers are in memory.
+ */
+struct mark { /* one record */
+	uint64_t seq, slot, ino, at;
+	uint32_t log;
+	enum rec_type type;
+	unsigned flags;
+	struct place *from, *to; /* to: of a rename or an exchange */
+	size_t next;		 /* mark of the same path, or SIZE_MAX */
+	size_t next_ino;	 /* mark of the same inode, or SIZE_MAX */
+};
+
+struct place { /* a path that records name */
+	char *key;
+	int root;
+	const char *path; /* in key */
+	size_t first;	  /* of its marks */
+	UT_hash_handle hh;
+};
+
+struct by_ino {
+	uint64_t ino;
+	size_t first;
+	UT_hash_handle hh;
+};
+
+struct trail_log {
+	int64_t id;
+	int fd, obj;	   /* the log, its objects */
+	size_t first, end; /* of its marks */
+};
+
+struct trails {
+	bool undone;
+	uint64_t since; /* logs that end before this number are not here */
+	struct trail_log *logs;
+	size_t n_logs;
+	struct mark *list; /* by number */
+	size_t n;
+	struct place *places;
+	struct by_ino *inodes;
+	size_t *wide, n_wide; /* marks that carry all below a directory */
+};
+
+/*
+ * The index for a step; borrowed until the next call, of this or of one that asks it itself:
+ * origin_find(), journal_content(), trails_drop().
+ */
+int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret) MUST_USE;
+void trails_drop(struct journal *j);
+const struct trail_log *trails_log(const struct trails *t, int64_t id); /* NULL: it has none */
+
+/* What to look for. A REC_MARK is a path that its step changed without keeping anything: nothing
+ * older of it is anywhere. */
+enum {
+	TRAIL_BYTES = 1 << REC_GONE | 1 << REC_CONTENT | 1 << REC_XINODE | 1 << REC_MARK,
+	TRAIL_META = TRAIL_BYTES | 1 << REC_META | 1 << REC_DIR_GONE,
+};
+
+/*
+ * Follow *path from mark `at` on to the first of the wanted records; its index, or t->n when none
+ * is left and the present has it at *path. *inside: the rest of the path below the directory that
+ * the record is about, "" for the object itself. *path is a heap string that changes.
+ */
+size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *root, char **path,
+		    char **inside);
+/* The first mark of this inode and these kinds in [at, end), or end. */
+size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino);
+/* The record of a mark, whole. */
+int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r) MUST_USE;
+/*
+ * What a path that the step's summary names was called when the step began: directories may have
+ * been renamed before it was first spoken of. Heap string. _from: spoken of at mark `end`.
+ */
+char *trail_back(const struct trails *t, const struct trail_log *log, int *root, const char *path);
+char *trail_back_from(const struct trails *t, const struct trail_log *log, size_t end, int *root,
+		      const char *path);

@@ -1,0 +1,470 @@
+/* origin - an object as it was at one end of a step: its bytes, its metadata, where they are. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/post/origin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/journal/store/pack.h"
+#include "core/journal/log/trail.h"
+
+/*
+ * Captures are kept per inode and step: of a file with several names, what happened to it may be
+ * recorded under another one. So each search by path is followed by one by inode number. Numbers
+ * are used again and bytes come back as other inodes; a record found so counts only when it tells
+ * the time of modification that the step's summary tells too.
+ */
+struct seek {
+	struct journal *j;
+	const struct trails *t;
+	const struct change_side *want;
+	size_t at;   /* where the way to the present begins */
+	int root;    /* and at which path */
+	char *start; /* */
+	bool exact;  /* what somebody else wrote before the next step took it is not it */
+};
+
+void origin_done(struct origin *o)
+{
+	util_close_fd(&o->fd);
+	util_close_fd(&o->slots);
+	buf_done(&o->meta);
+	free(o->present);
+	*o = (struct origin)ORIGIN_NONE;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+static int open_memory(const char *data, size_t len)
+{
+	AUTO_CLOSE int mem = memfd_create("cordon-content", MFD_CLOEXEC);
+	int r;
+
+	if (mem < 0)
+		return -errno;
+	r = io_pwrite_all(mem, data, len, 0);
+	return r < 0 ? r : take_fd(&mem);
+}
+
+/* Open a file for reading, or put a link's target into memory. */
+static int open_bytes(struct journal *j, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	struct obj o;
+	ssize_t n;
+	int r = obj_stat(dirfd, name, &o);
+
+	if (r < 0)
+		return r;
+	if (!o.mode)
+		return -ENOENT;
+	if (!S_ISLNK(o.mode))
+		return data_open(j, dirfd, name);
+	n = readlinkat(dirfd, name, target, sizeof(target));
+	return n < 0 ? -errno : open_memory(target, (size_t)n);
+}
+
+static bool has_bytes(const struct change_side *s)
+{
+	return S_ISREG(s->mode) || S_ISLNK(s->mode);
+}
+
+static char *slot_path(const struct mark *m, const char *inside)
+{
+	char slot[24];
+
+	slot_name(slot, m->slot);
+	return xasprintf("%s%s", slot, inside);
+}
+
+/* The bytes that the record of mark i is about. */
+static int open_mark(const struct seek *s, size_t i, const char *inside)
+{
+	const struct mark *m = &s->t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	AUTO_FREE char *name = NULL;
+	struct span meta, bytes;
+	struct rec rec;
+	int r;
+
+	if (m->flags & REC_INLINE) {
+		r = trail_fetch(s->t, i, &mem, &rec);
+		if (r < 0)
+			return r;
+		wal_content(&rec, &meta, &bytes);
+		return open_memory(bytes.data, bytes.len);
+	}
+	if (m->type == REC_CONTENT) {
+		char slot[24];
+
+		slot_name(slot, m->slot);
+		return pack_open(s->t->logs[m->log].obj, slot);
+	}
+	name = slot_path(m, inside);
+	return open_bytes(s->j, s->t->logs[m->log].obj, name);
+}
+
+static bool same_time(struct span meta, int64_t mtime_ns)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t sec, nsec;
+
+	get_u32(&g), get_u32(&g), get_u32(&g);
+	sec = get_u64(&g);
+	nsec = get_u32(&g);
+	return !g.bad && (int64_t)(sec * 1000000000u + nsec) == mtime_ns;
+}
+
+/* A record of the same file under whatever name, in [at, end); end: none. */
+static size_t find_alias(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino)
+{
+	for (; ino && at < end; at++) {
+		AUTO_BUF struct buf mem = BUF_INIT;
+		struct span meta, bytes;
+		struct rec rec;
+
+		at = trail_of_inode(s->t, at, end, wanted, ino);
+		if (at == end || trail_fetch(s->t, at, &mem, &rec) < 0)
+			break;
+		wal_content(&rec, &meta, &bytes);
+		if (same_time(meta, s->want->mtime_ns))
+			return at;
+	}
+	return end;
+}
+
+/* Has a later step set the times of the file? */
+static bool is_dressed(const struct seek *s)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	int root = s->root;
+	size_t n = s->t->n;
+
+	return trail_follow(s->t, s->at, 1u << REC_META, &root, &path, &inside) < n ||
+	       find_alias(s, s->at, n, 1u << REC_META, s->want->ino) < n;
+}
+
+/* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
+static int find_present(const struct seek *s, int root, const char *path, struct spot *at)
+{
+	struct change_side now;
+	struct obj o;
+	int r = spot_find(s->j, root, path, at);
+
+	if (r == 0)
+		r = obj_stat(at->fd, at->name, &o);
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? -ESTALE : r;
+	change_side_set(&now, &o);
+	if (!now.exists || (now.mode & S_IFMT) != (s->want->mode & S_IFMT) ||
+	    now.size != s->want->size ||
+	    (S_ISREG(now.mode) && now.mtime_ns != s->want->mtime_ns && !is_dressed(s)))
+		return -ESTALE;
+	return 0;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+/* Are the bytes that a later step took, opened as fd, those of then? */
+static bool is_unchanged(const struct seek *s, size_t i, int fd)
+{
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct span meta, bytes;
+	struct stat st;
+	struct rec rec;
+	bool same;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size != s->want->size)
+		return false;
+	if (!S_ISREG(s->want->mode))
+		return true;
+	same = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == s->want->mtime_ns;
+	if (s->t->list[i].type == REC_CONTENT) {
+		if (trail_fetch(s->t, i, &mem, &rec) < 0)
+			return false;
+		wal_content(&rec, &meta, &bytes);
+		same = same_time(meta, s->want->mtime_ns);
+	}
+	return same || is_dressed(s);
+}
+
+/* In a slot; if the inode has other names, its bytes may have been changed there since. */
+static int open_slot(const struct seek *s, size_t i, const char *inside)
+{
+	AUTO_CLOSE int fd = open_mark(s, i, inside);
+	struct stat st;
+	size_t other;
+
+	if (fd < 0 || s->t->list[i].type != REC_GONE || fstat(fd, &st) < 0 || st.st_nlink < 2)
+		return take_fd(&fd);
+	other = find_alias(s, i + 1, s->t->n, 1u << REC_CONTENT, st.st_ino);
+	return other < s->t->n ? open_mark(s, other, "") : take_fd(&fd);
+}
+
+static int find_bytes(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	int root = s->root, r = 0;
+	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
+	size_t alias = find_alias(s, s->at, i, 1u << REC_CONTENT, s->want->ino);
+	struct spot at;
+
+	if (alias < i) {
+		ret->fd = open_mark(s, alias, "");
+	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
+		return -ESTALE;
+	} else if (i < s->t->n) {
+		ret->fd = open_slot(s, i, inside);
+		if (ret->fd >= 0 && s->exact && !is_unchanged(s, i, ret->fd))
+			return -ESTALE;
+	} else {
+		r = find_present(s, root, path, &at);
+		if (r == 0)
+			ret->fd = open_bytes(s->j, at.fd, at.name);
+		ret->present = root == s->root ? take_ptr(&path) : NULL;
+	}
+	return r < 0 ? r : MIN(ret->fd, 0);
+}
+
+/* ---- metadata ---------------------------------------------------------------------------------
+ */
+
+static int read_meta(struct journal *j, int dirfd, const char *name, struct buf *ret)
+{
+	AUTO_CLOSE int fd = obj_open(dirfd, name);
+
+	return fd < 0 ? fd : meta_read(j, fd, ret);
+}
+
+static int meta_of_mark(const struct seek *s, size_t i, const char *inside, struct origin *ret)
+{
+	const struct mark *m = &s->t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	AUTO_FREE char *name = NULL;
+	struct span meta, bytes;
+	struct rec rec;
+	int r;
+
+	if (m->type == REC_GONE || m->type == REC_XINODE) {
+		name = slot_path(m, inside);
+		return read_meta(s->j, s->t->logs[m->log].obj, name, &ret->meta);
+	}
+	r = trail_fetch(s->t, i, &mem, &rec);
+	if (r < 0)
+		return r;
+	wal_content(&rec, &meta, &bytes);
+	buf_add(&ret->meta, meta.data, meta.len);
+	return 0;
+}
+
+static int find_meta(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	unsigned inode = 1u << REC_CONTENT | 1u << REC_META;
+	int root = s->root, r;
+	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
+	struct spot at;
+
+	alias = S_ISDIR(s->want->mode) ? i : find_alias(s, s->at, i, inode, s->want->ino);
+	if (alias < i)
+		return meta_of_mark(s, alias, "", ret);
+	if (i == n) {
+		r = find_present(s, root, path, &at);
+		if (!ret->present && !has_bytes(s->want))
+			ret->present = take_ptr(&path);
+		return r < 0 ? r : read_meta(s->j, at.fd, at.name, &ret->meta);
+	}
+	if (s->t->list[i].type == REC_MARK)
+		return -ESTALE;
+	if (s->t->list[i].type == REC_GONE && !S_ISDIR(s->want->mode))
+		alias = find_alias(s, i + 1, n, inode, s->want->ino);
+	else
+		alias = n;
+	return alias < n ? meta_of_mark(s, alias, "", ret) : meta_of_mark(s, i, inside, ret);
+}
+
+/* The slot that has the very inode, if one has. */
+static int find_slot(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	int root = s->root;
+	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
+	const struct mark *m = &s->t->list[i];
+
+	if (i == s->t->n || m->type != REC_GONE || *inside)
+		return 0;
+	slot_name(ret->slot, m->slot);
+	ret->slots = fcntl(s->t->logs[m->log].obj, F_DUPFD_CLOEXEC, 3);
+	return ret->slots < 0 ? -errno : 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static int seek_init(struct seek *s, int64_t id, const struct change *c, bool after, bool undone)
+{
+	const char *path = !after && c->old_path ? c->old_path : c->path;
+	const struct trail_log *log;
+	bool far = after == undone;
+	int r = trails_get(s->j, id, undone, &s->t);
+
+	if (r < 0)
+		return r;
+	log = trails_log(s->t, id);
+	s->want = after ? &c->after : &c->before;
+	s->root = c->root;
+	s->at = !log ? 0 : far ? MIN(log->first, s->t->n) : log->end;
+	s->start = after || !log ? xstrdup(path) : trail_back(s->t, log, &s->root, path);
+	store_forget_near(s->j);
+	return 0;
+}
+
+static int look(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
+		bool whole, struct origin *ret)
+{
+	struct seek s = {.j = j, .exact = !whole && after != undone};
+	int r = seek_init(&s, id, c, after, undone);
+
+	if (r == 0 && has_bytes(s.want))
+		r = find_bytes(&s, ret);
+	if (r == 0 && whole)
+		r = find_meta(&s, ret);
+	if (r == 0 && whole && !S_ISDIR(s.want->mode))
+		r = find_slot(&s, ret);
+	free(s.start);
+	return r;
+}
+
+/* What the step left there, where its bytes were kept. */
+static int open_image(int stepdir, int root, const char *path, const struct change_side *want,
+		      struct origin *ret)
+{
+	AUTO_BUF struct buf bytes = BUF_INIT;
+
+	if (post_image(stepdir, root, path, want, &bytes) < 0)
+		return -ESTALE;
+	ret->fd = open_memory(bytes.data, bytes.len);
+	return MIN(ret->fd, 0);
+}
+
+static int find(struct journal *j, int64_t id, const struct change *c, bool after, bool whole,
+		struct origin *ret, struct err *err)
+{
+	const char *path = !after && c->old_path ? c->old_path : c->path;
+	bool undone = false, again = j->trails;
+	AUTO_CLOSE int step = history_find(j, id, &undone, err);
+	int r;
+
+	if (step < 0)
+		return take_fd(&step);
+	if (!(after ? &c->after : &c->before)->exists)
+		return err_say(err, -ENOENT, "'%s' was not there", path);
+	r = look(j, id, c, after, undone, whole, ret);
+	if (again && (r == -ENOENT || r == -ESTALE)) { /* the index may be older than the store */
+		trails_drop(j);
+		origin_done(ret);
+		r = look(j, id, c, after, undone, whole, ret);
+	}
+	if (r == -ESTALE && !whole && after != undone) {
+		origin_done(ret);
+		r = open_image(step, c->root, path, after ? &c->after : &c->before, ret);
+	}
+	if (r == -ESTALE)
+		return err_say(err, r, "'%s' has been changed since", path);
+	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
+}
+
+int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
+		struct origin *ret, struct err *err)
+{
+	return find(j, id, c, after, true, ret, err);
+}
+
+int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
+		    struct err *err)
+{
+	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	const struct change_side *want = after ? &c->after : &c->before;
+	int r;
+
+	if (want->exists && !has_bytes(want))
+		return err_say(err, -EINVAL, "'%s' is not a file", c->path);
+	r = find(c->in ? c->in : j, id, c, after, false, &o, err);
+	if (r == 0)
+		*ret_fd = take_fd(&o.fd);
+	return r;
+}
+
+int journal_present(struct journal *j, const char *path, struct change_side *ret, int *ret_fd,
+		    struct err *err)
+{
+	struct journal *k = j;
+	const char *below = path;
+	struct spot at;
+	struct obj o;
+	int r;
+
+	*ret_fd = -1;
+	if (*path == '/')
+		while (!(below = path_below(path, k->folder)) && (k = k->kin) != j)
+			continue;
+	if (!below)
+		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);
+	store_forget_near(k);
+	r = spot_look(k, 0, below, &at, &o);
+	change_side_set(ret, &o);
+	if (r == 0 && has_bytes(ret))
+		r = *ret_fd = open_bytes(k, at.fd, at.name);
+	store_forget_near(k);
+	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
+}
+
+bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret)
+{
+	AUTO_FREE char *now = xstrdup(path);
+	AUTO_FREE char *inside = NULL;
+	AUTO_BUF struct buf mem = BUF_INIT;
+	const struct trails *t = j->trails;
+	const struct trail_log *log = t ? trails_log(t, id) : NULL;
+	struct rec rec;
+	size_t i;
+
+	if (!log || log->first >= log->end)
+		return false;
+	i = trail_follow(t, log->first, 1u << REC_DTIME, &root, &now, &inside);
+	if (i >= log->end || t->list[i].type != REC_DTIME || trail_fetch(t, i, &mem, &rec) < 0)
+		return false;
+	buf_clear(ret);
+	buf_add(ret, rec.meta.data, rec.meta.len);
+	return true;
+}
+
+size_t origin_slots_of(struct journal *j, uint64_t ino)
+{
+	const struct trails *t = j->trails;
+	size_t n = 0;
+
+	for (size_t i = 0; t && (i = trail_of_inode(t, i, t->n, 1u << REC_GONE, ino)) < t->n; i++) {
+		const struct mark *m = &t->list[i];
+		struct obj o;
+		char slot[24];
+
+		slot_name(slot, m->slot);
+		if (obj_stat(t->logs[m->log].obj, slot, &o) == 0 && o.ino == ino)
+			n++;
+	}
+	return n;
+}

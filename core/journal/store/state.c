@@ -1,0 +1,111 @@
+/* state - which numbers the store has given out, and whether the machine has been down since. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/journal/log/disk.h"
+#include "core/journal/priv.h"
+
+/* So many numbers are given before the file is written again. */
+#define RESERVE ((uint64_t)1 << 20)
+
+int state_save(struct journal *j)
+{
+	int r = io_pwrite_all(j->state_fd, j->state, sizeof(*j->state), 0);
+
+	if (r == 0 && j->options.durable && fdatasync(j->state_fd) < 0)
+		r = -errno;
+	if (r == 0)
+		j->ids_given = false;
+	return r;
+}
+
+int store_seq_keep(struct journal *j)
+{
+	uint64_t reserved = j->state->reserved_seq;
+	int r;
+
+	if (j->state->next_seq < reserved)
+		return 0;
+	j->state->reserved_seq = j->state->next_seq + RESERVE;
+	r = state_save(j);
+	if (r < 0)
+		j->state->reserved_seq = reserved;
+	return r;
+}
+
+uint64_t store_seq(struct journal *j)
+{
+	if (store_seq_keep(j) < 0)
+		return j->state->next_seq++; /* for a name; a record's was kept before */
+	return j->state->next_seq++;
+}
+
+static uint64_t boot_number(void)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+
+	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 256, &text, &len) < 0)
+		return 0;
+	return XXH3_64bits(text, len) | 1;
+}
+
+void boot_begin(struct journal *j)
+{
+	j->rebooted = j->state->boot != boot_number();
+	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);
+}
+
+int boot_settled(struct journal *j)
+{
+	j->state->boot = boot_number();
+	j->rebooted = false;
+	if (state_save(j) < 0)
+		j->state->boot = 0; /* it is only looked at twice */
+	return sync_all(j);
+}
+
+int state_load(struct journal *j)
+{
+	ssize_t n;
+	int r;
+
+	j->state_fd = openat(j->store, "state", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->state_fd < 0)
+		return -errno;
+	j->state = xcalloc(1, sizeof(*j->state));
+	n = io_pread_full(j->state_fd, j->state, sizeof(*j->state), 0);
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		file_stay_in_place(j->state_fd);
+	r = (size_t)n < sizeof(*j->state) ? posix_fallocate(j->state_fd, 0, sizeof(*j->state)) : 0;
+	if (r)
+		return -r;
+	if (memcmp(j->state->magic, STATE_MAGIC, 8) == 0) {
+		boot_begin(j);
+		return 0;
+	}
+	if (j->state->magic[0])
+		return -EBADMSG;
+	j->state->next_seq = 1;
+	j->state->next_id = 1;
+	memcpy(j->state->magic, STATE_MAGIC, 8);
+	return state_save(j);
+}
+
+/* Where the numbers go on, exactly. */
+void state_leave(struct journal *j)
+{
+	if (!j->state || j->lock < 0)
+		return;
+	j->state->reserved_seq = 0;
+	if (state_save(j) < 0)
+		log_warn("journal", "the state of '%s' is not up to date", j->store_path);
+}

@@ -1,0 +1,292 @@
+/* verify - is everything there that undo would need? Every record, object, summary and image. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/journal/store/pack.h"
+#include "core/journal/undo/txn.h"
+
+struct check {
+	struct journal *j;
+	const char *dir; /* the step's, below the store */
+	int fd, obj;
+	struct names names; /* that its logs speak of */
+	struct moves moves;
+	bool whole; /* the logs could be read */
+	uint64_t last_seq;
+	struct journal_sound *sound;
+	void (*say)(void *data, const char *words);
+	void *data;
+};
+
+static PRINTF_LIKE(2, 3) void damaged(struct check *c, const char *fmt, ...)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+	va_list ap;
+
+	buf_fmt(&words, "%s: ", c->dir);
+	va_start(ap, fmt);
+	buf_vfmt(&words, fmt, ap);
+	va_end(ap);
+	c->sound->damages++;
+	c->say(c->data, words.data);
+}
+
+static void damaged_path(struct check *c, const char *path, const char *what)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, path, strlen(path));
+	damaged(c, "'%s': %s", shown.data, what);
+}
+
+/* ---- logs -------------------------------------------------------------------------------------
+ */
+
+static void check_packed(struct check *c, const struct rec *r, const char *slot)
+{
+	int e = pack_check(c->obj, slot);
+
+	if (e == -ENOENT)
+		damaged_path(c, r->path, "what was there is not in the store any more");
+	else if (e < 0)
+		damaged_path(c, r->path, "its content cannot be unpacked");
+	else
+		c->sound->objects++;
+}
+
+static void check_object(struct check *c, const struct rec *r)
+{
+	struct obj o;
+	char slot[24];
+	int e;
+
+	/* Of a name that was replaced by another one of the same file nothing had to be kept. */
+	if (rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
+	    (r->type == REC_GONE && r->flags & REC_LINKED) || (r->type == REC_RENAME))
+		return;
+	slot_name(slot, r->slot);
+	e = obj_stat(c->obj, slot, &o);
+	if (e < 0)
+		damaged_path(c, r->path, strerror(-e));
+	else if (!o.mode && r->type == REC_CONTENT)
+		check_packed(c, r, slot);
+	else if (!o.mode)
+		damaged_path(c, r->path, "what was there is not in the store any more");
+	else if (r->type == REC_CONTENT && !S_ISREG(o.mode))
+		damaged_path(c, r->path, "its content is no file in the store");
+	else
+		c->sound->objects++;
+}
+
+static void check_record(struct check *c, const struct rec *r, bool first)
+{
+	struct span meta = {.data = ""}, bytes;
+
+	c->sound->records++;
+	if ((r->type == REC_STEP) != first)
+		damaged(c, "record %" PRIu64 ": out of place", r->seq);
+	if (r->root >= c->j->n_roots || r->root2 >= c->j->n_roots)
+		damaged_path(c, r->path, "is below a directory that the store does not know");
+	if (r->type == REC_CONTENT)
+		wal_content(r, &meta, &bytes);
+	if (r->type == REC_META || r->type == REC_CONTENT || r->type == REC_DIR_GONE)
+		if (!meta_is_sound(r->type == REC_CONTENT ? meta : r->meta))
+			damaged_path(c, r->path, "its metadata cannot be read");
+	check_object(c, r);
+	c->last_seq = MAX(c->last_seq, r->seq);
+}
+
+static void check_log(struct check *c, const char *name, bool must)
+{
+	struct wal log = WAL_NONE;
+	struct rec r;
+	size_t at = 0;
+	bool undo = str_eq(name, "undo");
+	int e = wal_open(&log, c->fd, name, false, false);
+
+	/* -ENODATA: an undo that was cut short before it began. */
+	if ((e == -ENOENT || e == -ENODATA) && !must)
+		return;
+	if (e < 0) {
+		damaged(c, "its %s log: %s", name,
+			e == -EBADMSG ? "a record's checksum is wrong" : strerror(-e));
+		c->whole = false;
+		return;
+	}
+	for (bool first = undo; wal_next(&log, &at, &r); first = false)
+		check_record(c, &r, first);
+	moves_add(&c->moves, &log);
+	moves_sort(&c->moves);
+	txn_names(&c->names, &log, &c->moves);
+	wal_close(&log);
+}
+
+/* ---- summaries and images ---------------------------------------------------------------------
+ */
+
+static bool is_told(const struct check *c, int root, const char *path)
+{
+	if (names_has(&c->names, root, path))
+		return true;
+	/* A directory took it along. */
+	for (size_t i = 0; i < c->moves.n; i++) {
+		const struct move *m = &c->moves.list[i];
+
+		if ((m->root == root && path_below(path, m->from)) ||
+		    (m->root2 == root && path_below(path, m->to)))
+			return true;
+	}
+	return false;
+}
+
+static void check_summary(struct check *c, bool *ret_images)
+{
+	struct summary s = {0};
+	size_t counts[4] = {0};
+	int e = summary_load(c->fd, true, &s);
+
+	*ret_images = false;
+	if (e < 0) {
+		damaged(c, "its summary: %s", e == -EBADMSG ? "cannot be read" : strerror(-e));
+		return;
+	}
+	*ret_images = !s.info.unprotected;
+	if (s.info.id != atoll(strrchr(c->dir, '/') + 1))
+		damaged(c, "its summary is that of step %" PRId64, s.info.id);
+	for (size_t i = 0; i < s.n; i++) {
+		const struct change *ch = &s.changes[i];
+
+		if ((unsigned)ch->kind < ARRAY_LEN(counts))
+			counts[ch->kind]++;
+		/* What was written under one of its names is modified under all of them. */
+		if (ch->kind != CHANGE_MODIFIED && c->whole && !s.info.unprotected &&
+		    !is_told(c, ch->root, ch->path))
+			damaged_path(c, ch->path, "is in the summary and in no record");
+	}
+	if (counts[CHANGE_CREATED] != s.info.created ||
+	    counts[CHANGE_MODIFIED] != s.info.modified ||
+	    counts[CHANGE_DELETED] != s.info.deleted || counts[CHANGE_RENAMED] != s.info.renamed)
+		damaged(c, "its summary does not count what it lists");
+	summary_done(&s);
+}
+
+static void check_post(struct check *c, int dir, const char *name, bool must)
+{
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int e = post_begin(&reader, dir, name);
+
+	while (e >= 0 && (e = post_next(&reader, &p)) > 0)
+		c->last_seq = MAX(c->last_seq, p.seq);
+	if (e < 0 && (e != -ENOENT || must))
+		damaged(c, "its image of the folder: %s",
+			e == -EBADMSG ? "cannot be read" : strerror(-e));
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+static void check_step(struct check *c)
+{
+	bool undone = str_starts(c->dir, "redo/"), images;
+	struct folders parts;
+
+	c->obj = openat(c->fd, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (c->obj < 0)
+		damaged(c, "its objects: %s", strerror(errno));
+	else
+		c->sound->steps++;
+	c->whole = c->obj >= 0;
+	c->names = (struct names){0};
+	c->moves = (struct moves){0};
+	if (c->obj >= 0)
+		check_log(c, "undo", true);
+	if (c->obj >= 0)
+		check_log(c, "redo", undone);
+	check_summary(c, &images);
+	check_post(c, c->fd, "post", images);
+	if (parts_load(c->fd, &parts) < 0)
+		damaged(c, "the list of its folders cannot be read");
+	folders_free(&parts);
+	names_done(&c->names);
+	moves_done(&c->moves);
+	util_close_fd(&c->obj);
+}
+
+static int check_all(struct check *c, const char *where)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(c->j, where, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+
+		c->dir = dir;
+		if (str_eq(where, "posts")) {
+			check_post(c, c->j->store, dir, false);
+			continue;
+		}
+		c->fd = store_open_dir(c->j, dir);
+		if (c->fd >= 0)
+			check_step(c);
+		else if (c->fd != -ENOENT) /* a session is at work */
+			damaged(c, "%s", strerror(-c->fd));
+		util_close_fd(&c->fd);
+	}
+	store_names_free(names, n);
+	return r;
+}
+
+/* Numbers that were given out must not be given out again. */
+static void check_state(struct check *c, const char *where)
+{
+	AUTO_CLOSE int fd = openat(c->j->store, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct state state;
+	char **names = NULL;
+	size_t n = 0;
+
+	c->dir = "state";
+	if (fd < 0 || io_pread_full(fd, &state, sizeof(state), 0) != sizeof(state) ||
+	    memcmp(state.magic, STATE_MAGIC, 8) != 0) {
+		damaged(c, "cannot be read");
+		return;
+	}
+	if (store_names(c->j, where, &names, &n) == 0 && n &&
+	    (uint64_t)llabs(atoll(names[n - 1])) >= state.next_id)
+		damaged(c, "would give a number again that a step has");
+	store_names_free(names, n);
+	if (c->last_seq >= MAX(state.next_seq, state.reserved_seq))
+		damaged(c, "would give a number again that a record has");
+}
+
+int journal_verify(struct journal *j, void (*say)(void *data, const char *words), void *data,
+		   struct journal_sound *ret, struct err *err)
+{
+	struct check c = {.j = j, .sound = ret, .say = say, .data = data, .fd = -1, .obj = -1};
+	static const char *const where[] = {"steps", "redo", "posts"};
+	int r = 0;
+
+	*ret = (struct journal_sound){0};
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(where); i++) {
+		r = check_all(&c, where[i]);
+		if (r < 0)
+			return err_set(err, r, "read '%s/%s'", j->store_path, where[i]);
+		if (i < 2)
+			check_state(&c, where[i]);
+	}
+	if (!ret->damages)
+		return 0;
+	return err_say(
+		err, -EBADMSG,
+		"the undo store '%s' is damaged in %zu place%s: undo what is sound, or throw "
+		"it away with `cordon log --discard`",
+		j->store_path, ret->damages, ret->damages == 1 ? "" : "s");
+}

@@ -1,0 +1,276 @@
+/* plan - what an undo or redo would change, and where somebody else was there since. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/journal/undo/planner.h"
+
+/*
+ * The newest post-image of a path, whichever step left it, is what the path should look like now;
+ * another look is somebody else's work. So is a path whose newest image was left by a step that
+ * stays: commands that ran at the same time. A directory that was renamed after the image was taken
+ * takes the paths below it along; and a directory that would go must hold nothing but what goes
+ * with it.
+ */
+
+static void entry_free(struct undo_entry *e)
+{
+	free(e->path);
+	free(e->other);
+	free(e->why);
+	free(e->base);
+	if (e->merge) {
+		free(e->merge->now);
+		free(e->merge->then);
+		free(e->merge);
+	}
+}
+
+void undo_plan_free(struct undo_plan *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_entries; i++)
+		entry_free(&p->entries[i]);
+	free(p->entries);
+	barrier_free(p->barriers, p->n_barriers);
+	free(p->ids);
+	free(p);
+}
+
+/* ---- post-images ------------------------------------------------------------------------------
+ */
+
+/* Not one of the steps, and begun after them. */
+static bool is_newer(const struct planner *p, int64_t id)
+{
+	for (size_t i = 0; i < p->dirs->n; i++)
+		if (llabs(atoll(strchr(p->dirs->dirs[i], '/') + 1)) >= llabs(id))
+			return false;
+	return true;
+}
+
+static int keep_inode(void *data, const struct post *post)
+{
+	inodes_take(data, post);
+	return 0;
+}
+
+/* Most look as they were left. All inodes of the history take long to load and are many. */
+static bool differs(struct planner *p, const struct post *post)
+{
+	if (!post_differs(p->j, post, NULL))
+		return false;
+	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, &p->inodes) < 0)
+		return true;
+	p->has_inodes = true;
+	return post_differs(p->j, post, p->inodes);
+}
+
+/* ---- entries ----------------------------------------------------------------------------------
+ */
+
+void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict)
+{
+	struct undo_plan *plan = p->plan;
+	struct undo_entry *e;
+	bool lost = names_has(&p->lost, root, path);
+
+	if (plan->brief && !conflict && !lost)
+		return;
+	if (plan->n_entries % 64 == 0)
+		plan->entries =
+			xrealloc(plan->entries, (plan->n_entries + 64) * sizeof(*plan->entries));
+	e = &plan->entries[plan->n_entries++];
+	*e = (struct undo_entry){.root = root, .what = what};
+	e->lost = lost;
+	e->conflict = conflict = conflict || e->lost;
+	e->path = xstrdup(path);
+	if (conflict)
+		plan->n_conflicts++;
+}
+
+/* The steps made the name and took it away again: they left nothing there. */
+static bool taken_since(const struct planner *p, const struct post *post)
+{
+	return post->obj.mode && names_has_key(&p->made, post->key);
+}
+
+/* The newest image knows what was there before a step that came and went, which may be somebody
+ * else's work. What the steps themselves left is in their own. */
+static bool edited_between(const struct planner *p, const struct post *post,
+			   const struct post *left, const struct fate *f)
+{
+	struct change_side now;
+
+	/* Whoever moved a directory has images of all in it. */
+	if (moves_touch(&p->moves, post->root, post->path))
+		return false;
+	if (f && f->broken && !f->tangled && !p->redo) /* a redo brings back what lay between */
+		return true;
+	if (!plan_is_passing(p, post))
+		return false;
+	/* One more name of a file that the steps changed under another: it went with its step. */
+	if (!post->obj.mode && !names_has_key(&p->places, post->key))
+		return false;
+	if (left && !(left->flags & POST_SHARED))
+		return left_differs(p->j, left, post);
+	if (!f)
+		return taken_since(p, post);
+	change_side_set(&now, &post->obj);
+	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
+}
+
+bool plan_is_foreign(struct planner *p, const struct post *post, const struct fate *f)
+{
+	struct post left;
+	bool has_left;
+
+	/* A command that ran at the same time and stays was there later. */
+	if (post->kept && is_newer(p, post->id))
+		return true;
+	has_left = posts_find(&p->left, post->key, &left);
+	return (has_left && left.flags & POST_FOREIGN) || differs(p, post) ||
+	       edited_between(p, post, has_left ? &left : NULL, f);
+}
+
+static bool is_conflict(struct planner *p, const char *key, size_t number)
+{
+	return p->newest[number] || names_has_key(&p->overlaps, key);
+}
+
+static void net_entries(struct planner *p)
+{
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const struct fate *n = &p->fates.list[k];
+		bool exists_now = p->redo ? n->before.exists : n->after.exists;
+		bool exists_then = p->redo ? n->after.exists : n->before.exists;
+		const char *path, *key = names_key(&p->fates.keys, k);
+		bool conflict = is_conflict(p, key, k);
+		int root = key_root(key, &path);
+
+		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
+			continue;
+		if (exists_now && exists_then)
+			plan_entry(p, root, path, 'M', conflict);
+		else if (exists_then)
+			plan_entry(p, root, path, 'A', conflict);
+		else if (exists_now)
+			plan_entry(p, root, path, 'D', conflict);
+		else if (conflict || names_has(&p->lost, root, path))
+			plan_entry(p, root, path, 'M', true);
+	}
+	/* What lies elsewhere now, or was changed and changed back. */
+	for (size_t k = 0; k < names_count(&p->places); k++) {
+		const char *path, *key = names_key(&p->places, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key) &&
+		    is_conflict(p, key, names_count(&p->fates.keys) + k))
+			plan_entry(p, root, path, 'M', true);
+	}
+	for (size_t k = 0; k < names_count(&p->lost); k++) {
+		const char *path, *key = names_key(&p->lost, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key))
+			plan_entry(p, root, path, 'M', true);
+	}
+	for (size_t k = 0; k < names_count(&p->overlaps); k++) {
+		const char *path, *key = names_key(&p->overlaps, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key) && !names_has_key(&p->places, key) &&
+		    !names_has_key(&p->lost, key))
+			plan_entry(p, root, path, 'M', true);
+	}
+}
+
+/* A and D of one rename become R, when only one step had a hand in it. */
+static void join_renames(struct planner *p)
+{
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const struct fate *n = &p->fates.list[k];
+		struct undo_entry *a = NULL, *d = NULL;
+		const char *to;
+		int root = key_root(names_key(&p->fates.keys, k), &to);
+
+		if (!n->renamed_from || p->dirs->n > 1)
+			continue;
+		for (size_t i = 0; i < p->plan->n_entries && !(a && d); i++) {
+			struct undo_entry *e = &p->plan->entries[i];
+
+			if (e->root != root || e->conflict)
+				continue;
+			if (str_eq(e->path, to))
+				(e->what == 'D' ? (d = e) : (a = e));
+			else if (str_eq(e->path, n->renamed_from))
+				(e->what == 'D' ? (d = e) : (a = e));
+		}
+		if (!a || !d || a->what != 'A' || d->what != 'D')
+			continue;
+		d->what = 'R';
+		d->other = xstrdup(a->path);
+		entry_free(a);
+		*a = p->plan->entries[--p->plan->n_entries];
+	}
+}
+
+static int entry_by_path(const void *a, const void *b)
+{
+	const struct undo_entry *x = a, *y = b;
+
+	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
+}
+/* ---- the plan ---------------------------------------------------------------------------------
+ */
+
+static int build(struct planner *p)
+{
+	struct undo_plan *plan = p->plan;
+	int r = plan_read(p);
+
+	store_forget_near(p->j);
+	if (r == 0) {
+		net_entries(p);
+		join_renames(p);
+		r = plan_check_dirs(p);
+	}
+	if (r == 0 && plan->n_entries)
+		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
+	return r;
+}
+
+int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
+	       struct undo_plan **ret, struct remedy *remedy, struct err *err)
+{
+	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO};
+	int r;
+
+	store_forget_near(j);
+	p.plan = xcalloc(1, sizeof(*p.plan));
+	p.plan->kind = like->kind;
+	p.plan->n = like->n;
+	p.plan->flags = like->flags;
+	p.plan->brief = like->brief;
+	p.logs = xcalloc(dirs->n, sizeof(*p.logs));
+	for (size_t i = 0; i < dirs->n; i++)
+		p.logs[i] = (struct wal)WAL_NONE;
+	r = build(&p);
+	if (r == 0)
+		r = barriers_crossed(j, p.plan);
+	if (r < 0)
+		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
+			r == -EBADMSG ? " (the store is damaged: `cordon log --discard` throws the "
+					"history away)"
+				      : "");
+	else
+		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves}, remedy, err);
+	if (r < 0)
+		undo_plan_free(p.plan);
+	else
+		*ret = p.plan;
+	plan_forget(&p);
+	return r;
+}

@@ -1,0 +1,268 @@
+/* plan_read - what a plan is made from: the steps' logs, what they did, how they left it. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/journal/undo/planner.h"
+
+#define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
+
+static bool in_group(const struct planner *p, int64_t id)
+{
+	for (size_t i = 0; i < p->dirs->n; i++)
+		if (atoll(strchr(p->dirs->dirs[i], '/') + 1) == id)
+			return true;
+	return false;
+}
+
+/* Of a step that is neither kept nor one of these: it came and went. */
+bool plan_is_passing(const struct planner *p, const struct post *post)
+{
+	return !post->kept && !in_group(p, post->id) && post->obj.mode != OBJ_UNSEEN;
+}
+
+static int load_log(struct planner *p, const char *dir, struct wal *log)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = log_look(p->j, log, fd, p->redo ? "redo" : "undo");
+	if (r == 0)
+		moves_add(&p->moves, log);
+	return r;
+}
+
+/* A path that the step changed and has no record of stays as it is. So does, to say the least, the
+ * one that was the first not to be captured. */
+static void find_lost(struct planner *p, const struct change *c)
+{
+	if (!names_has(&p->places, c->root, c->path))
+		names_add(&p->lost, c->root, c->path);
+	if (c->old_path && !names_has(&p->places, c->root, c->old_path))
+		names_add(&p->lost, c->root, c->old_path);
+}
+
+static void add_place(struct planner *p, struct names *to, uint64_t seq, int root, const char *path)
+{
+	AUTO_FREE char *now = xstrdup(path);
+
+	moves_follow(&p->moves, seq, &root, &now);
+	names_add(to, root, now);
+}
+
+static void find_places(struct planner *p)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec)) {
+			struct names *to = rec.flags & REC_SKIPPED ? &p->idle : &p->places;
+
+			if (rec_is_quiet(rec.type))
+				continue;
+			add_place(p, to, rec.seq, rec.root, rec.path);
+			if (rec.path2[0])
+				add_place(p, to, rec.seq, rec.root2, rec.path2);
+		}
+	}
+}
+
+static int load_all(struct planner *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
+		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
+	if (r < 0)
+		return r;
+	moves_sort(&p->moves);
+	find_places(p);
+	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
+}
+
+/* Only asked for where a step came and went. */
+static void find_made(struct planner *p)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec))
+			if (rec.type == REC_NEW || rec.type == REC_DIR_NEW)
+				names_add(&p->made, rec.root, rec.path);
+	}
+}
+
+/*
+ * The whole history's images are read twice: which is the newest of each path that is asked for;
+ * then each of those is looked at when it comes by. None is kept.
+ */
+static size_t number_of(const struct planner *p, const char *key)
+{
+	size_t i = names_find(&p->fates.keys, key);
+
+	if (i != NAMES_NONE)
+		return i;
+	i = names_find(&p->places, key);
+	return i == NAMES_NONE ? i : names_count(&p->fates.keys) + i;
+}
+
+static int find_newest(void *data, const struct post *post)
+{
+	struct planner *p = data;
+	size_t i = number_of(p, post->key);
+
+	if (i != NAMES_NONE && post->seq > p->newest[i] >> 1)
+		p->newest[i] = post->seq << 1 | plan_is_passing(p, post);
+	return 0;
+}
+
+static int judge_newest(void *data, const struct post *post)
+{
+	struct planner *p = data;
+	size_t i = number_of(p, post->key);
+	const struct fate *f = i < names_count(&p->fates.keys) ? &p->fates.list[i] : NULL;
+
+	if (i == NAMES_NONE || post->seq != p->newest[i] >> 1)
+		return 0;
+	p->newest[i] = plan_is_foreign(p, post, f) ? JUDGED_FOREIGN : 0;
+	return 0;
+}
+
+/* A list of numbers, newest first, that ends with 0. */
+static void add_file(uint64_t **list, size_t *n, uint64_t seq)
+{
+	size_t at = 0;
+
+	while (at < *n && (*list)[at] > seq)
+		at++;
+	if (!seq || (at < *n && (*list)[at] == seq))
+		return;
+	*list = xrealloc(*list, (*n + 2) * sizeof(**list));
+	memmove(*list + at + 1, *list + at, (*n - at) * sizeof(**list));
+	(*list)[at] = seq;
+	(*list)[++*n] = 0;
+}
+
+static int load_posts(struct planner *p)
+{
+	size_t n = names_count(&p->fates.keys) + names_count(&p->places), n_files = 0;
+	AUTO_FREE uint64_t *files = xcalloc(1, sizeof(*files));
+	bool passed = false;
+	int r;
+
+	p->newest = xcalloc(n + 1, sizeof(*p->newest));
+	r = post_each(p->j, NULL, find_newest, p);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		passed |= p->newest[i] & 1;
+		add_file(&files, &n_files, p->newest[i] >> 1);
+	}
+	if (r == 0 && passed && !p->redo)
+		find_made(p);
+	if (r == 0 && (passed || p->dirs->n > 1))
+		r = left_load(p->j, p->dirs, &p->left);
+	store_forget_near(p->j);
+	return r < 0 ? r : post_each(p->j, files, judge_newest, p);
+}
+
+struct span_of { /* of a step, in numbers of the store */
+	uint64_t began, ended;
+};
+
+static int load_span(const struct planner *p, size_t i, struct span_of *ret)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+	struct wal log = WAL_NONE;
+	int r = fd < 0 ? fd : summary_seq(fd, &ret->ended);
+
+	if (r == 0 && p->redo)
+		r = log_look(p->j, &log, fd, "undo");
+	if (r == 0)
+		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
+	wal_close(&log);
+	return r;
+}
+
+/* Did another of the steps run at the same time? Newer ones come first; a number is taken before
+ * the first change is made. */
+static bool is_tangled(const struct planner *p, const struct span_of *spans, size_t i)
+{
+	for (size_t k = 0; k < p->dirs->n; k++)
+		if (k != i &&
+		    (k < i ? spans[k].began < spans[i].ended : spans[i].began < spans[k].ended))
+			return true;
+	return false;
+}
+
+struct reading { /* of a summary */
+	struct planner *p;
+	bool tangled;
+};
+
+static void take_change(void *data, const struct summary *s, const struct change *c)
+{
+	const struct reading *r = data;
+
+	fates_add(&r->p->fates, c, r->tangled || s->partial);
+	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
+		find_lost(r->p, c);
+}
+
+static int load_fates(struct planner *p)
+{
+	struct undo_plan *plan = p->plan;
+	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
+		r = load_span(p, i, &spans[i]);
+	plan->ids = xcalloc(p->dirs->n, sizeof(*plan->ids));
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
+		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+		struct reading reading = {.p = p, .tangled = is_tangled(p, spans, i)};
+		struct summary s = {0};
+
+		r = fd < 0 ? fd : summary_read(fd, &s, take_change, &reading);
+		if (r < 0)
+			break;
+		plan->ids[plan->n_ids++] = s.info.id;
+		if (s.partial) /* what it did to the others' paths it may not say */
+			fates_tangle(&p->fates);
+		if (s.info.unprotected && !p->redo)
+			names_add(&p->lost, 0, s.info.unprotected);
+		summary_done(&s);
+	}
+	return r;
+}
+
+int plan_read(struct planner *p)
+{
+	int r = load_all(p);
+
+	if (r == 0)
+		r = load_fates(p);
+	if (r == 0)
+		r = load_posts(p);
+	return r;
+}
+
+void plan_forget(struct planner *p)
+{
+	fates_done(&p->fates);
+	free(p->newest);
+	posts_done(&p->left);
+	inodes_done(p->inodes);
+	names_done(&p->made);
+	names_done(&p->places);
+	names_done(&p->lost);
+	names_done(&p->idle);
+	names_done(&p->overlaps);
+	for (size_t i = 0; i < p->dirs->n; i++)
+		wal_close(&p->logs[i]);
+	free(p->logs);
+	moves_done(&p->moves);
+}

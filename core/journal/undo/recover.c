@@ -1,0 +1,293 @@
+/* recover - what a dead process left: a rollback under way, steps that never ended. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/journal/undo/txn.h"
+
+struct witness { /* what the paths of an interrupted step look like before it is rolled back */
+	struct touches touches;
+	struct step_info info;
+	bool partial; /* some of it had been rolled back before */
+};
+
+static int witness_take(struct txn *t, struct mover *m, struct witness *w)
+{
+	struct names set = {0};
+	const struct moves none = {0};
+	struct rec r;
+	size_t at = 0;
+
+	txn_names(&set, &m->undo.log, &none);
+	txn_names(&set, &m->redo.log, &none);
+	if (wal_next(&m->undo.log, &at, &r) && r.type == REC_STEP) {
+		struct get g = {.p = r.meta.data, .end = r.meta.data + r.meta.len};
+
+		w->info.id = (int64_t)get_u64(&g);
+		w->info.kind = get_u32(&g);
+		w->info.began_us = (int64_t)get_u64(&g);
+		w->info.command = xstrdup(get_str(&g).data);
+		w->info.ended_us = clock_wall_us();
+		w->info.exit_status = 128 + 9;
+	}
+	while (wal_next(&m->undo.log, &at, &r)) {
+		AUTO_FREE char *words = NULL;
+
+		if (r.type != REC_MARK)
+			continue;
+		words = xstrndup(r.meta.data, r.meta.len);
+		mark_join(&w->info.why, words);
+	}
+	w->info.incomplete = w->info.why;
+	w->partial = !wal_empty(&m->redo.log);
+	for (size_t i = 0; i < names_count(&set); i++) {
+		const char *path;
+		int root = key_root(names_key(&set, i), &path);
+		struct spot spot;
+		struct obj before;
+
+		if (spot_look(t->j, root, path, &spot, &before) < 0)
+			before = (struct obj){.mode = OBJ_UNSEEN};
+		touches_add(&w->touches, names_key(&set, i), &before);
+	}
+	names_done(&set);
+	return 0;
+}
+
+static void witness_done(struct witness *w)
+{
+	touches_done(&w->touches);
+	free(w->info.command);
+	free(w->info.why);
+}
+
+/* What the rollback changed, turned round: the step went the other way. */
+static int write_summary(struct txn *t, struct mover *m, struct witness *w)
+{
+	struct nets nets;
+	int r = nets_build(t->j, &w->touches, NULL, true, &nets);
+
+	if (r < 0)
+		return r;
+	nets_count(&nets, &w->info);
+	do
+		r = summary_write(t->j, m->undo.dir, &w->info, w->partial, &nets);
+	while (r < 0 && room_give(t->j, r));
+	nets_done(&nets);
+	return r;
+}
+
+static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
+{
+	int r = txn_move(t, NULL);
+
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		if (t->list[i].arrived)
+			continue;
+		*ret_paths += touches_count(&seen[i].touches);
+		r = write_summary(t, &t->list[i], &seen[i]);
+	}
+	return r;
+}
+
+static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
+{
+	struct witness *seen = xcalloc(t->n + 1, sizeof(*seen));
+	/* A step that is rolled back while we live has nothing in doubt, and others may have gone
+	 * on with what its newest record speaks of. */
+	int r = t->crashed && t->j->rebooted ? txn_settle_lost(t) : 0;
+	struct mover *last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
+
+	if (last)
+		r = apply_settle(txn_from(t, last), txn_to(t, last), t->recover);
+	for (size_t i = 0; r == 0 && t->recover && i < t->n; i++)
+		if (!t->list[i].arrived)
+			r = witness_take(t, &t->list[i], &seen[i]);
+	if (r < 0) {
+		err_set(err, r, "recover an interrupted step");
+	} else if (t->recover && !t->back) {
+		r = roll_back(t, seen, ret_paths);
+		if (r < 0 && r != -ENOSPC && r != -EDQUOT) {
+			log_warn("journal", "an interrupted step cannot be rolled back: %s",
+				 strerror(-r));
+			t->back = true;
+		} else if (r == 0) {
+			r = txns_arrive(t, 1);
+		}
+		if (r < 0 && !t->back)
+			err_set(err, r,
+				"roll an interrupted step back (the next start goes on with it)");
+	}
+	for (size_t i = 0; i < t->n; i++)
+		witness_done(&seen[i]);
+	free(seen);
+	return r;
+}
+
+/* The step cannot be rolled back: it stays as it is, and says so. */
+static int keep_as_is(struct txn *t, int why, struct err *err)
+{
+	int r = txn_write(t);
+
+	if (r == 0)
+		r = txn_move(t, NULL);
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		AUTO_FREE char *words = NULL;
+		struct witness w = {0};
+
+		if (t->list[i].arrived)
+			continue;
+		r = witness_take(t, &t->list[i], &w);
+		w.info.incomplete = true;
+		words = xasprintf("interrupted, and could not be rolled back: %s", strerror(-why));
+		mark_join(&w.info.why, words);
+		if (r == 0)
+			r = summary_write(t->j, t->list[i].undo.dir, &w.info, w.partial,
+					  &(struct nets){0});
+		witness_done(&w);
+	}
+	if (r == 0)
+		r = txns_arrive(t, 1);
+	return r < 0 ? err_set(err, r, "recover an interrupted step") : 0;
+}
+
+static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
+{
+	int r = recover_run(t, ret_paths, err);
+
+	if (t->recover && t->back)
+		return keep_as_is(t, r < 0 ? r : -EIO, err);
+	if (t->recover || r < 0)
+		return r;
+	return txns_run(t, 1, NULL, err);
+}
+
+/* Directories that died before their first record, and its announcement. */
+static bool never_began(struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct wal log = WAL_NONE;
+	size_t at = 0;
+	struct rec r;
+	int e;
+
+	if (fd < 0)
+		return false;
+	e = wal_open(&log, fd, "undo", false, true);
+	if (e == -ENOENT || e == -ENODATA)
+		return true;
+	if (e < 0)
+		return false;
+	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
+		e++;
+	wal_close(&log);
+	return e < 2; /* nothing behind the REC_STEP */
+}
+
+static int find_open(struct journal *j, struct group *ret)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "open", &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+		bool empty = never_began(j, dir);
+
+		if (empty || parts_decided(j, dir)) {
+			r = empty ? store_trash(j, dir) : parts_publish(j, dir);
+			continue;
+		}
+		ret->dirs = xrealloc(ret->dirs, (ret->n + 1) * sizeof(*ret->dirs));
+		ret->dirs[ret->n++] = take_ptr(&dir);
+	}
+	store_names_free(names, n);
+	return r;
+}
+
+int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
+{
+	mode_t own = umask(077);
+	int e = redo_settle(j);
+
+	umask(0);
+	e = e < 0 ? err_set(err, e, "clear what cannot be redone from '%s'", j->store_path)
+		  : joint_recover(j, err);
+	umask(own);
+	if (e < 0)
+		return e;
+	for (int turn = 0; turn < 2; turn++) {
+		struct txn t = {.j = j, .crashed = true};
+		struct group dirs = {0};
+		mode_t mask;
+		int r = txn_read(&t, &dirs);
+
+		if (r == -ENOENT) {
+			r = find_open(j, &dirs);
+			t.recover = true;
+			t.group = dirs.n ? store_seq(j) : 0;
+		}
+		if (r == 0 && dirs.n)
+			r = txn_open(&t, &dirs);
+		if (r == 0 && dirs.n && t.recover && !t.back)
+			r = txn_write(&t);
+		if (r < 0)
+			err_set(err, r, "recover the undo store '%s'", j->store_path);
+		mask = umask(0);
+		if (r == 0 && dirs.n)
+			r = recover_txn(&t, ret_paths, err);
+		umask(mask);
+		txn_done(&t);
+		if (r < 0 || dirs.n == 0) {
+			group_done(&dirs);
+			return r;
+		}
+		group_done(&dirs);
+	}
+	return 0;
+}
+
+int undo_unstick(struct journal *j, struct err *err)
+{
+	size_t paths = 0;
+	int r;
+
+	if (!j->stuck)
+		return 0;
+	if (j->open)
+		return err_say(err, -EBUSY,
+			       "a rollback is to be finished first, once the steps "
+			       "that run have ended");
+	r = undo_recover(j, &paths, err);
+	if (r < 0)
+		return err_wrap(err, r, "a rollback is still to be finished");
+	j->stuck = false;
+	return 0;
+}
+
+int undo_open_step(struct journal *j, const char *dir, struct err *err)
+{
+	struct txn t = {.j = j, .recover = true, .group = store_seq(j)};
+	char *one = xstrdup(dir);
+	struct group dirs = {.dirs = &one, .n = 1};
+	size_t paths = 0;
+	mode_t mask = umask(0);
+	int r = txn_open(&t, &dirs);
+
+	if (r == 0)
+		r = txn_write(&t);
+	if (r < 0)
+		err_set(err, r, "roll a step back");
+	else
+		r = recover_txn(&t, &paths, err);
+	if (r < 0)
+		j->stuck = true;
+	umask(mask);
+	txn_done(&t);
+	free(one);
+	return r;
+}

@@ -1,0 +1,427 @@
+/* restore - single paths of a step as they were before it, made anew as a step of its own. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/undo/restore.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/journal/log/trail.h"
+
+/* ---- which ------------------------------------------------------------------------------------
+ */
+
+/* The path as it is called beneath this root, or NULL. Relative ones are the folder's. */
+static const char *name_in(const struct journal *j, int root, const char *path)
+{
+	if (*path != '/')
+		return root == 0 ? path : NULL;
+	return root >= 0 && root < j->n_roots ? path_below(path, j->roots[root].path) : NULL;
+}
+
+bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths)
+{
+	for (size_t i = 0; paths[i]; i++) {
+		const char *path = name_in(j, c->root, paths[i]);
+
+		if (path && (!*path || path_is_beneath(c->path, path) ||
+			     (c->old_path && path_is_beneath(c->old_path, path))))
+			return true;
+	}
+	return false;
+}
+
+static int by_path(const void *key, const void *item)
+{
+	const struct change *x = key, *y = item;
+
+	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
+}
+
+/* A directory that the step removed comes back with what was in it. */
+static void choose_parents(struct restore *r, const struct change *c)
+{
+	AUTO_FREE char *prefix = xstrdup(c->old_path ? c->old_path : c->path);
+
+	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const struct change key = {.root = c->root, .path = prefix};
+		const struct change *dir;
+
+		*slash = '\0';
+		dir = bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
+		if (dir && dir->kind == CHANGE_DELETED)
+			r->pieces[dir - r->list].chosen = true;
+		*slash = '/';
+	}
+}
+
+static int by_after(const void *a, const void *b)
+{
+	const struct change *const *x = a, *const *y = b;
+
+	return ((*x)->after.ino > (*y)->after.ino) - ((*x)->after.ino < (*y)->after.ino);
+}
+
+static const struct change *find_inode(const struct change **by_ino, size_t n, uint64_t ino)
+{
+	const struct change key = {.after.ino = ino}, *keyp = &key;
+	const struct change **found =
+		n ? bsearch(&keyp, by_ino, n, sizeof(struct change *), by_after) : NULL;
+
+	return found ? *found : NULL;
+}
+
+static bool choose_one(struct restore *r, size_t i)
+{
+	bool fresh = !r->pieces[i].chosen;
+
+	r->pieces[i].chosen = true;
+	return fresh;
+}
+
+/* The object of change i goes back to another path: what had made room for it comes back as well,
+ * and of a directory what the step did to all that is in it is taken back. */
+static bool choose_with(struct restore *r, size_t i)
+{
+	const struct change *from = &r->list[i];
+	size_t len = strlen(from->path);
+	bool more = from->before.exists && choose_one(r, i);
+
+	if (!S_ISDIR(from->after.mode))
+		return more;
+	for (size_t k = i + 1; k < r->n && r->list[k].root == from->root &&
+			       strncmp(r->list[k].path, from->path, len) == 0;
+	     k++)
+		if (r->list[k].path[len] == '/')
+			more |= choose_one(r, k);
+	return more;
+}
+
+/* Objects that have another name now: renames, and what made room for something else. True: others
+ * were chosen, whose objects are to be found. */
+static bool find_sources(struct restore *r)
+{
+	AUTO_FREE const struct change **by_ino = xcalloc(r->n + 1, sizeof(struct change *));
+	bool more = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i].after.exists && r->list[i].after.ino != r->list[i].before.ino)
+			by_ino[n++] = &r->list[i];
+	if (n)
+		qsort(by_ino, n, sizeof(struct change *), by_after);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		const struct change *from = c->old_path ? c : NULL;
+
+		if (!r->pieces[i].chosen || r->pieces[i].source != SIZE_MAX)
+			continue;
+		if (!from && c->before.exists && c->after.ino != c->before.ino)
+			from = find_inode(by_ino, n, c->before.ino);
+		/* What is not to be changed stays where it is, and a copy of it comes back. */
+		if (!from || (from->after.mode & S_IFMT) != (c->before.mode & S_IFMT) ||
+		    r->pieces[from - r->list].leaves ||
+		    (!r->pieces[from - r->list].chosen && !S_ISDIR(c->before.mode)))
+			continue;
+		r->pieces[i].source = (size_t)(from - r->list);
+		r->pieces[from - r->list].leaves = true;
+		more |= choose_with(r, (size_t)(from - r->list));
+	}
+	return more;
+}
+
+static size_t choose(struct restore *r, const char *const *paths)
+{
+	size_t n = 0;
+
+	r->pieces = xcalloc(r->n + 1, sizeof(*r->pieces));
+	for (size_t i = 0; i < r->n; i++) {
+		r->pieces[i].source = SIZE_MAX;
+		r->pieces[i].here = (struct origin)ORIGIN_NONE;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (restore_wants(r->j, &r->list[i], paths)) {
+			r->pieces[i].chosen = true;
+			n++;
+			if (r->list[i].before.exists)
+				choose_parents(r, &r->list[i]);
+		}
+	while (find_sources(r))
+		continue;
+	return n;
+}
+
+static int load(struct restore *r, const char *const *paths, struct err *err)
+{
+	bool undone = false;
+	int e = history_find(r->j, r->id, &undone, err);
+
+	if (e < 0)
+		return e;
+	close(e);
+	if (undone)
+		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
+			       r->id);
+	e = history_changes(r->j, r->id, &r->list, &r->n, err);
+	if (e == 0 && choose(r, paths) == 0)
+		e = err_say(err, -ENOENT,
+			    "step %" PRId64 " changed none of these paths: `cordon diff %" PRId64
+			    " --stat` lists what it did",
+			    r->id, r->id);
+	return e;
+}
+
+static void done(struct restore *r)
+{
+	struct made *m, *next;
+
+	for (size_t i = 0; r->pieces && i < r->n; i++) {
+		origin_done(&r->pieces[i].here);
+		free(r->pieces[i].was);
+		free(r->pieces[i].way);
+	}
+	free(r->pieces);
+	HASH_ITER (hh, r->made, m, next) {
+		HASH_DEL(r->made, m);
+		free(m->path);
+		free(m);
+	}
+	moves_done(&r->moved);
+	change_free(r->list, r->n);
+	trails_drop(r->j);
+}
+
+/* ---- where ------------------------------------------------------------------------------------
+ */
+
+static bool covers(const struct journal *j, const char *path)
+{
+	for (int root = 0; root < j->n_roots; root++)
+		if (name_in(j, root, path))
+			return true;
+	return false;
+}
+
+struct store { /* that has the paths */
+	struct journal *j;
+	bool guest; /* opened for this */
+};
+
+static void store_done(struct store *s)
+{
+	if (s->guest)
+		journal_close(s->j);
+}
+
+/* Another folder that the step changed too. */
+static int find_part(struct journal *j, int64_t id, const char *path, struct store *ret,
+		     struct err *err)
+{
+	AUTO_CLOSE int dir = history_find(j, id, NULL, err);
+	struct folders parts = {0};
+	struct journal *k = j;
+	int r = dir < 0 ? take_fd(&dir) : parts_load(dir, &parts);
+
+	for (size_t i = 0; r == 0 && i < parts.n; i++) {
+		if (!path_is_beneath(path, parts.list[i]))
+			continue;
+		r = kin_get(j, parts.list[i], true, &k, err);
+		break;
+	}
+	folders_free(&parts);
+	if (r >= 0 && k == j)
+		return err_say(err, -ENOENT, "step %" PRId64 " changed no folder that '%s' lies in",
+			       id, path);
+	*ret = (struct store){.j = k, .guest = r > 0};
+	return MIN(r, 0);
+}
+
+/* They must lie in one of the step's folders: each has a history of its own. */
+static int find_store(struct journal *j, int64_t id, const char *const *paths, struct store *ret,
+		      struct err *err)
+{
+	struct journal *k = j;
+
+	*ret = (struct store){.j = j};
+	if (!paths[0])
+		return 0;
+	while (!covers(k, paths[0]) && (k = k->kin) != j)
+		continue;
+	ret->j = k;
+	if (!covers(k, paths[0])) {
+		int r = find_part(j, id, paths[0], ret, err);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 1; paths[i]; i++)
+		if (!covers(ret->j, paths[i]))
+			return err_say(err, -EINVAL,
+				       "'%s' lies in another folder than '%s': restore the paths "
+				       "of one folder at a time",
+				       paths[i], paths[0]);
+	return 0;
+}
+
+/* ---- whether ----------------------------------------------------------------------------------
+ */
+
+/* Somebody's later change would be lost from sight. */
+static int has_changed(struct journal *j, const struct change *c, bool *ret)
+{
+	struct change_side now;
+	struct spot at;
+	struct obj o;
+	int e = spot_look(j, c->root, c->path, &at, &o);
+
+	if (e < 0)
+		return e;
+	change_side_set(&now, &o);
+	*ret = now.exists != c->after.exists || now.mode != c->after.mode ||
+	       now.size != c->after.size ||
+	       (!S_ISDIR(now.mode) && now.mtime_ns != c->after.mtime_ns);
+	if (*ret || !c->old_path)
+		return 0;
+	e = spot_look(j, c->root, c->old_path, &at, &o);
+	*ret = o.mode != 0;
+	return e;
+}
+
+static char letter_of(const struct change *c)
+{
+	if (c->old_path)
+		return 'R';
+	if (c->before.exists)
+		return c->after.exists ? 'M' : 'A';
+	return 'D';
+}
+
+static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		   struct undo_plan **ret, struct err *err)
+{
+	struct undo_plan *p = xcalloc(1, sizeof(*p));
+	struct restore r = {.j = j, .id = id};
+	int e = load(&r, paths, err);
+
+	p->kind = UNDO_PATHS;
+	p->flags = flags;
+	p->n = p->n_ids = 1;
+	p->ids = xcalloc(1, sizeof(*p->ids));
+	p->ids[0] = id;
+	p->entries = xcalloc(r.n + 1, sizeof(*p->entries));
+	store_forget_near(j);
+	for (size_t i = 0; e == 0 && i < r.n; i++) {
+		const struct change *c = &r.list[i];
+		struct undo_entry *to = &p->entries[p->n_entries];
+
+		if (!r.pieces[i].chosen)
+			continue;
+		*to = (struct undo_entry){.root = c->root, .what = letter_of(c)};
+		e = has_changed(j, c, &to->conflict);
+		if (e < 0)
+			err_set(err, e, "look at '%s'", c->path);
+		to->path = xstrdup(c->path);
+		to->other = xstrdup(c->old_path);
+		to->fate = flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
+		p->n_paths = ++p->n_entries;
+		p->n_conflicts += to->conflict;
+		p->n_stops += to->conflict && to->fate == FATE_STOPS;
+	}
+	done(&r);
+	if (e < 0)
+		undo_plan_free(p);
+	else
+		*ret = p;
+	return e;
+}
+
+int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+			 struct undo_plan **ret, struct err *err)
+{
+	CLEANUP(store_done) struct store in = {0};
+	int e = find_store(j, id, paths, &in, err);
+
+	if (e == 0)
+		e = plan_in(in.j, id, paths, flags, ret, err);
+	for (size_t i = 0; e == 0 && i < (*ret)->n_entries; i++) {
+		struct undo_entry *to = &(*ret)->entries[i];
+
+		if (in.j != j || to->root)
+			to->base = xstrdup(in.j->roots[to->root].path);
+	}
+	return e;
+}
+
+static int check(struct journal *j, int64_t id, const char *const *paths, struct err *err)
+{
+	struct undo_plan *plan = NULL;
+	int e = plan_in(j, id, paths, 0, &plan, err);
+
+	for (size_t i = 0; e == 0 && i < plan->n_entries; i++)
+		if (plan->entries[i].conflict)
+			e = err_say(err, -ESTALE,
+				    "'%s' has changed since: look at it, then use --force",
+				    plan->entries[i].path);
+	undo_plan_free(plan);
+	return e;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+static char *command_of(int64_t id, const char *const *paths)
+{
+	AUTO_BUF struct buf command = BUF_INIT;
+
+	buf_fmt(&command, "undo --step %" PRId64 " --", id);
+	for (size_t i = 0; paths[i] && command.len < 4096; i++)
+		buf_fmt(&command, " %s", paths[i]);
+	return buf_take(&command);
+}
+
+static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		      struct err *err)
+{
+	AUTO_FREE char *command = command_of(id, paths);
+	struct restore r = {.j = j, .id = id};
+	mode_t mask;
+	int e;
+
+	if (j->open)
+		return err_say(err, -EBUSY, "a step is still running: wait for it to end");
+	e = flags & UNDO_FORCE ? 0 : check(j, id, paths, err);
+	if (e == 0)
+		e = load(&r, paths, err);
+	if (e == 0)
+		e = journal_begin(j, STEP_API, command, &r.s, err);
+	store_forget_near(j);
+	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
+	mask = umask(0);
+	if (e == 0)
+		e = restore_all(&r, paths, err);
+	umask(mask);
+	if (r.s && e == 0) {
+		e = journal_commit(r.s, 0, err);
+		r.s = e < 0 ? r.s : NULL;
+	}
+	if (r.s) {
+		struct err ignored = {0};
+
+		if (journal_abort(r.s, &ignored) < 0)
+			e = err_wrap(err, e, "put back after a restore that failed");
+	}
+	j->evict_below = 0;
+	done(&r);
+	return e < 0 ? e : 0;
+}
+
+int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
+		    struct err *err)
+{
+	CLEANUP(store_done) struct store in = {0};
+	int e = find_store(j, id, paths, &in, err);
+
+	return e < 0 ? e : restore_in(in.j, id, paths, flags, err);
+}

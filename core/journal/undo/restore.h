@@ -1,0 +1,49 @@
+/* restore - what restore.c (which paths, and whether), rework.c (in which order) and bring.c (how)
+ * share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/post/origin.h"
+
+struct made { /* an inode of then that has a name again */
+	uint64_t ino;
+	int root;
+	char *path;
+	UT_hash_handle hh;
+};
+
+/* What becomes of one change of the list. */
+struct piece {
+	bool chosen;
+	bool leaves;	    /* its object belongs at the place of another change: it moves there */
+	size_t source;	    /* the change whose object belongs here, or SIZE_MAX */
+	char *was;	    /* path when the step began; NULL: it was not there */
+	char *way;	    /* its name on the way */
+	struct origin here; /* bytes that lie in the folder: opened before anything moves */
+};
+
+struct restore {
+	struct journal *j;
+	struct step *s; /* the new one */
+	int64_t id;
+	struct change *list; /* of the old one, sorted by path */
+	struct piece *pieces;
+	size_t n;
+	struct moves moved; /* what has been moved so far, files too */
+	struct made *made;
+	unsigned tmp; /* names given so far */
+};
+
+/* One of these paths, or beneath one? */
+bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
+/* Everything chosen, in the new step. */
+int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
+
+/* Each does one change of the list; negative errno. */
+int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
+int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
+int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
+int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
+int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
+/* Times of a directory whose entries the step changed; path as the step began. */
+int bring_times(struct restore *r, int root, const char *path, struct span meta) MUST_USE;

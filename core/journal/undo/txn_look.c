@@ -1,0 +1,226 @@
+/* txn_look - what a rollback leaves behind, kept as the post-images of its steps. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/journal/undo/txn.h"
+
+static void name_now(struct names *set, const struct moves *moves, uint64_t seq, int root,
+		     const char *path)
+{
+	AUTO_FREE char *now = NULL;
+
+	names_add(set, root, path);
+	if (!moves->n)
+		return;
+	now = xstrdup(path);
+	if (moves_follow(moves, seq, &root, &now))
+		names_add(set, root, now);
+}
+
+void txn_names(struct names *set, const struct wal *log, const struct moves *moves)
+{
+	size_t at = 0;
+	struct rec r;
+
+	while (wal_next(log, &at, &r)) {
+		if (rec_is_quiet(r.type))
+			continue;
+		name_now(set, moves, r.seq, r.root, r.path);
+		if (r.type == REC_RENAME || r.type == REC_XCHG)
+			name_now(set, moves, r.seq, r.root2, r.path2);
+	}
+}
+
+/* Directories that have other names since the beginning. */
+struct trips {
+	struct moves all;  /* whoever moved them */
+	struct moves made; /* by this rollback; one that was turned round has put them back */
+};
+
+static void trips_add(struct txn *t, struct trips *trips)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct wal *log = &txn_to(t, &t->list[i])->log;
+
+		if (t->list[i].arrived)
+			continue;
+		moves_add(&trips->all, log);
+		if (!t->back)
+			moves_add_made(&trips->made, log);
+	}
+	moves_sort(&trips->all);
+	moves_sort(&trips->made);
+}
+
+struct whose {
+	struct names foreign, returns;
+};
+
+/* Or be such a directory: then that is somebody's as well where it lies now. */
+static void note_moved(const struct moves *moves, struct whose *w, int root, const char *path)
+{
+	AUTO_FREE char *now = xasprintf("%s/", path);
+
+	if (!moves_follow(moves, 0, &root, &now))
+		return;
+	now[strlen(now) - 1] = '\0';
+	names_add(&w->foreign, root, now);
+}
+
+/*
+ * A path in conflict is not the steps' own afterwards: what was left out or put back is still
+ * somebody else's work, and what was replaced is so again when the way back brings it.
+ */
+static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
+		       const char *path, unsigned old)
+{
+	bool replaced = names_has(&t->remedy.mine, root, path);
+	bool kept = names_has(&t->remedy.kept, root, path), below = false;
+	AUTO_FREE char *now = NULL;
+	int at = root;
+
+	if (t->back ? !replaced && old & POST_RETURNS : replaced) {
+		names_add(&w->returns, root, path);
+		return;
+	}
+	if (!replaced && !kept && !(old & (POST_FOREIGN | POST_RETURNS)))
+		return;
+	now = xstrdup(path);
+	if (!(old & POST_RETURNS)) /* it may lie in a directory that was moved just now */
+		below = moves_follow(moves, 0, &at, &now);
+	names_add(&w->foreign, at, now);
+	if (!below && !(old & POST_RETURNS))
+		note_moved(moves, w, root, path);
+}
+
+/*
+ * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
+ * step's image also takes in what other steps know of directories that have moved.
+ */
+struct renewal {
+	struct names set; /* the paths */
+	struct names absent, shared;
+	struct posts old; /* that have their bytes */
+	struct whose whose;
+};
+
+static int renew_old(const struct txn *t, int stepdir, const struct moves *moves, struct renewal *n)
+{
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
+
+	if (r == -ENOENT)
+		return 0;
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		names_add_key(&n->set, p.key);
+		if (!p.obj.mode)
+			names_add_key(&n->absent, p.key);
+		if (p.image)
+			posts_take(&n->old, &p);
+		note_whose(t, moves, &n->whose, p.root, p.path, p.flags);
+	}
+	return r;
+}
+
+static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
+		      const struct hands *hands)
+{
+	struct renewal n = {0};
+	int r;
+
+	txn_names(&n.set, &m->undo.log, &trips->all);
+	txn_names(&n.set, &m->redo.log, &trips->all);
+	/* What lay in a directory of the steps' may be in no log. */
+	for (size_t k = 0; k < names_count(&t->remedy.mine); k++)
+		names_add_key(&n.set, names_key(&t->remedy.mine, k));
+	for (size_t k = 0; k < names_count(&t->remedy.kept); k++)
+		names_add_key(&n.set, names_key(&t->remedy.kept, k));
+	for (size_t k = 0; k < names_count(&n.set); k++) {
+		const char *path;
+		int root = key_root(names_key(&n.set, k), &path);
+
+		note_whose(t, &trips->made, &n.whose, root, path, 0);
+	}
+	r = renew_old(t, m->undo.dir, &trips->made, &n);
+	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
+		names_add_key(&n.set, names_key(&n.whose.foreign, k));
+	if (r == 0 && m == t->list)
+		r = post_moved(t->j, &trips->all, &n.set);
+	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
+		names_add_key(&t->j->own, names_key(&n.set, k));
+	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
+	if (r == 0)
+		r = post_write(t->j, m->undo.dir, &n.set,
+			       &(struct post_how){.absent = &n.absent,
+						  .shared = &n.shared,
+						  .foreign = &n.whose.foreign,
+						  .returns = &n.whose.returns,
+						  .old = &n.old});
+	names_done(&n.set);
+	names_done(&n.shared);
+	names_done(&n.absent);
+	posts_done(&n.old);
+	names_done(&n.whose.foreign);
+	names_done(&n.whose.returns);
+	return r;
+}
+
+static void note_change(void *data, const struct summary *s, const struct change *c)
+{
+	(void)s;
+	names_add(data, c->root, c->path);
+}
+
+/* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
+ * changed by another of its names only the summary says so. */
+static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
+{
+	struct summary head = {0};
+	struct names set = {0};
+	int r = 0;
+
+	if (!t->list[i].arrived) {
+		txn_names(&set, &t->list[i].undo.log, moves);
+		txn_names(&set, &t->list[i].redo.log, moves);
+		r = summary_read(t->list[i].undo.dir, &head, note_change, &set);
+	}
+	summary_done(&head);
+	hands_note(hands, i, &set);
+	names_done(&set);
+	return r;
+}
+
+static int look(struct txn *t)
+{
+	struct trips trips = {0};
+	struct hands hands = {0};
+	int r = 0;
+
+	trips_add(t, &trips);
+	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
+		r = note_hands(t, i, &trips.all, &hands);
+
+	/* Oldest first: of two images of a path the newer step's must be the newer one. */
+	for (size_t i = t->n; r == 0 && i-- > 0;) {
+		struct mover *m = &t->list[i];
+
+		if (!m->arrived)
+			r = renew_post(t, m, &trips, &hands);
+	}
+	hands_done(&hands);
+	moves_done(&trips.all);
+	moves_done(&trips.made);
+	return r;
+}
+
+int txn_look(struct txn *t)
+{
+	int r;
+
+	do
+		r = look(t);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
