@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/base/builtin.h"
 #include "core/base/io.h"
 #include "core/config/config_priv.h"
 
@@ -245,6 +246,18 @@ static void plain_or_not(void **state)
 	assert_int_equal(n, 2);
 }
 
+/* Each start reads them; and what is not plain in one may be cut off, behind a `;`. */
+static void shipped_profiles_are_plain(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (str_ends(f->name, ".profile") && config_read_plain(f->text, count, &n) != 0)
+			fail_msg("%s", f->name);
+	assert_true(n > 0);
+}
+
 static void missing_option_file(void **state)
 {
 	struct place *p = *state;
@@ -264,6 +277,7 @@ int main(void)
 		T(project_only_tightens),
 		T(project_link_is_not_followed),
 		T(bad_input),
+		T(shipped_profiles_are_plain),
 		T(missing_option_file),
 		T(plain_or_not),
 	};

@@ -25,7 +25,7 @@
 	not-match = write ~/.claude/settings.json
 [rule "claude's own settings"]
 	ask = write ~/.claude.json
-	reason = Claude Code writes this all the time, so answer for the session (s) or for always; it also names programs that it starts
+	reason = Claude Code writes this all the time, so answer for the session (s) or for always: it also names programs that it starts
 [sandbox]
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*
