@@ -78,23 +78,33 @@ static uint64_t seal_of(const struct journal *j, const struct remedy *m)
 	return sum;
 }
 
+static struct merged *merge_of(struct remedy *m, const struct undo_entry *e)
+{
+	for (size_t i = 0; i < m->n_merges; i++) {
+		struct merged *one = &m->merges[i];
+
+		if (one->root == e->root && str_eq(one->now, e->path))
+			return one;
+	}
+	return NULL;
+}
+
 /* To be shown: the texts go to the plan's entries. */
 static void take_merges(struct remedy *m, struct undo_plan *p)
 {
-	for (size_t k = 0; k < p->n_entries; k++) {
-		struct undo_entry *e = &p->entries[k];
+	for (size_t i = 0; i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+		struct merged *one = e->conflict && !e->merge ? merge_of(m, e) : NULL;
+		struct undo_merge *texts;
 
-		for (size_t i = 0; e->conflict && !e->merge && i < m->n_merges; i++) {
-			struct merged *one = &m->merges[i];
-
-			if (one->root != e->root || !str_eq(one->now, e->path))
-				continue;
-			e->merge = xcalloc(1, sizeof(*e->merge));
-			e->merge->now_len = one->mine.len;
-			e->merge->then_len = one->text.len;
-			e->merge->now = buf_take(&one->mine);
-			e->merge->then = buf_take(&one->text);
-		}
+		if (!one)
+			continue;
+		texts = xcalloc(1, sizeof(*texts));
+		texts->now_len = one->mine.len;
+		texts->then_len = one->text.len;
+		texts->now = buf_take(&one->mine);
+		texts->then = buf_take(&one->text);
+		e->merge = texts;
 	}
 }
 
