@@ -13,15 +13,12 @@ void where_done(struct where *w)
 
 static char *join(const char *dir, const char *name)
 {
-	size_t before = strlen(dir), len = strlen(name) + 1;
-	char *path = xmalloc(before + 1 + len), *at = path;
+	char *path = xmalloc(strlen(dir) + 1 + strlen(name) + 1);
+	char *at = stpcpy(path, dir);
 
-	if (before) {
-		memcpy(path, dir, before);
-		path[before] = '/';
-		at += before + 1;
-	}
-	memcpy(at, name, len);
+	if (at != path)
+		*at++ = '/';
+	strcpy(at, name);
 	return path;
 }
 
