@@ -1,0 +1,231 @@
+/* test_journal_parts_crash - killed at any call, a step in several folders is in all as it is in
+ * one.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/inject.h"
+#include "tests/support/pairfix.h"
+
+static void child_commit(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	step_in_both(p, "both");
+}
+
+static void child_undo(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	if (undo(p->a, 1, false) < 0)
+		_exit(1);
+}
+
+static void child_redo(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	if (redo(p->b, false) < 0)
+		_exit(1);
+}
+
+static void child_open(void *data)
+{
+	pair_open(data);
+}
+
+/* The next start finds both as before or both as after, and walks from the one to the other. */
+static void check(struct pair *p, const struct trees *before, const struct trees *after, int n)
+{
+	AUTO_TREES struct trees now = both(p);
+	bool old = str_eq(now.a, before->a) && str_eq(now.b, before->b);
+	bool new = str_eq(now.a, after->a) && str_eq(now.b, after->b);
+
+	if (!old && !new) {
+		tree_same(before->a, now.a);
+		tree_same(before->b, now.b);
+		fail_msg("killed at system call %d: neither old nor new", n);
+	}
+	if (new) {
+		assert_int_equal(undo(p->a, 1, false), 0);
+		assert_trees(p, before);
+	}
+	if (redo(p->b, false) == 0) {
+		if (new)
+			assert_trees(p, after);
+		assert_int_equal(undo(p->b, 1, false), 0);
+		assert_trees(p, before);
+	}
+}
+
+/* who: which folder is opened alone after the crash, before both are; NULL: none. */
+static void each_call(void (*fn)(void *), int stride, bool a_first, bool b_first)
+{
+	bool more = true;
+
+	if (getenv("CORDON_TEST_THOROUGH"))
+		stride = 1;
+	for (int n = 1; more; n += stride) {
+		void *state;
+		struct pair *p;
+		AUTO_TREES struct trees before = {0}, after = {0};
+
+		setup(&state);
+		p = state;
+		prepare(p);
+		before = both(p);
+		step_in_both(p, "model");
+		after = both(p);
+		if (fn != child_undo)
+			assert_int_equal(undo(p->a, 1, false), 0);
+		pair_close(p);
+		more = inject_kill(n, fn, p);
+		inject_kill(40 + n * 7 % 150, child_open, p);
+		if (a_first || b_first) {
+			struct fix *f = a_first ? p->a : p->b;
+
+			p->b->with = NULL;
+			fix_open(f);
+			journal_close(f->j);
+			f->j = NULL;
+		}
+		pair_open(p);
+		if (fn == child_commit) { /* other inodes, other times: walk from what is there */
+			AUTO_TREES struct trees now = both(p);
+
+			if (!str_eq(now.a, before.a) && !str_eq(now.b, before.b)) {
+				trees_done(&after);
+				after = both(p);
+			}
+		}
+		check(p, &before, &after, n);
+		teardown(&state);
+	}
+}
+
+static void in_a_commit(void **state)
+{
+	(void)state;
+	each_call(child_commit, 19, false, false);
+	each_call(child_commit, 41, false, true);
+}
+
+static void in_an_undo(void **state)
+{
+	(void)state;
+	each_call(child_undo, 13, false, false);
+	each_call(child_undo, 29, true, false);
+	each_call(child_undo, 31, false, true);
+}
+
+static void in_a_redo(void **state)
+{
+	(void)state;
+	each_call(child_redo, 13, false, false);
+	each_call(child_redo, 37, false, true);
+}
+
+static void die_in(struct fix *f)
+{
+	begin(f, "dies");
+	put(f, "x", "x");
+	kill(getpid(), SIGKILL);
+}
+
+static void child_dies_in_b(void *data)
+{
+	struct pair *p = data;
+
+	p->b->with = NULL;
+	fix_open(p->b);
+	die_in(p->b);
+}
+
+static void child_dies_in_a(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	die_in(p->a);
+}
+
+/* However much higher the other store's numbers are. */
+static void what_died_last_is_redone_first(void **state)
+{
+	struct pair *p = *state;
+
+	pair_close(p);
+	for (int i = 0; i < 3; i++)
+		assert_true(inject_kill(100000, child_dies_in_b, p));
+	pair_open(p);
+	begin(p->b, "b alone");
+	put(p->b, "y", "y");
+	commit(p->b);
+	assert_int_equal(undo(p->b, 1, false), 0);
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_a, p));
+	pair_open(p);
+	assert_int_equal(redo(p->b, false), 0);
+	assert_int_equal(faccessat(journal_folder_fd(p->a->j), "x", F_OK, 0), 0);
+}
+
+static void child_b_alone(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	begin(p->b, "b alone");
+	put(p->b, "x", "x");
+	commit(p->b);
+}
+
+static bool has(const struct fix *f, const char *step)
+{
+	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
+}
+
+/* One rollback in two stores can be redone in both, or nowhere any more. */
+static void what_can_be_redone_goes_as_one(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3) {
+		void *mine;
+		struct pair *p;
+
+		setup(&mine);
+		p = mine;
+		prepare(p);
+		step_in_both(p, "both");
+		assert_int_equal(undo(p->a, 1, false), 0);
+		assert_true(has(p->a, "redo/2") && has(p->b, "redo/2"));
+		pair_close(p);
+		more = inject_kill(n, child_b_alone, p);
+		inject_kill(40 + n * 7 % 150, child_open, p);
+		pair_open(p);
+		if (has(p->a, "redo/2") != has(p->b, "redo/2"))
+			fail_msg("killed at system call %d: half of a rollback is left", n);
+		if (has(p->b, "steps/3") && has(p->a, "redo/2"))
+			fail_msg("killed at system call %d: kept, and nothing has gone", n);
+		assert_false(has(p->a, "doomed") || has(p->b, "doomed"));
+		teardown(&mine);
+	}
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_a_commit),
+		cmocka_unit_test(in_an_undo),
+		cmocka_unit_test(in_a_redo),
+		cmocka_unit_test(what_can_be_redone_goes_as_one),
+		TEST(what_died_last_is_redone_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
