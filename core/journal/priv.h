@@ -321,7 +321,9 @@ struct step {
 };
 
 int step_make(struct step *s) MUST_USE; /* its directory, before the first record */
-void step_drop(struct step *s);		/* out of its journal's list and its ring; frees it */
+/* What the first record says: id, kind, begin, command (heap). False: it is not there. */
+bool step_read_head(const struct wal *undo, struct step_info *ret);
+void step_drop(struct step *s); /* out of its journal's list and its ring; frees it */
 /* Is this change to be captured, with so many bytes? False: the step is unprotected, perhaps from
  * this change on; then perform it and record nothing. */
 bool step_protects(struct step *s, const char *op, const char *path, uint64_t bytes) MUST_USE;
@@ -407,9 +409,9 @@ int parts_load(int stepdir, struct folders *ret) MUST_USE;
 void folders_free(struct folders *f);
 /* This part is about to be made: tell those that are. */
 int parts_announce(struct step *s) MUST_USE;
-/* A part that was to be committed when its process died: was it, where the step is decided? */
-bool parts_decided(struct journal *j, const char *dir);
-int parts_publish(struct journal *j, const char *dir) MUST_USE; /* then it is, here as well */
+/* A part that was to be committed when its process died. 1: the step was kept where it is decided,
+ * so this part is, too, or has gone if it came to nothing; 0: it is to be rolled back. */
+int parts_settle(struct journal *j, const char *dir) MUST_USE;
 /* Does that folder's store keep this very step? */
 bool parts_kept(struct journal *j, const char *folder, int64_t id, int64_t began_us);
 

@@ -215,6 +215,73 @@ static void what_can_be_redone_goes_as_one(void **state)
 	}
 }
 
+static void child_nothing_in_a(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	begin_both(p, "both");
+	put(p->a, "f", "f");
+	put(p->b, "f", "f");
+	rm(p->a, "f");
+	commit(p->a);
+}
+
+static void child_nothing_in_b(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	begin_both(p, "both");
+	put(p->a, "f", "f");
+	put(p->b, "f", "f");
+	rm(p->b, "f");
+	commit(p->b);
+}
+
+/* It is kept, or all of it was undone, as one. */
+static void check_whole(struct pair *p, int n)
+{
+	int64_t id;
+	size_t kept = listed(p->a, false, &id), undone = listed(p->a, true, &id);
+
+	if (kept + undone > 1)
+		fail_msg("killed at system call %d: %zu kept and %zu undone of one step", n, kept,
+			 undone);
+	if (undone && redo(p->a, 0) < 0)
+		fail_msg("killed at system call %d: redo: %s", n, p->a->err.text);
+	if (listed(p->a, true, &id))
+		fail_msg("killed at system call %d: a part of it was not redone", n);
+	if (!kept && !undone)
+		return;
+	assert_int_equal(undo(p->b, 1, 0), 0);
+	if (listed(p->a, false, &id) || listed(p->a, true, &id) != 1)
+		fail_msg("killed at system call %d: a part of it was not undone", n);
+}
+
+static void a_part_of_nothing_goes_with_the_others(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 2) {
+		more = false;
+		for (int b = 0; b < 2; b++) {
+			void *mine;
+			struct pair *p;
+
+			setup(&mine);
+			p = mine;
+			pair_close(p);
+			more |= inject_kill(n, b ? child_nothing_in_b : child_nothing_in_a, p);
+			inject_kill(40 + n * 7 % 150, child_open, p);
+			pair_open(p);
+			check_whole(p, n);
+			teardown(&mine);
+		}
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -224,6 +291,7 @@ int main(void)
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(in_a_redo),
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
+		cmocka_unit_test(a_part_of_nothing_goes_with_the_others),
 		TEST(what_died_last_is_redone_first),
 	};
 

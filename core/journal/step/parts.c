@@ -15,7 +15,10 @@
  * Every part has the file "parts" in its directory as soon as there are two: the folders, each with
  * a NUL behind it. Committing is decided by one rename, that of the part in the first folder of the
  * list; all others are ready by then, and whoever finds one of them left open (SIGKILL between two
- * renames) looks there whether it is to be kept or rolled back.
+ * renames) looks there whether the step was kept: then this part is, too, or goes, if it came to
+ * nothing (it has no summary), else it is rolled back. Until that is settled the list has all of
+ * them, for what is rolled back can be redone, and that as one; of a kept step it has those that
+ * are kept.
  */
 
 void folders_free(struct folders *f)
@@ -132,16 +135,20 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 	return r;
 }
 
-static int ending_write(struct ending *e, const struct buf *names)
+static int ending_write(struct ending *e)
 {
 	int r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
 
 	/* Nothing will be compared with the images of a step of which nothing is kept. */
 	if (r == 0 && !e->s->j->options.off)
 		r = write_post(e->s);
-	if (r == 0)
-		r = held_note(e->s);
-	return r < 0 ? r : parts_write(e->s, names);
+	return r < 0 ? r : held_note(e->s);
+}
+
+/* Of one that is not kept: of a commit that failed. */
+static int ending_unwrite(struct ending *e)
+{
+	return unlinkat(e->s->side.dir, "summary", 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 static int publish(struct journal *j, int64_t id)
@@ -175,33 +182,86 @@ static void end_redo(struct journal *j)
 	} while ((k = k->kin) != j);
 }
 
+/* The folders of those that are kept, or of the others that began. */
+static size_t ending_folders(const struct ending *list, size_t n, bool keep, struct buf *names)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct step *s = list[i].s;
+
+		if (!s->made || list[i].keep != keep)
+			continue;
+		buf_add(names, s->j->folder, strlen(s->j->folder) + 1);
+		found++;
+	}
+	return found;
+}
+
+/* All that the next start has to know, whichever way it then goes. */
+static int endings_write(struct ending *list, size_t n)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	size_t made = ending_folders(list, n, true, &names);
+	int r = 0;
+
+	made += ending_folders(list, n, false, &names);
+	if (made < 2)
+		buf_clear(&names);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (!list[i].s->made)
+			continue;
+		r = list[i].keep ? ending_write(&list[i]) : ending_unwrite(&list[i]);
+		if (r == 0)
+			r = parts_write(list[i].s, &names);
+	}
+	return r;
+}
+
+/* Parts that came to nothing go, and what is kept does not speak of them any more. */
+static void endings_settle(struct ending *list, size_t n)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	bool any = false, gone = true;
+
+	if (ending_folders(list, n, true, &names) < 2)
+		buf_clear(&names);
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%" PRId64, list[i].s->id);
+
+		if (!list[i].s->made || list[i].keep)
+			continue;
+		any = true;
+		if (store_trash(list[i].s->j, dir) == 0)
+			continue;
+		list[i].s->j->stuck = true;
+		gone = false;
+	}
+	for (size_t i = 0; any && gone && i < n; i++)
+		if (list[i].keep && parts_write(list[i].s, &names) < 0)
+			log_warn("journal",
+				 "step %" PRId64 " names folders that it left as they were",
+				 list[i].s->id);
+}
+
 /* Everything that can fail for want of space comes first; then one rename that decides. */
 static int endings_keep(struct ending *list, size_t n)
 {
-	AUTO_BUF struct buf names = BUF_INIT;
 	struct ending *first = NULL;
-	size_t kept = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!list[i].keep)
-			continue;
-		buf_add(&names, list[i].s->j->folder, strlen(list[i].s->j->folder) + 1);
-		first = first ? first : &list[i];
-		kept++;
-	}
-	if (kept < 2)
-		buf_clear(&names);
-	for (size_t i = 0; r == 0 && i < n; i++)
+	for (size_t i = n; i-- > 0;)
 		if (list[i].keep)
-			r = ending_write(&list[i], &names);
+			first = &list[i];
+	if (first)
+		r = endings_write(list, n);
 	for (struct journal *j = list->s->j; r == 0 && first; j = j->kin) {
 		r = redo_doom(j, first->s);
 		if (j->kin == list->s->j)
 			break;
 	}
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (list[i].keep)
+	for (size_t i = 0; r == 0 && first && i < n; i++)
+		if (list[i].s->made)
 			r = sync_all(list[i].s->j);
 	if (r == 0 && first)
 		r = publish(first->s->j, first->s->id);
@@ -212,7 +272,9 @@ static int endings_keep(struct ending *list, size_t n)
 			list[i].s->j->stuck = true; /* decided: whoever looks next goes on */
 	if (r == 0 && first)
 		end_redo(list->s->j);
-	return r < 0 ? r : kept > 0;
+	if (r == 0)
+		endings_settle(list, n);
+	return r < 0 ? r : first != NULL;
 }
 
 /* Whose disk is full is not known. */
@@ -237,14 +299,11 @@ static void ending_done(struct ending *e)
 
 static void ending_clean(struct ending *e)
 {
-	AUTO_FREE char *dir = xasprintf("open/%" PRId64, e->s->id);
 	struct journal *j = e->s->j;
 	int r;
 
 	if (e->keep)
 		wal_trim(&e->s->side.log);
-	else if (e->s->made && store_trash(j, dir) < 0)
-		j->stuck = true;
 	step_drop(e->s);
 	if (e->lasting)
 		writers_pass_on(j);
@@ -357,25 +416,33 @@ bool parts_kept(struct journal *j, const char *folder, int64_t id, int64_t began
 	return same;
 }
 
-bool parts_decided(struct journal *j, const char *dir)
+/* Was the step of this open part kept where that is decided? */
+static bool is_decided(struct journal *j, int dirfd)
 {
-	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct folders parts = {0};
-	struct summary s = {0};
-	bool yes;
+	struct step_info head = {0};
+	struct wal log = WAL_NONE;
+	bool yes = false;
 
-	if (fd < 0 || parts_load(fd, &parts) < 0 || parts.n == 0 ||
-	    str_eq(parts.list[0], j->folder) || summary_load(fd, false, &s) < 0) {
-		folders_free(&parts);
-		return false;
-	}
-	yes = parts_kept(j, parts.list[0], s.info.id, s.info.began_us);
-	summary_done(&s);
+	if (parts_load(dirfd, &parts) == 0 && parts.n && !str_eq(parts.list[0], j->folder) &&
+	    wal_open(&log, dirfd, "undo", false, true) == 0 && step_read_head(&log, &head))
+		yes = parts_kept(j, parts.list[0], head.id, head.began_us);
+	wal_close(&log);
+	free(head.command);
 	folders_free(&parts);
 	return yes;
 }
 
-int parts_publish(struct journal *j, const char *dir)
+int parts_settle(struct journal *j, const char *dir)
 {
-	return publish(j, atoll(strrchr(dir, '/') + 1));
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	int r;
+
+	if (fd < 0 || !is_decided(j, fd))
+		return 0;
+	if (faccessat(fd, "summary", F_OK, 0) == 0)
+		r = publish(j, atoll(strrchr(dir, '/') + 1));
+	else
+		r = errno == ENOENT ? store_trash(j, dir) : -errno;
+	return r < 0 ? r : 1;
 }

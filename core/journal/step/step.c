@@ -211,6 +211,22 @@ static int write_head(struct step *s)
 	return side_push(&s->side, &rec);
 }
 
+bool step_read_head(const struct wal *undo, struct step_info *ret)
+{
+	struct rec r;
+	struct get g;
+	size_t at = 0;
+
+	if (!wal_next(undo, &at, &r) || r.type != REC_STEP)
+		return false;
+	g = (struct get){.p = r.meta.data, .end = r.meta.data + r.meta.len};
+	ret->id = (int64_t)get_u64(&g);
+	ret->kind = get_u32(&g);
+	ret->began_us = (int64_t)get_u64(&g);
+	ret->command = xstrdup(get_str(&g).data);
+	return true;
+}
+
 static int make_parts(struct step *s, const char *dir)
 {
 	int r;

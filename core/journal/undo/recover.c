@@ -24,13 +24,7 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 
 	txn_names(&set, &m->undo.log, &none);
 	txn_names(&set, &m->redo.log, &none);
-	if (wal_next(&m->undo.log, &at, &r) && r.type == REC_STEP) {
-		struct get g = {.p = r.meta.data, .end = r.meta.data + r.meta.len};
-
-		w->info.id = (int64_t)get_u64(&g);
-		w->info.kind = get_u32(&g);
-		w->info.began_us = (int64_t)get_u64(&g);
-		w->info.command = xstrdup(get_str(&g).data);
+	if (step_read_head(&m->undo.log, &w->info)) {
 		w->info.ended_us = clock_wall_us();
 		w->info.exit_status = 128 + 9;
 	}
@@ -188,6 +182,17 @@ static bool never_began(struct journal *j, const char *dir)
 	return e < 2; /* nothing behind the REC_STEP */
 }
 
+/* 1: nothing of it is to be rolled back. */
+static int settle_open(struct journal *j, const char *dir)
+{
+	int r;
+
+	if (!never_began(j, dir))
+		return parts_settle(j, dir);
+	r = store_trash(j, dir);
+	return r < 0 ? r : 1;
+}
+
 static int find_open(struct journal *j, struct group *ret)
 {
 	char **names = NULL;
@@ -196,10 +201,10 @@ static int find_open(struct journal *j, struct group *ret)
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
-		bool empty = never_began(j, dir);
 
-		if (empty || parts_decided(j, dir)) {
-			r = empty ? store_trash(j, dir) : parts_publish(j, dir);
+		r = settle_open(j, dir);
+		if (r != 0) {
+			r = MIN(r, 0);
 			continue;
 		}
 		ret->dirs = xrealloc(ret->dirs, (ret->n + 1) * sizeof(*ret->dirs));
