@@ -129,6 +129,7 @@ $(O)/gen/builtin_files.o: $(O)/gen/builtin_files.c
 	$(Q)$(CC) $(FLAGS) -c $< -o $@
 
 $(filter $(O)/tests/screen/%,$(UNIT)): $(O)/tests/screen/scene.o
+$(O)/tests/unit/test_compare: $(O)/tests/model/compare.o $(O)/tests/model/lines.o
 $(UNIT): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka -ldl

@@ -50,6 +50,37 @@ static bool parted(const struct carry *c, const char *want, const char *got)
 	return !was || !is || !str_eq(was, is);
 }
 
+/* Somebody wrote to a file (from, now) that the change moved and gave another mode or owner (to):
+ * then those bytes lie where it went (got), with what it was given. */
+static bool went_along(const char *from, const char *now, const char *to, const char *got)
+{
+	return from && now && to && got && !is_dir(to) && str_eq(field(from, 3), field(to, 3)) &&
+	       str_eq(field(now, 3), field(got, 3)) &&
+	       strncmp(got, to, (size_t)(field(to, 3) - to)) == 0;
+}
+
+static bool went_from(const struct carry *c, const char *from, const char *now)
+{
+	for (size_t i = 0; i < c->to.n; i++) {
+		const char *to = c->to.list[i];
+
+		if (went_along(from, now, to, line_of(&c->result, to, path_len(to))))
+			return true;
+	}
+	return false;
+}
+
+static bool came_to(const struct carry *c, const char *to, const char *got)
+{
+	for (size_t i = 0; i < c->from.n; i++) {
+		const char *from = c->from.list[i];
+
+		if (went_along(from, line_of(&c->now, from, path_len(from)), to, got))
+			return true;
+	}
+	return false;
+}
+
 static bool carried(const struct carry *c, const char *path, size_t len)
 {
 	const char *from = line_of(&c->from, path, len), *to = line_of(&c->to, path, len);
@@ -60,9 +91,10 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
 		return true;
 	/* Somebody else's file may have gone along with the directory that held it. */
-	if (touched && (!now || is_dir(now) || elsewhere(&c->result, now)))
+	if (touched &&
+	    (!now || is_dir(now) || elsewhere(&c->result, now) || went_from(c, from, now)))
 		return true;
-	if (!touched && got && elsewhere(&c->now, got))
+	if (!touched && got && (elsewhere(&c->now, got) || came_to(c, to, got)))
 		return true;
 	if (c->quiet)
 		return false;

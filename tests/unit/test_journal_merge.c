@@ -74,10 +74,45 @@ static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 	fix_free(f);
 }
 
+/* An edit that a redo let be goes along when the next redo moves the file and gives it a mode. */
+static void an_edit_goes_along_with_the_next_redo(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *edited = NULL;
+	struct stat st;
+
+	(void)state;
+	begin(f, "make");
+	put(f, "b", LINES);
+	md(f, "d");
+	commit(f);
+	begin(f, "mode");
+	mode(f, "b", 0600);
+	commit(f);
+	begin(f, "move");
+	mode(f, "b", 02775);
+	assert_int_equal(mv(f, "b", "d", RENAME_EXCHANGE), 0);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "b", LINES "HUMAN\n");
+	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
+	edited = snap(f);
+	assert_cat(f, "b", LINES "HUMAN\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "d", LINES "HUMAN\n");
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "d", &st, 0), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 02775);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, edited);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_redo_merged_comes_back),
+		cmocka_unit_test(an_edit_goes_along_with_the_next_redo),
 		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
 	};
 

@@ -1,0 +1,55 @@
+/* test_compare - what the model takes for somebody's work that is still there. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/model/history.h"
+
+#define DIR_THERE(path) path " 40750 1:1 5.0\n"
+#define THERE(path)	path " 100644 1:1 7.0 size 4 hash aa\n"
+#define MOVED(path)	path " 102775 1:1 7.0 size 4 hash aa\n"
+
+/* A step that moves a file, takes its place by a directory, and changes its mode. */
+static bool redone(const char *now, const char *result)
+{
+	return tree_carried(THERE("/b") DIR_THERE("/d"), DIR_THERE("/b") MOVED("/d"), now, result,
+			    true);
+}
+
+static void an_edit_goes_along_with_a_file(void **state)
+{
+	static const char now[] = "/b 100644 1:1 8.0 size 9 hash bb\n" DIR_THERE("/d");
+
+	(void)state;
+	assert_true(redone(THERE("/b") DIR_THERE("/d"), DIR_THERE("/b") MOVED("/d")));
+	assert_true(redone(now, DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
+}
+
+static void an_edit_that_is_gone_is_missed(void **state)
+{
+	static const char now[] = "/b 100644 1:1 8.0 size 9 hash bb\n" DIR_THERE("/d");
+
+	(void)state;
+	assert_false(redone(now, DIR_THERE("/b") MOVED("/d")));
+	assert_false(redone(now, DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash cc\n"));
+	/* The bytes are there, and not as the step left them. */
+	assert_false(redone(now, DIR_THERE("/b") "/d 100600 1:1 8.0 size 9 hash bb\n"));
+	assert_false(redone(now, DIR_THERE("/b") DIR_THERE("/d")));
+	/* Nobody's edit: other bytes than the step's. */
+	assert_false(redone(THERE("/b") DIR_THERE("/d"),
+			    DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_edit_goes_along_with_a_file),
+		cmocka_unit_test(an_edit_that_is_gone_is_missed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
