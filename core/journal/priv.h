@@ -64,7 +64,8 @@ struct state { /* the file "state" */
 	uint64_t reserved_seq; /* numbers below it may have been given */
 	uint64_t boot;	       /* of the machine, when the store was last found in order */
 	uint64_t tidied;       /* steps of lower numbers have nothing left to be compressed */
-	uint64_t spare[2];
+	uint64_t session_us; /* when the last session began (wall clock) that may have left steps */
+	uint64_t spare[1];
 };
 
 struct writer {		 /* an inode that was opened for writing and may still be */
@@ -82,6 +83,7 @@ struct tidy;
 struct journal {
 	char *folder, *store_path, *state_dir;
 	struct journal *kin; /* ring of the session's journals, the first one opened is first */
+	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
 	bool dull;	     /* tmpfs: a write through a mapping changes no time */
 	bool read_only;
 	bool inside;   /* the store lies in the folder */
@@ -566,8 +568,8 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
 /* Try again what neither went on nor back (a full disk, say); no step may begin before. */
 int undo_unstick(struct journal *j, struct err *err) MUST_USE;
-/* Roll one open step back into redo/. */
-int undo_open_step(struct journal *j, const char *dir, struct err *err) MUST_USE;
+/* Roll one open step back into redo/; us: of the rollback, for all parts the same. */
+int undo_open_step(struct journal *j, const char *dir, uint64_t us, struct err *err) MUST_USE;
 /* Paths that the steps of the group (logs: the sides that will be emptied) have in common with one
  * that stays and that had not ended when they began. (overlap.c) */
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,

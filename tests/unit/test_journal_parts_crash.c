@@ -127,6 +127,11 @@ static void in_a_redo(void **state)
 	each_call(child_redo, 37, false, true);
 }
 
+static bool has(const struct fix *f, const char *step)
+{
+	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
+}
+
 static void die_in(struct fix *f)
 {
 	begin(f, "dies");
@@ -171,6 +176,50 @@ static void what_died_last_is_redone_first(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(p->a->j), "x", F_OK, 0), 0);
 }
 
+static void child_dies_in_a_alone(void *data)
+{
+	struct pair *p = data;
+
+	fix_open(p->a);
+	die_in(p->a);
+}
+
+/* Two stores that were never open together give the same numbers: it is not the same rollback. */
+static void a_number_alone_says_nothing_of_another_store(void **state)
+{
+	struct pair *p = *state;
+	int64_t id;
+
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_b, p));
+	assert_true(inject_kill(100000, child_dies_in_b, p));
+	assert_true(inject_kill(100000, child_dies_in_a_alone, p));
+	pair_open(p);
+	assert_int_equal(listed(p->b, true, &id), 3);
+	assert_int_equal(redo(p->b, 0), 0); /* the second in b; the first one there is over */
+	assert_true(has(p->b, "steps/2") && !has(p->b, "redo/1"));
+	assert_true(has(p->a, "redo/1"));
+	assert_int_equal(redo(p->b, 0), 0);
+	assert_true(has(p->a, "steps/1"));
+}
+
+/* One redo brings back one of them. */
+static void two_that_died_apart_come_back_one_by_one(void **state)
+{
+	struct pair *p = *state;
+	int64_t id;
+
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_b, p));
+	assert_true(inject_kill(100000, child_dies_in_a_alone, p));
+	pair_open(p);
+	assert_int_equal(listed(p->b, true, &id), 2);
+	assert_int_equal(redo(p->a, 0), 0);
+	assert_int_equal(listed(p->b, true, &id), 1);
+	assert_int_equal(redo(p->a, 0), 0);
+	assert_true(has(p->a, "steps/1") && has(p->b, "steps/1"));
+}
+
 static void child_b_alone(void *data)
 {
 	struct pair *p = data;
@@ -179,11 +228,6 @@ static void child_b_alone(void *data)
 	begin(p->b, "b alone");
 	put(p->b, "x", "x");
 	commit(p->b);
-}
-
-static bool has(const struct fix *f, const char *step)
-{
-	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
 }
 
 /* One rollback in two stores can be redone in both, or nowhere any more. */
@@ -293,6 +337,8 @@ int main(void)
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
 		cmocka_unit_test(a_part_of_nothing_goes_with_the_others),
 		TEST(what_died_last_is_redone_first),
+		TEST(a_number_alone_says_nothing_of_another_store),
+		TEST(two_that_died_apart_come_back_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

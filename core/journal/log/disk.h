@@ -12,8 +12,8 @@ struct head {
 	char magic[8];
 	_Atomic uint64_t tail;
 	_Atomic uint64_t next_slot;
-	_Atomic uint64_t group;
-	uint64_t spare[4];
+	struct roll roll;
+	uint64_t spare[3];
 };
 _Static_assert(sizeof(struct head) == 64, "the header is part of the format");
 

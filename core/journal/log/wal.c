@@ -106,17 +106,17 @@ bool wal_empty(const struct wal *log)
 	return wal_tail(log) == sizeof(struct head);
 }
 
-int wal_set_group(struct wal *log, uint64_t group)
+bool roll_same(const struct roll *a, const struct roll *b)
 {
-	return put(log, offsetof(struct head, group), &group, sizeof(group));
+	return a->number == b->number && (a->us == b->us || !a->us || !b->us);
 }
 
-uint64_t wal_group(const struct wal *log)
+int wal_set_roll(struct wal *log, const struct roll *roll)
 {
-	return head_of(log)->group;
+	return put(log, offsetof(struct head, roll), roll, sizeof(*roll));
 }
 
-int wal_peek_group(int dirfd, const char *name, uint64_t *ret)
+int wal_peek_roll(int dirfd, const char *name, struct roll *ret)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct head h;
@@ -125,7 +125,7 @@ int wal_peek_group(int dirfd, const char *name, uint64_t *ret)
 		return -errno;
 	if (io_pread_full(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.magic, WAL_MAGIC, 8) != 0)
 		return -EBADMSG;
-	*ret = h.group;
+	*ret = h.roll;
 	return 0;
 }
 

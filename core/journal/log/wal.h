@@ -120,9 +120,18 @@ bool wal_next_any(const struct wal *log, size_t *at, struct rec *r);
 void wal_content(const struct rec *r, struct span *meta, struct span *bytes);
 /* Slot numbers are even in one log of a step and odd in the other. */
 uint64_t wal_slot(struct wal *log);
-int wal_set_group(struct wal *log, uint64_t group) MUST_USE;
-uint64_t wal_group(const struct wal *log);
-int wal_peek_group(int dirfd, const char *name, uint64_t *ret) MUST_USE; /* without opening it */
+
+/*
+ * A rollback: a number of the store's, and a moment (wall clock, microseconds; 0: not known), which
+ * is when it was made or, of what died, when that session began. Several stores have the same; the
+ * number alone can be that of another rollback there.
+ */
+struct roll {
+	uint64_t number, us;
+};
+bool roll_same(const struct roll *a, const struct roll *b);
+int wal_set_roll(struct wal *log, const struct roll *roll) MUST_USE;
+int wal_peek_roll(int dirfd, const char *name, struct roll *ret) MUST_USE; /* without opening it */
 
 /* Numbers and strings in a row, for records' metadata and the store's small files. */
 void put_u32(struct buf *b, uint32_t v);

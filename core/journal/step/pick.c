@@ -29,7 +29,7 @@ struct rack { /* one store's steps, as far as they are not taken yet */
 	struct journal *j;
 	char **names; /* by number; redo: those of the newest rollback only */
 	size_t n, n_names;
-	uint64_t group; /* redo: of that rollback */
+	struct roll roll; /* redo: that rollback */
 	bool wanted, taken;
 };
 
@@ -44,23 +44,24 @@ struct picker {
 /* Keep the names of the newest rollback. */
 static int newest_group(struct rack *k)
 {
-	AUTO_FREE uint64_t *groups = xcalloc(k->n + 1, sizeof(*groups));
+	AUTO_FREE struct roll *rolls = xcalloc(k->n + 1, sizeof(*rolls));
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->n; i++) {
 		AUTO_FREE char *dir = xasprintf("redo/%s", k->names[i]);
 		AUTO_CLOSE int fd = store_open_dir(k->j, dir);
 
-		int r = fd < 0 ? fd : wal_peek_group(fd, "redo", &groups[i]);
+		int r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &rolls[i]);
 
 		if (r < 0)
 			return r;
-		k->group = MAX(k->group, groups[i]);
+		if (rolls[i].number > k->roll.number)
+			k->roll = rolls[i];
 	}
 	for (size_t i = 0; i < k->n; i++) {
 		char *name = k->names[i];
 
-		if (groups[i] != k->group)
+		if (rolls[i].number != k->roll.number)
 			continue;
 		k->names[i] = k->names[n];
 		k->names[n++] = name;
@@ -253,14 +254,15 @@ static int redo_with_parts(struct picker *p, struct rack *k)
 
 static int pick_redo(struct picker *p)
 {
-	uint64_t best = 0;
+	const struct roll *best = &p->racks[0].roll;
 	bool more = true;
 	int r = 0;
 
 	for (size_t i = 0; i < p->pick->n; i++)
-		best = MAX(best, p->racks[i].group);
+		if (p->racks[i].roll.number > best->number)
+			best = &p->racks[i].roll;
 	for (size_t i = 0; i < p->pick->n; i++)
-		p->racks[i].wanted = p->racks[i].n && p->racks[i].group == best;
+		p->racks[i].wanted = p->racks[i].n && roll_same(&p->racks[i].roll, best);
 	while (r == 0 && more) {
 		more = false;
 		for (size_t i = 0; r == 0 && i < p->pick->n; i++) {

@@ -152,14 +152,14 @@ static int newest_begin(struct journal *j, uint64_t *ret)
 }
 
 struct groups { /* rollbacks that have gone in one store go in all */
-	uint64_t *list;
+	struct roll *list;
 	size_t n;
 };
 
-static bool is_gone(const struct groups *g, uint64_t group)
+static bool is_gone(const struct groups *g, const struct roll *roll)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (g->list[i] == group)
+		if (roll_same(&g->list[i], roll))
 			return true;
 	return false;
 }
@@ -176,14 +176,14 @@ static int drop_in(struct journal *j, struct groups *gone)
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		uint64_t group = 0;
+		struct roll roll = {0};
 
-		r = fd < 0 ? fd : wal_peek_group(fd, "redo", &group);
-		if (r < 0 || (group > begin && !is_gone(gone, group)))
+		r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &roll);
+		if (r < 0 || (roll.number > begin && !is_gone(gone, &roll)))
 			continue;
-		if (!is_gone(gone, group)) {
+		if (!is_gone(gone, &roll)) {
 			gone->list = xrealloc(gone->list, (gone->n + 1) * sizeof(*gone->list));
-			gone->list[gone->n++] = group;
+			gone->list[gone->n++] = roll;
 		}
 		r = store_drop_undone(j, dir);
 	}

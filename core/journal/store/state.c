@@ -65,6 +65,7 @@ void boot_begin(struct journal *j)
 int boot_settled(struct journal *j)
 {
 	j->state->boot = boot_number();
+	j->state->session_us = j->session_us; /* what the one before had left is rolled back */
 	j->rebooted = false;
 	if (state_save(j) < 0)
 		j->state->boot = 0; /* it is only looked at twice */

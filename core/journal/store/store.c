@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/priv.h"
@@ -324,6 +325,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	j->kin = j;
 	j->read_only = spec->read_only;
 	j->options = spec->options;
+	j->session_us = spec->with ? spec->with->session_us : (uint64_t)clock_wall_us();
 	j->store = j->lock = j->state_fd = j->room = j->near_fd = -1;
 	root_add(j, j->folder);
 	r = store_root_fd(j, 0);

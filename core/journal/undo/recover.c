@@ -234,7 +234,8 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 		if (r == -ENOENT) {
 			r = find_open(j, &dirs);
 			t.recover = true;
-			t.group = dirs.n ? store_seq(j) : 0;
+			if (dirs.n)
+				t.roll = (struct roll){store_seq(j), j->state->session_us};
 		}
 		if (r == 0 && dirs.n)
 			r = txn_open(&t, &dirs);
@@ -274,9 +275,9 @@ int undo_unstick(struct journal *j, struct err *err)
 	return 0;
 }
 
-int undo_open_step(struct journal *j, const char *dir, struct err *err)
+int undo_open_step(struct journal *j, const char *dir, uint64_t us, struct err *err)
 {
-	struct txn t = {.j = j, .recover = true, .group = store_seq(j)};
+	struct txn t = {.j = j, .recover = true, .roll = {store_seq(j), us}};
 	char *one = xstrdup(dir);
 	struct group dirs = {.dirs = &one, .n = 1};
 	size_t paths = 0;

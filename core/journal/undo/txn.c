@@ -35,11 +35,11 @@ int txn_write(const struct txn *t)
 	AUTO_BUF struct buf b = BUF_INIT;
 	int r;
 
-	buf_fmt(&b, "%s %s %" PRIu64 "\n",
+	buf_fmt(&b, "%s %s %" PRIu64 " %" PRIu64 "\n",
 		t->recover ? "recover"
 		: t->redo  ? "redo"
 			   : "undo",
-		t->back ? "back" : "on", t->group);
+		t->back ? "back" : "on", t->roll.number, t->roll.us);
 	for (size_t i = 0; i < t->n; i++)
 		buf_fmt(&b, "%s\n", t->list[i].dir);
 	remedy_put(&b, &t->remedy);
@@ -59,7 +59,8 @@ int txn_read(struct txn *t, struct group *dirs)
 	if (r < 0)
 		return r;
 	line = strtok_r(text, "\n", &save);
-	if (!line || sscanf(line, "%15s %7s %" SCNu64, kind, way, &t->group) != 3)
+	if (!line || sscanf(line, "%15s %7s %" SCNu64 " %" SCNu64, kind, way, &t->roll.number,
+			    &t->roll.us) < 3) /* without the last it is of an older cordon */
 		return -EBADMSG;
 	t->redo = str_eq(kind, "redo");
 	t->recover = str_eq(kind, "recover");
@@ -359,7 +360,7 @@ static int carry_all(struct txn *t)
 
 		if (m->arrived)
 			continue;
-		r = wal_set_group(&m->redo.log, t->group);
+		r = wal_set_roll(&m->redo.log, &t->roll);
 		if (r == 0)
 			r = carry(t, m, false);
 	}

@@ -16,7 +16,7 @@ struct txn {
 	bool redo, back, recover;
 	bool quiet;   /* the thread that tidies up is held */
 	bool crashed; /* a torn tail is no damage */
-	uint64_t group;
+	struct roll roll;
 	struct mover *list;
 	size_t n;
 	struct remedy remedy; /* of conflicts; written into the file with the rest */

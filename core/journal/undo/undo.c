@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/undo/txn.h"
@@ -264,30 +265,30 @@ static int ready(struct journal *j, struct err *err)
 	return r;
 }
 
-/* A number that is higher than that of any rollback before, in all of these stores. */
-static uint64_t new_group(const struct pick *pick)
+/* Its number is higher than that of any rollback before, in all of these stores. */
+static struct roll new_roll(const struct pick *pick)
 {
 	const struct journal *first = pick->list[0].j, *k = first;
-	uint64_t group = 0;
+	struct roll roll = {.us = (uint64_t)clock_wall_us()};
 
 	do
-		group = MAX(group, k->state->next_seq);
+		roll.number = MAX(roll.number, k->state->next_seq);
 	while ((k = k->kin) != first);
 	for (size_t i = 0; i < pick->n; i++)
-		pick->list[i].j->state->next_seq = group + 1;
-	return group;
+		pick->list[i].j->state->next_seq = roll.number + 1;
+	return roll;
 }
 
 static int run(const struct pick *pick, bool redo, struct remedy *remedies,
 	       const struct undo_progress *progress, struct err *err)
 {
 	struct txn list[PARTS_MAX];
-	uint64_t group = new_group(pick);
+	struct roll roll = new_roll(pick);
 	mode_t mask = umask(077);
 	int r = 0;
 
 	for (size_t i = 0; i < pick->n; i++)
-		list[i] = (struct txn){.j = pick->list[i].j, .redo = redo, .group = group};
+		list[i] = (struct txn){.j = pick->list[i].j, .redo = redo, .roll = roll};
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = txn_open(&list[i], &pick->list[i].dirs);
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
