@@ -132,6 +132,12 @@ static bool has(const struct fix *f, const char *step)
 	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
 }
 
+static void die_in_step(struct fix *f)
+{
+	put(f, "x", "x");
+	kill(getpid(), SIGKILL);
+}
+
 static void die_in(struct fix *f)
 {
 	begin(f, "dies");
@@ -218,6 +224,39 @@ static void two_that_died_apart_come_back_one_by_one(void **state)
 	assert_int_equal(listed(p->b, true, &id), 1);
 	assert_int_equal(redo(p->a, 0), 0);
 	assert_true(has(p->a, "steps/1") && has(p->b, "steps/1"));
+}
+
+static void child_dies_in_both(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	assert_int_equal(undo(p->a, 1, 0), 0);
+	begin_both(p, "both");
+	put(p->b, "y", "y");
+	die_in_step(p->a);
+}
+
+/* What of a step that died is over in one store is over in all, whatever their numbers. */
+static void parts_that_died_go_as_one(void **state)
+{
+	struct pair *p = *state;
+	int64_t id;
+
+	begin(p->a, "a alone");
+	put(p->a, "n", "n");
+	commit(p->a);
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_both, p));
+	pair_open(p);
+	assert_true(has(p->a, "redo/2") && has(p->b, "redo/2"));
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_a, p));
+	pair_open(p);
+	assert_int_equal(listed(p->a, true, &id), 3);
+	assert_int_equal(redo(p->b, 0), 0);
+	assert_true(has(p->a, "steps/3"));
+	assert_int_equal(listed(p->a, true, &id), 0);
 }
 
 static void child_b_alone(void *data)
@@ -337,6 +376,7 @@ int main(void)
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
 		cmocka_unit_test(a_part_of_nothing_goes_with_the_others),
 		TEST(what_died_last_is_redone_first),
+		TEST(parts_that_died_go_as_one),
 		TEST(a_number_alone_says_nothing_of_another_store),
 		TEST(two_that_died_apart_come_back_one_by_one),
 	};

@@ -151,20 +151,44 @@ static int newest_begin(struct journal *j, uint64_t *ret)
 	return r;
 }
 
-struct groups { /* rollbacks that have gone in one store go in all */
-	struct roll *list;
+/* What has gone in one store goes in all: a rollback, and a step with all that was rolled back with
+ * any part of it. */
+struct gone {
+	struct roll *rolls;
+	struct step_info *steps; /* id and begin alone */
 	size_t n;
 };
 
-static bool is_gone(const struct groups *g, const struct roll *roll)
+/* Which step that is; zeros where it cannot have parts elsewhere, or cannot be read. */
+static void read_step(struct journal *j, int dirfd, struct step_info *ret)
+{
+	struct wal log = WAL_NONE;
+
+	*ret = (struct step_info){0};
+	if (j->kin != j && log_look(j, &log, dirfd, "undo") == 0)
+		step_read_head(&log, ret);
+	wal_close(&log);
+	free(take_ptr(&ret->command));
+}
+
+static bool is_gone(const struct gone *g, const struct roll *roll, const struct step_info *step)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (roll_same(&g->list[i], roll))
+		if (roll_same(&g->rolls[i], roll) || (step->id && g->steps[i].id == step->id &&
+						      g->steps[i].began_us == step->began_us))
 			return true;
 	return false;
 }
 
-static int drop_in(struct journal *j, struct groups *gone)
+static void add_gone(struct gone *g, const struct roll *roll, const struct step_info *step)
+{
+	g->rolls = xrealloc(g->rolls, (g->n + 1) * sizeof(*g->rolls));
+	g->steps = xrealloc(g->steps, (g->n + 1) * sizeof(*g->steps));
+	g->rolls[g->n] = *roll;
+	g->steps[g->n++] = *step;
+}
+
+static int drop_in(struct journal *j, struct gone *gone)
 {
 	char **names = NULL;
 	size_t n = 0;
@@ -177,14 +201,15 @@ static int drop_in(struct journal *j, struct groups *gone)
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 		struct roll roll = {0};
+		struct step_info step;
 
 		r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &roll);
-		if (r < 0 || (roll.number > begin && !is_gone(gone, &roll)))
+		if (r < 0)
+			break;
+		read_step(j, fd, &step);
+		if (roll.number > begin && !is_gone(gone, &roll, &step))
 			continue;
-		if (!is_gone(gone, &roll)) {
-			gone->list = xrealloc(gone->list, (gone->n + 1) * sizeof(*gone->list));
-			gone->list[gone->n++] = roll;
-		}
+		add_gone(gone, &roll, &step);
 		r = store_drop_undone(j, dir);
 	}
 	store_names_free(names, n);
@@ -193,7 +218,7 @@ static int drop_in(struct journal *j, struct groups *gone)
 
 int stale_drop(struct journal *j)
 {
-	struct groups gone = {0};
+	struct gone gone = {0};
 	struct journal *k = j;
 	size_t before;
 	int r;
@@ -204,6 +229,7 @@ int stale_drop(struct journal *j)
 			r = drop_in(k, &gone);
 		while (r == 0 && (k = k->kin) != j);
 	} while (r == 0 && gone.n > before);
-	free(gone.list);
+	free(gone.rolls);
+	free(gone.steps);
 	return r;
 }
