@@ -48,7 +48,8 @@ fi
 export TEST_BASE=$base TEST_FAILED=$base/failed B
 mkdir "$TEST_FAILED"
 summary=$(mktemp "$base/summary.XXXXXX")
-prove -j "${JOBS:-1}" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
+# A test waits for half of its time: one more than there are processors.
+prove --timer -j "$((${JOBS:-1} + 1))" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
 r=${PIPESTATUS[0]}
 
 # What was said where something failed, then prove's own last words once more.
