@@ -223,7 +223,7 @@ tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ) $(BENCH)
 
 # All the unit tests run once more with AddressSanitizer and UBSan, and the fuzz targets only so,
 # where the compiler has them; tests/e2e/*_sanitized.sh run the program itself.
-CAN_SANITIZE = $(shell echo 'int main(void) { return 0; }' | \
+CAN_SANITIZE = $(shell mkdir -p $(O) && echo 'int main(void) { return 0; }' | \
 	$(CC) $(MODE_asan) -x c - -o $(O)/can-sanitize 2>/dev/null && echo yes)
 SANITIZED = $(if $(filter release-*,$(B)-$(T)),$(if $(CAN_SANITIZE),$(patsubst $(O)/%,build/asan/%,$(UNIT) $(FUZZ))))
 

@@ -108,6 +108,7 @@ struct launch {
 	const struct plan *plan;
 	int ns[NS_COUNT];
 	int agent;	/* the agent's end of its socket */
+	int ends[2];	/* the keeper's end of it, and of pid 1's */
 	int cgroups[2]; /* cgroup.procs files to enter, or -1 */
 	struct filter_spec filter;
 	struct spawn_limits limits;

@@ -236,6 +236,11 @@ NORETURN void agent_run(const struct launch *l)
 	int sock = l->agent, r;
 
 	launch_reset_signals();
+	/* When the keeper dies these have to end, for us and for pid 1: with copies they would not.
+	 */
+	for (size_t i = 0; i < ARRAY_LEN(l->ends); i++)
+		if (l->ends[i] >= 0)
+			close(l->ends[i]);
 	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
 		note_fail(sock, 125, &err);
 	r = find_program(path, sizeof(path), l->spec->argv[0], l->env);

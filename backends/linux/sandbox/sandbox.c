@@ -242,6 +242,8 @@ static int start_agent(struct sandbox *sb, const struct builder *builder,
 	for (size_t i = 0; i < ARRAY_LEN(l.cgroups); i++)
 		l.cgroups[i] = sb->cgroups[i];
 	r = sb->cell.fenced ? begin_fence(sb, &l, err) : 0;
+	l.ends[0] = sb->hello;
+	l.ends[1] = sb->cell.sock;
 	if (r == 0)
 		r = launch_agent(&l, err);
 	close(fds[1]);
