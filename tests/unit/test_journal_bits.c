@@ -180,6 +180,30 @@ static void a_mode_that_was_set_since_stays(void **state)
 	}
 }
 
+/* A thread that died may have had the number of one that borrows now. */
+static void the_next_loan_does_not_cover_the_last_one(void **state)
+{
+	struct fix *f = fix_new();
+	int dir = journal_folder_fd(f->j), old, written;
+	mode_t was;
+
+	(void)state;
+	prepare(f);
+	old = obj_open(dir, "old");
+	written = obj_open(dir, "written");
+	assert_int_equal(bits_borrow(f->j, old, S_IRUSR, &was), 0);
+	assert_int_equal(bits_borrow(f->j, written, S_IRUSR, &was), 0);
+	assert_int_equal(bits_return(f->j, written, was), 0);
+	assert_int_equal(mode_of(f, "old"), 0400);
+	assert_int_equal(bits_settle(f->j), 0);
+	assert_true(none_lent(f));
+	assert_int_equal(mode_of(f, "old"), 0);
+	assert_int_equal(mode_of(f, "written"), 0200);
+	close(old);
+	close(written);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +211,7 @@ int main(void)
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
 		cmocka_unit_test(a_mode_that_was_set_since_stays),
+		cmocka_unit_test(the_next_loan_does_not_cover_the_last_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

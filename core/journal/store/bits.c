@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
@@ -16,10 +17,11 @@
 /*
  * An owner may not read a file whose mode says so, but may change the mode. A process that dies in
  * between would leave a mode that nobody set, so what it was is noted in the store first: one file
- * "lent/<thread>" for each that borrows, since those who only read a history do so beside the
- * process that holds the store's lock. Whoever opens the store for writing gives back what is still
- * noted, before anything else. The place is noted by its name, but what counts is the inode; and
- * where its mode is not what the borrower made of it, it was given back, or somebody else set it.
+ * "lent/<thread>-<inode>" for each that borrows, since those who only read a history do so beside
+ * the process that holds the store's lock. Whoever opens the store for writing gives back what is
+ * still noted, before anything else. The place is noted by its name, but what counts is the inode;
+ * and where its mode is not what the borrower made of it, it was given back, or somebody else set
+ * it.
  */
 
 #define LENT_DIR "lent"
@@ -67,9 +69,10 @@ static int place_of(struct journal *j, int fd, int *base, char path[PATH_MAX])
 	return r < 0 ? r : -ENOENT;
 }
 
-static void note_name(char ret[32])
+/* A thread borrows for one file at a time; one that died may have had the same number. */
+static void note_name(char ret[48], uint64_t ino)
 {
-	snprintf(ret, 32, LENT_DIR "/%d", (int)gettid());
+	snprintf(ret, 48, LENT_DIR "/%d-%" PRIu64, (int)gettid(), ino);
 }
 
 static int make_dir(struct journal *j)
@@ -83,7 +86,7 @@ static int make_dir(struct journal *j)
 static int note(struct journal *j, int fd, const struct obj *o, mode_t bits)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
-	char path[PATH_MAX], name[32];
+	char path[PATH_MAX], name[48];
 	int base, r = place_of(j, fd, &base, path);
 
 	if (r < 0) /* it was removed meanwhile: nobody will miss the mode */
@@ -94,16 +97,16 @@ static int note(struct journal *j, int fd, const struct obj *o, mode_t bits)
 	put_u32(&b, bits);
 	put_u32(&b, (uint32_t)base);
 	put_str(&b, path, strlen(path));
-	note_name(name);
+	note_name(name, o->ino);
 	r = make_dir(j);
 	return r < 0 ? r : io_write_file(j->store, name, 0600, b.data, b.len, j->options.durable);
 }
 
-static void forget(struct journal *j)
+static void forget(struct journal *j, uint64_t ino)
 {
-	char name[32];
+	char name[48];
 
-	note_name(name);
+	note_name(name, ino);
 	unlinkat(j->store, name, 0); /* what is left says what is so, and goes at the next start */
 }
 
@@ -123,7 +126,7 @@ int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was)
 	if (r == 0)
 		r = meta_chmod(fd, o.mode | bits);
 	if (r < 0)
-		forget(j);
+		forget(j, o.ino);
 	else
 		*was = o.mode;
 	return r;
@@ -131,13 +134,16 @@ int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was)
 
 int bits_return(struct journal *j, int fd, mode_t was)
 {
+	struct obj o;
 	int r;
 
 	if (!was)
 		return 0;
 	r = meta_chmod(fd, was);
 	if (r == 0)
-		forget(j);
+		r = obj_stat(fd, "", &o);
+	if (r == 0)
+		forget(j, o.ino);
 	return r;
 }
 
