@@ -1,6 +1,5 @@
 /* ancestry - which command a process belongs to, what the command is called, who the agent is. */
 /* SPDX-License-Identifier: MIT */
-#include <limits.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -184,15 +183,9 @@ static void agent_is(struct keeper *k, struct proc *p, const char *argv, size_t 
 
 static bool runs_a_script(int pid)
 {
-	char name[32], exe[PATH_MAX];
-	ssize_t n;
+	char exe[PATH_MAX];
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
-	n = readlink(name, exe, sizeof(exe) - 1);
-	if (n <= 0)
-		return false;
-	exe[n] = '\0';
-	return label_is_interpreter(path_base(exe));
+	return proc_link(pid, "exe", exe) && label_is_interpreter(path_base(exe));
 }
 
 /* Does the agent, a script, start itself once more: as a program (codex), or with other options of

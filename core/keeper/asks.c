@@ -72,13 +72,11 @@ static void waits_no_more(struct keeper *k, int tid)
 static void describe(int pid, struct buf *program, struct buf *command)
 {
 	AUTO_CLOSE int fd = -1;
-	char name[32], text[LABEL_MAX];
+	char name[32], exe[PATH_MAX], text[LABEL_MAX];
 	ssize_t n;
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
-	n = readlink(name, text, sizeof(text));
-	if (n > 0)
-		buf_add(program, text, (size_t)n);
+	if (proc_link(pid, "exe", exe))
+		buf_str(program, exe);
 	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : io_read_full(fd, text, sizeof(text) - 1);

@@ -29,6 +29,17 @@
 #define THREADS_MAX   4096 /* remembered threads besides leaders; then all of them are forgotten */
 #define THREAD_FDS    64   /* nobody tells when a thread ends: then all their pidfds are closed */
 
+bool proc_link(int pid, const char *name, char ret[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", pid, name);
+	n = readlink(link, ret, PATH_MAX - 1);
+	ret[MAX(n, 0)] = '\0';
+	return n >= 0;
+}
+
 struct status {
 	int tgid, ppid;
 	int inner; /* in its own pid namespace; 0: not seen */
@@ -339,6 +350,13 @@ static int open_thread(struct keeper *k, struct thread *t)
 	return t->pidfd < 0 ? -errno : t->pidfd;
 }
 
+static int getfd(int pidfd, int fd)
+{
+	int got = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+
+	return got < 0 ? -errno : got;
+}
+
 static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 {
 	struct thread *t;
@@ -348,28 +366,20 @@ static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 	if (!t)
 		return -ESRCH;
 	if (t->pidfd >= 0) {
-		got = (int)syscall(SYS_pidfd_getfd, t->pidfd, fd, 0);
-		if (got >= 0 || errno != ESRCH)
-			return got < 0 ? -errno : got;
+		got = getfd(t->pidfd, fd);
+		if (got != -ESRCH)
+			return got;
 		util_close_fd(&t->pidfd); /* of an earlier thread of this number */
 	}
 	got = open_thread(k, t);
 	if (got == -EINVAL)
 		got = shares(c, KCMP_FILES) ? c->proc->pidfd : -EACCES;
-	if (got < 0)
-		return got;
-	got = (int)syscall(SYS_pidfd_getfd, got, fd, 0);
-	return got < 0 ? -errno : got;
+	return got < 0 ? got : getfd(got, fd);
 }
 
 int keeper_getfd(struct keeper *k, const struct caller *c, int fd)
 {
-	int got;
-
-	if (c->tid != c->pid)
-		return getfd_of_thread(k, c, fd);
-	got = (int)syscall(SYS_pidfd_getfd, c->proc->pidfd, fd, 0);
-	return got < 0 ? -errno : got;
+	return c->tid == c->pid ? getfd(c->proc->pidfd, fd) : getfd_of_thread(k, c, fd);
 }
 
 mode_t caller_umask(const struct caller *c)
@@ -385,9 +395,8 @@ mode_t caller_umask(const struct caller *c)
 	return p->umask;
 }
 
-void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask)
+void keeper_set_umask(const struct caller *c, mode_t mask)
 {
-	(void)k;
 	if (shares(c, KCMP_FS))
 		c->proc->umask = mask & 0777;
 }

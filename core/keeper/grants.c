@@ -195,11 +195,6 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	tell(k, WIRE_GIVEN, g->id, q->id);
 }
 
-struct left {
-	struct keeper *k;
-	const struct grant *grant;
-};
-
 static struct grant *take_from(struct grant **list, uint64_t id)
 {
 	for (struct grant *g = *list; g; g = g->next) {
@@ -232,7 +227,12 @@ void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object
 			k->doors[i]->ops->granted(k->doors[i], kind, *dir ? dir : "/", a);
 }
 
-/* May it still be read, by another rule? */
+struct left {
+	struct keeper *k;
+	const struct grant *grant;
+};
+
+/* Not where it still may be read, by another rule. */
 static bool is_left(void *data, int pid, enum hold what, const char *path)
 {
 	const struct left *l = data;

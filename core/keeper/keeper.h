@@ -53,7 +53,7 @@ int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it 
 /* A duplicate of the caller's descriptor, from the calling thread's own table. Before Linux 6.9
  * that of a thread which does not share its process's is closed to us: -EACCES. -ESRCH, -EBADF. */
 int keeper_getfd(struct keeper *k, const struct caller *c, int fd);
-void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask); /* umask(2) */
+void keeper_set_umask(const struct caller *c, mode_t mask); /* umask(2) */
 /* It is about to exec: audit, and find out whether a new command begins. argv NUL-separated. */
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len);

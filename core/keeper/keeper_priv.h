@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <limits.h>
 #include <xxhash.h>
 
 /* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
@@ -313,6 +314,9 @@ void requests_serve(struct keeper *k); /* what lies in k->in */
 
 /* callers.c */
 int proc_parent(int pid); /* negative errno: gone */
+/* Where /proc/PID/<name> leads. False, and empty: there is no such link, or it is not ours to read.
+ */
+bool proc_link(int pid, const char *name, char ret[PATH_MAX]);
 mode_t caller_umask(const struct caller *c);
 /* How it ended, wait(2)-decoded; -1 where nobody can tell (Linux < 6.15 and already reaped). */
 int proc_exit_status(const struct proc *p);

@@ -67,19 +67,6 @@ static void found(struct look *l, int pid, enum hold what, const char *path)
 		one->n[what]++;
 }
 
-/* False: there is no such link, or it is not ours to read. */
-static bool read_link(char path[PATH_MAX], int pid, const char *name)
-{
-	char link[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/%d/%s", pid, name);
-	n = readlink(link, path, PATH_MAX - 1);
-	if (n >= 0)
-		path[n] = '\0';
-	return n >= 0;
-}
-
 /* proc(5): the link's own mode says what it is open for. Not a call of the file system's: that may
  * be the read gate. */
 static enum hold kind_of(int dir, const char *name)
@@ -105,7 +92,7 @@ static void look_at_files(struct look *l, int pid)
 	d = opendir(name);
 	while (d && !l->to->cut && (e = readdir(d))) {
 		snprintf(name, sizeof(name), "fd/%.16s", e->d_name);
-		if (*e->d_name != '.' && read_link(path, pid, name) && *path == '/')
+		if (*e->d_name != '.' && proc_link(pid, name, path) && *path == '/')
 			found(l, pid, kind_of(dirfd(d), e->d_name), path);
 	}
 }
@@ -154,14 +141,14 @@ static bool look_at(struct look *l, int pid)
 {
 	char path[PATH_MAX];
 
-	if (!read_link(path, pid, "cwd"))
+	if (!proc_link(pid, "cwd", path))
 		return false;
 	if (!is_inside(l, pid))
 		return false;
 	found(l, pid, HOLD_DIR, path);
-	if (read_link(path, pid, "root"))
+	if (proc_link(pid, "root", path))
 		found(l, pid, HOLD_DIR, path);
-	if (read_link(path, pid, "exe"))
+	if (proc_link(pid, "exe", path))
 		found(l, pid, HOLD_PROGRAM, path);
 	look_at_files(l, pid);
 	look_at_maps(l, pid);

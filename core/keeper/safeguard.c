@@ -35,14 +35,12 @@ struct guard_line {
 /* The same words in another directory are another command. */
 static char *line_key(const struct command *c)
 {
-	char proc[32], cwd[4096];
-	ssize_t n;
+	char cwd[PATH_MAX] = "";
 
-	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len || c->label.len >= LABEL_MAX)
+	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len || c->label.len >= LABEL_MAX ||
+	    (c->pid > 0 && !proc_link(c->pid, "cwd", cwd)))
 		return NULL;
-	snprintf(proc, sizeof(proc), "/proc/%d/cwd", c->pid);
-	n = c->pid > 0 ? readlink(proc, cwd, sizeof(cwd)) : 0;
-	return n < 0 ? NULL : xasprintf("%s\n%.*s", c->label.data, (int)n, cwd);
+	return xasprintf("%s\n%s", c->label.data, cwd);
 }
 
 static bool line_is_free(const struct keeper *k, const struct command *c, enum loss what)

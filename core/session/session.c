@@ -335,7 +335,6 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 {
 	const struct undo_plan *p = s->model.plan;
 	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
-
 	bool same = shown && ((p->flags ^ flags) & ~(unsigned)UNDO_CROSS) == 0;
 
 	return begin_job(

@@ -116,13 +116,6 @@ int keeper_getfd(struct keeper *k, const struct caller *c, int fd)
 	return -ESRCH;
 }
 
-void keeper_set_umask(struct keeper *k, const struct caller *c, mode_t mask)
-{
-	for (size_t i = 0; i < k->n_procs; i++)
-		if (k->procs[i].pid == c->pid)
-			k->procs[i].umask = mask;
-}
-
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len)
 {
@@ -240,6 +233,13 @@ int folder_root(const struct folder *f)
 
 /* The only folder there is belongs to the only keeper there is. */
 static struct keeper fake;
+
+void keeper_set_umask(const struct caller *c, mode_t mask)
+{
+	for (size_t i = 0; i < fake.n_procs; i++)
+		if (fake.procs[i].pid == c->pid)
+			fake.procs[i].umask = mask;
+}
 
 static int fake_begin(const struct caller *c, const struct at *at)
 {

@@ -79,6 +79,6 @@ int prepare_umask(struct ldoor *d, struct request *r)
 {
 	if (!r->caller.known && request_alive(d, r) < 0)
 		return DOOR_DEAD;
-	keeper_set_umask(d->k, &r->caller, (mode_t)r->args[0] & 0777);
+	keeper_set_umask(&r->caller, (mode_t)r->args[0] & 0777);
 	return DOOR_CONTINUE;
 }

@@ -154,38 +154,33 @@ static int newest_begin(struct journal *j, uint64_t *ret)
 /* What has gone in one store goes in all: a rollback, and a step with all that was rolled back with
  * any part of it. */
 struct gone {
-	struct roll *rolls;
-	struct step_info *steps; /* id and begin alone */
+	struct undone {
+		struct roll roll;
+		int64_t id, began_us; /* 0: it cannot have parts elsewhere, or cannot be read */
+	} * list;
 	size_t n;
 };
 
-/* Which step that is; zeros where it cannot have parts elsewhere, or cannot be read. */
-static void read_step(struct journal *j, int dirfd, struct step_info *ret)
+static int read_undone(struct journal *j, int dirfd, struct undone *ret)
 {
+	struct step_info step = {0};
 	struct wal log = WAL_NONE;
 
-	*ret = (struct step_info){0};
 	if (j->kin != j && log_look(j, &log, dirfd, "undo") == 0)
-		step_read_head(&log, ret);
+		step_read_head(&log, &step);
 	wal_close(&log);
-	free(take_ptr(&ret->command));
+	free(step.command);
+	*ret = (struct undone){.id = step.id, .began_us = step.began_us};
+	return wal_peek_roll(dirfd, "redo", &ret->roll);
 }
 
-static bool is_gone(const struct gone *g, const struct roll *roll, const struct step_info *step)
+static bool is_gone(const struct gone *g, const struct undone *u)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (roll_same(&g->rolls[i], roll) || (step->id && g->steps[i].id == step->id &&
-						      g->steps[i].began_us == step->began_us))
+		if (roll_same(&g->list[i].roll, &u->roll) ||
+		    (u->id && g->list[i].id == u->id && g->list[i].began_us == u->began_us))
 			return true;
 	return false;
-}
-
-static void add_gone(struct gone *g, const struct roll *roll, const struct step_info *step)
-{
-	g->rolls = xrealloc(g->rolls, (g->n + 1) * sizeof(*g->rolls));
-	g->steps = xrealloc(g->steps, (g->n + 1) * sizeof(*g->steps));
-	g->rolls[g->n] = *roll;
-	g->steps[g->n++] = *step;
 }
 
 static int drop_in(struct journal *j, struct gone *gone)
@@ -200,16 +195,15 @@ static int drop_in(struct journal *j, struct gone *gone)
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct roll roll = {0};
-		struct step_info step;
+		struct undone u;
 
-		r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &roll);
+		r = fd < 0 ? fd : read_undone(j, fd, &u);
 		if (r < 0)
 			break;
-		read_step(j, fd, &step);
-		if (roll.number > begin && !is_gone(gone, &roll, &step))
+		if (u.roll.number > begin && !is_gone(gone, &u))
 			continue;
-		add_gone(gone, &roll, &step);
+		gone->list = xrealloc(gone->list, (gone->n + 1) * sizeof(*gone->list));
+		gone->list[gone->n++] = u;
 		r = store_drop_undone(j, dir);
 	}
 	store_names_free(names, n);
@@ -229,7 +223,6 @@ int stale_drop(struct journal *j)
 			r = drop_in(k, &gone);
 		while (r == 0 && (k = k->kin) != j);
 	} while (r == 0 && gone.n > before);
-	free(gone.rolls);
-	free(gone.steps);
+	free(gone.list);
 	return r;
 }
