@@ -20,9 +20,12 @@ DESTDIR ?=
 CMD ?=
 # options of `cordon run` for it, --allow-network for instance
 OPTS ?=
-# make test: which tests (a shell pattern on their paths), and how many at a time
+# make test: which tests (a shell pattern on their paths)
 T ?= *
-JOBS ?= 2
+# how many files are built and tests run at a time
+ifndef JOBS
+JOBS := $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
+endif
 # make lint: clang-tidy stops after this many seconds and names what it has not looked at
 TIDY_SECONDS ?= 480
 # make soak: seconds at most, how many sequences, from which on (0: from the clock)
@@ -155,10 +158,13 @@ $(TOOLS): $(O)/%: $(O)/%.o
 -include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(FUZZ:=.d) $(BENCH:=.d)
 
 # ---- run -----------------------------------------------------------------------------------------
-# What is missing is installed first; the flags above must be read anew after that: hence $(MAKE).
+# What is missing is installed first; the flags above must be read anew after that: hence a second
+# make, which works in parallel unless the caller's -j says otherwise.
+again = $(MAKE) --no-print-directory DEPS=no $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
 .PHONY: run
 run: deps ## build and open the console; CMD='...' runs that instead of your shell, with OPTS='...'
-	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	$(Q)$(again) all
 	$(Q)exec build/cordon run $(OPTS) -- $(or $(CMD),"$${SHELL:-/bin/sh}")
 
 # ---- dependencies --------------------------------------------------------------------------------
@@ -215,16 +221,17 @@ lint-deps: deps
 # ---- test ----------------------------------------------------------------------------------------
 .PHONY: test tests unit
 test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
-	$(Q)$(MAKE) --no-print-directory DEPS=no tests
-	$(if $(SANITIZED),$(Q)$(MAKE) --no-print-directory DEPS=no B=asan build/asan/cordon $(SANITIZED))
+	$(Q)$(again) tests
+	$(if $(SANITIZED),$(Q)$(again) B=asan build/asan/cordon $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(if $(SANITIZED),,$(FUZZ)) $(SCRIPTS)
 
 tests: all $(UNIT) $(MODEL) $(TOOLS) $(FUZZ) $(BENCH)
 
 # All the unit tests run once more with AddressSanitizer and UBSan, and the fuzz targets only so,
 # where the compiler has them; tests/e2e/*_sanitized.sh run the program itself.
-CAN_SANITIZE = $(shell mkdir -p $(O) && echo 'int main(void) { return 0; }' | \
+can-sanitize = $(shell mkdir -p $(O) && echo 'int main(void) { return 0; }' | \
 	$(CC) $(MODE_asan) -x c - -o $(O)/can-sanitize 2>/dev/null && echo yes)
+CAN_SANITIZE = $(eval CAN_SANITIZE := $(can-sanitize))$(CAN_SANITIZE)
 SANITIZED = $(if $(filter release-*,$(B)-$(T)),$(if $(CAN_SANITIZE),$(patsubst $(O)/%,build/asan/%,$(UNIT) $(FUZZ))))
 
 unit: $(UNIT) ## build and run the unit and screen tests only
@@ -232,7 +239,7 @@ unit: $(UNIT) ## build and run the unit and screen tests only
 
 .PHONY: attacks
 attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table of what they said
-	$(Q)$(MAKE) --no-print-directory DEPS=no tests
+	$(Q)$(again) tests
 	$(Q)rm -rf build/tap && mkdir -p build/tap
 	$(Q)TEST_TAP=$(CURDIR)/build/tap B=$(B) JOBS=$(JOBS) tests/support/test.sh \
 		'@(tests/escape/*|tests/e2e/@(approval|audit_attack).sh)' $(SCRIPTS) || \
@@ -241,7 +248,7 @@ attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table
 
 .PHONY: soak
 soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills, 200 sessions, 100 000 races
-	$(Q)$(MAKE) --no-print-directory DEPS=no tests $(MODEL)
+	$(Q)$(again) tests $(MODEL)
 	$(Q)tests/model/soak.sh $(MODEL) -t $(SOAK_SECONDS) -n $(SOAK_N) -j $(JOBS) \
 		-s $(or $(filter-out 0,$(SEED)),$(shell date +%s)000)
 	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 SESSIONS=200 FLOOD=100000 RACES=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
@@ -251,12 +258,12 @@ soak: test-deps ## random sequences against a model (SEED= picks the first), the
 
 .PHONY: bench
 bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets
-	$(Q)$(MAKE) --no-print-directory DEPS=no all $(BENCH)
+	$(Q)$(again) all $(BENCH)
 	$(Q)B=$(B) tests/bench/bench.sh
 
 .PHONY: fuzz
 fuzz: lint-deps ## run each fuzz target for FUZZ_SECONDS under clang's libFuzzer
-	$(Q)$(MAKE) --no-print-directory DEPS=no B=fuzz CC=clang fuzzers
+	$(Q)$(again) B=fuzz CC=clang fuzzers
 	$(Q)for f in $(FUZZSRC:tests/fuzz/%.c=%); do \
 		corpus=tests/fuzz/corpus/$${f#fuzz_}; mkdir -p "build/fuzz/found/$$f"; \
 		[ -d "$$corpus" ] || corpus=; echo "  FUZZ    $$f"; \
@@ -272,16 +279,16 @@ fuzzers: $(LIB) $(FUZZSRC:%.c=$(O)/%.o)
 
 .PHONY: screenshots
 screenshots: test-deps ## take the pictures in screenshots/ from real runs
-	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	$(Q)$(again) all
 	$(Q)tests/support/screenshots.sh
 
 # ---- lint ----------------------------------------------------------------------------------------
 .PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-tidy
 lint: lint-deps ## formatting, include directions, clang-tidy, cppcheck, shellcheck
-	$(Q)$(MAKE) --no-print-directory DEPS=no -k lint-format lint-tree lint-headers lint-shell \
+	$(Q)$(again) -k lint-format lint-tree lint-headers lint-shell \
 		lint-cppcheck
 	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began
-	$(Q)$(MAKE) --no-print-directory DEPS=no -k -j$(JOBS) lint-tidy
+	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
 ALLSRC := $(SRC) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
@@ -338,7 +345,7 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 
 .PHONY: install uninstall
 install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
-	$(Q)$(MAKE) --no-print-directory DEPS=no all
+	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
