@@ -22,6 +22,12 @@ refused() {
 no_namespaces() { # a user namespace whose owner may make no more of them
 	unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$@"
 }
+mkdir "$TEST_TMP/root"
+in_chroot() { # where the kernel makes no user namespace at all
+	# shellcheck disable=SC2016 # the inner shells expand it
+	unshare --user --map-root-user --mount sh -c 'mount --rbind / "$0" && exec chroot "$0" sh -c '\''cd "$0" && exec "$@"'\'' "$PWD" "$@"' \
+		"$TEST_TMP/root" "$@"
+}
 # without NUMBER... -- COMMAND... - these system calls are unknown to the kernel
 cat >"$TEST_TMP/without.py" <<'E2'
 import ctypes, os, struct, sys
@@ -48,6 +54,8 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 		refused 'Landlock' "no Landlock" no_landlock
 	else
 		refused 'namespace' "no user namespaces" no_namespaces
+		refused 'namespace' "in a chroot" in_chroot
+		like "$(in_chroot "$CORDON" doctor 2>&1 | tr -s ' \n' ' ')" 'in a chroot.*--backend landlock' "$backend, in a chroot: doctor says what to do"
 		refused 'Landlock.*sandbox.landlock=off' "no Landlock" no_landlock
 		refused 'read-only' "no recursive seal" no_seals
 		is "$(no_landlock "$CORDON" run --headless --backend "$backend" --mode static --set sandbox.landlock=off -- echo up 2>/dev/null)" up \

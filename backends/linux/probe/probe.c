@@ -260,8 +260,8 @@ static int try_cgroup(char *found, size_t size)
 static const char userns_remedy[] =
 	"allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
 	"user.max_user_namespaces above 0; in a container: relax its seccomp profile, or run "
-	"cordon on "
-	"the host";
+	"cordon on the host; in a chroot the kernel makes none: enter it with systemd-nspawn, or "
+	"use --backend landlock";
 static const char apparmor_remedy[] =
 	"AppArmor restricts user namespaces here (Ubuntu 23.10 and later): install the profile "
 	"that "
