@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -75,14 +76,48 @@ void store_forget_near(struct journal *j)
 	free(take_ptr(&j->near_gone));
 }
 
-int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
+static int open_below(int top, const char *path)
 {
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 					  RESOLVE_NO_MAGICLINKS};
+	int fd, tries = 0;
+
+	do { /* EAGAIN: a rename somewhere in the system raced with the walk */
+		fd = (int)syscall(SYS_openat2, top, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && ++tries < 100);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A directory that was renamed into another: what lies in it may have a path that is longer than
+ * the kernel takes. It is cut at slashes, and put together again. */
+static int open_in_pieces(int top, char *path)
+{
+	AUTO_CLOSE int at = -1;
+	int fd;
+
+	while (strlen(path) >= PATH_MAX) {
+		char *slash = memrchr(path, '/', PATH_MAX);
+
+		if (!slash)
+			return -ENAMETOOLONG;
+		*slash = '\0';
+		fd = open_below(at < 0 ? top : at, path);
+		*slash = '/';
+		if (fd < 0)
+			return fd;
+		util_close_fd(&at);
+		at = fd;
+		path = slash + 1;
+	}
+	return open_below(at < 0 ? top : at, path);
+}
+
+int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
+{
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
-	int top, fd, tries = 0;
+	int top, fd;
 
 	if (j->near_fd >= 0 && len && j->near_root == root && strlen(j->near_path) == len &&
 	    memcmp(j->near_path, path, len) == 0) {
@@ -97,12 +132,10 @@ int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
 		return 0;
 	store_forget_near(j);
 	j->near_path = xstrndup(path, len);
-	do { /* EAGAIN: a rename somewhere in the system raced with the walk */
-		fd = (int)syscall(SYS_openat2, top, j->near_path, &how, sizeof(how));
-	} while (fd < 0 && errno == EAGAIN && ++tries < 100);
+	fd = open_in_pieces(top, j->near_path);
 	if (fd < 0) {
 		free(take_ptr(&j->near_path));
-		return -errno;
+		return fd;
 	}
 	j->near_fd = fd;
 	j->near_root = root;
