@@ -294,6 +294,42 @@ static void each_call_of_an_operation(void **state)
 	}
 }
 
+static void create_late(void *arg)
+{
+	struct fix *f = arg;
+	struct at a = at(f, "late");
+
+	run_create(f->s, &a, NULL);
+}
+
+/* What a step recorded while it was protected can be undone, whatever fails later. */
+static void in_a_step_without_protection(void **state)
+{
+	struct inject in = {.err = EIO};
+
+	(void)state;
+	do {
+		struct fix *f = fix_new();
+		AUTO_FREE char *text = NULL;
+
+		in.nth++;
+		prepare(f);
+		f->options.step_size = 50000;
+		fix_reopen(f);
+		begin(f, "work");
+		assert_int_equal(rm(f, "a"), 0);
+		assert_string_equal(step_why(f->s), "");
+		assert_int_equal(put(f, "big", "not kept"), 0);
+		assert_string_not_equal(step_why(f->s), "");
+		inject_run(&in, create_late, f);
+		fix_reopen(f);
+		text = cat(f, "a");
+		assert_non_null(text);
+		assert_string_equal(text, "alpha");
+		fix_free(f);
+	} while (in.failed >= 0);
+}
+
 /* ---- commit, abort, undo, redo, restore, recovery ---------------------------------------------
  */
 
@@ -536,6 +572,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_of_an_operation),
+		cmocka_unit_test(in_a_step_without_protection),
 		cmocka_unit_test(in_commit),
 		cmocka_unit_test(in_abort),
 		cmocka_unit_test(in_undo),

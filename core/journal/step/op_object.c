@@ -60,7 +60,7 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 	}
 	r = obj_stat(fd, "", &w->obj);
 	if (r < 0) { /* unknown to the step, it would not be watched for writers */
-		if (unlinkat(w->dirfd, w->raw, 0) == 0)
+		if (unlinkat(w->dirfd, w->raw, 0) == 0 && keep)
 			wal_take_back(&s->side.log, mark);
 		return r;
 	}
