@@ -515,6 +515,42 @@ static void anything(void **state)
 	}
 }
 
+/* What was in it is told by paths that were never there before the step. */
+static void a_directory_that_was_moved_and_removed(void **state)
+{
+	static const char *const paths[] = {"c", NULL};
+	struct fix *f = *state;
+	AUTO_FREE char *text = NULL, *a = whole(f, "a"), *link = whole(f, "c/link");
+	struct undo_plan *plan = NULL;
+	bool told = false;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(put(f, "c/x", "x-ray\n"), 0);
+	assert_int_equal(sym(f, "x", "c/link"), 0);
+	commit(f);
+	begin(f, "mv c a/d; rm -r a");
+	assert_int_equal(mv(f, "c", "a/d", 0), 0);
+	assert_int_equal(rm(f, "a/d/x"), 0);
+	assert_int_equal(rm(f, "a/d/link"), 0);
+	assert_int_equal(rd(f, "a/d"), 0);
+	assert_int_equal(rd(f, "a"), 0);
+	id = commit(f);
+	must(f, journal_restore_plan(f->j, id, paths, 0, &plan, &f->err));
+	for (size_t i = 0; i < plan->n_entries; i++)
+		told |= str_eq(plan->entries[i].path, "c/x") && plan->entries[i].what == 'A';
+	undo_plan_free(plan);
+	assert_true(told);
+	must(f, restore(f, id, "c", 0));
+	text = cat(f, "c/x");
+	assert_non_null(text);
+	assert_string_equal(text, "x-ray\n");
+	assert_int_equal(access(link, F_OK), 0);
+	assert_int_equal(access(a, F_OK), -1); /* which nobody has asked for */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +567,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_removed, setup,
 						teardown),
 		cmocka_unit_test(anything),
 	};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
+#include "core/journal/log/scan.h"
 #include "core/journal/log/trail.h"
 
 /* ---- which ------------------------------------------------------------------------------------
@@ -40,17 +41,36 @@ static int by_path(const void *key, const void *item)
 	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
 }
 
-/* A directory that the step removed comes back with what was in it. */
-static void choose_parents(struct restore *r, const struct change *c)
+/* The change that is told by this path, or NULL. */
+static const struct change *find_path(const struct restore *r, int root, char *path)
 {
-	AUTO_FREE char *prefix = xstrdup(c->old_path ? c->old_path : c->path);
+	const struct change key = {.root = root, .path = path};
+
+	return bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
+}
+
+/* What a directory had in it that the step first renamed and then removed is told by a path that
+ * never was before: it is asked for by the one that it had. */
+static bool is_wanted(const struct restore *r, size_t i, const char *const *paths)
+{
+	const struct change then = {.root = r->list[i].root, .path = r->pieces[i].was};
+
+	return restore_wants(r->j, &r->list[i], paths) ||
+	       (then.path && restore_wants(r->j, &then, paths));
+}
+
+/* A directory that the step removed comes back with what was in it. */
+static void choose_parents(struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+	const char *was = r->pieces[i].was;
+	AUTO_FREE char *prefix = xstrdup(was ? was : c->old_path ? c->old_path : c->path);
 
 	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
-		const struct change key = {.root = c->root, .path = prefix};
 		const struct change *dir;
 
 		*slash = '\0';
-		dir = bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
+		dir = find_path(r, c->root, prefix);
 		if (dir && dir->kind == CHANGE_DELETED)
 			r->pieces[dir - r->list].chosen = true;
 		*slash = '/';
@@ -136,35 +156,61 @@ static size_t choose(struct restore *r, const char *const *paths)
 {
 	size_t n = 0;
 
-	r->pieces = xcalloc(r->n + 1, sizeof(*r->pieces));
-	for (size_t i = 0; i < r->n; i++) {
-		r->pieces[i].source = SIZE_MAX;
-		r->pieces[i].here = (struct origin)ORIGIN_NONE;
-	}
 	for (size_t i = 0; i < r->n; i++)
-		if (restore_wants(r->j, &r->list[i], paths)) {
+		if (is_wanted(r, i, paths)) {
 			r->pieces[i].chosen = true;
 			n++;
 			if (r->list[i].before.exists)
-				choose_parents(r, &r->list[i]);
+				choose_parents(r, i);
 		}
 	while (find_sources(r))
 		continue;
 	return n;
 }
 
+/* In doubt it did. */
+static bool moved_a_directory(int stepdir)
+{
+	struct scan s = SCAN_NONE;
+	bool moved = false;
+	struct rec rec;
+	uint64_t at;
+	int e = scan_open(&s, stepdir, "undo");
+
+	while (e >= 0 && !moved && (e = scan_next(&s, &rec, &at)) > 0)
+		moved = (rec.type == REC_RENAME || rec.type == REC_XCHG) &&
+			rec.flags & REC_DIRECTORY;
+	scan_close(&s);
+	return e < 0 || moved;
+}
+
+static void make_pieces(struct restore *r)
+{
+	r->pieces = xcalloc(r->n + 1, sizeof(*r->pieces));
+	for (size_t i = 0; i < r->n; i++) {
+		r->pieces[i].source = SIZE_MAX;
+		r->pieces[i].here = (struct origin)ORIGIN_NONE;
+	}
+}
+
 static int load(struct restore *r, const char *const *paths, struct err *err)
 {
-	bool undone = false;
+	bool undone = false, moved;
 	int e = history_find(r->j, r->id, &undone, err);
 
 	if (e < 0)
 		return e;
+	moved = !undone && moved_a_directory(e);
 	close(e);
 	if (undone)
 		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
 			       r->id);
 	e = history_changes(r->j, r->id, &r->list, &r->n, err);
+	if (e < 0)
+		return e;
+	make_pieces(r);
+	if (moved)
+		e = restore_look_back(r, false, err);
 	if (e == 0 && choose(r, paths) == 0)
 		e = err_say(err, -ENOENT,
 			    "step %" PRId64 " changed none of these paths: `cordon diff %" PRId64
@@ -269,12 +315,20 @@ static int find_store(struct journal *j, int64_t id, const char *const *paths, s
  */
 
 /* Somebody's later change would be lost from sight. */
-static int has_changed(struct journal *j, const struct change *c, bool *ret)
+static int has_changed(const struct restore *r, size_t i, bool *ret)
 {
+	const struct change *c = &r->list[i];
+	char *was = c->kind == CHANGE_DELETED ? r->pieces[i].was : NULL;
+	struct journal *j = r->j;
 	struct change_side now;
 	struct spot at;
 	struct obj o;
-	int e = spot_look(j, c->root, c->path, &at, &o);
+	int e;
+
+	*ret = false;
+	if (was && !str_eq(was, c->path) && find_path(r, c->root, was))
+		return 0; /* which has an entry of its own */
+	e = spot_look(j, c->root, was ? was : c->path, &at, &o);
 
 	if (e < 0)
 		return e;
@@ -319,10 +373,10 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 		if (!r.pieces[i].chosen)
 			continue;
 		*to = (struct undo_entry){.root = c->root, .what = letter_of(c)};
-		e = has_changed(j, c, &to->conflict);
+		e = has_changed(&r, i, &to->conflict);
 		if (e < 0)
 			err_set(err, e, "look at '%s'", c->path);
-		to->path = xstrdup(c->path);
+		to->path = xstrdup(r.pieces[i].was && !c->after.exists ? r.pieces[i].was : c->path);
 		to->other = xstrdup(c->old_path);
 		to->fate = flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
 		p->n_paths = ++p->n_entries;

@@ -36,6 +36,8 @@ struct restore {
 
 /* One of these paths, or beneath one? */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
+/* Where each path was in the tree of now's names: of what is chosen, or of everything. */
+int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
 /* Everything chosen, in the new step. */
 int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 

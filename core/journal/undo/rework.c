@@ -16,8 +16,7 @@
  * before anything moves.
  */
 
-/* Where each path was in the tree of now's names. */
-static int look_back(struct restore *r, struct err *err)
+int restore_look_back(struct restore *r, bool chosen, struct err *err)
 {
 	const struct trail_log *log;
 	const struct trails *t;
@@ -31,7 +30,7 @@ static int look_back(struct restore *r, struct err *err)
 		const char *path = c->old_path ? c->old_path : c->path;
 		int root = c->root;
 
-		if (r->pieces[i].chosen && c->before.exists)
+		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
 			r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
 	}
 	return 0;
@@ -40,12 +39,12 @@ static int look_back(struct restore *r, struct err *err)
 /* What must be known or open before anything moves. */
 static int look_around(struct restore *r, struct err *err)
 {
-	int e = look_back(r, err);
+	int e = restore_look_back(r, true, err);
 
 	for (size_t i = 0; e == 0 && i < r->n; i++) {
 		struct origin *o = &r->pieces[i].here;
 
-		if (!r->pieces[i].was)
+		if (!r->pieces[i].chosen || !r->pieces[i].was)
 			continue;
 		e = origin_find(r->j, r->id, &r->list[i], false, o, err);
 		if (e < 0)
