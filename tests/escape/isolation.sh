@@ -63,6 +63,18 @@ for how in "" --set=sandbox.nesting=true; do
 	like "$(inside ${how/=/ } -- python3 peer.py 2>&1 | tail -n 1)" '^(nothing|no pidfd)$' "21,22: nothing is to be had by a pidfd of the keeper${how:+, with nesting}"
 done
 
+# ---- 49: whose child, and whose to wait for, holds no end up
+for how in sibling traced-by-child; do
+	ok "49: it ends: $how" timeout -s KILL 20 "$CORDON" run --headless -- "$T/kernel" $how
+	ok "49: and leaves nobody in the folder: $how" wait_for 10 inside -- true
+done
+mark=$(new_mark)
+start_in "$dir" "$T/kernel" traced-by-keeper "$mark" >"$TEST_TMP/up"
+wait_for 10 grep -q standing "$TEST_TMP/up"
+kill -KILL "$pid" && wait "$pid" 2>/dev/null
+ok "49: it dies with cordon: traced by the keeper" wait_for 10 none_marked "$mark"
+ok "49: and leaves nobody in the folder" wait_for 10 inside -- true
+
 # ---- 29, 30: the sockets of a desktop and its services, each with somebody listening on the host
 run=$TEST_TMP/run
 mkdir -m 700 "$run" "$run/gnupg" "$run/podman" "$run/pulse" "$run/libvirt" "$HOME/.docker" "$HOME/.gnupg" 2>/dev/null

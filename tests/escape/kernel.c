@@ -405,14 +405,63 @@ static void a_survive(char **a)
 		pause();
 }
 
+/*
+ * The agent's parent is the keeper. A child of the agent that is made as its sibling is one that
+ * the keeper knows nothing of.
+ */
+static void a_sibling(char **a)
+{
+	(void)a;
+	for (int i = 0; i < 8; i++)
+		if (syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL) == 0)
+			_exit(i % 2 ? 0 : (pause(), 1));
+}
+
+/* MARK: to be found by. Who is traced by its parent tells it of every signal, and stands still. */
+static void a_traced_by_keeper(char **a)
+{
+	(void)a;
+	printf("standing\n");
+	fflush(stdout);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGUSR1);
+}
+
+/* While somebody else traces it, nobody can wait for the agent, who has ended. */
+static void a_traced_by_child(char **a)
+{
+	pid_t agent = getpid();
+	int p[2];
+
+	(void)a;
+	if (pipe(p) < 0 || fork() == 0) {
+		setsid();
+		ptrace(PTRACE_SEIZE, agent, NULL, NULL);
+		(void)!write(p[1], "", 1);
+		for (;;)
+			pause();
+	}
+	(void)!read(p[0], &(char){0}, 1);
+}
+
 static const struct attack list[] = {
-	{"io-uring", a_io_uring, 0},	 {"abi", a_abi, 1},
-	{"namespaces", a_namespaces, 0}, {"mounts", a_mounts, 0},
-	{"process", a_process, 1},	 {"signals", a_signals, 1},
-	{"kill-all", a_kill_all, 0},	 {"rare", a_rare, 0},
-	{"seccomp", a_seccomp, 1},	 {"privileges", a_privileges, 0},
-	{"terminal", a_terminal, 0},	 {"memfd-exec", a_memfd_exec, 2},
-	{"survive", a_survive, 0},	 {"leases", a_leases, 1},
+	{"io-uring", a_io_uring, 0},
+	{"abi", a_abi, 1},
+	{"namespaces", a_namespaces, 0},
+	{"mounts", a_mounts, 0},
+	{"process", a_process, 1},
+	{"signals", a_signals, 1},
+	{"kill-all", a_kill_all, 0},
+	{"rare", a_rare, 0},
+	{"seccomp", a_seccomp, 1},
+	{"privileges", a_privileges, 0},
+	{"terminal", a_terminal, 0},
+	{"memfd-exec", a_memfd_exec, 2},
+	{"survive", a_survive, 0},
+	{"leases", a_leases, 1},
+	{"sibling", a_sibling, 0},
+	{"traced-by-keeper", a_traced_by_keeper, 1},
+	{"traced-by-child", a_traced_by_child, 0},
 };
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "backends/linux/sandbox/sandbox.h"
+
+#define WAIT_MS 2 /* between two looks for a child, where pid 1 has not ended */
 
 void cell_init(struct cell *c)
 {
@@ -85,14 +88,39 @@ static void sweep(void)
 		nanosleep(&pause, NULL);
 }
 
+/*
+ * Who was made inside with CLONE_PARENT, by the agent, is a child of ours; and pid 1 does not end
+ * before the last of its namespace has been waited for, the agent too. A stop, which a process that
+ * made us its tracer has us told, is no end.
+ */
+static int wait_for_all(const struct cell *c)
+{
+	struct pollfd first = {.fd = c->pidfd, .events = POLLIN};
+	pid_t child = c->child, pid;
+	int status, ret = 0;
+
+	for (;;) {
+		while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+			if (pid != child || WIFSTOPPED(status))
+				continue;
+			ret = status;
+			child = 0;
+		}
+		if (pid < 0 || (child == 0 && (first.fd < 0 || first.revents)))
+			return ret;
+		first.revents = 0;
+		poll(&first, 1, WAIT_MS);
+	}
+}
+
 void cell_done(struct cell *c)
 {
 	int status = 0;
 
 	cell_leave(c);
 	cell_kill(c);
-	while (c->child > 0 && waitpid(c->child, &status, 0) < 0 && errno == EINTR)
-		continue;
+	if (c->child > 0)
+		status = wait_for_all(c);
 	if (c->fenced && status != 0)
 		sweep();
 	c->child = c->first = 0;

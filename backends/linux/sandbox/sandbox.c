@@ -105,12 +105,9 @@ void sandbox_stop(struct sandbox *sb)
 	cell_kill(&sb->cell);
 	/* Whoever waits at the gate ends with it. */
 	gate_free(take_ptr(&sb->gate));
-	/* The agent first: pid 1 does not end before the last entry of its pid namespace is gone.
-	 */
 	if (sb->cell.fenced && sb->agent > 0) /* the fence may have been killed itself */
 		kill(sb->agent, SIGKILL);
-	reap(&sb->agent);
-	cell_done(&sb->cell);
+	cell_done(&sb->cell); /* and waits for the agent */
 	if (sb->plan.own && io_remove_tree(AT_FDCWD, sb->plan.own) < 0)
 		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
 	util_close_fd(&sb->agent_pidfd);
@@ -256,6 +253,22 @@ static int start_agent(struct sandbox *sb, const struct builder *builder,
 	return sb->agent_pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
 }
 
+/*
+ * A zombie that somebody inside traces is not ours to wait for until the tracer lets go of it, and
+ * while we wait nobody is served or stopped: then all inside end here, as they would in a moment.
+ */
+static int reap_agent(struct sandbox *sb)
+{
+	int status = 0;
+
+	if (waitpid(sb->agent, &status, WNOHANG) == 0) {
+		cell_kill(&sb->cell);
+		return reap(&sb->agent);
+	}
+	sb->agent = 0;
+	return status;
+}
+
 static void on_exit_of_agent(void *data)
 {
 	struct sandbox *sb = data;
@@ -265,7 +278,7 @@ static void on_exit_of_agent(void *data)
 	if (cgroup_guard_ended_it(sb->guard_sock))
 		keeper_note(sb->keeper,
 			    "the agent was ended: more processes than sandbox.processes allows");
-	keeper_agent_exited(sb->keeper, reap(&sb->agent));
+	keeper_agent_exited(sb->keeper, reap_agent(sb));
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
