@@ -26,6 +26,12 @@ int sink_line(const struct sink *to, enum diff_line_kind kind, const char *text,
 int sink_fmt(const struct sink *to, enum diff_line_kind kind, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
+/* As it stands behind a/ and b/: what lies in another folder has its whole name. */
+static inline const char *diff_name(const char *path)
+{
+	return path + (*path == '/');
+}
+
 /* ---- header.c ---- */
 int diff_write_header(const struct pair *p, const struct sink *to);
 

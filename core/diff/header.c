@@ -72,7 +72,8 @@ static int write_owner(const struct pair *p, const struct sink *to)
 
 int diff_write_header(const struct pair *p, const struct sink *to)
 {
-	int r = sink_fmt(to, DIFF_FILE, "diff --git a/%s b/%s", p->old_path, p->new_path);
+	int r = sink_fmt(to, DIFF_FILE, "diff --git a/%s b/%s", diff_name(p->old_path),
+			 diff_name(p->new_path));
 
 	if (r == 0)
 		r = write_modes(p, to);

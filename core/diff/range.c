@@ -8,6 +8,7 @@
 #define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>
 
+#include "core/base/path.h"
 #include "core/diff/diff_priv.h"
 
 /* One object's way through the range: where it was before, where it is now. */
@@ -262,6 +263,20 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	return k;
 }
 
+/* What lies in another folder is called by its whole name. */
+static void name_whole(struct trail *t)
+{
+	const struct change *c =
+		t->pair.after_change ? t->pair.after_change : t->pair.before_change;
+	AUTO_FREE char *old = c->base ? path_join(c->base, t->pair.old_path) : NULL;
+	AUTO_FREE char *now = c->base ? path_join(c->base, t->pair.new_path) : NULL;
+
+	if (!now)
+		return;
+	set_name(&t->old, &t->pair.old_path, old);
+	set_name(&t->now, &t->pair.new_path, now);
+}
+
 int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
 	       struct err *err)
 {
@@ -280,6 +295,7 @@ int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want
 	HASH_ITER (hh, range.trails, t, next) {
 		if (r < 0)
 			break;
+		name_whole(t);
 		if (!want || want(data, t->pair.old_path, t->pair.new_path))
 			r = diff_pair(j, &t->pair, &sink, err);
 	}

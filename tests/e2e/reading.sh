@@ -72,4 +72,11 @@ for args in "undo --to 99" "undo --to 6" "undo --step 99 -- g" "diff 99" "diff 1
 	like "$out" "^cordon: .*step" "$args says why"
 	is "$(wc -l <<<"$out")" 1 "$args: in one line"
 done
+
+# ---- what a rule lets a step change elsewhere
+mkdir -p "$HOME/.config/cordon" "$HOME/out"
+printf '[rule "out"]\n\tallow = write ~/out/**\n' >"$HOME/.config/cordon/config"
+in_folder "$dir" sh -c 'echo new >sub; echo out >~/out/g'
+like "$(cordon_in "$dir" diff)" "\+\+\+ b${HOME}/out/g" "diff names what lies elsewhere by its whole path"
+like "$(cordon_in "$dir" diff --stat)" "${HOME##*/}/out/g +\\| +1" "--stat too"
 done_testing
