@@ -162,8 +162,8 @@ int64_t step_id(const struct step *s);
 size_t step_paths(const struct step *s); /* paths touched so far */
 /* No process that could have a file open for writing is left: nothing need be looked for. */
 void journal_no_writers(struct journal *j);
-/* Keep post-images, write the summary, publish with one rename. 1: kept; 0: it changed nothing in
- * the end and is gone. */
+/* Keep post-images, write the summary, publish with one rename. 0: it changed nothing in the end
+ * and is gone; else it is kept: how many paths it changed in the end, at least 1. */
 int journal_commit(struct step *s, int exit_status, struct err *err) MUST_USE;
 /* Roll an open step back (a torn start) and drop it. */
 int journal_abort(struct step *s, struct err *err) MUST_USE;

@@ -131,12 +131,11 @@ static void send_end(struct keeper *k, const struct command *c, int64_t id, size
 	keeper_urgent(k);
 }
 
-/* 1: kept. */
+/* As journal_commit(). */
 static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
 	AUTO_FREE char *why = xstrdup(step_why(c->step));
 	int64_t id = step_id(c->step);
-	size_t paths = step_paths(c->step);
 	int r;
 
 	if (c->announce_at)
@@ -152,7 +151,7 @@ static int try_commit(struct keeper *k, struct command *c, struct err *err)
 	c->step = NULL;
 	if (c->announced) {
 		c->announced = false;
-		send_end(k, c, id, paths, r > 0, why);
+		send_end(k, c, id, (size_t)r, r > 0, why);
 	}
 	return r;
 }

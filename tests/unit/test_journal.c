@@ -102,6 +102,22 @@ static void a_step_without_changes_vanishes(void **state)
 	step_info_free(list, n);
 }
 
+/* What an editor saves by way of three names is one file. */
+static void a_commit_tells_what_changed_in_the_end(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "edit");
+	assert_int_equal(put(f, ".a.swp", ""), 0);
+	assert_int_equal(put(f, "a.new", "text"), 0);
+	assert_int_equal(mv(f, "a.new", "a", 0), 0);
+	assert_int_equal(rm(f, ".a.swp"), 0);
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(step_paths(f->s) > 2);
+	assert_int_equal(journal_commit(f->s, 0, &f->err), 2);
+	f->s = NULL;
+}
+
 static void failed_operations_leave_no_trace(void **state)
 {
 	struct fix *f = *state;
@@ -452,6 +468,7 @@ int main(void)
 		TEST(links_then_writes),
 		TEST(makes_what_cannot_be_entered),
 		TEST(a_step_without_changes_vanishes),
+		TEST(a_commit_tells_what_changed_in_the_end),
 		TEST(failed_operations_leave_no_trace),
 		TEST(contents_are_found_wherever_they_are),
 		TEST(redo_goes_when_a_new_step_changes_something),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -244,6 +245,17 @@ static void endings_settle(struct ending *list, size_t n)
 				 list[i].s->id);
 }
 
+/* What there is to say of all parts: at least 1, a mark or an open file may be all. */
+static int endings_changed(const struct ending *list, size_t n)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += list[i].info.created + list[i].info.modified + list[i].info.deleted +
+		       list[i].info.renamed;
+	return (int)MIN(MAX(sum, (size_t)1), (size_t)INT_MAX);
+}
+
 /* Everything that can fail for want of space comes first; then one rename that decides. */
 static int endings_keep(struct ending *list, size_t n)
 {
@@ -331,6 +343,8 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 			r = endings_keep(list, n);
 		while (r < 0 && give_room(list->s->j, r));
 	umask(mask);
+	if (r > 0)
+		r = endings_changed(list, n);
 	for (size_t i = 0; i < n; i++) {
 		struct journal *j = list[i].s->j;
 
