@@ -235,3 +235,24 @@ int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret
 	*ret_deleted = (int)deleted;
 	return 0;
 }
+
+bool diff_is_gits_own(const char *path)
+{
+	static const char *const dirs[] = {"objects", "refs", "logs", "branches", "rr-cache"};
+	static const char *const files[] = {"index",	      "packed-refs", "description",
+					    "COMMIT_EDITMSG", "gc.log",	     "shallow",
+					    "info/refs",      "info/exclude"};
+	const char *at = strstr(path, ".git/"), *rest = at ? at + 5 : "";
+
+	if (!at)
+		return false;
+	if (str_ends(rest, "HEAD") && !strchr(rest, '/'))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (path_is_beneath(rest, dirs[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (str_eq(rest, files[i]))
+			return true;
+	return path_is_beneath(rest, "hooks") && str_ends(rest, ".sample");
+}

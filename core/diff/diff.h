@@ -32,6 +32,8 @@ int diff_change(struct journal *j, int64_t step, const struct change *c, diff_on
 /* Two texts of one file that no step holds. Nothing is written when they are the same. */
 int diff_texts(const char *path, struct span old, struct span now, diff_on_line on, void *data,
 	       struct err *err) MUST_USE;
+/* What git keeps for itself: no program, no setting, and nothing a human reads as a diff. */
+bool diff_is_gits_own(const char *path);
 /* Added and deleted lines of one change; binary: both -1. */
 int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret_added,
 	       int *ret_deleted, struct err *err) MUST_USE;

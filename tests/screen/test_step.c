@@ -25,14 +25,20 @@ static void write_native(int dir, const char *name, const char *text)
 	assert_int_equal(io_write_file(dir, name, 0644, text, strlen(text), false), 0);
 }
 
-static void write_in_step(struct step *s, int dir, const char *name, const char *text)
+static void write_below(struct step *s, int dir, const char *below, const char *name,
+			const char *text)
 {
-	const struct at at = {.dirfd = dir, .dir = "", .name = name};
+	const struct at at = {.dirfd = dir, .dir = below, .name = name};
 	bool touched;
 	AUTO_CLOSE int fd = op_open(s, &at, O_WRONLY | O_CREAT | O_TRUNC, 0644, &touched);
 
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
+}
+
+static void write_in_step(struct step *s, int dir, const char *name, const char *text)
+{
+	write_below(s, dir, "", name, text);
 }
 
 static char *many_lines(const char *word)
@@ -48,12 +54,14 @@ static void change_things(struct step *s, int dir)
 {
 	AUTO_FREE char *new = many_lines("changed");
 	const struct at gone = {.dirfd = dir, .dir = "", .name = "gone.txt"};
+	AUTO_CLOSE int git = openat(dir, ".git", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	bool touched;
 
 	write_in_step(s, dir, "main.c",
 		      "int main(void)\n{\n\treturn bar(); /* \033[31m\342\200\256red */\n}\n");
 	write_in_step(s, dir, "e\033[2Jvil", "\346\227\245\346\234\254\n");
 	write_in_step(s, dir, "long.txt", new);
+	write_below(s, git, ".git", "ORIG_HEAD", "0123abc\n");
 	assert_int_equal(op_unlink(s, &gone, &touched), 0);
 }
 
@@ -76,6 +84,7 @@ static int make_journal(void **state)
 	dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	write_native(dir, "main.c", "int main(void)\n{\n\treturn foo();\n}\n");
 	write_native(dir, "gone.txt", "bye\n");
+	assert_int_equal(io_mkdir_p(dir, ".git", 0755), 0);
 	write_native(dir, "long.txt", old);
 	if (journal_open(&j, &(struct journal_spec){.folder = folder, .state_dir = state_dir}, NULL,
 			 &err) < 0 ||
@@ -140,13 +149,19 @@ static void keys_go_from_file_to_file(void **state)
 
 	(void)state;
 	open_step(&s, 120, 40);
-	assert_true(scene_shows(&s, "file 1 of 4"));
+	assert_true(scene_shows(&s, "file 1 of 5"));
 	scene_keys(&s, "n");
-	assert_true(scene_shows(&s, "file 2 of 4"));
+	assert_true(scene_shows(&s, "file 2 of 5"));
 	scene_keys(&s, "p");
-	assert_true(scene_shows(&s, "file 1 of 4"));
+	assert_true(scene_shows(&s, "file 1 of 5"));
 	scene_keys(&s, "n n n n n");
 	assert_true(scene_shows(&s, "This is the last file"));
+	assert_true(scene_shows(&s, "file 5 of 5"));
+	assert_true(scene_shows(&s, "b/.git/ORIG_HEAD")); /* git's own comes last */
+	scene_keys(&s, "p");
+	assert_true(scene_shows(&s, "file 4 of 5"));
+	scene_keys(&s, "k");
+	assert_true(scene_shows(&s, "file 3 of 5")); /* as the top of the page has it */
 	scene_keys(&s, "g Space Space G");
 	scene_draw(&s);
 	scene_keys(&s, "/ c h a n g e d Space 2 0 0 Enter");
@@ -181,7 +196,7 @@ static void a_file_is_restored_after_a_preview(void **state)
 	s.model.job.active = false;
 	ui_changed(s.ui);
 	assert_true(scene_shows(&s, "Restored, as a step that can be undone"));
-	assert_true(scene_shows(&s, "file 2 of 4"));
+	assert_true(scene_shows(&s, "file 2 of 5"));
 	scene_done(&s);
 }
 

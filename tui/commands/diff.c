@@ -165,28 +165,6 @@ static bool is_wanted(const struct strings *paths, const char *path)
 	return paths->n == 0;
 }
 
-/* What git keeps for itself: no program, no setting, and nothing a human reads as a diff. */
-static bool is_git_data(const char *path)
-{
-	static const char *const dirs[] = {"objects", "refs", "logs", "branches", "rr-cache"};
-	static const char *const files[] = {"index",	      "packed-refs", "description",
-					    "COMMIT_EDITMSG", "gc.log",	     "shallow",
-					    "info/refs",      "info/exclude"};
-	const char *at = strstr(path, ".git/"), *rest = at ? at + 5 : "";
-
-	if (!at)
-		return false;
-	if (str_ends(rest, "HEAD") && !strchr(rest, '/'))
-		return true;
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		if (path_is_beneath(rest, dirs[i]))
-			return true;
-	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		if (str_eq(rest, files[i]))
-			return true;
-	return path_is_beneath(rest, "hooks") && str_ends(rest, ".sample");
-}
-
 static bool on_file(void *data, const char *old_path, const char *new_path)
 {
 	struct output *out = data;
@@ -194,7 +172,8 @@ static bool on_file(void *data, const char *old_path, const char *new_path)
 
 	if (!is_wanted(out->paths, old_path) && !is_wanted(out->paths, new_path))
 		return false;
-	if (!out->opt.all && !out->paths->n && is_git_data(old_path) && is_git_data(new_path)) {
+	if (!out->opt.all && !out->paths->n && diff_is_gits_own(old_path) &&
+	    diff_is_gits_own(new_path)) {
 		out->n_git++;
 		return false;
 	}

@@ -42,6 +42,15 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			    "%s stops and puts everything back", keys);
 }
 
+/* The key of the agent's terminal works everywhere. */
+static void say_rolled_back(struct ui *ui)
+{
+	char keys[48];
+
+	ui_keys(ui, PLACE_TERMINAL, ACTION_REDO, keys, sizeof(keys));
+	ui_say(ui, "+ Rolled back; %s brings it back.", *keys ? keys : "redo");
+}
+
 static void changed(struct view *v)
 {
 	struct dialog_progress *d = (struct dialog_progress *)v;
@@ -57,12 +66,14 @@ static void changed(struct view *v)
 		ui_say(ui, "- Cancelled: everything is as it was.");
 	else if (job->result < 0)
 		ui_say(ui, "x %s", *words ? words : strerror(-job->result));
+	else if (*words)
+		ui_say(ui, "+ %s", words);
+	else if (job->kind == UNDO_REDO)
+		ui_say(ui, "+ Everything is back.");
+	else if (job->kind == UNDO_PATHS)
+		ui_say(ui, "+ Restored, as a step that can be undone.");
 	else
-		ui_say(ui, "+ %s",
-		       *words			 ? words
-		       : job->kind == UNDO_REDO	 ? "Everything is back."
-		       : job->kind == UNDO_PATHS ? "Restored, as a step that can be undone."
-						 : "Rolled back; redo would bring it back.");
+		say_rolled_back(ui);
 	ui_close(ui, v);
 }
 

@@ -110,6 +110,22 @@ static int list_merges(struct review_worker *w)
 	return 0;
 }
 
+/* What git keeps for itself stands last: nobody looks for that first. */
+static void order(struct change *list, size_t n)
+{
+	struct change *own = xcalloc(n + 1, sizeof(*own));
+	size_t kept = 0, moved = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (diff_is_gits_own(list[i].path))
+			own[moved++] = list[i];
+		else
+			list[kept++] = list[i];
+	}
+	memcpy(list + kept, own, moved * sizeof(*own));
+	free(own);
+}
+
 static void work_list(void *job) /* worker thread */
 {
 	struct review_worker *w = job;
@@ -126,6 +142,7 @@ static void work_list(void *job) /* worker thread */
 	} else {
 		w->result =
 			journal_changes(w->journal, w->step, &w->changes, &w->n_changes, &w->err);
+		order(w->changes, w->n_changes);
 	}
 }
 

@@ -39,7 +39,7 @@ static void scroll_to(struct view_step *p, size_t line)
 {
 	struct review *r = p->review;
 
-	p->jump = false;
+	p->jump = p->chosen = false;
 	p->list.top = line;
 	if (r->n_lines < line + p->list.page + AHEAD)
 		review_more(r);
@@ -55,7 +55,7 @@ static void go_file(struct view_step *p, bool next)
 		ui_say(p->v.ui, "This is the last file.");
 		return;
 	}
-	if (!next && p->file > 0 && r->files[p->file].first_line == p->list.top)
+	if (!next && p->file > 0 && (p->chosen || r->files[p->file].first_line == p->list.top))
 		p->file--;
 	else if (next)
 		p->file++;
@@ -64,6 +64,7 @@ static void go_file(struct view_step *p, bool next)
 		review_more(r);
 	else
 		scroll_to(p, r->files[p->file].first_line);
+	p->chosen = true;
 }
 
 static bool scroll(struct view_step *p, enum action a)

@@ -13,7 +13,8 @@ struct view_step {
 	struct barrier edits;  /* with paths, or zeroed */
 	struct review *review; /* NULL: there is no history to read */
 	struct list list;      /* over diff lines; the cursor is the top line */
-	size_t file;	       /* the one that the top line belongs to */
+	size_t file;	       /* the one that the top line belongs to, or: */
+	bool chosen;	       /* gone to by its key: it may begin below the top of the last page */
 	bool running;	       /* when it was looked at last */
 	bool jump;	       /* go to `file` as soon as it is read */
 	int left;	       /* columns scrolled off */

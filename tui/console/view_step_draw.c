@@ -19,7 +19,7 @@ static void sync_file(struct view_step *p)
 {
 	const struct review *r = p->review;
 
-	for (size_t i = 0; i < r->n_files && r->files[i].loaded; i++) {
+	for (size_t i = 0; !p->chosen && i < r->n_files && r->files[i].loaded; i++) {
 		if (r->files[i].first_line <= p->list.top)
 			p->file = i;
 	}
@@ -66,7 +66,8 @@ char *view_step_name(const struct change *c)
 	return c->base ? path_join(c->base, c->path) : xstrdup(c->path);
 }
 
-static void draw_file(struct surface *s, struct rect line, const struct review_file *f, bool on)
+static void draw_file(struct ui *ui, struct surface *s, struct rect line,
+		      const struct review_file *f, bool on)
 {
 	AUTO_FREE char *name = view_step_name(f->change);
 	char counts[32];
@@ -76,7 +77,7 @@ static void draw_file(struct surface *s, struct rect line, const struct review_f
 	w = (int)strlen(counts);
 	x += surface_text(s, x, line.y, 1, kind_role(f->change), kind_letter(f->change)) + 1;
 	surface_hostile(s, x, line.y, line.x + line.w - x - w - 2, on ? ROLE_STRONG : ROLE_TEXT,
-			name);
+			ui_path(ui, name));
 	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, counts);
 	ui_row_style(s, line, on, false);
 }
@@ -90,8 +91,8 @@ static void draw_files(struct view_step *p, struct surface *s, struct rect r)
 	if (top + rows > rv->n_files)
 		top = rv->n_files > rows ? rv->n_files - rows : 0;
 	for (int y = 0; y < r.h && top + (size_t)y < rv->n_files; y++)
-		draw_file(s, (struct rect){r.x, r.y + y, r.w, 1}, &rv->files[top + (size_t)y],
-			  top + (size_t)y == p->file);
+		draw_file(p->v.ui, s, (struct rect){r.x, r.y + y, r.w, 1},
+			  &rv->files[top + (size_t)y], top + (size_t)y == p->file);
 }
 
 /* Escaped, with tabs as the blanks they stand for: code is read here. */
@@ -173,15 +174,28 @@ static void draw_diff(struct view_step *p, struct surface *s, struct rect r)
 	s->clip = old;
 }
 
+static const struct step_row *row_of(const struct view_step *p)
+{
+	const struct model *m = p->v.ui->spec.model;
+
+	for (size_t i = 0; p->step && i < m->n_steps; i++)
+		if (m->steps[i].id == p->step)
+			return &m->steps[i];
+	return NULL;
+}
+
 /* Columns of what it is called. */
 static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w)
 {
+	const struct step_row *st = row_of(p);
+	const char *undone = st && st->undone ? ", undone" : "";
 	char hms[16];
 
+	if (p->step < 0)
+		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > background%s ", undone);
 	if (p->step)
-		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS,
-				   p->step < 0 ? " > background " : " > step %lld ",
-				   (long long)p->step);
+		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > step %lld%s ",
+				   (long long)p->step, undone);
 	if (!p->edits.paths)
 		return surface_text(s, x, y, w, ROLE_TITLE_FOCUS, " > what the merge will write ");
 	clock_hms(hms, p->edits.last_us);
@@ -193,7 +207,7 @@ static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w
 static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 {
 	const struct review *rv = p->review;
-	const struct model *m = p->v.ui->spec.model;
+	const struct step_row *st = row_of(p);
 	int x = r.x + 1, right;
 	char at[64] = "";
 
@@ -204,13 +218,9 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 			 rv->whole ? "" : ", reading");
 	right = (int)strlen(at) + 2;
 	x += draw_name(p, s, x, r.y, r.w - 2);
-	for (size_t i = 0; p->step && i < m->n_steps; i++) {
-		const char *command = m->steps[i].command;
-
-		if (m->steps[i].id == p->step && command && *command && r.w - x > right + 8) {
-			x += surface_hostile_end(s, x, r.y, r.w - x - right, ROLE_STRONG, command);
-			surface_text(s, x, r.y, 1, ROLE_TEXT, " ");
-		}
+	if (st && st->command && *st->command && r.w - x > right + 8) {
+		x += surface_hostile_end(s, x, r.y, r.w - x - right, ROLE_STRONG, st->command);
+		surface_text(s, x, r.y, 1, ROLE_TEXT, " ");
 	}
 	surface_text(s, r.x + r.w - right, r.y, right, ROLE_DIM, at);
 }
@@ -237,7 +247,7 @@ static void draw_body(struct view_step *p, struct surface *s, struct rect r)
 		surface_vline(s, r.x + w, r.y, r.h, ROLE_BORDER);
 		draw_diff(p, s, (struct rect){r.x + w + 1, r.y, r.w - w - 1, r.h});
 	} else {
-		draw_file(s, (struct rect){r.x, r.y, r.w, 1}, &rv->files[p->file], true);
+		draw_file(p->v.ui, s, (struct rect){r.x, r.y, r.w, 1}, &rv->files[p->file], true);
 		draw_diff(p, s, (struct rect){r.x, r.y + 1, r.w, MAX(0, r.h - 1)});
 	}
 }
