@@ -53,6 +53,25 @@ const char *answers_verb(enum rule_kind kind)
 	return verbs[kind];
 }
 
+const char *answers_op(const char *op)
+{
+	static const char *const words[][2] = {
+		{"open", "write"},	   {"openat", "write"},	   {"openat2", "write"},
+		{"creat", "write"},	   {"unlink", "delete"},   {"unlinkat", "delete"},
+		{"rmdir", "delete"},	   {"mkdirat", "mkdir"},   {"renameat", "rename"},
+		{"renameat2", "rename"},   {"linkat", "link"},	   {"symlinkat", "symlink"},
+		{"mknodat", "mknod"},	   {"fchmod", "chmod"},	   {"fchmodat", "chmod"},
+		{"fchmodat2", "chmod"},	   {"fchown", "chown"},	   {"lchown", "chown"},
+		{"fchownat", "chown"},	   {"utimensat", "utime"}, {"futimesat", "utime"},
+		{"ftruncate", "truncate"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (str_eq(op, words[i][0]))
+			return words[i][1];
+	return op;
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 char *answers_object(const struct ask *ask, enum answer_extent extent)
@@ -96,9 +115,9 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
 		[SCOPE_SESSION] = ", for this session",
-		[SCOPE_PROJECT] = ", for this folder always",
-		[SCOPE_USER] = ", for you always",
-		[SCOPE_ORG] = ", for everybody here always",
+		[SCOPE_PROJECT] = ", in all sessions in this folder",
+		[SCOPE_USER] = ", in all your sessions",
+		[SCOPE_ORG] = ", in everybody's sessions here",
 	};
 	AUTO_FREE char *object = answers_object(ask, a->extent);
 	const char *below = m->home ? path_below(object, m->home) : NULL;

@@ -23,6 +23,8 @@ struct cJSON;
 /* scope, extent, until and persist (protocol.json); ret->allow is left as it is. */
 int answers_from_json(const struct cJSON *object, struct answer *ret, struct err *err) MUST_USE;
 
+/* What a human calls an operation: "write" for "openat". Itself where it has no other name. */
+const char *answers_op(const char *op);
 /* "read", "write", "run", "connect to". */
 const char *answers_verb(enum rule_kind kind);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */

@@ -43,7 +43,7 @@ press_until '\[always\]' "for good" s
 press_until 'two=0' "is allowed" a
 like "$(cat "$config")" 'write .*/hooks/two' "it is in the settings"
 keys C-] v
-sees 'ALLOW +writing .*hooks/two, for you always' "and in the list"
+sees 'ALLOW +writing .*hooks/two, in all your sessions' "and in the list"
 keys x
 sees '- over' "taken back"
 settings_lack() { ! grep -q hooks/two "$config"; }

@@ -25,6 +25,7 @@ is "$(stat -c %a "$sock") $(stat -c %a "$run_dir")" "600 700" "its socket is for
 
 type_text 'echo one >.git/hooks/post-merge; echo status=$?' && keys Enter
 ok "a held request is listed" wait_for 15 waits hooks/post-merge
+like "$("$CORDON" pending)" "  write .*/hooks/post-merge" "in the console's words"
 id=$(id_of post-merge)
 out=$("$CORDON" approve 99999 2>&1) && fail "a request that is not there" "$out"
 like "$out" "nobody waits for it" "a request that is not there is refused in words"

@@ -226,8 +226,8 @@ void scene_fill(struct scene *s)
 	model_add_row(m, ROW_DENY, 3, 12, -13, "write", "/etc/hosts", "outside every folder");
 	model_add_row(m, ROW_ASK, 4, 13, 0, "write", "/home/u/project/.git/hooks/pre-commit",
 		      "git runs it on the host");
-	model_add_row(m, ROW_DECISION, 4, 13, 0, "allow", "/home/u/project/.git/hooks/pre-commit",
-		      "once");
+	model_add_row(m, ROW_DECISION, 4, 13, 0, "write", "/home/u/project/.git/hooks/pre-commit",
+		      "allow writing ~/project/.git/hooks/pre-commit once");
 	model_add_row(m, ROW_TOUCH, 4, 13, 0, "unlink", "/home/u/project/e\033]0;x\007vil\n", NULL);
 	model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "recovered step 3: 14 paths put back", NULL);
 	for (size_t i = 0; i < m->row_count; i++)

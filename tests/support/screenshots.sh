@@ -84,7 +84,7 @@ wait_for 5 screen_has 'DENY'
 wait_for 5 screen_lacks 'keys count in a moment'
 picture approval
 press_until 'Permission denied' denied d >/dev/null
-wait_for 10 screen_lacks 'deny writing' # the message is over
+wait_for 10 screen_lacks 'Denied: writing' # the message is over
 keys C-] s
 wait_for 5 screen_has '> steps'
 keys Home

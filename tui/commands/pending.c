@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
+#include "core/session/answers.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 
@@ -63,7 +64,7 @@ static void print_request(const struct link *l, struct span line, bool json)
 		return;
 	}
 	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, link_field(l, "id"), style_off(),
-	       link_field(l, "op"));
+	       answers_op(link_field(l, "op")));
 	show_text(link_field(l, "path"), strlen(link_field(l, "path")));
 	printf("\n    ");
 	show_text(link_field(l, "command"), strlen(link_field(l, "command")));

@@ -353,9 +353,12 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, bool
 {
 	AUTO_BUF struct buf words = BUF_INIT, shown = BUF_INIT;
 	struct answer a = choice_answer(&d->choice, allow);
+	const char *rest;
 
 	answers_words(&words, d->v.ui->spec.model, ask, &a);
-	text_escape(&shown, words.data, words.len);
+	rest = strchr(words.data, ' '); /* behind the verdict */
+	buf_str(&shown, allow ? "+ Allowed:" : "x Denied:");
+	text_escape(&shown, rest, strlen(rest));
 	buf_str(&shown, ".");
 	answer(d, &a, shown.data);
 }

@@ -3,30 +3,16 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/session/answers.h"
 #include "tui/console/ui.h"
 
 static const char *const pane_titles[PANE_COUNT] = {"agent", "activity", "steps"};
 
 void ui_op(const char *op, char *out, size_t size)
 {
-	static const char *const words[][2] = {
-		{"open", "write"},	   {"openat", "write"},	   {"openat2", "write"},
-		{"creat", "write"},	   {"unlink", "delete"},   {"unlinkat", "delete"},
-		{"rmdir", "delete"},	   {"mkdirat", "mkdir"},   {"renameat", "rename"},
-		{"renameat2", "rename"},   {"linkat", "link"},	   {"symlinkat", "symlink"},
-		{"mknodat", "mknod"},	   {"fchmod", "chmod"},	   {"fchmodat", "chmod"},
-		{"fchmodat2", "chmod"},	   {"fchown", "chown"},	   {"lchown", "chown"},
-		{"fchownat", "chown"},	   {"utimensat", "utime"}, {"futimesat", "utime"},
-		{"ftruncate", "truncate"},
-	};
+	const char *word = answers_op(op ? op : "");
 
-	for (size_t i = 0; op && i < ARRAY_LEN(words); i++) {
-		if (str_eq(op, words[i][0])) {
-			snprintf(out, size, "%s", words[i][1]);
-			return;
-		}
-	}
-	text_escape_into(out, size, op ? op : "", op ? strlen(op) : 0);
+	text_escape_into(out, size, word, strlen(word));
 }
 
 void ui_wish(const struct ask *ask, char *out, size_t size)

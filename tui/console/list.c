@@ -120,7 +120,7 @@ void list_draw(struct list *l, struct surface *s, struct rect r, bool focused, s
 	surface_fill(s, r, ROLE_TEXT);
 	list_fit(l, count, r.h);
 	if (count == 0)
-		surface_text(s, r.x + 2, r.y, r.w - 2, ROLE_DIM, empty);
+		surface_hostile_end(s, r.x + 2, r.y, r.w - 3, ROLE_DIM, empty);
 	for (int y = 0; y < r.h && l->top + (size_t)y < count; y++) {
 		size_t i = l->top + (size_t)y;
 		struct rect line = {r.x, r.y + y, r.w, 1};

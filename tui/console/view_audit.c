@@ -40,6 +40,34 @@ static const struct {
 	[ROW_EXTERNAL] = {"!", "EDIT ", "edit", ROLE_EVENT_ASK},
 };
 
+/*
+ * What was decided is told in the words of the answer: "+ ALLOW reading ~/notes/a once". Where they
+ * name no object, as of one that came too late, the request's stands before them; what is taken
+ * back is neither allowed nor denied.
+ */
+struct verdict {
+	const char *sign, *word, *words;
+	bool whole; /* the words say it all */
+	int role;
+};
+
+static struct verdict verdict_of(const struct row *r)
+{
+	const char *words = r->more ? r->more : "";
+	bool denied = r->result != 0;
+
+	if (str_eq(r->op, "revoke"))
+		return (struct verdict){"-", "", words, true, ROLE_EVENT_NOTE};
+	if (str_starts(words, "allow ") || str_starts(words, "deny "))
+		return (struct verdict){denied ? "x" : "+", denied ? "DENY " : "ALLOW ",
+					strchr(words, ' ') + 1, true,
+					denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
+	if (str_starts(words, "deny: "))
+		words += strlen("deny: ");
+	return (struct verdict){denied ? "x" : "+", denied ? "DENY " : "ALLOW ", words, false,
+				denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
+}
+
 static uint64_t first_seq(const struct model *m)
 {
 	const struct row *r = model_row(m, 0);
@@ -49,15 +77,22 @@ static uint64_t first_seq(const struct model *m)
 
 static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 {
-	const char *path = ui_path(ui, r->text);
+	const char *path = ui_path(ui, r->text), *more = r->more ? r->more : "";
+	const char *word = kinds[r->kind].word;
 	char op[24];
 
+	if (r->kind == ROW_DECISION) {
+		struct verdict v = verdict_of(r);
+
+		word = v.word;
+		more = v.words;
+	}
 	ui_op(r->op, op, sizeof(op));
-	buf_fmt(out, "%s%s ", kinds[r->kind].word, op);
+	buf_fmt(out, "%s%s ", word, op);
 	text_escape(out, path, strlen(path));
-	if (r->more && *r->more) {
+	if (*more) {
 		buf_ch(out, ' ');
-		text_escape(out, r->more, strlen(r->more));
+		text_escape(out, more, strlen(more));
 	}
 }
 
@@ -131,40 +166,57 @@ static void changed(struct view *v)
 		a->seen_seq = first;
 }
 
+/* Columns of sign and word. */
+static int draw_sign(struct surface *s, int x, int y, int role, const char *sign, const char *word)
+{
+	int from = x;
+
+	x += surface_text(s, x + 1, y, 2, role, sign) + 2;
+	return x + surface_text(s, x, y, 8, role, word) - from;
+}
+
+static void draw_object(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
+			const struct verdict *v)
+{
+	int x = line.x, end = line.x + line.w;
+	char op[24];
+
+	ui_op(r->op, op, sizeof(op));
+	surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
+	x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
+	x += surface_hostile(s, x, line.y, end - x - 1, v->role, ui_path(ui, r->text));
+	if (*v->words && end - x > 8)
+		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	struct view_audit *a = data;
 	const struct row *r = row_at(a, i);
-	struct ui *ui = a->v.ui;
-	int x = line.x, end = line.x + line.w, role;
-	char hms[16], op[24];
+	int x = line.x, end = line.x + line.w;
+	struct verdict v;
+	char hms[16];
 
 	if (!r)
 		return;
-	role = kinds[r->kind].role;
-	if (r->kind == ROW_DECISION && r->result != 0)
-		role = ROLE_EVENT_DENY;
+	v = (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, r->more ? r->more : "",
+			     false, kinds[r->kind].role};
+	if (r->kind == ROW_DECISION)
+		v = verdict_of(r);
 	if (line.w >= TIME_MIN_W) {
 		clock_hms(hms, r->wall_us);
 		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
 	}
-	x += surface_text(s, x + 1, line.y, 2, role,
-			  r->kind == ROW_DECISION && r->result != 0 ? "x" : kinds[r->kind].sign) +
-	     2;
-	x += surface_text(s, x, line.y, 8, role, kinds[r->kind].word);
-	if (r->kind == ROW_EXEC || r->kind == ROW_NOTE) {
-		surface_hostile_end(s, x, line.y, end - x - 1, role,
+	x += draw_sign(s, x, line.y, v.role, v.sign, v.word);
+	if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
+		surface_hostile_end(s, x, line.y, end - x - 1, v.role,
 				    r->text && *r->text ? r->text
 				    : r->op		? r->op
 							: "");
-		return;
-	}
-	ui_op(r->op, op, sizeof(op));
-	surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : role, op);
-	x += MAX(text_width(op), *kinds[r->kind].word ? 0 : OP_COLS) + 1;
-	x += surface_hostile(s, x, line.y, end - x - 1, role, ui_path(ui, r->text));
-	if (r->more && *r->more && end - x > 8)
-		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, r->more));
+	else if (v.whole)
+		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
+	else
+		draw_object(a->v.ui, s, (struct rect){x, line.y, end - x, 1}, r, &v);
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)

@@ -113,16 +113,18 @@ static void draw_numbers(const struct model *m, struct surface *s, int x, int y,
 {
 	const struct decisions *d = &m->decisions;
 	uint64_t answered = d->allowed + d->denied;
+	AUTO_BUF struct buf b = BUF_INIT, fit = BUF_INIT;
 
-	x += surface_fmt(s, x, y, w, ROLE_MODAL_LABEL,
-			 "asked %llu: allowed %llu, denied %llu, unanswered %llu; %.1f s each. ",
-			 (unsigned long long)d->asked, (unsigned long long)d->allowed,
-			 (unsigned long long)d->denied, (unsigned long long)d->by_nobody,
-			 answered ? (double)d->waited_us / (double)answered / 1e6 : 0.0);
+	buf_fmt(&b, "Asked %llu: allowed %llu, denied %llu, unanswered %llu; %.1f s each.",
+		(unsigned long long)d->asked, (unsigned long long)d->allowed,
+		(unsigned long long)d->denied, (unsigned long long)d->by_nobody,
+		answered ? (double)d->waited_us / (double)answered / 1e6 : 0.0);
 	if (d->reads[0])
-		surface_fmt(s, x, y, w, ROLE_MODAL_LABEL, "reads %llu, %llu by rule, %llu kept",
-			    (unsigned long long)d->reads[0], (unsigned long long)d->reads[1],
-			    (unsigned long long)d->reads[2]);
+		buf_fmt(&b, " Reads %llu, %llu by rule, %llu kept.",
+			(unsigned long long)d->reads[0], (unsigned long long)d->reads[1],
+			(unsigned long long)d->reads[2]);
+	text_fit_end(&fit, b.data, w);
+	surface_text(s, x, y, w, ROLE_MODAL_LABEL, fit.data);
 }
 
 /* How much of the words goes on the first of two lines: whole processes, if any fits. */
@@ -146,6 +148,11 @@ static void draw_left(struct surface *s, int x, int y, int w, const char *left)
 	surface_hostile(s, x, y + 1, w, ROLE_TEXT, left + first);
 }
 
+static void draw_words(struct surface *s, int x, int y, int w, const char *words, const char *few)
+{
+	surface_text(s, x, y, w, ROLE_MODAL_LABEL, text_width(words) <= w ? words : few);
+}
+
 /* What taking back does, or has done to what the cursor is on. */
 static void draw_end(const struct view_rules *p, struct surface *s, int x, int y, int w)
 {
@@ -157,10 +164,11 @@ static void draw_end(const struct view_rules *p, struct surface *s, int x, int y
 		draw_left(s, x, y, w, left);
 		return;
 	}
-	surface_text(s, x, y, w, ROLE_MODAL_LABEL,
-		     "Taken back, it is asked again. A file that is open stays open.");
-	surface_text(s, x, y + 1, w, ROLE_MODAL_LABEL,
-		     "Rules of files are read again if they change: cordon policy list has all");
+	draw_words(s, x, y, w, "Taken back, it is asked again. A file that is open stays open.",
+		   "Taken back: asked again.");
+	draw_words(s, x, y + 1, w,
+		   "Rules of files are read again if they change: cordon policy list has all.",
+		   "All rules: cordon policy list.");
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)

@@ -7,6 +7,8 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
+#define STATE_COLS 12 /* "+ 2409 files" */
+
 struct line {
 	bool edit; /* at is an index into model.edits, else into model.steps */
 	size_t at;
@@ -127,7 +129,10 @@ static int state_of(const struct step_row *st, char *out, size_t size)
 		snprintf(out, size, "x %d", st->exit_status);
 		return ROLE_EVENT_DENY;
 	}
-	snprintf(out, size, "+ %zu file%s", st->paths, st->paths == 1 ? "" : "s");
+	if (st->paths < 10000)
+		snprintf(out, size, "+ %zu file%s", st->paths, st->paths == 1 ? "" : "s");
+	else
+		snprintf(out, size, "+ %zuk files", st->paths / 1000);
 	return ROLE_EVENT_ALLOW;
 }
 
@@ -144,14 +149,14 @@ static int draw_when(struct surface *s, struct rect line, int x, int64_t wall_us
 static void draw_edit(struct surface *s, struct rect line, const struct barrier *b)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
-	int x = line.x + 1, end = line.x + line.w - 12;
+	int x = line.x + 1, end = line.x + line.w - STATE_COLS - 1;
 
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
 		buf_fmt(&names, "%s%s", i ? ", " : "", b->paths[i]);
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
-	surface_fmt(s, end + 1, line.y, 11, ROLE_EVENT_ASK,
+	surface_fmt(s, end + 1, line.y, STATE_COLS, ROLE_EVENT_ASK,
 		    b->count < 100 ? "! %zu edited" : "! edited", b->count);
 }
 
@@ -170,13 +175,13 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	snprintf(id, sizeof(id), "%3lld", (long long)st->id);
 	x += surface_text(s, x, line.y, 8, ROLE_DIM, id) + 2;
 	role = state_of(st, state, sizeof(state));
-	end -= 12;
+	end -= STATE_COLS + 1;
 	surface_hostile_end(s, x, line.y, end - x, st->undone ? ROLE_DIM : ROLE_TEXT,
 			    st->kind == STEP_AMBIENT && !(st->command && *st->command)
 				    ? "(background)"
 			    : st->command ? st->command
 					  : "");
-	surface_text(s, end + 1, line.y, 11, role, state);
+	surface_text(s, end + 1, line.y, STATE_COLS, role, state);
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)

@@ -227,7 +227,7 @@ void surface_paint(struct surface *s, struct rect r, const struct style *style)
 			struct cell *c = cell_at(s, x, y);
 
 			c->style.bg = style->bg;
-			if (style->fg != COLOR_DEFAULT)
+			if (style->fg != COLOR_DEFAULT || (style->attr & STYLE_REVERSE))
 				c->style.fg = style->fg;
 			c->style.attr |= style->attr;
 		}
