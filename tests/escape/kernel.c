@@ -16,9 +16,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/param.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -444,6 +446,27 @@ static void a_traced_by_child(char **a)
 	(void)!read(p[0], &(char){0}, 1);
 }
 
+/* At 1 the kernel starts no crash handler of the host's for us; at 0 it does. */
+static void a_crash(char **a)
+{
+	const struct rlimit none = {0, 0}, low = {0, 1};
+	struct rlimit old, now;
+
+	(void)a;
+	getrlimit(RLIMIT_CORE, &old);
+	syscall(SYS_setrlimit, RLIMIT_CORE, &low);
+	syscall(SYS_setrlimit, RLIMIT_CORE | HIGH_BITS, &low);
+	syscall(SYS_prlimit64, 0, RLIMIT_CORE, &low, NULL);
+	syscall(SYS_prlimit64, 0, RLIMIT_CORE | HIGH_BITS, &low, NULL);
+	syscall(SYS_prlimit64, getpid(), RLIMIT_CORE, &low, &now);
+	said_if("programs-may-go-on", setrlimit(RLIMIT_CORE, &none) == 0, "0");
+	getrlimit(RLIMIT_CORE, &now);
+	said_if("core-limit",
+		now.rlim_cur == old.rlim_cur && now.rlim_max == old.rlim_max &&
+			old.rlim_cur == MIN((rlim_t)1, old.rlim_max),
+		"as it was");
+}
+
 static const struct attack list[] = {
 	{"io-uring", a_io_uring, 0},
 	{"abi", a_abi, 1},
@@ -459,6 +482,7 @@ static const struct attack list[] = {
 	{"memfd-exec", a_memfd_exec, 2},
 	{"survive", a_survive, 0},
 	{"leases", a_leases, 1},
+	{"crash", a_crash, 0},
 	{"sibling", a_sibling, 0},
 	{"traced-by-keeper", a_traced_by_keeper, 1},
 	{"traced-by-child", a_traced_by_child, 0},

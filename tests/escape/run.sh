@@ -193,6 +193,7 @@ allowed='stack a filter'
 attack 25 kernel seccomp "$dir/$new"
 allowed='memfd_secret-or-none'
 attack 26 kernel rare
+attack 26 kernel crash
 echo leased >leased && attack 26 kernel leases leased
 # Without a user namespace a user may not lower the bounding set; no_new_privs makes it idle.
 [ "$BACKEND" != landlock ] || [ "$(id -u)" = 0 ] || allowed='Bnd'

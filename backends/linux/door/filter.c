@@ -310,6 +310,26 @@ static int rules_alone(scmp_filter_ctx c)
 	return r;
 }
 
+/*
+ * RLIMIT_CORE is 1, which to the kernel means that no crash handler of the host is started
+ * (limits.c); 0 would not. Programs that want no core files get none: they are told that it was
+ * done. Who wants the old value at the same time would be given none, so that is refused.
+ */
+static int rules_core(scmp_filter_ctx c)
+{
+	const struct scmp_arg_cmp set[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, RLIMIT_CORE},
+					   {2, SCMP_CMP_NE, 0, 0},
+					   {3, SCMP_CMP_EQ, 0, 0}};
+	const struct scmp_arg_cmp swap[] = {set[0], set[1], {3, SCMP_CMP_NE, 0, 0}};
+	int r = rule_if(c, SCMP_ACT_ERRNO(0), SCMP_SYS(setrlimit), 0, LOW32, RLIMIT_CORE);
+
+	if (r == 0)
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(0), SCMP_SYS(prlimit64), 3, set);
+	if (r == 0)
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 3, swap);
+	return r;
+}
+
 static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	int r;
@@ -332,6 +352,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
 	if (r == 0)
 		r = rules_sockets(c);
+	if (r == 0)
+		r = rules_core(c);
 	if (r == 0 && spec->alone)
 		r = rules_alone(c);
 	return r;

@@ -30,7 +30,8 @@ int limits_apply(const struct spawn_limits *limits, struct err *err)
 		r = lower(RLIMIT_CPU, limits->cpu_seconds, "processor time", err);
 	if (r == 0 && limits->address_space && limits->memory > 0)
 		r = lower(RLIMIT_AS, limits->memory, "address space", err);
-	/* 1 means: no core file, and no crash handler of the host is fed by the agent either. */
+	/* 1 means: no core file, and no crash handler of the host is fed by the agent either. The
+	 * filter sees to it that it stays. */
 	if (r == 0)
 		r = lower(RLIMIT_CORE, 1, "core files", err);
 	return r;
