@@ -150,6 +150,7 @@ static const uint64_t ioctls[] = {
 	FS_IOC32_SETFLAGS,
 	FS_IOC_FSSETXATTR,
 	FS_IOC_SETVERSION,
+	_IOW('f', 4, long), /* EXT4_IOC_SETVERSION, the same */
 	FS_IOC_ENABLE_VERITY,
 	FS_IOC_SET_ENCRYPTION_POLICY,
 	FS_IOC_ADD_ENCRYPTION_KEY,
@@ -161,7 +162,8 @@ static const uint64_t ioctls[] = {
 	_IOW(0x94, 15, char[4096]),
 	_IOW(0x94, 23, char[4096]),
 	_IOW(0x94, 24, char[4096]),
-	_IOW(0x94, 26, uint64_t), /* its flags: read-only or not */
+	_IOW(0x94, 26, uint64_t),   /* its flags: read-only or not */
+	_IOWR(0x94, 37, char[200]), /* what a subvolume was received from */
 	_IOW(0x94, 63, char[4096]),
 };
 
