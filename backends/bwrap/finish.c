@@ -10,10 +10,14 @@
 #include <unistd.h>
 
 #include "backends/bwrap/bwrap_priv.h"
+#include "backends/linux/limits/limits.h"
 
 static int join(const struct cell *c, struct err *err)
 {
-	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0 || setns(c->ns[NS_MNT], CLONE_NEWNS) < 0)
+	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0)
+		return err_set(err, -errno, "join the user namespace that bubblewrap made");
+	limits_share_watches(); /* by the host's /proc: the one inside is read-only */
+	if (setns(c->ns[NS_MNT], CLONE_NEWNS) < 0)
 		return err_set(err, -errno, "join the namespaces that bubblewrap made");
 	if (chdir("/") < 0)
 		return err_set(err, -errno, "enter the sandbox's root");

@@ -41,6 +41,15 @@ try:
 except MemoryError: print("stopped")')
 unlike "$out" 'took' "50: memory is bounded"
 
+# File watches are counted for the user as a whole, where the keeper and the human's editors have theirs.
+if [ "$BACKEND" != landlock ]; then
+	out=$(run -- python3 -c 'import ctypes
+n = 0
+while ctypes.CDLL(None).inotify_init1(0) >= 0: n += 1
+print("made", n, "of", int(open("/proc/sys/fs/inotify/max_user_instances").read()))')
+	ok "50: watches inside are half of all: $out" test "$(echo "$out" | awk '/^made/ {print $2 <= $4 / 2}')" = 1
+fi
+
 # Held questions, refused calls, and what the log makes of them.
 out=$(run -- python3 -c 'import os, sys
 refused = 0

@@ -3,7 +3,12 @@
 #include "backends/linux/limits/limits.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/util.h"
 
 static int lower(int resource, int64_t value, const char *what, struct err *err)
 {
@@ -35,4 +40,25 @@ int limits_apply(const struct spawn_limits *limits, struct err *err)
 	if (r == 0)
 		r = lower(RLIMIT_CORE, 1, "core files", err);
 	return r;
+}
+
+/* Best effort: a kernel that was built without inotify, or a /proc that is read-only. */
+void limits_share_watches(void)
+{
+	static const char *const files[][2] = {
+		{"/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances"},
+		{"/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		AUTO_CLOSE int all = open(files[i][0], O_RDONLY | O_CLOEXEC);
+		AUTO_CLOSE int ours = open(files[i][1], O_WRONLY | O_CLOEXEC);
+		char text[32] = "";
+		int n;
+
+		if (all < 0 || ours < 0 || read(all, text, sizeof(text) - 1) <= 0)
+			continue;
+		n = snprintf(text, sizeof(text), "%d", atoi(text) / 2);
+		(void)!write(ours, text, (size_t)n);
+	}
 }

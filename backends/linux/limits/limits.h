@@ -13,6 +13,13 @@
 /* In the agent's process, before exec. No heap. */
 int limits_apply(const struct spawn_limits *limits, struct err *err) MUST_USE;
 
+/*
+ * In a process with the capabilities of the sandbox's own user namespace: of the file watches that
+ * the kernel counts for the user as a whole, inside and outside, half are for those inside. No
+ * heap.
+ */
+void limits_share_watches(void);
+
 enum {
 	CGROUP_PIDS = 1 << 0,
 	CGROUP_MEMORY = 1 << 1,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "backends/linux/gate/mount_calls.h"
+#include "backends/linux/limits/limits.h"
 #include "backends/linux/native_priv.h"
 
 /* ---- single operations; the current directory is the sandbox's root -------------------------- */
@@ -353,6 +354,7 @@ NORETURN void build_run(const struct build *b)
 	if (read(b->sock, &go, 1) != 1)
 		_exit(125);
 	prctl(PR_SET_DUMPABLE, 0);
+	limits_share_watches();
 	if (build(b, &err) < 0 || confine_drop_all(&err) < 0 ||
 	    first_hand_over(b->sock, b->private_net, &err) < 0)
 		note_fail(b->sock, 125, &err);
