@@ -74,6 +74,23 @@ static void a_human_file_where_one_was_deleted(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
+/* A step and its summary speak of what its undo found gone; neither is damaged. */
+static void what_a_human_took_away_is_no_damage(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *file = in(f, "new");
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "new", "1"), 0);
+	assert_int_equal(put(f, "other", "2"), 0);
+	commit(f);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_sound(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_sound(f);
+}
+
 static void a_human_file_in_a_new_directory(void **state)
 {
 	struct fix *f = *state;
@@ -344,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_human_edit_is_a_conflict_and_survives_force),
 		TEST(a_human_file_where_one_was_deleted),
+		TEST(what_a_human_took_away_is_no_damage),
 		TEST(a_human_file_in_a_new_directory),
 		TEST(a_redo_over_a_human_edit),
 		TEST(a_touched_mtime_with_the_same_bytes_is_none),

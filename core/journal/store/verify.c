@@ -16,9 +16,6 @@ struct check {
 	struct journal *j;
 	const char *dir; /* the step's, below the store */
 	int fd, obj;
-	struct names names; /* that its logs speak of */
-	struct moves moves;
-	bool whole; /* the logs could be read */
 	uint64_t last_seq;
 	struct journal_sound *sound;
 	void (*say)(void *data, const char *words);
@@ -117,34 +114,15 @@ static void check_log(struct check *c, const char *name, bool must)
 	if (e < 0) {
 		damaged(c, "its %s log: %s", name,
 			e == -EBADMSG ? "a record's checksum is wrong" : strerror(-e));
-		c->whole = false;
 		return;
 	}
 	for (bool first = undo; wal_next(&log, &at, &r); first = false)
 		check_record(c, &r, first);
-	moves_add(&c->moves, &log);
-	moves_sort(&c->moves);
-	txn_names(&c->names, &log, &c->moves);
 	wal_close(&log);
 }
 
 /* ---- summaries and images ---------------------------------------------------------------------
  */
-
-static bool is_told(const struct check *c, int root, const char *path)
-{
-	if (names_has(&c->names, root, path))
-		return true;
-	/* A directory took it along. */
-	for (size_t i = 0; i < c->moves.n; i++) {
-		const struct move *m = &c->moves.list[i];
-
-		if ((m->root == root && path_below(path, m->from)) ||
-		    (m->root2 == root && path_below(path, m->to)))
-			return true;
-	}
-	return false;
-}
 
 static void check_summary(struct check *c, bool *ret_images)
 {
@@ -165,10 +143,6 @@ static void check_summary(struct check *c, bool *ret_images)
 
 		if ((unsigned)ch->kind < ARRAY_LEN(counts))
 			counts[ch->kind]++;
-		/* What was written under one of its names is modified under all of them. */
-		if (ch->kind != CHANGE_MODIFIED && c->whole && !s.info.unprotected &&
-		    !is_told(c, ch->root, ch->path))
-			damaged_path(c, ch->path, "is in the summary and in no record");
 	}
 	if (counts[CHANGE_CREATED] != s.info.created ||
 	    counts[CHANGE_MODIFIED] != s.info.modified ||
@@ -203,9 +177,6 @@ static void check_step(struct check *c)
 		damaged(c, "its objects: %s", strerror(errno));
 	else
 		c->sound->steps++;
-	c->whole = c->obj >= 0;
-	c->names = (struct names){0};
-	c->moves = (struct moves){0};
 	if (c->obj >= 0)
 		check_log(c, "undo", true);
 	if (c->obj >= 0)
@@ -215,8 +186,6 @@ static void check_step(struct check *c)
 	if (parts_load(c->fd, &parts) < 0)
 		damaged(c, "the list of its folders cannot be read");
 	folders_free(&parts);
-	names_done(&c->names);
-	moves_done(&c->moves);
 	util_close_fd(&c->obj);
 }
 
