@@ -12,12 +12,17 @@ static const struct obj nothing;
 /* ---- taking names away ------------------------------------------------------------------------
  */
 
-/* Made in this step and known to no other: it may really go, its creation is the record. */
-static bool is_own(struct step *s, const struct obj *o)
+/* Made in this step and known to no other: it may really go, its creation is the record. Not by a
+ * name that the step did not give it: who did, and has ended, left it there. */
+static bool is_own(struct step *s, const struct where *w)
 {
-	struct known *k = step_known(s, o);
+	struct known *k = step_known(s, &w->obj);
+	AUTO_FREE char *key = NULL;
 
-	return k && k->flags & KNOWN_CREATED && !step_shared(s, o);
+	if (!k || !(k->flags & KNOWN_CREATED) || step_shared(s, &w->obj))
+		return false;
+	key = key_make(w->root, w->path);
+	return touches_find(&s->touches, key);
 }
 
 static int remove_own(struct step *s, const struct where *w, int flags)
@@ -57,7 +62,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
 	if (touched)
 		*touched = false;
-	if (is_own(s, &w.obj))
+	if (is_own(s, &w))
 		return remove_own(s, &w, 0);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
@@ -119,7 +124,7 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	if (touched)
 		*touched = false;
 	store_forget_near(s->j);
-	if (is_own(s, &w.obj))
+	if (is_own(s, &w))
 		return remove_own(s, &w, AT_REMOVEDIR);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
@@ -291,7 +296,7 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 		rec.type = REC_XCHG;
 		rec.flags |= S_ISDIR(to->obj.mode) ? REC_DIRECTORY : 0;
 	} else if (to->obj.mode) {
-		own = is_own(s, &to->obj);
+		own = is_own(s, to);
 	}
 	rec.path = from->path;
 	rec.path2 = to->path;
@@ -322,7 +327,7 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 
 	if (r == 0)
 		r = where_touch_dir(s, to);
-	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, &to->obj))
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, to))
 		r = where_keep_written(s, to);
 	if (r < 0)
 		return r;
@@ -338,7 +343,7 @@ static uint64_t kept_weight(struct step *s, const struct where *to, unsigned fla
 {
 	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
 
-	return stays || is_own(s, &to->obj) ? 0 : obj_weight(&to->obj);
+	return stays || is_own(s, to) ? 0 : obj_weight(&to->obj);
 }
 
 /* Renames that change nothing or that the kernel refuses for reasons of its own. */

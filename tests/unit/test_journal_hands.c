@@ -1,0 +1,53 @@
+/* test_journal_hands - what goes through several hands: of steps at the same time, of a human. */
+/* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+/* The name that a step's file has from another step is that one's work, when it goes as well. */
+static void a_new_file_is_renamed_by_another_and_removed(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *first;
+
+	begin(f, "first");
+	assert_int_equal(put(f, "c", "c"), 0);
+	assert_int_equal(put(f, "d", "d"), 0);
+	assert_int_equal(put(f, "e", "e"), 0);
+	first = f->s;
+	begin(f, "second");
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	assert_int_equal(mv(f, "d", "x", 0), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_int_equal(rm(f, "b"), 0);
+	assert_int_equal(mv(f, "e", "x", 0), 0);
+	assert_true(commit(f) > 0);
+	if (undo(f, 2, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_new_file_is_renamed_by_another_and_removed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
