@@ -16,6 +16,14 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	assert_non_null(text);
+	assert_string_equal(text, want);
+}
+
 /* The name that a step's file has from another step is that one's work, when it goes as well. */
 static void a_new_file_is_renamed_by_another_and_removed(void **state)
 {
@@ -41,12 +49,35 @@ static void a_new_file_is_renamed_by_another_and_removed(void **state)
 	assert_tree(f, before);
 }
 
+/* A step that came and went found the human's edit under the other name, and left it. */
+static void an_edit_is_seen_behind_a_step_that_went(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_int_equal(ln(f, "a", "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "change");
+	assert_int_equal(add(f, "a", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "a", "the human's\n");
+	begin(f, "went");
+	assert_int_equal(add(f, "d", "agent\n"), 0);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_cat(f, "a", "the human's\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "a", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_file_is_renamed_by_another_and_removed),
+		TEST(an_edit_is_seen_behind_a_step_that_went),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,9 +51,13 @@ static bool is_newer(const struct planner *p, int64_t id)
 	return true;
 }
 
+/* A step that came and went found somebody else's work perhaps, and left it as it was. */
 static int keep_inode(void *data, const struct post *post)
 {
-	inodes_take(data, post);
+	struct planner *p = data;
+
+	if (!plan_is_passing(p, post))
+		inodes_take(&p->inodes, post);
 	return 0;
 }
 
@@ -62,7 +66,7 @@ static bool differs(struct planner *p, const struct post *post)
 {
 	if (!post_differs(p->j, post, NULL))
 		return false;
-	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, &p->inodes) < 0)
+	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, p) < 0)
 		return true;
 	p->has_inodes = true;
 	return post_differs(p->j, post, p->inodes);
