@@ -71,6 +71,26 @@ static void an_edit_is_seen_behind_a_step_that_went(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
+/* What lies in a directory that a human closed cannot be looked at: it stays with it. */
+static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/d", f->folder);
+
+	if (geteuid() == 0) /* who looks into any directory */
+		skip();
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/b", "the human's\n");
+	assert_int_equal(chmod(dir, 0640), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_cat(f, "d/b", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -78,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_file_is_renamed_by_another_and_removed),
 		TEST(an_edit_is_seen_behind_a_step_that_went),
+		TEST(a_closed_directory_is_kept_with_what_is_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

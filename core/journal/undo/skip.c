@@ -1,7 +1,9 @@
 /* skip - which records of a rollback are left out, so that somebody else's paths stay as they are.
  */
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "core/journal/priv.h"
@@ -192,6 +194,15 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+/* All that was below stays with it: of a directory that may not be searched nobody knows whose work
+ * lies in it. */
+static bool stays_whole(const struct spot *at, const struct obj *o)
+{
+	if (!S_ISDIR(o->mode))
+		return true;
+	return faccessat(at->fd, *at->name ? at->name : ".", X_OK, AT_EACCESS) < 0;
+}
+
 void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct skips *ret)
 {
 	struct skipper s = {
@@ -210,7 +221,7 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 
 		if (spot_look(j, root, path, &at, &o) < 0)
 			o = (struct obj){.mode = OBJ_UNSEEN};
-		mine_add(&s, root, path, !S_ISDIR(o.mode), o.mode != 0);
+		mine_add(&s, root, path, stays_whole(&at, &o), o.mode != 0);
 	}
 	store_forget_near(j);
 	while (newest(&s, &r))
