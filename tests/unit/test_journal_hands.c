@@ -91,6 +91,30 @@ static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 	assert_cat(f, "d/b", "the human's\n");
 }
 
+/* The list of what an interrupted step did has directories' metadata, too. */
+static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+	struct fix *f = *state;
+	struct step_info *list;
+	struct change *changes;
+	size_t n;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "dress");
+	assert_int_equal(op_utimens(f->s, &(struct at[]){at(f, "d")}[0], times, NULL), 0);
+	fix_reopen(f);
+	assert_int_equal(journal_list(f->j, true, &list, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(journal_changes(f->j, list[0].id, &changes, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(changes[0].path, "d");
+	change_free(changes, n);
+	step_info_free(list, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -99,6 +123,7 @@ int main(void)
 		TEST(a_new_file_is_renamed_by_another_and_removed),
 		TEST(an_edit_is_seen_behind_a_step_that_went),
 		TEST(a_closed_directory_is_kept_with_what_is_in_it),
+		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,13 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 			before = (struct obj){.mode = OBJ_UNSEEN};
 		touches_add(&w->touches, names_key(&set, i), &before);
 	}
+	for (at = 0; wal_next(&m->undo.log, &at, &r);) {
+		AUTO_FREE char *key = r.type == REC_META ? key_make(r.root, r.path) : NULL;
+		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
+
+		if (one)
+			one->dressed = true;
+	}
 	names_done(&set);
 	return 0;
 }
