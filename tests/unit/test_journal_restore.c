@@ -551,6 +551,24 @@ static void a_directory_that_was_moved_and_removed(void **state)
 	assert_int_equal(access(a, F_OK), -1); /* which nobody has asked for */
 }
 
+/* The file in its place has to go for what is asked for. */
+static void out_of_a_directory_that_a_file_replaced(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = NULL;
+	int64_t id;
+
+	furnish(f);
+	begin(f, "rm -r d; touch d");
+	remove_all(f);
+	assert_int_equal(put(f, "d", "a file\n"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "d/z", 0));
+	text = cat(f, "d/z");
+	assert_non_null(text);
+	assert_string_equal(text, "z\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +587,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_removed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(out_of_a_directory_that_a_file_replaced, setup,
 						teardown),
 		cmocka_unit_test(anything),
 	};

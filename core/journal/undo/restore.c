@@ -59,7 +59,8 @@ static bool is_wanted(const struct restore *r, size_t i, const char *const *path
 	       (then.path && restore_wants(r->j, &then, paths));
 }
 
-/* A directory that the step removed comes back with what was in it. */
+/* A directory that the step removed, or put something else in the place of, comes back with what
+ * was in it. */
 static void choose_parents(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
@@ -71,7 +72,7 @@ static void choose_parents(struct restore *r, size_t i)
 
 		*slash = '\0';
 		dir = find_path(r, c->root, prefix);
-		if (dir && dir->kind == CHANGE_DELETED)
+		if (dir && S_ISDIR(dir->before.mode) && !S_ISDIR(dir->after.mode))
 			r->pieces[dir - r->list].chosen = true;
 		*slash = '/';
 	}
