@@ -206,10 +206,11 @@ static void set(char **tree, const char *to)
 	*tree = xstrdup(to);
 }
 
-/* The ends are known now; what lies between is only where everything was as it should be. */
-static void know(struct rung *rungs, size_t n, const char *first, const char *last)
+/* The ends are known now; what lies between is only where everything was as it should be, and was
+ * done. */
+static void know(struct rung *rungs, size_t n, const char *first, const char *last, unsigned flags)
 {
-	bool exact = str_eq(rungs[0].before, first) && str_eq(rungs[n - 1].after, last);
+	bool exact = !flags && str_eq(rungs[0].before, first) && str_eq(rungs[n - 1].after, last);
 
 	for (size_t i = 0; i < n && !exact; i++) {
 		if (i)
@@ -240,7 +241,7 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	u->rungs = xcalloc(n, sizeof(*u->rungs));
 	h->n_kept -= n;
 	memcpy(u->rungs, &h->kept[h->n_kept], n * sizeof(*u->rungs));
-	know(u->rungs, n, post, pre);
+	know(u->rungs, n, post, pre, flags);
 	u->pre = xstrdup(pre);
 	u->post = xstrdup(post);
 	h->contested |= flags != 0;
@@ -267,7 +268,7 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 
 	++h->clock;
 	h->contested |= flags != 0;
-	know(u->rungs, u->n, pre, post);
+	know(u->rungs, u->n, pre, post, flags);
 	for (size_t i = 0; i < u->n; i++) {
 		rung_add(h, u->rungs[i]);
 		u->rungs[i] = (struct rung){0};

@@ -88,3 +88,28 @@ bool same_work(const char *a, const char *b)
 	y = bare(b);
 	return alike_but_time(x, y);
 }
+
+static bool is_path(const char *line, const char *path, size_t len)
+{
+	return path_len(line) == len && memcmp(line, path, len) == 0;
+}
+
+bool has_link(const struct lines *l, const char *path, size_t len)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const char *other = strstr(l->list[i], " same as ");
+
+		if (other && (is_path(l->list[i], path, len) ||
+			      is_path(other + strlen(" same as "), path, len)))
+			return true;
+	}
+	return false;
+}
+
+bool locks_a_dir(const struct lines *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (is_dir(l->list[i]) && (strtoul(field(l->list[i], 1), NULL, 8) & 0700) != 0700)
+			return true;
+	return false;
+}

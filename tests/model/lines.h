@@ -25,3 +25,7 @@ char *bare(const char *line); /* without its other name, which stands before the
 /* Is what b says nobody's work but a's? A file that was only touched, or lost another name, has
  * been changed by nobody. */
 bool same_work(const char *a, const char *b);
+/* Has it more names than one there? */
+bool has_link(const struct lines *l, const char *path, size_t len);
+/* A directory that its owner may not search: what lies in it is told by no step. */
+bool locks_a_dir(const struct lines *l);

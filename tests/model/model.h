@@ -90,8 +90,11 @@ void generate(struct sequence *s, uint64_t seed, bool externals);
 /* play.c: NULL, or what differed first (heap), with more words on stderr unless quiet. */
 char *play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet);
 
-/* upkeep.c: ACT_TIDY, ACT_PRUNE. */
+/* upkeep.c */
 int upkeep(struct journal *j, const struct act *a, size_t *ret_gone);
+/* journal_verify() of all folders. */
+int verify_all(struct journal *j, void (*say)(void *data, const char *words), void *data,
+	       struct err *err);
 
 /* shrink.c: removes what is not needed for that failure, and not for another. */
 void shrink(const struct setting *set, struct sequence *s, uint64_t seed, const char *failure);

@@ -77,6 +77,7 @@ void check_lists(struct game *g)
 	}
 	if (!good || n != re->n_undone)
 		fail(g, "%zu steps are undone, not %zu, or others", re->n_undone, n);
+	audit(g);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ char *look(const struct game *g);
 /* The tree now must be this. */
 void must_be(struct game *g, const char *want, bool loose, const char *when);
 void check_lists(struct game *g);
+/* The store is sound, and its steps changed what the trees show. (audit.c) */
+void audit(struct game *g);
 bool any_open(const struct game *g);
 void cluster_close(struct game *g);
 void ended(struct game *g, unsigned who, bool kept);

@@ -58,15 +58,6 @@ static bool lacks_a_dir(const struct lines *has, const struct lines *lacks)
 	return false;
 }
 
-/* What its owner may not search is not told by the step. */
-static bool locks_a_dir(const struct lines *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (is_dir(l->list[i]) && (strtoul(field(l->list[i], 1), NULL, 8) & 0700) != 0700)
-			return true;
-	return false;
-}
-
 /* An object came to another path, by its own rename or a directory's. */
 static bool moves_something(const struct view *v)
 {
@@ -86,12 +77,39 @@ static bool moves_something(const struct view *v)
 	return false;
 }
 
+static bool same_time(const char *a, const char *b)
+{
+	const char *x = field(a, 3), *y = field(b, 3);
+	size_t len = strcspn(x, " ");
+
+	return len == strcspn(y, " ") && memcmp(x, y, len) == 0;
+}
+
+/* One directory took the place of another, to all appearances. */
+static bool replaces_a_dir(const struct view *v)
+{
+	for (size_t i = 0; i < v->after.n; i++) {
+		const char *now = v->after.list[i];
+		const char *then = line_of(&v->before, now, path_len(now));
+
+		if (!is_dir(now) || !then || !is_dir(then) || str_eq(now, then))
+			continue;
+		for (size_t k = 0; k < v->before.n; k++) {
+			const char *was = v->before.list[k];
+
+			if (was != then && is_dir(was) && same_time(was, now))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Names of directories came and went: they may be the same directory. */
 static bool is_unclear(const struct view *v)
 {
 	bool gone = lacks_a_dir(&v->before, &v->after), come = lacks_a_dir(&v->after, &v->before);
 
-	return (gone && come) || ((gone || come) && moves_something(v)) ||
+	return (gone && come) || ((gone || come) && moves_something(v)) || replaces_a_dir(v) ||
 	       locks_a_dir(&v->before) || locks_a_dir(&v->after) || locks_a_dir(&v->pre);
 }
 
@@ -101,17 +119,8 @@ static bool has_links(const struct view *v, const char *path, size_t len)
 	const struct lines *const all[] = {&v->before, &v->after, &v->pre, &v->result};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		for (size_t k = 0; k < all[i]->n; k++) {
-			const char *other = strstr(all[i]->list[k], " same as ");
-
-			if (!other)
-				continue;
-			other += strlen(" same as ");
-			if ((path_len(all[i]->list[k]) == len &&
-			     memcmp(all[i]->list[k], path, len) == 0) ||
-			    (path_len(other) == len && memcmp(other, path, len) == 0))
-				return true;
-		}
+		if (has_link(all[i], path, len))
+			return true;
 	return false;
 }
 

@@ -1,4 +1,4 @@
-/* upkeep - what is done to the store when nobody waits, in one pass and in this thread. */
+/* upkeep - what is done to the store when nobody waits: in one pass, in this thread. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/priv.h"
 #include "tests/model/model.h"
@@ -13,5 +13,18 @@ int upkeep(struct journal *j, const struct act *a, size_t *ret_gone)
 	else
 		r = journal_prune(j, &prune);
 	*ret_gone = prune.n;
+	return r;
+}
+
+int verify_all(struct journal *j, void (*say)(void *data, const char *words), void *data,
+	       struct err *err)
+{
+	struct journal_sound sound;
+	struct journal *k = j;
+	int r;
+
+	do
+		r = journal_verify(k, say, data, &sound, err);
+	while (r == 0 && (k = k->kin) != j);
 	return r;
 }
