@@ -217,7 +217,7 @@ static int with_one(struct inside *in, struct step *s, const struct at *at, cons
 	case ACT_SYMLINK:
 		return op_symlink(s, a->x & 1 ? "nowhere" : "a", at, NULL);
 	case ACT_FIFO:
-		return op_mknod(s, at, S_IFIFO | 0640, 0, NULL);
+		return op_mknod(s, at, (a->x & 1 ? S_IFIFO : S_IFCHR) | 0640, 0, NULL);
 	case ACT_SOCKET:
 		return do_socket(s, at);
 	case ACT_TRUNCATE:

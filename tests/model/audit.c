@@ -166,8 +166,8 @@ static bool is_known(const struct game *g, const struct rung *r)
 	for (size_t i = 0; i < g->h.n_kept; i++)
 		if (&g->h.kept[i] != r && g->h.kept[i].cluster == r->cluster)
 			return false;
-	return r->before && r->after && !r->loose && !r->gap && g->h.edited < r->begun &&
-	       g->h.poked < r->begun && !g->h.murky && !g->h.contested;
+	return !r->torn && r->before && r->after && !r->loose && !r->gap &&
+	       g->h.edited < r->begun && g->h.poked < r->begun && !g->h.murky && !g->h.contested;
 }
 
 static void check_step(struct game *g, struct journal *j, const struct rung *r)

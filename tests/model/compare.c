@@ -96,6 +96,9 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 		return true;
 	if (!touched && got && (elsewhere(&c->now, got) || came_to(c, to, got)))
 		return true;
+	/* Or have been taken away where the change had brought it. */
+	if (!touched && !got && to && elsewhere(&c->from, to) && !elsewhere(&c->now, to))
+		return true;
 	if (c->quiet)
 		return false;
 	fprintf(stderr, "# %.*s\n#   before  %s\n#   after   %s\n#   then    %s\n#   at last %s\n",

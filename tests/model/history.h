@@ -12,6 +12,7 @@ struct rung { /* a step that is kept */
 	long begun, ended;
 	char *before, *after;
 	bool gap;   /* what lay before it is not what the step below left */
+	bool torn;  /* its process died, so it may not tell all that it did */
 	bool loose; /* but for times of directories: a step at the same time was dropped */
 };
 

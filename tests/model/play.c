@@ -149,6 +149,8 @@ static void play_begin(struct game *g, const struct act *a)
 static void play_end(struct game *g, const struct act *a)
 {
 	AUTO_FREE char *pre = look(g);
+	const struct reply *re = &g->w.sh->reply;
+	int64_t id = g->open[a->who].id;
 	bool alone = g->cluster.n_begun == 1;
 	int r;
 
@@ -174,6 +176,8 @@ static void play_end(struct game *g, const struct act *a)
 	if (a->kind == ACT_COMMIT && r == 1)
 		redo_clear(&g->h);
 	ended(g, a->who, a->kind == ACT_COMMIT && r == 1);
+	if (a->kind == ACT_ABORT && in_list(re->undone, re->n_undone, id))
+		history_recovered(&g->h, &id, 1, g->open[a->who].begun, g->now);
 	if (!any_open(g)) {
 		cluster_close(g);
 		check_lists(g);
@@ -333,8 +337,9 @@ char *play(const struct setting *set, const struct sequence *s, uint64_t seed, b
 	g->set = set;
 	g->seed = seed;
 	g->quiet = quiet;
-	/* One sequence in four has two folders, in half of each a user of its own. */
+	/* One sequence in four has two folders, in half of each a user of its own; some sync. */
 	worker_init(&g->w, set, geteuid() == 0 && seed % 2 ? 12345 : geteuid(), seed / 2 % 4 == 0);
+	g->w.durable = seed / 8 % 8 == 0;
 	g->h.pair = g->w.second != NULL;
 	if (worker_start(&g->w) < 0)
 		fail(g, "open: %s", g->w.sh->reply.words);

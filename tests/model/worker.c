@@ -50,7 +50,8 @@ static void close_it(struct inside *in)
 
 static void open_it(struct inside *in, const struct worker *w)
 {
-	struct journal_spec spec = {.folder = w->folder, .state_dir = w->state};
+	struct journal_spec spec = {
+		.folder = w->folder, .state_dir = w->state, .options.durable = w->durable};
 	struct reply *re = &in->sh->reply;
 	struct err err = {0};
 
@@ -73,14 +74,29 @@ static void reopen(struct inside *in, const struct worker *w)
 	open_it(in, w);
 }
 
+/* A human who denies one in four. */
+static int on_loss(void *data, enum loss what, uint64_t size)
+{
+	struct inside *in = data;
+
+	(void)what;
+	(void)size;
+	return ++in->losses % 4 ? 0 : -EPERM;
+}
+
 struct step *part_of(struct inside *in, unsigned who, bool second)
 {
 	struct journal *j = journal_of(in, second);
 	struct step *part = step_part(in->steps[who], j);
 	struct err err = {0};
 
-	if (part || journal_begin_part(j, in->steps[who], &part, &err) == 0)
+	if (part)
 		return part;
+	if (journal_begin_part(j, in->steps[who], &part, &err) == 0) {
+		if (in->guarded[who])
+			step_ask_before(part, on_loss, in);
+		return part;
+	}
 	fprintf(stderr, "# journal_begin_part: %s\n", err.text);
 	abort();
 }
@@ -93,6 +109,9 @@ static int begin(struct inside *in, const struct act *a, struct err *err)
 			      err);
 
 	in->sh->reply.id = r < 0 ? 0 : step_id(in->steps[a->who]);
+	in->guarded[a->who] = (a->y & 0xe0) == 0x20;
+	if (r == 0 && in->guarded[a->who])
+		step_ask_before(in->steps[a->who], on_loss, in);
 	return r;
 }
 
@@ -125,7 +144,7 @@ static void act_journal(struct inside *in, const struct worker *w, const struct 
 		break;
 	case ACT_ABORT:
 		s = take_ptr(&in->steps[a->who]);
-		re->r = journal_abort(s, &err);
+		re->r = a->y & 1 ? journal_roll_back(s, &err) : journal_abort(s, &err);
 		break;
 	case ACT_UNDO:
 	case ACT_REDO:

@@ -31,6 +31,7 @@ struct worker {
 	char *top, *folder, *state;
 	char *second; /* another folder of the session, or NULL */
 	uid_t uid;    /* what the worker runs as */
+	bool durable; /* the journal is */
 	struct shared *sh;
 	pid_t pid;
 	int sock;
@@ -69,6 +70,8 @@ struct inside {
 	const char *folder, *second;
 	struct journal *j, *k; /* k: of the second folder, or NULL */
 	struct step *steps[WHO_MAX];
+	bool guarded[WHO_MAX]; /* somebody is asked before it takes anything away */
+	unsigned losses;
 	struct held held[HELD_MAX];
 	unsigned turn; /* makes content differ */
 };
