@@ -6,6 +6,8 @@
 
 #include "core/journal/undo/planner.h"
 
+#define JOINED '-' /* an entry that another one tells of now */
+
 /*
  * The newest post-image of a path, whichever step left it, is what the path should look like now;
  * another look is somebody else's work. So is a path whose newest image was left by a step that
@@ -191,42 +193,64 @@ static void net_entries(struct planner *p)
 	}
 }
 
-/* A and D of one rename become R, when only one step had a hand in it. */
-static void join_renames(struct planner *p)
-{
-	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
-		const struct fate *n = &p->fates.list[k];
-		struct undo_entry *a = NULL, *d = NULL;
-		const char *to;
-		int root = key_root(names_key(&p->fates.keys, k), &to);
-
-		if (!n->renamed_from || p->dirs->n > 1)
-			continue;
-		for (size_t i = 0; i < p->plan->n_entries && !(a && d); i++) {
-			struct undo_entry *e = &p->plan->entries[i];
-
-			if (e->root != root || e->conflict)
-				continue;
-			if (str_eq(e->path, to))
-				(e->what == 'D' ? (d = e) : (a = e));
-			else if (str_eq(e->path, n->renamed_from))
-				(e->what == 'D' ? (d = e) : (a = e));
-		}
-		if (!a || !d || a->what != 'A' || d->what != 'D')
-			continue;
-		d->what = 'R';
-		d->other = xstrdup(a->path);
-		entry_free(a);
-		*a = p->plan->entries[--p->plan->n_entries];
-	}
-}
-
 static int entry_by_path(const void *a, const void *b)
 {
 	const struct undo_entry *x = a, *y = b;
 
 	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
 }
+
+static void sort_entries(struct undo_plan *plan)
+{
+	if (plan->n_entries)
+		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
+}
+
+/* Among sorted ones. */
+static struct undo_entry *find_entry(const struct undo_plan *plan, int root, const char *path)
+{
+	const struct undo_entry key = {.root = root, .path = (char *)(uintptr_t)path};
+
+	return plan->n_entries ? bsearch(&key, plan->entries, plan->n_entries,
+					 sizeof(*plan->entries), entry_by_path)
+			       : NULL;
+}
+
+static void drop_joined(struct undo_plan *plan)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < plan->n_entries; i++)
+		if (plan->entries[i].what == JOINED)
+			entry_free(&plan->entries[i]);
+		else
+			plan->entries[left++] = plan->entries[i];
+	plan->n_entries = left;
+}
+
+/* A and D of one rename become R, when only one step had a hand in it. */
+static void join_renames(struct planner *p)
+{
+	struct undo_plan *plan = p->plan;
+
+	if (p->dirs->n > 1)
+		return;
+	sort_entries(plan);
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const char *from = p->fates.list[k].renamed_from, *to;
+		int root = key_root(names_key(&p->fates.keys, k), &to);
+		struct undo_entry *d = from ? find_entry(plan, root, p->redo ? from : to) : NULL;
+		struct undo_entry *a = from ? find_entry(plan, root, p->redo ? to : from) : NULL;
+
+		if (!a || !d || a->conflict || d->conflict || a->what != 'A' || d->what != 'D')
+			continue;
+		d->what = 'R';
+		d->other = xstrdup(a->path);
+		a->what = JOINED;
+	}
+	drop_joined(plan);
+}
+
 /* ---- the plan ---------------------------------------------------------------------------------
  */
 
@@ -241,8 +265,8 @@ static int build(struct planner *p)
 		join_renames(p);
 		r = plan_check_dirs(p);
 	}
-	if (r == 0 && plan->n_entries)
-		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
+	if (r == 0)
+		sort_entries(plan);
 	return r;
 }
 
