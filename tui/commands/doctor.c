@@ -102,7 +102,7 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 			const struct err *why)
 {
 	int columns = screen_columns() ? screen_columns() : 100, name_width = 0;
-	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED, lacks = false;
 
 	printf("%s%s%s: %s\n", style_on(STYLE_BOLD), be->name, style_off(), be->summary);
 	for (size_t i = 0; i < r->n; i++)
@@ -113,6 +113,7 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++) {
 		bool yes = bits & guarantees[i].bit;
 
+		lacks |= !yes;
 		printf("  %s%-7s%s  %s\n", style_on(yes ? STYLE_GREEN : STYLE_YELLOW),
 		       yes ? "yes" : "no", style_off(), guarantees[i].words);
 	}
@@ -120,7 +121,8 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	       style_on(whole	    ? STYLE_GREEN
 			: starts(r) ? STYLE_YELLOW
 				    : STYLE_RED),
-	       whole	   ? "This backend gives every guarantee here."
+	       whole	   ? lacks ? "This backend gives every guarantee that cordon needs."
+				   : "This backend gives every guarantee here."
 	       : starts(r) ? "This backend gives less, and starts only when it is chosen by name."
 			   : "This backend does not start here; nothing weaker is used instead.",
 	       style_off());

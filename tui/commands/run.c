@@ -390,10 +390,9 @@ static int write_learned(const struct run *run, struct learned *l, struct err *e
 	if (r < 0)
 		return err_set(err, r, "write what was learned to %s/%s", dir, label);
 	fprintf(stderr,
-		"cordon: %zu places were asked for: the rules for them are in %s/%s: read them, "
-		"then "
+		"cordon: asked for %zu place%s: the rules for them are in %s/%s: read them, then "
 		"append what is right to your settings\n",
-		learned_count(l), dir, label);
+		learned_count(l), learned_count(l) == 1 ? "" : "s", dir, label);
 	return 0;
 }
 

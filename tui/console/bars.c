@@ -107,6 +107,20 @@ static void elapsed_text(const struct ui *ui, char *out, size_t size)
 		snprintf(out, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
+/* "4 steps, 1 undone" */
+static void count_steps(const struct model *m, char *out, size_t size)
+{
+	size_t undone = 0, n;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		undone += m->steps[i].undone;
+	n = m->n_steps - undone;
+	if (undone)
+		snprintf(out, size, "%zu step%s, %zu undone", n, n == 1 ? "" : "s", undone);
+	else
+		snprintf(out, size, "%zu step%s", n, n == 1 ? "" : "s");
+}
+
 static void agent_segment(const struct ui *ui, struct segment *g)
 {
 	const struct model *m = ui->spec.model;
@@ -135,8 +149,7 @@ static void agent_segment(const struct ui *ui, struct segment *g)
 			 command);
 		g->role = ROLE_STATUS_OK;
 	} else {
-		snprintf(g->text, sizeof(g->text), "%zu step%s", m->n_steps,
-			 m->n_steps == 1 ? "" : "s");
+		count_steps(m, g->text, sizeof(g->text));
 	}
 }
 

@@ -181,9 +181,11 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 	int x = line.x, end = line.x + line.w;
 	char op[24];
 
-	ui_op(r->op, op, sizeof(op));
-	surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
-	x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
+	if (r->kind != ROW_EXTERNAL) { /* its word says what it is */
+		ui_op(r->op, op, sizeof(op));
+		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
+		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
+	}
 	x += surface_hostile(s, x, line.y, end - x - 1, v->role, ui_path(ui, r->text));
 	if (*v->words && end - x > 8)
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));

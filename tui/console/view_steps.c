@@ -7,8 +7,6 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
-#define STATE_COLS 12 /* "+ 2409 files" */
-
 struct line {
 	bool edit; /* at is an index into model.edits, else into model.steps */
 	size_t at;
@@ -19,6 +17,7 @@ struct view_steps {
 	struct list list;
 	struct line *shown; /* those that pass the filter */
 	size_t n, cap;
+	int state_cols; /* what became of each, at the right: as wide as its widest */
 };
 
 static const enum action hints[] = {ACTION_OPEN,   ACTION_UNDO,	       ACTION_REDO,
@@ -146,42 +145,65 @@ static int draw_when(struct surface *s, struct rect line, int x, int64_t wall_us
 	return surface_text(s, x, line.y, 9, ROLE_DIM, hms) + 1;
 }
 
-static void draw_edit(struct surface *s, struct rect line, const struct barrier *b)
+static void edited_of(const struct barrier *b, char *out, size_t size)
+{
+	snprintf(out, size, b->count < 100 ? "! %zu edited" : "! edited", b->count);
+}
+
+static int state_cols(const struct view_steps *p)
+{
+	int w = 8;
+
+	for (size_t i = 0; i < p->n; i++) {
+		char state[32];
+
+		if (edit_at(p, i))
+			edited_of(edit_at(p, i), state, sizeof(state));
+		else
+			state_of(step_at(p, i), state, sizeof(state));
+		w = MAX(w, (int)strlen(state));
+	}
+	return w;
+}
+
+static void draw_edit(struct surface *s, struct rect line, const struct barrier *b, int cols)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
-	int x = line.x + 1, end = line.x + line.w - STATE_COLS - 1;
+	int x = line.x + 1, end = line.x + line.w - cols - 2;
+	char state[32];
 
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
 		buf_fmt(&names, "%s%s", i ? ", " : "", b->paths[i]);
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
-	surface_fmt(s, end + 1, line.y, STATE_COLS, ROLE_EVENT_ASK,
-		    b->count < 100 ? "! %zu edited" : "! edited", b->count);
+	edited_of(b, state, sizeof(state));
+	surface_text(s, end + 1, line.y, cols, ROLE_EVENT_ASK, state);
 }
 
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
-	const struct barrier *edit = edit_at(data, i);
-	const struct step_row *st = step_at(data, i);
+	const struct view_steps *p = data;
+	const struct barrier *edit = edit_at(p, i);
+	const struct step_row *st = step_at(p, i);
 	int x = line.x + 1, end = line.x + line.w, role;
 	char state[32], id[24];
 
 	if (edit)
-		draw_edit(s, line, edit);
+		draw_edit(s, line, edit, p->state_cols);
 	if (!st)
 		return;
 	x += draw_when(s, line, x, st->began_us);
 	snprintf(id, sizeof(id), "%3lld", (long long)st->id);
 	x += surface_text(s, x, line.y, 8, ROLE_DIM, id) + 2;
 	role = state_of(st, state, sizeof(state));
-	end -= STATE_COLS + 1;
+	end -= p->state_cols + 2;
 	surface_hostile_end(s, x, line.y, end - x, st->undone ? ROLE_DIM : ROLE_TEXT,
 			    st->kind == STEP_AMBIENT && !(st->command && *st->command)
 				    ? "(background)"
 			    : st->command ? st->command
 					  : "");
-	surface_text(s, end + 1, line.y, STATE_COLS, role, state);
+	surface_text(s, end + 1, line.y, p->state_cols, role, state);
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
@@ -189,6 +211,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_steps *p = (struct view_steps *)v;
 
 	collect(p);
+	p->state_cols = state_cols(p);
 	list_draw(&p->list, s, r, focused, p->n,
 		  *p->list.filter ? "No step matches the filter."
 				  : "No command changed a file yet.",
