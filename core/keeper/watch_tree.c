@@ -21,6 +21,14 @@ struct wdir *wtree_find(const struct wtree *t, int wd)
 	return d;
 }
 
+/* No formatting: each event of what the agent does comes here. */
+static void add_name(struct buf *path, const char *name)
+{
+	if (path->len)
+		buf_ch(path, '/');
+	buf_str(path, name);
+}
+
 void wdir_path(const struct wdir *d, const char *name, struct buf *ret)
 {
 	const struct wdir *up[128];
@@ -30,9 +38,9 @@ void wdir_path(const struct wdir *d, const char *name, struct buf *ret)
 	for (; d->parent && n < ARRAY_LEN(up); d = d->parent)
 		up[n++] = d;
 	while (n-- > 0)
-		buf_fmt(ret, "%s%s", ret->len ? "/" : "", up[n]->name);
+		add_name(ret, up[n]->name);
 	if (name)
-		buf_fmt(ret, "%s%s", ret->len ? "/" : "", name);
+		add_name(ret, name);
 }
 
 struct wdir *wdir_child(const struct wdir *d, const char *name)
