@@ -2,15 +2,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/clock.h"
 
+#include <stdatomic.h>
 #include <time.h>
+
+/* The keeper looks at the clock several times for each call that it serves: the environment is
+ * searched once. Racing threads find the same. */
+static int64_t pinned_us(void)
+{
+	static _Atomic int64_t pinned = -2; /* -2: not looked yet, -1: not pinned */
+	int64_t us = atomic_load_explicit(&pinned, memory_order_relaxed);
+	const char *text;
+
+	if (us != -2)
+		return us;
+	text = getenv("CORDON_TEST_CLOCK");
+	us = text && *text ? strtoll(text, NULL, 10) * 1000000 : -1;
+	atomic_store_explicit(&pinned, us, memory_order_relaxed);
+	return us;
+}
 
 int64_t clock_wall_us(void)
 {
-	const char *pinned = getenv("CORDON_TEST_CLOCK");
+	int64_t pinned = pinned_us();
 	struct timespec ts;
 
-	if (pinned && *pinned)
-		return strtoll(pinned, NULL, 10) * 1000000;
+	if (pinned >= 0)
+		return pinned;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
