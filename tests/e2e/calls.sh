@@ -15,12 +15,13 @@ watches_dirs() { # KEEPER - the folder and what lies in it
 	[ "$(cat "/proc/$1"/fdinfo/* 2>/dev/null | grep -c '^inotify wd')" -ge 2 ]
 }
 
+options=()
 # Run perl code in the folder under cordon; $TEST_TMP/trace: one line for each call of the keeper.
 traced() { # PERL
 	local pid keeper tracer
 	rm -f "$TEST_TMP/in" ready "$TEST_TMP/trace"
 	mkfifo "$TEST_TMP/in"
-	"$CORDON" run --headless -- perl -e 'open F, ">", "ready"; close F; <STDIN>;'"$1" \
+	"$CORDON" run --headless "${options[@]}" -- perl -e 'open F, ">", "ready"; close F; <STDIN>;'"$1" \
 		<"$TEST_TMP/in" >"$TEST_TMP/out" 2>&1 &
 	pid=$!
 	exec 3>"$TEST_TMP/in"
@@ -89,4 +90,17 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	per_call 9 chown "$made; $each"' { chown $<, -1, "d/a$_" or die }'
 	per_call 10 utimensat "$made; $each"' { utime 1, 1, "d/a$_" or die }'
 }
+# Where every open is trapped: one look for an absolute path, two for a relative one.
+if "$CORDON" run --headless --set sandbox.read-gate=trap -- true 2>/dev/null; then
+	options=(--set sandbox.read-gate=trap)
+	echo x >r && ln -s r to_r
+	# shellcheck disable=SC2016
+	for path in "$PWD/r" r to_r d/../r /etc/passwd $(test -L /lib && ls /lib/os-release); do
+		case $path in /*) most=5 ;; *) most=6 ;; esac
+		note "$path"
+		per_call $most openat "$each"' { open F, "<", "'"$path"'" or die; close F }'
+	done
+else
+	skip "an open for reading" "needs every open trapped"
+fi
 done_testing

@@ -61,6 +61,8 @@ every_way_is_refused() {
 	denied "another name of the same file" "$HOME/other/twin"
 	is "$(headless cat "$HOME/work/alias")" "content of secret" "$gate: a granted name of it is granted"
 	like "$(headless ls "$HOME/dir")" "Permission denied" "$gate: a directory is not listed"
+	headless ls "$HOME/dir/" >/dev/null
+	like "$(cat "$refused")" "/dir was refused" "$gate: nor with a slash behind it"
 	like "$(headless "$HOME/bin2/say" ran)" "ermission denied" "$gate: a program is not run"
 	cat >"$HOME/work/ways.py" <<'P'
 import os, sys
@@ -87,6 +89,34 @@ refused_is_told() {
 	like "$(cat "$refused")" "reading $HOME was refused.*allow = read $HOME in" "$gate: and never all of a home"
 	headless cat "$HOME/.ssh/key" rc >/dev/null
 	is "$(cat "$refused")" "" "$gate: not what is hidden"
+}
+
+# The same relative name, from here and from there, faster than anything is remembered.
+begins_elsewhere() {
+	mkdir "$HOME/many" && ln -s ../many "$HOME/work/to_many" && mkdir "$HOME/work/sub"
+	for i in $(seq 30); do touch "$HOME/many/f$i" "$HOME/work/sub/f$i"; done
+	cat >"$HOME/work/elsewhere.py" <<'P'
+import os, sys
+opened = refused = 0
+for i in range(1, 31):
+    for dir in ("sub", "../many"):
+        try:
+            if i % 3 == 0:
+                os.chdir(dir); open("f%d" % i).close()
+            elif i % 3 == 1:
+                d = os.open(dir, os.O_PATH)
+                try: os.close(os.open("f%d" % i, os.O_RDONLY, dir_fd=d))
+                finally: os.close(d)
+            else:
+                open("%s/f%d" % (dir if dir == "sub" else "to_many", i)).close()
+            opened += 1
+        except PermissionError: refused += 1
+        os.chdir(sys.argv[1])
+print(opened, refused)
+P
+	is "$(headless python3 elsewhere.py "$HOME/work")" "30 30" "$gate: where a path begins is looked at each time"
+	like "$(cat "$refused")" 'many/\*\* was refused \(30 places\)' "$gate: and what is refused was asked for"
+	rm -r "$HOME/many" "$HOME/work/to_many" "$HOME/work/sub"
 }
 
 hidden_is_not_there() {
@@ -263,6 +293,7 @@ for gate in $kinds; do
 	names_show
 	every_way_is_refused
 	refused_is_told
+	begins_elsewhere
 	hidden_is_not_there
 	with_a_human
 done

@@ -1,7 +1,6 @@
 /* calls_read - opening for reading where every open is trapped. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +12,8 @@
  * The agent's Landlock domain refuses by itself to read what no rule has granted (trees.h). So most
  * opens are let continue, whatever memory holds by then, and all that is to be found out before is
  * whether the floor would say no to something that policy or a human would allow. That is one look
- * in the sandbox's tree, made by the kernel (floor_answers()). It decides nothing: if it is fooled,
- * the caller gets the floor's EACCES.
+ * in the sandbox's tree, made by the kernel (look.c). It decides nothing: if it is fooled, the
+ * caller gets the floor's EACCES.
  *
  * What is left is resolved like any other request. The object is opened before anybody is asked,
  * what is asked is its path, and what is handed over is that descriptor.
@@ -24,81 +23,6 @@
 #define READ_FLAGS (O_DIRECTORY | O_NOATIME | O_DIRECT | O_SYNC | O_LARGEFILE)
 #define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* as F_SETFL takes them */
 
-/* "/proc/self" is the caller there, and the keeper or nobody here. */
-static bool speaks_of_self(const char *path)
-{
-	return str_starts(path, "/proc/") || str_starts(path, "/dev/fd") ||
-	       str_starts(path, "/dev/std");
-}
-
-/*
- * An absolute path whose every component is a name and no link says by itself what it leads to.
- * 1: so it is; 0: it has to be found out; negative: it leads nowhere.
- */
-static int is_literal(const struct ldoor *d, const struct request *r, const char *path)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (r->flags & O_NOFOLLOW),
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
-	int fd;
-
-	/* Nearly everywhere these are links to what is in /usr: no use in trying. */
-	if (str_starts(path, "/lib") || str_starts(path, "/bin/") || str_starts(path, "/sbin/") ||
-	    path[0] != '/' || !is_plain(path + 1))
-		return 0;
-	fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
-	if (fd < 0)
-		return errno == ELOOP ? 0 : -errno;
-	close(fd);
-	return 1;
-}
-
-/* What the path leads to, in the caller's own mounts: O_PATH, or negative errno. */
-static int look(struct ldoor *d, const struct request *r, int dirfd, const char *path, int flags)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)};
-	char text[PATH_MAX + 32];
-	int fd;
-
-	if (path[0] == '/') {
-		how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-		fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
-		return fd < 0 ? -errno : fd;
-	}
-	if (dirfd == AT_FDCWD)
-		snprintf(text, sizeof(text), "cwd/%s", path);
-	else
-		snprintf(text, sizeof(text), "fd/%d/%s", dirfd, path);
-	fd = (int)syscall(SYS_openat2, proc_dir(d, r->tid, false), text, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EBADF)) {
-		/* Not there; or this was another thread's directory, which had the same id. */
-		struct stat st;
-
-		if (fstatat(proc_dir(d, r->tid, false), "cwd", &st, 0) == 0)
-			return -ENOENT;
-		fd = (int)syscall(SYS_openat2, proc_dir(d, r->tid, true), text, &how, sizeof(how));
-	}
-	return fd < 0 ? -errno : fd;
-}
-
-static bool floor_answers(struct ldoor *d, const struct request *r)
-{
-	const char *path = r->slot[SLOT_PATH].data;
-	char text[PATH_MAX];
-	int fd, n;
-
-	if (r->resolve != 0 && (r->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
-		return false;
-	n = is_literal(d, r, path);
-	if (n > 0)
-		return trees_rights(d->floor.trees, path) & LANDLOCK_READ;
-	fd = n < 0 ? n : look(d, r, r->dirfd[0], path, r->flags);
-	if (fd < 0)
-		return !speaks_of_self(path);
-	n = fd_text(d, fd, text, sizeof(text));
-	close(fd);
-	return n > 0 && (text[0] != '/' || (trees_rights(d->floor.trees, text) & LANDLOCK_READ));
-}
-
 int prepare_read(struct ldoor *d, struct request *r)
 {
 	if (d->floor.trees == NULL)
@@ -106,7 +30,7 @@ int prepare_read(struct ldoor *d, struct request *r)
 	r->dirfd[0] = AT_FDCWD;
 	if (r->call->path[0].dirfd >= 0)
 		r->dirfd[0] = (int)r->args[r->call->path[0].dirfd];
-	if (floor_answers(d, r))
+	if (look_floor_answers(d, r))
 		return DOOR_CONTINUE;
 	r->reads = true;
 	if (r->flags & O_NOFOLLOW)
@@ -187,7 +111,7 @@ int perform_read(struct ldoor *d, struct request *r)
 	if (!S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode))
 		return DOOR_CONTINUE;
 	place_text(p, text, sizeof(text));
-	if (trees_rights(d->floor.trees, text) & LANDLOCK_READ)
+	if (look_may_read(d, text))
 		return DOOR_CONTINUE;
 	if (is_shut(d, p))
 		return DOOR_CONTINUE;
@@ -234,9 +158,9 @@ void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *p
 	char text[PATH_MAX];
 	int fd, n;
 
-	if (d->floor.trees == NULL || speaks_of_self(path))
+	if (d->floor.trees == NULL)
 		return;
-	fd = look(d, r, dirfd, path, 0);
+	fd = look_open(d, r, dirfd, path, 0);
 	if (fd < 0)
 		return;
 	n = fd_text(d, fd, text, sizeof(text));

@@ -394,6 +394,7 @@ static void door_tick(struct door *door)
 	connect_tick(d);
 	fifo_tick(d);
 	parked_tick(d);
+	look_tick(d);
 }
 
 static void door_close(struct door *door)
@@ -406,6 +407,7 @@ static void door_close(struct door *door)
 	connect_drop(d);
 	fifo_drop(d);
 	lost_drop(d);
+	look_drop(d);
 	for (size_t i = 0; i < DIR_CACHE; i++) {
 		if (d->dirs[i].fd >= 0 && !d->dirs[i].borrowed)
 			close(d->dirs[i].fd);
@@ -474,6 +476,8 @@ struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 		d->dirs[i].fd = -1;
 	for (size_t i = 0; i < PROC_CACHE; i++)
 		d->procs[i].fd = -1;
+	for (size_t i = 0; i < BASES; i++)
+		d->bases[i].fd = -1;
 	for (size_t i = 0; i < LOST; i++)
 		d->lost[i].fd = -1;
 	d->recent.fd = -1;

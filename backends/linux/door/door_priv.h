@@ -237,6 +237,19 @@ struct recent {
 	char parent[PATH_MAX], dir[PATH_MAX];
 };
 
+/* Where paths of reads begin, in the caller's mounts (look.c): by name, or by what it is. */
+#define BASES 8
+struct base {
+	int fd; /* O_PATH; -1: free */
+	char name[32];
+	uint64_t mnt, ino;
+	dev_t dev;
+	bool open; /* the floor lets all below be read */
+	char *text;
+	int64_t at_us;
+	uint64_t renames;
+};
+
 struct parked {
 	struct parked *next;
 	uint64_t id;
@@ -323,6 +336,7 @@ struct ldoor {
 	struct dir_entry dirs[DIR_CACHE];
 	size_t last_dir; /* where dir_find() begins */
 	struct recent recent;
+	struct base bases[BASES];
 	struct parked *parked;
 	size_t parked_len;
 	struct parked *later; /* oldest first (gather.c) */
@@ -426,6 +440,13 @@ HANDLER(perform_read);
 void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
 /* A program is about to be run: if the floor will refuse it, say why. */
 void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *path);
+/* One look where every open is trapped (look.c): does the floor answer this one rightly? */
+bool look_floor_answers(struct ldoor *d, const struct request *r);
+bool look_may_read(const struct ldoor *d, const char *text); /* a path without links */
+/* What the path leads to, in the caller's own mounts: O_PATH, or negative errno. */
+int look_open(struct ldoor *d, const struct request *r, int dirfd, const char *path, int flags);
+void look_tick(struct ldoor *d);
+void look_drop(struct ldoor *d);
 /* /proc/TID, kept open: a dead one never becomes another's (resolve.c). */
 int proc_dir(struct ldoor *d, int tid, bool again);
 
