@@ -315,6 +315,7 @@ static int dispatch(struct client *c, struct wire_in *in)
 	case WIRE_DENY:
 		read_touch(&ev, in, &s);
 		ev.reason = next_string(&s, in);
+		ev.unasked = wire_get_u8(in) != 0;
 		break;
 	case WIRE_EXEC:
 		read_exec(&ev, in, &s);

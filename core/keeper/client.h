@@ -21,6 +21,7 @@ struct client_event {
 	enum rule_kind rule_kind;
 	uint8_t flags; /* ASK_* */
 	bool aloud;    /* WIRE_NOTE */
+	bool unasked;  /* WIRE_DENY */
 	uint32_t timeout_s;
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */

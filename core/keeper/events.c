@@ -66,8 +66,8 @@ void event_touch(struct keeper *k, const struct caller *c, const char *path, con
 	wire_end(&k->out, mark);
 }
 
-void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
-		 const char *reason)
+static void deny(struct keeper *k, const struct caller *c, const char *path, int result,
+		 const char *reason, bool unasked)
 {
 	size_t mark;
 
@@ -77,7 +77,20 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 	wire_cstr(&k->out, path);
 	wire_cstr(&k->out, NULL);
 	wire_cstr(&k->out, reason);
+	wire_u8(&k->out, unasked);
 	wire_end(&k->out, mark);
+}
+
+void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
+		 const char *reason)
+{
+	deny(k, c, path, result, reason, false);
+}
+
+void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
+			 const char *reason)
+{
+	deny(k, c, path, result, reason, true);
 }
 
 void events_tallies(struct keeper *k, bool now)

@@ -128,7 +128,7 @@ static int ask(const struct wish *w, const char *reason)
 		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
 				  w->other);
 	if (!asks_possible(k)) {
-		keeper_deny(k, w->c, w->path, -EACCES, words ? words : reason);
+		keeper_deny_unasked(k, w->c, w->path, -EACCES, words ? words : reason);
 		return -EACCES;
 	}
 	return asks_park(k, w->c,

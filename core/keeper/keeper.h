@@ -68,6 +68,9 @@ int keeper_step(struct keeper *k, const struct caller *c, const char *request) M
 /* A call that changes things was refused by the floor or by policy: report it. */
 void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
 		 const char *reason);
+/* The same where a human would have been asked, but there is none. */
+void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
+			 const char *reason);
 /* A door with a policy of its own has let n reads through that the rules allow: for the metrics. */
 void keeper_count_reads(struct keeper *k, uint64_t n);
 /* Durable: calls that wait at the same time share a sync, see FOLDER_WAITS. */

@@ -170,6 +170,7 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 	const enum policy_act act = str_starts(c->op, "mkdir") ? POLICY_MKDIR : POLICY_WRITE;
 	const char *reason = NULL;
 	enum policy_verdict v;
+	bool unasked;
 
 	if (outside_read_only(k, NULL, path)) {
 		keeper_deny(k, c, path, -EROFS, "it lies in a folder that is read-only (--ro)");
@@ -183,7 +184,8 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 		return 0; /* `mkdir -p` of what exists: nobody wants to change anything */
 	v = policy_check_outside(k->policy, act, path, &reason);
 	/* Nobody to ask, or nobody who could do it: the floor says no, as it would by itself. */
-	if (v == POLICY_ASK && (!asks_possible(k) || !k->outside))
+	unasked = v == POLICY_ASK && (!asks_possible(k) || !k->outside);
+	if (unasked)
 		v = POLICY_DENY;
 	if (v == POLICY_ASK && !c->granted && is_moot(c->op, path))
 		return 0;
@@ -192,6 +194,10 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 			k, c, &(struct wished){.kind = RULE_WRITE, .path = path, .reason = reason});
 
 		return r < 0 ? r : grant_parent(k, path);
+	}
+	if (unasked && !is_moot(c->op, path)) {
+		keeper_deny_unasked(k, c, path, -EROFS, reason);
+		return 0;
 	}
 	if (v == POLICY_DENY || v == POLICY_HIDE) {
 		keeper_deny(k, c, path, -EROFS, reason);

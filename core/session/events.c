@@ -30,6 +30,7 @@ void session_audit(struct session *s, const struct audit_entry *e)
 static void on_touch(struct session *s, const struct client_event *ev, bool denied)
 {
 	struct step_row *step = model_step(&s->model, ev->step);
+	struct row *row;
 
 	session_audit(s, &(struct audit_entry){
 				 .event = denied ? AUDIT_DENY : AUDIT_TOUCH,
@@ -44,8 +45,9 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 			 });
 	if (step && !denied)
 		step->paths++;
-	model_add_row(&s->model, denied ? ROW_DENY : ROW_TOUCH, ev->step, (int)ev->pid, ev->result,
-		      ev->op, ev->path, denied ? ev->reason : ev->path2);
+	row = model_add_row(&s->model, denied ? ROW_DENY : ROW_TOUCH, ev->step, (int)ev->pid,
+			    ev->result, ev->op, ev->path, denied ? ev->reason : ev->path2);
+	row->unasked = denied && ev->unasked;
 }
 
 /* argv as one line: NULs become blanks. Heap. */

@@ -74,8 +74,8 @@ const struct row *model_row(const struct model *m, size_t i)
 	return i < m->row_count ? &m->rows[(m->row_head + i) % MODEL_ROWS] : NULL;
 }
 
-void model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
-		   const char *op, const char *text, const char *more)
+struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
+			  const char *op, const char *text, const char *more)
 {
 	struct row *r = &m->rows[(m->row_head + m->row_count) % MODEL_ROWS];
 
@@ -98,6 +98,7 @@ void model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, i
 		.more = more && *more ? xstrdup(more) : NULL,
 	};
 	m->version++;
+	return r;
 }
 
 /* Newest first: an event is nearly always about one of the last steps. */

@@ -32,9 +32,10 @@ struct row {
 	int64_t step;
 	int pid;
 	int result;
-	char *op;   /* "write", "unlink", "exec" */
-	char *text; /* path, command or words */
-	char *more; /* path2 or reason, or NULL */
+	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
+	char *op;     /* "write", "unlink", "exec" */
+	char *text;   /* path, command or words */
+	char *more;   /* path2 or reason, or NULL */
 };
 
 struct step_row {
@@ -157,8 +158,8 @@ struct model {
 void model_init(struct model *m);
 void model_done(struct model *m);
 const struct row *model_row(const struct model *m, size_t i); /* 0 = oldest kept */
-void model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
-		   const char *op, const char *text, const char *more);
+struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
+			  const char *op, const char *text, const char *more);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);

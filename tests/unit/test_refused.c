@@ -1,5 +1,6 @@
 /* test_refused - what a run without a human tells of what it did not read. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,6 +43,11 @@ static void deny(struct fix *f, const char *op, const char *path, const char *re
 	model_add_row(&f->m, ROW_DENY, 1, 2, -13, op, path, reason);
 }
 
+static void unasked(struct fix *f, int result, const char *path, const char *reason)
+{
+	model_add_row(&f->m, ROW_DENY, 1, 2, result, "openat", path, reason)->unasked = true;
+}
+
 static const char *words(struct fix *f)
 {
 	refused_note(&f->r, &f->m, "/home/me");
@@ -71,6 +77,25 @@ static void a_tree_is_told_once(void **state)
 	assert_int_equal(lines(words(f)), 1);
 	assert_non_null(strstr(f->words.data, "~/docs/** was refused (3 places)"));
 	assert_non_null(strstr(f->words.data, "allow = read,exec ~/docs/** in"));
+}
+
+/* Only where a human would have been asked: what is denied for good has no remedy. */
+static void what_was_not_written_is_told_with_why(void **state)
+{
+	struct fix *f = *state;
+
+	model_add_row(&f->m, ROW_DENY, 1, 2, -EROFS, "openat", "/etc/x", "it is the system's");
+	assert_string_equal(words(f), "");
+	unasked(f, -EACCES, "/home/me/p/.git/hooks/a", "git runs it; the other name is /x");
+	unasked(f, -EROFS, "/home/me/docs/a", "it lies outside");
+	unasked(f, -EROFS, "/home/me/docs/b", "it lies outside");
+	deny(f, "read", "/home/me/docs/c", policy_ungranted);
+	assert_int_equal(lines(words(f)), 3);
+	assert_non_null(strstr(f->words.data, "writing ~/p/.git/hooks/a was refused (1 place): "
+					      "git runs it, and nobody can be asked: "
+					      "say allow = write ~/p/.git/hooks/a in"));
+	assert_non_null(strstr(f->words.data, "writing ~/docs/** was refused (2 places)"));
+	assert_non_null(strstr(f->words.data, "reading ~/docs/** was refused (1 place)"));
 }
 
 static void nothing_wide_is_proposed(void **state)
@@ -148,8 +173,11 @@ static void many_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_tree_is_told_once),	 TEST(nothing_wide_is_proposed),
-		TEST(never_what_holds_the_home), TEST(only_what_a_rule_would_grant),
+		TEST(a_tree_is_told_once),
+		TEST(nothing_wide_is_proposed),
+		TEST(what_was_not_written_is_told_with_why),
+		TEST(never_what_holds_the_home),
+		TEST(only_what_a_rule_would_grant),
 		TEST(many_are_counted),
 	};
 

@@ -1,8 +1,9 @@
-/* refused - what a run without a human was not let read or run, told once a tree, with the remedy.
- */
+/* refused - what a run without a human was not let read, run or write, told once a tree, with the
+ * remedy. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/refused.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/base/path.h"
@@ -43,22 +44,50 @@ static char *pattern_of(const char *path, const char *home)
 	return xasprintf("%s%.*s%s", in_home ? "~/" : "", (int)len, from, from[len] ? "/**" : "");
 }
 
-static void count(struct refused *r, const struct row *row, const char *home)
+/* What is protected in a working folder is opened one by one, with what may run it in view. */
+static char *write_pattern_of(const struct row *row, const char *home)
 {
-	AUTO_FREE char *pattern = pattern_of(row->text, home);
-	bool runs = str_eq(row->op, "exec");
+	const char *below = path_below(row->text, home);
+
+	if (row->result == -EROFS)
+		return pattern_of(row->text, home);
+	return below && *below ? xasprintf("~/%s", below) : xstrdup(row->text);
+}
+
+static bool is_same(const struct refused_tree *t, const char *pattern, const char *why)
+{
+	return str_eq(t->pattern, pattern) && !t->why == !why;
+}
+
+/* why: it was not written; borrowed. */
+static void count(struct refused *r, char *pattern, const char *why, bool runs)
+{
 	size_t i = 0;
 
-	while (i < r->n && !str_eq(r->list[i].pattern, pattern))
+	while (i < r->n && !is_same(&r->list[i], pattern, why))
 		i++;
 	if (i == REFUSED_MAX) {
 		r->beyond++;
+		free(pattern);
 		return;
 	}
 	if (i == r->n)
-		r->list[r->n++] = (struct refused_tree){.pattern = take_ptr(&pattern)};
+		r->list[r->n++] = (struct refused_tree){.pattern = xstrdup(pattern),
+							.why = why ? xstrdup(why) : NULL};
 	r->list[i].places++;
 	r->list[i].runs |= runs;
+	free(pattern);
+}
+
+static void note_row(struct refused *r, const struct row *row, const char *home)
+{
+	if (row->kind != ROW_DENY)
+		return;
+	if (row->unasked)
+		count(r, write_pattern_of(row, home), row->more ? row->more : "", false);
+	else if (str_eq(row->more, policy_ungranted) &&
+		 (str_eq(row->op, "read") || str_eq(row->op, "exec")))
+		count(r, pattern_of(row->text, home), NULL, str_eq(row->op, "exec"));
 }
 
 void refused_note(struct refused *r, const struct model *m, const char *home)
@@ -70,24 +99,41 @@ void refused_note(struct refused *r, const struct model *m, const char *home)
 		i--;
 	for (; (row = model_row(m, i)); i++) {
 		r->seen = row->seq;
-		if (row->kind == ROW_DENY && str_eq(row->more, policy_ungranted) &&
-		    (str_eq(row->op, "read") || str_eq(row->op, "exec")))
-			count(r, row, home);
+		note_row(r, row, home);
 	}
+}
+
+static void write_words(const struct refused_tree *t, struct buf *out)
+{
+	AUTO_BUF struct buf shown = BUF_INIT, why = BUF_INIT;
+
+	text_escape(&shown, t->pattern, strlen(t->pattern));
+	text_escape(&why, t->why, strcspn(t->why, ";"));
+	buf_fmt(out,
+		"cordon: writing %s was refused (%zu place%s): %s, and nobody can be asked: say "
+		"allow = write %s in a [rule]\n",
+		shown.data, t->places, t->places == 1 ? "" : "s", why.data, shown.data);
+}
+
+static void read_words(const struct refused_tree *t, struct buf *out)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, t->pattern, strlen(t->pattern));
+	buf_fmt(out,
+		"cordon: reading %s was refused (%zu place%s): no rule grants it and "
+		"nobody can be asked: say allow = %s %s in a [rule], or run cordon learn\n",
+		shown.data, t->places, t->places == 1 ? "" : "s", t->runs ? "read,exec" : "read",
+		shown.data);
 }
 
 void refused_words(const struct refused *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct refused_tree *t = &r->list[i];
-		AUTO_BUF struct buf shown = BUF_INIT;
-
-		text_escape(&shown, t->pattern, strlen(t->pattern));
-		buf_fmt(out,
-			"cordon: reading %s was refused (%zu place%s): no rule grants it and "
-			"nobody can be asked: say allow = %s %s in a [rule], or run cordon learn\n",
-			shown.data, t->places, t->places == 1 ? "" : "s",
-			t->runs ? "read,exec" : "read", shown.data);
+		if (r->list[i].why)
+			write_words(&r->list[i], out);
+		else
+			read_words(&r->list[i], out);
 	}
 	if (r->beyond)
 		buf_fmt(out, "cordon: %zu more places were refused: see cordon audit\n", r->beyond);
@@ -96,6 +142,6 @@ void refused_words(const struct refused *r, struct buf *out)
 void refused_done(struct refused *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		free(r->list[i].pattern);
+		free(r->list[i].pattern), free(r->list[i].why);
 	*r = (struct refused){0};
 }

@@ -1,5 +1,5 @@
-/* refused - what a run without a human was not let read or run, told once a tree, with the remedy.
- */
+/* refused - what a run without a human was not let read, run or write, told once a tree, with the
+ * remedy. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,6 +16,7 @@
 struct refused {
 	struct refused_tree {
 		char *pattern; /* "~/docs/" and two stars: what a rule would say */
+		char *why;     /* of what was not written; NULL: of what was not read */
 		bool runs;     /* programs of it too */
 		size_t places;
 	} list[REFUSED_MAX];
