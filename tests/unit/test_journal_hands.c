@@ -71,6 +71,30 @@ static void an_edit_is_seen_behind_a_step_that_went(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
+/* What came back before it has looked at all that lies in a directory that it once moved. */
+static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/a", f->folder);
+
+	begin(f, "mkdir a; mv a d; rmdir d; touch d");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(mv(f, "a", "d", 0), 0);
+	assert_int_equal(rd(f, "d"), 0);
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	begin(f, "ln d a/a");
+	assert_int_equal(ln(f, "d", "a/a"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "a/a", "the human's\n");
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "a/a", "the human's\n");
+}
+
 /* What lies in a directory that a human closed cannot be looked at: it stays with it. */
 static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 {
@@ -122,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_file_is_renamed_by_another_and_removed),
 		TEST(an_edit_is_seen_behind_a_step_that_went),
+		TEST(an_edit_is_seen_behind_a_step_that_came_back),
 		TEST(a_closed_directory_is_kept_with_what_is_in_it),
 		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
 	};

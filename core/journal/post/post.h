@@ -15,6 +15,7 @@ enum {
 	POST_FOREIGN = 1, /* what lies there is somebody else's work: always a conflict */
 	POST_RETURNS = 2, /* not now, but the way back brings such work back */
 	POST_SHARED = 4,  /* a newer step came back with this one: that is what lies there */
+	POST_PASSING = 8, /* not the step's own path: it lies in a directory that was moved once */
 };
 
 struct post {
@@ -35,6 +36,7 @@ struct post_how {
 	const struct names *foreign, *returns;
 	const struct names *absent; /* what was not there: the way back takes it away */
 	const struct names *shared; /* with newer steps that came back as well */
+	const struct names *passing;
 	const struct posts *old;
 };
 

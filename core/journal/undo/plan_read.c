@@ -16,10 +16,12 @@ static bool in_group(const struct planner *p, int64_t id)
 	return false;
 }
 
-/* Of a step that is neither kept nor one of these: it came and went. */
+/* Of a step that is neither kept nor one of these: it came and went. Or of one that came back
+ * before these do, and looked at what lies in a directory that it moved. */
 bool plan_is_passing(const struct planner *p, const struct post *post)
 {
-	return !post->kept && !in_group(p, post->id) && post->obj.mode != OBJ_UNSEEN;
+	return (!post->kept || (p->redo && post->flags & POST_PASSING)) && !in_group(p, post->id) &&
+	       post->obj.mode != OBJ_UNSEEN;
 }
 
 static int load_log(struct planner *p, const char *dir, struct wal *log)

@@ -100,7 +100,7 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
  */
 struct renewal {
 	struct names set; /* the paths */
-	struct names absent, shared;
+	struct names absent, shared, passing;
 	struct posts old; /* that have their bytes */
 	struct whose whose;
 };
@@ -114,6 +114,8 @@ static int renew_old(const struct txn *t, int stepdir, const struct moves *moves
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		if (p.flags & POST_PASSING && !names_has_key(&n->set, p.key))
+			names_add_key(&n->passing, p.key);
 		names_add_key(&n->set, p.key);
 		if (!p.obj.mode)
 			names_add_key(&n->absent, p.key);
@@ -128,6 +130,7 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		      const struct hands *hands)
 {
 	struct renewal n = {0};
+	size_t own;
 	int r;
 
 	txn_names(&n.set, &m->undo.log, &trips->all);
@@ -146,8 +149,11 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 	r = renew_old(t, m->undo.dir, &trips->made, &n);
 	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
 		names_add_key(&n.set, names_key(&n.whose.foreign, k));
+	own = names_count(&n.set);
 	if (r == 0 && m == t->list)
 		r = post_moved(t->j, &trips->all, &n.set);
+	for (size_t k = own; k < names_count(&n.set); k++)
+		names_add_key(&n.passing, names_key(&n.set, k));
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
 	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
@@ -155,11 +161,13 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
 						  .shared = &n.shared,
+						  .passing = &n.passing,
 						  .foreign = &n.whose.foreign,
 						  .returns = &n.whose.returns,
 						  .old = &n.old});
 	names_done(&n.set);
 	names_done(&n.shared);
+	names_done(&n.passing);
 	names_done(&n.absent);
 	posts_done(&n.old);
 	names_done(&n.whose.foreign);
