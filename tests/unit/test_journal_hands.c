@@ -95,6 +95,32 @@ static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
 	assert_cat(f, "a/a", "the human's\n");
 }
 
+/* The name was still there, of the same file: nothing is in the store that could come back. */
+static void a_name_that_came_back_by_itself_is_no_damage(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "a\n"), 0);
+	assert_int_equal(ln(f, "a", "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm a");
+	first = f->s;
+	assert_int_equal(rm(f, "a"), 0);
+	begin(f, "ln d a");
+	assert_int_equal(ln(f, "d", "a"), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	f->s = NULL;
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_sound(f);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_sound(f);
+}
+
 /* What lies in a directory that a human closed cannot be looked at: it stays with it. */
 static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 {
@@ -147,6 +173,7 @@ int main(void)
 		TEST(a_new_file_is_renamed_by_another_and_removed),
 		TEST(an_edit_is_seen_behind_a_step_that_went),
 		TEST(an_edit_is_seen_behind_a_step_that_came_back),
+		TEST(a_name_that_came_back_by_itself_is_no_damage),
 		TEST(a_closed_directory_is_kept_with_what_is_in_it),
 		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
 	};

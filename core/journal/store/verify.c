@@ -64,9 +64,10 @@ static void check_object(struct check *c, const struct rec *r)
 	char slot[24];
 	int e;
 
-	/* Of a name that was replaced by another one of the same file nothing had to be kept. */
+	/* Of a name that was replaced by another one of the same file, or that was there again when
+	 * it was to come back, nothing had to be kept. */
 	if (rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
-	    (r->type == REC_GONE && r->flags & REC_LINKED) || (r->type == REC_RENAME))
+	    (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE)) || r->type == REC_RENAME)
 		return;
 	slot_name(slot, r->slot);
 	e = obj_stat(c->obj, slot, &o);
