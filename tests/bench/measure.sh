@@ -1,88 +1,172 @@
 # shellcheck shell=bash disable=SC2154
-# measure - run things by turns, take medians, print rows with their targets; sourced by bench.sh.
+# measure - turns of two sides, the ratio of each pair, and rows with their targets; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
+#
+# A machine, and the host of a virtual one, may be half as fast a minute later. So two sides take short
+# turns, now one first, now the other, and a time is compared with its neighbour's only. What a row
+# says is the median of these ratios, and how far the true one may be from it: half of the interval
+# between the two ratios, in order, that have it between them in 95 of 100 rows, whatever the noise is
+# like; below six pairs, from the least to the greatest. A row takes ROUNDS turns at least, then goes
+# on until it knows that to 1 %, or has taken 5 seconds for every two of ROUNDS.
 #
 # A side is a function that runs a shell command in a directory of its own, $base/SIDE.
 
 failed=0
 
-native() { (cd "$base/native" && exec sh -c "$1"); }
-inside() { (cd "$base/inside" && exec "$cordon" run --headless -- sh -c "$1"); }
-bubble() {
-	(cd "$base/bubble" && exec bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /proc \
-		--bind "$base/bubble" "$base/bubble" sh -c "$1")
-}
+# in_dir SIDE COMMAND... - for a subshell
+in_dir() { cd "$base/$1" && shift && "$@"; }
+bubbled=(bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /proc
+	--bind "$base/bubble" "$base/bubble")
+native() { (in_dir native sh -c "$1"); }
+inside() { (in_dir inside "$cordon" run --headless -- sh -c "$1"); }
+bubble() { (in_dir bubble "${bubbled[@]}" sh -c "$1"); }
 # trapping alone: the same filter, answered by the laziest keeper there can be (floor.c)
-floor() { (cd "$base/floor" && exec "$tools/floor" sh -c "$1"); }
+floor() { (in_dir floor "$tools/floor" sh -c "$1"); }
 # cordon as it would be if it kept nothing: trapping, policy and audit are the same
-without() { (cd "$base/without" && exec "$cordon" run --headless --set journal.undo=false -- sh -c "$1"); }
+without() { (in_dir without "$cordon" run --headless --set journal.undo=false -- sh -c "$1"); }
 
-ms() { # COMMAND... ; wall milliseconds with one decimal, or "-" when it failed
+ms() { # COMMAND... ; wall milliseconds with two decimals, or "-" when it failed
 	local t0 t1
 	t0=$EPOCHREALTIME
 	"$@" >"$base/out" 2>"$base/err" </dev/null || { echo - && return; }
 	t1=$EPOCHREALTIME
-	awk -v a="$t0" -v b="$t1" 'BEGIN { printf "%.1f\n", (b - a) * 1000 }'
+	awk -v a="$t0" -v b="$t1" 'BEGIN { printf "%.2f\n", (b - a) * 1000 }'
 }
-median() { grep -v '^-' | sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "-" }'; }
-ratio() { # VALUE BASE
-	awk -v n="$2" -v i="$1" 'BEGIN { if (n == "-" || i == "-" || n + 0 == 0) print "-"; else printf "%.2f", i / n }'
-}
-verdict() { # VALUE LIMIT
-	awk -v v="$1" -v l="$2" 'BEGIN { print (v == "-" || v + 0 > l + 0) ? "FAIL" : "ok" }'
+median() {
+	grep -v '^-$' | sort -g | awk '
+		{ v[NR] = $1 }
+		END { if (NR) printf "%.1f", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2; else printf "-" }'
 }
 wanted() { [[ $1 =~ $ONLY ]]; }
 note_failure() { echo "  $1 failed on side $2: $(tail -n 1 "$base/err")" >&2; }
 
-print_row() { # NAME A B C RATIO TARGET VERDICT
-	printf '%-38s %10s %10s %10s %8s %8s  %s\n' "$@"
-	[ "${7}" != FAIL ] || failed=1
+print_row() { # NAME A B C FOUND TARGET VERDICT
+	printf '%-40s %9s %9s %9s %13s %6s  %s\n' "$@"
+	[[ ${7} != FAIL* ]] || failed=1
 }
 # number NAME VALUE LIMIT - one figure that has a limit of its own
-number() { print_row "$1" "" "$2" "" "" "$3" "$(verdict "$2" "$3")"; }
-
-# zero SIDE... - what a run of `:` costs there; rows take it off
-zero() {
-	local side
-	for side; do : >"$base/t.$side"; done
-	for _ in $(seq $((ROUNDS * 4))); do
-		for side; do ms "$side" : >>"$base/t.$side"; done
-	done
-	for side; do median <"$base/t.$side" >"$base/zero.$side"; done
+number() {
+	print_row "$1" "" "$2" "" "" "$3" \
+		"$(awk -v v="$2" -v l="$3" 'BEGIN { print (v == "-" || v + 0 > l + 0) ? "FAIL" : "ok" }')"
 }
 
-# versus NAME LIMIT PREPARE COMMAND BASE SIDE [OTHER] - by turns; the limit is on SIDE over BASE.
+# compared ratio|difference SIDE BASE - of SIDE's and BASE's times: the median of the pairs, the least and the
+# greatest that it may be, how many pairs; nothing where none has both
+compared() {
+	paste "$base/t.$2" "$base/t.$3" |
+		awk -v how="$1" '$1 ~ /^[0-9.]+$/ && $2 ~ /^[0-9.]+$/ { print how == "ratio" ? $1 / $2 : $1 - $2 }' |
+		sort -g | awk '
+		{ v[NR] = $1 }
+		END {
+			if (!NR) exit
+			# as many at each end as may lie there by chance, one time in 40
+			p = exp(-NR * log(2))
+			for (sum = p; sum <= 0.025; sum += p) {
+				p *= (NR - k) / (k + 1)
+				k++
+			}
+			if (!k) k = 1
+			print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[k], v[NR + 1 - k], NR
+		}'
+}
+
+# by_turns TURN BASE SIDE [OTHER] - calls TURN with each side, which prints a time or "-", until the ratio of SIDE
+# to BASE is known; the times are in $base/t.*
+by_turns() {
+	local turn=$1 n=0 side reversed="" order known="" next=6 until=$((SECONDS + 5 * ROUNDS / 2))
+	shift
+	for side; do : >"$base/t.$side" && reversed="$side $reversed"; done
+	while [ $n -lt "$ROUNDS" ] || { [ $SECONDS -lt $until ] && [ -z "$known" ] && [ $n -lt 1000 ]; }; do
+		[ $((n % 2)) = 0 ] && order=$* || order=$reversed
+		for side in $order; do $turn "$side" >>"$base/t.$side"; done
+		n=$((n + 1))
+		[ $n = $next ] || continue
+		next=$((n * 5 / 4))
+		known=$(compared ratio "$2" "$1" | awk '$3 - $2 <= 0.02 * $1')
+	done
+}
+
+# show NAME LIMIT ratio|difference BASE SIDE [OTHER] - a row of what by_turns has left; the limit is on
+# SIDE against BASE. Where it lies within what the ratio may be, or fewer than three pairs say nothing
+# of that, the row is near it, and fails nothing.
+show() {
+	local name=$1 limit=$2 how=$3 found
+	found=$(compared "$how" "$5" "$4" | awk -v l="$limit" -v how="$how" '{
+		verdict = $4 < 3 ? "near" : $3 <= l ? "ok" : $2 > l ? "FAIL" : "near"
+		digits = how == "ratio" ? "%.2f" : "%.1f"
+		printf digits "+-%s|%s (%d)", $1, $4 < 3 ? "?" : sprintf(digits, ($3 - $2) / 2), verdict, $4
+	}')
+	print_row "$name" "$(median <"$base/t.$4")" "$(median <"$base/t.$5")" "${6:+$(median <"$base/t.$6")}" \
+		"${found%|*}" "$limit" "${found#*|}"
+	[ -n "$found" ] || failed=1
+}
+
+# start SIDE - a turn: a run of nothing
+start() { ms "$1" :; }
+
+# apart SIDE - a turn: a run of its own of $cmd, after $prepare, less than what a run of nothing takes now
+apart() {
+	local none took
+	none=$(ms "$1" :)
+	(cd "$base/$1" && sh -c "$prepare") >/dev/null 2>&1
+	took=$(ms "$1" "$cmd")
+	[ "$took" != - ] || note_failure "$name" "$1"
+	less "$took" "$none"
+}
+less() { # TIME OTHER
+	awk -v t="$1" -v z="$2" 'BEGIN { if (t == "-" || z == "-") print "-"; else print (t - z > 0.1 ? t - z : 0.1) }'
+}
+
+# versus NAME LIMIT PREPARE COMMAND BASE SIDE [OTHER] - apart, by turns
 versus() {
-	local name=$1 limit=$2 prepare=$3 cmd=$4 side t a b c=-
+	local name=$1 limit=$2 prepare=$3 cmd=$4
 	shift 4
 	wanted "$name" || return 0
-	for side; do : >"$base/t.$side"; done
-	for _ in $(seq "$ROUNDS"); do
-		for side; do
-			(cd "$base/$side" && sh -c "$prepare") >/dev/null 2>&1
-			t=$(ms "$side" "$cmd")
-			[ "$t" = - ] && note_failure "$name" "$side"
-			echo "$t $(cat "$base/zero.$side")" | awk '$1 != "-" { v = $1 - $2; print (v > 0.1 ? v : 0.1) }' \
-				>>"$base/t.$side"
-		done
-	done
-	a=$(median <"$base/t.$1") b=$(median <"$base/t.$2")
-	[ $# -lt 3 ] || c=$(median <"$base/t.$3")
-	print_row "$name" "$a" "$b" "$c" "$(ratio "$b" "$a")" "$limit" "$(verdict "$(ratio "$b" "$a")" "$limit")"
+	by_turns apart "$@"
+	show "$name" "$limit" ratio "$@"
 }
 
-# settled NAME LIMIT COMMAND - native and inside, once the folder has been left alone for a while: the
-# keeper watches every directory by then. The command is timed where it runs.
-settled() {
-	local timed side a b
-	wanted "$1" || return 0
-	timed="t=\$(date +%s%N); { $3; } >/dev/null 2>&1; echo \$(((\$(date +%s%N) - t) / 1000))"
-	for side in native inside; do : >"$base/t.$side"; done
-	for _ in $(seq "$ROUNDS"); do
-		native "$timed" >>"$base/t.native"
-		inside "sleep 2; $timed" >>"$base/t.inside"
+# A session takes command after command, and says of each what processor time it took (turns.c): what
+# only reads works alone, so its turns may be short. open_session NAME COMMAND... - COMMAND runs what is
+# said behind it, in a directory where turns lies.
+open_session() {
+	local name=$1 to from
+	shift
+	mkfifo "$base/to.$name" "$base/from.$name"
+	"$@" ./turns <"$base/to.$name" >"$base/from.$name" 2>"$base/err" &
+	exec {to}>"$base/to.$name" {from}<"$base/from.$name"
+	sessions[$name]="$to $from $!"
+}
+# All hear that it is over before any is waited for: a later one has the earlier ones' pipes as well.
+close_sessions() {
+	local name to from pid
+	for name in "${!sessions[@]}"; do
+		read -r to from pid <<<"${sessions[$name]}"
+		exec {to}>&- {from}<&-
+		sessions[$name]=$pid
+		rm -f "$base/to.$name" "$base/from.$name"
 	done
-	a=$(median <"$base/t.native" | awk '{ printf "%.1f", $1 / 1000 }')
-	b=$(median <"$base/t.inside" | awk '{ printf "%.1f", $1 / 1000 }')
-	print_row "$1" "$a" "$b" - "$(ratio "$b" "$a")" "$2" "$(verdict "$(ratio "$b" "$a")" "$2")"
+	[ ${#sessions[@]} = 0 ] || wait "${sessions[@]}"
+	sessions=()
+}
+declare -A sessions=()
+
+# within SESSION - a turn: processor milliseconds of $cmd
+within() {
+	local to from took=-
+	read -r to from _ <<<"${sessions[$1]}"
+	echo "$cmd" >&"$to"
+	read -r -t 60 took <&"$from"
+	[[ $took == [0-9]* ]] || { took=- && echo "  $name failed in session $1" >&2; }
+	echo "$took"
+}
+
+# reading NAME LIMIT COMMAND BASE SESSION [OTHER] - the same within sessions; once before, for what is cached
+reading() {
+	local name=$1 limit=$2 cmd=$3 side
+	shift 3
+	wanted "$name" || return 0
+	for side; do within "$side" >/dev/null; done
+	by_turns within "$@"
+	show "$name" "$limit" ratio "$@"
 }

@@ -4,6 +4,11 @@
 # SPDX-License-Identifier: MIT
 
 outer() { tmux -S "$base/tmux" -f /dev/null "$@"; }
+outer_end() { # and the next may have its socket
+	local server
+	server=$(outer display-message -p '#{pid}') && outer kill-server || return 0
+	while kill -0 "$server" 2>/dev/null; do sleep 0.02; done
+}
 pane_rss() { # KiB of console and keeper
 	local p sum=0
 	for p in $(pgrep -f "^$cordon run -- sh -c"); do
@@ -21,20 +26,24 @@ pane_took() { # COMMAND ; milliseconds from $base/inside/began to done, which th
 	awk -v a="$(cat "$base/inside/began")" -v b="$(cat "$base/inside/done")" \
 		'BEGIN { printf "%.0f\n", (b - a) * 1000 }'
 	pane_rss >"$base/rss"
-	outer kill-server
+	outer_end
+}
+# pane_turn tmux|cordon - a turn
+pane_turn() {
+	local work='date +%s.%N >began; seq 1 2000000; date +%s.%N >done; sleep 5'
+	if [ "$1" = tmux ]; then
+		pane_took "tmux -S '$base/inner' -f /dev/null new-session 'sh -c \"$work\"'"
+		tmux -S "$base/inner" kill-server 2>/dev/null
+	else
+		pane_took "exec '$cordon' run -- sh -c '$work'"
+		cat "$base/rss" >>"$base/t.rss"
+	fi
 }
 rows_pane() {
-	local t p m work
 	wanted pane && command -v tmux >/dev/null || return 0
-	work='date +%s.%N >began; seq 1 2000000; date +%s.%N >done; sleep 5'
-	: >"$base/t.tmux" && : >"$base/t.pane" && : >"$base/t.rss"
-	for _ in $(seq "$ROUNDS"); do
-		pane_took "tmux -S '$base/inner' -f /dev/null new-session 'sh -c \"$work\"'" >>"$base/t.tmux"
-		tmux -S "$base/inner" kill-server 2>/dev/null
-		pane_took "exec '$cordon' run -- sh -c '$work'" >>"$base/t.pane"
-		cat "$base/rss" >>"$base/t.rss"
-	done
-	t=$(median <"$base/t.tmux") p=$(median <"$base/t.pane") m=$(median <"$base/t.rss")
-	print_row "pane: seq 1 2000000 against tmux" "$t" "$p" - "$(ratio "$p" "$t")" 1.0 "$(verdict "$(ratio "$p" "$t")" 1.0)"
-	number "console and keeper after it, MB" "$(awk -v m="$m" 'BEGIN { printf "%.1f", m / 1024 }')" 25
+	: >"$base/t.rss"
+	print_row "" tmux cordon "" ratio target ""
+	by_turns pane_turn tmux cordon
+	show "pane: seq 1 2000000 against tmux" 1.0 ratio tmux cordon
+	number "console and keeper after it, MB" "$(awk '{ printf "%.1f\n", $1 / 1024 }' "$base/t.rss" | median)" 25
 }
