@@ -1,7 +1,7 @@
 #!/bin/bash
 # residue - nothing is left of a session, however it ended: everything is counted before and after.
 # SPDX-License-Identifier: MIT
-# timeout: 2400
+# timeout: 3600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 sessions=${SESSIONS:-12}
@@ -48,6 +48,12 @@ left() {
 	done
 }
 run() { "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- "$@"; }
+busy() {
+	exec "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- \
+		sh -c ': the agent of '"$TEST_TMP"'; (setsid sleep 300 &); (sleep 300 &) ; t=${TMPDIR:-/tmp}/closed
+			mkdir -p "$t/$(printf "%0200d" 0 | sed s,0,d/,g)"; chmod 0 "$t"; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
+			echo $i >new; mkdir -p d/e; mv new d/e; rm -r d; done; sleep 0.1' >/dev/null 2>&1
+}
 clean() { run sh -c 'echo x >>log; cp log copy; rm -f new; echo y >new' && run sh -c 'rm -rf d; echo z >>log; rm copy; cp log copy'; }
 
 # init_of KEEPER - pid 1 of its sandbox: a child of its own, or of the bwrap that it started
@@ -78,22 +84,23 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 	clean && clean || fail "$backend: a clean session"
 	wait_for 10 no_process
 	before=$(left) ended=
+	began=${EPOCHREALTIME/./}
+	(busy) && wait_for 10 no_process || fail "$backend: a session that nobody ends"
+	whole=$(((${EPOCHREALTIME/./} - began) / 1000))
 	for n in $(seq "$sessions"); do
 		who=$(printf '%s\n' cordon term keeper both builder maker agent nobody | sed -n "$((RANDOM % 8 + 1))p")
-		delay=0.$(printf '%03d' $((RANDOM % 120)))
-		(exec "$CORDON" run --headless --backend "$backend" --set journal.steps=3 --set sandbox.processes=4000 -- \
-			sh -c ': the agent of '"$TEST_TMP"'; (setsid sleep 300 &); (sleep 300 &) ; t=${TMPDIR:-/tmp}/closed
-				mkdir -p "$t/$(printf "%0200d" 0 | sed s,0,d/,g)"; chmod 0 "$t"; for i in $(seq 25); do echo $i >>log; cp log copy; rm -f new
-				echo $i >new; mkdir -p d/e; mv new d/e; rm -r d; done; sleep 0.1') >/dev/null 2>&1 &
+		# every other one while it starts, the rest at any moment, its end included
+		delay=$((RANDOM % (n % 2 ? 120 : whole)))
+		busy &
 		pid=$!
-		sleep "$delay" # a random moment is what is meant here
+		sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))" # a random moment is what is meant here
 		end "$who" && ended+="$who "
 		wait "$pid" 2>/dev/null
 		wait_for 10 no_process || {
-			fail "$backend: session $n, $who killed after $delay s: no process is left" "$(processes)"
+			fail "$backend: session $n, $who killed after $delay ms: no process is left" "$(processes)"
 			break
 		}
-		wait_for 10 no_group || fail "$backend: session $n, $who killed after $delay s: no cgroup is left" "$(groups)"
+		wait_for 10 no_group || fail "$backend: session $n, $who killed after $delay ms: no cgroup is left" "$(groups)"
 	done
 	note "$backend: ended by $(tr ' ' '\n' <<<"${ended% }" | sort | uniq -c | tr -s ' \n' ' ')"
 	is "$n" "$sessions" "$backend: $sessions sessions, killed at random points: no process and no cgroup is left"
