@@ -54,13 +54,16 @@ char *path_join(const char *dir, const char *name)
 	return xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/", name);
 }
 
+/* Most paths differ in the first bytes: one pass, and no length of what does not match. */
 const char *path_below(const char *path, const char *dir)
 {
-	size_t n = strlen(dir);
+	size_t n = 0;
 
-	if (str_eq(dir, "/"))
+	if (dir[0] == '/' && dir[1] == '\0')
 		return *path == '/' ? path + 1 : NULL;
-	if (strncmp(path, dir, n) != 0)
+	while (dir[n] != '\0' && dir[n] == path[n])
+		n++;
+	if (dir[n] != '\0')
 		return NULL;
 	if (path[n] == '\0')
 		return path + n;
