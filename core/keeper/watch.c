@@ -65,6 +65,8 @@ struct watch {
 	int load; /* /proc/loadavg, or -1 */
 	bool said_full;
 	struct buf path;
+	char events[4096]
+		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
 };
 
 /* What editors leave beside a file is no edit. */
@@ -370,23 +372,22 @@ static void again(struct keeper *k, bool some)
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	char data[4096] __attribute__((aligned(8)));
 	int64_t now = wall_ns();
 	bool some = false;
 	ssize_t n;
 
 	if (!w)
 		return;
-	while ((n = read(w->tree.fd, data, sizeof(data))) > 0) {
+	while ((n = read(w->tree.fd, w->events, sizeof(w->events))) > 0) {
 		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *ev = (const void *)(data + at);
+			const struct inotify_event *ev = (const void *)(w->events + at);
 
 			on_event(k, ev);
 			at += (ssize_t)(sizeof(*ev) + ev->len);
 		}
 		some = true;
 		/* Is there room left, another would have been there too. */
-		if ((size_t)n + EVENT_MAX <= sizeof(data) && !has_shut(w))
+		if ((size_t)n + EVENT_MAX <= sizeof(w->events) && !has_shut(w))
 			break;
 	}
 	for (size_t i = 0; i < w->n_edits; i++)
