@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/diff/diff.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch.h"
 
@@ -28,7 +29,20 @@ static void send_done(struct keeper *k, uint64_t request, int result, const char
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark, bool conflicts,
+/* What a human looks for stands first, and is told where not all of a plan fits a frame. */
+enum rank {
+	RANK_CONFLICT,
+	RANK_FILE,
+	RANK_GITS_OWN,
+	RANKS,
+};
+
+static enum rank rank_of(const struct undo_entry *e)
+{
+	return e->conflict ? RANK_CONFLICT : diff_is_gits_own(e->path) ? RANK_GITS_OWN : RANK_FILE;
+}
+
+static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark, enum rank rank,
 			uint32_t *count)
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
@@ -36,7 +50,7 @@ static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark
 		size_t need = 23 + strlen(e->path) + (e->other ? strlen(e->other) : 0) +
 			      (e->why ? strlen(e->why) : 0) + (e->base ? strlen(e->base) : 0);
 
-		if (e->conflict != conflicts || k->out.len - mark + need > WIRE_MAX)
+		if (rank_of(e) != rank || k->out.len - mark + need > WIRE_MAX)
 			continue;
 		wire_u8(&k->out, (uint8_t)e->what);
 		wire_u8(&k->out, (uint8_t)(e->conflict + e->lost));
@@ -89,8 +103,8 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 	put_barriers(k, p);
 	count_at = k->out.len;
 	wire_u32(&k->out, 0);
-	put_entries(k, p, mark, true, &count);
-	put_entries(k, p, mark, false, &count);
+	for (enum rank rank = 0; rank < RANKS; rank++)
+		put_entries(k, p, mark, rank, &count);
 	end = k->out.len;
 	wire_u32(&number, count);
 	memcpy(k->out.data + count_at, number.data, number.len);

@@ -593,6 +593,24 @@ static bool request(struct fixture *f, uint64_t id)
 	return f->status == 0;
 }
 
+static void commit_by_itself(void)
+{
+	agent_exec("git|commit");
+	agent_do("mkdir", ".git", NULL);
+	agent_do("mkdir", ".git/logs", NULL);
+	agent_do("create", "z", NULL);
+}
+
+static void a_plan_has_gits_own_files_last(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, commit_by_itself, true, true);
+	pump(f, &f->exited);
+	assert_true(request(f, client_plan(f->client, UNDO_BACK, 1, 0)));
+	assert_string_equal(f->words, "plan of 1: D .git D z D .git/logs");
+}
+
 static void undo_and_redo_go_there_and_back(void **state)
 {
 	struct fixture *f = *state;
@@ -802,6 +820,7 @@ int main(void)
 		T(places_outside_are_reported_once),
 		T(a_harmless_git_config_passes),
 		T(a_git_config_that_runs_things_does_not),
+		T(a_plan_has_gits_own_files_last),
 		T(undo_and_redo_go_there_and_back),
 		T(a_cancelled_undo_leaves_nothing_half_done),
 		T(undo_needs_no_agent),
