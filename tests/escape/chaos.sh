@@ -1,0 +1,25 @@
+#!/bin/bash
+# chaos - trapped calls with random arguments: the keeper lives, the host is as it was, undo brings the folder back.
+# SPDX-License-Identifier: MIT
+# timeout: 300
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+use_backend
+dir=$(new_folder work)
+outside=$(new_folder outside)
+echo mine >"$outside/file" && mkdir -p "$HOME/.local" # where the store will be
+cd "$dir" || exit 1
+git init -q . && echo a >a && mkdir d && echo e >d/e
+before=$(tree .) host=$(tree "$outside" && ls -A "$HOME")
+seed=${CHAOS_SEED:-$RANDOM}
+out=$(timeout -s KILL 200 "$CORDON" run --headless -- "$TOOLS/escape/chaos" "$seed" "${CHAOS_SECONDS:-6}" 2>/dev/null)
+is "$?" 0 "10: the keeper lives, seed $seed"
+is "$out" alive "10: and serves to the end"
+same "$(tree "$outside" && ls -A "$HOME")" "$host" "10: nothing outside has changed"
+ok "10: the undo store is sound" "$CORDON" journal verify
+ok "10: the audit log is whole" "$CORDON" audit verify
+n=0
+while [ "$n" -lt 500 ] && "$CORDON" undo --force; do n=$((n + 1)); done >/dev/null 2>&1
+isnt "$n" 0 "10: there was something to undo"
+same "$(tree .)" "$before" "10: undo brings the folder back, seed $seed"
+done_testing
