@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/base/arena.h"
 #include "core/base/path.h"
 
 struct setting {
@@ -20,11 +19,12 @@ struct setting {
 
 struct config {
 	struct setting *settings; /* parallel to config_keys() */
-	struct config_rule *rules;
-	size_t n_rules, rules_cap;
-	struct arena strings; /* of rules */
+	struct rule_lines rules;
+	char **texts; /* that values of these are in */
+	size_t n_texts;
 	enum config_trust trust;
-	char *profile; /* its name, or NULL */
+	unsigned others; /* hold it besides the one */
+	char *profile;	 /* its name, or NULL */
 	char *home;
 	char *folder; /* NULL without one */
 };
@@ -224,82 +224,15 @@ static bool tightens(const struct config *c, const struct config_key *key, const
 		!path_is_beneath(c->folder ? c->folder : "", value));
 }
 
-static char *origin_of(const struct config_source *src)
+char *config_source_origin(const struct config_source *src)
 {
 	return src->line ? xasprintf("%s:%d", src->file, src->line) : xstrdup(src->file);
 }
 
-static struct config_rule *new_rule(struct config *c)
+void config_keep(struct config *c, char *text)
 {
-	if (c->n_rules == c->rules_cap) {
-		c->rules_cap = MAX(c->rules_cap * 2, (size_t)16);
-		c->rules = xrealloc(c->rules, c->rules_cap * sizeof(*c->rules));
-	}
-	return &c->rules[c->n_rules++];
-}
-
-void config_add_rule(struct config *c, const struct config_rule *rule)
-{
-	const struct config_rule *last = c->n_rules ? &c->rules[c->n_rules - 1] : NULL;
-	struct config_rule copy = *rule;
-
-	copy.name = arena_again(&c->strings, rule->name, last ? last->name : NULL);
-	copy.file = arena_again(&c->strings, rule->file, last ? last->file : NULL);
-	copy.key = arena_again(&c->strings, rule->key, last ? last->key : NULL);
-	copy.value = arena_str(&c->strings, rule->value);
-	*new_rule(c) = copy;
-}
-
-/* Most lines are of the section that the one before is of. */
-static const char *rule_name(struct config *c, const char *name, size_t len)
-{
-	const char *last = c->n_rules ? c->rules[c->n_rules - 1].name : "";
-
-	if (len && strncmp(last, name, len) == 0 && !last[len])
-		return last;
-	return arena_strn(&c->strings, name, len);
-}
-
-/* "rule.<name>.<key>" */
-static int set_rule(struct config *c, const struct config_source *src, const char *name,
-		    const char *value, struct err *err)
-{
-	static const char *const keys[] = {"allow", "ask",    "deny",  "hide",
-					   "until", "reason", "match", "not-match"};
-	const char *key = strrchr(name, '.') + 1, *given = name + strlen("rule.");
-	const char *file = c->n_rules ? c->rules[c->n_rules - 1].file : NULL;
-	size_t n = given < key ? (size_t)(key - given - 1) : SIZE_MAX, i = 0;
-	AUTO_FREE char *origin = NULL;
-	struct config_rule rule;
-
-	while (i < ARRAY_LEN(keys) && !str_eq(key, keys[i]))
-		i++;
-	if (n > CONFIG_MAX_NAME || i == ARRAY_LEN(keys) || !value || !*value ||
-	    c->n_rules >= CONFIG_MAX_RULES)
-		origin = origin_of(src);
-	if (n > CONFIG_MAX_NAME)
-		return err_say(err, -EINVAL,
-			       "%s: a rule needs a name of at most %d bytes: write [rule \"name\"]",
-			       origin, CONFIG_MAX_NAME);
-	if (i == ARRAY_LEN(keys))
-		return err_say(err, -EINVAL,
-			       "%s: unknown key '%s' in a rule: say allow, ask, deny, hide, until, "
-			       "reason, match or not-match",
-			       origin, key);
-	if (!value || !*value)
-		return err_say(err, -EINVAL, "%s: %s needs a value", origin, key);
-	if (c->n_rules >= CONFIG_MAX_RULES)
-		return err_say(err, -EINVAL, "%s: too many lines of rules: at most %d", origin,
-			       CONFIG_MAX_RULES);
-	rule = (struct config_rule){.name = rule_name(c, given, n),
-				    .key = keys[i],
-				    .value = arena_str(&c->strings, value),
-				    .file = arena_again(&c->strings, src->file, file),
-				    .line = src->line,
-				    .level = src->level,
-				    .untrusted = src->untrusted};
-	*new_rule(c) = rule;
-	return 0;
+	c->texts = xrealloc(c->texts, (c->n_texts + 1) * sizeof(*c->texts));
+	c->texts[c->n_texts++] = text;
 }
 
 static int set_key(struct config *c, const struct config_source *src, const char *name,
@@ -335,15 +268,23 @@ static int set_key(struct config *c, const struct config_source *src, const char
 	return 0;
 }
 
-int config_set(struct config *c, const struct config_source *src, const char *name,
-	       const char *value, struct err *err)
+static bool is_rule(const char *section)
+{
+	return section[0] == 'r' && section[1] == 'u' && section[2] == 'l' && section[3] == 'e' &&
+	       (section[4] == '.' || !section[4]);
+}
+
+int config_set(struct config *c, const struct config_source *src, const struct config_setting *s,
+	       struct err *err)
 {
 	AUTO_FREE char *origin = NULL;
+	AUTO_FREE char *name = NULL;
 
-	if (str_starts(name, "rule."))
-		return set_rule(c, src, name, value, err);
-	origin = origin_of(src);
-	return set_key(c, src, name, value, origin, err);
+	if (is_rule(s->section))
+		return rule_lines_set(&c->rules, src, s, err);
+	origin = config_source_origin(src);
+	name = xasprintf("%s%s%s", s->section, *s->section ? "." : "", s->name);
+	return set_key(c, src, name, s->value, origin, err);
 }
 
 void config_set_trust(struct config *c, enum config_trust trust)
@@ -359,13 +300,20 @@ static int set_options(struct config *c, const struct config_spec *spec, struct 
 		.level = CONFIG_OPTION, .file = "--set", .base = spec->folder};
 
 	for (size_t i = 0; spec->settings && spec->settings[i]; i++) {
-		AUTO_FREE char *key = xstrdup(spec->settings[i]);
-		char *eq = strchr(key, '=');
+		AUTO_FREE char *section = xstrdup(spec->settings[i]);
+		char *eq = strchr(section, '='), *dot;
 		int r;
 
 		if (eq)
 			*eq = '\0';
-		r = config_set(c, &src, key, eq ? eq + 1 : NULL, err);
+		dot = strrchr(section, '.');
+		if (dot)
+			*dot = '\0';
+		r = config_set(c, &src,
+			       &(struct config_setting){.section = dot ? section : "",
+							.name = dot ? dot + 1 : section,
+							.value = eq ? eq + 1 : NULL},
+			       err);
 		if (r < 0)
 			return r;
 	}
@@ -468,11 +416,19 @@ struct config *config_of_rules(void)
 	return c;
 }
 
+struct config *config_ref(const struct config *c)
+{
+	struct config *held = (struct config *)(uintptr_t)c; /* what it says stays as it is */
+
+	held->others++;
+	return held;
+}
+
 void config_free(struct config *c)
 {
 	size_t n;
 
-	if (!c)
+	if (!c || c->others-- > 0)
 		return;
 	config_keys(&n);
 	for (size_t i = 0; i < n; i++) {
@@ -487,8 +443,10 @@ void config_free(struct config *c)
 		free(s->levels);
 	}
 	free(c->settings);
-	free(c->rules);
-	arena_done(&c->strings);
+	rule_lines_done(&c->rules);
+	for (size_t i = 0; i < c->n_texts; i++)
+		free(c->texts[i]);
+	free(c->texts);
 	free(c->profile);
 	free(c->home);
 	free(c->folder);
@@ -539,10 +497,19 @@ const char *config_origin(const struct config *c, const char *key)
 	return s->n ? s->origins[s->n - 1] : "built in";
 }
 
-size_t config_rules(const struct config *c, const struct config_rule **ret)
+size_t config_rules(const struct config *c)
 {
-	*ret = c->rules;
-	return c->n_rules;
+	return c->rules.n;
+}
+
+struct config_rule config_rule(const struct config *c, size_t i)
+{
+	return rule_lines_get(&c->rules, i);
+}
+
+void config_add_rule(struct config *c, const struct config_rule *rule)
+{
+	rule_lines_add(&c->rules, rule);
 }
 
 const char *config_profile(const struct config *c)

@@ -72,6 +72,8 @@ int config_load(struct config **ret, const struct config_spec *spec, struct err 
  * a directory, with a `/` at its end, for all in it; eight at most. Heap strings in a heap list,
  * with a NULL. */
 char **config_files(const struct config_spec *spec) MUST_USE;
+/* One config_free() more is needed. One thread at a time. */
+struct config *config_ref(const struct config *c) MUST_USE;
 void config_free(struct config *c); /* NULL is a no-op */
 
 /* A count as in a file, "200m"; false: it is none. */
@@ -88,16 +90,33 @@ bool config_is_set(const struct config *c, const char *key); /* by anything but 
 /* "FILE:LINE", "--set" or "built in": where the winning value came from. Borrowed. */
 const char *config_origin(const struct config *c, const char *key);
 
+/* What a line of a rule says. */
+enum config_rule_key {
+	CONFIG_ALLOW,
+	CONFIG_ASK,
+	CONFIG_DENY,
+	CONFIG_HIDE,
+	CONFIG_UNTIL, /* this and the reason are about all lines of the section */
+	CONFIG_REASON,
+	CONFIG_MATCH,
+	CONFIG_NOT_MATCH,
+};
+
 /* One line of a `[rule "name"]` section, as it was written; core/policy knows what it means. */
 struct config_rule {
 	const char *name, *key, *value; /* key: "allow", "ask", "deny", "hide", "until" ... */
+	enum config_rule_key what;	/* the same */
 	const char *file;
 	int line; /* 0: unknown */
 	enum config_level level;
 	bool untrusted; /* of a `.cordon.conf` that nobody trusts as it is */
+	bool framed;	/* its section has CONFIG_UNTIL or CONFIG_REASON */
+	size_t end;	/* behind the last line of its section */
 };
-/* All levels, weakest first, each in the order of its file. Borrowed. */
-size_t config_rules(const struct config *c, const struct config_rule **ret);
+/* How many there are, and the ith: all levels, weakest first, each in the order of its file. What
+ * they point to is borrowed. */
+size_t config_rules(const struct config *c);
+struct config_rule config_rule(const struct config *c, size_t i);
 
 /* Nothing but rules, copied from another configuration: for a process that may not read files. */
 struct config *config_of_rules(void) MUST_USE;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/base/arena.h"
 #include "core/config/config.h"
 
 #define CONFIG_MAX_BYTES  (256u << 10) /* of a file in the working folder */
@@ -18,9 +19,23 @@ struct config_source {
 	bool untrusted;	  /* may only tighten */
 };
 
-/* One key and its value (NULL: the key stood alone), checked and kept. */
-int config_set(struct config *c, const struct config_source *src, const char *key,
-	       const char *value, struct err *err) MUST_USE;
+/* As it was read, lent for the call. */
+struct config_setting {
+	const char *section; /* "ui", or with its subsection: "rule.build" */
+	const char *name;    /* in lower case */
+	const char *value;   /* NULL: the key stood alone */
+	int line;	     /* 0: unknown */
+	bool again;	     /* of the same header as the one before */
+	bool stays;	     /* the value is a part of the text that was read */
+};
+
+/* "FILE:LINE". Heap. */
+char *config_source_origin(const struct config_source *src) MUST_USE;
+/* A setting, checked and kept. */
+int config_set(struct config *c, const struct config_source *src, const struct config_setting *s,
+	       struct err *err) MUST_USE;
+/* A text that settings with `stays` are of; it is taken. */
+void config_keep(struct config *c, char *text);
 
 /* A whole file of the human's own, or nothing when there is none. */
 int config_read_file(struct config *c, enum config_level level, const char *path,
@@ -43,21 +58,54 @@ struct config_lines {
  * is none from here on. Start with {text, 1, ""}. */
 int config_next_line(struct config_lines *l, const char *key);
 
-/* value is NULL when the key stood alone. */
-typedef int (*config_on_setting)(void *data, const char *key, const char *value, int line);
+typedef int (*config_on_setting)(void *data, const struct config_setting *s);
 
-/* Every setting of a text without NUL bytes; -ENOTSUP, and no call, when the text needs libgit2. */
-int config_read_plain(const char *text, config_on_setting on, void *data) MUST_USE;
+/* Every setting of a text without NUL bytes, which is written to; -ENOTSUP, and neither that nor a
+ * call, when the text needs libgit2. */
+int config_read_plain(char *text, config_on_setting on, void *data) MUST_USE;
 /* The same through libgit2, whatever the text. name is for messages. */
 int config_read_git(const char *text, size_t len, const char *name, config_on_setting on,
 		    void *data, struct err *err) MUST_USE;
 
-/* Each setting of a text; name is for messages. */
-int config_read_text(const char *text, size_t len, const char *name, config_on_setting on,
-		     void *data, struct err *err) MUST_USE;
+/* Each setting of a text, which is written to; name is for messages. */
+int config_read_text(char *text, size_t len, const char *name, config_on_setting on, void *data,
+		     struct err *err) MUST_USE;
 /* The text of a file of the human's own; -ENOENT: there is none, and no words. */
 int config_own_text(const char *path, const struct config_spec *spec, char **ret, size_t *ret_len,
 		    struct err *err) MUST_USE;
+
+/* ---- rules.c -------------------------------------------------------------------------------- */
+
+/* What the lines of a rule have in common. */
+struct rule_section {
+	const char *name, *file;
+	enum config_level level;
+	bool untrusted, framed;
+	size_t end; /* of its lines */
+};
+
+/* There may be thousands, at every start: no larger than it must be. */
+struct rule_line {
+	const char *value;
+	uint32_t section;
+	int number : 28;
+	unsigned key : 4; /* in rule_keys */
+};
+
+struct rule_lines {
+	struct rule_section *sections;
+	size_t n_sections;
+	struct rule_line *list;
+	size_t n, cap;
+	struct arena strings; /* of sections, and values that are in no kept text */
+};
+
+void rule_lines_done(struct rule_lines *l);
+/* A setting of [rule "name"]. */
+int rule_lines_set(struct rule_lines *l, const struct config_source *src,
+		   const struct config_setting *s, struct err *err) MUST_USE;
+void rule_lines_add(struct rule_lines *l, const struct config_rule *rule); /* all of it copied */
+struct config_rule rule_lines_get(const struct rule_lines *l, size_t i);
 
 /* ---- profile.c ------------------------------------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 
 #include "core/base/git2.h"
 #include "core/base/io.h"
+#include "core/base/pages.h"
 #include "core/config/config_priv.h"
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -129,6 +130,26 @@ static int check_writers(enum config_level level, const struct stat *st, const c
 	return err_say(err, -EINVAL, "%s: it belongs to another user: chown it", path);
 }
 
+/* All of a file that had this size a moment ago. */
+static int read_at_once(int fd, size_t size, size_t max, char **ret, size_t *ret_len)
+{
+	AUTO_FREE char *text = xmalloc(MIN(size, max) + 2);
+	ssize_t n;
+
+	pages_fill(text, MIN(size, max) + 2);
+	n = io_read_full(fd, text, MIN(size, max) + 1);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n > max)
+		return -EFBIG;
+	if ((size_t)n > size) /* it has grown */
+		return lseek(fd, 0, SEEK_SET) < 0 ? -errno : io_read_all(fd, max, ret, ret_len);
+	text[n] = '\0';
+	*ret_len = (size_t)n;
+	*ret = take_ptr(&text);
+	return 0;
+}
+
 /* spec: whose file it must be; NULL: nobody's word is taken for it anyway, and it may be a link to
  * anything. -ENOENT: there is none, and no words. */
 static int read_text(const char *path, enum config_level level, const struct config_spec *spec,
@@ -152,7 +173,7 @@ static int read_text(const char *path, enum config_level level, const struct con
 	r = spec ? check_writers(level, &st, path, spec, err) : 0;
 	if (r < 0)
 		return r;
-	r = io_read_all(fd, max, ret, ret_len);
+	r = read_at_once(fd, (size_t)MAX(st.st_size, 0), max, ret, ret_len);
 	if (r == -EFBIG)
 		return err_say(err, -EINVAL, "%s: larger than %zu KiB", path, max >> 10);
 	return r < 0 ? err_set(err, r, "read configuration %s", path) : 0;
@@ -223,8 +244,18 @@ static int each_entry(const struct git2 *g, git_config *cfg, const char *text, c
 
 	if (g->git_config_iterator_new(&it, cfg) < 0)
 		return git2_fail(g, err, "%s", name);
-	while (r == 0 && g->git_config_next(&e, it) == 0)
-		r = on(data, e->name, e->value, config_next_line(&lines, e->name));
+	while (r == 0 && g->git_config_next(&e, it) == 0) {
+		AUTO_FREE char *section = xstrdup(e->name);
+		char *dot = strrchr(section, '.');
+
+		if (!dot) /* libgit2 has none of these */
+			continue;
+		*dot = '\0';
+		r = on(data, &(struct config_setting){.section = section,
+						      .name = dot + 1,
+						      .value = e->value,
+						      .line = config_next_line(&lines, e->name)});
+	}
 	g->git_config_iterator_free(it);
 	return r;
 }
@@ -259,16 +290,16 @@ struct target {
 	struct err *err;
 };
 
-static int on_setting(void *data, const char *key, const char *value, int line)
+static int on_setting(void *data, const struct config_setting *s)
 {
 	struct target *t = data;
 
-	t->src.line = line;
-	return config_set(t->c, &t->src, key, value, t->err);
+	t->src.line = s->line;
+	return config_set(t->c, &t->src, s, t->err);
 }
 
-int config_read_text(const char *text, size_t len, const char *name, config_on_setting on,
-		     void *data, struct err *err)
+int config_read_text(char *text, size_t len, const char *name, config_on_setting on, void *data,
+		     struct err *err)
 {
 	int r = check_text(name, text, len, err);
 
@@ -278,8 +309,10 @@ int config_read_text(const char *text, size_t len, const char *name, config_on_s
 	return r == -ENOTSUP ? config_read_git(text, len, name, on, data, err) : r;
 }
 
-static int take_text(struct target *to, const char *text, size_t len)
+/* The text is the configuration's from now on. */
+static int take_text(struct target *to, char *text, size_t len)
 {
+	config_keep(to->c, text);
 	return config_read_text(text, len, to->src.file, on_setting, to, to->err);
 }
 
@@ -298,7 +331,7 @@ int config_read_file(struct config *c, enum config_level level, const char *path
 	if (r < 0)
 		return r;
 	assert(text);
-	return take_text(&to, text, len);
+	return take_text(&to, take_ptr(&text), len);
 }
 
 int config_read_project(struct config *c, const char *path, const struct config_spec *spec,
@@ -318,5 +351,5 @@ int config_read_project(struct config *c, const char *path, const struct config_
 	trust = config_trust_of(spec->state_dir, spec->folder, text, len);
 	config_set_trust(c, trust);
 	to.src.untrusted = trust != TRUST_GIVEN;
-	return take_text(&to, text, len);
+	return take_text(&to, take_ptr(&text), len);
 }

@@ -19,20 +19,19 @@
 #define KEY_MAX	    384
 #define VALUE_MAX   1024
 
-/* Names and values where they stand in the text. */
-struct setting {
+/* Names and values where they stand in the text; or a header. */
+struct found {
 	uint32_t name, value; /* value 0: the key stands alone */
-	uint16_t name_len, value_len;
-	uint32_t section; /* in struct plain.sections */
+	uint16_t name_len;    /* 0: a header, and name is its place in plain.sections */
+	uint16_t value_len;
 	int line;
 };
 
 struct plain {
-	const char *text;
+	char *text;
 	struct buf sections; /* as keys spell them, a NUL behind each */
-	size_t section;	     /* the one that lines are of */
 	bool in_section;
-	struct setting *list;
+	struct found *list;
 	size_t n, cap;
 };
 
@@ -49,6 +48,8 @@ enum {
 	BYTE_QUOTE = 4,
 	BYTE_END = 8,
 };
+/* In names: letters become lower case with it, digits and the dash stay what they are. */
+#define LOWER_CASE 0x20
 #define UNUSUAL_8(at)                                                                              \
 	[at] = BYTE_UNUSUAL, [(at) + 1] = BYTE_UNUSUAL, [(at) + 2] = BYTE_UNUSUAL,                 \
 	[(at) + 3] = BYTE_UNUSUAL, [(at) + 4] = BYTE_UNUSUAL, [(at) + 5] = BYTE_UNUSUAL,           \
@@ -66,34 +67,46 @@ static void plain_done(struct plain *s)
 	free(s->list);
 }
 
-/* A letter, digit or dash in lower case; 0: another character. */
-static char name_char(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (char)(c | 0x20);
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ? c : '\0';
-}
+/* Letters, digits and the dash. */
+#define NAME_8(at)                                                                                 \
+	[at] = true, [(at) + 1] = true, [(at) + 2] = true, [(at) + 3] = true, [(at) + 4] = true,   \
+	[(at) + 5] = true, [(at) + 6] = true, [(at) + 7] = true
+static const bool is_name[256] = {
+	['-'] = true, NAME_8('0'), ['8'] = true, ['9'] = true, NAME_8('A'),
+	NAME_8('I'),  NAME_8('Q'), ['Y'] = true, ['Z'] = true, NAME_8('a'),
+	NAME_8('i'),  NAME_8('q'), ['y'] = true, ['z'] = true,
+};
 
 static size_t name_length(const char *p, const char *end)
 {
 	size_t n = 0;
 
-	while (p + n < end && name_char(p[n]))
+	while (p + n < end && is_name[(unsigned char)p[n]])
 		n++;
 	return n;
+}
+
+static struct found *add_found(struct plain *s)
+{
+	if (s->n == s->cap) {
+		s->cap = MAX(s->cap * 2, (size_t)32);
+		s->list = xrealloc(s->list, s->cap * sizeof(*s->list));
+	}
+	return &s->list[s->n++];
 }
 
 /* [section] or [section "subsection"] */
 static enum line_kind read_header(struct plain *s, const char *p, const char *end)
 {
-	size_t n = name_length(++p, end), at = s->sections.len, len;
+	const struct found header = {.name = (uint32_t)s->sections.len};
+	size_t n = name_length(++p, end), len;
 
 	if (!n || n + 1 >= SECTION_MAX || end[-1] != ']')
 		return LINE_UNUSUAL;
 	for (size_t i = 0; i < n; i++)
-		buf_ch(&s->sections, name_char(p[i]));
-	s->section = at;
+		buf_ch(&s->sections, (char)(p[i] | LOWER_CASE));
 	s->in_section = true;
+	*add_found(s) = header;
 	p += n;
 	if (p + 1 == end) {
 		buf_ch(&s->sections, '\0');
@@ -111,22 +124,10 @@ static enum line_kind read_header(struct plain *s, const char *p, const char *en
 	return LINE_NOTHING;
 }
 
-static struct setting *add_setting(struct plain *s)
-{
-	if (s->n == s->cap) {
-		s->cap = MAX(s->cap * 2, (size_t)32);
-		s->list = xrealloc(s->list, s->cap * sizeof(*s->list));
-	}
-	return &s->list[s->n++];
-}
-
 static enum line_kind read_setting(struct plain *s, const char *p, const char *end, int line)
 {
 	size_t n = name_length(p, end);
-	struct setting one = {.name = (uint32_t)(p - s->text),
-			      .name_len = (uint16_t)n,
-			      .section = (uint32_t)s->section,
-			      .line = line};
+	struct found one = {.name = (uint32_t)(p - s->text), .name_len = (uint16_t)n, .line = line};
 
 	if (n == 0 || n + SECTION_MAX >= KEY_MAX || *p == '-' || (*p >= '0' && *p <= '9') ||
 	    !s->in_section)
@@ -144,7 +145,7 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 		one.value = (uint32_t)(p - s->text);
 		one.value_len = (uint16_t)(end - p);
 	}
-	*add_setting(s) = one;
+	*add_found(s) = one;
 	return LINE_SETTING;
 }
 
@@ -156,8 +157,9 @@ static enum line_kind read_line(struct plain *s, const char *p, int line, const 
 
 	while (*p == ' ' || *p == '\t')
 		p++;
-	for (end = p; !(what & BYTE_END); end++)
-		seen |= what = meaning[(unsigned char)*end];
+	for (end = p; !(what & BYTE_END); seen |= what, end++)
+		while (!(what = meaning[(unsigned char)*end]))
+			end++;
 	*ret = --end;
 	if (seen & BYTE_UNUSUAL)
 		return LINE_UNUSUAL;
@@ -185,31 +187,48 @@ static bool read_lines(struct plain *s)
 	return true;
 }
 
-static int tell(const struct plain *s, config_on_setting on, void *data)
+/* Its NUL takes the place of what ends it; all has been read by then. */
+static const char *name_of(const struct plain *s, const struct found *one)
 {
-	char key[KEY_MAX], value[VALUE_MAX];
+	char *name = s->text + one->name;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct setting *one = &s->list[i];
-		const char *section = s->sections.data + one->section;
-		size_t n = strlen(section);
-		int r;
-
-		memcpy(key, section, n);
-		key[n++] = '.';
-		for (uint32_t k = 0; k < one->name_len; k++)
-			key[n++] = name_char(s->text[one->name + k]);
-		key[n] = '\0';
-		memcpy(value, s->text + one->value, one->value_len);
-		value[one->value_len] = '\0';
-		r = on(data, key, one->value ? value : NULL, one->line);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; i < one->name_len; i++)
+		name[i] = (char)(name[i] | LOWER_CASE);
+	name[one->name_len] = '\0';
+	return name;
 }
 
-int config_read_plain(const char *text, config_on_setting on, void *data)
+static const char *value_of(const struct plain *s, const struct found *one)
+{
+	if (!one->value)
+		return NULL;
+	s->text[one->value + one->value_len] = '\0';
+	return s->text + one->value;
+}
+
+static int tell(const struct plain *s, config_on_setting on, void *data)
+{
+	struct config_setting told = {.stays = true};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n; i++) {
+		const struct found *one = &s->list[i];
+
+		told.again = one->name_len && told.again;
+		if (one->name_len) {
+			told.name = name_of(s, one);
+			told.value = value_of(s, one);
+			told.line = one->line;
+			r = on(data, &told);
+			told.again = true;
+		} else {
+			told.section = s->sections.data + one->name;
+		}
+	}
+	return MIN(r, 0);
+}
+
+int config_read_plain(char *text, config_on_setting on, void *data)
 {
 	CLEANUP(plain_done) struct plain s = {.text = text, .sections = BUF_INIT};
 

@@ -70,16 +70,21 @@ static int text_of(const struct profile *p, const char *name, char **ret, size_t
 	return 0;
 }
 
-static int on_setting(void *data, const char *key, const char *value, int line)
+static bool is_key(const struct config_setting *s, const char *name)
+{
+	return str_eq(s->section, "profile") && str_eq(s->name, name);
+}
+
+static int on_setting(void *data, const struct config_setting *s)
 {
 	struct profile *p = data;
 
-	p->src.line = line;
-	if (str_eq(key, "profile.inherits"))
-		return value ? read_named(p, value) : 0;
-	if (str_eq(key, "profile.command") || str_eq(key, "profile.summary"))
+	p->src.line = s->line;
+	if (is_key(s, "inherits"))
+		return s->value ? read_named(p, s->value) : 0;
+	if (is_key(s, "command") || is_key(s, "summary"))
 		return 0;
-	return config_set(p->config, &p->src, key, value, p->err);
+	return config_set(p->config, &p->src, s, p->err);
 }
 
 static bool is_done(const struct profile *p, const char *name)
@@ -108,8 +113,8 @@ static int no_such(const struct profile *p, const char *name)
 static int read_named(struct profile *p, const char *name)
 {
 	const struct config_source outer = p->src;
-	AUTO_FREE char *text = NULL;
 	AUTO_FREE char *file = NULL;
+	char *text = NULL;
 	size_t len = 0;
 	int r = is_name(name) || p->depth == 0 ? 0 : -ENOENT;
 
@@ -123,6 +128,7 @@ static int read_named(struct profile *p, const char *name)
 		return no_such(p, name);
 	if (r < 0)
 		return r;
+	config_keep(p->config, text);
 	p->names[p->n_names++] = xstrdup(name);
 	p->src = (struct config_source){.level = CONFIG_PROFILE, .file = file};
 	p->depth++;
@@ -140,12 +146,11 @@ struct search {
 	bool found;
 };
 
-static int on_command(void *data, const char *key, const char *value, int line)
+static int on_command(void *data, const struct config_setting *setting)
 {
 	struct search *s = data;
 
-	(void)line;
-	if (str_eq(key, "profile.command") && value && str_eq(value, s->command))
+	if (is_key(setting, "command") && setting->value && str_eq(setting->value, s->command))
 		s->found = true;
 	return 0;
 }

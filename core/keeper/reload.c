@@ -51,14 +51,14 @@ static uint64_t mix(uint64_t seed, const char *s)
 /* Lines count: they are what the rules are called by. */
 static uint64_t hash_of(const struct config *c)
 {
-	const struct config_rule *list;
-	size_t n = config_rules(c, &list);
+	size_t n = config_rules(c);
 	uint64_t h = n;
 
 	for (size_t i = 0; i < n; i++) {
-		const int about[] = {list[i].line, (int)list[i].level, list[i].untrusted};
+		const struct config_rule rule = config_rule(c, i);
+		const int about[] = {rule.line, (int)rule.level, rule.untrusted};
 
-		h = mix(mix(mix(mix(h, list[i].name), list[i].key), list[i].value), list[i].file);
+		h = mix(mix(mix(mix(h, rule.name), rule.key), rule.value), rule.file);
 		h = XXH3_64bits_withSeed(about, sizeof(about), h);
 	}
 	return h;
@@ -235,13 +235,13 @@ static bool tell_doors(struct keeper *k, const struct config *c)
 /* Something that may be read now and may not then: what mounts show, they show. */
 static bool restricts(const struct config *c)
 {
-	const struct config_rule *list;
-	size_t n = config_rules(c, &list);
+	for (size_t i = 0; i < config_rules(c); i++) {
+		const struct config_rule rule = config_rule(c, i);
 
-	for (size_t i = 0; i < n; i++)
-		if (!str_eq(list[i].key, "allow") &&
-		    (strstr(list[i].value, "read") || strstr(list[i].value, "exec")))
+		if (!str_eq(rule.key, "allow") &&
+		    (strstr(rule.value, "read") || strstr(rule.value, "exec")))
 			return true;
+	}
 	return false;
 }
 

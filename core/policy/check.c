@@ -132,7 +132,7 @@ bool builtin_gives_way(const struct builtin *b, const struct rule_match *m)
 	if (b->final)
 		return false;
 	return m->depth >= b->depth ||
-	       (m->rule->level == LEVEL_SESSION && b->verdict != POLICY_HIDE);
+	       (m->rule->of->level == LEVEL_SESSION && b->verdict != POLICY_HIDE);
 }
 
 /* The rules' word on top of what is built in. */
@@ -239,19 +239,21 @@ static bool leads_to_writes(const struct policy *p, const char *path)
 {
 	const int64_t now = policy_now();
 	AUTO_BUF struct buf way = BUF_INIT;
+	AUTO_BUF struct buf text = BUF_INIT;
 
 	glob_quote(&way, path);
 	buf_ch(&way, '/');
 	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
 		const struct rule *rule = rules_at(p->rules, i);
-		size_t n = rules_patterns(p->rules, i);
 
 		if (!rule || rule->verdict != RULE_ALLOW || !(rule->kinds & 1u << RULE_WRITE) ||
-		    (rule->until && rule->until <= now))
+		    (rule->of->until && rule->of->until <= now))
 			continue;
-		while (n-- > 0)
-			if (str_starts(rules_pattern(p->rules, i, n), way.data))
+		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
+			rules_text(p->rules, at, &text);
+			if (str_starts(text.data, way.data))
 				return true;
+		}
 	}
 	return false;
 }

@@ -32,7 +32,9 @@ static void add_rule(struct findings *f, struct rules *r, const struct rule *rul
 	struct policy_finding *to = add(f);
 
 	to->verdict = rule_verdict_words[rule->verdict];
-	to->words = rule->reason ? rule->reason : rule->name ? rule->name : rules_words(r, rule);
+	to->words = rule->of->reason ? rule->of->reason
+		    : rule->of->name ? rule->of->name
+				     : rules_words(r, rule);
 	to->origin = rules_origin(r, rule);
 	to->rule = rule->pattern;
 	to->lost = lost;
@@ -59,7 +61,7 @@ static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind, 
 	size_t n = rules_explain(r, kind, path, now, &list);
 
 	for (size_t i = 0; i < n; i++) {
-		bool over = list[i].rule->until && list[i].rule->until <= now;
+		bool over = list[i].rule->of->until && list[i].rule->of->until <= now;
 
 		add_rule(f, r, list[i].rule,
 			 over ? "it has expired"

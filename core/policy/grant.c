@@ -46,43 +46,6 @@ static void grant(struct policy *p, const char *path, bool tree)
 
 /* ---- from rules ------------------------------------------------------------------------------ */
 
-#define LIST_AFTER 16
-
-/* Rules that name one place after the other in one directory: of thousands few are there, and
- * reading the directory once says which. */
-struct series {
-	struct buf dir;
-	size_t n;	     /* asked about so far, in dir */
-	bool listed;	     /* all that is there is in names, sorted */
-	struct places names; /* */
-};
-
-/* What may not be listed is asked for one by one. */
-static void list_names(struct series *s)
-{
-	int r = places_list(s->dir.data, &s->names, NULL);
-
-	s->listed = r == 0 || r == -ENOENT || r == -ENOTDIR;
-}
-
-/* Is there surely nothing of this path? */
-static bool is_missing(struct series *s, const char *path)
-{
-	const char *name = path_base(path);
-	size_t len = (size_t)MAX(name - path - 1, 1);
-
-	if (s->dir.len != len || memcmp(s->dir.data, path, len) != 0) {
-		places_done(&s->names);
-		buf_clear(&s->dir);
-		buf_add(&s->dir, path, len);
-		s->n = 0;
-		s->listed = false;
-	}
-	if (++s->n == LIST_AFTER)
-		list_names(s);
-	return s->listed && !places_have(&s->names, name, strlen(name));
-}
-
 /* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
 static void hide_rule(struct policy *p, const struct rule *rule, const char *path)
 {
@@ -98,44 +61,40 @@ static void hide_rule(struct policy *p, const struct rule *rule, const char *pat
 	hidden_add(p, xstrdup(path));
 }
 
-static void take_place(struct policy *p, struct series *s, const struct rule *rule,
-		       const char *path, bool tree)
+static void take_place(struct policy *p, const struct rule *rule, const char *path, bool tree)
 {
 	bool gated, allows = rule->verdict == RULE_ALLOW;
 
-	if (!path[1] || is_missing(s, path))
+	if (!path[1])
 		return;
 	gated = places_hold(&p->gated, path);
-	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->until)
+	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->of->until)
 		grant(p, path, tree);
 	else if (!allows && (!gated || places_hold(&p->folders, path)))
 		hide_rule(p, rule, path);
 }
 
+/* Of thousands of rules few name something that is there. */
 static void take_rules(struct policy *p, struct rules *r)
 {
-	struct series s = {.dir = BUF_INIT};
 	AUTO_BUF struct buf path = BUF_INIT;
 
 	for (uint32_t i = 0; i < rules_count(r); i++) {
 		const struct rule *rule = rules_at(r, i);
-		size_t n = rules_patterns(r, i);
 
-		if (!rule || !rule->name) /* the folders' own */
+		if (!rule || !rule->of->name) /* the folders' own */
 			continue;
 		if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
 			p->writes_outside = true;
-		if (!(rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC)))
+		if (!(rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC)) || rules_is_absent(r, i))
 			continue;
-		for (size_t k = 0; k < n; k++) {
-			enum rule_place place = rules_place_of(r, i, k, &path);
+		for (uint32_t at = 0; (at = rules_next(r, i, at));) {
+			enum pattern_place place = rules_place_of(r, at, &path);
 
 			if (path.len)
-				take_place(p, &s, rule, path.data, place == PLACE_TREE);
+				take_place(p, rule, path.data, place == PLACE_TREE);
 		}
 	}
-	places_done(&s.names);
-	buf_done(&s.dir);
 }
 
 void grant_collect(struct policy *p)

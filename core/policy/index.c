@@ -1,77 +1,9 @@
-/* index - all patterns at once: a tree of their components, walked along a path. */
+/* index - all patterns at once: a tree of their components, added to and taken from. */
 /* SPDX-License-Identifier: MIT */
-#include <assert.h>
 #include <string.h>
-#include <xxhash.h>
 
-#include "core/policy/pattern.h"
-
-/*
- * A node is a place in one or more patterns. Its edges lie in one hash table: by the whole text of
- * a component without wildcards, else by the longer of what stands at both ends of it, so that ten
- * thousand patterns such as *.key1 in one directory are as quick as one. A node knows which lengths
- * of such ends there are. A double asterisk is a node that stays where it is.
- *
- * Walking keeps the set of nodes that the path so far leads to. It is at most as large as the
- * number of nodes, and small in practice; PATTERN_MAX_DEPTH bounds what one pattern can add.
- */
-enum edge_kind {
-	EDGE_TEXT,
-	EDGE_PREFIX,
-	EDGE_SUFFIX,
-};
-
-struct node {
-	uint32_t deep;	  /* child behind a double asterisk; 0: none */
-	uint32_t affixes; /* first of its list; 0: none */
-	uint32_t entries; /* patterns whose head ends here; 0: none */
-	uint32_t mark;	  /* in the set of this step */
-	bool is_deep;
-	uint64_t weight; /* of the patterns that go on from here */
-};
-
-struct edge {
-	uint32_t node, child, next; /* next in the hash chain */
-	enum edge_kind kind;
-	uint32_t text, text_len; /* in index.text: whole component, or one end of it */
-	uint32_t glob, glob_len;
-};
-
-struct affix {
-	enum edge_kind kind;
-	size_t len;
-	uint32_t next;
-};
-
-struct entry {
-	uint32_t number, next;
-	unsigned literals, min, max;
-};
-
-#define VECTOR(type, name)                                                                         \
-	struct {                                                                                   \
-		type *list;                                                                        \
-		uint32_t n, cap;                                                                   \
-	} name
-
-struct rule_index {
-	VECTOR(struct node, nodes);
-	VECTOR(struct edge, edges);
-	VECTOR(struct affix, affixes);
-	VECTOR(struct entry, entries);
-	uint32_t unused;  /* entries that were removed */
-	uint32_t *chains; /* hash table of edges; 0 ends a chain */
-	uint32_t n_chains;
-	struct buf text;
-	/* The pattern that was added last, and its nodes: the next one mostly begins like it. */
-	const struct pattern *last;
-	uint64_t last_serial;
-	size_t n_last;
-	uint32_t last_nodes[PATTERN_PARTS];
-	uint32_t step; /* generation of marks */
-	uint32_t *set, *next_set;
-	uint32_t set_cap, n_set, n_next;
-};
+#include "core/base/pages.h"
+#include "core/policy/index_priv.h"
 
 /* Room for one more; number 0 means none, so the first element is left out. */
 #define VECTOR_ADD(v)                                                                              \
@@ -79,6 +11,9 @@ struct rule_index {
 			     (v).list = xrealloc((v).list, (v).cap * sizeof(*(v).list)))           \
 			  : (v).list,                                                              \
 	 (v).list[(v).n] = (__typeof__(*(v).list)){0}, (v).n++)
+
+/* Of its own, a pattern may well have: for `~/tools/one/bin`. */
+#define NODES_EACH 2
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -88,7 +23,7 @@ struct rule_index *index_new(void)
 
 	x->text = (struct buf)BUF_INIT;
 	VECTOR_ADD(x->nodes); /* the root */
-	VECTOR_ADD(x->edges);
+	VECTOR_ADD(x->more);
 	VECTOR_ADD(x->affixes);
 	VECTOR_ADD(x->entries);
 	x->n_chains = 256;
@@ -101,7 +36,7 @@ void index_free(struct rule_index *x)
 	if (!x)
 		return;
 	free(x->nodes.list);
-	free(x->edges.list);
+	free(x->more.list);
 	free(x->affixes.list);
 	free(x->entries.list);
 	free(x->chains);
@@ -111,322 +46,334 @@ void index_free(struct rule_index *x)
 	free(x);
 }
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-static uint32_t *chain_of(const struct rule_index *x, uint32_t node, enum edge_kind kind,
-			  const char *text, size_t len)
-{
-	uint64_t h = XXH3_64bits_withSeed(text, len, (uint64_t)node << 2 | kind);
-
-	return &x->chains[h & (x->n_chains - 1)];
-}
-
-static bool edge_is(const struct rule_index *x, const struct edge *e, uint32_t node,
-		    enum edge_kind kind, const char *text, size_t len)
-{
-	return e->node == node && e->kind == kind && e->text_len == len &&
-	       memcmp(x->text.data + e->text, text, len) == 0;
-}
-
-static void grow_chains(struct rule_index *x)
+static void set_chains(struct rule_index *x, uint32_t n)
 {
 	free(x->chains);
-	x->n_chains *= 4;
-	x->chains = xcalloc(x->n_chains, sizeof(*x->chains));
-	for (uint32_t i = 1; i < x->edges.n; i++) {
-		struct edge *e = &x->edges.list[i];
-		uint32_t *chain =
-			chain_of(x, e->node, e->kind, x->text.data + e->text, e->text_len);
+	x->n_chains = n;
+	x->chains = xcalloc(n, sizeof(*x->chains));
+	for (uint32_t i = 1; i < x->nodes.n; i++) {
+		struct node *node = &x->nodes.list[i];
+		const struct way_to w = {node->parent, node->way, x->text.data + node->text,
+					 node->len};
+		uint32_t *chain;
 
-		e->next = *chain;
+		if (node->way == WAY_DEEP)
+			continue;
+		chain = chain_of(x, &w);
+		node->next = *chain;
 		*chain = i;
 	}
 }
 
-/* How an edge for this part is found: its kind and the text. */
-static enum edge_kind edge_key(const struct pattern *p, const struct pattern_part *part,
-			       const char **ret, size_t *ret_len)
+#define VECTOR_RESERVE(v, more)                                                                    \
+	((v).cap < (v).n + (more) ? ((v).cap = (v).n + (more),                                     \
+				     (v).list = xrealloc((v).list, (v).cap * sizeof(*(v).list)))   \
+				  : (v).list)
+
+void index_reserve(struct rule_index *x, uint32_t patterns)
+{
+	uint32_t n = x->n_chains;
+
+	VECTOR_RESERVE(x->nodes, patterns * NODES_EACH);
+	VECTOR_RESERVE(x->entries, patterns);
+	pages_fill(x->nodes.list + x->nodes.n, patterns * sizeof(*x->nodes.list));
+	pages_fill(x->entries.list + x->entries.n, patterns * sizeof(*x->entries.list));
+	while (n < patterns)
+		n *= 2;
+	if (n > x->n_chains)
+		set_chains(x, n);
+}
+
+/* Made when it is not there yet. */
+static struct more *more_of(struct rule_index *x, uint32_t node)
+{
+	uint32_t *at = &x->nodes.list[node].more;
+
+	if (!*at)
+		*at = VECTOR_ADD(x->more);
+	return &x->more.list[*at];
+}
+
+static struct way_to way_to(uint32_t parent, const struct pattern *p,
+			    const struct pattern_part *part)
 {
 	const struct glob_shape *s = &part->shape;
+	struct way_to w = {parent, WAY_TEXT, pattern_literal(p, part), s->prefix_len};
+	bool star = part->len == s->literals + (size_t)1;
 
-	*ret = p->literal.data + part->at;
-	*ret_len = s->prefix_len;
 	if (s->form == GLOB_LITERAL)
-		return EDGE_TEXT;
-	if (s->suffix_len <= s->prefix_len)
-		return EDGE_PREFIX;
-	*ret += s->suffix_at;
-	*ret_len = s->suffix_len;
-	return EDGE_SUFFIX;
-}
-
-static uint32_t find_child(const struct rule_index *x, uint32_t node, const struct pattern *p,
-			   const struct pattern_part *part)
-{
-	const char *text;
-	size_t len;
-	enum edge_kind kind = edge_key(p, part, &text, &len);
-
-	if (part->deep)
-		return x->nodes.list[node].deep;
-	for (uint32_t i = *chain_of(x, node, kind, text, len); i; i = x->edges.list[i].next) {
-		const struct edge *e = &x->edges.list[i];
-
-		if (edge_is(x, e, node, kind, text, len) &&
-		    (kind == EDGE_TEXT ||
-		     (e->glob_len == part->len &&
-		      memcmp(x->text.data + e->glob, p->text.data + part->from, part->len) == 0)))
-			return e->child;
+		return w;
+	if (s->suffix_len <= s->prefix_len) {
+		star = star && p->text.data[part->from + part->len - 1] == '*';
+		w.way = star ? WAY_HEAD : WAY_PREFIX;
+		return w;
 	}
-	return 0;
+	w.way = star && p->text.data[part->from] == '*' ? WAY_TAIL : WAY_SUFFIX;
+	w.text += s->suffix_at;
+	w.len = s->suffix_len;
+	return w;
 }
 
-static void note_affix(struct rule_index *x, uint32_t node, enum edge_kind kind, size_t len)
+static uint32_t find_child(const struct rule_index *x, const struct pattern *p,
+			   const struct pattern_part *part, const struct way_to *w, uint32_t chain)
 {
-	uint32_t i = x->nodes.list[node].affixes;
+	uint32_t i = chain;
 
-	while (i && (x->affixes.list[i].kind != kind || x->affixes.list[i].len != len))
+	for (; i; i = x->nodes.list[i].next) {
+		const struct node *node = &x->nodes.list[i];
+		const struct more *more = &x->more.list[node->more];
+
+		if (is_way(x, node, w) &&
+		    (is_whole(w->way) || (more->glob_len == part->len &&
+					  memcmp(x->text.data + more->glob,
+						 p->text.data + part->from, part->len) == 0)))
+			break;
+	}
+	return i;
+}
+
+static void note_affix(struct rule_index *x, const struct way_to *w)
+{
+	struct more *more = more_of(x, w->parent);
+	uint32_t i = more->affixes;
+
+	while (i && (x->affixes.list[i].way != w->way || x->affixes.list[i].len != w->len))
 		i = x->affixes.list[i].next;
 	if (i)
 		return;
 	i = VECTOR_ADD(x->affixes);
-	x->affixes.list[i] = (struct affix){kind, len, x->nodes.list[node].affixes};
-	x->nodes.list[node].affixes = i;
+	x->affixes.list[i] = (struct affix){w->way, (uint32_t)w->len, more->affixes};
+	more->affixes = i;
 }
 
-static void add_edge(struct rule_index *x, uint32_t node, uint32_t child, const struct pattern *p,
-		     const struct pattern_part *part)
+static uint32_t add_child(struct rule_index *x, const struct pattern *p,
+			  const struct pattern_part *part, const struct way_to *w, uint32_t *chain)
 {
-	const char *text;
-	size_t len;
-	enum edge_kind kind = edge_key(p, part, &text, &len);
-	uint32_t i = VECTOR_ADD(x->edges), *chain;
-	struct edge *e = &x->edges.list[i];
+	uint32_t i = VECTOR_ADD(x->nodes);
+	struct node *node = &x->nodes.list[i];
 
-	*e = (struct edge){.node = node, .child = child, .kind = kind, .text_len = (uint32_t)len};
-	e->text = (uint32_t)x->text.len;
-	buf_add(&x->text, text, len);
-	if (kind != EDGE_TEXT) {
-		e->glob = (uint32_t)x->text.len;
-		e->glob_len = (uint32_t)part->len;
+	*node = (struct node){.parent = w->parent,
+			      .way = w->way,
+			      .text = (uint32_t)x->text.len,
+			      .len = (uint32_t)w->len};
+	buf_add(&x->text, w->text, w->len);
+	if (w->way != WAY_TEXT)
+		note_affix(x, w);
+	if (!is_whole(w->way)) {
+		struct more *more = more_of(x, i);
+
+		more->glob = (uint32_t)x->text.len;
+		more->glob_len = (uint32_t)part->len;
 		buf_add(&x->text, p->text.data + part->from, part->len);
-		note_affix(x, node, kind, len);
 	}
-	if (x->edges.n > x->n_chains) {
-		grow_chains(x);
-		return;
-	}
-	chain = chain_of(x, node, kind, text, len);
-	e->next = *chain;
+	node->next = *chain;
 	*chain = i;
+	if (x->nodes.n > x->n_chains * NODES_EACH)
+		set_chains(x, x->n_chains * 4);
+	return i;
+}
+
+static uint32_t make_deep(struct rule_index *x, uint32_t parent)
+{
+	uint32_t child = deep_of(x, parent);
+
+	if (child)
+		return child;
+	child = VECTOR_ADD(x->nodes);
+	x->nodes.list[child] = (struct node){.parent = parent, .way = WAY_DEEP};
+	more_of(x, parent)->deep = child;
+	return child;
 }
 
 static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pattern *p,
 			   const struct pattern_part *part)
 {
-	uint32_t child = find_child(x, node, p, part);
+	struct way_to w;
+	uint32_t *chain, child;
 
-	if (child)
-		return child;
-	child = VECTOR_ADD(x->nodes);
-	if (part->deep) {
-		x->nodes.list[node].deep = child;
-		x->nodes.list[child].is_deep = true;
-	} else {
-		add_edge(x, node, child, p, part);
-	}
-	return child;
+	if (part->deep)
+		return make_deep(x, node);
+	w = way_to(node, p, part);
+	chain = chain_of(x, &w);
+	child = find_child(x, p, part, &w, *chain);
+	return child ? child : add_child(x, p, part, &w, chain);
 }
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
 /* How many components this pattern begins with that the last one did, too; 0: not known. */
-static size_t shared_parts(const struct rule_index *x, const struct pattern *p)
+static size_t shared_parts(const struct last *last, const struct pattern *p)
 {
-	bool next = p == x->last && p->serial == x->last_serial + 1;
+	bool next = p == last->pattern && p->serial == last->serial + 1;
 
-	return next ? MIN(p->same, MIN(x->n_last, p->n)) : 0;
+	return next ? MIN(p->same, MIN(last->n, p->n)) : 0;
 }
 
-void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight)
+/* Below the root, the node that the pattern's head ends in. */
+static uint32_t make_nodes(struct rule_index *x, const struct pattern *p, struct last *last)
 {
-	size_t shared = shared_parts(x, p);
-	uint32_t node = 0, i = x->unused;
+	size_t shared = shared_parts(last, p);
+	uint32_t node = shared ? last->nodes[shared - 1] : 0;
 
-	x->last = p;
-	x->last_serial = p->serial;
-	x->n_last = p->n;
-	for (size_t k = 0; k < p->n; k++) {
-		x->nodes.list[node].weight += weight;
-		node = k < shared ? x->last_nodes[k] : make_child(x, node, p, &p->parts[k]);
-		x->last_nodes[k] = node;
+	last->pattern = p;
+	last->serial = p->serial;
+	last->n = p->n;
+	for (size_t k = shared; k < p->n; k++)
+		last->nodes[k] = node = make_child(x, node, p, &p->parts[k]);
+	return node;
+}
+
+/* From the node above this one up. */
+static void weigh(struct rule_index *x, uint32_t node, uint64_t weight)
+{
+	while (node) {
+		node = x->nodes.list[node].parent;
+		more_of(x, node)->weight += weight;
 	}
+}
+
+uint32_t index_add(struct rule_index *x, const struct pattern *p, const struct index_rule *rule)
+{
+	struct last *last = rule->names == INDEX_FOLDED ? &x->alias : &x->as_is;
+	uint32_t node = make_nodes(x, p, last), i = x->unused;
+
+	if (rule->weight)
+		weigh(x, node, rule->weight);
 	if (i)
 		x->unused = x->entries.list[i].next;
 	else
 		i = VECTOR_ADD(x->entries);
-	x->entries.list[i] = (struct entry){.number = number,
+	x->entries.list[i] = (struct entry){.number = rule->number,
 					    .next = x->nodes.list[node].entries,
+					    .also = rule->also,
+					    .node = node,
 					    .literals = p->literals,
-					    .min = p->min,
-					    .max = p->max};
+					    .min = (unsigned char)p->min,
+					    .any = p->max == PATTERN_ANY,
+					    .names = (unsigned char)rule->names};
 	x->nodes.list[node].entries = i;
+	return i;
 }
 
-void index_remove(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight)
+void index_remove(struct rule_index *x, uint32_t entry, uint64_t weight)
 {
-	uint32_t node = 0, *at;
+	struct entry *e = &x->entries.list[entry];
+	uint32_t *at = &x->nodes.list[e->node].entries;
 
-	for (size_t k = 0; k < p->n; k++) {
-		x->nodes.list[node].weight -= weight;
-		node = find_child(x, node, p, &p->parts[k]);
-		assert(node);
-	}
-	for (at = &x->nodes.list[node].entries; *at; at = &x->entries.list[*at].next) {
-		struct entry *e = &x->entries.list[*at];
-		uint32_t i = *at;
+	if (weight)
+		weigh(x, e->node, -weight);
+	while (*at != entry)
+		at = &x->entries.list[*at].next;
+	*at = e->next;
+	e->next = x->unused;
+	x->unused = entry;
+}
 
-		if (e->number != number)
-			continue;
-		*at = e->next;
-		e->next = x->unused;
-		x->unused = i;
+/* ---- what was added -------------------------------------------------------------------------- */
+
+uint32_t index_also(const struct rule_index *x, uint32_t entry)
+{
+	return x->entries.list[entry].also;
+}
+
+unsigned index_names(const struct rule_index *x, uint32_t entry)
+{
+	return x->entries.list[entry].names;
+}
+
+/* The nodes from below the root to this one; how many they are. */
+static size_t way_down(const struct rule_index *x, uint32_t node, uint32_t ret[PATTERN_PARTS])
+{
+	size_t n = 0, at;
+
+	for (uint32_t i = node; i; i = x->nodes.list[i].parent)
+		n++;
+	at = n;
+	for (uint32_t i = node; i; i = x->nodes.list[i].parent)
+		ret[--at] = i;
+	return n;
+}
+
+static void quote(const struct rule_index *x, const struct node *node, struct buf *out)
+{
+	AUTO_FREE char *text = xstrndup(x->text.data + node->text, node->len);
+
+	glob_quote(out, text);
+}
+
+static void add_text(const struct rule_index *x, const struct node *node, struct buf *out)
+{
+	const struct more *more = &x->more.list[node->more];
+
+	switch (node->way) {
+	case WAY_TEXT:
+	case WAY_HEAD:
+		quote(x, node, out);
+		buf_str(out, node->way == WAY_HEAD ? "*" : "");
+		return;
+	case WAY_TAIL:
+		buf_ch(out, '*');
+		quote(x, node, out);
+		return;
+	case WAY_PREFIX:
+	case WAY_SUFFIX:
+		buf_add(out, x->text.data + more->glob, more->glob_len);
+		return;
+	case WAY_DEEP:
+		buf_str(out, "**");
 		return;
 	}
-	assert(!"a pattern that was added");
 }
 
-/* ---- looking up ------------------------------------------------------------------------------ */
-
-struct walk {
-	struct rule_index *x;
-	unsigned depth, total; /* components so far, and of the whole path */
-	index_on_hit on;
-	void *data;
-};
-
-static void tell_entries(const struct walk *w, const struct node *node)
+void index_text(const struct rule_index *x, uint32_t entry, struct buf *out)
 {
-	unsigned rest = w->total - w->depth;
+	const struct entry *e = &x->entries.list[entry];
+	uint32_t nodes[PATTERN_PARTS];
+	size_t n = way_down(x, e->node, nodes);
 
-	for (uint32_t i = node->entries; i;) {
-		const struct entry *e = &w->x->entries.list[i];
-		const struct index_hit hit = {e->number, w->depth, e->literals, e->max, e->min};
-
-		i = e->next;
-		if (rest >= e->min && (e->max == PATTERN_ANY || rest <= e->max))
-			w->on(w->data, &hit);
+	for (size_t i = 0; i < n; i++) {
+		buf_ch(out, '/');
+		add_text(x, &x->nodes.list[nodes[i]], out);
 	}
+	for (unsigned i = 0; i < e->min; i++)
+		buf_str(out, "/*");
+	if (e->any)
+		buf_str(out, "/**");
+	else if (!n && !e->min)
+		buf_ch(out, '/');
 }
 
-/* The path so far leads to this node. */
-static void reach(struct walk *w, uint32_t i)
+static void add_path(const struct rule_index *x, uint32_t node, struct buf *out)
 {
-	struct rule_index *x = w->x;
+	uint32_t nodes[PATTERN_PARTS];
+	size_t n = way_down(x, node, nodes);
 
-	for (; x->nodes.list[i].mark != x->step; i = x->nodes.list[i].deep) {
-		struct node *node = &x->nodes.list[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct node *at = &x->nodes.list[nodes[i]];
 
-		node->mark = x->step;
-		x->next_set[x->n_next++] = i;
-		if (w->on)
-			tell_entries(w, node);
-		if (!node->deep)
-			return;
+		buf_ch(out, '/');
+		buf_add(out, x->text.data + at->text, at->len);
 	}
+	if (!n)
+		buf_ch(out, '/');
 }
 
-static void follow(struct walk *w, uint32_t node, enum edge_kind kind, const struct span *name,
-		   size_t at, size_t len)
+/* Nothing but names up to the root. */
+static bool is_plain(const struct rule_index *x, uint32_t node)
 {
-	struct rule_index *x = w->x;
-	const char *text = name->data + at;
-
-	for (uint32_t i = *chain_of(x, node, kind, text, len); i; i = x->edges.list[i].next) {
-		const struct edge *e = &x->edges.list[i];
-
-		if (edge_is(x, e, node, kind, text, len) &&
-		    (kind == EDGE_TEXT ||
-		     glob_match(x->text.data + e->glob, e->glob_len, name->data, name->len)))
-			reach(w, e->child);
-	}
+	while (node && x->nodes.list[node].way == WAY_TEXT)
+		node = x->nodes.list[node].parent;
+	return !node;
 }
 
-static void step_from(struct walk *w, uint32_t node, const struct span *name)
+enum pattern_place index_place(const struct rule_index *x, uint32_t entry, struct buf *ret)
 {
-	const struct rule_index *x = w->x;
+	const struct entry *e = &x->entries.list[entry];
 
-	if (x->nodes.list[node].is_deep)
-		reach(w, node);
-	follow(w, node, EDGE_TEXT, name, 0, name->len);
-	for (uint32_t i = x->nodes.list[node].affixes; i; i = x->affixes.list[i].next) {
-		const struct affix *a = &x->affixes.list[i];
-
-		if (a->len <= name->len)
-			follow(w, node, a->kind, name,
-			       a->kind == EDGE_PREFIX ? 0 : name->len - a->len, a->len);
-	}
-}
-
-static void begin_step(struct rule_index *x)
-{
-	uint32_t *set = x->set;
-
-	x->set = x->next_set;
-	x->next_set = set;
-	x->n_set = x->n_next;
-	x->n_next = 0;
-	if (++x->step == 0) { /* once in four thousand million components */
-		for (uint32_t i = 0; i < x->nodes.n; i++)
-			x->nodes.list[i].mark = 0;
-		x->step = 1;
-	}
-}
-
-static void walk(struct walk *w, const char *path)
-{
-	struct rule_index *x = w->x;
-
-	if (x->set_cap < x->nodes.n) {
-		x->set_cap = x->nodes.cap;
-		x->set = xrealloc(x->set, x->set_cap * sizeof(*x->set));
-		x->next_set = xrealloc(x->next_set, x->set_cap * sizeof(*x->next_set));
-	}
-	x->n_next = 0;
-	begin_step(x);
-	for (const char *c = path; *c; c++)
-		w->total += *c == '/' && c[1];
-	reach(w, 0);
-	while (w->depth < w->total && x->n_next) {
-		struct span name = {.data = ++path};
-
-		name.len = (size_t)(strchrnul(path, '/') - path);
-		path += name.len;
-		w->depth++;
-		begin_step(x);
-		for (uint32_t i = 0; i < x->n_set; i++)
-			step_from(w, x->set[i], &name);
-	}
-}
-
-void index_find(struct rule_index *x, const char *path, index_on_hit on, void *data)
-{
-	struct walk w = {.x = x, .on = on, .data = data};
-
-	if (x->nodes.n > 1 || x->nodes.list[0].entries)
-		walk(&w, path);
-}
-
-uint64_t index_beneath(struct rule_index *x, const char *path, bool deep)
-{
-	struct walk w = {.x = x};
-	uint64_t sum = 0;
-
-	if (!x->nodes.list[0].weight)
-		return 0;
-	walk(&w, path);
-	for (uint32_t i = 0; w.depth == w.total && i < x->n_next; i++)
-		if (deep || !x->nodes.list[x->next_set[i]].is_deep)
-			sum += x->nodes.list[x->next_set[i]].weight;
-	return sum;
+	if (e->min || !is_plain(x, e->node))
+		return PLACE_MANY;
+	add_path(x, e->node, ret);
+	return e->any ? PLACE_TREE : PLACE_ONE;
 }

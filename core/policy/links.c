@@ -20,20 +20,16 @@
  */
 #define LIST_AFTER 16
 #define LINKS_MAX  40 /* as the kernel */
-
-enum place {
-	IS_PLAIN,
-	IS_LINK, /* it, or something above it */
-	IS_MISSING,
-};
+#define HINTS	   16
 
 struct dir {
 	char *path;
 	size_t len;
-	enum place place;
+	enum link_place place;
 	unsigned asked;
 	bool listed;
 	struct places links, names; /* once listed: of links, and of all; sorted */
+	uint64_t hints[HINTS];	    /* of names: most that are not there are told by these */
 	UT_hash_handle hh;
 };
 
@@ -65,7 +61,7 @@ void links_free(struct links *l)
 
 /* ---- is there a link? ------------------------------------------------------------------------ */
 
-static enum place look(const char *path)
+static enum link_place look(const char *path)
 {
 	struct stat st;
 
@@ -74,22 +70,57 @@ static enum place look(const char *path)
 	return S_ISLNK(st.st_mode) ? IS_LINK : IS_PLAIN;
 }
 
-/* The entry `name` of d; whole is the path of both. */
-static enum place look_in(struct dir *d, const char *whole, size_t len, const char *name)
+/* The bit of a name: what stands at both ends of it, and how long it is. */
+static uint64_t hint(const char *name, size_t len, size_t *ret_word)
 {
-	AUTO_FREE char *path = NULL;
+	const unsigned char first = (unsigned char)name[0], last = (unsigned char)name[len - 1];
+	size_t h = (first * 31u + last * 7u + len * 131u) % (HINTS * 64);
+
+	*ret_word = h / 64;
+	return UINT64_C(1) << (h % 64);
+}
+
+static void list(struct dir *d)
+{
+	size_t word;
+
+	d->listed = places_list(d->path, &d->names, &d->links) == 0;
+	for (size_t i = 0; i < d->names.n; i++) {
+		uint64_t bit = hint(d->names.list[i], strlen(d->names.list[i]), &word);
+
+		d->hints[word] |= bit;
+	}
+}
+
+static bool is_listed(const struct dir *d, const char *name, size_t len)
+{
+	size_t word;
+	uint64_t bit = hint(name, len, &word);
+
+	return d->hints[word] & bit && places_have(&d->names, name, len);
+}
+
+static enum link_place look_at(const char *path, size_t len)
+{
+	AUTO_FREE char *whole = xstrndup(path, len);
+
+	return look(whole);
+}
+
+/* The entry `name` of d; whole is the path of both. */
+static enum link_place look_in(struct dir *d, const char *whole, size_t len, const char *name)
+{
 	size_t n = len - (size_t)(name - whole);
 
 	if (d->place != IS_PLAIN)
 		return d->place;
 	if (++d->asked == LIST_AFTER)
-		d->listed = places_list(d->path, &d->names, &d->links) == 0;
-	if (d->listed && !places_have(&d->names, name, n))
+		list(d);
+	if (d->listed && !is_listed(d, name, n))
 		return IS_MISSING;
 	if (d->listed && !places_have(&d->links, name, n))
 		return IS_PLAIN;
-	path = xstrndup(whole, len);
-	return look(path);
+	return look_at(whole, len);
 }
 
 /* Where the last component of a path begins; the length of what is above it, 1 for "/". */
@@ -109,7 +140,7 @@ static bool stands_for(const struct dir *d, const char *path, size_t len)
 	return d->len == len || (d->place != IS_PLAIN && path[d->len] == '/');
 }
 
-static struct dir *add_dir(struct links *l, const char *path, size_t len, enum place place)
+static struct dir *add_dir(struct links *l, const char *path, size_t len, enum link_place place)
 {
 	struct dir *d = xcalloc(1, sizeof(*d));
 
@@ -143,15 +174,15 @@ static struct dir *dir_of(struct links *l, const char *path, size_t len)
 	return d;
 }
 
-bool links_on(struct links *l, const char *path, size_t len)
+enum link_place links_look(struct links *l, const char *path, size_t len)
 {
 	const char *leaf;
 	size_t parent;
 
 	if (len < 2)
-		return false;
+		return IS_PLAIN;
 	leaf = leaf_at(path, len, &parent);
-	return look_in(dir_of(l, path, parent), path, len, leaf) == IS_LINK;
+	return look_in(dir_of(l, path, parent), path, len, leaf);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */

@@ -69,21 +69,22 @@ static void look_for(struct policy *p, const char *pattern)
 static void take_rule(struct policy *p, uint32_t number)
 {
 	const struct rule *rule = rules_at(p->rules, number);
-	size_t n = rules_patterns(p->rules, number);
+	AUTO_BUF struct buf path = BUF_INIT;
 	int budget = LOOK_MAX;
 
 	if (!rule || rule->verdict > RULE_ASK || !(rule->kinds & 1u << RULE_UNIX))
 		return;
-	for (size_t i = 0; i < n; i++) {
-		AUTO_BUF struct buf path = BUF_INIT;
-		enum rule_place place = rules_place_of(p->rules, number, i, &path);
+	for (uint32_t at = 0; (at = rules_next(p->rules, number, at));) {
+		enum pattern_place place = rules_place_of(p->rules, at, &path);
 
 		if (place == PLACE_ONE)
 			consider(p, path.data);
 		else if (place == PLACE_TREE && !str_eq(path.data, "/"))
 			look_in(p, path.data, LOOK_DEEP, &budget);
-		else if (place == PLACE_MANY)
-			look_for(p, rules_pattern(p->rules, number, i));
+		if (place != PLACE_MANY)
+			continue;
+		rules_text(p->rules, at, &path);
+		look_for(p, path.data);
 	}
 }
 

@@ -39,6 +39,17 @@ static void complain(struct loader *l, const struct config_rule *at, const char 
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* The length of this word, when the text begins with it and no more of one follows; or 0. */
+static size_t word_length(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	while (word[n] && text[n] == word[n])
+		n++;
+	return !word[n] && (!text[n] || text[n] == ',' || text[n] == ' ' || text[n] == '\t') ? n
+											     : 0;
+}
+
 /* "read,exec PATTERN": the kinds, and where the pattern begins; 0: *why. */
 static unsigned parse_kinds(const char *value, const char **ret_pattern, const char **why)
 {
@@ -48,15 +59,13 @@ static unsigned parse_kinds(const char *value, const char **ret_pattern, const c
 	for (;;) {
 		size_t n = 0, k = 0;
 
-		while (p[n] && p[n] != ',' && p[n] != ' ' && p[n] != '\t')
-			n++;
-		while (k < RULE_KINDS &&
-		       !(strncmp(rule_kind_words[k], p, n) == 0 && !rule_kind_words[k][n]))
+		while (k < RULE_KINDS && !(n = word_length(p, rule_kind_words[k])))
 			k++;
-		*why = "unknown kind: say read, write, exec or unix, several with commas, then a "
-		       "pattern";
-		if (k == RULE_KINDS)
+		if (k == RULE_KINDS) {
+			*why = "unknown kind: say read, write, exec or unix, several with commas, "
+			       "then a pattern";
 			return 0;
+		}
 		kinds |= 1u << k;
 		p += n;
 		if (*p != ',')
@@ -152,6 +161,8 @@ static char *variable(const struct rules_scope *scope, const char *name, size_t 
  * until the next one. */
 static const char *behind(struct loader *l, const char *place, const char *rest)
 {
+	size_t len;
+
 	if (l->place != place) {
 		buf_clear(&l->whole);
 		if (!str_eq(place, "/"))
@@ -159,10 +170,13 @@ static const char *behind(struct loader *l, const char *place, const char *rest)
 		l->place = place;
 		l->quoted = l->whole.len;
 	}
-	buf_truncate(&l->whole, l->quoted);
-	buf_str(&l->whole, rest);
-	if (!l->whole.len)
-		buf_ch(&l->whole, '/');
+	if (!l->quoted && !*rest)
+		rest = "/";
+	len = strlen(rest);
+	if (l->whole.cap <= l->quoted + len)
+		buf_reserve(&l->whole, len);
+	memcpy(l->whole.data + l->quoted, rest, len + 1);
+	l->whole.len = l->quoted + len;
 	return l->whole.data;
 }
 
@@ -173,37 +187,29 @@ static bool expand_above(struct loader *l, const char *folder, const char *rest,
 			 void *data, const char **why)
 {
 	AUTO_FREE char *dir = answer_dir(folder);
+	bool good = true;
 
-	while (!str_eq(dir, "/")) {
+	while (good && !str_eq(dir, "/")) {
 		char *up = answer_dir(dir);
 
-		if (!on(data, behind(l, dir, rest), why)) {
-			free(up);
-			return false;
-		}
+		good = on(data, behind(l, dir, rest), why);
+		l->place = NULL; /* freed */
 		free(dir);
 		dir = up;
 	}
-	return true;
+	return good;
 }
 
-/* `~`, a variable or a double asterisk at the head of a pattern; on() for each that it stands for.
- */
-static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
+/* $FOLDER, $ABOVE, a socket's variable, another one. */
+static bool expand_variable(struct loader *l, const char *text, on_pattern on, void *data,
+			    const char **why)
 {
 	const char *const *folders = l->scope->folders;
 	AUTO_FREE char *place = NULL;
+	size_t n = strcspn(text, "/");
 	const char *name;
-	size_t n;
 	bool good = true;
 
-	if (text[0] == '*' && text[1] == '*')
-		place = path_join("/", text);
-	if (text[0] == '~' && (text[1] == '/' || !text[1]))
-		return on(data, behind(l, l->scope->home, text + 1), why);
-	if (text[0] != '$')
-		return on(data, place ? place : text, why);
-	n = strcspn(text, "/");
 	if (n == strlen("$FOLDER") && str_starts(text, "$FOLDER")) {
 		for (size_t i = 0; good && folders && folders[i]; i++)
 			good = on(data, behind(l, folders[i], text + n), why);
@@ -228,14 +234,32 @@ static bool expand(struct loader *l, const char *text, on_pattern on, void *data
 	return good;
 }
 
+/* `~`, a variable or a double asterisk at the head of a pattern; on() for each that it stands for.
+ */
+static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
+{
+	if (text[0] == '$')
+		return expand_variable(l, text, on, data, why);
+	if (text[0] == '~' && (text[1] == '/' || !text[1]))
+		return on(data, behind(l, l->scope->home, text + 1), why);
+	if (text[0] == '*' && text[1] == '*') {
+		AUTO_FREE char *place = path_join("/", text);
+
+		return on(data, place, why);
+	}
+	return on(data, text, why);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-static int verdict_of(const char *key)
+static enum rule_verdict verdict_of(enum config_rule_key what)
 {
-	for (int i = RULE_ALLOW; i <= RULE_HIDE; i++)
-		if (str_eq(rule_verdict_words[i], key))
-			return i;
-	return -1;
+	static const enum rule_verdict verdicts[] = {[CONFIG_ALLOW] = RULE_ALLOW,
+						     [CONFIG_ASK] = RULE_ASK,
+						     [CONFIG_DENY] = RULE_DENY,
+						     [CONFIG_HIDE] = RULE_HIDE};
+
+	return verdicts[what];
 }
 
 static enum rule_level level_of(enum config_level level)
@@ -258,50 +282,35 @@ static enum rule_level level_of(enum config_level level)
 	return LEVEL_OPTION;
 }
 
-/* The lines of one section, which follow each other. */
-static size_t section_end(const struct config_rule *list, size_t n, size_t at)
-{
-	size_t end = at + 1;
-
-	while (end < n && list[end].level == list[at].level &&
-	       str_eq(list[end].name, list[at].name) && str_eq(list[end].file, list[at].file))
-		end++;
-	return end;
-}
-
 /* What the whole section says about each of its rules. */
-static void section_frame(struct loader *l, const struct config_rule *list, size_t from, size_t to,
-			  struct rule *ret)
+static void section_frame(struct loader *l, const struct config *c, size_t from,
+			  struct rule_frame *ret)
 {
-	*ret = (struct rule){.name = list[from].name,
-			     .file = list[from].file,
-			     .level = level_of(list[from].level)};
-	for (size_t i = from; i < to; i++) {
-		const struct config_rule *c = &list[i];
+	const struct config_rule first = config_rule(c, from);
 
-		if (*c->key == 'r' && str_eq(c->key, "reason"))
-			ret->reason = c->value;
-		if (*c->key != 'u' || !str_eq(c->key, "until"))
+	*ret = (struct rule_frame){
+		.name = first.name, .file = first.file, .level = level_of(first.level)};
+	for (size_t i = from; first.framed && i < first.end; i++) {
+		const struct config_rule at = config_rule(c, i);
+
+		if (at.what == CONFIG_REASON)
+			ret->reason = at.value;
+		if (at.what != CONFIG_UNTIL)
 			continue;
 		if (ret->until)
-			complain(l, c, "until is given twice in rule '%s'", c->name);
-		else if (!parse_until(c->value, &ret->until))
-			complain(l, c, "'%s' is no date: say 2026-12-31 or 2026-12-31 18:00",
-				 c->value);
+			complain(l, &at, "until is given twice in rule '%s'", at.name);
+		else if (!parse_until(at.value, &ret->until))
+			complain(l, &at, "'%s' is no date: say 2026-12-31 or 2026-12-31 18:00",
+				 at.value);
 	}
 }
 
 struct placing {
+	struct loader *loader;
 	struct rules *rules;
 	uint32_t number;
+	bool there; /* there may be something of it */
 };
-
-static bool place_one(void *data, const char *pattern, const char **why)
-{
-	const struct placing *p = data;
-
-	return rules_place(p->rules, p->number, pattern, why);
-}
 
 /* Where the leading directory without wildcards, as it is written, ends. */
 static size_t base_length(const char *pattern)
@@ -334,55 +343,61 @@ static char *unquoted(const char *pattern, size_t len)
 
 /*
  * Where links lead, the rule is about that too. Not what allows, by way of a link in a working
- * folder: the agent may have made it.
+ * folder: the agent may have made it. `pattern` may be lent by behind().
  */
-static bool place_behind_links(struct loader *l, struct rules *r, uint32_t number, size_t i,
-			       const char **why)
+static bool place_behind(struct placing *p, const char *pattern, size_t len, const char **why)
 {
-	const char *pattern = rules_pattern(r, number, i);
-	size_t base = rules_base(r, number, i);
-	size_t len = base ? base : base_length(pattern);
-	AUTO_FREE char *place = NULL;
+	struct loader *l = p->loader;
+	AUTO_FREE char *place = unquoted(pattern, len);
+	AUTO_FREE char *rest = xstrdup(pattern + len);
 	AUTO_FREE char *real = NULL;
 	bool good, inside = false;
 
-	if ((base || !memchr(pattern, '\\', len)) && !links_on(l->links, pattern, len))
-		return true;
-	place = unquoted(pattern, len);
-	if (!links_on(l->links, place, strlen(place)))
-		return true;
 	*why = "a loop of links";
 	if (links_follow(place, l->scope->folders, &real, &inside) < 0)
 		return false;
-	if (str_eq(real, place) || (inside && rules_at(r, number)->verdict == RULE_ALLOW))
+	if (str_eq(real, place) || (inside && rules_at(p->rules, p->number)->verdict == RULE_ALLOW))
 		return true;
-	good = rules_place(r, number, behind(l, real, pattern + len), why);
+	good = rules_place(p->rules, p->number, behind(l, real, rest), why);
 	l->place = NULL; /* freed */
 	return good;
 }
 
-static bool follow_links(struct loader *l, struct rules *r, uint32_t number, const char **why)
+static enum link_place look_quoted(struct loader *l, const char *pattern, size_t len)
 {
-	size_t n = rules_patterns(r, number); /* and not those that are added here */
+	AUTO_FREE char *place = unquoted(pattern, len);
 
-	for (size_t i = 0; i < n; i++)
-		if (!place_behind_links(l, r, number, i, why))
-			return false;
-	return true;
+	return links_look(l->links, place, strlen(place));
+}
+
+static bool place_one(void *data, const char *pattern, const char **why)
+{
+	struct placing *p = data;
+	bool is_place, known;
+	enum link_place what;
+	size_t len;
+
+	if (!rules_place(p->rules, p->number, pattern, why))
+		return false;
+	known = rules_base(p->rules, &len, &is_place);
+	if (!known)
+		len = base_length(pattern);
+	what = known || !memchr(pattern, '\\', len) ? links_look(p->loader->links, pattern, len)
+						    : look_quoted(p->loader, pattern, len);
+	p->there = p->there || (is_place && what != IS_MISSING);
+	return what != IS_LINK || place_behind(p, pattern, len, why);
 }
 
 static void load_rule(struct loader *l, struct rules *r, const struct config_rule *c,
-		      const struct rule *frame)
+		      const struct rule_frame *frame)
 {
-	struct rule rule = *frame;
-	struct placing to = {.rules = r};
-	int verdict = verdict_of(c->key);
+	struct rule rule = {.of = frame, .line = c->line};
+	struct placing to = {.loader = l, .rules = r};
 	const char *why = NULL;
 
-	if (verdict < 0)
+	if (c->what > CONFIG_HIDE)
 		return;
-	rule.verdict = (enum rule_verdict)verdict;
-	rule.line = c->line;
+	rule.verdict = verdict_of(c->what);
 	rule.kinds = parse_kinds(c->value, &rule.pattern, &why);
 	if (!rule.kinds) {
 		complain(l, c, "'%s': %s", c->value, why);
@@ -395,11 +410,12 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 			 c->value, l->changed ? ", and it has changed since you did" : "");
 		return;
 	}
-	to.number = rules_add(r, &rule);
-	if (!expand(l, rule.pattern, place_one, &to, &why) ||
-	    !follow_links(l, r, to.number, &why)) {
+	to.number = rules_add_lent(r, &rule);
+	if (!expand(l, rule.pattern, place_one, &to, &why)) {
 		complain(l, c, "impossible pattern '%s': %s", rule.pattern, why);
 		rules_remove(r, to.number);
+	} else if (!to.there) {
+		rules_note_absent(r, to.number);
 	}
 }
 
@@ -412,21 +428,27 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			   .links = links_new(),
 			   .whole = BUF_INIT,
 			   .changed = config_project(c) == TRUST_CHANGED};
-	const struct config_rule *list;
-	size_t n = config_rules(c, &list);
+	size_t n = config_rules(c);
 
-	for (size_t i = 0, end; i < n; i = end) {
-		struct rules *to = list[i].untrusted ? untrusted : trusted;
-		struct rule frame;
+	rules_reserve(trusted, n, c);
+	rules_reserve(untrusted, 0, c);
+	for (size_t i = 0, end; i < n;) {
+		struct config_rule at = config_rule(c, i);
+		struct rules *to = at.untrusted ? untrusted : trusted;
+		const struct rule_frame *kept;
+		struct rule_frame frame;
 
-		end = section_end(list, n, i);
+		end = at.end;
 		if (rules_count(to) + (end - i) > RULES_MAX) {
-			complain(&l, &list[i], "too many rules: at most %d", RULES_MAX);
+			complain(&l, &at, "too many rules: at most %d", RULES_MAX);
 			break;
 		}
-		section_frame(&l, list, i, end, &frame);
-		for (size_t k = i; k < end; k++)
-			load_rule(&l, to, &list[k], &frame);
+		section_frame(&l, c, i, &frame);
+		kept = rules_frame(to, &frame);
+		while (i < end) {
+			at = config_rule(c, i++);
+			load_rule(&l, to, &at, kept);
+		}
 	}
 	links_free(l.links);
 	buf_done(&l.whole);
@@ -455,7 +477,7 @@ static bool take_path(void *data, const char *pattern, const char **why)
 		const struct pattern_part *part = &t->pattern.parts[i];
 
 		buf_ch(&t->path, '/');
-		buf_add(&t->path, t->pattern.literal.data + part->at, part->shape.prefix_len);
+		buf_add(&t->path, pattern_literal(&t->pattern, part), part->shape.prefix_len);
 	}
 	return true;
 }
@@ -464,7 +486,7 @@ static bool take_path(void *data, const char *pattern, const char **why)
 static void run_test(struct loader *l, struct rules *r, const struct config_rule *c,
 		     struct target *t)
 {
-	bool want = str_eq(c->key, "match");
+	bool want = c->what == CONFIG_MATCH;
 	const char *text = NULL, *why = NULL;
 	unsigned kinds = parse_kinds(c->value, &text, &why);
 
@@ -480,12 +502,12 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 		if (!(kinds & 1u << k))
 			continue;
 		found = rules_decide(r, (enum rule_kind)k, t->path.data, 0, &m) &&
-			str_eq(m.rule->name, c->name) && str_eq(m.rule->file, c->file);
+			str_eq(m.rule->of->name, c->name) && str_eq(m.rule->of->file, c->file);
 		if (found == want)
 			continue;
 		if (want && m.rule)
 			complain(l, c, "'match = %s': rule '%s' decides (line %d)", c->value,
-				 m.rule->name, m.rule->line);
+				 m.rule->of->name, m.rule->line);
 		else if (want)
 			complain(l, c, "'match = %s': no rule matches", c->value);
 		else
@@ -499,12 +521,13 @@ bool rules_test(struct rules *r, const struct config *c, const struct rules_scop
 {
 	struct loader l = {.scope = scope, .on_error = on_error, .data = data, .whole = BUF_INIT};
 	struct target t = {.path = BUF_INIT, .pattern = PATTERN_INIT};
-	const struct config_rule *list;
-	size_t n = config_rules(c, &list);
 
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(list[i].key, "match") || str_eq(list[i].key, "not-match"))
-			run_test(&l, r, &list[i], &t);
+	for (size_t i = 0; i < config_rules(c); i++) {
+		const struct config_rule at = config_rule(c, i);
+
+		if (at.what == CONFIG_MATCH || at.what == CONFIG_NOT_MATCH)
+			run_test(&l, r, &at, &t);
+	}
 	buf_done(&t.path);
 	pattern_done(&t.pattern);
 	buf_done(&l.whole);

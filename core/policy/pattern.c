@@ -9,42 +9,125 @@ static bool is_wild(const struct pattern_part *part)
 	return part->deep || part->shape.form == GLOB_ANY;
 }
 
-/* One component into the next part; deep ones that follow each other are one. */
-static bool add_part(struct pattern *p, size_t from, size_t len, const char **why)
-{
-	struct pattern_part *part = &p->parts[p->n];
-	const char *text = p->text.data + from;
-	bool deep = len == 2 && memcmp(text, "**", 2) == 0;
+/* What a character may be for its component. */
+enum {
+	CHAR_END = 1,
+	CHAR_GLOB = 2,
+	CHAR_FOLDS = 4,
+	CHAR_FOLDS_LAST = 8, /* at the end of it */
+};
+#define FOLDS_8(at)                                                                                \
+	[at] = CHAR_FOLDS, [(at) + 1] = CHAR_FOLDS, [(at) + 2] = CHAR_FOLDS,                       \
+	[(at) + 3] = CHAR_FOLDS, [(at) + 4] = CHAR_FOLDS, [(at) + 5] = CHAR_FOLDS,                 \
+	[(at) + 6] = CHAR_FOLDS, [(at) + 7] = CHAR_FOLDS
+#define FOLDS_64(at)                                                                               \
+	FOLDS_8(at), FOLDS_8((at) + 8), FOLDS_8((at) + 16), FOLDS_8((at) + 24),                    \
+		FOLDS_8((at) + 32), FOLDS_8((at) + 40), FOLDS_8((at) + 48), FOLDS_8((at) + 56)
+static const unsigned char meaning[256] = {
+	[0] = CHAR_END,
+	['/'] = CHAR_END,
+	['*'] = CHAR_GLOB,
+	['?'] = CHAR_GLOB,
+	['['] = CHAR_GLOB,
+	[']'] = CHAR_GLOB,
+	['\\'] = CHAR_GLOB,
+	['~'] = CHAR_FOLDS,
+	[':'] = CHAR_FOLDS,
+	['.'] = CHAR_FOLDS_LAST,
+	[' '] = CHAR_FOLDS_LAST,
+	FOLDS_8('A'),
+	FOLDS_8('I'),
+	FOLDS_8('Q'),
+	['Y'] = CHAR_FOLDS,
+	['Z'] = CHAR_FOLDS,
+	FOLDS_64(128),
+	FOLDS_64(192),
+};
 
-	if (deep && p->n && p->parts[p->n - 1].deep)
-		return true;
-	*why = "it has too many components";
-	if (p->n == PATTERN_PARTS)
-		return false;
-	*why = "it holds '//' or ends in '/', which no path does: leave it out, or end in /**";
-	if (len == 0)
-		return false;
-	*why = "it holds '.' or '..', which no path does: write the place itself";
-	if (text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.')))
-		return false;
-	*part = (struct pattern_part){.from = from, .len = len, .at = p->literal.len, .deep = deep};
-	if (!deep)
-		part->shape = glob_look(text, len, &p->literal);
-	*why = part->shape.bad;
-	if (!deep && part->shape.form == GLOB_BAD)
-		return false;
-	p->n++;
-	return true;
+/* How long the component is that begins here; *seen: what is in it. */
+static size_t look(const char *text, unsigned *seen)
+{
+	unsigned what = 0, before = 0;
+	size_t n = 0;
+
+	for (*seen = 0;; n++) {
+		before = what;
+		while (!(what = meaning[(unsigned char)text[n]])) {
+			before = 0;
+			n++;
+		}
+		if (what & CHAR_END)
+			break;
+		*seen |= what;
+	}
+	if (!(before & CHAR_FOLDS_LAST))
+		*seen &= ~(unsigned)CHAR_FOLDS_LAST;
+	return n;
 }
 
-static bool count_deep(const struct pattern *p, const char **why)
+static bool no(const char **why, const char *words)
 {
-	size_t deep = 0;
+	*why = words;
+	return false;
+}
 
-	for (size_t i = 0; i < p->n; i++)
-		deep += p->parts[i].deep;
-	*why = "it has more than four '**'";
-	return deep <= PATTERN_MAX_DEPTH;
+static const char *wrong_part(const char *text, size_t len)
+{
+	if (len == 0)
+		return "it holds '//' or ends in '/', which no path does: leave it out, or end in "
+		       "/**";
+	if (text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.')))
+		return "it holds '.' or '..', which no path does: write the place itself";
+	return NULL;
+}
+
+/* What all parts so far are, with this one. */
+static void add_up(struct pattern_part *part, const struct pattern_part *before)
+{
+	part->deeps = part->deep;
+	part->literals = part->shape.literals;
+	part->plain = part->shape.form == GLOB_LITERAL && !part->deep;
+	if (!before)
+		return;
+	part->deeps += before->deeps;
+	part->literals += before->literals;
+	part->plain &= before->plain;
+	part->folds |= before->folds;
+}
+
+/* The component at `from`, the next part; deep ones that follow each other are one. */
+static bool add_part(struct pattern *p, size_t from, size_t *ret_len, const char **why)
+{
+	struct pattern_part *part = &p->parts[p->n], *before = p->n ? part - 1 : NULL;
+	const char *text = p->text.data + from, *wrong;
+	unsigned seen;
+	size_t len = *ret_len = look(text, &seen);
+	bool deep = len == 2 && text[0] == '*' && text[1] == '*';
+
+	if (deep && before && before->deep)
+		return true;
+	if (p->n == PATTERN_PARTS)
+		return no(why, "it has too many components");
+	wrong = wrong_part(text, len);
+	if (wrong)
+		return no(why, wrong);
+	part->from = from;
+	part->len = len;
+	part->at = p->literal.len;
+	part->as_is = !(seen & CHAR_GLOB);
+	part->deep = deep;
+	part->folds = seen & (CHAR_FOLDS | CHAR_FOLDS_LAST);
+	part->shape = (struct glob_shape){
+		.form = GLOB_LITERAL, .literals = (unsigned)len, .prefix_len = len};
+	if (deep)
+		part->shape.literals = 0;
+	else if (!part->as_is)
+		part->shape = glob_look(text, len, &p->literal);
+	if (part->shape.form == GLOB_BAD)
+		return no(why, part->shape.bad);
+	add_up(part, before);
+	p->n++;
+	return true;
 }
 
 /* The wildcards at the end are the tail. */
@@ -60,43 +143,54 @@ static void cut_tail(struct pattern *p)
 	p->max = deep ? PATTERN_ANY : p->min;
 }
 
-/* Parts that text has in common with the last one stay as they are; where the rest begins. */
-static size_t keep_parts(struct pattern *p, const char *text)
+/* How many bytes both begin with. */
+static size_t alike(const char *a, const char *b, size_t len)
 {
-	const char *last = p->text.data;
-	size_t at = 0, k = 0, alike = 0;
+	size_t n = 0;
 
-	while (text[alike] && text[alike] == last[alike])
-		alike++;
+	for (uint64_t x, y; n + sizeof(x) <= len; n += sizeof(x)) {
+		memcpy(&x, a + n, sizeof(x));
+		memcpy(&y, b + n, sizeof(y));
+		if (x != y)
+			break;
+	}
+	while (n < len && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* Parts that text has in common with the last one stay as they are; where the rest begins. */
+static size_t keep_parts(struct pattern *p, const char *text, size_t len)
+{
+	size_t same = alike(p->text.data, text, MIN(len, p->text.len)), at = 0, k = 0;
+
 	for (; k < p->total; k++) {
 		const struct pattern_part *part = &p->parts[k];
 		size_t end = part->from + part->len;
 
-		if (part->from != at + 1 || end > alike || (text[end] && text[end] != '/'))
+		if (part->from != at + 1 || end > same || (text[end] && text[end] != '/'))
 			break;
 		at = end;
 	}
-	if (k < p->total || !k)
+	if (p->literal.len && (k < p->total || !k))
 		buf_truncate(&p->literal, k ? p->parts[k].at : 0);
 	p->n = p->same = k;
+	if (p->text.cap <= len)
+		buf_reserve(&p->text, len);
+	memcpy(p->text.data + same, text + same, len - same + 1);
+	p->text.len = len;
 	return at;
 }
 
 static bool parse_parts(struct pattern *p, const char *text, const char **why)
 {
-	size_t at = keep_parts(p, text);
+	size_t at = keep_parts(p, text, strlen(text)), len;
 
 	p->total = 0; /* until all is well */
-	buf_clear(&p->text);
-	buf_str(&p->text, text);
-	*why = "it is not absolute: begin it with /, ~/, $FOLDER/ or **/";
 	if (*text != '/')
-		return false;
+		return no(why, "it is not absolute: begin it with /, ~/, $FOLDER/ or **/");
 	while (at < p->text.len && p->text.len > 1) {
-		size_t len =
-			(size_t)(strchrnul(p->text.data + at + 1, '/') - p->text.data) - at - 1;
-
-		if (!add_part(p, at + 1, len, why))
+		if (!add_part(p, at + 1, &len, why))
 			return false;
 		at += 1 + len;
 	}
@@ -106,16 +200,19 @@ static bool parse_parts(struct pattern *p, const char *text, const char **why)
 
 bool pattern_parse(struct pattern *p, const char *text, const char **why)
 {
-	p->literals = 0;
-	p->plain = true;
+	const struct pattern_part *last;
+
 	p->serial++;
-	if (!parse_parts(p, text, why) || !count_deep(p, why))
+	if (!parse_parts(p, text, why))
 		return false;
+	last = p->n ? &p->parts[p->n - 1] : NULL;
+	p->folds = last && last->folds;
+	if (last && last->deeps > PATTERN_MAX_DEPTH)
+		return no(why, "it has more than four '**'");
 	cut_tail(p);
-	for (size_t i = 0; i < p->n; i++) {
-		p->literals += p->parts[i].shape.literals;
-		p->plain = p->plain && p->parts[i].shape.form == GLOB_LITERAL && !p->parts[i].deep;
-	}
+	last = p->n ? &p->parts[p->n - 1] : NULL;
+	p->literals = last ? last->literals : 0;
+	p->plain = !last || last->plain;
 	return true;
 }
 
@@ -135,7 +232,7 @@ void pattern_base(const struct pattern *p, struct buf *out)
 		if (part->deep || part->shape.form != GLOB_LITERAL)
 			break;
 		buf_ch(out, '/');
-		buf_add(out, p->literal.data + part->at, part->shape.prefix_len);
+		buf_add(out, pattern_literal(p, part), part->shape.prefix_len);
 	}
 	if (out->len == start)
 		buf_ch(out, '/');

@@ -16,14 +16,19 @@
 struct pattern {
 	struct pattern_part {
 		size_t from, len; /* in `text` */
-		size_t at;	  /* where its literal text begins in `literal` */
+		size_t at;	  /* where its literal text begins in `literal`, */
+		bool as_is;	  /* or nothing in it has a meaning of its own */
+		bool deep;	  /* a double asterisk: any number of components */
+		/* Of all parts up to this one. */
+		bool plain, folds;
+		unsigned deeps, literals;
 		struct glob_shape shape;
-		bool deep; /* a double asterisk: any number of components */
 	} parts[PATTERN_PARTS];
 	size_t n;	   /* parts of the head */
 	unsigned literals; /* characters of the head that stand for themselves */
 	unsigned min, max; /* components of the tail; max may be PATTERN_ANY */
 	bool plain;	   /* no wildcards in the head */
+	bool folds;	   /* names_fold_path() may change it */
 	struct buf text;   /* the pattern */
 	struct buf literal;
 	size_t total;	 /* parts, those of the tail included */
@@ -35,6 +40,12 @@ struct pattern {
 		.text = BUF_INIT, .literal = BUF_INIT                                              \
 	}
 #define AUTO_PATTERN CLEANUP(pattern_done)
+
+/* The literal text of a part: len is its shape's. */
+static inline const char *pattern_literal(const struct pattern *p, const struct pattern_part *part)
+{
+	return part->as_is ? p->text.data + part->from : p->literal.data + part->at;
+}
 
 /* text: absolute, as in a rule after `~` and variables were expanded. False: *why says why it can
  * never match, or is no pattern. Cheap where the last one that p was used for began alike. */
@@ -60,15 +71,39 @@ struct index_hit {
 };
 
 struct rule_index *index_new(void) MUST_USE;
-void index_free(struct rule_index *x); /* NULL is a no-op */
-/* weight: counted for index_beneath() on the way to the pattern; 0: it is not. */
-void index_add(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight);
-/* The pattern must be the one that was added with this number. */
-void index_remove(struct rule_index *x, const struct pattern *p, uint32_t number, uint64_t weight);
-/* Every pattern that matches this absolute, clean path, in no order; a number may come more than
- * once, at several depths. */
+void index_free(struct rule_index *x);			     /* NULL is a no-op */
+void index_reserve(struct rule_index *x, uint32_t patterns); /* so many will be added */
+
+/* Which names a pattern is about: those of a path as it is, or as names_fold_path() makes it. */
+#define INDEX_AS_IS  1u
+#define INDEX_FOLDED 2u
+
+struct index_rule {
+	uint32_t number;
+	unsigned names;
+	uint64_t weight; /* counted for index_beneath() on the way to the pattern; 0: it is not */
+	uint32_t also;	 /* another pattern of the same; 0: none */
+};
+/* What it is called by from now on, never 0. */
+uint32_t index_add(struct rule_index *x, const struct pattern *p, const struct index_rule *rule);
+/* As it was added, `also` apart. */
+void index_remove(struct rule_index *x, uint32_t entry, uint64_t weight);
+uint32_t index_also(const struct rule_index *x, uint32_t entry);
+unsigned index_names(const struct rule_index *x, uint32_t entry);
+/* The pattern, as text: not just as it was written, but it says the same. */
+void index_text(const struct rule_index *x, uint32_t entry, struct buf *out);
+/* What it names. *ret is only added to where that is one place or tree: its path. */
+enum pattern_place {
+	PLACE_MANY, /* wildcards */
+	PLACE_ONE,
+	PLACE_TREE, /* it and all below */
+};
+enum pattern_place index_place(const struct rule_index *x, uint32_t entry, struct buf *ret);
+/* Every pattern about such names that matches this absolute, clean path, in no order; a number may
+ * come more than once, at several depths. */
 typedef void (*index_on_hit)(void *data, const struct index_hit *hit);
-void index_find(struct rule_index *x, const char *path, index_on_hit on, void *data);
+void index_find(struct rule_index *x, const char *path, unsigned names, index_on_hit on,
+		void *data);
 /* Sum of the weights of what names places strictly beneath this path. deep: also of what matches
  * there because of a double asterisk above, and would wherever the path went. */
 uint64_t index_beneath(struct rule_index *x, const char *path, bool deep);

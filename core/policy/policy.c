@@ -22,12 +22,11 @@
 static void grant_named(struct policy *p, const char *const *list, unsigned kinds,
 			const char *option, const char *tail)
 {
+	const struct rule_frame frame = {.level = LEVEL_OPTION, .file = option};
+
 	for (; list && *list; list++) {
-		const struct rule rule = {.verdict = RULE_ALLOW,
-					  .level = LEVEL_OPTION,
-					  .kinds = kinds,
-					  .pattern = *list,
-					  .file = option};
+		const struct rule rule = {
+			.of = &frame, .verdict = RULE_ALLOW, .kinds = kinds, .pattern = *list};
 
 		rules_place_path(p->rules, rules_add(p->rules, &rule), *list, tail);
 	}
@@ -159,10 +158,9 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 		       const struct answer *a)
 {
 	bool offered = policy_extent_offered(p, path, a->extent);
-	struct rule rule = {.verdict = a->allow ? RULE_ALLOW : RULE_DENY,
-			    .level = LEVEL_SESSION,
-			    .kinds = 1u << kind,
-			    .until = a->until};
+	struct rule_frame frame = {.level = LEVEL_SESSION, .until = a->until};
+	struct rule rule = {
+		.of = &frame, .verdict = a->allow ? RULE_ALLOW : RULE_DENY, .kinds = 1u << kind};
 	char *patterns[2];
 
 	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
@@ -171,22 +169,22 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	/* What may be run may be read: scripts are, by their interpreters. */
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
-	rule.id = ++p->last_id;
+	frame.id = ++p->last_id;
 	answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
 	rule.pattern = patterns[0];
 	forget_same(p, &rule);
 	p->given = xrealloc(p->given, (p->n_given + 1) * sizeof(*p->given));
-	p->given[p->n_given] = (struct given){rule.id, rules_add(p->rules, &rule)};
+	p->given[p->n_given] = (struct given){frame.id, rules_add(p->rules, &rule)};
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
 		const char *why;
 
 		/* Too deep to be a pattern: nothing is granted, and it is asked again. */
 		if (pattern && !rules_place(p->rules, p->given[p->n_given].rule, pattern, &why))
-			rule.id = 0;
+			frame.id = 0;
 	}
 	p->n_given++;
-	return rule.id;
+	return frame.id;
 }
 
 bool policy_revoke(struct policy *p, uint64_t id)

@@ -65,8 +65,13 @@ unsigned places_depth(const char *path);
 struct links;
 struct links *links_new(void) MUST_USE;
 void links_free(struct links *l); /* NULL is a no-op */
-/* Is this place (absolute; len bytes of path), or anything above it, a symbolic link? */
-bool links_on(struct links *l, const char *path, size_t len);
+enum link_place {
+	IS_PLAIN,
+	IS_LINK, /* it, or something above it */
+	IS_MISSING,
+};
+/* What a place (absolute; len bytes of path) is. */
+enum link_place links_look(struct links *l, const char *path, size_t len);
 /* Where it leads, as far as it exists, and the rest as text (heap); -ELOOP. *ret_inside: a link on
  * the way lies in a working folder, where the agent may have made it. */
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)

@@ -9,11 +9,14 @@
 static uint32_t carry_one(struct rules *to, const struct rules *from, uint32_t number)
 {
 	uint32_t as = rules_add(to, rules_at(from, number));
+	AUTO_BUF struct buf text = BUF_INIT;
 	const char *why;
 
-	for (size_t i = 0; i < rules_patterns(from, number); i++)
-		if (!rules_place(to, as, rules_pattern(from, number, i), &why))
+	for (uint32_t at = 0; (at = rules_next(from, number, at));) {
+		rules_text(from, at, &text);
+		if (!rules_place(to, as, text.data, &why))
 			continue; /* what was a pattern is one */
+	}
 	return as;
 }
 
@@ -22,7 +25,7 @@ static void carry(struct policy *p, struct rules *to)
 	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
 		const struct rule *rule = rules_at(p->rules, i);
 
-		if (rule && !rule->name && rule->level != LEVEL_SESSION)
+		if (rule && !rule->of->name && rule->of->level != LEVEL_SESSION)
 			carry_one(to, p->rules, i);
 	}
 	for (size_t i = 0; i < p->n_given; i++)

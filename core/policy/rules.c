@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/rules.h"
 
-#include <assert.h>
 #include <string.h>
+#define uthash_malloc(size) xmalloc(size)
+#include <uthash.h>
 
 #include "core/base/arena.h"
-#include "core/policy/pattern.h"
+#include "core/base/pages.h"
+#include "core/config/config.h"
 #include "core/policy/policy_priv.h"
 
 /* Three sums in one weight; each is more than there can be patterns. */
@@ -23,26 +25,29 @@ const char *const rule_level_words[] = {
 	[LEVEL_USER] = "user",	      [LEVEL_PROJECT] = "project", [LEVEL_OPTION] = "option",
 	[LEVEL_SESSION] = "session"};
 
-struct placed {
-	const char *pattern;
-	uint32_t len;	     /* of the path at its head; 0: not as it is written */
-	unsigned char place; /* enum rule_place */
-	bool is_fold;	     /* its own folded form: it is among the folded ones alone */
-};
-
 struct kept {
 	struct rule rule;
-	struct placed first, *more; /* nearly all have one pattern */
-	const char *words;	    /* NULL: nobody has asked yet */
-	uint32_t n;
-	bool removed;
+	uint32_t patterns; /* the newest, in the index */
+	bool removed, absent;
+};
+
+/* Words for a rule that somebody has asked about. */
+struct words {
+	uint32_t number;
+	const char *text;
+	UT_hash_handle hh;
 };
 
 struct rules {
 	struct kept *list;
 	size_t n, cap;
 	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
-	struct rule_index *exact, *folded; /* folded: what also matches aliases of names */
+	struct rule_index *index;
+	struct config **lenders; /* whose strings are here */
+	size_t n_lenders;
+	struct rule_frame **frames;
+	size_t n_frames;
+	struct words *words;
 	struct arena strings;
 	struct buf scratch;	       /* a folded path */
 	struct pattern pattern, alias; /* large: not on the stack */
@@ -54,23 +59,36 @@ struct rules *rules_new(void)
 {
 	struct rules *r = xcalloc(1, sizeof(*r));
 
-	r->exact = index_new();
-	r->folded = index_new();
+	r->index = index_new();
 	r->scratch = (struct buf)BUF_INIT;
 	r->pattern.text = r->pattern.literal = (struct buf)BUF_INIT;
 	r->alias.text = r->alias.literal = (struct buf)BUF_INIT;
 	return r;
 }
 
+static void free_words(struct rules *r)
+{
+	struct words *w, *next;
+
+	HASH_ITER (hh, r->words, w, next) {
+		HASH_DEL(r->words, w);
+		free(w);
+	}
+}
+
 void rules_free(struct rules *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n; i++)
-		free(r->list[i].more);
+	free_words(r);
 	free(r->list);
-	index_free(r->exact);
-	index_free(r->folded);
+	index_free(r->index);
+	for (size_t i = 0; i < r->n_lenders; i++)
+		config_free(r->lenders[i]);
+	free(r->lenders);
+	for (size_t i = 0; i < r->n_frames; i++)
+		free(r->frames[i]);
+	free(r->frames);
 	buf_done(&r->scratch);
 	pattern_done(&r->pattern);
 	pattern_done(&r->alias);
@@ -82,30 +100,62 @@ void rules_free(struct rules *r)
 
 static void count(struct rules *r, const struct rule *rule, int by)
 {
-	for (int k = 0; k < RULE_KINDS; k++) {
-		size_t one = rule->kinds >> k & 1 ? (size_t)by : 0;
+	size_t one = (size_t)by, strict = rule->verdict == RULE_ALLOW ? 0 : one;
 
-		r->n_of[k] += one;
-		r->n_strict[k] += rule->verdict == RULE_ALLOW ? 0 : one;
+	for (unsigned kinds = rule->kinds, k = 0; kinds; kinds >>= 1, k++) {
+		r->n_of[k] += kinds & 1 ? one : 0;
+		r->n_strict[k] += kinds & 1 ? strict : 0;
 	}
+}
+
+static void make_room(struct rules *r, size_t n)
+{
+	if (r->cap >= n)
+		return;
+	r->cap = MAX(n, r->cap * 2);
+	r->list = xrealloc(r->list, r->cap * sizeof(*r->list));
+}
+
+void rules_reserve(struct rules *r, size_t n, const struct config *c)
+{
+	make_room(r, r->n + n);
+	pages_fill(r->list + r->n, n * sizeof(*r->list));
+	index_reserve(r->index, (uint32_t)n);
+	r->lenders = xrealloc(r->lenders, (r->n_lenders + 1) * sizeof(*r->lenders));
+	r->lenders[r->n_lenders++] = config_ref(c);
+}
+
+const struct rule_frame *rules_frame(struct rules *r, const struct rule_frame *frame)
+{
+	struct rule_frame *copy = xmalloc(sizeof(*copy));
+
+	*copy = *frame;
+	if ((r->n_frames & (r->n_frames - 1)) == 0)
+		r->frames =
+			xrealloc(r->frames, MAX(r->n_frames * 2, (size_t)8) * sizeof(*r->frames));
+	r->frames[r->n_frames++] = copy;
+	return copy;
+}
+
+uint32_t rules_add_lent(struct rules *r, const struct rule *rule)
+{
+	make_room(r, r->n + 1);
+	count(r, rule, 1);
+	r->list[r->n] = (struct kept){.rule = *rule};
+	return (uint32_t)r->n++;
 }
 
 uint32_t rules_add(struct rules *r, const struct rule *rule)
 {
-	const struct rule *last = r->n ? &r->list[r->n - 1].rule : NULL;
+	struct rule_frame frame = *rule->of;
 	struct rule copy = *rule;
 
-	copy.name = arena_again(&r->strings, rule->name, last ? last->name : NULL);
-	copy.file = arena_again(&r->strings, rule->file, last ? last->file : NULL);
-	copy.reason = arena_again(&r->strings, rule->reason, last ? last->reason : NULL);
+	frame.name = arena_str(&r->strings, frame.name);
+	frame.file = arena_str(&r->strings, frame.file);
+	frame.reason = arena_str(&r->strings, frame.reason);
+	copy.of = rules_frame(r, &frame);
 	copy.pattern = arena_str(&r->strings, rule->pattern);
-	if (r->n == r->cap) {
-		r->cap = MAX(r->cap * 2, (size_t)16);
-		r->list = xrealloc(r->list, r->cap * sizeof(*r->list));
-	}
-	count(r, rule, 1);
-	r->list[r->n] = (struct kept){.rule = copy};
-	return (uint32_t)r->n++;
+	return rules_add_lent(r, &copy);
 }
 
 static uint64_t weight_of(const struct rule *rule)
@@ -124,77 +174,39 @@ static uint64_t weight_of(const struct rule *rule)
 /* Does it match aliases of names too? */
 static bool is_folded(const struct rule *rule)
 {
-	return rule->verdict != RULE_ALLOW && rule->level != LEVEL_SESSION;
+	return rule->verdict != RULE_ALLOW && rule->of->level != LEVEL_SESSION;
 }
 
-static enum rule_place place_of(const struct pattern *p)
+/* What folding makes unreadable matches nothing more than the pattern itself does. */
+static void place_alias(struct rules *r, uint32_t number)
 {
-	if (!p->plain || p->min || (p->max && p->max != PATTERN_ANY))
-		return PLACE_MANY;
-	return p->max ? PLACE_TREE : PLACE_ONE;
-}
-
-/* Of the path that its head is, where that stands in the pattern as it is. */
-static uint32_t path_length(const struct pattern *p)
-{
-	const struct pattern_part *last = p->n ? &p->parts[p->n - 1] : NULL;
-	size_t len = last ? last->from + last->len : 0;
-
-	return len == p->literals + p->n ? (uint32_t)len : 0;
-}
-
-/* Into, or out of, the index of folded names. What folding makes unreadable matches nothing more
- * than the pattern itself does. */
-static void place_alias(struct rules *r, uint32_t number, bool add)
-{
+	struct kept *k = &r->list[number];
 	const char *why;
 
-	if (!pattern_parse(&r->alias, r->scratch.data, &why))
-		return;
-	if (add)
-		index_add(r->folded, &r->alias, number, 0);
-	else
-		index_remove(r->folded, &r->alias, number, 0);
+	if (pattern_parse(&r->alias, r->scratch.data, &why))
+		k->patterns = index_add(r->index, &r->alias,
+					&(struct index_rule){number, INDEX_FOLDED, 0, k->patterns});
 }
 
-/*
- * A place or tree whose pattern folding leaves alone: whatever matches it has a folded form that
- * does, at the same depth. Not where components behind it are counted, for a name may fold to
- * nothing; nor with wildcards, as one character may fold to two.
- */
-static bool is_own_fold(struct rules *r, const struct rule *rule, const char *pattern)
-{
-	if (!is_folded(rule))
-		return false;
-	buf_clear(&r->scratch);
-	names_fold_path(&r->scratch, pattern);
-	return place_of(&r->pattern) != PLACE_MANY && path_length(&r->pattern) &&
-	       str_eq(r->scratch.data, pattern);
-}
-
-static const struct placed *placed_at(const struct kept *k, size_t i)
-{
-	return i ? &k->more[i - 1] : &k->first;
-}
-
+/* For names of both kinds at once, where folding leaves the pattern alone. */
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why)
 {
 	struct kept *k = &r->list[number];
-	struct placed one;
+	struct index_rule about = {number, INDEX_AS_IS, weight_of(&k->rule), k->patterns};
+	bool alias = false;
 
 	if (!pattern_parse(&r->pattern, pattern, why))
 		return false;
-	one = (struct placed){.pattern = arena_str(&r->strings, pattern),
-			      .len = path_length(&r->pattern),
-			      .place = (unsigned char)place_of(&r->pattern),
-			      .is_fold = is_own_fold(r, &k->rule, pattern)};
-	index_add(one.is_fold ? r->folded : r->exact, &r->pattern, number, weight_of(&k->rule));
-	if (is_folded(&k->rule) && !one.is_fold)
-		place_alias(r, number, true);
-	if (k->n)
-		k->more = xrealloc(k->more, k->n * sizeof(*k->more));
-	*(k->n ? &k->more[k->n - 1] : &k->first) = one;
-	k->n++;
+	if (is_folded(&k->rule) && r->pattern.folds) {
+		buf_clear(&r->scratch);
+		names_fold_path(&r->scratch, pattern);
+		alias = !str_eq(r->scratch.data, pattern);
+	}
+	if (is_folded(&k->rule) && !alias)
+		about.names |= INDEX_FOLDED;
+	k->patterns = index_add(r->index, &r->pattern, &about);
+	if (alias)
+		place_alias(r, number);
 	return true;
 }
 
@@ -216,25 +228,19 @@ void rules_place_path(struct rules *r, uint32_t number, const char *path, const 
 void rules_remove(struct rules *r, uint32_t number)
 {
 	struct kept *k = &r->list[number];
-	const char *why;
 
 	if (k->removed)
 		return;
 	k->removed = true;
 	count(r, &k->rule, -1);
-	for (size_t i = 0; i < k->n; i++) {
-		const struct placed *placed = placed_at(k, i);
+	for (uint32_t at = k->patterns, also; at; at = also) {
+		uint64_t weight =
+			index_names(r->index, at) == INDEX_FOLDED ? 0 : weight_of(&k->rule);
 
-		if (!pattern_parse(&r->pattern, placed->pattern, &why))
-			continue;
-		index_remove(placed->is_fold ? r->folded : r->exact, &r->pattern, number,
-			     weight_of(&k->rule));
-		if (!is_folded(&k->rule) || placed->is_fold)
-			continue;
-		buf_clear(&r->scratch);
-		names_fold_path(&r->scratch, placed->pattern);
-		place_alias(r, number, false);
+		also = index_also(r->index, at);
+		index_remove(r->index, at, weight);
 	}
+	k->patterns = 0;
 }
 
 size_t rules_of(const struct rules *r, enum rule_kind kind)
@@ -257,46 +263,58 @@ const struct rule *rules_at(const struct rules *r, uint32_t number)
 	return r->list[number].removed ? NULL : &r->list[number].rule;
 }
 
-size_t rules_patterns(const struct rules *r, uint32_t number)
+uint32_t rules_next(const struct rules *r, uint32_t number, uint32_t pattern)
 {
-	return r->list[number].n;
+	do
+		pattern = pattern ? index_also(r->index, pattern) : r->list[number].patterns;
+	while (pattern && index_names(r->index, pattern) == INDEX_FOLDED);
+	return pattern;
 }
 
-const char *rules_pattern(const struct rules *r, uint32_t number, size_t i)
+void rules_text(const struct rules *r, uint32_t pattern, struct buf *ret)
 {
-	return placed_at(&r->list[number], i)->pattern;
-}
-
-enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struct buf *ret)
-{
-	const struct placed *placed = placed_at(&r->list[number], i);
-	const char *why;
-
 	buf_clear(ret);
-	if (placed->place == PLACE_MANY)
-		return PLACE_MANY;
-	if (placed->len)
-		buf_add(ret, placed->pattern, placed->len);
-	else if (pattern_parse(&r->pattern, placed->pattern, &why))
-		pattern_base(&r->pattern, ret);
-	return (enum rule_place)placed->place;
+	index_text(r->index, pattern, ret);
 }
 
-size_t rules_base(const struct rules *r, uint32_t number, size_t i)
+enum pattern_place rules_place_of(const struct rules *r, uint32_t pattern, struct buf *ret)
 {
-	return placed_at(&r->list[number], i)->len;
+	buf_clear(ret);
+	return index_place(r->index, pattern, ret);
+}
+
+bool rules_base(const struct rules *r, size_t *ret_len, bool *ret_is_place)
+{
+	const struct pattern *p = &r->pattern;
+	size_t n = 0;
+
+	while (n < p->n && p->parts[n].as_is)
+		n++;
+	*ret_len = n ? p->parts[n - 1].from + p->parts[n - 1].len : 0;
+	*ret_is_place = p->plain && !p->min;
+	return n == p->n || p->parts[n].deep || p->parts[n].shape.form != GLOB_LITERAL;
+}
+
+void rules_note_absent(struct rules *r, uint32_t number)
+{
+	r->list[number].absent = true;
+}
+
+bool rules_is_absent(const struct rules *r, uint32_t number)
+{
+	return r->list[number].absent;
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
 static bool is_over(const struct rule *rule, int64_t now)
 {
-	return rule->until && rule->until <= now;
+	return rule->of->until && rule->of->until <= now;
 }
 
 static bool is_final(const struct rule *rule)
 {
-	return rule->level == LEVEL_ORG && rule->verdict >= RULE_DENY;
+	return rule->of->level == LEVEL_ORG && rule->verdict >= RULE_DENY;
 }
 
 enum order {
@@ -323,9 +341,9 @@ static int compare(const struct rule_match *a, const struct rule_match *b, int64
 		/* a wider tail is looser, whatever it needs at least */
 		[ORDER_TAIL] = {(int64_t)a->min - (int64_t)a->max * 1000,
 				(int64_t)b->min - (int64_t)b->max * 1000},
-		[ORDER_LEVEL] = {x->level, y->level},
+		[ORDER_LEVEL] = {x->of->level, y->of->level},
 		[ORDER_VERDICT] = {MIN(x->verdict, RULE_DENY), MIN(y->verdict, RULE_DENY)},
-		[ORDER_AGE] = {x->id > y->id, y->id > x->id},
+		[ORDER_AGE] = {x->of->id > y->of->id, y->of->id > x->of->id},
 	};
 
 	for (*by = ORDER_OVER; *by < ORDER_AGE; (*by)++)
@@ -354,12 +372,21 @@ static void on_hit(void *data, const struct index_hit *h)
 		s->best = m;
 }
 
-static void find(struct rules *r, const char *path, index_on_hit on, void *data)
+/* The folded path, where that is another one; it is kept until the next call. */
+static const char *folded(struct rules *r, const char *path)
 {
-	index_find(r->exact, path, on, data);
 	buf_clear(&r->scratch);
 	names_fold_path(&r->scratch, path);
-	index_find(r->folded, r->scratch.data, on, data);
+	return str_eq(r->scratch.data, path) ? NULL : r->scratch.data;
+}
+
+static void find(struct rules *r, const char *path, index_on_hit on, void *data)
+{
+	const char *alias = folded(r, path);
+
+	index_find(r->index, path, INDEX_AS_IS | (alias ? 0 : INDEX_FOLDED), on, data);
+	if (alias)
+		index_find(r->index, alias, INDEX_FOLDED, on, data);
 }
 
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
@@ -376,11 +403,10 @@ bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_
 
 static uint64_t weight_beneath(struct rules *r, const char *path, bool deep)
 {
-	uint64_t w = index_beneath(r->exact, path, deep);
+	const char *alias = folded(r, path);
 
-	buf_clear(&r->scratch);
-	names_fold_path(&r->scratch, path);
-	return w + index_beneath(r->folded, r->scratch.data, deep);
+	return index_beneath(r->index, path, deep) +
+	       (alias ? index_beneath(r->index, alias, deep) : 0);
 }
 
 enum rule_verdict rules_beneath(struct rules *r, const char *path)
@@ -464,37 +490,48 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 	return words[by];
 }
 
-const char *rules_words(struct rules *r, const struct rule *rule)
+static const char *make_words(struct rules *r, const struct rule *rule)
 {
-	struct kept *k = (struct kept *)(uintptr_t)rule; /* its first member */
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	if (k->words)
-		return k->words;
-	if (rule->level == LEVEL_SESSION)
-		return rule->verdict == RULE_ALLOW ? "you allowed it for this session"
-						   : "you denied it for this session";
-	if (rule->name)
-		buf_fmt(&b, "rule '%s'", rule->name);
+	if (rule->of->name)
+		buf_fmt(&b, "rule '%s'", rule->of->name);
 	else
 		buf_str(&b, "the command line");
 	if (rule->line)
 		buf_fmt(&b, " (%s)", rules_origin(r, rule));
 	buf_fmt(&b, " says %s", rule_verdict_words[rule->verdict]);
-	if (rule->reason)
-		buf_fmt(&b, ": %s", rule->reason);
-	k->words = arena_str(&r->strings, b.data);
-	return k->words;
+	if (rule->of->reason)
+		buf_fmt(&b, ": %s", rule->of->reason);
+	return arena_str(&r->strings, b.data);
+}
+
+const char *rules_words(struct rules *r, const struct rule *rule)
+{
+	uint32_t number = (uint32_t)((const struct kept *)rule - r->list); /* its first member */
+	struct words *w;
+
+	if (rule->of->level == LEVEL_SESSION)
+		return rule->verdict == RULE_ALLOW ? "you allowed it for this session"
+						   : "you denied it for this session";
+	HASH_FIND(hh, r->words, &number, sizeof(number), w);
+	if (!w) {
+		w = xcalloc(1, sizeof(*w));
+		w->number = number;
+		w->text = make_words(r, rule);
+		HASH_ADD(hh, r->words, number, sizeof(w->number), w);
+	}
+	return w->text;
 }
 
 const char *rules_origin(struct rules *r, const struct rule *rule)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	if (rule->level == LEVEL_SESSION)
+	if (rule->of->level == LEVEL_SESSION)
 		return "your answer";
 	if (!rule->line)
-		return rule->file ? rule->file : rule_level_words[rule->level];
-	buf_fmt(&b, "%s:%d", rule->file, rule->line);
+		return rule->of->file ? rule->of->file : rule_level_words[rule->of->level];
+	buf_fmt(&b, "%s:%d", rule->of->file, rule->line);
 	return arena_str(&r->strings, b.data);
 }

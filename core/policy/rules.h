@@ -5,6 +5,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/policy/answer.h"
+#include "core/policy/pattern.h"
 
 struct config;
 
@@ -29,17 +30,22 @@ extern const char *const rule_kind_words[RULE_KINDS]; /* "read" ... */
 extern const char *const rule_verdict_words[];	      /* "allow" ... */
 extern const char *const rule_level_words[];	      /* "built in" ... */
 
-struct rule {
-	enum rule_verdict verdict;
+/* What rules of one section have in common. */
+struct rule_frame {
+	const char *name;   /* of the section; NULL: none */
+	const char *file;   /* NULL: not from a file */
+	const char *reason; /* in the words of who wrote it; NULL: none */
+	int64_t until;	    /* unix seconds from which on they no longer count; 0: never */
+	uint64_t id;	    /* of an answer, else 0 */
 	enum rule_level level;
-	unsigned kinds;	     /* 1 << enum rule_kind */
-	int line;	     /* 0: unknown */
-	const char *name;    /* of its section; NULL: none */
+};
+
+struct rule {
+	const struct rule_frame *of;
 	const char *pattern; /* as written */
-	const char *file;    /* NULL: not from a file */
-	const char *reason;  /* in the words of who wrote it; NULL: none */
-	int64_t until;	     /* unix seconds from which on it no longer counts; 0: never */
-	uint64_t id;	     /* of an answer, else 0 */
+	int line;	     /* 0: unknown */
+	enum rule_verdict verdict : 8;
+	unsigned kinds : 8; /* 1 << enum rule_kind */
 };
 
 /*
@@ -65,8 +71,13 @@ struct rule_match {
 
 struct rules *rules_new(void) MUST_USE;
 void rules_free(struct rules *r); /* NULL is a no-op */
-/* Strings are copied. The number is for rules_place(), rules_at() and rules_remove(). */
+/* All of it is copied. The number is for rules_place(), rules_at() and rules_remove(). */
 uint32_t rules_add(struct rules *r, const struct rule *rule);
+/* So many rules will come, with strings of the configuration's: it is kept as long as they are.
+ * Frames are copied, strings are not. */
+void rules_reserve(struct rules *r, size_t n, const struct config *c);
+const struct rule_frame *rules_frame(struct rules *r, const struct rule_frame *frame);
+uint32_t rules_add_lent(struct rules *r, const struct rule *rule); /* of such a frame */
 /* This absolute pattern is one of the rule's. *why: it is none; nothing was added. */
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why) MUST_USE;
 /* The same for a pattern that cannot be wrong. */
@@ -75,21 +86,21 @@ void rules_remove(struct rules *r, uint32_t number);
 
 size_t rules_count(const struct rules *r);			     /* removed ones too */
 const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: removed */
-/* The absolute patterns of a rule, `~` and variables expanded. */
-size_t rules_patterns(const struct rules *r, uint32_t number);
-const char *rules_pattern(const struct rules *r, uint32_t number, size_t i);
-
-/* How much of it is a path that stands there as it is; 0: not known. */
-size_t rules_base(const struct rules *r, uint32_t number, size_t i);
-
-/* What the ith of them names. */
-enum rule_place {
-	PLACE_MANY, /* wildcards */
-	PLACE_ONE,
-	PLACE_TREE, /* it and all below */
-};
-/* *ret becomes its path, or empty for PLACE_MANY. */
-enum rule_place rules_place_of(struct rules *r, uint32_t number, size_t i, struct buf *ret);
+/*
+ * The absolute patterns of a rule, `~` and variables expanded, the newest first: from 0 on, and at
+ * the end 0 again. A number of them is for the functions below.
+ */
+uint32_t rules_next(const struct rules *r, uint32_t number, uint32_t pattern);
+/* As text: it says the same as what was written. */
+void rules_text(const struct rules *r, uint32_t pattern, struct buf *ret);
+/* Its path, when it is PLACE_ONE or PLACE_TREE; else nothing. */
+enum pattern_place rules_place_of(const struct rules *r, uint32_t pattern, struct buf *ret);
+/* Of the pattern that was placed last: how much of it is a path without wildcards, that stands
+ * there as it is; false: not known. And whether it is PLACE_ONE or PLACE_TREE. */
+bool rules_base(const struct rules *r, size_t *ret_len, bool *ret_is_place);
+/* When it was read it named no one place, nor tree, that was there. */
+void rules_note_absent(struct rules *r, uint32_t number);
+bool rules_is_absent(const struct rules *r, uint32_t number);
 
 /* The rule that decides; false: none matches. now: unix seconds. */
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,

@@ -26,10 +26,10 @@ static void add(struct model *m, const struct rule *r)
 	buf_fmt(&words, " %s", r->pattern);
 	m->lasting[m->n_lasting++] = (struct lasting){.allow = r->verdict == RULE_ALLOW,
 						      .words = buf_take(&words),
-						      .file = xstrdup(r->file),
+						      .file = xstrdup(r->of->file),
 						      .line = r->line,
-						      .name = xstrdup(r->name),
-						      .by_us = rules_is_answer(r->name)};
+						      .name = xstrdup(r->of->name),
+						      .by_us = rules_is_answer(r->of->name)};
 }
 
 void session_list_lasting(struct session *s, const struct policy *p)
@@ -43,7 +43,8 @@ void session_list_lasting(struct session *s, const struct policy *p)
 			for (uint32_t n = 0; both[b] && n < rules_count(both[b]); n++) {
 				const struct rule *r = rules_at(both[b], n);
 
-				if (r && r->name && r->file && r->pattern && r->level == levels[i])
+				if (r && r->of->name && r->of->file && r->pattern &&
+				    r->of->level == levels[i])
 					add(&s->model, r);
 			}
 }

@@ -11,10 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int collect(void *data, const char *key, const char *value, int line)
+static int collect(void *data, const struct config_setting *s)
 {
-	(void)line;
-	buf_fmt(data, "%s=%s%s\n", key, value ? ":" : "", value ? value : "");
+	buf_fmt(data, "%s.%s=%s%s\n", s->section, s->name, s->value ? ":" : "",
+		s->value ? s->value : "");
 	return 0;
 }
 
@@ -28,9 +28,12 @@ static void compare(const uint8_t *data, size_t size)
 
 	if (strlen(text) != size || strcasestr(text, "include"))
 		return;
-	if (config_read_plain(text, collect, &plain) < 0)
+	if (config_read_plain(text, collect, &plain) < 0) {
+		if (memcmp(text, data, size) != 0)
+			abort();
 		return;
-	if (config_read_git(text, size, "x", collect, &git, &err) < 0 ||
+	}
+	if (config_read_git((const char *)data, size, "x", collect, &git, &err) < 0 ||
 	    strcmp(plain.data, git.data) != 0)
 		abort();
 }

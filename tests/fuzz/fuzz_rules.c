@@ -37,25 +37,41 @@ static bool naive(const struct pattern *p, size_t i, const char *path, unsigned 
 	       naive(p, i + 1, next + n, budget);
 }
 
+struct hits {
+	unsigned of_it, of_text;
+};
+
 static void on_hit(void *data, const struct index_hit *hit)
 {
-	(void)hit;
-	*(bool *)data = true;
+	struct hits *h = data;
+
+	h->of_it += hit->number == 7;
+	h->of_text += hit->number == 8;
 }
 
 static bool matches(const struct pattern *p, const char *path)
 {
+	const struct index_rule rule = {.number = 7, .names = INDEX_AS_IS, .weight = 1};
+	const struct index_rule same = {.number = 8, .names = INDEX_AS_IS};
+	AUTO_PATTERN struct pattern again = PATTERN_INIT;
+	AUTO_BUF struct buf text = BUF_INIT;
 	struct rule_index *x = index_new();
-	bool found = false;
+	uint32_t entry = index_add(x, p, &rule);
+	struct hits hits = {0};
+	const char *why;
 
-	index_add(x, p, 7, 1);
-	index_find(x, path, on_hit, &found);
+	/* What it says of itself matches alike. */
+	index_text(x, entry, &text);
+	if (!pattern_parse(&again, text.data, &why))
+		abort();
+	index_add(x, &again, &same);
+	index_find(x, path, INDEX_AS_IS, on_hit, &hits);
 	index_beneath(x, path, true);
-	index_remove(x, p, 7, 1);
-	if (index_beneath(x, "/", true))
+	index_remove(x, entry, 1);
+	if (hits.of_it != hits.of_text || index_beneath(x, "/", true))
 		abort();
 	index_free(x);
-	return found;
+	return hits.of_it > 0;
 }
 
 /* "PATTERN\nPATH" */

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/config/config.h"
 #include "core/policy/policy.h"
 
 static int setup(void **state)
@@ -461,13 +462,46 @@ static void speed(void **state)
 	}
 }
 
+/* Each rule is about all directories above the folder, however many rules say so. */
+static void above_the_folder(void **state)
+{
+	static const char *const places[] = {"/q/a/b", "/q/a", "/q"};
+	const char *const folders[] = {"/q/a/b/c", NULL};
+	struct config *c = config_of_rules();
+	const struct policy_spec spec = {.config = c, .home = "/home/u", .folders = folders};
+	struct policy *p = NULL;
+	const char *reason;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		AUTO_FREE char *value = xasprintf("read $ABOVE/k%d", i);
+
+		config_add_rule(c, &(struct config_rule){.name = "way",
+							 .key = "deny",
+							 .value = value,
+							 .file = "x",
+							 .level = CONFIG_USER});
+	}
+	assert_int_equal(policy_new(&p, &spec, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+			AUTO_FREE char *path = xasprintf("%s/k%d", places[k], i);
+
+			if (policy_check_read(p, RULE_READ, path, &reason) != POLICY_DENY)
+				fail_msg("%s", path);
+		}
+	policy_free(p);
+	config_free(c);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(plain_work), T(git_works),	 T(git_is_protected), T(other_names),  T(aliases),
-		T(secrets),    T(answers),	 T(guarded),	      T(learns_hooks), T(outside),
-		T(vet_inert),  T(vet_dangerous), T(vet_changes),      T(speed),
+		T(plain_work),	 T(git_works), T(git_is_protected), T(other_names),
+		T(aliases),	 T(secrets),   T(answers),	    T(guarded),
+		T(learns_hooks), T(outside),   T(vet_inert),	    T(vet_dangerous),
+		T(vet_changes),	 T(speed),     T(above_the_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,15 +372,15 @@ static int reload(struct home *h, const char *rules)
 	const struct config_spec spec = {
 		.home = h->home, .folder = h->work, .org_file = "/dev/null/none"};
 	struct config *fresh = NULL, *copy = config_of_rules();
-	const struct config_rule *list;
-	size_t n;
 	int r;
 
 	make(h, ".config/cordon/config", rules);
 	assert_int_equal(config_load(&fresh, &spec, &h->err), 0);
-	n = config_rules(fresh, &list);
-	for (size_t i = 0; i < n; i++)
-		config_add_rule(copy, &list[i]);
+	for (size_t i = 0; i < config_rules(fresh); i++) {
+		const struct config_rule rule = config_rule(fresh, i);
+
+		config_add_rule(copy, &rule);
+	}
 	config_free(fresh); /* the copy is on its own */
 	r = policy_reload(h->p, copy, &h->err);
 	config_free(copy);

@@ -137,7 +137,9 @@ static void matching(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		const struct rule rule = {.verdict = RULE_ALLOW, .kinds = 1u << RULE_READ};
+		const struct rule_frame frame = {.level = LEVEL_BUILTIN};
+		const struct rule rule = {
+			.of = &frame, .verdict = RULE_ALLOW, .kinds = 1u << RULE_READ};
 		struct rules *r = rules_new();
 		struct rule_match m;
 		const char *why = "";
@@ -232,8 +234,9 @@ static void precedence(void **state)
 
 		for (int k = 0; k < 3 && list[i].rules[k].pattern; k++) {
 			const struct line *l = &list[i].rules[k];
-			const struct rule rule = {.verdict = l->verdict,
-						  .level = l->level,
+			const struct rule_frame frame = {.level = l->level};
+			const struct rule rule = {.of = &frame,
+						  .verdict = l->verdict,
 						  .kinds = 1u << RULE_EXEC,
 						  .line = k + 1};
 
@@ -251,9 +254,10 @@ static void precedence(void **state)
 static void expiry(void **state)
 {
 	struct rules *r = rules_new();
-	const struct rule allow = {
-		.verdict = ALLOW, .level = LEVEL_USER, .kinds = 1u << RULE_READ, .until = 1000};
-	const struct rule deny = {.verdict = DENY, .level = LEVEL_USER, .kinds = 1u << RULE_READ};
+	const struct rule_frame ends = {.level = LEVEL_USER, .until = 1000};
+	const struct rule_frame stays = {.level = LEVEL_USER};
+	const struct rule allow = {.of = &ends, .verdict = ALLOW, .kinds = 1u << RULE_READ};
+	const struct rule deny = {.of = &stays, .verdict = DENY, .kinds = 1u << RULE_READ};
 	struct rule_match m, *list;
 	const char *why;
 
@@ -296,8 +300,9 @@ static void beneath(void **state)
 	(void)state;
 	assert_int_equal(rules_beneath(r, "/w"), ALLOW);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-		const struct rule rule = {.verdict = lines[i].verdict,
-					  .level = lines[i].level,
+		const struct rule_frame frame = {.level = lines[i].level};
+		const struct rule rule = {.of = &frame,
+					  .verdict = lines[i].verdict,
 					  .kinds = 1u << RULE_WRITE | 1u << RULE_READ};
 
 		numbers[i] = rules_add(r, &rule);
@@ -339,7 +344,8 @@ static void other_spellings(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-		const struct rule rule = {.verdict = DENY, .kinds = 1u << RULE_WRITE};
+		const struct rule_frame frame = {.level = LEVEL_BUILTIN};
+		const struct rule rule = {.of = &frame, .verdict = DENY, .kinds = 1u << RULE_WRITE};
 
 		numbers[i] = rules_add(r, &rule);
 		assert_true(rules_place(r, numbers[i], patterns[i], &why));
@@ -449,6 +455,7 @@ static void lower(char *out, size_t size, const char *s)
 }
 
 struct candidate {
+	struct rule_frame frame;
 	struct rule rule;
 	char pattern[128];
 	bool removed;
@@ -480,11 +487,11 @@ static const struct candidate *oracle(const struct candidate *list, size_t n, un
 		bool hit;
 
 		if (c->removed || !(c->rule.kinds & kind) ||
-		    (c->rule.until && c->rule.until <= now))
+		    (c->frame.until && c->frame.until <= now))
 			continue;
 		hit = score_of(c->pattern, path, &s);
 		lower(pattern, sizeof(pattern), c->pattern);
-		if (c->rule.verdict != RULE_ALLOW && c->rule.level != LEVEL_SESSION &&
+		if (c->rule.verdict != RULE_ALLOW && c->frame.level != LEVEL_SESSION &&
 		    score_of(pattern, low, &folded)) {
 			if (!hit || better(&folded, &s))
 				s = folded;
@@ -492,10 +499,10 @@ static const struct candidate *oracle(const struct candidate *list, size_t n, un
 		}
 		if (!hit)
 			continue;
-		s.keys[4] = c->rule.level;
+		s.keys[4] = c->frame.level;
 		s.keys[5] = strict ? RULE_DENY : c->rule.verdict;
-		s.keys[6] = (int64_t)c->rule.id;
-		strict = strict && c->rule.level == LEVEL_ORG;
+		s.keys[6] = (int64_t)c->frame.id;
+		strict = strict && c->frame.level == LEVEL_ORG;
 		if (best && (strict < final || (strict == final && !better(&s, &top))))
 			continue;
 		best = c;
@@ -531,11 +538,12 @@ static void one_set(void)
 		const char *why;
 		uint32_t number;
 
-		*c = (struct candidate){.rule = {.verdict = (enum rule_verdict)rnd(4),
-						 .level = (enum rule_level)(1 + rnd(5)),
-						 .kinds = 1 + rnd(15),
-						 .until = rnd(4) ? 0 : 50 + rnd(100),
-						 .id = n + 1}};
+		*c = (struct candidate){.frame = {.level = (enum rule_level)(1 + rnd(5)),
+						  .until = rnd(4) ? 0 : 50 + rnd(100),
+						  .id = n + 1},
+					.rule = {.of = &c->frame,
+						 .verdict = (enum rule_verdict)rnd(4),
+						 .kinds = 1 + rnd(15)}};
 		make_path(c->pattern, sizeof(c->pattern), globs, ARRAY_LEN(globs));
 		number = rules_add(r, &c->rule);
 		assert_int_equal(number, n);
@@ -559,9 +567,9 @@ static void one_set(void)
 		make_path(path, sizeof(path), names, ARRAY_LEN(names));
 		c = oracle(list, n, 1u << kind, path, now);
 		rules_decide(r, (enum rule_kind)kind, path, now, &m);
-		if ((c == NULL) != (m.rule == NULL) || (c && c->rule.id != m.rule->id))
+		if ((c == NULL) != (m.rule == NULL) || (c && c->frame.id != m.rule->of->id))
 			fail_msg("%s: '%s' decides, not '%s'", path,
-				 m.rule ? list[m.rule->id - 1].pattern : "none",
+				 m.rule ? list[m.rule->of->id - 1].pattern : "none",
 				 c ? c->pattern : "none");
 		n_all = rules_explain(r, (enum rule_kind)kind, path, now, &all);
 		if (c)
@@ -612,8 +620,9 @@ static void ten_thousand(void **state)
 		const char *why;
 
 		for (int k = 0; k < n; k++) {
-			struct rule rule = {.verdict = k % 2 ? DENY : ALLOW,
-					    .level = LEVEL_USER,
+			const struct rule_frame frame = {.level = LEVEL_USER};
+			struct rule rule = {.of = &frame,
+					    .verdict = k % 2 ? DENY : ALLOW,
 					    .kinds = 1u << RULE_READ};
 			char pattern[64];
 

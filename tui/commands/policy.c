@@ -73,18 +73,18 @@ static void list_json(const struct rule *rule, bool expired, bool untrusted)
 	AUTO_BUF struct buf b = BUF_INIT;
 	AUTO_BUF struct buf origin = BUF_INIT;
 
-	buf_fmt(&origin, rule->line ? "%s:%d" : "%s", rule->file, rule->line);
+	buf_fmt(&origin, rule->line ? "%s:%d" : "%s", rule->of->file, rule->line);
 	buf_fmt(&b, "{\"level\":\"%s\",\"verdict\":\"%s\",\"kinds\":[",
-		rule_level_words[rule->level], rule_verdict_words[rule->verdict]);
+		rule_level_words[rule->of->level], rule_verdict_words[rule->verdict]);
 	format_kinds(&b, rule->kinds, "\"");
 	buf_ch(&b, ']');
 	field(&b, "pattern", rule->pattern);
-	field(&b, "name", rule->name);
+	field(&b, "name", rule->of->name);
 	field(&b, "origin", origin.data);
-	if (rule->until)
-		buf_fmt(&b, ",\"until\":%lld", (long long)rule->until);
-	if (rule->reason)
-		field(&b, "reason", rule->reason);
+	if (rule->of->until)
+		buf_fmt(&b, ",\"until\":%lld", (long long)rule->of->until);
+	if (rule->of->reason)
+		field(&b, "reason", rule->of->reason);
 	printf("%s,\"expired\":%s,\"untrusted\":%s}\n", b.data, expired ? "true" : "false",
 	       untrusted ? "true" : "false");
 }
@@ -101,18 +101,18 @@ static void list_row(const struct rule *rule, bool expired, bool untrusted)
 
 	format_kinds(&kinds, rule->kinds, "");
 	printf("%s%-8s%s%s%-6s%s%-11s ", style_on(expired ? STYLE_DIM : STYLE_NONE),
-	       rule_level_words[rule->level], expired ? "" : style_off(),
+	       rule_level_words[rule->of->level], expired ? "" : style_off(),
 	       style_on(expired ? STYLE_NONE : style_of(rule->verdict)),
 	       rule_verdict_words[rule->verdict], expired ? "" : style_off(), kinds.data);
 	show_text(rule->pattern, strlen(rule->pattern));
 	printf("  (");
-	show_text(rule->name, strlen(rule->name));
+	show_text(rule->of->name, strlen(rule->of->name));
 	printf(", ");
-	show_text(rule->file, strlen(rule->file));
+	show_text(rule->of->file, strlen(rule->of->file));
 	if (rule->line)
 		printf(":%d", rule->line);
-	if (rule->until) {
-		format_time(until, sizeof(until), rule->until);
+	if (rule->of->until) {
+		format_time(until, sizeof(until), rule->of->until);
 		printf("; %s %s", expired ? "expired" : "until", until);
 	}
 	printf("%s)%s\n", untrusted ? "; not trusted" : "", style_off());
@@ -127,9 +127,9 @@ static size_t list_level(const struct rules *r, enum rule_level level, bool untr
 		const struct rule *rule = rules_at(r, i);
 		bool expired;
 
-		if (!rule || !rule->name || rule->level != level)
+		if (!rule || !rule->of->name || rule->of->level != level)
 			continue;
-		expired = rule->until && rule->until <= now;
+		expired = rule->of->until && rule->of->until <= now;
 		(json ? list_json : list_row)(rule, expired, untrusted);
 		n++;
 	}
@@ -269,10 +269,8 @@ static int check(const struct here *at, const char *file, struct err *err)
 	const char *const folders[] = {at->folder, NULL};
 	const struct rules_scope scope = {at->home, folders};
 	struct rules *rules = rules_new(), *none = rules_new();
-	const struct config_rule *lines;
 	struct config *config = NULL;
 	bool failed = false;
-	size_t n;
 	int r = config_load(&config, &spec, err);
 
 	if (r == 0) {
@@ -285,9 +283,8 @@ static int check(const struct here *at, const char *file, struct err *err)
 	if (r == 0) {
 		size_t tests = 0;
 
-		n = config_rules(config, &lines);
-		for (size_t i = 0; i < n; i++)
-			tests += str_ends(lines[i].key, "match");
+		for (size_t i = 0; i < config_rules(config); i++)
+			tests += str_ends(config_rule(config, i).key, "match");
 		printf("%zu rules, %zu tests: all is right\n", rules_count(rules), tests);
 	}
 	rules_free(rules);

@@ -301,12 +301,13 @@ static bool reruled(struct door *d, const struct config *c)
 {
 	struct gate_door *g = (struct gate_door *)d;
 	struct gate_note note = {.what = GATE_RULE};
-	const struct config_rule *list;
-	size_t n = config_rules(c, &list), len = 1;
+	size_t n = config_rules(c), len = 1;
 
 	atomic_store(&g->page->changes, ++g->changes);
 	for (size_t i = 0; i < n && len; i++) {
-		len = pack(&note, &list[i]);
+		const struct config_rule rule = config_rule(c, i);
+
+		len = pack(&note, &rule);
 		if (len)
 			tell_bytes(g, &note, len);
 	}

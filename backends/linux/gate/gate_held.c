@@ -203,12 +203,11 @@ static void take_line(const struct gate_note *note, size_t len)
 /* Other rules than the keeper's: the server stays behind. */
 static void take_lines(const struct gate_note *note)
 {
-	const struct config_rule *list;
 	struct err err = {0};
 
 	if (!server.coming)
 		server.coming = config_of_rules();
-	if (config_rules(server.coming, &list) == note->id &&
+	if (config_rules(server.coming) == note->id &&
 	    policy_reload(server.policy, server.coming, &err) == 0) {
 		policy_forget_old(server.policy);
 		server.changes++;
