@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/rules.h"
 
+#include <assert.h>
 #include <string.h>
 #define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>
@@ -31,6 +32,11 @@ struct kept {
 	bool removed, absent;
 };
 
+struct frame {
+	struct rule_frame frame;
+	struct frame *next;
+};
+
 /* Words for a rule that somebody has asked about. */
 struct words {
 	uint32_t number;
@@ -43,10 +49,8 @@ struct rules {
 	size_t n, cap;
 	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
 	struct rule_index *index;
-	struct config **lenders; /* whose strings are here */
-	size_t n_lenders;
-	struct rule_frame **frames;
-	size_t n_frames;
+	struct config *lender; /* whose strings are here, or NULL */
+	struct frame *frames;
 	struct words *words;
 	struct arena strings;
 	struct buf scratch;	       /* a folded path */
@@ -83,12 +87,13 @@ void rules_free(struct rules *r)
 	free_words(r);
 	free(r->list);
 	index_free(r->index);
-	for (size_t i = 0; i < r->n_lenders; i++)
-		config_free(r->lenders[i]);
-	free(r->lenders);
-	for (size_t i = 0; i < r->n_frames; i++)
-		free(r->frames[i]);
-	free(r->frames);
+	config_free(r->lender);
+	while (r->frames) {
+		struct frame *next = r->frames->next;
+
+		free(r->frames);
+		r->frames = next;
+	}
 	buf_done(&r->scratch);
 	pattern_done(&r->pattern);
 	pattern_done(&r->alias);
@@ -121,20 +126,17 @@ void rules_reserve(struct rules *r, size_t n, const struct config *c)
 	make_room(r, r->n + n);
 	pages_fill(r->list + r->n, n * sizeof(*r->list));
 	index_reserve(r->index, (uint32_t)n);
-	r->lenders = xrealloc(r->lenders, (r->n_lenders + 1) * sizeof(*r->lenders));
-	r->lenders[r->n_lenders++] = config_ref(c);
+	assert(!r->lender);
+	r->lender = config_ref(c);
 }
 
 const struct rule_frame *rules_frame(struct rules *r, const struct rule_frame *frame)
 {
-	struct rule_frame *copy = xmalloc(sizeof(*copy));
+	struct frame *copy = xmalloc(sizeof(*copy));
 
-	*copy = *frame;
-	if ((r->n_frames & (r->n_frames - 1)) == 0)
-		r->frames =
-			xrealloc(r->frames, MAX(r->n_frames * 2, (size_t)8) * sizeof(*r->frames));
-	r->frames[r->n_frames++] = copy;
-	return copy;
+	*copy = (struct frame){*frame, r->frames};
+	r->frames = copy;
+	return &copy->frame;
 }
 
 uint32_t rules_add_lent(struct rules *r, const struct rule *rule)

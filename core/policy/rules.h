@@ -73,8 +73,8 @@ struct rules *rules_new(void) MUST_USE;
 void rules_free(struct rules *r); /* NULL is a no-op */
 /* All of it is copied. The number is for rules_place(), rules_at() and rules_remove(). */
 uint32_t rules_add(struct rules *r, const struct rule *rule);
-/* So many rules will come, with strings of the configuration's: it is kept as long as they are.
- * Frames are copied, strings are not. */
+/* Once: so many rules will come, with strings of the configuration's: it is kept as long as they
+ * are. Frames are copied, strings are not. */
 void rules_reserve(struct rules *r, size_t n, const struct config *c);
 const struct rule_frame *rules_frame(struct rules *r, const struct rule_frame *frame);
 uint32_t rules_add_lent(struct rules *r, const struct rule *rule); /* of such a frame */
