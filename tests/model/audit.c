@@ -96,6 +96,17 @@ static bool tells_of(const struct change *c, const char *path, size_t len)
 	return false;
 }
 
+/* It went while its directory had another name, by which it is told. */
+static bool went_elsewhere(const struct audit *a, const struct change *c, const char *path,
+			   size_t len)
+{
+	const char *slash = strrchr(c->path, '/');
+	size_t n = slash ? strlen(slash) : SIZE_MAX;
+
+	return !c->after.exists && n < len && memcmp(path + len - n, slash, n) == 0 &&
+	       !line_at(&a->before, c->path);
+}
+
 static bool is_told(const struct audit *a, const char *path, size_t len)
 {
 	const char *was = line_of(&a->before, path, len), *is = line_of(&a->after, path, len);
@@ -105,7 +116,8 @@ static bool is_told(const struct audit *a, const char *path, size_t len)
 	    has_link(&a->after, path, len))
 		return true;
 	for (size_t i = 0; i < a->n; i++)
-		if (tells_of(&a->list[i], path, len))
+		if (tells_of(&a->list[i], path, len) ||
+		    (!is && went_elsewhere(a, &a->list[i], path, len)))
 			return true;
 	return false;
 }
