@@ -275,7 +275,7 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 	}
 	undone_done(u);
 	for (size_t i = 0; i < h->n_redo; i++)
-		if (h->redo[i].when < begun &&
+		if (h->redo[i].when <= begun &&
 		    !(h->pair && in_list(undone, n, h->redo[i].rungs[0].id)))
 			undone_done(&h->redo[i]);
 		else
