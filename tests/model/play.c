@@ -173,9 +173,9 @@ static void play_end(struct game *g, const struct act *a)
 		must_be(g, g->cluster.before, false, "abort");
 	else
 		g->cluster.unknown = g->h.murky = true;
-	if (a->kind == ACT_COMMIT && r == 1)
+	if (a->kind == ACT_COMMIT && r > 0)
 		redo_clear(&g->h);
-	ended(g, a->who, a->kind == ACT_COMMIT && r == 1);
+	ended(g, a->who, a->kind == ACT_COMMIT && r > 0);
 	if (a->kind == ACT_ABORT && in_list(re->undone, re->n_undone, id))
 		history_recovered(&g->h, &id, 1, g->open[a->who].begun, g->now);
 	if (!any_open(g)) {
