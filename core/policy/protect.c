@@ -17,9 +17,12 @@ static const char agent[] = "it is an agent's own settings";
 static const char login[] = "the desktop or the login runs it";
 static const char git_conf[] = "git on the host obeys it and it can name programs to run";
 static const char git_hook[] = "git on the host runs it";
+static const char manager[] = "a hook manager runs what it says";
+static const char mise[] = "mise runs what it says, on the way into the directory";
 static const char git_dir[] = "git on the host takes its configuration from there";
 
-/* Protected by the last component alone, at any depth. Sorted. */
+/* Protected by the last component alone, at any depth; one that ends in ".*" with whatever follows
+ * the first dot inside it. Sorted. */
 static const struct leaf {
 	const char *name;
 	const char *reason;
@@ -31,8 +34,10 @@ static const struct leaf {
 	{".bash_profile", shell},
 	{".bashrc", shell},
 	{".cordon.conf", "cordon obeys it"},
+	{".crush.json", agent},
 	{".cshrc", shell},
 	{".devcontainer.json", editor},
+	{".dir-locals-2.el", editor},
 	{".dir-locals.el", editor},
 	{".direnvrc", "direnv runs it"},
 	{".emacs", editor},
@@ -43,13 +48,17 @@ static const struct leaf {
 	{".gvimrc", editor},
 	{".inputrc", shell},
 	{".kshrc", shell},
+	{".lefthook-local.*", manager},
+	{".lefthook.*", manager},
 	{".lldbinit", "lldb runs it"},
 	{".login", shell},
 	{".logout", shell},
 	{".mcp.json", agent},
+	{".mise.*", mise},
 	{".nvim.lua", editor},
 	{".nvimrc", editor},
 	{".pam_environment", login},
+	{".pre-commit-config.yaml", manager},
 	{".profile", shell},
 	{".screenrc", "screen runs it"},
 	{".tcshrc", shell},
@@ -64,6 +73,10 @@ static const struct leaf {
 	{".zprofile", shell},
 	{".zshenv", shell},
 	{".zshrc", shell},
+	{"crush.json", agent},
+	{"lefthook-local.*", manager},
+	{"lefthook.*", manager},
+	{"mise.*", mise},
 	{"opencode.json", agent},
 	{"opencode.jsonc", agent},
 };
@@ -83,7 +96,9 @@ static const struct tree {
 	int flags;
 	const char *reason;
 } trees[] = {
+	{".amazonq", "", KEEP, agent},
 	{".amp", "", KEEP, agent},
+	{".augment", "", KEEP, agent},
 	{".claude", "", KEEP, agent},
 	{".cline", "", KEEP, agent},
 	{".codex", "", KEEP, agent},
@@ -95,23 +110,38 @@ static const struct tree {
 	{".cursor", "", KEEP, agent},
 	{".devcontainer", "", 0, editor},
 	{".emacs.d", "", 0, editor},
+	{".factory", "", KEEP, agent},
 	{".fleet", "", 0, editor},
 	{".gemini", "", KEEP, agent},
 	{".githooks", "", 0, git_hook},
+	{".github", "hooks", 0, agent},
 	{".gnupg", "", KEEP, "it holds keys"},
-	{".hg", "hgrc", 0, "Mercurial on the host obeys it and it can name programs to run"},
+	{".helix", "config.toml languages.toml", 0, editor},
+	{".hg", "hgrc hgrc-not-shared sharedpath", 0,
+	 "Mercurial on the host obeys it and it can name programs to run"},
 	{".husky", "", 0, git_hook},
 	{".idea", "", 0, editor},
-	{".jj", "repo/config.toml", 0, "Jujutsu on the host obeys it"},
+	{".jj", "repo/config.toml workspace-config.toml", 0, "Jujutsu on the host obeys it"},
+	{".junie", "", KEEP, agent},
+	{".kilocode", "", KEEP, agent},
 	{".kiro", "", KEEP, agent},
+	{".lefthook", "", 0, manager},
+	{".lefthook-local", "", 0, manager},
 	{".local", "bin share/applications share/systemd share/dbus-1", 0, login},
+	{".mise", "config.toml config.local.toml", 0, mise},
 	{".nvim", "", 0, editor},
 	{".opencode", "", KEEP, agent},
+	{".openhands", "", KEEP, agent},
 	{".qwen", "", KEEP, agent},
 	{".roo", "", KEEP, agent},
+	{".shadowenv.d", "", 0, "shadowenv runs it"},
+	{".sl", "config", 0, "Sapling on the host obeys it and it can name programs to run"},
 	{".ssh", "", KEEP, "ssh obeys it"},
+	{".trae", "", KEEP, agent},
 	{".vim", "", 0, editor},
-	{".vscode", "tasks.json settings.json launch.json mcp.json", 0, editor},
+	{".vscode",
+	 "tasks.json settings.json launch.json mcp.json c_cpp_properties.json cmake-kits.json", 0,
+	 editor},
 	{".windsurf", "", KEEP, agent},
 	{".zed", "settings.json tasks.json debug.json", 0, editor},
 };
@@ -142,6 +172,18 @@ static const struct leaf *find_leaf(const char *c, size_t n)
 			lo = mid + 1;
 	}
 	return NULL;
+}
+
+/* "mise.local.toml" for "mise.*". */
+static const struct leaf *find_begun(const char *leaf)
+{
+	const char *dot = *leaf ? strchr(leaf + 1, '.') : NULL;
+	char name[32];
+
+	if (!dot ||
+	    snprintf(name, sizeof(name), "%.*s*", (int)(dot + 1 - leaf), leaf) >= (int)sizeof(name))
+		return NULL;
+	return find_leaf(name, strlen(name));
 }
 
 static const struct tree *find_tree(const char *c, size_t n)
@@ -382,8 +424,14 @@ static bool leaf_is_candidate(const char *leaf)
 {
 	/* Only these protected names do not begin with a dot. */
 	switch (*leaf | 0x20) {
+	case 'c':
+		return strcasecmp(leaf, "crush.json") == 0;
 	case 'h':
 		return strcmp(leaf, "HEAD") == 0;
+	case 'l':
+		return strncasecmp(leaf, "lefthook", 8) == 0;
+	case 'm':
+		return strncasecmp(leaf, "mise.", 5) == 0;
 	case 'o':
 		return strncasecmp(leaf, "opencode.json", 13) == 0;
 	default:
@@ -427,6 +475,8 @@ static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, con
 	*reason = "it would make this directory a git repository, whose configuration git obeys";
 	if (!in_git && str_eq(raw, "HEAD"))
 		return guard(act, false);
+	if (!l)
+		l = find_begun(leaf);
 	if (!l)
 		return POLICY_ALLOW;
 	*reason = l->reason;

@@ -178,6 +178,21 @@ static void other_names(void **state)
 		{"opencode.json", POLICY_WRITE, POLICY_ASK},
 		{".hg/hgrc", POLICY_WRITE, POLICY_ASK},
 		{".hg/store/x", POLICY_WRITE, POLICY_ALLOW},
+		{".hg/sharedpath", POLICY_WRITE, POLICY_ASK},
+		{".dir-locals-2.el", POLICY_WRITE, POLICY_ASK},
+		{".pre-commit-config.yaml", POLICY_WRITE, POLICY_ASK},
+		{"lefthook.yml", POLICY_RENAME_TO, POLICY_ASK},
+		{".lefthook-local.toml", POLICY_WRITE, POLICY_ASK},
+		{"LeftHook.yaml", POLICY_WRITE, POLICY_ASK},
+		{"lefthook", POLICY_WRITE, POLICY_ALLOW},
+		{"lefthooks/x.yml", POLICY_WRITE, POLICY_ALLOW},
+		{"mise.toml", POLICY_WRITE, POLICY_ASK},
+		{".mise.local.toml", POLICY_WRITE, POLICY_ASK},
+		{".mise/config.toml", POLICY_WRITE, POLICY_ASK},
+		{"mise", POLICY_WRITE, POLICY_ALLOW},
+		{"mise.en.place.a.name.that.is.long.toml", POLICY_WRITE, POLICY_ASK},
+		{"crush.json", POLICY_WRITE, POLICY_ASK},
+		{".github/hooks/x.json", POLICY_WRITE, POLICY_ASK},
 	};
 
 	check_all(*state, list, ARRAY_LEN(list));
