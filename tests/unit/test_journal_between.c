@@ -238,7 +238,7 @@ static void a_merge_with_what_a_later_step_made_is_none(void **state)
 	assert_int_equal(write(fd, "agent\n", 6), 6);
 	close(fd);
 	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
-	assert_int_equal(journal_commit(second, 0, &f->err), 1);
+	assert_true(journal_commit(second, 0, &f->err) > 0);
 	assert_true(commit(f) != 0);
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_int_equal(redo(f, 0), 0);
@@ -405,7 +405,7 @@ static void a_merge_to_where_nothing_comes_is_none(void **state)
 	c = at(f, "c");
 	assert_int_equal(op_rename(second, &a, &c, 0, NULL), 0);
 	commit(f);
-	assert_int_equal(journal_commit(second, 0, &f->err), 1);
+	assert_true(journal_commit(second, 0, &f->err) > 0);
 	assert_int_equal(journal_restore(f->j, first, paths, UNDO_FORCE, &f->err), 0);
 	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
 	if (undo(f, 1, UNDO_MERGE | UNDO_KEEP_MINE) < 0)
@@ -450,7 +450,7 @@ static void a_name_that_another_step_made_is_none(void **state)
 	assert_int_equal(write(fd, "one", 3), 3);
 	begin(f, "links");
 	assert_int_equal(ln(f, "a", "d"), 0);
-	assert_int_equal(journal_commit(first, 0, &f->err), 1);
+	assert_true(journal_commit(first, 0, &f->err) > 0);
 	assert_true(commit(f) > 0);
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	if (undo(f, 1, 0) < 0)
