@@ -24,15 +24,26 @@ static void prepare(struct fix *f)
 	assert_true(commit(f) != 0);
 }
 
+/* The folder's own mode. */
+static int lock(struct fix *f, mode_t m)
+{
+	struct at a = at(f, "");
+
+	a.leaf = "";
+	return op_chmod(f->s, &a, m, NULL);
+}
+
 static void child(void *data)
 {
 	struct fix *f = data;
 
 	fix_open(f);
 	begin(f, "work");
+	lock(f, 0711);
 	put(f, "written", "anew");
 	mode(f, "marked", 0640);
 	mv(f, "new", "old", 0);
+	lock(f, 0500);
 	commit(f);
 }
 
@@ -204,6 +215,56 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 	fix_free(f);
 }
 
+/* The folder itself, whose mode was kept before what the step did in it. */
+static void a_locked_folder_does_not_stop_an_undo(void **state)
+{
+	static const mode_t modes[] = {0, 0100, 0400, 0500, 0600};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL;
+
+		prepare(f);
+		before = snap(f);
+		begin(f, "work");
+		assert_int_equal(lock(f, 0711), 0);
+		assert_int_equal(put(f, "x", "1"), 0);
+		assert_int_equal(rm(f, "old"), 0);
+		assert_int_equal(lock(f, modes[i]), 0);
+		assert_true(commit(f) != 0);
+		fix_reopen(f);
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(undo(f, 1, 0), 0);
+			assert_tree(f, before);
+			assert_int_equal(redo(f, 0), 0);
+			assert_int_equal(mode_of(f, ""), modes[i]);
+		}
+		assert_sound(f);
+		fix_free(f);
+	}
+}
+
+/* Whoever locked it, it was not the step that is undone. */
+static void a_locked_folder_is_locked_again(void **state)
+{
+	struct fix *f = fix_new();
+
+	(void)state;
+	prepare(f);
+	begin(f, "works");
+	assert_int_equal(put(f, "x", "1"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(chmod(f->folder, 0500), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(mode_of(f, "x"), 0);
+	assert_int_equal(mode_of(f, ""), 0500);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(mode_of(f, "x"), 0644);
+	assert_int_equal(mode_of(f, ""), 0500);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +273,8 @@ int main(void)
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
 		cmocka_unit_test(a_mode_that_was_set_since_stays),
 		cmocka_unit_test(the_next_loan_does_not_cover_the_last_one),
+		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
+		cmocka_unit_test(a_locked_folder_is_locked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,33 +14,41 @@
  * it did has set the mode, it is as it was found.
  */
 
+static int lend_one(struct pop *p, int root, const char *path)
+{
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, root, path, &at, &o);
+
+	if (e < 0 || !S_ISDIR(o.mode) || (o.mode & 0700) == 0700 || o.uid != geteuid())
+		return e;
+	fd = obj_open(at.fd, at.name);
+	e = fd < 0 ? fd : side_keep_meta(p->to, root, path, fd, 0);
+	if (e == 0)
+		e = side_sync(p->to);
+	if (e == 0)
+		e = meta_chmod(fd, o.mode | 0700);
+	return e < 0 ? e : 1;
+}
+
 int lend_way(struct pop *p, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	unsigned flags = p->to->flags;
-	int e = 0, n = 0;
+	int e, n;
 
 	store_forget_near(p->j);
 	p->to->flags |= REC_LENT;
-	/* The directories above, and the object itself: a directory that moves must be writable. */
-	for (char *slash = prefix; e == 0 && slash;) {
-		AUTO_CLOSE int fd = -1;
-		struct spot at;
-		struct obj o;
-
+	/* The folder, the directories above, and the object itself: a directory that moves must be
+	 * writable. */
+	e = n = lend_one(p, root, "");
+	for (char *slash = *prefix ? prefix : NULL; e >= 0 && slash;) {
 		slash = strchr(slash + 1, '/');
 		if (slash)
 			*slash = '\0';
-		e = pop_find(p, root, prefix, &at, &o);
-		if (e == 0 && S_ISDIR(o.mode) && (o.mode & 0700) != 0700 && o.uid == geteuid()) {
-			fd = obj_open(at.fd, at.name);
-			e = fd < 0 ? fd : side_keep_meta(p->to, root, prefix, fd, 0);
-			if (e == 0)
-				e = side_sync(p->to);
-			if (e == 0)
-				e = meta_chmod(fd, o.mode | 0700);
-			n++;
-		}
+		e = lend_one(p, root, prefix);
+		n += e > 0;
 		if (slash)
 			*slash = '/';
 	}
