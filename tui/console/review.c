@@ -122,7 +122,8 @@ static void order(struct change *list, size_t n)
 		else
 			list[kept++] = list[i];
 	}
-	memcpy(list + kept, own, moved * sizeof(*own));
+	if (moved)
+		memcpy(list + kept, own, moved * sizeof(*own));
 	free(own);
 }
 
