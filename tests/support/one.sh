@@ -84,7 +84,7 @@ if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said i
 	r=$?
 	end_strays
 	wait $!
-	cat "$tmp.log"
+	sed 's/^not ok \([0-9]* # SKIP\)/ok \1/' "$tmp.log" # which cmocka says of what is left out
 	[ -z "${TEST_TAP:-}" ] || cp "$tmp.log" "$TEST_TAP/${1//\//_}" # make attacks
 	if [ $r = 0 ]; then rm "$tmp.log"; else mv "$tmp.log" "$TEST_FAILED/${1//\//_}"; fi
 else
