@@ -27,9 +27,8 @@ static void prepare(struct fix *f)
 /* The folder's own mode. */
 static int lock(struct fix *f, mode_t m)
 {
-	struct at a = at(f, "");
+	struct at a = {.dirfd = journal_folder_fd(f->j), .dir = "", .name = "", .leaf = ""};
 
-	a.leaf = "";
 	return op_chmod(f->s, &a, m, NULL);
 }
 
@@ -265,6 +264,33 @@ static void a_locked_folder_is_locked_again(void **state)
 	fix_free(f);
 }
 
+/* The folder is in the way later than the directory, and is locked again after it. */
+static void a_locked_directory_in_a_locked_folder_is_too(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *d = xasprintf("%s/d", f->folder);
+
+	(void)state;
+	begin(f, "prepare");
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) != 0);
+	begin(f, "first");
+	assert_int_equal(put(f, "x", "1"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(chmod(f->folder, 0), 0);
+	begin(f, "second");
+	assert_int_equal(lock(f, 0755), 0);
+	assert_int_equal(put(f, "d/y", "2"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(chmod(d, 0500), 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(mode_of(f, ""), 0);
+	assert_int_equal(chmod(f->folder, 0755), 0);
+	assert_int_equal(mode_of(f, "x"), 0);
+	assert_int_equal(mode_of(f, "d"), 0500);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +301,7 @@ int main(void)
 		cmocka_unit_test(the_next_loan_does_not_cover_the_last_one),
 		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
 		cmocka_unit_test(a_locked_folder_is_locked_again),
+		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,11 +126,13 @@ static void note_end(struct loans *l, const struct rec *r)
 	end_loan(l, root, path, r->seq);
 }
 
-static int by_seq(const void *a, const void *b)
+/* What lies in a directory comes before it: it may have been lent earlier or later. */
+static int by_depth(const void *a, const void *b)
 {
 	const struct loan *x = a, *y = b;
+	size_t n = strlen(x->path), m = strlen(y->path);
 
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return n > m ? -1 : n < m;
 }
 
 static int give_back(struct journal *j, const struct loan *one)
@@ -158,11 +160,10 @@ int txn_give_back(struct txn *t)
 	moves_sort(&l.moves);
 	each_mode(&l, note_loan);
 	if (l.n) {
-		qsort(l.list, l.n, sizeof(*l.list), by_seq);
+		qsort(l.list, l.n, sizeof(*l.list), by_depth);
 		each_mode(&l, note_end);
 	}
-	/* What lies in a directory comes before it. */
-	for (size_t i = l.n; r == 0 && i-- > 0;) {
+	for (size_t i = 0; r == 0 && i < l.n; i++) {
 		store_forget_near(t->j);
 		r = give_back(t->j, &l.list[i]);
 	}
