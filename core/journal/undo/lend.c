@@ -66,7 +66,7 @@ struct loan {
 struct loans {
 	struct txn *t;
 	struct moves moves;
-	struct loan *list; /* by number */
+	struct loan *list; /* what lies deepest comes first */
 	size_t n;
 };
 
