@@ -291,6 +291,34 @@ static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 	fix_free(f);
 }
 
+/* What was opened before is written to through its descriptor. */
+static void a_file_written_in_a_locked_folder_comes_back(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+	struct at a;
+	int fd;
+
+	(void)state;
+	begin(f, "prepare");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/e", "1"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	a = at(f, "d/e");
+	a = (struct at){.dirfd = obj_open(a.dirfd, "e"), .dir = "d", .name = "", .leaf = "e"};
+	begin(f, "work");
+	assert_int_equal(lock(f, 0), 0);
+	fd = op_open(f->s, &a, O_WRONLY | O_TRUNC, 0, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	close(a.dirfd);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +330,7 @@ int main(void)
 		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
 		cmocka_unit_test(a_locked_folder_is_locked_again),
 		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),
+		cmocka_unit_test(a_file_written_in_a_locked_folder_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

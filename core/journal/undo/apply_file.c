@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/log.h"
 #include "core/journal/store/pack.h"
 #include "core/journal/undo/pop.h"
 
@@ -75,6 +76,24 @@ static bool must_stay(struct journal *j, const struct spot *at, const struct obj
 	return fd < 0 || data_has_writer(fd);
 }
 
+/* A step that could not reach the directory, locked as it was, has not kept its times: what only
+ * changes places here does not show in them. */
+static int exchange(struct pop *p, const struct spot *at, const char *slot)
+{
+	AUTO_BUF struct buf times = BUF_INIT;
+	struct stat st;
+	int e;
+
+	if (fstatat(at->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	put_u64(&times, (uint64_t)st.st_mtim.tv_sec);
+	put_u32(&times, (uint32_t)st.st_mtim.tv_nsec);
+	e = move_exchange(p->from->obj, slot, at->fd, at->name);
+	if (e == 0 && meta_set_mtime(at->fd, "", (struct span){times.data, times.len}) < 0)
+		log_warn("journal", "the directory of '%s' has a new time", p->r->path);
+	return e;
+}
+
 /* The slot's inode and the file change places. -EXDEV and the like: nothing happened. */
 static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
 {
@@ -92,7 +111,7 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 		logged = e == 0;
 	}
 	if (e == 0)
-		e = move_exchange(p->from->obj, slot, at->fd, at->name);
+		e = exchange(p, at, slot);
 	if (e < 0 && logged) {
 		wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
