@@ -309,7 +309,7 @@ static const struct trial shared[] = {
 	 "bounded"},
 	{"read gate (FUSE)", try_fuse, 0, false,
 	 "load the fuse module (sudo modprobe fuse) and let your user open /dev/fuse (mode 0666); "
-	 "until then every open is trapped, some 20 microseconds each, and a program in a tree "
+	 "until then every open is trapped, some 10 microseconds each, and a program in a tree "
 	 "that is not granted runs only in the session after a rule grants it; --mode static asks "
 	 "about no reads"},
 };
