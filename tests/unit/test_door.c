@@ -683,12 +683,53 @@ static int together(void)
 	return made == TOGETHER / 2 ? 0 : 3;
 }
 
+/* Descriptors are handed over on one processor, which nobody here may notice. */
+static bool has_processors(const cpu_set_t *expected)
+{
+	cpu_set_t now;
+
+	return sched_getaffinity(0, sizeof(now), &now) == 0 && CPU_EQUAL(&now, expected);
+}
+
+static int opens_keep(const cpu_set_t *expected)
+{
+	for (int i = 0; i < 2000; i++) {
+		int fd = open("f", O_WRONLY | O_CREAT, 0644), status = 0;
+
+		if (fd < 0 || !has_processors(expected) || close(fd) < 0)
+			return 1;
+		if (i % 100 != 0)
+			continue;
+		if (fork() == 0)
+			_exit(!has_processors(expected));
+		if (wait(&status) < 0 || status != 0)
+			return 2;
+	}
+	return 0;
+}
+
+static int affinity(void)
+{
+	cpu_set_t all, one;
+	int cpu = sched_getcpu(), r;
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(all), &all) < 0)
+		return 3;
+	r = opens_keep(&all);
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (r != 0 || sched_setaffinity(0, sizeof(one), &one) < 0)
+		return r != 0 ? r : 4;
+	return opens_keep(&one);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } inside[] = {
-	{"storm", storm},     {"swap", swap},	      {"rewriting", rewriting},
-	{"sockets", sockets}, {"refusals", refusals}, {"together", together},
+	{"storm", storm},	{"swap", swap},		{"rewriting", rewriting},
+	{"sockets", sockets},	{"refusals", refusals}, {"together", together},
+	{"affinity", affinity},
 };
 
 /* This very program is started again in the box, as `test_door --inside NAME`. */
@@ -750,6 +791,16 @@ static void refused_calls_have_their_errno(void **state)
 {
 	(void)state;
 	assert_int_equal(box_inside("refusals"), 0);
+}
+
+static void processors_stay_as_they_were(void **state)
+{
+	cpu_set_t before;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(box_inside("affinity"), 0);
+	assert_true(has_processors(&before));
 }
 
 /* How many threads of the process wait in mkdir(2). */
@@ -827,6 +878,7 @@ int main(int argc, char **argv)
 		TEST(a_rewritten_path_is_copied_once),
 		TEST(sockets_connect_where_they_may),
 		TEST(refused_calls_have_their_errno),
+		TEST(processors_stay_as_they_were),
 		TEST(calls_that_wait_share_a_sync),
 		TEST(a_lone_call_does_not_wait),
 		TEST(granted_reads_are_the_floors),

@@ -99,7 +99,7 @@ void fifo_tick(struct ldoor *d)
 			continue;
 		if (got < 0)
 			door_answer(d, w->id, got);
-		else if (!door_give(d, w->id, w->flags, got))
+		else if (!door_give(d, w->id, 0, w->flags, got))
 			close(got);
 		forget(d, w);
 	}

@@ -35,11 +35,6 @@
  *must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
  */
 
-#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS	   SECCOMP_IOW(4, __u64)
-#endif
-
 #define TRIES 4 /* resolutions of a path that changes while we look */
 
 static struct ldoor *ldoor(struct door *door)
@@ -47,60 +42,14 @@ static struct ldoor *ldoor(struct door *door)
 	return (struct ldoor *)door; /* the first member */
 }
 
-/* ---- answers -------------------------------------------------------------------- */
-
-/* -ENOENT: the caller was killed or interrupted, nobody waits for this answer any more. */
-static int send_answer(struct ldoor *d, uint64_t id, int result)
-{
-	struct seccomp_notif_resp *out = d->out;
-
-	memset(out, 0, d->out_size);
-	out->id = id;
-	if (result == DOOR_CONTINUE)
-		out->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	else if (result < 0)
-		out->error = result;
-	else
-		out->val = result;
-	if (ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_SEND, out) == 0)
-		return 0;
-	if (errno != ENOENT)
-		log_error("door", "answer: %s", strerror(errno));
-	return -errno;
-}
-
-void door_answer(struct ldoor *d, uint64_t id, int result)
-{
-	send_answer(d, id, result);
-}
-
-bool door_give(struct ldoor *d, uint64_t id, int flags, int fd)
-{
-	struct seccomp_notif_addfd add = {
-		.id = id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND, /* Linux 5.14 */
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = flags & O_CLOEXEC,
-	};
-	bool given = ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
-	int why = errno;
-
-	if (!given && why == ENOENT)
-		return false;
-	if (!given) /* EMFILE: the caller's table is full */
-		send_answer(d, id, why == EMFILE || why == ENFILE ? -why : -EIO);
-	close(fd);
-	return true;
-}
+/* ---- one request ---------------------------------------------------------------- */
 
 /* What nobody waits for any more is kept for when the interrupted call is made again. */
 static void answer_fd(struct ldoor *d, const struct request *r, int fd)
 {
-	if (!door_give(d, r->id, r->flags, fd))
+	if (!door_give(d, r->id, r->resumed ? 0 : r->tid, r->flags, fd))
 		lost_keep(d, r, fd);
 }
-
-/* ---- one request ---------------------------------------------------------------- */
 
 static const struct door_call *find_call(int nr)
 {
@@ -283,7 +232,7 @@ void door_finish(struct ldoor *d, struct request *r, int got)
 		gather_add(d, r);
 	else if (got >= 0 && r->gives_fd)
 		answer_fd(d, r, got);
-	else if (got != DOOR_DEAD && got != DOOR_LATER && send_answer(d, r->id, got) == -ENOENT &&
+	else if (got != DOOR_DEAD && got != DOOR_LATER && answer_send(d, r->id, got) == -ENOENT &&
 		 got == 0)
 		lost_keep(d, r, -1);
 	util_close_fd(&r->opened);
@@ -326,6 +275,7 @@ static int door_serve(struct door *door, short events)
 	if (ioctl(door->fd, SECCOMP_IOCTL_NOTIF_RECV, d->in) < 0)
 		return errno == ENOENT || errno == EINTR ? 0 : -EPIPE;
 	request_begin(d, &d->now, d->in);
+	answer_caller(d, d->now.tid);
 	d->now.call = find_call(d->in->data.nr);
 	if (d->now.call == NULL)
 		door_answer(d, d->in->id, -ENOSYS);
@@ -493,8 +443,7 @@ struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 	}
 	d->wait_killable = filter_wait_killable();
 	look_around(d);
-	/* Run the caller on this processor once it is answered: no wake-up across. Optional. */
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	answer_begin(d);
 	return &d->door;
 fail:
 	close(listener);

@@ -314,6 +314,19 @@ struct lost {
 	int64_t at_us;
 };
 
+/* Who has called lately (answer.c). */
+#define CALLERS 8
+struct callers {
+	struct {
+		int tid;
+		int64_t us;
+	} last[CALLERS];
+	size_t at;
+	int64_t together_us; /* when two of them called by turns */
+	bool may_near;	     /* Linux 6.6 */
+	bool near;	     /* the listener's flag */
+};
+
 #define DIR_CACHE  64
 #define PROC_CACHE 64
 #define PRIVATE	   5
@@ -330,6 +343,7 @@ struct ldoor {
 	dev_t proc_dev;		    /* of the sandbox's /proc; 0 when it has none */
 	dev_t private_dev[PRIVATE]; /* of /tmp, /dev/shm... where sockets may be connected to */
 	bool wait_killable;
+	struct callers callers;
 	int self_fd; /* O_PATH of our /proc/self/fd */
 	uint64_t clock, renames;
 	struct proc_entry procs[PROC_CACHE];
@@ -360,14 +374,23 @@ struct ldoor {
 	char value[XATTR_SIZE_MAX + 1];
 };
 
-/* Answer a request: result as a handler returns it. */
 int door_granted(int got);
-void door_answer(struct ldoor *d, uint64_t id, int result);
 void door_dispatch(struct ldoor *d, struct request *r, bool granted);
 void door_finish(struct ldoor *d, struct request *r, int got);
-/* Hand over a descriptor, with the close-on-exec that flags ask for. False: nobody waits any more,
- * and fd stays ours; else it is closed here. */
-bool door_give(struct ldoor *d, uint64_t id, int flags, int fd);
+
+/* ---- answers (answer.c) --------------------------------------------------------- */
+
+void answer_begin(struct ldoor *d);
+/* A thread has called, before its answer. */
+void answer_caller(struct ldoor *d, int tid);
+/* Answer a request: result as a handler returns it. */
+void door_answer(struct ldoor *d, uint64_t id, int result);
+/* The same; -ENOENT: nobody waits any more. */
+int answer_send(struct ldoor *d, uint64_t id, int result);
+/* Hand over a descriptor, with the close-on-exec that flags ask for, to a thread that goes on where
+ * we are; tid 0: anywhere. False: nobody waits any more, and fd stays ours; else it is closed here.
+ */
+bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd);
 
 /* Our directories (places.c): known by inode; where one is now; a path beneath one without links.
  */

@@ -1,0 +1,161 @@
+/* answer - a call is answered, and its caller goes on where it stopped. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS	   SECCOMP_IOW(4, __u64)
+#endif
+
+/*
+ * Where the caller goes on decides what an answer costs: on another processor than the one where it
+ * stopped it waits for that to wake up, and finds nothing of its work in the cache.
+ *
+ * SYNC_WAKE_UP runs the keeper where its caller has stopped, and the caller where the keeper is. An
+ * ADDFD does not: the caller has to take the descriptor itself, it is woken for that like anybody,
+ * and the keeper still runs here. So both may run here only while it is handed over. The caller is
+ * inside the kernel then: it cannot see it, nor start a thread that would inherit it; what another
+ * process sets in these microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come
+ * between the descriptor and the answer, and is not given that chance.
+ *
+ * Where several threads call by turns it is their working at the same time that counts: each wakes
+ * up where the scheduler wants it.
+ */
+#define TOGETHER_US 2000
+
+static bool are_together(struct callers *c, int tid, int64_t now)
+{
+	if (c->last[c->at].tid != tid) {
+		for (size_t i = 0; i < CALLERS; i++)
+			if (c->last[i].tid == tid && now - c->last[i].us < TOGETHER_US)
+				c->together_us = now;
+		c->at = (c->at + 1) % CALLERS;
+		c->last[c->at].tid = tid;
+	}
+	c->last[c->at].us = now;
+	return now - c->together_us < TOGETHER_US;
+}
+
+static bool set_near(const struct ldoor *d, bool near)
+{
+	uint64_t flags = near ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0;
+
+	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags) == 0;
+}
+
+void answer_begin(struct ldoor *d)
+{
+	d->callers = (struct callers){.together_us = -TOGETHER_US};
+	d->callers.near = d->callers.may_near = set_near(d, true);
+}
+
+void answer_caller(struct ldoor *d, int tid)
+{
+	struct callers *c = &d->callers;
+	bool near;
+
+	if (!c->may_near)
+		return;
+	near = !are_together(c, tid, clock_mono_us());
+	if (near != c->near && set_near(d, near))
+		c->near = near;
+}
+
+/* -ENOENT: the caller was killed or interrupted, nobody waits for this answer any more. */
+int answer_send(struct ldoor *d, uint64_t id, int result)
+{
+	struct seccomp_notif_resp *out = d->out;
+
+	memset(out, 0, d->out_size);
+	out->id = id;
+	if (result == DOOR_CONTINUE)
+		out->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else if (result < 0)
+		out->error = result;
+	else
+		out->val = result;
+	if (ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_SEND, out) == 0)
+		return 0;
+	if (errno != ENOENT)
+		log_error("door", "answer: %s", strerror(errno));
+	return -errno;
+}
+
+void door_answer(struct ldoor *d, uint64_t id, int result)
+{
+	answer_send(d, id, result);
+}
+
+static int add_fd(struct ldoor *d, struct seccomp_notif_addfd *add)
+{
+	int n = ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
+
+	return n < 0 ? -errno : n;
+}
+
+/* Its own affinity again. A set of processors that has changed meanwhile is not left: any then. */
+static void set_free(int tid, const cpu_set_t *own)
+{
+	cpu_set_t any;
+
+	if (sched_setaffinity(tid, sizeof(*own), own) == 0 || errno == ESRCH)
+		return;
+	memset(&any, 0xff, sizeof(any));
+	sched_setaffinity(tid, sizeof(any), &any);
+}
+
+/* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
+static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
+{
+	cpu_set_t here, ours, theirs;
+	int cpu = sched_getcpu(), n = -EAGAIN;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(ours), &ours) < 0 ||
+	    sched_getaffinity(tid, sizeof(theirs), &theirs) < 0 || !CPU_ISSET(cpu, &theirs) ||
+	    CPU_COUNT(&theirs) == 1)
+		return -EAGAIN;
+	CPU_ZERO(&here);
+	CPU_SET(cpu, &here);
+	if (sched_setaffinity(0, sizeof(here), &here) < 0)
+		return -EAGAIN;
+	if (sched_setaffinity(tid, sizeof(here), &here) == 0) {
+		n = add_fd(d, add);
+		set_free(tid, &theirs);
+	}
+	set_free(0, &ours);
+	if (n >= 0)
+		answer_send(d, add->id, n);
+	return n;
+}
+
+bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd)
+{
+	struct seccomp_notif_addfd add = {
+		.id = id,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = flags & O_CLOEXEC,
+	};
+	int r = -EAGAIN;
+
+	if (tid != 0 && d->callers.near && d->wait_killable)
+		r = add_fd_here(d, tid, &add);
+	if (r == -EAGAIN) {
+		add.flags = SECCOMP_ADDFD_FLAG_SEND; /* Linux 5.14 */
+		r = add_fd(d, &add);
+	}
+	if (r == -ENOENT)
+		return false;
+	if (r < 0) /* EMFILE: the caller's table is full */
+		answer_send(d, id, r == -EMFILE || r == -ENFILE ? r : -EIO);
+	close(fd);
+	return true;
+}
