@@ -166,6 +166,30 @@ static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
 	step_info_free(list, 1);
 }
 
+/* Each of a human's two works takes the other's place: neither is the step's to take away. */
+static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/b", f->folder);
+
+	begin(f, "touch b");
+	assert_int_equal(put(f, "b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	outside(f, "b", "the human's\n");
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	outside(f, "b/a", "the human's too\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "b/a", "the human's too\n");
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "b", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "b/a", "the human's too\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -177,6 +201,7 @@ int main(void)
 		TEST(a_name_that_came_back_by_itself_is_no_damage),
 		TEST(a_closed_directory_is_kept_with_what_is_in_it),
 		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
+		TEST(one_work_in_the_place_of_another_is_still_somebodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,9 +125,10 @@ static unsigned flags_of(const struct post_how *how, const char *key, const stru
 	unsigned flags = how->shared && names_has_key(how->shared, key) ? POST_SHARED : 0;
 
 	flags |= how->passing && names_has_key(how->passing, key) ? POST_PASSING : 0;
+	flags |= how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0;
 	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)))
-		return flags | POST_FOREIGN;
-	return flags | (how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0);
+		flags |= POST_FOREIGN;
+	return flags;
 }
 
 static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_t hash,
@@ -155,7 +156,7 @@ static bool put_old(struct buf *b, struct images *im, int stepdir, const struct 
 		buf_truncate(&im->bytes, mark);
 		return false;
 	}
-	put_one(b, key, &old.obj, old.hash, POST_FOREIGN, mark + 1);
+	put_one(b, key, &old.obj, old.hash, flags_of(how, key, NULL), mark + 1);
 	return true;
 }
 

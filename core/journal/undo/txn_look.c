@@ -70,7 +70,8 @@ static void note_moved(const struct moves *moves, struct whose *w, int root, con
 
 /*
  * A path in conflict is not the steps' own afterwards: what was left out or put back is still
- * somebody else's work, and what was replaced is so again when the way back brings it.
+ * somebody else's work, and what was replaced is so again when the way back brings it. Both, where
+ * one such work has taken the place of another.
  */
 static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
 		       const char *path, unsigned old)
@@ -80,17 +81,16 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 	AUTO_FREE char *now = NULL;
 	int at = root;
 
-	if (t->back ? !replaced && old & POST_RETURNS : replaced) {
+	if (t->back ? old & POST_RETURNS : replaced)
 		names_add(&w->returns, root, path);
+	if (!t->back && old & POST_RETURNS)
+		names_add(&w->foreign, root, path);
+	if (!kept && !(replaced ? t->back : old & POST_FOREIGN))
 		return;
-	}
-	if (!replaced && !kept && !(old & (POST_FOREIGN | POST_RETURNS)))
-		return;
-	now = xstrdup(path);
-	if (!(old & POST_RETURNS)) /* it may lie in a directory that was moved just now */
-		below = moves_follow(moves, 0, &at, &now);
+	now = xstrdup(path); /* it may lie in a directory that was moved just now */
+	below = moves_follow(moves, 0, &at, &now);
 	names_add(&w->foreign, at, now);
-	if (!below && !(old & POST_RETURNS))
+	if (!below)
 		note_moved(moves, w, root, path);
 }
 
