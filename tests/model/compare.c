@@ -90,6 +90,8 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 
 	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
 		return true;
+	if (is_unseen(from) || is_unseen(to) || is_unseen(now) || is_unseen(got))
+		return true;
 	/* Somebody else's file may have gone along with the directory that held it. */
 	if (touched &&
 	    (!now || is_dir(now) || elsewhere(&c->result, now) || went_from(c, from, now)))
@@ -160,6 +162,8 @@ static bool kept(const struct carry *c, const char *path, size_t len, bool merge
 	const char *got = line_of(&c->result, path, len);
 
 	if (same_work(now, from) || alike(got, now) || (now && is_dir(now)))
+		return true;
+	if (is_unseen(from) || is_unseen(now) || is_unseen(got))
 		return true;
 	if (now ? elsewhere(&c->result, now)
 		: !got || elsewhere(&c->now, got) || holds_again(c, got))

@@ -53,6 +53,11 @@ bool is_dir(const char *line)
 	return strtoul(field(line, 1), NULL, 8) / 010000 == 4;
 }
 
+bool is_unseen(const char *line)
+{
+	return line && strtoul(field(line, 1), NULL, 8) == 0;
+}
+
 bool alike_but_time(const char *a, const char *b)
 {
 	const char *ta = field(a, 3), *tb = field(b, 3);

@@ -18,6 +18,8 @@ const char *line_of(const struct lines *l, const char *path, size_t len); /* or 
 size_t path_len(const char *line);
 const char *field(const char *line, int n); /* the n-th and all behind it */
 bool is_dir(const char *line);
+/* In a directory that may be read and not searched: a name, and nobody knows of what. */
+bool is_unseen(const char *line);
 bool alike_but_time(const char *a, const char *b); /* of one path */
 /* Times of directories do not count. NULL: it is not there. */
 bool alike(const char *a, const char *b);

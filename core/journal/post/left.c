@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/journal/priv.h"
+#include "core/journal/store/way.h"
 
 /*
  * A step's own image of a path is made at its commit, and anew when it was undone or redone. It is
@@ -43,15 +44,16 @@ int left_load(struct journal *j, const struct group *dirs, struct posts *ret)
 	return r;
 }
 
-bool left_differs(struct journal *j, const struct post *left, const struct post *newest)
+static bool differs_behind(struct journal *j, struct way *w, const struct post *left,
+			   const struct post *newest)
 {
 	struct change_side was, is;
 	struct spot at;
 	struct obj o;
 
-	if (spot_look(j, left->root, left->path, &at, &o) < 0)
+	if (way_look(j, w, left->root, left->path, &at, &o) < 0)
 		return true;
-	if (left->obj.mode == OBJ_UNSEEN || o.mode == OBJ_UNSEEN)
+	if (o.mode == OBJ_UNSEEN)
 		return false;
 	change_side_set(&was, &left->obj);
 	change_side_set(&is, &o);
@@ -60,6 +62,18 @@ bool left_differs(struct journal *j, const struct post *left, const struct post 
 	/* The times can be set back; and the newest image has the hash of what is there. */
 	return S_ISREG(o.mode) && left->hash && newest->hash && left->hash != newest->hash &&
 	       newest->obj.ino == o.ino && newest->obj.ctime_ns == o.ctime_ns;
+}
+
+bool left_differs(struct journal *j, const struct post *left, const struct post *newest)
+{
+	struct way way = {0};
+	bool differs;
+
+	if (left->obj.mode == OBJ_UNSEEN)
+		return false;
+	differs = differs_behind(j, &way, left, newest);
+	way_close(j, &way);
+	return differs;
 }
 
 void hands_note(struct hands *h, size_t place, const struct names *names)

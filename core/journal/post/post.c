@@ -10,6 +10,7 @@
 #include "core/base/io.h"
 #include "core/journal/post/post_disk.h"
 #include "core/journal/priv.h"
+#include "core/journal/store/way.h"
 
 /* A hash tells a touched file from a changed one. Of a step that made thousands it would cost more
  * than the rest of the commit: there the times have to do. */
@@ -314,15 +315,14 @@ void inodes_done(struct inode_image *set)
 	}
 }
 
-bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes)
+static bool differs_behind(struct journal *j, struct way *w, const struct post *p,
+			   const struct inode_image *inodes)
 {
 	const struct inode_image *other;
 	struct spot at = {.fd = -1, .name = ""};
 	struct obj o;
 
-	if (spot_look(j, p->root, p->path, &at, &o) < 0)
-		return true;
-	if (p->flags & POST_FOREIGN)
+	if (way_look(j, w, p->root, p->path, &at, &o) < 0)
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
@@ -333,4 +333,18 @@ bool post_differs(struct journal *j, const struct post *p, const struct inode_im
 	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);
 	return !other || other->post.seq <= p->seq || other->post.obj.dev != o.dev ||
 	       !looks_like(&other->post, &at, &o);
+}
+
+bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes)
+{
+	struct way way = {0};
+	bool differs;
+
+	if (p->flags & POST_FOREIGN)
+		return true;
+	if (p->obj.mode == OBJ_UNSEEN)
+		return false;
+	differs = differs_behind(j, &way, p, inodes);
+	way_close(j, &way);
+	return differs;
 }

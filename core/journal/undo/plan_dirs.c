@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "core/journal/store/way.h"
 #include "core/journal/undo/planner.h"
 
 /* Is the directory here because it was moved here? Then it goes away with all that is in it. */
@@ -25,19 +26,30 @@ static bool came_by_move(const struct planner *p, int root, const char *path)
 	return false;
 }
 
+/* -1: it is not there, or no directory, or not ours; then the image's comparison says it. */
+static int open_dir(struct journal *j, int root, const char *path)
+{
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	int fd = -1;
+
+	if (way_look(j, &way, root, path, &at, &o) == 0 && S_ISDIR(o.mode) &&
+	    way_lend(j, &way, &at, S_IRUSR) == 0)
+		fd = openat(at.fd, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	way_close(j, &way);
+	return fd;
+}
+
 /* A directory that goes away must hold nothing that does not go with it. */
 static int check_dir(struct planner *p, int root, const char *path)
 {
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int fd = open_dir(p->j, root, path);
 	AUTO_DIR DIR *dir = NULL;
-	struct spot at;
 	struct dirent *e;
 
-	if (spot_find(p->j, root, path, &at) < 0)
-		return 0;
-	fd = openat(at.fd, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* not there, or no directory: the image's comparison says it */
+		return 0;
 	dir = fdopendir(fd);
 	if (!dir)
 		return -errno;

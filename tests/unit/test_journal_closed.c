@@ -1,0 +1,156 @@
+/* test_journal_closed - what was done in a directory before it was locked: seen all the same. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+/* As root nothing is locked. */
+static int setup(void **state)
+{
+	struct fix *f = fix_new();
+
+	*state = f;
+	begin(f, "make");
+	if (md(f, "d") < 0)
+		return -1;
+	commit(f);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void set_mode(struct fix *f, const char *path, mode_t m)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	assert_int_equal(chmod(whole, m), 0);
+}
+
+static void assert_mode(struct fix *f, const char *path, mode_t want)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+	struct stat st;
+
+	assert_int_equal(lstat(whole, &st), 0);
+	assert_int_equal(st.st_mode & 07777, want);
+}
+
+/* Whose text is what lies there, once the directory is open. */
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = NULL;
+
+	set_mode(f, "d", 0755);
+	text = cat(f, path);
+	if (!want)
+		assert_null(text);
+	else
+		assert_string_equal(text, want);
+}
+
+static void an_edit_where_a_human_locked_is_one(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_int_equal(put(f, "d/c", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/b", "the human's\n");
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_mode(f, "d", 0600);
+	assert_cat(f, "d/b", "the human's\n");
+	assert_cat(f, "d/c", NULL);
+}
+
+static void an_edit_before_the_agent_locked_is_one(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/b", "the human's\n");
+	begin(f, "chmod");
+	assert_int_equal(mode(f, "d", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_mode(f, "d", 0);
+	assert_cat(f, "d/b", "the human's\n");
+}
+
+static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "mkdir");
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/e/b", "the human's\n");
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_mode(f, "d", 0600);
+	assert_cat(f, "d/e/b", "the human's\n");
+}
+
+static void what_a_step_left_unreadable_is_read(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "mkdir; chmod");
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(mode(f, "d/e", 0300), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/e/b", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_mode(f, "d/e", 0300);
+	set_mode(f, "d/e", 0700);
+	assert_cat(f, "d/e/b", "the human's\n");
+}
+
+static void a_lock_alone_stops_nothing(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "d", 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_mode(f, "d", 0);
+	assert_cat(f, "d/b", NULL);
+	set_mode(f, "d", 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_mode(f, "d", 0);
+	assert_cat(f, "d/b", "agent\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_edit_where_a_human_locked_is_one),
+		TEST(an_edit_before_the_agent_locked_is_one),
+		TEST(a_new_file_in_a_directory_that_would_go_is_one),
+		TEST(what_a_step_left_unreadable_is_read),
+		TEST(a_lock_alone_stops_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
