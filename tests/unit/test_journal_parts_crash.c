@@ -298,6 +298,38 @@ static void what_can_be_redone_goes_as_one(void **state)
 	}
 }
 
+/* A redo that was killed leaves what it was to bring back as one rollback, in all stores. */
+static void a_rollback_stays_whole(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3) {
+		void *mine;
+		struct pair *p;
+		int64_t id;
+
+		setup(&mine);
+		p = mine;
+		begin(p->a, "a alone");
+		put(p->a, "x", "x");
+		commit(p->a);
+		begin(p->b, "b alone");
+		put(p->b, "y", "y");
+		commit(p->b);
+		assert_int_equal(undo(p->a, 2, 0), 0);
+		pair_close(p);
+		more = inject_kill(n, child_redo, p);
+		inject_kill(40 + n * 7 % 150, child_open, p);
+		pair_open(p);
+		if (listed(p->a, true, &id))
+			assert_int_equal(redo(p->a, 0), 0);
+		if (listed(p->a, false, &id) != 2)
+			fail_msg("killed at system call %d: half of a rollback came back", n);
+		teardown(&mine);
+	}
+}
+
 static void child_nothing_in_a(void *data)
 {
 	struct pair *p = data;
@@ -374,6 +406,7 @@ int main(void)
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(in_a_redo),
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
+		cmocka_unit_test(a_rollback_stays_whole),
 		cmocka_unit_test(a_part_of_nothing_goes_with_the_others),
 		TEST(what_died_last_is_redone_first),
 		TEST(parts_that_died_go_as_one),

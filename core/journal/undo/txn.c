@@ -360,7 +360,9 @@ static int carry_all(struct txn *t)
 
 		if (m->arrived)
 			continue;
-		r = wal_set_roll(&m->redo.log, &t->roll);
+		/* A redo that was turned round leaves it as what it was: it may be in other stores
+		 * that never heard of this one. */
+		r = t->redo ? 0 : wal_set_roll(&m->redo.log, &t->roll);
 		if (r == 0)
 			r = carry(t, m, false);
 	}
