@@ -54,6 +54,25 @@ static int target_find(struct restore *r, int root, const char *path, struct tar
 	return obj_stat(t->fd, t->at.name, &t->now);
 }
 
+/* One of them, as the step left it; what somebody else took away is not known. */
+static int make_parent(struct restore *r, int root, const char *path, struct target *t)
+{
+	const struct change c = {.root = root,
+				 .path = (char *)(uintptr_t)path,
+				 .after = {.exists = true, .mode = S_IFDIR}};
+	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	struct err ignored = {0};
+	struct parent *p;
+
+	if (origin_find(r->j, r->id, &c, true, &o, &ignored) < 0 || o.present)
+		return op_mkdir(r->s, &t->at, 0755, NULL);
+	r->parents = xrealloc(r->parents, (r->n_parents + 1) * sizeof(*r->parents));
+	p = &r->parents[r->n_parents++];
+	*p = (struct parent){.root = root, .path = xstrdup(path), .meta = BUF_INIT};
+	buf_add(&p->meta, o.meta.data, o.meta.len);
+	return op_mkdir(r->s, &t->at, 0700, NULL);
+}
+
 /* The directories above a path; those of the step itself were made before, these lost theirs since.
  */
 static int make_parents(struct restore *r, int root, const char *path)
@@ -67,7 +86,7 @@ static int make_parents(struct restore *r, int root, const char *path)
 		*slash = '\0';
 		e = target_find(r, root, prefix, &t);
 		if (e == 0 && !t.now.mode)
-			e = op_mkdir(r->s, &t.at, 0755, NULL);
+			e = make_parent(r, root, prefix, &t);
 		*slash = '/';
 	}
 	return e;
@@ -399,6 +418,31 @@ int bring_dress(struct restore *r, size_t i)
 	if (e < 0 || !S_ISDIR(t.now.mode))
 		return e;
 	return op_dress(r->s, &t.at, (struct span){meta->data, meta->len});
+}
+
+/* Its times are not those of when it was emptied. */
+static int dress_parent(struct restore *r, const struct parent *p)
+{
+	AUTO_TARGET struct target t = TARGET_NONE;
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
+	int e = target_find(r, p->root, p->path, &t);
+
+	if (e < 0 || !S_ISDIR(t.now.mode)) /* what the step had made there went again */
+		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
+	times[1].tv_sec = t.now.mtime_ns / 1000000000;
+	times[1].tv_nsec = t.now.mtime_ns % 1000000000;
+	e = op_dress(r->s, &t.at, (struct span){p->meta.data, p->meta.len});
+	return e < 0 ? e : op_utimens(r->s, &t.at, times, NULL);
+}
+
+/* From the bottom up: one may lock what lies in it. */
+int bring_parents(struct restore *r)
+{
+	int e = 0;
+
+	for (size_t i = r->n_parents; e == 0 && i-- > 0;)
+		e = dress_parent(r, &r->parents[i]);
+	return e;
 }
 
 int bring_times(struct restore *r, int root, const char *path, struct span meta)

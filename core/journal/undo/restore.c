@@ -235,6 +235,11 @@ static void done(struct restore *r)
 		free(m->path);
 		free(m);
 	}
+	for (size_t i = 0; i < r->n_parents; i++) {
+		free(r->parents[i].path);
+		buf_done(&r->parents[i].meta);
+	}
+	free(r->parents);
 	moves_done(&r->moved);
 	change_free(r->list, r->n);
 	trails_drop(r->j);

@@ -12,6 +12,12 @@ struct made { /* an inode of then that has a name again */
 	UT_hash_handle hh;
 };
 
+struct parent { /* a directory that had to be made anew for what lies in it */
+	int root;
+	char *path;
+	struct buf meta;
+};
+
 /* What becomes of one change of the list. */
 struct piece {
 	bool chosen;
@@ -31,6 +37,8 @@ struct restore {
 	size_t n;
 	struct moves moved; /* what has been moved so far, files too */
 	struct made *made;
+	struct parent *parents; /* in the order of making */
+	size_t n_parents;
 	unsigned tmp; /* names given so far */
 };
 
@@ -46,6 +54,7 @@ int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name fo
 int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
 int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
 int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
+int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
 int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
 /* Times of a directory whose entries the step changed; path as the step began. */
 int bring_times(struct restore *r, int root, const char *path, struct span meta) MUST_USE;

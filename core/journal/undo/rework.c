@@ -186,5 +186,9 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err)
 		e = bring_objects(r, err);
 	if (e == 0)
 		e = pass(r, true, was_dir, bring_dress, err);
-	return e < 0 ? e : bring_all_times(r, paths, err);
+	if (e == 0)
+		e = bring_all_times(r, paths, err);
+	if (e == 0 && (e = bring_parents(r)) < 0)
+		err_set(err, e, "restore the directories above");
+	return e;
 }

@@ -1,0 +1,102 @@
+/* test_journal_parents - the directories above what a restore brings back. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void restore(struct fix *f, int64_t id, const char *path)
+{
+	const char *const paths[] = {path, NULL};
+
+	if (journal_restore(f->j, id, paths, UNDO_FORCE, &f->err) < 0)
+		fail_msg("%s", f->err.text);
+}
+
+static void assert_mode(struct fix *f, const char *path, mode_t want)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(journal_folder_fd(f->j), path, &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(st.st_mode & 07777, want);
+}
+
+/* A step whose directories a later one took away. */
+static int64_t remove_all(struct fix *f)
+{
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "d/e/f", "text\n"), 0);
+	assert_int_equal(mode(f, "d/e", 0500), 0);
+	assert_int_equal(mode(f, "d", 0700), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm f");
+	assert_int_equal(mode(f, "d/e", 0700), 0);
+	assert_int_equal(rm(f, "d/e/f"), 0);
+	assert_int_equal(mode(f, "d/e", 0500), 0);
+	id = commit(f);
+	assert_true(id > 0);
+	begin(f, "rm -r");
+	assert_int_equal(rd(f, "d/e"), 0);
+	assert_int_equal(rd(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	return id;
+}
+
+static void they_are_as_they_were(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	AUTO_FREE char *text = NULL;
+
+	restore(f, remove_all(f), "d/e/f");
+	assert_mode(f, "d", 0700);
+	assert_mode(f, "d/e", 0500);
+	text = cat(f, "d/e/f");
+	assert_string_equal(text, "text\n");
+	assert_int_equal(undo(f, 4, 0), 0);
+	assert_tree(f, before);
+}
+
+/* Whoever else took them away, they can be entered. */
+static void those_of_nobody_are_made(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/f", "text\n"), 0);
+	assert_int_equal(mode(f, "d", 0700), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm f");
+	assert_int_equal(rm(f, "d/f"), 0);
+	id = commit(f);
+	assert_int_equal(unlinkat(journal_folder_fd(f->j), "d", AT_REMOVEDIR), 0);
+	restore(f, id, "d/f");
+	assert_mode(f, "d", 0755);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(they_are_as_they_were),
+		TEST(those_of_nobody_are_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
