@@ -157,7 +157,7 @@ int redo_end(struct journal *j) MUST_USE;
 int redo_settle(struct journal *j) MUST_USE;
 /* Those that were undone before a step began that is kept now, in j and its kin. */
 int stale_drop(struct journal *j) MUST_USE;
-void store_empty_trash(struct journal *j);
+bool store_empty_trash(struct journal *j);	      /* false: there was nothing in it */
 int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
 /* Names of a directory's entries, sorted by number; heap array of heap strings. */
 int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;

@@ -1,5 +1,6 @@
 /* test_journal_store - the life of the store: marks, limits, pruning, versions. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 
 static int setup(void **state)
@@ -466,6 +467,28 @@ static void old_steps_are_pruned(void **state)
 	assert_int_equal(count_in(f, "trash"), 0);
 }
 
+/* A start does not wait until gigabytes are removed; a full disk has them before it takes a step.
+ */
+static void what_is_thrown_away_gives_room_first(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "write");
+	assert_int_equal(put(f, "a", "step"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(mkdirat(journal_store_fd(f->j), "trash/7", 0700), 0);
+	fix_reopen(f);
+	assert_int_equal(count_in(f, "trash"), 1);
+	begin(f, "write");
+	assert_false(store_relieve(f->j, -EIO));
+	assert_true(store_relieve(f->j, -ENOSPC));
+	assert_int_equal(count_in(f, "trash"), 0);
+	assert_int_equal(count_steps(f), 1);
+	assert_true(store_relieve(f->j, -ENOSPC));
+	assert_int_equal(count_steps(f), 0);
+	assert_false(store_relieve(f->j, -ENOSPC));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -482,6 +505,7 @@ int main(void)
 		TEST(damage_is_found),
 		TEST(records_are_listed),
 		TEST(old_steps_are_pruned),
+		TEST(what_is_thrown_away_gives_room_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

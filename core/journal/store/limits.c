@@ -371,9 +371,13 @@ bool store_relieve(struct journal *j, int why)
 {
 	struct journal_prune e = {.at_least = 1};
 
+	if (why != -ENOSPC && why != -EDQUOT)
+		return false;
+	if (store_empty_trash(j))
+		return true;
 	if (!j->open && room_give(j, why)) /* a rollback: that is what it was set aside for */
 		return true;
-	if ((why != -ENOSPC && why != -EDQUOT) || journal_prune(j, &e) < 0 || !e.n)
+	if (journal_prune(j, &e) < 0 || !e.n)
 		return false;
 	store_empty_trash(j);
 	journal_say(j,

@@ -130,18 +130,18 @@ int store_trash(struct journal *j, const char *name)
 	return renameat(j->store, name, j->store, to) < 0 ? -errno : 0;
 }
 
-void store_empty_trash(struct journal *j)
+bool store_empty_trash(struct journal *j)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, "trash");
 	char **names = NULL;
-	size_t n = 0;
+	size_t n = 0, gone = 0;
 
 	if (dir < 0 || store_names(j, "trash", &names, &n) < 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (io_remove_tree(dir, names[i]) < 0)
-			break; /* it is only space; the next one tries again */
+		return false;
+	while (gone < n && io_remove_tree(dir, names[gone]) == 0)
+		gone++; /* it is only space; the next one tries the others again */
 	store_names_free(names, n);
+	return gone > 0;
 }
 
 /* ---- open and close ---------------------------------------------------------------------------
@@ -292,7 +292,9 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 		return err_say(
 			err, -EBUSY,
 			"an undo was interrupted: `cordon undo --dry-run` finishes it first");
-	store_empty_trash(j);
+	if (spec->upkeep) /* else nobody is to wait for it: a session's thread does it, or a full
+			     disk */
+		store_empty_trash(j);
 	return 0;
 }
 
