@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/model/lines.h"
+
 static void rung_done(struct rung *r)
 {
 	free(r->before);
@@ -206,6 +208,15 @@ static void set(char **tree, const char *to)
 	*tree = xstrdup(to);
 }
 
+static bool tree_locks(const char *tree)
+{
+	struct lines l = split(tree);
+	bool locks = locks_a_dir(&l);
+
+	lines_done(&l);
+	return locks;
+}
+
 /* The ends are known now; what lies between is only where everything was as it should be, and was
  * done. */
 static void know(struct rung *rungs, size_t n, const char *first, const char *last, unsigned flags)
@@ -238,6 +249,7 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 
 	n = MIN(n, h->n_kept);
 	*u = (struct undone){.n = n, .when = ++h->clock};
+	u->whole = flags & UNDO_KEEP_MINE && tree_locks(pre);
 	u->rungs = xcalloc(n, sizeof(*u->rungs));
 	h->n_kept -= n;
 	memcpy(u->rungs, &h->kept[h->n_kept], n * sizeof(*u->rungs));
@@ -269,6 +281,8 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 	++h->clock;
 	h->contested |= flags != 0;
 	know(u->rungs, u->n, pre, post, flags);
+	if (u->whole) /* of that some is the step's again, and goes with it */
+		free(take_ptr(&u->rungs[0].before));
 	for (size_t i = 0; i < u->n; i++) {
 		rung_add(h, u->rungs[i]);
 		u->rungs[i] = (struct rung){0};

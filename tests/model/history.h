@@ -22,6 +22,7 @@ struct undone { /* what one redo brings back */
 	char *pre, *post; /* trees before and after the undo */
 	long when;
 	bool unsure; /* it may be two rollbacks, one after the other */
+	bool whole;  /* it left out what lay in a locked directory, whosever that was */
 };
 
 struct history {

@@ -140,6 +140,25 @@ static void a_lock_alone_stops_nothing(void **state)
 	assert_cat(f, "d/b", "agent\n");
 }
 
+/* What an earlier rollback had left out, and a forced redo brought back, sets no mode. */
+static void what_was_left_before_is_locked_again(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "mkdir");
+	assert_int_equal(md(f, "e"), 0);
+	assert_int_equal(md(f, "e/f"), 0);
+	assert_int_equal(put(f, "e/f/a", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "e", 0640);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_mode(f, "e", 0640);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -150,6 +169,7 @@ int main(void)
 		TEST(a_new_file_in_a_directory_that_would_go_is_one),
 		TEST(what_a_step_left_unreadable_is_read),
 		TEST(a_lock_alone_stops_nothing),
+		TEST(what_was_left_before_is_locked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

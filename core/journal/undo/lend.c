@@ -100,7 +100,7 @@ static void each_mode(struct loans *l, void (*fn)(struct loans *l, const struct 
 			continue;
 		while (wal_next(&txn_to(l->t, &l->t->list[i])->log, &at, &r))
 			if ((r.type == REC_META || r.type == REC_DIR_NEW) &&
-			    !(r.flags & REC_SKIPPED) && r.seq > l->t->roll.number)
+			    !(r.flags & (REC_SKIPPED | REC_ASIDE)) && r.seq > l->t->roll.number)
 				fn(l, &r);
 	}
 }
