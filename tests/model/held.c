@@ -92,20 +92,20 @@ static int poke_from(struct inside *in, const struct held *h, bool clone)
 }
 
 /* And each page written, as tmpfs is of two minds about those that are not: data or hole. So not
- * where they cannot be read first. */
+ * where they cannot be read first; and not by a descriptor that appends whatever it is told. */
 static int allocate(int fd, off_t len)
 {
-	AUTO_CLOSE int src = -1;
+	AUTO_CLOSE int own = -1;
 	char proc[40];
 
 	proc_path(proc, fd);
-	src = open(proc, O_RDONLY | O_CLOEXEC);
-	if (src < 0 || fallocate(fd, 0, 0, len) < 0)
+	own = open(proc, O_RDWR | O_CLOEXEC);
+	if (own < 0 || fallocate(own, 0, 0, len) < 0)
 		return -errno;
 	for (off_t at = 0; at < len; at += 4096) {
 		char byte = 0;
 
-		if (pread(src, &byte, 1, at) != 1 || pwrite(fd, &byte, 1, at) != 1)
+		if (pread(own, &byte, 1, at) != 1 || pwrite(own, &byte, 1, at) != 1)
 			return -EIO;
 	}
 	return 0;
