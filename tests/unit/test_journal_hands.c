@@ -190,6 +190,30 @@ static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
 	assert_cat(f, "b/a", "the human's too\n");
 }
 
+/* It took the place of a directory that was new, and left it: what lies in it was there before. */
+static void a_directory_over_a_new_one_is_not_new(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/c", "c\n"), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "mkdir d; mv -T a d");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(mv(f, "a", "d", 0), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv d c; touch d");
+	assert_int_equal(mv(f, "d", "c", 0), 0);
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	assert_true(commit(f) > 0);
+	if (undo(f, 2, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -201,6 +225,7 @@ int main(void)
 		TEST(a_name_that_came_back_by_itself_is_no_damage),
 		TEST(a_closed_directory_is_kept_with_what_is_in_it),
 		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
+		TEST(a_directory_over_a_new_one_is_not_new),
 		TEST(one_work_in_the_place_of_another_is_still_somebodys),
 	};
 

@@ -92,6 +92,16 @@ static bool made_here(const struct planner *p, int root, const char *path)
 	       !(p->redo ? moves_on(p, path) : f->renamed_from != NULL);
 }
 
+/* Where a directory was removed, or another took its place, which is said only where it was no new
+ * one. */
+static const char *removed_at(const struct rec *r, int *root)
+{
+	bool moved = r->type == REC_RENAME && r->flags & REC_DIRECTORY;
+
+	*root = moved ? r->root2 : r->root;
+	return moved ? r->path2 : r->type == REC_DIR_GONE ? r->path : NULL;
+}
+
 /* Was the directory that the record is about removed, so that another one has its name? */
 static bool removed_since(const struct planner *p, const struct rec *made)
 {
@@ -101,15 +111,15 @@ static bool removed_since(const struct planner *p, const struct rec *made)
 
 		while (wal_next(&p->logs[i], &at, &rec)) {
 			AUTO_FREE char *then = NULL, *gone = NULL;
-			int root = made->root;
+			int root = made->root, gone_root;
+			const char *path = removed_at(&rec, &gone_root);
 
-			if (rec.type != REC_DIR_GONE || rec.flags & REC_SKIPPED ||
-			    rec.seq < made->seq)
+			if (!path || rec.flags & REC_SKIPPED || rec.seq < made->seq)
 				continue;
 			then = xasprintf("%s/", made->path);
-			gone = xasprintf("%s/", rec.path);
+			gone = xasprintf("%s/", path);
 			moves_follow_until(&p->moves, made->seq, rec.seq, &root, &then);
-			if (root == rec.root && str_eq(then, gone))
+			if (root == gone_root && str_eq(then, gone))
 				return true;
 		}
 	}
