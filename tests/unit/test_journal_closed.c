@@ -140,6 +140,27 @@ static void a_lock_alone_stops_nothing(void **state)
 	assert_cat(f, "d/b", "agent\n");
 }
 
+/* Nothing is where it was, nor its directory. */
+static void what_went_with_its_directory_comes_back(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm -r");
+	assert_int_equal(rm(f, "d/e/b"), 0);
+	assert_int_equal(rd(f, "d/e"), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "d", 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_mode(f, "d", 0);
+	assert_cat(f, "d/e/b", "agent\n");
+}
+
 /* What an earlier rollback had left out, and a forced redo brought back, sets no mode. */
 static void what_was_left_before_is_locked_again(void **state)
 {
@@ -169,6 +190,7 @@ int main(void)
 		TEST(a_new_file_in_a_directory_that_would_go_is_one),
 		TEST(what_a_step_left_unreadable_is_read),
 		TEST(a_lock_alone_stops_nothing),
+		TEST(what_went_with_its_directory_comes_back),
 		TEST(what_was_left_before_is_locked_again),
 	};
 

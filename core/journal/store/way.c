@@ -62,8 +62,11 @@ int way_look(struct journal *j, struct way *w, int root, const char *path, struc
 		return r;
 	r = open_all(j, w, root, path);
 	store_forget_near(j);
-	if (r < 0)
-		return r == -EACCES ? 0 : r;
+	if (r == -EACCES)
+		return 0;
+	/* It may have gone with the way there. */
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -ELOOP)
+		return r;
 	return spot_look(j, root, path, at, o);
 }
 
