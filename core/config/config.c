@@ -274,17 +274,20 @@ static bool is_rule(const char *section)
 	       (section[4] == '.' || !section[4]);
 }
 
+static int set_other(struct config *c, const struct config_source *src,
+		     const struct config_setting *s, struct err *err)
+{
+	AUTO_FREE char *origin = config_source_origin(src);
+	AUTO_FREE char *name = xasprintf("%s%s%s", s->section, *s->section ? "." : "", s->name);
+
+	return set_key(c, src, name, s->value, origin, err);
+}
+
 int config_set(struct config *c, const struct config_source *src, const struct config_setting *s,
 	       struct err *err)
 {
-	AUTO_FREE char *origin = NULL;
-	AUTO_FREE char *name = NULL;
-
-	if (is_rule(s->section))
-		return rule_lines_set(&c->rules, src, s, err);
-	origin = config_source_origin(src);
-	name = xasprintf("%s%s%s", s->section, *s->section ? "." : "", s->name);
-	return set_key(c, src, name, s->value, origin, err);
+	return is_rule(s->section) ? rule_lines_set(&c->rules, src, s, err)
+				   : set_other(c, src, s, err);
 }
 
 void config_set_trust(struct config *c, enum config_trust trust)

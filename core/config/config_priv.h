@@ -27,6 +27,7 @@ struct config_setting {
 	int line;	     /* 0: unknown */
 	bool again;	     /* of the same header as the one before */
 	bool stays;	     /* the value is a part of the text that was read */
+	size_t left; /* with this one; more than 0 where it is known, headers are counted too */
 };
 
 /* "FILE:LINE". Heap. */
@@ -89,7 +90,7 @@ struct rule_line {
 	const char *value;
 	uint32_t section;
 	int number : 28;
-	unsigned key : 4; /* in rule_keys */
+	unsigned key : 4; /* in rule_line_keys */
 };
 
 struct rule_lines {
@@ -105,7 +106,24 @@ void rule_lines_done(struct rule_lines *l);
 int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 		   const struct config_setting *s, struct err *err) MUST_USE;
 void rule_lines_add(struct rule_lines *l, const struct config_rule *rule); /* all of it copied */
-struct config_rule rule_lines_get(const struct rule_lines *l, size_t i);
+extern const char *const rule_line_keys[]; /* by enum config_rule_key */
+/* Each of thousands. */
+static inline struct config_rule rule_lines_get(const struct rule_lines *l, size_t i)
+{
+	const struct rule_line *line = &l->list[i];
+	const struct rule_section *s = &l->sections[line->section];
+
+	return (struct config_rule){.name = s->name,
+				    .key = rule_line_keys[line->key],
+				    .what = (enum config_rule_key)line->key,
+				    .value = line->value,
+				    .file = s->file,
+				    .line = line->number,
+				    .level = s->level,
+				    .untrusted = s->untrusted,
+				    .framed = s->framed,
+				    .end = s->end};
+}
 
 /* ---- profile.c ------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/buf.h"
+#include "core/base/pages.h"
 #include "core/config/config_priv.h"
 
 /*
@@ -13,11 +14,13 @@
  * behind a value, bad syntax - is libgit2's, from the first line on. fuzz_config.c holds
  * the two against each other.
  *
- * A file may hold ten thousand rules, and each start reads it: its bytes are looked at once.
+ * A file may hold ten thousand rules, and each start reads it: what few lines have is looked for in
+ * the whole text at once, and bytes are taken one by one only in lines that may have it.
  */
 #define SECTION_MAX 320 /* "section" or "section.subsection", with its NUL; so below */
 #define KEY_MAX	    384
 #define VALUE_MAX   1024
+#define LINE_USUAL  32 /* bytes, at least */
 
 /* Names and values where they stand in the text; or a header. */
 struct found {
@@ -27,8 +30,14 @@ struct found {
 	int line;
 };
 
+static const char marks[] = {'\\', '#', ';', '"'};
+
 struct plain {
 	char *text;
+	const char *end;
+	const char *next[sizeof(marks)]; /* of each; not before the line that is read */
+	const char *first;		 /* of those */
+	bool odd;	     /* there are control characters, apart from tabs that begin a line */
 	struct buf sections; /* as keys spell them, a NUL behind each */
 	bool in_section;
 	struct found *list;
@@ -46,7 +55,6 @@ enum {
 	BYTE_UNUSUAL = 1, /* control characters, `\` */
 	BYTE_COMMENT = 2,
 	BYTE_QUOTE = 4,
-	BYTE_END = 8,
 };
 /* In names: letters become lower case with it, digits and the dash stay what they are. */
 #define LOWER_CASE 0x20
@@ -55,10 +63,10 @@ enum {
 	[(at) + 3] = BYTE_UNUSUAL, [(at) + 4] = BYTE_UNUSUAL, [(at) + 5] = BYTE_UNUSUAL,           \
 	[(at) + 6] = BYTE_UNUSUAL, [(at) + 7] = BYTE_UNUSUAL
 static const unsigned char meaning[256] = {
-	[0] = BYTE_END,	       UNUSUAL_8(1),	     [9] = BYTE_UNUSUAL,   ['\n'] = BYTE_END,
-	[11] = BYTE_UNUSUAL,   UNUSUAL_8(12),	     UNUSUAL_8(20),	   [28] = BYTE_UNUSUAL,
-	[29] = BYTE_UNUSUAL,   [30] = BYTE_UNUSUAL,  [31] = BYTE_UNUSUAL,  [127] = BYTE_UNUSUAL,
-	['\\'] = BYTE_UNUSUAL, ['#'] = BYTE_COMMENT, [';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
+	UNUSUAL_8(1),	      [9] = BYTE_UNUSUAL,   [11] = BYTE_UNUSUAL,   UNUSUAL_8(12),
+	UNUSUAL_8(20),	      [28] = BYTE_UNUSUAL,  [29] = BYTE_UNUSUAL,   [30] = BYTE_UNUSUAL,
+	[31] = BYTE_UNUSUAL,  [127] = BYTE_UNUSUAL, ['\\'] = BYTE_UNUSUAL, ['#'] = BYTE_COMMENT,
+	[';'] = BYTE_COMMENT, ['"'] = BYTE_QUOTE,
 };
 
 static void plain_done(struct plain *s)
@@ -77,19 +85,28 @@ static const bool is_name[256] = {
 	NAME_8('i'),  NAME_8('q'), ['y'] = true, ['z'] = true,
 };
 
-static size_t name_length(const char *p, const char *end)
+/* What ends the line, and the text, is no part of a name. */
+static size_t name_length(const char *p)
 {
 	size_t n = 0;
 
-	while (p + n < end && is_name[(unsigned char)p[n]])
+	while (is_name[(unsigned char)p[n]])
 		n++;
 	return n;
+}
+
+/* Room for the lines of a large text: growing would copy, and make pages one by one. */
+static void make_room(struct plain *s)
+{
+	s->cap = (size_t)(s->end - s->text) / LINE_USUAL + 32;
+	s->list = xmalloc(s->cap * sizeof(*s->list));
+	pages_fill(s->list, s->cap * sizeof(*s->list));
 }
 
 static struct found *add_found(struct plain *s)
 {
 	if (s->n == s->cap) {
-		s->cap = MAX(s->cap * 2, (size_t)32);
+		s->cap *= 2;
 		s->list = xrealloc(s->list, s->cap * sizeof(*s->list));
 	}
 	return &s->list[s->n++];
@@ -99,7 +116,7 @@ static struct found *add_found(struct plain *s)
 static enum line_kind read_header(struct plain *s, const char *p, const char *end)
 {
 	const struct found header = {.name = (uint32_t)s->sections.len};
-	size_t n = name_length(++p, end), len;
+	size_t n = name_length(++p), len;
 
 	if (!n || n + 1 >= SECTION_MAX || end[-1] != ']')
 		return LINE_UNUSUAL;
@@ -126,7 +143,7 @@ static enum line_kind read_header(struct plain *s, const char *p, const char *en
 
 static enum line_kind read_setting(struct plain *s, const char *p, const char *end, int line)
 {
-	size_t n = name_length(p, end);
+	size_t n = name_length(p);
 	struct found one = {.name = (uint32_t)(p - s->text), .name_len = (uint16_t)n, .line = line};
 
 	if (n == 0 || n + SECTION_MAX >= KEY_MAX || *p == '-' || (*p >= '0' && *p <= '9') ||
@@ -149,18 +166,41 @@ static enum line_kind read_setting(struct plain *s, const char *p, const char *e
 	return LINE_SETTING;
 }
 
-/* One line; *ret is its end. */
-static enum line_kind read_line(struct plain *s, const char *p, int line, const char **ret)
+static const char *find(const struct plain *s, const char *from, char c)
 {
-	const char *end;
-	unsigned seen = 0, what = 0;
+	const char *at = memchr(from, c, (size_t)(s->end - from));
+
+	return at ? at : s->end;
+}
+
+static void find_marks(struct plain *s, const char *from)
+{
+	s->first = s->end;
+	for (size_t i = 0; i < sizeof(marks); i++) {
+		if (s->next[i] < from)
+			s->next[i] = find(s, from, marks[i]);
+		s->first = MIN(s->first, s->next[i]);
+	}
+}
+
+/* What is in a line, byte by byte. */
+static unsigned look(struct plain *s, const char *p, const char *end)
+{
+	unsigned seen = 0;
+
+	for (; p < end; p++)
+		seen |= meaning[(unsigned char)*p];
+	find_marks(s, end);
+	return seen;
+}
+
+static enum line_kind read_line(struct plain *s, const char *p, const char *end, int line)
+{
+	unsigned seen;
 
 	while (*p == ' ' || *p == '\t')
 		p++;
-	for (end = p; !(what & BYTE_END); seen |= what, end++)
-		while (!(what = meaning[(unsigned char)*end]))
-			end++;
-	*ret = --end;
+	seen = s->odd || s->first < end ? look(s, p, end) : 0;
 	if (seen & BYTE_UNUSUAL)
 		return LINE_UNUSUAL;
 	while (end > p && end[-1] == ' ')
@@ -172,17 +212,42 @@ static enum line_kind read_line(struct plain *s, const char *p, int line, const 
 	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end, line);
 }
 
+/* A control character, but for ends of lines, and tabs where they begin one. Of many bytes at once
+ * where the compiler finds how: not by `&&`. */
+static unsigned char is_odd(unsigned char c, unsigned char before)
+{
+	const unsigned char is_tab = c == '\t', leads = (before == '\n') | (before == '\t');
+
+	return ((c < ' ') & (c != '\n') & !(is_tab & leads)) | (c == 127);
+}
+
+#define BLOCK 64
+static bool is_text_odd(const struct plain *s)
+{
+	const unsigned char *at = (const unsigned char *)s->text;
+	size_t left = (size_t)(s->end - s->text);
+	unsigned char odd = left ? is_odd(*at, '\n') : 0;
+
+	for (; left > BLOCK; left -= BLOCK, at += BLOCK)
+		for (int i = 1; i <= BLOCK; i++)
+			odd |= is_odd(at[i], at[i - 1]);
+	for (; left > 1; left--, at++)
+		odd |= is_odd(at[1], at[0]);
+	return odd;
+}
+
 /* False: it has something that is not for us. */
 static bool read_lines(struct plain *s)
 {
 	int line = 1;
 
-	for (const char *p = s->text; *p; line++) {
-		const char *end;
-
-		if (read_line(s, p, line, &end) == LINE_UNUSUAL)
+	s->odd = is_text_odd(s);
+	find_marks(s, s->text);
+	make_room(s);
+	for (const char *p = s->text, *end; p < s->end; p = end + 1, line++) {
+		end = find(s, p, '\n');
+		if (read_line(s, p, end, line) == LINE_UNUSUAL)
 			return false;
-		p = end + (*end == '\n');
 	}
 	return true;
 }
@@ -219,6 +284,7 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 			told.name = name_of(s, one);
 			told.value = value_of(s, one);
 			told.line = one->line;
+			told.left = s->n - i;
 			r = on(data, &told);
 			told.again = true;
 		} else {
@@ -230,9 +296,11 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 
 int config_read_plain(char *text, config_on_setting on, void *data)
 {
-	CLEANUP(plain_done) struct plain s = {.text = text, .sections = BUF_INIT};
+	size_t len = strlen(text);
+	CLEANUP(plain_done)
+	struct plain s = {.text = text, .end = text + len, .sections = BUF_INIT};
 
-	if (strlen(text) >= UINT32_MAX)
+	if (len >= UINT32_MAX)
 		return -ENOTSUP;
 	return read_lines(&s) ? tell(&s, on, data) : -ENOTSUP;
 }

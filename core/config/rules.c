@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/config/config_priv.h"
 
-static const char *const rule_keys[] = {[CONFIG_ALLOW] = "allow", [CONFIG_ASK] = "ask",
-					[CONFIG_DENY] = "deny",	  [CONFIG_HIDE] = "hide",
-					[CONFIG_UNTIL] = "until", [CONFIG_REASON] = "reason",
-					[CONFIG_MATCH] = "match", [CONFIG_NOT_MATCH] = "not-match"};
+const char *const rule_line_keys[] = {[CONFIG_ALLOW] = "allow", [CONFIG_ASK] = "ask",
+				      [CONFIG_DENY] = "deny",	[CONFIG_HIDE] = "hide",
+				      [CONFIG_UNTIL] = "until", [CONFIG_REASON] = "reason",
+				      [CONFIG_MATCH] = "match", [CONFIG_NOT_MATCH] = "not-match"};
 
 /* str_eq() of what is short, once for each line. */
 static bool is_word(const char *s, const char *word)
@@ -24,7 +25,7 @@ static size_t rule_key(const char *name)
 {
 	size_t i = 0;
 
-	while (i < ARRAY_LEN(rule_keys) && !is_word(name, rule_keys[i]))
+	while (i < ARRAY_LEN(rule_line_keys) && !is_word(name, rule_line_keys[i]))
 		i++;
 	return i;
 }
@@ -46,14 +47,19 @@ static void set_section(struct rule_lines *l, const struct rule_section *s)
 	l->sections[l->n_sections++] = copy;
 }
 
+static void make_room(struct rule_lines *l, size_t more)
+{
+	l->cap = MAX(l->cap * 2, l->n + MAX(more, (size_t)64));
+	l->list = xrealloc(l->list, l->cap * sizeof(*l->list));
+	pages_fill(l->list + l->n, more * sizeof(*l->list));
+}
+
 static void add_line(struct rule_lines *l, const char *value, size_t key, int number)
 {
 	struct rule_section *s = &l->sections[l->n_sections - 1];
 
-	if (l->n == l->cap) {
-		l->cap = MAX(l->cap * 2, (size_t)64);
-		l->list = xrealloc(l->list, l->cap * sizeof(*l->list));
-	}
+	if (l->n == l->cap)
+		make_room(l, 1);
 	l->list[l->n++] = (struct rule_line){.value = value,
 					     .section = (uint32_t)(l->n_sections - 1),
 					     .number = number,
@@ -66,7 +72,7 @@ void rule_lines_add(struct rule_lines *l, const struct config_rule *rule)
 {
 	size_t key = rule_key(rule->key);
 
-	if (key == ARRAY_LEN(rule_keys))
+	if (key == ARRAY_LEN(rule_line_keys))
 		return;
 	set_section(l, &(struct rule_section){.name = rule->name,
 					      .file = rule->file,
@@ -86,7 +92,7 @@ static int bad_rule(const struct config_source *src, const struct config_setting
 		return err_say(err, -EINVAL,
 			       "%s: a rule needs a name of at most %d bytes: write [rule \"name\"]",
 			       origin, CONFIG_MAX_NAME);
-	if (key == ARRAY_LEN(rule_keys))
+	if (key == ARRAY_LEN(rule_line_keys))
 		return err_say(err, -EINVAL,
 			       "%s: unknown key '%s' in a rule: say allow, ask, deny, hide, until, "
 			       "reason, match or not-match",
@@ -104,7 +110,7 @@ int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 	size_t key = rule_key(s->name);
 	const char *name = s->section + strlen("rule.");
 
-	if (key == ARRAY_LEN(rule_keys) || !s->value || !*s->value || l->n >= CONFIG_MAX_RULES)
+	if (key == ARRAY_LEN(rule_line_keys) || !s->value || !*s->value || l->n >= CONFIG_MAX_RULES)
 		return bad_rule(src, s, key, err);
 	if (!s->again) {
 		if (s->section[strlen("rule")] != '.' || strlen(name) > CONFIG_MAX_NAME)
@@ -114,6 +120,8 @@ int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 						      .level = src->level,
 						      .untrusted = src->untrusted});
 	}
+	if (l->n + s->left > l->cap)
+		make_room(l, s->left);
 	add_line(l, s->stays ? s->value : arena_str(&l->strings, s->value), key, src->line);
 	return 0;
 }
@@ -123,21 +131,4 @@ void rule_lines_done(struct rule_lines *l)
 	free(l->sections);
 	free(l->list);
 	arena_done(&l->strings);
-}
-
-struct config_rule rule_lines_get(const struct rule_lines *l, size_t i)
-{
-	const struct rule_line *line = &l->list[i];
-	const struct rule_section *s = &l->sections[line->section];
-
-	return (struct config_rule){.name = s->name,
-				    .key = rule_keys[line->key],
-				    .what = (enum config_rule_key)line->key,
-				    .value = line->value,
-				    .file = s->file,
-				    .line = line->number,
-				    .level = s->level,
-				    .untrusted = s->untrusted,
-				    .framed = s->framed,
-				    .end = s->end};
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/io.h"
 #include "core/config/config_priv.h"
@@ -257,6 +258,36 @@ static void plain_or_not(void **state)
 	assert_int_equal(n, 2);
 }
 
+/* The text is looked over as a whole first. */
+static void plain_anywhere(void **state)
+{
+	static const char line[] = "\tmouse = on\n", comment[] = "# a \"b\" ; c\n";
+	const size_t lines = 16, len = strlen(line);
+	int n;
+
+	(void)state;
+	for (int c = 1; c < 256; c++)
+		for (size_t at = 0; at < lines; at++) {
+			AUTO_BUF struct buf b = BUF_INIT;
+			bool good = !strchr("\"#;\\", c) && c >= ' ' && c != 127;
+
+			buf_str(&b, comment);
+			buf_str(&b, "[ui]\n");
+			for (size_t i = 0; i < lines; i++)
+				buf_str(&b, line);
+			b.data[b.len - at * len - 2] = (char)c;
+			buf_str(&b, comment);
+			n = 0;
+			if (c != '\n' && read_plain(b.data, &n) != (good ? 0 : -ENOTSUP))
+				fail_msg("a byte %d, %zu lines before the end", c, at);
+			assert_int_equal(n, c != '\n' && good ? lines : 0);
+		}
+	assert_int_equal(read_plain("[ui]\n\t\tmouse = on\n", &n), 0);
+	assert_int_equal(read_plain("\t[ui]\n \tmouse = on\n\t \t# x\n", &n), 0);
+	assert_int_equal(read_plain("[ui]\nmouse = on\t\n", &n), -ENOTSUP);
+	assert_int_equal(read_plain("# x\ty\n", &n), -ENOTSUP);
+}
+
 /* Each start reads them; and what is not plain in one may be cut off, behind a `;`. */
 static void shipped_profiles_are_plain(void **state)
 {
@@ -291,6 +322,7 @@ int main(void)
 		T(shipped_profiles_are_plain),
 		T(missing_option_file),
 		T(plain_or_not),
+		T(plain_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
