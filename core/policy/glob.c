@@ -101,7 +101,7 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 							  "say '*'"};
 		if (*p == '*' || *p == '?' || set) {
 			if (s.form == GLOB_LITERAL)
-				s.prefix_len = text->len - start;
+				s.prefix_len = (uint32_t)(text->len - start);
 			s.form = GLOB_MIXED;
 			only_stars = only_stars && *p == '*';
 			p = set ? set_end(p, end, &s.bad) : p + 1;
@@ -120,9 +120,9 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 		buf_add(text, p, run);
 		p += run;
 	}
-	s.literals = (unsigned)(text->len - start);
-	s.suffix_at = since - start;
-	s.suffix_len = text->len - since;
+	s.literals = (uint32_t)(text->len - start);
+	s.suffix_at = (uint32_t)(since - start);
+	s.suffix_len = (uint32_t)(text->len - since);
 	if (s.form == GLOB_LITERAL)
 		s.prefix_len = s.literals;
 	else if (only_stars)

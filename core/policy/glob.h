@@ -19,10 +19,10 @@ enum glob_form {
 /* What stands at both ends of a component, so that most names need no matching. */
 struct glob_shape {
 	enum glob_form form;
-	const char *bad;	      /* GLOB_BAD: what is wrong with it */
-	unsigned literals;	      /* characters that stand for themselves, in bytes */
-	size_t prefix_len;	      /* of `text`: before the first wildcard */
-	size_t suffix_at, suffix_len; /* of `text`: behind the last wildcard */
+	uint32_t literals;		/* characters that stand for themselves, in bytes */
+	uint32_t prefix_len;		/* of `text`: before the first wildcard */
+	uint32_t suffix_at, suffix_len; /* of `text`: behind the last wildcard */
+	const char *bad;		/* GLOB_BAD: what is wrong with it */
 };
 
 /* Has this character a meaning of its own? */

@@ -5,15 +5,16 @@
 #include "core/base/pages.h"
 #include "core/policy/index_priv.h"
 
-/* Room for one more; number 0 means none, so the first element is left out. */
+/* Room for one more, which the caller fills; number 0 means none, so the first one is left out. */
 #define VECTOR_ADD(v)                                                                              \
 	((v).n == (v).cap ? ((v).cap = MAX((v).cap * 2, 64u),                                      \
 			     (v).list = xrealloc((v).list, (v).cap * sizeof(*(v).list)))           \
 			  : (v).list,                                                              \
-	 (v).list[(v).n] = (__typeof__(*(v).list)){0}, (v).n++)
+	 (v).n++)
 
 /* Of its own, a pattern may well have: for `~/tools/one/bin`. */
 #define NODES_EACH 2
+#define TEXT_EACH  8 /* bytes */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -22,8 +23,10 @@ struct rule_index *index_new(void)
 	struct rule_index *x = xcalloc(1, sizeof(*x));
 
 	x->text = (struct buf)BUF_INIT;
-	VECTOR_ADD(x->nodes); /* the root */
+	VECTOR_ADD(x->nodes);
+	x->nodes.list[0] = (struct node){0}; /* the root */
 	VECTOR_ADD(x->more);
+	x->more.list[0] = (struct more){0};
 	VECTOR_ADD(x->affixes);
 	VECTOR_ADD(x->entries);
 	x->n_chains = 256;
@@ -78,6 +81,8 @@ void index_reserve(struct rule_index *x, uint32_t patterns)
 
 	VECTOR_RESERVE(x->nodes, patterns * NODES_EACH);
 	VECTOR_RESERVE(x->entries, patterns);
+	buf_reserve(&x->text, (size_t)patterns * TEXT_EACH);
+	pages_fill(x->text.data + x->text.len, (size_t)patterns * TEXT_EACH);
 	pages_fill(x->nodes.list + x->nodes.n, patterns * sizeof(*x->nodes.list));
 	pages_fill(x->entries.list + x->entries.n, patterns * sizeof(*x->entries.list));
 	while (n < patterns)
@@ -91,8 +96,10 @@ static struct more *more_of(struct rule_index *x, uint32_t node)
 {
 	uint32_t *at = &x->nodes.list[node].more;
 
-	if (!*at)
+	if (!*at) {
 		*at = VECTOR_ADD(x->more);
+		x->more.list[*at] = (struct more){0};
+	}
 	return &x->more.list[*at];
 }
 
@@ -148,28 +155,38 @@ static void note_affix(struct rule_index *x, const struct way_to *w)
 	more->affixes = i;
 }
 
+static uint32_t add_bytes(struct rule_index *x, const char *data, size_t len)
+{
+	struct buf *b = &x->text;
+	size_t at = b->len;
+
+	if (b->cap - at <= len)
+		buf_reserve(b, len);
+	memcpy(b->data + at, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+	return (uint32_t)at;
+}
+
 static uint32_t add_child(struct rule_index *x, const struct pattern *p,
 			  const struct pattern_part *part, const struct way_to *w, uint32_t *chain)
 {
 	uint32_t i = VECTOR_ADD(x->nodes);
-	struct node *node = &x->nodes.list[i];
 
-	*node = (struct node){.parent = w->parent,
-			      .way = w->way,
-			      .text = (uint32_t)x->text.len,
-			      .len = (uint32_t)w->len};
-	buf_add(&x->text, w->text, w->len);
+	x->nodes.list[i] = (struct node){.parent = w->parent,
+					 .next = *chain,
+					 .way = w->way,
+					 .text = add_bytes(x, w->text, w->len),
+					 .len = (uint32_t)w->len};
+	*chain = i;
 	if (w->way != WAY_TEXT)
 		note_affix(x, w);
 	if (!is_whole(w->way)) {
 		struct more *more = more_of(x, i);
 
-		more->glob = (uint32_t)x->text.len;
-		more->glob_len = (uint32_t)part->len;
-		buf_add(&x->text, p->text.data + part->from, part->len);
+		more->glob = add_bytes(x, p->text.data + part->from, part->len);
+		more->glob_len = part->len;
 	}
-	node->next = *chain;
-	*chain = i;
 	if (x->nodes.n > x->n_chains * NODES_EACH)
 		set_chains(x, x->n_chains * 4);
 	return i;
@@ -187,8 +204,9 @@ static uint32_t make_deep(struct rule_index *x, uint32_t parent)
 	return child;
 }
 
+/* fresh: the node is new, and nothing is below it. */
 static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pattern *p,
-			   const struct pattern_part *part)
+			   const struct pattern_part *part, bool fresh)
 {
 	struct way_to w;
 	uint32_t *chain, child;
@@ -197,7 +215,7 @@ static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pat
 		return make_deep(x, node);
 	w = way_to(node, p, part);
 	chain = chain_of(x, &w);
-	child = find_child(x, p, part, &w, *chain);
+	child = fresh ? 0 : find_child(x, p, part, &w, *chain);
 	return child ? child : add_child(x, p, part, &w, chain);
 }
 
@@ -215,13 +233,13 @@ static size_t shared_parts(const struct last *last, const struct pattern *p)
 static uint32_t make_nodes(struct rule_index *x, const struct pattern *p, struct last *last)
 {
 	size_t shared = shared_parts(last, p);
-	uint32_t node = shared ? last->nodes[shared - 1] : 0;
+	uint32_t node = shared ? last->nodes[shared - 1] : 0, n = x->nodes.n;
 
 	last->pattern = p;
 	last->serial = p->serial;
 	last->n = p->n;
 	for (size_t k = shared; k < p->n; k++)
-		last->nodes[k] = node = make_child(x, node, p, &p->parts[k]);
+		last->nodes[k] = node = make_child(x, node, p, &p->parts[k], node >= n);
 	return node;
 }
 

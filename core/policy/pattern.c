@@ -9,6 +9,11 @@ static bool is_wild(const struct pattern_part *part)
 	return part->deep || part->shape.form == GLOB_ANY;
 }
 
+static bool is_deep(const char *text, size_t len)
+{
+	return len == 2 && text[0] == '*' && text[1] == '*';
+}
+
 /* What a character may be for its component. */
 enum {
 	CHAR_END = 1,
@@ -47,21 +52,19 @@ static const unsigned char meaning[256] = {
 /* How long the component is that begins here; *seen: what is in it. */
 static size_t look(const char *text, unsigned *seen)
 {
-	unsigned what = 0, before = 0;
+	unsigned what, all = 0;
 	size_t n = 0;
 
-	for (*seen = 0;; n++) {
-		before = what;
-		while (!(what = meaning[(unsigned char)text[n]])) {
-			before = 0;
+	for (;; n++) {
+		while (!(what = meaning[(unsigned char)text[n]]))
 			n++;
-		}
 		if (what & CHAR_END)
 			break;
-		*seen |= what;
+		all |= what;
 	}
-	if (!(before & CHAR_FOLDS_LAST))
-		*seen &= ~(unsigned)CHAR_FOLDS_LAST;
+	if (all & CHAR_FOLDS_LAST && !(meaning[(unsigned char)text[n - 1]] & CHAR_FOLDS_LAST))
+		all &= ~(unsigned)CHAR_FOLDS_LAST;
+	*seen = all;
 	return n;
 }
 
@@ -81,51 +84,69 @@ static const char *wrong_part(const char *text, size_t len)
 	return NULL;
 }
 
-/* What all parts so far are, with this one. */
-static void add_up(struct pattern_part *part, const struct pattern_part *before)
+/* What is before the first part. */
+static const struct pattern_part nothing = {.leading = true, .joined = true, .plain = true};
+
+/* Nearly all parts are that: nothing in it has a meaning of its own. */
+static void set_literal(struct pattern_part *part, const struct pattern_part *before, size_t from,
+			size_t len)
 {
-	part->deeps = part->deep;
-	part->literals = part->shape.literals;
-	part->plain = part->shape.form == GLOB_LITERAL && !part->deep;
-	if (!before)
-		return;
-	part->deeps += before->deeps;
-	part->literals += before->literals;
-	part->plain &= before->plain;
-	part->folds |= before->folds;
+	part->from = (uint32_t)from;
+	part->len = (uint32_t)len;
+	part->as_is = true;
+	part->deep = false;
+	part->leading = before->leading;
+	part->joined = before->joined & (from == (size_t)before->from + before->len + 1);
+	part->plain = before->plain;
+	part->deeps = before->deeps;
+	part->literals = before->literals + (unsigned)len;
+	part->shape = (struct glob_shape){
+		.form = GLOB_LITERAL, .literals = (uint32_t)len, .prefix_len = (uint32_t)len};
+}
+
+/* Something has. */
+static bool set_glob(struct pattern *p, struct pattern_part *part, const char **why)
+{
+	const char *text = p->text.data + part->from;
+
+	part->as_is = part->leading = false;
+	part->literals -= part->len;
+	part->deep = is_deep(text, part->len);
+	if (part->deep) {
+		part->deeps++;
+		part->plain = false;
+		part->shape = (struct glob_shape){.form = GLOB_LITERAL};
+		return true;
+	}
+	part->shape = glob_look(text, part->len, &p->literal);
+	if (part->shape.form == GLOB_BAD)
+		return no(why, part->shape.bad);
+	part->plain &= part->shape.form == GLOB_LITERAL;
+	part->literals += part->shape.literals;
+	return true;
 }
 
 /* The component at `from`, the next part; deep ones that follow each other are one. */
 static bool add_part(struct pattern *p, size_t from, size_t *ret_len, const char **why)
 {
-	struct pattern_part *part = &p->parts[p->n], *before = p->n ? part - 1 : NULL;
+	struct pattern_part *part = &p->parts[p->n];
+	const struct pattern_part *before = p->n ? part - 1 : &nothing;
 	const char *text = p->text.data + from, *wrong;
 	unsigned seen;
 	size_t len = *ret_len = look(text, &seen);
-	bool deep = len == 2 && text[0] == '*' && text[1] == '*';
 
-	if (deep && before && before->deep)
+	if (before->deep && is_deep(text, len))
 		return true;
 	if (p->n == PATTERN_PARTS)
 		return no(why, "it has too many components");
-	wrong = wrong_part(text, len);
+	wrong = !len || *text == '.' ? wrong_part(text, len) : NULL;
 	if (wrong)
 		return no(why, wrong);
-	part->from = from;
-	part->len = len;
-	part->at = p->literal.len;
-	part->as_is = !(seen & CHAR_GLOB);
-	part->deep = deep;
-	part->folds = seen & (CHAR_FOLDS | CHAR_FOLDS_LAST);
-	part->shape = (struct glob_shape){
-		.form = GLOB_LITERAL, .literals = (unsigned)len, .prefix_len = len};
-	if (deep)
-		part->shape.literals = 0;
-	else if (!part->as_is)
-		part->shape = glob_look(text, len, &p->literal);
-	if (part->shape.form == GLOB_BAD)
-		return no(why, part->shape.bad);
-	add_up(part, before);
+	set_literal(part, before, from, len);
+	part->at = (uint32_t)p->literal.len;
+	part->folds = before->folds | ((seen & (CHAR_FOLDS | CHAR_FOLDS_LAST)) != 0);
+	if (seen & CHAR_GLOB && !set_glob(p, part, why))
+		return false;
 	p->n++;
 	return true;
 }
@@ -159,19 +180,22 @@ static size_t alike(const char *a, const char *b, size_t len)
 	return n;
 }
 
+/* Is this part also one of text, whose first bytes are the same? */
+static bool is_kept(const struct pattern_part *part, const char *text, size_t same)
+{
+	size_t end = (size_t)part->from + part->len;
+
+	return part->joined && end <= same && (!text[end] || text[end] == '/');
+}
+
 /* Parts that text has in common with the last one stay as they are; where the rest begins. */
 static size_t keep_parts(struct pattern *p, const char *text, size_t len)
 {
-	size_t same = alike(p->text.data, text, MIN(len, p->text.len)), at = 0, k = 0;
+	size_t same = alike(p->text.data, text, MIN(len, p->text.len)), k = p->total, at;
 
-	for (; k < p->total; k++) {
-		const struct pattern_part *part = &p->parts[k];
-		size_t end = part->from + part->len;
-
-		if (part->from != at + 1 || end > same || (text[end] && text[end] != '/'))
-			break;
-		at = end;
-	}
+	while (k && !is_kept(&p->parts[k - 1], text, same))
+		k--;
+	at = k ? (size_t)p->parts[k - 1].from + p->parts[k - 1].len : 0;
 	if (p->literal.len && (k < p->total || !k))
 		buf_truncate(&p->literal, k ? p->parts[k].at : 0);
 	p->n = p->same = k;

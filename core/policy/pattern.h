@@ -15,11 +15,13 @@
  */
 struct pattern {
 	struct pattern_part {
-		size_t from, len; /* in `text` */
-		size_t at;	  /* where its literal text begins in `literal`, */
-		bool as_is;	  /* or nothing in it has a meaning of its own */
-		bool deep;	  /* a double asterisk: any number of components */
+		uint32_t from, len; /* in `text` */
+		uint32_t at;	    /* where its literal text begins in `literal`, */
+		bool as_is;	    /* or nothing in it has a meaning of its own */
+		bool deep;	    /* a double asterisk: any number of components */
 		/* Of all parts up to this one. */
+		bool leading; /* they are as they are */
+		bool joined;  /* they follow each other in `text` */
 		bool plain, folds;
 		unsigned deeps, literals;
 		struct glob_shape shape;
