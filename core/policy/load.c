@@ -18,6 +18,11 @@ struct loader {
 	struct links *links;
 	bool changed; /* the project's file was trusted with another content */
 	size_t errors;
+	const char *head; /* kinds and blanks, as the last rule that has a pattern began: */
+	size_t head_len;  /* so many bytes, */
+	unsigned kinds;	  /* which say these */
+	struct rules *at; /* where the last pattern was placed, and what its base was */
+	enum link_place what;
 	struct buf whole;  /* a pattern behind a place */
 	const char *place; /* that it begins with, quoted: so many bytes of it */
 	size_t quoted;
@@ -77,6 +82,21 @@ static unsigned parse_kinds(const char *value, const char **ret_pattern, const c
 	*why = "no pattern: say for instance read ~/notes/**";
 	*ret_pattern = p;
 	return *p ? kinds : 0;
+}
+
+/* Most rules begin like the one before. */
+static unsigned kinds_of(struct loader *l, const char *value, const char **ret_pattern,
+			 const char **why)
+{
+	if (l->kinds && strncmp(value, l->head, l->head_len) == 0 &&
+	    !strchr(" \t", value[l->head_len])) {
+		*ret_pattern = value + l->head_len;
+		return l->kinds;
+	}
+	l->kinds = parse_kinds(value, ret_pattern, why);
+	l->head = value;
+	l->head_len = l->kinds ? (size_t)(*ret_pattern - value) : 0;
+	return l->kinds;
 }
 
 /* "2026-12-31" is to the end of that day, local time; "2026-12-31 18:00[:00]". */
@@ -370,22 +390,33 @@ static enum link_place look_quoted(struct loader *l, const char *pattern, size_t
 	return links_look(l->links, place, strlen(place));
 }
 
+/* What the leading directory of a pattern is; where it is the last one's, that is known. */
+static enum link_place look_at(struct placing *p, const char *pattern, const struct rules_base *b)
+{
+	struct loader *l = p->loader;
+
+	if (!b->again || l->at != p->rules)
+		l->what = b->known || !memchr(pattern, '\\', b->len)
+				  ? links_look(l->links, pattern, b->len)
+				  : look_quoted(l, pattern, b->len);
+	l->at = p->rules;
+	return l->what;
+}
+
 static bool place_one(void *data, const char *pattern, const char **why)
 {
 	struct placing *p = data;
-	bool is_place, known;
+	struct rules_base base;
 	enum link_place what;
-	size_t len;
 
 	if (!rules_place(p->rules, p->number, pattern, why))
 		return false;
-	known = rules_base(p->rules, &len, &is_place);
-	if (!known)
-		len = base_length(pattern);
-	what = known || !memchr(pattern, '\\', len) ? links_look(p->loader->links, pattern, len)
-						    : look_quoted(p->loader, pattern, len);
-	p->there = p->there || (is_place && what != IS_MISSING);
-	return what != IS_LINK || place_behind(p, pattern, len, why);
+	rules_base(p->rules, &base);
+	if (!base.known)
+		base.len = base_length(pattern);
+	what = look_at(p, pattern, &base);
+	p->there = p->there || (base.is_place && what != IS_MISSING);
+	return what != IS_LINK || place_behind(p, pattern, base.len, why);
 }
 
 static void load_rule(struct loader *l, struct rules *r, const struct config_rule *c,
@@ -398,7 +429,7 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	if (c->what > CONFIG_HIDE)
 		return;
 	rule.verdict = verdict_of(c->what);
-	rule.kinds = parse_kinds(c->value, &rule.pattern, &why);
+	rule.kinds = kinds_of(l, c->value, &rule.pattern, &why);
 	if (!rule.kinds) {
 		complain(l, c, "'%s': %s", c->value, why);
 		return;

@@ -55,6 +55,8 @@ struct rules {
 	struct arena strings;
 	struct buf scratch;	       /* a folded path */
 	struct pattern pattern, alias; /* large: not on the stack */
+	size_t base_parts;	       /* what rules_base() told of */
+	uint64_t follows;	       /* serial of the pattern behind that one; 0: none */
 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -285,16 +287,19 @@ enum pattern_place rules_place_of(const struct rules *r, uint32_t pattern, struc
 	return index_place(r->index, pattern, ret);
 }
 
-bool rules_base(const struct rules *r, size_t *ret_len, bool *ret_is_place)
+void rules_base(struct rules *r, struct rules_base *ret)
 {
 	const struct pattern *p = &r->pattern;
-	size_t n = 0;
+	size_t n = p->n;
 
-	while (n < p->n && p->parts[n].as_is)
-		n++;
-	*ret_len = n ? p->parts[n - 1].from + p->parts[n - 1].len : 0;
-	*ret_is_place = p->plain && !p->min;
-	return n == p->n || p->parts[n].deep || p->parts[n].shape.form != GLOB_LITERAL;
+	while (n && !p->parts[n - 1].leading)
+		n--;
+	ret->len = n ? (size_t)p->parts[n - 1].from + p->parts[n - 1].len : 0;
+	ret->is_place = p->plain && !p->min;
+	ret->known = n == p->n || p->parts[n].deep || p->parts[n].shape.form != GLOB_LITERAL;
+	ret->again = ret->known && p->serial == r->follows && n == r->base_parts && n <= p->same;
+	r->follows = ret->known ? p->serial + 1 : 0;
+	r->base_parts = n;
 }
 
 void rules_note_absent(struct rules *r, uint32_t number)

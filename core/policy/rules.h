@@ -96,8 +96,14 @@ void rules_text(const struct rules *r, uint32_t pattern, struct buf *ret);
 /* Its path, when it is PLACE_ONE or PLACE_TREE; else nothing. */
 enum pattern_place rules_place_of(const struct rules *r, uint32_t pattern, struct buf *ret);
 /* Of the pattern that was placed last: how much of it is a path without wildcards, that stands
- * there as it is; false: not known. And whether it is PLACE_ONE or PLACE_TREE. */
-bool rules_base(const struct rules *r, size_t *ret_len, bool *ret_is_place);
+ * there as it is. */
+struct rules_base {
+	size_t len;
+	bool known;
+	bool again;    /* the same as this was told for the pattern placed before */
+	bool is_place; /* the pattern is PLACE_ONE or PLACE_TREE */
+};
+void rules_base(struct rules *r, struct rules_base *ret);
 /* When it was read it named no one place, nor tree, that was there. */
 void rules_note_absent(struct rules *r, uint32_t number);
 bool rules_is_absent(const struct rules *r, uint32_t number);

@@ -266,6 +266,28 @@ static void hides_many(void **state)
 	assert_false(listed(h, policy_hidden, "many/f8"));
 }
 
+/* What a place is, is asked once for rules that begin with it; each is about where it leads. */
+static void links_again(void **state)
+{
+	struct home *h = *state;
+	AUTO_FREE char *link = NULL;
+
+	NEEDS_HOME(h);
+	link = at(h, "link");
+	assert_int_equal(symlink("pub", link), 0);
+	load(h,
+	     "[rule \"a\"]\n\tdeny = read ~/pub/**/v*\n\tdeny = read ~/pub/**/w*\n"
+	     "\tdeny = read ~/link/**/x*\n\tdeny = read ~/link/**/y*\n"
+	     "\tdeny = read  ~/link/z*\n\tallow = read ~/link/**\n",
+	     true);
+	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "pub/v"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/w"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/in/x"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/in/y"), POLICY_DENY);
+	assert_int_equal(read_of(h, "pub/z"), POLICY_DENY);
+}
+
 /* The same for grants, for links on the way (most rules have none), and for what is not there. */
 static void grants_many(void **state)
 {
@@ -510,6 +532,7 @@ int main(void)
 					   T(hides),
 					   T(hides_many),
 					   T(grants_many),
+					   T(links_again),
 					   T(answers),
 					   T(git_may_read_what_its_configuration_names),
 					   T(rules_change),
