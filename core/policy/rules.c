@@ -125,9 +125,11 @@ static void make_room(struct rules *r, size_t n)
 
 void rules_reserve(struct rules *r, size_t n, const struct config *c)
 {
-	make_room(r, r->n + n);
-	pages_fill(r->list + r->n, n * sizeof(*r->list));
-	index_reserve(r->index, (uint32_t)n);
+	if (n) {
+		make_room(r, r->n + n);
+		pages_fill(r->list + r->n, n * sizeof(*r->list));
+		index_reserve(r->index, (uint32_t)n);
+	}
 	assert(!r->lender);
 	r->lender = config_ref(c);
 }
