@@ -22,6 +22,7 @@ static int collect(void *data, const struct config_setting *s)
 static void compare(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *text = xstrndup((const char *)data, size);
+	AUTO_FREE char *same = xstrndup((const char *)data, size);
 	AUTO_BUF struct buf plain = BUF_INIT;
 	AUTO_BUF struct buf git = BUF_INIT;
 	struct err err = {0};
@@ -29,11 +30,11 @@ static void compare(const uint8_t *data, size_t size)
 	if (strlen(text) != size || strcasestr(text, "include"))
 		return;
 	if (config_read_plain(text, collect, &plain) < 0) {
-		if (memcmp(text, data, size) != 0)
+		if (strcmp(text, same) != 0)
 			abort();
 		return;
 	}
-	if (config_read_git((const char *)data, size, "x", collect, &git, &err) < 0 ||
+	if (config_read_git(same, size, "x", collect, &git, &err) < 0 ||
 	    strcmp(plain.data, git.data) != 0)
 		abort();
 }
