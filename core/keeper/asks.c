@@ -14,7 +14,9 @@
  * A question is about a path; every request for that path waits for the same answer. Without
  * WAIT_KILLABLE_RECV a signal takes a held call back and the program issues it anew: so a question
  * that nobody waits for stays a moment before it is withdrawn, and an answer that comes in that
- * moment waits for the call. It is good for that one path and process, and not longer.
+ * moment waits for the call. It is good for that one path and process, and not longer. With it the
+ * door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its call
+ * again when it goes on: as long as it is stopped, the moment lasts.
  */
 
 #define LINGER_US 300000
@@ -38,6 +40,7 @@ static void question_free(struct keeper *k, struct question *q)
 
 static void drop_waiting(struct keeper *k, struct question *q, size_t i, int64_t linger)
 {
+	q->left = q->waiting[i].pid;
 	q->waiting[i] = q->waiting[--q->n_waiting];
 	(*tally(k, q))--;
 	if (!q->n_waiting)
@@ -359,6 +362,10 @@ void asks_leave(struct keeper *k, int pid)
 			if (q->waiting[i].pid == pid)
 				drop_waiting(k, q, i, 0);
 		}
+		if (!q->n_waiting && (q->left == pid || q->pid == pid)) {
+			q->gone_at = k->now;
+			q->left = 0; /* its number may be another's soon */
+		}
 	}
 }
 
@@ -410,6 +417,10 @@ void asks_tick(struct keeper *k)
 		if (q->n_waiting) {
 			time_out(k, q);
 			q = k->questions; /* whatever the doors did meanwhile */
+			continue;
+		}
+		if (q->left && proc_is_stopped(q->left)) {
+			q->gone_at = k->now + LINGER_US;
 			continue;
 		}
 		if (!q->answered)

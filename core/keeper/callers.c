@@ -241,17 +241,29 @@ struct proc *proc_get(struct keeper *k, int tid)
 	return tid > 0 ? first_sight(k, tid) : NULL;
 }
 
+/* From the end of the name, which is the program's choice; NULL: it is gone. Free *text. */
+static const char *state_of(int pid, char **text)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	return io_read_file(AT_FDCWD, name, 4096, text, NULL) < 0 ? NULL : strrchr(*text, ')');
+}
+
+bool proc_is_stopped(int pid)
+{
+	AUTO_FREE char *text = NULL;
+	const char *p = state_of(pid, &text);
+
+	return p && str_starts(p, ") T");
+}
+
 static int zombie_status(int pid)
 {
 	AUTO_FREE char *text = NULL;
-	char name[32];
-	const char *p;
+	const char *p = state_of(pid, &text);
 	int code;
 
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	if (io_read_file(AT_FDCWD, name, 4096, &text, NULL) < 0)
-		return -1;
-	p = strrchr(text, ')');
 	if (!p || !str_starts(p, ") Z"))
 		return -1;
 	p = strrchr(p, ' '); /* the last field, 52 */
@@ -262,14 +274,9 @@ static int zombie_status(int pid)
 int64_t proc_started_us(const struct proc *p)
 {
 	AUTO_FREE char *text = NULL;
-	char name[32];
-	const char *at;
+	const char *at = state_of(p->self.tid, &text);
 
-	snprintf(name, sizeof(name), "/proc/%d/stat", p->self.tid);
-	if (io_read_file(AT_FDCWD, name, 4096, &text, NULL) < 0)
-		return 0;
-	at = strrchr(text, ')'); /* field 2; the name before it is the agent's choice */
-	for (int i = 2; at && i < 22; i++)
+	for (int i = 2; at && i < 22; i++) /* of the fields, counted from 1 */
 		at = strchr(at + 1, ' ');
 	return at ? (strtoll(at, NULL, 10) + 1) * (1000000 / sysconf(_SC_CLK_TCK)) : 0;
 }

@@ -155,6 +155,7 @@ struct question {
 	size_t n_waiting;
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */
 	int64_t gone_at;      /* 0: somebody waits */
+	int left;	      /* the process that did so last */
 	int64_t deny_at;      /* approval.timeout; 0: never */
 	UT_hash_handle hh;
 };
@@ -323,6 +324,7 @@ int proc_exit_status(const struct proc *p);
 /* Of CLOCK_BOOTTIME, at most a clock tick too late; 0: it is gone. */
 int64_t proc_started_us(const struct proc *p);
 bool proc_has_ended(const struct proc *p);
+bool proc_is_stopped(int pid); /* by a signal (Ctrl-Z), not by a debugger */
 void proc_name(const struct proc *p, char *out, size_t size);
 int proc_inner_pid(const struct proc *p);	  /* as the sandbox sees it */
 struct proc *proc_get(struct keeper *k, int tid); /* NULL: it is gone */

@@ -68,12 +68,22 @@ static void audit_timeout(struct session *s, const struct ask *a)
 	s->model.decisions.by_nobody++;
 }
 
+/* Killed or interrupted, it asks no more: else the list would keep a question without an end. */
+static void tell_withdrawn(struct session *s, const struct ask *a)
+{
+	AUTO_FREE char *words = xasprintf("withdrawn: %s %s", a->op, a->path);
+
+	model_add_row(&s->model, ROW_NOTE, a->step, a->pid, 0, "note", words, NULL);
+}
+
 void session_on_ask_gone(struct session *s, const struct client_event *ev)
 {
 	const struct ask *a = model_ask(&s->model, ev->id);
 
 	if (a && ev->end == ASK_TIMED_OUT)
 		audit_timeout(s, a);
+	if (a && ev->end == ASK_LEFT && !a->held)
+		tell_withdrawn(s, a);
 	model_remove_ask(&s->model, ev->id);
 }
 

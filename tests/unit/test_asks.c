@@ -538,6 +538,60 @@ static void each_door_hears_of_its_own(void **state)
 	assert_true(f->heard[1].last == (7 | ALLOWED));
 }
 
+static int until_withdrawn(struct fixture *f)
+{
+	int moments = 0;
+
+	while (frames(f, WIRE_ASK_GONE) == 0 && moments < 5) {
+		f->k.now += 1000000;
+		asks_tick(&f->k);
+		moments++;
+	}
+	return moments;
+}
+
+/* Ctrl-C and Ctrl-Z take a call back: who was stopped by the latter makes it again. */
+static void a_question_waits_for_who_is_stopped(void **state)
+{
+	struct fixture *f = *state;
+	int pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		raise(SIGSTOP);
+		for (;;)
+			pause();
+	}
+	f->c.pid = f->c.tid = pid;
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	keeper_request_gone(&f->k, &f->doors[0], f->c.request);
+	assert_int_equal(until_withdrawn(f), 5);
+	assert_true(asks_next(&f->k) > f->k.now);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, NULL, WCONTINUED), pid);
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	assert_int_equal(frames(f, WIRE_ASK), 1);
+	keeper_request_gone(&f->k, &f->doors[0], f->c.request);
+	assert_int_equal(until_withdrawn(f), 1);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Its end is heard of: the number may be somebody else's, who is stopped. */
+static void a_question_goes_with_who_left(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	keeper_request_gone(&f->k, &f->doors[0], f->c.request);
+	assert_true(asks_next(&f->k) > f->k.now);
+	asks_leave(&f->k, f->c.pid);
+	asks_tick(&f->k);
+	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
+}
+
 static void nobody_answers_in_time(void **state)
 {
 	struct fixture *f = *state;
@@ -628,6 +682,8 @@ int main(void)
 		TEST(a_wide_answer_frees_what_it_covers),
 		TEST(a_directory_is_its_own_directory),
 		TEST(each_door_hears_of_its_own),
+		TEST(a_question_waits_for_who_is_stopped),
+		TEST(a_question_goes_with_who_left),
 		TEST(nobody_answers_in_time),
 		TEST(where_nobody_answers_it_is_denied),
 		TEST(a_flood_is_bounded_and_hides_nothing),

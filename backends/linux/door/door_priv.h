@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "backends/linux/door/door.h"
+#include "backends/linux/door/interrupts.h"
 #include "core/keeper/folder.h"
 #include "core/keeper/keeper.h"
 
@@ -262,15 +263,8 @@ struct parked {
 	bool granted; /* by the human, before something else held it */
 	int opened;   /* owned; see struct request */
 	int flags;
+	struct interrupt interrupt;
 };
-
-/* When a call that waits is looked at for signals (interrupts.c). */
-struct interrupt {
-	int64_t next_us; /* not before */
-	bool seen;	 /* one that another thread may still take */
-};
-/* 0, or what the call is to be answered with. `waiting`: how many there are like it. */
-int interrupt_look(struct interrupt *i, int tid, int64_t now, size_t waiting);
 
 /* A connect() that has not come to its end: two descriptors of ours, and some are tried again. */
 #define PENDING_MAX 256
@@ -353,6 +347,7 @@ struct ldoor {
 	struct base bases[BASES];
 	struct parked *parked;
 	size_t parked_len;
+	int64_t sweep_at;     /* when their callers are looked after next */
 	struct parked *later; /* oldest first (gather.c) */
 	size_t later_len;
 	bool gathered; /* they are served now */

@@ -8,8 +8,8 @@
 #include "backends/linux/door/door_priv.h"
 #include "core/base/clock.h"
 
-#define SWEEP_US 500000	 /* how often callers of parked requests are looked after... */
-#define SWEEP_N	 256	 /* ...for each so many: the kernel searches a list for each of them */
+#define SWEEP_US 100000	 /* how often callers of parked requests are looked after... */
+#define SWEEP_N	 64	 /* ...for each so many: /proc is read, and the kernel searches a list */
 #define LOST_US	 1000000 /* a caller that asks again asks at once */
 
 struct parked *parked_new(struct request *r)
@@ -21,6 +21,7 @@ struct parked *parked_new(struct request *r)
 	p->call = r->call;
 	p->granted = r->caller.granted;
 	p->flags = r->flags;
+	p->interrupt.held = true;
 	p->opened = take_fd(&r->opened);
 	memcpy(p->args, r->args, sizeof(p->args));
 	for (int i = 0; i < SLOT_COUNT; i++) {
@@ -90,23 +91,31 @@ static bool is_waiting(const struct ldoor *d, uint64_t id)
 	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-/* Forget those whose callers were killed or interrupted; their questions go away with them. */
-static void sweep(struct ldoor *d)
+/*
+ * Forget those whose callers were killed or interrupted; their questions go away with them, unless
+ * the same call is made again at once.
+ */
+static void sweep(struct ldoor *d, int64_t now)
 {
 	struct parked **link = &d->parked;
 
 	while (*link != NULL) {
 		struct parked *p = *link;
+		bool waits = is_waiting(d, p->id);
+		int got = waits ? interrupt_look(&p->interrupt, p->tid, now, 0) : 0;
 
-		if (is_waiting(d, p->id)) {
+		if (waits && got == 0) {
 			link = &p->next;
 			continue;
 		}
 		*link = p->next;
 		d->parked_len--;
 		keeper_request_gone(d->k, &d->door, p->id);
+		if (waits)
+			door_answer(d, p->id, got);
 		parked_free(p);
 	}
+	d->sweep_at = now + SWEEP_US * (1 + (int64_t)(d->parked_len / SWEEP_N));
 }
 
 void parked_add(struct ldoor *d, struct request *r)
@@ -114,7 +123,7 @@ void parked_add(struct ldoor *d, struct request *r)
 	struct parked *p;
 
 	if (d->parked_len >= PARKED_MAX)
-		sweep(d);
+		sweep(d, clock_mono_us());
 	if (d->parked_len >= PARKED_MAX) {
 		keeper_request_gone(d->k, &d->door, r->id);
 		door_answer(d, r->id, -ENOSPC);
@@ -124,7 +133,9 @@ void parked_add(struct ldoor *d, struct request *r)
 	p->next = d->parked;
 	d->parked = p;
 	d->parked_len++;
-	keeper_wake_at(d->k, clock_mono_us() + SWEEP_US);
+	if (d->parked_len == 1)
+		d->sweep_at = clock_mono_us() + SWEEP_US;
+	keeper_wake_at(d->k, d->sweep_at);
 }
 
 struct parked *parked_take(struct ldoor *d, uint64_t id)
@@ -143,10 +154,12 @@ struct parked *parked_take(struct ldoor *d, uint64_t id)
 
 void parked_tick(struct ldoor *d)
 {
-	sweep(d);
+	int64_t now = clock_mono_us();
+
+	if (d->parked != NULL && now >= d->sweep_at)
+		sweep(d, now);
 	if (d->parked != NULL)
-		keeper_wake_at(d->k, clock_mono_us() +
-					     SWEEP_US * (1 + (int64_t)(d->parked_len / SWEEP_N)));
+		keeper_wake_at(d->k, d->sweep_at);
 }
 
 /* ---- answers that found nobody -------------------------------------------------- */

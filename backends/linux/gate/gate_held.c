@@ -6,15 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "backends/linux/door/interrupts.h"
 #include "backends/linux/gate/gate_fuse.h"
 #include "core/base/clock.h"
-#include "core/base/io.h"
 
 /* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
@@ -22,9 +21,10 @@
 
 /*
  * A held open is told to the keeper once; while the socket is full it waits here, for the keeper
- * may itself be waiting for a name to be looked up. A signal does not end it, as it ends no open of
- * a file on a disk: only a process that is being killed is let go, and since the kernel tells of
- * the first signal alone, one that was interrupted is looked at again now and then.
+ * may itself be waiting for a name to be looked up. Most signals do not end it, as they end no open
+ * of a file on a disk, and FUSE cannot have the call made again: let go is who is being killed, or
+ * catches a signal by which programs are ended (Ctrl-C). Since the kernel tells of the first signal
+ * alone, one that was interrupted is looked at again now and then.
  */
 #define HELD_MAX 4096
 #define LOOK_MS	 20
@@ -263,29 +263,14 @@ static bool listen_to_keeper(void)
 	}
 }
 
-/* ---- those that are killed ------------------------------------------------------------------- */
-
-static bool is_dying(int tid)
-{
-	AUTO_FREE char *text = NULL;
-	const uint64_t kill_bit = 1ull << (SIGKILL - 1);
-	char path[64];
-	const char *own;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	if (io_read_file(AT_FDCWD, path, 8192, &text, NULL) < 0)
-		return true;
-	/* Any fatal signal becomes this one, pending for each thread. */
-	own = strstr(text, "\nSigPnd:");
-	return own && (strtoull(own + strlen("\nSigPnd:"), NULL, 16) & kill_bit);
-}
+/* ---- those that are let go ------------------------------------------------------------------- */
 
 static void look_at_interrupted(void)
 {
 	struct held *h, *next;
 
 	HASH_ITER (hh, server.held, h, next) {
-		if (!h->interrupted || h->cancelled || !is_dying(h->tid))
+		if (!h->interrupted || h->cancelled || !interrupt_ends(h->tid))
 			continue;
 		let_go(h, -EINTR);
 		h->interrupted = false;
