@@ -96,6 +96,35 @@ start 100 30 "$dir" "$CORDON run --theme bad -- true 2>&1"
 ended "a bad theme file" 125
 sees 'bad\.theme:[0-9]+' "is named with its line"
 
+# What colours there are is told to who asks: the human's terminal's, unless the theme has its own.
+cat >"$dir/ask.py" <<'P'
+import os, select, termios, time, tty
+old = termios.tcgetattr(0)
+tty.setraw(0)
+def ask(words):
+    os.write(1, words + b"\033[c") # which is always answered
+    out = b""
+    while not out.endswith(b"c") and select.select([0], [], [], 10)[0]: out += os.read(0, 100)
+    return out
+for _ in range(50): # the human's terminal has to answer first
+    out = ask(b"\033]10;?\033\\\033]11;?\a")
+    if out.count(b"rgb:") == 2: break
+    time.sleep(0.1)
+termios.tcsetattr(0, termios.TCSANOW, old)
+print(out)
+P
+printf '[theme]\n\tname = Own\n[color]\n\tterminal = "#5f87af #00005f"\n' >"$HOME/.config/cordon/themes/own.theme"
+for own in "" "--theme own"; do
+	start 100 30 "$dir" "until [ -e $TEST_TMP/go ]; do sleep 0.05; done; $CORDON run $own -- sh -c 'python3 ask.py; sleep 600'"
+	tmux_ set -g window-style 'fg=#aabbcc,bg=#102030'
+	touch "$TEST_TMP/go"
+	if [ -z "$own" ]; then
+		sees 'x1b\]10;rgb:aaaa/bbbb/cccc.*x1b\]11;rgb:1010/2020/3030' "programs hear the terminal's colours"
+	else
+		sees 'x1b\]10;rgb:5f5f/8787/afaf.*x1b\]11;rgb:0000/0000/5f5f' "or those of the theme"
+	fi
+done
+
 # Quit while the agent runs needs a second, explicit key.
 start 100 30 "$dir" "$CORDON run -- sh -c 'echo ready; sleep 300'"
 sees ready "it runs"

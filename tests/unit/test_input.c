@@ -31,6 +31,9 @@ static void describe(const struct event *ev, struct buf *out)
 	case EVENT_FOCUS:
 		buf_fmt(out, "%s ", ev->focused ? "in" : "out");
 		break;
+	case EVENT_COLOR:
+		buf_fmt(out, "%s#%06x ", ev->background ? "back" : "text", ev->color & 0xffffff);
+		break;
 	}
 }
 
@@ -107,6 +110,44 @@ static void mouse_and_focus(void **state)
 	EXPECT("\033[I\033[O", "in out ");
 }
 
+static void colors_that_were_asked_for(void **state)
+{
+	(void)state;
+	EXPECT("\033]11;rgb:ffff/8080/0000\033\\a\033]10;rgb:f/00/12c\a",
+	       "back#ff8000 a text#ff0013 ");
+	EXPECT("\033]11;rgb:1/2\a\033]11;rgb:1/2/3/4\a\033]11;rgb://\a", "");
+	EXPECT("\033]", "M-] ");
+	EXPECT("\033]1a", "M-] 1 a ");
+	EXPECT("\033]12;", "M-] 1 2 ; ");
+	EXPECT("\033]11;rgb:1/2/3a\033x", "M-] 1 1 ; r g b : 1 / 2 / 3 a M-x ");
+}
+
+/* Over a slow line: no letter of it may be a key, least of all one that answers. */
+static void the_late_rest_of_a_color_is_no_keys(void **state)
+{
+	static const char *const rest[] = {"aaaa/dddd/aaaa\a", "aaaa/dddd/aaaa\033\\", "dd",
+					   "dd\a"};
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct input in;
+
+	(void)state;
+	input_init(&in);
+	for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+		if (i < 3) { /* the third comes in two parts */
+			input_feed(&in, "\033]11;rgb:", 9);
+			drain(&in, &got);
+			input_flush(&in);
+			drain(&in, &got);
+		}
+		input_feed(&in, rest[i], strlen(rest[i]));
+		drain(&in, &got);
+	}
+	input_feed(&in, "x", 1);
+	drain(&in, &got);
+	assert_string_equal(got.data, "x ");
+	input_done(&in);
+}
+
 static void pastes_are_no_keys(void **state)
 {
 	(void)state;
@@ -161,6 +202,8 @@ int main(void)
 		cmocka_unit_test(alt_and_escape),
 		cmocka_unit_test(extended_keys),
 		cmocka_unit_test(mouse_and_focus),
+		cmocka_unit_test(colors_that_were_asked_for),
+		cmocka_unit_test(the_late_rest_of_a_color_is_no_keys),
 		cmocka_unit_test(pastes_are_no_keys),
 		cmocka_unit_test(a_paste_in_pieces_ends_once),
 		cmocka_unit_test(noise_is_dropped),

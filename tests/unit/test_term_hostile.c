@@ -36,6 +36,22 @@ static void only_listed_questions_are_answered(void **state)
 	assert_string_equal(pane_screen(p), "ab||||");
 }
 
+/* vim, bat and agents choose their colours by it; others wait for the answer to what follows. */
+static void colors_are_told_where_they_are_known(void **state)
+{
+	struct pane *p = *state;
+
+	term_set_colors(p->t, COLOR_DEFAULT, COLOR_RGB(0x12, 0xab, 0x00));
+	pane_feed(p, "\033]10;?\a\033]11;?\a");
+	assert_string_equal(pane_answers(p), "\033]11;rgb:1212/abab/0000\a");
+	term_set_colors(p->t, COLOR_INDEX(15), COLOR_DEFAULT);
+	pane_feed(p, "\033[5n\033]10;?\033\\\033]11;?\033\\\033[c");
+	assert_string_equal(pane_answers(p), "\033[0n\033]10;rgb:ffff/ffff/ffff\033\\\033[?1;2c");
+	/* It is told, never set. */
+	pane_feed(p, "\033]10;#123456\a\033]11;?;?\a\033]10;?x\a\033]110;?\a");
+	assert_string_equal(pane_answers(p), "");
+}
+
 static void answers_stay_seven_bit(void **state)
 {
 	struct pane *p = *state;
@@ -49,8 +65,9 @@ static void a_flood_of_questions_is_cut(void **state)
 	struct pane *p = *state;
 	struct buf b = BUF_INIT;
 
+	term_set_colors(p->t, COLOR_RGB(1, 2, 3), COLOR_RGB(1, 2, 3));
 	for (int i = 0; i < 100000; i++)
-		buf_str(&b, "\033[c");
+		buf_str(&b, i % 2 ? "\033[c" : "\033]11;?\a");
 	term_feed(p->t, b.data, b.len);
 	assert_true(p->out.len <= REPLIES_MAX);
 	assert_true(p->out.len > 0);
@@ -240,6 +257,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(only_listed_questions_are_answered),
+		TEST(colors_are_told_where_they_are_known),
 		TEST(answers_stay_seven_bit),
 		TEST(a_flood_of_questions_is_cut),
 		TEST(titles_are_escaped_and_cut),

@@ -187,14 +187,35 @@ static void on_approver(uv_poll_t *poll, int status, int events)
 	watch_session(c);
 }
 
+/* For programs that choose their colours by the pane's: the theme's, else the human's terminal's.
+ */
+void console_tell_colors(struct console *c)
+{
+	struct style st = c->theme.roles[ROLE_TERMINAL];
+
+	if (c->term)
+		term_set_colors(c->term, st.fg ? st.fg : c->own_color[0],
+				st.bg ? st.bg : c->own_color[1]);
+}
+
+static void hear_color(struct console *c, const struct event *ev)
+{
+	c->own_color[ev->background] = ev->color;
+	console_tell_colors(c);
+}
+
 static void on_esc(uv_timer_t *timer);
 
 static void drain_input(struct console *c)
 {
 	struct event ev;
 
-	while (!c->leaving && input_next(&c->input, &ev))
-		ui_event(c->ui, &ev, clock_mono_us());
+	while (!c->leaving && input_next(&c->input, &ev)) {
+		if (ev.type == EVENT_COLOR)
+			hear_color(c, &ev);
+		else
+			ui_event(c->ui, &ev, clock_mono_us());
+	}
 	if (input_pending(&c->input))
 		uv_timer_start(&c->esc, on_esc, ESC_MS, 0);
 	follow_pane(c);

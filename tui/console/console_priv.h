@@ -38,7 +38,8 @@ struct console {
 	struct term *term;
 	struct pty pty;
 	struct input input;
-	struct rect pane; /* where the agent's terminal is */
+	uint32_t own_color[2]; /* of the human's terminal: text, background; 0: it did not say */
+	struct rect pane;      /* where the agent's terminal is */
 	char *config_dir;
 	struct look_where where;
 
@@ -61,9 +62,10 @@ struct console {
 void console_set_up_loop(struct console *c);
 /* Jobs under way finish here: they were told to stop by ui_free(). */
 void console_tear_down_loop(struct console *c);
-void console_settle(struct console *c);	  /* the agent's terminal takes the size of its pane */
-void console_leave(struct console *c);	  /* the loop ends after this turn */
-void console_schedule(struct console *c); /* a repaint, soon */
+void console_settle(struct console *c);	     /* the agent's terminal takes the size of its pane */
+void console_leave(struct console *c);	     /* the loop ends after this turn */
+void console_schedule(struct console *c);    /* a repaint, soon */
+void console_tell_colors(struct console *c); /* the agent's terminal: what plain text looks like */
 
 /* run.c */
 /* Everything that can be refused is looked at before anything is started. */

@@ -147,6 +147,7 @@ void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char
 		.attached = c->mirror != NULL,
 	});
 	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
+	console_tell_colors(c);
 	console_settle(c);
 }
 

@@ -464,6 +464,8 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 	case EVENT_FOCUS:
 		to_agent(ui, ev);
 		break;
+	case EVENT_COLOR: /* the console's */
+		break;
 	}
 }
 

@@ -1,14 +1,17 @@
-/* input - bytes from the human's terminal decoded into keys, pastes, mouse and focus events. */
+/* input - bytes from the human's terminal decoded into keys, pastes, mouse, focus and colours. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/input.h"
 
 #include <string.h>
 
 #include "core/base/text.h"
+#include "tui/look/surface.h"
 
 #define SEQUENCE_MAX 64 /* longer ones are not keys */
 #define PARAMS_MAX   6
 #define PASTE_END    "\033[201~"
+#define COLOR_HEAD   "\033]1?;rgb:" /* ? is 0 or 1 */
+#define COLOR_BODY   "0123456789abcdefABCDEF/"
 
 void input_init(struct input *in)
 {
@@ -238,6 +241,75 @@ static bool csi_event(struct input *in, const struct csi *csi, struct event *ev)
 	return sym != 0;
 }
 
+/* One of "1/22/4444": as many bits as it has digits. -1: there is none. */
+static int color_part(const char **at)
+{
+	unsigned value = 0, most = 0;
+
+	for (; **at && strchr("0123456789abcdefABCDEF", **at) && most < 0xffff; (*at)++) {
+		unsigned c = (unsigned char)**at;
+
+		value = value << 4 | (c <= '9' ? c - '0' : (c | 0x20u) - 'a' + 10);
+		most = most << 4 | 15;
+	}
+	*at += **at == '/';
+	return most ? (int)((value * 255 + most / 2) / most) : -1;
+}
+
+static bool color_event(const char *head, size_t len, struct event *ev)
+{
+	char text[SEQUENCE_MAX + 1];
+	const char *at = text;
+	int r, g, b;
+
+	memcpy(text, head + strlen(COLOR_HEAD), len);
+	text[len] = '\0';
+	r = color_part(&at);
+	g = color_part(&at);
+	b = color_part(&at);
+	if (r < 0 || g < 0 || b < 0 || *at)
+		return false;
+	*ev = (struct event){
+		.type = EVENT_COLOR, .background = head[3] == '1', .color = COLOR_RGB(r, g, b)};
+	return true;
+}
+
+/* Bytes of the answer that p begins with; 0: it is unfinished; -1: it is none. */
+static int color_parse(const char *p, size_t len, size_t *body)
+{
+	size_t n = 0;
+
+	for (; n < len && COLOR_HEAD[n]; n++)
+		if (COLOR_HEAD[n] == '?' ? p[n] != '0' && p[n] != '1' : p[n] != COLOR_HEAD[n])
+			return -1;
+	while (n < len && p[n] && strchr(COLOR_BODY, p[n]))
+		n++;
+	*body = n - MIN(n, strlen(COLOR_HEAD));
+	if (*body > SEQUENCE_MAX)
+		return -1;
+	if (n == len || (p[n] == 0x1b && n + 1 == len))
+		return 0;
+	if (p[n] == 0x1b && p[n + 1] == '\\')
+		return (int)n + 2;
+	return p[n] == '\a' ? (int)n + 1 : -1;
+}
+
+/* The rest of a colour of which the beginning was dropped: not keys that somebody types. */
+static void skip_overdue(struct input *in)
+{
+	const char *p = in->bytes.data + in->used;
+	size_t len = in->bytes.len - in->used, n = 0;
+
+	while (n < len && p[n] && strchr(COLOR_BODY "rgb:;", p[n]))
+		n++;
+	in->overdue = n == len;
+	if (n < len && p[n] == '\a')
+		n++;
+	else if (n + 1 < len && p[n] == 0x1b && p[n + 1] == '\\')
+		n += 2;
+	in->used += n;
+}
+
 /* What stands behind an ESC; *used 0: unfinished. Returns true when *ev was filled. */
 static bool escape_event(struct input *in, const char *p, size_t len, struct event *ev,
 			 size_t *used)
@@ -261,6 +333,15 @@ static bool escape_event(struct input *in, const char *p, size_t len, struct eve
 		*used = 3;
 		*ev = key_event(letter_key(p[2]), 0);
 		return ev->key.sym != 0;
+	}
+	if (p[1] == ']') {
+		size_t body = 0;
+
+		n = color_parse(p, len, &body);
+		if (n >= 0) {
+			*used = (size_t)n;
+			return n > 0 && color_event(p, body, ev);
+		}
 	}
 	if (p[1] == 0x1b) { /* Esc typed twice, or Alt with a named key */
 		*used = 1;
@@ -317,11 +398,13 @@ static size_t utf8_length(unsigned char c)
 	return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
 }
 
-/* A lone Esc, or Alt-[ and Alt-O, which look like the head of a sequence; the rest is line noise.
- */
-static bool overdue_event(const char *p, size_t len, struct event *ev, size_t *used)
+/* A lone Esc, or Alt-[, Alt-] and Alt-O, which look like the head of a sequence; the rest is line
+ * noise. */
+static bool overdue_event(struct input *in, const char *p, size_t len, struct event *ev,
+			  size_t *used)
 {
 	*used = len;
+	in->overdue = len > 2 && p[1] == ']';
 	if (len == 1)
 		*ev = key_event(SYM_ESC, 0);
 	else
@@ -338,13 +421,17 @@ bool input_next(struct input *in, struct event *ev)
 
 		if (in->pasting)
 			return paste_event(in, ev);
+		if (in->overdue) {
+			skip_overdue(in);
+			continue;
+		}
 		if (*p == 0x1b) {
 			bool got = escape_event(in, p, len, ev, &n);
 
 			if (n == 0 && !in->due)
 				return false;
 			if (n == 0)
-				got = overdue_event(p, len, ev, &n);
+				got = overdue_event(in, p, len, ev, &n);
 			in->used += n;
 			if (got)
 				return true;

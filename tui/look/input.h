@@ -1,4 +1,4 @@
-/* input - bytes from the human's terminal decoded into keys, pastes, mouse and focus events. */
+/* input - bytes from the human's terminal decoded into keys, pastes, mouse, focus and colours. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,6 +9,9 @@
  * as in "CSI 1;5A", CSI u), the Linux console and rxvt. Bytes that make no sense are dropped.
  * A lone Esc is ambiguous: it stays pending until the next byte, or until input_flush() is called
  * (the console does so 25 ms later).
+ *
+ * The one answer that is understood is the terminal's own colour (OSC 10 and 11, as "rgb:1/2/3"):
+ * screen.c asks for it. What is late of one never becomes keys.
  */
 enum {
 	MOD_SHIFT = 1,
@@ -53,6 +56,7 @@ enum event_type {
 	EVENT_PASTE,
 	EVENT_MOUSE,
 	EVENT_FOCUS,
+	EVENT_COLOR,
 };
 
 enum mouse_action {
@@ -78,13 +82,16 @@ struct event {
 	struct span paste; /* part of a paste; valid until the next input_ call */
 	bool paste_begins, paste_ends;
 	bool focused;
+	bool background; /* whose color it is, else the text's */
+	uint32_t color;	 /* COLOR_RGB() */
 };
 
 struct input {
 	struct buf bytes;
 	size_t used;
 	bool pasting, paste_started;
-	bool due; /* input_flush() was called: do not wait for the rest */
+	bool due;     /* input_flush() was called: do not wait for the rest */
+	bool overdue; /* the rest of a colour comes after its time */
 };
 
 void input_init(struct input *in);

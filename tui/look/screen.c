@@ -24,10 +24,11 @@
 #include "tui/look/rescue.h"
 
 /* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
-#define MODES_ON "\033[?1004h\033[?2004h"
-#define MOUSE_ON "\033[?1002h\033[?1006h"
-#define SYNC_ON	 "\033[?2026h"
-#define SYNC_OFF "\033[?2026l"
+#define MODES_ON   "\033[?1004h\033[?2004h"
+#define MOUSE_ON   "\033[?1002h\033[?1006h"
+#define ASK_COLORS "\033]10;?\033\\\033]11;?\033\\" /* answered as input: EVENT_COLOR */
+#define SYNC_ON	   "\033[?2026h"
+#define SYNC_OFF   "\033[?2026l"
 
 struct screen {
 	SCREEN *curses;
@@ -182,6 +183,8 @@ static void modes_on(struct screen *s)
 	if (!s->modern)
 		return;
 	send(s, MODES_ON);
+	if (s->colors >= 256) /* what has fewer may print the question */
+		send(s, ASK_COLORS);
 	if (s->mouse)
 		send(s, MOUSE_ON);
 }

@@ -188,6 +188,8 @@ bool term_input(struct term *t, const struct event *ev, struct rect r)
 		else
 			vterm_state_focus_out(t->state);
 		break;
+	case EVENT_COLOR:
+		break;
 	}
 	t->typing = false;
 	return t->sent;

@@ -53,6 +53,7 @@ struct sieve {
 	int arg[SIEVE_ARGS];	/* -1: left out */
 	bool colon[SIEVE_ARGS]; /* the parameter was introduced by ':' */
 	char string_kind;
+	bool string_bell; /* it ended with BEL */
 	char string[SIEVE_TITLE];
 	size_t string_len;
 
@@ -105,6 +106,7 @@ struct term {
 	int cursor_shape, mouse;
 	bool bell;
 	int64_t held_until; /* mode 2026: the agent is in the middle of a repaint; 0: it is not */
+	uint32_t color[2];  /* of text and background, as OSC 10 and 11 tell it */
 	size_t replied;	    /* bytes of answers in this feed */
 	bool typing;	    /* output is encoded input, not an answer */
 	bool sent;	    /* output() was called */

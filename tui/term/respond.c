@@ -5,16 +5,50 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "tui/look/theme.h"
 
 /*
  * Heard:     window titles (OSC 0 and 2), shown escaped and cut.
- * Ignored:   everything else that comes as a string: OSC 4/10/11 (colours), OSC 7 (directory),
+ * Ignored:   everything else that comes as a string: OSC 4 (colours), OSC 7 (directory),
  *            OSC 8 (links), OSC 52 (clipboard, reading and writing), OSC 9/777 (notifications),
  *            DCS (sixel, DECRQSS, XTGETTCAP), APC, PM, SOS.
  * Answered:  primary and secondary device attributes, operating status, cursor position, and
- *            whether a mode is set. By libvterm, to the agent's own pty, and never with anything
- *            in it that the agent chose: an answer is digits and a few signs.
+ *            whether a mode is set, by libvterm; the colours of plain text and its background
+ *            (OSC 10 and 11), by which programs choose theirs, where they are known. To the agent's
+ *            own pty, and never with anything in it that the agent chose: an answer is digits and
+ *            a few signs.
  */
+
+void term_set_colors(struct term *t, uint32_t text, uint32_t background)
+{
+	t->color[0] = text;
+	t->color[1] = background;
+}
+
+static void send_answer(struct term *t, const char *bytes, size_t len)
+{
+	if (t->replied + len > REPLIES_MAX)
+		return;
+	t->replied += len;
+	t->sent = true;
+	t->on->output(t->data, bytes, len);
+}
+
+/* In the order of the questions: libvterm may have one that it has not seen. */
+static void tell_color(struct term *t, unsigned which)
+{
+	uint32_t rgb = color_rgb(t->color[which]);
+	unsigned r = rgb >> 16, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+	char answer[40];
+	int len;
+
+	if (t->color[which] == COLOR_DEFAULT)
+		return;
+	sieve_flush(t);
+	len = snprintf(answer, sizeof(answer), "\033]1%u;rgb:%02x%02x/%02x%02x/%02x%02x%s", which,
+		       r, r, g, g, b, b, t->sieve.string_bell ? "\a" : "\033\\");
+	send_answer(t, answer, (size_t)len);
+}
 
 void respond_string(struct term *t)
 {
@@ -22,6 +56,10 @@ void respond_string(struct term *t)
 	size_t len = s->string_len;
 	char title[TERM_TITLE_MAX];
 
+	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "10;?", 4) == 0)
+		tell_color(t, 0);
+	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "11;?", 4) == 0)
+		tell_color(t, 1);
 	if (s->string_kind != ']' || s->string_len < 2 || s->string[1] != ';' ||
 	    (s->string[0] != '0' && s->string[0] != '2'))
 		return;
@@ -50,11 +88,10 @@ void respond_output(const char *bytes, size_t len, void *user)
 {
 	struct term *t = user;
 
-	if (!t->typing) {
-		if (!is_answer(bytes, len) || t->replied + len > REPLIES_MAX)
-			return;
-		t->replied += len;
+	if (t->typing) {
+		t->sent = true;
+		t->on->output(t->data, bytes, len);
+	} else if (is_answer(bytes, len)) {
+		send_answer(t, bytes, len);
 	}
-	t->sent = true;
-	t->on->output(t->data, bytes, len);
 }

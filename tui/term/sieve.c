@@ -340,9 +340,10 @@ static void csi(struct term *t, unsigned char c)
 	}
 }
 
-static void string_end(struct term *t)
+static void string_end(struct term *t, bool bell)
 {
 	t->sieve.state = SIEVE_GROUND;
+	t->sieve.string_bell = bell;
 	respond_string(t);
 }
 
@@ -356,7 +357,7 @@ static size_t string_run(struct term *t, const char *bytes, size_t len)
 		unsigned char c = (unsigned char)bytes[n];
 
 		if (c == '\a') {
-			string_end(t);
+			string_end(t, true);
 			return n + 1;
 		}
 		if (c == 0x1b) {
@@ -380,7 +381,7 @@ static void other_state(struct term *t, unsigned char c)
 	if (s->state == SIEVE_STRING_ESC) {
 		s->state = SIEVE_ESC;
 		if (c == '\\') {
-			string_end(t);
+			string_end(t, false);
 			return;
 		}
 	}

@@ -38,6 +38,9 @@ void term_feed(struct term *t, const void *bytes, size_t len);
  * times what their bytes cost to send. Returns the bytes taken; feed the rest later.
  */
 size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t deadline);
+/* What text and background look like that have no colour: for programs that choose theirs by it.
+ * COLOR_DEFAULT: nobody knows. */
+void term_set_colors(struct term *t, uint32_t text, uint32_t background);
 /* Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). */
 void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
