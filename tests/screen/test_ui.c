@@ -395,6 +395,27 @@ static void what_was_covered_must_be_read_again(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
+/* What a key does can be read to its end on any screen. */
+static void help_is_not_cut(void **state)
+{
+	static const int widths[] = {30, 40, 120};
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] l ?");
+	for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+		bool seen = false;
+
+		ui_resize(s->ui, widths[i], 10);
+		surface_resize(&s->surface, widths[i], 10);
+		scene_keys(s, "Home");
+		for (int row = 0; row < 300 && !seen; row++) {
+			seen = scene_shows(s, "runs)"); /* where the help of quitting ends */
+			scene_keys(s, "Down");
+		}
+		assert_true(seen);
+	}
+}
+
 static void filters_narrow_and_escape_clears(void **state)
 {
 	struct scene *s = *state;
@@ -573,6 +594,7 @@ int main(void)
 		TEST(leaving_asks_while_the_agent_runs),
 		TEST(the_end_does_not_catch_the_keys),
 		TEST(what_was_covered_must_be_read_again),
+		TEST(help_is_not_cut),
 		TEST(filters_narrow_and_escape_clears),
 		TEST(search_moves_and_says_when_it_cannot),
 		TEST(the_ring_turns_under_a_filter),

@@ -20,6 +20,11 @@ void ui_wish(const struct ask *ask, char *out, size_t size)
 	ui_op(ask->kind == RULE_READ && ask->is_dir ? "list" : ask->op, out, size);
 }
 
+static int modal_margin(int w)
+{
+	return w > 50 ? 3 : 2;
+}
+
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger)
 {
 	int role = danger ? ROLE_MODAL_DANGER : ROLE_MODAL_BORDER;
@@ -29,7 +34,12 @@ struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool d
 	if (r.w > 8)
 		surface_fmt(s, r.x + 2, r.y, r.w - 4, danger ? ROLE_MODAL_DANGER : ROLE_MODAL_TITLE,
 			    " %s ", title);
-	return rect_inset(r, r.w > 50 ? 3 : 2, 1);
+	return rect_inset(r, modal_margin(r.w), 1);
+}
+
+int ui_modal_cols(int w)
+{
+	return MAX(0, w - 2 * modal_margin(w));
 }
 
 int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text)

@@ -108,6 +108,7 @@ void ui_op(const char *op, char *out, size_t size);
 void ui_wish(const struct ask *ask, char *out, size_t size);
 /* A double-lined box with a title, cleared inside; returns the inside. */
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger);
+int ui_modal_cols(int w); /* how wide the inside of one is that is w wide */
 /* A role of the lists on the ground of a box. */
 int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text);
 void ui_row_style(struct surface *s, struct rect row, bool selected, bool focused);

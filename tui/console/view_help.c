@@ -10,12 +10,21 @@ struct help_row {
 	enum action action; /* ACTION_NONE: the place's heading */
 };
 
+/* On a narrow screen a row has several lines. */
+struct help_line {
+	const struct help_row *row;
+	size_t part;
+};
+
 struct view_help {
 	struct view v;
 	enum place place;
-	struct list list;
+	struct list list; /* of lines */
 	struct help_row rows[2 * ACTION_COUNT + 4];
 	size_t n;
+	struct help_line *lines;
+	size_t n_lines;
+	int cols; /* for which they are */
 };
 
 static const enum action hints[] = {ACTION_SEARCH, ACTION_SEARCH_NEXT, ACTION_DOWN,
@@ -63,11 +72,89 @@ static void collect(struct view_help *h, enum place place)
 		h->n = heading;
 }
 
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static int keys_width(int cols)
+{
+	return MAX(10, MIN(26, cols / 3));
+}
+
+static int help_width(int cols)
+{
+	return cols - keys_width(cols) - 1;
+}
+
+/* As many words as fit, or as much of one; *next: where the next line begins. */
+static size_t fitting(const char *text, int cols, const char **next)
+{
+	size_t len = 0, words = 0, size;
+	int32_t cp;
+
+	for (int w = 0; text[len]; len += size) {
+		size = text_decode(text + len, strlen(text + len), &cp);
+		w += text_cp_width(cp);
+		if (text[len] == ' ')
+			words = len;
+		if (w > cols)
+			break;
+	}
+	if (text[len] && words)
+		len = words;
+	*next = text + len + (text[len] == ' ');
+	return len;
+}
+
+/* The part of a text that stands on the line of this number, counted from 0. */
+static struct span part_of(const char *text, int cols, size_t number)
+{
+	const char *next = text;
+	size_t len = 0;
+
+	for (size_t i = 0; i <= number; i++) {
+		text = next;
+		len = fitting(text, MAX(cols, 2), &next);
+	}
+	return (struct span){text, len};
+}
+
+static size_t lines_of(const struct view_help *h, const struct help_row *r, int cols)
+{
+	AUTO_BUF struct buf keys = BUF_INIT;
+	size_t n = 1;
+
+	if (r->action == ACTION_NONE)
+		return 1;
+	all_keys(h, r->place, r->action, &keys);
+	while (part_of(keys.data, keys_width(cols) - 1, n).len ||
+	       part_of(action_help(r->action), help_width(cols), n).len)
+		n++;
+	return n;
+}
+
+static void break_lines(struct view_help *h, int cols)
+{
+	if (h->lines && h->cols == cols)
+		return;
+	h->cols = cols;
+	h->n_lines = 0;
+	for (size_t i = 0; i < h->n; i++) {
+		size_t n = lines_of(h, &h->rows[i], cols);
+
+		h->lines = xrealloc(h->lines, (h->n_lines + n) * sizeof(*h->lines));
+		for (size_t part = 0; part < n; part++)
+			h->lines[h->n_lines++] = (struct help_line){&h->rows[i], part};
+	}
+}
+
+/* ---- the view -------------------------------------------------------------------------------- */
+
 static void row_text(void *data, size_t i, struct buf *out)
 {
 	const struct view_help *h = data;
-	const struct help_row *r = &h->rows[i];
+	const struct help_row *r = h->lines[i].row;
 
+	if (h->lines[i].part > 0) /* found by its first line */
+		return;
 	if (r->action == ACTION_NONE) {
 		buf_str(out, place_title(r->place));
 		return;
@@ -78,9 +165,38 @@ static void row_text(void *data, size_t i, struct buf *out)
 
 static struct rect size(struct view *v, struct rect body)
 {
-	int w = MIN(body.w, 96), h = MIN(body.h, (int)((struct view_help *)v)->n + 3);
+	struct view_help *h = (struct view_help *)v;
+	int w = MIN(body.w, 96), high;
 
-	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
+	break_lines(h, ui_modal_cols(w));
+	high = MIN(body.h, (int)h->n_lines + 3);
+	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - high) / 2, w, high};
+}
+
+static void draw_part(struct surface *s, int x, int y, int cols, int role, const char *text,
+		      size_t number)
+{
+	struct span part = part_of(text, cols, number);
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	buf_add(&words, part.data, part.len);
+	surface_text(s, x, y, cols, role, words.data);
+}
+
+static void draw_line(const struct view_help *h, struct surface *s, struct rect line, size_t i)
+{
+	const struct help_row *row = h->lines[i].row;
+	AUTO_BUF struct buf keys = BUF_INIT;
+	int keys_w = keys_width(line.w);
+
+	if (row->action == ACTION_NONE) {
+		surface_text(s, line.x, line.y, line.w, ROLE_MODAL_TITLE, place_title(row->place));
+		return;
+	}
+	all_keys(h, row->place, row->action, &keys);
+	draw_part(s, line.x + 1, line.y, keys_w - 1, ROLE_MODAL_KEY, keys.data, h->lines[i].part);
+	draw_part(s, line.x + keys_w + 1, line.y, help_width(line.w), ROLE_MODAL,
+		  action_help(row->action), h->lines[i].part);
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
@@ -88,31 +204,17 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_help *h = (struct view_help *)v;
 	char title[64];
 	struct rect in;
-	int keys_w;
 
 	snprintf(title, sizeof(title), "keys: %s", place_title(h->place));
 	in = ui_modal(s, r, title, false);
-	keys_w = MAX(10, MIN(26, in.w / 3));
-	list_fit(&h->list, h->n, in.h);
-	for (int y = 0; y < in.h && h->list.top + (size_t)y < h->n; y++) {
-		const struct help_row *row = &h->rows[h->list.top + (size_t)y];
+	break_lines(h, in.w);
+	list_fit(&h->list, h->n_lines, in.h);
+	for (int y = 0; y < in.h && h->list.top + (size_t)y < h->n_lines; y++) {
 		struct rect line = {in.x, in.y + y, in.w, 1};
-		AUTO_BUF struct buf keys = BUF_INIT;
-		AUTO_BUF struct buf fit = BUF_INIT;
+		size_t i = h->list.top + (size_t)y;
 
-		if (row->action == ACTION_NONE) {
-			surface_text(s, line.x, line.y, line.w, ROLE_MODAL_TITLE,
-				     place_title(row->place));
-		} else {
-			all_keys(h, row->place, row->action, &keys);
-			text_fit_end(&fit, keys.data, keys_w - 1);
-			surface_text(s, line.x + 1, line.y, keys_w, ROLE_MODAL_KEY, fit.data);
-			buf_clear(&fit);
-			text_fit_end(&fit, action_help(row->action), line.w - keys_w - 2);
-			surface_text(s, line.x + keys_w + 1, line.y, line.w - keys_w, ROLE_MODAL,
-				     fit.data);
-		}
-		ui_row_style(s, line, h->list.top + (size_t)y == h->list.cursor && focused, true);
+		draw_line(h, s, line, i);
+		ui_row_style(s, line, i == h->list.cursor && focused, true);
 	}
 }
 
@@ -120,7 +222,7 @@ static void query(struct view *v, enum query what, const char *text)
 {
 	struct view_help *h = (struct view_help *)v;
 
-	if (what == QUERY_SEARCH && !list_search(&h->list, text, h->n, row_text, h))
+	if (what == QUERY_SEARCH && !list_search(&h->list, text, h->n_lines, row_text, h))
 		ui_say(v->ui, "Nothing here is called '%s'.", text);
 }
 
@@ -128,14 +230,14 @@ static bool act(struct view *v, enum action a)
 {
 	struct view_help *h = (struct view_help *)v;
 
-	if (list_act(&h->list, a, h->n))
+	if (list_act(&h->list, a, h->n_lines))
 		return true;
 	if (a == ACTION_BACK || a == ACTION_HELP) {
 		ui_pop(v->ui);
 		return true;
 	}
 	if (a == ACTION_SEARCH_NEXT || a == ACTION_SEARCH_PREV) {
-		list_search_next(&h->list, a == ACTION_SEARCH_PREV, h->n, row_text, h);
+		list_search_next(&h->list, a == ACTION_SEARCH_PREV, h->n_lines, row_text, h);
 		return true;
 	}
 	return false;
@@ -147,11 +249,12 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 
 	(void)r;
 	if (m->action == MOUSE_WHEEL_UP || m->action == MOUSE_WHEEL_DOWN)
-		list_scroll(&h->list, m->action == MOUSE_WHEEL_UP ? -3 : 3, h->n);
+		list_scroll(&h->list, m->action == MOUSE_WHEEL_UP ? -3 : 3, h->n_lines);
 }
 
 static void view_free(struct view *v)
 {
+	free(((struct view_help *)v)->lines);
 	free(v);
 }
 
