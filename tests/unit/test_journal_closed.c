@@ -180,6 +180,56 @@ static void what_was_left_before_is_locked_again(void **state)
 	assert_mode(f, "e", 0640);
 }
 
+/* What a step left behind a lock of its own is known: somebody opens it and edits. */
+static void an_edit_after_the_agent_locked_is_one(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write; chmod");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_int_equal(put(f, "d/c", "agent\n"), 0);
+	assert_int_equal(mode(f, "d", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_mode(f, "d", 0);
+	set_mode(f, "d", 0755);
+	outside(f, "d/b", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	set_mode(f, "d", 0); /* and as it was: then the edit alone is in the way */
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	set_mode(f, "d", 0755);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d/b", "the human's\n");
+	assert_cat(f, "d/c", NULL);
+}
+
+static void a_step_tells_what_it_did_behind_its_lock(void **state)
+{
+	const char *const paths[] = {"d/b", NULL};
+	struct fix *f = *state;
+	struct change *changes;
+	int64_t id;
+	size_t n;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "before\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "write; chmod");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_int_equal(mode(f, "d", 0), 0);
+	id = commit(f);
+	assert_int_equal(journal_changes(f->j, id, &changes, &n, &f->err), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(changes[1].path, "d/b");
+	change_free(changes, n);
+	set_mode(f, "d", 0755);
+	assert_int_equal(journal_restore(f->j, id, paths, UNDO_FORCE, &f->err), 0);
+	assert_cat(f, "d/b", "before\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -189,6 +239,8 @@ int main(void)
 		TEST(an_edit_before_the_agent_locked_is_one),
 		TEST(a_new_file_in_a_directory_that_would_go_is_one),
 		TEST(what_a_step_left_unreadable_is_read),
+		TEST(an_edit_after_the_agent_locked_is_one),
+		TEST(a_step_tells_what_it_did_behind_its_lock),
 		TEST(a_lock_alone_stops_nothing),
 		TEST(what_went_with_its_directory_comes_back),
 		TEST(what_was_left_before_is_locked_again),

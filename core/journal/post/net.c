@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/journal/priv.h"
+#include "core/journal/store/way.h"
 
 /* ---- which ------------------------------------------------------------------------------------
  */
@@ -39,6 +40,31 @@ static bool rewritten(struct journal *j, const struct known_set *known, const st
 	return fd >= 0 && data_hash(fd, after->size) != k->hash;
 }
 
+/* In a directory that its owner locked, too. */
+static int look_one(struct journal *j, struct touches *of, size_t i, const struct known_set *known,
+		    struct nets *ret, bool *differs)
+{
+	struct obj before, after;
+	struct way way = {0};
+	const char *path;
+	int root = key_root(touches_key(of, i), &path);
+	struct spot at;
+	int r = way_look(j, &way, root, path, &at, &after);
+
+	*differs = false;
+	if (r == 0) {
+		touches_set_after(of, i, &after);
+		ret->unseen |= after.mode == OBJ_UNSEEN;
+		ret->locked |= way.n > 0;
+		touch_before(of, &of->list[i], &before);
+		*differs = after.mode != OBJ_UNSEEN && before.mode != OBJ_UNSEEN &&
+			   (differ(&before, &after, of->list[i].dressed) ||
+			    rewritten(j, known, &before, &after, &at));
+	}
+	way_close(j, &way);
+	return r;
+}
+
 static int look_all(struct journal *j, struct touches *of, const struct known_set *known,
 		    struct nets *ret)
 {
@@ -46,21 +72,12 @@ static int look_all(struct journal *j, struct touches *of, const struct known_se
 
 	store_forget_near(j);
 	for (size_t i = 0; i < touches_count(of); i++) {
-		struct obj before, after;
-		const char *path;
-		int root = key_root(touches_key(of, i), &path), r;
-		struct spot at;
+		bool differs;
+		int r = look_one(j, of, i, known, ret, &differs);
 
-		r = spot_look(j, root, path, &at, &after);
 		if (r < 0)
 			return r;
-		touches_set_after(of, i, &after);
-		ret->unseen |= after.mode == OBJ_UNSEEN;
-		touch_before(of, &of->list[i], &before);
-		if (after.mode == OBJ_UNSEEN || before.mode == OBJ_UNSEEN)
-			continue;
-		if (!differ(&before, &after, of->list[i].dressed) &&
-		    !rewritten(j, known, &before, &after, &at))
+		if (!differs)
 			continue;
 		if (ret->n == cap) {
 			cap = cap ? cap + cap / 2 : 16;

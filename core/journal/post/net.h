@@ -18,6 +18,7 @@ struct nets {
 	struct net *list; /* sorted by path */
 	size_t n;
 	bool unseen;   /* some path could not be looked at: of that nothing is told */
+	bool locked;   /* some path lies in a directory that its owner may not search */
 	bool inverted; /* the way from after to before */
 };
 

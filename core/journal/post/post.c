@@ -189,7 +189,8 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 		     const char *key, const struct touch *t, const struct post_how *how)
 {
 	struct spot at = {.fd = -1, .name = ""};
-	struct obj o = {0};
+	struct obj o = {0}, again;
+	struct way way = {0};
 	const char *path;
 	int root, r = 0;
 
@@ -197,17 +198,19 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 	    put_old(&out->buf, im, stepdir, how, key))
 		return 0;
 	root = key_root(key, &path);
-	if (!t)
-		r = spot_look(j, root, path, &at, &o);
-	else
+	if (t)
 		touch_after(&how->step->touches, t, &o);
-	if (t && will_read(im, how, key, t, &o))
-		r = spot_find(j, root, path, &at);
-	if (r < 0)
-		return r;
-	put_post(&out->buf, im, how, key, t, &at, &o);
-	out_spill(out);
-	return 0;
+	if (!t)
+		r = way_look(j, &way, root, path, &at, &o);
+	else if (will_read(im, how, key, t, &o))
+		r = how->locked ? way_look(j, &way, root, path, &at, &again)
+				: spot_find(j, root, path, &at);
+	if (r == 0) {
+		put_post(&out->buf, im, how, key, t, &at, &o);
+		out_spill(out);
+	}
+	way_close(j, &way);
+	return r;
 }
 
 static void put_head(struct buf *b, uint64_t seq, size_t n, uint64_t len)

@@ -32,6 +32,7 @@ struct post {
 
 struct post_how {
 	struct step *step; /* at its commit: its paths were looked at, a moment ago; or NULL */
+	bool locked;	   /* and lie in a locked directory, perhaps */
 	/* Renewed: whose paths are foreign, or will be; and what was there, for the former. */
 	const struct names *foreign, *returns;
 	const struct names *absent; /* what was not there: the way back takes it away */

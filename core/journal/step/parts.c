@@ -92,7 +92,7 @@ struct ending { /* of one part */
 	bool keep, lasting; /* lasting: some of its files are still being written */
 };
 
-static int write_post(struct step *s)
+static int write_post(struct step *s, bool locked)
 {
 	struct names moved = {0};
 	struct moves moves = {0};
@@ -102,7 +102,8 @@ static int write_post(struct step *s)
 	moves_sort(&moves);
 	r = post_moved(s->j, &moves, &moved);
 	if (r == 0)
-		r = post_write(s->j, s->side.dir, &moved, &(struct post_how){.step = s});
+		r = post_write(s->j, s->side.dir, &moved,
+			       &(struct post_how){.step = s, .locked = locked});
 	moves_done(&moves);
 	names_done(&moved);
 	return r;
@@ -142,7 +143,7 @@ static int ending_write(struct ending *e)
 
 	/* Nothing will be compared with the images of a step of which nothing is kept. */
 	if (r == 0 && !e->s->j->options.off)
-		r = write_post(e->s);
+		r = write_post(e->s, e->nets.locked);
 	return r < 0 ? r : held_note(e->s);
 }
 
