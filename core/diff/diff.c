@@ -129,7 +129,7 @@ static int write_summary(const struct pair *p, const struct content *a, const st
 				"The content %s this step is no longer kept: it was changed since",
 				a->gone ? "before" : "after");
 	if (a->exists && b->exists && a->size == b->size && str_eq(a->hash, b->hash))
-		return 0;
+		return diff_write_same(p, to);
 	describe(before, sizeof(before), a);
 	describe(after, sizeof(after), b);
 	return sink_fmt(to, DIFF_META, "Binary files differ: %s -> %s", before, after);
@@ -155,7 +155,7 @@ int diff_pair(struct journal *j, const struct pair *p, const struct sink *to, st
 	if (!a.data || !b.data)
 		return write_summary(p, &a, &b, to);
 	if (same_bytes(&a, &b))
-		return 0;
+		return diff_write_same(p, to);
 	return write_text(p, &a, &b, to, err);
 }
 

@@ -70,6 +70,17 @@ static int write_owner(const struct pair *p, const struct sink *to)
 			(unsigned)b->uid, (unsigned)b->gid);
 }
 
+/* No name, no owner, no mode and no byte of it: the touch(1) of a file, a directory's new time. */
+int diff_write_same(const struct pair *p, const struct sink *to)
+{
+	const struct change_side *a = &p->before, *b = &p->after;
+
+	if (!a->exists || !b->exists || a->mode != b->mode || a->uid != b->uid ||
+	    a->gid != b->gid || !str_eq(p->old_path, p->new_path))
+		return 0;
+	return sink_fmt(to, DIFF_META, "Only its times or attributes differ");
+}
+
 int diff_write_header(const struct pair *p, const struct sink *to)
 {
 	int r = sink_fmt(to, DIFF_FILE, "diff --git a/%s b/%s", diff_name(p->old_path),

@@ -170,6 +170,7 @@ static void kinds(void **state)
 		 .before = "x\n",
 		 .after = "x\n",
 		 .after_mode = S_IFREG | 0755},
+		{.step = 1, .path = "times", .before = "x\n", .after = "x\n"},
 		{.step = 1, .path = "to", .old_path = "from", .before = "x\n", .after = "x\n"},
 	};
 
@@ -184,6 +185,7 @@ static void kinds(void **state)
 		"Fdiff --git a/lost b/lost\n"
 		"MThe content after this step is no longer kept: it was changed since\n"
 		"Fdiff --git a/mode b/mode\nFold mode 100644\nFnew mode 100755\n"
+		"Fdiff --git a/times b/times\nMOnly its times or attributes differ\n"
 		"Fdiff --git a/from b/to\nFrename from from\nFrename to to\n");
 }
 
