@@ -283,10 +283,10 @@ screenshots: test-deps ## take the pictures in screenshots/ from real runs
 	$(Q)tests/support/screenshots.sh
 
 # ---- lint ----------------------------------------------------------------------------------------
-.PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-tidy
+.PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
 lint: lint-deps ## formatting, include directions, clang-tidy, cppcheck, shellcheck
 	$(Q)$(again) -k lint-format lint-tree lint-headers lint-shell \
-		lint-cppcheck
+		lint-clang lint-cppcheck
 	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
@@ -307,6 +307,10 @@ lint-headers: $(HDR:%=$(O)/headers/%.ok)
 $(O)/headers/%.ok: %
 	$(Q)mkdir -p $(@D) && printf '#include "%s"\n' '$<' | \
 		$(CC) $(FLAGS) -Werror -Wno-unused-function -Wno-pedantic -fsyntax-only -x c - && touch $@
+
+lint-clang: $(ALLSRC:%.c=$(O)/clang/%.ok) # what is built with gcc has no warning of clang's
+$(O)/clang/%.ok: %.c
+	$(Q)mkdir -p $(@D) && clang $(DEFS) $(WARN) -Werror -fsyntax-only $< && touch $@
 
 lint-shell:
 	$(Q)shellcheck $(SHELLSRC)

@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The default one falls through its cases, which clang warns about. */
-#define HASH_FUNCTION	    HASH_FNV
-#define uthash_malloc(size) xmalloc(size)
-#include <uthash.h>
-
+#include "core/base/hash.h"
 #include "core/base/path.h"
 #include "core/diff/diff_priv.h"
 

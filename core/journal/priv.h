@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* The hash of uthash's own is slower, and clang finds fall-throughs in it. */
-#include <xxhash.h>
-#define HASH_FUNCTION(key, len, out) ((out) = (unsigned)XXH3_64bits(key, len))
-/* Its own way is exit(). */
-#define uthash_malloc(size) xmalloc(size)
-#include <uthash.h>
-
+#include "core/base/hash.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/wal.h"
 #include "core/journal/op.h"

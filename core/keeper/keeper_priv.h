@@ -3,15 +3,10 @@
 #pragma once
 
 #include <limits.h>
-#include <xxhash.h>
-
-/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
-#define uthash_malloc(size)	      xmalloc(size)
-#include <uthash.h>
 #include <utlist.h>
 
 #include "core/base/buf.h"
+#include "core/base/hash.h"
 #include "core/journal/journal.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/wire.h"

@@ -99,7 +99,7 @@ static void answer(const struct guard *g)
 {
 	_Alignas(struct fanotify_event_metadata) char buf[8192];
 	ssize_t len = read(g->marks.opens, buf, sizeof(buf));
-	const struct fanotify_event_metadata *e = (const void *)buf;
+	struct fanotify_event_metadata *e = (void *)buf;
 
 	for (; FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len)) {
 		struct fanotify_response r = {.fd = e->fd};

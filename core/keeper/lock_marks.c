@@ -147,7 +147,7 @@ void marks_read(const struct marks *m)
 {
 	_Alignas(struct fanotify_event_metadata) char buf[16384];
 	ssize_t len = read(m->names, buf, sizeof(buf));
-	const struct fanotify_event_metadata *e = (const void *)buf;
+	struct fanotify_event_metadata *e = (void *)buf;
 
 	for (; FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len)) {
 		const struct fanotify_event_info_fid *info = (const void *)(e + 1);

@@ -2,12 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <xxhash.h>
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
-#define uthash_malloc(size)	      xmalloc(size)
-#include <uthash.h>
-
 #include "core/base/buf.h"
+#include "core/base/hash.h"
 
 #define WATCH_DIRS_MAX 65536 /* each costs the kernel about a kilobyte */
 

@@ -5,10 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#define uthash_malloc(size) xmalloc(size)
-#include <uthash.h>
 
 #include "core/base/buf.h"
+#include "core/base/hash.h"
 #include "core/base/path.h"
 #include "core/policy/policy_priv.h"
 

@@ -4,10 +4,9 @@
 
 #include <assert.h>
 #include <string.h>
-#define uthash_malloc(size) xmalloc(size)
-#include <uthash.h>
 
 #include "core/base/arena.h"
+#include "core/base/hash.h"
 #include "core/base/pages.h"
 #include "core/config/config.h"
 #include "core/policy/policy_priv.h"

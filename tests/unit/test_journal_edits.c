@@ -549,7 +549,6 @@ static void a_cancel_puts_a_merge_back(void **state)
 static void a_rollback_that_just_began_is_resumed(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *dir = NULL;
 	AUTO_FREE char *text = NULL;
 	int64_t id;
 

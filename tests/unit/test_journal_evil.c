@@ -146,7 +146,6 @@ static void restore_never_leaves_the_folder(void **state)
 	AUTO_FREE char *out = xasprintf("%s/outside", f->top);
 	AUTO_FREE char *moved = xasprintf("%s/moved", f->top);
 	AUTO_FREE char *leak = xasprintf("%s/x", out);
-	AUTO_FREE char *before = snap(f);
 
 	begin(f, "agent");
 	assert_int_equal(rm(f, "d/x"), 0);
@@ -166,8 +165,6 @@ static void restore_never_leaves_the_folder(void **state)
 static void odd_things_in_the_way(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *a = in(f, "a");
-	AUTO_FREE char *d = in(f, "d");
 	AUTO_FREE char *before = snap(f);
 	struct at fifo = at(f, "a");
 

@@ -112,23 +112,22 @@ void here_done(struct here *p)
 	free(p->folder);
 }
 
-/* *below: its name in the folder, or NULL; points into what is returned. */
-static char *place(const struct here *p, const char *arg, const char **below)
+/* Its name in the folder, or NULL; points into *clean, heap. */
+static const char *place(const struct here *p, const char *arg, char **clean)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 	AUTO_FREE char *joined = path_join(cwd ? cwd : p->folder, arg);
-	char *clean = path_clean(joined);
 
-	*below = path_below(clean, p->folder);
-	return clean;
+	*clean = path_clean(joined);
+	return path_below(*clean, p->folder);
 }
 
 int here_paths(const struct here *p, const struct strings *args, size_t first, struct strings *ret,
 	       struct err *err)
 {
 	for (size_t i = first; i < args->n; i++) {
-		const char *below;
-		AUTO_FREE char *clean = place(p, args->list[i], &below);
+		AUTO_FREE char *clean = NULL;
+		const char *below = place(p, args->list[i], &clean);
 
 		if (!below)
 			return err_say(err, -EINVAL, "'%s': outside the working folder %s",
@@ -141,8 +140,8 @@ int here_paths(const struct here *p, const struct strings *args, size_t first, s
 void here_places(const struct here *p, const struct strings *args, struct strings *ret)
 {
 	for (size_t i = 0; i < args->n; i++) {
-		const char *below;
-		AUTO_FREE char *clean = place(p, args->list[i], &below);
+		AUTO_FREE char *clean = NULL;
+		const char *below = place(p, args->list[i], &clean);
 
 		strings_add(ret, xstrdup(below ? below : clean));
 	}

@@ -61,8 +61,8 @@ void approval_held_facts(struct ui *ui, const struct ask *ask, struct fact *f)
 	static const char *const ends[] = {
 		[GUARD_ENDS_COMMAND] = "ends the command and brings all of it back",
 		[GUARD_ENDS_RUN] = "ends the agent: its whole run is one step, and is rolled back",
-		[GUARD_ENDS_STRAYS] = "brings all of it back and ends what was left running; the "
-				      "agent goes on",
+		[GUARD_ENDS_STRAYS] = ("brings all of it back and ends what was left running; the "
+				       "agent goes on"),
 	};
 	const struct guard_report *h = ask->held;
 

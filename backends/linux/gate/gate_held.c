@@ -9,15 +9,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "backends/linux/door/interrupts.h"
 #include "backends/linux/gate/gate_fuse.h"
 #include "core/base/clock.h"
-
-/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
-#include <uthash.h>
+#include "core/base/hash.h"
 
 /*
  * A held open is told to the keeper once; while the socket is full it waits here, for the keeper
