@@ -36,21 +36,6 @@ static ssize_t list_names(const char *proc, char **ret)
 	return n;
 }
 
-/*
- * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
- * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
- */
-static bool lend(const char *proc, mode_t *mode)
-{
-	struct stat st;
-
-	if (*mode || stat(proc, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 0600) == 0600 ||
-	    chmod(proc, (st.st_mode & 07777) | 0600) < 0)
-		return false;
-	*mode = st.st_mode;
-	return true;
-}
-
 static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 {
 	AUTO_FREE char *names = NULL;
@@ -143,58 +128,96 @@ static const char *find_value(struct get g, uint32_t n, const char *name, struct
 	return NULL;
 }
 
-static int drop_xattrs(const char *proc, struct get g, uint32_t n, mode_t *lent)
+/* ---- setting it -------------------------------------------------------------------------------
+ */
+
+struct dress {
+	int fd;
+	char proc[40];
+	bool lax;   /* do what we may */
+	bool lacks; /* and that was not all */
+	mode_t lent;
+};
+
+/* Could somebody else do it, its owner or root? Unlike where nobody can (chattr +i, +a). */
+static bool is_not_ours(int fd, int r)
 {
-	AUTO_FREE char *names = NULL;
-	ssize_t len = list_names(proc, &names);
-	struct span ignored;
+	struct statx x;
 
-	if (len < 0)
-		return (int)len;
-	for (char *p = names; len && p < names + len; p += strlen(p) + 1) {
-		int r;
+	return r == -EPERM && statx(fd, "", AT_EMPTY_PATH, 0, &x) == 0 &&
+	       !(x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
+}
 
-		if (find_value(g, n, p, &ignored))
-			continue;
-		r = removexattr(proc, p);
-		if (r < 0 && errno == EACCES && lend(proc, lent))
-			r = removexattr(proc, p);
-		if (r < 0 && errno != ENODATA && !str_starts(p, "security."))
-			return -errno;
-	}
+static int pardon(struct dress *d, int r)
+{
+	if (!d->lax || !is_not_ours(d->fd, r))
+		return r;
+	d->lacks = true;
 	return 0;
 }
 
-static int set_xattr(const char *proc, struct span name, struct span value, char *now, mode_t *lent)
+/*
+ * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
+ * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
+ */
+static bool lend(struct dress *d)
 {
-	ssize_t len = getxattr(proc, name.data, now, XATTR_MAX);
+	struct stat st;
+
+	if (d->lent || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
+	    (st.st_mode & 0600) == 0600 || chmod(d->proc, (st.st_mode & 07777) | 0600) < 0)
+		return false;
+	d->lent = st.st_mode;
+	return true;
+}
+
+static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
+{
+	AUTO_FREE char *names = NULL;
+	ssize_t len = list_names(d->proc, &names);
+	struct span ignored;
+	int r = len < 0 ? (int)len : 0;
+
+	for (char *p = names; r == 0 && len && p < names + len; p += strlen(p) + 1) {
+		if (find_value(g, n, p, &ignored))
+			continue;
+		r = removexattr(d->proc, p);
+		if (r < 0 && errno == EACCES && lend(d))
+			r = removexattr(d->proc, p);
+		if (r < 0 && errno != ENODATA && !str_starts(p, "security."))
+			r = pardon(d, -errno);
+		else
+			r = 0;
+	}
+	return r;
+}
+
+static int set_xattr(struct dress *d, struct span name, struct span value, char *now)
+{
+	ssize_t len = getxattr(d->proc, name.data, now, XATTR_MAX);
 	int r;
 
 	if (len == (ssize_t)value.len && memcmp(now, value.data, value.len) == 0)
 		return 0;
-	r = setxattr(proc, name.data, value.data, value.len, 0);
-	if (r < 0 && errno == EACCES && lend(proc, lent))
-		r = setxattr(proc, name.data, value.data, value.len, 0);
-	return r < 0 ? -errno : 0;
+	r = setxattr(d->proc, name.data, value.data, value.len, 0);
+	if (r < 0 && errno == EACCES && lend(d))
+		r = setxattr(d->proc, name.data, value.data, value.len, 0);
+	return r < 0 ? pardon(d, -errno) : 0;
 }
 
-static int apply_xattrs(int fd, struct get *g)
+static int apply_xattrs(struct dress *d, struct get *g)
 {
 	uint32_t n = get_u32(g);
 	AUTO_FREE char *now = NULL;
-	mode_t lent = 0;
-	char proc[40];
-	int r;
+	int r = drop_xattrs(d, *g, n);
 
-	proc_path(proc, fd);
-	r = drop_xattrs(proc, *g, n, &lent);
 	if (r == 0 && n)
 		now = xmalloc(XATTR_MAX);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		struct span name = get_str(g);
 		struct span value = get_str(g);
 
-		r = g->bad ? -EBADMSG : set_xattr(proc, name, value, now, &lent);
+		r = g->bad ? -EBADMSG : set_xattr(d, name, value, now);
 	}
 	return r;
 }
@@ -226,11 +249,50 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-int meta_apply(int fd, struct span meta)
+/* The owner first: chown clears set-id bits and file capabilities. */
+static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	if (st.st_uid == uid && st.st_gid == gid)
+		return 0;
+	if (fchownat(d->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+		return pardon(d, -errno);
+	return 0;
+}
+
+/* Last but the times: an ACL, too, sets mode bits. */
+static int apply_mode(struct dress *d, mode_t mode)
+{
+	struct stat st;
+
+	if (S_ISLNK(mode))
+		return 0;
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	return (st.st_mode ^ mode) & 07777 ? pardon(d, meta_chmod(d->fd, mode)) : 0;
+}
+
+/* Of what is another's they can only be set to now: nobody is told of that. */
+static int apply_times(const struct dress *d, const struct timespec times[2])
+{
+	struct stat st;
+	int r;
+
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	if (same_time(&st.st_mtim, &times[1]) && same_time(&st.st_atim, &times[0]))
+		return 0;
+	r = set_times(d->fd, times);
+	return d->lax && is_not_ours(d->fd, r) ? 0 : r;
+}
+
+static int dress(struct dress *d, struct span meta)
 {
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2];
-	struct stat st;
 	mode_t mode = get_u32(&g);
 	uid_t uid = get_u32(&g);
 	gid_t gid = get_u32(&g);
@@ -240,21 +302,26 @@ int meta_apply(int fd, struct span meta)
 	times[0] = get_time(&g);
 	if (g.bad)
 		return -EBADMSG;
-	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
-		return -errno;
-	/* The owner first: chown clears set-id bits and file capabilities. */
-	if ((st.st_uid != uid || st.st_gid != gid) &&
-	    fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	r = apply_xattrs(fd, &g);
-	/* Last but the times: an ACL, too, sets mode bits. */
-	if (r == 0 && !S_ISLNK(mode) && fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
-		r = -errno;
-	if (r == 0 && !S_ISLNK(mode) && (st.st_mode ^ mode) & 07777)
-		r = meta_chmod(fd, mode);
-	if (r == 0 && !(same_time(&st.st_mtim, &times[1]) && same_time(&st.st_atim, &times[0])))
-		r = set_times(fd, times);
-	return r;
+	proc_path(d->proc, d->fd);
+	r = apply_owner(d, uid, gid);
+	if (r == 0)
+		r = apply_xattrs(d, &g);
+	if (r == 0)
+		r = apply_mode(d, mode);
+	return r < 0 ? r : apply_times(d, times);
+}
+
+int meta_apply(int fd, struct span meta)
+{
+	return dress(&(struct dress){.fd = fd}, meta);
+}
+
+int meta_apply_ours(int fd, struct span meta)
+{
+	struct dress d = {.fd = fd, .lax = true};
+	int r = dress(&d, meta);
+
+	return r < 0 ? r : d.lacks;
 }
 
 int meta_set_mtime(int dirfd, const char *name, struct span meta)
@@ -262,6 +329,7 @@ int meta_set_mtime(int dirfd, const char *name, struct span meta)
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
 	struct stat st;
+	int r;
 
 	times[1] = get_time(&g);
 	if (g.bad)
@@ -269,7 +337,8 @@ int meta_set_mtime(int dirfd, const char *name, struct span meta)
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
 	    same_time(&st.st_mtim, &times[1]))
 		return 0;
-	if (!*name)
-		return set_times(dirfd, times);
-	return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	if (*name)
+		return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	r = set_times(dirfd, times);
+	return is_not_ours(dirfd, r) ? 0 : r;
 }

@@ -49,8 +49,14 @@ bool obj_same(const struct obj *a, const struct obj *b); /* the same inode, not 
 /* Mode, owner, times, xattrs of an O_PATH descriptor, as a blob. */
 int meta_read(struct journal *j, int fd, struct buf *ret) MUST_USE;
 int meta_apply(int fd, struct span meta) MUST_USE;
+/*
+ * The same as far as we may: of what belongs to another, its owner or root set the rest. 1: owner,
+ * mode or attributes were left as they are; times are nothing to speak of.
+ */
+int meta_apply_ours(int fd, struct span meta) MUST_USE;
 mode_t meta_mode(struct span meta);
 bool meta_is_sound(struct span meta);
+/* name "": 0 also when it is another's, whose time stays. */
 int meta_set_mtime(int dirfd, const char *name, struct span meta) MUST_USE;
 int meta_chmod(int fd, mode_t mode) MUST_USE; /* of an O_PATH descriptor */
 int meta_chmod_at(int dirfd, const char *name, mode_t mode) MUST_USE;

@@ -368,6 +368,20 @@ static int pop_dir_new(struct pop *p)
 	return e;
 }
 
+/* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
+int pop_dress(struct pop *p, int fd, struct span meta)
+{
+	int e = meta_apply_ours(fd, meta);
+
+	if (e > 0 && !p->to->told)
+		journal_say(p->j,
+			    "'%s' (perhaps not alone) does not have its owner, mode or attributes "
+			    "back: they are not ours to set",
+			    p->r->path);
+	p->to->told |= e > 0;
+	return MIN(e, 0);
+}
+
 /* Dress what is at `at` in r's metadata, keeping what it wears now. */
 static int redress(struct pop *p, const struct spot *at)
 {
@@ -382,7 +396,7 @@ static int redress(struct pop *p, const struct spot *at)
 		return e;
 	p->pushed = p->performed = true;
 	e = side_sync(p->to);
-	return e < 0 ? e : meta_apply(fd, p->r->meta);
+	return e < 0 ? e : pop_dress(p, fd, p->r->meta);
 }
 
 static int pop_dir_gone(struct pop *p)
@@ -408,7 +422,7 @@ static int pop_dir_gone(struct pop *p)
 		return e;
 	p->performed = true;
 	fd = obj_open(at.fd, at.name);
-	return fd < 0 ? fd : meta_apply(fd, r->meta);
+	return fd < 0 ? fd : pop_dress(p, fd, r->meta);
 }
 
 static int pop_meta(struct pop *p)

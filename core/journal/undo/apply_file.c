@@ -61,7 +61,7 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 	e = data_copy(src, dst);
 	if (e >= 0)
 		e = sync_fd(p->j, dst);
-	return e < 0 ? e : meta_apply(path, meta);
+	return e < 0 ? e : pop_dress(p, path, meta);
 }
 
 static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)

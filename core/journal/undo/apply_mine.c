@@ -48,7 +48,7 @@ static int dress(const char *slot, const struct side *to, const struct merged *m
 	int e = fd < 0 ? fd : meta_read(to->j, there, &meta);
 
 	if (e >= 0)
-		e = meta_apply(fd, (struct span){.data = meta.data, .len = meta.len});
+		e = meta_apply_ours(fd, (struct span){.data = meta.data, .len = meta.len});
 	if (e >= 0 && m->mode)
 		e = meta_chmod(fd, m->mode);
 	if (e >= 0 && utimensat(to->obj, slot, now, AT_SYMLINK_NOFOLLOW) < 0)

@@ -319,8 +319,12 @@ static int bring_file(struct restore *r, struct target *t, const struct origin *
 	if (S_ISREG(t->now.mode) && t->now.ino == was->ino && t->now.nlink > 1)
 		return write_in_place(r, t, o);
 	e = copy_over(r, t, o);
+	if (e != -EPERM)
+		return e;
 	/* Somebody else's file: a copy would be ours, its own inode is theirs. */
-	return e == -EPERM && o->slots >= 0 ? link_slot(r, t, o) : e;
+	if (o->slots >= 0)
+		return link_slot(r, t, o);
+	return S_ISREG(t->now.mode) && t->now.ino == was->ino ? write_in_place(r, t, o) : e;
 }
 
 static int bring_symlink(struct restore *r, struct target *t, const struct origin *o)
@@ -420,6 +424,14 @@ int bring_dress(struct restore *r, size_t i)
 	return op_dress(r->s, &t.at, (struct span){meta->data, meta->len});
 }
 
+/* Those of another's directory are not ours to set. */
+static int set_times(struct restore *r, struct target *t, const struct timespec times[2])
+{
+	int e = op_utimens(r->s, &t->at, times, NULL);
+
+	return e == -EPERM && t->now.uid != geteuid() ? 0 : e;
+}
+
 /* Its times are not those of when it was emptied. */
 static int dress_parent(struct restore *r, const struct parent *p)
 {
@@ -432,7 +444,7 @@ static int dress_parent(struct restore *r, const struct parent *p)
 	times[1].tv_sec = t.now.mtime_ns / 1000000000;
 	times[1].tv_nsec = t.now.mtime_ns % 1000000000;
 	e = op_dress(r->s, &t.at, (struct span){p->meta.data, p->meta.len});
-	return e < 0 ? e : op_utimens(r->s, &t.at, times, NULL);
+	return e < 0 ? e : set_times(r, &t, times);
 }
 
 /* From the bottom up: one may lock what lies in it. */
@@ -456,5 +468,5 @@ int bring_times(struct restore *r, int root, const char *path, struct span meta)
 	times[1].tv_nsec = get_u32(&g);
 	if (e < 0 || !S_ISDIR(t.now.mode) || g.bad)
 		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
-	return op_utimens(r->s, &t.at, times, NULL);
+	return set_times(r, &t, times);
 }

@@ -21,6 +21,8 @@ int pop_touch_parent(struct pop *p, int root, const char *path, const struct spo
 int pop_push(struct pop *p, struct rec *y) MUST_USE;
 /* The name free, its parent there. */
 int pop_make_room(struct pop *p, int root, const char *path, struct spot *at) MUST_USE;
+/* Put metadata back onto it, as far as we may. */
+int pop_dress(struct pop *p, int fd, struct span meta) MUST_USE;
 /* The slot's object comes to a free name. */
 int pop_unstash(struct pop *p, const char *slot, const struct spot *at) MUST_USE;
 
