@@ -114,6 +114,32 @@ static void another_owners_file(void **state)
 	as_nobody(&(struct scene){make_shared, write_and_back});
 }
 
+/* What the rollback could not set back is nobody's change. */
+static void twice_and_back(struct fix *f)
+{
+	begin(f, "one");
+	CHECK(put(f, "shared", "one") == 0);
+	CHECK(commit(f) != 0);
+	begin(f, "two");
+	CHECK(put(f, "shared", "two") == 0);
+	CHECK(commit(f) != 0);
+	CHECK(undo(f, 1, 0) == 0);
+	CHECK(holds(f, "shared", "one"));
+	CHECK(undo(f, 1, 0) == 0);
+	CHECK(holds(f, "shared", "as it was"));
+	CHECK(redo(f, 0) == 0);
+	CHECK(redo(f, 0) == 0);
+	CHECK(holds(f, "shared", "two"));
+	CHECK(undo(f, 2, 0) == 0);
+	CHECK(holds(f, "shared", "as it was"));
+}
+
+static void another_owners_file_step_by_step(void **state)
+{
+	(void)state;
+	as_nobody(&(struct scene){make_shared, twice_and_back});
+}
+
 static void touch_and_back(struct fix *f)
 {
 	struct at a = at(f, "shared");
@@ -245,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_owners_file),
+		cmocka_unit_test(another_owners_file_step_by_step),
 		cmocka_unit_test(another_owners_times),
 		cmocka_unit_test(another_owners_directories),
 		cmocka_unit_test(a_step_that_died_is_rolled_back),

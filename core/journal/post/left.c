@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/journal/priv.h"
 #include "core/journal/store/way.h"
@@ -48,6 +49,7 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 			   const struct post *newest)
 {
 	struct change_side was, is;
+	bool known, same;
 	struct spot at;
 	struct obj o;
 
@@ -57,11 +59,15 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 		return false;
 	change_side_set(&was, &left->obj);
 	change_side_set(&is, &o);
-	if (!sides_equal(&was, &is))
-		return true;
-	/* The times can be set back; and the newest image has the hash of what is there. */
-	return S_ISREG(o.mode) && left->hash && newest->hash && left->hash != newest->hash &&
-	       newest->obj.ino == o.ino && newest->obj.ctime_ns == o.ctime_ns;
+	/* The newest image has the hash of what is there. */
+	known = S_ISREG(o.mode) && left->hash && newest->hash && newest->obj.ino == o.ino &&
+		newest->obj.ctime_ns == o.ctime_ns;
+	same = left->hash == newest->hash;
+	/* Another's file gets a new time from each rollback. */
+	if (known && same && o.size <= DATA_HASH_MAX && o.uid != geteuid())
+		was.mtime_ns = is.mtime_ns;
+	/* The times can be set back. */
+	return !sides_equal(&was, &is) || (known && !same);
 }
 
 bool left_differs(struct journal *j, const struct post *left, const struct post *newest)
