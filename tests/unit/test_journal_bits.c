@@ -214,6 +214,38 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 	fix_free(f);
 }
 
+/* Each is reached through the one before it. */
+static void one_locked_directory_in_another_is_locked_again(void **state)
+{
+	static const char *const dirs[] = {"", "d", "d/e", "d/e/f", "d/e/f/g"};
+	struct fix *f = fix_new();
+	mode_t was;
+
+	(void)state;
+	begin(f, "prepare");
+	for (size_t i = 1; i < ARRAY_LEN(dirs); i++)
+		assert_int_equal(md(f, dirs[i]), 0);
+	for (size_t i = ARRAY_LEN(dirs); i-- > 1;)
+		assert_int_equal(mode(f, dirs[i], 0), 0);
+	assert_int_equal(lock(f, 0), 0);
+	assert_true(commit(f) != 0);
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		int fd = obj_open(journal_folder_fd(f->j), dirs[i]);
+
+		assert_int_equal(bits_borrow(f->j, fd, S_IRUSR | S_IXUSR, &was), 0);
+		close(fd);
+	}
+	assert_int_equal(bits_settle(f->j), 0);
+	assert_true(none_lent(f));
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, dirs[i]);
+
+		assert_int_equal(mode_of(f, dirs[i]), 0);
+		assert_int_equal(chmod(whole, 0700), 0);
+	}
+	fix_free(f);
+}
+
 /* The folder itself, whose mode was kept before what the step did in it. */
 static void a_locked_folder_does_not_stop_an_undo(void **state)
 {
@@ -327,6 +359,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
 		cmocka_unit_test(a_mode_that_was_set_since_stays),
 		cmocka_unit_test(the_next_loan_does_not_cover_the_last_one),
+		cmocka_unit_test(one_locked_directory_in_another_is_locked_again),
 		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
 		cmocka_unit_test(a_locked_folder_is_locked_again),
 		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),

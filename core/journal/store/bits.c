@@ -151,6 +151,8 @@ int bits_return(struct journal *j, int fd, mode_t was)
  */
 
 struct loan_note {
+	char *name, *text; /* of its file */
+	int bad;	   /* why it cannot be read */
 	uint64_t ino;
 	int64_t btime_ns;
 	mode_t mode, bits;
@@ -168,6 +170,8 @@ static int parse(struct span text, struct loan_note *n)
 	n->bits = get_u32(&g);
 	n->base = (int)get_u32(&g);
 	n->path = get_str(&g).data;
+	if (g.bad)
+		n->path = "";
 	return g.bad || (n->mode | n->bits) & ~07777u || n->base < BASE_STORE ? -EBADMSG : 0;
 }
 
@@ -192,30 +196,54 @@ static int give_back(struct journal *j, const struct loan_note *n)
 	return meta_chmod(fd, n->mode);
 }
 
+static void note_load(struct journal *j, const char *name, struct loan_note *n)
+{
+	size_t len = 0;
+
+	*n = (struct loan_note){.name = xasprintf(LENT_DIR "/%s", name), .path = ""};
+	n->bad = io_read_file(j->store, n->name, 2 * (size_t)PATH_MAX, &n->text, &len);
+	if (n->bad == 0)
+		n->bad = parse((struct span){.data = n->text, .len = len}, n);
+}
+
+/* What lies in a directory comes before it: it may be locked then. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct loan_note *x = a, *y = b;
+	size_t n = str_eq(x->path, ".") ? 0 : strlen(x->path);
+	size_t m = str_eq(y->path, ".") ? 0 : strlen(y->path);
+
+	return n > m ? -1 : n < m;
+}
+
+static int settle_one(struct journal *j, const struct loan_note *n)
+{
+	int e = n->bad ? n->bad : give_back(j, n);
+
+	if (e < 0 && e != -ENOENT && e != -EBADMSG)
+		log_warn("journal", "a file of '%s' keeps a mode that was lent: %s", j->folder,
+			 strerror(-e));
+	return unlinkat(j->store, n->name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int bits_settle(struct journal *j)
 {
+	AUTO_FREE struct loan_note *list = NULL;
 	char **names = NULL;
 	size_t n = 0;
 	int r = store_names(j, LENT_DIR, &names, &n);
 
-	if (r == -ENOENT)
-		return 0;
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *name = xasprintf(LENT_DIR "/%s", names[i]);
-		AUTO_FREE char *text = NULL;
-		struct loan_note loan;
-		size_t len = 0;
-		int e = io_read_file(j->store, name, 2 * (size_t)PATH_MAX, &text, &len);
-
-		if (e == 0)
-			e = parse((struct span){.data = text, .len = len}, &loan);
-		if (e == 0)
-			e = give_back(j, &loan);
-		if (e < 0 && e != -ENOENT && e != -EBADMSG)
-			log_warn("journal", "a file of '%s' keeps a mode that was lent: %s",
-				 j->folder, strerror(-e));
-		if (unlinkat(j->store, name, 0) < 0 && errno != ENOENT)
-			r = -errno;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		note_load(j, names[i], &list[i]);
+	qsort(list, n, sizeof(*list), by_depth);
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0)
+			r = settle_one(j, &list[i]);
+		free(list[i].name);
+		free(list[i].text);
 	}
 	store_names_free(names, n);
 	return r;
