@@ -38,7 +38,9 @@ static void end_all(void)
 BORROWED_STACK static NORETURN void fence_run(const struct launch *l)
 {
 	struct note note = {.kind = NOTE_READY};
-	struct pollfd p = {.fd = l->fence_sock, .events = POLLIN};
+	struct pollfd p[2] = {{.fd = l->fence_sock, .events = POLLIN},
+			      {.fd = -1, .events = POLLIN}};
+	int sock = l->fence_sock;
 	struct err err = {0};
 
 	prctl(PR_SET_NAME, "cordon-fence");
@@ -47,17 +49,17 @@ BORROWED_STACK static NORETURN void fence_run(const struct launch *l)
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_IGN);
 	if (confine_drop_all(&err) < 0)
-		note_fail(p.fd, 125, &err);
+		note_fail(sock, 125, &err);
 	/* If this got through, kill(-1) would be everybody's end. */
 	if (kill(l->keeper, 0) == 0 || errno != EPERM) {
 		err_say(&err, -EPERM, "Landlock does not keep signals in");
-		note_fail(p.fd, 125, &err);
+		note_fail(sock, 125, &err);
 	}
-	close_range((unsigned)p.fd + 1, ~0u, 0);
-	close_range(0, (unsigned)p.fd - 1, 0);
-	if (note_send(p.fd, &note, NULL, 0) < 0)
+	close_range((unsigned)sock + 1, ~0u, 0);
+	close_range(0, (unsigned)sock - 1, 0);
+	if (note_send(sock, &note, NULL, 0) < 0)
 		_exit(125);
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+	while (poll(p, 2, -1) <= 0 || !first_is_over(p))
 		continue;
 	end_all();
 	_exit(io_remove_tree(AT_FDCWD, l->plan->own) < 0);

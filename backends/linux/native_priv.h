@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <poll.h>
+
 #include "backends/linux/door/filter.h"
 #include "backends/linux/sandbox/plan.h"
 #include "core/session/backend.h"
@@ -19,8 +21,9 @@
  * namespaces are joined through descriptors that B sends: /proc/B/ns is closed to D0 and to
  * ordinary users.
  *
- * Death: B has PDEATHSIG from the keeper, and ends when its socket does; everybody inside ends with
- * B, which is pid 1. Between clone and exec nothing here uses the heap.
+ * Death: B has PDEATHSIG from the keeper, and ends when its socket does, or a second after cordon
+ * where the keeper is stuck (a pipe that only cordon holds open tells it); everybody inside ends
+ * with B, which is pid 1. Between clone and exec nothing here uses the heap.
  */
 
 /*
@@ -34,8 +37,9 @@ enum note_kind {
 	NOTE_BUILT,	 /* with the root and the namespaces */
 	NOTE_READY,	 /* the agent waits for go; with the listener */
 	NOTE_GO,	 /* keeper to agent: exec now */
-	NOTE_GATES, /* mounts of the read gate; from the mounter with the devices before them */
-	NOTE_HOME,  /* keeper to mounter: the sandbox's mount namespace */
+	NOTE_GATES,    /* mounts of the read gate; from the mounter with the devices before them */
+	NOTE_HOME,     /* keeper to mounter: the sandbox's mount namespace */
+	NOTE_LIFELINE, /* keeper to pid 1 or the fence: with cordon's lifeline */
 };
 
 /* One message on a SOCK_SEQPACKET pair. */
@@ -91,8 +95,13 @@ int build_unseal(const char *path);	      /* this one mount takes writes again *
 
 /* ---- first.c: pid 1 ---- */
 int first_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
-/* Reap until the other end of sock is gone: nobody inside outlives pid 1. Closes all but sock. */
+/* Reap until the keeper or cordon is gone: nobody inside outlives pid 1. Closes all but sock. */
 NORETURN void first_reap(int sock);
+/*
+ * For pid 1 and the fence, whenever one of the two descriptors has something: sock, of the keeper,
+ * and the lifeline, which comes through it. True: they are gone, and what is inside is to end.
+ */
+bool first_is_over(struct pollfd p[2]);
 
 /* ---- confine.c ---- */
 int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */

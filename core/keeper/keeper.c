@@ -129,6 +129,8 @@ static void close_others(const struct keeper_spec *spec)
 {
 	int keep[6], n = 0, null;
 
+	if (spec->spawn && spec->spawn->lifeline > 0)
+		keep[n++] = spec->spawn->lifeline;
 	keep[n++] = spec->sock;
 	if (spec->log_fd > 2)
 		keep[n++] = spec->log_fd;
@@ -153,6 +155,8 @@ static void drop_stdio(const struct keeper_spec *spec, int null)
 		if (spec->spawn->stdio[i] > 2)
 			close(spec->spawn->stdio[i]);
 	}
+	if (spec->spawn && spec->spawn->lifeline > 0)
+		close(spec->spawn->lifeline);
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 }

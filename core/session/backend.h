@@ -36,6 +36,7 @@ struct spawn_spec {
 	const char *cwd;	 /* absolute */
 	const char *home;	 /* absolute */
 	int stdio[3];		 /* the agent's 0, 1, 2 */
+	int lifeline;		 /* a pipe that ends when cordon does, from 3 on; 0: none */
 	bool tty;		 /* stdio[0] is a pty slave: make it the controlling terminal */
 	const char *const
 		*folders; /* working folders: read-only inside, written through the keeper */

@@ -25,8 +25,16 @@
 /* How long the keeper may take to commit its steps after it was asked to end. */
 #define CLOSE_TIMEOUT_MS 60000
 
+static void cut_lifeline(struct session *s)
+{
+	if (s->lifeline > 0)
+		close(s->lifeline);
+	s->lifeline = 0;
+}
+
 static void session_free(struct session *s)
 {
+	cut_lifeline(s);
 	client_free(s->client);
 	audit_close(s->audit);
 	journal_close_all(s->journal);
@@ -122,6 +130,22 @@ static void tell_note(struct session *s, const char *words)
 		s->on->stopped(s->data, words);
 }
 
+/* The end that the keeper hands on goes into the plan; its number is not one of the agent's. */
+static int make_lifeline(struct session *s, struct spawn_plan *plan, struct err *err)
+{
+	int fds[2], ends[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "make a pipe");
+	for (int i = 0; i < 2; i++) {
+		ends[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
+		close(fds[i]);
+	}
+	plan->spec.lifeline = MAX(ends[0], 0);
+	s->lifeline = MAX(ends[1], 0);
+	return ends[0] < 0 || ends[1] < 0 ? err_say(err, -EMFILE, "too many open files") : 0;
+}
+
 /* Fork the keeper; on success it is the client's peer. */
 static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
 {
@@ -135,6 +159,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 		session_list_lasting(s, plan->policy);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		r = err_set(err, -errno, "socket to the keeper");
+	if (r == 0 && spec->backend)
+		r = make_lifeline(s, plan, err);
 	if (r == 0)
 		r = keeper_fork(
 			&(struct keeper_spec){
@@ -159,6 +185,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 			},
 			&s->keeper, err);
 	util_close_fd(&pair[1]);
+	if (plan && plan->spec.lifeline > 0)
+		close(plan->spec.lifeline);
 	spawn_plan_free(plan);
 	if (r < 0) {
 		util_close_fd(&pair[0]);
@@ -388,6 +416,7 @@ void session_close(struct session *s)
 		return;
 	if (s->client) {
 		client_shutdown(s->client);
+		cut_lifeline(s);
 		drain_keeper(s);
 	}
 	client_free(s->client); /* the keeper takes a closed socket as the order to end */

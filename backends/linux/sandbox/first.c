@@ -38,10 +38,31 @@ static void on_child(int sig)
 	(void)sig;
 }
 
+/*
+ * Without cordon the keeper ends what is inside, but it may be stuck: in a file system that no
+ * longer answers, or with a caller that nobody lets run. So it is given a moment, no more. This
+ * wait is not put off by children that end: SIGCHLD is blocked here, and the fence ignores it.
+ */
+#define KEEPER_MS 1000
+
+bool first_is_over(struct pollfd p[2])
+{
+	struct note note;
+
+	if (p[0].revents == 0 && p[1].revents != 0) {
+		poll(p, 1, KEEPER_MS);
+		return true;
+	}
+	if (p[0].revents == 0)
+		return false;
+	return p[1].fd >= 0 || note_recv(p[0].fd, &note, &p[1].fd, 1) <= 0 ||
+	       note.kind != NOTE_LIFELINE;
+}
+
 NORETURN void first_reap(int sock)
 {
 	struct sigaction action = {.sa_handler = on_child};
-	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct pollfd p[2] = {{.fd = sock, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 	sigset_t child, none;
 
 	close_range((unsigned)sock + 1, ~0u, 0);
@@ -56,7 +77,7 @@ NORETURN void first_reap(int sock)
 	for (;;) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			continue;
-		if (ppoll(&p, 1, NULL, &none) > 0)
+		if (ppoll(p, 2, NULL, &none) > 0 && first_is_over(p))
 			_exit(0);
 	}
 }

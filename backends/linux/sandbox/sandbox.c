@@ -215,6 +215,15 @@ static int watch_fence(struct sandbox *sb, int *ret_status, struct err *err)
 	return 0;
 }
 
+/* To pid 1 or the fence, who has to end all inside where this process cannot. */
+static int hand_lifeline(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	struct note note = {.kind = NOTE_LIFELINE};
+	int r = spec->lifeline > 0 ? note_send(sb->cell.sock, &note, &spec->lifeline, 1) : 0;
+
+	return r < 0 ? err_set(err, r, "hand cordon's lifeline over") : 0;
+}
+
 static int start_agent(struct sandbox *sb, const struct builder *builder,
 		       const struct spawn_spec *spec, const struct filter_spec *filter,
 		       struct err *err)
@@ -503,6 +512,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = start_agent(sb, builder, spec, &filter, err);
 	if (r == 0)
 		r = watch_fence(sb, ret_status, err);
+	if (r == 0)
+		r = hand_lifeline(sb, spec, err);
 	if (r < 0)
 		return r;
 	if (sb->guard_sock >= 0 && !sb->cell.fenced &&
