@@ -66,7 +66,8 @@ int prepare_bind(struct ldoor *d, struct request *r)
 
 	if (got < 0)
 		return got == DOOR_DEAD ? got : DOOR_CONTINUE;
-	/* Addresses of a network and abstract names stay in the sandbox's own network. */
+	/* Addresses of a network and abstract names stay in the sandbox's own network, where it has
+	 * one. */
 	if (!socket_pathname(r))
 		return DOOR_CONTINUE;
 	r->how[0] = HOW_NAME;
