@@ -82,7 +82,7 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 {
 	per_call 7 fchmod 'open F, ">", "d/m" or die; '"$each"' { chmod 0600, *F or die }'
 	per_call 7 fchown 'open F, ">", "d/m" or die; '"$each"' { chown $<, -1, *F or die }'
-	per_call 24 openat "$made" # seven of them that the caller takes it on the processor where it is
+	per_call 26 openat "$made" # nine of them that the caller takes it on the processor where it is
 	per_call 10 mkdir "$each"' { mkdir "d/a$_" or die }'
 	per_call 9 unlink "$made; $each"' { unlink "d/a$_" or die }'
 	per_call 13 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }'

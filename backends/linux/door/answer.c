@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backends/linux/door/door_priv.h"
@@ -54,7 +55,8 @@ static bool set_near(const struct ldoor *d, bool near)
 
 void answer_begin(struct ldoor *d)
 {
-	d->callers = (struct callers){.together_us = -TOGETHER_US};
+	d->callers =
+		(struct callers){.together_us = -TOGETHER_US, .nice = getpriority(PRIO_PROCESS, 0)};
 	d->callers.near = d->callers.may_near = set_near(d, true);
 }
 
@@ -113,13 +115,27 @@ static void set_free(int tid, const cpu_set_t *own)
 	sched_setaffinity(tid, sizeof(any), &any);
 }
 
+/*
+ * Does the caller have its turn wherever it is? Of idle priority, or nicer than we are, it may wait
+ * long on a processor that others want, and we with it: then it is to go where there is room.
+ */
+static bool has_its_turn(const struct ldoor *d, int tid)
+{
+	int nice;
+
+	errno = 0;
+	nice = getpriority(PRIO_PROCESS, (id_t)tid);
+	return errno == 0 && nice <= d->callers.nice && sched_getscheduler(tid) != SCHED_IDLE;
+}
+
 /* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
 static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
 {
 	cpu_set_t here, ours, theirs;
 	int cpu = sched_getcpu(), n = -EAGAIN;
 
-	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(ours), &ours) < 0 ||
+	if (cpu < 0 || cpu >= CPU_SETSIZE || !has_its_turn(d, tid) ||
+	    sched_getaffinity(0, sizeof(ours), &ours) < 0 ||
 	    sched_getaffinity(tid, sizeof(theirs), &theirs) < 0 || !CPU_ISSET(cpu, &theirs) ||
 	    CPU_COUNT(&theirs) == 1)
 		return -EAGAIN;

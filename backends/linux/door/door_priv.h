@@ -319,6 +319,7 @@ struct callers {
 	int64_t together_us; /* when two of them called by turns */
 	bool may_near;	     /* Linux 6.6 */
 	bool near;	     /* the listener's flag */
+	int nice;	     /* our own */
 };
 
 #define DIR_CACHE  64
