@@ -230,6 +230,29 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 	assert_cat(f, "d/b", "before\n");
 }
 
+/* A redo brings back the lock that the undo before it had opened, before it writes the merge. */
+static void a_merge_behind_a_lock_is_written(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "b", "one\ntwo\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "b", "the human's\n");
+	begin(f, "mv");
+	assert_int_equal(mv(f, "b", "d/b", 0), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
+	assert_mode(f, "d", 0600);
+	assert_cat(f, "d/b", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -241,6 +264,7 @@ int main(void)
 		TEST(what_a_step_left_unreadable_is_read),
 		TEST(an_edit_after_the_agent_locked_is_one),
 		TEST(a_step_tells_what_it_did_behind_its_lock),
+		TEST(a_merge_behind_a_lock_is_written),
 		TEST(a_lock_alone_stops_nothing),
 		TEST(what_went_with_its_directory_comes_back),
 		TEST(what_was_left_before_is_locked_again),

@@ -490,17 +490,8 @@ int apply_pop(struct side *from, struct side *to)
 		return 0;
 	p.r = &r;
 	e = perform(&p);
-	if (e == -EACCES) {
-		int n = lend_way(&p, r.root, r.path);
-
-		if (n >= 0 && r.path2[0]) {
-			int m = lend_way(&p, r.root2, r.path2);
-
-			n = m < 0 ? m : n + m;
-		}
-		if (n > 0)
-			e = perform(&p);
-	}
+	if (e == -EACCES && lend_ways(&p) > 0)
+		e = perform(&p);
 	if (e < 0)
 		return e;
 	e = wal_cut(&from->log, start);

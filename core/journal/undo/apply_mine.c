@@ -56,29 +56,38 @@ static int dress(const char *slot, const struct side *to, const struct merged *m
 	return MIN(e, 0);
 }
 
+static int place(struct pop *p, const struct merged *m, const char *slot)
+{
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, m->root, m->path, &at, &o);
+
+	if (e < 0)
+		return e;
+	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
+		return -ESTALE;
+	fd = obj_open(at.fd, at.name);
+	e = fd < 0 ? fd : dress(slot, p->to, m, fd);
+	return e < 0 ? e : pop_exchange(p, &at, &o, slot);
+}
+
+/* What stood locked in the way may do so again: the records, of which one opened it, are through.
+ */
 int apply_merged(struct side *to, const struct merged *m)
 {
 	struct rec r = {
 		.type = REC_XINODE, .root = m->root, .path = m->path, .path2 = "", .slot = m->slot};
 	struct pop p = {.j = to->j, .from = to, .to = to, .r = &r};
-	AUTO_CLOSE int fd = -1;
-	struct spot at;
-	struct obj o;
 	char slot[24];
 	int e;
 
 	slot_name(slot, m->slot);
 	if (is_done(to, m, slot))
 		return 0;
-	e = pop_find(&p, m->root, m->path, &at, &o);
-	if (e < 0)
-		return e;
-	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
-		return -ESTALE;
-	fd = obj_open(at.fd, at.name);
-	e = fd < 0 ? fd : dress(slot, to, m, fd);
-	if (e == 0)
-		e = pop_exchange(&p, &at, &o, slot);
+	e = place(&p, m, slot);
+	if (e == -EACCES && lend_ways(&p) > 0)
+		e = place(&p, m, slot);
 	if (e == 0 && p.performed && unlinkat(to->obj, slot, 0) < 0)
 		e = -errno;
 	return e;

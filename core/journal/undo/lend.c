@@ -32,7 +32,7 @@ static int lend_one(struct pop *p, int root, const char *path)
 	return e < 0 ? e : 1;
 }
 
-int lend_way(struct pop *p, int root, const char *path)
+static int lend_way(struct pop *p, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	unsigned flags = p->to->flags;
@@ -54,6 +54,15 @@ int lend_way(struct pop *p, int root, const char *path)
 	}
 	p->to->flags = flags;
 	return e < 0 ? e : n;
+}
+
+int lend_ways(struct pop *p)
+{
+	int n = lend_way(p, p->r->root, p->r->path), m = 0;
+
+	if (n >= 0 && p->r->path2[0])
+		m = lend_way(p, p->r->root2, p->r->path2);
+	return m < 0 ? m : n + m;
 }
 
 struct loan {

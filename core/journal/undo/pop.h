@@ -31,8 +31,8 @@ int pop_unstash(struct pop *p, const char *slot, const struct spot *at) MUST_USE
 int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
 	MUST_USE;
 
-/* Open what is locked on the way to path, and it; how many that were. (lend.c) */
-int lend_way(struct pop *p, int root, const char *path) MUST_USE;
+/* Open what is locked on the ways to the record's paths, and them; how many that were. (lend.c) */
+int lend_ways(struct pop *p) MUST_USE;
 
 int pop_content(struct pop *p) MUST_USE;
 int pop_xinode(struct pop *p) MUST_USE;
