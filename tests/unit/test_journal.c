@@ -214,6 +214,66 @@ static void contents_are_found_wherever_they_are(void **state)
 	}
 }
 
+/* What a step left at c, which a rollback then brought back as another inode. */
+static int64_t make_other_inode(struct fix *f)
+{
+	int64_t id;
+
+	begin(f, "make");
+	put(f, "c", "first\n");
+	id = commit(f);
+	begin(f, "undone");
+	put(f, "c", "nothing\n");
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	return id;
+}
+
+static void write_by_another_name(struct fix *f)
+{
+	begin(f, "link");
+	assert_int_equal(ln(f, "c", "another"), 0);
+	commit(f);
+	begin(f, "write");
+	put(f, "another", "other\n");
+	commit(f);
+	begin(f, "dress");
+	assert_int_equal(mode(f, "c", 0600), 0);
+	commit(f);
+}
+
+static void contents_are_found_by_the_file_that_lies_there(void **state)
+{
+	struct fix *f = *state;
+	int64_t id = make_other_inode(f);
+
+	write_by_another_name(f);
+	check_change(f, id, "c", NULL, "first\n");
+}
+
+/* After a touch the time does not tell whether the bytes are those of then. */
+static void a_new_time_is_no_proof_of_the_bytes(void **state)
+{
+	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct fix *f = *state;
+	int64_t id = make_other_inode(f);
+	struct change *list = NULL;
+	size_t n = 0;
+	struct at a;
+	int fd = -1;
+
+	begin(f, "touch");
+	a = at(f, "c");
+	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+	commit(f);
+	write_by_another_name(f);
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].path, "c");
+	assert_int_equal(journal_content(f->j, id, &list[0], true, &fd, &f->err), -ESTALE);
+	change_free(list, n);
+}
+
 static void redo_goes_when_a_new_step_changes_something(void **state)
 {
 	struct fix *f = *state;
@@ -471,6 +531,8 @@ int main(void)
 		TEST(a_commit_tells_what_changed_in_the_end),
 		TEST(failed_operations_leave_no_trace),
 		TEST(contents_are_found_wherever_they_are),
+		TEST(contents_are_found_by_the_file_that_lies_there),
+		TEST(a_new_time_is_no_proof_of_the_bytes),
 		TEST(redo_goes_when_a_new_step_changes_something),
 		TEST(an_interrupted_step_has_a_redo_and_ends_the_others),
 		TEST(one_redo_leaves_the_others),

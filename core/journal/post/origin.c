@@ -141,14 +141,34 @@ static size_t find_alias(const struct seek *s, size_t at, size_t end, unsigned w
 	return end;
 }
 
-/* Has a later step set the times of the file? */
-static bool is_dressed(const struct seek *s)
+/* The same before mark i, where the way by path ends: of what lies there as well, for a rollback
+ * may have brought the bytes back as another inode than the summary tells. */
+static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int root,
+			   const char *path, const char *inside)
+{
+	size_t alias = find_alias(s, s->at, i, wanted, s->want->ino);
+	struct obj o = {0};
+	struct spot at;
+
+	if (alias < i)
+		return alias;
+	if (i < s->t->n)
+		o.ino = *inside ? 0 : s->t->list[i].ino;
+	else if (spot_find(s->j, root, path, &at) < 0 || obj_stat(at.fd, at.name, &o) < 0)
+		return i;
+	return find_alias(s, s->at, i, wanted, o.ino);
+}
+
+/* Has a later step set the times of the file, and none before mark i its bytes by another name? */
+static bool is_dressed(const struct seek *s, size_t i, uint64_t ino)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
 	AUTO_FREE char *inside = NULL;
 	int root = s->root;
 	size_t n = s->t->n;
 
+	if (ino && trail_of_inode(s->t, s->at, i, 1u << REC_CONTENT, ino) < i)
+		return false;
 	return trail_follow(s->t, s->at, 1u << REC_META, &root, &path, &inside) < n ||
 	       find_alias(s, s->at, n, 1u << REC_META, s->want->ino) < n;
 }
@@ -167,7 +187,8 @@ static int find_present(const struct seek *s, int root, const char *path, struct
 	change_side_set(&now, &o);
 	if (!now.exists || (now.mode & S_IFMT) != (s->want->mode & S_IFMT) ||
 	    now.size != s->want->size ||
-	    (S_ISREG(now.mode) && now.mtime_ns != s->want->mtime_ns && !is_dressed(s)))
+	    (S_ISREG(now.mode) && now.mtime_ns != s->want->mtime_ns &&
+	     !is_dressed(s, s->t->n, o.ino)))
 		return -ESTALE;
 	return 0;
 }
@@ -195,7 +216,7 @@ static bool is_unchanged(const struct seek *s, size_t i, int fd)
 		wal_content(&rec, &meta, &bytes);
 		same = same_time(meta, s->want->mtime_ns);
 	}
-	return same || is_dressed(s);
+	return same || is_dressed(s, i, s->t->list[i].ino);
 }
 
 /* In a slot; if the inode has other names, its bytes may have been changed there since. */
@@ -217,7 +238,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	AUTO_FREE char *inside = NULL;
 	int root = s->root, r = 0;
 	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
-	size_t alias = find_alias(s, s->at, i, 1u << REC_CONTENT, s->want->ino);
+	size_t alias = find_earlier(s, i, 1u << REC_CONTENT, root, path, inside);
 	struct spot at;
 
 	if (alias < i) {
@@ -277,7 +298,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
 	struct spot at;
 
-	alias = S_ISDIR(s->want->mode) ? i : find_alias(s, s->at, i, inode, s->want->ino);
+	alias = S_ISDIR(s->want->mode) ? i : find_earlier(s, i, inode, root, path, inside);
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
