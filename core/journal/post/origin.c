@@ -177,7 +177,7 @@ static bool is_dressed(const struct seek *s, size_t i, uint64_t ino)
 static int find_present(const struct seek *s, int root, const char *path, struct spot *at)
 {
 	struct change_side now;
-	struct obj o;
+	struct obj o = {0};
 	int r = spot_find(s->j, root, path, at);
 
 	if (r == 0)
