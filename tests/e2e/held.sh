@@ -105,9 +105,10 @@ ok "and is carried out" test -e "$dir/.git/hooks/stops"
 program catches .git/hooks/gone w
 asks hooks/gone "stopped, then killed"
 keys C-z
+sees '\[1\]. +Stopped' "stopped"
 type_text 'kill -9 %1' && keys Enter
 ok "its question goes with it" wait_for 5 nothing_waits
-type_text 'exit' && keys Enter
+type_text 'exec true' && keys Enter # exit stays where the shell takes the job for a stopped one
 sees 'ended with' "the agent has ended"
 keys q
 
