@@ -284,7 +284,7 @@ screenshots: test-deps ## take the pictures in screenshots/ from real runs
 
 # ---- lint ----------------------------------------------------------------------------------------
 .PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
-lint: lint-deps ## formatting, include directions, clang-tidy, cppcheck, shellcheck
+lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, shellcheck
 	$(Q)$(again) -k lint-format lint-tree lint-headers lint-shell \
 		lint-clang lint-cppcheck
 	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began

@@ -157,15 +157,10 @@ static void note_affix(struct rule_index *x, const struct way_to *w)
 
 static uint32_t add_bytes(struct rule_index *x, const char *data, size_t len)
 {
-	struct buf *b = &x->text;
-	size_t at = b->len;
+	uint32_t at = (uint32_t)x->text.len;
 
-	if (b->cap - at <= len)
-		buf_reserve(b, len);
-	memcpy(b->data + at, data, len);
-	b->len += len;
-	b->data[b->len] = '\0';
-	return (uint32_t)at;
+	buf_add(&x->text, data, len);
+	return at;
 }
 
 static uint32_t add_child(struct rule_index *x, const struct pattern *p,
