@@ -237,6 +237,35 @@ static void a_new_size_must_be_read_again(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
+/* One goes (its process has died) just as it is answered: the key is not for what took its place,
+ * however long ago the last frame was, and however late the next one comes. */
+static void what_takes_its_place_must_be_read(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	scene_read(s, 8, "/home/u/other/b");
+	open_dialog(s);
+	s->now_us += 900000;
+	model_remove_ask(&s->model, 7);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "other/b"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_read(s, 9, "/home/u/more/c");
+	buf_clear(&s->said);
+	model_remove_ask(&s->model, 8);
+	ui_changed(s->ui);
+	s->now_us += 900000; /* nothing was painted for so long */
+	assert_true(scene_shows(s, "more/c"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 9 once exact\n");
+}
+
 /* The prompt that is on the screen stays, and stays answerable, whatever comes behind it. */
 static void a_flood_moves_nothing(void **state)
 {
@@ -343,6 +372,7 @@ int main(void)
 		TEST(prompts_are_of_one_process_and_kind),
 		TEST(early_keys_choose_nothing),
 		TEST(a_new_size_must_be_read_again),
+		TEST(what_takes_its_place_must_be_read),
 		TEST(a_flood_moves_nothing),
 		TEST(an_answer_is_taken_back_by_one_key),
 		TEST(a_lasting_answer_is_taken_out_of_its_file),

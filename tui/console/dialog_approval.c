@@ -20,8 +20,8 @@ struct dialog_approval {
 	uint64_t shown; /* id of the request on the screen */
 	uint64_t upto;	/* the newest of its prompt that was there when it came on the screen */
 	struct choice choice;
-	int64_t shown_us;
-	int w, h; /* of the screen that it was drawn on last */
+	int64_t shown_us; /* 0: not on the screen yet */
+	int w, h;	  /* of the screen that it was drawn on last */
 	bool armed;
 };
 
@@ -81,8 +81,9 @@ static void show(struct dialog_approval *d, size_t prompt)
 	d->upto = m->asks[m->n_asks - 1].id;
 	d->choice = (struct choice){0};
 	d->v.ops = ask->held ? &held_ops : &ops;
-	d->shown_us = d->v.ui->now_us;
+	d->shown_us = 0;
 	d->armed = false;
+	d->v.ui->dirty = true;
 }
 
 char *approval_text(const char *raw)
@@ -266,8 +267,8 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 
 	if (!ask)
 		return;
-	/* Something covers it, or the screen has another size: it will have to be read again. */
-	if (!focused || d->w != s->w || d->h != s->h) {
+	/* New here, covered by something, or of another size: it will have to be read (again). */
+	if (!d->shown_us || !focused || d->w != s->w || d->h != s->h) {
 		d->armed = false;
 		d->shown_us = v->ui->now_us;
 	}
