@@ -38,8 +38,8 @@ void moves_done(struct moves *m);
 /* A path right after record seq: where it lies now. *path is a heap string. True: elsewhere. */
 bool moves_touch(const struct moves *m, int root, const char *path); /* it lies in one of them */
 bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path);
-/* The same: where it lay right before record end. */
-bool moves_follow_until(const struct moves *m, uint64_t seq, uint64_t end, int *root, char **path);
+/* The other way: what lies at a path now, and where that was right after record seq. */
+void moves_back(const struct moves *m, uint64_t seq, int *root, char **path);
 
 /* ---- the store (store.c) ----------------------------------------------------------------------
  */

@@ -214,6 +214,86 @@ static void a_directory_over_a_new_one_is_not_new(void **state)
 	assert_tree(f, before);
 }
 
+/* One step took the file away, another, which is forgotten, made a directory of that name. */
+static void a_directory_between_two_steps(struct fix *f)
+{
+	struct journal_prune newest = {.steps = 1};
+	struct step *first, *second;
+
+	begin(f, "touch a");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mkdir a");
+	first = f->s;
+	assert_int_equal(put(f, "x", "x\n"), 0);
+	begin(f, "rm a");
+	second = f->s;
+	assert_int_equal(rm(f, "a"), 0);
+	f->s = first;
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(md(f, "a/c"), 0);
+	assert_true(commit(f) > 0);
+	f->s = second;
+	assert_int_equal(mode(f, "a/c", 0750), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(journal_prune(f->j, &newest), 0);
+	assert_int_equal(newest.n, 2);
+}
+
+/* It stands in the way of what comes back, and goes with what a human has put there. */
+static void an_edit_in_a_directory_that_stands_in_the_way(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	a_directory_between_two_steps(f);
+	before = snap(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "was\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, before);
+	outside(f, "a/d", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "a/d", "the human's\n");
+	assert_int_equal(unlinkat(journal_folder_fd(f->j), "a/d", 0), 0);
+	outside(f, "a/c/d", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "a/c/d", "the human's\n");
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a/c/d", "the human's\n");
+}
+
+/* Another directory came and went at its name before it was made. */
+static void an_edit_in_a_directory_where_another_was(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "mkdir d; mv d a; mv a e; mkdir a");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(mv(f, "d", "a", 0), 0);
+	assert_int_equal(mv(f, "a", "e", 0), 0);
+	assert_int_equal(md(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a/x", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "a/x", "the human's\n");
+}
+
+static void an_edit_in_a_directory_where_another_was_removed(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "mkdir d; mv d a; rmdir a; mkdir a");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(mv(f, "d", "a", 0), 0);
+	assert_int_equal(rd(f, "a"), 0);
+	assert_int_equal(md(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a/x", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "a/x", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -227,6 +307,9 @@ int main(void)
 		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
 		TEST(a_directory_over_a_new_one_is_not_new),
 		TEST(one_work_in_the_place_of_another_is_still_somebodys),
+		TEST(an_edit_in_a_directory_that_stands_in_the_way),
+		TEST(an_edit_in_a_directory_where_another_was),
+		TEST(an_edit_in_a_directory_where_another_was_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

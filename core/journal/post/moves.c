@@ -75,14 +75,14 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 	return true;
 }
 
-bool moves_follow_until(const struct moves *m, uint64_t seq, uint64_t end, int *root, char **path)
+bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
 {
 	bool moved = false;
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct move *v = &m->list[i];
 
-		if (v->seq <= seq || v->seq >= end)
+		if (v->seq <= seq)
 			continue;
 		if (carry(root, path, v->root, v->from, v->root2, v->to))
 			moved = true;
@@ -92,9 +92,14 @@ bool moves_follow_until(const struct moves *m, uint64_t seq, uint64_t end, int *
 	return moved;
 }
 
-bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
 {
-	return moves_follow_until(m, seq, UINT64_MAX, root, path);
+	for (size_t i = m->n; i-- > 0 && m->list[i].seq > seq;) {
+		const struct move *v = &m->list[i];
+
+		if (!carry(root, path, v->root2, v->to, v->root, v->from) && v->both)
+			carry(root, path, v->root, v->from, v->root2, v->to);
+	}
 }
 
 bool moves_touch(const struct moves *m, int root, const char *path)

@@ -131,6 +131,8 @@ static int judge_newest(void *data, const struct post *post)
 
 	if (i == NAMES_NONE || post->seq != p->newest[i] >> 1)
 		return 0;
+	if (S_ISDIR(post->obj.mode))
+		names_add_key(&p->there, post->key);
 	p->newest[i] = plan_is_foreign(p, post, f) ? JUDGED_FOREIGN : 0;
 	return 0;
 }
@@ -260,6 +262,7 @@ void plan_forget(struct planner *p)
 	inodes_done(p->inodes);
 	names_done(&p->made);
 	names_done(&p->places);
+	names_done(&p->there);
 	names_done(&p->lost);
 	names_done(&p->idle);
 	names_done(&p->overlaps);

@@ -18,6 +18,7 @@ struct planner {
 	struct inode_image *inodes; /* the newest of each file; once some path differs */
 	bool has_inodes;
 	struct names places;   /* where the paths that the steps know lie now */
+	struct names there;    /* directories among them */
 	struct names idle;     /* of records that an earlier rollback left out */
 	struct names overlaps; /* paths that a step has also touched that stays */
 	struct moves moves;
