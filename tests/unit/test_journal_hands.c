@@ -263,6 +263,42 @@ static void an_edit_in_a_directory_that_stands_in_the_way(void **state)
 	assert_cat(f, "a/c/d", "the human's\n");
 }
 
+/* It is in no record any more when the step that made it and took it away has been undone. */
+static void a_name_that_came_and_went(struct fix *f)
+{
+	struct step *first;
+
+	begin(f, "touch d; mkdir b; rmdir b");
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(rd(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mkdir b");
+	first = f->s;
+	assert_int_equal(md(f, "b"), 0);
+	begin(f, "mkdir a");
+	assert_int_equal(md(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void an_edit_at_a_name_that_came_and_went(void **state)
+{
+	struct fix *f = *state;
+
+	a_name_that_came_and_went(f);
+	outside(f, "b", "the human's\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "b", "the human's\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "b", "the human's\n");
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "b", "the human's\n");
+}
+
 /* Another directory came and went at its name before it was made. */
 static void an_edit_in_a_directory_where_another_was(void **state)
 {
@@ -310,6 +346,7 @@ int main(void)
 		TEST(an_edit_in_a_directory_that_stands_in_the_way),
 		TEST(an_edit_in_a_directory_where_another_was),
 		TEST(an_edit_in_a_directory_where_another_was_removed),
+		TEST(an_edit_at_a_name_that_came_and_went),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ enum {
 	POST_FOREIGN = 1, /* what lies there is somebody else's work: always a conflict */
 	POST_RETURNS = 2, /* the way back brings such work back, whatever lies there now */
 	POST_SHARED = 4,  /* a newer step came back with this one: that is what lies there */
-	POST_PASSING = 8, /* not the step's own path: it lies in a directory that was moved once */
+	POST_PASSING = 8, /* no record of the step is about the path itself (any more) */
 };
 
 struct post {

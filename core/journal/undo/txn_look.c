@@ -114,7 +114,8 @@ static int renew_old(const struct txn *t, int stepdir, const struct moves *moves
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
-		if (p.flags & POST_PASSING && !names_has_key(&n->set, p.key))
+		/* What lies there now is not what the step left. */
+		if (!names_has_key(&n->set, p.key))
 			names_add_key(&n->passing, p.key);
 		names_add_key(&n->set, p.key);
 		if (!p.obj.mode)
