@@ -1,6 +1,7 @@
 /* test_journal_hands - what goes through several hands: of steps at the same time, of a human. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include "tests/support/journalfix.h"
 
@@ -299,6 +300,18 @@ static void an_edit_at_a_name_that_came_and_went(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
+/* What a human has put at the name, or in the directory, with all that can be set on it. */
+static void dressed(struct fix *f, const char *path)
+{
+	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1234, .tv_nsec = 5}};
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	outside(f, path, "the human's\n");
+	assert_int_equal(setxattr(whole, "user.x", "mine", 4, 0), 0);
+	assert_int_equal(chmod(whole, 0640), 0);
+	assert_int_equal(utimensat(AT_FDCWD, whole, times, 0), 0);
+}
+
 /* Another directory came and went at its name before it was made. */
 static void an_edit_in_a_directory_where_another_was(void **state)
 {
@@ -330,6 +343,39 @@ static void an_edit_in_a_directory_where_another_was_removed(void **state)
 	assert_cat(f, "a/x", "the human's\n");
 }
 
+/* A human's file took the place of a directory that was no step's: what comes back there needs it.
+ */
+static void a_file_where_a_directory_was(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/a", f->folder), *aside = xasprintf("%s/z", f->folder);
+	AUTO_FREE char *before = NULL;
+
+	assert_int_equal(mkdir(dir, 0755), 0);
+	begin(f, "mkdir a/b");
+	assert_int_equal(md(f, "a/b"), 0);
+	assert_int_equal(put(f, "a/b/x", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm a/b/x");
+	assert_int_equal(rm(f, "a/b/x"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(rename(dir, aside), 0);
+	dressed(f, "a");
+	before = snap(f);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, before);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+		assert_cat(f, "a/b/x", "was\n");
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, before);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -347,6 +393,7 @@ int main(void)
 		TEST(an_edit_in_a_directory_where_another_was),
 		TEST(an_edit_in_a_directory_where_another_was_removed),
 		TEST(an_edit_at_a_name_that_came_and_went),
+		TEST(a_file_where_a_directory_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* plan_dirs - directories that a rollback would take away, and what else lies in them. */
+/* plan_dirs - directories that a rollback would take away, with what else lies in them, or needs.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +23,9 @@ static int open_dir(struct journal *j, int root, const char *path)
 	way_close(j, &way);
 	return fd;
 }
+
+/* ---- directories that go ----------------------------------------------------------------------
+ */
 
 struct going { /* a directory that a record takes away */
 	const struct rec *by;
@@ -104,18 +108,87 @@ static int check_record(struct planner *p, const struct rec *rec, struct names *
 	return check_tree(p, &g, root, now);
 }
 
+/* ---- directories that are needed --------------------------------------------------------------
+ */
+
+struct ways {
+	struct names dirs;  /* that have been looked for */
+	struct names files; /* that stand where one was */
+};
+
+/* From the top down: what stands where the first of them was? What the steps know of is compared.
+ */
+static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
+{
+	char *end = dir;
+	struct spot at;
+	struct obj o;
+	int r = 0;
+
+	while (r == 0 && end) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = '\0';
+		r = spot_look(p->j, root, dir, &at, &o);
+		if (r == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode)) {
+			if (!names_has(&p->places, root, dir) && names_add(&ways->files, root, dir))
+				plan_entry(p, root, dir, 'D', true);
+			return 0;
+		}
+		if (end)
+			*end = '/';
+	}
+	return r;
+}
+
+/* Does something come to the record's path, and what is no directory above it has to go? */
+static bool needs_way(enum rec_type type)
+{
+	return type == REC_GONE || type == REC_DIR_GONE || type == REC_RENAME ||
+	       type == REC_CONTENT || type == REC_XINODE;
+}
+
+static int check_needs(struct planner *p, const struct rec *rec, struct ways *ways)
+{
+	AUTO_FREE char *now = NULL;
+	int root = rec->root, r;
+	struct spot at;
+	char *slash;
+
+	if (!needs_way(rec->type) || rec->flags & REC_SKIPPED)
+		return 0;
+	now = xstrdup(rec->path);
+	moves_follow(&p->moves, rec->seq, &root, &now);
+	slash = strrchr(now, '/');
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	if (!names_add(&ways->dirs, root, now))
+		return 0;
+	*slash = '/';
+	r = spot_find(p->j, root, now, &at);
+	*slash = '\0';
+	return r == -ENOTDIR || r == -ELOOP ? check_way(p, ways, root, now) : 0;
+}
+
 int plan_check_dirs(struct planner *p)
 {
 	struct names done = {0};
+	struct ways ways = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;
 
-		while (r == 0 && wal_next(&p->logs[i], &at, &rec))
+		while (r == 0 && wal_next(&p->logs[i], &at, &rec)) {
 			r = check_record(p, &rec, &done);
+			if (r == 0)
+				r = check_needs(p, &rec, &ways);
+		}
 	}
 	names_done(&done);
+	names_done(&ways.dirs);
+	names_done(&ways.files);
 	return r;
 }

@@ -35,5 +35,6 @@ void plan_forget(struct planner *p);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
-/* Directories that would go must hold nothing but what goes with them. (plan_dirs.c) */
+/* Directories that would go must hold nothing but what goes with them, and nothing else may stand
+ * where some are needed. (plan_dirs.c) */
 int plan_check_dirs(struct planner *p) MUST_USE;
