@@ -312,6 +312,47 @@ static void dressed(struct fix *f, const char *path)
 	assert_int_equal(utimensat(AT_FDCWD, whole, times, 0), 0);
 }
 
+/* Forced over a human's work in a directory: the opposite command brings it back as it was. */
+static void what_is_forced_over_in_a_directory_comes_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	a_directory_between_two_steps(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	dressed(f, "a/d");
+	before = snap(f);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+		assert_cat(f, "a", "was\n");
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, before);
+	}
+}
+
+/* The same of a name. */
+static void what_is_forced_over_at_a_name_comes_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/b", f->folder), *before = NULL;
+	struct stat st;
+
+	a_name_that_came_and_went(f);
+	dressed(f, "b");
+	assert_int_equal(redo(f, 0), 0);
+	before = snap(f);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(redo(f, 0), -ESTALE);
+		assert_int_equal(redo(f, UNDO_FORCE), 0);
+		assert_int_equal(stat(dir, &st), 0);
+		assert_true(S_ISDIR(st.st_mode));
+		assert_int_equal(undo(f, 2, 0), 0);
+		assert_tree(f, before);
+	}
+}
+
 /* Another directory came and went at its name before it was made. */
 static void an_edit_in_a_directory_where_another_was(void **state)
 {
@@ -394,6 +435,8 @@ int main(void)
 		TEST(an_edit_in_a_directory_where_another_was_removed),
 		TEST(an_edit_at_a_name_that_came_and_went),
 		TEST(a_file_where_a_directory_was),
+		TEST(what_is_forced_over_in_a_directory_comes_back),
+		TEST(what_is_forced_over_at_a_name_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
