@@ -47,14 +47,14 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {
 		/* The mounts would say no. Here nobody else does, and Landlock knows no such
 		 * change. */
-		got = p->object ? 0 : folder_outside(d->k, &r->caller, p->text);
+		got = p->object ? 0 : place_outside(d, r, p);
 		if (got != 0)
 			return door_granted(got);
 		keeper_deny(d->k, &r->caller, p->text, -EROFS, "outside the working folders");
 		return -EROFS;
 	}
 	if (!p->object) {
-		got = folder_outside(d->k, &r->caller, p->text);
+		got = place_outside(d, r, p);
 		return got == 0 ? change(r, p->seen) : door_granted(got);
 	}
 	if (p->special || p->st.st_nlink == 0)

@@ -81,7 +81,7 @@ int perform_bind(struct ldoor *d, struct request *r)
 	AUTO_CLOSE int sock = -1;
 
 	if (p->folder == NULL) {
-		got = folder_outside(d->k, &r->caller, p->text);
+		got = place_outside(d, r, p);
 		return got == 0 ? DOOR_CONTINUE : door_granted(got);
 	}
 	sock = request_fd(d, r, (int)r->args[0]);

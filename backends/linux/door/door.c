@@ -142,7 +142,7 @@ static int perform_outside(struct ldoor *d, struct request *r)
 	if (r->place[0]->special || r->call->perform == perform_access ||
 	    r->call->perform == perform_statfs)
 		return DOOR_CONTINUE;
-	got = folder_outside(d->k, &r->caller, r->place[r->how[1] != HOW_NONE]->text);
+	got = place_outside(d, r, r->place[r->how[1] != HOW_NONE]);
 	return got == 0 ? DOOR_CONTINUE : door_granted(got);
 }
 

@@ -101,6 +101,7 @@ struct place {
 	bool orphan;  /* an open file without a name: at.dirfd is its O_PATH descriptor */
 	bool gone;    /* resolving ended in a directory that was removed */
 	bool special; /* outside and not a file at all: a pipe, a socket, a terminal */
+	bool nested;  /* outside, on a mount that was made inside */
 	struct stat st;
 	int fd;	  /* owned: at.dirfd, when it is not borrowed */
 	int seen; /* owned: the object through the caller's mounts, when the walk went there */
@@ -187,6 +188,8 @@ void place_done(struct place *p);
 bool place_orphan_is_kept(const struct request *r, const struct place *p);
 /* Without mounts: in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
+/* folder_outside() about a place that is outside; 0: the floor answers. */
+int place_outside(struct ldoor *d, const struct request *r, const struct place *p);
 /* Absolute path of a place, for comparison and reports. */
 void place_text(const struct place *p, char *out, size_t size);
 /* Our directory for the same inode as st, which some process of the sandbox sees at `text`. */

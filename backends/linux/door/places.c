@@ -189,6 +189,16 @@ int set_dir_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 
 /* ---- results of the walk -------------------------------------------------------- */
 
+/* Does the sandbox show another object there, or none? */
+static bool is_nested(const struct ldoor *d, int fd, const char *text)
+{
+	AUTO_CLOSE int own = open_in_sandbox(d, text);
+	struct stat st, shown;
+
+	return own < 0 || fstat(own, &shown) < 0 || fstat(fd, &st) < 0 ||
+	       shown.st_dev != st.st_dev || shown.st_ino != st.st_ino;
+}
+
 static int outside(struct ldoor *d, struct place *p, int dir, const char *name)
 {
 	int n = fd_text(d, dir, p->text, sizeof(p->text));
@@ -197,6 +207,7 @@ static int outside(struct ldoor *d, struct place *p, int dir, const char *name)
 	if (n < 0)
 		return n;
 	p->special = p->text[0] != '/';
+	p->nested = d->spec.nesting && !p->special && is_nested(d, dir, p->text);
 	if (name != NULL)
 		snprintf(p->text + n, sizeof(p->text) - (size_t)n, "%s%s", n > 1 ? "/" : "", name);
 	return 0;
@@ -320,6 +331,13 @@ void place_done(struct place *p)
 	util_close_fd(&p->fd);
 	util_close_fd(&p->seen);
 	p->fd = p->seen = -1;
+}
+
+/* What the host has at a path is not what somebody mounted over it inside: there is nothing of it
+ * to ask about, to grant or to report, and the mount alone says what may be done. */
+int place_outside(struct ldoor *d, const struct request *r, const struct place *p)
+{
+	return p->nested ? 0 : folder_outside(d->k, &r->caller, p->text);
 }
 
 void place_text(const struct place *p, char *out, size_t size)

@@ -349,7 +349,8 @@ static void place_begin(struct place *p)
 {
 	place_done(p);
 	p->folder = NULL;
-	p->known = p->recent = p->kept = p->object = p->orphan = p->special = false;
+	p->known = p->recent = p->kept = p->object = p->orphan = false;
+	p->special = p->nested = false;
 	p->gone = false;
 	p->text[0] = '\0';
 }
