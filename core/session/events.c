@@ -84,11 +84,24 @@ static void on_step_begin(struct session *s, const struct client_event *ev)
 	model_add_step(&s->model, ev->step, ev->kind, ev->command, ev->wall_us);
 }
 
+/* Who looks at no list of steps would take it for one that undo brings back. */
+static void say_incomplete(struct session *s, const struct step_row *step, const char *why)
+{
+	AUTO_FREE char *words =
+		xasprintf("step %lld (%.200s) cannot be undone as a whole: %s", (long long)step->id,
+			  step->command ? step->command : "", why);
+
+	if (s->keeps && s->on->stopped)
+		s->on->stopped(s->data, words);
+}
+
 static void on_step_end(struct session *s, const struct client_event *ev)
 {
 	struct step_row *step = model_step(&s->model, ev->step);
 
 	if (step) {
+		if (ev->kept && *ev->reason)
+			say_incomplete(s, step, ev->reason);
 		step->running = false;
 		step->ended_us = ev->wall_us;
 		step->exit_status = (int)ev->status;

@@ -235,6 +235,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->on = on;
 	s->data = data;
 	s->began_wall_us = clock_wall_us();
+	s->keeps = !journal_options(spec->config).off;
 	s->folders = copy_list(spec->folders);
 	s->folder = s->folders[0];
 	s->state_dir = xstrdup(spec->state_dir);

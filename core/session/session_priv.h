@@ -21,6 +21,7 @@ struct session {
 	char **folders, *folder, *state_dir; /* folder is the first of folders */
 	pid_t keeper;
 	int lifeline;  /* what is inside ends when this is closed, a stuck keeper or not; 0: none */
+	bool keeps;    /* journal.undo: what is changed is kept for undo */
 	bool starting; /* inside session_start(): a failure is its error, not an event */
 	char *start_failed;
 	uint64_t plan_asked;	/* newest plan request */
