@@ -19,4 +19,10 @@ like "$out" ", $((n + 3)) paths" "undo counts all of them"
 is "$(ls -A)" "" "and takes them all back"
 like "$("$CORDON" redo)" ", $((n + 3)) paths" "so does redo"
 is "$(find . -type f | wc -l)" $n "and brings them"
+for f in $(find . -type f | head -n 100); do echo mine >"$f"; done
+out=$("$CORDON" undo 2>&1)
+is $? 1 "with files that a human has changed since it stops"
+is "$(grep -c CONFLICT <<<"$out")" 40 "and names some of them"
+like "$out" "and $((n + 3 - 40)) more paths: --dry-run lists them" "and says where the others are"
+is "$("$CORDON" undo --dry-run | grep -c CONFLICT)" 100 "which is true"
 done_testing

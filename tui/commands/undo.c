@@ -15,6 +15,8 @@
 #include "tui/commands/reading.h"
 #include "tui/commands/undo_plan.h"
 
+#define NAMED_MAX 40 /* paths that stop an undo, or went by force */
+
 struct undo_options {
 	enum undo_kind kind;
 	size_t n;
@@ -235,7 +237,7 @@ static int undo_steps(struct session *s, const struct undo_run *u, const struct 
 	if (o->oldest && (plan->n_ids == 0 || plan->ids[plan->n_ids - 1] != o->oldest))
 		return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 	if (o->dry_run || plan->n_conflicts || undo_plan_stops(plan))
-		print_plan(plan);
+		print_plan(plan, o->dry_run ? SIZE_MAX : NAMED_MAX);
 	if (o->dry_run)
 		return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
 	r = run_job(s, u, session_undo(s, o->kind, o->n, o->flags), err);
@@ -259,7 +261,7 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 		return err_say(err, -ENODATA, "%s", session_model(s)->plan_refused);
 	plan = session_model(s)->plan;
 	if (o->dry_run || plan->n_conflicts)
-		print_plan(plan);
+		print_plan(plan, o->dry_run ? SIZE_MAX : NAMED_MAX);
 	if (o->dry_run)
 		return 0;
 	r = run_job(s, u, session_restore(s, o->step, o->paths.list, o->flags), err);

@@ -77,14 +77,17 @@ static void print_barrier(const struct barrier *b)
 		printf("!    and %zu more\n", b->count - b->n_paths);
 }
 
-void print_plan(const struct undo_plan *p)
+void print_plan(const struct undo_plan *p, size_t max)
 {
+	size_t shown = MIN(p->n_entries, max);
+
 	for (size_t i = 0; i < p->n_barriers; i++)
 		print_barrier(&p->barriers[i]);
-	for (size_t i = 0; i < p->n_entries; i++)
+	for (size_t i = 0; i < shown; i++)
 		print_entry(&p->entries[i]);
-	if (p->n_paths > p->n_entries)
-		printf("   and %zu more paths\n", p->n_paths - p->n_entries);
+	if (p->n_paths > shown)
+		printf("   and %zu more paths%s\n", p->n_paths - shown,
+		       shown < p->n_entries ? ": --dry-run lists them" : "");
 }
 
 static bool print_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
