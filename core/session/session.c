@@ -19,6 +19,7 @@
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
 #include "core/session/folders.h"
+#include "core/session/overlays.h"
 #include "core/session/session_priv.h"
 #include "core/session/spawn.h"
 
@@ -32,6 +33,13 @@ static void cut_lifeline(struct session *s)
 	s->lifeline = 0;
 }
 
+static void free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
 static void session_free(struct session *s)
 {
 	cut_lifeline(s);
@@ -40,9 +48,8 @@ static void session_free(struct session *s)
 	journal_close_all(s->journal);
 	model_done(&s->model);
 	free(s->start_failed);
-	for (size_t i = 0; s->folders && s->folders[i]; i++)
-		free(s->folders[i]);
-	free(s->folders);
+	free_list(s->folders);
+	free_list(s->overlays);
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
@@ -239,6 +246,8 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->folders = copy_list(spec->folders);
 	s->folder = s->folders[0];
 	s->state_dir = xstrdup(spec->state_dir);
+	s->overlays = spec->overlays ? copy_list(spec->overlays) : NULL;
+	s->kept = spec->kept;
 	model_init(&s->model);
 	make_id(s->model.session, sizeof(s->model.session));
 	state = io_mkdir_p(AT_FDCWD, s->state_dir, 0700);
@@ -429,5 +438,6 @@ void session_close(struct session *s)
 	if (s->keeper > 0)
 		while (waitpid(s->keeper, NULL, s->gone ? WNOHANG : 0) < 0 && errno == EINTR)
 			continue;
+	overlays_settle(s->state_dir, s->model.session, s->overlays, s->kept);
 	session_free(s);
 }

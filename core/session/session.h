@@ -33,7 +33,8 @@ struct session_spec {
 	bool verbose;  /* debug lines in the diagnostic log */
 	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
-	bool dynamic; /* reads of gated trees are asked for */
+	bool dynamic;	  /* reads of gated trees are asked for */
+	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 
 struct session_listener {

@@ -19,6 +19,8 @@ struct session {
 	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */
 	char *cwd;			     /* whose project's settings are read */
 	char **folders, *folder, *state_dir; /* folder is the first of folders */
+	char **overlays;		     /* or NULL */
+	struct buf *kept;		     /* the spec's */
 	pid_t keeper;
 	int lifeline;  /* what is inside ends when this is closed, a stuck keeper or not; 0: none */
 	bool keeps;    /* journal.undo: what is changed is kept for undo */

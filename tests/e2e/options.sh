@@ -53,6 +53,23 @@ else
 	like "$out" "overlay.*$HOME/.local/state" "where it is kept is listed at the end"
 	same "$(tree "$other")" "$t" "the host's directory is as it was"
 	ok "the changes are kept" sh -c "grep -rqx over '$HOME/.local/state/cordon/overlay'"
+	upper=$(sed -n "s/^cordon: overlay of .*: changes are kept in //p" <<<"$out")
+	is "$(cat "$upper/over")" over "where it said"
+	rm -rf "$HOME/.local/state/cordon/overlay"
+	unlike "$(run --overlay "$other" -- sh -c ': <"$1/file"' sh "$other" 2>&1)" overlay "no change is not listed"
+	like "$(run --overlay "$other" -- chmod 710 "$other" 2>&1)" 'overlay of .*: changes' "a new mode of the whole is"
+	rm -rf "$HOME/.local/state/cordon/overlay"
+	mkdir -p "$other/deep/er"
+	out=$(cd "$other/deep/er" && "$CORDON" run --headless --overlay "$other" -- true 2>&1)
+	is "$?" 125 "over the working folder it is refused"
+	like "$out" "overlay '$other': the working folder '$other/deep/er' lies in it: name" "with what to do"
+	out=$(run --overlay "$other" --ro "$other/deep" -- true 2>&1)
+	is "$?" 125 "over a read-only folder, too"
+	like "$out" "'$other/deep' in it stays read-only" "with the reason"
+	like "$(run --overlay /usr -- true 2>&1)" "overlay '/usr': '/usr' stays read-only" "and over the system"
+	ln -s none link
+	run --overlay "$other" -- ./link 2>/dev/null
+	ok "what did not start has left nothing" test ! -e "$HOME/.local/state/cordon/overlay"
 fi
 
 # Limits

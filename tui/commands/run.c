@@ -28,6 +28,7 @@ struct run {
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
 	struct session_spec spec;
+	struct buf kept; /* of its overlays */
 };
 
 static void run_done(struct run *run)
@@ -43,6 +44,7 @@ static void run_done(struct run *run)
 	strings_done(&run->overlays);
 	strings_done(&run->hidden);
 	strings_done(&run->sockets);
+	buf_done(&run->kept);
 	run_options_done(&run->opt);
 	config_free(run->config);
 	free(run->cwd);
@@ -311,6 +313,7 @@ static int prepare(struct run *run, struct err *err)
 	run->spec.folders = run->folders.list;
 	run->spec.read_only = run->read_only.list;
 	run->spec.overlays = run->overlays.list;
+	run->spec.kept = &run->kept;
 	run->spec.hidden = run->hidden.list;
 	run->spec.sockets = run->sockets.list;
 	run->spec.cwd = run->cwd;
@@ -349,9 +352,8 @@ static void say_changed(const struct run *run)
 
 static void list_overlays(const struct run *run)
 {
-	for (size_t i = 0; i < run->overlays.n; i++)
-		fprintf(stderr, "cordon: overlay of %s: changes are kept in %s/overlay\n",
-			run->overlays.list[i], run->state_dir);
+	for (const char *line = run->kept.data; *line; line += strcspn(line, "\n") + 1)
+		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 /* ---- the command
@@ -419,7 +421,7 @@ static int start(struct run *run, bool learning, struct err *err)
 
 static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
-	struct run run = {0};
+	struct run run = {.kept = BUF_INIT};
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
 	if (r == 0 && run.opt.help) {
@@ -437,8 +439,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		say_changed(&run);
 	if (r == 0)
 		r = start(&run, learning, err);
-	if (r >= 0)
-		list_overlays(&run);
+	list_overlays(&run);
 	if (r >= 0 && !run.spec.headless) /* the console has covered it */
 		say_changed(&run);
 	run_done(&run);

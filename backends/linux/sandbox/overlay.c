@@ -9,24 +9,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
-#include "core/base/path.h"
-
-static char *overlay_dir(const struct spawn_spec *spec, const char *path)
-{
-	size_t i = 0;
-
-	while (spec->overlays[i] && !str_eq(spec->overlays[i], path))
-		i++;
-	return xasprintf("%s/overlay/%s/%zu-%s", spec->state_dir, spec->session, i,
-			 path_base(path));
-}
-
-char *overlay_upper(const struct spawn_spec *spec, const char *path)
-{
-	AUTO_FREE char *dir = overlay_dir(spec, path);
-
-	return xasprintf("%s/upper", dir);
-}
+#include "core/session/overlays.h"
 
 /* overlayfs splits its options at ',' and lowerdir at ':'. */
 static void add_path(struct buf *b, const char *s)
@@ -38,10 +21,10 @@ static void add_path(struct buf *b, const char *s)
 	}
 }
 
-int overlay_prepare(char **ret_options, const struct spawn_spec *spec, const char *path,
-		    struct err *err)
+int overlay_prepare(char **ret_options, const struct spawn_spec *spec, size_t i, struct err *err)
 {
-	AUTO_FREE char *dir = overlay_dir(spec, path);
+	const char *path = spec->overlays[i];
+	AUTO_FREE char *dir = overlay_dir(spec->state_dir, spec->session, i, path);
 	AUTO_FREE char *upper = NULL, *work = NULL;
 	AUTO_BUF struct buf b = BUF_INIT;
 	struct stat st;

@@ -5,11 +5,8 @@
 #include "core/session/backend.h"
 
 /*
- * Make <state_dir>/overlay/<session>/<n>-<name>/{upper,work} for the directory `path` and give the
- * mount options. The upper directory stays after the session; it is the caller who lists it. Heap
- * string.
+ * Make upper/ and work/ in overlay_dir() for the i-th of spec->overlays and give the mount options.
+ * The session has them settled when it closes. Heap string.
  */
-int overlay_prepare(char **ret_options, const struct spawn_spec *spec, const char *path,
-		    struct err *err) MUST_USE;
-/* Where the changes of `path` are kept. Heap string. */
-char *overlay_upper(const struct spawn_spec *spec, const char *path) MUST_USE;
+int overlay_prepare(char **ret_options, const struct spawn_spec *spec, size_t i, struct err *err)
+	MUST_USE;

@@ -237,26 +237,49 @@ static void folders(struct plan *p, const char *const *list, bool private)
 	}
 }
 
+/* It would lie over what is below it: a working folder's changes would go astray, and what has to
+ * stay read-only would be writable. */
+static int check_overlay(const struct plan *p, const struct spawn_spec *spec, const char *path,
+			 struct err *err)
+{
+	if (plan_is_in(spec->folders, path))
+		return err_say(err, -EINVAL,
+			       "overlay '%s' lies in a working folder, which is undoable as it is",
+			       path);
+	for (const char *const *f = spec->folders; f && *f; f++)
+		if (path_is_beneath(*f, path))
+			return err_say(err, -EINVAL,
+				       "overlay '%s': the working folder '%s' lies in it: name "
+				       "those directories of it that you mean",
+				       path, *f);
+	for (size_t i = 0; i < p->n_sealed; i++)
+		if (path_is_beneath(p->sealed[i], path))
+			return err_say(err, -EINVAL, "overlay '%s': '%s' %s: name another", path,
+				       p->sealed[i],
+				       str_eq(p->sealed[i], path) ? "stays read-only"
+								  : "in it stays read-only");
+	return 0;
+}
+
 static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *err)
 {
-	for (const char *const *o = spec->overlays; o && *o; o++) {
-		AUTO_FREE char *options = NULL;
-		int r;
+	int r = 0;
 
-		if (plan_is_in(spec->folders, *o))
-			return err_say(
-				err, -EINVAL,
-				"overlay '%s' lies in a working folder, which is undoable as it is",
-				*o);
-		r = overlay_prepare(&options, spec, *o, err);
+	for (size_t i = 0; r == 0 && spec->overlays && spec->overlays[i]; i++)
+		r = check_overlay(p, spec, spec->overlays[i], err);
+	for (size_t i = 0; r == 0 && spec->overlays && spec->overlays[i]; i++) {
+		const char *path = spec->overlays[i];
+		AUTO_FREE char *options = NULL;
+
+		r = overlay_prepare(&options, spec, i, err);
 		if (r < 0)
 			return r;
-		if (!plan_is_covered(p, *o) && (plan_is_private(*o) || plan_is_hidden(p, *o)))
-			plan_add(p, PLAN_MKDIRS, *o, NULL);
-		plan_add(p, PLAN_OVERLAY, *o, options);
-		plan_push(&p->writable, &p->n_writable, &p->cap_writable, *o);
+		if (!plan_is_covered(p, path) && (plan_is_private(path) || plan_is_hidden(p, path)))
+			plan_add(p, PLAN_MKDIRS, path, NULL);
+		plan_add(p, PLAN_OVERLAY, path, options);
+		plan_push(&p->writable, &p->n_writable, &p->cap_writable, path);
 	}
-	return 0;
+	return r;
 }
 
 static void blanks(struct plan *p)
