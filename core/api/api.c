@@ -161,8 +161,11 @@ static void tell_rules(struct peer *p, const struct model *m, struct buf *out)
 			message_rule(out, &m->given[i]);
 }
 
-static struct told_step *told_step(struct peer *p, int64_t id)
+/* They lie in the model's order: it is the one at `likely` unless one of them has gone. */
+static struct told_step *told_step(struct peer *p, int64_t id, size_t likely)
 {
+	if (likely < p->n_steps && p->steps[likely].id == id)
+		return &p->steps[likely];
 	for (size_t i = p->n_steps; i-- > 0;)
 		if (p->steps[i].id == id)
 			return &p->steps[i];
@@ -171,10 +174,10 @@ static struct told_step *told_step(struct peer *p, int64_t id)
 	return &p->steps[p->n_steps++];
 }
 
-static void tell_step(struct peer *p, const struct step_row *s, struct buf *out)
+static void tell_step(struct peer *p, const struct step_row *s, size_t likely, struct buf *out)
 {
 	unsigned state = s->running | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0);
-	struct told_step *t = told_step(p, s->id);
+	struct told_step *t = told_step(p, s->id, likely);
 
 	t->seen = true;
 	/* How many files a running step has touched is no news; what it ends with is. */
@@ -187,6 +190,8 @@ static void tell_step(struct peer *p, const struct step_row *s, struct buf *out)
 
 static void tell_steps(struct peer *p, const struct model *m, struct buf *out)
 {
+	size_t kept = 0;
+
 	for (size_t i = 0; i < p->n_steps; i++)
 		p->steps[i].seen = false;
 	for (size_t i = 0; i < m->n_steps; i++) {
@@ -194,14 +199,15 @@ static void tell_steps(struct peer *p, const struct model *m, struct buf *out)
 			p->behind = true;
 			return;
 		}
-		tell_step(p, &m->steps[i], out);
+		tell_step(p, &m->steps[i], i, out);
 	}
-	for (size_t i = p->n_steps; i-- > 0;) {
+	for (size_t i = 0; i < p->n_steps; i++) {
 		if (p->steps[i].seen)
-			continue;
-		message_step_gone(out, p->steps[i].id);
-		p->steps[i] = p->steps[--p->n_steps];
+			p->steps[kept++] = p->steps[i];
+		else
+			message_step_gone(out, p->steps[i].id);
 	}
+	p->n_steps = kept;
 }
 
 /* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
@@ -222,8 +228,10 @@ static void tell(struct peer *p)
 	const struct model *m = session_model(p->api->session);
 	AUTO_BUF struct buf out = BUF_INIT;
 
+	p->behind = false;
 	tell_requests(p, m, &out);
-	tell_rules(p, m, &out);
+	if (!p->behind) /* who wants the requests alone counts them */
+		tell_rules(p, m, &out);
 	tell_steps(p, m, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
@@ -323,9 +331,17 @@ static void on_connection(uv_stream_t *listener, int status)
 	p->next = a->peers;
 	a->peers = p;
 	a->n_peers++;
-	if (uv_accept(listener, (uv_stream_t *)&p->pipe) < 0 || a->n_peers > API_CLIENTS ||
-	    !is_allowed(&p->pipe) ||
-	    uv_read_start((uv_stream_t *)&p->pipe, on_alloc, on_read) < 0) {
+	if (uv_accept(listener, (uv_stream_t *)&p->pipe) < 0 || !is_allowed(&p->pipe)) {
+		drop(p);
+		return;
+	}
+	if (a->n_peers > API_CLIENTS) {
+		message_reply(&hello, 0, "too many clients are connected to it: end some");
+		send_text(p, &hello); /* at once: there is room in a new socket */
+		drop(p);
+		return;
+	}
+	if (uv_read_start((uv_stream_t *)&p->pipe, on_alloc, on_read) < 0) {
 		drop(p);
 		return;
 	}

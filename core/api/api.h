@@ -19,7 +19,8 @@ typedef struct uv_loop_s uv_loop_t;
  * inside the sandbox, has mode 0600, and the peer's credentials are checked (SO_PEERCRED).
  * Life:    api_open() on the session's loop -> api_changed() whenever the model has changed ->
  *          api_close(), which takes effect when the loop runs once more.
- * Bounds:  API_CLIENTS clients; one that does not read API_BACKLOG bytes is cut off.
+ * Bounds:  API_CLIENTS clients, the next hear a reply that says so; one that does not read
+ *          API_BACKLOG bytes is cut off.
  */
 #define API_VERSION 1
 #define API_LINE    (64u << 10)

@@ -53,8 +53,12 @@ static int fetch(struct link *l, int flags, struct err *err)
 	do
 		n = recv(l->fd, l->in.data + l->in.len, 16384, flags);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN && flags)
-		return -EAGAIN;
+	if (n < 0 && errno == EAGAIN)
+		return flags ? -EAGAIN
+			     : err_say(err, -EAGAIN,
+				       "session %s: no answer for %d s: it is stopped (Ctrl-Z?) "
+				       "or stuck",
+				       l->session, LINK_WAIT_S);
 	if (n <= 0)
 		return err_say(err, n == 0 ? -EPIPE : -errno, "session %s: it does not answer: %s",
 			       l->session, n == 0 ? "it has just ended" : strerror(errno));
@@ -91,12 +95,40 @@ int link_poll(struct link *l, struct err *err)
 	return r < 0 ? r : 1;
 }
 
+int link_send(struct link *l, const struct buf *out, struct err *err)
+{
+	for (size_t at = 0; at < out->len;) {
+		ssize_t n = send(l->fd, out->data + at, out->len - at, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			return err_set(err, -errno, "session %s", l->session);
+		at += (size_t)MAX(n, (ssize_t)0);
+	}
+	return 0;
+}
+
+/* The greeting, or why there is none. */
+static int greet(struct link *l, struct err *err)
+{
+	struct span line;
+	int r = link_next(l, &line, err);
+
+	if (r < 0)
+		return r;
+	if (str_eq(link_field(l, "type"), "reply"))
+		return err_say(err, -EUSERS, "session %s: %s", l->session, link_field(l, "error"));
+	if (!str_eq(link_field(l, "version"), "1"))
+		return err_say(err, -EPROTO, "session %s: of another version of cordon",
+			       l->session);
+	l->pending = strtoull(link_field(l, "pending"), NULL, 10);
+	return 0;
+}
+
 int link_open(struct link *l, const char *dir, const char *name, struct err *err)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	const struct timeval wait = {.tv_sec = LINK_WAIT_S};
 	AUTO_FREE char *path = NULL;
-	struct span line;
 	const char *tag;
 	int r;
 
@@ -111,21 +143,18 @@ int link_open(struct link *l, const char *dir, const char *name, struct err *err
 		return -ENOENT; /* no session could have made it */
 	memcpy(un.sun_path, path, strlen(path));
 	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* connecting, too */
 	if (connect(l->fd, (struct sockaddr *)&un, sizeof(un)) < 0) {
 		r = -errno;
 		if (r == -ECONNREFUSED) /* it was killed; nobody will remove the name */
 			unlink(un.sun_path);
-		return r;
+		return err_set(err, r, "session %s", l->session);
 	}
-	r = link_next(l, &line, err);
-	if (r == 0 && !str_eq(link_field(l, "version"), "1"))
-		r = err_say(err, -EPROTO, "session %s: of another version of cordon", l->session);
-	if (r == 0)
-		l->pending = strtoull(link_field(l, "pending"), NULL, 10);
-	return r;
+	return greet(l, err);
 }
 
-int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct err *err)
+int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
+	      struct err *err)
 {
 	AUTO_FREE char *home = xstrdup(getenv("HOME") ? getenv("HOME") : "/");
 	AUTO_FREE char *state = folders_state_dir(home);
@@ -137,15 +166,17 @@ int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data
 	if (!d)
 		return errno == ENOENT ? 0 : err_set(err, -errno, "%s", dir);
 	while (r == 0 && (e = readdir(d))) {
+		struct err why = {0};
 		struct link l;
+		int opened;
 
 		if (!str_ends(e->d_name, ".sock"))
 			continue;
-		r = link_open(&l, dir, e->d_name, err);
-		if (r == 0)
+		opened = link_open(&l, dir, e->d_name, &why);
+		if (opened == 0)
 			r = fn(&l, data, err);
-		else if (r == -ECONNREFUSED || r == -ENOENT)
-			r = 0;
+		else if (opened != -ECONNREFUSED && opened != -ENOENT)
+			buf_fmt(mute, "%s%s", mute->len ? "; " : "", why.text);
 		link_done(&l);
 	}
 	closedir(d);

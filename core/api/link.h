@@ -29,7 +29,9 @@ int link_next(struct link *l, struct span *ret, struct err *err) MUST_USE;
 /* 1: a line that is there already, as link_next(); 0: none is. Never waits. */
 int link_poll(struct link *l, struct err *err) MUST_USE;
 const char *link_field(const struct link *l, const char *name); /* of the record; "": not there */
-/* fn for every session that runs; stops at its first result that is not 0, and returns it. fn may
- * take the link over by emptying it. */
-int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct err *err)
-	MUST_USE;
+int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
+/* fn for every session that answers; stops at its first result that is not 0, and returns it. fn
+ * may take the link over by emptying it. One that is stopped hides no other: why it is left out is
+ * added to mute. */
+int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
+	      struct err *err) MUST_USE;

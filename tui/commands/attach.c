@@ -44,10 +44,13 @@ static int look_at(struct link *l, void *data, struct err *err)
 
 static int choose(struct choice *c, struct err *err)
 {
-	int r = link_each(look_at, c, err);
+	AUTO_BUF struct buf mute = BUF_INIT;
+	int r = link_each(look_at, c, &mute, err);
 
 	if (r < 0)
 		return r;
+	if (!c->found && mute.len)
+		return err_say(err, -EAGAIN, "attach: %s", mute.data);
 	if (!c->found && c->wanted)
 		return err_say(err, -ESRCH, "attach %s: no such session runs: try cordon attach",
 			       c->wanted);

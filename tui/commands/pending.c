@@ -6,7 +6,6 @@
 
 #include "core/api/link.h"
 #include "core/base/clock.h"
-#include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/session/answers.h"
 #include "tui/commands/commands.h"
@@ -81,9 +80,10 @@ static int list_session(struct link *l, void *data, struct err *err)
 		struct span line;
 		int r = link_next(l, &line, err);
 
-		if (r < 0)
-			return r;
-		print_request(l, line, o->json);
+		if (r < 0) /* ended: then nothing waits there */
+			return r == -EPIPE ? 0 : r;
+		if (str_eq(link_field(l, "type"), "event.fs_request"))
+			print_request(l, line, o->json);
 	}
 	return 0;
 }
@@ -92,6 +92,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
 	struct strings args = {0};
+	AUTO_BUF struct buf mute = BUF_INIT;
 	int r = reading_parse(&pending_usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && args.n)
@@ -99,7 +100,9 @@ int cmd_pending(int argc, char **argv, struct err *err)
 			    pending_usage.synopsis);
 	strings_done(&args);
 	if (r == 0)
-		r = link_each(list_session, &o, err);
+		r = link_each(list_session, &o, &mute, err);
+	if (r == 0 && mute.len)
+		r = err_say(err, -EAGAIN, "%s", mute.data);
 	if (r < 0)
 		return CMD_FAILED;
 	return finish(0, err);
@@ -127,7 +130,8 @@ static int find_request(struct link *l, void *data, struct err *err)
 		struct span line;
 
 		r = link_next(l, &line, err);
-		has = has || (r == 0 && str_eq(link_field(l, "id"), a->id));
+		has = has || (r == 0 && str_eq(link_field(l, "type"), "event.fs_request") &&
+			      str_eq(link_field(l, "id"), a->id));
 	}
 	a->found += has;
 	return r < 0 ? r : has;
@@ -146,15 +150,13 @@ static int send_answer(struct link *l, const struct answering *a, struct err *er
 	AUTO_BUF struct buf out = BUF_INIT;
 	const char *scope = a->o->scope ? a->o->scope : "once";
 	const char *extent = a->o->extent ? a->o->extent : a->o->tree ? "tree" : "exact";
-	int r;
 
 	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
 	json_quote(&out, scope, strlen(scope));
 	buf_str(&out, ",\"extent\":");
 	json_quote(&out, extent, strlen(extent));
 	buf_fmt(&out, ",\"until\":%" PRId64 "}\n", a->until);
-	r = io_write_all(l->fd, out.data, out.len);
-	return r < 0 ? err_set(err, r, "session %s", l->session) : 0;
+	return link_send(l, &out, err);
 }
 
 static int answer_request(struct link *l, void *data, struct err *err)
@@ -195,21 +197,22 @@ static int split_id(struct answering *a, char *given, struct err *err)
 static int answer_id(struct answering *a, const char *given, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(given);
+	AUTO_BUF struct buf mute = BUF_INIT;
 	int r = split_id(a, copy, err);
 
 	if (r == 0)
-		r = link_each(count_request, a, err);
+		r = link_each(count_request, a, &mute, err);
 	if (r == 0 && !a->found)
 		r = err_say(err, -ESRCH,
-			    "%s %s: nobody waits for it: cordon pending lists what waits", a->verb,
-			    given);
+			    "%s %s: nobody waits for it: cordon pending lists what waits%s%s",
+			    a->verb, given, mute.len ? "; " : "", mute.data);
 	if (r == 0 && a->found > 1)
 		r = err_say(err, -ESRCH,
 			    "%s %s: several sessions have one: give the ID as cordon pending shows "
 			    "it",
 			    a->verb, given);
 	if (r == 0)
-		r = link_each(answer_request, a, err);
+		r = link_each(answer_request, a, &mute, err);
 	return r;
 }
 
