@@ -55,15 +55,18 @@ void buf_ch(struct buf *b, char c)
 
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap)
 {
+	size_t room = b->cap ? b->cap - b->len : 0;
 	va_list again;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, again);
 	va_end(again);
 	assert(n >= 0);
-	buf_reserve(b, (size_t)n);
-	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	if ((size_t)n >= room) {
+		buf_reserve(b, (size_t)n);
+		vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	}
 	b->len += (size_t)n;
 }
 

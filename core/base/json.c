@@ -4,20 +4,31 @@
 
 #include "core/base/text.h"
 
+/* How many bytes from here on stand as they are: most of what is quoted is nothing else. */
+static size_t plain(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 void json_quote(struct buf *out, const char *s, size_t len)
 {
 	buf_ch(out, '"');
 	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)s[i];
+		size_t n = plain(s + i, len - i);
+		unsigned char c;
 		int32_t cp;
-		size_t n;
 
+		buf_add(out, s + i, n);
+		i += n;
+		if (i == len)
+			break;
+		c = (unsigned char)s[i];
 		if (c == '"' || c == '\\') {
 			buf_ch(out, '\\');
-			buf_ch(out, s[i++]);
-			continue;
-		}
-		if (c >= 0x20 && c < 0x7f) {
 			buf_ch(out, s[i++]);
 			continue;
 		}

@@ -1,0 +1,70 @@
+/* test_buf - text being built: formatted into what room there is, quoted for JSON. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/json.h"
+
+/* Each room and each length around it: the text, its end and what was there before are right. */
+static void fits_or_not_the_text_is_whole(void **state)
+{
+	char want[256], words[128];
+
+	(void)state;
+	memset(words, 'w', sizeof(words));
+	for (int before = 0; before < 70; before++)
+		for (int len = 0; len < (int)sizeof(words) - 1; len++) {
+			AUTO_BUF struct buf b = BUF_INIT;
+
+			buf_add(&b, words, (size_t)before);
+			buf_fmt(&b, "<%.*s>%d", len, words, len);
+			snprintf(want, sizeof(want), "%.*s<%.*s>%d", before, words, len, words,
+				 len);
+			assert_string_equal(b.data, want);
+			assert_int_equal(b.len, strlen(want));
+			assert_true(b.len < b.cap);
+		}
+}
+
+static void quoted_is(const char *raw, size_t len, const char *want)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	json_quote(&b, raw, len);
+	assert_string_equal(b.data, want);
+}
+
+static void what_is_plain_stands_as_it_is(void **state)
+{
+	(void)state;
+	quoted_is("", 0, "\"\"");
+	quoted_is("a", 1, "\"a\"");
+	quoted_is("a/b c~", 6, "\"a/b c~\"");
+	quoted_is("caf\xc3\xa9", 5, "\"caf\xc3\xa9\"");
+}
+
+static void what_is_not_is_escaped_wherever_it_is(void **state)
+{
+	(void)state;
+	quoted_is("\"a\\", 3, "\"\\\"a\\\\\"");
+	quoted_is("a\"\"b", 4, "\"a\\\"\\\"b\"");
+	quoted_is("a\nb", 3, "\"a\\u000ab\"");
+	quoted_is("a\0b", 3, "\"a\\u0000b\"");
+	quoted_is("\x7f", 1, "\"\\u007f\"");
+	quoted_is("a\xff", 2, "\"a\\udcff\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fits_or_not_the_text_is_whole),
+		cmocka_unit_test(what_is_plain_stands_as_it_is),
+		cmocka_unit_test(what_is_not_is_escaped_wherever_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
