@@ -1,12 +1,10 @@
 /* rules - which of the rules that match a path decides. */
 /* SPDX-License-Identifier: MIT */
-#include "core/policy/rules.h"
+#include "core/policy/rules_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "core/base/arena.h"
-#include "core/base/hash.h"
 #include "core/base/pages.h"
 #include "core/config/config.h"
 #include "core/policy/policy_priv.h"
@@ -25,39 +23,6 @@ const char *const rule_level_words[] = {
 	[LEVEL_USER] = "user",	      [LEVEL_PROJECT] = "project", [LEVEL_OPTION] = "option",
 	[LEVEL_SESSION] = "session"};
 
-struct kept {
-	struct rule rule;
-	uint32_t patterns; /* the newest, in the index */
-	bool removed, absent;
-};
-
-struct frame {
-	struct rule_frame frame;
-	struct frame *next;
-};
-
-/* Words for a rule that somebody has asked about. */
-struct words {
-	uint32_t number;
-	const char *text;
-	UT_hash_handle hh;
-};
-
-struct rules {
-	struct kept *list;
-	size_t n, cap;
-	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
-	struct rule_index *index;
-	struct config *lender; /* whose strings are here, or NULL */
-	struct frame *frames;
-	struct words *words;
-	struct arena strings;
-	struct buf scratch;	       /* a folded path */
-	struct pattern pattern, alias; /* large: not on the stack */
-	size_t base_parts;	       /* what rules_base() told of */
-	uint64_t follows;	       /* serial of the pattern behind that one; 0: none */
-};
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 struct rules *rules_new(void)
@@ -71,21 +36,11 @@ struct rules *rules_new(void)
 	return r;
 }
 
-static void free_words(struct rules *r)
-{
-	struct words *w, *next;
-
-	HASH_ITER (hh, r->words, w, next) {
-		HASH_DEL(r->words, w);
-		free(w);
-	}
-}
-
 void rules_free(struct rules *r)
 {
 	if (!r)
 		return;
-	free_words(r);
+	rules_free_words(r);
 	free(r->list);
 	index_free(r->index);
 	config_free(r->lender);
@@ -325,20 +280,8 @@ static bool is_final(const struct rule *rule)
 	return rule->of->level == LEVEL_ORG && rule->verdict >= RULE_DENY;
 }
 
-enum order {
-	ORDER_OVER,
-	ORDER_FINAL,
-	ORDER_DEPTH,
-	ORDER_LITERALS,
-	ORDER_TAIL,
-	ORDER_LEVEL,
-	ORDER_VERDICT,
-	ORDER_AGE,
-};
-
-/* Positive: a decides. *by says what made the difference. */
-static int compare(const struct rule_match *a, const struct rule_match *b, int64_t now,
-		   enum order *by)
+int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_t now,
+		  enum rules_order *by)
 {
 	const struct rule *x = a->rule, *y = b->rule;
 	const int64_t keys[][2] = {
@@ -372,11 +315,11 @@ static void on_hit(void *data, const struct index_hit *h)
 	struct search *s = data;
 	const struct rule *rule = &s->r->list[h->number].rule;
 	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min};
-	enum order by;
+	enum rules_order by;
 
 	if (!(rule->kinds & s->kind) || is_over(rule, s->now))
 		return;
-	if (!s->best.rule || compare(&m, &s->best, s->now, &by) > 0)
+	if (!s->best.rule || rules_compare(&m, &s->best, s->now, &by) > 0)
 		s->best = m;
 }
 
@@ -388,7 +331,7 @@ static const char *folded(struct rules *r, const char *path)
 	return str_eq(r->scratch.data, path) ? NULL : r->scratch.data;
 }
 
-static void find(struct rules *r, const char *path, index_on_hit on, void *data)
+void rules_find(struct rules *r, const char *path, index_on_hit on, void *data)
 {
 	const char *alias = folded(r, path);
 
@@ -404,7 +347,7 @@ bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_
 
 	if (!r->n_of[kind])
 		return false;
-	find(r, path, on_hit, &s);
+	rules_find(r, path, on_hit, &s);
 	*ret = s.best;
 	return s.best.rule != NULL;
 }
@@ -427,119 +370,4 @@ enum rule_verdict rules_beneath(struct rules *r, const char *path)
 bool rules_restrict_beneath(struct rules *r, const char *path)
 {
 	return r->n && weight_beneath(r, path, true) >= WEIGHT_READ;
-}
-
-/* ---- explaining ------------------------------------------------------------------------------ */
-
-struct collection {
-	const struct rules *r;
-	unsigned kind;
-	int64_t now;
-	struct rule_match *list;
-	size_t n;
-};
-
-/* A rule may match in several ways: the strongest of them is told. */
-static void on_any_hit(void *data, const struct index_hit *h)
-{
-	struct collection *c = data;
-	const struct rule *rule = &c->r->list[h->number].rule;
-	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min};
-	enum order by;
-
-	if (!(rule->kinds & c->kind))
-		return;
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->list[i].rule != rule)
-			continue;
-		if (compare(&m, &c->list[i], c->now, &by) > 0)
-			c->list[i] = m;
-		return;
-	}
-	c->list = xrealloc(c->list, (c->n + 1) * sizeof(*c->list));
-	c->list[c->n++] = m;
-}
-
-size_t rules_explain(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
-		     struct rule_match **ret)
-{
-	struct collection c = {.r = r, .kind = 1u << kind, .now = now};
-	enum order by;
-
-	find(r, path, on_any_hit, &c);
-	for (size_t i = 1; i < c.n; i++)
-		for (size_t k = i; k > 0 && compare(&c.list[k], &c.list[k - 1], now, &by) > 0;
-		     k--) {
-			struct rule_match swap = c.list[k];
-
-			c.list[k] = c.list[k - 1];
-			c.list[k - 1] = swap;
-		}
-	*ret = c.list;
-	return c.n;
-}
-
-const char *rules_why_lost(const struct rule_match *winner, const struct rule_match *loser,
-			   int64_t now)
-{
-	static const char *const words[] = {
-		[ORDER_OVER] = "it has expired",
-		[ORDER_FINAL] = "what the organisation denies is final",
-		[ORDER_DEPTH] = "its pattern names a place farther from it",
-		[ORDER_LITERALS] = "its pattern spells out less",
-		[ORDER_TAIL] = "its pattern leaves more open",
-		[ORDER_LEVEL] = "its level is farther away",
-		[ORDER_VERDICT] = "the stricter of two equals decides",
-		[ORDER_AGE] = "another rule says the same",
-	};
-	enum order by;
-
-	compare(winner, loser, now, &by);
-	return words[by];
-}
-
-static const char *make_words(struct rules *r, const struct rule *rule)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	if (rule->of->name)
-		buf_fmt(&b, "rule '%s'", rule->of->name);
-	else
-		buf_str(&b, "the command line");
-	if (rule->line)
-		buf_fmt(&b, " (%s)", rules_origin(r, rule));
-	buf_fmt(&b, " says %s", rule_verdict_words[rule->verdict]);
-	if (rule->of->reason)
-		buf_fmt(&b, ": %s", rule->of->reason);
-	return arena_str(&r->strings, b.data);
-}
-
-const char *rules_words(struct rules *r, const struct rule *rule)
-{
-	uint32_t number = (uint32_t)((const struct kept *)rule - r->list); /* its first member */
-	struct words *w;
-
-	if (rule->of->level == LEVEL_SESSION)
-		return rule->verdict == RULE_ALLOW ? "you allowed it for this session"
-						   : "you denied it for this session";
-	HASH_FIND(hh, r->words, &number, sizeof(number), w);
-	if (!w) {
-		w = xcalloc(1, sizeof(*w));
-		w->number = number;
-		w->text = make_words(r, rule);
-		HASH_ADD(hh, r->words, number, sizeof(w->number), w);
-	}
-	return w->text;
-}
-
-const char *rules_origin(struct rules *r, const struct rule *rule)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	if (rule->of->level == LEVEL_SESSION)
-		return "your answer";
-	if (!rule->line)
-		return rule->of->file ? rule->of->file : rule_level_words[rule->of->level];
-	buf_fmt(&b, "%s:%d", rule->of->file, rule->line);
-	return arena_str(&r->strings, b.data);
 }

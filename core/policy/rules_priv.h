@@ -1,0 +1,60 @@
+/* rules_priv - between what decides and what tells of it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/policy/rules.h"
+
+struct kept {
+	struct rule rule;
+	uint32_t patterns; /* the newest, in the index */
+	bool removed, absent;
+};
+
+struct frame {
+	struct rule_frame frame;
+	struct frame *next;
+};
+
+/* Words for a rule that somebody has asked about. */
+struct words {
+	uint32_t number;
+	const char *text;
+	UT_hash_handle hh;
+};
+
+struct rules {
+	struct kept *list;
+	size_t n, cap;
+	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
+	struct rule_index *index;
+	struct config *lender; /* whose strings are here, or NULL */
+	struct frame *frames;
+	struct words *words;
+	struct arena strings;
+	struct buf scratch;	       /* a folded path */
+	struct pattern pattern, alias; /* large: not on the stack */
+	size_t base_parts;	       /* what rules_base() told of */
+	uint64_t follows;	       /* serial of the pattern behind that one; 0: none */
+};
+
+/* What makes the difference between two rules that match, the first one first. */
+enum rules_order {
+	ORDER_OVER,
+	ORDER_FINAL,
+	ORDER_DEPTH,
+	ORDER_LITERALS,
+	ORDER_TAIL,
+	ORDER_LEVEL,
+	ORDER_VERDICT,
+	ORDER_AGE,
+};
+
+/* Positive: a decides. *by says what made the difference. */
+int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_t now,
+		  enum rules_order *by);
+/* All that match, of any kind. */
+void rules_find(struct rules *r, const char *path, index_on_hit on, void *data);
+/* For the words that were made. */
+void rules_free_words(struct rules *r);
