@@ -295,12 +295,12 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		[ORDER_LEVEL] = {x->of->level, y->of->level},
 		[ORDER_VERDICT] = {MIN(x->verdict, RULE_DENY), MIN(y->verdict, RULE_DENY)},
 		[ORDER_AGE] = {x->of->id > y->of->id, y->of->id > x->of->id},
+		[ORDER_PLACE] = {x > y, y > x}, /* of one list */
 	};
 
-	for (*by = ORDER_OVER; *by < ORDER_AGE; (*by)++)
-		if (keys[*by][0] != keys[*by][1])
-			return keys[*by][0] > keys[*by][1] ? 1 : -1;
-	return (int)(keys[ORDER_AGE][0] - keys[ORDER_AGE][1]);
+	for (*by = ORDER_OVER; *by < ORDER_PLACE && keys[*by][0] == keys[*by][1];)
+		(*by)++;
+	return (int)((keys[*by][0] > keys[*by][1]) - (keys[*by][0] < keys[*by][1]));
 }
 
 struct search {

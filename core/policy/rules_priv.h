@@ -49,6 +49,7 @@ enum rules_order {
 	ORDER_LEVEL,
 	ORDER_VERDICT,
 	ORDER_AGE,
+	ORDER_PLACE,
 };
 
 /* Positive: a decides. *by says what made the difference. */

@@ -62,6 +62,7 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 		[ORDER_LEVEL] = "its level is farther away",
 		[ORDER_VERDICT] = "the stricter of two equals decides",
 		[ORDER_AGE] = "another rule says the same",
+		[ORDER_PLACE] = "another rule says the same",
 	};
 	enum rules_order by;
 

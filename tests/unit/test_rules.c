@@ -213,6 +213,13 @@ static void precedence(void **state)
 		 "/a",
 		 2},
 		{{{LEVEL_USER, ASK, "/a"}, {LEVEL_USER, ALLOW, "/a"}}, "/a", 0},
+		/* the later of those that are as strict */
+		{{{LEVEL_USER, DENY, "/a/x*"}, {LEVEL_USER, HIDE, "/a/*x"}}, "/a/xx", 1},
+		{{{LEVEL_USER, ASK, "/a/y*"},
+		  {LEVEL_USER, DENY, "/a/*x"},
+		  {LEVEL_USER, HIDE, "/a/x*"}},
+		 "/a/xx",
+		 2},
 		/* aliases of a name: what restricts matches them, what allows does not */
 		{{{LEVEL_USER, DENY, "/a/Secret/**"}}, "/a/sEcReT/x", 0},
 		{{{LEVEL_USER, DENY,
