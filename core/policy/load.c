@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -44,46 +43,6 @@ static void complain(struct loader *l, const struct config_rule *at, const char 
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* The length of this word, when the text begins with it and no more of one follows; or 0. */
-static size_t word_length(const char *text, const char *word)
-{
-	size_t n = 0;
-
-	while (word[n] && text[n] == word[n])
-		n++;
-	return !word[n] && (!text[n] || text[n] == ',' || text[n] == ' ' || text[n] == '\t') ? n
-											     : 0;
-}
-
-/* "read,exec PATTERN": the kinds, and where the pattern begins; 0: *why. */
-static unsigned parse_kinds(const char *value, const char **ret_pattern, const char **why)
-{
-	unsigned kinds = 0;
-	const char *p = value;
-
-	for (;;) {
-		size_t n = 0, k = 0;
-
-		while (k < RULE_KINDS && !(n = word_length(p, rule_kind_words[k])))
-			k++;
-		if (k == RULE_KINDS) {
-			*why = "unknown kind: say read, write, exec or unix, several with commas, "
-			       "then a pattern";
-			return 0;
-		}
-		kinds |= 1u << k;
-		p += n;
-		if (*p != ',')
-			break;
-		p++;
-	}
-	while (*p == ' ' || *p == '\t')
-		p++;
-	*why = "no pattern: say for instance read ~/notes/**";
-	*ret_pattern = p;
-	return *p ? kinds : 0;
-}
-
 /* Most rules begin like the one before. */
 static unsigned kinds_of(struct loader *l, const char *value, const char **ret_pattern,
 			 const char **why)
@@ -93,39 +52,10 @@ static unsigned kinds_of(struct loader *l, const char *value, const char **ret_p
 		*ret_pattern = value + l->head_len;
 		return l->kinds;
 	}
-	l->kinds = parse_kinds(value, ret_pattern, why);
+	l->kinds = words_kinds(value, ret_pattern, why);
 	l->head = value;
 	l->head_len = l->kinds ? (size_t)(*ret_pattern - value) : 0;
 	return l->kinds;
-}
-
-/* "2026-12-31" is to the end of that day, local time; "2026-12-31 18:00[:00]". */
-static bool parse_until(const char *s, int64_t *ret)
-{
-	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
-					    "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
-
-	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-		struct tm tm = {.tm_isdst = -1}, day;
-		const char *end = strptime(s, forms[i], &tm);
-		time_t t;
-
-		if (!end || *end)
-			continue;
-		day = tm;
-		t = mktime(&tm);
-		/* mktime() makes the 2nd of March of the 30th of February. */
-		if (t == (time_t)-1 || tm.tm_mday != day.tm_mday || tm.tm_mon != day.tm_mon)
-			return false;
-		if (i == 0) {
-			day.tm_mday++;
-			day.tm_isdst = -1;
-			t = mktime(&day);
-		}
-		*ret = t;
-		return true;
-	}
-	return false;
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -319,7 +249,7 @@ static void section_frame(struct loader *l, const struct config *c, size_t from,
 			continue;
 		if (ret->until)
 			complain(l, &at, "until is given twice in rule '%s'", at.name);
-		else if (!parse_until(at.value, &ret->until))
+		else if (!words_until(at.value, &ret->until))
 			complain(l, &at, "'%s' is no date: say 2026-12-31 or 2026-12-31 18:00",
 				 at.value);
 	}
@@ -519,7 +449,7 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 {
 	bool want = c->what == CONFIG_MATCH;
 	const char *text = NULL, *why = NULL;
-	unsigned kinds = parse_kinds(c->value, &text, &why);
+	unsigned kinds = words_kinds(c->value, &text, &why);
 
 	buf_clear(&t->path);
 	if (!kinds || !expand(l, text, take_path, t, &why)) {

@@ -77,6 +77,13 @@ enum link_place links_look(struct links *l, const char *path, size_t len);
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
 	MUST_USE;
 
+/* ---- words.c --------------------------------------------------------------------------------- */
+
+/* "read,exec PATTERN": the kinds, and where the pattern begins; 0: *why. */
+unsigned words_kinds(const char *value, const char **ret_pattern, const char **why);
+/* "2026-12-31" is to the end of that day, local time; "2026-12-31 18:00[:00]". */
+bool words_until(const char *s, int64_t *ret);
+
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
 struct guarded {
