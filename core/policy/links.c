@@ -21,7 +21,7 @@
 #define LINKS_MAX  40 /* as the kernel */
 #define HINTS	   16
 
-struct dir {
+struct link_dir {
 	char *path;
 	size_t len;
 	enum link_place place;
@@ -33,8 +33,8 @@ struct dir {
 };
 
 struct links {
-	struct dir *dirs;
-	struct dir *last; /* most patterns follow one of the same directory */
+	struct link_dir *dirs;
+	struct link_dir *last; /* most patterns follow one of the same directory */
 };
 
 struct links *links_new(void)
@@ -44,7 +44,7 @@ struct links *links_new(void)
 
 void links_free(struct links *l)
 {
-	struct dir *d, *next;
+	struct link_dir *d, *next;
 
 	if (!l)
 		return;
@@ -79,7 +79,7 @@ static uint64_t hint(const char *name, size_t len, size_t *ret_word)
 	return UINT64_C(1) << (h % 64);
 }
 
-static void list(struct dir *d)
+static void list(struct link_dir *d)
 {
 	size_t word;
 
@@ -91,7 +91,7 @@ static void list(struct dir *d)
 	}
 }
 
-static bool is_listed(const struct dir *d, const char *name, size_t len)
+static bool is_listed(const struct link_dir *d, const char *name, size_t len)
 {
 	size_t word;
 	uint64_t bit = hint(name, len, &word);
@@ -107,7 +107,7 @@ static enum link_place look_at(const char *path, size_t len)
 }
 
 /* The entry `name` of d; whole is the path of both. */
-static enum link_place look_in(struct dir *d, const char *whole, size_t len, const char *name)
+static enum link_place look_in(struct link_dir *d, const char *whole, size_t len, const char *name)
 {
 	size_t n = len - (size_t)(name - whole);
 
@@ -132,16 +132,17 @@ static const char *leaf_at(const char *path, size_t len, size_t *ret_parent)
 }
 
 /* The directory, or one above it of which the same is true: nothing is there, or it is a link. */
-static bool stands_for(const struct dir *d, const char *path, size_t len)
+static bool stands_for(const struct link_dir *d, const char *path, size_t len)
 {
 	if (!d || d->len > len || memcmp(d->path, path, d->len) != 0)
 		return false;
 	return d->len == len || (d->place != IS_PLAIN && path[d->len] == '/');
 }
 
-static struct dir *add_dir(struct links *l, const char *path, size_t len, enum link_place place)
+static struct link_dir *add_dir(struct links *l, const char *path, size_t len,
+				enum link_place place)
 {
-	struct dir *d = xcalloc(1, sizeof(*d));
+	struct link_dir *d = xcalloc(1, sizeof(*d));
 
 	d->path = xstrndup(path, len);
 	d->len = len;
@@ -151,9 +152,9 @@ static struct dir *add_dir(struct links *l, const char *path, size_t len, enum l
 }
 
 /* Recursion: a pattern has at most PATTERN_PARTS components. */
-static struct dir *dir_of(struct links *l, const char *path, size_t len)
+static struct link_dir *dir_of(struct links *l, const char *path, size_t len)
 {
-	struct dir *d = l->last, *above;
+	struct link_dir *d = l->last, *above;
 	const char *leaf;
 	size_t parent;
 
@@ -182,6 +183,21 @@ enum link_place links_look(struct links *l, const char *path, size_t len)
 		return IS_PLAIN;
 	leaf = leaf_at(path, len, &parent);
 	return look_in(dir_of(l, path, parent), path, len, leaf);
+}
+
+const struct link_dir *links_dir(struct links *l, const char *path, size_t len)
+{
+	return dir_of(l, path, len);
+}
+
+enum link_place links_place(const struct link_dir *d)
+{
+	return d->place;
+}
+
+bool links_lack(const struct link_dir *d, const char *name, size_t len)
+{
+	return d->place == IS_MISSING || (d->listed && !is_listed(d, name, len));
 }
 
 /* ---- following ------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "core/policy/pattern.h"
 #include "core/policy/policy_priv.h"
 #include "core/policy/sockets.h"
+#include "core/policy/stem.h"
 
 struct loader {
 	const struct rules_scope *scope;
@@ -17,14 +18,14 @@ struct loader {
 	struct links *links;
 	bool changed; /* the project's file was trusted with another content */
 	size_t errors;
-	const char *head; /* kinds and blanks, as the last rule that has a pattern began: */
-	size_t head_len;  /* so many bytes, */
-	unsigned kinds;	  /* which say these */
+	struct stem stem;
 	struct rules *at; /* where the last pattern was placed, and what its base was */
 	enum link_place what;
 	struct buf whole;  /* a pattern behind a place */
 	const char *place; /* that it begins with, quoted: so many bytes of it */
 	size_t quoted;
+	const char *rest; /* of the pattern that is expanded: it goes on as it is written; */
+	size_t rest_at;	  /* so far into what became of it. NULL: it does not */
 };
 
 static void complain(struct loader *l, const struct config_rule *at, const char *fmt, ...)
@@ -39,23 +40,6 @@ static void complain(struct loader *l, const struct config_rule *at, const char 
 	va_end(ap);
 	l->errors++;
 	l->on_error(l->data, at->file, at->line, b.data);
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-/* Most rules begin like the one before. */
-static unsigned kinds_of(struct loader *l, const char *value, const char **ret_pattern,
-			 const char **why)
-{
-	if (l->kinds && strncmp(value, l->head, l->head_len) == 0 &&
-	    !strchr(" \t", value[l->head_len])) {
-		*ret_pattern = value + l->head_len;
-		return l->kinds;
-	}
-	l->kinds = words_kinds(value, ret_pattern, why);
-	l->head = value;
-	l->head_len = l->kinds ? (size_t)(*ret_pattern - value) : 0;
-	return l->kinds;
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -120,6 +104,8 @@ static const char *behind(struct loader *l, const char *place, const char *rest)
 		l->place = place;
 		l->quoted = l->whole.len;
 	}
+	l->rest = rest;
+	l->rest_at = l->quoted;
 	if (!l->quoted && !*rest)
 		rest = "/";
 	len = strlen(rest);
@@ -188,6 +174,7 @@ static bool expand_variable(struct loader *l, const char *text, on_pattern on, v
  */
 static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
 {
+	l->rest = NULL;
 	if (text[0] == '$')
 		return expand_variable(l, text, on, data, why);
 	if (text[0] == '~' && (text[1] == '/' || !text[1]))
@@ -197,6 +184,8 @@ static bool expand(struct loader *l, const char *text, on_pattern on, void *data
 
 		return on(data, place, why);
 	}
+	l->rest = text;
+	l->rest_at = 0;
 	return on(data, text, why);
 }
 
@@ -260,6 +249,8 @@ struct placing {
 	struct rules *rules;
 	uint32_t number;
 	bool there; /* there may be something of it */
+	bool links; /* on the way */
+	unsigned n; /* patterns */
 };
 
 /* Where the leading directory without wildcards, as it is written, ends. */
@@ -346,7 +337,27 @@ static bool place_one(void *data, const char *pattern, const char **why)
 		base.len = base_length(pattern);
 	what = look_at(p, pattern, &base);
 	p->there = p->there || (base.is_place && what != IS_MISSING);
+	p->links = p->links || what == IS_LINK;
+	p->n++;
 	return what != IS_LINK || place_behind(p, pattern, base.len, why);
+}
+
+/* The lines that follow may go on like this one. */
+static void learn_from(struct placing *p, const struct rule *rule, const char *value)
+{
+	struct loader *l = p->loader;
+
+	if (p->n != 1 || p->links || !l->rest) {
+		stem_forget(&l->stem);
+		return;
+	}
+	stem_learn(&l->stem, p->rules, l->links,
+		   &(struct stem_line){.value = value,
+				       .pattern = rule->pattern,
+				       .expanded = l->rest_at ? l->whole.data : l->rest,
+				       .head = l->rest_at,
+				       .skip = (size_t)(l->rest - rule->pattern),
+				       .kinds = rule->kinds});
 }
 
 static void load_rule(struct loader *l, struct rules *r, const struct config_rule *c,
@@ -355,16 +366,19 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	struct rule rule = {.of = frame, .line = c->line};
 	struct placing to = {.loader = l, .rules = r};
 	const char *why = NULL;
+	bool trusted = !c->untrusted;
 
 	if (c->what > CONFIG_HIDE)
 		return;
 	rule.verdict = verdict_of(c->what);
-	rule.kinds = kinds_of(l, c->value, &rule.pattern, &why);
+	if ((trusted || rule.verdict != RULE_ALLOW) && stem_take(&l->stem, r, c->value, &rule))
+		return;
+	rule.kinds = words_kinds(c->value, &rule.pattern, &why);
 	if (!rule.kinds) {
 		complain(l, c, "'%s': %s", c->value, why);
 		return;
 	}
-	if (c->untrusted && rule.verdict == RULE_ALLOW) {
+	if (!trusted && rule.verdict == RULE_ALLOW) {
 		complain(l, c,
 			 "'allow = %s': a file in the working folder may not allow anything until "
 			 "you trust it%s: read it, then say cordon policy trust",
@@ -375,9 +389,11 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	if (!expand(l, rule.pattern, place_one, &to, &why)) {
 		complain(l, c, "impossible pattern '%s': %s", rule.pattern, why);
 		rules_remove(r, to.number);
-	} else if (!to.there) {
-		rules_note_absent(r, to.number);
+		return;
 	}
+	if (!to.there)
+		rules_note_absent(r, to.number);
+	learn_from(&to, &rule, c->value);
 }
 
 bool rules_load(struct rules *trusted, struct rules *untrusted, const struct config *c,
@@ -387,6 +403,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			   .on_error = on_error,
 			   .data = data,
 			   .links = links_new(),
+			   .stem = STEM_INIT,
 			   .whole = BUF_INIT,
 			   .changed = config_project(c) == TRUST_CHANGED};
 	size_t n = config_rules(c);
@@ -412,6 +429,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 		}
 	}
 	links_free(l.links);
+	stem_done(&l.stem);
 	buf_done(&l.whole);
 	return l.errors == 0;
 }

@@ -164,8 +164,7 @@ static void cut_tail(struct pattern *p)
 	p->max = deep ? PATTERN_ANY : p->min;
 }
 
-/* How many bytes both begin with. */
-static size_t alike(const char *a, const char *b, size_t len)
+size_t pattern_alike(const char *a, const char *b, size_t len)
 {
 	size_t n = 0;
 
@@ -191,7 +190,7 @@ static bool is_kept(const struct pattern_part *part, const char *text, size_t sa
 /* Parts that text has in common with the last one stay as they are; where the rest begins. */
 static size_t keep_parts(struct pattern *p, const char *text, size_t len)
 {
-	size_t same = alike(p->text.data, text, MIN(len, p->text.len)), k = p->total, at;
+	size_t same = pattern_alike(p->text.data, text, MIN(len, p->text.len)), k = p->total, at;
 
 	while (k && !is_kept(&p->parts[k - 1], text, same))
 		k--;
@@ -238,6 +237,40 @@ bool pattern_parse(struct pattern *p, const char *text, const char **why)
 	p->literals = last ? last->literals : 0;
 	p->plain = !last || last->plain;
 	return true;
+}
+
+/* How much of a component is plain where one `*` ends it; 0: that is not so. */
+static size_t before_star(const char *name, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && !glob_is_special(name[n]))
+		n++;
+	return n + 1 == len && name[n] == '*' && !wrong_part(name, n) ? n : 0;
+}
+
+bool pattern_rest(const char *text, struct pattern_rest *ret)
+{
+	struct pattern_rest found = {0};
+	const char *at = text;
+
+	while (*at == '/' && strcmp(at, "/**") != 0 && !found.star) {
+		unsigned seen;
+		size_t len = look(at + 1, &seen), n = len;
+
+		found.star = (seen & CHAR_GLOB) != 0;
+		found.folds |= (seen & ~(unsigned)CHAR_GLOB) != 0;
+		if (found.star)
+			n = before_star(at + 1, len);
+		if (!n || wrong_part(at + 1, n))
+			return false;
+		found.first = found.first ? found.first : n;
+		found.plain = (size_t)(at - text) + 1 + n;
+		at += 1 + len;
+	}
+	found.len = (size_t)(at - text) + strlen(at);
+	*ret = found;
+	return found.plain && (!*at || strcmp(at, "/**") == 0);
 }
 
 void pattern_done(struct pattern *p)

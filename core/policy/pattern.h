@@ -57,6 +57,21 @@ void pattern_done(struct pattern *p);
 void pattern_base(const struct pattern *p, struct buf *out);
 
 /*
+ * What nearly all patterns go on with behind their leading directory: names, of which a `*` may end
+ * the last, and a double asterisk or nothing behind them.
+ */
+struct pattern_rest {
+	size_t len, plain; /* all of it; up to the first wildcard, the `/` before it left out */
+	size_t first;	   /* the first name, as far as that is plain */
+	bool star;	   /* ends the last name */
+	bool folds;	   /* names_fold_path() may change it */
+};
+/* text: from its `/` on. False: it goes on with something else, or is no pattern. */
+bool pattern_rest(const char *text, struct pattern_rest *ret) MUST_USE;
+/* How many of the first len bytes of both are the same, from the first one on. */
+size_t pattern_alike(const char *a, const char *b, size_t len);
+
+/*
  * Patterns by their components: a path is looked up by walking down all patterns at once, so the
  * time grows with the length of the path and not with the number of patterns.
  *

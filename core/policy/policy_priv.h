@@ -72,6 +72,11 @@ enum link_place {
 };
 /* What a place (absolute; len bytes of path) is. */
 enum link_place links_look(struct links *l, const char *path, size_t len);
+/* A directory, or the first on the way there that is a link or missing; it lives as long. */
+const struct link_dir *links_dir(struct links *l, const char *path, size_t len);
+enum link_place links_place(const struct link_dir *d);
+/* Nothing of this name is there. False: there may be, it has to be looked at. */
+bool links_lack(const struct link_dir *d, const char *name, size_t len);
 /* Where it leads, as far as it exists, and the rest as text (heap); -ELOOP. *ret_inside: a link on
  * the way lies in a working folder, where the agent may have made it. */
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)

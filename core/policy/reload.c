@@ -6,7 +6,7 @@
 #include "core/policy/policy_priv.h"
 
 /* Rules of settings have names. What has none is the command line's, or an answer. */
-static uint32_t carry_one(struct rules *to, const struct rules *from, uint32_t number)
+static uint32_t carry_one(struct rules *to, struct rules *from, uint32_t number)
 {
 	uint32_t as = rules_add(to, rules_at(from, number));
 	AUTO_BUF struct buf text = BUF_INIT;

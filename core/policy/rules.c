@@ -41,6 +41,7 @@ void rules_free(struct rules *r)
 	if (!r)
 		return;
 	rules_free_words(r);
+	shelves_done(&r->shelves);
 	free(r->list);
 	index_free(r->index);
 	config_free(r->lender);
@@ -82,7 +83,6 @@ void rules_reserve(struct rules *r, size_t n, const struct config *c)
 	if (n) {
 		make_room(r, r->n + n);
 		pages_fill(r->list + r->n, n * sizeof(*r->list));
-		index_reserve(r->index, (uint32_t)n);
 	}
 	assert(!r->lender);
 	r->lender = config_ref(c);
@@ -185,12 +185,73 @@ void rules_place_path(struct rules *r, uint32_t number, const char *path, const 
 	(void)placed; /* deeper than any pattern may be: then nothing is granted */
 }
 
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/* From the shelf into the index, in order. A folded path in `scratch` stays: none of these is
+ * placed under another name, too. */
+static void take_off(struct rules *r, struct shelf *s)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	const char *why;
+
+	index_reserve(r->index, s->n);
+	buf_add(&text, s->dir.data, s->dir.len);
+	for (uint32_t i = s->first; s->n && i < s->end; i++) {
+		struct kept *k = &r->list[i];
+		bool placed;
+
+		if (!k->waits)
+			continue;
+		k->waits = false;
+		buf_truncate(&text, s->dir.len);
+		buf_str(&text, k->rule.pattern + s->skip);
+		placed = rules_place(r, i, text.data, &why);
+		assert(placed); /* as was said of it */
+	}
+	shelf_clear(s);
+}
+
+static void take_off_near(struct rules *r, unsigned kinds, const char *path, const char *alias)
+{
+	for (size_t i = 0; i < r->shelves.n; i++) {
+		struct shelf *s = &r->shelves.list[i];
+
+		if (s->kinds & kinds &&
+		    (shelf_is_near(s, path) || (alias && shelf_is_near(s, alias))))
+			take_off(r, s);
+	}
+}
+
+bool rules_open_shelf(struct rules *r, const struct shelf_stem *stem)
+{
+	struct shelf *few = shelves_few(&r->shelves);
+
+	if (few)
+		take_off(r, few);
+	return shelves_open(&r->shelves, stem);
+}
+
+void rules_wait(struct rules *r, const struct rule *rule, size_t plain)
+{
+	uint32_t number = rules_add_lent(r, rule);
+	struct shelf *s = &r->shelves.list[r->shelves.n - 1];
+
+	shelves_add(&r->shelves, number, rule->pattern + s->skip, plain);
+	s->kinds |= rule->kinds;
+	s->weight += weight_of(rule);
+	r->list[number].waits = r->list[number].absent = true;
+}
+
+/* ---- what was added -------------------------------------------------------------------------- */
+
 void rules_remove(struct rules *r, uint32_t number)
 {
 	struct kept *k = &r->list[number];
 
 	if (k->removed)
 		return;
+	if (k->waits)
+		take_off(r, shelves_of(&r->shelves, number));
 	k->removed = true;
 	count(r, &k->rule, -1);
 	for (uint32_t at = k->patterns, also; at; at = also) {
@@ -223,8 +284,10 @@ const struct rule *rules_at(const struct rules *r, uint32_t number)
 	return r->list[number].removed ? NULL : &r->list[number].rule;
 }
 
-uint32_t rules_next(const struct rules *r, uint32_t number, uint32_t pattern)
+uint32_t rules_next(struct rules *r, uint32_t number, uint32_t pattern)
 {
+	if (r->list[number].waits)
+		take_off(r, shelves_of(&r->shelves, number));
 	do
 		pattern = pattern ? index_also(r->index, pattern) : r->list[number].patterns;
 	while (pattern && index_names(r->index, pattern) == INDEX_FOLDED);
@@ -331,10 +394,11 @@ static const char *folded(struct rules *r, const char *path)
 	return str_eq(r->scratch.data, path) ? NULL : r->scratch.data;
 }
 
-void rules_find(struct rules *r, const char *path, index_on_hit on, void *data)
+void rules_find(struct rules *r, unsigned kinds, const char *path, index_on_hit on, void *data)
 {
 	const char *alias = folded(r, path);
 
+	take_off_near(r, kinds, path, alias);
 	index_find(r->index, path, INDEX_AS_IS | (alias ? 0 : INDEX_FOLDED), on, data);
 	if (alias)
 		index_find(r->index, alias, INDEX_FOLDED, on, data);
@@ -347,16 +411,36 @@ bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_
 
 	if (!r->n_of[kind])
 		return false;
-	rules_find(r, path, on_hit, &s);
+	rules_find(r, s.kind, path, on_hit, &s);
 	*ret = s.best;
 	return s.best.rule != NULL;
+}
+
+/* What waits behind a double asterisk need not be looked up: index_beneath() would go by that. */
+static uint64_t weight_waiting(struct rules *r, const char *path, const char *alias, bool deep)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->shelves.n; i++) {
+		struct shelf *s = &r->shelves.list[i];
+		bool starts = str_starts(path, s->base.data) ||
+			      (alias && str_starts(alias, s->base.data));
+
+		if (shelf_is_beneath(s, path) || (alias && shelf_is_beneath(s, alias)) ||
+		    (starts && deep && s->inner.len))
+			sum += s->weight;
+		else if (starts && s->weight && !s->inner.len)
+			take_off(r, s);
+	}
+	return sum;
 }
 
 static uint64_t weight_beneath(struct rules *r, const char *path, bool deep)
 {
 	const char *alias = folded(r, path);
+	uint64_t waiting = weight_waiting(r, path, alias, deep);
 
-	return index_beneath(r->index, path, deep) +
+	return waiting + index_beneath(r->index, path, deep) +
 	       (alias ? index_beneath(r->index, alias, deep) : 0);
 }
 

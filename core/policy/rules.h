@@ -84,6 +84,13 @@ bool rules_place(struct rules *r, uint32_t number, const char *pattern, const ch
 /* The same for a pattern that cannot be wrong. */
 void rules_place_path(struct rules *r, uint32_t number, const char *path, const char *tail);
 void rules_remove(struct rules *r, uint32_t number);
+/* Rules of this stem will follow. False: they have to be placed. */
+struct shelf_stem;
+bool rules_open_shelf(struct rules *r, const struct shelf_stem *stem) MUST_USE;
+/* Instead of rules_add_lent() and rules_place(), for such a rule: it waits until it is asked about.
+ * It names nothing that is there, is a pattern for sure, and folding changes nothing of it that
+ * counts. plain: so many bytes behind the stem are. */
+void rules_wait(struct rules *r, const struct rule *rule, size_t plain);
 
 size_t rules_count(const struct rules *r);			     /* removed ones too */
 const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: removed */
@@ -91,7 +98,7 @@ const struct rule *rules_at(const struct rules *r, uint32_t number); /* NULL: re
  * The absolute patterns of a rule, `~` and variables expanded, the newest first: from 0 on, and at
  * the end 0 again. A number of them is for the functions below.
  */
-uint32_t rules_next(const struct rules *r, uint32_t number, uint32_t pattern);
+uint32_t rules_next(struct rules *r, uint32_t number, uint32_t pattern);
 /* As text: it says the same as what was written. */
 void rules_text(const struct rules *r, uint32_t pattern, struct buf *ret);
 /* Its path, when it is PLACE_ONE or PLACE_TREE; else nothing. */

@@ -5,11 +5,12 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/policy/rules.h"
+#include "core/policy/shelf.h"
 
 struct kept {
 	struct rule rule;
 	uint32_t patterns; /* the newest, in the index */
-	bool removed, absent;
+	bool removed, absent, waits;
 };
 
 struct frame {
@@ -29,6 +30,7 @@ struct rules {
 	size_t n, cap;
 	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
 	struct rule_index *index;
+	struct shelves shelves;
 	struct config *lender; /* whose strings are here, or NULL */
 	struct frame *frames;
 	struct words *words;
@@ -55,7 +57,7 @@ enum rules_order {
 /* Positive: a decides. *by says what made the difference. */
 int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_t now,
 		  enum rules_order *by);
-/* All that match, of any kind. */
-void rules_find(struct rules *r, const char *path, index_on_hit on, void *data);
+/* All that match: those of these kinds (1 << enum rule_kind), and maybe others. */
+void rules_find(struct rules *r, unsigned kinds, const char *path, index_on_hit on, void *data);
 /* For the words that were made. */
 void rules_free_words(struct rules *r);

@@ -37,7 +37,7 @@ size_t rules_explain(struct rules *r, enum rule_kind kind, const char *path, int
 	struct collection c = {.r = r, .kind = 1u << kind, .now = now};
 	enum rules_order by;
 
-	rules_find(r, path, on_any_hit, &c);
+	rules_find(r, c.kind, path, on_any_hit, &c);
 	for (size_t i = 1; i < c.n; i++)
 		for (size_t k = i; k > 0 && rules_compare(&c.list[k], &c.list[k - 1], now, &by) > 0;
 		     k--) {
