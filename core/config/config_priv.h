@@ -25,7 +25,8 @@ struct config_setting {
 	const char *name;    /* in lower case */
 	const char *value;   /* NULL: the key stood alone */
 	int line;	     /* 0: unknown */
-	bool again;	     /* of the same header as the one before */
+	bool again;	     /* of the same header as the one before; a name that is the same as
+				that one's is at the same place, too */
 	bool stays;	     /* the value is a part of the text that was read */
 	size_t left; /* with this one; more than 0 where it is known, headers are counted too */
 };
@@ -99,6 +100,8 @@ struct rule_lines {
 	struct rule_line *list;
 	size_t n, cap;
 	struct arena strings; /* of sections, and values that are in no kept text */
+	const char *name;     /* of the last line, where it was read; */
+	size_t key;	      /* and which one that is */
 };
 
 void rule_lines_done(struct rule_lines *l);

@@ -252,15 +252,16 @@ static bool read_lines(struct plain *s)
 	return true;
 }
 
-/* Its NUL takes the place of what ends it; all has been read by then. */
-static const char *name_of(const struct plain *s, const struct found *one)
+/* Its NUL takes the place of what ends it; all has been read by then. The one before, where that is
+ * the same. */
+static const char *name_of(const struct plain *s, const struct found *one, const char *before)
 {
 	char *name = s->text + one->name;
 
 	for (size_t i = 0; i < one->name_len; i++)
 		name[i] = (char)(name[i] | LOWER_CASE);
 	name[one->name_len] = '\0';
-	return name;
+	return before && strcmp(before, name) == 0 ? before : name;
 }
 
 static const char *value_of(const struct plain *s, const struct found *one)
@@ -281,7 +282,7 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 
 		told.again = one->name_len && told.again;
 		if (one->name_len) {
-			told.name = name_of(s, one);
+			told.name = name_of(s, one, told.name);
 			told.value = value_of(s, one);
 			told.line = one->line;
 			told.left = s->n - i;

@@ -107,7 +107,7 @@ static int bad_rule(const struct config_source *src, const struct config_setting
 int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 		   const struct config_setting *s, struct err *err)
 {
-	size_t key = rule_key(s->name);
+	size_t key = s->again && s->name == l->name ? l->key : rule_key(s->name);
 	const char *name = s->section + strlen("rule.");
 
 	if (key == ARRAY_LEN(rule_line_keys) || !s->value || !*s->value || l->n >= CONFIG_MAX_RULES)
@@ -122,6 +122,8 @@ int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 	}
 	if (l->n + s->left > l->cap)
 		make_room(l, s->left);
+	l->name = s->name;
+	l->key = key;
 	add_line(l, s->stays ? s->value : arena_str(&l->strings, s->value), key, src->line);
 	return 0;
 }

@@ -244,9 +244,14 @@ static size_t before_star(const char *name, size_t len)
 {
 	size_t n = 0;
 
-	while (n < len && !glob_is_special(name[n]))
+	while (!(meaning[(unsigned char)name[n]] & (CHAR_GLOB | CHAR_END)))
 		n++;
 	return n + 1 == len && name[n] == '*' && !wrong_part(name, n) ? n : 0;
+}
+
+static bool is_tail(const char *text)
+{
+	return text[0] == '/' && text[1] == '*' && text[2] == '*' && !text[3];
 }
 
 bool pattern_rest(const char *text, struct pattern_rest *ret)
@@ -254,7 +259,7 @@ bool pattern_rest(const char *text, struct pattern_rest *ret)
 	struct pattern_rest found = {0};
 	const char *at = text;
 
-	while (*at == '/' && strcmp(at, "/**") != 0 && !found.star) {
+	while (*at == '/' && !is_tail(at) && !found.star) {
 		unsigned seen;
 		size_t len = look(at + 1, &seen), n = len;
 
@@ -268,9 +273,9 @@ bool pattern_rest(const char *text, struct pattern_rest *ret)
 		found.plain = (size_t)(at - text) + 1 + n;
 		at += 1 + len;
 	}
-	found.len = (size_t)(at - text) + strlen(at);
+	found.len = (size_t)(at - text) + (*at ? strlen("/**") : 0);
 	*ret = found;
-	return found.plain && (!*at || strcmp(at, "/**") == 0);
+	return found.plain && (!*at || is_tail(at));
 }
 
 void pattern_done(struct pattern *p)
