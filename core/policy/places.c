@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/mountinfo.h"
 #include "core/base/path.h"
 #include "core/policy/policy_priv.h"
 
@@ -241,11 +242,15 @@ static bool beneath_one_of(const char *const *list, size_t n, const char *path)
 	return false;
 }
 
+/* As the kernel remembers it: a server that does not answer (FUSE, NFS) would hold up every start
+ * on this host. */
 static bool is_dir(const char *path)
 {
-	struct stat st;
+	struct statx st;
 
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		     STATX_TYPE, &st) == 0 &&
+	       S_ISDIR(st.stx_mode);
 }
 
 /* ---- gated ----------------------------------------------------------------------------------- */
@@ -265,59 +270,18 @@ static void find_tops(struct places *all)
 	}
 }
 
-/* mountinfo writes blanks, tabs, newlines and backslashes as \ooo. */
-static void decode(char *s)
-{
-	char *out = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-			*out++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			s += 3;
-		} else {
-			*out++ = *s;
-		}
-	}
-	*out = '\0';
-}
-
-/* One line: "36 35 98:0 /root /mount/point options - type source ...". */
-static void take_mount(struct places *all, char *line)
-{
-	char *dash = strstr(line, " - "), *at = line, *type;
-
-	for (int i = 0; at && i < 4; i++)
-		at = strchr(at + (i > 0), ' ');
-	if (!dash || !at || at > dash)
-		return;
-	type = dash + 3;
-	type[strcspn(type, " ")] = '\0';
-	at++;
-	at[strcspn(at, " ")] = '\0';
-	decode(at);
-	if (*at != '/' || !at[1] || str_eq(at, "/var") ||
-	    one_of(no_disks, ARRAY_LEN(no_disks), type) ||
-	    beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), at) ||
-	    beneath_one_of(private_trees, ARRAY_LEN(private_trees), at))
-		return;
-	if (is_dir(at))
-		places_add(all, xstrdup(at));
-}
-
 static void find_disks(struct places *all)
 {
-	AUTO_FREE char *text = NULL;
-	AUTO_CLOSE int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	size_t len;
+	AUTO_FREE char *text = mountinfo_read();
+	struct mount_line m;
 
-	if (fd < 0 || io_read_all(fd, 4u << 20, &text, &len) < 0)
-		return;
-	for (char *line = text, *next; line && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		take_mount(all, line);
-	}
+	for (char *at = text; mountinfo_next(&at, &m);)
+		if (m.point[1] && !str_eq(m.point, "/var") &&
+		    !one_of(no_disks, ARRAY_LEN(no_disks), m.type) &&
+		    !beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), m.point) &&
+		    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), m.point) &&
+		    is_dir(m.point))
+			places_add(all, xstrdup(m.point));
 }
 
 static int shorter_first(const void *a, const void *b)

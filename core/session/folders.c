@@ -9,6 +9,7 @@
 
 #include "core/base/path.h"
 #include "core/journal/journal.h"
+#include "core/session/mounts.h"
 
 char *folders_state_dir(const char *home)
 {
@@ -28,6 +29,14 @@ static bool has_store(const char *dir, const char *state_dir)
 
 	return journal_store_path(&store, &spec, NULL) == 0 && lstat(store, &st) == 0 &&
 	       S_ISDIR(st.st_mode);
+}
+
+int folders_check_mounts(const char *home, struct err *err)
+{
+	AUTO_FREE char *cwd = getcwd(NULL, 0);
+
+	return mounts_answer((const char *[]){cwd, NULL},
+			     (const char *[]){home, getenv("XDG_STATE_HOME"), NULL}, err);
 }
 
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err)

@@ -25,6 +25,7 @@
 
 /* How long the keeper may take to commit its steps after it was asked to end. */
 #define CLOSE_TIMEOUT_MS 60000
+#define CLOSE_SLOW_MS	 4000 /* then it is said */
 
 static void cut_lifeline(struct session *s)
 {
@@ -402,19 +403,35 @@ void session_cancel(struct session *s)
 /* ---- the end ------------------------------------------------------------------------------------
  */
 
+static void say_slow(struct session *s)
+{
+	if (s->on->stopped)
+		s->on->stopped(
+			s->data,
+			"the keeper is still at work, or waits for a file system that does not "
+			"answer: after a minute it is left to end by itself, and the folder "
+			"is taken until then");
+}
+
 static void drain_keeper(struct session *s)
 {
-	int64_t until = clock_mono_us() + (int64_t)CLOSE_TIMEOUT_MS * 1000;
+	int64_t began = clock_mono_us();
+	bool said = false;
 
 	while (!s->gone) {
 		struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
-		int64_t left = (until - clock_mono_us()) / 1000;
+		int64_t passed = (clock_mono_us() - began) / 1000;
 
 		if (client_wants_write(s->client))
 			p.events |= POLLOUT;
-		if (left <= 0)
+		if (passed >= CLOSE_TIMEOUT_MS)
 			break;
-		if (poll(&p, 1, (int)left) < 0 && errno != EINTR)
+		if (passed >= CLOSE_SLOW_MS && !said) {
+			said = true;
+			say_slow(s);
+		}
+		if (poll(&p, 1, (int)((said ? CLOSE_TIMEOUT_MS : CLOSE_SLOW_MS) - passed)) < 0 &&
+		    errno != EINTR)
 			break;
 		session_ready(s, p.revents & (POLLIN | POLLHUP | POLLERR), p.revents & POLLOUT);
 	}
@@ -433,10 +450,11 @@ void session_close(struct session *s)
 	s->client = NULL;
 	/*
 	 * The closed socket says that all is written and the store let go. The kernel may take ten
-	 * milliseconds more to end the keeper (an inotify instance waits for its readers).
+	 * milliseconds more to end the keeper (an inotify instance waits for its readers). One that
+	 * had its minute may be stuck for good.
 	 */
 	if (s->keeper > 0)
-		while (waitpid(s->keeper, NULL, s->gone ? WNOHANG : 0) < 0 && errno == EINTR)
+		while (waitpid(s->keeper, NULL, WNOHANG) < 0 && errno == EINTR)
 			continue;
 	overlays_settle(s->state_dir, s->model.session, s->overlays, s->kept);
 	session_free(s);

@@ -13,6 +13,7 @@
 #include "core/config/config.h"
 #include "core/session/folders.h"
 #include "core/session/learned.h"
+#include "core/session/mounts.h"
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
@@ -263,6 +264,9 @@ static int load(struct run *run, struct err *err)
 	if (!home || *home != '/')
 		return err_say(err, -EINVAL,
 			       "HOME: not an absolute path: set HOME to your home directory");
+	r = folders_check_mounts(home, err);
+	if (r < 0)
+		return r;
 	run->home = realpath(home, NULL);
 	if (!run->home)
 		run->home = path_clean(home);
@@ -295,6 +299,8 @@ static int prepare(struct run *run, struct err *err)
 
 	if (r == 0)
 		r = collect_folders(run, err);
+	if (r == 0 && run->opt.rw.n)
+		r = mounts_answer(run->folders.list, (const char *[]){NULL}, err);
 	if (r == 0)
 		r = collect_read_only(run, err);
 	if (r == 0)

@@ -332,8 +332,11 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 		return r < 0 ? CMD_FAILED : 0;
 	}
 	home = xstrdup(getenv("HOME") ? getenv("HOME") : "/");
-	state_dir = folders_state_dir(home);
-	r = folders_of_cwd(&folder, state_dir, err);
+	r = folders_check_mounts(home, err);
+	if (r == 0) {
+		state_dir = folders_state_dir(home);
+		r = folders_of_cwd(&folder, state_dir, err);
+	}
 	if (r == 0)
 		here_places(&(struct here){.folder = folder}, &o.given, &o.paths);
 	if (r == 0 && o.to)

@@ -1,0 +1,13 @@
+/* mountinfo - what is mounted where, as /proc/self/mountinfo tells it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+struct mount_line {
+	char *point, *type; /* in the text */
+};
+
+char *mountinfo_read(void) MUST_USE; /* heap, or NULL */
+/* The next mount of the text, which is taken apart by it; *at may be NULL. False: no more. */
+bool mountinfo_next(char **at, struct mount_line *ret);
