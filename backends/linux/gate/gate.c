@@ -156,22 +156,27 @@ int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, s
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static void end(pid_t *pid)
+void gate_kill(const struct gate *g)
 {
-	if (*pid <= 0)
-		return;
-	kill(*pid, SIGKILL);
-	while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+	if (g && g->server > 0)
+		kill(g->server, SIGKILL);
+	if (g && g->mounter > 0)
+		kill(g->mounter, SIGKILL);
+}
+
+static void wait_for(pid_t pid)
+{
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	*pid = 0;
 }
 
 void gate_free(struct gate *g)
 {
 	if (!g)
 		return;
-	end(&g->server);
-	end(&g->mounter);
+	gate_kill(g);
+	wait_for(g->server);
+	wait_for(g->mounter);
 	util_close_fd(&g->orders);
 	util_close_fd(&g->requests);
 	gate_page_free(g->page);

@@ -50,7 +50,9 @@ int gate_serve(struct gate *g, int build_sock, struct err *err) MUST_USE;
 /* The tree is built: requests are let in through a door of their own; mnt_ns is borrowed. */
 int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, struct err *err)
 	MUST_USE;
-/* Ends both processes, which fails what they hold, and waits for them. NULL is a no-op. */
+/* Ends both processes, which fails what they hold. NULL is a no-op; so below. */
+void gate_kill(const struct gate *g);
+/* The same, and waits for them. */
 void gate_free(struct gate *g);
 
 /* 0, or why no FUSE file system can be served here. */

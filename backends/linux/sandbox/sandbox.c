@@ -104,10 +104,12 @@ void sandbox_stop(struct sandbox *sb)
 	cell_leave(&sb->cell);
 	cell_kill(&sb->cell);
 	/* Whoever waits at the gate ends with it. */
-	gate_free(take_ptr(&sb->gate));
+	gate_kill(sb->gate);
 	if (sb->cell.fenced && sb->agent > 0) /* the fence may have been killed itself */
 		kill(sb->agent, SIGKILL);
 	cell_done(&sb->cell); /* and waits for the agent */
+	/* The mounter's mounts go meanwhile: that takes it longest. */
+	gate_free(take_ptr(&sb->gate));
 	if (sb->plan.own && io_remove_tree(AT_FDCWD, sb->plan.own) < 0)
 		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
 	util_close_fd(&sb->agent_pidfd);
