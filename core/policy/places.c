@@ -314,10 +314,11 @@ void places_find_gated(struct places *ret, const struct policy_spec *spec, const
 
 /* ---- granted by itself ----------------------------------------------------------------------- */
 
-/* The place and, where links lead elsewhere, what they lead to. */
+/* The place and, where links lead elsewhere, what they lead to. Most of the list is not there: one
+ * call finds that, where realpath() makes one for each name on the way. */
 static void add_place(struct places *ret, const char *path)
 {
-	char *real = realpath(path, NULL);
+	char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
 
 	if (real && !str_eq(real, path) && !places_hold(ret, real))
 		places_add(ret, real);
