@@ -2,12 +2,15 @@
 # dead_mount - a file system whose server is stopped or killed: nothing waits for it for ever.
 # SPDX-License-Identifier: MIT
 # root only
+#
+# In a mount namespace of its own: nobody else on this host shall meet what is stopped here.
+[ -n "${ALONE:-}" ] || ALONE=1 exec unshare -m --propagation private "$0" || exit 1
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need python3 tmux
 need_sandbox
 unset XDG_STATE_HOME
-unshare -m true 2>/dev/null && [ -w /dev/fuse ] || skip_all "no FUSE here"
+[ -w /dev/fuse ] || skip_all "no FUSE here"
 cat >"$TEST_TMP/server.py" <<'P'
 # A directory with one empty file, which it serves until it is stopped.
 import ctypes, errno, os, struct, sys
