@@ -312,8 +312,9 @@ lint-clang: $(ALLSRC:%.c=$(O)/clang/%.ok) # what is built with gcc has no warnin
 $(O)/clang/%.ok: %.c
 	$(Q)mkdir -p $(@D) && clang $(DEFS) $(WARN) -Werror -fsyntax-only $< && touch $@
 
-lint-shell:
-	$(Q)shellcheck $(SHELLSRC)
+lint-shell: $(SHELLSRC:%=$(O)/shell/%.ok)
+$(O)/shell/%.ok: % .shellcheckrc tests/support/lib.sh tests/support/tmux.sh
+	$(Q)mkdir -p $(@D) && shellcheck $< && touch $@
 
 lint-cppcheck:
 	$(Q)mkdir -p $(O)/cppcheck && cppcheck -q -j $(JOBS) --std=c11 --library=posix \
