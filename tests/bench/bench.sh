@@ -6,7 +6,9 @@
 # ONLY='untar'  a regex of rows
 # MODE=dynamic  or static, where a row does not say which
 #
-# What reads is told in processor time, the rest by the clock: where other programs run, `chrt -r 1 make bench`.
+# What reads is told in processor time, the rest by the clock: it wants a machine on which nothing else runs.
+# `chrt -r 1` keeps others away from the start-up, no more: the real-time classes put a keeper and its caller
+# on two processors, and an untar takes twice the processor time, by the laziest keeper as well.
 # shellcheck disable=SC2154 # what the sourced ones assign
 set -u
 cd "$(dirname "$0")/../.." || exit 1
