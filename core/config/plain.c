@@ -24,7 +24,7 @@
 
 /* Names and values where they stand in the text; or a header. */
 struct found {
-	uint32_t name, value; /* value 0: the key stands alone */
+	uint32_t name, value; /* name 0: that of the one before; value 0: the key stands alone */
 	uint16_t name_len;    /* 0: a header, and name is its place in plain.sections */
 	uint16_t value_len;
 	int line;
@@ -40,6 +40,8 @@ struct plain {
 	bool odd;	     /* there are control characters, apart from tabs that begin a line */
 	struct buf sections; /* as keys spell them, a NUL behind each */
 	bool in_section;
+	const char *lead; /* "\tallow = ", as the last line that has a value began; */
+	size_t lead_len;  /* 0: none has */
 	struct found *list;
 	size_t n, cap;
 };
@@ -212,6 +214,32 @@ static enum line_kind read_line(struct plain *s, const char *p, const char *end,
 	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end, line);
 }
 
+/* Of lines that begin alike only the first one is taken apart. */
+static bool goes_on(struct plain *s, const char *p, const char *end, int line)
+{
+	const char *value;
+
+	if (!s->lead_len || s->odd || s->first < end || (size_t)(end - p) <= s->lead_len ||
+	    memcmp(p, s->lead, s->lead_len) != 0)
+		return false;
+	value = p + s->lead_len;
+	if (*value == ' ' || end[-1] == ' ' || end - value >= VALUE_MAX)
+		return false;
+	*add_found(s) = (struct found){.value = (uint32_t)(value - s->text),
+				       .name_len = 1,
+				       .value_len = (uint16_t)(end - value),
+				       .line = line};
+	return true;
+}
+
+static void note_lead(struct plain *s, const char *p)
+{
+	const struct found *last = &s->list[s->n - 1];
+
+	s->lead = p;
+	s->lead_len = last->value ? (size_t)(s->text + last->value - p) : 0;
+}
+
 /* A control character, but for ends of lines, and tabs where they begin one. Of many bytes at once
  * where the compiler finds how: not by `&&`. */
 static unsigned char is_odd(unsigned char c, unsigned char before)
@@ -245,23 +273,29 @@ static bool read_lines(struct plain *s)
 	find_marks(s, s->text);
 	make_room(s);
 	for (const char *p = s->text, *end; p < s->end; p = end + 1, line++) {
+		enum line_kind kind;
+
 		end = find(s, p, '\n');
-		if (read_line(s, p, end, line) == LINE_UNUSUAL)
+		if (goes_on(s, p, end, line))
+			continue;
+		kind = read_line(s, p, end, line);
+		if (kind == LINE_UNUSUAL)
 			return false;
+		if (kind == LINE_SETTING)
+			note_lead(s, p);
 	}
 	return true;
 }
 
-/* Its NUL takes the place of what ends it; all has been read by then. The one before, where that is
- * the same. */
-static const char *name_of(const struct plain *s, const struct found *one, const char *before)
+/* Its NUL takes the place of what ends it; all has been read by then. */
+static const char *name_of(const struct plain *s, const struct found *one)
 {
 	char *name = s->text + one->name;
 
 	for (size_t i = 0; i < one->name_len; i++)
 		name[i] = (char)(name[i] | LOWER_CASE);
 	name[one->name_len] = '\0';
-	return before && strcmp(before, name) == 0 ? before : name;
+	return name;
 }
 
 static const char *value_of(const struct plain *s, const struct found *one)
@@ -282,7 +316,7 @@ static int tell(const struct plain *s, config_on_setting on, void *data)
 
 		told.again = one->name_len && told.again;
 		if (one->name_len) {
-			told.name = name_of(s, one, told.name);
+			told.name = one->name ? name_of(s, one) : told.name;
 			told.value = value_of(s, one);
 			told.line = one->line;
 			told.left = s->n - i;

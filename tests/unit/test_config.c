@@ -258,6 +258,45 @@ static void plain_or_not(void **state)
 	assert_int_equal(n, 2);
 }
 
+static int tell(void *data, const struct config_setting *s)
+{
+	buf_fmt(data, "%d %s.%s%s%s;", s->line, s->section, s->name, s->value ? "=" : "",
+		s->value ? s->value : "");
+	return 0;
+}
+
+/* Lines that begin like the one before are not taken apart again, but for how they go on. */
+static void plain_alike(void **state)
+{
+	static const struct {
+		const char *lines, *told;
+	} list[] = {
+		{"B = 1\nB = 2\nB = 33\n", "2 a.b=1;3 a.b=2;4 a.b=33;"},
+		{"b = 1\nb =  2\nb = 3 \nb =4\n", "2 a.b=1;3 a.b=2;4 a.b=3;5 a.b=4;"},
+		{"b =1\nb = 2\nb =3\n", "2 a.b=1;3 a.b=2;4 a.b=3;"},
+		{"b = 1\nb\nb = 2\nb = 3\n", "2 a.b=1;3 a.b;4 a.b=2;5 a.b=3;"},
+		{"b = 1\nbc = 2\nb = = 3\n", "2 a.b=1;3 a.bc=2;4 a.b== 3;"},
+		{"b = 1\n[c]\nb = 2\nb = 3\nd = 4\n", "2 a.b=1;4 c.b=2;5 c.b=3;6 c.d=4;"},
+		{"b = 1\n# b = 2\n\nb = 3\n\tb = 4\n", "2 a.b=1;5 a.b=3;6 a.b=4;"},
+		{"\tb = 1\n\tB = 2\n\tb = 3", "2 a.b=1;3 a.b=2;4 a.b=3;"},
+		{"b = 1\nb = \n", NULL},
+		{"b = 1\nb = 2 # x\n", NULL},
+		{"b = 1\nb = \"2\n", NULL},
+		{"b = 1\nb = 2\n2b = 1\n", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		AUTO_FREE char *text = xasprintf("[a]\n%s", list[i].lines);
+		AUTO_BUF struct buf told = BUF_INIT;
+		int r = config_read_plain(text, tell, &told);
+
+		if (r != (list[i].told ? 0 : -ENOTSUP) ||
+		    (list[i].told && strcmp(told.data, list[i].told) != 0))
+			fail_msg("%s: %s", list[i].lines, told.data);
+	}
+}
+
 /* The text is looked over as a whole first. */
 static void plain_anywhere(void **state)
 {
@@ -322,6 +361,7 @@ int main(void)
 		T(shipped_profiles_are_plain),
 		T(missing_option_file),
 		T(plain_or_not),
+		T(plain_alike),
 		T(plain_anywhere),
 	};
 
