@@ -76,7 +76,7 @@ static void on_exec(struct session *s, const struct client_event *ev)
 				 .path = ev->path,
 				 .command = command,
 			 });
-	model_add_row(&s->model, ROW_EXEC, ev->step, (int)ev->pid, 0, "exec", command, ev->path);
+	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path);
 }
 
 static void on_step_begin(struct session *s, const struct client_event *ev)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/path.h"
 
 void model_init(struct model *m)
 {
@@ -99,6 +100,26 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 	};
 	m->version++;
 	return r;
+}
+
+static bool is_tried_again(const struct row *r, int pid, const char *command, const char *path)
+{
+	return r && r->kind == ROW_EXEC && r->pid == pid && str_eq(r->text, command) && r->more &&
+	       path && str_eq(path_base(r->more), path_base(path));
+}
+
+void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path)
+{
+	struct row *r =
+		m->row_count ? &m->rows[(m->row_head + m->row_count - 1) % MODEL_ROWS] : NULL;
+
+	if (!is_tried_again(r, pid, command, path)) {
+		model_add_row(m, ROW_EXEC, step, pid, 0, "exec", command, path);
+		return;
+	}
+	free(r->more);
+	r->more = xstrdup(path);
+	m->version++;
 }
 
 /* Newest first: an event is nearly always about one of the last steps. */

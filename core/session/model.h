@@ -160,6 +160,9 @@ void model_done(struct model *m);
 const struct row *model_row(const struct model *m, size_t i); /* 0 = oldest kept */
 struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
 			  const char *op, const char *text, const char *more);
+/* A program that is run. One that is looked for along $PATH, a call for each directory, is one row
+ * with the path that was tried last; the audit log has them all. */
+void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
