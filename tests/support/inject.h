@@ -1,4 +1,5 @@
-/* inject - run a function whose n-th system call fails, or is its last. */
+/* inject - run a function whose n-th system call fails, is its last, or comes after something else.
+ */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -34,6 +35,7 @@ struct inject {
 	int err;      /* errno of the call that fails; 0: SIGKILL before it is made */
 	bool lasting; /* all from the nth on fail */
 	bool space;   /* only calls that need room on the disk are counted, and fail */
+	void (*meanwhile)(void *arg); /* else: what happens right before the nth, which goes on */
 	/* out */
 	int seen;   /* calls that were counted */
 	int failed; /* system call number of the first that failed, or -1 */
@@ -119,7 +121,9 @@ static inline void inject_answer(struct inject *i, const struct seccomp_notif *r
 	bool counts = !i->space || inject_is_space(&req->data);
 
 	i->seen += counts;
-	if (counts && i->nth && (i->seen == i->nth || (i->lasting && i->seen > i->nth))) {
+	if (i->meanwhile && i->seen == i->nth) {
+		i->meanwhile(i->arg);
+	} else if (counts && i->nth && (i->seen == i->nth || (i->lasting && i->seen > i->nth))) {
 		if (i->err == 0)
 			kill(getpid(), SIGKILL);
 		resp.flags = 0;

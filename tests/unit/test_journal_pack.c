@@ -4,6 +4,7 @@
 
 #include "core/journal/store/pack.h"
 #include "core/journal/priv.h"
+#include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
 static int setup(void **state)
@@ -311,6 +312,71 @@ static void a_step_that_ends_late_is_packed_too(void **state)
 	assert_int_equal(count_packed(f, id), 2);
 }
 
+/* ---- beside others ----------------------------------------------------------------------------
+ */
+
+struct reader {
+	int dir, fd;
+};
+
+static void read_slot(void *data)
+{
+	struct reader *r = data;
+
+	r->fd = pack_open(r->dir, "slot");
+}
+
+static void no_lock(void *data)
+{
+	(void)data;
+}
+
+static void pack_slot(void *data)
+{
+	const struct reader *r = data;
+	atomic_bool never = false;
+	const struct pack_gate gate = {.lock = no_lock, .unlock = no_lock, .stop = &never};
+
+	if (pack_make(r->dir, "slot", &gate) != 1)
+		abort();
+}
+
+static void unpack_slot(void *data)
+{
+	const struct reader *r = data;
+
+	if (pack_restore(r->dir, "slot", false) < 0)
+		abort();
+}
+
+/* `cordon diff` reads while the keeper undoes, or packs. */
+static void a_reader_finds_one_of_the_forms(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int dir = open(f->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *text = xcalloc(40001, 1);
+	struct reader r = {.dir = dir};
+
+	memset(text, 'x', 40000);
+	assert_int_equal(io_write_file(dir, "slot", 0600, text, 40000, false), 0);
+	for (int undo = 0; undo < 2; undo++)
+		for (struct inject i = {.nth = 1}; i.nth == 1 || i.seen >= i.nth - 1; i.nth++) {
+			AUTO_FREE char *got = NULL;
+
+			if (undo)
+				pack_slot(&r);
+			i.meanwhile = undo ? unpack_slot : pack_slot;
+			inject_run(&i, read_slot, &r);
+			if (r.fd < 0)
+				fail_msg("%s before call %d: %s", undo ? "unpacked" : "packed",
+					 i.nth, strerror(-r.fd));
+			assert_int_equal(io_read_all(r.fd, 1 << 20, &got, NULL), 0);
+			close(r.fd);
+			assert_string_equal(got, text);
+			unpack_slot(&r);
+		}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -323,6 +389,7 @@ int main(void)
 		TEST(an_undo_does_not_wait),
 		TEST(the_thread_is_there_for_its_work_alone),
 		TEST(a_step_that_ends_late_is_packed_too),
+		TEST(a_reader_finds_one_of_the_forms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

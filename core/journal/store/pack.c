@@ -339,15 +339,23 @@ static int open_packed(int dirfd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+static int open_plain(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int pack_open(int dirfd, const char *name)
 {
 	AUTO_CLOSE int in = -1, out = -1;
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int r;
+	int r = open_plain(dirfd, name);
 
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
+	if (r != -ENOENT)
+		return r;
 	in = open_packed(dirfd, name);
+	if (in == -ENOENT) /* an undo in another process has unpacked it since */
+		return open_plain(dirfd, name);
 	if (in < 0)
 		return take_fd(&in);
 	out = memfd_create("cordon-unpacked", MFD_CLOEXEC);
