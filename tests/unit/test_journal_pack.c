@@ -377,6 +377,33 @@ static void a_reader_finds_one_of_the_forms(void **state)
 		}
 }
 
+static void tidy(void *data)
+{
+	tidy_once(data);
+}
+
+static void what_there_is_no_room_for_is_packed_later(void **state)
+{
+	struct inject first = {.nth = 1, .err = ENOSPC, .space = true};
+	struct fix *f = *state;
+	AUTO_FREE char *text = xcalloc(100001, 1);
+	int64_t id = 0;
+
+	for (int turn = 0; turn < 2; turn++) {
+		tidy_once(f->j);
+		memset(text, 'a' + turn, 100000);
+		begin(f, "work");
+		assert_int_equal(put(f, "text", text), 0);
+		id = commit(f);
+	}
+	inject_run(&first, tidy, f->j);
+	assert_int_equal(count_packed(f, id), 0);
+	assert_sound(f);
+	tidy_once(f->j);
+	assert_int_equal(count_packed(f, id), 1);
+	assert_sound(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -390,6 +417,7 @@ int main(void)
 		TEST(the_thread_is_there_for_its_work_alone),
 		TEST(a_step_that_ends_late_is_packed_too),
 		TEST(a_reader_finds_one_of_the_forms),
+		TEST(what_there_is_no_room_for_is_packed_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

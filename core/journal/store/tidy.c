@@ -66,13 +66,16 @@ static uint64_t blocks_of(int dirfd, const char *name)
 	return obj_stat(dirfd, name, &o) < 0 ? 0 : o.blocks * 512;
 }
 
-/* What one file saves. */
-static int64_t pack_one(int dirfd, const char *name, const struct pack_gate *gate)
+/* False: there was no room for the other form; that may change. */
+static bool pack_one(int dirfd, const char *name, const struct pack_gate *gate, int64_t *saved)
 {
 	AUTO_FREE char *packed = xasprintf("%s.z", name);
 	uint64_t before = blocks_of(dirfd, name);
+	int r = pack_make(dirfd, name, gate);
 
-	return pack_make(dirfd, name, gate) == 1 ? (int64_t)(before - blocks_of(dirfd, packed)) : 0;
+	if (r == 1)
+		*saved += (int64_t)(before - blocks_of(dirfd, packed));
+	return r != -ENOSPC && r != -EDQUOT;
 }
 
 /* False: something may be left to do. */
@@ -82,6 +85,7 @@ static bool pack_step(struct tidy *t, int dir, const struct pack_gate *gate)
 	AUTO_FREE uint64_t *slots = NULL;
 	struct held held = {0};
 	int64_t saved = 0;
+	bool all = true;
 
 	if (obj < 0 || held_read(dir, &held) < 0)
 		return true;
@@ -92,15 +96,15 @@ static bool pack_step(struct tidy *t, int dir, const struct pack_gate *gate)
 		char name[24];
 
 		slot_name(name, slots[i]);
-		saved += pack_one(obj, name, gate);
+		all &= pack_one(obj, name, gate, &saved);
 	}
 	gate_lock(t);
 	if (!atomic_load(&t->stop)) {
-		const struct held now = {.bytes = (uint64_t)MAX((int64_t)held.bytes - saved, 0),
-					 .packed = true};
-
+		held.bytes = (uint64_t)MAX((int64_t)held.bytes - saved, 0);
+		held.packed = all;
+		held.n = all ? 0 : held.n;
 		/* If it cannot be written the next pass finds nothing to do, and says so. */
-		held.packed = held_write(dir, &now) == 0;
+		held.packed = held_write(dir, &held) == 0 && all;
 	}
 	gate_unlock(t);
 	return held.packed;
