@@ -505,7 +505,7 @@ struct merged { /* a file that gets its content after the rollback */
 	char *now, *path; /* its name before, and when it is done */
 	struct buf mine, text;
 	bool clean;    /* without conflict markers */
-	mode_t mode;   /* somebody else's, or 0 */
+	mode_t mode;   /* somebody else's, with its type; or 0 */
 	uint64_t slot; /* of the newest step */
 };
 

@@ -108,12 +108,37 @@ static void an_edit_goes_along_with_the_next_redo(void **state)
 	fix_free(f);
 }
 
+/* A mode without any bit is a mode like others. */
+static void a_mode_of_nothing_is_somebodys_too(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
+	struct stat st;
+
+	(void)state;
+	begin(f, "set up");
+	put(f, "a", LINES);
+	commit(f);
+	begin(f, "agent");
+	put(f, "a", AGENTS);
+	commit(f);
+	outside(f, "a", MERGED);
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_cat(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_redo_merged_comes_back),
 		cmocka_unit_test(an_edit_goes_along_with_the_next_redo),
 		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
+		cmocka_unit_test(a_mode_of_nothing_is_somebodys_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

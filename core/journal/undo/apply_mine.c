@@ -50,7 +50,7 @@ static int dress(const char *slot, const struct side *to, const struct merged *m
 	if (e >= 0)
 		e = meta_apply_ours(fd, (struct span){.data = meta.data, .len = meta.len});
 	if (e >= 0 && m->mode)
-		e = meta_chmod(fd, m->mode);
+		e = meta_chmod(fd, m->mode & 07777);
 	if (e >= 0 && utimensat(to->obj, slot, now, AT_SYMLINK_NOFOLLOW) < 0)
 		e = -errno;
 	return MIN(e, 0);

@@ -219,7 +219,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);
-		ret->mode = now.mode != left ? now.mode & 07777 : 0;
+		ret->mode = now.mode != left ? now.mode : 0;
 		return 0;
 	}
 	merged_done(ret);
