@@ -132,6 +132,31 @@ static void a_mode_of_nothing_is_somebodys_too(void **state)
 	fix_free(f);
 }
 
+/* What was there before lies in the store, and that is damaged: nothing is said of what it was. */
+static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_BUF struct buf text = BUF_INIT;
+	AUTO_FREE char *command = xasprintf("rm '%s'/*/steps/2/obj/*", f->state), *mine = NULL;
+
+	(void)state;
+	for (int i = 0; i < 4000; i++)
+		buf_fmt(&text, "line %d\n", i);
+	begin(f, "set up");
+	put(f, "a", text.data);
+	commit(f);
+	begin(f, "agent");
+	add(f, "a", "AGENT\n");
+	commit(f);
+	outside(f, "a", "HUMAN\n");
+	mine = snap(f);
+	assert_int_equal(system(command), 0);
+	assert_true(undo(f, 1, UNDO_MERGE | UNDO_KEEP_MINE) < 0);
+	assert_non_null(strstr(f->err.text, "read 'a'"));
+	assert_tree(f, mine);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +164,7 @@ int main(void)
 		cmocka_unit_test(an_edit_goes_along_with_the_next_redo),
 		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
 		cmocka_unit_test(a_mode_of_nothing_is_somebodys_too),
+		cmocka_unit_test(what_cannot_be_read_is_no_reason_to_go_over_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,16 +116,25 @@ static int read_text(int fd, struct buf *ret, const char **why)
 	return r;
 }
 
+/* It was a file then; what was found in its place may be none. */
 static int read_then(struct journal *j, int64_t id, const struct change *c, bool after,
-		     struct buf *ret, const char **why)
+		     struct buf *ret, const char **why, struct err *err)
 {
 	AUTO_CLOSE int fd = -1;
-	int r = journal_content(j, id, c, after, &fd, NULL);
+	struct err words = {0};
+	int r = journal_content(j, id, c, after, &fd, &words);
 
 	if (r == 0)
 		return read_text(fd, ret, why);
-	*why = r == -ESTALE ? "its content after the step was not kept" : NO_FILE;
-	return 1;
+	if (r == -ESTALE)
+		*why = "its content after the step was not kept";
+	else if (r == -EINVAL)
+		*why = NO_FILE;
+	else if (r == -EACCES || r == -EPERM)
+		*why = "it is another's, and not ours to read";
+	if (!*why && err)
+		*err = words;
+	return *why ? 1 : r;
 }
 
 static int read_now(struct journal *j, int root, const char *path, struct obj *o, struct buf *ret,
@@ -209,9 +218,9 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};
 	r = read_now(j, root, path, &now, &ret->mine, why);
 	if (r == 0)
-		r = read_then(j, first_id, first, !s->redo, &base, why);
+		r = read_then(j, first_id, first, !s->redo, &base, why, err);
 	if (r == 0)
-		r = read_then(j, last_id, last, s->redo, &theirs, why);
+		r = read_then(j, last_id, last, s->redo, &theirs, why, err);
 	if (r == 0)
 		r = merge_buffers(&base, &ret->mine, &theirs, ret, err);
 	if (r == 0) {
