@@ -454,6 +454,7 @@ struct fate {
 	bool seen;
 	bool broken;  /* one step did not find what the one before had left */
 	bool tangled; /* which cannot be told: steps overlapped, a file had several names */
+	unsigned newest, turn; /* of the first step that was added, and of the last */
 	char *renamed_from;
 };
 
@@ -461,12 +462,16 @@ struct fates {
 	struct names keys; /* number i: that of list[i] */
 	struct fate *list;
 	size_t cap;
+	unsigned turn; /* of the step that is added */
 };
 
 /* Steps are added newest first, change by change. tangled: others ran at the same time. */
 void fates_tangle(struct fates *f); /* all that are there */
 void fates_add(struct fates *f, const struct change *c, bool tangled);
 const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
+/* Then what that step left by its own image, changed or not: is it what newer ones found? quiet:
+ * the paths that none of them changed. */
+void fates_left(struct fates *changed, struct fates *quiet, const struct post *p);
 void fates_done(struct fates *f);
 bool sides_equal(const struct change_side *a, const struct change_side *b);
 

@@ -481,6 +481,88 @@ static void a_directory_that_somebody_moved_stays_away(void **state)
 	assert_tree(f, edited);
 }
 
+/* Two steps with a human's work between them, that go at once: what the first left is known
+ * by its image alone. */
+static void of_a_name_that_came_and_went(void **state)
+{
+	struct fix *f = *state;
+
+	for (int turn = 0; turn < 4; turn++) {
+		bool human = turn & 1, touched = turn & 2;
+		struct at a;
+
+		begin(f, "touch d; mkdir x; rm d");
+		assert_int_equal(put(f, "d", "agent\n"), 0);
+		assert_int_equal(md(f, "x"), 0);
+		assert_int_equal(rm(f, "d"), 0);
+		commit(f);
+		if (human)
+			outside(f, "d", "human\n");
+		begin(f, "chmod d");
+		assert_int_equal(put(f, "y", "y\n"), 0);
+		a = at(f, "d");
+		if (human && touched) /* and nothing is written */
+			close(op_open(f->s, &a, O_RDWR, 0, NULL));
+		else if (human)
+			assert_int_equal(mode(f, "d", 0640), 0);
+		commit(f);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+		if (!human)
+			continue;
+		assert_cat(f, "d", "human\n");
+		assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
+		assert_null(cat(f, "d"));
+		assert_int_equal(redo(f, UNDO_FORCE), 0);
+		assert_cat(f, "d", "human\n");
+		assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
+	}
+}
+
+/* The same, and nobody was there. */
+static void of_nobody_at_a_name_that_came_and_went(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	begin(f, "touch c");
+	assert_int_equal(put(f, "c", "c\n"), 0);
+	commit(f);
+	begin(f, "mv c a");
+	assert_int_equal(mv(f, "c", "a", 0), 0);
+	commit(f);
+	begin(f, "touch c d; rm c");
+	assert_int_equal(put(f, "c", "again\n"), 0);
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	assert_int_equal(rm(f, "c"), 0);
+	commit(f);
+	assert_int_equal(undo(f, 3, 0), 0);
+	assert_tree(f, before);
+}
+
+static void of_a_file_that_was_opened_for_nothing(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "set up");
+	assert_int_equal(put(f, "d", "was\n"), 0);
+	commit(f);
+	for (int human = 0; human < 2; human++) {
+		struct at a = at(f, "d");
+
+		begin(f, "open d");
+		assert_int_equal(put(f, "x", "x\n"), 0);
+		close(op_open(f->s, &a, O_RDWR, 0, NULL));
+		commit(f);
+		if (human)
+			save(f, "d", "human\n");
+		begin(f, "chmod d");
+		assert_int_equal(mode(f, "d", 0640), 0);
+		commit(f);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+		assert_cat(f, "d", human ? "human\n" : "was\n");
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -504,6 +586,9 @@ int main(void)
 		TEST(a_directory_that_was_kept_and_moved),
 		TEST(a_name_that_another_step_made_is_none),
 		TEST(a_directory_that_somebody_moved_stays_away),
+		TEST(of_a_name_that_came_and_went),
+		TEST(of_nobody_at_a_name_that_came_and_went),
+		TEST(of_a_file_that_was_opened_for_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

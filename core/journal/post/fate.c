@@ -19,11 +19,16 @@ static struct fate *get(struct fates *f, int root, const char *path)
 	return &f->list[i];
 }
 
-const struct fate *fates_find(const struct fates *f, const char *key)
+static struct fate *find(const struct fates *f, const char *key)
 {
 	size_t i = names_find(&f->keys, key);
 
 	return i == NAMES_NONE ? NULL : &f->list[i];
+}
+
+const struct fate *fates_find(const struct fates *f, const char *key)
+{
+	return find(f, key);
 }
 
 bool sides_equal(const struct change_side *a, const struct change_side *b)
@@ -43,9 +48,11 @@ static struct fate *add(struct fates *all, int root, const char *path,
 	struct fate *f = get(all, root, path);
 
 	f->tangled |= tangled;
-	if (!f->seen)
+	f->turn = all->turn;
+	if (!f->seen) {
+		f->newest = all->turn;
 		f->after = *after;
-	else if (!f->tangled && !sides_equal(&f->before, after))
+	} else if (!f->tangled && !sides_equal(&f->before, after))
 		f->broken = true;
 	f->seen = true;
 	f->before = *before;
@@ -72,6 +79,27 @@ void fates_add(struct fates *all, const struct change *c, bool tangled)
 	f = add(all, c->root, c->path, &nothing, &c->after, tangled);
 	free(f->renamed_from);
 	f->renamed_from = xstrdup(c->old_path);
+}
+
+/* Of one file by several names nobody knows which step changed it last. */
+static bool is_another(const struct change_side *a, const struct change_side *b)
+{
+	return !sides_equal(a, b) && !(a->exists && b->exists && a->ino == b->ino);
+}
+
+void fates_left(struct fates *changed, struct fates *quiet, const struct post *p)
+{
+	struct fate *c = find(changed, p->key), *q = find(quiet, p->key);
+	struct change_side left;
+
+	change_side_set(&left, &p->obj);
+	if (c && c->turn != changed->turn)
+		c->broken |= !c->tangled && !sides_equal(&c->before, &left);
+	/* Down to the first change, which tells by itself what it found. */
+	if (q && (!c || c->newest == changed->turn))
+		q->broken |= is_another(&q->before, &left);
+	if (!c && !q)
+		add(quiet, p->root, p->path, &left, &left, false);
 }
 
 void fates_done(struct fates *f)

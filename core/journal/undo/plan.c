@@ -108,12 +108,13 @@ static bool taken_since(const struct planner *p, const struct post *post)
 static bool edited_between(const struct planner *p, const struct post *post,
 			   const struct post *left, const struct fate *f)
 {
+	const struct fate *quiet = fates_find(&p->quiet, post->key);
 	struct change_side now;
 
 	/* Whoever moved a directory has images of all in it. */
 	if (moves_touch(&p->moves, post->root, post->path))
 		return false;
-	if (f && f->broken && !f->tangled && !p->redo) /* a redo brings back what lay between */
+	if ((f && f->broken && !f->tangled && !p->redo) || (quiet && quiet->broken))
 		return true;
 	if (!plan_is_passing(p, post))
 		return false;

@@ -216,6 +216,22 @@ static void take_change(void *data, const struct summary *s, const struct change
 		find_lost(r->p, c);
 }
 
+/* What is not the step's own, or was looked at later, is not what it left. */
+static int compare_left(struct planner *p, int stepdir)
+{
+	const unsigned not_its = POST_FOREIGN | POST_SHARED | POST_PASSING;
+	AUTO_POST_READER struct post_reader reader;
+	struct post post;
+	int r = post_begin(&reader, stepdir, "post");
+
+	if (r == -ENOENT)
+		return 0;
+	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
+		if (!(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN)
+			fates_left(&p->fates, &p->quiet, &post);
+	return r;
+}
+
 static int load_fates(struct planner *p)
 {
 	struct undo_plan *plan = p->plan;
@@ -230,6 +246,7 @@ static int load_fates(struct planner *p)
 		struct reading reading = {.p = p, .tangled = is_tangled(p, spans, i)};
 		struct summary s = {0};
 
+		p->fates.turn++;
 		r = fd < 0 ? fd : summary_read(fd, &s, take_change, &reading);
 		if (r < 0)
 			break;
@@ -238,6 +255,9 @@ static int load_fates(struct planner *p)
 			fates_tangle(&p->fates);
 		if (s.info.unprotected && !p->redo)
 			names_add(&p->lost, 0, s.info.unprotected);
+		/* A redo brings back what lay between. */
+		if (p->dirs->n > 1 && !p->redo && !reading.tangled && !s.partial)
+			r = compare_left(p, fd);
 		summary_done(&s);
 	}
 	return r;
@@ -257,6 +277,7 @@ int plan_read(struct planner *p)
 void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
+	fates_done(&p->quiet);
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);
