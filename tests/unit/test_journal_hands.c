@@ -417,6 +417,32 @@ static void a_file_where_a_directory_was(void **state)
 	}
 }
 
+/* Of a step that was left out nothing lies at its names: what does is a human's. */
+static void an_edit_at_a_name_that_was_left_out(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "set up");
+	assert_int_equal(put(f, "b", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch d; mv d b");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_int_equal(mv(f, "d", "b", 0), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "b", "the human's\n");
+	begin(f, "mkdir d");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(journal_roll_back(f->s, &f->err), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	outside(f, "d", "the human's too\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "b", "the human's\n");
+	assert_cat(f, "d", "the human's too\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "d", "the human's too\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -435,6 +461,7 @@ int main(void)
 		TEST(an_edit_in_a_directory_where_another_was_removed),
 		TEST(an_edit_at_a_name_that_came_and_went),
 		TEST(a_file_where_a_directory_was),
+		TEST(an_edit_at_a_name_that_was_left_out),
 		TEST(what_is_forced_over_in_a_directory_comes_back),
 		TEST(what_is_forced_over_at_a_name_comes_back),
 	};

@@ -18,13 +18,14 @@ static void name_now(struct names *set, const struct moves *moves, uint64_t seq,
 		names_add(set, root, now);
 }
 
-void txn_names(struct names *set, const struct wal *log, const struct moves *moves)
+static void add_names(struct names *set, const struct wal *log, const struct moves *moves,
+		      unsigned without)
 {
 	size_t at = 0;
 	struct rec r;
 
 	while (wal_next(log, &at, &r)) {
-		if (rec_is_quiet(r.type))
+		if (rec_is_quiet(r.type) || r.flags & without)
 			continue;
 		name_now(set, moves, r.seq, r.root, r.path);
 		if (r.type == REC_RENAME || r.type == REC_XCHG)
@@ -32,11 +33,41 @@ void txn_names(struct names *set, const struct wal *log, const struct moves *mov
 	}
 }
 
+void txn_names(struct names *set, const struct wal *log, const struct moves *moves)
+{
+	add_names(set, log, moves, 0);
+}
+
 /* Directories that have other names since the beginning. */
 struct trips {
 	struct moves all;  /* whoever moved them */
 	struct moves made; /* by this rollback; one that was turned round has put them back */
+	struct names done; /* where it did something, if elsewhere it left something out */
 };
+
+#define IDLE (REC_SKIPPED | REC_ASIDE)
+
+static bool has_idle(const struct wal *log)
+{
+	size_t at = 0;
+	struct rec r;
+
+	while (wal_next(log, &at, &r))
+		if (r.flags & IDLE)
+			return true;
+	return false;
+}
+
+static void add_done(struct txn *t, struct trips *trips)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < t->n && !some; i++)
+		some = !t->list[i].arrived && has_idle(&txn_to(t, &t->list[i])->log);
+	for (size_t i = 0; i < t->n && some; i++)
+		if (!t->list[i].arrived)
+			add_names(&trips->done, &txn_to(t, &t->list[i])->log, &trips->all, IDLE);
+}
 
 static void trips_add(struct txn *t, struct trips *trips)
 {
@@ -51,6 +82,7 @@ static void trips_add(struct txn *t, struct trips *trips)
 	}
 	moves_sort(&trips->all);
 	moves_sort(&trips->made);
+	add_done(t, trips);
 }
 
 struct whose {
@@ -100,12 +132,24 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
  */
 struct renewal {
 	struct names set; /* the paths */
+	size_t own, idle; /* the first are its own; up to here, of records that were left out */
 	struct names absent, shared, passing;
 	struct posts old; /* that have their bytes */
 	struct whose whose;
 };
 
-static int renew_old(const struct txn *t, int stepdir, const struct moves *moves, struct renewal *n)
+/* Nothing was done there, but a human did something since the step was there last. */
+static bool is_edited(const struct txn *t, const struct trips *trips, const struct renewal *n,
+		      const struct post *old)
+{
+	size_t i = names_find(&n->set, old->key);
+
+	if (t->back || i < n->own || i >= n->idle || old->flags & POST_FOREIGN)
+		return false;
+	return !names_has_key(&trips->done, old->key) && post_differs(t->j, old, NULL);
+}
+
+static int renew_old(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
 {
 	AUTO_POST_READER struct post_reader reader;
 	struct post p;
@@ -113,16 +157,16 @@ static int renew_old(const struct txn *t, int stepdir, const struct moves *moves
 
 	if (r == -ENOENT)
 		return 0;
+	store_forget_near(t->j);
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
-		/* What lies there now is not what the step left. */
-		if (!names_has_key(&n->set, p.key))
-			names_add_key(&n->passing, p.key);
+		if (is_edited(t, trips, n, &p))
+			names_add_key(&n->whose.foreign, p.key);
 		names_add_key(&n->set, p.key);
 		if (!p.obj.mode)
 			names_add_key(&n->absent, p.key);
 		if (p.image)
 			posts_take(&n->old, &p);
-		note_whose(t, moves, &n->whose, p.root, p.path, p.flags);
+		note_whose(t, &trips->made, &n->whose, p.root, p.path, p.flags);
 	}
 	return r;
 }
@@ -131,11 +175,14 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		      const struct hands *hands)
 {
 	struct renewal n = {0};
-	size_t own;
 	int r;
 
+	add_names(&n.set, &m->undo.log, &trips->all, IDLE);
+	add_names(&n.set, &m->redo.log, &trips->all, IDLE);
+	n.own = names_count(&n.set);
 	txn_names(&n.set, &m->undo.log, &trips->all);
 	txn_names(&n.set, &m->redo.log, &trips->all);
+	n.idle = names_count(&n.set);
 	/* What lay in a directory of the steps' may be in no log. */
 	for (size_t k = 0; k < names_count(&t->remedy.mine); k++)
 		names_add_key(&n.set, names_key(&t->remedy.mine, k));
@@ -147,13 +194,13 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 
 		note_whose(t, &trips->made, &n.whose, root, path, 0);
 	}
-	r = renew_old(t, m->undo.dir, &trips->made, &n);
+	r = renew_old(t, m->undo.dir, trips, &n);
 	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
 		names_add_key(&n.set, names_key(&n.whose.foreign, k));
-	own = names_count(&n.set);
 	if (r == 0 && m == t->list)
 		r = post_moved(t->j, &trips->all, &n.set);
-	for (size_t k = own; k < names_count(&n.set); k++)
+	/* What lies at the others now is not what the step left. */
+	for (size_t k = n.own; k < names_count(&n.set); k++)
 		names_add_key(&n.passing, names_key(&n.set, k));
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
@@ -221,6 +268,7 @@ static int look(struct txn *t)
 	hands_done(&hands);
 	moves_done(&trips.all);
 	moves_done(&trips.made);
+	names_done(&trips.done);
 	return r;
 }
 
