@@ -465,9 +465,10 @@ struct fates {
 	unsigned turn; /* of the step that is added */
 };
 
-/* Steps are added newest first, change by change. tangled: others ran at the same time. */
+/* Steps are added newest first, change by change. tangled: others were at its path, or its old one,
+ * at the same time. */
 void fates_tangle(struct fates *f); /* all that are there */
-void fates_add(struct fates *f, const struct change *c, bool tangled);
+void fates_add(struct fates *f, const struct change *c, bool tangled, bool old_tangled);
 const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
 /* Then what that step left by its own image, changed or not: is it what newer ones found? quiet:
  * the paths that none of them changed. */

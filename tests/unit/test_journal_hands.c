@@ -443,6 +443,36 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 	assert_cat(f, "d", "the human's too\n");
 }
 
+/* Steps that ran at the same time, and one before them: only where two of them were nobody knows
+ * who found what. */
+static void an_edit_before_steps_at_the_same_time(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "agent\n"), 0);
+		assert_int_equal(put(f, "c", "c\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "a", "the human's\n");
+		begin(f, "first");
+		first = f->s;
+		assert_int_equal(put(f, "c", "first\n"), 0);
+		begin(f, "second");
+		assert_int_equal(put(f, "c", "second\n"), 0);
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_int_equal(put(f, "c", "third\n"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "b", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -462,6 +492,7 @@ int main(void)
 		TEST(an_edit_at_a_name_that_came_and_went),
 		TEST(a_file_where_a_directory_was),
 		TEST(an_edit_at_a_name_that_was_left_out),
+		TEST(an_edit_before_steps_at_the_same_time),
 		TEST(what_is_forced_over_in_a_directory_comes_back),
 		TEST(what_is_forced_over_at_a_name_comes_back),
 	};

@@ -65,17 +65,18 @@ void fates_tangle(struct fates *f)
 		f->list[i].tangled = true;
 }
 
-void fates_add(struct fates *all, const struct change *c, bool tangled)
+void fates_add(struct fates *all, const struct change *c, bool tangled, bool old_tangled)
 {
 	static const struct change_side nothing;
 	struct fate *f;
 
 	tangled |= c->linked;
+	old_tangled |= c->linked;
 	if (c->kind != CHANGE_RENAMED) {
 		add(all, c->root, c->path, &c->before, &c->after, tangled);
 		return;
 	}
-	add(all, c->root, c->old_path, &c->before, &nothing, tangled);
+	add(all, c->root, c->old_path, &c->before, &nothing, old_tangled);
 	f = add(all, c->root, c->path, &nothing, &c->after, tangled);
 	free(f->renamed_from);
 	f->renamed_from = xstrdup(c->old_path);

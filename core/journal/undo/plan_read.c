@@ -191,34 +191,61 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	return r;
 }
 
-/* Did another of the steps run at the same time? Newer ones come first; a number is taken before
- * the first change is made. */
-static bool is_tangled(const struct planner *p, const struct span_of *spans, size_t i)
+struct reading { /* of a step */
+	struct planner *p;
+	bool tangled;	     /* whatever it did */
+	struct names others; /* where steps that ran at the same time were, too */
+};
+
+static void add_others(struct reading *r, const struct wal *log)
 {
-	for (size_t k = 0; k < p->dirs->n; k++)
-		if (k != i &&
-		    (k < i ? spans[k].began < spans[i].ended : spans[i].began < spans[k].ended))
-			return true;
-	return false;
+	struct rec rec;
+	size_t at = 0;
+
+	while (wal_next(log, &at, &rec)) {
+		if (rec_is_quiet(rec.type))
+			continue;
+		names_add(&r->others, rec.root, rec.path);
+		if (rec.path2[0])
+			names_add(&r->others, rec.root2, rec.path2);
+	}
 }
 
-struct reading { /* of a summary */
-	struct planner *p;
-	bool tangled;
-};
+/* Which of the others ran at the same time? Newer ones come first; a number is taken before the
+ * first change is made. Where directories moved a path alone tells nothing. */
+static void find_others(struct reading *r, const struct span_of *spans, size_t i)
+{
+	const struct planner *p = r->p;
+
+	for (size_t k = 0; k < p->dirs->n; k++) {
+		if (k == i ||
+		    (k < i ? spans[k].began >= spans[i].ended : spans[i].began >= spans[k].ended))
+			continue;
+		r->tangled |= p->moves.n != 0;
+		if (!r->tangled)
+			add_others(r, &p->logs[k]);
+	}
+}
+
+static bool is_tangled(const struct reading *r, int root, const char *path)
+{
+	return r->tangled || (path && names_has(&r->others, root, path));
+}
 
 static void take_change(void *data, const struct summary *s, const struct change *c)
 {
 	const struct reading *r = data;
 
-	fates_add(&r->p->fates, c, r->tangled || s->partial);
+	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
+		  s->partial || is_tangled(r, c->root, c->old_path));
 	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
 		find_lost(r->p, c);
 }
 
 /* What is not the step's own, or was looked at later, is not what it left. */
-static int compare_left(struct planner *p, int stepdir)
+static int compare_left(struct reading *reading, int stepdir)
 {
+	struct planner *p = reading->p;
 	const unsigned not_its = POST_FOREIGN | POST_SHARED | POST_PASSING;
 	AUTO_POST_READER struct post_reader reader;
 	struct post post;
@@ -227,38 +254,50 @@ static int compare_left(struct planner *p, int stepdir)
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
-		if (!(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN)
+		if (!(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN &&
+		    !is_tangled(reading, post.root, post.path))
 			fates_left(&p->fates, &p->quiet, &post);
+	return r;
+}
+
+static int read_step(struct reading *reading, int stepdir)
+{
+	struct planner *p = reading->p;
+	struct undo_plan *plan = p->plan;
+	struct summary s = {0};
+	int r;
+
+	p->fates.turn++;
+	r = summary_read(stepdir, &s, take_change, reading);
+	if (r < 0)
+		return r;
+	plan->ids[plan->n_ids++] = s.info.id;
+	if (s.partial) /* what it did to the others' paths it may not say */
+		fates_tangle(&p->fates);
+	if (s.info.unprotected && !p->redo)
+		names_add(&p->lost, 0, s.info.unprotected);
+	/* A redo brings back what lay between. */
+	if (p->dirs->n > 1 && !p->redo && !s.partial)
+		r = compare_left(reading, stepdir);
+	summary_done(&s);
 	return r;
 }
 
 static int load_fates(struct planner *p)
 {
-	struct undo_plan *plan = p->plan;
 	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
 		r = load_span(p, i, &spans[i]);
-	plan->ids = xcalloc(p->dirs->n, sizeof(*plan->ids));
+	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-		struct reading reading = {.p = p, .tangled = is_tangled(p, spans, i)};
-		struct summary s = {0};
+		struct reading reading = {.p = p};
 
-		p->fates.turn++;
-		r = fd < 0 ? fd : summary_read(fd, &s, take_change, &reading);
-		if (r < 0)
-			break;
-		plan->ids[plan->n_ids++] = s.info.id;
-		if (s.partial) /* what it did to the others' paths it may not say */
-			fates_tangle(&p->fates);
-		if (s.info.unprotected && !p->redo)
-			names_add(&p->lost, 0, s.info.unprotected);
-		/* A redo brings back what lay between. */
-		if (p->dirs->n > 1 && !p->redo && !reading.tangled && !s.partial)
-			r = compare_left(p, fd);
-		summary_done(&s);
+		find_others(&reading, spans, i);
+		r = fd < 0 ? fd : read_step(&reading, fd);
+		names_done(&reading.others);
 	}
 	return r;
 }
