@@ -81,6 +81,13 @@ static bool came_to(const struct carry *c, const char *to, const char *got)
 	return false;
 }
 
+/* Somebody's new name of a file that has another one: what is done to that one shows here, too. */
+static bool is_link(const struct carry *c, const char *path, size_t len)
+{
+	return !line_of(&c->from, path, len) && !line_of(&c->to, path, len) &&
+	       has_link(&c->now, path, len) && has_link(&c->result, path, len);
+}
+
 static bool carried(const struct carry *c, const char *path, size_t len)
 {
 	const char *from = line_of(&c->from, path, len), *to = line_of(&c->to, path, len);
@@ -91,6 +98,8 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
 		return true;
 	if (is_unseen(from) || is_unseen(to) || is_unseen(now) || is_unseen(got))
+		return true;
+	if (is_link(c, path, len))
 		return true;
 	/* Somebody else's file may have gone along with the directory that held it. */
 	if (touched &&

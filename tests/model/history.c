@@ -35,6 +35,8 @@ void history_done(struct history *h)
 	redo_clear(h);
 	while (h->n_kept)
 		rung_done(&h->kept[--h->n_kept]);
+	free(take_ptr(&h->edits));
+	h->n_edits = 0;
 }
 
 void rung_add(struct history *h, struct rung r)
@@ -165,6 +167,7 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 	e->may_refuse = !chained || !at || refuse || h->edited >= oldest->begun ||
 			(n < h->n_kept && oldest[-1].cluster == oldest->cluster);
 	e->may_differ = h->poked >= oldest->begun;
+	e->since = MAX(oldest->begun, h->forced);
 	e->loose = loose || h->pair;
 	if (chained && at)
 		e->tree = xstrdup(at);
@@ -192,6 +195,7 @@ void expect_redo(const struct history *h, const char *now, struct expected *e)
 	e->may_refuse |= h->edited >= u->when;
 	e->may_refuse |= h->contested || h->murky;
 	e->may_differ = h->poked >= u->when;
+	e->since = MAX(u->when, h->forced);
 	e->loose = loose || h->pair;
 	if (h->left_out)
 		return;
@@ -257,6 +261,7 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	u->pre = xstrdup(pre);
 	u->post = xstrdup(post);
 	h->contested |= flags != 0;
+	h->forced = flags ? h->clock : h->forced;
 	if (flags)
 		part_cluster(h, &u->rungs[0]);
 	if (flags || !h->n_kept || h->kept[h->n_kept - 1].after)
@@ -280,6 +285,7 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 
 	++h->clock;
 	h->contested |= flags != 0;
+	h->forced = flags ? h->clock : h->forced;
 	know(u->rungs, u->n, pre, post, flags);
 	if (u->whole) /* of that some is the step's again, and goes with it */
 		free(take_ptr(&u->rungs[0].before));

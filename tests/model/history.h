@@ -25,6 +25,11 @@ struct undone { /* what one redo brings back */
 	bool whole;  /* it left out what lay in a locked directory, whosever that was */
 };
 
+struct edit { /* of somebody else */
+	char hash[17];
+	long when;
+};
+
 struct history {
 	struct rung kept[LIST_MAX]; /* in the order of their numbers */
 	size_t n_kept;
@@ -32,11 +37,14 @@ struct history {
 	size_t n_redo;
 	int clusters; /* numbers given so far */
 	long clock;
+	long forced;	/* when a rollback last went by flags */
 	long edited;	/* when somebody else last changed something */
 	bool contested; /* a rollback went over somebody's work: others may meet it again */
 	bool left_out;	/* a redo left something out, of which a part may have gone since */
 	bool murky;	/* a step was rolled back while another held what it had made */
 	bool pair;	/* two folders: of a step that left nothing in one, its times stay there */
+	struct edit *edits;
+	size_t n_edits;
 	long poked;	/* when an agent's open file was last written outside of every step */
 };
 
@@ -54,6 +62,7 @@ struct expected {
 	bool loose;	       /* but for times of directories */
 	bool may_refuse;       /* somebody else was there */
 	bool may_differ;       /* an open file was written meanwhile */
+	long since;	       /* whoever wrote later is somebody else */
 	const char *from, *to; /* the change, where that is known: every path follows it or stays */
 };
 void expect_undo(const struct history *h, size_t n, const char *now, struct expected *e);
@@ -72,6 +81,12 @@ bool history_has_undone(const struct history *h, int64_t id);
 /* If a part of the last rollback has come back, and that may be: it was one of two. */
 void redo_split(struct history *h, const int64_t *kept, size_t n);
 bool in_list(const int64_t *ids, size_t n, int64_t id);
+
+/* edits.c: between these two trees somebody wrote something. */
+void edits_note(struct history *h, const char *before, const char *after);
+/* What was written since then and was there is there after an unforced rollback. */
+bool edits_kept(const struct history *h, long since, const char *now, const char *result,
+		bool quiet);
 
 /* compare.c */
 bool trees_equal_loosely(const char *a, const char *b); /* times of directories do not count */

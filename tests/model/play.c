@@ -207,10 +207,13 @@ static bool poke_is_kept(struct game *g, int64_t born)
 
 static void play_native(struct game *g, const struct act *a)
 {
+	AUTO_FREE char *before = NULL;
+
 	if (a->kind == ACT_EXTERNAL)
 		end_all(g);
 	if (g->failed)
 		return;
+	before = xstrdup(g->now);
 	if (worker_act(&g->w, a) < 0) {
 		if (a->kind != ACT_DROP)
 			g->h.edited = g->h.poked = ++g->h.clock;
@@ -228,6 +231,8 @@ static void play_native(struct game *g, const struct act *a)
 	}
 	if (!any_open(g))
 		look_again(g);
+	if (a->kind == ACT_EXTERNAL && !g->w.sh->reply.stray)
+		edits_note(&g->h, before, g->now);
 }
 
 static void play_file(struct game *g, const struct act *a)

@@ -137,6 +137,22 @@ static bool lost_its_way(const struct view *v, const char *path, size_t len)
 	return false;
 }
 
+/* The directory that would have to make room for what was there before has something in it that the
+ * step had not put there. */
+static bool has_company(const struct view *v, const char *path, size_t len)
+{
+	const char *was = line_of(&v->before, path, len);
+
+	for (size_t i = 0; was && !is_dir(was) && i < v->pre.n; i++) {
+		const char *now = v->pre.list[i];
+
+		if (strncmp(now, path, len) == 0 && now[len] == '/' &&
+		    !line_of(&v->after, now, path_len(now)))
+			return true;
+	}
+	return false;
+}
+
 bool restore_is_due(const struct restored *r)
 {
 	struct view v = open_view(r);
@@ -150,7 +166,7 @@ bool restore_is_due(const struct restored *r)
 
 			if (!changed(&v, path, len))
 				continue;
-			due = due && !lost_its_way(&v, path, len) &&
+			due = due && !lost_its_way(&v, path, len) && !has_company(&v, path, len) &&
 			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
 			/* By which of its names a file was changed cannot be seen. */
 			below |= at_or_below(path, len, r->path) && !has_links(&v, path, len);

@@ -54,6 +54,10 @@ static bool roll(struct game *g, const struct act *a, const struct expected *e, 
 	*ret_flags = try.y;
 	if (try.y)
 		check_settled(g, e, try.y, pre, what);
+	if (!e->may_differ && !(try.y & ~UNDO_KEEP_MINE) &&
+	    !edits_kept(&g->h, e->since, pre, g->now, g->quiet))
+		fail(g, "%s: what somebody wrote is gone%s", what,
+		     try.y ? ", though it was to be kept" : "");
 	if (e->may_differ || try.y)
 		return true;
 	if (e->tree)

@@ -224,6 +224,7 @@ static NORETURN void serve(const struct worker *w, int sock)
 	in->sh = w->sh;
 	in->folder = w->folder;
 	in->second = w->second;
+	in->turn = in->sh->workers++ * 1000; /* none writes what another wrote */
 	for (int i = 0; i < HELD_MAX; i++)
 		in->held[i].fd = in->held[i].place = -1;
 	become(w);

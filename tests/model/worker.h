@@ -23,6 +23,7 @@ struct shared {
 	struct act act;
 	struct reply reply;
 	volatile bool busy; /* between the command's arrival and its reply */
+	unsigned workers;   /* so far */
 };
 
 /* The parent's side. */

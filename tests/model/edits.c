@@ -1,0 +1,100 @@
+/* edits - what somebody else wrote, by its bytes: wherever it goes, it must not go away. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/model/history.h"
+#include "tests/model/lines.h"
+
+/*
+ * Trees tell of most rollbacks what they must lead to, and nothing of those over steps that
+ * overlapped, or after a forced one. No two writers write the same bytes (acts.c): so a file that
+ * somebody wrote after the steps began is still to be found when they were rolled back unforced,
+ * under whatever name. What a forced rollback took away may come and go with the next ones.
+ */
+
+static bool has_bytes(const char *tree, const char *hash)
+{
+	AUTO_FREE char *field = xasprintf(" hash %s", hash);
+
+	return strstr(tree, field);
+}
+
+static void print_lost(const char *tree, const char *hash)
+{
+	struct lines l = split(tree);
+
+	for (size_t i = 0; i < l.n; i++)
+		if (has_bytes(l.list[i], hash))
+			fprintf(stderr, "# gone: %s\n", l.list[i]);
+	lines_done(&l);
+}
+
+static size_t count(const char *tree, const char *hash)
+{
+	AUTO_FREE char *field = xasprintf(" hash %s", hash);
+	size_t n = 0;
+
+	for (const char *at = tree; (at = strstr(at, field)); at++)
+		n++;
+	return n;
+}
+
+/* Who takes away a name of his own work himself does not miss what it has left. */
+static void drop_taken(struct history *h, const char *before, const char *after)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_edits; i++)
+		if (count(after, h->edits[i].hash) >= count(before, h->edits[i].hash))
+			h->edits[n++] = h->edits[i];
+	h->n_edits = n;
+}
+
+void edits_note(struct history *h, const char *before, const char *after)
+{
+	struct lines l = split(after);
+
+	drop_taken(h, before, after);
+	for (size_t i = 0; i < l.n; i++) {
+		const char *at = strstr(l.list[i], " hash ");
+		struct edit e = {.when = h->clock};
+
+		if (!at || strstr(l.list[i], " size 0 ") || strstr(l.list[i], " size 1 "))
+			continue; /* as any other's */
+		snprintf(e.hash, sizeof(e.hash), "%.16s", at + strlen(" hash "));
+		if (has_bytes(before, e.hash))
+			continue;
+		h->edits = xrealloc(h->edits, (h->n_edits + 1) * sizeof(*h->edits));
+		h->edits[h->n_edits++] = e;
+	}
+	lines_done(&l);
+}
+
+static bool hides_some(const char *tree)
+{
+	struct lines l = split(tree);
+	bool hides = false;
+
+	for (size_t i = 0; i < l.n; i++)
+		hides |= is_unseen(l.list[i]);
+	lines_done(&l);
+	return hides;
+}
+
+bool edits_kept(const struct history *h, long since, const char *now, const char *result,
+		bool quiet)
+{
+	if (hides_some(result))
+		return true;
+	for (size_t i = 0; i < h->n_edits; i++) {
+		const struct edit *e = &h->edits[i];
+
+		if (e->when <= since || !has_bytes(now, e->hash) || has_bytes(result, e->hash))
+			continue;
+		if (!quiet)
+			print_lost(now, e->hash);
+		return false;
+	}
+	return true;
+}
