@@ -71,8 +71,8 @@ int journal_discard(const struct journal_spec *spec, struct err *err) MUST_USE;
 int journal_find_moved(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
 /*
  * Take that history over; *ret_was as above. -ENOENT: there is none; -EEXIST: the folder is still
- * there under the old name; -EBUSY: a cordon works with it; -EOPNOTSUPP: a step has parts in other
- * folders.
+ * there under the old name; -EBUSY: a cordon works with it; -EOPNOTSUPP: a step, or a rollback that
+ * was interrupted, has parts in other folders.
  */
 int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
 /* Is it the directory whose history this is, not another one in its place? */

@@ -577,3 +577,4 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 		 struct names *ret) MUST_USE;
 uint64_t overlap_began(const struct wal *undo); /* as a number of the store; 0: not known */
 #define ROLLBACK_FILE "rollback"
+#define JOINT_FILE    "joint" /* of one in several stores */

@@ -397,6 +397,72 @@ static void a_part_of_nothing_goes_with_the_others(void **state)
 	}
 }
 
+static void child_undo_both(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	if (undo(p->a, 2, 0) < 0)
+		_exit(1);
+}
+
+/* The folder gets another name, and its history is to be taken over, in the middle of a rollback
+ * that concerns another folder, too. True: it was, and the folder keeps the name. */
+static bool adopt(struct fix *f)
+{
+	struct journal_spec spec = {.state_dir = f->state};
+	AUTO_FREE char *was = NULL;
+	char *now = xasprintf("%s.new", f->folder);
+	int r;
+
+	assert_int_equal(rename(f->folder, now), 0);
+	spec.folder = now;
+	r = journal_adopt(&spec, &was, &f->err);
+	if (r < 0) {
+		assert_int_equal(r, -EOPNOTSUPP);
+		assert_int_equal(rename(now, f->folder), 0);
+		free(now);
+		return false;
+	}
+	free(f->folder);
+	f->folder = now;
+	return true;
+}
+
+static void a_folder_is_renamed_in_a_rollback(void **state)
+{
+	bool more = true, adopted = false;
+
+	(void)state;
+	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3)
+		for (int b = 0; b < 2; b++) {
+			AUTO_TREES struct trees before = {0}, after = {0}, now = {0};
+			void *mine;
+			struct pair *p;
+
+			setup(&mine);
+			p = mine;
+			before = both(p);
+			begin(p->a, "a alone");
+			put(p->a, "x", "x");
+			commit(p->a);
+			begin(p->b, "b alone");
+			put(p->b, "y", "y");
+			commit(p->b);
+			after = both(p);
+			pair_close(p);
+			more = inject_kill(n, child_undo_both, p);
+			adopted |= adopt(b ? p->b : p->a);
+			pair_open(p);
+			now = both(p);
+			if (!(str_eq(now.a, before.a) && str_eq(now.b, before.b)) &&
+			    !(str_eq(now.a, after.a) && str_eq(now.b, after.b)))
+				fail_msg("killed at system call %d: half of a rollback", n);
+			teardown(&mine);
+		}
+	assert_true(adopted);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -407,6 +473,7 @@ int main(void)
 		cmocka_unit_test(in_a_redo),
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
 		cmocka_unit_test(a_rollback_stays_whole),
+		cmocka_unit_test(a_folder_is_renamed_in_a_rollback),
 		cmocka_unit_test(a_part_of_nothing_goes_with_the_others),
 		TEST(what_died_last_is_redone_first),
 		TEST(parts_that_died_go_as_one),

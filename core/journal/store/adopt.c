@@ -136,11 +136,18 @@ bool journal_is_folders(const struct journal *j)
 /* ---- taking it over ---------------------------------------------------------------------------
  */
 
-/* A step with parts elsewhere names all of its folders, in all of their stores. */
+/* A step with parts elsewhere names all of its folders, in all of their stores. So does a rollback
+ * that is not through. */
 static int check_parts(int store, const char *was, struct err *err)
 {
 	static const char *const where[] = {"open", "steps", "redo"};
 
+	if (faccessat(store, JOINT_FILE, F_OK, 0) == 0)
+		return err_say(err, -EOPNOTSUPP,
+			       "a rollback in several folders, of which one is '%s', was "
+			       "interrupted: move it back there and run cordon once, which "
+			       "finishes it",
+			       was);
 	for (size_t i = 0; i < ARRAY_LEN(where); i++) {
 		int fd = open_dir(store, where[i]);
 		AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);

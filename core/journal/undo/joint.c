@@ -22,8 +22,6 @@
  * store that has "rollback" when the deciding one has none forgets it: nothing was moved.
  */
 
-#define JOINT_FILE "joint"
-
 static int joint_write(struct txn *list, size_t n)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
