@@ -157,6 +157,36 @@ static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 	fix_free(f);
 }
 
+/* What a redo merged is not what the next one's step had found. */
+static void the_next_redo_asks_about_a_merge(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *text = NULL;
+
+	(void)state;
+	begin(f, "set up");
+	put(f, "a", LINES);
+	commit(f);
+	begin(f, "agent");
+	put(f, "a", AGENTS);
+	commit(f);
+	begin(f, "agent again");
+	put(f, "a", AGENTS "ten\n");
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	assert_int_equal(redo(f, UNDO_MERGE), 0);
+	assert_cat(f, "a", MERGED);
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_cat(f, "a", MERGED);
+	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
+	text = cat(f, "a");
+	assert_non_null(text);
+	assert_non_null(strstr(text, "HUMAN"));
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
 		cmocka_unit_test(a_mode_of_nothing_is_somebodys_too),
 		cmocka_unit_test(what_cannot_be_read_is_no_reason_to_go_over_it),
+		cmocka_unit_test(the_next_redo_asks_about_a_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,9 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 	/* What lies at the others now is not what the step left. */
 	for (size_t k = n.own; k < names_count(&n.set); k++)
 		names_add_key(&n.passing, names_key(&n.set, k));
+	/* Nor is all that a merge has written. */
+	for (size_t i = 0; i < t->remedy.n_merges && !t->back; i++)
+		names_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
 	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
