@@ -382,8 +382,9 @@ size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wa
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r)
 {
 	const struct mark *m = &t->list[mark];
+	int e = scan_fetch(t->logs[m->log].fd, m->at, mem, r);
 
-	return scan_fetch(t->logs[m->log].fd, m->at, mem, r);
+	return e == 0 && r->seq != m->seq ? -ESTALE : e;
 }
 
 /* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old

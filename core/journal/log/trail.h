@@ -12,8 +12,8 @@
  * undone the same is done with their redo logs: the "past" is then what redo would bring back.
  *
  * Life:  trails_get() makes the index, which stays with the journal for the next question. It may
- *        grow old: what it leads to is not there any more then (-ENOENT, -ESTALE), never something
- *        else; trails_drop() and ask again. Only names and numbers are in memory.
+ *        grow old: what it leads to is not there any more then (an error), never something else;
+ *        trails_drop() and ask again. Only names and numbers are in memory.
  */
 struct mark { /* one record */
 	uint64_t seq, slot, ino, at;

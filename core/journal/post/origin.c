@@ -394,7 +394,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 	if (!(after ? &c->after : &c->before)->exists)
 		return err_say(err, -ENOENT, "'%s' was not there", path);
 	r = look(j, id, c, after, undone, whole, ret);
-	if (again && (r == -ENOENT || r == -ESTALE)) { /* the index may be older than the store */
+	if (again && r < 0) { /* the index may be older than the store */
 		trails_drop(j);
 		origin_done(ret);
 		r = look(j, id, c, after, undone, whole, ret);

@@ -201,6 +201,7 @@ static int load(struct restore *r, const char *const *paths, struct err *err)
 
 	if (e < 0)
 		return e;
+	trails_drop(r->j); /* of an earlier question, perhaps older than the store */
 	moved = !undone && moved_a_directory(e);
 	close(e);
 	if (undone)
