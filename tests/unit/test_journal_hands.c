@@ -473,45 +473,6 @@ static void an_edit_before_steps_at_the_same_time(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-static void assert_was(struct fix *f, int64_t id, const char *path, const char *want)
-{
-	AUTO_FREE char *text = NULL;
-	struct change *list;
-	int fd = -1;
-	size_t n;
-
-	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(list[i].path, path) &&
-		    journal_content(f->j, id, &list[i], false, &fd, &f->err) < 0)
-			fail_msg("%s", f->err.text);
-	change_free(list, n);
-	assert_true(fd >= 0);
-	assert_int_equal(io_read_all(fd, 1 << 20, &text, NULL), 0);
-	close(fd);
-	assert_string_equal(text, want);
-}
-
-/* The logs were emptied and filled again since it was asked where the content is. */
-static void what_was_there_is_found_after_a_redo(void **state)
-{
-	struct fix *f = *state;
-	int64_t id;
-
-	begin(f, "set up");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "change");
-	assert_int_equal(put(f, "b", "b\n"), 0);
-	assert_int_equal(put(f, "a", "is\n"), 0);
-	id = commit(f);
-	for (int turn = 0; turn < 3; turn++) {
-		assert_was(f, id, "a", "was\n");
-		assert_int_equal(undo(f, 1, 0), 0);
-		assert_int_equal(redo(f, 0), 0);
-	}
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -532,7 +493,6 @@ int main(void)
 		TEST(a_file_where_a_directory_was),
 		TEST(an_edit_at_a_name_that_was_left_out),
 		TEST(an_edit_before_steps_at_the_same_time),
-		TEST(what_was_there_is_found_after_a_redo),
 		TEST(what_is_forced_over_in_a_directory_comes_back),
 		TEST(what_is_forced_over_at_a_name_comes_back),
 	};

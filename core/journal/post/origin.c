@@ -219,6 +219,18 @@ static bool is_unchanged(const struct seek *s, size_t i, int fd)
 	return same || is_dressed(s, i, s->t->list[i].ino);
 }
 
+/* The record of the file's first change by another name since mark i, perhaps with its times set
+ * before that: it has the bytes. */
+static size_t find_change(const struct seek *s, size_t i, uint64_t ino)
+{
+	const unsigned content = 1u << REC_CONTENT;
+	size_t n = s->t->n, at = find_alias(s, i + 1, n, content | 1u << REC_META, ino);
+
+	return at < n && s->t->list[at].type == REC_META
+		       ? trail_of_inode(s->t, at + 1, n, content, ino)
+		       : at;
+}
+
 /* In a slot; if the inode has other names, its bytes may have been changed there since. */
 static int open_slot(const struct seek *s, size_t i, const char *inside)
 {
@@ -228,8 +240,10 @@ static int open_slot(const struct seek *s, size_t i, const char *inside)
 
 	if (fd < 0 || s->t->list[i].type != REC_GONE || fstat(fd, &st) < 0 || st.st_nlink < 2)
 		return take_fd(&fd);
-	other = find_alias(s, i + 1, s->t->n, 1u << REC_CONTENT, st.st_ino);
-	return other < s->t->n ? open_mark(s, other, "") : take_fd(&fd);
+	other = find_change(s, i, st.st_ino);
+	if (other < s->t->n)
+		return open_mark(s, other, "");
+	return is_unchanged(s, i, fd) ? take_fd(&fd) : -ESTALE;
 }
 
 static int find_bytes(const struct seek *s, struct origin *ret)

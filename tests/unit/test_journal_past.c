@@ -1,0 +1,117 @@
+/* test_journal_past - what lay at a path then, wherever it is now. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+/* The bytes before the step; a descriptor, or why not. */
+static int open_then(struct fix *f, int64_t id, const char *path)
+{
+	struct change *list;
+	int fd = -1, r = -ENOENT;
+	size_t n;
+
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i].path, path))
+			r = journal_content(f->j, id, &list[i], false, &fd, &f->err);
+	change_free(list, n);
+	return r < 0 ? r : fd;
+}
+
+static void assert_was(struct fix *f, int64_t id, const char *path, const char *want)
+{
+	AUTO_FREE char *text = NULL;
+	int fd = open_then(f, id, path);
+
+	if (fd < 0)
+		fail_msg("%s", f->err.text);
+	assert_int_equal(io_read_all(fd, 1 << 20, &text, NULL), 0);
+	close(fd);
+	assert_string_equal(text, want);
+}
+
+/* The logs were emptied and filled again since it was asked where the content is. */
+static void what_was_there_is_found_after_a_redo(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	begin(f, "set up");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "change");
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	assert_int_equal(put(f, "a", "is\n"), 0);
+	id = commit(f);
+	for (int turn = 0; turn < 3; turn++) {
+		assert_was(f, id, "a", "was\n");
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(redo(f, 0), 0);
+	}
+}
+
+static int64_t a_name_is_removed(struct fix *f)
+{
+	begin(f, "touch a; ln a b");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm a");
+	assert_int_equal(rm(f, "a"), 0);
+	return commit(f);
+}
+
+/* Its time was set before another step changed it by its other name. */
+static void a_removed_name_shows_what_it_named(void **state)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
+	struct fix *f = *state;
+	int64_t id = a_name_is_removed(f);
+	struct at b;
+
+	assert_was(f, id, "a", "was\n");
+	begin(f, "touch -d b");
+	b = at(f, "b");
+	assert_int_equal(op_utimens(f->s, &b, times, NULL), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+	begin(f, "echo >>b");
+	assert_int_equal(add(f, "b", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+}
+
+static void what_a_human_changed_is_not_what_was_there(void **state)
+{
+	const char *const path[] = {"a", NULL};
+	struct fix *f = *state;
+	int64_t id = a_name_is_removed(f);
+
+	outside(f, "b", "the human's\n");
+	assert_int_equal(open_then(f, id, "a"), -ESTALE);
+	assert_int_equal(journal_restore(f->j, id, path, 0, &f->err), -ESTALE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_there_is_found_after_a_redo),
+		TEST(a_removed_name_shows_what_it_named),
+		TEST(what_a_human_changed_is_not_what_was_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
