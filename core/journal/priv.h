@@ -449,11 +449,17 @@ void change_side_set(struct change_side *c, const struct obj *o);
 /* ---- what several steps did to a path (fate.c) -------------------------------------------------
  */
 
+enum fate_hands { /* of a change */
+	FATE_ALONE,
+	FATE_SHARED, /* others were there at the same time, or by another of its names */
+};
+
 struct fate {
 	struct change_side before, after;
 	bool seen;
-	bool broken;  /* one step did not find what the one before had left */
-	bool tangled; /* which cannot be told: steps overlapped, a file had several names */
+	bool broken;	       /* one step did not find what the one before had left */
+	bool cut;	       /* the same of a file, under whatever of its names */
+	bool tangled;	       /* which cannot be told: not all was done alone */
 	unsigned newest, turn; /* of the first step that was added, and of the last */
 	char *renamed_from;
 };
@@ -462,13 +468,14 @@ struct fates {
 	struct names keys; /* number i: that of list[i] */
 	struct fate *list;
 	size_t cap;
-	unsigned turn; /* of the step that is added */
+	struct found_file *files; /* hash, by inode */
+	unsigned turn;		  /* of the step that is added */
 };
 
-/* Steps are added newest first, change by change. tangled: others were at its path, or its old one,
- * at the same time. */
+/* Steps are added newest first, change by change; old_hands: of its old path. */
 void fates_tangle(struct fates *f); /* all that are there */
-void fates_add(struct fates *f, const struct change *c, bool tangled, bool old_tangled);
+void fates_add(struct fates *f, const struct change *c, enum fate_hands hands,
+	       enum fate_hands old_hands);
 const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
 /* Then what that step left by its own image, changed or not: is it what newer ones found? quiet:
  * the paths that none of them changed. */

@@ -114,7 +114,7 @@ static bool edited_between(const struct planner *p, const struct post *post,
 	/* Whoever moved a directory has images of all in it. */
 	if (moves_touch(&p->moves, post->root, post->path))
 		return false;
-	if ((f && f->broken && !f->tangled && !p->redo) || (quiet && quiet->broken))
+	if ((f && ((f->broken && !f->tangled) || f->cut) && !p->redo) || (quiet && quiet->broken))
 		return true;
 	if (!plan_is_passing(p, post))
 		return false;
@@ -147,6 +147,19 @@ static bool is_conflict(struct planner *p, const char *key, size_t number)
 	return p->newest[number] || names_has_key(&p->overlaps, key);
 }
 
+/* It was there before the steps, and the directory above it was not: somebody put it there between
+ * them. */
+static bool has_no_home(const struct planner *p, int root, const char *path, const struct fate *f)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
+	AUTO_FREE char *key = slash ? key_make(root, dir) : NULL;
+	const struct fate *above = key ? fates_find(&p->fates, key) : NULL;
+
+	return above && !p->redo && f->before.exists && !above->before.exists && !f->tangled &&
+	       !above->tangled && !moves_touch(&p->moves, root, path);
+}
+
 static void net_entries(struct planner *p)
 {
 	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
@@ -154,8 +167,8 @@ static void net_entries(struct planner *p)
 		bool exists_now = p->redo ? n->before.exists : n->after.exists;
 		bool exists_then = p->redo ? n->after.exists : n->before.exists;
 		const char *path, *key = names_key(&p->fates.keys, k);
-		bool conflict = is_conflict(p, key, k);
 		int root = key_root(key, &path);
+		bool conflict = is_conflict(p, key, k) || has_no_home(p, root, path, n);
 
 		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
 			continue;

@@ -227,17 +227,17 @@ static void find_others(struct reading *r, const struct span_of *spans, size_t i
 	}
 }
 
-static bool is_tangled(const struct reading *r, int root, const char *path)
+static enum fate_hands hands_at(const struct reading *r, int root, const char *path)
 {
-	return r->tangled || (path && names_has(&r->others, root, path));
+	return r->tangled || (path && names_has(&r->others, root, path)) ? FATE_SHARED : FATE_ALONE;
 }
 
 static void take_change(void *data, const struct summary *s, const struct change *c)
 {
 	const struct reading *r = data;
 
-	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
-		  s->partial || is_tangled(r, c->root, c->old_path));
+	fates_add(&r->p->fates, c, s->partial ? FATE_SHARED : hands_at(r, c->root, c->path),
+		  s->partial ? FATE_SHARED : hands_at(r, c->root, c->old_path));
 	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
 		find_lost(r->p, c);
 }
@@ -255,7 +255,7 @@ static int compare_left(struct reading *reading, int stepdir)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
 		if (!(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN &&
-		    !is_tangled(reading, post.root, post.path))
+		    hands_at(reading, post.root, post.path) == FATE_ALONE)
 			fates_left(&p->fates, &p->quiet, &post);
 	return r;
 }
