@@ -75,6 +75,13 @@ bool path_is_beneath(const char *path, const char *dir)
 	return path_below(path, dir) != NULL;
 }
 
+int path_deeper(const char *a, const char *b)
+{
+	size_t n = str_eq(a, ".") ? 0 : strlen(a), m = str_eq(b, ".") ? 0 : strlen(b);
+
+	return n > m ? -1 : n < m;
+}
+
 const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

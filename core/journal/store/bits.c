@@ -206,14 +206,12 @@ static void note_load(struct journal *j, const char *name, struct loan_note *n)
 		n->bad = parse((struct span){.data = n->text, .len = len}, n);
 }
 
-/* What lies in a directory comes before it: it may be locked then. */
+/* What lies in a directory cannot be reached once that is locked. */
 static int by_depth(const void *a, const void *b)
 {
 	const struct loan_note *x = a, *y = b;
-	size_t n = str_eq(x->path, ".") ? 0 : strlen(x->path);
-	size_t m = str_eq(y->path, ".") ? 0 : strlen(y->path);
 
-	return n > m ? -1 : n < m;
+	return path_deeper(x->path, y->path);
 }
 
 static int settle_one(struct journal *j, const struct loan_note *n)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/path.h"
 #include "core/journal/undo/pop.h"
 #include "core/journal/undo/txn.h"
 
@@ -135,13 +136,12 @@ static void note_end(struct loans *l, const struct rec *r)
 	end_loan(l, root, path, r->seq);
 }
 
-/* What lies in a directory comes before it: it may have been lent earlier or later. */
+/* A directory may have been lent earlier or later than what lies in it. */
 static int by_depth(const void *a, const void *b)
 {
 	const struct loan *x = a, *y = b;
-	size_t n = strlen(x->path), m = strlen(y->path);
 
-	return n > m ? -1 : n < m;
+	return path_deeper(x->path, y->path);
 }
 
 static int give_back(struct journal *j, const struct loan *one)
