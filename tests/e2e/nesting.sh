@@ -68,7 +68,7 @@ if [ -x /usr/bin/bwrap ] && free -- true 2>/dev/null; then
 	free -- bwrap --unshare-all --dev-bind / / --tmpfs "$HOME/over" sh -c 'echo x >"$1/over/made"
 		mkdir "$1/over/d" && chmod 700 "$1/over/d"; echo y >"$1/beside"' sh "$HOME" 2>said
 	like "$(cat said)" 'writing ~/beside was refused' "what was refused is told"
-	unlike "$(cat said)" '~/over' "and nothing of what was written to a mount of its own"
+	unlike "$(cat said)" '[~]/over' "and nothing of what was written to a mount of its own"
 	ok "none of which is the host's" test -z "$(ls "$HOME/over")" -a ! -e "$HOME/beside"
 	is "$(free -- bwrap --unshare-all --dev-bind / / sh -c "umount '$HOME'; umount -l '$HOME'; cat '$HOME/.ssh/key'" 2>/dev/null)" "" \
 		"nor is a cover taken off"
