@@ -166,7 +166,8 @@ again = $(MAKE) --no-print-directory DEPS=no $(if $(findstring -j,$(MAKEFLAGS)),
 .PHONY: run
 run: deps ## build and open the console; CMD='...' runs that instead of your shell, with OPTS='...'
 	$(Q)$(again) all
-	$(Q)exec build/cordon run $(OPTS) -- $(or $(CMD),"$${SHELL:-/bin/sh}")
+	$(Q)build/cordon run $(OPTS) -- $(if $(CMD),$(CMD),"$${SHELL:-/bin/sh}" || \
+		{ r=$$?; [ $$r -lt 125 ] || [ $$r -gt 127 ] || exit $$r; }) # how a shell ended is no error of make's
 
 # ---- dependencies --------------------------------------------------------------------------------
 DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \

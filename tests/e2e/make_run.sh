@@ -1,0 +1,25 @@
+#!/bin/bash
+# make_run - `make run` fails where cordon does, not where the shell inside does.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need make
+[ -f Makefile ] || skip_all "no Makefile is here"
+recipe=$(make -n DEPS=no run | sed -n '/build\/cordon run/,$p')
+named=$(make -n DEPS=no CMD='npm test' run | sed -n '/build\/cordon run/,$p')
+like "$recipe" 'build/cordon run ' "make run runs it"
+dir=$(new_folder fake)
+mkdir "$dir/build"
+printf '#!/bin/sh\nexit $STATUS\n' >"$dir/build/cordon"
+chmod +x "$dir/build/cordon"
+cd "$dir" || exit 1
+for status in 0 6 130 143; do
+	STATUS=$status sh -c "$recipe"
+	is "$?" 0 "a shell that ends with $status is no error"
+done
+for status in 125 126 127; do
+	STATUS=$status sh -c "$recipe"
+	is "$?" "$status" "$status is cordon's own"
+done
+STATUS=6 sh -c "$named"
+is "$?" 6 "that a command of the human's fails is one"
+done_testing
