@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/journal/journal.h"
-#include "core/keeper/safeguard.h"
+#include "core/keeper/approvals/safeguard.h"
 #include "core/keeper/wire.h"
 #include "core/policy/answer.h"
 

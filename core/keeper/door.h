@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folder.h"
+#include "core/keeper/folders/folder.h"
 
 /*
  * The system-call door (backends/linux/door/door.c), the read gate, later 9P. The keeper polls fd
- * and calls serve(); the door turns each request into one call of core/keeper/folder.h and answers
- * it. What must wait for a human is parked by the folder (enum folder_status) and finished through
- * retry(). Every function runs in the keeper's one thread and never blocks.
+ * and calls serve(); the door turns each request into one call of core/keeper/folders/folder.h and
+ * answers it. What must wait for a human is parked by the folder (enum folder_status) and finished
+ * through retry(). Every function runs in the keeper's one thread and never blocks.
  */
 struct config;
 struct door;

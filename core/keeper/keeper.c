@@ -18,8 +18,8 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/lock.h"
-#include "core/keeper/watch.h"
+#include "core/keeper/watch/lock.h"
+#include "core/keeper/watch/watch.h"
 
 /*
  * Theory of operation. The agent cannot change a working folder: inside, it is mounted read-only.

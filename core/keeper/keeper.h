@@ -4,7 +4,7 @@
 
 #include "core/journal/journal.h"
 #include "core/keeper/door.h"
-#include "core/keeper/safeguard.h"
+#include "core/keeper/approvals/safeguard.h"
 #include "core/session/backend.h"
 
 /*

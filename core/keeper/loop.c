@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch.h"
+#include "core/keeper/watch/watch.h"
 
 #define EVENTS	 64
 #define FLUSH_US 16000 /* one write and one wake-up of cordon for what a screen shows at once */

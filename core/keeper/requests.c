@@ -9,7 +9,7 @@
 #include "core/base/log.h"
 #include "core/diff/diff.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch.h"
+#include "core/keeper/watch/watch.h"
 
 #define PROGRESS_US	   50000
 #define BARRIERS_SENT	   8 /* with a plan; each with a few of its paths */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/safeguard.h"
+#include "core/keeper/approvals/safeguard.h"
 #include "core/policy/answer.h"
 
 /*

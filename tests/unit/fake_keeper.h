@@ -17,7 +17,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
-#include "core/keeper/folder.h"
+#include "core/keeper/folders/folder.h"
 #include "core/keeper/keeper.h"
 
 #define FAKE_PROCS 512

@@ -1,4 +1,4 @@
-/* door - the system-call door: trapped calls in, calls of core/keeper/folder.h out. */
+/* door - the system-call door: trapped calls in, calls of core/keeper/folders/folder.h out. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/door.h"
 

@@ -12,7 +12,7 @@
 
 #include "backends/linux/door/door.h"
 #include "backends/linux/door/interrupts.h"
-#include "core/keeper/folder.h"
+#include "core/keeper/folders/folder.h"
 #include "core/keeper/keeper.h"
 
 #ifndef SYS_fchmodat2 /* Linux 6.6 */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/keeper/lock_priv.h"
+#include "core/keeper/watch/lock_priv.h"
 
 #ifndef FAN_REPORT_TID /* Linux 4.20 */
 #define FAN_REPORT_TID 0x00000100

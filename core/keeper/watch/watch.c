@@ -16,8 +16,8 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch.h"
-#include "core/keeper/watch_edits.h"
+#include "core/keeper/watch/watch.h"
+#include "core/keeper/watch/watch_edits.h"
 
 /*
  * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that

@@ -1,6 +1,6 @@
 /* safeguard - counts what each step takes away, holds it at the limit, does what the human says. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/safeguard.h"
+#include "core/keeper/approvals/safeguard.h"
 
 #include <errno.h>
 #include <string.h>

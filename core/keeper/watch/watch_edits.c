@@ -1,6 +1,6 @@
 /* watch_edits - edits from outside that belong together: collected, told, noted in the history. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/watch_edits.h"
+#include "core/keeper/watch/watch_edits.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* judge - what the policy says about a change of a folder: allow, look at the content, ask, deny.
  */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/judge.h"
+#include "core/keeper/folders/judge.h"
 
 #include <errno.h>
 #include <fcntl.h>

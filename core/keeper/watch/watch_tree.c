@@ -1,6 +1,6 @@
 /* watch_tree - the directories that are watched, by watch and by name. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/watch_tree.h"
+#include "core/keeper/watch/watch_tree.h"
 
 #include <assert.h>
 #include <errno.h>

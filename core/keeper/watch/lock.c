@@ -1,6 +1,6 @@
 /* lock - the process that answers the kernel: may this program open that file? */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/lock.h"
+#include "core/keeper/watch/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/lock_priv.h"
+#include "core/keeper/watch/lock_priv.h"
 
 /*
  * A process apart from the keeper, for the keeper opens files of the folders itself: it would wait

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folder.h"
+#include "core/keeper/folders/folder.h"
 
 struct wish {
 	struct folder *f;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/keeper/lock_priv.h"
+#include "core/keeper/watch/lock_priv.h"
 
 /*
  * The event does not say how the file is opened. The thread stands in that very call, so its number

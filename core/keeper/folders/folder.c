@@ -1,6 +1,6 @@
 /* folder - the one way to change a working folder: policy, then the journal, then the change. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/folder.h"
+#include "core/keeper/folders/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/keeper/judge.h"
+#include "core/keeper/folders/judge.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch.h"
+#include "core/keeper/watch/watch.h"
 
 /*
  * Every public operation here is the same three lines: say what is about to happen to which name

@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch.h"
+#include "core/keeper/watch/watch.h"
 
 /*
  * A command's step begins with its first change and ends a little after the last of the processes

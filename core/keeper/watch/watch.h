@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/watch_tree.h"
+#include "core/keeper/watch/watch_tree.h"
 
 struct keeper;
 
