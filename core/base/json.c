@@ -14,6 +14,19 @@ static size_t plain(const char *s, size_t len)
 	return n;
 }
 
+static void add_unit(struct buf *out, unsigned unit)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char text[] = {'\\',
+			     'u',
+			     digits[unit >> 12 & 15],
+			     digits[unit >> 8 & 15],
+			     digits[unit >> 4 & 15],
+			     digits[unit & 15]};
+
+	buf_add(out, text, sizeof(text));
+}
+
 void json_quote(struct buf *out, const char *s, size_t len)
 {
 	buf_ch(out, '"');
@@ -34,9 +47,9 @@ void json_quote(struct buf *out, const char *s, size_t len)
 		}
 		n = text_decode(s + i, len - i, &cp);
 		if (cp < 0)
-			buf_fmt(out, "\\udc%02x", c);
+			add_unit(out, 0xdc00u | c);
 		else if (cp <= 0xffff && text_is_deceptive(cp)) /* in one escape */
-			buf_fmt(out, "\\u%04x", (unsigned)cp);
+			add_unit(out, (unsigned)cp);
 		else
 			buf_add(out, s + i, n);
 		i += n;
