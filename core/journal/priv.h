@@ -7,6 +7,7 @@
 #include "core/journal/log/wal.h"
 #include "core/journal/op.h"
 #include "core/journal/store/object.h"
+#include "core/journal/post/chain.h"
 #include "core/journal/step/known.h"
 #include "core/journal/store/names.h"
 #include "core/journal/post/net.h"
@@ -449,18 +450,10 @@ void change_side_set(struct change_side *c, const struct obj *o);
 /* ---- what several steps did to a path (fate.c) -------------------------------------------------
  */
 
-enum fate_hands { /* of a change */
-	FATE_ALONE,
-	FATE_SHARED, /* others were there at the same time, or by another of its names */
-};
-
 struct fate {
 	struct change_side before, after;
 	bool seen;
-	bool broken;	       /* one step did not find what the one before had left */
-	bool cut;	       /* the same of a file, under whatever of its names */
-	bool tangled;	       /* which cannot be told: not all was done alone */
-	unsigned newest, turn; /* of the first step that was added, and of the last */
+	bool tangled; /* steps overlapped, a file had several names: it may not be the whole */
 	char *renamed_from;
 };
 
@@ -468,18 +461,13 @@ struct fates {
 	struct names keys; /* number i: that of list[i] */
 	struct fate *list;
 	size_t cap;
-	struct found_file *files; /* hash, by inode */
-	unsigned turn;		  /* of the step that is added */
 };
 
-/* Steps are added newest first, change by change; old_hands: of its old path. */
+/* Steps are added newest first, change by change. tangled: others were at its path, or its old one,
+ * at the same time. */
 void fates_tangle(struct fates *f); /* all that are there */
-void fates_add(struct fates *f, const struct change *c, enum fate_hands hands,
-	       enum fate_hands old_hands);
+void fates_add(struct fates *f, const struct change *c, bool tangled, bool old_tangled);
 const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
-/* Then what that step left by its own image, changed or not: is it what newer ones found? quiet:
- * the paths that none of them changed. */
-void fates_left(struct fates *changed, struct fates *quiet, const struct post *p);
 void fates_done(struct fates *f);
 bool sides_equal(const struct change_side *a, const struct change_side *b);
 

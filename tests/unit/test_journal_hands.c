@@ -443,77 +443,6 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 	assert_cat(f, "d", "the human's too\n");
 }
 
-/* Steps that ran at the same time, and one before them: only where two of them were nobody knows
- * who found what. */
-static void an_edit_before_steps_at_the_same_time(void **state)
-{
-	struct fix *f = *state;
-
-	for (int human = 0; human < 2; human++) {
-		struct step *first;
-
-		begin(f, "touch a");
-		assert_int_equal(put(f, "a", "agent\n"), 0);
-		assert_int_equal(put(f, "c", "c\n"), 0);
-		assert_true(commit(f) > 0);
-		if (human)
-			outside(f, "a", "the human's\n");
-		begin(f, "first");
-		first = f->s;
-		assert_int_equal(put(f, "c", "first\n"), 0);
-		begin(f, "second");
-		assert_int_equal(put(f, "c", "second\n"), 0);
-		assert_int_equal(mv(f, "a", "b", 0), 0);
-		assert_true(commit(f) > 0);
-		f->s = first;
-		assert_int_equal(put(f, "c", "third\n"), 0);
-		assert_true(commit(f) > 0);
-		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
-	}
-	assert_cat(f, "b", "the human's\n");
-}
-
-/* By whichever of its names: the file that the second step found is not the one that was left. */
-static void an_edit_of_a_file_with_two_names(void **state)
-{
-	struct fix *f = *state;
-
-	for (int human = 0; human < 2; human++) {
-		begin(f, "touch c; ln c d");
-		assert_int_equal(put(f, "c", "agent\n"), 0);
-		assert_int_equal(ln(f, "c", "d"), 0);
-		assert_true(commit(f) > 0);
-		begin(f, "echo >>d");
-		assert_int_equal(add(f, "d", "more\n"), 0);
-		assert_true(commit(f) > 0);
-		if (human)
-			outside(f, "c", "the human's\n");
-		begin(f, "echo >>c");
-		assert_int_equal(add(f, "c", "agent\n"), 0);
-		assert_true(commit(f) > 0);
-		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
-	}
-	assert_cat(f, "d", "the human's\nagent\n");
-}
-
-/* It is known only since a step moved it, out of a directory that goes. */
-static void an_edit_that_was_moved_out_of_a_directory(void **state)
-{
-	struct fix *f = *state;
-
-	begin(f, "mkdir d");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) > 0);
-	outside(f, "d/c", "the human's\n");
-	begin(f, "mv d/c a");
-	assert_int_equal(mv(f, "d/c", "a", 0), 0);
-	assert_true(commit(f) > 0);
-	assert_int_equal(undo(f, 2, 0), -ESTALE);
-	assert_cat(f, "a", "the human's\n");
-	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
-	assert_cat(f, "a", "the human's\n");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -533,9 +462,6 @@ int main(void)
 		TEST(an_edit_at_a_name_that_came_and_went),
 		TEST(a_file_where_a_directory_was),
 		TEST(an_edit_at_a_name_that_was_left_out),
-		TEST(an_edit_before_steps_at_the_same_time),
-		TEST(an_edit_of_a_file_with_two_names),
-		TEST(an_edit_that_was_moved_out_of_a_directory),
 		TEST(what_is_forced_over_in_a_directory_comes_back),
 		TEST(what_is_forced_over_at_a_name_comes_back),
 	};

@@ -103,18 +103,28 @@ static bool taken_since(const struct planner *p, const struct post *post)
 	return post->obj.mode && names_has_key(&p->made, post->key);
 }
 
+static bool is_broken(const struct planner *p, const struct post *post)
+{
+	enum chain_state state = chains_judge(&p->chains, post->key);
+	struct spot at;
+	struct obj o;
+
+	if (state != CHAIN_EDITED)
+		return state == CHAIN_BROKEN;
+	return spot_look(p->j, post->root, post->path, &at, &o) == 0 && o.nlink == 1;
+}
+
 /* The newest image knows what was there before a step that came and went, which may be somebody
  * else's work. What the steps themselves left is in their own. */
 static bool edited_between(const struct planner *p, const struct post *post,
 			   const struct post *left, const struct fate *f)
 {
-	const struct fate *quiet = fates_find(&p->quiet, post->key);
 	struct change_side now;
 
 	/* Whoever moved a directory has images of all in it. */
 	if (moves_touch(&p->moves, post->root, post->path))
 		return false;
-	if ((f && ((f->broken && !f->tangled) || f->cut) && !p->redo) || (quiet && quiet->broken))
+	if (is_broken(p, post))
 		return true;
 	if (!plan_is_passing(p, post))
 		return false;

@@ -194,6 +194,7 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 struct reading { /* of a step */
 	struct planner *p;
 	bool tangled;	     /* whatever it did */
+	bool chained;	     /* a redo brings back what lay between */
 	struct names others; /* where steps that ran at the same time were, too */
 };
 
@@ -227,25 +228,26 @@ static void find_others(struct reading *r, const struct span_of *spans, size_t i
 	}
 }
 
-static enum fate_hands hands_at(const struct reading *r, int root, const char *path)
+static bool is_tangled(const struct reading *r, int root, const char *path)
 {
-	return r->tangled || (path && names_has(&r->others, root, path)) ? FATE_SHARED : FATE_ALONE;
+	return r->tangled || (path && names_has(&r->others, root, path));
 }
 
 static void take_change(void *data, const struct summary *s, const struct change *c)
 {
 	const struct reading *r = data;
 
-	fates_add(&r->p->fates, c, s->partial ? FATE_SHARED : hands_at(r, c->root, c->path),
-		  s->partial ? FATE_SHARED : hands_at(r, c->root, c->old_path));
+	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
+		  s->partial || is_tangled(r, c->root, c->old_path));
+	if (r->chained)
+		chains_change(&r->p->chains, c);
 	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
 		find_lost(r->p, c);
 }
 
 /* What is not the step's own, or was looked at later, is not what it left. */
-static int compare_left(struct reading *reading, int stepdir)
+static int chain_left(struct planner *p, int stepdir)
 {
-	struct planner *p = reading->p;
 	const unsigned not_its = POST_FOREIGN | POST_SHARED | POST_PASSING;
 	AUTO_POST_READER struct post_reader reader;
 	struct post post;
@@ -254,9 +256,8 @@ static int compare_left(struct reading *reading, int stepdir)
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
-		if (!(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN &&
-		    hands_at(reading, post.root, post.path) == FATE_ALONE)
-			fates_left(&p->fates, &p->quiet, &post);
+		chains_left(&p->chains, &post,
+			    !(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN);
 	return r;
 }
 
@@ -265,20 +266,19 @@ static int read_step(struct reading *reading, int stepdir)
 	struct planner *p = reading->p;
 	struct undo_plan *plan = p->plan;
 	struct summary s = {0};
-	int r;
+	int r = summary_read(stepdir, &s, take_change, reading);
 
-	p->fates.turn++;
-	r = summary_read(stepdir, &s, take_change, reading);
 	if (r < 0)
 		return r;
 	plan->ids[plan->n_ids++] = s.info.id;
-	if (s.partial) /* what it did to the others' paths it may not say */
-		fates_tangle(&p->fates);
 	if (s.info.unprotected && !p->redo)
 		names_add(&p->lost, 0, s.info.unprotected);
-	/* A redo brings back what lay between. */
-	if (p->dirs->n > 1 && !p->redo && !s.partial)
-		r = compare_left(reading, stepdir);
+	if (s.partial) { /* what it did to the others' paths it may not say */
+		fates_tangle(&p->fates);
+		chains_gap(&p->chains);
+	} else if (reading->chained) {
+		r = chain_left(p, stepdir);
+	}
 	summary_done(&s);
 	return r;
 }
@@ -286,6 +286,8 @@ static int read_step(struct reading *reading, int stepdir)
 static int load_fates(struct planner *p)
 {
 	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
+	unsigned cluster = 1;
+	uint64_t began = 0; /* the cluster */
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
@@ -293,9 +295,12 @@ static int load_fates(struct planner *p)
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-		struct reading reading = {.p = p};
+		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
 
 		find_others(&reading, spans, i);
+		cluster += i && spans[i].ended <= began;
+		began = i && spans[i].ended > began ? MIN(began, spans[i].began) : spans[i].began;
+		chains_step(&p->chains, cluster, spans[i].ended, reading.tangled);
 		r = fd < 0 ? fd : read_step(&reading, fd);
 		names_done(&reading.others);
 	}
@@ -316,7 +321,7 @@ int plan_read(struct planner *p)
 void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
-	fates_done(&p->quiet);
+	chains_done(&p->chains);
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);

@@ -8,9 +8,9 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;  /* where records say that nothing was, if that is asked for */
-	struct fates fates; /* what the steps did to each path */
-	struct fates quiet; /* that they touched and left as it was */
+	struct names made;    /* where records say that nothing was, if that is asked for */
+	struct fates fates;   /* what the steps did to each path */
+	struct chains chains; /* of an undo of several */
 	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
 	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
 	 */

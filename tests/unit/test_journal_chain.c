@@ -1,0 +1,182 @@
+/* test_journal_chain - what a human did between steps that are undone together. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
+static void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	assert_non_null(text);
+	assert_string_equal(text, want);
+}
+
+/* Steps that ran at the same time, and one before them: only where two of them were nobody knows
+ * who found what. */
+static void an_edit_before_steps_at_the_same_time(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "agent\n"), 0);
+		assert_int_equal(put(f, "c", "c\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "a", "the human's\n");
+		begin(f, "first");
+		first = f->s;
+		assert_int_equal(put(f, "c", "first\n"), 0);
+		begin(f, "second");
+		assert_int_equal(put(f, "c", "second\n"), 0);
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_int_equal(put(f, "c", "third\n"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "b", "the human's\n");
+}
+
+/* By whichever of its names: the file that the second step found is not the one that was left. */
+static void an_edit_of_a_file_with_two_names(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		begin(f, "touch c; ln c d");
+		assert_int_equal(put(f, "c", "agent\n"), 0);
+		assert_int_equal(ln(f, "c", "d"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "echo >>d");
+		assert_int_equal(add(f, "d", "more\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "c", "the human's\n");
+		begin(f, "echo >>c");
+		assert_int_equal(add(f, "c", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "d", "the human's\nagent\n");
+}
+
+/* It is known only since a step moved it, out of a directory that goes. */
+static void an_edit_that_was_moved_out_of_a_directory(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "mkdir d");
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/c", "the human's\n");
+	begin(f, "mv d/c a");
+	assert_int_equal(mv(f, "d/c", "a", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "a", "the human's\n");
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "the human's\n");
+}
+
+/* Which of the two was there first nobody knows, but one was, and found the human's. */
+static void an_edit_before_steps_that_shared_the_path(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "a", "the human's\n");
+		begin(f, "first");
+		first = f->s;
+		assert_int_equal(mode(f, "a", 0640), 0);
+		begin(f, "second");
+		assert_int_equal(mode(f, "a", 0600), 0);
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_int_equal(put(f, "x", "x\n"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "b", "the human's\n");
+}
+
+/* One of the two made the name that the other took away: it left it as it was. */
+static void a_name_between_steps_at_the_same_time(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *first;
+
+	begin(f, "touch b x; rm b");
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	assert_int_equal(put(f, "x", "x\n"), 0);
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch b");
+	first = f->s;
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	begin(f, "mv b c");
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	if (undo(f, 3, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
+/* In place, before a step that opens the file and writes nothing. */
+static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "touch d");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d", "the human's\n");
+	begin(f, "open d; touch x");
+	a = at(f, "d");
+	close(op_open(f->s, &a, O_RDWR, 0, NULL));
+	assert_int_equal(put(f, "x", "x\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "d", "the human's\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_edit_before_steps_at_the_same_time),
+		TEST(an_edit_of_a_file_with_two_names),
+		TEST(an_edit_that_was_moved_out_of_a_directory),
+		TEST(an_edit_before_steps_that_shared_the_path),
+		TEST(a_name_between_steps_at_the_same_time),
+		TEST(an_edit_of_a_file_that_was_opened_for_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
