@@ -490,6 +490,7 @@ struct emptied { /* what a rollback will go through */
 	const struct group *dirs;
 	const struct wal *logs; /* of each, the one that will be emptied */
 	const struct moves *moves;
+	const struct chains *chains;
 };
 
 /* What is left out so that the paths in *left stay as they are; those that hang together with them

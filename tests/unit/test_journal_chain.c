@@ -165,6 +165,29 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
 	assert_cat(f, "d", "the human's\n");
 }
 
+/* A directory took the name of the file that a human had edited: it does not go back over it. */
+static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	begin(f, "touch d; mkdir b");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_int_equal(md(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d", "the human's\n");
+	begin(f, "mv d x; mv b d");
+	assert_int_equal(mv(f, "d", "x", 0), 0);
+	assert_int_equal(mv(f, "b", "d", 0), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "x", "the human's\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -176,6 +199,7 @@ int main(void)
 		TEST(an_edit_before_steps_that_shared_the_path),
 		TEST(a_name_between_steps_at_the_same_time),
 		TEST(an_edit_of_a_file_that_was_opened_for_nothing),
+		TEST(an_edit_is_kept_that_a_directory_took_the_name_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,7 +318,8 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 					"history away)"
 				      : "");
 	else
-		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves}, remedy, err);
+		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
+				remedy, err);
 	if (r < 0)
 		undo_plan_free(p.plan);
 	else

@@ -218,10 +218,13 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 		int root = key_root(names_key(left, k), &path);
 		struct spot at;
 		struct obj o;
+		bool whole;
 
 		if (spot_look(j, root, path, &at, &o) < 0)
 			o = (struct obj){.mode = OBJ_UNSEEN};
-		mine_add(&s, root, path, stays_whole(&at, &o), o.mode != 0);
+		/* What was there between two steps may lie elsewhere now, and a directory here. */
+		whole = chains_judge(e->chains, names_key(left, k)) != CHAIN_WHOLE;
+		mine_add(&s, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 	}
 	store_forget_near(j);
 	while (newest(&s, &r))
