@@ -188,12 +188,40 @@ static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
 	assert_tree(f, before);
 }
 
+/* A directory that moves elsewhere says nothing of a file beside it. */
+static void an_edit_beside_a_directory_that_moved(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "a", "the human's\n");
+		begin(f, "mkdir b; echo >>a");
+		first = f->s;
+		assert_int_equal(md(f, "b"), 0);
+		assert_int_equal(add(f, "a", "agent\n"), 0);
+		begin(f, "mv b c");
+		assert_int_equal(mv(f, "b", "c", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "a", "the human's\nagent\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_edit_before_steps_at_the_same_time),
+		TEST(an_edit_beside_a_directory_that_moved),
 		TEST(an_edit_of_a_file_with_two_names),
 		TEST(an_edit_that_was_moved_out_of_a_directory),
 		TEST(an_edit_before_steps_that_shared_the_path),

@@ -83,7 +83,6 @@ static struct chain *add(struct chains *c, int root, const char *path,
 	struct chain *one = get(c, root, path);
 
 	go_on(c, one);
-	one->known &= !c->unsure;
 	one->found = xrealloc(one->found, (one->n_found + 1) * sizeof(*one->found));
 	one->found[one->n_found++] = *before;
 	if (c->ended >= one->ended) {
@@ -94,11 +93,10 @@ static struct chain *add(struct chains *c, int root, const char *path,
 	return one;
 }
 
-void chains_step(struct chains *c, unsigned cluster, uint64_t ended, bool unsure)
+void chains_step(struct chains *c, unsigned cluster, uint64_t ended)
 {
 	c->cluster = cluster;
 	c->ended = ended;
-	c->unsure = unsure;
 	c->step++;
 }
 
@@ -126,7 +124,7 @@ static void compare_file(struct chains *c, const struct change *change)
 	const struct found_file *file =
 		change->after.exists ? find_file(c, change->after.ino) : NULL;
 
-	if (file && file->cluster != c->cluster && file->sure && !c->unsure &&
+	if (file && file->cluster != c->cluster && file->sure &&
 	    !sides_equal(&file->before, &change->after))
 		get(c, change->root, change->path)->broken = true;
 }
@@ -145,7 +143,7 @@ static void note_file(struct chains *c, const struct change *change)
 		file->ino = ino;
 		HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
 	}
-	file->sure = !c->unsure && (!again || sides_equal(&file->before, &change->before));
+	file->sure = !again || sides_equal(&file->before, &change->before);
 	file->before = change->before;
 	file->cluster = c->cluster;
 }

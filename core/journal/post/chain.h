@@ -16,15 +16,13 @@ struct chains {
 	struct found_file *files; /* hash, by inode */
 	unsigned cluster, step;
 	uint64_t ended;
-	bool unsure;
 };
 
 /*
  * The steps come newest first, each with its changes and then its images. cluster: a number, not 0,
- * that those have in common that overlapped in time; ended: grows with time; unsure: it may not
- * tell all.
+ * that those have in common that overlapped in time; ended: grows with time.
  */
-void chains_step(struct chains *c, unsigned cluster, uint64_t ended, bool unsure);
+void chains_step(struct chains *c, unsigned cluster, uint64_t ended);
 void chains_change(struct chains *c, const struct change *change);
 void chains_left(struct chains *c, const struct post *p, bool sure);
 void chains_gap(struct chains *c); /* a step was here that may not tell where */

@@ -300,7 +300,7 @@ static int load_fates(struct planner *p)
 		find_others(&reading, spans, i);
 		cluster += i && spans[i].ended <= began;
 		began = i && spans[i].ended > began ? MIN(began, spans[i].began) : spans[i].began;
-		chains_step(&p->chains, cluster, spans[i].ended, reading.tangled);
+		chains_step(&p->chains, cluster, spans[i].ended);
 		r = fd < 0 ? fd : read_step(&reading, fd);
 		names_done(&reading.others);
 	}
