@@ -52,6 +52,25 @@ static void an_edit_before_steps_at_the_same_time(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
+/* Who only gives a file another name found it so: what a human wrote before is not that step's. */
+static void an_edit_of_a_file_that_got_one_more_name(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		begin(f, "touch c");
+		assert_int_equal(put(f, "c", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "c", "the human's\n");
+		begin(f, "ln c a");
+		assert_int_equal(ln(f, "c", "a"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "a", "the human's\n");
+}
+
 /* By whichever of its names: the file that the second step found is not the one that was left. */
 static void an_edit_of_a_file_with_two_names(void **state)
 {
@@ -222,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_edit_before_steps_at_the_same_time),
 		TEST(an_edit_beside_a_directory_that_moved),
+		TEST(an_edit_of_a_file_that_got_one_more_name),
 		TEST(an_edit_of_a_file_with_two_names),
 		TEST(an_edit_that_was_moved_out_of_a_directory),
 		TEST(an_edit_before_steps_that_shared_the_path),

@@ -30,7 +30,7 @@ void chains_gap(struct chains *c); /* a step was here that may not tell where */
 enum chain_state {
 	CHAIN_WHOLE,
 	CHAIN_BROKEN, /* somebody else was at the path between two of them */
-	CHAIN_EDITED, /* the same if the file that lies there has no other name */
+	CHAIN_EDITED, /* the same if no step changed the file that lies there by another name */
 };
 enum chain_state chains_judge(const struct chains *c, const char *key);
 void chains_done(struct chains *c);

@@ -71,7 +71,10 @@ static bool differs(struct planner *p, const struct post *post)
 	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, p) < 0)
 		return true;
 	p->has_inodes = true;
-	return post_differs(p->j, post, p->inodes);
+	/* It looks as it was left under another name: by a step that wrote it, or one that found it
+	 * so and only gave it that name? */
+	return post_differs(p->j, post, p->inodes) ||
+	       (!p->redo && !plan_has_written(p, post->obj.ino));
 }
 
 /* ---- entries ----------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ static bool taken_since(const struct planner *p, const struct post *post)
 	return post->obj.mode && names_has_key(&p->made, post->key);
 }
 
-static bool is_broken(const struct planner *p, const struct post *post)
+static bool is_broken(struct planner *p, const struct post *post)
 {
 	enum chain_state state = chains_judge(&p->chains, post->key);
 	struct spot at;
@@ -111,13 +114,14 @@ static bool is_broken(const struct planner *p, const struct post *post)
 
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
-	return spot_look(p->j, post->root, post->path, &at, &o) == 0 && o.nlink == 1;
+	return spot_look(p->j, post->root, post->path, &at, &o) == 0 &&
+	       (o.nlink == 1 || !plan_has_written(p, o.ino));
 }
 
 /* The newest image knows what was there before a step that came and went, which may be somebody
  * else's work. What the steps themselves left is in their own. */
-static bool edited_between(const struct planner *p, const struct post *post,
-			   const struct post *left, const struct fate *f)
+static bool edited_between(struct planner *p, const struct post *post, const struct post *left,
+			   const struct fate *f)
 {
 	struct change_side now;
 

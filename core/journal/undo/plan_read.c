@@ -99,6 +99,40 @@ static void find_made(struct planner *p)
 	}
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void find_written(struct planner *p)
+{
+	p->written = xcalloc(1, sizeof(*p->written));
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec)) {
+			if (rec.type != REC_CONTENT && rec.type != REC_META &&
+			    rec.type != REC_XINODE)
+				continue;
+			if (p->n_written % 64 == 0)
+				p->written = xrealloc(p->written,
+						      (p->n_written + 64) * sizeof(*p->written));
+			p->written[p->n_written++] = rec.ino;
+		}
+	}
+	qsort(p->written, p->n_written, sizeof(*p->written), by_number);
+}
+
+bool plan_has_written(struct planner *p, uint64_t ino)
+{
+	if (!p->written)
+		find_written(p);
+	return bsearch(&ino, p->written, p->n_written, sizeof(ino), by_number) != NULL;
+}
+
 /*
  * The whole history's images are read twice: which is the newest of each path that is asked for;
  * then each of those is looked at when it comes by. None is kept.
@@ -322,6 +356,7 @@ void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
 	chains_done(&p->chains);
+	free(p->written);
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);

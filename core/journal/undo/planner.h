@@ -11,6 +11,8 @@ struct planner {
 	struct names made;    /* where records say that nothing was, if that is asked for */
 	struct fates fates;   /* what the steps did to each path */
 	struct chains chains; /* of an undo of several */
+	uint64_t *written;    /* inodes that the steps changed in place, sorted; when it is asked */
+	size_t n_written;
 	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
 	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
 	 */
@@ -33,6 +35,8 @@ int plan_read(struct planner *p) MUST_USE;
 /* Is what lies at the path somebody else's work, by its newest image? f: its fate, or NULL. */
 bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);
 void plan_forget(struct planner *p);
+/* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
+bool plan_has_written(struct planner *p, uint64_t ino);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
