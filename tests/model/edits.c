@@ -82,6 +82,10 @@ static bool hides_some(const char *tree)
 	return hides;
 }
 
+/*
+ * Of a file that has several names not all is asked for: which step changed it by which of them is
+ * not always known (README.md, limits).
+ */
 bool edits_kept(const struct history *h, long since, const char *now, const char *result,
 		bool quiet)
 {
@@ -90,7 +94,7 @@ bool edits_kept(const struct history *h, long since, const char *now, const char
 	for (size_t i = 0; i < h->n_edits; i++) {
 		const struct edit *e = &h->edits[i];
 
-		if (e->when <= since || !has_bytes(now, e->hash) || has_bytes(result, e->hash))
+		if (e->when <= since || count(now, e->hash) != 1 || has_bytes(result, e->hash))
 			continue;
 		if (!quiet)
 			print_lost(now, e->hash);
