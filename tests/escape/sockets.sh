@@ -294,6 +294,7 @@ keys C-] a
 sees 'connect - to what acts outside the sandbox' "30: the dialog says so"
 sees 'the Docker daemon: it makes you root' "30: and what it is"
 keys Escape
+ok "Esc closes it, and is for nobody else" wait_for 20 screen_lacks 'it makes you root'
 ok "deny it too" "$CORDON" deny "$(id_of docker.sock)"
 keys C-] t
 sees '^over' "it goes on"
