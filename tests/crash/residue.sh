@@ -40,10 +40,11 @@ left() {
 	echo "sockets $(grep -cF "$TEST_TMP" /proc/net/unix)"
 	echo "ipc $(cat /proc/sysvipc/* | wc -l)"
 	find "$XDG_RUNTIME_DIR" /tmp /dev/shm -mindepth 1
-	find "$HOME" "$dir" \( -path '*/trash/*' -o -path '*/posts/*' \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
+	find "$HOME" "$dir" \( -path '*/trash/*' -o -path '*/posts/*' -o -path '*/barriers/*' \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
 	find "$state" -path '*/open/*'
-	# what is evicted waits for an idle moment, and what is known of steps that went is kept: neither piles up
-	for kept in trash posts; do
+	# what is evicted waits for an idle moment, what is known of steps that went is kept, and that somebody wrote
+	# when the keeper was gone (those inside, to what they had open): none of it piles up
+	for kept in trash posts barriers; do
 		[ "$(find "$state" -path "*/$kept/*" -prune -print | wc -l)" -le 12 ] || echo "$kept grows without end"
 	done
 }
