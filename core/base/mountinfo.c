@@ -36,20 +36,31 @@ static void decode(char *s)
 	*out = '\0';
 }
 
-/* "36 35 98:0 /root /mount/point options - type source ...". */
+/* The word that begins after n others; what follows it is cut off. Empty: there are not so many. */
+static char *word(char *at, int n)
+{
+	for (; n > 0; n--) {
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	at[strcspn(at, " ")] = '\0';
+	return at;
+}
+
+/* "36 35 98:0 /root /mount/point options - type source options". */
 static bool take(char *line, struct mount_line *ret)
 {
-	char *dash = strstr(line, " - "), *at = line;
+	char *dash = strstr(line, " - ");
 
-	for (int i = 0; at && i < 4; i++)
-		at = strchr(at + (i > 0), ' ');
-	if (!dash || !at || at > dash)
+	if (!dash)
 		return false;
-	ret->type = dash + 3;
-	ret->type[strcspn(ret->type, " ")] = '\0';
-	ret->point = at + 1;
-	ret->point[strcspn(ret->point, " ")] = '\0';
+	*dash = '\0';
+	ret->options = word(dash + 3, 2);
+	ret->type = word(dash + 3, 0);
+	ret->point = word(line, 4);
+	ret->root = word(line, 3);
 	decode(ret->point);
+	decode(ret->root);
 	return ret->point[0] == '/';
 }
 

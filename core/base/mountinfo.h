@@ -5,7 +5,8 @@
 #include "core/base/util.h"
 
 struct mount_line {
-	char *point, *type; /* in the text */
+	char *root, *point;   /* which directory of it is mounted, and where; in the text */
+	char *type, *options; /* of the file system */
 };
 
 char *mountinfo_read(void) MUST_USE; /* heap, or NULL */

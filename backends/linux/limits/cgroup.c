@@ -10,6 +10,7 @@
 
 #include "backends/linux/limits/limits.h"
 #include "core/base/io.h"
+#include "core/base/mountinfo.h"
 
 #define PROC_FILE_MAX (1u << 20)
 
@@ -36,52 +37,42 @@ static char *own_path(const char *text, const char *controller)
 	return NULL;
 }
 
-/* The mount point of that hierarchy and which of its directories is mounted there. */
-static bool find_mount(const char *mountinfo, const char *controller, char **ret_point,
-		       char **ret_root)
+/* Is it the hierarchy with that controller; with "": the one of all? */
+static bool is_hierarchy(const struct mount_line *m, const char *controller)
 {
-	for (const char *line = mountinfo; line && *line;) {
-		const char *end = strchrnul(line, '\n');
-		char root[512], point[512], type[32], options[512];
-		AUTO_FREE char *copy = xstrndup(line, (size_t)(end - line));
-		const char *dash = strstr(copy, " - ");
+	AUTO_FREE char *list = xasprintf(",%s,", m->options);
+	AUTO_FREE char *name = xasprintf(",%s,", controller);
 
-		line = *end ? end + 1 : end;
-		if (!dash || sscanf(copy, "%*d %*d %*s %511s %511s", root, point) != 2 ||
-		    sscanf(dash, " - %31s %*s %511s", type, options) != 2)
-			continue;
-		if (*controller) {
-			AUTO_FREE char *list = xasprintf(",%s,", options);
-			AUTO_FREE char *name = xasprintf(",%s,", controller);
+	if (!*controller)
+		return str_eq(m->type, "cgroup2");
+	return str_eq(m->type, "cgroup") && strstr(list, name);
+}
 
-			if (!str_eq(type, "cgroup") || !strstr(list, name))
-				continue;
-		} else if (!str_eq(type, "cgroup2")) {
-			continue;
-		}
-		*ret_point = xstrdup(point);
-		*ret_root = xstrdup(root);
-		return true;
-	}
+/* Where that hierarchy is mounted, and which of its directories; in the text. */
+static bool find_mount(char *text, const char *controller, struct mount_line *ret)
+{
+	while (mountinfo_next(&text, ret))
+		if (is_hierarchy(ret, controller))
+			return true;
 	return false;
 }
 
 /* This process's directory in that hierarchy. Heap string or NULL. */
 static char *own_dir(const char *controller, size_t *ret_point_len)
 {
-	AUTO_FREE char *cgroups = NULL, *mounts = NULL, *path = NULL, *point = NULL, *root = NULL;
+	AUTO_FREE char *cgroups = NULL, *mounts = mountinfo_read(), *path = NULL;
+	struct mount_line m;
 	const char *below;
 
-	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", PROC_FILE_MAX, &cgroups, NULL) < 0 ||
-	    io_read_file(AT_FDCWD, "/proc/self/mountinfo", PROC_FILE_MAX, &mounts, NULL) < 0)
+	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", PROC_FILE_MAX, &cgroups, NULL) < 0)
 		return NULL;
 	path = own_path(cgroups, controller);
-	if (!path || !find_mount(mounts, controller, &point, &root))
+	if (!path || !find_mount(mounts, controller, &m))
 		return NULL;
 	/* In a container the mount may show a part of the hierarchy only. */
-	below = str_eq(root, "/") ? path : str_starts(path, root) ? path + strlen(root) : "";
-	*ret_point_len = strlen(point);
-	return xasprintf("%s%s", point, str_eq(below, "/") ? "" : below);
+	below = str_eq(m.root, "/") ? path : str_starts(path, m.root) ? path + strlen(m.root) : "";
+	*ret_point_len = strlen(m.point);
+	return xasprintf("%s%s", m.point, str_eq(below, "/") ? "" : below);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
