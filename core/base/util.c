@@ -17,6 +17,13 @@ void util_free_ptr(void *pp)
 	*p = NULL;
 }
 
+void util_free_list(char ***list)
+{
+	for (char **one = *list; one && *one; one++)
+		free(*one);
+	free(take_ptr(list));
+}
+
 void util_close_fd(int *fd)
 {
 	int saved = errno;
@@ -107,6 +114,14 @@ char *xasprintf(const char *fmt, ...)
 bool str_eq(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool str_one_of(const char *s, const char *const *list)
+{
+	for (; list && *list; list++)
+		if (str_eq(s, *list))
+			return true;
+	return false;
 }
 
 bool str_starts(const char *s, const char *prefix)

@@ -30,6 +30,7 @@
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
 
 void util_free_ptr(void *pp);	   /* pp is the address of a pointer */
+void util_free_list(char ***list); /* of heap strings, with NULL at its end; NULL is a no-op */
 void util_close_fd(int *fd);	   /* keeps errno; -1 is a no-op */
 void util_close_file(FILE **file); /* keeps errno; NULL is a no-op */
 void util_close_dir(DIR **dir);	   /* keeps errno; NULL is a no-op */
@@ -67,4 +68,6 @@ void util_set_oom_hook(void (*hook)(void));
 
 bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
+/* Is s in the list, which ends with NULL? A list that is NULL is empty. */
+bool str_one_of(const char *s, const char *const *list);
 bool str_ends(const char *s, const char *suffix);

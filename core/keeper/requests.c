@@ -280,13 +280,6 @@ static void serve_undo(struct keeper *k, struct wire_in *in)
 	run_undo(&run, do_undo, in->bad);
 }
 
-static void free_list(char ***list)
-{
-	for (char **p = *list; p && *p; p++)
-		free(*p);
-	free(*list);
-}
-
 static void plan_restore(struct undo_run *run)
 {
 	struct keeper *k = run->keeper;
@@ -305,7 +298,7 @@ static void plan_restore(struct undo_run *run)
 
 static void serve_restore(struct keeper *k, struct wire_in *in)
 {
-	CLEANUP(free_list) char **paths = NULL;
+	CLEANUP(util_free_list) char **paths = NULL;
 	struct undo_run run = {.keeper = k, .request = wire_get_u64(in)};
 	uint32_t n;
 	bool plan;

@@ -16,7 +16,7 @@
 /* Of /: the system, which every program reads, and what the sandbox has of its own. */
 static const char *const system_tops[] = {
 	"bin", "boot", "dev", "etc",  "gnu",  "lib", "lib32", "lib64", "libx32", "lost+found",
-	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",
+	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",	 NULL,
 };
 
 /* Mounts that are part of the system though they are disks of their own. */
@@ -32,7 +32,7 @@ static const char *const no_disks[] = {
 	"autofs",     "binfmt_misc", "bpf",	 "cgroup",   "cgroup2", "configfs",
 	"debugfs",    "devpts",	     "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
 	"mqueue",     "nsfs",	     "overlay",	 "proc",     "pstore",	"ramfs",
-	"securityfs", "squashfs",    "sysfs",	 "tmpfs",    "tracefs",
+	"securityfs", "squashfs",    "sysfs",	 "tmpfs",    "tracefs", NULL,
 };
 
 /* Below $HOME: settings that programs look for when they start, and that hold no secrets by
@@ -226,14 +226,6 @@ static bool among(const char *const *list, const char *path)
 	return false;
 }
 
-static bool one_of(const char *const *list, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(list[i], name))
-			return true;
-	return false;
-}
-
 static bool beneath_one_of(const char *const *list, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)
@@ -265,7 +257,7 @@ static void find_tops(struct places *all)
 
 		if (e->d_name[0] == '.' && (!e->d_name[1] || str_eq(e->d_name, "..")))
 			continue;
-		if (!one_of(system_tops, ARRAY_LEN(system_tops), e->d_name) && is_dir(path))
+		if (!str_one_of(e->d_name, system_tops) && is_dir(path))
 			places_add(all, take_ptr(&path));
 	}
 }
@@ -276,8 +268,7 @@ static void find_disks(struct places *all)
 	struct mount_line m;
 
 	for (char *at = text; mountinfo_next(&at, &m);)
-		if (m.point[1] && !str_eq(m.point, "/var") &&
-		    !one_of(no_disks, ARRAY_LEN(no_disks), m.type) &&
+		if (m.point[1] && !str_eq(m.point, "/var") && !str_one_of(m.type, no_disks) &&
 		    !beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), m.point) &&
 		    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), m.point) &&
 		    is_dir(m.point))

@@ -20,13 +20,10 @@
 
 static bool has_server(const char *type)
 {
-	static const char *const types[] = {"nfs",  "nfs4", "cifs",   "smb3", "9p",
-					    "ceph", "afs",  "lustre", "gfs2", "ocfs2"};
+	static const char *const types[] = {"nfs", "nfs4",   "cifs", "smb3",  "9p", "ceph",
+					    "afs", "lustre", "gfs2", "ocfs2", NULL};
 
-	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (str_eq(type, types[i]))
-			return true;
-	return str_starts(type, "fuse");
+	return str_one_of(type, types) || str_starts(type, "fuse");
 }
 
 /* A fatal signal ends such a wait; should it not, the child is left to whoever comes after us. */

@@ -34,13 +34,6 @@ static void cut_lifeline(struct session *s)
 	s->lifeline = 0;
 }
 
-static void free_list(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
 static void session_free(struct session *s)
 {
 	cut_lifeline(s);
@@ -49,8 +42,8 @@ static void session_free(struct session *s)
 	journal_close_all(s->journal);
 	model_done(&s->model);
 	free(s->start_failed);
-	free_list(s->folders);
-	free_list(s->overlays);
+	util_free_list(&s->folders);
+	util_free_list(&s->overlays);
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);

@@ -65,14 +65,6 @@ static void visit(struct work *w, char *path)
 	free(path);
 }
 
-static bool is_one_of(const char *const *list, const char *path)
-{
-	for (; list && *list; list++)
-		if (str_eq(*list, path))
-			return true;
-	return false;
-}
-
 static void visit_entries(struct work *w, const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
@@ -84,7 +76,7 @@ static void visit_entries(struct work *w, const char *dir)
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") || e->d_type == DT_LNK)
 			continue;
 		path = xasprintf("%s/%s", str_eq(dir, "/") ? "" : dir, e->d_name);
-		if (is_one_of(w->closed, path))
+		if (str_one_of(path, w->closed))
 			free(path);
 		else
 			visit(w, path);
@@ -95,7 +87,7 @@ void trees_add(struct trees *t, unsigned rights, const char *const *closed, cons
 {
 	struct work w = {.t = t, .rights = rights, .closed = closed};
 
-	if (!is_one_of(closed, "/"))
+	if (!str_one_of("/", closed))
 		visit(&w, xstrdup("/"));
 	for (; open && *open; open++) {
 		size_t shut = nearest(closed, *open);

@@ -41,21 +41,12 @@ const char *label_program(const char *argv, size_t len)
 	return memchr(argv, '\0', len) ? program(argv) : "";
 }
 
-static bool one_of(const char *s, const char *const *list)
-{
-	for (; *list; list++) {
-		if (str_eq(s, *list))
-			return true;
-	}
-	return false;
-}
-
 static bool is_shell(const char *word)
 {
 	static const char *const shells[] = {"sh",  "bash", "dash", "zsh",
 					     "ksh", "ash",  "fish", NULL};
 
-	return one_of(program(word), shells);
+	return str_one_of(program(word), shells);
 }
 
 /* The text after -c, -lc, -ec ...; NULL: not a shell that runs a text. */
@@ -215,7 +206,7 @@ bool label_is_interpreter(const char *name)
 {
 	static const char *const names[] = {"node", "nodejs", "bun", "ruby", "perl", NULL};
 
-	return one_of(name, names) || str_starts(name, "python");
+	return str_one_of(name, names) || str_starts(name, "python");
 }
 
 const char *label_agent(const char *argv, size_t len)
