@@ -10,6 +10,7 @@
 #include "core/journal/post/chain.h"
 #include "core/journal/step/known.h"
 #include "core/journal/store/names.h"
+#include "core/journal/store/numbers.h"
 #include "core/journal/post/net.h"
 #include "core/journal/post/post.h"
 #include "core/journal/log/intent.h"
@@ -474,11 +475,6 @@ bool sides_equal(const struct change_side *a, const struct change_side *b);
 /* ---- settling conflicts (skip.c, merge.c, remedy.c) -------------------------------------------
  */
 
-struct skips {		/* records that a rollback leaves out, by number */
-	uint64_t *seqs; /* sorted */
-	size_t n;
-};
-
 /* Directories of steps below the store, e.g. "steps/12". */
 struct group {
 	char **dirs;
@@ -495,12 +491,10 @@ struct emptied { /* what a rollback will go through */
 
 /* What is left out so that the paths in *left stay as they are; those that hang together with them
  * are added there. */
-void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct skips *ret);
+void skip_build(struct journal *j, const struct emptied *e, struct names *left,
+		struct numbers *ret);
 /* Will a regular file lie there when nothing was left out? In doubt it will not. (outcome.c) */
 bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
-void skips_add(struct skips *s, uint64_t seq);
-bool skips_have(const struct skips *s, uint64_t seq);
-void skips_done(struct skips *s);
 
 struct merged { /* a file that gets its content after the rollback */
 	int root;
@@ -512,7 +506,7 @@ struct merged { /* a file that gets its content after the rollback */
 };
 
 struct remedy {
-	struct skips skips;
+	struct numbers skips; /* records that are left out */
 	struct merged *merges;
 	size_t n_merges;
 	/* Every path in conflict: replaced, so that the way back brings it; and left where it is.

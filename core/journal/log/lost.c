@@ -300,31 +300,27 @@ static int add_announced(const struct txn *t, struct mover *m)
 	return r == 0 && recs.len && fdatasync(side->log.fd) < 0 ? -errno : r;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Of this step's records, those that were answered, by answers from `first` on, are done. */
 static int drop_answered(const struct txn *t, struct mover *m, const struct items *all,
 			 size_t first)
 {
-	AUTO_FREE uint64_t *srcs = xcalloc(all->n + 1, sizeof(*srcs));
 	struct wal *from = &txn_from(t, m)->log;
-	size_t n = 0, at = sizeof(struct head), start = at;
+	size_t at = sizeof(struct head), start = at;
+	struct numbers srcs = {0};
 	struct rec r;
+	int e = 0;
 
 	for (size_t i = first; i < all->n; i++)
 		if (all->list[i].mover == m && all->list[i].rec.src)
-			srcs[n++] = all->list[i].rec.src;
-	if (n)
-		qsort(srcs, n, sizeof(*srcs), by_number);
-	for (; n && wal_next(from, &at, &r); start = at)
-		if (bsearch(&r.seq, srcs, n, sizeof(*srcs), by_number))
-			return wal_cut(from, start);
-	return 0;
+			numbers_add(&srcs, all->list[i].rec.src);
+	numbers_sort(&srcs);
+	for (; srcs.n && wal_next(from, &at, &r); start = at)
+		if (numbers_have(&srcs, r.seq)) {
+			e = wal_cut(from, start);
+			break;
+		}
+	numbers_done(&srcs);
+	return e;
 }
 
 int txn_settle_lost(struct txn *t)

@@ -166,12 +166,16 @@ static bool is_conflict(struct planner *p, const char *key, size_t number)
 static bool has_no_home(const struct planner *p, int root, const char *path, const struct fate *f)
 {
 	const char *slash = strrchr(path, '/');
-	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
-	AUTO_FREE char *key = slash ? key_make(root, dir) : NULL;
-	const struct fate *above = key ? fates_find(&p->fates, key) : NULL;
+	AUTO_FREE char *dir = NULL, *key = NULL;
+	const struct fate *above;
 
-	return above && !p->redo && f->before.exists && !above->before.exists && !f->tangled &&
-	       !above->tangled && !moves_touch(&p->moves, root, path);
+	if (p->redo || !slash || !f->before.exists || f->tangled)
+		return false;
+	dir = xstrndup(path, (size_t)(slash - path));
+	key = key_make(root, dir);
+	above = fates_find(&p->fates, key);
+	return above && !above->before.exists && !above->tangled &&
+	       !moves_touch(&p->moves, root, path);
 }
 
 static void net_entries(struct planner *p)

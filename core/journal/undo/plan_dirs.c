@@ -150,10 +150,10 @@ static bool needs_way(enum rec_type type)
 
 static int check_needs(struct planner *p, const struct rec *rec, struct ways *ways)
 {
-	AUTO_FREE char *now = NULL;
+	AUTO_FREE char *now = NULL, *dir = NULL;
 	int root = rec->root, r;
+	const char *slash;
 	struct spot at;
-	char *slash;
 
 	if (!needs_way(rec->type) || rec->flags & REC_SKIPPED)
 		return 0;
@@ -162,13 +162,11 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 	slash = strrchr(now, '/');
 	if (!slash)
 		return 0;
-	*slash = '\0';
-	if (!names_add(&ways->dirs, root, now))
+	dir = xstrndup(now, (size_t)(slash - now));
+	if (!names_add(&ways->dirs, root, dir))
 		return 0;
-	*slash = '/';
 	r = spot_find(p->j, root, now, &at);
-	*slash = '\0';
-	return r == -ENOTDIR || r == -ELOOP ? check_way(p, ways, root, now) : 0;
+	return r == -ENOTDIR || r == -ELOOP ? check_way(p, ways, root, dir) : 0;
 }
 
 int plan_check_dirs(struct planner *p)

@@ -99,38 +99,27 @@ static void find_made(struct planner *p)
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static void find_written(struct planner *p)
 {
-	p->written = xcalloc(1, sizeof(*p->written));
+	const unsigned in_place = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_XINODE;
+
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;
 
-		while (wal_next(&p->logs[i], &at, &rec)) {
-			if (rec.type != REC_CONTENT && rec.type != REC_META &&
-			    rec.type != REC_XINODE)
-				continue;
-			if (p->n_written % 64 == 0)
-				p->written = xrealloc(p->written,
-						      (p->n_written + 64) * sizeof(*p->written));
-			p->written[p->n_written++] = rec.ino;
-		}
+		while (wal_next(&p->logs[i], &at, &rec))
+			if (1u << rec.type & in_place)
+				numbers_add(&p->written, rec.ino);
 	}
-	qsort(p->written, p->n_written, sizeof(*p->written), by_number);
+	numbers_sort(&p->written);
+	p->has_written = true;
 }
 
 bool plan_has_written(struct planner *p, uint64_t ino)
 {
-	if (!p->written)
+	if (!p->has_written)
 		find_written(p);
-	return bsearch(&ino, p->written, p->n_written, sizeof(ino), by_number) != NULL;
+	return numbers_have(&p->written, ino);
 }
 
 /*
@@ -356,7 +345,7 @@ void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
 	chains_done(&p->chains);
-	free(p->written);
+	numbers_done(&p->written);
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);

@@ -8,11 +8,11 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;    /* where records say that nothing was, if that is asked for */
-	struct fates fates;   /* what the steps did to each path */
-	struct chains chains; /* of an undo of several */
-	uint64_t *written;    /* inodes that the steps changed in place, sorted; when it is asked */
-	size_t n_written;
+	struct names made;	/* where records say that nothing was, if that is asked for */
+	struct fates fates;	/* what the steps did to each path */
+	struct chains chains;	/* of an undo of several */
+	struct numbers written; /* inodes that the steps changed in place; once it was asked */
+	bool has_written;
 	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
 	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
 	 */

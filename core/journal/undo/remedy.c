@@ -9,7 +9,7 @@
 
 void remedy_done(struct remedy *m)
 {
-	skips_done(&m->skips);
+	numbers_done(&m->skips);
 	for (size_t i = 0; i < m->n_merges; i++)
 		merged_done(&m->merges[i]);
 	free(m->merges);
@@ -119,7 +119,7 @@ static void build_left(struct journal *j, const struct undo_plan *p, const struc
 		       struct remedy *m, struct names *left)
 {
 	names_done(left);
-	skips_done(&m->skips);
+	numbers_done(&m->skips);
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].fate == FATE_KEPT)
 			names_add(left, p->entries[i].root, p->entries[i].path);
@@ -205,7 +205,7 @@ static char *get_hex(const char *hex)
 void remedy_put(struct buf *b, const struct remedy *m)
 {
 	for (size_t i = 0; i < m->skips.n; i++)
-		buf_fmt(b, "skip %" PRIu64 "\n", m->skips.seqs[i]);
+		buf_fmt(b, "skip %" PRIu64 "\n", m->skips.list[i]);
 	for (size_t i = 0; i < m->n_merges; i++) {
 		const struct merged *one = &m->merges[i];
 
@@ -253,6 +253,6 @@ int remedy_get(const char *line, struct remedy *m)
 		return get_merge(line, m);
 	if (sscanf(line, "skip %" SCNu64, &seq) != 1)
 		return 0;
-	skips_add(&m->skips, seq); /* they were written in order */
+	numbers_add(&m->skips, seq); /* they were written in order */
 	return 1;
 }

@@ -29,7 +29,7 @@ struct skipper {
 	size_t *tails; /* where each log is read next, from its end */
 	const struct moves *moves;
 	struct mine *mine;
-	struct skips *ret;
+	struct numbers *ret;
 	struct names *left;
 };
 
@@ -121,16 +121,9 @@ static void leave(struct skipper *s, const struct rec *r, int root, const char *
 	names_add(s->left, at, now);
 }
 
-void skips_add(struct skips *s, uint64_t seq)
-{
-	if (s->n % 64 == 0)
-		s->seqs = xrealloc(s->seqs, (s->n + 64) * sizeof(*s->seqs));
-	s->seqs[s->n++] = seq;
-}
-
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
 {
-	skips_add(s->ret, r->seq);
+	numbers_add(s->ret, r->seq);
 	leave(s, r, r->root, r->path, tree);
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
 		leave(s, r, r->root2, r->path2, tree);
@@ -187,13 +180,6 @@ static bool newest(struct skipper *s, struct rec *ret)
 	return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* All that was below stays with it: of a directory that may not be searched nobody knows whose work
  * lies in it. */
 static bool stays_whole(const struct spot *at, const struct obj *o)
@@ -203,7 +189,7 @@ static bool stays_whole(const struct spot *at, const struct obj *o)
 	return faccessat(at->fd, *at->name ? at->name : ".", X_OK, AT_EACCESS) < 0;
 }
 
-void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct skips *ret)
+void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
 {
 	struct skipper s = {
 		.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret, .left = left};
@@ -230,17 +216,5 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 	while (newest(&s, &r))
 		look_at(&s, &r);
 	mine_free(s.mine);
-	if (ret->n)
-		qsort(ret->seqs, ret->n, sizeof(*ret->seqs), by_number);
-}
-
-bool skips_have(const struct skips *s, uint64_t seq)
-{
-	return s->n && bsearch(&seq, s->seqs, s->n, sizeof(*s->seqs), by_number);
-}
-
-void skips_done(struct skips *s)
-{
-	free(s->seqs);
-	*s = (struct skips){0};
+	numbers_sort(ret);
 }

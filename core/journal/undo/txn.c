@@ -275,7 +275,7 @@ static int move_one(struct txn *t, struct mover *m)
 		return e;
 	if (r.flags & REC_SKIPPED)
 		return apply_skip(from, to, makes_way(t, &r));
-	if (!t->back && skips_have(&t->remedy.skips, r.seq))
+	if (!t->back && numbers_have(&t->remedy.skips, r.seq))
 		return apply_skip(from, to, false);
 	if (is_over(t, &r))
 		return wal_cut(&from->log, start);
