@@ -76,6 +76,19 @@ static inline void fix_free(struct fix *f)
 	free(f);
 }
 
+/* For cmocka: a new one for each test, and its end. */
+static inline int fix_setup(void **state)
+{
+	*state = fix_new();
+	return 0;
+}
+
+static inline int fix_teardown(void **state)
+{
+	fix_free(*state);
+	return 0;
+}
+
 static inline void fix_reopen(struct fix *f)
 {
 	fix_drop_dirs(f);
@@ -265,4 +278,17 @@ static inline char *cat(struct fix *f, const char *path)
 	char *text = NULL;
 
 	return io_read_file(AT_FDCWD, whole, 1 << 20, &text, NULL) < 0 ? NULL : text;
+}
+
+/* NULL: nothing is there. */
+static inline void assert_cat(struct fix *f, const char *path, const char *want)
+{
+	AUTO_FREE char *text = cat(f, path);
+
+	if (!want) {
+		assert_null(text);
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, want);
 }

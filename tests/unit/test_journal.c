@@ -20,12 +20,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 /* before -> work -> after; undo gives before, redo gives after, undo once more gives before. */
 static void round_trip(struct fix *f, int (*work)(struct fix *))
 {
@@ -474,7 +468,7 @@ static void a_file_with_two_names_gets_its_bytes_back(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 /* A file that two commands wrote, one after the other, and the first one still does. */
 static void what_is_written_on_belongs_to_the_step_that_runs(void **state)

@@ -6,26 +6,6 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 /* As editors save: another inode takes the name. */
 static void save(struct fix *f, const char *path, const char *text)
 {
@@ -565,7 +545,7 @@ static void of_a_file_that_was_opened_for_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(of_a_file_that_was_held_open),
 		TEST(of_what_two_steps_had_made_together),

@@ -2,26 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 /* Steps that ran at the same time, and one before them: only where two of them were nobody knows
  * who found what. */
 static void an_edit_before_steps_at_the_same_time(void **state)
@@ -234,7 +214,7 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 	assert_cat(f, "a", "the human's\nagent\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

@@ -27,12 +27,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static int64_t change(struct fix *f, const char *text)
 {
 	begin(f, text);
@@ -104,7 +98,7 @@ static void old_steps_go_in_their_order(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(undo_goes_by_the_steps),
 		TEST(recovery_does_not_ask_the_clock),

@@ -15,12 +15,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static void set_mode(struct fix *f, const char *path, mode_t m)
 {
 	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
@@ -38,16 +32,10 @@ static void assert_mode(struct fix *f, const char *path, mode_t want)
 }
 
 /* Whose text is what lies there, once the directory is open. */
-static void assert_cat(struct fix *f, const char *path, const char *want)
+static void assert_opened(struct fix *f, const char *path, const char *want)
 {
-	AUTO_FREE char *text = NULL;
-
 	set_mode(f, "d", 0755);
-	text = cat(f, path);
-	if (!want)
-		assert_null(text);
-	else
-		assert_string_equal(text, want);
+	assert_cat(f, path, want);
 }
 
 static void an_edit_where_a_human_locked_is_one(void **state)
@@ -66,8 +54,8 @@ static void an_edit_where_a_human_locked_is_one(void **state)
 	assert_mode(f, "d", 0600);
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
 	assert_mode(f, "d", 0600);
-	assert_cat(f, "d/b", "the human's\n");
-	assert_cat(f, "d/c", NULL);
+	assert_opened(f, "d/b", "the human's\n");
+	assert_opened(f, "d/c", NULL);
 }
 
 static void an_edit_before_the_agent_locked_is_one(void **state)
@@ -85,7 +73,7 @@ static void an_edit_before_the_agent_locked_is_one(void **state)
 	assert_true(commit(f) > 0);
 	assert_int_equal(undo(f, 2, 0), -ESTALE);
 	assert_mode(f, "d", 0);
-	assert_cat(f, "d/b", "the human's\n");
+	assert_opened(f, "d/b", "the human's\n");
 }
 
 static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
@@ -101,7 +89,7 @@ static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
 	set_mode(f, "d", 0600);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_mode(f, "d", 0600);
-	assert_cat(f, "d/e/b", "the human's\n");
+	assert_opened(f, "d/e/b", "the human's\n");
 }
 
 static void what_a_step_left_unreadable_is_read(void **state)
@@ -118,7 +106,7 @@ static void what_a_step_left_unreadable_is_read(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_mode(f, "d/e", 0300);
 	set_mode(f, "d/e", 0700);
-	assert_cat(f, "d/e/b", "the human's\n");
+	assert_opened(f, "d/e/b", "the human's\n");
 }
 
 static void a_lock_alone_stops_nothing(void **state)
@@ -133,11 +121,11 @@ static void a_lock_alone_stops_nothing(void **state)
 	set_mode(f, "d", 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_mode(f, "d", 0);
-	assert_cat(f, "d/b", NULL);
+	assert_opened(f, "d/b", NULL);
 	set_mode(f, "d", 0);
 	assert_int_equal(redo(f, 0), 0);
 	assert_mode(f, "d", 0);
-	assert_cat(f, "d/b", "agent\n");
+	assert_opened(f, "d/b", "agent\n");
 }
 
 /* Nothing is where it was, nor its directory. */
@@ -158,7 +146,7 @@ static void what_went_with_its_directory_comes_back(void **state)
 	set_mode(f, "d", 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_mode(f, "d", 0);
-	assert_cat(f, "d/e/b", "agent\n");
+	assert_opened(f, "d/e/b", "agent\n");
 }
 
 /* What an earlier rollback had left out, and a forced redo brought back, sets no mode. */
@@ -200,8 +188,8 @@ static void an_edit_after_the_agent_locked_is_one(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	set_mode(f, "d", 0755);
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
-	assert_cat(f, "d/b", "the human's\n");
-	assert_cat(f, "d/c", NULL);
+	assert_opened(f, "d/b", "the human's\n");
+	assert_opened(f, "d/c", NULL);
 }
 
 static void a_step_tells_what_it_did_behind_its_lock(void **state)
@@ -227,7 +215,7 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 	change_free(changes, n);
 	set_mode(f, "d", 0755);
 	assert_int_equal(journal_restore(f->j, id, paths, UNDO_FORCE, &f->err), 0);
-	assert_cat(f, "d/b", "before\n");
+	assert_opened(f, "d/b", "before\n");
 }
 
 /* A redo brings back the lock that the undo before it had opened, before it writes the merge. */
@@ -250,10 +238,10 @@ static void a_merge_behind_a_lock_is_written(void **state)
 	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
 	assert_int_equal(redo(f, UNDO_MERGE | UNDO_FORCE), 0);
 	assert_mode(f, "d", 0600);
-	assert_cat(f, "d/b", "the human's\n");
+	assert_opened(f, "d/b", "the human's\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 int main(void)
 {

@@ -6,18 +6,6 @@
 
 #define LEVELS 12 /* of 250 characters each: two of these chains are more than PATH_MAX */
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 /* The path of level n below top; heap. */
 static char *chain(const char *top, int n)
 {
@@ -90,7 +78,7 @@ static void what_died_with_it_out_of_reach_is_rolled_back(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

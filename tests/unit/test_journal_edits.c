@@ -21,24 +21,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	if (!want) {
-		assert_null(text);
-		return;
-	}
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 static void outside_rm(struct fix *f, const char *path)
 {
 	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
@@ -568,7 +550,7 @@ static void a_rollback_that_just_began_is_resumed(void **state)
 	assert_cat(f, "moved", "human\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 int main(void)
 {

@@ -19,24 +19,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	if (!want) {
-		assert_null(text);
-		return;
-	}
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 static char *in(struct fix *f, const char *path)
 {
 	return xasprintf("%s/%s", f->folder, path);
@@ -351,7 +333,7 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 int main(void)
 {

@@ -34,12 +34,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 typedef int call(struct fix *f);
 
 /* As the door does it. `n` results, in the order of the calls. */
@@ -261,7 +255,7 @@ static void a_process_that_dies_is_rolled_back(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(all_that_wait_share_one),
 		TEST(what_is_the_steps_own_does_not_wait),

@@ -5,26 +5,6 @@
 
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 /* The name that a step's file has from another step is that one's work, when it goes as well. */
 static void a_new_file_is_renamed_by_another_and_removed(void **state)
 {
@@ -443,7 +423,7 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 	assert_cat(f, "d", "the human's too\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

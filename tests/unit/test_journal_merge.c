@@ -6,14 +6,6 @@
 #define AGENTS "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
 #define MERGED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 
-static void assert_cat(struct fix *f, const char *path, const char *want)
-{
-	AUTO_FREE char *text = cat(f, path);
-
-	assert_non_null(text);
-	assert_string_equal(text, want);
-}
-
 /* What a redo merged, an undo takes away, and a redo brings back. */
 static void what_a_redo_merged_comes_back(void **state)
 {

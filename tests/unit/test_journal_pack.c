@@ -7,18 +7,6 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 /* Text that compresses, data that does not, a hole between two extents, many small files. */
 static void write_files(struct fix *f, int turn)
 {
@@ -404,7 +392,7 @@ static void what_there_is_no_room_for_is_packed_later(void **state)
 	assert_sound(f);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

@@ -2,18 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static void restore(struct fix *f, int64_t id, const char *path)
 {
 	const char *const paths[] = {path, NULL};
@@ -89,7 +77,7 @@ static void those_of_nobody_are_made(void **state)
 	assert_mode(f, "d", 0755);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

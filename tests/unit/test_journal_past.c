@@ -2,18 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 /* The bytes before the step; a descriptor, or why not. */
 static int open_then(struct fix *f, int64_t id, const char *path)
 {
@@ -103,7 +91,7 @@ static void what_a_human_changed_is_not_what_was_there(void **state)
 	assert_int_equal(journal_restore(f->j, id, path, 0, &f->err), -ESTALE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

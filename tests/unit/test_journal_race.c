@@ -156,12 +156,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 /* One folder is attacked again and again: each round begins with what the last one left. */
 static void race(struct fix *f, struct foe *foe, const char *a, const char *b, int rounds)
 {
@@ -445,13 +439,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_directory_and_a_link_to_elsewhere, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_directory_below_and_a_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_and_a_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_and_a_fifo, setup, teardown),
-		cmocka_unit_test_setup_teardown(chattr, setup, teardown),
-		cmocka_unit_test_setup_teardown(locked_directories, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_mount_on_a_directory, setup, teardown),
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(a_directory_below_and_a_link, setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_file_and_a_link, setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_file_and_a_fifo, setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(chattr, setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(locked_directories, setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_mount_on_a_directory, setup, fix_teardown),
 		cmocka_unit_test(a_target_that_vanishes_is_no_error),
 		cmocka_unit_test(a_target_that_appears_is_not_lost),
 	};

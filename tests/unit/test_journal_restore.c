@@ -4,18 +4,6 @@
 
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
 {
 	const char *const paths[] = {path, NULL};
@@ -572,24 +560,26 @@ static void out_of_a_directory_that_a_file_replaced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_deleted_directory, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(renames_and_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(somebody_else_was_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_of_two_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, setup, teardown),
-		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_directory_moved_and_made_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_renamed_over_another, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_removed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(out_of_a_directory_that_a_file_replaced, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_deleted_directory, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(one_file, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(renames_and_all, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(somebody_else_was_there, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(one_of_two_names, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(refusals, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_directory_moved_and_made_anew, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_renamed_over_another,
+						fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_removed, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(out_of_a_directory_that_a_file_replaced, fix_setup,
+						fix_teardown),
 		cmocka_unit_test(anything),
 	};
 

@@ -10,18 +10,6 @@
 /* More than are kept before the oldest are asked whether they are still written. */
 #define FEW 9000
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static uint64_t next(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -320,7 +308,7 @@ static void what_has_no_name_is_nobodys(void **state)
 	commit(f);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {

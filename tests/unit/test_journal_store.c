@@ -3,18 +3,6 @@
 #include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 
-static int setup(void **state)
-{
-	*state = fix_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fix_free(*state);
-	return 0;
-}
-
 static struct step_info *steps(struct fix *f, bool undone, size_t *n)
 {
 	struct step_info *list = NULL;
@@ -489,7 +477,7 @@ static void what_is_thrown_away_gives_room_first(void **state)
 	assert_false(store_relieve(f->j, -ENOSPC));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
