@@ -379,6 +379,9 @@ void undo_plan_free(struct undo_plan *p);
 bool undo_plan_stops(const struct undo_plan *p);
 
 struct undo_progress {
+	/* Once, before anything is changed or the undo refused for its conflicts: what would
+	 * change, without merged texts. Valid during the call. NULL: it was shown before. */
+	void (*planned)(void *data, const struct undo_plan *plan);
 	/* done of total operations; return false to cancel: everything is put back first. */
 	bool (*tick)(void *data, size_t done, size_t total);
 	void *data;

@@ -175,6 +175,13 @@ static bool has_cancel(const struct keeper *k, uint64_t request)
 	}
 }
 
+static void undo_planned(void *data, const struct undo_plan *plan)
+{
+	struct undo_run *run = data;
+
+	send_plan(run->keeper, run->request, plan);
+}
+
 static bool undo_tick(void *data, size_t done, size_t total)
 {
 	struct undo_run *run = data;
@@ -218,7 +225,10 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 static int do_undo(void *arg)
 {
 	struct undo_run *run = arg;
-	const struct undo_progress progress = {.tick = undo_tick, .data = run, .seal = run->seal};
+	const struct undo_progress progress = {.planned = run->newest ? NULL : undo_planned,
+					       .tick = undo_tick,
+					       .data = run,
+					       .seal = run->seal};
 	int r = check_newest(run->keeper, run->kind, run->newest, &run->err);
 
 	if (r < 0)

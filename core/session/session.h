@@ -66,6 +66,7 @@ int session_forget(struct session *s, size_t i, struct err *err);
 void session_signal(struct session *s, int sig);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
+/* So does that of an undo that was not planned first, before it begins. */
 uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
 /* Bring single paths (relative to the folder, NULL-terminated) back to what they were before step.
  */

@@ -214,6 +214,11 @@ static bool plan_or_refusal(struct session *s, uint64_t request)
 	return plan_is_here(s, request) || session_model(s)->plan_refused;
 }
 
+static bool plan_or_end(struct session *s, uint64_t request)
+{
+	return plan_is_here(s, request) || job_is_done(s, request);
+}
+
 static void say_done(const struct undo_plan *p)
 {
 	printf("%s step%s", p->kind == UNDO_REDO ? "redone:" : "undone:", p->n_ids == 1 ? "" : "s");
@@ -222,12 +227,12 @@ static void say_done(const struct undo_plan *p)
 	printf(", %zu path%s\n", p->n_paths, p->n_paths == 1 ? "" : "s");
 }
 
-static int undo_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
+/* Of --dry-run, and of --to, whose steps were counted before the history was ours. */
+static int plan_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
 		      struct err *err)
 {
 	uint64_t request = session_plan(s, o->kind, o->n, o->flags);
 	const struct undo_plan *plan;
-	int r;
 
 	if (!pump(s, u, plan_or_refusal, request))
 		return gone(u, err);
@@ -236,12 +241,29 @@ static int undo_steps(struct session *s, const struct undo_run *u, const struct 
 	plan = session_model(s)->plan;
 	if (o->oldest && (plan->n_ids == 0 || plan->ids[plan->n_ids - 1] != o->oldest))
 		return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
-	if (o->dry_run || plan->n_conflicts || undo_plan_stops(plan))
-		print_plan(plan, o->dry_run ? SIZE_MAX : NAMED_MAX);
-	if (o->dry_run)
-		return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
-	r = run_job(s, u, session_undo(s, o->kind, o->n, o->flags), err);
-	if (r == 0)
+	if (!o->dry_run)
+		return 0;
+	print_plan(plan, SIZE_MAX);
+	return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
+}
+
+static int undo_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
+		      struct err *err)
+{
+	const struct undo_plan *plan;
+	uint64_t request;
+	int r = o->dry_run || o->oldest ? plan_steps(s, u, o, err) : 0;
+
+	if (r < 0 || o->dry_run)
+		return r;
+	request = session_undo(s, o->kind, o->n, o->flags);
+	if (!o->oldest && !pump(s, u, plan_or_end, request))
+		return gone(u, err);
+	plan = session_model(s)->plan;
+	if (plan && (plan->n_conflicts || undo_plan_stops(plan)))
+		print_plan(plan, NAMED_MAX);
+	r = run_job(s, u, request, err);
+	if (r == 0 && plan)
 		say_done(plan);
 	return r;
 }

@@ -109,9 +109,10 @@ static void take_merges(struct remedy *m, struct undo_plan *p)
 	}
 }
 
-/* The plan for all stores of the pick; remedies as its list. */
+/* The plan for all stores of the pick; remedies as its list, with the merged texts or, when they
+ * are to be shown, without. */
 static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan *plan,
-		    struct remedy *remedies, struct err *err)
+		    bool show_merges, struct remedy *remedies, struct err *err)
 {
 	int r = 0;
 
@@ -123,7 +124,7 @@ static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan
 		if (r < 0)
 			break;
 		plan->seal += seal_of(s->j, &remedies[i]);
-		if (!plan->brief)
+		if (show_merges)
 			take_merges(&remedies[i], part);
 		add_plan(plan, part, s->j, s->j == j);
 	}
@@ -147,7 +148,7 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 
 	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags};
 	if (r == 0)
-		r = plan_all(&pick, j, plan, remedies, err);
+		r = plan_all(&pick, j, plan, true, remedies, err);
 	remedies_done(remedies);
 	pick_done(&pick);
 	if (r == 0)
@@ -327,20 +328,23 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	struct pick pick = {0};
 	int r = ready(j, err);
 
-	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags, .brief = true};
+	*plan = (struct undo_plan){
+		.kind = kind, .n = n, .flags = flags, .brief = !progress || !progress->planned};
 	if (r == 0)
 		r = pick_steps(j, kind, n, flags, &pick, err);
 	if (r == 0)
-		r = plan_all(&pick, j, plan, remedies, err);
+		r = plan_all(&pick, j, plan, false, remedies, err);
+	if (r == 0 && !plan->brief)
+		progress->planned(progress->data, plan);
 	if (r == 0 && undo_plan_stops(plan))
 		r = refuse(plan, err);
 	if (r == 0 && progress && progress->seal && progress->seal != plan->seal)
 		r = err_say(err, -ESTALE,
 			    "what would be merged is not what was shown: a file has changed "
 			    "meanwhile: look again");
+	undo_plan_free(plan);
 	if (r == 0)
 		r = run(&pick, kind == UNDO_REDO, remedies, progress, err);
-	undo_plan_free(plan);
 	remedies_done(remedies);
 	pick_done(&pick);
 	return r;
