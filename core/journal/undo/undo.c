@@ -325,16 +325,16 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 {
 	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
 	struct remedy remedies[PARTS_MAX] = {0};
+	bool tell = progress && progress->planned;
 	struct pick pick = {0};
 	int r = ready(j, err);
 
-	*plan = (struct undo_plan){
-		.kind = kind, .n = n, .flags = flags, .brief = !progress || !progress->planned};
+	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags, .brief = !tell};
 	if (r == 0)
 		r = pick_steps(j, kind, n, flags, &pick, err);
 	if (r == 0)
 		r = plan_all(&pick, j, plan, false, remedies, err);
-	if (r == 0 && !plan->brief)
+	if (r == 0 && tell)
 		progress->planned(progress->data, plan);
 	if (r == 0 && undo_plan_stops(plan))
 		r = refuse(plan, err);
