@@ -16,6 +16,7 @@ struct mirror {
 	struct model model;
 	struct buf out;
 	char *folder, *refusal;
+	int broken; /* what reading failed with before there was a loop to tell it to */
 };
 
 static int64_t number(const struct mirror *m, const char *name)
@@ -225,6 +226,8 @@ struct mirror *mirror_open(struct link *l)
 	model_init(&m->model);
 	io_set_nonblock(m->link.fd, true);
 	apply(m); /* the greeting, which the link has read */
+	/* and with it what was sent at once: no event will come for that */
+	m->broken = mirror_ready(m, true, false);
 	return m;
 }
 
@@ -277,7 +280,7 @@ static int send_out(struct mirror *m)
 int mirror_ready(struct mirror *m, bool readable, bool writable)
 {
 	struct err err = {0};
-	int r = writable ? send_out(m) : 0;
+	int r = m->broken ? m->broken : writable ? send_out(m) : 0;
 
 	while (r == 0 && readable) {
 		r = link_poll(&m->link, &err);

@@ -31,6 +31,13 @@ out=$("$CORDON" attach 2>&1) && fail "no session" "$out"
 like "$out" "no session runs: start one" "without a session it says so"
 start 100 30 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a session runs"
+type_text 'clear; echo zero >.git/hooks/post-applypatch; echo status=$?' && keys Enter
+sees '\? ASK.*post-applypatch' "and waits for an answer, before anything else has happened"
+tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
+sees_there '\? ASK.*post-applypatch' "the other terminal shows what waits, though nothing moves any more"
+tmux_ send-keys -t u a
+press_there d "and answers" screen_has 'status=1'
+tmux_ kill-session -t u
 type_text 'touch before && echo made' && keys Enter
 sees '^made' "it has changed something"
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
