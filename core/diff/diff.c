@@ -71,12 +71,12 @@ static int write_hunk(const struct git2 *g, git_patch *patch, size_t i, const st
 
 static int write_names(const struct pair *p, const struct sink *to)
 {
-	int r = p->before.exists ? sink_fmt(to, DIFF_FILE, "--- a/%s", diff_name(p->old_path))
+	int r = p->before.exists ? diff_write_name(to, "--- ", "a/", p->old_path)
 				 : sink_fmt(to, DIFF_FILE, "--- /dev/null");
 
 	if (r < 0)
 		return r;
-	return p->after.exists ? sink_fmt(to, DIFF_FILE, "+++ b/%s", diff_name(p->new_path))
+	return p->after.exists ? diff_write_name(to, "+++ ", "b/", p->new_path)
 			       : sink_fmt(to, DIFF_FILE, "+++ /dev/null");
 }
 

@@ -34,6 +34,8 @@ static inline const char *diff_name(const char *path)
 
 /* ---- header.c ---- */
 int diff_write_header(const struct pair *p, const struct sink *to);
+/* The line "--- a/PATH" or "+++ b/PATH". */
+int diff_write_name(const struct sink *to, const char *sign, const char *side, const char *path);
 int diff_write_same(const struct pair *p, const struct sink *to); /* nothing more can be told */
 
 /* ---- content.c: one side's bytes, or its size and hash ---- */

@@ -24,6 +24,63 @@ int sink_fmt(const struct sink *to, enum diff_line_kind kind, const char *fmt, .
 	return sink_line(to, kind, b.data, b.len, -1, -1);
 }
 
+/* As git and patch(1) read it: what would end the line, or the quotes, does neither. */
+static void quote(struct buf *out, const char *side, const char *path)
+{
+	static const char letters[] = "abtnvfr"; /* \a is 7 */
+	const char *s = path;
+
+	while (*s && (unsigned char)*s >= ' ' && *s != 0x7f && !strchr("\"\\", *s))
+		s++;
+	if (!*s) {
+		buf_fmt(out, "%s%s", side, path);
+		return;
+	}
+	buf_fmt(out, "\"%s", side);
+	for (s = path; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c >= '\a' && c <= '\r')
+			buf_fmt(out, "\\%c", letters[c - '\a']);
+		else if (c < ' ' || c == 0x7f)
+			buf_fmt(out, "\\%03o", c);
+		else
+			buf_fmt(out, strchr("\"\\", c) ? "\\%c" : "%c", c);
+	}
+	buf_ch(out, '"');
+}
+
+int diff_write_name(const struct sink *to, const char *sign, const char *side, const char *path)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	buf_str(&line, sign);
+	quote(&line, side, diff_name(path));
+	if (line.data[line.len - 1] != '"' && strchr(path, ' '))
+		buf_ch(&line, '\t'); /* here a name ends at the first space but for that */
+	return sink_line(to, DIFF_FILE, line.data, line.len, -1, -1);
+}
+
+static int write_first(const struct pair *p, const struct sink *to)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	buf_str(&line, "diff --git ");
+	quote(&line, "a/", diff_name(p->old_path));
+	buf_ch(&line, ' ');
+	quote(&line, "b/", diff_name(p->new_path));
+	return sink_line(to, DIFF_FILE, line.data, line.len, -1, -1);
+}
+
+static int write_renamed(const struct sink *to, const char *which, const char *path)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	buf_fmt(&line, "rename %s ", which);
+	quote(&line, "", path);
+	return sink_line(to, DIFF_FILE, line.data, line.len, -1, -1);
+}
+
 static const char *type_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
@@ -83,17 +140,16 @@ int diff_write_same(const struct pair *p, const struct sink *to)
 
 int diff_write_header(const struct pair *p, const struct sink *to)
 {
-	int r = sink_fmt(to, DIFF_FILE, "diff --git a/%s b/%s", diff_name(p->old_path),
-			 diff_name(p->new_path));
+	int r = write_first(p, to);
 
 	if (r == 0)
 		r = write_modes(p, to);
 	if (r == 0)
 		r = write_owner(p, to);
 	if (r == 0 && !str_eq(p->old_path, p->new_path)) {
-		r = sink_fmt(to, DIFF_FILE, "rename from %s", p->old_path);
+		r = write_renamed(to, "from", p->old_path);
 		if (r == 0)
-			r = sink_fmt(to, DIFF_FILE, "rename to %s", p->new_path);
+			r = write_renamed(to, "to", p->new_path);
 	}
 	return r;
 }

@@ -102,6 +102,19 @@ like "$("$CORDON" log)" "sub/s" "is one"
 ok "undo from a directory below" cordon_in sub undo
 ok "worked" test ! -e sub/s
 
+# What --raw says is a patch of just these files: no name speaks of another one.
+dir=$(new_folder names) && cd "$dir" || exit 1
+odd=$'x\n--- a/victim\n+++ b/victim\n@@ -1 +1 @@\n-safe\n+taken\ny'
+echo safe >victim
+mkdir -p "${odd%/*}" && printf 'one\n' | tee ' two words' $'q"uote\\' $'bad\377' "$odd" >/dev/null
+cp -r . ../before
+in_folder . sh -c 'find . -type f ! -name victim -exec sh -c "echo two >>\"\$1\"" sh {} \;'
+"$CORDON" diff --raw >"$TEST_TMP/raw.patch"
+t=$(content .)
+ok "a patch of odd names applies" env GIT_CEILING_DIRECTORIES="$TEST_TMP" sh -c 'cd ../before && git apply "$TEST_TMP/raw.patch"'
+same "$(content ../before)" "$t" "to those files, and no others"
+
 # Nothing of cordon's shows in the folder.
+cd ../work || exit 1
 ok "git status does not see a store" sh -c 'git init -q . && ! git status --porcelain | grep -q cordon'
 done_testing

@@ -189,6 +189,30 @@ static void kinds(void **state)
 		"Fdiff --git a/from b/to\nFrename from from\nFrename to to\n");
 }
 
+/* A name is the agent's text: it must not begin a line of a patch, nor end where it does not. */
+static void odd_names(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = " two words", .before = "x\n", .after = "y\n"},
+		{.step = 1, .path = "a\n--- a/.bashrc", .before = "x\n", .after = "y\n"},
+		{.step = 1,
+		 .path = "to\t\x1b\x7f",
+		 .old_path = "q\"\\ \xff",
+		 .before = "x\n",
+		 .after = "x\n"},
+	};
+
+	(void)state;
+	diff_is(f, ARRAY_LEN(f), 1, 1,
+		"Fdiff --git a/ two words b/ two words\nF--- a/ two words\t\nF+++ b/ two words\t\n"
+		"H@@ -1 +1 @@\n-x\n+y\n"
+		"Fdiff --git \"a/a\\n--- a/.bashrc\" \"b/a\\n--- a/.bashrc\"\n"
+		"F--- \"a/a\\n--- a/.bashrc\"\nF+++ \"b/a\\n--- a/.bashrc\"\n"
+		"H@@ -1 +1 @@\n-x\n+y\n"
+		"Fdiff --git \"a/q\\\"\\\\ \xff\" \"b/to\\t\\033\\177\"\n"
+		"Frename from \"q\\\"\\\\ \xff\"\nFrename to \"to\\t\\033\\177\"\n");
+}
+
 static void net_changes(void **state)
 {
 	static const struct fake f[] = {
@@ -265,9 +289,9 @@ static void cancel_and_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modified),	    cmocka_unit_test(kinds),
-		cmocka_unit_test(net_changes),	    cmocka_unit_test(displaced),
-		cmocka_unit_test(cancel_and_count),
+		cmocka_unit_test(modified),  cmocka_unit_test(kinds),
+		cmocka_unit_test(odd_names), cmocka_unit_test(net_changes),
+		cmocka_unit_test(displaced), cmocka_unit_test(cancel_and_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
