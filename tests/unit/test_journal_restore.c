@@ -123,7 +123,6 @@ static void a_deleted_directory(void **state)
 static void one_file(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *text = NULL, *other = NULL;
 	int64_t id;
 
 	furnish(f);
@@ -133,12 +132,10 @@ static void one_file(void **state)
 	assert_int_equal(rm(f, "d/b"), 0);
 	id = commit(f);
 	must(f, restore(f, id, "d/z", 0));
-	text = cat(f, "d/z");
-	assert_string_equal(text, "z\n");
+	assert_cat(f, "d/z", "z\n");
 	/* Through one name the file changed, and shows it under the other. */
 	must(f, restore(f, id, "outer", 0));
-	other = cat(f, "d/alias");
-	assert_string_equal(other, "outer\n");
+	assert_cat(f, "d/alias", "outer\n");
 	/* And the other name of a file that is still there is the same file again. */
 	must(f, restore(f, id, "d/b", 0));
 	{
@@ -508,7 +505,7 @@ static void a_directory_that_was_moved_and_removed(void **state)
 {
 	static const char *const paths[] = {"c", NULL};
 	struct fix *f = *state;
-	AUTO_FREE char *text = NULL, *a = whole(f, "a"), *link = whole(f, "c/link");
+	AUTO_FREE char *a = whole(f, "a"), *link = whole(f, "c/link");
 	struct undo_plan *plan = NULL;
 	bool told = false;
 	int64_t id;
@@ -532,9 +529,7 @@ static void a_directory_that_was_moved_and_removed(void **state)
 	undo_plan_free(plan);
 	assert_true(told);
 	must(f, restore(f, id, "c", 0));
-	text = cat(f, "c/x");
-	assert_non_null(text);
-	assert_string_equal(text, "x-ray\n");
+	assert_cat(f, "c/x", "x-ray\n");
 	assert_int_equal(access(link, F_OK), 0);
 	assert_int_equal(access(a, F_OK), -1); /* which nobody has asked for */
 }
@@ -543,7 +538,6 @@ static void a_directory_that_was_moved_and_removed(void **state)
 static void out_of_a_directory_that_a_file_replaced(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *text = NULL;
 	int64_t id;
 
 	furnish(f);
@@ -552,34 +546,49 @@ static void out_of_a_directory_that_a_file_replaced(void **state)
 	assert_int_equal(put(f, "d", "a file\n"), 0);
 	id = commit(f);
 	must(f, restore(f, id, "d/z", 0));
-	text = cat(f, "d/z");
-	assert_non_null(text);
-	assert_string_equal(text, "z\n");
+	assert_cat(f, "d/z", "z\n");
 }
+
+/* What comes back has the names of what was made in its place. */
+static void a_directory_that_one_like_it_took_the_name_of(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	begin(f, "mkdir a; touch a/a");
+	must(f, md(f, "a"));
+	must(f, put(f, "a/a", "old\n"));
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "mv a d; mkdir a; touch a/a");
+	must(f, mv(f, "a", "d", 0));
+	must(f, md(f, "a"));
+	must(f, put(f, "a/a", "new\n"));
+	id = commit(f);
+	must(f, restore(f, id, "a", 0));
+	assert_below(f, before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_deleted_directory, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(one_file, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(renames_and_all, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(somebody_else_was_there, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(one_of_two_names, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_pipe_that_was_moved_or_removed, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(refusals, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_directory_moved_and_made_anew, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_renamed_over_another,
-						fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(two_directories_that_changed_places, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_filled, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_was_moved_and_removed, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(out_of_a_directory_that_a_file_replaced, fix_setup,
-						fix_teardown),
+		TEST(a_deleted_directory),
+		TEST(one_file),
+		TEST(renames_and_all),
+		TEST(somebody_else_was_there),
+		TEST(one_of_two_names),
+		TEST(a_pipe_that_was_moved_or_removed),
+		TEST(refusals),
+		TEST(a_directory_moved_and_made_anew),
+		TEST(a_directory_that_was_renamed_over_another),
+		TEST(two_directories_that_changed_places),
+		TEST(a_directory_that_was_moved_and_filled),
+		TEST(a_directory_that_was_moved_and_removed),
+		TEST(out_of_a_directory_that_a_file_replaced),
+		TEST(a_directory_that_one_like_it_took_the_name_of),
 		cmocka_unit_test(anything),
 	};
 

@@ -201,10 +201,12 @@ int bring_nothing(struct restore *r, size_t i)
 	AUTO_TARGET struct target t = TARGET_NONE;
 	int e = target_find(r, c->root, path, &t);
 
-	if (e == -ENOENT || e == -ENOTDIR || e == -ELOOP)
-		return 0;
 	if (e == 0)
 		e = remove_now(r, &t);
+	/* What comes to the name from here on is not the step's. */
+	r->pieces[i].gone = e == 0 || e == -ENOENT || e == -ENOTDIR || e == -ELOOP;
+	if (r->pieces[i].gone)
+		return 0;
 	/* Somebody else's files are in it: they stay, and so does their directory. */
 	return e == -ENOTEMPTY || e == -EEXIST ? 0 : e;
 }
@@ -404,10 +406,8 @@ int bring_object(struct restore *r, size_t i)
 	AUTO_TARGET struct target t = TARGET_NONE;
 	int e = target_make(r, c->root, path, &t);
 
-	if (e == 0 && S_ISDIR(c->before.mode))
-		return bring_dir(r, &t);
 	if (e == 0)
-		e = bring_bytes(r, i, &t);
+		e = S_ISDIR(c->before.mode) ? bring_dir(r, &t) : bring_bytes(r, i, &t);
 	if (e == 0)
 		learn_made(r, c->before.ino, c->root, path);
 	return e;
@@ -457,16 +457,32 @@ int bring_parents(struct restore *r)
 	return e;
 }
 
-int bring_times(struct restore *r, int root, const char *path, struct span meta)
+/* The directory that has this number, or is there in its stead? The step may have made another of
+ * that name. */
+static bool stands_for(const struct restore *r, const struct target *t, uint64_t ino)
+{
+	const struct made *m;
+	bool made;
+
+	HASH_FIND(hh, r->made, &ino, sizeof(ino), m);
+	made = m && m->root == t->at.root && str_eq(m->path, t->path);
+	for (size_t i = 0; !made && i < r->n_parents; i++)
+		made = r->parents[i].root == t->at.root && str_eq(r->parents[i].path, t->path);
+	return made || t->now.ino == ino;
+}
+
+int bring_times(struct restore *r, int root, const char *path, const struct rec *rec)
 {
 	AUTO_TARGET struct target t = TARGET_NONE;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct get g = {.p = rec->meta.data, .end = rec->meta.data + rec->meta.len};
 	int e = target_find(r, root, path, &t);
 
 	times[1].tv_sec = (time_t)get_u64(&g);
 	times[1].tv_nsec = get_u32(&g);
 	if (e < 0 || !S_ISDIR(t.now.mode) || g.bad)
 		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
+	if (!stands_for(r, &t, rec->ino))
+		return 0;
 	return set_times(r, &t, times);
 }

@@ -22,6 +22,7 @@ struct parent { /* a directory that had to be made anew for what lies in it */
 struct piece {
 	bool chosen;
 	bool leaves;	    /* its object belongs at the place of another change: it moves there */
+	bool gone;	    /* made by the step, and taken away */
 	size_t source;	    /* the change whose object belongs here, or SIZE_MAX */
 	char *was;	    /* path when the step began; NULL: it was not there */
 	char *way;	    /* its name on the way */
@@ -56,5 +57,5 @@ int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories
 int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
 int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
 int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
-/* Times of a directory whose entries the step changed; path as the step began. */
-int bring_times(struct restore *r, int root, const char *path, struct span meta) MUST_USE;
+/* Times of a directory whose entries the step changed; path as the step began, rec of the step. */
+int bring_times(struct restore *r, int root, const char *path, const struct rec *rec) MUST_USE;

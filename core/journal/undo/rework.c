@@ -100,7 +100,7 @@ static int pass(struct restore *r, bool backwards, bool (*which)(const struct re
 
 static bool was_made(const struct restore *r, size_t i)
 {
-	return !r->list[i].before.exists && !r->pieces[i].leaves;
+	return !r->list[i].before.exists && !r->pieces[i].leaves && !r->pieces[i].gone;
 }
 
 static bool has_source(const struct restore *r, size_t i)
@@ -165,7 +165,7 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 			continue;
 		e = trail_fetch(t, i, &mem, &rec);
 		if (e == 0)
-			e = bring_times(r, root, path, rec.meta);
+			e = bring_times(r, root, path, &rec);
 		if (e < 0)
 			err_set(err, e, "restore the times of '%s'", path);
 	}
