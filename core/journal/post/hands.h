@@ -1,0 +1,22 @@
+/* hands - which of several steps has a path, and whose images lie in directories that moved. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/post/moves.h"
+#include "core/journal/store/names.h"
+
+struct journal;
+
+/* The newest of several steps that has a path, by their places in a list, newest first. */
+struct hands {
+	struct names names;
+	size_t *ends; /* how many names there are up to each place */
+};
+void hands_note(struct hands *h, size_t place, const struct names *names); /* place by place */
+/* Of `names`, of the step at that place: what a newer one has as well, perhaps by a directory. */
+void hands_find(const struct hands *h, size_t place, const struct moves *moves,
+		const struct names *names, struct names *ret);
+void hands_done(struct hands *h);
+
+/* Paths of other steps' images that lie in directories which moved: under both names. */
+int post_moved(struct journal *j, const struct moves *m, struct names *add) MUST_USE;

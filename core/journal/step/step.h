@@ -1,0 +1,140 @@
+/* step - an open step: its log, the files it writes, its parts in other folders. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/log/side.h"
+#include "core/journal/log/summary.h"
+#include "core/journal/op.h"
+#include "core/journal/step/known.h"
+#include "core/journal/step/touch.h"
+
+struct step {
+	struct journal *j;
+	struct step *next;
+	struct step *part; /* ring: the same step in other journals */
+	struct side side;
+	int64_t id;
+	enum step_kind kind;
+	int64_t began_us;
+	char *command;
+	char *why;		   /* what it lacks, or NULL */
+	char *bare;		   /* from this path on nothing is captured; NULL: everything is */
+	bool warned;		   /* that it is nearly full */
+	uint64_t held;		   /* bytes of its objects */
+	uint64_t *copies, *clones; /* slots with the content of a file */
+	size_t n_copies, n_clones;
+	bool made;     /* its directory exists: something was recorded */
+	bool moved;    /* a directory has another name now */
+	bool tangled;  /* a step that ran at the same time touched the same */
+	bool again;    /* some inode is written by a process of an earlier step */
+	bool may_wait; /* see JOURNAL_WAITS */
+	step_on_loss on_loss;
+	void *on_loss_data;
+	struct known_set known;
+	struct touches touches;
+	struct alias *aliases; /* hash, see alias.c */
+};
+
+int step_make(struct step *s) MUST_USE; /* its directory, before the first record */
+/* What the first record says: id, kind, begin, command (heap). False: it is not there. */
+bool step_read_head(const struct wal *undo, struct step_info *ret);
+void step_drop(struct step *s); /* out of its journal's list and its ring; frees it */
+/* Is this change to be captured, with so many bytes? False: the step is unprotected, perhaps from
+ * this change on; then perform it and record nothing. */
+bool step_protects(struct step *s, const char *op, const char *path, uint64_t bytes) MUST_USE;
+bool step_has_room(const struct step *s, uint64_t bytes);
+void step_holds_more(struct step *s, uint64_t bytes);
+void step_unprotect(struct step *s, const char *op, const char *path);
+uint64_t step_limit(const struct journal *j); /* 0: none */
+int held_note(struct step *s) MUST_USE;	      /* at its commit */
+/* Join the words of a REC_MARK to *why. False: they are there already. */
+bool mark_join(char **why, const char *words);
+/* Which of the files that are or were open for writing still are? True: one of this step's. */
+bool step_prune_writers(struct step *s);
+/* Files that a process of an earlier step still writes: from now on that belongs to this one. */
+int step_keep_writers(struct step *s, struct err *err) MUST_USE;
+struct known *step_known(const struct step *s,
+			 const struct obj *o); /* until the next step_learn() */
+struct known *step_learn(struct step *s, const struct obj *o, unsigned flags);
+void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
+/* Does another open step hold records about this inode? */
+bool step_shared(const struct step *s, const struct obj *o);
+/* It has got another name in this step, besides this one. (alias.c) */
+void alias_note(struct step *s, const struct obj *o, int root, const char *path);
+/* It was changed: by that name as well. */
+void alias_use(struct step *s, const struct obj *o);
+void aliases_free(struct step *s);
+/* The object at that path is about to lose its name, its content, its place: may it? */
+int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
+	MUST_USE;
+bool step_touch(struct step *s, int root, const char *path, const struct obj *before);
+void step_dress(struct step *s, int root, const char *path); /* after step_touch() */
+/* Steps that run at the same time and touch the same paths make no sense without each other: none
+ * of them is dropped, though what it did alone may come to nothing. */
+void step_tangle(struct step *s);
+/* It is about to be rolled back: the others have kept what was its work. */
+void step_untangle(struct step *s);
+void step_free(struct step *s);
+void own_step(struct step *s); /* its paths, while that is asked for */
+/* Content and metadata of an existing file are about to change. */
+#define STEP_FULL 1 /* its limit leaves no room for that content: nothing was done */
+int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		     const struct obj *o) MUST_USE;
+int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		      const struct obj *o) MUST_USE;
+
+/* ---- onto the disk (sync.c): nothing is done unless the journal is durable --------------------
+ */
+
+int side_sync(struct side *s) MUST_USE; /* its records */
+/* The same for the operation whose records begin at mark, or -JOURNAL_WAITS: cut the log there. */
+int step_sync(struct step *s, size_t mark) MUST_USE;
+/* The same before something is made in a directory, if that is needed. */
+int step_sync_in(struct step *s, int dirfd, size_t mark) MUST_USE;
+int step_sync_parts(struct step *s) MUST_USE;
+
+/* ---- steps that have ended (history.c, stale.c) -------------------------------------------------
+ */
+
+int64_t step_ended(const struct journal *j, const char *dir); /* wall clock */
+/* What one store knows of a step; journal_changes() asks all of the session's. */
+int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err) MUST_USE;
+int history_find(struct journal *j, int64_t id, bool *undone, struct err *err) MUST_USE;
+/*
+ * What can be redone goes when a step is kept (stale.c): announced before that is decided, in j and
+ * all its kin (sets j->doomed where there is something), done after. Settle: a process died in
+ * between.
+ */
+int redo_doom(struct journal *j, const struct step *by) MUST_USE;
+int redo_end(struct journal *j) MUST_USE;
+int redo_settle(struct journal *j) MUST_USE;
+/* Those that were undone before a step began that is kept now, in j and its kin. */
+int stale_drop(struct journal *j) MUST_USE;
+
+/* ---- one step in several folders (parts.c) ------------------------------------------------------
+ */
+
+#define PARTS_MAX  16 /* more folders than a session may have */
+#define PARTS_FILE "parts"
+
+/*
+ * The folders that a step changed, when it changed more than one: kept in each part's directory.
+ * The first is where the step is decided: committed there, it is committed.
+ */
+struct folders {
+	char *list[PARTS_MAX];
+	size_t n;
+};
+
+/* 0 also when there is no such file (n 0). */
+int folders_load(int dirfd, const char *name, struct folders *ret) MUST_USE;
+int parts_load(int stepdir, struct folders *ret) MUST_USE;
+void folders_free(struct folders *f);
+/* This part is about to be made: tell those that are. */
+int parts_announce(struct step *s) MUST_USE;
+/* A part that was to be committed when its process died. 1: the step was kept where it is decided,
+ * so this part is, too, or has gone if it came to nothing; 0: it is to be rolled back. */
+int parts_settle(struct journal *j, const char *dir) MUST_USE;
+/* Does that folder's store keep this very step? */
+bool parts_kept(struct journal *j, const char *folder, int64_t id, int64_t began_us);

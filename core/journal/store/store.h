@@ -1,0 +1,173 @@
+/* store - a folder's store: its state, numbers, directories and limits; places in the folder. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/names.h"
+#include "core/journal/store/object.h"
+
+struct step;
+struct tidy;
+struct trails;
+struct writer;
+
+struct root {
+	char *path;
+	int fd; /* -1 until it is used */
+};
+
+#define STATE_MAGIC "cordonS1"
+
+struct state { /* the file "state" */
+	char magic[8];
+	uint64_t next_seq;
+	uint64_t next_id;
+	uint64_t reserved_seq; /* numbers below it may have been given */
+	uint64_t boot;	       /* of the machine, when the store was last found in order */
+	uint64_t tidied;       /* steps of lower numbers have nothing left to be compressed */
+	uint64_t session_us; /* when the last session began (wall clock) that may have left steps */
+	uint64_t spare[1];
+};
+
+struct journal {
+	char *folder, *store_path, *state_dir;
+	struct journal *kin; /* ring of the session's journals, the first one opened is first */
+	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
+	bool dull;	     /* tmpfs: a write through a mapping changes no time */
+	bool read_only;
+	bool inside;   /* the store lies in the folder */
+	bool told_off; /* that nothing is recorded was said */
+	struct journal_options options;
+	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
+	struct tidy *tidy;   /* the thread, or NULL */
+	char *news;	     /* for journal_news() */
+	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
+	bool doomed; /* what can be redone goes when the step that is being committed is kept */
+	bool stuck;  /* a rollback went neither forth nor back: nothing else until it does */
+	dev_t store_dev;
+	ino_t store_ino;
+	int store, lock;
+	int state_fd;
+	int room;	     /* the file "room", see room.c */
+	bool room_short;     /* it is not as large as it should be */
+	struct state *state; /* what the file says, but for the numbers given since */
+	bool ids_given;	     /* that the file does not know of */
+	struct root *roots;
+	int n_roots;
+	uint64_t dirs_turn; /* how often a directory got another name */
+	struct names own;   /* changed by ourselves a moment ago (whose.c) */
+	bool owning;
+	uint64_t dir_moves;
+	struct step *open;	/* list, newest first */
+	struct writer *writers; /* hash */
+	struct writer *shut;	/* list, of them */
+	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
+	struct trails *trails;	/* for reading the past (trail.h), or NULL */
+	/* the parent directory that was resolved last */
+	int near_root, near_fd;
+	char *near_path;
+	char *near_gone; /* for spot_look() alone */
+};
+
+/* journal_open(), perhaps without finishing what a dead process left. */
+int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
+	       size_t *ret_recovered, struct err *err) MUST_USE;
+
+/* kin.c */
+void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
+void kin_leave(struct journal *j);
+/* The journal of that folder: 0, one of j's kin; 1, opened now: the caller closes it. */
+int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
+	    struct err *err) MUST_USE;
+
+/* The next number. store_seq_keep() sees to it that none is given twice, come what may: before a
+ * record has one. */
+uint64_t store_seq(struct journal *j);
+int store_seq_keep(struct journal *j) MUST_USE;
+/* state.c */
+int state_load(struct journal *j) MUST_USE;
+int state_save(struct journal *j) MUST_USE;
+void state_leave(struct journal *j); /* at the end, while the lock is held */
+void root_add(struct journal *j, const char *path);
+int roots_load(struct journal *j) MUST_USE;
+int store_root_fd(struct journal *j, int root);
+void store_forget_near(struct journal *j);
+int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* to trash/; its images stay */
+bool store_empty_trash(struct journal *j);	      /* false: there was nothing in it */
+int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
+/* Names of a directory's entries, sorted by number; heap array of heap strings. */
+int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;
+void store_names_free(char **names, size_t n);
+int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
+
+/* ---- limits (limits.c) ------------------------------------------------------------------------
+ */
+
+void journal_say(struct journal *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
+uint64_t store_holds(const struct journal *j); /* bytes */
+int store_fit(struct journal *j) MUST_USE;     /* into the limits */
+/* After an error: did the oldest step make room? Then it is worth trying again. */
+bool store_relieve(struct journal *j, int why);
+uint64_t obj_weight(const struct obj *o);
+struct held { /* the file "held" of a kept step */
+	uint64_t bytes;
+	bool packed;	 /* whatever was worth it */
+	uint64_t *slots; /* with copies; heap */
+	size_t n;
+};
+int held_write(int stepdir, const struct held *h) MUST_USE;
+int held_read(int stepdir, struct held *h) MUST_USE;
+
+/* ---- when nobody waits (tidy.c) ---------------------------------------------------------------
+ */
+
+/* Between these two no kept step changes by itself. Hold may be called again before release. */
+void tidy_hold(struct journal *j);
+void tidy_release(struct journal *j);
+void tidy_end(struct journal *j);  /* the thread */
+void tidy_once(struct journal *j); /* one pass, in this thread */
+
+/* ---- places in the folder (roots.c) -------------------------------------------------------------
+ */
+
+/* A place beneath a root, resolved without following anything. */
+struct spot {
+	int fd;		  /* O_PATH of the parent; borrowed until the next spot_find() */
+	const char *name; /* points into the path; "" is the root itself */
+};
+/* -ENOENT, -ENOTDIR, -ELOOP: the parent is not there, or not a directory any more. */
+int spot_find(struct journal *j, int root, const char *path, struct spot *ret) MUST_USE;
+/* 0 also when the path or its parent is not there (o->mode 0) or out of reach. Remembers one parent
+ * that is not: store_forget_near() before and after a series of looks between which nothing is
+ * made. */
+int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
+	MUST_USE;
+
+/* ---- space set aside (room.c) -----------------------------------------------------------------
+ */
+
+void room_open(struct journal *j);
+void room_refill(struct journal *j);
+/* -ENOSPC, -EDQUOT: so much is not to be had. */
+int room_need(struct journal *j, off_t size) MUST_USE;
+/* When the error is a lack of space: give back what was set aside. True: try again. */
+bool room_give(struct journal *j, int why);
+
+/* ---- mode bits that are lent for the length of a call (bits.c) ------------------------------
+ */
+
+/* -EACCES: it is not ours. *was: for bits_return(), soon and in this thread. */
+int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was) MUST_USE;
+int bits_return(struct journal *j, int fd, mode_t was) MUST_USE;
+/* Give back what a process had borrowed that died: before anything in the folder is looked at. */
+int bits_settle(struct journal *j) MUST_USE;
+
+/* ---- onto the disk (sync.c): nothing is done unless the journal is durable --------------------
+ */
+
+int sync_fd(const struct journal *j, int fd) MUST_USE;
+int sync_all(struct journal *j) MUST_USE;	  /* all that the folder and the store hold */
+int sync_names(const struct journal *j) MUST_USE; /* the store's directories */
+void boot_begin(struct journal *j);		  /* sets j->rebooted */
+int boot_settled(struct journal *j) MUST_USE;
