@@ -47,6 +47,21 @@ void message_hello(struct buf *out, const struct model *m)
 	end(out);
 }
 
+/* What an answer to it is about, for who sees this line alone. */
+static void held_members(struct buf *out, const struct guard_report *h)
+{
+	AUTO_FREE char *words =
+		xasprintf("%s: %" PRIu64 " done; the whole step is held, and a denial %s",
+			  guard_setting(h->what), h->count,
+			  h->partial ? "takes back what was kept of it" : "takes all of it back");
+
+	buf_fmt(out,
+		",\"held\":%d,\"held_count\":%" PRIu64 ",\"held_calls\":%" PRIu64
+		",\"held_by_line\":%s",
+		(int)h->what, h->count, h->held, truth(h->by_line));
+	member(out, "reason", words);
+}
+
 void message_request(struct buf *out, const struct ask *a)
 {
 	buf_fmt(out,
@@ -60,16 +75,14 @@ void message_request(struct buf *out, const struct ask *a)
 		truth(a->has_step), truth(a->secret));
 	buf_fmt(out, ",\"no_dir\":%s,\"no_tree\":%s", truth(a->no_dir), truth(a->no_tree));
 	if (a->held)
-		buf_fmt(out,
-			",\"held\":%d,\"held_count\":%" PRIu64 ",\"held_calls\":%" PRIu64
-			",\"held_by_line\":%s",
-			(int)a->held->what, a->held->count, a->held->held, truth(a->held->by_line));
+		held_members(out, a->held);
+	else
+		member(out, "reason", a->reason);
 	buf_fmt(out, ",\"waited_us\":%" PRId64 ",\"timeout_s\":%u", clock_mono_us() - a->since_us,
 		a->timeout_s);
 	member(out, "step_command", a->label && *a->label ? a->label : NULL);
 	member(out, "program", a->program);
 	member(out, "command", a->command);
-	member(out, "reason", a->reason);
 	end(out);
 }
 

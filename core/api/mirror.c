@@ -77,10 +77,10 @@ static void on_hello(struct mirror *m)
 	to->network = truth(m, "network");
 }
 
-/* A step that a safeguard holds: what it has taken away so far stays in the session's console. */
-static void on_held(struct mirror *m)
+/* Of a step that a safeguard holds: what it has taken away so far stays in the session's console.
+ */
+static struct guard_report held_report(const struct mirror *m)
 {
-	char *op = text(m, "op"), *path = text(m, "path");
 	struct guard_report r = {
 		.ask = id_of(m, "id"),
 		.step = number(m, "step"),
@@ -89,21 +89,21 @@ static void on_held(struct mirror *m)
 		.by_line = truth(m, "held_by_line"),
 		.count = id_of(m, "held_count"),
 		.held = id_of(m, "held_calls"),
+		.timeout_s = (uint32_t)number(m, "timeout_s"),
 		.command = text(m, "command"),
-		.n_would = *path ? 1 : 0,
 	};
 
-	r.would[0] = path;
-	r.ops[0] = op;
-	model_set_held(&m->model, &r);
+	r.would[0] = text(m, "path");
+	r.ops[0] = text(m, "op");
+	r.n_would = *r.would[0] ? 1 : 0;
+	return r;
 }
 
 static void on_request(struct mirror *m)
 {
-	if (*link_field(&m->link, "held")) {
-		on_held(m);
-		return;
-	}
+	bool held = *link_field(&m->link, "held");
+	struct guard_report report = held_report(m);
+
 	model_add_ask(&m->model, &(struct ask){.id = id_of(m, "id"),
 					       .step = number(m, "step"),
 					       .pid = (int)number(m, "pid"),
@@ -121,7 +121,8 @@ static void on_request(struct mirror *m)
 					       .program = text(m, "program"),
 					       .command = text(m, "command"),
 					       .reason = text(m, "reason"),
-					       .label = text(m, "step_command")});
+					       .label = text(m, "step_command"),
+					       .held = held ? &report : NULL});
 }
 
 static void on_row(struct mirror *m)

@@ -275,6 +275,8 @@ bool model_set_held(struct model *m, const struct guard_report *r)
 				 .step = r->step,
 				 .pid = (int)r->pid,
 				 .since_us = clock_mono_us(),
+				 .kind = RULE_WRITE,
+				 .timeout_s = r->timeout_s,
 				 .op = r->n_would ? r->ops[0] : NULL,
 				 .path = r->n_would ? r->would[0] : NULL,
 				 .command = r->command,

@@ -55,6 +55,18 @@ sees 'status=0' "it has succeeded"
 type_text 'clear; echo four >.git/hooks/pre-commit; echo status=$?' && keys Enter
 sees 'status=0' "its neighbour is not asked about again"
 
+# A step that a safeguard holds: the line says what a "yes" is about, and what a "no".
+mkdir "$dir/many" && touch "$dir/many"/{1..60}
+type_text 'clear; rm -r many; echo status=$?' && keys Enter
+ok "a held step is listed" wait_for 15 waits 'delete .*/many/'
+like "$("$CORDON" pending)" 'safeguard.deletes: 49 done; the whole step is held, and a denial takes all of it back' \
+	"with what it has done, and what an answer does"
+like "$("$CORDON" pending --json)" '"kind":"write"' "it is no reading"
+ok "deny takes it back" "$CORDON" deny "$(id_of "$("$CORDON" pending | sed -n 's#.*\(/many/.*\)#\1#p')")"
+sees 'status=137' "its command was ended"
+all_back() { [ "$(find "$dir/many" -type f | wc -l)" = 60 ]; }
+ok "and everything is back" wait_for 15 all_back
+
 # What is not the protocol gets words, and the session lives on.
 answers=$(python3 - "$sock" <<'P'
 import json, socket, sys
