@@ -25,6 +25,7 @@ void session_on_held(struct session *s, const struct guard_report *r)
 
 	if (!model_set_held(&s->model, r)) /* more of its calls wait */
 		return;
+	s->model.decisions.asked++;
 	words = xasprintf("%s: %llu done; the whole step is held", guard_setting(r->what),
 			  (unsigned long long)r->count);
 	model_add_row(&s->model, ROW_ASK, r->step, (int)r->pid, 0, guard_verb(r->what),
@@ -87,6 +88,7 @@ void session_on_stopped(struct session *s, const struct client_event *ev)
 	free(m->stopped);
 	m->stopped = stopped_words(ev);
 	m->n_stopped++;
+	m->decisions.by_nobody += ev->why == GUARD_TIMED_OUT;
 	if (row)
 		row->undone = ev->result >= 0;
 	if (ev->why != GUARD_DENIED) /* else it is in the log as the human's answer */

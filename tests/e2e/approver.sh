@@ -50,6 +50,15 @@ is "$(attempt "echo '{\"scope\":\"once\",\"extent\":\"tree\"}'" '(echo x >.git/h
 	"an answer that is not possible denies"
 is "$(attempt "yes | head -c 100000000" '(echo x >.git/hooks/b) 2>/dev/null; echo $?')" 1 "a flood of words denies"
 
+tool reads <<E2
+#!/bin/sh
+grep -q '"kind":"read"'
+E2
+touch "$dir"/f{1..9}
+(cd "$dir" && "$CORDON" run --headless --set safeguard.deletes=5 --set "approval.command=$bin/reads" -- \
+	sh -c 'rm f?') >/dev/null 2>&1
+is "$(echo "$dir"/f? | wc -w)" 9 "one that allows reading allows no step that a safeguard holds"
+
 : >"$TEST_TMP/asked"
 tool session <<E2
 #!/bin/sh
@@ -80,7 +89,7 @@ log = [json.loads(l) for l in open(sys.argv[2], encoding="utf-8", errors="surrog
 decisions = [l for l in log if l["event"] == "decision"]
 waits = sorted(l["latency_us"] for l in decisions if "latency_us" in l)
 assert m["sessions"] == sum(l["event"] == "session-start" for l in log) > 10
-assert m["asked"] == sum(l["event"] == "ask" for l in log) == len(decisions)
+assert m["asked"] == sum(l["event"] in ("ask", "safeguard") for l in log) == len(decisions)
 assert m["allowed"] == sum("errno" not in l for l in decisions) > 5
 assert m["denied"] == sum("errno" in l for l in decisions) > 5
 assert abs(m["wait_median_s"] - waits[(len(waits) * 50 + 99) // 100 - 1] / 1e6) < 1e-6

@@ -73,7 +73,7 @@ static void count(struct metrics *m, const struct audit_record *r)
 	m->commands += str_eq(event, "exec");
 	m->changes += str_eq(event, "touch");
 	m->refused += str_eq(event, "deny");
-	m->asked += str_eq(event, "ask");
+	m->asked += str_eq(event, "ask") || str_eq(event, "safeguard");
 	if (str_eq(event, "decision"))
 		count_decision(m, r);
 	if (str_eq(event, "session-end"))
