@@ -82,6 +82,15 @@ is "$(edits | grep '/src/')" "" "nor is a file of the agent's that is closed sev
 ok "and all of it is undone" "$CORDON" undo
 rm several.py
 
+# Commands at the same time: each begins while what the others have closed is still to be told.
+# shellcheck disable=SC2016
+"$CORDON" run --headless --steps auto -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do
+	sh -c "echo agent >beside$i; until [ -e end ]; do sleep 0.1; done" & done
+	until [ -e beside9 ]; do sleep 0.1; done; sleep 0.5; touch end; wait'
+is "$(edits | grep '/beside')" "" "nor what commands write that run at the same time"
+ok "and all of it is undone" "$CORDON" undo 99
+rm -f beside* end
+
 # Directories that changed places: what is edited in one of them is told by its name of now.
 mkdir -p ex/one ex/two && echo 1 >ex/one/a && echo 2 >ex/two/a
 # shellcheck disable=SC2016

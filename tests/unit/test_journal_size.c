@@ -296,6 +296,28 @@ static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
 	commit(f);
 }
 
+/* Another step begins, for which all is looked at that is still written, or ends. */
+static void a_closing_stays_the_steps_own_beside_others(void **state)
+{
+	struct fix *f = *state;
+	struct step *other = NULL;
+	AUTO_CLOSE int fd = -1;
+
+	begin(f, "write");
+	assert_int_equal(put(f, "file", "ours"), 0);
+	assert_int_equal(put(f, "later", "ours"), 0);
+	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "other", &other, &f->err), 0);
+	assert_false(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
+	assert_int_equal(journal_commit(other, 0, &f->err), 0);
+	assert_false(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
+	assert_false(journal_is_foreign(f->j, "later", SEEN_CLOSED, 0));
+	journal_all_seen(f->j);
+	fd = openat(journal_folder_fd(f->j), "file", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, "theirs", 6), 6);
+	assert_true(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
+	commit(f);
+}
+
 static void what_has_no_name_is_nobodys(void **state)
 {
 	struct fix *f = *state;
@@ -319,6 +341,7 @@ int main(void)
 		TEST(files_are_read_in_pieces),
 		TEST(a_path_takes_few_bytes),
 		TEST(a_closing_is_the_steps_own_while_it_is_queued),
+		TEST(a_closing_stays_the_steps_own_beside_others),
 		TEST(what_has_no_name_is_nobodys),
 	};
 

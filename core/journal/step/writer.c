@@ -131,6 +131,32 @@ static int look_at(struct journal *j, struct writer *w, struct spot *at, struct 
 	return fd < 0 || data_has_writer(fd);
 }
 
+static struct known *opened_by(struct journal *j, const struct writer *w)
+{
+	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+
+	for (struct step *s = j->open; s; s = s->next) {
+		struct known *k = step_known(s, &o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return k;
+	}
+	return NULL;
+}
+
+/* The event that tells of its close is on its way, or being judged: whose it was is known till
+ * then. */
+static void drop_shut(struct journal *j, struct writer *w)
+{
+	struct known *k = opened_by(j, w);
+
+	if (w->shut)
+		return;
+	if (k)
+		k->flags |= KNOWN_SHUT;
+	writer_drop(j, w);
+}
+
 /*
  * Where it is, if it is still open for writing. Entries that are not are dropped; one that has none
  * of its names now stays, for it may come back. Asked for every file that a step opened, at its
@@ -148,22 +174,9 @@ static const char *writer_alive(struct journal *j, struct writer *w, struct spot
 		if (r > 0)
 			return w->names[i];
 		if (r == 0) {
-			writer_drop(j, w);
+			drop_shut(j, w);
 			return NULL;
 		}
-	}
-	return NULL;
-}
-
-static struct known *opened_by(struct journal *j, const struct writer *w)
-{
-	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
-
-	for (struct step *s = j->open; s; s = s->next) {
-		struct known *k = step_known(s, &o);
-
-		if (k && k->flags & KNOWN_OPENED)
-			return k;
 	}
 	return NULL;
 }
@@ -192,16 +205,14 @@ static void thin_out(struct journal *j)
 	size_t n = HASH_COUNT(j->writers);
 
 	for (int i = 0; w && i < BATCH; i++, w = next) {
-		struct known *k = opened_by(j, w);
 		struct spot at;
 		struct obj o;
 
 		next = w->hh.next;
-		if (k) {
+		if (opened_by(j, w)) {
 			writer_alive(j, w, &at, &o);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
-				k->flags |= KNOWN_SHUT;
 				continue;
 			}
 		}
