@@ -386,7 +386,8 @@ static void turn(struct keeper *k)
 				keeper_flush(k);
 		}
 	}
-	serve_door(k, 0, p[0].revents);
+	if (n < EVENTS) /* else there may be more exits, and it waits for the next turn */
+		serve_door(k, 0, p[0].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
 		keeper_end_sandbox(k);

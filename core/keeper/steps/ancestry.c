@@ -1,5 +1,6 @@
 /* ancestry - which command a process belongs to, what the command is called, who the agent is. */
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -13,6 +14,7 @@
  */
 
 #define ANCESTORS_MAX 256
+#define PIDS_APART    16000
 
 bool steps_is_agent(const struct keeper *k, const struct proc *p)
 {
@@ -197,6 +199,12 @@ static bool is_agent_again(const struct keeper *k, const struct proc *p, const c
 	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k->agent_pid);
 }
 
+/* Numbers begin anew once they reach pid_max, 32768 at least: no pipeline has two so far apart. */
+static bool forked_before(int pid, int other)
+{
+	return abs(other - pid) < PIDS_APART ? pid < other : pid > other;
+}
+
 /*
  * The first exec names a command; the other processes of a pipeline are added to it. They run at
  * the same time: a shell forks them from left to right, so that their pids tell the order.
@@ -209,7 +217,7 @@ static void name_command(struct keeper *k, struct command *c, const struct proc 
 	word->pid = p->self.tid;
 	word->text = (struct buf)BUF_INIT;
 	label_command(&word->text, argv, len);
-	while (*at && (*at)->pid < word->pid)
+	while (*at && forked_before((*at)->pid, word->pid))
 		at = &(*at)->next;
 	word->next = *at;
 	*at = word;
