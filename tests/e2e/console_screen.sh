@@ -61,7 +61,7 @@ for sig in TERM HUP INT SEGV ABRT; do
 	mark=$(new_mark)
 	start 100 30 "$dir" "$CORDON run -- sh -c 'echo ready; sleep 300; : $mark'"
 	sees 'ready' "$sig: it runs"
-	pid=$(pgrep -of "^$CORDON run -- sh -c.*$mark")
+	pid=$(cordon_of "^$CORDON run -- sh -c.*$mark")
 	kill -s $sig "$pid"
 	ok "$sig: ends" wait_for 15 test -s "$TEST_TMP/status"
 	terminal_is_sane "$sig"

@@ -133,7 +133,7 @@ ended "q leaves" 137
 console ""
 type_text 'rm -rf many' && keys Enter
 sees '\? HELD delete' "held"
-kill -TERM "$(cordons | sort -n | head -n 1)"
+kill -TERM "$(cordon_of "^$CORDON run .*$mark")"
 ended "SIGTERM ends it" 143
 ok "undo" cordon_in "$dir" undo
 same "$(tree "$dir")" "$before" "nothing is lost"

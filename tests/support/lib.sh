@@ -137,3 +137,11 @@ same() { # GOT WANT NAME - long texts: the difference is shown
 new_mark() { echo "mark-$$-$RANDOM$RANDOM"; }
 marked() { pgrep -f -- "$1" | grep -vxF "$$"; }
 none_marked() { [ -z "$(marked "$1")" ]; }
+# cordon_of PATTERN - of the processes with such arguments, cordon itself: its keeper and helpers have them,
+# too, and which of them has the lowest number is chance, as process numbers wrap around.
+cordon_of() {
+	local p
+	for p in $(pgrep -f -- "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != cordon ] || echo "$p"
+	done
+}
