@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 a=$(new_folder a)
+mkfifo "$TEST_TMP/hold"
 [ "$(stat -c %W "$a")" != 0 ] || skip_all "this file system does not tell when a directory was made"
 log() { cordon_in "$1" log 2>&1; }
 
@@ -37,12 +38,36 @@ ok "undo there" cordon_in "$a" undo
 is "$(cat "$a/f")" 1 "works as well"
 ok "redo" cordon_in "$a" redo
 
+# ---- undone, redone or looked into before anybody noticed: an empty history is none
+mv "$a" "$a.new"
+for how in undo redo 'undo --dry-run' 'undo --to 1'; do
+	# shellcheck disable=SC2086 # words
+	out=$(cordon_in "$a.new" $how 2>&1)
+	is "$?" 1 "$how under the new name does nothing"
+	like "$out" "^cordon: .*renamed.* '$a': .*--adopt" "and says where the history is"
+done
+in_folder "$a.new" true
+like "$(log "$a.new")" "renamed.* $a: .*--adopt" "after a run that changed nothing, too"
+(cd "$a.new" && exec "$CORDON" run --headless -- sh -c 'echo; read -r x' <"$TEST_TMP/hold" >"$TEST_TMP/runs") &
+exec 9>"$TEST_TMP/hold"
+wait_for 10 test -s "$TEST_TMP/runs"
+out=$(cordon_in "$a.new" log --adopt 2>&1)
+is "$?" 1 "not while somebody works there"
+exec 9>&- && wait $!
+ok "--adopt" cordon_in "$a.new" log --adopt
+like "$(log "$a.new")" "echo 2 >>f" "has it all"
+ok "undo" cordon_in "$a.new" undo
+ok "redo" cordon_in "$a.new" redo
+mv "$a.new" "$a"
+ok "and back" cordon_in "$a" log --adopt
+
 # ---- worked in before anybody noticed
 mv "$a" "$a.new"
 out=$(cd "$a.new" && "$CORDON" run --headless -- sh -c 'echo 3 >>f' 2>&1)
 like "$(cordon_in "$a.new" audit --json)" "was renamed and begins a new history" "a run there says so"
 out=$(cordon_in "$a.new" log --adopt 2>&1)
 is "$?" 1 "then it has a history of its own"
+like "$out" "^cordon: .*--discard.*'$a'" "and is told how to go back"
 ok "--discard" cordon_in "$a.new" log --discard --yes
 ok "--adopt" cordon_in "$a.new" log --adopt
 like "$(log "$a.new")" "echo 2 >>f" "and the old one is there"

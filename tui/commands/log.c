@@ -133,9 +133,9 @@ static void print_row(const struct step_info *s, bool undone, const char *here, 
 
 	show_time(when, sizeof(when), s->began_us);
 	counts(what, sizeof(what), s);
-	if (s->kind != STEP_AMBIENT)
+	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
 		snprintf(status, sizeof(status), "%d", s->exit_status);
-	else if (!*words)
+	if (s->kind == STEP_AMBIENT && !*words)
 		words = "(outside every command)";
 	text_escape(&command, words, strlen(words));
 	if (columns)
@@ -144,7 +144,7 @@ static void print_row(const struct step_info *s, bool undone, const char *here, 
 		buf_str(&shown, command.data);
 	printf("%s%6" PRId64 "  %-12s  %s%4s%s  %-17s  %s", undone ? style_on(STYLE_DIM) : "",
 	       s->id, when,
-	       s->exit_status && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
+	       s->exit_status > 0 && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
 	       status, undone ? "" : style_off(), what, shown.data);
 	if (undone)
 		printf("  (undone)%s", style_off());
@@ -220,6 +220,12 @@ static void print_barriers(const struct barriers *b, int64_t after, bool json, i
 	}
 }
 
+static void print_head(void)
+{
+	printf("%s%6s  %-12s  %4s  %-17s  %s%s\n", style_on(STYLE_BOLD), "STEP", "BEGAN", "EXIT",
+	       "FILES", "COMMAND", style_off());
+}
+
 static int print_list(struct journal *j, bool undone, bool json, const char *here,
 		      const struct strings *paths, size_t *ret_n, struct err *err)
 {
@@ -239,7 +245,8 @@ static int print_list(struct journal *j, bool undone, bool json, const char *her
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		if (touched && !touched[i])
 			continue;
-		++*ret_n;
+		if (++*ret_n == 1 && !json)
+			print_head();
 		print_barriers(&edits, list[i].id, json, columns);
 		if (json)
 			print_json(&list[i], undone);
@@ -307,14 +314,13 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 	if (r < 0)
 		return explain(&spec, r, err);
 	warn_if_replaced(j, p);
-	if (!json)
-		printf("%s%6s  %-12s  %4s  %-17s  %s%s\n", style_on(STYLE_BOLD), "STEP", "BEGAN",
-		       "EXIT", "FILES", "COMMAND", style_off());
 	r = print_list(j, true, json, p->folder, paths, &n, err);
 	if (r == 0)
 		r = print_list(j, false, json, p->folder, paths, &n, err);
 	if (r == 0 && n == 0 && paths->n && !json)
 		printf("No step touched %s.\n", paths->n == 1 ? "it" : "them");
+	else if (r == 0 && n == 0 && !paths->n)
+		r = no_steps(p, &spec, json, err);
 	journal_close(j);
 	return r;
 }

@@ -124,7 +124,7 @@ static int state_of(const struct step_row *st, char *out, size_t size)
 		snprintf(out, size, "! partial");
 		return ROLE_EVENT_DENY;
 	}
-	if (st->kind == STEP_COMMAND && st->exit_status != 0) {
+	if (st->kind == STEP_COMMAND && st->exit_status > 0) {
 		snprintf(out, size, "x %d", st->exit_status);
 		return ROLE_EVENT_DENY;
 	}

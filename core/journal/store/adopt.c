@@ -85,8 +85,33 @@ static void look_among(const struct journal_spec *spec, const char *own, const c
 	}
 }
 
-/* 1: found; 0: there is none, or the folder has a history under its own name. */
-static int find(const struct journal_spec *spec, struct found *ret, struct err *err)
+/* Nothing in it that could be undone, redone or finished: one that an undo or a run made which
+ * found the folder under its new name. */
+static bool is_empty(int store)
+{
+	static const char *const dirs[] = {"open", "steps", "redo"};
+	static const char *const files[] = {"rollback", JOINT_FILE, "doomed", "lent"};
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		int fd = open_dir(store, dirs[i]);
+		AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		struct dirent *e;
+
+		if (!dir && errno != ENOENT)
+			return false;
+		while (dir && (e = readdir(dir)))
+			if (e->d_name[0] != '.')
+				return false;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (faccessat(store, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+			return false;
+	return true;
+}
+
+/* 1: found; 0: there is none, or the folder has a history under its own name, which is told by
+ * *ret_own then. */
+static int find(const struct journal_spec *spec, struct found *ret, bool *ret_own, struct err *err)
 {
 	struct journal_spec look = *spec;
 	AUTO_FREE char *own = NULL;
@@ -101,19 +126,22 @@ static int find(const struct journal_spec *spec, struct found *ret, struct err *
 	store = open_dir(AT_FDCWD, own);
 	if (store >= 0 && faccessat(store, "version", F_OK, 0) == 0) {
 		ret->was = name_of(store, want);
-		if (!ret->was || str_eq(ret->was, spec->folder))
-			return 0;
-		ret->store = take_ptr(&own); /* it came along, or was on its way here */
-		return 1;
+		if (ret->was && !str_eq(ret->was, spec->folder)) {
+			ret->store = take_ptr(&own); /* it came along, or was on its way here */
+			return 1;
+		}
+		free(take_ptr(&ret->was));
+		*ret_own = !is_empty(store);
 	}
 	look_among(spec, own, want, ret);
-	return ret->was != NULL;
+	return ret->was && !*ret_own;
 }
 
 int journal_find_moved(const struct journal_spec *spec, char **ret_was, struct err *err)
 {
 	CLEANUP(found_done) struct found f = {0};
-	int r = find(spec, &f, err);
+	bool own = false;
+	int r = find(spec, &f, &own, err);
 
 	if (r > 0)
 		*ret_was = take_ptr(&f.was);
@@ -175,24 +203,51 @@ static int move_store(const char *from, const char *to)
 	return r == -EEXIST ? move_exchange(AT_FDCWD, from, AT_FDCWD, to) : r;
 }
 
+static int lock_store(int store, const char *path, int *ret, struct err *err)
+{
+	int r;
+
+	*ret = openat(store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = *ret < 0 ? -errno : io_lock(*ret);
+	return r < 0 ? err_set(err, r, "lock the undo store '%s'", path) : 0;
+}
+
+/* What has the folder's name is empty, find() says: it goes, unless somebody works with it by now.
+ */
+static int make_way(const struct journal_spec *spec, const char *own, int *ret_lock,
+		    struct err *err)
+{
+	int r = journal_discard(spec, err);
+	AUTO_CLOSE int store = r < 0 ? -1 : open_dir(AT_FDCWD, own);
+
+	if (store < 0)
+		return r;
+	r = lock_store(store, own, ret_lock, err);
+	if (r == 0 && faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return err_say(err, -EBUSY, "another cordon has just worked in '%s': try again",
+			       spec->folder);
+	return r;
+}
+
 static int take_over(const struct journal_spec *spec, const struct found *f, struct err *err)
 {
 	AUTO_BUF struct buf version = BUF_INIT;
 	AUTO_FREE char *own = NULL;
-	AUTO_CLOSE int store = open_dir(AT_FDCWD, f->store), lock = -1;
+	AUTO_CLOSE int store = open_dir(AT_FDCWD, f->store), lock = -1, other = -1;
 	int r = store < 0 ? err_set(err, -errno, "open the undo store '%s'", f->store)
 			  : journal_store_path(&own, spec, err);
+	bool elsewhere;
 
+	if (r == 0)
+		r = lock_store(store, f->store, &lock, err);
+	if (r == 0)
+		r = check_parts(store, f->was, err);
+	elsewhere = own && !str_eq(own, f->store);
+	if (r == 0 && elsewhere)
+		r = make_way(spec, own, &other, err);
 	if (r < 0)
 		return r;
-	lock = openat(store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = lock < 0 ? -errno : io_lock(lock);
-	if (r < 0)
-		return err_set(err, r, "lock the undo store '%s'", f->store);
-	r = check_parts(store, f->was, err);
-	if (r < 0)
-		return r;
-	if (!str_eq(own, f->store) && (r = move_store(f->store, own)) < 0)
+	if (elsewhere && (r = move_store(f->store, own)) < 0)
 		return err_set(err, r, "rename the undo store '%s'", f->store);
 	buf_fmt(&version, "cordon journal %d\n%s\n", JOURNAL_VERSION, spec->folder);
 	r = io_write_file(store, "version", 0600, version.data, version.len, true);
@@ -203,15 +258,21 @@ int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *e
 {
 	CLEANUP(found_done) struct found f = {0};
 	char here[IDENTITY_MAX], there[IDENTITY_MAX];
-	int r = find(spec, &f, err);
+	bool own = false;
+	int r = find(spec, &f, &own, err);
 
 	if (r < 0)
 		return r;
-	if (r == 0)
-		return err_say(err, -ENOENT,
-			       "no history of '%s' is kept under another name, or it has one under "
-			       "this name: `cordon log` lists it",
+	if (!f.was)
+		return err_say(err, -ENOENT, "no history of '%s' is kept under another name",
 			       spec->folder);
+	if (own)
+		return err_say(
+			err, -ENOENT,
+			"'%s' has a history under this name, too: `cordon log` lists it, "
+			"`cordon log --discard` throws it away, and then that of '%s' can be "
+			"taken over",
+			spec->folder, f.was);
 	if (identity(AT_FDCWD, spec->folder, here) && identity(AT_FDCWD, f.was, there) &&
 	    str_eq(here, there))
 		return err_say(err, -EEXIST,
