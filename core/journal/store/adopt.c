@@ -212,21 +212,20 @@ static int lock_store(int store, const char *path, int *ret, struct err *err)
 	return r < 0 ? err_set(err, r, "lock the undo store '%s'", path) : 0;
 }
 
-/* What has the folder's name is empty, find() says: it goes, unless somebody works with it by now.
+/* What has the folder's own name goes, if it is still empty now that nobody else can write there.
  */
 static int make_way(const struct journal_spec *spec, const char *own, int *ret_lock,
 		    struct err *err)
 {
-	int r = journal_discard(spec, err);
-	AUTO_CLOSE int store = r < 0 ? -1 : open_dir(AT_FDCWD, own);
+	AUTO_CLOSE int store = open_dir(AT_FDCWD, own);
+	int r = store < 0 ? -errno : lock_store(store, own, ret_lock, err);
 
 	if (store < 0)
-		return r;
-	r = lock_store(store, own, ret_lock, err);
-	if (r == 0 && faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return err_say(err, -EBUSY, "another cordon has just worked in '%s': try again",
+		return r == -ENOENT ? 0 : err_set(err, r, "open the undo store '%s'", own);
+	if (r == 0 && !is_empty(store))
+		return err_say(err, -EBUSY, "another cordon has just worked in '%s': look again",
 			       spec->folder);
-	return r;
+	return r == 0 ? store_clear(store, own, err) : r;
 }
 
 static int take_over(const struct journal_spec *spec, const struct found *f, struct err *err)

@@ -399,11 +399,24 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
-int journal_discard(const struct journal_spec *spec, struct err *err)
+int store_clear(int store, const char *path, struct err *err)
 {
 	static const char *const parts[] = {"rollback", "joint", "doomed", "folder",   "open",
 					    "redo",	"steps", "posts",  "barriers", "trash",
 					    "lent",	"roots", "state",  "version"};
+
+	/* "version" goes last: until then the store is not taken for a good one. */
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		int r = io_remove_tree(store, parts[i]);
+
+		if (r < 0)
+			return err_set(err, r, "remove '%s/%s'", path, parts[i]);
+	}
+	return 0;
+}
+
+int journal_discard(const struct journal_spec *spec, struct err *err)
+{
 	AUTO_CLOSE int store = -1, lock = -1;
 	AUTO_FREE char *path = NULL;
 	int r = journal_store_path(&path, spec, err);
@@ -417,13 +430,7 @@ int journal_discard(const struct journal_spec *spec, struct err *err)
 	r = lock < 0 ? -errno : io_lock(lock);
 	if (r < 0)
 		return err_set(err, r, "lock the undo store '%s'", path);
-	/* "version" goes last: until then the store is not taken for a good one. */
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		r = io_remove_tree(store, parts[i]);
-		if (r < 0)
-			return err_set(err, r, "remove '%s/%s'", path, parts[i]);
-	}
-	return 0;
+	return store_clear(store, path, err);
 }
 
 int journal_folder_fd(const struct journal *j)
