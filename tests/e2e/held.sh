@@ -113,17 +113,20 @@ sees 'ended with' "the agent has ended"
 keys q
 
 # Without a console the command that answers is not waited for.
-printf '#!/bin/sh\ntouch %s\nexec sleep 100\n' "$TEST_TMP/asked" >"$TEST_TMP/slow"
+printf '#!/bin/sh\ntouch %s\nexec sleep 100\n' "$dir/asked" >"$TEST_TMP/slow"
 chmod +x "$TEST_TMP/slow"
 cat >"$dir/alone.py" <<'P'
 import os, signal, sys, threading, time
-threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+def interrupt(): # once it was asked
+    while not os.path.exists("asked"): time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
 began = time.monotonic()
 try: open(".git/hooks/alone", "w")
 except KeyboardInterrupt: print("left", time.monotonic() - began < 20)
 P
 out=$(cd "$dir" && "$CORDON" run --headless --set "approval.command=$TEST_TMP/slow" -- python3 alone.py 2>&1)
-ok "headless: the command was asked" test -e "$TEST_TMP/asked"
+ok "headless: the command was asked" test -e "$dir/asked"
 like "$out" 'left True' "headless: a signal ends the call"
 ok "headless: nothing was made" test ! -e "$dir/.git/hooks/alone"
 done_testing
