@@ -26,13 +26,6 @@ state=$HOME/.local/state/cordon
 # shellcheck disable=SC2009 # all of them, but this script and what lists them
 processes() { ps -e -o pid=,stat=,args= | grep -vE "^ *($$|1) |^ *[0-9]+ Z| (ps -e|grep) |residue\.sh"; }
 no_process() { [ -z "$(processes)" ]; }
-groups() { # cgroups of sessions that this test has started, which are those in its audit log
-	local g
-	while read -r g; do
-		grep -qsF "${g##*/cordon-}" "$state"/audit/*.ndjson && echo "$g"
-	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
-}
-no_group() { [ -z "$(groups)" ]; }
 # Everything else that a session could leave; numbers of steps and copies do not matter.
 left() {
 	# the host may take some away here too
@@ -101,7 +94,7 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 			fail "$backend: session $n, $who killed after $delay ms: no process is left" "$(processes)"
 			break
 		}
-		wait_for 10 no_group || fail "$backend: session $n, $who killed after $delay ms: no cgroup is left" "$(groups)"
+		wait_for 10 no_group || fail "$backend: session $n, $who killed after $delay ms: no cgroup is left" "$(session_groups)"
 	done
 	note "$backend: ended by $(tr ' ' '\n' <<<"${ended% }" | sort | uniq -c | tr -s ' \n' ' ')"
 	is "$n" "$sessions" "$backend: $sessions sessions, killed at random points: no process and no cgroup is left"

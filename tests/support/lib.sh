@@ -137,6 +137,14 @@ same() { # GOT WANT NAME - long texts: the difference is shown
 new_mark() { echo "mark-$$-$RANDOM$RANDOM"; }
 marked() { pgrep -f -- "$1" | grep -vxF "$$"; }
 none_marked() { [ -z "$(marked "$1")" ]; }
+# session_groups - cgroups of the sessions of this home, which are those in its audit logs.
+session_groups() {
+	local g
+	while read -r g; do
+		grep -qsF "${g##*/cordon-}" "${XDG_STATE_HOME:-$HOME/.local/state}"/cordon/audit/*.ndjson && echo "$g"
+	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
+}
+no_group() { [ -z "$(session_groups)" ]; }
 # cordon_of PATTERN - of the processes with such arguments, cordon itself: its keeper and helpers have them,
 # too, and which of them has the lowest number is chance, as process numbers wrap around.
 cordon_of() {
