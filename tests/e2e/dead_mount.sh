@@ -55,7 +55,7 @@ take_down() { # DIR
 	kill -9 "$server" 2>/dev/null
 	wait "$server" 2>/dev/null
 }
-trap 'tmux_ kill-server 2>/dev/null; umount -l "$TEST_TMP"/*/mnt "$HOME/mnt" 2>/dev/null; kill -9 $server 2>/dev/null' EXIT
+trap 'tmux_ kill-server 2>/dev/null; umount -l "$TEST_TMP"/*/mnt "$TEST_TMP/fusectl" "$HOME/mnt" 2>/dev/null; kill -9 $server 2>/dev/null' EXIT
 dir=$(new_folder work) beside=$(new_folder beside)
 mkdir "$dir/mnt" "$HOME/mnt" "$beside/mnt"
 cd "$dir" || exit 1
@@ -109,8 +109,15 @@ serve "$dir/mnt"
 start 100 30 "$dir" "$CORDON run -- bash --noprofile --norc"
 wait_for 15 screen_has bash
 kill -STOP "$server"
+mkdir "$TEST_TMP/fusectl"
+mount -t fusectl none "$TEST_TMP/fusectl"
+is_stuck() { # a request of somebody's waits there: the number of a connection is its device's
+	local dev
+	dev=$(awk -v at="$dir/mnt" '$5 == at { sub("0:", "", $3); print $3 }' /proc/self/mountinfo)
+	[ "$(cat "$TEST_TMP/fusectl/$dev/waiting")" -gt 0 ]
+}
 type_text 'echo x >mnt/f' && keys Enter
-sleep 1
+ok "a write waits for one that does not answer" wait_for 15 is_stuck
 keys C-] q
 press_until 'the keeper is still at work, or waits for a file system' "leaving says what it waits for" Q
 ok "and not for ever" wait_for 75 test -s "$TEST_TMP/status"
