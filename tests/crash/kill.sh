@@ -40,7 +40,7 @@ for round in $(seq "$rounds"); do
 	fi
 	# some point in the first half second: a random moment is what is meant here
 	sleep "0.$((RANDOM % 40 + 10))"
-	keeper=$(pgrep -P "$pid" | head -n 1)
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	case $((round % 4)) in
 	0) who=keeper && kill -KILL "$keeper" ;;
 	1) who=cordon && kill -KILL "$pid" ;;

@@ -21,7 +21,7 @@ for round in $(seq "$rounds"); do
 	wait_for 10 grep -q up "$TEST_TMP/up" || fail "round $round: starts"
 	# some moment of its few dozen milliseconds: deleting, ending, rolling back
 	sleep "0.0$((RANDOM % 9))$((RANDOM % 9))"
-	keeper=$(pgrep -P "$pid" | head -n 1)
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	case $((round % 3)) in
 	0) kill -KILL "$keeper" ;;
 	1) kill -KILL "$pid" ;;

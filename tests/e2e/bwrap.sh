@@ -74,7 +74,7 @@ mark=$(new_mark)
 	>"$TEST_TMP/out" 2>&1 &
 pid=$!
 wait_for 10 grep -q up "$TEST_TMP/out"
-ok "SIGKILL of bubblewrap" pkill -KILL -x bwrap -P "$(pgrep -P "$pid" | head -n 1)"
+ok "SIGKILL of bubblewrap" pkill -KILL -x bwrap -P "$(pgrep -P "$pid" -x cordon-keeper)"
 ok "ends cordon" wait_for 10 bash -c "! kill -0 $pid"
 ok "and leaves no process" wait_for 10 none_marked "$mark"
 wait "$pid"

@@ -104,7 +104,7 @@ ok "and is" count_is 200
 # No answer in time.
 fill
 before=$(tree "$dir")
-console "--set safeguard.timeout=3"
+console "--set safeguard.timeout=8"
 type_text 'rm -rf many; echo status=$?' && keys Enter
 sees '\? HELD delete' "held"
 keys C-] a
