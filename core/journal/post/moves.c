@@ -4,26 +4,47 @@
 
 #include "core/journal/priv.h"
 
+static void add_end(struct moves *m, int root, const char *path, uint64_t left)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	bool fresh;
+	size_t i = names_put(&m->ends, key, &fresh);
+
+	if (fresh && i % 16 == 0)
+		m->left = xrealloc(m->left, (i + 16) * sizeof(*m->left));
+	m->left[i] = fresh ? left : MAX(m->left[i], left);
+}
+
+void moves_add_one(struct moves *m, const struct move *one)
+{
+	struct move *move;
+
+	if (m->n % 16 == 0)
+		m->list = xrealloc(m->list, (m->n + 16) * sizeof(*m->list));
+	move = &m->list[m->n++];
+	*move = *one;
+	move->from = xstrdup(one->from);
+	move->to = xstrdup(one->to);
+	add_end(m, one->root, one->from, one->seq);
+	add_end(m, one->root2, one->to, one->both ? one->seq : 0);
+}
+
 static void add(struct moves *m, const struct wal *log, unsigned without)
 {
 	struct rec rec;
 	size_t at = 0;
 
 	while (wal_next(log, &at, &rec)) {
-		struct move *move;
+		struct move one = {.seq = rec.seq,
+				   .root = rec.root,
+				   .root2 = rec.root2,
+				   .from = (char *)(uintptr_t)rec.path,
+				   .to = (char *)(uintptr_t)rec.path2,
+				   .both = rec.type == REC_XCHG};
 
-		if ((rec.type != REC_RENAME && rec.type != REC_XCHG) ||
-		    !(rec.flags & REC_DIRECTORY) || (rec.flags & without))
-			continue;
-		if (m->n % 16 == 0)
-			m->list = xrealloc(m->list, (m->n + 16) * sizeof(*m->list));
-		move = &m->list[m->n++];
-		*move = (struct move){.seq = rec.seq,
-				      .root = rec.root,
-				      .root2 = rec.root2,
-				      .both = rec.type == REC_XCHG};
-		move->from = xstrdup(rec.path);
-		move->to = xstrdup(rec.path2);
+		if ((rec.type == REC_RENAME || rec.type == REC_XCHG) &&
+		    (rec.flags & REC_DIRECTORY) && !(rec.flags & without))
+			moves_add_one(m, &one);
 	}
 }
 
@@ -48,6 +69,30 @@ void moves_sort(struct moves *m)
 {
 	if (m->n)
 		qsort(m->list, m->n, sizeof(*m->list), by_seq);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct move *v = &m->list[i];
+
+		homes_move(&m->on, v->root, v->from, v->root2, v->to, v->both);
+	}
+}
+
+void moves_turn(struct moves *m)
+{
+	for (size_t i = m->n; i-- > 0;) {
+		const struct move *v = &m->list[i];
+
+		homes_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
+	}
+}
+
+void moves_push(struct moves *m, int root, const char *from, const char *to)
+{
+	moves_add_one(m, &(struct move){.seq = m->n + 1,
+					.root = root,
+					.root2 = root,
+					.from = (char *)(uintptr_t)from,
+					.to = (char *)(uintptr_t)to});
+	homes_move(&m->on, root, from, root, to, false);
 }
 
 void moves_done(struct moves *m)
@@ -57,63 +102,72 @@ void moves_done(struct moves *m)
 		free(m->list[i].to);
 	}
 	free(m->list);
+	free(m->left);
+	names_done(&m->ends);
+	homes_done(&m->on);
+	homes_done(&m->turned);
 	*m = (struct moves){0};
 }
 
-static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
-		  const char *to)
+/* How many of them are not after the record. */
+static uint32_t moment_of(const struct moves *m, uint64_t seq)
 {
-	size_t len = strlen(from);
-	char *p;
+	size_t lo = 0, hi = m->n;
 
-	if (*root != from_root || strncmp(*path, from, len) != 0 || (*path)[len] != '/')
-		return false;
-	p = xasprintf("%s%s", to, *path + len);
-	free(*path);
-	*path = p;
-	*root = to_root;
-	return true;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->list[mid].seq <= seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (uint32_t)lo;
 }
 
-bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+/* Of the directories above the path: is one an end of theirs, and which took one away last? */
+static bool look_above(const struct moves *m, int root, const char *path, uint64_t *ret_left)
 {
-	bool moved = false;
+	AUTO_FREE char *key = m->n ? key_make(root, path) : NULL;
+	char *slash = key ? strchr(key, '/') : NULL;
+	bool found = false;
 
-	for (size_t i = 0; i < m->n; i++) {
-		const struct move *v = &m->list[i];
+	*ret_left = 0;
+	while (slash && (slash = strchr(slash + 1, '/'))) {
+		size_t i;
 
-		if (v->seq <= seq)
+		*slash = '\0';
+		i = names_find(&m->ends, key);
+		*slash = '/';
+		if (i == NAMES_NONE)
 			continue;
-		if (carry(root, path, v->root, v->from, v->root2, v->to))
-			moved = true;
-		else if (v->both && carry(root, path, v->root2, v->to, v->root, v->from))
-			moved = true;
+		*ret_left = MAX(*ret_left, m->left[i]);
+		found = true;
 	}
-	return moved;
-}
-
-void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
-{
-	for (size_t i = m->n; i-- > 0 && m->list[i].seq > seq;) {
-		const struct move *v = &m->list[i];
-
-		if (!carry(root, path, v->root2, v->to, v->root, v->from) && v->both)
-			carry(root, path, v->root, v->from, v->root2, v->to);
-	}
+	return found;
 }
 
 bool moves_touch(const struct moves *m, int root, const char *path)
 {
-	for (size_t i = 0; i < m->n; i++) {
-		const struct move *v = &m->list[i];
-		size_t len = strlen(v->from), len2 = strlen(v->to);
+	uint64_t left;
 
-		if (root == v->root && strncmp(path, v->from, len) == 0 && path[len] == '/')
-			return true;
-		if (root == v->root2 && strncmp(path, v->to, len2) == 0 && path[len2] == '/')
-			return true;
-	}
-	return false;
+	return look_above(m, root, path, &left);
+}
+
+bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	uint64_t left;
+
+	look_above(m, *root, *path, &left);
+	if (left <= seq) /* the first move after it would have to take it from there */
+		return false;
+	homes_follow(&m->on, moment_of(m, seq), m->on.now, root, path);
+	return true;
+}
+
+void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	homes_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
 struct carried {

@@ -51,15 +51,7 @@ static bool beneath(int root, const char *path, int top_root, const char *top)
 /* Both have a record of the path, or one moved a directory that the other's path lies in. */
 static void compare_path(struct group_view *v, int root, const char *path, bool moved)
 {
-	bool common = names_has(&v->paths, root, path);
-
-	for (size_t i = 0; i < v->moves.n && !common; i++) {
-		const struct move *m = &v->moves.list[i];
-
-		common = beneath(root, path, m->root, m->from) ||
-			 beneath(root, path, m->root2, m->to);
-	}
-	if (common)
+	if (names_has(&v->paths, root, path) || moves_touch(&v->moves, root, path))
 		names_add(v->common, root, path);
 	for (size_t k = 0; k < names_count(&v->paths) && moved; k++) {
 		const char *mine;

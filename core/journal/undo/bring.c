@@ -132,17 +132,6 @@ static char *lies_now(const struct restore *r, int root, const char *path)
 	return p;
 }
 
-static void add_move(struct restore *r, int root, const char *from, const char *to)
-{
-	struct move *m;
-
-	r->moved.list = xrealloc(r->moved.list, (r->moved.n + 1) * sizeof(*r->moved.list));
-	m = &r->moved.list[r->moved.n++];
-	*m = (struct move){.seq = r->moved.n, .root = root, .root2 = root};
-	m->from = xstrdup(from);
-	m->to = xstrdup(to);
-}
-
 static char *way_name(const struct target *t, const char *name)
 {
 	return xasprintf("%s%s%s", t->dir, *t->dir ? "/" : "", name);
@@ -167,7 +156,7 @@ int bring_out(struct restore *r, size_t i)
 	store_forget_near(r->j);
 	way = way_name(&t, name);
 	if (e == 0)
-		add_move(r, c->root, c->path, way);
+		moves_push(&r->moved, c->root, c->path, way);
 	r->pieces[i].way = take_ptr(&way);
 	return e;
 }
@@ -190,7 +179,7 @@ int bring_back(struct restore *r, size_t i)
 		e = op_rename(r->s, &a.at, &b.at, 0, NULL);
 	store_forget_near(r->j);
 	if (e == 0)
-		add_move(r, c->root, from, p->was);
+		moves_push(&r->moved, c->root, from, p->was);
 	return e;
 }
 
