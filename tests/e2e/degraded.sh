@@ -54,6 +54,8 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 		refused 'Landlock' "no Landlock" no_landlock
 	else
 		refused 'namespace' "no user namespaces" no_namespaces
+		like "$(no_namespaces "$CORDON" doctor 2>&1 | tr -s ' \n' ' ')" 'own /proc unshare: [A-Za-z ]*-> it needs user namespaces' \
+			"$backend, no user namespaces: what needs them names no other cause"
 		refused 'namespace' "in a chroot" in_chroot
 		like "$(in_chroot "$CORDON" doctor 2>&1 | tr -s ' \n' ' ')" 'in a chroot.*--backend landlock' "$backend, in a chroot: doctor says what to do"
 		refused 'Landlock.*sandbox.landlock=off' "no Landlock" no_landlock

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
+man=$PWD/cordon.1
 dir=$(new_folder work)
 other=$(new_folder other)
 cd "$dir" || exit 1
@@ -137,11 +138,20 @@ out=$(run -- true 2>&1)
 is "$?" 125 "a file that everybody can write is refused"
 rm "$HOME/.config/cordon/config"
 
+# The manual: every command and option that --help knows.
+for command in $("$CORDON" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
+	ok "man: $command" sh -c "sed '/^.Sh DESCRIPTION/q' '$man' | grep -qE '^.(Cm|Op Cm) $command( |$)'"
+	for option in $("$CORDON" "$command" --help | grep -oE '(^| |\[|\|)--[a-z][a-z-]*' | tr -d ' [|' | sort -u); do
+		ok "man: $command $option" grep -qE "Fl -${option#--}( |\$)" "$man"
+	done
+done
+
 # doctor, why, audit
 out=$("$CORDON" doctor)
 is "$?" 0 "doctor: some backend is whole here"
 like "$out" "native" "it names the backend"
 like "$out" "[Ll]andlock" "and what it stands on"
+is "$(echo "$out" | grep -c 'read gate (FUSE)')" 1 "FUSE is looked at for the backend that uses it"
 ok "doctor --json" sh -c "'$CORDON' doctor --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
 like "$("$CORDON" why write .git/hooks/x)" "ask|deny" "why write: a protected path"
 like "$("$CORDON" why write "$dir/x")" "allow" "why write: plain work"

@@ -70,6 +70,8 @@ static int write_file(const char *path, const char *text)
 	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
+#define NO_NAMESPACE "unshare" /* how the words begin of what fails for that alone */
+
 static int enter_user_namespace(char *found, size_t size)
 {
 	unsigned uid = geteuid(), gid = getegid();
@@ -77,7 +79,7 @@ static int enter_user_namespace(char *found, size_t size)
 
 	prctl(PR_SET_DUMPABLE, 1);
 	if (unshare(CLONE_NEWUSER) < 0)
-		return failed(found, size, "unshare");
+		return failed(found, size, NO_NAMESPACE);
 	write_file("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
 	if (write_file("/proc/self/uid_map", map) < 0)
@@ -285,6 +287,11 @@ static const struct trial namespaces[] = {
 	{"own /proc", mount_proc, BACKEND_PIDS, true,
 	 "a container hides parts of /proc: docker run --security-opt systempaths=unconfined"},
 	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
+	{"read gate (FUSE)", try_fuse, 0, false,
+	 "load the fuse module (sudo modprobe fuse) and let your user open /dev/fuse (mode 0666); "
+	 "until then every open is trapped, some 10 microseconds each, and a program in a tree "
+	 "that is not granted runs only in the session after a rule grants it; --mode static asks "
+	 "about no reads"},
 };
 
 static const struct trial shared[] = {
@@ -307,11 +314,6 @@ static const struct trial shared[] = {
 	 "limits of the "
 	 "whole tree; until then processes are counted per user namespace and memory is not "
 	 "bounded"},
-	{"read gate (FUSE)", try_fuse, 0, false,
-	 "load the fuse module (sudo modprobe fuse) and let your user open /dev/fuse (mode 0666); "
-	 "until then every open is trapped, some 10 microseconds each, and a program in a tree "
-	 "that is not granted runs only in the session after a rule grants it; --mode static asks "
-	 "about no reads"},
 };
 
 uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
@@ -327,6 +329,8 @@ uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *r
 
 		if (t->fn == try_user_namespace && apparmor_restricts())
 			remedy = apparmor_remedy;
+		else if (t->fn != try_user_namespace && str_starts(o.found, NO_NAMESPACE ": "))
+			remedy = "it needs user namespaces: see above";
 		probe_add(report, t->name, t->needed, ok, o.found, remedy);
 		if (ok)
 			continue;
