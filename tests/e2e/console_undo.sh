@@ -37,6 +37,20 @@ loses '╔═' "the dialogs close"
 keys C-] t
 sees 'Killed|Stopped' "the shell saw its command end"
 
+# An agent goes on when a command of its is stopped: what it begins then is asked about anew.
+type_text 'clear; sh -c "echo first >file; sleep 600"; sh -c "echo second >other; sleep 600"' && keys Enter
+ok "the first of two commands" wait_for 20 grep -q first "$dir/file"
+keys C-] s
+keys End
+press_until "echo first.*is still running" "is named" u
+press_until "echo second.*is still running" "stopped, the next one is" S
+ok "which was left running" grep -q second "$dir/other"
+press_until 'goes away +other' "stopped too, the plan is of both" S
+both_undone() { keys U && wait_for 1 test ! -e "$dir/other" && grep -q one "$dir/file"; }
+ok "and U undoes them" wait_for 20 both_undone
+loses '╔═' "the dialogs close"
+keys C-] t
+
 # A step that those inside have begun counts as running too.
 type_text 'clear; cordon step begin together; echo three >file; sh -c "echo x >x"' && keys Enter
 ok "a group of commands" wait_for 20 test -s "$dir/x"

@@ -6,6 +6,7 @@ struct dialog_busy {
 	struct view v;
 	enum undo_kind kind;
 	int64_t step;
+	int64_t newest; /* step there was when it was asked, or told to stop what runs */
 	char *words;
 	int64_t shown_us; /* 0: not on the screen yet */
 	bool armed, stopping;
@@ -48,17 +49,29 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	surface_text(s, x, y, MAX(0, in.x + in.w - x), ROLE_MODAL, "leave it running");
 }
 
-/* Ambient steps end when a plan is asked for. */
-static bool anything_runs(const struct model *m)
+static int64_t newest_step(const struct model *m)
+{
+	int64_t id = 0;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		id = MAX(id, m->steps[i].id);
+	return id;
+}
+
+/* Ambient steps end when a plan is asked for. What has begun since is another question, with other
+ * words: an agent goes on at once when a command of its is ended. */
+static bool still_runs(const struct model *m, int64_t newest)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {
-		if (m->steps[i].running && m->steps[i].kind != STEP_AMBIENT)
+		const struct step_row *s = &m->steps[i];
+
+		if (s->running && s->kind != STEP_AMBIENT && s->id <= newest)
 			return true;
 	}
 	return false;
 }
 
-/* Stopped, or ended by itself: then it is time for the plan. */
+/* Stopped, or ended by itself: then it is time for the plan, or to ask anew. */
 static void changed(struct view *v)
 {
 	struct dialog_busy *d = (struct dialog_busy *)v;
@@ -66,7 +79,7 @@ static void changed(struct view *v)
 	struct ui *ui = v->ui;
 	int64_t step = d->step;
 
-	if (anything_runs(ui->spec.model))
+	if (still_runs(ui->spec.model, d->newest))
 		return;
 	ui_close(ui, v);
 	ui_undo(ui, kind, step);
@@ -86,6 +99,7 @@ static bool act(struct view *v, enum action a)
 		ui_say(v->ui, "Read it first: keys count half a second after the last one.");
 	} else if (!d->stopping) {
 		d->stopping = true;
+		d->newest = newest_step(v->ui->spec.model);
 		v->ui->spec.verbs->stop(v->ui->spec.data);
 	}
 	return true;
@@ -112,6 +126,11 @@ struct view *dialog_busy_new(struct ui *ui, enum undo_kind kind, int64_t step, c
 	struct dialog_busy *d = xcalloc(1, sizeof(*d));
 
 	*d = (struct dialog_busy){
-		.v = {.ops = &ops, .ui = ui}, .kind = kind, .step = step, .words = xstrdup(words)};
+		.v = {.ops = &ops, .ui = ui},
+		.kind = kind,
+		.step = step,
+		.newest = newest_step(ui->spec.model),
+		.words = xstrdup(words),
+	};
 	return &d->v;
 }
