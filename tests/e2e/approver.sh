@@ -35,6 +35,19 @@ P
 is "$(attempt "$bin/yes" 'for i in 1 2 3; do echo x >.git/hooks/n$i; done; cat .git/hooks/n*' | tr -d '\n')" xxx \
 	"each is asked for itself"
 is "$(wc -l <"$TEST_TMP/asked")" 4 "once each"
+# What this step made has no need of a name, unless a human was shown one: rsync sets modes like that.
+cat >"$bin/by_descriptor" <<'P'
+import os
+fd = os.open(".git/hooks/by", os.O_RDWR | os.O_CREAT, 0o600)
+os.fchmod(fd, 0o610)
+os.close(fd)
+fd = os.open(".git/hooks/by", os.O_RDONLY)
+os.fchmod(fd, 0o711)
+os.utime(fd, (5, 7))
+os.chmod(f"/proc/self/fd/{fd}", 0o751)
+P
+is "$(attempt "$bin/yes" "python3 $bin/by_descriptor && stat -c '%a %Y' .git/hooks/by")" '751 7' \
+	"what is changed by a descriptor that was opened for reading, too"
 
 tool no <<'E2'
 #!/bin/sh

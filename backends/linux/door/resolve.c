@@ -283,11 +283,12 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
 
 /*
  * A change of a descriptor's file that was made or kept in this step needs no name: the journal has
- * what it was. This is every fchmod() and futimens() of tar, git and cp.
+ * what it was. This is every fchmod() and futimens() of tar, git and cp. Not one that was asked
+ * about: what was shown is the name, which must be the same now.
  */
 static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 {
-	if (!r->call->anywhere || fstat(fd, &p->st) < 0 || !S_ISREG(p->st.st_mode))
+	if (!r->call->anywhere || r->resumed || fstat(fd, &p->st) < 0 || !S_ISREG(p->st.st_mode))
 		return false;
 	for (size_t i = 0;; i++) {
 		struct folder *f = folders_at(d->k, i);
