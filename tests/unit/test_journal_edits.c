@@ -468,6 +468,28 @@ static void a_barrier_in_a_running_step(void **state)
 	assert_barriers(f, ""); /* what they stood behind is gone for good */
 }
 
+static void a_barrier_beside_a_step_that_goes_on(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "a server in the background");
+	put(f, "log", "1\n");
+	first = f->s;
+	begin(f, "kept meanwhile");
+	put(f, "b", "2\n");
+	commit(f);
+	outside(f, "notes", "human\n");
+	barrier(f, "notes");
+	assert_barriers(f, "3(1) notes;");
+	f->s = first;
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_CROSS), 0);
+	assert_cat(f, "b", "bee\n");
+	assert_cat(f, "log", "1\n");
+}
+
 static void a_barrier_names_a_hundred(void **state)
 {
 	struct fix *f = *state;
@@ -570,6 +592,7 @@ int main(void)
 		TEST(the_image_serves_a_diff),
 		TEST(a_rollback_stops_at_a_barrier),
 		TEST(a_barrier_in_a_running_step),
+		TEST(a_barrier_beside_a_step_that_goes_on),
 		TEST(a_barrier_names_a_hundred),
 		TEST(a_cancel_puts_a_merge_back),
 		TEST(a_rollback_that_just_began_is_resumed),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +54,13 @@ void barrier_free(struct barrier *list, size_t n)
 	free(list);
 }
 
+static int newer_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
 static int place_now(struct journal *j, struct place *p)
 {
 	char **names = NULL;
@@ -67,6 +75,8 @@ static int place_now(struct journal *j, struct place *p)
 	if (r == 0 && n)
 		p->steps[p->n++] = atoll(names[n - 1]);
 	store_names_free(names, n);
+	/* What goes on in the background may have begun before the newest that was kept. */
+	qsort(p->steps, p->n, sizeof(p->steps[0]), newer_first);
 	return r;
 }
 
