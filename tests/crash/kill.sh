@@ -34,7 +34,7 @@ for round in $(seq "$rounds"); do
 	: >"$TEST_TMP/up"
 	"$CORDON" run --headless -- bash -c ": $mark; . '$TEST_TMP/bin/churn'" 2>"$TEST_TMP/up" >/dev/null &
 	pid=$!
-	if ! wait_for 10 grep -q up "$TEST_TMP/up"; then
+	if ! wait_for 10 grep -qx up "$TEST_TMP/up"; then
 		fail "round $round: starts after the last crash" "$(cat "$TEST_TMP/up")"
 		break
 	fi

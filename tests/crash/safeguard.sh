@@ -18,7 +18,7 @@ for round in $(seq "$rounds"); do
 		sh -c ": $mark; echo up >&2; echo new >new; mv a/b c; rm -rf a c; echo late >late" \
 		>/dev/null 2>"$TEST_TMP/up" &
 	pid=$!
-	wait_for 10 grep -q up "$TEST_TMP/up" || fail "round $round: starts"
+	wait_for 10 grep -qx up "$TEST_TMP/up" || fail "round $round: starts"
 	# some moment of its few dozen milliseconds: deleting, ending, rolling back
 	sleep "0.0$((RANDOM % 9))$((RANDOM % 9))"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)

@@ -102,6 +102,25 @@ like "$("$CORDON" log)" "sub/s" "is one"
 ok "undo from a directory below" cordon_in sub undo
 ok "worked" test ! -e sub/s
 
+# A step that ended with cordon is rolled back by whatever comes next, which says so.
+interrupted() { # in a folder of its own, with a step before it
+	dir=$(new_folder "$1") && cd "$dir" || exit 1
+	in_folder . sh -c 'echo kept >kept'
+	start_in . sh -c 'echo lost >lost; exec sleep 600' 2>/dev/null
+	wait_for 10 test -s lost
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	wait_for 10 test ! -e "/proc/$keeper"
+}
+said='a step was interrupted when cordon ended: 1 path is back as it was before it'
+for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
+	interrupted "${command//[ \/]/_}"
+	# shellcheck disable=SC2086 # several words
+	like "$("$CORDON" $command 2>&1)" "^cordon: $said" "cordon $command tells of it"
+	is "$(echo lost*)" 'lost*' "and it is so"
+done
+
 # What --raw says is a patch of just these files: no name speaks of another one.
 dir=$(new_folder names) && cd "$dir" || exit 1
 odd=$'x\n--- a/victim\n+++ b/victim\n@@ -1 +1 @@\n-safe\n+taken\ny'
@@ -115,6 +134,6 @@ ok "a patch of odd names applies" env GIT_CEILING_DIRECTORIES="$TEST_TMP" sh -c 
 same "$(content ../before)" "$t" "to those files, and no others"
 
 # Nothing of cordon's shows in the folder.
-cd ../work || exit 1
+cd "$TEST_TMP/work" || exit 1
 ok "git status does not see a store" sh -c 'git init -q . && ! git status --porcelain | grep -q cordon'
 done_testing

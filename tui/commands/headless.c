@@ -49,7 +49,7 @@ static void say(const char *words)
 	fprintf(stderr, "cordon: %s\n", shown.data);
 }
 
-static void on_stopped(void *data, const char *words)
+void headless_stopped(void *data, const char *words)
 {
 	(void)data;
 	say(words);
@@ -158,7 +158,7 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	static const struct session_listener on = {.changed = on_changed,
 						   .exited = on_exited,
 						   .failed = on_failed,
-						   .stopped = on_stopped};
+						   .stopped = headless_stopped};
 	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;

@@ -13,5 +13,8 @@ struct learned;
  */
 int headless_run(struct session_spec *spec, struct learned *learned, struct err *err) MUST_USE;
 
+/* session_listener.stopped of who has no screen: the words, escaped, on stderr. */
+void headless_stopped(void *data, const char *words);
+
 /* 0..255 as a shell shows it, from wait(2)'s status. */
 int exit_status_of(int wait_status);

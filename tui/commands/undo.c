@@ -11,6 +11,7 @@
 #include "core/session/folders.h"
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/headless.h"
 #include "tui/commands/options.h"
 #include "tui/commands/reading.h"
 #include "tui/commands/undo_plan.h"
@@ -338,7 +339,8 @@ static int count_newer(struct undo_options *o, const char *folder, const char *s
 
 static int undo_in(const struct undo_options *o, const struct session_spec *spec, struct err *err)
 {
-	static const struct session_listener on = {.failed = on_failed};
+	static const struct session_listener on = {.failed = on_failed,
+						   .stopped = headless_stopped};
 	struct undo_run u = {0};
 	struct session *s = NULL;
 	int r;
