@@ -71,7 +71,7 @@ sees_there 'ALLOW +writing .*post-rewrite, for this session' "it is listed there
 tmux_ send-keys -t u x
 sees_there '- over' "and taken back there"
 type_text 'clear; echo four >.git/hooks/post-rewrite; echo status=$?' && keys Enter
-sees '\? ASK.*post-rewrite' "so it is asked again"
+sees '\? ASK.*post-rewrite.* answers' "so it is asked again" # the list has the question before, too
 keys C-] a
 press_until 'status=1' "and denied" d
 
