@@ -214,6 +214,28 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 	assert_cat(f, "a", "the human's\nagent\n");
 }
 
+/* By a name that came and went the step wrote to the file that the human wrote to by another. */
+static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch a");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln a d; echo >>d; rm d");
+	assert_int_equal(ln(f, "a", "d"), 0);
+	assert_int_equal(add(f, "d", "more\n"), 0);
+	assert_int_equal(rm(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "the human's\n");
+	assert_cat(f, "d", NULL);
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -228,6 +250,7 @@ int main(void)
 		TEST(a_name_between_steps_at_the_same_time),
 		TEST(an_edit_of_a_file_that_was_opened_for_nothing),
 		TEST(an_edit_is_kept_that_a_directory_took_the_name_of),
+		TEST(an_edit_is_kept_of_a_file_that_had_another_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,7 @@ struct skipper {
 	size_t *tails; /* where each log is read next, from its end */
 	const struct moves *moves;
 	struct mine *mine;
+	struct numbers files; /* that lie at those names now */
 	struct numbers *ret;
 	struct names *left;
 };
@@ -154,6 +155,9 @@ static void look_at(struct skipper *s, const struct rec *r)
 		look_at_rename(s, r);
 	else if (covered(s, r->root, r->path, false))
 		skip_record(s, r, covered(s, r->root, r->path, true));
+	/* By another of its names: that may come and go. */
+	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
+		numbers_add(s->ret, r->seq);
 	else if (r->type != REC_META && r->type != REC_DIR_GONE && holds(s, r->root, r->path))
 		skip_record(s, r, r->type == REC_NEW);
 }
@@ -211,10 +215,14 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 		/* What was there between two steps may lie elsewhere now, and a directory here. */
 		whole = chains_judge(e->chains, names_key(left, k)) != CHAIN_WHOLE;
 		mine_add(&s, root, path, whole || stays_whole(&at, &o), o.mode != 0);
+		if (S_ISREG(o.mode))
+			numbers_add(&s.files, o.ino);
 	}
+	numbers_sort(&s.files);
 	store_forget_near(j);
 	while (newest(&s, &r))
 		look_at(&s, &r);
 	mine_free(s.mine);
+	numbers_done(&s.files);
 	numbers_sort(ret);
 }
