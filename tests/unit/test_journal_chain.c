@@ -214,6 +214,158 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 	assert_cat(f, "a", "the human's\nagent\n");
 }
 
+/* One of the two gave the file another name, which the other took away. */
+static void an_edit_of_a_file_whose_other_name_is_gone(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "touch d; ln d c");
+		first = f->s;
+		assert_int_equal(put(f, "d", "agent\n"), 0);
+		assert_int_equal(ln(f, "d", "c"), 0);
+		begin(f, "rm c");
+		assert_int_equal(rm(f, "c"), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "d", "the human's\n");
+		begin(f, "mv d c");
+		assert_int_equal(mv(f, "d", "c", 0), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "c", "the human's\n");
+}
+
+/* A directory with a file in it; then, perhaps, a human writes to that. */
+static void make_dir(struct fix *f, const char *dir, bool human)
+{
+	AUTO_FREE char *file = xasprintf("%s/x", dir);
+
+	begin(f, "mkdir; touch");
+	assert_int_equal(md(f, dir), 0);
+	assert_int_equal(put(f, file, "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	if (human)
+		outside(f, file, "the human's\n");
+}
+
+static void an_edit_in_a_directory_that_moved(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		make_dir(f, "d", human);
+		begin(f, "mv d e");
+		assert_int_equal(mv(f, "d", "e", 0), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "e/x", "the human's\n");
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d/x", "the human's\n");
+}
+
+static void an_edit_in_directories_that_changed_places(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		make_dir(f, "a", human);
+		begin(f, "mkdir b; touch b/x; exch a b");
+		assert_int_equal(md(f, "b"), 0);
+		assert_int_equal(put(f, "b/x", "another\n"), 0);
+		assert_int_equal(mv(f, "a", "b", RENAME_EXCHANGE), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "b/x", "the human's\n");
+}
+
+/* None of them has an image of where it lies now. */
+static void an_edit_in_a_directory_that_two_moved_on(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		make_dir(f, "a", human);
+		begin(f, "mv a b");
+		first = f->s;
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		begin(f, "mv b c");
+		assert_int_equal(mv(f, "b", "c", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "c/x", "the human's\n");
+}
+
+/* It goes back and forth with the directory; the image of that is no step's work. */
+static void an_edit_that_came_back_with_its_directory(void **state)
+{
+	struct fix *f = *state;
+
+	make_dir(f, "d", false);
+	begin(f, "mv d e");
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "e/x", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "d/x", "the human's\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "e/x", "the human's\n");
+}
+
+/* What is known of steps that were redone was looked at when all had come back. */
+static void nobody_where_directories_went_back_and_forth(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	make_dir(f, "a", false);
+	begin(f, "touch b");
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch c; exch a c");
+	assert_int_equal(put(f, "c", "c\n"), 0);
+	assert_int_equal(mv(f, "a", "c", RENAME_EXCHANGE), 0);
+	assert_true(commit(f) > 0);
+	for (size_t n = 3; n > 0; n--) {
+		if (undo(f, n, 0) < 0 || redo(f, 0) < 0)
+			fail_msg("%zu: %s", n, f->err.text);
+	}
+	if (undo(f, 3, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
+/* Of a step that was rolled back as it ran nothing is known but the names in its records. */
+static void nobody_where_a_step_was_rolled_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	make_dir(f, "a", false);
+	begin(f, "mkdir b; mv a c; exch c/x b");
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(mv(f, "a", "c", 0), 0);
+	assert_int_equal(mv(f, "c/x", "b", RENAME_EXCHANGE), 0);
+	assert_int_equal(journal_roll_back(f->s, &f->err), 0);
+	assert_int_equal(redo(f, 0), 0);
+	if (undo(f, 2, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
 /* By a name that came and went the step wrote to the file that the human wrote to by another. */
 static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 {
@@ -250,6 +402,13 @@ int main(void)
 		TEST(a_name_between_steps_at_the_same_time),
 		TEST(an_edit_of_a_file_that_was_opened_for_nothing),
 		TEST(an_edit_is_kept_that_a_directory_took_the_name_of),
+		TEST(an_edit_of_a_file_whose_other_name_is_gone),
+		TEST(an_edit_in_a_directory_that_moved),
+		TEST(an_edit_in_directories_that_changed_places),
+		TEST(an_edit_in_a_directory_that_two_moved_on),
+		TEST(an_edit_that_came_back_with_its_directory),
+		TEST(nobody_where_directories_went_back_and_forth),
+		TEST(nobody_where_a_step_was_rolled_back),
 		TEST(an_edit_is_kept_of_a_file_that_had_another_name),
 	};
 

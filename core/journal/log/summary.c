@@ -12,6 +12,11 @@
 #define HEAD_MAX      ((size_t)16 << 10) /* what comes before the changes, most often */
 #define FILE_MAX      ((size_t)1 << 30)
 
+enum {
+	SUMMARY_PARTIAL = 1,
+	SUMMARY_TURNED = 2
+};
+
 void change_side_set(struct change_side *c, const struct obj *o)
 {
 	*c = (struct change_side){.exists = o->mode != 0,
@@ -89,6 +94,14 @@ static void get_info(struct get *g, struct step_info *i)
 	i->unprotected = unprotected ? xstrndup(s.data, s.len) : NULL;
 }
 
+static void get_flags(struct get *g, struct summary *s)
+{
+	uint32_t flags = get_u32(g);
+
+	s->partial = flags & SUMMARY_PARTIAL;
+	s->turned = flags & SUMMARY_TURNED;
+}
+
 static void put_change(struct buf *b, const struct change *c)
 {
 	put_u32(b, c->kind);
@@ -109,7 +122,7 @@ int summary_write(struct journal *j, int stepdir, const struct step_info *info, 
 	put_u32(&out.buf, SUMMARY_MAGIC);
 	put_u64(&out.buf, store_seq(j));
 	put_info(&out.buf, info);
-	put_u32(&out.buf, partial);
+	put_u32(&out.buf, (partial ? SUMMARY_PARTIAL : 0) | (nets->inverted ? SUMMARY_TURNED : 0));
 	put_u32(&out.buf, (uint32_t)nets->n);
 	for (size_t i = 0; i < nets->n; i++) {
 		struct change c;
@@ -185,7 +198,7 @@ static int parse(const char *text, size_t len, bool with_changes, struct summary
 		return -EBADMSG;
 	get_u64(&g); /* summary_seq() */
 	get_info(&g, &s.info);
-	s.partial = get_u32(&g) != 0;
+	get_flags(&g, &s);
 	r = g.bad ? -EBADMSG : with_changes ? get_changes(&g, len, &s) : 0;
 	if (r < 0)
 		summary_done(&s);
@@ -232,7 +245,7 @@ static int read_head(struct in *in, struct summary *ret, uint32_t *ret_n)
 			r = -EBADMSG;
 		get_u64(&g); /* summary_seq() */
 		get_info(&g, &ret->info);
-		ret->partial = get_u32(&g) != 0;
+		get_flags(&g, ret);
 		*ret_n = get_u32(&g);
 	} while (r == 0 && g.bad);
 	in_took(in, &g);

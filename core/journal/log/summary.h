@@ -10,6 +10,8 @@ struct journal;
 struct summary {
 	struct step_info info;
 	bool partial; /* of a step whose recovery was interrupted: changes may be missing */
+	bool turned;  /* made when the step was rolled back: its paths were looked at, before and
+			 after that, by the names that its records have */
 	struct change *changes;
 	size_t n;
 };

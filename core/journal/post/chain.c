@@ -17,20 +17,32 @@
 struct chain {
 	struct change_side *found; /* by the steps of the last cluster; heap */
 	size_t n_found;
-	struct change_side *then; /* by those of the cluster before it; heap */
+	struct change_side *then; /* by those of the cluster after it; heap */
 	size_t n_then;
 	struct change_side left; /* by the cluster, at its end */
+	struct change_side last; /* by the newest */
 	uint64_t ended;
-	unsigned cluster, step;
+	unsigned cluster, turn, changed; /* numbers of steps */
+	bool has_left, left_now;	 /* that is known; from the step that is looked at */
+	bool has_last, past_last;	 /* that is known; another cluster was there before it */
+	bool spoke;  /* one of the steps did, by a name that was moved, of whatever */
 	bool known;  /* all that is there is sure */
+	bool spoken; /* one of the steps has changed it, or may have */
 	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
 	bool broken; /* somebody else was there */
 	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
 };
 
-static struct chain *get(struct chains *c, int root, const char *path)
+struct found_file { /* that has or had several names */
+	uint64_t ino;
+	struct chain chain;
+	char *left, *found, *then; /* by which names; heap */
+	uint64_t doubt; /* until a step ended then, others changed it by a name that went */
+	UT_hash_handle hh;
+};
+
+static struct chain *get(struct chains *c, const char *key)
 {
-	AUTO_FREE char *key = key_make(root, path);
 	bool fresh;
 	size_t i = names_put(&c->keys, key, &fresh);
 
@@ -40,76 +52,138 @@ static struct chain *get(struct chains *c, int root, const char *path)
 	}
 	if (fresh)
 		c->list[i] = (struct chain){.known = true};
+	c->some_gone |= fresh && called_is_gone(key);
 	return &c->list[i];
+}
+
+static void saw(struct chain *one, const struct change_side *before)
+{
+	one->found = xrealloc(one->found, (one->n_found + 1) * sizeof(*one->found));
+	one->found[one->n_found++] = *before;
 }
 
 static void compare(struct chain *one)
 {
 	bool same_file = false;
 
+	if (!one->past_last) {
+		one->has_last = one->known && one->has_left;
+		one->last = one->left;
+		one->past_last = true;
+	}
+	if (!one->n_then || !one->known || !one->has_left)
+		return;
 	for (size_t i = 0; i < one->n_then; i++) {
 		if (sides_equal(&one->then[i], &one->left))
 			return;
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;
 	}
-	if (!one->n_then || !one->known)
-		return;
 	if (same_file && one->image)
 		one->edited = true;
 	else
 		one->broken = true;
 }
 
-/* The next older cluster was at the path. */
-static void go_on(struct chains *c, struct chain *one)
+/* The next older cluster was there. Who left it without having spoken of it found it so: it lay in
+ * a directory that was moved, or the file only got one more name. */
+static void go_on(const struct chains *c, struct chain *one)
 {
-	if (one->cluster == c->cluster)
-		return;
-	compare(one);
-	free(one->then);
-	one->then = one->known ? take_ptr(&one->found) : NULL;
-	one->n_then = one->known ? one->n_found : 0;
-	free(take_ptr(&one->found));
-	one->n_found = 0;
-	one->ended = 0;
-	one->known = true;
-	one->cluster = c->cluster;
-}
-
-static struct chain *add(struct chains *c, int root, const char *path,
-			 const struct change_side *before, const struct change_side *after)
-{
-	struct chain *one = get(c, root, path);
-
-	go_on(c, one);
-	one->found = xrealloc(one->found, (one->n_found + 1) * sizeof(*one->found));
-	one->found[one->n_found++] = *before;
-	if (c->ended >= one->ended) {
-		one->left = *after;
-		one->ended = c->ended;
+	if (one->cluster != c->caller.now.cluster) {
+		if (one->cluster)
+			compare(one);
+		if (one->has_left && !one->n_found && !one->spoke)
+			saw(one, &one->left);
+		free(one->then);
+		one->then = one->known ? take_ptr(&one->found) : NULL;
+		one->n_then = one->known ? one->n_found : 0;
+		free(take_ptr(&one->found));
+		one->n_found = 0;
+		one->ended = 0;
+		one->has_left = false;
+		one->known = true;
+		one->spoke = false;
+		one->cluster = c->caller.now.cluster;
 	}
-	one->step = c->step;
-	return one;
+	if (one->turn != c->turn)
+		one->left_now = false;
+	one->turn = c->turn;
 }
 
-void chains_step(struct chains *c, unsigned cluster, uint64_t ended)
+static void gave(const struct chains *c, struct chain *one, const struct change_side *after)
 {
-	c->cluster = cluster;
-	c->ended = ended;
-	c->step++;
+	one->left_now = true;
+	if (c->caller.now.ended < one->ended)
+		return;
+	one->left = *after;
+	one->has_left = true;
+	one->ended = c->caller.now.ended;
+}
+
+void chains_gap(struct chains *c)
+{
+	c->blind = true;
+}
+
+/* At the end of a cluster of which not all is known. */
+static void forget(struct chains *c)
+{
+	for (size_t i = 0; c->blind && i < names_count(&c->keys); i++)
+		c->list[i].known = false;
+	for (struct found_file *file = c->files; c->blind && file; file = file->hh.next)
+		file->chain.known = false;
+	c->was_blind |= c->blind;
+	c->blind = false;
+}
+
+void chains_step(struct chains *c, const struct chain_step *step)
+{
+	struct names names = {0};
+
+	if (step->cluster != c->caller.now.cluster)
+		forget(c);
+	called_step(&c->caller, step);
+	numbers_done(&c->written);
+	c->has_written = false;
+	c->turn++;
+	called_moved(&c->caller, &names);
+	for (size_t i = 0; i < names_count(&names); i++) {
+		struct chain *one = get(c, names_key(&names, i));
+
+		go_on(c, one);
+		one->spoke = one->spoken = true;
+	}
+	names_done(&names);
+}
+
+/* Whatever had one of these names may be what some of the steps changed. */
+static void doubt(struct chains *c, int root, const char *path)
+{
+	struct names names = {0};
+
+	if (!called_any(&c->caller, root, path, &names))
+		chains_gap(c);
+	for (size_t i = 0; i < names_count(&names); i++) {
+		struct chain *one = get(c, names_key(&names, i));
+
+		go_on(c, one);
+		one->known = false;
+		one->spoken = true;
+	}
+	names_done(&names);
+}
+
+static struct called call(struct chains *c, int root, const char *path)
+{
+	struct called called;
+
+	if (!called_find(&c->caller, root, path, &called))
+		doubt(c, root, path);
+	return called;
 }
 
 /* ---- files by several names -------------------------------------------------------------------
  */
-
-struct found_file { /* as the oldest step that changed it found it, under whatever name */
-	uint64_t ino;
-	struct change_side before;
-	bool sure;
-	unsigned cluster;
-	UT_hash_handle hh;
-};
 
 static struct found_file *find_file(const struct chains *c, uint64_t ino)
 {
@@ -119,83 +193,208 @@ static struct found_file *find_file(const struct chains *c, uint64_t ino)
 	return file;
 }
 
-static void compare_file(struct chains *c, const struct change *change)
+static void compare_file(struct chains *c, struct found_file *file)
 {
-	const struct found_file *file =
-		change->after.exists ? find_file(c, change->after.ino) : NULL;
+	struct chain *one = &file->chain;
 
-	if (file && file->cluster != c->cluster && file->sure &&
-	    !sides_equal(&file->before, &change->after))
-		get(c, change->root, change->path)->broken = true;
+	one->known &= file->doubt <= one->ended;
+	compare(one);
+	if (one->broken && (file->left || file->then))
+		get(c, file->left ? file->left : file->then)->broken = true;
+	one->broken = false;
+	free(take_ptr(&one->then)); /* it was compared */
+	one->n_then = 0;
 }
 
-/* Of one that has several names and was changed by steps at the same time nothing is known. */
-static void note_file(struct chains *c, const struct change *change)
+static void file_goes_on(struct chains *c, struct found_file *file)
+{
+	if (file->chain.cluster != c->caller.now.cluster) {
+		if (file->chain.cluster)
+			compare_file(c, file);
+		file->doubt = 0;
+		free(file->then);
+		file->then = take_ptr(&file->found);
+		free(take_ptr(&file->left));
+	}
+	go_on(c, &file->chain);
+}
+
+static bool writes_in_place(struct chains *c, uint64_t ino)
+{
+	const unsigned in_place = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_XINODE;
+	struct rec rec;
+	size_t at = 0;
+
+	while (!c->has_written && wal_next(c->caller.now.log, &at, &rec))
+		if (1u << rec.type & in_place)
+			numbers_add(&c->written, rec.ino);
+	if (!c->has_written)
+		numbers_sort(&c->written);
+	c->has_written = true;
+	return numbers_have(&c->written, ino);
+}
+
+static void set_name(char **name, const char *to)
+{
+	free(*name);
+	*name = xstrdup(to);
+}
+
+static void file_found(struct chains *c, const struct change *change, const char *name)
 {
 	uint64_t ino = change->before.exists ? change->before.ino : 0;
 	struct found_file *file = ino ? find_file(c, ino) : NULL;
-	bool again = file && file->cluster == c->cluster;
 
 	if (!ino || (!file && !change->linked))
 		return;
 	if (!file) {
 		file = xcalloc(1, sizeof(*file));
 		file->ino = ino;
+		file->chain.known = true;
 		HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
 	}
-	file->sure = !again || sides_equal(&file->before, &change->before);
-	file->before = change->before;
-	file->cluster = c->cluster;
+	file_goes_on(c, file);
+	saw(&file->chain, &change->before);
+	set_name(&file->found, name);
+	if (change->after.exists && change->after.ino == ino)
+		return;
+	/* Only a name went, of perhaps several. */
+	if (writes_in_place(c, ino))
+		file->doubt = MAX(file->doubt, c->caller.now.ended);
+	else
+		gave(c, &file->chain, &change->before);
+}
+
+static void file_left(struct chains *c, const struct change *change, const char *name)
+{
+	struct found_file *file = change->after.exists ? find_file(c, change->after.ino) : NULL;
+
+	if (!file)
+		return;
+	file_goes_on(c, file);
+	if (!name) {
+		file->chain.known = false;
+		return;
+	}
+	gave(c, &file->chain, &change->after);
+	set_name(&file->left, name);
 }
 
 /* ---- what the steps say -----------------------------------------------------------------------
  */
 
+static void place(struct chains *c, const char *key, const struct change_side *found,
+		  const struct change_side *left, bool sure)
+{
+	struct chain *one = get(c, key);
+
+	go_on(c, one);
+	one->spoken = true;
+	one->changed = c->turn;
+	if (found)
+		saw(one, found);
+	if (left)
+		gave(c, one, left);
+	one->known &= sure;
+}
+
 void chains_change(struct chains *c, const struct change *change)
 {
 	static const struct change_side nothing;
 	const struct change_side *before = &change->before;
+	struct called is = call(c, change->root, change->path), was = {0};
 
-	compare_file(c, change);
-	note_file(c, change);
-	if (change->old_path) {
-		add(c, change->root, change->old_path, before, &nothing)->known &= !change->linked;
+	if (change->old_path)
+		was = call(c, change->root, change->old_path);
+	file_found(c, change, change->old_path ? was.found : is.found);
+	file_left(c, change, is.left);
+	if (was.found)
+		place(c, was.found, before, NULL, !change->linked);
+	if (was.left)
+		place(c, was.left, NULL, &nothing, !change->linked);
+	if (change->old_path)
 		before = &nothing;
-	}
-	add(c, change->root, change->path, before, &change->after)->known &= !change->linked;
+	if (is.found)
+		place(c, is.found, before, NULL, !change->linked);
+	if (is.left)
+		place(c, is.left, NULL, &change->after, !change->linked);
+	called_done(&is);
+	called_done(&was);
 }
 
-void chains_left(struct chains *c, const struct post *p, bool sure)
+void chains_left(struct chains *c, const struct post *p)
 {
-	size_t i = names_find(&c->keys, p->key);
+	AUTO_FREE char *key = NULL;
 	struct change_side left;
 	struct chain *one;
+	bool changed;
 
-	if (i != NAMES_NONE && c->list[i].step == c->step)
-		return; /* it changed it */
+	/* It was looked at when newer steps had come back as well, and what those moved since they
+	 * have perhaps moved again. */
+	if (p->flags & POST_SHARED &&
+	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
+		return;
+	key = called_now(&c->caller, p->seq, p->root, p->path);
+	one = get(c, key);
+	changed = one->changed == c->turn;
+	if (changed && one->left_now)
+		return;
+	go_on(c, one);
+	/* If none of those changed it, it is what this one found, too. */
+	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
+		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
-	one = add(c, p->root, p->path, &left, &left);
+	if (!changed && !one->spoke)
+		saw(one, &left);
+	gave(c, one, &left);
 	one->image = true;
-	one->known &= sure;
 }
 
-void chains_gap(struct chains *c)
+void chains_end(struct chains *c)
 {
-	for (size_t i = 0; i < names_count(&c->keys); i++)
-		c->list[i].known = false;
+	forget(c);
 	for (struct found_file *file = c->files; file; file = file->hh.next)
-		file->sure = false;
+		compare_file(c, file);
+	for (size_t i = 0; i < names_count(&c->keys); i++)
+		compare(&c->list[i]);
+}
+
+static enum chain_state state_of(const struct chains *c, const char *key)
+{
+	size_t i = names_find(&c->keys, key);
+	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+
+	if (!one)
+		return CHAIN_WHOLE;
+	return one->broken ? CHAIN_BROKEN : one->edited ? CHAIN_EDITED : CHAIN_WHOLE;
 }
 
 enum chain_state chains_judge(const struct chains *c, const char *key)
 {
-	size_t i = names_find(&c->keys, key);
-	struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+	enum chain_state state = state_of(c, key);
+	const char *path;
+	int root = key_root(key, &path);
 
-	if (!one)
-		return CHAIN_WHOLE;
-	compare(one);
-	return one->broken ? CHAIN_BROKEN : one->edited ? CHAIN_EDITED : CHAIN_WHOLE;
+	for (size_t i = 0; state == CHAIN_WHOLE && c->some_gone && i < c->caller.moves->n; i++) {
+		const struct move *m = &c->caller.moves->list[i];
+		AUTO_FREE char *gone = NULL;
+
+		if (!move_covers(m, root, path))
+			continue;
+		gone = called_gone(key, m->seq);
+		state = state_of(c, gone);
+	}
+	return state;
+}
+
+bool chains_last(const struct chains *c, const char *key, struct change_side *ret)
+{
+	size_t i = names_find(&c->keys, key);
+
+	if (i == NAMES_NONE || !c->list[i].has_last)
+		return false;
+	*ret = c->list[i].last;
+	return true;
 }
 
 void chains_done(struct chains *c)
@@ -208,8 +407,15 @@ void chains_done(struct chains *c)
 	}
 	free(c->list);
 	names_done(&c->keys);
+	caller_done(&c->caller);
+	numbers_done(&c->written);
 	HASH_ITER (hh, c->files, file, rest) {
 		HASH_DEL(c->files, file);
+		free(file->chain.found);
+		free(file->chain.then);
+		free(file->left);
+		free(file->found);
+		free(file->then);
 		free(file);
 	}
 	*c = (struct chains){0};

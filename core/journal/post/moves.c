@@ -170,6 +170,85 @@ void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
 	homes_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
+static bool is_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return strncmp(path, dir, len) == 0 && path[len] == '/';
+}
+
+bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
+		    const char *path)
+{
+	if (!moves_touch(m, root, path))
+		return false;
+	for (size_t i = first ? moment_of(m, first - 1) : 0; i < m->n && m->list[i].seq <= last;
+	     i++) {
+		const struct move *v = &m->list[i];
+
+		if ((root == v->root && is_below(path, v->from)) ||
+		    (root == v->root2 && is_below(path, v->to)))
+			return true;
+	}
+	return false;
+}
+
+bool move_covers(const struct move *v, int root, const char *path)
+{
+	return !v->both && root == v->root2 && is_below(path, v->to);
+}
+
+static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
+		  const char *to)
+{
+	char *p;
+
+	if (*root != from_root || !is_below(*path, from))
+		return false;
+	p = xasprintf("%s%s", to, *path + strlen(from));
+	free(*path);
+	*path = p;
+	*root = to_root;
+	return true;
+}
+
+/* Move by move. */
+static uint64_t trace(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	for (size_t i = moment_of(m, seq); i < m->n; i++) {
+		const struct move *v = &m->list[i];
+
+		if (carry(root, path, v->root, v->from, v->root2, v->to))
+			continue;
+		if (v->both)
+			carry(root, path, v->root2, v->to, v->root, v->from);
+		else if (move_covers(v, *root, *path))
+			return v->seq;
+	}
+	return 0;
+}
+
+/* Most are there: what the way there and back leads to is the same. */
+uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	AUTO_FREE char *now = NULL, *then = NULL;
+	int at = *root, was;
+
+	if (!moves_touch(m, *root, *path))
+		return 0;
+	now = xstrdup(*path);
+	moves_follow(m, seq, &at, &now);
+	was = at;
+	then = xstrdup(now);
+	moves_back(m, seq, &was, &then);
+	if (was != *root || !str_eq(then, *path))
+		return trace(m, seq, root, path);
+	free(*path);
+	*path = take_ptr(&now);
+	*root = at;
+	return 0;
+}
+
 struct carried {
 	const struct moves *moves;
 	struct names *names;

@@ -33,4 +33,11 @@ bool moves_touch(const struct moves *m, int root, const char *path); /* it lies 
 bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path);
 /* The other way: what lies at a path now, and where that was right after record seq. */
 void moves_back(const struct moves *m, uint64_t seq, int *root, char **path);
-void moves_turn(struct moves *m); /* before the first of these */
+/* As moves_follow(), up to a move that covers it: the number of that; 0: it is there. */
+uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path);
+void moves_turn(struct moves *m); /* before the first of these two */
+/* The directory was moved to where one above the path had been, so that this was no more. */
+bool move_covers(const struct move *v, int root, const char *path);
+/* It lies in one that was moved by a record of these numbers. */
+bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
+		    const char *path);

@@ -125,11 +125,11 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 {
 	struct change_side now;
 
+	if (is_broken(p, post))
+		return true;
 	/* Whoever moved a directory has images of all in it. */
 	if (moves_touch(&p->moves, post->root, post->path))
 		return false;
-	if (is_broken(p, post))
-		return true;
 	if (!plan_is_passing(p, post))
 		return false;
 	/* One more name of a file that the steps changed under another: it went with its step. */

@@ -175,7 +175,6 @@ int plan_check_dirs(struct planner *p)
 	struct ways ways = {0};
 	int r = 0;
 
-	moves_turn(&p->moves);
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;

@@ -37,16 +37,6 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 	return r;
 }
 
-/* A path that the step changed and has no record of stays as it is. So does, to say the least, the
- * one that was the first not to be captured. */
-static void find_lost(struct planner *p, const struct change *c)
-{
-	if (!names_has(&p->places, c->root, c->path))
-		names_add(&p->lost, c->root, c->path);
-	if (c->old_path && !names_has(&p->places, c->root, c->old_path))
-		names_add(&p->lost, c->root, c->old_path);
-}
-
 static void add_place(struct planner *p, struct names *to, uint64_t seq, int root, const char *path)
 {
 	AUTO_FREE char *now = xstrdup(path);
@@ -82,6 +72,7 @@ static int load_all(struct planner *p)
 	if (r < 0)
 		return r;
 	moves_sort(&p->moves);
+	moves_turn(&p->moves);
 	find_places(p);
 	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
 }
@@ -175,6 +166,24 @@ static void add_file(uint64_t **list, size_t *n, uint64_t seq)
 	(*list)[++*n] = 0;
 }
 
+/* Steps that ran at the same time moved it on: none has seen it where it lies now. */
+static void judge_unseen(struct planner *p, size_t number, const char *key)
+{
+	const char *path;
+	int root = key_root(key, &path);
+	struct change_side last, now;
+	struct spot at;
+	struct obj o;
+
+	if (p->newest[number] || !chains_last(&p->chains, key, &last))
+		return;
+	if (spot_look(p->j, root, path, &at, &o) < 0 || o.mode == OBJ_UNSEEN)
+		return;
+	change_side_set(&now, &o);
+	if (!sides_equal(&now, &last) || chains_judge(&p->chains, key) == CHAIN_BROKEN)
+		p->newest[number] = JUDGED_FOREIGN;
+}
+
 static int load_posts(struct planner *p)
 {
 	size_t n = names_count(&p->fates.keys) + names_count(&p->places), n_files = 0;
@@ -193,141 +202,9 @@ static int load_posts(struct planner *p)
 	if (r == 0 && (passed || p->dirs->n > 1))
 		r = left_load(p->j, p->dirs, &p->left);
 	store_forget_near(p->j);
+	for (size_t k = 0; k < names_count(&p->places); k++)
+		judge_unseen(p, names_count(&p->fates.keys) + k, names_key(&p->places, k));
 	return r < 0 ? r : post_each(p->j, files, judge_newest, p);
-}
-
-struct span_of { /* of a step, in numbers of the store */
-	uint64_t began, ended;
-};
-
-static int load_span(const struct planner *p, size_t i, struct span_of *ret)
-{
-	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-	struct wal log = WAL_NONE;
-	int r = fd < 0 ? fd : summary_seq(fd, &ret->ended);
-
-	if (r == 0 && p->redo)
-		r = log_look(p->j, &log, fd, "undo");
-	if (r == 0)
-		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
-	wal_close(&log);
-	return r;
-}
-
-struct reading { /* of a step */
-	struct planner *p;
-	bool tangled;	     /* whatever it did */
-	bool chained;	     /* a redo brings back what lay between */
-	struct names others; /* where steps that ran at the same time were, too */
-};
-
-static void add_others(struct reading *r, const struct wal *log)
-{
-	struct rec rec;
-	size_t at = 0;
-
-	while (wal_next(log, &at, &rec)) {
-		if (rec_is_quiet(rec.type))
-			continue;
-		names_add(&r->others, rec.root, rec.path);
-		if (rec.path2[0])
-			names_add(&r->others, rec.root2, rec.path2);
-	}
-}
-
-/* Which of the others ran at the same time? Newer ones come first; a number is taken before the
- * first change is made. Where directories moved a path alone tells nothing. */
-static void find_others(struct reading *r, const struct span_of *spans, size_t i)
-{
-	const struct planner *p = r->p;
-
-	for (size_t k = 0; k < p->dirs->n; k++) {
-		if (k == i ||
-		    (k < i ? spans[k].began >= spans[i].ended : spans[i].began >= spans[k].ended))
-			continue;
-		r->tangled |= p->moves.n != 0;
-		if (!r->tangled)
-			add_others(r, &p->logs[k]);
-	}
-}
-
-static bool is_tangled(const struct reading *r, int root, const char *path)
-{
-	return r->tangled || (path && names_has(&r->others, root, path));
-}
-
-static void take_change(void *data, const struct summary *s, const struct change *c)
-{
-	const struct reading *r = data;
-
-	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
-		  s->partial || is_tangled(r, c->root, c->old_path));
-	if (r->chained)
-		chains_change(&r->p->chains, c);
-	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
-		find_lost(r->p, c);
-}
-
-/* What is not the step's own, or was looked at later, is not what it left. */
-static int chain_left(struct planner *p, int stepdir)
-{
-	const unsigned not_its = POST_FOREIGN | POST_SHARED | POST_PASSING;
-	AUTO_POST_READER struct post_reader reader;
-	struct post post;
-	int r = post_begin(&reader, stepdir, "post");
-
-	if (r == -ENOENT)
-		return 0;
-	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
-		chains_left(&p->chains, &post,
-			    !(post.flags & not_its) && post.obj.mode != OBJ_UNSEEN);
-	return r;
-}
-
-static int read_step(struct reading *reading, int stepdir)
-{
-	struct planner *p = reading->p;
-	struct undo_plan *plan = p->plan;
-	struct summary s = {0};
-	int r = summary_read(stepdir, &s, take_change, reading);
-
-	if (r < 0)
-		return r;
-	plan->ids[plan->n_ids++] = s.info.id;
-	if (s.info.unprotected && !p->redo)
-		names_add(&p->lost, 0, s.info.unprotected);
-	if (s.partial) { /* what it did to the others' paths it may not say */
-		fates_tangle(&p->fates);
-		chains_gap(&p->chains);
-	} else if (reading->chained) {
-		r = chain_left(p, stepdir);
-	}
-	summary_done(&s);
-	return r;
-}
-
-static int load_fates(struct planner *p)
-{
-	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
-	unsigned cluster = 1;
-	uint64_t began = 0; /* the cluster */
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
-		r = load_span(p, i, &spans[i]);
-	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
-	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
-		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
-
-		find_others(&reading, spans, i);
-		cluster += i && spans[i].ended <= began;
-		began = i && spans[i].ended > began ? MIN(began, spans[i].began) : spans[i].began;
-		chains_step(&p->chains, cluster, spans[i].ended);
-		r = fd < 0 ? fd : read_step(&reading, fd);
-		names_done(&reading.others);
-	}
-	return r;
 }
 
 int plan_read(struct planner *p)
@@ -335,7 +212,7 @@ int plan_read(struct planner *p)
 	int r = load_all(p);
 
 	if (r == 0)
-		r = load_fates(p);
+		r = plan_load_fates(p);
 	if (r == 0)
 		r = load_posts(p);
 	return r;

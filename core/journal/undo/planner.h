@@ -32,6 +32,7 @@ struct planner {
 
 /* All but the plan itself: logs, fates, images. (plan_read.c) */
 int plan_read(struct planner *p) MUST_USE;
+int plan_load_fates(struct planner *p) MUST_USE; /* fates and chains (plan_fates.c) */
 /* Is what lies at the path somebody else's work, by its newest image? f: its fate, or NULL. */
 bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);
 void plan_forget(struct planner *p);
