@@ -82,6 +82,19 @@ static bool hides_some(const char *tree)
 	return hides;
 }
 
+/* A restore had copied it there: that goes with the restore, and comes with nothing else. */
+static bool was_brought(const struct history *h, const struct edit *e)
+{
+	for (size_t i = 0; i < h->n_kept; i++) {
+		const struct rung *r = &h->kept[i];
+
+		if (r->begun > e->when && r->before && r->after && !has_bytes(r->before, e->hash) &&
+		    has_bytes(r->after, e->hash))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Of a file that has several names not all is asked for: which step changed it by which of them is
  * not always known (README.md, limits).
@@ -94,7 +107,8 @@ bool edits_kept(const struct history *h, long since, const char *now, const char
 	for (size_t i = 0; i < h->n_edits; i++) {
 		const struct edit *e = &h->edits[i];
 
-		if (e->when <= since || count(now, e->hash) != 1 || has_bytes(result, e->hash))
+		if (e->when <= since || count(now, e->hash) != 1 || has_bytes(result, e->hash) ||
+		    was_brought(h, e))
 			continue;
 		if (!quiet)
 			print_lost(now, e->hash);
