@@ -388,6 +388,55 @@ static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
+/* In a directory that goes; the step that opened it had nothing to write. */
+static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "mkdir d; mv d e; mkdir d");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/x", "the human's\n");
+	begin(f, "open d/x; touch y");
+	a = at(f, "d/x");
+	close(op_open(f->s, &a, O_RDWR, 0, NULL));
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	assert_cat(f, "d/x", "the human's\n");
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d/x", "the human's\n");
+}
+
+/* Two came back together, then one went: what was seen at its path is of neither. */
+static void nobody_where_one_of_two_was_undone_again(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct at a;
+
+	begin(f, "touch d");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "open d; touch y");
+	a = at(f, "d");
+	close(op_open(f->s, &a, O_RDWR, 0, NULL));
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv d e");
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	if (undo(f, 2, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -410,6 +459,8 @@ int main(void)
 		TEST(nobody_where_directories_went_back_and_forth),
 		TEST(nobody_where_a_step_was_rolled_back),
 		TEST(an_edit_is_kept_of_a_file_that_had_another_name),
+		TEST(a_file_that_was_opened_for_nothing_in_a_directory),
+		TEST(nobody_where_one_of_two_was_undone_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,12 +22,13 @@ struct chain {
 	struct change_side left; /* by the cluster, at its end */
 	struct change_side last; /* by the newest */
 	uint64_t ended;
-	unsigned cluster, turn, changed; /* numbers of steps */
-	bool has_left, left_now;	 /* that is known; from the step that is looked at */
-	bool has_last, past_last;	 /* that is known; another cluster was there before it */
-	bool spoke;  /* one of the steps did, by a name that was moved, of whatever */
-	bool known;  /* all that is there is sure */
-	bool spoken; /* one of the steps has changed it, or may have */
+	unsigned cluster, turn;
+	unsigned changed, placed; /* the turn and the cluster that last changed it */
+	bool has_left, left_now;  /* that is known; from the step that is looked at */
+	bool has_last, past_last; /* that is known; another cluster was there before it */
+	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
+	bool known;		  /* all that is there is sure */
+	bool spoken;		  /* one of the steps has changed it, or may have */
 	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
 	bool broken; /* somebody else was there */
 	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
@@ -291,6 +292,7 @@ static void place(struct chains *c, const char *key, const struct change_side *f
 	go_on(c, one);
 	one->spoken = true;
 	one->changed = c->turn;
+	one->placed = c->caller.now.alone ? 0 : c->caller.now.cluster;
 	if (found)
 		saw(one, found);
 	if (left)
@@ -329,10 +331,11 @@ void chains_left(struct chains *c, const struct post *p)
 	struct chain *one;
 	bool changed;
 
-	/* It was looked at when newer steps had come back as well, and what those moved since they
-	 * have perhaps moved again. */
+	/* It was looked at when newer steps had come back as well. They may have gone since, or
+	 * moved again what they had moved. */
 	if (p->flags & POST_SHARED &&
-	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
+	    (p->seq < c->undone ||
+	     moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path)))
 		return;
 	key = called_now(&c->caller, p->seq, p->root, p->path);
 	one = get(c, key);
@@ -385,6 +388,18 @@ enum chain_state chains_judge(const struct chains *c, const char *key)
 		state = state_of(c, gone);
 	}
 	return state;
+}
+
+bool chains_began(const struct chains *c, const char *key, bool exists)
+{
+	size_t i = names_find(&c->keys, key);
+	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+	/* Of those that overlapped, not every one may be known to have been there. */
+	bool began = one && one->known && one->n_found && one->placed != one->cluster;
+
+	for (size_t k = 0; began && k < one->n_found; k++)
+		began = one->found[k].exists == exists;
+	return began;
 }
 
 bool chains_last(const struct chains *c, const char *key, struct change_side *ret)

@@ -10,9 +10,10 @@ struct change;
 struct change_side;
 struct post;
 
-/* Life: a zeroed struct with the caller's moves is empty -> chains_done(). */
+/* Life: a zeroed struct with the caller's moves and `undone` is empty -> chains_done(). */
 struct chains {
 	struct caller caller;
+	uint64_t undone;   /* when steps were last undone that still are, as a number of an image */
 	struct names keys; /* number i: that of list[i] */
 	struct chain *list;
 	size_t cap;
@@ -39,6 +40,8 @@ enum chain_state {
 };
 /* Of a path as it is called now, or was as long as it was there. */
 enum chain_state chains_judge(const struct chains *c, const char *key);
+/* Was this there (nothing, or not) before the first of the steps? False: or that is not known. */
+bool chains_began(const struct chains *c, const char *key, bool exists);
 /* What the last of the steps to be there left; false: that is not known. */
 bool chains_last(const struct chains *c, const char *key, struct change_side *ret);
 void chains_done(struct chains *c);

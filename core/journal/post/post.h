@@ -84,6 +84,8 @@ void posts_done(struct posts *t);
  * result ends it. */
 int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, const struct post *p),
 	      void *data) MUST_USE;
+/* The newest number of those of steps that are not kept; 0: there is none. */
+int post_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int post_load_all(struct journal *j, struct posts *ret) MUST_USE;
 /* What the group's steps left at each path. (left.c) */
 int left_load(struct journal *j, const struct group *dirs, struct posts *ret) MUST_USE;

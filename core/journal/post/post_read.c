@@ -261,6 +261,28 @@ int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, co
 	return r;
 }
 
+int post_undone(struct journal *j, uint64_t *ret)
+{
+	static const char *const where[] = {"redo", "posts"};
+	int r = 0;
+
+	*ret = 0;
+	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
+		AUTO_CLOSE int dir = store_open_dir(j, where[k]);
+		char **names = NULL;
+		size_t n = 0;
+
+		r = dir < 0 ? dir : store_names(j, where[k], &names, &n);
+		for (size_t i = 0; r == 0 && i < n; i++) {
+			AUTO_FREE char *name = xasprintf("%s%s", names[i], k ? "" : "/post");
+
+			*ret = MAX(*ret, post_peek_seq(dir, name));
+		}
+		store_names_free(names, n);
+	}
+	return r;
+}
+
 static int take(void *data, const struct post *p)
 {
 	posts_take(data, p);

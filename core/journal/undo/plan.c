@@ -161,21 +161,36 @@ static bool is_conflict(struct planner *p, const char *key, size_t number)
 	return p->newest[number] || names_has_key(&p->overlaps, key);
 }
 
-/* It was there before the steps, and the directory above it was not: somebody put it there between
- * them. */
-static bool has_no_home(const struct planner *p, int root, const char *path, const struct fate *f)
+/* Before the steps: was something there, or nothing? False: or that is not known. */
+static bool was_there(const struct planner *p, const char *key, const struct fate *f, bool exists)
 {
-	const char *slash = strrchr(path, '/');
-	AUTO_FREE char *dir = NULL, *key = NULL;
-	const struct fate *above;
+	if (f && !f->tangled)
+		return f->before.exists == exists;
+	return chains_began(&p->chains, key, exists);
+}
 
-	if (p->redo || !slash || !f->before.exists || f->tangled)
+/* It was there before the steps, and the directory above it was not, by whatever name: somebody put
+ * it there between them. */
+static bool has_no_home(const struct planner *p, const char *key, const struct fate *f)
+{
+	AUTO_FREE char *then = NULL, *above = NULL, *above_now = NULL;
+	const char *path;
+	char *slash;
+	int root = key_root(key, &path);
+
+	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
 		return false;
-	dir = xstrndup(path, (size_t)(slash - path));
-	key = key_make(root, dir);
-	above = fates_find(&p->fates, key);
-	return above && !above->before.exists && !above->tangled &&
-	       !moves_touch(&p->moves, root, path);
+	if (f && moves_touch(&p->moves, root, path)) /* a name of then */
+		return false;
+	then = xstrdup(path);
+	moves_back(&p->moves, 0, &root, &then);
+	slash = strrchr(then, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	above = key_make(root, then);
+	above_now = called_now(&p->chains.caller, 0, root, then);
+	return was_there(p, above_now, fates_find(&p->fates, above), false);
 }
 
 static void net_entries(struct planner *p)
@@ -186,7 +201,7 @@ static void net_entries(struct planner *p)
 		bool exists_then = p->redo ? n->after.exists : n->before.exists;
 		const char *path, *key = names_key(&p->fates.keys, k);
 		int root = key_root(key, &path);
-		bool conflict = is_conflict(p, key, k) || has_no_home(p, root, path, n);
+		bool conflict = is_conflict(p, key, k) || has_no_home(p, key, n);
 
 		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
 			continue;
@@ -205,7 +220,8 @@ static void net_entries(struct planner *p)
 		int root = key_root(key, &path);
 
 		if (!fates_find(&p->fates, key) &&
-		    is_conflict(p, key, names_count(&p->fates.keys) + k))
+		    (is_conflict(p, key, names_count(&p->fates.keys) + k) ||
+		     has_no_home(p, key, NULL)))
 			plan_entry(p, root, path, 'M', true);
 	}
 	for (size_t k = 0; k < names_count(&p->lost); k++) {

@@ -194,6 +194,8 @@ int plan_load_fates(struct planner *p)
 	int r = load_spans(p, spans);
 
 	p->chains.caller.moves = &p->moves;
+	if (r == 0 && p->dirs->n > 1 && !p->redo)
+		r = post_undone(p->j, &p->chains.undone);
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
