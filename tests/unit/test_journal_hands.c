@@ -423,6 +423,72 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 	assert_cat(f, "d", "the human's too\n");
 }
 
+/* Files that are written beside the old ones, all under one name, and then take their places. */
+static void what_was_on_its_way_does_not_stay_there(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "a was\n"), 0);
+	assert_int_equal(put(f, "b", "b was\n"), 0);
+	assert_int_equal(put(f, "c", "c was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "save");
+	for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++) {
+		assert_int_equal(put(f, "tmp", "is\n"), 0);
+		assert_int_equal(mode(f, "tmp", 0600), 0);
+		assert_int_equal(mv(f, "tmp", "tmp2", 0), 0);
+		assert_int_equal(mv(f, "tmp2", *name, 0), 0);
+	}
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "b", "mine\n");
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "is\n");
+	assert_cat(f, "b", "mine\n");
+	assert_cat(f, "c", "is\n");
+	assert_cat(f, "tmp", NULL);
+	assert_cat(f, "tmp2", NULL);
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "a was\n");
+	assert_cat(f, "b", "mine\n");
+	assert_cat(f, "c", "c was\n");
+	assert_cat(f, "tmp", NULL);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "a", "is\n");
+	assert_cat(f, "b", "is\n");
+	assert_cat(f, "c", "is\n");
+	assert_cat(f, "tmp", NULL);
+	assert_cat(f, "tmp2", NULL);
+}
+
+static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "build");
+	assert_int_equal(md(f, "tmp"), 0);
+	assert_int_equal(md(f, "tmp/in"), 0);
+	assert_int_equal(put(f, "tmp/in/x", "is\n"), 0);
+	assert_int_equal(mv(f, "tmp", "d", 0), 0);
+	assert_int_equal(put(f, "other", "is\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "d", "mine\n");
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d", "mine\n");
+	assert_cat(f, "other", "is\n");
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "d", "mine\n");
+	assert_cat(f, "other", NULL);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "d/in/x", "is\n");
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -444,6 +510,8 @@ int main(void)
 		TEST(an_edit_at_a_name_that_was_left_out),
 		TEST(what_is_forced_over_in_a_directory_comes_back),
 		TEST(what_is_forced_over_at_a_name_comes_back),
+		TEST(what_was_on_its_way_does_not_stay_there),
+		TEST(a_tree_that_was_on_its_way_does_not_stay_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,14 +13,34 @@
  * may change follows them back in time: a directory that is renamed takes the names below it along.
  * A record about such a name is left out. What hangs together with it is left out as well: the
  * other name of a file that was renamed, a directory that would go and still holds something.
+ *
+ * What comes to that other name only to go on from there (a file that was written beside another
+ * and then took its place) would be left there: it is not brought either, and all is gone through
+ * once more.
  */
+
+#define PASSES_MAX 64 /* then something may be left where it was on its way */
 
 struct mine { /* a name, as of the record that is looked at */
 	int root;
 	char *path;
-	bool tree;   /* and all that was below */
-	bool exists; /* the directories above it must stay */
+	bool tree;     /* and all that was below */
+	bool exists;   /* the directories above it must stay */
+	uint64_t last; /* only up to this record; 0: to the end */
 	struct mine *next;
+};
+
+struct bringing { /* something comes to a name */
+	uint64_t seq;
+	bool second;   /* of the record's names */
+	size_t before; /* number of that which brought it to where it came from, or NO_BRINGING */
+};
+
+#define NO_BRINGING SIZE_MAX
+
+struct stray { /* what one record would bring, and another one, left out, would have taken on */
+	uint64_t first, last;
+	bool to_second, from_second; /* of the first one's names, of the last one's */
 };
 
 struct skipper {
@@ -32,6 +52,12 @@ struct skipper {
 	struct numbers files; /* that lie at those names now */
 	struct numbers *ret;
 	struct names *left;
+	struct names brought; /* names of now; of number i, the last that came is newest[i] */
+	size_t *newest;
+	struct bringing *bringings;
+	size_t n_bringings;
+	struct stray *strays;
+	size_t n_strays;
 };
 
 static struct mine *mine_add(struct skipper *s, int root, const char *path, bool tree, bool exists)
@@ -112,25 +138,158 @@ static void carry_both(struct skipper *s, const struct rec *r)
 	carry(s, -1, aside, r->root2, r->path2);
 }
 
-static void leave(struct skipper *s, const struct rec *r, int root, const char *path, bool tree)
+/* Key of the name that a record's path has now. */
+static char *key_now(const struct skipper *s, const struct rec *r, int root, const char *path)
 {
 	AUTO_FREE char *now = xstrdup(path);
-	int at = root;
 
+	moves_follow(s->moves, r->seq, &root, &now);
+	return key_make(root, now);
+}
+
+/* ---- what is only on its way ------------------------------------------------------------------
+ */
+
+/* The number of the record's name. */
+static size_t name_of(struct skipper *s, const struct rec *r, bool second)
+{
+	AUTO_FREE char *key =
+		second ? key_now(s, r, r->root2, r->path2) : key_now(s, r, r->root, r->path);
+	bool fresh;
+	size_t i = names_put(&s->brought, key, &fresh);
+
+	if (fresh && i % 64 == 0)
+		s->newest = xrealloc(s->newest, (i + 64) * sizeof(*s->newest));
+	if (fresh)
+		s->newest[i] = NO_BRINGING;
+	return i;
+}
+
+static size_t bring(struct skipper *s, const struct rec *r, bool second, size_t before)
+{
+	if (s->n_bringings % 64 == 0)
+		s->bringings =
+			xrealloc(s->bringings, (s->n_bringings + 64) * sizeof(*s->bringings));
+	s->bringings[s->n_bringings] =
+		(struct bringing){.seq = r->seq, .second = second, .before = before};
+	return s->n_bringings++;
+}
+
+/* The record is not left out. */
+static void note_bringing(struct skipper *s, const struct rec *r)
+{
+	size_t to, from, was;
+
+	if (r->type == REC_META || r->type == REC_CONTENT || r->type == REC_XINODE ||
+	    rec_is_quiet(r->type))
+		return;
+	to = name_of(s, r, false);
+	was = s->newest[to];
+	if (r->type == REC_RENAME || r->type == REC_XCHG) {
+		from = name_of(s, r, true);
+		s->newest[to] = bring(s, r, false, s->newest[from]);
+		s->newest[from] = r->type == REC_XCHG ? bring(s, r, true, was) : NO_BRINGING;
+	} else if (r->type == REC_GONE || r->type == REC_DIR_GONE) {
+		s->newest[to] = bring(s, r, false, NO_BRINGING);
+	} else {
+		s->newest[to] = NO_BRINGING;
+	}
+}
+
+/* Would the record have taken on what does not come to that name of its? */
+static bool has_missed(const struct skipper *s, const struct rec *r, bool second)
+{
+	for (size_t i = 0; i < s->n_strays; i++)
+		if (s->strays[i].last == r->seq && s->strays[i].from_second == second)
+			return true;
+	return false;
+}
+
+/* The record that would take it on is left out: so is what brings it, back to where it is now.
+ * False: it lies there now. */
+static bool note_strays(struct skipper *s, const struct rec *r, bool second)
+{
+	size_t name = name_of(s, r, second), i = s->newest[name];
+	uint64_t last = r->seq;
+	bool found = i != NO_BRINGING;
+
+	for (; i != NO_BRINGING; i = s->bringings[i].before) {
+		const struct bringing *one = &s->bringings[i];
+
+		if (s->n_strays % 16 == 0)
+			s->strays = xrealloc(s->strays, (s->n_strays + 16) * sizeof(*s->strays));
+		s->strays[s->n_strays++] = (struct stray){.first = one->seq,
+							  .last = last,
+							  .to_second = one->second,
+							  .from_second = second};
+		last = one->seq;
+		second = !one->second;
+	}
+	return found;
+}
+
+static void strays_begin(struct skipper *s, const struct rec *r)
+{
+	for (size_t i = 0; i < s->n_strays; i++) {
+		const struct stray *one = &s->strays[i];
+
+		if (one->first != r->seq)
+			continue;
+		mine_add(s, one->to_second ? r->root2 : r->root,
+			 one->to_second ? r->path2 : r->path, true, false)
+			->last = one->last;
+	}
+}
+
+static bool is_stray(const struct skipper *s, int root, const char *path)
+{
+	for (const struct mine *m = s->mine; m; m = m->next)
+		if (m->last && m->root == root &&
+		    (str_eq(m->path, path) || is_below(path, m->path)))
+			return true;
+	return false;
+}
+
+static void strays_end(struct skipper *s, uint64_t seq)
+{
+	struct mine *m, *next;
+
+	LL_FOREACH_SAFE(s->mine, m, next)
+	if (m->last == seq) {
+		LL_DELETE(s->mine, m);
+		m->next = NULL;
+		mine_free(m);
+	}
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+static void leave(struct skipper *s, const struct rec *r, bool second, bool tree)
+{
+	int root = second ? r->root2 : r->root;
+	const char *path = second ? r->path2 : r->path;
+	bool takes = r->type == REC_XCHG || (r->type == REC_RENAME && second);
+	AUTO_FREE char *key = key_now(s, r, root, path);
+
+	names_add_key(s->left, key);
+	/* Nothing comes there. */
+	if (has_missed(s, r, second) || is_stray(s, root, path) ||
+	    (takes && note_strays(s, r, second)))
+		return;
 	mine_add(s, root, path, tree, true);
-	moves_follow(s->moves, r->seq, &at, &now);
-	names_add(s->left, at, now);
 }
 
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
 {
 	numbers_add(s->ret, r->seq);
-	leave(s, r, r->root, r->path, tree);
+	leave(s, r, false, tree);
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
-		leave(s, r, r->root2, r->path2, tree);
+		leave(s, r, true, tree);
 }
 
-static void look_at_rename(struct skipper *s, const struct rec *r)
+/* True: it is left out. */
+static bool look_at_rename(struct skipper *s, const struct rec *r)
 {
 	bool dir = r->flags & REC_DIRECTORY;
 	bool both = r->type == REC_XCHG;
@@ -139,27 +298,43 @@ static void look_at_rename(struct skipper *s, const struct rec *r)
 	 * stays, and not onto one. */
 	if (covered(s, r->root, r->path, dir && both) || covered(s, r->root2, r->path2, dir) ||
 	    (!dir && (holds(s, r->root, r->path) || (both && holds(s, r->root2, r->path2)))) ||
-	    (dir && !both && holds(s, r->root, r->path)))
+	    (dir && !both && holds(s, r->root, r->path))) {
 		skip_record(s, r, dir);
-	else if (dir && both)
+		return true;
+	}
+	if (dir && both)
 		carry_both(s, r);
 	else if (dir)
 		carry(s, r->root2, r->path2, r->root, r->path);
+	return false;
 }
 
-static void look_at(struct skipper *s, const struct rec *r)
+static bool look_at_other(struct skipper *s, const struct rec *r)
 {
-	if (rec_is_idle(r))
-		return;
-	if (r->type == REC_RENAME || r->type == REC_XCHG)
-		look_at_rename(s, r);
-	else if (covered(s, r->root, r->path, false))
+	if (covered(s, r->root, r->path, false))
 		skip_record(s, r, covered(s, r->root, r->path, true));
 	/* By another of its names: that may come and go. */
 	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
 		numbers_add(s->ret, r->seq);
 	else if (r->type != REC_META && r->type != REC_DIR_GONE && holds(s, r->root, r->path))
 		skip_record(s, r, r->type == REC_NEW);
+	else
+		return false;
+	return true;
+}
+
+static void look_at(struct skipper *s, const struct rec *r)
+{
+	bool out;
+
+	if (rec_is_idle(r))
+		return;
+	strays_begin(s, r);
+	out = r->type == REC_RENAME || r->type == REC_XCHG ? look_at_rename(s, r)
+							   : look_at_other(s, r);
+	if (!out)
+		note_bringing(s, r);
+	strays_end(s, r->seq);
 }
 
 static bool newest(struct skipper *s, struct rec *ret)
@@ -193,19 +368,17 @@ static bool stays_whole(const struct spot *at, const struct obj *o)
 	return faccessat(at->fd, *at->name ? at->name : ".", X_OK, AT_EACCESS) < 0;
 }
 
-void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
+/* All of it. True: something would be left where it was on its way that was not known before. */
+static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
 {
-	struct skipper s = {
-		.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret, .left = left};
-	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
+	size_t strays = s->n_strays;
 	struct rec r = {0};
 
-	s.tails = tails;
-	for (size_t i = 0; i < s.n_logs; i++)
-		tails[i] = wal_tail(&s.logs[i]);
-	for (size_t k = 0; k < names_count(left); k++) {
+	for (size_t i = 0; i < s->n_logs; i++)
+		s->tails[i] = wal_tail(&s->logs[i]);
+	for (size_t k = 0; k < names_count(s->left); k++) {
 		const char *path;
-		int root = key_root(names_key(left, k), &path);
+		int root = key_root(names_key(s->left, k), &path);
 		struct spot at;
 		struct obj o;
 		bool whole;
@@ -213,16 +386,46 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 		if (spot_look(j, root, path, &at, &o) < 0)
 			o = (struct obj){.mode = OBJ_UNSEEN};
 		/* What was there between two steps may lie elsewhere now, and a directory here. */
-		whole = chains_judge(e->chains, names_key(left, k)) != CHAIN_WHOLE;
-		mine_add(&s, root, path, whole || stays_whole(&at, &o), o.mode != 0);
+		whole = chains_judge(e->chains, names_key(s->left, k)) != CHAIN_WHOLE;
+		mine_add(s, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
-			numbers_add(&s.files, o.ino);
+			numbers_add(&s->files, o.ino);
 	}
-	numbers_sort(&s.files);
+	numbers_sort(&s->files);
 	store_forget_near(j);
-	while (newest(&s, &r))
-		look_at(&s, &r);
-	mine_free(s.mine);
-	numbers_done(&s.files);
+	while (newest(s, &r))
+		look_at(s, &r);
+	mine_free(take_ptr(&s->mine));
+	numbers_done(&s->files);
+	names_done(&s->brought);
+	free(take_ptr(&s->newest));
+	free(take_ptr(&s->bringings));
+	s->n_bringings = 0;
+	return s->n_strays > strays;
+}
+
+void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
+{
+	struct skipper s = {.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
+	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
+	bool more = true;
+
+	s.tails = tails;
+	for (int i = 0; more && i < PASSES_MAX; i++) {
+		struct names now = {0};
+
+		numbers_done(ret);
+		for (size_t k = 0; k < names_count(left); k++)
+			names_add_key(&now, names_key(left, k));
+		s.left = &now;
+		more = pass(&s, j, e);
+		if (more && i + 1 < PASSES_MAX) {
+			names_done(&now);
+			continue;
+		}
+		names_done(left);
+		*left = now;
+	}
+	free(s.strays);
 	numbers_sort(ret);
 }
