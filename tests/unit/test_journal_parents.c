@@ -77,6 +77,61 @@ static void those_of_nobody_are_made(void **state)
 	assert_mode(f, "d", 0755);
 }
 
+static int try_restore(struct fix *f, int64_t id, const char *path)
+{
+	const char *const paths[] = {path, NULL};
+
+	return journal_restore(f->j, id, paths, 0, &f->err);
+}
+
+static void instead(struct fix *f, const char *dir, const char *target)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", f->folder, dir);
+
+	assert_int_equal(io_remove_tree(AT_FDCWD, path), 0);
+	if (target)
+		assert_int_equal(symlink(target, path), 0);
+	else
+		outside(f, dir, "mine\n");
+}
+
+/* Somebody's file, or link, stands where one of them was: it goes where undo has it. */
+static void what_stands_in_their_place_goes_by_force(void **state)
+{
+	struct fix *f = *state;
+	int64_t changed, removed;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "d/e/f", "was\n"), 0);
+	assert_int_equal(put(f, "d/e/g", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "change");
+	assert_int_equal(put(f, "d/e/f", "is\n"), 0);
+	changed = commit(f);
+	begin(f, "remove");
+	assert_int_equal(rm(f, "d/e/g"), 0);
+	removed = commit(f);
+	instead(f, "d/e", NULL);
+	assert_int_equal(try_restore(f, changed, "d/e/f"), -ESTALE);
+	assert_int_equal(try_restore(f, removed, "d/e/g"), -ESTALE);
+	assert_cat(f, "d/e", "mine\n");
+	restore(f, removed, "d/e/g");
+	assert_cat(f, "d/e/g", "was\n");
+	restore(f, changed, "d/e/f");
+	assert_cat(f, "d/e/f", "was\n");
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_cat(f, "d/e", "mine\n");
+	instead(f, "d", "..");
+	assert_int_equal(try_restore(f, removed, "d/e/g"), -ESTALE);
+	restore(f, removed, "d/e/g");
+	assert_cat(f, "d/e/g", "was\n");
+	assert_sound(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "d/work/d", F_OK, 0), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -84,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(they_are_as_they_were),
 		TEST(those_of_nobody_are_made),
+		TEST(what_stands_in_their_place_goes_by_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

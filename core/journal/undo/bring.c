@@ -54,7 +54,19 @@ static int target_find(struct restore *r, int root, const char *path, struct tar
 	return obj_stat(t->fd, t->at.name, &t->now);
 }
 
-/* One of them, as the step left it; what somebody else took away is not known. */
+static int remove_now(struct restore *r, struct target *t)
+{
+	int e;
+
+	if (!t->now.mode)
+		return 0;
+	e = S_ISDIR(t->now.mode) ? op_rmdir(r->s, &t->at, NULL) : op_unlink(r->s, &t->at, NULL);
+	store_forget_near(r->j);
+	return e;
+}
+
+/* One of them, as the step left it; what somebody else took away is not known. What stands in its
+ * place goes. */
 static int make_parent(struct restore *r, int root, const char *path, struct target *t)
 {
 	const struct change c = {.root = root,
@@ -63,7 +75,10 @@ static int make_parent(struct restore *r, int root, const char *path, struct tar
 	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
 	struct err ignored = {0};
 	struct parent *p;
+	int e = remove_now(r, t);
 
+	if (e < 0)
+		return e;
 	if (origin_find(r->j, r->id, &c, true, &o, &ignored) < 0 || o.present)
 		return op_mkdir(r->s, &t->at, 0755, NULL);
 	r->parents = xrealloc(r->parents, (r->n_parents + 1) * sizeof(*r->parents));
@@ -85,7 +100,7 @@ static int make_parents(struct restore *r, int root, const char *path)
 
 		*slash = '\0';
 		e = target_find(r, root, prefix, &t);
-		if (e == 0 && !t.now.mode)
+		if (e == 0 && !S_ISDIR(t.now.mode))
 			e = make_parent(r, root, prefix, &t);
 		*slash = '/';
 	}
@@ -97,17 +112,6 @@ static int target_make(struct restore *r, int root, const char *path, struct tar
 	int e = make_parents(r, root, path);
 
 	return e < 0 ? e : target_find(r, root, path, t);
-}
-
-static int remove_now(struct restore *r, struct target *t)
-{
-	int e;
-
-	if (!t->now.mode)
-		return 0;
-	e = S_ISDIR(t->now.mode) ? op_rmdir(r->s, &t->at, NULL) : op_unlink(r->s, &t->at, NULL);
-	store_forget_near(r->j);
-	return e;
 }
 
 /* Beside the target, under a name that nobody has. */

@@ -321,6 +321,40 @@ static int find_store(struct journal *j, int64_t id, const char *const *paths, s
 /* ---- whether ----------------------------------------------------------------------------------
  */
 
+/* Does a file stand where a directory above the path was? One that is restored as well has an entry
+ * of its own. */
+static int is_barred(const struct restore *r, int root, const char *path, bool *ret)
+{
+	AUTO_FREE char *prefix = xstrdup(path);
+	struct spot at;
+	int e = spot_find(r->j, root, path, &at);
+
+	if (e != -ENOTDIR && e != -ELOOP)
+		return 0;
+	e = 0;
+	for (char *slash = strchr(prefix, '/'); e == 0 && slash && !*ret;
+	     slash = strchr(slash + 1, '/')) {
+		const struct change *own;
+		struct obj o;
+
+		*slash = '\0';
+		own = find_path(r, root, prefix);
+		e = spot_look(r->j, root, prefix, &at, &o);
+		*ret = e == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode) &&
+		       !(own && r->pieces[own - r->list].chosen);
+		*slash = '/';
+	}
+	return e;
+}
+
+/* Where it comes back to. */
+static const char *place_of(const struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+
+	return r->pieces[i].was ? r->pieces[i].was : c->old_path ? c->old_path : c->path;
+}
+
 /* Somebody's later change would be lost from sight. */
 static int has_changed(const struct restore *r, size_t i, bool *ret)
 {
@@ -343,11 +377,13 @@ static int has_changed(const struct restore *r, size_t i, bool *ret)
 	*ret = now.exists != c->after.exists || now.mode != c->after.mode ||
 	       now.size != c->after.size ||
 	       (!S_ISDIR(now.mode) && now.mtime_ns != c->after.mtime_ns);
-	if (*ret || !c->old_path)
-		return 0;
-	e = spot_look(j, c->root, c->old_path, &at, &o);
-	*ret = o.mode != 0;
-	return e;
+	if (!*ret && c->old_path) {
+		e = spot_look(j, c->root, c->old_path, &at, &o);
+		*ret = o.mode != 0;
+	}
+	if (e < 0 || *ret || !c->before.exists)
+		return e;
+	return is_barred(r, c->root, place_of(r, i), ret);
 }
 
 static char letter_of(const struct change *c)
