@@ -143,15 +143,52 @@ static bool is_wide(const struct trails *t, const struct mark *m)
 	       (t->undone && m->type == REC_GONE);
 }
 
+struct marks { /* in their order */
+	size_t *list, n;
+};
+
+struct crossing { /* of a path: what was there leaves it, what is there then came to it */
+	struct marks leaves, comes;
+};
+
+static void cross(struct trails *t, const struct place *at, bool comes, size_t i)
+{
+	bool fresh;
+	size_t k = names_put(&t->crossed, at->key, &fresh);
+	struct marks *m;
+
+	if (fresh && k % 64 == 0)
+		t->crossings = xrealloc(t->crossings, (k + 64) * sizeof(*t->crossings));
+	if (fresh)
+		t->crossings[k] = (struct crossing){0};
+	m = comes ? &t->crossings[k].comes : &t->crossings[k].leaves;
+	if ((m->n & (m->n - 1)) == 0) /* a power of two */
+		m->list = xrealloc(m->list, (m->n ? m->n * 2 : 1) * sizeof(*m->list));
+	m->list[m->n++] = i;
+}
+
+static void link_wide(struct trails *t, size_t i)
+{
+	const struct mark *m = &t->list[i];
+
+	cross(t, m->from, false, i);
+	if (!m->to)
+		return;
+	cross(t, m->to, true, i);
+	if (m->type == REC_XCHG) {
+		cross(t, m->to, false, i);
+		cross(t, m->from, true, i);
+	}
+}
+
 /* Backwards, so that each chain begins with its oldest mark. */
 static void link_marks(struct trails *t)
 {
 	if (t->n)
 		qsort(t->list, t->n, sizeof(*t->list), by_seq);
-	t->wide = xcalloc(t->n + 1, sizeof(*t->wide));
 	for (size_t i = 0; i < t->n; i++)
 		if (is_wide(t, &t->list[i]))
-			t->wide[t->n_wide++] = i;
+			link_wide(t, i);
 	for (size_t i = t->n; i-- > 0;) {
 		struct mark *m = &t->list[i];
 		struct trail_log *log = &t->logs[m->log];
@@ -223,8 +260,13 @@ static void trails_free(struct trails *t)
 		util_close_fd(&t->logs[i].obj);
 	}
 	free(t->logs);
+	for (size_t i = 0; i < names_count(&t->crossed); i++) {
+		free(t->crossings[i].leaves.list);
+		free(t->crossings[i].comes.list);
+	}
+	names_done(&t->crossed);
+	free(t->crossings);
 	free(t->list);
-	free(t->wide);
 	free(t);
 }
 
@@ -324,26 +366,71 @@ static size_t next_exact(const struct trails *t, size_t at, unsigned wanted, int
 	return t->n;
 }
 
-/* The same for marks of directories above it, and for exchanges with it. */
-static size_t next_wide(const struct trails *t, size_t at, size_t end, int root, const char *path)
+/* How many of them are before mark `at`. */
+static size_t count_before(const struct marks *m, size_t at)
 {
-	size_t lo = 0, hi = t->n_wide;
+	size_t lo = 0, hi = m->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->wide[mid] < at)
+		if (m->list[mid] < at)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (; lo < t->n_wide && t->wide[lo] < end; lo++) {
-		const struct mark *m = &t->list[t->wide[lo]];
+	return lo;
+}
 
-		if (below(root, path, m->from) || (m->type == REC_XCHG && below(root, path, m->to)))
-			return t->wide[lo];
+static const struct crossing *crossing_of(const struct trails *t, const char *key)
+{
+	size_t i = names_find(&t->crossed, key);
+
+	return i == NAMES_NONE ? NULL : &t->crossings[i];
+}
+
+/* Goes up from a path to its root: of each, what crosses there. *key: of the path; cut on the way.
+ */
+static const struct crossing *next_above(const struct trails *t, char *key, bool *top)
+{
+	char *first = strchr(key, '/'), *slash = strrchr(key, '/');
+	const struct crossing *c = crossing_of(t, key);
+
+	*top = slash == first;
+	if (!*top)
+		*slash = '\0';
+	return c;
+}
+
+/* The first mark from `at` on, before end, by which something leaves the path or one above it. */
+static size_t next_wide(const struct trails *t, size_t at, size_t end, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+
+	for (bool top = false; !top;) {
+		const struct crossing *c = next_above(t, key, &top);
+		size_t i = c ? count_before(&c->leaves, at) : 0;
+
+		if (c && i < c->leaves.n)
+			end = MIN(end, c->leaves.list[i]);
 	}
 	return end;
+}
+
+/* The last one before `end` by which something came there: its number + 1, or 0. */
+static size_t last_wide(const struct trails *t, size_t end, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	size_t last = 0;
+
+	for (bool top = false; !top;) {
+		const struct crossing *c = next_above(t, key, &top);
+		size_t i = c ? count_before(&c->comes, end) : 0;
+
+		if (i)
+			last = MAX(last, c->comes.list[i - 1] + 1);
+	}
+	return last;
 }
 
 size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *root, char **path,
@@ -397,48 +484,53 @@ static bool carry_back(const struct trails *t, const struct place *from, const s
 	return rest && (*rest || !t->undone) && carry(root, path, from, to);
 }
 
-static bool names_it(const struct place *p, int root, const char *path)
-{
-	return p && p->root == root && str_eq(p->path, path);
-}
-
 /* Where the step first spoke of this very name: what it renamed before, it renamed under it. */
 static size_t first_named(const struct trails *t, const struct trail_log *log, int root,
 			  const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
 	size_t first = log->end;
+	const struct crossing *c;
 	struct place *p;
 
 	HASH_FIND_STR(t->places, key, p);
 	for (size_t i = p ? p->first : NO_MARK; i != NO_MARK && i < first; i = t->list[i].next)
 		if (&t->logs[t->list[i].log] == log)
 			first = i;
-	for (size_t k = 0; k < t->n_wide && t->wide[k] < first; k++)
-		if (&t->logs[t->list[t->wide[k]].log] == log &&
-		    names_it(t->list[t->wide[k]].to, root, path))
-			return t->wide[k];
+	c = crossing_of(t, key);
+	for (size_t k = 0; c && k < c->comes.n && c->comes.list[k] < first; k++)
+		if (&t->logs[t->list[c->comes.list[k]].log] == log)
+			return c->comes.list[k];
 	return first;
+}
+
+/* A redo log tells the way from the end of its step to the beginning. */
+static void carry_back_by(const struct trails *t, const struct mark *m, int *root, char **path)
+{
+	const struct place *a = t->undone ? m->from : m->to;
+	const struct place *b = t->undone ? m->to : m->from;
+
+	if (!m->to || !(m->flags & REC_DIRECTORY))
+		return;
+	if (!carry_back(t, a, b, root, path) && m->type == REC_XCHG)
+		carry_back(t, b, a, root, path);
 }
 
 char *trail_back_from(const struct trails *t, const struct trail_log *log, size_t end, int *root,
 		      const char *path)
 {
 	char *p = xstrdup(path);
+	size_t i = t->undone ? 0 : end;
 
-	for (size_t k = 0; k < t->n_wide; k++) {
-		/* A redo log tells the way from the end of its step to the beginning. */
-		size_t i = t->wide[t->undone ? k : t->n_wide - 1 - k];
-		const struct mark *m = &t->list[i];
-		const struct place *a = t->undone ? m->from : m->to;
-		const struct place *b = t->undone ? m->to : m->from;
-
-		if (&t->logs[m->log] != log || !m->to || !(m->flags & REC_DIRECTORY) || i >= end)
-			continue;
-		if (!carry_back(t, a, b, root, &p) && m->type == REC_XCHG)
-			carry_back(t, b, a, root, &p);
+	for (;;) {
+		i = t->undone ? next_wide(t, i, end, *root, p) : last_wide(t, i, *root, p);
+		if (t->undone ? i >= end : !i)
+			return p;
+		i -= !t->undone;
+		if (&t->logs[t->list[i].log] == log)
+			carry_back_by(t, &t->list[i], root, &p);
+		i += t->undone;
 	}
-	return p;
 }
 
 char *trail_back(const struct trails *t, const struct trail_log *log, int *root, const char *path)

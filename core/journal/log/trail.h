@@ -54,7 +54,8 @@ struct trails {
 	size_t n;
 	struct place *places;
 	struct by_ino *inodes;
-	size_t *wide, n_wide; /* marks that carry all below a directory */
+	struct names crossed;	    /* paths of marks that carry all that is below */
+	struct crossing *crossings; /* of each, those marks */
 };
 
 /*
