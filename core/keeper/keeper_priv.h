@@ -397,7 +397,8 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 /* The question is over (and freed), and those who waited hear this. */
 void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict);
 void asks_withdraw(struct keeper *k, struct question *q); /* cordon is told that it is gone */
-void asks_leave(struct keeper *k, int pid);		  /* the process ended */
+void asks_tell_over(struct keeper *k, const struct question *q); /* denied by nobody */
+void asks_leave(struct keeper *k, int pid);			 /* the process ended */
 void asks_drop_all(struct keeper *k);
 int64_t asks_next(const struct keeper *k);
 void asks_tick(struct keeper *k);

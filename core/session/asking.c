@@ -80,7 +80,7 @@ void session_on_ask_gone(struct session *s, const struct client_event *ev)
 {
 	const struct ask *a = model_ask(&s->model, ev->id);
 
-	if (a && ev->end == ASK_TIMED_OUT)
+	if (a && ev->end == ASK_TIMED_OUT && !a->held) /* that is told when it was stopped */
 		audit_timeout(s, a);
 	if (a && ev->end == ASK_LEFT && !a->held)
 		tell_withdrawn(s, a);

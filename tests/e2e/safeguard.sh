@@ -111,6 +111,8 @@ keys C-] a
 sees 'denied by itself in' "the dialog counts down"
 sees 'status=137' "then it is denied" 30
 sees 'nobody answered in time' "which is said"
+loses '\? HELD' "and it is asked no more"
+is "$("$CORDON" pending)" "" "elsewhere neither"
 same "$(tree "$dir")" "$before" "and taken back"
 keys C-] t
 leave

@@ -264,6 +264,11 @@ void asks_withdraw(struct keeper *k, struct question *q)
 	question_free(k, q);
 }
 
+void asks_tell_over(struct keeper *k, const struct question *q)
+{
+	send_gone(k, q->id, ASK_TIMED_OUT);
+}
+
 static struct question *by_id(struct keeper *k, uint64_t id)
 {
 	struct question *q;

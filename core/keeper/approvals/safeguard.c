@@ -344,6 +344,8 @@ void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why)
 	g->doomed = true;
 	g->why = why;
 	ending_begin(k, c);
+	if (g->asked && why != GUARD_DENIED) /* who denied it knows */
+		asks_tell_over(k, g->asked);
 	if (g->asked)
 		asks_release(k, g->asked, VERDICT_STOP);
 	/* Of a run that is one step the rest ends first: see keeper_end_sandbox(). */
