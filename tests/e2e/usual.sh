@@ -57,4 +57,23 @@ for gate in $gates; do
 	is "$(cat "$TEST_TMP/again")" $'mine\nalias hello="echo ho"' "$gate: and read anew after another was put in their place"
 done
 
+# What may be written and is not there yet is made by a relative path as by an absolute one, also in a
+# home that is put together of what is not hidden in it.
+for gate in $gates static; do
+	export HOME=$TEST_TMP/parts.$gate
+	dir=$HOME/project
+	mkdir -p "$dir" "$HOME/.ssh" "$HOME/.config/cordon"
+	printf '[rule "agent"]\n\tallow = write ~/.agent/**\n' >"$HOME/.config/cordon/config"
+	mode="sandbox.read-gate=$gate"
+	[ "$gate" != static ] || mode=sandbox.mode=static
+	ok "$gate: it is made from its directory" cordon_in "$dir" run --headless --set "$mode" -- \
+		sh -c 'cd && mkdir .agent && mkdir ~/.agent/notes && echo x >.agent/notes/n'
+	is "$(cat "$HOME/.agent/notes/n")" x "$gate: and is there"
+	ok "$gate: the rest is not" sh -c "! cd '$dir' || ! '$CORDON' run --headless --set $mode -- sh -c 'cd && mkdir .other'"
+	ok "$gate: nor what is hidden" sh -c "! cd '$dir' || ! '$CORDON' run --headless --set $mode -- sh -c 'cd && echo x >.ssh/x'"
+	ok "$gate: nothing of that was made" test ! -e "$HOME/.other" -a ! -e "$HOME/.ssh/x"
+	ok "$gate: undo" cordon_in "$dir" undo
+	ok "$gate: takes it back" test ! -e "$HOME/.agent"
+done
+
 done_testing

@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -83,18 +84,23 @@ static void dir_keep(struct ldoor *d, const struct stat *st, struct folder *f, i
 }
 
 /*
- * The read gate shows directories by their inode numbers, on a device of its own. What a human
- * granted lies behind one: is this the gate's view of that directory, where `text` leads inside?
+ * Two things inside stand for a directory of the host without being it, where `text` leads: the
+ * read gate shows it by its inode number, on a device of its own; and one that has something hidden
+ * in it is put together on a tmpfs, which nobody inside can write to or make.
  */
-static bool is_gates_view(const struct ldoor *d, const struct stat *st, const char *text,
-			  const struct stat *own)
+static bool is_view(const struct ldoor *d, const struct stat *st, const char *text,
+		    const struct stat *own)
 {
-	AUTO_CLOSE int fd = own->st_ino == st->st_ino ? open_in_sandbox(d, text) : -1;
+	AUTO_CLOSE int fd = open_in_sandbox(d, text);
 	struct statfs fs;
 	struct stat seen;
 
-	return fd >= 0 && fstat(fd, &seen) == 0 && seen.st_dev == st->st_dev &&
-	       seen.st_ino == st->st_ino && fstatfs(fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC;
+	if (fd < 0 || fstat(fd, &seen) < 0 || seen.st_dev != st->st_dev ||
+	    seen.st_ino != st->st_ino || fstatfs(fd, &fs) < 0)
+		return false;
+	if (fs.f_type == FUSE_SUPER_MAGIC)
+		return own->st_ino == st->st_ino;
+	return fs.f_type == TMPFS_MAGIC && fs.f_flags & ST_RDONLY && !d->spec.nesting;
 }
 
 int place_dir(struct ldoor *d, const struct stat *st, const char *text, struct folder **ret_folder,
@@ -124,8 +130,7 @@ int place_dir(struct ldoor *d, const struct stat *st, const char *text, struct f
 	/* Another inode at that path: covered inside, or moved meanwhile. Not ours to change. */
 	if (fstat(*ret_fd, &own) < 0)
 		return -ENOENT;
-	if ((own.st_dev != st->st_dev || own.st_ino != st->st_ino) &&
-	    !is_gates_view(d, st, text, &own))
+	if ((own.st_dev != st->st_dev || own.st_ino != st->st_ino) && !is_view(d, st, text, &own))
 		return -ENOENT;
 	dir_keep(d, st, f, *ret_fd);
 	(void)take_fd(&fd);
