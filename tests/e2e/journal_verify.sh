@@ -50,4 +50,10 @@ out=$("$CORDON" undo 2 2>&1)
 is $? 1 "such a step is not undone"
 like "$out" "^cordon: " "in one line"
 ok "the sound one is" "$CORDON" undo 1
+: >"$store/steps/1/summary"
+for command in log undo diff; do
+	out=$("$CORDON" $command 2>&1)
+	is $? 1 "$command: a step whose summary is damaged"
+	like "$out" "cordon: read step 1 .*journal verify.*--discard" "$command: what can be done is said"
+done
 done_testing

@@ -84,8 +84,8 @@ static int list_store(struct journal *j, bool undone, struct step_info **ret, si
 			continue; /* moved by the writer meanwhile */
 		r = fd < 0 ? fd : load_info(fd, &list[got]);
 		if (r < 0)
-			err_set(err, r, "read step %s of the undo store '%s'", names[i],
-				j->store_path);
+			err_set(err, r, "read step %s of the undo store '%s'%s", names[i],
+				j->store_path, store_advice(r));
 		else
 			got++;
 	}

@@ -169,7 +169,8 @@ static int take_with_parts(struct picker *p, struct rack *k)
 	take(p, k, k->n);
 	r = began(k->j, p->where, name, &when, &parts);
 	if (r < 0)
-		err_set(p->err, r, "read step %s of the undo store '%s'", name, k->j->store_path);
+		err_set(p->err, r, "read step %s of the undo store '%s'%s", name, k->j->store_path,
+			store_advice(r));
 	for (size_t i = 0; r == 0 && i < parts.n; i++) {
 		struct rack *other;
 

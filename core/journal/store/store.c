@@ -283,7 +283,8 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 	if (r == 0)
 		r = state_load(j);
 	if (r < 0)
-		return err_set(err, r, "open the undo store '%s'", j->store_path);
+		return err_set(err, r, "open the undo store '%s'%s", j->store_path,
+			       store_advice(r));
 	r = bits_settle(j);
 	if (r < 0)
 		return err_set(err, r, "give back what was lent in '%s'", j->folder);
@@ -413,6 +414,13 @@ int store_clear(int store, const char *path, struct err *err)
 			return err_set(err, r, "remove '%s/%s'", path, parts[i]);
 	}
 	return 0;
+}
+
+const char *store_advice(int r)
+{
+	return r == -EBADMSG ? " (it is damaged: `cordon journal verify` says where, `cordon log "
+			       "--discard` throws the history away)"
+			     : "";
 }
 
 int journal_discard(const struct journal_spec *spec, struct err *err)
