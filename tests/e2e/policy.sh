@@ -102,7 +102,7 @@ printf '[rule "p"]\n\task = write ~/.ssh/known_hosts\n' >"$dir/.cordon.conf"
 is "$(why write '~/.ssh/known_hosts')" hide "an untrusted ask uncovers nothing"
 printf '[sandbox]\n\tenv = X\n[rule "p"]\n\tallow = write $FOLDER/sub/.envrc\n' >"$dir/.cordon.conf"
 says 125 "cordon.conf:2: .*may not set sandbox.env" "nor may its settings" in_folder "$dir" true
-says 0 "trusted: .*sub/.envrc" "trust shows what is trusted" cordon_in "$dir" policy trust
+says 0 "trusted: .*"$'\t'"allow = .*sub/.envrc" "trust shows what is trusted" cordon_in "$dir" policy trust
 in_folder "$dir" sh -c 'echo a >sub/.envrc; echo "[rule \"q\"]" >>.cordon.conf; mv .cordon.conf x' 2>/dev/null
 is "$(cat "$dir/sub/.envrc" 2>&1)" a "a trusted file counts in full"
 unlike "$(cat "$dir/.cordon.conf")" 'q' "and the agent still cannot write it"

@@ -196,10 +196,10 @@ static int take_folder(struct here *at, const char *given, struct err *err)
 static void show_content(const char *text)
 {
 	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n");
+		size_t indent = strspn(line, "\t"), n = strcspn(line, "\n");
 
-		printf("  ");
-		show_text(line, n);
+		printf("  %.*s", (int)indent, line);
+		show_text(line + indent, n - indent);
 		putchar('\n');
 		line += n + (line[n] == '\n');
 	}

@@ -23,10 +23,12 @@ static const char *verb_of(char what)
 	}
 }
 
-static const char *fate_of(const struct undo_entry *e)
+static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e)
 {
 	if (e->lost)
 		return "   LOST: what was there is not kept; stays as it is";
+	if (e->conflict && p->kind == UNDO_PATHS)
+		return "   CONFLICT: changed since that step, by a later one or by someone else";
 	switch (e->fate) {
 	case FATE_KEPT:
 		return e->conflict ? "   changed by someone else since: stays as it is"
@@ -42,7 +44,7 @@ static const char *fate_of(const struct undo_entry *e)
 	return e->conflict ? "   CONFLICT: changed by someone else since" : "";
 }
 
-static void print_entry(const struct undo_entry *e)
+static void print_entry(const struct undo_plan *p, const struct undo_entry *e)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
 
@@ -56,7 +58,7 @@ static void print_entry(const struct undo_entry *e)
 		text_escape(&line, e->other, strlen(e->other));
 	}
 	printf("%c  %-11s %s%s%s%s\n", e->fate == FATE_KEPT ? '=' : e->what,
-	       e->fate == FATE_KEPT ? "stays" : verb_of(e->what), line.data, fate_of(e),
+	       e->fate == FATE_KEPT ? "stays" : verb_of(e->what), line.data, fate_of(p, e),
 	       e->why ? "; no merge: " : "", e->why ? e->why : "");
 }
 
@@ -84,7 +86,7 @@ void print_plan(const struct undo_plan *p, size_t max)
 	for (size_t i = 0; i < p->n_barriers; i++)
 		print_barrier(&p->barriers[i]);
 	for (size_t i = 0; i < shown; i++)
-		print_entry(&p->entries[i]);
+		print_entry(p, &p->entries[i]);
 	if (p->n_paths > shown)
 		printf("   and %zu more paths%s\n", p->n_paths - shown,
 		       shown < p->n_entries ? ": --dry-run lists them" : "");

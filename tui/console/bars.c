@@ -169,7 +169,8 @@ static size_t status_segments(struct ui *ui, struct segment *g)
 	g[n] = (struct segment){.weight = *m->tier ? 3 : 0, .role = ROLE_STATUS};
 	snprintf(g[n++].text, sizeof(g->text), "%s", m->tier);
 	text_size(memory, sizeof(memory), m->memory);
-	g[n] = (struct segment){.weight = m->exited || !m->started ? 0 : 4, .role = ROLE_STATUS};
+	g[n] = (struct segment){.weight = m->exited || !m->started || ui->spec.attached ? 0 : 4,
+				.role = ROLE_STATUS};
 	snprintf(g[n++].text, sizeof(g->text), "cpu %.0f%%  mem %s", m->cpu_percent, memory);
 	g[n] = (struct segment){.weight = 5, .role = ROLE_STATUS};
 	elapsed_text(ui, g[n++].text, sizeof(g->text));
