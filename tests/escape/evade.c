@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -442,8 +444,83 @@ static void a_names(char **a)
 		puts(ways[i].name);
 }
 
-static const struct attack list[] = {
-	{"prepare", a_prepare, 0}, {"change", a_change, 0}, {"names", a_names, 0}};
+/* ---- taken away by another command ---------------------------------------------------------- */
+
+static char taken[16];	      /* the file, through a descriptor */
+static volatile char way[16]; /* what a call is given, while another thread changes it */
+static volatile struct open_how how;
+static volatile bool swapping;
+
+static void *swap(void *unused)
+{
+	static const char bait[sizeof(way)] = "/tmp/bait";
+
+	for (unsigned i = 0; swapping; i++) {
+		for (size_t c = 0; c < sizeof(way); c++)
+			way[c] = i & 2 ? taken[c] : bait[c];
+		how.flags = i & 1 ? O_RDONLY | O_TRUNC : O_RDONLY;
+	}
+	return unused;
+}
+
+/* The calls let go on where nothing can be seen of what they do, with other paths and flags. */
+static void race_for(const char *what, int fd, bool second)
+{
+	struct stat before, now;
+	pthread_t thread;
+
+	close(open("/tmp/bait", O_WRONLY | O_CREAT, 0600));
+	fstat(fd, &before);
+	swapping = true;
+	pthread_create(&thread, NULL, swap, NULL);
+	for (int i = 0; i < 5000; i++) {
+		int got = (int)(second ? syscall(SYS_openat2, AT_FDCWD, way, &how, sizeof(how))
+				       : syscall(SYS_openat, AT_FDCWD, way, O_RDONLY | O_TRUNC));
+
+		if (got >= 0)
+			close(got);
+	}
+	swapping = false;
+	pthread_join(thread, NULL);
+	fstat(fd, &now);
+	said_if(what, now.st_size == before.st_size, "as long as it was");
+}
+
+/*
+ * FILE, which this command writes to first and another one removes or replaces then. A path that
+ * begins at a descriptor of the keeper's leads to where it is now, on a mount that can be written
+ * to. What this command was seen to do with it before says nothing about that.
+ */
+static void a_taken(char **a)
+{
+	int w = open(a[0], O_RDWR), fd;
+	char other[64];
+
+	snprintf(other, sizeof(other), "/proc/self/fd/%d", w);
+	fd = open(other, O_PATH);
+	close(w);
+	close(open("held", O_WRONLY | O_CREAT, 0600));
+	snprintf(taken, sizeof(taken), "/proc/self/fd/%u", (unsigned)fd % 10);
+	snprintf(other, sizeof(other), "/proc/%d/fd/%d", getpid(), fd);
+	for (int i = 0; i < 1000 && access("taken", F_OK) < 0; i++)
+		usleep(10000);
+	race_for("openat2 with other flags", fd, true);
+	race_for("openat with another path", fd, false);
+	said("open to read and truncate", open(taken, O_RDONLY | O_TRUNC));
+	said("open for nothing and truncate", open(taken, O_ACCMODE | O_TRUNC));
+	if (fork() == 0) { /* by the number of another process */
+		said("truncate another's", open(other, O_RDONLY | O_TRUNC));
+		said("truncate another's for nothing", open(other, O_ACCMODE | O_TRUNC));
+		_exit(0);
+	}
+	wait(NULL);
+	said("reopen", open(taken, O_RDWR));
+}
+
+static const struct attack list[] = {{"taken", a_taken, 1},
+				     {"prepare", a_prepare, 0},
+				     {"change", a_change, 0},
+				     {"names", a_names, 0}};
 
 int main(int argc, char **argv)
 {

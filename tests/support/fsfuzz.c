@@ -60,6 +60,8 @@ static void call_open(void)
 		dir = arg_dir();
 		p = arg_path(0);
 		how.flags = (unsigned)arg_open_flags();
+		if (!(how.flags & O_ACCMODE)) /* for reading there is none inside */
+			how.flags |= O_RDWR;
 		if (how.flags & O_CREAT)
 			how.mode = arg_mode();
 		how.resolve = resolves[roll(LEN(resolves))];

@@ -83,13 +83,18 @@ int prepare_open(struct ldoor *d, struct request *r)
 	return classify(d, r);
 }
 
+static bool wrong_size(size_t size)
+{
+	return size < sizeof(struct open_how) || size > PATH_MAX;
+}
+
 int prepare_openat2(struct ldoor *d, struct request *r)
 {
 	struct open_how how;
 	size_t size = (size_t)r->args[3];
 	int got;
 
-	if (size < sizeof(how) || size > PATH_MAX)
+	if (wrong_size(size))
 		return DOOR_CONTINUE; /* EINVAL, E2BIG */
 	got = request_mem(d, r, SLOT_EXTRA, r->args[2], size);
 	if (got < 0)
@@ -99,17 +104,42 @@ int prepare_openat2(struct ldoor *d, struct request *r)
 		if (r->slot[SLOT_EXTRA].data[i] != 0)
 			return -E2BIG;
 	if ((how.flags & ~(uint64_t)(KNOWN_FLAGS | O_PATH)) ||
+	    (how.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) ||
 	    (how.resolve & ~(uint64_t)KNOWN_RESOLVE) ||
 	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) ==
 		    (RESOLVE_BENEATH | RESOLVE_IN_ROOT) ||
 	    (how.mode & ~07777ULL) || (how.mode != 0 && !(how.flags & (O_CREAT | TMPFILE_BIT))))
-		return DOOR_CONTINUE; /* EINVAL */
+		return -EINVAL;
 	if (how.resolve & RESOLVE_CACHED)
 		return how.flags & OPEN_WRITES || d->floor.trees ? -EAGAIN : DOOR_CONTINUE;
 	r->flags = (int)how.flags;
 	r->mode = (mode_t)how.mode;
 	r->resolve = (unsigned)how.resolve;
 	return classify(d, r);
+}
+
+/*
+ * May the kernel go on with this open by itself? Landlock refuses to open for writing whatever the
+ * path is by then, but knows nothing of truncation, and a path of /proc/N/fd leads to the writable
+ * mount of a descriptor that we have handed out. So nothing that truncates without writing goes on:
+ * nobody else asks for it. The flags of openat2() are memory, where they may become that: it is
+ * not there for what we do not perform, as before Linux 5.6, and programs fall back to openat().
+ */
+int open_may_continue(const struct ldoor *d, const struct request *r)
+{
+	int flags, mode;
+
+	if (d->floor.own != NULL) /* without mounts Landlock takes truncation too */
+		return DOOR_CONTINUE;
+	if (r->call->nr == SYS_openat2)
+		return wrong_size((size_t)r->args[3]) ? DOOR_CONTINUE : -ENOSYS;
+	if (r->call->when != WHEN_WRITES) /* creat() writes */
+		return DOOR_CONTINUE;
+	flags = (int)r->args[r->call->when_arg];
+	mode = flags & O_ACCMODE;
+	if ((flags & (O_TRUNC | O_PATH)) != O_TRUNC || mode == O_WRONLY || mode == O_RDWR)
+		return DOOR_CONTINUE;
+	return -EACCES;
 }
 
 /* A nameless file: the place is the directory. */
@@ -191,6 +221,8 @@ int perform_open(struct ldoor *d, struct request *r)
 		 */
 		if (S_ISREG(p->st.st_mode) && (r->flags & (O_ACCMODE | O_TRUNC)) == 0)
 			return perform_read(d, r);
+		if (S_ISDIR(p->st.st_mode) && (r->flags & O_TRUNC || r->call->nr == SYS_openat2))
+			return -EISDIR;
 		if (!S_ISREG(p->st.st_mode))
 			return DOOR_CONTINUE;
 		if (r->flags & O_DIRECTORY)

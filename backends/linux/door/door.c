@@ -226,6 +226,8 @@ static int handle(struct ldoor *d, struct request *r)
 
 void door_finish(struct ldoor *d, struct request *r, int got)
 {
+	if (got == DOOR_CONTINUE && r->call->perform == perform_open)
+		got = open_may_continue(d, r);
 	if (got == -FOLDER_HELD)
 		parked_add(d, r);
 	else if (got == -FOLDER_WAITS)

@@ -405,6 +405,7 @@ HANDLER(prepare_open);
 HANDLER(prepare_openat2);
 HANDLER(perform_open);
 HANDLER(perform_fifo);
+int open_may_continue(const struct ldoor *d, const struct request *r); /* or an errno */
 HANDLER(prepare_truncate);
 HANDLER(perform_truncate);
 

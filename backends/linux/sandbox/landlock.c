@@ -75,7 +75,7 @@ int landlock_abi(void)
  * handles it makes every open(2), also one for reading, walk the path for each domain in case of a
  * later ftruncate(2), which doubles the cost of an open (2.1 -> 3.7 us). Opening for writing is
  * handled; truncate(2) meets the mounts, and is always performed by the door and never let
- * continue.
+ * continue, as is open(2) that truncates without writing (open_may_continue()).
  */
 static struct ruleset_attr handled(int abi, const struct landlock_spec *spec)
 {
