@@ -493,6 +493,7 @@ static void race_for(const char *what, int fd, bool second)
  */
 static void a_taken(char **a)
 {
+	struct timespec ts[2] = {{1, 2}, {3, 4}};
 	int w = open(a[0], O_RDWR), fd;
 	char other[64];
 
@@ -515,6 +516,10 @@ static void a_taken(char **a)
 	}
 	wait(NULL);
 	said("reopen", open(taken, O_RDWR));
+	said("truncate", truncate(taken, 3));
+	said("chmod", chmod(taken, 0777));
+	said("utimensat", utimensat(AT_FDCWD, taken, ts, 0));
+	said("setxattr", setxattr(taken, "user.evil", "1", 1, 0));
 }
 
 static const struct attack list[] = {{"taken", a_taken, 1},

@@ -84,11 +84,13 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 		r = step_sync(s, mark);
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
 		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot) : -errno;
-	if (r < 0)
+	if (r < 0) {
 		wal_take_back(&s->side.log, mark);
-	else
-		where_report(s, &w, &w.obj, touched);
-	return r;
+		return r;
+	}
+	step_took(s, &w.obj);
+	where_report(s, &w, &w.obj, touched);
+	return 0;
 }
 
 /* The record of a directory that is about to go; it can be popped again at mark. */
@@ -316,6 +318,8 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 		unkeep_target(s, to, rec.slot, mark);
 	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
 		step_unlearn(s, &to->obj);
+	if (r == 0 && rec.slot)
+		step_took(s, &to->obj);
 	return r;
 }
 

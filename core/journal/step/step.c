@@ -49,6 +49,20 @@ bool step_shared(const struct step *s, const struct obj *o)
 	return false;
 }
 
+/*
+ * Other steps that have kept what it was may change it at will: what they keep is older than what
+ * this step has just put away. Not so where it is still written: then there is a copy. Names that
+ * are left say nothing, for the store's is one of them: by these it is kept anew.
+ */
+void step_took(struct step *s, const struct obj *o)
+{
+	if (writer_find(s->j, o))
+		return;
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (other != s)
+			step_unlearn(other, o);
+}
+
 void step_ask_before(struct step *s, step_on_loss fn, void *data)
 {
 	s->on_loss = fn;

@@ -59,6 +59,7 @@ struct known *step_learn(struct step *s, const struct obj *o, unsigned flags);
 void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
 /* Does another open step hold records about this inode? */
 bool step_shared(const struct step *s, const struct obj *o);
+void step_took(struct step *s, const struct obj *o); /* the inode is in its store now */
 /* It has got another name in this step, besides this one. (alias.c) */
 void alias_note(struct step *s, const struct obj *o, int root, const char *path);
 /* It was changed: by that name as well. */
