@@ -57,6 +57,7 @@ static const struct leaf {
 	{".mise.*", mise},
 	{".nvim.lua", editor},
 	{".nvimrc", editor},
+	{".overcommit.yml", manager},
 	{".pam_environment", login},
 	{".pre-commit-config.yaml", manager},
 	{".profile", shell},
@@ -74,11 +75,13 @@ static const struct leaf {
 	{".zshenv", shell},
 	{".zshrc", shell},
 	{"crush.json", agent},
+	{"hk.pkl", manager},
 	{"lefthook-local.*", manager},
 	{"lefthook.*", manager},
 	{"mise.*", mise},
 	{"opencode.json", agent},
 	{"opencode.jsonc", agent},
+	{"prek.toml", manager},
 };
 
 enum {
@@ -87,8 +90,8 @@ enum {
 
 /*
  * Protected below a directory of this name. below: paths separated by blanks, each protects itself,
- * what is under it, and (against being put in place whole) what is above it; "*" in the last
- * component stands for any characters; "" is everything.
+ * what is under it, and (against being put in place whole) what is above it; "*" at the end stands
+ * for whatever follows; "" is everything.
  */
 static const struct tree {
 	const char *name;
@@ -101,6 +104,7 @@ static const struct tree {
 	{".augment", "", KEEP, agent},
 	{".claude", "", KEEP, agent},
 	{".cline", "", KEEP, agent},
+	{".clinerules", "hooks", KEEP, agent},
 	{".codex", "", KEEP, agent},
 	{".config",
 	 "fish autostart systemd environment.d git nvim direnv mise zed opencode plasma-workspace "
@@ -114,7 +118,7 @@ static const struct tree {
 	{".fleet", "", 0, editor},
 	{".gemini", "", KEEP, agent},
 	{".githooks", "", 0, git_hook},
-	{".github", "hooks", 0, agent},
+	{".github", "hooks mcp.json copilot", 0, agent},
 	{".gnupg", "", KEEP, "it holds keys"},
 	{".helix", "config.toml languages.toml", 0, editor},
 	{".hg", "hgrc hgrc-not-shared sharedpath", 0,
@@ -128,7 +132,7 @@ static const struct tree {
 	{".lefthook", "", 0, manager},
 	{".lefthook-local", "", 0, manager},
 	{".local", "bin share/applications share/systemd share/dbus-1", 0, login},
-	{".mise", "config.toml config.local.toml", 0, mise},
+	{".mise", "config.*", 0, mise},
 	{".nvim", "", 0, editor},
 	{".opencode", "", KEEP, agent},
 	{".openhands", "", KEEP, agent},
@@ -388,6 +392,8 @@ static bool touches(const char *rest, const char *want, size_t n)
 		i++;
 	if (i == n)
 		return rest[i] == '\0' || rest[i] == '/';
+	if (want[i] == '*')
+		return true;
 	return rest[i] == '\0' && (i == 0 || want[i] == '/');
 }
 
@@ -427,13 +433,15 @@ static bool leaf_is_candidate(const char *leaf)
 	case 'c':
 		return strcasecmp(leaf, "crush.json") == 0;
 	case 'h':
-		return strcmp(leaf, "HEAD") == 0;
+		return strcmp(leaf, "HEAD") == 0 || strcasecmp(leaf, "hk.pkl") == 0;
 	case 'l':
 		return strncasecmp(leaf, "lefthook", 8) == 0;
 	case 'm':
 		return strncasecmp(leaf, "mise.", 5) == 0;
 	case 'o':
 		return strncasecmp(leaf, "opencode.json", 13) == 0;
+	case 'p':
+		return strcasecmp(leaf, "prek.toml") == 0;
 	default:
 		return false;
 	}
