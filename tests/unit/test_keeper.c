@@ -28,6 +28,8 @@ struct fixture {
 	struct answer answer; /* to every question */
 	bool mute;	      /* no answers */
 	uint64_t cancel;      /* at the first progress */
+	bool planning;	      /* a plan is what is waited for */
+	unsigned plans;	      /* that came */
 	char words[512];
 };
 
@@ -66,7 +68,8 @@ static void on_event(void *data, enum wire_type type, const struct client_event 
 	f->started |= type == WIRE_STARTED;
 	f->exited |= type == WIRE_EXIT;
 	f->failed |= type == WIRE_START_FAILED;
-	f->done |= type == WIRE_DONE || type == WIRE_PLAN;
+	f->done |= type == WIRE_DONE || (type == WIRE_PLAN && f->planning);
+	f->plans += type == WIRE_PLAN;
 	if (type == WIRE_EXIT || type == WIRE_START_FAILED)
 		f->status = (int)ev->status;
 	if (type == WIRE_DONE)
@@ -593,6 +596,16 @@ static bool request(struct fixture *f, uint64_t id)
 	return f->status == 0;
 }
 
+static bool plan(struct fixture *f, size_t n)
+{
+	bool r;
+
+	f->planning = true;
+	r = request(f, client_plan(f->client, UNDO_BACK, n, 0));
+	f->planning = false;
+	return r;
+}
+
 static void commit_by_itself(void)
 {
 	agent_exec("git|commit");
@@ -607,7 +620,7 @@ static void a_plan_has_gits_own_files_last(void **state)
 
 	start(f, commit_by_itself, true, true);
 	pump(f, &f->exited);
-	assert_true(request(f, client_plan(f->client, UNDO_BACK, 1, 0)));
+	assert_true(plan(f, 1));
 	assert_string_equal(f->words, "plan of 1: D .git D z D .git/logs");
 }
 
@@ -617,12 +630,14 @@ static void undo_and_redo_go_there_and_back(void **state)
 
 	start(f, two_commands, false, false);
 	pump(f, &f->exited);
-	assert_true(request(f, client_plan(f->client, UNDO_BACK, 2, 0)));
+	assert_true(plan(f, 2));
 	assert_non_null(strstr(f->words, "plan of 2:"));
 	assert_non_null(strstr(f->words, " D a"));
 	assert_false(request(
 		f, client_undo(f->client, UNDO_BACK, 1, 0, 77, 0))); /* not what was shown */
+	assert_int_equal(f->plans, 1);
 	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
+	assert_int_equal(f->plans, 2); /* it was not shown: it is told */
 	assert_true(there(f, "a"));
 	assert_false(there(f, "b"));
 	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
