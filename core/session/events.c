@@ -23,8 +23,8 @@ void session_audit(struct session *s, const struct audit_entry *e)
 	client_freeze(s->client);
 	log_error("session", "audit log cannot be written: %s", strerror(-r));
 	model_add_row(&s->model, ROW_NOTE, 0, 0, r, "audit", words, strerror(-r));
-	if (s->on->stopped)
-		s->on->stopped(s->data, words);
+	if (s->on->frozen)
+		s->on->frozen(s->data, words);
 }
 
 static void on_touch(struct session *s, const struct client_event *ev, bool denied)

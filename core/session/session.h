@@ -40,11 +40,13 @@ struct session_spec {
 struct session_listener {
 	void (*changed)(void *data); /* the model is newer than what you drew */
 	void (*exited)(void *data, int wait_status);
-	/* A safeguard stopped a step, undo cannot bring all of one back, no audit log stops
-	 * everything, rules that have changed are refused, a step that was interrupted has been
-	 * rolled back, or (in session_start()) a rule opens a socket that gives much away: words
-	 * for whoever has no model on a screen; may be NULL. */
+	/* A safeguard stopped a step, undo cannot bring all of one back, rules that have changed
+	 * are refused, a step that was interrupted has been rolled back, or (in session_start()) a
+	 * rule opens a socket that gives much away: words for whoever has no model on a screen; may
+	 * be NULL. */
 	void (*stopped)(void *data, const char *words);
+	/* No audit log stops everything, an undo with its own words; may be NULL. */
+	void (*frozen)(void *data, const char *words);
 	/* cordon's own failure before the agent ran: status 125..127 and words */
 	void (*failed)(void *data, int status, const char *words);
 };

@@ -158,7 +158,8 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	static const struct session_listener on = {.changed = on_changed,
 						   .exited = on_exited,
 						   .failed = on_failed,
-						   .stopped = headless_stopped};
+						   .stopped = headless_stopped,
+						   .frozen = headless_stopped};
 	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;

@@ -63,6 +63,7 @@ static const struct session_listener listener = {
 	.changed = on_changed,
 	.exited = on_exited,
 	.stopped = on_stopped,
+	.frozen = on_stopped,
 	.failed = on_failed,
 };
 
