@@ -17,6 +17,7 @@
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |     \
 	 TMPFILE_BIT)
+#define PATH_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define KNOWN_RESOLVE                                                                              \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
 	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
@@ -88,6 +89,23 @@ static bool wrong_size(size_t size)
 	return size < sizeof(struct open_how) || size > PATH_MAX;
 }
 
+/* As build_open_flags() of Linux 6.18 has it. */
+static bool is_invalid(const struct open_how *how)
+{
+	uint64_t flags = how->flags, both = RESOLVE_BENEATH | RESOLVE_IN_ROOT;
+
+	if (flags & ~(uint64_t)(KNOWN_FLAGS | O_PATH) || how->resolve & ~(uint64_t)KNOWN_RESOLVE ||
+	    (how->resolve & both) == both)
+		return true;
+	if (how->mode & ~07777ULL || (how->mode && !(flags & (O_CREAT | TMPFILE_BIT))))
+		return true;
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return true;
+	if (flags & TMPFILE_BIT && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)))
+		return true;
+	return flags & O_PATH && flags & ~(uint64_t)PATH_FLAGS;
+}
+
 int prepare_openat2(struct ldoor *d, struct request *r)
 {
 	struct open_how how;
@@ -103,12 +121,7 @@ int prepare_openat2(struct ldoor *d, struct request *r)
 	for (size_t i = sizeof(how); i < size; i++)
 		if (r->slot[SLOT_EXTRA].data[i] != 0)
 			return -E2BIG;
-	if ((how.flags & ~(uint64_t)(KNOWN_FLAGS | O_PATH)) ||
-	    (how.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) ||
-	    (how.resolve & ~(uint64_t)KNOWN_RESOLVE) ||
-	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) ==
-		    (RESOLVE_BENEATH | RESOLVE_IN_ROOT) ||
-	    (how.mode & ~07777ULL) || (how.mode != 0 && !(how.flags & (O_CREAT | TMPFILE_BIT))))
+	if (is_invalid(&how))
 		return -EINVAL;
 	if (how.resolve & RESOLVE_CACHED)
 		return how.flags & OPEN_WRITES || d->floor.trees ? -EAGAIN : DOOR_CONTINUE;
@@ -188,6 +201,16 @@ static int reopen(const struct request *r)
 	return fd;
 }
 
+/* One that waits for a writer is opened by the caller; what may not go on, and would, is refused.
+ */
+static bool performs_fifo(const struct request *r)
+{
+	bool may_not = r->flags & O_TRUNC || r->call->nr == SYS_openat2;
+
+	return !(r->flags & O_DIRECTORY) &&
+	       ((r->flags & O_ACCMODE) != O_RDONLY || (may_not && r->flags & O_NONBLOCK));
+}
+
 int perform_open(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
@@ -210,8 +233,7 @@ int perform_open(struct ldoor *d, struct request *r)
 	if (p->known) {
 		if (S_ISLNK(p->st.st_mode))
 			return -ELOOP;
-		if (S_ISFIFO(p->st.st_mode) && (r->flags & O_ACCMODE) != O_RDONLY &&
-		    !(r->flags & O_DIRECTORY))
+		if (S_ISFIFO(p->st.st_mode) && performs_fifo(r))
 			return perform_fifo(d, r);
 		if (S_ISSOCK(p->st.st_mode) && !(r->flags & O_DIRECTORY))
 			return -ENXIO;
@@ -223,10 +245,10 @@ int perform_open(struct ldoor *d, struct request *r)
 			return perform_read(d, r);
 		if (S_ISDIR(p->st.st_mode) && (r->flags & O_TRUNC || r->call->nr == SYS_openat2))
 			return -EISDIR;
+		if (!S_ISDIR(p->st.st_mode) && r->flags & O_DIRECTORY)
+			return r->flags & O_CREAT ? DOOR_CONTINUE : -ENOTDIR;
 		if (!S_ISREG(p->st.st_mode))
 			return DOOR_CONTINUE;
-		if (r->flags & O_DIRECTORY)
-			return r->flags & O_CREAT ? DOOR_CONTINUE : -ENOTDIR;
 		if (p->orphan)
 			return reopen(r);
 	}
