@@ -318,6 +318,25 @@ static void a_closing_stays_the_steps_own_beside_others(void **state)
 	commit(f);
 }
 
+/* Who looks whether it is still written lends a bit of its mode, and that is told in the same way.
+ */
+static void a_change_of_the_mode_makes_no_other(void **state)
+{
+	struct fix *f = *state;
+	struct stat before, now;
+
+	begin(f, "write");
+	assert_int_equal(put(f, "file", "ours"), 0);
+	assert_int_equal(
+		linkat(journal_folder_fd(f->j), "file", journal_folder_fd(f->j), "other", 0), 0);
+	assert_int_equal(fchmodat(journal_folder_fd(f->j), "file", 0200, 0), 0);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "file", &before, 0), 0);
+	assert_false(journal_is_foreign(f->j, "other", SEEN_META, 0));
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "file", &now, 0), 0);
+	assert_memory_equal(&now.st_ctim, &before.st_ctim, sizeof(now.st_ctim));
+	commit(f);
+}
+
 static void what_has_no_name_is_nobodys(void **state)
 {
 	struct fix *f = *state;
@@ -342,6 +361,7 @@ int main(void)
 		TEST(a_path_takes_few_bytes),
 		TEST(a_closing_is_the_steps_own_while_it_is_queued),
 		TEST(a_closing_stays_the_steps_own_beside_others),
+		TEST(a_change_of_the_mode_makes_no_other),
 		TEST(what_has_no_name_is_nobodys),
 	};
 

@@ -47,21 +47,26 @@ static bool is_known(struct journal *j, const struct obj *o)
 	return false;
 }
 
-/* It was closed by its last writer, or by somebody who is none of the steps' processes. */
+/* It was closed by its last writer, or by somebody who is none of the steps' processes. To look may
+ * take bits that are lent, which is such an event itself: those are not looked at. */
 static bool has_our_writer(struct journal *j, const char *path, const struct spot *at,
-			   const struct obj *o)
+			   const struct obj *o, enum seen_what what)
 {
 	struct writer *w = S_ISREG(o->mode) ? writer_find(j, o) : NULL;
+	bool shut = !w && S_ISREG(o->mode) && writer_was_shut(j, o);
 	AUTO_CLOSE int fd = -1;
 
-	if (!w && S_ISREG(o->mode) && writer_was_shut(j, o)) {
+	if (shut) {
 		writer_add(j, o, 0, path);
 		w = writer_find(j, o);
 	}
 	if (!w)
 		return false;
-	fd = data_peek(j, at->fd, at->name);
-	if (fd >= 0 && !data_has_writer(fd))
+	if (what != SEEN_META) {
+		fd = data_peek(j, at->fd, at->name);
+		shut = fd >= 0 && !data_has_writer(fd);
+	}
+	if (shut)
 		writer_shut(j, w);
 	return true;
 }
@@ -101,7 +106,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false; /* what goes through a FIFO stays nowhere */
 	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns)
 		return false; /* opened for writing, and not written */
-	if (o.mode && has_our_writer(j, path, &at, &o))
+	if (o.mode && has_our_writer(j, path, &at, &o, what))
 		return false;
 	if (!touched)
 		return true;
