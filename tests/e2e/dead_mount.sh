@@ -50,6 +50,9 @@ serve() { # DIR
 	server=$!
 	wait_for 10 test -s "$TEST_TMP/said"
 }
+# Until then it may still take a question, which nobody can call off.
+is_stopped() { grep -q '^State:.T' "/proc/$server/status"; }
+stop_server() { kill -STOP "$server" && wait_for 10 is_stopped; }
 take_down() { # DIR
 	umount -l "$1"
 	kill -CONT "$server" 2>/dev/null
@@ -66,7 +69,7 @@ run() { timeout 20 "$CORDON" run --headless -- "$@" 2>&1; }
 serve "$dir/mnt"
 is "$(cat "$TEST_TMP/said")" there "a file system is served"
 is "$(run sh -c 'echo x >made; ls mnt')" f "one that answers shows"
-kill -STOP "$server"
+stop_server
 out=$(run true)
 is "$?" 125 "one that does not is no start"
 like "$out" "the file system at '$dir/mnt' \(fuse.slow\) does not answer: start its server anew, or take it away with umount -l" "and is named"
@@ -89,7 +92,7 @@ take_down "$dir/mnt"
 # ---- elsewhere
 for at in "$beside/mnt" "$HOME/mnt"; do
 	serve "$at"
-	kill -STOP "$server"
+	stop_server
 	is "$(run sh -c 'echo x >there && cat there')" x "one elsewhere holds nothing up"
 	ok "nor an undo" timeout 20 "$CORDON" undo
 	take_down "$at"
@@ -97,7 +100,7 @@ done
 
 # ---- what cordon keeps
 serve "$beside/mnt"
-kill -STOP "$server"
+stop_server
 out=$(XDG_STATE_HOME=$beside/mnt run true)
 is "$?" 125 "a state folder there is no start"
 like "$out" "file system at '$beside/mnt' .*does not answer" "in words"
@@ -109,7 +112,7 @@ take_down "$beside/mnt"
 serve "$dir/mnt"
 start 100 30 "$dir" "$CORDON run -- bash --noprofile --norc"
 wait_for 15 screen_has bash
-kill -STOP "$server"
+stop_server
 mkdir "$TEST_TMP/fusectl"
 mount -t fusectl none "$TEST_TMP/fusectl"
 is_stuck() { # a request of somebody's waits there: the number of a connection is its device's
