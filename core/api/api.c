@@ -3,6 +3,7 @@
 #include "core/api/api_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -373,10 +374,26 @@ static void on_listener_closed(uv_handle_t *handle)
 	free(a);
 }
 
+/* Under the directory's lock: who meets a name at which nobody listens yet would remove it as one
+ * that a killed session left. A lock that cannot be had hinders no session. */
+static int listen_at(struct api *a, const char *dir)
+{
+	AUTO_CLOSE int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mode_t mask = umask(0177);
+	int r;
+
+	if (lock >= 0 && io_lock(lock) < 0)
+		log_warn("api", "%s: its lock is held: the socket is made without", dir);
+	r = strlen(a->path) < sizeof(((struct sockaddr_un *)NULL)->sun_path)
+		    ? uv_pipe_bind(&a->listener, a->path)
+		    : -ENAMETOOLONG;
+	umask(mask);
+	return r < 0 ? r : uv_listen((uv_stream_t *)&a->listener, API_CLIENTS, on_connection);
+}
+
 int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *dir, struct err *err)
 {
 	struct api *a;
-	mode_t mask;
 	int r = make_dir(dir, err);
 
 	if (r < 0)
@@ -387,13 +404,7 @@ int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *d
 	a->path = xasprintf("%s/%s.sock", dir, session_model(s)->session);
 	a->listener.data = a;
 	uv_pipe_init(loop, &a->listener, 0);
-	mask = umask(0177);
-	r = strlen(a->path) < sizeof(((struct sockaddr_un *)NULL)->sun_path)
-		    ? uv_pipe_bind(&a->listener, a->path)
-		    : -ENAMETOOLONG;
-	umask(mask);
-	if (r == 0)
-		r = uv_listen((uv_stream_t *)&a->listener, API_CLIENTS, on_connection);
+	r = listen_at(a, dir);
 	if (r < 0) {
 		err_set(err, r, "%s", a->path);
 		api_close(a);

@@ -4,7 +4,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -124,6 +126,18 @@ static int greet(struct link *l, struct err *err)
 	return 0;
 }
 
+/* Nobody listens at a name: it was left by a session that was killed, or belongs to one that has
+ * bound it and does not listen yet. That one holds the directory's lock. */
+static void remove_dead(const char *dir, const struct sockaddr_un *un)
+{
+	AUTO_CLOSE int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
+	    connect(fd, (const struct sockaddr *)un, sizeof(*un)) < 0 && errno == ECONNREFUSED)
+		unlink(un->sun_path);
+}
+
 int link_open(struct link *l, const char *dir, const char *name, struct err *err)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -146,8 +160,8 @@ int link_open(struct link *l, const char *dir, const char *name, struct err *err
 	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* connecting, too */
 	if (connect(l->fd, (struct sockaddr *)&un, sizeof(un)) < 0) {
 		r = -errno;
-		if (r == -ECONNREFUSED) /* it was killed; nobody will remove the name */
-			unlink(un.sun_path);
+		if (r == -ECONNREFUSED)
+			remove_dead(dir, &un);
 		return err_set(err, r, "session %s", l->session);
 	}
 	return greet(l, err);

@@ -1,0 +1,136 @@
+/* test_api_names - the names of sessions' sockets: a dead one is removed, one that begins is not.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "core/session/session_priv.h" /* before uv.h, which defines MAX too */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "core/api/api.h"
+#include "core/api/link.h"
+
+static char dir[] = "/tmp/cordon-api.XXXXXX";
+
+static int knock(const char *name)
+{
+	struct err err = {0};
+	struct link l;
+	int r = link_open(&l, dir, name, &err);
+
+	link_done(&l);
+	return r;
+}
+
+/* A name at which nobody listens. */
+static void bind_only(const char *name)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s/%s", dir, name);
+	assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+	close(fd);
+}
+
+static bool is_there(const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return lstat(path, &st) == 0;
+}
+
+static void what_a_killed_session_left_is_removed(void **state)
+{
+	(void)state;
+	bind_only("killed.sock");
+	assert_int_equal(knock("killed.sock"), -ECONNREFUSED);
+	assert_false(is_there("killed.sock"));
+}
+
+static void while_one_begins_nothing_is_removed(void **state)
+{
+	int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	bind_only("begins.sock");
+	assert_int_equal(knock("begins.sock"), -ECONNREFUSED);
+	assert_true(is_there("begins.sock"));
+	close(lock);
+	assert_int_equal(knock("begins.sock"), -ECONNREFUSED);
+	assert_false(is_there("begins.sock"));
+}
+
+/* Others ask all the time who is there, and a session that has its socket can be reached. */
+static void a_session_that_begins_keeps_its_name(void **state)
+{
+	struct session s = {.model.session = "20200101-000000-1-abcd"};
+	uv_loop_t loop;
+	pid_t others[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		others[i] = fork();
+		if (others[i] == 0)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (others[i] == 0)
+			(void)knock("20200101-000000-1-abcd.sock");
+	}
+	uv_loop_init(&loop);
+	for (int i = 0; i < 1000; i++) {
+		struct err err = {0};
+		struct api *a;
+
+		assert_int_equal(api_open(&a, &loop, &s, dir, &err), 0);
+		if (!is_there("20200101-000000-1-abcd.sock"))
+			fail_msg("the name of round %d is gone", i);
+		api_close(a);
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	uv_loop_close(&loop);
+	for (int i = 0; i < 2; i++) {
+		kill(others[i], SIGKILL);
+		waitpid(others[i], NULL, 0);
+	}
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int drop_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_killed_session_left_is_removed),
+		cmocka_unit_test(while_one_begins_nothing_is_removed),
+		cmocka_unit_test(a_session_that_begins_keeps_its_name),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, drop_dir);
+}
