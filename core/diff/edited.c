@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/edited.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,8 +94,13 @@ static int match_step(struct edited *e, int64_t step, bool newer, struct err *er
 {
 	struct change *list = NULL;
 	size_t n = 0;
-	int r = journal_changes(e->j, step, &list, &n, err);
+	struct err why = {0};
+	int r = journal_changes(e->j, step, &list, &n, &why);
 
+	if (r == -EBADMSG) /* what a damaged step did is not known, and stays in the diff */
+		return 0;
+	if (r < 0 && err)
+		*err = why;
 	for (size_t i = 0; r == 0 && i < n; i++)
 		for (size_t k = 0; k < e->n; k++)
 			match(&e->list[k], step, newer, &list[i]);

@@ -50,10 +50,27 @@ out=$("$CORDON" undo 2 2>&1)
 is $? 1 "such a step is not undone"
 like "$out" "^cordon: " "in one line"
 ok "the sound one is" "$CORDON" undo 1
+
+# ---- one step's summary
+in_folder . sh -c 'echo later >later'
+newest=$("$CORDON" log --json | sed -n 's/^{"id":\([0-9]*\),.*/\1/p' | head -n 1)
 : >"$store/steps/1/summary"
-for command in log undo diff; do
+out=$("$CORDON" log)
+is $? 0 "log lists all steps, one of which has a damaged summary"
+is "$(grep -c '^ ' <<<"$out")" 3 "each in a row"
+like "$out" $'\n +1 [^\n]*damaged: `cordon journal verify`' "the damaged one is marked"
+like "$("$CORDON" log later)" "damaged" "also where nobody knows whether it touched a path"
+ok "another step is shown" "$CORDON" diff "$newest"
+for command in "diff 1" "undo 2" "undo --force 2" "undo --step 1 -- big"; do
+	# shellcheck disable=SC2086 # words
 	out=$("$CORDON" $command 2>&1)
-	is $? 1 "$command: a step whose summary is damaged"
-	like "$out" "cordon: read step 1 .*journal verify.*--discard" "$command: what can be done is said"
+	is $? 1 "$command: it is in the way"
+	like "$out" "^cordon: step 1 is damaged: .*journal verify.*--prune[^"$'\n'"]*$" "which one, and what can be done, in one line"
 done
+ok "another step is undone" "$CORDON" undo
+ok "it has gone" test ! -e later
+ok "and redone" "$CORDON" redo
+is "$(cat later)" later "it is back"
+ok "what is damaged and older can be thrown away" "$CORDON" log --prune --keep 1 --yes
+ok "then all is sound" "$CORDON" journal verify
 done_testing

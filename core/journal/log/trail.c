@@ -51,8 +51,17 @@ static void add_mark(struct trails *t, const struct rec *r, uint64_t at)
 		m->to = place_get(t, r->root2, r->path2);
 }
 
-/* Behind the records of a step that went unprotected: paths that it changed and kept nothing of. */
-static int add_lost(struct trails *t, int dir, uint64_t seq)
+/* It is damaged: what it did to any path is not known. */
+static void add_blind(struct trails *t, uint64_t seq)
+{
+	struct rec rec = {.type = REC_MARK, .seq = seq, .path = ""};
+
+	add_mark(t, &rec, 0);
+}
+
+/* Behind the records of a step that went unprotected: paths that it changed and kept nothing of.
+ * marked: its log may say that it did. */
+static void add_lost(struct trails *t, int dir, uint64_t seq, bool marked)
 {
 	struct summary s = {0};
 	int r = summary_load(dir, false, &s);
@@ -61,6 +70,8 @@ static int add_lost(struct trails *t, int dir, uint64_t seq)
 	summary_done(&s);
 	if (lost)
 		r = summary_load(dir, true, &s);
+	if (r < 0 && marked) /* who knows which */
+		add_blind(t, seq);
 	for (size_t i = 0; r == 0 && i < s.n; i++) {
 		const struct change *c = &s.changes[i];
 		struct rec rec = {.type = REC_MARK, .seq = seq, .root = c->root, .path = c->path};
@@ -71,7 +82,6 @@ static int add_lost(struct trails *t, int dir, uint64_t seq)
 			add_mark(t, &rec, 0);
 	}
 	summary_done(&s);
-	return r;
 }
 
 /* 0 also when the step has moved meanwhile, or all its records are older than t->since. */
@@ -82,6 +92,7 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 	struct trail_log *log;
 	uint64_t last = 0, at;
 	struct rec rec = {0};
+	bool damaged, marked = false;
 	int r;
 
 	if (fd < 0)
@@ -89,6 +100,9 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 	r = scan_open(&s, fd, t->undone ? "redo" : "undo");
 	if (r == 0)
 		r = scan_last_seq(&s, &last);
+	damaged = step_is_damaged(r);
+	if (damaged && (last = post_peek_seq(fd, "post"))) /* written at its end */
+		r = 0;
 	if (r < 0 || last < t->since) {
 		scan_close(&s);
 		return r;
@@ -101,11 +115,17 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 	while (r == 0 && (r = scan_next(&s, &rec, &at)) == 1) {
 		if (rec.type == REC_DTIME || !rec_is_idle(&rec))
 			add_mark(t, &rec, at);
+		marked |= rec.type == REC_MARK;
 		r = 0;
 	}
 	log->fd = take_fd(&s.fd);
 	scan_close(&s);
-	return r < 0 || t->undone ? r : add_lost(t, fd, last);
+	damaged |= step_is_damaged(r);
+	if (damaged)
+		add_blind(t, last);
+	else if (r == 0 && !t->undone)
+		add_lost(t, fd, last, marked);
+	return damaged ? 0 : r;
 }
 
 static int by_seq(const void *a, const void *b)
@@ -186,9 +206,13 @@ static void link_marks(struct trails *t)
 {
 	if (t->n)
 		qsort(t->list, t->n, sizeof(*t->list), by_seq);
-	for (size_t i = 0; i < t->n; i++)
+	t->blind = xcalloc(t->n_logs + 1, sizeof(*t->blind));
+	for (size_t i = 0; i < t->n; i++) {
 		if (is_wide(t, &t->list[i]))
 			link_wide(t, i);
+		if (mark_is_blind(&t->list[i]))
+			t->blind[t->n_blind++] = i;
+	}
 	for (size_t i = t->n; i-- > 0;) {
 		struct mark *m = &t->list[i];
 		struct trail_log *log = &t->logs[m->log];
@@ -266,6 +290,7 @@ static void trails_free(struct trails *t)
 	}
 	names_done(&t->crossed);
 	free(t->crossings);
+	free(t->blind);
 	free(t->list);
 	free(t);
 }
@@ -417,6 +442,14 @@ static size_t next_wide(const struct trails *t, size_t at, size_t end, int root,
 	return end;
 }
 
+static size_t next_blind(const struct trails *t, size_t at)
+{
+	for (size_t i = 0; i < t->n_blind; i++)
+		if (t->blind[i] >= at)
+			return t->blind[i];
+	return t->n;
+}
+
 /* The last one before `end` by which something came there: its number + 1, or 0. */
 static size_t last_wide(const struct trails *t, size_t end, int root, const char *path)
 {
@@ -442,6 +475,10 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 		const struct mark *m;
 
 		i = next_wide(t, at, i, *root, *path);
+		if (wanted & 1u << REC_MARK && next_blind(t, at) < i) {
+			*inside = xstrdup("");
+			return next_blind(t, at);
+		}
 		if (i == t->n)
 			break;
 		m = &t->list[i];

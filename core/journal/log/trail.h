@@ -55,6 +55,7 @@ struct trails {
 	struct place *places;
 	struct by_ino *inodes;
 	struct names crossed;	    /* paths of marks that carry all that is below */
+	size_t *blind, n_blind;	    /* in order: marks at the end of steps that are damaged */
 	struct crossing *crossings; /* of each, those marks */
 };
 
@@ -66,8 +67,14 @@ int trails_get(struct journal *j, int64_t id, bool undone, const struct trails *
 void trails_drop(struct journal *j);
 const struct trail_log *trails_log(const struct trails *t, int64_t id); /* NULL: it has none */
 
+/* Is this the end of a damaged step? */
+static inline bool mark_is_blind(const struct mark *m)
+{
+	return m->type == REC_MARK && !*m->from->path;
+}
+
 /* What to look for. A REC_MARK is a path that its step changed without keeping anything: nothing
- * older of it is anywhere. */
+ * older of it is anywhere. Behind a damaged step that is so of every path. */
 enum {
 	TRAIL_BYTES = 1 << REC_GONE | 1 << REC_CONTENT | 1 << REC_XINODE | 1 << REC_MARK,
 	TRAIL_META = TRAIL_BYTES | 1 << REC_META | 1 << REC_DIR_GONE,

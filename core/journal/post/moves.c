@@ -273,5 +273,5 @@ int post_moved(struct journal *j, const struct moves *m, struct names *add)
 {
 	struct carried c = {.moves = m, .names = add};
 
-	return m->n ? post_each(j, NULL, add_carried, &c) : 0;
+	return m->n ? post_each(j, NULL, NULL, add_carried, &c) : 0;
 }

@@ -246,6 +246,15 @@ static int open_slot(const struct seek *s, size_t i, const char *inside)
 	return is_unchanged(s, i, fd) ? take_fd(&fd) : -ESTALE;
 }
 
+static int is_lost(const struct seek *s, size_t i, struct origin *ret)
+{
+	const struct mark *m = &s->t->list[i];
+
+	if (mark_is_blind(m))
+		ret->damaged = s->t->logs[m->log].id;
+	return -ESTALE;
+}
+
 static int find_bytes(const struct seek *s, struct origin *ret)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
@@ -258,7 +267,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	if (alias < i) {
 		ret->fd = open_mark(s, alias, "");
 	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
-		return -ESTALE;
+		return is_lost(s, i, ret);
 	} else if (i < s->t->n) {
 		ret->fd = open_slot(s, i, inside);
 		if (ret->fd >= 0 && s->exact && !is_unchanged(s, i, ret->fd))
@@ -322,7 +331,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 		return r < 0 ? r : read_meta(s->j, at.fd, at.name, &ret->meta);
 	}
 	if (s->t->list[i].type == REC_MARK)
-		return -ESTALE;
+		return is_lost(s, i, ret);
 	if (s->t->list[i].type == REC_GONE && !S_ISDIR(s->want->mode))
 		alias = find_alias(s, i + 1, n, inode, s->want->ino);
 	else
@@ -401,6 +410,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 	const char *path = !after && c->old_path ? c->old_path : c->path;
 	bool undone = false, again = j->trails;
 	AUTO_CLOSE int step = history_find(j, id, &undone, err);
+	int64_t damaged;
 	int r;
 
 	if (step < 0)
@@ -413,13 +423,19 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 		origin_done(ret);
 		r = look(j, id, c, after, undone, whole, ret);
 	}
+	damaged = ret->damaged;
 	if (r == -ESTALE && !whole && after != undone) {
 		origin_done(ret);
 		r = open_image(step, c->root, path, after ? &c->after : &c->before, ret);
 	}
+	if (r == -ESTALE && damaged)
+		return err_say(err, r,
+			       "what step %" PRId64 " did to '%s' is not known, it is damaged: "
+			       "`cordon journal verify` says where",
+			       damaged, path);
 	if (r == -ESTALE)
 		return err_say(err, r, "'%s' has been changed since", path);
-	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
+	return r < 0 ? err_set(err, r, "read '%s'%s", path, store_advice(r)) : 0;
 }
 
 int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,

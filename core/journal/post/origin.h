@@ -10,6 +10,7 @@ struct origin {
 	char slot[24];	 /* the object's own inode lies there when slots is not -1 */
 	struct buf meta; /* meta_read() of it; empty: not known */
 	char *present;	 /* its place in the folder, when no step has taken it away; or NULL */
+	int64_t damaged; /* -ESTALE, because of this step; or 0 */
 };
 
 #define AUTO_ORIGIN CLEANUP(origin_done)

@@ -1,6 +1,7 @@
 /* overlap - steps that ran at the same time and touched the same: one cannot go without the other.
  */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "core/journal/priv.h"
@@ -62,17 +63,30 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 	}
 }
 
+/* Where the summary does not tell, its images do: they are written after it. In doubt it still
+ * runs.
+ */
+static uint64_t ended(int stepdir)
+{
+	uint64_t seq;
+
+	if (summary_seq(stepdir, &seq) < 0)
+		seq = post_peek_seq(stepdir, "post");
+	return seq ? seq : UINT64_MAX;
+}
+
 static int compare_step(struct group_view *v, struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct wal log = WAL_NONE;
 	struct rec rec;
 	size_t at = 0;
-	uint64_t seq;
-	int r = fd < 0 ? fd : summary_seq(fd, &seq);
+	int r;
 
-	if (r < 0 || seq < v->first) /* it had ended before */
-		return r;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (ended(fd) < v->first)
+		return 0;
 	r = log_look(j, &log, fd, "undo");
 	while (r == 0 && wal_next(&log, &at, &rec)) {
 		bool moved = rec.flags & REC_DIRECTORY;
@@ -88,7 +102,7 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 }
 
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
-		 struct names *ret)
+		 struct names *ret, struct err *err)
 {
 	struct group_view v = {.first = UINT64_MAX, .common = ret};
 	char **names = NULL;
@@ -105,6 +119,8 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 			inside = str_eq(group->dirs[k], dir);
 		if (!inside)
 			r = compare_step(&v, j, dir);
+		if (r < 0)
+			r = step_unread(err, r, names[i]);
 	}
 	store_names_free(names, n);
 	names_done(&v.paths);

@@ -80,10 +80,13 @@ void posts_get(const struct posts *t, size_t i, struct post *ret);
 bool posts_find(const struct posts *t, const char *key, struct post *ret);
 void posts_done(struct posts *t);
 
-/* Every image of every step, or only those in files of these numbers (up to a 0); fn's negative
- * result ends it. */
-int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, const struct post *p),
-	      void *data) MUST_USE;
+/*
+ * Every image of every step, or only those in files of these numbers (up to a 0); fn's negative
+ * result ends it. Files that are damaged are left out, unless they are those of the group (or
+ * NULL): older images then stand for theirs, and more counts as changed since.
+ */
+int post_each(struct journal *j, const struct group *group, const uint64_t *files,
+	      int (*fn)(void *data, const struct post *p), void *data) MUST_USE;
 /* The newest number of those of steps that are not kept; 0: there is none. */
 int post_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int post_load_all(struct journal *j, struct posts *ret) MUST_USE;

@@ -202,6 +202,7 @@ void posts_done(struct posts *t)
  */
 
 struct each {
+	const struct group *group;
 	const uint64_t *files;
 	int (*fn)(void *data, const struct post *p);
 	void *data;
@@ -212,6 +213,16 @@ static bool is_one_of(const uint64_t *files, uint64_t seq)
 	while (*files && *files != seq)
 		files++;
 	return *files != 0;
+}
+
+static bool is_needed(const struct each *e, const char *where, const char *name)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
+
+	for (size_t i = 0; e->group && i < e->group->n; i++)
+		if (str_eq(e->group->dirs[i], dir))
+			return true;
+	return false;
 }
 
 static int each_of(int dir, const char *name, int64_t id, bool kept, const struct each *e)
@@ -244,15 +255,17 @@ static int each_below(struct journal *j, const char *where, const struct each *e
 		AUTO_FREE char *name = xasprintf("%s%s", names[i], orphan ? "" : "/post");
 
 		r = each_of(dir, name, orphan ? 0 : atoll(names[i]), str_eq(where, "steps"), e);
+		if (r == -EBADMSG && !is_needed(e, where, names[i]))
+			r = 0;
 	}
 	store_names_free(names, n);
 	return r;
 }
 
-int post_each(struct journal *j, const uint64_t *files, int (*fn)(void *data, const struct post *p),
-	      void *data)
+int post_each(struct journal *j, const struct group *group, const uint64_t *files,
+	      int (*fn)(void *data, const struct post *p), void *data)
 {
-	const struct each e = {.files = files, .fn = fn, .data = data};
+	const struct each e = {.group = group, .files = files, .fn = fn, .data = data};
 	static const char *const where[] = {"steps", "redo", "posts"};
 	int r = 0;
 
@@ -294,7 +307,7 @@ int post_load_all(struct journal *j, struct posts *ret)
 	int r;
 
 	*ret = (struct posts){0};
-	r = post_each(j, NULL, take, ret);
+	r = post_each(j, NULL, NULL, take, ret);
 	if (r < 0)
 		posts_done(ret);
 	return r;

@@ -45,12 +45,47 @@ void change_free(struct change *list, size_t n)
 	free(list);
 }
 
-static int load_info(int fd, struct step_info *ret)
+bool step_is_damaged(int r)
+{
+	return r == -EBADMSG || r == -EIO || r == -ENOENT || r == -ENODATA;
+}
+
+int step_unread(struct err *err, int r, const char *id)
+{
+	if (!step_is_damaged(r))
+		return err_set(err, r, "read step %s", id);
+	return err_say(err, -EBADMSG,
+		       "step %s is damaged: `cordon journal verify` says where: newer steps can "
+		       "be undone without it, `cordon log --prune` throws it and older ones away",
+		       id);
+}
+
+/* One whose summary is damaged: what its log still knows, and the name of its directory. */
+static int load_damaged(const struct journal *j, int fd, const char *dir, struct step_info *i)
+{
+	struct wal log = WAL_NONE;
+
+	if (faccessat(j->store, dir, F_OK, 0) < 0)
+		return -errno;
+	if (log_look(j, &log, fd, "undo") < 0 || !step_read_head(&log, i))
+		i->command = xstrdup("");
+	wal_close(&log);
+	i->id = atoll(strchr(dir, '/') + 1);
+	i->ended_us = i->began_us;
+	i->exit_status = -1;
+	i->incomplete = true;
+	i->why = xstrdup("damaged: `cordon journal verify` says where");
+	return 0;
+}
+
+static int load_info(const struct journal *j, int fd, const char *dir, struct step_info *ret)
 {
 	struct summary s = {0};
 	struct folders f = {0};
 	int r = summary_load(fd, false, &s);
 
+	if (step_is_damaged(r))
+		r = load_damaged(j, fd, dir, &s.info);
 	if (r == 0)
 		r = parts_load(fd, &f);
 	if (r < 0) {
@@ -80,14 +115,13 @@ static int list_store(struct journal *j, bool undone, struct step_info **ret, si
 		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 
-		if (fd == -ENOENT)
-			continue; /* moved by the writer meanwhile */
-		r = fd < 0 ? fd : load_info(fd, &list[got]);
-		if (r < 0)
-			err_set(err, r, "read step %s of the undo store '%s'%s", names[i],
-				j->store_path, store_advice(r));
-		else
+		r = fd < 0 ? fd : load_info(j, fd, dir, &list[got]);
+		if (r == 0)
 			got++;
+		else if (r == -ENOENT)
+			r = 0; /* moved by the writer meanwhile */
+		else
+			step_unread(err, r, names[i]);
 	}
 	store_names_free(names, n);
 	if (r < 0) {
@@ -112,7 +146,8 @@ static int info_by_id(const void *a, const void *b)
 
 static bool is_part(const struct step_info *a, const struct step_info *b)
 {
-	return a->folders && b->folders && a->id == b->id && a->began_us == b->began_us;
+	return a->folders && b->folders && a->id == b->id &&
+	       (a->began_us == b->began_us || !b->began_us); /* nobody knows */
 }
 
 /* The second one's numbers count for the first; it is gone afterwards. */
@@ -207,8 +242,11 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 	if (fd < 0)
 		return take_fd(&fd);
 	r = summary_load(fd, true, &s);
-	if (r < 0)
-		return err_set(err, r, "read step %" PRId64, id);
+	if (r < 0) {
+		AUTO_FREE char *name = xasprintf("%" PRId64, id);
+
+		return step_unread(err, r, name);
+	}
 	*ret = take_ptr(&s.changes);
 	*ret_n = s.n;
 	for (size_t i = 0; i < s.n; i++)
@@ -323,9 +361,14 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct change *changes = NULL;
 		size_t n_changes = 0;
+		struct err why = {0};
 
-		r = journal_changes(j, list[i].id, &changes, &n_changes, err);
-		touched[i] = r == 0 && touches(changes, n_changes, &names);
+		r = journal_changes(j, list[i].id, &changes, &n_changes, &why);
+		touched[i] = r == -EBADMSG || touches(changes, n_changes, &names); /* in doubt */
+		if (r == -EBADMSG)
+			r = 0;
+		else if (r < 0 && err)
+			*err = why;
 		change_free(changes, n_changes);
 	}
 	names_done(&names);

@@ -42,7 +42,7 @@ struct picker {
 };
 
 /* Keep the names of the newest rollback. */
-static int newest_group(struct rack *k)
+static int newest_group(struct rack *k, struct err *err)
 {
 	AUTO_FREE struct roll *rolls = xcalloc(k->n + 1, sizeof(*rolls));
 	size_t n = 0;
@@ -54,7 +54,7 @@ static int newest_group(struct rack *k)
 		int r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &rolls[i]);
 
 		if (r < 0)
-			return r;
+			return step_unread(err, r, k->names[i]);
 		if (rolls[i].number > k->roll.number)
 			k->roll = rolls[i];
 	}
@@ -81,10 +81,10 @@ static int rack_add(struct picker *p, struct journal *j, struct rack **ret)
 	p->pick->list[p->pick->n++] = (struct share){.j = j};
 	r = store_names(j, p->where, &k->names, &k->n);
 	k->n_names = k->n;
-	if (r == 0 && p->redo)
-		r = newest_group(k);
 	*ret = k;
-	return r < 0 ? err_set(p->err, r, "read the undo store '%s'", j->store_path) : 0;
+	if (r < 0)
+		return err_set(p->err, r, "read the undo store '%s'", j->store_path);
+	return p->redo ? newest_group(k, p->err) : 0;
 }
 
 /* Its rack, opened if need be. 0 and NULL: it may be left out. */
@@ -126,11 +126,19 @@ static int began(struct journal *j, const char *where, const char *name, int64_t
 	return r;
 }
 
-static bool same_step(const struct rack *k, const char *where, const char *name, int64_t when)
+/* 1: number i of the rack is the other part of this step. */
+static int same_step(const struct picker *p, const struct rack *k, size_t i, const char *name,
+		     int64_t when)
 {
 	int64_t other;
+	int r;
 
-	return began(k->j, where, name, &other, NULL) == 0 && other == when;
+	if (!str_eq(k->names[i], name))
+		return 0;
+	r = began(k->j, p->where, name, &other, NULL);
+	if (r < 0 && p->force)
+		return 0;
+	return r < 0 ? step_unread(p->err, r, name) : other == when;
 }
 
 static void take(struct picker *p, struct rack *k, size_t i)
@@ -142,7 +150,11 @@ static void take(struct picker *p, struct rack *k, size_t i)
 static int take_part(struct picker *p, struct rack *k, const char *name, int64_t when)
 {
 	for (size_t i = k->n; i-- > 0;) {
-		if (!str_eq(k->names[i], name) || !same_step(k, p->where, name, when))
+		int r = same_step(p, k, i, name, when);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
 		if (i == k->n - 1) {
 			k->n--;
@@ -169,8 +181,7 @@ static int take_with_parts(struct picker *p, struct rack *k)
 	take(p, k, k->n);
 	r = began(k->j, p->where, name, &when, &parts);
 	if (r < 0)
-		err_set(p->err, r, "read step %s of the undo store '%s'%s", name, k->j->store_path,
-			store_advice(r));
+		r = step_unread(p->err, r, name);
 	for (size_t i = 0; r == 0 && i < parts.n; i++) {
 		struct rack *other;
 
@@ -213,7 +224,11 @@ static int pick_back(struct picker *p, size_t n)
 static int want_part(struct picker *p, struct rack *k, const char *name, int64_t when)
 {
 	for (size_t i = 0; i < k->n_names; i++) {
-		if (!str_eq(k->names[i], name) || !same_step(k, p->where, name, when))
+		int r = same_step(p, k, i, name, when);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
 		if (i < k->n || k->taken)
 			k->wanted = true;
@@ -238,6 +253,8 @@ static int redo_with_parts(struct picker *p, struct rack *k)
 
 		take(p, k, i);
 		r = began(k->j, p->where, k->names[i], &when, &parts);
+		if (r < 0)
+			r = step_unread(p->err, r, k->names[i]);
 		for (size_t m = 0; r == 0 && m < parts.n; m++) {
 			struct rack *other;
 

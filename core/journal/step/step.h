@@ -98,6 +98,10 @@ int step_sync_parts(struct step *s) MUST_USE;
  */
 
 int64_t step_ended(const struct journal *j, const char *dir); /* wall clock */
+bool step_is_damaged(int r); /* what a function on its files gave */
+/* Why a step's files cannot be read, in words that name it and say what can be done.
+ * -EBADMSG: it is damaged, or a file is missing. */
+int step_unread(struct err *err, int r, const char *id);
 /* What one store knows of a step; journal_changes() asks all of the session's. */
 int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
 		    struct err *err) MUST_USE;

@@ -68,7 +68,7 @@ static bool differs(struct planner *p, const struct post *post)
 {
 	if (!post_differs(p->j, post, NULL))
 		return false;
-	if (!p->has_inodes && post_each(p->j, NULL, keep_inode, p) < 0)
+	if (!p->has_inodes && post_each(p->j, NULL, NULL, keep_inode, p) < 0)
 		return true;
 	p->has_inodes = true;
 	/* It looks as it was left under another name: by a step that wrote it, or one that found it
@@ -321,7 +321,7 @@ static int build(struct planner *p)
 int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct remedy *remedy, struct err *err)
 {
-	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO};
+	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO, .err = err};
 	int r;
 
 	store_forget_near(j);
@@ -336,12 +336,10 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 	r = build(&p);
 	if (r == 0)
 		r = barriers_crossed(j, p.plan);
-	if (r < 0)
+	if (r < 0 && !(err && err->code))
 		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
-			r == -EBADMSG ? " (the store is damaged: `cordon log --discard` throws the "
-					"history away)"
-				      : "");
-	else
+			store_advice(r));
+	else if (r == 0)
 		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
 				remedy, err);
 	if (r < 0)

@@ -31,8 +31,11 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
 	struct wal log = WAL_NONE;
 	struct summary head = {0};
-	int r = fd < 0 ? fd : summary_seq(fd, &ret->ended);
+	int r;
 
+	if (fd < 0)
+		return fd;
+	r = summary_seq(fd, &ret->ended);
 	if (r == 0)
 		r = summary_load(fd, false, &head);
 	ret->turned = head.turned;
@@ -43,7 +46,7 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
 	wal_close(&log);
 	count_records(&p->logs[i], ret);
-	return r;
+	return r < 0 ? step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
 }
 
 /* Newest first: which overlapped in time, be it by way of others? */
@@ -206,6 +209,8 @@ int plan_load_fates(struct planner *p)
 		if (reading.chained)
 			chains_step(&p->chains, &step);
 		r = fd < 0 ? fd : read_step(&reading, fd);
+		if (fd >= 0 && r < 0)
+			r = step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
 		names_done(&reading.others);
 	}
 	chains_end(&p->chains);

@@ -34,7 +34,7 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 	r = log_look(p->j, log, fd, p->redo ? "redo" : "undo");
 	if (r == 0)
 		moves_add(&p->moves, log);
-	return r;
+	return r < 0 ? step_unread(p->err, r, strchr(dir, '/') + 1) : 0;
 }
 
 static void add_place(struct planner *p, struct names *to, uint64_t seq, int root, const char *path)
@@ -74,7 +74,7 @@ static int load_all(struct planner *p)
 	moves_sort(&p->moves);
 	moves_turn(&p->moves);
 	find_places(p);
-	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps);
+	return p->redo ? 0 : overlap_find(p->j, p->dirs, p->logs, &p->overlaps, p->err);
 }
 
 /* Only asked for where a step came and went. */
@@ -184,6 +184,21 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 		p->newest[number] = JUDGED_FOREIGN;
 }
 
+/* The first of them whose images are damaged. */
+static int name_damaged(struct planner *p)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		const struct group one = {.dirs = &p->dirs->dirs[i], .n = 1};
+		struct posts images = {0};
+		int r = left_load(p->j, &one, &images);
+
+		posts_done(&images);
+		if (r < 0)
+			return step_unread(p->err, r, strchr(one.dirs[0], '/') + 1);
+	}
+	return -EBADMSG;
+}
+
 static int load_posts(struct planner *p)
 {
 	size_t n = names_count(&p->fates.keys) + names_count(&p->places), n_files = 0;
@@ -192,7 +207,7 @@ static int load_posts(struct planner *p)
 	int r;
 
 	p->newest = xcalloc(n + 1, sizeof(*p->newest));
-	r = post_each(p->j, NULL, find_newest, p);
+	r = post_each(p->j, p->dirs, NULL, find_newest, p);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		passed |= p->newest[i] & 1;
 		add_file(&files, &n_files, p->newest[i] >> 1);
@@ -204,7 +219,7 @@ static int load_posts(struct planner *p)
 	store_forget_near(p->j);
 	for (size_t k = 0; k < names_count(&p->places); k++)
 		judge_unseen(p, names_count(&p->fates.keys) + k, names_key(&p->places, k));
-	return r < 0 ? r : post_each(p->j, files, judge_newest, p);
+	return r < 0 ? r : post_each(p->j, p->dirs, files, judge_newest, p);
 }
 
 int plan_read(struct planner *p)
@@ -215,7 +230,7 @@ int plan_read(struct planner *p)
 		r = plan_load_fates(p);
 	if (r == 0)
 		r = load_posts(p);
-	return r;
+	return r == -EBADMSG && !(p->err && p->err->code) ? name_damaged(p) : r;
 }
 
 void plan_forget(struct planner *p)

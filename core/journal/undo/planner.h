@@ -28,6 +28,7 @@ struct planner {
 	struct wal *logs;  /* of the steps, the side that will be emptied */
 	struct names lost; /* changed while a step was unprotected, by no record */
 	struct undo_plan *plan;
+	struct err *err; /* what names the step that cannot be read */
 };
 
 /* All but the plan itself: logs, fates, images. (plan_read.c) */

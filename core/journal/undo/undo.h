@@ -99,7 +99,7 @@ int undo_open_step(struct journal *j, const char *dir, uint64_t us, struct err *
 /* Paths that the steps of the group (logs: the sides that will be emptied) have in common with one
  * that stays and that had not ended when they began. (overlap.c) */
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
-		 struct names *ret) MUST_USE;
+		 struct names *ret, struct err *err) MUST_USE;
 uint64_t overlap_began(const struct wal *undo); /* as a number of the store; 0: not known */
 #define ROLLBACK_FILE "rollback"
 #define JOINT_FILE    "joint" /* of one in several stores */
