@@ -353,6 +353,41 @@ static int64_t make_step(struct fix *f)
 	return commit(f);
 }
 
+static void assert_two_listed(struct fix *f)
+{
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = f->state, .read_only = true};
+	struct step_info *list = NULL;
+	struct journal *j = NULL;
+	char *was = NULL;
+	size_t n = 0;
+
+	assert_int_equal(journal_open(&j, &spec, NULL, &f->err), 0);
+	assert_int_equal(journal_list(j, false, &list, &n, &f->err), 0);
+	assert_int_equal(n, 2);
+	step_info_free(list, n);
+	journal_close(j);
+	assert_int_equal(journal_find_moved(&spec, &was, &f->err), 0);
+}
+
+/* Whoever looks and whoever undoes find the same. */
+static void a_store_without_its_version_has_its_steps(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	make_step(f);
+	before = snap(f);
+	assert_int_equal(unlinkat(journal_store_fd(f->j), "version", 0), 0);
+	assert_two_listed(f);
+	fix_reopen(f);
+	assert_int_equal(faccessat(journal_store_fd(f->j), "version", F_OK, 0), 0);
+	assert_two_listed(f);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, before);
+}
+
 static void change_byte(struct fix *f, int64_t id, const char *name, off_t at)
 {
 	AUTO_FREE char *path = xasprintf("steps/%lld/%s", (long long)id, name);
@@ -490,6 +525,7 @@ int main(void)
 		TEST(old_steps_go),
 		TEST(the_store_stays_within_its_size),
 		TEST(images_of_the_past_go_with_it),
+		TEST(a_store_without_its_version_has_its_steps),
 		TEST(damage_is_found),
 		TEST(records_are_listed),
 		TEST(old_steps_are_pruned),

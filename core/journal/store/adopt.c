@@ -124,7 +124,7 @@ static int find(const struct journal_spec *spec, struct found *ret, bool *ret_ow
 	if (r < 0 || !own || !identity(AT_FDCWD, spec->folder, want))
 		return MIN(r, 0);
 	store = open_dir(AT_FDCWD, own);
-	if (store >= 0 && faccessat(store, "version", F_OK, 0) == 0) {
+	if (store >= 0 && store_is_made(store)) {
 		ret->was = name_of(store, want);
 		if (ret->was && !str_eq(ret->was, spec->folder)) {
 			ret->store = take_ptr(&own); /* it came along, or was on its way here */

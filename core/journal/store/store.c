@@ -147,6 +147,13 @@ bool store_empty_trash(struct journal *j)
 /* ---- open and close ---------------------------------------------------------------------------
  */
 
+/* "version" is made first and removed last; a store that has lost it still has its steps. */
+bool store_is_made(int store)
+{
+	return faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       faccessat(store, "steps", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int check_version(struct journal *j, const char *path, struct err *err)
 {
 	AUTO_FREE char *text = NULL;
@@ -164,7 +171,7 @@ static int check_version(struct journal *j, const char *path, struct err *err)
 	if (r != -ENOENT)
 		return err_set(err, r, "read the version of the undo store '%s'", path);
 	if (j->read_only)
-		return -ENOENT;
+		return store_is_made(j->store) ? 0 : -ENOENT;
 	r = io_write_file(j->store, "version", 0600, want.data, want.len, false);
 	if (r < 0)
 		return err_set(err, r, "make the undo store '%s'", path);
