@@ -98,6 +98,24 @@ by_somebody() {
 	same "$(tree .)" "$before" "$kind: all is as it was"
 }
 
+# A folder that cordon has not seen: a store that cannot be made whole leaves nothing of it behind.
+never_begun() {
+	local free out refused=0
+	fresh
+	mkdir "$disk/new" && cd "$disk/new" || exit 1
+	for free in 0 4 8 12 16 20; do
+		head -c $((free * 1024)) /dev/zero >"$disk/pad"
+		fill
+		rm -f "$disk/pad"
+		out=$(cordon run --headless -- true 2>&1) && { rm -rf .cordon && unfill && continue; }
+		refused=$((refused + 1))
+		is "$(ls -A)" "" "$kind: with $free KiB left it is refused and leaves nothing: $out"
+		unfill
+	done
+	isnt $refused 0 "$kind: at least once there was too little"
+	ok "$kind: with room it starts" cordon run --headless -- true
+}
+
 no_room() {
 	local out after
 	fresh
@@ -173,6 +191,7 @@ for kind in ${KINDS:-ext4 xfs btrfs tmpfs user quota}; do
 	by_the_agent
 	by_somebody
 	no_room
+	[ "$kind" != tmpfs ] || never_begun # where a block that is freed is there again
 	meanwhile
 	killed
 	ok "$kind: the store is sound" cordon log

@@ -355,8 +355,7 @@ static int64_t make_step(struct fix *f)
 
 static void assert_two_listed(struct fix *f)
 {
-	struct journal_spec spec = {
-		.folder = f->folder, .state_dir = f->state, .read_only = true};
+	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state, .read_only = true};
 	struct step_info *list = NULL;
 	struct journal *j = NULL;
 	char *was = NULL;

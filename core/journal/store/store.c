@@ -220,7 +220,8 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	r = journal_store_path(&j->store_path, spec, err);
 	if (r < 0)
 		return r;
-	if (!j->read_only && mkdir(j->store_path, 0700) < 0 && errno != EEXIST)
+	j->fresh = !j->read_only && mkdir(j->store_path, 0700) == 0;
+	if (!j->read_only && !j->fresh && errno != EEXIST)
 		return err_set(err, -errno,
 			       "make the undo store '%s' (XDG_STATE_HOME can name another place on "
 			       "the folder's file system)",
@@ -322,6 +323,22 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 
+/* What was made for a store that cannot be opened goes (a full disk, say). Nothing is anybody's: it
+ * was made just now, and who else has come has left a lock. */
+static void unmake(struct journal *j)
+{
+	static const char *const files[] = {".gitignore", "room", "lock"};
+
+	if (j->store >= 0 && j->lock < 0 && faccessat(j->store, "lock", F_OK, 0) == 0)
+		return;
+	if (j->store >= 0 && store_clear(j->store, j->store_path, NULL) < 0)
+		return;
+	for (size_t i = 0; j->store >= 0 && i < ARRAY_LEN(files); i++)
+		if (unlinkat(j->store, files[i], 0) < 0 && errno != ENOENT)
+			return;
+	rmdir(j->store_path);
+}
+
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err)
 {
@@ -355,6 +372,8 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	if (r < 0) {
 		if (r == -ENOENT && j->read_only && err && !err->code)
 			err_say(err, r, "nothing has been recorded for '%s' yet", spec->folder);
+		if (j->fresh)
+			unmake(j);
 		journal_close(j);
 		return r;
 	}

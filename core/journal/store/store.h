@@ -37,6 +37,7 @@ struct journal {
 	bool dull;	     /* tmpfs: a write through a mapping changes no time */
 	bool read_only;
 	bool inside;   /* the store lies in the folder */
+	bool fresh;    /* it was made just now */
 	bool told_off; /* that nothing is recorded was said */
 	struct journal_options options;
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
@@ -100,7 +101,7 @@ int store_trash(struct journal *j, const char *name); /* move a directory of the
 int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;
 void store_names_free(char **names, size_t n);
 int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
-bool store_is_made(int store); /* it has, or had, a history */
+bool store_is_made(int store);	 /* it has, or had, a history */
 const char *store_advice(int r); /* "", or what to do where -EBADMSG says that it is damaged */
 /* All that a store holds goes; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
