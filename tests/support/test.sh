@@ -40,7 +40,7 @@ if [ "$(id -u)" = 0 ]; then
 	for f in "${files[@]}"; do
 		grep -q '^# root only' "$f" && continue
 		# Slow, and the sanitizers see the same code whoever runs it.
-		[[ $f == build/asan/*@(_crash|_audit|/fuzz_)* ]] && continue
+		[[ $f == build/asan/*@(_crash|_fault|_bits|_size|_race|_term_|_shelf|_homes|_audit|/fuzz_)* ]] && continue
 		name=build/$B/as-user/${f#"build/$B/"}
 		mkdir -p "$(dirname "$name")"
 		ln -sf "$stage/$f" "$name"

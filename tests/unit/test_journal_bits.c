@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
+#include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
@@ -78,13 +79,11 @@ static bool none_lent(struct fix *f)
 	return n == 0;
 }
 
-static void killed_at_each_call(void (*fn)(void *), int stride)
+static void killed_at_each_call(void (*fn)(void *), int apart)
 {
 	bool more = true;
 
-	if (getenv("CORDON_TEST_THOROUGH"))
-		stride = 1;
-	for (int n = 1; more; n += stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL;
 		AUTO_FREE char *after = NULL;

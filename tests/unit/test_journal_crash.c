@@ -1,5 +1,6 @@
 /* test_journal_crash - killed before each system call of a step, an undo, a redo, a recovery. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
@@ -163,15 +164,11 @@ static void check(struct fix *f, const char *one, const char *other, size_t step
 	}
 }
 
-/* CORDON_TEST_THOROUGH: every call, which takes half a minute; else a comb of them. */
-static void each_call(void (*fn)(struct fix *), bool committed, int stride)
+static void each_call(void (*fn)(struct fix *), bool committed, int apart)
 {
 	bool more = true;
 
-	if (getenv("CORDON_TEST_THOROUGH"))
-		stride = 1;
-
-	for (int n = 1; more; n += stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL;
 		AUTO_FREE char *after = NULL;
@@ -271,13 +268,11 @@ static void fill_big(struct fix *f, char fill)
 }
 
 /* The folder does not change, the store stays sound, and the newest steps can be undone. */
-static void each_upkeep(void (*fn)(struct fix *), size_t steps, int stride)
+static void each_upkeep(void (*fn)(struct fix *), size_t steps, int apart)
 {
 	bool more = true;
 
-	if (getenv("CORDON_TEST_THOROUGH"))
-		stride = 1;
-	for (int n = 1; more; n += stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		struct fix *f = fix_new();
 		char *was[3] = {0};
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
@@ -509,12 +510,12 @@ static bool stage_fails_at(const struct stage *st, struct inject *in)
 	return in->failed >= 0;
 }
 
-static void each_call_of(const struct stage *st, int stride)
+static void each_call_of(const struct stage *st, int apart)
 {
 	bool more = true, thorough = getenv("CORDON_TEST_THOROUGH");
 	size_t turn = 0;
 
-	for (int n = 1; more; n += thorough ? 1 : stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		size_t tries = thorough ? ARRAY_LEN(errnos) : 1;
 
 		while (tries--) {
@@ -525,7 +526,7 @@ static void each_call_of(const struct stage *st, int stride)
 	}
 	/* The disk is full from some call on: every call that needs room fails. */
 	more = true;
-	for (int n = 1; more; n += thorough ? 1 : stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		struct inject in = {.nth = n, .err = ENOSPC, .lasting = true, .space = true};
 
 		more = stage_fails_at(st, &in);

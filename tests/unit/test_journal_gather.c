@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/journal/priv.h"
+#include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
@@ -241,7 +242,7 @@ static void a_process_that_dies_is_rolled_back(void **state)
 
 	bool killed = true;
 
-	for (; killed; nth += getenv("CORDON_TEST_THOROUGH") ? 1 : 17) {
+	for (; killed; nth += comb(17)) {
 		fix_drop_dirs(f);
 		journal_close(f->j);
 		f->j = NULL;

@@ -1,5 +1,6 @@
 /* test_journal_memory - no memory from the n-th allocation of an operation on: old or new. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/comb.h"
 #include "tests/support/journalfix.h"
 
 #include <cmocka.h>
@@ -198,7 +199,7 @@ struct scene {
 	bool worked; /* after the step was made */
 	bool undone; /* and undone */
 	bool edited; /* or somebody changed what it had left */
-	int stride;
+	int apart;
 };
 
 static void set_scene(struct fix *f, const struct scene *s, char **one, char **other)
@@ -218,9 +219,9 @@ static void set_scene(struct fix *f, const struct scene *s, char **one, char **o
 
 static void each_allocation(const struct scene *s)
 {
-	long n = 1, stride = getenv("CORDON_TEST_THOROUGH") ? 1 : s->stride;
+	long n = 1;
 
-	for (bool more = true; more && OWN_MALLOC; n += stride) {
+	for (bool more = true; more && OWN_MALLOC; n += comb(s->apart)) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *one = NULL, *other = NULL;
 
@@ -243,39 +244,39 @@ static void each_allocation(const struct scene *s)
 static void of_a_step(void **state)
 {
 	(void)state;
-	each_allocation(&(struct scene){.fn = in_step, .stride = 13});
+	each_allocation(&(struct scene){.fn = in_step, .apart = 13});
 }
 
 static void of_a_commit(void **state)
 {
 	(void)state;
-	each_allocation(&(struct scene){.fn = in_commit, .stride = 29});
+	each_allocation(&(struct scene){.fn = in_commit, .apart = 29});
 }
 
 static void of_an_undo(void **state)
 {
 	(void)state;
-	each_allocation(&(struct scene){.fn = in_undo, .worked = true, .stride = 37});
+	each_allocation(&(struct scene){.fn = in_undo, .worked = true, .apart = 37});
 }
 
 static void of_a_redo(void **state)
 {
 	(void)state;
 	each_allocation(
-		&(struct scene){.fn = in_redo, .worked = true, .undone = true, .stride = 37});
+		&(struct scene){.fn = in_redo, .worked = true, .undone = true, .apart = 37});
 }
 
 static void of_a_forced_undo(void **state)
 {
 	(void)state;
 	each_allocation(
-		&(struct scene){.fn = in_forced, .worked = true, .edited = true, .stride = 47});
+		&(struct scene){.fn = in_forced, .worked = true, .edited = true, .apart = 47});
 }
 
 static void of_a_restore(void **state)
 {
 	(void)state;
-	each_allocation(&(struct scene){.fn = in_restore, .worked = true, .stride = 67});
+	each_allocation(&(struct scene){.fn = in_restore, .worked = true, .apart = 67});
 }
 
 int main(void)

@@ -2,6 +2,7 @@
  * one.
  */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/pairfix.h"
 
@@ -61,13 +62,11 @@ static void check(struct pair *p, const struct trees *before, const struct trees
 }
 
 /* who: which folder is opened alone after the crash, before both are; NULL: none. */
-static void each_call(void (*fn)(void *), int stride, bool a_first, bool b_first)
+static void each_call(void (*fn)(void *), int apart, bool a_first, bool b_first)
 {
 	bool more = true;
 
-	if (getenv("CORDON_TEST_THOROUGH"))
-		stride = 1;
-	for (int n = 1; more; n += stride) {
+	for (int n = 1; more; n += comb(apart)) {
 		void *state;
 		struct pair *p;
 		AUTO_TREES struct trees before = {0}, after = {0};
@@ -275,7 +274,7 @@ static void what_can_be_redone_goes_as_one(void **state)
 	bool more = true;
 
 	(void)state;
-	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3) {
+	for (int n = 1; more; n += comb(3)) {
 		void *mine;
 		struct pair *p;
 
@@ -304,7 +303,7 @@ static void a_rollback_stays_whole(void **state)
 	bool more = true;
 
 	(void)state;
-	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3) {
+	for (int n = 1; more; n += comb(3)) {
 		void *mine;
 		struct pair *p;
 		int64_t id;
@@ -379,7 +378,7 @@ static void a_part_of_nothing_goes_with_the_others(void **state)
 	bool more = true;
 
 	(void)state;
-	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 2) {
+	for (int n = 1; more; n += comb(2)) {
 		more = false;
 		for (int b = 0; b < 2; b++) {
 			void *mine;
@@ -434,7 +433,7 @@ static void a_folder_is_renamed_in_a_rollback(void **state)
 	bool more = true, adopted = false;
 
 	(void)state;
-	for (int n = 1; more; n += getenv("CORDON_TEST_THOROUGH") ? 1 : 3)
+	for (int n = 1; more; n += comb(3))
 		for (int b = 0; b < 2; b++) {
 			AUTO_TREES struct trees before = {0}, after = {0}, now = {0};
 			void *mine;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/journal/priv.h"
+#include "tests/support/comb.h"
 #include "tests/support/journalfix.h"
 
 /*
@@ -23,7 +24,7 @@ struct scene {
 	void (*work)(struct fix *);	      /* what the step does */
 	void (*cut)(struct fix *);	      /* what is cut off; before it: */
 	bool done, undone;
-	int stride;
+	int apart;
 };
 
 struct power {
@@ -407,10 +408,9 @@ static void new_files(struct power *p)
 
 static void each_cut(struct power *p)
 {
-	int stride = getenv("CORDON_TEST_THOROUGH") ? 1 : p->scene->stride;
 	bool more = true;
 
-	for (int n = 2; more; n += stride) {
+	for (int n = 2; more; n += comb(p->scene->apart)) {
 		int ahead;
 
 		p->random = p->random * 1103515245u + 12345u;

@@ -1,0 +1,15 @@
+/* comb - how far apart the points are at which a test kills or fails what it runs. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdlib.h>
+
+/* From one to the next; 1 with CORDON_TEST_THOROUGH, as `make soak` has it. The sanitizers look at the
+ * code, which fewer points lead through as well. */
+static inline int comb(int apart)
+{
+#ifdef __SANITIZE_ADDRESS__
+	apart *= 3;
+#endif
+	return getenv("CORDON_TEST_THOROUGH") ? 1 : apart;
+}
