@@ -147,23 +147,33 @@ int io_write_file(int dirfd, const char *name, mode_t mode, const void *data, si
 	return r;
 }
 
+static int make_all(int dirfd, char *path, mode_t mode)
+{
+	for (char *slash = path + (*path == '/'); (slash = strchr(slash, '/')); slash++) {
+		int r;
+
+		*slash = '\0';
+		r = mkdirat(dirfd, path, mode) < 0 ? -errno : 0;
+		*slash = '/';
+		if (r < 0 && r != -EEXIST && r != -EROFS)
+			return r;
+	}
+	return mkdirat(dirfd, path, mode) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 int io_mkdir_p(int dirfd, const char *path, mode_t mode)
 {
 	AUTO_FREE char *p = xstrdup(path);
+	int r = make_all(dirfd, p, mode);
 
-	for (char *slash = p + (*p == '/'); (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		if (mkdirat(dirfd, p, mode) < 0 && errno != EEXIST && errno != EROFS)
-			return -errno;
-		*slash = '/';
-	}
-	if (mkdirat(dirfd, p, mode) < 0 && errno != EEXIST)
-		return -errno;
-	return 0;
+	/* An empty one on the way there may have been removed meanwhile. */
+	for (int tries = 0; r == -ENOENT && tries < 100; tries++)
+		r = make_all(dirfd, p, mode);
+	return r;
 }
 
 /* Somebody may have put any tree there: closed directories are opened, and what lies deeper than
- * DEPTH is moved to the top, where it is come to later. */
+ * DEPTH is moved to the top, where it is come to later. Somebody else may be removing it, too. */
 struct removal {
 	int top;
 	unsigned moved;
@@ -208,7 +218,7 @@ static int remove_one(struct removal *rm, int dirfd, const char *name, int depth
 		return -errno;
 	sub = open_to_empty(dirfd, name);
 	if (sub < 0)
-		return sub;
+		return sub == -ENOENT ? 0 : sub;
 	if (depth == DEPTH)
 		return move_to_top(rm, dirfd, name);
 	r = empty_dir(rm, sub, depth + 1);
@@ -225,7 +235,7 @@ static int empty_dir(struct removal *rm, int dirfd, int depth)
 	struct dirent *e;
 
 	if (own < 0)
-		return -errno;
+		return errno == ENOENT ? 0 : -errno;
 	dir = fdopendir(own);
 	if (!dir)
 		return -errno;
@@ -253,7 +263,7 @@ int io_remove_tree(int dirfd, const char *name)
 		return 0;
 	fd = open_to_empty(dirfd, name);
 	if (fd < 0)
-		return fd;
+		return fd == -ENOENT ? 0 : fd;
 	rm.top = fd;
 	do {
 		moved = rm.moved;

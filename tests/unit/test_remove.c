@@ -2,10 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -101,6 +105,52 @@ static void what_is_not_there_is_removed(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, "nothing"), 0);
 }
 
+/* The fence and the next session both remove what a killed one has left. */
+static void two_may_remove_the_same(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 6; round++) {
+		int status;
+		pid_t other;
+
+		assert_int_equal(mkdir("tree", 0700), 0);
+		for (int i = 0; i < 300; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "tree/%d", i);
+			make_deep(name, 1, 0700);
+		}
+		other = fork();
+		if (other == 0)
+			_exit(io_remove_tree(AT_FDCWD, "tree") != 0);
+		assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
+		assert_int_equal(waitpid(other, &status, 0), other);
+		assert_int_equal(status, 0);
+		assert_int_equal(access("tree", F_OK), -1);
+	}
+}
+
+/* As one session does with its last directory while another makes its first. */
+static void what_is_made_may_be_removed_meanwhile(void **state)
+{
+	int status;
+	pid_t other = fork();
+
+	(void)state;
+	if (other == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (access("over", F_OK) < 0)
+			usleep(rmdir("all") < 0 ? 10 : 200);
+		_exit(0);
+	}
+	for (int round = 0; round < 300; round++) {
+		assert_int_equal(io_mkdir_p(AT_FDCWD, "all/mine", 0700), 0);
+		assert_int_equal(rmdir("all/mine"), 0);
+	}
+	touch(AT_FDCWD, "over");
+	assert_int_equal(waitpid(other, &status, 0), other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +158,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(closed_directories_are_removed, enter, leave),
 		cmocka_unit_test_setup_teardown(links_are_not_followed, enter, leave),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_removed, enter, leave),
+		cmocka_unit_test_setup_teardown(two_may_remove_the_same, enter, leave),
+		cmocka_unit_test_setup_teardown(what_is_made_may_be_removed_meanwhile, enter,
+						leave),
 	};
 
 	return cmocka_run_group_tests_name("remove", tests, NULL, NULL);
