@@ -107,20 +107,33 @@ static int find_end(struct audit *a, struct err *err)
 	return 0;
 }
 
+static bool is_at(const char *path, const struct stat *st)
+{
+	struct stat there;
+
+	return lstat(path, &there) == 0 && there.st_ino == st->st_ino && there.st_dev == st->st_dev;
+}
+
+/* Who had the lock may have set the file aside, and written to it until then. */
 static int open_locked(const char *path, struct stat *st, struct err *err)
 {
-	AUTO_CLOSE int fd = -1;
+	const int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
 
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
-	if (fd < 0)
-		return err_set(err, -errno, "open audit log %s", path);
-	if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode))
-		return err_say(err, -EINVAL, "audit log %s: not a plain file", path);
-	if (io_lock(fd) < 0)
-		return err_say(err, -EBUSY,
-			       "audit log %s: another cordon writes to it: end that session first",
-			       path);
-	return take_fd(&fd);
+	for (;;) {
+		AUTO_CLOSE int fd = open(path, flags, 0600);
+
+		if (fd < 0)
+			return err_set(err, -errno, "open audit log %s", path);
+		if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode))
+			return err_say(err, -EINVAL, "audit log %s: not a plain file", path);
+		if (io_lock(fd) < 0)
+			return err_say(err, -EBUSY,
+				       "audit log %s: another cordon writes to it: end that "
+				       "session first",
+				       path);
+		if (fstat(fd, st) == 0 && is_at(path, st))
+			return take_fd(&fd);
+	}
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -290,6 +291,59 @@ static void one_writer(void **state)
 	audit_close(a);
 }
 
+static bool has_open(pid_t pid, const char *path)
+{
+	for (int fd = 3; fd < 64; fd++) {
+		char link[64], target[128] = "";
+
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
+		if (readlink(link, target, sizeof(target) - 1) > 0 && str_eq(target, path))
+			return true;
+	}
+	return false;
+}
+
+/* Another writer, which sets the log aside once `waiting` waits for it, and lets go of it. */
+static void NORETURN rotate_for(pid_t waiting, const struct place *p, int ready)
+{
+	AUTO_FREE char *aside = xasprintf("%s.1", p->path);
+	int fd = open(p->path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || io_lock(fd) < 0 || write(ready, "", 1) != 1)
+		_exit(1);
+	while (!has_open(waiting, p->path))
+		usleep(1000);
+	_exit(rename(p->path, aside) < 0);
+}
+
+static void waits_for_a_log_that_is_set_aside(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *aside = xasprintf("%s.1", p->path);
+	struct stat before, after;
+	int ready[2], status;
+	pid_t pid, self = getpid();
+	char c;
+
+	append(p, 3);
+	assert_int_equal(stat(p->path, &before), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0)
+		rotate_for(self, p, ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	append(p, 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(stat(aside, &after), 0);
+	assert_int_equal(after.st_size, before.st_size);
+	assert_int_equal(stat(p->path, &after), 0);
+	assert_true(after.st_size > 0);
+	assert_int_equal(verify(p), 0);
+}
+
 static void full_disk(void **state)
 {
 	struct place *p = *state;
@@ -363,6 +417,7 @@ int main(void)
 		T(sees_missing_and_swapped_lines),
 		T(survives_a_crash),
 		T(one_writer),
+		T(waits_for_a_log_that_is_set_aside),
 		T(full_disk),
 		T(long_fields),
 		T(rotates),
