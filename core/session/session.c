@@ -26,6 +26,7 @@
 /* How long the keeper may take to commit its steps after it was asked to end. */
 #define CLOSE_TIMEOUT_MS 60000
 #define CLOSE_SLOW_MS	 4000 /* then it is said */
+#define TURN_MS		 200  /* from the audit log's lock that was not had to the store's */
 
 static void cut_lifeline(struct session *s)
 {
@@ -216,6 +217,29 @@ static int open_audit(struct session *s, struct err *err)
 				      });
 }
 
+/* The keeper's end is closed: it has found that the folder cannot be had. */
+static bool keeper_gave_up(const struct session *s)
+{
+	struct pollfd p = {.fd = session_fd(s)};
+
+	return poll(&p, 1, TURN_MS) > 0 && (p.revents & POLLHUP);
+}
+
+/*
+ * The store says who has the folder. Of two that start in one moment the other may have this log,
+ * until its keeper has waited for our store in vain: both giving up would help nobody.
+ */
+static int get_audit(struct session *s, struct err *err)
+{
+	int r = open_audit(s, err);
+
+	for (int tries = 0; r == -EBUSY && tries < 2 && !keeper_gave_up(s); tries++) {
+		*err = (struct err){0};
+		r = open_audit(s, err);
+	}
+	return r;
+}
+
 static int keeper_reason(struct session *s, int r, struct err *err)
 {
 	struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
@@ -266,7 +290,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	r = state < 0 ? err_set(err, state, "make the state directory '%s'", s->state_dir)
 		      : start_keeper(s, spec, err);
 	if (r == 0)
-		r = open_audit(s, err);
+		r = get_audit(s, err);
 	/* Another cordon has the folder: the keeper finds that out as well, and whose it is. */
 	if (r == -EBUSY)
 		r = keeper_reason(s, r, err);

@@ -1,0 +1,36 @@
+#!/bin/bash
+# starting - what others do while a session starts: another start.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need flock
+state=$HOME/.local/state/cordon
+dir=$(new_folder w)
+cd "$dir" || exit 1
+ok "a session, which makes the store and the audit log" in_folder . sh -c 'echo 1 >f'
+log=$(echo "$state"/audit/*.ndjson) lock=$(echo "$state"/*/lock)
+
+# hold FILE - what another cordon does with it, until the file "go" is there.
+hold() {
+	rm -f go held
+	flock -o "$1" sh -c 'echo >held; until [ -e go ]; do sleep 0.02; done' &
+	wait_for 20 test -e held
+}
+
+# Of two that started together, one has the store and the other the log, as long as its keeper waits for
+# the store: a second. Longer than that one lock is waited for, shorter than the other's whole start.
+flock "$log" sh -c 'echo >held; sleep 1.5' &
+wait_for 20 test -e held
+ok "a log that another has for the time of its vain start is waited for" in_folder . sh -c 'echo 2 >f'
+wait
+like "$(cordon_in . log)" "echo 2 >f" "that session's step is kept"
+ok "and its log is whole" cordon_in . audit verify
+
+hold "$lock"
+out=$(in_folder . true 2>&1)
+isnt $? 0 "a folder that another has stays refused"
+like "$out" "^cordon: another cordon" "and it is said why"
+touch go
+wait
+
+done_testing
