@@ -1,5 +1,5 @@
 #!/bin/bash
-# starting - what others do while a session starts: another start.
+# starting - what others do while a session starts: another start, rules that change.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -16,6 +16,8 @@ hold() {
 	flock -o "$1" sh -c 'echo >held; until [ -e go ]; do sleep 0.02; done' &
 	wait_for 20 test -e held
 }
+# waited_for FILE - not its holder alone has it open.
+waited_for() { [ "$(find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | cut -d/ -f3 | sort -u | wc -l)" -gt 1 ]; }
 
 # Of two that started together, one has the store and the other the log, as long as its keeper waits for
 # the store: a second. Longer than that one lock is waited for, shorter than the other's whole start.
@@ -33,4 +35,26 @@ like "$out" "^cordon: another cordon" "and it is said why"
 touch go
 wait
 
+# The rules are read, then the keeper waits for the store: what changes meanwhile counts as well.
+mkdir -p "$HOME/.config/cordon" "$HOME/tree"
+echo secret >"$HOME/tree/a"
+late_rule() { # false: it has waited for too long
+	rm -f "$HOME/.config/cordon/config" up end
+	hold "$lock"
+	start_in . sh -c 'echo >up; until [ -e end ]; do sleep 0.02; done; cat ~/tree/a >out'
+	wait_for 20 waited_for "$lock"
+	printf '[rule "r"]\n\tallow = read ~/tree/**\n' >"$HOME/.config/cordon/new"
+	mv "$HOME/.config/cordon/new" "$HOME/.config/cordon/config"
+	touch go
+	wait_for 5 test -e up
+}
+for _ in 1 2 3 4 5; do
+	late_rule && break
+	wait
+done
+ok "a session whose rules changed while it started" test -e up
+ok "reads them again" wait_for 20 sh -c '"$CORDON" audit --json | grep -q "rules were read again"'
+touch end
+wait "$pid"
+is "$(cat out)" secret "and goes by them"
 done_testing
