@@ -342,6 +342,7 @@ struct undo_entry {
 	char what;     /* 'A' comes back, 'D' goes away, 'M' changes, 'R' is renamed to `other` */
 	char *other;   /* */
 	char *base;    /* NULL: the folder that was asked; else the path's own root, absolute */
+	bool later;    /* UNDO_PATHS: later steps changed it, and what they did goes with it */
 	bool conflict; /* someone else changed it since, or: */
 	bool lost;     /* what was there before is not kept, the step went on unprotected; stays */
 	enum undo_fate fate;
@@ -400,7 +401,8 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
  * Bring single paths (files, or directories with all that the step changed in them) back to what
  * they were before one step, as a step of its own: it can be undone. Relative to j's folder, or
  * absolute in any of the step's folders or granted places; all in one of them (else -EINVAL).
- * -ENOENT: the step changed none of them; -ESTALE with conflicts unless forced.
+ * What later steps did to them goes as well, and is kept as what the restore replaced. -ENOENT: the
+ * step changed none of them; -ESTALE with conflicts unless forced.
  */
 int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
 		    struct err *err) MUST_USE;

@@ -115,8 +115,9 @@ static void plan_entries(struct undo_plan *p, struct wire_in *in, uint32_t n)
 
 		e->what = (char)wire_get_u8(in);
 		conflict = wire_get_u8(in);
-		e->conflict = conflict != 0;
+		e->conflict = conflict == 1 || conflict == 2;
 		e->lost = conflict == 2;
+		e->later = conflict == 3;
 		e->fate = wire_get_u8(in);
 		e->root = (int)wire_get_u32(in);
 		e->path = wire_get_cstr(in);

@@ -53,7 +53,7 @@ static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark
 		if (rank_of(e) != rank || k->out.len - mark + need > WIRE_MAX)
 			continue;
 		wire_u8(&k->out, (uint8_t)e->what);
-		wire_u8(&k->out, (uint8_t)(e->conflict + e->lost));
+		wire_u8(&k->out, e->later && !e->conflict ? 3 : (uint8_t)(e->conflict + e->lost));
 		wire_u8(&k->out, (uint8_t)e->fate);
 		wire_u32(&k->out, (uint32_t)e->root);
 		wire_cstr(&k->out, e->path);

@@ -45,7 +45,7 @@ ok "undo" cordon_in "$dir" undo 3
 mkdir "$dir/src" && echo mine >"$dir/src/main.c"
 out=$(cordon_in "$dir" undo --step 1 -- src/main.c 2>&1)
 isnt $? 0 "a file that somebody made there since is not overwritten"
-like "$out" "CONFLICT: changed since that step, by a later one or by someone else" "it is named"
+like "$out" "CONFLICT: changed since that step, and not by later steps alone" "it is named"
 is "$(cat "$dir/src/main.c")" mine "and stays"
 ok "--force" cordon_in "$dir" undo --step 1 --force -- src/main.c
 is "$(cat "$dir/src/main.c")" "int main(void)" "goes over it"

@@ -28,7 +28,9 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 	if (e->lost)
 		return "   LOST: what was there is not kept; stays as it is";
 	if (e->conflict && p->kind == UNDO_PATHS)
-		return "   CONFLICT: changed since that step, by a later one or by someone else";
+		return "   CONFLICT: changed since that step, and not by later steps alone";
+	if (e->later)
+		return "   what later steps changed goes, too";
 	switch (e->fate) {
 	case FATE_KEPT:
 		return e->conflict ? "   changed by someone else since: stays as it is"

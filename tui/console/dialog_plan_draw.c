@@ -67,6 +67,9 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 		if (e->conflict)
 			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
 				     note_of(e));
+		else if (e->later)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "with what later steps did");
 		else if (e->fate == FATE_KEPT)
 			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
 				     "stays as well");

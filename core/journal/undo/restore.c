@@ -41,8 +41,7 @@ static int by_path(const void *key, const void *item)
 	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
 }
 
-/* The change that is told by this path, or NULL. */
-static const struct change *find_path(const struct restore *r, int root, char *path)
+const struct change *restore_find(const struct restore *r, int root, char *path)
 {
 	const struct change key = {.root = root, .path = path};
 
@@ -71,7 +70,7 @@ static void choose_parents(struct restore *r, size_t i)
 		const struct change *dir;
 
 		*slash = '\0';
-		dir = find_path(r, c->root, prefix);
+		dir = restore_find(r, c->root, prefix);
 		if (dir && S_ISDIR(dir->before.mode) && !S_ISDIR(dir->after.mode))
 			r->pieces[dir - r->list].chosen = true;
 		*slash = '/';
@@ -338,7 +337,7 @@ static int is_barred(const struct restore *r, int root, const char *path, bool *
 		struct obj o;
 
 		*slash = '\0';
-		own = find_path(r, root, prefix);
+		own = restore_find(r, root, prefix);
 		e = spot_look(r->j, root, prefix, &at, &o);
 		*ret = e == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode) &&
 		       !(own && r->pieces[own - r->list].chosen);
@@ -355,9 +354,10 @@ static const char *place_of(const struct restore *r, size_t i)
 	return r->pieces[i].was ? r->pieces[i].was : c->old_path ? c->old_path : c->path;
 }
 
-/* Somebody's later change would be lost from sight. */
-static int has_changed(const struct restore *r, size_t i, bool *ret)
+/* Somebody's later change would be lost from sight; *later: only steps' that are kept. */
+static int has_changed(const struct restore *r, size_t i, bool *ret, bool *later)
 {
+	const struct since *since = &r->pieces[i].since;
 	const struct change *c = &r->list[i];
 	char *was = c->kind == CHANGE_DELETED ? r->pieces[i].was : NULL;
 	struct journal *j = r->j;
@@ -367,16 +367,17 @@ static int has_changed(const struct restore *r, size_t i, bool *ret)
 	int e;
 
 	*ret = false;
-	if (was && !str_eq(was, c->path) && find_path(r, c->root, was))
+	if (was && !str_eq(was, c->path) && restore_find(r, c->root, was))
 		return 0; /* which has an entry of its own */
 	e = spot_look(j, c->root, was ? was : c->path, &at, &o);
 
 	if (e < 0)
 		return e;
 	change_side_set(&now, &o);
-	*ret = now.exists != c->after.exists || now.mode != c->after.mode ||
-	       now.size != c->after.size ||
-	       (!S_ISDIR(now.mode) && now.mtime_ns != c->after.mtime_ns);
+	*ret = !since_same(&now, &c->after);
+	if (*ret && (!was || str_eq(was, c->path)) && !since->broken)
+		*later = since->later && since_same(&now, &since->left);
+	*ret = *ret && !*later;
 	if (!*ret && c->old_path) {
 		e = spot_look(j, c->root, c->old_path, &at, &o);
 		*ret = o.mode != 0;
@@ -409,6 +410,8 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 	p->ids[0] = id;
 	p->entries = xcalloc(r.n + 1, sizeof(*p->entries));
 	store_forget_near(j);
+	if (e == 0 && (e = since_load(&r)) < 0)
+		err_set(err, e, "read the steps after step %" PRId64, id);
 	for (size_t i = 0; e == 0 && i < r.n; i++) {
 		const struct change *c = &r.list[i];
 		struct undo_entry *to = &p->entries[p->n_entries];
@@ -416,7 +419,7 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 		if (!r.pieces[i].chosen)
 			continue;
 		*to = (struct undo_entry){.root = c->root, .what = letter_of(c)};
-		e = has_changed(&r, i, &to->conflict);
+		e = has_changed(&r, i, &to->conflict, &to->later);
 		if (e < 0)
 			err_set(err, e, "look at '%s'", c->path);
 		to->path = xstrdup(r.pieces[i].was && !c->after.exists ? r.pieces[i].was : c->path);

@@ -18,14 +18,21 @@ struct parent { /* a directory that had to be made anew for what lies in it */
 	struct buf meta;
 };
 
+struct since { /* of its path; see since.c */
+	struct change_side left;
+	bool later;  /* a later step changed it, and left this */
+	bool broken; /* so did somebody else, or that is not known */
+};
+
 /* What becomes of one change of the list. */
 struct piece {
 	bool chosen;
-	bool leaves;	    /* its object belongs at the place of another change: it moves there */
-	bool gone;	    /* made by the step, and taken away */
-	size_t source;	    /* the change whose object belongs here, or SIZE_MAX */
-	char *was;	    /* path when the step began; NULL: it was not there */
-	char *way;	    /* its name on the way */
+	bool leaves;   /* its object belongs at the place of another change: it moves there */
+	bool gone;     /* made by the step, and taken away */
+	size_t source; /* the change whose object belongs here, or SIZE_MAX */
+	char *was;     /* path when the step began; NULL: it was not there */
+	char *way;     /* its name on the way */
+	struct since since;
 	struct origin here; /* bytes that lie in the folder: opened before anything moves */
 };
 
@@ -45,6 +52,10 @@ struct restore {
 
 /* One of these paths, or beneath one? */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
+/* The change that is told by this path, or NULL. */
+const struct change *restore_find(const struct restore *r, int root, char *path);
+int since_load(struct restore *r) MUST_USE;
+bool since_same(const struct change_side *a, const struct change_side *b); /* as far as it shows */
 /* Where each path was in the tree of now's names: of what is chosen, or of everything. */
 int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
 /* Everything chosen, in the new step. */

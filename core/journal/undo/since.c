@@ -1,0 +1,85 @@
+/* since - what later steps did to the paths that a restore brings back. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/journal/undo/restore.h"
+
+/*
+ * What a later step did is kept, as what the restore takes away is: only where somebody else had a
+ * hand in it the human decides. So each later step must have found the path as the one before had
+ * left it, and what lies there now must be what the last of them left.
+ */
+
+bool since_same(const struct change_side *a, const struct change_side *b)
+{
+	return a->exists == b->exists && a->mode == b->mode && a->size == b->size &&
+	       (S_ISDIR(a->mode) || a->mtime_ns == b->mtime_ns);
+}
+
+static struct since *since_of(struct restore *r, int root, char *path)
+{
+	const struct change *own = restore_find(r, root, path);
+
+	return own ? &r->pieces[own - r->list].since : NULL;
+}
+
+static void follow(struct since *s, const struct change_side *found, const struct change_side *left)
+{
+	s->later = true;
+	s->broken |= !since_same(&s->left, found);
+	s->left = *left;
+}
+
+static void take(void *data, const struct summary *head, const struct change *c)
+{
+	const struct change_side none = {0};
+	struct restore *r = data;
+	struct since *to = since_of(r, c->root, c->path);
+	struct since *from = c->old_path ? since_of(r, c->root, c->old_path) : NULL;
+
+	(void)head;
+	if (from)
+		follow(from, &c->before, &none);
+	if (to)
+		follow(to, c->old_path ? &none : &c->before, &c->after);
+}
+
+/* What it did is not known, or not all of it. */
+static void break_all(struct restore *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		r->pieces[i].since.broken = true;
+}
+
+static int read_step(struct restore *r, const char *name)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%s", name);
+	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
+	struct summary head = {0};
+	int e;
+
+	if (fd < 0)
+		return fd;
+	e = summary_read(fd, &head, take, r);
+	if (e < 0 || head.partial)
+		break_all(r);
+	summary_done(&head);
+	return step_is_damaged(e) ? 0 : e;
+}
+
+int since_load(struct restore *r)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int e = store_names(r->j, "steps", &names, &n);
+
+	for (size_t i = 0; i < r->n; i++)
+		r->pieces[i].since.left = r->list[i].after;
+	for (size_t i = 0; e == 0 && i < n; i++)
+		if (llabs(atoll(names[i])) > llabs(r->id))
+			e = read_step(r, names[i]);
+	store_names_free(names, n);
+	return e;
+}

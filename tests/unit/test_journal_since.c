@@ -1,0 +1,125 @@
+/* test_journal_since - paths restored over what later steps did to them, and not over a human's. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
+{
+	const char *const paths[] = {path, NULL};
+
+	f->err = (struct err){0};
+	return journal_restore(f->j, id, paths, flags, &f->err);
+}
+
+static void must(struct fix *f, int r)
+{
+	if (r < 0)
+		fail_msg("%d %s", r, f->err.text);
+}
+
+static int64_t wrote(struct fix *f, const char *path, const char *text)
+{
+	begin(f, "write");
+	assert_int_equal(put(f, path, text), 0);
+	return commit(f);
+}
+
+/* Theirs is kept, as what a restore replaces is. */
+static void over_later_steps(void **state)
+{
+	struct fix *f = *state;
+	const char *const paths[] = {"x", NULL};
+	struct undo_plan *plan = NULL;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	wrote(f, "x", "one\n");
+	id = wrote(f, "x", "second\n");
+	wrote(f, "x", "the third\n");
+	begin(f, "another file in its place");
+	assert_int_equal(put(f, "tmp", "the fourth one\n"), 0);
+	assert_int_equal(mv(f, "tmp", "x", 0), 0);
+	commit(f);
+	before = snap(f);
+	assert_int_equal(journal_restore_plan(f->j, id, paths, 0, &plan, &f->err), 0);
+	assert_int_equal(plan->n_conflicts, 0);
+	assert_true(plan->entries[0].later);
+	undo_plan_free(plan);
+	must(f, restore(f, id, "x", 0));
+	assert_cat(f, "x", "one\n");
+	must(f, restore(f, id + 1, "x", 0));
+	assert_cat(f, "x", "second\n");
+	must(f, undo(f, 2, 0));
+	assert_tree(f, before);
+}
+
+static void over_a_later_step_that_removed_it(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	wrote(f, "x", "one\n");
+	id = wrote(f, "x", "second\n");
+	begin(f, "remove");
+	assert_int_equal(mv(f, "x", "y", 0), 0);
+	assert_int_equal(rm(f, "y"), 0);
+	commit(f);
+	must(f, restore(f, id, "x", 0));
+	assert_cat(f, "x", "one\n");
+	must(f, undo(f, 1, 0));
+	assert_cat(f, "x", NULL);
+}
+
+/* Somebody else's is asked about, wherever it lies between them. */
+static void not_over_an_edit_among_later_steps(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	wrote(f, "x", "one\n");
+	id = wrote(f, "x", "second\n");
+	wrote(f, "x", "the third\n");
+	outside(f, "x", "the third, and a human's\n");
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	begin(f, "on top of that");
+	assert_int_equal(add(f, "x", "the fourth\n"), 0);
+	commit(f);
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	assert_cat(f, "x", "the third, and a human's\nthe fourth\n");
+	must(f, restore(f, id + 2, "x", 0));
+	assert_cat(f, "x", "the third, and a human's\n");
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	must(f, restore(f, id, "x", UNDO_FORCE));
+	assert_cat(f, "x", "one\n");
+}
+
+/* What a damaged step did to it is not known. */
+static void not_over_a_damaged_step(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *summary = NULL;
+	int64_t id, later;
+
+	wrote(f, "x", "one\n");
+	id = wrote(f, "x", "second\n");
+	later = wrote(f, "x", "the third\n");
+	summary = xasprintf("steps/%lld/summary", (long long)later);
+	assert_int_equal(unlinkat(journal_store_fd(f->j), summary, 0), 0);
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	assert_cat(f, "x", "the third\n");
+	must(f, restore(f, id, "x", UNDO_FORCE));
+	assert_cat(f, "x", "one\n");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(over_later_steps),
+		TEST(over_a_later_step_that_removed_it),
+		TEST(not_over_an_edit_among_later_steps),
+		TEST(not_over_a_damaged_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
