@@ -52,6 +52,17 @@ is "$(cat "$dir/src/main.c")" "int main(void)" "goes over it"
 ok "undo" cordon_in "$dir" undo
 is "$(cat "$dir/src/main.c")" mine "and what was there comes back"
 
+# ---- a directory of theirs at the place of a file
+rm "$dir/other" && mkdir -p "$dir/other/deep" && echo mine >"$dir/other/deep/file"
+after=$(tree "$dir")
+out=$(cordon_in "$dir" undo --step 1 --force -- other 2>&1)
+is "$?" 1 "a directory that somebody filled is not taken away, with --force neither"
+like "$(grep ^cordon: <<<"$out")" "'other': a directory is in its place.* move it away first$" "which is said in one line"
+same "$(tree "$dir")" "$after" "nothing of it has changed"
+mv "$dir/other" "$dir/aside"
+ok "moved away" cordon_in "$dir" undo --step 1 --force -- other
+is "$(cat "$dir/other" "$dir/aside/deep/file")" "$(printf 'other\nmine')" "it comes back, and theirs is there"
+
 # ---- another folder of the step
 a=$(new_folder a) b=$(new_folder b)
 echo one >"$a/file" && echo one >"$b/file"

@@ -84,6 +84,16 @@ static enum rank rank_of(struct restore *r, size_t i)
 	return RANK_AWAY;
 }
 
+static int say(struct err *err, int e, const char *path)
+{
+	if (e != -ENOTEMPTY && e != -EEXIST)
+		return err_set(err, e, "restore '%s'", path);
+	return err_say(err, e,
+		       "restore '%s': a directory is in its place, with something in it that no "
+		       "step put there: move it away first",
+		       path);
+}
+
 /* One pass over the pieces that `which` says yes to; backwards: from the bottom up. */
 static int pass(struct restore *r, bool backwards, bool (*which)(const struct restore *r, size_t i),
 		int (*work)(struct restore *r, size_t i), struct err *err)
@@ -93,7 +103,7 @@ static int pass(struct restore *r, bool backwards, bool (*which)(const struct re
 		int e = r->pieces[i].chosen && which(r, i) ? work(r, i) : 0;
 
 		if (e < 0)
-			return err_set(err, e, "restore '%s'", r->list[i].path);
+			return say(err, e, r->list[i].path);
 	}
 	return 0;
 }
@@ -120,7 +130,7 @@ static int move_back(struct restore *r, struct err *err)
 
 	for (size_t i = r->n; e == 0 && i-- > 0;)
 		if (r->pieces[i].leaves && (e = bring_out(r, i)) < 0)
-			err_set(err, e, "restore '%s'", r->list[i].path);
+			say(err, e, r->list[i].path);
 	return e < 0 ? e : pass(r, false, has_source, bring_back, err);
 }
 
@@ -136,7 +146,7 @@ static int bring_objects(struct restore *r, struct err *err)
 		for (size_t i = 0; e == 0 && i < r->n; i++)
 			if (r->pieces[i].chosen && r->list[i].before.exists &&
 			    (int)ranks[i] == rank && (e = bring_object(r, i)) < 0)
-				err_set(err, e, "restore '%s'", r->list[i].path);
+				say(err, e, r->list[i].path);
 	return e;
 }
 
