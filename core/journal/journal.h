@@ -344,6 +344,7 @@ struct undo_entry {
 	char *base;    /* NULL: the folder that was asked; else the path's own root, absolute */
 	bool later;    /* UNDO_PATHS: later steps changed it, and what they did goes with it */
 	bool conflict; /* someone else changed it since, or: */
+	bool beside;   /* a conflict with a step that ran at the same time and stays */
 	bool lost;     /* what was there before is not kept, the step went on unprotected; stays */
 	enum undo_fate fate;
 	char *why;		  /* a merge was asked for and cannot be had; NULL */

@@ -115,9 +115,10 @@ static void plan_entries(struct undo_plan *p, struct wire_in *in, uint32_t n)
 
 		e->what = (char)wire_get_u8(in);
 		conflict = wire_get_u8(in);
-		e->conflict = conflict == 1 || conflict == 2;
-		e->lost = conflict == 2;
-		e->later = conflict == 3;
+		e->later = conflict == CONFLICT_LATER;
+		e->conflict = conflict != CONFLICT_NONE && !e->later;
+		e->lost = conflict == CONFLICT_LOST;
+		e->beside = conflict == CONFLICT_BESIDE;
 		e->fate = wire_get_u8(in);
 		e->root = (int)wire_get_u32(in);
 		e->path = wire_get_cstr(in);

@@ -42,6 +42,13 @@ static enum rank rank_of(const struct undo_entry *e)
 	return e->conflict ? RANK_CONFLICT : diff_is_gits_own(e->path) ? RANK_GITS_OWN : RANK_FILE;
 }
 
+static enum wire_conflict note_of(const struct undo_entry *e)
+{
+	if (e->conflict)
+		return e->lost ? CONFLICT_LOST : e->beside ? CONFLICT_BESIDE : CONFLICT_SINCE;
+	return e->later ? CONFLICT_LATER : CONFLICT_NONE;
+}
+
 static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark, enum rank rank,
 			uint32_t *count)
 {
@@ -53,7 +60,7 @@ static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark
 		if (rank_of(e) != rank || k->out.len - mark + need > WIRE_MAX)
 			continue;
 		wire_u8(&k->out, (uint8_t)e->what);
-		wire_u8(&k->out, e->later && !e->conflict ? 3 : (uint8_t)(e->conflict + e->lost));
+		wire_u8(&k->out, (uint8_t)note_of(e));
 		wire_u8(&k->out, (uint8_t)e->fate);
 		wire_u32(&k->out, (uint32_t)e->root);
 		wire_cstr(&k->out, e->path);

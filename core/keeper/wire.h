@@ -29,9 +29,8 @@ enum wire_type {
 	WIRE_EXIT,     /* u32 wait status of the agent */
 	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 paths,
 		      u64 seal, u32 n: ids i64..., u32 n: barriers i64 first i64 last u64 count i64
-		      after u32 n: str path..., u32 n: u8 what u8 conflict (2: lost, 3: later) u8
-		      fate u32 root str path str other str why str base (conflicts first, cut to
-		      fit) */
+		      after u32 n: str path..., u32 n: u8 what u8 enum wire_conflict u8 fate u32
+		      root str path str other str why str base (conflicts first, cut to fit) */
 	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
 	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
 	WIRE_NOTE,	  /* u8 aloud, str words for the human (recovered a step, a step is
@@ -73,6 +72,15 @@ enum {
 };
 
 #define TALLIES 5 /* numbers in WIRE_TALLIES */
+
+/* What is said of an entry of a plan; see struct undo_entry. */
+enum wire_conflict {
+	CONFLICT_NONE,
+	CONFLICT_SINCE,
+	CONFLICT_LOST,
+	CONFLICT_BESIDE,
+	CONFLICT_LATER, /* none, either */
+};
 
 /* Why a question is no more. */
 enum ask_end {

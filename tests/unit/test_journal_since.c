@@ -1,4 +1,4 @@
-/* test_journal_since - paths restored over what later steps did to them, and not over a human's. */
+/* test_journal_since - whose a change since is: a later step's, one's beside it, or a human's. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -110,6 +110,41 @@ static void not_over_a_damaged_step(void **state)
 	assert_cat(f, "x", "one\n");
 }
 
+/* A command that still ran had the file open when another one removed it. */
+static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
+{
+	struct fix *f = *state;
+	struct undo_plan *plan = NULL;
+	struct step *writer;
+	struct at a;
+	int fd;
+
+	wrote(f, "x", "one\n");
+	begin(f, "writer");
+	writer = f->s;
+	a = at(f, "x");
+	fd = op_open(f->s, &a, O_WRONLY | O_APPEND, 0, NULL);
+	assert_int_equal(write(fd, "w\n", 2), 2);
+	begin(f, "remover");
+	assert_int_equal(rm(f, "x"), 0);
+	commit(f);
+	close(fd);
+	f->s = writer;
+	commit(f);
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err), 0);
+	assert_int_equal(plan->n_stops, 1);
+	assert_true(plan->entries[0].conflict && plan->entries[0].beside);
+	undo_plan_free(plan);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "a step that ran at the same time"));
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "x", "one\n");
+	outside(f, "x", "mine\n");
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err), 0);
+	assert_true(plan->entries[0].conflict && !plan->entries[0].beside);
+	undo_plan_free(plan);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
 int main(void)
@@ -119,6 +154,7 @@ int main(void)
 		TEST(over_a_later_step_that_removed_it),
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),
+		TEST(what_a_step_beside_it_changed_is_nobody_elses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

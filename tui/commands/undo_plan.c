@@ -23,6 +23,23 @@ static const char *verb_of(char what)
 	}
 }
 
+static const char *beside_of(const struct undo_entry *e)
+{
+	switch (e->fate) {
+	case FATE_KEPT:
+		return "   changed by a step that ran at the same time: stays as it is";
+	case FATE_MERGED:
+		return "   changed by a step that ran at the same time: merged";
+	case FATE_MARKED:
+		return "   changed by a step that ran at the same time: merged with conflict "
+		       "markers";
+	case FATE_STOPS:
+	case FATE_FORCED:
+		break;
+	}
+	return "   CONFLICT: changed by a step that ran at the same time and stays";
+}
+
 static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e)
 {
 	if (e->lost)
@@ -31,6 +48,8 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 		return "   CONFLICT: changed since that step, and not by later steps alone";
 	if (e->later)
 		return "   what later steps changed goes, too";
+	if (e->beside)
+		return beside_of(e);
 	switch (e->fate) {
 	case FATE_KEPT:
 		return e->conflict ? "   changed by someone else since: stays as it is"

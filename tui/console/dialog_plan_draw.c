@@ -36,7 +36,7 @@ static const char *note_of(const struct undo_entry *e)
 	case FATE_FORCED:
 		break;
 	}
-	return "changed since";
+	return e->beside ? "changed by a step beside it" : "changed since";
 }
 
 static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect line,

@@ -95,6 +95,7 @@ void plan_entry(struct planner *p, int root, const char *path, char what, bool c
 	*e = (struct undo_entry){.root = root, .what = what};
 	e->lost = lost;
 	e->conflict = conflict = conflict || e->lost;
+	e->beside = conflict && !e->lost && names_has(&p->overlaps, root, path);
 	e->path = xstrdup(path);
 	if (conflict)
 		plan->n_conflicts++;

@@ -204,6 +204,14 @@ static int refuse(const struct undo_plan *plan, struct err *err)
 				"then: --dry-run shows what cannot come back, --force brings back "
 				"the rest",
 				base, slash, e->path, plan->n_stops > 1 ? " (and elsewhere)" : "");
+		if (e->beside)
+			return err_say(
+				err, -ESTALE,
+				"'%s%s%s'%s was also changed by a step that ran at the same time "
+				"and stays: undo that one as well, or use --keep-mine to leave it "
+				"out, --merge, or --force (what is replaced can be had back with "
+				"redo)",
+				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
 		return err_say(
 			err, -ESTALE,
 			"'%s%s%s' has changed since%s%s%s: look at it, then use --keep-mine to "
