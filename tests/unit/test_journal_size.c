@@ -349,6 +349,82 @@ static void what_has_no_name_is_nobodys(void **state)
 	commit(f);
 }
 
+/* ---- a directory that is renamed again and again ------------------------------------------------
+ */
+
+#define RENAMES 5000 /* more than are remembered for the files that are open for writing */
+
+static void rename_often(struct fix *f, int *last)
+{
+	for (int i = 0; i < RENAMES; i++) {
+		AUTO_FREE char *from = xasprintf("d%d", *last), *to = xasprintf("d%d", ++*last);
+		AUTO_FREE char *file = xasprintf("%s/f%d", from, i);
+
+		assert_int_equal(put(f, file, "x"), 0);
+		assert_int_equal(mv(f, from, to, 0), 0);
+		fix_drop_dirs(f);
+	}
+}
+
+static void names_on_the_way_take_no_room(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f), *after = NULL;
+	int last = 0;
+
+	begin(f, "rename");
+	assert_int_equal(md(f, "d0"), 0);
+	rename_often(f, &last);
+	assert_in_range(step_paths(f->s), RENAMES, 3 * RENAMES);
+	assert_true(commit(f) > 0);
+	assert_sound(f);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+}
+
+/* What a step has open moves on with another's directory. */
+static void what_is_written_is_found_where_it_was_moved(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *name = NULL;
+	struct step *other;
+	struct at at_file;
+	int last = 0, fd;
+
+	begin(f, "make");
+	assert_int_equal(md(f, "d0"), 0);
+	assert_int_equal(put(f, "d0/log", "one\n"), 0);
+	assert_true(commit(f) > 0);
+	journal_no_writers(f->j);
+	begin(f, "write");
+	at_file = at(f, "d0/log");
+	fd = op_open(f->s, &at_file, O_WRONLY | O_APPEND, 0, NULL);
+	assert_true(fd >= 0);
+	other = f->s;
+	begin(f, "rename");
+	rename_often(f, &last);
+	assert_true(commit(f) > 0);
+	f->s = other;
+	assert_int_equal(write(fd, "two\n", 4), 4);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	begin(f, "later");
+	assert_int_equal(put(f, "new", "x"), 0);
+	assert_int_equal(write(fd, "three\n", 6), 6);
+	assert_true(commit(f) > 0);
+	close(fd);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_cat(f, "d0/log", "one\n");
+	assert_int_equal(redo(f, 0), 0);
+	name = xasprintf("d%d/log", last);
+	assert_cat(f, name, "one\ntwo\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -363,6 +439,8 @@ int main(void)
 		TEST(a_closing_stays_the_steps_own_beside_others),
 		TEST(a_change_of_the_mode_makes_no_other),
 		TEST(what_has_no_name_is_nobodys),
+		TEST(names_on_the_way_take_no_room),
+		TEST(what_is_written_is_found_where_it_was_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

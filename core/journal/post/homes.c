@@ -21,6 +21,8 @@
  * something comes to the hook, and is called as things in that are from then on. Where something
  * hung, that and what comes are one from then on: the one with fewer names is taken into the other,
  * name by name.
+ *
+ * A mark is on a hook, and goes where that goes: with the directory that it is a name in.
  */
 
 #define NONE	UINT32_MAX
@@ -38,7 +40,8 @@ struct turns {
 struct hook {
 	uint32_t dir;	   /* that it is a name in */
 	uint32_t next;	   /* of the same directory */
-	struct turns held; /* directories, or NONE */
+	struct turns held; /* directories, or NONE; before the first of them none */
+	unsigned marks;
 };
 
 struct hung {
@@ -60,16 +63,16 @@ static void turn_add(struct turns *t, uint32_t since, uint32_t what)
 	t->list[t->n++] = (struct turn){.since = since, .what = what};
 }
 
-/* The last one that began by then. */
-static uint32_t turn_at(const struct turns *t, uint32_t then)
+/* How many had begun by then. */
+static uint32_t turns_by(const struct turns *t, uint32_t then)
 {
 	uint32_t lo = 0, hi = t->n;
 
-	while (hi - lo > 1) {
+	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (t->list[mid].since <= then)
-			lo = mid;
+			lo = mid + 1;
 		else
 			hi = mid;
 	}
@@ -117,7 +120,6 @@ static uint32_t hook_get(struct homes *h, uint32_t dir, const char *name, size_t
 		h->hooks = xrealloc(h->hooks, h->cap_hooks * sizeof(*h->hooks));
 	}
 	h->hooks[i] = (struct hook){.dir = dir, .next = h->dirs[dir].first};
-	turn_add(&h->hooks[i].held, 0, NONE);
 	h->dirs[dir].first = i;
 	h->dirs[dir].n++;
 	return i;
@@ -133,18 +135,22 @@ static uint32_t dir_new(struct homes *h)
 	return h->n_dirs++;
 }
 
-static struct turn *held_now(const struct homes *h, uint32_t hook)
+static uint32_t held_now(const struct homes *h, uint32_t hook)
 {
 	const struct turns *held = &h->hooks[hook].held;
 
-	return &held->list[held->n - 1];
+	return held->n ? held->list[held->n - 1].what : NONE;
 }
 
 /* What hangs there now. */
 static uint32_t dir_of(struct homes *h, uint32_t hook)
 {
-	struct turn *t = held_now(h, hook);
+	struct turns *held = &h->hooks[hook].held;
+	struct turn *t;
 
+	if (!held->n)
+		turn_add(held, 0, NONE);
+	t = &held->list[held->n - 1];
 	if (t->what == NONE) {
 		t->what = dir_new(h);
 		turn_add(&h->dirs[t->what].hooks, t->since, hook);
@@ -152,17 +158,25 @@ static uint32_t dir_of(struct homes *h, uint32_t hook)
 	return t->what;
 }
 
-static uint32_t hook_of(struct homes *h, int root, const char *path)
+static uint32_t hook_of_key(struct homes *h, const char *key)
 {
-	AUTO_FREE char *key = key_make(root, path);
 	const char *p = key, *slash;
 	uint32_t dir = 0;
 
+	if (!h->n_dirs)
+		dir_new(h);
 	while ((slash = strchr(p, '/'))) {
 		dir = dir_of(h, hook_get(h, dir, p, (size_t)(slash - p)));
 		p = slash + 1;
 	}
 	return hook_get(h, dir, p, strlen(p));
+}
+
+static uint32_t hook_of(struct homes *h, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+
+	return hook_of_key(h, key);
 }
 
 /* ---- moves ------------------------------------------------------------------------------------
@@ -201,18 +215,23 @@ static void take_in(struct homes *h, uint32_t dir, uint32_t into, struct landing
 	d->into = into;
 	d->since = h->now;
 	for (uint32_t hook = d->first; hook != NONE; hook = next) {
-		uint32_t held = held_now(h, hook)->what;
+		uint32_t held = held_now(h, hook), to;
+		unsigned marks = h->hooks[hook].marks;
 		const char *name = hook_name(h, hook);
 
 		next = h->hooks[hook].next;
+		if (held == NONE && !marks)
+			continue;
+		to = hook_get(h, into, name, strlen(name));
+		h->hooks[to].marks |= marks;
 		if (held != NONE)
-			land_later(l, hook_get(h, into, name, strlen(name)), held);
+			land_later(l, to, held);
 	}
 }
 
 static void land(struct homes *h, const struct landing *one, struct landings *l)
 {
-	uint32_t there = held_now(h, one->hook)->what;
+	uint32_t there = held_now(h, one->hook);
 
 	if (there == NONE) {
 		hang(h, one->hook, one->dir);
@@ -252,8 +271,6 @@ void homes_move(struct homes *h, int root, const char *from, int root2, const ch
 	/* No kernel does the second of these: a log that says so is damaged. */
 	if (root == root2 && (is_in(to, from) || is_in(from, to)))
 		return;
-	if (!h->n_dirs)
-		dir_new(h);
 	a = hook_of(h, root, from);
 	b = hook_of(h, root2, to);
 	dir = dir_of(h, a);
@@ -277,11 +294,11 @@ struct walk { /* down the tree */
 /* What hangs on the hook, or comes to it next. */
 static uint32_t held_then(const struct turns *held, struct walk *w)
 {
-	uint32_t i = turn_at(held, w->then);
+	uint32_t i = turns_by(held, w->then);
 
-	if (held->list[i].what != NONE)
-		return held->list[i].what;
-	if (++i == held->n || held->list[i].since > w->until)
+	if (i && held->list[i - 1].what != NONE)
+		return held->list[i - 1].what;
+	if (i == held->n || held->list[i].since > w->until)
 		return NONE;
 	w->then = held->list[i].since;
 	return held->list[i].what;
@@ -313,8 +330,9 @@ static bool go_into(const struct homes *h, struct walk *w)
 static uint32_t hook_then(const struct homes *h, uint32_t dir, uint32_t then)
 {
 	const struct turns *hooks = &h->dirs[dir].hooks;
+	uint32_t i = turns_by(hooks, then);
 
-	return hooks->list[turn_at(hooks, then)].what;
+	return hooks->list[i ? i - 1 : 0].what;
 }
 
 /* The path of what is called `rest` in the directory, as the tree is at that moment. */
@@ -362,6 +380,48 @@ void homes_follow(const struct homes *h, uint32_t since, uint32_t until, int *ro
 	*root = key_root(now, &below);
 	free(*path);
 	*path = xstrdup(below);
+}
+
+/* ---- marks --------------------------------------------------------------------------------------
+ */
+
+unsigned homes_mark(struct homes *h, const char *key, unsigned marks)
+{
+	uint32_t hook = hook_of_key(h, key);
+	unsigned had = h->hooks[hook].marks;
+
+	h->hooks[hook].marks |= marks;
+	return had;
+}
+
+unsigned homes_marks(const struct homes *h, const char *key)
+{
+	const char *p = key, *slash;
+	uint32_t dir = 0, hook;
+
+	while (h->n_dirs && (slash = strchr(p, '/'))) {
+		hook = hook_find(h, dir, p, (size_t)(slash - p));
+		dir = hook == NONE ? NONE : held_now(h, hook);
+		if (dir == NONE)
+			return 0;
+		p = slash + 1;
+	}
+	hook = h->n_dirs ? hook_find(h, dir, p, strlen(p)) : NONE;
+	return hook == NONE ? 0 : h->hooks[hook].marks;
+}
+
+void homes_each(const struct homes *h, void (*fn)(void *data, const char *key, unsigned marks),
+		void *data)
+{
+	for (uint32_t i = 0, n = (uint32_t)names_count(&h->names); i < n; i++) {
+		uint32_t dir = h->hooks[i].dir;
+		AUTO_FREE char *key = NULL;
+
+		if (!h->hooks[i].marks || h->dirs[dir].into != NONE)
+			continue;
+		key = go_up(h, dir, h->now, hook_name(h, i));
+		fn(data, key, h->hooks[i].marks);
+	}
 }
 
 void homes_done(struct homes *h)

@@ -22,4 +22,9 @@ void homes_move(struct homes *h, int root, const char *from, int root2, const ch
 /* A path at one moment: what it is called at another, not earlier one. Only what lies below a
  * directory moves with it. *path is a heap string. */
 void homes_follow(const struct homes *h, uint32_t since, uint32_t until, int *root, char **path);
+/* Marks on a name, "<root>/path": what lies below a directory moves with it. */
+unsigned homes_mark(struct homes *h, const char *key, unsigned marks); /* those that it had */
+unsigned homes_marks(const struct homes *h, const char *key);
+void homes_each(const struct homes *h, void (*fn)(void *data, const char *key, unsigned marks),
+		void *data); /* each name that has some, as it is called now */
 void homes_done(struct homes *h);

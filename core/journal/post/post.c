@@ -232,7 +232,7 @@ static void put_head(struct buf *b, uint64_t seq, size_t n, uint64_t len)
 
 int post_write(struct journal *j, int stepdir, const struct names *keys, const struct post_how *how)
 {
-	const struct touches *touches = how->step ? &how->step->touches : NULL;
+	struct touches *touches = how->step ? &how->step->touches : NULL;
 	size_t n_touches = touches ? touches_count(touches) : 0, n = n_touches;
 	AUTO_BUF struct buf head = BUF_INIT;
 	struct images im = {.bytes = BUF_INIT, .hashes = HASHES_MAX};

@@ -17,7 +17,7 @@
 
 #define SEARCH_MAX 1000 /* touched paths that are looked through for an inode */
 
-static struct touch *touch_of(const struct step *s, const char *key)
+static struct touch *touch_of(struct step *s, const char *key)
 {
 	return touches_find(&s->touches, key);
 }
@@ -130,6 +130,8 @@ void journal_own(struct journal *j, bool on)
 
 void own_step(struct step *s)
 {
+	if (s->j->owning)
+		touches_settle(&s->touches);
 	for (size_t i = 0; s->j->owning && i < touches_count(&s->touches); i++)
 		names_add_key(&s->j->own, touches_key(&s->touches, i));
 }

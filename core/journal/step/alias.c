@@ -12,8 +12,8 @@
 struct alias {		 /* the name that an inode had when the step gave it one more */
 	uint64_t key[2]; /* dev, ino */
 	int64_t btime_ns;
-	uint64_t seq; /* when it had that */
-	char *name;   /* "<root>/path" */
+	uint32_t then; /* when it had that, as a moment of the step's places */
+	char *name;    /* "<root>/path" */
 	UT_hash_handle hh;
 };
 
@@ -37,7 +37,7 @@ void alias_note(struct step *s, const struct obj *o, int root, const char *path)
 		HASH_ADD(hh, s->aliases, key, sizeof(a->key), a);
 	}
 	a->btime_ns = o->btime_ns;
-	a->seq = s->j->state->next_seq - 1;
+	a->then = s->touches.places.now;
 	free(a->name);
 	a->name = take_ptr(&name);
 }
@@ -46,7 +46,6 @@ void alias_use(struct step *s, const struct obj *o)
 {
 	static const struct obj nothing;
 	uint64_t key[2] = {o->dev, o->ino};
-	struct moves moves = {0};
 	AUTO_FREE char *now = NULL;
 	const char *path;
 	struct alias *a;
@@ -56,14 +55,11 @@ void alias_use(struct step *s, const struct obj *o)
 	if (!a || a->btime_ns != o->btime_ns)
 		return;
 	root = key_root(a->name, &path);
-	if (!step_touch(s, root, path, o) || !s->moved)
+	if (!step_touch(s, root, path, o) || a->then == s->touches.places.now)
 		return;
 	now = xstrdup(path);
-	moves_add(&moves, &s->side.log);
-	moves_sort(&moves);
-	if (moves_follow(&moves, a->seq, &root, &now))
-		step_touch(s, root, now, &nothing);
-	moves_done(&moves);
+	homes_follow(&s->touches.places, a->then, s->touches.places.now, &root, &now);
+	step_touch(s, root, now, &nothing);
 }
 
 void aliases_free(struct step *s)

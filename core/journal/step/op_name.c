@@ -7,8 +7,6 @@
 
 #include "core/journal/step/where.h"
 
-static const struct obj nothing;
-
 /* ---- taking names away ------------------------------------------------------------------------
  */
 
@@ -152,36 +150,25 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 /* ---- rename -----------------------------------------------------------------------------------
  */
 
-/* What was recorded about places below a directory that has another name now. */
-static void dir_moved(struct step *s, const struct where *from, const struct where *to)
+static void file_moved(struct step *s, const struct where *from, const struct where *to)
 {
-	AUTO_FREE char *prefix = key_make(from->root, from->path);
-	size_t len = strlen(prefix), n = touches_count(&s->touches);
+	if (!S_ISDIR(from->obj.mode))
+		writer_named(s->j, &from->obj, to->root, to->path, &to->obj);
+}
 
+/* Both: they changed places. */
+static void moved(struct step *s, const struct where *from, const struct where *to, bool both)
+{
+	file_moved(s, from, to);
+	if (both)
+		file_moved(s, to, from);
+	if (!S_ISDIR(from->obj.mode) && !(both && S_ISDIR(to->obj.mode)))
+		return;
+	writers_moved(s->j, from->root, from->path, to->root, to->path, both);
 	s->moved = true;
 	side_forget_dirs(&s->side);
 	store_forget_near(s->j);
-	for (size_t i = 0; i < n; i++) { /* new ones are appended behind the first n */
-		const char *key = touches_key(&s->touches, i);
-		AUTO_FREE char *path = NULL;
-
-		if (strncmp(key, prefix, len) != 0 || (key[len] && key[len] != '/'))
-			continue;
-		path = xasprintf("%s%s", to->path, key + len);
-		step_touch(s, to->root, path, &nothing);
-		if (s->touches.list[i].dressed) /* and so it is there */
-			step_dress(s, to->root, path);
-	}
-}
-
-static void moved(struct step *s, const struct where *from, const struct where *to)
-{
-	if (!S_ISDIR(from->obj.mode)) {
-		writer_named(s->j, &from->obj, to->root, to->path, &to->obj);
-		return;
-	}
-	writers_moved(s->j, from->root, from->path, to->root, to->path);
-	dir_moved(s, from, to);
+	touches_move(&s->touches, from->root, from->path, to->root, to->path, both);
 }
 
 static int do_rename(const struct where *from, const struct where *to, unsigned flags)
@@ -366,12 +353,6 @@ static bool refused(const struct where *from, const struct where *to, unsigned f
 	return flags & RENAME_NOREPLACE || from_dir != to_dir || obj_same(&from->obj, &to->obj);
 }
 
-static void exchanged(struct step *s, const struct where *from, const struct where *to)
-{
-	moved(s, from, to);
-	moved(s, to, from);
-}
-
 /* *again: somebody else changed a name between our look and the call. */
 static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
 		       bool *touched, bool *again)
@@ -408,10 +389,7 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	where_report(s, &b, &b.obj, &second);
 	if (touched)
 		*touched = first || second;
-	if (flags & RENAME_EXCHANGE)
-		exchanged(s, &a, &b);
-	else
-		moved(s, &a, &b);
+	moved(s, &a, &b, flags & RENAME_EXCHANGE);
 	return 0;
 }
 

@@ -130,6 +130,7 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 				     .why = s->why ? xstrdup(s->why) : NULL,
 				     .unprotected = s->bare ? xstrdup(s->bare) : NULL};
 	e->lasting = step_prune_writers(s);
+	touches_settle(&s->touches);
 	r = nets_build(s->j, &s->touches, s->j->dull ? &s->known : NULL, false, &e->nets);
 	nets_count(&e->nets, &e->info);
 	step_tangle(s);

@@ -70,7 +70,7 @@ void step_ask_before(struct step *s, step_on_loss fn, void *data)
 }
 
 /* A name that this step made for something that has other names: nothing is lost with it. */
-static bool only_a_name(const struct step *s, int root, const char *path, const struct obj *o)
+static bool only_a_name(struct step *s, int root, const char *path, const struct obj *o)
 {
 	AUTO_FREE char *key = NULL;
 	const struct touch *t;
@@ -119,13 +119,11 @@ bool step_touch(struct step *s, int root, const char *path, const struct obj *be
 void step_dress(struct step *s, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
-	struct touch *t = touches_find(&s->touches, key);
 
-	if (t)
-		t->dressed = true;
+	touches_dress(&s->touches, key);
 }
 
-static bool tangled(const struct step *s, const struct step *other)
+static bool tangled(const struct step *s, struct step *other)
 {
 	if (other == s || !other->made)
 		return false;

@@ -14,12 +14,14 @@
 /*
  * A write to an open file is no system call that anybody sees. So each step begins by keeping what
  * the files hold that are open for writing then. They are known by inode, and found by their names:
- * all that were seen, for one may go (and come back by an undo) while the others stay.
+ * all that were seen, for one may go (and come back by an undo) while the others stay. Those that
+ * directories gave them that moved are looked up when a name is asked for, not at each move.
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
 #define ENOUGH	  8192 /* inodes; with more, the oldest are asked whether they are still written */
 #define BATCH	  64
+#define MOVES_MAX 4096	 /* then all are looked up, and the moves forgotten */
 #define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
 
 struct writer *writer_find(struct journal *j, const struct obj *o)
@@ -42,15 +44,6 @@ static void writer_unshut(struct journal *j, struct writer *w)
 	if (w->shut)
 		DL_DELETE2(j->shut, w, prev_shut, next_shut);
 	w->shut = false;
-}
-
-void writer_drop(struct journal *j, struct writer *w)
-{
-	HASH_DEL(j->writers, w);
-	writer_unshut(j, w);
-	forget_names(w);
-	free(w->names);
-	free(w);
 }
 
 void writer_shut(struct journal *j, struct writer *w)
@@ -87,28 +80,73 @@ static void add_place(struct journal *j, struct writer *w, char *key, const stru
 	add_name(w, key);
 }
 
+/* The names that it has got since then with directories that moved. */
+static void catch_up(struct journal *j, struct writer *w)
+{
+	static const struct obj nothing;
+	uint32_t then = w->then;
+	char *now[NAMES_MAX];
+	size_t n = 0;
+
+	w->then = j->carried.now;
+	for (size_t i = 0; i < w->n_names && then != w->then; i++) {
+		const char *path;
+		int root = key_root(w->names[i], &path);
+		AUTO_FREE char *moved = xstrdup(path);
+
+		homes_follow(&j->carried, then, w->then, &root, &moved);
+		now[n++] = key_make(root, moved);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(now[i], w->names[i]))
+			free(take_ptr(&now[i]));
+	while (n--)
+		if (now[n])
+			add_place(j, w, now[n], &nothing);
+}
+
+void writer_drop(struct journal *j, struct writer *w)
+{
+	catch_up(j, w);
+	HASH_DEL(j->writers, w);
+	writer_unshut(j, w);
+	forget_names(w);
+	free(w->names);
+	free(w);
+	if (!j->writers)
+		homes_done(&j->carried);
+}
+
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
 		  const struct obj *before)
 {
 	struct writer *w = writer_find(j, o);
 
-	if (w)
-		add_place(j, w, key_make(root, path), before);
+	if (!w)
+		return;
+	catch_up(j, w);
+	add_place(j, w, key_make(root, path), before);
 }
 
-void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to)
+static void forget_moves(struct journal *j)
 {
-	static const struct obj nothing;
-	AUTO_FREE char *prefix = key_make(root, from);
-	size_t len = strlen(prefix);
 	struct writer *w, *next;
 
 	HASH_ITER (hh, j->writers, w, next) {
-		for (size_t i = w->n_names; i-- > 0;)
-			if (strncmp(w->names[i], prefix, len) == 0 && w->names[i][len] == '/')
-				add_place(j, w, xasprintf("%d/%s%s", root2, to, w->names[i] + len),
-					  &nothing);
+		catch_up(j, w);
+		w->then = 0;
 	}
+	homes_done(&j->carried);
+}
+
+void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
+		   bool both)
+{
+	if (!j->writers)
+		return;
+	if (j->carried.now == MOVES_MAX)
+		forget_moves(j);
+	homes_move(&j->carried, root, from, root2, to, both);
 }
 
 void writer_gone(struct journal *j, const struct obj *o)
@@ -164,6 +202,7 @@ static void drop_shut(struct journal *j, struct writer *w)
  */
 static const char *writer_alive(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
 {
+	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
 		const char *path;
 		int root = key_root(w->names[i], &path), r;
@@ -231,10 +270,12 @@ void writer_add(struct journal *j, const struct obj *o, int root, const char *pa
 	if (!w) {
 		w = xcalloc(1, sizeof(*w));
 		memcpy(w->key, key, sizeof(key));
+		w->then = j->carried.now;
 		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
 	} else if (w->btime_ns != o->btime_ns) {
 		forget_names(w);
 	}
+	catch_up(j, w);
 	w->btime_ns = o->btime_ns;
 	writer_unshut(j, w);
 	add_name(w, key_make(root, path));
@@ -243,8 +284,9 @@ void writer_add(struct journal *j, const struct obj *o, int root, const char *pa
 		thin_out(j);
 }
 
-static bool has_other_name(struct journal *j, const struct writer *w, const char *key)
+static bool has_other_name(struct journal *j, struct writer *w, const char *key)
 {
+	catch_up(j, w);
 	for (size_t i = 0; i < w->n_names; i++) {
 		const char *path;
 		int root = key_root(w->names[i], &path);

@@ -9,7 +9,8 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	int64_t btime_ns;
 	char **names; /* "<root>/path", the newest last; some may not be there now */
 	size_t n_names;
-	bool shut; /* nobody writes any more; it leaves the list when no event is queued */
+	uint32_t then; /* the moment of journal.carried that these are of */
+	bool shut;     /* nobody writes any more; it leaves the list when no event is queued */
 	struct writer *prev_shut, *next_shut; /* in journal.shut */
 	UT_hash_handle hh;
 };
@@ -19,8 +20,9 @@ struct writer *writer_find(struct journal *j, const struct obj *o);
 /* It has this name too, where that was before: for the open steps that have it as well. */
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
 		  const struct obj *before);
-/* Everything below a directory that has another name now. */
-void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to);
+/* Everything below a directory that has another name now. Both: they changed places. */
+void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
+		   bool both);
 /* One of its several names goes: is there another below the root? Looks for it. False: too much to
  * look at. */
 bool writer_seek(struct journal *j, struct writer *w, int root, const char *path);

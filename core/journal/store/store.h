@@ -4,7 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/journal/journal.h"
-#include "core/journal/store/names.h"
+#include "core/journal/post/homes.h"
 #include "core/journal/store/object.h"
 
 struct step;
@@ -62,6 +62,7 @@ struct journal {
 	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
+	struct homes carried;	/* directories that moved while there were some */
 	struct writer *shut;	/* list, of them */
 	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */

@@ -239,16 +239,21 @@ static int find_pair(struct pop *p, struct pair *two)
 	return e < 0 ? e : pop_find(p, r->root2, r->path2, &two->b, &two->ob);
 }
 
-static void moved(struct pop *p, const struct obj *o, int root, const char *from, int root2,
-		  const char *to)
+static void file_moved(struct pop *p, const struct obj *o, int root, const char *to)
 {
 	static const struct obj nothing;
 
-	if (!S_ISDIR(o->mode)) {
-		writer_named(p->j, o, root2, to, &nothing);
+	if (!S_ISDIR(o->mode))
+		writer_named(p->j, o, root, to, &nothing);
+}
+
+/* y was tried: e. */
+static void dir_moved(struct pop *p, const struct rec *y, int e)
+{
+	if (!(y->flags & REC_DIRECTORY))
 		return;
-	}
-	writers_moved(p->j, root, from, root2, to);
+	if (e == 0)
+		writers_moved(p->j, y->root, y->path, y->root2, y->path2, y->type == REC_XCHG);
 	side_forget_dirs(p->to);
 	store_forget_near(p->j);
 }
@@ -282,7 +287,8 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 		e = pop_push(p, &y);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
-	moved(p, &o, root, from, root2, to);
+	file_moved(p, &o, root2, to);
+	dir_moved(p, &y, e);
 	return e;
 }
 
@@ -328,8 +334,9 @@ static int pop_xchg(struct pop *p)
 		e = pop_push(p, &y);
 	if (e == 0)
 		e = move_exchange(two.a.fd, two.a.name, two.b.fd, two.b.name);
-	moved(p, &two.oa, r->root, r->path, r->root2, r->path2);
-	moved(p, &two.ob, r->root2, r->path2, r->root, r->path);
+	file_moved(p, &two.oa, r->root2, r->path2);
+	file_moved(p, &two.ob, r->root, r->path);
+	dir_moved(p, &y, e);
 	return e;
 }
 
