@@ -425,6 +425,42 @@ static void what_is_written_is_found_where_it_was_moved(void **state)
 	assert_cat(f, name, "one\ntwo\n");
 }
 
+/* ---- somebody else was at many paths -----------------------------------------------------------
+ */
+
+#define FILES 12000
+
+static void edits_by_the_thousand_stay(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "write");
+	assert_int_equal(md(f, "d"), 0);
+	for (int i = 0; i < FILES; i++) {
+		AUTO_FREE char *path = xasprintf("d/f%d", i);
+
+		assert_int_equal(put(f, path, "x"), 0);
+		fix_drop_dirs(f);
+	}
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_true(commit(f) > 0);
+	for (int i = 0; i < FILES; i += 3) {
+		AUTO_FREE char *path = xasprintf("e/f%d", i);
+
+		outside(f, path, "theirs");
+	}
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	for (int i = 0; i < FILES; i++) {
+		AUTO_FREE char *there = xasprintf("d/f%d", i), *gone = xasprintf("e/f%d", i);
+
+		if (i % 3)
+			assert_int_equal(faccessat(journal_folder_fd(f->j), there, F_OK, 0), -1);
+		else
+			assert_cat(f, there, "theirs");
+		assert_int_equal(faccessat(journal_folder_fd(f->j), gone, F_OK, 0), -1);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -441,6 +477,7 @@ int main(void)
 		TEST(what_has_no_name_is_nobodys),
 		TEST(names_on_the_way_take_no_room),
 		TEST(what_is_written_is_found_where_it_was_moved),
+		TEST(edits_by_the_thousand_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include <utlist.h>
 
+#include "core/base/path.h"
 #include "core/journal/priv.h"
 
 /*
@@ -22,12 +22,18 @@
 #define PASSES_MAX 64 /* then something may be left where it was on its way */
 
 struct mine { /* a name, as of the record that is looked at */
-	int root;
-	char *path;
+	char *key;
+	bool named;    /* itself, not only what lies below */
 	bool tree;     /* and all that was below */
 	bool exists;   /* the directories above it must stay */
-	uint64_t last; /* only up to this record; 0: to the end */
-	struct mine *next;
+	size_t held;   /* names below it that exist */
+	size_t passes; /* of those that pass */
+	UT_hash_handle hh;
+};
+
+struct passing { /* a tree that nobody may change up to this record */
+	char *key;
+	uint64_t last;
 };
 
 struct bringing { /* something comes to a name */
@@ -48,7 +54,9 @@ struct skipper {
 	size_t n_logs;
 	size_t *tails; /* where each log is read next, from its end */
 	const struct moves *moves;
-	struct mine *mine;
+	struct mine *mine; /* hash */
+	struct passing *passing;
+	size_t n_passing;
 	struct numbers files; /* that lie at those names now */
 	struct numbers *ret;
 	struct names *left;
@@ -60,44 +68,81 @@ struct skipper {
 	size_t n_strays;
 };
 
-static struct mine *mine_add(struct skipper *s, int root, const char *path, bool tree, bool exists)
+static struct mine *mine_find(const struct skipper *s, const char *key, size_t len)
 {
-	struct mine *m = xcalloc(1, sizeof(*m));
+	struct mine *m;
 
-	m->root = root;
-	m->path = xstrdup(path);
-	m->tree = tree;
-	m->exists = exists;
-	LL_PREPEND(s->mine, m);
+	HASH_FIND(hh, s->mine, key, len, m);
 	return m;
 }
 
-static void mine_free(struct mine *list)
+static struct mine *mine_get(struct skipper *s, const char *key, size_t len)
 {
-	while (list) {
-		struct mine *m = list;
+	struct mine *m = mine_find(s, key, len);
 
-		list = m->next;
-		free(m->path);
-		free(m);
-	}
+	if (m)
+		return m;
+	m = xcalloc(1, sizeof(*m));
+	m->key = xstrndup(key, len);
+	HASH_ADD_KEYPTR(hh, s->mine, m->key, len, m);
+	return m;
 }
 
-static bool is_below(const char *path, const char *dir)
+/* Of the directory above; 0: there is none below the root. */
+static size_t above(const char *key, size_t len)
 {
-	size_t len = strlen(dir);
+	size_t root = (size_t)(strchr(key, '/') - key);
 
-	return strncmp(path, dir, len) == 0 && path[len] == '/';
+	while (len > root && key[len - 1] != '/')
+		len--;
+	return len > root + 1 ? len - 1 : 0;
+}
+
+static void mine_add_key(struct skipper *s, const char *key, bool tree, bool exists)
+{
+	size_t len = strlen(key);
+	struct mine *m = mine_get(s, key, len);
+	bool more = exists && !m->exists;
+
+	m->named = true;
+	m->tree |= tree;
+	m->exists |= exists;
+	while (more && (len = above(key, len)))
+		mine_get(s, key, len)->held++;
+}
+
+static void mine_add(struct skipper *s, int root, const char *path, bool tree, bool exists)
+{
+	AUTO_FREE char *key = key_make(root, path);
+
+	mine_add_key(s, key, tree, exists);
+}
+
+static void mine_free(struct skipper *s)
+{
+	struct mine *m, *next;
+
+	HASH_ITER (hh, s->mine, m, next) {
+		HASH_DEL(s->mine, m);
+		free(m->key);
+		free(m);
+	}
+	while (s->n_passing)
+		free(s->passing[--s->n_passing].key);
+	free(take_ptr(&s->passing));
 }
 
 static bool covered(const struct skipper *s, int root, const char *path, bool trees_only)
 {
-	for (const struct mine *m = s->mine; m; m = m->next) {
-		if (m->root != root)
-			continue;
-		if (str_eq(m->path, path) && (m->tree || !trees_only))
-			return true;
-		if (m->tree && is_below(path, m->path))
+	AUTO_FREE char *key = key_make(root, path);
+	size_t len = strlen(key);
+	const struct mine *m = mine_find(s, key, len);
+
+	if (m && m->named && !trees_only)
+		return true;
+	for (; len; len = above(key, len)) {
+		m = mine_find(s, key, len);
+		if (m && (m->tree || m->passes))
 			return true;
 	}
 	return false;
@@ -105,27 +150,61 @@ static bool covered(const struct skipper *s, int root, const char *path, bool tr
 
 static bool holds(const struct skipper *s, int root, const char *path)
 {
-	for (const struct mine *m = s->mine; m; m = m->next)
-		if (m->root == root && m->exists && is_below(m->path, path))
-			return true;
-	return false;
+	AUTO_FREE char *key = key_make(root, path);
+	const struct mine *m = mine_find(s, key, strlen(key));
+
+	return m && m->held;
+}
+
+/* What it said of the name. */
+static struct mine mine_take(struct skipper *s, struct mine *m)
+{
+	struct mine was = *m;
+	size_t len = strlen(m->key);
+
+	while (m->exists && (len = above(m->key, len)))
+		mine_get(s, m->key, len)->held--;
+	m->named = m->tree = m->exists = false;
+	return was;
+}
+
+static void carry_passing(struct skipper *s, const char *from, size_t len, const char *to)
+{
+	for (size_t i = 0; i < s->n_passing; i++) {
+		struct passing *p = &s->passing[i];
+		char *key;
+
+		if (!path_is_beneath(p->key, from))
+			continue;
+		key = xasprintf("%s%s", to, p->key + len);
+		mine_get(s, p->key, strlen(p->key))->passes--;
+		mine_get(s, key, strlen(key))->passes++;
+		free(p->key);
+		p->key = key;
+	}
 }
 
 /* The directory goes back from p2 to p1, what is below it goes along. */
 static void carry(struct skipper *s, int root2, const char *p2, int root1, const char *p1)
 {
-	size_t len = strlen(p2);
+	AUTO_FREE char *from = key_make(root2, p2), *to = key_make(root1, p1);
+	size_t len = strlen(from), n = 0;
+	AUTO_FREE struct mine *taken = NULL;
+	struct mine *m, *next;
 
-	for (struct mine *m = s->mine; m; m = m->next) {
-		char *path;
-
-		if (m->root != root2 || (!str_eq(m->path, p2) && !is_below(m->path, p2)))
+	HASH_ITER (hh, s->mine, m, next) {
+		if (!m->named || !path_is_beneath(m->key, from))
 			continue;
-		path = xasprintf("%s%s", p1, m->path + len);
-		free(m->path);
-		m->path = path;
-		m->root = root1;
+		if (!(n & (n - 1)))
+			taken = xrealloc(taken, (n ? 2 * n : 1) * sizeof(*taken));
+		taken[n++] = mine_take(s, m);
 	}
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *key = xasprintf("%s%s", to, taken[i].key + len);
+
+		mine_add_key(s, key, taken[i].tree, taken[i].exists);
+	}
+	carry_passing(s, from, len, to);
 }
 
 /* The exchange of two directories: each one's names go where the other's were. */
@@ -228,6 +307,17 @@ static bool note_strays(struct skipper *s, const struct rec *r, bool second)
 	return found;
 }
 
+static void pass_begin(struct skipper *s, int root, const char *path, uint64_t last)
+{
+	struct passing *p;
+
+	if (s->n_passing % 16 == 0)
+		s->passing = xrealloc(s->passing, (s->n_passing + 16) * sizeof(*s->passing));
+	p = &s->passing[s->n_passing++];
+	*p = (struct passing){.key = key_make(root, path), .last = last};
+	mine_get(s, p->key, strlen(p->key))->passes++;
+}
+
 static void strays_begin(struct skipper *s, const struct rec *r)
 {
 	for (size_t i = 0; i < s->n_strays; i++) {
@@ -235,31 +325,39 @@ static void strays_begin(struct skipper *s, const struct rec *r)
 
 		if (one->first != r->seq)
 			continue;
-		mine_add(s, one->to_second ? r->root2 : r->root,
-			 one->to_second ? r->path2 : r->path, true, false)
-			->last = one->last;
+		pass_begin(s, one->to_second ? r->root2 : r->root,
+			   one->to_second ? r->path2 : r->path, one->last);
 	}
 }
 
 static bool is_stray(const struct skipper *s, int root, const char *path)
 {
-	for (const struct mine *m = s->mine; m; m = m->next)
-		if (m->last && m->root == root &&
-		    (str_eq(m->path, path) || is_below(path, m->path)))
+	AUTO_FREE char *key = s->n_passing ? key_make(root, path) : NULL;
+
+	for (size_t len = key ? strlen(key) : 0; len; len = above(key, len)) {
+		const struct mine *m = mine_find(s, key, len);
+
+		if (m && m->passes)
 			return true;
+	}
 	return false;
 }
 
 static void strays_end(struct skipper *s, uint64_t seq)
 {
-	struct mine *m, *next;
+	size_t kept = 0;
 
-	LL_FOREACH_SAFE(s->mine, m, next)
-	if (m->last == seq) {
-		LL_DELETE(s->mine, m);
-		m->next = NULL;
-		mine_free(m);
+	for (size_t i = 0; i < s->n_passing; i++) {
+		struct passing *p = &s->passing[i];
+
+		if (p->last != seq) {
+			s->passing[kept++] = *p;
+			continue;
+		}
+		mine_get(s, p->key, strlen(p->key))->passes--;
+		free(p->key);
 	}
+	s->n_passing = kept;
 }
 
 /* ---- records ----------------------------------------------------------------------------------
@@ -395,7 +493,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
 	store_forget_near(j);
 	while (newest(s, &r))
 		look_at(s, &r);
-	mine_free(take_ptr(&s->mine));
+	mine_free(s);
 	numbers_done(&s->files);
 	names_done(&s->brought);
 	free(take_ptr(&s->newest));
