@@ -16,6 +16,8 @@ struct group_view {
 	struct moves moves;   /* directories that they move */
 	uint64_t first;	      /* number of the moment at which the first of them began */
 	struct names *common; /* the result */
+	const char **sorted;  /* the keys of paths, once that is asked for */
+	struct names moved;   /* that they were compared with */
 };
 
 uint64_t overlap_began(const struct wal *undo)
@@ -42,11 +44,44 @@ static void view_log(struct group_view *v, const struct wal *log)
 	moves_add(&v->moves, log);
 }
 
-static bool beneath(int root, const char *path, int top_root, const char *top)
+static int by_key(const void *a, const void *b)
 {
-	size_t len = strlen(top);
+	const char *const *x = a, *const *y = b;
 
-	return root == top_root && strncmp(path, top, len) == 0 && path[len] == '/';
+	return strcmp(*x, *y);
+}
+
+static void sort_paths(struct group_view *v)
+{
+	size_t n = names_count(&v->paths);
+
+	v->sorted = xcalloc(n + 1, sizeof(*v->sorted));
+	for (size_t i = 0; i < n; i++)
+		v->sorted[i] = names_key(&v->paths, i);
+	qsort(v->sorted, n, sizeof(*v->sorted), by_key);
+}
+
+/* What the group names below a directory. */
+static void add_below(struct group_view *v, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *top = xasprintf("%s/", key);
+	size_t lo = 0, n = names_count(&v->paths), hi = n;
+
+	if (!names_add_key(&v->moved, key))
+		return;
+	if (!v->sorted)
+		sort_paths(v);
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(v->sorted[mid], top) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < n && strncmp(v->sorted[lo], top, strlen(top)) == 0; lo++)
+		names_add_key(v->common, v->sorted[lo]);
 }
 
 /* Both have a record of the path, or one moved a directory that the other's path lies in. */
@@ -54,13 +89,8 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 {
 	if (names_has(&v->paths, root, path) || moves_touch(&v->moves, root, path))
 		names_add(v->common, root, path);
-	for (size_t k = 0; k < names_count(&v->paths) && moved; k++) {
-		const char *mine;
-		int my_root = key_root(names_key(&v->paths, k), &mine);
-
-		if (beneath(my_root, mine, root, path))
-			names_add(v->common, my_root, mine);
-	}
+	if (moved)
+		add_below(v, root, path);
 }
 
 /* Where the summary does not tell, its images do: they are written after it. In doubt it still
@@ -124,6 +154,8 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 	}
 	store_names_free(names, n);
 	names_done(&v.paths);
+	names_done(&v.moved);
+	free(v.sorted);
 	moves_done(&v.moves);
 	return r;
 }
