@@ -309,6 +309,29 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 	assert_int_equal(access(file, F_OK), -1);
 }
 
+/* A file of two names is kept by a copy, since its inode stays: of a hole that takes no room. */
+static void a_hole_in_a_file_of_two_names_takes_no_room(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f), *path = xasprintf("%s/a", f->folder);
+	struct stat st;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "a", "agent"), 0);
+	assert_int_equal(ln(f, "a", "d/second"), 0);
+	assert_int_equal(truncate(path, (off_t)1 << 42), 0);
+	assert_int_equal(commit(f), 2);
+	for (int i = 0; i < 2; i++) {
+		if (undo(f, 1, 0) < 0)
+			fail_msg("%s", f->err.text);
+		assert_tree(f, before);
+		if (redo(f, 0) < 0)
+			fail_msg("%s", f->err.text);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, (off_t)1 << 42);
+	}
+}
+
 static void a_full_disk_changes_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -353,6 +376,7 @@ int main(void)
 		TEST(a_torn_tail_is_cut),
 		TEST(the_store_falls_back_into_the_folder),
 		TEST(a_directory_elsewhere_is_undone_too),
+		TEST(a_hole_in_a_file_of_two_names_takes_no_room),
 		TEST(a_full_disk_changes_nothing),
 	};
 

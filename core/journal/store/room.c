@@ -107,7 +107,7 @@ static off_t content_need(struct txn *t, const struct rec *r)
 	wal_content(r, &meta, &bytes);
 	need = 4096; /* the last block; the bytes are a file then, and not in the log */
 	if (spot_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
-		need += 2 * (off_t)o.size;
+		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
 	return need;
 }
 
