@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -34,6 +36,34 @@ static int stat_raw(int dirfd, const char *name, struct statx *x)
 	return 0;
 }
 
+/*
+ * The birth that an overlay tells is that of the file in the layer: another one from its first
+ * change on, when it is copied up, while the inode stays the same. There it says nothing. Such file
+ * systems have devices without a major number, and their answers are remembered.
+ */
+static bool birth_stays(int dirfd, const char *name, const struct statx *x)
+{
+	static _Thread_local struct {
+		uint32_t minor;
+		bool known, stays;
+	} seen[16];
+	const size_t at = x->stx_dev_minor % ARRAY_LEN(seen);
+	AUTO_CLOSE int fd = -1;
+	struct statfs fs;
+
+	if (x->stx_dev_major)
+		return true;
+	if (seen[at].known && seen[at].minor == x->stx_dev_minor)
+		return seen[at].stays;
+	fd = obj_open(dirfd, name);
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return true;
+	seen[at].minor = x->stx_dev_minor;
+	seen[at].known = true;
+	seen[at].stays = fs.f_type != OVERLAYFS_SUPER_MAGIC;
+	return seen[at].stays;
+}
+
 int obj_stat(int dirfd, const char *name, struct obj *o)
 {
 	struct statx x;
@@ -52,7 +82,8 @@ int obj_stat(int dirfd, const char *name, struct obj *o)
 	o->blocks = x.stx_blocks;
 	o->mtime_ns = to_ns(x.stx_mtime);
 	o->ctime_ns = to_ns(x.stx_ctime);
-	o->btime_ns = x.stx_mask & STATX_BTIME ? to_ns(x.stx_btime) : 0;
+	if (x.stx_mask & STATX_BTIME && birth_stays(dirfd, name, &x))
+		o->btime_ns = to_ns(x.stx_btime);
 	return 0;
 }
 

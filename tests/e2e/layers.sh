@@ -1,0 +1,30 @@
+#!/bin/bash
+# layers - a working folder that lies in a lower layer of an overlay, as in a container's image.
+# SPDX-License-Identifier: MIT
+# root only: it mounts
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+[ "$(id -u)" = 0 ] || skip_all "only root mounts"
+[ -n "${INSIDE:-}" ] || INSIDE=1 exec unshare -m "$0"
+layers=$TEST_TMP/layers
+mkdir -p "$layers/lower/work/d" "$layers/upper" "$layers/tmp" "$layers/all"
+echo one >"$layers/lower/work/one" && echo two >"$layers/lower/work/d/two"
+mount -t overlay cordon -o "lowerdir=$layers/lower,upperdir=$layers/upper,workdir=$layers/tmp" "$layers/all" 2>/dev/null ||
+	skip_all "no overlay is mounted here"
+dir=$layers/all/work HOME=$layers/all/home
+mkdir "$HOME" && use_backend
+
+# With its first change a file is copied up, and so is each directory above it: the births that the
+# overlay tells are others from then on.
+t0=$(content "$dir")
+ok "a first session" in_folder "$dir" sh -c 'echo more >>d/two; sleep 0.3; echo again >>d/two; mv one first'
+t1=$(content "$dir")
+ok "a second one takes the folder for the same" in_folder "$dir" sh -c 'rm first; echo new >d/new; chmod 600 d/two'
+unlike "$(cordon_in "$dir" log)" "outside" "nothing is taken for somebody else's"
+ok "undo" cordon_in "$dir" undo
+same "$(content "$dir")" "$t1" "brings back what was before the second"
+ok "undo of the first" cordon_in "$dir" undo
+same "$(content "$dir")" "$t0" "brings back what the layer has"
+ok "redo" cordon_in "$dir" redo
+same "$(content "$dir")" "$t1" "brings back what the first did"
+done_testing
