@@ -1,5 +1,5 @@
 #!/bin/bash
-# starting - what others do while a session starts: another start, rules that change.
+# starting - what others do while a session starts: another start, a signal, rules that change.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -27,6 +27,17 @@ ok "a log that another has for the time of its vain start is waited for" in_fold
 wait
 like "$(cordon_in . log)" "echo 2 >f" "that session's step is kept"
 ok "and its log is whole" cordon_in . audit verify
+
+# The keeper starts the command beside that.
+rm -f up held
+flock "$log" sh -c 'echo >held; sleep 1.5' &
+wait_for 20 test -e held
+start_in . sh -c 'trap "exit 7" TERM; echo >up; while :; do sleep 0.05; done'
+wait_for 20 test -e up
+kill -TERM "$pid"
+wait "$pid"
+is $? 7 "a signal that comes before the log is there is the command's as well"
+wait
 
 hold "$lock"
 out=$(in_folder . true 2>&1)

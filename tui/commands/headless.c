@@ -96,19 +96,23 @@ static void on_failed(void *data, int status, const char *words)
 	h->status = status;
 }
 
-/* What a terminal or a supervisor sends to cordon is meant for the command. */
-static int open_signals(struct err *err)
+/* What a terminal or a supervisor sends to cordon is meant for the command, which may run before
+ * session_start() has returned. */
+static void hold_signals(sigset_t *ret)
 {
-	sigset_t set;
-	int fd;
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+	sigaddset(ret, SIGQUIT);
+	sigprocmask(SIG_BLOCK, ret, NULL);
+}
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+/* Not before the session has started: its number may be 0, which would be the command's. */
+static int open_signals(const sigset_t *held, struct err *err)
+{
+	int fd = signalfd(-1, held, SFD_CLOEXEC | SFD_NONBLOCK);
+
 	return fd < 0 ? err_set(err, -errno, "signalfd") : fd;
 }
 
@@ -163,6 +167,7 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;
+	sigset_t held;
 	int r;
 
 	spec->stdio[0] = STDIN_FILENO;
@@ -172,6 +177,7 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	if (r < 0)
 		return r;
 	spec->answered = learned || approver_answers(h.approver);
+	hold_signals(&held);
 	r = session_start(&s, spec, &on, &h, err);
 	if (r < 0) {
 		approver_close(h.approver);
@@ -179,7 +185,7 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	}
 	approver_attach(h.approver, s);
 	h.session = s;
-	sigfd = open_signals(err);
+	sigfd = open_signals(&held, err);
 	if (sigfd >= 0)
 		loop(s, &h, sigfd);
 	approver_attach(h.approver, NULL);
