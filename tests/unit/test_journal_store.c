@@ -273,6 +273,30 @@ static void old_steps_go(void **state)
 	assert_int_equal(count_steps(f), 1);
 }
 
+/* As `cordon log PATH` does beside a session: without the lock, one after the other. */
+static void steps_may_go_while_they_are_read(void **state)
+{
+	static const char *const paths[] = {"a"};
+	struct fix *f = *state;
+	struct step_info *list = NULL;
+	bool touched[3];
+	size_t n = 0;
+
+	limit(f, (struct journal_options){.steps = 3});
+	for (int i = 0; i < 5; i++) {
+		begin(f, "write");
+		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
+		assert_true(commit(f) > 0);
+		if (i == 2)
+			list = steps(f, false, &n);
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(journal_touched(f->j, list, n, paths, 1, touched, &f->err), 0);
+	assert_true(touched[0]);
+	assert_false(touched[1] || touched[2]);
+	step_info_free(list, n);
+}
+
 static void the_store_stays_within_its_size(void **state)
 {
 	struct fix *f = *state;
@@ -522,6 +546,7 @@ int main(void)
 		TEST(a_step_that_is_too_big_goes_on_unprotected),
 		TEST(without_undo_nothing_is_kept),
 		TEST(old_steps_go),
+		TEST(steps_may_go_while_they_are_read),
 		TEST(the_store_stays_within_its_size),
 		TEST(images_of_the_past_go_with_it),
 		TEST(a_store_without_its_version_has_its_steps),

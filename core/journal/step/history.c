@@ -365,7 +365,8 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 
 		r = journal_changes(j, list[i].id, &changes, &n_changes, &why);
 		touched[i] = r == -EBADMSG || touches(changes, n_changes, &names); /* in doubt */
-		if (r == -EBADMSG)
+		/* Gone since it was listed: a session that runs needed the room. */
+		if (r == -EBADMSG || r == -ENOENT)
 			r = 0;
 		else if (r < 0 && err)
 			*err = why;
