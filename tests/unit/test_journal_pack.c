@@ -300,6 +300,33 @@ static void a_step_that_ends_late_is_packed_too(void **state)
 	assert_int_equal(count_packed(f, id), 2);
 }
 
+static size_t count_trash(const struct fix *f)
+{
+	char **names = NULL;
+	size_t n = 0;
+
+	assert_int_equal(store_names(f->j, "trash", &names, &n), 0);
+	store_names_free(names, n);
+	return n;
+}
+
+/* A session that ends does not wait until all is gone that was dropped; the next ones go on. */
+static void an_end_does_not_wait_for_the_trash(void **state)
+{
+	struct fix *f = *state;
+	atomic_bool stop = true;
+
+	for (int i = 0; i < 20; i++) {
+		AUTO_FREE char *name = xasprintf("trash/%d", 1000 + i);
+
+		assert_int_equal(mkdirat(journal_store_fd(f->j), name, 0700), 0);
+	}
+	assert_true(store_empty_trash(f->j, &stop));
+	assert_in_range(count_trash(f), 1, 19);
+	tidy_to_the_end(f, count_threads());
+	assert_int_equal(count_trash(f), 0);
+}
+
 /* ---- beside others ----------------------------------------------------------------------------
  */
 
@@ -404,6 +431,7 @@ int main(void)
 		TEST(an_undo_does_not_wait),
 		TEST(the_thread_is_there_for_its_work_alone),
 		TEST(a_step_that_ends_late_is_packed_too),
+		TEST(an_end_does_not_wait_for_the_trash),
 		TEST(a_reader_finds_one_of_the_forms),
 		TEST(what_there_is_no_room_for_is_packed_later),
 	};

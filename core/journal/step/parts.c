@@ -325,7 +325,7 @@ static void ending_clean(struct ending *e)
 	if (r < 0)
 		log_warn("journal", "the oldest steps of '%s' stay: %s", j->folder, strerror(-r));
 	if (!j->tidy)
-		store_empty_trash(j);
+		store_empty_trash(j, NULL);
 }
 
 int journal_commit(struct step *s, int exit_status, struct err *err)
@@ -380,7 +380,7 @@ static int abort_part(struct step *s, bool keep, uint64_t us, struct err *err)
 		r = fstatat(j->store, undone, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 	else if (made && r == 0)
 		r = store_drop_undone(j, undone);
-	store_empty_trash(j);
+	store_empty_trash(j, NULL);
 	if (r == -ENOENT)
 		return err_say(err, -EIO, "the step could not be rolled back: it is kept");
 	return r;

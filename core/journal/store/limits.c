@@ -346,7 +346,7 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 	if (e->n && !e->look_only) {
 		drop_posts(j);
 		if (!j->tidy)
-			store_empty_trash(j);
+			store_empty_trash(j, NULL);
 	}
 	return r;
 }
@@ -373,13 +373,13 @@ bool store_relieve(struct journal *j, int why)
 
 	if (why != -ENOSPC && why != -EDQUOT)
 		return false;
-	if (store_empty_trash(j))
+	if (store_empty_trash(j, NULL))
 		return true;
 	if (!j->open && room_give(j, why)) /* a rollback: that is what it was set aside for */
 		return true;
 	if (journal_prune(j, &e) < 0 || !e.n)
 		return false;
-	store_empty_trash(j);
+	store_empty_trash(j, NULL);
 	journal_say(j,
 		    "step %" PRId64 " can no longer be undone: it made room for the undo of what "
 		    "runs now, as the disk is full",

@@ -130,7 +130,10 @@ int store_trash(struct journal *j, const char *name)
 	return renameat(j->store, name, j->store, to) < 0 ? -errno : 0;
 }
 
-bool store_empty_trash(struct journal *j)
+/* What one that has to stop removes all the same: else nobody did, where sessions are short. */
+#define TRASH_LEAST 8
+
+bool store_empty_trash(struct journal *j, const atomic_bool *stop)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, "trash");
 	char **names = NULL;
@@ -138,8 +141,10 @@ bool store_empty_trash(struct journal *j)
 
 	if (dir < 0 || store_names(j, "trash", &names, &n) < 0)
 		return false;
-	while (gone < n && io_remove_tree(dir, names[gone]) == 0)
-		gone++; /* it is only space; the next one tries the others again */
+	/* It is only space; the next one tries the others again. */
+	while (gone < n && (gone < TRASH_LEAST || !stop || !atomic_load(stop)) &&
+	       io_remove_tree(dir, names[gone]) == 0)
+		gone++;
 	store_names_free(names, n);
 	return gone > 0;
 }
@@ -303,7 +308,7 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 			"an undo was interrupted: `cordon undo --dry-run` finishes it first");
 	if (spec->upkeep) /* else nobody is to wait for it: a session's thread does it, or a full
 			     disk */
-		store_empty_trash(j);
+		store_empty_trash(j, NULL);
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "core/base/hash.h"
 #include "core/journal/journal.h"
 #include "core/journal/post/homes.h"
@@ -96,7 +98,8 @@ int roots_load(struct journal *j) MUST_USE;
 int store_root_fd(struct journal *j, int root);
 void store_forget_near(struct journal *j);
 int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* to trash/; its images stay */
-bool store_empty_trash(struct journal *j);	      /* false: there was nothing in it */
+/* Until *stop, where there is one. False: there was nothing in it. */
+bool store_empty_trash(struct journal *j, const atomic_bool *stop);
 int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
 /* Names of a directory's entries, sorted by number; heap array of heap strings. */
 int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;

@@ -122,7 +122,7 @@ static bool pass(struct tidy *t)
 	bool all = true;
 	size_t n = 0;
 
-	store_empty_trash(t->j);
+	store_empty_trash(t->j, &t->stop);
 	if (store_names(t->j, "steps", &names, &n) < 0)
 		return false;
 	for (size_t i = 0; i < n && !atomic_load(&t->stop); i++) {
