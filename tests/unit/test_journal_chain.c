@@ -308,6 +308,30 @@ static void an_edit_in_a_directory_that_two_moved_on(void **state)
 	assert_cat(f, "c/x", "the human's\n");
 }
 
+/* What the first of the two made has an image only, of where the second took it. */
+static void what_one_made_in_a_directory_that_another_moved(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *first, *second;
+
+	begin(f, "mkdir c");
+	assert_int_equal(md(f, "c"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln -s x c/c");
+	first = f->s;
+	assert_int_equal(sym(f, "x", "c/c"), 0);
+	begin(f, "mv c b");
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	second = f->s;
+	f->s = first;
+	assert_true(commit(f) > 0);
+	f->s = second;
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 3, 0), 0);
+	assert_tree(f, before);
+}
+
 /* It goes back and forth with the directory; the image of that is no step's work. */
 static void an_edit_that_came_back_with_its_directory(void **state)
 {
@@ -455,6 +479,7 @@ int main(void)
 		TEST(an_edit_in_a_directory_that_moved),
 		TEST(an_edit_in_directories_that_changed_places),
 		TEST(an_edit_in_a_directory_that_two_moved_on),
+		TEST(what_one_made_in_a_directory_that_another_moved),
 		TEST(an_edit_that_came_back_with_its_directory),
 		TEST(nobody_where_directories_went_back_and_forth),
 		TEST(nobody_where_a_step_was_rolled_back),

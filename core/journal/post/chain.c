@@ -394,8 +394,10 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 {
 	size_t i = names_find(&c->keys, key);
 	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
-	/* Of those that overlapped, not every one may be known to have been there. */
-	bool began = one && one->known && one->n_found && one->placed != one->cluster;
+	/* Of those that overlapped, not every one may be known to have been there: one may have
+	 * made what another has only an image of, as that lies in a directory which moved. */
+	bool began = one && one->known && one->n_found && one->placed != one->cluster &&
+		     !(one->spoke && one->image);
 
 	for (size_t k = 0; began && k < one->n_found; k++)
 		began = one->found[k].exists == exists;
