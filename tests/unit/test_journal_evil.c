@@ -226,6 +226,81 @@ static void another_version_is_left_alone(void **state)
 	assert_int_equal(undo(f, 1, 0), -ENOENT);
 }
 
+static void without(const struct fix *f, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%s/.cordon/%s", f->folder, name);
+
+	assert_int_equal(unlink(path), 0);
+}
+
+static int reopen(struct fix *f, const struct journal_spec *spec)
+{
+	journal_close(f->j); /* a step stays open */
+	f->j = NULL;
+	f->err = (struct err){0};
+	return journal_open(&f->j, spec, NULL, &f->err);
+}
+
+/* As a clone or an archive brings it: nobody knows beforehand what "folder" has to say. */
+static void a_store_that_came_with_the_folder_is_not_taken(void **state)
+{
+	static const char *const missing[] = {"folder", "version", ".gitignore", "lock"};
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};
+	AUTO_FREE char *before = NULL, *lock = xasprintf("%s/.cordon/lock", f->folder);
+
+	assert_int_equal(reopen(f, &spec), 0);
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	before = snap(f);
+	journal_close(f->j);
+	f->j = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
+		without(f, missing[i]);
+		for (int looks = 0; looks < 2; looks++) {
+			spec.read_only = looks;
+			assert_int_equal(reopen(f, &spec), -EPROTO);
+			assert_non_null(strstr(f->err.text, "--discard"));
+			assert_tree(f, before);
+		}
+	}
+	assert_int_equal(access(lock, F_OK), -1); /* nothing is written into it */
+	spec.read_only = false;
+	assert_int_equal(journal_discard(&spec, &f->err), 0);
+	assert_int_equal(reopen(f, &spec), 0);
+	assert_tree(f, before);
+}
+
+/* A first start that was killed has made the first of these files, or several. */
+static void a_store_that_was_begun_is_gone_on_with(void **state)
+{
+	static const char *const dirs[] = {"open", "steps", "redo", "trash", "posts", "barriers"};
+	static const char *const made[] = {"state", "folder", "version", "lock", ".gitignore"};
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};
+
+	for (size_t n = 0; n <= ARRAY_LEN(made); n++) {
+		assert_int_equal(reopen(f, &spec), 0);
+		journal_close(f->j);
+		f->j = NULL;
+		for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+			AUTO_FREE char *path = xasprintf("%s/.cordon/%s", f->folder, dirs[i]);
+
+			assert_int_equal(rmdir(path), 0);
+		}
+		for (size_t i = 0; i < n; i++)
+			without(f, made[i]);
+	}
+	assert_int_equal(reopen(f, &spec), 0);
+	begin(f, "agent");
+	assert_int_equal(rm(f, "a"), 0);
+	commit(f);
+	without(f, "version"); /* it names the directory: the rest is its own */
+	assert_int_equal(reopen(f, &spec), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "alpha\n");
+}
+
 static void a_damaged_log_is_noticed(void **state)
 {
 	struct fix *f = *state;
@@ -372,6 +447,8 @@ int main(void)
 		TEST(a_cancel_puts_everything_back),
 		TEST(one_keeper_at_a_time),
 		TEST(another_version_is_left_alone),
+		TEST(a_store_that_came_with_the_folder_is_not_taken),
+		TEST(a_store_that_was_begun_is_gone_on_with),
 		TEST(a_damaged_log_is_noticed),
 		TEST(a_torn_tail_is_cut),
 		TEST(the_store_falls_back_into_the_folder),

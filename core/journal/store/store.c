@@ -152,6 +152,12 @@ bool store_empty_trash(struct journal *j, const atomic_bool *stop)
 /* ---- open and close ---------------------------------------------------------------------------
  */
 
+/* All that makes a history, and in the end what says whose it is. */
+static const char *const parts[] = {"rollback", "joint", "doomed",   "open",   "redo",
+				    "steps",	"posts", "barriers", "trash",  "lent",
+				    "roots",	"state", "folder",   "version"};
+#define N_SAYING 2 /* "folder" and "version" */
+
 /* "version" is made first and removed last; a store that has lost it still has its steps. */
 bool store_is_made(int store)
 {
@@ -216,6 +222,73 @@ static int make_dirs(struct journal *j)
 	return 0;
 }
 
+/*
+ * A history belongs to a directory, not to its name: the file "folder" has its inode number and
+ * birth. (The device's number may be another one after every boot.) 1: it is this one; 0: another.
+ */
+static int is_folders(struct journal *j, struct buf *is)
+{
+	AUTO_FREE char *text = NULL;
+	struct obj o;
+	int r = obj_stat(j->roots[0].fd, "", &o);
+
+	if (r < 0)
+		return r;
+	buf_fmt(is, "%" PRIu64 " %" PRId64 "\n", o.ino, o.btime_ns);
+	r = io_read_file(j->store, "folder", 4096, &text, NULL);
+	return r < 0 ? r : str_eq(text, is->data);
+}
+
+static int say_other(const struct journal *j, struct err *err)
+{
+	return err_say(err, -EPROTO,
+		       "'%s' is another directory than the one whose history is kept under this "
+		       "name: undo is unavailable: bring that one back, or `cordon log --discard` "
+		       "starts anew",
+		       j->folder);
+}
+
+static int check_folder(struct journal *j, struct err *err)
+{
+	AUTO_BUF struct buf is = BUF_INIT;
+	int r = is_folders(j, &is);
+
+	if (r == 0)
+		return say_other(j, err);
+	if (r == -ENOENT)
+		r = io_write_file(j->store, "folder", 0600, is.data, is.len, false);
+	return r < 0 ? err_set(err, r, "look at '%s'", j->folder) : 0;
+}
+
+/*
+ * A store that lies in the folder can have come with it: in a clone or an archive. What it holds
+ * would be done to the folder, and to places that it names, by the next start. Nobody knows an
+ * inode's birth beforehand (nor, where none is told, which of all numbers a directory will get): so
+ * what has a history and does not name this directory is not taken, nor anything written into it.
+ * "folder" is made before all parts and removed after them: whoever is killed leaves no such store.
+ */
+static int check_came(struct journal *j, struct err *err)
+{
+	AUTO_BUF struct buf is = BUF_INIT;
+	struct stat st;
+	int r = is_folders(j, &is);
+
+	if (r > 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(parts) - N_SAYING; i++) {
+		if (fstatat(j->store, parts[i], &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+			continue;
+		if (r == 0)
+			return say_other(j, err);
+		return err_say(err, -EPROTO,
+			       "the undo store '%s' does not say which directory it is of, and may "
+			       "have come with this one: undo is unavailable: `cordon log "
+			       "--discard` throws it away",
+			       j->store_path);
+	}
+	return 0;
+}
+
 static int open_store(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
 	struct statfs fs;
@@ -244,6 +317,9 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	if (fstatfs(j->store, &fs) == 0)
 		j->dull = fs.f_type == TMPFS_MAGIC;
 	j->inside = path_is_beneath(j->store_path, j->folder);
+	r = j->inside ? check_came(j, err) : 0;
+	if (r < 0)
+		return r;
 	if (j->inside && !j->read_only && faccessat(j->store, ".gitignore", F_OK, 0) < 0) {
 		r = hide_from_git(j);
 		if (r < 0)
@@ -252,31 +328,6 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;
 	return 0;
-}
-
-/*
- * A history belongs to a directory, not to its name: the file "folder" has its inode number and
- * birth. (The device's number may be another one after every boot.)
- */
-static int check_folder(struct journal *j, struct err *err)
-{
-	AUTO_FREE char *text = NULL;
-	AUTO_BUF struct buf is = BUF_INIT;
-	struct obj o;
-	int r = obj_stat(j->roots[0].fd, "", &o);
-
-	buf_fmt(&is, "%" PRIu64 " %" PRId64 "\n", o.ino, o.btime_ns);
-	if (r == 0)
-		r = io_read_file(j->store, "folder", 4096, &text, NULL);
-	if (r == -ENOENT)
-		r = io_write_file(j->store, "folder", 0600, is.data, is.len, false);
-	else if (r == 0 && !str_eq(text, is.data))
-		return err_say(err, -EPROTO,
-			       "'%s' is another directory than the one whose history is kept under "
-			       "this name: undo is unavailable: bring that one back, or `cordon "
-			       "log --discard` starts anew",
-			       j->folder);
-	return r < 0 ? err_set(err, r, "look at '%s'", j->folder) : 0;
 }
 
 static int open_parts(struct journal *j, const struct journal_spec *spec, struct err *err)
@@ -433,11 +484,6 @@ void journal_close(struct journal *j)
 
 int store_clear(int store, const char *path, struct err *err)
 {
-	static const char *const parts[] = {"rollback", "joint", "doomed", "folder",   "open",
-					    "redo",	"steps", "posts",  "barriers", "trash",
-					    "lent",	"roots", "state",  "version"};
-
-	/* "version" goes last: until then the store is not taken for a good one. */
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		int r = io_remove_tree(store, parts[i]);
 
