@@ -337,6 +337,25 @@ static void a_change_of_the_mode_makes_no_other(void **state)
 	commit(f);
 }
 
+/* The file has no record: a name is all that the step gave it, and that is moved. */
+static void a_new_name_that_is_moved_is_the_steps_own(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "before");
+	assert_int_equal(put(f, "a", "alpha") || put(f, "b", "beta"), 0);
+	commit(f);
+	begin(f, "agent");
+	assert_int_equal(ln(f, "b", "b2"), 0);
+	assert_int_equal(mv(f, "b2", "moved", 0), 0);
+	assert_false(journal_is_foreign(f->j, "b2", SEEN_MOVED, 0));
+	assert_false(journal_is_foreign(f->j, "moved", SEEN_MOVED, 0));
+	assert_int_equal(renameat(journal_folder_fd(f->j), "a", journal_folder_fd(f->j), "moved"),
+			 0);
+	assert_true(journal_is_foreign(f->j, "moved", SEEN_MOVED, 0));
+	commit(f);
+}
+
 static void what_has_no_name_is_nobodys(void **state)
 {
 	struct fix *f = *state;
@@ -474,6 +493,7 @@ int main(void)
 		TEST(a_closing_is_the_steps_own_while_it_is_queued),
 		TEST(a_closing_stays_the_steps_own_beside_others),
 		TEST(a_change_of_the_mode_makes_no_other),
+		TEST(a_new_name_that_is_moved_is_the_steps_own),
 		TEST(what_has_no_name_is_nobodys),
 		TEST(names_on_the_way_take_no_room),
 		TEST(what_is_written_is_found_where_it_was_moved),

@@ -42,7 +42,7 @@ static bool came_from(const struct step *s, const struct obj *o)
 static bool is_known(struct journal *j, const struct obj *o)
 {
 	for (struct step *s = j->open; s; s = s->next)
-		if (step_known(s, o) || came_from(s, o))
+		if (step_known(s, o) || alias_has(s, o) || came_from(s, o))
 			return true;
 	return false;
 }

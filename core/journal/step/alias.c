@@ -42,17 +42,29 @@ void alias_note(struct step *s, const struct obj *o, int root, const char *path)
 	a->name = take_ptr(&name);
 }
 
+static struct alias *find(const struct step *s, const struct obj *o)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct alias *a;
+
+	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
+	return a && a->btime_ns == o->btime_ns ? a : NULL;
+}
+
+bool alias_has(const struct step *s, const struct obj *o)
+{
+	return find(s, o) != NULL;
+}
+
 void alias_use(struct step *s, const struct obj *o)
 {
 	static const struct obj nothing;
-	uint64_t key[2] = {o->dev, o->ino};
+	const struct alias *a = find(s, o);
 	AUTO_FREE char *now = NULL;
 	const char *path;
-	struct alias *a;
 	int root;
 
-	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
-	if (!a || a->btime_ns != o->btime_ns)
+	if (!a)
 		return;
 	root = key_root(a->name, &path);
 	if (!step_touch(s, root, path, o) || a->then == s->touches.places.now)

@@ -64,6 +64,7 @@ void step_took(struct step *s, const struct obj *o); /* the inode is in its stor
 void alias_note(struct step *s, const struct obj *o, int root, const char *path);
 /* It was changed: by that name as well. */
 void alias_use(struct step *s, const struct obj *o);
+bool alias_has(const struct step *s, const struct obj *o); /* it gave this one another name */
 void aliases_free(struct step *s);
 /* The object at that path is about to lose its name, its content, its place: may it? */
 int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
