@@ -49,7 +49,7 @@ nothing_is_left() {
 for who in cordon-keeper cordon-init cordon; do
 	begin
 	if [ $who = cordon ]; then
-		kill -KILL "$(tmux_ display-message -p -t t '#{pane_pid}')"
+		kill -KILL "$(tmux_ display-message -p -t =t: '#{pane_pid}')"
 	else
 		kill -KILL "$(child "$who")"
 	fi
@@ -111,7 +111,7 @@ tmux_ kill-server
 nothing_is_left "SIGKILL of the keeper, a thousand held"
 
 hold_many "SIGKILL of cordon"
-kill -KILL "$(tmux_ display-message -p -t t '#{pane_pid}')"
+kill -KILL "$(tmux_ display-message -p -t =t: '#{pane_pid}')"
 nothing_is_left "SIGKILL of cordon, a thousand held"
 
 hold_many "SIGKILL of the opener"

@@ -24,7 +24,7 @@ sees '\? ASK.*hooks/one' "34: the request is announced while keys are typed"
 keys C-] a a
 resize 90 30
 keys a a
-tmux_ set-buffer 'aaaa dddd' && tmux_ paste-buffer -p -t t
+tmux_ set-buffer 'aaaa dddd' && tmux_ paste-buffer -p -t =t:
 sees 'ALLOW writing .*hooks/one once' "34: it is shown, and neither keys nor a paste nor a size has answered it"
 ok "34: nothing was made" test ! -e "$dir/.git/hooks/one"
 keys Escape

@@ -46,7 +46,7 @@ ended "leaves" 3
 # Output that attacks a terminal stays in the pane.
 start 130 40 "$dir" "$CORDON run --exit -- sh -c 'printf \"\\033]52;c;UFdORUQ=\\007\\033]0;PWNED\\007\\033[21t\\033]2;PWNED\\007\\033P+q544e\\033\\\\\\033[?1049h\\033[c\"; echo shown; read x; echo got[\$x]; sleep 1'"
 sees 'shown' "the text is there"
-unlike "$(tmux_ display-message -p -t t '#{pane_title}')" PWNED "the title is not the agent's"
+unlike "$(tmux_ display-message -p -t =t: '#{pane_title}')" PWNED "the title is not the agent's"
 is "$(tmux_ show-buffer 2>/dev/null)" "" "nor the clipboard"
 keys Enter
 ended "the end" 0
@@ -72,14 +72,14 @@ done
 for theme in default dark light mono; do
 	start 100 30 "$dir" "$CORDON run --theme $theme --exit -- sh -c 'echo themed; read x'"
 	sees themed "theme $theme"
-	colours=$(tmux_ capture-pane -e -p -t t | grep -cE $'\e\\[[0-9;]*(3[0-8]|4[0-8])[;m]')
+	colours=$(tmux_ capture-pane -e -p -t =t: | grep -cE $'\e\\[[0-9;]*(3[0-8]|4[0-8])[;m]')
 	if [ $theme = mono ]; then is "$colours" 0 "mono has no colours"; else isnt "$colours" 0 "$theme has colours"; fi
 	keys Enter
 	ended "leaves" 0
 done
 start 100 30 "$dir" "NO_COLOR=1 $CORDON run --exit -- sh -c 'echo plain; read x'"
 sees plain "NO_COLOR"
-is "$(tmux_ capture-pane -e -p -t t | grep -cE $'\e\\[[0-9;]*(3[0-8]|4[0-8])[;m]')" 0 "no colours then"
+is "$(tmux_ capture-pane -e -p -t =t: | grep -cE $'\e\\[[0-9;]*(3[0-8]|4[0-8])[;m]')" 0 "no colours then"
 keys Enter
 ended "leaves" 0
 start 100 30 "$dir" "$CORDON run --theme no-such -- true 2>&1"

@@ -27,10 +27,10 @@ if ! command -v rsvg-convert >/dev/null && [ "${DEPS:-yes}" != no ]; then
 fi
 picture() { # NAME ; of what is on the screen now
 	local size cursor
-	size=$(tmux_ display-message -p -t t '#{pane_width} #{pane_height}')
-	cursor=$(tmux_ display-message -p -t t '#{?cursor_flag,#{cursor_x} #{cursor_y},}')
+	size=$(tmux_ display-message -p -t =t: '#{pane_width} #{pane_height}')
+	cursor=$(tmux_ display-message -p -t =t: '#{?cursor_flag,#{cursor_x} #{cursor_y},}')
 	# shellcheck disable=SC2086 # words
-	tmux_ capture-pane -e -p -t t | python3 tests/support/ansi2svg.py $size $cursor >"$base/$1.svg"
+	tmux_ capture-pane -e -p -t =t: | python3 tests/support/ansi2svg.py $size $cursor >"$base/$1.svg"
 	rsvg-convert -z 1.5 -o "screenshots/$1.png" "$base/$1.svg" && echo "  PNG     screenshots/$1.png"
 }
 

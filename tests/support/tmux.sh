@@ -5,6 +5,9 @@ tmux_socket=$TEST_TMP/tmux.0 tmux_servers=0
 tmux_() { tmux -S "$tmux_socket" -f /dev/null "$@"; }
 trap 'tmux_ kill-server 2>/dev/null' EXIT
 
+# "=t:" is the session of that name alone: "t" would first be a window whose name begins so, and a
+# window's name is "tmux" until its program runs.
+
 # start COLUMNS ROWS DIR COMMAND - a fresh server with one pane; $? of COMMAND lands in status.
 start() {
 	local cols=$1 rows=$2 dir=$3 cmd=$4
@@ -17,10 +20,10 @@ start() {
 	tmux_ new-session -d -s t -x "$cols" -y "$rows" -c "$dir" \
 		"$cmd; echo \$? >$TEST_TMP/status; stty -a >$TEST_TMP/stty; exec sleep 600"
 }
-keys() { tmux_ send-keys -t t "$@"; }
-type_text() { tmux_ send-keys -t t -l -- "$1"; }
-screen() { tmux_ capture-pane -p -t t | sed 's/ *$//'; }
-resize() { tmux_ resize-window -t t -x "$1" -y "$2"; }
+keys() { tmux_ send-keys -t =t: "$@"; }
+type_text() { tmux_ send-keys -t =t: -l -- "$1"; }
+screen() { tmux_ capture-pane -p -t =t: | sed 's/ *$//'; }
+resize() { tmux_ resize-window -t =t: -x "$1" -y "$2"; }
 
 screen_has() { screen | grep -Eq -- "$1"; }
 screen_lacks() { ! screen | grep -Eq -- "$1"; }
@@ -68,6 +71,6 @@ $(screen)"; fi
 terminal_is_sane() {
 	wait_for 10 test -s "$TEST_TMP/stty"
 	like "$(tr '\n' ' ' <"$TEST_TMP/stty")" ' icanon .* echo ' "$1: the line discipline is back"
-	is "$(tmux_ display-message -p -t t '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' | sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/')" \
+	is "$(tmux_ display-message -p -t =t: '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' | sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/')" \
 		001 "$1: no alternate screen, no mouse, cursor on"
 }
