@@ -317,17 +317,9 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	if (fstatfs(j->store, &fs) == 0)
 		j->dull = fs.f_type == TMPFS_MAGIC;
 	j->inside = path_is_beneath(j->store_path, j->folder);
-	r = j->inside ? check_came(j, err) : 0;
-	if (r < 0)
-		return r;
-	if (j->inside && !j->read_only && faccessat(j->store, ".gitignore", F_OK, 0) < 0) {
-		r = hide_from_git(j);
-		if (r < 0)
-			return err_set(err, r, "make the undo store '%s'", j->store_path);
-	}
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;
-	return 0;
+	return j->inside ? check_came(j, err) : 0;
 }
 
 static int open_parts(struct journal *j, const struct journal_spec *spec, struct err *err)
@@ -338,6 +330,9 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 		r = check_folder(j, err);
 	if (r < 0)
 		return r;
+	if (j->inside && !j->read_only && faccessat(j->store, ".gitignore", F_OK, 0) < 0 &&
+	    (r = hide_from_git(j)) < 0)
+		return err_set(err, r, "make the undo store '%s'", j->store_path);
 	r = roots_load(j);
 	if (r < 0)
 		return err_set(err, r, "read the roots of the undo store '%s'", j->store_path);
