@@ -2,8 +2,9 @@
 # starting - what others do while a session starts: another start, a signal, rules that change.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
-need flock
+need flock tmux
 state=$HOME/.local/state/cordon
 dir=$(new_folder w)
 cd "$dir" || exit 1
@@ -38,6 +39,19 @@ kill -TERM "$pid"
 wait "$pid"
 is $? 7 "a signal that comes before the log is there is the command's as well"
 wait
+
+# So does the console's: what ends it waits until there is one.
+rm -f up held
+flock "$log" sh -c 'echo >held; sleep 1.5' &
+wait_for 20 test -e held
+start 100 30 "$dir" "$CORDON run -- sh -c 'echo 3 >third; echo >up; exec sleep 60'"
+wait_for 20 test -e up
+pkill -TERM -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')"
+ended "a console that is ended before the log is there ends as one that was" 143
+terminal_is_sane "and then"
+wait
+ok "what its agent had done is kept" test -e third
+like "$(cordon_in . log)" "third" "as a step"
 
 hold "$lock"
 out=$(in_folder . true 2>&1)

@@ -219,6 +219,19 @@ static int exit_status(const struct console *c, const struct model *m, struct er
 	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 }
 
+/* What ends the console is heard by its loop. There is none yet while the session starts, and what
+ * the agent has done by then would be rolled back. */
+static void until_the_loop(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigprocmask(how, &set, NULL);
+}
+
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
@@ -228,6 +241,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	spec.tty = true;
 	if (approver_open(&c->approver, spec.config, err) < 0)
 		return 125;
+	until_the_loop(SIG_BLOCK);
 	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
 		approver_close(c->approver);
 		return 125;
@@ -237,6 +251,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	c->model = session_model(c->session);
 	if (console_open_screen(c, err) == 0) {
 		console_set_up_loop(c);
+		until_the_loop(SIG_UNBLOCK);
 		console_open_ui(c, &console_verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
