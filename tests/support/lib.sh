@@ -145,11 +145,15 @@ session_groups() {
 	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
 }
 no_group() { [ -z "$(session_groups)" ]; }
-# cordon_of PATTERN - of the processes with such arguments, cordon itself: its keeper and helpers have them,
-# too, and which of them has the lowest number is chance, as process numbers wrap around.
+# cordon_of PATTERN - of the processes with such arguments, cordon itself: what it has forked has them, too,
+# its own name until it takes another, and as process numbers wrap around perhaps the lower number. But the
+# parent of cordon has neither.
 cordon_of() {
-	local p
-	for p in $(pgrep -f -- "$1"); do
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != cordon ] || echo "$p"
+	local p parent all
+	all=$(pgrep -f -- "$1")
+	for p in $all; do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" = cordon ] || continue
+		parent=$(sed -n 's/^PPid:\t//p' "/proc/$p/status" 2>/dev/null)
+		[ -z "$parent" ] || grep -qx "$parent" <<<"$all" || echo "$p"
 	done
 }
