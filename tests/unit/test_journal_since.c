@@ -145,6 +145,86 @@ static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
 	undo_plan_free(plan);
 }
 
+/* A file gets another name, by which one step writes to it; another takes the first name. */
+static void write_by_another_name(struct fix *f, bool overlapped)
+{
+	struct step *writer;
+
+	begin(f, "ln b a");
+	assert_int_equal(ln(f, "b", "a"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "write a");
+	assert_int_equal(put(f, "a", "two\n"), 0);
+	writer = f->s;
+	if (!overlapped)
+		assert_true(commit(f) > 0);
+	begin(f, "rm b");
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	if (overlapped) {
+		f->s = writer;
+		assert_true(commit(f) > 0);
+	}
+}
+
+/* When they have gone the file is as it was made, and nobody else's. */
+static void writes_by_another_name_have_gone(struct fix *f, bool overlapped, bool human)
+{
+	AUTO_FREE char *empty = snap(f), *made = NULL;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "b", "one\n"), 0);
+	assert_true(commit(f) > 0);
+	made = snap(f);
+	write_by_another_name(f, overlapped);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, made);
+	if (human)
+		outside(f, "b", "own\n");
+	assert_int_equal(undo(f, 1, 0), human ? -ESTALE : 0);
+	if (human) {
+		assert_cat(f, "b", "own\n");
+		return;
+	}
+	assert_tree(f, empty);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, made);
+}
+
+static void writes_by_another_name_that_have_gone_are_no_edit(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct fix *f = fix_new();
+
+		writes_by_another_name_have_gone(f, i & 1, i & 2);
+		fix_free(f);
+	}
+}
+
+/* As the step that gave it the name has left it; but that one had found it so. */
+static void an_edit_before_writes_that_have_gone_is_one(void **state)
+{
+	(void)state;
+	for (int overlapped = 0; overlapped < 2; overlapped++) {
+		struct fix *f = fix_new();
+
+		begin(f, "make");
+		assert_int_equal(put(f, "b", "one\n"), 0);
+		assert_true(commit(f) > 0);
+		outside(f, "b", "own\n");
+		write_by_another_name(f, overlapped);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 2, 0), -ESTALE);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_cat(f, "b", "own\n");
+		fix_free(f);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
 int main(void)
@@ -155,6 +235,8 @@ int main(void)
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),
 		TEST(what_a_step_beside_it_changed_is_nobody_elses),
+		cmocka_unit_test(writes_by_another_name_that_have_gone_are_no_edit),
+		cmocka_unit_test(an_edit_before_writes_that_have_gone_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,15 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 
+/* It differs from what a step found that came and went. But one that has gone since may have
+ * written to the file by another of its names, and it is again as the steps have left it. */
+static bool is_as_left(struct planner *p, const struct post *post, const struct post *left)
+{
+	return left && plan_is_passing(p, post) && !(post->flags & POST_FOREIGN) &&
+	       !(left->flags & POST_SHARED) && left->obj.mode != OBJ_UNSEEN &&
+	       !post_differs(p->j, left, NULL);
+}
+
 bool plan_is_foreign(struct planner *p, const struct post *post, const struct fate *f)
 {
 	struct post left;
@@ -153,7 +162,9 @@ bool plan_is_foreign(struct planner *p, const struct post *post, const struct fa
 	if (post->kept && is_newer(p, post->id))
 		return true;
 	has_left = posts_find(&p->left, post->key, &left);
-	return (has_left && left.flags & POST_FOREIGN) || differs(p, post) ||
+	if (has_left && left.flags & POST_FOREIGN)
+		return true;
+	return (differs(p, post) && !is_as_left(p, post, has_left ? &left : NULL)) ||
 	       edited_between(p, post, has_left ? &left : NULL, f);
 }
 
