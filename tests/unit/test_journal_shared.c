@@ -138,6 +138,93 @@ static void one_of_two_by_turns_is_a_conflict(void **state)
 	fix_free(f);
 }
 
+/* By another name than the first has for it: its bytes would go with those of the second. */
+static void one_of_two_by_two_names_is_a_conflict(void **state)
+{
+	(void)state;
+	for (int made = 0; made < 2; made++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL, *after = NULL;
+		struct step *second;
+
+		begin(f, "make");
+		assert_int_equal(put(f, "b", "zero "), 0);
+		if (!made)
+			assert_int_equal(put(f, "a", "zero "), 0);
+		assert_true(commit(f) != 0);
+		before = snap(f);
+		begin(f, "first");
+		assert_int_equal(made ? put(f, "a", "one ") : add(f, "a", "one "), 0);
+		second = begin_another(f);
+		turn(f, &second);
+		assert_int_equal(ln(f, "a", "c"), 0);
+		assert_int_equal(add(f, "c", "two "), 0);
+		turn(f, &second);
+		assert_int_equal(add(f, "a", "three"), 0);
+		assert_true(commit(f) != 0);
+		assert_true(commit_this(f, second) > 0);
+		after = snap(f);
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_tree(f, after);
+		assert_int_equal(undo(f, 2, 0), 0);
+		assert_tree(f, before);
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, after);
+		fix_free(f);
+	}
+}
+
+/* Who only gave it one more name took note at its end of what the other had written. */
+static void a_name_from_one_for_what_the_other_writes(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL, *after = NULL;
+	struct step *second;
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "one"), 0);
+	assert_true(commit(f) != 0);
+	before = snap(f);
+	begin(f, "ln");
+	second = begin_another(f);
+	assert_int_equal(ln(f, "a", "c"), 0);
+	turn(f, &second);
+	assert_int_equal(add(f, "a", "two"), 0);
+	turn(f, &second);
+	assert_true(commit(f) != 0);
+	assert_true(commit_this(f, second) > 0);
+	after = snap(f);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	fix_free(f);
+}
+
+/* It had ended before the other began: that one can go alone. */
+static void a_second_name_before_is_no_conflict(void **state)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f);
+
+	(void)state;
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "one"), 0);
+	assert_int_equal(ln(f, "a", "c"), 0);
+	assert_true(commit(f) != 0);
+	begin(f, "write");
+	assert_int_equal(add(f, "c", "two"), 0);
+	assert_true(commit(f) != 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "one");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	fix_free(f);
+}
+
 /* Made by one, removed by the other: the first comes to nothing, and is needed all the same. */
 static void what_another_removed_is_kept(void **state)
 {
@@ -577,6 +664,9 @@ int main(void)
 		cmocka_unit_test(dressing_a_directory_that_comes_back_is_a_step),
 		cmocka_unit_test(times_survive_a_redo_by_rename),
 		cmocka_unit_test(one_of_two_by_turns_is_a_conflict),
+		cmocka_unit_test(one_of_two_by_two_names_is_a_conflict),
+		cmocka_unit_test(a_name_from_one_for_what_the_other_writes),
+		cmocka_unit_test(a_second_name_before_is_no_conflict),
 		cmocka_unit_test(what_another_removed_is_kept),
 		cmocka_unit_test(a_step_that_lost_its_twin_says_so),
 		cmocka_unit_test(a_second_name_is_no_edit),

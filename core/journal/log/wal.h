@@ -70,6 +70,12 @@ static inline bool rec_is_idle(const struct rec *r)
 	return rec_is_quiet(r->type) || (r->flags & (REC_SKIPPED | REC_VOID));
 }
 
+/* What was at path is the same object, with other bytes or other metadata. */
+static inline bool rec_is_in_place(const struct rec *r)
+{
+	return r->type == REC_CONTENT || r->type == REC_META || r->type == REC_XINODE;
+}
+
 struct wal {
 	int fd;
 	unsigned char *map;

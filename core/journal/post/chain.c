@@ -222,12 +222,11 @@ static void file_goes_on(struct chains *c, struct found_file *file)
 
 static bool writes_in_place(struct chains *c, uint64_t ino)
 {
-	const unsigned in_place = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_XINODE;
 	struct rec rec;
 	size_t at = 0;
 
 	while (!c->has_written && wal_next(c->caller.now.log, &at, &rec))
-		if (1u << rec.type & in_place)
+		if (rec_is_in_place(&rec))
 			numbers_add(&c->written, rec.ino);
 	if (!c->has_written)
 		numbers_sort(&c->written);

@@ -8,16 +8,19 @@
 
 /*
  * A log keeps what was there before the first touch of its own step. Of two steps that changed one
- * path by turns, one alone would bring back a state that never was between them.
+ * path by turns, one alone would bring back a state that never was between them. So it would of one
+ * file that they knew by two names: what the other saw of it when it ended is not there any more.
  */
 
 struct group_view {
-	struct names paths;   /* what the records of the group name */
-	struct moves moves;   /* directories that they move */
-	uint64_t first;	      /* number of the moment at which the first of them began */
-	struct names *common; /* the result */
-	const char **sorted;  /* the keys of paths, once that is asked for */
-	struct names moved;   /* that they were compared with */
+	struct names paths;	/* what the records of the group name */
+	struct moves moves;	/* directories that they move */
+	struct numbers written; /* files that the group changed in place */
+	struct numbers shared;	/* those of them that the others have an image of */
+	uint64_t first;		/* number of the moment at which the first of them began */
+	struct names *common;	/* the result */
+	const char **sorted;	/* the keys of paths, once that is asked for */
+	struct names moved;	/* that they were compared with */
 };
 
 uint64_t overlap_began(const struct wal *undo)
@@ -39,6 +42,8 @@ static void view_log(struct group_view *v, const struct wal *log)
 		names_add(&v->paths, rec.root, rec.path);
 		if (rec.path2[0])
 			names_add(&v->paths, rec.root2, rec.path2);
+		if (rec_is_in_place(&rec))
+			numbers_add(&v->written, rec.ino);
 	}
 	v->first = MIN(v->first, overlap_began(log));
 	moves_add(&v->moves, log);
@@ -105,6 +110,37 @@ static uint64_t ended(int stepdir)
 	return seq ? seq : UINT64_MAX;
 }
 
+static bool shows_written(const struct group_view *v, const struct post *p)
+{
+	return p->obj.mode && p->obj.mode != OBJ_UNSEEN && !(p->flags & POST_PASSING) &&
+	       numbers_have(&v->written, p->obj.ino);
+}
+
+/* Files that the step has under whatever name, and the group has written by that or another. Of
+ * damaged images nothing is known: the paths of its records were compared. */
+static int compare_files(struct group_view *v, int stepdir)
+{
+	AUTO_POST_READER struct post_reader reader;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
+
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0)
+		if (shows_written(v, &p))
+			numbers_add(&v->shared, p.obj.ino);
+	return step_is_damaged(r) ? 0 : r;
+}
+
+/* By the names that the group's records have for them. */
+static void name_files(struct group_view *v, const struct wal *log)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	while (v->shared.n && wal_next(log, &at, &rec))
+		if (rec_is_in_place(&rec) && numbers_have(&v->shared, rec.ino))
+			names_add(v->common, rec.root, rec.path);
+}
+
 static int compare_step(struct group_view *v, struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -128,7 +164,7 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 			compare_path(v, rec.root2, rec.path2, moved);
 	}
 	wal_close(&log);
-	return r;
+	return r == 0 && v->written.n ? compare_files(v, fd) : r;
 }
 
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
@@ -141,6 +177,7 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 
 	for (size_t i = 0; i < group->n; i++)
 		view_log(&v, &logs[i]);
+	numbers_sort(&v.written);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
 		bool inside = false;
@@ -153,6 +190,11 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 			r = step_unread(err, r, names[i]);
 	}
 	store_names_free(names, n);
+	numbers_sort(&v.shared);
+	for (size_t i = 0; r == 0 && i < group->n; i++)
+		name_files(&v, &logs[i]);
+	numbers_done(&v.written);
+	numbers_done(&v.shared);
 	names_done(&v.paths);
 	names_done(&v.moved);
 	free(v.sorted);

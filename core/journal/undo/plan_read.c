@@ -92,14 +92,12 @@ static void find_made(struct planner *p)
 
 static void find_written(struct planner *p)
 {
-	const unsigned in_place = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_XINODE;
-
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;
 
 		while (wal_next(&p->logs[i], &at, &rec))
-			if (1u << rec.type & in_place)
+			if (rec_is_in_place(&rec))
 				numbers_add(&p->written, rec.ino);
 	}
 	numbers_sort(&p->written);
