@@ -167,8 +167,9 @@ void journal_no_writers(struct journal *j);
 int journal_commit(struct step *s, int exit_status, struct err *err) MUST_USE;
 /* Roll an open step back (a torn start) and drop it. */
 int journal_abort(struct step *s, struct err *err) MUST_USE;
-/* Roll an open step back as if it had been kept and undone: redo has it. Others may be open. On
- * failure the step is kept as it stands where that could be done (err says it); s is gone. */
+/* Roll an open step back as if it had been kept and undone: redo has it. Others may be open: what
+ * they found of it comes back where they are rolled back later. On failure the step is kept as it
+ * stands where that could be done (err says it); s is gone. */
 int journal_roll_back(struct step *s, struct err *err) MUST_USE;
 
 /* What an operation takes away of what was there before its step began. */

@@ -5,7 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/journal.h"
 #include "tests/model/play.h"
+
+/* In how many stores does it lie as an open step? *ret_rolling: in one of them something is on its
+ * way back. */
+static size_t open_parts(const struct game *g, int64_t id, bool *ret_rolling)
+{
+	const char *folders[] = {g->w.folder, g->w.second};
+	size_t n = 0;
+
+	*ret_rolling = false;
+	for (size_t i = 0; i < ARRAY_LEN(folders) && folders[i]; i++) {
+		struct journal_spec spec = {.folder = folders[i], .state_dir = g->w.state};
+		AUTO_FREE char *store = NULL, *dir = NULL, *rolling = NULL;
+
+		if (journal_store_path(&store, &spec, NULL) < 0)
+			abort();
+		dir = xasprintf("%s/open/%lld", store, (long long)id);
+		rolling = xasprintf("%s/rollback", store);
+		n += access(dir, F_OK) == 0;
+		*ret_rolling |= access(rolling, F_OK) == 0;
+	}
+	return n;
+}
+
+void drop_begins(struct game *g, int64_t id)
+{
+	bool rolling;
+
+	g->parts = open_parts(g, id, &rolling);
+}
+
+/* Before the next start: it was on its way back alone, or there, when the worker died. */
+static bool drop_began(const struct game *g, int64_t id)
+{
+	bool rolling;
+
+	return open_parts(g, id, &rolling) != g->parts || rolling;
+}
 
 /* Open the journal again; some of these recoveries are killed as well. */
 static bool restart(struct game *g)
@@ -118,8 +156,19 @@ static void half_restored(struct game *g, const struct act *a, const char *pre)
 		history_recovered(&g->h, &id, 1, g->h.clock, g->now);
 }
 
-/* Steps were open, and are rolled back now; or the one that was just committed is kept. */
-static void half_done(struct game *g, const struct act *a, const char *pre)
+/* All are rolled back. One that went by itself went from under the others: what they had found of
+ * it comes back with them. */
+static void all_rolled(struct game *g, bool apart)
+{
+	if (apart && !trees_equal_loosely(g->cluster.before, g->now))
+		g->cluster.unknown = g->h.murky = true;
+	else
+		must_be(g, g->cluster.before, apart, "killed, and rolled back");
+}
+
+/* Steps were open, and are rolled back now; or the one that was just committed is kept. apart: one
+ * was being dropped, and by itself. */
+static void half_done(struct game *g, const struct act *a, const char *pre, bool apart)
 {
 	const struct reply *re = &g->w.sh->reply;
 	int64_t recovered[WHO_MAX + 1];
@@ -150,7 +199,7 @@ static void half_done(struct game *g, const struct act *a, const char *pre)
 		must_be(g, g->cluster.before, dropped && a->kind == ACT_COMMIT,
 			"killed, and rolled back");
 	else if (!g->cluster.n_kept && !g->cluster.unknown && !dropped)
-		must_be(g, g->cluster.before, a->kind == ACT_ABORT, "killed, and rolled back");
+		all_rolled(g, apart);
 	else
 		g->cluster.unknown = g->h.murky = true;
 	if (a->kind == ACT_BEGIN && !g->failed)
@@ -170,6 +219,7 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 {
 	/* Ours, since what the caller passes may be g->now. */
 	AUTO_FREE char *before = xstrdup(pre ? pre : g->now);
+	bool apart = a->kind == ACT_ABORT && drop_began(g, g->open[a->who].id);
 
 	if (!restart(g))
 		return;
@@ -177,7 +227,7 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 		fprintf(stderr, "# killed in %s; %zu kept, %zu undone\n", act_name(a->kind),
 			g->w.sh->reply.n_kept, g->w.sh->reply.n_undone);
 	if (any_open(g))
-		half_done(g, a, pre ? before : NULL);
+		half_done(g, a, pre ? before : NULL, apart);
 	else if (a->kind == ACT_UNDO || a->kind == ACT_REDO)
 		half_rolled(g, a, before);
 	else if (a->kind == ACT_RESTORE)

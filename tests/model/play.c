@@ -157,6 +157,8 @@ static void play_end(struct game *g, const struct act *a)
 	if (!g->open[a->who].id)
 		return;
 	g->h.clock++;
+	if (a->kind == ACT_ABORT)
+		drop_begins(g, id);
 	if (worker_act(&g->w, a) < 0) {
 		crashed(g, a, pre);
 		return;

@@ -28,6 +28,7 @@ struct game {
 		bool unknown; /* one of several was rolled back */
 	} cluster;
 	unsigned kills, kill_seed;
+	size_t parts; /* of the step that is dropped now, in as many stores */
 };
 
 void fail(struct game *g, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -52,3 +53,5 @@ void check_settled(struct game *g, const struct expected *e, unsigned flags, con
 void check_restored(struct game *g, const struct act *a, const char *pre);
 /* What came of an act that was killed. crash.c */
 void crashed(struct game *g, const struct act *a, const char *pre);
+/* Before a step is dropped: crashed() asks how far that came. */
+void drop_begins(struct game *g, int64_t id);
