@@ -1,5 +1,7 @@
 /* test_journal_store - the life of the store: marks, limits, pruning, versions. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/inject.h"
+#include <sys/file.h>
 #include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 
@@ -411,6 +413,62 @@ static void a_store_without_its_version_has_its_steps(void **state)
 	assert_tree(f, before);
 }
 
+struct second { /* who comes to a store that another has just made */
+	struct journal_spec spec;
+	char *store, *step;
+	int lock, r;
+};
+
+static void open_first(void *arg)
+{
+	struct second *s = arg;
+	struct journal *j = NULL;
+	struct err err = {0};
+
+	s->r = journal_open(&j, &s->spec, NULL, &err);
+	journal_close(j);
+}
+
+static void take_it(void *arg)
+{
+	struct second *s = arg;
+	AUTO_FREE char *lock = xasprintf("%s/lock", s->store);
+	AUTO_FREE char *steps = xasprintf("%s/steps", s->store);
+
+	if (access(s->store, F_OK) < 0 || access(lock, F_OK) == 0)
+		return;
+	s->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0 || mkdir(steps, 0700) < 0 ||
+	    mkdir(s->step, 0700) < 0)
+		abort();
+}
+
+/* Two first starts: the one that has made the directory is not the one that has the lock. */
+static void a_store_that_another_has_locked_is_not_unmade(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *folder = xasprintf("%s/new", f->top);
+	struct second s = {.spec = {.folder = folder, .state_dir = f->state}, .lock = -1};
+	struct inject in = {.meanwhile = take_it};
+	struct err err = {0};
+
+	for (in.nth = 1; s.lock < 0; in.nth++) {
+		free(s.store);
+		free(s.step);
+		rmdir(folder);
+		assert_int_equal(mkdir(folder, 0700), 0);
+		assert_int_equal(journal_store_path(&s.store, &s.spec, &err), 0);
+		s.step = xasprintf("%s/steps/1", s.store);
+		assert_int_equal(io_remove_tree(AT_FDCWD, s.store), 0);
+		inject_run(&in, open_first, &s);
+	}
+	assert_int_equal(s.r, -EBUSY);
+	assert_int_equal(access(s.step, F_OK), 0);
+	close(s.lock);
+	free(s.store);
+	free(s.step);
+}
+
 static void change_byte(struct fix *f, int64_t id, const char *name, off_t at)
 {
 	AUTO_FREE char *path = xasprintf("steps/%lld/%s", (long long)id, name);
@@ -550,6 +608,7 @@ int main(void)
 		TEST(the_store_stays_within_its_size),
 		TEST(images_of_the_past_go_with_it),
 		TEST(a_store_without_its_version_has_its_steps),
+		TEST(a_store_that_another_has_locked_is_not_unmade),
 		TEST(damage_is_found),
 		TEST(records_are_listed),
 		TEST(old_steps_are_pruned),

@@ -201,6 +201,7 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 		ssize_t n = pread(j->lock, pid, sizeof(pid) - 1, 0);
 
 		pid[n > 0 ? n : 0] = '\0';
+		util_close_fd(&j->lock);
 		return err_say(err, -EBUSY,
 			       "another cordon (process %d) works in this folder: undo in its "
 			       "console, or end it first",
@@ -374,17 +375,15 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 
-/* What was made for a store that cannot be opened goes (a full disk, say). Nothing is anybody's: it
- * was made just now, and who else has come has left a lock. */
+/* What was made for a store that cannot be opened goes (a full disk, say). Without the lock it may
+ * be another's by now, who came after mkdir(): then it goes only if nothing is in it. */
 static void unmake(struct journal *j)
 {
 	static const char *const files[] = {".gitignore", "room", "lock"};
 
-	if (j->store >= 0 && j->lock < 0 && faccessat(j->store, "lock", F_OK, 0) == 0)
+	if (j->lock >= 0 && store_clear(j->store, j->store_path, NULL) < 0)
 		return;
-	if (j->store >= 0 && store_clear(j->store, j->store_path, NULL) < 0)
-		return;
-	for (size_t i = 0; j->store >= 0 && i < ARRAY_LEN(files); i++)
+	for (size_t i = 0; j->lock >= 0 && i < ARRAY_LEN(files); i++)
 		if (unlinkat(j->store, files[i], 0) < 0 && errno != ENOENT)
 			return;
 	rmdir(j->store_path);
