@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/path.h"
-#include "core/journal/priv.h"
+#include "core/journal/undo/mine.h"
 
 /*
  * The records are gone through as the rollback will, newest first, and a set of names that nobody
@@ -20,21 +19,6 @@
  */
 
 #define PASSES_MAX 64 /* then something may be left where it was on its way */
-
-struct mine { /* a name, as of the record that is looked at */
-	char *key;
-	bool named;    /* itself, not only what lies below */
-	bool tree;     /* and all that was below */
-	bool exists;   /* the directories above it must stay */
-	size_t held;   /* names below it that exist */
-	size_t passes; /* of those that pass */
-	UT_hash_handle hh;
-};
-
-struct passing { /* a tree that nobody may change up to this record */
-	char *key;
-	uint64_t last;
-};
 
 struct bringing { /* something comes to a name */
 	uint64_t seq;
@@ -54,9 +38,7 @@ struct skipper {
 	size_t n_logs;
 	size_t *tails; /* where each log is read next, from its end */
 	const struct moves *moves;
-	struct mine *mine; /* hash */
-	struct passing *passing;
-	size_t n_passing;
+	struct mine_set mine;
 	struct numbers files; /* that lie at those names now */
 	struct numbers *ret;
 	struct names *left;
@@ -67,155 +49,6 @@ struct skipper {
 	struct stray *strays;
 	size_t n_strays;
 };
-
-static struct mine *mine_find(const struct skipper *s, const char *key, size_t len)
-{
-	struct mine *m;
-
-	HASH_FIND(hh, s->mine, key, len, m);
-	return m;
-}
-
-static struct mine *mine_get(struct skipper *s, const char *key, size_t len)
-{
-	struct mine *m = mine_find(s, key, len);
-
-	if (m)
-		return m;
-	m = xcalloc(1, sizeof(*m));
-	m->key = xstrndup(key, len);
-	HASH_ADD_KEYPTR(hh, s->mine, m->key, len, m);
-	return m;
-}
-
-/* Of the directory above; 0: there is none below the root. */
-static size_t above(const char *key, size_t len)
-{
-	size_t root = (size_t)(strchr(key, '/') - key);
-
-	while (len > root && key[len - 1] != '/')
-		len--;
-	return len > root + 1 ? len - 1 : 0;
-}
-
-static void mine_add_key(struct skipper *s, const char *key, bool tree, bool exists)
-{
-	size_t len = strlen(key);
-	struct mine *m = mine_get(s, key, len);
-	bool more = exists && !m->exists;
-
-	m->named = true;
-	m->tree |= tree;
-	m->exists |= exists;
-	while (more && (len = above(key, len)))
-		mine_get(s, key, len)->held++;
-}
-
-static void mine_add(struct skipper *s, int root, const char *path, bool tree, bool exists)
-{
-	AUTO_FREE char *key = key_make(root, path);
-
-	mine_add_key(s, key, tree, exists);
-}
-
-static void mine_free(struct skipper *s)
-{
-	struct mine *m, *next;
-
-	HASH_ITER (hh, s->mine, m, next) {
-		HASH_DEL(s->mine, m);
-		free(m->key);
-		free(m);
-	}
-	while (s->n_passing)
-		free(s->passing[--s->n_passing].key);
-	free(take_ptr(&s->passing));
-}
-
-static bool covered(const struct skipper *s, int root, const char *path, bool trees_only)
-{
-	AUTO_FREE char *key = key_make(root, path);
-	size_t len = strlen(key);
-	const struct mine *m = mine_find(s, key, len);
-
-	if (m && m->named && !trees_only)
-		return true;
-	for (; len; len = above(key, len)) {
-		m = mine_find(s, key, len);
-		if (m && (m->tree || m->passes))
-			return true;
-	}
-	return false;
-}
-
-static bool holds(const struct skipper *s, int root, const char *path)
-{
-	AUTO_FREE char *key = key_make(root, path);
-	const struct mine *m = mine_find(s, key, strlen(key));
-
-	return m && m->held;
-}
-
-/* What it said of the name. */
-static struct mine mine_take(struct skipper *s, struct mine *m)
-{
-	struct mine was = *m;
-	size_t len = strlen(m->key);
-
-	while (m->exists && (len = above(m->key, len)))
-		mine_get(s, m->key, len)->held--;
-	m->named = m->tree = m->exists = false;
-	return was;
-}
-
-static void carry_passing(struct skipper *s, const char *from, size_t len, const char *to)
-{
-	for (size_t i = 0; i < s->n_passing; i++) {
-		struct passing *p = &s->passing[i];
-		char *key;
-
-		if (!path_is_beneath(p->key, from))
-			continue;
-		key = xasprintf("%s%s", to, p->key + len);
-		mine_get(s, p->key, strlen(p->key))->passes--;
-		mine_get(s, key, strlen(key))->passes++;
-		free(p->key);
-		p->key = key;
-	}
-}
-
-/* The directory goes back from p2 to p1, what is below it goes along. */
-static void carry(struct skipper *s, int root2, const char *p2, int root1, const char *p1)
-{
-	AUTO_FREE char *from = key_make(root2, p2), *to = key_make(root1, p1);
-	size_t len = strlen(from), n = 0;
-	AUTO_FREE struct mine *taken = NULL;
-	struct mine *m, *next;
-
-	HASH_ITER (hh, s->mine, m, next) {
-		if (!m->named || !path_is_beneath(m->key, from))
-			continue;
-		if (!(n & (n - 1)))
-			taken = xrealloc(taken, (n ? 2 * n : 1) * sizeof(*taken));
-		taken[n++] = mine_take(s, m);
-	}
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *key = xasprintf("%s%s", to, taken[i].key + len);
-
-		mine_add_key(s, key, taken[i].tree, taken[i].exists);
-	}
-	carry_passing(s, from, len, to);
-}
-
-/* The exchange of two directories: each one's names go where the other's were. */
-static void carry_both(struct skipper *s, const struct rec *r)
-{
-	const char *aside = "\n"; /* no path below a root begins so */
-
-	carry(s, r->root, r->path, -1, aside);
-	carry(s, r->root2, r->path2, r->root, r->path);
-	carry(s, -1, aside, r->root2, r->path2);
-}
 
 /* Key of the name that a record's path has now. */
 static char *key_now(const struct skipper *s, const struct rec *r, int root, const char *path)
@@ -307,17 +140,6 @@ static bool note_strays(struct skipper *s, const struct rec *r, bool second)
 	return found;
 }
 
-static void pass_begin(struct skipper *s, int root, const char *path, uint64_t last)
-{
-	struct passing *p;
-
-	if (s->n_passing % 16 == 0)
-		s->passing = xrealloc(s->passing, (s->n_passing + 16) * sizeof(*s->passing));
-	p = &s->passing[s->n_passing++];
-	*p = (struct passing){.key = key_make(root, path), .last = last};
-	mine_get(s, p->key, strlen(p->key))->passes++;
-}
-
 static void strays_begin(struct skipper *s, const struct rec *r)
 {
 	for (size_t i = 0; i < s->n_strays; i++) {
@@ -325,39 +147,9 @@ static void strays_begin(struct skipper *s, const struct rec *r)
 
 		if (one->first != r->seq)
 			continue;
-		pass_begin(s, one->to_second ? r->root2 : r->root,
-			   one->to_second ? r->path2 : r->path, one->last);
+		mine_pass(&s->mine, one->to_second ? r->root2 : r->root,
+			  one->to_second ? r->path2 : r->path, one->last);
 	}
-}
-
-static bool is_stray(const struct skipper *s, int root, const char *path)
-{
-	AUTO_FREE char *key = s->n_passing ? key_make(root, path) : NULL;
-
-	for (size_t len = key ? strlen(key) : 0; len; len = above(key, len)) {
-		const struct mine *m = mine_find(s, key, len);
-
-		if (m && m->passes)
-			return true;
-	}
-	return false;
-}
-
-static void strays_end(struct skipper *s, uint64_t seq)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->n_passing; i++) {
-		struct passing *p = &s->passing[i];
-
-		if (p->last != seq) {
-			s->passing[kept++] = *p;
-			continue;
-		}
-		mine_get(s, p->key, strlen(p->key))->passes--;
-		free(p->key);
-	}
-	s->n_passing = kept;
 }
 
 /* ---- records ----------------------------------------------------------------------------------
@@ -372,10 +164,10 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 
 	names_add_key(s->left, key);
 	/* Nothing comes there. */
-	if (has_missed(s, r, second) || is_stray(s, root, path) ||
+	if (has_missed(s, r, second) || mine_passes(&s->mine, root, path) ||
 	    (takes && note_strays(s, r, second)))
 		return;
-	mine_add(s, root, path, tree, true);
+	mine_add(&s->mine, root, path, tree, true);
 }
 
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
@@ -394,27 +186,30 @@ static bool look_at_rename(struct skipper *s, const struct rec *r)
 
 	/* A directory may go back although its own mode is somebody's; not from below a place that
 	 * stays, and not onto one. */
-	if (covered(s, r->root, r->path, dir && both) || covered(s, r->root2, r->path2, dir) ||
-	    (!dir && (holds(s, r->root, r->path) || (both && holds(s, r->root2, r->path2)))) ||
-	    (dir && !both && holds(s, r->root, r->path))) {
+	if (mine_covers(&s->mine, r->root, r->path, dir && both) ||
+	    mine_covers(&s->mine, r->root2, r->path2, dir) ||
+	    (!dir && (mine_holds(&s->mine, r->root, r->path) ||
+		      (both && mine_holds(&s->mine, r->root2, r->path2)))) ||
+	    (dir && !both && mine_holds(&s->mine, r->root, r->path))) {
 		skip_record(s, r, dir);
 		return true;
 	}
 	if (dir && both)
-		carry_both(s, r);
+		mine_carry_both(&s->mine, r);
 	else if (dir)
-		carry(s, r->root2, r->path2, r->root, r->path);
+		mine_carry(&s->mine, r->root2, r->path2, r->root, r->path);
 	return false;
 }
 
 static bool look_at_other(struct skipper *s, const struct rec *r)
 {
-	if (covered(s, r->root, r->path, false))
-		skip_record(s, r, covered(s, r->root, r->path, true));
+	if (mine_covers(&s->mine, r->root, r->path, false))
+		skip_record(s, r, mine_covers(&s->mine, r->root, r->path, true));
 	/* By another of its names: that may come and go. */
 	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
 		numbers_add(s->ret, r->seq);
-	else if (r->type != REC_META && r->type != REC_DIR_GONE && holds(s, r->root, r->path))
+	else if (r->type != REC_META && r->type != REC_DIR_GONE &&
+		 mine_holds(&s->mine, r->root, r->path))
 		skip_record(s, r, r->type == REC_NEW);
 	else
 		return false;
@@ -432,7 +227,7 @@ static void look_at(struct skipper *s, const struct rec *r)
 							   : look_at_other(s, r);
 	if (!out)
 		note_bringing(s, r);
-	strays_end(s, r->seq);
+	mine_passed(&s->mine, r->seq);
 }
 
 static bool newest(struct skipper *s, struct rec *ret)
@@ -485,7 +280,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
 			o = (struct obj){.mode = OBJ_UNSEEN};
 		/* What was there between two steps may lie elsewhere now, and a directory here. */
 		whole = chains_judge(e->chains, names_key(s->left, k)) != CHAIN_WHOLE;
-		mine_add(s, root, path, whole || stays_whole(&at, &o), o.mode != 0);
+		mine_add(&s->mine, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
 			numbers_add(&s->files, o.ino);
 	}
@@ -493,7 +288,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
 	store_forget_near(j);
 	while (newest(s, &r))
 		look_at(s, &r);
-	mine_free(s);
+	mine_done(&s->mine);
 	numbers_done(&s->files);
 	names_done(&s->brought);
 	free(take_ptr(&s->newest));
