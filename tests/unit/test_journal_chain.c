@@ -412,6 +412,92 @@ static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
+/* The file gets another name and loses the first one: by one step, by two, by two at a time. */
+static void rename_by_link(struct fix *f, int how)
+{
+	struct step *first = NULL;
+
+	begin(f, "ln b d");
+	assert_int_equal(ln(f, "b", "d"), 0);
+	if (how == 1)
+		assert_true(commit(f) > 0);
+	first = f->s;
+	if (how > 0)
+		begin(f, "rm b");
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	if (how == 2) {
+		f->s = first;
+		assert_true(commit(f) > 0);
+	}
+}
+
+/* What the human wrote lies under the name that a step gave it: that stays. */
+static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
+{
+	for (int how = 0; how < 3; how++) {
+		AUTO_FREE char *after = NULL;
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "touch b");
+		assert_int_equal(put(f, "b", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		outside(f, "b", "the human's\n");
+		rename_by_link(f, how);
+		after = snap(f);
+		assert_int_equal(undo(f, 3, 0), -ESTALE);
+		assert_int_equal(undo(f, 3, UNDO_KEEP_MINE), 0);
+		assert_cat(f, "b", NULL);
+		assert_cat(f, "d", "the human's\n");
+		assert_int_equal(redo(f, 0), 0);
+		assert_tree(f, after);
+		fix_free(f);
+	}
+}
+
+/* The same the other way: the name that the redo takes away is the only one left. */
+static void an_edit_is_kept_where_a_redo_takes_its_name(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "b", "mine\n");
+	rename_by_link(f, 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	outside(f, "d", "another\n");
+	assert_int_equal(redo(f, 0), -ESTALE);
+	assert_int_equal(redo(f, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d", "another\n");
+	assert_cat(f, "b", "mine\n");
+}
+
+/* But where the file has a name left, those that the steps gave it go. */
+static void a_name_goes_of_a_file_that_has_one_left(void **state)
+{
+	AUTO_FREE char *first = NULL, *second = NULL;
+	struct fix *f = *state;
+	struct stat st;
+
+	outside(f, "b", "mine\n");
+	first = xasprintf("%s/b", f->folder);
+	second = xasprintf("%s/c", f->folder);
+	assert_int_equal(chmod(first, 0644), 0);
+	assert_int_equal(link(first, second), 0);
+	begin(f, "chmod c; ln b d; rm b");
+	assert_int_equal(mode(f, "c", 0600), 0);
+	assert_int_equal(ln(f, "b", "d"), 0);
+	assert_int_equal(rm(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "b", "another\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "b", "another\n");
+	assert_cat(f, "c", "mine\n");
+	assert_cat(f, "d", NULL);
+	assert_int_equal(stat(second, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+}
+
 /* In a directory that goes; the step that opened it had nothing to write. */
 static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
 {
@@ -484,6 +570,9 @@ int main(void)
 		TEST(nobody_where_directories_went_back_and_forth),
 		TEST(nobody_where_a_step_was_rolled_back),
 		TEST(an_edit_is_kept_of_a_file_that_had_another_name),
+		TEST(an_edit_is_kept_of_a_file_that_lost_its_name),
+		TEST(an_edit_is_kept_where_a_redo_takes_its_name),
+		TEST(a_name_goes_of_a_file_that_has_one_left),
 		TEST(a_file_that_was_opened_for_nothing_in_a_directory),
 		TEST(nobody_where_one_of_two_was_undone_again),
 	};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/journal/store/way.h"
 #include "core/journal/undo/mine.h"
 
 /*
@@ -16,6 +17,10 @@
  * What comes to that other name only to go on from there (a file that was written beside another
  * and then took its place) would be left there: it is not brought either, and all is gone through
  * once more.
+ *
+ * Nor may a file go altogether because the name that it had is left as it is, without it: somebody
+ * wrote to it, then steps gave it another name and took that one away. The other is left as well,
+ * as if they had renamed it; once more all is gone through.
  */
 
 #define PASSES_MAX 64 /* then something may be left where it was on its way */
@@ -27,6 +32,14 @@ struct bringing { /* something comes to a name */
 };
 
 #define NO_BRINGING SIZE_MAX
+
+struct lying {	       /* at a name, as of the record that is looked at */
+	size_t newest; /* number of what brought it, or NO_BRINGING */
+	size_t now;    /* number of the name that it has now, or NO_NAME */
+	uint64_t ino;  /* of what comes from the store, or 0 */
+};
+
+#define NO_NAME SIZE_MAX
 
 struct stray { /* what one record would bring, and another one, left out, would have taken on */
 	uint64_t first, last;
@@ -42,8 +55,10 @@ struct skipper {
 	struct numbers files; /* that lie at those names now */
 	struct numbers *ret;
 	struct names *left;
-	struct names brought; /* names of now; of number i, the last that came is newest[i] */
-	size_t *newest;
+	struct names brought; /* names of now; at number i is what lying[i] says */
+	struct lying *lying;
+	struct numbers lost;  /* files that do not get their names back */
+	struct numbers taken; /* numbers of names: what has them now goes */
 	struct bringing *bringings;
 	size_t n_bringings;
 	struct stray *strays;
@@ -71,9 +86,9 @@ static size_t name_of(struct skipper *s, const struct rec *r, bool second)
 	size_t i = names_put(&s->brought, key, &fresh);
 
 	if (fresh && i % 64 == 0)
-		s->newest = xrealloc(s->newest, (i + 64) * sizeof(*s->newest));
+		s->lying = xrealloc(s->lying, (i + 64) * sizeof(*s->lying));
 	if (fresh)
-		s->newest[i] = NO_BRINGING;
+		s->lying[i] = (struct lying){.newest = NO_BRINGING, .now = i};
 	return i;
 }
 
@@ -87,24 +102,37 @@ static size_t bring(struct skipper *s, const struct rec *r, bool second, size_t 
 	return s->n_bringings++;
 }
 
+static struct lying brought_by(struct skipper *s, const struct rec *r, bool second,
+			       struct lying what)
+{
+	what.newest = bring(s, r, second, what.newest);
+	return what;
+}
+
 /* The record is not left out. */
 static void note_bringing(struct skipper *s, const struct rec *r)
 {
-	size_t to, from, was;
+	static const struct lying nothing = {.newest = NO_BRINGING, .now = NO_NAME};
+	struct lying was, stored = nothing;
+	size_t to, from;
 
-	if (r->type == REC_META || r->type == REC_CONTENT || r->type == REC_XINODE ||
-	    rec_is_quiet(r->type))
+	if (rec_is_quiet(r->type))
 		return;
 	to = name_of(s, r, false);
-	was = s->newest[to];
+	if (rec_is_in_place(r))
+		return;
+	was = s->lying[to];
 	if (r->type == REC_RENAME || r->type == REC_XCHG) {
 		from = name_of(s, r, true);
-		s->newest[to] = bring(s, r, false, s->newest[from]);
-		s->newest[from] = r->type == REC_XCHG ? bring(s, r, true, was) : NO_BRINGING;
+		s->lying[to] = brought_by(s, r, false, s->lying[from]);
+		s->lying[from] = r->type == REC_XCHG ? brought_by(s, r, true, was) : nothing;
 	} else if (r->type == REC_GONE || r->type == REC_DIR_GONE) {
-		s->newest[to] = bring(s, r, false, NO_BRINGING);
+		stored.ino = r->type == REC_GONE ? r->ino : 0;
+		s->lying[to] = brought_by(s, r, false, stored);
 	} else {
-		s->newest[to] = NO_BRINGING;
+		if (r->type == REC_NEW && was.now != NO_NAME)
+			numbers_add(&s->taken, was.now);
+		s->lying[to] = nothing;
 	}
 }
 
@@ -121,7 +149,7 @@ static bool has_missed(const struct skipper *s, const struct rec *r, bool second
  * False: it lies there now. */
 static bool note_strays(struct skipper *s, const struct rec *r, bool second)
 {
-	size_t name = name_of(s, r, second), i = s->newest[name];
+	size_t name = name_of(s, r, second), i = s->lying[name].newest;
 	uint64_t last = r->seq;
 	bool found = i != NO_BRINGING;
 
@@ -173,6 +201,8 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
 {
 	numbers_add(s->ret, r->seq);
+	if (r->type == REC_GONE)
+		numbers_add(&s->lost, r->ino);
 	leave(s, r, false, tree);
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
 		leave(s, r, true, tree);
@@ -261,11 +291,70 @@ static bool stays_whole(const struct spot *at, const struct obj *o)
 	return faccessat(at->fd, *at->name ? at->name : ".", X_OK, AT_EACCESS) < 0;
 }
 
-/* All of it. True: something would be left where it was on its way that was not known before. */
-static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
+/* ---- files that would have no name ------------------------------------------------------------
+ */
+
+/* 0: no file is there. */
+static uint64_t file_at(struct journal *j, const char *key)
+{
+	const char *path;
+	int root = key_root(key, &path);
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	bool file = way_look(j, &way, root, path, &at, &o) == 0 && o.mode != OBJ_UNSEEN &&
+		    !S_ISDIR(o.mode);
+
+	way_close(j, &way);
+	return file ? o.ino : 0;
+}
+
+/* What has a name when all is done: it came from the store, or lies there now. */
+static void find_staying(const struct skipper *s, struct journal *j, struct numbers *ret)
+{
+	for (size_t i = 0; i < names_count(&s->brought); i++) {
+		const struct lying *l = &s->lying[i];
+
+		numbers_add(ret, l->now == NO_NAME ? l->ino
+						   : file_at(j, names_key(&s->brought, l->now)));
+	}
+	for (size_t k = 0; k < names_count(s->left); k++)
+		numbers_add(ret, file_at(j, names_key(s->left, k)));
+	numbers_sort(ret);
+}
+
+/* True: some name is left from now on, so that its file has one. */
+static bool keep_last_names(struct skipper *s, struct journal *j, struct names *left)
+{
+	struct numbers staying = {0};
+	bool found = false, more = false;
+
+	numbers_sort(&s->lost);
+	for (size_t i = 0; s->lost.n && i < s->taken.n; i++) {
+		const char *key = names_key(&s->brought, s->taken.list[i]);
+		uint64_t ino = file_at(j, key);
+
+		if (!ino || !numbers_have(&s->lost, ino))
+			continue;
+		if (!found)
+			find_staying(s, j, &staying);
+		found = true;
+		if (!numbers_have(&staying, ino))
+			more |= names_add_key(left, key);
+	}
+	numbers_done(&staying);
+	return more;
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+/* All of it; *left may get more. True: something was found for which it is to be done again. */
+static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, struct names *left)
 {
 	size_t strays = s->n_strays;
 	struct rec r = {0};
+	bool more;
 
 	for (size_t i = 0; i < s->n_logs; i++)
 		s->tails[i] = wal_tail(&s->logs[i]);
@@ -288,13 +377,17 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e)
 	store_forget_near(j);
 	while (newest(s, &r))
 		look_at(s, &r);
+	more = keep_last_names(s, j, left);
+	store_forget_near(j);
 	mine_done(&s->mine);
 	numbers_done(&s->files);
+	numbers_done(&s->lost);
+	numbers_done(&s->taken);
 	names_done(&s->brought);
-	free(take_ptr(&s->newest));
+	free(take_ptr(&s->lying));
 	free(take_ptr(&s->bringings));
 	s->n_bringings = 0;
-	return s->n_strays > strays;
+	return more || s->n_strays > strays;
 }
 
 void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
@@ -311,7 +404,7 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 		for (size_t k = 0; k < names_count(left); k++)
 			names_add_key(&now, names_key(left, k));
 		s.left = &now;
-		more = pass(&s, j, e);
+		more = pass(&s, j, e, left);
 		if (more && i + 1 < PASSES_MAX) {
 			names_done(&now);
 			continue;
