@@ -97,7 +97,8 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 
 	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
 		return true;
-	if (is_unseen(from) || is_unseen(to) || is_unseen(now) || is_unseen(got))
+	if (hides(&c->from, path, len) || hides(&c->to, path, len) || hides(&c->now, path, len) ||
+	    hides(&c->result, path, len))
 		return true;
 	if (is_link(c, path, len))
 		return true;
@@ -172,7 +173,7 @@ static bool kept(const struct carry *c, const char *path, size_t len, bool merge
 
 	if (same_work(now, from) || alike(got, now) || (now && is_dir(now)))
 		return true;
-	if (is_unseen(from) || is_unseen(now) || is_unseen(got))
+	if (hides(&c->from, path, len) || hides(&c->now, path, len) || hides(&c->result, path, len))
 		return true;
 	if (now ? elsewhere(&c->result, now)
 		: !got || elsewhere(&c->now, got) || holds_again(c, got))

@@ -58,6 +58,14 @@ bool is_unseen(const char *line)
 	return line && strtoul(field(line, 1), NULL, 8) == 0;
 }
 
+bool hides(const struct lines *l, const char *path, size_t len)
+{
+	for (; len; len--)
+		if ((path[len] == ' ' || path[len] == '/') && is_unseen(line_of(l, path, len)))
+			return true;
+	return false;
+}
+
 bool alike_but_time(const char *a, const char *b)
 {
 	const char *ta = field(a, 3), *tb = field(b, 3);

@@ -44,11 +44,27 @@ static void an_edit_that_is_gone_is_missed(void **state)
 			    DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
 }
 
+/* Somebody locked a directory: what came back to one in it is not listed. */
+static void what_nobody_sees_is_not_missed(void **state)
+{
+	static const char full[] = DIR_THERE("/d") DIR_THERE("/d/e") THERE("/d/e/f") THERE("/d/ef");
+	static const char locked[] = "/d 40640 1:1 5.0\n";
+	static const char unseen[] = "/d 40640 1:1 5.0\n/d/e 0 0:0 0.0\n/d/ef 0 0:0 0.0\n";
+	static const char one[] = "/d 40640 1:1 5.0\n/d/e 0 0:0 0.0\n";
+
+	(void)state;
+	assert_true(tree_carried(DIR_THERE("/d"), full, locked, unseen, true));
+	assert_false(tree_carried(DIR_THERE("/d"), full, locked, one, true));
+	assert_true(tree_kept(DIR_THERE("/d"), full, unseen, false, true));
+	assert_false(tree_kept(DIR_THERE("/d"), full, one, false, true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_goes_along_with_a_file),
 		cmocka_unit_test(an_edit_that_is_gone_is_missed),
+		cmocka_unit_test(what_nobody_sees_is_not_missed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
