@@ -218,6 +218,37 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 	assert_opened(f, "d/b", "before\n");
 }
 
+/* So does one that died: it is rolled back behind its lock, and comes back whole. */
+static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
+{
+	struct fix *f = *state;
+	struct step_info *list;
+	struct change *changes;
+	size_t n;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write; mkdir; chmod");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(mode(f, "d", 0600), 0);
+	fix_reopen(f);
+	assert_mode(f, "d", 0755);
+	assert_cat(f, "d/b", NULL);
+	assert_int_equal(journal_list(f->j, true, &list, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(journal_changes(f->j, list[0].id, &changes, &n, &f->err), 0);
+	assert_int_equal(n, 3);
+	assert_string_equal(changes[1].path, "d/b");
+	assert_true(changes[1].kind == CHANGE_CREATED && changes[2].kind == CHANGE_CREATED);
+	change_free(changes, n);
+	step_info_free(list, 1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "d", F_OK, 0), -1);
+}
+
 /* A redo brings back the lock that the undo before it had opened, before it writes the merge. */
 static void a_merge_behind_a_lock_is_written(void **state)
 {
@@ -252,6 +283,7 @@ int main(void)
 		TEST(what_a_step_left_unreadable_is_read),
 		TEST(an_edit_after_the_agent_locked_is_one),
 		TEST(a_step_tells_what_it_did_behind_its_lock),
+		TEST(what_a_dead_step_did_behind_its_lock_is_known),
 		TEST(a_merge_behind_a_lock_is_written),
 		TEST(a_lock_alone_stops_nothing),
 		TEST(what_went_with_its_directory_comes_back),

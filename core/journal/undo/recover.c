@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/journal/store/way.h"
 #include "core/journal/undo/txn.h"
 
 struct witness { /* what the paths of an interrupted step look like before it is rolled back */
@@ -15,6 +16,22 @@ struct witness { /* what the paths of an interrupted step look like before it is
 	bool partial; /* some of it had been rolled back before */
 };
 
+/* In a directory that the step has locked, too: the rollback opens it. */
+static void witness_look(struct journal *j, const char *key, struct obj *ret)
+{
+	struct way way = {0};
+	const char *path;
+	int root = key_root(key, &path), r;
+	struct spot at;
+
+	do
+		r = way_look(j, &way, root, path, &at, ret);
+	while (r < 0 && room_give(j, r));
+	if (r < 0)
+		*ret = (struct obj){.mode = OBJ_UNSEEN};
+	way_close(j, &way);
+}
+
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 {
 	struct names set = {0};
@@ -22,6 +39,7 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 	struct rec r;
 	size_t at = 0;
 
+	store_forget_near(t->j);
 	txn_names(&set, &m->undo.log, &none);
 	txn_names(&set, &m->redo.log, &none);
 	if (step_read_head(&m->undo.log, &w->info)) {
@@ -39,13 +57,9 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 	w->info.incomplete = w->info.why;
 	w->partial = !wal_empty(&m->redo.log);
 	for (size_t i = 0; i < names_count(&set); i++) {
-		const char *path;
-		int root = key_root(names_key(&set, i), &path);
-		struct spot spot;
 		struct obj before;
 
-		if (spot_look(t->j, root, path, &spot, &before) < 0)
-			before = (struct obj){.mode = OBJ_UNSEEN};
+		witness_look(t->j, names_key(&set, i), &before);
 		touches_add(&w->touches, names_key(&set, i), &before);
 	}
 	for (at = 0; wal_next(&m->undo.log, &at, &r);) {
