@@ -272,6 +272,80 @@ static void a_merge_behind_a_lock_is_written(void **state)
 	assert_opened(f, "d/b", "the human's\n");
 }
 
+/* Nobody was there but a step, by the other name. */
+static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write; ln");
+	assert_int_equal(put(f, "a", "one\n"), 0);
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(ln(f, "a", "d/e/b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "write");
+	assert_int_equal(add(f, "a", "two\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv");
+	assert_int_equal(mv(f, "d/e", "d/f", 0), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 3, 0), 0);
+	assert_mode(f, "d", 0600);
+	assert_cat(f, "a", NULL);
+}
+
+/* None of the two that moved it has an image of where it lies now. */
+static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv d/e d/f");
+	first = f->s;
+	assert_int_equal(mv(f, "d/e", "d/f", 0), 0);
+	begin(f, "mv d/f d/g");
+	assert_int_equal(mv(f, "d/f", "d/g", 0), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	outside(f, "d/g/b", "the human's\n");
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+	assert_mode(f, "d", 0600);
+	assert_opened(f, "d/g/b", "the human's\n");
+}
+
+/* A human's file is where a directory was that the rollback needs. */
+static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/d/e", f->folder);
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(md(f, "d/e"), 0);
+	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm");
+	assert_int_equal(rm(f, "d/e/b"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(rmdir(dir), 0);
+	outside(f, "d/e", "the human's\n");
+	set_mode(f, "d", 0600);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_opened(f, "d/e", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 int main(void)
@@ -284,6 +358,9 @@ int main(void)
 		TEST(an_edit_after_the_agent_locked_is_one),
 		TEST(a_step_tells_what_it_did_behind_its_lock),
 		TEST(what_a_dead_step_did_behind_its_lock_is_known),
+		TEST(what_another_name_changed_behind_a_lock_is_no_edit),
+		TEST(an_edit_where_two_moved_it_and_a_human_locked_is_one),
+		TEST(a_file_behind_a_lock_where_a_directory_is_needed_is_one),
 		TEST(a_merge_behind_a_lock_is_written),
 		TEST(a_lock_alone_stops_nothing),
 		TEST(what_went_with_its_directory_comes_back),

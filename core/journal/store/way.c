@@ -70,6 +70,16 @@ int way_look(struct journal *j, struct way *w, int root, const char *path, struc
 	return spot_look(j, root, path, at, o);
 }
 
+int way_see(struct journal *j, int root, const char *path, struct obj *o)
+{
+	struct way way = {0};
+	struct spot at;
+	int r = way_look(j, &way, root, path, &at, o);
+
+	way_close(j, &way);
+	return r;
+}
+
 void way_close(struct journal *j, struct way *w)
 {
 	for (size_t i = w->n; i-- > 0;) {

@@ -23,6 +23,8 @@ struct way {
 /* spot_look(), and where that is in the way it is opened first. What is not ours stays unseen. */
 int way_look(struct journal *j, struct way *w, int root, const char *path, struct spot *at,
 	     struct obj *o) MUST_USE;
+/* The same, and closed again, where only what is there matters. */
+int way_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
 /* The directory itself as well; 0 also where that is none. */
 int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bits) MUST_USE;
 void way_close(struct journal *j, struct way *w);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/store/way.h"
 #include "core/journal/undo/planner.h"
 
 #define JOINED '-' /* an entry that another one tells of now */
@@ -110,12 +111,11 @@ static bool taken_since(const struct planner *p, const struct post *post)
 static bool is_broken(struct planner *p, const struct post *post)
 {
 	enum chain_state state = chains_judge(&p->chains, post->key);
-	struct spot at;
 	struct obj o;
 
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
-	return spot_look(p->j, post->root, post->path, &at, &o) == 0 &&
+	return way_see(p->j, post->root, post->path, &o) == 0 &&
 	       (o.nlink == 1 || !plan_has_written(p, o.ino));
 }
 

@@ -121,7 +121,6 @@ struct ways {
 static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 {
 	char *end = dir;
-	struct spot at;
 	struct obj o;
 	int r = 0;
 
@@ -129,7 +128,7 @@ static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 		end = strchr(end + 1, '/');
 		if (end)
 			*end = '\0';
-		r = spot_look(p->j, root, dir, &at, &o);
+		r = way_see(p->j, root, dir, &o);
 		if (r == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode)) {
 			if (!names_has(&p->places, root, dir) && names_add(&ways->files, root, dir))
 				plan_entry(p, root, dir, 'D', true);
@@ -166,7 +165,8 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 	if (!names_add(&ways->dirs, root, dir))
 		return 0;
 	r = spot_find(p->j, root, now, &at);
-	return r == -ENOTDIR || r == -ELOOP ? check_way(p, ways, root, dir) : 0;
+	/* Behind a lock nobody knows before that is opened. */
+	return r == -ENOTDIR || r == -ELOOP || r == -EACCES ? check_way(p, ways, root, dir) : 0;
 }
 
 int plan_check_dirs(struct planner *p)

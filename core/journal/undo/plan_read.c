@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/store/way.h"
 #include "core/journal/undo/planner.h"
 
 #define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
@@ -170,12 +171,11 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 	const char *path;
 	int root = key_root(key, &path);
 	struct change_side last, now;
-	struct spot at;
 	struct obj o;
 
 	if (p->newest[number] || !chains_last(&p->chains, key, &last))
 		return;
-	if (spot_look(p->j, root, path, &at, &o) < 0 || o.mode == OBJ_UNSEEN)
+	if (way_see(p->j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN)
 		return;
 	change_side_set(&now, &o);
 	if (!sides_equal(&now, &last) || chains_judge(&p->chains, key) == CHAIN_BROKEN)

@@ -19,17 +19,14 @@ struct witness { /* what the paths of an interrupted step look like before it is
 /* In a directory that the step has locked, too: the rollback opens it. */
 static void witness_look(struct journal *j, const char *key, struct obj *ret)
 {
-	struct way way = {0};
 	const char *path;
 	int root = key_root(key, &path), r;
-	struct spot at;
 
 	do
-		r = way_look(j, &way, root, path, &at, ret);
+		r = way_see(j, root, path, ret);
 	while (r < 0 && room_give(j, r));
 	if (r < 0)
 		*ret = (struct obj){.mode = OBJ_UNSEEN};
-	way_close(j, &way);
 }
 
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
