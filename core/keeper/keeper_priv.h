@@ -79,10 +79,12 @@ struct word { /* of a pipeline */
 	struct buf text;
 };
 
+#define GUARD_FREE_STEP 1 /* for that step; else GRANT_OF_LINE is set */
+
 /* What a command's step has taken away (safeguard.c). */
 struct guard {
 	size_t count[LOSS_KINDS];
-	bool free[LOSS_KINDS];		      /* the human allowed all of them */
+	uint64_t free[LOSS_KINDS]; /* by which answer all of them are allowed; 0: by none */
 	char *was[LOSS_KINDS][GUARD_SAMPLES]; /* but of LOSS_DELETE: */
 	struct guard_path *gone;	      /* deleted, and not made anew: a hash */
 	/* While it is held: */
@@ -184,7 +186,8 @@ struct recent {
 };
 
 #define GRANT_OF_STEP (UINT64_C(1) << 63)
-#define RECENT_MAX    4096 /* answers that are good for the same call made again */
+#define GRANT_OF_LINE (UINT64_C(1) << 62) /* a command line that no safeguard holds */
+#define RECENT_MAX    4096		  /* answers that are good for the same call made again */
 
 /* How reads were decided, for metrics. */
 struct tallies {
@@ -416,6 +419,8 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,
 		       const struct answer *a);
 void grants_revoke(struct keeper *k, uint64_t id);
+/* WIRE_GIVEN, WIRE_GIVEN_OVER (ask is of no use then). */
+void grants_tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t ask);
 void grants_forget(struct keeper *k, struct command *c);   /* its step is over */
 void grants_leave(struct keeper *k, const struct proc *p); /* the process ended */
 void grants_done(struct keeper *k);
@@ -442,6 +447,7 @@ void safeguard_roll_back(struct keeper *k, struct command *c); /* frees or retir
 int64_t safeguard_next(const struct keeper *k);
 void safeguard_tick(struct keeper *k);
 void safeguard_forget(struct keeper *k, struct command *c); /* c is about to be freed */
+void safeguard_revoke(struct keeper *k, uint64_t id);	    /* of GRANT_OF_LINE */
 void safeguard_done(struct keeper *k);
 /* From asks.c: a question was made, a call waits, the question is over. */
 void safeguard_asked(struct keeper *k, struct command *c);

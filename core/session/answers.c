@@ -94,12 +94,13 @@ static void add_until(struct buf *out, int64_t until)
 	buf_fmt(out, ", until %s", text);
 }
 
-static void held_words(struct buf *out, const struct answer *a)
+static void held_words(struct buf *out, const struct guard_report *held, const struct answer *a)
 {
 	if (!a->allow)
 		buf_str(out, "deny: end the step and roll it back");
 	else if (a->scope == SCOPE_SESSION)
-		buf_str(out, "allow this command line for the session");
+		buf_fmt(out, "allow this command line to %s more, for this session: %.200s",
+			guard_verb(held->what), held->command);
 	else
 		buf_str(out, "allow the rest of the step");
 }
@@ -124,7 +125,7 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 	bool lists = ask->kind == RULE_READ && ask->is_dir;
 
 	if (ask->held) {
-		held_words(out, a);
+		held_words(out, ask->held, a);
 		return;
 	}
 	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",

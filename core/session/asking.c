@@ -167,9 +167,10 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 static void keep_given(struct session *s, const struct ask *a, const struct answer *given,
 		       const char *words)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
+	AUTO_FREE char *object = a->held ? xstrdup(a->held->command)
+					 : xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
 
-	if (a->held || given->scope == SCOPE_ONCE)
+	if (given->scope == SCOPE_ONCE || (a->held && !given->allow))
 		return;
 	model_add_given(&s->model, &(struct given){.ask = a->id,
 						   .kind = a->kind,

@@ -89,6 +89,18 @@ sees 'two-0' "the same command line is not asked about again"
 fill
 type_text 'rm -r many; echo three-$?' && keys Enter
 sees '\? HELD delete.* answers' "another one is"
+keys C-] v
+sees '\+ ALLOW .*command line to delete more, for this session: rm -rf many' "the answer that counts on is listed"
+keys x
+sees 'Taken back' "and can be taken back"
+sees '- over' "then it is over"
+keys q
+keys C-] a
+press_until 'three-0' "the other is allowed for its step" a
+keys C-] t
+fill
+type_text 'clear; rm -rf many; echo four-$?' && keys Enter
+sees '\? HELD delete rm -rf many' "and the first one is asked about again"
 
 # Leaving while it is held ends all of it, keeps the step and gives the terminal back.
 keys C-] q

@@ -234,7 +234,8 @@ static uint64_t asked(struct fixture *f)
 	return q ? q->id : 0;
 }
 
-static size_t frames(const struct fixture *f, enum wire_type type)
+/* The first number in the newest of them. */
+static size_t frames_with(const struct fixture *f, enum wire_type type, uint64_t *newest)
 {
 	size_t n = 0, at_byte = 0, used;
 	struct wire_in in;
@@ -245,9 +246,19 @@ static size_t frames(const struct fixture *f, enum wire_type type)
 
 		if (wire_next(&rest, &in, &used) != 1)
 			return n;
-		n += in.type == type;
+		if (in.type == type) {
+			n++;
+			*newest = wire_get_u64(&in);
+		}
 		at_byte += used;
 	}
+}
+
+static size_t frames(const struct fixture *f, enum wire_type type)
+{
+	uint64_t newest;
+
+	return frames_with(f, type, &newest);
 }
 
 /* Three deletes, and the one that is held. */
@@ -588,6 +599,23 @@ static void a_command_line_is_remembered(void **state)
 	assert_int_equal(delete_limit(f), 0);
 }
 
+static void a_remembered_command_line_can_be_taken_back(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t rule = 0, over = 0;
+
+	reach_limit(f);
+	asks_answer(&f->k, asked(f), &session);
+	assert_int_equal(frames_with(f, WIRE_GIVEN, &rule), 1);
+	assert_int_equal(rm(f, "f4"), 0);
+	grants_revoke(&f->k, rule);
+	assert_int_equal(frames_with(f, WIRE_GIVEN_OVER, &over), 1);
+	assert_int_equal(over, rule);
+	assert_int_equal(rm(f, "f5"), -FOLDER_HELD);
+	next_command(f, "rm\0things", 10);
+	assert_int_equal(delete_limit(f), -FOLDER_HELD);
+}
+
 static void another_command_line_is_asked(void **state)
 {
 	struct fixture *f = *state;
@@ -818,6 +846,7 @@ int main(void)
 		TEST(a_held_step_is_not_over_nor_undone),
 		TEST(allowed_it_goes_on_without_end),
 		TEST(a_command_line_is_remembered),
+		TEST(a_remembered_command_line_can_be_taken_back),
 		TEST(another_command_line_is_asked),
 		TEST(allowed_once_is_not_remembered),
 		TEST(denied_it_is_rolled_back_when_its_processes_are_gone),

@@ -143,7 +143,7 @@ int grants_find(struct keeper *k, const struct caller *c, enum rule_kind kind, c
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t ask)
+void grants_tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t ask)
 {
 	size_t mark = wire_begin(&k->out, type);
 
@@ -192,7 +192,7 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 		tell_doors_rule(k, &(struct ruled){g->id, g->kind, g->path, a});
 		LL_PREPEND(k->grants, g);
 	}
-	tell(k, WIRE_GIVEN, g->id, q->id);
+	grants_tell(k, WIRE_GIVEN, g->id, q->id);
 }
 
 static struct grant *take_from(struct grant **list, uint64_t id)
@@ -265,6 +265,8 @@ void grants_revoke(struct keeper *k, uint64_t id)
 {
 	struct grant *g = take_grant(k, id);
 
+	if (id & GRANT_OF_LINE)
+		safeguard_revoke(k, id);
 	if (!g)
 		return;
 	if (!(id & GRANT_OF_STEP)) {
@@ -273,7 +275,7 @@ void grants_revoke(struct keeper *k, uint64_t id)
 	}
 	while (k->recent)
 		recent_drop(k, k->recent);
-	tell(k, WIRE_GIVEN_OVER, id, 0);
+	grants_tell(k, WIRE_GIVEN_OVER, id, 0);
 	if (g->answer.allow) {
 		tell_left(k, g);
 		g->answer.allow = false;
@@ -289,7 +291,7 @@ void grants_forget(struct keeper *k, struct command *c)
 		struct grant *g = c->grants;
 
 		LL_DELETE(c->grants, g);
-		tell(k, WIRE_GIVEN_OVER, g->id, 0);
+		grants_tell(k, WIRE_GIVEN_OVER, g->id, 0);
 		grant_free(g);
 	}
 }

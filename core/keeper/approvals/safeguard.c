@@ -27,8 +27,8 @@
 /* ---- what a human allowed once for all ------------------------------------------------------- */
 
 struct guard_line {
-	char *key; /* command line, newline, directory */
-	bool free[LOSS_KINDS];
+	char *key;		 /* command line, newline, directory */
+	uint64_t id[LOSS_KINDS]; /* of the answer; 0: none, it is counted */
 	UT_hash_handle hh;
 };
 
@@ -43,30 +43,51 @@ static char *line_key(const struct command *c)
 	return xasprintf("%s\n%s", c->label.data, cwd);
 }
 
-static bool line_is_free(const struct keeper *k, const struct command *c, enum loss what)
+/* The answer that lets it, or 0. */
+static uint64_t line_answer(const struct keeper *k, const struct command *c, enum loss what)
 {
 	AUTO_FREE char *key = k->guard_lines ? line_key(c) : NULL;
 	struct guard_line *l = NULL;
 
 	if (key)
 		HASH_FIND_STR(k->guard_lines, key, l);
-	return l && l->free[what];
+	return l ? l->id[what] : 0;
 }
 
-static void line_remember(struct keeper *k, const struct command *c, enum loss what)
+static uint64_t line_remember(struct keeper *k, const struct command *c, enum loss what)
 {
 	char *key = c->guard.line;
 	struct guard_line *l;
 
 	if (!key)
-		return;
+		return 0;
 	HASH_FIND_STR(k->guard_lines, key, l);
 	if (!l) {
 		l = xcalloc(1, sizeof(*l));
 		l->key = xstrdup(key);
 		HASH_ADD_KEYPTR(hh, k->guard_lines, l->key, strlen(l->key), l);
 	}
-	l->free[what] = true;
+	if (!l->id[what])
+		l->id[what] = GRANT_OF_LINE | ++k->last_grant;
+	return l->id[what];
+}
+
+/* What goes on by that answer is asked about again, too. */
+void safeguard_revoke(struct keeper *k, uint64_t id)
+{
+	for (struct guard_line *l = k->guard_lines; l; l = l->hh.next) {
+		for (size_t what = 0; what < LOSS_KINDS; what++) {
+			if (l->id[what] == id)
+				l->id[what] = 0;
+		}
+	}
+	for (struct command *c = k->commands; c; c = c->next) {
+		for (size_t what = 0; what < LOSS_KINDS; what++) {
+			if (c->guard.free[what] == id)
+				c->guard.free[what] = 0;
+		}
+	}
+	grants_tell(k, WIRE_GIVEN_OVER, id, 0);
 }
 
 void safeguard_done(struct keeper *k)
@@ -146,10 +167,9 @@ static int lose(void *data, enum loss what, uint64_t size)
 		g->counts = true;
 		return 0;
 	}
-	if (line_is_free(g->k, g->command, what)) {
-		own->free[what] = true;
+	own->free[what] = line_answer(g->k, g->command, what);
+	if (own->free[what])
 		return 0;
-	}
 	g->stops = true;
 	return -EPERM;
 }
@@ -296,9 +316,11 @@ void safeguard_answer(struct keeper *k, struct command *c, const struct answer *
 		safeguard_deny(k, c, GUARD_DENIED);
 		return;
 	}
-	g->free[g->what] = true;
-	if (a->scope == SCOPE_SESSION)
-		line_remember(k, c, g->what);
+	g->free[g->what] = a->scope == SCOPE_SESSION ? line_remember(k, c, g->what) : 0;
+	if (g->free[g->what])
+		grants_tell(k, WIRE_GIVEN, g->free[g->what], g->asked->id);
+	else
+		g->free[g->what] = GUARD_FREE_STEP;
 	asks_release(k, g->asked, VERDICT_RETRY);
 }
 
