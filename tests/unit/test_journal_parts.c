@@ -187,6 +187,33 @@ static void the_newest_of_all_folders_comes_first(void **state)
 	assert_trees(p, &two);
 }
 
+/* Of what was dropped in one folder and then in the other, the last comes back first. */
+static void the_last_dropped_of_all_folders_comes_back_first(void **state)
+{
+	struct pair *p = *state;
+	int64_t first, last, newest;
+
+	begin(p->a, "dropped last");
+	last = step_id(p->a->s);
+	begin(p->b, "dropped first");
+	first = step_id(p->b->s);
+	put(p->a, "x", "x");
+	for (int i = 0; i < 10; i++) { /* its store gives more numbers */
+		md(p->b, "y");
+		rd(p->b, "y");
+	}
+	put(p->b, "y", "y");
+	assert_int_equal(journal_roll_back(p->b->s, &p->b->err), 0);
+	assert_int_equal(journal_roll_back(p->a->s, &p->a->err), 0);
+	assert_int_equal(redo(p->a, false), 0);
+	assert_int_equal(listed(p->a, false, &newest), 1);
+	assert_int_equal(newest, last);
+	assert_int_equal(redo(p->a, false), 0);
+	assert_int_equal(listed(p->a, true, &newest), 0);
+	assert_int_equal(listed(p->a, false, &newest), 2);
+	assert_int_equal(newest, first);
+}
+
 /* ---- a folder that is opened alone -------------------------------------------------------------
  */
 
@@ -267,6 +294,7 @@ int main(void)
 		TEST(a_conflict_in_one_stops_both),
 		TEST(a_cancel_in_the_second_puts_the_first_back),
 		TEST(the_newest_of_all_folders_comes_first),
+		TEST(the_last_dropped_of_all_folders_comes_back_first),
 		TEST(alone_it_opens_the_other_for_its_part),
 		TEST(later_steps_on_the_other_part_are_named),
 		TEST(a_part_out_of_reach_is_named),

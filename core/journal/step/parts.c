@@ -363,7 +363,7 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 /* ---- the other ends -------------------------------------------------------------------------- */
 
 /* To redo/, as an undo would leave it, and away from there unless it is to be kept. */
-static int abort_part(struct step *s, bool keep, uint64_t us, struct err *err)
+static int abort_part(struct step *s, bool keep, const struct roll *roll, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);
 	AUTO_FREE char *undone = xasprintf("redo/%" PRId64, s->id);
@@ -375,7 +375,7 @@ static int abort_part(struct step *s, bool keep, uint64_t us, struct err *err)
 	step_untangle(s);
 	step_drop(s);
 	if (made)
-		r = undo_open_step(j, dir, us, err);
+		r = undo_open_step(j, dir, roll, err);
 	if (made && r == 0 && keep)
 		r = fstatat(j->store, undone, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 	else if (made && r == 0)
@@ -388,7 +388,7 @@ static int abort_part(struct step *s, bool keep, uint64_t us, struct err *err)
 
 static int abort_all(struct step *s, bool keep, struct err *err)
 {
-	uint64_t us = (uint64_t)clock_wall_us();
+	struct roll roll = kin_roll(s->j);
 	int r = 0;
 
 	for (bool last = false; !last;) {
@@ -396,7 +396,7 @@ static int abort_all(struct step *s, bool keep, struct err *err)
 		int e;
 
 		last = p == s;
-		e = abort_part(p, keep, us, r < 0 ? NULL : err);
+		e = abort_part(p, keep, &roll, r < 0 ? NULL : err);
 		r = r < 0 ? r : e;
 	}
 	return MIN(r, 0);

@@ -402,16 +402,12 @@ static int begin_with_writers(struct step *s, struct err *err)
 static int level_numbers(struct journal *j)
 {
 	struct journal *k = j;
-	uint64_t most = 0;
-	int r = 0;
+	int r;
 
+	kin_level(j);
 	do
-		most = MAX(most, k->state->next_seq);
-	while ((k = k->kin) != j);
-	do {
-		k->state->next_seq = most;
 		r = store_seq_keep(k);
-	} while (r == 0 && (k = k->kin) != j);
+	while (r == 0 && (k = k->kin) != j);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/journal/priv.h"
 
 void kin_join(struct journal *j, struct journal *first)
@@ -23,6 +24,31 @@ void kin_leave(struct journal *j)
 		before = before->kin;
 	before->kin = j->kin;
 	j->kin = j;
+}
+
+void kin_level(struct journal *j)
+{
+	struct journal *k = j;
+	uint64_t most = 0;
+
+	do
+		most = MAX(most, k->state->next_seq);
+	while ((k = k->kin) != j);
+	do
+		k->state->next_seq = most;
+	while ((k = k->kin) != j);
+}
+
+struct roll kin_roll(struct journal *j)
+{
+	struct roll roll = {.us = (uint64_t)clock_wall_us()};
+	struct journal *k = j;
+
+	kin_level(j);
+	do
+		roll.number = store_seq(k);
+	while ((k = k->kin) != j);
+	return roll;
 }
 
 int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,

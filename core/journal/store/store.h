@@ -81,6 +81,10 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 /* kin.c */
 void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
 void kin_leave(struct journal *j);
+/* Their next numbers become the highest of theirs: what comes now is the newest in any. */
+void kin_level(struct journal *j);
+/* A rollback of now: its number is higher than all that were given before, in all of them. */
+struct roll kin_roll(struct journal *j);
 /* The journal of that folder: 0, one of j's kin; 1, opened now: the caller closes it. */
 int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
 	    struct err *err) MUST_USE;

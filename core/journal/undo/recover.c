@@ -293,9 +293,9 @@ int undo_unstick(struct journal *j, struct err *err)
 	return 0;
 }
 
-int undo_open_step(struct journal *j, const char *dir, uint64_t us, struct err *err)
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
 {
-	struct txn t = {.j = j, .recover = true, .roll = {store_seq(j), us}};
+	struct txn t = {.j = j, .recover = true, .roll = *roll};
 	char *one = xstrdup(dir);
 	struct group dirs = {.dirs = &one, .n = 1};
 	size_t paths = 0;

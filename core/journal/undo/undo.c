@@ -274,25 +274,11 @@ static int ready(struct journal *j, struct err *err)
 	return r;
 }
 
-/* Its number is higher than that of any rollback before, in all of these stores. */
-static struct roll new_roll(const struct pick *pick)
-{
-	const struct journal *first = pick->list[0].j, *k = first;
-	struct roll roll = {.us = (uint64_t)clock_wall_us()};
-
-	do
-		roll.number = MAX(roll.number, k->state->next_seq);
-	while ((k = k->kin) != first);
-	for (size_t i = 0; i < pick->n; i++)
-		pick->list[i].j->state->next_seq = roll.number + 1;
-	return roll;
-}
-
 static int run(const struct pick *pick, bool redo, struct remedy *remedies,
 	       const struct undo_progress *progress, struct err *err)
 {
 	struct txn list[PARTS_MAX];
-	struct roll roll = new_roll(pick);
+	struct roll roll = kin_roll(pick->list[0].j);
 	mode_t mask = umask(077);
 	int r = 0;
 

@@ -94,8 +94,9 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
 /* Try again what neither went on nor back (a full disk, say); no step may begin before. */
 int undo_unstick(struct journal *j, struct err *err) MUST_USE;
-/* Roll one open step back into redo/; us: of the rollback, for all parts the same. */
-int undo_open_step(struct journal *j, const char *dir, uint64_t us, struct err *err) MUST_USE;
+/* Roll one open step back into redo/, as that rollback: all parts of a step as the same. */
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
+	MUST_USE;
 /* Paths that the steps of the group (logs: the sides that will be emptied) have in common with one
  * that stays and that had not ended when they began. (overlap.c) */
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
