@@ -49,20 +49,24 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	return r < 0 ? step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
 }
 
-/* Newest first: which overlapped in time, be it by way of others? */
+/* Newest first: which overlapped in time, be it by way of others? One that began before others may
+ * have ended after all of them: between two is nobody only if none of the older ones ran on. */
 static int load_spans(const struct planner *p, struct span_of *spans)
 {
+	size_t n = p->dirs->n;
+	AUTO_FREE uint64_t *ended = xcalloc(n + 1, sizeof(*ended)); /* it, or one after it */
+	uint64_t began = UINT64_MAX;
 	unsigned cluster = 1;
-	uint64_t began = 0; /* the cluster */
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
-		struct span_of *s = &spans[i];
-
-		r = load_span(p, i, s);
-		cluster += i && s->ended <= began;
-		began = i && s->ended > began ? MIN(began, s->began) : s->began;
-		s->cluster = cluster;
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		r = load_span(p, i, &spans[i]);
+		ended[i] = MAX(spans[i].ended, ended[i + 1]);
+	}
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		cluster += ended[i] <= began && i;
+		began = MIN(began, spans[i].began);
+		spans[i].cluster = cluster;
 	}
 	return r;
 }
