@@ -71,6 +71,66 @@ static void an_edit_before_one_that_ran_on(void **state)
 	assert_cat(f, "a", "the human's\ntwo\n");
 }
 
+/* A directory with a file in it, by a step that goes on; two others take it away from there and
+ * further, each with an image of the file. */
+static void made_and_moved_by_others(struct fix *f)
+{
+	struct step *maker;
+
+	begin(f, "mkdir a; touch a/x");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/x", "new\n"), 0);
+	maker = begin_beside(f, "exch a d");
+	assert_int_equal(mv(f, "a", "d", RENAME_EXCHANGE), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv d a/d");
+	assert_int_equal(mv(f, "d", "a/d", 0), 0);
+	assert_true(commit(f) > 0);
+	commit_other(f, maker);
+}
+
+/* The step before them left nothing by that name. Who made the file found it so, and has nothing to
+ * tell of it, for there is nothing again. */
+static void what_others_moved_away_from_its_maker(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	begin(f, "mkdir a; touch a/x; mv a b; mkdir d");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/x", "old\n"), 0);
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	made_and_moved_by_others(f);
+	undo_all(f, 4, before);
+}
+
+/* As a file that came by a rename. */
+static void what_was_brought_there_and_moved_away(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *maker;
+
+	begin(f, "mkdir a; touch a/x; mv a b; mkdir d; touch y");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/x", "old\n"), 0);
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mkdir a; mv y a/x");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(mv(f, "y", "a/x", 0), 0);
+	maker = begin_beside(f, "exch a d; mv d a/d");
+	assert_int_equal(mv(f, "a", "d", RENAME_EXCHANGE), 0);
+	assert_int_equal(mv(f, "d", "a/d", 0), 0);
+	assert_true(commit(f) > 0);
+	commit_other(f, maker);
+	undo_all(f, 3, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -78,6 +138,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_that_ran_on_past_two_others),
 		TEST(an_edit_before_one_that_ran_on),
+		TEST(what_others_moved_away_from_its_maker),
+		TEST(what_was_brought_there_and_moved_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

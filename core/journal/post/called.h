@@ -44,6 +44,7 @@ struct called {
 /* False: neither is known, but it is one of called_any(), unless those are too many: false. */
 bool called_find(struct caller *c, int root, const char *path, struct called *ret) MUST_USE;
 bool called_any(const struct caller *c, int root, const char *path, struct names *ret) MUST_USE;
-/* All that it speaks of while directories above are moved, whatever came of it. */
-void called_moved(const struct caller *c, struct names *ret);
+/* All that it speaks of while directories above are moved, whatever came of it; and where of that
+ * nothing was before. */
+void called_moved(const struct caller *c, struct names *ret, struct names *made);
 void called_done(struct called *called);

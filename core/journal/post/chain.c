@@ -139,7 +139,8 @@ static void forget(struct chains *c)
 
 void chains_step(struct chains *c, const struct chain_step *step)
 {
-	struct names names = {0};
+	static const struct change_side nothing;
+	struct names names = {0}, made = {0};
 
 	if (step->cluster != c->caller.now.cluster)
 		forget(c);
@@ -147,14 +148,18 @@ void chains_step(struct chains *c, const struct chain_step *step)
 	numbers_done(&c->written);
 	c->has_written = false;
 	c->turn++;
-	called_moved(&c->caller, &names);
+	called_moved(&c->caller, &names, &made);
 	for (size_t i = 0; i < names_count(&names); i++) {
 		struct chain *one = get(c, names_key(&names, i));
 
 		go_on(c, one);
 		one->spoke = one->spoken = true;
+		/* Its summary has nothing of what another moved away from there. */
+		if (names_has_key(&made, names_key(&names, i)))
+			saw(one, &nothing);
 	}
 	names_done(&names);
+	names_done(&made);
 }
 
 /* Whatever had one of these names may be what some of the steps changed. */
