@@ -29,6 +29,7 @@ struct chain {
 	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
 	bool known;		  /* all that is there is sure */
 	bool spoken;		  /* one of the steps has changed it, or may have */
+	bool links, then_links;	  /* in it, in `then`, is one name of several of a file */
 	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
 	bool broken; /* somebody else was there */
 	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
@@ -68,7 +69,7 @@ static void compare(struct chain *one)
 	bool same_file = false;
 
 	if (!one->past_last) {
-		one->has_last = one->known && one->has_left;
+		one->has_last = one->known && !one->links && one->has_left;
 		one->last = one->left;
 		one->past_last = true;
 	}
@@ -80,6 +81,10 @@ static void compare(struct chain *one)
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;
 	}
+	/* By another name it may have been changed: it is looked at by itself. But nothing that is
+	 * done by another name puts another file here. */
+	if (same_file && (one->links || one->then_links))
+		return;
 	if (same_file && one->image)
 		one->edited = true;
 	else
@@ -98,6 +103,8 @@ static void go_on(const struct chains *c, struct chain *one)
 		free(one->then);
 		one->then = one->known ? take_ptr(&one->found) : NULL;
 		one->n_then = one->known ? one->n_found : 0;
+		one->then_links = one->links;
+		one->links = false;
 		free(take_ptr(&one->found));
 		one->n_found = 0;
 		one->ended = 0;
@@ -289,7 +296,7 @@ static void file_left(struct chains *c, const struct change *change, const char 
  */
 
 static void place(struct chains *c, const char *key, const struct change_side *found,
-		  const struct change_side *left, bool sure)
+		  const struct change_side *left, bool links)
 {
 	struct chain *one = get(c, key);
 
@@ -301,7 +308,7 @@ static void place(struct chains *c, const char *key, const struct change_side *f
 		saw(one, found);
 	if (left)
 		gave(c, one, left);
-	one->known &= sure;
+	one->links |= links;
 }
 
 void chains_change(struct chains *c, const struct change *change)
@@ -315,15 +322,15 @@ void chains_change(struct chains *c, const struct change *change)
 	file_found(c, change, change->old_path ? was.found : is.found);
 	file_left(c, change, is.left);
 	if (was.found)
-		place(c, was.found, before, NULL, !change->linked);
+		place(c, was.found, before, NULL, change->linked);
 	if (was.left)
-		place(c, was.left, NULL, &nothing, !change->linked);
+		place(c, was.left, NULL, &nothing, change->linked);
 	if (change->old_path)
 		before = &nothing;
 	if (is.found)
-		place(c, is.found, before, NULL, !change->linked);
+		place(c, is.found, before, NULL, change->linked);
 	if (is.left)
-		place(c, is.left, NULL, &change->after, !change->linked);
+		place(c, is.left, NULL, &change->after, change->linked);
 	called_done(&is);
 	called_done(&was);
 }
@@ -400,8 +407,8 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
 	/* Of those that overlapped, not every one may be known to have been there: one may have
 	 * made what another has only an image of, as that lies in a directory which moved. */
-	bool began = one && one->known && one->n_found && one->placed != one->cluster &&
-		     !(one->spoke && one->image);
+	bool began = one && one->known && !one->links && one->n_found &&
+		     one->placed != one->cluster && !(one->spoke && one->image);
 
 	for (size_t k = 0; began && k < one->n_found; k++)
 		began = one->found[k].exists == exists;

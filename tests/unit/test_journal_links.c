@@ -1,0 +1,99 @@
+/* test_journal_links - what a human did between steps, to a file of several names. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+/* Written beside it and renamed over it, as editors do: another file has the name. */
+static void save(struct fix *f, const char *path, const char *text)
+{
+	AUTO_FREE char *beside = xasprintf("%s/save~", f->folder);
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	outside(f, "save~", text);
+	assert_int_equal(rename(beside, whole), 0);
+}
+
+static void link_outside(struct fix *f, const char *from, const char *to)
+{
+	AUTO_FREE char *a = xasprintf("%s/%s", f->folder, from);
+	AUTO_FREE char *b = xasprintf("%s/%s", f->folder, to);
+
+	assert_int_equal(link(a, b), 0);
+}
+
+/* The step before it changed a file with another name, which is not told what it did by that. */
+static void an_edit_saved_over_one_of_two_names(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		outside(f, "d", "old\n");
+		link_outside(f, "d", "c");
+		begin(f, "echo >>d");
+		assert_int_equal(add(f, "d", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			save(f, "d", "the human's\n");
+		begin(f, "chmod d");
+		assert_int_equal(mode(f, "d", 0600), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+		assert_cat(f, "d", human ? "the human's\n" : "old\n");
+		fix_free(f);
+	}
+}
+
+/* The step after it has found one name of two: the other is in the store, with a step that was
+ * rolled back. */
+static void an_edit_that_a_dropped_step_gave_a_name(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "touch d");
+		assert_int_equal(put(f, "d", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			save(f, "d", "the human's\n");
+		begin(f, "ln d c");
+		assert_int_equal(ln(f, "d", "c"), 0);
+		assert_int_equal(journal_roll_back(f->s, &f->err), 0);
+		begin(f, "chmod d");
+		assert_int_equal(mode(f, "d", 0600), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+		assert_cat(f, "d", human ? "the human's\n" : NULL);
+		fix_free(f);
+	}
+}
+
+/* By one name a step writes, by the other the next: it is the same file, and nobody's edit. */
+static void nobody_where_two_write_by_two_names(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "d", "old\n");
+	link_outside(f, "d", "c");
+	for (int i = 0; i < 4; i++) {
+		begin(f, "echo");
+		assert_int_equal(add(f, i % 2 ? "c" : "d", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+	}
+	assert_int_equal(undo(f, 4, 0), 0);
+	assert_cat(f, "d", "old\n");
+	assert_cat(f, "c", "old\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_edit_saved_over_one_of_two_names),
+		cmocka_unit_test(an_edit_that_a_dropped_step_gave_a_name),
+		TEST(nobody_where_two_write_by_two_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
