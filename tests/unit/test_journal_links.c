@@ -1,4 +1,4 @@
-/* test_journal_links - what a human did between steps, to a file of several names. */
+/* test_journal_links - files of several names: what a human did to them, and who writes to them. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -85,6 +85,61 @@ static void nobody_where_two_write_by_two_names(void **state)
 	assert_cat(f, "c", "old\n");
 }
 
+static int hold(struct fix *f, const char *path)
+{
+	struct at a = at(f, path);
+	int fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* The next step undoes what is written to c through the descriptor. */
+static void assert_kept(struct fix *f, int fd)
+{
+	begin(f, "another");
+	assert_int_equal(put(f, "x", "x\n"), 0);
+	assert_int_equal(pwrite(fd, "later", 5, 0), 5);
+	assert_true(commit(f) > 0);
+	assert_cat(f, "c", "later");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "c", "first");
+}
+
+/* It is open by a name that a human takes away: it has another, which no step has spoken of. */
+static void writes_are_kept_when_a_human_removes_a_name(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *whole = xasprintf("%s/d", f->folder);
+	int fd;
+
+	outside(f, "d", "first");
+	link_outside(f, "d", "c");
+	begin(f, "exec >d");
+	fd = hold(f, "d");
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(unlink(whole), 0);
+	assert_kept(f, fd);
+	close(fd);
+}
+
+/* The step that gave it this name is dropped. */
+static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	outside(f, "c", "first");
+	begin(f, "ln c d; exec >d");
+	assert_int_equal(ln(f, "c", "d"), 0);
+	fd = hold(f, "d");
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	assert_cat(f, "d", NULL);
+	assert_kept(f, fd);
+	close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -93,6 +148,8 @@ int main(void)
 		cmocka_unit_test(an_edit_saved_over_one_of_two_names),
 		cmocka_unit_test(an_edit_that_a_dropped_step_gave_a_name),
 		TEST(nobody_where_two_write_by_two_names),
+		TEST(writes_are_kept_when_a_human_removes_a_name),
+		TEST(writes_are_kept_when_a_step_goes_with_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,8 +73,8 @@ int where_keep_written(struct step *s, const struct where *w)
 		return 0;
 	}
 	if (w->obj.nlink > 1 && !writer_seek(s->j, known, w->root, w->path))
-		step_mark_incomplete(
-			s, "a file that is still being written has a name that was not found");
+		step_mark_incomplete(s, NAME_UNKNOWN);
+	known->sought = w->obj.nlink <= 1; /* it may come back by this name alone */
 	return step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj);
 }
 

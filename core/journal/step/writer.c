@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -15,7 +16,9 @@
  * A write to an open file is no system call that anybody sees. So each step begins by keeping what
  * the files hold that are open for writing then. They are known by inode, and found by their names:
  * all that were seen, for one may go (and come back by an undo) while the others stay. Those that
- * directories gave them that moved are looked up when a name is asked for, not at each move.
+ * directories gave them that moved are looked up when a name is asked for, not at each move. One
+ * whose names are all gone is sought once: a human has removed or moved them, or an undo, and there
+ * may be another.
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
@@ -56,6 +59,7 @@ void writer_shut(struct journal *j, struct writer *w)
 /* Takes the key. */
 static void add_name(struct writer *w, char *key)
 {
+	w->sought = w->nameless = false;
 	for (size_t i = 0; i < w->n_names; i++)
 		if (str_eq(w->names[i], key)) {
 			free(key);
@@ -210,13 +214,16 @@ static const char *writer_alive(struct journal *j, struct writer *w, struct spot
 		if (spot_find(j, root, path, at) < 0)
 			continue;
 		r = look_at(j, w, at, o);
-		if (r > 0)
+		if (r > 0) {
+			w->sought = w->nameless = false;
 			return w->names[i];
+		}
 		if (r == 0) {
 			drop_shut(j, w);
 			return NULL;
 		}
 	}
+	w->nameless = true;
 	return NULL;
 }
 
@@ -300,31 +307,86 @@ static bool has_other_name(struct journal *j, struct writer *w, const char *key)
 	return false;
 }
 
-bool writer_seek(struct journal *j, struct writer *w, int root, const char *path)
+struct search { /* below a root */
+	struct journal *j;
+	int root;
+	struct writer *w; /* this one, by another name than: */
+	const char *path;
+	bool found;
+};
+
+/* False: too much to look at. fn: true when that is enough. */
+static bool search_root(struct search *s,
+			bool (*fn)(struct search *s, const struct stat *st, const char *path))
 {
-	AUTO_FREE char *key = key_make(root, path);
-	AUTO_FREE char *top = xasprintf("/proc/self/fd/%d", store_root_fd(j, root));
+	AUTO_FREE char *top = xasprintf("/proc/self/fd/%d", store_root_fd(s->j, s->root));
 	char *argv[2] = {top, NULL};
 	size_t skip = strlen(top) + 1, n = 0;
 	FTSENT *e;
 	FTS *fts;
 
-	if (has_other_name(j, w, key))
-		return true;
 	fts = fts_open(argv, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
 	while (fts && (e = fts_read(fts)) && n++ < SEEK_MAX) {
-		if (e->fts_info == FTS_D && j->inside && e->fts_statp->st_dev == j->store_dev &&
-		    e->fts_statp->st_ino == j->store_ino)
+		if (e->fts_info == FTS_D && s->j->inside &&
+		    e->fts_statp->st_dev == s->j->store_dev &&
+		    e->fts_statp->st_ino == s->j->store_ino)
 			fts_set(fts, e, FTS_SKIP);
-		if (e->fts_info != FTS_F || e->fts_statp->st_ino != w->key[1] ||
-		    e->fts_level == 0 || (str_eq(e->fts_path + skip, path)))
-			continue;
-		add_name(w, key_make(root, e->fts_path + skip));
-		break;
+		if (e->fts_info == FTS_F && e->fts_level > 0 &&
+		    fn(s, e->fts_statp, e->fts_path + skip))
+			break;
 	}
 	if (fts)
 		fts_close(fts);
 	return n < SEEK_MAX;
+}
+
+static bool is_another_name(struct search *s, const struct stat *st, const char *path)
+{
+	if (st->st_ino != s->w->key[1] || str_eq(path, s->path))
+		return false;
+	add_name(s->w, key_make(s->root, path));
+	return true;
+}
+
+bool writer_seek(struct journal *j, struct writer *w, int root, const char *path)
+{
+	struct search s = {.j = j, .root = root, .w = w, .path = path};
+	AUTO_FREE char *key = key_make(root, path);
+
+	return has_other_name(j, w, key) || search_root(&s, is_another_name);
+}
+
+static bool take_nameless(struct search *s, const struct stat *st, const char *path)
+{
+	uint64_t key[2] = {(uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino};
+	struct writer *w;
+	struct obj o;
+
+	HASH_FIND(hh, s->j->writers, key, sizeof(key), w);
+	if (!w || !w->nameless || obj_stat(store_root_fd(s->j, s->root), path, &o) < 0 ||
+	    writer_find(s->j, &o) != w)
+		return false;
+	add_name(w, key_make(s->root, path));
+	s->found = true;
+	return false;
+}
+
+/* All that have no name, once. True: some have. */
+static bool seek_nameless(struct step *of)
+{
+	struct search s = {.j = of->j};
+	struct writer *w, *next;
+	bool some = false, all = true;
+
+	HASH_ITER (hh, s.j->writers, w, next) {
+		some |= w->nameless && !w->sought;
+		w->sought |= w->nameless;
+	}
+	for (; some && s.root < s.j->n_roots; s.root++)
+		all &= search_root(&s, take_nameless);
+	if (!all)
+		step_mark_incomplete(of, NAME_UNKNOWN);
+	return s.found;
 }
 
 static bool written_by_other(const struct step *s, const struct obj *o)
@@ -350,34 +412,42 @@ static void leave_writer(struct step *s, const char *path)
 	step_mark_incomplete(s, why.data);
 }
 
+static int keep_writer(struct step *s, struct writer *w, struct err *err)
+{
+	struct spot at;
+	struct obj o;
+	const char *name = writer_alive(s->j, w, &at, &o), *path;
+	int root, r;
+
+	if (!name || written_by_other(s, &o)) /* which is not over */
+		return 0;
+	root = key_root(name, &path);
+	r = step_try_content(s, root, path, at.fd, at.name, &o);
+	if (r == STEP_FULL) {
+		leave_writer(s, path);
+		return 0;
+	}
+	if (r < 0)
+		return err_set(err, r, "keep '%s', which is still being written", path);
+	step_touch(s, root, path, &o);
+	return 0;
+}
+
 int step_keep_writers(struct step *s, struct err *err)
 {
 	struct journal *j = s->j;
 	struct writer *w, *next;
+	int r = 0;
 
 	if (j->options.off)
 		return 0;
-	HASH_ITER (hh, j->writers, w, next) {
-		struct spot at;
-		struct obj o;
-		const char *name = writer_alive(j, w, &at, &o), *path;
-		int root, r;
-
-		if (!name)
-			continue;
-		if (written_by_other(s, &o)) /* which is not over */
-			continue;
-		root = key_root(name, &path);
-		r = step_try_content(s, root, path, at.fd, at.name, &o);
-		if (r == STEP_FULL) {
-			leave_writer(s, path);
-			continue;
-		}
-		if (r < 0)
-			return err_set(err, r, "keep '%s', which is still being written", path);
-		step_touch(s, root, path, &o);
+	for (bool more = true, again = false; r == 0 && more; again = true) {
+		HASH_ITER (hh, j->writers, w, next)
+			if (r == 0)
+				r = keep_writer(s, w, err);
+		more = r == 0 && !again && seek_nameless(s);
 	}
-	return 0;
+	return r;
 }
 
 void writers_pass_on(struct journal *j)

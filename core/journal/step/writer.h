@@ -4,12 +4,16 @@
 
 #include "core/journal/store/store.h"
 
+#define NAME_UNKNOWN "a file that is still being written has a name that was not found"
+
 struct writer {		 /* an inode that was opened for writing and may still be */
 	uint64_t key[2]; /* dev, ino */
 	int64_t btime_ns;
 	char **names; /* "<root>/path", the newest last; some may not be there now */
 	size_t n_names;
 	uint32_t then; /* the moment of journal.carried that these are of */
+	bool nameless; /* none of these was there when it was last looked for */
+	bool sought;   /* then it was sought below the roots, in vain, or need not be */
 	bool shut;     /* nobody writes any more; it leaves the list when no event is queued */
 	struct writer *prev_shut, *next_shut; /* in journal.shut */
 	UT_hash_handle hh;
