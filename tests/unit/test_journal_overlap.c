@@ -131,6 +131,38 @@ static void what_was_brought_there_and_moved_away(void **state)
 	undo_all(f, 3, before);
 }
 
+/* One took a name of a file away, the other wrote to it afterwards and ended before. */
+static void a_name_that_went_before_another_wrote(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = snap(f);
+		struct step *first, *second;
+
+		(void)state;
+		begin(f, "touch c; ln c b");
+		assert_int_equal(put(f, "c", "one\n"), 0);
+		assert_int_equal(ln(f, "c", "b"), 0);
+		first = begin_beside(f, "rm b");
+		assert_int_equal(rm(f, "b"), 0);
+		second = f->s;
+		f->s = first;
+		assert_int_equal(add(f, "c", "two\n"), 0);
+		assert_true(commit(f) > 0);
+		commit_other(f, second);
+		if (human)
+			outside(f, "c", "the human's\n");
+		begin(f, "mv c a");
+		assert_int_equal(mv(f, "c", "a", 0), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			assert_int_equal(undo(f, 3, 0), -ESTALE);
+		else
+			undo_all(f, 3, before);
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -138,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_that_ran_on_past_two_others),
 		TEST(an_edit_before_one_that_ran_on),
+		cmocka_unit_test(a_name_that_went_before_another_wrote),
 		TEST(what_others_moved_away_from_its_maker),
 		TEST(what_was_brought_there_and_moved_away),
 	};

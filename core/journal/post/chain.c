@@ -39,6 +39,7 @@ struct found_file { /* that has or had several names */
 	uint64_t ino;
 	struct chain chain;
 	char *left, *found, *then; /* by which names; heap */
+	bool passing;	/* what is left is as it was when a name of it went, perhaps long before */
 	uint64_t doubt; /* until a step ended then, others changed it by a name that went */
 	UT_hash_handle hh;
 };
@@ -225,6 +226,7 @@ static void file_goes_on(struct chains *c, struct found_file *file)
 		if (file->chain.cluster)
 			compare_file(c, file);
 		file->doubt = 0;
+		file->passing = false;
 		free(file->then);
 		file->then = take_ptr(&file->found);
 		free(take_ptr(&file->left));
@@ -271,10 +273,12 @@ static void file_found(struct chains *c, const struct change *change, const char
 	if (change->after.exists && change->after.ino == ino)
 		return;
 	/* Only a name went, of perhaps several. */
-	if (writes_in_place(c, ino))
+	if (writes_in_place(c, ino)) {
 		file->doubt = MAX(file->doubt, c->caller.now.ended);
-	else
+	} else if (!file->chain.has_left || file->passing) {
 		gave(c, &file->chain, &change->before);
+		file->passing = true;
+	}
 }
 
 static void file_left(struct chains *c, const struct change *change, const char *name)
@@ -288,6 +292,9 @@ static void file_left(struct chains *c, const struct change *change, const char 
 		file->chain.known = false;
 		return;
 	}
+	if (file->passing)
+		file->chain.ended = 0;
+	file->passing = false;
 	gave(c, &file->chain, &change->after);
 	set_name(&file->left, name);
 }
