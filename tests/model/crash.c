@@ -59,6 +59,7 @@ static bool restart(struct game *g)
 				    (g->kill_seed >> 16) % 3 ? 0 : (g->kill_seed >> 8) % 3000);
 		}
 		r = worker_start(&g->w);
+		g->h.halted |= r == -EPIPE;
 		if (g->w.traced)
 			trace_end(&g->w);
 	} while (r == -EPIPE);
@@ -238,5 +239,6 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 		half_pruned(g, a, before);
 	else if (a->kind != ACT_EXTERNAL && a->kind != ACT_POKE)
 		must_be(g, before, false, "killed while nothing was open");
+	g->h.halted = false;
 	check_lists(g);
 }

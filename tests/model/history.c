@@ -318,8 +318,11 @@ void history_recovered(struct history *h, const int64_t *ids, size_t n, long beg
 	*u = (struct undone){.n = n, .when = ++h->clock, .post = xstrdup(post)};
 	u->rungs = xcalloc(n, sizeof(*u->rungs));
 	for (size_t i = 0; i < n; i++)
-		u->rungs[i] = (struct rung){
-			.id = ids[i], .begun = begun, .cluster = h->clusters, .torn = true};
+		u->rungs[i] = (struct rung){.id = ids[i],
+					    .begun = begun,
+					    .cluster = h->clusters,
+					    .torn = true,
+					    .halted = h->halted};
 	qsort(u->rungs, n, sizeof(*u->rungs), by_number);
 }
 

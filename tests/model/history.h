@@ -11,9 +11,10 @@ struct rung { /* a step that is kept */
 	int cluster; /* steps of one number overlapped in time */
 	long begun, ended;
 	char *before, *after;
-	bool gap;   /* what lay before it is not what the step below left */
-	bool torn;  /* its process died, so it may not tell all that it did */
-	bool loose; /* but for times of directories: a step at the same time was dropped */
+	bool gap;    /* what lay before it is not what the step below left */
+	bool torn;   /* its process died, so it may not tell all that it did */
+	bool halted; /* as did who rolled it back: the rest of that looked at what was left */
+	bool loose;  /* but for times of directories: a step at the same time was dropped */
 };
 
 struct undone { /* what one redo brings back */
@@ -42,10 +43,11 @@ struct history {
 	bool contested; /* a rollback went over somebody's work: others may meet it again */
 	bool left_out;	/* a redo left something out, of which a part may have gone since */
 	bool murky;	/* a step was rolled back while another held what it had made */
+	bool halted;	/* the last recovery was killed and gone on with */
 	bool pair;	/* two folders: of a step that left nothing in one, its times stay there */
 	struct edit *edits;
 	size_t n_edits;
-	long poked;	/* when an agent's open file was last written outside of every step */
+	long poked; /* when an agent's open file was last written outside of every step */
 };
 
 void history_done(struct history *h);

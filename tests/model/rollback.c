@@ -116,7 +116,8 @@ static bool restored_from(const struct game *g, const struct act *a, const char 
 	for (size_t i = 0; i < g->h.n_kept; i++)
 		if (&g->h.kept[i] != r && g->h.kept[i].cluster == r->cluster)
 			return false;
-	return r->before && r->after && !r->loose && !r->gap && g->h.edited < r->begun;
+	return r->before && r->after && !r->loose && !r->gap && !r->halted &&
+	       g->h.edited < r->begun;
 }
 
 void check_restored(struct game *g, const struct act *a, const char *pre)
