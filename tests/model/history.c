@@ -279,6 +279,9 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 {
 	struct undone *u = &h->redo[--h->n_redo];
 	long begun = u->rungs[u->n - 1].begun;
+	/* It died or was dropped, and its part in a folder may have begun when another of the same
+	 * time had been dropped there. */
+	bool late = h->pair && u->rungs[0].torn;
 	size_t left = 0;
 
 	h->left_out |= (flags & UNDO_KEEP_MINE) != 0;
@@ -294,12 +297,14 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 		u->rungs[i] = (struct rung){0};
 	}
 	undone_done(u);
-	for (size_t i = 0; i < h->n_redo; i++)
-		if (h->redo[i].when <= begun &&
-		    !(h->pair && in_list(undone, n, h->redo[i].rungs[0].id)))
+	for (size_t i = 0; i < h->n_redo; i++) {
+		bool told = h->pair && in_list(undone, n, h->redo[i].rungs[0].id);
+
+		if (!told && (h->redo[i].when <= begun || late))
 			undone_done(&h->redo[i]);
 		else
 			h->redo[left++] = h->redo[i];
+	}
 	h->n_redo = left;
 }
 
