@@ -489,6 +489,32 @@ static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
 }
 
+/* The step that is undone had moved the directory itself, before it made anything in it. */
+static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "mkdir d");
+		assert_int_equal(md(f, "d"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "mv d b; touch b/x");
+		assert_int_equal(mv(f, "d", "b", 0), 0);
+		assert_int_equal(put(f, "b/x", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "b/x", "the human's\n");
+		begin(f, "mv b c");
+		assert_int_equal(mv(f, "b", "c", 0), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 1, 0), human ? -ESTALE : 0);
+		assert_cat(f, "b/x", human ? "the human's\n" : NULL);
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -512,6 +538,7 @@ int main(void)
 		TEST(what_is_forced_over_at_a_name_comes_back),
 		TEST(what_was_on_its_way_does_not_stay_there),
 		TEST(a_tree_that_was_on_its_way_does_not_stay_there),
+		cmocka_unit_test(an_edit_is_seen_where_the_step_had_moved_a_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

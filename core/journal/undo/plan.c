@@ -128,9 +128,6 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 
 	if (is_broken(p, post))
 		return true;
-	/* Whoever moved a directory has images of all in it. */
-	if (moves_touch(&p->moves, post->root, post->path))
-		return false;
 	if (!plan_is_passing(p, post))
 		return false;
 	/* One more name of a file that the steps changed under another: it went with its step. */
@@ -138,6 +135,9 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 		return false;
 	if (left && !(left->flags & POST_SHARED))
 		return left_differs(p->j, left, post);
+	/* By the names of then. Whoever moved a directory has images of all in it. */
+	if (moves_touch(&p->moves, post->root, post->path))
+		return false;
 	if (!f)
 		return taken_since(p, post);
 	change_side_set(&now, &post->obj);
