@@ -179,6 +179,37 @@ static void the_next_redo_asks_about_a_merge(void **state)
 	fix_free(f);
 }
 
+/* One of two at the same time made the file, the other cut it: what the undo of both left is
+ * nothing, whatever the one with the lower number had found. */
+static void with_what_steps_at_the_same_time_did_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *whole = xasprintf("%s/b", f->folder);
+	struct step *cutter, *maker;
+	struct stat was, is;
+	struct at a;
+
+	begin(f, "cutter");
+	cutter = f->s;
+	begin(f, "maker");
+	maker = f->s;
+	assert_int_equal(put(f, "b", "agent"), 0);
+	f->s = cutter;
+	a = at(f, "b");
+	close(op_open(f->s, &a, O_RDONLY | O_TRUNC, 0, NULL));
+	assert_true(commit(f) > 0);
+	f->s = maker;
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), 0);
+	outside(f, "b", "human");
+	assert_int_equal(stat(whole, &was), 0);
+	assert_int_equal(redo(f, UNDO_MERGE), -ESTALE);
+	assert_int_equal(redo(f, UNDO_MERGE | UNDO_KEEP_MINE), 0);
+	assert_cat(f, "b", "human");
+	assert_int_equal(stat(whole, &is), 0);
+	assert_true(was.st_ino == is.st_ino);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +219,8 @@ int main(void)
 		cmocka_unit_test(a_mode_of_nothing_is_somebodys_too),
 		cmocka_unit_test(what_cannot_be_read_is_no_reason_to_go_over_it),
 		cmocka_unit_test(the_next_redo_asks_about_a_merge),
+		cmocka_unit_test_setup_teardown(with_what_steps_at_the_same_time_did_is_none,
+						fix_setup, fix_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

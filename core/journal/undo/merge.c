@@ -34,13 +34,15 @@ void story_done(struct story *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		summary_done(&s->sums[i]);
+	posts_done(&s->left);
 	free(s->sums);
 	*s = (struct story){0};
 }
 
-int story_load(struct journal *j, const struct undo_plan *p, struct story *ret)
+int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
+	       struct story *ret)
 {
-	int r = 0;
+	int r = left_load(j, dirs, &ret->left);
 
 	ret->redo = p->kind == UNDO_REDO;
 	ret->sums = xcalloc(p->n_ids + 1, sizeof(*ret->sums));
@@ -183,6 +185,20 @@ static int merge_buffers(const struct buf *base, const struct buf *ours, const s
 	return 0;
 }
 
+/* Of steps that ran at the same time the numbers do not tell who was there first, or last; what
+ * they left there does. */
+static bool is_out_of_order(const struct story *s, int root, const char *path,
+			    const struct change_side *base)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	struct post p;
+
+	if (!posts_find(&s->left, key, &p) || p.obj.mode == OBJ_UNSEEN ||
+	    p.flags & (POST_FOREIGN | POST_SHARED | POST_PASSING))
+		return false;
+	return (p.obj.mode & S_IFMT) != (base->mode & S_IFMT) || p.obj.size != base->size;
+}
+
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
 	       struct merged *ret, const char **why, struct err *err)
 {
@@ -213,6 +229,10 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	if (!S_ISREG(s->redo ? first->before.mode : first->after.mode) ||
 	    !S_ISREG(s->redo ? last->after.mode : last->before.mode)) {
 		*why = NO_FILE;
+		return 1;
+	}
+	if (is_out_of_order(s, root, path, s->redo ? &first->before : &first->after)) {
+		*why = "steps that ran at the same time changed it";
 		return 1;
 	}
 	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};

@@ -80,7 +80,7 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct emptie
 		     struct remedy *m, struct err *err)
 {
 	struct merger g = {.j = j, .logs = logs, .remedy = m};
-	int r = story_load(j, p, &g.story);
+	int r = story_load(j, p, logs->dirs, &g.story);
 
 	if (r < 0)
 		err_set(err, r, "read the steps");

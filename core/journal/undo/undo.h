@@ -4,6 +4,7 @@
 
 #include "core/journal/post/chain.h"
 #include "core/journal/post/moves.h"
+#include "core/journal/post/post.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/numbers.h"
 
@@ -61,9 +62,11 @@ int barriers_crossed(struct journal *j, struct undo_plan *p) MUST_USE;
 struct story {
 	struct summary *sums;
 	size_t n;
+	struct posts left; /* what all of them left */
 	bool redo;
 };
-int story_load(struct journal *j, const struct undo_plan *p, struct story *ret) MUST_USE;
+int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
+	       struct story *ret) MUST_USE;
 void story_done(struct story *s);
 /* 0: *ret is made; 1: it cannot be had, *why says it. */
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
