@@ -134,7 +134,7 @@ $(O)/gen/builtin_files.o: $(O)/gen/builtin_files.c
 	$(Q)$(CC) $(FLAGS) -c $< -o $@
 
 $(filter $(O)/tests/screen/%,$(UNIT)): $(O)/tests/screen/scene.o
-$(O)/tests/unit/test_compare: $(O)/tests/model/compare.o $(O)/tests/model/lines.o
+$(O)/tests/unit/test_compare: $(addprefix $(O)/tests/model/,compare.o lines.o restored.o)
 $(UNIT): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka -ldl

@@ -58,7 +58,8 @@ static bool lacks_a_dir(const struct lines *has, const struct lines *lacks)
 	return false;
 }
 
-/* An object came to another path, by its own rename or a directory's. */
+/* An object came to another path, by its own rename or a directory's. Another one may have its old
+ * path now. */
 static bool moves_something(const struct view *v)
 {
 	for (size_t i = 0; i < v->after.n; i++) {
@@ -68,9 +69,10 @@ static bool moves_something(const struct view *v)
 			continue;
 		for (size_t k = 0; k < v->before.n; k++) {
 			const char *was = v->before.list[k];
+			const char *is = line_of(&v->after, was, path_len(was));
 
 			if (str_eq(was + path_len(was), now + path_len(now)) &&
-			    !line_of(&v->after, was, path_len(was)))
+			    !(is && str_eq(is, was)))
 				return true;
 		}
 	}

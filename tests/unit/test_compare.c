@@ -59,12 +59,32 @@ static void what_nobody_sees_is_not_missed(void **state)
 	assert_false(tree_kept(DIR_THERE("/d"), full, one, false, true));
 }
 
+/* What came to /c/x with its directory is told as that directory's rename alone, though another one
+ * has its old name. */
+static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
+{
+	static const char before[] = DIR_THERE("/a") THERE("/a/x");
+	static const char moved[] =
+		DIR_THERE("/a") "/a/x 100644 1:1 8.0 size 4 hash aa\n" DIR_THERE("/c")
+			THERE("/c/x");
+	static const char made[] = DIR_THERE("/a") THERE("/a/x")
+		DIR_THERE("/c") "/c/x 100644 1:1 8.0 size 4 hash aa\n";
+	struct restored r = {
+		.before = before, .after = moved, .pre = moved, .path = "c/x", .quiet = true};
+
+	(void)state;
+	assert_false(restore_is_due(&r));
+	r.after = r.pre = made;
+	assert_true(restore_is_due(&r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_goes_along_with_a_file),
 		cmocka_unit_test(an_edit_that_is_gone_is_missed),
 		cmocka_unit_test(what_nobody_sees_is_not_missed),
+		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
