@@ -272,6 +272,56 @@ static void a_merge_behind_a_lock_is_written(void **state)
 	assert_opened(f, "d/b", "the human's\n");
 }
 
+/* For a diff, as what was before it is. */
+static void what_a_step_left_behind_a_lock_can_be_read(void **state)
+{
+	struct fix *f = *state;
+	struct change_side now;
+	struct change *changes;
+	char text[7] = "";
+	int64_t id;
+	size_t n;
+	int fd;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "agent\n"), 0);
+	id = commit(f);
+	set_mode(f, "d", 0600);
+	assert_int_equal(journal_changes(f->j, id, &changes, &n, &f->err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(journal_content(f->j, id, changes, true, &fd, &f->err), 0);
+	assert_int_equal(io_pread_full(fd, text, 6, 0), 6);
+	assert_string_equal(text, "agent\n");
+	close(fd);
+	change_free(changes, n);
+	assert_int_equal(journal_present(f->j, "d/b", &now, &fd, &f->err), 0);
+	assert_true(now.exists && now.size == 6);
+	close(fd);
+	assert_mode(f, "d", 0600);
+}
+
+static void an_edit_behind_a_lock_is_merged(void **state)
+{
+	struct fix *f = *state;
+
+	if (geteuid() == 0)
+		skip();
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "one\ntwo\nthree\nfour\nfive\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "write");
+	assert_int_equal(put(f, "d/b", "ONE\ntwo\nthree\nfour\nfive\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "d/b", "ONE\ntwo\nthree\nfour\nFIVE\n");
+	set_mode(f, "d", 0600);
+	if (undo(f, 1, UNDO_MERGE) < 0)
+		fail_msg("%s", f->err.text);
+	assert_mode(f, "d", 0600);
+	assert_opened(f, "d/b", "one\ntwo\nthree\nfour\nFIVE\n");
+}
+
 /* Nobody was there but a step, by the other name. */
 static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 {
@@ -360,6 +410,8 @@ int main(void)
 		TEST(what_a_dead_step_did_behind_its_lock_is_known),
 		TEST(what_another_name_changed_behind_a_lock_is_no_edit),
 		TEST(an_edit_where_two_moved_it_and_a_human_locked_is_one),
+		TEST(what_a_step_left_behind_a_lock_can_be_read),
+		TEST(an_edit_behind_a_lock_is_merged),
 		TEST(a_file_behind_a_lock_where_a_directory_is_needed_is_one),
 		TEST(a_merge_behind_a_lock_is_written),
 		TEST(a_lock_alone_stops_nothing),

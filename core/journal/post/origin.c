@@ -13,6 +13,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/store/pack.h"
+#include "core/journal/store/way.h"
 #include "core/journal/log/trail.h"
 
 /*
@@ -148,13 +149,12 @@ static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int 
 {
 	size_t alias = find_alias(s, s->at, i, wanted, s->want->ino);
 	struct obj o = {0};
-	struct spot at;
 
 	if (alias < i)
 		return alias;
 	if (i < s->t->n)
 		o.ino = *inside ? 0 : s->t->list[i].ino;
-	else if (spot_find(s->j, root, path, &at) < 0 || obj_stat(at.fd, at.name, &o) < 0)
+	else if (way_see(s->j, root, path, &o) < 0)
 		return i;
 	return find_alias(s, s->at, i, wanted, o.ino);
 }
@@ -174,16 +174,15 @@ static bool is_dressed(const struct seek *s, size_t i, uint64_t ino)
 }
 
 /* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
-static int find_present(const struct seek *s, int root, const char *path, struct spot *at)
+static int find_present(const struct seek *s, struct way *way, int root, const char *path,
+			struct spot *at)
 {
 	struct change_side now;
-	struct obj o = {0};
-	int r = spot_find(s->j, root, path, at);
+	struct obj o;
+	int r = way_look(s->j, way, root, path, at, &o);
 
-	if (r == 0)
-		r = obj_stat(at->fd, at->name, &o);
-	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? -ESTALE : r;
+	if (r < 0 || o.mode == OBJ_UNSEEN)
+		return r < 0 ? r : -EACCES;
 	change_side_set(&now, &o);
 	if (!now.exists || (now.mode & S_IFMT) != (s->want->mode & S_IFMT) ||
 	    now.size != s->want->size ||
@@ -262,6 +261,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	int root = s->root, r = 0;
 	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
 	size_t alias = find_earlier(s, i, 1u << REC_CONTENT, root, path, inside);
+	struct way way = {0};
 	struct spot at;
 
 	if (alias < i) {
@@ -273,9 +273,10 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 		if (ret->fd >= 0 && s->exact && !is_unchanged(s, i, ret->fd))
 			return -ESTALE;
 	} else {
-		r = find_present(s, root, path, &at);
+		r = find_present(s, &way, root, path, &at);
 		if (r == 0)
 			ret->fd = open_bytes(s->j, at.fd, at.name);
+		way_close(s->j, &way);
 		ret->present = root == s->root ? take_ptr(&path) : NULL;
 	}
 	return r < 0 ? r : MIN(ret->fd, 0);
@@ -319,16 +320,20 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	unsigned inode = 1u << REC_CONTENT | 1u << REC_META;
 	int root = s->root, r;
 	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
+	struct way way = {0};
 	struct spot at;
 
 	alias = S_ISDIR(s->want->mode) ? i : find_earlier(s, i, inode, root, path, inside);
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
-		r = find_present(s, root, path, &at);
+		r = find_present(s, &way, root, path, &at);
 		if (!ret->present && !has_bytes(s->want))
 			ret->present = take_ptr(&path);
-		return r < 0 ? r : read_meta(s->j, at.fd, at.name, &ret->meta);
+		if (r == 0)
+			r = read_meta(s->j, at.fd, at.name, &ret->meta);
+		way_close(s->j, &way);
+		return r;
 	}
 	if (s->t->list[i].type == REC_MARK)
 		return is_lost(s, i, ret);
@@ -388,6 +393,7 @@ static int look(struct journal *j, int64_t id, const struct change *c, bool afte
 		r = find_meta(&s, ret);
 	if (r == 0 && whole && !S_ISDIR(s.want->mode))
 		r = find_slot(&s, ret);
+	store_forget_near(j);
 	free(s.start);
 	return r;
 }
@@ -464,6 +470,7 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 {
 	struct journal *k = j;
 	const char *below = path;
+	struct way way = {0};
 	struct spot at;
 	struct obj o;
 	int r;
@@ -475,10 +482,11 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 	if (!below)
 		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);
 	store_forget_near(k);
-	r = spot_look(k, 0, below, &at, &o);
+	r = way_look(k, &way, 0, below, &at, &o);
 	change_side_set(ret, &o);
 	if (r == 0 && has_bytes(ret))
 		r = *ret_fd = open_bytes(k, at.fd, at.name);
+	way_close(k, &way);
 	store_forget_near(k);
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }

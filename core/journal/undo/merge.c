@@ -8,6 +8,7 @@
 #include "core/base/git2.h"
 #include "core/base/io.h"
 #include "core/journal/priv.h"
+#include "core/journal/store/way.h"
 
 /*
  * Ours is what lies in the folder, edited by somebody else since. The base is what the steps left
@@ -143,16 +144,19 @@ static int read_now(struct journal *j, int root, const char *path, struct obj *o
 		    const char **why)
 {
 	AUTO_CLOSE int fd = -1;
+	struct way way = {0};
 	struct spot at;
-	int r = spot_look(j, root, path, &at, o);
+	int r = way_look(j, &way, root, path, &at, o);
 
+	if (r == 0 && S_ISREG(o->mode))
+		fd = data_open(j, at.fd, at.name);
+	way_close(j, &way);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(o->mode)) {
 		*why = o->mode ? "it is no file now" : "it was deleted";
 		return 1;
 	}
-	fd = data_open(j, at.fd, at.name);
 	return fd < 0 ? fd : read_text(fd, ret, why);
 }
 
