@@ -81,6 +81,7 @@ int content_load(struct content *ret, struct journal *j, const struct pair *p, b
 		 struct err *err)
 {
 	const struct change_side *side = after ? &p->after : &p->before;
+	struct err why = {0};
 	AUTO_CLOSE int fd = -1;
 	int r;
 
@@ -89,13 +90,13 @@ int content_load(struct content *ret, struct journal *j, const struct pair *p, b
 		ret->data = xstrdup("");
 		return 0;
 	}
-	r = open_side(j, p, after, &fd, err);
+	r = open_side(j, p, after, &fd, &why);
 	if (r == -ESTALE) {
 		ret->gone = true;
 		return 0;
 	}
 	if (r < 0)
-		return r;
+		return err_say(err, r, "%s", why.text);
 	ret->binary = side->size > DIFF_MAX_BYTES;
 	r = ret->binary ? hash_fd(ret, fd) : read_fd(ret, fd);
 	if (r == -EFBIG) /* it grew meanwhile */

@@ -124,10 +124,12 @@ static int write_summary(const struct pair *p, const struct content *a, const st
 	if (p->between && (a->gone || b->gone))
 		return sink_fmt(to, DIFF_META, "What was there %s is not kept",
 				a->gone ? "before" : "after");
-	if (a->gone || b->gone)
-		return sink_fmt(to, DIFF_META,
-				"The content %s this step is no longer kept: it was changed since",
-				a->gone ? "before" : "after");
+	if (a->gone) /* a step that went on unprotected never had it */
+		return sink_fmt(to, DIFF_META, "The content before this step is not kept");
+	if (b->gone)
+		return sink_fmt(
+			to, DIFF_META,
+			"The content after this step is no longer kept: it was changed since");
 	if (a->exists && b->exists && a->size == b->size && str_eq(a->hash, b->hash))
 		return diff_write_same(p, to);
 	describe(before, sizeof(before), a);

@@ -27,6 +27,12 @@ rm said
 like "$("$CORDON" log)" "unprotected from here: unlink 'two'" "the log says from where on a step is unprotected"
 like "$("$CORDON" log --json)" '"unprotected":true' "and the JSON"
 like "$("$CORDON" audit --json)" "unprotected from here: unlink 'two'" "and the audit log"
+out=$("$CORDON" diff 2>&1)
+like "$out" "a/two b/two.deleted file mode 100644.The content before this step is not kept" "and the diff"
+unlike "$out" "changed since|cordon:" "nobody is blamed for it"
+out=$("$CORDON" undo --step 1 -- two 2>&1)
+is $? 1 "nor can it be had back alone"
+like "$out" "^cordon: what was at 'two' before step 1 is not kept" "which is said"
 like "$("$CORDON" undo --dry-run)" "two   LOST" "a dry run names what cannot come back"
 out=$("$CORDON" undo 2>&1)
 is $? 1 "such a step is not undone just so"

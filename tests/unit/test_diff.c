@@ -137,6 +137,7 @@ static void diff_is(const struct fake *f, size_t n, int64_t from, int64_t to, co
 	if (r < 0)
 		print_message("# %s\n", err.text);
 	assert_int_equal(r, 0);
+	assert_int_equal(err.code, 0);
 	assert_string_equal(got.data, want);
 }
 
