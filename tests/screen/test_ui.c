@@ -243,6 +243,37 @@ static void conflicts_need_their_own_key(void **state)
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }
 
+/* The step went on unprotected: nobody changed anything, and there is nothing of theirs to keep. */
+static void what_is_not_kept_is_nobodys_edit(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, true);
+	s->model.plan->entries[4].lost = true;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "! 1 not kept: they are listed first"));
+	assert_true(scene_shows(s, "README.md  not kept: stays"));
+	assert_true(scene_shows(s, "F bring back the rest   q leave"));
+	assert_false(scene_shows(s, "somebody else"));
+	assert_false(scene_shows(s, "keep mine   M"));
+	buf_clear(&s->said);
+	scene_keys(s, "U K M");
+	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(s, "Nobody else changed anything here"));
+	s->model.plan->n_conflicts = s->model.plan->n_stops = 2;
+	s->model.plan->entries[0].conflict = true;
+	scene_draw(s);
+	assert_true(scene_shows(s, "! 1 changed since by somebody else, 1 not kept"));
+	assert_true(scene_shows(s, "K keep mine   M merge"));
+	s->model.plan->entries[0].beside = true;
+	scene_draw(s);
+	assert_true(scene_shows(s, "! 1 changed by a step beside it, 1 not kept"));
+	scene_keys(s, "F");
+	assert_string_equal(s->said.data, "undo 0 2 force\n");
+}
+
 static void what_was_edited_can_be_kept_or_merged(void **state)
 {
 	struct scene *s = *state;
@@ -586,6 +617,7 @@ int main(void)
 		TEST(a_step_that_was_stopped_is_told),
 		TEST(undo_shows_a_plan_first),
 		TEST(conflicts_need_their_own_key),
+		TEST(what_is_not_kept_is_nobodys_edit),
 		TEST(what_was_edited_can_be_kept_or_merged),
 		TEST(a_new_step_makes_a_new_plan),
 		TEST(what_is_undone_is_not_planned),

@@ -15,8 +15,10 @@ static const enum action hints[] = {ACTION_CONFIRM, ACTION_BACK, ACTION_DOWN, AC
 static const enum action stopped_hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, ACTION_MERGE,
 					    ACTION_FORCE,   ACTION_BACK,      ACTION_DOWN,
 					    ACTION_UP,	    ACTION_NONE};
+static const enum action forced_hints[] = {ACTION_FORCE, ACTION_BACK, ACTION_DOWN, ACTION_UP,
+					   ACTION_NONE};
 
-static const struct view_ops ops, stopped_ops;
+static const struct view_ops ops, stopped_ops, forced_ops;
 
 const struct undo_plan *plan_of(const struct dialog_plan *d)
 {
@@ -28,6 +30,20 @@ const struct undo_plan *plan_of(const struct dialog_plan *d)
 bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p)
 {
 	return d->kind == UNDO_PATHS ? p->n_conflicts > 0 : undo_plan_stops(p);
+}
+
+size_t plan_lost(const struct undo_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		n += p->entries[i].conflict && p->entries[i].lost;
+	return n;
+}
+
+bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	return d->kind != UNDO_PATHS && (p->n_conflicts > plan_lost(p) || p->n_barriers);
 }
 
 /* How many steps are not undone from the chosen one on; 0: it is undone meanwhile. */
@@ -96,7 +112,9 @@ static void changed(struct view *v)
 	}
 	if (!plan_of(d))
 		return;
-	v->ops = d->flags || plan_stops(d, plan_of(d)) ? &stopped_ops : &ops;
+	v->ops = !d->flags && !plan_stops(d, plan_of(d))      ? &ops
+		 : d->flags || plan_has_choice(d, plan_of(d)) ? &stopped_ops
+							      : &forced_ops;
 	if (d->shown_us == 0)
 		d->shown_us = v->ui->now_us;
 }
@@ -145,7 +163,9 @@ static void say_stopped(struct dialog_plan *d, const struct undo_plan *p)
 
 	ui_keys(ui, PLACE_PLAN, ACTION_FORCE, force, sizeof(force));
 	ui_keys(ui, PLACE_PLAN, ACTION_KEEP_MINE, keep, sizeof(keep));
-	if (p->n_conflicts)
+	if (!plan_has_choice(d, p) && plan_lost(p))
+		ui_say(ui, "Not all of it is kept: %s brings back the rest.", force);
+	else if (p->n_conflicts)
 		ui_say(ui, "%zu paths changed since: %s does it anyway and keeps theirs for redo.",
 		       p->n_conflicts, force);
 	else
@@ -219,7 +239,7 @@ static void settle(struct dialog_plan *d, unsigned flags)
 {
 	const struct undo_plan *p = plan_of(d);
 
-	if (d->kind == UNDO_PATHS || !p || (!p->n_conflicts && !p->n_barriers)) {
+	if (!p || !plan_has_choice(d, p)) {
 		ui_say(d->v.ui, "Nobody else changed anything here that could be kept.");
 		return;
 	}
@@ -274,6 +294,7 @@ static void view_free(struct view *v)
 
 static const struct view_ops ops = OPS(hints);
 static const struct view_ops stopped_ops = OPS(stopped_hints);
+static const struct view_ops forced_ops = OPS(forced_hints);
 
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step)
 {

@@ -21,6 +21,10 @@ struct dialog_plan {
 const struct undo_plan *plan_of(const struct dialog_plan *d); /* NULL: it is on its way */
 /* Something is in the way that only another key goes over. */
 bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p);
+/* Of what is in the way, how much nobody changed: it is not kept. */
+size_t plan_lost(const struct undo_plan *p);
+/* Is there something of somebody else's that can be left, or merged? */
+bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
 size_t plan_rows(const struct undo_plan *p);
 const char *plan_verb(const struct dialog_plan *d);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);

@@ -124,6 +124,28 @@ static void draw_barrier(struct surface *s, struct rect line, const struct undo_
 	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
 }
 
+/* "! 2 changed since by somebody else, 1 not kept: they are listed first" */
+static void list_conflicts(struct buf *out, const struct undo_plan *p)
+{
+	size_t lost = plan_lost(p), beside = 0, since;
+	const char *comma = "! ";
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		beside += p->entries[i].conflict && p->entries[i].beside;
+	since = p->n_conflicts - lost - beside;
+	if (since) {
+		buf_fmt(out, "%s%zu changed since by somebody else", comma, since);
+		comma = ", ";
+	}
+	if (beside) {
+		buf_fmt(out, "%s%zu changed by a step beside it", comma, beside);
+		comma = ", ";
+	}
+	if (lost)
+		buf_fmt(out, "%s%zu not kept", comma, lost);
+	buf_str(out, ": they are listed first");
+}
+
 /* What is in the way, and what the choice that was made does about it. */
 static void draw_warning(const struct dialog_plan *d, struct surface *s, struct rect in,
 			 const struct undo_plan *p)
@@ -137,8 +159,7 @@ static void draw_warning(const struct dialog_plan *d, struct surface *s, struct 
 	else if (d->flags & UNDO_KEEP_MINE)
 		buf_str(&b, "leaves what somebody else changed as it is");
 	else if (p->n_conflicts)
-		buf_fmt(&b, "! %zu changed since by somebody else: they are listed first",
-			p->n_conflicts);
+		list_conflicts(&b, p);
 	else
 		buf_str(&b, "! goes back over edits from outside, though it touches none of them");
 	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
@@ -196,7 +217,7 @@ static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect 
 static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		      const struct undo_plan *p)
 {
-	bool choice = d->kind != UNDO_PATHS && (p->n_conflicts || p->n_barriers);
+	bool choice = plan_has_choice(d, p);
 	int x = in.x;
 
 	if (!plan_stops(d, p))
@@ -207,8 +228,9 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	}
 	if (plan_stops(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
-			     choice ? "go over (redo has theirs)"
-				    : "do it anyway (theirs is kept for redo)");
+			     choice	    ? "go over (redo has theirs)"
+			     : plan_lost(p) ? "bring back the rest"
+					    : "do it anyway (theirs is kept for redo)");
 	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
 }
 
