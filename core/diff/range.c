@@ -13,6 +13,7 @@ struct trail {
 	struct pair pair;
 	char *old, *now; /* memory of the pair's paths */
 	int root;
+	bool claimed; /* by a rename of the step that is read: its key is that rename's */
 	UT_hash_handle hh;
 };
 
@@ -91,6 +92,8 @@ static void rename_to(struct range *r, struct trail *t, const char *path)
 	free(t->key);
 	put(r, t, t->root, path);
 	set_name(&t->now, &t->pair.new_path, path);
+	if (!t->pair.before.exists) /* it never had another */
+		set_name(&t->old, &t->pair.old_path, path);
 }
 
 /*
@@ -145,7 +148,7 @@ static void shift(struct range *r, const struct change *c)
 		const char *rest = rest_below(t->pair.new_path, c->old_path);
 		AUTO_FREE char *path = NULL;
 
-		if (!rest || t->root != c->root || !t->pair.after.exists)
+		if (!rest || t->claimed || t->root != c->root || !t->pair.after.exists)
 			continue;
 		path = xasprintf("%s%s", c->path, rest);
 		rename_to(r, t, path);
@@ -159,18 +162,47 @@ static struct trail *begin(struct range *r, int64_t step, const struct change *c
 	t->pair.before = c->before;
 	t->pair.before_step = step;
 	t->pair.before_change = c;
-	/* An old name is from the step's beginning, any other from its end. */
-	t->old = c->old_path ? name_before(r, r->n_steps, c->root, c->old_path)
-			     : name_before(r, r->n_steps + 1, c->root, c->path);
+	/* An old name may lie in a directory that the step had renamed before; where it had not,
+	 * that directory is none that a rename made. */
+	t->old = name_before(r, r->n_steps + 1, c->root, c->old_path ? c->old_path : c->path);
 	t->pair.old_path = t->old;
 	put(r, t, c->root, c->path);
 	return t;
 }
 
-static void follow(struct range *r, int64_t step, const struct change *c)
+static struct trail *find_claimed(struct range *r, size_t i)
 {
-	struct trail *t = find(r, c->root, c->old_path ? c->old_path : c->path);
+	AUTO_FREE char *key = xasprintf("claimed %zu", i); /* paths have a number there */
+	struct trail *t;
 
+	HASH_FIND_STR(r->trails, key, t);
+	return t;
+}
+
+/* What the step's renames move, by the names of before it: a directory that it renamed later did
+ * not take these along. */
+static void claim(struct range *r, const struct loaded *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct change *c = &l->list[i];
+		struct trail *t = c->old_path ? find(r, c->root, c->old_path) : NULL;
+
+		if (!t || !t->pair.after.exists)
+			continue;
+		HASH_DEL(r->trails, t);
+		free(t->key);
+		t->key = xasprintf("claimed %zu", i);
+		t->claimed = true;
+		HASH_ADD_KEYPTR(hh, r->trails, t->key, strlen(t->key), t);
+	}
+}
+
+static void follow(struct range *r, int64_t step, const struct change *c, struct trail *t)
+{
+	if (t)
+		t->claimed = false;
+	else
+		t = find(r, c->root, c->old_path ? c->old_path : c->path);
 	if (c->old_path) {
 		struct trail *there = find(r, c->root, c->path);
 
@@ -193,6 +225,8 @@ static void follow(struct range *r, int64_t step, const struct change *c)
 		drop(r, t);
 	else if (!t->pair.before.exists)
 		set_name(&t->old, &t->pair.old_path, t->pair.new_path);
+	else if (!t->pair.after.exists) /* whatever it was called in between */
+		set_name(&t->now, &t->pair.new_path, t->pair.old_path);
 }
 
 static int by_path(struct trail *a, struct trail *b)
@@ -207,11 +241,12 @@ static int load_step(struct range *r, struct journal *j, int64_t id, struct err 
 
 	if (k < 0)
 		return k;
+	claim(r, l);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->list[i].old_path && S_ISDIR(l->list[i].after.mode))
 			shift(r, &l->list[i]);
 	for (size_t i = 0; i < l->n; i++)
-		follow(r, id, &l->list[i]);
+		follow(r, id, &l->list[i], find_claimed(r, i));
 	r->n_steps++;
 	return 0;
 }

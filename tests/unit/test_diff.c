@@ -257,6 +257,40 @@ static void displaced(void **state)
 	assert_int_equal(diff_range(NULL, 2, 1, add_line, &got, &err), 0);
 }
 
+#define DIR_ .before_mode = S_IFDIR | 0755, .after_mode = S_IFDIR | 0755
+
+/* What is in a directory that is renamed has the name that it had before the first step, and the
+ * one that it has after the last, whatever it was called in between. */
+static void in_renamed_directories(void **state)
+{
+	static const struct fake f[] = {
+		{.step = 1, .path = "D", .old_path = "d", .before = "", .after = "", DIR_},
+		{.step = 1, .path = "D/new", .after = "n\n"},
+		{.step = 2, .path = "E", .old_path = "D", .before = "", .after = "", DIR_},
+		{.step = 2, .path = "q", .old_path = "E/g", .before = "1\n", .after = "1\n"},
+		{.step = 3, .path = "h", .before = "1\n", .after = "2\n"},
+		{.step = 3, .path = "x/f", .before = "1\n", .after = "2\n"},
+		{.step = 4, .path = "X", .old_path = "x", .before = "", .after = "", DIR_},
+		{.step = 4, .path = "y", .old_path = "x/f", .before = "2\n", .after = "2\n"},
+		{.step = 5, .path = "X", .before = "", .before_mode = S_IFDIR | 0755},
+		{.step = 5, .path = "X/h", .before = "1\n"},
+	};
+
+	(void)state;
+	diff_is(f, ARRAY_LEN(f), 1, 2,
+		"Fdiff --git a/d b/E\nFrename from d\nFrename to E\n"
+		"Fdiff --git a/E/new b/E/new\nFnew file mode 100644\nF--- /dev/null\nF+++ b/E/new\n"
+		"H@@ -0,0 +1 @@\n+n\n"
+		"Fdiff --git a/d/g b/q\nFrename from d/g\nFrename to q\n");
+	diff_is(f, ARRAY_LEN(f), 3, 5,
+		"Fdiff --git a/h b/h\nF--- a/h\nF+++ b/h\nH@@ -1 +1 @@\n-1\n+2\n"
+		"Fdiff --git a/x b/x\nFdeleted directory mode 040755\n"
+		"Fdiff --git a/x/h b/x/h\nFdeleted file mode 100644\nF--- a/x/h\nF+++ /dev/null\n"
+		"H@@ -1 +0,0 @@\n-1\n"
+		"Fdiff --git a/x/f b/y\nFrename from x/f\nFrename to y\nF--- a/x/f\nF+++ b/y\n"
+		"H@@ -1 +1 @@\n-1\n+2\n");
+}
+
 static bool stop(void *data, enum diff_line_kind kind, const char *text, size_t len, int a, int b)
 {
 	(void)kind, (void)text, (void)len, (void)a, (void)b;
@@ -290,9 +324,13 @@ static void cancel_and_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modified),  cmocka_unit_test(kinds),
-		cmocka_unit_test(odd_names), cmocka_unit_test(net_changes),
-		cmocka_unit_test(displaced), cmocka_unit_test(cancel_and_count),
+		cmocka_unit_test(modified),
+		cmocka_unit_test(kinds),
+		cmocka_unit_test(odd_names),
+		cmocka_unit_test(net_changes),
+		cmocka_unit_test(displaced),
+		cmocka_unit_test(cancel_and_count),
+		cmocka_unit_test(in_renamed_directories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
