@@ -63,6 +63,12 @@ mv "$dir/other" "$dir/aside"
 ok "moved away" cordon_in "$dir" undo --step 1 --force -- other
 is "$(cat "$dir/other" "$dir/aside/deep/file")" "$(printf 'other\nmine')" "it comes back, and theirs is there"
 
+rm "$dir/made" && mkdir "$dir/made" && echo mine >"$dir/made/file"
+out=$(cordon_in "$dir" undo --step 1 --force -- made 2>&1)
+is "$?" 1 "nor is one in the place of what the step had made"
+like "$(grep ^cordon: <<<"$out")" "'made': a directory is in its place.* move it away first$" "which is said as well"
+is "$(cat "$dir/made/file")" mine "and not that it was restored"
+
 # ---- another folder of the step
 a=$(new_folder a) b=$(new_folder b)
 echo one >"$a/file" && echo one >"$b/file"

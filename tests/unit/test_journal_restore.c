@@ -209,6 +209,36 @@ static void somebody_else_was_there(void **state)
 	assert_null(cat(f, "made/by"));
 }
 
+/* Of what the step made nothing is left to be taken away: what stands there is not removed. */
+static void a_directory_in_the_place_of_what_was_made(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL, *path = whole(f, "made");
+	int64_t id;
+
+	begin(f, "make");
+	assert_int_equal(put(f, "made", "by the step\n"), 0);
+	id = commit(f);
+	begin(f, "a directory in its place");
+	assert_int_equal(rm(f, "made"), 0);
+	assert_int_equal(md(f, "made"), 0);
+	assert_int_equal(put(f, "made/later", "by a later step\n"), 0);
+	commit(f);
+	before = snap(f);
+	assert_int_equal(restore(f, id, "made", 0), -ENOTEMPTY);
+	assert_non_null(strstr(f->err.text, "'made': a directory is in its place"));
+	assert_tree(f, before);
+
+	must(f, undo(f, 1, 0));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	outside(f, "made/mine", "the human's\n");
+	free(before);
+	before = snap(f);
+	assert_int_equal(restore(f, id, "made", UNDO_FORCE), -ENOTEMPTY);
+	assert_tree(f, before);
+}
+
 /* It took the place of another file, which was not asked for. */
 static void one_of_two_names(void **state)
 {
@@ -579,6 +609,7 @@ int main(void)
 		TEST(one_file),
 		TEST(renames_and_all),
 		TEST(somebody_else_was_there),
+		TEST(a_directory_in_the_place_of_what_was_made),
 		TEST(one_of_two_names),
 		TEST(a_pipe_that_was_moved_or_removed),
 		TEST(refusals),

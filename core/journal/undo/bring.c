@@ -200,8 +200,8 @@ int bring_nothing(struct restore *r, size_t i)
 	r->pieces[i].gone = e == 0 || e == -ENOENT || e == -ENOTDIR || e == -ELOOP;
 	if (r->pieces[i].gone)
 		return 0;
-	/* Somebody else's files are in it: they stay, and so does their directory. */
-	return e == -ENOTEMPTY || e == -EEXIST ? 0 : e;
+	/* Of a directory what is not the step's stays, and so does the directory. */
+	return (e == -ENOTEMPTY || e == -EEXIST) && S_ISDIR(c->after.mode) ? 0 : e;
 }
 
 /* ---- objects ----------------------------------------------------------------------------------

@@ -89,8 +89,8 @@ static int say(struct err *err, int e, const char *path)
 	if (e != -ENOTEMPTY && e != -EEXIST)
 		return err_set(err, e, "restore '%s'", path);
 	return err_say(err, e,
-		       "restore '%s': a directory is in its place, with something in it that no "
-		       "step put there: move it away first",
+		       "restore '%s': a directory is in its place, with something in it that the "
+		       "step did not put there: move it away first",
 		       path);
 }
 
