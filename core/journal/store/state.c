@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/journal/log/disk.h"
@@ -72,6 +74,46 @@ int boot_settled(struct journal *j)
 	return sync_all(j);
 }
 
+/* The highest that one of these directories' entries has for its name. */
+static int highest_name(const struct journal *j, const char *const *dirs, size_t n, uint64_t *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		char **names = NULL;
+		size_t n_names = 0;
+
+		r = store_names(j, dirs[i], &names, &n_names);
+		if (r == 0 && n_names)
+			*ret = MAX(*ret, (uint64_t)llabs(atoll(names[n_names - 1])));
+		store_names_free(names, n_names);
+	}
+	return r;
+}
+
+/*
+ * A new store's, or that of one that has lost the file: no number that is still in the store is
+ * given again. Ids go on behind the highest. The other numbers are in every record, in images and
+ * in other folders' stores; none has counted as far as the clock, which counts microseconds.
+ */
+static int state_renew(struct journal *j)
+{
+	static const char *const dirs[] = {"open", "steps", "redo", "posts", "barriers", "trash"};
+	uint64_t id = 0, any = 0;
+	int r = j->fresh ? 0 : highest_name(j, dirs, 3, &id);
+
+	if (r == 0 && !j->fresh)
+		r = highest_name(j, dirs, ARRAY_LEN(dirs), &any);
+	if (r < 0)
+		return r;
+	*j->state = (struct state){.magic = STATE_MAGIC,
+				   .next_id = id + 1,
+				   .next_seq = any ? (uint64_t)clock_wall_us() : 1};
+	/* Whatever took the file may have taken what was written last. */
+	j->rebooted = any > 0;
+	return state_save(j);
+}
+
 int state_load(struct journal *j)
 {
 	ssize_t n;
@@ -89,16 +131,10 @@ int state_load(struct journal *j)
 	r = (size_t)n < sizeof(*j->state) ? posix_fallocate(j->state_fd, 0, sizeof(*j->state)) : 0;
 	if (r)
 		return -r;
-	if (memcmp(j->state->magic, STATE_MAGIC, 8) == 0) {
-		boot_begin(j);
-		return 0;
-	}
-	if (j->state->magic[0])
-		return -EBADMSG;
-	j->state->next_seq = 1;
-	j->state->next_id = 1;
-	memcpy(j->state->magic, STATE_MAGIC, 8);
-	return state_save(j);
+	if ((size_t)n < sizeof(*j->state) || memcmp(j->state->magic, STATE_MAGIC, 8) != 0)
+		return state_renew(j);
+	boot_begin(j);
+	return 0;
 }
 
 /* Where the numbers go on, exactly. */

@@ -215,24 +215,31 @@ static int check_all(struct check *c, const char *where)
 	return r;
 }
 
+static bool has_number(const struct journal *j, const char *where, uint64_t from)
+{
+	char **names = NULL;
+	size_t n = 0;
+	bool has = store_names(j, where, &names, &n) == 0 && n &&
+		   (uint64_t)llabs(atoll(names[n - 1])) >= from;
+
+	store_names_free(names, n);
+	return has;
+}
+
 /* Numbers that were given out must not be given out again. */
-static void check_state(struct check *c, const char *where)
+static void check_state(struct check *c)
 {
 	AUTO_CLOSE int fd = openat(c->j->store, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct state state;
-	char **names = NULL;
-	size_t n = 0;
 
 	c->dir = "state";
 	if (fd < 0 || io_pread_full(fd, &state, sizeof(state), 0) != sizeof(state) ||
 	    memcmp(state.magic, STATE_MAGIC, 8) != 0) {
-		damaged(c, "cannot be read");
+		damaged(c, "cannot be read: the next start makes it anew");
 		return;
 	}
-	if (store_names(c->j, where, &names, &n) == 0 && n &&
-	    (uint64_t)llabs(atoll(names[n - 1])) >= state.next_id)
+	if (has_number(c->j, "steps", state.next_id) || has_number(c->j, "redo", state.next_id))
 		damaged(c, "would give a number again that a step has");
-	store_names_free(names, n);
 	if (c->last_seq >= MAX(state.next_seq, state.reserved_seq))
 		damaged(c, "would give a number again that a record has");
 }
@@ -249,9 +256,8 @@ int journal_verify(struct journal *j, void (*say)(void *data, const char *words)
 		r = check_all(&c, where[i]);
 		if (r < 0)
 			return err_set(err, r, "read '%s/%s'", j->store_path, where[i]);
-		if (i < 2)
-			check_state(&c, where[i]);
 	}
+	check_state(&c);
 	if (!ret->damages)
 		return 0;
 	return err_say(

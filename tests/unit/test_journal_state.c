@@ -1,0 +1,122 @@
+/* test_journal_state - a store that has lost its small files: nothing in it is lost with them. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static void made(struct fix *f, int64_t want, const char *path, const char *text)
+{
+	begin(f, path);
+	assert_int_equal(put(f, "x", text), 0);
+	assert_int_equal(put(f, path, text), 0);
+	assert_int_equal(commit(f), want);
+}
+
+/* Steps 1 and 3 are kept, 2 ran in the background, 4 is undone. */
+static void history(struct fix *f)
+{
+	made(f, 1, "a", "one\n");
+	assert_int_equal(journal_begin(f->j, STEP_AMBIENT, NULL, &f->s, &f->err), 0);
+	assert_int_equal(put(f, "b", "two\n"), 0);
+	assert_int_equal(commit(f), -2);
+	made(f, 3, "c", "three\n");
+	made(f, 4, "d", "four\n");
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void lose(struct fix *f, const char *name, off_t keep)
+{
+	int store = dup(journal_store_fd(f->j)), fd;
+
+	fix_drop_dirs(f);
+	journal_release(f->j);
+	if (keep) {
+		fd = openat(store, name, O_WRONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		assert_int_equal(ftruncate(fd, keep < 0 ? 0 : keep), 0);
+		close(fd);
+	} else {
+		assert_int_equal(unlinkat(store, name, 0), 0);
+	}
+	close(store);
+	fix_reopen(f);
+}
+
+static void check_history(struct fix *f)
+{
+	AUTO_FREE char *before = snap(f);
+
+	assert_cat(f, "x", "three\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "x", "four\n");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_sound(f);
+}
+
+static void the_numbers_go_on_behind_the_highest(void **state)
+{
+	static const off_t kept[] = {0, -1, 4, 12, 32};
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct fix *f = *state;
+		AUTO_FREE char *empty = snap(f);
+
+		history(f);
+		lose(f, "state", kept[i]);
+		check_history(f);
+		made(f, 5, "e", "five\n");
+		assert_sound(f);
+		assert_int_equal(undo(f, 4, 0), 0);
+		assert_tree(f, empty);
+		fix_teardown(state);
+		fix_setup(state);
+	}
+}
+
+/* Zeros are what a disk leaves that was not told to keep them. */
+static void zeros_are_no_state(void **state)
+{
+	static const char zeros[64];
+	struct fix *f = *state;
+
+	history(f);
+	journal_release(f->j);
+	assert_int_equal(io_write_file(journal_store_fd(f->j), "state", 0600, zeros, 64, false), 0);
+	fix_reopen(f);
+	check_history(f);
+	made(f, 5, "e", "five\n");
+}
+
+static void an_open_step_is_rolled_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	history(f);
+	before = snap(f);
+	begin(f, "open");
+	assert_int_equal(put(f, "x", "five\n"), 0);
+	assert_int_equal(rm(f, "a"), 0);
+	assert_int_equal(mv(f, "c", "a", 0), 0);
+	lose(f, "state", 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "x", "five\n");
+	assert_cat(f, "a", "three\n");
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	made(f, 6, "e", "six\n");
+	assert_sound(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_numbers_go_on_behind_the_highest),
+		TEST(zeros_are_no_state),
+		TEST(an_open_step_is_rolled_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
