@@ -108,6 +108,34 @@ static void an_open_step_is_rolled_back(void **state)
 	assert_sound(f);
 }
 
+/* When it was undone is not known then: it is not redone, and nothing else waits for it. */
+static void the_way_back_of_an_undone_step(void **state)
+{
+	static const off_t kept[] = {0, -1, 20};
+	AUTO_FREE char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct fix *f = *state;
+
+		made(f, 1, "a", "one\n");
+		free(first);
+		first = snap(f);
+		made(f, 2, "b", "two\n");
+		made(f, 3, "c", "three\n");
+		assert_int_equal(undo(f, 1, 0), 0);
+		lose(f, "redo/3/redo", kept[i]);
+		assert_int_equal(redo(f, 0), -EBADMSG);
+		assert_non_null(strstr(f->err.text, "step 3 is damaged"));
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_tree(f, first);
+		assert_int_equal(redo(f, 0), -EBADMSG);
+		made(f, 4, "d", "four\n");
+		assert_sound(f);
+		fix_teardown(state);
+		fix_setup(state);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -116,6 +144,7 @@ int main(void)
 		TEST(the_numbers_go_on_behind_the_highest),
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
+		TEST(the_way_back_of_an_undone_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,13 +165,18 @@ static int read_undone(struct journal *j, int dirfd, struct undone *ret)
 {
 	struct step_info step = {0};
 	struct wal log = WAL_NONE;
+	int r;
 
 	if (j->kin != j && log_look(j, &log, dirfd, "undo") == 0)
 		step_read_head(&log, &step);
 	wal_close(&log);
 	free(step.command);
 	*ret = (struct undone){.id = step.id, .began_us = step.began_us};
-	return wal_peek_roll(dirfd, "redo", &ret->roll);
+	r = wal_peek_roll(dirfd, "redo", &ret->roll);
+	if (!step_is_damaged(r))
+		return r;
+	ret->roll.number = UINT64_MAX; /* it stays, and a redo says what it is */
+	return 0;
 }
 
 static bool is_gone(const struct gone *g, const struct undone *u)
