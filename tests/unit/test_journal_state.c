@@ -136,6 +136,46 @@ static void the_way_back_of_an_undone_step(void **state)
 	}
 }
 
+/* What was taken away is not thrown away with it; without a log it is known to be damaged. */
+static void the_log_of_an_open_step(void **state)
+{
+	static const off_t kept[] = {0, -1};
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct fix *f = *state;
+		AUTO_FREE char *news = NULL;
+		struct stat st;
+
+		made(f, 1, "a", "one\n");
+		begin(f, "open");
+		assert_int_equal(rm(f, "a"), 0);
+		lose(f, "open/2/undo", kept[i]);
+		news = journal_news(f->j);
+		assert_non_null(strstr(news, "steps/2/obj"));
+		assert_int_equal(fstatat(journal_store_fd(f->j), "steps/2/obj/2", &st, 0), 0);
+		assert_int_equal(st.st_size, 4);
+		assert_int_equal(undo(f, 1, 0), -EBADMSG);
+		made(f, 3, "b", "three\n");
+		if (undo(f, 1, 0) < 0)
+			fail_msg("%s", f->err.text);
+		fix_teardown(state);
+		fix_setup(state);
+	}
+}
+
+/* It had not begun: nobody hears of it. */
+static void an_open_step_that_took_nothing_away(void **state)
+{
+	struct fix *f = *state;
+
+	made(f, 1, "a", "one\n");
+	begin(f, "open");
+	assert_int_equal(put(f, "b", "new\n"), 0);
+	lose(f, "open/2/undo", 0);
+	assert_null(journal_news(f->j));
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -145,6 +185,8 @@ int main(void)
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
 		TEST(the_way_back_of_an_undone_step),
+		TEST(the_log_of_an_open_step),
+		TEST(an_open_step_that_took_nothing_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

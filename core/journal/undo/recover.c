@@ -178,8 +178,25 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 	return txns_run(t, 1, NULL, err);
 }
 
-/* Directories that died before their first record, and its announcement. */
-static bool never_began(struct journal *j, const char *dir)
+/* What is done with a step's directory in open/. */
+enum fate_open {
+	OPEN_BACK,  /* it is rolled back */
+	OPEN_NEVER, /* it died before its first record, and its announcement */
+	OPEN_LOST,  /* its log is lost, what it took away is here */
+};
+
+static bool has_objects(struct journal *j, const char *dir)
+{
+	AUTO_FREE char *obj = xasprintf("%s/obj", dir);
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, obj, &names, &n);
+
+	store_names_free(names, n);
+	return r == 0 ? n > 0 : r != -ENOENT;
+}
+
+static enum fate_open judge_open(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct wal log = WAL_NONE;
@@ -188,16 +205,55 @@ static bool never_began(struct journal *j, const char *dir)
 	int e;
 
 	if (fd < 0)
-		return false;
+		return OPEN_BACK;
 	e = wal_open(&log, fd, "undo", false, true);
-	if (e == -ENOENT || e == -ENODATA)
-		return true;
+	if (e == -ENOENT || e == -ENODATA) /* synced before anything is taken away, where it is */
+		return (j->rebooted && j->options.durable) || !has_objects(j, dir) ? OPEN_NEVER
+										   : OPEN_LOST;
 	if (e < 0)
-		return false;
+		return OPEN_BACK;
 	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
 		e++;
 	wal_close(&log);
-	return e < 2; /* nothing behind the REC_STEP */
+	return e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
+}
+
+static int write_lost(struct journal *j, const char *dir, char *why)
+{
+	static char none[] = "";
+	const struct step_info info = {.id = atoll(strchr(dir, '/') + 1),
+				       .began_us = clock_wall_us(),
+				       .ended_us = clock_wall_us(),
+				       .exit_status = 128 + 9,
+				       .incomplete = true,
+				       .command = none,
+				       .why = why};
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	int r = fd;
+
+	if (r >= 0)
+		do
+			r = summary_write(j, fd, &info, true, &(struct nets){0});
+		while (r < 0 && room_give(j, r));
+	return r;
+}
+
+/* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
+static int keep_lost(struct journal *j, const char *dir)
+{
+	const char *id = strchr(dir, '/') + 1;
+	AUTO_FREE char *to = xasprintf("steps/%s", id);
+	AUTO_FREE char *why = xasprintf("interrupted, and its log is lost: it is not rolled back, "
+					"what it took away is in '%s/%s/obj'",
+					j->store_path, to);
+	int r = write_lost(j, dir, why);
+
+	if (r < 0)
+		return r;
+	if (renameat(j->store, dir, j->store, to) < 0)
+		return -errno;
+	journal_say(j, "step %s: %s", id, why);
+	return 0;
 }
 
 /* 1: nothing of it is to be rolled back. */
@@ -205,9 +261,16 @@ static int settle_open(struct journal *j, const char *dir)
 {
 	int r;
 
-	if (!never_began(j, dir))
+	switch (judge_open(j, dir)) {
+	case OPEN_BACK:
 		return parts_settle(j, dir);
-	r = store_trash(j, dir);
+	case OPEN_NEVER:
+		r = store_trash(j, dir);
+		return r < 0 ? r : 1;
+	case OPEN_LOST:
+		break;
+	}
+	r = keep_lost(j, dir);
 	return r < 0 ? r : 1;
 }
 
