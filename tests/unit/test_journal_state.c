@@ -176,6 +176,71 @@ static void an_open_step_that_took_nothing_away(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
+static int put_in(struct fix *f, const char *dir, const char *name)
+{
+	struct at a = {.dir = "", .name = name, .root = journal_add_root(f->j, dir, &f->err)};
+	AUTO_CLOSE int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), out;
+
+	a.dirfd = fd;
+	begin(f, dir);
+	out = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
+	assert_true(out >= 0);
+	close(out);
+	commit(f);
+	return a.root;
+}
+
+static void a_step_that_was_open_elsewhere(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *grant = xasprintf("%s/grant", f->top);
+	struct at a = {.dir = "", .name = "file"};
+	AUTO_CLOSE int dir = -1, fd = -1;
+
+	assert_int_equal(mkdir(grant, 0755), 0);
+	dir = open(grant, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	a.dirfd = dir;
+	a.root = journal_add_root(f->j, grant, &f->err);
+	begin(f, "open");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
+	assert_true(fd >= 0);
+	lose(f, "roots", 0);
+	begin(f, "another");
+	assert_int_equal(put(f, "a", "one\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	fix_reopen(f);
+}
+
+/* What was done in one directory is never undone in another one. */
+static void the_paths_of_places_elsewhere(void **state)
+{
+	static const off_t kept[] = {0, -1, 12};
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct fix *f = *state;
+		AUTO_FREE char *first = xasprintf("%s/grant-one", f->top);
+		AUTO_FREE char *second = xasprintf("%s/grant-two", f->top);
+		AUTO_FREE char *file = xasprintf("%s/file", second);
+		struct journal_sound sound;
+
+		assert_int_equal(mkdir(first, 0755) | mkdir(second, 0755), 0);
+		assert_int_equal(put_in(f, first, "file"), 1);
+		lose(f, "roots", kept[i]);
+		assert_int_equal(undo(f, 1, UNDO_FORCE), -EBADMSG);
+		assert_int_equal(put_in(f, second, "file"), 2);
+		fix_reopen(f);
+		assert_int_equal(undo(f, 2, UNDO_FORCE), -EBADMSG);
+		assert_int_equal(access(file, F_OK), 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(access(file, F_OK), -1);
+		assert_int_equal(journal_verify(f->j, print_damage, NULL, &sound, &f->err),
+				 -EBADMSG);
+		fix_teardown(state);
+		fix_setup(state);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -185,6 +250,8 @@ int main(void)
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
 		TEST(the_way_back_of_an_undone_step),
+		TEST(the_paths_of_places_elsewhere),
+		TEST(a_step_that_was_open_elsewhere),
 		TEST(the_log_of_an_open_step),
 		TEST(an_open_step_that_took_nothing_away),
 	};

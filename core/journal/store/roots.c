@@ -13,6 +13,10 @@
 
 #define ROOTS_MAX 4096
 
+/* Stands for a path that is lost. Logs have its number: given to another directory, an undo would
+ * do to that one what was done to the first. */
+#define ROOT_LOST "?"
+
 void root_add(struct journal *j, const char *path)
 {
 	j->roots = xrealloc(j->roots, (size_t)(j->n_roots + 1) * sizeof(*j->roots));
@@ -29,8 +33,20 @@ int roots_load(struct journal *j)
 	if (r == -ENOENT)
 		return 0;
 	for (char *p = text; r == 0 && p < text + len; p += strlen(p) + 1)
-		root_add(j, p);
+		root_add(j, *p == '/' && p + strlen(p) < text + len ? p : ROOT_LOST);
 	return r;
+}
+
+void roots_level(struct journal *j)
+{
+	while ((uint64_t)j->n_roots <= MIN(j->state->roots, ROOTS_MAX))
+		root_add(j, ROOT_LOST);
+	j->state->roots = (uint64_t)j->n_roots - 1;
+}
+
+bool root_is_known(const struct journal *j, int root)
+{
+	return root >= 0 && root < j->n_roots && j->roots[root].path[0] == '/';
 }
 
 int journal_add_root(struct journal *j, const char *path, struct err *err)
@@ -49,6 +65,9 @@ int journal_add_root(struct journal *j, const char *path, struct err *err)
 	r = io_write_file(j->store, "roots", 0600, text.data, text.len, j->options.durable);
 	if (r == 0)
 		r = sync_names(j);
+	j->state->roots = (uint64_t)j->n_roots;
+	if (r == 0)
+		r = state_save(j);
 	if (r < 0)
 		return err_set(err, r, "add '%s' to the undo store", path);
 	root_add(j, path);
@@ -60,7 +79,7 @@ int store_root_fd(struct journal *j, int root)
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
 
-	if (root < 0 || root >= j->n_roots)
+	if (!root_is_known(j, root))
 		return -EBADMSG;
 	if (j->roots[root].fd < 0)
 		j->roots[root].fd =

@@ -345,6 +345,7 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 	if (r < 0)
 		return err_set(err, r, "open the undo store '%s'%s", j->store_path,
 			       store_advice(r));
+	roots_level(j);
 	r = bits_settle(j);
 	if (r < 0)
 		return err_set(err, r, "give back what was lent in '%s'", j->folder);

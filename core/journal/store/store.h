@@ -29,7 +29,7 @@ struct state { /* the file "state" */
 	uint64_t boot;	       /* of the machine, when the store was last found in order */
 	uint64_t tidied;       /* steps of lower numbers have nothing left to be compressed */
 	uint64_t session_us; /* when the last session began (wall clock) that may have left steps */
-	uint64_t spare[1];
+	uint64_t roots;	     /* the highest number of one, even if the file "roots" has lost it */
 };
 
 struct journal {
@@ -99,6 +99,8 @@ int state_save(struct journal *j) MUST_USE;
 void state_leave(struct journal *j); /* at the end, while the lock is held */
 void root_add(struct journal *j, const char *path);
 int roots_load(struct journal *j) MUST_USE;
+void roots_level(struct journal *j); /* with the state, once both are there */
+bool root_is_known(const struct journal *j, int root);
 int store_root_fd(struct journal *j, int root);
 void store_forget_near(struct journal *j);
 int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* to trash/; its images stay */

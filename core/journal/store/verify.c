@@ -90,7 +90,7 @@ static void check_record(struct check *c, const struct rec *r, bool first)
 	c->sound->records++;
 	if ((r->type == REC_STEP) != first)
 		damaged(c, "record %" PRIu64 ": out of place", r->seq);
-	if (r->root >= c->j->n_roots || r->root2 >= c->j->n_roots)
+	if (!root_is_known(c->j, r->root) || !root_is_known(c->j, r->root2))
 		damaged_path(c, r->path, "is below a directory that the store does not know");
 	if (r->type == REC_CONTENT)
 		wal_content(r, &meta, &bytes);

@@ -6,6 +6,7 @@
 
 #include "core/journal/store/way.h"
 #include "core/journal/undo/planner.h"
+#include "core/journal/undo/txn.h"
 
 #define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
 
@@ -33,6 +34,8 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 	if (fd < 0)
 		return fd;
 	r = log_look(p->j, log, fd, p->redo ? "redo" : "undo");
+	if (r == 0 && !txn_knows_roots(p->j, log))
+		r = -EBADMSG;
 	if (r == 0)
 		moves_add(&p->moves, log);
 	return r < 0 ? step_unread(p->err, r, strchr(dir, '/') + 1) : 0;

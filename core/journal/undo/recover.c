@@ -180,9 +180,10 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 
 /* What is done with a step's directory in open/. */
 enum fate_open {
-	OPEN_BACK,  /* it is rolled back */
-	OPEN_NEVER, /* it died before its first record, and its announcement */
-	OPEN_LOST,  /* its log is lost, what it took away is here */
+	OPEN_BACK,   /* it is rolled back */
+	OPEN_NEVER,  /* it died before its first record, and its announcement */
+	OPEN_LOST,   /* its log is lost, what it took away is here */
+	OPEN_ASTRAY, /* where it was is lost */
 };
 
 static bool has_objects(struct journal *j, const char *dir)
@@ -200,6 +201,7 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct wal log = WAL_NONE;
+	enum fate_open fate;
 	size_t at = 0;
 	struct rec r;
 	int e;
@@ -214,8 +216,11 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 		return OPEN_BACK;
 	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
 		e++;
+	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
+	if (!txn_knows_roots(j, &log))
+		fate = OPEN_ASTRAY;
 	wal_close(&log);
-	return e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
+	return fate;
 }
 
 static int write_lost(struct journal *j, const char *dir, char *why)
@@ -239,13 +244,13 @@ static int write_lost(struct journal *j, const char *dir, char *why)
 }
 
 /* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
-static int keep_lost(struct journal *j, const char *dir)
+static int keep_lost(struct journal *j, const char *dir, const char *what)
 {
 	const char *id = strchr(dir, '/') + 1;
 	AUTO_FREE char *to = xasprintf("steps/%s", id);
-	AUTO_FREE char *why = xasprintf("interrupted, and its log is lost: it is not rolled back, "
-					"what it took away is in '%s/%s/obj'",
-					j->store_path, to);
+	AUTO_FREE char *why = xasprintf("interrupted, and %s: it is not rolled back, what it took "
+					"away is in '%s/%s/obj'",
+					what, j->store_path, to);
 	int r = write_lost(j, dir, why);
 
 	if (r < 0)
@@ -259,6 +264,7 @@ static int keep_lost(struct journal *j, const char *dir)
 /* 1: nothing of it is to be rolled back. */
 static int settle_open(struct journal *j, const char *dir)
 {
+	const char *what = "its log is lost";
 	int r;
 
 	switch (judge_open(j, dir)) {
@@ -267,10 +273,13 @@ static int settle_open(struct journal *j, const char *dir)
 	case OPEN_NEVER:
 		r = store_trash(j, dir);
 		return r < 0 ? r : 1;
+	case OPEN_ASTRAY:
+		what = "the path of a directory that it changed is lost";
+		break;
 	case OPEN_LOST:
 		break;
 	}
-	r = keep_lost(j, dir);
+	r = keep_lost(j, dir, what);
 	return r < 0 ? r : 1;
 }
 

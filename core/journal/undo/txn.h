@@ -83,5 +83,8 @@ int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 	       struct err *err) MUST_USE;
 void pick_done(struct pick *p);
 
+/* What was done in a place that is not known any more would be begun to be undone, and not ended.
+ */
+bool txn_knows_roots(const struct journal *j, const struct wal *log);
 /* Names in a log: as they were, and as they are after directories above them moved. */
 void txn_names(struct names *set, const struct wal *log, const struct moves *moves);

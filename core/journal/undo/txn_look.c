@@ -5,6 +5,17 @@
 
 #include "core/journal/undo/txn.h"
 
+bool txn_knows_roots(const struct journal *j, const struct wal *log)
+{
+	size_t at = 0;
+	struct rec r;
+
+	while (wal_next(log, &at, &r))
+		if (!root_is_known(j, r.root) || !root_is_known(j, r.root2))
+			return false;
+	return true;
+}
+
 static void name_now(struct names *set, const struct moves *moves, uint64_t seq, int root,
 		     const char *path)
 {
