@@ -176,6 +176,24 @@ static void an_open_step_that_took_nothing_away(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
+static void what_says_whose_it_is(void **state)
+{
+	static const off_t kept[] = {0, -1, 8, 20};
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct fix *f = *state;
+
+		history(f);
+		lose(f, "version", kept[i]);
+		check_history(f);
+		if (kept[i] <= 0)
+			lose(f, "folder", kept[i]);
+		check_history(f);
+		fix_teardown(state);
+		fix_setup(state);
+	}
+}
+
 static int put_in(struct fix *f, const char *dir, const char *name)
 {
 	struct at a = {.dir = "", .name = name, .root = journal_add_root(f->j, dir, &f->err)};
@@ -250,6 +268,7 @@ int main(void)
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
 		TEST(the_way_back_of_an_undone_step),
+		TEST(what_says_whose_it_is),
 		TEST(the_paths_of_places_elsewhere),
 		TEST(a_step_that_was_open_elsewhere),
 		TEST(the_log_of_an_open_step),

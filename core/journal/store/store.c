@@ -174,6 +174,8 @@ static int check_version(struct journal *j, const char *path, struct err *err)
 	buf_fmt(&want, "cordon journal %d\n%s\n", JOURNAL_VERSION, j->folder);
 	if (r == 0 && str_eq(text, want.data))
 		return 0;
+	if (r == 0 && str_starts(want.data, text)) /* torn: that of another one says more */
+		r = -ENOENT;
 	if (r == 0)
 		return err_say(err, -EPROTO,
 			       "the undo store '%s' is of another version or folder: undo is "
@@ -237,6 +239,8 @@ static int is_folders(struct journal *j, struct buf *is)
 		return r;
 	buf_fmt(is, "%" PRIu64 " %" PRId64 "\n", o.ino, o.btime_ns);
 	r = io_read_file(j->store, "folder", 4096, &text, NULL);
+	if (r == 0 && !*text) /* says as little as none */
+		r = -ENOENT;
 	return r < 0 ? r : str_eq(text, is->data);
 }
 
