@@ -121,6 +121,27 @@ for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
 	is "$(echo lost*)" 'lost*' "and it is so"
 done
 
+# So is an undo that was killed: it is finished, or taken back, by a dry run as by anything else.
+dir=$(new_folder killed) && cd "$dir" || exit 1
+in_folder . sh -c 'echo first >first'
+in_folder . sh -c 'for i in $(seq 2000); do echo $i >$i; done'
+for _ in $(seq 20); do
+	"$CORDON" undo >/dev/null 2>&1 &
+	pid=$!
+	wait_for 10 test ! -e 1990 -o ! -e 1 # either end is the first to go
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
+	kill -KILL "$keeper" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	left=$(find . -name '[0-9]*' | wc -l)
+	[ "$left" = 0 ] || break
+	"$CORDON" redo >/dev/null
+done
+out=$("$CORDON" undo --dry-run 2>&1)
+like "$out" "^cordon: an undo was interrupted when cordon ended: it is finished now" "a dry run tells what it has finished"
+is "$(find . -name '[0-9]*' | wc -l)" 0 "and it is"
+like "$out" $'\nD +goes away +first' "then it says what the next one would do"
+is "$("$CORDON" undo --dry-run 2>&1)" "$(tail -n +2 <<<"$out")" "once"
+
 # What --raw says is a patch of just these files: no name speaks of another one.
 dir=$(new_folder names) && cd "$dir" || exit 1
 odd=$'x\n--- a/victim\n+++ b/victim\n@@ -1 +1 @@\n-safe\n+taken\ny'

@@ -141,7 +141,8 @@ static void help(enum undo_kind kind)
 		       "or "
 		       "only\nthese paths of one step.\n\n");
 	}
-	printf("  --dry-run   only say what would change\n"
+	printf("  --dry-run   only say what would change; what was interrupted before is put right "
+	       "first\n"
 	       "  --keep-mine leave paths out that somebody else changed since\n"
 	       "  --merge     merge both sides' changes of such text files; with --dry-run, show "
 	       "the\n"

@@ -235,6 +235,8 @@ static int go_on(struct journal **js, size_t n_js, struct err *err)
 		r = txn_write(&list[i]);
 	}
 	r = r < 0 ? err_set(err, r, "go on with it") : txns_run(list, n, NULL, err);
+	if (r == 0 && n)
+		txn_tell(list);
 	for (size_t i = 0; i < n; i++)
 		txn_done(&list[i]);
 	return r;
@@ -253,6 +255,8 @@ static int go_back(struct journal *j, struct err *err)
 	if (r == 0)
 		r = txn_write(&t);
 	r = r < 0 ? err_set(err, r, "go back with it") : txns_run(&t, 1, NULL, err);
+	if (r == 0)
+		txn_tell(&t);
 	txn_done(&t);
 	return r;
 }

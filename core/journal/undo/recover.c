@@ -175,7 +175,10 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 		return keep_as_is(t, r < 0 ? r : -EIO, err);
 	if (t->recover || r < 0)
 		return r;
-	return txns_run(t, 1, NULL, err);
+	r = txns_run(t, 1, NULL, err);
+	if (r == 0)
+		txn_tell(t);
+	return r;
 }
 
 /* What is done with a step's directory in open/. */

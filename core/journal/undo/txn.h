@@ -83,6 +83,7 @@ int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 	       struct err *err) MUST_USE;
 void pick_done(struct pick *p);
 
+void txn_tell(const struct txn *t); /* by journal_news(): of one that a dead process had begun */
 /* What was done in a place that is not known any more would be begun to be undone, and not ended.
  */
 bool txn_knows_roots(const struct journal *j, const struct wal *log);

@@ -5,6 +5,12 @@
 
 #include "core/journal/undo/txn.h"
 
+void txn_tell(const struct txn *t)
+{
+	journal_say(t->j, "%s was interrupted when cordon ended: it is %s now",
+		    t->redo ? "a redo" : "an undo", t->back ? "taken back" : "finished");
+}
+
 bool txn_knows_roots(const struct journal *j, const struct wal *log)
 {
 	size_t at = 0;

@@ -96,7 +96,7 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 					  .state_dir = k->spec->state_dir,
 					  .with = k->journal,
 					  .options = k->spec->journal};
-	AUTO_FREE char *was = NULL;
+	AUTO_FREE char *was = NULL, *news = NULL;
 	size_t recovered = 0;
 	struct err ignored = {0};
 	bool moved = journal_find_moved(&spec, &was, &ignored) > 0;
@@ -120,6 +120,8 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 			    recovered,
 			    recovered == 1 ? "path is back as it was"
 					   : "paths are back as they were");
+	if (r == 0 && (news = journal_news(*ret)))
+		keeper_warn(k, "%s", news);
 	return r;
 }
 
