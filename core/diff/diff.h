@@ -45,3 +45,6 @@ int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, voi
 typedef bool (*diff_want)(void *data, const char *old_path, const char *new_path);
 int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want, diff_on_line on,
 		     void *data, struct err *err) MUST_USE;
+/* The newest step, whichever that is by then. */
+int diff_newest_paths(struct journal *j, diff_want want, diff_on_line on, void *data,
+		      struct err *err) MUST_USE;

@@ -234,6 +234,14 @@ static int by_path(struct trail *a, struct trail *b)
 	return a->root != b->root ? a->root - b->root : strcmp(a->pair.new_path, b->pair.new_path);
 }
 
+/* Of journal_list(). */
+static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+{
+	int k = journal_list(j, false, ret, ret_n, err);
+
+	return k == 0 && *ret_n == 0 ? err_say(err, -ENOENT, "no steps yet: nothing to show") : k;
+}
+
 static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)
 {
 	struct loaded *l = &r->steps[r->n_steps];
@@ -262,10 +270,32 @@ static int find_step(const struct step_info *list, size_t n, int64_t id, size_t 
 				  (long long)id);
 }
 
+/* A session beside this may throw it away at any time: then another one is the newest. */
+static int load_newest(struct range *r, struct journal *j, struct err *err)
+{
+	struct step_info *list = NULL;
+	struct err why = {0};
+	size_t n = 0;
+	int k;
+
+	free(r->steps);
+	r->steps = xcalloc(1, sizeof(*r->steps));
+	do {
+		k = list_steps(j, &list, &n, err);
+		if (k < 0)
+			return k;
+		why = (struct err){0};
+		k = load_step(r, j, list[0].id, &why);
+		step_info_free(list, n);
+	} while (k == -ENOENT);
+	return k < 0 ? err_say(err, k, "%s", why.text) : 0;
+}
+
 /* The steps between the two in order of time, ambient ones between them included. */
 static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t to, struct err *err)
 {
 	struct step_info *list = NULL;
+	struct err why = {0};
 	size_t n = 0, first = 0, last = 0;
 	int k;
 
@@ -273,9 +303,7 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 		r->steps = xcalloc(1, sizeof(*r->steps));
 		return load_step(r, j, from, err);
 	}
-	k = journal_list(j, false, &list, &n, err);
-	if (k == 0 && n == 0)
-		k = err_say(err, -ENOENT, "no steps yet: nothing to show");
+	k = list_steps(j, &list, &n, err);
 	if (k == 0)
 		k = find_step(list, n, from, n - 1, &first, err);
 	if (k == 0)
@@ -288,10 +316,15 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	}
 	if (k == 0)
 		r->steps = xcalloc(first - last + 1, sizeof(*r->steps));
-	for (size_t i = first + 1; k == 0 && i > last; i--)
-		k = load_step(r, j, list[i - 1].id, err);
+	for (size_t i = first + 1; k == 0 && i > last; i--) {
+		k = load_step(r, j, list[i - 1].id, &why);
+		if (k == -ENOENT && !from && (i - 1 > last || !to)) /* what is still there */
+			k = 0;
+		else if (k < 0)
+			err_say(err, k, "%s", why.text);
+	}
 	step_info_free(list, n);
-	return k;
+	return k == 0 && r->n_steps == 0 ? load_newest(r, j, err) : k;
 }
 
 /* What lies in another folder is called by its whole name. */
@@ -314,22 +347,38 @@ int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, voi
 	return diff_range_paths(j, from, to, NULL, on, data, err);
 }
 
+/* What was loaded, unless that failed (r). */
+static int show(struct range *range, struct journal *j, int r, diff_want want,
+		const struct sink *to, struct err *err)
+{
+	struct trail *t, *next;
+
+	HASH_SORT(range->trails, by_path);
+	HASH_ITER (hh, range->trails, t, next) {
+		if (r < 0)
+			break;
+		name_whole(t);
+		if (!want || want(to->data, t->pair.old_path, t->pair.new_path))
+			r = diff_pair(j, &t->pair, to, err);
+	}
+	range_done(range);
+	return r;
+}
+
 int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want, diff_on_line on,
 		     void *data, struct err *err)
 {
 	struct range range = {0};
-	const struct sink sink = {on, data};
-	struct trail *t, *next;
 	int r = load_steps(&range, j, from, to, err);
 
-	HASH_SORT(range.trails, by_path);
-	HASH_ITER (hh, range.trails, t, next) {
-		if (r < 0)
-			break;
-		name_whole(t);
-		if (!want || want(data, t->pair.old_path, t->pair.new_path))
-			r = diff_pair(j, &t->pair, &sink, err);
-	}
-	range_done(&range);
-	return r;
+	return show(&range, j, r, want, &(struct sink){on, data}, err);
+}
+
+int diff_newest_paths(struct journal *j, diff_want want, diff_on_line on, void *data,
+		      struct err *err)
+{
+	struct range range = {0};
+	int r = load_newest(&range, j, err);
+
+	return show(&range, j, r, want, &(struct sink){on, data}, err);
 }

@@ -83,20 +83,6 @@ static bool read_range(const char *s, int64_t *from, int64_t *to)
 	return true;
 }
 
-static int newest(struct journal *j, int64_t *ret, struct err *err)
-{
-	struct step_info *list = NULL;
-	size_t n = 0;
-	int r = journal_list(j, false, &list, &n, err);
-
-	if (r == 0 && n == 0)
-		r = err_say(err, -ENOENT, "no steps yet: nothing to show");
-	if (r == 0)
-		*ret = list[0].id;
-	step_info_free(list, n);
-	return r;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* Tabs are the one control character that may stay. */
@@ -255,11 +241,9 @@ static int run(const struct here *p, struct output *out, int64_t from, int64_t t
 		return err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
 	if (r < 0)
 		return r;
-	if (from == 0 && to == 0) {
-		r = newest(j, &from, err);
-		to = from;
-	}
-	if (r == 0)
+	if (from == 0 && to == 0)
+		r = diff_newest_paths(j, on_file, on_line, out, err);
+	else
 		r = diff_range_paths(j, from, to, on_file, on_line, out, err);
 	if (r == 0 && out->opt.stat)
 		print_stat(out);

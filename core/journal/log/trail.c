@@ -105,7 +105,7 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 		r = 0;
 	if (r < 0 || last < t->since) {
 		scan_close(&s);
-		return r;
+		return r < 0 && step_is_gone(j, dir) ? 0 : r;
 	}
 	log = &t->logs[t->n_logs++];
 	*log = (struct trail_log){.id = id, .fd = -1, .first = NO_MARK};

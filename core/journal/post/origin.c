@@ -277,6 +277,8 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 		if (r == 0)
 			ret->fd = open_bytes(s->j, at.fd, at.name);
 		way_close(s->j, &way);
+		if (ret->fd == -ENOENT) /* taken away just now */
+			r = -ESTALE;
 		ret->present = root == s->root ? take_ptr(&path) : NULL;
 	}
 	return r < 0 ? r : MIN(ret->fd, 0);
@@ -420,6 +422,18 @@ static bool is_unprotected(int stepdir)
 	return yes;
 }
 
+static int unread(struct journal *j, int64_t id, int r, const char *path, struct err *err)
+{
+	if (!step_is_damaged(r) || r == -EIO)
+		return err_set(err, r, "read '%s'", path);
+	if (!history_has(j, id, err))
+		return -ESTALE;
+	return err_say(err, -EBADMSG,
+		       "read '%s': step %" PRId64 " or a later one is damaged: `cordon journal "
+		       "verify` says where",
+		       path, id);
+}
+
 static int find(struct journal *j, int64_t id, const struct change *c, bool after, bool whole,
 		struct origin *ret, struct err *err)
 {
@@ -429,12 +443,14 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 	int64_t damaged;
 	int r;
 
+	if (step == -ENOENT) /* the writer has thrown it away since it was listed */
+		return -ESTALE;
 	if (step < 0)
 		return take_fd(&step);
 	if (!(after ? &c->after : &c->before)->exists)
 		return err_say(err, -ENOENT, "'%s' was not there", path);
 	r = look(j, id, c, after, undone, whole, ret);
-	if (again && r < 0) { /* the index may be older than the store */
+	if (r < 0 && (again || step_is_damaged(r))) { /* the index may be older than the store */
 		trails_drop(j);
 		origin_done(ret);
 		r = look(j, id, c, after, undone, whole, ret);
@@ -456,7 +472,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			       path, id);
 	if (r == -ESTALE)
 		return err_say(err, r, "'%s' has been changed since", path);
-	return r < 0 ? err_set(err, r, "read '%s'%s", path, store_advice(r)) : 0;
+	return r < 0 ? unread(j, id, r, path, err) : 0;
 }
 
 int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,

@@ -1,6 +1,7 @@
 /* history - the steps that are kept, and what each changed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +51,11 @@ bool step_is_damaged(int r)
 	return r == -EBADMSG || r == -EIO || r == -ENOENT || r == -ENODATA;
 }
 
+bool step_is_gone(const struct journal *j, const char *dir)
+{
+	return faccessat(j->store, dir, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
 int step_unread(struct err *err, int r, const char *id)
 {
 	if (!step_is_damaged(r))
@@ -65,8 +71,8 @@ static int load_damaged(const struct journal *j, int fd, const char *dir, struct
 {
 	struct wal log = WAL_NONE;
 
-	if (faccessat(j->store, dir, F_OK, 0) < 0)
-		return -errno;
+	if (step_is_gone(j, dir))
+		return -ENOENT;
 	if (log_look(j, &log, fd, "undo") < 0 || !step_read_head(&log, i))
 		i->command = xstrdup("");
 	wal_close(&log);
@@ -100,8 +106,9 @@ static int load_info(const struct journal *j, int fd, const char *dir, struct st
 	return 0;
 }
 
-static int list_store(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
-		      struct err *err)
+/* *ret_all: of so many; those that went meanwhile are left out. */
+static int list_once(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		     size_t *ret_all, struct err *err)
 {
 	const char *where = undone ? "redo" : "steps";
 	struct step_info *list = NULL;
@@ -130,7 +137,24 @@ static int list_store(struct journal *j, bool undone, struct step_info **ret, si
 	}
 	*ret = list;
 	*ret_n = got;
+	*ret_all = n;
 	return 0;
+}
+
+/* Where few are kept all may have gone while they were read: there are others. */
+static int list_store(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		      struct err *err)
+{
+	size_t all = 0;
+	int r;
+
+	*ret = NULL;
+	do {
+		free(*ret);
+		*ret = NULL;
+		r = list_once(j, undone, ret, ret_n, &all, err);
+	} while (r == 0 && all && !*ret_n);
+	return r;
 }
 
 /* Newest first; the parts of one step beside each other. */
@@ -215,9 +239,10 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 
 int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
 {
-	static const char *const where[] = {"steps", "redo"};
+	/* The writer may redo it between two looks. */
+	static const char *const where[] = {"steps", "redo", "steps"};
 
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(where); i++) {
 		AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where[i], id);
 		int fd = store_open_dir(j, dir);
 
@@ -230,6 +255,13 @@ int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
 			return err_set(err, fd, "open step %" PRId64, id);
 	}
 	return err_say(err, -ENOENT, "there is no step %" PRId64 ": `cordon log` lists them", id);
+}
+
+bool history_has(struct journal *j, int64_t id, struct err *err)
+{
+	AUTO_CLOSE int fd = history_find(j, id, NULL, err);
+
+	return fd != -ENOENT;
 }
 
 int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
@@ -245,7 +277,7 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 	if (r < 0) {
 		AUTO_FREE char *name = xasprintf("%" PRId64, id);
 
-		return step_unread(err, r, name);
+		return history_has(j, id, err) ? step_unread(err, r, name) : -ENOENT;
 	}
 	*ret = take_ptr(&s.changes);
 	*ret_n = s.n;

@@ -103,10 +103,14 @@ bool step_is_damaged(int r); /* what a function on its files gave */
 /* Why a step's files cannot be read, in words that name it and say what can be done.
  * -EBADMSG: it is damaged, or a file is missing. */
 int step_unread(struct err *err, int r, const char *id);
+bool step_is_gone(const struct journal *j, const char *dir); /* thrown away, or moved, meanwhile */
 /* What one store knows of a step; journal_changes() asks all of the session's. */
 int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
 		    struct err *err) MUST_USE;
 int history_find(struct journal *j, int64_t id, bool *undone, struct err *err) MUST_USE;
+/* After an error of a reader's: is it that, or has the writer thrown the step away meanwhile (said
+ * in err)? */
+bool history_has(struct journal *j, int64_t id, struct err *err);
 /*
  * What can be redone goes when a step is kept (stale.c): announced before that is decided, in j and
  * all its kin (sets j->doomed where there is something), done after. Settle: a process died in

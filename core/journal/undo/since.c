@@ -60,8 +60,10 @@ static int read_step(struct restore *r, const char *name)
 	struct summary head = {0};
 	int e;
 
+	if (fd == -ENOENT) /* it had to go since it was listed */
+		break_all(r);
 	if (fd < 0)
-		return fd;
+		return fd == -ENOENT ? 0 : fd;
 	e = summary_read(fd, &head, take, r);
 	if (e < 0 || head.partial)
 		break_all(r);

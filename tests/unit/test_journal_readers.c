@@ -1,0 +1,161 @@
+/* test_journal_readers - who reads a history at its limit beside a session that writes it. */
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+
+#include "core/diff/diff.h"
+#include "tests/support/journalfix.h"
+
+#define ROUNDS 150
+
+static void made(struct fix *f, int i)
+{
+	AUTO_FREE char *text = xasprintf("%d\n", i), *name = xasprintf("made-%d", i);
+
+	begin(f, "made");
+	assert_int_equal(put(f, "x", text), 0);
+	assert_int_equal(put(f, name, text), 0);
+	assert_int_equal(rm(f, name), 0);
+	assert_int_equal(put(f, "y", text), 0);
+	commit(f);
+}
+
+static pid_t begin_session(struct fix *f, size_t steps)
+{
+	pid_t pid;
+
+	f->options.steps = steps;
+	fix_reopen(f);
+	for (int i = 0; i < 4; i++)
+		made(f, i);
+	journal_close(f->j);
+	f->j = NULL;
+	pid = fork();
+	if (pid == 0) {
+		fix_open(f);
+		for (int i = 4;; i++)
+			made(f, i);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_session(struct fix *f, pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	fix_open(f);
+}
+
+static bool count(void *data, enum diff_line_kind kind, const char *text, size_t len, int old_line,
+		  int new_line)
+{
+	size_t *n = data;
+
+	(void)kind, (void)text, (void)len, (void)old_line, (void)new_line;
+	++*n;
+	return true;
+}
+
+static struct journal *look(struct fix *f)
+{
+	const struct journal_spec spec = {
+		.folder = f->folder, .state_dir = f->state, .read_only = true};
+	struct journal *j;
+
+	f->err = (struct err){0};
+	if (journal_open(&j, &spec, NULL, &f->err) < 0)
+		fail_msg("open: %s", f->err.text);
+	return j;
+}
+
+static void must(struct fix *f, const char *what, int r)
+{
+	if (r < 0)
+		fail_msg("%s: %d %s", what, r, f->err.text);
+	assert_int_equal(f->err.code, 0);
+}
+
+static void read_all(struct fix *f)
+{
+	const char *const paths[] = {"x"};
+	struct journal *j = look(f);
+	struct journal_sound sound;
+	struct step_info *list;
+	bool touched[8] = {false};
+	size_t n = 0, lines = 0;
+
+	must(f, "diff", diff_newest_paths(j, NULL, count, &lines, &f->err));
+	assert_true(lines > 0);
+	must(f, "diff ..", diff_range(j, 0, 0, count, &lines, &f->err));
+	must(f, "log", journal_list(j, false, &list, &n, &f->err));
+	assert_true(n > 0 && n < ARRAY_LEN(touched));
+	must(f, "log x", journal_touched(j, list, n, paths, 1, touched, &f->err));
+	step_info_free(list, n);
+	must(f, "verify", journal_verify(j, print_damage, NULL, &sound, &f->err));
+	journal_close(j);
+}
+
+static void nothing_fails(void **state)
+{
+	struct fix *f = *state;
+
+	for (size_t steps = 1; steps < 4; steps += 2) {
+		pid_t pid = begin_session(f, steps);
+
+		for (int i = 0; i < ROUNDS; i++)
+			read_all(f);
+		end_session(f, pid);
+	}
+}
+
+struct thrown {
+	struct fix *f;
+	size_t lines;
+};
+
+static bool throw(void *data, const char *old_path, const char *new_path)
+{
+	struct journal_prune all = {.steps = 0};
+	struct thrown *t = data;
+
+	(void)old_path, (void)new_path;
+	assert_int_equal(journal_prune(t->f->j, &all), 0);
+	return true;
+}
+
+static bool count_thrown(void *data, enum diff_line_kind kind, const char *text, size_t len,
+			 int old_line, int new_line)
+{
+	struct thrown *t = data;
+
+	return count(&t->lines, kind, text, len, old_line, new_line);
+}
+
+/* What of it is not there any more is said to be, the rest is shown. */
+static void it_goes_while_it_is_shown(void **state)
+{
+	struct thrown t = {.f = *state};
+	struct journal *j;
+
+	made(t.f, 1);
+	made(t.f, 2);
+	j = look(t.f);
+	must(t.f, "diff", diff_newest_paths(j, throw, count_thrown, &t, &t.f->err));
+	assert_true(t.lines > 0);
+	journal_close(j);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_fails),
+		TEST(it_goes_while_it_is_shown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
