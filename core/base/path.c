@@ -75,6 +75,15 @@ bool path_is_beneath(const char *path, const char *dir)
 	return path_below(path, dir) != NULL;
 }
 
+bool path_is_inside(const char *path, const char *dir)
+{
+	size_t n = 0;
+
+	while (dir[n] != '\0' && dir[n] == path[n])
+		n++;
+	return dir[n] == '\0' && path[n] == '/';
+}
+
 int path_deeper(const char *a, const char *b)
 {
 	size_t n = str_eq(a, ".") ? 0 : strlen(a), m = str_eq(b, ".") ? 0 : strlen(b);

@@ -12,6 +12,8 @@ char *path_join(const char *dir, const char *name) MUST_USE;
 bool path_is_beneath(const char *path, const char *dir);
 /* What of path lies below dir: "" for dir itself, NULL when it is not beneath. Borrowed. */
 const char *path_below(const char *path, const char *dir);
+/* Is path dir, "/" and more? dir itself is not, nor is anything of "/". */
+bool path_is_inside(const char *path, const char *dir);
 /* For qsort(): what lies in a directory comes before it. "" and "." are above all relative ones. */
 int path_deeper(const char *a, const char *b);
 /* Last component (no trailing slashes expected). Borrowed. */

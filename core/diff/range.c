@@ -111,14 +111,6 @@ static void displace(struct range *r, struct trail *t)
 	put(r, t, t->root, ended);
 }
 
-/* The rest of path below dir, with its slash; NULL: it lies elsewhere. */
-static const char *rest_below(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	return strncmp(path, dir, len) == 0 && path[len] == '/' ? path + len : NULL;
-}
-
 /* What a path after the first `steps` steps was called before the range. Heap string. */
 static char *name_before(const struct range *r, size_t steps, int root, const char *path)
 {
@@ -126,12 +118,11 @@ static char *name_before(const struct range *r, size_t steps, int root, const ch
 
 	for (size_t i = r->n_shifts; i-- > 0;) {
 		const struct change *c = r->shifts[i].c;
-		const char *rest = rest_below(name, c->path);
 		char *was;
 
-		if (!rest || c->root != root || r->shifts[i].step >= steps)
+		if (!path_is_inside(name, c->path) || c->root != root || r->shifts[i].step >= steps)
 			continue;
-		was = xasprintf("%s%s", c->old_path, rest);
+		was = xasprintf("%s%s", c->old_path, name + strlen(c->path));
 		free(name);
 		name = was;
 	}
@@ -145,12 +136,12 @@ static void shift(struct range *r, const struct change *c)
 	r->shifts = xrealloc(r->shifts, (r->n_shifts + 1) * sizeof(*r->shifts));
 	r->shifts[r->n_shifts++] = (struct shift){c, r->n_steps};
 	HASH_ITER (hh, r->trails, t, next) {
-		const char *rest = rest_below(t->pair.new_path, c->old_path);
 		AUTO_FREE char *path = NULL;
 
-		if (!rest || t->claimed || t->root != c->root || !t->pair.after.exists)
+		if (!path_is_inside(t->pair.new_path, c->old_path) || t->claimed ||
+		    t->root != c->root || !t->pair.after.exists)
 			continue;
-		path = xasprintf("%s%s", c->path, rest);
+		path = xasprintf("%s%s", c->path, t->pair.new_path + strlen(c->old_path));
 		rename_to(r, t, path);
 	}
 }

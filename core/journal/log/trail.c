@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/path.h"
+
 #define NO_MARK SIZE_MAX
 
 /* ---- making the index -------------------------------------------------------------------------
@@ -341,12 +343,8 @@ int trails_get(struct journal *j, int64_t id, bool undone, const struct trails *
 /* The rest of path below dir (with its slash), "" for dir itself, NULL: elsewhere. */
 static const char *below(int root, const char *path, const struct place *dir)
 {
-	size_t len = strlen(dir->path);
-
-	if (root != dir->root || strncmp(path, dir->path, len) != 0 ||
-	    (path[len] && path[len] != '/'))
-		return NULL;
-	return path + len;
+	return root == dir->root && path_is_beneath(path, dir->path) ? path + strlen(dir->path)
+								     : NULL;
 }
 
 static bool carry(int *root, char **path, const struct place *from, const struct place *to)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/path.h"
+
 /*
  * Theory of operation.
  *
@@ -256,20 +258,13 @@ static void land_all(struct homes *h, uint32_t hook, uint32_t dir)
 	free(l.list);
 }
 
-static bool is_in(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	return strncmp(path, dir, len) == 0 && (!path[len] || path[len] == '/');
-}
-
 void homes_move(struct homes *h, int root, const char *from, int root2, const char *to, bool both)
 {
 	uint32_t a, b, dir, other;
 
 	h->now++;
 	/* No kernel does the second of these: a log that says so is damaged. */
-	if (root == root2 && (is_in(to, from) || is_in(from, to)))
+	if (root == root2 && (path_is_beneath(to, from) || path_is_beneath(from, to)))
 		return;
 	a = hook_of(h, root, from);
 	b = hook_of(h, root2, to);

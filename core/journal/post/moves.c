@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/journal/priv.h"
 
 static void add_end(struct moves *m, int root, const char *path, uint64_t left)
@@ -170,13 +171,6 @@ void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
 	homes_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	return strncmp(path, dir, len) == 0 && path[len] == '/';
-}
-
 bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
 		    const char *path)
 {
@@ -186,8 +180,8 @@ bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int ro
 	     i++) {
 		const struct move *v = &m->list[i];
 
-		if ((root == v->root && is_below(path, v->from)) ||
-		    (root == v->root2 && is_below(path, v->to)))
+		if ((root == v->root && path_is_inside(path, v->from)) ||
+		    (root == v->root2 && path_is_inside(path, v->to)))
 			return true;
 	}
 	return false;
@@ -195,7 +189,7 @@ bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int ro
 
 bool move_covers(const struct move *v, int root, const char *path)
 {
-	return !v->both && root == v->root2 && is_below(path, v->to);
+	return !v->both && root == v->root2 && path_is_inside(path, v->to);
 }
 
 static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
@@ -203,7 +197,7 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 {
 	char *p;
 
-	if (*root != from_root || !is_below(*path, from))
+	if (*root != from_root || !path_is_inside(*path, from))
 		return false;
 	p = xasprintf("%s%s", to, *path + strlen(from));
 	free(*path);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/journal/store/way.h"
 #include "core/journal/undo/planner.h"
 
@@ -36,10 +37,9 @@ struct going { /* a directory that a record takes away */
 static bool goes(const struct planner *p, const struct going *g, int root, const char *now)
 {
 	AUTO_FREE char *then = xasprintf("%s/", now);
-	size_t len = strlen(g->by->path);
 
 	moves_back(&p->moves, g->by->seq, &root, &then);
-	return root == g->by->root && strncmp(then, g->by->path, len) == 0 && then[len] == '/';
+	return root == g->by->root && path_is_inside(then, g->by->path);
 }
 
 /* What is in it and does not go with it is somebody else's; directories are to be looked at. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/undo/txn.h"
 
 /*
@@ -221,13 +222,11 @@ struct mover *txn_newest(struct txn *t, bool either)
  * out for it stays so. */
 static bool makes_way(const struct txn *t, const struct rec *r)
 {
-	size_t len = strlen(r->path);
-
 	for (size_t i = 0; i < names_count(&t->remedy.mine); i++) {
 		const char *path;
 
 		if (key_root(names_key(&t->remedy.mine, i), &path) == r->root &&
-		    strncmp(path, r->path, len) == 0 && (!path[len] || path[len] == '/'))
+		    path_is_beneath(path, r->path))
 			return true;
 	}
 	return false;
