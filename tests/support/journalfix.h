@@ -160,6 +160,20 @@ static inline int redo(struct fix *f, unsigned flags)
 	return journal_undo(f->j, UNDO_REDO, 1, flags, NULL, &f->err);
 }
 
+static inline int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
+{
+	const char *const paths[] = {path, NULL};
+
+	f->err = (struct err){0};
+	return journal_restore(f->j, id, paths, flags, &f->err);
+}
+
+static inline void must(struct fix *f, int r)
+{
+	if (r < 0)
+		fail_msg("%d %s", r, f->err.text);
+}
+
 static inline char *snap(struct fix *f)
 {
 	return tree_take(f->folder, ".cordon");

@@ -2,14 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-static void restore(struct fix *f, int64_t id, const char *path)
-{
-	const char *const paths[] = {path, NULL};
-
-	if (journal_restore(f->j, id, paths, UNDO_FORCE, &f->err) < 0)
-		fail_msg("%s", f->err.text);
-}
-
 static void assert_mode(struct fix *f, const char *path, mode_t want)
 {
 	struct stat st;
@@ -49,7 +41,7 @@ static void they_are_as_they_were(void **state)
 	AUTO_FREE char *before = snap(f);
 	AUTO_FREE char *text = NULL;
 
-	restore(f, remove_all(f), "d/e/f");
+	must(f, restore(f, remove_all(f), "d/e/f", UNDO_FORCE));
 	assert_mode(f, "d", 0700);
 	assert_mode(f, "d/e", 0500);
 	text = cat(f, "d/e/f");
@@ -73,15 +65,8 @@ static void those_of_nobody_are_made(void **state)
 	assert_int_equal(rm(f, "d/f"), 0);
 	id = commit(f);
 	assert_int_equal(unlinkat(journal_folder_fd(f->j), "d", AT_REMOVEDIR), 0);
-	restore(f, id, "d/f");
+	must(f, restore(f, id, "d/f", UNDO_FORCE));
 	assert_mode(f, "d", 0755);
-}
-
-static int try_restore(struct fix *f, int64_t id, const char *path)
-{
-	const char *const paths[] = {path, NULL};
-
-	return journal_restore(f->j, id, paths, 0, &f->err);
 }
 
 static void instead(struct fix *f, const char *dir, const char *target)
@@ -114,18 +99,18 @@ static void what_stands_in_their_place_goes_by_force(void **state)
 	assert_int_equal(rm(f, "d/e/g"), 0);
 	removed = commit(f);
 	instead(f, "d/e", NULL);
-	assert_int_equal(try_restore(f, changed, "d/e/f"), -ESTALE);
-	assert_int_equal(try_restore(f, removed, "d/e/g"), -ESTALE);
+	assert_int_equal(restore(f, changed, "d/e/f", 0), -ESTALE);
+	assert_int_equal(restore(f, removed, "d/e/g", 0), -ESTALE);
 	assert_cat(f, "d/e", "mine\n");
-	restore(f, removed, "d/e/g");
+	must(f, restore(f, removed, "d/e/g", UNDO_FORCE));
 	assert_cat(f, "d/e/g", "was\n");
-	restore(f, changed, "d/e/f");
+	must(f, restore(f, changed, "d/e/f", UNDO_FORCE));
 	assert_cat(f, "d/e/f", "was\n");
 	assert_int_equal(undo(f, 2, 0), 0);
 	assert_cat(f, "d/e", "mine\n");
 	instead(f, "d", "..");
-	assert_int_equal(try_restore(f, removed, "d/e/g"), -ESTALE);
-	restore(f, removed, "d/e/g");
+	assert_int_equal(restore(f, removed, "d/e/g", 0), -ESTALE);
+	must(f, restore(f, removed, "d/e/g", UNDO_FORCE));
 	assert_cat(f, "d/e/g", "was\n");
 	assert_sound(f);
 	assert_int_equal(undo(f, 1, 0), 0);

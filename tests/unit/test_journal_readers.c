@@ -71,7 +71,7 @@ static struct journal *look(struct fix *f)
 	return j;
 }
 
-static void must(struct fix *f, const char *what, int r)
+static void works(struct fix *f, const char *what, int r)
 {
 	if (r < 0)
 		fail_msg("%s: %d %s", what, r, f->err.text);
@@ -87,14 +87,14 @@ static void read_all(struct fix *f)
 	bool touched[8] = {false};
 	size_t n = 0, lines = 0;
 
-	must(f, "diff", diff_newest_paths(j, NULL, count, &lines, &f->err));
+	works(f, "diff", diff_newest_paths(j, NULL, count, &lines, &f->err));
 	assert_true(lines > 0);
-	must(f, "diff ..", diff_range(j, 0, 0, count, &lines, &f->err));
-	must(f, "log", journal_list(j, false, &list, &n, &f->err));
+	works(f, "diff ..", diff_range(j, 0, 0, count, &lines, &f->err));
+	works(f, "log", journal_list(j, false, &list, &n, &f->err));
 	assert_true(n > 0 && n < ARRAY_LEN(touched));
-	must(f, "log x", journal_touched(j, list, n, paths, 1, touched, &f->err));
+	works(f, "log x", journal_touched(j, list, n, paths, 1, touched, &f->err));
 	step_info_free(list, n);
-	must(f, "verify", journal_verify(j, print_damage, NULL, &sound, &f->err));
+	works(f, "verify", journal_verify(j, print_damage, NULL, &sound, &f->err));
 	journal_close(j);
 }
 
@@ -143,7 +143,7 @@ static void it_goes_while_it_is_shown(void **state)
 	made(t.f, 1);
 	made(t.f, 2);
 	j = look(t.f);
-	must(t.f, "diff", diff_newest_paths(j, throw, count_thrown, &t, &t.f->err));
+	works(t.f, "diff", diff_newest_paths(j, throw, count_thrown, &t, &t.f->err));
 	assert_true(t.lines > 0);
 	journal_close(j);
 }

@@ -4,20 +4,6 @@
 
 #include "tests/support/journalfix.h"
 
-static int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
-{
-	const char *const paths[] = {path, NULL};
-
-	f->err = (struct err){0};
-	return journal_restore(f->j, id, paths, flags, &f->err);
-}
-
-static void must(struct fix *f, int r)
-{
-	if (r < 0)
-		fail_msg("%d %s", r, f->err.text);
-}
-
 static char *whole(struct fix *f, const char *path)
 {
 	return xasprintf("%s/%s", f->folder, path);

@@ -2,20 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-static int restore(struct fix *f, int64_t id, const char *path, unsigned flags)
-{
-	const char *const paths[] = {path, NULL};
-
-	f->err = (struct err){0};
-	return journal_restore(f->j, id, paths, flags, &f->err);
-}
-
-static void must(struct fix *f, int r)
-{
-	if (r < 0)
-		fail_msg("%d %s", r, f->err.text);
-}
-
 static int64_t wrote(struct fix *f, const char *path, const char *text)
 {
 	begin(f, "write");
