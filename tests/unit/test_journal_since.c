@@ -56,6 +56,24 @@ static void over_a_later_step_that_removed_it(void **state)
 }
 
 /* Somebody else's is asked about, wherever it lies between them. */
+/* Bytes and times show nothing of it. */
+static void not_over_a_change_of_the_owner(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/x", f->folder);
+	int64_t id;
+
+	if (geteuid() != 0)
+		skip();
+	wrote(f, "x", "one\n");
+	id = wrote(f, "x", "second\n");
+	wrote(f, "x", "the third\n");
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
+	must(f, restore(f, id, "x", UNDO_FORCE));
+	assert_cat(f, "x", "one\n");
+}
+
 static void not_over_an_edit_among_later_steps(void **state)
 {
 	struct fix *f = *state;
@@ -218,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(over_later_steps),
 		TEST(over_a_later_step_that_removed_it),
+		TEST(not_over_a_change_of_the_owner),
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),
 		TEST(what_a_step_beside_it_changed_is_nobody_elses),

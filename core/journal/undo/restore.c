@@ -374,9 +374,9 @@ static int has_changed(const struct restore *r, size_t i, bool *ret, bool *later
 	if (e < 0)
 		return e;
 	change_side_set(&now, &o);
-	*ret = !since_same(&now, &c->after);
+	*ret = !sides_equal(&now, &c->after);
 	if (*ret && (!was || str_eq(was, c->path)) && !since->broken)
-		*later = since->later && since_same(&now, &since->left);
+		*later = since->later && sides_equal(&now, &since->left);
 	*ret = *ret && !*later;
 	if (!*ret && c->old_path) {
 		e = spot_look(j, c->root, c->old_path, &at, &o);

@@ -55,7 +55,6 @@ bool restore_wants(const struct journal *j, const struct change *c, const char *
 /* The change that is told by this path, or NULL. */
 const struct change *restore_find(const struct restore *r, int root, char *path);
 int since_load(struct restore *r) MUST_USE;
-bool since_same(const struct change_side *a, const struct change_side *b); /* as far as it shows */
 /* Where each path was in the tree of now's names: of what is chosen, or of everything. */
 int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
 /* Everything chosen, in the new step. */

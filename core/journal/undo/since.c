@@ -12,12 +12,6 @@
  * left it, and what lies there now must be what the last of them left.
  */
 
-bool since_same(const struct change_side *a, const struct change_side *b)
-{
-	return a->exists == b->exists && a->mode == b->mode && a->size == b->size &&
-	       (S_ISDIR(a->mode) || a->mtime_ns == b->mtime_ns);
-}
-
 static struct since *since_of(struct restore *r, int root, char *path)
 {
 	const struct change *own = restore_find(r, root, path);
@@ -28,7 +22,7 @@ static struct since *since_of(struct restore *r, int root, char *path)
 static void follow(struct since *s, const struct change_side *found, const struct change_side *left)
 {
 	s->later = true;
-	s->broken |= !since_same(&s->left, found);
+	s->broken |= !sides_equal(&s->left, found);
 	s->left = *left;
 }
 
