@@ -56,6 +56,8 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
  * closed after this, or left to exit(). */
 void journal_release(struct journal *j);
 void journal_close(struct journal *j); /* open steps stay open on disk; NULL is a no-op */
+/* The folders of a session have an order: j comes behind all others that were opened with first. */
+void journal_move_last(struct journal *j, struct journal *first);
 /* Several folders' histories as one, for reading; those that have none are left out. -ENOENT: none
  * has. */
 int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,

@@ -148,4 +148,26 @@ fi
 out=$(cordon_in "$a" undo --step 4711 -- f 2>&1)
 isnt "$?" 0 "a step that does not exist"
 like "$out" "^cordon: .*no step 4711" "is named"
+
+# ---- several folders, in whatever order two starts name them
+start() { # FOLDER... - in the first of them
+	local args=() f
+	for f; do args+=(--rw "$TEST_TMP/$f"); done
+	(cd "$TEST_TMP/$1" && exec "$CORDON" run --headless "${args[@]}" -- true)
+}
+held=()
+for f in order-one order-two order-three order-four; do
+	in_folder "$(new_folder $f)" true
+done
+for f in three four; do
+	flock "$HOME/.local/state/cordon/order-$f"-*/lock sleep 0.4 &
+	held+=($!)
+done
+start order-one order-three order-two & first=$!
+start order-two order-four order-one & second=$!
+wait "${held[@]}"
+wait $first
+is $? 0 "of two starts that name two folders in another order one waits"
+wait $second
+is $? 0 "for the other"
 done_testing

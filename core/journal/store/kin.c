@@ -26,6 +26,12 @@ void kin_leave(struct journal *j)
 	j->kin = j;
 }
 
+void journal_move_last(struct journal *j, struct journal *first)
+{
+	kin_leave(j);
+	kin_join(j, first);
+}
+
 void kin_level(struct journal *j)
 {
 	struct journal *k = j;

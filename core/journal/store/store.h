@@ -34,7 +34,7 @@ struct state { /* the file "state" */
 
 struct journal {
 	char *folder, *store_path, *state_dir;
-	struct journal *kin; /* ring of the session's journals, the first one opened is first */
+	struct journal *kin; /* ring of the session's journals, in the order of its folders */
 	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
 	bool dull;	     /* tmpfs: a write through a mapping changes no time */
 	bool read_only;

@@ -125,32 +125,71 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 	return r;
 }
 
-static int folder_start(struct keeper *k, const char *path, struct err *err)
+/* One of the folders that the session has from the start. */
+struct opening {
+	const char *path;
+	struct journal *journal;
+	int fd;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct opening *const *x = a, *const *y = b;
+
+	return strcmp((*x)->path, (*y)->path);
+}
+
+/* In one order, whatever the user's: two starts that name the same folders do not wait for each
+ * other, each with one of them locked. */
+static int open_journals(struct keeper *k, struct opening *list, size_t n, struct err *err)
+{
+	AUTO_FREE struct opening **sorted = xcalloc(n + 1, sizeof(struct opening *));
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &list[i];
+	qsort(sorted, n, sizeof(struct opening *), by_path);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = open_root(sorted[i]->path, &sorted[i]->fd, err);
+		if (r == 0)
+			r = open_journal(k, sorted[i]->path, &sorted[i]->journal, err);
+		k->journal = sorted[0]->journal;
+	}
+	return r;
+}
+
+static void folder_start(struct keeper *k, struct opening *o)
 {
 	static const char *const places[] = {"", ".git", ".git/hooks", ".vscode", ".claude"};
-	AUTO_CLOSE int fd = -1;
-	struct journal *j = NULL;
-	struct folder *f;
-	int r = open_root(path, &fd, err);
+	struct folder *f = folder_add(k, o->path, &o->fd, o->journal, 0);
 
-	if (r == 0)
-		r = open_journal(k, path, &j, err);
-	if (r < 0)
-		return r;
-	if (!k->journal)
-		k->journal = j;
-	f = folder_add(k, path, &fd, j, 0);
 	for (size_t i = 0; k->policy && i < ARRAY_LEN(places); i++)
 		find_aliases(k, f, places[i]);
-	return 0;
 }
 
 int folders_init(struct keeper *k, struct err *err)
 {
-	int r = 0;
+	const char *const *paths = k->spec->folders;
+	AUTO_FREE struct opening *list = NULL;
+	size_t n = 0;
+	int r;
 
-	for (size_t i = 0; r == 0 && k->spec->folders[i]; i++)
-		r = folder_start(k, k->spec->folders[i], err);
+	while (paths[n])
+		n++;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct opening){.path = paths[i], .fd = -1};
+	r = n ? open_journals(k, list, n, err) : 0;
+	k->journal = r == 0 ? list[0].journal : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0 && i)
+			journal_move_last(list[i].journal, k->journal);
+		if (r == 0)
+			folder_start(k, &list[i]);
+		else
+			journal_close(list[i].journal);
+		util_close_fd(&list[i].fd);
+	}
 	return r;
 }
 
