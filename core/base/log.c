@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/io.h"
 #include "core/base/json.h"
 
 #define LOG_MAX_BYTES (8 << 20)
@@ -25,16 +27,36 @@ void log_open(int fd, enum log_level max, const char *session)
 	snprintf(log_session, sizeof(log_session), "%s", session ? session : "");
 }
 
+/* Another start may have done it since fd was opened: what has the name then is a new one, and what
+ * it would be renamed over the only one that is full. Whoever renames has the lock of what it
+ * renames. */
+static bool put_aside(int fd, const char *path)
+{
+	AUTO_FREE char *old = xasprintf("%s.1", path);
+	struct stat ours, named;
+	bool aside;
+
+	if (io_lock(fd) < 0)
+		return false;
+	if (fstat(fd, &ours) < 0)
+		aside = false;
+	else if (lstat(path, &named) < 0 || named.st_ino != ours.st_ino ||
+		 named.st_dev != ours.st_dev)
+		aside = true;
+	else
+		aside = rename(path, old) == 0;
+	flock(fd, LOCK_UN);
+	return aside;
+}
+
 int log_open_in(const char *dir, enum log_level max, const char *session)
 {
 	AUTO_FREE char *path = xasprintf("%s/cordon.log", dir);
-	AUTO_FREE char *old = xasprintf("%s.1", path);
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
 	int fd = open(path, flags, 0600);
 	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > LOG_MAX_BYTES &&
-	    rename(path, old) == 0) {
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > LOG_MAX_BYTES && put_aside(fd, path)) {
 		close(fd);
 		fd = open(path, flags, 0600);
 	}

@@ -1,0 +1,103 @@
+/* test_log - the diagnostic log at its limit. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+
+static char top[64];
+
+static int set_up(void **state)
+{
+	AUTO_CLOSE int fd = -1;
+
+	(void)state;
+	snprintf(top, sizeof(top), "/tmp/test_log.XXXXXX");
+	if (!mkdtemp(top) || chdir(top) < 0)
+		return -1;
+	fd = open("cordon.log", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return ftruncate(fd, (8 << 20) + 1);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	log_open(-1, LOG_ERROR, NULL);
+	return chdir("/") < 0 ? -1 : io_remove_tree(AT_FDCWD, top);
+}
+
+static ino_t number(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) < 0 ? 0 : st.st_ino;
+}
+
+static off_t size(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) < 0 ? -1 : st.st_size;
+}
+
+static void a_full_one_is_put_aside(void **state)
+{
+	ino_t full = number("cordon.log");
+	int fd = log_open_in(top, LOG_ERROR, NULL);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(number("cordon.log.1"), full);
+	assert_int_equal(size("cordon.log"), 0);
+	log_error("test", "to the new one");
+	close(fd);
+	assert_true(size("cordon.log") > 0);
+	/* Which is not full. */
+	fd = log_open_in(top, LOG_ERROR, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(number("cordon.log.1"), full);
+}
+
+/* Two that start have both found it full: the second has the first one's new file. */
+static void it_is_put_aside_once(void **state)
+{
+	AUTO_CLOSE int first = open("cordon.log", O_RDONLY | O_CLOEXEC);
+	ino_t full = number("cordon.log");
+	int status;
+	pid_t second;
+
+	(void)state;
+	assert_int_equal(flock(first, LOCK_EX | LOCK_NB), 0);
+	second = fork();
+	if (second == 0)
+		_exit(log_open_in(top, LOG_ERROR, NULL) < 0);
+	usleep(100000);
+	assert_int_equal(rename("cordon.log", "cordon.log.1"), 0);
+	close(open("cordon.log", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	flock(first, LOCK_UN);
+	assert_int_equal(waitpid(second, &status, 0), second);
+	assert_int_equal(status, 0);
+	assert_int_equal(number("cordon.log.1"), full);
+	assert_int_equal(size("cordon.log"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_full_one_is_put_aside),
+		TEST(it_is_put_aside_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
