@@ -95,10 +95,6 @@ static bool was_brought(const struct history *h, const struct edit *e)
 	return false;
 }
 
-/*
- * Of a file that has several names not all is asked for: which step changed it by which of them is
- * not always known (README.md, limits).
- */
 bool edits_kept(const struct history *h, long since, const char *now, const char *result,
 		bool quiet)
 {
@@ -107,7 +103,7 @@ bool edits_kept(const struct history *h, long since, const char *now, const char
 	for (size_t i = 0; i < h->n_edits; i++) {
 		const struct edit *e = &h->edits[i];
 
-		if (e->when <= since || count(now, e->hash) != 1 || has_bytes(result, e->hash) ||
+		if (e->when <= since || !has_bytes(now, e->hash) || has_bytes(result, e->hash) ||
 		    was_brought(h, e))
 			continue;
 		if (!quiet)

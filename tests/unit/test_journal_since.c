@@ -229,6 +229,80 @@ static void an_edit_before_writes_that_have_gone_is_one(void **state)
 	}
 }
 
+static void add_outside(struct fix *f, const char *path, const char *text)
+{
+	AUTO_CLOSE int fd = openat(journal_folder_fd(f->j), path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
+}
+
+/* A later step only gives the file another name, and has the image of it that fits. by_that: yet
+ * another one writes to it. */
+static void name_it(struct fix *f, bool by_that, bool human)
+{
+	wrote(f, "c", "one\n");
+	begin(f, "write");
+	assert_int_equal(add(f, "c", "two\n"), 0);
+	assert_true(commit(f) > 0);
+	if (human)
+		add_outside(f, "c", "the human's\n");
+	begin(f, "ln c a");
+	assert_int_equal(ln(f, "c", "a"), 0);
+	assert_true(commit(f) > 0);
+	if (!by_that)
+		return;
+	begin(f, "write by that name");
+	assert_int_equal(add(f, "a", "three\n"), 0);
+	assert_true(commit(f) > 0);
+}
+
+static void an_edit_before_another_name_is_one(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	name_it(f, false, true);
+	after = snap(f);
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "'c' has changed since"));
+	assert_tree(f, after);
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_cat(f, "c", "one\ntwo\nthe human's\n");
+	assert_cat(f, "a", NULL);
+	must(f, redo(f, 0));
+	assert_tree(f, after);
+}
+
+static void an_edit_before_writes_by_another_name_is_one(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	name_it(f, true, true);
+	after = snap(f);
+	assert_int_equal(undo(f, 4, 0), -ESTALE);
+	assert_tree(f, after);
+}
+
+static void another_name_alone_is_no_edit(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f), *after = NULL;
+
+	for (int by_that = 0; by_that < 2; by_that++) {
+		name_it(f, by_that, false);
+		after = snap(f);
+		must(f, undo(f, by_that ? 4 : 3, 0));
+		assert_tree(f, before);
+		must(f, redo(f, 0));
+		assert_tree(f, after);
+		must(f, undo(f, by_that ? 4 : 3, 0));
+		assert_tree(f, before);
+		free(take_ptr(&after));
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
 int main(void)
@@ -242,6 +316,9 @@ int main(void)
 		TEST(what_a_step_beside_it_changed_is_nobody_elses),
 		cmocka_unit_test(writes_by_another_name_that_have_gone_are_no_edit),
 		cmocka_unit_test(an_edit_before_writes_that_have_gone_is_one),
+		TEST(an_edit_before_another_name_is_one),
+		TEST(an_edit_before_writes_by_another_name_is_one),
+		TEST(another_name_alone_is_no_edit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,12 +54,13 @@ static bool is_newer(const struct planner *p, int64_t id)
 	return true;
 }
 
-/* A step that came and went found somebody else's work perhaps, and left it as it was. */
+/* A step that came and went found somebody else's work perhaps, and left it as it was. So did one
+ * of these that gave the file another name, and no more. */
 static int keep_inode(void *data, const struct post *post)
 {
 	struct planner *p = data;
 
-	if (!plan_is_passing(p, post))
+	if (!plan_is_passing(p, post) && (p->redo || !plan_only_found(p, post)))
 		inodes_take(&p->inodes, post);
 	return 0;
 }

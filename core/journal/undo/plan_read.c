@@ -10,12 +10,19 @@
 
 #define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
 
+/* Among the steps; their number: it is none of them. */
+static size_t place_of(const struct planner *p, int64_t id)
+{
+	size_t i = 0;
+
+	while (i < p->dirs->n && atoll(strchr(p->dirs->dirs[i], '/') + 1) != id)
+		i++;
+	return i;
+}
+
 static bool in_group(const struct planner *p, int64_t id)
 {
-	for (size_t i = 0; i < p->dirs->n; i++)
-		if (atoll(strchr(p->dirs->dirs[i], '/') + 1) == id)
-			return true;
-	return false;
+	return place_of(p, id) < p->dirs->n;
 }
 
 /* Of a step that is neither kept nor one of these: it came and went. Or of one that came back
@@ -96,23 +103,36 @@ static void find_made(struct planner *p)
 
 static void find_written(struct planner *p)
 {
+	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;
 
 		while (wal_next(&p->logs[i], &at, &rec))
 			if (rec_is_in_place(&rec))
-				numbers_add(&p->written, rec.ino);
+				numbers_add(&p->written[i], rec.ino);
+		numbers_sort(&p->written[i]);
 	}
-	numbers_sort(&p->written);
-	p->has_written = true;
 }
 
 bool plan_has_written(struct planner *p, uint64_t ino)
 {
-	if (!p->has_written)
+	bool written = false;
+
+	if (!p->written)
 		find_written(p);
-	return numbers_have(&p->written, ino);
+	for (size_t i = 0; i < p->dirs->n && !written; i++)
+		written = numbers_have(&p->written[i], ino);
+	return written;
+}
+
+bool plan_only_found(struct planner *p, const struct post *post)
+{
+	size_t i = place_of(p, post->id);
+
+	if (!p->written)
+		find_written(p);
+	return i < p->dirs->n && !numbers_have(&p->written[i], post->obj.ino);
 }
 
 /*
@@ -238,7 +258,9 @@ void plan_forget(struct planner *p)
 {
 	fates_done(&p->fates);
 	chains_done(&p->chains);
-	numbers_done(&p->written);
+	for (size_t i = 0; p->written && i < p->dirs->n; i++)
+		numbers_done(&p->written[i]);
+	free(p->written);
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);

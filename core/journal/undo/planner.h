@@ -8,11 +8,10 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;	/* where records say that nothing was, if that is asked for */
-	struct fates fates;	/* what the steps did to each path */
-	struct chains chains;	/* of an undo of several */
-	struct numbers written; /* inodes that the steps changed in place; once it was asked */
-	bool has_written;
+	struct names made;	 /* where records say that nothing was, if that is asked for */
+	struct fates fates;	 /* what the steps did to each path */
+	struct chains chains;	 /* of an undo of several */
+	struct numbers *written; /* by each of the steps in place, inodes; once it was asked */
 	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
 	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
 	 */
@@ -39,6 +38,7 @@ bool plan_is_foreign(struct planner *p, const struct post *newest, const struct 
 void plan_forget(struct planner *p);
 /* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
 bool plan_has_written(struct planner *p, uint64_t ino);
+bool plan_only_found(struct planner *p, const struct post *post);	/* and its step did not */
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
