@@ -132,13 +132,13 @@ for _ in $(seq 20); do
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	kill -KILL "$keeper" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	left=$(find . -name '[0-9]*' | wc -l)
+	left=$(find . -maxdepth 1 -name '[0-9]*' | wc -l)
 	[ "$left" = 0 ] || break
 	"$CORDON" redo >/dev/null
 done
 out=$("$CORDON" undo --dry-run 2>&1)
 like "$out" "^cordon: an undo was interrupted when cordon ended: it is finished now" "a dry run tells what it has finished"
-is "$(find . -name '[0-9]*' | wc -l)" 0 "and it is"
+is "$(find . -maxdepth 1 -name '[0-9]*' | wc -l)" 0 "and it is"
 like "$out" $'\nD +goes away +first' "then it says what the next one would do"
 is "$("$CORDON" undo --dry-run 2>&1)" "$(tail -n +2 <<<"$out")" "once"
 

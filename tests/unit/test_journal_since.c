@@ -60,11 +60,12 @@ static void over_a_later_step_that_removed_it(void **state)
 static void not_over_a_change_of_the_owner(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *path = xasprintf("%s/x", f->folder);
+	AUTO_FREE char *path = NULL;
 	int64_t id;
 
 	if (geteuid() != 0)
 		skip();
+	path = xasprintf("%s/x", f->folder);
 	wrote(f, "x", "one\n");
 	id = wrote(f, "x", "second\n");
 	wrote(f, "x", "the third\n");
