@@ -107,13 +107,6 @@ static int find_end(struct audit *a, struct err *err)
 	return 0;
 }
 
-static bool is_at(const char *path, const struct stat *st)
-{
-	struct stat there;
-
-	return lstat(path, &there) == 0 && there.st_ino == st->st_ino && there.st_dev == st->st_dev;
-}
-
 /* Who had the lock may have set the file aside, and written to it until then. */
 static int open_locked(const char *path, struct stat *st, struct err *err)
 {
@@ -131,7 +124,7 @@ static int open_locked(const char *path, struct stat *st, struct err *err)
 				       "audit log %s: another cordon writes to it: end that "
 				       "session first",
 				       path);
-		if (fstat(fd, st) == 0 && is_at(path, st))
+		if (fstat(fd, st) == 0 && io_is_at(path, st))
 			return take_fd(&fd);
 	}
 }

@@ -351,6 +351,13 @@ int io_lock(int fd)
 	return 0;
 }
 
+bool io_is_at(const char *path, const struct stat *st)
+{
+	struct stat there;
+
+	return lstat(path, &there) == 0 && there.st_ino == st->st_ino && there.st_dev == st->st_dev;
+}
+
 int io_set_nonblock(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);

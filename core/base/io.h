@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/base/err.h"
 
 /* All return 0 or a count, or a negative errno; EINTR is retried. */
@@ -30,6 +32,9 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd) MUST_USE;
 /* flock(2), exclusive. A process that was killed holds its locks until it is gone altogether, which
  * is not at once: tried again for a second. -EAGAIN: somebody else has it. */
 int io_lock(int fd) MUST_USE;
+
+/* Is it still that file which has the name? A symlink is not followed. */
+bool io_is_at(const char *path, const struct stat *st);
 
 int io_set_nonblock(int fd, bool on);
 int io_set_cloexec(int fd, bool on);

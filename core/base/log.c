@@ -33,18 +33,12 @@ void log_open(int fd, enum log_level max, const char *session)
 static bool put_aside(int fd, const char *path)
 {
 	AUTO_FREE char *old = xasprintf("%s.1", path);
-	struct stat ours, named;
+	struct stat st;
 	bool aside;
 
 	if (io_lock(fd) < 0)
 		return false;
-	if (fstat(fd, &ours) < 0)
-		aside = false;
-	else if (lstat(path, &named) < 0 || named.st_ino != ours.st_ino ||
-		 named.st_dev != ours.st_dev)
-		aside = true;
-	else
-		aside = rename(path, old) == 0;
+	aside = fstat(fd, &st) == 0 && (!io_is_at(path, &st) || rename(path, old) == 0);
 	flock(fd, LOCK_UN);
 	return aside;
 }

@@ -24,6 +24,22 @@ static void undo_all(struct fix *f, size_t n, const char *before)
 	assert_tree(f, before);
 }
 
+/* One goes on, which is returned; two came and went beside it, the second of them at a. */
+static struct step *two_beside_one(struct fix *f)
+{
+	struct step *lasting;
+
+	begin(f, "lasting");
+	assert_int_equal(put(f, "x", "x\n"), 0);
+	lasting = begin_beside(f, "touch y");
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >>a");
+	assert_int_equal(add(f, "a", "two\n"), 0);
+	assert_true(commit(f) > 0);
+	return lasting;
+}
+
 /* Two came and went one after the other while the third ran, which was at the path after them. */
 static void one_that_ran_on_past_two_others(void **state)
 {
@@ -34,14 +50,7 @@ static void one_that_ran_on_past_two_others(void **state)
 	begin(f, "touch a");
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "lasting");
-	assert_int_equal(put(f, "x", "x\n"), 0);
-	lasting = begin_beside(f, "touch y");
-	assert_int_equal(put(f, "y", "y\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "echo >>a");
-	assert_int_equal(add(f, "a", "two\n"), 0);
-	assert_true(commit(f) > 0);
+	lasting = two_beside_one(f);
 	f->s = lasting;
 	assert_int_equal(add(f, "a", "three\n"), 0);
 	assert_true(commit(f) > 0);
@@ -58,14 +67,7 @@ static void an_edit_before_one_that_ran_on(void **state)
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	assert_true(commit(f) > 0);
 	outside(f, "a", "the human's\n");
-	begin(f, "lasting");
-	assert_int_equal(put(f, "x", "x\n"), 0);
-	lasting = begin_beside(f, "touch y");
-	assert_int_equal(put(f, "y", "y\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "echo >>a");
-	assert_int_equal(add(f, "a", "two\n"), 0);
-	assert_true(commit(f) > 0);
+	lasting = two_beside_one(f);
 	commit_other(f, lasting);
 	assert_int_equal(undo(f, 4, 0), -ESTALE);
 	assert_cat(f, "a", "the human's\ntwo\n");

@@ -138,6 +138,17 @@ static void one_of_two_by_turns_is_a_conflict(void **state)
 	fix_free(f);
 }
 
+/* Neither of the two newest steps goes alone; together they go and come. */
+static void assert_go_together(struct fix *f, const char *before, const char *after)
+{
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, after);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+}
+
 /* By another name than the first has for it: its bytes would go with those of the second. */
 static void one_of_two_by_two_names_is_a_conflict(void **state)
 {
@@ -164,12 +175,7 @@ static void one_of_two_by_two_names_is_a_conflict(void **state)
 		assert_true(commit(f) != 0);
 		assert_true(commit_this(f, second) > 0);
 		after = snap(f);
-		assert_int_equal(undo(f, 1, 0), -ESTALE);
-		assert_tree(f, after);
-		assert_int_equal(undo(f, 2, 0), 0);
-		assert_tree(f, before);
-		assert_int_equal(redo(f, 0), 0);
-		assert_tree(f, after);
+		assert_go_together(f, before, after);
 		fix_free(f);
 	}
 }
@@ -195,12 +201,7 @@ static void a_name_from_one_for_what_the_other_writes(void **state)
 	assert_true(commit(f) != 0);
 	assert_true(commit_this(f, second) > 0);
 	after = snap(f);
-	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	assert_tree(f, after);
-	assert_int_equal(undo(f, 2, 0), 0);
-	assert_tree(f, before);
-	assert_int_equal(redo(f, 0), 0);
-	assert_tree(f, after);
+	assert_go_together(f, before, after);
 	fix_free(f);
 }
 

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -74,19 +73,16 @@ int boot_settled(struct journal *j)
 	return sync_all(j);
 }
 
-/* The highest that one of these directories' entries has for its name. */
-static int highest_name(const struct journal *j, const char *const *dirs, size_t n, uint64_t *ret)
+/* The highest number that an entry of these directories has for its name, or *ret itself. */
+static int highest_of(const struct journal *j, const char *const *dirs, uint64_t *ret)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		char **names = NULL;
-		size_t n_names = 0;
+	for (; r == 0 && *dirs; dirs++) {
+		uint64_t one;
 
-		r = store_names(j, dirs[i], &names, &n_names);
-		if (r == 0 && n_names)
-			*ret = MAX(*ret, (uint64_t)llabs(atoll(names[n_names - 1])));
-		store_names_free(names, n_names);
+		r = store_highest(j, *dirs, &one);
+		*ret = MAX(*ret, one);
 	}
 	return r;
 }
@@ -98,12 +94,14 @@ static int highest_name(const struct journal *j, const char *const *dirs, size_t
  */
 static int state_renew(struct journal *j)
 {
-	static const char *const dirs[] = {"open", "steps", "redo", "posts", "barriers", "trash"};
-	uint64_t id = 0, any = 0;
-	int r = j->fresh ? 0 : highest_name(j, dirs, 3, &id);
+	static const char *const of_steps[] = {"open", "steps", "redo", NULL};
+	static const char *const others[] = {"posts", "barriers", "trash", NULL};
+	uint64_t id = 0, any;
+	int r = j->fresh ? 0 : highest_of(j, of_steps, &id);
 
+	any = id;
 	if (r == 0 && !j->fresh)
-		r = highest_name(j, dirs, ARRAY_LEN(dirs), &any);
+		r = highest_of(j, others, &any);
 	if (r < 0)
 		return r;
 	*j->state = (struct state){.magic = STATE_MAGIC,

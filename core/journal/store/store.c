@@ -116,6 +116,17 @@ int store_names(const struct journal *j, const char *dir, char ***ret, size_t *r
 	return 0;
 }
 
+int store_highest(const struct journal *j, const char *dir, uint64_t *ret)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, dir, &names, &n);
+
+	*ret = r == 0 && n ? (uint64_t)llabs(atoll(names[n - 1])) : 0;
+	store_names_free(names, n);
+	return r;
+}
+
 void store_names_free(char **names, size_t n)
 {
 	while (n)

@@ -109,6 +109,8 @@ bool store_empty_trash(struct journal *j, const atomic_bool *stop);
 int store_trash(struct journal *j, const char *name); /* move a directory of the store there */
 /* Names of a directory's entries, sorted by number; heap array of heap strings. */
 int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;
+/* The highest number among those names, whatever its sign; 0 where there is none, or an error. */
+int store_highest(const struct journal *j, const char *dir, uint64_t *ret);
 void store_names_free(char **names, size_t n);
 int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
 bool store_is_made(int store);	 /* it has, or had, a history */

@@ -217,26 +217,17 @@ static int check_all(struct check *c, const char *where)
 	return r;
 }
 
-static uint64_t highest(const struct journal *j, const char *where)
-{
-	char **names = NULL;
-	size_t n = 0;
-	uint64_t id = store_names(j, where, &names, &n) == 0 && n
-			      ? (uint64_t)llabs(atoll(names[n - 1]))
-			      : 0;
-
-	store_names_free(names, n);
-	return id;
-}
-
 /* Numbers that were given out must not be given out again. A session may give more meanwhile: what
  * it has kept is looked at first. */
 static void check_state(struct check *c)
 {
-	uint64_t kept = highest(c->j, "steps"), undone = highest(c->j, "redo");
-	AUTO_CLOSE int fd = openat(c->j->store, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_CLOSE int fd = -1;
+	uint64_t kept, undone;
 	struct state state;
 
+	store_highest(c->j, "steps", &kept);
+	store_highest(c->j, "redo", &undone);
+	fd = openat(c->j->store, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	c->dir = "state";
 	if (fd < 0 || io_pread_full(fd, &state, sizeof(state), 0) != sizeof(state) ||
 	    memcmp(state.magic, STATE_MAGIC, 8) != 0) {

@@ -299,14 +299,11 @@ static uint64_t file_at(struct journal *j, const char *key)
 {
 	const char *path;
 	int root = key_root(key, &path);
-	struct way way = {0};
-	struct spot at;
 	struct obj o;
-	bool file = way_look(j, &way, root, path, &at, &o) == 0 && o.mode != OBJ_UNSEEN &&
-		    !S_ISDIR(o.mode);
 
-	way_close(j, &way);
-	return file ? o.ino : 0;
+	if (way_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
+		return 0;
+	return o.ino;
 }
 
 /* What has a name when all is done: it came from the store, or lies there now. */
