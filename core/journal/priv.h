@@ -19,6 +19,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touch.h"
 #include "core/journal/step/writer.h"
+#include "core/journal/store/beside.h"
 #include "core/journal/store/names.h"
 #include "core/journal/store/numbers.h"
 #include "core/journal/store/object.h"

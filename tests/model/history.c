@@ -161,7 +161,7 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 		if (r->gap && r > oldest)
 			chained = false;
 		loose |= r->loose;
-		refuse |= has_links(r);
+		refuse |= has_links(r) || r->left;
 		at = r->before;
 	}
 	e->may_refuse = !chained || !at || refuse || h->edited >= oldest->begun ||
@@ -331,12 +331,22 @@ void history_recovered(struct history *h, const int64_t *ids, size_t n, long beg
 	qsort(u->rungs, n, sizeof(*u->rungs), by_number);
 }
 
+static void leave(struct rung *rungs, size_t n, int cluster)
+{
+	for (size_t i = 0; i < n; i++)
+		rungs[i].left |= rungs[i].cluster == cluster;
+}
+
 void history_pruned(struct history *h, size_t n)
 {
 	size_t gone = h->n_kept - MIN(n, h->n_kept);
 
-	for (size_t i = 0; i < gone; i++)
+	for (size_t i = 0; i < gone; i++) {
+		leave(h->kept + gone, h->n_kept - gone, h->kept[i].cluster);
+		for (size_t k = 0; k < h->n_redo; k++)
+			leave(h->redo[k].rungs, h->redo[k].n, h->kept[i].cluster);
 		rung_done(&h->kept[i]);
+	}
 	memmove(h->kept, h->kept + gone, (h->n_kept - gone) * sizeof(*h->kept));
 	h->n_kept -= gone;
 }

@@ -15,6 +15,7 @@ struct rung { /* a step that is kept */
 	bool torn;   /* its process died, so it may not tell all that it did */
 	bool halted; /* as did who rolled it back: the rest of that looked at what was left */
 	bool loose;  /* but for times of directories: a step at the same time was dropped */
+	bool left;   /* one that overlapped with it has been pruned: what both did stays */
 };
 
 struct undone { /* what one redo brings back */

@@ -274,7 +274,8 @@ static void a_store_that_came_with_the_folder_is_not_taken(void **state)
 /* A first start that was killed has made the first of these files, or several. */
 static void a_store_that_was_begun_is_gone_on_with(void **state)
 {
-	static const char *const dirs[] = {"open", "steps", "redo", "trash", "posts", "barriers"};
+	static const char *const dirs[] = {"open",  "steps",	"redo",	 "trash",
+					   "posts", "barriers", "beside"};
 	static const char *const made[] = {"state", "folder", "version", "lock", ".gitignore"};
 	struct fix *f = *state;
 	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};

@@ -195,7 +195,7 @@ static void a_directory_over_a_new_one_is_not_new(void **state)
 	assert_tree(f, before);
 }
 
-/* One step took the file away, another, which is forgotten, made a directory of that name. */
+/* One step took the file away, another, of which nothing is left, made a directory of that name. */
 static void a_directory_between_two_steps(struct fix *f)
 {
 	struct journal_prune newest = {.steps = 1};
@@ -219,6 +219,7 @@ static void a_directory_between_two_steps(struct fix *f)
 	assert_true(commit(f) > 0);
 	assert_int_equal(journal_prune(f->j, &newest), 0);
 	assert_int_equal(newest.n, 2);
+	assert_int_equal(io_remove_tree(journal_store_fd(f->j), "beside/2"), 0);
 }
 
 /* It stands in the way of what comes back, and goes with what a human has put there. */

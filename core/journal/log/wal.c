@@ -129,6 +129,24 @@ int wal_peek_roll(int dirfd, const char *name, struct roll *ret)
 	return 0;
 }
 
+int wal_peek_first(int dirfd, const char *name, uint64_t *ret)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct {
+		struct head head;
+		struct disk_rec rec;
+	} at;
+
+	if (fd < 0)
+		return -errno;
+	if (io_pread_full(fd, &at, sizeof(at), 0) != sizeof(at) ||
+	    memcmp(at.head.magic, WAL_MAGIC, 8) != 0 || at.head.tail < sizeof(at) ||
+	    at.rec.type != REC_STEP)
+		return -EBADMSG;
+	*ret = at.rec.seq;
+	return 0;
+}
+
 uint64_t wal_slot(struct wal *log)
 {
 	uint64_t n = log->next_slot;

@@ -138,6 +138,7 @@ struct roll {
 bool roll_same(const struct roll *a, const struct roll *b);
 int wal_set_roll(struct wal *log, const struct roll *roll) MUST_USE;
 int wal_peek_roll(int dirfd, const char *name, struct roll *ret) MUST_USE; /* without opening it */
+int wal_peek_first(int dirfd, const char *name, uint64_t *ret) MUST_USE;   /* of its first record */
 
 /* Numbers and strings in a row, for records' metadata and the store's small files. */
 void put_u32(struct buf *b, uint32_t v);

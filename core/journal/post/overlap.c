@@ -167,17 +167,13 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 	return r == 0 && v->written.n ? compare_files(v, fd) : r;
 }
 
-int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
-		 struct names *ret, struct err *err)
+static int compare_steps(struct group_view *v, struct journal *j, const struct group *group,
+			 struct err *err)
 {
-	struct group_view v = {.first = UINT64_MAX, .common = ret};
 	char **names = NULL;
 	size_t n = 0;
 	int r = store_names(j, "steps", &names, &n);
 
-	for (size_t i = 0; i < group->n; i++)
-		view_log(&v, &logs[i]);
-	numbers_sort(&v.written);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
 		bool inside = false;
@@ -185,11 +181,44 @@ int overlap_find(struct journal *j, const struct group *group, const struct wal 
 		for (size_t k = 0; k < group->n && !inside; k++)
 			inside = str_eq(group->dirs[k], dir);
 		if (!inside)
-			r = compare_step(&v, j, dir);
+			r = compare_step(v, j, dir);
 		if (r < 0)
 			r = step_unread(err, r, names[i]);
 	}
 	store_names_free(names, n);
+	return r;
+}
+
+/* Those that had to go, and of which nothing else is left: damaged ones tell nothing. */
+static int compare_gone(struct group_view *v, struct journal *j)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, BESIDE_DIR, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf(BESIDE_DIR "/%s", names[i]);
+
+		r = compare_step(v, j, dir);
+		if (step_is_damaged(r))
+			r = 0;
+	}
+	store_names_free(names, n);
+	return r == -ENOENT ? 0 : r;
+}
+
+int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
+		 struct names *ret, struct err *err)
+{
+	struct group_view v = {.first = UINT64_MAX, .common = ret};
+	int r;
+
+	for (size_t i = 0; i < group->n; i++)
+		view_log(&v, &logs[i]);
+	numbers_sort(&v.written);
+	r = compare_steps(&v, j, group, err);
+	if (r == 0)
+		r = compare_gone(&v, j);
 	numbers_sort(&v.shared);
 	for (size_t i = 0; r == 0 && i < group->n; i++)
 		name_files(&v, &logs[i]);

@@ -148,7 +148,7 @@ static uint64_t weigh(int dirfd, const char *name)
 	return obj_stat(dirfd, name, &o) < 0 ? 0 : obj_weight(&o);
 }
 
-static uint64_t weigh_files(int stepdir)
+uint64_t held_files(int stepdir)
 {
 	static const char *const names[] = {"undo", "redo", "summary", "post"};
 	uint64_t sum = 0;
@@ -220,7 +220,7 @@ static uint64_t held_of(const struct journal *j, const char *dir)
 	free(take_ptr(&h.slots));
 	if (fd < 0 || r == 0)
 		return h.bytes;
-	h = (struct held){.bytes = weigh_files(fd) + weigh_dir(fd, "obj", 0), .packed = true};
+	h = (struct held){.bytes = held_files(fd) + weigh_dir(fd, "obj", 0), .packed = true};
 	if (!j->read_only && held_write(fd, &h) < 0)
 		return h.bytes; /* measured again, then */
 	return h.bytes;
@@ -246,7 +246,15 @@ int held_note(struct step *s)
 /* ---- making room ------------------------------------------------------------------------------
  */
 
-static uint64_t held_below(const struct journal *j, const char *where)
+static uint64_t files_of(const struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+
+	return fd < 0 ? 0 : held_files(fd);
+}
+
+static uint64_t held_below(const struct journal *j, const char *where,
+			   uint64_t (*of)(const struct journal *j, const char *name))
 {
 	char **names = NULL;
 	uint64_t sum = 0;
@@ -257,15 +265,21 @@ static uint64_t held_below(const struct journal *j, const char *where)
 	for (size_t i = 0; i < n; i++) {
 		AUTO_FREE char *name = xasprintf("%s/%s", where, names[i]);
 
-		sum += str_eq(where, "posts") ? weigh(j->store, name) : held_of(j, name);
+		sum += of(j, name);
 	}
 	store_names_free(names, n);
 	return sum;
 }
 
+static uint64_t size_of(const struct journal *j, const char *name)
+{
+	return weigh(j->store, name);
+}
+
 uint64_t store_holds(const struct journal *j)
 {
-	return held_below(j, "steps") + held_below(j, "redo") + held_below(j, "posts");
+	return held_below(j, "steps", held_of) + held_below(j, "redo", held_of) +
+	       held_below(j, "posts", size_of) + held_below(j, BESIDE_DIR, files_of);
 }
 
 /* The oldest number among the images of the steps that are kept or can be redone. */
@@ -316,16 +330,14 @@ static void drop_posts(struct journal *j)
 	store_names_free(names, n);
 }
 
-int journal_prune(struct journal *j, struct journal_prune *e)
+static int prune(struct journal *j, struct journal_prune *e, char *const *names, size_t n,
+		 struct beside *b)
 {
-	uint64_t total = e->size ? store_holds(j) : 0;
-	char **names = NULL;
-	size_t n = 0, i = 0;
-	int r = store_names(j, "steps", &names, &n);
+	uint64_t total = e->size ? store_holds(j) : 0, freed;
+	int r = 0;
 
-	for (; r == 0 && i < n; i++) {
+	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
-		uint64_t held = e->size ? held_of(j, dir) : 0;
 		int64_t id = atoll(names[i]);
 
 		if (n - i <= e->spare || (j->evict_below && llabs(id) >= j->evict_below))
@@ -333,17 +345,35 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 		if (!(e->steps && n - i > e->steps) && !(e->size && total > e->size) &&
 		    !(e->before_us && step_ended(j, dir) < e->before_us) && e->n >= e->at_least)
 			break;
-		if (!e->look_only)
-			r = store_trash(j, dir);
+		r = beside_let_go(b, i, e->size ? held_of(j, dir) : 0, &freed);
 		if (r < 0)
 			break;
-		total -= MIN(total, held);
+		total -= MIN(total, freed);
 		e->first = e->n ? e->first : id;
 		e->last = id;
 		e->n++;
 	}
+	while (r == 0 && e->size && total > e->size && beside_drop_one(b, &freed))
+		total -= MIN(total, freed);
+	return r;
+}
+
+int journal_prune(struct journal *j, struct journal_prune *e)
+{
+	struct beside b = {.j = j, .look_only = e->look_only};
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "steps", &names, &n);
+
+	b.steps = names;
+	b.n_steps = n;
+	if (r == 0)
+		r = beside_begin(&b);
+	if (r == 0)
+		r = prune(j, e, names, n, &b);
+	beside_done(&b);
 	store_names_free(names, n);
-	if (e->n && !e->look_only) {
+	if ((e->n || b.dropped) && !e->look_only) {
 		drop_posts(j);
 		if (!j->tidy)
 			store_empty_trash(j, NULL);
@@ -377,9 +407,13 @@ bool store_relieve(struct journal *j, int why)
 		return true;
 	if (!j->open && room_give(j, why)) /* a rollback: that is what it was set aside for */
 		return true;
-	if (journal_prune(j, &e) < 0 || !e.n)
+	if (journal_prune(j, &e) < 0)
+		return false;
+	if (!e.n && !beside_clear(j))
 		return false;
 	store_empty_trash(j, NULL);
+	if (!e.n)
+		return true;
 	journal_say(j,
 		    "step %" PRId64 " can no longer be undone: it made room for the undo of what "
 		    "runs now, as the disk is full",

@@ -94,7 +94,7 @@ static int highest_of(const struct journal *j, const char *const *dirs, uint64_t
  */
 static int state_renew(struct journal *j)
 {
-	static const char *const of_steps[] = {"open", "steps", "redo", NULL};
+	static const char *const of_steps[] = {"open", "steps", "redo", BESIDE_DIR, NULL};
 	static const char *const others[] = {"posts", "barriers", "trash", NULL};
 	uint64_t id = 0, any;
 	int r = j->fresh ? 0 : highest_of(j, of_steps, &id);

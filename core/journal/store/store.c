@@ -164,9 +164,9 @@ bool store_empty_trash(struct journal *j, const atomic_bool *stop)
  */
 
 /* All that makes a history, and in the end what says whose it is. */
-static const char *const parts[] = {"rollback", "joint", "doomed",   "open",   "redo",
-				    "steps",	"posts", "barriers", "trash",  "lent",
-				    "roots",	"state", "folder",   "version"};
+static const char *const parts[] = {"rollback", "joint",    "doomed", "open",	  "redo",
+				    "steps",	BESIDE_DIR, "posts",  "barriers", "trash",
+				    "lent",	"roots",    "state",  "folder",	  "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
 /* "version" is made first and removed last; a store that has lost it still has its steps. */
@@ -228,7 +228,8 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 
 static int make_dirs(struct journal *j)
 {
-	static const char *const names[] = {"open", "steps", "redo", "trash", "posts", "barriers"};
+	static const char *const names[] = {"open",  "steps",	 "redo",    "trash",
+					    "posts", "barriers", BESIDE_DIR};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (mkdirat(j->store, names[i], 0700) < 0 && errno != EEXIST)

@@ -135,6 +135,7 @@ struct held { /* the file "held" of a kept step */
 };
 int held_write(int stepdir, const struct held *h) MUST_USE;
 int held_read(int stepdir, struct held *h) MUST_USE;
+uint64_t held_files(int stepdir); /* the step's own files: its logs, its images */
 
 /* ---- when nobody waits (tidy.c) ---------------------------------------------------------------
  */

@@ -68,7 +68,7 @@ static void check_object(struct check *c, const struct rec *r)
 
 	/* Of a name that was replaced by another one of the same file, or that was there again when
 	 * it was to come back, nothing had to be kept. */
-	if (rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
+	if (c->obj < 0 || rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
 	    (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE)) || r->type == REC_RENAME)
 		return;
 	slot_name(slot, r->slot);
@@ -192,6 +192,13 @@ static void check_step(struct check *c)
 	util_close_fd(&c->obj);
 }
 
+/* Nothing of it can be brought back any more. */
+static void check_gone(struct check *c)
+{
+	check_log(c, "undo", true);
+	check_post(c, c->fd, "post", false);
+}
+
 static int check_all(struct check *c, const char *where)
 {
 	char **names = NULL;
@@ -207,14 +214,16 @@ static int check_all(struct check *c, const char *where)
 			continue;
 		}
 		c->fd = store_open_dir(c->j, dir);
-		if (c->fd >= 0)
+		if (c->fd >= 0 && str_eq(where, BESIDE_DIR))
+			check_gone(c);
+		else if (c->fd >= 0)
 			check_step(c);
 		else if (c->fd != -ENOENT) /* a session is at work */
 			damaged(c, "%s", strerror(-c->fd));
 		util_close_fd(&c->fd);
 	}
 	store_names_free(names, n);
-	return r;
+	return r == -ENOENT && str_eq(where, BESIDE_DIR) ? 0 : r; /* an older version's store */
 }
 
 /* Numbers that were given out must not be given out again. A session may give more meanwhile: what
@@ -244,7 +253,7 @@ int journal_verify(struct journal *j, void (*say)(void *data, const char *words)
 		   struct journal_sound *ret, struct err *err)
 {
 	struct check c = {.j = j, .sound = ret, .say = say, .data = data, .fd = -1, .obj = -1};
-	static const char *const where[] = {"steps", "redo", "posts"};
+	static const char *const where[] = {"steps", "redo", "posts", BESIDE_DIR};
 	int r = 0;
 
 	*ret = (struct journal_sound){0};

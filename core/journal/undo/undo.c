@@ -208,9 +208,9 @@ static int refuse(const struct undo_plan *plan, struct err *err)
 			return err_say(
 				err, -ESTALE,
 				"'%s%s%s'%s was also changed by a step that ran at the same time "
-				"and stays: undo that one as well, or use --keep-mine to leave it "
-				"out, --merge, or --force (what is replaced can be had back with "
-				"redo)",
+				"and stays: undo that one as well if `cordon log` still has it, or "
+				"use --keep-mine to leave it out, --merge, or --force (what is "
+				"replaced can be had back with redo)",
 				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
 		return err_say(
 			err, -ESTALE,

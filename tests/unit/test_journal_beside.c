@@ -1,0 +1,282 @@
+/* test_journal_beside - of two steps that ran at the same time one had to make room. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/priv.h"
+#include "tests/support/comb.h"
+#include "tests/support/inject.h"
+#include "tests/support/journalfix.h"
+
+static size_t count_in(struct fix *f, const char *where)
+{
+	char **names = NULL;
+	size_t n = 0;
+
+	assert_int_equal(store_names(f->j, where, &names, &n), 0);
+	store_names_free(names, n);
+	return n;
+}
+
+static void prune_to(struct fix *f, size_t steps)
+{
+	struct journal_prune p = {.steps = steps, .at_least = steps ? 0 : PRUNE_ALL};
+
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(count_in(f, "steps"), steps);
+}
+
+static void set_up(struct fix *f)
+{
+	begin(f, "set up");
+	assert_int_equal(put(f, "c", "all that was there\n"), 0);
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	assert_true(commit(f) > 0);
+}
+
+/* The younger one cuts the file, the older one gives it another name. */
+static void two_at_a_time(struct fix *f)
+{
+	struct step *older;
+
+	begin(f, "mv c b");
+	assert_int_equal(md(f, "mine"), 0);
+	older = f->s;
+	begin(f, "echo > c");
+	assert_int_equal(put(f, "c", "new\n"), 0);
+	assert_true(commit(f) > 0);
+	f->s = older;
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	assert_true(commit(f) > 0);
+}
+
+/* It would come back under its old name, and stay under the new one. */
+static void what_both_changed_is_asked_about(void **state)
+{
+	struct fix *f = *state;
+	struct undo_plan *plan = NULL;
+	AUTO_FREE char *after = NULL;
+
+	set_up(f);
+	two_at_a_time(f);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	after = snap(f);
+	prune_to(f, 1);
+	assert_int_equal(count_in(f, "beside"), 1); /* the first was alone */
+	assert_sound(f);
+	fix_reopen(f);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "'c'"));
+	assert_non_null(strstr(f->err.text, "at the same time"));
+	assert_tree(f, after);
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err), 0);
+	assert_true(plan->entries[0].beside);
+	undo_plan_free(plan);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "c", "all that was there\n");
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+}
+
+/* What can be redone by then may be undone again later. */
+static void what_was_undone_meanwhile_too(void **state)
+{
+	struct fix *f = *state;
+
+	set_up(f);
+	two_at_a_time(f);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	prune_to(f, 0);
+	assert_int_equal(count_in(f, "beside"), 1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+}
+
+/* And what still ran. */
+static void what_still_ran_too(void **state)
+{
+	struct fix *f = *state;
+	struct step *older;
+
+	set_up(f);
+	begin(f, "mv c b");
+	assert_int_equal(md(f, "mine"), 0);
+	older = f->s;
+	begin(f, "echo > c");
+	assert_int_equal(put(f, "c", "new\n"), 0);
+	assert_true(commit(f) > 0);
+	prune_to(f, 0);
+	f->s = older;
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "b", "new\n");
+}
+
+static void what_one_alone_changed_is_not(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	struct step *older;
+
+	set_up(f);
+	begin(f, "echo > d");
+	assert_int_equal(put(f, "d", "new\n"), 0);
+	before = snap(f);
+	older = f->s;
+	begin(f, "echo > c");
+	assert_int_equal(put(f, "c", "new\n"), 0);
+	assert_true(commit(f) > 0);
+	f->s = older;
+	assert_true(commit(f) > 0);
+	prune_to(f, 1);
+	assert_int_equal(count_in(f, "beside"), 1);
+	if (undo(f, 1, 0) < 0)
+		fail_msg("%s", f->err.text);
+	assert_tree(f, before);
+}
+
+/* It is of no use any more when the last step has gone that had begun by then. */
+static void it_goes_with_those_it_is_for(void **state)
+{
+	struct fix *f = *state;
+
+	set_up(f);
+	two_at_a_time(f);
+	begin(f, "alone");
+	assert_int_equal(put(f, "e", "e\n"), 0);
+	assert_true(commit(f) > 0);
+	prune_to(f, 2);
+	assert_int_equal(count_in(f, "beside"), 1);
+	prune_to(f, 1);
+	assert_int_equal(count_in(f, "beside"), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void fill(struct fix *f, const char *path)
+{
+	AUTO_FREE char *text = xmalloc(100001);
+
+	memset(text, 'x', 100000);
+	text[100000] = '\0';
+	assert_int_equal(put(f, path, text), 0);
+}
+
+/* What they would bring back takes the room, and goes; their logs count, and are the last to. */
+static void the_limits_hold(void **state)
+{
+	struct fix *f = *state;
+	struct journal_prune p = {.size = 64 << 10};
+	struct step *older;
+
+	begin(f, "set up");
+	fill(f, "c");
+	fill(f, "d");
+	assert_true(commit(f) > 0);
+	begin(f, "echo > c");
+	assert_int_equal(put(f, "c", "1\n"), 0);
+	older = f->s;
+	begin(f, "echo > d");
+	assert_int_equal(put(f, "d", "2\n"), 0);
+	assert_int_equal(put(f, "c", "2\n"), 0);
+	assert_true(commit(f) > 0);
+	f->s = older;
+	assert_true(commit(f) > 0);
+	prune_to(f, 1);
+	assert_int_equal(count_in(f, "beside"), 1);
+	assert_in_range(store_holds(f->j), 98 << 10, 160 << 10);
+	p.look_only = true;
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(p.n, 1);
+	assert_int_equal(count_in(f, "beside"), 1);
+	p = (struct journal_prune){.size = 1, .spare = 1};
+	assert_int_equal(journal_prune(f->j, &p), 0);
+	assert_int_equal(p.n, 0);
+	assert_int_equal(count_in(f, "beside"), 0);
+	assert_int_equal(count_in(f, "steps"), 1);
+}
+
+static void a_full_disk_gets_it_in_the_end(void **state)
+{
+	struct fix *f = *state;
+
+	set_up(f);
+	two_at_a_time(f);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	prune_to(f, 0);
+	begin(f, "more");
+	store_empty_trash(f->j, NULL);
+	assert_int_equal(count_in(f, "beside"), 1);
+	assert_true(store_relieve(f->j, -ENOSPC));
+	assert_int_equal(count_in(f, "beside"), 0);
+	assert_false(store_relieve(f->j, -ENOSPC));
+}
+
+/* The undo goes on without it. */
+static void a_damaged_one_says_nothing(void **state)
+{
+	struct fix *f = *state;
+	struct journal_sound sound;
+
+	set_up(f);
+	two_at_a_time(f);
+	prune_to(f, 1);
+	assert_int_equal(io_write_file(f->j->store, "beside/2/undo", 0600, "x", 1, false), 0);
+	assert_int_equal(io_write_file(f->j->store, "beside/2/post", 0600, "x", 1, false), 0);
+	assert_int_equal(journal_verify(f->j, print_damage, NULL, &sound, &f->err), -EBADMSG);
+	assert_int_equal(sound.damages, 2);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+}
+
+static void prune_and_die(void *arg)
+{
+	struct fix *f = arg;
+
+	fix_open(f);
+	prune_to(f, 1);
+}
+
+/* Killed anywhere: two steps are left, or one that is asked about; the next one cleans up. */
+static void killed_while_it_goes(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += comb(5)) {
+		struct fix *f = fix_new();
+		size_t left;
+
+		set_up(f);
+		two_at_a_time(f);
+		fix_drop_dirs(f);
+		journal_close(take_ptr(&f->j));
+		more = inject_kill(n, prune_and_die, f);
+		fix_open(f);
+		assert_sound(f);
+		left = count_in(f, "steps");
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_int_equal(left + count_in(f, "beside") >= 2, 1);
+		if (left == 1)
+			assert_int_equal(count_in(f, "beside"), 1);
+		prune_to(f, 1);
+		assert_int_equal(faccessat(f->j->store, "beside/2/obj", F_OK, 0), -1);
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		fix_free(f);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_both_changed_is_asked_about),
+		TEST(what_was_undone_meanwhile_too),
+		TEST(what_still_ran_too),
+		TEST(what_one_alone_changed_is_not),
+		TEST(it_goes_with_those_it_is_for),
+		TEST(the_limits_hold),
+		TEST(a_full_disk_gets_it_in_the_end),
+		TEST(a_damaged_one_says_nothing),
+		cmocka_unit_test(killed_while_it_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
