@@ -49,6 +49,25 @@ static void what_was_there_is_found_after_a_redo(void **state)
 	}
 }
 
+/* In one step a file got one more name, was given a time, written to, and lost its first name. */
+static void what_was_written_by_another_name(void **state)
+{
+	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "touch a");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln a b; touch -d @2000 a; echo >b; rm a");
+	assert_int_equal(ln(f, "a", "b"), 0);
+	a = at(f, "a");
+	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+	assert_int_equal(put(f, "b", "is\n"), 0);
+	assert_int_equal(rm(f, "a"), 0);
+	assert_was(f, commit(f), "b", "was\n");
+}
+
 static int64_t a_name_is_removed(struct fix *f)
 {
 	begin(f, "touch a; ln a b");
@@ -97,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_there_is_found_after_a_redo),
+		TEST(what_was_written_by_another_name),
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
 	};

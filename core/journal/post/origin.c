@@ -142,6 +142,17 @@ static size_t find_alias(const struct seek *s, size_t at, size_t end, unsigned w
 	return end;
 }
 
+/* Its bytes, which a step has taken that had set its times first. */
+static size_t find_dressed(const struct seek *s, size_t end, uint64_t ino)
+{
+	size_t at = find_alias(s, s->at, end, 1u << REC_META, ino), bytes;
+
+	if (at == end)
+		return end;
+	bytes = trail_of_inode(s->t, at + 1, end, 1u << REC_CONTENT, ino);
+	return bytes < end && s->t->list[bytes].log == s->t->list[at].log ? bytes : end;
+}
+
 /* The same before mark i, where the way by path ends: of what lies there as well, for a rollback
  * may have brought the bytes back as another inode than the summary tells. */
 static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int root,
@@ -150,6 +161,8 @@ static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int 
 	size_t alias = find_alias(s, s->at, i, wanted, s->want->ino);
 	struct obj o = {0};
 
+	if (alias == i && wanted == 1u << REC_CONTENT)
+		alias = find_dressed(s, i, s->want->ino);
 	if (alias < i)
 		return alias;
 	if (i < s->t->n)
