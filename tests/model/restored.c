@@ -87,7 +87,15 @@ static bool same_time(const char *a, const char *b)
 	return len == strcspn(y, " ") && memcmp(x, y, len) == 0;
 }
 
-/* One directory took the place of another, to all appearances. */
+static bool lies_in(const char *line, const char *dir)
+{
+	size_t len = path_len(dir);
+
+	return strncmp(line, dir, len) == 0 && line[len] == '/';
+}
+
+/* One directory took the place of another, to all appearances: it has that one's time, or was given
+ * another one, and that one has gone. */
 static bool replaces_a_dir(const struct view *v)
 {
 	for (size_t i = 0; i < v->after.n; i++) {
@@ -99,10 +107,24 @@ static bool replaces_a_dir(const struct view *v)
 		for (size_t k = 0; k < v->before.n; k++) {
 			const char *was = v->before.list[k];
 
-			if (was != then && is_dir(was) && same_time(was, now))
+			if (was == then || !is_dir(was))
+				continue;
+			if (same_time(was, now) ||
+			    !(lies_in(was, now) || line_of(&v->after, was, path_len(was))))
 				return true;
 		}
 	}
+	return false;
+}
+
+/* They may have changed places. */
+static bool has_twins(const struct lines *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; is_dir(l->list[i]) && k < i; k++)
+			if (str_eq(l->list[i] + path_len(l->list[i]),
+				   l->list[k] + path_len(l->list[k])))
+				return true;
 	return false;
 }
 
@@ -111,8 +133,9 @@ static bool is_unclear(const struct view *v)
 {
 	bool gone = lacks_a_dir(&v->before, &v->after), come = lacks_a_dir(&v->after, &v->before);
 
-	return (gone && come) || ((gone || come) && moves_something(v)) || replaces_a_dir(v) ||
-	       locks_a_dir(&v->before) || locks_a_dir(&v->after) || locks_a_dir(&v->pre);
+	return (gone && come) || ((gone || come || has_twins(&v->before)) && moves_something(v)) ||
+	       replaces_a_dir(v) || locks_a_dir(&v->before) || locks_a_dir(&v->after) ||
+	       locks_a_dir(&v->pre);
 }
 
 /* It has more names than one, then or now: it changes with the others. */

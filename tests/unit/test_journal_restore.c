@@ -303,6 +303,14 @@ static void refusals(void **state)
 	must(f, undo(f, 1, false));
 	assert_int_equal(restore(f, id, "x", 0), -EINVAL);
 	assert_non_null(strstr(f->err.text, "is undone"));
+	begin(f, "mkdir");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/x", "one\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv");
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	assert_int_equal(restore(f, commit(f), "d/x", 0), -ENOENT);
+	assert_non_null(strstr(f->err.text, "moved 'd' to 'e'"));
 }
 
 /* The restore of a directory that its step had moved, and made anew, is undone with the rest. */

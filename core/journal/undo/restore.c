@@ -193,6 +193,25 @@ static void make_pieces(struct restore *r)
 	}
 }
 
+static int say_none(const struct restore *r, const char *const *paths, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++)
+		for (size_t k = 0; paths[k]; k++) {
+			const struct change *c = &r->list[i];
+			const char *path = name_in(r->j, c->root, paths[k]);
+
+			if (path && c->old_path && path_is_beneath(path, c->old_path))
+				return err_say(err, -ENOENT,
+					       "step %" PRId64 " moved '%s' to '%s', with all that "
+					       "is in it: name that",
+					       r->id, c->old_path, c->path);
+		}
+	return err_say(err, -ENOENT,
+		       "step %" PRId64 " changed none of these paths: `cordon diff %" PRId64
+		       " --stat` lists what it did",
+		       r->id, r->id);
+}
+
 static int load(struct restore *r, const char *const *paths, struct err *err)
 {
 	bool undone = false, moved;
@@ -213,10 +232,7 @@ static int load(struct restore *r, const char *const *paths, struct err *err)
 	if (moved)
 		e = restore_look_back(r, false, err);
 	if (e == 0 && choose(r, paths) == 0)
-		e = err_say(err, -ENOENT,
-			    "step %" PRId64 " changed none of these paths: `cordon diff %" PRId64
-			    " --stat` lists what it did",
-			    r->id, r->id);
+		e = say_none(r, paths, err);
 	return e;
 }
 
