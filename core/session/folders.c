@@ -31,12 +31,30 @@ static bool has_store(const char *dir, const char *state_dir)
 	       S_ISDIR(st.st_mode);
 }
 
-int folders_check_mounts(const char *home, struct err *err)
+/* Before anything looks at them. */
+static int check_mounts(const char *home, struct err *err)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 
 	return mounts_answer((const char *[]){cwd, NULL},
 			     (const char *[]){home, getenv("XDG_STATE_HOME"), NULL}, err);
+}
+
+int folders_home(char **ret, struct err *err)
+{
+	const char *home = getenv("HOME");
+	int r;
+
+	if (!home || *home != '/')
+		return err_say(err, -EINVAL,
+			       "HOME: not an absolute path: set HOME to your home directory");
+	r = check_mounts(home, err);
+	if (r < 0)
+		return r;
+	*ret = realpath(home, NULL);
+	if (!*ret)
+		*ret = path_clean(home);
+	return 0;
 }
 
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err)

@@ -7,9 +7,10 @@
 /* $XDG_STATE_HOME/cordon, or the usual place below home; links on the way resolved. Heap string. */
 char *folders_state_dir(const char *home) MUST_USE;
 
-/* Before anything looks at them: do the file systems answer that hold the current directory, what
- * lies below it, home, and what cordon keeps? -ETIMEDOUT and words (mounts.h). */
-int folders_check_mounts(const char *home, struct err *err) MUST_USE;
+/* $HOME, links resolved; heap string. -EINVAL: there is none. -ETIMEDOUT: a file system that holds
+ * it, the current directory, what lies below that, or what cordon keeps, does not answer; nothing
+ * has looked at them before (mounts.h). Both with words. */
+int folders_home(char **ret, struct err *err) MUST_USE;
 
 /* The nearest directory from the current one upwards that has an undo store, else the current
  * one, as git looks for its repository. Heap string. */

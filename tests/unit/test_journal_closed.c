@@ -3,6 +3,13 @@
 #include "tests/support/journalfix.h"
 
 /* As root nothing is locked. */
+static struct fix *as_user(void **state)
+{
+	if (geteuid() == 0)
+		skip();
+	return *state;
+}
+
 static int setup(void **state)
 {
 	struct fix *f = fix_new();
@@ -40,10 +47,8 @@ static void assert_opened(struct fix *f, const char *path, const char *want)
 
 static void an_edit_where_a_human_locked_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_int_equal(put(f, "d/c", "agent\n"), 0);
@@ -60,10 +65,8 @@ static void an_edit_where_a_human_locked_is_one(void **state)
 
 static void an_edit_before_the_agent_locked_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_true(commit(f) > 0);
@@ -78,10 +81,8 @@ static void an_edit_before_the_agent_locked_is_one(void **state)
 
 static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "mkdir");
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_true(commit(f) > 0);
@@ -94,10 +95,8 @@ static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
 
 static void what_a_step_left_unreadable_is_read(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "mkdir; chmod");
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_int_equal(mode(f, "d/e", 0300), 0);
@@ -111,10 +110,8 @@ static void what_a_step_left_unreadable_is_read(void **state)
 
 static void a_lock_alone_stops_nothing(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_true(commit(f) > 0);
@@ -131,10 +128,8 @@ static void a_lock_alone_stops_nothing(void **state)
 /* Nothing is where it was, nor its directory. */
 static void what_went_with_its_directory_comes_back(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
@@ -152,10 +147,8 @@ static void what_went_with_its_directory_comes_back(void **state)
 /* What an earlier rollback had left out, and a forced redo brought back, sets no mode. */
 static void what_was_left_before_is_locked_again(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "mkdir");
 	assert_int_equal(md(f, "e"), 0);
 	assert_int_equal(md(f, "e/f"), 0);
@@ -171,10 +164,8 @@ static void what_was_left_before_is_locked_again(void **state)
 /* What a step left behind a lock of its own is known: somebody opens it and edits. */
 static void an_edit_after_the_agent_locked_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write; chmod");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_int_equal(put(f, "d/c", "agent\n"), 0);
@@ -195,13 +186,11 @@ static void an_edit_after_the_agent_locked_is_one(void **state)
 static void a_step_tells_what_it_did_behind_its_lock(void **state)
 {
 	const char *const paths[] = {"d/b", NULL};
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 	struct change *changes;
 	int64_t id;
 	size_t n;
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "before\n"), 0);
 	assert_true(commit(f) > 0);
@@ -221,13 +210,11 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 /* So does one that died: it is rolled back behind its lock, and comes back whole. */
 static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 	struct step_info *list;
 	struct change *changes;
 	size_t n;
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write; mkdir; chmod");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_int_equal(md(f, "d/e"), 0);
@@ -252,10 +239,8 @@ static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
 /* A redo brings back the lock that the undo before it had opened, before it writes the merge. */
 static void a_merge_behind_a_lock_is_written(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "b", "one\ntwo\n"), 0);
 	assert_true(commit(f) > 0);
@@ -275,7 +260,7 @@ static void a_merge_behind_a_lock_is_written(void **state)
 /* For a diff, as what was before it is. */
 static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 	struct change_side now;
 	struct change *changes;
 	char text[7] = "";
@@ -283,8 +268,6 @@ static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 	size_t n;
 	int fd;
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	id = commit(f);
@@ -304,10 +287,8 @@ static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 
 static void an_edit_behind_a_lock_is_merged(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(put(f, "d/b", "one\ntwo\nthree\nfour\nfive\n"), 0);
 	assert_true(commit(f) > 0);
@@ -325,10 +306,8 @@ static void an_edit_behind_a_lock_is_merged(void **state)
 /* Nobody was there but a step, by the other name. */
 static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write; ln");
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	assert_int_equal(md(f, "d/e"), 0);
@@ -349,11 +328,9 @@ static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 /* None of the two that moved it has an image of where it lies now. */
 static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 	struct step *first;
 
-	if (geteuid() == 0)
-		skip();
 	begin(f, "write");
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
@@ -376,11 +353,9 @@ static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 /* A human's file is where a directory was that the rollback needs. */
 static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state)
 {
-	struct fix *f = *state;
+	struct fix *f = as_user(state);
 	AUTO_FREE char *dir = NULL;
 
-	if (geteuid() == 0)
-		skip();
 	dir = xasprintf("%s/d/e", f->folder);
 	begin(f, "write");
 	assert_int_equal(md(f, "d/e"), 0);

@@ -93,18 +93,10 @@ int reading_parse(const struct usage *u, int argc, char **argv, void *out, struc
 
 int here_find(struct here *p, struct err *err)
 {
-	const char *home = getenv("HOME");
-	int r;
+	int r = folders_home(&p->home, err);
 
-	if (!home || *home != '/')
-		return err_say(err, -EINVAL,
-			       "HOME: not an absolute path: set HOME to your home directory");
-	r = folders_check_mounts(home, err);
 	if (r < 0)
 		return r;
-	p->home = realpath(home, NULL);
-	if (!p->home)
-		p->home = path_clean(home);
 	p->state_dir = folders_state_dir(p->home);
 	return folders_of_cwd(&p->folder, p->state_dir, err);
 }

@@ -252,7 +252,6 @@ static const char *from_here(struct run *run, const char *path)
 
 static int load(struct run *run, struct err *err)
 {
-	const char *home = getenv("HOME");
 	int r;
 
 	if (!run->opt.argv[0])
@@ -261,15 +260,9 @@ static int load(struct run *run, struct err *err)
 	r = check_words(&run->opt, err);
 	if (r < 0)
 		return r;
-	if (!home || *home != '/')
-		return err_say(err, -EINVAL,
-			       "HOME: not an absolute path: set HOME to your home directory");
-	r = folders_check_mounts(home, err);
+	r = folders_home(&run->home, err);
 	if (r < 0)
 		return r;
-	run->home = realpath(home, NULL);
-	if (!run->home)
-		run->home = path_clean(home);
 	run->cwd = getcwd(NULL, 0);
 	if (!run->cwd || *run->cwd != '/')
 		return err_say(

@@ -372,8 +372,7 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 			help(kind);
 		return r < 0 ? CMD_FAILED : 0;
 	}
-	home = xstrdup(getenv("HOME") ? getenv("HOME") : "/");
-	r = folders_check_mounts(home, err);
+	r = folders_home(&home, err);
 	if (r == 0) {
 		state_dir = folders_state_dir(home);
 		r = folders_of_cwd(&folder, state_dir, err);
