@@ -1,0 +1,162 @@
+/* test_journal_writers - files that stay open: what is written to them, and what cannot be kept. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int hold(struct fix *f, struct step *s, const char *path)
+{
+	struct at a = at(f, path);
+	int fd = op_open(s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* One command writes on when another has taken the name: that one had the bytes of then. */
+static void what_is_written_to_a_file_without_its_name(struct fix *f,
+						       void (*take)(struct fix *f, struct step *s))
+{
+	struct step *writes, *takes;
+	AUTO_CLOSE int fd = -1;
+
+	outside(f, "file", "before");
+	begin(f, "writes");
+	writes = f->s;
+	begin(f, "takes");
+	takes = f->s;
+	fd = hold(f, writes, "file");
+	assert_int_equal(pwrite(fd, "BEFORE", 6, 0), 6);
+	take(f, takes);
+	assert_int_equal(pwrite(fd, "behind", 6, 0), 6);
+	assert_int_equal(journal_commit(writes, 0, &f->err), 1);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "file", "BEFORE");
+	must(f, redo(f, 0));
+	must(f, undo(f, 2, UNDO_FORCE));
+	assert_cat(f, "file", "before");
+}
+
+static void take_by_unlink(struct fix *f, struct step *s)
+{
+	struct at a = at(f, "file");
+
+	assert_int_equal(op_unlink(s, &a, NULL), 0);
+}
+
+static void take_by_rename(struct fix *f, struct step *s)
+{
+	struct at a, b;
+
+	f->s = s;
+	assert_int_equal(put(f, "new", "new"), 0);
+	a = at(f, "new");
+	b = at(f, "file");
+	assert_int_equal(op_rename(s, &a, &b, 0, NULL), 0);
+}
+
+static void what_is_written_after_an_unlink_is_not_what_was(void **state)
+{
+	what_is_written_to_a_file_without_its_name(*state, take_by_unlink);
+}
+
+static void what_is_written_after_a_rename_over_it_is_not_what_was(void **state)
+{
+	what_is_written_to_a_file_without_its_name(*state, take_by_rename);
+}
+
+static void assert_incomplete(struct fix *f, const char *why)
+{
+	struct step_info *list = NULL;
+	size_t n = 0;
+
+	assert_int_equal(journal_list(f->j, false, &list, &n, &f->err), 0);
+	assert_true(n > 0);
+	if (!list[0].incomplete || !strstr(list[0].why, why))
+		fail_msg("'%s' does not say '%s'", list[0].why ? list[0].why : "", why);
+	step_info_free(list, n);
+}
+
+/* Held by an earlier command, and too large to be kept for this one as well. */
+static void what_is_too_large_to_keep_again_is_told(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *text = xmalloc(200001);
+	AUTO_CLOSE int fd = -1;
+
+	memset(text, 'x', 200000);
+	text[200000] = '\0';
+	outside(f, "large", text);
+	f->options.step_size = (size_t)256 << 10;
+	fix_reopen(f);
+	begin(f, "holds");
+	fd = hold(f, f->s, "large");
+	assert_true(commit(f) > 0);
+	begin(f, "grows");
+	assert_int_equal(pwrite(fd, text, 100000, 200000), 100000);
+	assert_true(commit(f) > 0);
+	begin(f, "works");
+	assert_int_equal(put(f, "other", "x"), 0);
+	assert_int_equal(pwrite(fd, "y", 1, 0), 1);
+	assert_true(commit(f) > 0);
+	assert_incomplete(f, "'large' is held open by an earlier command");
+	must(f, undo(f, 1, 0));
+	assert_int_equal(faccessat(journal_folder_fd(f->j), "other", F_OK, 0), -1);
+}
+
+/* Whoever has it open goes on with the file that everybody sees, not with one in the store. */
+static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int fd = -1;
+
+	outside(f, "file", "before");
+	begin(f, "writes");
+	fd = hold(f, f->s, "file");
+	assert_int_equal(pwrite(fd, "after!", 6, 0), 6);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	assert_cat(f, "file", "before");
+	assert_int_equal(pwrite(fd, "B", 1, 0), 1);
+	assert_cat(f, "file", "Before");
+	must(f, redo(f, UNDO_FORCE));
+	assert_cat(f, "file", "after!");
+}
+
+/* The list of what is open is thinned out: not by what still is. */
+static void the_first_of_very_many_is_still_kept(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int fd = -1;
+	AUTO_FREE char *between = NULL;
+
+	begin(f, "opens many");
+	fd = hold(f, f->s, "held");
+	for (int i = 0; i < 8500; i++) {
+		AUTO_FREE char *name = xasprintf("f%d", i);
+
+		assert_int_equal(put(f, name, "x"), 0);
+	}
+	assert_true(commit(f) > 0);
+	between = snap(f);
+	begin(f, "another");
+	assert_int_equal(put(f, "other", "x"), 0);
+	assert_int_equal(pwrite(fd, "later", 5, 0), 5);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	assert_tree(f, between);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_written_after_an_unlink_is_not_what_was),
+		TEST(what_is_written_after_a_rename_over_it_is_not_what_was),
+		TEST(what_is_too_large_to_keep_again_is_told),
+		TEST(what_is_open_when_it_comes_back_stays_the_same_file),
+		TEST(the_first_of_very_many_is_still_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
