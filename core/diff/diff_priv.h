@@ -33,6 +33,7 @@ static inline const char *diff_name(const char *path)
 }
 
 /* ---- header.c ---- */
+int diff_write_first(const struct pair *p, const struct sink *to); /* the header's first line */
 int diff_write_header(const struct pair *p, const struct sink *to);
 /* The line "--- a/PATH" or "+++ b/PATH". */
 int diff_write_name(const struct sink *to, const char *sign, const char *side, const char *path);

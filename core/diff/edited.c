@@ -178,7 +178,7 @@ int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct 
 
 	if (f->before.step)
 		return diff_pair(e->j, &p, &to, err);
-	r = sink_fmt(&to, DIFF_FILE, "diff --git a/%s b/%s", p.old_path, p.new_path);
+	r = diff_write_first(&p, &to);
 	if (r == 0)
 		r = sink_fmt(&to, DIFF_META,
 			     "%s; no step had changed it before: what it was is "

@@ -61,7 +61,7 @@ int diff_write_name(const struct sink *to, const char *sign, const char *side, c
 	return sink_line(to, DIFF_FILE, line.data, line.len, -1, -1);
 }
 
-static int write_first(const struct pair *p, const struct sink *to)
+int diff_write_first(const struct pair *p, const struct sink *to)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
 
@@ -140,7 +140,7 @@ int diff_write_same(const struct pair *p, const struct sink *to)
 
 int diff_write_header(const struct pair *p, const struct sink *to)
 {
-	int r = write_first(p, to);
+	int r = diff_write_first(p, to);
 
 	if (r == 0)
 		r = write_modes(p, to);

@@ -165,6 +165,39 @@ static void binary_content_has_words(void **state)
 	assert_edits(f, 0, "M a: !Binary files differ: 1 B -> 3 B sha256:ce3890a816f5|\n");
 }
 
+static bool on_head(void *data, enum diff_line_kind kind, const char *text, size_t len,
+		    int old_line, int new_line)
+{
+	(void)old_line, (void)new_line;
+	if (kind == DIFF_FILE) {
+		buf_add(data, text, len);
+		buf_ch(data, '\n');
+	}
+	return true;
+}
+
+/* Edits in another folder of the session have their whole names. */
+static void the_head_names_a_file_as_any_diff_does(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *whole = xasprintf("%s/there", f->folder);
+	AUTO_FREE char *want = xasprintf("diff --git a%s b%s\n"
+					 "diff --git \"a/line\\nfeed\" \"b/line\\nfeed\"\n",
+					 whole, whole);
+	char *paths[] = {whole, (char[]){"line\nfeed"}};
+	const struct barrier b = {.paths = paths, .n_paths = ARRAY_LEN(paths)};
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct edited *e = NULL;
+
+	outside(f, "there", "x\n");
+	outside(f, "line\nfeed", "x\n");
+	assert_int_equal(edited_open(&e, f->j, &b, &f->err), 0);
+	for (size_t i = 0; i < edited_count(e); i++)
+		assert_int_equal(edited_diff(e, i, on_head, &got, &f->err), 0);
+	edited_free(e);
+	assert_string_equal(got.data, want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +208,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_a_step_removed_is_made_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(binary_content_has_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_head_names_a_file_as_any_diff_does, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
