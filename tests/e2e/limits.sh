@@ -33,7 +33,12 @@ unlike "$out" "changed since|cordon:" "nobody is blamed for it"
 out=$("$CORDON" undo --step 1 -- two 2>&1)
 is $? 1 "nor can it be had back alone"
 like "$out" "^cordon: what was at 'two' before step 1 is not kept" "which is said"
+out=$("$CORDON" undo --step 1 --force -- two 2>&1)
+like "$? $out" "^1 cordon: what was at 'two' before step 1 is not kept" "by no means"
 like "$("$CORDON" undo --dry-run)" "two   LOST" "a dry run names what cannot come back"
+out=$("$CORDON" undo --step 1 --dry-run -- .)
+like "$out" "two   LOST" "so does one of single paths"
+like "$out" "one(.[AM] .*|)$" "and nothing else"
 out=$("$CORDON" undo 2>&1)
 is $? 1 "such a step is not undone just so"
 like "$out" "cordon: .*is not kept.*--force" "and it says what would"

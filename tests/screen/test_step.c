@@ -200,6 +200,29 @@ static void a_file_is_restored_after_a_preview(void **state)
 	scene_done(&s);
 }
 
+/* It is not to be had, and no key says that it were. */
+static void what_is_not_kept_is_not_restored(void **state)
+{
+	AUTO_FREE char *plan = xasprintf("restore plan %lld gone.txt\n", (long long)step_number);
+	struct scene s;
+
+	(void)state;
+	open_step(&s, 120, 40);
+	scene_keys(&s, "n r");
+	scene_plan(&s, true);
+	s.model.plan->entries[4].lost = true;
+	ui_changed(s.ui);
+	scene_wait(&s, 600);
+	assert_true(scene_shows(&s, "! 1 not kept: they are listed first"));
+	assert_false(scene_shows(&s, "bring back the rest"));
+	scene_keys(&s, "F");
+	assert_string_equal(s.said.data, plan);
+	assert_true(scene_shows(&s, "Not all of it is kept"));
+	scene_keys(&s, "U");
+	assert_string_equal(s.said.data, plan);
+	scene_done(&s);
+}
+
 static void nothing_of_it_reaches_the_screen_raw(void **state)
 {
 	struct scene s;
@@ -235,6 +258,7 @@ int main(void)
 		cmocka_unit_test(files_and_diff),
 		cmocka_unit_test(keys_go_from_file_to_file),
 		cmocka_unit_test(a_file_is_restored_after_a_preview),
+		cmocka_unit_test(what_is_not_kept_is_not_restored),
 		cmocka_unit_test(nothing_of_it_reaches_the_screen_raw),
 		cmocka_unit_test(a_missing_step_says_so),
 	};

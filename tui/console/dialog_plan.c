@@ -41,6 +41,11 @@ size_t plan_lost(const struct undo_plan *p)
 	return n;
 }
 
+bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	return d->kind == UNDO_PATHS && plan_lost(p);
+}
+
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p)
 {
 	return d->kind != UNDO_PATHS && (p->n_conflicts > plan_lost(p) || p->n_barriers);
@@ -112,7 +117,7 @@ static void changed(struct view *v)
 	}
 	if (!plan_of(d))
 		return;
-	v->ops = !d->flags && !plan_stops(d, plan_of(d))      ? &ops
+	v->ops = plan_is_in_vain(d, plan_of(d)) || (!d->flags && !plan_stops(d, plan_of(d))) ? &ops
 		 : d->flags || plan_has_choice(d, plan_of(d)) ? &stopped_ops
 							      : &forced_ops;
 	if (d->shown_us == 0)
@@ -163,7 +168,9 @@ static void say_stopped(struct dialog_plan *d, const struct undo_plan *p)
 
 	ui_keys(ui, PLACE_PLAN, ACTION_FORCE, force, sizeof(force));
 	ui_keys(ui, PLACE_PLAN, ACTION_KEEP_MINE, keep, sizeof(keep));
-	if (!plan_has_choice(d, p) && plan_lost(p))
+	if (plan_is_in_vain(d, p))
+		ui_say(ui, "Not all of it is kept: restore what is, by itself.");
+	else if (!plan_has_choice(d, p) && plan_lost(p))
 		ui_say(ui, "Not all of it is kept: %s brings back the rest.", force);
 	else if (p->n_conflicts)
 		ui_say(ui, "%zu paths changed since: %s does it anyway and keeps theirs for redo.",
@@ -189,7 +196,7 @@ static void go(struct dialog_plan *d, unsigned flags)
 		ui_say(ui, "This plan is new: read it first.");
 		return;
 	}
-	if (plan_stops(d, p) && !(flags & UNDO_FORCE)) {
+	if (plan_stops(d, p) && (!(flags & UNDO_FORCE) || plan_is_in_vain(d, p))) {
 		say_stopped(d, p);
 		return;
 	}

@@ -23,6 +23,8 @@ const struct undo_plan *plan_of(const struct dialog_plan *d); /* NULL: it is on 
 bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p);
 /* Of what is in the way, how much nobody changed: it is not kept. */
 size_t plan_lost(const struct undo_plan *p);
+/* Of single paths all come back, or none. */
+bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p);
 /* Is there something of somebody else's that can be left, or merged? */
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
 size_t plan_rows(const struct undo_plan *p);

@@ -226,7 +226,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
 		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");
 	}
-	if (plan_stops(d, p))
+	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
 			     choice	    ? "go over (redo has theirs)"
 			     : plan_lost(p) ? "bring back the rest"

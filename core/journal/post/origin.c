@@ -425,8 +425,7 @@ static int open_image(int stepdir, int root, const char *path, const struct chan
 	return MIN(ret->fd, 0);
 }
 
-/* It outgrew its limit, or nothing was to be kept. */
-static bool is_unprotected(int stepdir)
+bool origin_unprotected(int stepdir)
 {
 	struct summary s = {0};
 	bool yes = summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
@@ -478,7 +477,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			       "what step %" PRId64 " did to '%s' is not known, it is damaged: "
 			       "`cordon journal verify` says where",
 			       damaged, path);
-	if (r == -ESTALE && !after && is_unprotected(step))
+	if (r == -ESTALE && !after && origin_unprotected(step))
 		return err_say(err, r,
 			       "what was at '%s' before step %" PRId64
 			       " is not kept, as the step was unprotected by then",

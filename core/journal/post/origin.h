@@ -23,6 +23,8 @@ void origin_done(struct origin *o);
 /* -ESTALE: nowhere any more, changed from outside. */
 int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
 		struct origin *ret, struct err *err) MUST_USE;
+/* The step outgrew its limit, or nothing was to be kept. */
+bool origin_unprotected(int stepdir);
 /* The times of a directory before the step first changed its entries; false: it did not. */
 bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret);
 /* Of the names of this inode, how many lie in the objects of the steps that are indexed? */

@@ -221,6 +221,7 @@ static int load(struct restore *r, const char *const *paths, struct err *err)
 		return e;
 	trails_drop(r->j); /* of an earlier question, perhaps older than the store */
 	moved = !undone && moved_a_directory(e);
+	r->bare = !undone && origin_unprotected(e);
 	close(e);
 	if (undone)
 		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
@@ -403,6 +404,16 @@ static int has_changed(const struct restore *r, size_t i, bool *ret, bool *later
 	return is_barred(r, c->root, place_of(r, i), ret);
 }
 
+/* What restore_all() would not find, and a step that was unprotected by then never had. */
+static bool is_lost(const struct restore *r, size_t i)
+{
+	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	struct err ignored = {0};
+
+	return r->bare && r->list[i].before.exists &&
+	       origin_find(r->j, r->id, &r->list[i], false, &o, &ignored) == -ESTALE;
+}
+
 static char letter_of(const struct change *c)
 {
 	if (c->old_path)
@@ -438,9 +449,11 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 		e = has_changed(&r, i, &to->conflict, &to->later);
 		if (e < 0)
 			err_set(err, e, "look at '%s'", c->path);
+		to->lost = e == 0 && is_lost(&r, i);
+		to->conflict |= to->lost;
 		to->path = xstrdup(r.pieces[i].was && !c->after.exists ? r.pieces[i].was : c->path);
 		to->other = xstrdup(c->old_path);
-		to->fate = flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
+		to->fate = flags & UNDO_FORCE && !to->lost ? FATE_FORCED : FATE_STOPS;
 		p->n_paths = ++p->n_entries;
 		p->n_conflicts += to->conflict;
 		p->n_stops += to->conflict && to->fate == FATE_STOPS;
@@ -476,7 +489,7 @@ static int check(struct journal *j, int64_t id, const char *const *paths, struct
 	int e = plan_in(j, id, paths, 0, &plan, err);
 
 	for (size_t i = 0; e == 0 && i < plan->n_entries; i++)
-		if (plan->entries[i].conflict)
+		if (plan->entries[i].conflict && !plan->entries[i].lost) /* of which it tells */
 			e = err_say(err, -ESTALE,
 				    "'%s' has changed since: look at it, then use --force",
 				    plan->entries[i].path);

@@ -43,6 +43,7 @@ struct restore {
 	struct change *list; /* of the old one, sorted by path */
 	struct piece *pieces;
 	size_t n;
+	bool bare;	    /* the old one went on unprotected */
 	struct moves moved; /* what has been moved so far, files too */
 	struct made *made;
 	struct parent *parents; /* in the order of making */
