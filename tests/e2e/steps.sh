@@ -106,6 +106,18 @@ like "$(history)" $'until \\[ -e w \\]; do :; done; echo y >y: w (x y$|y\n~left 
 forget
 rm -f w x y
 
+# A left-over that never rests has a step of its own, and what it closes between the two is its own.
+cat >agent.sh <<'END'
+bash -c '(until [ -e own ]; do echo >busy; done) & echo y >y'
+sleep 3
+echo own >own
+END
+"$CORDON" run --headless --steps auto -- bash agent.sh
+like "$(history)" $'& echo y >y: busy y\n~left running: \\(until .* echo y >y: busy\n' "what never rests"
+unlike "$("$CORDON" log)" "edited from outside" "is nobody else's"
+forget
+rm -f busy own y
+
 # ---- groups, command by command
 agent "begin and end in commands of their own" "echo >before: before
 the middle: d own1 x y

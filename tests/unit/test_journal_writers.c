@@ -122,6 +122,34 @@ static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
 	assert_cat(f, "file", "after!");
 }
 
+/* The kernel tells of a close when the step has ended that opened it, or when the next has begun.
+ */
+static void a_close_that_is_told_late_is_no_edit(void **state)
+{
+	struct fix *f = *state;
+
+	for (int next = 0; next < 2; next++) {
+		int fd;
+
+		begin(f, "writes");
+		fd = hold(f, f->s, "file");
+		assert_int_equal(pwrite(fd, "x", 1, next), 1);
+		if (!next)
+			close(fd);
+		assert_true(commit(f) > 0);
+		if (next) {
+			close(fd);
+			begin(f, "another");
+			assert_int_equal(put(f, "other", "x"), 0);
+		}
+		assert_false(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
+		journal_all_seen(f->j);
+		assert_true(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
+		if (next)
+			assert_true(commit(f) > 0);
+	}
+}
+
 /* The list of what is open is thinned out: not by what still is. */
 static void the_first_of_very_many_is_still_kept(void **state)
 {
@@ -155,6 +183,7 @@ int main(void)
 		TEST(what_is_written_after_a_rename_over_it_is_not_what_was),
 		TEST(what_is_too_large_to_keep_again_is_told),
 		TEST(what_is_open_when_it_comes_back_stays_the_same_file),
+		TEST(a_close_that_is_told_late_is_no_edit),
 		TEST(the_first_of_very_many_is_still_kept),
 	};
 

@@ -53,7 +53,8 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 			   const struct obj *o, enum seen_what what)
 {
 	struct writer *w = S_ISREG(o->mode) ? writer_find(j, o) : NULL;
-	bool shut = !w && S_ISREG(o->mode) && writer_was_shut(j, o);
+	bool shut = !w && S_ISREG(o->mode) &&
+		    (writer_was_shut(j, o) || (what == SEEN_CLOSED && writer_was_closed(j, o)));
 	AUTO_CLOSE int fd = -1;
 
 	if (shut) {
@@ -80,6 +81,7 @@ void journal_all_seen(struct journal *j)
 {
 	while (j->shut)
 		writer_drop(j, j->shut);
+	writers_forget_closed(j);
 }
 
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns)

@@ -173,12 +173,13 @@ static int look_at(struct journal *j, struct writer *w, struct spot *at, struct 
 	return fd < 0 || data_has_writer(fd);
 }
 
-static struct known *opened_by(struct journal *j, const struct writer *w)
+/* Not by the step that ends now. */
+static struct known *opened_by(struct journal *j, const struct writer *w, const struct step *ends)
 {
 	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
 
 	for (struct step *s = j->open; s; s = s->next) {
-		struct known *k = step_known(s, &o);
+		struct known *k = s == ends ? NULL : step_known(s, &o);
 
 		if (k && k->flags & KNOWN_OPENED)
 			return k;
@@ -186,16 +187,60 @@ static struct known *opened_by(struct journal *j, const struct writer *w)
 	return NULL;
 }
 
-/* The event that tells of its close is on its way, or being judged: whose it was is known till
- * then. */
-static void drop_shut(struct journal *j, struct writer *w)
+static struct closed *find_closed(struct journal *j, const uint64_t key[2])
 {
-	struct known *k = opened_by(j, w);
+	struct closed *c;
+
+	HASH_FIND(hh, j->closed, key, sizeof(c->key), c);
+	return c;
+}
+
+static void note_closed(struct journal *j, const struct writer *w)
+{
+	struct closed *c = find_closed(j, w->key);
+
+	if (!c) {
+		c = xcalloc(1, sizeof(*c));
+		memcpy(c->key, w->key, sizeof(c->key));
+		HASH_ADD(hh, j->closed, key, sizeof(c->key), c);
+	}
+	c->btime_ns = w->btime_ns;
+}
+
+bool writer_was_closed(struct journal *j, const struct obj *o)
+{
+	const uint64_t key[2] = {o->dev, o->ino};
+	struct closed *c = find_closed(j, key);
+
+	if (!c || c->btime_ns != o->btime_ns)
+		return false;
+	HASH_DEL(j->closed, c);
+	free(c);
+	return true;
+}
+
+void writers_forget_closed(struct journal *j)
+{
+	struct closed *c, *next;
+
+	HASH_ITER (hh, j->closed, c, next) {
+		HASH_DEL(j->closed, c);
+		free(c);
+	}
+}
+
+/* The event that tells of its close is on its way, or being judged: whose it was is known till
+ * then, by the step that opened it or, where that has ended, by the journal. */
+static void drop_shut(struct journal *j, struct writer *w, const struct step *ends)
+{
+	struct known *k = opened_by(j, w, ends);
 
 	if (w->shut)
 		return;
 	if (k)
 		k->flags |= KNOWN_SHUT;
+	else
+		note_closed(j, w);
 	writer_drop(j, w);
 }
 
@@ -204,7 +249,8 @@ static void drop_shut(struct journal *j, struct writer *w)
  * of its names now stays, for it may come back. Asked for every file that a step opened, at its
  * end: the common answer (nobody writes) takes four calls.
  */
-static const char *writer_alive(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
+static const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
+				struct spot *at, struct obj *o)
 {
 	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
@@ -219,7 +265,7 @@ static const char *writer_alive(struct journal *j, struct writer *w, struct spot
 			return w->names[i];
 		}
 		if (r == 0) {
-			drop_shut(j, w);
+			drop_shut(j, w, ends);
 			return NULL;
 		}
 	}
@@ -255,8 +301,8 @@ static void thin_out(struct journal *j)
 		struct obj o;
 
 		next = w->hh.next;
-		if (opened_by(j, w)) {
-			writer_alive(j, w, &at, &o);
+		if (opened_by(j, w, NULL)) {
+			writer_alive(j, w, NULL, &at, &o);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
 				continue;
@@ -416,7 +462,7 @@ static int keep_writer(struct step *s, struct writer *w, struct err *err)
 {
 	struct spot at;
 	struct obj o;
-	const char *name = writer_alive(s->j, w, &at, &o), *path;
+	const char *name = writer_alive(s->j, w, NULL, &at, &o), *path;
 	int root, r;
 
 	if (!name || written_by_other(s, &o)) /* which is not over */
@@ -466,6 +512,7 @@ void writers_drop(struct journal *j)
 
 	HASH_ITER (hh, j->writers, w, next)
 		writer_drop(j, w);
+	writers_forget_closed(j);
 }
 
 void journal_no_writers(struct journal *j)
@@ -489,7 +536,7 @@ bool step_prune_writers(struct step *s)
 		struct obj o;
 		struct known *k;
 
-		if (!writer_alive(j, w, &at, &o))
+		if (!writer_alive(j, w, s, &at, &o))
 			continue;
 		k = step_known(s, &o);
 		if (k && k->flags & KNOWN_OPENED)

@@ -19,6 +19,12 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	UT_hash_handle hh;
 };
 
+struct closed {		 /* one that nobody writes any more, and that left the list for that */
+	uint64_t key[2]; /* dev, ino */
+	int64_t btime_ns;
+	UT_hash_handle hh;
+};
+
 void writer_add(struct journal *j, const struct obj *o, int root, const char *path);
 struct writer *writer_find(struct journal *j, const struct obj *o);
 /* It has this name too, where that was before: for the open steps that have it as well. */
@@ -33,6 +39,8 @@ bool writer_seek(struct journal *j, struct writer *w, int root, const char *path
 void writer_gone(struct journal *j, const struct obj *o); /* its last name was removed */
 /* Nobody writes to it any more, and it left the list for that; true once. */
 bool writer_was_shut(struct journal *j, const struct obj *o);
+/* The same, when no step that opened it runs any more. */
+bool writer_was_closed(struct journal *j, const struct obj *o);
 /* Nobody writes to it any more, but an event may be queued that tells so. */
 void writer_shut(struct journal *j, struct writer *w);
 void writer_drop(struct journal *j, struct writer *w);
@@ -40,3 +48,4 @@ void writer_drop(struct journal *j, struct writer *w);
  */
 void writers_pass_on(struct journal *j);
 void writers_drop(struct journal *j);
+void writers_forget_closed(struct journal *j);

@@ -66,6 +66,7 @@ struct journal {
 	struct writer *writers; /* hash */
 	struct homes carried;	/* directories that moved while there were some */
 	struct writer *shut;	/* list, of them */
+	struct closed *closed;	/* hash: no step that opened them runs (writer.c) */
 	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
 	struct trails *trails;	/* for reading the past (trail.h), or NULL */
 	/* the parent directory that was resolved last */

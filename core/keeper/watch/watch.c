@@ -369,6 +369,13 @@ static void again(struct keeper *k, bool some)
 	}
 }
 
+/* Also where nothing is watched: then nothing is queued. */
+static void all_seen(struct keeper *k)
+{
+	for (size_t i = 0; i < k->n_folders; i++)
+		journal_all_seen(k->folders[i]->journal);
+}
+
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
@@ -376,8 +383,10 @@ void watch_drain(struct keeper *k)
 	bool some = false;
 	ssize_t n;
 
-	if (!w)
+	if (!w) {
+		all_seen(k);
 		return;
+	}
 	while ((n = read(w->tree.fd, w->events, sizeof(w->events))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *ev = (const void *)(w->events + at);
@@ -390,8 +399,7 @@ void watch_drain(struct keeper *k)
 		if ((size_t)n + EVENT_MAX <= sizeof(w->events) && !has_shut(w))
 			break;
 	}
-	for (size_t i = 0; i < w->n_edits; i++)
-		journal_all_seen(w->edits[i].folder->journal);
+	all_seen(k);
 	end_move(w);
 	w->looked_ns = now;
 	if (w->drain_at)
