@@ -63,7 +63,7 @@ void step_unprotect(struct step *s, const char *op, const char *path)
 {
 	const struct journal_options *o = &s->j->options;
 	AUTO_BUF struct buf shown = BUF_INIT;
-	AUTO_FREE char *why = NULL;
+	AUTO_FREE char *why = NULL, *before = NULL;
 	char size[32];
 
 	if (s->bare)
@@ -75,12 +75,16 @@ void step_unprotect(struct step *s, const char *op, const char *path)
 		why = xasprintf("not recorded, as journal.undo is false (from %s '%s')", op,
 				shown.data);
 	else
-		why = xasprintf("unprotected from here: %s '%s': the step holds %s, which is the "
-				"limit (journal.step-size)",
+		why = xasprintf("unprotected from here: %s '%s': journal.step-size (%s) is reached",
 				op, shown.data, size);
 	step_mark_incomplete(s, why);
-	if (!o->off || !s->j->told_off)
+	if (!o->off || !s->j->told_off) {
+		/* Where this is shown there may be room for one line: the warning comes behind. */
+		before = take_ptr(&s->j->news);
 		journal_say(s->j, "step %" PRId64 ": %s", s->id, why);
+		if (before)
+			journal_say(s->j, "%s", before);
+	}
 	s->j->told_off = o->off;
 }
 
