@@ -419,11 +419,87 @@ static void what_there_is_no_room_for_is_packed_later(void **state)
 	assert_sound(f);
 }
 
+/* ---- beside an undo -----------------------------------------------------------------------------
+ */
+
+struct gate {
+	atomic_bool stop;
+	int locked;
+	bool stops; /* an undo has begun when the lock is had */
+};
+
+static void gate_lock(void *data)
+{
+	struct gate *g = data;
+
+	g->locked++;
+	if (g->stops)
+		atomic_store(&g->stop, true);
+}
+
+static void gate_unlock(void *data)
+{
+	((struct gate *)data)->locked--;
+}
+
+static int pack_text(struct fix *f, struct gate *g)
+{
+	const struct pack_gate gate = {gate_lock, gate_unlock, g, &g->stop, false};
+	int r = pack_make(journal_folder_fd(f->j), "text", &gate);
+
+	assert_int_equal(g->locked, 0);
+	return r;
+}
+
+static void assert_plain(struct fix *f, bool plain)
+{
+	int dir = journal_folder_fd(f->j);
+
+	assert_int_equal(faccessat(dir, "text", F_OK, 0), plain ? 0 : -1);
+	assert_int_equal(faccessat(dir, "text.z", F_OK, 0), plain ? -1 : 0);
+	assert_int_equal(faccessat(dir, "text.z~", F_OK, 0), -1);
+}
+
+/* Who holds the journal has looked where the file is: it stays there. */
+static void nothing_is_packed_under_an_undo(void **state)
+{
+	struct fix *f = *state;
+	AUTO_BUF struct buf text = BUF_INIT;
+	struct gate g = {.stops = true};
+
+	for (int i = 0; i < 20000; i++)
+		buf_fmt(&text, "line %d\n", i);
+	outside(f, "text", text.data);
+	assert_int_equal(pack_text(f, &g), 0);
+	assert_plain(f, true);
+	g = (struct gate){0};
+	assert_int_equal(pack_text(f, &g), 1);
+	assert_plain(f, false);
+}
+
+/* Its other name is somebody's file in the folder, or will be. */
+static void what_has_another_name_is_not_packed(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *from = xasprintf("%s/text", f->folder), *to = xasprintf("%s/b", f->folder);
+	AUTO_BUF struct buf text = BUF_INIT;
+	struct gate g = {0};
+
+	for (int i = 0; i < 20000; i++)
+		buf_fmt(&text, "line %d\n", i);
+	outside(f, "text", text.data);
+	assert_int_equal(link(from, to), 0);
+	assert_int_equal(pack_text(f, &g), 0);
+	assert_plain(f, true);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_packed_under_an_undo),
+		TEST(what_has_another_name_is_not_packed),
 		TEST(packed_steps_are_undone),
 		TEST(packing_makes_room),
 		TEST(both_forms_may_be_there),
