@@ -9,13 +9,27 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-static unsigned syncs;
+static unsigned syncs, dir_syncs, fs_syncs;
 
 /* The library's own: what is synced is counted. */
 int fdatasync(int fd)
 {
 	syncs++;
 	return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	dir_syncs += fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int syncfs(int fd)
+{
+	fs_syncs++;
+	return (int)syscall(SYS_syncfs, fd);
 }
 
 static int setup(void **state)
@@ -145,6 +159,75 @@ static void what_is_the_steps_own_does_not_wait(void **state)
 	commit(f);
 }
 
+/* Should the record be lost, the directory would not go as a whole. */
+static void what_is_made_where_another_is_at_work_is_synced(void **state)
+{
+	struct fix *f = *state;
+	struct step *first, *second;
+
+	begin(f, "second");
+	second = f->s;
+	begin(f, "first");
+	first = f->s;
+	md(f, "own");
+	syncs = 0;
+	put(f, "own/a", "");
+	assert_int_equal(syncs, 0);
+	f->s = second;
+	assert_int_equal(mode(f, "own", 0700), 0);
+	f->s = first;
+	syncs = 0;
+	put(f, "own/b", "");
+	assert_int_equal(syncs, 1);
+	commit(f);
+	f->s = second;
+	commit(f);
+}
+
+/* What was announced is believed only if nothing else comes behind it. */
+static void a_record_of_another_step_brings_what_was_announced(void **state)
+{
+	struct fix *f = *state;
+	call *const calls[] = {rm_f1, chmod_f2};
+	int result[ARRAY_LEN(calls)];
+	struct step *first, *second;
+
+	begin(f, "first");
+	first = f->s;
+	put(f, "mine", "");
+	begin(f, "second");
+	second = f->s;
+	put(f, "first", "");
+	together(f, calls, ARRAY_LEN(calls), result);
+	assert_int_equal(result[0] || result[1], 0);
+	f->s = first;
+	syncs = 0;
+	rm(f, "f7");
+	assert_int_equal(syncs, 2);
+	syncs = 0;
+	rm(f, "f8");
+	assert_int_equal(syncs, 1);
+	f->s = second;
+	commit(f);
+	f->s = first;
+	commit(f);
+}
+
+/* The order of everything is the file system's; that all of it is there is asked of it. */
+static void an_end_and_an_undo_bring_all_of_it(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "work");
+	put(f, "new", "");
+	fs_syncs = 0;
+	commit(f);
+	assert_int_equal(fs_syncs, 2); /* the folder's, and the store's */
+	dir_syncs = 0;
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_true(dir_syncs >= 4); /* of the store: an undo is decided there first */
+}
+
 static int put_g3(struct fix *f)
 {
 	return put(f, "g3", "where f3 came to lie");
@@ -260,6 +343,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_that_wait_share_one),
 		TEST(what_is_the_steps_own_does_not_wait),
+		TEST(what_is_made_where_another_is_at_work_is_synced),
+		TEST(a_record_of_another_step_brings_what_was_announced),
+		TEST(an_end_and_an_undo_bring_all_of_it),
 		TEST(each_comes_after_those_before_it),
 		TEST(who_has_gone_leaves_nothing),
 		TEST(a_process_that_dies_is_rolled_back),
