@@ -84,12 +84,13 @@ static void on_step_begin(struct session *s, const struct client_event *ev)
 	model_add_step(&s->model, ev->step, ev->kind, ev->command, ev->wall_us);
 }
 
-/* Who looks at no list of steps would take it for one that undo brings back. */
+/* Who looks at no list of steps would take it for one that undo brings back. The console has one
+ * line for it: the command, which may be long, comes last. */
 static void say_incomplete(struct session *s, const struct step_row *step, const char *why)
 {
 	AUTO_FREE char *words =
-		xasprintf("step %lld (%.200s) cannot be undone as a whole: %s", (long long)step->id,
-			  step->command ? step->command : "", why);
+		xasprintf("step %lld cannot be undone as a whole: %s (%.200s)", (long long)step->id,
+			  why, step->command ? step->command : "");
 
 	if (s->keeps && s->on->stopped)
 		s->on->stopped(s->data, words);
