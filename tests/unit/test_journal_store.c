@@ -218,6 +218,35 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_int_equal(content_result(f, id, "c", true), 0);
 }
 
+/* What was set aside, and then the oldest steps, are for either; a disk that fails gets neither. */
+static void a_quota_is_like_a_full_disk(void **state)
+{
+	static const int full[] = {-ENOSPC, -EDQUOT};
+	struct fix *f = *state;
+	struct step_info *list;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_LEN(full); i++) {
+		assert_false(room_give(f->j, -EIO));
+		assert_true(room_give(f->j, full[i]));
+		assert_false(room_give(f->j, full[i])); /* it is gone */
+		for (int k = 0; k < 2; k++) {
+			begin(f, "write");
+			assert_int_equal(put(f, "file", k ? "1" : "2"), 0);
+			assert_true(commit(f) > 0);
+		}
+		begin(f, "runs");
+		assert_int_equal(put(f, "file", "3"), 0);
+		assert_false(store_relieve(f->j, -EIO));
+		assert_true(store_relieve(f->j, full[i]));
+		assert_true(commit(f) > 0);
+		list = steps(f, false, &n);
+		step_info_free(list, n);
+		assert_int_equal(n, 2 * (i + 1));
+		room_refill(f->j);
+	}
+}
+
 static int64_t outgrow_off(struct fix *f)
 {
 	begin(f, "work");
@@ -604,6 +633,7 @@ int main(void)
 		TEST(a_mark_is_kept_with_the_step),
 		TEST(a_mark_alone_keeps_the_step),
 		TEST(a_mark_survives_a_crash),
+		TEST(a_quota_is_like_a_full_disk),
 		TEST(a_step_that_is_too_big_goes_on_unprotected),
 		TEST(without_undo_nothing_is_kept),
 		TEST(old_steps_go),
