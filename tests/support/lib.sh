@@ -49,12 +49,13 @@ unlike() { # TEXT REGEX NAME
 not:   $2"; fi
 }
 
-# wait_for SECONDS COMMAND... - poll until the command succeeds.
+# wait_for SECONDS COMMAND... - poll until the command succeeds. The host may have stood still for all of the
+# time: after it some tries are left for each second.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1)) tries=$(($1 * 5))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -le $end ] || return 1
+		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || return 1
 		sleep 0.03
 	done
 }

@@ -331,7 +331,7 @@ static void the_death_of_the_keeper_takes_all_along(void **state)
 	/* The pipe ends when the last process that could write to it has. */
 	p = (struct pollfd){.fd = fds[0], .events = POLLIN};
 	do
-		assert_int_equal(poll(&p, 1, 5000), 1);
+		assert_int_equal(poll(&p, 1, 30000), 1);
 	while (read(fds[0], up, sizeof(up)) > 0);
 	close(fds[0]);
 }
