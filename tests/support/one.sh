@@ -14,7 +14,7 @@ if [ -z "${TEST_BASE:-}" ]; then # called by hand
 	mkdir -p "build/$B/tmp"
 	TEST_BASE=$PWD/build/$B/tmp
 fi
-tmp=$(mktemp -d "$TEST_BASE/t.XXXXXX") || exit 1
+tmp=$(mktemp -d "${TEST_HOMES:-$TEST_BASE}/t.XXXXXX") || exit 1
 
 # A device of the same number that everybody may open; false: none is needed, or none can be made.
 lend_fuse() {
