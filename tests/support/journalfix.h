@@ -168,6 +168,12 @@ static inline int restore(struct fix *f, int64_t id, const char *path, unsigned 
 	return journal_restore(f->j, id, paths, flags, &f->err);
 }
 
+/* Is it in the store? */
+static inline bool has(const struct fix *f, const char *name)
+{
+	return faccessat(journal_store_fd(f->j), name, F_OK, 0) == 0;
+}
+
 static inline void must(struct fix *f, int r)
 {
 	if (r < 0)

@@ -315,14 +315,59 @@ static void while_pruning(void **state)
 	each_upkeep(child_prune, 1, 5);
 }
 
+static void open_again(void *arg)
+{
+	struct fix *f = arg;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+
+	if (journal_open(&f->j, &spec, NULL, &f->err) < 0)
+		f->j = NULL;
+}
+
+/* One that cannot be rolled back: what had been undone before it began would come back over it. */
+static void what_stays_ends_what_was_undone(void **state)
+{
+	size_t stayed = 0;
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += comb(2)) {
+		struct inject in = {.nth = n, .err = EIO};
+		struct fix *f = fix_new();
+
+		prepare(f);
+		begin(f, "undone");
+		put(f, "u", "u");
+		assert_true(commit(f) != 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+		die_at(f, child_step, 100000);
+		inject_run(&in, open_again, f);
+		more = in.failed >= 0;
+		if (!f->j)
+			fix_open(f);
+		stayed += has(f, "steps/3");
+		if (has(f, "steps/3") == has(f, "redo/2") || has(f, "redo/3") != has(f, "redo/2"))
+			fail_msg("call %d failed: the step %s, what was undone is %s", n,
+				 has(f, "steps/3") ? "stayed" : "went",
+				 has(f, "redo/2") ? "there" : "gone");
+		fix_free(f);
+	}
+	assert_true(stayed > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_a_step),	     cmocka_unit_test(in_a_commit),
-		cmocka_unit_test(in_an_abort),	     cmocka_unit_test(in_an_undo),
-		cmocka_unit_test(in_a_redo),	     cmocka_unit_test(in_a_restore),
-		cmocka_unit_test(while_compressing), cmocka_unit_test(while_old_steps_go),
+		cmocka_unit_test(in_a_step),
+		cmocka_unit_test(in_a_commit),
+		cmocka_unit_test(in_an_abort),
+		cmocka_unit_test(in_an_undo),
+		cmocka_unit_test(in_a_redo),
+		cmocka_unit_test(in_a_restore),
+		cmocka_unit_test(while_compressing),
+		cmocka_unit_test(while_old_steps_go),
 		cmocka_unit_test(while_pruning),
+		cmocka_unit_test(what_stays_ends_what_was_undone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,11 +126,6 @@ static void in_a_redo(void **state)
 	each_call(child_redo, 37, false, true);
 }
 
-static bool has(const struct fix *f, const char *step)
-{
-	return faccessat(journal_store_fd(f->j), step, F_OK, 0) == 0;
-}
-
 static void die_in_step(struct fix *f)
 {
 	put(f, "x", "x");

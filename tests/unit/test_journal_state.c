@@ -215,6 +215,8 @@ static void a_step_that_was_open_elsewhere(void **state)
 	struct at a = {.dir = "", .name = "file"};
 	AUTO_CLOSE int dir = -1, fd = -1;
 
+	made(f, 1, "b", "undone\n");
+	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(mkdir(grant, 0755), 0);
 	dir = open(grant, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	a.dirfd = dir;
@@ -223,6 +225,7 @@ static void a_step_that_was_open_elsewhere(void **state)
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_true(fd >= 0);
 	lose(f, "roots", 0);
+	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that began */
 	begin(f, "another");
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	assert_true(commit(f) > 0);

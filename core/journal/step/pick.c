@@ -19,10 +19,10 @@ void group_done(struct group *g)
 	*g = (struct group){0};
 }
 
-static void group_add(struct group *g, const char *where, const char *name)
+void group_add(struct group *g, char *dir)
 {
 	g->dirs = xrealloc(g->dirs, (g->n + 1) * sizeof(*g->dirs));
-	g->dirs[g->n++] = xasprintf("%s/%s", where, name);
+	g->dirs[g->n++] = dir;
 }
 
 struct rack { /* one store's steps, as far as they are not taken yet */
@@ -143,7 +143,7 @@ static int same_step(const struct picker *p, const struct rack *k, size_t i, con
 
 static void take(struct picker *p, struct rack *k, size_t i)
 {
-	group_add(&p->pick->list[k - p->racks].dirs, p->where, k->names[i]);
+	group_add(&p->pick->list[k - p->racks].dirs, xasprintf("%s/%s", p->where, k->names[i]));
 }
 
 /* The other part: the store's newest, or it may not be touched. */

@@ -119,8 +119,6 @@ bool history_has(struct journal *j, int64_t id, struct err *err);
 int redo_doom(struct journal *j, const struct step *by) MUST_USE;
 int redo_end(struct journal *j) MUST_USE;
 int redo_settle(struct journal *j) MUST_USE;
-/* Those that were undone before a step began that is kept now, in j and its kin. */
-int stale_drop(struct journal *j) MUST_USE;
 
 /* ---- one step in several folders (parts.c) ------------------------------------------------------
  */

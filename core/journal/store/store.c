@@ -385,9 +385,6 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 	r = boot_settled(j);
 	if (r < 0)
 		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
-	r = stale_drop(j);
-	if (r < 0)
-		return err_set(err, r, "read the undo store '%s'", j->store_path);
 	r = store_fit(j);
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }

@@ -100,6 +100,8 @@ int txns_arrive(struct txn *list, size_t n)
 	if (r == 0)
 		r = carry_all(list, n);
 	for (size_t i = 0; r == 0 && i < n; i++)
+		r = txn_drop(&list[i]);
+	for (size_t i = 0; r == 0 && i < n; i++)
 		r = sync_all(list[i].j);
 	for (size_t i = n; r == 0 && i-- > 0;) {
 		r = txn_end(&list[i]);

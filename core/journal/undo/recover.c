@@ -140,11 +140,23 @@ static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
 	return r;
 }
 
+static uint64_t last_began(const struct txn *t)
+{
+	uint64_t begin = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].arrived)
+			begin = MAX(begin, overlap_began(&t->list[i].undo.log));
+	return begin;
+}
+
 /* The step cannot be rolled back: it stays as it is, and says so. */
 static int keep_as_is(struct txn *t, int why, struct err *err)
 {
 	int r = txn_write(t);
 
+	if (r == 0)
+		r = undone_drop_before(t->j, last_began(t));
 	if (r == 0)
 		r = txn_move(t, NULL);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
@@ -200,7 +212,8 @@ static bool has_objects(struct journal *j, const char *dir)
 	return r == 0 ? n > 0 : r != -ENOENT;
 }
 
-static enum fate_open judge_open(struct journal *j, const char *dir)
+/* *ret_began: when, as a number of the store, where the log says so. */
+static enum fate_open judge_open(struct journal *j, const char *dir, uint64_t *ret_began)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct wal log = WAL_NONE;
@@ -222,6 +235,7 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
 	if (!txn_knows_roots(j, &log))
 		fate = OPEN_ASTRAY;
+	*ret_began = overlap_began(&log);
 	wal_close(&log);
 	return fate;
 }
@@ -247,15 +261,17 @@ static int write_lost(struct journal *j, const char *dir, char *why)
 }
 
 /* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
-static int keep_lost(struct journal *j, const char *dir, const char *what)
+static int keep_lost(struct journal *j, const char *dir, uint64_t began, const char *what)
 {
 	const char *id = strchr(dir, '/') + 1;
 	AUTO_FREE char *to = xasprintf("steps/%s", id);
 	AUTO_FREE char *why = xasprintf("interrupted, and %s: it is not rolled back, what it took "
 					"away is in '%s/%s/obj'",
 					what, j->store_path, to);
-	int r = write_lost(j, dir, why);
+	int r = undone_drop_before(j, began);
 
+	if (r == 0)
+		r = write_lost(j, dir, why);
 	if (r < 0)
 		return r;
 	if (renameat(j->store, dir, j->store, to) < 0)
@@ -268,9 +284,10 @@ static int keep_lost(struct journal *j, const char *dir, const char *what)
 static int settle_open(struct journal *j, const char *dir)
 {
 	const char *what = "its log is lost";
+	uint64_t began = 0;
 	int r;
 
-	switch (judge_open(j, dir)) {
+	switch (judge_open(j, dir, &began)) {
 	case OPEN_BACK:
 		return parts_settle(j, dir);
 	case OPEN_NEVER:
@@ -282,7 +299,7 @@ static int settle_open(struct journal *j, const char *dir)
 	case OPEN_LOST:
 		break;
 	}
-	r = keep_lost(j, dir, what);
+	r = keep_lost(j, dir, began, what);
 	return r < 0 ? r : 1;
 }
 
@@ -300,8 +317,7 @@ static int find_open(struct journal *j, struct group *ret)
 			r = MIN(r, 0);
 			continue;
 		}
-		ret->dirs = xrealloc(ret->dirs, (ret->n + 1) * sizeof(*ret->dirs));
-		ret->dirs[ret->n++] = take_ptr(&dir);
+		group_add(ret, take_ptr(&dir));
 	}
 	store_names_free(names, n);
 	return r;
@@ -322,6 +338,7 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 		struct txn t = {.j = j, .crashed = true};
 		struct group dirs = {0};
 		mode_t mask;
+		bool any;
 		int r = txn_read(&t, &dirs);
 
 		if (r == -ENOENT) {
@@ -330,18 +347,19 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 			if (dirs.n)
 				t.roll = (struct roll){store_seq(j), j->state->session_us};
 		}
-		if (r == 0 && dirs.n)
+		any = dirs.n || t.drops.n;
+		if (r == 0 && any)
 			r = txn_open(&t, &dirs);
 		if (r == 0 && dirs.n && t.recover && !t.back)
 			r = txn_write(&t);
 		if (r < 0)
 			err_set(err, r, "recover the undo store '%s'", j->store_path);
 		mask = umask(0);
-		if (r == 0 && dirs.n)
+		if (r == 0 && any)
 			r = recover_txn(&t, ret_paths, err);
 		umask(mask);
 		txn_done(&t);
-		if (r < 0 || dirs.n == 0) {
+		if (r < 0 || !any) {
 			group_done(&dirs);
 			return r;
 		}

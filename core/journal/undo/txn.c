@@ -17,10 +17,12 @@
  * on their way. Its first line says which way: "undo" and "recover" empty their undo logs, "redo"
  * their redo logs; a word "back" after it says that the way has been turned round. Lines with a
  * word tell how conflicts are settled: "skip" names a record that is left out, "merge" a file that
- * gets its content in the end, "mine" a path where somebody else's work was. It is written whole
- * (rename), and removed when every step has arrived and lies in its directory: undone ones in
- * redo/, others in steps/. Records of several steps are taken in the reverse order of their
- * numbers, which count through the whole store.
+ * gets its content in the end, "mine" a path where somebody else's work was. "drop" names what goes
+ * with a redo (drop.c); to a cordon that knows no such line it is a step that has arrived, for
+ * there is no directory of that name. The file is written whole (rename), and removed when every
+ * step has arrived and lies in its directory: undone ones in redo/, others in steps/. Records of
+ * several steps are taken in the reverse order of their numbers, which count through the whole
+ * store.
  *
  * Whoever opens the store for writing and finds the file goes on in the direction that it names
  * (apply.c knows where the last process stopped). Whoever finds open steps and no such file rolls
@@ -30,6 +32,8 @@
 
 /* ---- the file ---------------------------------------------------------------------------------
  */
+
+#define DROP "drop "
 
 int txn_write(const struct txn *t)
 {
@@ -43,6 +47,8 @@ int txn_write(const struct txn *t)
 		t->back ? "back" : "on", t->roll.number, t->roll.us);
 	for (size_t i = 0; i < t->n; i++)
 		buf_fmt(&b, "%s\n", t->list[i].dir);
+	for (size_t i = 0; i < t->drops.n; i++)
+		buf_fmt(&b, DROP "%s\n", t->drops.dirs[i]);
 	remedy_put(&b, &t->remedy);
 	do
 		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len,
@@ -72,8 +78,12 @@ int txn_read(struct txn *t, struct group *dirs)
 			return r;
 		if (r > 0)
 			continue;
-		dirs->dirs = xrealloc(dirs->dirs, (dirs->n + 1) * sizeof(*dirs->dirs));
-		dirs->dirs[dirs->n++] = xstrdup(line);
+		if (!str_starts(line, DROP))
+			group_add(dirs, xstrdup(line));
+		else if (str_starts(line, DROP "redo/"))
+			group_add(&t->drops, xstrdup(line + strlen(DROP)));
+		else
+			return -EBADMSG;
 	}
 	return 0;
 }
@@ -186,6 +196,7 @@ void txn_done(struct txn *t)
 		side_done(&t->list[i].redo);
 	}
 	free(t->list);
+	group_done(&t->drops);
 	remedy_done(&t->remedy);
 	if (t->quiet)
 		tidy_release(t->j);

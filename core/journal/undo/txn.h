@@ -20,6 +20,7 @@ struct txn {
 	struct mover *list;
 	size_t n;
 	struct remedy remedy; /* of conflicts; written into the file with the rest */
+	struct group drops;   /* redo: what it ends, e.g. "redo/12" */
 	size_t done, total;
 };
 
@@ -49,6 +50,15 @@ int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 void txn_carry_home(struct txn *t);
 int txn_end(struct txn *t) MUST_USE;
+/*
+ * What these redos, which are open and not begun, leave that can no longer be redone: noted with
+ * them, and in transactions of their own, behind *n, of other stores of the session. (drop.c)
+ */
+int drops_find(struct txn *list, size_t *n) MUST_USE;
+int txn_drop(struct txn *t) MUST_USE; /* that, once all has arrived */
+/* A step of this store that began at that number is about to be kept as it stands: what that ends.
+ */
+int undone_drop_before(struct journal *j, uint64_t begin) MUST_USE;
 /* Some step is at its place already, and so are its files: there is no way but on. */
 bool txn_arrived(const struct txn *t);
 /*

@@ -274,12 +274,11 @@ static int ready(struct journal *j, struct err *err)
 	return r;
 }
 
-static int run(const struct pick *pick, bool redo, struct remedy *remedies,
-	       const struct undo_progress *progress, struct err *err)
+/* One for each store of the pick; and those for what goes with it. */
+static int begin(const struct pick *pick, bool redo, struct remedy *remedies, struct txn *list,
+		 size_t *n, struct err *err)
 {
-	struct txn list[PARTS_MAX];
 	struct roll roll = kin_roll(pick->list[0].j);
-	mode_t mask = umask(077);
 	int r = 0;
 
 	for (size_t i = 0; i < pick->n; i++)
@@ -288,23 +287,35 @@ static int run(const struct pick *pick, bool redo, struct remedy *remedies,
 		r = txn_open(&list[i], &pick->list[i].dirs);
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = take_remedy(&list[i], &remedies[i]);
+	if (r == 0 && redo)
+		r = drops_find(list, n);
 	if (r < 0)
 		err_set(err, r, "open the steps");
-	for (size_t i = 0; r == 0 && i < pick->n; i++)
+	for (size_t i = 0; r == 0 && i < *n; i++)
 		r = check_room(&list[i], err);
-	if (r == 0 && (r = txns_begin(list, pick->n)) < 0)
+	if (r == 0 && (r = txns_begin(list, *n)) < 0)
 		err_set(err, r, "write to the undo store '%s'", list[0].j->store_path);
+	return r;
+}
+
+static int run(const struct pick *pick, bool redo, struct remedy *remedies,
+	       const struct undo_progress *progress, struct err *err)
+{
+	struct txn list[PARTS_MAX];
+	size_t n = pick->n;
+	mode_t mask = umask(077);
+	int r = begin(pick, redo, remedies, list, &n, err);
+
 	umask(0);
 	for (size_t i = 0; i < pick->n; i++)
 		pick->list[i].j->evict_below = group_oldest(&pick->list[i].dirs);
 	if (r == 0)
-		r = txns_run(list, pick->n, progress, err);
-	if (r == 0 && redo && stale_drop(list[0].j) < 0) /* the next start does it */
-		log_warn("journal", "what cannot be redone stays in '%s'", list[0].j->store_path);
+		r = txns_run(list, n, progress, err);
+	for (size_t i = 0; i < n; i++)
+		txn_done(&list[i]);
 	for (size_t i = 0; i < pick->n; i++) {
 		struct journal *j = pick->list[i].j;
 
-		txn_done(&list[i]);
 		j->evict_below = 0;
 		if (r == 0 && store_fit(j) < 0) /* what redo needs counts too */
 			log_warn("journal", "the oldest steps cannot be removed from '%s'",

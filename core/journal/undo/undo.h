@@ -16,6 +16,7 @@ struct group {
 	char **dirs;
 	size_t n;
 };
+void group_add(struct group *g, char *dir); /* takes it over */
 void group_done(struct group *g);
 
 struct emptied { /* what a rollback will go through */
