@@ -490,6 +490,32 @@ static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
 }
 
+/* Of three names that were exchanged in turn the first stays as it is: so do the others, with what
+ * lies at them. */
+static void what_an_exchange_left_stays(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "mkdir c; touch d");
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(unlinkat(journal_folder_fd(f->j), "d", 0), 0);
+	outside(f, "d", "the human's d\n");
+	outside(f, "a", "the human's a\n");
+	begin(f, "exchange");
+	assert_int_equal(mv(f, "d", "c", RENAME_EXCHANGE), 0);
+	assert_int_equal(mv(f, "c", "a", RENAME_EXCHANGE), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "a", "the human's d\n");
+	assert_cat(f, "c", "the human's a\n");
+	assert_sound(f);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
+	assert_cat(f, "a", "the human's a\n");
+}
+
 /* The step that is undone had moved the directory itself, before it made anything in it. */
 static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
 {
@@ -539,6 +565,7 @@ int main(void)
 		TEST(what_is_forced_over_at_a_name_comes_back),
 		TEST(what_was_on_its_way_does_not_stay_there),
 		TEST(a_tree_that_was_on_its_way_does_not_stay_there),
+		TEST(what_an_exchange_left_stays),
 		cmocka_unit_test(an_edit_is_seen_where_the_step_had_moved_a_directory),
 	};
 

@@ -187,12 +187,12 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 {
 	int root = second ? r->root2 : r->root;
 	const char *path = second ? r->path2 : r->path;
-	bool takes = r->type == REC_XCHG || (r->type == REC_RENAME && second);
+	bool both = r->type == REC_XCHG, takes = both || (r->type == REC_RENAME && second);
 	AUTO_FREE char *key = key_now(s, r, root, path);
 
 	names_add_key(s->left, key);
-	/* Nothing comes there. */
-	if (has_missed(s, r, second) || mine_passes(&s->mine, root, path) ||
+	/* Nothing comes there, and nothing is there but what an exchange would have taken away. */
+	if (has_missed(s, r, second) || (!both && mine_passes(&s->mine, root, path)) ||
 	    (takes && note_strays(s, r, second)))
 		return;
 	mine_add(&s->mine, root, path, tree, true);
