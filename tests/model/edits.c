@@ -51,9 +51,28 @@ static void drop_taken(struct history *h, const char *before, const char *after)
 	h->n_edits = n;
 }
 
+static bool is_locked(const char *line)
+{
+	return (strtoul(field(line, 1), NULL, 8) & 0500) != 0500;
+}
+
+/* Somebody opened a directory above it: that was all he did, and what shows in it now was there. */
+static bool came_to_light(const struct lines *was, const struct lines *is, const char *path)
+{
+	for (size_t len = path_len(path); len; len--) {
+		const char *before = path[len] == '/' ? line_of(was, path, len) : NULL;
+		const char *after = before ? line_of(is, path, len) : NULL;
+
+		if (after && is_dir(before) && is_dir(after) && is_locked(before) &&
+		    !is_locked(after))
+			return true;
+	}
+	return false;
+}
+
 void edits_note(struct history *h, const char *before, const char *after)
 {
-	struct lines l = split(after);
+	struct lines was = split(before), l = split(after);
 
 	drop_taken(h, before, after);
 	for (size_t i = 0; i < l.n; i++) {
@@ -63,11 +82,12 @@ void edits_note(struct history *h, const char *before, const char *after)
 		if (!at || strstr(l.list[i], " size 0 ") || strstr(l.list[i], " size 1 "))
 			continue; /* as any other's */
 		snprintf(e.hash, sizeof(e.hash), "%.16s", at + strlen(" hash "));
-		if (has_bytes(before, e.hash))
+		if (has_bytes(before, e.hash) || came_to_light(&was, &l, l.list[i]))
 			continue;
 		h->edits = xrealloc(h->edits, (h->n_edits + 1) * sizeof(*h->edits));
 		h->edits[h->n_edits++] = e;
 	}
+	lines_done(&was);
 	lines_done(&l);
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -78,6 +79,23 @@ static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
 	assert_true(restore_is_due(&r));
 }
 
+/* Whoever opens a directory has not written what is seen in it from then on. */
+static void what_comes_to_light_is_no_edit(void **state)
+{
+	static const char open[] = DIR_THERE("/d") THERE("/d/f");
+	static const char locked[] = "/d 40640 1:1 5.0\n/d/f 0 0:0 0.0\n";
+	static const char empty[] = DIR_THERE("/d");
+
+	(void)state;
+	for (int opened = 0; opened < 2; opened++) {
+		struct history h = {.clock = 1};
+
+		edits_note(&h, opened ? locked : empty, open);
+		assert_int_equal(edits_kept(&h, 0, open, empty, true), opened);
+		free(h.edits);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +103,7 @@ int main(void)
 		cmocka_unit_test(an_edit_that_is_gone_is_missed),
 		cmocka_unit_test(what_nobody_sees_is_not_missed),
 		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
+		cmocka_unit_test(what_comes_to_light_is_no_edit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
