@@ -68,6 +68,47 @@ static void an_edit_that_a_dropped_step_gave_a_name(void **state)
 	}
 }
 
+static void open_for_nothing(struct fix *f, const char *path)
+{
+	struct at a;
+
+	begin(f, "open; touch y");
+	a = at(f, path);
+	close(op_open(f->s, &a, O_WRONLY, 0, NULL));
+	assert_int_equal(put(f, "y", "y\n"), 0);
+	assert_true(commit(f) > 0);
+}
+
+/* The step after it opened the file to write, and wrote nothing: so it has found what it left. */
+static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linked)
+{
+	struct fix *f = fix_new();
+
+	begin(f, "touch c; ln c b");
+	assert_int_equal(put(f, "c", "agent\n"), 0);
+	assert_int_equal(linked ? 0 : ln(f, "c", "b"), 0);
+	assert_true(commit(f) > 0);
+	if (linked) { /* no step knows of that name */
+		link_outside(f, "c", "b");
+		begin(f, "echo >>c");
+		assert_int_equal(add(f, "c", "more\n"), 0);
+		assert_true(commit(f) > 0);
+	}
+	if (human)
+		outside(f, "c", "the human's\n");
+	open_for_nothing(f, "c");
+	assert_int_equal(undo(f, linked ? 3 : 2, 0), human ? -ESTALE : 0);
+	assert_cat(f, "c", human ? "the human's\n" : NULL);
+	fix_free(f);
+}
+
+static void an_edit_of_a_file_of_two_names_that_was_opened(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 4; how++)
+		an_edit_of_a_file_that_was_opened_for_nothing(how & 1, how & 2);
+}
+
 /* By one name a step writes, by the other the next: it is the same file, and nobody's edit. */
 static void nobody_where_two_write_by_two_names(void **state)
 {
@@ -147,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_saved_over_one_of_two_names),
 		cmocka_unit_test(an_edit_that_a_dropped_step_gave_a_name),
+		cmocka_unit_test(an_edit_of_a_file_of_two_names_that_was_opened),
 		TEST(nobody_where_two_write_by_two_names),
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),

@@ -254,6 +254,19 @@ static void set_name(char **name, const char *to)
 	*name = xstrdup(to);
 }
 
+static struct found_file *get_file(struct chains *c, uint64_t ino)
+{
+	struct found_file *file = find_file(c, ino);
+
+	if (file)
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->ino = ino;
+	file->chain.known = true;
+	HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
+	return file;
+}
+
 static void file_found(struct chains *c, const struct change *change, const char *name)
 {
 	uint64_t ino = change->before.exists ? change->before.ino : 0;
@@ -261,13 +274,9 @@ static void file_found(struct chains *c, const struct change *change, const char
 
 	if (!ino || (!file && !change->linked))
 		return;
-	if (!file) {
-		file = xcalloc(1, sizeof(*file));
-		file->ino = ino;
-		file->chain.known = true;
-		HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
-	}
+	file = get_file(c, ino);
 	file_goes_on(c, file);
+	file->chain.changed = c->turn;
 	saw(&file->chain, &change->before);
 	set_name(&file->found, name);
 	if (change->after.exists && change->after.ino == ino)
@@ -281,6 +290,16 @@ static void file_found(struct chains *c, const struct change *change, const char
 	}
 }
 
+static void file_gave(struct chains *c, struct found_file *file, const struct change_side *after,
+		      const char *name)
+{
+	if (file->passing)
+		file->chain.ended = 0;
+	file->passing = false;
+	gave(c, &file->chain, after);
+	set_name(&file->left, name);
+}
+
 static void file_left(struct chains *c, const struct change *change, const char *name)
 {
 	struct found_file *file = change->after.exists ? find_file(c, change->after.ino) : NULL;
@@ -288,15 +307,33 @@ static void file_left(struct chains *c, const struct change *change, const char 
 	if (!file)
 		return;
 	file_goes_on(c, file);
-	if (!name) {
+	file->chain.changed = c->turn;
+	/* A redo may have exchanged it for what it had found. */
+	file->chain.spoke |= c->caller.now.turned && change->before.exists &&
+			     change->before.ino != change->after.ino;
+	if (name)
+		file_gave(c, file, &change->after, name);
+	else
 		file->chain.known = false;
+}
+
+/* The step opened it, perhaps, and has not changed it: it left what it had found, unless another
+ * did at the same time. How many names the file had then is not known. */
+static void file_seen(struct chains *c, const struct post *p, const struct change_side *seen,
+		      const char *name)
+{
+	struct found_file *file;
+
+	if (!p->obj.mode || S_ISDIR(p->obj.mode) || p->obj.mode == OBJ_UNSEEN || p->flags ||
+	    !c->caller.now.alone)
 		return;
-	}
-	if (file->passing)
-		file->chain.ended = 0;
-	file->passing = false;
-	gave(c, &file->chain, &change->after);
-	set_name(&file->left, name);
+	file = get_file(c, p->obj.ino);
+	if (file->chain.changed == c->turn) /* by another of its names */
+		return;
+	file_goes_on(c, file);
+	saw(&file->chain, seen);
+	set_name(&file->found, name);
+	file_gave(c, file, seen, name);
 }
 
 /* ---- what the steps say -----------------------------------------------------------------------
@@ -365,8 +402,10 @@ void chains_left(struct chains *c, const struct post *p)
 	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
-	if (!changed && !one->spoke)
+	if (!changed && !one->spoke) {
 		saw(one, &left);
+		file_seen(c, p, &left, key);
+	}
 	gave(c, one, &left);
 	one->image = true;
 }
