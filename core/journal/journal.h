@@ -348,6 +348,7 @@ struct undo_entry {
 	bool later;    /* UNDO_PATHS: later steps changed it, and what they did goes with it */
 	bool conflict; /* someone else changed it since, or: */
 	bool beside;   /* a conflict with a step that ran at the same time and stays */
+	bool linked;   /* changed by another name of the file, and not what lies there */
 	bool lost;     /* what was there before is not kept, the step went on unprotected; stays */
 	enum undo_fate fate;
 	char *why;		  /* a merge was asked for and cannot be had; NULL */

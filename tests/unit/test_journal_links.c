@@ -126,6 +126,168 @@ static void nobody_where_two_write_by_two_names(void **state)
 	assert_cat(f, "c", "old\n");
 }
 
+static void append(struct fix *f, const char *path, const char *text)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+	FILE *out = fopen(whole, "ae");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+enum how {
+	REMOVED,
+	REPLACED,
+	EXCHANGED
+};
+
+static int64_t write_and_take_away(struct fix *f, enum how how)
+{
+	begin(f, "echo >>d; rm d");
+	assert_int_equal(add(f, "d", "agent\n"), 0);
+	if (how != REMOVED) {
+		assert_int_equal(put(f, "tmp", "new\n"), 0);
+		assert_int_equal(mv(f, "tmp", "d", how == EXCHANGED ? RENAME_EXCHANGE : 0), 0);
+	}
+	if (how != REPLACED)
+		assert_int_equal(rm(f, how == EXCHANGED ? "tmp" : "d"), 0);
+	return commit(f);
+}
+
+/* The file comes back to the name by which the step wrote, and has still the other one. */
+static void an_edit_by_a_name_that_no_step_knows(enum how how)
+{
+	static const char edited[] = "old\nagent\nhuman\n";
+	struct fix *f = fix_new();
+
+	outside(f, "d", "old\n");
+	link_outside(f, "d", "c");
+	assert_true(write_and_take_away(f, how) > 0);
+	append(f, "c", "human\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "by another name"));
+	assert_int_equal(undo(f, 1, UNDO_MERGE), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "c", edited);
+	assert_cat(f, "d", how == REMOVED ? NULL : "new\n");
+	assert_sound(f);
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "c", edited);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "c", "old\n");
+	assert_cat(f, "d", "old\n");
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "c", edited);
+	fix_free(f);
+}
+
+static void an_edit_by_the_other_name(void **state)
+{
+	(void)state;
+	for (int how = REMOVED; how <= EXCHANGED; how++)
+		an_edit_by_a_name_that_no_step_knows((enum how)how);
+}
+
+/* Steps of an earlier version say nothing of the file; nor is it said of one that had no other
+ * name. */
+static void what_no_record_tells_of_is_in_doubt(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *obj = NULL;
+	AUTO_CLOSE int fd = -1;
+	AUTO_DIR DIR *dir = NULL;
+	struct dirent *e;
+	int64_t id;
+
+	outside(f, "d", "old\n");
+	id = write_and_take_away(f, REMOVED);
+	obj = xasprintf("steps/%lld/obj", (long long)id);
+	fd = openat(journal_store_fd(f->j), obj, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fdopendir(fd);
+	assert_non_null(dir);
+	fd = -1;
+	while ((e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			assert_int_equal(
+				linkat(dirfd(dir), e->d_name, journal_folder_fd(f->j), "c", 0), 0);
+	append(f, "c", "human\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_cat(f, "c", "old\nagent\nhuman\n");
+}
+
+/* Steps wrote by that name, too, as long as they had no other. */
+static void nobody_by_the_other_name(void **state)
+{
+	for (int later = 0; later < 2; later++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		outside(f, "d", "old\n");
+		link_outside(f, "d", "c");
+		assert_true(write_and_take_away(f, REMOVED) > 0);
+		if (later) {
+			begin(f, "echo >>c");
+			assert_int_equal(add(f, "c", "more\n"), 0);
+			assert_true(commit(f) > 0);
+		}
+		must(f, undo(f, 1 + later, 0));
+		assert_cat(f, "c", "old\n");
+		must(f, redo(f, 0));
+		must(f, undo(f, 1 + later, 0));
+		assert_cat(f, "d", "old\n");
+		fix_free(f);
+	}
+}
+
+/* Whatever it is that has two names. */
+static void nobody_where_a_fifo_has_two(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "mkfifo d");
+	a = at(f, "d");
+	assert_int_equal(op_mknod(f->s, &a, S_IFIFO | 0644, 0, NULL), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "chmod d; ln d a");
+	assert_int_equal(mode(f, "d", 0600), 0);
+	assert_int_equal(ln(f, "d", "a"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+}
+
+/* The undo took the file away, which a human had given another name, and the redo brings it back.
+ */
+static void an_edit_by_the_other_name_after_the_undo(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		outside(f, "c", "first\n");
+		begin(f, "sed -i c");
+		assert_int_equal(put(f, "tmp", "new\n"), 0);
+		assert_int_equal(mv(f, "tmp", "c", 0), 0);
+		assert_true(commit(f) > 0);
+		link_outside(f, "c", "a");
+		begin(f, "echo >>c");
+		assert_int_equal(add(f, "c", "agent\n"), 0);
+		assert_true(commit(f) > 0);
+		must(f, undo(f, 2, 0));
+		assert_cat(f, "c", "first\n");
+		assert_cat(f, "a", "new\n");
+		if (human)
+			append(f, "a", "human\n");
+		assert_int_equal(redo(f, 0), human ? -ESTALE : 0);
+		assert_cat(f, "a", human ? "new\nhuman\n" : "new\nagent\n");
+		assert_int_equal(human ? redo(f, UNDO_KEEP_MINE) : 0, 0);
+		assert_cat(f, "a", human ? "new\nhuman\n" : "new\nagent\n");
+		fix_free(f);
+	}
+}
+
 static int hold(struct fix *f, const char *path)
 {
 	struct at a = at(f, path);
@@ -190,6 +352,11 @@ int main(void)
 		cmocka_unit_test(an_edit_that_a_dropped_step_gave_a_name),
 		cmocka_unit_test(an_edit_of_a_file_of_two_names_that_was_opened),
 		TEST(nobody_where_two_write_by_two_names),
+		cmocka_unit_test(an_edit_by_the_other_name),
+		TEST(what_no_record_tells_of_is_in_doubt),
+		cmocka_unit_test(nobody_by_the_other_name),
+		TEST(nobody_where_a_fifo_has_two),
+		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),
 	};

@@ -38,6 +38,31 @@ int side_push(struct side *s, struct rec *r)
 	return e;
 }
 
+void side_note(struct rec *r, struct buf *buf, const struct obj *o)
+{
+	if (S_ISDIR(o->mode) || o->nlink < 2)
+		return;
+	put_u32(buf, o->mode);
+	put_u32(buf, o->uid);
+	put_u32(buf, o->gid);
+	put_u64(buf, o->size);
+	put_u64(buf, (uint64_t)o->mtime_ns);
+	r->meta = (struct span){buf->data, buf->len};
+}
+
+void side_noted(const struct rec *r, struct change_side *ret)
+{
+	struct get g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
+
+	*ret = (struct change_side){.exists = r->meta.len, .ino = r->ino};
+	ret->mode = get_u32(&g);
+	ret->uid = get_u32(&g);
+	ret->gid = get_u32(&g);
+	ret->size = get_u64(&g);
+	ret->mtime_ns = (int64_t)get_u64(&g);
+	ret->exists &= !g.bad;
+}
+
 static void forget_seen(struct side *s)
 {
 	struct seen *d, *next;

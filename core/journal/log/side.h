@@ -6,6 +6,8 @@
 #include "core/journal/log/wal.h"
 #include "core/journal/store/store.h"
 
+struct change_side;
+
 struct seen { /* a directory whose times are kept */
 	char *path;
 	UT_hash_handle hh;
@@ -41,6 +43,13 @@ void slot_name(char out[24], uint64_t slot);
 /* Make the slot's file with these bytes (again, if need be). */
 int slot_fill(struct side *s, uint64_t slot, struct span bytes) MUST_USE;
 int side_push(struct side *s, struct rec *r) MUST_USE; /* sets r->seq */
+/*
+ * Of a file that a name is taken of and that has others the record says what it was like: written
+ * to by one of those it is somebody else's, and the step may be about to write to it by this one.
+ * buf must outlive r.
+ */
+void side_note(struct rec *r, struct buf *buf, const struct obj *o);
+void side_noted(const struct rec *r, struct change_side *ret); /* nothing: it had none, or is old */
 /* Keep the times of a directory before its first change. path is the directory's. */
 int side_touch_dir(struct side *s, int root, int dirfd, const char *path) MUST_USE;
 /* A directory has another name: what is at a path may be another one. For all sides. */

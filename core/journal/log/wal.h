@@ -18,7 +18,7 @@
  */
 enum rec_type {
 	REC_NEW = 1,  /* path was not there; undo: whatever is there moves to a slot */
-	REC_GONE,     /* what was at path is in slot; undo: it comes back */
+	REC_GONE,     /* what was at path is in slot, meta: see side_note(); undo: it comes back */
 	REC_RENAME,   /* path became path2 */
 	REC_XCHG,     /* path and path2 changed places */
 	REC_DIR_NEW,  /* the directory path was not there */

@@ -317,6 +317,16 @@ void inodes_take(struct inode_image **set, const struct post *p)
 	have->post = (struct post){.obj = p->obj, .hash = p->hash, .seq = p->seq};
 }
 
+uint64_t inodes_find(const struct inode_image *set, uint64_t ino, struct obj *ret)
+{
+	const struct inode_image *have;
+
+	HASH_FIND(hh, set, &ino, sizeof(ino), have);
+	if (have)
+		*ret = have->post.obj;
+	return have ? have->post.seq : 0;
+}
+
 void inodes_done(struct inode_image *set)
 {
 	struct inode_image *one, *rest;

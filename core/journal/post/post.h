@@ -99,5 +99,7 @@ bool left_differs(struct journal *j, const struct post *left, const struct post 
 struct inode_image;
 void inodes_take(struct inode_image **set, const struct post *p);
 void inodes_done(struct inode_image *set);
+/* 0: there is none; else the number of the file it came from. */
+uint64_t inodes_find(const struct inode_image *set, uint64_t ino, struct obj *ret);
 /* Has the path changed since? */
 bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes);

@@ -47,6 +47,7 @@ static int remove_bare(struct step *s, const struct where *w, int flags, bool *t
 int op_unlink(struct step *s, const struct at *at, bool *touched)
 {
 	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_BUF struct buf note = BUF_INIT;
 	struct rec rec = {.type = REC_GONE, .root = at->root};
 	char slot[24];
 	size_t mark;
@@ -77,6 +78,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	rec.ino = w.obj.ino;
 	rec.slot = intents_slot(&s->side, REC_GONE, w.root, w.path, w.obj.ino);
 	slot_name(slot, rec.slot);
+	side_note(&rec, &note, &w.obj);
 	r = side_push(&s->side, &rec);
 	if (r == 0)
 		r = step_sync(s, mark);
@@ -193,6 +195,7 @@ static int rename_onto(const struct where *from, const struct where *to, unsigne
 static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 {
 	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
+	AUTO_BUF struct buf note = BUF_INIT;
 	char slot[24];
 	int r;
 
@@ -200,6 +203,7 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 	gone.ino = to->obj.ino;
 	ren->slot = gone.slot = intents_slot(&s->side, REC_GONE, gone.root, gone.path, gone.ino);
 	slot_name(slot, gone.slot);
+	side_note(&gone, &note, &to->obj);
 	r = side_push(&s->side, &gone);
 	if (r < 0 || s->may_wait) /* then it is taken back, before anything is done */
 		return r;

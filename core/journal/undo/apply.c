@@ -68,6 +68,7 @@ static int stash(struct pop *p, int root, const char *path, const struct spot *a
 		 const struct obj *o, uint64_t src)
 {
 	struct rec y = {.type = REC_GONE, .root = root, .path = path, .ino = o->ino, .src = src};
+	AUTO_BUF struct buf note = BUF_INIT;
 	char slot[24];
 	size_t mark;
 	int r = pop_touch_parent(p, root, path, at);
@@ -76,6 +77,7 @@ static int stash(struct pop *p, int root, const char *path, const struct spot *a
 		return r;
 	y.slot = wal_slot(&p->to->log);
 	slot_name(slot, y.slot);
+	side_note(&y, &note, o);
 	mark = wal_tail(&p->to->log);
 	r = pop_push(p, &y);
 	if (r == 0)

@@ -98,6 +98,7 @@ void plan_entry(struct planner *p, int root, const char *path, char what, bool c
 	e->lost = lost;
 	e->conflict = conflict = conflict || e->lost;
 	e->beside = conflict && !e->lost && names_has(&p->overlaps, root, path);
+	e->linked = conflict && names_has(&p->linked, root, path);
 	e->path = xstrdup(path);
 	if (conflict)
 		plan->n_conflicts++;

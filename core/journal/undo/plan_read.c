@@ -20,7 +20,7 @@ static size_t place_of(const struct planner *p, int64_t id)
 	return i;
 }
 
-static bool in_group(const struct planner *p, int64_t id)
+bool plan_has_step(const struct planner *p, int64_t id)
 {
 	return place_of(p, id) < p->dirs->n;
 }
@@ -29,8 +29,8 @@ static bool in_group(const struct planner *p, int64_t id)
  * before these do, and looked at what lies in a directory that it moved. */
 bool plan_is_passing(const struct planner *p, const struct post *post)
 {
-	return (!post->kept || (p->redo && post->flags & POST_PASSING)) && !in_group(p, post->id) &&
-	       post->obj.mode != OBJ_UNSEEN;
+	return (!post->kept || (p->redo && post->flags & POST_PASSING)) &&
+	       !plan_has_step(p, post->id) && post->obj.mode != OBJ_UNSEEN;
 }
 
 static int load_log(struct planner *p, const char *dir, struct wal *log)
@@ -240,7 +240,17 @@ static int load_posts(struct planner *p)
 	store_forget_near(p->j);
 	for (size_t k = 0; k < names_count(&p->places); k++)
 		judge_unseen(p, names_count(&p->fates.keys) + k, names_key(&p->places, k));
-	return r < 0 ? r : post_each(p->j, p->dirs, files, judge_newest, p);
+	if (r == 0)
+		r = post_each(p->j, p->dirs, files, judge_newest, p);
+	if (r == 0)
+		r = plan_load_links(p);
+	for (size_t k = 0; r == 0 && k < names_count(&p->linked); k++) {
+		size_t i = number_of(p, names_key(&p->linked, k));
+
+		if (i != NAMES_NONE)
+			p->newest[i] = JUDGED_FOREIGN;
+	}
+	return r;
 }
 
 int plan_read(struct planner *p)
@@ -270,6 +280,7 @@ void plan_forget(struct planner *p)
 	names_done(&p->lost);
 	names_done(&p->idle);
 	names_done(&p->overlaps);
+	names_done(&p->linked);
 	for (size_t i = 0; i < p->dirs->n; i++)
 		wal_close(&p->logs[i]);
 	free(p->logs);

@@ -23,6 +23,7 @@ struct planner {
 	struct names there;    /* directories among them */
 	struct names idle;     /* of records that an earlier rollback left out */
 	struct names overlaps; /* paths that a step has also touched that stays */
+	struct names linked;   /* written by the steps; their files changed by other names since */
 	struct moves moves;
 	struct wal *logs;  /* of the steps, the side that will be emptied */
 	struct names lost; /* changed while a step was unprotected, by no record */
@@ -38,8 +39,12 @@ bool plan_is_foreign(struct planner *p, const struct post *newest, const struct 
 void plan_forget(struct planner *p);
 /* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
 bool plan_has_written(struct planner *p, uint64_t ino);
-bool plan_only_found(struct planner *p, const struct post *post);	/* and its step did not */
+bool plan_only_found(struct planner *p, const struct post *post); /* and its step did not */
+bool plan_has_step(const struct planner *p, int64_t id);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
+
+/* Fill p->linked. (plan_links.c) */
+int plan_load_links(struct planner *p) MUST_USE;
 
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
 /* Directories that would go must hold nothing but what goes with them, and nothing else may stand

@@ -84,9 +84,14 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct emptie
 
 	if (r < 0)
 		err_set(err, r, "read the steps");
-	for (size_t i = 0; r == 0 && i < p->n_entries; i++)
-		if (p->entries[i].conflict && !p->entries[i].lost)
-			r = try_merge(&g, &p->entries[i], p->flags, err);
+	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+
+		if (e->conflict && e->linked)
+			e->why = xstrdup("it was changed by another of its names");
+		else if (e->conflict && !e->lost)
+			r = try_merge(&g, e, p->flags, err);
+	}
 	story_done(&g.story);
 	return r;
 }

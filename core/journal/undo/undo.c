@@ -214,10 +214,11 @@ static int refuse(const struct undo_plan *plan, struct err *err)
 				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
 		return err_say(
 			err, -ESTALE,
-			"'%s%s%s' has changed since%s%s%s: look at it, then use --keep-mine to "
+			"'%s%s%s' has changed since%s%s%s%s: look at it, then use --keep-mine to "
 			"leave it out, --merge, or --force (what is replaced can be had back "
 			"with redo)",
-			base, slash, e->path, plan->n_stops > 1 ? ", and others" : "",
+			base, slash, e->path, e->linked ? " by another name of the file" : "",
+			plan->n_stops > 1 ? ", and others" : "",
 			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "");
 	}
 	return refuse_barrier(plan, err);

@@ -1,0 +1,156 @@
+/* plan_links - files that a rollback writes to by a name that they do not have for the moment. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/store/way.h"
+#include "core/journal/undo/planner.h"
+
+/*
+ * A step writes to a file, then takes the name away by which it did, and the file has another that
+ * no step has spoken of. The rollback first brings the name back and then writes the old bytes
+ * where it is: at the other name as well. What lies at the first one now says nothing of it, so the
+ * file itself is compared, of which the store has a name: with what it was like when the last of
+ * its names came there, or as one of the steps left it by another one later.
+ */
+
+struct taken { /* a file that a name was taken of, as of the last time */
+	uint64_t ino, seq, slot;
+	size_t step;
+	struct change_side was; /* nothing: that is not known */
+	UT_hash_handle hh;
+};
+
+struct links {
+	struct planner *p;
+	struct taken *files;	    /* hash */
+	struct inode_image *inodes; /* the newest of the steps' own; once one differs */
+	bool has_inodes;
+};
+
+static void take(struct links *l, size_t step, const struct rec *rec)
+{
+	struct taken *one;
+
+	if (rec->type != REC_GONE || rec_is_idle(rec) || !plan_has_written(l->p, rec->ino))
+		return;
+	HASH_FIND(hh, l->files, &rec->ino, sizeof(rec->ino), one);
+	if (one && one->seq > rec->seq)
+		return;
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		one->ino = rec->ino;
+		HASH_ADD(hh, l->files, ino, sizeof(one->ino), one);
+	}
+	one->seq = rec->seq;
+	one->slot = rec->slot;
+	one->step = step;
+	side_noted(rec, &one->was);
+}
+
+static int keep_own(void *data, const struct post *post)
+{
+	struct links *l = data;
+
+	if (plan_has_step(l->p, post->id))
+		inodes_take(&l->inodes, post);
+	return 0;
+}
+
+static bool is_as_left(const struct links *l, const struct taken *one,
+		       const struct change_side *now)
+{
+	struct change_side left;
+	struct obj o;
+
+	if (inodes_find(l->inodes, one->ino, &o) <= one->seq)
+		return false;
+	change_side_set(&left, &o);
+	return sides_equal(now, &left);
+}
+
+static bool lies_at(const struct planner *p, const struct names *names, uint64_t ino)
+{
+	for (size_t k = 0; k < names_count(names); k++) {
+		const char *path;
+		int root = key_root(names_key(names, k), &path);
+		struct obj o;
+
+		if (way_see(p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN &&
+		    o.ino == ino)
+			return true;
+	}
+	return false;
+}
+
+/* By a name that the steps know of: that is compared, and tells of it. */
+static bool is_known(const struct planner *p, uint64_t ino)
+{
+	return lies_at(p, &p->places, ino) || lies_at(p, &p->fates.keys, ino);
+}
+
+/* 1: somebody else wrote to it; 0 also where it has no other name any more. */
+static int judge(struct links *l, const struct taken *one)
+{
+	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->dirs[one->step]);
+	AUTO_CLOSE int obj = dir < 0 ? -1 : obj_open(dir, "obj");
+	struct change_side now;
+	struct obj o;
+	char slot[24];
+	int r;
+
+	if (dir < 0 || obj < 0)
+		return dir < 0 ? dir : obj;
+	slot_name(slot, one->slot);
+	r = obj_stat(obj, slot, &o);
+	if (r < 0 || o.ino != one->ino || o.nlink < 2)
+		return r;
+	change_side_set(&now, &o);
+	if (sides_equal(&now, &one->was))
+		return 0;
+	if (!l->has_inodes)
+		r = post_each(l->p->j, NULL, NULL, keep_own, l);
+	l->has_inodes = true;
+	return r < 0 ? r : !is_as_left(l, one, &now) && !is_known(l->p, one->ino);
+}
+
+/* Where the steps had written to it before. */
+static void add_paths(struct planner *p, const struct taken *one)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec)) {
+			AUTO_FREE char *now = NULL;
+			int root = rec.root;
+
+			if (!rec_is_in_place(&rec) || rec_is_idle(&rec) || rec.ino != one->ino ||
+			    rec.seq > one->seq)
+				continue;
+			now = xstrdup(rec.path);
+			moves_follow(&p->moves, rec.seq, &root, &now);
+			names_add(&p->linked, root, now);
+		}
+	}
+}
+
+int plan_load_links(struct planner *p)
+{
+	struct links l = {.p = p};
+	struct taken *one, *rest;
+	int r = 0;
+
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec))
+			take(&l, i, &rec);
+	}
+	HASH_ITER (hh, l.files, one, rest) {
+		if (r >= 0 && (r = judge(&l, one)) > 0)
+			add_paths(p, one);
+		HASH_DEL(l.files, one);
+		free(one);
+	}
+	inodes_done(l.inodes);
+	return MIN(r, 0);
+}
