@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
+#include "tests/support/comb.h"
+#include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
 static char *whole(struct fix *f, const char *path)
@@ -285,6 +287,51 @@ static void a_pipe_that_was_moved_or_removed(void **state)
 		must(f, restore(f, id, "pipe", 0));
 		assert_int_equal(fstatat(journal_folder_fd(f->j), "pipe", &st, 0), 0);
 		assert_int_equal(st.st_mode, S_IFIFO | 0640);
+	}
+}
+
+static void hold_and_go_on(void *arg)
+{
+	struct fix *f = arg;
+	struct at a;
+	int fd;
+
+	fix_open(f);
+	begin(f, "exec 3>a");
+	a = at(f, "a");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
+	assert_int_equal(write(fd, "text", 4), 4);
+	assert_int_equal(ftruncate(fd, 150000), 0); /* more than a log takes */
+	commit(f);
+	begin(f, "beside");
+	assert_int_equal(put(f, "other", "x"), 0);
+	commit(f);
+}
+
+/* Whatever was kept of it when the last process died: the bytes are in the very file that comes
+ * back to its name, and to write them there would empty it first. */
+static void a_file_is_not_emptied_for_its_own_bytes(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	for (int n = 1; more; n += comb(4)) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *was = NULL;
+
+		fix_drop_dirs(f);
+		journal_close(take_ptr(&f->j));
+		more = inject_kill(n, hold_and_go_on, f);
+		fix_open(f);
+		was = cat(f, "a");
+		if (was) {
+			begin(f, "ln a c; rm a");
+			assert_int_equal(ln(f, "a", "c"), 0);
+			assert_int_equal(rm(f, "a"), 0);
+			must(f, restore(f, commit(f), "c", 0));
+			assert_cat(f, "a", was);
+		}
+		fix_free(f);
 	}
 }
 
@@ -606,6 +653,7 @@ int main(void)
 		TEST(a_directory_in_the_place_of_what_was_made),
 		TEST(one_of_two_names),
 		TEST(a_pipe_that_was_moved_or_removed),
+		cmocka_unit_test(a_file_is_not_emptied_for_its_own_bytes),
 		TEST(refusals),
 		TEST(a_directory_moved_and_made_anew),
 		TEST(a_directory_that_was_renamed_over_another),

@@ -288,12 +288,24 @@ static bool slot_is_shared(struct restore *r, const struct origin *o, const stru
 	       slot.mtime_ns == was->mtime_ns;
 }
 
+/* It is the file that has the bytes: to write to it would empty it first. */
+static bool has_them(const struct target *t, const struct origin *o)
+{
+	struct obj from;
+
+	return obj_stat(o->fd, "", &from) == 0 && from.ino == t->now.ino && from.dev == t->now.dev;
+}
+
 /* Other names of the file are to show the same bytes. */
 static int write_in_place(struct restore *r, struct target *t, const struct origin *o)
 {
-	AUTO_CLOSE int fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
+	const struct span meta = {o->meta.data, o->meta.len};
+	AUTO_CLOSE int fd = -1;
 	int e;
 
+	if (has_them(t, o))
+		return op_dress(r->s, &t->at, meta);
+	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
 	if (fd == -EACCES) {
 		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
 		if (e < 0)
@@ -303,7 +315,7 @@ static int write_in_place(struct restore *r, struct target *t, const struct orig
 	if (fd < 0)
 		return take_fd(&fd);
 	e = data_copy(o->fd, fd);
-	return e < 0 ? e : op_dress(r->s, &t->at, (struct span){o->meta.data, o->meta.len});
+	return e < 0 ? e : op_dress(r->s, &t->at, meta);
 }
 
 static int bring_file(struct restore *r, struct target *t, const struct origin *o,
