@@ -167,6 +167,34 @@ static void a_name_that_went_before_another_wrote(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
+/* Another step took the directory elsewhere, and this one ended after that: where the file is now
+ * it has not been by any name of the step's. */
+static void an_edit_where_another_had_moved_it(void **state)
+{
+	struct fix *f = *state;
+
+	for (int human = 0; human < 2; human++) {
+		struct step *first;
+
+		begin(f, "mkdir c; touch c/a");
+		assert_int_equal(md(f, "c"), 0);
+		assert_int_equal(put(f, "c/a", "agent\n"), 0);
+		first = f->s;
+		begin(f, "mv c b");
+		assert_int_equal(mv(f, "c", "b", 0), 0);
+		assert_true(commit(f) > 0);
+		f->s = first;
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "b/a", "the human's\n");
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+	}
+	assert_cat(f, "b/a", "the human's\n");
+	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
+	assert_cat(f, "b/a", NULL);
+	assert_cat(f, "c/a", "the human's\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_went_before_another_wrote),
 		TEST(what_others_moved_away_from_its_maker),
 		TEST(what_was_brought_there_and_moved_away),
+		TEST(an_edit_where_another_had_moved_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -399,7 +399,7 @@ void chains_left(struct chains *c, const struct post *p)
 		return;
 	go_on(c, one);
 	/* If none of those changed it, it is what this one found, too. */
-	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
+	one->known &= !(p->flags & (POST_FOREIGN | POST_CARRIED)) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
 	if (!changed && !one->spoke) {

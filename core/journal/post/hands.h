@@ -6,6 +6,7 @@
 #include "core/journal/store/names.h"
 
 struct journal;
+struct step;
 
 /* The newest of several steps that has a path, by their places in a list, newest first. */
 struct hands {
@@ -20,3 +21,5 @@ void hands_done(struct hands *h);
 
 /* Paths of other steps' images that lie in directories which moved: under both names. */
 int post_moved(struct journal *j, const struct moves *m, struct names *add) MUST_USE;
+/* What an open step did where others have moved it on: by the names of now. (moved_on.c) */
+int post_moved_on(const struct step *s, struct names *ret) MUST_USE;

@@ -135,6 +135,7 @@ static unsigned flags_of(const struct post_how *how, const char *key, const stru
 	unsigned flags = how->shared && names_has_key(how->shared, key) ? POST_SHARED : 0;
 
 	flags |= how->passing && names_has_key(how->passing, key) ? POST_PASSING : 0;
+	flags |= !t && how->carried && names_has_key(how->carried, key) ? POST_CARRIED : 0;
 	flags |= how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0;
 	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)))
 		flags |= POST_FOREIGN;

@@ -12,10 +12,11 @@ struct change_side;
 struct group;
 
 enum {
-	POST_FOREIGN = 1, /* what lies there is somebody else's work: always a conflict */
-	POST_RETURNS = 2, /* the way back brings such work back, whatever lies there now */
-	POST_SHARED = 4,  /* a newer step came back with this one: that is what lies there */
-	POST_PASSING = 8, /* no record of the step is about the path itself (any more) */
+	POST_FOREIGN = 1,  /* what lies there is somebody else's work: always a conflict */
+	POST_RETURNS = 2,  /* the way back brings such work back, whatever lies there now */
+	POST_SHARED = 4,   /* a newer step came back with this one: that is what lies there */
+	POST_PASSING = 8,  /* no record of the step is about the path itself (any more) */
+	POST_CARRIED = 16, /* another step moved it there: what was found here is not known */
 };
 
 struct post {
@@ -38,6 +39,7 @@ struct post_how {
 	const struct names *absent; /* what was not there: the way back takes it away */
 	const struct names *shared; /* with newer steps that came back as well */
 	const struct names *passing;
+	const struct names *carried; /* there by another step that ran at the same time */
 	const struct posts *old;
 };
 

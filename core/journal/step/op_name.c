@@ -168,6 +168,8 @@ static void moved(struct step *s, const struct where *from, const struct where *
 		return;
 	writers_moved(s->j, from->root, from->path, to->root, to->path, both);
 	s->moved = true;
+	for (struct step *p = s->j->open; p; p = p->next)
+		p->carried |= p != s;
 	side_forget_dirs(&s->side);
 	store_forget_near(s->j);
 	touches_move(&s->touches, from->root, from->path, to->root, to->path, both);

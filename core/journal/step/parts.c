@@ -94,7 +94,7 @@ struct ending { /* of one part */
 
 static int write_post(struct step *s, bool locked)
 {
-	struct names moved = {0};
+	struct names moved = {0}, carried = {0};
 	struct moves moves = {0};
 	int r;
 
@@ -102,10 +102,16 @@ static int write_post(struct step *s, bool locked)
 	moves_sort(&moves);
 	r = post_moved(s->j, &moves, &moved);
 	if (r == 0)
-		r = post_write(s->j, s->side.dir, &moved,
-			       &(struct post_how){.step = s, .locked = locked});
+		r = post_moved_on(s, &carried);
+	for (size_t i = 0; i < names_count(&carried); i++)
+		names_add_key(&moved, names_key(&carried, i));
+	if (r == 0)
+		r = post_write(
+			s->j, s->side.dir, &moved,
+			&(struct post_how){.step = s, .locked = locked, .carried = &carried});
 	moves_done(&moves);
 	names_done(&moved);
+	names_done(&carried);
 	return r;
 }
 

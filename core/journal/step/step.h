@@ -25,6 +25,7 @@ struct step {
 	size_t n_copies, n_clones;
 	bool made;     /* its directory exists: something was recorded */
 	bool moved;    /* a directory has another name now */
+	bool carried;  /* by another step, too, while this one runs */
 	bool tangled;  /* a step that ran at the same time touched the same */
 	bool again;    /* some inode is written by a process of an earlier step */
 	bool may_wait; /* see JOURNAL_WAITS */
