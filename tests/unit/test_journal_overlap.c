@@ -167,6 +167,22 @@ static void a_name_that_went_before_another_wrote(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
+/* The second one ends first. */
+static void make_and_move(struct fix *f)
+{
+	struct step *first;
+
+	begin(f, "mkdir c; touch c/a");
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(put(f, "c/a", "agent\n"), 0);
+	first = f->s;
+	begin(f, "mv c b");
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+}
+
 /* Another step took the directory elsewhere, and this one ended after that: where the file is now
  * it has not been by any name of the step's. */
 static void an_edit_where_another_had_moved_it(void **state)
@@ -174,17 +190,7 @@ static void an_edit_where_another_had_moved_it(void **state)
 	struct fix *f = *state;
 
 	for (int human = 0; human < 2; human++) {
-		struct step *first;
-
-		begin(f, "mkdir c; touch c/a");
-		assert_int_equal(md(f, "c"), 0);
-		assert_int_equal(put(f, "c/a", "agent\n"), 0);
-		first = f->s;
-		begin(f, "mv c b");
-		assert_int_equal(mv(f, "c", "b", 0), 0);
-		assert_true(commit(f) > 0);
-		f->s = first;
-		assert_true(commit(f) > 0);
+		make_and_move(f);
 		if (human)
 			outside(f, "b/a", "the human's\n");
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
@@ -193,6 +199,24 @@ static void an_edit_where_another_had_moved_it(void **state)
 	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
 	assert_cat(f, "b/a", NULL);
 	assert_cat(f, "c/a", "the human's\n");
+}
+
+/* And before a later step moved it once more, which has an image of it as it was then. */
+static void an_edit_between_that_and_the_next_move(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		make_and_move(f);
+		if (human)
+			outside(f, "b/a", "the human's\n");
+		begin(f, "mv b e");
+		assert_int_equal(mv(f, "b", "e", 0), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+		fix_free(f);
+	}
 }
 
 int main(void)
@@ -204,6 +228,7 @@ int main(void)
 		TEST(what_others_moved_away_from_its_maker),
 		TEST(what_was_brought_there_and_moved_away),
 		TEST(an_edit_where_another_had_moved_it),
+		cmocka_unit_test(an_edit_between_that_and_the_next_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

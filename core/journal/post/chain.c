@@ -398,8 +398,10 @@ void chains_left(struct chains *c, const struct post *p)
 	if (changed && one->left_now)
 		return;
 	go_on(c, one);
+	if (p->flags & POST_CARRIED)
+		one->spoke = one->spoken = true;
 	/* If none of those changed it, it is what this one found, too. */
-	one->known &= !(p->flags & (POST_FOREIGN | POST_CARRIED)) && p->obj.mode != OBJ_UNSEEN &&
+	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
 	if (!changed && !one->spoke) {
