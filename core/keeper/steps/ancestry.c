@@ -100,32 +100,24 @@ static struct command *orphan_command(struct keeper *k, const struct proc *p)
 	return c ? c : likely_command(k, p);
 }
 
-/* Whoever has the orphans: the sandbox's first process, or the keeper. */
-static bool is_reaper(int pid)
-{
-	return pid <= 1 || pid == getpid() || proc_parent(pid) == getpid();
-}
-
-/*
- * Those between it and the next one up that is known have done nothing yet that anybody saw: they
- * are looked at now, the agent's child among them. A subshell may outlive who began it, and then
- * nobody could tell whose the commands are that it runs.
- */
 static struct command *inherited_command(struct keeper *k, const struct proc *p)
 {
-	int between[ANCESTORS_MAX], pid = p->parent;
-	struct proc *q = NULL, *next;
-	size_t n = 0;
+	int pid = p->parent, below = p->self.tid;
 
-	while (!(q = proc_known(k, pid)) && n < ANCESTORS_MAX && !is_reaper(pid)) {
-		between[n++] = pid;
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		struct proc *q = proc_known(k, pid);
+
+		if (q && steps_is_agent(k, q)) {
+			/* The agent's child has not been seen yet: it is looked at now. */
+			q = below != p->self.tid ? proc_get(k, below) : NULL;
+			return q ? q->command : NULL;
+		}
+		if (q)
+			return q->command;
+		below = pid;
 		pid = proc_parent(pid);
 	}
-	while (n > 0 && (next = proc_get(k, between[n - 1]))) {
-		q = next;
-		n--;
-	}
-	return q ? q->command : orphan_command(k, p);
+	return orphan_command(k, p);
 }
 
 void steps_join(struct keeper *k, struct proc *p)
