@@ -125,7 +125,7 @@ done
 dir=$(new_folder killed) && cd "$dir" || exit 1
 in_folder . sh -c 'echo first >first'
 in_folder . sh -c 'for i in $(seq 2000); do echo $i >$i; done'
-for _ in $(seq 20); do
+for _ in $(seq 100); do
 	"$CORDON" undo >/dev/null 2>&1 &
 	pid=$!
 	wait_for 10 test ! -e 1990 -o ! -e 1 # either end is the first to go
