@@ -16,12 +16,11 @@ static int add_kept(const struct step *s, const char *dir, uint64_t began, struc
 {
 	AUTO_CLOSE int fd = store_open_dir(s->j, dir);
 	struct wal log = WAL_NONE;
-	uint64_t ended;
 	int r;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd; /* it had to go since it was listed */
-	if (summary_seq(fd, &ended) == 0 && ended < began)
+	if (overlap_ended(fd) < began)
 		return 0;
 	r = log_look(s->j, &log, fd, "undo");
 	if (r == 0)

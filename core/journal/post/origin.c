@@ -143,8 +143,9 @@ static size_t find_alias(const struct seek *s, size_t at, size_t end, unsigned w
 }
 
 /* Its bytes, which a step has taken that had set its times first. */
-static size_t find_dressed(const struct seek *s, size_t end, uint64_t ino)
+static size_t find_dressed(const struct seek *s, size_t end)
 {
+	uint64_t ino = s->want->ino;
 	size_t at = find_alias(s, s->at, end, 1u << REC_META, ino), bytes;
 
 	if (at == end)
@@ -161,8 +162,6 @@ static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int 
 	size_t alias = find_alias(s, s->at, i, wanted, s->want->ino);
 	struct obj o = {0};
 
-	if (alias == i && wanted == 1u << REC_CONTENT)
-		alias = find_dressed(s, i, s->want->ino);
 	if (alias < i)
 		return alias;
 	if (i < s->t->n)
@@ -277,6 +276,8 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	struct way way = {0};
 	struct spot at;
 
+	if (alias == i)
+		alias = find_dressed(s, i);
 	if (alias < i) {
 		ret->fd = open_mark(s, alias, "");
 	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {

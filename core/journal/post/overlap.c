@@ -101,7 +101,7 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 /* Where the summary does not tell, its images do: they are written after it. In doubt it still
  * runs.
  */
-static uint64_t ended(int stepdir)
+uint64_t overlap_ended(int stepdir)
 {
 	uint64_t seq;
 
@@ -151,7 +151,7 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (ended(fd) < v->first)
+	if (overlap_ended(fd) < v->first)
 		return 0;
 	r = log_look(j, &log, fd, "undo");
 	while (r == 0 && wal_next(&log, &at, &rec)) {

@@ -29,6 +29,15 @@ static char *path_of(const char *name)
 }
 
 /* Whose beginning cannot be read is not undone. */
+static uint64_t earlier(const struct journal *j, const char *where, const char *name,
+			uint64_t first)
+{
+	AUTO_FREE char *log = xasprintf("%s/%s/undo", where, name);
+	uint64_t began;
+
+	return wal_peek_first(j->store, log, &began) == 0 ? MIN(first, began) : first;
+}
+
 static uint64_t first_of(const struct journal *j, const char *where)
 {
 	uint64_t first = UINT64_MAX;
@@ -37,13 +46,8 @@ static uint64_t first_of(const struct journal *j, const char *where)
 
 	if (store_names(j, where, &names, &n) < 0)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *log = xasprintf("%s/%s/undo", where, names[i]);
-		uint64_t began;
-
-		if (wal_peek_first(j->store, log, &began) == 0)
-			first = MIN(first, began);
-	}
+	for (size_t i = 0; i < n; i++)
+		first = earlier(j, where, names[i], first);
 	store_names_free(names, n);
 	return first;
 }
@@ -54,14 +58,8 @@ static uint64_t since(struct beside *b, size_t i)
 		return b->since[i];
 	b->since = xcalloc(b->n_steps + 1, sizeof(*b->since));
 	b->since[b->n_steps] = MIN(first_of(b->j, "redo"), first_of(b->j, "open"));
-	for (size_t k = b->n_steps; k-- > 0;) {
-		AUTO_FREE char *log = xasprintf("steps/%s/undo", b->steps[k]);
-		uint64_t began;
-
-		b->since[k] = b->since[k + 1];
-		if (wal_peek_first(b->j->store, log, &began) == 0)
-			b->since[k] = MIN(b->since[k], began);
-	}
+	for (size_t k = b->n_steps; k-- > 0;)
+		b->since[k] = earlier(b->j, "steps", b->steps[k], b->since[k + 1]);
 	return b->since[i];
 }
 
@@ -99,8 +97,8 @@ static void strip(struct journal *j, const char *name)
 {
 	AUTO_FREE char *obj = xasprintf(BESIDE_DIR "/%s/obj", name);
 
-	if (faccessat(j->store, obj, F_OK, AT_SYMLINK_NOFOLLOW) == 0 && store_trash(j, obj) < 0)
-		return;
+	if (faccessat(j->store, obj, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		store_trash(j, obj);
 }
 
 int beside_begin(struct beside *b)

@@ -416,11 +416,10 @@ bool store_relieve(struct journal *j, int why)
 	if (!e.n && !beside_clear(j))
 		return false;
 	store_empty_trash(j, NULL);
-	if (!e.n)
-		return true;
-	journal_say(j,
-		    "step %" PRId64 " can no longer be undone: it made room for the undo of what "
-		    "runs now, as the disk is full",
-		    e.first);
+	if (e.n)
+		journal_say(j,
+			    "step %" PRId64 " can no longer be undone: it made room for the undo "
+			    "of what runs now, as the disk is full",
+			    e.first);
 	return true;
 }

@@ -47,6 +47,16 @@ static struct txn *txn_of(struct txn *list, size_t n, const struct journal *j)
 	return NULL;
 }
 
+uint64_t txn_last_began(const struct txn *t)
+{
+	uint64_t began = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].arrived)
+			began = MAX(began, overlap_began(&t->list[i].undo.log));
+	return began;
+}
+
 /* When the last of the kept steps and of those that come back began, as a number of the store, if
  * that was later. One whose log cannot be read says nothing. */
 static int newest_begin(struct journal *j, const struct txn *t, uint64_t *ret)
@@ -56,17 +66,14 @@ static int newest_begin(struct journal *j, const struct txn *t, uint64_t *ret)
 	int r = store_names(j, "steps", &names, &n);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
-		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct wal log = WAL_NONE;
+		AUTO_FREE char *log = xasprintf("steps/%s/undo", names[i]);
+		uint64_t began;
 
-		if (fd >= 0 && log_look(j, &log, fd, "undo") == 0)
-			*ret = MAX(*ret, overlap_began(&log));
-		wal_close(&log);
+		if (wal_peek_first(j->store, log, &began) == 0)
+			*ret = MAX(*ret, began);
 	}
-	for (size_t i = 0; t && i < t->n; i++)
-		if (!t->list[i].arrived)
-			*ret = MAX(*ret, overlap_began(&t->list[i].undo.log));
+	if (t)
+		*ret = MAX(*ret, txn_last_began(t));
 	store_names_free(names, n);
 	return r;
 }

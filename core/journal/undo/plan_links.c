@@ -119,15 +119,9 @@ static void add_paths(struct planner *p, const struct taken *one)
 		size_t at = 0;
 
 		while (wal_next(&p->logs[i], &at, &rec)) {
-			AUTO_FREE char *now = NULL;
-			int root = rec.root;
-
-			if (!rec_is_in_place(&rec) || rec_is_idle(&rec) || rec.ino != one->ino ||
-			    rec.seq > one->seq)
-				continue;
-			now = xstrdup(rec.path);
-			moves_follow(&p->moves, rec.seq, &root, &now);
-			names_add(&p->linked, root, now);
+			if (rec_is_in_place(&rec) && !rec_is_idle(&rec) && rec.ino == one->ino &&
+			    rec.seq <= one->seq)
+				plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
 		}
 	}
 }

@@ -48,7 +48,8 @@ static int load_log(struct planner *p, const char *dir, struct wal *log)
 	return r < 0 ? step_unread(p->err, r, strchr(dir, '/') + 1) : 0;
 }
 
-static void add_place(struct planner *p, struct names *to, uint64_t seq, int root, const char *path)
+void plan_add_place(const struct planner *p, struct names *to, uint64_t seq, int root,
+		    const char *path)
 {
 	AUTO_FREE char *now = xstrdup(path);
 
@@ -67,9 +68,9 @@ static void find_places(struct planner *p)
 
 			if (rec_is_quiet(rec.type))
 				continue;
-			add_place(p, to, rec.seq, rec.root, rec.path);
+			plan_add_place(p, to, rec.seq, rec.root, rec.path);
 			if (rec.path2[0])
-				add_place(p, to, rec.seq, rec.root2, rec.path2);
+				plan_add_place(p, to, rec.seq, rec.root2, rec.path2);
 		}
 	}
 }

@@ -40,6 +40,9 @@ void plan_forget(struct planner *p);
 /* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
 bool plan_has_written(struct planner *p, uint64_t ino);
 bool plan_only_found(struct planner *p, const struct post *post); /* and its step did not */
+/* To the names of now: where what was there right after that record lies. */
+void plan_add_place(const struct planner *p, struct names *to, uint64_t seq, int root,
+		    const char *path);
 bool plan_has_step(const struct planner *p, int64_t id);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 

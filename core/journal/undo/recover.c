@@ -140,23 +140,13 @@ static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
 	return r;
 }
 
-static uint64_t last_began(const struct txn *t)
-{
-	uint64_t begin = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->list[i].arrived)
-			begin = MAX(begin, overlap_began(&t->list[i].undo.log));
-	return begin;
-}
-
 /* The step cannot be rolled back: it stays as it is, and says so. */
 static int keep_as_is(struct txn *t, int why, struct err *err)
 {
 	int r = txn_write(t);
 
 	if (r == 0)
-		r = undone_drop_before(t->j, last_began(t));
+		r = undone_drop_before(t->j, txn_last_began(t));
 	if (r == 0)
 		r = txn_move(t, NULL);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {

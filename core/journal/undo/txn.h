@@ -55,6 +55,8 @@ int txn_end(struct txn *t) MUST_USE;
  * them, and in transactions of their own, behind *n, of other stores of the session. (drop.c)
  */
 int drops_find(struct txn *list, size_t *n) MUST_USE;
+/* When the last of its steps that have not arrived began, as a number of the store. */
+uint64_t txn_last_began(const struct txn *t);
 int txn_drop(struct txn *t) MUST_USE; /* that, once all has arrived */
 /* A step of this store that began at that number is about to be kept as it stands: what that ends.
  */

@@ -106,5 +106,6 @@ int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, 
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
 		 struct names *ret, struct err *err) MUST_USE;
 uint64_t overlap_began(const struct wal *undo); /* as a number of the store; 0: not known */
+uint64_t overlap_ended(int stepdir);		/* of a kept one; UINT64_MAX: not known */
 #define ROLLBACK_FILE "rollback"
 #define JOINT_FILE    "joint" /* of one in several stores */
