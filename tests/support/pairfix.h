@@ -113,6 +113,16 @@ static inline void prepare(struct pair *p)
 	commit(p->a);
 }
 
+static inline void step_in_each(struct pair *p)
+{
+	begin(p->a, "a alone");
+	put(p->a, "n", "n");
+	commit(p->a);
+	begin(p->b, "b alone");
+	put(p->b, "y", "y");
+	commit(p->b);
+}
+
 static inline void step_in_both(struct pair *p, const char *command)
 {
 	begin_both(p, command);

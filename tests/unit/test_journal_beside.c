@@ -76,15 +76,21 @@ static void what_both_changed_is_asked_about(void **state)
 	assert_tree(f, after);
 }
 
+/* And the younger one can be redone, where the older one was. */
+static void only_undone_is_left(struct fix *f)
+{
+	set_up(f);
+	two_at_a_time(f);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	prune_to(f, 0);
+}
+
 /* What can be redone by then may be undone again later. */
 static void what_was_undone_meanwhile_too(void **state)
 {
 	struct fix *f = *state;
 
-	set_up(f);
-	two_at_a_time(f);
-	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
-	prune_to(f, 0);
+	only_undone_is_left(f);
 	assert_int_equal(count_in(f, "beside"), 1);
 	assert_int_equal(redo(f, 0), 0);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -198,10 +204,7 @@ static void a_full_disk_gets_it_in_the_end(void **state)
 {
 	struct fix *f = *state;
 
-	set_up(f);
-	two_at_a_time(f);
-	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
-	prune_to(f, 0);
+	only_undone_is_left(f);
 	begin(f, "more");
 	store_empty_trash(f->j, NULL);
 	assert_int_equal(count_in(f, "beside"), 1);

@@ -42,12 +42,7 @@ static struct pair *outlived(void)
 
 	setup(&state);
 	p = state;
-	begin(p->a, "a alone");
-	put(p->a, "n", "n");
-	commit(p->a);
-	begin(p->b, "b alone");
-	put(p->b, "y", "y");
-	commit(p->b);
+	step_in_each(p);
 	assert_int_equal(undo(p->a, 2, 0), 0);
 	pair_close(p);
 	assert_true(inject_kill(100000, child_dies_in_a, p));

@@ -305,12 +305,7 @@ static void a_rollback_stays_whole(void **state)
 
 		setup(&mine);
 		p = mine;
-		begin(p->a, "a alone");
-		put(p->a, "x", "x");
-		commit(p->a);
-		begin(p->b, "b alone");
-		put(p->b, "y", "y");
-		commit(p->b);
+		step_in_each(p);
 		assert_int_equal(undo(p->a, 2, 0), 0);
 		pair_close(p);
 		more = inject_kill(n, child_redo, p);
@@ -437,12 +432,7 @@ static void a_folder_is_renamed_in_a_rollback(void **state)
 			setup(&mine);
 			p = mine;
 			before = both(p);
-			begin(p->a, "a alone");
-			put(p->a, "x", "x");
-			commit(p->a);
-			begin(p->b, "b alone");
-			put(p->b, "y", "y");
-			commit(p->b);
+			step_in_each(p);
 			after = both(p);
 			pair_close(p);
 			more = inject_kill(n, child_undo_both, p);
