@@ -9,8 +9,25 @@
 
 /*
  * A step's own image of a path is made at its commit, and anew when it was undone or redone. It is
- * what the step left unless newer ones came back with it: then it is what those left.
+ * what the step left unless newer ones came back with it: then it is what those left, where the
+ * first one is not known.
  */
+
+int left_keep(int stepdir)
+{
+	int r = linkat(stepdir, "post", stepdir, "left", 0) < 0 ? -errno : 0;
+
+	if (r == -EPERM || r == -EOPNOTSUPP) /* a file system that has no links goes without */
+		return 0;
+	return r == -EEXIST || r == -ENOENT ? 0 : r;
+}
+
+int left_drop(int stepdir)
+{
+	int r = unlinkat(stepdir, "left", 0) < 0 ? -errno : 0;
+
+	return r == -ENOENT ? 0 : r;
+}
 
 static int take_all(int stepdir, struct posts *ret)
 {

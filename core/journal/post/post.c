@@ -152,6 +152,17 @@ static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_
 	put_u64(b, image);
 }
 
+/* What newer steps that came back with this one have changed since. */
+static bool put_left(struct buf *b, const struct post_how *how, const char *key)
+{
+	struct post left;
+
+	if (!how->left || !posts_find(how->left, key, &left))
+		return false;
+	put_one(b, key, &left.obj, left.hash, flags_of(how, key, NULL) & ~POST_SHARED, 0);
+	return true;
+}
+
 /* Of somebody else's file what the step left there is still the base of a merge. */
 static bool put_old(struct buf *b, struct images *im, int stepdir, const struct post_how *how,
 		    const char *key)
@@ -206,6 +217,8 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 
 	if (!how->step && flags_of(how, key, NULL) & POST_FOREIGN &&
 	    put_old(&out->buf, im, stepdir, how, key))
+		return 0;
+	if (put_left(&out->buf, how, key))
 		return 0;
 	root = key_root(key, &path);
 	if (t)

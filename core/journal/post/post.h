@@ -41,6 +41,7 @@ struct post_how {
 	const struct names *passing;
 	const struct names *carried; /* there by another step that ran at the same time */
 	const struct posts *old;
+	const struct posts *left; /* what the step had left there: it does so again */
 };
 
 /* Look at every path now and write it as the step's post-image: those of how->step, then keys. */
@@ -92,7 +93,14 @@ int post_each(struct journal *j, const struct group *group, const uint64_t *file
 /* The newest number of those of steps that are not kept; 0: there is none. */
 int post_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int post_load_all(struct journal *j, struct posts *ret) MUST_USE;
-/* What the group's steps left at each path. (left.c) */
+/*
+ * (left.c) The images of a step that goes are kept, as "left": one that comes back with newer steps
+ * has no others of what it left itself. Where a human's work is kept, replaced or merged on the way
+ * that is not what it leaves any more.
+ */
+int left_keep(int stepdir) MUST_USE;
+int left_drop(int stepdir) MUST_USE;
+/* What the group's steps left at each path. */
 int left_load(struct journal *j, const struct group *dirs, struct posts *ret) MUST_USE;
 /* Is it not that any more, though it looks like the newest image? */
 bool left_differs(struct journal *j, const struct post *left, const struct post *newest);

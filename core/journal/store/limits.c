@@ -154,7 +154,7 @@ static uint64_t weigh(int dirfd, const char *name)
 
 uint64_t held_files(int stepdir)
 {
-	static const char *const names[] = {"undo", "redo", "summary", "post"};
+	static const char *const names[] = {"undo", "redo", "summary", "post", "left"};
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

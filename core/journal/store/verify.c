@@ -186,6 +186,7 @@ static void check_step(struct check *c)
 		check_log(c, "redo", undone);
 	check_summary(c, &images);
 	check_post(c, c->fd, "post", images);
+	check_post(c, c->fd, "left", false);
 	if (parts_load(c->fd, &parts) < 0)
 		damaged(c, "the list of its folders cannot be read");
 	folders_free(&parts);

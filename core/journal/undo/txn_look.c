@@ -151,7 +151,8 @@ struct renewal {
 	struct names set; /* the paths */
 	size_t own, idle; /* the first are its own; up to here, of records that were left out */
 	struct names absent, shared, passing;
-	struct posts old; /* that have their bytes */
+	struct posts old;  /* that have their bytes */
+	struct posts left; /* of those in `shared`, where the step had left that */
 	struct whose whose;
 };
 
@@ -186,6 +187,38 @@ static int renew_old(const struct txn *t, int stepdir, const struct trips *trips
 		note_whose(t, &trips->made, &n->whose, p.root, p.path, p.flags);
 	}
 	return r;
+}
+
+static bool has_remedy(const struct txn *t)
+{
+	const struct remedy *r = &t->remedy;
+
+	return names_count(&r->mine) || names_count(&r->kept) || r->n_merges;
+}
+
+/* What it had left when it was here before. One that lay in a directory which was moved has another
+ * name now. */
+static int find_left(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
+{
+	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
+	struct post p;
+	int r;
+
+	if (has_remedy(t))
+		return left_drop(stepdir);
+	if (t->redo == t->back)
+		return left_keep(stepdir);
+	r = names_count(&n->shared) ? post_begin(&reader, stepdir, "left") : -ENOENT;
+	if (r == -ENOENT)
+		return 0;
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		size_t i = names_find(&n->set, p.key);
+
+		if (!p.flags && i < n->own && names_has_key(&n->shared, p.key) &&
+		    !moves_touch(&trips->all, p.root, p.path))
+			posts_take(&n->left, &p);
+	}
+	return r == -EBADMSG ? 0 : r;
 }
 
 static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
@@ -226,18 +259,22 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		names_add_key(&t->j->own, names_key(&n.set, k));
 	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
 	if (r == 0)
+		r = find_left(t, m->undo.dir, trips, &n);
+	if (r == 0)
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
 						  .shared = &n.shared,
 						  .passing = &n.passing,
 						  .foreign = &n.whose.foreign,
 						  .returns = &n.whose.returns,
-						  .old = &n.old});
+						  .old = &n.old,
+						  .left = &n.left});
 	names_done(&n.set);
 	names_done(&n.shared);
 	names_done(&n.passing);
 	names_done(&n.absent);
 	posts_done(&n.old);
+	posts_done(&n.left);
 	names_done(&n.whose.foreign);
 	names_done(&n.whose.returns);
 	return r;
