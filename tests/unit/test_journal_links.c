@@ -240,6 +240,33 @@ static void nobody_by_the_other_name(void **state)
 	}
 }
 
+/* The step that took the one name wrote by it before: what lies at the other one is its work. */
+static void an_edit_by_a_name_that_a_step_knows(void **state)
+{
+	static const char *const all[] = {"old\nagent\n", "old\nhuman\nagent\n",
+					  "old\nagent\nhuman\n"};
+
+	for (int human = 0; human < 3; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "echo >d; ln d c");
+		assert_int_equal(put(f, "d", "old\n"), 0);
+		assert_int_equal(ln(f, "d", "c"), 0);
+		assert_true(commit(f) > 0);
+		if (human == 1)
+			append(f, "c", "human\n");
+		assert_true(write_and_take_away(f, REMOVED) > 0);
+		if (human == 2)
+			append(f, "c", "human\n");
+		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
+		assert_cat(f, "c", human ? all[human] : NULL);
+		assert_int_equal(human ? 0 : redo(f, 0), 0);
+		assert_cat(f, "c", all[human]);
+		fix_free(f);
+	}
+}
+
 /* Whatever it is that has two names. */
 static void nobody_where_a_fifo_has_two(void **state)
 {
@@ -354,6 +381,7 @@ int main(void)
 		TEST(nobody_where_two_write_by_two_names),
 		cmocka_unit_test(an_edit_by_the_other_name),
 		TEST(what_no_record_tells_of_is_in_doubt),
+		cmocka_unit_test(an_edit_by_a_name_that_a_step_knows),
 		cmocka_unit_test(nobody_by_the_other_name),
 		TEST(nobody_where_a_fifo_has_two),
 		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),

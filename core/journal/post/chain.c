@@ -210,9 +210,11 @@ static struct found_file *find_file(const struct chains *c, uint64_t ino)
 static void compare_file(struct chains *c, struct found_file *file)
 {
 	struct chain *one = &file->chain;
+	bool known = one->known;
 
 	one->known &= file->doubt <= one->ended;
 	compare(one);
+	one->known = known; /* what they found is, however they left it */
 	if (one->broken && (file->left || file->then))
 		get(c, file->left ? file->left : file->then)->broken = true;
 	one->broken = false;

@@ -73,10 +73,11 @@ static bool differs(struct planner *p, const struct post *post)
 	if (!p->has_inodes && post_each(p->j, NULL, NULL, keep_inode, p) < 0)
 		return true;
 	p->has_inodes = true;
+	if (post_differs(p->j, post, p->inodes))
+		return !plan_is_as_taken(p, post);
 	/* It looks as it was left under another name: by a step that wrote it, or one that found it
 	 * so and only gave it that name? */
-	return post_differs(p->j, post, p->inodes) ||
-	       (!p->redo && !plan_has_written(p, post->obj.ino));
+	return !p->redo && !plan_has_written(p, post->obj.ino);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------

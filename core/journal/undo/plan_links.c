@@ -20,29 +20,64 @@ struct taken { /* a file that a name was taken of, as of the last time */
 
 struct links {
 	struct planner *p;
-	struct taken *files;	    /* hash */
 	struct inode_image *inodes; /* the newest of the steps' own; once one differs */
 	bool has_inodes;
 };
 
-static void take(struct links *l, size_t step, const struct rec *rec)
+static void take(struct planner *p, size_t step, const struct rec *rec)
 {
 	struct taken *one;
 
-	if (rec->type != REC_GONE || rec_is_idle(rec) || !plan_has_written(l->p, rec->ino))
+	if (rec->type != REC_GONE || rec_is_idle(rec) || !plan_has_written(p, rec->ino))
 		return;
-	HASH_FIND(hh, l->files, &rec->ino, sizeof(rec->ino), one);
+	HASH_FIND(hh, p->taken, &rec->ino, sizeof(rec->ino), one);
 	if (one && one->seq > rec->seq)
 		return;
 	if (!one) {
 		one = xcalloc(1, sizeof(*one));
 		one->ino = rec->ino;
-		HASH_ADD(hh, l->files, ino, sizeof(one->ino), one);
+		HASH_ADD(hh, p->taken, ino, sizeof(one->ino), one);
 	}
 	one->seq = rec->seq;
 	one->slot = rec->slot;
 	one->step = step;
 	side_noted(rec, &one->was);
+}
+
+static void load_taken(struct planner *p)
+{
+	for (size_t i = 0; !p->has_taken && i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec))
+			take(p, i, &rec);
+	}
+	p->has_taken = true;
+}
+
+void plan_forget_taken(struct planner *p)
+{
+	struct taken *one, *rest;
+
+	HASH_ITER (hh, p->taken, one, rest) {
+		HASH_DEL(p->taken, one);
+		free(one);
+	}
+}
+
+bool plan_is_as_taken(struct planner *p, const struct post *post)
+{
+	struct change_side now;
+	struct taken *one;
+	struct obj o;
+
+	load_taken(p);
+	if (!p->taken || way_see(p->j, post->root, post->path, &o) < 0 || !obj_same(&o, &post->obj))
+		return false;
+	HASH_FIND(hh, p->taken, &o.ino, sizeof(o.ino), one);
+	change_side_set(&now, &o);
+	return one && one->seq > post->seq && sides_equal(&now, &one->was);
 }
 
 static int keep_own(void *data, const struct post *post)
@@ -129,22 +164,13 @@ static void add_paths(struct planner *p, const struct taken *one)
 int plan_load_links(struct planner *p)
 {
 	struct links l = {.p = p};
-	struct taken *one, *rest;
+	struct taken *one;
 	int r = 0;
 
-	for (size_t i = 0; i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
-
-		while (wal_next(&p->logs[i], &at, &rec))
-			take(&l, i, &rec);
-	}
-	HASH_ITER (hh, l.files, one, rest) {
-		if (r >= 0 && (r = judge(&l, one)) > 0)
+	load_taken(p);
+	for (one = p->taken; r >= 0 && one; one = one->hh.next)
+		if ((r = judge(&l, one)) > 0)
 			add_paths(p, one);
-		HASH_DEL(l.files, one);
-		free(one);
-	}
 	inodes_done(l.inodes);
 	return MIN(r, 0);
 }

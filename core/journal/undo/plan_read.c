@@ -275,6 +275,7 @@ void plan_forget(struct planner *p)
 	free(p->newest);
 	posts_done(&p->left);
 	inodes_done(p->inodes);
+	plan_forget_taken(p);
 	names_done(&p->made);
 	names_done(&p->places);
 	names_done(&p->there);

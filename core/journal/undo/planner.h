@@ -24,6 +24,8 @@ struct planner {
 	struct names idle;     /* of records that an earlier rollback left out */
 	struct names overlaps; /* paths that a step has also touched that stays */
 	struct names linked;   /* written by the steps; their files changed by other names since */
+	struct taken *taken;   /* files that names were taken of, a hash; once it was asked */
+	bool has_taken;
 	struct moves moves;
 	struct wal *logs;  /* of the steps, the side that will be emptied */
 	struct names lost; /* changed while a step was unprotected, by no record */
@@ -48,6 +50,9 @@ bool plan_is_passing(const struct planner *p, const struct post *post); /* its s
 
 /* Fill p->linked. (plan_links.c) */
 int plan_load_links(struct planner *p) MUST_USE;
+/* It looks as when the steps took away the name by which they had written, after that image. */
+bool plan_is_as_taken(struct planner *p, const struct post *post);
+void plan_forget_taken(struct planner *p);
 
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
 /* Directories that would go must hold nothing but what goes with them, and nothing else may stand
