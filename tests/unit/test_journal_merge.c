@@ -210,6 +210,29 @@ static void with_what_steps_at_the_same_time_did_is_none(void **state)
 	assert_true(was.st_ino == is.st_ino);
 }
 
+/* What the one step left was taken away before the other made it anew: on the way back it goes. */
+static void a_file_that_a_human_removed_between_is_none(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *whole = xasprintf("%s/d", f->folder);
+
+	outside(f, "d", "one\ntwo\nthree\n");
+	begin(f, "echo >>d");
+	assert_int_equal(add(f, "d", "four\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(unlink(whole), 0);
+	begin(f, "echo >d");
+	assert_int_equal(put(f, "d", "new\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, UNDO_MERGE), -ESTALE);
+	assert_non_null(strstr(f->err.text, "'d'"));
+	assert_cat(f, "d", "new\n");
+	assert_int_equal(undo(f, 2, UNDO_MERGE | UNDO_KEEP_MINE), 0);
+	assert_cat(f, "d", "new\n");
+	assert_int_equal(redo(f, UNDO_FORCE), 0);
+	assert_cat(f, "d", "new\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +243,8 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_is_no_reason_to_go_over_it),
 		cmocka_unit_test(the_next_redo_asks_about_a_merge),
 		cmocka_unit_test_setup_teardown(with_what_steps_at_the_same_time_did_is_none,
+						fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_a_human_removed_between_is_none,
 						fix_setup, fix_teardown),
 	};
 

@@ -203,56 +203,86 @@ static bool is_out_of_order(const struct story *s, int root, const char *path,
 	return (p.obj.mode & S_IFMT) != (base->mode & S_IFMT) || p.obj.size != base->size;
 }
 
+static const struct change_side *near_side(const struct story *s, const struct change *c)
+{
+	return s->redo ? &c->before : &c->after;
+}
+
+static const struct change_side *far_side(const struct story *s, const struct change *c)
+{
+	return s->redo ? &c->after : &c->before;
+}
+
+/* What the one step left is what the next one found: a file, or nothing. */
+static bool joins(const struct story *s, const struct change *near, const struct change *far)
+{
+	return far_side(s, near)->exists == near_side(s, far)->exists;
+}
+
+struct ends { /* of what the steps did to a file: on this side of a rollback, and on the other */
+	const struct change *near, *far;
+	int64_t near_id, far_id;
+};
+
+/* 1: why it cannot be merged. *name becomes that of the other side. */
+static int find_ends(const struct story *s, int root, char **name, struct ends *ret,
+		     const char **why)
+{
+	*ret = (struct ends){0};
+	for (size_t i = 0; i < s->n; i++) {
+		const struct change *c = follow(s, &s->sums[i], root, name);
+
+		if (!c)
+			continue;
+		if (ret->far && !joins(s, ret->far, c)) {
+			*why = "it was removed or made between the steps, by somebody else";
+			return 1;
+		}
+		ret->far = c;
+		ret->far_id = s->sums[i].info.id;
+		if (!ret->near) {
+			ret->near = c;
+			ret->near_id = ret->far_id;
+		}
+	}
+	if (!ret->near)
+		*why = "no step changed its content";
+	else if (!S_ISREG(near_side(s, ret->near)->mode) || !S_ISREG(far_side(s, ret->far)->mode))
+		*why = NO_FILE;
+	return *why ? 1 : 0;
+}
+
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
 	       struct merged *ret, const char **why, struct err *err)
 {
 	AUTO_BUF struct buf base = BUF_INIT, theirs = BUF_INIT;
 	AUTO_FREE char *name = xstrdup(path);
-	const struct change *first = NULL, *last = NULL;
-	int64_t first_id = 0, last_id = 0;
+	const struct change_side *left;
+	struct ends ends;
 	struct obj now;
 	int r;
 
 	*why = NULL;
-	for (size_t i = 0; i < s->n; i++) {
-		const struct change *c = follow(s, &s->sums[i], root, &name);
-
-		if (!c)
-			continue;
-		last = c;
-		last_id = s->sums[i].info.id;
-		if (!first) {
-			first = c;
-			first_id = last_id;
-		}
-	}
-	if (!first) {
-		*why = "no step changed its content";
-		return 1;
-	}
-	if (!S_ISREG(s->redo ? first->before.mode : first->after.mode) ||
-	    !S_ISREG(s->redo ? last->after.mode : last->before.mode)) {
-		*why = NO_FILE;
-		return 1;
-	}
-	if (is_out_of_order(s, root, path, s->redo ? &first->before : &first->after)) {
+	r = find_ends(s, root, &name, &ends, why);
+	if (r != 0)
+		return r;
+	left = near_side(s, ends.near);
+	if (is_out_of_order(s, root, path, left)) {
 		*why = "steps that ran at the same time changed it";
 		return 1;
 	}
 	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};
 	r = read_now(j, root, path, &now, &ret->mine, why);
 	if (r == 0)
-		r = read_then(j, first_id, first, !s->redo, &base, why, err);
+		r = read_then(j, ends.near_id, ends.near, !s->redo, &base, why, err);
 	if (r == 0)
-		r = read_then(j, last_id, last, s->redo, &theirs, why, err);
+		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
 		r = merge_buffers(&base, &ret->mine, &theirs, ret, err);
 	if (r == 0) {
-		mode_t left = s->redo ? first->before.mode : first->after.mode;
-
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);
-		ret->mode = now.mode != left ? now.mode : 0;
+		ret->mode = now.mode != left->mode ? now.mode : 0;
 		return 0;
 	}
 	merged_done(ret);
