@@ -285,6 +285,27 @@ static void nobody_where_a_fifo_has_two(void **state)
 	must(f, redo(f, 0));
 }
 
+/* It came back by one more name of what is in the store, and that went there as well. */
+static void nobody_where_a_restore_gave_a_fifo_back(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+	int64_t id;
+
+	begin(f, "mkfifo d");
+	a = at(f, "d");
+	assert_int_equal(op_mknod(f->s, &a, S_IFIFO | 0644, 0, NULL), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "chmod d; rm d");
+	assert_int_equal(mode(f, "d", 0600), 0);
+	assert_int_equal(rm(f, "d"), 0);
+	id = commit(f);
+	must(f, restore(f, id, "d", 0));
+	must(f, undo(f, 1, 0));
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+}
+
 /* The undo took the file away, which a human had given another name, and the redo brings it back.
  */
 static void an_edit_by_the_other_name_after_the_undo(void **state)
@@ -384,6 +405,7 @@ int main(void)
 		cmocka_unit_test(an_edit_by_a_name_that_a_step_knows),
 		cmocka_unit_test(nobody_by_the_other_name),
 		TEST(nobody_where_a_fifo_has_two),
+		TEST(nobody_where_a_restore_gave_a_fifo_back),
 		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),

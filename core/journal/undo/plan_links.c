@@ -121,6 +121,51 @@ static bool is_known(const struct planner *p, uint64_t ino)
 	return lies_at(p, &p->places, ino) || lies_at(p, &p->fates.keys, ino);
 }
 
+static size_t slots_of(struct journal *j, const char *dir, const char *side, uint64_t ino)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	AUTO_CLOSE int obj = fd < 0 ? -1 : obj_open(fd, "obj");
+	struct wal log = WAL_NONE;
+	struct rec rec;
+	size_t at = 0, n = 0;
+
+	if (obj < 0 || log_look(j, &log, fd, side) < 0)
+		return 0;
+	while (wal_next(&log, &at, &rec)) {
+		struct obj o;
+		char slot[24];
+
+		if (rec.type != REC_GONE || rec.ino != ino)
+			continue;
+		slot_name(slot, rec.slot);
+		n += obj_stat(obj, slot, &o) == 0 && o.ino == ino;
+	}
+	wal_close(&log);
+	return n;
+}
+
+static size_t slots_in(struct journal *j, const char *where, const char *side, uint64_t ino)
+{
+	char **names = NULL;
+	size_t n = 0, sum = 0;
+	int r = store_names(j, where, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+
+		sum += slots_of(j, dir, side, ino);
+	}
+	store_names_free(names, n);
+	return sum;
+}
+
+/* A restore gives a socket back by one more of its names: the others may all be in the store. */
+static bool lies_outside(struct journal *j, const struct obj *o)
+{
+	return o->nlink >
+	       slots_in(j, "steps", "undo", o->ino) + slots_in(j, "redo", "redo", o->ino);
+}
+
 /* 1: somebody else wrote to it; 0 also where it has no other name any more. */
 static int judge(struct links *l, const struct taken *one)
 {
@@ -143,7 +188,9 @@ static int judge(struct links *l, const struct taken *one)
 	if (!l->has_inodes)
 		r = post_each(l->p->j, NULL, NULL, keep_own, l);
 	l->has_inodes = true;
-	return r < 0 ? r : !is_as_left(l, one, &now) && !is_known(l->p, one->ino);
+	return r < 0 ? r
+		     : !is_as_left(l, one, &now) && !is_known(l->p, one->ino) &&
+			       lies_outside(l->p->j, &o);
 }
 
 /* Where the steps had written to it before. */
