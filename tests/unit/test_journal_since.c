@@ -55,6 +55,32 @@ static void over_a_later_step_that_removed_it(void **state)
 	assert_cat(f, "x", NULL);
 }
 
+/* It lies there under its new name, as it was. */
+static void over_a_later_step_that_moved_the_directory(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int64_t id;
+
+	begin(f, "mkdir");
+	assert_int_equal(md(f, "d"), 0);
+	commit(f);
+	wrote(f, "d/x", "one\n");
+	id = wrote(f, "d/x", "second\n");
+	begin(f, "mv d e");
+	assert_int_equal(mv(f, "d", "e", 0), 0);
+	commit(f);
+	before = snap(f);
+	must(f, restore(f, id, "d/x", 0));
+	assert_cat(f, "d/x", "one\n");
+	assert_cat(f, "e/x", "second\n");
+	must(f, undo(f, 1, 0));
+	assert_tree(f, before);
+	outside(f, "d", "the human's\n");
+	assert_true(restore(f, id, "d/x", 0) < 0);
+	assert_cat(f, "d", "the human's\n");
+}
+
 /* Somebody else's is asked about, wherever it lies between them. */
 /* Bytes and times show nothing of it. */
 static void not_over_a_change_of_the_owner(void **state)
@@ -311,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(over_later_steps),
 		TEST(over_a_later_step_that_removed_it),
+		TEST(over_a_later_step_that_moved_the_directory),
 		TEST(not_over_a_change_of_the_owner),
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/journal/undo/restore.h"
 
 /*
@@ -26,14 +27,35 @@ static void follow(struct since *s, const struct change_side *found, const struc
 	s->left = *left;
 }
 
+/* Below a directory that it moved away nothing is left, and that went as it was. What came to the
+ * place of another is nothing that this step knew. */
+static void take_below(struct restore *r, const struct change *c)
+{
+	static const struct change_side none;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *own = &r->list[i];
+		struct since *s = &r->pieces[i].since;
+
+		if (own->root != c->root)
+			continue;
+		if (path_is_beneath(own->path, c->old_path))
+			follow(s, &s->left, &none);
+		else if (path_is_beneath(own->path, c->path))
+			s->broken = true;
+	}
+}
+
 static void take(void *data, const struct summary *head, const struct change *c)
 {
-	const struct change_side none = {0};
+	static const struct change_side none;
 	struct restore *r = data;
 	struct since *to = since_of(r, c->root, c->path);
 	struct since *from = c->old_path ? since_of(r, c->root, c->old_path) : NULL;
 
 	(void)head;
+	if (c->old_path && S_ISDIR(c->after.mode))
+		take_below(r, c);
 	if (from)
 		follow(from, &c->before, &none);
 	if (to)
