@@ -119,6 +119,7 @@ static void plan_entries(struct undo_plan *p, struct wire_in *in, uint32_t n)
 		e->conflict = conflict != CONFLICT_NONE && !e->later;
 		e->lost = conflict == CONFLICT_LOST;
 		e->beside = conflict == CONFLICT_BESIDE;
+		e->linked = conflict == CONFLICT_LINKED;
 		e->fate = wire_get_u8(in);
 		e->root = (int)wire_get_u32(in);
 		e->path = wire_get_cstr(in);

@@ -44,9 +44,12 @@ static enum rank rank_of(const struct undo_entry *e)
 
 static enum wire_conflict note_of(const struct undo_entry *e)
 {
-	if (e->conflict)
-		return e->lost ? CONFLICT_LOST : e->beside ? CONFLICT_BESIDE : CONFLICT_SINCE;
-	return e->later ? CONFLICT_LATER : CONFLICT_NONE;
+	if (!e->conflict)
+		return e->later ? CONFLICT_LATER : CONFLICT_NONE;
+	return e->lost	   ? CONFLICT_LOST
+	       : e->beside ? CONFLICT_BESIDE
+	       : e->linked ? CONFLICT_LINKED
+			   : CONFLICT_SINCE;
 }
 
 static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark, enum rank rank,

@@ -79,6 +79,7 @@ enum wire_conflict {
 	CONFLICT_SINCE,
 	CONFLICT_LOST,
 	CONFLICT_BESIDE,
+	CONFLICT_LINKED,
 	CONFLICT_LATER, /* none, either */
 };
 

@@ -69,4 +69,13 @@ isnt "$("$CORDON" redo 2>&1)" "" "a redo over an edit"
 is "$(cat again)" "human" "is refused"
 ok "redo --keep-mine" "$CORDON" redo --keep-mine
 is "$(cat again)" "human" "leaves it"
+
+# By a name that no step has spoken of.
+echo old >linked
+ln linked name
+in_folder . sh -c 'echo agent >>linked; rm linked'
+echo human >>name
+like "$("$CORDON" undo --dry-run)" "linked +CONFLICT: .*by another name of the file" "the plan says by what name"
+like "$("$CORDON" undo 2>&1)" "'linked' has changed since by another name" "and so does the refusal"
+is "$(tr '\n' ' ' <name)" "old agent human " "the edit stays"
 done_testing

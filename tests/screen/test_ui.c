@@ -270,6 +270,10 @@ static void what_is_not_kept_is_nobodys_edit(void **state)
 	s->model.plan->entries[0].beside = true;
 	scene_draw(s);
 	assert_true(scene_shows(s, "! 1 changed by a step beside it, 1 not kept"));
+	s->model.plan->entries[0].beside = false;
+	s->model.plan->entries[0].linked = true;
+	scene_draw(s);
+	assert_true(scene_shows(s, "changed since by another name"));
 	scene_keys(s, "F");
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }

@@ -62,6 +62,8 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 	case FATE_FORCED:
 		break;
 	}
+	if (e->linked)
+		return "   CONFLICT: changed by someone else since, by another name of the file";
 	return e->conflict ? "   CONFLICT: changed by someone else since" : "";
 }
 

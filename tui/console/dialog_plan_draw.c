@@ -36,6 +36,8 @@ static const char *note_of(const struct undo_entry *e)
 	case FATE_FORCED:
 		break;
 	}
+	if (e->linked)
+		return "changed since by another name";
 	return e->beside ? "changed by a step beside it" : "changed since";
 }
 
