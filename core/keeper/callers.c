@@ -153,9 +153,8 @@ static void on_exit_of(void *data)
 }
 
 /* Its pidfd is open: from here on the pid is this process's, or we hear of its end. */
-static struct proc *proc_add(struct keeper *k, int pid, int *pidfd)
+static struct proc *proc_add(struct keeper *k, int pid, int parent, int *pidfd)
 {
-	int parent = parent_of(pid, *pidfd);
 	struct proc *p;
 
 	if (parent < 0)
@@ -206,7 +205,7 @@ static struct proc *first_sight(struct keeper *k, int tid)
 	struct proc *p;
 
 	if (fd >= 0)
-		return proc_add(k, tid, &fd);
+		return proc_add(k, tid, parent_of(tid, fd), &fd);
 	if (errno == ESRCH || errno == EMFILE || errno == ENFILE)
 		return NULL;
 	/* Not a process's first thread. */
@@ -239,6 +238,33 @@ struct proc *proc_get(struct keeper *k, int tid)
 	if (t)
 		forget_thread(k, t);
 	return tid > 0 ? first_sight(k, tid) : NULL;
+}
+
+/* Landlock lets those in domains of the keeper's be looked into, and nobody else. */
+static bool is_ours(int pid)
+{
+	char path[PATH_MAX];
+
+	return proc_link(pid, "cwd", path);
+}
+
+bool proc_adopts(const struct keeper *k, int pid)
+{
+	if (k->orphans == ORPHANS_OUTSIDE)
+		return pid > 0 && !is_ours(pid);
+	return k->orphans > 0 && pid == k->orphans;
+}
+
+struct proc *proc_get_child(struct keeper *k, int pid, int parent)
+{
+	AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0 || parent_of(pid, fd) != parent)
+		return NULL;
+	/* A parent outside has other children, too. */
+	if (k->orphans == ORPHANS_OUTSIDE && !proc_known(k, parent) && !is_ours(pid))
+		return NULL;
+	return proc_add(k, pid, parent, &fd);
 }
 
 /* From the end of the name, which is the program's choice; NULL: it is gone. Free *text. */

@@ -231,9 +231,10 @@ const struct policy *keeper_policy(const struct keeper *k)
 	return k->policy;
 }
 
-void keeper_set_agent(struct keeper *k, int pid)
+void keeper_set_agent(struct keeper *k, int pid, int orphans)
 {
 	k->root_pid = k->agent_pid = pid;
+	k->orphans = orphans;
 	if (k->launched)
 		send_started(k);
 }

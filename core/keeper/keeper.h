@@ -82,9 +82,13 @@ void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then,
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);
 /* A further way in, after launch() gave the first: polled, ticked and closed with it. -ENOSPC. */
 int keeper_add_door(struct keeper *k, struct door *d) MUST_USE;
-/* The agent's process (host pid), known to the backend only. WIRE_STARTED follows launch() and
- * this. */
-void keeper_set_agent(struct keeper *k, int pid);
+/*
+ * The agent's process (host pid), known to the backend only, and who has the orphans of those
+ * inside: pid 1 there, or one of these. WIRE_STARTED follows launch() and this.
+ */
+#define ORPHANS_UNKNOWN 0
+#define ORPHANS_OUTSIDE (-1) /* somebody whom Landlock lets nobody here look into */
+void keeper_set_agent(struct keeper *k, int pid, int orphans);
 /* It ended. At the end of this turn of the loop: stop(), close the door, commit, WIRE_EXIT. */
 void keeper_agent_exited(struct keeper *k, int wait_status);
 /* It never ran: exec failed after launch() had returned. status 126 or 127. */

@@ -254,6 +254,7 @@ struct keeper {
 	size_t n_threads;	/* leaders excluded */
 	unsigned thread_fds;	/* opened since all were closed */
 	int root_pid, agent_pid;
+	int orphans;	  /* who has them: pid 1 inside, or ORPHANS_* */
 	bool agent_wraps; /* it only starts the real one */
 	bool agent_again; /* it was started by a script of its name: `node codex` -> codex */
 	struct buf agent_name;
@@ -324,8 +325,12 @@ int64_t proc_started_us(const struct proc *p);
 bool proc_has_ended(const struct proc *p);
 bool proc_is_stopped(int pid); /* by a signal (Ctrl-Z), not by a debugger */
 void proc_name(const struct proc *p, char *out, size_t size);
-int proc_inner_pid(const struct proc *p);	  /* as the sandbox sees it */
+int proc_inner_pid(const struct proc *p); /* as the sandbox sees it */
+/* Is it one that has the orphans of those inside? */
+bool proc_adopts(const struct keeper *k, int pid);
 struct proc *proc_get(struct keeper *k, int tid); /* NULL: it is gone */
+/* A process inside that was not seen yet, as long as it is a child of this one; else NULL. */
+struct proc *proc_get_child(struct keeper *k, int pid, int parent);
 struct proc *proc_known(struct keeper *k, int pid);
 void procs_done(struct keeper *k);
 

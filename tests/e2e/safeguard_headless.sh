@@ -102,4 +102,39 @@ is "$(count)" 300 "and its files are back"
 like "$(cordon_in "$dir" audit)" "safeguard.*decision.*undo|safeguard" "it is in the audit log"
 is "$(cordon_in "$dir" audit | grep -cE ' (safeguard|decision|undo) ' | sed 's/^[3-9]$/some/; s/^[1-9][0-9]$/some/')" some "limit, decision and rollback"
 ok "the audit log verifies" cordon_in "$dir" audit verify
+
+# Who has lost its parent is found wherever the backend has the orphans: pid 1 inside may be another's
+# child, and without namespaces there is none, and /proc shows what others run.
+mark=$(new_mark)
+cat >"$dir/evil" <<'X'
+import os, subprocess, time
+log = os.open("log", os.O_WRONLY | os.O_CREAT)
+if os.fork() == 0:
+    if os.fork() == 0:
+        while True: os.write(log, b"x"); time.sleep(0.001)
+    os._exit(0)
+os.wait()
+subprocess.run(["rm", "-rf", "many"])
+X
+cat >"$dir/agent" <<X
+python3 ./evil $mark
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	pgrep -f '[p]ython3 ./evil $mark' >left || break
+	sleep 0.1
+done
+echo after >after
+exit 3
+X
+for backend in native bwrap landlock; do
+	if ! command -v python3 >/dev/null || [ "$(run --backend "$backend" -- true)" != 0 ]; then
+		skip "$backend" "it or python3 is not to be had here"
+		continue
+	fi
+	rm -f "$dir/after" "$dir/left"
+	is "$(run --backend "$backend" --mode static --steps auto --set safeguard.deletes=5 -- sh ./agent)" 3 \
+		"$backend: a command that has left a process to itself is denied"
+	is "$(cat "$dir/after")" after "$backend: the agent goes on"
+	is "$(cat "$dir/left")" "" "$backend: what was left has ended, too"
+	is "$(count)" 300 "$backend: and the files are back"
+done
 done_testing

@@ -281,7 +281,7 @@ static int fake_launch(struct sandbox **ret, struct door **ret_door, const struc
 	close(pair[1]);
 	close(go[0]);
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
-	keeper_set_agent(k, sb->pid);
+	keeper_set_agent(k, sb->pid, ORPHANS_UNKNOWN);
 	keeper_watch(k, sb->pidfd, fake_exited, sb);
 	if (write(go[1], "", 1) < 0)
 		return err_set(err, -errno, "start");

@@ -21,10 +21,11 @@ static struct {
 	int status;
 } agent;
 
-void keeper_set_agent(struct keeper *k, int pid)
+void keeper_set_agent(struct keeper *k, int pid, int orphans)
 {
 	(void)k;
 	(void)pid;
+	(void)orphans;
 }
 
 void keeper_agent_exited(struct keeper *k, int wait_status)

@@ -527,7 +527,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	r = open_gate(sb, err);
 	if (r < 0)
 		return r;
-	keeper_set_agent(sb->keeper, sb->agent);
+	keeper_set_agent(sb->keeper, sb->agent, sb->cell.fenced ? ORPHANS_OUTSIDE : sb->cell.first);
 	assert(*ret_door);
 	r = sb->gate ? start_gated_program(sb, err) : start_program(sb, *ret_door, ret_status, err);
 	if (r < 0)

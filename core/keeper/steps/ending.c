@@ -44,14 +44,14 @@ void ending_add(struct keeper *k, struct command *c, struct proc *p)
 
 /* A child of one of its processes; or an orphan inside: ancestry.c may tell where that came from.
  */
-static bool may_be(struct keeper *k, const struct command *c, int pid)
+static struct proc *may_be(struct keeper *k, const struct command *c, int pid)
 {
 	int parent = proc_parent(pid);
 	const struct proc *p = parent > 0 ? proc_known(k, parent) : NULL;
 
-	if (p)
-		return is_of(k, c, p);
-	return parent > 0 && proc_parent(parent) == getpid();
+	if (p ? !is_of(k, c, p) : !proc_adopts(k, parent))
+		return NULL;
+	return proc_get_child(k, pid, parent);
 }
 
 static bool find_more(struct keeper *k, const struct command *c)
@@ -64,9 +64,9 @@ static bool find_more(struct keeper *k, const struct command *c)
 		int pid = (int)strtol(e->d_name, NULL, 10);
 		const struct proc *p;
 
-		if (pid <= 0 || proc_known(k, pid) || !may_be(k, c, pid))
+		if (pid <= 0 || proc_known(k, pid))
 			continue;
-		p = proc_get(k, pid);
+		p = may_be(k, c, pid);
 		if (!p || !is_of(k, c, p))
 			continue;
 		send_signal(p, SIGSTOP);
