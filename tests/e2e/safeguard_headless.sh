@@ -103,6 +103,18 @@ like "$(cordon_in "$dir" audit)" "safeguard.*decision.*undo|safeguard" "it is in
 is "$(cordon_in "$dir" audit | grep -cE ' (safeguard|decision|undo) ' | sed 's/^[3-9]$/some/; s/^[1-9][0-9]$/some/')" some "limit, decision and rollback"
 ok "the audit log verifies" cordon_in "$dir" audit verify
 
+# So does what a command has left running, all of it.
+rm -f "$dir/after" "$dir/left"
+cat >"$dir/evil" <<'X'
+(mkdir seen; sleep 0.5; for f in many/*; do rm $f; done; echo not reached >late) &
+until [ -e seen ]; do :; done
+X
+sed -i 's/ in 1 2 .*;/ in $(seq 40);/' "$dir/agent"
+is "$(run --mode static --steps auto --set safeguard.deletes=5 -- sh ./agent)" 3 "a loop that was left running is denied, the agent goes on"
+is "$(cat "$dir/left")" "" "the whole of it has ended"
+ok "it did not go on" test -e "$dir/seen" -a ! -e "$dir/late"
+is "$(count)" 300 "and its files are back"
+
 # Who has lost its parent is found wherever the backend has the orphans: pid 1 inside may be another's
 # child, and without namespaces there is none, and /proc shows what others run.
 mark=$(new_mark)

@@ -21,11 +21,12 @@ for line in reversed(sys.stdin.readlines()):
     print(("~" if s["kind"] == "ambient" else "") + s["command"] + ": " + " ".join(paths))' "$CORDON"
 }
 forget() { "$CORDON" log --discard --yes >/dev/null; }
-# agent NAME WANT - the script on stdin is the agent; its history is what is wanted.
+mode=dynamic
+# agent NAME WANT - the script on stdin is the agent, in $mode; its history is what is wanted.
 agent() {
 	cat >"$TEST_TMP/agent.sh"
 	cp "$TEST_TMP/agent.sh" agent.sh
-	"$CORDON" run --headless --steps auto -- bash agent.sh >"$TEST_TMP/out" 2>&1
+	"$CORDON" run --headless --mode "$mode" --steps auto -- bash agent.sh >"$TEST_TMP/out" 2>&1
 	same "$(history)" "$2" "$1"
 	forget
 	find . -mindepth 1 -maxdepth 1 ! -name .cordon ! -name tree -exec rm -rf {} +
@@ -94,6 +95,26 @@ agent "a daemon in a session of its own, while its command runs" \
 	"(setsid sh -c \"sleep 0.05; echo d >d1; echo d >d2\" &); until [ -e d2 ]; do sleep 0.01; done; echo e >e: d1 d2 e" <<'END'
 bash -c '(setsid sh -c "sleep 0.05; echo d >d1; echo d >d2" &); until [ -e d2 ]; do sleep 0.01; done; echo e >e'
 END
+
+# A subshell that only runs others makes no call of its own that is seen, where it may read all.
+mode=static
+agent "a loop that a command has left running is the command's, whatever runs by then" \
+	"touch x1 x2 x3; (mkdir s; until [ -e go ]; do :; done; for i in 1 2 3; do rm x\$i; done) & until [ -e s ]; do :; done: s x1 x2 x3
+: >go; until [ ! -e x3 ]; do :; done: go
+~left running: touch x1 x2 x3; (mkdir s; until [ -e go ]; do :; done; for i in 1 2 3; do rm x\$i; done) & until [ -e s ]; do :; done: x1 x2 x3" <<'END'
+sh -c 'touch x1 x2 x3; (mkdir s; until [ -e go ]; do :; done; for i in 1 2 3; do rm x$i; done) & until [ -e s ]; do :; done'
+sleep 0.5
+sh -c ': >go; until [ ! -e x3 ]; do :; done'
+END
+agent "of one that nobody knows all is one step" "touch x1 x2 x3: x1 x2 x3
+: >go; until [ ! -e x3 ]; do :; done: go
+~left running: x1: x1 x2 x3" <<'END'
+touch x1 x2 x3
+sh -c '(until [ -e go ]; do :; done; for i in 1 2 3; do rm x$i; done) &'
+sleep 0.5
+sh -c ': >go; until [ ! -e x3 ]; do :; done'
+END
+mode=dynamic
 
 # Within the quiet time it is the command's step, later the one of what it left running.
 cat >agent.sh <<'END'

@@ -15,6 +15,7 @@
 
 #define ANCESTORS_MAX 256
 #define PIDS_APART    16000
+#define TICK_US	      10000 /* of what /proc tells times in */
 
 bool steps_is_agent(const struct keeper *k, const struct proc *p)
 {
@@ -54,14 +55,32 @@ static void join_as_child(struct keeper *k, struct proc *p)
 	c->quiet_at = 0;
 }
 
+/*
+ * Numbers begin anew once they reach pid_max, 32768 at least: what was forked at about the same
+ * time, or is of one pipeline, has none so far apart.
+ */
+static bool forked_before(int pid, int other)
+{
+	return abs(other - pid) < PIDS_APART ? pid < other : pid > other;
+}
+
+/* started, p's own time, is up to a tick late: of what began within that the numbers tell. */
+static bool began_before(const struct command *c, const struct proc *p, int64_t started)
+{
+	if (c->boot_us <= started - TICK_US)
+		return true;
+	return c->boot_us <= started && forked_before(c->group ? c->group : c->pid, p->self.tid);
+}
+
 /* The only command that p could have been started by, of those that still run or do so no more. */
-static struct command *only_command(struct keeper *k, int64_t started, bool running)
+static struct command *only_command(struct keeper *k, const struct proc *p, int64_t started,
+				    bool running)
 {
 	struct command *only = NULL;
 
 	for (struct command *c = k->commands; c; c = c->next) {
-		if (c->over || c->whole || c->kind == STEP_AMBIENT || c->boot_us > started ||
-		    (c->direct > 0) != running)
+		if (c->over || c->whole || c->kind == STEP_AMBIENT || (c->direct > 0) != running ||
+		    !began_before(c, p, started))
 			continue;
 		if (only)
 			return NULL;
@@ -73,9 +92,9 @@ static struct command *only_command(struct keeper *k, int64_t started, bool runn
 static struct command *likely_command(struct keeper *k, const struct proc *p)
 {
 	int64_t started = proc_started_us(p);
-	struct command *c = only_command(k, started, false);
+	struct command *c = only_command(k, p, started, false);
 
-	return c ? c : only_command(k, started, true);
+	return c ? c : only_command(k, p, started, true);
 }
 
 /*
@@ -100,24 +119,39 @@ static struct command *orphan_command(struct keeper *k, const struct proc *p)
 	return c ? c : likely_command(k, p);
 }
 
+/* How many of these, each the parent of the one before, come before one who has the orphans. */
+static size_t below_adopter(const struct keeper *k, const int *pids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (pids[i] == getpid() || proc_adopts(k, pids[i]))
+			return i;
+	}
+	return 0;
+}
+
+/*
+ * A subshell that only runs others makes no call that is seen, and may outlive who began it: then
+ * nobody could tell any more whose the commands are that it runs. So who is between a process and
+ * the next one up that is known is looked at with it, the agent's child among them; so is who is
+ * an orphan by then, that all it runs goes to one command.
+ */
 static struct command *inherited_command(struct keeper *k, const struct proc *p)
 {
-	int pid = p->parent, below = p->self.tid;
+	int between[ANCESTORS_MAX], pid = p->parent;
+	struct proc *q = NULL, *next;
+	size_t n = 0;
 
-	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-		struct proc *q = proc_known(k, pid);
-
-		if (q && steps_is_agent(k, q)) {
-			/* The agent's child has not been seen yet: it is looked at now. */
-			q = below != p->self.tid ? proc_get(k, below) : NULL;
-			return q ? q->command : NULL;
-		}
-		if (q)
-			return q->command;
-		below = pid;
+	while (!(q = proc_known(k, pid)) && n < ANCESTORS_MAX && pid > 0) {
+		between[n++] = pid;
 		pid = proc_parent(pid);
 	}
-	return orphan_command(k, p);
+	if (!q && (n = below_adopter(k, between, n)) > 0)
+		pid = between[n];
+	while (n > 0 && (next = proc_get_child(k, between[n - 1], pid))) {
+		q = next;
+		pid = between[--n];
+	}
+	return q ? q->command : orphan_command(k, p);
 }
 
 void steps_join(struct keeper *k, struct proc *p)
@@ -197,12 +231,6 @@ static bool is_agent_again(const struct keeper *k, const struct proc *p, const c
 {
 	return !k->agent_again && p->parent == k->agent_pid &&
 	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k->agent_pid);
-}
-
-/* Numbers begin anew once they reach pid_max, 32768 at least: no pipeline has two so far apart. */
-static bool forked_before(int pid, int other)
-{
-	return abs(other - pid) < PIDS_APART ? pid < other : pid > other;
 }
 
 /*
