@@ -49,23 +49,30 @@ static void what_was_there_is_found_after_a_redo(void **state)
 	}
 }
 
-/* In one step a file got one more name, was given a time, written to, and lost its first name. */
+/* In one step a file got one more name, was given a time, and, in either order, written to and lost
+ * its first name. */
 static void what_was_written_by_another_name(void **state)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
-	struct fix *f = *state;
-	struct at a;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "ln a b; touch -d @2000 a; echo >b; rm a");
-	assert_int_equal(ln(f, "a", "b"), 0);
-	a = at(f, "a");
-	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
-	assert_int_equal(put(f, "b", "is\n"), 0);
-	assert_int_equal(rm(f, "a"), 0);
-	assert_was(f, commit(f), "b", "was\n");
+	for (int later = 0; later < 2; later++) {
+		struct fix *f = fix_new();
+		struct at a;
+
+		(void)state;
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "was\n"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "ln a b; touch -d @2000 a; echo >b; rm a");
+		assert_int_equal(ln(f, "a", "b"), 0);
+		a = at(f, "a");
+		assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+		assert_int_equal(later ? rm(f, "a") : 0, 0);
+		assert_int_equal(put(f, "b", "is\n"), 0);
+		assert_int_equal(later ? 0 : rm(f, "a"), 0);
+		assert_was(f, commit(f), "b", "was\n");
+		fix_free(f);
+	}
 }
 
 static int64_t a_name_is_removed(struct fix *f)
@@ -110,15 +117,165 @@ static void what_a_human_changed_is_not_what_was_there(void **state)
 	assert_int_equal(journal_restore(f->j, id, path, 0, &f->err), -ESTALE);
 }
 
+static void touch(struct fix *f, const char *path, time_t when)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = when}};
+	struct at a = at(f, path);
+
+	assert_int_equal(op_utimens(f->s, &a, times, NULL), 0);
+}
+
+static int64_t its_time_is_set(struct fix *f)
+{
+	begin(f, "echo was >a");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch -d a");
+	touch(f, "a", 1000);
+	return commit(f);
+}
+
+/* Then it is written to by another name, and after that by its own. */
+static void what_only_its_time_was_set_of(void **state)
+{
+	struct fix *f = *state;
+	int64_t id = its_time_is_set(f);
+
+	assert_was(f, id, "a", "was\n");
+	begin(f, "ln a b; echo is >b");
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_int_equal(put(f, "b", "is\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+	begin(f, "echo more >>a");
+	assert_int_equal(add(f, "a", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+	must(f, restore(f, id, "a", UNDO_FORCE));
+	assert_cat(f, "a", "was\n");
+	assert_cat(f, "b", "was\n");
+}
+
+/* And after a later step had given it another time it wrote to it, moved something there, or took
+ * it away. */
+static void what_a_step_took_once_it_had_set_its_time(void **state)
+{
+	for (int how = 0; how < 3; how++) {
+		struct fix *f = fix_new();
+		int64_t id = its_time_is_set(f);
+
+		(void)state;
+		begin(f, "touch -d a; ...");
+		touch(f, "a", 2000);
+		assert_int_equal(how ? 0 : put(f, "a", "is\n"), 0);
+		assert_int_equal(how != 1 ? 0 : put(f, "b", "b\n"), 0);
+		assert_int_equal(how != 1 ? 0 : mv(f, "b", "a", 0), 0);
+		assert_int_equal(how != 2 ? 0 : rm(f, "a"), 0);
+		assert_true(commit(f) > 0);
+		assert_was(f, id, "a", "was\n");
+		fix_free(f);
+	}
+}
+
+/* No summary tells of the name that is left, but the record of the one that was taken does. */
+static void what_lost_a_name_when_its_time_was_set(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	begin(f, "echo was >a; ln a b");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch -d a; rm a");
+	touch(f, "a", 1000);
+	assert_int_equal(rm(f, "a"), 0);
+	id = commit(f);
+	assert_was(f, id, "a", "was\n");
+	begin(f, "touch -d b");
+	touch(f, "b", 2000);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+	begin(f, "echo is >b");
+	assert_int_equal(put(f, "b", "is\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "a", "was\n");
+	outside(f, "b", "his\n");
+	assert_was(f, id, "a", "was\n");
+}
+
+/* By as many bytes. */
+static void what_a_human_wrote_once_its_time_was_set(void **state)
+{
+	for (int then = 0; then < 2; then++) {
+		struct fix *f = fix_new();
+		int64_t id = its_time_is_set(f);
+
+		(void)state;
+		outside(f, "a", "his\n");
+		assert_int_equal(open_then(f, id, "a"), -ESTALE);
+		begin(f, "touch -d a");
+		touch(f, "a", 2000);
+		assert_true(commit(f) > 0);
+		assert_int_equal(open_then(f, id, "a"), -ESTALE);
+		begin(f, "echo is >a");
+		assert_int_equal(put(f, "a", "is\n"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(open_then(f, id, "a"), -ESTALE);
+		assert_int_equal(restore(f, id, "a", UNDO_FORCE), -ESTALE);
+		assert_cat(f, "a", "is\n");
+		fix_free(f);
+	}
+}
+
+static void what_a_human_wrote_while_its_time_was_set(void **state)
+{
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+		int64_t id;
+
+		(void)state;
+		begin(f, "echo was >a");
+		assert_int_equal(put(f, "a", "was\n"), 0);
+		assert_true(commit(f) > 0);
+		journal_no_writers(f->j);
+		begin(f, "chmod a; touch -d a");
+		assert_int_equal(mode(f, "a", 0600), 0);
+		if (human) {
+			outside(f, "a", "his\n");
+			assert_true(journal_is_foreign(f->j, "a", SEEN_CLOSED, 0));
+		}
+		touch(f, "a", 1000);
+		id = commit(f);
+		if (human)
+			assert_int_equal(open_then(f, id, "a"), -ESTALE);
+		else
+			assert_was(f, id, "a", "was\n");
+		begin(f, "echo is >a");
+		assert_int_equal(put(f, "a", "is\n"), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			assert_int_equal(open_then(f, id, "a"), -ESTALE);
+		else
+			assert_was(f, id, "a", "was\n");
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_there_is_found_after_a_redo),
-		TEST(what_was_written_by_another_name),
+		cmocka_unit_test(what_was_written_by_another_name),
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
+		TEST(what_only_its_time_was_set_of),
+		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
+		TEST(what_lost_a_name_when_its_time_was_set),
+		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),
+		cmocka_unit_test(what_a_human_wrote_while_its_time_was_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

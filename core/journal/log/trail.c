@@ -284,6 +284,7 @@ static void trails_free(struct trails *t)
 	for (size_t i = 0; i < t->n_logs; i++) {
 		util_close_fd(&t->logs[i].fd);
 		util_close_fd(&t->logs[i].obj);
+		free(t->logs[i].left);
 	}
 	free(t->logs);
 	for (size_t i = 0; i < names_count(&t->crossed); i++) {

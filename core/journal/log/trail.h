@@ -43,6 +43,9 @@ struct trail_log {
 	int64_t id;
 	int fd, obj;	   /* the log, its objects */
 	size_t first, end; /* of its marks */
+	bool asked;	   /* what the step left of files; by inode (trail_left.c) */
+	struct change_side *left;
+	size_t n_left;
 };
 
 struct trails {
@@ -91,6 +94,10 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino);
 /* The record of a mark, whole. */
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r) MUST_USE;
+/* What this log's step left of the file; undone: what it had found. False: that is not told. Where
+ * somebody else wrote to it meanwhile it does not exist. */
+bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
+		struct change_side *ret);
 /*
  * What a path that the step's summary names was called when the step began: directories may have
  * been renamed before it was first spoken of. Heap string. _from: spoken of at mark `end`.

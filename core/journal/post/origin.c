@@ -12,25 +12,9 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/journal/post/seek.h"
 #include "core/journal/store/pack.h"
 #include "core/journal/store/way.h"
-#include "core/journal/log/trail.h"
-
-/*
- * Captures are kept per inode and step: of a file with several names, what happened to it may be
- * recorded under another one. So each search by path is followed by one by inode number. Numbers
- * are used again and bytes come back as other inodes; a record found so counts only when it tells
- * the time of modification that the step's summary tells too.
- */
-struct seek {
-	struct journal *j;
-	const struct trails *t;
-	const struct change_side *want;
-	size_t at;   /* where the way to the present begins */
-	int root;    /* and at which path */
-	char *start; /* */
-	bool exact;  /* what somebody else wrote before the next step took it is not it */
-};
 
 void origin_done(struct origin *o)
 {
@@ -113,76 +97,18 @@ static int open_mark(const struct seek *s, size_t i, const char *inside)
 	return open_bytes(s->j, s->t->logs[m->log].obj, name);
 }
 
-static bool same_time(struct span meta, int64_t mtime_ns)
+/* A record before mark i, where the way by path ends, of what lies there: a rollback may have
+ * brought the bytes back as another inode than the summary tells. */
+static size_t find_other(const struct seek *s, size_t i, unsigned wanted, int root,
+			 const char *path, const char *inside)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
-	uint64_t sec, nsec;
-
-	get_u32(&g), get_u32(&g), get_u32(&g);
-	sec = get_u64(&g);
-	nsec = get_u32(&g);
-	return !g.bad && (int64_t)(sec * 1000000000u + nsec) == mtime_ns;
-}
-
-/* A record of the same file under whatever name, in [at, end); end: none. */
-static size_t find_alias(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino)
-{
-	for (; ino && at < end; at++) {
-		AUTO_BUF struct buf mem = BUF_INIT;
-		struct span meta, bytes;
-		struct rec rec;
-
-		at = trail_of_inode(s->t, at, end, wanted, ino);
-		if (at == end || trail_fetch(s->t, at, &mem, &rec) < 0)
-			break;
-		wal_content(&rec, &meta, &bytes);
-		if (same_time(meta, s->want->mtime_ns))
-			return at;
-	}
-	return end;
-}
-
-/* Its bytes, which a step has taken that had set its times first. */
-static size_t find_dressed(const struct seek *s, size_t end)
-{
-	uint64_t ino = s->want->ino;
-	size_t at = find_alias(s, s->at, end, 1u << REC_META, ino), bytes;
-
-	if (at == end)
-		return end;
-	bytes = trail_of_inode(s->t, at + 1, end, 1u << REC_CONTENT, ino);
-	return bytes < end && s->t->list[bytes].log == s->t->list[at].log ? bytes : end;
-}
-
-/* The same before mark i, where the way by path ends: of what lies there as well, for a rollback
- * may have brought the bytes back as another inode than the summary tells. */
-static size_t find_earlier(const struct seek *s, size_t i, unsigned wanted, int root,
-			   const char *path, const char *inside)
-{
-	size_t alias = find_alias(s, s->at, i, wanted, s->want->ino);
 	struct obj o = {0};
 
-	if (alias < i)
-		return alias;
 	if (i < s->t->n)
 		o.ino = *inside ? 0 : s->t->list[i].ino;
 	else if (way_see(s->j, root, path, &o) < 0)
 		return i;
-	return find_alias(s, s->at, i, wanted, o.ino);
-}
-
-/* Has a later step set the times of the file, and none before mark i its bytes by another name? */
-static bool is_dressed(const struct seek *s, size_t i, uint64_t ino)
-{
-	AUTO_FREE char *path = xstrdup(s->start);
-	AUTO_FREE char *inside = NULL;
-	int root = s->root;
-	size_t n = s->t->n;
-
-	if (ino && trail_of_inode(s->t, s->at, i, 1u << REC_CONTENT, ino) < i)
-		return false;
-	return trail_follow(s->t, s->at, 1u << REC_META, &root, &path, &inside) < n ||
-	       find_alias(s, s->at, n, 1u << REC_META, s->want->ino) < n;
+	return o.ino == s->want->ino ? i : seek_record(s, s->at, i, wanted, o.ino);
 }
 
 /* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
@@ -196,65 +122,56 @@ static int find_present(const struct seek *s, struct way *way, int root, const c
 	if (r < 0 || o.mode == OBJ_UNSEEN)
 		return r < 0 ? r : -EACCES;
 	change_side_set(&now, &o);
-	if (!now.exists || (now.mode & S_IFMT) != (s->want->mode & S_IFMT) ||
-	    now.size != s->want->size ||
-	    (S_ISREG(now.mode) && now.mtime_ns != s->want->mtime_ns &&
-	     !is_dressed(s, s->t->n, o.ino)))
-		return -ESTALE;
-	return 0;
+	return now.exists && (now.mode & S_IFMT) == (s->want->mode & S_IFMT) &&
+			       seek_is_same(s, s->t->n, now.ino, now.size, now.mtime_ns)
+		       ? 0
+		       : -ESTALE;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------
  */
 
-/* Are the bytes that a later step took, opened as fd, those of then? */
-static bool is_unchanged(const struct seek *s, size_t i, int fd)
+/* The time that the bytes of mark i had, opened as fd, and whose they are. */
+static bool look_at(const struct seek *s, size_t i, int fd, struct obj *ret)
 {
 	AUTO_BUF struct buf mem = BUF_INIT;
 	struct span meta, bytes;
-	struct stat st;
 	struct rec rec;
-	bool same;
 
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size != s->want->size)
+	if (obj_stat(fd, "", ret) < 0)
 		return false;
-	if (!S_ISREG(s->want->mode))
+	if (s->t->list[i].type != REC_CONTENT)
 		return true;
-	same = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == s->want->mtime_ns;
-	if (s->t->list[i].type == REC_CONTENT) {
-		if (trail_fetch(s->t, i, &mem, &rec) < 0)
-			return false;
-		wal_content(&rec, &meta, &bytes);
-		same = same_time(meta, s->want->mtime_ns);
-	}
-	return same || is_dressed(s, i, s->t->list[i].ino);
+	if (trail_fetch(s->t, i, &mem, &rec) < 0)
+		return false;
+	wal_content(&rec, &meta, &bytes);
+	ret->ino = rec.ino;
+	ret->mtime_ns = seek_time(meta);
+	return true;
 }
 
-/* The record of the file's first change by another name since mark i, perhaps with its times set
- * before that: it has the bytes. */
-static size_t find_change(const struct seek *s, size_t i, uint64_t ino)
+/* What a step took itself are the bytes of then. A file in a slot may have other names, by which
+ * they may have been changed since. */
+static int open_taken(const struct seek *s, size_t i, const char *inside)
 {
-	const unsigned content = 1u << REC_CONTENT;
-	size_t n = s->t->n, at = find_alias(s, i + 1, n, content | 1u << REC_META, ino);
-
-	return at < n && s->t->list[at].type == REC_META
-		       ? trail_of_inode(s->t, at + 1, n, content, ino)
-		       : at;
-}
-
-/* In a slot; if the inode has other names, its bytes may have been changed there since. */
-static int open_slot(const struct seek *s, size_t i, const char *inside)
-{
+	bool own = s->own && s->t->logs[s->t->list[i].log].id == s->own->id;
 	AUTO_CLOSE int fd = open_mark(s, i, inside);
-	struct stat st;
-	size_t other;
+	size_t end = i, other;
+	struct obj o;
 
-	if (fd < 0 || s->t->list[i].type != REC_GONE || fstat(fd, &st) < 0 || st.st_nlink < 2)
+	if (fd < 0)
 		return take_fd(&fd);
-	other = find_change(s, i, st.st_ino);
-	if (other < s->t->n)
-		return open_mark(s, other, "");
-	return is_unchanged(s, i, fd) ? take_fd(&fd) : -ESTALE;
+	if (!look_at(s, i, fd, &o))
+		return -ESTALE;
+	if (s->t->list[i].type == REC_GONE && o.nlink > 1) {
+		end = s->t->n;
+		other = seek_bytes(s, end, o.ino);
+		if (other < end)
+			return open_mark(s, other, "");
+	} else if (own) {
+		return take_fd(&fd);
+	}
+	return seek_is_same(s, end, o.ino, o.size, o.mtime_ns) ? take_fd(&fd) : -ESTALE;
 }
 
 static int is_lost(const struct seek *s, size_t i, struct origin *ret)
@@ -272,20 +189,18 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	AUTO_FREE char *inside = NULL;
 	int root = s->root, r = 0;
 	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
-	size_t alias = find_earlier(s, i, 1u << REC_CONTENT, root, path, inside);
+	size_t alias = seek_bytes(s, i, s->want->ino);
 	struct way way = {0};
 	struct spot at;
 
 	if (alias == i)
-		alias = find_dressed(s, i);
+		alias = find_other(s, i, 1u << REC_CONTENT, root, path, inside);
 	if (alias < i) {
 		ret->fd = open_mark(s, alias, "");
 	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
 		return is_lost(s, i, ret);
 	} else if (i < s->t->n) {
-		ret->fd = open_slot(s, i, inside);
-		if (ret->fd >= 0 && s->exact && !is_unchanged(s, i, ret->fd))
-			return -ESTALE;
+		ret->fd = open_taken(s, i, inside);
 	} else {
 		r = find_present(s, &way, root, path, &at);
 		if (r == 0)
@@ -339,7 +254,9 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	struct way way = {0};
 	struct spot at;
 
-	alias = S_ISDIR(s->want->mode) ? i : find_earlier(s, i, inode, root, path, inside);
+	alias = S_ISDIR(s->want->mode) ? i : seek_record(s, s->at, i, inode, s->want->ino);
+	if (alias == i && !S_ISDIR(s->want->mode))
+		alias = find_other(s, i, inode, root, path, inside);
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
@@ -354,7 +271,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	if (s->t->list[i].type == REC_MARK)
 		return is_lost(s, i, ret);
 	if (s->t->list[i].type == REC_GONE && !S_ISDIR(s->want->mode))
-		alias = find_alias(s, i + 1, n, inode, s->want->ino);
+		alias = seek_record(s, i + 1, n, inode, s->want->ino);
 	else
 		alias = n;
 	return alias < n ? meta_of_mark(s, alias, "", ret) : meta_of_mark(s, i, inside, ret);
@@ -389,6 +306,7 @@ static int seek_init(struct seek *s, int64_t id, const struct change *c, bool af
 	if (r < 0)
 		return r;
 	log = trails_log(s->t, id);
+	s->own = log;
 	s->want = after ? &c->after : &c->before;
 	s->root = c->root;
 	s->at = !log ? 0 : far ? MIN(log->first, s->t->n) : log->end;
@@ -400,7 +318,7 @@ static int seek_init(struct seek *s, int64_t id, const struct change *c, bool af
 static int look(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
 		bool whole, struct origin *ret)
 {
-	struct seek s = {.j = j, .exact = !whole && after != undone};
+	struct seek s = {.j = j};
 	int r = seek_init(&s, id, c, after, undone);
 
 	if (r == 0 && has_bytes(s.want))

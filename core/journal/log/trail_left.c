@@ -1,0 +1,84 @@
+/* trail_left - what the step of a log left of a file. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/journal/log/trail.h"
+
+struct taking {
+	struct trail_log *log;
+	bool undone;
+};
+
+static void take(void *data, const struct summary *head, const struct change *c)
+{
+	const struct taking *to = data;
+	struct trail_log *log = to->log;
+
+	(void)head;
+	if (!(to->undone ? &c->before : &c->after)->exists || S_ISDIR(c->after.mode))
+		return;
+	if ((log->n_left & (log->n_left - 1)) == 0) /* a power of two */
+		log->left = xrealloc(log->left,
+				     (log->n_left ? log->n_left * 2 : 1) * sizeof(*log->left));
+	log->left[log->n_left++] = to->undone ? c->before : c->after;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct change_side *x = a, *y = b;
+
+	return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+static struct change_side *find(const struct trail_log *log, uint64_t ino)
+{
+	const struct change_side key = {.ino = ino};
+
+	return log->n_left ? bsearch(&key, log->left, log->n_left, sizeof(key), by_inode) : NULL;
+}
+
+/* What was written by somebody else while the step ran is not what it left. */
+static void take_foreign(struct trail_log *log, int stepdir)
+{
+	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
+	struct change_side *left;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
+
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0)
+		if (p.flags & POST_FOREIGN && (left = find(log, p.obj.ino)))
+			left->exists = false;
+}
+
+/* One that cannot be read tells nothing. */
+static void load(struct journal *j, const struct trails *t, struct trail_log *log)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, t->undone ? "redo" : "steps", log->id);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct taking to = {.log = log, .undone = t->undone};
+	struct summary head = {0};
+
+	log->asked = true;
+	if (fd < 0 || summary_read(fd, &head, take, &to) < 0)
+		log->n_left = 0;
+	summary_done(&head);
+	if (!log->n_left)
+		return;
+	qsort(log->left, log->n_left, sizeof(*log->left), by_inode);
+	take_foreign(log, fd);
+}
+
+bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
+		struct change_side *ret)
+{
+	struct trail_log *of = &t->logs[log];
+	const struct change_side *found;
+
+	if (!of->asked)
+		load(j, t, of);
+	found = find(of, ino);
+	if (found)
+		*ret = *found;
+	return found;
+}

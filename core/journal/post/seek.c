@@ -1,0 +1,126 @@
+/* seek - a file from a moment of the past on, by its inode. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/post/seek.h"
+
+int64_t seek_time(struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t sec, nsec;
+
+	get_u32(&g), get_u32(&g), get_u32(&g);
+	sec = get_u64(&g);
+	nsec = get_u32(&g);
+	return g.bad ? -1 : (int64_t)(sec * 1000000000u + nsec);
+}
+
+/* Of a file that a name was taken of, too. -1: this one tells none. */
+static int64_t time_told(const struct seek *s, size_t i)
+{
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct change_side then;
+	struct span meta, bytes;
+	struct rec rec;
+
+	if (trail_fetch(s->t, i, &mem, &rec) < 0)
+		return -1;
+	if (rec.type == REC_GONE) {
+		side_noted(&rec, &then);
+		return then.exists ? then.mtime_ns : -1;
+	}
+	wal_content(&rec, &meta, &bytes);
+	return seek_time(meta);
+}
+
+size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino)
+{
+	for (; ino && at < end; at++) {
+		at = trail_of_inode(s->t, at, end, wanted, ino);
+		if (at < end && time_told(s, at) == s->want->mtime_ns)
+			return at;
+	}
+	return end;
+}
+
+struct course {	      /* of the file, until now */
+	size_t bytes; /* the mark that has them, or the end */
+	uint64_t size;
+	int64_t mtime_ns;	     /* what it is, if only steps have set it */
+	const struct trail_log *set; /* by this one; NULL: by none */
+	bool told;		     /* by its summary */
+	bool broken;		     /* so did somebody else */
+};
+
+/* While the step that is asked ran, another may have left it as it found it. */
+static bool may_be_before(const struct seek *s, size_t i)
+{
+	return !s->own || i < s->own->end;
+}
+
+/* A step tells of it once what it was like: then it may have set its times, and taken names of it.
+ */
+static void set_times(const struct seek *s, size_t i, struct course *c)
+{
+	const uint32_t log = s->t->list[i].log;
+	struct change_side left;
+
+	c->set = &s->t->logs[log];
+	c->told = trail_left(s->j, s->t, log, s->t->list[i].ino, &left);
+	if (!c->told)
+		return;
+	c->mtime_ns = left.mtime_ns;
+	c->size = left.size;
+	c->broken = !left.exists;
+}
+
+static void go_on(const struct seek *s, size_t i, struct course *c)
+{
+	const struct mark *m = &s->t->list[i];
+	const int64_t time = time_told(s, i);
+	const bool again = c->set == &s->t->logs[m->log];
+
+	if (m->type == REC_GONE && time < 0) /* its last name */
+		return;
+	if (!again && (time != c->mtime_ns || c->size != s->want->size))
+		c->broken = c->set || !may_be_before(s, i);
+	else if (m->type == REC_CONTENT)
+		c->bytes = i;
+	else if (m->type == REC_META)
+		set_times(s, i, c);
+	else if (again && !c->told)
+		c->mtime_ns = time;
+}
+
+static struct course follow(const struct seek *s, size_t end, uint64_t ino)
+{
+	const unsigned wanted = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_GONE;
+	struct course c = {.bytes = end, .size = s->want->size, .mtime_ns = s->want->mtime_ns};
+	size_t i = s->at;
+
+	while (ino && !c.broken && c.bytes == end &&
+	       (i = trail_of_inode(s->t, i, end, wanted, ino)) < end)
+		go_on(s, i++, &c);
+	return c;
+}
+
+size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino)
+{
+	return follow(s, end, ino).bytes;
+}
+
+/* A rollback may have brought the bytes back as another inode: there the time alone tells. */
+bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns)
+{
+	struct course c;
+
+	if (size != s->want->size)
+		return false;
+	if (!S_ISREG(s->want->mode) || (ino != s->want->ino && mtime_ns == s->want->mtime_ns))
+		return true;
+	c = follow(s, end, s->want->ino);
+	if (c.broken || c.bytes < end)
+		return false;
+	/* Who had set its times took it then. */
+	if (c.set && end < s->t->n && c.set == &s->t->logs[s->t->list[end].log])
+		return true;
+	return c.size == size && c.mtime_ns == mtime_ns;
+}
