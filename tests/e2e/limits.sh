@@ -39,6 +39,14 @@ like "$("$CORDON" undo --dry-run)" "two   LOST" "a dry run names what cannot com
 out=$("$CORDON" undo --step 1 --dry-run -- .)
 like "$out" "two   LOST" "so does one of single paths"
 like "$out" "one(.[AM] .*|)$" "and nothing else"
+out=$("$CORDON" undo --step 1 -- . 2>&1)
+is $? 1 "a restore of it and more stops"
+like "$out" "cordon: what was at 'small' before step 1 is not kept.*--force brings back the rest" "and says what would not"
+is "$(ls)" small "nothing was touched"
+like "$("$CORDON" undo --step 1 --force -- .)" "restored: .* 1 path$" "undo --step --force"
+ok "what was kept is back" test -s one
+is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"
+ok "and undo takes it away" "$CORDON" undo
 out=$("$CORDON" undo 2>&1)
 is $? 1 "such a step is not undone just so"
 like "$out" "cordon: .*is not kept.*--force" "and it says what would"

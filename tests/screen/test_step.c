@@ -214,10 +214,14 @@ static void what_is_not_kept_is_not_restored(void **state)
 	ui_changed(s.ui);
 	scene_wait(&s, 600);
 	assert_true(scene_shows(&s, "! 1 not kept: they are listed first"));
+	assert_true(scene_shows(&s, "F bring back the rest"));
+	s.model.plan->n_paths = 1;
+	ui_changed(s.ui);
+	scene_draw(&s);
 	assert_false(scene_shows(&s, "bring back the rest"));
 	scene_keys(&s, "F");
 	assert_string_equal(s.said.data, plan);
-	assert_true(scene_shows(&s, "Not all of it is kept"));
+	assert_true(scene_shows(&s, "What was there before the step is not kept"));
 	scene_keys(&s, "U");
 	assert_string_equal(s.said.data, plan);
 	scene_done(&s);

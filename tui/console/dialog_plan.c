@@ -43,7 +43,7 @@ size_t plan_lost(const struct undo_plan *p)
 
 bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p)
 {
-	return d->kind == UNDO_PATHS && plan_lost(p);
+	return d->kind == UNDO_PATHS && plan_lost(p) && plan_lost(p) == p->n_paths;
 }
 
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p)
@@ -169,8 +169,8 @@ static void say_stopped(struct dialog_plan *d, const struct undo_plan *p)
 	ui_keys(ui, PLACE_PLAN, ACTION_FORCE, force, sizeof(force));
 	ui_keys(ui, PLACE_PLAN, ACTION_KEEP_MINE, keep, sizeof(keep));
 	if (plan_is_in_vain(d, p))
-		ui_say(ui, "Not all of it is kept: restore what is, by itself.");
-	else if (!plan_has_choice(d, p) && plan_lost(p))
+		ui_say(ui, "What was there before the step is not kept.");
+	else if (!plan_has_choice(d, p) && plan_lost(p) && plan_lost(p) == p->n_conflicts)
 		ui_say(ui, "Not all of it is kept: %s brings back the rest.", force);
 	else if (p->n_conflicts)
 		ui_say(ui, "%zu paths changed since: %s does it anyway and keeps theirs for redo.",

@@ -230,9 +230,10 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	}
 	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
-			     choice	    ? "go over (redo has theirs)"
-			     : plan_lost(p) ? "bring back the rest"
-					    : "do it anyway (theirs is kept for redo)");
+			     choice ? "go over (redo has theirs)"
+			     : plan_lost(p) && plan_lost(p) == p->n_conflicts
+				     ? "bring back the rest"
+				     : "do it anyway (theirs is kept for redo)");
 	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
 }
 

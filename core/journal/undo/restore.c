@@ -454,7 +454,8 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 		to->path = xstrdup(r.pieces[i].was && !c->after.exists ? r.pieces[i].was : c->path);
 		to->other = xstrdup(c->old_path);
 		to->fate = flags & UNDO_FORCE && !to->lost ? FATE_FORCED : FATE_STOPS;
-		p->n_paths = ++p->n_entries;
+		p->n_entries++;
+		p->n_paths += !(flags & UNDO_FORCE && to->lost);
 		p->n_conflicts += to->conflict;
 		p->n_stops += to->conflict && to->fate == FATE_STOPS;
 	}
@@ -486,15 +487,42 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 static int check(struct journal *j, int64_t id, const char *const *paths, struct err *err)
 {
 	struct undo_plan *plan = NULL;
+	const char *lost = NULL;
+	bool rest = false;
 	int e = plan_in(j, id, paths, 0, &plan, err);
 
-	for (size_t i = 0; e == 0 && i < plan->n_entries; i++)
-		if (plan->entries[i].conflict && !plan->entries[i].lost) /* of which it tells */
+	for (size_t i = 0; e == 0 && i < plan->n_entries; i++) {
+		const struct undo_entry *to = &plan->entries[i];
+
+		lost = to->lost && !lost ? to->path : lost;
+		rest |= !to->lost;
+		if (to->conflict && !to->lost)
 			e = err_say(err, -ESTALE,
 				    "'%s' has changed since: look at it, then use --force",
-				    plan->entries[i].path);
+				    to->path);
+	}
+	if (e == 0 && lost && rest)
+		e = err_say(err, -ESTALE,
+			    "what was at '%s' before step %" PRId64
+			    " is not kept, as the step was unprotected by then: --dry-run shows "
+			    "what cannot come back, --force brings back the rest",
+			    lost, id);
 	undo_plan_free(plan);
 	return e;
+}
+
+/* Unless that is all there is to restore. */
+static void leave_lost(struct restore *r)
+{
+	AUTO_FREE bool *lost = xcalloc(r->n + 1, sizeof(*lost));
+	bool rest = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		lost[i] = r->pieces[i].chosen && is_lost(r, i);
+		rest |= r->pieces[i].chosen && !lost[i];
+	}
+	for (size_t i = 0; rest && i < r->n; i++)
+		r->pieces[i].chosen &= !lost[i];
 }
 
 /* ---- all of it --------------------------------------------------------------------------------
@@ -523,6 +551,8 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 	e = flags & UNDO_FORCE ? 0 : check(j, id, paths, err);
 	if (e == 0)
 		e = load(&r, paths, err);
+	if (e == 0 && flags & UNDO_FORCE)
+		leave_lost(&r);
 	if (e == 0)
 		e = journal_begin(j, STEP_API, command, &r.s, err);
 	store_forget_near(j);
