@@ -306,6 +306,25 @@ static void nobody_where_a_restore_gave_a_fifo_back(void **state)
 	must(f, redo(f, 0));
 }
 
+/* It has as many as it has directories in it, and one more: none of them is another name of it. */
+static void nobody_where_a_directory_went(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = NULL;
+
+	begin(f, "mkdir b; chmod b");
+	assert_int_equal(md(f, "b"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "b/x", "the human's\n");
+	begin(f, "chmod b");
+	assert_int_equal(mode(f, "b", 0700), 0);
+	assert_true(commit(f) > 0);
+	after = snap(f);
+	must(f, undo(f, 2, UNDO_FORCE));
+	must(f, redo(f, 0));
+	assert_tree(f, after);
+}
+
 /* The undo took the file away, which a human had given another name, and the redo brings it back.
  */
 static void an_edit_by_the_other_name_after_the_undo(void **state)
@@ -405,6 +424,7 @@ int main(void)
 		cmocka_unit_test(an_edit_by_a_name_that_a_step_knows),
 		cmocka_unit_test(nobody_by_the_other_name),
 		TEST(nobody_where_a_fifo_has_two),
+		TEST(nobody_where_a_directory_went),
 		TEST(nobody_where_a_restore_gave_a_fifo_back),
 		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),
 		TEST(writes_are_kept_when_a_human_removes_a_name),

@@ -180,7 +180,7 @@ static int judge(struct links *l, const struct taken *one)
 		return dir < 0 ? dir : obj;
 	slot_name(slot, one->slot);
 	r = obj_stat(obj, slot, &o);
-	if (r < 0 || o.ino != one->ino || o.nlink < 2)
+	if (r < 0 || o.ino != one->ino || o.nlink < 2 || S_ISDIR(o.mode))
 		return r;
 	change_side_set(&now, &o);
 	if (sides_equal(&now, &one->was))
