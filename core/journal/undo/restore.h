@@ -1,5 +1,5 @@
-/* restore - what restore.c (which paths, and whether), rework.c (in which order) and bring.c (how)
- * share. */
+/* restore - what choice.c (which paths), restore.c (whether), rework.c (in which order) and bring.c
+ * (how) share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -51,6 +51,11 @@ struct restore {
 	unsigned tmp; /* names given so far */
 };
 
+/* Which changes of step r->id, of r->j, and all that goes with them; then the end, whatever came of
+ * it. */
+int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
+void restore_done(struct restore *r);
+bool restore_covers(const struct journal *j, const char *path); /* by its folders */
 /* One of these paths, or beneath one? */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
 /* The change that is told by this path, or NULL. */
