@@ -115,6 +115,17 @@ is "$(cat "$dir/left")" "" "the whole of it has ended"
 ok "it did not go on" test -e "$dir/seen" -a ! -e "$dir/late"
 is "$(count)" 300 "and its files are back"
 
+# Of what nobody knows the command of, the loop that it is run by.
+cat >"$dir/evil" <<'X'
+(until [ -e go ]; do :; done; for f in many/*; do rm $f; done; echo not reached >late) &
+X
+sed -i '1a sleep 0.5; : >go' "$dir/agent"
+is "$(run --mode static --steps auto --set safeguard.deletes=5 -- sh ./agent)" 3 "a stray's loop is denied, the agent goes on"
+is "$(cat "$dir/left")" "" "it has ended"
+is "$(grep -c '^cordon:' "$err")" 1 "once"
+ok "it did not go on" test -e "$dir/go" -a ! -e "$dir/late"
+is "$(count)" 300 "and its files are back"
+
 # Who has lost its parent is found wherever the backend has the orphans: pid 1 inside may be another's
 # child, and without namespaces there is none, and /proc shows what others run.
 mark=$(new_mark)

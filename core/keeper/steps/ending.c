@@ -75,13 +75,39 @@ static bool find_more(struct keeper *k, const struct command *c)
 	return found;
 }
 
-/* Of those who do what is nobody's, the ones are known that wait. */
+/* The subshell that runs it: nobody's either, and no program of its own. */
+static struct proc *stray_above(struct keeper *k, const struct proc *p)
+{
+	struct proc *q = p->command ? NULL : proc_known(k, proc_parent(p->self.tid));
+
+	return q && !q->command && !q->execed && !steps_is_agent(k, q) ? q : NULL;
+}
+
+/* The loop that it is run by would go on with the next, and ask once more about that. */
+static void end_stray(struct keeper *k, struct command *c, struct proc *p)
+{
+	struct proc *above;
+
+	if (!p || steps_is_agent(k, p))
+		return;
+	for (above = stray_above(k, p); above; above = stray_above(k, above))
+		send_signal(above, SIGSTOP);
+	for (; p; p = above) {
+		above = stray_above(k, p);
+		ending_add(k, c, p);
+	}
+}
+
+/* Of those who do what is nobody's, the ones are known that wait; unasked, the one whose call it
+ * is. */
 static void end_strays(struct keeper *k, struct command *c)
 {
 	const struct question *q = c->guard.asked;
 
+	if (!q && c->guard.doomed)
+		end_stray(k, c, proc_known(k, c->guard.pid));
 	for (size_t i = 0; q && i < q->n_waiting; i++)
-		ending_add(k, c, proc_known(k, q->waiting[i].pid));
+		end_stray(k, c, proc_known(k, q->waiting[i].pid));
 }
 
 void ending_begin(struct keeper *k, struct command *c)
