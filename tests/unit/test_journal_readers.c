@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "core/diff/diff.h"
+#include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
 #define ROUNDS 150
@@ -148,6 +149,97 @@ static void it_goes_while_it_is_shown(void **state)
 	journal_close(j);
 }
 
+/* ---- what the session does comes at each place -------------------------------------------------
+ */
+
+struct reader {
+	struct fix *f;
+	int (*read)(struct journal *j, struct err *err);
+	void (*meanwhile)(struct fix *f);
+	int r;
+	struct err err;
+};
+
+static void read_it(void *arg)
+{
+	struct reader *one = arg;
+	const struct journal_spec spec = {
+		.folder = one->f->folder, .state_dir = one->f->state, .read_only = true};
+	struct journal *j = NULL;
+
+	one->err = (struct err){0};
+	one->r = journal_open(&j, &spec, NULL, &one->err);
+	if (one->r == 0)
+		one->r = one->read(j, &one->err);
+	journal_close(j);
+}
+
+static void meanwhile(void *arg)
+{
+	struct reader *one = arg;
+
+	one->meanwhile(one->f);
+}
+
+static int verify(struct journal *j, struct err *err)
+{
+	struct journal_sound sound;
+
+	return journal_verify(j, print_damage, NULL, &sound, err);
+}
+
+/* All of it right before the nth call of the reader, for each that he makes when nothing happens.
+ */
+static void between(struct fix *f, int (*read)(struct journal *j, struct err *err),
+		    void (*what)(struct fix *f), void (*before)(struct fix *f))
+{
+	struct reader one = {.f = f, .read = read, .meanwhile = what};
+	struct inject in = {0};
+
+	inject_run(&in, read_it, &one);
+	for (int calls = in.seen, n = 1; n <= calls; n++) {
+		in = (struct inject){.nth = n, .meanwhile = meanwhile};
+		before(f);
+		inject_run(&in, read_it, &one);
+		if (one.r < 0)
+			fail_msg("before call %d: %d %s", n, one.r, one.err.text);
+	}
+}
+
+static void log_length(struct fix *f, off_t len)
+{
+	int fd = openat(journal_store_fd(f->j), "steps/1/undo", O_RDWR | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, len), 0);
+	close(fd);
+}
+
+static off_t tail;
+
+static void lengthen(struct fix *f)
+{
+	log_length(f, 65536);
+}
+
+static void trim(struct fix *f)
+{
+	log_length(f, tail);
+}
+
+/* It does so once the step is kept, and may be seen. */
+static void a_log_gives_back_its_space(void **state)
+{
+	struct fix *f = *state;
+	struct stat st;
+
+	made(f, 1);
+	assert_int_equal(fstatat(journal_store_fd(f->j), "steps/1/undo", &st, 0), 0);
+	tail = st.st_size;
+	assert_true(tail < 65536);
+	between(f, verify, trim, lengthen);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -155,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_fails),
 		TEST(it_goes_while_it_is_shown),
+		TEST(a_log_gives_back_its_space),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,40 +316,65 @@ static int map_all(struct wal *log, size_t size)
 	return r == -ENOSPC || r == -EDQUOT ? map_to(log, size) : r;
 }
 
-static int copy_all(struct wal *log, size_t size)
+/*
+ * Its writer may be at work: it adds records, and gives back the space behind the last one. What
+ * lies before the tail stays, so that and no more is read, the tail first.
+ */
+static int copy_all(struct wal *log)
 {
+	size_t at = sizeof(struct head);
+	struct stat st;
 	ssize_t n;
 
-	log->cap = size;
-	log->map = xmalloc(size);
-	n = io_pread_full(log->fd, log->map, size, 0);
-	return n < 0 ? (int)n : (size_t)n == size ? 0 : -EBADMSG;
+	log->map = xmalloc(at);
+	n = io_pread_full(log->fd, log->map, at, 0);
+	if (n < (ssize_t)at)
+		return n < 0 ? (int)n : -ENODATA;
+	if (fstat(log->fd, &st) < 0)
+		return -errno;
+	log->cap = MAX((size_t)MIN(head_of(log)->tail, (uint64_t)st.st_size), at);
+	if (log->cap > WAL_MAX)
+		return -EBADMSG;
+	log->map = xrealloc(log->map, log->cap);
+	n = io_pread_full(log->fd, log->map + at, log->cap - at, (off_t)at);
+	return n < 0 ? (int)n : (size_t)n == log->cap - at ? 0 : -EBADMSG;
+}
+
+static int map_whole(struct wal *log)
+{
+	struct stat st;
+
+	if (fstat(log->fd, &st) < 0)
+		return -errno;
+	if (st.st_size > (off_t)WAL_MAX)
+		return -EBADMSG;
+	if (st.st_size < (off_t)sizeof(struct head))
+		return -ENODATA;
+	log->stores = writes_in_place(log->fd);
+	return map_all(log, (size_t)st.st_size);
+}
+
+static int check(struct wal *log, bool cut)
+{
+	assert(log->map); /* there is a header at least */
+	if (memcmp(log->map, WAL_MAGIC, 8) != 0)
+		return log->map[0] ? -EBADMSG : -ENODATA;
+	log->tail = head_of(log)->tail;
+	log->next_slot = head_of(log)->next_slot;
+	return verify(log, cut);
 }
 
 static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
 {
-	struct stat st = {0};
-	int r = 0;
+	int r;
 
 	new->fd = openat(dirfd, name, (new->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
-	if (new->fd < 0 || fstat(new->fd, &st) < 0)
-		r = -errno;
-	else if (st.st_size > (off_t)WAL_MAX)
-		r = -EBADMSG;
-	else if (st.st_size < (off_t)sizeof(struct head))
-		r = -ENODATA;
-	new->stores = !new->mapped || (r == 0 && writes_in_place(new->fd));
+	if (new->fd < 0)
+		return -errno;
+	new->stores = !new->mapped; /* into the copy */
+	r = new->mapped ? map_whole(new) : copy_all(new);
 	if (r == 0)
-		r = new->mapped ? map_all(new, (size_t)st.st_size)
-				: copy_all(new, (size_t)st.st_size);
-	assert(r < 0 || new->map); /* there is a header at least */
-	if (r == 0 && memcmp(new->map, WAL_MAGIC, 8) != 0)
-		r = new->map[0] ? -EBADMSG : -ENODATA;
-	if (r == 0) {
-		new->tail = head_of(new)->tail;
-		new->next_slot = head_of(new)->next_slot;
-		r = verify(new, cut);
-	}
+		r = check(new, cut);
 	if (r < 0)
 		wal_close(new);
 	return r;

@@ -95,8 +95,8 @@ struct wal {
 int wal_create(struct wal *log, int dirfd, const char *name) MUST_USE;
 /*
  * Verifies every record. A bad one is a torn tail: with `cut` the log ends before it, else
- * -EBADMSG. Writable logs are mapped shared, others are a private copy. -ENODATA: wal_create() was
- * cut short, nothing was ever in it.
+ * -EBADMSG. Writable logs are mapped shared; others are a copy, of a log that may be written
+ * meanwhile. -ENODATA: wal_create() was cut short, nothing was ever in it.
  */
 int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut) MUST_USE;
 /* To read only, mapped: for whoever holds the store's lock, as nobody else changes it then. */
