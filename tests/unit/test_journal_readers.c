@@ -240,6 +240,139 @@ static void a_log_gives_back_its_space(void **state)
 	between(f, verify, trim, lengthen);
 }
 
+static void changed(struct fix *f)
+{
+	fix_drop_dirs(f);
+	begin(f, "changed");
+	assert_int_equal(put(f, "big", "small\n"), 0);
+	assert_int_equal(rm(f, "x"), 0);
+	assert_int_equal(put(f, "y", "other\n"), 0);
+	assert_int_equal(md(f, "dir"), 0);
+	assert_int_equal(mv(f, "y", "dir/y", 0), 0);
+	assert_int_equal(mode(f, "dir", 0700), 0);
+	commit(f);
+}
+
+static void two_steps(struct fix *f)
+{
+	AUTO_FREE char *big = xcalloc(1, 50001);
+
+	memset(big, 'a', 50000); /* more than a log takes */
+	begin(f, "made");
+	assert_int_equal(put(f, "big", big), 0);
+	assert_int_equal(put(f, "x", "text\n"), 0);
+	assert_int_equal(put(f, "y", "text\n"), 0);
+	commit(f);
+	changed(f);
+}
+
+static void back(struct fix *f)
+{
+	must(f, undo(f, 1, 0));
+}
+
+static void again(struct fix *f)
+{
+	must(f, redo(f, 0));
+}
+
+static void back_and_again(struct fix *f)
+{
+	back(f);
+	again(f);
+}
+
+/* A step that was redone has another log than before; once. */
+static void anew(struct fix *f)
+{
+	back(f);
+	changed(f);
+}
+
+static void a_step_is_undone_and_redone(void **state)
+{
+	struct fix *f = *state;
+
+	two_steps(f);
+	between(f, verify, back_and_again, anew);
+}
+
+static void undone(struct fix *f)
+{
+	if (has(f, "steps/2"))
+		back(f);
+}
+
+static void redone(struct fix *f)
+{
+	if (has(f, "redo/2"))
+		again(f);
+}
+
+static void a_step_is_undone(void **state)
+{
+	struct fix *f = *state;
+
+	two_steps(f);
+	between(f, verify, back, redone);
+	between(f, verify, again, undone);
+}
+
+struct going {
+	struct fix *f;
+	int (*go)(struct fix *f);
+	int r;
+};
+
+static int go_back(struct fix *f)
+{
+	return undo(f, 1, 0);
+}
+
+static int go_again(struct fix *f)
+{
+	return redo(f, 0);
+}
+
+static void go(void *arg)
+{
+	struct going *g = arg;
+
+	g->r = g->go(g->f);
+}
+
+static void look_in(void *arg)
+{
+	struct going *g = arg;
+	struct reader one = {.f = g->f, .read = verify};
+
+	read_it(&one);
+	if (one.r < 0)
+		fail_msg("%d %s", one.r, one.err.text);
+}
+
+/* The reader comes right before the nth call of the session, for each n. */
+static void a_rollback_is_under_way(void **state)
+{
+	struct fix *f = *state;
+	struct going g = {.f = f};
+	bool more = true;
+
+	two_steps(f);
+	for (int n = 1; more; n++) {
+		struct inject in = {.nth = n, .meanwhile = look_in};
+
+		g.go = go_back;
+		inject_run(&in, go, &g);
+		must(f, g.r);
+		more = in.seen >= n;
+		g.go = go_again;
+		inject_run(&in, go, &g);
+		must(f, g.r);
+		more |= in.seen >= n;
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -248,6 +381,9 @@ int main(void)
 		TEST(nothing_fails),
 		TEST(it_goes_while_it_is_shown),
 		TEST(a_log_gives_back_its_space),
+		TEST(a_step_is_undone_and_redone),
+		TEST(a_step_is_undone),
+		TEST(a_rollback_is_under_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -326,7 +326,7 @@ static int copy_all(struct wal *log)
 	struct stat st;
 	ssize_t n;
 
-	log->map = xmalloc(at);
+	log->map = xrealloc(log->map, at);
 	n = io_pread_full(log->fd, log->map, at, 0);
 	if (n < (ssize_t)at)
 		return n < 0 ? (int)n : -ENODATA;
@@ -338,6 +338,16 @@ static int copy_all(struct wal *log)
 	log->map = xrealloc(log->map, log->cap);
 	n = io_pread_full(log->fd, log->map + at, log->cap - at, (off_t)at);
 	return n < 0 ? (int)n : (size_t)n == log->cap - at ? 0 : -EBADMSG;
+}
+
+bool wal_has_changed(const struct wal *log)
+{
+	const struct head *was = head_of(log);
+	struct head now;
+
+	return !log->mapped && io_pread_full(log->fd, &now, sizeof(now), 0) == sizeof(now) &&
+	       (now.tail != was->tail || now.next_slot != was->next_slot ||
+		now.roll.number != was->roll.number);
 }
 
 static int map_whole(struct wal *log)
@@ -372,9 +382,12 @@ static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
 	if (new->fd < 0)
 		return -errno;
 	new->stores = !new->mapped; /* into the copy */
-	r = new->mapped ? map_whole(new) : copy_all(new);
-	if (r == 0)
-		r = check(new, cut);
+	do {
+		r = new->mapped ? map_whole(new) : copy_all(new);
+		if (r == 0)
+			r = check(new, cut);
+		/* A rollback may have taken records off, and a redo put others there. */
+	} while (r == -EBADMSG && wal_has_changed(new));
 	if (r < 0)
 		wal_close(new);
 	return r;

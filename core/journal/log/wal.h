@@ -102,6 +102,8 @@ int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool c
 /* To read only, mapped: for whoever holds the store's lock, as nobody else changes it then. */
 int wal_view(struct wal *log, int dirfd, const char *name) MUST_USE;
 void wal_close(struct wal *log);
+/* Of a copy: has its log got or lost records since? */
+bool wal_has_changed(const struct wal *log);
 /* Give the space behind the tail back; the log can still be read. */
 void wal_trim(struct wal *log);
 

@@ -48,41 +48,72 @@ static void damaged_path(struct check *c, const char *path, const char *what)
 /* ---- logs -------------------------------------------------------------------------------------
  */
 
-static void check_packed(struct check *c, const struct rec *r, const char *slot)
+static const char *look_for_packed(const struct check *c, const char *slot)
 {
 	int e = pack_check(c->obj, slot);
 
 	if (e == -ENOENT)
-		damaged_path(c, r->path, "what was there is not in the store any more");
-	else if (e < 0)
-		damaged_path(c, r->path, "its content cannot be unpacked");
-	else
-		c->sound->objects++;
+		return "what was there is not in the store any more";
+	return e < 0 ? "its content cannot be unpacked" : NULL;
 }
 
-static void check_object(struct check *c, const struct rec *r)
+/* What is wrong, or NULL. */
+static const char *look_for(const struct check *c, const struct rec *r)
 {
 	struct obj o;
 	char slot[24];
 	int e;
 
+	slot_name(slot, r->slot);
+	e = obj_stat(c->obj, slot, &o);
+	if (e < 0)
+		return strerror(-e);
+	if (!o.mode && r->type == REC_CONTENT)
+		return look_for_packed(c, slot);
+	if (!o.mode)
+		return "what was there is not in the store any more";
+	if (r->type == REC_CONTENT && !S_ISREG(o.mode))
+		return "its content is no file in the store";
+	return NULL;
+}
+
+/* By a session that is at work, or by one that died: then the next start goes on. */
+static bool is_on_its_way(const struct check *c)
+{
+	AUTO_FREE char *text = NULL;
+	char *save = NULL, *line;
+
+	if (io_read_file(c->j->store, ROLLBACK_FILE, (size_t)1 << 30, &text, NULL) < 0)
+		return false;
+	line = strtok_r(text, "\n", &save);
+	while (line && !str_eq(line, c->dir))
+		line = strtok_r(NULL, "\n", &save);
+	return line;
+}
+
+/*
+ * end: where it ends in the log. A rollback takes the records from the newest on: what the store
+ * had for one is in the folder before it is taken off, and what is taken from there has its record
+ * first. False: the log is not what was read any more.
+ */
+static bool check_object(struct check *c, const struct wal *log, const struct rec *r, size_t end)
+{
+	const char *what;
+	bool moves;
+
 	/* Of a name that was replaced by another one of the same file, or that was there again when
 	 * it was to come back, nothing had to be kept. */
 	if (c->obj < 0 || rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
 	    (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE)) || r->type == REC_RENAME)
-		return;
-	slot_name(slot, r->slot);
-	e = obj_stat(c->obj, slot, &o);
-	if (e < 0)
-		damaged_path(c, r->path, strerror(-e));
-	else if (!o.mode && r->type == REC_CONTENT)
-		check_packed(c, r, slot);
-	else if (!o.mode)
-		damaged_path(c, r->path, "what was there is not in the store any more");
-	else if (r->type == REC_CONTENT && !S_ISREG(o.mode))
-		damaged_path(c, r->path, "its content is no file in the store");
-	else
-		c->sound->objects++;
+		return true;
+	what = look_for(c, r);
+	c->sound->objects += !what;
+	moves = what && is_on_its_way(c); /* first: it ends after all changes of the log */
+	if (what && wal_has_changed(log))
+		return false;
+	if (what && !(moves && end == wal_tail(log)))
+		damaged_path(c, r->path, what);
+	return true;
 }
 
 static void check_record(struct check *c, const struct rec *r, bool first)
@@ -99,29 +130,43 @@ static void check_record(struct check *c, const struct rec *r, bool first)
 	if (r->type == REC_META || r->type == REC_CONTENT || r->type == REC_DIR_GONE)
 		if (!meta_is_sound(r->type == REC_CONTENT ? meta : r->meta))
 			damaged_path(c, r->path, "its metadata cannot be read");
-	check_object(c, r);
 	c->last_seq = MAX(c->last_seq, r->seq);
+}
+
+static bool check_records(struct check *c, const struct wal *log, bool first)
+{
+	struct rec r;
+	size_t at = 0;
+
+	for (; wal_next(log, &at, &r); first = false) {
+		check_record(c, &r, first);
+		if (!check_object(c, log, &r, at))
+			return false;
+	}
+	return true;
 }
 
 static void check_log(struct check *c, const char *name, bool must)
 {
+	const struct journal_sound before = *c->sound;
 	struct wal log = WAL_NONE;
-	struct rec r;
-	size_t at = 0;
-	bool undo = str_eq(name, "undo");
-	int e = wal_open(&log, c->fd, name, false, false);
+	bool done = false;
 
-	/* -ENODATA: an undo that was cut short before it began. */
-	if ((e == -ENOENT || e == -ENODATA) && !must)
-		return;
-	if (e < 0) {
-		damaged(c, "its %s log: %s", name,
-			e == -EBADMSG ? "a record's checksum is wrong" : strerror(-e));
-		return;
+	while (!done) {
+		int e = wal_open(&log, c->fd, name, false, false);
+
+		*c->sound = before;
+		/* -ENODATA: an undo that was cut short before it began. */
+		if ((e == -ENOENT || e == -ENODATA) && !must)
+			return;
+		if (e < 0) {
+			damaged(c, "its %s log: %s", name,
+				e == -EBADMSG ? "a record's checksum is wrong" : strerror(-e));
+			return;
+		}
+		done = check_records(c, &log, str_eq(name, "undo"));
+		wal_close(&log);
 	}
-	for (bool first = undo; wal_next(&log, &at, &r); first = false)
-		check_record(c, &r, first);
-	wal_close(&log);
 }
 
 /* ---- summaries and images ---------------------------------------------------------------------
