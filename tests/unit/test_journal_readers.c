@@ -188,6 +188,14 @@ static int verify(struct journal *j, struct err *err)
 	return journal_verify(j, print_damage, NULL, &sound, err);
 }
 
+static int diff(struct journal *j, struct err *err)
+{
+	size_t lines = 0;
+	int r = diff_newest_paths(j, NULL, count, &lines, err);
+
+	return r == 0 && !lines ? -ENODATA : r;
+}
+
 /* All of it right before the nth call of the reader, for each that he makes when nothing happens.
  */
 static void between(struct fix *f, int (*read)(struct journal *j, struct err *err),
@@ -295,6 +303,7 @@ static void a_step_is_undone_and_redone(void **state)
 
 	two_steps(f);
 	between(f, verify, back_and_again, anew);
+	between(f, diff, back_and_again, anew);
 }
 
 static void undone(struct fix *f)
@@ -315,7 +324,9 @@ static void a_step_is_undone(void **state)
 
 	two_steps(f);
 	between(f, verify, back, redone);
+	between(f, diff, back, redone);
 	between(f, verify, again, undone);
+	between(f, diff, again, undone);
 }
 
 struct going {
@@ -346,6 +357,10 @@ static void look_in(void *arg)
 	struct going *g = arg;
 	struct reader one = {.f = g->f, .read = verify};
 
+	read_it(&one);
+	if (one.r < 0)
+		fail_msg("%d %s", one.r, one.err.text);
+	one.read = diff;
 	read_it(&one);
 	if (one.r < 0)
 		fail_msg("%d %s", one.r, one.err.text);

@@ -75,7 +75,9 @@ int scan_next(struct scan *s, struct rec *r, uint64_t *ret_at)
 	if (names > NAMES_MAX)
 		return -EBADMSG;
 	d = look(s, sizeof(*d) + names);
-	if (!d)
+	/* That may have read it anew, and a session have written another one there. */
+	if (!d || !disk_rec_fits(d, s->tail - s->at) ||
+	    (size_t)d->path_len + d->path2_len + 2 != names)
 		return -EBADMSG;
 	disk_rec_read(d, r);
 	if (r->path[d->path_len] || r->path2[d->path2_len])
@@ -115,6 +117,8 @@ int scan_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
 	if (io_pread_full(fd, mem->data, d.len, (off_t)at) != (ssize_t)d.len)
 		return -EBADMSG;
 	mem->len = d.len;
+	if (memcmp(mem->data, &d, sizeof(d)) != 0) /* a session writes there */
+		return -EBADMSG;
 	if (disk_rec_sum((const void *)mem->data) != d.sum)
 		return -EBADMSG;
 	disk_rec_read((const void *)mem->data, r);

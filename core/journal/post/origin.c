@@ -365,26 +365,40 @@ static int unread(struct journal *j, int64_t id, int r, const char *path, struct
 		       path, id);
 }
 
+/* By the writer, who has undone or redone it. */
+static bool has_moved(const struct journal *j, int64_t id, bool undone)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, undone ? "redo" : "steps", id);
+
+	return step_is_gone(j, dir);
+}
+
 static int find(struct journal *j, int64_t id, const struct change *c, bool after, bool whole,
 		struct origin *ret, struct err *err)
 {
 	const char *path = !after && c->old_path ? c->old_path : c->path;
-	bool undone = false, again = j->trails;
-	AUTO_CLOSE int step = history_find(j, id, &undone, err);
+	bool undone = false, old = j->trails;
+	AUTO_CLOSE int step = -1;
 	int64_t damaged;
-	int r;
+	int r = 0;
 
-	if (step == -ENOENT) /* the writer has thrown it away since it was listed */
-		return -ESTALE;
-	if (step < 0)
-		return take_fd(&step);
-	if (!(after ? &c->after : &c->before)->exists)
-		return err_say(err, -ENOENT, "'%s' was not there", path);
-	r = look(j, id, c, after, undone, whole, ret);
-	if (r < 0 && (again || step_is_damaged(r))) { /* the index may be older than the store */
-		trails_drop(j);
-		origin_done(ret);
+	for (bool again = true, first = true; again; first = false) {
+		util_close_fd(&step);
+		step = history_find(j, id, &undone, err);
+		if (step == -ENOENT) /* the writer has thrown it away since it was listed */
+			return -ESTALE;
+		if (step < 0)
+			return take_fd(&step);
+		if (!(after ? &c->after : &c->before)->exists)
+			return err_say(err, -ENOENT, "'%s' was not there", path);
 		r = look(j, id, c, after, undone, whole, ret);
+		/* the index may be older than the store */
+		again = r < 0 &&
+			((first && (old || step_is_damaged(r))) || has_moved(j, id, undone));
+		if (again) {
+			trails_drop(j);
+			origin_done(ret);
+		}
 	}
 	damaged = ret->damaged;
 	if (r == -ESTALE && !whole && after != undone) {
