@@ -388,6 +388,35 @@ static void a_rollback_is_under_way(void **state)
 	}
 }
 
+/* The reader has looked already which directories there are. */
+static void a_directory_is_granted(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *dir = xasprintf("%s/granted", f->top);
+	struct journal *j = look(f);
+	struct change *list;
+	struct at a = {.dir = "", .name = "file"};
+	size_t n;
+	int fd;
+
+	assert_int_equal(mkdir(dir, 0755), 0);
+	a.root = journal_add_root(f->j, dir, &f->err);
+	a.dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(a.root > 0 && a.dirfd >= 0);
+	begin(f, "there");
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+	assert_true(fd >= 0 && io_write_all(fd, "text\n", 5) == 0);
+	close(fd);
+	close(a.dirfd);
+	works(f, "changes", journal_changes(j, commit(f), &list, &n, &f->err));
+	works(f, "verify", verify(j, &f->err));
+	works(f, "diff", diff(j, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].base, dir);
+	change_free(list, n);
+	journal_close(j);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -399,6 +428,7 @@ int main(void)
 		TEST(a_step_is_undone_and_redone),
 		TEST(a_step_is_undone),
 		TEST(a_rollback_is_under_way),
+		TEST(a_directory_is_granted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

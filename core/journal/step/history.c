@@ -296,8 +296,8 @@ static void join_changes(struct change **list, size_t *n, struct change *more, s
 	for (size_t i = 0; i < n_more; i++) {
 		struct change *c = &more[i];
 
-		if ((!first || c->root) && c->root >= 0 && c->root < c->in->n_roots)
-			c->base = xstrdup(c->in->roots[c->root].path);
+		if (!first || c->root)
+			c->base = xstrdup(root_path(c->in, c->root));
 		(*list)[(*n)++] = *c;
 	}
 	free(more);

@@ -23,17 +23,20 @@ void root_add(struct journal *j, const char *path)
 	j->roots[j->n_roots++] = (struct root){.path = xstrdup(path), .fd = -1};
 }
 
-/* File "roots": one NUL-terminated path after the other, the first is number 1. */
+/* File "roots": one NUL-terminated path after the other, the first is number 1. Those that are
+ * known already are read over. */
 int roots_load(struct journal *j)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
+	int number = 0;
 	int r = io_read_file(j->store, "roots", (size_t)8 << 20, &text, &len);
 
 	if (r == -ENOENT)
 		return 0;
 	for (char *p = text; r == 0 && p < text + len; p += strlen(p) + 1)
-		root_add(j, *p == '/' && p + strlen(p) < text + len ? p : ROOT_LOST);
+		if (++number >= j->n_roots)
+			root_add(j, *p == '/' && p + strlen(p) < text + len ? p : ROOT_LOST);
 	return r;
 }
 
@@ -44,9 +47,19 @@ void roots_level(struct journal *j)
 	j->state->roots = (uint64_t)j->n_roots - 1;
 }
 
-bool root_is_known(const struct journal *j, int root)
+const char *root_path(struct journal *j, int root)
 {
-	return root >= 0 && root < j->n_roots && j->roots[root].path[0] == '/';
+	/* The session that writes the store may have got one more since it was opened. */
+	if (j->read_only && root >= j->n_roots && roots_load(j) < 0)
+		return NULL;
+	return root >= 0 && root < j->n_roots ? j->roots[root].path : NULL;
+}
+
+bool root_is_known(struct journal *j, int root)
+{
+	const char *path = root_path(j, root);
+
+	return path && *path == '/';
 }
 
 int journal_add_root(struct journal *j, const char *path, struct err *err)

@@ -100,8 +100,9 @@ int state_save(struct journal *j) MUST_USE;
 void state_leave(struct journal *j); /* at the end, while the lock is held */
 void root_add(struct journal *j, const char *path);
 int roots_load(struct journal *j) MUST_USE;
-void roots_level(struct journal *j); /* with the state, once both are there */
-bool root_is_known(const struct journal *j, int root);
+void roots_level(struct journal *j);		    /* with the state, once both are there */
+const char *root_path(struct journal *j, int root); /* NULL: there is no such number */
+bool root_is_known(struct journal *j, int root);    /* it has a path, which is not lost */
 int store_root_fd(struct journal *j, int root);
 void store_forget_near(struct journal *j);
 int store_drop_undone(struct journal *j, const char *dir) MUST_USE; /* to trash/; its images stay */

@@ -98,6 +98,6 @@ void pick_done(struct pick *p);
 void txn_tell(const struct txn *t); /* by journal_news(): of one that a dead process had begun */
 /* What was done in a place that is not known any more would be begun to be undone, and not ended.
  */
-bool txn_knows_roots(const struct journal *j, const struct wal *log);
+bool txn_knows_roots(struct journal *j, const struct wal *log);
 /* Names in a log: as they were, and as they are after directories above them moved. */
 void txn_names(struct names *set, const struct wal *log, const struct moves *moves);

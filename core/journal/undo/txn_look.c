@@ -11,7 +11,7 @@ void txn_tell(const struct txn *t)
 		    t->redo ? "a redo" : "an undo", t->back ? "taken back" : "finished");
 }
 
-bool txn_knows_roots(const struct journal *j, const struct wal *log)
+bool txn_knows_roots(struct journal *j, const struct wal *log)
 {
 	size_t at = 0;
 	struct rec r;
