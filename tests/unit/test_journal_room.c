@@ -1,0 +1,192 @@
+/* test_journal_room - a full disk or a quota: an undo is not begun, what was begun waits for room.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/journal/priv.h"
+#include "tests/support/journalfix.h"
+
+static int no_room;	    /* why nothing can be set aside */
+static int no_data;	    /* why no more than a little can be written */
+static int room_for_writes; /* but so many times */
+
+/* These are the library's own. */
+int posix_fallocate(int fd, off_t from, off_t len)
+{
+	AUTO_FREE char *link = xasprintf("/proc/self/fd/%d", fd);
+	char path[PATH_MAX] = "";
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+
+	if (no_room && n > 5 && str_eq(path + n - 5, "/room"))
+		return no_room;
+	return syscall(SYS_fallocate, fd, 0, from, len) < 0 ? errno : 0;
+}
+
+ssize_t copy_file_range(int in, off_t *from, int out, off_t *to, size_t len, unsigned flags)
+{
+	(void)in, (void)from, (void)out, (void)to, (void)len, (void)flags;
+	errno = EXDEV;
+	return -1;
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	if (no_data && len > 4096 && room_for_writes-- <= 0) {
+		errno = no_data;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pwrite64, fd, data, len, at);
+}
+
+/* Another name keeps the files where they are: their bytes are written, and so are those of now. */
+static char *set_up(struct fix *f)
+{
+	AUTO_FREE char *text = xmalloc((700 << 10) + 1);
+
+	memset(text, 'b', 700 << 10);
+	text[700 << 10] = '\0';
+	begin(f, "set up");
+	assert_int_equal(put(f, "big", text), 0);
+	assert_int_equal(ln(f, "big", "other"), 0);
+	text[100 << 10] = '\0';
+	assert_int_equal(put(f, "large", text), 0);
+	assert_int_equal(ln(f, "large", "another"), 0);
+	assert_true(commit(f) > 0);
+	return snap(f);
+}
+
+static void change(struct fix *f)
+{
+	begin(f, "change");
+	assert_int_equal(put(f, "small", "new"), 0);
+	assert_int_equal(add(f, "big", "more"), 0);
+	assert_int_equal(mode(f, "big", 0600), 0);
+}
+
+static void what_has_no_room_is_not_begun(void **state)
+{
+	static const int full[] = {ENOSPC, EDQUOT};
+	struct fix *f = *state;
+	AUTO_FREE char *before = set_up(f), *after = NULL;
+
+	change(f);
+	assert_true(commit(f) > 0);
+	after = snap(f);
+	for (size_t i = 0; i < ARRAY_LEN(full); i++) {
+		no_room = full[i];
+		assert_int_equal(undo(f, 1, 0), -ENOSPC);
+		no_room = 0;
+		assert_non_null(strstr(f->err.text, "nothing has been changed"));
+		assert_tree(f, after);
+		assert_false(has(f, "rollback"));
+	}
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_tree(f, after);
+	assert_sound(f);
+}
+
+/* The oldest steps go where there is no room, but none of those that come back just now. */
+static void what_is_undone_does_not_make_room(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *empty = snap(f), *after = NULL;
+	struct step_info *list = NULL;
+	size_t n = 0;
+
+	free(set_up(f));
+	change(f);
+	assert_true(commit(f) > 0);
+	after = snap(f);
+	no_data = ENOSPC;
+	room_for_writes = 0;
+	assert_int_equal(undo(f, 2, 0), -ENOSPC);
+	no_data = 0;
+	assert_tree(f, after);
+	assert_int_equal(journal_list(f->j, false, &list, &n, &f->err), 0);
+	assert_int_equal(n, 2);
+	step_info_free(list, n);
+	assert_sound(f);
+	assert_int_equal(undo(f, 2, 0), 0);
+	assert_tree(f, empty);
+}
+
+/* The next start goes on with it: a step that never ended does not stay for want of room. */
+static void a_step_that_died_waits_for_room(void **state)
+{
+	static const int full[] = {ENOSPC, EDQUOT};
+	struct fix *f = *state;
+	const struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+	AUTO_FREE char *before = set_up(f);
+
+	for (size_t i = 0; i < ARRAY_LEN(full); i++) {
+		struct step_info *list = NULL;
+		size_t n = 0;
+
+		change(f);
+		fix_drop_dirs(f);
+		journal_close(f->j);
+		f->j = NULL;
+		no_data = full[i];
+		assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), -full[i]);
+		no_data = 0;
+		fix_open(f);
+		assert_tree(f, before);
+		assert_int_equal(journal_list(f->j, false, &list, &n, &f->err), 0);
+		assert_true(n == 0 || str_eq(list[0].command, "set up"));
+		step_info_free(list, n);
+		assert_sound(f);
+	}
+}
+
+/* Neither on nor back: who asks next is told what has become of it, and nothing else is undone. */
+static void an_undo_that_stopped_is_finished_first(void **state)
+{
+	int stopped = 0;
+
+	(void)state;
+	for (int more = 0, r = -1; r < 0; more += 3) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = set_up(f), *after = NULL, *now = NULL;
+
+		change(f);
+		assert_int_equal(put(f, "new", "new"), 0);
+		assert_int_equal(add(f, "large", "more"), 0);
+		assert_true(commit(f) > 0);
+		after = snap(f);
+		no_data = ENOSPC;
+		room_for_writes = more;
+		r = undo(f, 1, 0);
+		no_data = 0;
+		if (f->j->stuck) {
+			assert_true(r < 0);
+			stopped++;
+			assert_int_equal(undo(f, 1, 0), -EAGAIN);
+			now = snap(f);
+			assert_true(str_eq(now, after) || str_eq(now, before));
+		}
+		assert_sound(f);
+		fix_free(f);
+	}
+	assert_true(stopped > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_has_no_room_is_not_begun),
+		TEST(what_is_undone_does_not_make_room),
+		TEST(a_step_that_died_waits_for_room),
+		cmocka_unit_test(an_undo_that_stopped_is_finished_first),
+	};
+
+	if (access("/dev/shm", W_OK) == 0) /* where nothing is cloned */
+		setenv("TMPDIR", "/dev/shm", 1);
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
