@@ -1,6 +1,7 @@
 /* test_journal_gather - calls that wait at the same time: one sync, and nothing else is different.
  */
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,11 +11,23 @@
 #include "tests/support/journalfix.h"
 
 static unsigned syncs, dir_syncs, fs_syncs;
+static char *watched;	      /* a path */
+static unsigned still_synced; /* a log, while something was there */
+
+static bool is_log(int fd)
+{
+	AUTO_FREE char *link = xasprintf("/proc/self/fd/%d", fd);
+	char path[PATH_MAX] = "";
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+
+	return n > 5 && str_eq(path + n - 5, "/undo");
+}
 
 /* The library's own: what is synced is counted. */
 int fdatasync(int fd)
 {
 	syncs++;
+	still_synced += watched && is_log(fd) && access(watched, F_OK) == 0;
 	return (int)syscall(SYS_fdatasync, fd);
 }
 
@@ -306,6 +319,128 @@ static void who_has_gone_leaves_nothing(void **state)
 	assert_tree(f, before);
 }
 
+/* What is below a directory that moves, or goes, means something else then. */
+static void a_directory_does_not_wait(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "work");
+	md(f, "first");
+	put(f, "d/first", "");
+	step_may_wait(f->s, true);
+	assert_int_equal(rm_f1(f), -JOURNAL_WAITS);
+	syncs = 0;
+	assert_int_equal(mv(f, "d", "d2", 0), 0);
+	assert_int_equal(syncs, 1);
+	step_may_wait(f->s, false);
+	assert_int_equal(journal_gather_sync(f->j), 0);
+	journal_gather_end(f->j);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+static void what_goes_is_synced_before(void **state)
+{
+	AUTO_FREE char *large = xmalloc(100001);
+	struct fix *f = *state;
+
+	memset(large, 'l', 100000);
+	large[100000] = '\0';
+	begin(f, "set up");
+	md(f, "empty");
+	put(f, "large", large);
+	commit(f);
+	begin(f, "work");
+	put(f, "first", "");
+	syncs = 0;
+	assert_int_equal(rd(f, "empty"), 0);
+	assert_int_equal(syncs, 1);
+	/* The copy's bytes, its name, and the record that says so. */
+	syncs = dir_syncs = 0;
+	assert_int_equal(add(f, "large", "more"), 0);
+	assert_true(syncs >= 1);
+	assert_int_equal(dir_syncs, 1);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+}
+
+/* In any order they mean the same. */
+static void no_two_are_kept_of_one_path(void **state)
+{
+	struct fix *f = *state;
+	size_t len;
+
+	begin(f, "work");
+	put(f, "first", "");
+	put(f, "d/first", "");
+	step_may_wait(f->s, true);
+	assert_int_equal(mv_f3(f), -JOURNAL_WAITS);
+	len = f->s->side.intents.recs.len;
+	assert_true(len > 0);
+	assert_int_equal(rm_f3(f), -JOURNAL_WAITS);
+	assert_int_equal(put_g3(f), -JOURNAL_WAITS);
+	assert_int_equal(f->s->side.intents.recs.len, len);
+	assert_int_equal(rm_f1(f), -JOURNAL_WAITS);
+	assert_true(f->s->side.intents.recs.len > len);
+	step_may_wait(f->s, false);
+	commit(f);
+}
+
+/* ---- after power was lost ---------------------------------------------------------------------
+ */
+
+static void announce(struct fix *f)
+{
+	begin(f, "work");
+	put(f, "first", "");
+	put(f, "d/first", "");
+	step_may_wait(f->s, true);
+	assert_int_equal(put_new(f), -JOURNAL_WAITS);
+	assert_int_equal(put_other(f), -JOURNAL_WAITS);
+	step_may_wait(f->s, false);
+	assert_int_equal(journal_gather_sync(f->j), 0);
+}
+
+static void reboot(struct fix *f)
+{
+	f->j->state->boot = 1;
+	fix_reopen(f);
+}
+
+/* One was performed, and its record is not on the disk. When power is lost again there may be none
+ * but those of the rollback. */
+static void what_was_announced_is_rolled_back(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	size_t mark;
+
+	announce(f);
+	mark = wal_tail(&f->s->side.log);
+	assert_int_equal(put_new(f), 0);
+	assert_int_equal(wal_cut(&f->s->side.log, mark), 0);
+	watched = xasprintf("%s/new", f->folder);
+	still_synced = 0;
+	reboot(f);
+	free(take_ptr(&watched));
+	assert_true(still_synced > 0);
+	assert_tree(f, before);
+	assert_sound(f);
+}
+
+/* A human made it, after the call that had been announced had gone. */
+static void what_was_not_performed_is_not_rolled_back(void **state)
+{
+	struct fix *f = *state;
+
+	announce(f);
+	journal_gather_end(f->j);
+	outside(f, "d/new", "the human's");
+	reboot(f);
+	assert_cat(f, "d/new", "the human's");
+	assert_sound(f);
+}
+
 static void work(void *arg)
 {
 	struct fix *f = arg;
@@ -348,6 +483,11 @@ int main(void)
 		TEST(an_end_and_an_undo_bring_all_of_it),
 		TEST(each_comes_after_those_before_it),
 		TEST(who_has_gone_leaves_nothing),
+		TEST(a_directory_does_not_wait),
+		TEST(what_goes_is_synced_before),
+		TEST(no_two_are_kept_of_one_path),
+		TEST(what_was_announced_is_rolled_back),
+		TEST(what_was_not_performed_is_not_rolled_back),
 		TEST(a_process_that_dies_is_rolled_back),
 	};
 
