@@ -150,14 +150,6 @@ static bool is_hashed(const char *line)
 	       (geteuid() == 0 || strtoul(field(line, 1), NULL, 8) & S_IRUSR);
 }
 
-static bool only_dressed(const struct audit *a, const char *path)
-{
-	const char *was = line_at(&a->before, path), *is = line_at(&a->after, path);
-	const char *x = was ? strstr(was, " hash ") : NULL, *y = is ? strstr(is, " hash ") : NULL;
-
-	return x && y && strncmp(x, y, strlen(" hash 0123456789abcdef")) == 0;
-}
-
 static void check_side(struct audit *a, const struct change *c, bool after)
 {
 	const char *path = !after && c->old_path ? c->old_path : c->path;
@@ -174,10 +166,7 @@ static void check_side(struct audit *a, const struct change *c, bool after)
 	    has_link(&a->after, line, path_len(line)))
 		return;
 	r = journal_content(a->j, a->id, c, after, &fd, &err);
-	/* A later step may have written it by a name that it had in between: then only by its time
-	 * it is found, and not behind a step that changed no more than that. */
-	if (r == -ESTALE && (after || only_dressed(a, path)) &&
-	    a->id != a->g->h.kept[a->g->h.n_kept - 1].id)
+	if (r == -ESTALE && after && a->id != a->g->h.kept[a->g->h.n_kept - 1].id)
 		return;
 	if (r == -EACCES && geteuid() != 0) /* it has been closed since; that is said */
 		return;

@@ -177,6 +177,24 @@ static void what_a_step_took_once_it_had_set_its_time(void **state)
 	}
 }
 
+/* It came back as another file than the summary tells of. */
+static void what_only_its_time_was_set_of_after_a_redo(void **state)
+{
+	struct fix *f = *state;
+	int64_t id = its_time_is_set(f);
+
+	begin(f, "echo is >a");
+	assert_int_equal(put(f, "a", "is\n"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+	assert_was(f, id, "a", "was\n");
+	must(f, undo(f, 1, 0));
+	assert_was(f, id, "a", "was\n");
+	outside(f, "a", "his\n");
+	assert_int_equal(open_then(f, id, "a"), -ESTALE);
+}
+
 /* No summary tells of the name that is left, but the record of the one that was taken does. */
 static void what_lost_a_name_when_its_time_was_set(void **state)
 {
@@ -272,6 +290,7 @@ int main(void)
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
 		TEST(what_only_its_time_was_set_of),
+		TEST(what_only_its_time_was_set_of_after_a_redo),
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),
 		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),

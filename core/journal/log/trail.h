@@ -44,6 +44,7 @@ struct trail_log {
 	int fd, obj;	   /* the log, its objects */
 	size_t first, end; /* of its marks */
 	bool asked;	   /* what the step left of files; by inode (trail_left.c) */
+	bool murky;	   /* not what of some that others wrote to */
 	struct change_side *left;
 	size_t n_left;
 };
@@ -95,9 +96,10 @@ size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wa
 /* The record of a mark, whole. */
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r) MUST_USE;
 /* What this log's step left of the file; undone: what it had found. False: that is not told. Where
- * somebody else wrote to it meanwhile it does not exist. */
+ * somebody else wrote to it meanwhile it does not exist. else_left: of a file that is asked about
+ * by another inode than the summary has, or NULL. */
 bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
-		struct change_side *ret);
+		const struct change_side *else_left, struct change_side *ret);
 /*
  * What a path that the step's summary names was called when the step began: directories may have
  * been renamed before it was first spoken of. Heap string. _from: spoken of at mark `end`.

@@ -46,9 +46,15 @@ static void take_foreign(struct trail_log *log, int stepdir)
 	struct post p;
 	int r = post_begin(&reader, stepdir, "post");
 
-	while (r >= 0 && (r = post_next(&reader, &p)) > 0)
-		if (p.flags & POST_FOREIGN && (left = find(log, p.obj.ino)))
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		if (!(p.flags & POST_FOREIGN))
+			continue;
+		left = find(log, p.obj.ino);
+		if (left)
 			left->exists = false;
+		else
+			log->murky = true;
+	}
 }
 
 /* One that cannot be read tells nothing. */
@@ -70,7 +76,7 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 }
 
 bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
-		struct change_side *ret)
+		const struct change_side *else_left, struct change_side *ret)
 {
 	struct trail_log *of = &t->logs[log];
 	const struct change_side *found;
@@ -78,6 +84,8 @@ bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_
 	if (!of->asked)
 		load(j, t, of);
 	found = find(of, ino);
+	if (!found && !of->murky)
+		found = else_left;
 	if (found)
 		*ret = *found;
 	return found;

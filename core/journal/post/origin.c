@@ -97,18 +97,18 @@ static int open_mark(const struct seek *s, size_t i, const char *inside)
 	return open_bytes(s->j, s->t->logs[m->log].obj, name);
 }
 
-/* A record before mark i, where the way by path ends, of what lies there: a rollback may have
- * brought the bytes back as another inode than the summary tells. */
-static size_t find_other(const struct seek *s, size_t i, unsigned wanted, int root,
-			 const char *path, const char *inside)
+/* What lies where the way by path ends may be another inode than the summary tells, or the same: 0.
+ */
+static uint64_t find_other(const struct seek *s, size_t i, int root, const char *path,
+			   const char *inside)
 {
 	struct obj o = {0};
 
 	if (i < s->t->n)
 		o.ino = *inside ? 0 : s->t->list[i].ino;
 	else if (way_see(s->j, root, path, &o) < 0)
-		return i;
-	return o.ino == s->want->ino ? i : seek_record(s, s->at, i, wanted, o.ino);
+		return 0;
+	return o.ino == s->want->ino ? 0 : o.ino;
 }
 
 /* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
@@ -194,7 +194,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	struct spot at;
 
 	if (alias == i)
-		alias = find_other(s, i, 1u << REC_CONTENT, root, path, inside);
+		alias = seek_bytes(s, i, find_other(s, i, root, path, inside));
 	if (alias < i) {
 		ret->fd = open_mark(s, alias, "");
 	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
@@ -256,7 +256,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 
 	alias = S_ISDIR(s->want->mode) ? i : seek_record(s, s->at, i, inode, s->want->ino);
 	if (alias == i && !S_ISDIR(s->want->mode))
-		alias = find_other(s, i, inode, root, path, inside);
+		alias = seek_record(s, s->at, i, inode, find_other(s, i, root, path, inside));
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
@@ -308,6 +308,7 @@ static int seek_init(struct seek *s, int64_t id, const struct change *c, bool af
 	log = trails_log(s->t, id);
 	s->own = log;
 	s->want = after ? &c->after : &c->before;
+	s->left = undone ? &c->before : &c->after;
 	s->root = c->root;
 	s->at = !log ? 0 : far ? MIN(log->first, s->t->n) : log->end;
 	s->start = after || !log ? xstrdup(path) : trail_back(s->t, log, &s->root, path);

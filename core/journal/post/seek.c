@@ -50,10 +50,18 @@ struct course {	      /* of the file, until now */
 	bool broken;		     /* so did somebody else */
 };
 
-/* While the step that is asked ran, another may have left it as it found it. */
+/* While the step that is asked ran, another may have left it as it found it; and a number that it
+ * has got since may have been another file's. */
 static bool may_be_before(const struct seek *s, size_t i)
 {
-	return !s->own || i < s->own->end;
+	return !s->own || i < s->own->end || s->t->list[i].ino != s->want->ino;
+}
+
+static const struct change_side *own_left(const struct seek *s, uint32_t log)
+{
+	bool own = s->own && s->own->id == s->t->logs[log].id;
+
+	return own && s->left->exists ? s->left : NULL;
 }
 
 /* A step tells of it once what it was like: then it may have set its times, and taken names of it.
@@ -64,7 +72,7 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	struct change_side left;
 
 	c->set = &s->t->logs[log];
-	c->told = trail_left(s->j, s->t, log, s->t->list[i].ino, &left);
+	c->told = trail_left(s->j, s->t, log, s->t->list[i].ino, own_left(s, log), &left);
 	if (!c->told)
 		return;
 	c->mtime_ns = left.mtime_ns;
@@ -107,20 +115,25 @@ size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino)
 	return follow(s, end, ino).bytes;
 }
 
-/* A rollback may have brought the bytes back as another inode: there the time alone tells. */
-bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns)
+static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t size,
+		     int64_t mtime_ns)
 {
-	struct course c;
+	const struct course c = follow(s, end, ino);
 
-	if (size != s->want->size)
-		return false;
-	if (!S_ISREG(s->want->mode) || (ino != s->want->ino && mtime_ns == s->want->mtime_ns))
-		return true;
-	c = follow(s, end, s->want->ino);
 	if (c.broken || c.bytes < end)
 		return false;
 	/* Who had set its times took it then. */
 	if (c.set && end < s->t->n && c.set == &s->t->logs[s->t->list[end].log])
 		return true;
 	return c.size == size && c.mtime_ns == mtime_ns;
+}
+
+bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns)
+{
+	const uint64_t then = s->want->ino;
+
+	if (size != s->want->size)
+		return false;
+	return !S_ISREG(s->want->mode) || leads_to(s, end, then, size, mtime_ns) ||
+	       (ino != then && leads_to(s, end, ino, size, mtime_ns));
 }

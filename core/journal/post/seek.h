@@ -10,15 +10,17 @@
  * recorded under another one. So each search by path is followed by one by inode number. Numbers
  * are used again, and not everybody who writes leaves a record: each record tells the time of
  * modification that the file had by then, which must be the one that the last who is known to have
- * set it had left. Who that was is told by the records, what he left by his step's summary.
+ * set it had left. Who that was is told by the records, what he left by his step's summary. A
+ * rollback may have brought the file back as another inode than the summary tells.
  */
 struct seek {
 	struct journal *j;
 	const struct trails *t;
 	const struct trail_log *own; /* of the step that is asked; NULL: it has no records */
 	const struct change_side *want;
-	size_t at; /* where the way to the present begins */
-	int root;  /* and at which path */
+	const struct change_side *left; /* by that step at its other end */
+	size_t at;			/* where the way to the present begins */
+	int root;			/* and at which path */
 	char *start;
 };
 
