@@ -31,10 +31,41 @@ static void an_edit_before_steps_that_were_redone(void **state)
 	}
 }
 
+/* What it had written to and moved, and what it had found, are two inodes since the rollback. */
+static void a_file_of_a_step_that_was_interrupted(void **state)
+{
+	AUTO_FREE char *text = xcalloc(1, 9001);
+
+	memset(text, 'x', 9000);
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "mkdir c; echo >d");
+		assert_int_equal(md(f, "c"), 0);
+		assert_int_equal(put(f, "d", text), 0);
+		assert_true(commit(f) > 0);
+		if (human)
+			outside(f, "d", "the human's\n");
+		begin(f, "echo >d; mv d c/a");
+		assert_int_equal(put(f, "d", "agent\n"), 0);
+		assert_int_equal(mv(f, "d", "c/a", 0), 0);
+		assert_int_equal(journal_roll_back(f->s, &f->err), 0);
+		must(f, redo(f, 0));
+		begin(f, "mv c b");
+		assert_int_equal(mv(f, "c", "b", 0), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+		assert_cat(f, "b/a", human ? "agent\n" : NULL);
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_before_steps_that_were_redone),
+		cmocka_unit_test(a_file_of_a_step_that_was_interrupted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

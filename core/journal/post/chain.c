@@ -310,9 +310,9 @@ static void file_left(struct chains *c, const struct change *change, const char 
 		return;
 	file_goes_on(c, file);
 	file->chain.changed = c->turn;
-	/* A redo may have exchanged it for what it had found. */
-	file->chain.spoke |= c->caller.now.turned && change->before.exists &&
-			     change->before.ino != change->after.ino;
+	/* A redo may have exchanged it for what it had found, here or where it came from. */
+	file->chain.spoke |= c->caller.now.turned &&
+			     !(change->before.exists && change->before.ino == change->after.ino);
 	if (name)
 		file_gave(c, file, &change->after, name);
 	else
