@@ -355,6 +355,98 @@ static void an_edit_by_the_other_name_after_the_undo(void **state)
 	}
 }
 
+static void found(void *data, const char *path)
+{
+	fprintf(stderr, "# %s\n", path);
+	++*(int *)data;
+}
+
+/* What the last step wrote by one name was there when the first one's image was made anew, which
+ * has the other. */
+static void written_by_the_other_name_and_redone(size_t undone, bool human)
+{
+	struct fix *f = fix_new();
+	int n_found = 0;
+
+	begin(f, "touch c");
+	assert_int_equal(put(f, "c", "first\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln c b");
+	assert_int_equal(ln(f, "c", "b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >b");
+	assert_int_equal(put(f, "b", "second\n"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 3, 0));
+	must(f, redo(f, 0));
+	for (int turn = 0; turn < 2; turn++) {
+		must(f, undo(f, undone, 0));
+		must(f, turn ? 0 : redo(f, 0));
+	}
+	must(f, journal_rescan(f->j, found, &n_found));
+	assert_int_equal(n_found, 0);
+	if (human)
+		append(f, "c", "human\n");
+	assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
+	assert_cat(f, "c", human ? "first\nhuman\n" : NULL);
+	fix_free(f);
+}
+
+static void nobody_by_the_other_name_after_a_redo(void **state)
+{
+	(void)state;
+	for (size_t undone = 1; undone < 3; undone++) {
+		written_by_the_other_name_and_redone(undone, false);
+		written_by_the_other_name_and_redone(undone, true);
+	}
+}
+
+/* All that was undone is the mode: the human's bytes are not what the first step left. */
+static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
+{
+	for (int redone = 0; redone < 2; redone++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		begin(f, "touch c; ln c b");
+		assert_int_equal(put(f, "c", "first\n"), 0);
+		assert_int_equal(ln(f, "c", "b"), 0);
+		assert_true(commit(f) > 0);
+		must(f, redone ? undo(f, 1, 0) : 0);
+		must(f, redone ? redo(f, 0) : 0);
+		append(f, "c", "human\n");
+		begin(f, "chmod b");
+		assert_int_equal(mode(f, "b", 0600), 0);
+		assert_true(commit(f) > 0);
+		must(f, undo(f, 1, 0));
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		assert_cat(f, "c", "first\nhuman\n");
+		fix_free(f);
+	}
+}
+
+/* A step opened it, and the next one wrote by the other name: what that found is what was there. */
+static void nobody_where_one_was_opened_for_nothing(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch c; ln c b");
+	assert_int_equal(put(f, "c", "first\n"), 0);
+	assert_int_equal(ln(f, "c", "b"), 0);
+	assert_true(commit(f) > 0);
+	open_for_nothing(f, "c");
+	begin(f, "echo >b");
+	assert_int_equal(put(f, "b", "second\n"), 0);
+	assert_true(commit(f) > 0);
+	for (int turn = 0; turn < 2; turn++) {
+		must(f, undo(f, 3, 0));
+		must(f, redo(f, 0));
+	}
+	must(f, undo(f, 1, 0));
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "c", NULL);
+}
+
 static int hold(struct fix *f, const char *path)
 {
 	struct at a = at(f, path);
@@ -427,6 +519,9 @@ int main(void)
 		TEST(nobody_where_a_directory_went),
 		TEST(nobody_where_a_restore_gave_a_fifo_back),
 		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),
+		cmocka_unit_test(nobody_by_the_other_name_after_a_redo),
+		cmocka_unit_test(an_edit_before_a_step_that_went_by_the_other_name),
+		TEST(nobody_where_one_was_opened_for_nothing),
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),
 	};

@@ -121,8 +121,47 @@ void hands_find(const struct hands *h, size_t place, const struct moves *moves,
 	}
 }
 
+struct writing {
+	uint64_t ino;
+	size_t place; /* of the newest */
+	UT_hash_handle hh;
+};
+
+static struct writing *find_writing(const struct hands *h, uint64_t ino)
+{
+	struct writing *one;
+
+	HASH_FIND(hh, h->files, &ino, sizeof(ino), one);
+	return one;
+}
+
+void hands_wrote(struct hands *h, size_t place, uint64_t ino)
+{
+	struct writing *one;
+
+	if (find_writing(h, ino))
+		return;
+	one = xcalloc(1, sizeof(*one));
+	one->ino = ino;
+	one->place = place;
+	HASH_ADD(hh, h->files, ino, sizeof(one->ino), one);
+}
+
+bool hands_have_file(const struct hands *h, size_t place, uint64_t ino)
+{
+	const struct writing *one = find_writing(h, ino);
+
+	return one && one->place < place;
+}
+
 void hands_done(struct hands *h)
 {
+	struct writing *one, *rest;
+
+	HASH_ITER (hh, h->files, one, rest) {
+		HASH_DEL(h->files, one);
+		free(one);
+	}
 	names_done(&h->names);
 	free(h->ends);
 }

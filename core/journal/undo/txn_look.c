@@ -196,26 +196,30 @@ static bool has_remedy(const struct txn *t)
 	return names_count(&r->mine) || names_count(&r->kept) || r->n_merges;
 }
 
-/* What it had left when it was here before. One that lay in a directory which was moved has another
- * name now. */
-static int find_left(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
+/* What it had left when it was here before, where newer ones have changed that, be it by another
+ * name of the file. One that lay in a directory which was moved has another name now. */
+static int find_left(const struct txn *t, const struct mover *m, const struct trips *trips,
+		     const struct hands *hands, struct renewal *n)
 {
+	size_t place = (size_t)(m - t->list);
 	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
 	struct post p;
 	int r;
 
 	if (has_remedy(t))
-		return left_drop(stepdir);
+		return left_drop(m->undo.dir);
 	if (t->redo == t->back)
-		return left_keep(stepdir);
-	r = names_count(&n->shared) ? post_begin(&reader, stepdir, "left") : -ENOENT;
+		return left_keep(m->undo.dir);
+	r = names_count(&n->shared) || hands->files ? post_begin(&reader, m->undo.dir, "left")
+						    : -ENOENT;
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
 		size_t i = names_find(&n->set, p.key);
+		bool shared = names_has_key(&n->shared, p.key) ||
+			      (p.obj.mode && hands_have_file(hands, place, p.obj.ino));
 
-		if (!p.flags && i < n->own && names_has_key(&n->shared, p.key) &&
-		    !moves_touch(&trips->all, p.root, p.path))
+		if (!p.flags && i < n->own && shared && !moves_touch(&trips->all, p.root, p.path))
 			posts_take(&n->left, &p);
 	}
 	return r == -EBADMSG ? 0 : r;
@@ -259,7 +263,7 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		names_add_key(&t->j->own, names_key(&n.set, k));
 	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
 	if (r == 0)
-		r = find_left(t, m->undo.dir, trips, &n);
+		r = find_left(t, m, trips, hands, &n);
 	if (r == 0)
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
@@ -286,6 +290,16 @@ static void note_change(void *data, const struct summary *s, const struct change
 	names_add(data, c->root, c->path);
 }
 
+static void note_written(const struct wal *log, size_t place, struct hands *hands)
+{
+	struct rec r;
+	size_t at = 0;
+
+	while (wal_next(log, &at, &r))
+		if (rec_is_in_place(&r) && !rec_is_idle(&r))
+			hands_wrote(hands, place, r.ino);
+}
+
 /* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
  * changed by another of its names only the summary says so. */
 static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
@@ -295,6 +309,7 @@ static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct
 	int r = 0;
 
 	if (!t->list[i].arrived) {
+		note_written(&t->list[i].undo.log, i, hands);
 		txn_names(&set, &t->list[i].undo.log, moves);
 		txn_names(&set, &t->list[i].redo.log, moves);
 		r = summary_read(t->list[i].undo.dir, &head, note_change, &set);
