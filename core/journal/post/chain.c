@@ -388,21 +388,23 @@ void chains_left(struct chains *c, const struct post *p)
 	struct chain *one;
 	bool changed;
 
-	/* It was looked at when newer steps had come back as well. They may have gone since, or
-	 * moved again what they had moved. */
+	/* It was looked at when newer steps had come back as well. They may have moved again what
+	 * they had moved. */
 	if (p->flags & POST_SHARED &&
-	    (p->seq < c->undone ||
-	     moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path)))
+	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
 		return;
 	key = called_now(&c->caller, p->seq, p->root, p->path);
 	one = get(c, key);
 	changed = one->changed == c->turn;
 	if (changed && one->left_now)
 		return;
+	/* What one of those left there; this one left what that has found. If none of them changed
+	 * it, it is what this one found, too. */
+	if (p->flags & POST_SHARED && one->spoken && !changed && c->caller.now.alone)
+		return;
 	go_on(c, one);
 	if (p->flags & POST_CARRIED)
 		one->spoke = one->spoken = true;
-	/* If none of those changed it, it is what this one found, too. */
 	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);

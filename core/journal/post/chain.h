@@ -10,10 +10,9 @@ struct change;
 struct change_side;
 struct post;
 
-/* Life: a zeroed struct with the caller's moves and `undone` is empty -> chains_done(). */
+/* Life: a zeroed struct with the caller's moves is empty -> chains_done(). */
 struct chains {
 	struct caller caller;
-	uint64_t undone;   /* when steps were last undone that still are, as a number of an image */
 	struct names keys; /* number i: that of list[i] */
 	struct chain *list;
 	size_t cap;

@@ -127,7 +127,7 @@ static bool is_broken(struct planner *p, const struct post *post)
 static bool edited_between(struct planner *p, const struct post *post, const struct post *left,
 			   const struct fate *f)
 {
-	struct change_side now;
+	struct change_side now, last;
 
 	if (is_broken(p, post))
 		return true;
@@ -138,12 +138,14 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 		return false;
 	if (left && !(left->flags & POST_SHARED))
 		return left_differs(p->j, left, post);
-	/* By the names of then. Whoever moved a directory has images of all in it. */
-	if (moves_touch(&p->moves, post->root, post->path))
+	change_side_set(&now, &post->obj);
+	if (left && chains_last(&p->chains, post->key, &last))
+		return !sides_equal(&now, &last);
+	/* By the names of then, of several. Whoever moved a directory has images of all in it. */
+	if (moves_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
 		return false;
 	if (!f)
 		return taken_since(p, post);
-	change_side_set(&now, &post->obj);
 	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 

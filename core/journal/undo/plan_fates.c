@@ -160,6 +160,44 @@ static void take_change(void *data, const struct summary *s, const struct change
 		find_lost(r->p, c);
 }
 
+/* Of a step that is undone. */
+static int take_gone(void *data, const struct post *post)
+{
+	struct planner *p = data;
+	struct post one = *post;
+	AUTO_FREE char *key = NULL;
+
+	if (post->kept)
+		return 0;
+	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
+	one.key = key;
+	posts_take(&p->gone, &one);
+	return 0;
+}
+
+/*
+ * It was looked at when newer steps had come back as well. If some that were there have gone since,
+ * the last of them has seen what lay there without them. If none was, it is still that.
+ */
+static int look_behind(struct planner *p, struct post *post)
+{
+	AUTO_FREE char *key = NULL;
+	struct post gone;
+	int r = 0;
+
+	if (!(post->flags & POST_SHARED) || post->seq > p->undone)
+		return 0;
+	if (!p->has_gone)
+		r = post_each(p->j, NULL, NULL, take_gone, p);
+	p->has_gone = true;
+	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
+	if (r < 0 || !posts_find(&p->gone, key, &gone) || gone.seq < post->seq)
+		return r;
+	post->obj = gone.obj;
+	post->flags |= gone.flags & POST_FOREIGN;
+	return 0;
+}
+
 static int chain_left(struct planner *p, int stepdir)
 {
 	AUTO_POST_READER struct post_reader reader;
@@ -168,8 +206,11 @@ static int chain_left(struct planner *p, int stepdir)
 
 	if (r == -ENOENT)
 		return 0;
-	while (r >= 0 && (r = post_next(&reader, &post)) > 0)
-		chains_left(&p->chains, &post);
+	while (r >= 0 && (r = post_next(&reader, &post)) > 0) {
+		r = look_behind(p, &post);
+		if (r == 0)
+			chains_left(&p->chains, &post);
+	}
 	return r;
 }
 
@@ -202,7 +243,7 @@ int plan_load_fates(struct planner *p)
 
 	p->chains.caller.moves = &p->moves;
 	if (r == 0 && p->dirs->n > 1 && !p->redo)
-		r = post_undone(p->j, &p->chains.undone);
+		r = post_undone(p->j, &p->undone);
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);

@@ -274,6 +274,7 @@ void plan_forget(struct planner *p)
 	free(p->written);
 	free(p->newest);
 	posts_done(&p->left);
+	posts_done(&p->gone);
 	inodes_done(p->inodes);
 	plan_forget_taken(p);
 	names_done(&p->made);

@@ -8,9 +8,12 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;	 /* where records say that nothing was, if that is asked for */
-	struct fates fates;	 /* what the steps did to each path */
-	struct chains chains;	 /* of an undo of several */
+	struct names made;    /* where records say that nothing was, if that is asked for */
+	struct fates fates;   /* what the steps did to each path */
+	struct chains chains; /* of an undo of several */
+	uint64_t undone;   /* when steps were last undone that still are, as a number of an image */
+	struct posts gone; /* their images, by the names of now; once that is asked */
+	bool has_gone;
 	struct numbers *written; /* by each of the steps in place, inodes; once it was asked */
 	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
 	 * they are read: which that is, as the number of its file, shifted, and whether it passes.

@@ -1,0 +1,206 @@
+/* test_journal_redone - what steps left is still known when they were undone and redone since. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+/* Written beside it and renamed over it, as editors do. */
+static void save(struct fix *f, const char *path, const char *text)
+{
+	AUTO_FREE char *beside = xasprintf("%s/save~", f->folder);
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	outside(f, "save~", text);
+	assert_int_equal(rename(beside, whole), 0);
+}
+
+static void put_alone(struct fix *f, const char *path, const char *text)
+{
+	begin(f, "echo");
+	assert_int_equal(put(f, path, text), 0);
+	assert_true(commit(f) > 0);
+}
+
+/* A step that comes and goes, and gives a file another mode meanwhile. */
+static void come_and_go(struct fix *f, const char *path)
+{
+	begin(f, "went");
+	assert_int_equal(put(f, "w", "w\n"), 0);
+	assert_int_equal(path ? mode(f, path, 0604) : 0, 0);
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+}
+
+enum newest { /* what the last of the steps does */
+	ELSEWHERE,
+	WRITES,
+	MOVES_ON,
+	DRESSES,
+	NEWEST
+};
+
+static void the_newest(struct fix *f, enum newest what, const char *dir, const char *path)
+{
+	begin(f, "the newest");
+	assert_int_equal(put(f, "z", "z\n"), 0);
+	if (what == WRITES)
+		assert_int_equal(put(f, path, "newer\n"), 0);
+	if (what == MOVES_ON)
+		assert_int_equal(mv(f, dir, "c", 0), 0);
+	if (what == DRESSES)
+		assert_int_equal(mode(f, path, 0640), 0);
+	assert_true(commit(f) > 0);
+}
+
+enum since { /* and then */
+	REDONE,
+	ONE_UNDONE,
+	ANOTHER_WENT,
+	ONE_UNDONE_AND_REDONE,
+	TWO_UNDONE_AND_REDONE,
+	SINCE
+};
+
+static void roll(struct fix *f, enum since since)
+{
+	must(f, undo(f, 3, 0));
+	must(f, redo(f, 0));
+	if (since == ANOTHER_WENT)
+		come_and_go(f, NULL);
+	if (since == ONE_UNDONE || since == ONE_UNDONE_AND_REDONE)
+		must(f, undo(f, 1, 0));
+	if (since == TWO_UNDONE_AND_REDONE)
+		must(f, undo(f, 2, 0));
+	if (since == ONE_UNDONE_AND_REDONE || since == TWO_UNDONE_AND_REDONE)
+		must(f, redo(f, 0));
+}
+
+/* Of what lies in a directory that a step moved only its image tells. */
+static void moved_after_an_edit(enum newest newest, enum since since, bool human)
+{
+	struct fix *f = fix_new();
+
+	begin(f, "mkdir a; touch a/x");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(put(f, "a/x", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	if (human)
+		save(f, "a/x", "human\n");
+	begin(f, "mv a b");
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_true(commit(f) > 0);
+	put_alone(f, "q", "q\n");
+	the_newest(f, newest, "b", "b/x");
+	roll(f, since);
+	if (undo(f, 4, 0) != (human ? -ESTALE : 0))
+		fail_msg("%d %d: %s", newest, since, f->err.text);
+	fix_free(f);
+}
+
+static void an_edit_before_a_move(void **state)
+{
+	(void)state;
+	for (int newest = 0; newest < NEWEST; newest++)
+		for (int since = 0; since < SINCE; since++)
+			for (int human = 0; human < 2; human++)
+				moved_after_an_edit((enum newest)newest, (enum since)since, human);
+}
+
+/* What came back with newer steps was looked at as those left it; they have gone, and a step that
+ * came and went has found a human's edit. */
+static void an_edit_that_another_step_found(void **state)
+{
+	for (int human = 0; human < 2; human++)
+		for (size_t n = 1; n < 3; n++) {
+			struct fix *f = fix_new();
+
+			(void)state;
+			begin(f, "mkdir a; touch a/x");
+			assert_int_equal(md(f, "a"), 0);
+			assert_int_equal(put(f, "a/x", "old\n"), 0);
+			assert_true(commit(f) > 0);
+			begin(f, "mv a b; echo >b/x");
+			assert_int_equal(mv(f, "a", "b", 0), 0);
+			assert_int_equal(put(f, "b/x", "agent\n"), 0);
+			assert_true(commit(f) > 0);
+			put_alone(f, "b/x", "newer\n");
+			must(f, undo(f, 2, 0));
+			must(f, redo(f, 0));
+			must(f, undo(f, 1, 0));
+			if (human)
+				save(f, "b/x", "human\n");
+			come_and_go(f, "b/x");
+			assert_int_equal(undo(f, n, 0), human ? -ESTALE : 0);
+			if (human)
+				assert_cat(f, "b/x", "human\n");
+			fix_free(f);
+		}
+}
+
+/* One step made the directory, another one that ran at the same time moved it on. */
+static void an_edit_in_a_directory_that_was_moved_on(void **state)
+{
+	struct fix *f = *state;
+	struct step *first, *second;
+
+	begin(f, "mkdir b; touch b/x");
+	first = f->s;
+	assert_int_equal(md(f, "b"), 0);
+	assert_int_equal(put(f, "b/x", "agent\n"), 0);
+	begin(f, "mv b a; ln -s nowhere b");
+	second = f->s;
+	assert_int_equal(mv(f, "b", "a", 0), 0);
+	assert_int_equal(sym(f, "nowhere", "b"), 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	f->s = second;
+	assert_true(commit(f) > 0);
+	save(f, "a/x", "human\n");
+	begin(f, "exchange a and b");
+	assert_int_equal(mv(f, "a", "b", RENAME_EXCHANGE), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	must(f, redo(f, 0));
+	come_and_go(f, NULL);
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_cat(f, "b/x", "human\n");
+	assert_sound(f);
+}
+
+/* Of two steps at the same time one made a file where a directory had been, the other took it on:
+ * what that one has found was there for nobody else. */
+static void nobody_where_two_took_turns(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "mkdir d");
+	assert_int_equal(md(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rmdir d");
+	assert_int_equal(rd(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch d");
+	first = f->s;
+	assert_int_equal(put(f, "d", "d\n"), 0);
+	begin(f, "mv d b");
+	assert_int_equal(mv(f, "d", "b", 0), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 4, 0));
+	must(f, redo(f, 0));
+	must(f, undo(f, 4, 0));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_edit_before_a_move),
+		cmocka_unit_test(an_edit_that_another_step_found),
+		TEST(an_edit_in_a_directory_that_was_moved_on),
+		TEST(nobody_where_two_took_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
