@@ -191,6 +191,27 @@ static void nobody_where_two_took_turns(void **state)
 	must(f, undo(f, 4, 0));
 }
 
+/* A human's file was forced over by a redo: it comes back when that one is undone, which an undo of
+ * more would go on from. */
+static void what_was_forced_over_comes_back_between(void **state)
+{
+	for (int together = 0; together < 2; together++) {
+		struct fix *f = fix_new();
+
+		(void)state;
+		put_alone(f, "x", "old\n");
+		put_alone(f, "x", "agent\n");
+		must(f, undo(f, 1 + (size_t)together, 0));
+		outside(f, "x", "human\n");
+		must(f, redo(f, UNDO_FORCE));
+		assert_cat(f, "x", "agent\n");
+		assert_int_equal(undo(f, 2, 0), together ? 0 : -ESTALE);
+		must(f, together ? 0 : undo(f, 1, 0));
+		assert_cat(f, "x", "human\n");
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(an_edit_that_another_step_found),
 		TEST(an_edit_in_a_directory_that_was_moved_on),
 		TEST(nobody_where_two_took_turns),
+		cmocka_unit_test(what_was_forced_over_comes_back_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

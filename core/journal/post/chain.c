@@ -30,6 +30,7 @@ struct chain {
 	bool known;		  /* all that is there is sure */
 	bool spoken;		  /* one of the steps has changed it, or may have */
 	bool links, then_links;	  /* in it, in `then`, is one name of several of a file */
+	bool returns, then_returns; /* somebody's work comes back there with one of them */
 	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
 	bool broken; /* somebody else was there */
 	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
@@ -74,6 +75,9 @@ static void compare(struct chain *one)
 		one->last = one->left;
 		one->past_last = true;
 	}
+	/* With the last of those to be undone that say so: then this one would go over it. */
+	if (one->then_returns && !one->returns && one->known && one->has_left)
+		one->broken = true;
 	if (!one->n_then || !one->known || !one->has_left)
 		return;
 	for (size_t i = 0; i < one->n_then; i++) {
@@ -106,6 +110,8 @@ static void go_on(const struct chains *c, struct chain *one)
 		one->n_then = one->known ? one->n_found : 0;
 		one->then_links = one->links;
 		one->links = false;
+		one->then_returns = one->returns;
+		one->returns = false;
 		free(take_ptr(&one->found));
 		one->n_found = 0;
 		one->ended = 0;
@@ -396,6 +402,10 @@ void chains_left(struct chains *c, const struct post *p)
 	key = called_now(&c->caller, p->seq, p->root, p->path);
 	one = get(c, key);
 	changed = one->changed == c->turn;
+	if (p->flags & POST_RETURNS) {
+		go_on(c, one);
+		one->returns = true;
+	}
 	if (changed && one->left_now)
 		return;
 	/* What one of those left there; this one left what that has found. If none of them changed
