@@ -126,6 +126,69 @@ static void in_a_redo(void **state)
 	each_call(child_redo, 37, false, true);
 }
 
+static struct inject *counted;
+static int turned_at; /* the call at which the undo is told to stop */
+
+static bool not_far(void *data, size_t done, size_t total)
+{
+	(void)data, (void)total;
+	if (done < 64)
+		return true;
+	if (counted)
+		turned_at = counted->seen;
+	return false;
+}
+
+static void child_turn(void *data)
+{
+	static const struct undo_progress stop = {.tick = not_far};
+	struct pair *p = data;
+
+	pair_open(p);
+	if (journal_undo(p->a->j, UNDO_BACK, 1, 0, &stop, &p->a->err) != -ECANCELED)
+		_exit(1);
+}
+
+/* The first store says that it goes back, and the others hear of it from there. */
+static bool turns_round(int nth)
+{
+	struct inject count = {0};
+	AUTO_TREES struct trees before = {0}, after = {0};
+	bool killed = true;
+	struct pair *p;
+
+	setup((void **)&p);
+	before = both(p);
+	begin_both(p, "both");
+	for (char name[] = "f0"; name[1] < 'z'; name[1]++) {
+		put(p->a, name, name);
+		put(p->b, name, name);
+	}
+	commit(p->a);
+	after = both(p);
+	pair_close(p);
+	if (nth) {
+		killed = inject_kill(turned_at + nth, child_turn, p);
+	} else {
+		counted = &count;
+		inject_run(&count, child_turn, p);
+		counted = NULL;
+		pair_close(p);
+	}
+	pair_open(p);
+	check(p, &before, &after, nth);
+	teardown((void **)&p);
+	return killed;
+}
+
+static void in_an_undo_that_turns_round(void **state)
+{
+	(void)state;
+	for (int nth = 0; turns_round(nth); nth += nth < 40 ? 1 : comb(61))
+		continue;
+	assert_true(turned_at > 0);
+}
+
 static void die_in_step(struct fix *f)
 {
 	put(f, "x", "x");
@@ -455,6 +518,7 @@ int main(void)
 		cmocka_unit_test(in_a_commit),
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(in_a_redo),
+		cmocka_unit_test(in_an_undo_that_turns_round),
 		cmocka_unit_test(what_can_be_redone_goes_as_one),
 		cmocka_unit_test(a_rollback_stays_whole),
 		cmocka_unit_test(a_folder_is_renamed_in_a_rollback),
