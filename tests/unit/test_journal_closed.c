@@ -161,6 +161,24 @@ static void what_was_left_before_is_locked_again(void **state)
 	assert_mode(f, "e", 0640);
 }
 
+/* Nobody knows whose work is in there. */
+static void what_a_human_locked_stays_whole(void **state)
+{
+	struct fix *f = as_user(state);
+
+	begin(f, "mkdir");
+	assert_int_equal(md(f, "e"), 0);
+	assert_int_equal(md(f, "e/f"), 0);
+	assert_int_equal(put(f, "e/f/a", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	set_mode(f, "e", 0600);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
+	assert_mode(f, "e", 0600);
+	set_mode(f, "e", 0755);
+	assert_cat(f, "e/f/a", "agent\n");
+}
+
 /* What a step left behind a lock of its own is known: somebody opens it and edits. */
 static void an_edit_after_the_agent_locked_is_one(void **state)
 {
@@ -382,6 +400,7 @@ int main(void)
 		TEST(a_new_file_in_a_directory_that_would_go_is_one),
 		TEST(what_a_step_left_unreadable_is_read),
 		TEST(an_edit_after_the_agent_locked_is_one),
+		TEST(what_a_human_locked_stays_whole),
 		TEST(a_step_tells_what_it_did_behind_its_lock),
 		TEST(what_a_dead_step_did_behind_its_lock_is_known),
 		TEST(what_another_name_changed_behind_a_lock_is_no_edit),
