@@ -61,11 +61,51 @@ static void a_file_of_a_step_that_was_interrupted(void **state)
 	}
 }
 
+static bool never(void *data, size_t done, size_t total)
+{
+	(void)data, (void)done, (void)total;
+	return false;
+}
+
+/* They were on their way, and turned round: each has still left what it left. */
+static void an_undo_of_several_that_turned_round(void **state)
+{
+	static const struct undo_progress stop = {.tick = never};
+
+	for (int human = 0; human < 2; human++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *first = NULL, *both = NULL;
+
+		(void)state;
+		begin(f, "touch a; ln a b");
+		assert_int_equal(put(f, "a", "one\n"), 0);
+		assert_int_equal(ln(f, "a", "b"), 0);
+		assert_true(commit(f) > 0);
+		first = snap(f);
+		begin(f, "echo >>a; touch ...");
+		assert_int_equal(add(f, "a", "two\n"), 0);
+		for (char name[] = "c0"; name[1] < 'z'; name[1]++)
+			assert_int_equal(put(f, name, name), 0);
+		assert_true(commit(f) > 0);
+		both = snap(f);
+		assert_int_equal(journal_undo(f->j, UNDO_BACK, 2, 0, &stop, &f->err), -ECANCELED);
+		assert_tree(f, both);
+		must(f, undo(f, 1, 0));
+		assert_tree(f, first);
+		if (human)
+			outside(f, "b", "the human's\n");
+		assert_int_equal(undo(f, 1, 0), human ? -ESTALE : 0);
+		assert_cat(f, "a", human ? "the human's\n" : NULL);
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_before_steps_that_were_redone),
 		cmocka_unit_test(a_file_of_a_step_that_was_interrupted),
+		cmocka_unit_test(an_undo_of_several_that_turned_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

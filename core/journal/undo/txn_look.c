@@ -204,12 +204,15 @@ static int find_left(const struct txn *t, const struct mover *m, const struct tr
 	size_t place = (size_t)(m - t->list);
 	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
 	struct post p;
-	int r;
+	int r = 0;
 
 	if (has_remedy(t))
 		return left_drop(m->undo.dir);
-	if (t->redo == t->back)
-		return left_keep(m->undo.dir);
+	/* One that was turned round has not made them anew; a step that never ended has none. */
+	if (!t->redo && !t->recover)
+		r = left_keep(m->undo.dir);
+	if (r < 0 || t->redo == t->back)
+		return r;
 	r = names_count(&n->shared) || hands->files ? post_begin(&reader, m->undo.dir, "left")
 						    : -ENOENT;
 	if (r == -ENOENT)
