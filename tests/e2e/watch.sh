@@ -129,7 +129,7 @@ unlike "$out" "src/c +CONFLICT|src/.x" "what was not edited is none, nor is what
 "$CORDON" undo --force >/dev/null
 
 # Faster than anybody can look: the queue overflows while the keeper stands still.
-session 'echo agent >src/a' ''
+session 'echo agent >src/a; echo agent >src/taken' ''
 keeper=$(pgrep -P "$pid" cordon-keeper)
 max=$(cat /proc/sys/fs/inotify/max_queued_events)
 if [ -n "$keeper" ] && [ "$max" -le 65536 ]; then
@@ -143,10 +143,12 @@ for i in range(int(sys.argv[1]) // 2 + 50):
 P
 	echo human >src/deep/new
 	echo human >src/a
+	rm src/taken
 	kill -CONT "$keeper"
 	wait_for 20 eval 'edits | grep -q src/deep/new' || note "no event"
 	like "$(edits)" "src/deep/new" "an edit whose event was lost is found by looking again"
 	like "$(edits)" "src/a" "so is one of what a step had changed"
+	like "$(edits)" "src/taken" "and that something has gone"
 else
 	skip "overflow" "no keeper to stop, or a queue too long to fill"
 fi
