@@ -502,6 +502,26 @@ static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
 	close(fd);
 }
 
+/* Its name stays as it is, without it: then the other one stays as well. */
+static void what_a_human_wrote_keeps_its_last_name(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch a");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a", "the human's\n");
+	begin(f, "ln a b; rm a");
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_int_equal(rm(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	must(f, undo(f, 2, UNDO_KEEP_MINE));
+	assert_cat(f, "b", "the human's\n");
+	must(f, redo(f, 0));
+	assert_cat(f, "b", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -524,6 +544,7 @@ int main(void)
 		TEST(nobody_where_one_was_opened_for_nothing),
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),
+		TEST(what_a_human_wrote_keeps_its_last_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
