@@ -158,6 +158,26 @@ static bool find_sources(struct restore *r)
 	return more;
 }
 
+/* Another directory of the step's took the place of this one: it goes back to its own. True: others
+ * were chosen. */
+static bool find_displaced(struct restore *r)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+
+		if (!r->pieces[i].chosen || !c->before.exists || !S_ISDIR(c->after.mode) ||
+		    c->before.ino == c->after.ino)
+			continue;
+		for (size_t k = 0; k < r->n; k++)
+			if (S_ISDIR(r->list[k].before.mode) &&
+			    r->list[k].before.ino == c->after.ino && !r->pieces[k].chosen)
+				more |= choose_with(r, k);
+	}
+	return more;
+}
+
 static size_t choose(struct restore *r, const char *const *paths)
 {
 	size_t n = 0;
@@ -169,7 +189,7 @@ static size_t choose(struct restore *r, const char *const *paths)
 			if (r->list[i].before.exists)
 				choose_parents(r, i);
 		}
-	while (find_sources(r))
+	while (find_sources(r) || (r->dirs_moved && find_displaced(r)))
 		continue;
 	return n;
 }
@@ -220,13 +240,13 @@ static int say_none(const struct restore *r, const char *const *paths, struct er
 
 int restore_load(struct restore *r, const char *const *paths, struct err *err)
 {
-	bool undone = false, moved;
+	bool undone = false;
 	int e = history_find(r->j, r->id, &undone, err);
 
 	if (e < 0)
 		return e;
 	trails_drop(r->j); /* of an earlier question, perhaps older than the store */
-	moved = !undone && moved_a_directory(e);
+	r->dirs_moved = !undone && moved_a_directory(e);
 	r->bare = !undone && origin_unprotected(e);
 	close(e);
 	if (undone)
@@ -236,7 +256,7 @@ int restore_load(struct restore *r, const char *const *paths, struct err *err)
 	if (e < 0)
 		return e;
 	make_pieces(r);
-	if (moved)
+	if (r->dirs_moved)
 		e = restore_look_back(r, false, err);
 	if (e == 0 && choose(r, paths) == 0)
 		e = say_none(r, paths, err);

@@ -44,6 +44,7 @@ struct restore {
 	struct piece *pieces;
 	size_t n;
 	bool bare;	    /* the old one went on unprotected */
+	bool dirs_moved;    /* by it, or perhaps so */
 	struct moves moved; /* what has been moved so far, files too */
 	struct made *made;
 	struct parent *parents; /* in the order of making */
