@@ -28,7 +28,7 @@ static int open_unseen(const struct spot *at)
 	return fd < 0 && errno == EPERM ? openat(at->fd, at->name, flags) : fd;
 }
 
-static uint64_t hash_at(const struct spot *at, const struct obj *o)
+static uint64_t hash_of_bytes(const struct spot *at, const struct obj *o)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -38,10 +38,26 @@ static uint64_t hash_at(const struct spot *at, const struct obj *o)
 
 		return n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
 	}
+	/* Of a directory the entries speak for themselves. */
+	if (S_ISDIR(o->mode))
+		return 1;
 	if (!S_ISREG(o->mode))
 		return 0;
 	fd = open_unseen(at);
 	return fd < 0 ? 0 : data_hash(fd, o->size);
+}
+
+/* The bytes' hash and the attributes'. Where there are none it is the former: so are older ones. */
+static uint64_t with_attrs(uint64_t bytes, const struct spot *at)
+{
+	uint64_t attrs = bytes ? meta_attrs_hash(at->fd, at->name) : 0;
+
+	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
+}
+
+static uint64_t hash_at(const struct spot *at, const struct obj *o)
+{
+	return with_attrs(hash_of_bytes(at, o), at);
 }
 
 int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
@@ -191,7 +207,7 @@ static void put_post(struct buf *b, struct images *im, const struct post_how *ho
 	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o);
 
 	if (image && o->size <= DATA_HASH_MAX)
-		hash = XXH3_64bits(im->bytes.data + mark, o->size) | 1;
+		hash = with_attrs(XXH3_64bits(im->bytes.data + mark, o->size) | 1, at);
 	else if (there && im->hashes)
 		hash = hash_at(at, o);
 	im->hashes -= im->hashes && o->mode;
@@ -286,13 +302,12 @@ static bool looks_like(const struct post *p, const struct spot *at, const struct
 		return was->mode == o->mode;
 	if (o->mode != was->mode || o->uid != was->uid || o->gid != was->gid)
 		return false;
-	/* Of a directory the entries speak for themselves. */
 	if (S_ISDIR(o->mode))
-		return true;
+		return !p->hash || hash_at(at, o) == p->hash;
 	if (o->size != was->size)
 		return false;
 	if (o->ino == was->ino && o->mtime_ns == was->mtime_ns &&
-	    (o->ctime_ns == was->ctime_ns || o->nlink > 1))
+	    (o->ctime_ns == was->ctime_ns || (o->nlink > 1 && !p->hash)))
 		return true;
 	if (p->hash && S_ISREG(o->mode) && o->size > DATA_HASH_MAX &&
 	    (o->ino != was->ino || o->mtime_ns != was->mtime_ns))

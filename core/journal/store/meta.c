@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "core/journal/priv.h"
 
@@ -17,16 +18,18 @@ static void proc_path(char out[40], int fd)
 	snprintf(out, 40, "/proc/self/fd/%d", fd);
 }
 
+typedef ssize_t lister(const char *path, char *list, size_t size);
+
 /* Names of all attributes, NUL-separated. File systems without them have none. */
-static ssize_t list_names(const char *proc, char **ret)
+static ssize_t list_names(lister *list, const char *proc, char **ret)
 {
 	char small[1024];
-	ssize_t n = listxattr(proc, small, sizeof(small));
+	ssize_t n = list(proc, small, sizeof(small));
 
 	*ret = NULL;
 	if (n < 0 && errno == ERANGE) {
 		*ret = xmalloc(XATTR_MAX);
-		n = listxattr(proc, *ret, XATTR_MAX);
+		n = list(proc, *ret, XATTR_MAX);
 	} else if (n > 0) {
 		*ret = xmalloc((size_t)n);
 		memcpy(*ret, small, (size_t)n);
@@ -48,7 +51,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 
 	put_u32(ret, 0);
 	proc_path(proc, fd);
-	n = list_names(proc, &names);
+	n = list_names(listxattr, proc, &names);
 	if (n <= 0)
 		return (int)n;
 	value = xmalloc(XATTR_MAX);
@@ -86,6 +89,34 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 	put_u64(ret, (uint64_t)st.st_atim.tv_sec);
 	put_u32(ret, (uint32_t)st.st_atim.tv_nsec);
 	return read_xattrs(j, fd, ret);
+}
+
+/* What people and their programs set; the rest is the kernel's and its modules'. */
+static bool is_theirs(const char *name)
+{
+	return str_starts(name, "user.") || str_starts(name, "system.posix_acl_");
+}
+
+uint64_t meta_attrs_hash(int dirfd, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", dirfd, name);
+	AUTO_FREE char *names = NULL;
+	AUTO_FREE char *value = NULL;
+	ssize_t n = list_names(llistxattr, path, &names);
+	uint64_t hash = 0;
+
+	/* A sum: the order in which they are listed depends on how they came there. */
+	for (char *p = names; n > 0 && p < names + n; p += strlen(p) + 1) {
+		ssize_t len;
+
+		if (!is_theirs(p))
+			continue;
+		value = value ? value : xmalloc(XATTR_MAX);
+		len = lgetxattr(path, p, value, XATTR_MAX);
+		hash += XXH3_64bits_withSeed(value, len > 0 ? (size_t)len : 0,
+					     XXH3_64bits(p, strlen(p)));
+	}
+	return hash;
 }
 
 mode_t meta_mode(struct span meta)
@@ -174,7 +205,7 @@ static bool lend(struct dress *d)
 static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
 {
 	AUTO_FREE char *names = NULL;
-	ssize_t len = list_names(d->proc, &names);
+	ssize_t len = list_names(listxattr, d->proc, &names);
 	struct span ignored;
 	int r = len < 0 ? (int)len : 0;
 

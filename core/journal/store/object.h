@@ -54,6 +54,8 @@ int meta_apply(int fd, struct span meta) MUST_USE;
  * mode or attributes were left as they are; times are nothing to speak of.
  */
 int meta_apply_ours(int fd, struct span meta) MUST_USE;
+/* Of the extended attributes that a user may set, ACLs among them. 0: there are none. */
+uint64_t meta_attrs_hash(int dirfd, const char *name);
 mode_t meta_mode(struct span meta);
 bool meta_is_sound(struct span meta);
 /* name "": 0 also when it is another's, whose time stays. */

@@ -1,0 +1,152 @@
+/* test_journal_attrs - what a human changes of extended attributes alone is theirs, too. */
+/* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "tests/support/journalfix.h"
+
+static char *whole(struct fix *f, const char *path)
+{
+	return xasprintf("%s/%s", f->folder, path);
+}
+
+static void outside_attr(struct fix *f, const char *path, const char *value)
+{
+	AUTO_FREE char *name = whole(f, path);
+
+	assert_int_equal(setxattr(name, "user.x", value, strlen(value), 0), 0);
+}
+
+static int attr(struct fix *f, const char *path, const char *value)
+{
+	struct at a = at(f, path);
+
+	return op_setxattr(f->s, &a, "user.x", value, strlen(value), 0, NULL);
+}
+
+static bool can_have_them(struct fix *f)
+{
+	return setxattr(f->folder, "user.x", "", 0, 0) == 0 &&
+	       removexattr(f->folder, "user.x") == 0;
+}
+
+/* Undo asks, and what is forced over comes back with redo. */
+static void assert_asks(struct fix *f, const char *path)
+{
+	AUTO_FREE char *before = NULL;
+
+	outside_attr(f, path, "the human's");
+	before = snap(f);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_tree(f, before);
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	must(f, redo(f, 0));
+	assert_tree(f, before);
+}
+
+static void of_a_file(void **state)
+{
+	struct fix *f = *state;
+
+	if (!can_have_them(f))
+		skip();
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "change");
+	assert_int_equal(add(f, "a", "more\n"), 0);
+	assert_int_equal(attr(f, "a", "agent's"), 0);
+	assert_true(commit(f) > 0);
+	assert_asks(f, "a");
+}
+
+static void of_a_large_file(void **state)
+{
+	static char large[100000];
+	struct fix *f = *state;
+
+	if (!can_have_them(f))
+		skip();
+	memset(large, 'x', sizeof(large) - 1);
+	begin(f, "make");
+	assert_int_equal(put(f, "a", large), 0);
+	assert_true(commit(f) > 0);
+	assert_asks(f, "a");
+}
+
+static void of_a_file_with_two_names(void **state)
+{
+	struct fix *f = *state;
+
+	if (!can_have_them(f))
+		skip();
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_true(commit(f) > 0);
+	assert_asks(f, "b");
+}
+
+static void of_a_directory(void **state)
+{
+	struct fix *f = *state;
+
+	if (!can_have_them(f))
+		skip();
+	begin(f, "make");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/a", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_asks(f, "d");
+}
+
+/* Those that are as a step left them are nobody's edit, whichever step and by whatever name. */
+static void those_of_steps_are_not(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *a = whole(f, "a"), *d = whole(f, "d"), *before = snap(f);
+
+	if (!can_have_them(f))
+		skip();
+	begin(f, "make");
+	assert_int_equal(put(f, "a", "was\n"), 0);
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(attr(f, "a", "first"), 0);
+	assert_int_equal(attr(f, "d", "first"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln");
+	assert_int_equal(ln(f, "a", "d/b"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "setfattr");
+	assert_int_equal(attr(f, "d/b", "second"), 0);
+	assert_int_equal(attr(f, "d", "second"), 0);
+	assert_true(commit(f) > 0);
+	/* Its change time tells nothing. */
+	assert_int_equal(chmod(a, 0600), 0);
+	assert_int_equal(chmod(a, 0644), 0);
+	assert_int_equal(chmod(d, 0700), 0);
+	assert_int_equal(chmod(d, 0755), 0);
+	for (int turn = 0; turn < 2; turn++) {
+		AUTO_FREE char *after = snap(f);
+
+		must(f, undo(f, 1, 0));
+		must(f, undo(f, 2, 0));
+		must(f, redo(f, 0)); /* both */
+		must(f, redo(f, 0));
+		assert_tree(f, after);
+	}
+	must(f, undo(f, 3, 0));
+	assert_tree(f, before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(of_a_file),      TEST(of_a_large_file),	    TEST(of_a_file_with_two_names),
+		TEST(of_a_directory), TEST(those_of_steps_are_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
