@@ -52,6 +52,9 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
  */
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err) MUST_USE;
+/* Was an interrupted step rolled back, or an undo finished or taken back, when j or its kin were
+ * opened? */
+bool journal_was_mended(const struct journal *j);
 /* The store is the next one's to take, and nothing of it is mapped in any more: j may only be
  * closed after this, or left to exit(). */
 void journal_release(struct journal *j);

@@ -232,6 +232,18 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 	return same ? 0 : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
+/* `cordon undo` was meant for the history as it was before its own start put that right. In a
+ * session the human has been told before they ask. */
+static int check_mended(const struct keeper *k, enum undo_kind kind, struct err *err)
+{
+	if (k->spec->spawn || !journal_was_mended(k->journal))
+		return 0;
+	return err_say(err, -EAGAIN,
+		       "that was put right first, and nothing more: look at `cordon log`, then run "
+		       "`cordon %s` again if it is still wanted",
+		       kind == UNDO_REDO ? "redo" : "undo");
+}
+
 static int do_undo(void *arg)
 {
 	struct undo_run *run = arg;
@@ -241,6 +253,8 @@ static int do_undo(void *arg)
 					       .seal = run->seal};
 	int r = check_newest(run->keeper, run->kind, run->newest, &run->err);
 
+	if (r == 0)
+		r = check_mended(run->keeper, run->kind, &run->err);
 	if (r < 0)
 		return r;
 	return journal_undo(run->keeper->journal, run->kind, run->n,

@@ -119,9 +119,10 @@ for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
 	# shellcheck disable=SC2086 # several words
 	like "$("$CORDON" $command 2>&1)" "^cordon: $said" "cordon $command tells of it"
 	is "$(echo lost*)" 'lost*' "and it is so"
+	is "$(cat kept)" kept "the step before it is not undone with it"
 done
 
-# So is an undo that was killed: it is finished, or taken back, by a dry run as by anything else.
+# So is an undo that was killed: it is finished, or taken back.
 dir=$(new_folder killed) && cd "$dir" || exit 1
 in_folder . sh -c 'echo first >first'
 in_folder . sh -c 'for i in $(seq 8000); do echo $i >$i; done'
@@ -136,11 +137,27 @@ for _ in $(seq 100); do
 	[ "$left" = 0 ] || break
 	"$CORDON" redo >/dev/null
 done
+out=$("$CORDON" undo 2>&1)
+is "$?" 1 "an undo that comes upon it is refused"
+like "$out" "^cordon: an undo was interrupted when cordon ended: it is finished now" "it tells what it has finished"
+like "$out" "put right first, and nothing more" "and that it did no more"
+is "$(find . -maxdepth 1 -name '[0-9]*' | wc -l)" 0 "so it is"
+is "$(cat first)" first "the step before it is still there"
 out=$("$CORDON" undo --dry-run 2>&1)
-like "$out" "^cordon: an undo was interrupted when cordon ended: it is finished now" "a dry run tells what it has finished"
-is "$(find . -maxdepth 1 -name '[0-9]*' | wc -l)" 0 "and it is"
-like "$out" $'\nD +goes away +first' "then it says what the next one would do"
-is "$("$CORDON" undo --dry-run 2>&1)" "$(tail -n +2 <<<"$out")" "once"
+like "$out" "^D +goes away +first" "a dry run says what the next one would do"
+unlike "$out" interrupted "and all else was told once"
+
+# Who asks for an undo means the history before it was put right: one step more goes only when they ask again.
+for command in undo redo 'undo --force'; do
+	interrupted "again ${command#* }"
+	# shellcheck disable=SC2086 # several words
+	out=$("$CORDON" $command 2>&1)
+	is "$?" 1 "$command after a step was interrupted is refused"
+	like "$out" "put right first.*\`cordon ${command%% *}\` again" "it says that all is as before that step"
+	is "$(cat lost kept 2>/dev/null)" kept "and so it is"
+	# shellcheck disable=SC2086
+	ok "$command, asked again" "$CORDON" $command
+done
 
 # What --raw says is a patch of just these files: no name speaks of another one.
 dir=$(new_folder names) && cd "$dir" || exit 1

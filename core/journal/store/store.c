@@ -382,6 +382,7 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 
 	if (r < 0)
 		return r;
+	j->mended |= *ret_recovered > 0;
 	r = boot_settled(j);
 	if (r < 0)
 		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
@@ -445,6 +446,15 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 		*ret_recovered = recovered;
 	*ret = j;
 	return 0;
+}
+
+bool journal_was_mended(const struct journal *j)
+{
+	bool mended = j->mended;
+
+	for (const struct journal *k = j->kin; k != j; k = k->kin)
+		mended |= k->mended;
+	return mended;
 }
 
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,

@@ -7,6 +7,7 @@
 
 void txn_tell(const struct txn *t)
 {
+	t->j->mended = true;
 	journal_say(t->j, "%s was interrupted when cordon ended: it is %s now",
 		    t->redo ? "a redo" : "an undo", t->back ? "taken back" : "finished");
 }
