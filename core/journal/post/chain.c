@@ -205,6 +205,12 @@ static struct called call(struct chains *c, int root, const char *path)
 /* ---- files by several names -------------------------------------------------------------------
  */
 
+/* 0: there are no other names of it. That number may have been a directory's before. */
+static uint64_t number_of(const struct change_side *side)
+{
+	return side->exists && !S_ISDIR(side->mode) ? side->ino : 0;
+}
+
 static struct found_file *find_file(const struct chains *c, uint64_t ino)
 {
 	struct found_file *file;
@@ -277,7 +283,7 @@ static struct found_file *get_file(struct chains *c, uint64_t ino)
 
 static void file_found(struct chains *c, const struct change *change, const char *name)
 {
-	uint64_t ino = change->before.exists ? change->before.ino : 0;
+	uint64_t ino = number_of(&change->before);
 	struct found_file *file = ino ? find_file(c, ino) : NULL;
 
 	if (!ino || (!file && !change->linked))
@@ -310,7 +316,8 @@ static void file_gave(struct chains *c, struct found_file *file, const struct ch
 
 static void file_left(struct chains *c, const struct change *change, const char *name)
 {
-	struct found_file *file = change->after.exists ? find_file(c, change->after.ino) : NULL;
+	uint64_t ino = number_of(&change->after);
+	struct found_file *file = ino ? find_file(c, ino) : NULL;
 
 	if (!file)
 		return;
