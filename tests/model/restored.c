@@ -95,22 +95,23 @@ static bool lies_in(const char *line, const char *dir)
 }
 
 /* One directory took the place of another, to all appearances: it has that one's time, or was given
- * another one, and that one has gone. */
+ * another one, and that one has gone. Or that one has gone, and nothing told the two apart. */
 static bool replaces_a_dir(const struct view *v)
 {
 	for (size_t i = 0; i < v->after.n; i++) {
 		const char *now = v->after.list[i];
 		const char *then = line_of(&v->before, now, path_len(now));
 
-		if (!is_dir(now) || !then || !is_dir(then) || str_eq(now, then))
+		if (!is_dir(now) || !then || !is_dir(then))
 			continue;
 		for (size_t k = 0; k < v->before.n; k++) {
 			const char *was = v->before.list[k];
+			bool gone = !lies_in(was, now) && !line_of(&v->after, was, path_len(was));
 
 			if (was == then || !is_dir(was))
 				continue;
-			if (same_time(was, now) ||
-			    !(lies_in(was, now) || line_of(&v->after, was, path_len(was))))
+			if (str_eq(now, then) ? gone && same_time(was, now)
+					      : gone || same_time(was, now))
 				return true;
 		}
 	}
