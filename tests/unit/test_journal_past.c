@@ -195,6 +195,32 @@ static void what_only_its_time_was_set_of_after_a_redo(void **state)
 	assert_int_equal(open_then(f, id, "a"), -ESTALE);
 }
 
+/* At the path that it had lies a directory since. */
+static void what_changed_places_and_got_a_time_after_a_redo(void **state)
+{
+	struct fix *f = *state;
+	int64_t id;
+
+	begin(f, "echo was >b");
+	assert_int_equal(put(f, "b", "was\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mkdir a; exch a b; touch -d a");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(mv(f, "a", "b", RENAME_EXCHANGE), 0);
+	touch(f, "a", 1000);
+	id = commit(f);
+	begin(f, "echo is >a");
+	assert_int_equal(put(f, "a", "is\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_was(f, id, "b", "was\n");
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+	assert_was(f, id, "b", "was\n");
+	must(f, undo(f, 1, 0));
+	outside(f, "a", "his\n");
+	assert_int_equal(open_then(f, id, "b"), -ESTALE);
+}
+
 /* No summary tells of the name that is left, but the record of the one that was taken does. */
 static void what_lost_a_name_when_its_time_was_set(void **state)
 {
@@ -291,6 +317,7 @@ int main(void)
 		TEST(what_a_human_changed_is_not_what_was_there),
 		TEST(what_only_its_time_was_set_of),
 		TEST(what_only_its_time_was_set_of_after_a_redo),
+		TEST(what_changed_places_and_got_a_time_after_a_redo),
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),
 		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),

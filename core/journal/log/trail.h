@@ -95,11 +95,17 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino);
 /* The record of a mark, whole. */
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r) MUST_USE;
+struct left_of { /* a file */
+	uint64_t ino;
+	/* What is asked about is another inode than the summary has: that one's number, or 0; and
+	 * what lay at its path at the other end, or NULL. */
+	uint64_t then;
+	const struct change_side *beside;
+};
 /* What this log's step left of the file; undone: what it had found. False: that is not told. Where
- * somebody else wrote to it meanwhile it does not exist. else_left: of a file that is asked about
- * by another inode than the summary has, or NULL. */
-bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
-		const struct change_side *else_left, struct change_side *ret);
+ * somebody else wrote to it meanwhile it does not exist. */
+bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
+		struct change_side *ret) MUST_USE;
 /*
  * What a path that the step's summary names was called when the step began: directories may have
  * been renamed before it was first spoken of. Heap string. _from: spoken of at mark `end`.

@@ -13,15 +13,16 @@ struct taking {
 static void take(void *data, const struct summary *head, const struct change *c)
 {
 	const struct taking *to = data;
+	const struct change_side *left = to->undone ? &c->before : &c->after;
 	struct trail_log *log = to->log;
 
 	(void)head;
-	if (!(to->undone ? &c->before : &c->after)->exists || S_ISDIR(c->after.mode))
+	if (!left->exists || S_ISDIR(left->mode))
 		return;
 	if ((log->n_left & (log->n_left - 1)) == 0) /* a power of two */
 		log->left = xrealloc(log->left,
 				     (log->n_left ? log->n_left * 2 : 1) * sizeof(*log->left));
-	log->left[log->n_left++] = to->undone ? c->before : c->after;
+	log->left[log->n_left++] = *left;
 }
 
 static int by_inode(const void *a, const void *b)
@@ -75,17 +76,19 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 	take_foreign(log, fd);
 }
 
-bool trail_left(struct journal *j, const struct trails *t, uint32_t log, uint64_t ino,
-		const struct change_side *else_left, struct change_side *ret)
+bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
+		struct change_side *ret)
 {
-	struct trail_log *of = &t->logs[log];
+	struct trail_log *by = &t->logs[log];
 	const struct change_side *found;
 
-	if (!of->asked)
-		load(j, t, of);
-	found = find(of, ino);
-	if (!found && !of->murky)
-		found = else_left;
+	if (!by->asked)
+		load(j, t, by);
+	found = find(by, of->ino);
+	if (!found && of->then && !by->murky)
+		found = find(by, of->then);
+	if (!found && !by->murky)
+		found = of->beside;
 	if (found)
 		*ret = *found;
 	return found;

@@ -57,11 +57,16 @@ static bool may_be_before(const struct seek *s, size_t i)
 	return !s->own || i < s->own->end || s->t->list[i].ino != s->want->ino;
 }
 
-static const struct change_side *own_left(const struct seek *s, uint32_t log)
+/* Something of another kind that lies at its path since is not the file. */
+static struct left_of ask_left(const struct seek *s, size_t i)
 {
-	bool own = s->own && s->own->id == s->t->logs[log].id;
+	const struct mark *m = &s->t->list[i];
+	bool own = s->own && s->own->id == s->t->logs[m->log].id;
+	bool alike = s->left->exists && !((s->left->mode ^ s->want->mode) & S_IFMT);
 
-	return own && s->left->exists ? s->left : NULL;
+	return (struct left_of){.ino = m->ino,
+				.then = own ? s->want->ino : 0,
+				.beside = own && alike ? s->left : NULL};
 }
 
 /* A step tells of it once what it was like: then it may have set its times, and taken names of it.
@@ -69,10 +74,11 @@ static const struct change_side *own_left(const struct seek *s, uint32_t log)
 static void set_times(const struct seek *s, size_t i, struct course *c)
 {
 	const uint32_t log = s->t->list[i].log;
+	const struct left_of of = ask_left(s, i);
 	struct change_side left;
 
 	c->set = &s->t->logs[log];
-	c->told = trail_left(s->j, s->t, log, s->t->list[i].ino, own_left(s, log), &left);
+	c->told = trail_left(s->j, s->t, log, &of, &left);
 	if (!c->told)
 		return;
 	c->mtime_ns = left.mtime_ns;
