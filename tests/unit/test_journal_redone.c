@@ -212,6 +212,78 @@ static void what_was_forced_over_comes_back_between(void **state)
 	}
 }
 
+enum there { /* what becomes of a/x, which came with its directory */
+	APPENDED,
+	REWRITTEN,
+	DRESSED,
+	UNLINKED,
+	MOVED,
+	REPLACED,
+	THERE
+};
+
+static void do_there(struct fix *f, enum there what)
+{
+	if (what == APPENDED)
+		assert_int_equal(add(f, "a/x", "more\n"), 0);
+	if (what == REWRITTEN)
+		assert_int_equal(put(f, "a/x", "newer\n"), 0);
+	if (what == DRESSED)
+		assert_int_equal(mode(f, "a/x", 0604), 0);
+	if (what == UNLINKED)
+		assert_int_equal(rm(f, "a/x"), 0);
+	if (what == MOVED)
+		assert_int_equal(mv(f, "a/x", "a/z", 0), 0);
+	if (what == REPLACED) {
+		assert_int_equal(put(f, "a/z", "newer\n"), 0);
+		assert_int_equal(mv(f, "a/z", "a/x", 0), 0);
+	}
+}
+
+static void make_dir(struct fix *f, const char *dir, const char *file)
+{
+	assert_int_equal(md(f, dir), 0);
+	assert_int_equal(put(f, file, "agent\n"), 0);
+}
+
+/* The name was another file's when the step first spoke of it: its own, or one that was there. */
+static void an_edit_below_a_name_that_was_taken(enum there what, bool own, bool redone, bool human)
+{
+	struct fix *f = fix_new();
+
+	begin(f, "mkdir d; touch d/x; mkdir a; touch a/x");
+	make_dir(f, "d", "d/x");
+	if (!own)
+		make_dir(f, "a", "a/x");
+	assert_true(commit(f) > 0);
+	if (human)
+		outside(f, "d/x", "the human's\n");
+	begin(f, "mkdir a; touch a/x; rm -r a; mv d a; ...");
+	if (own)
+		make_dir(f, "a", "a/x");
+	assert_int_equal(rm(f, "a/x"), 0);
+	assert_int_equal(rd(f, "a"), 0);
+	assert_int_equal(mv(f, "d", "a", 0), 0);
+	do_there(f, what);
+	assert_true(commit(f) > 0);
+	if (redone) {
+		must(f, undo(f, 1 + !human, 0));
+		must(f, redo(f, 0));
+	}
+	if (undo(f, 2, 0) != (human ? -ESTALE : 0))
+		fail_msg("%d %d %d %d: %s", what, own, redone, human, f->err.text);
+	fix_free(f);
+}
+
+static void an_edit_before_a_directory_took_a_name(void **state)
+{
+	(void)state;
+	for (int what = 0; what < THERE; what++)
+		for (int how = 0; how < 8; how++)
+			an_edit_below_a_name_that_was_taken((enum there)what, how & 1, how & 2,
+							    how & 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -222,6 +294,7 @@ int main(void)
 		TEST(an_edit_in_a_directory_that_was_moved_on),
 		TEST(nobody_where_two_took_turns),
 		cmocka_unit_test(what_was_forced_over_comes_back_between),
+		cmocka_unit_test(an_edit_before_a_directory_took_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

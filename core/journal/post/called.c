@@ -122,50 +122,6 @@ bool called_any(const struct caller *c, int root, const char *path, struct names
 	return true;
 }
 
-static bool has_moves(const struct caller *c)
-{
-	for (size_t i = 0; i < c->moves->n; i++)
-		if (c->moves->list[i].seq >= c->now.first && c->moves->list[i].seq <= c->now.last)
-			return true;
-	return false;
-}
-
-/* True: the step has not spoken of it before. */
-static bool add_moved(const struct caller *c, uint64_t seq, int root, const char *path,
-		      struct names *ret)
-{
-	AUTO_FREE char *key = NULL;
-
-	if (!*path || !moves_touch_in(c->moves, c->now.first, c->now.last, root, path))
-		return false;
-	key = called_now(c, seq, root, path);
-	return names_add_key(ret, key);
-}
-
-static void take_last(const struct names *from, struct names *to)
-{
-	names_add_key(to, names_key(from, names_count(from) - 1));
-}
-
-void called_moved(const struct caller *c, struct names *ret, struct names *made)
-{
-	struct rec rec;
-	size_t at = 0;
-
-	if (!has_moves(c))
-		return;
-	while (wal_next(c->now.log, &at, &rec)) {
-		if (rec_is_quiet(rec.type))
-			continue;
-		if (add_moved(c, rec.seq, rec.root, rec.path, ret) &&
-		    (rec.type == REC_NEW || rec.type == REC_DIR_NEW) && !rec_is_idle(&rec))
-			take_last(ret, made);
-		if (add_moved(c, rec.seq, rec.root2, rec.path2, ret) && rec.type == REC_RENAME &&
-		    !rec.ino2 && !rec_is_idle(&rec))
-			take_last(ret, made);
-	}
-}
-
 void called_done(struct called *called)
 {
 	free(called->found);

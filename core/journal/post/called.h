@@ -15,6 +15,7 @@ struct chain_step {	       /* or a cluster of those that overlapped in time */
 	uint64_t ended;	       /* of the step; grows with time */
 	uint64_t end;	       /* as a number of a record; 0: that is not known */
 	const struct wal *log; /* the step's */
+	int dir;	       /* and its directory */
 };
 
 /* Life: a zeroed struct with its moves -> called_step() ... -> caller_done(). */
@@ -44,7 +45,4 @@ struct called {
 /* False: neither is known, but it is one of called_any(), unless those are too many: false. */
 bool called_find(struct caller *c, int root, const char *path, struct called *ret) MUST_USE;
 bool called_any(const struct caller *c, int root, const char *path, struct names *ret) MUST_USE;
-/* All that it speaks of while directories above are moved, whatever came of it; and where of that
- * nothing was before. */
-void called_moved(const struct caller *c, struct names *ret, struct names *made);
 void called_done(struct called *called);

@@ -24,6 +24,7 @@ struct chain {
 	uint64_t ended;
 	unsigned cluster, turn;
 	unsigned changed, placed; /* the turn and the cluster that last changed it */
+	unsigned told;		  /* the turn whose records tell what was found, as found[0] */
 	bool has_left, left_now;  /* that is known; from the step that is looked at */
 	bool has_last, past_last; /* that is known; another cluster was there before it */
 	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
@@ -81,7 +82,7 @@ static void compare(struct chain *one)
 	if (!one->n_then || !one->known || !one->has_left)
 		return;
 	for (size_t i = 0; i < one->n_then; i++) {
-		if (sides_equal(&one->then[i], &one->left))
+		if (told_same(&one->then[i], &one->left))
 			return;
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;
@@ -151,29 +152,37 @@ static void forget(struct chains *c)
 	c->blind = false;
 }
 
-void chains_step(struct chains *c, const struct chain_step *step)
+/* What it found by that very name, of which its summary may tell something older. */
+static void chain_told(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
-	struct names names = {0}, made = {0};
+	struct chain *one = get(c, names_key(&c->told.keys, i));
+	const struct told *told = &c->told.list[i];
 
+	go_on(c, one);
+	one->spoke = one->spoken = true;
+	if (told->what == TOLD_MADE)
+		saw(one, &nothing);
+	/* Of several steps at the same time another may have left it so. */
+	if (told->what != TOLD_SIDE || !c->caller.now.alone)
+		return;
+	saw(one, &told->side);
+	one->told = c->turn;
+	one->image = true;
+}
+
+void chains_step(struct chains *c, const struct chain_step *step)
+{
 	if (step->cluster != c->caller.now.cluster)
 		forget(c);
 	called_step(&c->caller, step);
 	numbers_done(&c->written);
 	c->has_written = false;
 	c->turn++;
-	called_moved(&c->caller, &names, &made);
-	for (size_t i = 0; i < names_count(&names); i++) {
-		struct chain *one = get(c, names_key(&names, i));
-
-		go_on(c, one);
-		one->spoke = one->spoken = true;
-		/* Its summary has nothing of what another moved away from there. */
-		if (names_has_key(&made, names_key(&names, i)))
-			saw(one, &nothing);
-	}
-	names_done(&names);
-	names_done(&made);
+	told_done(&c->told);
+	told_load(&c->caller, &c->told);
+	for (size_t i = 0; i < names_count(&c->told.keys); i++)
+		chain_told(c, i);
 }
 
 /* Whatever had one of these names may be what some of the steps changed. */
@@ -354,7 +363,15 @@ static void file_seen(struct chains *c, const struct post *p, const struct chang
 /* ---- what the steps say -----------------------------------------------------------------------
  */
 
-static void place(struct chains *c, const char *key, const struct change_side *found,
+static void found(const struct chains *c, struct chain *one, const struct change_side *side)
+{
+	if (one->told != c->turn)
+		saw(one, side);
+	else if (told_same(&one->found[0], side))
+		one->found[0] = *side; /* it knows the size as well */
+}
+
+static void place(struct chains *c, const char *key, const struct change_side *before,
 		  const struct change_side *left, bool links)
 {
 	struct chain *one = get(c, key);
@@ -363,8 +380,8 @@ static void place(struct chains *c, const char *key, const struct change_side *f
 	one->spoken = true;
 	one->changed = c->turn;
 	one->placed = c->caller.now.alone ? 0 : c->caller.now.cluster;
-	if (found)
-		saw(one, found);
+	if (before)
+		found(c, one, before);
 	if (left)
 		gave(c, one, left);
 	one->links |= links;
@@ -394,6 +411,32 @@ void chains_change(struct chains *c, const struct change *change)
 	called_done(&was);
 }
 
+/* A file that the step moved on and did not change lies here: so it was where that came from. Newer
+ * steps that came back as well may have changed it. */
+static void found_elsewhere(struct chains *c, const struct post *p, const char *key)
+{
+	bool seen = p->obj.mode && p->obj.mode != OBJ_UNSEEN && !S_ISDIR(p->obj.mode) &&
+		    !(p->flags & ~(unsigned)POST_SHARED) && c->caller.now.alone;
+	size_t i = seen ? told_moved(&c->told, p->obj.ino) : NAMES_NONE;
+	struct change_side left;
+	struct chain *one;
+
+	if (i == NAMES_NONE)
+		return;
+	one = get(c, key);
+	if (one->changed == c->turn && one->left_now)
+		left = one->left;
+	else if (p->flags)
+		return;
+	else
+		change_side_set(&left, &p->obj);
+	one = get(c, names_key(&c->told.keys, i));
+	if (one->n_found)
+		return;
+	saw(one, &left);
+	one->image = true;
+}
+
 void chains_left(struct chains *c, const struct post *p)
 {
 	AUTO_FREE char *key = NULL;
@@ -407,6 +450,7 @@ void chains_left(struct chains *c, const struct post *p)
 	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
 		return;
 	key = called_now(&c->caller, p->seq, p->root, p->path);
+	found_elsewhere(c, p, key);
 	one = get(c, key);
 	changed = one->changed == c->turn;
 	if (p->flags & POST_RETURNS) {
@@ -506,6 +550,7 @@ void chains_done(struct chains *c)
 	names_done(&c->keys);
 	caller_done(&c->caller);
 	numbers_done(&c->written);
+	told_done(&c->told);
 	HASH_ITER (hh, c->files, file, rest) {
 		HASH_DEL(c->files, file);
 		free(file->chain.found);

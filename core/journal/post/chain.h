@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/journal/post/called.h"
+#include "core/journal/post/told.h"
 #include "core/journal/store/numbers.h"
 
 struct change;
@@ -19,6 +20,7 @@ struct chains {
 	struct found_file *files; /* hash, by inode */
 	bool some_gone;		  /* some keys are called_gone() */
 	unsigned turn;		  /* of the step */
+	struct tolds told;	  /* by the step in place */
 	struct numbers written;	  /* files, by the step in place; once that was asked */
 	bool has_written;
 	bool blind, was_blind; /* nothing is known of what the cluster did; of a newer one */

@@ -250,6 +250,7 @@ int plan_load_fates(struct planner *p)
 		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
 		struct chain_step step = chain_step_of(p, spans, i);
 
+		step.dir = fd;
 		find_others(&reading, spans, i);
 		if (reading.chained)
 			chains_step(&p->chains, &step);
