@@ -138,7 +138,7 @@ TEST_MODE_release := -O1
 TEST_MODE_asan    := -O0
 $(UNIT:=.o): FLAGS += $(TEST_MODE_$(B))
 $(filter $(O)/tests/screen/%,$(UNIT)): $(O)/tests/screen/scene.o
-$(O)/tests/unit/test_compare: $(addprefix $(O)/tests/model/,compare.o edits.o lines.o restored.o)
+$(O)/tests/unit/test_compare: $(addprefix $(O)/tests/model/,compare.o edits.o history.o lines.o restored.o)
 $(UNIT): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka -ldl

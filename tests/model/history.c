@@ -290,8 +290,10 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 	h->contested |= flags != 0;
 	h->forced = flags ? h->clock : h->forced;
 	know(u->rungs, u->n, pre, post, flags);
-	if (u->whole) /* of that some is the step's again, and goes with it */
+	if (u->whole) { /* of that some is the step's again, and goes with it */
 		free(take_ptr(&u->rungs[0].before));
+		u->rungs[0].gap = true;
+	}
 	for (size_t i = 0; i < u->n; i++) {
 		rung_add(h, u->rungs[i]);
 		u->rungs[i] = (struct rung){0};

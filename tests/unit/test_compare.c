@@ -96,6 +96,33 @@ static void what_comes_to_light_is_no_edit(void **state)
 	}
 }
 
+/* Who locked a directory that a step had moved keeps that when the step is undone and redone: what
+ * lies there is not what the step before it had left. */
+static void what_was_kept_of_a_locked_directory_stays(void **state)
+{
+	static const char was[] = DIR_THERE("/b") DIR_THERE("/c");
+	static const char moved[] = "/a 40640 1:1 5.0\n" DIR_THERE("/b");
+	static const char kept[] = DIR_THERE("/b") "/c 40640 1:1 5.0\n";
+	struct history h = {.clock = 2};
+	struct expected e;
+
+	(void)state;
+	rung_add(&h, (struct rung){.id = 1,
+				   .cluster = 1,
+				   .before = xstrdup(DIR_THERE("/c")),
+				   .after = xstrdup(was)});
+	rung_add(&h, (struct rung){.id = 2,
+				   .cluster = 2,
+				   .before = xstrdup(was),
+				   .after = xstrdup(DIR_THERE("/a") DIR_THERE("/b"))});
+	history_undone(&h, 1, moved, kept, UNDO_KEEP_MINE);
+	history_redone(&h, kept, kept, UNDO_KEEP_MINE, NULL, 0);
+	expect_undo(&h, 2, kept, &e);
+	assert_null(e.tree);
+	assert_true(e.may_refuse);
+	history_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +131,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_sees_is_not_missed),
 		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
 		cmocka_unit_test(what_comes_to_light_is_no_edit),
+		cmocka_unit_test(what_was_kept_of_a_locked_directory_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,35 @@ static void an_edit_before_a_directory_took_a_name(void **state)
 							    how & 4);
 }
 
+/* Left as it is by the undo, the redo and the undo of more: nobody else has changed it. */
+static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *a = xasprintf("%s/a", f->folder);
+	AUTO_FREE char *c = xasprintf("%s/c", f->folder);
+	struct stat st;
+
+	begin(f, "mkdir c");
+	assert_int_equal(md(f, "c"), 0);
+	assert_true(commit(f) > 0);
+	put_alone(f, "b", "b\n");
+	begin(f, "mv c a");
+	assert_int_equal(mv(f, "c", "a", 0), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(chmod(a, 0750), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	assert_int_equal(redo(f, 0), -ESTALE);
+	must(f, redo(f, UNDO_KEEP_MINE));
+	must(f, undo(f, 2, 0));
+	assert_int_equal(lstat(c, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	assert_int_equal(lstat(c, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -295,6 +324,7 @@ int main(void)
 		TEST(nobody_where_two_took_turns),
 		cmocka_unit_test(what_was_forced_over_comes_back_between),
 		cmocka_unit_test(an_edit_before_a_directory_took_a_name),
+		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
