@@ -306,6 +306,51 @@ static void what_a_human_wrote_while_its_time_was_set(void **state)
 	}
 }
 
+/* Two steps ran at the same time: the first one's own words about the file are from its end, when
+ * the other had changed it, too. */
+static void what_another_took_while_its_attributes_were_set(void **state)
+{
+	enum {
+		CUT,
+		REPLACED,
+		MOVED_AND_REPLACED,
+		WAYS
+	};
+
+	(void)state;
+	for (int way = 0; way < WAYS; way++) {
+		struct fix *f = fix_new();
+		struct step *first, *second;
+		struct at a;
+		int64_t id;
+
+		begin(f, "touch a");
+		assert_int_equal(put(f, "a", "was\n"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "setfattr a");
+		a = at(f, "a");
+		if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)
+			assert_int_equal(mode(f, "a", 0600), 0);
+		if (way == MOVED_AND_REPLACED)
+			assert_int_equal(mv(f, "a", "b", 0), 0);
+		first = f->s;
+		begin(f, "another");
+		if (way == CUT) {
+			assert_int_equal(put(f, "a", "is now\n"), 0);
+		} else {
+			assert_int_equal(put(f, "c", "is now\n"), 0);
+			assert_int_equal(mv(f, "c", way == REPLACED ? "a" : "b", 0), 0);
+		}
+		second = f->s;
+		f->s = first;
+		id = commit(f);
+		f->s = second;
+		assert_true(commit(f) > 0);
+		assert_was(f, id, "a", "was\n");
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -320,6 +365,7 @@ int main(void)
 		TEST(what_changed_places_and_got_a_time_after_a_redo),
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),
+		cmocka_unit_test(what_another_took_while_its_attributes_were_set),
 		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),
 		cmocka_unit_test(what_a_human_wrote_while_its_time_was_set),
 	};

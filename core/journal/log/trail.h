@@ -45,6 +45,7 @@ struct trail_log {
 	size_t first, end; /* of its marks */
 	bool asked;	   /* what the step left of files; by inode (trail_left.c) */
 	bool murky;	   /* not what of some that others wrote to */
+	uint64_t ended;	   /* numbers from here on are of after that; 0: not known */
 	struct change_side *left;
 	size_t n_left;
 };

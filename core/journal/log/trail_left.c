@@ -67,7 +67,7 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 	struct summary head = {0};
 
 	log->asked = true;
-	if (fd < 0 || summary_read(fd, &head, take, &to) < 0)
+	if (fd < 0 || summary_read(fd, &head, take, &to) < 0 || summary_seq(fd, &log->ended) < 0)
 		log->n_left = 0;
 	summary_done(&head);
 	if (!log->n_left)

@@ -45,6 +45,7 @@ struct course {	      /* of the file, until now */
 	size_t bytes; /* the mark that has them, or the end */
 	uint64_t size;
 	int64_t mtime_ns;	     /* what it is, if only steps have set it */
+	int64_t record_ns;	     /* what it was at the newest record so far */
 	const struct trail_log *set; /* by this one; NULL: by none */
 	bool told;		     /* by its summary */
 	bool broken;		     /* so did somebody else */
@@ -86,14 +87,22 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	c->broken = !left.exists;
 }
 
+/* The step that had set its times ran still, and its summary has what this one did. So far it was
+ * as before. */
+static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct course *c)
+{
+	return c->told && s->t->list[i].seq < c->set->ended && time == c->record_ns;
+}
+
 static void go_on(const struct seek *s, size_t i, struct course *c)
 {
 	const struct mark *m = &s->t->list[i];
 	const int64_t time = time_told(s, i);
-	const bool again = c->set == &s->t->logs[m->log];
+	const bool again = c->set == &s->t->logs[m->log] || is_beside(s, i, time, c);
 
 	if (m->type == REC_GONE && time < 0) /* its last name */
 		return;
+	c->record_ns = time;
 	if (!again && (time != c->mtime_ns || c->size != s->want->size))
 		c->broken = c->set || !may_be_before(s, i);
 	else if (m->type == REC_CONTENT)
@@ -128,8 +137,9 @@ static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t si
 
 	if (c.broken || c.bytes < end)
 		return false;
-	/* Who had set its times took it then. */
-	if (c.set && end < s->t->n && c.set == &s->t->logs[s->t->list[end].log])
+	/* Who had set its times took it then, or another while that step ran. */
+	if (end < s->t->n &&
+	    (c.set == &s->t->logs[s->t->list[end].log] || is_beside(s, end, mtime_ns, &c)))
 		return true;
 	return c.size == size && c.mtime_ns == mtime_ns;
 }
