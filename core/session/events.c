@@ -114,14 +114,16 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 		}
 		s->model.version++;
 	}
-	if (ev->kept)
-		session_audit(s, &(struct audit_entry){
-					 .event = AUDIT_STEP,
-					 .step = ev->step,
-					 .latency_us = -1,
-					 .result = (int)ev->status,
-					 .detail = *ev->reason ? ev->reason : NULL,
-				 });
+	if (!ev->kept)
+		return;
+	model_end_redo(&s->model);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_STEP,
+				 .step = ev->step,
+				 .latency_us = -1,
+				 .result = (int)ev->status,
+				 .detail = *ev->reason ? ev->reason : NULL,
+			 });
 }
 
 static void on_step_undone(struct session *s, const struct client_event *ev)

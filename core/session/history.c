@@ -31,24 +31,17 @@ static void add_restored(struct session *s, const struct step_info *list, size_t
 void session_reload_undone(struct session *s)
 {
 	struct journal *j = session_journal(s);
-	struct step_info *list = NULL;
-	size_t n = 0;
+	struct step_info *redo = NULL, *kept = NULL;
+	size_t n_redo = 0, n_kept = 0;
 
-	if (!j || journal_list(j, true, &list, &n, NULL) < 0)
+	if (!j || journal_list(j, true, &redo, &n_redo, NULL) < 0)
 		return;
-	for (size_t i = 0; i < s->model.n_steps; i++)
-		s->model.steps[i].undone = false;
-	for (size_t i = 0; i < n; i++) {
-		struct step_row *row = model_step(&s->model, list[i].id);
-
-		if (row)
-			row->undone = true;
+	if (journal_list(j, false, &kept, &n_kept, NULL) == 0) {
+		model_set_undone(&s->model, redo, n_redo, kept, n_kept);
+		add_restored(s, kept, n_kept);
+		step_info_free(kept, n_kept);
 	}
-	step_info_free(list, n);
-	if (journal_list(j, false, &list, &n, NULL) == 0) {
-		add_restored(s, list, n);
-		step_info_free(list, n);
-	}
+	step_info_free(redo, n_redo);
 	s->edits_stale = true;
 	s->model.version++;
 }

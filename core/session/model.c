@@ -164,6 +164,34 @@ void model_remove_step(struct model *m, int64_t id)
 	m->version++;
 }
 
+static bool lists(const struct step_info *list, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].id == id)
+			return true;
+	return false;
+}
+
+void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
+		      const struct step_info *kept, size_t n_kept)
+{
+	for (size_t i = 0; i < m->n_steps; i++) {
+		struct step_row *s = &m->steps[i];
+		bool again = lists(redo, n_redo, s->id);
+
+		s->undone = again || (s->undone && !lists(kept, n_kept, s->id));
+		s->over = s->undone && !again;
+	}
+	m->version++;
+}
+
+void model_end_redo(struct model *m)
+{
+	for (size_t i = 0; i < m->n_steps; i++)
+		m->steps[i].over = m->steps[i].undone;
+	m->version++;
+}
+
 void model_set_edits(struct model *m, struct barrier *list, size_t n)
 {
 	barrier_free(m->edits, m->n_edits);

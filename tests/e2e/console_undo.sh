@@ -64,6 +64,25 @@ loses '╔═' "the dialogs close"
 keys C-] t
 type_text 'clear; cordon step end; echo status=$?' && keys Enter
 sees 'no step is open' "and it is no longer open"
+
+# What was undone before a newer step stays undone when that one is undone too.
+for n in a b c; do
+	type_text "clear; sh -c 'echo $n >$n.txt'" && keys Enter
+	sees "echo $n >$n.txt +\+ 1 file" "a step: $n"
+	[ $n = a ] || { keys C-] u && sees "goes away +$n.txt" "an undo of $n"; }
+	[ $n = a ] || press_until "echo $n >$n.txt +- undone" "U does it" U
+	[ $n = a ] || loses '╔═' "the dialogs close"
+	keys C-] t
+done
+ok "the step before the newest is listed as undone" screen_has 'echo b >b.txt +- undone'
+keys C-] s
+keys End k
+press_until 'no redo brings it back' "which is not promised to come back" u
+keys k
+press_until 'Rolls back 1 step: [0-9]+; 1 path' "an undo of the one before is of that alone" u
+press_until 'echo a >a.txt +- undone' "and works" U
+loses '╔═' "the dialogs close"
+keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'x ended with 0|ended' "the shell ends"
 keys q

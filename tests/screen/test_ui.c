@@ -327,7 +327,10 @@ static void what_is_undone_is_not_planned(void **state)
 
 	model_step(&s->model, 4)->undone = true;
 	scene_keys(s, "C-] s k u");
-	assert_true(scene_shows(s, "is undone already"));
+	assert_true(scene_shows(s, "is undone already: redo brings it back"));
+	model_end_redo(&s->model);
+	scene_keys(s, "u");
+	assert_true(scene_shows(s, "is undone already, and no redo brings it back"));
 	assert_string_equal(s->said.data, "");
 }
 

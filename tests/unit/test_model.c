@@ -1,4 +1,5 @@
-/* test_model - what a view reads: rows of programs that are looked for along $PATH. */
+/* test_model - what a view reads: rows of programs that are looked for along $PATH, what is undone.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,10 +28,36 @@ static void a_search_along_the_path_is_one_row(void **state)
 	model_done(&m);
 }
 
+/* What comes after an undo ends its redo; an undo of that is none of what was undone before. */
+static void what_was_undone_stays_so(void **state)
+{
+	struct model m;
+	struct step_info one = {.id = 1}, two = {.id = 2}, three = {.id = 3};
+
+	(void)state;
+	model_init(&m);
+	for (int64_t id = 1; id <= 3; id++)
+		model_add_step(&m, id, STEP_COMMAND, "x", 0)->running = id == 3;
+	model_set_undone(&m, &two, 1, &one, 1);
+	assert_true(model_step(&m, 2)->undone && !model_step(&m, 2)->over);
+	assert_false(model_step(&m, 1)->undone || model_step(&m, 3)->undone);
+	model_step(&m, 3)->running = false; /* is kept */
+	model_end_redo(&m);
+	assert_true(model_step(&m, 2)->undone && model_step(&m, 2)->over);
+	model_set_undone(&m, &three, 1, &one, 1);
+	assert_true(model_step(&m, 2)->undone && model_step(&m, 2)->over);
+	assert_true(model_step(&m, 3)->undone && !model_step(&m, 3)->over);
+	model_set_undone(&m, NULL, 0, &three, 1); /* redone; the oldest made room */
+	assert_false(model_step(&m, 1)->undone || model_step(&m, 3)->undone);
+	assert_true(model_step(&m, 2)->undone);
+	model_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_search_along_the_path_is_one_row),
+		cmocka_unit_test(what_was_undone_stays_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

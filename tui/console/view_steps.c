@@ -257,7 +257,9 @@ static bool undo(struct view_steps *p)
 	else if (!st)
 		ui_say(ui, "There is no step to undo.");
 	else if (st->undone)
-		ui_say(ui, "Step %lld is undone already: redo brings it back.", (long long)st->id);
+		ui_say(ui, "Step %lld is undone already%s", (long long)st->id,
+		       st->over ? ", and no redo brings it back: newer steps were kept."
+				: ": redo brings it back.");
 	else
 		ui_undo(ui, UNDO_BACK, st->id);
 	return true;
