@@ -236,6 +236,7 @@ static void on_exit_status(struct session *s, const struct client_event *ev)
 
 static void on_note(struct session *s, const struct client_event *ev)
 {
+	s->steps_stale = true; /* it may tell of steps that made room */
 	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", ev->reason, NULL);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_RECOVERY,

@@ -34,6 +34,7 @@ void session_reload_undone(struct session *s)
 	struct step_info *redo = NULL, *kept = NULL;
 	size_t n_redo = 0, n_kept = 0;
 
+	s->steps_stale = false;
 	if (!j || journal_list(j, true, &redo, &n_redo, NULL) < 0)
 		return;
 	if (journal_list(j, false, &kept, &n_kept, NULL) == 0) {
@@ -52,7 +53,7 @@ static bool is_shown(struct session *s, const struct barrier *b)
 	return b->last_us >= s->began_wall_us || model_step(&s->model, b->after);
 }
 
-void session_reload_edits(struct session *s)
+static void reload_edits(struct session *s)
 {
 	struct journal *j = s->edits_stale ? session_journal(s) : NULL;
 	struct barrier *list = NULL;
@@ -73,4 +74,11 @@ void session_reload_edits(struct session *s)
 			barrier_done(&list[i]);
 	}
 	model_set_edits(&s->model, list, kept);
+}
+
+void session_reload_stale(struct session *s)
+{
+	if (s->steps_stale && s->model.n_steps && !s->model.headless)
+		session_reload_undone(s);
+	reload_edits(s);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/session/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -175,12 +176,17 @@ static bool lists(const struct step_info *list, size_t n, int64_t id)
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept)
 {
+	int64_t oldest = 0; /* the newest come first */
+
+	if (n_kept)
+		oldest = llabs(kept[n_kept - 1].id);
 	for (size_t i = 0; i < m->n_steps; i++) {
 		struct step_row *s = &m->steps[i];
 		bool again = lists(redo, n_redo, s->id);
 
 		s->undone = again || (s->undone && !lists(kept, n_kept, s->id));
 		s->over = s->undone && !again;
+		s->gone = !s->running && !s->undone && llabs(s->id) < oldest;
 	}
 	m->version++;
 }

@@ -43,6 +43,7 @@ struct step_row {
 	enum step_kind kind;
 	bool running, undone, incomplete;
 	bool over; /* undone, and redo does not bring it back any more */
+	bool gone; /* made room for newer ones: it cannot be undone any more */
 	int64_t began_us, ended_us;
 	int exit_status;
 	size_t paths; /* touched; from the journal once committed */
@@ -170,7 +171,7 @@ struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind
 void model_remove_step(struct model *m, int64_t id);
 /* What the history lists: the steps that redo would bring back, and those in effect. Of one that it
  * does not have any more (the oldest make room, and a new step ends what could be redone) nobody
- * undid or redid anything: it stays undone, or in effect. */
+ * undid or redid anything: it stays undone, or in effect and gone. */
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept);
 /* A step was kept: nothing that was undone before can be redone. */

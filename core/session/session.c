@@ -333,7 +333,7 @@ int session_ready(struct session *s, bool readable, bool writable)
 	if (readable)
 		r = client_read(s->client);
 	session_flush_audit(s);
-	session_reload_edits(s);
+	session_reload_stale(s);
 	if (r < 0)
 		s->gone = true;
 	if (s->model.version != s->drawn_version && s->on->changed) {

@@ -88,4 +88,22 @@ sees 'x ended with 0|ended' "the shell ends"
 keys q
 ended "cordon too" 0
 same "$(tree "$dir")" "$before" "everything is as it was"
+
+# What made room says so, and is not what an undo goes back to.
+start 130 40 "$dir" "$CORDON run --set journal.steps=2 -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a shell in the pane, with a history of two steps"
+for n in 1 2 3; do
+	type_text "clear; sh -c 'echo $n >n$n'" && keys Enter
+	sees "echo $n >n$n +\+ 1 file" "a step: $n"
+done
+sees 'the oldest step' "that the oldest went is told"
+sees 'echo 1 >n1 +- too old' "and marked"
+keys C-] s
+keys Home
+press_until 'can no longer be undone' "it is not undone" u
+keys C-] t
+type_text 'exit 0' && keys Enter
+sees 'ended' "the shell ends"
+keys q
+ended "cordon too" 0
 done_testing

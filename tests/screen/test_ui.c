@@ -331,6 +331,10 @@ static void what_is_undone_is_not_planned(void **state)
 	model_end_redo(&s->model);
 	scene_keys(s, "u");
 	assert_true(scene_shows(s, "is undone already, and no redo brings it back"));
+	model_step(&s->model, 3)->gone = true;
+	scene_keys(s, "k u");
+	assert_true(scene_shows(s, "Step 3 can no longer be undone"));
+	assert_true(scene_shows(s, "- too old"));
 	assert_string_equal(s->said.data, "");
 }
 

@@ -294,7 +294,7 @@ static void old_steps_go(void **state)
 		assert_true(commit(f) > 0);
 	}
 	news = journal_news(f->j);
-	assert_non_null(strstr(news, "can no longer be undone"));
+	assert_non_null(strstr(news, "the oldest step, 3, can no longer be undone"));
 	list = steps(f, false, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(list[2].id, 4);

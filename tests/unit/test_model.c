@@ -50,6 +50,8 @@ static void what_was_undone_stays_so(void **state)
 	model_set_undone(&m, NULL, 0, &three, 1); /* redone; the oldest made room */
 	assert_false(model_step(&m, 1)->undone || model_step(&m, 3)->undone);
 	assert_true(model_step(&m, 2)->undone);
+	assert_true(model_step(&m, 1)->gone);
+	assert_false(model_step(&m, 2)->gone || model_step(&m, 3)->gone);
 	model_done(&m);
 }
 

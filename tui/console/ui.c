@@ -182,9 +182,32 @@ static bool may_plan(struct ui *ui)
 	return !ui->spec.model->job.active && !open_popup(ui, PLACE_PLAN);
 }
 
+/* Why a step cannot be undone, or NULL. */
+static const char *why_not(const struct ui *ui, int64_t step)
+{
+	const struct model *m = ui->spec.model;
+
+	for (size_t i = 0; i < m->n_steps; i++) {
+		const struct step_row *s = &m->steps[i];
+
+		if (s->id == step && s->gone)
+			return "can no longer be undone: it made room for newer ones "
+			       "(journal.steps, journal.size).";
+		if (s->id == step && s->undone)
+			return s->over ? "is undone already, and no redo brings it back: newer "
+					 "steps were kept."
+				       : "is undone already: redo brings it back.";
+	}
+	return NULL;
+}
+
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step)
 {
-	if (may_plan(ui))
+	const char *why = kind == UNDO_BACK ? why_not(ui, step) : NULL;
+
+	if (why)
+		ui_say(ui, "Step %lld %s", (long long)step, why);
+	else if (may_plan(ui))
 		ui_push(ui, dialog_plan_new(ui, kind, step));
 }
 
@@ -202,7 +225,7 @@ static void undo_newest(struct ui *ui)
 	for (size_t i = m->n_steps; i > 0; i--) {
 		const struct step_row *s = &m->steps[i - 1];
 
-		if (!s->undone) {
+		if (!s->undone && !s->gone) {
 			ui_undo(ui, UNDO_BACK, s->id);
 			return;
 		}

@@ -182,25 +182,10 @@ static void search_on(struct view_step *p, bool back)
 
 static void undo(struct view_step *p)
 {
-	const struct model *m = p->v.ui->spec.model;
-	bool over = false;
-
-	if (!p->step) {
+	if (p->step)
+		ui_undo(p->v.ui, UNDO_BACK, p->step);
+	else
 		ui_say(p->v.ui, "No step did this: it is not undone, and no undo goes over it.");
-		return;
-	}
-	for (size_t i = 0; i < m->n_steps; i++) {
-		const struct step_row *st = &m->steps[i];
-
-		if (st->id == p->step && !st->undone) {
-			ui_undo(p->v.ui, UNDO_BACK, st->id);
-			return;
-		}
-		over |= st->id == p->step && st->over;
-	}
-	ui_say(p->v.ui, "This step is undone already%s",
-	       over ? ", and no redo brings it back: newer steps were kept."
-		    : ": redo brings it back.");
 }
 
 static void restore(struct view_step *p)

@@ -31,6 +31,8 @@ static void step_text(const struct step_row *st, struct buf *out)
 		text_escape(out, st->command, strlen(st->command));
 	if (st->undone)
 		buf_str(out, " undone");
+	if (st->gone)
+		buf_str(out, " too old");
 	if (st->incomplete)
 		buf_str(out, " incomplete");
 }
@@ -120,6 +122,10 @@ static int state_of(const struct step_row *st, char *out, size_t size)
 		snprintf(out, size, "- undone");
 		return ROLE_DIM;
 	}
+	if (st->gone) {
+		snprintf(out, size, "- too old");
+		return ROLE_DIM;
+	}
 	if (st->incomplete) {
 		snprintf(out, size, "! partial");
 		return ROLE_EVENT_DENY;
@@ -198,7 +204,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	x += surface_text(s, x, line.y, 8, ROLE_DIM, id) + 2;
 	role = state_of(st, state, sizeof(state));
 	end -= p->state_cols + 2;
-	surface_hostile_end(s, x, line.y, end - x, st->undone ? ROLE_DIM : ROLE_TEXT,
+	surface_hostile_end(s, x, line.y, end - x, st->undone || st->gone ? ROLE_DIM : ROLE_TEXT,
 			    st->kind == STEP_AMBIENT && !(st->command && *st->command)
 				    ? "(background)"
 			    : st->command ? st->command
@@ -256,10 +262,6 @@ static bool undo(struct view_steps *p)
 		       (long long)edit_at(p, p->list.cursor)->after);
 	else if (!st)
 		ui_say(ui, "There is no step to undo.");
-	else if (st->undone)
-		ui_say(ui, "Step %lld is undone already%s", (long long)st->id,
-		       st->over ? ", and no redo brings it back: newer steps were kept."
-				: ": redo brings it back.");
 	else
 		ui_undo(ui, UNDO_BACK, st->id);
 	return true;

@@ -387,17 +387,19 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 
 int store_fit(struct journal *j)
 {
+	static const char why[] =
+		", can no longer be undone: the limits journal.steps and journal.size";
 	struct journal_prune e = {.size = j->options.size, .steps = j->options.steps, .spare = 1};
 	int r;
 
 	if (!e.size && !e.steps)
 		return 0;
 	r = journal_prune(j, &e);
-	if (e.n)
-		journal_say(j,
-			    "the oldest steps, %" PRId64 " to %" PRId64
-			    ", can no longer be undone: the limits journal.steps and journal.size",
-			    e.first, e.last);
+	if (e.n == 1)
+		journal_say(j, "the oldest step, %" PRId64 "%s", e.first, why);
+	else if (e.n)
+		journal_say(j, "the oldest steps, %" PRId64 " to %" PRId64 "%s", e.first, e.last,
+			    why);
 	return r;
 }
 
