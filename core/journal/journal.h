@@ -109,6 +109,8 @@ int journal_prune(struct journal *j, struct journal_prune *p) MUST_USE;
  * line, escaped; heap, NULL when there is nothing new. Ask after each operation and commit.
  */
 char *journal_news(struct journal *j) MUST_USE;
+/* There is something among it for who looks at no console, too: to be asked before. */
+bool journal_urges(const struct journal *j);
 
 /*
  * There may be something to compress or to throw away: in a thread of its own, at low priority,

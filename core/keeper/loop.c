@@ -210,9 +210,12 @@ void keeper_tidy(struct keeper *k)
 
 void keeper_news(struct keeper *k)
 {
+	bool aloud = journal_urges(k->journal);
 	AUTO_FREE char *words = journal_news(k->journal);
 
-	if (words)
+	if (words && aloud)
+		keeper_warn(k, "%s", words);
+	else if (words)
 		keeper_note(k, "%s", words);
 }
 

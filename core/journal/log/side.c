@@ -24,13 +24,13 @@ int side_push(struct side *s, struct rec *r)
 	r->flags |= s->flags;
 	do
 		e = store_seq_keep(s->j);
-	while (e < 0 && store_relieve(s->j, e));
+	while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e < 0)
 		return e;
 	r->seq = store_seq(s->j);
 	do
 		e = wal_append(&s->log, r);
-	while (e < 0 && store_relieve(s->j, e));
+	while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e == 0 && intents_match(s, r))
 		s->loose = true;
 	else
@@ -231,7 +231,7 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 	kept->bytes = (uint64_t)st.st_blocks * 512;
 	do
 		r = keep_slot(s, in, kept, slot);
-	while (r < 0 && store_relieve(s->j, r));
+	while (r < 0 && store_relieve(s->j, r, s->back));
 	if (r < 0)
 		return r;
 	kept->cloned = r == 1;

@@ -205,11 +205,8 @@ static int move_store(const char *from, const char *to)
 
 static int lock_store(int store, const char *path, int *ret, struct err *err)
 {
-	int r;
-
-	*ret = openat(store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = *ret < 0 ? -errno : io_lock(*ret);
-	return r < 0 ? err_set(err, r, "lock the undo store '%s'", path) : 0;
+	*ret = store_lock(store, path, "end it first", err);
+	return MIN(*ret, 0);
 }
 
 /* What has the folder's own name goes, if it is still empty now that nobody else can write there.

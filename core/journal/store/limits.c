@@ -41,13 +41,27 @@ void journal_say(struct journal *j, const char *fmt, ...)
 	j->news = xstrdup(words.data);
 }
 
+bool journal_urges(const struct journal *j)
+{
+	const struct journal *k = j;
+	bool urgent = false;
+
+	do
+		urgent |= k->news && k->urgent;
+	while ((k = k->kin) != j);
+	return urgent;
+}
+
 char *journal_news(struct journal *j)
 {
 	char *words = take_ptr(&j->news);
 
+	j->urgent = false;
+
 	for (struct journal *k = j->kin; k != j; k = k->kin) {
 		AUTO_FREE char *more = take_ptr(&k->news), *first = words;
 
+		k->urgent = false;
 		if (more)
 			words = xasprintf("%s%s%s", first ? first : "", first ? "; " : "", more);
 		else
@@ -403,7 +417,19 @@ int store_fit(struct journal *j)
 	return r;
 }
 
-bool store_relieve(struct journal *j, int why)
+static void say_full(struct journal *j)
+{
+	if (j->told_full)
+		return;
+	j->told_full = j->urgent = true;
+	journal_say(
+		j,
+		"the disk or the quota of the undo store '%s' is full: changes that it cannot keep "
+		"are refused: make room, or let old steps go with cordon log --prune",
+		j->store_path);
+}
+
+bool store_relieve(struct journal *j, int why, bool back)
 {
 	struct journal_prune e = {.at_least = 1};
 
@@ -411,17 +437,23 @@ bool store_relieve(struct journal *j, int why)
 		return false;
 	if (store_empty_trash(j, NULL))
 		return true;
-	if (!j->open && room_give(j, why)) /* a rollback: that is what it was set aside for */
+	if (!back) {
+		say_full(j);
+		return false;
+	}
+	if (room_give(j, why)) /* that is what it was set aside for */
 		return true;
 	if (journal_prune(j, &e) < 0)
 		return false;
 	if (!e.n && !beside_clear(j))
 		return false;
 	store_empty_trash(j, NULL);
+	j->urgent |= e.n > 0;
 	if (e.n)
 		journal_say(j,
-			    "step %" PRId64 " can no longer be undone: it made room for the undo "
-			    "of what runs now, as the disk is full",
+			    "step %" PRId64
+			    " can no longer be undone: it made room for a rollback, "
+			    "as the disk is full",
 			    e.first);
 	return true;
 }

@@ -202,24 +202,36 @@ static int check_version(struct journal *j, const char *path, struct err *err)
 	return 0;
 }
 
+int store_lock(int store, const char *path, const char *todo, struct err *err)
+{
+	AUTO_CLOSE int lock =
+		openat(store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	char pid[32] = "";
+	ssize_t n;
+
+	if (lock < 0 && errno == EROFS)
+		return err_say(err, -EROFS,
+			       "lock the undo store '%s': Read-only file system: nothing is run or "
+			       "undone before it can be written",
+			       path);
+	if (lock < 0)
+		return err_set(err, -errno, "lock the undo store '%s'", path);
+	if (io_lock(lock) == 0)
+		return take_fd(&lock);
+	n = pread(lock, pid, sizeof(pid) - 1, 0);
+	pid[n > 0 ? n : 0] = '\0';
+	return err_say(err, -EBUSY, "another cordon (process %d) works in this folder: %s",
+		       atoi(pid), todo);
+}
+
 static int take_lock(struct journal *j, const char *path, struct err *err)
 {
-	char pid[32] = "";
+	char pid[32];
 	int len;
 
-	j->lock = openat(j->store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	j->lock = store_lock(j->store, path, "undo in its console, or end it first", err);
 	if (j->lock < 0)
-		return err_set(err, -errno, "lock the undo store '%s'", path);
-	if (io_lock(j->lock) < 0) {
-		ssize_t n = pread(j->lock, pid, sizeof(pid) - 1, 0);
-
-		pid[n > 0 ? n : 0] = '\0';
-		util_close_fd(&j->lock);
-		return err_say(err, -EBUSY,
-			       "another cordon (process %d) works in this folder: undo in its "
-			       "console, or end it first",
-			       atoi(pid));
-	}
+		return j->lock;
 	len = snprintf(pid, sizeof(pid), "%-20d\n", (int)getpid());
 	if (io_pwrite_all(j->lock, pid, (size_t)len, 0) < 0)
 		return 0; /* only words for the next one */
@@ -529,11 +541,8 @@ int journal_discard(const struct journal_spec *spec, struct err *err)
 	store = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (store < 0)
 		return errno == ENOENT ? 0 : err_set(err, -errno, "open the undo store '%s'", path);
-	lock = openat(store, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = lock < 0 ? -errno : io_lock(lock);
-	if (r < 0)
-		return err_set(err, r, "lock the undo store '%s'", path);
-	return store_clear(store, path, err);
+	lock = store_lock(store, path, "end it first", err);
+	return lock < 0 ? lock : store_clear(store, path, err);
 }
 
 int journal_folder_fd(const struct journal *j)

@@ -38,9 +38,11 @@ struct journal {
 	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
 	bool dull;	     /* tmpfs: a write through a mapping changes no time */
 	bool read_only;
-	bool inside;   /* the store lies in the folder */
-	bool fresh;    /* it was made just now */
-	bool told_off; /* that nothing is recorded was said */
+	bool inside;	/* the store lies in the folder */
+	bool fresh;	/* it was made just now */
+	bool told_off;	/* that nothing is recorded was said */
+	bool told_full; /* that there is no room, too */
+	bool urgent;	/* journal_news() has something for who looks at no console */
 	struct journal_options options;
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
 	struct tidy *tidy;   /* the thread, or NULL */
@@ -118,6 +120,8 @@ void store_names_free(char **names, size_t n);
 int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
 bool store_is_made(int store);	 /* it has, or had, a history */
 const char *store_advice(int r); /* "", or what to do where -EBADMSG says that it is damaged */
+/* Its lock, to be closed; or -EBUSY, and words with the process that has it, and what to do. */
+int store_lock(int store, const char *path, const char *todo, struct err *err) MUST_USE;
 /* All that a store holds goes; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
 
@@ -127,8 +131,10 @@ int store_clear(int store, const char *path, struct err *err) MUST_USE;
 void journal_say(struct journal *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
 uint64_t store_holds(const struct journal *j); /* bytes */
 int store_fit(struct journal *j) MUST_USE;     /* into the limits */
-/* After an error: did the oldest step make room? Then it is worth trying again. */
-bool store_relieve(struct journal *j, int why);
+/* After an error: is there room now? Then it is worth trying again. Steps that are kept make some
+ * for a rollback alone (back), which has to end: what runs is refused instead, and nothing is lost.
+ */
+bool store_relieve(struct journal *j, int why, bool back);
 uint64_t obj_weight(const struct obj *o);
 struct held { /* the file "held" of a kept step */
 	uint64_t bytes;

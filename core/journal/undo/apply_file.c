@@ -177,7 +177,7 @@ int pop_content(struct pop *p)
 		e = p->r->flags & REC_INLINE
 			    ? slot_fill(p->from, p->r->slot, bytes)
 			    : pack_restore(p->from->obj, slot, p->j->options.durable);
-	while (e < 0 && store_relieve(p->j, e));
+	while (e < 0 && store_relieve(p->j, e, p->to->back));
 	return e < 0 ? e : restore_file(p, slot, meta, true);
 }
 

@@ -120,6 +120,7 @@ static int mover_open(struct txn *t, struct mover *m)
 
 	m->undo = m->redo = (struct side)SIDE_NONE;
 	m->undo.j = m->redo.j = t->j;
+	m->undo.back = m->redo.back = true;
 	m->undo.dir = store_open_dir(t->j, m->dir);
 	if (m->undo.dir == -ENOENT) {
 		m->arrived = m->foreign = true;
