@@ -46,11 +46,19 @@ is "$(cordon_in "$fresh" log --json)" "" "an empty log"
 refuses 1 "diff|step" "a step that is not there" cordon_in "$fresh" diff 99
 is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
 
+refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fresh" undo --to
+refuses 125 "'--step': needs a value: --step ID" "undo --step alone" cordon_in "$fresh" undo --step
+refuses 125 "redo takes no number" "redo of a number" cordon_in "$fresh" redo 2
+
 # Two at a time
 start_in "$dir" sh -c 'echo up >&2; exec sleep 60' 2>"$TEST_TMP/up"
 first=$pid
 wait_for 10 grep -q up "$TEST_TMP/up"
 refuses 125 "another|use" "a folder that another cordon has" in_folder "$dir" true
+keeper=$(pgrep -P "$first" -x cordon-keeper)
+refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "undo of it" cordon_in "$dir" undo
+refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "a discard of its history" \
+	cordon_in "$dir" log --discard --yes
 kill "$first" && wait "$first" 2>/dev/null
 ok "free again afterwards" in_folder "$dir" true
 
@@ -89,6 +97,12 @@ if [ "$(id -u)" = 0 ] && mkdir -p "$TEST_TMP/small" && mount -t tmpfs -o size=4m
 	out=$(in_folder "$TEST_TMP/small/work" sh -c 'echo 1 >a; echo x >>big; cp big b1; cp big b2; cp big b3; cp big b4; true' 2>&1)
 	like "$out" "No space left" "the program sees ENOSPC"
 	is "$(head -c 1500000 "$TEST_TMP/small/work/big" | sha256sum)" "$big" "and has lost nothing"
+	log=$(cordon_in "$TEST_TMP/small/work" log)
+	dd if=/dev/zero of="$TEST_TMP/small/filler" bs=4k status=none 2>/dev/null
+	out=$(in_folder "$TEST_TMP/small/work" sh -c 'echo y >>a; rm a' 2>&1)
+	like "$out" "cordon: the disk or the quota of the undo store .* is full.*--prune" "a line says why all is refused"
+	is "$(cordon_in "$TEST_TMP/small/work" log)" "$log" "and no step goes for it"
+	rm "$TEST_TMP/small/filler"
 	out=$(cordon_in "$TEST_TMP/small/work" undo 2>&1)
 	r=$?
 	if [ $r != 0 ]; then # no room to put things back: said in a line, and done when there is room

@@ -117,6 +117,15 @@ static int parse(struct undo_options *o, int argc, char **argv, struct err *err)
 		} else if (argv[i][0] != '-' && o->kind == UNDO_BACK) {
 			r = parse_number(argv[i], 1, &v, err);
 			o->n = (size_t)v;
+		} else if (!argv[i + 1] && (str_eq(argv[i], "--step") || str_eq(argv[i], "--to")) &&
+			   o->kind == UNDO_BACK) {
+			r = err_say(err, -EINVAL, "option '%s': needs a value: %s %s", argv[i],
+				    argv[i], argv[i][2] == 's' ? "ID" : "STEP");
+		} else if (argv[i][0] != '-') {
+			r = err_say(err, -EINVAL,
+				    "'%s': redo takes no number: it brings back what the last undo "
+				    "took away",
+				    argv[i]);
 		} else {
 			r = err_say(err, -EINVAL,
 				    "unknown option '%s': cordon %s --help lists what there is",
