@@ -88,7 +88,11 @@ by_somebody() {
 	fill
 	ok "$kind: cordon starts on a full disk" cordon run --headless -- true
 	out=$(cordon run --headless -- bash -c ': >large' 2>&1)
-	like "$out" 'No space left|Disk quota' "$kind: what cannot be kept may not be overwritten"
+	if [ "$kind" = xfs ] && [ -z "$out" ]; then # a clone: the part of the room that is lent is enough
+		ok "$kind: what can be kept is, and comes back" cordon undo
+	else
+		like "$out" 'No space left|Disk quota' "$kind: what cannot be kept may not be overwritten"
+	fi
 	same "$(tree .)" "$before" "$kind: and is as it was"
 	unfill
 	cordon run --headless -- bash -c 'rm -r d; for i in $(seq 20); do echo x >small$i; done' ||

@@ -208,7 +208,8 @@ static void a_full_disk_gets_it_in_the_end(void **state)
 	begin(f, "more");
 	store_empty_trash(f->j, NULL);
 	assert_int_equal(count_in(f, "beside"), 1);
-	assert_false(store_relieve(f->j, -ENOSPC, false));
+	while (store_relieve(f->j, -ENOSPC, false))
+		;
 	assert_int_equal(count_in(f, "beside"), 1);
 	while (room_give(f->j, -ENOSPC))
 		;

@@ -238,7 +238,8 @@ static void a_quota_is_like_a_full_disk(void **state)
 		}
 		begin(f, "runs");
 		assert_int_equal(put(f, "file", "3"), 0);
-		assert_false(store_relieve(f->j, full[i], false));
+		while (store_relieve(f->j, full[i], false))
+			;
 		assert_int_equal(count_steps(f), 2 * (i + 1));
 		assert_int_equal(journal_urges(f->j), i == 0);
 		news = journal_news(f->j);
@@ -632,6 +633,7 @@ static void what_is_thrown_away_gives_room_first(void **state)
 	assert_false(store_relieve(f->j, -EIO, false));
 	assert_true(store_relieve(f->j, -ENOSPC, false));
 	assert_int_equal(count_in(f, "trash"), 0);
+	assert_true(store_relieve(f->j, -ENOSPC, false)); /* a part of what is set aside */
 	assert_false(store_relieve(f->j, -ENOSPC, false));
 	assert_int_equal(count_steps(f), 1);
 	while (room_give(f->j, -ENOSPC))

@@ -437,6 +437,8 @@ bool store_relieve(struct journal *j, int why, bool back)
 		return false;
 	if (store_empty_trash(j, NULL))
 		return true;
+	if (!back && room_lend(j, why))
+		return true;
 	if (!back) {
 		say_full(j);
 		return false;

@@ -15,6 +15,7 @@
  */
 #define ROOM_KEPT  ((off_t)1 << 20)
 #define ROOM_LEAST ((off_t)64 << 10)
+#define ROOM_LENT  ((off_t)256 << 10)
 #define ROOM_LARGE ((off_t)16 << 20)
 
 static off_t size_of(const struct journal *j)
@@ -91,6 +92,16 @@ bool room_give(struct journal *j, int why)
 		return false;
 	j->room_short = true;
 	return ftruncate(j->room, 0) == 0;
+}
+
+bool room_lend(struct journal *j, int why)
+{
+	off_t left = ROOM_KEPT - ROOM_LENT;
+
+	if ((why != -ENOSPC && why != -EDQUOT) || size_of(j) <= left)
+		return false;
+	j->room_short = true;
+	return ftruncate(j->room, left) == 0;
 }
 
 /* ---- what a rollback may need -----------------------------------------------------------------

@@ -180,6 +180,8 @@ void room_refill(struct journal *j);
 int room_need(struct journal *j, off_t size) MUST_USE;
 /* When the error is a lack of space: give back what was set aside. True: try again. */
 bool room_give(struct journal *j, int why);
+/* A part of it for what runs, until it is set aside anew: to remove something costs a record. */
+bool room_lend(struct journal *j, int why);
 
 /* ---- mode bits that are lent for the length of a call (bits.c) ------------------------------
  */
