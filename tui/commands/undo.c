@@ -117,7 +117,8 @@ static int parse(struct undo_options *o, int argc, char **argv, struct err *err)
 		} else if (argv[i][0] != '-' && o->kind == UNDO_BACK) {
 			r = parse_number(argv[i], 1, &v, err);
 			o->n = (size_t)v;
-		} else if (!argv[i + 1] && (str_eq(argv[i], "--step") || str_eq(argv[i], "--to")) &&
+		} else if (i + 1 == argc &&
+			   (str_eq(argv[i], "--step") || str_eq(argv[i], "--to")) &&
 			   o->kind == UNDO_BACK) {
 			r = err_say(err, -EINVAL, "option '%s': needs a value: %s %s", argv[i],
 				    argv[i], argv[i][2] == 's' ? "ID" : "STEP");
