@@ -284,6 +284,47 @@ static void an_edit_before_a_directory_took_a_name(void **state)
 							    how & 4);
 }
 
+/* Somebody's file in a directory that an older step had made: what a newer one did to it before it
+ * moved the directory makes it no step's. */
+static void what_is_in_a_directory_that_goes(int what, bool redone)
+{
+	struct fix *f = fix_new();
+
+	begin(f, "mkdir a; mkdir a/d");
+	assert_int_equal(md(f, "a"), 0);
+	assert_int_equal(md(f, "a/d"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a/d/x", "the human's\n");
+	begin(f, "...; mv a c");
+	assert_int_equal(what == 0 ? mode(f, "a/d/x", 0600) : 0, 0);
+	assert_int_equal(what == 1 ? add(f, "a/d/x", "more\n") : 0, 0);
+	assert_int_equal(what == 2 ? mv(f, "a/d/x", "a/d/y", 0) : 0, 0);
+	assert_int_equal(what == 3 ? rm(f, "a/d/x") : 0, 0);
+	assert_int_equal(what == 4 ? mode(f, "a/d/x", 0600) : 0, 0);
+	if (what == 4) {
+		assert_true(commit(f) > 0);
+		begin(f, "mv a c");
+	}
+	assert_int_equal(mv(f, "a", "c", 0), 0);
+	assert_true(commit(f) > 0);
+	must(f, redone ? undo(f, 1, 0) : 0);
+	must(f, redone ? redo(f, 0) : 0);
+	if (undo(f, 2 + (what == 4), 0) != -ESTALE)
+		fail_msg("%d %d", what, redone);
+	must(f, undo(f, 1 + (what == 4), 0));
+	assert_cat(f, "a/d/x", "the human's\n");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	fix_free(f);
+}
+
+static void a_file_in_a_directory_that_goes(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 6; what++)
+		for (int redone = 0; redone < 2; redone++)
+			what_is_in_a_directory_that_goes(what, redone);
+}
+
 /* Left as it is by the undo, the redo and the undo of more: nobody else has changed it. */
 static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 {
@@ -324,6 +365,7 @@ int main(void)
 		TEST(nobody_where_two_took_turns),
 		cmocka_unit_test(what_was_forced_over_comes_back_between),
 		cmocka_unit_test(an_edit_before_a_directory_took_a_name),
+		cmocka_unit_test(a_file_in_a_directory_that_goes),
 		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
 	};
 

@@ -25,6 +25,7 @@ struct chain {
 	unsigned cluster, turn;
 	unsigned changed, placed; /* the turn and the cluster that last changed it */
 	unsigned told;		  /* the turn whose records tell what was found, as found[0] */
+	unsigned there;		  /* the turn whose records tell that something was */
 	bool has_left, left_now;  /* that is known; from the step that is looked at */
 	bool has_last, past_last; /* that is known; another cluster was there before it */
 	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
@@ -141,11 +142,17 @@ void chains_gap(struct chains *c)
 	c->blind = true;
 }
 
+static void not_known(struct chain *one)
+{
+	one->known = false;
+	one->there = 0;
+}
+
 /* At the end of a cluster of which not all is known. */
 static void forget(struct chains *c)
 {
 	for (size_t i = 0; c->blind && i < names_count(&c->keys); i++)
-		c->list[i].known = false;
+		not_known(&c->list[i]);
 	for (struct found_file *file = c->files; c->blind && file; file = file->hh.next)
 		file->chain.known = false;
 	c->was_blind |= c->blind;
@@ -164,7 +171,10 @@ static void chain_told(struct chains *c, size_t i)
 	if (told->what == TOLD_MADE)
 		saw(one, &nothing);
 	/* Of several steps at the same time another may have left it so. */
-	if (told->what != TOLD_SIDE || !c->caller.now.alone)
+	if ((told->what != TOLD_SIDE && told->what != TOLD_FILE) || !c->caller.now.alone)
+		return;
+	one->there = c->turn;
+	if (told->what == TOLD_FILE)
 		return;
 	saw(one, &told->side);
 	one->told = c->turn;
@@ -196,7 +206,7 @@ static void doubt(struct chains *c, int root, const char *path)
 		struct chain *one = get(c, names_key(&names, i));
 
 		go_on(c, one);
-		one->known = false;
+		not_known(one);
 		one->spoken = true;
 	}
 	names_done(&names);
@@ -365,9 +375,9 @@ static void file_seen(struct chains *c, const struct post *p, const struct chang
 
 static void found(const struct chains *c, struct chain *one, const struct change_side *side)
 {
-	if (one->told != c->turn)
+	if (one->told != c->turn && (side->exists || one->there != c->turn))
 		saw(one, side);
-	else if (told_same(&one->found[0], side))
+	else if (one->told == c->turn && told_same(&one->found[0], side))
 		one->found[0] = *side; /* it knows the size as well */
 }
 
@@ -523,6 +533,9 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 	bool began = one && one->known && !one->links && one->n_found &&
 		     one->placed != one->cluster && !(one->spoke && one->image);
 
+	/* But the records of one that was there alone are sure. */
+	if (one && one->there && one->there == one->turn)
+		return exists && !one->links;
 	for (size_t k = 0; began && k < one->n_found; k++)
 		began = one->found[k].exists == exists;
 	return began;

@@ -195,9 +195,9 @@ static bool has_no_home(const struct planner *p, const char *key, const struct f
 	char *slash;
 	int root = key_root(key, &path);
 
+	if (f && moves_touch(&p->moves, root, path)) /* by a name of then */
+		f = NULL;
 	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
-		return false;
-	if (f && moves_touch(&p->moves, root, path)) /* a name of then */
 		return false;
 	then = xstrdup(path);
 	moves_back(&p->moves, 0, &root, &then);
