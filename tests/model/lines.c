@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/util.h"
 
@@ -58,11 +60,23 @@ bool is_unseen(const char *line)
 	return line && strtoul(field(line, 1), NULL, 8) == 0;
 }
 
+/* We may not list what it holds. */
+static bool is_shut(const char *line)
+{
+	return line && is_dir(line) && geteuid() != 0 &&
+	       !(strtoul(field(line, 1), NULL, 8) & S_IRUSR);
+}
+
 bool hides(const struct lines *l, const char *path, size_t len)
 {
-	for (; len; len--)
-		if ((path[len] == ' ' || path[len] == '/') && is_unseen(line_of(l, path, len)))
+	for (; len; len--) {
+		const char *line = NULL;
+
+		if (path[len] == ' ' || path[len] == '/')
+			line = line_of(l, path, len);
+		if (is_unseen(line) || (path[len] == '/' && is_shut(line)))
 			return true;
+	}
 	return false;
 }
 

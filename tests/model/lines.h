@@ -20,7 +20,8 @@ const char *field(const char *line, int n); /* the n-th and all behind it */
 bool is_dir(const char *line);
 /* In a directory that may be read and not searched: a name, and nobody knows of what. */
 bool is_unseen(const char *line);
-/* Such a name, or below one: whatever is there, it is not told. */
+/* Such a name, or below one or a directory that we may not list: whatever is there, it is not told.
+ */
 bool hides(const struct lines *l, const char *path, size_t len);
 bool alike_but_time(const char *a, const char *b); /* of one path */
 /* Times of directories do not count. NULL: it is not there. */

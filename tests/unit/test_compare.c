@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -58,6 +59,16 @@ static void what_nobody_sees_is_not_missed(void **state)
 	assert_false(tree_carried(DIR_THERE("/d"), full, locked, one, true));
 	assert_true(tree_kept(DIR_THERE("/d"), full, unseen, false, true));
 	assert_false(tree_kept(DIR_THERE("/d"), full, one, false, true));
+}
+
+/* A step takes the right to list a directory, in which somebody has put something meanwhile. */
+static void what_may_not_be_listed_is_not_missed(void **state)
+{
+	static const char full[] = DIR_THERE("/d") THERE("/d/f"), shut[] = "/d 40111 1:1 5.0\n";
+
+	(void)state;
+	assert_int_equal(tree_carried(DIR_THERE("/d"), shut, full, shut, true), geteuid() != 0);
+	assert_false(tree_carried(DIR_THERE("/d"), DIR_THERE("/d"), full, DIR_THERE("/d"), true));
 }
 
 /* What came to /c/x with its directory is told as that directory's rename alone, though another one
@@ -129,6 +140,7 @@ int main(void)
 		cmocka_unit_test(an_edit_goes_along_with_a_file),
 		cmocka_unit_test(an_edit_that_is_gone_is_missed),
 		cmocka_unit_test(what_nobody_sees_is_not_missed),
+		cmocka_unit_test(what_may_not_be_listed_is_not_missed),
 		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
 		cmocka_unit_test(what_comes_to_light_is_no_edit),
 		cmocka_unit_test(what_was_kept_of_a_locked_directory_stays),
