@@ -9,7 +9,8 @@
 
 #include "core/base/path.h"
 
-#define NO_MARK SIZE_MAX
+#define NO_MARK	  SIZE_MAX
+#define NOT_ASKED INT64_MIN
 
 /* ---- making the index -------------------------------------------------------------------------
  */
@@ -48,7 +49,7 @@ static void add_mark(struct trails *t, const struct rec *r, uint64_t at)
 			   .flags = r->flags,
 			   .from = place_get(t, r->root, r->path),
 			   .next = NO_MARK,
-			   .next_ino = NO_MARK};
+			   .mtime_ns = NOT_ASKED};
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
 		m->to = place_get(t, r->root2, r->path2);
 }
@@ -139,22 +140,38 @@ static int by_seq(const void *a, const void *b)
 	return (x->type == REC_MARK) - (y->type == REC_MARK);
 }
 
-static void link_inode(struct trails *t, size_t i)
+static bool is_of_inode(const struct mark *m)
 {
-	struct mark *m = &t->list[i];
-	struct by_ino *e;
+	return m->ino && 1u << m->type & TRAIL_META;
+}
 
-	if (!m->ino || !(1u << m->type & TRAIL_META))
-		return;
-	HASH_FIND(hh, t->inodes, &m->ino, sizeof(m->ino), e);
-	if (!e) {
-		e = xcalloc(1, sizeof(*e));
-		e->ino = m->ino;
-		e->first = NO_MARK;
-		HASH_ADD(hh, t->inodes, ino, sizeof(e->ino), e);
-	}
-	m->next_ino = e->first;
-	e->first = i;
+/* Names that were taken apart from the rest: of a file by many there is little else. */
+static bool comes_before(const struct mark *m, size_t i, uint64_t ino, bool gone, size_t at)
+{
+	if (m->ino != ino)
+		return m->ino < ino;
+	return (m->type == REC_GONE) != gone ? gone : i < at;
+}
+
+static int by_inode(const void *a, const void *b, void *list)
+{
+	const struct mark *marks = list;
+	const size_t *x = a, *y = b;
+	const struct mark *m = &marks[*y];
+
+	if (*x == *y)
+		return 0;
+	return comes_before(&marks[*x], *x, m->ino, m->type == REC_GONE, *y) ? -1 : 1;
+}
+
+static void link_inodes(struct trails *t)
+{
+	t->inodes = xcalloc(t->n + 1, sizeof(*t->inodes));
+	for (size_t i = 0; i < t->n; i++)
+		if (is_of_inode(&t->list[i]))
+			t->inodes[t->n_inodes++] = i;
+	if (t->n_inodes)
+		qsort_r(t->inodes, t->n_inodes, sizeof(*t->inodes), by_inode, t->list);
 }
 
 /* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is
@@ -223,8 +240,8 @@ static void link_marks(struct trails *t)
 		m->from->first = i;
 		log->end = MAX(log->end, i + 1);
 		log->first = i;
-		link_inode(t, i);
 	}
+	link_inodes(t);
 }
 
 static int first_seq(struct journal *j, int64_t id, bool undone, uint64_t *ret)
@@ -268,7 +285,6 @@ static int load(struct journal *j, struct trails *t)
 static void trails_free(struct trails *t)
 {
 	struct place *p, *next_p;
-	struct by_ino *e, *next_e;
 
 	if (!t)
 		return;
@@ -276,10 +292,6 @@ static void trails_free(struct trails *t)
 		HASH_DEL(t->places, p);
 		free(p->key);
 		free(p);
-	}
-	HASH_ITER (hh, t->inodes, e, next_e) {
-		HASH_DEL(t->inodes, e);
-		free(e);
 	}
 	for (size_t i = 0; i < t->n_logs; i++) {
 		util_close_fd(&t->logs[i].fd);
@@ -294,6 +306,7 @@ static void trails_free(struct trails *t)
 	names_done(&t->crossed);
 	free(t->crossings);
 	free(t->blind);
+	free(t->inodes);
 	free(t->list);
 	free(t);
 }
@@ -491,15 +504,35 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 	return t->n;
 }
 
+static size_t first_of(const struct trails *t, uint64_t ino, bool gone, unsigned wanted, size_t at,
+		       size_t end)
+{
+	size_t lo = 0, hi = t->n_inodes;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2, i = t->inodes[mid];
+
+		if (comes_before(&t->list[i], i, ino, gone, at))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->n_inodes && t->inodes[lo] < end; lo++) {
+		const struct mark *m = &t->list[t->inodes[lo]];
+
+		if (m->ino != ino || (m->type == REC_GONE) != gone)
+			break;
+		if (wanted & 1u << m->type)
+			return t->inodes[lo];
+	}
+	return end;
+}
+
 size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino)
 {
-	struct by_ino *e;
-
-	HASH_FIND(hh, t->inodes, &ino, sizeof(ino), e);
-	for (size_t i = e ? e->first : NO_MARK; i != NO_MARK && i < end; i = t->list[i].next_ino)
-		if (i >= at && wanted & 1u << t->list[i].type)
-			return i;
-	return end;
+	if (wanted & ~(1u << REC_GONE))
+		end = first_of(t, ino, false, wanted, at, end);
+	return wanted & 1u << REC_GONE ? first_of(t, ino, true, wanted, at, end) : end;
 }
 
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r)
@@ -508,6 +541,47 @@ int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec
 	int e = scan_fetch(t->logs[m->log].fd, m->at, mem, r);
 
 	return e == 0 && r->seq != m->seq ? -ESTALE : e;
+}
+
+int64_t trail_time(const struct trails *t, size_t i)
+{
+	struct mark *m = &t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct change_side then;
+	struct span meta, bytes;
+	struct rec rec;
+
+	if (m->mtime_ns != NOT_ASKED)
+		return m->mtime_ns;
+	m->mtime_ns = -1;
+	if (trail_fetch(t, i, &mem, &rec) < 0)
+		return -1;
+	if (rec.type == REC_GONE) {
+		side_noted(&rec, &then);
+		m->mtime_ns = then.exists ? then.mtime_ns : -1;
+	} else {
+		wal_content(&rec, &meta, &bytes);
+		m->mtime_ns = meta_mtime(meta);
+	}
+	return m->mtime_ns;
+}
+
+size_t trail_behind(const struct trails *t, size_t i)
+{
+	struct mark *m = &t->list[i];
+	size_t next;
+
+	m->behind = MAX(m->behind, i + 1);
+	while (m->type == REC_GONE &&
+	       (next = trail_of_inode(t, m->behind, t->n, TRAIL_META, m->ino)) < t->n) {
+		const struct mark *other = &t->list[next];
+
+		if (other->type != REC_GONE || other->log != m->log ||
+		    trail_time(t, next) != trail_time(t, i))
+			break;
+		m->behind = MAX(other->behind, next + 1);
+	}
+	return m->behind;
 }
 
 /* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old

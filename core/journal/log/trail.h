@@ -22,7 +22,10 @@ struct mark { /* one record */
 	unsigned flags;
 	struct place *from, *to; /* to: of a rename or an exchange */
 	size_t next;		 /* mark of the same path, or SIZE_MAX */
-	size_t next_ino;	 /* mark of the same inode, or SIZE_MAX */
+	/* Once asked, of a file: the time of modification that it tells, and the mark up to which
+	 * those of its inode tell the same. */
+	int64_t mtime_ns;
+	size_t behind;
 };
 
 struct place { /* a path that records name */
@@ -30,12 +33,6 @@ struct place { /* a path that records name */
 	int root;
 	const char *path; /* in key */
 	size_t first;	  /* of its marks */
-	UT_hash_handle hh;
-};
-
-struct by_ino {
-	uint64_t ino;
-	size_t first;
 	UT_hash_handle hh;
 };
 
@@ -58,7 +55,7 @@ struct trails {
 	struct mark *list; /* by number */
 	size_t n;
 	struct place *places;
-	struct by_ino *inodes;
+	size_t *inodes, n_inodes;   /* marks by inode: of names that are gone behind the others */
 	struct names crossed;	    /* paths of marks that carry all that is below */
 	size_t *blind, n_blind;	    /* in order: marks at the end of steps that are damaged */
 	struct crossing *crossings; /* of each, those marks */
@@ -96,6 +93,12 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino);
 /* The record of a mark, whole. */
 int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r) MUST_USE;
+/* The time of modification that the file had by then, of a name that was taken, too; -1: it tells
+ * none. */
+int64_t trail_time(const struct trails *t, size_t mark);
+/* Where to go on behind one of an inode: names of a file that went one after the other tell the
+ * same. */
+size_t trail_behind(const struct trails *t, size_t mark);
 struct left_of { /* a file */
 	uint64_t ino;
 	/* What is asked about is another inode than the summary has: that one's number, or 0; and

@@ -146,7 +146,7 @@ static bool look_at(const struct seek *s, size_t i, int fd, struct obj *ret)
 		return false;
 	wal_content(&rec, &meta, &bytes);
 	ret->ino = rec.ino;
-	ret->mtime_ns = seek_time(meta);
+	ret->mtime_ns = meta_mtime(meta);
 	return true;
 }
 

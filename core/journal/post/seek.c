@@ -2,41 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/post/seek.h"
 
-int64_t seek_time(struct span meta)
-{
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
-	uint64_t sec, nsec;
-
-	get_u32(&g), get_u32(&g), get_u32(&g);
-	sec = get_u64(&g);
-	nsec = get_u32(&g);
-	return g.bad ? -1 : (int64_t)(sec * 1000000000u + nsec);
-}
-
-/* Of a file that a name was taken of, too. -1: this one tells none. */
-static int64_t time_told(const struct seek *s, size_t i)
-{
-	AUTO_BUF struct buf mem = BUF_INIT;
-	struct change_side then;
-	struct span meta, bytes;
-	struct rec rec;
-
-	if (trail_fetch(s->t, i, &mem, &rec) < 0)
-		return -1;
-	if (rec.type == REC_GONE) {
-		side_noted(&rec, &then);
-		return then.exists ? then.mtime_ns : -1;
-	}
-	wal_content(&rec, &meta, &bytes);
-	return seek_time(meta);
-}
-
 size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino)
 {
-	for (; ino && at < end; at++) {
-		at = trail_of_inode(s->t, at, end, wanted, ino);
-		if (at < end && time_told(s, at) == s->want->mtime_ns)
+	while (ino && (at = trail_of_inode(s->t, at, end, wanted, ino)) < end) {
+		if (trail_time(s->t, at) == s->want->mtime_ns)
 			return at;
+		at = trail_behind(s->t, at);
 	}
 	return end;
 }
@@ -97,7 +68,7 @@ static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct
 static void go_on(const struct seek *s, size_t i, struct course *c)
 {
 	const struct mark *m = &s->t->list[i];
-	const int64_t time = time_told(s, i);
+	const int64_t time = trail_time(s->t, i);
 	const bool again = c->set == &s->t->logs[m->log] || is_beside(s, i, time, c);
 
 	if (m->type == REC_GONE && time < 0) /* its last name */
@@ -120,8 +91,10 @@ static struct course follow(const struct seek *s, size_t end, uint64_t ino)
 	size_t i = s->at;
 
 	while (ino && !c.broken && c.bytes == end &&
-	       (i = trail_of_inode(s->t, i, end, wanted, ino)) < end)
-		go_on(s, i++, &c);
+	       (i = trail_of_inode(s->t, i, end, wanted, ino)) < end) {
+		go_on(s, i, &c);
+		i = trail_behind(s->t, i);
+	}
 	return c;
 }
 

@@ -31,4 +31,3 @@ size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted,
 size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino);
 /* Are those at mark `end`, of a file with this number, size and time, the bytes of then? */
 bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns);
-int64_t seek_time(struct span meta); /* that a record tells; -1: none */

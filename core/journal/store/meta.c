@@ -126,6 +126,17 @@ mode_t meta_mode(struct span meta)
 	return get_u32(&g);
 }
 
+int64_t meta_mtime(struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t sec, nsec;
+
+	get_u32(&g), get_u32(&g), get_u32(&g); /* mode, owner */
+	sec = get_u64(&g);
+	nsec = get_u32(&g);
+	return g.bad ? -1 : (int64_t)(sec * 1000000000u + nsec);
+}
+
 bool meta_is_sound(struct span meta)
 {
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};

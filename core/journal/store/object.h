@@ -57,6 +57,7 @@ int meta_apply_ours(int fd, struct span meta) MUST_USE;
 /* Of the extended attributes that a user may set, ACLs among them. 0: there are none. */
 uint64_t meta_attrs_hash(int dirfd, const char *name);
 mode_t meta_mode(struct span meta);
+int64_t meta_mtime(struct span meta); /* ns; -1: it tells none */
 bool meta_is_sound(struct span meta);
 /* name "": 0 also when it is another's, whose time stays. */
 int meta_set_mtime(int dirfd, const char *name, struct span meta) MUST_USE;

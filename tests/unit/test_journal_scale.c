@@ -1,0 +1,102 @@
+/* test_journal_scale - work grows with what a step did, not with its square. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <time.h>
+
+#include "tests/support/journalfix.h"
+
+#define FEW  100
+#define MANY (FEW * 6)
+
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* The processor time of work alone, in a folder of its own. */
+static int64_t once(size_t n, int64_t (*prepare)(struct fix *f, size_t n),
+		    void (*work)(struct fix *f, size_t n, int64_t id))
+{
+	struct fix *f = fix_new();
+	int64_t id = prepare(f, n), began;
+
+	fix_reopen(f);
+	began = cpu_us();
+	work(f, n, id);
+	began = cpu_us() - began;
+	fix_free(f);
+	return began;
+}
+
+/* Six times as much is to be done: six times the work, or thirty-six. */
+static void assert_grows(int64_t (*prepare)(struct fix *f, size_t n),
+			 void (*work)(struct fix *f, size_t n, int64_t id))
+{
+	int64_t few = INT64_MAX, many = INT64_MAX;
+
+	for (int turn = 0; turn < 3 && (turn == 0 || many >= few * 14); turn++) {
+		few = MIN(few, once(FEW, prepare, work));
+		many = MIN(many, once(MANY, prepare, work));
+	}
+	if (many >= few * 14)
+		fail_msg("%d: %" PRId64 " us, %d: %" PRId64 " us", FEW, few, MANY, many);
+}
+
+static const char *name(char out[32], const char *dir, size_t i)
+{
+	snprintf(out, 32, "%s%05zu", dir, i);
+	return out;
+}
+
+/* ---- a file by many names ---------------------------------------------------------------------
+ */
+
+static int64_t a_file_loses_its_names(struct fix *f, size_t n)
+{
+	char path[32];
+
+	begin(f, "ln");
+	must(f, md(f, "d"));
+	must(f, put(f, "one", "was\n"));
+	for (size_t i = 0; i < n; i++)
+		must(f, ln(f, "one", name(path, "d/", i)));
+	assert_true(commit(f) > 0);
+	begin(f, "rm");
+	for (size_t i = 0; i < n; i++)
+		must(f, rm(f, name(path, "d/", i)));
+	return commit(f);
+}
+
+static void read_all_of(struct fix *f, size_t n, int64_t id)
+{
+	struct change *list;
+	size_t n_list;
+
+	must(f, journal_changes(f->j, id, &list, &n_list, &f->err));
+	assert_int_equal(n_list, n);
+	for (size_t i = 0; i < n; i++) {
+		int fd = -1;
+
+		must(f, journal_content(f->j, id, &list[i], false, &fd, &f->err));
+		close(fd);
+	}
+	change_free(list, n_list);
+}
+
+static void names_of_one_file_are_read_each_by_itself(void **state)
+{
+	(void)state;
+	assert_grows(a_file_loses_its_names, read_all_of);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_one_file_are_read_each_by_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
