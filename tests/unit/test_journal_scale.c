@@ -41,6 +41,7 @@ static void assert_grows(int64_t (*prepare)(struct fix *f, size_t n),
 		few = MIN(few, once(FEW, prepare, work));
 		many = MIN(many, once(MANY, prepare, work));
 	}
+	print_message("# %d: %" PRId64 " us, %d: %" PRId64 " us\n", FEW, few, MANY, many);
 	if (many >= few * 14)
 		fail_msg("%d: %" PRId64 " us, %d: %" PRId64 " us", FEW, few, MANY, many);
 }
@@ -92,10 +93,54 @@ static void names_of_one_file_are_read_each_by_itself(void **state)
 	assert_grows(a_file_loses_its_names, read_all_of);
 }
 
+/* ---- files that a human has written to by another name ----------------------------------------
+ */
+
+static int64_t names_are_written_by_and_gone(struct fix *f, size_t n)
+{
+	char path[32], kept[32];
+
+	begin(f, "ln");
+	must(f, md(f, "d"));
+	must(f, md(f, "k"));
+	for (size_t i = 0; i < n; i++) {
+		must(f, put(f, name(path, "d/", i), "was\n"));
+		must(f, ln(f, path, name(kept, "k/", i)));
+		fix_drop_dirs(f);
+	}
+	assert_true(commit(f) > 0);
+	begin(f, "rm");
+	for (size_t i = 0; i < n; i++) {
+		must(f, put(f, name(path, "d/", i), "is\n"));
+		must(f, rm(f, path));
+	}
+	commit(f);
+	for (size_t i = 0; i < n; i++)
+		outside(f, name(kept, "k/", i), "a human's\n");
+	return 0;
+}
+
+static void plan_an_undo(struct fix *f, size_t n, int64_t id)
+{
+	struct undo_plan *plan = NULL;
+
+	(void)id;
+	must(f, journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err));
+	assert_int_equal(plan->n_conflicts, n);
+	undo_plan_free(plan);
+}
+
+static void what_a_human_wrote_to_many_files(void **state)
+{
+	(void)state;
+	assert_grows(names_are_written_by_and_gone, plan_an_undo);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_one_file_are_read_each_by_itself),
+		cmocka_unit_test(what_a_human_wrote_to_many_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,14 +15,25 @@ struct taken { /* a file that a name was taken of, as of the last time */
 	uint64_t ino, seq, slot;
 	size_t step;
 	struct change_side was; /* nothing: that is not known */
+	size_t slots;		/* of how many of its names the store has one */
+	bool edited;		/* by somebody else */
 	UT_hash_handle hh;
 };
 
 struct links {
 	struct planner *p;
 	struct inode_image *inodes; /* the newest of the steps' own; once one differs */
-	bool has_inodes;
+	struct numbers known;	    /* what lies where the steps know of; once one is not as left */
+	bool has_inodes, has_rest;
 };
+
+static struct taken *taken_of(const struct planner *p, uint64_t ino)
+{
+	struct taken *one;
+
+	HASH_FIND(hh, p->taken, &ino, sizeof(ino), one);
+	return one;
+}
 
 static void take(struct planner *p, size_t step, const struct rec *rec)
 {
@@ -30,7 +41,7 @@ static void take(struct planner *p, size_t step, const struct rec *rec)
 
 	if (rec->type != REC_GONE || rec_is_idle(rec) || !plan_has_written(p, rec->ino))
 		return;
-	HASH_FIND(hh, p->taken, &rec->ino, sizeof(rec->ino), one);
+	one = taken_of(p, rec->ino);
 	if (one && one->seq > rec->seq)
 		return;
 	if (!one) {
@@ -75,7 +86,7 @@ bool plan_is_as_taken(struct planner *p, const struct post *post)
 	load_taken(p);
 	if (!p->taken || way_see(p->j, post->root, post->path, &o) < 0 || !obj_same(&o, &post->obj))
 		return false;
-	HASH_FIND(hh, p->taken, &o.ino, sizeof(o.ino), one);
+	one = taken_of(p, o.ino);
 	change_side_set(&now, &o);
 	return one && one->seq > post->seq && sides_equal(&now, &one->was);
 }
@@ -101,69 +112,78 @@ static bool is_as_left(const struct links *l, const struct taken *one,
 	return sides_equal(now, &left);
 }
 
-static bool lies_at(const struct planner *p, const struct names *names, uint64_t ino)
+static void note_known(struct links *l, const struct names *names)
 {
 	for (size_t k = 0; k < names_count(names); k++) {
 		const char *path;
 		int root = key_root(names_key(names, k), &path);
 		struct obj o;
 
-		if (way_see(p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN &&
-		    o.ino == ino)
-			return true;
+		if (way_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN)
+			numbers_add(&l->known, o.ino);
 	}
-	return false;
 }
 
-/* By a name that the steps know of: that is compared, and tells of it. */
-static bool is_known(const struct planner *p, uint64_t ino)
+static void count_slots_of(struct planner *p, const char *dir, const char *side)
 {
-	return lies_at(p, &p->places, ino) || lies_at(p, &p->fates.keys, ino);
-}
-
-static size_t slots_of(struct journal *j, const char *dir, const char *side, uint64_t ino)
-{
-	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
 	AUTO_CLOSE int obj = fd < 0 ? -1 : obj_open(fd, "obj");
 	struct wal log = WAL_NONE;
 	struct rec rec;
-	size_t at = 0, n = 0;
+	size_t at = 0;
 
-	if (obj < 0 || log_look(j, &log, fd, side) < 0)
-		return 0;
+	if (obj < 0 || log_look(p->j, &log, fd, side) < 0)
+		return;
 	while (wal_next(&log, &at, &rec)) {
+		struct taken *one = rec.type == REC_GONE ? taken_of(p, rec.ino) : NULL;
 		struct obj o;
 		char slot[24];
 
-		if (rec.type != REC_GONE || rec.ino != ino)
+		if (!one)
 			continue;
 		slot_name(slot, rec.slot);
-		n += obj_stat(obj, slot, &o) == 0 && o.ino == ino;
+		one->slots += obj_stat(obj, slot, &o) == 0 && o.ino == one->ino;
 	}
 	wal_close(&log);
-	return n;
 }
 
-static size_t slots_in(struct journal *j, const char *where, const char *side, uint64_t ino)
+static void count_slots(struct planner *p, const char *where, const char *side)
 {
 	char **names = NULL;
-	size_t n = 0, sum = 0;
-	int r = store_names(j, where, &names, &n);
+	size_t n = 0;
+	int r = store_names(p->j, where, &names, &n);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
 
-		sum += slots_of(j, dir, side, ino);
+		count_slots_of(p, dir, side);
 	}
 	store_names_free(names, n);
-	return sum;
+}
+
+/* For all of them at once: how many there are is the agent's choice. */
+static void load_rest(struct links *l)
+{
+	if (l->has_rest)
+		return;
+	note_known(l, &l->p->places);
+	note_known(l, &l->p->fates.keys);
+	numbers_sort(&l->known);
+	count_slots(l->p, "steps", "undo");
+	count_slots(l->p, "redo", "redo");
+	l->has_rest = true;
+}
+
+/* By a name that the steps know of: that is compared, and tells of it. */
+static bool is_known(const struct links *l, uint64_t ino)
+{
+	return numbers_have(&l->known, ino);
 }
 
 /* A restore gives a socket back by one more of its names: the others may all be in the store. */
-static bool lies_outside(struct journal *j, const struct obj *o)
+static bool lies_outside(const struct taken *one, const struct obj *o)
 {
-	return o->nlink >
-	       slots_in(j, "steps", "undo", o->ino) + slots_in(j, "redo", "redo", o->ino);
+	return o->nlink > one->slots;
 }
 
 /* 1: somebody else wrote to it; 0 also where it has no other name any more. */
@@ -188,21 +208,24 @@ static int judge(struct links *l, const struct taken *one)
 	if (!l->has_inodes)
 		r = post_each(l->p->j, NULL, NULL, keep_own, l);
 	l->has_inodes = true;
-	return r < 0 ? r
-		     : !is_as_left(l, one, &now) && !is_known(l->p, one->ino) &&
-			       lies_outside(l->p->j, &o);
+	if (r < 0 || is_as_left(l, one, &now))
+		return MIN(r, 0);
+	load_rest(l);
+	return !is_known(l, one->ino) && lies_outside(one, &o);
 }
 
-/* Where the steps had written to it before. */
-static void add_paths(struct planner *p, const struct taken *one)
+/* Where the steps had written to such a file before. */
+static void add_paths(struct planner *p)
 {
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		struct rec rec;
 		size_t at = 0;
 
 		while (wal_next(&p->logs[i], &at, &rec)) {
-			if (rec_is_in_place(&rec) && !rec_is_idle(&rec) && rec.ino == one->ino &&
-			    rec.seq <= one->seq)
+			bool writes = rec_is_in_place(&rec) && !rec_is_idle(&rec);
+			const struct taken *one = writes ? taken_of(p, rec.ino) : NULL;
+
+			if (one && one->edited && rec.seq <= one->seq)
 				plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
 		}
 	}
@@ -211,13 +234,18 @@ static void add_paths(struct planner *p, const struct taken *one)
 int plan_load_links(struct planner *p)
 {
 	struct links l = {.p = p};
-	struct taken *one;
+	bool edited = false;
 	int r = 0;
 
 	load_taken(p);
-	for (one = p->taken; r >= 0 && one; one = one->hh.next)
-		if ((r = judge(&l, one)) > 0)
-			add_paths(p, one);
+	for (struct taken *one = p->taken; r >= 0 && one; one = one->hh.next) {
+		r = judge(&l, one);
+		one->edited = r > 0;
+		edited |= r > 0;
+	}
+	if (edited)
+		add_paths(p);
 	inodes_done(l.inodes);
+	numbers_done(&l.known);
 	return MIN(r, 0);
 }
