@@ -81,6 +81,39 @@ static void over_a_later_step_that_moved_the_directory(void **state)
 	assert_cat(f, "d", "the human's\n");
 }
 
+/* Of a directory that is asked for itself the later step's change is all there is to tell. */
+static void over_a_later_step_that_moved_the_very_directory(void **state)
+{
+	struct fix *f = *state;
+	const char *const paths[] = {"d", NULL};
+	struct undo_plan *plan = NULL;
+	int64_t id;
+
+	begin(f, "mkdir");
+	must(f, md(f, "d"));
+	id = commit(f);
+	begin(f, "mv d e");
+	must(f, mv(f, "d", "e", 0));
+	commit(f);
+	must(f, journal_restore_plan(f->j, id, paths, 0, &plan, &f->err));
+	assert_int_equal(plan->n_conflicts, 0);
+	undo_plan_free(plan);
+	begin(f, "mkdir d/x; mv d/x d");
+	must(f, md(f, "d"));
+	must(f, md(f, "d/x"));
+	id = commit(f);
+	begin(f, "rm -r d; mv e d");
+	must(f, rd(f, "d/x"));
+	must(f, rd(f, "d"));
+	must(f, mv(f, "e", "d", 0));
+	commit(f);
+	must(f, journal_restore_plan(f->j, id, paths, 0, &plan, &f->err));
+	for (size_t i = 0; i < plan->n_entries; i++)
+		if (str_eq(plan->entries[i].path, "d"))
+			assert_false(plan->entries[i].conflict);
+	undo_plan_free(plan);
+}
+
 /* Somebody else's is asked about, wherever it lies between them. */
 /* Bytes and times show nothing of it. */
 static void not_over_a_change_of_the_owner(void **state)
@@ -338,6 +371,7 @@ int main(void)
 		TEST(over_later_steps),
 		TEST(over_a_later_step_that_removed_it),
 		TEST(over_a_later_step_that_moved_the_directory),
+		TEST(over_a_later_step_that_moved_the_very_directory),
 		TEST(not_over_a_change_of_the_owner),
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),

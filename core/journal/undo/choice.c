@@ -54,6 +54,28 @@ const struct change *restore_find(const struct restore *r, int root, char *path)
 	return bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
 }
 
+size_t restore_below(const struct restore *r, int root, const char *dir)
+{
+	AUTO_FREE char *first = xasprintf("%s/", dir);
+	const struct change key = {.root = root, .path = first};
+	size_t lo = 0, hi = r->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_path(&r->list[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir)
+{
+	return i < r->n && r->list[i].root == root && path_is_inside(r->list[i].path, dir);
+}
+
 /* What a directory had in it that the step first renamed and then removed is told by a path that
  * never was before: it is asked for by the one that it had. */
 static bool is_wanted(const struct restore *r, size_t i, const char *const *paths)
@@ -112,16 +134,13 @@ static bool choose_one(struct restore *r, size_t i)
 static bool choose_with(struct restore *r, size_t i)
 {
 	const struct change *from = &r->list[i];
-	size_t len = strlen(from->path);
 	bool more = from->before.exists && choose_one(r, i);
 
 	if (!S_ISDIR(from->after.mode))
 		return more;
-	for (size_t k = i + 1; k < r->n && r->list[k].root == from->root &&
-			       strncmp(r->list[k].path, from->path, len) == 0;
-	     k++)
-		if (r->list[k].path[len] == '/')
-			more |= choose_one(r, k);
+	for (size_t k = restore_below(r, from->root, from->path);
+	     restore_is_inside(r, k, from->root, from->path); k++)
+		more |= choose_one(r, k);
 	return more;
 }
 

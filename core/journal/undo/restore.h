@@ -61,6 +61,9 @@ bool restore_covers(const struct journal *j, const char *path); /* by its folder
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
 /* The change that is told by this path, or NULL. */
 const struct change *restore_find(const struct restore *r, int root, char *path);
+/* Those told by paths inside a directory begin at that place of the list, and lie together. */
+size_t restore_below(const struct restore *r, int root, const char *dir);
+bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
 int since_load(struct restore *r) MUST_USE;
 /* Where each path was in the tree of now's names: of what is chosen, or of everything. */
 int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;

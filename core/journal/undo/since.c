@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/path.h"
 #include "core/journal/undo/restore.h"
 
 /*
@@ -33,17 +32,12 @@ static void take_below(struct restore *r, const struct change *c)
 {
 	static const struct change_side none;
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct change *own = &r->list[i];
-		struct since *s = &r->pieces[i].since;
-
-		if (own->root != c->root)
-			continue;
-		if (path_is_beneath(own->path, c->old_path))
-			follow(s, &s->left, &none);
-		else if (path_is_beneath(own->path, c->path))
-			s->broken = true;
-	}
+	for (size_t i = restore_below(r, c->root, c->old_path);
+	     restore_is_inside(r, i, c->root, c->old_path); i++)
+		follow(&r->pieces[i].since, &r->pieces[i].since.left, &none);
+	for (size_t i = restore_below(r, c->root, c->path);
+	     restore_is_inside(r, i, c->root, c->path); i++)
+		r->pieces[i].since.broken = true;
 }
 
 static void take(void *data, const struct summary *head, const struct change *c)
