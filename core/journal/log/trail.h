@@ -15,13 +15,16 @@
  *        grow old: what it leads to is not there any more then (an error), never something else;
  *        trails_drop() and ask again. Only names and numbers are in memory.
  */
+#define NO_MARK	  SIZE_MAX
+#define NOT_ASKED INT64_MIN
+
 struct mark { /* one record */
 	uint64_t seq, slot, ino, at;
 	uint32_t log;
 	enum rec_type type;
 	unsigned flags;
 	struct place *from, *to; /* to: of a rename or an exchange */
-	size_t next;		 /* mark of the same path, or SIZE_MAX */
+	size_t next;		 /* mark of the same path, or NO_MARK */
 	/* Once asked, of a file: the time of modification that it tells, and the mark up to which
 	 * those of its inode tell the same. */
 	int64_t mtime_ns;
@@ -45,6 +48,14 @@ struct trail_log {
 	uint64_t ended;	   /* numbers from here on are of after that; 0: not known */
 	struct change_side *left;
 	size_t n_left;
+};
+
+struct marks { /* in their order */
+	size_t *list, n;
+};
+
+struct crossing { /* of a path: what was there leaves it, what is there then came to it */
+	struct marks leaves, comes;
 };
 
 struct trails {
@@ -74,6 +85,10 @@ static inline bool mark_is_blind(const struct mark *m)
 {
 	return m->type == REC_MARK && !*m->from->path;
 }
+
+/* The order of trails.inodes. Names that were taken lie apart: of a file by many there is little
+ * else. */
+bool mark_comes_before(const struct mark *m, size_t i, uint64_t ino, bool gone, size_t at);
 
 /* What to look for. A REC_MARK is a path that its step changed without keeping anything: nothing
  * older of it is anywhere. Behind a damaged step that is so of every path. */
