@@ -44,6 +44,9 @@ refuses 1 "undo" "nothing to undo" cordon_in "$fresh" undo
 refuses 1 "redo" "nothing to redo" cordon_in "$fresh" redo
 is "$(cordon_in "$fresh" log --json)" "" "an empty log"
 refuses 1 "diff|step" "a step that is not there" cordon_in "$fresh" diff 99
+for step in 0 0..1 1..0 -0; do
+	refuses 1 "'$step': there is no such step" "a step that cannot be: diff $step" cordon_in "$fresh" diff $step
+done
 is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
 
 refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fresh" undo --to

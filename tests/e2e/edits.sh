@@ -21,7 +21,7 @@ same "$(tree .)" "$t" "nothing was touched"
 out=$("$CORDON" undo --keep-mine --dry-run)
 like "$out" "=  stays +file" "--keep-mine would leave it"
 like "$out" "other" "and undo the rest"
-ok "--keep-mine" "$CORDON" undo --keep-mine
+like "$("$CORDON" undo --keep-mine)" $'\nundone: step 1, 2 paths; 1 left as it is$' "--keep-mine"
 is "$(sed -n 18p file) $(sed -n 3p file)" "HUMAN AGENT" "the edited file stays as it is"
 is "$(cat other) $(test -e made || echo gone)" "old gone" "the rest is undone"
 ok "redo" "$CORDON" redo

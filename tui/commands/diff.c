@@ -83,6 +83,17 @@ static bool read_range(const char *s, int64_t *from, int64_t *to)
 	return true;
 }
 
+/* Whoever writes such a thing means a step, unless there is a file of that name. */
+static int check_step(const char *s, struct err *err)
+{
+	bool range = strstr(s, "..") || !strchr(s, '.');
+
+	if (!range || s[strspn(s, "-0123456789.")] || !strpbrk(s, "0123456789") ||
+	    access(s, F_OK) == 0)
+		return 0;
+	return err_say(err, -ENOENT, "'%s': there is no such step: `cordon log` lists them", s);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* Tabs are the one control character that may stay. */
@@ -261,8 +272,10 @@ static int diff(const struct here *p, const struct diff_options *o, const struct
 	struct output out = {.opt = *o, .paths = &paths};
 	int64_t from = 0, to = 0;
 	bool range = args->n && read_range(args->list[0], &from, &to);
-	int r = here_paths(p, args, range ? 1 : 0, &paths, err);
+	int r = args->n && !range ? check_step(args->list[0], err) : 0;
 
+	if (r == 0)
+		r = here_paths(p, args, range ? 1 : 0, &paths, err);
 	if (r == 0)
 		r = run(p, &out, from, to, err);
 	here_paths_done(&paths);

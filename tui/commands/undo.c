@@ -233,10 +233,18 @@ static bool plan_or_end(struct session *s, uint64_t request)
 
 static void say_done(const struct undo_plan *p)
 {
+	size_t kept = 0, n;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		kept += p->entries[i].fate == FATE_KEPT;
+	n = p->n_paths - kept;
 	printf("%s step%s", p->kind == UNDO_REDO ? "redone:" : "undone:", p->n_ids == 1 ? "" : "s");
 	for (size_t i = 0; i < p->n_ids; i++)
 		printf(" %lld", (long long)p->ids[i]);
-	printf(", %zu path%s\n", p->n_paths, p->n_paths == 1 ? "" : "s");
+	printf(", %zu path%s", n, n == 1 ? "" : "s");
+	if (kept)
+		printf("; %zu left as %s", kept, kept == 1 ? "it is" : "they are");
+	putchar('\n');
 }
 
 /* Of --dry-run, and of --to, whose steps were counted before the history was ours. */
