@@ -347,6 +347,10 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 		f->s = second;
 		assert_true(commit(f) > 0);
 		assert_was(f, id, "a", "was\n");
+		/* Its records come one after the other then. */
+		must(f, undo(f, 2, 0));
+		must(f, redo(f, 0));
+		assert_was(f, id, "a", "was\n");
 		fix_free(f);
 	}
 }

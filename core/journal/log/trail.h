@@ -45,7 +45,7 @@ struct trail_log {
 	size_t first, end; /* of its marks */
 	bool asked;	   /* what the step left of files; by inode (trail_left.c) */
 	bool murky;	   /* not what of some that others wrote to */
-	uint64_t ended;	   /* numbers from here on are of after that; 0: not known */
+	int64_t began_us, ended_us; /* it ran; 0: not known */
 	struct change_side *left;
 	size_t n_left;
 };
@@ -125,6 +125,8 @@ struct left_of { /* a file */
  * somebody else wrote to it meanwhile it does not exist. */
 bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
 		struct change_side *ret) MUST_USE;
+/* Did the steps of these logs run at the same time? */
+bool trail_overlap(struct journal *j, const struct trails *t, uint32_t log, uint32_t other);
 /*
  * What a path that the step's summary names was called when the step began: directories may have
  * been renamed before it was first spoken of. Heap string. _from: spoken of at mark `end`.

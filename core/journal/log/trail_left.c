@@ -67,8 +67,10 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 	struct summary head = {0};
 
 	log->asked = true;
-	if (fd < 0 || summary_read(fd, &head, take, &to) < 0 || summary_seq(fd, &log->ended) < 0)
+	if (fd < 0 || summary_read(fd, &head, take, &to) < 0)
 		log->n_left = 0;
+	log->began_us = head.info.began_us;
+	log->ended_us = head.info.ended_us;
 	summary_done(&head);
 	if (!log->n_left)
 		return;
@@ -76,14 +78,26 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 	take_foreign(log, fd);
 }
 
+static const struct trail_log *ask(struct journal *j, const struct trails *t, uint32_t log)
+{
+	if (!t->logs[log].asked)
+		load(j, t, &t->logs[log]);
+	return &t->logs[log];
+}
+
+bool trail_overlap(struct journal *j, const struct trails *t, uint32_t log, uint32_t other)
+{
+	const struct trail_log *a = ask(j, t, log), *b = ask(j, t, other);
+
+	return a->began_us < b->ended_us && b->began_us < a->ended_us;
+}
+
 bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
 		struct change_side *ret)
 {
-	struct trail_log *by = &t->logs[log];
+	const struct trail_log *by = ask(j, t, log);
 	const struct change_side *found;
 
-	if (!by->asked)
-		load(j, t, by);
 	found = find(by, of->ino);
 	if (!found && of->then && !by->murky)
 		found = find(by, of->then);

@@ -58,11 +58,12 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	c->broken = !left.exists;
 }
 
-/* The step that had set its times ran still, and its summary has what this one did. So far it was
- * as before. */
+/* The step that had set its times ran at the same time, and its summary has what this one did. So
+ * far it was as before. */
 static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct course *c)
 {
-	return c->told && s->t->list[i].seq < c->set->ended && time == c->record_ns;
+	return c->told && time == c->record_ns &&
+	       trail_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
 }
 
 static void go_on(const struct seek *s, size_t i, struct course *c)
