@@ -522,6 +522,33 @@ static void what_a_human_wrote_keeps_its_last_name(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
+/* It lies at a name that nobody spoke of: what steps wrote by the other one is not put back. */
+static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch c; ln c d");
+	assert_int_equal(put(f, "c", "was\n"), 0);
+	assert_int_equal(ln(f, "c", "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >d");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >>c");
+	assert_int_equal(add(f, "c", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "c", "the human's\n");
+	begin(f, "mv c a");
+	assert_int_equal(mv(f, "c", "a", 0), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm d");
+	assert_int_equal(rm(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 5, 0), -ESTALE);
+	must(f, undo(f, 5, UNDO_KEEP_MINE));
+	assert_cat(f, "a", "the human's\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -545,6 +572,7 @@ int main(void)
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),
 		TEST(what_a_human_wrote_keeps_its_last_name),
+		TEST(an_edit_that_is_kept_where_a_step_moved_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,10 +41,10 @@ struct place { /* a path that records name */
 
 struct trail_log {
 	int64_t id;
-	int fd, obj;	   /* the log, its objects */
-	size_t first, end; /* of its marks */
-	bool asked;	   /* what the step left of files; by inode (trail_left.c) */
-	bool murky;	   /* not what of some that others wrote to */
+	int fd, obj;		    /* the log, its objects */
+	size_t first, end;	    /* of its marks */
+	bool asked;		    /* what the step left of files; by inode (trail_left.c) */
+	bool murky;		    /* not what of some that others wrote to */
 	int64_t began_us, ended_us; /* it ran; 0: not known */
 	struct change_side *left;
 	size_t n_left;

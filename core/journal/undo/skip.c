@@ -53,6 +53,7 @@ struct skipper {
 	const struct moves *moves;
 	struct mine_set mine;
 	struct numbers files; /* that lie at those names now */
+	struct numbers found; /* such files, by a pass: at names that were not left before it */
 	struct numbers *ret;
 	struct names *left;
 	struct names brought; /* names of now; at number i is what lying[i] says */
@@ -320,6 +321,24 @@ static void find_staying(const struct skipper *s, struct journal *j, struct numb
 	numbers_sort(ret);
 }
 
+/* What was written to a file by another name is left out, too, and may be newer than what led to
+ * this one. True: there is such a file. */
+static bool find_linked(struct skipper *s, struct journal *j, size_t from)
+{
+	size_t n = s->found.n;
+
+	for (size_t k = from; k < names_count(s->left); k++) {
+		const char *path;
+		int root = key_root(names_key(s->left, k), &path);
+		struct obj o;
+
+		if (way_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
+		    !numbers_have(&s->files, o.ino))
+			numbers_add(&s->found, o.ino);
+	}
+	return s->found.n > n;
+}
+
 /* True: some name is left from now on, so that its file has one. */
 static bool keep_last_names(struct skipper *s, struct journal *j, struct names *left)
 {
@@ -349,12 +368,14 @@ static bool keep_last_names(struct skipper *s, struct journal *j, struct names *
 /* All of it; *left may get more. True: something was found for which it is to be done again. */
 static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, struct names *left)
 {
-	size_t strays = s->n_strays;
+	size_t strays = s->n_strays, n_left = names_count(s->left);
 	struct rec r = {0};
 	bool more;
 
 	for (size_t i = 0; i < s->n_logs; i++)
 		s->tails[i] = wal_tail(&s->logs[i]);
+	for (size_t i = 0; i < s->found.n; i++)
+		numbers_add(&s->files, s->found.list[i]);
 	for (size_t k = 0; k < names_count(s->left); k++) {
 		const char *path;
 		int root = key_root(names_key(s->left, k), &path);
@@ -375,6 +396,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, 
 	while (newest(s, &r))
 		look_at(s, &r);
 	more = keep_last_names(s, j, left);
+	more |= find_linked(s, j, n_left);
 	store_forget_near(j);
 	mine_done(&s->mine);
 	numbers_done(&s->files);
@@ -410,5 +432,6 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 		*left = now;
 	}
 	free(s.strays);
+	numbers_done(&s.found);
 	numbers_sort(ret);
 }
