@@ -311,9 +311,11 @@ for w in $("$T/evade" names); do
 	cmp -s "$work2/$w" "$work2/f-source" || fail "45: $w" "content differs after undo"
 done
 
-# What one command wrote to and another took away: the undo store has the file itself.
+# What one command wrote to and another took away: the undo store has the file itself. (Each in a folder of
+# its own: `held` of the one before would let the others go first.)
+n=0
 for take in "rm v" "echo new >n; mv n v" "ln v x; rm v x"; do
-	work2=$(new_folder taken)
+	n=$((n + 1)) && work2=$(new_folder "taken$n")
 	echo first >"$work2/v" && chmod 640 "$work2/v"
 	out=$(cd "$work2" && "$CORDON" run --headless --steps auto -- sh -c '"$1" taken v & until test -e held; do sleep 0.05; done
 		sh -c "echo second >v; :"; sh -c "$2; :"; : >taken; wait' sh "$T/evade" "$take" 2>&1)

@@ -370,11 +370,12 @@ static int read_sh(const char *script)
 {
 	static const struct filter_spec spec = {.reads = true};
 	char sh[] = "/bin/sh", c[] = "-c";
-	AUTO_FREE char *text = xstrdup(script);
-	char *argv[] = {sh, c, text, NULL};
+	AUTO_FREE char *text = NULL;
+	char *argv[] = {sh, c, NULL, NULL};
 
 	if (landlock_abi() < LANDLOCK_ABI_NEEDED)
 		skip();
+	argv[2] = text = xstrdup(script);
 	close_out();
 	fake.reads = 0;
 	return box_run(&spec, NULL, argv);

@@ -104,10 +104,13 @@ static void of_a_directory(void **state)
 static void those_of_steps_are_not(void **state)
 {
 	struct fix *f = *state;
-	AUTO_FREE char *a = whole(f, "a"), *d = whole(f, "d"), *before = snap(f);
+	AUTO_FREE char *a = NULL, *d = NULL, *before = NULL;
 
 	if (!can_have_them(f))
 		skip();
+	a = whole(f, "a");
+	d = whole(f, "d");
+	before = snap(f);
 	begin(f, "make");
 	assert_int_equal(put(f, "a", "was\n"), 0);
 	assert_int_equal(md(f, "d"), 0);

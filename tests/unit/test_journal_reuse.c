@@ -11,12 +11,10 @@ static ino_t number(struct fix *f, const char *path)
 	return st.st_ino;
 }
 
-/* What was kept of the file, and came back with undo, was made where a directory had just gone. */
-static void of_a_directory_to_a_file(void **state)
+/* Undo brings a file back, from what was kept of it; true: as the directory that has just gone. */
+static bool reused(struct fix *f)
 {
 	static char large[100000];
-	struct fix *f = *state;
-	AUTO_FREE char *before = snap(f);
 	ino_t was;
 
 	memset(large, 'x', sizeof(large) - 1);
@@ -30,8 +28,25 @@ static void of_a_directory_to_a_file(void **state)
 	assert_int_equal(add(f, "b", "more\n"), 0);
 	assert_true(commit(f) > 0);
 	must(f, undo(f, 1, 0));
-	if (number(f, "b") != was) /* as the file system likes */
+	return number(f, "b") == was;
+}
+
+/* What others make beside this test takes such a number now and then. */
+static void of_a_directory_to_a_file(void **state)
+{
+	enum {
+		TRIES = 50
+	};
+	struct fix *f = *state;
+	char *before = snap(f);
+	int tries = 1;
+
+	for (; !reused(f) && tries < TRIES; tries++)
+		must(f, undo(f, 1, 0));
+	if (tries == TRIES) { /* nor does every file system do it */
+		free(before);
 		skip();
+	}
 	begin(f, "write");
 	assert_int_equal(add(f, "b", "other\n"), 0);
 	assert_true(commit(f) > 0);
@@ -41,6 +56,7 @@ static void of_a_directory_to_a_file(void **state)
 	assert_true(commit(f) > 0);
 	must(f, undo(f, 3, 0));
 	assert_tree(f, before);
+	free(before);
 }
 
 int main(void)
