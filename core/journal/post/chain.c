@@ -5,137 +5,7 @@
 
 #include <string.h>
 
-#include "core/journal/priv.h"
-
-/*
- * Steps that overlapped in time are taken together, for nobody knows which of them was at a path
- * first. But one of them was, and found what the steps before all of them had left: that is what
- * the last of those to end has seen there. What they found and left is in their summaries, and of
- * paths that a step touched and did not change, in its images.
- */
-
-struct chain {
-	struct change_side *found; /* by the steps of the last cluster; heap */
-	size_t n_found;
-	struct change_side *then; /* by those of the cluster after it; heap */
-	size_t n_then;
-	struct change_side left; /* by the cluster, at its end */
-	struct change_side last; /* by the newest */
-	uint64_t ended;
-	unsigned cluster, turn;
-	unsigned changed, placed; /* the turn and the cluster that last changed it */
-	unsigned told;		  /* the turn whose records tell what was found, as found[0] */
-	unsigned there;		  /* the turn whose records tell that something was */
-	bool has_left, left_now;  /* that is known; from the step that is looked at */
-	bool has_last, past_last; /* that is known; another cluster was there before it */
-	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
-	bool known;		  /* all that is there is sure */
-	bool spoken;		  /* one of the steps has changed it, or may have */
-	bool links, then_links;	  /* in it, in `then`, is one name of several of a file */
-	bool returns, then_returns; /* somebody's work comes back there with one of them */
-	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
-	bool broken; /* somebody else was there */
-	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
-};
-
-struct found_file { /* that has or had several names */
-	uint64_t ino;
-	struct chain chain;
-	char *left, *found, *then; /* by which names; heap */
-	bool passing;	/* what is left is as it was when a name of it went, perhaps long before */
-	uint64_t doubt; /* until a step ended then, others changed it by a name that went */
-	UT_hash_handle hh;
-};
-
-static struct chain *get(struct chains *c, const char *key)
-{
-	bool fresh;
-	size_t i = names_put(&c->keys, key, &fresh);
-
-	if (fresh && i == c->cap) {
-		c->cap = c->cap ? c->cap + c->cap / 2 : 8;
-		c->list = xrealloc(c->list, c->cap * sizeof(*c->list));
-	}
-	if (fresh)
-		c->list[i] = (struct chain){.known = true};
-	c->some_gone |= fresh && called_is_gone(key);
-	return &c->list[i];
-}
-
-static void saw(struct chain *one, const struct change_side *before)
-{
-	one->found = xrealloc(one->found, (one->n_found + 1) * sizeof(*one->found));
-	one->found[one->n_found++] = *before;
-}
-
-static void compare(struct chain *one)
-{
-	bool same_file = false;
-
-	if (!one->past_last) {
-		one->has_last = one->known && !one->links && one->has_left;
-		one->last = one->left;
-		one->past_last = true;
-	}
-	/* With the last of those to be undone that say so: then this one would go over it. */
-	if (one->then_returns && !one->returns && one->known && one->has_left)
-		one->broken = true;
-	if (!one->n_then || !one->known || !one->has_left)
-		return;
-	for (size_t i = 0; i < one->n_then; i++) {
-		if (told_same(&one->then[i], &one->left))
-			return;
-		same_file |= one->then[i].exists && one->left.exists &&
-			     one->then[i].ino == one->left.ino;
-	}
-	/* By another name it may have been changed: it is looked at by itself. But nothing that is
-	 * done by another name puts another file here. */
-	if (same_file && (one->links || one->then_links))
-		return;
-	if (same_file && one->image)
-		one->edited = true;
-	else
-		one->broken = true;
-}
-
-/* The next older cluster was there. Who left it without having spoken of it found it so: it lay in
- * a directory that was moved, or the file only got one more name. */
-static void go_on(const struct chains *c, struct chain *one)
-{
-	if (one->cluster != c->caller.now.cluster) {
-		if (one->cluster)
-			compare(one);
-		if (one->has_left && !one->n_found && !one->spoke)
-			saw(one, &one->left);
-		free(one->then);
-		one->then = one->known ? take_ptr(&one->found) : NULL;
-		one->n_then = one->known ? one->n_found : 0;
-		one->then_links = one->links;
-		one->links = false;
-		one->then_returns = one->returns;
-		one->returns = false;
-		free(take_ptr(&one->found));
-		one->n_found = 0;
-		one->ended = 0;
-		one->has_left = false;
-		one->known = true;
-		one->spoke = false;
-		one->cluster = c->caller.now.cluster;
-	}
-	if (one->turn != c->turn)
-		one->left_now = false;
-	one->turn = c->turn;
-}
-
-static void gave(const struct chains *c, struct chain *one, const struct change_side *after)
-{
-	one->left_now = true;
-	if (c->caller.now.ended < one->ended)
-		return;
-	one->left = *after;
-	one->has_left = true;
-	one->ended = c->caller.now.ended;
-}
+#include "core/journal/post/chain_one.h"
 
 void chains_gap(struct chains *c)
 {
@@ -153,8 +23,8 @@ static void forget(struct chains *c)
 {
 	for (size_t i = 0; c->blind && i < names_count(&c->keys); i++)
 		not_known(&c->list[i]);
-	for (struct found_file *file = c->files; c->blind && file; file = file->hh.next)
-		file->chain.known = false;
+	if (c->blind)
+		chain_files_forget(c);
 	c->was_blind |= c->blind;
 	c->blind = false;
 }
@@ -163,20 +33,20 @@ static void forget(struct chains *c)
 static void chain_told(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
-	struct chain *one = get(c, names_key(&c->told.keys, i));
+	struct chain *one = chain_get(c, names_key(&c->told.keys, i));
 	const struct told *told = &c->told.list[i];
 
-	go_on(c, one);
+	chain_goes_on(c, one);
 	one->spoke = one->spoken = true;
 	if (told->what == TOLD_MADE)
-		saw(one, &nothing);
+		chain_saw(one, &nothing);
 	/* Of several steps at the same time another may have left it so. */
 	if ((told->what != TOLD_SIDE && told->what != TOLD_FILE) || !c->caller.now.alone)
 		return;
 	one->there = c->turn;
 	if (told->what == TOLD_FILE)
 		return;
-	saw(one, &told->side);
+	chain_saw(one, &told->side);
 	one->told = c->turn;
 	one->image = true;
 }
@@ -203,9 +73,9 @@ static void doubt(struct chains *c, int root, const char *path)
 	if (!called_any(&c->caller, root, path, &names))
 		chains_gap(c);
 	for (size_t i = 0; i < names_count(&names); i++) {
-		struct chain *one = get(c, names_key(&names, i));
+		struct chain *one = chain_get(c, names_key(&names, i));
 
-		go_on(c, one);
+		chain_goes_on(c, one);
 		not_known(one);
 		one->spoken = true;
 	}
@@ -221,162 +91,13 @@ static struct called call(struct chains *c, int root, const char *path)
 	return called;
 }
 
-/* ---- files by several names -------------------------------------------------------------------
- */
-
-/* 0: there are no other names of it. That number may have been a directory's before. */
-static uint64_t number_of(const struct change_side *side)
-{
-	return side->exists && !S_ISDIR(side->mode) ? side->ino : 0;
-}
-
-static struct found_file *find_file(const struct chains *c, uint64_t ino)
-{
-	struct found_file *file;
-
-	HASH_FIND(hh, c->files, &ino, sizeof(ino), file);
-	return file;
-}
-
-static void compare_file(struct chains *c, struct found_file *file)
-{
-	struct chain *one = &file->chain;
-	bool known = one->known;
-
-	one->known &= file->doubt <= one->ended;
-	compare(one);
-	one->known = known; /* what they found is, however they left it */
-	if (one->broken && (file->left || file->then))
-		get(c, file->left ? file->left : file->then)->broken = true;
-	one->broken = false;
-	free(take_ptr(&one->then)); /* it was compared */
-	one->n_then = 0;
-}
-
-static void file_goes_on(struct chains *c, struct found_file *file)
-{
-	if (file->chain.cluster != c->caller.now.cluster) {
-		if (file->chain.cluster)
-			compare_file(c, file);
-		file->doubt = 0;
-		file->passing = false;
-		free(file->then);
-		file->then = take_ptr(&file->found);
-		free(take_ptr(&file->left));
-	}
-	go_on(c, &file->chain);
-}
-
-static bool writes_in_place(struct chains *c, uint64_t ino)
-{
-	struct rec rec;
-	size_t at = 0;
-
-	while (!c->has_written && wal_next(c->caller.now.log, &at, &rec))
-		if (rec_is_in_place(&rec))
-			numbers_add(&c->written, rec.ino);
-	if (!c->has_written)
-		numbers_sort(&c->written);
-	c->has_written = true;
-	return numbers_have(&c->written, ino);
-}
-
-static void set_name(char **name, const char *to)
-{
-	free(*name);
-	*name = xstrdup(to);
-}
-
-static struct found_file *get_file(struct chains *c, uint64_t ino)
-{
-	struct found_file *file = find_file(c, ino);
-
-	if (file)
-		return file;
-	file = xcalloc(1, sizeof(*file));
-	file->ino = ino;
-	file->chain.known = true;
-	HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
-	return file;
-}
-
-static void file_found(struct chains *c, const struct change *change, const char *name)
-{
-	uint64_t ino = number_of(&change->before);
-	struct found_file *file = ino ? find_file(c, ino) : NULL;
-
-	if (!ino || (!file && !change->linked))
-		return;
-	file = get_file(c, ino);
-	file_goes_on(c, file);
-	file->chain.changed = c->turn;
-	saw(&file->chain, &change->before);
-	set_name(&file->found, name);
-	if (change->after.exists && change->after.ino == ino)
-		return;
-	/* Only a name went, of perhaps several. */
-	if (writes_in_place(c, ino)) {
-		file->doubt = MAX(file->doubt, c->caller.now.ended);
-	} else if (!file->chain.has_left || file->passing) {
-		gave(c, &file->chain, &change->before);
-		file->passing = true;
-	}
-}
-
-static void file_gave(struct chains *c, struct found_file *file, const struct change_side *after,
-		      const char *name)
-{
-	if (file->passing)
-		file->chain.ended = 0;
-	file->passing = false;
-	gave(c, &file->chain, after);
-	set_name(&file->left, name);
-}
-
-static void file_left(struct chains *c, const struct change *change, const char *name)
-{
-	uint64_t ino = number_of(&change->after);
-	struct found_file *file = ino ? find_file(c, ino) : NULL;
-
-	if (!file)
-		return;
-	file_goes_on(c, file);
-	file->chain.changed = c->turn;
-	/* A redo may have exchanged it for what it had found, here or where it came from. */
-	file->chain.spoke |= c->caller.now.turned &&
-			     !(change->before.exists && change->before.ino == change->after.ino);
-	if (name)
-		file_gave(c, file, &change->after, name);
-	else
-		file->chain.known = false;
-}
-
-/* The step opened it, perhaps, and has not changed it: it left what it had found, unless another
- * did at the same time. How many names the file had then is not known. */
-static void file_seen(struct chains *c, const struct post *p, const struct change_side *seen,
-		      const char *name)
-{
-	struct found_file *file;
-
-	if (!p->obj.mode || S_ISDIR(p->obj.mode) || p->obj.mode == OBJ_UNSEEN || p->flags ||
-	    !c->caller.now.alone)
-		return;
-	file = get_file(c, p->obj.ino);
-	if (file->chain.changed == c->turn) /* by another of its names */
-		return;
-	file_goes_on(c, file);
-	saw(&file->chain, seen);
-	set_name(&file->found, name);
-	file_gave(c, file, seen, name);
-}
-
 /* ---- what the steps say -----------------------------------------------------------------------
  */
 
 static void found(const struct chains *c, struct chain *one, const struct change_side *side)
 {
 	if (one->told != c->turn && (side->exists || one->there != c->turn))
-		saw(one, side);
+		chain_saw(one, side);
 	else if (one->told == c->turn && told_same(&one->found[0], side))
 		one->found[0] = *side; /* it knows the size as well */
 }
@@ -384,16 +105,16 @@ static void found(const struct chains *c, struct chain *one, const struct change
 static void place(struct chains *c, const char *key, const struct change_side *before,
 		  const struct change_side *left, bool links)
 {
-	struct chain *one = get(c, key);
+	struct chain *one = chain_get(c, key);
 
-	go_on(c, one);
+	chain_goes_on(c, one);
 	one->spoken = true;
 	one->changed = c->turn;
 	one->placed = c->caller.now.alone ? 0 : c->caller.now.cluster;
 	if (before)
 		found(c, one, before);
 	if (left)
-		gave(c, one, left);
+		chain_gave(c, one, left);
 	one->links |= links;
 }
 
@@ -405,8 +126,8 @@ void chains_change(struct chains *c, const struct change *change)
 
 	if (change->old_path)
 		was = call(c, change->root, change->old_path);
-	file_found(c, change, change->old_path ? was.found : is.found);
-	file_left(c, change, is.left);
+	chain_file_found(c, change, change->old_path ? was.found : is.found);
+	chain_file_left(c, change, is.left);
 	if (was.found)
 		place(c, was.found, before, NULL, change->linked);
 	if (was.left)
@@ -433,17 +154,17 @@ static void found_elsewhere(struct chains *c, const struct post *p, const char *
 
 	if (i == NAMES_NONE)
 		return;
-	one = get(c, key);
+	one = chain_get(c, key);
 	if (one->changed == c->turn && one->left_now)
 		left = one->left;
 	else if (p->flags)
 		return;
 	else
 		change_side_set(&left, &p->obj);
-	one = get(c, names_key(&c->told.keys, i));
+	one = chain_get(c, names_key(&c->told.keys, i));
 	if (one->n_found)
 		return;
-	saw(one, &left);
+	chain_saw(one, &left);
 	one->image = true;
 }
 
@@ -461,10 +182,10 @@ void chains_left(struct chains *c, const struct post *p)
 		return;
 	key = called_now(&c->caller, p->seq, p->root, p->path);
 	found_elsewhere(c, p, key);
-	one = get(c, key);
+	one = chain_get(c, key);
 	changed = one->changed == c->turn;
 	if (p->flags & POST_RETURNS) {
-		go_on(c, one);
+		chain_goes_on(c, one);
 		one->returns = true;
 	}
 	if (changed && one->left_now)
@@ -473,27 +194,26 @@ void chains_left(struct chains *c, const struct post *p)
 	 * it, it is what this one found, too. */
 	if (p->flags & POST_SHARED && one->spoken && !changed && c->caller.now.alone)
 		return;
-	go_on(c, one);
+	chain_goes_on(c, one);
 	if (p->flags & POST_CARRIED)
 		one->spoke = one->spoken = true;
 	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
 	if (!changed && !one->spoke) {
-		saw(one, &left);
-		file_seen(c, p, &left, key);
+		chain_saw(one, &left);
+		chain_file_seen(c, p, &left, key);
 	}
-	gave(c, one, &left);
+	chain_gave(c, one, &left);
 	one->image = true;
 }
 
 void chains_end(struct chains *c)
 {
 	forget(c);
-	for (struct found_file *file = c->files; file; file = file->hh.next)
-		compare_file(c, file);
+	chain_files_compare(c);
 	for (size_t i = 0; i < names_count(&c->keys); i++)
-		compare(&c->list[i]);
+		chain_compare(&c->list[i]);
 }
 
 static enum chain_state state_of(const struct chains *c, const char *key)
@@ -553,25 +273,13 @@ bool chains_last(const struct chains *c, const char *key, struct change_side *re
 
 void chains_done(struct chains *c)
 {
-	struct found_file *file, *rest;
-
-	for (size_t i = 0; i < names_count(&c->keys); i++) {
-		free(c->list[i].found);
-		free(c->list[i].then);
-	}
+	for (size_t i = 0; i < names_count(&c->keys); i++)
+		chain_done(&c->list[i]);
 	free(c->list);
 	names_done(&c->keys);
 	caller_done(&c->caller);
 	numbers_done(&c->written);
 	told_done(&c->told);
-	HASH_ITER (hh, c->files, file, rest) {
-		HASH_DEL(c->files, file);
-		free(file->chain.found);
-		free(file->chain.then);
-		free(file->left);
-		free(file->found);
-		free(file->then);
-		free(file);
-	}
+	chain_files_done(c);
 	*c = (struct chains){0};
 }
