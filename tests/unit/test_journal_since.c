@@ -115,6 +115,27 @@ static void over_a_later_step_that_moved_the_very_directory(void **state)
 }
 
 /* Somebody else's is asked about, wherever it lies between them. */
+/* Another name for a moment changes the time of the inode, as an edit does; the bytes tell. */
+static void a_name_that_came_and_went_is_no_change(void **state)
+{
+	static const size_t sizes[] = {100, 16384, 16385, 100000}; /* whole, and parts of it */
+	static char text[100001];
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/x", f->folder), *other = xasprintf("%s/y", f->folder);
+
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		wrote(f, "x", "before\n");
+		for (size_t k = 0; k < sizes[i]; k++)
+			text[k] = (char)('a' + k / 100 % 26);
+		text[sizes[i]] = '\0';
+		wrote(f, "x", text);
+		assert_int_equal(link(path, other), 0);
+		assert_int_equal(unlink(other), 0);
+		must(f, undo(f, 1, 0));
+		assert_cat(f, "x", "before\n");
+	}
+}
+
 /* Bytes and times show nothing of it. */
 static void not_over_a_change_of_the_owner(void **state)
 {
@@ -372,6 +393,7 @@ int main(void)
 		TEST(over_a_later_step_that_removed_it),
 		TEST(over_a_later_step_that_moved_the_directory),
 		TEST(over_a_later_step_that_moved_the_very_directory),
+		TEST(a_name_that_came_and_went_is_no_change),
 		TEST(not_over_a_change_of_the_owner),
 		TEST(not_over_an_edit_among_later_steps),
 		TEST(not_over_a_damaged_step),

@@ -28,36 +28,32 @@ static int open_unseen(const struct spot *at)
 	return fd < 0 && errno == EPERM ? openat(at->fd, at->name, flags) : fd;
 }
 
-static uint64_t hash_of_bytes(const struct spot *at, const struct obj *o)
-{
-	AUTO_CLOSE int fd = -1;
-
-	if (S_ISLNK(o->mode)) {
-		char target[4096];
-		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
-
-		return n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
-	}
-	/* Of a directory the entries speak for themselves. */
-	if (S_ISDIR(o->mode))
-		return 1;
-	if (!S_ISREG(o->mode))
-		return 0;
-	fd = open_unseen(at);
-	return fd < 0 ? 0 : data_hash(fd, o->size);
-}
-
 /* The bytes' hash and the attributes'. Where there are none it is the former: so are older ones. */
-static uint64_t with_attrs(uint64_t bytes, const struct spot *at)
+static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
 {
-	uint64_t attrs = bytes ? meta_attrs_hash(at->fd, at->name) : 0;
-
 	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
 }
 
+/* 0: nothing is known. */
 static uint64_t hash_at(const struct spot *at, const struct obj *o)
 {
-	return with_attrs(hash_of_bytes(at, o), at);
+	char target[4096];
+	uint64_t bytes = 0;
+
+	if (S_ISREG(o->mode)) {
+		AUTO_CLOSE int fd = open_unseen(at);
+
+		bytes = fd < 0 ? 0 : data_hash(fd, o->size);
+		return bytes ? with_attrs(bytes, meta_attrs_hash(fd)) : 0;
+	}
+	if (S_ISLNK(o->mode)) {
+		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
+
+		bytes = n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
+	} else if (S_ISDIR(o->mode)) {
+		bytes = 1; /* the entries speak for themselves */
+	}
+	return bytes ? with_attrs(bytes, meta_attrs_hash_at(at->fd, at->name)) : 0;
 }
 
 int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
@@ -108,8 +104,9 @@ struct images {
 	size_t hashes; /* that may still be taken */
 };
 
-/* The whole of a text file as it was looked at, appended. False: nothing was. */
-static bool take_image(struct images *im, const struct spot *at, const struct obj *o)
+/* The whole of a text file as it was looked at, appended, and its hash. False: nothing was. */
+static bool take_image(struct images *im, const struct spot *at, const struct obj *o,
+		       uint64_t *hash)
 {
 	AUTO_CLOSE int fd = -1;
 	size_t mark = im->bytes.len;
@@ -127,6 +124,7 @@ static bool take_image(struct images *im, const struct spot *at, const struct ob
 	if (n != (ssize_t)o->size || memchr(im->bytes.data + mark, '\0', (size_t)n) ||
 	    obj_stat(fd, "", &now) < 0 || !obj_same(&now, o) || now.ctime_ns != o->ctime_ns)
 		return false;
+	*hash = with_attrs(data_hash_bytes(im->bytes.data + mark, o->size), meta_attrs_hash(fd));
 	im->bytes.len += (size_t)n;
 	im->bytes.data[im->bytes.len] = '\0';
 	return true;
@@ -204,11 +202,9 @@ static void put_post(struct buf *b, struct images *im, const struct post_how *ho
 	bool there = o->mode && o->mode != OBJ_UNSEEN;
 	size_t mark = im->bytes.len;
 	uint64_t hash = 0;
-	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o);
+	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o, &hash);
 
-	if (image && o->size <= DATA_HASH_MAX)
-		hash = with_attrs(XXH3_64bits(im->bytes.data + mark, o->size) | 1, at);
-	else if (there && im->hashes)
+	if (!image && there && im->hashes)
 		hash = hash_at(at, o);
 	im->hashes -= im->hashes && o->mode;
 	put_one(b, key, o, hash, flags_of(how, key, t), image ? mark + 1 : 0);

@@ -18,18 +18,36 @@ static void proc_path(char out[40], int fd)
 	snprintf(out, 40, "/proc/self/fd/%d", fd);
 }
 
-typedef ssize_t lister(const char *path, char *list, size_t size);
+struct bearer {		  /* of attributes */
+	const char *path; /* NULL: fd, open for reading */
+	int fd;
+	bool itself; /* not what the path, a link, leads to */
+};
+
+static ssize_t list(const struct bearer *of, char *names, size_t size)
+{
+	if (!of->path)
+		return flistxattr(of->fd, names, size);
+	return (of->itself ? llistxattr : listxattr)(of->path, names, size);
+}
+
+static ssize_t get_value(const struct bearer *of, const char *name, void *value, size_t size)
+{
+	if (!of->path)
+		return fgetxattr(of->fd, name, value, size);
+	return (of->itself ? lgetxattr : getxattr)(of->path, name, value, size);
+}
 
 /* Names of all attributes, NUL-separated. File systems without them have none. */
-static ssize_t list_names(lister *list, const char *proc, char **ret)
+static ssize_t list_names(const struct bearer *of, char **ret)
 {
 	char small[1024];
-	ssize_t n = list(proc, small, sizeof(small));
+	ssize_t n = list(of, small, sizeof(small));
 
 	*ret = NULL;
 	if (n < 0 && errno == ERANGE) {
 		*ret = xmalloc(XATTR_MAX);
-		n = list(proc, *ret, XATTR_MAX);
+		n = list(of, *ret, XATTR_MAX);
 	} else if (n > 0) {
 		*ret = xmalloc((size_t)n);
 		memcpy(*ret, small, (size_t)n);
@@ -51,7 +69,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 
 	put_u32(ret, 0);
 	proc_path(proc, fd);
-	n = list_names(listxattr, proc, &names);
+	n = list_names(&(struct bearer){.path = proc}, &names);
 	if (n <= 0)
 		return (int)n;
 	value = xmalloc(XATTR_MAX);
@@ -97,12 +115,11 @@ static bool is_theirs(const char *name)
 	return str_starts(name, "user.") || str_starts(name, "system.posix_acl_");
 }
 
-uint64_t meta_attrs_hash(int dirfd, const char *name)
+static uint64_t attrs_hash(const struct bearer *of)
 {
-	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", dirfd, name);
 	AUTO_FREE char *names = NULL;
 	AUTO_FREE char *value = NULL;
-	ssize_t n = list_names(llistxattr, path, &names);
+	ssize_t n = list_names(of, &names);
 	uint64_t hash = 0;
 
 	/* A sum: the order in which they are listed depends on how they came there. */
@@ -112,11 +129,23 @@ uint64_t meta_attrs_hash(int dirfd, const char *name)
 		if (!is_theirs(p))
 			continue;
 		value = value ? value : xmalloc(XATTR_MAX);
-		len = lgetxattr(path, p, value, XATTR_MAX);
+		len = get_value(of, p, value, XATTR_MAX);
 		hash += XXH3_64bits_withSeed(value, len > 0 ? (size_t)len : 0,
 					     XXH3_64bits(p, strlen(p)));
 	}
 	return hash;
+}
+
+uint64_t meta_attrs_hash(int fd)
+{
+	return attrs_hash(&(struct bearer){.fd = fd});
+}
+
+uint64_t meta_attrs_hash_at(int dirfd, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", dirfd, name);
+
+	return attrs_hash(&(struct bearer){.path = path, .itself = true});
 }
 
 mode_t meta_mode(struct span meta)
@@ -216,7 +245,7 @@ static bool lend(struct dress *d)
 static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
 {
 	AUTO_FREE char *names = NULL;
-	ssize_t len = list_names(listxattr, d->proc, &names);
+	ssize_t len = list_names(&(struct bearer){.path = d->proc}, &names);
 	struct span ignored;
 	int r = len < 0 ? (int)len : 0;
 

@@ -189,24 +189,43 @@ bool data_has_writer(int fd)
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
+/* Of what is larger than DATA_HASH_MAX this many parts, its first and its last among them. */
+enum {
+	HASH_PARTS = 4,
+	HASH_PART = DATA_HASH_MAX / HASH_PARTS,
+};
+
+static size_t part_at(size_t size, size_t i)
+{
+	return (size - HASH_PART) / (HASH_PARTS - 1) * i;
+}
+
 uint64_t data_hash(int fd, size_t size)
 {
-	enum {
-		PARTS = 4
-	};
-	const size_t part = DATA_HASH_MAX / PARTS;
 	char data[DATA_HASH_MAX];
-	bool whole = size <= sizeof(data);
+	ssize_t n;
 
-	for (size_t i = 0; i < (whole ? 1 : PARTS); i++) {
-		size_t want = whole ? size : part;
-		ssize_t n = io_pread_full(fd, data + i * part, whole ? sizeof(data) : part,
-					  whole ? 0 : (off_t)((size - part) / (PARTS - 1) * i));
-
-		if (n < 0 || (size_t)n != want)
+	if (size <= sizeof(data)) {
+		n = io_pread_full(fd, data, sizeof(data), 0);
+		return n < 0 || (size_t)n != size ? 0 : XXH3_64bits(data, size) | 1;
+	}
+	for (size_t i = 0; i < HASH_PARTS; i++) {
+		n = io_pread_full(fd, data + i * HASH_PART, HASH_PART, (off_t)part_at(size, i));
+		if (n != HASH_PART)
 			return 0;
 	}
-	return XXH3_64bits(data, whole ? size : sizeof(data)) | 1;
+	return XXH3_64bits(data, sizeof(data)) | 1;
+}
+
+uint64_t data_hash_bytes(const char *bytes, size_t size)
+{
+	char data[DATA_HASH_MAX];
+
+	if (size <= sizeof(data))
+		return XXH3_64bits(bytes, size) | 1;
+	for (size_t i = 0; i < HASH_PARTS; i++)
+		memcpy(data + i * HASH_PART, bytes + part_at(size, i), HASH_PART);
+	return XXH3_64bits(data, sizeof(data)) | 1;
 }
 
 static int copy_range(int src, int dst, off_t at, off_t end)

@@ -55,7 +55,8 @@ int meta_apply(int fd, struct span meta) MUST_USE;
  */
 int meta_apply_ours(int fd, struct span meta) MUST_USE;
 /* Of the extended attributes that a user may set, ACLs among them. 0: there are none. */
-uint64_t meta_attrs_hash(int dirfd, const char *name);
+uint64_t meta_attrs_hash(int fd); /* open for reading */
+uint64_t meta_attrs_hash_at(int dirfd, const char *name);
 mode_t meta_mode(struct span meta);
 int64_t meta_mtime(struct span meta); /* ns; -1: it tells none */
 bool meta_is_sound(struct span meta);
@@ -78,6 +79,7 @@ bool data_has_writer(int fd);
 /* 0: unknown. Of what is longer than this, some parts only: together with the times that is enough
  * to tell a new name (which changes the ctime) from an edit. */
 uint64_t data_hash(int fd, size_t size);
+uint64_t data_hash_bytes(const char *bytes, size_t size); /* the same of all of them */
 #define DATA_HASH_MAX ((size_t)16 << 10)
 
 int move_noreplace(int fromfd, const char *from, int tofd, const char *to) MUST_USE;
