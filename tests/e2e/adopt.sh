@@ -40,7 +40,7 @@ ok "redo" cordon_in "$a" redo
 
 # ---- undone, redone or looked into before anybody noticed: an empty history is none
 mv "$a" "$a.new"
-for how in undo redo 'undo --dry-run' 'undo --to 1'; do
+for how in undo redo 'undo --dry-run' 'undo --to 1' diff 'diff 1' 'journal verify' 'journal dump'; do
 	# shellcheck disable=SC2086 # words
 	out=$(cordon_in "$a.new" $how 2>&1)
 	is "$?" 1 "$how under the new name does nothing"

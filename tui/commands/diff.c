@@ -249,9 +249,9 @@ static int run(const struct here *p, struct output *out, int64_t from, int64_t t
 	int r = journal_open(&j, &spec, NULL, err);
 
 	if (r == -ENOENT)
-		return err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
+		err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
 	if (r < 0)
-		return r;
+		return here_moved(p->folder, p->state_dir, r, err);
 	if (from == 0 && to == 0)
 		r = diff_newest_paths(j, on_file, on_line, out, err);
 	else

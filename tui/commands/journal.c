@@ -142,9 +142,11 @@ static int run(const struct here *p, const struct strings *w, bool json, struct 
 	struct journal *j = NULL;
 	int r = journal_open(&j, &spec, NULL, err);
 
-	if (r == 0 && str_eq(w->list[0], "verify"))
+	if (r < 0)
+		return here_moved(p->folder, p->state_dir, r, err);
+	if (str_eq(w->list[0], "verify"))
 		r = verify(j, p, err);
-	else if (r == 0)
+	else
 		r = dump(j, w->n > 1 ? w->list[1] : NULL, json, err);
 	journal_close(j);
 	return r;

@@ -276,20 +276,6 @@ static int no_steps(const struct here *p, const struct journal_spec *spec, bool 
 	return 0;
 }
 
-/* The store came along, or another directory stands where the folder was. */
-static int explain(const struct journal_spec *spec, int r, struct err *err)
-{
-	AUTO_FREE char *was = NULL;
-	struct err ignored = {0};
-
-	if (r != -EPROTO || journal_find_moved(spec, &was, &ignored) <= 0)
-		return r;
-	return err_say(err, r,
-		       "this folder was renamed: its history is that of '%s': `cordon log --adopt` "
-		       "takes it over",
-		       was);
-}
-
 static void warn_if_replaced(const struct journal *j, const struct here *p)
 {
 	if (!journal_is_folders(j))
@@ -312,7 +298,7 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 		return no_steps(p, &spec, json, err);
 	}
 	if (r < 0)
-		return explain(&spec, r, err);
+		return here_moved(p->folder, p->state_dir, r, err);
 	warn_if_replaced(j, p);
 	r = print_list(j, true, json, p->folder, paths, &n, err);
 	if (r == 0)

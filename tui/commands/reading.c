@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/journal/journal.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 
@@ -106,6 +107,24 @@ void here_done(struct here *p)
 	free(p->home);
 	free(p->state_dir);
 	free(p->folder);
+}
+
+int here_moved(const char *folder, const char *state_dir, int r, struct err *err)
+{
+	const struct journal_spec spec = {.folder = folder, .state_dir = state_dir};
+	AUTO_FREE char *was = NULL;
+	struct err ignored = {0};
+	int found = 0;
+
+	/* -EPROTO: the store came along, or another directory stands where the folder was. */
+	if (r == 0 || r == -ENOENT || r == -EPROTO)
+		found = journal_find_moved(&spec, &was, r < 0 ? &ignored : err);
+	if (found <= 0)
+		return r < 0 ? r : found;
+	return err_say(err, r < 0 ? r : -ENOENT,
+		       "this folder was renamed: its history is that of '%s': `cordon log --adopt` "
+		       "takes it over",
+		       was);
 }
 
 /* Its name in the folder, or NULL; points into *clean, heap. */

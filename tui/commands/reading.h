@@ -37,6 +37,11 @@ struct here {
 #define AUTO_HERE CLEANUP(here_done)
 int here_find(struct here *p, struct err *err) MUST_USE;
 void here_done(struct here *p);
+/*
+ * A folder that was renamed has its history under its old name. Then that is said, of r, the error
+ * that is in *err, or of 0, where none was made yet, for which it is -ENOENT; else r stays.
+ */
+int here_moved(const char *folder, const char *state_dir, int r, struct err *err) MUST_USE;
 /* Arguments from `first` on, paths relative to the current directory, made relative to the folder.
  * The strings are *ret's own. */
 int here_paths(const struct here *p, const struct strings *args, size_t first, struct strings *ret,

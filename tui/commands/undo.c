@@ -313,22 +313,6 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 	return r;
 }
 
-/* Where nothing can be undone for that the history has another name. It is looked for before a new,
- * empty one is made. */
-static int check_moved(const char *folder, const char *state_dir, struct err *err)
-{
-	const struct journal_spec spec = {.folder = folder, .state_dir = state_dir};
-	AUTO_FREE char *was = NULL;
-	int r = journal_find_moved(&spec, &was, err);
-
-	if (r <= 0)
-		return r;
-	return err_say(err, -ENOENT,
-		       "this folder was renamed: its history is that of '%s': `cordon log --adopt` "
-		       "takes it over",
-		       was);
-}
-
 /* How many steps are newer than --to's. */
 static int count_newer(struct undo_options *o, const char *folder, const char *state_dir,
 		       struct err *err)
@@ -396,7 +380,7 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 		r = folders_of_cwd(&folder, state_dir, err);
 	}
 	if (r == 0)
-		r = check_moved(folder, state_dir, err);
+		r = here_moved(folder, state_dir, 0, err); /* before a new, empty one is made */
 	if (r == 0)
 		here_places(&(struct here){.folder = folder}, &o.given, &o.paths);
 	if (r == 0 && o.to)
