@@ -322,19 +322,22 @@ static void pipeline(void)
 {
 	char byte;
 	pid_t left, right;
-	int fds[2];
+	int fds[2], first[2];
 
-	if (pipe(fds) < 0)
+	if (pipe(fds) < 0 || pipe(first) < 0)
 		_exit(97);
 	left = fork();
 	if (left == 0) {
 		close(fds[1]);
 		setpgid(0, 0);
 		pipe_left();
+		close(first[1]);
 		_exit(read(fds[0], &byte, 1) < 0); /* until the right one is done */
 	}
 	setpgid(left, left);
-	usleep(50000);
+	close(first[1]);
+	if (read(first[0], &byte, 1) != 0)
+		_exit(96);
 	right = fork();
 	if (right == 0) {
 		setpgid(0, left);
@@ -514,6 +517,8 @@ static void one_wish_is_one_question(void **state)
 	assert_int_equal(f->status, 0);
 }
 
+static char asked[64]; /* a directory: made by the test when the question has come */
+
 static void ask_and_die(void)
 {
 	pid_t pid = fork();
@@ -522,7 +527,8 @@ static void ask_and_die(void)
 		agent_do("write", ".envrc", "x");
 		_exit(0);
 	}
-	usleep(100000);
+	while (access(asked, F_OK) < 0)
+		usleep(1000);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	usleep(200000);
@@ -533,7 +539,10 @@ static void a_dead_asker_takes_its_question_along(void **state)
 	struct fixture *f = *state;
 
 	f->mute = true;
+	snprintf(asked, sizeof(asked), "%s/asked", f->root);
 	start(f, ask_and_die, false, false);
+	await(f, "ask write");
+	assert_int_equal(mkdir(asked, 0700), 0);
 	pump(f, &f->exited);
 	assert_log(f, "ask write .envrc\n", "ask gone\n");
 	assert_false(there(f, ".envrc"));
