@@ -156,7 +156,8 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 		/* Between overlapping steps nothing is known, and the newest must be. */
 		if (at && r->after && !same(at, r->after, &loose))
 			chained = false;
-		if (!r->after && (r == newest || h->contested || (at && h->edited >= r->begun)))
+		if (!r->after &&
+		    (r == newest || h->contested || (at && (h->edited >= r->begun || h->murky))))
 			chained = false;
 		if (r->gap && r > oldest)
 			chained = false;
@@ -267,8 +268,9 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 	if (flags || !h->n_kept || h->kept[h->n_kept - 1].after)
 		return;
 	/* One of several at the same time: what both did to a directory's times is not told apart.
-	 * Unless somebody else was there: then that is in what is seen now, and not the step's. */
-	if (h->edited >= h->kept[h->n_kept - 1].begun || h->contested)
+	 * Unless somebody else was there, or a step that went from under another: then that is in
+	 * what is seen now, and not the step's. */
+	if (h->edited >= h->kept[h->n_kept - 1].begun || h->contested || h->murky)
 		return;
 	set(&h->kept[h->n_kept - 1].after, post);
 	h->kept[h->n_kept - 1].loose = true;
