@@ -20,6 +20,15 @@ static void link_outside(struct fix *f, const char *from, const char *to)
 	assert_int_equal(link(a, b), 0);
 }
 
+/* A step: a file with two names. */
+static void make_linked(struct fix *f, const char *path, const char *text, const char *other)
+{
+	begin(f, "touch; ln");
+	assert_int_equal(put(f, path, text), 0);
+	assert_int_equal(ln(f, path, other), 0);
+	assert_true(commit(f) > 0);
+}
+
 /* The step before it changed a file with another name, which is not told what it did by that. */
 static void an_edit_saved_over_one_of_two_names(void **state)
 {
@@ -250,10 +259,7 @@ static void an_edit_by_a_name_that_a_step_knows(void **state)
 		struct fix *f = fix_new();
 
 		(void)state;
-		begin(f, "echo >d; ln d c");
-		assert_int_equal(put(f, "d", "old\n"), 0);
-		assert_int_equal(ln(f, "d", "c"), 0);
-		assert_true(commit(f) > 0);
+		make_linked(f, "d", "old\n", "c");
 		if (human == 1)
 			append(f, "c", "human\n");
 		assert_true(write_and_take_away(f, REMOVED) > 0);
@@ -408,10 +414,7 @@ static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
 		struct fix *f = fix_new();
 
 		(void)state;
-		begin(f, "touch c; ln c b");
-		assert_int_equal(put(f, "c", "first\n"), 0);
-		assert_int_equal(ln(f, "c", "b"), 0);
-		assert_true(commit(f) > 0);
+		make_linked(f, "c", "first\n", "b");
 		must(f, redone ? undo(f, 1, 0) : 0);
 		must(f, redone ? redo(f, 0) : 0);
 		append(f, "c", "human\n");
@@ -430,10 +433,7 @@ static void nobody_where_one_was_opened_for_nothing(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "touch c; ln c b");
-	assert_int_equal(put(f, "c", "first\n"), 0);
-	assert_int_equal(ln(f, "c", "b"), 0);
-	assert_true(commit(f) > 0);
+	make_linked(f, "c", "first\n", "b");
 	open_for_nothing(f, "c");
 	begin(f, "echo >b");
 	assert_int_equal(put(f, "b", "second\n"), 0);
@@ -527,10 +527,7 @@ static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "touch c; ln c d");
-	assert_int_equal(put(f, "c", "was\n"), 0);
-	assert_int_equal(ln(f, "c", "d"), 0);
-	assert_true(commit(f) > 0);
+	make_linked(f, "c", "was\n", "d");
 	begin(f, "echo >d");
 	assert_int_equal(put(f, "d", "agent\n"), 0);
 	assert_true(commit(f) > 0);

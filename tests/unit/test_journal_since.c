@@ -114,7 +114,6 @@ static void over_a_later_step_that_moved_the_very_directory(void **state)
 	undo_plan_free(plan);
 }
 
-/* Somebody else's is asked about, wherever it lies between them. */
 /* Another name for a moment changes the time of the inode, as an edit does; the bytes tell. */
 static void a_name_that_came_and_went_is_no_change(void **state)
 {
@@ -155,6 +154,7 @@ static void not_over_a_change_of_the_owner(void **state)
 	assert_cat(f, "x", "one\n");
 }
 
+/* Somebody else's is asked about, wherever it lies between them. */
 static void not_over_an_edit_among_later_steps(void **state)
 {
 	struct fix *f = *state;

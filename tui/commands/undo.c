@@ -380,7 +380,7 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 		r = folders_of_cwd(&folder, state_dir, err);
 	}
 	if (r == 0)
-		r = here_moved(folder, state_dir, 0, err); /* before a new, empty one is made */
+		r = here_moved(folder, state_dir, 0, err); /* before an empty history is made */
 	if (r == 0)
 		here_places(&(struct here){.folder = folder}, &o.given, &o.paths);
 	if (r == 0 && o.to)

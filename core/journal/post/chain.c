@@ -3,8 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/post/chain.h"
 
-#include <string.h>
-
 #include "core/journal/post/chain_one.h"
 
 void chains_gap(struct chains *c)

@@ -1,7 +1,5 @@
 /* chain_file - what the steps found and left in files that have several names. */
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "core/journal/post/chain_one.h"
 
 struct found_file { /* that has or had several names */

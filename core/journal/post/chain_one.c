@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/post/chain_one.h"
 
-#include <string.h>
-
 struct chain *chain_get(struct chains *c, const char *key)
 {
 	bool fresh;

@@ -110,6 +110,7 @@ static bool take_image(struct images *im, const struct spot *at, const struct ob
 {
 	AUTO_CLOSE int fd = -1;
 	size_t mark = im->bytes.len;
+	uint64_t attrs;
 	struct obj now;
 	ssize_t n;
 
@@ -121,10 +122,11 @@ static bool take_image(struct images *im, const struct spot *at, const struct ob
 		return false;
 	buf_reserve(&im->bytes, o->size);
 	n = io_pread_full(fd, im->bytes.data + mark, o->size, 0);
+	attrs = meta_attrs_hash(fd);
 	if (n != (ssize_t)o->size || memchr(im->bytes.data + mark, '\0', (size_t)n) ||
 	    obj_stat(fd, "", &now) < 0 || !obj_same(&now, o) || now.ctime_ns != o->ctime_ns)
 		return false;
-	*hash = with_attrs(data_hash_bytes(im->bytes.data + mark, o->size), meta_attrs_hash(fd));
+	*hash = with_attrs(data_hash_bytes(im->bytes.data + mark, o->size), attrs);
 	im->bytes.len += (size_t)n;
 	im->bytes.data[im->bytes.len] = '\0';
 	return true;

@@ -65,19 +65,20 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	uint32_t count = 0;
 	mode_t lent = 0;
 	char proc[40];
+	const struct bearer of = {.path = proc};
 	ssize_t n;
 
 	put_u32(ret, 0);
 	proc_path(proc, fd);
-	n = list_names(&(struct bearer){.path = proc}, &names);
+	n = list_names(&of, &names);
 	if (n <= 0)
 		return (int)n;
 	value = xmalloc(XATTR_MAX);
 	for (char *p = names; p < names + n; p += strlen(p) + 1) {
-		ssize_t len = getxattr(proc, p, value, XATTR_MAX);
+		ssize_t len = get_value(&of, p, value, XATTR_MAX);
 
 		if (len < 0 && errno == EACCES && !lent && bits_borrow(j, fd, S_IRUSR, &lent) == 0)
-			len = getxattr(proc, p, value, XATTR_MAX);
+			len = get_value(&of, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
 			continue; /* gone meanwhile, or not ours to see: then not ours to change */
 		if (len < 0) {
