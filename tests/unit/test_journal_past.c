@@ -195,6 +195,29 @@ static void what_only_its_time_was_set_of_after_a_redo(void **state)
 	assert_int_equal(open_then(f, id, "a"), -ESTALE);
 }
 
+/* The two steps that set its time after one another tell of two inodes. */
+static void what_two_steps_set_the_time_of(void **state)
+{
+	for (int n = 1; n <= 3; n++) {
+		struct fix *f = fix_new();
+		int64_t id = its_time_is_set(f);
+
+		(void)state;
+		begin(f, "touch -d a");
+		touch(f, "a", 2000);
+		assert_true(commit(f) > 0);
+		begin(f, "echo is >a");
+		assert_int_equal(put(f, "a", "is\n"), 0);
+		assert_true(commit(f) > 0);
+		must(f, undo(f, n, 0));
+		must(f, redo(f, 0));
+		assert_was(f, id, "a", "was\n");
+		must(f, restore(f, id, "a", UNDO_FORCE));
+		assert_cat(f, "a", "was\n");
+		fix_free(f);
+	}
+}
+
 /* At the path that it had lies a directory since. */
 static void what_changed_places_and_got_a_time_after_a_redo(void **state)
 {
@@ -366,6 +389,7 @@ int main(void)
 		TEST(what_a_human_changed_is_not_what_was_there),
 		TEST(what_only_its_time_was_set_of),
 		TEST(what_only_its_time_was_set_of_after_a_redo),
+		cmocka_unit_test(what_two_steps_set_the_time_of),
 		TEST(what_changed_places_and_got_a_time_after_a_redo),
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),

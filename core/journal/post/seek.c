@@ -12,8 +12,9 @@ size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted,
 	return end;
 }
 
-struct course {	      /* of the file, until now */
-	size_t bytes; /* the mark that has them, or the end */
+struct course {		    /* of the file, until now */
+	uint64_t ino, also; /* of it; 0: none */
+	size_t bytes;	    /* the mark that has them, or the end */
 	uint64_t size;
 	int64_t mtime_ns;	     /* what it is, if only steps have set it */
 	int64_t record_ns;	     /* what it was at the newest record so far */
@@ -30,14 +31,14 @@ static bool may_be_before(const struct seek *s, size_t i)
 }
 
 /* Something of another kind that lies at its path since is not the file. */
-static struct left_of ask_left(const struct seek *s, size_t i)
+static struct left_of ask_left(const struct seek *s, size_t i, const struct course *c)
 {
 	const struct mark *m = &s->t->list[i];
 	bool own = s->own && s->own->id == s->t->logs[m->log].id;
 	bool alike = s->left->exists && !((s->left->mode ^ s->want->mode) & S_IFMT);
 
 	return (struct left_of){.ino = m->ino,
-				.then = own ? s->want->ino : 0,
+				.then = own || c->also ? s->want->ino : 0,
 				.beside = own && alike ? s->left : NULL};
 }
 
@@ -46,7 +47,7 @@ static struct left_of ask_left(const struct seek *s, size_t i)
 static void set_times(const struct seek *s, size_t i, struct course *c)
 {
 	const uint32_t log = s->t->list[i].log;
-	const struct left_of of = ask_left(s, i);
+	const struct left_of of = ask_left(s, i, c);
 	struct change_side left;
 
 	c->set = &s->t->logs[log];
@@ -85,14 +86,26 @@ static void go_on(const struct seek *s, size_t i, struct course *c)
 		c->mtime_ns = time;
 }
 
-static struct course follow(const struct seek *s, size_t end, uint64_t ino)
+static size_t next_of(const struct seek *s, size_t at, size_t end, const struct course *c)
 {
 	const unsigned wanted = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_GONE;
-	struct course c = {.bytes = end, .size = s->want->size, .mtime_ns = s->want->mtime_ns};
+
+	if (c->ino)
+		end = trail_of_inode(s->t, at, end, wanted, c->ino);
+	return c->also ? trail_of_inode(s->t, at, end, wanted, c->also) : end;
+}
+
+/* As two inodes, where a redo has brought it back between two records; or also: 0. */
+static struct course follow(const struct seek *s, size_t end, uint64_t ino, uint64_t also)
+{
+	struct course c = {.ino = ino,
+			   .also = also,
+			   .bytes = end,
+			   .size = s->want->size,
+			   .mtime_ns = s->want->mtime_ns};
 	size_t i = s->at;
 
-	while (ino && !c.broken && c.bytes == end &&
-	       (i = trail_of_inode(s->t, i, end, wanted, ino)) < end) {
+	while (!c.broken && c.bytes == end && (i = next_of(s, i, end, &c)) < end) {
 		go_on(s, i, &c);
 		i = trail_behind(s->t, i);
 	}
@@ -101,13 +114,13 @@ static struct course follow(const struct seek *s, size_t end, uint64_t ino)
 
 size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino)
 {
-	return follow(s, end, ino).bytes;
+	return follow(s, end, ino, 0).bytes;
 }
 
-static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t size,
+static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t also, uint64_t size,
 		     int64_t mtime_ns)
 {
-	const struct course c = follow(s, end, ino);
+	const struct course c = follow(s, end, ino, also);
 
 	if (c.broken || c.bytes < end)
 		return false;
@@ -124,6 +137,8 @@ bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size,
 
 	if (size != s->want->size)
 		return false;
-	return !S_ISREG(s->want->mode) || leads_to(s, end, then, size, mtime_ns) ||
-	       (ino != then && leads_to(s, end, ino, size, mtime_ns));
+	if (!S_ISREG(s->want->mode) || leads_to(s, end, then, 0, size, mtime_ns))
+		return true;
+	return ino != then && (leads_to(s, end, ino, 0, size, mtime_ns) ||
+			       leads_to(s, end, then, ino, size, mtime_ns));
 }
