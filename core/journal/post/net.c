@@ -256,6 +256,11 @@ static char *borrow(const char *key, int *root)
 	return (char *)(uintptr_t)path;
 }
 
+static bool has_more_names(const struct obj *o)
+{
+	return !S_ISDIR(o->mode) && o->nlink > 1;
+}
+
 void nets_get(const struct nets *n, size_t i, struct change *ret)
 {
 	const struct net *one = &n->list[i];
@@ -266,7 +271,7 @@ void nets_get(const struct nets *n, size_t i, struct change *ret)
 
 	touch_before(n->of, from, &before);
 	touch_after(n->of, t, &after);
-	*ret = (struct change){.linked = !S_ISDIR(before.mode) && before.nlink > 1};
+	*ret = (struct change){.linked = has_more_names(n->inverted ? &after : &before)};
 	ret->path = borrow(touches_key(n->of, one->touch), &ret->root);
 	if (one->source)
 		ret->old_path = borrow(touches_key(n->of, one->source - 1), &source_root);
