@@ -316,8 +316,10 @@ static void find_staying(const struct skipper *s, struct journal *j, struct numb
 		numbers_add(ret, l->now == NO_NAME ? l->ino
 						   : file_at(j, names_key(&s->brought, l->now)));
 	}
+	/* Not what had gone from there before the name was left. */
 	for (size_t k = 0; k < names_count(s->left); k++)
-		numbers_add(ret, file_at(j, names_key(s->left, k)));
+		if (!numbers_have(&s->taken, names_find(&s->brought, names_key(s->left, k))))
+			numbers_add(ret, file_at(j, names_key(s->left, k)));
 	numbers_sort(ret);
 }
 
@@ -346,6 +348,7 @@ static bool keep_last_names(struct skipper *s, struct journal *j, struct names *
 	bool found = false, more = false;
 
 	numbers_sort(&s->lost);
+	numbers_sort(&s->taken);
 	for (size_t i = 0; s->lost.n && i < s->taken.n; i++) {
 		const char *key = names_key(&s->brought, s->taken.list[i]);
 		uint64_t ino = file_at(j, key);

@@ -1,0 +1,87 @@
+/* test_journal_kept - files of several names that --keep-mine leaves as a human had them. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+/* Its name stays as it is, without it: then the other one stays as well. */
+static void what_a_human_wrote_keeps_its_last_name(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch a");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a", "the human's\n");
+	begin(f, "ln a b; rm a");
+	assert_int_equal(ln(f, "a", "b"), 0);
+	assert_int_equal(rm(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 2, 0), -ESTALE);
+	must(f, undo(f, 2, UNDO_KEEP_MINE));
+	assert_cat(f, "b", "the human's\n");
+	must(f, redo(f, 0));
+	assert_cat(f, "b", "the human's\n");
+}
+
+/* It lies at a name that nobody spoke of: what steps wrote by the other one is not put back. */
+static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch c; ln c d");
+	assert_int_equal(put(f, "c", "was\n"), 0);
+	assert_int_equal(ln(f, "c", "d"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >d");
+	assert_int_equal(put(f, "d", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "echo >>c");
+	assert_int_equal(add(f, "c", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "c", "the human's\n");
+	begin(f, "mv c a");
+	assert_int_equal(mv(f, "c", "a", 0), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm d");
+	assert_int_equal(rm(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 5, 0), -ESTALE);
+	must(f, undo(f, 5, UNDO_KEEP_MINE));
+	assert_cat(f, "a", "the human's\n");
+}
+
+/* Its last name was made by a step, of one that goes back to it. */
+static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "touch b");
+	assert_int_equal(put(f, "b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv b d; ln d b; echo >d");
+	assert_int_equal(mv(f, "b", "d", 0), 0);
+	assert_int_equal(ln(f, "d", "b"), 0);
+	assert_int_equal(put(f, "d", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "b", "the human's\n");
+	begin(f, "rm d");
+	assert_int_equal(rm(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_cat(f, "b", "the human's\n");
+	must(f, redo(f, 0));
+	assert_cat(f, "b", "the human's\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_a_human_wrote_keeps_its_last_name),
+		TEST(what_a_human_wrote_keeps_the_name_that_a_step_gave_it),
+		TEST(an_edit_that_is_kept_where_a_step_moved_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
