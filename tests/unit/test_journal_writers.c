@@ -1,5 +1,7 @@
 /* test_journal_writers - files that stay open: what is written to them, and what cannot be kept. */
 /* SPDX-License-Identifier: MIT */
+#include <sys/mman.h>
+
 #include "tests/support/journalfix.h"
 
 static int hold(struct fix *f, struct step *s, const char *path)
@@ -174,6 +176,48 @@ static void the_first_of_very_many_is_still_kept(void **state)
 	assert_tree(f, between);
 }
 
+/* The page has been stored to before, and is not on the disk yet: no time tells of it. */
+static void what_is_stored_through_a_mapping_from_before(void **state)
+{
+	static const char *const tmp[] = {"/tmp", "/dev/shm"};
+	static const off_t places[] = {0, 50000};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const char *const was = getenv("TMPDIR");
+		AUTO_FREE char *restore = was ? xstrdup(was) : NULL;
+		off_t place = places[i / 2];
+		AUTO_CLOSE int fd = -1;
+		struct fix *f;
+		int64_t id;
+		char *map;
+
+		assert_int_equal(setenv("TMPDIR", tmp[i % 2], 1), 0);
+		f = fix_new();
+		assert_int_equal(restore ? setenv("TMPDIR", restore, 1) : unsetenv("TMPDIR"), 0);
+		begin(f, "maps");
+		assert_int_equal(put(f, "file", ""), 0);
+		fd = openat(journal_folder_fd(f->j), "file", O_RDWR | O_CLOEXEC);
+		assert_int_equal(pwrite(fd, "before", 6, place), 6);
+		map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		assert_ptr_not_equal(map, MAP_FAILED);
+		map[place] = 'B';
+		assert_true(commit(f) > 0);
+		begin(f, "stores");
+		map[place] = 'x';
+		id = commit(f);
+		if (!id)
+			fail_msg("a store at %lld on %s is in no step", (long long)place,
+				 tmp[i % 2]);
+		must(f, undo(f, 1, 0));
+		assert_int_equal(map[place], 'B');
+		must(f, redo(f, 0));
+		assert_int_equal(map[place], 'x');
+		munmap(map, 65536);
+		fix_free(f);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -185,6 +229,7 @@ int main(void)
 		TEST(what_is_open_when_it_comes_back_stays_the_same_file),
 		TEST(a_close_that_is_told_late_is_no_edit),
 		TEST(the_first_of_very_many_is_still_kept),
+		cmocka_unit_test(what_is_stored_through_a_mapping_from_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,7 +200,17 @@ static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 	}
 	if (r < 0)
 		unlinkat(s->obj, slot, 0);
+	else if (r == 0 && kept->hashed)
+		kept->hash = data_hash_whole(out);
 	return r;
+}
+
+static uint64_t inline_hash(const struct rec *r)
+{
+	struct span meta, bytes;
+
+	wal_content(r, &meta, &bytes);
+	return data_hash_all(bytes.data, bytes.len);
 }
 
 int side_keep_content(struct side *s, int root, const char *path, int dirfd, const char *name,
@@ -225,6 +235,8 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 	rec.slot = wal_slot(&s->log);
 	r = keep_inline(in, &st, &meta, &rec);
 	rec.meta = (struct span){meta.data, meta.len};
+	if (r > 0 && kept->hashed)
+		kept->hash = inline_hash(&rec);
 	if (r != 0)
 		return r < 0 ? r : side_push(s, &rec);
 	kept->slot = rec.slot;

@@ -35,9 +35,11 @@ struct side {
 
 struct kept {		 /* how a content was kept */
 	bool clone_only; /* asked for: -EOPNOTSUPP rather than a copy */
+	bool hashed;	 /* asked for, of a copy */
 	bool cloned;
 	uint64_t slot;	/* 0: in the log */
 	uint64_t bytes; /* of the copy */
+	uint64_t hash;	/* data_hash_whole() of what was kept, or 0 */
 };
 
 void slot_name(char out[24], uint64_t slot);

@@ -24,7 +24,7 @@ static bool differ(const struct obj *a, const struct obj *b, bool dressed)
 	return !obj_same(a, b) || a->ctime_ns != b->ctime_ns;
 }
 
-/* Of what was written through a mapping, tmpfs keeps no time. */
+/* Not all that is written through a mapping changes the times. */
 static bool rewritten(struct journal *j, const struct known_set *known, const struct obj *before,
 		      const struct obj *after, const struct spot *at)
 {
@@ -37,7 +37,7 @@ static bool rewritten(struct journal *j, const struct known_set *known, const st
 	if (!k || k->btime_ns != before->btime_ns || !k->hash)
 		return false;
 	fd = data_open(j, at->fd, at->name);
-	return fd >= 0 && data_hash(fd, after->size) != k->hash;
+	return fd >= 0 && data_hash_whole(fd) != k->hash;
 }
 
 /* In a directory that its owner locked, too. */

@@ -15,7 +15,7 @@ enum {
 struct known {
 	uint64_t ino;
 	int64_t btime_ns;
-	uint64_t hash;	     /* of the content that was kept, on tmpfs; see summary.c */
+	uint64_t hash;	     /* of all the content that was kept, if it may change unseen; or 0 */
 	uint32_t dev;	     /* dev_pack() */
 	uint32_t flags : 5;  /* KNOWN_* */
 	uint32_t first : 27; /* as it was when it was kept: number + 1 in firsts; 0: it had no other

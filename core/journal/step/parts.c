@@ -137,7 +137,7 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 				     .unprotected = s->bare ? xstrdup(s->bare) : NULL};
 	e->lasting = step_prune_writers(s);
 	touches_settle(&s->touches);
-	r = nets_build(s->j, &s->touches, s->j->dull ? &s->known : NULL, false, &e->nets);
+	r = nets_build(s->j, &s->touches, &s->known, false, &e->nets);
 	nets_count(&e->nets, &e->info);
 	step_tangle(s);
 	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled;

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -297,11 +299,20 @@ static void note_slot(struct step *s, const struct kept *kept)
 	(*list)[(*n)++] = kept->slot;
 }
 
+/* By what is stored through a mapping: tmpfs keeps no time of that. Elsewhere the first store into
+ * a page does, until it is written back, which may have been before the step began. To clone a file
+ * writes it back. */
+static bool may_change_unseen(const struct step *s, int dirfd, const struct obj *o)
+{
+	struct statfs fs;
+
+	return writer_find(s->j, o) || fstatfs(dirfd, &fs) < 0 || fs.f_type == TMPFS_MAGIC;
+}
+
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		     const struct obj *o)
 {
 	const struct known *k = step_known(s, o);
-	struct known *learnt;
 	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
 	struct kept kept = {0};
@@ -312,6 +323,7 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 		return 0;
 	/* A clone costs nothing, however large the file. */
 	kept.clone_only = !step_has_room(s, o->blocks * 512);
+	kept.hashed = may_change_unseen(s, dirfd, o);
 	if (!step_has_room(s, 0))
 		return STEP_FULL;
 	r = step_make(s);
@@ -325,12 +337,7 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 	if (kept.slot)
 		note_slot(s, &kept);
 	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
-	learnt = step_learn(s, o, KNOWN_CONTENT | KNOWN_META);
-	if (s->j->dull) {
-		AUTO_CLOSE int fd = data_open(s->j, dirfd, name);
-
-		learnt->hash = fd < 0 ? 0 : data_hash(fd, o->size);
-	}
+	step_learn(s, o, KNOWN_CONTENT | KNOWN_META)->hash = kept.hash;
 	return 0;
 }
 

@@ -228,6 +228,30 @@ uint64_t data_hash_bytes(const char *bytes, size_t size)
 	return XXH3_64bits(data, sizeof(data)) | 1;
 }
 
+uint64_t data_hash_all(const char *bytes, size_t size)
+{
+	return XXH3_64bits(bytes, size) | 1;
+}
+
+uint64_t data_hash_whole(int fd)
+{
+	XXH3_state_t *state = XXH3_createState();
+	char block[65536];
+	uint64_t hash;
+	off_t at = 0;
+	ssize_t n;
+
+	if (!state || XXH3_64bits_reset(state) != XXH_OK)
+		abort();
+	while ((n = io_pread_full(fd, block, sizeof(block), at)) > 0) {
+		XXH3_64bits_update(state, block, (size_t)n);
+		at += n;
+	}
+	hash = XXH3_64bits_digest(state) | 1;
+	XXH3_freeState(state);
+	return n < 0 ? 0 : hash;
+}
+
 static int copy_range(int src, int dst, off_t at, off_t end)
 {
 	char block[65536];

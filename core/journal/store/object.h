@@ -81,6 +81,9 @@ bool data_has_writer(int fd);
 uint64_t data_hash(int fd, size_t size);
 uint64_t data_hash_bytes(const char *bytes, size_t size); /* the same of all of them */
 #define DATA_HASH_MAX ((size_t)16 << 10)
+/* Of every byte. */
+uint64_t data_hash_whole(int fd); /* 0: unknown */
+uint64_t data_hash_all(const char *bytes, size_t size);
 
 int move_noreplace(int fromfd, const char *from, int tofd, const char *to) MUST_USE;
 int move_exchange(int afd, const char *a, int bfd, const char *b) MUST_USE;

@@ -79,7 +79,7 @@ int room_need(struct journal *j, off_t size)
 
 	if (j->room < 0 || size <= have)
 		return 0;
-	if (j->dull && size > ROOM_LARGE)
+	if (j->in_memory && size > ROOM_LARGE)
 		return is_free(j, size - have) ? 0 : -ENOSPC;
 	j->room_short = true; /* or more than is usual */
 	r = set_aside(j, size);

@@ -344,7 +344,7 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 		return err_say(err, -EPERM, "the undo store '%s' belongs to someone else",
 			       j->store_path);
 	if (fstatfs(j->store, &fs) == 0)
-		j->dull = fs.f_type == TMPFS_MAGIC;
+		j->in_memory = fs.f_type == TMPFS_MAGIC;
 	j->inside = path_is_beneath(j->store_path, j->folder);
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;

@@ -36,7 +36,7 @@ struct journal {
 	char *folder, *store_path, *state_dir;
 	struct journal *kin; /* ring of the session's journals, in the order of its folders */
 	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
-	bool dull;	     /* tmpfs: a write through a mapping changes no time */
+	bool in_memory;	     /* the store lies on tmpfs */
 	bool read_only;
 	bool inside;	/* the store lies in the folder */
 	bool fresh;	/* it was made just now */
