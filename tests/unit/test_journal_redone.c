@@ -354,6 +354,33 @@ static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 	assert_int_equal(st.st_mode & 07777, 0750);
 }
 
+/* The last step gave the file an attribute by a name that it then took; the one before it left the
+ * other name. */
+static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
+{
+	struct fix *f = *state;
+	struct at a;
+
+	begin(f, "touch d");
+	assert_int_equal(put(f, "d", "one\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "ln d c");
+	assert_int_equal(ln(f, "d", "c"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "setfattr d; rm d");
+	a = at(f, "d");
+	if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)
+		assert_int_equal(mode(f, "d", 0600), 0);
+	assert_int_equal(rm(f, "d"), 0);
+	assert_true(commit(f) > 0);
+	for (int turn = 0; turn < 3; turn++) {
+		must(f, undo(f, 3, 0));
+		must(f, redo(f, 0));
+	}
+	outside(f, "c", "his\n");
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -367,6 +394,7 @@ int main(void)
 		cmocka_unit_test(an_edit_before_a_directory_took_a_name),
 		cmocka_unit_test(a_file_in_a_directory_that_goes),
 		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
+		TEST(nobody_where_an_attribute_came_by_a_name_that_went),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,11 +171,12 @@ static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_
 /* What newer steps that came back with this one have changed since. */
 static bool put_left(struct buf *b, const struct post_how *how, const char *key)
 {
+	unsigned flags = (flags_of(how, key, NULL) & ~POST_SHARED) | POST_EARLIER;
 	struct post left;
 
 	if (!how->left || !posts_find(how->left, key, &left))
 		return false;
-	put_one(b, key, &left.obj, left.hash, flags_of(how, key, NULL) & ~POST_SHARED, 0);
+	put_one(b, key, &left.obj, left.hash, flags, 0);
 	return true;
 }
 

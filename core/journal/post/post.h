@@ -29,6 +29,7 @@ struct post {
 	uint64_t seq;	/* of the file it came from */
 	int64_t id;	/* the step; 0: one whose redo is gone */
 	bool kept;	/* the step is not undone */
+	bool earlier;	/* from before newer steps that came back with this one changed the file */
 };
 
 struct post_how {

@@ -61,6 +61,8 @@ int post_next(struct post_reader *r, struct post *ret)
 		get_obj(&g, &ret->obj);
 		ret->hash = get_u64(&g);
 		ret->flags = get_u32(&g);
+		ret->earlier = ret->flags & POST_EARLIER;
+		ret->flags &= ~POST_EARLIER;
 		ret->image = get_u64(&g);
 		if (g.bad) {
 			e = in_more(&r->in);

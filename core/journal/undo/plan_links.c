@@ -77,6 +77,13 @@ void plan_forget_taken(struct planner *p)
 	}
 }
 
+/* The name was taken after the image. A redo writes both anew, and the image last. */
+static bool is_after(const struct planner *p, const struct taken *one, const struct post *post)
+{
+	return one->seq > post->seq || (post->earlier && one->step < plan_place_of(p, post->id) &&
+					plan_has_step(p, post->id));
+}
+
 bool plan_is_as_taken(struct planner *p, const struct post *post)
 {
 	struct change_side now;
@@ -88,7 +95,7 @@ bool plan_is_as_taken(struct planner *p, const struct post *post)
 		return false;
 	one = taken_of(p, o.ino);
 	change_side_set(&now, &o);
-	return one && one->seq > post->seq && sides_equal(&now, &one->was);
+	return one && is_after(p, one, post) && sides_equal(&now, &one->was);
 }
 
 static int keep_own(void *data, const struct post *post)

@@ -10,8 +10,7 @@
 
 #define JUDGED_FOREIGN UINT64_MAX /* no number of a file */
 
-/* Among the steps; their number: it is none of them. */
-static size_t place_of(const struct planner *p, int64_t id)
+size_t plan_place_of(const struct planner *p, int64_t id)
 {
 	size_t i = 0;
 
@@ -22,7 +21,7 @@ static size_t place_of(const struct planner *p, int64_t id)
 
 bool plan_has_step(const struct planner *p, int64_t id)
 {
-	return place_of(p, id) < p->dirs->n;
+	return plan_place_of(p, id) < p->dirs->n;
 }
 
 /* Of a step that is neither kept nor one of these: it came and went. Or of one that came back
@@ -129,7 +128,7 @@ bool plan_has_written(struct planner *p, uint64_t ino)
 
 bool plan_only_found(struct planner *p, const struct post *post)
 {
-	size_t i = place_of(p, post->id);
+	size_t i = plan_place_of(p, post->id);
 
 	if (!p->written)
 		find_written(p);

@@ -48,6 +48,8 @@ bool plan_only_found(struct planner *p, const struct post *post); /* and its ste
 /* To the names of now: where what was there right after that record lies. */
 void plan_add_place(const struct planner *p, struct names *to, uint64_t seq, int root,
 		    const char *path);
+/* Among the steps, newest first; their number: it is none of them. */
+size_t plan_place_of(const struct planner *p, int64_t id);
 bool plan_has_step(const struct planner *p, int64_t id);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 
