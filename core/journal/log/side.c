@@ -186,6 +186,7 @@ static int keep_inline(int in, const struct stat *st, struct buf *meta, struct r
 static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 {
 	AUTO_CLOSE int out = slot_create(s, kept->slot, slot);
+	struct stat st;
 	int r;
 
 	if (out < 0)
@@ -200,8 +201,8 @@ static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 	}
 	if (r < 0)
 		unlinkat(s->obj, slot, 0);
-	else if (r == 0 && kept->hashed)
-		kept->hash = data_hash_whole(out);
+	else if (r == 0 && kept->hashed && fstat(out, &st) == 0)
+		kept->hash = data_hash_whole(out, (uint64_t)st.st_size);
 	return r;
 }
 

@@ -37,7 +37,7 @@ static bool rewritten(struct journal *j, const struct known_set *known, const st
 	if (!k || k->btime_ns != before->btime_ns || !k->hash)
 		return false;
 	fd = data_open(j, at->fd, at->name);
-	return fd >= 0 && data_hash_whole(fd) != k->hash;
+	return fd >= 0 && data_hash_whole(fd, after->size) != k->hash;
 }
 
 /* In a directory that its owner locked, too. */

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "core/base/io.h"
 #include "core/journal/priv.h"
@@ -187,69 +186,6 @@ bool data_has_writer(int fd)
 {
 	/* The lease is refused while anybody has the file open for writing; close() drops it. */
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
-}
-
-/* Of what is larger than DATA_HASH_MAX this many parts, its first and its last among them. */
-enum {
-	HASH_PARTS = 4,
-	HASH_PART = DATA_HASH_MAX / HASH_PARTS,
-};
-
-static size_t part_at(size_t size, size_t i)
-{
-	return (size - HASH_PART) / (HASH_PARTS - 1) * i;
-}
-
-uint64_t data_hash(int fd, size_t size)
-{
-	char data[DATA_HASH_MAX];
-	ssize_t n;
-
-	if (size <= sizeof(data)) {
-		n = io_pread_full(fd, data, sizeof(data), 0);
-		return n < 0 || (size_t)n != size ? 0 : XXH3_64bits(data, size) | 1;
-	}
-	for (size_t i = 0; i < HASH_PARTS; i++) {
-		n = io_pread_full(fd, data + i * HASH_PART, HASH_PART, (off_t)part_at(size, i));
-		if (n != HASH_PART)
-			return 0;
-	}
-	return XXH3_64bits(data, sizeof(data)) | 1;
-}
-
-uint64_t data_hash_bytes(const char *bytes, size_t size)
-{
-	char data[DATA_HASH_MAX];
-
-	if (size <= sizeof(data))
-		return XXH3_64bits(bytes, size) | 1;
-	for (size_t i = 0; i < HASH_PARTS; i++)
-		memcpy(data + i * HASH_PART, bytes + part_at(size, i), HASH_PART);
-	return XXH3_64bits(data, sizeof(data)) | 1;
-}
-
-uint64_t data_hash_all(const char *bytes, size_t size)
-{
-	return XXH3_64bits(bytes, size) | 1;
-}
-
-uint64_t data_hash_whole(int fd)
-{
-	XXH3_state_t *state = XXH3_createState();
-	char block[65536];
-	uint64_t hash;
-	off_t at = 0;
-	ssize_t n;
-
-	if (!state || XXH3_64bits_reset(state) != XXH_OK)
-		abort();
-	while ((n = io_pread_full(fd, block, sizeof(block), at)) > 0) {
-		XXH3_64bits_update(state, block, (size_t)n);
-		at += n;
-	}
-	hash = XXH3_64bits_digest(state) | 1;
-	XXH3_freeState(state);
-	return n < 0 ? 0 : hash;
 }
 
 static int copy_range(int src, int dst, off_t at, off_t end)
