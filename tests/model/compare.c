@@ -95,7 +95,8 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	const char *want = alike(from, to) ? now : to;
 	bool touched = !same_work(now, from), lost = touched && !alike(from, to) && !alike(now, to);
 
-	if ((alike(got, want) || (!touched && parted(c, want, got))) && !lost)
+	/* Saved again as it was it has another time, which may be what it was before. */
+	if ((alike(got, want) || (!touched && (alike(got, to) || parted(c, want, got)))) && !lost)
 		return true;
 	if (hides(&c->from, path, len) || hides(&c->to, path, len) || hides(&c->now, path, len) ||
 	    hides(&c->result, path, len))

@@ -46,6 +46,19 @@ static void an_edit_that_is_gone_is_missed(void **state)
 			    DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
 }
 
+static void what_was_saved_again_as_it_was_may_get_its_time_back(void **state)
+{
+	static const char was[] = THERE("/b");
+	static const char again[] = "/b 100644 1:1 8.0 size 4 hash aa\n";
+	static const char other[] = "/b 100644 1:1 8.0 size 4 hash bb\n";
+
+	(void)state;
+	assert_true(tree_carried(was, was, again, was, true));
+	assert_true(tree_carried(was, was, again, again, true));
+	assert_false(tree_carried(was, was, other, was, true));
+	assert_false(tree_carried(was, was, again, other, true));
+}
+
 /* Somebody locked a directory: what came back to one in it is not listed. */
 static void what_nobody_sees_is_not_missed(void **state)
 {
@@ -139,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_goes_along_with_a_file),
 		cmocka_unit_test(an_edit_that_is_gone_is_missed),
+		cmocka_unit_test(what_was_saved_again_as_it_was_may_get_its_time_back),
 		cmocka_unit_test(what_nobody_sees_is_not_missed),
 		cmocka_unit_test(what_may_not_be_listed_is_not_missed),
 		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
