@@ -165,6 +165,32 @@ static void a_name_that_went_before_another_wrote(void **state)
 	}
 }
 
+/* The one that began first wrote last; both have gone and come back with a third. */
+static void nobody_where_the_first_to_begin_wrote_last(void **state)
+{
+	struct fix *f = *state;
+	struct step *first;
+
+	begin(f, "ln -s x b; ...");
+	assert_int_equal(sym(f, "x", "b"), 0);
+	first = f->s;
+	begin(f, "echo >c");
+	assert_int_equal(put(f, "c", "second\n"), 0);
+	assert_true(commit(f) > 0);
+	f->s = first;
+	assert_int_equal(put(f, "c", "first\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "mv b c");
+	assert_int_equal(mv(f, "b", "c", 0), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 3, 0));
+	must(f, redo(f, 0));
+	must(f, undo(f, 1, 0));
+	assert_cat(f, "c", "first\n");
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "c", NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 /* The second one ends first. */
@@ -229,6 +255,7 @@ int main(void)
 		TEST(what_was_brought_there_and_moved_away),
 		TEST(an_edit_where_another_had_moved_it),
 		cmocka_unit_test(an_edit_between_that_and_the_next_move),
+		TEST(nobody_where_the_first_to_begin_wrote_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

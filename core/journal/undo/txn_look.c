@@ -1,6 +1,7 @@
 /* txn_look - what a rollback leaves behind, kept as the post-images of its steps. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/journal/undo/txn.h"
@@ -324,8 +325,37 @@ static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct
 	return r;
 }
 
+struct turn {
+	uint64_t ended; /* as the number of a moment */
+	size_t place;
+};
+
+static int by_end(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->ended != y->ended)
+		return x->ended < y->ended ? -1 : 1;
+	return x->place < y->place ? 1 : -1;
+}
+
+/* Of two images of a path the newer must be that of the step that ended last, as it was when they
+ * were made first: it began before the other one, perhaps. */
+static struct turn *order_turns(const struct txn *t)
+{
+	struct turn *list = xcalloc(t->n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < t->n; i++) {
+		list[i].place = i;
+		list[i].ended = t->list[i].arrived ? 0 : overlap_ended(t->list[i].undo.dir);
+	}
+	qsort(list, t->n, sizeof(*list), by_end);
+	return list;
+}
+
 static int look(struct txn *t)
 {
+	AUTO_FREE struct turn *turns = order_turns(t);
 	struct trips trips = {0};
 	struct hands hands = {0};
 	int r = 0;
@@ -333,10 +363,8 @@ static int look(struct txn *t)
 	trips_add(t, &trips);
 	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
 		r = note_hands(t, i, &trips.all, &hands);
-
-	/* Oldest first: of two images of a path the newer step's must be the newer one. */
-	for (size_t i = t->n; r == 0 && i-- > 0;) {
-		struct mover *m = &t->list[i];
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		struct mover *m = &t->list[turns[i].place];
 
 		if (!m->arrived)
 			r = renew_post(t, m, &trips, &hands);
