@@ -528,7 +528,29 @@ static void a_taken(char **a)
 	said("setxattr", setxattr(taken, "user.evil", "1", 1, 0));
 }
 
-static const struct attack list[] = {{"taken", a_taken, 1},
+/* FILE, by a mapping that outlives the command: into a page that is waiting to be written back, of
+ * which no time tells. */
+static void a_mapped(char **a)
+{
+	int fd;
+	char *p = map(a[0], &fd);
+
+	close(fd);
+	if (p == MAP_FAILED)
+		return;
+	p[0] = 'm';
+	if (fork())
+		return;
+	setsid();
+	for (int i = 0; i < 3000 && access("go", F_OK) < 0; i++)
+		usleep(10000);
+	p[0] = 'l';
+	close(open("stored", O_WRONLY | O_CREAT, 0600));
+	_exit(0);
+}
+
+static const struct attack list[] = {{"mapped", a_mapped, 1},
+				     {"taken", a_taken, 1},
 				     {"prepare", a_prepare, 0},
 				     {"change", a_change, 0},
 				     {"names", a_names, 0}};

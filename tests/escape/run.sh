@@ -311,6 +311,17 @@ for w in $("$T/evade" names); do
 	cmp -s "$work2/$w" "$work2/f-source" || fail "45: $w" "content differs after undo"
 done
 
+# What a command mapped, and its daemon stores to while the next one runs.
+work2=$(new_folder mapped)
+printf 'first' >"$work2/v" && truncate -s 65536 "$work2/v" && cp "$T/evade" "$work2/evade"
+t=$(tree "$work2")
+(cd "$work2" && timeout 60 "$CORDON" run --headless --steps auto -- sh -c '"$1" mapped v
+	sh -c "echo x >go; while ! test -e stored; do sleep 0.05; done; :"' sh ./evade) >/dev/null 2>&1
+is "$(head -c 1 "$work2/v")" l "45: a store by a mapping from before"
+like "$(cd "$work2" && "$CORDON" diff 2 --stat)" " v" "45: it is in the step that ran then"
+ok "45: and is undone" cordon_in "$work2" undo 99
+same "$(tree "$work2")" "$t" "45: with all the others"
+
 # What one command wrote to and another took away: the undo store has the file itself. (Each in a folder of
 # its own: `held` of the one before would let the others go first.)
 n=0
