@@ -176,6 +176,37 @@ static void the_first_of_very_many_is_still_kept(void **state)
 	assert_tree(f, between);
 }
 
+static int chmod_outside(struct fix *f, const char *path, mode_t mode)
+{
+	return fchmodat(journal_folder_fd(f->j), path, mode, 0);
+}
+
+/* One step locked the directory, the next opens it: the writer had it open all the time. */
+static void what_is_held_in_a_directory_that_was_locked(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int fd = -1;
+
+	begin(f, "mkdir d; ... >d/file");
+	assert_int_equal(md(f, "d"), 0);
+	fd = hold(f, f->s, "d/file");
+	assert_int_equal(pwrite(fd, "before", 6, 0), 6);
+	assert_true(commit(f) > 0);
+	begin(f, "chmod -x d");
+	assert_int_equal(mode(f, "d", 0600), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "chmod +x d");
+	assert_int_equal(mode(f, "d", 0700), 0);
+	assert_int_equal(pwrite(fd, "behind", 6, 0), 6);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	assert_int_equal(chmod_outside(f, "d", 0700), 0);
+	assert_cat(f, "d/file", "before");
+	assert_int_equal(chmod_outside(f, "d", 0600), 0);
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "d/file", NULL);
+}
+
 /* The page has been stored to before, and is not on the disk yet: no time tells of it. */
 static void what_is_stored_through_a_mapping_from_before(void **state)
 {
@@ -230,6 +261,7 @@ int main(void)
 		TEST(a_close_that_is_told_late_is_no_edit),
 		TEST(the_first_of_very_many_is_still_kept),
 		cmocka_unit_test(what_is_stored_through_a_mapping_from_before),
+		TEST(what_is_held_in_a_directory_that_was_locked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

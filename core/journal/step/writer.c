@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/journal/priv.h"
+#include "core/journal/store/way.h"
 
 /*
  * A write to an open file is no system call that anybody sees. So each step begins by keeping what
@@ -162,15 +163,32 @@ void writer_gone(struct journal *j, const struct obj *o)
 }
 
 /* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
-static int look_at(struct journal *j, struct writer *w, struct spot *at, struct obj *o)
+static int look_at(struct journal *j, struct writer *w, const struct spot *at, struct obj *o)
 {
 	AUTO_CLOSE int fd = data_peek(j, at->fd, at->name);
 	int r;
 
 	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);
-	if (r < 0 || writer_find(j, o) != w)
+	if (r < 0)
+		return r;
+	if (writer_find(j, o) != w)
 		return -ENOENT;
 	return fd < 0 || data_has_writer(fd);
+}
+
+/* The same by that name, also in a directory that was locked since: the way is open then. */
+static int look_by(struct journal *j, struct writer *w, struct way *way, const char *key,
+		   struct spot *at, struct obj *o)
+{
+	const char *path;
+	int root = key_root(key, &path), r = spot_find(j, root, path, at);
+
+	if (r == 0)
+		r = look_at(j, w, at, o);
+	if (r != -EACCES)
+		return r;
+	r = way_look(j, way, root, path, at, o);
+	return r == 0 && o->mode && o->mode != OBJ_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
 }
 
 /* Not by the step that ends now. */
@@ -245,21 +263,18 @@ static void drop_shut(struct journal *j, struct writer *w, const struct step *en
 }
 
 /*
- * Where it is, if it is still open for writing. Entries that are not are dropped; one that has none
- * of its names now stays, for it may come back. Asked for every file that a step opened, at its
- * end: the common answer (nobody writes) takes four calls.
+ * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
+ * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
+ * for every file that a step opened, at its end: the common answer (nobody writes) takes four
+ * calls.
  */
 static const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
-				struct spot *at, struct obj *o)
+				struct way *way, struct spot *at, struct obj *o)
 {
 	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
-		const char *path;
-		int root = key_root(w->names[i], &path), r;
+		int r = look_by(j, w, way, w->names[i], at, o);
 
-		if (spot_find(j, root, path, at) < 0)
-			continue;
-		r = look_at(j, w, at, o);
 		if (r > 0) {
 			w->sought = w->nameless = false;
 			return w->names[i];
@@ -297,12 +312,14 @@ static void thin_out(struct journal *j)
 	size_t n = HASH_COUNT(j->writers);
 
 	for (int i = 0; w && i < BATCH; i++, w = next) {
+		struct way way = {0};
 		struct spot at;
 		struct obj o;
 
 		next = w->hh.next;
 		if (opened_by(j, w, NULL)) {
-			writer_alive(j, w, NULL, &at, &o);
+			writer_alive(j, w, NULL, &way, &at, &o);
+			way_close(j, &way);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
 				continue;
@@ -458,25 +475,35 @@ static void leave_writer(struct step *s, const char *path)
 	step_mark_incomplete(s, why.data);
 }
 
-static int keep_writer(struct step *s, struct writer *w, struct err *err)
+static int keep_found(struct step *s, const char *name, const struct spot *at, const struct obj *o,
+		      struct err *err)
 {
-	struct spot at;
-	struct obj o;
-	const char *name = writer_alive(s->j, w, NULL, &at, &o), *path;
-	int root, r;
+	const char *path;
+	int root = key_root(name, &path), r;
 
-	if (!name || written_by_other(s, &o)) /* which is not over */
+	if (written_by_other(s, o)) /* which is not over */
 		return 0;
-	root = key_root(name, &path);
-	r = step_try_content(s, root, path, at.fd, at.name, &o);
+	r = step_try_content(s, root, path, at->fd, at->name, o);
 	if (r == STEP_FULL) {
 		leave_writer(s, path);
 		return 0;
 	}
 	if (r < 0)
 		return err_set(err, r, "keep '%s', which is still being written", path);
-	step_touch(s, root, path, &o);
+	step_touch(s, root, path, o);
 	return 0;
+}
+
+static int keep_writer(struct step *s, struct writer *w, struct err *err)
+{
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	const char *name = writer_alive(s->j, w, NULL, &way, &at, &o);
+	int r = name ? keep_found(s, name, &at, &o, err) : 0;
+
+	way_close(s->j, &way);
+	return r;
 }
 
 int step_keep_writers(struct step *s, struct err *err)
@@ -532,11 +559,14 @@ bool step_prune_writers(struct step *s)
 
 	j->writers_enough = 0;
 	HASH_ITER (hh, j->writers, w, next) {
+		struct way way = {0};
 		struct spot at;
 		struct obj o;
 		struct known *k;
+		bool alive = writer_alive(j, w, s, &way, &at, &o);
 
-		if (!writer_alive(j, w, s, &at, &o))
+		way_close(j, &way);
+		if (!alive)
 			continue;
 		k = step_known(s, &o);
 		if (k && k->flags & KNOWN_OPENED)
