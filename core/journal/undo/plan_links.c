@@ -77,11 +77,19 @@ void plan_forget_taken(struct planner *p)
 	}
 }
 
+static uint64_t ended(const struct planner *p, size_t step)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[step]);
+
+	return fd < 0 ? UINT64_MAX : overlap_ended(fd);
+}
+
 /* The name was taken after the image. A redo writes both anew, and the image last. */
 static bool is_after(const struct planner *p, const struct taken *one, const struct post *post)
 {
-	return one->seq > post->seq || (post->earlier && one->step < plan_place_of(p, post->id) &&
-					plan_has_step(p, post->id));
+	size_t by = post->earlier ? plan_place_of(p, post->id) : p->dirs->n;
+
+	return one->seq > post->seq || (by < p->dirs->n && ended(p, by) < ended(p, one->step));
 }
 
 bool plan_is_as_taken(struct planner *p, const struct post *post)

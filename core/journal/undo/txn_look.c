@@ -145,9 +145,17 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 		note_moved(moves, w, root, path);
 }
 
+/* Newest first: of steps that overlapped that is the one that ended last, for the others' images
+ * were made before its own. */
+struct turn {
+	struct mover *m;
+	size_t place;
+	uint64_t ended; /* as the number of a moment */
+};
+
 /*
  * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
- * step's image also takes in what other steps know of directories that have moved.
+ * one's also takes in what other steps know of directories that have moved.
  */
 struct renewal {
 	struct names set; /* the paths */
@@ -200,10 +208,10 @@ static bool has_remedy(const struct txn *t)
 
 /* What it had left when it was here before, where newer ones have changed that, be it by another
  * name of the file. One that lay in a directory which was moved has another name now. */
-static int find_left(const struct txn *t, const struct mover *m, const struct trips *trips,
+static int find_left(const struct txn *t, const struct turn *turn, const struct trips *trips,
 		     const struct hands *hands, struct renewal *n)
 {
-	size_t place = (size_t)(m - t->list);
+	const struct mover *m = turn->m;
 	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
 	struct post p;
 	int r = 0;
@@ -222,7 +230,7 @@ static int find_left(const struct txn *t, const struct mover *m, const struct tr
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
 		size_t i = names_find(&n->set, p.key);
 		bool shared = names_has_key(&n->shared, p.key) ||
-			      (p.obj.mode && hands_have_file(hands, place, p.obj.ino));
+			      (p.obj.mode && hands_have_file(hands, turn->place, p.obj.ino));
 
 		if (!p.flags && i < n->own && shared && !moves_touch(&trips->all, p.root, p.path))
 			posts_take(&n->left, &p);
@@ -230,9 +238,10 @@ static int find_left(const struct txn *t, const struct mover *m, const struct tr
 	return r == -EBADMSG ? 0 : r;
 }
 
-static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
+static int renew_post(struct txn *t, const struct turn *turn, const struct trips *trips,
 		      const struct hands *hands)
 {
+	struct mover *m = turn->m;
 	struct renewal n = {0};
 	int r;
 
@@ -256,7 +265,7 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 	r = renew_old(t, m->undo.dir, trips, &n);
 	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
 		names_add_key(&n.set, names_key(&n.whose.foreign, k));
-	if (r == 0 && m == t->list)
+	if (r == 0 && !turn->place)
 		r = post_moved(t->j, &trips->all, &n.set);
 	/* What lies at the others now is not what the step left. */
 	for (size_t k = n.own; k < names_count(&n.set); k++)
@@ -266,9 +275,9 @@ static int renew_post(struct txn *t, struct mover *m, const struct trips *trips,
 		names_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
-	hands_find(hands, (size_t)(m - t->list), &trips->all, &n.set, &n.shared);
+	hands_find(hands, turn->place, &trips->all, &n.set, &n.shared);
 	if (r == 0)
-		r = find_left(t, m, trips, hands, &n);
+		r = find_left(t, turn, trips, hands, &n);
 	if (r == 0)
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
@@ -307,49 +316,45 @@ static void note_written(const struct wal *log, size_t place, struct hands *hand
 
 /* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
  * changed by another of its names only the summary says so. */
-static int note_hands(struct txn *t, size_t i, const struct moves *moves, struct hands *hands)
+static int note_hands(const struct turn *turn, const struct moves *moves, struct hands *hands)
 {
+	const struct mover *m = turn->m;
 	struct summary head = {0};
 	struct names set = {0};
 	int r = 0;
 
-	if (!t->list[i].arrived) {
-		note_written(&t->list[i].undo.log, i, hands);
-		txn_names(&set, &t->list[i].undo.log, moves);
-		txn_names(&set, &t->list[i].redo.log, moves);
-		r = summary_read(t->list[i].undo.dir, &head, note_change, &set);
+	if (!m->arrived) {
+		note_written(&m->undo.log, turn->place, hands);
+		txn_names(&set, &m->undo.log, moves);
+		txn_names(&set, &m->redo.log, moves);
+		r = summary_read(m->undo.dir, &head, note_change, &set);
 	}
 	summary_done(&head);
-	hands_note(hands, i, &set);
+	hands_note(hands, turn->place, &set);
 	names_done(&set);
 	return r;
 }
-
-struct turn {
-	uint64_t ended; /* as the number of a moment */
-	size_t place;
-};
 
 static int by_end(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
 
 	if (x->ended != y->ended)
-		return x->ended < y->ended ? -1 : 1;
-	return x->place < y->place ? 1 : -1;
+		return x->ended < y->ended ? 1 : -1;
+	return x->m < y->m ? -1 : 1;
 }
 
-/* Of two images of a path the newer must be that of the step that ended last, as it was when they
- * were made first: it began before the other one, perhaps. */
 static struct turn *order_turns(const struct txn *t)
 {
 	struct turn *list = xcalloc(t->n + 1, sizeof(*list));
 
 	for (size_t i = 0; i < t->n; i++) {
-		list[i].place = i;
+		list[i].m = &t->list[i];
 		list[i].ended = t->list[i].arrived ? 0 : overlap_ended(t->list[i].undo.dir);
 	}
 	qsort(list, t->n, sizeof(*list), by_end);
+	for (size_t i = 0; i < t->n; i++)
+		list[i].place = i;
 	return list;
 }
 
@@ -362,13 +367,12 @@ static int look(struct txn *t)
 
 	trips_add(t, &trips);
 	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
-		r = note_hands(t, i, &trips.all, &hands);
-	for (size_t i = 0; r == 0 && i < t->n; i++) {
-		struct mover *m = &t->list[turns[i].place];
+		r = note_hands(&turns[i], &trips.all, &hands);
 
-		if (!m->arrived)
-			r = renew_post(t, m, &trips, &hands);
-	}
+	/* Of two images of a path the newer must be that of the step that ended last. */
+	for (size_t i = t->n; r == 0 && i-- > 0;)
+		if (!turns[i].m->arrived)
+			r = renew_post(t, &turns[i], &trips, &hands);
 	hands_done(&hands);
 	moves_done(&trips.all);
 	moves_done(&trips.made);
