@@ -61,10 +61,52 @@ static void of_a_directory_to_a_file(void **state)
 	free(before);
 }
 
+/* A file comes back as another inode, and the number that it had goes to one that a newer step
+ * makes and the last one changes: all of them are undone and redone. */
+static void give_away(struct fix *f)
+{
+	static char large[100000];
+	ino_t was;
+
+	memset(large, 'x', sizeof(large) - 1);
+	begin(f, "make");
+	assert_int_equal(put(f, "a", large), 0);
+	assert_true(commit(f) > 0);
+	was = number(f, "a");
+	begin(f, "append");
+	assert_int_equal(add(f, "a", "more\n"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	assert_int_not_equal(number(f, "a"), was);
+	begin(f, "another"); /* the redo goes, with what it has */
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "touch");
+	for (char name[] = "ca"; name[1] <= 'z'; name[1]++)
+		assert_int_equal(put(f, name, name), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "chmod");
+	for (char name[] = "ca"; name[1] <= 'z'; name[1]++)
+		assert_int_equal(mode(f, name, 0600), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 4, 0));
+	must(f, redo(f, 0));
+	must(f, undo(f, 4, 0));
+}
+
+/* Whether one of them gets it is the file system's choice. */
+static void of_a_file_that_came_back_to_another(void **state)
+{
+	for (int i = 0; i < 60; i++)
+		give_away(*state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(of_a_directory_to_a_file, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(of_a_file_that_came_back_to_another, fix_setup,
+						fix_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

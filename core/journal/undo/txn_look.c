@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/store/way.h"
 #include "core/journal/undo/txn.h"
 
 void txn_tell(const struct txn *t)
@@ -206,6 +207,16 @@ static bool has_remedy(const struct txn *t)
 	return names_count(&r->mine) || names_count(&r->kept) || r->n_merges;
 }
 
+/* By another name of the file that lies there; the number it had may be another's now. */
+static bool is_written_since(const struct txn *t, const struct turn *turn,
+			     const struct hands *hands, const struct post *left)
+{
+	struct obj o;
+
+	return hands->files && left->obj.mode && way_see(t->j, left->root, left->path, &o) == 0 &&
+	       hands_have_file(hands, turn->place, o.ino);
+}
+
 /* What it had left when it was here before, where newer ones have changed that, be it by another
  * name of the file. One that lay in a directory which was moved has another name now. */
 static int find_left(const struct txn *t, const struct turn *turn, const struct trips *trips,
@@ -229,8 +240,8 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
 		size_t i = names_find(&n->set, p.key);
-		bool shared = names_has_key(&n->shared, p.key) ||
-			      (p.obj.mode && hands_have_file(hands, turn->place, p.obj.ino));
+		bool shared =
+			names_has_key(&n->shared, p.key) || is_written_since(t, turn, hands, &p);
 
 		if (!p.flags && i < n->own && shared && !moves_touch(&trips->all, p.root, p.path))
 			posts_take(&n->left, &p);
