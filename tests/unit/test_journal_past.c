@@ -271,6 +271,35 @@ static void what_lost_a_name_when_its_time_was_set(void **state)
 	assert_was(f, id, "a", "was\n");
 }
 
+/* Its last name, and then made something else there. */
+static void what_got_a_time_and_then_lost_its_name(void **state)
+{
+	for (int names = 1; names <= 2; names++) {
+		struct fix *f = fix_new();
+		int64_t id;
+
+		(void)state;
+		begin(f, "echo was >a; ln a b");
+		assert_int_equal(put(f, "a", "was\n"), 0);
+		assert_int_equal(ln(f, "a", "b"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "rm b");
+		assert_int_equal(names == 1 ? rm(f, "b") : 0, 0);
+		assert_int_equal(put(f, "c", "c\n"), 0);
+		assert_true(commit(f) > 0);
+		begin(f, "touch -d a; rm a; echo another >a");
+		touch(f, "a", 1000);
+		assert_int_equal(rm(f, "a"), 0);
+		assert_int_equal(put(f, "a", "another\n"), 0);
+		id = commit(f);
+		assert_was(f, id, "a", "was\n");
+		must(f, undo(f, 1, 0));
+		must(f, redo(f, 0));
+		assert_was(f, id, "a", "was\n");
+		fix_free(f);
+	}
+}
+
 /* By as many bytes. */
 static void what_a_human_wrote_once_its_time_was_set(void **state)
 {
@@ -393,6 +422,7 @@ int main(void)
 		TEST(what_changed_places_and_got_a_time_after_a_redo),
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),
+		cmocka_unit_test(what_got_a_time_and_then_lost_its_name),
 		cmocka_unit_test(what_another_took_while_its_attributes_were_set),
 		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),
 		cmocka_unit_test(what_a_human_wrote_while_its_time_was_set),

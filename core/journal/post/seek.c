@@ -30,16 +30,25 @@ static bool may_be_before(const struct seek *s, size_t i)
 	return !s->own || i < s->own->end || s->t->list[i].ino != s->want->ino;
 }
 
-/* Something of another kind that lies at its path since is not the file. */
+/* Something of another kind that lies at its path since is not the file; nor is anything where the
+ * step then took its name. */
+static bool may_lie_there(const struct seek *s, size_t i)
+{
+	const struct mark *m = &s->t->list[i];
+	const size_t end = s->own->end;
+
+	return s->left->exists && !((s->left->mode ^ s->want->mode) & S_IFMT) &&
+	       trail_of_inode(s->t, i, end, 1u << REC_GONE, m->ino) == end;
+}
+
 static struct left_of ask_left(const struct seek *s, size_t i, const struct course *c)
 {
 	const struct mark *m = &s->t->list[i];
 	bool own = s->own && s->own->id == s->t->logs[m->log].id;
-	bool alike = s->left->exists && !((s->left->mode ^ s->want->mode) & S_IFMT);
 
 	return (struct left_of){.ino = m->ino,
 				.then = own || c->also ? s->want->ino : 0,
-				.beside = own && alike ? s->left : NULL};
+				.beside = own && may_lie_there(s, i) ? s->left : NULL};
 }
 
 /* A step tells of it once what it was like: then it may have set its times, and taken names of it.
