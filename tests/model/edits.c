@@ -97,7 +97,7 @@ static bool hides_some(const char *tree)
 	bool hides = false;
 
 	for (size_t i = 0; i < l.n; i++)
-		hides |= is_unseen(l.list[i]);
+		hides |= is_unseen(l.list[i]) || is_shut(l.list[i]);
 	lines_done(&l);
 	return hides;
 }

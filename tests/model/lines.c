@@ -60,8 +60,7 @@ bool is_unseen(const char *line)
 	return line && strtoul(field(line, 1), NULL, 8) == 0;
 }
 
-/* We may not list what it holds. */
-static bool is_shut(const char *line)
+bool is_shut(const char *line)
 {
 	return line && is_dir(line) && geteuid() != 0 &&
 	       !(strtoul(field(line, 1), NULL, 8) & S_IRUSR);

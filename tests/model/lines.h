@@ -20,6 +20,7 @@ const char *field(const char *line, int n); /* the n-th and all behind it */
 bool is_dir(const char *line);
 /* In a directory that may be read and not searched: a name, and nobody knows of what. */
 bool is_unseen(const char *line);
+bool is_shut(const char *line); /* a directory: we may not list what it holds */
 /* Such a name, or below one or a directory that we may not list: whatever is there, it is not told.
  */
 bool hides(const struct lines *l, const char *path, size_t len);

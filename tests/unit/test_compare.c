@@ -120,6 +120,18 @@ static void what_comes_to_light_is_no_edit(void **state)
 	}
 }
 
+static void what_is_in_a_directory_that_was_shut_may_be_there(void **state)
+{
+	static const char shut[] = "/d 40111 1:1 5.0\n";
+	struct history h = {.clock = 1};
+
+	(void)state;
+	edits_note(&h, DIR_THERE("/d"), DIR_THERE("/d") THERE("/d/f"));
+	assert_int_equal(edits_kept(&h, 0, DIR_THERE("/d") THERE("/d/f"), shut, true),
+			 geteuid() != 0);
+	free(h.edits);
+}
+
 /* Who locked a directory that a step had moved keeps that when the step is undone and redone: what
  * lies there is not what the step before it had left. */
 static void what_was_kept_of_a_locked_directory_stays(void **state)
@@ -157,6 +169,7 @@ int main(void)
 		cmocka_unit_test(what_may_not_be_listed_is_not_missed),
 		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
 		cmocka_unit_test(what_comes_to_light_is_no_edit),
+		cmocka_unit_test(what_is_in_a_directory_that_was_shut_may_be_there),
 		cmocka_unit_test(what_was_kept_of_a_locked_directory_stays),
 	};
 
