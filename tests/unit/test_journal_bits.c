@@ -350,6 +350,33 @@ static void a_file_written_in_a_locked_folder_comes_back(void **state)
 	fix_free(f);
 }
 
+/* Somebody locked it while the step ran: also by the rollback of one that has not ended. */
+static void a_directory_is_locked_again_after_an_abort(void **state)
+{
+	for (int died = 0; died < 2; died++) {
+		struct fix *f = fix_new();
+		struct stat st;
+
+		(void)state;
+		begin(f, "mkdir d; touch d/f");
+		assert_int_equal(md(f, "d"), 0);
+		assert_int_equal(put(f, "d/f", "was\n"), 0);
+		assert_true(commit(f) != 0);
+		begin(f, "echo >d/f");
+		assert_int_equal(put(f, "d/f", "is\n"), 0);
+		assert_int_equal(fchmodat(journal_folder_fd(f->j), "d", 0400, 0), 0);
+		if (died)
+			fix_reopen(f);
+		else
+			must(f, journal_abort(f->s, &f->err));
+		assert_int_equal(fstatat(journal_folder_fd(f->j), "d", &st, 0), 0);
+		assert_int_equal(st.st_mode & 07777, 0400);
+		assert_int_equal(fchmodat(journal_folder_fd(f->j), "d", 0700, 0), 0);
+		assert_cat(f, "d/f", "was\n");
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
 		cmocka_unit_test(a_locked_folder_is_locked_again),
 		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),
+		cmocka_unit_test(a_directory_is_locked_again_after_an_abort),
 		cmocka_unit_test(a_file_written_in_a_locked_folder_comes_back),
 	};
 

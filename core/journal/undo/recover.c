@@ -97,6 +97,8 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 {
 	int r = txn_move(t, NULL);
 
+	if (r == 0)
+		r = txn_give_back(t);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		if (t->list[i].arrived)
 			continue;
@@ -149,6 +151,8 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 		r = undone_drop_before(t->j, txn_last_began(t));
 	if (r == 0)
 		r = txn_move(t, NULL);
+	if (r == 0)
+		r = txn_give_back(t);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		AUTO_FREE char *words = NULL;
 		struct witness w = {0};
