@@ -300,6 +300,43 @@ static void what_got_a_time_and_then_lost_its_name(void **state)
 	}
 }
 
+static int rm_by(struct fix *f, struct step *s, const char *path)
+{
+	struct at a = at(f, path);
+
+	return op_unlink(s, &a, NULL);
+}
+
+/* By another step that ran at the same time: what was set last is in no summary. */
+static void what_was_taken_while_its_time_was_set(void **state)
+{
+	for (int turn = 0; turn < 2; turn++) {
+		struct fix *f = fix_new();
+		int64_t id = its_time_is_set(f);
+		struct step *takes;
+
+		(void)state;
+		begin(f, "rm a");
+		takes = f->s;
+		begin(f, "touch -d a");
+		touch(f, "a", 2000);
+		if (turn) {
+			assert_int_equal(rm_by(f, takes, "a"), 0);
+			assert_true(commit(f) > 0);
+		} else {
+			assert_true(commit(f) > 0);
+			assert_int_equal(rm_by(f, takes, "a"), 0);
+		}
+		f->s = takes;
+		assert_true(commit(f) > 0);
+		assert_was(f, id, "a", "was\n");
+		must(f, undo(f, 3, 0));
+		must(f, redo(f, 0));
+		assert_was(f, id, "a", "was\n");
+		fix_free(f);
+	}
+}
+
 /* By as many bytes. */
 static void what_a_human_wrote_once_its_time_was_set(void **state)
 {
@@ -423,6 +460,7 @@ int main(void)
 		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
 		TEST(what_lost_a_name_when_its_time_was_set),
 		cmocka_unit_test(what_got_a_time_and_then_lost_its_name),
+		cmocka_unit_test(what_was_taken_while_its_time_was_set),
 		cmocka_unit_test(what_another_took_while_its_attributes_were_set),
 		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),
 		cmocka_unit_test(what_a_human_wrote_while_its_time_was_set),

@@ -68,12 +68,24 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	c->broken = !left.exists;
 }
 
+static bool ran_beside(const struct seek *s, size_t i, const struct course *c)
+{
+	return trail_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
+}
+
 /* The step that had set its times ran at the same time, and its summary has what this one did. So
  * far it was as before. */
 static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct course *c)
 {
-	return c->told && time == c->record_ns &&
-	       trail_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
+	return c->told && time == c->record_ns && ran_beside(s, i, c);
+}
+
+/* Who had set its times took it then, or another while that step ran: before it had set them, or
+ * later, and then it may be in no summary. */
+static bool is_taken_by(const struct seek *s, size_t i, int64_t time, const struct course *c)
+{
+	return c->set == &s->t->logs[s->t->list[i].log] || is_beside(s, i, time, c) ||
+	       (c->set && !c->told && ran_beside(s, i, c));
 }
 
 static void go_on(const struct seek *s, size_t i, struct course *c)
@@ -133,9 +145,7 @@ static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t al
 
 	if (c.broken || c.bytes < end)
 		return false;
-	/* Who had set its times took it then, or another while that step ran. */
-	if (end < s->t->n &&
-	    (c.set == &s->t->logs[s->t->list[end].log] || is_beside(s, end, mtime_ns, &c)))
+	if (end < s->t->n && is_taken_by(s, end, mtime_ns, &c))
 		return true;
 	return c.size == size && c.mtime_ns == mtime_ns;
 }
