@@ -377,6 +377,42 @@ static void a_directory_is_locked_again_after_an_abort(void **state)
 	}
 }
 
+/* The last step begins with a file that is open for writing, in a directory that another one has
+ * locked: undo opens that, and goes on to the other one. */
+static void what_was_lent_is_in_no_redo(void **state)
+{
+	for (int made = 0; made < 2; made++) { /* locked by the step that made it */
+		struct fix *f = fix_new();
+		AUTO_CLOSE int fd = -1;
+		struct at a;
+
+		(void)state;
+		begin(f, "mkdir d; ... >d/f");
+		assert_int_equal(md(f, "d"), 0);
+		a = at(f, "d/f");
+		fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+		assert_true(fd >= 0);
+		if (!made) {
+			assert_true(commit(f) != 0);
+			begin(f, "chmod 400 d");
+		}
+		assert_int_equal(mode(f, "d", 0400), 0);
+		assert_true(commit(f) != 0);
+		begin(f, "chmod 500 d");
+		assert_int_equal(mode(f, "d", 0500), 0);
+		assert_true(commit(f) != 0);
+		for (int turn = 0; turn < 2; turn++) {
+			must(f, undo(f, 3 - made, 0));
+			must(f, redo(f, 0));
+			assert_int_equal(mode_of(f, "d"), 0500);
+			must(f, undo(f, 1, 0));
+			assert_int_equal(mode_of(f, "d"), 0400);
+			must(f, redo(f, 0));
+		}
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +426,7 @@ int main(void)
 		cmocka_unit_test(a_locked_folder_is_locked_again),
 		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),
 		cmocka_unit_test(a_directory_is_locked_again_after_an_abort),
+		cmocka_unit_test(what_was_lent_is_in_no_redo),
 		cmocka_unit_test(a_file_written_in_a_locked_folder_comes_back),
 	};
 

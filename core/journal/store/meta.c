@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "core/journal/priv.h"
+#include "core/journal/store/lent.h"
 
 /* Blob: u32 mode uid gid, u64 mtime sec, u32 nsec, u64 atime sec, u32 nsec, u32 n, n x (name,
  * value). */
@@ -100,7 +101,7 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 
 	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u32(ret, st.st_mode);
+	put_u32(ret, S_ISDIR(st.st_mode) ? lent_mode(j, st.st_ino, st.st_mode) : st.st_mode);
 	put_u32(ret, st.st_uid);
 	put_u32(ret, st.st_gid);
 	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);

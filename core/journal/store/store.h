@@ -49,8 +49,9 @@ struct journal {
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
 	bool doomed; /* what can be redone goes when the step that is being committed is kept */
-	bool mended; /* what a dead process had begun was put right when this was opened */
-	bool stuck;  /* a rollback went neither forth nor back: nothing else until it does */
+	struct lent *lent; /* hash, while a rollback is under way (lent.h) */
+	bool mended;	   /* what a dead process had begun was put right when this was opened */
+	bool stuck;	   /* a rollback went neither forth nor back: nothing else until it does */
 	dev_t store_dev;
 	ino_t store_ino;
 	int store, lock;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/journal/store/lent.h"
 #include "core/journal/undo/pop.h"
 
 /*
@@ -373,6 +374,8 @@ static int pop_dir_new(struct pop *p)
 		p->pushed = false;
 		return stash(p, r->root, r->path, &at, &o, r->seq);
 	}
+	if (e == 0)
+		lent_drop(p->j, o.ino);
 	store_forget_near(p->j);
 	return e;
 }
@@ -392,7 +395,7 @@ int pop_dress(struct pop *p, int fd, struct span meta)
 }
 
 /* Dress what is at `at` in r's metadata, keeping what it wears now. */
-static int redress(struct pop *p, const struct spot *at)
+static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 {
 	AUTO_CLOSE int fd = obj_open(at->fd, at->name);
 	int e;
@@ -405,7 +408,11 @@ static int redress(struct pop *p, const struct spot *at)
 		return e;
 	p->pushed = p->performed = true;
 	e = side_sync(p->to);
-	return e < 0 ? e : pop_dress(p, fd, p->r->meta);
+	if (e == 0)
+		e = pop_dress(p, fd, p->r->meta);
+	if (e == 0)
+		lent_drop(p->j, o->ino);
+	return e;
 }
 
 static int pop_dir_gone(struct pop *p)
@@ -418,7 +425,7 @@ static int pop_dir_gone(struct pop *p)
 	int e = pop_find(p, r->root, r->path, &at, &o);
 
 	if (e == 0 && S_ISDIR(o.mode))
-		return redress(p, &at);
+		return redress(p, &at, &o);
 	if (e == 0)
 		e = pop_make_room(p, r->root, r->path, &at);
 	if (e == 0)
@@ -444,7 +451,7 @@ static int pop_meta(struct pop *p)
 	/* Something of another kind took the name: this is not its metadata. */
 	if (e < 0 || !o.mode || (o.mode & S_IFMT) != (meta_mode(r->meta) & S_IFMT))
 		return e;
-	return redress(p, &at);
+	return redress(p, &at, &o);
 }
 
 static int pop_mark(struct pop *p)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
+#include "core/journal/store/lent.h"
 #include "core/journal/undo/pop.h"
 #include "core/journal/undo/txn.h"
 
@@ -30,6 +31,8 @@ static int lend_one(struct pop *p, int root, const char *path)
 		e = side_sync(p->to);
 	if (e == 0)
 		e = meta_chmod(fd, o.mode | 0700);
+	if (e == 0)
+		lent_add(p->j, o.ino, o.mode);
 	return e < 0 ? e : 1;
 }
 
@@ -158,7 +161,18 @@ static int give_back(struct journal *j, const struct loan *one)
 	return meta_chmod_at(at.fd, at.name, one->mode);
 }
 
-int txn_give_back(struct txn *t)
+static int recall(struct journal *j, const struct loan *one)
+{
+	struct spot at;
+	struct obj o;
+	int r = one->mode ? spot_look(j, one->root, one->path, &at, &o) : 0;
+
+	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700))
+		lent_add(j, o.ino, one->mode);
+	return r;
+}
+
+static int each_loan(struct txn *t, int (*fn)(struct journal *j, const struct loan *one))
 {
 	struct loans l = {.t = t};
 	int r = 0;
@@ -174,7 +188,7 @@ int txn_give_back(struct txn *t)
 	}
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
 		store_forget_near(t->j);
-		r = give_back(t->j, &l.list[i]);
+		r = fn(t->j, &l.list[i]);
 	}
 	store_forget_near(t->j);
 	for (size_t i = 0; i < l.n; i++)
@@ -182,4 +196,17 @@ int txn_give_back(struct txn *t)
 	free(l.list);
 	moves_done(&l.moves);
 	return r;
+}
+
+int txn_give_back(struct txn *t)
+{
+	int r = each_loan(t, give_back);
+
+	lent_clear(t->j);
+	return r;
+}
+
+int txn_recall_loans(struct txn *t)
+{
+	return each_loan(t, recall);
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/journal/store/lent.h"
 #include "core/journal/undo/txn.h"
 
 /*
@@ -199,6 +200,7 @@ void txn_done(struct txn *t)
 	free(t->list);
 	group_done(&t->drops);
 	remedy_done(&t->remedy);
+	lent_clear(t->j);
 	if (t->quiet)
 		tidy_release(t->j);
 }
@@ -299,11 +301,12 @@ static int move_one(struct txn *t, struct mover *m)
 int txn_move(struct txn *t, const struct undo_progress *progress)
 {
 	struct mover *m;
+	int r = t->crashed ? txn_recall_loans(t) : 0;
 
+	if (r < 0)
+		return r;
 	store_forget_near(t->j);
 	while ((m = txn_newest(t, false))) {
-		int r;
-
 		do
 			r = move_one(t, m);
 		while (r < 0 && room_give(t->j, r));

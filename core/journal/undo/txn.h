@@ -44,6 +44,8 @@ off_t room_for(struct txn *t);
 int txn_place(struct txn *t) MUST_USE;
 /* Lock again what was locked and stood in the way. (lend.c) */
 int txn_give_back(struct txn *t) MUST_USE;
+/* What a dead process had opened, for lent.h. */
+int txn_recall_loans(struct txn *t) MUST_USE;
 /* New post-images (txn_look.c); the directories to their places (or home again); the end of the
  * transaction. */
 int txn_look(struct txn *t) MUST_USE;
