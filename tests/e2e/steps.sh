@@ -82,10 +82,10 @@ echo 3 >own3
 END
 
 agent "what outlives its command, and what the agent does meanwhile" \
-	"sh -c 'until [ -e own ]; do sleep 0.01; done; echo late >late' & echo now >now: now
+	"sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now: now
 ~bash: own: own
-~left running: sh -c 'until [ -e own ]; do sleep 0.01; done; echo late >late' & echo now >now: late" <<'END'
-bash -c "sh -c 'until [ -e own ]; do sleep 0.01; done; echo late >late' & echo now >now"
+~left running: sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now: late" <<'END'
+bash -c "sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now"
 sleep 0.5
 echo own >own
 until [ -e late ]; do sleep 0.01; done
@@ -129,7 +129,7 @@ rm -f w x y
 
 # A left-over that never rests has a step of its own, and what it closes between the two is its own.
 cat >agent.sh <<'END'
-bash -c '(until [ -e own ]; do echo >busy; done) & echo y >y'
+bash -c '(until [ -s own ]; do echo >busy; done) & echo y >y'
 sleep 3
 echo own >own
 END
