@@ -223,6 +223,8 @@ static void what_is_stored_through_a_mapping_from_before(void **state)
 		int64_t id;
 		char *map;
 
+		if (access(tmp[i % 2], W_OK) < 0)
+			continue;
 		assert_int_equal(setenv("TMPDIR", tmp[i % 2], 1), 0);
 		f = fix_new();
 		assert_int_equal(restore ? setenv("TMPDIR", restore, 1) : unsetenv("TMPDIR"), 0);
