@@ -12,7 +12,6 @@
  * home, of /home but u, of /home/u but .ssh. The directories on the way have no rule of their own:
  * they cannot be listed without the keeper, and what is made in them later has none either. Both
  * are the door's to open (calls_read.c).
-
  *
  * Where every open is trapped (dynamic mode without FUSE; the landlock backend) domain A handles
  * reading and running too. The door looks once at where an open leads (look.c). Where A says yes
