@@ -32,4 +32,5 @@ int cmd_approve(int argc, char **argv, struct err *err);
 int cmd_deny(int argc, char **argv, struct err *err);
 int cmd_policy(int argc, char **argv, struct err *err);
 int cmd_why(int argc, char **argv, struct err *err);
+int cmd_hook(int argc, char **argv, struct err *err);
 int cmd_doctor(int argc, char **argv, struct err *err);
