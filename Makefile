@@ -121,7 +121,7 @@ $(O)/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
 # The shipped themes, keymaps and profiles are part of the program.
-SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile)
+SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/*)
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -366,6 +366,9 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
 	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
 	install -m 644 core/config/profiles/*.profile $(SHARE)/cordon/profiles
+	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
+	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
+	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
@@ -381,6 +384,8 @@ uninstall: ## remove what install put there
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
 	rm -rf $(SHARE)/cordon
+	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
+		$(SHARE)/fish/vendor_completions.d/cordon.fish
 
 .PHONY: dist
 dist: ## build/cordon-<version>.tar.gz of what is committed
