@@ -74,6 +74,28 @@ int prepare_bind(struct ldoor *d, struct request *r)
 	return 0;
 }
 
+/* Our directory where a relative address begins; -1: it is absolute, or that is not known. */
+static int address_base(struct ldoor *d, const struct request *r)
+{
+	const char *path = r->slot[SLOT_PATH].data;
+	struct folder *folder;
+	char text[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (path[0] == '/')
+		return -1;
+	if (strchr(path, '/') == NULL)
+		return r->place[0]->at.dirfd;
+	fd = proc_dir(d, r->tid, false);
+	n = readlinkat(fd, "cwd", text, sizeof(text) - 1);
+	if (n < 0 || fstatat(fd, "cwd", &st, 0) < 0)
+		return -1;
+	text[n] = '\0';
+	return place_dir(d, &st, text, &folder, &fd) < 0 ? -1 : fd;
+}
+
 int perform_bind(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
@@ -92,7 +114,8 @@ int perform_bind(struct ldoor *d, struct request *r)
 		return got;
 	if (family != AF_UNIX)
 		return DOOR_CONTINUE; /* its own kind of wrong; the floor holds for any socket */
-	got = folder_bind(p->folder, &r->caller, sock, &p->at);
+	got = folder_bind(p->folder, &r->caller, sock, &p->at, address_base(d, r),
+			  r->slot[SLOT_PATH].data);
 	if (got == 0)
 		peer_bound(d, p);
 	return got;

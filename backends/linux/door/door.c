@@ -232,14 +232,16 @@ void door_finish(struct ldoor *d, struct request *r, int got)
 		parked_add(d, r);
 	else if (got == -FOLDER_WAITS)
 		gather_add(d, r);
-	else if (got >= 0 && r->gives_fd)
-		answer_fd(d, r, got);
-	else if (got != DOOR_DEAD && got != DOOR_LATER && answer_send(d, r->id, got) == -ENOENT &&
-		 got == 0)
-		lost_keep(d, r, -1);
+	/* Before the answer: the caller's close() is to be the last one of its file. */
 	util_close_fd(&r->opened);
 	place_done(&d->places[0]);
 	place_done(&d->places[1]);
+	if (got == -FOLDER_HELD || got == -FOLDER_WAITS || got == DOOR_DEAD || got == DOOR_LATER)
+		return;
+	if (got >= 0 && r->gives_fd)
+		answer_fd(d, r, got);
+	else if (answer_send(d, r->id, got) == -ENOENT && got == 0)
+		lost_keep(d, r, -1);
 }
 
 void door_dispatch(struct ldoor *d, struct request *r, bool granted)

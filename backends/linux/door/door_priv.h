@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/limits.h>
 #include <linux/seccomp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -279,8 +280,10 @@ struct pending {
 	int sock; /* our duplicate */
 	int peer; /* O_PATH of a socket file whose queue was full: tried again by the clock; -1: not
 		   */
-	int flags;	  /* of the open file, to be restored */
-	int64_t until_us; /* SO_SNDTIMEO; 0: for ever */
+	int flags;		    /* of the open file, to be restored */
+	int64_t until_us;	    /* SO_SNDTIMEO; 0: for ever */
+	struct sockaddr_storage to; /* the address, copied */
+	size_t to_len;
 	struct interrupt interrupt;
 };
 

@@ -46,12 +46,12 @@ struct op {
 	mode_t mode;
 	bool makes; /* a new object: the caller's umask counts */
 	dev_t dev;
-	int sock;
+	int sock, base;
 	off_t size;
 	uid_t uid;
 	gid_t gid;
 	const struct timespec *times;
-	const char *text; /* symlink's target, attribute's name */
+	const char *text; /* symlink's target, attribute's name, socket's address */
 	const void *value;
 	size_t value_size;
 	/* filled by run() */
@@ -85,7 +85,7 @@ static int perform(void *arg)
 	case OP_RENAME:
 		return op_rename(s, o->at, o->to, (unsigned)o->flags, t);
 	case OP_BIND:
-		return op_bind(s, o->sock, o->at, t);
+		return op_bind(s, o->sock, o->at, o->base, o->text, t);
 	case OP_TRUNCATE:
 		return op_truncate(s, o->at, o->size, t);
 	case OP_CHMOD:
@@ -203,9 +203,11 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 	return simple(f, c, POLICY_WRITE, &o, true, true);
 }
 
-int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at)
+int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
+		const char *text)
 {
-	struct op o = {.kind = OP_BIND, .at = at, .sock = sock, .makes = true};
+	struct op o = {
+		.kind = OP_BIND, .at = at, .sock = sock, .base = base, .text = text, .makes = true};
 
 	return simple(f, c, POLICY_WRITE, &o, true, true);
 }
