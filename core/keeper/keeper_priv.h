@@ -136,6 +136,7 @@ struct waiting {
 	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
+	const char *op; /* static */
 };
 
 struct question {
@@ -147,7 +148,8 @@ struct question {
 	struct command *held; /* a safeguard's: all of this command's changes wait */
 	struct command
 		*command; /* of the first who asked, where an answer can count for its step */
-	int pid;	  /* of the first who asked */
+	int pid;	  /* of the first who asked: what is on the screen */
+	const char *op;	  /* of that; static */
 	struct waiting *waiting;
 	size_t n_waiting;
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */

@@ -48,6 +48,46 @@ ok "deny refuses it" "$CORDON" deny "$(id_of post-checkout | cut -d- -f2)"
 sees 'status=1' "the call has failed inside"
 ok "nothing was made" test ! -e "$dir/.git/hooks/post-checkout"
 
+# Two wishes about one path: what was on the screen is allowed, the other is asked about for itself.
+hook=.git/hooks/applypatch-msg
+echo mine >"$dir/$hook" && chmod 644 "$dir/$hook"
+echo 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_TRUNC), b"EVIL")' >"$dir/write.py"
+type_text "clear; chmod 755 $hook &" && keys Enter
+ok "a change of mode waits" wait_for 15 waits applypatch-msg
+type_text "python3 write.py $hook &" && keys Enter
+ok "a write to the same path" wait_for 15 pgrep -f "write.py $hook"
+sleep 0.5 # it waits under the same question
+is "$("$CORDON" pending --json | grep -c applypatch-msg)" 1 "both wait for one question"
+first=$(id_of applypatch-msg)
+ok "the first is allowed" "$CORDON" approve "$first"
+is_next() { [ -n "$(id_of applypatch-msg)" ] && [ "$(id_of applypatch-msg)" != "$first" ]; }
+ok "the other is asked about" wait_for 15 is_next
+is "$(stat -c %a "$dir/$hook")" 755 "the mode has changed"
+is "$(cat "$dir/$hook")" mine "nothing was written"
+ok "it is denied" "$CORDON" deny "$(id_of applypatch-msg)"
+
+# What is moved is what the human could look at when he was asked.
+for how in replaced written open; do
+	hook=.git/hooks/post-$how
+	echo good >"$dir/review" && echo EVIL >"$dir/evil"
+	type_text "clear; exec 7>&-; mv -f review $hook &" && keys Enter
+	ok "$how: a move waits" wait_for 15 waits "post-$how"
+	case $how in
+	replaced) type_text "mv -f evil review; touch done.$how" ;;
+	written) type_text "cp evil review; touch done.$how" ;;
+	open) type_text "exec 7<>review; touch done.$how" ;;
+	esac
+	keys Enter
+	ok "$how: it is another file by now" wait_for 15 test -e "$dir/done.$how"
+	ok "$how: the human says yes" "$CORDON" approve "$(id_of "post-$how")"
+	sees 'Stale file handle' "$how: it is not moved"
+	ok "$how: nothing is there" test ! -e "$dir/$hook"
+	type_text "clear; exec 7>&-; mv -f review $hook" && keys Enter
+	ok "$how: it is asked about again" wait_for 15 waits "post-$how"
+	ok "$how: and once more" "$CORDON" approve "$(id_of "post-$how")"
+	ok "$how: now it is moved" wait_for 15 test -e "$dir/$hook"
+done
+
 type_text 'clear; echo three >.git/hooks/pre-push; echo status=$?' && keys Enter
 ok "a third is listed" wait_for 15 waits hooks/pre-push
 ok "the whole directory for the session" "$CORDON" approve "$(id_of pre-push)" --scope session --tree

@@ -77,6 +77,36 @@ static bool is_shown(const struct request *r, int i)
 	       st.st_ino == r->shown[i].ino;
 }
 
+/*
+ * What is moved or linked is what the human could look at when he was asked: the same object,
+ * nothing was done to it since, and nobody can still write to it. Of a directory that is what is
+ * in itself.
+ */
+static bool is_as_asked(struct ldoor *d, const struct request *r)
+{
+	const struct stat *was = &r->shown[0].object;
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct stat is;
+
+	if (was->st_ino == 0 || p->folder == NULL)
+		return true;
+	if (place_stat(p, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
+	    is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec) {
+		if (!S_ISREG(is.st_mode))
+			return true;
+		fd = openat(p->at.dirfd, p->at.name[0] ? p->at.name : ".",
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		/* The lease is refused while a writer has it open; close() drops it. */
+		if (fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN)
+			return true;
+	}
+	keeper_deny(d->k, &r->caller, r->shown[0].text, -ESTALE,
+		    "it has changed since you were asked, or is still open for writing");
+	return false;
+}
+
 /* A new link's name is looked at before its file system is; a new name of rename() is not. */
 static bool link_taken(const struct request *r)
 {
@@ -106,6 +136,8 @@ static int resolve_all(struct ldoor *d, struct request *r)
 		if (r->call->perform == perform_link && i == 0 && !r->place[0]->known)
 			return -ENOENT;
 		if (r->resumed && !is_shown(r, i))
+			return -ESTALE;
+		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(d, r))
 			return -ESTALE;
 		places++;
 		outside += r->place[i]->folder == NULL;

@@ -116,6 +116,7 @@ struct shown {
 	dev_t dev;
 	ino_t ino;
 	char *text;
+	struct stat object; /* of what is moved or linked; st_ino 0: nothing is */
 };
 
 struct request {
@@ -187,6 +188,8 @@ int place_resolve(struct ldoor *d, struct request *r, int i);
 void place_done(struct place *p);
 /* May a file that no name leads to be changed through its descriptor? */
 bool place_orphan_is_kept(const struct request *r, const struct place *p);
+/* What is there now, in a folder; a link is not followed. */
+int place_stat(const struct place *p, struct stat *ret);
 /* Without mounts: in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
 /* folder_outside() about a place that is outside; 0: the floor answers. */

@@ -11,12 +11,14 @@
 #include "core/policy/sockets.h"
 
 /*
- * A question is about a path; every request for that path waits for the same answer. Without
- * WAIT_KILLABLE_RECV a signal takes a held call back and the program issues it anew: so a question
- * that nobody waits for stays a moment before it is withdrawn, and an answer that comes in that
- * moment waits for the call. It is good for that one path and process, and not longer. With it the
- * door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its call
- * again when it goes on: as long as it is stopped, the moment lasts.
+ * A question is about a path; every request for that path waits for the same answer. What is
+ * allowed once is the wish on the screen: that call of that process. Others are asked about for
+ * themselves then, under what they want. Without WAIT_KILLABLE_RECV a signal takes a held call back
+ * and the program issues it anew: so a question that nobody waits for stays a moment before it is
+ * withdrawn, and an answer that comes in that moment waits for the call. It is good for that one
+ * path and process, and not longer. With it the door does the same to let a signal through. A
+ * process that was stopped (Ctrl-Z) makes its call again when it goes on: as long as it is stopped,
+ * the moment lasts.
  */
 
 #define LINGER_US 300000
@@ -53,6 +55,7 @@ static void add_waiting(struct keeper *k, struct question *q, const struct calle
 	q->waiting[q->n_waiting].door = c->door ? c->door : k->doors[0];
 	q->waiting[q->n_waiting].request = c->request;
 	q->waiting[q->n_waiting].tid = c->tid;
+	q->waiting[q->n_waiting].op = c->op;
 	q->waiting[q->n_waiting++].pid = c->pid;
 	q->gone_at = 0;
 	(*tally(k, q))++;
@@ -178,6 +181,7 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	q->path = q->key + 1;
 	q->is_dir = w->is_dir;
 	q->pid = c->pid;
+	q->op = c->op;
 	q->command = step_of(k, c);
 	if (k->spec->ask_timeout_s)
 		q->deny_at = k->now + (int64_t)k->spec->ask_timeout_s * 1000000;
@@ -195,7 +199,7 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 
 	waits_no_more(k, c->tid);
 	HASH_FIND_STR(k->questions, key, q);
-	if (q && q->answered && q->pid == c->pid) {
+	if (q && q->answered && q->pid == c->pid && str_eq(q->op, c->op)) {
 		bool allow = q->allow;
 
 		question_free(k, q);
@@ -244,7 +248,9 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 	return -FOLDER_HELD;
 }
 
-void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)
+/* The first wish of who asked first, or NULL: of all who wait. */
+static void release(struct keeper *k, struct question *q, enum door_verdict verdict,
+		    const struct waiting *told)
 {
 	AUTO_FREE struct waiting *waiting = take_ptr(&q->waiting);
 	size_t n = q->n_waiting;
@@ -254,8 +260,17 @@ void asks_release(struct keeper *k, struct question *q, enum door_verdict verdic
 	q->n_waiting = 0;
 	question_free(k, q);
 	/* The newest first: that is where the door looks first. */
-	while (n-- > 0 && waiting[n].door)
-		waiting[n].door->ops->answered(waiting[n].door, waiting[n].request, verdict);
+	for (size_t i = n; i-- > 0 && waiting[i].door;) {
+		const struct waiting *w = &waiting[i];
+		bool meant = !told || (w->pid == told->pid && str_eq(w->op, told->op));
+
+		w->door->ops->answered(w->door, w->request, meant ? verdict : VERDICT_RETRY);
+	}
+}
+
+void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)
+{
+	release(k, q, verdict, NULL);
 }
 
 void asks_withdraw(struct keeper *k, struct question *q)
@@ -304,9 +319,12 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
 	enum rule_kind kind = q->kind;
 
+	const struct waiting told = {.pid = q->pid, .op = q->op};
+	bool once = a->allow && a->scope == SCOPE_ONCE;
+
 	grants_add(k, q, a);
 	if (q->n_waiting) {
-		asks_release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY);
+		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once ? &told : NULL);
 	} else {
 		q->answered = true;
 		q->allow = a->allow;
