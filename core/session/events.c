@@ -12,11 +12,19 @@ void session_audit(struct session *s, const struct audit_entry *e)
 {
 	static const char words[] = "the audit log cannot be written: every change is denied: "
 				    "free space or end the session";
+	static const char counting[] = "this session has written so much that programs, changes "
+				       "and refusals are only counted from here on";
+	bool was;
 	int r;
 
 	if (s->frozen || !s->audit)
 		return;
+	was = audit_is_counting(s->audit);
 	r = audit_append(s->audit, e);
+	if (r == 0 && !was && audit_is_counting(s->audit)) {
+		log_info("session", "audit log: %s", counting);
+		model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "audit", counting, NULL);
+	}
 	if (r == 0)
 		return;
 	s->frozen = true;

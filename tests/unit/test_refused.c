@@ -94,6 +94,8 @@ static void what_was_not_written_is_told_with_why(void **state)
 	assert_non_null(strstr(f->words.data, "writing ~/p/.git/hooks/a was refused (1 place): "
 					      "git runs it, and nobody can be asked: "
 					      "say allow = write ~/p/.git/hooks/a in"));
+	unasked(f, -EACCES, "/home/me/**", "it lies outside");
+	assert_non_null(strstr(words(f), "allow = write ~/\\*\\* in"));
 	assert_non_null(strstr(f->words.data, "writing ~/docs/** was refused (2 places)"));
 	assert_non_null(strstr(f->words.data, "reading ~/docs/** was refused (1 place)"));
 }
@@ -114,6 +116,8 @@ static void nothing_wide_is_proposed(void **state)
 		{"/srv", " /srv "},
 		{"/home", " /home "},
 		{"/home/you/x", " /home/you/** "},
+		{"/home/me/**/x", " allow = read ~/\\*\\*/** in"},
+		{"/srv/[a]?/b", " allow = read /srv/\\[a\\]\\?/** in"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

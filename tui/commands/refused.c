@@ -8,6 +8,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/policy/glob.h"
 #include "core/policy/policy.h"
 
 /* Below $HOME: what holds the folders of many programs, secret ones too. */
@@ -22,6 +23,18 @@ static size_t components(const char *path, size_t n)
 		at += strcspn(at, "/");
 	}
 	return (size_t)(at - path);
+}
+
+/* A pattern for this path: a name may hold what means something in a pattern. Heap. */
+static char *quoted(bool in_home, const char *path, size_t len, const char *tail)
+{
+	AUTO_FREE char *part = xstrndup(path, len);
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, in_home ? "~/" : "");
+	glob_quote(&b, part);
+	buf_str(&b, tail);
+	return buf_take(&b);
 }
 
 /* What to grant: a project, a program's folder; never a whole home or a disk. Heap. */
@@ -41,7 +54,7 @@ static char *pattern_of(const char *path, const char *home)
 					 components(shared[i], 1) < strlen(shared[i]) ? 3 : 2);
 			break;
 		}
-	return xasprintf("%s%.*s%s", in_home ? "~/" : "", (int)len, from, from[len] ? "/**" : "");
+	return quoted(in_home, from, len, from[len] ? "/**" : "");
 }
 
 /* What is protected in a working folder is opened one by one, with what may run it in view. */
@@ -51,7 +64,9 @@ static char *write_pattern_of(const struct row *row, const char *home)
 
 	if (row->result == -EROFS)
 		return pattern_of(row->text, home);
-	return below && *below ? xasprintf("~/%s", below) : xstrdup(row->text);
+	if (below && *below)
+		return quoted(true, below, strlen(below), "");
+	return quoted(false, row->text, strlen(row->text), "");
 }
 
 static bool is_same(const struct refused_tree *t, const char *pattern, const char *why)
