@@ -170,6 +170,14 @@ static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd
 	return 0;
 }
 
+int door_add(struct ldoor *d, uint64_t id, int flags, int fd)
+{
+	struct seccomp_notif_addfd add = {
+		.id = id, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
+
+	return add_fd(d, &add);
+}
+
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd)
 {
 	struct seccomp_notif_addfd add = {

@@ -24,6 +24,42 @@ int prepare_datagram(struct ldoor *d, struct request *r)
 	return -EACCES;
 }
 
+/*
+ * A pair needs no names: it is made here of the kind that keeps the bounds of messages and ignores
+ * the name in a sendmsg(). The two differ at the end alone: when one side is closed the other reads
+ * an end and not nothing, as of a stream. Who could be interrupted between two descriptors has
+ * none.
+ */
+int prepare_pair(struct ldoor *d, struct request *r)
+{
+	const int type = (int)r->args[1], protocol = (int)r->args[2];
+	const int flags = type & ~0xf, known = SOCK_CLOEXEC | SOCK_NONBLOCK;
+	int sv[2], in[2] = {-1, -1}, got;
+
+	if (!d->wait_killable)
+		return prepare_datagram(d, r);
+	if (flags & ~known)
+		return -EINVAL;
+	if (protocol != 0 && protocol != PF_UNIX)
+		return -EPROTONOSUPPORT;
+	if (request_alive(d, r) < 0)
+		return DOOR_DEAD;
+	got = request_write(r, r->args[3], in, sizeof(in));
+	if (got < 0)
+		return got;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (flags & SOCK_NONBLOCK), 0, sv) < 0)
+		return -errno;
+	for (int i = 0; i < 2 && got == 0; i++) {
+		in[i] = door_add(d, r->id, flags & SOCK_CLOEXEC ? O_CLOEXEC : 0, sv[i]);
+		got = MIN(in[i], 0);
+	}
+	close(sv[0]);
+	close(sv[1]);
+	if (got == 0)
+		got = request_write(r, r->args[3], in, sizeof(in));
+	return got == -ENOENT ? DOOR_DEAD : got < 0 ? got : DOOR_NOTHING;
+}
+
 int socket_address(struct ldoor *d, struct request *r)
 {
 	int len = (int)r->args[2];

@@ -11,6 +11,7 @@
 #include "backends/linux/door/door_priv.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
 
 /*
  * Theory of operation
@@ -162,6 +163,27 @@ static bool is_closed(const struct ldoor *d, const struct place *p)
 	       (S_ISREG(p->st.st_mode) || S_ISDIR(p->st.st_mode));
 }
 
+/*
+ * On a read-only mount the kernel refuses to remove or move a name before it looks for it. A
+ * program that makes sure that something is gone wants to hear that it is not there. 0: it is.
+ */
+static int missing_outside(const struct ldoor *d, const struct request *r)
+{
+	static const char *const own[] = {"/tmp", "/var/tmp", "/run", "/dev"};
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+
+	if (d->floor.own != NULL || p->nested || p->special || r->how[0] != HOW_NAME ||
+	    (r->call->perform != perform_unlink && r->call->perform != perform_rmdir &&
+	     r->call->perform != perform_rename))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (path_is_beneath(p->text, own[i])) /* what is not read-only */
+			return 0;
+	fd = open_in_sandbox(d, p->text);
+	return fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG ? fd : 0;
+}
+
 /* A change outside every folder: the floor answers, or policy asks. */
 static int perform_outside(struct ldoor *d, struct request *r)
 {
@@ -174,6 +196,9 @@ static int perform_outside(struct ldoor *d, struct request *r)
 	if (r->place[0]->special || r->call->perform == perform_access ||
 	    r->call->perform == perform_statfs)
 		return DOOR_CONTINUE;
+	got = missing_outside(d, r);
+	if (got < 0)
+		return got;
 	got = place_outside(d, r, r->place[r->how[1] != HOW_NONE]);
 	return got == 0 ? DOOR_CONTINUE : door_granted(got);
 }

@@ -396,6 +396,8 @@ int answer_send(struct ldoor *d, uint64_t id, int result);
  * we are; tid 0: anywhere. False: nobody waits any more, and fd stays ours; else it is closed here.
  */
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd);
+/* A copy of fd for the caller, which still waits; its number there, or negative errno. */
+int door_add(struct ldoor *d, uint64_t id, int flags, int fd);
 
 /* Our directories (places.c): known by inode; where one is now; a path beneath one without links.
  */
@@ -443,6 +445,7 @@ HANDLER(prepare_fstatfs);
 HANDLER(perform_statfs);
 
 HANDLER(prepare_datagram);
+HANDLER(prepare_pair);
 HANDLER(prepare_bind);
 HANDLER(perform_bind);
 HANDLER(prepare_connect);

@@ -94,14 +94,25 @@ static int make_node(const struct maker *m, int dirfd, const char *name)
 	return mknodat(dirfd, name, m->mode, m->dev) < 0 ? -errno : 0;
 }
 
+/* A device node is a door to the host's devices. The kernel says first what is wrong with the name.
+ */
+static int refuse_device(const struct at *at)
+{
+	struct stat st;
+
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return errno == ENOENT ? -EPERM : -errno;
+}
+
 int op_mknod(struct step *s, const struct at *at, mode_t mode, dev_t dev, bool *touched)
 {
 	const struct maker m = {
 		.op = "mknod", .make = make_node, .type = REC_NEW, .mode = mode, .dev = dev};
 
-	/* A device node is a door to the host's devices; 0:0 is overlayfs' whiteout. */
+	/* 0:0 is overlayfs' whiteout. */
 	if (S_ISBLK(mode) || (S_ISCHR(mode) && dev != makedev(0, 0)))
-		return -EPERM;
+		return refuse_device(at);
 	return make(s, &m, at, touched);
 }
 
