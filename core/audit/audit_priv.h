@@ -5,8 +5,7 @@
 #include "core/audit/audit.h"
 
 #define AUDIT_HASH_LEN	64u	   /* hex digits of SHA-256 */
-#define AUDIT_FIELD_MAX (8u << 10) /* bytes of one text field that are kept, as they are written   \
-				    */
+#define AUDIT_FIELD_MAX (8u << 10) /* bytes of a text field, as they are written */
 /* Six text fields and the rest. Older versions kept as many bytes before they were escaped, each of
  * which can be six characters ("\udc80"). */
 #define AUDIT_LINE_MAX (6 * 6 * AUDIT_FIELD_MAX + 4096)
