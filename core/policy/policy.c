@@ -71,6 +71,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 	p = xcalloc(1, sizeof(*p));
 	p->home = path_clean(spec->home);
 	p->scratch = (struct buf)BUF_INIT;
+	p->rest = (struct buf)BUF_INIT;
 	p->rules = rules_new();
 	p->untrusted = rules_new();
 	p->dynamic = spec->dynamic;
@@ -109,7 +110,10 @@ void policy_free(struct policy *p)
 	places_done(&p->usual);
 	places_done(&p->granted);
 	places_done(&p->sockets);
+	places_done(&p->git_dirs);
+	remotes_free(p->remotes);
 	buf_done(&p->scratch);
+	buf_done(&p->rest);
 	free(p->home);
 	free(p);
 }

@@ -200,7 +200,7 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 {
 	struct op o = {.kind = OP_SYMLINK, .at = at, .text = target};
 
-	return simple(f, c, POLICY_WRITE, &o, true, true);
+	return simple(f, c, POLICY_SYMLINK, &o, true, true);
 }
 
 int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at)

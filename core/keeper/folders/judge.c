@@ -11,7 +11,6 @@
 #include "core/base/io.h"
 #include "core/keeper/keeper_priv.h"
 
-#define VET_MAX	  (256u << 10) /* a git config that is larger is not one that we understand */
 #define STORE_DIR ".cordon"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -61,8 +60,24 @@ static int exists(const struct at *at)
 
 /* ---- policy ---------------------------------------------------------------------------------- */
 
+/* What is larger is not looked at, and asked about. */
+static size_t largest(enum policy_content content)
+{
+	switch (content) {
+	case CONTENT_CONFIG:
+		return 256u << 10;
+	case CONTENT_INDEX:
+		return 64u << 20; /* some 700 000 files */
+	case CONTENT_TODO:
+		return 4u << 20;
+	case CONTENT_NONE:
+		break;
+	}
+	return 0;
+}
+
 /* The whole of a plain file that has one name; a read lease proves that nobody can write to it. */
-static int read_settled(const struct at *at, char **ret, size_t *ret_len)
+static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret_len)
 {
 	AUTO_CLOSE int fd = openat(at->dirfd, at->name,
 				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -74,24 +89,30 @@ static int read_settled(const struct at *at, char **ret, size_t *ret_len)
 		return -EINVAL;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
 		return -errno;
-	return io_read_all(fd, VET_MAX, ret, ret_len);
+	return io_read_all(fd, max, ret, ret_len);
 }
 
 /*
  * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
- * could be used afterwards: then it may not. What stands in the old file may stay.
+ * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in the
+ * old file may stay; one that cannot be read could say anything.
  */
 static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
 		const char *path)
 {
+	const enum policy_content content = policy_content(k->policy, path);
+	const size_t max = largest(content);
 	AUTO_FREE char *text = NULL, *old = NULL;
 	size_t len = 0, old_len = 0;
+	int r = -ENOENT;
 
-	if (read_settled(from, &text, &len) < 0)
+	if (from && read_settled(from, max, &text, &len) < 0)
 		return false;
-	if (read_settled(to, &old, &old_len) < 0)
-		return policy_vet(k->policy, path, text, len);
-	return policy_vet_change(k->policy, path, old, old_len, text, len);
+	if (content != CONTENT_INDEX) /* each index stands for itself */
+		r = read_settled(to, max, &old, &old_len);
+	if (r < 0 && r != -ENOENT)
+		return false;
+	return policy_vet_change(k->policy, path, r < 0 ? NULL : old, old_len, text, len);
 }
 
 static bool vetted(const struct wish *w)
@@ -103,12 +124,14 @@ static bool vetted(const struct wish *w)
 		return true;
 	case POLICY_REMOVE:
 	case POLICY_RENAME_FROM:
-		return policy_vet(k->policy, w->path, "", 0);
+		return vet(k, NULL, w->at, w->path);
 	case POLICY_RENAME_TO:
 		return w->from && vet(k, w->from, w->at, w->path);
 	case POLICY_WRITE:
+	case POLICY_SYMLINK:
 	case POLICY_MKDIR:
 	case POLICY_LINK_FROM:
+	case POLICY_DIR_TO:
 		break; /* what will be written is not known yet */
 	}
 	return false;
@@ -203,6 +226,23 @@ int judge_alias(const struct wish *w)
 	return judge(&as);
 }
 
+/* A link or a whole directory takes the name: both may hold what no file of that name does. */
+static int judge_type(struct wish *w)
+{
+	struct stat st;
+
+	if (!policy_minds_type(w->f->keeper->policy, w->path) ||
+	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode))
+		w->act = POLICY_SYMLINK;
+	else if (S_ISDIR(st.st_mode))
+		w->act = POLICY_DIR_TO;
+	else
+		return 0;
+	return judge(w);
+}
+
 int judge_move(struct folder *f, const struct caller *c, const struct at *from,
 	       const char *from_path, const struct at *to, const char *to_path, bool new)
 {
@@ -223,5 +263,6 @@ int judge_move(struct folder *f, const struct caller *c, const struct at *from,
 	w.from = from;
 	w.creates = true;
 	w.must_be_new = new;
-	return judge(&w);
+	r = judge(&w);
+	return r < 0 ? r : judge_type(&w);
 }
