@@ -231,6 +231,7 @@ struct keeper {
 
 	struct journal *journal; /* the first folder's; the others' are its kin */
 	struct policy *policy;
+	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
 	struct folder **folders;
 	size_t n_folders;
 	struct alias *aliases;

@@ -92,7 +92,7 @@ static void check_names(const struct policy *p, enum policy_act act, const char 
 	else if (leaf && act != POLICY_MKDIR && policy_name_is_secret(p, leaf + 1))
 		*b = builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false);
 	else
-		protect_check(act, folded, path_base(path), b);
+		protect_check(act, folded, path_base(path), git_dirs_known(p, path) != NULL, b);
 	/* A character that decomposes into a slash: the components do not agree. */
 	if (places_depth(folded) != places_depth(path))
 		b->depth = UINT_MAX;

@@ -16,6 +16,50 @@
  * for these the disk is asked.
  */
 
+/* Where programs keep git directories under names of their own, at any depth; below $HOME. */
+static const char *const kept[] = {
+	".local/share/opencode/snapshot",
+};
+
+static const char *fold_into(const struct policy *p, const char *head, const char *rest)
+{
+	struct buf *out = &((struct policy *)(uintptr_t)p)->rest;
+
+	buf_clear(out);
+	buf_str(out, head);
+	names_fold_path(out, rest);
+	return out->data;
+}
+
+/* As what lies below modules/ of one. */
+static const char *find_kept(const struct policy *p, const char *path)
+{
+	const char *below = path_below(path, p->home), *rest;
+
+	for (size_t i = 0; below && *below == '.' && i < ARRAY_LEN(kept); i++)
+		if ((rest = path_below(below, kept[i])) && *rest)
+			return fold_into(p, "modules/", rest);
+	return NULL;
+}
+
+/* Those of the folder's repositories. */
+static const char *find_learned(const struct policy *p, const char *path)
+{
+	const char *rest;
+
+	for (size_t i = 0; i < p->git_dirs.n; i++)
+		if ((rest = path_below(path, p->git_dirs.list[i])))
+			return fold_into(p, "", rest);
+	return NULL;
+}
+
+const char *git_dirs_known(const struct policy *p, const char *path)
+{
+	const char *rest = find_learned(p, path);
+
+	return rest ? rest : find_kept(p, path);
+}
+
 static bool is_one_of(const char *c, size_t n, const char *const *list)
 {
 	for (; *list; list++)
@@ -62,33 +106,21 @@ static bool is_git_dir(const char *path, size_t len)
 	return has(&dir, "HEAD") && (has(&dir, "objects") || has(&dir, "commondir"));
 }
 
-static const char *fold_into(const struct policy *p, const char *rest)
-{
-	struct buf *out = &((struct policy *)(uintptr_t)p)->rest;
-
-	buf_clear(out);
-	names_fold_path(out, rest);
-	return out->data;
-}
-
 const char *git_dirs_find(const struct policy *p, const char *path)
 {
-	const char *at = path + strlen(path);
+	const char *at = path + strlen(path), *known = git_dirs_known(p, path);
 	unsigned above;
 
-	for (size_t i = 0; i < p->git_dirs.n; i++)
-		if (path_is_beneath(path, p->git_dirs.list[i])) {
-			at = path + strlen(p->git_dirs.list[i]);
-			return fold_into(p, *at ? at + 1 : at);
-		}
+	if (known)
+		return known;
 	if (!may_matter(path) || strcasestr(path, ".git/"))
 		return NULL;
-	above = git_path_suspect(fold_into(p, path));
+	above = git_path_suspect(fold_into(p, "", path));
 	for (unsigned i = 0; i < above && at; i++)
 		at = memrchr(path, '/', (size_t)(at - path));
 	if (!above || !at || at == path || !is_git_dir(path, (size_t)(at - path)))
 		return NULL;
-	return fold_into(p, at + 1);
+	return fold_into(p, "", at + 1);
 }
 
 void git_dirs_add(struct policy *p, char *path)

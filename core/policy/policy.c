@@ -201,39 +201,3 @@ bool policy_revoke(struct policy *p, uint64_t id)
 	}
 	return false;
 }
-
-void policy_protect(struct policy *p, const char *path, const char *reason)
-{
-	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
-	p->guarded[p->n_guarded++] = (struct guarded){path_clean(path), reason};
-}
-
-static void learn_from(struct policy *p, const char *file, const char *folder)
-{
-	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *value = NULL;
-	AUTO_FREE char *expanded = NULL;
-	AUTO_FREE char *joined = NULL;
-	AUTO_FREE char *clean = NULL;
-	size_t len;
-
-	if (io_read_file(AT_FDCWD, file, 256 << 10, &text, &len) < 0)
-		return;
-	value = vet_find_hooks_path(text, len);
-	if (!value || !*value)
-		return;
-	expanded = path_expand_home(value, p->home);
-	joined = path_join(folder, expanded);
-	clean = path_clean(joined);
-	if (path_is_beneath(clean, folder) && !str_eq(clean, folder))
-		policy_protect(p, clean, "core.hooksPath names it: git on the host runs it");
-}
-
-void policy_learn_hooks(struct policy *p, const char *folder)
-{
-	AUTO_FREE char *own = path_join(folder, ".git/config");
-	AUTO_FREE char *global = path_join(p->home, ".gitconfig");
-
-	learn_from(p, own, folder);
-	learn_from(p, global, folder);
-}

@@ -128,9 +128,13 @@ void policy_forget_old(struct policy *p);
  * reason must live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);
 
-/* Protect the directory that core.hooksPath of this folder's repository (or of ~/.gitconfig) names,
- * when it lies in the folder. Settings that are written in an unusual way are not understood. */
-void policy_learn_hooks(struct policy *p, const char *folder);
+/*
+ * Look for other names of what is protected in this working folder: where links of such names lead,
+ * git directories of another name, and what the settings of the human and of each repository there
+ * name (core.hooksPath, files that are included, filters). Bounded: the directories nearest to the
+ * folder. At the start, and again when the human has allowed such a thing to change.
+ */
+void policy_learn(struct policy *p, const char *folder);
 
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
  * existing single places outside gated trees that rules do not let be read or run. */

@@ -38,8 +38,9 @@ static inline struct builtin builtin_says(enum policy_verdict verdict, const cha
 	return (struct builtin){
 		.verdict = verdict, .reason = reason, .depth = depth, .final = final};
 }
-/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is. */
-void protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
+/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is; in_git: it lies in
+ * a git directory that is known by other means than its name. */
+void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret);
 /* Nothing may be put in place or get another name; keep: nor be taken away. */
 enum policy_verdict protect_guard(enum policy_act act, bool keep);
@@ -52,6 +53,8 @@ enum policy_content protect_content(const char *folded);
  * from the start, nor, where the name would matter there, in one that shows on disk. Until the next
  * call. */
 const char *git_dirs_find(const struct policy *p, const char *path);
+/* The same without a look at the disk: only those that are known from the start. */
+const char *git_dirs_known(const struct policy *p, const char *path);
 void git_dirs_add(struct policy *p, char *path); /* takes it */
 
 /* ---- vet.c ---------------------------------------------------------------------------------- */
@@ -104,8 +107,6 @@ size_t vet_hash_size(const char *data, size_t len);
 
 /* ---- vet.c ---------------------------------------------------------------------------------- */
 
-/* The value of core.hooksPath in a git configuration as text; heap, NULL: not set. */
-char *vet_find_hooks_path(const char *data, size_t len);
 /* Files that this git configuration names for git to read: includes, excludes, attributes; as they
  * are written. */
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),

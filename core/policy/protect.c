@@ -428,13 +428,12 @@ static void keep_worst(struct builtin *b, enum policy_verdict v, const char *rea
 		b->inner = (struct inner){.verdict = POLICY_ALLOW};
 }
 
-void protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
+void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret)
 {
 	struct builtin b = {.verdict = POLICY_ALLOW};
 	const char *leaf = leaf_of(folded), *reason = NULL;
 	unsigned total = places_depth(folded), depth = 0;
-	bool in_git = false;
 	enum policy_verdict v;
 
 	for (const char *c = folded; *c; c = rest_of(c)) {

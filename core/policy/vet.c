@@ -176,25 +176,6 @@ struct span vet_value(const struct vet_reader *r, const char *key)
 	return v;
 }
 
-char *vet_find_hooks_path(const char *data, size_t len)
-{
-	struct vet_reader r = vet_reader_of(data, len);
-	char *found = NULL;
-	enum line_kind k;
-
-	while ((k = vet_next(&r)) != LINE_NONE) {
-		struct span v = {r.line.data, 0};
-
-		if (k == LINE_OTHER && str_eq(r.section, "core") && !*r.sub)
-			v = vet_value(&r, "hookspath");
-		if (!v.len)
-			continue;
-		free(found); /* the last one counts */
-		found = xstrndup(v.data, v.len);
-	}
-	return found;
-}
-
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
 		    void *arg)
 {

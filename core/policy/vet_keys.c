@@ -8,7 +8,7 @@
 
 /*
  * Whatever is not here is not inert: among others
- * core.{fsmonitor,hooksPath,pager,editor,sshCommand, gitProxy,askPass,worktree,attributesFile},
+ * core.{fsmonitor (but for false),hooksPath,pager,editor,sshCommand, gitProxy,askPass,worktree,attributesFile},
  * alias.*, filter.*, diff.*, merge.*.driver, include*, credential.*, gpg.*, url.*, protocol.*,
  * *.uploadpack, gc.recentObjectsHook, submodule.*.update. Nor
  * is what loses or leaks: remote.*.mirror, remote.*.promisor, gc.*expire, core.protectNTFS.
@@ -35,6 +35,7 @@ static const struct inert {
 	 "commitgraph multipackindex sparsecheckout sparsecheckoutcone deltabasecachelimit "
 	 "packedgitlimit packedgitwindowsize splitindex longpaths fscache "
 	 "createobject fsync fsyncmethod warnambiguousrefs "},
+	{"core", false, FALSE, " fsmonitor "},
 	{"user", false, ANY_TEXT, " name email useconfigonly "},
 	{"author", false, ANY_TEXT, " name email "},
 	{"committer", false, ANY_TEXT, " name email "},

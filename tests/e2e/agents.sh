@@ -41,7 +41,7 @@ agent claude <<'A'
 set -e
 mkdir ~/.claude.json.lock
 echo '{"numStartups":1}' >~/.claude.json.tmp.2.d488
-mkdir -p ~/.claude/backups ~/.claude/projects/p
+mkdir -p ~/.claude/todos ~/.claude/projects/p
 echo line >>~/.claude/projects/p/1.jsonl && cat ~/.claude/projects/p/1.jsonl
 rmdir ~/.claude.json.lock
 mv ~/.claude.json.tmp.2.d488 ~/.claude.json || echo asked
@@ -54,7 +54,7 @@ is "$(cat "$HOME/.claude/projects/p/1.jsonl")" line "claude: its notes last"
 agent claude <<'A'
 #!/bin/sh
 cd ~ && mkdir .claude.json.lock && echo a >.claude.json.tmp.1 && mv .claude.json.tmp.1 .claude.json.tmp.2 &&
-	cat .claude.json.tmp.2 && cd .claude/backups && echo b >../backups/b && ls && rm b ../../.claude.json.tmp.2 && rmdir ~/.claude.json.lock
+	cat .claude.json.tmp.2 && cd .claude/todos && echo b >../todos/b && ls && rm b ../../.claude.json.tmp.2 && rmdir ~/.claude.json.lock
 mkdir ~/.config ../../own || echo refused
 A
 is "$out" $'a\nb\nrefused' "the same by relative names, from directories behind the gate"

@@ -167,6 +167,21 @@ static bool missing(const struct wish *w)
 	return w->from && exists(w->from) < 0;
 }
 
+/* What a human has let be written may name further files; it is whole when the next call comes. */
+static void learn_again(struct keeper *k)
+{
+	k->relearn = false;
+	for (size_t i = 0; i < k->n_folders; i++)
+		if (!k->folders[i]->granted)
+			policy_learn(k->policy, k->folders[i]->path);
+}
+
+static bool may_name_files(const struct wish *w)
+{
+	return (w->act == POLICY_WRITE || w->act == POLICY_RENAME_TO || w->act == POLICY_SYMLINK) &&
+	       policy_content(w->f->keeper->policy, w->path) == CONTENT_CONFIG;
+}
+
 int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -175,6 +190,8 @@ int judge(const struct wish *w)
 
 	if (k->frozen)
 		return -EIO;
+	if (k->relearn)
+		learn_again(k);
 	if (judge_in_store(w->f, w->path))
 		return missing(w) ? 0 : w->creates ? -EACCES : -ENOENT;
 	if (w->f->granted && outside_read_only(k, w->f, w->path)) {
@@ -197,7 +214,10 @@ int judge(const struct wish *w)
 	case POLICY_VET:
 		return 0;
 	case POLICY_ASK:
-		return w->c->granted ? 0 : ask(w, reason);
+		if (!w->c->granted)
+			return ask(w, reason);
+		k->relearn = may_name_files(w);
+		return 0;
 	case POLICY_DENY:
 		keeper_deny(k, w->c, w->path, -EACCES, reason);
 		return -EACCES;
