@@ -63,7 +63,8 @@ const char *git_dirs_known(const struct policy *p, const char *path)
 static bool is_one_of(const char *c, size_t n, const char *const *list)
 {
 	for (; *list; list++)
-		if (strlen(*list) == n && strncasecmp(c, *list, n) == 0)
+		if (n && (*c | 0x20) == **list && strlen(*list) == n &&
+		    strncasecmp(c, *list, n) == 0)
 			return true;
 	return false;
 }

@@ -73,15 +73,15 @@ static bool folds_to(const char *c, size_t n, const char *name)
 /* A "\" parts components where Windows has written or will read it. */
 static bool component_is_good(const char *c, size_t n, bool is_link)
 {
-	if (n == 0 || (n == 1 && *c == '.') || (n == 2 && c[0] == '.' && c[1] == '.'))
+	if (n == 0)
 		return false;
 	while (n) {
 		const char *cut = memchr(c, '\\', n);
 		size_t part = cut ? (size_t)(cut - c) : n;
 
-		if (part && (folds_to(c, part, ".git") || folds_to(c, part, ".") ||
-			     folds_to(c, part, "..") ||
-			     (is_link && folds_to(c, part, ".gitmodules"))))
+		if (part && *c == '.' && (part == 1 || (part == 2 && c[1] == '.')))
+			return false;
+		if (folds_to(c, part, ".git") || (is_link && folds_to(c, part, ".gitmodules")))
 			return false;
 		part += cut != NULL;
 		c += part;
