@@ -324,8 +324,7 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	if (kind == RULE_UNIX)
 		return builtin_says(POLICY_ASK, words_of_socket(path), 0, false);
 	if (places_hold(&p->folders, path))
-		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path),
-						 false)
+		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
@@ -333,7 +332,7 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	if (!gate || places_hold(&p->usual, path))
 		return (struct builtin){.verdict = POLICY_ALLOW};
 	return builtin_says(POLICY_ASK, secret ? secret_reason : policy_ungranted,
-				places_depth(gate), false);
+			    places_depth(gate), false);
 }
 
 enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,

@@ -10,7 +10,8 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the place of
+ * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the place
+ * of
  * `--separate-git-dir`, or an agent's own snapshots may have any name. Those of the folder's
  * repositories are known from the start (learn.c). Of all others only a few names matter, and only
  * for these the disk is asked.

@@ -9,8 +9,9 @@
 
 /*
  * The first line that fits decides. "*" is one component, "name.*" one that begins so, a "/" and
- * two asterisks at the end whatever follows, two at the start any directories. From gitrepository-layout(5), and from what git
- * opens: a path that is not here is one that git does not read, or shows only.
+ * two asterisks at the end whatever follows, two at the start any directories. From
+ * gitrepository-layout(5), and from what git opens: a path that is not here is one that git does
+ * not read, or shows only.
  *
  * Whatever is written by git on the host, with a name that is fixed, must not be a link: git would
  * write COMMIT_EDITMSG, a reflog or FETCH_HEAD through it. That holds for every line.
@@ -21,7 +22,8 @@ static const struct git_path {
 	const char *does;
 } table[] = {
 	{"objects/info/alternates", GIT_ASK, "git on the host reads objects from where it says"},
-	{"objects/info/http-alternates", GIT_ASK, "git on the host fetches objects from where it says"},
+	{"objects/info/http-alternates", GIT_ASK,
+	 "git on the host fetches objects from where it says"},
 	{"objects/**", GIT_DATA, "objects, each named by its hash"},
 	{"index", GIT_INDEX, "git on the host writes the paths that it names"},
 	{"sharedindex.*", GIT_INDEX, "git on the host writes the paths that it names"},
@@ -29,12 +31,15 @@ static const struct git_path {
 	{"config.worktree", GIT_CONFIG, "git on the host obeys it and it can name programs to run"},
 	{"hooks/**", GIT_HOOK, "git on the host runs it"},
 	{"commondir", GIT_ASK, "git on the host takes its configuration from there"},
-	{"gitdir", GIT_ASK, "git on the host takes it for the place of a worktree, and removes that"},
+	{"gitdir", GIT_ASK,
+	 "git on the host takes it for the place of a worktree, and removes that"},
 	/* A reflog, or a remote's HEAD, passes for the HEAD of a git directory. */
 	{"logs/objects/**", GIT_MAKES, "it would make a git directory of the reflogs"},
 	{"logs/commondir", GIT_MAKES, "it would make a git directory of the reflogs"},
-	{"logs/refs/remotes/*/objects/**", GIT_MAKES, "it would make a git directory of the reflogs"},
-	{"logs/refs/remotes/*/commondir", GIT_MAKES, "it would make a git directory of the reflogs"},
+	{"logs/refs/remotes/*/objects/**", GIT_MAKES,
+	 "it would make a git directory of the reflogs"},
+	{"logs/refs/remotes/*/commondir", GIT_MAKES,
+	 "it would make a git directory of the reflogs"},
 	{"refs/remotes/*/objects/**", GIT_MAKES, "it would make a git directory of the references"},
 	{"refs/remotes/*/commondir", GIT_MAKES, "it would make a git directory of the references"},
 	{"head", GIT_DATA, "the branch that is checked out"},
@@ -46,20 +51,22 @@ static const struct git_path {
 	{"logs/**", GIT_DATA, "reflogs"},
 	{"remotes/**", GIT_ASK, "git on the host takes it for the address of a remote"},
 	{"branches/**", GIT_ASK, "git on the host takes it for the address of a remote"},
-	{"rebase-merge/git-rebase-todo", GIT_TODO, "`git rebase --continue` runs what it says"},
+	{"rebase-merge/git-rebase-todo", GIT_REBASE, "`git rebase --continue` runs what it says"},
 	{"gitweb/**", GIT_ASK, "`git instaweb` runs it"},
 	{"fsmonitor--daemon.ipc", GIT_ASK, "git on the host asks it which files have changed"},
 	{"fsmonitor--daemon/**", GIT_ASK, "git on the host asks it which files have changed"},
 	/* From here on for the reader: each is data, as is every name that is not in the table. */
 	{"info/exclude", GIT_DATA, "patterns, as in .gitignore"},
-	{"info/attributes", GIT_DATA, "as .gitattributes: it names drivers, config says what they run"},
+	{"info/attributes", GIT_DATA,
+	 "as .gitattributes: it names drivers, config says what they run"},
 	{"info/sparse-checkout", GIT_DATA, "patterns of paths in the index"},
 	{"info/grafts", GIT_DATA, "parents of commits"},
 	{"info/refs", GIT_DATA, "a copy of refs for HTTP"},
 	{"packed-refs", GIT_DATA, "names of commits"},
 	{"reftable/**", GIT_DATA, "names of commits"},
 	{"shallow", GIT_DATA, "commits whose parents are not here"},
-	{"rebase-merge/**", GIT_DATA, "names, numbers and messages of a rebase; options are parsed, not run"},
+	{"rebase-merge/**", GIT_DATA,
+	 "names, numbers and messages of a rebase; options are parsed, not run"},
 	{"rebase-apply/**", GIT_DATA, "patches; git refuses paths in them that lead out"},
 	{"sequencer/**", GIT_DATA, "commits to pick; git refuses any other command here"},
 	{"rr-cache/**", GIT_DATA, "resolutions of conflicts, which show in the files"},
@@ -69,7 +76,8 @@ static const struct git_path {
 };
 
 static const char link_reason[] = "git on the host would write through the link";
-static const char dir_reason[] = "a whole directory would take its place, and git obeys what is in it";
+static const char dir_reason[] =
+	"a whole directory would take its place, and git obeys what is in it";
 static const char git_dir[] = "git on the host takes its configuration from there";
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -201,7 +209,7 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 	case GIT_CONFIG:
 		return check_content(act, true);
 	case GIT_INDEX:
-	case GIT_TODO:
+	case GIT_REBASE:
 		return check_content(act, false);
 	case GIT_ASK:
 		break;
@@ -218,7 +226,7 @@ static enum policy_content content_of(const char *rest)
 		return CONTENT_CONFIG;
 	if (rule == GIT_INDEX)
 		return CONTENT_INDEX;
-	return rule == GIT_TODO ? CONTENT_TODO : CONTENT_NONE;
+	return rule == GIT_REBASE ? CONTENT_REBASE : CONTENT_NONE;
 }
 
 /* rest follows modules/ or worktrees/. */
@@ -250,12 +258,13 @@ static bool has_temporary(const char *rest)
 /* A name that git itself renames onto inside a repository below modules/ or worktrees/. */
 static bool is_git_data(const char *rest)
 {
-	static const char *const plain[] = {"index",	 "packed-refs", "shallow",     "gc.pid",
-					    "description", "merge_msg",	  "squash_msg",	 "merge_rr",
-					    "merge_mode",	 "auto_merge",	"tag_editmsg", "notes_editmsg"};
-	static const char *const dirs[] = {"objects",	   "refs",	"logs",	    "info",
-					   "rebase-merge", "sequencer", "rr-cache", "rebase-apply",
-					   "reftable"};
+	static const char *const plain[] = {"index",	  "packed-refs", "shallow",
+					    "gc.pid",	  "description", "merge_msg",
+					    "squash_msg", "merge_rr",	 "merge_mode",
+					    "auto_merge", "tag_editmsg", "notes_editmsg"};
+	static const char *const dirs[] = {"objects",  "refs",	       "logs",
+					   "info",     "rebase-merge", "sequencer",
+					   "rr-cache", "rebase-apply", "reftable"};
 	const char *leaf = leaf_of(rest);
 
 	if (leaf == rest)

@@ -10,13 +10,13 @@
  * Threads: no state.
  */
 enum git_rule {
-	GIT_DATA,   /* bytes that git shows or copies: allowed, but neither links nor whole directories */
+	GIT_DATA,   /* data: allowed, but neither links nor whole directories */
 	GIT_ASK,    /* it leads git somewhere else: asked */
-	GIT_MAKES,  /* with it a directory of references would be a git directory: asked, mkdir too */
+	GIT_MAKES,  /* it would make a git directory of references: asked, mkdir too */
 	GIT_HOOK,   /* a program: asked, but for samples */
 	GIT_CONFIG, /* names programs: vetted when it is renamed into place, else asked */
 	GIT_INDEX,  /* names paths that git writes: the same */
-	GIT_TODO,   /* names commands: the same */
+	GIT_REBASE, /* names commands: the same */
 };
 
 /* The rule for a path of one git directory, and what git does with it. */

@@ -16,14 +16,15 @@
 
 /*
  * git is never run here: the folder is the agent's. Its settings are read as git reads them: the
- * system's, those of $XDG_CONFIG_HOME and of $HOME, the repository's and the worktree's own, and what
- * they include, whatever the condition. libgit2 parses what is not one plain setting a line.
+ * system's, those of $XDG_CONFIG_HOME and of $HOME, the repository's and the worktree's own, and
+ * what they include, whatever the condition. libgit2 parses what is not one plain setting a line.
  */
 #define INCLUDES_MAX 10
 #define TEXT_MAX     (256u << 10)
 
 static const char is_hook[] = "core.hooksPath names it: git on the host runs it";
-static const char is_included[] = "git's configuration includes it, and it can name programs to run";
+static const char is_included[] =
+	"git's configuration includes it, and it can name programs to run";
 static const char is_program[] = "git's configuration names it: git on the host runs it";
 
 struct reading {
@@ -180,9 +181,9 @@ static bool take_lines(struct reading *r, const char *text, size_t len)
 static bool is_of_interest(const char *text)
 {
 	static const char *const words[] = {
-		"hookspath", "include", "fsmonitor", "clean",	 "smudge",  "process", "textconv",
-		"external",  "driver",	"pager",     "editor",	 "command", "askpass", "proxy",
-		"program",   "helper",	"filter",    "hook"};
+		"hookspath", "include",	 "fsmonitor", "clean",	"smudge", "process",
+		"textconv",  "external", "driver",    "pager",	"editor", "command",
+		"askpass",   "proxy",	 "program",   "helper", "filter", "hook"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (strcasestr(text, words[i]))
@@ -209,7 +210,8 @@ static void read_config(const struct reading *from, const char *path)
 static void read_everybodys(const struct reading *r)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME");
-	AUTO_FREE char *config = xdg && *xdg == '/' ? xstrdup(xdg) : path_join(r->p->home, ".config");
+	AUTO_FREE char *config =
+		xdg && *xdg == '/' ? xstrdup(xdg) : path_join(r->p->home, ".config");
 	AUTO_FREE char *second = path_join(config, "git/config");
 	AUTO_FREE char *own = path_join(r->p->home, ".gitconfig");
 

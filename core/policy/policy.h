@@ -26,8 +26,8 @@ enum policy_act {
 	POLICY_RENAME_TO,   /* something takes this name; RENAME_EXCHANGE: both names are this */
 	POLICY_LINK_FROM,   /* an alias of this file is about to be made */
 	POLICY_META,	    /* mode, owner, times, attributes */
-	POLICY_SYMLINK, /* a symbolic link is made, or renamed, to this name; else as POLICY_WRITE */
-	POLICY_DIR_TO,	/* a directory takes this name: asked besides POLICY_RENAME_TO */
+	POLICY_SYMLINK,	    /* a link is made or renamed to this name; as POLICY_WRITE */
+	POLICY_DIR_TO,	    /* a directory takes this name: asked besides POLICY_RENAME_TO */
 };
 
 /* What a policy is about. Borrowed until policy_new() returns, but for config. */
@@ -70,7 +70,7 @@ enum policy_content {
 	CONTENT_NONE,
 	CONTENT_CONFIG, /* git's configuration */
 	CONTENT_INDEX,	/* git's index, or the shared part of one */
-	CONTENT_TODO,	/* the rest of a rebase */
+	CONTENT_REBASE, /* the rest of a rebase */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);
 /* Does it matter whether what takes this name is a link or a directory? Then ask once more, with

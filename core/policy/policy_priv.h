@@ -33,7 +33,7 @@ struct builtin {
 	struct inner inner;
 };
 static inline struct builtin builtin_says(enum policy_verdict verdict, const char *reason,
-					unsigned depth, bool final)
+					  unsigned depth, bool final)
 {
 	return (struct builtin){
 		.verdict = verdict, .reason = reason, .depth = depth, .final = final};
@@ -84,13 +84,14 @@ struct span vet_value(const struct vet_reader *r, const char *key);
  * apart from what `old` (may be NULL) has just so. */
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
 
-/* ---- vet_index.c, vet_todo.c ----------------------------------------------------------------- */
+/* ---- vet_index.c, vet_rebase.c -----------------------------------------------------------------
+ */
 
 /* Every path in this index (hash: bytes of an object's name) is one that git itself would put
  * there: it leads neither out of the worktree nor into a git directory. */
 bool vet_git_index(const char *data, size_t len, size_t hash);
 /* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
-bool vet_git_todo(const char *data, size_t len, const char *old, size_t old_len);
+bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
 
 /* ---- vet_remotes.c --------------------------------------------------------------------------- */
 
@@ -192,7 +193,7 @@ struct policy {
 	struct rules *untrusted;	   /* of the project: can only make things stricter */
 	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
-	struct places git_dirs; /* of repositories in the folders, where they are not named .git */
+	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
 	struct remotes *remotes; /* what configurations said of remotes at first */
 	bool dynamic, writes_outside;
 	struct given *given;

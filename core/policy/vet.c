@@ -18,8 +18,7 @@ struct vet_reader vet_reader_of(const char *text, size_t len)
 {
 	const char *p = len ? text : "";
 
-	return (struct vet_reader){
-		.p = p, .end = p + len, .line = {p, 0}, .header = {p, 0}};
+	return (struct vet_reader){.p = p, .end = p + len, .line = {p, 0}, .header = {p, 0}};
 }
 
 static struct span trim(const char *p, const char *end)

@@ -117,8 +117,8 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 	case CONTENT_INDEX:
 		hash = hash_of_index(path);
 		return hash && vet_git_index(data, len, hash);
-	case CONTENT_TODO:
-		return vet_git_todo(data, len, old, old_len);
+	case CONTENT_REBASE:
+		return vet_git_rebase(data, len, old, old_len);
 	case CONTENT_NONE:
 		break;
 	}

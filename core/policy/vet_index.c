@@ -9,30 +9,30 @@
 /*
  * git checks a path when it puts it into the index, not when it reads the index: with a path such
  * as "/home/u/.bashrc" or ".git/hooks/post-checkout" in it, `git checkout .` writes that file. So
- * each path is checked here as git's verify_path() does. gitformat-index(5) has the format; git also
- * reads it from the offsets in two extensions (EOIE, IEOT), which have to agree with what is read
- * here from the beginning on.
+ * each path is checked here as git's verify_path() does. gitformat-index(5) has the format; git
+ * also reads it from the offsets in two extensions (EOIE, IEOT), which have to agree with what is
+ * read here from the beginning on.
  *
  * This runs in the keeper on the agent's bytes: every read is bounded, nothing is allocated, and
  * time is proportional to the length of all paths.
  */
-#define NAME_LONG   0xfffu
-#define EXTENDED    0x4000u
-#define STAT_BYTES  40u
-#define MODE_AT	    24u
-#define EOIE_BYTES  4u /* and a hash */
-#define PATH_LIMIT  4096u
-#define BLOCKS_MAX  4096u
+#define NAME_LONG  0xfffu
+#define EXTENDED   0x4000u
+#define STAT_BYTES 40u
+#define MODE_AT	   24u
+#define EOIE_BYTES 4u /* and a hash */
+#define PATH_LIMIT 4096u
+#define BLOCKS_MAX 4096u
 
 struct index {
 	const unsigned char *start, *p, *end; /* end: of what is before the last hash */
 	size_t hash;
 	uint32_t version, entries;
-	char name[PATH_LIMIT + 1]; /* of the last entry */
-	size_t name_len, kept; /* bytes; of the name before it */
-	size_t entries_end;    /* offset */
-	bool empty_names;   /* there are some: replaced entries of a shared index */
-	bool linked;	    /* there is a shared index */
+	char name[PATH_LIMIT + 1];   /* of the last entry */
+	size_t name_len, kept;	     /* bytes; of the name before it */
+	size_t entries_end;	     /* offset */
+	bool empty_names;	     /* there are some: replaced entries of a shared index */
+	bool linked;		     /* there is a shared index */
 	const unsigned char *blocks; /* IEOT's, and how many; NULL: none */
 	uint32_t n_blocks;
 };

@@ -8,8 +8,9 @@
 
 /*
  * Whatever is not here is not inert: among others
- * core.{fsmonitor (but for false),hooksPath,pager,editor,sshCommand, gitProxy,askPass,worktree,attributesFile},
- * alias.*, filter.*, diff.*, merge.*.driver, include*, credential.*, gpg.*, url.*, protocol.*,
+ * core.{fsmonitor (but for false),hooksPath,pager,editor,sshCommand,
+ * gitProxy,askPass,worktree,attributesFile}, alias.*, filter.*, diff.*, merge.*.driver, include*,
+ * credential.*, gpg.*, url.*, protocol.*,
  * *.uploadpack, gc.recentObjectsHook, submodule.*.update. Nor
  * is what loses or leaks: remote.*.mirror, remote.*.promisor, gc.*expire, core.protectNTFS.
  */

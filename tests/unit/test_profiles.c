@@ -27,9 +27,10 @@ static void load(const char *profile)
 
 	if (config_load(&config, &spec, &err) < 0)
 		fail_msg("%s: %s", profile, err.text);
-	if (policy_new(&policy,
-		       &(struct policy_spec){.config = config, .home = HOME_DIR, .folders = folders},
-		       &err) < 0)
+	if (policy_new(
+		    &policy,
+		    &(struct policy_spec){.config = config, .home = HOME_DIR, .folders = folders},
+		    &err) < 0)
 		fail_msg("%s: %s", profile, err.text);
 }
 
@@ -177,7 +178,8 @@ static void what_they_run(void **state)
 		{"gemini", ".gemini/history/h/git/config", POLICY_WRITE},
 		{"opencode", ".local/share/opencode/snapshot/p/config", POLICY_WRITE},
 		{"opencode", ".local/share/opencode/snapshot/p/h/config", POLICY_WRITE},
-		{"opencode", ".local/share/opencode/snapshot/p/h/hooks/post-index-change", POLICY_WRITE},
+		{"opencode", ".local/share/opencode/snapshot/p/h/hooks/post-index-change",
+		 POLICY_WRITE},
 		{"opencode", ".local/share/opencode/snapshot/p/h/commondir", POLICY_WRITE},
 		{"opencode", ".local/share/opencode/repos/h/o/r/.git/config", POLICY_WRITE},
 		{"opencode", ".local/share/opencode/storage/project/1.json", POLICY_WRITE},
@@ -223,9 +225,9 @@ static void what_they_need(void **state)
 		unload();
 	}
 	load("opencode");
-	assert_int_equal(verdict(POLICY_RENAME_TO,
-				 HOME_DIR "/.local/share/opencode/snapshot/p/h/config"),
-			 POLICY_VET);
+	assert_int_equal(
+		verdict(POLICY_RENAME_TO, HOME_DIR "/.local/share/opencode/snapshot/p/h/config"),
+		POLICY_VET);
 	unload();
 }
 

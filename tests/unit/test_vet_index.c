@@ -121,9 +121,10 @@ static void done(struct maker *m)
 
 static void good_names(void **state)
 {
-	static const char *const names[] = {
-		".gitignore", ".github/x", "a/.gitattributes", "a..b",	   "...",   "git",
-		"g~1",	      "gita~1",	   "na\xc3\xafve",     "x.git/HEAD", "a/.git.c", "\xff\xfe"};
+	static const char *const names[] = {".gitignore", ".github/x", "a/.gitattributes",
+					    "a..b",	  "...",       "git",
+					    "g~1",	  "gita~1",    "na\xc3\xafve",
+					    "x.git/HEAD", "a/.git.c",  "\xff\xfe"};
 
 	(void)state;
 	for (uint32_t version = 2; version <= 4; version++)
@@ -143,12 +144,28 @@ static void good_names(void **state)
 
 static void bad_names(void **state)
 {
-	static const char *const names[] = {
-		"/home/u/.bashrc", "../x",	   "a/../../x",	 "a/..",	  "./x",
-		"a/./x",	   "a//x",	   "a/",	 ".git/config",	  ".GIT/config",
-		"a/.git/hooks/x",  ".git",	   "git~1/x",	 "GIT~2/x",	  ".git /x",
-		".git./x",	   ".git::$X/x",   "a\\.git\\x", "a\\..\\..\\x", ".g\xe2\x80\x8cit/x",
-		".\xef\xbb\xbfgit/x", "..\\x"};
+	static const char *const names[] = {"/home/u/.bashrc",
+					    "../x",
+					    "a/../../x",
+					    "a/..",
+					    "./x",
+					    "a/./x",
+					    "a//x",
+					    "a/",
+					    ".git/config",
+					    ".GIT/config",
+					    "a/.git/hooks/x",
+					    ".git",
+					    "git~1/x",
+					    "GIT~2/x",
+					    ".git /x",
+					    ".git./x",
+					    ".git::$X/x",
+					    "a\\.git\\x",
+					    "a\\..\\..\\x",
+					    ".g\xe2\x80\x8cit/x",
+					    ".\xef\xbb\xbfgit/x",
+					    "..\\x"};
 
 	(void)state;
 	for (uint32_t version = 2; version <= 4; version++)
@@ -169,7 +186,8 @@ static void bad_modes(void **state)
 	static const struct {
 		const char *name;
 		uint32_t mode;
-	} list[] = {{"x", 0040000}, {"x", 0010000}, {"x", 0}, {".gitmodules", 0120000}, {"/", 0040000}};
+	} list[] = {
+		{"x", 0040000}, {"x", 0010000}, {"x", 0}, {".gitmodules", 0120000}, {"/", 0040000}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
@@ -320,7 +338,8 @@ static void speed(void **state)
 	for (int i = 0; i < 10000; i++) {
 		char name[128];
 
-		snprintf(name, sizeof(name), "drivers/gpu/drm/amd/display/dc/core/some_file_%05d.c", i);
+		snprintf(name, sizeof(name), "drivers/gpu/drm/amd/display/dc/core/some_file_%05d.c",
+			 i);
 		add(&m, name);
 	}
 	zeros(&m.b, 20);
@@ -337,23 +356,24 @@ static void speed(void **state)
 
 static bool todo(const char *text, const char *old)
 {
-	return vet_git_todo(text, strlen(text), old, old ? strlen(old) : 0);
+	return vet_git_rebase(text, strlen(text), old, old ? strlen(old) : 0);
 }
 
 static void todos(void **state)
 {
 	(void)state;
 	assert_true(todo("", NULL));
-	assert_true(todo("pick 1234 x\nr 12 exec\n  fixup -C 1 x\n# exec x\n\nlabel onto\nmerge -C 1 a # b\n"
-			 "update-ref refs/heads/x\nbreak\nnoop\n",
-			 NULL));
+	assert_true(todo(
+		"pick 1234 x\nr 12 exec\n  fixup -C 1 x\n# exec x\n\nlabel onto\nmerge -C 1 a # b\n"
+		"update-ref refs/heads/x\nbreak\nnoop\n",
+		NULL));
 	assert_false(todo("pick 1 x\nexec id\n", NULL));
 	assert_false(todo("pick 1 x\n\t x id\n", NULL));
 	assert_false(todo("x\tid", NULL));
 	assert_false(todo("exec", NULL));
 	assert_false(todo("pick 1 x\n\fexec id\n", NULL));
 	assert_false(todo("pick\vx\n", NULL));
-	assert_false(vet_git_todo("pick\0", 5, NULL, 0));
+	assert_false(vet_git_rebase("pick\0", 5, NULL, 0));
 	assert_true(todo("exec make\npick 2 y\n", "pick 1 x\nexec make\npick 2 y\n"));
 	assert_false(todo("exec make test\n", "exec make\n"));
 }
@@ -361,11 +381,16 @@ static void todos(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_names), cmocka_unit_test(bad_names),
-		cmocka_unit_test(bad_modes),  cmocka_unit_test(split),
-		cmocka_unit_test(long_names), cmocka_unit_test(offsets),
-		cmocka_unit_test(block_of_cut_name), cmocka_unit_test(hidden_end),
-		cmocka_unit_test(nonsense),   cmocka_unit_test(speed),
+		cmocka_unit_test(good_names),
+		cmocka_unit_test(bad_names),
+		cmocka_unit_test(bad_modes),
+		cmocka_unit_test(split),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(offsets),
+		cmocka_unit_test(block_of_cut_name),
+		cmocka_unit_test(hidden_end),
+		cmocka_unit_test(nonsense),
+		cmocka_unit_test(speed),
 		cmocka_unit_test(todos),
 	};
 

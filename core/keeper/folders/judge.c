@@ -68,7 +68,7 @@ static size_t largest(enum policy_content content)
 		return 256u << 10;
 	case CONTENT_INDEX:
 		return 64u << 20; /* some 700 000 files */
-	case CONTENT_TODO:
+	case CONTENT_REBASE:
 		return 4u << 20;
 	case CONTENT_NONE:
 		break;
@@ -94,8 +94,8 @@ static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret
 
 /*
  * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
- * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in the
- * old file may stay; one that cannot be read could say anything.
+ * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in
+ * the old file may stay; one that cannot be read could say anything.
  */
 static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
 		const char *path)

@@ -1,4 +1,4 @@
-/* vet_todo - does the rest of a rebase run programs? */
+/* vet_rebase - does the rest of a rebase run programs? */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -8,18 +8,18 @@
 /*
  * A line of git-rebase-todo is a command and its arguments; "exec" gives the rest of the line to a
  * shell, on the next `git rebase --continue`. A line that begins with anything but a letter is a
- * comment or an error. `git rebase` itself writes the list anew after each commit, one line shorter:
- * what was in it may stay.
+ * comment or an error. `git rebase` itself writes the list anew after each commit, one line
+ * shorter: what was in it may stay.
  */
-#define TODO_MAX_BYTES (4u << 20)
-#define TODO_MAX_OLD   1000 /* lines that run something and may stay */
+#define REBASE_MAX_BYTES (4u << 20)
+#define REBASE_MAX_OLD	 1000 /* lines that run something and may stay */
 
 static bool is_harmless(const char *line, size_t len)
 {
 	static const char *const commands[] = {
-		"p",	"pick",	 "r",	  "reword", "e",     "edit",  "s",     "squash", "f",
-		"fixup", "d",	 "drop",  "b",	    "break", "noop",  "l",     "label",	 "t",
-		"reset", "m",	 "merge", "u",	    "update-ref", "revert"};
+		"p",	 "pick",  "r",	   "reword", "e",     "edit",  "s",	     "squash",
+		"f",	 "fixup", "d",	   "drop",   "b",     "break", "noop",	     "l",
+		"label", "t",	  "reset", "m",	     "merge", "u",     "update-ref", "revert"};
 	size_t n = 0;
 
 	if (len == 0 || !isalpha((unsigned char)*line))
@@ -62,12 +62,12 @@ static bool holds(const char *text, size_t len, struct span want)
 	return false;
 }
 
-bool vet_git_todo(const char *data, size_t len, const char *old, size_t old_len)
+bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len)
 {
 	struct span rest = {data, len}, line;
-	unsigned left = TODO_MAX_OLD;
+	unsigned left = REBASE_MAX_OLD;
 
-	if (len > TODO_MAX_BYTES || old_len > TODO_MAX_BYTES || memchr(data, '\0', len))
+	if (len > REBASE_MAX_BYTES || old_len > REBASE_MAX_BYTES || memchr(data, '\0', len))
 		return false;
 	while (next_line(&rest, &line)) {
 		if (is_harmless(line.data, line.len))
