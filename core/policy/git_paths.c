@@ -153,10 +153,10 @@ enum git_rule git_path_rule(const char *rest, const char **ret_does)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* `git init` tries whether there are links, by one of this name. */
-static bool is_probe(const char *rest)
+/* `git init` tries whether there are links, by one of this name: a name that git never reads. */
+static bool is_probe(const char *leaf)
 {
-	return *rest == 't' && strlen(rest) == 7 && !strchr(rest, '/');
+	return *leaf == 't' && strlen(leaf) == 7 && !strchr(leaf, '/');
 }
 
 static enum policy_verdict check_data(enum policy_act act, const char *rest, const char **reason)
@@ -217,6 +217,18 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 	return protect_guard(act, false);
 }
 
+/* "worktrees/NAME/commondir", "worktrees/NAME/gitdir": `git worktree add` makes them. */
+static bool is_pointer(const char *rest)
+{
+	if (!component_is(rest, "worktrees"))
+		return false;
+	rest = rest_of(rest);
+	if (!*rest)
+		return false;
+	rest = rest_of(rest);
+	return str_eq(rest, "commondir") || str_eq(rest, "gitdir");
+}
+
 static enum policy_content content_of(const char *rest)
 {
 	const char *does;
@@ -242,7 +254,8 @@ static enum policy_content nested_content(const char *rest)
 /* Names that git gives to what it is still writing, and renames when it is whole. */
 static bool is_temporary(const char *c, size_t n)
 {
-	return (n > 5 && memcmp(c + n - 5, ".lock", 5) == 0) || strncmp(c, "tmp", 3) == 0 ||
+	return (n > 5 && memcmp(c + n - 5, ".lock", 5) == 0) ||
+	       (n > 4 && memcmp(c + n - 4, ".new", 4) == 0) || strncmp(c, "tmp", 3) == 0 ||
 	       strncmp(c, ".tmp", 4) == 0 || strncmp(c, "incoming", 8) == 0 ||
 	       strncmp(c, "sharedindex_", 12) == 0;
 }
@@ -291,6 +304,11 @@ static enum policy_verdict check_nested_head(enum policy_act act, const char *re
 	return POLICY_ALLOW;
 }
 
+static bool follows_refs(const char *c)
+{
+	return strncmp(c - 5, "refs/", 5) == 0; /* "modules/" or more is before it */
+}
+
 /*
  * Below modules/ or worktrees/: further git directories, at any depth, for a submodule's name may
  * have slashes. Each place where one may begin is looked at. That a rename is of a plain file shows
@@ -302,9 +320,13 @@ static enum policy_verdict check_nested(enum policy_act act, const char *rest, c
 	const char *leaf = leaf_of(rest), *why;
 
 	*reason = git_dir;
+	if (act == POLICY_SYMLINK && leaf != rest && is_probe(leaf) && !is_git_data(rest))
+		return POLICY_ALLOW;
 	if (str_eq(leaf, "head"))
 		worst = check_nested_head(act, rest);
 	for (const char *c = rest_of(rest); *c && !str_eq(leaf, "head"); c = rest_of(c)) {
+		if (component_is(c, "remotes") && follows_refs(c))
+			continue; /* of names, not of addresses */
 		v = check_one(act, c, &why);
 		if (v <= worst)
 			continue;
@@ -350,6 +372,8 @@ enum policy_verdict git_path_check(enum policy_act act, const char *rest, const 
 	*ret_reason = git_dir;
 	if (!*rest) /* moved away, its config could be edited under another name */
 		return act == POLICY_RENAME_FROM ? POLICY_ASK : protect_guard(act, false);
+	if (is_pointer(rest))
+		return check_content(act, false);
 	if (is_nest(rest))
 		return *rest_of(rest) ? check_nested(act, rest_of(rest), ret_reason)
 				      : protect_guard(act, act == POLICY_RENAME_FROM);
@@ -362,6 +386,8 @@ enum policy_verdict git_path_check(enum policy_act act, const char *rest, const 
 
 enum policy_content git_path_content(const char *rest)
 {
+	if (is_pointer(rest))
+		return CONTENT_POINTER;
 	return is_nest(rest) ? nested_content(rest_of(rest)) : content_of(rest);
 }
 

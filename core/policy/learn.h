@@ -16,5 +16,7 @@ void learn_links(struct policy *p, const char *dir);
 
 /* The repository of this worktree, which `.git` in it is of: a directory, a link or a gitfile. */
 void learn_repository(struct policy *p, const char *worktree);
+/* A worktree whose git directory is (to be) there. */
+void learn_worktree(struct policy *p, const char *worktree, const char *git_dir);
 /* A bare repository. */
 void learn_bare(struct policy *p, const char *git_dir);

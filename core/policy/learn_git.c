@@ -287,6 +287,11 @@ void learn_repository(struct policy *p, const char *worktree)
 	learn_git_dir(p, to ? to : dot, worktree);
 }
 
+void learn_worktree(struct policy *p, const char *worktree, const char *git_dir)
+{
+	learn_git_dir(p, git_dir, worktree);
+}
+
 void learn_bare(struct policy *p, const char *git_dir)
 {
 	learn_git_dir(p, git_dir, git_dir);

@@ -93,6 +93,15 @@ bool vet_git_index(const char *data, size_t len, size_t hash);
 /* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
 bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
 
+/* ---- vet_pointer.c --------------------------------------------------------------------------- */
+
+/* This one line, in a file of that path, leads git to no other place than `git worktree add` and
+ * `git submodule add` would in the same repository, and makes git run nothing that is there. */
+bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len);
+/* core.worktree, where it is not as in `old`, is that of a submodule's own directory. */
+bool vet_git_worktree(const char *path, const char *old, size_t old_len, const char *data,
+		      size_t len);
+
 /* ---- vet_remotes.c --------------------------------------------------------------------------- */
 
 struct remotes;

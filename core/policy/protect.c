@@ -428,6 +428,12 @@ static void keep_worst(struct builtin *b, enum policy_verdict v, const char *rea
 		b->inner = (struct inner){.verdict = POLICY_ALLOW};
 }
 
+/* A file of that name says where the git directory is; a directory is it. */
+static bool is_gitfile(const char *c, size_t n)
+{
+	return n == 4 && c[4] == '\0';
+}
+
 void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret)
 {
@@ -444,6 +450,8 @@ void protect_check(enum policy_act act, const char *folded, const char *raw_leaf
 		if (n >= 4 && memcmp(c + n - 4, ".git", 4) == 0) {
 			in_git = true;
 			v = git_path_check(act, rest_of(c), &reason);
+			if (is_gitfile(c, n) && (act == POLICY_WRITE || act == POLICY_RENAME_TO))
+				v = POLICY_VET;
 			at = component_is(rest_of(c), "hooks") ? at + 1 : total;
 		} else if ((*c == '.' || *c == 'm') && (t = find_tree(c, n))) {
 			reason = t->reason;
@@ -467,7 +475,7 @@ enum policy_content protect_content(const char *folded)
 		enum policy_content found = CONTENT_NONE;
 
 		if (n >= 4 && memcmp(c + n - 4, ".git", 4) == 0)
-			found = git_path_content(rest_of(c));
+			found = is_gitfile(c, n) ? CONTENT_POINTER : git_path_content(rest_of(c));
 		if (found != CONTENT_NONE)
 			return found;
 	}

@@ -112,6 +112,7 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 		if (!data)
 			return remotes_note(p, path, old, old_len);
 		return vet_git_config(data, len, old, old_len) &&
+		       vet_git_worktree(path, old, old_len, data, len) &&
 		       keeps_format(path, old, old_len, data, len) &&
 		       remotes_may(p, path, old, old_len, data, len);
 	case CONTENT_INDEX:
@@ -119,6 +120,8 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 		return hash && vet_git_index(data, len, hash);
 	case CONTENT_REBASE:
 		return vet_git_rebase(data, len, old, old_len);
+	case CONTENT_POINTER:
+		return data && vet_git_pointer(p, path, data, len);
 	case CONTENT_NONE:
 		break;
 	}

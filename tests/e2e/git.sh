@@ -49,6 +49,12 @@ works "index extensions" 'git -c index.threads=4 -c feature.manyFiles=true add .
 works "a sparse checkout and a sparse index" 'mkdir -p x/y w; echo 1 >x/y/z; echo 1 >w/v; git add x w; git commit -qm x
 	git sparse-checkout set --cone --sparse-index x; git status -s; git sparse-checkout disable'
 works "a repository of other hashes" 'git init -q --object-format=sha256 sha; cd sha; echo 1 >1; git add 1; git commit -qm 1'
+works "a worktree: add, work, move, remove" 'git worktree add -q wt -b wtb; cd wt; echo 1 >inwt; git add inwt; git commit -qm w; cd ..
+	git worktree list; git merge -q wtb; git worktree remove wt; git worktree add -q --detach sub/wt; git worktree prune
+	git worktree remove --force sub/wt'
+works "a submodule: add, update, deinit" 'git submodule add -q ./source sm; git commit -qm sm; git -C sm log --oneline
+	git submodule deinit -q -f sm; git submodule update -q --init sm; (cd sm; echo 1 >1; git add 1; git commit -qm 1; git checkout -q other)
+	git submodule update -q; git rm -qf sm; git commit -qm gone'
 works "gc and maintenance" 'git gc -q; git gc -q --prune=now; git maintenance run --task=commit-graph --task=incremental-repack'
 works "clean, reset, checkout" 'echo x >new; git clean -qfd; echo x >a; git reset -q --hard; echo x >a; git checkout -q .; git restore a'
 works "rerere and other settings" 'git config rerere.enabled true; git config pull.rebase true; git config --unset rerere.enabled'

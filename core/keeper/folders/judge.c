@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -60,8 +61,7 @@ static int exists(const struct at *at)
 
 /* ---- policy ---------------------------------------------------------------------------------- */
 
-/* What is larger is not looked at, and asked about. */
-static size_t largest(enum policy_content content)
+size_t judge_largest(enum policy_content content)
 {
 	switch (content) {
 	case CONTENT_CONFIG:
@@ -70,6 +70,8 @@ static size_t largest(enum policy_content content)
 		return 64u << 20; /* some 700 000 files */
 	case CONTENT_REBASE:
 		return 4u << 20;
+	case CONTENT_POINTER:
+		return PATH_MAX;
 	case CONTENT_NONE:
 		break;
 	}
@@ -101,7 +103,7 @@ static bool vet(const struct keeper *k, const struct at *from, const struct at *
 		const char *path)
 {
 	const enum policy_content content = policy_content(k->policy, path);
-	const size_t max = largest(content);
+	const size_t max = judge_largest(content);
 	AUTO_FREE char *text = NULL, *old = NULL;
 	size_t len = 0, old_len = 0;
 	int r = -ENOENT;
@@ -182,6 +184,21 @@ static bool may_name_files(const struct wish *w)
 	       policy_content(w->f->keeper->policy, w->path) == CONTENT_CONFIG;
 }
 
+/* What `git worktree add` makes, and `git submodule add` makes twice; of other new files only where
+ * nobody can be asked. */
+static bool may_draft(const struct wish *w)
+{
+	const struct keeper *k = w->f->keeper;
+	int there;
+
+	if (!w->may_draft || !w->creates || w->c->granted)
+		return false;
+	there = exists(w->at);
+	if (policy_content(k->policy, w->path) == CONTENT_POINTER)
+		return there == -ENOENT || (there == 0 && w->truncates);
+	return there == -ENOENT && !asks_possible(k);
+}
+
 int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -205,6 +222,8 @@ int judge(const struct wish *w)
 		v = policy_check_outside(k->policy, w->act, w->path, &reason);
 	if (v == POLICY_ALLOW)
 		v = policy_check(k->policy, w->act, w->path, &reason);
+	if (v == POLICY_VET && may_draft(w))
+		return JUDGE_DRAFT;
 	if (v == POLICY_VET)
 		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
 	if (v != POLICY_ALLOW && missing(w))
