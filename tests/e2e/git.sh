@@ -55,6 +55,10 @@ works "a worktree: add, work, move, remove" 'git worktree add -q wt -b wtb; cd w
 works "a submodule: add, update, deinit" 'git submodule add -q ./source sm; git commit -qm sm; git -C sm log --oneline
 	git submodule deinit -q -f sm; git submodule update -q --init sm; (cd sm; echo 1 >1; git add 1; git commit -qm 1; git checkout -q other)
 	git submodule update -q; git rm -qf sm; git commit -qm gone'
+before=$(content .)
+works "a worktree again" 'git worktree add -q wt2; echo 1 >wt2/1'
+ok "it can be undone" "$CORDON" undo
+same "$(content .)" "$before" "as if it had never been"
 works "gc and maintenance" 'git gc -q; git gc -q --prune=now; git maintenance run --task=commit-graph --task=incremental-repack'
 works "clean, reset, checkout" 'echo x >new; git clean -qfd; echo x >a; git reset -q --hard; echo x >a; git checkout -q .; git restore a'
 works "rerere and other settings" 'git config rerere.enabled true; git config pull.rebase true; git config --unset rerere.enabled'

@@ -142,6 +142,59 @@ is "$(find .git -type l ! -name 'tABCDEF')" "" "37: no link comes into a git dir
 echo b >>a && quiet git commit -qam '$(touch '"$trap_"')' && quiet git branch new && quiet git fetch . main
 is "$(cat "$TEST_TMP/rc")" "# mine" "37: nothing is written through one"
 
+# ---- 37: gitfiles, which get their names when they are whole
+fresh
+git init -q "$TEST_TMP/other" && mkdir -p evil/objects evil/refs tools/githooks && git config core.hooksPath tools/githooks
+git worktree add -q known && rm -r known
+gitfile() { # NAME TEXT
+	inside "mkdir -p sub; printf '%b' '$2' >sub/.git; ls"
+	gone "37: a gitfile, $1" sub/.git
+}
+gitfile "to another repository" "gitdir: $TEST_TMP/other/.git\n"
+gitfile "to the folder's own" "gitdir: ../.git\n"
+gitfile "to a plain directory" "gitdir: ../evil\n"
+gitfile "that climbs" "gitdir: ../.git/worktrees/../../evil\n"
+gitfile "of two lines" "gitdir: ../.git/worktrees/known\n\nx"
+gitfile "to something in it" "gitdir: ../.git/worktrees/known/logs\n"
+inside 'mkdir -p sub/tools/githooks && echo evil >sub/tools/githooks/pre-commit && echo "gitdir: ../.git/worktrees/known" >sub/.git; ls'
+gone "37: one where a hook of the repository's lies already" sub/.git
+inside 'rm -r sub; mkdir sub; echo "gitdir: ../.git/worktrees/known" >sub/.git; mkdir -p sub/tools/githooks; echo evil >sub/tools/githooks/pre-commit'
+gone "37: or comes later" sub/tools/githooks/pre-commit
+is "$(cat sub/.git)" "gitdir: ../.git/worktrees/known" "37: an honest one gets its name"
+rm -r sub
+cat >"$TEST_TMP/bin/keepopen" <<'PY'
+#!/usr/bin/python3
+# keepopen HOW - a writer that stays, another name, a mapping
+import ctypes, mmap, os, sys
+good = b'gitdir: ../.git/worktrees/known\n'
+os.makedirs('sub', exist_ok=True)
+fd = os.open('sub/.git', os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+os.write(fd, good)
+if sys.argv[1] == 'name':
+    ctypes.CDLL(None).linkat(-100, b'/proc/self/fd/%d' % fd, -100, b'alias', 0x400)
+    os.close(fd)
+elif sys.argv[1] == 'map':
+    m = mmap.mmap(fd, len(good))
+    os.close(fd)
+elif sys.argv[1] == 'again':
+    r = os.open('/proc/self/fd/%d' % fd, os.O_RDWR)
+    os.close(fd)
+os.mkdir('x' + sys.argv[1])
+os.rmdir('x' + sys.argv[1])
+print('there' if os.path.lexists('sub/.git') else 'not there')
+PY
+chmod +x "$TEST_TMP/bin/keepopen"
+for how in writer name map again; do
+	inside "keepopen $how"
+	is "$(grep there "$TEST_TMP/out")" "not there" "37: a gitfile that could be changed later: $how"
+	rm -rf sub alias
+done
+inside 'mkdir -p .git/worktrees/n && echo ../../../evil >.git/worktrees/n/commondir; echo /tmp/.git >.git/worktrees/n/gitdir; echo .. >.git/worktrees/known/commondir
+	echo evil >.git/commondir; git config -f .git/modules/m/config core.worktree /tmp; mkdir -p .git/modules/m
+	git config -f .git/modules/m/config core.worktree ../../../..; git config core.worktree ../x; ls'
+gone "37: what a worktree belongs to, and where" .git/worktrees/n/commondir .git/worktrees/n/gitdir .git/commondir .git/modules/m/config
+is "$(cat .git/worktrees/known/commondir)$(git config core.worktree)" ../.. "37: nor of one that is there"
+
 # ---- 38: other names of what is protected
 fresh
 mkdir -p scripts conf/vscode tools/githooks real && echo '#!/bin/sh' >scripts/pre-commit && chmod +x scripts/pre-commit

@@ -114,21 +114,32 @@ static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c
 	return !command || (!command->guard.asked && !command->guard.doomed);
 }
 
+static void refuse(struct keeper *k, const struct draft *d, const struct caller *c)
+{
+	static const char reason[] =
+		"what was written would have git on the host run or follow something";
+
+	if (asks_possible(k))
+		keeper_deny(k, c, d->path, -EACCES, reason);
+	else
+		keeper_deny_unasked(k, c, d->path, -EACCES, reason);
+}
+
 /* True: it is done with, one way or the other. */
 static bool settle(struct keeper *k, struct draft *d, const struct caller *by)
 {
+	bool shut = fcntl(d->fd, F_SETLEASE, F_RDLCK) == 0;
 	struct caller c = *by;
 	int r;
 
-	if (fcntl(d->fd, F_SETLEASE, F_RDLCK) < 0 && (errno == EAGAIN || errno == EBUSY))
+	if (!shut && (errno == EAGAIN || errno == EBUSY))
 		return false; /* somebody writes */
 	if (!find_owner(k, d, &c)) {
 		fcntl(d->fd, F_SETLEASE, F_UNLCK);
 		return false;
 	}
-	if (!is_harmless(k, d)) {
-		keeper_deny(k, &c, d->path, -EACCES,
-			    "what was written would have git on the host run or follow something");
+	if (!shut || !is_harmless(k, d)) {
+		refuse(k, d, &c);
 		return true;
 	}
 	r = give_name(d, &c);
