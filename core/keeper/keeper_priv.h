@@ -235,6 +235,7 @@ struct keeper {
 	struct draft *drafts; /* files that have no name yet (draft.c) */
 	size_t n_drafts;
 	bool settling;
+	bool learned; /* policy_learn_more() has no more */
 	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
 	struct folder **folders;
 	size_t n_folders;

@@ -8,16 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/path.h"
 
 /*
  * Protection goes by names. A name that is a link - .envrc, .vscode, a hook, .git itself - leads to
  * a file of another name, which is written without a question. So links of protected names are
- * followed, from the folder down, nearest directories first, and no more than DIRS_MAX of them:
- * 100 directories take about a millisecond of the start.
+ * followed, from the folder down, nearest directories first: a directory takes about 20 us. The
+ * start does not wait for a large or a cold tree; the rest is looked at while the session runs, one
+ * directory with each change.
  */
-#define DIRS_MAX  400
-#define DEPTH_MAX 6
+#define DIRS_MAX    4000
+#define ENTRIES_MAX 200000
+#define START_DIRS  24 /* these at least, then as many as */
+#define START_US    2000
 
 void policy_protect(struct policy *p, const char *path, const char *reason)
 {
@@ -64,13 +68,24 @@ static void learn_link(struct policy *p, const char *path)
 		learn_place(p, path, b.reason);
 }
 
+static unsigned char type_of(const char *dir, const struct dirent *e)
+{
+	AUTO_FREE char *path = NULL;
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type;
+	path = path_join(dir, e->d_name);
+	return lstat(path, &st) < 0 ? DT_UNKNOWN : IFTODT(st.st_mode);
+}
+
 void learn_links(struct policy *p, const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		AUTO_FREE char *path = e->d_type == DT_LNK ? path_join(dir, e->d_name) : NULL;
+		AUTO_FREE char *path = type_of(dir, e) == DT_LNK ? path_join(dir, e->d_name) : NULL;
 
 		if (path)
 			learn_link(p, path);
@@ -80,9 +95,9 @@ void learn_links(struct policy *p, const char *dir)
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 struct walk {
-	struct policy *p;
 	struct places dirs; /* to be looked at, in that order */
-	unsigned base;	    /* components of the folder */
+	size_t next;
+	unsigned left; /* entries to be looked at */
 };
 
 /* What is large, and no place of the human's own. */
@@ -97,18 +112,23 @@ static bool is_skipped(const char *name)
 	return false;
 }
 
-static void visit_entry(struct walk *w, const char *dir, const struct dirent *e)
+static void visit_entry(struct policy *p, const char *dir, const struct dirent *e)
 {
-	AUTO_FREE char *path = path_join(dir, e->d_name);
+	struct places *dirs = &p->walk->dirs;
+	const unsigned char type = type_of(dir, e);
+	AUTO_FREE char *path = NULL;
 
 	if (str_eq(e->d_name, ".git"))
-		learn_repository(w->p, dir);
-	if (e->d_type == DT_LNK)
-		learn_link(w->p, path);
-	if (e->d_type != DT_DIR || is_skipped(e->d_name) || str_eq(e->d_name, ".git") ||
-	    w->dirs.n >= DIRS_MAX || places_depth(path) > w->base + DEPTH_MAX)
+		learn_repository(p, dir);
+	if (type != DT_LNK && type != DT_DIR)
 		return;
-	places_add(&w->dirs, take_ptr(&path));
+	path = path_join(dir, e->d_name);
+	if (type == DT_LNK)
+		learn_link(p, path);
+	if (type != DT_DIR || is_skipped(e->d_name) || str_eq(e->d_name, ".git") ||
+	    dirs->n >= DIRS_MAX)
+		return;
+	places_add(dirs, take_ptr(&path));
 }
 
 /* HEAD and objects: a bare repository, below which nothing else is looked for. */
@@ -118,28 +138,60 @@ static bool is_bare(int fd)
 	       faccessat(fd, "objects", F_OK, 0) == 0;
 }
 
-static void visit(struct walk *w, const char *dir)
+static void visit(struct policy *p, const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
 	const struct dirent *e;
 
 	if (d && is_bare(dirfd(d))) {
-		learn_bare(w->p, dir);
+		learn_bare(p, dir);
 		return;
 	}
-	while (d && (e = readdir(d)))
+	while (d && p->walk->left && (e = readdir(d))) {
+		p->walk->left--;
 		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
-			visit_entry(w, dir, e);
+			visit_entry(p, dir, e);
+	}
 }
 
-void policy_learn(struct policy *p, const char *folder)
+bool policy_learn_more(struct policy *p)
 {
-	struct walk w = {.p = p, .base = places_depth(folder)};
+	struct walk *w = p->walk;
 
+	if (!w)
+		return false;
+	if (w->next < w->dirs.n) {
+		AUTO_FREE char *dir = xstrdup(w->dirs.list[w->next++]);
+
+		visit(p, dir);
+	}
+	if (w->next < w->dirs.n)
+		return true;
+	learn_done(p);
+	return false;
+}
+
+void learn_done(struct policy *p)
+{
+	if (p->walk)
+		places_done(&p->walk->dirs);
+	free(take_ptr(&p->walk));
+}
+
+bool policy_learn(struct policy *p, const char *folder)
+{
+	const int64_t end = clock_mono_us() + START_US;
+	size_t before;
+
+	if (!p->walk)
+		p->walk = xcalloc(1, sizeof(*p->walk));
+	p->walk->left = ENTRIES_MAX;
+	before = p->walk->next;
 	if (!places_hold(&p->folders, folder))
 		places_add(&p->folders, path_clean(folder));
-	places_add(&w.dirs, path_clean(folder));
-	for (size_t i = 0; i < w.dirs.n; i++)
-		visit(&w, w.dirs.list[i]);
-	places_done(&w.dirs);
+	places_add(&p->walk->dirs, path_clean(folder));
+	while (policy_learn_more(p))
+		if (p->walk->next - before >= START_DIRS && clock_mono_us() > end)
+			return true;
+	return false;
 }

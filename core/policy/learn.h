@@ -6,6 +6,8 @@
 
 /* learn.c */
 
+void learn_done(struct policy *p);
+
 /* The path, and what it leads to, is protected where it lies in a working folder. reason must live
  * as long as the policy. */
 void learn_place(struct policy *p, const char *path, const char *reason);

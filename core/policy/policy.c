@@ -1,6 +1,6 @@
 /* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
-#include "core/policy/policy_priv.h"
+#include "core/policy/learn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +111,7 @@ void policy_free(struct policy *p)
 	places_done(&p->granted);
 	places_done(&p->sockets);
 	places_done(&p->git_dirs);
+	learn_done(p);
 	remotes_free(p->remotes);
 	buf_done(&p->scratch);
 	buf_done(&p->rest);

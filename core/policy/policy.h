@@ -133,9 +133,11 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
  * Look for other names of what is protected in this working folder: where links of such names lead,
  * git directories of another name, and what the settings of the human and of each repository there
  * name (core.hooksPath, files that are included, filters). Bounded: the directories nearest to the
- * folder. At the start, and again when the human has allowed such a thing to change.
+ * folder. At the start, and again when the human has allowed such a thing to change. True: there
+ * are further directories, to be looked at one by one.
  */
-void policy_learn(struct policy *p, const char *folder);
+bool policy_learn(struct policy *p, const char *folder);
+bool policy_learn_more(struct policy *p);
 
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
  * existing single places outside gated trees that rules do not let be read or run. */

@@ -203,6 +203,7 @@ struct policy {
 	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
 	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
+	struct walk *walk;	 /* what is still to be learned; NULL: nothing */
 	struct remotes *remotes; /* what configurations said of remotes at first */
 	bool dynamic, writes_outside;
 	struct given *given;

@@ -169,10 +169,15 @@ static bool missing(const struct wish *w)
 	return w->from && exists(w->from) < 0;
 }
 
-/* What a human has let be written may name further files; it is whole when the next call comes. */
+/* What a human has let be written may name further files; it is whole when the next call comes.
+ * What the start left is looked at, too. */
 static void learn_again(struct keeper *k)
 {
-	k->relearn = false;
+	if (!k->relearn) {
+		k->learned = !policy_learn_more(k->policy);
+		return;
+	}
+	k->relearn = k->learned = false;
 	for (size_t i = 0; i < k->n_folders; i++)
 		if (!k->folders[i]->granted)
 			policy_learn(k->policy, k->folders[i]->path);
@@ -207,7 +212,7 @@ int judge(const struct wish *w)
 
 	if (k->frozen)
 		return -EIO;
-	if (k->relearn)
+	if (k->relearn || !k->learned)
 		learn_again(k);
 	if (judge_in_store(w->f, w->path))
 		return missing(w) ? 0 : w->creates ? -EACCES : -ENOENT;
