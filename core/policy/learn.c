@@ -20,8 +20,8 @@
  */
 #define DIRS_MAX    4000
 #define ENTRIES_MAX 200000
-#define START_DIRS  24 /* these at least, then as many as */
-#define START_US    2000
+#define START_DIRS  8 /* these at least, then as many as */
+#define START_US    1000
 
 void policy_protect(struct policy *p, const char *path, const char *reason)
 {
