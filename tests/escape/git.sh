@@ -238,6 +238,33 @@ unlike "$(cat plain/config)" fsmonitor "38: nor the settings of a bare one"
 ok "38: and the rest of them is free" test -e inner/file
 rm "$HOME/.config/git/config"
 
+# ---- 39: what the same agent outside runs, or has git run
+fresh
+as() { # PROFILE COMMANDS
+	(cd "$dir" && "$CORDON" run --headless --profile "$1" -- sh -c "$2") >"$TEST_TMP/out" 2>&1
+}
+snapshot=$HOME/.local/share/opencode/snapshot/p/h shadow=$HOME/.gemini/history/h
+git init -q --bare "$snapshot" && git init -q "$shadow" && mkdir -p "$HOME/.claude/shell-snapshots" "$HOME/.claude/session-env"
+echo : >"$HOME/.claude/shell-snapshots/snapshot-bash-1.sh"
+as claude "$evil ~/.claude/shell-snapshots/snapshot-bash-1.sh; $evil ~/.claude/shell-snapshots/snapshot-bash-2.sh
+	mkdir -p ~/.claude/session-env/s; $evil ~/.claude/session-env/s/sessionstart-hook-1.sh; mkdir -p ~/.claude/todos && echo x >~/.claude/todos/x"
+is "$(cat "$HOME"/.claude/shell-snapshots/* "$HOME"/.claude/session-env/*/* 2>/dev/null)" : "39: shell text of Claude Code"
+ok "39: while its notes are written" test -s "$HOME/.claude/todos/x"
+as opencode "git config -f $snapshot/config core.fsmonitor 'touch $trap_'; printf '[core]\n\tfsmonitor = touch $trap_\n' >>$snapshot/config
+	printf '#!/bin/sh\ntouch $trap_\n' >$snapshot/hooks/post-index-change; chmod +x $snapshot/hooks/post-index-change
+	mkdir -p ${snapshot}2 && git init -q --bare ${snapshot}2; printf '#!/bin/sh\ntouch $trap_\n' >${snapshot}2/hooks/post-index-change"
+quiet git --git-dir="$snapshot" --work-tree="$dir" add -A && quiet git --git-dir="$snapshot" --work-tree="$dir" status
+not_run "39: a snapshot repository of opencode"
+gone "39: hooks of a new one" "${snapshot}2/hooks/post-index-change"
+ok "39: which can be made" git --git-dir="${snapshot}2" config core.bare
+as opencode "git --git-dir=$snapshot --work-tree=. add -A && git --git-dir=$snapshot write-tree"
+like "$(tail -n 1 "$TEST_TMP/out")" '^[0-9a-f]{40}$' "39: and used"
+as gemini "printf '[core]\n\tfsmonitor = touch $trap_\n' >>$shadow/.git/config; $evil $shadow/.git/hooks/pre-commit; mkdir -p $shadow/git
+	printf '[core]\n\tfsmonitor = touch $trap_\n' >$shadow/git/config; mkdir -p ~/.gemini/tmp/bin; $evil ~/.gemini/tmp/bin/rg"
+XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" status && XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" commit --allow-empty -m x
+not_run "39: the shadow repository of gemini"
+gone "39: and its programs" "$HOME/.gemini/tmp/bin/rg" "$shadow/git/config"
+
 fresh
 mkdir -p .claude && echo '{}' >.claude/settings.json
 inside 'mv .claude c; rm -r .claude; mkdir c2; mv c2 .claude; mv -T --exchange .claude c2'
