@@ -166,15 +166,15 @@ static bool take_line(struct reading *r, const struct vet_reader *at)
 static bool take_lines(struct reading *r, const char *text, size_t len)
 {
 	struct vet_reader at = vet_reader_of(text, len);
+	bool whole = true;
 	enum line_kind k;
 
 	while ((k = vet_next(&at)) != LINE_NONE) {
 		if (k == LINE_BLANK || k == LINE_HEADER)
 			continue;
-		if (k == LINE_BAD || *at.line.data == '[' || !take_line(r, &at))
-			return false;
+		whole = k != LINE_BAD && *at.line.data != '[' && take_line(r, &at) && whole;
 	}
-	return true;
+	return whole;
 }
 
 /* Nearly no configuration says anything that matters here. */
@@ -191,20 +191,26 @@ static bool is_of_interest(const char *text)
 	return false;
 }
 
+/* Plain files only, by whatever links: a FIFO would hold us up. libgit2 would follow an include by
+ * itself, whatever that is. */
 static void read_config(const struct reading *from, const char *path)
 {
 	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *real = NULL;
 	AUTO_FREE char *text = NULL;
 	struct reading r = *from;
-	struct err ignored = {0};
+	struct err err = {0};
+	bool inside;
 	size_t len;
 
-	if (r.depth++ >= INCLUDES_MAX || io_read_file(AT_FDCWD, path, TEXT_MAX, &text, &len) < 0 ||
-	    !is_of_interest(text))
+	if (r.depth++ >= INCLUDES_MAX || links_follow(path, NULL, &real, &inside) < 0 ||
+	    io_read_file(AT_FDCWD, real, TEXT_MAX, &text, &len) < 0 || !is_of_interest(text))
 		return;
 	r.dir = dir;
-	if (!take_lines(&r, text, len) && config_each_setting(text, len, take, &r, &ignored) < 0)
-		log_warn("policy", "%s: %s: what it names is not protected", path, ignored.text);
+	if (take_lines(&r, text, len))
+		return;
+	if (strcasestr(text, "include") || config_each_setting(text, len, take, &r, &err) < 0)
+		log_warn("policy", "%s: not all that it names is protected %s", path, err.text);
 }
 
 static void read_everybodys(const struct reading *r)

@@ -179,6 +179,7 @@ bool words_until(const char *s, int64_t *ret);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
+#define GUARDED_MAX 2000 /* nothing that adds to them is let pass beyond */
 struct guarded {
 	char *path;
 	const char *reason;

@@ -55,6 +55,8 @@ static bool names_nothing(struct policy *p, const char *worktree, const char *gi
 	struct stat st;
 
 	learn_worktree(p, worktree, git_dir);
+	if (p->n_guarded > GUARDED_MAX)
+		return false;
 	for (size_t i = 0; i < p->n_guarded; i++)
 		if (path_is_inside(p->guarded[i].path, worktree) &&
 		    lstat(p->guarded[i].path, &st) == 0)

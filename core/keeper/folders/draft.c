@@ -59,9 +59,12 @@ int draft_open(const struct wish *w, int flags, mode_t mode)
 		d.dirfd = fcntl(w->at->dirfd, F_DUPFD_CLOEXEC, 0);
 	}
 	if (d.fd < 0 || d.dirfd < 0) {
+		/* Old kernels take O_TMPFILE for a directory that is to be written. */
+		int r = fd >= 0 || fd == -EISDIR || fd == -EINVAL ? -EOPNOTSUPP : fd;
+
 		util_close_fd(&fd);
 		draft_free(&d);
-		return -EOPNOTSUPP;
+		return r;
 	}
 	d.dir = xstrdup(w->at->dir);
 	d.name = xstrdup(w->at->name);

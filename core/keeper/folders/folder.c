@@ -150,7 +150,7 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 
 	judge_path(path, f, o->at);
 	w.path = path->data;
-	w.may_draft = o->kind == OP_OPEN;
+	w.may_draft = o->kind == OP_OPEN && (o->flags & O_ACCMODE) != O_RDONLY;
 	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
 	r = judge(&w);
 	if (r == JUDGE_DRAFT) {
