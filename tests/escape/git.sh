@@ -35,7 +35,7 @@ gone() { # NAME PATH... - none of them is there
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/mkindex" <<'PY'
 #!/usr/bin/python3
-# mkindex MODE BLOB PATH VERSION - one more entry; MODE: rename, place, link
+# mkindex MODE BLOB PATH VERSION - one more entry; MODE: rename, place, lock, link, writer
 import hashlib, os, struct, sys
 mode, blob, path, version = sys.argv[1], bytes.fromhex(sys.argv[2]), sys.argv[3].encode(), int(sys.argv[4])
 def entry(name, last):
@@ -59,7 +59,9 @@ if mode == 'place':
 else:
     with open('.git/index.lock', 'wb') as f:
         f.write(body)
-    if mode == 'link':
+    if mode == 'lock':
+        pass
+    elif mode == 'link':
         os.remove('.git/index')
         os.link('.git/index.lock', '.git/index')
     elif mode == 'writer':
@@ -82,7 +84,7 @@ for mode in place link writer; do
 	rm -f .git/index.lock && quiet git checkout .
 	gone "37: an index by way of $mode" "$TEST_TMP/planted"
 done
-inside 'blob=$(echo evil | git hash-object -w --stdin) && mkindex rename "$blob" "'"$TEST_TMP/planted"'" 2; mv .git/index.lock .git/sharedindex.0123456789012345678901234567890123456789'
+inside 'blob=$(echo evil | git hash-object -w --stdin) && mkindex lock "$blob" "'"$TEST_TMP/planted"'" 2; mv .git/index.lock .git/sharedindex.0123456789012345678901234567890123456789'
 gone "37: a shared index" .git/sharedindex.0123456789012345678901234567890123456789
 rm -f .git/index.lock && git reset -q --hard
 inside 'mkdir d && cp .git/index d/index && blob=$(echo evil | git hash-object -w --stdin) && mkindex rename "$blob" "'"$TEST_TMP/planted"'" 2; mv -T d .git/refs 2>/dev/null; mv d .git/worktrees'
@@ -95,7 +97,7 @@ git checkout -q main && echo d >a && git commit -qam d && git checkout -q f
 quiet git rebase main
 inside "echo 'exec touch $trap_' >>.git/rebase-merge/git-rebase-todo
 	(cat .git/rebase-merge/git-rebase-todo; echo 'x touch $trap_') >t && mv t .git/rebase-merge/git-rebase-todo
-	ln -sf ../../t .git/rebase-merge/git-rebase-todo"
+	echo 'exec touch $trap_' >t; ln -sf ../../t .git/rebase-merge/git-rebase-todo"
 quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
 quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
 not_run "37: a program in the rest of a rebase"
