@@ -217,6 +217,7 @@ struct alias {
 	char *path;
 };
 
+struct draft;
 struct outside; /* the unconfined thread (outside.c) */
 
 struct keeper {
@@ -233,6 +234,11 @@ struct keeper {
 
 	struct journal *journal; /* the first folder's; the others' are its kin */
 	struct policy *policy;
+	struct draft *drafts; /* files that have no name yet (draft.c) */
+	size_t n_drafts;
+	bool settling;
+	bool learned; /* policy_learn_more() has no more */
+	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
 	struct folder **folders;
 	size_t n_folders;
 	struct alias *aliases;

@@ -14,12 +14,18 @@
 	allow = write ~/.claude/todos/**
 	allow = write ~/.claude/plans/**
 	allow = write ~/.claude/statsig/**
-	allow = write ~/.claude/shell-snapshots/**
 	allow = write ~/.claude/file-history/**
-	allow = write ~/.claude/session-env/**
 	allow = write ~/.claude/debug/**
-	allow = write ~/.claude/backups/**
 	allow = write ~/.claude/history.jsonl
+	; Shell text that is put before each command, of a Claude that runs outside at the same time or goes on with
+	; this session later; and settings that it may restore. Refused without a question: it goes on without.
+	allow = write ~/.claude/shell-snapshots
+	deny = write ~/.claude/shell-snapshots/**
+	allow = write ~/.claude/session-env
+	allow = write ~/.claude/session-env/*
+	deny = write ~/.claude/session-env/*/**
+	allow = write ~/.claude/backups
+	deny = write ~/.claude/backups/**
 	match = read ~/.claude/settings.json
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json

@@ -7,6 +7,10 @@
 	allow = read,exec ~/.gemini/**
 	allow = write ~/.gemini/tmp/**
 	allow = write ~/.gemini/history/**
+	; where it keeps a program that it has downloaded, and what git takes for its settings in the shadow
+	; repositories ($XDG_CONFIG_HOME is theirs): refused without a question
+	deny = write ~/.gemini/tmp/bin/**
+	deny = write ~/.gemini/history/*/git/**
 	allow = read,write ~/.gemini/projects.json*
 	allow = write ~/.gemini/state.json
 	allow = write ~/.gemini/installation_id

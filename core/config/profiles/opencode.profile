@@ -11,11 +11,14 @@
 	allow = read,exec ~/.cache/opencode/**
 	allow = write ~/.local/share/opencode/log/**
 	allow = write ~/.local/share/opencode/storage/**
+	; git directories, run by opencode outside too: the built-in list vets their settings and asks about hooks
 	allow = write ~/.local/share/opencode/snapshot/**
 	allow = write ~/.local/share/opencode/repos/**
 	allow = write ~/.local/share/opencode/tool-output/**
 	allow = write ~/.config/opencode/.gitignore
 	allow = write ~/.local/state/opencode/**
+	; a project's entry names a command that is run in each new worktree of it
+	ask = write ~/.local/share/opencode/storage/project/**
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
 [sandbox]

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/keeper/folders/draft.h"
 #include "core/keeper/folders/judge.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch/watch.h"
@@ -149,7 +150,18 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 
 	judge_path(path, f, o->at);
 	w.path = path->data;
+	w.may_draft = o->kind == OP_OPEN && (o->flags & O_ACCMODE) != O_RDONLY;
+	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
 	r = judge(&w);
+	if (r == JUDGE_DRAFT) {
+		r = draft_open(&w, o->flags, o->mode);
+		if (r != -EOPNOTSUPP)
+			return r;
+		judge_path(path, f, o->at);
+		w.path = path->data;
+		w.may_draft = false;
+		r = judge(&w);
+	}
 	if (r == 0 && (act == POLICY_WRITE || act == POLICY_META))
 		r = judge_alias(&w);
 	return r < 0 ? r : run(f, c, o, path->data, NULL);
@@ -200,7 +212,7 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 {
 	struct op o = {.kind = OP_SYMLINK, .at = at, .text = target};
 
-	return simple(f, c, POLICY_WRITE, &o, true, true);
+	return simple(f, c, POLICY_SYMLINK, &o, true, true);
 }
 
 int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,

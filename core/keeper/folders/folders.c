@@ -7,6 +7,7 @@
 
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/keeper/folders/draft.h"
 #include "core/keeper/keeper_priv.h"
 
 /*
@@ -195,6 +196,7 @@ int folders_init(struct keeper *k, struct err *err)
 
 void folders_done(struct keeper *k)
 {
+	drafts_done(k);
 	for (size_t i = 0; i < k->n_folders; i++) {
 		if (!k->folders[i]->granted)
 			journal_close(k->folders[i]->journal);
