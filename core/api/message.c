@@ -101,6 +101,8 @@ void message_step(struct buf *out, const struct step_row *s)
 	buf_fmt(out,
 		",\"began_us\":%" PRId64 ",\"ended_us\":%" PRId64 ",\"status\":%d,\"paths\":%zu",
 		s->began_us, s->ended_us, s->exit_status, s->paths);
+	buf_fmt(out, ",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu",
+		s->created, s->modified, s->deleted, s->renamed);
 	member(out, "command", s->command);
 	end(out);
 }

@@ -154,6 +154,10 @@ static void on_step(struct mirror *m)
 	s->ended_us = number(m, "ended_us");
 	s->exit_status = (int)number(m, "status");
 	s->paths = (size_t)id_of(m, "paths");
+	s->created = (size_t)id_of(m, "created");
+	s->modified = (size_t)id_of(m, "modified");
+	s->deleted = (size_t)id_of(m, "deleted");
+	s->renamed = (size_t)id_of(m, "renamed");
 	m->model.version++;
 }
 

@@ -53,9 +53,21 @@ const char *answers_verb(enum rule_kind kind)
 	return verbs[kind];
 }
 
+struct word {
+	const char *op, *word;
+};
+
+static const char *word_of(const struct word *list, size_t n, const char *op)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(op, list[i].op))
+			return list[i].word;
+	return NULL;
+}
+
 const char *answers_op(const char *op)
 {
-	static const char *const words[][2] = {
+	static const struct word words[] = {
 		{"open", "write"},	   {"openat", "write"},	   {"openat2", "write"},
 		{"creat", "write"},	   {"unlink", "delete"},   {"unlinkat", "delete"},
 		{"rmdir", "delete"},	   {"mkdirat", "mkdir"},   {"renameat", "rename"},
@@ -63,13 +75,28 @@ const char *answers_op(const char *op)
 		{"mknodat", "mknod"},	   {"fchmod", "chmod"},	   {"fchmodat", "chmod"},
 		{"fchmodat2", "chmod"},	   {"fchown", "chown"},	   {"lchown", "chown"},
 		{"fchownat", "chown"},	   {"utimensat", "utime"}, {"futimesat", "utime"},
-		{"ftruncate", "truncate"},
+		{"ftruncate", "truncate"}, {"exec", "run"},
 	};
+	const char *word = word_of(words, ARRAY_LEN(words), op);
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (str_eq(op, words[i][0]))
-			return words[i][1];
-	return op;
+	return word ? word : op;
+}
+
+const char *answers_wish(const char *op)
+{
+	static const struct word wishes[] = {
+		{"mkdir", "create the folder"},	    {"rmdir", "delete the folder"},
+		{"symlink", "make the link"},	    {"link", "make the hard link"},
+		{"mknod", "make the special file"}, {"chmod", "change the mode of"},
+		{"chown", "change the owner of"},   {"utime", "set the times of"},
+		{"connect", "connect to"},
+	};
+	const char *word = answers_op(op), *wish = NULL;
+
+	if (!str_eq(op, "rmdir"))
+		op = word;
+	wish = word_of(wishes, ARRAY_LEN(wishes), op);
+	return wish ? wish : word;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 
 /* What a human calls an operation: "write" for "openat". Itself where it has no other name. */
 const char *answers_op(const char *op);
+/* The same in a question, before the object: "create the folder", "set the times of". */
+const char *answers_wish(const char *op);
 /* "read", "write", "run", "connect to". */
 const char *answers_verb(enum rule_kind kind);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */

@@ -35,7 +35,9 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 					 .command = command,
 					 .reason = (char *)(uintptr_t)ev->reason,
 				 });
-	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0, ev->op, ev->path, ev->reason);
+	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0,
+		      ev->rule_kind == RULE_READ && ev->flags & ASK_DIR ? "list" : ev->op, ev->path,
+		      ev->reason);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_ASK,
 				 .step = ev->step,

@@ -191,6 +191,20 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 	m->version++;
 }
 
+void model_set_counts(struct model *m, const struct step_info *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct step_row *row = model_step(m, list[i].id);
+
+		if (!row || row->running)
+			continue;
+		row->created = list[i].created;
+		row->modified = list[i].modified;
+		row->deleted = list[i].deleted;
+		row->renamed = list[i].renamed;
+	}
+}
+
 void model_end_redo(struct model *m)
 {
 	for (size_t i = 0; i < m->n_steps; i++)

@@ -47,6 +47,8 @@ struct step_row {
 	int64_t began_us, ended_us;
 	int exit_status;
 	size_t paths; /* touched; from the journal once committed */
+	size_t created, modified, deleted,
+		renamed; /* of a step that has ended; all 0: not read yet */
 	char *command;
 };
 
@@ -174,6 +176,8 @@ void model_remove_step(struct model *m, int64_t id);
  * undid or redid anything: it stays undone, or in effect and gone. */
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept);
+/* What the history says of these: how many paths each created, modified, deleted, renamed. */
+void model_set_counts(struct model *m, const struct step_info *list, size_t n);
 /* A step was kept: nothing that was undone before can be redone. */
 void model_end_redo(struct model *m);
 /* Takes the list over. */

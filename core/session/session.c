@@ -346,6 +346,7 @@ int session_ready(struct session *s, bool readable, bool writable)
 void session_tick(struct session *s)
 {
 	session_sample_usage(s);
+	session_reload_counts(s);
 	if (s->on->changed)
 		s->on->changed(s->data);
 }

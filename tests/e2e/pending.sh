@@ -97,7 +97,7 @@ ok "it does not exist inside" screen_lacks "^srw"
 sees 'Error|refused|denied|No such' "and cannot be connected to"
 type_text 'exit' && keys Enter
 sees 'ended with' "the agent has ended"
-keys q
+keys C-] q
 ok "the socket goes with the session" wait_for 15 test ! -e "$sock"
 
 # A session that was killed leaves a name that leads nowhere: it is cleared away.

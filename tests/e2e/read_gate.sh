@@ -272,7 +272,7 @@ with_a_human() {
 	[ "$gate" != fuse ] || programs_run
 	type_text exit && keys Enter
 	sees 'ended|exit' "$gate: it ends"
-	keys C-] && keys q
+	keys C-] q
 	wait_for 15 test -s "$TEST_TMP/status" || tmux_ kill-server
 }
 

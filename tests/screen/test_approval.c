@@ -206,16 +206,96 @@ static void prompts_are_of_one_process_and_kind(void **state)
 
 /* ---- what cannot answer ---------------------------------------------------------------------- */
 
-static void early_keys_choose_nothing(void **state)
+/* What decides nothing counts at once; what decides waits until it was readable. */
+static void early_keys_choose_but_answer_nothing(void **state)
 {
 	struct scene *s = *state;
 
 	scene_read(s, 7, "/home/u/notes/a");
 	buf_clear(&s->said);
-	scene_keys(s, "C-] a s s e e t a");
+	scene_keys(s, "C-] a s s e a");
+	assert_true(scene_shows(s, "[session]"));
+	assert_true(scene_shows(s, "[its directory]"));
 	scene_wait(s, 600);
-	assert_true(scene_shows(s, "[once]"));
 	assert_string_equal(s->said.data, "");
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session dir\n");
+}
+
+/* Who pressed d too early and then a has not seen that the first did nothing. */
+static void an_early_key_cancels_another_after_it(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_draw(s);
+	scene_keys(s, "d");
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(s, "came too early"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
+}
+
+static void to_size(struct scene *s, int w, int h)
+{
+	surface_resize(&s->surface, w, h);
+	ui_resize(s->ui, w, h);
+	scene_wait(s, 600);
+}
+
+/* Its letters, one after the other, over as many rows of a box as it takes. */
+static bool shows_over_rows(struct scene *s, const char *letters)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	scene_draw(s);
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x < s->surface.w; x++) {
+			char c = *surface_cell(&s->surface, x, y)->text;
+
+			if (c > ' ') /* no blank, no frame */
+				buf_ch(&b, c);
+		}
+	}
+	return strstr(b.data, letters) != NULL;
+}
+
+/* The whole path stands in the line that allows it, on as many rows as it needs; where it has no
+ * room nothing is allowed. */
+static void what_is_allowed_is_never_cut(void **state)
+{
+	struct scene *s = *state;
+	char path[600] = "/home/u/project/";
+
+	scene_ask(s, 7, "/home/u/project/.config/some/where/deep/in/the/tree/of-a-name/hook");
+	open_dialog(s);
+	to_size(s, 40, 12);
+	assert_true(shows_over_rows(s, "+ALLOWwriting~/project/.config/some/where/deep/in/the/tree/"
+				       "of-a-name/hookonce"));
+	to_size(s, 39, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(s, "Enlarge the window"));
+	to_size(s, 40, 11);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	to_size(s, 40, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
+	memset(path + strlen(path), 'x', sizeof(path) - strlen(path) - 1);
+	scene_ask(s, 8, path);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	to_size(s, 40, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "d");
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "deny 8 once exact\n");
 }
 
 static void a_new_size_must_be_read_again(void **state)
@@ -370,7 +450,9 @@ int main(void)
 		TEST(a_directory_is_one_prompt),
 		TEST(a_rule_is_given_once),
 		TEST(prompts_are_of_one_process_and_kind),
-		TEST(early_keys_choose_nothing),
+		TEST(early_keys_choose_but_answer_nothing),
+		TEST(an_early_key_cancels_another_after_it),
+		TEST(what_is_allowed_is_never_cut),
 		TEST(a_new_size_must_be_read_again),
 		TEST(what_takes_its_place_must_be_read),
 		TEST(a_flood_moves_nothing),

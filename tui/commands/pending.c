@@ -63,7 +63,7 @@ static void print_request(const struct link *l, struct span line, bool json)
 		return;
 	}
 	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, link_field(l, "id"), style_off(),
-	       answers_op(link_field(l, "op")));
+	       answers_wish(link_field(l, "op")));
 	show_text(link_field(l, "path"), strlen(link_field(l, "path")));
 	printf("\n    ");
 	show_text(link_field(l, "command"), strlen(link_field(l, "command")));

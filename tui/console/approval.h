@@ -35,8 +35,9 @@ void choice_next_scope(struct choice *c, const struct model *m, const struct ask
 void choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask);
 void choice_next_time(struct choice *c);
 struct answer choice_answer(const struct choice *c, bool allow);
-/* The rows that the choices need: three and two for the verdicts, or one and two. */
-int choice_rows(struct rect in);
+/* The rows that the choices need: three or one, what may be allowed in full, and a denial. */
+int choice_rows(struct ui *ui, struct rect in, const struct choice *c, const struct ask *ask,
+		size_t others);
 /* others: further requests of this prompt that the verdict decides, too. */
 void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct choice *c,
 		 const struct ask *ask, size_t others, bool armed);

@@ -112,6 +112,10 @@ int ui_modal_cols(int w); /* how wide the inside of one is that is w wide */
 /* A role of the lists on the ground of a box. */
 int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text);
 void ui_row_style(struct surface *s, struct rect row, bool selected, bool focused);
+/* The line that a search has found, in text whose colours mean something: they stay. */
+void ui_row_point(struct surface *s, struct rect row);
+/* Marks each place where the row, as it is drawn, has these words; "": none. */
+void ui_mark(struct surface *s, struct rect row, const char *needle);
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
