@@ -64,7 +64,7 @@ void ui_close(struct ui *ui, struct view *v)
 	if (kept == ui->n_popups)
 		return;
 	ui->n_popups = kept;
-	if (ui->prompt.view == v)
+	if (ui->prompt.view && ui->prompt.view == v)
 		ui->prompt.view = NULL; /* what is typed on is still no command */
 	v->ops->free(v);
 	ui->keys.typed.n = 0;
