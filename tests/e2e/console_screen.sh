@@ -37,6 +37,15 @@ sees '\[xterm-256color\|\|\]' "the agent is told of the pane, not of the termina
 keys Enter
 ended "and ends" 0
 
+# What -v says is on the screen, not under it.
+start 100 30 "$dir" "$CORDON run -v -- sleep 300 2>$TEST_TMP/said"
+sees '- backend [a-z]+, network shut' "--verbose says in the list what is set up"
+is "$(cat "$TEST_TMP/said")" "" "and nowhere else"
+keys C-] q
+press_until 'never shown' "it ends" Q >/dev/null &
+wait_for 15 test -s "$TEST_TMP/status"
+kill %1 2>/dev/null
+
 # An agent that fails for want of the network: its human is told.
 start 80 24 "$dir" "$CORDON run -- sh -c 'exit 3'"
 sees 'ended with 3 \(C-\] q quits\); it had no network: --allow-network' "what a failure may come from is said"

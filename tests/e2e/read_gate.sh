@@ -84,9 +84,9 @@ P
 
 refused_is_told() {
 	headless sh -c 'cat ~/tree/a ~/tree/sub/b ~/tree/sub/deep/c ~/.ssh/key; ls ~' >/dev/null
-	is "$(wc -l <"$refused")" 2 "$gate: what was refused is told once for each tree"
-	like "$(cat "$refused")" 'reading ~/tree/\*\* was refused \(3 places\).*allow = read ~/tree/\*\*' "$gate: with the rule that grants it"
-	like "$(cat "$refused")" "reading $HOME was refused.*allow = read $HOME in" "$gate: and never all of a home"
+	is "$(grep -c "was refused" "$refused")" 2 "$gate: what was refused is told once for each tree"
+	like "$(cat "$refused")" 'reading ~/tree/\*\* was refused \(3 places\)' "$gate: with the rule that grants it"
+	like "$(cat "$refused")" "	allow = read $HOME$" "$gate: and never all of a home"
 	headless cat "$HOME/.ssh/key" rc >/dev/null
 	is "$(cat "$refused")" "" "$gate: not what is hidden"
 }

@@ -13,6 +13,7 @@
 
 struct options {
 	bool json, tree;
+	bool any; /* something was listed */
 	const char *scope, *extent, *time;
 };
 
@@ -25,12 +26,12 @@ static const struct flag pending_flags[] = {
 
 static const struct flag approve_flags[] = {
 	{"--scope", SCOPES, offsetof(struct options, scope),
-	 "how long the answer counts; once is what it is without"},
+	 "how long the answer counts; default: once"},
 	{"--extent", "exact|dir|tree", offsetof(struct options, extent),
 	 "how much it is about: exactly this, its directory, that and all below"},
 	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
 	{"--for", "TIME", offsetof(struct options, time),
-	 "it ends by itself after 30s, 10m, 2h or 7d"},
+	 "the answer expires, after 30s, 10m, 2h or 7d; default: never"},
 };
 
 static const struct usage pending_usage = {
@@ -74,7 +75,7 @@ static void print_request(const struct link *l, struct span line, bool json)
 
 static int list_session(struct link *l, void *data, struct err *err)
 {
-	const struct options *o = data;
+	struct options *o = data;
 
 	for (uint64_t i = 0; i < l->pending; i++) {
 		struct span line;
@@ -84,6 +85,7 @@ static int list_session(struct link *l, void *data, struct err *err)
 			return r == -EPIPE ? 0 : r;
 		if (str_eq(link_field(l, "type"), "event.fs_request"))
 			print_request(l, line, o->json);
+		o->any = true;
 	}
 	return 0;
 }
@@ -105,6 +107,8 @@ int cmd_pending(int argc, char **argv, struct err *err)
 		r = err_say(err, -EAGAIN, "%s", mute.data);
 	if (r < 0)
 		return CMD_FAILED;
+	if (!o.any && !o.json) /* what reads the list reads an empty one */
+		fprintf(stderr, "cordon: nothing waits for an answer\n");
 	return finish(0, err);
 }
 
@@ -114,6 +118,7 @@ struct answering {
 	const struct options *o;
 	int64_t until; /* unix seconds, 0: none */
 	const char *verb;
+	const char *given;
 	char *tag, *id; /* tag "": whichever session has it, if only one has */
 	size_t found;
 };
@@ -175,7 +180,8 @@ static int answer_request(struct link *l, void *data, struct err *err)
 	if (r < 0)
 		return r;
 	if (!str_eq(link_field(l, "ok"), "true"))
-		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->id, link_field(l, "error"));
+		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->given,
+			       link_field(l, "error"));
 	return 1;
 }
 
@@ -200,6 +206,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 	AUTO_BUF struct buf mute = BUF_INIT;
 	int r = split_id(a, copy, err);
 
+	a->given = given;
 	if (r == 0)
 		r = link_each(count_request, a, &mute, err);
 	if (r == 0 && !a->found)
