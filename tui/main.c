@@ -79,8 +79,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (!c && meant(argv[1])) {
-		fprintf(stderr, "cordon: '%s': neither a command of cordon's nor a program: did you "
-				"mean cordon %s?\n",
+		fprintf(stderr,
+			"cordon: '%s': neither a command of cordon's nor a program: did you "
+			"mean cordon %s?\n",
 			argv[1], meant(argv[1]));
 		return CMD_FAILED;
 	}

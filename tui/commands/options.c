@@ -63,7 +63,8 @@ static const struct option_def options[] = {
 	{"--keymap", NULL, OPT_TEXT, AT(keymap), "NAME", "keys of the console"},
 	{"--exit", NULL, OPT_FLAG, AT(exit_at_end), NULL,
 	 "leave the console when the command ends"},
-	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL, "say what is set up: on stderr, or in the console's list"},
+	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL,
+	 "say what is set up: on stderr, or in the console's list"},
 	{"--help", "-h", OPT_FLAG, AT(help), NULL, "this list"},
 };
 
@@ -108,10 +109,11 @@ static int unknown(const char *arg, size_t len, struct err *err)
 	near = ini_nearest(word, names, ARRAY_LEN(names));
 	if (near)
 		return err_say(err, -EINVAL, "unknown option '%s': did you mean %s?", word, near);
-	return err_say(err, -EINVAL,
-		       "unknown option '%s': not one of cordon run's: cordon run --help lists them, "
-		       "and -- goes before a command that begins with a dash",
-		       word);
+	return err_say(
+		err, -EINVAL,
+		"unknown option '%s': not one of cordon run's: cordon run --help lists them, "
+		"and -- goes before a command that begins with a dash",
+		word);
 }
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)

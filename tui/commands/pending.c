@@ -180,8 +180,7 @@ static int answer_request(struct link *l, void *data, struct err *err)
 	if (r < 0)
 		return r;
 	if (!str_eq(link_field(l, "ok"), "true"))
-		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->given,
-			       link_field(l, "error"));
+		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->given, link_field(l, "error"));
 	return 1;
 }
 
