@@ -144,6 +144,21 @@ static bool missing(const struct wish *w)
 	return w->from && exists(w->from) < 0;
 }
 
+/*
+ * Outside the folders what is hidden does not exist. In a folder its name shows, so who changes or
+ * removes it hears that it may not, and the human why.
+ */
+static int hidden(const struct wish *w, const char *reason)
+{
+	int there = w->f->granted ? -ENOENT : exists(w->at);
+
+	if (there < 0 && !w->creates)
+		return there;
+	if (!w->f->granted)
+		keeper_deny(w->f->keeper, w->c, w->path, -EACCES, reason);
+	return -EACCES;
+}
+
 int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -179,7 +194,7 @@ int judge(const struct wish *w)
 		keeper_deny(k, w->c, w->path, -EACCES, reason);
 		return -EACCES;
 	case POLICY_HIDE:
-		return w->creates ? -EACCES : -ENOENT;
+		return hidden(w, reason);
 	}
 	return -EACCES;
 }
