@@ -82,6 +82,8 @@ static const struct config_key keys[] = {
 	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
 	 "seconds that an answer given once is good for, when the same process asks the same "
 	 "again"},
+	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
+	 "free: the names in directories that no rule grants show; ask: listing one is asked for, too"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "colours: default, dark, light, mono, or the name of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
