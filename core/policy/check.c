@@ -150,7 +150,7 @@ static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, 
 	if (rules_decide(p->rules, kind, path, now, &m)) {
 		said = verdict_of_rule(m.rule->verdict);
 		if (said > v || (said < v && builtin_gives_way(b, &m)) ||
-		    (said == v && said != POLICY_ALLOW && !b->reason)) {
+		    (said == v && said != POLICY_ALLOW && (!b->reason || m.rule->of->reason))) {
 			v = said;
 			*ret_reason = rules_words(p->rules, m.rule);
 		}

@@ -8,7 +8,7 @@
  * What an answer speaks of. "this file" is ask->path; "its directory" is the directory that it lies
  * in, or itself where it is one. Heap string.
  */
-char *answers_object(const struct ask *ask, enum answer_extent extent) MUST_USE;
+char *answers_object(const struct ask *ask, const struct answer *a) MUST_USE;
 
 /* "allow reading everything in ~/notes and below, for this session, until 14:05". Raw bytes: escape
  * before a human sees them. */

@@ -179,7 +179,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.guard = limits_of(spec),
 				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
 				.ask_again_s = seconds(spec->config, "approval.remember"),
-				.asks_lists = str_eq(config_str(spec->config, "reading.list"), "ask"),
+				.asks_lists =
+					str_eq(config_str(spec->config, "reading.list"), "ask"),
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),

@@ -14,7 +14,7 @@ is "$(cat .env)" SECRET "nothing happens to .env"
 like "$out" "rm: .*'.env': Permission denied" "who removes it hears that it may not, as ls shows it"
 unlike "$out" "No such file" "and not that there is none"
 for op in openat unlink rename; do
-	like "$(denied)" "\"op\":\"$op[a-z0-9]*\",\"path\":\"$dir/.env\".*its name says" "$op leaves a line and the reason"
+	like "$(denied)" "\"op\":\"${op}[a-z0-9]*\",\"path\":\"$dir/.env\".*its name says" "$op leaves a line and the reason"
 done
 out=$(in_folder "$dir" sh -c 'rm .env.none' 2>&1)
 like "$out" "No such file" "a secret that is not there is not there"

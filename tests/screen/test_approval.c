@@ -145,6 +145,90 @@ static void no_step_is_not_offered_where_there_is_none(void **state)
 	assert_string_equal(s->said.data, "allow 7 session exact\n");
 }
 
+/* Up to what may be allowed at all, one directory at a time, then round. */
+static void a_tree_is_widened_step_by_step(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/2026/05/a.md");
+	s->model.asks[0].up = 2;
+	open_dialog(s);
+	scene_keys(s, "e e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026/05 and below"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026 and below"));
+	assert_true(scene_shows(s, "[further up]"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes and below"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "e e e a");
+	assert_string_equal(s->said.data, "allow 7 step tree 1\n");
+}
+
+/* ---- what a program keeps for itself ----------------------------------------------------------
+ */
+
+static void ask_bundle(struct scene *s, uint64_t id, const char *path)
+{
+	struct ask *a;
+
+	scene_ask(s, id, path);
+	a = &s->model.asks[s->model.n_asks - 1];
+	free(a->bundle);
+	free(a->places);
+	a->bundle = xstrdup("claude's own settings");
+	a->places = xstrdup("~/.claude.json, ~/.claude/settings.json");
+	ui_changed(s->ui);
+}
+
+/* The answer that makes sense is the one that is proposed. */
+static void a_bundle_is_one_question(void **state)
+{
+	struct scene *s = *state;
+
+	ask_bundle(s, 7, "/home/u/.claude.json");
+	open_dialog(s);
+	assert_true(scene_shows(s, "save claude's own settings"));
+	assert_true(scene_shows(s, "~/.claude.json, ~/.claude/settings.json"));
+	assert_true(scene_shows(s, "[session]"));
+	assert_true(scene_shows(s, "ALLOW writing all of claude's own settings, for this session"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session bundle\n");
+	ask_bundle(s, 8, "/home/u/.claude.json");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a s");
+	assert_true(scene_shows(s, "claude's own settings, in all your sessions"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 8 user bundle\n");
+	ask_bundle(s, 9, "/home/u/.claude.json"); /* and no more than this file, if one wants to */
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a e");
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 9 session exact\n");
+}
+
+/* Nothing on the screen and a question: said where one looks, and no key is taken. */
+static void a_black_screen_says_what_it_waits_for(void **state)
+{
+	struct scene *s = *state;
+
+	term_feed(s->term, "\033[2J\033[H", 7);
+	ask_bundle(s, 7, "/home/u/.claude.json");
+	buf_clear(&s->said);
+	assert_true(scene_shows(s, "vim.basic wants to save claude's own settings"));
+	assert_true(scene_shows(s, "It waits for your answer: C-] a"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_string_equal(s->to_agent.data, "a");
+	term_feed(s->term, "$ ", 2);
+	assert_false(scene_shows(s, "It waits for your answer"));
+}
+
 /* ---- one prompt for a directory -------------------------------------------------------------- */
 
 static void a_directory_is_one_prompt(void **state)
@@ -171,6 +255,65 @@ static void a_directory_is_one_prompt(void **state)
 	assert_true(scene_shows(s, "notes/late"));
 	scene_keys(s, "a a"); /* it has just come on the screen */
 	assert_int_equal(s->model.n_asks, 2);
+}
+
+static void a_tree_is_one_prompt(void **state)
+{
+	static const char *const paths[] = {"/home/u/p/c/HEAD", "/home/u/p/c/refs/heads/main",
+					    "/home/u/p/c/objects/01/ab", "/home/u/other/x"};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		scene_read(s, 7 + i, paths[i]);
+		s->model.asks[i].pid = 4712 + (int)i; /* processes of one program */
+		s->model.asks[i].up = 0;
+	}
+	assert_int_equal(s->model.n_prompts, 4); /* none holds the other */
+	while (s->model.n_asks)
+		model_remove_ask(&s->model, s->model.asks[0].id);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct ask a = {.id = 7 + i,
+				.pid = 4712 + (int)i,
+				.since_us = s->now_us + (int64_t)i * 1000,
+				.kind = RULE_READ,
+				.has_step = true,
+				.up = 2,
+				.op = (char *)(uintptr_t) "read",
+				.path = (char *)(uintptr_t)paths[i],
+				.program = (char *)(uintptr_t) "/usr/bin/git"};
+
+		a.up = i == 0 ? 1 : 2;
+		model_add_ask(&s->model, &a);
+	}
+	ui_changed(s->ui);
+	assert_int_equal(s->model.n_prompts, 2);
+	open_dialog(s);
+	assert_true(scene_shows(s, "2 more of that directory: refs/heads/main, objects/01/ab") ||
+		    scene_shows(s, "2 more"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data,
+			    "allow 7 once exact\nallow 8 once exact\nallow 9 once exact\n");
+}
+
+/* A program that opens one file after the other: the next question knows of the one before. */
+static void asked_again_at_once_widens_at_once(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/p/c/HEAD");
+	open_dialog(s);
+	scene_keys(s, "a");
+	scene_read(s, 8, "/home/u/p/c/refs/heads/main");
+	s->model.asks[0].up = 3;
+	s->model.asks[0].since_us = s->now_us;
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	assert_true(scene_shows(s, "asked again at once: how much can be all below ~/p/c"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/p/c and below, for this step"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 8 step tree 2\n");
 }
 
 /* A rule decides the others by itself: one answer, for the one that was shown. */
@@ -447,6 +590,11 @@ int main(void)
 		TEST(a_whole_home_is_not_offered),
 		TEST(a_directory_that_is_asked_for_is_meant_itself),
 		TEST(no_step_is_not_offered_where_there_is_none),
+		TEST(a_tree_is_widened_step_by_step),
+		TEST(a_bundle_is_one_question),
+		TEST(a_black_screen_says_what_it_waits_for),
+		TEST(a_tree_is_one_prompt),
+		TEST(asked_again_at_once_widens_at_once),
 		TEST(a_directory_is_one_prompt),
 		TEST(a_rule_is_given_once),
 		TEST(prompts_are_of_one_process_and_kind),

@@ -14,7 +14,7 @@
 struct options {
 	bool json, tree;
 	bool any; /* something was listed */
-	const char *scope, *extent, *time;
+	const char *scope, *extent, *time, *up;
 };
 
 static const struct flag pending_flags[] = {
@@ -27,8 +27,11 @@ static const struct flag pending_flags[] = {
 static const struct flag approve_flags[] = {
 	{"--scope", SCOPES, offsetof(struct options, scope),
 	 "how long the answer counts; default: once"},
-	{"--extent", "exact|dir|tree", offsetof(struct options, extent),
-	 "how much it is about: exactly this, its directory, that and all below"},
+	{"--extent", "exact|dir|tree|bundle", offsetof(struct options, extent),
+	 "how much it is about: exactly this, its directory, that and all below, all that the "
+	 "program keeps for itself"},
+	{"--up", "N", offsetof(struct options, up),
+	 "with --extent tree: so many directories further up"},
 	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
 	{"--for", "TIME", offsetof(struct options, time),
 	 "the answer expires, after 30s, 10m, 2h or 7d; default: never"},
@@ -117,6 +120,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 struct answering {
 	const struct options *o;
 	int64_t until; /* unix seconds, 0: none */
+	int up;
 	const char *verb;
 	const char *given;
 	char *tag, *id; /* tag "": whichever session has it, if only one has */
@@ -154,13 +158,15 @@ static int send_answer(struct link *l, const struct answering *a, struct err *er
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	const char *scope = a->o->scope ? a->o->scope : "once";
-	const char *extent = a->o->extent ? a->o->extent : a->o->tree ? "tree" : "exact";
+	const char *extent = a->o->extent	      ? a->o->extent
+			     : a->o->tree || a->o->up ? "tree"
+						      : "exact";
 
 	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
 	json_quote(&out, scope, strlen(scope));
 	buf_str(&out, ",\"extent\":");
 	json_quote(&out, extent, strlen(extent));
-	buf_fmt(&out, ",\"until\":%" PRId64 "}\n", a->until);
+	buf_fmt(&out, ",\"up\":%d,\"until\":%" PRId64 "}\n", a->up, a->until);
 	return link_send(l, &out, err);
 }
 
@@ -245,6 +251,17 @@ static int parse_time(struct answering *a, struct err *err)
 	return err_say(err, -EINVAL, "--for '%s': not a time: give 30s, 10m, 2h or 7d", text);
 }
 
+static int parse_up(struct answering *a, struct err *err)
+{
+	char *end = NULL;
+	long n = a->o->up ? strtol(a->o->up, &end, 10) : 0;
+
+	if (a->o->up && (*end || !*a->o->up || n < 0 || n > ANSWER_UP_MAX))
+		return err_say(err, -EINVAL, "--up '%s': not a number of directories", a->o->up);
+	a->up = (int)n;
+	return 0;
+}
+
 static int answer(const struct usage *u, const char *verb, int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
@@ -258,6 +275,8 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 	}
 	if (r == 0)
 		r = parse_time(&a, err);
+	if (r == 0)
+		r = parse_up(&a, err);
 	if (r == 0)
 		r = answer_id(&a, args.list[0], err);
 	strings_done(&args);

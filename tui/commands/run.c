@@ -29,6 +29,7 @@ struct run {
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
+	struct strings argv; /* with what its profile adds */
 	struct session_spec spec;
 	struct buf kept; /* of its overlays */
 };
@@ -41,6 +42,7 @@ static void run_done(struct run *run)
 		free(p);
 	}
 	strings_done(&run->owned);
+	strings_done(&run->argv);
 	strings_done(&run->folders);
 	strings_done(&run->read_only);
 	strings_done(&run->overlays);
@@ -304,6 +306,25 @@ static int load(struct run *run, struct err *err)
 	return r;
 }
 
+/* The command, what its profile gives it, what the human did. */
+static void collect_argv(struct run *run)
+{
+	const char *const *argv = run->opt.argv, *const * more;
+	size_t n = config_list(run->config, "sandbox.argument", &more);
+
+	strings_add(&run->argv, argv[0]);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 1;
+
+		while (argv[k] && !str_eq(argv[k], more[i]))
+			k++;
+		if (!argv[k])
+			strings_add(&run->argv, more[i]);
+	}
+	for (size_t i = 1; argv[i]; i++)
+		strings_add(&run->argv, argv[i]);
+}
+
 static int prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
@@ -327,7 +348,8 @@ static int prepare(struct run *run, struct err *err)
 		return r;
 	run->spec.config = run->config;
 	run->spec.source = &run->source;
-	run->spec.argv = o->argv;
+	collect_argv(run);
+	run->spec.argv = run->argv.list;
 	run->spec.folders = run->folders.list;
 	run->spec.read_only = run->read_only.list;
 	run->spec.overlays = run->overlays.list;

@@ -27,8 +27,14 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 struct choice {
 	enum answer_scope scope;
 	enum answer_extent extent;
+	unsigned up; /* of a tree: so many directories further up */
 	size_t time;
+	int common; /* `up` of the tree that holds what was asked for with it, or just before; 0 or
+		     * -1: nothing wider than its directory does */
 };
+
+/* What is proposed at first: the narrowest, or all of a bundle for the session. */
+struct choice choice_first(const struct ask *ask);
 
 /* The next of these that may be given for this request. */
 void choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask);

@@ -28,7 +28,18 @@ static void settle(struct choice *c)
 	if (c->scope != SCOPE_ONCE)
 		return;
 	c->extent = EXTENT_EXACT;
+	c->up = 0;
 	c->time = 0;
+}
+
+struct choice choice_first(const struct ask *ask)
+{
+	bool bundle = ask->bundle && *ask->bundle;
+
+	return bundle ? (struct choice){.scope = SCOPE_SESSION,
+					.extent = EXTENT_BUNDLE,
+					.common = -1}
+		      : (struct choice){.common = -1};
 }
 
 /* For everybody on the machine is not a choice of a dialog. */
@@ -50,8 +61,22 @@ static void leave_once(struct choice *c, const struct ask *ask)
 void choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask)
 {
 	leave_once(c, ask);
+	if (c->extent == EXTENT_EXACT && c->common > 0) { /* what it is about, at once */
+		c->extent = EXTENT_TREE;
+		c->up = (unsigned)c->common;
+		if (possible(c, m, ask))
+			return;
+		c->extent = EXTENT_EXACT;
+		c->up = 0;
+	}
+	if (c->extent == EXTENT_TREE) { /* further up, one directory at a time */
+		c->up++;
+		if (possible(c, m, ask))
+			return;
+		c->up = 0;
+	}
 	do
-		c->extent = c->extent == EXTENT_TREE ? EXTENT_EXACT : c->extent + 1;
+		c->extent = c->extent == EXTENT_BUNDLE ? EXTENT_EXACT : c->extent + 1;
 	while (!possible(c, m, ask) && c->extent != EXTENT_EXACT);
 }
 
@@ -68,6 +93,7 @@ struct answer choice_answer(const struct choice *c, bool allow)
 	return (struct answer){.allow = allow,
 			       .scope = c->scope,
 			       .extent = c->extent,
+			       .up = c->up,
 			       .until = seconds ? clock_wall_us() / 1000000 + seconds : 0};
 }
 
@@ -176,6 +202,7 @@ static const char *extent_name(enum answer_extent e, bool is_dir)
 		[EXTENT_EXACT] = {"exactly this", "exactly this"},
 		[EXTENT_DIR] = {"its directory", "what lies in it"},
 		[EXTENT_TREE] = {"and below", "and below"},
+		[EXTENT_BUNDLE] = {"all it keeps", "all it keeps"},
 	};
 
 	return names[e][is_dir];
@@ -210,11 +237,12 @@ static void draw_extents(struct line r, const struct choice *c, const struct mod
 {
 	put_key(&r, ACTION_CHOOSE_EXTENT, "how much");
 	r.x = r.left + VALUES;
-	for (enum answer_extent e = EXTENT_EXACT; e <= EXTENT_TREE; e++) {
+	for (enum answer_extent e = EXTENT_EXACT; e <= EXTENT_BUNDLE; e++) {
 		struct choice as = {.scope = SCOPE_SESSION, .extent = e};
+		bool on = e == c->extent;
 
 		if (possible(&as, m, ask))
-			put_value(&r, extent_name(e, ask->is_dir), e == c->extent);
+			put_value(&r, on && c->up ? "further up" : extent_name(e, ask->is_dir), on);
 	}
 }
 

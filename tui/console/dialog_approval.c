@@ -40,6 +40,11 @@ static const enum action hints[] = {ACTION_ALLOW,	  ACTION_DENY,	      ACTION_CH
 static const enum action held_hints[] = {ACTION_ALLOW,	      ACTION_DENY, ACTION_ALLOW_COMMAND,
 					 ACTION_NEXT_REQUEST, ACTION_BACK, ACTION_NONE};
 
+static bool is_bundle(const struct ask *ask)
+{
+	return ask->bundle && *ask->bundle;
+}
+
 /* Which of the prompts it is, from 0. */
 static size_t index_of(const struct dialog_approval *d)
 {
@@ -86,7 +91,7 @@ static void show(struct dialog_approval *d, size_t prompt)
 		return;
 	d->shown = ask->id;
 	d->upto = m->asks[m->n_asks - 1].id;
-	d->choice = (struct choice){0};
+	d->choice = choice_first(ask);
 	d->v.ops = ask->held ? &held_ops : &ops;
 	d->shown_us = 0;
 	d->armed = false;
@@ -102,20 +107,66 @@ char *approval_text(const char *raw)
 	return buf_take(&b);
 }
 
-/* "37 more of that directory: b, c, d"; the names alone, as all of them lie there. */
+/* The tree that holds all of this prompt; or, when its program asks again at once, what it was
+ * answered just before. -1: none that may be allowed. */
+static int common_up(const struct dialog_approval *d, const struct ask *ask)
+{
+	const struct ui *ui = d->v.ui;
+	const struct model *m = ui->spec.model;
+	int most = -1;
+
+	if (ask->held || is_bundle(ask))
+		return -1;
+	for (size_t i = 0; i < m->n_asks; i++) {
+		const struct ask *a = &m->asks[i];
+
+		if (a->prompt == ask->prompt && a != ask && a->id <= d->upto)
+			most = MAX(most, ask_up_to(ask, a->path));
+	}
+	if (most < 0 && ui->answered_us && str_eq(ask->program, ui->answered_by) &&
+	    ask->since_us - ui->answered_us < ASK_TOGETHER_US)
+		most = ask_up_to(ask, ui->answered);
+	return most;
+}
+
+/* The tree that goes up so far. Heap. */
+static char *object_up(const struct ask *ask, int up)
+{
+	const struct answer a = {.extent = EXTENT_TREE, .up = (unsigned)up};
+
+	return answers_object(ask, &a);
+}
+
+/* "~/p/c" */
+static void add_place(const struct dialog_approval *d, const char *dir, struct buf *out)
+{
+	const char *shown = ui_path(d->v.ui, dir);
+
+	text_escape(out, shown, strlen(shown));
+}
+
+/* "37 more of that directory: b, c, d", or "below ~/p/c". */
 static char *neighbours(const struct dialog_approval *d, const struct ask *ask)
 {
 	const struct model *m = d->v.ui->spec.model;
 	size_t now = others(d, ask, false), since = others(d, ask, true), named = 0;
+	int up = common_up(d, ask);
+	AUTO_FREE char *tree = object_up(ask, MAX(up, 0));
 	struct buf b = BUF_INIT;
 
-	if (now)
+	if (now && up > 0) {
+		buf_fmt(&b, "%zu more below ", now);
+		add_place(d, tree, &b);
+	} else if (now) {
 		buf_fmt(&b, "%zu more of that directory", now);
+	}
 	for (size_t i = 0; i < m->n_asks && named < NEIGHBOURS; i++) {
 		const struct ask *a = &m->asks[i];
-		const char *name = path_base(a->path);
+		const char *name = up >= 0 ? path_below(a->path, tree) : path_base(a->path);
 
 		if (a->prompt != ask->prompt || a == ask || a->id > d->upto)
+			continue;
+		if (!name)
 			continue;
 		buf_str(&b, named++ ? ", " : ": ");
 		text_escape(&b, name, strlen(name));
@@ -124,6 +175,10 @@ static char *neighbours(const struct dialog_approval *d, const struct ask *ask)
 		buf_str(&b, ", ...");
 	if (since)
 		buf_fmt(&b, "%s%zu came since: asked next", now ? "; " : "", since);
+	if (!now && !since && up >= 0) {
+		buf_str(&b, "asked again at once: how much can be all below ");
+		add_place(d, tree, &b);
+	}
 	return buf_take(&b);
 }
 
@@ -157,11 +212,15 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 		approval_held_facts(d->v.ui, ask, f);
 	} else {
 		ui_wish(ask, op, sizeof(op));
-		f[0] = (struct fact){"wants to", xasprintf("%s%s", op, danger(ask)), 1};
+		f[0] = (struct fact){"wants to",
+				     is_bundle(ask) ? xasprintf("save %s", ask->bundle)
+						    : xasprintf("%s%s", op, danger(ask)),
+				     1};
 		f[1] = (struct fact){"path", approval_text(ask->path), 64};
 		f[2] = (struct fact){"because", approval_text(ask->reason), 3};
 		f[3] = (struct fact){"through", approval_text(ask->via), 2};
-		f[4] = (struct fact){"with it", neighbours(d, ask), 3};
+		f[4] = is_bundle(ask) ? (struct fact){"all of it", approval_text(ask->places), 4}
+				      : (struct fact){"with it", neighbours(d, ask), 3};
 		f[5] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
 		f[6] = (struct fact){"command", approval_text(ask->command), 3};
 		f[7] = (struct fact){"step", approval_text(ask->label), 2};
@@ -198,7 +257,9 @@ static struct rect size(struct view *v, struct rect body)
 		}
 	}
 	h = MIN(body.h, h);
-	return (struct rect){body.x + (body.w - w) / 2, body.y + body.h - h, w, h};
+	/* While a program starts nothing is there to be covered. */
+	return (struct rect){body.x + (body.w - w) / 2,
+			     body.y + (body.h - h) / (ask && is_bundle(ask) ? 2 : 1), w, h};
 }
 
 /* One fact over as many rows as it may have; the last of them is cut in the middle. */
@@ -371,6 +432,9 @@ static void answer(struct dialog_approval *d, const struct answer *a, enum actio
 	d->armed = false;
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);
+	snprintf(ui->answered, sizeof(ui->answered), "%s", ask->path ? ask->path : "");
+	snprintf(ui->answered_by, sizeof(ui->answered_by), "%s", ask->program ? ask->program : "");
+	ui->answered_us = ui->now_us;
 	for (size_t i = 0; i < n; i++)
 		if (ui->spec.verbs->answer(ui->spec.data, ids[i], a, &err) == -EPERM)
 			ui_say(ui, "Not possible: %s.", err.text);
@@ -394,6 +458,7 @@ static void choose(struct dialog_approval *d, const struct ask *ask, enum action
 {
 	const struct model *m = d->v.ui->spec.model;
 
+	d->choice.common = common_up(d, ask);
 	if (a == ACTION_CHOOSE_SCOPE)
 		choice_next_scope(&d->choice, m, ask);
 	else if (a == ACTION_CHOOSE_EXTENT)

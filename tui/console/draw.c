@@ -23,6 +23,25 @@ void ui_wish(const struct ask *ask, char *out, size_t size)
 	text_escape_into(out, size, word, strlen(word));
 }
 
+size_t ui_fitting(const char *text, int cols, const char **next)
+{
+	size_t len = 0, words = 0, size;
+	int32_t cp;
+
+	for (int w = 0; text[len]; len += size) {
+		size = text_decode(text + len, strlen(text + len), &cp);
+		w += text_cp_width(cp);
+		if (text[len] == ' ')
+			words = len;
+		if (w > cols)
+			break;
+	}
+	if (text[len] && words)
+		len = words;
+	*next = text + len + (text[len] == ' ');
+	return len;
+}
+
 static int modal_margin(int w)
 {
 	return w > 50 ? 3 : 2;

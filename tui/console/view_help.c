@@ -134,26 +134,6 @@ static int help_width(int cols)
 	return cols - keys_width(cols) - 1;
 }
 
-/* As many words as fit, or as much of one; *next: where the next line begins. */
-static size_t fitting(const char *text, int cols, const char **next)
-{
-	size_t len = 0, words = 0, size;
-	int32_t cp;
-
-	for (int w = 0; text[len]; len += size) {
-		size = text_decode(text + len, strlen(text + len), &cp);
-		w += text_cp_width(cp);
-		if (text[len] == ' ')
-			words = len;
-		if (w > cols)
-			break;
-	}
-	if (text[len] && words)
-		len = words;
-	*next = text + len + (text[len] == ' ');
-	return len;
-}
-
 /* The part of a text that stands on the line of this number, counted from 0. */
 static struct span part_of(const char *text, int cols, size_t number)
 {
@@ -162,7 +142,7 @@ static struct span part_of(const char *text, int cols, size_t number)
 
 	for (size_t i = 0; i <= number; i++) {
 		text = next;
-		len = fitting(text, MAX(cols, 2), &next);
+		len = ui_fitting(text, MAX(cols, 2), &next);
 	}
 	return (struct span){text, len};
 }

@@ -21,8 +21,8 @@
  * answered when the socket becomes writable, when its time is up (SO_SNDTIMEO), or when a signal
  * would have ended the call (interrupts.c).
  */
-#define RETRY_US 5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
-#define CHECK_US 20000
+#define RETRY_US  5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
+#define CHECK_US  20000
 #define NAME_PORT 53
 
 int prepare_connect(struct ldoor *d, struct request *r)
@@ -205,7 +205,8 @@ static void tell_network(struct ldoor *d, const struct request *r, int family, i
 	port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* in IPv6's at the same place */
 	if (family == AF_INET6)
 		address = &((struct sockaddr_in6 *)&at)->sin6_addr;
-	if ((got != -ENETUNREACH && port != NAME_PORT) || !inet_ntop(family, address, host, sizeof(host)))
+	if ((got != -ENETUNREACH && port != NAME_PORT) ||
+	    !inet_ntop(family, address, host, sizeof(host)))
 		return;
 	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%d" : "%s:%d", host, port);
 	keeper_deny(d->k, &r->caller, text, -ENETUNREACH,

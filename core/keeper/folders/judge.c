@@ -124,7 +124,8 @@ static int ask(const struct wish *w, const char *reason)
 		return there;
 	if (there >= 0 && w->must_be_new)
 		return -EEXIST;
-	if (w->other)
+	/* A bundle is asked about as a whole: what carries this save says nothing. */
+	if (w->other && !policy_bundle(k->policy, w->path))
 		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
 				  w->other);
 	if (!asks_possible(k)) {
