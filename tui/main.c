@@ -48,7 +48,7 @@ static const char *meant(const char *word)
 	const char *names[32];
 	size_t n = 0;
 
-	for (; commands[n].name && n < ARRAY_LEN(names); n++)
+	for (; n < ARRAY_LEN(names) && commands[n].name; n++)
 		names[n] = commands[n].name;
 	return *word == '-' || is_program(word) ? NULL : ini_nearest(word, names, n);
 }
