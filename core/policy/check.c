@@ -15,7 +15,7 @@ static const char *const system_trees[] = {
 };
 
 static const char hidden_reason[] = "it is hidden from the sandbox";
-const char policy_ungranted[] = "no rule grants it yet";
+const char policy_ungranted[] = "it is outside this project, and you have not allowed it yet";
 static const char secret_reason[] = "its name says that it holds secrets";
 
 /* ---- checks ---------------------------------------------------------------------------------- */

@@ -528,7 +528,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	scene_given(s);
 	scene_keys(s, "C-] v");
 	assert_true(scene_shows(s, "reading what lies in ~/notes"));
-	assert_true(scene_shows(s, "stays open"));
+	assert_true(scene_shows(s, "removes an answer"));
 	scene_keys(s, "j x");
 	assert_string_equal(s->said.data, "revoke 41\n");
 	s->model.given[0].over = true;
@@ -536,7 +536,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	scene_keys(s, "x");
 	assert_string_equal(s->said.data, "revoke 41\n");
 	assert_true(scene_shows(s, "- over"));
-	assert_true(scene_shows(s, "stays open"));
+	assert_true(scene_shows(s, "removes an answer"));
 	assert_ptr_equal(model_set_left(&s->model, 41, "less\033[2J (pid 7) a file"),
 			 &s->model.given[0]);
 	ui_changed(s->ui);
