@@ -12,4 +12,3 @@
 	ask = write ~/.cache/nvim/**
 	reason = nvim keeps swap files, undo files, marks and its log here
 	not-match = write ~/.config/nvim/init.lua
-	not-match = write ~/.local/state/nvim/log
