@@ -26,11 +26,12 @@
 [rule "claude's own settings"]
 	; one question for all of it (a bundle); what carries a save, X.tmp and X.lock, belongs to X
 	ask = write ~/.claude.json
-	ask = write ~/.claude.json.backup*
+	ask = write ~/.claude.json.*
 	ask = write ~/.claude/settings.json
 	ask = write ~/.claude/settings.local.json
 	ask = write ~/.claude/.credentials.json
 	ask = write ~/.claude/settings.json.*
+	ask = write ~/.claude/settings.local.json.*
 	ask = write ~/.claude/.credentials.json.*
 	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]

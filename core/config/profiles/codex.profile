@@ -28,7 +28,9 @@
 [rule "codex's own settings"]
 	; one question for all of it (a bundle)
 	ask = write ~/.codex/config.toml
+	ask = write ~/.codex/config.toml.*
 	ask = write ~/.codex/auth.json
+	ask = write ~/.codex/auth.json.*
 	ask = write ~/.codex/internal_storage.json
 	reason = codex saves its own settings here. They can name programs that run later: servers, notifiers
 [sandbox]
