@@ -38,6 +38,8 @@ static const struct config_key keys[] = {
 	 "an environment variable to pass on; several may be given"},
 	{"sandbox.set-env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "NAME=VALUE to set inside; $CORDON_CACHE/ at the head of the value is the cache's place"},
+	{"sandbox.argument", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "an option that the command is given before its own, unless it has it; for profiles"},
 	{"sandbox.cache", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "a writable directory for the caches of tools, one for each working folder; it lasts"},
 	{"sandbox.rw", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
@@ -82,6 +84,11 @@ static const struct config_key keys[] = {
 	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
 	 "seconds that an answer given once is good for, when the same process asks the same "
 	 "again"},
+	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
+	 "free: the names in directories that no rule grants show; ask: listing one is asked for, "
+	 "too"},
+	{"bundle.allow", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a section of a profile whose ask lines allow: you were asked about it and said always"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "colours: default, dark, light, mono, or the name of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,

@@ -232,6 +232,19 @@ static void until_the_loop(int how)
 	sigprocmask(how, &set, NULL);
 }
 
+/* What --verbose says: the screen would cover it elsewhere. */
+static void add_notes(struct console *c)
+{
+	const char *line = c->opt->notes ? c->opt->notes : "";
+
+	while (*line) {
+		AUTO_FREE char *words = xstrndup(line, strcspn(line, "\n"));
+
+		model_add_row(c->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+		line += strlen(words) + (line[strlen(words)] == '\n');
+	}
+}
+
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
@@ -255,6 +268,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		console_open_ui(c, &console_verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
+		add_notes(c);
 		if (*c->words && !c->failed)
 			ui_say(c->ui, "%s", c->words);
 		open_api(c, &spec);

@@ -65,7 +65,7 @@ void ui_close(struct ui *ui, struct view *v)
 		return;
 	ui->n_popups = kept;
 	if (ui->prompt.view && ui->prompt.view == v)
-		ui->prompt = (struct prompt){0};
+		ui->prompt.view = NULL; /* what is typed on is still no command */
 	v->ops->free(v);
 	ui->keys.typed.n = 0;
 	ui->dirty = true;
@@ -233,16 +233,13 @@ static void undo_newest(struct ui *ui)
 	ui_say(ui, "There is no step to undo.");
 }
 
+/* Where there is nothing to search, too: the words that are typed next are no commands. */
 static void open_prompt(struct ui *ui, enum query what)
 {
 	struct view *v = ui_top(ui);
 
-	if (!v->ops->query || (what == QUERY_FILTER && v->ops->place != PLACE_AUDIT &&
-			       v->ops->place != PLACE_STEPS)) {
-		ui_say(ui, "There is nothing to %s here.",
-		       what == QUERY_FILTER ? "filter" : "search");
-		return;
-	}
+	if (!v->ops->query || (what == QUERY_FILTER && !v->ops->filters))
+		v = NULL;
 	ui->prompt = (struct prompt){.active = true, .what = what, .view = v};
 	ui->dirty = true;
 }
@@ -321,14 +318,19 @@ bool ui_global(struct ui *ui, enum action a)
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
+static void prompt_tell(struct ui *ui, const char *text)
+{
+	struct prompt *p = &ui->prompt;
+
+	if (p->view)
+		p->view->ops->query(p->view, p->what, text);
+}
+
 static void prompt_end(struct ui *ui, bool keep)
 {
-	struct view *v = ui->prompt.view;
-	enum query what = ui->prompt.what;
-
 	ui->prompt.active = false;
 	if (!keep)
-		v->ops->query(v, what, "");
+		prompt_tell(ui, "");
 }
 
 static void prompt_add(struct ui *ui, const char *text, size_t len)
@@ -340,7 +342,7 @@ static void prompt_add(struct ui *ui, const char *text, size_t len)
 	text_escape_into(safe, sizeof(safe), text, len);
 	if (used + strlen(safe) < sizeof(p->text))
 		memcpy(p->text + used, safe, strlen(safe) + 1);
-	p->view->ops->query(p->view, p->what, p->text);
+	prompt_tell(ui, p->text);
 }
 
 static void prompt_key(struct ui *ui, const struct key *k)
@@ -356,10 +358,10 @@ static void prompt_key(struct ui *ui, const struct key *k)
 		while (len > 0 && ((unsigned char)p->text[len - 1] & 0xc0) == 0x80)
 			len--;
 		p->text[len ? len - 1 : 0] = '\0';
-		p->view->ops->query(p->view, p->what, p->text);
+		prompt_tell(ui, p->text);
 	} else if (k->sym == 'u' && k->mods == MOD_CTRL) {
 		p->text[0] = '\0';
-		p->view->ops->query(p->view, p->what, p->text);
+		prompt_tell(ui, p->text);
 	} else if (k->mods == 0 && k->sym >= ' ' && k->sym < 0x110000) {
 		utf8proc_uint8_t utf8[4];
 		utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)k->sym, utf8);

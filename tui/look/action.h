@@ -5,8 +5,8 @@
 /* id, name in keymap files, label in the hints bar, sentence in the help */
 #define ACTIONS(X)                                                                                 \
 	X(HELP, "help", "help", "Show every key for this pane")                                    \
-	X(QUIT, "quit", "quit", "Leave cordon (asks while the agent runs)")                        \
-	X(SUSPEND, "suspend", "suspend", "Stop cordon and go back to the shell")                   \
+	X(QUIT, "quit", "quit", "Quit (asks while the agent runs)")                                \
+	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
 	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
 	X(FOCUS_NEXT, "focus-next", "next pane", "Go to the next pane")                            \
@@ -28,7 +28,7 @@
 	X(LEFT, "left", "left", "Scroll left")                                                     \
 	X(RIGHT, "right", "right", "Scroll right")                                                 \
 	X(OPEN, "open", "open", "Open what is selected")                                           \
-	X(BACK, "back", "back", "Close this, or clear the filter")                                 \
+	X(BACK, "back", "back", "Back: close what is on top, or clear the filter")                 \
 	X(SEARCH, "search", "search", "Search; the list moves while you type")                     \
 	X(SEARCH_NEXT, "search-next", "next match", "Next match")                                  \
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
