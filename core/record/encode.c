@@ -25,8 +25,8 @@ void item_add(struct buf *queue, const struct item *head, const char *bytes)
 
 void encoder_init(struct encoder *e, const struct redact *redact)
 {
-	struct buf *const bufs[] = {&e->text,	&e->own,   &e->key,  &e->out,
-				    &e->pieces, &e->words, &e->typed};
+	struct buf *const bufs[] = {&e->text,	&e->own,   &e->key,   &e->out,
+				    &e->pieces, &e->words, &e->typed, &e->events};
 
 	*e = (struct encoder){.redact = redact};
 	for (size_t i = 0; i < ARRAY_LEN(bufs); i++)
@@ -35,8 +35,8 @@ void encoder_init(struct encoder *e, const struct redact *redact)
 
 void encoder_done(struct encoder *e)
 {
-	struct buf *const bufs[] = {&e->text,	&e->own,   &e->key,  &e->out,
-				    &e->pieces, &e->words, &e->typed};
+	struct buf *const bufs[] = {&e->text,	&e->own,   &e->key,   &e->out,
+				    &e->pieces, &e->words, &e->typed, &e->events};
 
 	for (size_t i = 0; i < ARRAY_LEN(bufs); i++)
 		buf_done(bufs[i]);
@@ -51,14 +51,18 @@ static void add_piece(struct encoder *e, int64_t t_us, char code)
 	buf_add(&e->pieces, &p, sizeof(p));
 }
 
-static void line(struct encoder *e, struct buf *to, int64_t t_us, char code, struct span data)
+static void begin_block(struct encoder *e, int64_t t_us)
 {
-	e->last_us = MAX(e->last_us, t_us);
 	if (!e->any)
-		e->block.first_us = e->last_us;
+		e->block.first_us = MAX(e->last_us, t_us);
 	e->any = true;
-	e->block.last_us = e->last_us;
-	cast_format(to, e->last_us, code, data.data, data.len);
+}
+
+static void line(struct encoder *e, int64_t t_us, char code, struct span data)
+{
+	begin_block(e, t_us);
+	e->last_us = MAX(e->last_us, t_us);
+	cast_format(&e->text, e->last_us, code, data.data, data.len);
 }
 
 /* ---- the pieces of the terminal ---------------------------------------------------------------
@@ -103,7 +107,7 @@ static void write_pieces(struct encoder *e, int64_t now_us, bool end)
 		size_t to = p[i].end;
 
 		if (p[i].code != CAST_OUTPUT) {
-			line(e, &e->text, p[i].t_us, p[i].code,
+			line(e, p[i].t_us, p[i].code,
 			     (struct span){e->words.data + words, to - words});
 			words = to;
 			continue;
@@ -113,8 +117,7 @@ static void write_pieces(struct encoder *e, int64_t now_us, bool end)
 		if (to < e->out.len)
 			to -= cast_partial(e->out.data + at, to - at);
 		if (to > at)
-			line(e, &e->text, p[i].t_us, CAST_OUTPUT,
-			     (struct span){e->out.data + at, to - at});
+			line(e, p[i].t_us, CAST_OUTPUT, (struct span){e->out.data + at, to - at});
 		at = MAX(at, to);
 		if (p[i].end > ready)
 			break;
@@ -162,7 +165,10 @@ static void take_mark(struct encoder *e, const struct item *it, const char *byte
 /* They stand behind the lines of the terminal: their own time is inside. */
 static void take_own(struct encoder *e, const struct item *it, const char *bytes)
 {
-	line(e, &e->own, it->t_us, CAST_OWN, (struct span){bytes, it->len});
+	begin_block(e, it->t_us);
+	e->own_us = MAX(e->own_us, it->t_us);
+	buf_add(&e->events, bytes, it->len);
+	buf_ch(&e->events, '\n'); /* JSON has none inside */
 	e->block.rows += it->row;
 }
 
@@ -196,9 +202,7 @@ static bool take_key(struct encoder *e, const struct item *it, const char *bytes
 	if (e->out.len || e->pieces.len)
 		return false;
 	buf_add(&e->key, bytes, it->len);
-	if (!e->any) /* all of it has just been written */
-		e->block.first_us = e->block.last_us = e->last_us;
-	e->any = true;
+	begin_block(e, e->last_us); /* all of it may just have been written */
 	return true;
 }
 
@@ -215,7 +219,7 @@ bool encoder_feed(struct encoder *e, const struct buf *queue, size_t *at)
 		if (it.code == ITEM_KEY)
 			continue;
 		take(e, &it, bytes);
-		if (e->out.len + e->text.len + e->own.len > TEXT_FULL) {
+		if (e->out.len + e->text.len + e->events.len > TEXT_FULL) {
 			write_pieces(e, it.t_us, false);
 			return true;
 		}
@@ -238,6 +242,21 @@ bool encoder_has_block(const struct encoder *e)
 bool encoder_holds(const struct encoder *e)
 {
 	return e->pieces.len || e->typed.len;
+}
+
+void encoder_finish(struct encoder *e)
+{
+	const char *p = e->events.data, *end = p + e->events.len;
+
+	e->last_us = MAX(MAX(e->last_us, e->own_us), e->block.first_us);
+	e->block.last_us = e->last_us;
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		cast_format(&e->own, e->last_us, CAST_OWN, p, (size_t)(nl - p));
+		p = nl + 1;
+	}
+	buf_clear(&e->events);
 }
 
 void encoder_next(struct encoder *e)

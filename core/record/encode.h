@@ -30,7 +30,8 @@ struct encoder {
 	struct buf pieces; /* struct piece: where they came in, and what came between */
 	struct buf words;  /* of markers and sizes between */
 	struct buf typed;  /* keystrokes of a line */
-	int64_t typed_us, held_us;
+	struct buf events; /* of cordon's own, a line each */
+	int64_t typed_us, held_us, own_us;
 	int64_t last_us; /* of the newest line: times only grow */
 	bool any;
 };
@@ -43,5 +44,6 @@ bool encoder_feed(struct encoder *e, const struct buf *queue, size_t *at);
 void encoder_flush(struct encoder *e, int64_t now_us, bool end);
 bool encoder_has_block(const struct encoder *e);
 bool encoder_holds(const struct encoder *e); /* something waits: flush it in a while */
-/* After the block is written. */
+void encoder_finish(struct encoder *e);	     /* before the block is written */
+/* After it is. */
 void encoder_next(struct encoder *e);

@@ -66,9 +66,12 @@ static int write_block(struct recorder *r)
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct encoder *e = &r->enc;
 	size_t head;
-	int n = block_write(r->packer, &out, &e->block, (struct span){e->text.data, e->text.len},
-			    (struct span){e->own.data, e->own.len},
-			    (struct span){e->key.data, e->key.len}, &head);
+	int n;
+
+	encoder_finish(e);
+	n = block_write(r->packer, &out, &e->block, (struct span){e->text.data, e->text.len},
+			(struct span){e->own.data, e->own.len},
+			(struct span){e->key.data, e->key.len}, &head);
 
 	if (n < 0)
 		return n;
@@ -343,13 +346,16 @@ bool recorder_wants_key(const struct recorder *r)
 
 void recorder_key(struct recorder *r, struct span key, struct span screen)
 {
+	AUTO_BUF struct buf anew = BUF_INIT;
 	char size[32];
 	int n = snprintf(size, sizeof(size), "%dx%d", r->cols, r->rows);
 
 	if (!recorder_wants_key(r))
 		return;
+	buf_str(&anew, "\033c"); /* reset */
+	buf_add(&anew, screen.data, screen.len);
 	if (r->gap && (!push(r, (struct item){.code = CAST_RESIZE}, size, (size_t)n) ||
-		       !push(r, (struct item){.code = CAST_OUTPUT}, screen.data, screen.len)))
+		       !push(r, (struct item){.code = CAST_OUTPUT}, anew.data, anew.len)))
 		return;
 	r->gap = false;
 	if (!push(r, (struct item){.code = ITEM_KEY}, key.data, key.len))

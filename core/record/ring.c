@@ -119,6 +119,15 @@ int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err)
 	return 0;
 }
 
+void ring_remove(const char *state_dir, const char *session)
+{
+	AUTO_FREE char *name = xasprintf("%s" SUFFIX, session);
+	AUTO_CLOSE int dirfd = -1;
+
+	if (open_dir(state_dir, false, &dirfd, NULL) == 0)
+		unlinkat(dirfd, name, 0);
+}
+
 /* "20261124-090000-1a2b", or "1a2b" of it. */
 static bool is_called(const char *name, const char *session)
 {

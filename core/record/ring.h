@@ -14,5 +14,6 @@ struct ring_spec {
 /* Removes the oldest that are too many and makes the session's file. The descriptor carries a lock:
  * a recording that is being written is not removed. */
 int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err) MUST_USE;
+void ring_remove(const char *state_dir, const char *session);
 /* By session, the end of its name, or NULL for the newest. A descriptor for reading; -ENOENT. */
 int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err) MUST_USE;

@@ -234,6 +234,10 @@ static int check_words(const struct run_options *o, struct err *err)
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
+	if (o->record && o->headless)
+		return err_say(err, -EINVAL,
+			       "--record and --headless: without a console there is no screen to "
+			       "record: leave one of them out");
 	if (o->allow_network && o->no_network)
 		return err_say(err, -EINVAL,
 			       "--allow-network and --no-network: they contradict: keep one");
@@ -370,6 +374,7 @@ static int in_console(struct run *run, struct err *err)
 				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),
+				   .record = o->record,
 			   },
 			   err);
 }

@@ -51,6 +51,8 @@ static void on_changed(void *data)
 {
 	struct console *c = data;
 
+	if (c->model)
+		tape_news(c->tape, c->model);
 	if (!c->ui)
 		return;
 	api_changed(c->api);
@@ -93,6 +95,7 @@ static void on_output(void *data, const void *bytes, size_t len)
 {
 	struct console *c = data;
 
+	tape_input(c->tape, c->pty.fd, bytes, len);
 	if (!c->pty_over && pty_write(&c->pty, bytes, len) < 0)
 		ui_say(c->ui, "The agent does not read its input: that was dropped.");
 }
@@ -204,6 +207,17 @@ void console_done(struct console *c)
 	free(c->config_dir);
 }
 
+/* A session that cannot be recorded is still a session: said, not refused. */
+static void open_tape(struct console *c, const struct session_spec *spec)
+{
+	struct err err = {0};
+
+	c->pty.tap = tape_output;
+	c->pty.tap_data = c->tape;
+	if (tape_open(c->tape, spec->state_dir, c->model, c->term, &err) < 0)
+		ui_say(c->ui, "This session is not recorded: %s", err.text);
+}
+
 static int exit_status(const struct console *c, const struct model *m, struct err *err)
 {
 	int st = m->wait_status;
@@ -235,6 +249,7 @@ static void until_the_loop(int how)
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
+	struct err failed = {0};
 	int status = 125;
 
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
@@ -258,6 +273,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		if (*c->words && !c->failed)
 			ui_say(c->ui, "%s", c->words);
 		open_api(c, &spec);
+		open_tape(c, &spec);
 		console_schedule(c);
 		if (!c->leaving)
 			uv_run(&c->loop, UV_RUN_DEFAULT);
@@ -272,6 +288,8 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	approver_attach(c->approver, NULL);
 	session_close(c->session);
 	approver_close(c->approver);
+	if (tape_close(take_ptr(&c->tape), &failed) < 0)
+		fprintf(stderr, "cordon: %s\n", failed.text);
 	return status;
 }
 
@@ -289,8 +307,11 @@ int console_run(const struct session_spec *spec, const struct console_options *o
 
 	input_init(&c.input);
 	if (console_load_look(&c, spec->home, spec->folders, err) == 0 &&
+	    tape_prepare(&c.tape, spec->config, opt->record, err) == 0 &&
 	    open_terminal(&c, &slave, err) >= 0)
 		status = run(&c, spec, slave, err);
 	console_done(&c);
+	if (tape_close(take_ptr(&c.tape), NULL) < 0)
+		status = 125;
 	return status;
 }
