@@ -8,21 +8,23 @@ struct exporter {
 	struct buf out;
 	int version;
 	bool own;
+	int64_t last_us;
 	int64_t at_us; /* v3: of the line before, as it was rounded */
 };
 
 static void put(struct exporter *x, const struct moment *e)
 {
-	int64_t ms = 1000, delta;
+	int64_t ms = 1000, delta, t = MAX(e->t_us, x->last_us);
 
 	if (e->code == CAST_OWN && !x->own)
 		return;
+	x->last_us = t; /* across blocks, too, time does not go back */
 	if (x->version == 2) {
-		cast_format(&x->out, e->t_us, e->code, e->data.data, e->data.len);
+		cast_format(&x->out, t, e->code, e->data.data, e->data.len);
 		return;
 	}
 	/* Milliseconds; what rounding takes away is in the next one. */
-	delta = (MAX(e->t_us - x->at_us, (int64_t)0) + ms / 2) / ms * ms;
+	delta = (MAX(t - x->at_us, (int64_t)0) + ms / 2) / ms * ms;
 	x->at_us += delta;
 	cast_format(&x->out, delta, e->code, e->data.data, e->data.len);
 }

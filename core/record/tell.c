@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/record/redact.h"
+#include "core/session/answers.h"
 
 #define TURN_US	 1000000 /* lines that follow each other faster are one turn */
 #define STATE_US 5000000 /* cpu and memory are told so often at most */
@@ -296,7 +297,8 @@ static void mark_ask(struct teller *t, const struct ask *a)
 {
 	AUTO_FREE char *words =
 		a->held ? xasprintf("held: %s", a->held->command ? a->held->command : "")
-			: xasprintf("%s %s", a->op ? a->op : "", a->path ? a->path : "");
+			: xasprintf("%s %s", answers_op(a->op ? a->op : ""),
+				    a->path ? a->path : "");
 
 	mark(t, MARK_APPROVAL, (int64_t)a->id, "approval", words);
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "core/base/text.h"
+#include "tui/console/replay.h"
 #include "tui/console/ui.h"
 
 /* A message covers a waiting request for two of its six seconds, then the request is back. */
@@ -13,7 +14,9 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct prompt *p = &ui->prompt;
 	int used = surface_text(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_KEY,
-				p->what == QUERY_SEARCH ? "search: " : "filter: ");
+				p->what == QUERY_TIME	  ? "time: "
+				: p->what == QUERY_SEARCH ? "search: "
+							  : "filter: ");
 
 	used += surface_text(s, r.x + 1 + used, r.y, r.w - used - 2, ROLE_BAR_MESSAGE, p->text);
 	s->cursor = (struct cursor){
@@ -196,6 +199,10 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 	bool first = true;
 	int x = r.x + 1;
 
+	if (ui->spec.replay) {
+		replay_draw_bar(ui, s, r);
+		return;
+	}
 	surface_fill(s, r, ROLE_STATUS);
 	while (segments_width(g, n) > r.w - 2) {
 		size_t least = n, left = 0;

@@ -60,6 +60,10 @@ void console_schedule(struct console *c)
 
 void console_settle(struct console *c)
 {
+	if (c->replay) { /* it has the size that it had */
+		console_schedule(c);
+		return;
+	}
 	term_resize(c->term, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
 	pty_resize(&c->pty, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
 	tape_resize(c->tape, MAX(c->pane.w, TERM_MIN), MAX(c->pane.h, TERM_MIN));

@@ -28,5 +28,10 @@ struct attach_spec {
 int console_attach(struct mirror *m, const struct attach_spec *spec,
 		   const struct console_options *opt, struct err *err) MUST_USE;
 
+/* A recording, until the human leaves; takes it over. 0, 128+N, or 125. */
+struct recording;
+int console_replay(struct recording *rec, const struct attach_spec *spec,
+		   const struct console_options *opt, struct err *err) MUST_USE;
+
 int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
 	MUST_USE;

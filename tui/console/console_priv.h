@@ -45,6 +45,9 @@ struct console {
 	char *config_dir;
 	struct look_where where;
 
+	struct replay *replay; /* a recording is shown, or NULL */
+	int replay_clock;
+
 	uv_loop_t loop;
 	uv_poll_t poll_session, poll_pty, poll_tty, poll_approver;
 	uv_timer_t frame, esc, settle, tick, more;

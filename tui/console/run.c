@@ -148,9 +148,11 @@ void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char
 		.folders = folders,
 		.state_dir = state_dir,
 		.mouse = c->opt->mouse,
-		.attached = c->mirror != NULL,
+		.replay = c->replay,
+		.attached = c->mirror != NULL || c->replay != NULL,
 	});
 	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
+	c->ui->over = c->replay != NULL; /* nothing ends here but the recording */
 	console_tell_colors(c);
 	console_settle(c);
 }
