@@ -216,7 +216,7 @@ bool replay_tick(struct replay *r, int64_t now_us)
 		set_base(r, now_us);
 	}
 	due = MIN(due, recording_duration(r->rec));
-	any |= take_until(r, due, now_us + TICK_US);
+	any |= take_until(r, due, clock_mono_us() + TICK_US);
 	if (r->at_us < due) /* it cannot be shown as fast as that */
 		set_base(r, now_us);
 	if (!spot_peek(&r->spot) && r->at_us >= recording_duration(r->rec))

@@ -99,12 +99,13 @@ static bool look(struct replay *r, const struct moment *e)
 bool find_tick(struct replay *r, int64_t now_us)
 {
 	struct find *f = &r->find;
+	int64_t until = clock_mono_us() + TURN_US;
 	const struct moment *e;
 	bool over = false;
 
 	if (!f->active)
 		return false;
-	while (!over && clock_mono_us() - now_us < TURN_US) {
+	while (!over && clock_mono_us() < until) {
 		e = spot_peek(&f->spot);
 		over = !e || (!f->next && e->t_us >= f->from_us) || look(r, e);
 	}
