@@ -131,6 +131,14 @@ static void add_words(struct recording *r, int64_t t_us, const char *line, size_
 							    MIN(e.data.len, (size_t)BLOCK_LABEL))});
 }
 
+/* Read when it is wanted; until then its end must do. */
+static bool is_whole(const char *line, size_t len)
+{
+	while (len && (line[len - 1] == ' ' || line[len - 1] == '\r'))
+		len--;
+	return len && line[len - 1] == ']';
+}
+
 static void add_line(struct recording *r, struct place **place, size_t from, size_t to)
 {
 	const char *line = r->text.data + from;
@@ -139,7 +147,7 @@ static void add_line(struct recording *r, struct place **place, size_t from, siz
 
 	if (to == from || *line == '#')
 		return;
-	if (cast_peek(line, to - from, &t, &code) < 0) {
+	if (cast_peek(line, to - from, &t, &code) < 0 || !is_whole(line, to - from)) {
 		r->bad++;
 		return;
 	}

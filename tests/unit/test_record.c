@@ -586,7 +586,7 @@ static void broken_casts_show_what_they_can(void **state)
 		      "[0.8, \"o\", \"c");
 	assert_int_equal(look(p), 0);
 	assert_string_equal(all(p, 'o'), "ab");
-	assert_string_equal(recording_trouble(p->in), "1 line of the recording could not be read");
+	assert_string_equal(recording_trouble(p->in), "2 lines of the recording could not be read");
 	assert_int_equal(recording_header(p->in)->cols, 80);
 
 	write_text(p, "");

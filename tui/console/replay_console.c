@@ -171,6 +171,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 		return 125;
 	console_set_up_loop(c);
 	console_open_ui(c, &verbs, folders[0], folders[0] ? folders : NULL, state_dir);
+	c->ui->now_us = clock_mono_us();
 	if (recording_trouble(rec))
 		ui_say(c->ui, "! %s", recording_trouble(rec));
 	replay_play(c->replay, true, clock_mono_us());

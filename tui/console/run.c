@@ -8,6 +8,7 @@
 
 #include "core/api/api.h"
 #include "core/api/approver.h"
+#include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
@@ -214,6 +215,7 @@ static void open_tape(struct console *c, const struct session_spec *spec)
 {
 	struct err err = {0};
 
+	c->ui->now_us = clock_mono_us();
 	c->pty.tap = tape_output;
 	c->pty.tap_data = c->tape;
 	if (tape_open(c->tape, spec->state_dir, c->model, c->term, &err) < 0)
@@ -308,8 +310,8 @@ int console_run(const struct session_spec *spec, const struct console_options *o
 	int slave = -1, status = 125;
 
 	input_init(&c.input);
-	if (console_load_look(&c, spec->home, spec->folders, err) == 0 &&
-	    tape_prepare(&c.tape, spec->config, opt->record, err) == 0 &&
+	if (tape_prepare(&c.tape, spec->config, opt->record, err) == 0 &&
+	    console_load_look(&c, spec->home, spec->folders, err) == 0 &&
 	    open_terminal(&c, &slave, err) >= 0)
 		status = run(&c, spec, slave, err);
 	console_done(&c);
