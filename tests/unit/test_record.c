@@ -238,7 +238,6 @@ static void a_secret_in_pieces_is_never_written(void **state)
 {
 	static const char secret[] = "ghp_abcdefghijklmnopqrstuvwxyz";
 	struct place *p = *state;
-	AUTO_FREE char *raw = NULL;
 
 	begin(p);
 	say(p, "token: ");

@@ -8,7 +8,7 @@ struct console_options {
 	const char *theme, *keymap; /* name or path; NULL: default */
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
-	bool ascii; /* no box drawing */
+	bool ascii;	    /* no box drawing */
 	const char *record; /* a file for the recording, or NULL */
 };
 
