@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/record/gunzip.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -29,9 +30,11 @@ static bool find(void *lib, const char *name, void *slot)
 static int open_libz(struct libz *z, struct err *err)
 {
 	void *lib = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+	bool all = lib && find(lib, "inflateInit2_", &z->init) &&
+		   find(lib, "inflate", &z->inflate) && find(lib, "inflateReset", &z->reset) &&
+		   find(lib, "inflateEnd", &z->end);
 
-	if (!lib || !find(lib, "inflateInit2_", &z->init) || !find(lib, "inflate", &z->inflate) ||
-	    !find(lib, "inflateReset", &z->reset) || !find(lib, "inflateEnd", &z->end))
+	if (!all)
 		return err_say(err, -ENOSYS, "a gzip file needs libz.so.1: install zlib");
 	return 0;
 }
@@ -69,6 +72,7 @@ int gunzip(const char *s, size_t len, size_t max, struct buf *out, struct err *e
 
 	if (r < 0)
 		return r;
+	assert(z.init && z.inflate && z.reset && z.end);
 	if (z.init(&stream, BITS, ZLIB_VERSION, (int)sizeof(stream)) != Z_OK)
 		return err_say(err, -ENOMEM, "unpack a gzip file: no memory");
 	r = unpack(&z, &stream, max, out);

@@ -11,7 +11,7 @@ mkdir -p "$dir/.git/hooks"
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
 shell="bash --noprofile --rcfile rc -i"
 recorded() { find "$recordings" -name '*.cast.zst' 2>/dev/null | wc -l; }
-said() { "$CORDON" replay "$@" --export txt; }
+said() { "$CORDON" replay --export txt; }
 said_has() { said | grep -q -- "$1"; }
 
 # ---- a session ----
