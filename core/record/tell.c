@@ -84,9 +84,10 @@ static void number(struct teller *t, const char *name, int64_t v)
 
 static void bytes(struct teller *t, const char *name, const char *s, size_t len)
 {
-	AUTO_FREE char *copy = xstrndup(s, len);
+	AUTO_FREE char *copy = xmalloc(len + 1);
 
 	memcpy(copy, s, len); /* NULs and all */
+	copy[len] = '\0';
 	redact_text(recorder_redact(t->rec), copy, len);
 	buf_fmt(&t->line, ",\"%s\":", name);
 	json_quote(&t->line, copy, len);
