@@ -73,7 +73,8 @@ DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen -DCORDON_PREFIX='"$(PREFIX)"' \
 ifneq ($(MAKECMDGOALS),clean)
 DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
 # (-g1 builds in a fifth less time, and has what a backtrace needs)
-FLAGS := $(DEFS) $(WARN) $(HARDEN) $(if $(CI),-g1,-g) $(MODE)
+# (the same bytes wherever the sources lie)
+FLAGS := $(DEFS) $(WARN) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. $(if $(CI),-g1,-g) $(MODE)
 LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
 endif
 
@@ -95,7 +96,7 @@ FUZZ := $(FUZZSRC:%.c=$(O)/%)
 MODELSRC := $(wildcard tests/model/*.c)
 MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
-SHELLSRC := .ci/run $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
+SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
 
 .DEFAULT_GOAL := all
 .PHONY: all
@@ -121,7 +122,7 @@ $(O)/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
 # The shipped themes, keymaps and profiles are part of the program.
-SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile)
+SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/*)
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -185,7 +186,7 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 
 # (an npm from elsewhere conflicts with the distribution's)
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
-TEST_DEPS_apt = libcmocka-dev perl tmux git rsync python3 vim sqlite3 procps attr acl \
+TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
 	e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
 	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
@@ -204,6 +205,8 @@ have-test = pkg-config --exists cmocka && command -v prove tmux git rsync python
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap | wc -l)" = 15 ]
+DEB_DEPS_apt := dpkg-dev
+have-deb = command -v dpkg-shlibdeps
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
 	command -v shellcheck
 install-deps = @if [ '$(DEPS)' != no ] && ! { $($(1)); } >/dev/null 2>&1; then \
@@ -366,6 +369,9 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
 	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
 	install -m 644 core/config/profiles/*.profile $(SHARE)/cordon/profiles
+	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
+	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
+	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
@@ -381,6 +387,8 @@ uninstall: ## remove what install put there
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
 	rm -rf $(SHARE)/cordon
+	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
+		$(SHARE)/fish/vendor_completions.d/cordon.fish
 
 .PHONY: dist
 dist: ## build/cordon-<version>.tar.gz of what is committed
@@ -388,6 +396,12 @@ dist: ## build/cordon-<version>.tar.gz of what is committed
 	v=$$(git describe --tags --always); \
 	git archive --format=tar.gz --prefix="cordon-$$v/" -o "build/cordon-$$v.tar.gz" HEAD && \
 	echo "build/cordon-$$v.tar.gz"
+
+.PHONY: deb
+deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries
+	$(call install-deps,have-deb,DEB_DEPS_)
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
 
 .PHONY: ci
 ci: ## what CI runs

@@ -4,4 +4,19 @@
 
 #include "core/session/backend.h"
 
+/*
+ * Theory of operation.
+ *
+ * The agent sees the host's tree. Landlock handles files, truncation, TCP, signals and abstract
+ * sockets. seccomp refuses network sockets, System V and POSIX queues, and other processes'
+ * priorities and limits. The door refuses what Landlock does not handle outside the folders (mode,
+ * owner, times, attributes), and renames of a directory on the way to a closed place.
+ *
+ * A fence takes the place of pid 1. The launcher enters a domain D1 that keeps signals in, and
+ * leaves the fence there before it starts the agent. When the fence's socket closes, its
+ * kill(-1, SIGKILL) reaches every descendant of the agent and nothing else; the fence has checked
+ * that it cannot signal the keeper. If somebody kills the fence, the keeper kills the processes
+ * inside one by one.
+ */
+
 extern const struct backend backend_landlock;

@@ -14,8 +14,57 @@
  *
  * Life:     journal_open() -> journal_begin()/op_*()/journal_commit() ... -> journal_close().
  * Owner:    the keeper, in its one thread; `cordon log` and `cordon diff` open read-only.
- * Store:    <store>/version lock open/<id>/ steps/<id>/ redo/<id>/; see ARCHITECTURE.md.
+ * Store:    <store>/version lock open/<id>/ steps/<id>/ redo/<id>/; one for each folder, on the
+ *           folder's own mount: below $XDG_STATE_HOME/cordon, else .cordon/ in the folder (inside
+ *           the sandbox its name shows and nothing of it opens). A store that does not name the
+ *           folder's inode and birth time came with the folder (a clone, an archive): not used.
  * Crash:    SIGKILL between any two instructions leaves a state that journal_open() repairs.
+ *
+ * Theory of operation.
+ *
+ * Log. A shared mapping: a record survives SIGKILL without a system call. Each has a length, a
+ * sequence number and a checksum; a torn tail is cut. On file systems that do not write in place
+ * (btrfs) a store through a mapping could end in SIGBUS on a full disk: there records are written,
+ * two calls each.
+ *
+ * Capture, once per inode and step. Create: "was not there". Unlink: the inode is renamed into the
+ * store, one call captures and performs. First write: reflink, else copy. Rename: two names.
+ * Metadata: mode, owner, times, extended attributes. A file that is open for writing when a step
+ * begins is kept then (step/open_files.h), and compared byte by byte at the step's end: a store
+ * through a mapping changes no time in a dirty page, and none at all on tmpfs.
+ *
+ * Commit. After-images and a summary are written; one rename of open/<id> to steps/<id> commits.
+ * A step that changed several folders has a part in each store, under one id, with a file `parts`
+ * that names the folders; the rename in the first of them commits all.
+ *
+ * Undo compares the folder with the after-images. A difference is an external edit: a conflict,
+ * named, nothing touched; or settled: --keep-mine leaves its records out, --merge writes the file
+ * anew with libgit2, --force captures it and goes on. Between several steps each one's before-state
+ * is compared with the after-state of the step before it (history/version_chain.h). Then the
+ * records are applied backwards. What they replace is captured by the same means: the redo log.
+ *
+ * A progress marker makes a rollback resumable: the next start finishes or reverts it. An open step
+ * is rolled back at the next start. Mode bits that the rollback borrows, to read a file or enter a
+ * directory that its owner may not, are noted before (fs/borrow_mode.c). A reserve of disk space
+ * lets a rollback work on a full disk. Everything is restored beneath the folder's descriptor,
+ * following no link.
+ *
+ * A rollback over several stores is decided by the first store of the file `joint`: its `rollback`
+ * is written last and removed last. Whoever finds `joint` opens the others and goes on, or goes
+ * back if nothing was decided.
+ *
+ * The past is read by following a path through the renames of later logs (history/path_index*.c).
+ * The first record that captured the path's bytes has them; if none did, they are in the folder, if
+ * its file still has the modification time that the last step left (history/inode_history.h).
+ * Single paths are restored by ordinary, captured operations, as a step of their own.
+ *
+ * Limits. The oldest steps go, by one rename into trash/. Of a step that was concurrent with one
+ * that stays, log and images remain in beside/, so that undo still asks about what both changed. A
+ * step that outgrows its own limit goes on without records: a mark says from where.
+ *
+ * With journal_options.durable a record is synced before its operation; calls that wait at the same
+ * time share a sync (log/group_commit.h). After a reboot the records of operations that never
+ * reached the disk are removed before anything is rolled back (rollback/power_loss.c).
  */
 struct journal;
 struct step;

@@ -6,6 +6,7 @@
 
 #include "core/base/path.h"
 #include "core/config/config.h"
+#include "core/policy/hidden.h"
 #include "core/policy/policy_priv.h"
 
 /*
@@ -82,6 +83,14 @@ static const char *const hidden_in_home[] = {
 };
 
 static const char *const hidden_in_snap[] = {"snap/firefox", "snap/chromium"};
+
+const char *hidden_builtin(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(hidden_in_home); i++)
+		if (path_is_beneath(path, hidden_in_home[i]))
+			return hidden_in_home[i];
+	return NULL;
+}
 
 void hidden_add(struct policy *p, char *path)
 {

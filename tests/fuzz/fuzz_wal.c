@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/journal/log/wal.h"
+#include "core/journal/log/undo_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,7 @@
 /* upkeep - what is done to the store when nobody waits: in one pass, in this thread. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/model/model.h"
 
 int upkeep(struct journal *j, const struct act *a, size_t *ret_gone)

@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/journal/store/object.h"
+#include "core/journal/fs/object.h"
 
 static int unnamed(void)
 {

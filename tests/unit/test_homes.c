@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/base/util.h"
-#include "core/journal/post/moves.h"
+#include "core/journal/history/rename_list.h"
 
 /* ---- move by move ------------------------------------------------------------------------------
  */

@@ -1,6 +1,8 @@
 /* test_journal_beside - of two steps that ran at the same time one had to make room. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"

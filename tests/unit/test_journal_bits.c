@@ -2,9 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/op.h"
+#include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
-#include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 
 /* Root needs no bits: everything here holds for it as well, and proves nothing. */

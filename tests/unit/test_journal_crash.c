@@ -1,8 +1,9 @@
 /* test_journal_crash - killed before each system call of a step, an undo, a redo, a recovery. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
-#include "core/journal/priv.h"
 #include "tests/support/journalfix.h"
 
 /* Every kind of record, in an order in which they get in each other's way. */

@@ -5,7 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/step.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"

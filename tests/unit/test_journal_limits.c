@@ -1,6 +1,7 @@
 /* test_journal_limits - what a step may hold, next to what the store may. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
 static void remove_large(struct fix *f, struct journal_options options)

@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 
-#include "core/journal/store/pack.h"
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/op.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/compressed.h"
+#include "core/journal/store/store.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 

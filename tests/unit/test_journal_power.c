@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/journalfix.h"
 

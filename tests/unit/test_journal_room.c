@@ -5,7 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
 static int no_room;	    /* why nothing can be set aside */

@@ -3,7 +3,16 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "core/journal/priv.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/util/chunked_io.h"
+#include "core/journal/util/path_set.h"
 #include "tests/support/journalfix.h"
 
 #define MANY 20000

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/inject.h"
 #include <sys/file.h>
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
 static struct step_info *steps(struct fix *f, bool undone, size_t *n)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/base/util.h"
-#include "core/journal/step/touch.h"
+#include "core/journal/step/touched_paths.h"
 
 /* ---- plain lists -------------------------------------------------------------------------------
  */

@@ -19,6 +19,10 @@ const struct command commands[] = {
 	{"deny", "refuse a waiting request", cmd_deny},
 	{"policy", "the rules in effect; trust in a project's file; is a file right", cmd_policy},
 	{"why", "which rule decides about a path", cmd_why},
+	{"init", "write a settings file with comments for this folder", cmd_init},
+	{"install", "settings, completions and hooks of agents, for you", cmd_install},
+	{"uninstall", "take away what install made", cmd_uninstall},
+	{"hook", "called by an agent: what of its next command will not work", cmd_hook},
 	{"doctor", "what this machine can enforce", cmd_doctor},
 	{0},
 };

@@ -33,4 +33,8 @@ int cmd_approve(int argc, char **argv, struct err *err);
 int cmd_deny(int argc, char **argv, struct err *err);
 int cmd_policy(int argc, char **argv, struct err *err);
 int cmd_why(int argc, char **argv, struct err *err);
+int cmd_init(int argc, char **argv, struct err *err);
+int cmd_install(int argc, char **argv, struct err *err);
+int cmd_uninstall(int argc, char **argv, struct err *err);
+int cmd_hook(int argc, char **argv, struct err *err);
 int cmd_doctor(int argc, char **argv, struct err *err);

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
 
 static const char *const types[REC_TYPES] = {
 	[REC_NEW] = "new",	 [REC_GONE] = "gone",	    [REC_RENAME] = "rename",

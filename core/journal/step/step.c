@@ -11,9 +11,20 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/base/text.h"
 #include "core/base/log.h"
-#include "core/journal/priv.h"
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
 
 /* ---- inodes -----------------------------------------------------------------------------------
  */

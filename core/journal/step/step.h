@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/log/side.h"
-#include "core/journal/log/summary.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/op.h"
-#include "core/journal/step/known.h"
-#include "core/journal/step/touch.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
 
 struct step {
 	struct journal *j;
@@ -33,7 +33,7 @@ struct step {
 	void *on_loss_data;
 	struct known_set known;
 	struct touches touches;
-	struct alias *aliases; /* hash, see alias.c */
+	struct alias *aliases; /* hash, see hard_links.c */
 };
 
 int step_make(struct step *s) MUST_USE; /* its directory, before the first record */
@@ -61,7 +61,7 @@ void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
 /* Does another open step hold records about this inode? */
 bool step_shared(const struct step *s, const struct obj *o);
 void step_took(struct step *s, const struct obj *o); /* the inode is in its store now */
-/* It has got another name in this step, besides this one. (alias.c) */
+/* It has got another name in this step, besides this one. (hard_links.c) */
 void alias_note(struct step *s, const struct obj *o, int root, const char *path);
 /* It was changed: by that name as well. */
 void alias_use(struct step *s, const struct obj *o);
@@ -86,7 +86,8 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct obj *o) MUST_USE;
 
-/* ---- onto the disk (sync.c): nothing is done unless the journal is durable --------------------
+/* ---- onto the disk (durability.c): nothing is done unless the journal is durable
+ * --------------------
  */
 
 int side_sync(struct side *s) MUST_USE; /* its records */
@@ -96,7 +97,8 @@ int step_sync(struct step *s, size_t mark) MUST_USE;
 int step_sync_in(struct step *s, int dirfd, size_t mark) MUST_USE;
 int step_sync_parts(struct step *s) MUST_USE;
 
-/* ---- steps that have ended (history.c, stale.c) -------------------------------------------------
+/* ---- steps that have ended (list.c, redo_stack.c)
+ * -------------------------------------------------
  */
 
 int64_t step_ended(const struct journal *j, const char *dir); /* wall clock */
@@ -113,15 +115,16 @@ int history_find(struct journal *j, int64_t id, bool *undone, struct err *err) M
  * in err)? */
 bool history_has(struct journal *j, int64_t id, struct err *err);
 /*
- * What can be redone goes when a step is kept (stale.c): announced before that is decided, in j and
- * all its kin (sets j->doomed where there is something), done after. Settle: a process died in
- * between.
+ * What can be redone goes when a step is kept (redo_stack.c): announced before that is decided, in
+ * j and all its kin (sets j->doomed where there is something), done after. Settle: a process died
+ * in between.
  */
 int redo_doom(struct journal *j, const struct step *by) MUST_USE;
 int redo_end(struct journal *j) MUST_USE;
 int redo_settle(struct journal *j) MUST_USE;
 
-/* ---- one step in several folders (parts.c) ------------------------------------------------------
+/* ---- one step in several folders (commit.c)
+ * ------------------------------------------------------
  */
 
 #define PARTS_MAX  16 /* more folders than a session may have */

@@ -9,7 +9,11 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/journal/priv.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
 
 /*
  * A directory keeps its inode and birth when it is renamed; a copy or a fresh clone has others. A

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/journal/priv.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
 
 #define ROOTS_MAX 4096
 

@@ -9,8 +9,9 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/journal/log/disk.h"
-#include "core/journal/priv.h"
+#include "core/journal/log/undo_log_format.h"
+#include "core/journal/store/pruned_concurrent.h"
+#include "core/journal/store/store.h"
 
 /* So many numbers are given before the file is written again. */
 #define RESERVE ((uint64_t)1 << 20)

@@ -15,8 +15,16 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/journal/priv.h"
-#include "core/journal/log/trail.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/pruned_concurrent.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
 
 /* ---- placement --------------------------------------------------------------------------------
  */

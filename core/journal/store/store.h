@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 
 #include "core/base/hash.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/rename_tree.h"
 #include "core/journal/journal.h"
-#include "core/journal/post/homes.h"
-#include "core/journal/store/object.h"
 
 struct step;
 struct tidy;
@@ -49,30 +49,30 @@ struct journal {
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
 	bool doomed; /* what can be redone goes when the step that is being committed is kept */
-	struct lent *lent; /* hash, while a rollback is under way (lent.h) */
+	struct lent *lent; /* hash, while a rollback is under way (borrowed_dirs.h) */
 	bool mended;	   /* what a dead process had begun was put right when this was opened */
 	bool stuck;	   /* a rollback went neither forth nor back: nothing else until it does */
 	dev_t store_dev;
 	ino_t store_ino;
 	int store, lock;
 	int state_fd;
-	int room;	     /* the file "room", see room.c */
+	int room;	     /* the file "room", see reserve.c */
 	bool room_short;     /* it is not as large as it should be */
 	struct state *state; /* what the file says, but for the numbers given since */
 	bool ids_given;	     /* that the file does not know of */
 	struct root *roots;
 	int n_roots;
 	uint64_t dirs_turn; /* how often a directory got another name */
-	struct names own;   /* changed by ourselves a moment ago (whose.c) */
+	struct names own;   /* changed by ourselves a moment ago (attribution.c) */
 	bool owning;
 	uint64_t dir_moves;
 	struct step *open;	/* list, newest first */
 	struct writer *writers; /* hash */
 	struct homes carried;	/* directories that moved while there were some */
 	struct writer *shut;	/* list, of them */
-	struct closed *closed;	/* hash: no step that opened them runs (writer.c) */
-	size_t writers_enough;	/* from here on those that are shut leave it (writer.c) */
-	struct trails *trails;	/* for reading the past (trail.h), or NULL */
+	struct closed *closed;	/* hash: no step that opened them runs (open_files.c) */
+	size_t writers_enough;	/* from here on those that are shut leave it (open_files.c) */
+	struct trails *trails;	/* for reading the past (path_index_lookup.h), or NULL */
 	/* the parent directory that was resolved last */
 	int near_root, near_fd;
 	char *near_path;
@@ -83,7 +83,7 @@ struct journal {
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err) MUST_USE;
 
-/* kin.c */
+/* siblings.c */
 void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
 void kin_leave(struct journal *j);
 /* Their next numbers become the highest of theirs: what comes now is the newest in any. */
@@ -126,7 +126,7 @@ int store_lock(int store, const char *path, const char *todo, struct err *err) M
 /* All that a store holds goes; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
 
-/* ---- limits (limits.c) ------------------------------------------------------------------------
+/* ---- limits (prune.c) ------------------------------------------------------------------------
  */
 
 void journal_say(struct journal *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -147,7 +147,8 @@ int held_write(int stepdir, const struct held *h) MUST_USE;
 int held_read(int stepdir, struct held *h) MUST_USE;
 uint64_t held_files(int stepdir); /* the step's own files: its logs, its images */
 
-/* ---- when nobody waits (tidy.c) ---------------------------------------------------------------
+/* ---- when nobody waits (background.c)
+ * ---------------------------------------------------------------
  */
 
 /* Between these two no kept step changes by itself. Hold may be called again before release. */
@@ -172,7 +173,8 @@ int spot_find(struct journal *j, int root, const char *path, struct spot *ret) M
 int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
 	MUST_USE;
 
-/* ---- space set aside (room.c) -----------------------------------------------------------------
+/* ---- space set aside (reserve.c)
+ * -----------------------------------------------------------------
  */
 
 void room_open(struct journal *j);
@@ -184,7 +186,8 @@ bool room_give(struct journal *j, int why);
 /* A part of it for what runs, until it is set aside anew: to remove something costs a record. */
 bool room_lend(struct journal *j, int why);
 
-/* ---- mode bits that are lent for the length of a call (bits.c) ------------------------------
+/* ---- mode bits that are lent for the length of a call (borrow_mode.c)
+ * ------------------------------
  */
 
 /* -EACCES: it is not ours. *was: for bits_return(), soon and in this thread. */
@@ -193,7 +196,8 @@ int bits_return(struct journal *j, int fd, mode_t was) MUST_USE;
 /* Give back what a process had borrowed that died: before anything in the folder is looked at. */
 int bits_settle(struct journal *j) MUST_USE;
 
-/* ---- onto the disk (sync.c): nothing is done unless the journal is durable --------------------
+/* ---- onto the disk (durability.c): nothing is done unless the journal is durable
+ * --------------------
  */
 
 int sync_fd(const struct journal *j, int fd) MUST_USE;

@@ -9,8 +9,18 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "core/journal/store/pack.h"
-#include "core/journal/undo/txn.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/compressed.h"
+#include "core/journal/store/pruned_concurrent.h"
+#include "core/journal/store/store.h"
 
 struct check {
 	struct journal *j;

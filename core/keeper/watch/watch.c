@@ -23,10 +23,10 @@
  * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
  * the agent changes is done by this process, which asks the journal: an event about a path that an
  * open step touched is the step's, and so is the end of writing to a file that its processes have
- * open (core/journal/post/whose.c). The queue is therefore emptied before a step is committed,
- * while the journal still knows, before names and writers change, and around a rollback, whose own
- * changes are counted as ours. Else it may fill for a moment: nearly all of it is the agent's own,
- * whose next call would wait for the judgement.
+ * open (core/journal/history/attribution.c). The queue is therefore emptied before a step is
+ * committed, while the journal still knows, before names and writers change, and around a rollback,
+ * whose own changes are counted as ours. Else it may fill for a moment: nearly all of it is the
+ * agent's own, whose next call would wait for the judgement.
  *
  * What is somebody else's is collected for a moment (an editor saves in several calls), looked at
  * again, told to cordon, and written into the history as a barrier.

@@ -1,0 +1,40 @@
+/* advice - what a command of an agent will meet, said before it runs. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/*
+ * Guidance, never security: the sandbox decides. A command line that the sandbox will refuse gets
+ * the reason and the way out in one sentence, and is not run. One that is risky gets a word of
+ * warning. Pure functions: they look at the text and at struct advice_context only. Any thread.
+ */
+enum advice_level {
+	ADVICE_NONE,
+	ADVICE_NOTE, /* it runs; the agent is told */
+	ADVICE_ASK,  /* outside the sandbox: the agent should ask its user first */
+	ADVICE_STOP, /* it is not run; the words say what to do instead */
+};
+
+struct advice_context {
+	bool inside;	  /* in cordon's sandbox; else the hook works alone */
+	bool ssh_agent;	  /* the agent for ssh keys was granted */
+	bool docker;	  /* a Docker socket was granted */
+	const char *home; /* absolute and clean */
+	const char *cwd;  /* absolute; NULL: not known */
+};
+
+struct advice {
+	enum advice_level level;
+	char text[512]; /* a sentence or two; agent's text in it is escaped */
+};
+
+/* A command line for a shell. The strongest advice of all its commands; the first of equals. A line
+ * that is not the shell's grammar gets none: the shell will say so. */
+void advise_command(struct advice *ret, const char *line, size_t len,
+		    const struct advice_context *c);
+/* A program with its arguments, as codex gives them: ["bash", "-lc", "make"]. */
+void advise_argv(struct advice *ret, const char *const *argv, size_t n,
+		 const struct advice_context *c);
+/* A path that a tool of the agent's reads (or writes). */
+void advise_path(struct advice *ret, const char *path, const struct advice_context *c);

@@ -1,0 +1,51 @@
+/* shell - a command line parsed by the shell's grammar: the commands in it, with their words. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/arena.h"
+
+/*
+ * The grammar of POSIX sh (IEEE 1003.1-2017, 2.3 and 2.10) and of bash(1) as far as it decides what
+ * is a command and what is a word: quotes, expansions, pipes, lists, subshells, substitutions,
+ * redirections, here-documents, compound commands. Nothing is expanded or run. Commands of loops,
+ * functions and substitutions are listed where they stand in the text.
+ *
+ * Life:   zero-initialised; shell_parse() -> shell_done(), also after a failure.
+ * Limits: SHELL_*_MAX; beyond them -E2BIG, and what was found until then is kept.
+ */
+#define SHELL_TEXT_MAX	   (64u << 10) /* bytes */
+#define SHELL_COMMANDS_MAX 512
+#define SHELL_WORDS_MAX	   4096 /* of all commands */
+#define SHELL_DEPTH_MAX	   16	/* of nested substitutions and subshells */
+
+struct shell_word {
+	const char *text; /* quotes removed; an expansion as it is written: "$HOME/x" */
+	bool literal;	  /* no expansion in it: this is what the program gets, but for globs */
+	bool quoted;	  /* some of it was quoted: no glob, no tilde */
+};
+
+struct shell_redirect {
+	const char *op; /* "<" ">" ">>" "<>" ">|" "&>" "<<<" ... */
+	struct shell_word target;
+};
+
+struct shell_command {
+	size_t word, n_words;	      /* in shell_line.words; n_words may be 0: "> file" */
+	size_t redirect, n_redirects; /* in shell_line.redirects */
+	bool piped;		      /* its input is the output of the command before it */
+};
+
+struct shell_line {
+	struct shell_command *commands;
+	struct shell_word *words;
+	struct shell_redirect *redirects;
+	size_t n_commands, n_words, n_redirects;
+	size_t cap_commands, cap_words, cap_redirects;
+	struct arena strings;
+};
+
+/* 0; -EINVAL: not the shell's grammar (an open quote, a stray parenthesis); -E2BIG: a limit. */
+int shell_parse(struct shell_line *line, const char *text, size_t len) MUST_USE;
+void shell_done(struct shell_line *line);
+
+#define AUTO_SHELL CLEANUP(shell_done)

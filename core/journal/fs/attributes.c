@@ -1,0 +1,419 @@
+/* attributes - mode, owner, times and extended attributes (ACLs are among them) as one blob. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/store/store.h"
+
+/* Blob: u32 mode uid gid, u64 mtime sec, u32 nsec, u64 atime sec, u32 nsec, u32 n, n x (name,
+ * value). */
+#define XATTR_MAX 65536
+
+static void proc_path(char out[40], int fd)
+{
+	snprintf(out, 40, "/proc/self/fd/%d", fd);
+}
+
+struct bearer {		  /* of attributes */
+	const char *path; /* NULL: fd, open for reading */
+	int fd;
+	bool itself; /* not what the path, a link, leads to */
+};
+
+static ssize_t list(const struct bearer *of, char *names, size_t size)
+{
+	if (!of->path)
+		return flistxattr(of->fd, names, size);
+	return (of->itself ? llistxattr : listxattr)(of->path, names, size);
+}
+
+static ssize_t get_value(const struct bearer *of, const char *name, void *value, size_t size)
+{
+	if (!of->path)
+		return fgetxattr(of->fd, name, value, size);
+	return (of->itself ? lgetxattr : getxattr)(of->path, name, value, size);
+}
+
+/* Names of all attributes, NUL-separated. File systems without them have none. */
+static ssize_t list_names(const struct bearer *of, char **ret)
+{
+	char small[1024];
+	ssize_t n = list(of, small, sizeof(small));
+
+	*ret = NULL;
+	if (n < 0 && errno == ERANGE) {
+		*ret = xmalloc(XATTR_MAX);
+		n = list(of, *ret, XATTR_MAX);
+	} else if (n > 0) {
+		*ret = xmalloc((size_t)n);
+		memcpy(*ret, small, (size_t)n);
+	}
+	if (n < 0)
+		return errno == ENOTSUP || errno == ENOSYS ? 0 : -errno;
+	return n;
+}
+
+static int read_xattrs(struct journal *j, int fd, struct buf *ret)
+{
+	AUTO_FREE char *names = NULL;
+	AUTO_FREE char *value = NULL;
+	size_t mark = ret->len;
+	uint32_t count = 0;
+	mode_t lent = 0;
+	char proc[40];
+	const struct bearer of = {.path = proc};
+	ssize_t n;
+
+	put_u32(ret, 0);
+	proc_path(proc, fd);
+	n = list_names(&of, &names);
+	if (n <= 0)
+		return (int)n;
+	value = xmalloc(XATTR_MAX);
+	for (char *p = names; p < names + n; p += strlen(p) + 1) {
+		ssize_t len = get_value(&of, p, value, XATTR_MAX);
+
+		if (len < 0 && errno == EACCES && !lent && bits_borrow(j, fd, S_IRUSR, &lent) == 0)
+			len = get_value(&of, p, value, XATTR_MAX);
+		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
+			continue; /* gone meanwhile, or not ours to see: then not ours to change */
+		if (len < 0) {
+			int r = -errno, e = bits_return(j, fd, lent);
+
+			return e < 0 ? e : r;
+		}
+		put_str(ret, p, strlen(p));
+		put_str(ret, value, (size_t)len);
+		count++;
+	}
+	memcpy(ret->data + mark, &count, sizeof(count));
+	return bits_return(j, fd, lent);
+}
+
+int meta_read(struct journal *j, int fd, struct buf *ret)
+{
+	struct stat st;
+
+	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	put_u32(ret, S_ISDIR(st.st_mode) ? lent_mode(j, st.st_ino, st.st_mode) : st.st_mode);
+	put_u32(ret, st.st_uid);
+	put_u32(ret, st.st_gid);
+	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);
+	put_u32(ret, (uint32_t)st.st_mtim.tv_nsec);
+	put_u64(ret, (uint64_t)st.st_atim.tv_sec);
+	put_u32(ret, (uint32_t)st.st_atim.tv_nsec);
+	return read_xattrs(j, fd, ret);
+}
+
+/* What people and their programs set; the rest is the kernel's and its modules'. */
+static bool is_theirs(const char *name)
+{
+	return str_starts(name, "user.") || str_starts(name, "system.posix_acl_");
+}
+
+static uint64_t attrs_hash(const struct bearer *of)
+{
+	AUTO_FREE char *names = NULL;
+	AUTO_FREE char *value = NULL;
+	ssize_t n = list_names(of, &names);
+	uint64_t hash = 0;
+
+	/* A sum: the order in which they are listed depends on how they came there. */
+	for (char *p = names; n > 0 && p < names + n; p += strlen(p) + 1) {
+		ssize_t len;
+
+		if (!is_theirs(p))
+			continue;
+		value = value ? value : xmalloc(XATTR_MAX);
+		len = get_value(of, p, value, XATTR_MAX);
+		hash += XXH3_64bits_withSeed(value, len > 0 ? (size_t)len : 0,
+					     XXH3_64bits(p, strlen(p)));
+	}
+	return hash;
+}
+
+uint64_t meta_attrs_hash(int fd)
+{
+	return attrs_hash(&(struct bearer){.fd = fd});
+}
+
+uint64_t meta_attrs_hash_at(int dirfd, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", dirfd, name);
+
+	return attrs_hash(&(struct bearer){.path = path, .itself = true});
+}
+
+mode_t meta_mode(struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+
+	return get_u32(&g);
+}
+
+int64_t meta_mtime(struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t sec, nsec;
+
+	get_u32(&g), get_u32(&g), get_u32(&g); /* mode, owner */
+	sec = get_u64(&g);
+	nsec = get_u32(&g);
+	return g.bad ? -1 : (int64_t)(sec * 1000000000u + nsec);
+}
+
+bool meta_is_sound(struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint32_t n;
+
+	for (int i = 0; i < 3; i++)
+		get_u32(&g); /* mode, owner */
+	for (int i = 0; i < 2; i++) {
+		get_u64(&g);
+		get_u32(&g); /* times */
+	}
+	n = get_u32(&g);
+	for (uint32_t i = 0; i < n && !g.bad; i++) {
+		get_str(&g);
+		get_str(&g);
+	}
+	return !g.bad && g.p == g.end;
+}
+
+static const char *find_value(struct get g, uint32_t n, const char *name, struct span *value)
+{
+	while (n--) {
+		struct span k = get_str(&g);
+		struct span v = get_str(&g);
+
+		if (str_eq(k.data, name)) {
+			*value = v;
+			return k.data;
+		}
+	}
+	return NULL;
+}
+
+/* ---- setting it -------------------------------------------------------------------------------
+ */
+
+struct dress {
+	int fd;
+	char proc[40];
+	bool lax;   /* do what we may */
+	bool lacks; /* and that was not all */
+	mode_t lent;
+};
+
+/* Could somebody else do it, its owner or root? Unlike where nobody can (chattr +i, +a). */
+static bool is_not_ours(int fd, int r)
+{
+	struct statx x;
+
+	return r == -EPERM && statx(fd, "", AT_EMPTY_PATH, 0, &x) == 0 &&
+	       !(x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
+}
+
+static int pardon(struct dress *d, int r)
+{
+	if (!d->lax || !is_not_ours(d->fd, r))
+		return r;
+	d->lacks = true;
+	return 0;
+}
+
+/*
+ * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
+ * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
+ */
+static bool lend(struct dress *d)
+{
+	struct stat st;
+
+	if (d->lent || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
+	    (st.st_mode & 0600) == 0600 || chmod(d->proc, (st.st_mode & 07777) | 0600) < 0)
+		return false;
+	d->lent = st.st_mode;
+	return true;
+}
+
+static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
+{
+	AUTO_FREE char *names = NULL;
+	ssize_t len = list_names(&(struct bearer){.path = d->proc}, &names);
+	struct span ignored;
+	int r = len < 0 ? (int)len : 0;
+
+	for (char *p = names; r == 0 && len && p < names + len; p += strlen(p) + 1) {
+		if (find_value(g, n, p, &ignored))
+			continue;
+		r = removexattr(d->proc, p);
+		if (r < 0 && errno == EACCES && lend(d))
+			r = removexattr(d->proc, p);
+		if (r < 0 && errno != ENODATA && !str_starts(p, "security."))
+			r = pardon(d, -errno);
+		else
+			r = 0;
+	}
+	return r;
+}
+
+static int set_xattr(struct dress *d, struct span name, struct span value, char *now)
+{
+	ssize_t len = getxattr(d->proc, name.data, now, XATTR_MAX);
+	int r;
+
+	if (len == (ssize_t)value.len && memcmp(now, value.data, value.len) == 0)
+		return 0;
+	r = setxattr(d->proc, name.data, value.data, value.len, 0);
+	if (r < 0 && errno == EACCES && lend(d))
+		r = setxattr(d->proc, name.data, value.data, value.len, 0);
+	return r < 0 ? pardon(d, -errno) : 0;
+}
+
+static int apply_xattrs(struct dress *d, struct get *g)
+{
+	uint32_t n = get_u32(g);
+	AUTO_FREE char *now = NULL;
+	int r = drop_xattrs(d, *g, n);
+
+	if (r == 0 && n)
+		now = xmalloc(XATTR_MAX);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		struct span name = get_str(g);
+		struct span value = get_str(g);
+
+		r = g->bad ? -EBADMSG : set_xattr(d, name, value, now);
+	}
+	return r;
+}
+
+static struct timespec get_time(struct get *g)
+{
+	struct timespec t;
+
+	t.tv_sec = (time_t)get_u64(g);
+	t.tv_nsec = get_u32(g);
+	return t;
+}
+
+static int set_times(int fd, const struct timespec times[2])
+{
+	char proc[40];
+
+	if (utimensat(fd, "", times, AT_EMPTY_PATH) == 0) /* Linux 5.8 */
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	proc_path(proc, fd);
+	return utimensat(AT_FDCWD, proc, times, 0) < 0 ? -errno : 0;
+}
+
+/* Set to what they are, times would be refused where nothing may be changed (chattr +i). */
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* The owner first: chown clears set-id bits and file capabilities. */
+static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	if (st.st_uid == uid && st.st_gid == gid)
+		return 0;
+	if (fchownat(d->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+		return pardon(d, -errno);
+	return 0;
+}
+
+/* Last but the times: an ACL, too, sets mode bits. */
+static int apply_mode(struct dress *d, mode_t mode)
+{
+	struct stat st;
+
+	if (S_ISLNK(mode))
+		return 0;
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	return (st.st_mode ^ mode) & 07777 ? pardon(d, meta_chmod(d->fd, mode)) : 0;
+}
+
+/* Of what is another's they can only be set to now: nobody is told of that. */
+static int apply_times(const struct dress *d, const struct timespec times[2])
+{
+	struct stat st;
+	int r;
+
+	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	if (same_time(&st.st_mtim, &times[1]) && same_time(&st.st_atim, &times[0]))
+		return 0;
+	r = set_times(d->fd, times);
+	return d->lax && is_not_ours(d->fd, r) ? 0 : r;
+}
+
+static int dress(struct dress *d, struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct timespec times[2];
+	mode_t mode = get_u32(&g);
+	uid_t uid = get_u32(&g);
+	gid_t gid = get_u32(&g);
+	int r;
+
+	times[1] = get_time(&g);
+	times[0] = get_time(&g);
+	if (g.bad)
+		return -EBADMSG;
+	proc_path(d->proc, d->fd);
+	r = apply_owner(d, uid, gid);
+	if (r == 0)
+		r = apply_xattrs(d, &g);
+	if (r == 0)
+		r = apply_mode(d, mode);
+	return r < 0 ? r : apply_times(d, times);
+}
+
+int meta_apply(int fd, struct span meta)
+{
+	return dress(&(struct dress){.fd = fd}, meta);
+}
+
+int meta_apply_ours(int fd, struct span meta)
+{
+	struct dress d = {.fd = fd, .lax = true};
+	int r = dress(&d, meta);
+
+	return r < 0 ? r : d.lacks;
+}
+
+int meta_set_mtime(int dirfd, const char *name, struct span meta)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
+	struct stat st;
+	int r;
+
+	times[1] = get_time(&g);
+	if (g.bad)
+		return -EBADMSG;
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
+	    same_time(&st.st_mtim, &times[1]))
+		return 0;
+	if (*name)
+		return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	r = set_times(dirfd, times);
+	return is_not_ours(dirfd, r) ? 0 : r;
+}

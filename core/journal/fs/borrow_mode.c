@@ -1,0 +1,250 @@
+/* borrow_mode - mode bits of a file of ours, lent to ourselves for as long as a call takes. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+
+/*
+ * An owner may not read a file whose mode says so, but may change the mode. A process that dies in
+ * between would leave a mode that nobody set, so what it was is noted in the store first: one file
+ * "lent/<thread>-<inode>" for each that borrows, since those who only read a history do so beside
+ * the process that holds the store's lock. Whoever opens the store for writing gives back what is
+ * still noted, before anything else. The place is noted by its name, but what counts is the inode;
+ * and where its mode is not what the borrower made of it, it was given back, or somebody else set
+ * it.
+ */
+
+#define LENT_DIR "lent"
+
+enum {
+	BASE_STORE = -1 /* the path is relative to the store, else to that root */
+};
+
+static int base_fd(struct journal *j, int base)
+{
+	return base == BASE_STORE ? j->store : store_root_fd(j, base);
+}
+
+static int name_of(int fd, char ret[PATH_MAX])
+{
+	char proc[40];
+	ssize_t n;
+
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	n = readlink(proc, ret, PATH_MAX - 1);
+	ret[MAX(n, 0)] = '\0';
+	return n < 0 ? -errno : 0;
+}
+
+/* Which base fd lies below, and the path from there; -ENOENT: it has no name there. */
+static int place_of(struct journal *j, int fd, int *base, char path[PATH_MAX])
+{
+	char top[PATH_MAX];
+	int r = name_of(fd, path);
+
+	for (*base = BASE_STORE; r == 0 && *base < j->n_roots; ++*base) {
+		int from = base_fd(j, *base);
+		const char *below;
+
+		if (from < 0 || name_of(from, top) < 0)
+			continue;
+		below = path_below(path, top);
+		if (!below)
+			continue;
+		memmove(path, below, strlen(below) + 1);
+		if (!*path)
+			strcpy(path, ".");
+		return 0;
+	}
+	return r < 0 ? r : -ENOENT;
+}
+
+/* A thread borrows for one file at a time; one that died may have had the same number. */
+static void note_name(char ret[48], uint64_t ino)
+{
+	snprintf(ret, 48, LENT_DIR "/%d-%" PRIu64, (int)gettid(), ino);
+}
+
+static int make_dir(struct journal *j)
+{
+	if (mkdirat(j->store, LENT_DIR, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	/* The umask is that of whoever is acted for. */
+	return fchmodat(j->store, LENT_DIR, 0700, 0) < 0 ? -errno : 0;
+}
+
+static int note(struct journal *j, int fd, const struct obj *o, mode_t bits)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char path[PATH_MAX], name[48];
+	int base, r = place_of(j, fd, &base, path);
+
+	if (r < 0) /* it was removed meanwhile: nobody will miss the mode */
+		return r == -ENOENT ? 0 : r;
+	put_u64(&b, o->ino);
+	put_u64(&b, (uint64_t)o->btime_ns);
+	put_u32(&b, o->mode & 07777);
+	put_u32(&b, bits);
+	put_u32(&b, (uint32_t)base);
+	put_str(&b, path, strlen(path));
+	note_name(name, o->ino);
+	r = make_dir(j);
+	return r < 0 ? r : io_write_file(j->store, name, 0600, b.data, b.len, j->options.durable);
+}
+
+static void forget(struct journal *j, uint64_t ino)
+{
+	char name[48];
+
+	note_name(name, ino);
+	unlinkat(j->store, name, 0); /* what is left says what is so, and goes at the next start */
+}
+
+int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was)
+{
+	struct obj o;
+	int r = obj_stat(fd, "", &o);
+
+	if (r < 0)
+		return r;
+	if (o.uid != geteuid())
+		return -EACCES;
+	*was = 0;
+	if ((o.mode & bits) == bits) /* by somebody else, a moment ago */
+		return 0;
+	r = note(j, fd, &o, bits);
+	if (r == 0)
+		r = meta_chmod(fd, o.mode | bits);
+	if (r < 0)
+		forget(j, o.ino);
+	else
+		*was = o.mode;
+	return r;
+}
+
+int bits_return(struct journal *j, int fd, mode_t was)
+{
+	struct obj o;
+	int r;
+
+	if (!was)
+		return 0;
+	r = meta_chmod(fd, was);
+	if (r == 0)
+		r = obj_stat(fd, "", &o);
+	if (r == 0)
+		forget(j, o.ino);
+	return r;
+}
+
+/* ---- what a dead process borrowed --------------------------------------------------------------
+ */
+
+struct loan_note {
+	char *name, *text; /* of its file */
+	int bad;	   /* why it cannot be read */
+	uint64_t ino;
+	int64_t btime_ns;
+	mode_t mode, bits;
+	int base;
+	const char *path; /* in the text */
+};
+
+static int parse(struct span text, struct loan_note *n)
+{
+	struct get g = {.p = text.data, .end = text.data + text.len};
+
+	n->ino = get_u64(&g);
+	n->btime_ns = (int64_t)get_u64(&g);
+	n->mode = get_u32(&g);
+	n->bits = get_u32(&g);
+	n->base = (int)get_u32(&g);
+	n->path = get_str(&g).data;
+	if (g.bad)
+		n->path = "";
+	return g.bad || (n->mode | n->bits) & ~07777u || n->base < BASE_STORE ? -EBADMSG : 0;
+}
+
+static int give_back(struct journal *j, const struct loan_note *n)
+{
+	static const struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+					    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+	int from = n->base < j->n_roots ? base_fd(j, n->base) : -ENOENT;
+	AUTO_CLOSE int fd = -1;
+	struct obj o;
+	int r;
+
+	if (from < 0)
+		return from;
+	fd = (int)syscall(SYS_openat2, from, n->path, &how, sizeof(how));
+	if (fd < 0)
+		return -errno;
+	r = obj_stat(fd, "", &o);
+	if (r < 0 || o.ino != n->ino || o.btime_ns != n->btime_ns ||
+	    (o.mode & 07777) != (n->mode | n->bits))
+		return r;
+	return meta_chmod(fd, n->mode);
+}
+
+static void note_load(struct journal *j, const char *name, struct loan_note *n)
+{
+	size_t len = 0;
+
+	*n = (struct loan_note){.name = xasprintf(LENT_DIR "/%s", name), .path = ""};
+	n->bad = io_read_file(j->store, n->name, 2 * (size_t)PATH_MAX, &n->text, &len);
+	if (n->bad == 0)
+		n->bad = parse((struct span){.data = n->text, .len = len}, n);
+}
+
+/* What lies in a directory cannot be reached once that is locked. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct loan_note *x = a, *y = b;
+
+	return path_deeper(x->path, y->path);
+}
+
+static int settle_one(struct journal *j, const struct loan_note *n)
+{
+	int e = n->bad ? n->bad : give_back(j, n);
+
+	if (e < 0 && e != -ENOENT && e != -EBADMSG)
+		log_warn("journal", "a file of '%s' keeps a mode that was lent: %s", j->folder,
+			 strerror(-e));
+	return unlinkat(j->store, n->name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int bits_settle(struct journal *j)
+{
+	AUTO_FREE struct loan_note *list = NULL;
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, LENT_DIR, &names, &n);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		note_load(j, names[i], &list[i]);
+	qsort(list, n, sizeof(*list), by_depth);
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0)
+			r = settle_one(j, &list[i]);
+		free(list[i].name);
+		free(list[i].text);
+	}
+	store_names_free(names, n);
+	return r;
+}

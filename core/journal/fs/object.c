@@ -1,0 +1,311 @@
+/* object - look at, copy, move and re-dress what lies at a name, without ever following a link. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/store/store.h"
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* Linux 6.6, the same number everywhere */
+#endif
+
+/* Times that an agent may choose do not fit in 64 bits of nanoseconds; comparing wants no more. */
+static int64_t to_ns(struct statx_timestamp t)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(t.tv_sec, (int64_t)1000000000, &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)t.tv_nsec, &ns))
+		return t.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+static int stat_raw(int dirfd, const char *name, struct statx *x)
+{
+	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH),
+		  STATX_BASIC_STATS | STATX_BTIME, x) < 0)
+		return -errno;
+	return 0;
+}
+
+/*
+ * The birth that an overlay tells is that of the file in the layer: another one from its first
+ * change on, when it is copied up, while the inode stays the same. There it says nothing. Such file
+ * systems have devices without a major number, and their answers are remembered.
+ */
+static bool birth_stays(int dirfd, const char *name, const struct statx *x)
+{
+	static _Thread_local struct {
+		uint32_t minor;
+		bool known, stays;
+	} seen[16];
+	const size_t at = x->stx_dev_minor % ARRAY_LEN(seen);
+	AUTO_CLOSE int fd = -1;
+	struct statfs fs;
+
+	if (x->stx_dev_major)
+		return true;
+	if (seen[at].known && seen[at].minor == x->stx_dev_minor)
+		return seen[at].stays;
+	fd = obj_open(dirfd, name);
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return true;
+	seen[at].minor = x->stx_dev_minor;
+	seen[at].known = true;
+	seen[at].stays = fs.f_type != OVERLAYFS_SUPER_MAGIC;
+	return seen[at].stays;
+}
+
+int obj_stat(int dirfd, const char *name, struct obj *o)
+{
+	struct statx x;
+	int r = stat_raw(dirfd, name, &x);
+
+	*o = (struct obj){0};
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	o->mode = x.stx_mode;
+	o->uid = x.stx_uid;
+	o->gid = x.stx_gid;
+	o->nlink = x.stx_nlink;
+	o->dev = (uint64_t)x.stx_dev_major << 32 | x.stx_dev_minor;
+	o->ino = x.stx_ino;
+	o->size = x.stx_size;
+	o->blocks = x.stx_blocks;
+	o->mtime_ns = to_ns(x.stx_mtime);
+	o->ctime_ns = to_ns(x.stx_ctime);
+	if (x.stx_mask & STATX_BTIME && birth_stays(dirfd, name, &x))
+		o->btime_ns = to_ns(x.stx_btime);
+	return 0;
+}
+
+bool obj_same(const struct obj *a, const struct obj *b)
+{
+	return a->mode && b->mode && a->ino == b->ino && a->dev == b->dev &&
+	       a->btime_ns == b->btime_ns;
+}
+
+#define MODE_UNSEEN 0xffffu /* no type of file has all four bits */
+
+void look_set(struct look *l, const struct obj *o)
+{
+	*l = (struct look){.ino = o->ino,
+			   .size = o->size,
+			   .mtime_ns = o->mtime_ns,
+			   .ctime_ns = o->ctime_ns,
+			   .btime_ns = o->btime_ns,
+			   .dev = dev_pack(o->dev),
+			   .uid = o->uid,
+			   .gid = o->gid,
+			   .mode = (uint16_t)(o->mode == OBJ_UNSEEN ? MODE_UNSEEN : o->mode),
+			   .linked = o->nlink > 1};
+}
+
+void look_get(const struct look *l, struct obj *ret)
+{
+	*ret = (struct obj){.mode = l->mode == MODE_UNSEEN ? OBJ_UNSEEN : l->mode,
+			    .uid = l->uid,
+			    .gid = l->gid,
+			    .nlink = l->mode ? 1 + l->linked : 0,
+			    .dev = dev_unpack(l->dev),
+			    .ino = l->ino,
+			    .size = l->size,
+			    .mtime_ns = l->mtime_ns,
+			    .ctime_ns = l->ctime_ns,
+			    .btime_ns = l->btime_ns};
+}
+
+int obj_open(int dirfd, const char *name)
+{
+	int fd;
+
+	if (!*name)
+		fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void proc_path(char out[40], int fd)
+{
+	snprintf(out, 40, "/proc/self/fd/%d", fd);
+}
+
+/* ---- data -------------------------------------------------------------------------------------
+ */
+
+int data_open(struct journal *j, int dirfd, const char *name)
+{
+	AUTO_CLOSE int path = -1;
+	char proc[40];
+	struct obj o;
+	mode_t was;
+	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	path = obj_open(dirfd, name);
+	if (path < 0)
+		return take_fd(&path);
+	r = obj_stat(path, "", &o);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(o.mode))
+		return -EINVAL;
+	proc_path(proc, path);
+	fd = open(proc, flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = open(proc, flags);
+	if (fd >= 0 || errno != EACCES)
+		return fd < 0 ? -errno : fd;
+	/* Ours, perhaps, but without the read bit. */
+	r = bits_borrow(j, path, S_IRUSR, &was);
+	if (r < 0)
+		return r;
+	fd = open(proc, flags);
+	r = fd < 0 ? -errno : fd;
+	e = bits_return(j, path, was);
+	if (e < 0 && fd >= 0)
+		close(fd);
+	return e < 0 ? e : r;
+}
+
+int data_peek(struct journal *j, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 && errno == EACCES ? data_open(j, dirfd, name) : fd;
+}
+
+bool data_has_writer(int fd)
+{
+	/* The lease is refused while anybody has the file open for writing; close() drops it. */
+	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
+}
+
+static int copy_range(int src, int dst, off_t at, off_t end)
+{
+	char block[65536];
+
+	while (at < end) {
+		off_t in = at, out = at;
+		size_t want = (size_t)MIN(end - at, (off_t)1 << 30);
+		ssize_t n = copy_file_range(src, &in, dst, &out, want, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) { /* not between these two: by hand */
+			n = pread(src, block, MIN(want, sizeof(block)), at);
+			if (n < 0)
+				return -errno;
+			if (n == 0)
+				return 0; /* it shrank under us */
+			int r = io_pwrite_all(dst, block, (size_t)n, at);
+
+			if (r < 0)
+				return r;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+static int copy_sparse(int src, int dst, off_t size)
+{
+	off_t at = 0;
+
+	while (at < size) {
+		off_t data = lseek(src, at, SEEK_DATA), hole;
+		int r;
+
+		if (data < 0 && errno == ENXIO)
+			return 0;
+		if (data < 0) /* a file system that knows nothing of holes */
+			return errno == EINVAL ? copy_range(src, dst, at, size) : -errno;
+		hole = lseek(src, data, SEEK_HOLE);
+		if (hole < 0)
+			return -errno;
+		r = copy_range(src, dst, data, MIN(hole, size));
+		if (r < 0)
+			return r;
+		at = hole;
+	}
+	return 0;
+}
+
+#define IOCTL_FICLONE 0x40049409 /* FICLONE of linux/fs.h, which clashes with sys/mount.h */
+int ioctl(int fd, unsigned long request, ...);
+
+int data_clone(int src, int dst)
+{
+	struct stat st;
+
+	if (fstat(src, &st) < 0)
+		return -errno;
+	if (ioctl(dst, IOCTL_FICLONE, src) < 0)
+		return errno == ENOSPC || errno == EDQUOT || errno == EIO ? -errno : -EOPNOTSUPP;
+	return ftruncate(dst, st.st_size) < 0 ? -errno : 1;
+}
+
+static bool is_dense(const struct stat *st)
+{
+	return st->st_blocks * 512 >= st->st_size;
+}
+
+int data_copy(int src, int dst)
+{
+	char block[32768];
+	struct stat st, old;
+	ssize_t n;
+	int r;
+
+	if (fstat(src, &st) < 0 || fstat(dst, &old) < 0)
+		return -errno;
+	if (st.st_size <= (off_t)sizeof(block) && is_dense(&st)) {
+		n = io_pread_full(src, block, sizeof(block), 0);
+		if (n < 0)
+			return (int)n;
+		r = io_pwrite_all(dst, block, (size_t)n, 0);
+		return r < 0 || old.st_size <= n || ftruncate(dst, n) == 0 ? r : -errno;
+	}
+	if (data_clone(src, dst) == 1)
+		return 1;
+	/* Without holes in either it is written over in place, which takes no new blocks. */
+	if (!(is_dense(&st) && is_dense(&old)) && ftruncate(dst, 0) < 0)
+		return -errno;
+	r = copy_sparse(src, dst, st.st_size);
+	if (r == 0 && ftruncate(dst, st.st_size) < 0)
+		r = -errno;
+	return r;
+}
+
+int meta_chmod(int fd, mode_t mode)
+{
+	char proc[40];
+
+	proc_path(proc, fd);
+	return chmod(proc, mode & 07777) < 0 ? -errno : 0;
+}
+
+int meta_chmod_at(int dirfd, const char *name, mode_t mode)
+{
+	static bool missing;
+	AUTO_CLOSE int fd = -1;
+
+	if (*name && !missing) {
+		if (syscall(SYS_fchmodat2, dirfd, name, mode & 07777, AT_SYMLINK_NOFOLLOW) == 0)
+			return 0;
+		/* A seccomp filter around us may say EPERM to what it does not know. */
+		if (errno != ENOSYS && errno != EPERM)
+			return -errno;
+		missing = errno == ENOSYS;
+	}
+	fd = obj_open(dirfd, name);
+	return fd < 0 ? fd : meta_chmod(fd, mode);
+}

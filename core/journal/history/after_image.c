@@ -1,0 +1,411 @@
+/* after_image - what paths looked like when a step ended: the way to notice that somebody else was
+ * there.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/after_image_format.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/chunked_io.h"
+#include "core/journal/util/path_set.h"
+
+/* A hash tells a touched file from a changed one. Of a step that made thousands it would cost more
+ * than the rest of the commit: there the times have to do. */
+#define HASHES_MAX 1000
+
+/* ---- post-images ------------------------------------------------------------------------------
+ */
+
+/* Reading does not show in its times, unless it is another's. */
+static int open_unseen(const struct spot *at)
+{
+	int flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(at->fd, at->name, flags | O_NOATIME);
+
+	return fd < 0 && errno == EPERM ? openat(at->fd, at->name, flags) : fd;
+}
+
+/* The bytes' hash and the attributes'. Where there are none it is the former: so are older ones. */
+static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
+{
+	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
+}
+
+/* 0: nothing is known. */
+static uint64_t hash_at(const struct spot *at, const struct obj *o)
+{
+	char target[4096];
+	uint64_t bytes = 0;
+
+	if (S_ISREG(o->mode)) {
+		AUTO_CLOSE int fd = open_unseen(at);
+
+		bytes = fd < 0 ? 0 : data_hash(fd, o->size);
+		return bytes ? with_attrs(bytes, meta_attrs_hash(fd)) : 0;
+	}
+	if (S_ISLNK(o->mode)) {
+		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
+
+		bytes = n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
+	} else if (S_ISDIR(o->mode)) {
+		bytes = 1; /* the entries speak for themselves */
+	}
+	return bytes ? with_attrs(bytes, meta_attrs_hash_at(at->fd, at->name)) : 0;
+}
+
+int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	int r;
+
+	*o = (struct obj){0};
+	if (len && j->near_gone && atoi(j->near_gone) == root &&
+	    strlen(strchr(j->near_gone, '/') + 1) == len &&
+	    strncmp(strchr(j->near_gone, '/') + 1, path, len) == 0)
+		return 0;
+	r = spot_find(j, root, path, at);
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP) {
+		AUTO_FREE char *dir = xstrndup(path, len);
+
+		free(j->near_gone);
+		j->near_gone = xasprintf("%d/%s", root, dir);
+		return 0;
+	}
+	if (r == 0)
+		r = obj_stat(at->fd, at->name, o);
+	if (r == -EACCES) {
+		*o = (struct obj){.mode = OBJ_UNSEEN};
+		r = 0;
+	}
+	return r;
+}
+
+static void put_obj(struct buf *b, const struct obj *o)
+{
+	put_u32(b, o->mode);
+	if (!o->mode)
+		return;
+	put_u32(b, o->uid);
+	put_u32(b, o->gid);
+	put_u64(b, o->dev);
+	put_u64(b, o->ino);
+	put_u64(b, o->size);
+	put_u64(b, (uint64_t)o->mtime_ns);
+	put_u64(b, (uint64_t)o->ctime_ns);
+	put_u64(b, (uint64_t)o->btime_ns);
+}
+
+struct images {
+	struct buf bytes;
+	size_t hashes; /* that may still be taken */
+};
+
+/* The whole of a text file as it was looked at, appended, and its hash. False: nothing was. */
+static bool take_image(struct images *im, const struct spot *at, const struct obj *o,
+		       uint64_t *hash)
+{
+	AUTO_CLOSE int fd = -1;
+	size_t mark = im->bytes.len;
+	uint64_t attrs;
+	struct obj now;
+	ssize_t n;
+
+	if (!S_ISREG(o->mode) || o->size == 0 || o->size > POST_IMAGE_MAX ||
+	    im->bytes.len + o->size > POST_IMAGES_MAX)
+		return false;
+	fd = open_unseen(at);
+	if (fd < 0)
+		return false;
+	buf_reserve(&im->bytes, o->size);
+	n = io_pread_full(fd, im->bytes.data + mark, o->size, 0);
+	attrs = meta_attrs_hash(fd);
+	if (n != (ssize_t)o->size || memchr(im->bytes.data + mark, '\0', (size_t)n) ||
+	    obj_stat(fd, "", &now) < 0 || !obj_same(&now, o) || now.ctime_ns != o->ctime_ns)
+		return false;
+	*hash = with_attrs(data_hash_bytes(im->bytes.data + mark, o->size), attrs);
+	im->bytes.len += (size_t)n;
+	im->bytes.data[im->bytes.len] = '\0';
+	return true;
+}
+
+/* Only what was there before can be merged: undoing what was made takes it away. */
+static bool wants_image(const struct post_how *how, const char *key, const struct touch *t,
+			const struct obj *o)
+{
+	const struct known *k;
+
+	if (!how->step) /* and what the way back takes away */
+		return !how->absent || !names_has_key(how->absent, key);
+	if (!t || t->foreign)
+		return false;
+	k = step_known(how->step, o);
+	return t->before || !k || !(k->flags & KNOWN_CREATED);
+}
+
+static unsigned flags_of(const struct post_how *how, const char *key, const struct touch *t)
+{
+	unsigned flags = how->shared && names_has_key(how->shared, key) ? POST_SHARED : 0;
+
+	flags |= how->passing && names_has_key(how->passing, key) ? POST_PASSING : 0;
+	flags |= !t && how->carried && names_has_key(how->carried, key) ? POST_CARRIED : 0;
+	flags |= how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0;
+	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)))
+		flags |= POST_FOREIGN;
+	return flags;
+}
+
+static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_t hash,
+		    unsigned flags, uint64_t image)
+{
+	put_str(b, key, strlen(key));
+	put_obj(b, o);
+	put_u64(b, hash);
+	put_u32(b, flags);
+	put_u64(b, image);
+}
+
+/* What newer steps that came back with this one have changed since. */
+static bool put_left(struct buf *b, const struct post_how *how, const char *key)
+{
+	unsigned flags = (flags_of(how, key, NULL) & ~POST_SHARED) | POST_EARLIER;
+	struct post left;
+
+	if (!how->left || !posts_find(how->left, key, &left))
+		return false;
+	put_one(b, key, &left.obj, left.hash, flags, 0);
+	return true;
+}
+
+/* Of somebody else's file what the step left there is still the base of a merge. */
+static bool put_old(struct buf *b, struct images *im, int stepdir, const struct post_how *how,
+		    const char *key)
+{
+	struct post old;
+	size_t mark = im->bytes.len;
+	struct change_side want;
+
+	if (!how->old || !posts_find(how->old, key, &old) || !old.image)
+		return false;
+	change_side_set(&want, &old.obj);
+	if (post_image(stepdir, old.root, old.path, &want, &im->bytes) < 0) {
+		buf_truncate(&im->bytes, mark);
+		return false;
+	}
+	put_one(b, key, &old.obj, old.hash, flags_of(how, key, NULL), mark + 1);
+	return true;
+}
+
+static void put_post(struct buf *b, struct images *im, const struct post_how *how, const char *key,
+		     const struct touch *t, const struct spot *at, const struct obj *o)
+{
+	bool there = o->mode && o->mode != OBJ_UNSEEN;
+	size_t mark = im->bytes.len;
+	uint64_t hash = 0;
+	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o, &hash);
+
+	if (!image && there && im->hashes)
+		hash = hash_at(at, o);
+	im->hashes -= im->hashes && o->mode;
+	put_one(b, key, o, hash, flags_of(how, key, t), image ? mark + 1 : 0);
+}
+
+/* Of most paths nothing but the look is kept, which was taken a moment ago. */
+static bool will_read(const struct images *im, const struct post_how *how, const char *key,
+		      const struct touch *t, const struct obj *o)
+{
+	return o->mode && o->mode != OBJ_UNSEEN && (im->hashes || wants_image(how, key, t, o));
+}
+
+/* One path: t, or of no touch of the step. */
+static int write_one(struct journal *j, int stepdir, struct out *out, struct images *im,
+		     const char *key, const struct touch *t, const struct post_how *how)
+{
+	struct spot at = {.fd = -1, .name = ""};
+	struct obj o = {0}, again;
+	struct way way = {0};
+	const char *path;
+	int root, r = 0;
+
+	if (!how->step && flags_of(how, key, NULL) & POST_FOREIGN &&
+	    put_old(&out->buf, im, stepdir, how, key))
+		return 0;
+	if (put_left(&out->buf, how, key))
+		return 0;
+	root = key_root(key, &path);
+	if (t)
+		touch_after(&how->step->touches, t, &o);
+	if (!t)
+		r = way_look(j, &way, root, path, &at, &o);
+	else if (will_read(im, how, key, t, &o))
+		r = how->locked ? way_look(j, &way, root, path, &at, &again)
+				: spot_find(j, root, path, &at);
+	if (r == 0) {
+		put_post(&out->buf, im, how, key, t, &at, &o);
+		out_spill(out);
+	}
+	way_close(j, &way);
+	return r;
+}
+
+static void put_head(struct buf *b, uint64_t seq, size_t n, uint64_t len)
+{
+	put_u32(b, POST_MAGIC);
+	put_u64(b, seq);
+	put_u32(b, (uint32_t)n);
+	put_u64(b, len);
+}
+
+int post_write(struct journal *j, int stepdir, const struct names *keys, const struct post_how *how)
+{
+	struct touches *touches = how->step ? &how->step->touches : NULL;
+	size_t n_touches = touches ? touches_count(touches) : 0, n = n_touches;
+	AUTO_BUF struct buf head = BUF_INIT;
+	struct images im = {.bytes = BUF_INIT, .hashes = HASHES_MAX};
+	struct out out = OUT_NONE;
+	int r = 0;
+
+	store_forget_near(j);
+	out_begin(&out, stepdir, "post");
+	put_head(&out.buf, 0, 0, 0);
+	for (size_t i = 0; r == 0 && i < n_touches; i++)
+		r = write_one(j, stepdir, &out, &im, touches_key(touches, i), &touches->list[i],
+			      how);
+	for (size_t i = 0; r == 0 && i < names_count(keys); i++) {
+		const char *key = names_key(keys, i);
+
+		if (touches && touches_find(touches, key))
+			continue;
+		r = write_one(j, stepdir, &out, &im, key, NULL, how);
+		n++;
+	}
+	store_forget_near(j);
+	put_head(&head, r < 0 ? 0 : store_seq(j), n, out_len(&out) - POST_HEAD_LEN);
+	out_add(&out, (struct span){im.bytes.data, im.bytes.len});
+	buf_done(&im.bytes);
+	/* A recovery reads it, also before it was part of anything that was committed. */
+	return out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
+}
+
+static bool looks_like(const struct post *p, const struct spot *at, const struct obj *o)
+{
+	const struct obj *was = &p->obj;
+
+	/* Was it there or not? Nobody knows; who locked the directory is known by its own image. */
+	if (was->mode == OBJ_UNSEEN || o->mode == OBJ_UNSEEN)
+		return true;
+	if (!was->mode || !o->mode)
+		return was->mode == o->mode;
+	if (o->mode != was->mode || o->uid != was->uid || o->gid != was->gid)
+		return false;
+	if (S_ISDIR(o->mode))
+		return !p->hash || hash_at(at, o) == p->hash;
+	if (o->size != was->size)
+		return false;
+	if (o->ino == was->ino && o->mtime_ns == was->mtime_ns &&
+	    (o->ctime_ns == was->ctime_ns || (o->nlink > 1 && !p->hash)))
+		return true;
+	if (p->hash && S_ISREG(o->mode) && o->size > DATA_HASH_MAX &&
+	    (o->ino != was->ino || o->mtime_ns != was->mtime_ns))
+		return false;
+	if (p->hash)
+		return hash_at(at, o) == p->hash;
+	/* What even its owner may not read has no hash, and a look at its bytes changes its ctime.
+	 */
+	return o->ino == was->ino &&
+	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
+}
+
+/* ---- the newest of each inode -----------------------------------------------------------------
+ */
+
+struct inode_image {
+	uint64_t ino;
+	struct post post;
+	UT_hash_handle hh;
+};
+
+void inodes_take(struct inode_image **set, const struct post *p)
+{
+	struct inode_image *have;
+
+	if (!p->obj.mode || p->obj.mode == OBJ_UNSEEN || S_ISDIR(p->obj.mode))
+		return;
+	HASH_FIND(hh, *set, &p->obj.ino, sizeof(p->obj.ino), have);
+	if (have && have->post.seq >= p->seq)
+		return;
+	if (!have) {
+		have = xcalloc(1, sizeof(*have));
+		have->ino = p->obj.ino;
+		HASH_ADD(hh, *set, ino, sizeof(have->ino), have);
+	}
+	have->post = (struct post){.obj = p->obj, .hash = p->hash, .seq = p->seq};
+}
+
+uint64_t inodes_find(const struct inode_image *set, uint64_t ino, struct obj *ret)
+{
+	const struct inode_image *have;
+
+	HASH_FIND(hh, set, &ino, sizeof(ino), have);
+	if (have)
+		*ret = have->post.obj;
+	return have ? have->post.seq : 0;
+}
+
+void inodes_done(struct inode_image *set)
+{
+	struct inode_image *one, *rest;
+
+	HASH_ITER (hh, set, one, rest) {
+		HASH_DEL(set, one);
+		free(one);
+	}
+}
+
+static bool differs_behind(struct journal *j, struct way *w, const struct post *p,
+			   const struct inode_image *inodes)
+{
+	const struct inode_image *other;
+	struct spot at = {.fd = -1, .name = ""};
+	struct obj o;
+
+	if (way_look(j, w, p->root, p->path, &at, &o) < 0)
+		return true;
+	if (looks_like(p, &at, &o))
+		return false;
+	/* Another file may have been moved here, whoever knows that one. */
+	if (S_ISDIR(o.mode) || !obj_same(&o, &p->obj))
+		return true;
+	/* Changed under another of its names, by a step that took a newer image there? */
+	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);
+	return !other || other->post.seq <= p->seq || other->post.obj.dev != o.dev ||
+	       !looks_like(&other->post, &at, &o);
+}
+
+bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes)
+{
+	struct way way = {0};
+	bool differs;
+
+	if (p->flags & POST_FOREIGN)
+		return true;
+	if (p->obj.mode == OBJ_UNSEEN)
+		return false;
+	differs = differs_behind(j, &way, p, inodes);
+	way_close(j, &way);
+	return differs;
+}

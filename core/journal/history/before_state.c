@@ -1,0 +1,269 @@
+/* before_state - what a step found, by its own records. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/before_state.h"
+#include "core/journal/history/current_name.h"
+
+#include <fcntl.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/util/path_set.h"
+
+#define NO_SIZE UINT64_MAX
+
+struct told_file { /* with a number that records tell of */
+	uint64_t ino;
+	bool changed;
+	size_t at;    /* then: the first record that tells what it was like */
+	size_t moved; /* the number of a name by which it was moved, or NAMES_NONE */
+	UT_hash_handle hh;
+};
+
+struct telling {
+	const struct caller *c;
+	struct tolds *ret;
+	size_t cap;
+	int obj; /* the step's objects */
+};
+
+static bool has_moves(const struct caller *c)
+{
+	for (size_t i = 0; i < c->moves->n; i++)
+		if (c->moves->list[i].seq >= c->now.first && c->moves->list[i].seq <= c->now.last)
+			return true;
+	return false;
+}
+
+/* ---- what one record tells --------------------------------------------------------------------
+ */
+
+static void set_meta(struct change_side *side, struct span meta, uint64_t size)
+{
+	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t sec;
+
+	side->mode = get_u32(&g);
+	side->uid = get_u32(&g);
+	side->gid = get_u32(&g);
+	sec = get_u64(&g);
+	side->mtime_ns = (int64_t)(sec * 1000000000u + get_u32(&g));
+	side->size = S_ISDIR(side->mode) ? 0 : size;
+	side->exists = !g.bad;
+}
+
+/* The object itself lies there. */
+static void set_slot(const struct telling *t, const struct rec *rec, struct change_side *side)
+{
+	struct obj o;
+	char slot[24];
+
+	slot_name(slot, rec->slot);
+	if (t->obj >= 0 && obj_stat(t->obj, slot, &o) == 0)
+		change_side_set(side, &o);
+}
+
+static struct change_side side_of(const struct telling *t, const struct rec *rec)
+{
+	struct change_side side = {0};
+	struct span meta, bytes;
+
+	if (rec->type == REC_CONTENT) {
+		wal_content(rec, &meta, &bytes);
+		set_meta(&side, meta, rec->flags & REC_INLINE ? bytes.len : NO_SIZE);
+	} else if (rec->type == REC_META || rec->type == REC_DIR_GONE) {
+		set_meta(&side, rec->meta, NO_SIZE);
+	} else {
+		if (rec->type == REC_GONE)
+			side_noted(rec, &side);
+		if (!side.exists)
+			set_slot(t, rec, &side);
+	}
+	side.ino = rec->ino;
+	return side;
+}
+
+static bool tells(const struct rec *rec)
+{
+	return !rec_is_idle(rec) &&
+	       (rec_is_in_place(rec) || rec->type == REC_GONE || rec->type == REC_DIR_GONE);
+}
+
+static bool is_of_dir(const struct rec *rec)
+{
+	return rec->type == REC_DIR_GONE ||
+	       (rec->type == REC_META && S_ISDIR(meta_mode(rec->meta)));
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static struct told_file *get_file(struct tolds *t, uint64_t ino)
+{
+	struct told_file *file;
+
+	HASH_FIND(hh, t->files, &ino, sizeof(ino), file);
+	if (file)
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->ino = ino;
+	file->moved = NAMES_NONE;
+	HASH_ADD(hh, t->files, ino, sizeof(file->ino), file);
+	return file;
+}
+
+static void note_file(struct telling *t, const struct rec *rec, size_t at)
+{
+	struct told_file *file;
+
+	if (!tells(rec) || !rec->ino || is_of_dir(rec))
+		return;
+	file = get_file(t->ret, rec->ino);
+	if (!file->changed)
+		file->at = at;
+	file->changed = true;
+}
+
+/* By the first record of the file, perhaps by another of its names. */
+static struct change_side side_of_file(const struct telling *t, const struct told_file *file)
+{
+	size_t at = file->at;
+	struct rec rec;
+
+	return wal_next(t->c->now.log, &at, &rec) ? side_of(t, &rec) : (struct change_side){0};
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static void set_side(struct told *one, struct change_side side)
+{
+	one->what = side.exists ? TOLD_SIDE : TOLD_OF;
+	one->side = side;
+}
+
+/* NULL: the step has spoken of it before. */
+static struct told *add(struct telling *t, uint64_t seq, int root, const char *path)
+{
+	const struct caller *c = t->c;
+	AUTO_FREE char *key = NULL;
+	bool fresh;
+	size_t i;
+
+	if (!*path || !moves_touch_in(c->moves, c->now.first, c->now.last, root, path))
+		return NULL;
+	key = called_now(c, seq, root, path);
+	i = names_put(&t->ret->keys, key, &fresh);
+	if (!fresh)
+		return NULL;
+	if (i == t->cap) {
+		t->cap = t->cap ? t->cap + t->cap / 2 : 16;
+		t->ret->list = xrealloc(t->ret->list, t->cap * sizeof(*t->ret->list));
+	}
+	t->ret->list[i] = (struct told){0};
+	return &t->ret->list[i];
+}
+
+static void add_moved(struct telling *t, struct told *one, uint64_t ino)
+{
+	struct told_file *file = ino ? get_file(t->ret, ino) : NULL;
+
+	if (!file || file->moved != NAMES_NONE)
+		return;
+	one->what = TOLD_FILE;
+	one->ino = ino;
+	file->moved = (size_t)(one - t->ret->list);
+}
+
+static void add_path(struct telling *t, const struct rec *rec)
+{
+	struct told *one = add(t, rec->seq, rec->root, rec->path);
+
+	if (!one || rec_is_idle(rec))
+		return;
+	if (rec->type == REC_NEW || rec->type == REC_DIR_NEW)
+		one->what = TOLD_MADE;
+	else if (tells(rec) && (is_of_dir(rec) || !rec->ino))
+		set_side(one, side_of(t, rec));
+	else if (tells(rec))
+		set_side(one, side_of_file(t, get_file(t->ret, rec->ino)));
+	else if (!(rec->flags & REC_DIRECTORY))
+		add_moved(t, one, rec->ino);
+}
+
+static void add_path2(struct telling *t, const struct rec *rec)
+{
+	struct told *one = add(t, rec->seq, rec->root2, rec->path2);
+
+	if (!one || rec_is_idle(rec))
+		return;
+	if (rec->type == REC_RENAME && !rec->ino2)
+		one->what = TOLD_MADE;
+	else if (rec->type == REC_XCHG && !(rec->flags & REC_DIRECTORY))
+		add_moved(t, one, rec->ino2);
+}
+
+/* What was moved, and changed by whatever name, before or after that. */
+static void find_moved(struct telling *t)
+{
+	for (struct told_file *file = t->ret->files; file; file = file->hh.next) {
+		if (!file->changed || file->moved == NAMES_NONE)
+			continue;
+		set_side(&t->ret->list[file->moved], side_of_file(t, file));
+		file->moved = NAMES_NONE;
+	}
+}
+
+void told_load(const struct caller *c, struct tolds *ret)
+{
+	AUTO_CLOSE int obj = -1;
+	struct telling t = {.c = c, .ret = ret};
+	struct rec rec;
+	size_t at = 0, from = 0;
+
+	if (!has_moves(c))
+		return;
+	t.obj = obj = openat(c->now.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (; wal_next(c->now.log, &at, &rec); from = at) {
+		if (rec_is_quiet(rec.type))
+			continue;
+		note_file(&t, &rec, from);
+		add_path(&t, &rec);
+		add_path2(&t, &rec);
+	}
+	find_moved(&t);
+}
+
+size_t told_moved(const struct tolds *t, uint64_t ino)
+{
+	struct told_file *file;
+
+	HASH_FIND(hh, t->files, &ino, sizeof(ino), file);
+	return file ? file->moved : NAMES_NONE;
+}
+
+bool told_same(const struct change_side *told, const struct change_side *other)
+{
+	struct change_side one = *told;
+
+	if (one.size == NO_SIZE)
+		one.size = other->size;
+	return sides_equal(&one, other);
+}
+
+void told_done(struct tolds *t)
+{
+	struct told_file *file, *rest;
+
+	HASH_ITER (hh, t->files, file, rest) {
+		HASH_DEL(t->files, file);
+		free(file);
+	}
+	names_done(&t->keys);
+	free(t->list);
+	*t = (struct tolds){0};
+}

@@ -1,0 +1,515 @@
+/* content - an object as it was at one end of a step: its bytes, its metadata, where they are. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/content.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/inode_history.h"
+#include "core/journal/store/compressed.h"
+
+void origin_done(struct origin *o)
+{
+	util_close_fd(&o->fd);
+	util_close_fd(&o->slots);
+	buf_done(&o->meta);
+	free(o->present);
+	*o = (struct origin)ORIGIN_NONE;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+static int open_memory(const char *data, size_t len)
+{
+	AUTO_CLOSE int mem = memfd_create("cordon-content", MFD_CLOEXEC);
+	int r;
+
+	if (mem < 0)
+		return -errno;
+	r = io_pwrite_all(mem, data, len, 0);
+	return r < 0 ? r : take_fd(&mem);
+}
+
+/* Open a file for reading, or put a link's target into memory. */
+static int open_bytes(struct journal *j, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	struct obj o;
+	ssize_t n;
+	int r = obj_stat(dirfd, name, &o);
+
+	if (r < 0)
+		return r;
+	if (!o.mode)
+		return -ENOENT;
+	if (!S_ISLNK(o.mode))
+		return data_open(j, dirfd, name);
+	n = readlinkat(dirfd, name, target, sizeof(target));
+	return n < 0 ? -errno : open_memory(target, (size_t)n);
+}
+
+static bool has_bytes(const struct change_side *s)
+{
+	return S_ISREG(s->mode) || S_ISLNK(s->mode);
+}
+
+static char *slot_path(const struct mark *m, const char *inside)
+{
+	char slot[24];
+
+	slot_name(slot, m->slot);
+	return xasprintf("%s%s", slot, inside);
+}
+
+/* The bytes that the record of mark i is about. */
+static int open_mark(const struct seek *s, size_t i, const char *inside)
+{
+	const struct mark *m = &s->t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	AUTO_FREE char *name = NULL;
+	struct span meta, bytes;
+	struct rec rec;
+	int r;
+
+	if (m->flags & REC_INLINE) {
+		r = trail_fetch(s->t, i, &mem, &rec);
+		if (r < 0)
+			return r;
+		wal_content(&rec, &meta, &bytes);
+		return open_memory(bytes.data, bytes.len);
+	}
+	if (m->type == REC_CONTENT) {
+		char slot[24];
+
+		slot_name(slot, m->slot);
+		return pack_open(s->t->logs[m->log].obj, slot);
+	}
+	name = slot_path(m, inside);
+	return open_bytes(s->j, s->t->logs[m->log].obj, name);
+}
+
+/* What lies where the way by path ends may be another inode than the summary tells, or the same: 0.
+ */
+static uint64_t find_other(const struct seek *s, size_t i, int root, const char *path,
+			   const char *inside)
+{
+	struct obj o = {0};
+
+	if (i < s->t->n)
+		o.ino = *inside ? 0 : s->t->list[i].ino;
+	else if (way_see(s->j, root, path, &o) < 0)
+		return 0;
+	return o.ino == s->want->ino ? 0 : o.ino;
+}
+
+/* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
+static int find_present(const struct seek *s, struct way *way, int root, const char *path,
+			struct spot *at)
+{
+	struct change_side now;
+	struct obj o;
+	int r = way_look(s->j, way, root, path, at, &o);
+
+	if (r < 0 || o.mode == OBJ_UNSEEN)
+		return r < 0 ? r : -EACCES;
+	change_side_set(&now, &o);
+	return now.exists && (now.mode & S_IFMT) == (s->want->mode & S_IFMT) &&
+			       seek_is_same(s, s->t->n, now.ino, now.size, now.mtime_ns)
+		       ? 0
+		       : -ESTALE;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+/* The time that the bytes of mark i had, opened as fd, and whose they are. */
+static bool look_at(const struct seek *s, size_t i, int fd, struct obj *ret)
+{
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct span meta, bytes;
+	struct rec rec;
+
+	if (obj_stat(fd, "", ret) < 0)
+		return false;
+	if (s->t->list[i].type != REC_CONTENT)
+		return true;
+	if (trail_fetch(s->t, i, &mem, &rec) < 0)
+		return false;
+	wal_content(&rec, &meta, &bytes);
+	ret->ino = rec.ino;
+	ret->mtime_ns = meta_mtime(meta);
+	return true;
+}
+
+/* What a step took itself are the bytes of then. A file in a slot may have other names, by which
+ * they may have been changed since. */
+static int open_taken(const struct seek *s, size_t i, const char *inside)
+{
+	bool own = s->own && s->t->logs[s->t->list[i].log].id == s->own->id;
+	AUTO_CLOSE int fd = open_mark(s, i, inside);
+	size_t end = i, other;
+	struct obj o;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	if (!look_at(s, i, fd, &o))
+		return -ESTALE;
+	if (s->t->list[i].type == REC_GONE && o.nlink > 1) {
+		end = s->t->n;
+		other = seek_bytes(s, end, o.ino);
+		if (other < end)
+			return open_mark(s, other, "");
+	} else if (own) {
+		return take_fd(&fd);
+	}
+	return seek_is_same(s, end, o.ino, o.size, o.mtime_ns) ? take_fd(&fd) : -ESTALE;
+}
+
+static int is_lost(const struct seek *s, size_t i, struct origin *ret)
+{
+	const struct mark *m = &s->t->list[i];
+
+	if (mark_is_blind(m))
+		ret->damaged = s->t->logs[m->log].id;
+	return -ESTALE;
+}
+
+static int find_bytes(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	int root = s->root, r = 0;
+	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
+	size_t alias = seek_bytes(s, i, s->want->ino);
+	struct way way = {0};
+	struct spot at;
+
+	if (alias == i)
+		alias = seek_bytes(s, i, find_other(s, i, root, path, inside));
+	if (alias < i) {
+		ret->fd = open_mark(s, alias, "");
+	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
+		return is_lost(s, i, ret);
+	} else if (i < s->t->n) {
+		ret->fd = open_taken(s, i, inside);
+	} else {
+		r = find_present(s, &way, root, path, &at);
+		if (r == 0)
+			ret->fd = open_bytes(s->j, at.fd, at.name);
+		way_close(s->j, &way);
+		if (ret->fd == -ENOENT) /* taken away just now */
+			r = -ESTALE;
+		ret->present = root == s->root ? take_ptr(&path) : NULL;
+	}
+	return r < 0 ? r : MIN(ret->fd, 0);
+}
+
+/* ---- metadata ---------------------------------------------------------------------------------
+ */
+
+static int read_meta(struct journal *j, int dirfd, const char *name, struct buf *ret)
+{
+	AUTO_CLOSE int fd = obj_open(dirfd, name);
+
+	return fd < 0 ? fd : meta_read(j, fd, ret);
+}
+
+static int meta_of_mark(const struct seek *s, size_t i, const char *inside, struct origin *ret)
+{
+	const struct mark *m = &s->t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	AUTO_FREE char *name = NULL;
+	struct span meta, bytes;
+	struct rec rec;
+	int r;
+
+	if (m->type == REC_GONE || m->type == REC_XINODE) {
+		name = slot_path(m, inside);
+		return read_meta(s->j, s->t->logs[m->log].obj, name, &ret->meta);
+	}
+	r = trail_fetch(s->t, i, &mem, &rec);
+	if (r < 0)
+		return r;
+	wal_content(&rec, &meta, &bytes);
+	buf_add(&ret->meta, meta.data, meta.len);
+	return 0;
+}
+
+static int find_meta(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	unsigned inode = 1u << REC_CONTENT | 1u << REC_META;
+	int root = s->root, r;
+	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
+	struct way way = {0};
+	struct spot at;
+
+	alias = S_ISDIR(s->want->mode) ? i : seek_record(s, s->at, i, inode, s->want->ino);
+	if (alias == i && !S_ISDIR(s->want->mode))
+		alias = seek_record(s, s->at, i, inode, find_other(s, i, root, path, inside));
+	if (alias < i)
+		return meta_of_mark(s, alias, "", ret);
+	if (i == n) {
+		r = find_present(s, &way, root, path, &at);
+		if (!ret->present && !has_bytes(s->want))
+			ret->present = take_ptr(&path);
+		if (r == 0)
+			r = read_meta(s->j, at.fd, at.name, &ret->meta);
+		way_close(s->j, &way);
+		return r;
+	}
+	if (s->t->list[i].type == REC_MARK)
+		return is_lost(s, i, ret);
+	if (s->t->list[i].type == REC_GONE && !S_ISDIR(s->want->mode))
+		alias = seek_record(s, i + 1, n, inode, s->want->ino);
+	else
+		alias = n;
+	return alias < n ? meta_of_mark(s, alias, "", ret) : meta_of_mark(s, i, inside, ret);
+}
+
+/* The slot that has the very inode, if one has. */
+static int find_slot(const struct seek *s, struct origin *ret)
+{
+	AUTO_FREE char *path = xstrdup(s->start);
+	AUTO_FREE char *inside = NULL;
+	int root = s->root;
+	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
+	const struct mark *m = &s->t->list[i];
+
+	if (i == s->t->n || m->type != REC_GONE || *inside)
+		return 0;
+	slot_name(ret->slot, m->slot);
+	ret->slots = fcntl(s->t->logs[m->log].obj, F_DUPFD_CLOEXEC, 3);
+	return ret->slots < 0 ? -errno : 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static int seek_init(struct seek *s, int64_t id, const struct change *c, bool after, bool undone)
+{
+	const char *path = !after && c->old_path ? c->old_path : c->path;
+	const struct trail_log *log;
+	bool far = after == undone;
+	int r = trails_get(s->j, id, undone, &s->t);
+
+	if (r < 0)
+		return r;
+	log = trails_log(s->t, id);
+	s->own = log;
+	s->want = after ? &c->after : &c->before;
+	s->left = undone ? &c->before : &c->after;
+	s->root = c->root;
+	s->at = !log ? 0 : far ? MIN(log->first, s->t->n) : log->end;
+	s->start = after || !log ? xstrdup(path) : trail_back(s->t, log, &s->root, path);
+	store_forget_near(s->j);
+	return 0;
+}
+
+static int look(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
+		bool whole, struct origin *ret)
+{
+	struct seek s = {.j = j};
+	int r = seek_init(&s, id, c, after, undone);
+
+	if (r == 0 && has_bytes(s.want))
+		r = find_bytes(&s, ret);
+	if (r == 0 && whole)
+		r = find_meta(&s, ret);
+	if (r == 0 && whole && !S_ISDIR(s.want->mode))
+		r = find_slot(&s, ret);
+	store_forget_near(j);
+	free(s.start);
+	return r;
+}
+
+/* What the step left there, where its bytes were kept. */
+static int open_image(int stepdir, int root, const char *path, const struct change_side *want,
+		      struct origin *ret)
+{
+	AUTO_BUF struct buf bytes = BUF_INIT;
+
+	if (post_image(stepdir, root, path, want, &bytes) < 0)
+		return -ESTALE;
+	ret->fd = open_memory(bytes.data, bytes.len);
+	return MIN(ret->fd, 0);
+}
+
+bool origin_unprotected(int stepdir)
+{
+	struct summary s = {0};
+	bool yes = summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
+
+	summary_done(&s);
+	return yes;
+}
+
+static int unread(struct journal *j, int64_t id, int r, const char *path, struct err *err)
+{
+	if (!step_is_damaged(r) || r == -EIO)
+		return err_set(err, r, "read '%s'", path);
+	if (!history_has(j, id, err))
+		return -ESTALE;
+	return err_say(err, -EBADMSG,
+		       "read '%s': step %" PRId64 " or a later one is damaged: `cordon journal "
+		       "verify` says where",
+		       path, id);
+}
+
+/* By the writer, who has undone or redone it. */
+static bool has_moved(const struct journal *j, int64_t id, bool undone)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, undone ? "redo" : "steps", id);
+
+	return step_is_gone(j, dir);
+}
+
+static int find(struct journal *j, int64_t id, const struct change *c, bool after, bool whole,
+		struct origin *ret, struct err *err)
+{
+	const char *path = !after && c->old_path ? c->old_path : c->path;
+	bool undone = false, old = j->trails;
+	AUTO_CLOSE int step = -1;
+	int64_t damaged;
+	int r = 0;
+
+	for (bool again = true, first = true; again; first = false) {
+		util_close_fd(&step);
+		step = history_find(j, id, &undone, err);
+		if (step == -ENOENT) /* the writer has thrown it away since it was listed */
+			return -ESTALE;
+		if (step < 0)
+			return take_fd(&step);
+		if (!(after ? &c->after : &c->before)->exists)
+			return err_say(err, -ENOENT, "'%s' was not there", path);
+		r = look(j, id, c, after, undone, whole, ret);
+		/* the index may be older than the store */
+		again = r < 0 &&
+			((first && (old || step_is_damaged(r))) || has_moved(j, id, undone));
+		if (again) {
+			trails_drop(j);
+			origin_done(ret);
+		}
+	}
+	damaged = ret->damaged;
+	if (r == -ESTALE && !whole && after != undone) {
+		origin_done(ret);
+		r = open_image(step, c->root, path, after ? &c->after : &c->before, ret);
+	}
+	if (r == -ESTALE && damaged)
+		return err_say(err, r,
+			       "what step %" PRId64 " did to '%s' is not known, it is damaged: "
+			       "`cordon journal verify` says where",
+			       damaged, path);
+	if (r == -ESTALE && !after && origin_unprotected(step))
+		return err_say(err, r,
+			       "what was at '%s' before step %" PRId64
+			       " is not kept, as the step was unprotected by then",
+			       path, id);
+	if (r == -ESTALE)
+		return err_say(err, r, "'%s' has been changed since", path);
+	return r < 0 ? unread(j, id, r, path, err) : 0;
+}
+
+int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
+		struct origin *ret, struct err *err)
+{
+	return find(j, id, c, after, true, ret, err);
+}
+
+int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
+		    struct err *err)
+{
+	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	const struct change_side *want = after ? &c->after : &c->before;
+	int r;
+
+	if (want->exists && !has_bytes(want))
+		return err_say(err, -EINVAL, "'%s' is not a file", c->path);
+	r = find(c->in ? c->in : j, id, c, after, false, &o, err);
+	if (r == 0)
+		*ret_fd = take_fd(&o.fd);
+	return r;
+}
+
+int journal_present(struct journal *j, const char *path, struct change_side *ret, int *ret_fd,
+		    struct err *err)
+{
+	struct journal *k = j;
+	const char *below = path;
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	int r;
+
+	*ret_fd = -1;
+	if (*path == '/')
+		while (!(below = path_below(path, k->folder)) && (k = k->kin) != j)
+			continue;
+	if (!below)
+		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);
+	store_forget_near(k);
+	r = way_look(k, &way, 0, below, &at, &o);
+	change_side_set(ret, &o);
+	if (r == 0 && has_bytes(ret))
+		r = *ret_fd = open_bytes(k, at.fd, at.name);
+	way_close(k, &way);
+	store_forget_near(k);
+	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
+}
+
+bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret)
+{
+	AUTO_FREE char *now = xstrdup(path);
+	AUTO_FREE char *inside = NULL;
+	AUTO_BUF struct buf mem = BUF_INIT;
+	const struct trails *t = j->trails;
+	const struct trail_log *log = t ? trails_log(t, id) : NULL;
+	struct rec rec;
+	size_t i;
+
+	if (!log || log->first >= log->end)
+		return false;
+	i = trail_follow(t, log->first, 1u << REC_DTIME, &root, &now, &inside);
+	if (i >= log->end || t->list[i].type != REC_DTIME || trail_fetch(t, i, &mem, &rec) < 0)
+		return false;
+	buf_clear(ret);
+	buf_add(ret, rec.meta.data, rec.meta.len);
+	return true;
+}
+
+size_t origin_slots_of(struct journal *j, uint64_t ino)
+{
+	const struct trails *t = j->trails;
+	size_t n = 0;
+
+	for (size_t i = 0; t && (i = trail_of_inode(t, i, t->n, 1u << REC_GONE, ino)) < t->n; i++) {
+		const struct mark *m = &t->list[i];
+		struct obj o;
+		char slot[24];
+
+		slot_name(slot, m->slot);
+		if (obj_stat(t->logs[m->log].obj, slot, &o) == 0 && o.ino == ino)
+			n++;
+	}
+	return n;
+}

@@ -1,0 +1,415 @@
+/* list - the steps that are kept, and what each changed. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+void step_info_free(struct step_info *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		free(list[i].command);
+		free(list[i].why);
+		free(list[i].unprotected);
+		for (char **f = list[i].folders; f && *f; f++)
+			free(*f);
+		free(list[i].folders);
+	}
+	free(list);
+}
+
+/* 0: nobody knows. */
+int64_t step_ended(const struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct summary s = {0};
+	int64_t ended;
+
+	if (fd < 0 || summary_load(fd, false, &s) < 0)
+		return 0;
+	ended = s.info.ended_us;
+	summary_done(&s);
+	return ended;
+}
+
+void change_free(struct change *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		free(list[i].path);
+		free(list[i].old_path);
+		free(list[i].base);
+	}
+	free(list);
+}
+
+bool step_is_damaged(int r)
+{
+	return r == -EBADMSG || r == -EIO || r == -ENOENT || r == -ENODATA;
+}
+
+bool step_is_gone(const struct journal *j, const char *dir)
+{
+	return faccessat(j->store, dir, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+int step_unread(struct err *err, int r, const char *id)
+{
+	if (!step_is_damaged(r))
+		return err_set(err, r, "read step %s", id);
+	return err_say(err, -EBADMSG,
+		       "step %s is damaged: `cordon journal verify` says where: newer steps can "
+		       "be undone without it, `cordon log --prune` throws it and older ones away",
+		       id);
+}
+
+/* One whose summary is damaged: what its log still knows, and the name of its directory. */
+static int load_damaged(const struct journal *j, int fd, const char *dir, struct step_info *i)
+{
+	struct wal log = WAL_NONE;
+
+	if (step_is_gone(j, dir))
+		return -ENOENT;
+	if (log_look(j, &log, fd, "undo") < 0 || !step_read_head(&log, i))
+		i->command = xstrdup("");
+	wal_close(&log);
+	i->id = atoll(strchr(dir, '/') + 1);
+	i->ended_us = i->began_us;
+	i->exit_status = -1;
+	i->incomplete = true;
+	i->why = xstrdup("damaged: `cordon journal verify` says where");
+	return 0;
+}
+
+static int load_info(const struct journal *j, int fd, const char *dir, struct step_info *ret)
+{
+	struct summary s = {0};
+	struct folders f = {0};
+	int r = summary_load(fd, false, &s);
+
+	if (step_is_damaged(r))
+		r = load_damaged(j, fd, dir, &s.info);
+	if (r == 0)
+		r = parts_load(fd, &f);
+	if (r < 0) {
+		summary_done(&s);
+		return r;
+	}
+	*ret = s.info;
+	if (!f.n)
+		return 0;
+	ret->folders = xcalloc(f.n + 1, sizeof(char *));
+	memcpy(ret->folders, f.list, f.n * sizeof(char *)); /* the strings are the list's now */
+	return 0;
+}
+
+/* *ret_all: of so many; those that went meanwhile are left out. */
+static int list_once(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		     size_t *ret_all, struct err *err)
+{
+	const char *where = undone ? "redo" : "steps";
+	struct step_info *list = NULL;
+	char **names = NULL;
+	size_t n = 0, got = 0;
+	int r = store_names(j, where, &names, &n);
+
+	if (r == 0)
+		list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+		AUTO_CLOSE int fd = store_open_dir(j, dir);
+
+		r = fd < 0 ? fd : load_info(j, fd, dir, &list[got]);
+		if (r == 0)
+			got++;
+		else if (r == -ENOENT)
+			r = 0; /* moved by the writer meanwhile */
+		else
+			step_unread(err, r, names[i]);
+	}
+	store_names_free(names, n);
+	if (r < 0) {
+		step_info_free(list, got);
+		return err && err->code ? r : err_set(err, r, "list '%s'", j->store_path);
+	}
+	*ret = list;
+	*ret_n = got;
+	*ret_all = n;
+	return 0;
+}
+
+/* Where few are kept all may have gone while they were read: there are others. */
+static int list_store(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		      struct err *err)
+{
+	size_t all = 0;
+	int r;
+
+	*ret = NULL;
+	do {
+		free(*ret);
+		*ret = NULL;
+		r = list_once(j, undone, ret, ret_n, &all, err);
+	} while (r == 0 && all && !*ret_n);
+	return r;
+}
+
+/* Newest first; the parts of one step beside each other. */
+static int info_by_id(const void *a, const void *b)
+{
+	const struct step_info *x = a, *y = b;
+	long long i = llabs(x->id), k = llabs(y->id);
+
+	if (i != k)
+		return i < k ? 1 : -1;
+	return x->began_us < y->began_us ? 1 : x->began_us > y->began_us ? -1 : 0;
+}
+
+static bool is_part(const struct step_info *a, const struct step_info *b)
+{
+	return a->folders && b->folders && a->id == b->id &&
+	       (a->began_us == b->began_us || !b->began_us); /* nobody knows */
+}
+
+/* The second one's numbers count for the first; it is gone afterwards. */
+static void join_parts(struct step_info *a, struct step_info *b)
+{
+	a->created += b->created;
+	a->modified += b->modified;
+	a->deleted += b->deleted;
+	a->renamed += b->renamed;
+	a->incomplete |= b->incomplete;
+	if (!a->why)
+		a->why = take_ptr(&b->why);
+	if (!a->unprotected)
+		a->unprotected = take_ptr(&b->unprotected);
+}
+
+static size_t join_all(struct step_info *list, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(list, n, sizeof(*list), info_by_id);
+	for (size_t i = 0; i < n; i++) {
+		struct step_info *one = &list[i];
+
+		if (kept && is_part(&list[kept - 1], one)) {
+			struct step_info *gone = xcalloc(1, sizeof(*gone));
+
+			join_parts(&list[kept - 1], one);
+			*gone = *one;
+			step_info_free(gone, 1);
+			continue;
+		}
+		list[kept++] = *one;
+	}
+	return kept;
+}
+
+int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
+		 struct err *err)
+{
+	struct step_info *list = NULL;
+	size_t n = 0;
+	int r = list_store(j, undone, &list, &n, err);
+
+	for (struct journal *k = j->kin; r == 0 && k != j; k = k->kin) {
+		struct step_info *more = NULL;
+		size_t n_more = 0;
+
+		r = list_store(k, undone, &more, &n_more, err);
+		list = xrealloc(list, (n + n_more + 1) * sizeof(*list));
+		if (n_more)
+			memcpy(list + n, more, n_more * sizeof(*list));
+		n += n_more;
+		free(more);
+	}
+	if (r < 0) {
+		step_info_free(list, n);
+		return r;
+	}
+	*ret_n = j->kin == j ? n : join_all(list, n);
+	*ret = list;
+	return 0;
+}
+
+int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
+{
+	/* The writer may redo it between two looks. */
+	static const char *const where[] = {"steps", "redo", "steps"};
+
+	for (size_t i = 0; i < ARRAY_LEN(where); i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where[i], id);
+		int fd = store_open_dir(j, dir);
+
+		if (fd >= 0) {
+			if (undone)
+				*undone = i == 1;
+			return fd;
+		}
+		if (fd != -ENOENT)
+			return err_set(err, fd, "open step %" PRId64, id);
+	}
+	return err_say(err, -ENOENT, "there is no step %" PRId64 ": `cordon log` lists them", id);
+}
+
+bool history_has(struct journal *j, int64_t id, struct err *err)
+{
+	AUTO_CLOSE int fd = history_find(j, id, NULL, err);
+
+	return fd != -ENOENT;
+}
+
+int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err)
+{
+	AUTO_CLOSE int fd = history_find(j, id, NULL, err);
+	struct summary s = {0};
+	int r;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	r = summary_load(fd, true, &s);
+	if (r < 0) {
+		AUTO_FREE char *name = xasprintf("%" PRId64, id);
+
+		return history_has(j, id, err) ? step_unread(err, r, name) : -ENOENT;
+	}
+	*ret = take_ptr(&s.changes);
+	*ret_n = s.n;
+	for (size_t i = 0; i < s.n; i++)
+		(*ret)[i].in = j;
+	s.n = 0;
+	summary_done(&s);
+	return 0;
+}
+
+/* Takes the changes over. */
+static void join_changes(struct change **list, size_t *n, struct change *more, size_t n_more,
+			 bool first)
+{
+	*list = xrealloc(*list, (*n + n_more + 1) * sizeof(**list));
+	for (size_t i = 0; i < n_more; i++) {
+		struct change *c = &more[i];
+
+		if (!first || c->root)
+			c->base = xstrdup(root_path(c->in, c->root));
+		(*list)[(*n)++] = *c;
+	}
+	free(more);
+}
+
+int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
+		    struct err *err)
+{
+	struct change *list = NULL, *more = NULL;
+	struct journal *k = j;
+	bool found = false;
+	size_t n = 0, n_more = 0;
+	int r;
+
+	do {
+		struct err why = {0};
+
+		r = history_changes(k, id, &more, &n_more, &why);
+		if (r == 0)
+			join_changes(&list, &n, more, n_more, k == j);
+		else if (err)
+			*err = why;
+		found |= r == 0;
+	} while ((r == 0 || r == -ENOENT) && (k = k->kin) != j);
+	if (found && (r == 0 || r == -ENOENT)) {
+		if (err)
+			*err = (struct err){0};
+		*ret = list;
+		*ret_n = n;
+		return 0;
+	}
+	change_free(list, n);
+	return r;
+}
+
+/* ---- steps of a path --------------------------------------------------------------------------
+ */
+
+/* The name that path had before this change gave its directory (or itself) another one, or NULL. */
+static char *name_before(const struct change *c, const char *path)
+{
+	size_t len = strlen(c->path);
+
+	if (!c->old_path || strncmp(path, c->path, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return xasprintf("%s%s", c->old_path, path + len);
+}
+
+static bool concerns(const struct change *c, const char *path)
+{
+	return !*path || path_is_beneath(c->path, path) ||
+	       (c->old_path &&
+		(path_is_beneath(c->old_path, path) || path_is_beneath(path, c->path) ||
+		 path_is_beneath(path, c->old_path)));
+}
+
+/* Names that are found are looked for in older steps, too. */
+static bool touches(const struct change *list, size_t n, struct names *names)
+{
+	struct names older = {0};
+	bool hit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].root)
+			continue;
+		for (size_t k = 0; k < names_count(names); k++) {
+			AUTO_FREE char *before = NULL;
+			const char *path;
+
+			key_root(names_key(names, k), &path);
+			if (!concerns(&list[i], path))
+				continue;
+			hit = true;
+			before = name_before(&list[i], path);
+			if (before)
+				names_add(&older, 0, before);
+		}
+	}
+	for (size_t k = 0; k < names_count(&older); k++)
+		names_add_key(names, names_key(&older, k));
+	names_done(&older);
+	return hit;
+}
+
+int journal_touched(struct journal *j, const struct step_info *list, size_t n,
+		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
+{
+	struct names names = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < n_paths; i++)
+		names_add(&names, 0, paths[i]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct change *changes = NULL;
+		size_t n_changes = 0;
+		struct err why = {0};
+
+		r = journal_changes(j, list[i].id, &changes, &n_changes, &why);
+		touched[i] = r == -EBADMSG || touches(changes, n_changes, &names); /* in doubt */
+		/* Gone since it was listed: a session that runs needed the room. */
+		if (r == -EBADMSG || r == -ENOENT)
+			r = 0;
+		else if (r < 0 && err)
+			*err = why;
+		change_free(changes, n_changes);
+	}
+	names_done(&names);
+	return r;
+}

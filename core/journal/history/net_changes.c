@@ -1,0 +1,315 @@
+/* net_changes - what a step comes to: each touched path before and after, renames found by their
+ * inodes. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/net_changes.h"
+#include "core/journal/log/capture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/* ---- which ------------------------------------------------------------------------------------
+ */
+
+static bool differ(const struct obj *a, const struct obj *b, bool dressed)
+{
+	if (!a->mode || !b->mode)
+		return a->mode != b->mode;
+	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
+		return true;
+	/* Entries that come and go change a directory's times, too. */
+	if (S_ISDIR(a->mode) && !dressed)
+		return !obj_same(a, b);
+	/* ctime tells what a program that sets the time back would hide. */
+	return !obj_same(a, b) || a->ctime_ns != b->ctime_ns;
+}
+
+/* Not all that is written through a mapping changes the times. */
+static bool rewritten(struct journal *j, const struct known_set *known, const struct obj *before,
+		      const struct obj *after, const struct spot *at)
+{
+	AUTO_CLOSE int fd = -1;
+	const struct known *k;
+
+	if (!known || !before->mode || !S_ISREG(after->mode))
+		return false;
+	k = known_find(known, dev_pack(before->dev), before->ino);
+	if (!k || k->btime_ns != before->btime_ns || !k->hash)
+		return false;
+	fd = data_open(j, at->fd, at->name);
+	return fd >= 0 && data_hash_whole(fd, after->size) != k->hash;
+}
+
+/* In a directory that its owner locked, too. */
+static int look_one(struct journal *j, struct touches *of, size_t i, const struct known_set *known,
+		    struct nets *ret, bool *differs)
+{
+	struct obj before, after;
+	struct way way = {0};
+	const char *path;
+	int root = key_root(touches_key(of, i), &path);
+	struct spot at;
+	int r = way_look(j, &way, root, path, &at, &after);
+
+	*differs = false;
+	if (r == 0) {
+		touches_set_after(of, i, &after);
+		ret->unseen |= after.mode == OBJ_UNSEEN;
+		ret->locked |= way.n > 0;
+		touch_before(of, &of->list[i], &before);
+		*differs = after.mode != OBJ_UNSEEN && before.mode != OBJ_UNSEEN &&
+			   (differ(&before, &after, of->list[i].dressed) ||
+			    rewritten(j, known, &before, &after, &at));
+	}
+	way_close(j, &way);
+	return r;
+}
+
+static int look_all(struct journal *j, struct touches *of, const struct known_set *known,
+		    struct nets *ret)
+{
+	size_t cap = 0;
+
+	store_forget_near(j);
+	for (size_t i = 0; i < touches_count(of); i++) {
+		bool differs;
+		int r = look_one(j, of, i, known, ret, &differs);
+
+		if (r < 0)
+			return r;
+		if (!differs)
+			continue;
+		if (ret->n == cap) {
+			cap = cap ? cap + cap / 2 : 16;
+			ret->list = xrealloc(ret->list, cap * sizeof(*ret->list));
+		}
+		ret->list[ret->n++] = (struct net){.key = touches_key(of, i), .touch = (uint32_t)i};
+	}
+	return 0;
+}
+
+/* ---- renames ----------------------------------------------------------------------------------
+ */
+
+struct gone { /* a name that went away */
+	uint64_t ino;
+	const char *key;
+	uint32_t touch;
+	bool taken; /* it is the source of a rename */
+};
+
+static int gone_by_ino(const void *a, const void *b)
+{
+	const struct gone *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
+{
+	struct gone *list = NULL;
+	size_t cap = 0, made = 0;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < n->n; i++) {
+		const struct touch *t = &n->of->list[n->list[i].touch];
+		struct obj before;
+
+		made += !t->before;
+		if (t->after)
+			continue;
+		if (*ret_n == cap) {
+			cap = cap ? cap + cap / 2 : 16;
+			list = xrealloc(list, cap * sizeof(*list));
+		}
+		touch_before(n->of, t, &before);
+		list[(*ret_n)++] = (struct gone){
+			.ino = before.ino, .key = n->list[i].key, .touch = n->list[i].touch};
+	}
+	if (!made) /* by no rename */
+		*ret_n = 0;
+	if (*ret_n)
+		qsort(list, *ret_n, sizeof(*list), gone_by_ino);
+	return list;
+}
+
+/* The name that went away and whose inode is now here. */
+static struct gone *find_source(const struct nets *n, struct gone *gone, size_t n_gone,
+				const struct obj *here)
+{
+	size_t lo = 0, hi = n_gone;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (gone[mid].ino < here->ino)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < n_gone && gone[lo].ino == here->ino; lo++) {
+		struct obj before;
+
+		touch_before(n->of, &n->of->list[gone[lo].touch], &before);
+		if (!gone[lo].taken && obj_same(&before, here))
+			return &gone[lo];
+	}
+	return NULL;
+}
+
+static int by_touch(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Sources are told with what they became: no nets of their own. */
+static void drop_sources(struct nets *n, const struct gone *gone, size_t n_gone)
+{
+	AUTO_FREE uint32_t *taken = xcalloc(n_gone + 1, sizeof(*taken));
+	size_t n_taken = 0, kept = 0;
+
+	for (size_t i = 0; i < n_gone; i++)
+		if (gone[i].taken)
+			taken[n_taken++] = gone[i].touch;
+	if (!n_taken)
+		return;
+	qsort(taken, n_taken, sizeof(*taken), by_touch);
+	for (size_t i = 0; i < n->n; i++)
+		if (!bsearch(&n->list[i].touch, taken, n_taken, sizeof(*taken), by_touch))
+			n->list[kept++] = n->list[i];
+	n->n = kept;
+}
+
+static void pair_renames(struct nets *n)
+{
+	size_t n_gone = 0;
+	AUTO_FREE struct gone *gone = find_all_gone(n, &n_gone);
+
+	for (size_t i = 0; n_gone && i < n->n; i++) {
+		struct net *one = &n->list[i];
+		const struct touch *t = &n->of->list[one->touch];
+		struct gone *source;
+		struct obj after;
+
+		if (t->before || !t->after)
+			continue;
+		touch_after(n->of, t, &after);
+		source = find_source(n, gone, n_gone, &after);
+		if (!source)
+			continue;
+		source->taken = true;
+		one->source = source->touch + 1;
+		if (n->inverted)
+			one->key = source->key;
+	}
+	drop_sources(n, gone, n_gone);
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+static int net_by_path(const void *a, const void *b)
+{
+	const struct net *x = a, *y = b;
+	const char *p, *q;
+	int i = key_root(x->key, &p), k = key_root(y->key, &q);
+
+	return i != k ? i - k : strcmp(p, q);
+}
+
+int nets_build(struct journal *j, struct touches *of, const struct known_set *known, bool inverted,
+	       struct nets *ret)
+{
+	int r;
+
+	*ret = (struct nets){.of = of, .inverted = inverted};
+	r = look_all(j, of, known, ret);
+	if (r < 0) {
+		nets_done(ret);
+		return r;
+	}
+	pair_renames(ret);
+	if (ret->n)
+		qsort(ret->list, ret->n, sizeof(*ret->list), net_by_path);
+	return 0;
+}
+
+static enum change_kind kind_of(const struct change *c)
+{
+	if (c->old_path)
+		return CHANGE_RENAMED;
+	if (!c->before.exists)
+		return CHANGE_CREATED;
+	return c->after.exists ? CHANGE_MODIFIED : CHANGE_DELETED;
+}
+
+/* The strings of struct change are its owner's elsewhere; here they are the touches'. */
+static char *borrow(const char *key, int *root)
+{
+	const char *path;
+
+	*root = key_root(key, &path);
+	return (char *)(uintptr_t)path;
+}
+
+static bool has_more_names(const struct obj *o)
+{
+	return !S_ISDIR(o->mode) && o->nlink > 1;
+}
+
+void nets_get(const struct nets *n, size_t i, struct change *ret)
+{
+	const struct net *one = &n->list[i];
+	const struct touch *t = &n->of->list[one->touch];
+	const struct touch *from = one->source ? &n->of->list[one->source - 1] : t;
+	struct obj before, after;
+	int source_root;
+
+	touch_before(n->of, from, &before);
+	touch_after(n->of, t, &after);
+	*ret = (struct change){.linked = has_more_names(n->inverted ? &after : &before)};
+	ret->path = borrow(touches_key(n->of, one->touch), &ret->root);
+	if (one->source)
+		ret->old_path = borrow(touches_key(n->of, one->source - 1), &source_root);
+	change_side_set(&ret->before, n->inverted ? &after : &before);
+	change_side_set(&ret->after, n->inverted ? &before : &after);
+	if (n->inverted && ret->old_path) {
+		char *path = ret->path;
+
+		ret->path = ret->old_path;
+		ret->old_path = path;
+	}
+	ret->kind = kind_of(ret);
+}
+
+void nets_count(const struct nets *n, struct step_info *ret)
+{
+	ret->created = ret->modified = ret->deleted = ret->renamed = 0;
+	for (size_t i = 0; i < n->n; i++) {
+		struct change c;
+
+		nets_get(n, i, &c);
+		ret->created += c.kind == CHANGE_CREATED;
+		ret->modified += c.kind == CHANGE_MODIFIED;
+		ret->deleted += c.kind == CHANGE_DELETED;
+		ret->renamed += c.kind == CHANGE_RENAMED;
+	}
+}
+
+void nets_done(struct nets *n)
+{
+	free(n->list);
+	*n = (struct nets){0};
+}

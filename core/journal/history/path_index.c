@@ -1,0 +1,342 @@
+/* path_index - the index of all records that path_index_lookup.c follows. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/log_reader.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static struct place *place_get(struct trails *t, int root, const char *path)
+{
+	char *key = key_make(root, path);
+	struct place *p;
+
+	HASH_FIND_STR(t->places, key, p);
+	if (p) {
+		free(key);
+		return p;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->key = key;
+	p->root = key_root(key, &p->path);
+	p->first = NO_MARK;
+	HASH_ADD_KEYPTR(hh, t->places, p->key, strlen(p->key), p);
+	return p;
+}
+
+static void add_mark(struct trails *t, const struct rec *r, uint64_t at)
+{
+	struct mark *m;
+
+	if (t->n % 1024 == 0)
+		t->list = xrealloc(t->list, (t->n + 1024) * sizeof(*t->list));
+	m = &t->list[t->n++];
+	*m = (struct mark){.seq = r->seq,
+			   .slot = r->slot,
+			   .ino = r->ino,
+			   .at = at,
+			   .log = (uint32_t)t->n_logs - 1,
+			   .type = r->type,
+			   .flags = r->flags,
+			   .from = place_get(t, r->root, r->path),
+			   .next = NO_MARK,
+			   .mtime_ns = NOT_ASKED};
+	if (r->type == REC_RENAME || r->type == REC_XCHG)
+		m->to = place_get(t, r->root2, r->path2);
+}
+
+/* It is damaged: what it did to any path is not known. */
+static void add_blind(struct trails *t, uint64_t seq)
+{
+	struct rec rec = {.type = REC_MARK, .seq = seq, .path = ""};
+
+	add_mark(t, &rec, 0);
+}
+
+/* Behind the records of a step that went unprotected: paths that it changed and kept nothing of.
+ * marked: its log may say that it did. */
+static void add_lost(struct trails *t, int dir, uint64_t seq, bool marked)
+{
+	struct summary s = {0};
+	int r = summary_load(dir, false, &s);
+	bool lost = r == 0 && s.info.unprotected;
+
+	summary_done(&s);
+	if (lost)
+		r = summary_load(dir, true, &s);
+	if (r < 0 && marked) /* who knows which */
+		add_blind(t, seq);
+	for (size_t i = 0; r == 0 && i < s.n; i++) {
+		const struct change *c = &s.changes[i];
+		struct rec rec = {.type = REC_MARK, .seq = seq, .root = c->root, .path = c->path};
+
+		add_mark(t, &rec, 0);
+		rec.path = c->old_path;
+		if (rec.path)
+			add_mark(t, &rec, 0);
+	}
+	summary_done(&s);
+}
+
+/* 0 also when the step has moved meanwhile, or all its records are older than t->since. */
+static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t id)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct scan s = SCAN_NONE;
+	struct trail_log *log;
+	uint64_t last = 0, at;
+	struct rec rec = {0};
+	bool damaged, marked = false;
+	int r;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = scan_open(&s, fd, t->undone ? "redo" : "undo");
+	if (r == 0)
+		r = scan_last_seq(&s, &last);
+	damaged = step_is_damaged(r);
+	if (damaged && (last = post_peek_seq(fd, "post"))) /* written at its end */
+		r = 0;
+	if (r < 0 || last < t->since) {
+		scan_close(&s);
+		return r < 0 && step_is_gone(j, dir) ? 0 : r;
+	}
+	log = &t->logs[t->n_logs++];
+	*log = (struct trail_log){.id = id, .fd = -1, .first = NO_MARK};
+	log->obj = openat(fd, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (log->obj < 0)
+		r = -errno;
+	while (r == 0 && (r = scan_next(&s, &rec, &at)) == 1) {
+		if (rec.type == REC_DTIME || !rec_is_idle(&rec))
+			add_mark(t, &rec, at);
+		marked |= rec.type == REC_MARK;
+		r = 0;
+	}
+	log->fd = take_fd(&s.fd);
+	scan_close(&s);
+	damaged |= step_is_damaged(r);
+	if (damaged)
+		add_blind(t, last);
+	else if (r == 0 && !t->undone)
+		add_lost(t, fd, last, marked);
+	return damaged ? 0 : r;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return (x->type == REC_MARK) - (y->type == REC_MARK);
+}
+
+static bool is_of_inode(const struct mark *m)
+{
+	return m->ino && 1u << m->type & TRAIL_META;
+}
+
+bool mark_comes_before(const struct mark *m, size_t i, uint64_t ino, bool gone, size_t at)
+{
+	if (m->ino != ino)
+		return m->ino < ino;
+	return (m->type == REC_GONE) != gone ? gone : i < at;
+}
+
+static int by_inode(const void *a, const void *b, void *list)
+{
+	const struct mark *marks = list;
+	const size_t *x = a, *y = b;
+	const struct mark *m = &marks[*y];
+
+	if (*x == *y)
+		return 0;
+	return mark_comes_before(&marks[*x], *x, m->ino, m->type == REC_GONE, *y) ? -1 : 1;
+}
+
+static void link_inodes(struct trails *t)
+{
+	t->inodes = xcalloc(t->n + 1, sizeof(*t->inodes));
+	for (size_t i = 0; i < t->n; i++)
+		if (is_of_inode(&t->list[i]))
+			t->inodes[t->n_inodes++] = i;
+	if (t->n_inodes)
+		qsort_r(t->inodes, t->n_inodes, sizeof(*t->inodes), by_inode, t->list);
+}
+
+/* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is
+ * about two paths. */
+static bool is_wide(const struct trails *t, const struct mark *m)
+{
+	return m->flags & REC_DIRECTORY || m->type == REC_XCHG ||
+	       (t->undone && m->type == REC_GONE);
+}
+
+static void cross(struct trails *t, const struct place *at, bool comes, size_t i)
+{
+	bool fresh;
+	size_t k = names_put(&t->crossed, at->key, &fresh);
+	struct marks *m;
+
+	if (fresh && k % 64 == 0)
+		t->crossings = xrealloc(t->crossings, (k + 64) * sizeof(*t->crossings));
+	if (fresh)
+		t->crossings[k] = (struct crossing){0};
+	m = comes ? &t->crossings[k].comes : &t->crossings[k].leaves;
+	if ((m->n & (m->n - 1)) == 0) /* a power of two */
+		m->list = xrealloc(m->list, (m->n ? m->n * 2 : 1) * sizeof(*m->list));
+	m->list[m->n++] = i;
+}
+
+static void link_wide(struct trails *t, size_t i)
+{
+	const struct mark *m = &t->list[i];
+
+	cross(t, m->from, false, i);
+	if (!m->to)
+		return;
+	cross(t, m->to, true, i);
+	if (m->type == REC_XCHG) {
+		cross(t, m->to, false, i);
+		cross(t, m->from, true, i);
+	}
+}
+
+/* Backwards, so that each chain begins with its oldest mark. */
+static void link_marks(struct trails *t)
+{
+	if (t->n)
+		qsort(t->list, t->n, sizeof(*t->list), by_seq);
+	t->blind = xcalloc(t->n_logs + 1, sizeof(*t->blind));
+	for (size_t i = 0; i < t->n; i++) {
+		if (is_wide(t, &t->list[i]))
+			link_wide(t, i);
+		if (mark_is_blind(&t->list[i]))
+			t->blind[t->n_blind++] = i;
+	}
+	for (size_t i = t->n; i-- > 0;) {
+		struct mark *m = &t->list[i];
+		struct trail_log *log = &t->logs[m->log];
+
+		m->next = m->from->first;
+		m->from->first = i;
+		log->end = MAX(log->end, i + 1);
+		log->first = i;
+	}
+	link_inodes(t);
+}
+
+static int first_seq(struct journal *j, int64_t id, bool undone, uint64_t *ret)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%lld", undone ? "redo" : "steps", (long long)id);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct scan s = SCAN_NONE;
+	uint64_t at;
+	struct rec rec = {0};
+	int r = fd < 0 ? fd : scan_open(&s, fd, undone ? "redo" : "undo");
+
+	*ret = 0;
+	if (r == 0)
+		r = scan_next(&s, &rec, &at);
+	if (r == 1)
+		*ret = rec.seq;
+	scan_close(&s);
+	return MIN(r, 0);
+}
+
+static int load(struct journal *j, struct trails *t)
+{
+	const char *where = t->undone ? "redo" : "steps";
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, where, &names, &n);
+
+	if (r == 0)
+		t->logs = xcalloc(n + 1, sizeof(*t->logs));
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+
+		r = add_log(t, j, dir, atoll(names[i]));
+	}
+	store_names_free(names, n);
+	if (r == 0)
+		link_marks(t);
+	return r;
+}
+
+static void trails_free(struct trails *t)
+{
+	struct place *p, *next_p;
+
+	if (!t)
+		return;
+	HASH_ITER (hh, t->places, p, next_p) {
+		HASH_DEL(t->places, p);
+		free(p->key);
+		free(p);
+	}
+	for (size_t i = 0; i < t->n_logs; i++) {
+		util_close_fd(&t->logs[i].fd);
+		util_close_fd(&t->logs[i].obj);
+		free(t->logs[i].left);
+	}
+	free(t->logs);
+	for (size_t i = 0; i < names_count(&t->crossed); i++) {
+		free(t->crossings[i].leaves.list);
+		free(t->crossings[i].comes.list);
+	}
+	names_done(&t->crossed);
+	free(t->crossings);
+	free(t->blind);
+	free(t->inodes);
+	free(t->list);
+	free(t);
+}
+
+void trails_drop(struct journal *j)
+{
+	trails_free(j->trails);
+	j->trails = NULL;
+}
+
+const struct trail_log *trails_log(const struct trails *t, int64_t id)
+{
+	for (size_t i = 0; i < t->n_logs; i++)
+		if (t->logs[i].id == id)
+			return &t->logs[i];
+	return NULL;
+}
+
+int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret)
+{
+	struct trails *t = j->trails;
+	uint64_t since = 0;
+	int r;
+
+	if (t && t->undone == undone && trails_log(t, id)) {
+		*ret = t;
+		return 0;
+	}
+	trails_drop(j);
+	r = first_seq(j, id, undone, &since);
+	if (r < 0)
+		return r;
+	t = xcalloc(1, sizeof(*t));
+	t->undone = undone;
+	t->since = since;
+	r = load(j, t);
+	if (r < 0) {
+		trails_free(t);
+		return r;
+	}
+	*ret = j->trails = t;
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* path_index_after - what the step of a log left of a file. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/chunked_io.h"
+
+struct taking {
+	struct trail_log *log;
+	bool undone;
+};
+
+static void take(void *data, const struct summary *head, const struct change *c)
+{
+	const struct taking *to = data;
+	const struct change_side *left = to->undone ? &c->before : &c->after;
+	struct trail_log *log = to->log;
+
+	(void)head;
+	if (!left->exists || S_ISDIR(left->mode))
+		return;
+	if ((log->n_left & (log->n_left - 1)) == 0) /* a power of two */
+		log->left = xrealloc(log->left,
+				     (log->n_left ? log->n_left * 2 : 1) * sizeof(*log->left));
+	log->left[log->n_left++] = *left;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct change_side *x = a, *y = b;
+
+	return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+static struct change_side *find(const struct trail_log *log, uint64_t ino)
+{
+	const struct change_side key = {.ino = ino};
+
+	return log->n_left ? bsearch(&key, log->left, log->n_left, sizeof(key), by_inode) : NULL;
+}
+
+/* What was written by somebody else while the step ran is not what it left. */
+static void take_foreign(struct trail_log *log, int stepdir)
+{
+	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
+	struct change_side *left;
+	struct post p;
+	int r = post_begin(&reader, stepdir, "post");
+
+	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+		if (!(p.flags & POST_FOREIGN))
+			continue;
+		left = find(log, p.obj.ino);
+		if (left)
+			left->exists = false;
+		else
+			log->murky = true;
+	}
+}
+
+/* One that cannot be read tells nothing. */
+static void load(struct journal *j, const struct trails *t, struct trail_log *log)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, t->undone ? "redo" : "steps", log->id);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct taking to = {.log = log, .undone = t->undone};
+	struct summary head = {0};
+
+	log->asked = true;
+	if (fd < 0 || summary_read(fd, &head, take, &to) < 0)
+		log->n_left = 0;
+	log->began_us = head.info.began_us;
+	log->ended_us = head.info.ended_us;
+	summary_done(&head);
+	if (!log->n_left)
+		return;
+	qsort(log->left, log->n_left, sizeof(*log->left), by_inode);
+	take_foreign(log, fd);
+}
+
+static const struct trail_log *ask(struct journal *j, const struct trails *t, uint32_t log)
+{
+	if (!t->logs[log].asked)
+		load(j, t, &t->logs[log]);
+	return &t->logs[log];
+}
+
+bool trail_overlap(struct journal *j, const struct trails *t, uint32_t log, uint32_t other)
+{
+	const struct trail_log *a = ask(j, t, log), *b = ask(j, t, other);
+
+	return a->began_us < b->ended_us && b->began_us < a->ended_us;
+}
+
+bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
+		struct change_side *ret)
+{
+	const struct trail_log *by = ask(j, t, log);
+	const struct change_side *found;
+
+	found = find(by, of->ino);
+	if (!found && of->then && !by->murky)
+		found = find(by, of->then);
+	if (!found && !by->murky)
+		found = of->beside;
+	if (found)
+		*ret = *found;
+	return found;
+}

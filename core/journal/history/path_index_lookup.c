@@ -1,0 +1,310 @@
+/* path_index_lookup - where a path of then went: the records of the steps, followed. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/log_reader.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/util/path_set.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/path.h"
+
+/* The rest of path below dir (with its slash), "" for dir itself, NULL: elsewhere. */
+static const char *below(int root, const char *path, const struct place *dir)
+{
+	return root == dir->root && path_is_beneath(path, dir->path) ? path + strlen(dir->path)
+								     : NULL;
+}
+
+static bool carry(int *root, char **path, const struct place *from, const struct place *to)
+{
+	const char *rest = below(*root, *path, from);
+	char *p;
+
+	if (!rest)
+		return false;
+	p = xasprintf("%s%s", to->path, rest);
+	free(*path);
+	*path = p;
+	*root = to->root;
+	return true;
+}
+
+static void carry_mark(const struct mark *m, int *root, char **path)
+{
+	if (!m->to || carry(root, path, m->from, m->to))
+		return;
+	if (m->type == REC_XCHG)
+		carry(root, path, m->to, m->from);
+}
+
+static bool is_rename(const struct mark *m)
+{
+	return m->type == REC_RENAME || m->type == REC_XCHG;
+}
+
+/* The first mark from `at` on that names this very path and moves it or is wanted. */
+static size_t next_exact(const struct trails *t, size_t at, unsigned wanted, int root,
+			 const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	struct place *p;
+	size_t i;
+
+	HASH_FIND_STR(t->places, key, p);
+	for (i = p ? p->first : NO_MARK; i != NO_MARK; i = t->list[i].next)
+		if (i >= at && (is_rename(&t->list[i]) || wanted & 1u << t->list[i].type))
+			return i;
+	return t->n;
+}
+
+/* How many of them are before mark `at`. */
+static size_t count_before(const struct marks *m, size_t at)
+{
+	size_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->list[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static const struct crossing *crossing_of(const struct trails *t, const char *key)
+{
+	size_t i = names_find(&t->crossed, key);
+
+	return i == NAMES_NONE ? NULL : &t->crossings[i];
+}
+
+/* Goes up from a path to its root: of each, what crosses there. *key: of the path; cut on the way.
+ */
+static const struct crossing *next_above(const struct trails *t, char *key, bool *top)
+{
+	char *first = strchr(key, '/'), *slash = strrchr(key, '/');
+	const struct crossing *c = crossing_of(t, key);
+
+	*top = slash == first;
+	if (!*top)
+		*slash = '\0';
+	return c;
+}
+
+/* The first mark from `at` on, before end, by which something leaves the path or one above it. */
+static size_t next_wide(const struct trails *t, size_t at, size_t end, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+
+	for (bool top = false; !top;) {
+		const struct crossing *c = next_above(t, key, &top);
+		size_t i = c ? count_before(&c->leaves, at) : 0;
+
+		if (c && i < c->leaves.n)
+			end = MIN(end, c->leaves.list[i]);
+	}
+	return end;
+}
+
+static size_t next_blind(const struct trails *t, size_t at)
+{
+	for (size_t i = 0; i < t->n_blind; i++)
+		if (t->blind[i] >= at)
+			return t->blind[i];
+	return t->n;
+}
+
+/* The last one before `end` by which something came there: its number + 1, or 0. */
+static size_t last_wide(const struct trails *t, size_t end, int root, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	size_t last = 0;
+
+	for (bool top = false; !top;) {
+		const struct crossing *c = next_above(t, key, &top);
+		size_t i = c ? count_before(&c->comes, end) : 0;
+
+		if (i)
+			last = MAX(last, c->comes.list[i - 1] + 1);
+	}
+	return last;
+}
+
+size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *root, char **path,
+		    char **inside)
+{
+	*inside = NULL;
+	while (at < t->n) {
+		size_t i = next_exact(t, at, wanted, *root, *path);
+		const struct mark *m;
+
+		i = next_wide(t, at, i, *root, *path);
+		if (wanted & 1u << REC_MARK && next_blind(t, at) < i) {
+			*inside = xstrdup("");
+			return next_blind(t, at);
+		}
+		if (i == t->n)
+			break;
+		m = &t->list[i];
+		if (!is_rename(m)) {
+			*inside = xstrdup(below(*root, *path, m->from));
+			return i;
+		}
+		carry_mark(m, root, path);
+		at = i + 1;
+	}
+	return t->n;
+}
+
+static size_t first_of(const struct trails *t, uint64_t ino, bool gone, unsigned wanted, size_t at,
+		       size_t end)
+{
+	size_t lo = 0, hi = t->n_inodes;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2, i = t->inodes[mid];
+
+		if (mark_comes_before(&t->list[i], i, ino, gone, at))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->n_inodes && t->inodes[lo] < end; lo++) {
+		const struct mark *m = &t->list[t->inodes[lo]];
+
+		if (m->ino != ino || (m->type == REC_GONE) != gone)
+			break;
+		if (wanted & 1u << m->type)
+			return t->inodes[lo];
+	}
+	return end;
+}
+
+size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino)
+{
+	if (wanted & ~(1u << REC_GONE))
+		end = first_of(t, ino, false, wanted, at, end);
+	return wanted & 1u << REC_GONE ? first_of(t, ino, true, wanted, at, end) : end;
+}
+
+int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r)
+{
+	const struct mark *m = &t->list[mark];
+	int e = scan_fetch(t->logs[m->log].fd, m->at, mem, r);
+
+	return e == 0 && r->seq != m->seq ? -ESTALE : e;
+}
+
+int64_t trail_time(const struct trails *t, size_t i)
+{
+	struct mark *m = &t->list[i];
+	AUTO_BUF struct buf mem = BUF_INIT;
+	struct change_side then;
+	struct span meta, bytes;
+	struct rec rec;
+
+	if (m->mtime_ns != NOT_ASKED)
+		return m->mtime_ns;
+	m->mtime_ns = -1;
+	if (trail_fetch(t, i, &mem, &rec) < 0)
+		return -1;
+	if (rec.type == REC_GONE) {
+		side_noted(&rec, &then);
+		m->mtime_ns = then.exists ? then.mtime_ns : -1;
+	} else {
+		wal_content(&rec, &meta, &bytes);
+		m->mtime_ns = meta_mtime(meta);
+	}
+	return m->mtime_ns;
+}
+
+size_t trail_behind(const struct trails *t, size_t i)
+{
+	struct mark *m = &t->list[i];
+	size_t next;
+
+	m->behind = MAX(m->behind, i + 1);
+	while (m->type == REC_GONE &&
+	       (next = trail_of_inode(t, m->behind, t->n, TRAIL_META, m->ino)) < t->n) {
+		const struct mark *other = &t->list[next];
+
+		if (other->type != REC_GONE || other->log != m->log ||
+		    trail_time(t, next) != trail_time(t, i))
+			break;
+		m->behind = MAX(other->behind, next + 1);
+	}
+	return m->behind;
+}
+
+/* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old
+ * name in the summary, so only what lies below it is carried. */
+static bool carry_back(const struct trails *t, const struct place *from, const struct place *to,
+		       int *root, char **path)
+{
+	const char *rest = below(*root, *path, from);
+
+	return rest && (*rest || !t->undone) && carry(root, path, from, to);
+}
+
+/* Where the step first spoke of this very name: what it renamed before, it renamed under it. */
+static size_t first_named(const struct trails *t, const struct trail_log *log, int root,
+			  const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	size_t first = log->end;
+	const struct crossing *c;
+	struct place *p;
+
+	HASH_FIND_STR(t->places, key, p);
+	for (size_t i = p ? p->first : NO_MARK; i != NO_MARK && i < first; i = t->list[i].next)
+		if (&t->logs[t->list[i].log] == log)
+			first = i;
+	c = crossing_of(t, key);
+	for (size_t k = 0; c && k < c->comes.n && c->comes.list[k] < first; k++)
+		if (&t->logs[t->list[c->comes.list[k]].log] == log)
+			return c->comes.list[k];
+	return first;
+}
+
+/* A redo log tells the way from the end of its step to the beginning. */
+static void carry_back_by(const struct trails *t, const struct mark *m, int *root, char **path)
+{
+	const struct place *a = t->undone ? m->from : m->to;
+	const struct place *b = t->undone ? m->to : m->from;
+
+	if (!m->to || !(m->flags & REC_DIRECTORY))
+		return;
+	if (!carry_back(t, a, b, root, path) && m->type == REC_XCHG)
+		carry_back(t, b, a, root, path);
+}
+
+char *trail_back_from(const struct trails *t, const struct trail_log *log, size_t end, int *root,
+		      const char *path)
+{
+	char *p = xstrdup(path);
+	size_t i = t->undone ? 0 : end;
+
+	for (;;) {
+		i = t->undone ? next_wide(t, i, end, *root, p) : last_wide(t, i, *root, p);
+		if (t->undone ? i >= end : !i)
+			return p;
+		i -= !t->undone;
+		if (&t->logs[t->list[i].log] == log)
+			carry_back_by(t, &t->list[i], root, &p);
+		i += t->undone;
+	}
+}
+
+char *trail_back(const struct trails *t, const struct trail_log *log, int *root, const char *path)
+{
+	size_t end = t->undone ? log->end : first_named(t, log, *root, path);
+
+	return trail_back_from(t, log, end, root, path);
+}

@@ -1,0 +1,277 @@
+/* rename_list - where a path of then lies now that directories were renamed. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/newest_toucher.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/rename_tree.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+static void add_end(struct moves *m, int root, const char *path, uint64_t left)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	bool fresh;
+	size_t i = names_put(&m->ends, key, &fresh);
+
+	if (fresh && i % 16 == 0)
+		m->left = xrealloc(m->left, (i + 16) * sizeof(*m->left));
+	m->left[i] = fresh ? left : MAX(m->left[i], left);
+}
+
+void moves_add_one(struct moves *m, const struct move *one)
+{
+	struct move *move;
+
+	if (m->n % 16 == 0)
+		m->list = xrealloc(m->list, (m->n + 16) * sizeof(*m->list));
+	move = &m->list[m->n++];
+	*move = *one;
+	move->from = xstrdup(one->from);
+	move->to = xstrdup(one->to);
+	add_end(m, one->root, one->from, one->seq);
+	add_end(m, one->root2, one->to, one->both ? one->seq : 0);
+}
+
+static void add(struct moves *m, const struct wal *log, unsigned without)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	while (wal_next(log, &at, &rec)) {
+		struct move one = {.seq = rec.seq,
+				   .root = rec.root,
+				   .root2 = rec.root2,
+				   .from = (char *)(uintptr_t)rec.path,
+				   .to = (char *)(uintptr_t)rec.path2,
+				   .both = rec.type == REC_XCHG};
+
+		if ((rec.type == REC_RENAME || rec.type == REC_XCHG) &&
+		    (rec.flags & REC_DIRECTORY) && !(rec.flags & without))
+			moves_add_one(m, &one);
+	}
+}
+
+void moves_add(struct moves *m, const struct wal *log)
+{
+	add(m, log, REC_SKIPPED);
+}
+
+void moves_add_made(struct moves *m, const struct wal *log)
+{
+	add(m, log, REC_SKIPPED | REC_ASIDE);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct move *x = a, *y = b;
+
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+void moves_sort(struct moves *m)
+{
+	if (m->n)
+		qsort(m->list, m->n, sizeof(*m->list), by_seq);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct move *v = &m->list[i];
+
+		homes_move(&m->on, v->root, v->from, v->root2, v->to, v->both);
+	}
+}
+
+void moves_turn(struct moves *m)
+{
+	for (size_t i = m->n; i-- > 0;) {
+		const struct move *v = &m->list[i];
+
+		homes_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
+	}
+}
+
+void moves_push(struct moves *m, int root, const char *from, const char *to)
+{
+	moves_add_one(m, &(struct move){.seq = m->n + 1,
+					.root = root,
+					.root2 = root,
+					.from = (char *)(uintptr_t)from,
+					.to = (char *)(uintptr_t)to});
+	homes_move(&m->on, root, from, root, to, false);
+}
+
+void moves_done(struct moves *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->list[i].from);
+		free(m->list[i].to);
+	}
+	free(m->list);
+	free(m->left);
+	names_done(&m->ends);
+	homes_done(&m->on);
+	homes_done(&m->turned);
+	*m = (struct moves){0};
+}
+
+/* How many of them are not after the record. */
+static uint32_t moment_of(const struct moves *m, uint64_t seq)
+{
+	size_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->list[mid].seq <= seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (uint32_t)lo;
+}
+
+/* Of the directories above the path: is one an end of theirs, and which took one away last? */
+static bool look_above(const struct moves *m, int root, const char *path, uint64_t *ret_left)
+{
+	AUTO_FREE char *key = m->n ? key_make(root, path) : NULL;
+	char *slash = key ? strchr(key, '/') : NULL;
+	bool found = false;
+
+	*ret_left = 0;
+	while (slash && (slash = strchr(slash + 1, '/'))) {
+		size_t i;
+
+		*slash = '\0';
+		i = names_find(&m->ends, key);
+		*slash = '/';
+		if (i == NAMES_NONE)
+			continue;
+		*ret_left = MAX(*ret_left, m->left[i]);
+		found = true;
+	}
+	return found;
+}
+
+bool moves_touch(const struct moves *m, int root, const char *path)
+{
+	uint64_t left;
+
+	return look_above(m, root, path, &left);
+}
+
+bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	uint64_t left;
+
+	look_above(m, *root, *path, &left);
+	if (left <= seq) /* the first move after it would have to take it from there */
+		return false;
+	homes_follow(&m->on, moment_of(m, seq), m->on.now, root, path);
+	return true;
+}
+
+void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	homes_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
+}
+
+bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
+		    const char *path)
+{
+	if (!moves_touch(m, root, path))
+		return false;
+	for (size_t i = first ? moment_of(m, first - 1) : 0; i < m->n && m->list[i].seq <= last;
+	     i++) {
+		const struct move *v = &m->list[i];
+
+		if ((root == v->root && path_is_inside(path, v->from)) ||
+		    (root == v->root2 && path_is_inside(path, v->to)))
+			return true;
+	}
+	return false;
+}
+
+bool move_covers(const struct move *v, int root, const char *path)
+{
+	return !v->both && root == v->root2 && path_is_inside(path, v->to);
+}
+
+static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
+		  const char *to)
+{
+	char *p;
+
+	if (*root != from_root || !path_is_inside(*path, from))
+		return false;
+	p = xasprintf("%s%s", to, *path + strlen(from));
+	free(*path);
+	*path = p;
+	*root = to_root;
+	return true;
+}
+
+/* Move by move. */
+static uint64_t trace(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	for (size_t i = moment_of(m, seq); i < m->n; i++) {
+		const struct move *v = &m->list[i];
+
+		if (carry(root, path, v->root, v->from, v->root2, v->to))
+			continue;
+		if (v->both)
+			carry(root, path, v->root2, v->to, v->root, v->from);
+		else if (move_covers(v, *root, *path))
+			return v->seq;
+	}
+	return 0;
+}
+
+/* Most are there: what the way there and back leads to is the same. */
+uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path)
+{
+	AUTO_FREE char *now = NULL, *then = NULL;
+	int at = *root, was;
+
+	if (!moves_touch(m, *root, *path))
+		return 0;
+	now = xstrdup(*path);
+	moves_follow(m, seq, &at, &now);
+	was = at;
+	then = xstrdup(now);
+	moves_back(m, seq, &was, &then);
+	if (was != *root || !str_eq(then, *path))
+		return trace(m, seq, root, path);
+	free(*path);
+	*path = take_ptr(&now);
+	*root = at;
+	return 0;
+}
+
+struct carried {
+	const struct moves *moves;
+	struct names *names;
+};
+
+static int add_carried(void *data, const struct post *p)
+{
+	const struct carried *c = data;
+	AUTO_FREE char *now = NULL;
+	int root = p->root;
+
+	if (!moves_touch(c->moves, p->root, p->path))
+		return 0;
+	names_add_key(c->names, p->key);
+	now = xstrdup(p->path);
+	if (moves_follow(c->moves, 0, &root, &now))
+		names_add(c->names, root, now);
+	return 0;
+}
+
+int post_moved(struct journal *j, const struct moves *m, struct names *add)
+{
+	struct carried c = {.moves = m, .names = add};
+
+	return m->n ? post_each(j, NULL, NULL, add_carried, &c) : 0;
+}

@@ -1,0 +1,290 @@
+/* step_summary - the file that says what a step changed, net: paths before and after. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/net_changes.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/chunked_io.h"
+
+#define SUMMARY_MAGIC 0x324d5553u	 /* "SUM2" */
+#define HEAD_MAX      ((size_t)16 << 10) /* what comes before the changes, most often */
+#define FILE_MAX      ((size_t)1 << 30)
+
+enum {
+	SUMMARY_PARTIAL = 1,
+	SUMMARY_TURNED = 2
+};
+
+void change_side_set(struct change_side *c, const struct obj *o)
+{
+	*c = (struct change_side){.exists = o->mode != 0,
+				  .mode = o->mode,
+				  .uid = o->uid,
+				  .gid = o->gid,
+				  .size = S_ISDIR(o->mode) ? 0 : o->size,
+				  .ino = o->ino,
+				  .mtime_ns = o->mtime_ns};
+}
+
+static void put_side(struct buf *b, const struct change_side *c)
+{
+	put_u32(b, c->mode);
+	put_u32(b, c->uid);
+	put_u32(b, c->gid);
+	put_u64(b, c->size);
+	put_u64(b, c->ino);
+	put_u64(b, (uint64_t)c->mtime_ns);
+}
+
+static void get_side(struct get *g, struct change_side *c)
+{
+	c->mode = get_u32(g);
+	c->uid = get_u32(g);
+	c->gid = get_u32(g);
+	c->size = get_u64(g);
+	c->ino = get_u64(g);
+	c->mtime_ns = (int64_t)get_u64(g);
+	c->exists = c->mode != 0;
+}
+
+static void put_info(struct buf *b, const struct step_info *i)
+{
+	const char *command = i->command ? i->command : "", *why = i->why ? i->why : "";
+	const char *bare = i->unprotected ? i->unprotected : "";
+
+	put_u64(b, (uint64_t)i->id);
+	put_u32(b, i->kind);
+	put_u64(b, (uint64_t)i->began_us);
+	put_u64(b, (uint64_t)i->ended_us);
+	put_u32(b, (uint32_t)i->exit_status);
+	put_u32(b, i->incomplete);
+	put_u64(b, i->created);
+	put_u64(b, i->modified);
+	put_u64(b, i->deleted);
+	put_u64(b, i->renamed);
+	put_str(b, command, strlen(command));
+	put_str(b, why, strlen(why));
+	put_u32(b, i->unprotected != NULL);
+	put_str(b, bare, strlen(bare));
+}
+
+static void get_info(struct get *g, struct step_info *i)
+{
+	bool unprotected;
+	struct span s;
+
+	i->id = (int64_t)get_u64(g);
+	i->kind = get_u32(g);
+	i->began_us = (int64_t)get_u64(g);
+	i->ended_us = (int64_t)get_u64(g);
+	i->exit_status = (int)get_u32(g);
+	i->incomplete = get_u32(g) != 0;
+	i->created = get_u64(g);
+	i->modified = get_u64(g);
+	i->deleted = get_u64(g);
+	i->renamed = get_u64(g);
+	s = get_str(g);
+	i->command = xstrndup(s.data, s.len);
+	s = get_str(g);
+	i->why = s.len ? xstrndup(s.data, s.len) : NULL;
+	unprotected = get_u32(g) != 0;
+	s = get_str(g);
+	i->unprotected = unprotected ? xstrndup(s.data, s.len) : NULL;
+}
+
+static void get_flags(struct get *g, struct summary *s)
+{
+	uint32_t flags = get_u32(g);
+
+	s->partial = flags & SUMMARY_PARTIAL;
+	s->turned = flags & SUMMARY_TURNED;
+}
+
+static void put_change(struct buf *b, const struct change *c)
+{
+	put_u32(b, c->kind);
+	put_u32(b, c->linked);
+	put_u32(b, (uint32_t)c->root);
+	put_str(b, c->path, strlen(c->path));
+	put_str(b, c->old_path ? c->old_path : "", c->old_path ? strlen(c->old_path) : 0);
+	put_side(b, &c->before);
+	put_side(b, &c->after);
+}
+
+int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
+		  const struct nets *nets)
+{
+	struct out out = OUT_NONE;
+
+	out_begin(&out, stepdir, "summary");
+	put_u32(&out.buf, SUMMARY_MAGIC);
+	put_u64(&out.buf, store_seq(j));
+	put_info(&out.buf, info);
+	put_u32(&out.buf, (partial ? SUMMARY_PARTIAL : 0) | (nets->inverted ? SUMMARY_TURNED : 0));
+	put_u32(&out.buf, (uint32_t)nets->n);
+	for (size_t i = 0; i < nets->n; i++) {
+		struct change c;
+
+		nets_get(nets, i, &c);
+		put_change(&out.buf, &c);
+		out_spill(&out);
+	}
+	return out_end(&out, 0, (struct span){0}, false);
+}
+
+int summary_seq(int stepdir, uint64_t *ret)
+{
+	AUTO_CLOSE int fd = openat(stepdir, "summary", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char head[12];
+	struct get g = {.p = head, .end = head + sizeof(head)};
+	ssize_t n = fd < 0 ? -errno : io_pread_full(fd, head, sizeof(head), 0);
+
+	if (n < (ssize_t)sizeof(head) || get_u32(&g) != SUMMARY_MAGIC)
+		return n < 0 ? (int)n : -EBADMSG;
+	*ret = get_u64(&g);
+	return 0;
+}
+
+void summary_done(struct summary *s)
+{
+	free(s->info.command);
+	free(s->info.why);
+	free(s->info.unprotected);
+	change_free(s->changes, s->n);
+	*s = (struct summary){0};
+}
+
+/* Borrowed from what was read. */
+static void get_change(struct get *g, struct change *c)
+{
+	struct span path, old;
+
+	*c = (struct change){.kind = get_u32(g), .linked = get_u32(g) != 0};
+	c->root = (int)get_u32(g);
+	path = get_str(g);
+	old = get_str(g);
+	c->path = (char *)(uintptr_t)path.data;
+	c->old_path = old.len ? (char *)(uintptr_t)old.data : NULL;
+	get_side(g, &c->before);
+	get_side(g, &c->after);
+}
+
+static int get_changes(struct get *g, size_t max, struct summary *s)
+{
+	size_t n = get_u32(g);
+
+	if (g->bad || n > max)
+		return -EBADMSG;
+	s->changes = xcalloc(n + 1, sizeof(*s->changes));
+	while (s->n < n && !g->bad) {
+		struct change *c = &s->changes[s->n++];
+
+		get_change(g, c);
+		c->path = xstrdup(c->path);
+		c->old_path = xstrdup(c->old_path);
+	}
+	return g->bad ? -EBADMSG : 0;
+}
+
+static int parse(const char *text, size_t len, bool with_changes, struct summary *ret)
+{
+	struct get g = {.p = text, .end = text + len};
+	struct summary s = {0};
+	int r;
+
+	if (get_u32(&g) != SUMMARY_MAGIC)
+		return -EBADMSG;
+	get_u64(&g); /* summary_seq() */
+	get_info(&g, &s.info);
+	get_flags(&g, &s);
+	r = g.bad ? -EBADMSG : with_changes ? get_changes(&g, len, &s) : 0;
+	if (r < 0)
+		summary_done(&s);
+	else
+		*ret = s;
+	return r;
+}
+
+/* A list of steps wants none of their paths, which may be many thousands: the head is enough. */
+static int load_head(int stepdir, struct summary *ret)
+{
+	AUTO_CLOSE int fd = openat(stepdir, "summary", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char head[HEAD_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = io_pread_full(fd, head, sizeof(head), 0);
+	return n < 0 ? (int)n : parse(head, (size_t)n, false, ret);
+}
+
+int summary_load(int stepdir, bool with_changes, struct summary *ret)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = with_changes ? -EBADMSG : load_head(stepdir, ret);
+
+	if (r != -EBADMSG)
+		return r;
+	r = io_read_file(stepdir, "summary", FILE_MAX, &text, &len);
+	return r < 0 ? r : parse(text, len, with_changes, ret);
+}
+
+static int read_head(struct in *in, struct summary *ret, uint32_t *ret_n)
+{
+	struct get g;
+	int r;
+
+	do {
+		r = in_more(in);
+		g = in_get(in);
+		summary_done(ret);
+		if (r == 0 && get_u32(&g) != SUMMARY_MAGIC)
+			r = -EBADMSG;
+		get_u64(&g); /* summary_seq() */
+		get_info(&g, &ret->info);
+		get_flags(&g, ret);
+		*ret_n = get_u32(&g);
+	} while (r == 0 && g.bad);
+	in_took(in, &g);
+	return r;
+}
+
+int summary_read(int stepdir, struct summary *ret,
+		 void (*fn)(void *data, const struct summary *s, const struct change *c),
+		 void *data)
+{
+	AUTO_IN struct in in = IN_NONE;
+	struct summary s = {0};
+	uint32_t n = 0;
+	int r = in_open(&in, stepdir, "summary");
+
+	if (r == 0)
+		r = read_head(&in, &s, &n);
+	while (r == 0 && n) {
+		struct get g = in_get(&in);
+		struct change c;
+
+		get_change(&g, &c);
+		if (g.bad) {
+			r = in_more(&in);
+			continue;
+		}
+		fn(data, &s, &c);
+		in_took(&in, &g);
+		n--;
+	}
+	if (r < 0)
+		summary_done(&s);
+	else
+		*ret = s;
+	return r;
+}

@@ -1,0 +1,293 @@
+/* version_chain - did each step find what those before it had left? Else somebody else was there
+ * between.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/before_state.h"
+#include "core/journal/history/current_name.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/journal.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+#include "core/journal/history/version_chain_path.h"
+
+void chains_gap(struct chains *c)
+{
+	c->blind = true;
+}
+
+static void not_known(struct chain *one)
+{
+	one->known = false;
+	one->there = 0;
+}
+
+/* At the end of a cluster of which not all is known. */
+static void forget(struct chains *c)
+{
+	for (size_t i = 0; c->blind && i < names_count(&c->keys); i++)
+		not_known(&c->list[i]);
+	if (c->blind)
+		chain_files_forget(c);
+	c->was_blind |= c->blind;
+	c->blind = false;
+}
+
+/* What it found by that very name, of which its summary may tell something older. */
+static void chain_told(struct chains *c, size_t i)
+{
+	static const struct change_side nothing;
+	struct chain *one = chain_get(c, names_key(&c->told.keys, i));
+	const struct told *told = &c->told.list[i];
+
+	chain_goes_on(c, one);
+	one->spoke = one->spoken = true;
+	if (told->what == TOLD_MADE)
+		chain_saw(one, &nothing);
+	/* Of several steps at the same time another may have left it so. */
+	if ((told->what != TOLD_SIDE && told->what != TOLD_FILE) || !c->caller.now.alone)
+		return;
+	one->there = c->turn;
+	if (told->what == TOLD_FILE)
+		return;
+	chain_saw(one, &told->side);
+	one->told = c->turn;
+	one->image = true;
+}
+
+void chains_step(struct chains *c, const struct chain_step *step)
+{
+	if (step->cluster != c->caller.now.cluster)
+		forget(c);
+	called_step(&c->caller, step);
+	numbers_done(&c->written);
+	c->has_written = false;
+	c->turn++;
+	told_done(&c->told);
+	told_load(&c->caller, &c->told);
+	for (size_t i = 0; i < names_count(&c->told.keys); i++)
+		chain_told(c, i);
+}
+
+/* Whatever had one of these names may be what some of the steps changed. */
+static void doubt(struct chains *c, int root, const char *path)
+{
+	struct names names = {0};
+
+	if (!called_any(&c->caller, root, path, &names))
+		chains_gap(c);
+	for (size_t i = 0; i < names_count(&names); i++) {
+		struct chain *one = chain_get(c, names_key(&names, i));
+
+		chain_goes_on(c, one);
+		not_known(one);
+		one->spoken = true;
+	}
+	names_done(&names);
+}
+
+static struct called call(struct chains *c, int root, const char *path)
+{
+	struct called called;
+
+	if (!called_find(&c->caller, root, path, &called))
+		doubt(c, root, path);
+	return called;
+}
+
+/* ---- what the steps say -----------------------------------------------------------------------
+ */
+
+static void found(const struct chains *c, struct chain *one, const struct change_side *side)
+{
+	if (one->told != c->turn && (side->exists || one->there != c->turn))
+		chain_saw(one, side);
+	else if (one->told == c->turn && told_same(&one->found[0], side))
+		one->found[0] = *side; /* it knows the size as well */
+}
+
+static void place(struct chains *c, const char *key, const struct change_side *before,
+		  const struct change_side *left, bool links)
+{
+	struct chain *one = chain_get(c, key);
+
+	chain_goes_on(c, one);
+	one->spoken = true;
+	one->changed = c->turn;
+	one->placed = c->caller.now.alone ? 0 : c->caller.now.cluster;
+	if (before)
+		found(c, one, before);
+	if (left)
+		chain_gave(c, one, left);
+	one->links |= links;
+}
+
+void chains_change(struct chains *c, const struct change *change)
+{
+	static const struct change_side nothing;
+	const struct change_side *before = &change->before;
+	struct called is = call(c, change->root, change->path), was = {0};
+
+	if (change->old_path)
+		was = call(c, change->root, change->old_path);
+	chain_file_found(c, change, change->old_path ? was.found : is.found);
+	chain_file_left(c, change, is.left);
+	if (was.found)
+		place(c, was.found, before, NULL, change->linked);
+	if (was.left)
+		place(c, was.left, NULL, &nothing, change->linked);
+	if (change->old_path)
+		before = &nothing;
+	if (is.found)
+		place(c, is.found, before, NULL, change->linked);
+	if (is.left)
+		place(c, is.left, NULL, &change->after, change->linked);
+	called_done(&is);
+	called_done(&was);
+}
+
+/* A file that the step moved on and did not change lies here: so it was where that came from. Newer
+ * steps that came back as well may have changed it. */
+static void found_elsewhere(struct chains *c, const struct post *p, const char *key)
+{
+	bool seen = p->obj.mode && p->obj.mode != OBJ_UNSEEN && !S_ISDIR(p->obj.mode) &&
+		    !(p->flags & ~(unsigned)POST_SHARED) && c->caller.now.alone;
+	size_t i = seen ? told_moved(&c->told, p->obj.ino) : NAMES_NONE;
+	struct change_side left;
+	struct chain *one;
+
+	if (i == NAMES_NONE)
+		return;
+	one = chain_get(c, key);
+	if (one->changed == c->turn && one->left_now)
+		left = one->left;
+	else if (p->flags)
+		return;
+	else
+		change_side_set(&left, &p->obj);
+	one = chain_get(c, names_key(&c->told.keys, i));
+	if (one->n_found)
+		return;
+	chain_saw(one, &left);
+	one->image = true;
+}
+
+void chains_left(struct chains *c, const struct post *p)
+{
+	AUTO_FREE char *key = NULL;
+	struct change_side left;
+	struct chain *one;
+	bool changed;
+
+	/* It was looked at when newer steps had come back as well. They may have moved again what
+	 * they had moved. */
+	if (p->flags & POST_SHARED &&
+	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
+		return;
+	key = called_now(&c->caller, p->seq, p->root, p->path);
+	found_elsewhere(c, p, key);
+	one = chain_get(c, key);
+	changed = one->changed == c->turn;
+	if (p->flags & POST_RETURNS) {
+		chain_goes_on(c, one);
+		one->returns = true;
+	}
+	if (changed && one->left_now)
+		return;
+	/* What one of those left there; this one left what that has found. If none of them changed
+	 * it, it is what this one found, too. */
+	if (p->flags & POST_SHARED && one->spoken && !changed && c->caller.now.alone)
+		return;
+	chain_goes_on(c, one);
+	if (p->flags & POST_CARRIED)
+		one->spoke = one->spoken = true;
+	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
+		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
+	change_side_set(&left, &p->obj);
+	if (!changed && !one->spoke) {
+		chain_saw(one, &left);
+		chain_file_seen(c, p, &left, key);
+	}
+	chain_gave(c, one, &left);
+	one->image = true;
+}
+
+void chains_end(struct chains *c)
+{
+	forget(c);
+	chain_files_compare(c);
+	for (size_t i = 0; i < names_count(&c->keys); i++)
+		chain_compare(&c->list[i]);
+}
+
+static enum chain_state state_of(const struct chains *c, const char *key)
+{
+	size_t i = names_find(&c->keys, key);
+	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+
+	if (!one)
+		return CHAIN_WHOLE;
+	return one->broken ? CHAIN_BROKEN : one->edited ? CHAIN_EDITED : CHAIN_WHOLE;
+}
+
+enum chain_state chains_judge(const struct chains *c, const char *key)
+{
+	enum chain_state state = state_of(c, key);
+	const char *path;
+	int root = key_root(key, &path);
+
+	for (size_t i = 0; state == CHAIN_WHOLE && c->some_gone && i < c->caller.moves->n; i++) {
+		const struct move *m = &c->caller.moves->list[i];
+		AUTO_FREE char *gone = NULL;
+
+		if (!move_covers(m, root, path))
+			continue;
+		gone = called_gone(key, m->seq);
+		state = state_of(c, gone);
+	}
+	return state;
+}
+
+bool chains_began(const struct chains *c, const char *key, bool exists)
+{
+	size_t i = names_find(&c->keys, key);
+	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+	/* Of those that overlapped, not every one may be known to have been there: one may have
+	 * made what another has only an image of, as that lies in a directory which moved. */
+	bool began = one && one->known && !one->links && one->n_found &&
+		     one->placed != one->cluster && !(one->spoke && one->image);
+
+	/* But the records of one that was there alone are sure. */
+	if (one && one->there && one->there == one->turn)
+		return exists && !one->links;
+	for (size_t k = 0; began && k < one->n_found; k++)
+		began = one->found[k].exists == exists;
+	return began;
+}
+
+bool chains_last(const struct chains *c, const char *key, struct change_side *ret)
+{
+	size_t i = names_find(&c->keys, key);
+
+	if (i == NAMES_NONE || !c->list[i].has_last)
+		return false;
+	*ret = c->list[i].last;
+	return true;
+}
+
+void chains_done(struct chains *c)
+{
+	for (size_t i = 0; i < names_count(&c->keys); i++)
+		chain_done(&c->list[i]);
+	free(c->list);
+	names_done(&c->keys);
+	caller_done(&c->caller);
+	numbers_done(&c->written);
+	told_done(&c->told);
+	chain_files_done(c);
+	*c = (struct chains){0};
+}

@@ -1,0 +1,191 @@
+/* version_chain_inode - what the steps found and left in files that have several names. */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/hash.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/history/version_chain_path.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/util/u64_set.h"
+
+struct found_file { /* that has or had several names */
+	uint64_t ino;
+	struct chain chain;
+	char *left, *found, *then; /* by which names; heap */
+	bool passing;	/* what is left is as it was when a name of it went, perhaps long before */
+	uint64_t doubt; /* until a step ended then, others changed it by a name that went */
+	UT_hash_handle hh;
+};
+
+/* 0: there are no other names of it. That number may have been a directory's before. */
+static uint64_t number_of(const struct change_side *side)
+{
+	return side->exists && !S_ISDIR(side->mode) ? side->ino : 0;
+}
+
+static struct found_file *find_file(const struct chains *c, uint64_t ino)
+{
+	struct found_file *file;
+
+	HASH_FIND(hh, c->files, &ino, sizeof(ino), file);
+	return file;
+}
+
+static void compare_file(struct chains *c, struct found_file *file)
+{
+	struct chain *one = &file->chain;
+	bool known = one->known;
+
+	one->known &= file->doubt <= one->ended;
+	chain_compare(one);
+	one->known = known; /* what they found is, however they left it */
+	if (one->broken && (file->left || file->then))
+		chain_get(c, file->left ? file->left : file->then)->broken = true;
+	one->broken = false;
+	free(take_ptr(&one->then)); /* it was compared */
+	one->n_then = 0;
+}
+
+static void file_goes_on(struct chains *c, struct found_file *file)
+{
+	if (file->chain.cluster != c->caller.now.cluster) {
+		if (file->chain.cluster)
+			compare_file(c, file);
+		file->doubt = 0;
+		file->passing = false;
+		free(file->then);
+		file->then = take_ptr(&file->found);
+		free(take_ptr(&file->left));
+	}
+	chain_goes_on(c, &file->chain);
+}
+
+static bool writes_in_place(struct chains *c, uint64_t ino)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	while (!c->has_written && wal_next(c->caller.now.log, &at, &rec))
+		if (rec_is_in_place(&rec))
+			numbers_add(&c->written, rec.ino);
+	if (!c->has_written)
+		numbers_sort(&c->written);
+	c->has_written = true;
+	return numbers_have(&c->written, ino);
+}
+
+static void set_name(char **name, const char *to)
+{
+	free(*name);
+	*name = xstrdup(to);
+}
+
+static struct found_file *get_file(struct chains *c, uint64_t ino)
+{
+	struct found_file *file = find_file(c, ino);
+
+	if (file)
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->ino = ino;
+	file->chain.known = true;
+	HASH_ADD(hh, c->files, ino, sizeof(file->ino), file);
+	return file;
+}
+
+void chain_file_found(struct chains *c, const struct change *change, const char *name)
+{
+	uint64_t ino = number_of(&change->before);
+	struct found_file *file = ino ? find_file(c, ino) : NULL;
+
+	if (!ino || (!file && !change->linked))
+		return;
+	file = get_file(c, ino);
+	file_goes_on(c, file);
+	file->chain.changed = c->turn;
+	chain_saw(&file->chain, &change->before);
+	set_name(&file->found, name);
+	if (change->after.exists && change->after.ino == ino)
+		return;
+	/* Only a name went, of perhaps several. */
+	if (writes_in_place(c, ino)) {
+		file->doubt = MAX(file->doubt, c->caller.now.ended);
+	} else if (!file->chain.has_left || file->passing) {
+		chain_gave(c, &file->chain, &change->before);
+		file->passing = true;
+	}
+}
+
+static void file_gave(struct chains *c, struct found_file *file, const struct change_side *after,
+		      const char *name)
+{
+	if (file->passing)
+		file->chain.ended = 0;
+	file->passing = false;
+	chain_gave(c, &file->chain, after);
+	set_name(&file->left, name);
+}
+
+void chain_file_left(struct chains *c, const struct change *change, const char *name)
+{
+	uint64_t ino = number_of(&change->after);
+	struct found_file *file = ino ? find_file(c, ino) : NULL;
+
+	if (!file)
+		return;
+	file_goes_on(c, file);
+	file->chain.changed = c->turn;
+	/* A redo may have exchanged it for what it had found, here or where it came from. */
+	file->chain.spoke |= c->caller.now.turned &&
+			     !(change->before.exists && change->before.ino == change->after.ino);
+	if (name)
+		file_gave(c, file, &change->after, name);
+	else
+		file->chain.known = false;
+}
+
+/* The step opened it, perhaps, and has not changed it: it left what it had found, unless another
+ * did at the same time. How many names the file had then is not known. */
+void chain_file_seen(struct chains *c, const struct post *p, const struct change_side *seen,
+		     const char *name)
+{
+	struct found_file *file;
+
+	if (!p->obj.mode || S_ISDIR(p->obj.mode) || p->obj.mode == OBJ_UNSEEN || p->flags ||
+	    !c->caller.now.alone)
+		return;
+	file = get_file(c, p->obj.ino);
+	if (file->chain.changed == c->turn) /* by another of its names */
+		return;
+	file_goes_on(c, file);
+	chain_saw(&file->chain, seen);
+	set_name(&file->found, name);
+	file_gave(c, file, seen, name);
+}
+
+void chain_files_forget(struct chains *c)
+{
+	for (struct found_file *file = c->files; file; file = file->hh.next)
+		file->chain.known = false;
+}
+
+void chain_files_compare(struct chains *c)
+{
+	for (struct found_file *file = c->files; file; file = file->hh.next)
+		compare_file(c, file);
+}
+
+void chain_files_done(struct chains *c)
+{
+	struct found_file *file, *rest;
+
+	HASH_ITER (hh, c->files, file, rest) {
+		HASH_DEL(c->files, file);
+		chain_done(&file->chain);
+		free(file->left);
+		free(file->found);
+		free(file->then);
+		free(file);
+	}
+}

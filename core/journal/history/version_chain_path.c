@@ -1,0 +1,104 @@
+/* version_chain_path - what the steps found and left at one path, or in one file. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/before_state.h"
+#include "core/journal/history/current_name.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/history/version_chain_path.h"
+#include "core/journal/journal.h"
+#include "core/journal/util/path_set.h"
+
+struct chain *chain_get(struct chains *c, const char *key)
+{
+	bool fresh;
+	size_t i = names_put(&c->keys, key, &fresh);
+
+	if (fresh && i == c->cap) {
+		c->cap = c->cap ? c->cap + c->cap / 2 : 8;
+		c->list = xrealloc(c->list, c->cap * sizeof(*c->list));
+	}
+	if (fresh)
+		c->list[i] = (struct chain){.known = true};
+	c->some_gone |= fresh && called_is_gone(key);
+	return &c->list[i];
+}
+
+void chain_saw(struct chain *one, const struct change_side *before)
+{
+	one->found = xrealloc(one->found, (one->n_found + 1) * sizeof(*one->found));
+	one->found[one->n_found++] = *before;
+}
+
+void chain_compare(struct chain *one)
+{
+	bool same_file = false;
+
+	if (!one->past_last) {
+		one->has_last = one->known && !one->links && one->has_left;
+		one->last = one->left;
+		one->past_last = true;
+	}
+	/* With the last of those to be undone that say so: then this one would go over it. */
+	if (one->then_returns && !one->returns && one->known && one->has_left)
+		one->broken = true;
+	if (!one->n_then || !one->known || !one->has_left)
+		return;
+	for (size_t i = 0; i < one->n_then; i++) {
+		if (told_same(&one->then[i], &one->left))
+			return;
+		same_file |= one->then[i].exists && one->left.exists &&
+			     one->then[i].ino == one->left.ino;
+	}
+	/* By another name it may have been changed: it is looked at by itself. But nothing that is
+	 * done by another name puts another file here. */
+	if (same_file && (one->links || one->then_links))
+		return;
+	if (same_file && one->image)
+		one->edited = true;
+	else
+		one->broken = true;
+}
+
+/* The next older cluster was there. Who left it without having spoken of it found it so: it lay in
+ * a directory that was moved, or the file only got one more name. */
+void chain_goes_on(const struct chains *c, struct chain *one)
+{
+	if (one->cluster != c->caller.now.cluster) {
+		if (one->cluster)
+			chain_compare(one);
+		if (one->has_left && !one->n_found && !one->spoke)
+			chain_saw(one, &one->left);
+		free(one->then);
+		one->then = one->known ? take_ptr(&one->found) : NULL;
+		one->n_then = one->known ? one->n_found : 0;
+		one->then_links = one->links;
+		one->links = false;
+		one->then_returns = one->returns;
+		one->returns = false;
+		free(take_ptr(&one->found));
+		one->n_found = 0;
+		one->ended = 0;
+		one->has_left = false;
+		one->known = true;
+		one->spoke = false;
+		one->cluster = c->caller.now.cluster;
+	}
+	if (one->turn != c->turn)
+		one->left_now = false;
+	one->turn = c->turn;
+}
+
+void chain_gave(const struct chains *c, struct chain *one, const struct change_side *after)
+{
+	one->left_now = true;
+	if (c->caller.now.ended < one->ended)
+		return;
+	one->left = *after;
+	one->has_left = true;
+	one->ended = c->caller.now.ended;
+}
+
+void chain_done(struct chain *one)
+{
+	free(take_ptr(&one->found));
+	free(take_ptr(&one->then));
+}

@@ -1,0 +1,261 @@
+/* capture - a log that grows: records are numbered and captures are made here. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/group_commit.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/* Up to here the bytes go into the log: making a file costs more than copying them. */
+#define INLINE_MAX 32768
+
+void slot_name(char out[24], uint64_t slot)
+{
+	snprintf(out, 24, "%" PRIx64, slot);
+}
+
+int side_push(struct side *s, struct rec *r)
+{
+	int e;
+
+	r->flags |= s->flags;
+	do
+		e = store_seq_keep(s->j);
+	while (e < 0 && store_relieve(s->j, e, s->back));
+	if (e < 0)
+		return e;
+	r->seq = store_seq(s->j);
+	do
+		e = wal_append(&s->log, r);
+	while (e < 0 && store_relieve(s->j, e, s->back));
+	if (e == 0 && intents_match(s, r))
+		s->loose = true;
+	else
+		s->unsynced = true;
+	return e;
+}
+
+void side_note(struct rec *r, struct buf *buf, const struct obj *o)
+{
+	if (S_ISDIR(o->mode) || o->nlink < 2)
+		return;
+	put_u32(buf, o->mode);
+	put_u32(buf, o->uid);
+	put_u32(buf, o->gid);
+	put_u64(buf, o->size);
+	put_u64(buf, (uint64_t)o->mtime_ns);
+	r->meta = (struct span){buf->data, buf->len};
+}
+
+void side_noted(const struct rec *r, struct change_side *ret)
+{
+	struct get g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
+
+	*ret = (struct change_side){.exists = r->meta.len, .ino = r->ino};
+	ret->mode = get_u32(&g);
+	ret->uid = get_u32(&g);
+	ret->gid = get_u32(&g);
+	ret->size = get_u64(&g);
+	ret->mtime_ns = (int64_t)get_u64(&g);
+	ret->exists &= !g.bad;
+}
+
+static void forget_seen(struct side *s)
+{
+	struct seen *d, *next;
+
+	HASH_ITER (hh, s->seen, d, next) {
+		HASH_DEL(s->seen, d);
+		free(d->path);
+		free(d);
+	}
+}
+
+void side_forget_dirs(struct side *s)
+{
+	s->j->dirs_turn++;
+}
+
+void side_done(struct side *s)
+{
+	forget_seen(s);
+	intents_drop(s);
+	wal_close(&s->log);
+	util_close_fd(&s->obj);
+	util_close_fd(&s->dir);
+	*s = (struct side)SIDE_NONE;
+}
+
+int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_DTIME, .root = root, .path = path};
+	struct seen *d;
+	struct stat st;
+	int r;
+
+	if (s->seen_turn != s->j->dirs_turn)
+		forget_seen(s);
+	s->seen_turn = s->j->dirs_turn;
+	HASH_FIND_STR(s->seen, key, d);
+	if (d)
+		return 0;
+	if (fstatat(dirfd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	put_u64(&meta, (uint64_t)st.st_mtim.tv_sec);
+	put_u32(&meta, (uint32_t)st.st_mtim.tv_nsec);
+	rec.meta = (struct span){meta.data, meta.len};
+	rec.ino = st.st_ino;
+	r = side_push(s, &rec);
+	if (r < 0)
+		return r;
+	d = xcalloc(1, sizeof(*d));
+	d->path = take_ptr(&key);
+	HASH_ADD_KEYPTR(hh, s->seen, d->path, strlen(d->path), d);
+	return 0;
+}
+
+int side_keep_meta(struct side *s, int root, const char *path, int fd, uint64_t src)
+{
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_META, .root = root, .path = path, .src = src};
+	struct obj o = {0};
+	int r = meta_read(s->j, fd, &meta);
+
+	if (r == 0)
+		r = obj_stat(fd, "", &o);
+	if (r < 0)
+		return r;
+	rec.ino = o.ino;
+	rec.meta = (struct span){meta.data, meta.len};
+	return side_push(s, &rec);
+}
+
+/* The slot's file, whatever umask the caller of the operation has. */
+static int slot_create(struct side *s, uint64_t slot, char name[24])
+{
+	mode_t mask = umask(077);
+	int fd, r;
+
+	slot_name(name, slot);
+	/* A name that is taken was left by an operation that never got its record. */
+	unlinkat(s->obj, name, 0);
+	fd = openat(s->obj, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = fd < 0 ? -errno : fd;
+	umask(mask);
+	return r;
+}
+
+int slot_fill(struct side *s, uint64_t slot, struct span bytes)
+{
+	AUTO_CLOSE int fd = -1;
+	char name[24];
+	int r;
+
+	fd = slot_create(s, slot, name);
+	r = fd < 0 ? fd : io_write_all(fd, bytes.data, bytes.len);
+	return r < 0 ? r : sync_fd(s->j, fd);
+}
+
+/* The bytes of a small file without holes, behind its metadata. 0: not one of those. */
+static int keep_inline(int in, const struct stat *st, struct buf *meta, struct rec *rec)
+{
+	AUTO_BUF struct buf both = BUF_INIT;
+	ssize_t n;
+
+	if (st->st_size > INLINE_MAX || st->st_blocks * 512 < st->st_size)
+		return 0;
+	put_str(&both, meta->data, meta->len);
+	buf_reserve(&both, INLINE_MAX + 1);
+	n = io_pread_full(in, both.data + both.len, INLINE_MAX + 1, 0);
+	if (n < 0 || n > INLINE_MAX)
+		return n < 0 ? (int)n : 0;
+	both.len += (size_t)n;
+	buf_done(meta);
+	*meta = both;
+	both = (struct buf)BUF_INIT;
+	rec->flags |= REC_INLINE;
+	return 1;
+}
+
+/* The bytes of `in` in a file of their own. */
+static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
+{
+	AUTO_CLOSE int out = slot_create(s, kept->slot, slot);
+	struct stat st;
+	int r;
+
+	if (out < 0)
+		return take_fd(&out);
+	r = kept->clone_only ? data_clone(in, out) : data_copy(in, out);
+	if (r >= 0) {
+		int e = sync_fd(s->j, out);
+
+		if (e == 0)
+			e = sync_fd(s->j, s->obj);
+		r = e < 0 ? e : r;
+	}
+	if (r < 0)
+		unlinkat(s->obj, slot, 0);
+	else if (r == 0 && kept->hashed && fstat(out, &st) == 0)
+		kept->hash = data_hash_whole(out, (uint64_t)st.st_size);
+	return r;
+}
+
+static uint64_t inline_hash(const struct rec *r)
+{
+	struct span meta, bytes;
+
+	wal_content(r, &meta, &bytes);
+	return data_hash_all(bytes.data, bytes.len);
+}
+
+int side_keep_content(struct side *s, int root, const char *path, int dirfd, const char *name,
+		      uint64_t ino, uint64_t src, struct kept *kept)
+{
+	AUTO_CLOSE int in = data_open(s->j, dirfd, name);
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_CONTENT, .root = root, .path = path, .ino = ino, .src = src};
+	struct stat st;
+	char slot[24];
+	int r;
+
+	if (in < 0)
+		return take_fd(&in);
+	if (fstat(in, &st) < 0)
+		return -errno;
+	if (st.st_ino != ino)
+		return -ESTALE; /* replaced from outside meanwhile */
+	r = meta_read(s->j, in, &meta);
+	if (r < 0)
+		return r;
+	rec.slot = wal_slot(&s->log);
+	r = keep_inline(in, &st, &meta, &rec);
+	rec.meta = (struct span){meta.data, meta.len};
+	if (r > 0 && kept->hashed)
+		kept->hash = inline_hash(&rec);
+	if (r != 0)
+		return r < 0 ? r : side_push(s, &rec);
+	kept->slot = rec.slot;
+	kept->bytes = (uint64_t)st.st_blocks * 512;
+	do
+		r = keep_slot(s, in, kept, slot);
+	while (r < 0 && store_relieve(s->j, r, s->back));
+	if (r < 0)
+		return r;
+	kept->cloned = r == 1;
+	r = side_push(s, &rec);
+	if (r < 0)
+		unlinkat(s->obj, slot, 0);
+	return r;
+}

@@ -1,0 +1,128 @@
+/* log_reader - read a log front to back without its bulk: what names and numbers there are, and
+ * where. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/log/log_reader.h"
+#include "core/journal/log/undo_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/log/undo_log_format.h"
+
+#define CHUNK	  ((size_t)64 << 10)
+#define NAMES_MAX ((size_t)1 << 16) /* two paths of PATH_MAX are far below */
+#define FETCH_MAX ((size_t)64 << 20)
+
+int scan_open(struct scan *s, int dirfd, const char *name)
+{
+	struct head h;
+
+	*s = (struct scan)SCAN_NONE;
+	s->fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (s->fd < 0)
+		return -errno;
+	if (io_pread_full(s->fd, &h, sizeof(h), 0) != sizeof(h) ||
+	    memcmp(h.magic, WAL_MAGIC, sizeof(h.magic)) != 0 || h.tail < sizeof(h)) {
+		scan_close(s);
+		return -EBADMSG;
+	}
+	s->at = sizeof(h);
+	s->tail = h.tail;
+	return 0;
+}
+
+void scan_close(struct scan *s)
+{
+	util_close_fd(&s->fd);
+	buf_done(&s->chunk);
+	*s = (struct scan)SCAN_NONE;
+}
+
+/* n bytes from the next record on, borrowed; NULL: they are not there. */
+static const void *look(struct scan *s, size_t n)
+{
+	uint64_t left = s->tail - s->at;
+	ssize_t got;
+
+	if (n > left)
+		return NULL;
+	if (s->at < s->chunk_at || s->at + n > s->chunk_at + s->chunk.len) {
+		size_t want = (size_t)MIN(left, (uint64_t)MAX(CHUNK, n));
+
+		buf_clear(&s->chunk);
+		buf_reserve(&s->chunk, want);
+		got = io_pread_full(s->fd, s->chunk.data, want, (off_t)s->at);
+		if (got < (ssize_t)n)
+			return NULL;
+		s->chunk.len = (size_t)got;
+		s->chunk_at = s->at;
+	}
+	return s->chunk.data + (s->at - s->chunk_at);
+}
+
+int scan_next(struct scan *s, struct rec *r, uint64_t *ret_at)
+{
+	const struct disk_rec *d;
+	size_t names;
+
+	if (s->at == s->tail)
+		return 0;
+	d = look(s, sizeof(*d));
+	if (!d || !disk_rec_fits(d, s->tail - s->at))
+		return -EBADMSG;
+	names = (size_t)d->path_len + d->path2_len + 2;
+	if (names > NAMES_MAX)
+		return -EBADMSG;
+	d = look(s, sizeof(*d) + names);
+	/* That may have read it anew, and a session have written another one there. */
+	if (!d || !disk_rec_fits(d, s->tail - s->at) ||
+	    (size_t)d->path_len + d->path2_len + 2 != names)
+		return -EBADMSG;
+	disk_rec_read(d, r);
+	if (r->path[d->path_len] || r->path2[d->path2_len])
+		return -EBADMSG;
+	r->meta.data = NULL;
+	*ret_at = s->at;
+	s->at += d->len;
+	return 1;
+}
+
+int scan_last_seq(const struct scan *s, uint64_t *ret)
+{
+	struct disk_rec d;
+	uint64_t len;
+
+	*ret = 0;
+	if (s->tail == sizeof(struct head))
+		return 0;
+	if (io_pread_full(s->fd, &len, sizeof(len), (off_t)(s->tail - 8)) != sizeof(len) ||
+	    len < sizeof(d) || len > s->tail - sizeof(struct head) ||
+	    io_pread_full(s->fd, &d, sizeof(d), (off_t)(s->tail - len)) != sizeof(d) ||
+	    d.len != len)
+		return -EBADMSG;
+	*ret = d.seq;
+	return 0;
+}
+
+int scan_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
+{
+	struct disk_rec d;
+
+	if (io_pread_full(fd, &d, sizeof(d), (off_t)at) != sizeof(d) ||
+	    !disk_rec_fits(&d, FETCH_MAX))
+		return -EBADMSG;
+	buf_clear(mem);
+	buf_reserve(mem, d.len);
+	if (io_pread_full(fd, mem->data, d.len, (off_t)at) != (ssize_t)d.len)
+		return -EBADMSG;
+	mem->len = d.len;
+	if (memcmp(mem->data, &d, sizeof(d)) != 0) /* a session writes there */
+		return -EBADMSG;
+	if (disk_rec_sum((const void *)mem->data) != d.sum)
+		return -EBADMSG;
+	disk_rec_read((const void *)mem->data, r);
+	return r->path[d.path_len] || r->path2[d.path2_len] ? -EBADMSG : 0;
+}

@@ -1,0 +1,522 @@
+/* undo_log - a step's log: append, read from both ends, verify. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/log/undo_log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/log/undo_log_format.h"
+
+#define WAL_CHUNK  ((size_t)64 << 10)
+#define WAL_MAX	   ((size_t)4 << 30)
+#define WAL_WINDOW ((size_t)256 << 10) /* what stays in memory, at most twice */
+
+static struct head *head_of(const struct wal *log)
+{
+	return (struct head *)(void *)log->map;
+}
+
+/*
+ * Where a file system writes over blocks in place, a store into the mapping needs no space once
+ * they are allocated. Elsewhere (btrfs; an overlay on who knows what) it may, and SIGBUS is how a
+ * store would say that there is none: there the mapping is read alone, and a full disk is an error
+ * of pwrite().
+ */
+static bool writes_in_place(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == EXT4_SUPER_MAGIC ||
+					 fs.f_type == XFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC);
+}
+
+void file_stay_in_place(int fd)
+{
+	int flags;
+
+	if (!writes_in_place(fd) && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_NOCOW_FL;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	}
+}
+
+static int put(const struct wal *log, size_t at, const void *data, size_t len)
+{
+	if (!log->stores)
+		return io_pwrite_all(log->fd, data, len, (off_t)at);
+	assert(log->map);
+	memcpy(log->map + at, data, len);
+	return 0;
+}
+
+/* The header's part that is stored last. */
+static int put_ends(struct wal *log)
+{
+	const uint64_t ends[2] = {log->tail, log->next_slot};
+
+	_Static_assert(offsetof(struct head, next_slot) == offsetof(struct head, tail) + 8,
+		       "both at once");
+	if (!log->stores)
+		return put(log, offsetof(struct head, tail), ends, sizeof(ends));
+	head_of(log)->next_slot = log->next_slot;
+	atomic_store_explicit(&head_of(log)->tail, log->tail, memory_order_release);
+	return 0;
+}
+
+size_t wal_tail(const struct wal *log)
+{
+	if (log->writable || !log->mapped)
+		return log->tail;
+	return atomic_load_explicit(&head_of(log)->tail, memory_order_acquire);
+}
+
+int wal_cut(struct wal *log, size_t tail)
+{
+	int r;
+
+	log->tail = tail;
+	r = put_ends(log);
+	log->behind = r < 0;
+	return r;
+}
+
+int wal_catch_up(struct wal *log)
+{
+	return log->behind ? wal_cut(log, log->tail) : 0;
+}
+
+void wal_take_back(struct wal *log, size_t tail)
+{
+	if (wal_cut(log, tail) < 0)
+		return; /* the next record brings it there */
+}
+
+bool wal_empty(const struct wal *log)
+{
+	return wal_tail(log) == sizeof(struct head);
+}
+
+bool roll_same(const struct roll *a, const struct roll *b)
+{
+	return a->number == b->number && (a->us == b->us || !a->us || !b->us);
+}
+
+int wal_set_roll(struct wal *log, const struct roll *roll)
+{
+	return put(log, offsetof(struct head, roll), roll, sizeof(*roll));
+}
+
+int wal_peek_roll(int dirfd, const char *name, struct roll *ret)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct head h;
+
+	if (fd < 0)
+		return -errno;
+	if (io_pread_full(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.magic, WAL_MAGIC, 8) != 0)
+		return -EBADMSG;
+	*ret = h.roll;
+	return 0;
+}
+
+int wal_peek_first(int dirfd, const char *name, uint64_t *ret)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct {
+		struct head head;
+		struct disk_rec rec;
+	} at;
+
+	if (fd < 0)
+		return -errno;
+	if (io_pread_full(fd, &at, sizeof(at), 0) != sizeof(at) ||
+	    memcmp(at.head.magic, WAL_MAGIC, 8) != 0 || at.head.tail < sizeof(at) ||
+	    at.rec.type != REC_STEP)
+		return -EBADMSG;
+	*ret = at.rec.seq;
+	return 0;
+}
+
+uint64_t wal_slot(struct wal *log)
+{
+	uint64_t n = log->next_slot;
+
+	log->next_slot = n + 2;
+	if (put_ends(log) < 0)
+		return n; /* its record brings it there */
+	return n;
+}
+
+/*
+ * Of a long log only what is at work stays mapped in: what lies behind goes back to the page cache,
+ * dirty or not, and is there again when it is looked at.
+ */
+static void leave(const struct wal *log, size_t from, size_t to)
+{
+	if (log->mapped && to > from)
+		madvise(log->map + from, to - from, MADV_DONTNEED);
+}
+
+static void leave_forward(const struct wal *log, size_t from, size_t to)
+{
+	leave(log, from / WAL_WINDOW * WAL_WINDOW, to / WAL_WINDOW * WAL_WINDOW);
+}
+
+static void leave_backward(const struct wal *log, size_t from, size_t to)
+{
+	if (to / WAL_WINDOW < from / WAL_WINDOW)
+		leave(log, (from / WAL_WINDOW + 1) * WAL_WINDOW, log->cap);
+}
+
+void wal_close(struct wal *log)
+{
+	if (log->map && log->mapped)
+		munmap(log->map, log->cap);
+	else
+		free(log->map);
+	util_close_fd(&log->fd);
+	*log = (struct wal)WAL_NONE;
+}
+
+/* Where the file system has no fallocate, glibc writes a byte into every block. */
+static int allocate(const struct wal *log, size_t cap)
+{
+	int r;
+
+	do {
+		r = posix_fallocate(log->fd, 0, (off_t)cap);
+	} while (r == EINTR);
+	/* A try that failed half way keeps what it got, on some file systems. */
+	if (r && log->cap && ftruncate(log->fd, (off_t)log->cap) < 0)
+		return -errno;
+	return -r;
+}
+
+static int map_to(struct wal *log, size_t cap)
+{
+	int prot = log->writable && log->stores ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *map;
+
+	if (log->map)
+		map = mremap(log->map, log->cap, cap, MREMAP_MAYMOVE);
+	else
+		map = mmap(NULL, cap, prot, MAP_SHARED, log->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	log->map = map;
+	log->cap = cap;
+	return 0;
+}
+
+static int grow(struct wal *log, size_t need)
+{
+	size_t least = (need + WAL_CHUNK - 1) / WAL_CHUNK * WAL_CHUNK, cap = least;
+	int r;
+
+	if (cap < log->cap * 2)
+		cap = MIN(log->cap * 2, log->cap + ((size_t)4 << 20));
+	if (cap > WAL_MAX)
+		return -EFBIG;
+	r = allocate(log, cap);
+	if (r < 0 && cap > least) /* a disk that is nearly full */
+		r = allocate(log, cap = least);
+	if (r < 0)
+		return r;
+	return map_to(log, cap);
+}
+
+int wal_create(struct wal *log, int dirfd, const char *name)
+{
+	struct wal new = {.fd = -1, .writable = true, .mapped = true};
+	struct head h = {.tail = sizeof(h), .next_slot = str_eq(name, "redo") ? 1 : 2};
+	int r;
+
+	new.fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (new.fd < 0)
+		return -errno;
+	file_stay_in_place(new.fd);
+	new.stores = writes_in_place(new.fd);
+	new.tail = h.tail;
+	new.next_slot = h.next_slot;
+	r = grow(&new, WAL_CHUNK);
+	if (r == 0)
+		r = put(&new, 0, &h, sizeof(h));
+	if (r == 0) /* last: a log without it never began */
+		r = put(&new, 0, WAL_MAGIC, sizeof(h.magic));
+	if (r < 0) {
+		wal_close(&new);
+		unlinkat(dirfd, name, 0);
+		return r;
+	}
+	*log = new;
+	return 0;
+}
+
+/* The record at off, if it is whole and lies before end. */
+static bool decode(const struct wal *log, size_t off, size_t end, struct rec *r, size_t *ret_end)
+{
+	const struct disk_rec *d = (const void *)(log->map + off);
+
+	if (end - off < sizeof(*d) + 8 || !disk_rec_fits(d, end - off))
+		return false;
+	disk_rec_read(d, r);
+	*ret_end = off + d->len;
+	return !r->path[d->path_len] && !r->path2[d->path2_len];
+}
+
+static int verify(struct wal *log, bool cut)
+{
+	size_t off = sizeof(struct head), tail = wal_tail(log), end = off;
+	struct rec r = {0};
+
+	if (tail < off || tail > log->cap) {
+		if (!cut)
+			return -EBADMSG;
+		tail = tail < off ? off : log->cap;
+	}
+	while (off < tail) {
+		const struct disk_rec *d = (const void *)(log->map + off);
+		uint64_t len;
+
+		if (!decode(log, off, tail, &r, &end) || d->sum != disk_rec_sum(d))
+			break;
+		memcpy(&len, log->map + end - 8, 8);
+		if (len != d->len)
+			break;
+		/* Power may have been lost with a header that is older than the records. */
+		if (cut && log->writable && r.slot >= log->next_slot &&
+		    (r.slot ^ log->next_slot) % 2 == 0)
+			log->next_slot = r.slot + 2;
+		leave_forward(log, off, end);
+		off = end;
+	}
+	if (off == wal_tail(log))
+		return 0;
+	if (!cut)
+		return -EBADMSG;
+	wal_take_back(log, off);
+	return 0;
+}
+
+/* To be emptied it needs no more space than it has. */
+static int map_all(struct wal *log, size_t size)
+{
+	int r = log->writable ? grow(log, size) : -ENOSPC;
+
+	return r == -ENOSPC || r == -EDQUOT ? map_to(log, size) : r;
+}
+
+/*
+ * Its writer may be at work: it adds records, and gives back the space behind the last one. What
+ * lies before the tail stays, so that and no more is read, the tail first.
+ */
+static int copy_all(struct wal *log)
+{
+	size_t at = sizeof(struct head);
+	struct stat st;
+	ssize_t n;
+
+	log->map = xrealloc(log->map, at);
+	n = io_pread_full(log->fd, log->map, at, 0);
+	if (n < (ssize_t)at)
+		return n < 0 ? (int)n : -ENODATA;
+	if (fstat(log->fd, &st) < 0)
+		return -errno;
+	log->cap = MAX((size_t)MIN(head_of(log)->tail, (uint64_t)st.st_size), at);
+	if (log->cap > WAL_MAX)
+		return -EBADMSG;
+	log->map = xrealloc(log->map, log->cap);
+	n = io_pread_full(log->fd, log->map + at, log->cap - at, (off_t)at);
+	return n < 0 ? (int)n : (size_t)n == log->cap - at ? 0 : -EBADMSG;
+}
+
+bool wal_has_changed(const struct wal *log)
+{
+	const struct head *was = head_of(log);
+	struct head now;
+
+	return !log->mapped && io_pread_full(log->fd, &now, sizeof(now), 0) == sizeof(now) &&
+	       (now.tail != was->tail || now.next_slot != was->next_slot ||
+		now.roll.number != was->roll.number);
+}
+
+static int map_whole(struct wal *log)
+{
+	struct stat st;
+
+	if (fstat(log->fd, &st) < 0)
+		return -errno;
+	if (st.st_size > (off_t)WAL_MAX)
+		return -EBADMSG;
+	if (st.st_size < (off_t)sizeof(struct head))
+		return -ENODATA;
+	log->stores = writes_in_place(log->fd);
+	return map_all(log, (size_t)st.st_size);
+}
+
+static int check(struct wal *log, bool cut)
+{
+	assert(log->map); /* there is a header at least */
+	if (memcmp(log->map, WAL_MAGIC, 8) != 0)
+		return log->map[0] ? -EBADMSG : -ENODATA;
+	log->tail = head_of(log)->tail;
+	log->next_slot = head_of(log)->next_slot;
+	return verify(log, cut);
+}
+
+static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
+{
+	int r;
+
+	new->fd = openat(dirfd, name, (new->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+	if (new->fd < 0)
+		return -errno;
+	new->stores = !new->mapped; /* into the copy */
+	do {
+		r = new->mapped ? map_whole(new) : copy_all(new);
+		if (r == 0)
+			r = check(new, cut);
+		/* A rollback may have taken records off, and a redo put others there. */
+	} while (r == -EBADMSG && wal_has_changed(new));
+	if (r < 0)
+		wal_close(new);
+	return r;
+}
+
+int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut)
+{
+	struct wal new = {.fd = -1, .writable = writable, .mapped = writable};
+	int r = open_as(&new, dirfd, name, cut);
+
+	if (r == 0)
+		*log = new;
+	return r;
+}
+
+int wal_view(struct wal *log, int dirfd, const char *name)
+{
+	struct wal new = {.fd = -1, .mapped = true};
+	int r = open_as(&new, dirfd, name, false);
+
+	if (r == 0)
+		*log = new;
+	return r;
+}
+
+void wal_trim(struct wal *log)
+{
+	/* The mapping keeps its length; nothing behind the last page of the tail is touched again.
+	 */
+	if (ftruncate(log->fd, (off_t)wal_tail(log)) < 0)
+		return;
+}
+
+/* At d, where there is room for len bytes. */
+static void encode(struct disk_rec *d, size_t len, const struct rec *r)
+{
+	size_t path_len = strlen(r->path), path2_len = r->path2 ? strlen(r->path2) : 0;
+	uint64_t total = len;
+	char *p = (char *)(d + 1);
+
+	memset(d, 0, len);
+	d->len = (uint32_t)len;
+	d->type = (uint16_t)r->type;
+	d->flags = (uint16_t)r->flags;
+	d->seq = r->seq;
+	d->src = r->src;
+	d->slot = r->slot;
+	d->ino = r->ino;
+	d->ino2 = r->ino2;
+	d->root = (uint32_t)r->root;
+	d->root2 = (uint32_t)r->root2;
+	d->path_len = (uint32_t)path_len;
+	d->path2_len = (uint32_t)path2_len;
+	d->meta_len = (uint32_t)r->meta.len;
+	memcpy(p, r->path, path_len);
+	if (path2_len)
+		memcpy(p + path_len + 1, r->path2, path2_len);
+	if (r->meta.len)
+		memcpy(p + path_len + 1 + path2_len + 1, r->meta.data, r->meta.len);
+	memcpy((char *)d + len - 8, &total, 8);
+	d->sum = disk_rec_sum(d);
+}
+
+int wal_append(struct wal *log, const struct rec *r)
+{
+	size_t len = sizeof(struct disk_rec) + strlen(r->path) + (r->path2 ? strlen(r->path2) : 0) +
+		     2 + r->meta.len;
+	AUTO_FREE struct disk_rec *own = NULL;
+	size_t tail = log->tail;
+	bool behind = log->behind;
+	int e = 0;
+
+	len = (len + 7) / 8 * 8 + 8;
+	if (tail + len > log->cap)
+		e = grow(log, tail + len);
+	if (e < 0)
+		return e;
+	if (log->stores) {
+		encode((void *)(log->map + tail), len, r);
+	} else {
+		own = xmalloc(len);
+		encode(own, len, r);
+		e = put(log, tail, own, len);
+	}
+	if (e == 0 && (e = wal_cut(log, tail + len)) < 0) {
+		log->tail = tail;
+		log->behind = behind;
+	}
+	if (e == 0)
+		leave_forward(log, tail, tail + len);
+	return e;
+}
+
+bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
+{
+	uint64_t len;
+	size_t end;
+
+	for (; tail > sizeof(struct head); tail = *start) {
+		memcpy(&len, log->map + tail - 8, 8);
+		*start = tail - len;
+		leave_backward(log, tail, *start);
+		if (!decode(log, *start, tail, r, &end))
+			return false;
+		if (r->type != REC_INTENT)
+			return true;
+	}
+	return false;
+}
+
+bool wal_next_any(const struct wal *log, size_t *at, struct rec *r)
+{
+	size_t tail = wal_tail(log), from;
+
+	if (*at == 0)
+		*at = sizeof(struct head);
+	if (*at >= tail)
+		return false;
+	from = *at;
+	if (!decode(log, from, tail, r, at))
+		return false;
+	leave_forward(log, from, *at);
+	return true;
+}
+
+bool wal_next(const struct wal *log, size_t *at, struct rec *r)
+{
+	while (wal_next_any(log, at, r))
+		if (r->type != REC_INTENT)
+			return true;
+	return false;
+}

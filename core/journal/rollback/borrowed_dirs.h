@@ -1,0 +1,21 @@
+/* borrowed_dirs - directories that a rollback under way has opened for itself, and what their modes
+ * are. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct journal;
+
+/*
+ * The rollback goes on to older steps while a directory is open, and keeps what it replaces: that
+ * must be the mode without what was lent, or a later redo would bring back one that nobody set.
+ * Life: lent_add() -> lent_drop() where the mode is set or the directory goes, lent_clear() at the
+ * end. By the thread that rolls back.
+ */
+void lent_add(struct journal *j, uint64_t ino, mode_t mode);
+void lent_drop(struct journal *j, uint64_t ino);
+void lent_clear(struct journal *j);
+/* Of a directory that has this mode now. */
+mode_t lent_mode(const struct journal *j, uint64_t ino, mode_t mode);

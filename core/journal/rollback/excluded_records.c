@@ -1,0 +1,449 @@
+/* excluded_records - which records of a rollback are left out, so that somebody else's paths stay
+ * as they are.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/protected_names.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+/*
+ * The records are gone through as the rollback will, newest first, and a set of names that nobody
+ * may change follows them back in time: a directory that is renamed takes the names below it along.
+ * A record about such a name is left out. What hangs together with it is left out as well: the
+ * other name of a file that was renamed, a directory that would go and still holds something.
+ *
+ * What comes to that other name only to go on from there (a file that was written beside another
+ * and then took its place) would be left there: it is not brought either, and all is gone through
+ * once more.
+ *
+ * Nor may a file go altogether because the name that it had is left as it is, without it: somebody
+ * wrote to it, then steps gave it another name and took that one away. The other is left as well,
+ * as if they had renamed it; once more all is gone through.
+ */
+
+#define PASSES_MAX 64 /* then something may be left where it was on its way */
+
+struct bringing { /* something comes to a name */
+	uint64_t seq;
+	bool second;   /* of the record's names */
+	size_t before; /* number of that which brought it to where it came from, or NO_BRINGING */
+};
+
+#define NO_BRINGING SIZE_MAX
+
+struct lying {	       /* at a name, as of the record that is looked at */
+	size_t newest; /* number of what brought it, or NO_BRINGING */
+	size_t now;    /* number of the name that it has now, or NO_NAME */
+	uint64_t ino;  /* of what comes from the store, or 0 */
+};
+
+#define NO_NAME SIZE_MAX
+
+struct stray { /* what one record would bring, and another one, left out, would have taken on */
+	uint64_t first, last;
+	bool to_second, from_second; /* of the first one's names, of the last one's */
+};
+
+struct skipper {
+	const struct wal *logs;
+	size_t n_logs;
+	size_t *tails; /* where each log is read next, from its end */
+	const struct moves *moves;
+	struct mine_set mine;
+	struct numbers files; /* that lie at those names now */
+	struct numbers found; /* such files, by a pass: at names that were not left before it */
+	struct numbers *ret;
+	struct names *left;
+	struct names brought; /* names of now; at number i is what lying[i] says */
+	struct lying *lying;
+	struct numbers lost;  /* files that do not get their names back */
+	struct numbers taken; /* numbers of names: what has them now goes */
+	struct bringing *bringings;
+	size_t n_bringings;
+	struct stray *strays;
+	size_t n_strays;
+};
+
+/* Key of the name that a record's path has now. */
+static char *key_now(const struct skipper *s, const struct rec *r, int root, const char *path)
+{
+	AUTO_FREE char *now = xstrdup(path);
+
+	moves_follow(s->moves, r->seq, &root, &now);
+	return key_make(root, now);
+}
+
+/* ---- what is only on its way ------------------------------------------------------------------
+ */
+
+/* The number of the record's name. */
+static size_t name_of(struct skipper *s, const struct rec *r, bool second)
+{
+	AUTO_FREE char *key =
+		second ? key_now(s, r, r->root2, r->path2) : key_now(s, r, r->root, r->path);
+	bool fresh;
+	size_t i = names_put(&s->brought, key, &fresh);
+
+	if (fresh && i % 64 == 0)
+		s->lying = xrealloc(s->lying, (i + 64) * sizeof(*s->lying));
+	if (fresh)
+		s->lying[i] = (struct lying){.newest = NO_BRINGING, .now = i};
+	return i;
+}
+
+static size_t bring(struct skipper *s, const struct rec *r, bool second, size_t before)
+{
+	if (s->n_bringings % 64 == 0)
+		s->bringings =
+			xrealloc(s->bringings, (s->n_bringings + 64) * sizeof(*s->bringings));
+	s->bringings[s->n_bringings] =
+		(struct bringing){.seq = r->seq, .second = second, .before = before};
+	return s->n_bringings++;
+}
+
+static struct lying brought_by(struct skipper *s, const struct rec *r, bool second,
+			       struct lying what)
+{
+	what.newest = bring(s, r, second, what.newest);
+	return what;
+}
+
+/* The record is not left out. */
+static void note_bringing(struct skipper *s, const struct rec *r)
+{
+	static const struct lying nothing = {.newest = NO_BRINGING, .now = NO_NAME};
+	struct lying was, stored = nothing;
+	size_t to, from;
+
+	if (rec_is_quiet(r->type))
+		return;
+	to = name_of(s, r, false);
+	if (rec_is_in_place(r))
+		return;
+	was = s->lying[to];
+	if (r->type == REC_RENAME || r->type == REC_XCHG) {
+		from = name_of(s, r, true);
+		s->lying[to] = brought_by(s, r, false, s->lying[from]);
+		s->lying[from] = r->type == REC_XCHG ? brought_by(s, r, true, was) : nothing;
+	} else if (r->type == REC_GONE || r->type == REC_DIR_GONE) {
+		stored.ino = r->type == REC_GONE ? r->ino : 0;
+		s->lying[to] = brought_by(s, r, false, stored);
+	} else {
+		if (r->type == REC_NEW && was.now != NO_NAME)
+			numbers_add(&s->taken, was.now);
+		s->lying[to] = nothing;
+	}
+}
+
+/* Would the record have taken on what does not come to that name of its? */
+static bool has_missed(const struct skipper *s, const struct rec *r, bool second)
+{
+	for (size_t i = 0; i < s->n_strays; i++)
+		if (s->strays[i].last == r->seq && s->strays[i].from_second == second)
+			return true;
+	return false;
+}
+
+/* The record that would take it on is left out: so is what brings it, back to where it is now.
+ * False: it lies there now. */
+static bool note_strays(struct skipper *s, const struct rec *r, bool second)
+{
+	size_t name = name_of(s, r, second), i = s->lying[name].newest;
+	uint64_t last = r->seq;
+	bool found = i != NO_BRINGING;
+
+	for (; i != NO_BRINGING; i = s->bringings[i].before) {
+		const struct bringing *one = &s->bringings[i];
+
+		if (s->n_strays % 16 == 0)
+			s->strays = xrealloc(s->strays, (s->n_strays + 16) * sizeof(*s->strays));
+		s->strays[s->n_strays++] = (struct stray){.first = one->seq,
+							  .last = last,
+							  .to_second = one->second,
+							  .from_second = second};
+		last = one->seq;
+		second = !one->second;
+	}
+	return found;
+}
+
+static void strays_begin(struct skipper *s, const struct rec *r)
+{
+	for (size_t i = 0; i < s->n_strays; i++) {
+		const struct stray *one = &s->strays[i];
+
+		if (one->first != r->seq)
+			continue;
+		mine_pass(&s->mine, one->to_second ? r->root2 : r->root,
+			  one->to_second ? r->path2 : r->path, one->last);
+	}
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+static void leave(struct skipper *s, const struct rec *r, bool second, bool tree)
+{
+	int root = second ? r->root2 : r->root;
+	const char *path = second ? r->path2 : r->path;
+	bool both = r->type == REC_XCHG, takes = both || (r->type == REC_RENAME && second);
+	AUTO_FREE char *key = key_now(s, r, root, path);
+
+	names_add_key(s->left, key);
+	/* Nothing comes there, and nothing is there but what an exchange would have taken away. */
+	if (has_missed(s, r, second) || (!both && mine_passes(&s->mine, root, path)) ||
+	    (takes && note_strays(s, r, second)))
+		return;
+	mine_add(&s->mine, root, path, tree, true);
+}
+
+static void skip_record(struct skipper *s, const struct rec *r, bool tree)
+{
+	numbers_add(s->ret, r->seq);
+	if (r->type == REC_GONE)
+		numbers_add(&s->lost, r->ino);
+	leave(s, r, false, tree);
+	if (r->type == REC_RENAME || r->type == REC_XCHG)
+		leave(s, r, true, tree);
+}
+
+/* True: it is left out. */
+static bool look_at_rename(struct skipper *s, const struct rec *r)
+{
+	bool dir = r->flags & REC_DIRECTORY;
+	bool both = r->type == REC_XCHG;
+
+	/* A directory may go back although its own mode is somebody's; not from below a place that
+	 * stays, and not onto one. */
+	if (mine_covers(&s->mine, r->root, r->path, dir && both) ||
+	    mine_covers(&s->mine, r->root2, r->path2, dir) ||
+	    (!dir && (mine_holds(&s->mine, r->root, r->path) ||
+		      (both && mine_holds(&s->mine, r->root2, r->path2)))) ||
+	    (dir && !both && mine_holds(&s->mine, r->root, r->path))) {
+		skip_record(s, r, dir);
+		return true;
+	}
+	if (dir && both)
+		mine_carry_both(&s->mine, r);
+	else if (dir)
+		mine_carry(&s->mine, r->root2, r->path2, r->root, r->path);
+	return false;
+}
+
+static bool look_at_other(struct skipper *s, const struct rec *r)
+{
+	if (mine_covers(&s->mine, r->root, r->path, false))
+		skip_record(s, r, mine_covers(&s->mine, r->root, r->path, true));
+	/* By another of its names: that may come and go. */
+	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
+		numbers_add(s->ret, r->seq);
+	else if (r->type != REC_META && r->type != REC_DIR_GONE &&
+		 mine_holds(&s->mine, r->root, r->path))
+		skip_record(s, r, r->type == REC_NEW);
+	else
+		return false;
+	return true;
+}
+
+static void look_at(struct skipper *s, const struct rec *r)
+{
+	bool out;
+
+	if (rec_is_idle(r))
+		return;
+	strays_begin(s, r);
+	out = r->type == REC_RENAME || r->type == REC_XCHG ? look_at_rename(s, r)
+							   : look_at_other(s, r);
+	if (!out)
+		note_bringing(s, r);
+	mine_passed(&s->mine, r->seq);
+}
+
+static bool newest(struct skipper *s, struct rec *ret)
+{
+	size_t best = s->n_logs, best_start = 0;
+
+	for (size_t i = 0; i < s->n_logs; i++) {
+		struct rec r;
+		size_t start;
+
+		if (!wal_last(&s->logs[i], s->tails[i], &r, &start) || r.type == REC_STEP)
+			continue;
+		if (best < s->n_logs && r.seq < ret->seq)
+			continue;
+		*ret = r;
+		best = i;
+		best_start = start;
+	}
+	if (best == s->n_logs)
+		return false;
+	s->tails[best] = best_start;
+	return true;
+}
+
+/* All that was below stays with it: of a directory that may not be searched nobody knows whose work
+ * lies in it. */
+static bool stays_whole(const struct spot *at, const struct obj *o)
+{
+	if (!S_ISDIR(o->mode))
+		return true;
+	return faccessat(at->fd, *at->name ? at->name : ".", X_OK, AT_EACCESS) < 0;
+}
+
+/* ---- files that would have no name ------------------------------------------------------------
+ */
+
+/* 0: no file is there. */
+static uint64_t file_at(struct journal *j, const char *key)
+{
+	const char *path;
+	int root = key_root(key, &path);
+	struct obj o;
+
+	if (way_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
+		return 0;
+	return o.ino;
+}
+
+/* What has a name when all is done: it came from the store, or lies there now. */
+static void find_staying(const struct skipper *s, struct journal *j, struct numbers *ret)
+{
+	for (size_t i = 0; i < names_count(&s->brought); i++) {
+		const struct lying *l = &s->lying[i];
+
+		numbers_add(ret, l->now == NO_NAME ? l->ino
+						   : file_at(j, names_key(&s->brought, l->now)));
+	}
+	/* Not what had gone from there before the name was left. */
+	for (size_t k = 0; k < names_count(s->left); k++)
+		if (!numbers_have(&s->taken, names_find(&s->brought, names_key(s->left, k))))
+			numbers_add(ret, file_at(j, names_key(s->left, k)));
+	numbers_sort(ret);
+}
+
+/* What was written to a file by another name is left out, too, and may be newer than what led to
+ * this one. True: there is such a file. */
+static bool find_linked(struct skipper *s, struct journal *j, size_t from)
+{
+	size_t n = s->found.n;
+
+	for (size_t k = from; k < names_count(s->left); k++) {
+		const char *path;
+		int root = key_root(names_key(s->left, k), &path);
+		struct obj o;
+
+		if (way_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
+		    !numbers_have(&s->files, o.ino))
+			numbers_add(&s->found, o.ino);
+	}
+	return s->found.n > n;
+}
+
+/* True: some name is left from now on, so that its file has one. */
+static bool keep_last_names(struct skipper *s, struct journal *j, struct names *left)
+{
+	struct numbers staying = {0};
+	bool found = false, more = false;
+
+	numbers_sort(&s->lost);
+	numbers_sort(&s->taken);
+	for (size_t i = 0; s->lost.n && i < s->taken.n; i++) {
+		const char *key = names_key(&s->brought, s->taken.list[i]);
+		uint64_t ino = file_at(j, key);
+
+		if (!ino || !numbers_have(&s->lost, ino))
+			continue;
+		if (!found)
+			find_staying(s, j, &staying);
+		found = true;
+		if (!numbers_have(&staying, ino))
+			more |= names_add_key(left, key);
+	}
+	numbers_done(&staying);
+	return more;
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+/* All of it; *left may get more. True: something was found for which it is to be done again. */
+static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, struct names *left)
+{
+	size_t strays = s->n_strays, n_left = names_count(s->left);
+	struct rec r = {0};
+	bool more;
+
+	for (size_t i = 0; i < s->n_logs; i++)
+		s->tails[i] = wal_tail(&s->logs[i]);
+	for (size_t i = 0; i < s->found.n; i++)
+		numbers_add(&s->files, s->found.list[i]);
+	for (size_t k = 0; k < names_count(s->left); k++) {
+		const char *path;
+		int root = key_root(names_key(s->left, k), &path);
+		struct spot at;
+		struct obj o;
+		bool whole;
+
+		if (spot_look(j, root, path, &at, &o) < 0)
+			o = (struct obj){.mode = OBJ_UNSEEN};
+		/* What was there between two steps may lie elsewhere now, and a directory here. */
+		whole = chains_judge(e->chains, names_key(s->left, k)) != CHAIN_WHOLE;
+		mine_add(&s->mine, root, path, whole || stays_whole(&at, &o), o.mode != 0);
+		if (S_ISREG(o.mode))
+			numbers_add(&s->files, o.ino);
+	}
+	numbers_sort(&s->files);
+	store_forget_near(j);
+	while (newest(s, &r))
+		look_at(s, &r);
+	more = keep_last_names(s, j, left);
+	more |= find_linked(s, j, n_left);
+	store_forget_near(j);
+	mine_done(&s->mine);
+	numbers_done(&s->files);
+	numbers_done(&s->lost);
+	numbers_done(&s->taken);
+	names_done(&s->brought);
+	free(take_ptr(&s->lying));
+	free(take_ptr(&s->bringings));
+	s->n_bringings = 0;
+	return more || s->n_strays > strays;
+}
+
+void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
+{
+	struct skipper s = {.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
+	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
+	bool more = true;
+
+	s.tails = tails;
+	for (int i = 0; more && i < PASSES_MAX; i++) {
+		struct names now = {0};
+
+		numbers_done(ret);
+		for (size_t k = 0; k < names_count(left); k++)
+			names_add_key(&now, names_key(left, k));
+		s.left = &now;
+		more = pass(&s, j, e, left);
+		if (more && i + 1 < PASSES_MAX) {
+			names_done(&now);
+			continue;
+		}
+		names_done(left);
+		*left = now;
+	}
+	free(s.strays);
+	numbers_done(&s.found);
+	numbers_sort(ret);
+}

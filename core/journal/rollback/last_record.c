@@ -1,0 +1,201 @@
+/* last_record - after a crash: was the operation of the newest record performed? */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+
+/*
+ * Only the newest record of the whole store can be in doubt: one thread writes records, each before
+ * its operation, and the next one after it. Slots and inode numbers tell. The inode number in an
+ * older record may be stale (bytes come back as another inode), so this is asked of no other.
+ */
+
+/* 0 in *ret: nothing is there. An error is no answer: to guess here is to lose a file. */
+static int ino_at(struct journal *j, int root, const char *path, uint64_t *ret)
+{
+	struct spot at;
+	struct obj o = {0};
+	int r = spot_find(j, root, path, &at);
+
+	if (r == 0)
+		r = obj_stat(at.fd, at.name, &o);
+	*ret = o.ino;
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+}
+
+static int ino_in_slot(const struct side *s, uint64_t slot, uint64_t *ret)
+{
+	struct obj o;
+	char name[24];
+	int r;
+
+	slot_name(name, slot);
+	r = obj_stat(s->obj, name, &o);
+	*ret = o.ino;
+	return r;
+}
+
+/* Was the operation of the newest record performed? 1: yes, and for records that may be undone
+ * either way. */
+static int performed(struct side *s, const struct rec *y)
+{
+	uint64_t kept = 0, here = 0;
+	int r;
+
+	if (y->flags & REC_SKIPPED)
+		return true;
+	switch (y->type) {
+	case REC_GONE:
+		r = ino_in_slot(s, y->slot, &kept);
+		if (r == 0)
+			r = ino_at(s->j, y->root, y->path, &here);
+		return r < 0 ? r : kept && here != kept;
+	case REC_RENAME:
+		r = ino_at(s->j, y->root2, y->path2, &here);
+		return r < 0 ? r : here == y->ino;
+	case REC_XCHG:
+		r = ino_at(s->j, y->root, y->path, &here);
+		return r < 0 ? r : here != y->ino;
+	case REC_XINODE:
+		r = ino_in_slot(s, y->slot, &kept);
+		return r < 0 ? r : kept == y->ino;
+	case REC_NEW:
+	case REC_DIR_NEW:
+	case REC_DIR_GONE:
+	case REC_META:
+	case REC_CONTENT:
+	case REC_DTIME:
+	case REC_STEP:
+	case REC_MARK:
+	case REC_INTENT:
+	case REC_TYPES:
+		break;
+	}
+	return 1;
+}
+
+/* A rename done as exchange stopped half way: what was replaced still has the other's name. */
+static int finish_swap(struct side *s, const struct rec *y)
+{
+	uint64_t kept = 0, here = 0;
+	struct spot at;
+	char slot[24];
+	int r;
+
+	if (y->type != REC_RENAME || !(y->flags & REC_SWAPPED))
+		return 0;
+	r = ino_in_slot(s, y->slot, &kept);
+	if (r == 0)
+		r = ino_at(s->j, y->root, y->path, &here);
+	if (r < 0 || kept || here != y->ino2)
+		return r;
+	slot_name(slot, y->slot);
+	r = spot_find(s->j, y->root, y->path, &at);
+	if (r < 0)
+		return r;
+	return renameat(at.fd, at.name, s->obj, slot) < 0 ? -errno : 0;
+}
+
+static int drop_slot(struct side *s, const struct rec *y)
+{
+	char slot[24];
+
+	if (y->type != REC_GONE || !(y->flags & REC_LINKED))
+		return 0;
+	slot_name(slot, y->slot);
+	return unlinkat(s->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* y answers r, which is still there: was r done? */
+static int answered(struct side *from, struct side *to, const struct rec *r, const struct rec *y)
+{
+	uint64_t ino = 0;
+	int e;
+
+	if ((y->flags | r->flags) & REC_SKIPPED) /* it only changed sides, whole */
+		return true;
+	switch (y->type) {
+	case REC_NEW:
+		e = ino_in_slot(from, r->slot, &ino);
+		return e < 0 ? e : !ino;
+	case REC_DIR_GONE:
+		e = ino_at(to->j, y->root, y->path, &ino);
+		return e < 0 ? e : !ino;
+	case REC_GONE:
+	case REC_RENAME:
+	case REC_XCHG:
+	case REC_XINODE:
+		return performed(to, y);
+	case REC_DIR_NEW: /* done again, see above */
+	case REC_META:
+	case REC_CONTENT:
+	case REC_DTIME:
+	case REC_STEP:
+	case REC_MARK:
+	case REC_INTENT:
+	case REC_TYPES:
+		break;
+	}
+	return 0;
+}
+
+static bool done_again(enum rec_type type)
+{
+	return type == REC_META || type == REC_CONTENT || type == REC_DIR_NEW;
+}
+
+/* A forward operation of a step, or an obstacle: at most a pair of records is not done. */
+static int settle_one(struct side *s, const struct rec *top, size_t start)
+{
+	struct rec below;
+	int e = finish_swap(s, top);
+
+	if (e == 0)
+		e = performed(s, top);
+	if (e != 0)
+		return e < 0 ? e : 0;
+	e = drop_slot(s, top);
+	/* A second name that is dropped leaves its mark on the inode, a new ctime. The record stays
+	 * (with nothing in its slot it undoes nothing), so that the path is looked at again. */
+	if (e < 0 || (top->type == REC_GONE && top->flags & REC_LINKED))
+		return e;
+	e = wal_cut(&s->log, start);
+	/* The rename's target had been kept just before. */
+	if (e < 0 || top->type != REC_RENAME || !wal_last(&s->log, start, &below, &start) ||
+	    below.type != REC_GONE || !str_eq(below.path, top->path2))
+		return e;
+	e = performed(s, &below);
+	if (e != 0)
+		return e < 0 ? e : 0;
+	return drop_slot(s, &below);
+}
+
+int apply_settle(struct side *from, struct side *to, bool forward)
+{
+	struct rec r = {0}, y = {0};
+	size_t r_start = 0, y_start = 0;
+	bool has_r = wal_last(&from->log, wal_tail(&from->log), &r, &r_start);
+	bool has_y = wal_last(&to->log, wal_tail(&to->log), &y, &y_start);
+
+	store_forget_near(from->j);
+	if (has_r && has_y && y.src && y.src == r.seq) {
+		int e = answered(from, to, &r, &y);
+
+		if (e > 0)
+			e = wal_cut(&from->log, r_start);
+		else if (e == 0 && !done_again(y.type))
+			e = wal_cut(&to->log, y_start);
+		return e < 0 ? e : 0;
+	}
+	/* What answers a record that has been taken off was performed before that. */
+	if (has_y && (!has_r || y.seq > r.seq))
+		return y.src ? 0 : settle_one(to, &y, y_start);
+	/* Of a step that was kept every operation was performed, whatever lies there by now. */
+	return has_r && forward ? settle_one(from, &r, r_start) : 0;
+}

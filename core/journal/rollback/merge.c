@@ -1,0 +1,296 @@
+/* merge - one file's content three ways: what is there, what the steps left, what was before them.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/git2.h"
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/*
+ * Ours is what lies in the folder, edited by somebody else since. The base is what the steps left
+ * there: kept at their end for small text files (after_image.c), or found in a later step. Theirs
+ * is what the rollback would put there. libgit2 merges the buffers: no drivers, attributes or
+ * configuration are read.
+ */
+
+#define MERGE_MAX ((size_t)1 << 20)
+#define NO_FILE	  "it was no file before and after"
+
+void merged_done(struct merged *m)
+{
+	free(m->now);
+	free(m->path);
+	buf_done(&m->mine);
+	buf_done(&m->text);
+}
+
+/* ---- what the steps did to a file -------------------------------------------------------------
+ */
+
+void story_done(struct story *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		summary_done(&s->sums[i]);
+	posts_done(&s->left);
+	free(s->sums);
+	*s = (struct story){0};
+}
+
+int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
+	       struct story *ret)
+{
+	int r = left_load(j, dirs, &ret->left);
+
+	ret->redo = p->kind == UNDO_REDO;
+	ret->sums = xcalloc(p->n_ids + 1, sizeof(*ret->sums));
+	for (size_t i = 0; r == 0 && i < p->n_ids; i++) {
+		size_t at = ret->redo ? p->n_ids - 1 - i : i; /* ids are newest first */
+		AUTO_FREE char *dir =
+			xasprintf("%s/%" PRId64, ret->redo ? "redo" : "steps", p->ids[at]);
+		AUTO_CLOSE int fd = store_open_dir(j, dir);
+
+		r = fd < 0 ? fd : summary_load(fd, true, &ret->sums[i]);
+		ret->n += r == 0;
+	}
+	return r;
+}
+
+static const char *near_name(const struct story *s, const struct change *c)
+{
+	return s->redo && c->old_path ? c->old_path : c->path;
+}
+
+static const char *far_name(const struct story *s, const struct change *c)
+{
+	return !s->redo && c->old_path ? c->old_path : c->path;
+}
+
+/* The change of the name that is *path on the near side; a directory above may move it. */
+static const struct change *follow(const struct story *s, const struct summary *sum, int root,
+				   char **path)
+{
+	for (size_t i = 0; i < sum->n; i++) {
+		const struct change *c = &sum->changes[i];
+
+		if (c->root != root || !str_eq(near_name(s, c), *path))
+			continue;
+		free(*path);
+		*path = xstrdup(far_name(s, c));
+		return c;
+	}
+	for (size_t i = 0; i < sum->n; i++) {
+		const struct change *c = &sum->changes[i];
+		const char *near = near_name(s, c);
+		size_t len = strlen(near);
+		char *moved;
+
+		if (c->root != root || c->kind != CHANGE_RENAMED || !S_ISDIR(c->after.mode) ||
+		    strncmp(*path, near, len) != 0 || (*path)[len] != '/')
+			continue;
+		moved = xasprintf("%s%s", far_name(s, c), *path + len);
+		free(*path);
+		*path = moved;
+		break;
+	}
+	return NULL;
+}
+
+/* ---- the three sides --------------------------------------------------------------------------
+ */
+
+static int read_text(int fd, struct buf *ret, const char **why)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = io_read_all(fd, MERGE_MAX, &text, &len);
+
+	if (r == -EFBIG)
+		*why = "it is larger than 1 MiB";
+	else if (r == 0 && memchr(text, '\0', len))
+		*why = "it is not text";
+	if (r == -EFBIG || (r == 0 && *why))
+		return 1;
+	if (r == 0)
+		buf_add(ret, text, len);
+	return r;
+}
+
+/* It was a file then; what was found in its place may be none. */
+static int read_then(struct journal *j, int64_t id, const struct change *c, bool after,
+		     struct buf *ret, const char **why, struct err *err)
+{
+	AUTO_CLOSE int fd = -1;
+	struct err words = {0};
+	int r = journal_content(j, id, c, after, &fd, &words);
+
+	if (r == 0)
+		return read_text(fd, ret, why);
+	if (r == -ESTALE)
+		*why = "its content after the step was not kept";
+	else if (r == -EINVAL)
+		*why = NO_FILE;
+	else if (r == -EACCES || r == -EPERM)
+		*why = "it is another's, and not ours to read";
+	if (!*why && err)
+		*err = words;
+	return *why ? 1 : r;
+}
+
+static int read_now(struct journal *j, int root, const char *path, struct obj *o, struct buf *ret,
+		    const char **why)
+{
+	AUTO_CLOSE int fd = -1;
+	struct way way = {0};
+	struct spot at;
+	int r = way_look(j, &way, root, path, &at, o);
+
+	if (r == 0 && S_ISREG(o->mode))
+		fd = data_open(j, at.fd, at.name);
+	way_close(j, &way);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(o->mode)) {
+		*why = o->mode ? "it is no file now" : "it was deleted";
+		return 1;
+	}
+	return fd < 0 ? fd : read_text(fd, ret, why);
+}
+
+static int merge_buffers(const struct buf *base, const struct buf *ours, const struct buf *theirs,
+			 struct merged *ret, struct err *err)
+{
+	const struct git2 *g = git2_get(err);
+	git_merge_file_options opt;
+	git_merge_file_input a, o, t;
+	git_merge_file_result res = {0};
+
+	if (!g)
+		return -ENOENT;
+	g->git_merge_file_options_init(&opt, GIT_MERGE_FILE_OPTIONS_VERSION);
+	g->git_merge_file_input_init(&a, GIT_MERGE_FILE_INPUT_VERSION);
+	o = t = a;
+	a.ptr = base->data;
+	a.size = base->len;
+	o.ptr = ours->data;
+	o.size = ours->len;
+	t.ptr = theirs->data;
+	t.size = theirs->len;
+	opt.our_label = "edited since";
+	opt.their_label = "before the step";
+	if (g->git_merge_file(&res, &a, &o, &t, &opt) < 0)
+		return git2_fail(g, err, "merge");
+	ret->clean = res.automergeable != 0;
+	buf_add(&ret->text, res.ptr, res.len);
+	g->git_merge_file_result_free(&res);
+	return 0;
+}
+
+/* Of steps that ran at the same time the numbers do not tell who was there first, or last; what
+ * they left there does. */
+static bool is_out_of_order(const struct story *s, int root, const char *path,
+			    const struct change_side *base)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	struct post p;
+
+	if (!posts_find(&s->left, key, &p) || p.obj.mode == OBJ_UNSEEN ||
+	    p.flags & (POST_FOREIGN | POST_SHARED | POST_PASSING))
+		return false;
+	return (p.obj.mode & S_IFMT) != (base->mode & S_IFMT) || p.obj.size != base->size;
+}
+
+static const struct change_side *near_side(const struct story *s, const struct change *c)
+{
+	return s->redo ? &c->before : &c->after;
+}
+
+static const struct change_side *far_side(const struct story *s, const struct change *c)
+{
+	return s->redo ? &c->after : &c->before;
+}
+
+/* What the one step left is what the next one found: a file, or nothing. */
+static bool joins(const struct story *s, const struct change *near, const struct change *far)
+{
+	return far_side(s, near)->exists == near_side(s, far)->exists;
+}
+
+struct ends { /* of what the steps did to a file: on this side of a rollback, and on the other */
+	const struct change *near, *far;
+	int64_t near_id, far_id;
+};
+
+/* 1: why it cannot be merged. *name becomes that of the other side. */
+static int find_ends(const struct story *s, int root, char **name, struct ends *ret,
+		     const char **why)
+{
+	*ret = (struct ends){0};
+	for (size_t i = 0; i < s->n; i++) {
+		const struct change *c = follow(s, &s->sums[i], root, name);
+
+		if (!c)
+			continue;
+		if (ret->far && !joins(s, ret->far, c)) {
+			*why = "it was removed or made between the steps, by somebody else";
+			return 1;
+		}
+		ret->far = c;
+		ret->far_id = s->sums[i].info.id;
+		if (!ret->near) {
+			ret->near = c;
+			ret->near_id = ret->far_id;
+		}
+	}
+	if (!ret->near)
+		*why = "no step changed its content";
+	else if (!S_ISREG(near_side(s, ret->near)->mode) || !S_ISREG(far_side(s, ret->far)->mode))
+		*why = NO_FILE;
+	return *why ? 1 : 0;
+}
+
+int merge_make(struct journal *j, const struct story *s, int root, const char *path,
+	       struct merged *ret, const char **why, struct err *err)
+{
+	AUTO_BUF struct buf base = BUF_INIT, theirs = BUF_INIT;
+	AUTO_FREE char *name = xstrdup(path);
+	const struct change_side *left;
+	struct ends ends;
+	struct obj now;
+	int r;
+
+	*why = NULL;
+	r = find_ends(s, root, &name, &ends, why);
+	if (r != 0)
+		return r;
+	left = near_side(s, ends.near);
+	if (is_out_of_order(s, root, path, left)) {
+		*why = "steps that ran at the same time changed it";
+		return 1;
+	}
+	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};
+	r = read_now(j, root, path, &now, &ret->mine, why);
+	if (r == 0)
+		r = read_then(j, ends.near_id, ends.near, !s->redo, &base, why, err);
+	if (r == 0)
+		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
+	if (r == 0)
+		r = merge_buffers(&base, &ret->mine, &theirs, ret, err);
+	if (r == 0) {
+		ret->now = xstrdup(path);
+		ret->path = take_ptr(&name);
+		ret->mode = now.mode != left->mode ? now.mode : 0;
+		return 0;
+	}
+	merged_done(ret);
+	return r;
+}

@@ -1,0 +1,381 @@
+/* plan - what an undo or redo would change, and where somebody else was there since. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/current_name.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/plan_priv.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+#define JOINED '-' /* an entry that another one tells of now */
+
+/*
+ * The newest post-image of a path, whichever step left it, is what the path should look like now;
+ * another look is somebody else's work. So is a path whose newest image was left by a step that
+ * stays: commands that ran at the same time. A directory that was renamed after the image was taken
+ * takes the paths below it along; and a directory that would go must hold nothing but what goes
+ * with it.
+ */
+
+static void entry_free(struct undo_entry *e)
+{
+	free(e->path);
+	free(e->other);
+	free(e->why);
+	free(e->base);
+	if (e->merge) {
+		free(e->merge->now);
+		free(e->merge->then);
+		free(e->merge);
+	}
+}
+
+void undo_plan_free(struct undo_plan *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_entries; i++)
+		entry_free(&p->entries[i]);
+	free(p->entries);
+	barrier_free(p->barriers, p->n_barriers);
+	free(p->ids);
+	free(p);
+}
+
+/* ---- post-images ------------------------------------------------------------------------------
+ */
+
+/* Not one of the steps, and begun after them. */
+static bool is_newer(const struct planner *p, int64_t id)
+{
+	for (size_t i = 0; i < p->dirs->n; i++)
+		if (llabs(atoll(strchr(p->dirs->dirs[i], '/') + 1)) >= llabs(id))
+			return false;
+	return true;
+}
+
+/* A step that came and went found somebody else's work perhaps, and left it as it was. So did one
+ * of these that gave the file another name, and no more. */
+static int keep_inode(void *data, const struct post *post)
+{
+	struct planner *p = data;
+
+	if (!plan_is_passing(p, post) && (p->redo || !plan_only_found(p, post)))
+		inodes_take(&p->inodes, post);
+	return 0;
+}
+
+/* Most look as they were left. All inodes of the history take long to load and are many. */
+static bool differs(struct planner *p, const struct post *post)
+{
+	if (!post_differs(p->j, post, NULL))
+		return false;
+	if (!p->has_inodes && post_each(p->j, NULL, NULL, keep_inode, p) < 0)
+		return true;
+	p->has_inodes = true;
+	if (post_differs(p->j, post, p->inodes))
+		return !plan_is_as_taken(p, post);
+	/* It looks as it was left under another name: by a step that wrote it, or one that found it
+	 * so and only gave it that name? */
+	return !p->redo && !plan_has_written(p, post->obj.ino);
+}
+
+/* ---- entries ----------------------------------------------------------------------------------
+ */
+
+void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict)
+{
+	struct undo_plan *plan = p->plan;
+	struct undo_entry *e;
+	bool lost = names_has(&p->lost, root, path);
+
+	if (plan->brief && !conflict && !lost)
+		return;
+	if (plan->n_entries % 64 == 0)
+		plan->entries =
+			xrealloc(plan->entries, (plan->n_entries + 64) * sizeof(*plan->entries));
+	e = &plan->entries[plan->n_entries++];
+	*e = (struct undo_entry){.root = root, .what = what};
+	e->lost = lost;
+	e->conflict = conflict = conflict || e->lost;
+	e->beside = conflict && !e->lost && names_has(&p->overlaps, root, path);
+	e->linked = conflict && names_has(&p->linked, root, path);
+	e->path = xstrdup(path);
+	if (conflict)
+		plan->n_conflicts++;
+}
+
+/* The steps made the name and took it away again: they left nothing there. */
+static bool taken_since(const struct planner *p, const struct post *post)
+{
+	return post->obj.mode && names_has_key(&p->made, post->key);
+}
+
+static bool is_broken(struct planner *p, const struct post *post)
+{
+	enum chain_state state = chains_judge(&p->chains, post->key);
+	struct obj o;
+
+	if (state != CHAIN_EDITED)
+		return state == CHAIN_BROKEN;
+	return way_see(p->j, post->root, post->path, &o) == 0 &&
+	       (o.nlink == 1 || !plan_has_written(p, o.ino));
+}
+
+/* The newest image knows what was there before a step that came and went, which may be somebody
+ * else's work. What the steps themselves left is in their own. */
+static bool edited_between(struct planner *p, const struct post *post, const struct post *left,
+			   const struct fate *f)
+{
+	struct change_side now, last;
+
+	if (is_broken(p, post))
+		return true;
+	if (!plan_is_passing(p, post))
+		return false;
+	/* One more name of a file that the steps changed under another: it went with its step. */
+	if (!post->obj.mode && !names_has_key(&p->places, post->key))
+		return false;
+	if (left && !(left->flags & POST_SHARED))
+		return left_differs(p->j, left, post);
+	change_side_set(&now, &post->obj);
+	if (left && chains_last(&p->chains, post->key, &last))
+		return !sides_equal(&now, &last);
+	/* By the names of then, of several. Whoever moved a directory has images of all in it. */
+	if (moves_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
+		return false;
+	if (!f)
+		return taken_since(p, post);
+	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
+}
+
+/* It differs from what a step found that came and went. But one that has gone since may have
+ * written to the file by another of its names, and it is again as the steps have left it. */
+static bool is_as_left(struct planner *p, const struct post *post, const struct post *left)
+{
+	return left && plan_is_passing(p, post) && !(post->flags & POST_FOREIGN) &&
+	       !(left->flags & POST_SHARED) && left->obj.mode != OBJ_UNSEEN &&
+	       !post_differs(p->j, left, NULL);
+}
+
+bool plan_is_foreign(struct planner *p, const struct post *post, const struct fate *f)
+{
+	struct post left;
+	bool has_left;
+
+	/* A command that ran at the same time and stays was there later. */
+	if (post->kept && is_newer(p, post->id))
+		return true;
+	has_left = posts_find(&p->left, post->key, &left);
+	if (has_left && left.flags & POST_FOREIGN)
+		return true;
+	return (differs(p, post) && !is_as_left(p, post, has_left ? &left : NULL)) ||
+	       edited_between(p, post, has_left ? &left : NULL, f);
+}
+
+static bool is_conflict(struct planner *p, const char *key, size_t number)
+{
+	return p->newest[number] || names_has_key(&p->overlaps, key);
+}
+
+/* Before the steps: was something there, or nothing? False: or that is not known. */
+static bool was_there(const struct planner *p, const char *key, const struct fate *f, bool exists)
+{
+	if (f && !f->tangled)
+		return f->before.exists == exists;
+	return chains_began(&p->chains, key, exists);
+}
+
+/* It was there before the steps, and the directory above it was not, by whatever name: somebody put
+ * it there between them. */
+static bool has_no_home(const struct planner *p, const char *key, const struct fate *f)
+{
+	AUTO_FREE char *then = NULL, *above = NULL, *above_now = NULL;
+	const char *path;
+	char *slash;
+	int root = key_root(key, &path);
+
+	if (f && moves_touch(&p->moves, root, path)) /* by a name of then */
+		f = NULL;
+	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
+		return false;
+	then = xstrdup(path);
+	moves_back(&p->moves, 0, &root, &then);
+	slash = strrchr(then, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	above = key_make(root, then);
+	above_now = called_now(&p->chains.caller, 0, root, then);
+	return was_there(p, above_now, fates_find(&p->fates, above), false);
+}
+
+static void net_entries(struct planner *p)
+{
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const struct fate *n = &p->fates.list[k];
+		bool exists_now = p->redo ? n->before.exists : n->after.exists;
+		bool exists_then = p->redo ? n->after.exists : n->before.exists;
+		const char *path, *key = names_key(&p->fates.keys, k);
+		int root = key_root(key, &path);
+		bool conflict = is_conflict(p, key, k) || has_no_home(p, key, n);
+
+		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
+			continue;
+		if (exists_now && exists_then)
+			plan_entry(p, root, path, 'M', conflict);
+		else if (exists_then)
+			plan_entry(p, root, path, 'A', conflict);
+		else if (exists_now)
+			plan_entry(p, root, path, 'D', conflict);
+		else if (conflict || names_has(&p->lost, root, path))
+			plan_entry(p, root, path, 'M', true);
+	}
+	/* What lies elsewhere now, or was changed and changed back. */
+	for (size_t k = 0; k < names_count(&p->places); k++) {
+		const char *path, *key = names_key(&p->places, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key) &&
+		    (is_conflict(p, key, names_count(&p->fates.keys) + k) ||
+		     has_no_home(p, key, NULL)))
+			plan_entry(p, root, path, 'M', true);
+	}
+	for (size_t k = 0; k < names_count(&p->lost); k++) {
+		const char *path, *key = names_key(&p->lost, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key))
+			plan_entry(p, root, path, 'M', true);
+	}
+	for (size_t k = 0; k < names_count(&p->overlaps); k++) {
+		const char *path, *key = names_key(&p->overlaps, k);
+		int root = key_root(key, &path);
+
+		if (!fates_find(&p->fates, key) && !names_has_key(&p->places, key) &&
+		    !names_has_key(&p->lost, key))
+			plan_entry(p, root, path, 'M', true);
+	}
+}
+
+static int entry_by_path(const void *a, const void *b)
+{
+	const struct undo_entry *x = a, *y = b;
+
+	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
+}
+
+static void sort_entries(struct undo_plan *plan)
+{
+	if (plan->n_entries)
+		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
+}
+
+/* Among sorted ones. */
+static struct undo_entry *find_entry(const struct undo_plan *plan, int root, const char *path)
+{
+	const struct undo_entry key = {.root = root, .path = (char *)(uintptr_t)path};
+
+	return plan->n_entries ? bsearch(&key, plan->entries, plan->n_entries,
+					 sizeof(*plan->entries), entry_by_path)
+			       : NULL;
+}
+
+static void drop_joined(struct undo_plan *plan)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < plan->n_entries; i++)
+		if (plan->entries[i].what == JOINED)
+			entry_free(&plan->entries[i]);
+		else
+			plan->entries[left++] = plan->entries[i];
+	plan->n_entries = left;
+}
+
+/* A and D of one rename become R, when only one step had a hand in it. */
+static void join_renames(struct planner *p)
+{
+	struct undo_plan *plan = p->plan;
+
+	if (p->dirs->n > 1)
+		return;
+	sort_entries(plan);
+	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+		const char *from = p->fates.list[k].renamed_from, *to;
+		int root = key_root(names_key(&p->fates.keys, k), &to);
+		struct undo_entry *d = from ? find_entry(plan, root, p->redo ? from : to) : NULL;
+		struct undo_entry *a = from ? find_entry(plan, root, p->redo ? to : from) : NULL;
+
+		if (!a || !d || a->conflict || d->conflict || a->what != 'A' || d->what != 'D')
+			continue;
+		d->what = 'R';
+		d->other = xstrdup(a->path);
+		a->what = JOINED;
+	}
+	drop_joined(plan);
+}
+
+/* ---- the plan ---------------------------------------------------------------------------------
+ */
+
+static int build(struct planner *p)
+{
+	struct undo_plan *plan = p->plan;
+	int r = plan_read(p);
+
+	store_forget_near(p->j);
+	if (r == 0) {
+		net_entries(p);
+		join_renames(p);
+		r = plan_check_dirs(p);
+	}
+	if (r == 0)
+		sort_entries(plan);
+	return r;
+}
+
+int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
+	       struct undo_plan **ret, struct remedy *remedy, struct err *err)
+{
+	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO, .err = err};
+	int r;
+
+	store_forget_near(j);
+	p.plan = xcalloc(1, sizeof(*p.plan));
+	p.plan->kind = like->kind;
+	p.plan->n = like->n;
+	p.plan->flags = like->flags;
+	p.plan->brief = like->brief;
+	p.logs = xcalloc(dirs->n, sizeof(*p.logs));
+	for (size_t i = 0; i < dirs->n; i++)
+		p.logs[i] = (struct wal)WAL_NONE;
+	r = build(&p);
+	if (r == 0)
+		r = barriers_crossed(j, p.plan);
+	if (r < 0 && !(err && err->code))
+		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
+			store_advice(r));
+	else if (r == 0)
+		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
+				remedy, err);
+	if (r < 0)
+		undo_plan_free(p.plan);
+	else
+		*ret = p.plan;
+	plan_forget(&p);
+	return r;
+}

@@ -1,0 +1,197 @@
+/* plan_dirs - directories that a rollback would take away, with what else lies in them, or needs.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/plan_priv.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/* -1: it is not there, or no directory, or not ours; then the image's comparison says it. */
+static int open_dir(struct journal *j, int root, const char *path)
+{
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	int fd = -1;
+
+	if (way_look(j, &way, root, path, &at, &o) == 0 && S_ISDIR(o.mode) &&
+	    way_lend(j, &way, &at, S_IRUSR) == 0)
+		fd = openat(at.fd, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	way_close(j, &way);
+	return fd;
+}
+
+/* ---- directories that go ----------------------------------------------------------------------
+ */
+
+struct going { /* a directory that a record takes away */
+	const struct rec *by;
+	struct names *list; /* that have been looked at */
+};
+
+/* Right after the record it lay at the record's path, or in what lay there. */
+static bool goes(const struct planner *p, const struct going *g, int root, const char *now)
+{
+	AUTO_FREE char *then = xasprintf("%s/", now);
+
+	moves_back(&p->moves, g->by->seq, &root, &then);
+	return root == g->by->root && path_is_inside(then, g->by->path);
+}
+
+/* What is in it and does not go with it is somebody else's; directories are to be looked at. */
+static int check_dir(struct planner *p, const struct going *g, int root, const char *path)
+{
+	AUTO_CLOSE int fd = open_dir(p->j, root, path);
+	AUTO_DIR DIR *dir = NULL;
+	struct dirent *e;
+
+	if (fd < 0)
+		return 0;
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	fd = -1;
+	while ((errno = 0, e = readdir(dir))) {
+		AUTO_FREE char *child = xasprintf("%s/%s", path, e->d_name);
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		if (!names_has(&p->places, root, child))
+			plan_entry(p, root, child, 'D', true);
+		else if (names_has(&p->there, root, child) && goes(p, g, root, child))
+			names_add(g->list, root, child);
+	}
+	return -errno;
+}
+
+/* One after the other, as they are found. */
+static int check_tree(struct planner *p, const struct going *g, int root, const char *path)
+{
+	size_t i = names_count(g->list);
+	int r = 0;
+
+	names_add(g->list, root, path);
+	for (; r == 0 && i < names_count(g->list); i++) {
+		root = key_root(names_key(g->list, i), &path);
+		r = check_dir(p, g, root, path);
+	}
+	return r;
+}
+
+/* Is a directory where the record's path was taken away, be it as what stands in the way? */
+static bool takes_away(enum rec_type type)
+{
+	return type == REC_DIR_NEW || type == REC_NEW || type == REC_GONE || type == REC_RENAME ||
+	       type == REC_CONTENT || type == REC_XINODE;
+}
+
+static int check_record(struct planner *p, const struct rec *rec, struct names *done)
+{
+	const struct going g = {.by = rec, .list = done};
+	AUTO_FREE char *now = NULL;
+	int root = rec->root;
+
+	if (!takes_away(rec->type) || rec->flags & REC_SKIPPED)
+		return 0;
+	/* Itself, not only what lies in it. */
+	now = xasprintf("%s/", rec->path);
+	moves_follow(&p->moves, rec->seq, &root, &now);
+	now[strlen(now) - 1] = '\0';
+	if (rec->type != REC_DIR_NEW && !names_has(&p->there, root, now))
+		return 0;
+	if (names_has(done, root, now) || !goes(p, &g, root, now))
+		return 0;
+	return check_tree(p, &g, root, now);
+}
+
+/* ---- directories that are needed --------------------------------------------------------------
+ */
+
+struct ways {
+	struct names dirs;  /* that have been looked for */
+	struct names files; /* that stand where one was */
+};
+
+/* From the top down: what stands where the first of them was? What the steps know of is compared.
+ */
+static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
+{
+	char *end = dir;
+	struct obj o;
+	int r = 0;
+
+	while (r == 0 && end) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = '\0';
+		r = way_see(p->j, root, dir, &o);
+		if (r == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode)) {
+			if (!names_has(&p->places, root, dir) && names_add(&ways->files, root, dir))
+				plan_entry(p, root, dir, 'D', true);
+			return 0;
+		}
+		if (end)
+			*end = '/';
+	}
+	return r;
+}
+
+/* Does something come to the record's path, and what is no directory above it has to go? */
+static bool needs_way(enum rec_type type)
+{
+	return type == REC_GONE || type == REC_DIR_GONE || type == REC_RENAME ||
+	       type == REC_CONTENT || type == REC_XINODE;
+}
+
+static int check_needs(struct planner *p, const struct rec *rec, struct ways *ways)
+{
+	AUTO_FREE char *now = NULL, *dir = NULL;
+	int root = rec->root, r;
+	const char *slash;
+	struct spot at;
+
+	if (!needs_way(rec->type) || rec->flags & REC_SKIPPED)
+		return 0;
+	now = xstrdup(rec->path);
+	moves_follow(&p->moves, rec->seq, &root, &now);
+	slash = strrchr(now, '/');
+	if (!slash)
+		return 0;
+	dir = xstrndup(now, (size_t)(slash - now));
+	if (!names_add(&ways->dirs, root, dir))
+		return 0;
+	r = spot_find(p->j, root, now, &at);
+	/* Behind a lock nobody knows before that is opened. */
+	return r == -ENOTDIR || r == -ELOOP || r == -EACCES ? check_way(p, ways, root, dir) : 0;
+}
+
+int plan_check_dirs(struct planner *p)
+{
+	struct names done = {0};
+	struct ways ways = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (r == 0 && wal_next(&p->logs[i], &at, &rec)) {
+			r = check_record(p, &rec, &done);
+			if (r == 0)
+				r = check_needs(p, &rec, &ways);
+		}
+	}
+	names_done(&done);
+	names_done(&ways.dirs);
+	names_done(&ways.files);
+	return r;
+}

@@ -1,0 +1,277 @@
+/* plan_effects - what the steps of a plan did to each path, and which of them overlapped in time.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/current_name.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/plan_priv.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+struct span_of { /* of a step, in numbers of the store */
+	uint64_t began, ended;
+	uint64_t first, last; /* of its records, which a redo has written anew */
+	unsigned cluster;     /* that it overlapped with */
+	bool turned;	      /* see struct summary */
+};
+
+static void count_records(const struct wal *log, struct span_of *ret)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	ret->first = UINT64_MAX;
+	while (wal_next(log, &at, &rec)) {
+		if (rec.type == REC_STEP)
+			continue;
+		ret->first = MIN(ret->first, rec.seq);
+		ret->last = rec.seq;
+	}
+}
+
+static int load_span(const struct planner *p, size_t i, struct span_of *ret)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+	struct wal log = WAL_NONE;
+	struct summary head = {0};
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = summary_seq(fd, &ret->ended);
+	if (r == 0)
+		r = summary_load(fd, false, &head);
+	ret->turned = head.turned;
+	summary_done(&head);
+	if (r == 0 && p->redo)
+		r = log_look(p->j, &log, fd, "undo");
+	if (r == 0)
+		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
+	wal_close(&log);
+	count_records(&p->logs[i], ret);
+	return r < 0 ? step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
+}
+
+/* Newest first: which overlapped in time, be it by way of others? One that began before others may
+ * have ended after all of them: between two is nobody only if none of the older ones ran on. */
+static int load_spans(const struct planner *p, struct span_of *spans)
+{
+	size_t n = p->dirs->n;
+	AUTO_FREE uint64_t *ended = xcalloc(n + 1, sizeof(*ended)); /* it, or one after it */
+	uint64_t began = UINT64_MAX;
+	unsigned cluster = 1;
+	int r = 0;
+
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		r = load_span(p, i, &spans[i]);
+		ended[i] = MAX(spans[i].ended, ended[i + 1]);
+	}
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		cluster += ended[i] <= began && i;
+		began = MIN(began, spans[i].began);
+		spans[i].cluster = cluster;
+	}
+	return r;
+}
+
+static struct chain_step chain_step_of(const struct planner *p, const struct span_of *spans,
+				       size_t i)
+{
+	struct chain_step s = {.cluster = spans[i].cluster,
+			       .alone = true,
+			       .turned = spans[i].turned,
+			       .first = UINT64_MAX,
+			       .ended = spans[i].ended,
+			       .end = spans[i].last,
+			       .log = &p->logs[i]};
+	bool original = true;
+
+	for (size_t k = 0; k < p->dirs->n; k++) {
+		if (spans[k].cluster != s.cluster)
+			continue;
+		s.alone &= k == i;
+		original &= spans[k].last <= spans[k].ended;
+		s.first = MIN(s.first, spans[k].first);
+		s.last = MAX(s.last, spans[k].last);
+	}
+	if (!s.alone) /* the others have moved directories until then */
+		s.end = original ? spans[i].ended : 0;
+	return s;
+}
+
+/* A path that the step changed and has no record of stays as it is. So does, to say the least, the
+ * one that was the first not to be captured. */
+static void find_lost(struct planner *p, const struct change *c)
+{
+	if (!names_has(&p->places, c->root, c->path))
+		names_add(&p->lost, c->root, c->path);
+	if (c->old_path && !names_has(&p->places, c->root, c->old_path))
+		names_add(&p->lost, c->root, c->old_path);
+}
+
+struct reading { /* of a step */
+	struct planner *p;
+	bool tangled;	     /* whatever it did */
+	bool chained;	     /* a redo brings back what lay between */
+	struct names others; /* where steps that ran at the same time were, too */
+};
+
+static void add_others(struct reading *r, const struct wal *log)
+{
+	struct rec rec;
+	size_t at = 0;
+
+	while (wal_next(log, &at, &rec)) {
+		if (rec_is_quiet(rec.type))
+			continue;
+		names_add(&r->others, rec.root, rec.path);
+		if (rec.path2[0])
+			names_add(&r->others, rec.root2, rec.path2);
+	}
+}
+
+/* Which of the others ran at the same time? Newer ones come first; a number is taken before the
+ * first change is made. Where directories moved a path alone tells nothing. */
+static void find_others(struct reading *r, const struct span_of *spans, size_t i)
+{
+	const struct planner *p = r->p;
+
+	for (size_t k = 0; k < p->dirs->n; k++) {
+		if (k == i ||
+		    (k < i ? spans[k].began >= spans[i].ended : spans[i].began >= spans[k].ended))
+			continue;
+		r->tangled |= p->moves.n != 0;
+		if (!r->tangled)
+			add_others(r, &p->logs[k]);
+	}
+}
+
+static bool is_tangled(const struct reading *r, int root, const char *path)
+{
+	return r->tangled || (path && names_has(&r->others, root, path));
+}
+
+static void take_change(void *data, const struct summary *s, const struct change *c)
+{
+	const struct reading *r = data;
+
+	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
+		  s->partial || is_tangled(r, c->root, c->old_path));
+	if (r->chained)
+		chains_change(&r->p->chains, c);
+	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
+		find_lost(r->p, c);
+}
+
+/* Of a step that is undone. */
+static int take_gone(void *data, const struct post *post)
+{
+	struct planner *p = data;
+	struct post one = *post;
+	AUTO_FREE char *key = NULL;
+
+	if (post->kept)
+		return 0;
+	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
+	one.key = key;
+	posts_take(&p->gone, &one);
+	return 0;
+}
+
+/*
+ * It was looked at when newer steps had come back as well. If some that were there have gone since,
+ * the last of them has seen what lay there without them. If none was, it is still that.
+ */
+static int look_behind(struct planner *p, struct post *post)
+{
+	AUTO_FREE char *key = NULL;
+	struct post gone;
+	int r = 0;
+
+	if (!(post->flags & POST_SHARED) || post->seq > p->undone)
+		return 0;
+	if (!p->has_gone)
+		r = post_each(p->j, NULL, NULL, take_gone, p);
+	p->has_gone = true;
+	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
+	if (r < 0 || !posts_find(&p->gone, key, &gone) || gone.seq < post->seq)
+		return r;
+	post->obj = gone.obj;
+	post->flags |= gone.flags & POST_FOREIGN;
+	return 0;
+}
+
+static int chain_left(struct planner *p, int stepdir)
+{
+	AUTO_POST_READER struct post_reader reader;
+	struct post post;
+	int r = post_begin(&reader, stepdir, "post");
+
+	if (r == -ENOENT)
+		return 0;
+	while (r >= 0 && (r = post_next(&reader, &post)) > 0) {
+		r = look_behind(p, &post);
+		if (r == 0)
+			chains_left(&p->chains, &post);
+	}
+	return r;
+}
+
+static int read_step(struct reading *reading, int stepdir)
+{
+	struct planner *p = reading->p;
+	struct undo_plan *plan = p->plan;
+	struct summary s = {0};
+	int r = summary_read(stepdir, &s, take_change, reading);
+
+	if (r < 0)
+		return r;
+	plan->ids[plan->n_ids++] = s.info.id;
+	if (s.info.unprotected && !p->redo)
+		names_add(&p->lost, 0, s.info.unprotected);
+	if (s.partial) { /* what it did to the others' paths it may not say */
+		fates_tangle(&p->fates);
+		chains_gap(&p->chains);
+	} else if (reading->chained) {
+		r = chain_left(p, stepdir);
+	}
+	summary_done(&s);
+	return r;
+}
+
+int plan_load_fates(struct planner *p)
+{
+	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
+	int r = load_spans(p, spans);
+
+	p->chains.caller.moves = &p->moves;
+	if (r == 0 && p->dirs->n > 1 && !p->redo)
+		r = post_undone(p->j, &p->undone);
+	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
+		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
+		struct chain_step step = chain_step_of(p, spans, i);
+
+		step.dir = fd;
+		find_others(&reading, spans, i);
+		if (reading.chained)
+			chains_step(&p->chains, &step);
+		r = fd < 0 ? fd : read_step(&reading, fd);
+		if (fd >= 0 && r < 0)
+			r = step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
+		names_done(&reading.others);
+	}
+	chains_end(&p->chains);
+	return r;
+}

@@ -1,0 +1,278 @@
+/* plan_hard_links - files that a rollback writes to by a name that they do not have for the moment.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/plan_priv.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+/*
+ * A step writes to a file, then takes the name away by which it did, and the file has another that
+ * no step has spoken of. The rollback first brings the name back and then writes the old bytes
+ * where it is: at the other name as well. What lies at the first one now says nothing of it, so the
+ * file itself is compared, of which the store has a name: with what it was like when the last of
+ * its names came there, or as one of the steps left it by another one later.
+ */
+
+struct taken { /* a file that a name was taken of, as of the last time */
+	uint64_t ino, seq, slot;
+	size_t step;
+	struct change_side was; /* nothing: that is not known */
+	size_t slots;		/* of how many of its names the store has one */
+	bool edited;		/* by somebody else */
+	UT_hash_handle hh;
+};
+
+struct links {
+	struct planner *p;
+	struct inode_image *inodes; /* the newest of the steps' own; once one differs */
+	struct numbers known;	    /* what lies where the steps know of; once one is not as left */
+	bool has_inodes, has_rest;
+};
+
+static struct taken *taken_of(const struct planner *p, uint64_t ino)
+{
+	struct taken *one;
+
+	HASH_FIND(hh, p->taken, &ino, sizeof(ino), one);
+	return one;
+}
+
+static void take(struct planner *p, size_t step, const struct rec *rec)
+{
+	struct taken *one;
+
+	if (rec->type != REC_GONE || rec_is_idle(rec) || !plan_has_written(p, rec->ino))
+		return;
+	one = taken_of(p, rec->ino);
+	if (one && one->seq > rec->seq)
+		return;
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		one->ino = rec->ino;
+		HASH_ADD(hh, p->taken, ino, sizeof(one->ino), one);
+	}
+	one->seq = rec->seq;
+	one->slot = rec->slot;
+	one->step = step;
+	side_noted(rec, &one->was);
+}
+
+static void load_taken(struct planner *p)
+{
+	for (size_t i = 0; !p->has_taken && i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec))
+			take(p, i, &rec);
+	}
+	p->has_taken = true;
+}
+
+void plan_forget_taken(struct planner *p)
+{
+	struct taken *one, *rest;
+
+	HASH_ITER (hh, p->taken, one, rest) {
+		HASH_DEL(p->taken, one);
+		free(one);
+	}
+}
+
+static uint64_t ended(const struct planner *p, size_t step)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[step]);
+
+	return fd < 0 ? UINT64_MAX : overlap_ended(fd);
+}
+
+/* The name was taken after the image. A redo writes both anew, and the image last. */
+static bool is_after(const struct planner *p, const struct taken *one, const struct post *post)
+{
+	size_t by = post->earlier ? plan_place_of(p, post->id) : p->dirs->n;
+
+	return one->seq > post->seq || (by < p->dirs->n && ended(p, by) < ended(p, one->step));
+}
+
+bool plan_is_as_taken(struct planner *p, const struct post *post)
+{
+	struct change_side now;
+	struct taken *one;
+	struct obj o;
+
+	load_taken(p);
+	if (!p->taken || way_see(p->j, post->root, post->path, &o) < 0 || !obj_same(&o, &post->obj))
+		return false;
+	one = taken_of(p, o.ino);
+	change_side_set(&now, &o);
+	return one && is_after(p, one, post) && sides_equal(&now, &one->was);
+}
+
+static int keep_own(void *data, const struct post *post)
+{
+	struct links *l = data;
+
+	if (plan_has_step(l->p, post->id))
+		inodes_take(&l->inodes, post);
+	return 0;
+}
+
+static bool is_as_left(const struct links *l, const struct taken *one,
+		       const struct change_side *now)
+{
+	struct change_side left;
+	struct obj o;
+
+	if (inodes_find(l->inodes, one->ino, &o) <= one->seq)
+		return false;
+	change_side_set(&left, &o);
+	return sides_equal(now, &left);
+}
+
+static void note_known(struct links *l, const struct names *names)
+{
+	for (size_t k = 0; k < names_count(names); k++) {
+		const char *path;
+		int root = key_root(names_key(names, k), &path);
+		struct obj o;
+
+		if (way_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN)
+			numbers_add(&l->known, o.ino);
+	}
+}
+
+static void count_slots_of(struct planner *p, const char *dir, const char *side)
+{
+	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
+	AUTO_CLOSE int obj = fd < 0 ? -1 : obj_open(fd, "obj");
+	struct wal log = WAL_NONE;
+	struct rec rec;
+	size_t at = 0;
+
+	if (obj < 0 || log_look(p->j, &log, fd, side) < 0)
+		return;
+	while (wal_next(&log, &at, &rec)) {
+		struct taken *one = rec.type == REC_GONE ? taken_of(p, rec.ino) : NULL;
+		struct obj o;
+		char slot[24];
+
+		if (!one)
+			continue;
+		slot_name(slot, rec.slot);
+		one->slots += obj_stat(obj, slot, &o) == 0 && o.ino == one->ino;
+	}
+	wal_close(&log);
+}
+
+static void count_slots(struct planner *p, const char *where, const char *side)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(p->j, where, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+
+		count_slots_of(p, dir, side);
+	}
+	store_names_free(names, n);
+}
+
+/* For all of them at once: how many there are is the agent's choice. */
+static void load_rest(struct links *l)
+{
+	if (l->has_rest)
+		return;
+	note_known(l, &l->p->places);
+	note_known(l, &l->p->fates.keys);
+	numbers_sort(&l->known);
+	count_slots(l->p, "steps", "undo");
+	count_slots(l->p, "redo", "redo");
+	l->has_rest = true;
+}
+
+/* By a name that the steps know of: that is compared, and tells of it. */
+static bool is_known(const struct links *l, uint64_t ino)
+{
+	return numbers_have(&l->known, ino);
+}
+
+/* A restore gives a socket back by one more of its names: the others may all be in the store. */
+static bool lies_outside(const struct taken *one, const struct obj *o)
+{
+	return o->nlink > one->slots;
+}
+
+/* 1: somebody else wrote to it; 0 also where it has no other name any more. */
+static int judge(struct links *l, const struct taken *one)
+{
+	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->dirs[one->step]);
+	AUTO_CLOSE int obj = dir < 0 ? -1 : obj_open(dir, "obj");
+	struct change_side now;
+	struct obj o;
+	char slot[24];
+	int r;
+
+	if (dir < 0 || obj < 0)
+		return dir < 0 ? dir : obj;
+	slot_name(slot, one->slot);
+	r = obj_stat(obj, slot, &o);
+	if (r < 0 || o.ino != one->ino || o.nlink < 2 || S_ISDIR(o.mode))
+		return r;
+	change_side_set(&now, &o);
+	if (sides_equal(&now, &one->was))
+		return 0;
+	if (!l->has_inodes)
+		r = post_each(l->p->j, NULL, NULL, keep_own, l);
+	l->has_inodes = true;
+	if (r < 0 || is_as_left(l, one, &now))
+		return MIN(r, 0);
+	load_rest(l);
+	return !is_known(l, one->ino) && lies_outside(one, &o);
+}
+
+/* Where the steps had written to such a file before. */
+static void add_paths(struct planner *p)
+{
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		struct rec rec;
+		size_t at = 0;
+
+		while (wal_next(&p->logs[i], &at, &rec)) {
+			bool writes = rec_is_in_place(&rec) && !rec_is_idle(&rec);
+			const struct taken *one = writes ? taken_of(p, rec.ino) : NULL;
+
+			if (one && one->edited && rec.seq <= one->seq)
+				plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
+		}
+	}
+}
+
+int plan_load_links(struct planner *p)
+{
+	struct links l = {.p = p};
+	bool edited = false;
+	int r = 0;
+
+	load_taken(p);
+	for (struct taken *one = p->taken; r >= 0 && one; one = one->hh.next) {
+		r = judge(&l, one);
+		one->edited = r > 0;
+		edited |= r > 0;
+	}
+	if (edited)
+		add_paths(p);
+	inodes_done(l.inodes);
+	numbers_done(&l.known);
+	return MIN(r, 0);
+}

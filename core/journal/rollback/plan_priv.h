@@ -1,0 +1,74 @@
+/* plan_priv - what the files that make the plan of a rollback share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+struct planner {
+	struct journal *j;
+	const struct group *dirs;
+	bool redo;
+	struct names made;    /* where records say that nothing was, if that is asked for */
+	struct fates fates;   /* what the steps did to each path */
+	struct chains chains; /* of an undo of several */
+	uint64_t undone;   /* when steps were last undone that still are, as a number of an image */
+	struct posts gone; /* their images, by the names of now; once that is asked */
+	bool has_gone;
+	struct numbers *written; /* by each of the steps in place, inodes; once it was asked */
+	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
+	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
+	 */
+	uint64_t *newest;
+	struct posts left;	    /* what the steps left, where that matters */
+	struct inode_image *inodes; /* the newest of each file; once some path differs */
+	bool has_inodes;
+	struct names places;   /* where the paths that the steps know lie now */
+	struct names there;    /* directories among them */
+	struct names idle;     /* of records that an earlier rollback left out */
+	struct names overlaps; /* paths that a step has also touched that stays */
+	struct names linked;   /* written by the steps; their files changed by other names since */
+	struct taken *taken;   /* files that names were taken of, a hash; once it was asked */
+	bool has_taken;
+	struct moves moves;
+	struct wal *logs;  /* of the steps, the side that will be emptied */
+	struct names lost; /* changed while a step was unprotected, by no record */
+	struct undo_plan *plan;
+	struct err *err; /* what names the step that cannot be read */
+};
+
+/* All but the plan itself: logs, fates, images. (plan_load.c) */
+int plan_read(struct planner *p) MUST_USE;
+int plan_load_fates(struct planner *p) MUST_USE; /* fates and chains (plan_effects.c) */
+/* Is what lies at the path somebody else's work, by its newest image? f: its fate, or NULL. */
+bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);
+void plan_forget(struct planner *p);
+/* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
+bool plan_has_written(struct planner *p, uint64_t ino);
+bool plan_only_found(struct planner *p, const struct post *post); /* and its step did not */
+/* To the names of now: where what was there right after that record lies. */
+void plan_add_place(const struct planner *p, struct names *to, uint64_t seq, int root,
+		    const char *path);
+/* Among the steps, newest first; their number: it is none of them. */
+size_t plan_place_of(const struct planner *p, int64_t id);
+bool plan_has_step(const struct planner *p, int64_t id);
+bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
+
+/* Fill p->linked. (plan_hard_links.c) */
+int plan_load_links(struct planner *p) MUST_USE;
+/* It looks as when the steps took away the name by which they had written, after that image. */
+bool plan_is_as_taken(struct planner *p, const struct post *post);
+void plan_forget_taken(struct planner *p);
+
+void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
+/* Directories that would go must hold nothing but what goes with them, and nothing else may stand
+ * where some are needed. (plan_dirs.c) */
+int plan_check_dirs(struct planner *p) MUST_USE;

@@ -1,0 +1,155 @@
+/* predicted_result - what a rollback will have put at a name when it is through. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+
+/*
+ * A rollback ends with the oldest record, whichever step's log it is in: steps run at the same
+ * time, and one that was undone and redone alone has younger records than a step after it. So the
+ * oldest one about a name says what lies there in the end. Where that is what had another name
+ * before, the same is asked about that name, of the records that are younger.
+ */
+
+struct name {
+	int root;
+	char *path;
+	uint64_t seq; /* of the record that led here */
+};
+
+/* The rest of path behind dir: "" is dir itself, "/x" lies in it, NULL: neither. */
+static const char *rest_of(const struct name *n, int root, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (n->root != root || strncmp(n->path, dir, len) != 0 ||
+	    (n->path[len] && n->path[len] != '/'))
+		return NULL;
+	return n->path + len;
+}
+
+static bool is_about(const struct rec *r, const struct name *n)
+{
+	const char *rest = rest_of(n, r->root, r->path);
+	bool above = rest && *rest;
+
+	if (rest && (!above || (r->type != REC_META && r->type != REC_CONTENT)))
+		return true;
+	return r->path2[0] && rest_of(n, r->root2, r->path2);
+}
+
+static bool oldest(const struct emptied *e, const struct name *n, struct rec *ret, size_t *ret_log)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < e->dirs->n; i++) {
+		struct rec r;
+		size_t at = 0;
+
+		while (wal_next(&e->logs[i], &at, &r)) {
+			if (rec_is_idle(&r) || r.seq <= n->seq || (found && r.seq >= ret->seq) ||
+			    !is_about(&r, n))
+				continue;
+			found = true;
+			*ret = r;
+			*ret_log = i;
+		}
+	}
+	return found;
+}
+
+/* What is kept in the record's slot; mode 0: nothing, so the record changes nothing. */
+static mode_t kept(struct journal *j, const char *stepdir, uint64_t slot)
+{
+	AUTO_FREE char *dir = path_join(stepdir, "obj");
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct obj o = {0};
+	char name[24];
+
+	slot_name(name, slot);
+	return fd < 0 || obj_stat(fd, name, &o) < 0 ? OBJ_UNSEEN : o.mode;
+}
+
+/* It comes from the other of the record's two names. False: what lies there came from elsewhere. */
+static bool go_on(struct name *n, const struct rec *r)
+{
+	const char *rest = rest_of(n, r->root, r->path), *to = r->path2;
+	int root = r->root2;
+	char *path;
+
+	if (!rest && r->type == REC_XCHG) {
+		rest = rest_of(n, r->root2, r->path2);
+		to = r->path;
+		root = r->root;
+	}
+	if (!rest || (*rest && !(r->flags & REC_DIRECTORY)))
+		return false;
+	path = xasprintf("%s%s", to, rest);
+	free(n->path);
+	n->path = path;
+	n->root = root;
+	return true;
+}
+
+static bool is_file_now(struct journal *j, const struct name *n)
+{
+	struct spot at;
+	struct obj o;
+	int r;
+
+	store_forget_near(j);
+	r = spot_look(j, n->root, n->path, &at, &o);
+	store_forget_near(j);
+	return r == 0 && o.mode != OBJ_UNSEEN && S_ISREG(o.mode);
+}
+
+bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
+{
+	struct name n = {.root = root, .path = xstrdup(path)};
+	bool file = false, known = false;
+	struct rec r = {0};
+	size_t log = 0;
+
+	while (!known && oldest(e, &n, &r, &log)) {
+		mode_t mode = 0;
+
+		n.seq = r.seq;
+		switch (r.type) {
+		case REC_GONE:
+		case REC_XINODE:
+			mode = kept(j, e->dirs->dirs[log], r.slot);
+			known = mode != 0;
+			file = mode != OBJ_UNSEEN && S_ISREG(mode) && !*rest_of(&n, r.root, r.path);
+			break;
+		case REC_CONTENT:
+			file = known = true;
+			break;
+		case REC_RENAME:
+		case REC_XCHG:
+			known = !go_on(&n, &r);
+			break;
+		case REC_NEW:
+		case REC_DIR_NEW:
+		case REC_DIR_GONE:
+			known = true;
+			break;
+		case REC_META:
+		case REC_DTIME:
+		case REC_STEP:
+		case REC_MARK:
+		case REC_INTENT:
+		case REC_TYPES:
+			break;
+		}
+	}
+	if (!known)
+		file = is_file_now(j, &n);
+	free(n.path);
+	return file;
+}

@@ -1,0 +1,415 @@
+/* recover - what a dead process left: a rollback under way, steps that never ended. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/net_changes.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+struct witness { /* what the paths of an interrupted step look like before it is rolled back */
+	struct touches touches;
+	struct step_info info;
+	bool partial; /* some of it had been rolled back before */
+};
+
+/* In a directory that the step has locked, too: the rollback opens it. */
+static void witness_look(struct journal *j, const char *key, struct obj *ret)
+{
+	const char *path;
+	int root = key_root(key, &path), r;
+
+	do
+		r = way_see(j, root, path, ret);
+	while (r < 0 && room_give(j, r));
+	if (r < 0)
+		*ret = (struct obj){.mode = OBJ_UNSEEN};
+}
+
+static int witness_take(struct txn *t, struct mover *m, struct witness *w)
+{
+	struct names set = {0};
+	const struct moves none = {0};
+	struct rec r;
+	size_t at = 0;
+
+	store_forget_near(t->j);
+	txn_names(&set, &m->undo.log, &none);
+	txn_names(&set, &m->redo.log, &none);
+	if (step_read_head(&m->undo.log, &w->info)) {
+		w->info.ended_us = clock_wall_us();
+		w->info.exit_status = 128 + 9;
+	}
+	while (wal_next(&m->undo.log, &at, &r)) {
+		AUTO_FREE char *words = NULL;
+
+		if (r.type != REC_MARK)
+			continue;
+		words = xstrndup(r.meta.data, r.meta.len);
+		mark_join(&w->info.why, words);
+	}
+	w->info.incomplete = w->info.why;
+	w->partial = !wal_empty(&m->redo.log);
+	for (size_t i = 0; i < names_count(&set); i++) {
+		struct obj before;
+
+		witness_look(t->j, names_key(&set, i), &before);
+		touches_add(&w->touches, names_key(&set, i), &before);
+	}
+	for (at = 0; wal_next(&m->undo.log, &at, &r);) {
+		AUTO_FREE char *key = r.type == REC_META ? key_make(r.root, r.path) : NULL;
+		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
+
+		if (one)
+			one->dressed = true;
+	}
+	names_done(&set);
+	return 0;
+}
+
+static void witness_done(struct witness *w)
+{
+	touches_done(&w->touches);
+	free(w->info.command);
+	free(w->info.why);
+}
+
+/* What the rollback changed, turned round: the step went the other way. */
+static int write_summary(struct txn *t, struct mover *m, struct witness *w)
+{
+	struct nets nets;
+	int r = nets_build(t->j, &w->touches, NULL, true, &nets);
+
+	if (r < 0)
+		return r;
+	nets_count(&nets, &w->info);
+	do
+		r = summary_write(t->j, m->undo.dir, &w->info, w->partial, &nets);
+	while (r < 0 && room_give(t->j, r));
+	nets_done(&nets);
+	return r;
+}
+
+static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
+{
+	int r = txn_move(t, NULL);
+
+	if (r == 0)
+		r = txn_give_back(t);
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		if (t->list[i].arrived)
+			continue;
+		*ret_paths += touches_count(&seen[i].touches);
+		r = write_summary(t, &t->list[i], &seen[i]);
+	}
+	return r;
+}
+
+static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
+{
+	struct witness *seen = xcalloc(t->n + 1, sizeof(*seen));
+	/* A step that is rolled back while we live has nothing in doubt, and others may have gone
+	 * on with what its newest record speaks of. */
+	int r = t->crashed && t->j->rebooted ? txn_settle_lost(t) : 0;
+	struct mover *last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
+
+	if (last)
+		r = apply_settle(txn_from(t, last), txn_to(t, last), t->recover);
+	for (size_t i = 0; r == 0 && t->recover && i < t->n; i++)
+		if (!t->list[i].arrived)
+			r = witness_take(t, &t->list[i], &seen[i]);
+	if (r < 0) {
+		err_set(err, r, "recover an interrupted step");
+	} else if (t->recover && !t->back) {
+		r = roll_back(t, seen, ret_paths);
+		if (r < 0 && r != -ENOSPC && r != -EDQUOT) {
+			log_warn("journal", "an interrupted step cannot be rolled back: %s",
+				 strerror(-r));
+			t->back = true;
+		} else if (r == 0) {
+			r = txns_arrive(t, 1);
+		}
+		if (r < 0 && !t->back)
+			err_set(err, r,
+				"roll an interrupted step back (the next start goes on with it)");
+	}
+	for (size_t i = 0; i < t->n; i++)
+		witness_done(&seen[i]);
+	free(seen);
+	return r;
+}
+
+/* The step cannot be rolled back: it stays as it is, and says so. */
+static int keep_as_is(struct txn *t, int why, struct err *err)
+{
+	int r = txn_write(t);
+
+	if (r == 0)
+		r = undone_drop_before(t->j, txn_last_began(t));
+	if (r == 0)
+		r = txn_move(t, NULL);
+	if (r == 0)
+		r = txn_give_back(t);
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		AUTO_FREE char *words = NULL;
+		struct witness w = {0};
+
+		if (t->list[i].arrived)
+			continue;
+		r = witness_take(t, &t->list[i], &w);
+		w.info.incomplete = true;
+		words = xasprintf("interrupted, and could not be rolled back: %s", strerror(-why));
+		mark_join(&w.info.why, words);
+		if (r == 0)
+			r = summary_write(t->j, t->list[i].undo.dir, &w.info, w.partial,
+					  &(struct nets){0});
+		witness_done(&w);
+	}
+	if (r == 0)
+		r = txns_arrive(t, 1);
+	return r < 0 ? err_set(err, r, "recover an interrupted step") : 0;
+}
+
+static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
+{
+	int r = recover_run(t, ret_paths, err);
+
+	if (t->recover && t->back)
+		return keep_as_is(t, r < 0 ? r : -EIO, err);
+	if (t->recover || r < 0)
+		return r;
+	r = txns_run(t, 1, NULL, err);
+	if (r == 0)
+		txn_tell(t);
+	return r;
+}
+
+/* What is done with a step's directory in open/. */
+enum fate_open {
+	OPEN_BACK,   /* it is rolled back */
+	OPEN_NEVER,  /* it died before its first record, and its announcement */
+	OPEN_LOST,   /* its log is lost, what it took away is here */
+	OPEN_ASTRAY, /* where it was is lost */
+};
+
+static bool has_objects(struct journal *j, const char *dir)
+{
+	AUTO_FREE char *obj = xasprintf("%s/obj", dir);
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, obj, &names, &n);
+
+	store_names_free(names, n);
+	return r == 0 ? n > 0 : r != -ENOENT;
+}
+
+/* *ret_began: when, as a number of the store, where the log says so. */
+static enum fate_open judge_open(struct journal *j, const char *dir, uint64_t *ret_began)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct wal log = WAL_NONE;
+	enum fate_open fate;
+	size_t at = 0;
+	struct rec r;
+	int e;
+
+	if (fd < 0)
+		return OPEN_BACK;
+	e = wal_open(&log, fd, "undo", false, true);
+	if (e == -ENOENT || e == -ENODATA) /* synced before anything is taken away, where it is */
+		return (j->rebooted && j->options.durable) || !has_objects(j, dir) ? OPEN_NEVER
+										   : OPEN_LOST;
+	if (e < 0)
+		return OPEN_BACK;
+	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
+		e++;
+	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
+	if (!txn_knows_roots(j, &log))
+		fate = OPEN_ASTRAY;
+	*ret_began = overlap_began(&log);
+	wal_close(&log);
+	return fate;
+}
+
+static int write_lost(struct journal *j, const char *dir, char *why)
+{
+	static char none[] = "";
+	const struct step_info info = {.id = atoll(strchr(dir, '/') + 1),
+				       .began_us = clock_wall_us(),
+				       .ended_us = clock_wall_us(),
+				       .exit_status = 128 + 9,
+				       .incomplete = true,
+				       .command = none,
+				       .why = why};
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	int r = fd;
+
+	if (r >= 0)
+		do
+			r = summary_write(j, fd, &info, true, &(struct nets){0});
+		while (r < 0 && room_give(j, r));
+	return r;
+}
+
+/* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
+static int keep_lost(struct journal *j, const char *dir, uint64_t began, const char *what)
+{
+	const char *id = strchr(dir, '/') + 1;
+	AUTO_FREE char *to = xasprintf("steps/%s", id);
+	AUTO_FREE char *why = xasprintf("interrupted, and %s: it is not rolled back, what it took "
+					"away is in '%s/%s/obj'",
+					what, j->store_path, to);
+	int r = undone_drop_before(j, began);
+
+	if (r == 0)
+		r = write_lost(j, dir, why);
+	if (r < 0)
+		return r;
+	if (renameat(j->store, dir, j->store, to) < 0)
+		return -errno;
+	journal_say(j, "step %s: %s", id, why);
+	return 0;
+}
+
+/* 1: nothing of it is to be rolled back. */
+static int settle_open(struct journal *j, const char *dir)
+{
+	const char *what = "its log is lost";
+	uint64_t began = 0;
+	int r;
+
+	switch (judge_open(j, dir, &began)) {
+	case OPEN_BACK:
+		return parts_settle(j, dir);
+	case OPEN_NEVER:
+		r = store_trash(j, dir);
+		return r < 0 ? r : 1;
+	case OPEN_ASTRAY:
+		what = "the path of a directory that it changed is lost";
+		break;
+	case OPEN_LOST:
+		break;
+	}
+	r = keep_lost(j, dir, began, what);
+	return r < 0 ? r : 1;
+}
+
+static int find_open(struct journal *j, struct group *ret)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "open", &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+
+		r = settle_open(j, dir);
+		if (r != 0) {
+			r = MIN(r, 0);
+			continue;
+		}
+		group_add(ret, take_ptr(&dir));
+	}
+	store_names_free(names, n);
+	return r;
+}
+
+int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
+{
+	mode_t own = umask(077);
+	int e = redo_settle(j);
+
+	umask(0);
+	e = e < 0 ? err_set(err, e, "clear what cannot be redone from '%s'", j->store_path)
+		  : joint_recover(j, err);
+	umask(own);
+	if (e < 0)
+		return e;
+	for (int turn = 0; turn < 2; turn++) {
+		struct txn t = {.j = j, .crashed = true};
+		struct group dirs = {0};
+		mode_t mask;
+		bool any;
+		int r = txn_read(&t, &dirs);
+
+		if (r == -ENOENT) {
+			r = find_open(j, &dirs);
+			t.recover = true;
+			if (dirs.n)
+				t.roll = (struct roll){store_seq(j), j->state->session_us};
+		}
+		any = dirs.n || t.drops.n;
+		if (r == 0 && any)
+			r = txn_open(&t, &dirs);
+		if (r == 0 && dirs.n && t.recover && !t.back)
+			r = txn_write(&t);
+		if (r < 0)
+			err_set(err, r, "recover the undo store '%s'", j->store_path);
+		mask = umask(0);
+		if (r == 0 && any)
+			r = recover_txn(&t, ret_paths, err);
+		umask(mask);
+		txn_done(&t);
+		if (r < 0 || !any) {
+			group_done(&dirs);
+			return r;
+		}
+		group_done(&dirs);
+	}
+	return 0;
+}
+
+int undo_unstick(struct journal *j, struct err *err)
+{
+	size_t paths = 0;
+	int r;
+
+	if (!j->stuck)
+		return 0;
+	if (j->open)
+		return err_say(err, -EBUSY,
+			       "a rollback is to be finished first, once the steps "
+			       "that run have ended");
+	r = undo_recover(j, &paths, err);
+	if (r < 0)
+		return err_wrap(err, r, "a rollback is still to be finished");
+	j->stuck = false;
+	return 0;
+}
+
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
+{
+	struct txn t = {.j = j, .recover = true, .roll = *roll};
+	char *one = xstrdup(dir);
+	struct group dirs = {.dirs = &one, .n = 1};
+	size_t paths = 0;
+	mode_t mask = umask(0);
+	int r = txn_open(&t, &dirs);
+
+	if (r == 0)
+		r = txn_write(&t);
+	if (r < 0)
+		err_set(err, r, "roll a step back");
+	else
+		r = recover_txn(&t, &paths, err);
+	if (r < 0)
+		j->stuck = true;
+	umask(mask);
+	txn_done(&t);
+	free(one);
+	return r;
+}

@@ -1,0 +1,522 @@
+/* replay - undo one record: perform its inverse and log the way back. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/rollback/replay.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * Theory of operation.
+ *
+ * A step has two logs, undo and redo, over one set of objects. Undoing takes the last record off
+ * one log, performs its inverse through the same captures as a forward operation, and so puts a
+ * record onto the other log: a zipper. At every moment the two logs together know the way to the
+ * state before the step and to the state after it; which end a rollback goes to, and whether it
+ * turns round because of an error, a cancel or a crash, makes no difference to this file.
+ *
+ * The order for one record r of `from` is always:
+ *   1. obstacles are moved away, missing parents made (each a record of its own in `to`, src 0);
+ *   2. y, the way back, is put onto `to` with y.src = r.seq;
+ *   3. the change is performed, by one system call where one name is concerned;
+ *   4. r is taken off `from`.
+ * A process that dies between these leaves y on top of `to` with y.src = r.seq on top of `from`,
+ * and apply_settle() finds out from slots and inode numbers whether 3 happened. Where 3 is several
+ * calls (content in place, metadata), r is simply done again; the record that this adds to `to`
+ * describes a state in between and is passed through on the way back.
+ *
+ * What an inverse finds missing is no error: the record of something that was made and removed
+ * within one step is not cancelled, its name is simply not there any more.
+ */
+
+static bool is_gone(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
+}
+
+int pop_find(struct pop *p, int root, const char *path, struct spot *at, struct obj *o)
+{
+	int r = spot_find(p->j, root, path, at);
+
+	*o = (struct obj){0};
+	if (is_gone(r))
+		return 0;
+	return r < 0 ? r : obj_stat(at->fd, at->name, o);
+}
+
+int pop_touch_parent(struct pop *p, int root, const char *path, const struct spot *at)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
+
+	return side_touch_dir(p->to, root, at->fd, dir);
+}
+
+int pop_push(struct pop *p, struct rec *y)
+{
+	int r;
+
+	p->mark = wal_tail(&p->to->log);
+	r = side_push(p->to, y);
+	p->pushed = r == 0 && y->src;
+	return r < 0 ? r : side_sync(p->to);
+}
+
+/* Move what is at path into a slot of `to`. */
+static int stash(struct pop *p, int root, const char *path, const struct spot *at,
+		 const struct obj *o, uint64_t src)
+{
+	struct rec y = {.type = REC_GONE, .root = root, .path = path, .ino = o->ino, .src = src};
+	AUTO_BUF struct buf note = BUF_INIT;
+	char slot[24];
+	size_t mark;
+	int r = pop_touch_parent(p, root, path, at);
+
+	if (r < 0)
+		return r;
+	y.slot = wal_slot(&p->to->log);
+	slot_name(slot, y.slot);
+	side_note(&y, &note, o);
+	mark = wal_tail(&p->to->log);
+	r = pop_push(p, &y);
+	if (r == 0)
+		r = obj_move(p->j, at->fd, at->name, p->to->obj, slot);
+	if (r < 0) {
+		wal_take_back(&p->to->log, mark);
+		p->pushed = false;
+	}
+	if (S_ISDIR(o->mode)) {
+		side_forget_dirs(p->to);
+		store_forget_near(p->j);
+	}
+	return r;
+}
+
+/* One directory on the way that is not there, or not a directory. */
+static int make_parent(struct pop *p, int root, const char *path)
+{
+	struct rec y = {.type = REC_DIR_NEW, .root = root, .path = path};
+	struct spot at;
+	struct obj o = {0};
+	int r = spot_find(p->j, root, path, &at);
+
+	if (r == 0)
+		r = obj_stat(at.fd, at.name, &o);
+	if (r < 0 || S_ISDIR(o.mode))
+		return r;
+	if (o.mode)
+		r = stash(p, root, path, &at, &o, 0);
+	if (r == 0)
+		r = spot_find(p->j, root, path, &at);
+	if (r == 0)
+		r = pop_touch_parent(p, root, path, &at);
+	if (r == 0)
+		r = pop_push(p, &y);
+	if (r == 0 && mkdirat(at.fd, at.name, 0755) < 0)
+		r = -errno;
+	return r;
+}
+
+static int ensure_parents(struct pop *p, int root, const char *path)
+{
+	AUTO_FREE char *prefix = xstrdup(path);
+	struct spot at;
+	int r = spot_find(p->j, root, path, &at);
+
+	if (!is_gone(r))
+		return r;
+	r = 0;
+	for (char *slash = strchr(prefix, '/'); r == 0 && slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		r = make_parent(p, root, prefix);
+		*slash = '/';
+	}
+	return r;
+}
+
+int pop_make_room(struct pop *p, int root, const char *path, struct spot *at)
+{
+	struct obj o;
+	int r = ensure_parents(p, root, path);
+
+	if (r == 0)
+		r = pop_find(p, root, path, at, &o);
+	if (r == 0 && o.mode)
+		r = stash(p, root, path, at, &o, 0);
+	if (r == 0)
+		r = spot_find(p->j, root, path, at);
+	return r;
+}
+
+/* ---- one function per kind of record ----------------------------------------------------------
+ */
+
+static int pop_new(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, r->root, r->path, &at, &o);
+
+	if (e < 0 || !o.mode)
+		return e;
+	return stash(p, r->root, r->path, &at, &o, r->seq);
+}
+
+int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
+{
+	struct rec y = {.type = REC_NEW, .root = p->r->root, .path = p->r->path, .src = p->r->seq};
+	int e = pop_touch_parent(p, y.root, y.path, at);
+
+	if (e == 0)
+		e = pop_push(p, &y);
+	if (e == 0)
+		e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
+	return e;
+}
+
+/* Nothing is to be done, but the path was touched (a link leaves a new ctime): its name goes on to
+ * the other log, so that it is looked at again. */
+static int remember(struct pop *p)
+{
+	struct rec y = *p->r;
+
+	y.flags ^= REC_SKIPPED;
+	y.src = p->r->seq;
+	return pop_push(p, &y);
+}
+
+static int pop_gone(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct spot at;
+	struct obj o, kept;
+	char slot[24];
+	int e;
+
+	slot_name(slot, r->slot);
+	if (spot_find(p->j, r->root, r->path, &at) == 0) {
+		e = pop_unstash(p, slot, &at);
+		if (e != -EEXIST && e != -ENOENT && e != -ENOTEMPTY)
+			return e;
+		if (p->pushed)
+			wal_take_back(&p->to->log, p->mark);
+		p->pushed = false;
+	}
+	e = obj_stat(p->from->obj, slot, &kept);
+	if (e < 0)
+		return e;
+	if (!kept.mode)
+		return r->flags & REC_LINKED ? remember(p) : 0;
+	e = pop_find(p, r->root, r->path, &at, &o);
+	if (e < 0)
+		return e;
+	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* still its second name */
+		e = remember(p);
+		return e == 0 && unlinkat(p->from->obj, slot, 0) < 0 ? -errno : e;
+	}
+	e = pop_make_room(p, r->root, r->path, &at);
+	return e < 0 ? e : pop_unstash(p, slot, &at);
+}
+
+/* Two places at once: the first keeps a descriptor of its own. */
+struct pair {
+	struct spot a, b;
+	struct obj oa, ob;
+	int own;
+};
+
+static int find_pair(struct pop *p, struct pair *two)
+{
+	const struct rec *r = p->r;
+	int e = pop_find(p, r->root, r->path, &two->a, &two->oa);
+
+	if (e == 0 && two->oa.mode) {
+		two->own = obj_open(two->a.fd, "");
+		if (two->own < 0)
+			return two->own;
+		two->a.fd = two->own;
+	}
+	return e < 0 ? e : pop_find(p, r->root2, r->path2, &two->b, &two->ob);
+}
+
+static void file_moved(struct pop *p, const struct obj *o, int root, const char *to)
+{
+	static const struct obj nothing;
+
+	if (!S_ISDIR(o->mode))
+		writer_named(p->j, o, root, to, &nothing);
+}
+
+/* y was tried: e. */
+static void dir_moved(struct pop *p, const struct rec *y, int e)
+{
+	if (!(y->flags & REC_DIRECTORY))
+		return;
+	if (e == 0)
+		writers_moved(p->j, y->root, y->path, y->root2, y->path2, y->type == REC_XCHG);
+	side_forget_dirs(p->to);
+	store_forget_near(p->j);
+}
+
+/* Move back: what is at (root, from) to (root2, to). */
+static int move_back(struct pop *p, int root, const char *from, int root2, const char *to)
+{
+	struct rec y = {.type = REC_RENAME,
+			.root = root,
+			.root2 = root2,
+			.path = from,
+			.path2 = to,
+			.src = p->r->seq};
+	AUTO_CLOSE int own = -1;
+	struct spot at = {.fd = -1}, here = {.fd = -1};
+	struct obj o;
+	int e = pop_make_room(p, root2, to, &at);
+
+	if (e == 0)
+		e = pop_touch_parent(p, root2, to, &at);
+	if (e == 0)
+		e = own = obj_open(at.fd, "");
+	if (e >= 0)
+		e = pop_find(p, root, from, &here, &o);
+	if (e < 0 || !o.mode)
+		return e;
+	y.ino = o.ino;
+	y.flags = S_ISDIR(o.mode) ? REC_DIRECTORY : 0;
+	e = pop_touch_parent(p, root, from, &here);
+	if (e == 0)
+		e = pop_push(p, &y);
+	if (e == 0)
+		e = move_noreplace(here.fd, here.name, own, at.name);
+	file_moved(p, &o, root2, to);
+	dir_moved(p, &y, e);
+	return e;
+}
+
+static int pop_rename(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, r->root2, r->path2, &at, &o);
+
+	if (e < 0 || !o.mode)
+		return e;
+	return move_back(p, r->root2, r->path2, r->root, r->path);
+}
+
+static int pop_xchg(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct rec y = {.type = REC_XCHG,
+			.root = r->root,
+			.root2 = r->root2,
+			.path = r->path,
+			.path2 = r->path2,
+			.src = r->seq};
+	struct pair two = {.own = -1};
+	AUTO_CLOSE int own = -1;
+	int e = find_pair(p, &two);
+
+	own = two.own;
+	if (e < 0 || (!two.oa.mode && !two.ob.mode))
+		return e;
+	if (!two.oa.mode)
+		return move_back(p, r->root2, r->path2, r->root, r->path);
+	if (!two.ob.mode)
+		return move_back(p, r->root, r->path, r->root2, r->path2);
+	y.ino = two.oa.ino;
+	y.ino2 = two.ob.ino;
+	y.flags = S_ISDIR(two.oa.mode) || S_ISDIR(two.ob.mode) ? REC_DIRECTORY : 0;
+	e = pop_touch_parent(p, r->root, r->path, &two.a);
+	if (e == 0)
+		e = pop_touch_parent(p, r->root2, r->path2, &two.b);
+	if (e == 0)
+		e = pop_push(p, &y);
+	if (e == 0)
+		e = move_exchange(two.a.fd, two.a.name, two.b.fd, two.b.name);
+	file_moved(p, &two.oa, r->root2, r->path2);
+	file_moved(p, &two.ob, r->root, r->path);
+	dir_moved(p, &y, e);
+	return e;
+}
+
+static int pop_dir_new(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct rec y = {.type = REC_DIR_GONE, .root = r->root, .path = r->path, .src = r->seq};
+	AUTO_BUF struct buf meta = BUF_INIT;
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, r->root, r->path, &at, &o);
+
+	if (e < 0 || !o.mode)
+		return e;
+	if (!S_ISDIR(o.mode))
+		return stash(p, r->root, r->path, &at, &o, r->seq);
+	fd = obj_open(at.fd, at.name);
+	if (fd < 0)
+		return take_fd(&fd);
+	e = meta_read(p->j, fd, &meta);
+	if (e == 0)
+		e = pop_touch_parent(p, r->root, r->path, &at);
+	y.ino = o.ino;
+	y.meta = (struct span){meta.data, meta.len};
+	if (e == 0)
+		e = pop_push(p, &y);
+	if (e == 0 && unlinkat(at.fd, at.name, AT_REMOVEDIR) < 0)
+		e = -errno;
+	if (e == -ENOTEMPTY || e == -EEXIST) { /* somebody else's files: kept with it */
+		wal_take_back(&p->to->log, p->mark);
+		p->pushed = false;
+		return stash(p, r->root, r->path, &at, &o, r->seq);
+	}
+	if (e == 0)
+		lent_drop(p->j, o.ino);
+	store_forget_near(p->j);
+	return e;
+}
+
+/* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
+int pop_dress(struct pop *p, int fd, struct span meta)
+{
+	int e = meta_apply_ours(fd, meta);
+
+	if (e > 0 && !p->to->told)
+		journal_say(p->j,
+			    "'%s' (perhaps not alone) does not have its owner, mode or attributes "
+			    "back: they are not ours to set",
+			    p->r->path);
+	p->to->told |= e > 0;
+	return MIN(e, 0);
+}
+
+/* Dress what is at `at` in r's metadata, keeping what it wears now. */
+static int redress(struct pop *p, const struct spot *at, const struct obj *o)
+{
+	AUTO_CLOSE int fd = obj_open(at->fd, at->name);
+	int e;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	p->mark = wal_tail(&p->to->log);
+	e = side_keep_meta(p->to, p->r->root, p->r->path, fd, p->r->seq);
+	if (e < 0)
+		return e;
+	p->pushed = p->performed = true;
+	e = side_sync(p->to);
+	if (e == 0)
+		e = pop_dress(p, fd, p->r->meta);
+	if (e == 0)
+		lent_drop(p->j, o->ino);
+	return e;
+}
+
+static int pop_dir_gone(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct rec y = {.type = REC_DIR_NEW, .root = r->root, .path = r->path, .src = r->seq};
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, r->root, r->path, &at, &o);
+
+	if (e == 0 && S_ISDIR(o.mode))
+		return redress(p, &at, &o);
+	if (e == 0)
+		e = pop_make_room(p, r->root, r->path, &at);
+	if (e == 0)
+		e = pop_touch_parent(p, r->root, r->path, &at);
+	if (e == 0)
+		e = pop_push(p, &y);
+	if (e == 0 && mkdirat(at.fd, at.name, 0700) < 0)
+		e = -errno;
+	if (e < 0)
+		return e;
+	p->performed = true;
+	fd = obj_open(at.fd, at.name);
+	return fd < 0 ? fd : pop_dress(p, fd, r->meta);
+}
+
+static int pop_meta(struct pop *p)
+{
+	const struct rec *r = p->r;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, r->root, r->path, &at, &o);
+
+	/* Something of another kind took the name: this is not its metadata. */
+	if (e < 0 || !o.mode || (o.mode & S_IFMT) != (meta_mode(r->meta) & S_IFMT))
+		return e;
+	return redress(p, &at, &o);
+}
+
+static int pop_mark(struct pop *p)
+{
+	(void)p; /* what it says stays in the summary */
+	return 0;
+}
+
+static int pop_dtime(struct pop *p)
+{
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, p->r->root, p->r->path, &at, &o);
+
+	if (e < 0 || !S_ISDIR(o.mode))
+		return e;
+	fd = obj_open(at.fd, at.name);
+	if (fd < 0)
+		return take_fd(&fd);
+	e = side_touch_dir(p->to, p->r->root, fd, p->r->path);
+	return e < 0 ? e : meta_set_mtime(fd, "", p->r->meta);
+}
+
+/* ---- taking records off -----------------------------------------------------------------------
+ */
+
+static int perform(struct pop *p)
+{
+	static int (*const table[REC_TYPES])(struct pop *) = {
+		[REC_NEW] = pop_new,	 [REC_GONE] = pop_gone,	      [REC_RENAME] = pop_rename,
+		[REC_XCHG] = pop_xchg,	 [REC_DIR_NEW] = pop_dir_new, [REC_DIR_GONE] = pop_dir_gone,
+		[REC_META] = pop_meta,	 [REC_CONTENT] = pop_content, [REC_XINODE] = pop_xinode,
+		[REC_DTIME] = pop_dtime, [REC_MARK] = pop_mark,
+	};
+	int e = table[p->r->type](p);
+
+	if (e < 0 && p->pushed && !p->performed)
+		wal_take_back(&p->to->log, p->mark);
+	p->pushed = p->performed = false;
+	return e;
+}
+
+int apply_pop(struct side *from, struct side *to)
+{
+	struct pop p = {.j = from->j, .from = from, .to = to};
+	struct rec r;
+	size_t start;
+	int e;
+
+	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start) || r.type == REC_STEP)
+		return 0;
+	p.r = &r;
+	e = perform(&p);
+	if (e == -EACCES && lend_ways(&p) > 0)
+		e = perform(&p);
+	if (e < 0)
+		return e;
+	e = wal_cut(&from->log, start);
+	return e < 0 ? e : 1;
+}

@@ -1,0 +1,42 @@
+/* replay - one record being undone: what replay.c and replay_data.c share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+
+struct pop {
+	struct journal *j;
+	struct side *from, *to;
+	const struct rec *r;
+	size_t mark;	/* of `to`, before y */
+	bool pushed;	/* y is on `to` */
+	bool performed; /* so much that y must stay */
+};
+
+/* Where path lies and what is there; 0 also when nothing is, or not even its parent. */
+int pop_find(struct pop *p, int root, const char *path, struct spot *at, struct obj *o) MUST_USE;
+/* Times of the directory that holds path; at is where spot_find() found it. */
+int pop_touch_parent(struct pop *p, int root, const char *path, const struct spot *at) MUST_USE;
+/* Put y, the way back, onto `to`. */
+int pop_push(struct pop *p, struct rec *y) MUST_USE;
+/* The name free, its parent there. */
+int pop_make_room(struct pop *p, int root, const char *path, struct spot *at) MUST_USE;
+/* Put metadata back onto it, as far as we may. */
+int pop_dress(struct pop *p, int fd, struct span meta) MUST_USE;
+/* The slot's object comes to a free name. */
+int pop_unstash(struct pop *p, const char *slot, const struct spot *at) MUST_USE;
+
+/* The slot's file takes the place of the regular file that is there: as it is, by exchange, or
+ * where that inode must stay, its bytes and metadata (then p->performed). */
+int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+	MUST_USE;
+
+/* Open what is locked on the ways to the record's paths, and them; how many that were.
+ * (replay_unlock.c) */
+int lend_ways(struct pop *p) MUST_USE;
+
+int pop_content(struct pop *p) MUST_USE;
+int pop_xinode(struct pop *p) MUST_USE;

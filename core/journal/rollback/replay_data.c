@@ -1,0 +1,204 @@
+/* replay_data - undo of a file's content: the old bytes come back, the new ones are kept. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/log.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/replay.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/compressed.h"
+#include "core/journal/store/store.h"
+
+/* Read-only by its mode, which is set afterwards anyway. */
+static int open_to_write(int dirfd, const char *name)
+{
+	AUTO_CLOSE int path = obj_open(dirfd, name);
+	char proc[40];
+	int fd;
+
+	if (path < 0)
+		return take_fd(&path);
+	if (meta_chmod(path, 0600) < 0)
+		return -EACCES;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", path);
+	fd = open(proc, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Several names or a writer: the inode must stay, its bytes change. */
+static int content_in_place(struct pop *p, const struct spot *at, const struct obj *o,
+			    const char *slot, struct span meta)
+{
+	AUTO_CLOSE int src = data_open(p->j, p->from->obj, slot);
+	AUTO_CLOSE int dst = -1, path = -1;
+	int e;
+
+	if (src < 0)
+		return take_fd(&src);
+	/* What may not be written for a reason that the mode does not show stops us before the
+	 * record: the way back would stop at it as well. */
+	dst = openat(at->fd, at->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (dst < 0 && errno != EACCES)
+		return -errno;
+	/* The way back may be a rename, which the directory's times would show. */
+	e = pop_touch_parent(p, p->r->root, p->r->path, at);
+	if (e < 0)
+		return e;
+	p->mark = wal_tail(&p->to->log);
+	e = side_keep_content(p->to, p->r->root, p->r->path, at->fd, at->name, o->ino, p->r->seq,
+			      &(struct kept){0});
+	if (e < 0)
+		return e;
+	p->pushed = p->performed = true;
+	e = side_sync(p->to);
+	if (e < 0)
+		return e;
+	path = obj_open(at->fd, at->name);
+	if (dst < 0)
+		dst = open_to_write(at->fd, at->name);
+	if (path < 0 || dst < 0)
+		return path < 0 ? path : dst;
+	e = data_copy(src, dst);
+	if (e >= 0)
+		e = sync_fd(p->j, dst);
+	return e < 0 ? e : pop_dress(p, path, meta);
+}
+
+static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)
+{
+	AUTO_CLOSE int fd = -1;
+
+	if (!S_ISREG(o->mode))
+		return false;
+	if (o->nlink > 1)
+		return true;
+	fd = data_open(j, at->fd, at->name);
+	return fd < 0 || data_has_writer(fd);
+}
+
+/* A step that could not reach the directory, locked as it was, has not kept its times: what only
+ * changes places here does not show in them. */
+static int exchange(struct pop *p, const struct spot *at, const char *slot)
+{
+	AUTO_BUF struct buf times = BUF_INIT;
+	struct stat st;
+	int e;
+
+	if (fstatat(at->fd, "", &st, AT_EMPTY_PATH) < 0)
+		return -errno;
+	put_u64(&times, (uint64_t)st.st_mtim.tv_sec);
+	put_u32(&times, (uint32_t)st.st_mtim.tv_nsec);
+	e = move_exchange(p->from->obj, slot, at->fd, at->name);
+	if (e == 0 && meta_set_mtime(at->fd, "", (struct span){times.data, times.len}) < 0)
+		log_warn("journal", "the directory of '%s' has a new time", p->r->path);
+	return e;
+}
+
+/* The slot's inode and the file change places. -EXDEV and the like: nothing happened. */
+static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+{
+	struct rec y = {.type = REC_XINODE,
+			.root = p->r->root,
+			.path = p->r->path,
+			.slot = p->r->slot,
+			.ino = o->ino,
+			.src = p->r->seq};
+	bool logged = false;
+	int e = pop_touch_parent(p, y.root, y.path, at);
+
+	if (e == 0) {
+		e = pop_push(p, &y);
+		logged = e == 0;
+	}
+	if (e == 0)
+		e = exchange(p, at, slot);
+	if (e < 0 && logged) {
+		wal_take_back(&p->to->log, p->mark);
+		p->pushed = false;
+	}
+	return e;
+}
+
+/* The slot's file, dressed already or to be dressed in meta, takes the place of the one at `at`. */
+static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
+		      struct span meta, bool dressed)
+{
+	if (dressed && !must_stay(p->j, at, o)) {
+		int e = swap_inodes(p, at, o, slot);
+
+		if (e != -EXDEV && e != -EINVAL && e != -EACCES && e != -EPERM)
+			return e;
+	}
+	return content_in_place(p, at, o, slot, meta);
+}
+
+int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+{
+	AUTO_BUF struct buf meta = BUF_INIT;
+	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
+	int e = fd < 0 ? fd : meta_read(p->j, fd, &meta);
+
+	if (e < 0)
+		return e;
+	return take_place(p, at, o, slot, (struct span){meta.data, meta.len}, true);
+}
+
+static int restore_file(struct pop *p, const char *slot, struct span meta, bool dress)
+{
+	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
+	const struct rec *r = p->r;
+	struct spot at;
+	struct obj o;
+	bool dressed = true;
+	int e;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	e = pop_find(p, r->root, r->path, &at, &o);
+	if (e < 0)
+		return e;
+	if (dress)
+		dressed = meta_apply(fd, meta) == 0;
+	if (S_ISREG(o.mode))
+		return take_place(p, &at, &o, slot, meta, dressed);
+	e = pop_make_room(p, r->root, r->path, &at);
+	return e < 0 ? e : pop_unstash(p, slot, &at);
+}
+
+int pop_content(struct pop *p)
+{
+	struct span meta, bytes;
+	char slot[24];
+	int e = 0;
+
+	slot_name(slot, p->r->slot);
+	wal_content(p->r, &meta, &bytes);
+	do
+		e = p->r->flags & REC_INLINE
+			    ? slot_fill(p->from, p->r->slot, bytes)
+			    : pack_restore(p->from->obj, slot, p->j->options.durable);
+	while (e < 0 && store_relieve(p->j, e, p->to->back));
+	return e < 0 ? e : restore_file(p, slot, meta, true);
+}
+
+int pop_xinode(struct pop *p)
+{
+	AUTO_CLOSE int fd = -1;
+	AUTO_BUF struct buf meta = BUF_INIT;
+	char slot[24];
+	int e;
+
+	slot_name(slot, p->r->slot);
+	fd = obj_open(p->from->obj, slot);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return take_fd(&fd);
+	e = meta_read(p->j, fd, &meta);
+	return e < 0 ? e : restore_file(p, slot, (struct span){meta.data, meta.len}, false);
+}

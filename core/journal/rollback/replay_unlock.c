@@ -1,0 +1,219 @@
+/* replay_unlock - rights of our own that an agent took away, given back for as long as a rollback
+ * takes. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/rollback/replay.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * A directory that may not be searched or written stands in the way of what lies in it. Its owner,
+ * who we are, opens it. That is a record like any other, so whichever way the rollback goes the
+ * mode comes back when the record's turn comes; but where the rollback ends here, and nothing that
+ * it did has set the mode, it is as it was found.
+ */
+
+static int lend_one(struct pop *p, int root, const char *path)
+{
+	AUTO_CLOSE int fd = -1;
+	struct spot at;
+	struct obj o;
+	int e = pop_find(p, root, path, &at, &o);
+
+	if (e < 0 || !S_ISDIR(o.mode) || (o.mode & 0700) == 0700 || o.uid != geteuid())
+		return e;
+	fd = obj_open(at.fd, at.name);
+	e = fd < 0 ? fd : side_keep_meta(p->to, root, path, fd, 0);
+	if (e == 0)
+		e = side_sync(p->to);
+	if (e == 0)
+		e = meta_chmod(fd, o.mode | 0700);
+	if (e == 0)
+		lent_add(p->j, o.ino, o.mode);
+	return e < 0 ? e : 1;
+}
+
+static int lend_way(struct pop *p, int root, const char *path)
+{
+	AUTO_FREE char *prefix = xstrdup(path);
+	unsigned flags = p->to->flags;
+	int e, n;
+
+	store_forget_near(p->j);
+	p->to->flags |= REC_LENT;
+	/* The folder, the directories above, and the object itself: a directory that moves must be
+	 * writable. */
+	e = n = lend_one(p, root, "");
+	for (char *slash = *prefix ? prefix : NULL; e >= 0 && slash;) {
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		e = lend_one(p, root, prefix);
+		n += e > 0;
+		if (slash)
+			*slash = '/';
+	}
+	p->to->flags = flags;
+	return e < 0 ? e : n;
+}
+
+int lend_ways(struct pop *p)
+{
+	int n = lend_way(p, p->r->root, p->r->path), m = 0;
+
+	if (n >= 0 && p->r->path2[0])
+		m = lend_way(p, p->r->root2, p->r->path2);
+	return m < 0 ? m : n + m;
+}
+
+struct loan {
+	uint64_t seq;
+	int root;
+	char *path; /* now */
+	mode_t mode;
+};
+
+struct loans {
+	struct txn *t;
+	struct moves moves;
+	struct loan *list; /* what lies deepest comes first */
+	size_t n;
+};
+
+/* Where the directory lies now that was at path when the record was written. */
+static char *place_now(const struct loans *l, const struct rec *r, int *ret_root)
+{
+	char *path = xasprintf("%s/", r->path);
+
+	*ret_root = r->root;
+	moves_follow(&l->moves, r->seq, ret_root, &path); /* itself, not only what lies in it */
+	path[strlen(path) - 1] = '\0';
+	return path;
+}
+
+/* The mode was set there later: the loan is over. */
+static void end_loan(struct loans *l, int root, const char *path, uint64_t seq)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->list[i].seq < seq && l->list[i].root == root &&
+		    str_eq(l->list[i].path, path))
+			l->list[i].mode = 0;
+}
+
+static void each_mode(struct loans *l, void (*fn)(struct loans *l, const struct rec *r))
+{
+	for (size_t i = 0; i < l->t->n; i++) {
+		struct rec r;
+		size_t at = 0;
+
+		if (l->t->list[i].arrived)
+			continue;
+		while (wal_next(&txn_to(l->t, &l->t->list[i])->log, &at, &r))
+			if ((r.type == REC_META || r.type == REC_DIR_NEW) &&
+			    !(r.flags & (REC_SKIPPED | REC_ASIDE)) && r.seq > l->t->roll.number)
+				fn(l, &r);
+	}
+}
+
+static void note_loan(struct loans *l, const struct rec *r)
+{
+	struct loan *one;
+
+	if (!(r->flags & REC_LENT))
+		return;
+	if (l->n % 16 == 0)
+		l->list = xrealloc(l->list, (l->n + 16) * sizeof(*l->list));
+	one = &l->list[l->n++];
+	*one = (struct loan){.seq = r->seq, .mode = meta_mode(r->meta)};
+	one->path = place_now(l, r, &one->root);
+}
+
+static void note_end(struct loans *l, const struct rec *r)
+{
+	int root;
+	AUTO_FREE char *path = place_now(l, r, &root);
+
+	end_loan(l, root, path, r->seq);
+}
+
+/* A directory may have been lent earlier or later than what lies in it. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct loan *x = a, *y = b;
+
+	return path_deeper(x->path, y->path);
+}
+
+static int give_back(struct journal *j, const struct loan *one)
+{
+	struct spot at;
+	struct obj o;
+	int r;
+
+	if (!one->mode)
+		return 0;
+	r = spot_look(j, one->root, one->path, &at, &o);
+	if (r < 0 || !S_ISDIR(o.mode) || o.mode == OBJ_UNSEEN || o.mode != (one->mode | 0700))
+		return r;
+	return meta_chmod_at(at.fd, at.name, one->mode);
+}
+
+static int recall(struct journal *j, const struct loan *one)
+{
+	struct spot at;
+	struct obj o;
+	int r = one->mode ? spot_look(j, one->root, one->path, &at, &o) : 0;
+
+	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700))
+		lent_add(j, o.ino, one->mode);
+	return r;
+}
+
+static int each_loan(struct txn *t, int (*fn)(struct journal *j, const struct loan *one))
+{
+	struct loans l = {.t = t};
+	int r = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].arrived)
+			moves_add_made(&l.moves, &txn_to(t, &t->list[i])->log);
+	moves_sort(&l.moves);
+	each_mode(&l, note_loan);
+	if (l.n) {
+		qsort(l.list, l.n, sizeof(*l.list), by_depth);
+		each_mode(&l, note_end);
+	}
+	for (size_t i = 0; r == 0 && i < l.n; i++) {
+		store_forget_near(t->j);
+		r = fn(t->j, &l.list[i]);
+	}
+	store_forget_near(t->j);
+	for (size_t i = 0; i < l.n; i++)
+		free(l.list[i].path);
+	free(l.list);
+	moves_done(&l.moves);
+	return r;
+}
+
+int txn_give_back(struct txn *t)
+{
+	int r = each_loan(t, give_back);
+
+	lent_clear(t->j);
+	return r;
+}
+
+int txn_recall_loans(struct txn *t)
+{
+	return each_loan(t, recall);
+}

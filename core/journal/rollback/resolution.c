@@ -1,0 +1,268 @@
+/* resolution - what becomes of the paths that somebody else changed: forced, kept, merged. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+void remedy_done(struct remedy *m)
+{
+	numbers_done(&m->skips);
+	for (size_t i = 0; i < m->n_merges; i++)
+		merged_done(&m->merges[i]);
+	free(m->merges);
+	names_done(&m->mine);
+	names_done(&m->kept);
+	*m = (struct remedy){0};
+}
+
+static void add_merge(struct remedy *m, const struct merged *one)
+{
+	m->merges = xrealloc(m->merges, (m->n_merges + 1) * sizeof(*m->merges));
+	m->merges[m->n_merges++] = *one;
+}
+
+static void drop_merge(struct remedy *m, const struct undo_entry *e)
+{
+	for (size_t i = 0; i < m->n_merges; i++) {
+		if (m->merges[i].root != e->root || !str_eq(m->merges[i].now, e->path))
+			continue;
+		merged_done(&m->merges[i]);
+		m->merges[i] = m->merges[--m->n_merges];
+		return;
+	}
+}
+
+static enum undo_fate without_merge(unsigned flags)
+{
+	return flags & UNDO_KEEP_MINE ? FATE_KEPT : flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
+}
+
+struct merger {
+	struct journal *j;
+	struct story story;
+	const struct emptied *logs;
+	struct remedy *remedy;
+};
+
+static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flags, struct err *err)
+{
+	struct remedy *m = g->remedy;
+	const char *why = NULL;
+	struct merged one;
+	int r = merge_make(g->j, &g->story, e->root, e->path, &one, &why, err);
+
+	if (r < 0)
+		return r;
+	e->fate = without_merge(flags);
+	if (r == 0 && !outcome_is_file(g->j, g->logs, one.root, one.path)) {
+		merged_done(&one);
+		why = "it was not there before";
+		r = 1;
+	}
+	if (r > 0) {
+		e->why = xstrdup(why);
+		return 0;
+	}
+	if (one.clean || (flags & UNDO_FORCE)) {
+		e->fate = one.clean ? FATE_MERGED : FATE_MARKED;
+		add_merge(m, &one);
+		return 0;
+	}
+	e->why = xstrdup("both sides changed the same lines");
+	merged_done(&one);
+	return 0;
+}
+
+static int merge_all(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		     struct remedy *m, struct err *err)
+{
+	struct merger g = {.j = j, .logs = logs, .remedy = m};
+	int r = story_load(j, p, logs->dirs, &g.story);
+
+	if (r < 0)
+		err_set(err, r, "read the steps");
+	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+
+		if (e->conflict && e->linked)
+			e->why = xstrdup("it was changed by another of its names");
+		else if (e->conflict && !e->lost)
+			r = try_merge(&g, e, p->flags, err);
+	}
+	story_done(&g.story);
+	return r;
+}
+
+static const struct merged *merge_of(const struct remedy *m, const struct undo_entry *e)
+{
+	for (size_t i = 0; i < m->n_merges; i++)
+		if (m->merges[i].root == e->root && str_eq(m->merges[i].now, e->path))
+			return &m->merges[i];
+	return NULL;
+}
+
+/* What was to be merged stays as it is where nothing comes to the place of the merge. */
+static bool has_no_place(const struct remedy *m, const struct undo_entry *e,
+			 const struct names *left)
+{
+	const struct merged *one = merge_of(m, e);
+
+	return one && !names_has(left, e->root, e->path) && names_has(left, one->root, one->path);
+}
+
+static void keep(struct remedy *m, struct undo_entry *e)
+{
+	drop_merge(m, e);
+	e->fate = FATE_KEPT;
+}
+
+/* *left: what is, with the paths that hang together with them. */
+static void build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
+		       struct remedy *m, struct names *left)
+{
+	names_done(left);
+	numbers_done(&m->skips);
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (p->entries[i].fate == FATE_KEPT)
+			names_add(left, p->entries[i].root, p->entries[i].path);
+	if (names_count(left))
+		skip_build(j, logs, left, &m->skips);
+}
+
+static void leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		      struct remedy *m)
+{
+	struct names left = {0};
+	bool more;
+
+	do {
+		more = false;
+		build_left(j, p, logs, m, &left);
+		for (size_t i = 0; i < p->n_entries; i++)
+			if (has_no_place(m, &p->entries[i], &left)) {
+				keep(m, &p->entries[i]);
+				more = true;
+			}
+	} while (more);
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (names_has(&left, p->entries[i].root, p->entries[i].path))
+			keep(m, &p->entries[i]);
+	names_done(&left);
+}
+
+int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+
+		if (!e->conflict)
+			continue;
+		e->fate = without_merge(p->flags);
+	}
+	if (p->n_conflicts && p->flags & UNDO_MERGE)
+		r = merge_all(j, p, logs, ret, err);
+	if (r < 0)
+		return r;
+	leave_out(j, p, logs, ret);
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+
+		if (!e->conflict)
+			continue;
+		p->n_stops += e->fate == FATE_STOPS;
+		if (e->lost)
+			continue;
+		names_add(e->fate == FATE_KEPT ? &ret->kept : &ret->mine, e->root, e->path);
+	}
+	return 0;
+}
+
+/* ---- as text ----------------------------------------------------------------------------------
+ */
+
+static void put_hex(struct buf *b, const char *s)
+{
+	for (; *s; s++)
+		buf_fmt(b, "%02x", (unsigned char)*s);
+	buf_ch(b, '\n');
+}
+
+static char *get_hex(const char *hex)
+{
+	size_t len = strlen(hex) / 2;
+	char *s = xcalloc(len + 1, 1);
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned v = 0;
+
+		sscanf(hex + 2 * i, "%2x", &v);
+		s[i] = (char)v;
+	}
+	return s;
+}
+
+void remedy_put(struct buf *b, const struct remedy *m)
+{
+	for (size_t i = 0; i < m->skips.n; i++)
+		buf_fmt(b, "skip %" PRIu64 "\n", m->skips.list[i]);
+	for (size_t i = 0; i < m->n_merges; i++) {
+		const struct merged *one = &m->merges[i];
+
+		buf_fmt(b, "merge %d %" PRIu64 " %o ", one->root, one->slot, (unsigned)one->mode);
+		put_hex(b, one->path);
+	}
+	for (size_t k = 0; k < names_count(&m->mine); k++) {
+		buf_str(b, "mine ");
+		put_hex(b, names_key(&m->mine, k));
+	}
+	for (size_t k = 0; k < names_count(&m->kept); k++) {
+		buf_str(b, "kept ");
+		put_hex(b, names_key(&m->kept, k));
+	}
+}
+
+static int get_merge(const char *line, struct remedy *m)
+{
+	struct merged one = {.mine = BUF_INIT, .text = BUF_INIT, .clean = true};
+	int end = 0;
+	unsigned mode;
+
+	if (sscanf(line, "merge %d %" SCNu64 " %o %n", &one.root, &one.slot, &mode, &end) != 3 ||
+	    !end)
+		return -EBADMSG;
+	one.mode = mode;
+	one.path = get_hex(line + end);
+	add_merge(m, &one);
+	return 1;
+}
+
+int remedy_get(const char *line, struct remedy *m)
+{
+	uint64_t seq;
+
+	if (strncmp(line, "mine ", 5) == 0 || strncmp(line, "kept ", 5) == 0) {
+		AUTO_FREE char *key = get_hex(line + 5);
+
+		if (!strchr(key, '/'))
+			return -EBADMSG;
+		names_add_key(*line == 'm' ? &m->mine : &m->kept, key);
+		return 1;
+	}
+	if (strncmp(line, "merge ", 6) == 0)
+		return get_merge(line, m);
+	if (sscanf(line, "skip %" SCNu64, &seq) != 1)
+		return 0;
+	numbers_add(&m->skips, seq); /* they were written in order */
+	return 1;
+}

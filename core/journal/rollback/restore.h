@@ -1,0 +1,82 @@
+/* restore - what restore_select.c (which paths), restore.c (whether), restore_order.c (in which
+ * order) and restore_apply.c (how) share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/history/content.h"
+#include "core/journal/history/rename_list.h"
+
+struct made { /* an inode of then that has a name again */
+	uint64_t ino;
+	int root;
+	char *path;
+	UT_hash_handle hh;
+};
+
+struct parent { /* a directory that had to be made anew for what lies in it */
+	int root;
+	char *path;
+	struct buf meta;
+};
+
+struct since { /* of its path; see restore_later.c */
+	struct change_side left;
+	bool later;  /* a later step changed it, and left this */
+	bool broken; /* so did somebody else, or that is not known */
+};
+
+/* What becomes of one change of the list. */
+struct piece {
+	bool chosen;
+	bool leaves;   /* its object belongs at the place of another change: it moves there */
+	bool gone;     /* made by the step, and taken away */
+	size_t source; /* the change whose object belongs here, or SIZE_MAX */
+	char *was;     /* path when the step began; NULL: it was not there */
+	char *way;     /* its name on the way */
+	struct since since;
+	struct origin here; /* bytes that lie in the folder: opened before anything moves */
+};
+
+struct restore {
+	struct journal *j;
+	struct step *s; /* the new one */
+	int64_t id;
+	struct change *list; /* of the old one, sorted by path */
+	struct piece *pieces;
+	size_t n;
+	bool bare;	    /* the old one went on unprotected */
+	bool dirs_moved;    /* by it, or perhaps so */
+	struct moves moved; /* what has been moved so far, files too */
+	struct made *made;
+	struct parent *parents; /* in the order of making */
+	size_t n_parents;
+	unsigned tmp; /* names given so far */
+};
+
+/* Which changes of step r->id, of r->j, and all that goes with them; then the end, whatever came of
+ * it. */
+int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
+void restore_done(struct restore *r);
+bool restore_covers(const struct journal *j, const char *path); /* by its folders */
+/* One of these paths, or beneath one? */
+bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
+/* The change that is told by this path, or NULL. */
+const struct change *restore_find(const struct restore *r, int root, char *path);
+/* Those told by paths inside a directory begin at that place of the list, and lie together. */
+size_t restore_below(const struct restore *r, int root, const char *dir);
+bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
+int since_load(struct restore *r) MUST_USE;
+/* Where each path was in the tree of now's names: of what is chosen, or of everything. */
+int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
+/* Everything chosen, in the new step. */
+int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
+
+/* Each does one change of the list; negative errno. */
+int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
+int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
+int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
+int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
+int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
+int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
+/* Times of a directory whose entries the step changed; path as the step began, rec of the step. */
+int bring_times(struct restore *r, int root, const char *path, const struct rec *rec) MUST_USE;

@@ -1,0 +1,209 @@
+/* restore_order - the paths that a restore brings back: from where, and in which order. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/history/content.h"
+#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/restore.h"
+#include "core/journal/store/store.h"
+
+/*
+ * The step's net changes are taken back one by one by ordinary operations, which are captured in a
+ * new step: what the step made goes; what it moved gets its old name back, by way of a name of our
+ * own, for names may have gone round in circles; directories come back from the top down, then
+ * files (those that still have their inode before those that only a link to it can bring back), and
+ * last the directories' metadata and times. Where the bytes lie in the folder they are opened
+ * before anything moves.
+ */
+
+int restore_look_back(struct restore *r, bool chosen, struct err *err)
+{
+	const struct trail_log *log;
+	const struct trails *t;
+	int e = trails_get(r->j, r->id, false, &t);
+
+	if (e < 0)
+		return err_set(err, e, "read step %" PRId64, r->id);
+	log = trails_log(t, r->id);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		const char *path = c->old_path ? c->old_path : c->path;
+		int root = c->root;
+
+		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
+			r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
+	}
+	return 0;
+}
+
+/* What must be known or open before anything moves. */
+static int look_around(struct restore *r, struct err *err)
+{
+	int e = restore_look_back(r, true, err);
+
+	for (size_t i = 0; e == 0 && i < r->n; i++) {
+		struct origin *o = &r->pieces[i].here;
+
+		if (!r->pieces[i].chosen || !r->pieces[i].was)
+			continue;
+		e = origin_find(r->j, r->id, &r->list[i], false, o, err);
+		if (e < 0)
+			return e;
+		if (!o->present && !S_ISDIR(r->list[i].before.mode))
+			origin_done(o); /* it is safe in the store: found again in its turn */
+		else if (o->present && str_eq(o->present, r->pieces[i].was))
+			util_close_fd(&o->fd);
+		util_close_fd(&o->slots);
+	}
+	return e;
+}
+
+/* In the order of work. */
+enum rank {
+	RANK_DIR,
+	RANK_HERE,  /* the bytes are at their place */
+	RANK_INODE, /* the inode is, its bytes are not */
+	RANK_AWAY,
+	RANKS
+};
+
+static enum rank rank_of(struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+	const struct piece *p = &r->pieces[i];
+	struct spot at;
+	struct obj o;
+
+	if (S_ISDIR(c->before.mode))
+		return RANK_DIR;
+	if (p->here.present && p->here.fd < 0)
+		return RANK_HERE;
+	if (spot_find(r->j, c->root, p->was, &at) == 0 && obj_stat(at.fd, at.name, &o) == 0 &&
+	    o.mode && o.ino == c->before.ino)
+		return RANK_INODE;
+	return RANK_AWAY;
+}
+
+static int say(struct err *err, int e, const char *path)
+{
+	if (e != -ENOTEMPTY && e != -EEXIST)
+		return err_set(err, e, "restore '%s'", path);
+	return err_say(err, e,
+		       "restore '%s': a directory is in its place, with something in it that the "
+		       "step did not put there: move it away first",
+		       path);
+}
+
+/* One pass over the pieces that `which` says yes to; backwards: from the bottom up. */
+static int pass(struct restore *r, bool backwards, bool (*which)(const struct restore *r, size_t i),
+		int (*work)(struct restore *r, size_t i), struct err *err)
+{
+	for (size_t k = 0; k < r->n; k++) {
+		size_t i = backwards ? r->n - 1 - k : k;
+		int e = r->pieces[i].chosen && which(r, i) ? work(r, i) : 0;
+
+		if (e < 0)
+			return say(err, e, r->list[i].path);
+	}
+	return 0;
+}
+
+static bool was_made(const struct restore *r, size_t i)
+{
+	return !r->list[i].before.exists && !r->pieces[i].leaves && !r->pieces[i].gone;
+}
+
+static bool has_source(const struct restore *r, size_t i)
+{
+	return r->pieces[i].source != SIZE_MAX;
+}
+
+static bool was_dir(const struct restore *r, size_t i)
+{
+	return S_ISDIR(r->list[i].before.mode);
+}
+
+/* Sources need not be chosen themselves. */
+static int move_back(struct restore *r, struct err *err)
+{
+	int e = 0;
+
+	for (size_t i = r->n; e == 0 && i-- > 0;)
+		if (r->pieces[i].leaves && (e = bring_out(r, i)) < 0)
+			say(err, e, r->list[i].path);
+	return e < 0 ? e : pass(r, false, has_source, bring_back, err);
+}
+
+static int bring_objects(struct restore *r, struct err *err)
+{
+	AUTO_FREE enum rank *ranks = xcalloc(r->n + 1, sizeof(*ranks));
+	int e = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->pieces[i].chosen && r->list[i].before.exists)
+			ranks[i] = rank_of(r, i);
+	for (int rank = 0; rank < RANKS; rank++)
+		for (size_t i = 0; e == 0 && i < r->n; i++)
+			if (r->pieces[i].chosen && r->list[i].before.exists &&
+			    (int)ranks[i] == rank && (e = bring_object(r, i)) < 0)
+				say(err, e, r->list[i].path);
+	return e;
+}
+
+/* Directories of which the step changed only the entries are in no change, but in its log. */
+static int bring_all_times(struct restore *r, const char *const *paths, struct err *err)
+{
+	const struct trails *t;
+	const struct trail_log *log;
+	int e = trails_get(r->j, r->id, false, &t);
+
+	log = e < 0 ? NULL : trails_log(t, r->id);
+	/* Backwards: the first record of a directory has the last word. */
+	for (size_t i = log ? log->end : 0; log && e == 0 && i-- > log->first;) {
+		const struct mark *m = &t->list[i];
+		AUTO_BUF struct buf mem = BUF_INIT;
+		AUTO_FREE char *path = NULL;
+		int root = m->from->root;
+		struct change c = {0};
+		struct rec rec;
+
+		if (&t->logs[m->log] != log || m->type != REC_DTIME)
+			continue;
+		c.path = path = trail_back_from(t, log, i, &root, m->from->path);
+		c.root = root;
+		if (!restore_wants(r->j, &c, paths))
+			continue;
+		e = trail_fetch(t, i, &mem, &rec);
+		if (e == 0)
+			e = bring_times(r, root, path, &rec);
+		if (e < 0)
+			err_set(err, e, "restore the times of '%s'", path);
+	}
+	return e;
+}
+
+int restore_all(struct restore *r, const char *const *paths, struct err *err)
+{
+	int e = look_around(r, err);
+
+	if (e == 0)
+		e = pass(r, true, was_made, bring_nothing, err);
+	if (e == 0)
+		e = move_back(r, err);
+	if (e == 0) /* directories that it made to move something into */
+		e = pass(r, true, was_made, bring_nothing, err);
+	if (e == 0)
+		e = bring_objects(r, err);
+	if (e == 0)
+		e = pass(r, true, was_dir, bring_dress, err);
+	if (e == 0)
+		e = bring_all_times(r, paths, err);
+	if (e == 0 && (e = bring_parents(r)) < 0)
+		err_set(err, e, "restore the directories above");
+	return e;
+}

@@ -1,0 +1,354 @@
+/* select - which steps an undo or redo means, in which stores. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/journal/history/step_summary.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * The session's folders count as one history, newest id first; a step's parts are taken together.
+ * In each store only the newest steps may go (or come back), for records are undone in the reverse
+ * order of their making. A folder that is not of the session but has a part is opened for the
+ * occasion; where it cannot be, or where later steps stand on the part, the human decides.
+ */
+
+void group_done(struct group *g)
+{
+	store_names_free(g->dirs, g->n);
+	*g = (struct group){0};
+}
+
+void group_add(struct group *g, char *dir)
+{
+	g->dirs = xrealloc(g->dirs, (g->n + 1) * sizeof(*g->dirs));
+	g->dirs[g->n++] = dir;
+}
+
+struct rack { /* one store's steps, as far as they are not taken yet */
+	struct journal *j;
+	char **names; /* by number; redo: those of the newest rollback only */
+	size_t n, n_names;
+	struct roll roll; /* redo: that rollback */
+	bool wanted, taken;
+};
+
+struct picker {
+	const char *where; /* "steps", "redo" */
+	bool redo, force;
+	struct rack racks[PARTS_MAX]; /* as the list of pick */
+	struct pick *pick;
+	struct err *err;
+};
+
+/* Keep the names of the newest rollback. */
+static int newest_group(struct rack *k, struct err *err)
+{
+	AUTO_FREE struct roll *rolls = xcalloc(k->n + 1, sizeof(*rolls));
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		AUTO_FREE char *dir = xasprintf("redo/%s", k->names[i]);
+		AUTO_CLOSE int fd = store_open_dir(k->j, dir);
+
+		int r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &rolls[i]);
+
+		if (r < 0)
+			return step_unread(err, r, k->names[i]);
+		if (rolls[i].number > k->roll.number)
+			k->roll = rolls[i];
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		char *name = k->names[i];
+
+		if (rolls[i].number != k->roll.number)
+			continue;
+		k->names[i] = k->names[n];
+		k->names[n++] = name;
+	}
+	k->n = n;
+	return 0;
+}
+
+static int rack_add(struct picker *p, struct journal *j, struct rack **ret)
+{
+	struct rack *k = &p->racks[p->pick->n];
+	int r;
+
+	if (p->pick->n == PARTS_MAX)
+		return err_say(p->err, -E2BIG, "too many folders have parts of these steps");
+	*k = (struct rack){.j = j};
+	p->pick->list[p->pick->n++] = (struct share){.j = j};
+	r = store_names(j, p->where, &k->names, &k->n);
+	k->n_names = k->n;
+	*ret = k;
+	if (r < 0)
+		return err_set(p->err, r, "read the undo store '%s'", j->store_path);
+	return p->redo ? newest_group(k, p->err) : 0;
+}
+
+/* Its rack, opened if need be. 0 and NULL: it may be left out. */
+static int rack_of(struct picker *p, const char *folder, const char *step, struct rack **ret)
+{
+	struct err why = {0};
+	struct journal *j;
+	int r;
+
+	*ret = NULL;
+	r = kin_get(p->racks[0].j, folder, true, &j, &why);
+	if (r > 0)
+		p->pick->guests[p->pick->n_guests++] = j;
+	if (r < 0 && p->force)
+		return 0;
+	if (r < 0)
+		return err_say(p->err, r,
+			       "step %s has a part in '%s', which is out of reach here (%s): "
+			       "--force goes on without it",
+			       step, folder, why.text);
+	for (size_t i = 0; i < p->pick->n; i++)
+		if (p->racks[i].j == j)
+			*ret = &p->racks[i];
+	return *ret ? 0 : rack_add(p, j, ret);
+}
+
+static int began(struct journal *j, const char *where, const char *name, int64_t *ret,
+		 struct folders *parts)
+{
+	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct summary s = {0};
+	int r = fd < 0 ? fd : summary_load(fd, false, &s);
+
+	if (r == 0 && parts)
+		r = parts_load(fd, parts);
+	*ret = s.info.began_us;
+	summary_done(&s);
+	return r;
+}
+
+/* 1: number i of the rack is the other part of this step. */
+static int same_step(const struct picker *p, const struct rack *k, size_t i, const char *name,
+		     int64_t when)
+{
+	int64_t other;
+	int r;
+
+	if (!str_eq(k->names[i], name))
+		return 0;
+	r = began(k->j, p->where, name, &other, NULL);
+	if (r < 0 && p->force)
+		return 0;
+	return r < 0 ? step_unread(p->err, r, name) : other == when;
+}
+
+static void take(struct picker *p, struct rack *k, size_t i)
+{
+	group_add(&p->pick->list[k - p->racks].dirs, xasprintf("%s/%s", p->where, k->names[i]));
+}
+
+/* The other part: the store's newest, or it may not be touched. */
+static int take_part(struct picker *p, struct rack *k, const char *name, int64_t when)
+{
+	for (size_t i = k->n; i-- > 0;) {
+		int r = same_step(p, k, i, name, when);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		if (i == k->n - 1) {
+			k->n--;
+			take(p, k, i);
+			return 0;
+		}
+		if (p->force)
+			return 0;
+		return err_say(p->err, -EBUSY,
+			       "step %s has a part in '%s', where later steps stand: undo those "
+			       "there first, or --force to leave that part as it is",
+			       name, k->j->folder);
+	}
+	return 0; /* undone or evicted there */
+}
+
+static int take_with_parts(struct picker *p, struct rack *k)
+{
+	const char *name = k->names[--k->n];
+	struct folders parts = {0};
+	int64_t when;
+	int r;
+
+	take(p, k, k->n);
+	r = began(k->j, p->where, name, &when, &parts);
+	if (r < 0)
+		r = step_unread(p->err, r, name);
+	for (size_t i = 0; r == 0 && i < parts.n; i++) {
+		struct rack *other;
+
+		if (str_eq(parts.list[i], k->j->folder))
+			continue;
+		r = rack_of(p, parts.list[i], name, &other);
+		if (r == 0 && other)
+			r = take_part(p, other, name, when);
+	}
+	folders_free(&parts);
+	return r;
+}
+
+static int pick_back(struct picker *p, size_t n)
+{
+	size_t own = p->pick->n;
+	int r = 0;
+
+	for (size_t got = 0; r == 0 && got < n; got++) {
+		struct rack *best = NULL;
+		int64_t best_id = 0;
+
+		for (size_t i = 0; i < own; i++) {
+			struct rack *k = &p->racks[i];
+			int64_t id = k->n ? atoll(k->names[k->n - 1]) : 0;
+
+			if (llabs(id) > llabs(best_id)) {
+				best = k;
+				best_id = id;
+			}
+		}
+		if (!best)
+			break;
+		r = take_with_parts(p, best);
+	}
+	return r;
+}
+
+/* The other part comes along with all of the rollback that took it, if that is the newest there. */
+static int want_part(struct picker *p, struct rack *k, const char *name, int64_t when)
+{
+	for (size_t i = 0; i < k->n_names; i++) {
+		int r = same_step(p, k, i, name, when);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		if (i < k->n || k->taken)
+			k->wanted = true;
+		else if (!p->force)
+			return err_say(p->err, -EBUSY,
+				       "step %s has a part in '%s', where something else was "
+				       "undone since: redo that first, or --force to leave that "
+				       "part as it is",
+				       name, k->j->folder);
+	}
+	return 0;
+}
+
+/* A rollback comes back whole, in every store where a part of it was. */
+static int redo_with_parts(struct picker *p, struct rack *k)
+{
+	int r = 0;
+
+	for (size_t i = k->n; r == 0 && i-- > 0;) {
+		struct folders parts = {0};
+		int64_t when;
+
+		take(p, k, i);
+		r = began(k->j, p->where, k->names[i], &when, &parts);
+		if (r < 0)
+			r = step_unread(p->err, r, k->names[i]);
+		for (size_t m = 0; r == 0 && m < parts.n; m++) {
+			struct rack *other;
+
+			if (str_eq(parts.list[m], k->j->folder))
+				continue;
+			r = rack_of(p, parts.list[m], k->names[i], &other);
+			if (r == 0 && other)
+				r = want_part(p, other, k->names[i], when);
+		}
+		folders_free(&parts);
+	}
+	k->taken = true;
+	return r;
+}
+
+static int pick_redo(struct picker *p)
+{
+	const struct roll *best = &p->racks[0].roll;
+	bool more = true;
+	int r = 0;
+
+	for (size_t i = 0; i < p->pick->n; i++)
+		if (p->racks[i].roll.number > best->number)
+			best = &p->racks[i].roll;
+	for (size_t i = 0; i < p->pick->n; i++)
+		p->racks[i].wanted = p->racks[i].n && roll_same(&p->racks[i].roll, best);
+	while (r == 0 && more) {
+		more = false;
+		for (size_t i = 0; r == 0 && i < p->pick->n; i++) {
+			struct rack *k = &p->racks[i];
+
+			if (!k->wanted || k->taken)
+				continue;
+			r = redo_with_parts(p, k);
+			more = true;
+		}
+	}
+	return r;
+}
+
+/* Stores that have no part in it. */
+static void drop_empty(struct pick *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ret->list[i].dirs.n)
+			ret->list[n++] = ret->list[i];
+		else
+			group_done(&ret->list[i].dirs);
+	}
+	ret->n = n;
+}
+
+int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags, struct pick *ret,
+	       struct err *err)
+{
+	bool redo = kind == UNDO_REDO;
+	struct picker p = {.where = redo ? "redo" : "steps",
+			   .redo = redo,
+			   .force = flags & UNDO_FORCE,
+			   .pick = ret,
+			   .err = err};
+	struct journal *k = j;
+	struct rack *rack;
+	int r;
+
+	*ret = (struct pick){0};
+	do
+		r = rack_add(&p, k, &rack);
+	while (r == 0 && (k = k->kin) != j);
+	if (r == 0)
+		r = redo ? pick_redo(&p) : pick_back(&p, n);
+	for (size_t i = 0; i < ret->n; i++)
+		store_names_free(p.racks[i].names, p.racks[i].n_names);
+	drop_empty(ret);
+	if (r == 0 && ret->n == 0)
+		r = err_say(err, -ENOENT, "there is nothing to %s", redo ? "redo" : "undo");
+	if (r < 0)
+		pick_done(ret);
+	return r;
+}
+
+void pick_done(struct pick *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		group_done(&p->list[i].dirs);
+	while (p->n_guests)
+		journal_close(p->guests[--p->n_guests]);
+	p->n = 0;
+}

@@ -1,0 +1,423 @@
+/* txn - steps on their way from kept to undone or back: all or nothing, resumable, reversible. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
+
+/*
+ * Theory of operation.
+ *
+ * The file "rollback" in the store is the transaction: while it exists, the steps that it names are
+ * on their way. Its first line says which way: "undo" and "recover" empty their undo logs, "redo"
+ * their redo logs; a word "back" after it says that the way has been turned round. Lines with a
+ * word tell how conflicts are settled: "skip" names a record that is left out, "merge" a file that
+ * gets its content in the end, "mine" a path where somebody else's work was. "drop" names what goes
+ * with a redo (redo_drop.c); to a cordon that knows no such line it is a step that has arrived, for
+ * there is no directory of that name. The file is written whole (rename), and removed when every
+ * step has arrived and lies in its directory: undone ones in redo/, others in steps/. Records of
+ * several steps are taken in the reverse order of their numbers, which count through the whole
+ * store.
+ *
+ * Whoever opens the store for writing and finds the file goes on in the direction that it names
+ * (replay.c knows where the last process stopped). Whoever finds open steps and no such file rolls
+ * them back by a transaction of kind "recover"; what was done until the crash can be had again with
+ * redo. If a recovery cannot be finished, it turns round and the step is kept as it stands.
+ */
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+#define DROP "drop "
+
+int txn_write(const struct txn *t)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	int r;
+
+	buf_fmt(&b, "%s %s %" PRIu64 " %" PRIu64 "\n",
+		t->recover ? "recover"
+		: t->redo  ? "redo"
+			   : "undo",
+		t->back ? "back" : "on", t->roll.number, t->roll.us);
+	for (size_t i = 0; i < t->n; i++)
+		buf_fmt(&b, "%s\n", t->list[i].dir);
+	for (size_t i = 0; i < t->drops.n; i++)
+		buf_fmt(&b, DROP "%s\n", t->drops.dirs[i]);
+	remedy_put(&b, &t->remedy);
+	do
+		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len,
+				  t->j->options.durable);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+int txn_read(struct txn *t, struct group *dirs)
+{
+	AUTO_FREE char *text = NULL;
+	char kind[16], way[8], *save = NULL, *line;
+	int r = io_read_file(t->j->store, ROLLBACK_FILE, (size_t)1 << 30, &text, NULL);
+
+	if (r < 0)
+		return r;
+	line = strtok_r(text, "\n", &save);
+	if (!line || sscanf(line, "%15s %7s %" SCNu64 " %" SCNu64, kind, way, &t->roll.number,
+			    &t->roll.us) < 3) /* without the last it is of an older cordon */
+		return -EBADMSG;
+	t->redo = str_eq(kind, "redo");
+	t->recover = str_eq(kind, "recover");
+	t->back = str_eq(way, "back");
+	while ((line = strtok_r(NULL, "\n", &save))) {
+		r = remedy_get(line, &t->remedy);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		if (!str_starts(line, DROP))
+			group_add(dirs, xstrdup(line));
+		else if (str_starts(line, DROP "redo/"))
+			group_add(&t->drops, xstrdup(line + strlen(DROP)));
+		else
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+/* ---- open and close ---------------------------------------------------------------------------
+ */
+
+/* Where a step's directory lies once it has arrived. */
+static char *target_of(const struct txn *t, const struct mover *m)
+{
+	const char *id = strrchr(m->dir, '/') + 1;
+	bool undone = t->redo == t->back;
+
+	if (t->back && !t->recover)
+		return xstrdup(m->dir);
+	return xasprintf("%s/%s", undone ? "redo" : "steps", id);
+}
+
+static int open_log(struct side *s, const char *name, bool cut)
+{
+	int r = wal_open(&s->log, s->dir, name, true, cut);
+
+	/* A torn creation never held a record. */
+	if (r == -ENODATA && unlinkat(s->dir, name, 0) < 0)
+		return -errno;
+	if (r == -ENODATA || r == -ENOENT)
+		r = wal_create(&s->log, s->dir, name);
+	return r;
+}
+
+static int mover_open(struct txn *t, struct mover *m)
+{
+	int r;
+
+	m->undo = m->redo = (struct side)SIDE_NONE;
+	m->undo.j = m->redo.j = t->j;
+	m->undo.back = m->redo.back = true;
+	m->undo.dir = store_open_dir(t->j, m->dir);
+	if (m->undo.dir == -ENOENT) {
+		m->arrived = m->foreign = true;
+		return 0;
+	}
+	if (m->undo.dir < 0)
+		return m->undo.dir;
+	/* It will hold other things: to be measured anew. */
+	if (unlinkat(m->undo.dir, "held", 0) < 0 && errno != ENOENT)
+		return -errno;
+	m->undo.obj = openat(m->undo.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->redo.dir = fcntl(m->undo.dir, F_DUPFD_CLOEXEC, 3);
+	m->redo.obj = fcntl(m->undo.obj, F_DUPFD_CLOEXEC, 3);
+	if (m->undo.obj < 0 || m->redo.dir < 0 || m->redo.obj < 0)
+		return -errno;
+	do
+		r = open_log(&m->undo, "undo", t->crashed);
+	while (r < 0 && room_give(t->j, r));
+	if (r < 0)
+		return r;
+	do
+		r = open_log(&m->redo, "redo", t->crashed);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+struct side *txn_from(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->undo : &m->redo;
+}
+
+struct side *txn_to(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->redo : &m->undo;
+}
+
+static void count(struct txn *t)
+{
+	t->total = t->done = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		size_t at = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && wal_next(&txn_from(t, &t->list[i])->log, &at, &r))
+			t->total++;
+	}
+}
+
+int txn_open(struct txn *t, const struct group *dirs)
+{
+	tidy_hold(t->j);
+	t->quiet = true;
+	t->list = xcalloc(dirs->n + 1, sizeof(*t->list));
+	for (size_t i = 0; i < dirs->n; i++) {
+		int r;
+
+		t->list[i].dir = xstrdup(dirs->dirs[i]);
+		t->n++;
+		if (!strchr(dirs->dirs[i], '/'))
+			return -EBADMSG;
+		r = mover_open(t, &t->list[i]);
+		if (r < 0)
+			return r;
+	}
+	count(t);
+	return 0;
+}
+
+void txn_done(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->list[i].dir);
+		side_done(&t->list[i].undo);
+		side_done(&t->list[i].redo);
+	}
+	free(t->list);
+	group_done(&t->drops);
+	remedy_done(&t->remedy);
+	lent_clear(t->j);
+	if (t->quiet)
+		tidy_release(t->j);
+}
+
+/* ---- the work ---------------------------------------------------------------------------------
+ */
+
+struct mover *txn_newest(struct txn *t, bool either)
+{
+	struct mover *best = NULL;
+	uint64_t best_seq = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct mover *m = &t->list[i];
+		struct side *sides[2] = {txn_from(t, m), txn_to(t, m)};
+
+		for (int k = 0; !m->arrived && k < (either ? 2 : 1); k++) {
+			struct wal *log = &sides[k]->log;
+			struct rec r;
+			size_t start;
+
+			if (!wal_last(log, wal_tail(log), &r, &start) || r.type == REC_STEP ||
+			    r.seq < best_seq)
+				continue;
+			best = m;
+			best_seq = r.seq;
+		}
+	}
+	return best;
+}
+
+/* Where somebody's work was left and is replaced now, the way back brings that: what had been left
+ * out for it stays so. */
+static bool makes_way(const struct txn *t, const struct rec *r)
+{
+	for (size_t i = 0; i < names_count(&t->remedy.mine); i++) {
+		const char *path;
+
+		if (key_root(names_key(&t->remedy.mine, i), &path) == r->root &&
+		    path_is_beneath(path, r->path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_settled(const struct txn *t, const struct rec *r)
+{
+	for (size_t i = 0; i < t->remedy.n_merges; i++)
+		if (t->remedy.merges[i].root == r->root &&
+		    str_eq(t->remedy.merges[i].path, r->path))
+			return true;
+	return names_has(&t->remedy.kept, r->root, r->path);
+}
+
+/*
+ * What a merge had written, and an earlier rollback took away. An undo makes another, if it is to;
+ * a redo brings it back, for it is what that undo found, unless the path is merged again, or left.
+ */
+static bool is_over(const struct txn *t, const struct rec *r)
+{
+	return (r->flags & REC_VOID) && !t->back && (!t->redo || is_settled(t, r));
+}
+
+/* The flags of the record that answers r: a merge that somebody has gone on with is not made anew,
+ * so it is like any other change from here on. */
+static unsigned answer_flags(const struct txn *t, const struct rec *r)
+{
+	if (r->flags & REC_VOID)
+		return REC_AFTER;
+	if (!(r->flags & REC_AFTER))
+		return 0;
+	return !t->back && names_has(&t->remedy.mine, r->root, r->path) ? 0 : REC_VOID;
+}
+
+static int move_one(struct txn *t, struct mover *m)
+{
+	struct side *from = txn_from(t, m), *to = txn_to(t, m);
+	struct rec r;
+	size_t start;
+	int e;
+
+	/* One record too many is what recovery can tell; not two. */
+	e = wal_catch_up(&from->log);
+	if (e < 0 || !wal_last(&from->log, wal_tail(&from->log), &r, &start))
+		return e;
+	if (r.flags & REC_SKIPPED)
+		return apply_skip(from, to, makes_way(t, &r));
+	if (!t->back && numbers_have(&t->remedy.skips, r.seq))
+		return apply_skip(from, to, false);
+	if (is_over(t, &r))
+		return wal_cut(&from->log, start);
+	to->flags = answer_flags(t, &r);
+	e = apply_pop(from, to);
+	to->flags = 0;
+	return e;
+}
+
+int txn_move(struct txn *t, const struct undo_progress *progress)
+{
+	struct mover *m;
+	int r = t->crashed ? txn_recall_loans(t) : 0;
+
+	if (r < 0)
+		return r;
+	store_forget_near(t->j);
+	while ((m = txn_newest(t, false))) {
+		do
+			r = move_one(t, m);
+		while (r < 0 && room_give(t->j, r));
+		if (r < 0)
+			return r;
+		t->done++;
+		if (progress && progress->tick && t->done % 32 == 0 &&
+		    !progress->tick(progress->data, t->done, t->total))
+			return -ECANCELED;
+	}
+	return 0;
+}
+
+/* What was merged takes its place; where nothing came of it, nothing of it stays. */
+int txn_place(struct txn *t)
+{
+	struct side *to = txn_to(t, &t->list[0]);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->remedy.n_merges && !t->list[0].arrived; i++) {
+		char slot[24];
+
+		if (!t->back) {
+			to->flags = REC_AFTER;
+			r = apply_merged(to, &t->remedy.merges[i]);
+			to->flags = 0;
+			continue;
+		}
+		slot_name(slot, t->remedy.merges[i].slot);
+		if (unlinkat(to->obj, slot, 0) < 0 && errno != ENOENT)
+			r = -errno;
+	}
+	return r;
+}
+
+static int carry(struct txn *t, struct mover *m, bool home)
+{
+	AUTO_FREE char *to = target_of(t, m);
+	const char *from = m->dir;
+	int r = 0;
+
+	if (!str_eq(to, from))
+		r = home ? renameat(t->j->store, to, t->j->store, from)
+			 : renameat(t->j->store, from, t->j->store, to);
+	if (r < 0)
+		return -errno;
+	m->arrived = !home;
+	return 0;
+}
+
+void txn_carry_home(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->list[i].foreign && t->list[i].arrived && carry(t, &t->list[i], true) < 0)
+			break;
+}
+
+/* Oldest first. On an error those that had arrived come home, if they can. */
+static int carry_all(struct txn *t)
+{
+	int r = 0;
+
+	for (size_t i = t->n; r == 0 && i-- > 0;) {
+		struct mover *m = &t->list[i];
+
+		if (m->arrived)
+			continue;
+		/* A redo that was turned round leaves it as what it was: it may be in other stores
+		 * that never heard of this one. */
+		r = t->redo ? 0 : wal_set_roll(&m->redo.log, &t->roll);
+		if (r == 0)
+			r = carry(t, m, false);
+	}
+	if (r < 0)
+		txn_carry_home(t);
+	return r;
+}
+
+int txn_carry(struct txn *t)
+{
+	int r;
+
+	do
+		r = carry_all(t);
+	while (r < 0 && room_give(t->j, r));
+	return r;
+}
+
+int txn_end(struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->list[i].foreign)
+			continue;
+		wal_trim(&t->list[i].undo.log);
+		wal_trim(&t->list[i].redo.log);
+	}
+	room_refill(t->j);
+	return unlinkat(t->j->store, ROLLBACK_FILE, 0) < 0 ? store_trash(t->j, ROLLBACK_FILE) : 0;
+}
+
+bool txn_arrived(const struct txn *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].arrived)
+			return true;
+	return false;
+}

@@ -1,0 +1,363 @@
+/* undo - which steps an undo or redo means, and whether it may. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/rollback/undo.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+static void add_id(struct undo_plan *p, int64_t id)
+{
+	size_t at = 0;
+
+	while (at < p->n_ids && llabs(p->ids[at]) > llabs(id))
+		at++;
+	if (at < p->n_ids && p->ids[at] == id)
+		return;
+	p->ids = xrealloc(p->ids, (p->n_ids + 1) * sizeof(*p->ids));
+	memmove(p->ids + at + 1, p->ids + at, (p->n_ids - at) * sizeof(*p->ids));
+	p->ids[at] = id;
+	p->n_ids++;
+}
+
+static void name_it(char **path, const char *base)
+{
+	char *whole = path_join(base, *path);
+
+	free(*path);
+	*path = whole;
+}
+
+/* What `more` says of j's folder goes behind what is there; takes all of it over. */
+static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct journal *j,
+		     bool first)
+{
+	for (size_t i = 0; i < more->n_ids; i++)
+		add_id(p, more->ids[i]);
+	p->entries =
+		xrealloc(p->entries, (p->n_entries + more->n_entries + 1) * sizeof(*p->entries));
+	for (size_t i = 0; i < more->n_entries; i++) {
+		struct undo_entry *e = &p->entries[p->n_entries++];
+
+		*e = more->entries[i];
+		if ((!first || e->root) && e->root >= 0 && e->root < j->n_roots)
+			e->base = xstrdup(j->roots[e->root].path);
+	}
+	p->barriers = xrealloc(p->barriers,
+			       (p->n_barriers + more->n_barriers + 1) * sizeof(*p->barriers));
+	for (size_t i = 0; i < more->n_barriers; i++) {
+		struct barrier *b = &p->barriers[p->n_barriers++];
+
+		*b = more->barriers[i];
+		for (size_t k = 0; !first && k < b->n_paths; k++)
+			name_it(&b->paths[k], j->folder);
+	}
+	p->n_paths += more->n_entries;
+	p->n_conflicts += more->n_conflicts;
+	p->n_stops += more->n_stops;
+	more->n_entries = more->n_barriers = 0;
+	undo_plan_free(more);
+}
+
+static uint64_t seal_of(const struct journal *j, const struct remedy *m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m->n_merges; i++) {
+		const struct merged *one = &m->merges[i];
+		const char *root = j->roots[one->root].path;
+		uint64_t h = XXH3_64bits_withSeed(root, strlen(root) + 1, one->mode);
+
+		h = XXH3_64bits_withSeed(one->path, strlen(one->path) + 1, h);
+		h = XXH3_64bits_withSeed(one->mine.data, one->mine.len, h);
+		sum += XXH3_64bits_withSeed(one->text.data, one->text.len, h);
+	}
+	return sum;
+}
+
+static struct merged *merge_of(struct remedy *m, const struct undo_entry *e)
+{
+	for (size_t i = 0; i < m->n_merges; i++) {
+		struct merged *one = &m->merges[i];
+
+		if (one->root == e->root && str_eq(one->now, e->path))
+			return one;
+	}
+	return NULL;
+}
+
+/* To be shown: the texts go to the plan's entries. */
+static void take_merges(struct remedy *m, struct undo_plan *p)
+{
+	for (size_t i = 0; i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+		struct merged *one = e->conflict && !e->merge ? merge_of(m, e) : NULL;
+		struct undo_merge *texts;
+
+		if (!one)
+			continue;
+		texts = xcalloc(1, sizeof(*texts));
+		texts->now_len = one->mine.len;
+		texts->then_len = one->text.len;
+		texts->now = buf_take(&one->mine);
+		texts->then = buf_take(&one->text);
+		e->merge = texts;
+	}
+}
+
+/* The plan for all stores of the pick; remedies as its list, with the merged texts or, when they
+ * are to be shown, without. */
+static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan *plan,
+		    bool show_merges, struct remedy *remedies, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < pick->n; i++) {
+		const struct share *s = &pick->list[i];
+		struct undo_plan *part = NULL;
+
+		r = plan_store(s->j, &s->dirs, plan, &part, &remedies[i], err);
+		if (r < 0)
+			break;
+		plan->seal += seal_of(s->j, &remedies[i]);
+		if (show_merges)
+			take_merges(&remedies[i], part);
+		add_plan(plan, part, s->j, s->j == j);
+	}
+	plan->seal |= 1;
+	return r;
+}
+
+static void remedies_done(struct remedy *list)
+{
+	for (size_t i = 0; i < PARTS_MAX; i++)
+		remedy_done(&list[i]);
+}
+
+int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
+		 struct undo_plan **ret, struct err *err)
+{
+	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
+	struct remedy remedies[PARTS_MAX] = {0};
+	struct pick pick = {0};
+	int r = pick_steps(j, kind, n, flags, &pick, err);
+
+	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags};
+	if (r == 0)
+		r = plan_all(&pick, j, plan, true, remedies, err);
+	remedies_done(remedies);
+	pick_done(&pick);
+	if (r == 0)
+		*ret = plan;
+	else
+		undo_plan_free(plan);
+	return r;
+}
+
+static int64_t group_oldest(const struct group *g)
+{
+	int64_t oldest = INT64_MAX;
+
+	for (size_t i = 0; i < g->n; i++)
+		oldest = MIN(oldest, llabs(atoll(strrchr(g->dirs[i], '/') + 1)));
+	return oldest;
+}
+
+bool undo_plan_stops(const struct undo_plan *p)
+{
+	return p->n_stops || (p->n_barriers && !p->flags);
+}
+
+static int refuse_barrier(const struct undo_plan *plan, struct err *err)
+{
+	const struct barrier *b = &plan->barriers[0];
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->n_barriers; i++)
+		count += plan->barriers[i].count;
+	return err_say(err, -ESTALE,
+		       "'%s'%s changed from outside after step %" PRId64
+		       ": look at it, then use --keep-mine to leave such edits as they are, "
+		       "--merge, or --force to go over them (redo has them)",
+		       b->n_paths ? b->paths[0] : "", count > 1 ? " and others were" : " was",
+		       b->after);
+}
+
+/* The first conflict that nothing settles. */
+static int refuse(const struct undo_plan *plan, struct err *err)
+{
+	for (size_t i = 0; i < plan->n_entries; i++) {
+		const struct undo_entry *e = &plan->entries[i];
+		const char *base = e->base ? e->base : "", *slash = e->base ? "/" : "";
+
+		if (!e->conflict || e->fate != FATE_STOPS)
+			continue;
+		if (e->lost)
+			return err_say(
+				err, -ESTALE,
+				"what was at '%s%s%s'%s is not kept, as the step was unprotected "
+				"by "
+				"then: --dry-run shows what cannot come back, --force brings back "
+				"the rest",
+				base, slash, e->path, plan->n_stops > 1 ? " (and elsewhere)" : "");
+		if (e->beside)
+			return err_say(
+				err, -ESTALE,
+				"'%s%s%s'%s was also changed by a step that ran at the same time "
+				"and stays: undo that one as well if `cordon log` still has it, or "
+				"use --keep-mine to leave it out, --merge, or --force (what is "
+				"replaced can be had back with redo)",
+				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
+		return err_say(
+			err, -ESTALE,
+			"'%s%s%s' has changed since%s%s%s%s: look at it, then use --keep-mine to "
+			"leave it out, --merge, or --force (what is replaced can be had back "
+			"with redo)",
+			base, slash, e->path, e->linked ? " by another name of the file" : "",
+			plan->n_stops > 1 ? ", and others" : "",
+			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "");
+	}
+	return refuse_barrier(plan, err);
+}
+
+/* Into the transaction's hands: which records are left out, what is written afterwards. */
+static int take_remedy(struct txn *t, struct remedy *m)
+{
+	struct side *to = txn_to(t, &t->list[0]);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < m->n_merges; i++) {
+		struct merged *one = &m->merges[i];
+
+		one->slot = wal_slot(&to->log);
+		r = slot_fill(to, one->slot,
+			      (struct span){.data = one->text.data, .len = one->text.len});
+	}
+	t->remedy = *m;
+	*m = (struct remedy){0};
+	return r;
+}
+
+/* What cannot be finished is not begun. */
+static int check_room(struct txn *t, struct err *err)
+{
+	off_t need = room_for(t);
+
+	if (room_need(t->j, need) == 0)
+		return 0;
+	return err_say(err, -ENOSPC,
+		       "the disk is full: nothing has been changed: make %lld KiB of room where "
+		       "'%s' lies, then try again",
+		       (long long)need / 1024 + 1, t->j->store_path);
+}
+
+static int ready(struct journal *j, struct err *err)
+{
+	struct journal *k = j;
+	bool stuck = false;
+	int r = 0;
+
+	do {
+		if (k->open)
+			return err_say(err, -EBUSY, "a step is still running: wait for it to end");
+		stuck |= k->stuck;
+		r = undo_unstick(k, err);
+	} while (r == 0 && (k = k->kin) != j);
+	/* The human asked when this was still to come: to go on now would be once too often. */
+	if (r == 0 && stuck)
+		return err_say(err, -EAGAIN,
+			       "the rollback that was interrupted has been finished first: "
+			       "look at `cordon log`, then ask again");
+	return r;
+}
+
+/* One for each store of the pick; and those for what goes with it. */
+static int begin(const struct pick *pick, bool redo, struct remedy *remedies, struct txn *list,
+		 size_t *n, struct err *err)
+{
+	struct roll roll = kin_roll(pick->list[0].j);
+	int r = 0;
+
+	for (size_t i = 0; i < pick->n; i++)
+		list[i] = (struct txn){.j = pick->list[i].j, .redo = redo, .roll = roll};
+	for (size_t i = 0; r == 0 && i < pick->n; i++)
+		r = txn_open(&list[i], &pick->list[i].dirs);
+	for (size_t i = 0; r == 0 && i < pick->n; i++)
+		r = take_remedy(&list[i], &remedies[i]);
+	if (r == 0 && redo)
+		r = drops_find(list, n);
+	if (r < 0)
+		err_set(err, r, "open the steps");
+	for (size_t i = 0; r == 0 && i < *n; i++)
+		r = check_room(&list[i], err);
+	if (r == 0 && (r = txns_begin(list, *n)) < 0)
+		err_set(err, r, "write to the undo store '%s'", list[0].j->store_path);
+	return r;
+}
+
+static int run(const struct pick *pick, bool redo, struct remedy *remedies,
+	       const struct undo_progress *progress, struct err *err)
+{
+	struct txn list[PARTS_MAX];
+	size_t n = pick->n;
+	mode_t mask = umask(077);
+	int r = begin(pick, redo, remedies, list, &n, err);
+
+	umask(0);
+	for (size_t i = 0; i < pick->n; i++)
+		pick->list[i].j->evict_below = group_oldest(&pick->list[i].dirs);
+	if (r == 0)
+		r = txns_run(list, n, progress, err);
+	for (size_t i = 0; i < n; i++)
+		txn_done(&list[i]);
+	for (size_t i = 0; i < pick->n; i++) {
+		struct journal *j = pick->list[i].j;
+
+		j->evict_below = 0;
+		if (r == 0 && store_fit(j) < 0) /* what redo needs counts too */
+			log_warn("journal", "the oldest steps cannot be removed from '%s'",
+				 j->store_path);
+	}
+	umask(mask);
+	return r;
+}
+
+int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
+		 const struct undo_progress *progress, struct err *err)
+{
+	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
+	struct remedy remedies[PARTS_MAX] = {0};
+	bool tell = progress && progress->planned;
+	struct pick pick = {0};
+	int r = ready(j, err);
+
+	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags, .brief = !tell};
+	if (r == 0)
+		r = pick_steps(j, kind, n, flags, &pick, err);
+	if (r == 0)
+		r = plan_all(&pick, j, plan, false, remedies, err);
+	if (r == 0 && tell)
+		progress->planned(progress->data, plan);
+	if (r == 0 && undo_plan_stops(plan))
+		r = refuse(plan, err);
+	if (r == 0 && progress && progress->seal && progress->seal != plan->seal)
+		r = err_say(err, -ESTALE,
+			    "what would be merged is not what was shown: a file has changed "
+			    "meanwhile: look again");
+	undo_plan_free(plan);
+	if (r == 0)
+		r = run(&pick, kind == UNDO_REDO, remedies, progress, err);
+	remedies_done(remedies);
+	pick_done(&pick);
+	return r;
+}

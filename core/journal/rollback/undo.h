@@ -1,0 +1,113 @@
+/* undo - what a rollback is made of: conflicts and what settles them, records applied backwards. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/version_chain.h"
+#include "core/journal/step/step.h"
+#include "core/journal/util/u64_set.h"
+
+/* ---- settling conflicts (excluded_records.c, merge.c, resolution.c)
+ * -------------------------------------------
+ */
+
+/* Directories of steps below the store, e.g. "steps/12". */
+struct group {
+	char **dirs;
+	size_t n;
+};
+void group_add(struct group *g, char *dir); /* takes it over */
+void group_done(struct group *g);
+
+struct emptied { /* what a rollback will go through */
+	const struct group *dirs;
+	const struct wal *logs; /* of each, the one that will be emptied */
+	const struct moves *moves;
+	const struct chains *chains;
+};
+
+/* What is left out so that the paths in *left stay as they are; those that hang together with them
+ * are added there. */
+void skip_build(struct journal *j, const struct emptied *e, struct names *left,
+		struct numbers *ret);
+/* Will a regular file lie there when nothing was left out? In doubt it will not.
+ * (predicted_result.c) */
+bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
+
+struct merged { /* a file that gets its content after the rollback */
+	int root;
+	char *now, *path; /* its name before, and when it is done */
+	struct buf mine, text;
+	bool clean;    /* without conflict markers */
+	mode_t mode;   /* somebody else's, with its type; or 0 */
+	uint64_t slot; /* of the newest step */
+};
+
+struct remedy {
+	struct numbers skips; /* records that are left out */
+	struct merged *merges;
+	size_t n_merges;
+	/* Every path in conflict: replaced, so that the way back brings it; and left where it is.
+	 */
+	struct names mine, kept;
+};
+
+/* As lines of a text, and back: 1, or 0 for a line of another kind. */
+void remedy_put(struct buf *b, const struct remedy *m);
+int remedy_get(const char *line, struct remedy *m) MUST_USE;
+
+void remedy_done(struct remedy *m);
+void merged_done(struct merged *m);
+/* Fill in the barriers that the plan crosses. */
+int barriers_crossed(struct journal *j, struct undo_plan *p) MUST_USE;
+/* The changes of the plan's steps, in the order of the rollback. */
+struct story {
+	struct summary *sums;
+	size_t n;
+	struct posts left; /* what all of them left */
+	bool redo;
+};
+int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
+	       struct story *ret) MUST_USE;
+void story_done(struct story *s);
+/* 0: *ret is made; 1: it cannot be had, *why says it. */
+int merge_make(struct journal *j, const struct story *s, int root, const char *path,
+	       struct merged *ret, const char **why, struct err *err) MUST_USE;
+/* The fate of each conflict of the plan, and what it takes. */
+int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret, struct err *err) MUST_USE;
+
+/* ---- applying a log backwards (replay.c, undo.c) -----------------------------------------------
+ */
+
+/* Undo the last record of from and keep the way back in to. 1 done, 0 from is empty. */
+int apply_pop(struct side *from, struct side *to) MUST_USE;
+/* Leave the last record of from out: it only changes sides. idle: one that was left out before, and
+ * is again. */
+int apply_skip(struct side *from, struct side *to, bool idle) MUST_USE;
+/* The slot's file (of either side) takes the place of the regular file at path, dressed like it. */
+int apply_merged(struct side *to, const struct merged *m) MUST_USE;
+/* After a crash: the newest record may be logged but not performed. forward: from is the log of a
+ * step that was still open. */
+int apply_settle(struct side *from, struct side *to, bool forward) MUST_USE;
+
+/* The plan for these steps of one store, of the same kind and flags as `like`; and what it takes.
+ */
+int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
+	       struct undo_plan **ret, struct remedy *remedy, struct err *err) MUST_USE;
+/* Finish what a dead process left: rollback file, open steps. */
+int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
+/* Try again what neither went on nor back (a full disk, say); no step may begin before. */
+int undo_unstick(struct journal *j, struct err *err) MUST_USE;
+/* Roll one open step back into redo/, as that rollback: all parts of a step as the same. */
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
+	MUST_USE;
+/* Paths that the steps of the group (logs: the sides that will be emptied) have in common with one
+ * that stays and that had not ended when they began. (concurrent.c) */
+int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
+		 struct names *ret, struct err *err) MUST_USE;
+uint64_t overlap_began(const struct wal *undo); /* as a number of the store; 0: not known */
+uint64_t overlap_ended(int stepdir);		/* of a kept one; UINT64_MAX: not known */
+#define ROLLBACK_FILE "rollback"
+#define JOINT_FILE    "joint" /* of one in several stores */

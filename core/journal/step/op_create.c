@@ -1,0 +1,191 @@
+/* op_create - operations that make names: the record that nothing was there, then the new object.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/target.h"
+#include "core/journal/step/touched_inodes.h"
+
+static const struct obj nothing;
+
+struct maker {
+	const char *op;
+	int (*make)(const struct maker *m, int dirfd, const char *name);
+	enum rec_type type;
+	mode_t mode;
+	dev_t dev;
+	const char *target;
+	int sock;
+	const struct at *from;
+	bool alias; /* the inode is not new */
+	int exists; /* the error when the name is taken, if not -EEXIST */
+};
+
+static int make(struct step *s, const struct maker *m, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	struct rec rec = {.type = m->type, .root = at->root};
+	size_t mark = 0;
+	bool keep;
+	int r;
+
+	r = where_look(&w, at);
+	if (r < 0)
+		return r;
+	if (w.plain || !*at->name)
+		return m->make(m, at->dirfd, w.raw);
+	/* Looked up first: a record of a name that was there already would be a lie, and a process
+	 * that dies before it takes the record back would leave it for the recovery to believe. */
+	if (w.obj.mode)
+		return m->exists ? m->exists : -EEXIST;
+	keep = step_protects(s, m->op, w.path, 0);
+	if (keep) {
+		r = where_touch_dir(s, &w);
+		if (r < 0)
+			return r;
+		mark = wal_tail(&s->side.log);
+		rec.path = w.path;
+		r = side_push(&s->side, &rec);
+		if (r == 0)
+			r = step_sync_in(s, at->dirfd, mark);
+	}
+	if (r == 0)
+		r = m->make(m, at->dirfd, w.raw);
+	if (r < 0) {
+		if (keep)
+			wal_take_back(&s->side.log, mark);
+		return r;
+	}
+	if (!m->alias && obj_stat(at->dirfd, w.bare, &w.obj) == 0 && w.obj.mode)
+		step_learn(s, &w.obj, KNOWN_CREATED);
+	where_report(s, &w, &nothing, touched);
+	return 0;
+}
+
+static int make_dir(const struct maker *m, int dirfd, const char *name)
+{
+	return mkdirat(dirfd, name, m->mode) < 0 ? -errno : 0;
+}
+
+int op_mkdir(struct step *s, const struct at *at, mode_t mode, bool *touched)
+{
+	const struct maker m = {.op = "mkdir", .make = make_dir, .type = REC_DIR_NEW, .mode = mode};
+
+	return make(s, &m, at, touched);
+}
+
+static int make_node(const struct maker *m, int dirfd, const char *name)
+{
+	return mknodat(dirfd, name, m->mode, m->dev) < 0 ? -errno : 0;
+}
+
+int op_mknod(struct step *s, const struct at *at, mode_t mode, dev_t dev, bool *touched)
+{
+	const struct maker m = {
+		.op = "mknod", .make = make_node, .type = REC_NEW, .mode = mode, .dev = dev};
+
+	/* A device node is a door to the host's devices; 0:0 is overlayfs' whiteout. */
+	if (S_ISBLK(mode) || (S_ISCHR(mode) && dev != makedev(0, 0)))
+		return -EPERM;
+	return make(s, &m, at, touched);
+}
+
+static int make_symlink(const struct maker *m, int dirfd, const char *name)
+{
+	return symlinkat(m->target, dirfd, name) < 0 ? -errno : 0;
+}
+
+int op_symlink(struct step *s, const char *target, const struct at *at, bool *touched)
+{
+	const struct maker m = {
+		.op = "symlink", .make = make_symlink, .type = REC_NEW, .target = target};
+
+	return make(s, &m, at, touched);
+}
+
+static int make_link(const struct maker *m, int dirfd, const char *name)
+{
+	char proc[40];
+
+	if (*m->from->name)
+		return linkat(m->from->dirfd, m->from->name, dirfd, name, 0) < 0 ? -errno : 0;
+	if (linkat(m->from->dirfd, "", dirfd, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT) /* which means: not without CAP_DAC_READ_SEARCH */
+		return -errno;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", m->from->dirfd);
+	return linkat(AT_FDCWD, proc, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+int op_link(struct step *s, const struct at *from, const struct at *to, bool *touched)
+{
+	const struct maker m = {
+		.op = "link", .make = make_link, .type = REC_NEW, .from = from, .alias = true};
+	AUTO_WHERE struct where w = WHERE_NONE, old = WHERE_NONE;
+	struct obj o;
+	int r = obj_stat(from->dirfd, from->name, &o);
+
+	if (r < 0 || !o.mode)
+		return r < 0 ? r : -ENOENT;
+	r = make(s, &m, to, touched);
+	if (r < 0)
+		return r;
+	where_set(&old, from);
+	if (old.path)
+		alias_note(s, &o, from->root, old.path);
+	if (!S_ISREG(o.mode))
+		return 0;
+	/* Through a descriptor, which may be one for writing; or it is known to be open for that.
+	 */
+	where_set(&w, to);
+	if (!*from->name)
+		writer_add(s->j, &o, to->root, w.path);
+	else
+		writer_named(s->j, &o, to->root, w.path, &nothing);
+	return 0;
+}
+
+static int make_socket(const struct maker *m, int dirfd, const char *name)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	AUTO_CLOSE int here = -1;
+	int n, r;
+
+	n = snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dirfd, name);
+	if (n < (int)sizeof(sa.sun_path))
+		return bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+	if (strlen(name) >= sizeof(sa.sun_path))
+		return -EINVAL;
+	here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (here < 0 || fchdir(dirfd) < 0)
+		return -errno;
+	memset(sa.sun_path, 0, sizeof(sa.sun_path));
+	memcpy(sa.sun_path, name, strlen(name));
+	r = bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+	if (fchdir(here) < 0)
+		return -errno;
+	return r;
+}
+
+int op_bind(struct step *s, int sock, const struct at *at, bool *touched)
+{
+	const struct maker m = {.op = "bind",
+				.make = make_socket,
+				.type = REC_NEW,
+				.sock = sock,
+				.exists = -EADDRINUSE};
+
+	return make(s, &m, at, touched);
+}

@@ -1,0 +1,420 @@
+/* op_modify - operations on objects: open for writing, truncate, metadata. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/target.h"
+#include "core/journal/step/touched_inodes.h"
+
+static const struct obj nothing;
+
+static void proc_path(char out[40], int fd)
+{
+	snprintf(out, 40, "/proc/self/fd/%d", fd);
+}
+
+static bool writes(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+}
+
+/* ---- open -------------------------------------------------------------------------------------
+ */
+
+static void opened(struct step *s, const struct where *w, const struct obj *o, int flags)
+{
+	if (!S_ISREG(o->mode) || !writes(flags))
+		return;
+	step_learn(s, o, KNOWN_OPENED);
+	if (w->path)
+		writer_add(s->j, o, w->root, w->path);
+}
+
+/* The file was not there: its creation is the record. */
+static int open_new(struct step *s, struct where *w, int flags, mode_t mode, bool *touched)
+{
+	AUTO_CLOSE int fd = -1;
+	struct rec rec = {.type = REC_NEW, .root = w->root, .path = w->path};
+	bool keep = step_protects(s, "create", w->path, 0);
+	size_t mark = 0;
+	int r = keep ? where_touch_dir(s, w) : 0;
+
+	if (r == 0 && keep) {
+		mark = wal_tail(&s->side.log);
+		r = side_push(&s->side, &rec);
+		if (r == 0)
+			r = step_sync_in(s, w->dirfd, mark);
+		if (r < 0)
+			wal_take_back(&s->side.log, mark);
+	}
+	if (r < 0)
+		return r;
+	fd = openat(w->dirfd, w->raw, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0) {
+		r = -errno;
+		if (keep)
+			wal_take_back(&s->side.log, mark);
+		return r;
+	}
+	r = obj_stat(fd, "", &w->obj);
+	if (r < 0) { /* unknown to the step, it would not be watched for writers */
+		if (unlinkat(w->dirfd, w->raw, 0) == 0 && keep)
+			wal_take_back(&s->side.log, mark);
+		return r;
+	}
+	step_learn(s, &w->obj, KNOWN_CREATED);
+	opened(s, w, &w->obj, flags);
+	where_report(s, w, &nothing, touched);
+	return take_fd(&fd);
+}
+
+static int open_raw(const struct where *w, int flags)
+{
+	char proc[40];
+	int fd;
+
+	flags = (flags & ~(O_CREAT | O_EXCL)) | O_CLOEXEC;
+	if (*w->bare) {
+		fd = openat(w->dirfd, w->raw, flags | O_NOFOLLOW);
+	} else {
+		proc_path(proc, w->dirfd);
+		fd = open(proc, flags & ~O_NOFOLLOW);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Keep what the open file holds; through the descriptor, so that it is this very inode. */
+static int keep_opened(struct step *s, const struct where *w, int fd, const struct obj *o)
+{
+	size_t mark = s->made ? wal_tail(&s->side.log) : 0;
+	int r;
+
+	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
+		return 0;
+	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
+	if (r == 0)
+		r = step_keep_content(s, w->root, w->path, fd, "", o);
+	if (r < 0 || !s->made || wal_tail(&s->side.log) == mark)
+		return MIN(r, 0); /* it was kept before */
+	return side_sync(&s->side);
+}
+
+static int open_special(const struct where *w, int flags)
+{
+	int fd, r;
+
+	/* The keeper does not open devices: it has rights that the caller has not. */
+	if (S_ISCHR(w->obj.mode) || S_ISBLK(w->obj.mode))
+		return -EACCES;
+	if (!S_ISFIFO(w->obj.mode))
+		return open_raw(w, flags);
+	fd = open_raw(w, flags | O_NONBLOCK);
+	if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & O_APPEND) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/* O_RDONLY | O_TRUNC cuts as well, for those who may write. */
+static int cut(int fd, int flags)
+{
+	char proc[40];
+
+	if ((flags & O_ACCMODE) != O_RDONLY)
+		return ftruncate(fd, 0) < 0 ? -errno : 0;
+	proc_path(proc, fd);
+	return truncate(proc, 0) < 0 ? -errno : 0;
+}
+
+static int open_old(struct step *s, struct where *w, int flags, bool *touched)
+{
+	AUTO_CLOSE int fd = -1;
+	struct obj o = w->obj;
+	int r;
+
+	if (!S_ISREG(o.mode))
+		return open_special(w, flags);
+	fd = open_raw(w, flags & ~O_TRUNC);
+	if (fd < 0)
+		return take_fd(&fd);
+	if (!writes(flags))
+		return take_fd(&fd);
+	r = obj_stat(fd, "", &o);
+	if (r == 0)
+		r = keep_opened(s, w, fd, &o);
+	if (r == 0 && flags & O_TRUNC)
+		r = cut(fd, flags);
+	if (r < 0)
+		return r;
+	opened(s, w, &o, flags);
+	where_report(s, w, &o, touched);
+	return take_fd(&fd);
+}
+
+int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *touched)
+{
+	int r = -EEXIST;
+
+	if (touched)
+		*touched = false;
+	if ((flags & O_TMPFILE) == O_TMPFILE)
+		return op_tmpfile(s, at, flags, mode);
+	if (flags & O_CREAT && flags & O_DIRECTORY)
+		return -EINVAL;
+	/* Twice, thrice: the name may come and go from outside between look and open. */
+	for (int i = 0; i < 8 && r == -EEXIST; i++) {
+		AUTO_WHERE struct where w = WHERE_NONE;
+
+		r = where_look(&w, at);
+		if (r < 0)
+			return r;
+		if (flags & O_EXCL && flags & O_CREAT && (w.obj.mode || w.plain))
+			return w.own ? -EISDIR : -EEXIST;
+		if (w.obj.mode)
+			return w.own && flags & O_CREAT ? -EISDIR : open_old(s, &w, flags, touched);
+		if (!(flags & O_CREAT))
+			return -ENOENT;
+		if (w.plain || w.own)
+			return -EISDIR;
+		r = open_new(s, &w, flags, mode, touched);
+	}
+	return r;
+}
+
+int op_tmpfile(struct step *s, const struct at *dir, int flags, mode_t mode)
+{
+	AUTO_CLOSE int fd = -1;
+	struct obj o;
+	int r;
+
+	fd = openat(dir->dirfd, *dir->name ? dir->name : ".", flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	/* No name, so nothing to undo until linkat() gives it one; then it is the step's own. */
+	r = obj_stat(fd, "", &o);
+	if (r < 0)
+		return r;
+	step_learn(s, &o, KNOWN_CREATED);
+	return take_fd(&fd);
+}
+
+/* ---- truncate ---------------------------------------------------------------------------------
+ */
+
+int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_CLOSE int fd = -1;
+	char proc[40];
+	int r = where_look(&w, at);
+
+	if (touched)
+		*touched = false;
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.own && !S_ISDIR(w.obj.mode))
+		return -ENOTDIR;
+	fd = obj_open(at->dirfd, w.bare);
+	if (fd < 0)
+		return take_fd(&fd);
+	r = obj_stat(fd, "", &w.obj);
+	proc_path(proc, fd);
+	/* Not allowed is not captured: what follows cannot fail for want of permission. */
+	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
+		r = -errno;
+	if (r == 0)
+		r = keep_opened(s, &w, fd, &w.obj);
+	if (r == 0 && truncate(proc, size) < 0)
+		r = -errno;
+	if (r == 0)
+		where_report(s, &w, &w.obj, touched);
+	return r;
+}
+
+/* ---- metadata ---------------------------------------------------------------------------------
+ */
+
+struct change_meta {
+	int (*apply)(const struct change_meta *m, const struct where *w, int fd);
+	const char *op;
+	bool by_name; /* can be done without a descriptor of the object */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	const struct timespec *times;
+	struct span meta;
+	const char *name;
+	const void *value;
+	size_t size;
+	int flags;
+};
+
+static int change(struct step *s, const struct change_meta *m, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_CLOSE int fd = -1;
+	struct known *k;
+	size_t mark = 0;
+	bool keep;
+	int r = where_look(&w, at);
+
+	if (touched)
+		*touched = false;
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.own && !S_ISDIR(w.obj.mode))
+		return -ENOTDIR;
+	k = step_known(s, &w.obj);
+	keep = w.path && !w.plain && !(k && k->flags & (KNOWN_CREATED | KNOWN_META));
+	keep = keep && step_protects(s, m->op, w.path, 0);
+	if (keep || !m->by_name) {
+		fd = obj_open(at->dirfd, w.bare);
+		if (fd < 0)
+			return take_fd(&fd);
+	}
+	if (keep) {
+		r = step_make(s);
+		if (r < 0)
+			return r;
+		mark = wal_tail(&s->side.log);
+		r = side_keep_meta(&s->side, w.root, w.path, fd, 0);
+		if (r < 0)
+			return r;
+	}
+	r = keep ? step_sync(s, mark) : 0;
+	if (r == 0)
+		r = m->apply(m, &w, fd);
+	if (r < 0 && keep)
+		wal_take_back(&s->side.log, mark);
+	if (r < 0)
+		return r;
+	if (keep)
+		step_learn(s, &w.obj, KNOWN_META);
+	if (!w.plain)
+		where_report(s, &w, &w.obj, touched);
+	if (!w.plain && w.path)
+		step_dress(s, w.root, w.path);
+	return 0;
+}
+
+static int apply_chmod(const struct change_meta *m, const struct where *w, int fd)
+{
+	(void)fd;
+	return S_ISLNK(w->obj.mode) ? -EOPNOTSUPP : meta_chmod_at(w->dirfd, w->bare, m->mode);
+}
+
+int op_chmod(struct step *s, const struct at *at, mode_t mode, bool *touched)
+{
+	const struct change_meta m = {
+		.apply = apply_chmod, .op = "chmod", .by_name = true, .mode = mode};
+
+	return change(s, &m, at, touched);
+}
+
+static int apply_chown(const struct change_meta *m, const struct where *w, int fd)
+{
+	(void)fd;
+	return fchownat(w->dirfd, w->bare, m->uid, m->gid,
+			AT_SYMLINK_NOFOLLOW | (*w->bare ? 0 : AT_EMPTY_PATH)) < 0
+		       ? -errno
+		       : 0;
+}
+
+int op_chown(struct step *s, const struct at *at, uid_t uid, gid_t gid, bool *touched)
+{
+	const struct change_meta m = {
+		.apply = apply_chown, .op = "chown", .by_name = true, .uid = uid, .gid = gid};
+
+	return change(s, &m, at, touched);
+}
+
+static int apply_utimens(const struct change_meta *m, const struct where *w, int fd)
+{
+	char proc[40];
+
+	(void)fd;
+	if (*w->bare)
+		return utimensat(w->dirfd, w->bare, m->times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	if (utimensat(w->dirfd, "", m->times, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	proc_path(proc, w->dirfd);
+	return utimensat(AT_FDCWD, proc, m->times, 0) < 0 ? -errno : 0;
+}
+
+int op_utimens(struct step *s, const struct at *at, const struct timespec times[2], bool *touched)
+{
+	const struct change_meta m = {
+		.apply = apply_utimens, .op = "utimens", .by_name = true, .times = times};
+
+	return change(s, &m, at, touched);
+}
+
+static int apply_dress(const struct change_meta *m, const struct where *w, int fd)
+{
+	(void)w;
+	return MIN(meta_apply_ours(fd, m->meta), 0);
+}
+
+int op_dress(struct step *s, const struct at *at, struct span meta)
+{
+	const struct change_meta m = {.apply = apply_dress, .meta = meta};
+
+	return change(s, &m, at, NULL);
+}
+
+static int apply_setxattr(const struct change_meta *m, const struct where *w, int fd)
+{
+	char proc[40];
+
+	(void)w;
+	proc_path(proc, fd);
+	return setxattr(proc, m->name, m->value, m->size, m->flags) < 0 ? -errno : 0;
+}
+
+int op_setxattr(struct step *s, const struct at *at, const char *name, const void *value,
+		size_t size, int flags, bool *touched)
+{
+	const struct change_meta m = {.apply = apply_setxattr,
+				      .op = "setxattr",
+				      .name = name,
+				      .value = value,
+				      .size = size,
+				      .flags = flags};
+
+	return change(s, &m, at, touched);
+}
+
+static int apply_removexattr(const struct change_meta *m, const struct where *w, int fd)
+{
+	char proc[40];
+
+	(void)w;
+	proc_path(proc, fd);
+	return removexattr(proc, m->name) < 0 ? -errno : 0;
+}
+
+int op_removexattr(struct step *s, const struct at *at, const char *name, bool *touched)
+{
+	const struct change_meta m = {
+		.apply = apply_removexattr, .op = "removexattr", .name = name};
+
+	return change(s, &m, at, touched);
+}

@@ -1,0 +1,427 @@
+/* op_rename - operations that take names away: unlink, rmdir, rename; the record first. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/group_commit.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/target.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/* ---- taking names away ------------------------------------------------------------------------
+ */
+
+/* Made in this step and known to no other: it may really go, its creation is the record. Not by a
+ * name that the step did not give it: who did, and has ended, left it there. */
+static bool is_own(struct step *s, const struct where *w)
+{
+	struct known *k = step_known(s, &w->obj);
+	AUTO_FREE char *key = NULL;
+
+	if (!k || !(k->flags & KNOWN_CREATED) || step_shared(s, &w->obj))
+		return false;
+	key = key_make(w->root, w->path);
+	return touches_find(&s->touches, key);
+}
+
+static int remove_own(struct step *s, const struct where *w, int flags)
+{
+	if (unlinkat(w->dirfd, w->raw, flags) < 0)
+		return -errno;
+	if (w->obj.nlink > 1 && !(flags & AT_REMOVEDIR))
+		return 0;
+	step_unlearn(s, &w->obj);
+	writer_gone(s->j, &w->obj);
+	return 0;
+}
+
+/* Nothing is captured any more. */
+static int remove_bare(struct step *s, const struct where *w, int flags, bool *touched)
+{
+	int r = remove_own(s, w, flags);
+
+	if (r == 0)
+		where_report(s, w, &w->obj, touched);
+	return r;
+}
+
+int op_unlink(struct step *s, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_BUF struct buf note = BUF_INIT;
+	struct rec rec = {.type = REC_GONE, .root = at->root};
+	char slot[24];
+	size_t mark;
+	int r = where_look(&w, at);
+
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused, whatever it is */
+		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
+	if (touched)
+		*touched = false;
+	if (is_own(s, &w))
+		return remove_own(s, &w, 0);
+	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
+	if (r < 0)
+		return r;
+	if (!step_protects(s, "unlink", w.path, obj_weight(&w.obj)))
+		return remove_bare(s, &w, 0, touched);
+	r = where_keep_written(s, &w);
+	if (r == 0)
+		r = where_touch_dir(s, &w);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	rec.path = w.path;
+	rec.ino = w.obj.ino;
+	rec.slot = intents_slot(&s->side, REC_GONE, w.root, w.path, w.obj.ino);
+	slot_name(slot, rec.slot);
+	side_note(&rec, &note, &w.obj);
+	r = side_push(&s->side, &rec);
+	if (r == 0)
+		r = step_sync(s, mark);
+	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
+		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot) : -errno;
+	if (r < 0) {
+		wal_take_back(&s->side.log, mark);
+		return r;
+	}
+	step_took(s, &w.obj);
+	where_report(s, &w, &w.obj, touched);
+	return 0;
+}
+
+/* The record of a directory that is about to go; it can be popped again at mark. */
+static int keep_dir(struct step *s, const struct where *w)
+{
+	AUTO_CLOSE int fd = obj_open(w->dirfd, w->bare);
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_DIR_GONE, .root = w->root, .path = w->path};
+	int r;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	r = meta_read(s->j, fd, &meta);
+	if (r < 0)
+		return r;
+	rec.ino = w->obj.ino;
+	rec.meta = (struct span){meta.data, meta.len};
+	return side_push(&s->side, &rec);
+}
+
+int op_rmdir(struct step *s, const struct at *at, bool *touched)
+{
+	AUTO_WHERE struct where w = WHERE_NONE;
+	size_t mark;
+	int r = where_look(&w, at);
+
+	if (r < 0)
+		return r;
+	if (!w.obj.mode)
+		return -ENOENT;
+	if (w.plain || !S_ISDIR(w.obj.mode))
+		return unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (touched)
+		*touched = false;
+	store_forget_near(s->j);
+	if (is_own(s, &w))
+		return remove_own(s, &w, AT_REMOVEDIR);
+	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
+	if (r < 0)
+		return r;
+	if (!step_protects(s, "rmdir", w.path, 0))
+		return remove_bare(s, &w, AT_REMOVEDIR, touched);
+	r = where_touch_dir(s, &w);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	r = keep_dir(s, &w);
+	if (r == 0)
+		r = side_sync(&s->side);
+	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
+		r = -errno;
+	if (r < 0)
+		wal_take_back(&s->side.log, mark);
+	else
+		where_report(s, &w, &w.obj, touched);
+	return r;
+}
+
+/* ---- rename -----------------------------------------------------------------------------------
+ */
+
+static void file_moved(struct step *s, const struct where *from, const struct where *to)
+{
+	if (!S_ISDIR(from->obj.mode))
+		writer_named(s->j, &from->obj, to->root, to->path, &to->obj);
+}
+
+/* Both: they changed places. */
+static void moved(struct step *s, const struct where *from, const struct where *to, bool both)
+{
+	file_moved(s, from, to);
+	if (both)
+		file_moved(s, to, from);
+	if (!S_ISDIR(from->obj.mode) && !(both && S_ISDIR(to->obj.mode)))
+		return;
+	writers_moved(s->j, from->root, from->path, to->root, to->path, both);
+	s->moved = true;
+	for (struct step *p = s->j->open; p; p = p->next)
+		p->carried |= p != s;
+	side_forget_dirs(&s->side);
+	store_forget_near(s->j);
+	touches_move(&s->touches, from->root, from->path, to->root, to->path, both);
+}
+
+static int do_rename(const struct where *from, const struct where *to, unsigned flags)
+{
+	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
+}
+
+/* What has come to the name since it was looked at was not kept: -EEXIST. */
+static int rename_onto(const struct where *from, const struct where *to, unsigned flags)
+{
+	unsigned careful = to->obj.mode ? flags : flags | RENAME_NOREPLACE;
+	int r = do_rename(from, to, careful);
+
+	/* A file system without the flag. */
+	return r == -EINVAL && careful != flags ? do_rename(from, to, flags) : r;
+}
+
+/*
+ * Keep the file that `to` names now, so that the name never vanishes: a second link in the store;
+ * where that is refused, the two change places and the old one then moves to the store.
+ */
+static int keep_target(struct step *s, const struct where *to, struct rec *ren)
+{
+	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
+	AUTO_BUF struct buf note = BUF_INIT;
+	char slot[24];
+	int r;
+
+	gone.path = to->path;
+	gone.ino = to->obj.ino;
+	ren->slot = gone.slot = intents_slot(&s->side, REC_GONE, gone.root, gone.path, gone.ino);
+	slot_name(slot, gone.slot);
+	side_note(&gone, &note, &to->obj);
+	r = side_push(&s->side, &gone);
+	if (r < 0 || s->may_wait) /* then it is taken back, before anything is done */
+		return r;
+	if (linkat(to->dirfd, to->bare, s->side.obj, slot, 0) == 0)
+		return 0;
+	if (errno == EXDEV)
+		return obj_copy(s->j, to->dirfd, to->bare, s->side.obj, slot);
+	if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != EACCES)
+		return -errno;
+	ren->flags |= REC_SWAPPED;
+	return 0;
+}
+
+static int rename_swapped(struct step *s, const struct where *from, const struct where *to,
+			  uint64_t number)
+{
+	char slot[24];
+	int r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+
+	if (r < 0)
+		return r;
+	slot_name(slot, number);
+	r = renameat(from->dirfd, from->bare, s->side.obj, slot) < 0 ? -errno : 0;
+	if (r < 0 && move_exchange(from->dirfd, from->bare, to->dirfd, to->bare) < 0)
+		return -EIO; /* both are still there, under each other's name */
+	return r;
+}
+
+/*
+ * The second name is not needed after all. It has left its mark on the inode, a new ctime, which an
+ * undo would take for somebody's edit: a record of the path, though nothing of it was changed, has
+ * it looked at again when the step ends.
+ */
+static void unkeep_target(struct step *s, const struct where *to, uint64_t number, size_t *mark)
+{
+	AUTO_CLOSE int fd = obj_open(to->dirfd, to->bare);
+	struct obj now;
+	char slot[24];
+
+	slot_name(slot, number);
+	unlinkat(s->side.obj, slot, 0);
+	wal_take_back(&s->side.log, *mark);
+	if (fd < 0 || obj_stat(fd, "", &now) < 0 || !obj_same(&now, &to->obj))
+		return;
+	step_touch(s, to->root, to->path, &now);
+	if (side_keep_meta(&s->side, to->root, to->path, fd, 0) == 0)
+		*mark = wal_tail(&s->side.log);
+}
+
+/* Whatever is at the target goes, and nothing is captured any more. */
+static int rename_bare(struct step *s, const struct where *from, const struct where *to,
+		       unsigned flags)
+{
+	int r = do_rename(from, to, flags);
+
+	if (r == 0 && to->obj.mode && !(flags & RENAME_EXCHANGE) &&
+	    (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode))) {
+		step_unlearn(s, &to->obj);
+		writer_gone(s->j, &to->obj);
+	}
+	return r;
+}
+
+/* What is recorded below a directory means another place afterwards: that does not wait. */
+static int rename_sync(struct step *s, const struct rec *rec, size_t mark)
+{
+	bool simple = rec->type == REC_RENAME && !(rec->flags & REC_DIRECTORY);
+
+	return simple && s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
+}
+
+/* On failure the log is to be cut at *mark. */
+static int rename_logged(struct step *s, const struct where *from, const struct where *to,
+			 unsigned flags, size_t *mark)
+{
+	struct rec rec = {.type = REC_RENAME, .root = from->root, .root2 = to->root};
+	bool own = false;
+	int r = 0;
+
+	if (S_ISDIR(from->obj.mode))
+		rec.flags = REC_DIRECTORY;
+	if (flags & RENAME_EXCHANGE) {
+		rec.type = REC_XCHG;
+		rec.flags |= S_ISDIR(to->obj.mode) ? REC_DIRECTORY : 0;
+	} else if (to->obj.mode) {
+		own = is_own(s, to);
+	}
+	rec.path = from->path;
+	rec.path2 = to->path;
+	rec.ino = from->obj.ino;
+	rec.ino2 = to->obj.ino;
+	if (to->obj.mode && !own && !(flags & RENAME_EXCHANGE))
+		r = S_ISDIR(to->obj.mode) ? keep_dir(s, to) : keep_target(s, to, &rec);
+	if (r == 0)
+		r = side_push(&s->side, &rec);
+	if (r == 0)
+		r = rename_sync(s, &rec, *mark);
+	if (r == 0 && rec.flags & REC_SWAPPED)
+		r = rename_swapped(s, from, to, rec.slot);
+	else if (r == 0)
+		r = rename_onto(from, to, flags);
+	if (r < 0 && r != -JOURNAL_WAITS && rec.slot && !(rec.flags & REC_SWAPPED))
+		unkeep_target(s, to, rec.slot, mark);
+	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
+		step_unlearn(s, &to->obj);
+	if (r == 0 && rec.slot)
+		step_took(s, &to->obj);
+	return r;
+}
+
+static int rename_kept(struct step *s, const struct where *from, const struct where *to,
+		       unsigned flags)
+{
+	int r = where_touch_dir(s, from);
+	size_t mark;
+
+	if (r == 0)
+		r = where_touch_dir(s, to);
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, to))
+		r = where_keep_written(s, to);
+	if (r < 0)
+		return r;
+	mark = wal_tail(&s->side.log);
+	r = rename_logged(s, from, to, flags, &mark);
+	if (r < 0)
+		wal_take_back(&s->side.log, mark);
+	return r;
+}
+
+/* What the store will hold of the file that is replaced. */
+static uint64_t kept_weight(struct step *s, const struct where *to, unsigned flags)
+{
+	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
+
+	return stays || is_own(s, to) ? 0 : obj_weight(&to->obj);
+}
+
+/* Renames that change nothing or that the kernel refuses for reasons of its own. */
+static bool refused(const struct where *from, const struct where *to, unsigned flags)
+{
+	bool from_dir = S_ISDIR(from->obj.mode), to_dir = S_ISDIR(to->obj.mode);
+
+	if (from->plain || to->plain || !*from->raw || !*to->raw)
+		return true;
+	if (flags & RENAME_EXCHANGE)
+		return !to->obj.mode || obj_same(&from->obj, &to->obj);
+	if (!from_dir && (from->own || to->own)) /* "file/" */
+		return true;
+	if (!to->obj.mode)
+		return false;
+	return flags & RENAME_NOREPLACE || from_dir != to_dir || obj_same(&from->obj, &to->obj);
+}
+
+/* *again: somebody else changed a name between our look and the call. */
+static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
+		       bool *touched, bool *again)
+{
+	AUTO_WHERE struct where a = WHERE_NONE;
+	AUTO_WHERE struct where b = WHERE_NONE;
+	bool first = false, second = false;
+	int r;
+
+	*again = false;
+	r = where_look(&a, from);
+	if (r < 0)
+		return r;
+	r = where_look(&b, to);
+	if (r < 0)
+		return r;
+	if (!a.obj.mode)
+		return a.plain || b.plain ? -EBUSY : -ENOENT;
+	if (S_ISDIR(a.obj.mode) || S_ISDIR(b.obj.mode))
+		s->j->dir_moves++;
+	if (refused(&a, &b, flags))
+		return do_rename(&a, &b, flags);
+	if (b.obj.mode && !(flags & RENAME_EXCHANGE))
+		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
+	if (r < 0)
+		return r;
+	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
+		    ? rename_kept(s, &a, &b, flags)
+		    : rename_bare(s, &a, &b, flags);
+	*again = r == -ENOENT || (r == -EEXIST && !b.obj.mode && !flags);
+	if (r < 0)
+		return r;
+	where_report(s, &a, &a.obj, &first);
+	where_report(s, &b, &b.obj, &second);
+	if (touched)
+		*touched = first || second;
+	moved(s, &a, &b, flags & RENAME_EXCHANGE);
+	return 0;
+}
+
+int op_rename(struct step *s, const struct at *from, const struct at *to, unsigned flags,
+	      bool *touched)
+{
+	bool again = true;
+	int r = 0;
+
+	if (touched)
+		*touched = false;
+	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	for (int i = 0; i < 8 && again; i++)
+		r = rename_once(s, from, to, flags, touched, &again);
+	return r;
+}

@@ -1,0 +1,584 @@
+/* open_files - files that were opened for writing and may still be: what is written belongs to the
+ * step that is open then. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/history/rename_tree.h"
+#include "core/journal/journal.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/touched_paths.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/*
+ * A write to an open file is no system call that anybody sees. So each step begins by keeping what
+ * the files hold that are open for writing then. They are known by inode, and found by their names:
+ * all that were seen, for one may go (and come back by an undo) while the others stay. Those that
+ * directories gave them that moved are looked up when a name is asked for, not at each move. One
+ * whose names are all gone is sought once: a human has removed or moved them, or an undo, and there
+ * may be another.
+ */
+
+#define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
+#define ENOUGH	  8192 /* inodes; with more, the oldest are asked whether they are still written */
+#define BATCH	  64
+#define MOVES_MAX 4096	 /* then all are looked up, and the moves forgotten */
+#define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
+
+struct writer *writer_find(struct journal *j, const struct obj *o)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct writer *w;
+
+	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	return w && w->btime_ns == o->btime_ns ? w : NULL;
+}
+
+static void forget_names(struct writer *w)
+{
+	while (w->n_names)
+		free(w->names[--w->n_names]);
+}
+
+static void writer_unshut(struct journal *j, struct writer *w)
+{
+	if (w->shut)
+		DL_DELETE2(j->shut, w, prev_shut, next_shut);
+	w->shut = false;
+}
+
+void writer_shut(struct journal *j, struct writer *w)
+{
+	if (!w->shut)
+		DL_APPEND2(j->shut, w, prev_shut, next_shut);
+	w->shut = true;
+}
+
+/* Takes the key. */
+static void add_name(struct writer *w, char *key)
+{
+	w->sought = w->nameless = false;
+	for (size_t i = 0; i < w->n_names; i++)
+		if (str_eq(w->names[i], key)) {
+			free(key);
+			return;
+		}
+	if (w->n_names == NAMES_MAX) {
+		free(w->names[0]);
+		memmove(w->names, w->names + 1, --w->n_names * sizeof(*w->names));
+	}
+	w->names = xrealloc(w->names, (w->n_names + 1) * sizeof(*w->names));
+	w->names[w->n_names++] = key;
+}
+
+/* What is written from now on shows there: the other steps that keep it look there in the end. */
+static void add_place(struct journal *j, struct writer *w, char *key, const struct obj *before)
+{
+	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+
+	for (struct step *s = j->open; s; s = s->next)
+		if (step_known(s, &o))
+			touches_add(&s->touches, key, before);
+	add_name(w, key);
+}
+
+/* The names that it has got since then with directories that moved. */
+static void catch_up(struct journal *j, struct writer *w)
+{
+	static const struct obj nothing;
+	uint32_t then = w->then;
+	char *now[NAMES_MAX];
+	size_t n = 0;
+
+	w->then = j->carried.now;
+	for (size_t i = 0; i < w->n_names && then != w->then; i++) {
+		const char *path;
+		int root = key_root(w->names[i], &path);
+		AUTO_FREE char *moved = xstrdup(path);
+
+		homes_follow(&j->carried, then, w->then, &root, &moved);
+		now[n++] = key_make(root, moved);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(now[i], w->names[i]))
+			free(take_ptr(&now[i]));
+	while (n--)
+		if (now[n])
+			add_place(j, w, now[n], &nothing);
+}
+
+void writer_drop(struct journal *j, struct writer *w)
+{
+	catch_up(j, w);
+	HASH_DEL(j->writers, w);
+	writer_unshut(j, w);
+	forget_names(w);
+	free(w->names);
+	free(w);
+	if (!j->writers)
+		homes_done(&j->carried);
+}
+
+void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
+		  const struct obj *before)
+{
+	struct writer *w = writer_find(j, o);
+
+	if (!w)
+		return;
+	catch_up(j, w);
+	add_place(j, w, key_make(root, path), before);
+}
+
+static void forget_moves(struct journal *j)
+{
+	struct writer *w, *next;
+
+	HASH_ITER (hh, j->writers, w, next) {
+		catch_up(j, w);
+		w->then = 0;
+	}
+	homes_done(&j->carried);
+}
+
+void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
+		   bool both)
+{
+	if (!j->writers)
+		return;
+	if (j->carried.now == MOVES_MAX)
+		forget_moves(j);
+	homes_move(&j->carried, root, from, root2, to, both);
+}
+
+void writer_gone(struct journal *j, const struct obj *o)
+{
+	struct writer *w = writer_find(j, o);
+
+	if (w)
+		writer_drop(j, w);
+}
+
+/* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
+static int look_at(struct journal *j, struct writer *w, const struct spot *at, struct obj *o)
+{
+	AUTO_CLOSE int fd = data_peek(j, at->fd, at->name);
+	int r;
+
+	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);
+	if (r < 0)
+		return r;
+	if (writer_find(j, o) != w)
+		return -ENOENT;
+	return fd < 0 || data_has_writer(fd);
+}
+
+/* The same by that name, also in a directory that was locked since: the way is open then. */
+static int look_by(struct journal *j, struct writer *w, struct way *way, const char *key,
+		   struct spot *at, struct obj *o)
+{
+	const char *path;
+	int root = key_root(key, &path), r = spot_find(j, root, path, at);
+
+	if (r == 0)
+		r = look_at(j, w, at, o);
+	if (r != -EACCES)
+		return r;
+	r = way_look(j, way, root, path, at, o);
+	return r == 0 && o->mode && o->mode != OBJ_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
+}
+
+/* Not by the step that ends now. */
+static struct known *opened_by(struct journal *j, const struct writer *w, const struct step *ends)
+{
+	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+
+	for (struct step *s = j->open; s; s = s->next) {
+		struct known *k = s == ends ? NULL : step_known(s, &o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return k;
+	}
+	return NULL;
+}
+
+static struct closed *find_closed(struct journal *j, const uint64_t key[2])
+{
+	struct closed *c;
+
+	HASH_FIND(hh, j->closed, key, sizeof(c->key), c);
+	return c;
+}
+
+static void note_closed(struct journal *j, const struct writer *w)
+{
+	struct closed *c = find_closed(j, w->key);
+
+	if (!c) {
+		c = xcalloc(1, sizeof(*c));
+		memcpy(c->key, w->key, sizeof(c->key));
+		HASH_ADD(hh, j->closed, key, sizeof(c->key), c);
+	}
+	c->btime_ns = w->btime_ns;
+}
+
+bool writer_was_closed(struct journal *j, const struct obj *o)
+{
+	const uint64_t key[2] = {o->dev, o->ino};
+	struct closed *c = find_closed(j, key);
+
+	if (!c || c->btime_ns != o->btime_ns)
+		return false;
+	HASH_DEL(j->closed, c);
+	free(c);
+	return true;
+}
+
+void writers_forget_closed(struct journal *j)
+{
+	struct closed *c, *next;
+
+	HASH_ITER (hh, j->closed, c, next) {
+		HASH_DEL(j->closed, c);
+		free(c);
+	}
+}
+
+/* The event that tells of its close is on its way, or being judged: whose it was is known till
+ * then, by the step that opened it or, where that has ended, by the journal. */
+static void drop_shut(struct journal *j, struct writer *w, const struct step *ends)
+{
+	struct known *k = opened_by(j, w, ends);
+
+	if (w->shut)
+		return;
+	if (k)
+		k->flags |= KNOWN_SHUT;
+	else
+		note_closed(j, w);
+	writer_drop(j, w);
+}
+
+/*
+ * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
+ * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
+ * for every file that a step opened, at its end: the common answer (nobody writes) takes four
+ * calls.
+ */
+static const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
+				struct way *way, struct spot *at, struct obj *o)
+{
+	catch_up(j, w);
+	for (size_t i = w->n_names; i-- > 0;) {
+		int r = look_by(j, w, way, w->names[i], at, o);
+
+		if (r > 0) {
+			w->sought = w->nameless = false;
+			return w->names[i];
+		}
+		if (r == 0) {
+			drop_shut(j, w, ends);
+			return NULL;
+		}
+	}
+	w->nameless = true;
+	return NULL;
+}
+
+bool writer_was_shut(struct journal *j, const struct obj *o)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct known *k = step_known(s, o);
+
+		if (!k || !(k->flags & KNOWN_SHUT))
+			continue;
+		k->flags &= ~(unsigned)KNOWN_SHUT & 0x1f;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A command may write a hundred thousand files, one after the other. What would be asked at its end
+ * is asked now of the oldest: those that are shut leave the list, which the step notes in fewer
+ * bytes. The others go behind.
+ */
+static void thin_out(struct journal *j)
+{
+	struct writer *w = j->writers, *next;
+	size_t n = HASH_COUNT(j->writers);
+
+	for (int i = 0; w && i < BATCH; i++, w = next) {
+		struct way way = {0};
+		struct spot at;
+		struct obj o;
+
+		next = w->hh.next;
+		if (opened_by(j, w, NULL)) {
+			writer_alive(j, w, NULL, &way, &at, &o);
+			way_close(j, &way);
+			if (HASH_COUNT(j->writers) < n) {
+				n--;
+				continue;
+			}
+		}
+		HASH_DEL(j->writers, w);
+		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
+	}
+	j->writers_enough = n + BATCH;
+}
+
+void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	uint64_t key[2] = {o->dev, o->ino};
+	struct writer *w;
+
+	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	if (!w) {
+		w = xcalloc(1, sizeof(*w));
+		memcpy(w->key, key, sizeof(key));
+		w->then = j->carried.now;
+		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
+	} else if (w->btime_ns != o->btime_ns) {
+		forget_names(w);
+	}
+	catch_up(j, w);
+	w->btime_ns = o->btime_ns;
+	writer_unshut(j, w);
+	add_name(w, key_make(root, path));
+	writer_was_shut(j, o);
+	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))
+		thin_out(j);
+}
+
+static bool has_other_name(struct journal *j, struct writer *w, const char *key)
+{
+	catch_up(j, w);
+	for (size_t i = 0; i < w->n_names; i++) {
+		const char *path;
+		int root = key_root(w->names[i], &path);
+		struct spot at;
+		struct obj o;
+
+		if (!str_eq(w->names[i], key) && spot_find(j, root, path, &at) == 0 &&
+		    obj_stat(at.fd, at.name, &o) == 0 && writer_find(j, &o) == w)
+			return true;
+	}
+	return false;
+}
+
+struct search { /* below a root */
+	struct journal *j;
+	int root;
+	struct writer *w; /* this one, by another name than: */
+	const char *path;
+	bool found;
+};
+
+/* False: too much to look at. fn: true when that is enough. */
+static bool search_root(struct search *s,
+			bool (*fn)(struct search *s, const struct stat *st, const char *path))
+{
+	AUTO_FREE char *top = xasprintf("/proc/self/fd/%d", store_root_fd(s->j, s->root));
+	char *argv[2] = {top, NULL};
+	size_t skip = strlen(top) + 1, n = 0;
+	FTSENT *e;
+	FTS *fts;
+
+	fts = fts_open(argv, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
+	while (fts && (e = fts_read(fts)) && n++ < SEEK_MAX) {
+		if (e->fts_info == FTS_D && s->j->inside &&
+		    e->fts_statp->st_dev == s->j->store_dev &&
+		    e->fts_statp->st_ino == s->j->store_ino)
+			fts_set(fts, e, FTS_SKIP);
+		if (e->fts_info == FTS_F && e->fts_level > 0 &&
+		    fn(s, e->fts_statp, e->fts_path + skip))
+			break;
+	}
+	if (fts)
+		fts_close(fts);
+	return n < SEEK_MAX;
+}
+
+static bool is_another_name(struct search *s, const struct stat *st, const char *path)
+{
+	if (st->st_ino != s->w->key[1] || str_eq(path, s->path))
+		return false;
+	add_name(s->w, key_make(s->root, path));
+	return true;
+}
+
+bool writer_seek(struct journal *j, struct writer *w, int root, const char *path)
+{
+	struct search s = {.j = j, .root = root, .w = w, .path = path};
+	AUTO_FREE char *key = key_make(root, path);
+
+	return has_other_name(j, w, key) || search_root(&s, is_another_name);
+}
+
+static bool take_nameless(struct search *s, const struct stat *st, const char *path)
+{
+	uint64_t key[2] = {(uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino};
+	struct writer *w;
+	struct obj o;
+
+	HASH_FIND(hh, s->j->writers, key, sizeof(key), w);
+	if (!w || !w->nameless || obj_stat(store_root_fd(s->j, s->root), path, &o) < 0 ||
+	    writer_find(s->j, &o) != w)
+		return false;
+	add_name(w, key_make(s->root, path));
+	s->found = true;
+	return false;
+}
+
+/* All that have no name, once. True: some have. */
+static bool seek_nameless(struct step *of)
+{
+	struct search s = {.j = of->j};
+	struct writer *w, *next;
+	bool some = false, all = true;
+
+	HASH_ITER (hh, s.j->writers, w, next) {
+		some |= w->nameless && !w->sought;
+		w->sought |= w->nameless;
+	}
+	for (; some && s.root < s.j->n_roots; s.root++)
+		all &= search_root(&s, take_nameless);
+	if (!all)
+		step_mark_incomplete(of, NAME_UNKNOWN);
+	return s.found;
+}
+
+static bool written_by_other(const struct step *s, const struct obj *o)
+{
+	for (struct step *other = s->j->open; other; other = other->next) {
+		const struct known *k = other == s ? NULL : step_known(other, o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return true;
+	}
+	return false;
+}
+
+/* What this step changes is kept all the same; only that file is not its to bring back. */
+static void leave_writer(struct step *s, const char *path)
+{
+	AUTO_BUF struct buf why = BUF_INIT;
+
+	buf_ch(&why, '\'');
+	text_escape(&why, path, strnlen(path, 200));
+	buf_str(&why, "' is held open by an earlier command and is too large to keep once more: "
+		      "what is written to it is not undone with this step");
+	step_mark_incomplete(s, why.data);
+}
+
+static int keep_found(struct step *s, const char *name, const struct spot *at, const struct obj *o,
+		      struct err *err)
+{
+	const char *path;
+	int root = key_root(name, &path), r;
+
+	if (written_by_other(s, o)) /* which is not over */
+		return 0;
+	r = step_try_content(s, root, path, at->fd, at->name, o);
+	if (r == STEP_FULL) {
+		leave_writer(s, path);
+		return 0;
+	}
+	if (r < 0)
+		return err_set(err, r, "keep '%s', which is still being written", path);
+	step_touch(s, root, path, o);
+	return 0;
+}
+
+static int keep_writer(struct step *s, struct writer *w, struct err *err)
+{
+	struct way way = {0};
+	struct spot at;
+	struct obj o;
+	const char *name = writer_alive(s->j, w, NULL, &way, &at, &o);
+	int r = name ? keep_found(s, name, &at, &o, err) : 0;
+
+	way_close(s->j, &way);
+	return r;
+}
+
+int step_keep_writers(struct step *s, struct err *err)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+	int r = 0;
+
+	if (j->options.off)
+		return 0;
+	for (bool more = true, again = false; r == 0 && more; again = true) {
+		HASH_ITER (hh, j->writers, w, next)
+			if (r == 0)
+				r = keep_writer(s, w, err);
+		more = r == 0 && !again && seek_nameless(s);
+	}
+	return r;
+}
+
+void writers_pass_on(struct journal *j)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct err err = {0};
+
+		if (step_keep_writers(s, &err) < 0)
+			step_mark_incomplete(s, err.text);
+	}
+}
+
+void writers_drop(struct journal *j)
+{
+	struct writer *w, *next;
+
+	HASH_ITER (hh, j->writers, w, next)
+		writer_drop(j, w);
+	writers_forget_closed(j);
+}
+
+void journal_no_writers(struct journal *j)
+{
+	struct journal *k = j;
+
+	do
+		writers_drop(k);
+	while ((k = k->kin) != j);
+}
+
+bool step_prune_writers(struct step *s)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+	bool lasting = false;
+
+	j->writers_enough = 0;
+	HASH_ITER (hh, j->writers, w, next) {
+		struct way way = {0};
+		struct spot at;
+		struct obj o;
+		struct known *k;
+		bool alive = writer_alive(j, w, s, &way, &at, &o);
+
+		way_close(j, &way);
+		if (!alive)
+			continue;
+		k = step_known(s, &o);
+		if (k && k->flags & KNOWN_OPENED)
+			lasting = true;
+	}
+	return lasting;
+}

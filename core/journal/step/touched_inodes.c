@@ -1,0 +1,125 @@
+/* touched_inodes - the inodes that an open step has records about, or has made. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
+#include "core/journal/step/touched_inodes.h"
+
+#include <stdlib.h>
+
+static size_t place_of(const struct known_set *k, uint32_t dev, uint64_t ino)
+{
+	return (ino ^ (uint64_t)dev << 40) * 0x9e3779b97f4a7c15u >> 20 & (k->n_slots - 1);
+}
+
+/* The slot that has it, or the free one that it would take. */
+static size_t slot_of(const struct known_set *k, uint32_t dev, uint64_t ino)
+{
+	size_t s = place_of(k, dev, ino);
+
+	for (; k->slots[s]; s = (s + 1) & (k->n_slots - 1)) {
+		const struct known *have = &k->list[k->slots[s] - 1];
+
+		if (have->ino == ino && have->dev == dev)
+			break;
+	}
+	return s;
+}
+
+struct known *known_find(const struct known_set *k, uint32_t dev, uint64_t ino)
+{
+	size_t s;
+
+	if (!k->n)
+		return NULL;
+	s = slot_of(k, dev, ino);
+	return k->slots[s] ? &k->list[k->slots[s] - 1] : NULL;
+}
+
+static void grow_slots(struct known_set *k)
+{
+	k->n_slots = k->n_slots ? k->n_slots * 2 : 16;
+	free(k->slots);
+	k->slots = xcalloc(k->n_slots, sizeof(*k->slots));
+	for (uint32_t i = 0; i < k->n; i++)
+		k->slots[slot_of(k, k->list[i].dev, k->list[i].ino)] = i + 1;
+}
+
+static struct known *get(struct known_set *k, const struct obj *o)
+{
+	uint32_t dev = dev_pack(o->dev);
+	size_t s;
+
+	if ((k->n + 1) * (size_t)4 > k->n_slots * 3)
+		grow_slots(k);
+	s = slot_of(k, dev, o->ino);
+	if (k->slots[s])
+		return &k->list[k->slots[s] - 1];
+	if (k->n == k->cap) {
+		k->cap = k->cap ? k->cap + k->cap / 2 : 8;
+		k->list = xrealloc(k->list, k->cap * sizeof(*k->list));
+	}
+	k->list[k->n] = (struct known){.ino = o->ino, .dev = dev, .btime_ns = o->btime_ns};
+	k->slots[s] = ++k->n;
+	return &k->list[k->n - 1];
+}
+
+struct known *known_learn(struct known_set *k, const struct obj *o, unsigned flags)
+{
+	struct known *one = get(k, o);
+
+	/* Inode numbers are used again: another birth is another file. */
+	if (one->btime_ns != o->btime_ns)
+		*one = (struct known){.ino = o->ino, .dev = one->dev, .btime_ns = o->btime_ns};
+	/* Under another name it may be spoken of later: what it was before is this. */
+	if (!one->first && o->nlink > 1 && !(one->flags & KNOWN_CREATED) &&
+	    flags & (KNOWN_META | KNOWN_CONTENT)) {
+		if (k->n_firsts % 16 == 0)
+			k->firsts = xrealloc(k->firsts, (k->n_firsts + 16) * sizeof(*k->firsts));
+		k->firsts[k->n_firsts] = *o;
+		one->first = ++k->n_firsts & 0x7ffffff;
+	}
+	one->flags |= flags & 0x1f;
+	return one;
+}
+
+/* What lies behind a slot that becomes free moves up, unless it is where it belongs. */
+static void free_slot(struct known_set *k, size_t hole)
+{
+	size_t mask = k->n_slots - 1;
+
+	for (size_t s = (hole + 1) & mask; k->slots[s]; s = (s + 1) & mask) {
+		const struct known *here = &k->list[k->slots[s] - 1];
+		size_t home = place_of(k, here->dev, here->ino);
+
+		if (((s - home) & mask) < ((s - hole) & mask))
+			continue;
+		k->slots[hole] = k->slots[s];
+		hole = s;
+	}
+	k->slots[hole] = 0;
+}
+
+void known_drop(struct known_set *k, struct known *one)
+{
+	struct known *last = &k->list[k->n - 1];
+	size_t at = (size_t)(one - k->list);
+
+	free_slot(k, slot_of(k, one->dev, one->ino));
+	if (one != last) {
+		k->slots[slot_of(k, last->dev, last->ino)] = (uint32_t)at + 1;
+		*one = *last;
+	}
+	k->n--;
+}
+
+const struct obj *known_first(const struct known_set *k, const struct known *one)
+{
+	return one->first ? &k->firsts[one->first - 1] : NULL;
+}
+
+void known_done(struct known_set *k)
+{
+	free(k->list);
+	free(k->slots);
+	free(k->firsts);
+	*k = (struct known_set){0};
+}

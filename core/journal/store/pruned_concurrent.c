@@ -1,0 +1,193 @@
+/* pruned_concurrent - what stays of steps that had to go while one is there that ran at the same
+ * time. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/store/pruned_concurrent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/journal/history/step_summary.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+
+/*
+ * Of two steps that ran at the same time and changed the same, one alone is not undone
+ * (concurrent.c): nor where the other cannot be undone any more. So when that one makes room, its
+ * log and its images stay in "beside/", without what they would bring back, until no step is left
+ * that began before it ended. They count like all that the store holds, and are the last to go.
+ */
+
+struct beside_one {
+	char *name;
+	uint64_t ended; /* as a number of the store */
+	uint64_t bytes;
+	bool gone;
+};
+
+static char *path_of(const char *name)
+{
+	return xasprintf(BESIDE_DIR "/%s", name);
+}
+
+/* Whose beginning cannot be read is not undone. */
+static uint64_t earlier(const struct journal *j, const char *where, const char *name,
+			uint64_t first)
+{
+	AUTO_FREE char *log = xasprintf("%s/%s/undo", where, name);
+	uint64_t began;
+
+	return wal_peek_first(j->store, log, &began) == 0 ? MIN(first, began) : first;
+}
+
+static uint64_t first_of(const struct journal *j, const char *where)
+{
+	uint64_t first = UINT64_MAX;
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(j, where, &names, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		first = earlier(j, where, names[i], first);
+	store_names_free(names, n);
+	return first;
+}
+
+static uint64_t since(struct beside *b, size_t i)
+{
+	if (b->since)
+		return b->since[i];
+	b->since = xcalloc(b->n_steps + 1, sizeof(*b->since));
+	b->since[b->n_steps] = MIN(first_of(b->j, "redo"), first_of(b->j, "open"));
+	for (size_t k = b->n_steps; k-- > 0;)
+		b->since[k] = earlier(b->j, "steps", b->steps[k], b->since[k + 1]);
+	return b->since[i];
+}
+
+static void add(struct beside *b, const char *name, uint64_t ended, uint64_t bytes)
+{
+	if (b->n % 16 == 0)
+		b->list = xrealloc(b->list, (b->n + 16) * sizeof(*b->list));
+	b->list[b->n++] =
+		(struct beside_one){.name = xstrdup(name), .ended = ended, .bytes = bytes};
+}
+
+/* Perhaps only space: whoever prunes next tries again. */
+static uint64_t drop(struct beside *b, struct beside_one *one)
+{
+	AUTO_FREE char *dir = path_of(one->name);
+
+	one->gone = true;
+	b->dropped |= !b->look_only && store_trash(b->j, dir) == 0;
+	return one->bytes;
+}
+
+/* Those that ended before all that is left began. */
+static uint64_t drop_alone(struct beside *b, uint64_t first)
+{
+	uint64_t freed = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->list[i].gone && b->list[i].ended < first)
+			freed += drop(b, &b->list[i]);
+	return freed;
+}
+
+/* It only makes room: a step that was moved and no more is finished with next time. */
+static void strip(struct journal *j, const char *name)
+{
+	AUTO_FREE char *obj = xasprintf(BESIDE_DIR "/%s/obj", name);
+
+	if (faccessat(j->store, obj, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		store_trash(j, obj);
+}
+
+int beside_begin(struct beside *b)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(b->j, BESIDE_DIR, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = path_of(names[i]);
+		AUTO_CLOSE int fd = store_open_dir(b->j, dir);
+		uint64_t ended = 0;
+
+		if (fd < 0 || summary_seq(fd, &ended) < 0)
+			ended = 0; /* nothing can be told by it */
+		add(b, names[i], ended, fd < 0 ? 0 : held_files(fd));
+		if (!b->look_only)
+			strip(b->j, names[i]);
+	}
+	store_names_free(names, n);
+	if (b->n)
+		drop_alone(b, since(b, 0));
+	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */
+}
+
+/* Written when the step ended; 0: that is not known, nor anything else of it, perhaps. */
+static uint64_t ended_of(const struct journal *j, const char *dir, uint64_t *ret_bytes)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	uint64_t ended;
+
+	*ret_bytes = 0;
+	if (fd < 0 || summary_seq(fd, &ended) < 0)
+		return 0;
+	*ret_bytes = held_files(fd);
+	return ended;
+}
+
+int beside_let_go(struct beside *b, size_t i, uint64_t held, uint64_t *ret_freed)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%s", b->steps[i]), *to = path_of(b->steps[i]);
+	uint64_t first = since(b, i + 1), bytes;
+	uint64_t ended = ended_of(b->j, dir, &bytes);
+	bool stays = ended > first;
+	int r = 0;
+
+	if (!b->look_only && !stays)
+		r = store_trash(b->j, dir);
+	else if (!b->look_only && renameat(b->j->store, dir, b->j->store, to) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	if (stays)
+		add(b, b->steps[i], ended, bytes);
+	if (stays && !b->look_only)
+		strip(b->j, b->steps[i]);
+	*ret_freed = held - (stays ? MIN(bytes, held) : 0) + drop_alone(b, first);
+	return 0;
+}
+
+bool beside_drop_one(struct beside *b, uint64_t *ret_freed)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->list[i].gone) {
+			*ret_freed = drop(b, &b->list[i]);
+			return true;
+		}
+	return false;
+}
+
+void beside_done(struct beside *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		free(b->list[i].name);
+	free(b->list);
+	free(b->since);
+}
+
+bool beside_clear(struct journal *j)
+{
+	struct beside b = {.j = j};
+	uint64_t freed;
+
+	if (beside_begin(&b) == 0)
+		while (beside_drop_one(&b, &freed))
+			;
+	beside_done(&b);
+	return b.dropped;
+}

@@ -1,0 +1,148 @@
+/* reserve - space set aside in the store, so that a full disk does not stop an undo. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/store/store.h"
+
+/*
+ * The file "room" holds nothing but blocks. Whoever brings files back, or keeps what a step did,
+ * and finds the disk or the quota full, gives them back and tries again. An undo asks beforehand
+ * for as much as it may need, and if that is not to be had refuses before it has touched anything.
+ */
+#define ROOM_KEPT  ((off_t)1 << 20)
+#define ROOM_LEAST ((off_t)64 << 10)
+#define ROOM_LENT  ((off_t)256 << 10)
+#define ROOM_LARGE ((off_t)16 << 20)
+
+static off_t size_of(const struct journal *j)
+{
+	struct stat st;
+
+	return j->room < 0 || fstat(j->room, &st) < 0 ? 0 : st.st_size;
+}
+
+static int set_aside(struct journal *j, off_t size)
+{
+	int r;
+
+	off_t have = size_of(j);
+
+	do {
+		r = posix_fallocate(j->room, 0, size);
+	} while (r == EINTR);
+	/* A try that failed half way keeps what it got. */
+	return r && ftruncate(j->room, have) < 0 ? -errno : -r;
+}
+
+void room_open(struct journal *j)
+{
+	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	j->room_short = true;
+	room_refill(j);
+}
+
+/* As much as there is; nobody is told: it is only for worse times. */
+void room_refill(struct journal *j)
+{
+	off_t have;
+
+	if (j->room < 0 || !j->room_short)
+		return;
+	have = size_of(j);
+	if (have > ROOM_KEPT && ftruncate(j->room, ROOM_KEPT) < 0)
+		return;
+	j->room_short = have < ROOM_KEPT;
+	for (off_t size = ROOM_KEPT; size > have && size >= ROOM_LEAST; size /= 2)
+		if (set_aside(j, size) == 0) {
+			j->room_short = size < ROOM_KEPT;
+			return;
+		}
+}
+
+/* On tmpfs to set space aside is to write it: for much of it the file system's word will do. */
+static bool is_free(const struct journal *j, off_t size)
+{
+	struct statfs fs;
+
+	return fstatfs(j->room, &fs) < 0 ||
+	       (uint64_t)size <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+}
+
+int room_need(struct journal *j, off_t size)
+{
+	off_t have = size_of(j);
+	int r;
+
+	if (j->room < 0 || size <= have)
+		return 0;
+	if (j->in_memory && size > ROOM_LARGE)
+		return is_free(j, size - have) ? 0 : -ENOSPC;
+	j->room_short = true; /* or more than is usual */
+	r = set_aside(j, size);
+	return r == -ENOSPC || r == -EDQUOT ? r : 0;
+}
+
+bool room_give(struct journal *j, int why)
+{
+	if ((why != -ENOSPC && why != -EDQUOT) || size_of(j) == 0)
+		return false;
+	j->room_short = true;
+	return ftruncate(j->room, 0) == 0;
+}
+
+bool room_lend(struct journal *j, int why)
+{
+	off_t left = ROOM_KEPT - ROOM_LENT;
+
+	if ((why != -ENOSPC && why != -EDQUOT) || size_of(j) <= left)
+		return false;
+	j->room_short = true;
+	return ftruncate(j->room, left) == 0;
+}
+
+/* ---- what a rollback may need -----------------------------------------------------------------
+ */
+
+/* Bytes that come back out of the log, and what is kept because the inode must stay. */
+static off_t content_need(struct txn *t, const struct rec *r)
+{
+	struct span meta, bytes;
+	struct spot at;
+	struct obj o;
+	off_t need;
+
+	wal_content(r, &meta, &bytes);
+	need = 4096; /* the last block; the bytes are a file then, and not in the log */
+	if (spot_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
+		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
+	return need;
+}
+
+/* The way back is as long as the way, each directory's times once more; then the images. */
+off_t room_for(struct txn *t)
+{
+	off_t need = 0;
+
+	store_forget_near(t->j);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct wal *log = &txn_from(t, &t->list[i])->log;
+		size_t at = 0, start = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && wal_next(log, &at, &r)) {
+			need += (off_t)(at - start) + 512;
+			start = at;
+			if (r.type == REC_CONTENT)
+				need += content_need(t, &r);
+		}
+	}
+	store_forget_near(t->j);
+	return need + ROOM_LEAST;
+}

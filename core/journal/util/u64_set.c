@@ -1,0 +1,38 @@
+/* u64_set - a set of numbers: filled, sorted once, then asked. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/util/u64_set.h"
+
+#include <stdlib.h>
+
+#include "core/base/util.h"
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+void numbers_add(struct numbers *s, uint64_t number)
+{
+	if (s->n % 64 == 0)
+		s->list = xrealloc(s->list, (s->n + 64) * sizeof(*s->list));
+	s->list[s->n++] = number;
+}
+
+void numbers_sort(struct numbers *s)
+{
+	if (s->n)
+		qsort(s->list, s->n, sizeof(*s->list), by_number);
+}
+
+bool numbers_have(const struct numbers *s, uint64_t number)
+{
+	return s->n && bsearch(&number, s->list, s->n, sizeof(*s->list), by_number);
+}
+
+void numbers_done(struct numbers *s)
+{
+	free(s->list);
+	*s = (struct numbers){0};
+}

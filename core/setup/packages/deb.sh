@@ -1,0 +1,65 @@
+#!/bin/bash
+# deb - build/cordon_VERSION_ARCH.deb of what is built; the same sources give the same bytes.
+# SPDX-License-Identifier: MIT
+set -eu
+version=$1 program=$2 # VERSION, the release build's directory
+arch=$(dpkg --print-architecture) name=cordon_${version}_$arch
+root=build/deb/$name
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y LICENSE)}
+export LC_ALL=C TZ=UTC
+umask 022
+
+rm -rf build/deb && mkdir -p "$root/DEBIAN" "$root/usr/share/doc/cordon"
+make --no-print-directory DEPS=no PREFIX=/usr DESTDIR="$PWD/$root" O="$program" install >/dev/null
+strip --strip-unneeded --remove-section=.comment "$root/usr/bin/cordon"
+gzip -9n "$root/usr/share/man/man1/cordon.1"
+mkdir -p "$root/usr/share/zsh/vendor-completions"
+mv "$root/usr/share/zsh/site-functions/_cordon" "$root/usr/share/zsh/vendor-completions/"
+rmdir "$root/usr/share/zsh/site-functions"
+
+# The libraries that it is linked with, and the one that it opens when it needs it.
+libgit2=$(strings -a "$root/usr/bin/cordon" | grep -m1 -xE 'libgit2\.so\.[0-9.]+')
+mkdir -p build/deb/debian && printf 'Source: cordon\n\nPackage: cordon\nArchitecture: any\n' >build/deb/debian/control
+depends=$(cd build/deb && dpkg-shlibdeps -O "$name/usr/bin/cordon" | sed -n 's/^shlibs:Depends=//p')
+depends="$depends, $(dpkg-query -S "*/$libgit2" | sed -n '1s/:.*//p')"
+who=$(git log -1 --format='%an <%ae>' 2>/dev/null || echo 'cordon <cordon@example.org>')
+
+cat >"$root/DEBIAN/control" <<C
+Package: cordon
+Version: $version
+Architecture: $arch
+Maintainer: $who
+Installed-Size: $(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)
+Depends: $depends
+Recommends: bubblewrap, fuse3
+Suggests: fd-find, ripgrep
+Section: utils
+Priority: optional
+Description: run a coding agent where it can be watched, asked about, and undone
+ cordon runs a coding agent in a sandbox and a full-screen console. Every file
+ that it touches is shown, what no rule allows waits for an answer, and every
+ command that it ran is a step that can be looked at as a diff and undone.
+C
+{
+	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: 2026 the cordon authors\nLicense: Expat\n'
+	tail -n +5 LICENSE | sed 's/^$/./; s/^/ /'
+} >"$root/usr/share/doc/cordon/copyright"
+printf 'cordon (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' \
+	"$version" "$version" "$who" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" |
+	gzip -9n >"$root/usr/share/doc/cordon/changelog.gz"
+# Ubuntu lets only programs with a profile make user namespaces.
+if [ -f "$root/etc/apparmor.d/cordon" ]; then
+	echo /etc/apparmor.d/cordon >"$root/DEBIAN/conffiles"
+	cat >"$root/DEBIAN/postinst" <<'S'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && [ -d /sys/kernel/security/apparmor ] && command -v apparmor_parser >/dev/null; then
+	apparmor_parser -r /etc/apparmor.d/cordon || :
+fi
+S
+	chmod 755 "$root/DEBIAN/postinst"
+fi
+(cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+find "$root" -print0 | xargs -0 touch -hd "@$SOURCE_DATE_EPOCH"
+dpkg-deb --root-owner-group -Zxz --build "$root" "build/$name.deb" >/dev/null
+echo "build/$name.deb"

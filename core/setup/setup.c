@@ -1,0 +1,249 @@
+/* setup - looks at each file first, then writes them one by one; see setup.h. */
+/* SPDX-License-Identifier: MIT */
+#include "core/setup/setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/setup/hooks.h"
+#include "core/setup/setup_priv.h"
+
+struct entry {
+	struct setup_item item;
+	char *before;	/* what the file held; NULL: it was not there */
+	bool hook, own; /* own: what is there is an older cordon's */
+};
+
+struct setup {
+	char *state_dir;
+	struct manifest manifest;
+	struct entry *list;
+	size_t n;
+};
+
+int setup_new(struct setup **ret, const char *state_dir, struct err *err)
+{
+	struct manifest m;
+	struct setup *s;
+	int r = manifest_load(&m, state_dir, err);
+
+	if (r < 0)
+		return r;
+	s = xcalloc(1, sizeof(*s));
+	s->state_dir = xstrdup(state_dir);
+	s->manifest = m;
+	*ret = s;
+	return 0;
+}
+
+void setup_free(struct setup *s)
+{
+	for (size_t i = 0; s && i < s->n; i++) {
+		free(s->list[i].item.path);
+		free(s->list[i].item.why);
+		free(s->list[i].item.text);
+		free(s->list[i].before);
+	}
+	if (s) {
+		free(s->list);
+		free(s->state_dir);
+		manifest_done(&s->manifest);
+	}
+	free(s);
+}
+
+size_t setup_count(const struct setup *s)
+{
+	return s->n;
+}
+
+const struct setup_item *setup_item(const struct setup *s, size_t i)
+{
+	return &s->list[i].item;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* Where the file is or will be: links on the way resolved. */
+static char *real_path(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : xstrdup(path);
+}
+
+/* A new entry with what the file holds now. *ret_r: 0, -ENOENT or why it cannot be read. */
+static struct entry *look(struct setup *s, const char *path, const char *what, int *ret_r)
+{
+	struct entry e = {.item = {.path = real_path(path), .what = what, .mode = 0644}};
+	struct stat st;
+	size_t len = 0;
+
+	*ret_r = io_read_file(AT_FDCWD, e.item.path, HOOKS_MAX_BYTES, &e.before, &len);
+	if (*ret_r == 0 && strlen(e.before) != len)
+		*ret_r = -EINVAL; /* a NUL in it: no text */
+	if (*ret_r == 0 && stat(e.item.path, &st) == 0)
+		e.item.mode = st.st_mode & 07777;
+	s->list = xrealloc(s->list, (s->n + 1) * sizeof(*s->list));
+	s->list[s->n] = e;
+	return &s->list[s->n++];
+}
+
+static void refuse(struct entry *e, const char *why)
+{
+	e->item.state = SETUP_REFUSED;
+	e->item.why = xstrdup(why);
+}
+
+static void cannot_read(struct entry *e, int r)
+{
+	AUTO_FREE char *why = xasprintf("cannot be read: %s", strerror(-r));
+
+	refuse(e, why);
+}
+
+/* Does the file hold what an earlier `cordon install` wrote? */
+static bool is_own(const struct setup *s, const struct entry *e)
+{
+	for (size_t i = 0; i < s->manifest.n_files; i++)
+		if (str_eq(s->manifest.files[i].path, e->item.path))
+			return s->manifest.files[i].hash ==
+			       manifest_hash(e->before, strlen(e->before));
+	return false;
+}
+
+void setup_add_file(struct setup *s, const char *path, const char *what, const char *text)
+{
+	int r;
+	struct entry *e = look(s, path, what, &r);
+
+	if (r == -ENOENT)
+		e->item.text = xstrdup(text);
+	else if (r < 0)
+		cannot_read(e, r);
+	else if (str_eq(e->before, text))
+		e->item.state = SETUP_THERE;
+	else if (is_own(s, e)) {
+		e->own = true;
+		e->item.text = xstrdup(text);
+	} else
+		refuse(e, "there is one that differs: it stays as it is");
+}
+
+void setup_add_hook(struct setup *s, const char *path, const struct setup_hook *hook)
+{
+	struct err err = {0};
+	int r;
+	struct entry *e = look(s, path, hook->what, &r);
+
+	e->hook = true;
+	e->item.after = hook->after;
+	if (r == -ENOENT)
+		e->item.mode = 0600;
+	if (r < 0 && r != -ENOENT) {
+		cannot_read(e, r);
+		return;
+	}
+	if (hooks_merge(&e->item.text, e->before, hook, &err) < 0)
+		refuse(e, err.text);
+	else if (!e->item.text)
+		e->item.state = SETUP_THERE;
+	else if (e->before)
+		e->item.state = SETUP_MERGE;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The directories that are missing above the file are noted before they are made. */
+static void note_dirs(struct manifest *m, const char *path)
+{
+	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		AUTO_FREE char *dir = xstrndup(path, (size_t)(p - path));
+		struct stat st;
+
+		if (lstat(dir, &st) < 0 && errno == ENOENT)
+			manifest_add_dir(m, dir);
+	}
+}
+
+static int make_parent(const char *path, mode_t mode, struct err *err)
+{
+	AUTO_FREE char *dir = xstrndup(path, (size_t)(path_base(path) - path));
+	int r = io_mkdir_p(AT_FDCWD, dir, mode);
+
+	return r < 0 ? err_set(err, r, "make %s", dir) : 0;
+}
+
+static int keep_backup(const struct setup *s, struct manifest_file *f, const struct entry *e,
+		       struct err *err)
+{
+	AUTO_FREE char *label = path_label(e->item.path), *dir = path_join(s->state_dir, "backup");
+	int r;
+
+	if (!e->before || e->own)
+		return 0;
+	f->backup = path_join(dir, label);
+	r = io_mkdir_p(AT_FDCWD, dir, 0700);
+	if (r == 0)
+		r = io_write_file(AT_FDCWD, f->backup, 0600, e->before, strlen(e->before), true);
+	return r < 0 ? err_set(err, r, "keep a copy of %s in %s", e->item.path, f->backup) : 0;
+}
+
+/* Is the file still what was looked at? Whoever changed it since keeps the change. */
+static bool is_unchanged(const struct entry *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = io_read_file(AT_FDCWD, e->item.path, HOOKS_MAX_BYTES, &text, &len);
+
+	return e->before ? r == 0 && str_eq(text, e->before) : r == -ENOENT;
+}
+
+static int write_entry(struct setup *s, const struct entry *e, struct err *err)
+{
+	struct manifest *m = &s->manifest;
+	struct manifest_file f = {e->item.path, NULL,
+				  manifest_hash(e->item.text, strlen(e->item.text)), e->hook};
+	AUTO_FREE char *backup = NULL;
+	int r;
+
+	if (!is_unchanged(e))
+		return err_say(err, -EBUSY, "%s was changed just now: run this again",
+			       e->item.path);
+	r = keep_backup(s, &f, e, err);
+	backup = f.backup;
+	if (r < 0)
+		return r;
+	note_dirs(m, e->item.path);
+	manifest_add_file(m, &f);
+	r = manifest_save(m, s->state_dir, err);
+	if (r < 0)
+		return r;
+	r = make_parent(e->item.path, e->hook ? 0700 : 0755, err);
+	if (r < 0)
+		return r;
+	r = io_write_file(AT_FDCWD, e->item.path, e->item.mode, e->item.text, strlen(e->item.text),
+			  false);
+	return r < 0 ? err_set(err, r, "write %s", e->item.path) : 0;
+}
+
+int setup_apply(struct setup *s, struct err *err)
+{
+	AUTO_FREE char *within = NULL;
+	int r;
+
+	within = path_join(s->state_dir, "installed.json");
+	note_dirs(&s->manifest, within);
+	r = io_mkdir_p(AT_FDCWD, s->state_dir, 0700);
+	if (r < 0)
+		err_set(err, r, "make %s", s->state_dir);
+	for (size_t i = 0; r == 0 && i < s->n; i++)
+		if (s->list[i].item.text)
+			r = write_entry(s, &s->list[i], err);
+	return r;
+}

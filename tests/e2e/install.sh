@@ -1,0 +1,102 @@
+#!/bin/bash
+# install - `cordon install`, `uninstall`, `init`: settings, hooks and completions of a home, and the home as before.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME
+export SHELL=/bin/bash
+PATH=$(dirname "$CORDON"):$PATH
+
+home() { # everything in the home, with content and mode
+	(cd "$HOME" && find . -printf '%p %m\n' | sort && find . -type f -print0 | sort -z | xargs -0 -r md5sum)
+}
+settings=$HOME/.claude/settings.json
+mkdir -p "$HOME/.claude" "$HOME/.gemini" "$HOME/.codex" "$HOME/.config/opencode"
+printf '{"model":"x", "hooks":{"Stop":[]}}' >"$settings" && chmod 600 "$settings"
+printf '{\n// mine\n"a":1}\n' >"$HOME/.gemini/settings.json"
+before=$(home)
+
+out=$(cordon install --dry-run)
+is "$(home)" "$before" "a dry run changes nothing"
+out=$(cordon install 2>&1 </dev/null)
+like "$out" 'add --yes' "without a terminal it wants --yes"
+is "$(home)" "$before" "and changes nothing"
+
+out=$(cordon install --yes)
+like "$out" 'gemini/settings.json.*line 2' "settings with comments are named with their line"
+like "$out" 'Done, 5 files' "the rest is done"
+is "$(python3 -c 'import json; d = json.load(open("'"$settings"'")); print(d["model"], d["hooks"]["Stop"], d["hooks"]["PreToolUse"][0]["hooks"][0]["command"])')" \
+	'x [] cordon hook' "Claude's settings are merged"
+is "$(stat -c %a "$settings")" 600 "with their mode"
+is "$(cat "$HOME/.gemini/settings.json")" "$(printf '{\n// mine\n"a":1}\n')" "what cannot be read is left alone"
+ok "codex's hook is JSON" python3 -m json.tool "$HOME/.codex/hooks.json"
+ok "opencode's plugin is there" grep -q 'tool.execute.before' "$HOME/.config/opencode/plugins/cordon.js"
+ok "the settings are accepted" cordon policy check "$HOME/.config/cordon/config"
+ok "and a command starts with them" cordon policy list
+installed=$(home)
+like "$(cordon install --yes)" 'nothing to do' "a second time there is nothing to do"
+is "$(home)" "$installed" "and nothing is changed"
+
+# ---- completions, as bash uses them
+complete_words() { # WORD... ; the last one is being typed
+	bash -c 'source "$1" && shift && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _cordon && printf "%s\n" "${COMPREPLY[@]}"' \
+		_ "$HOME/.local/share/bash-completion/completions/cordon" "$@"
+}
+is "$(complete_words cordon unin)" uninstall "bash completes a subcommand"
+is "$(complete_words cordon undo --keep)" --keep-mine "an option of a subcommand"
+is "$(complete_words cordon --headl)" --headless "and one of run"
+
+# ---- and away again
+cordon uninstall --yes >/dev/null
+is "$(home)" "$before" "uninstall leaves the home as it was"
+out=$(cordon uninstall --yes 2>&1)
+is "$? $out" '1 cordon: nothing is installed for this user' "a second time says so"
+
+cordon install --yes >/dev/null
+python3 - "$settings" <<'P'
+import json, sys
+d = json.load(open(sys.argv[1])); d["model"] = "y"; json.dump(d, open(sys.argv[1], "w"))
+P
+echo '# mine' >>"$HOME/.config/cordon/config"
+out=$(cordon uninstall --yes)
+like "$out" 'hook removed; you changed the rest' "what was edited meanwhile keeps the edit"
+is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'y', 'hooks': {'Stop': []}}" "without the hook"
+like "$out" 'cordon/config: you changed it' "settings that were edited stay"
+ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
+
+# ---- an older version's file is renewed; somebody else's is not
+completion=$HOME/.local/share/bash-completion/completions/cordon
+cordon install --yes >/dev/null
+echo other >"$completion"
+like "$(cordon install --yes)" 'differs: it stays' "a file that differs stays"
+is "$(cat "$completion")" other "as it is"
+cordon uninstall --yes >/dev/null
+is "$(cat "$completion")" other "uninstall leaves it, too"
+
+# ---- a link to a settings file elsewhere (a folder of dotfiles) is followed, and stays a link
+rm -f "$completion" "$settings" && mkdir "$HOME/dotfiles" && echo '{}' >"$HOME/dotfiles/claude.json"
+ln -s ../dotfiles/claude.json "$settings"
+cordon install --yes >/dev/null
+ok "a linked settings file stays a link" test -L "$settings"
+ok "and has the hook where it leads" grep -q 'cordon hook' "$HOME/dotfiles/claude.json"
+cordon uninstall --yes >/dev/null
+is "$(cat "$HOME/dotfiles/claude.json")" '{}' "which uninstall takes out"
+
+# ---- a home that cannot be written
+if [ "$(id -u)" != 0 ]; then
+	rm -rf "$HOME/.local" "$HOME/.config" && chmod 555 "$HOME"
+	out=$(cordon install --yes 2>&1 >/dev/null)
+	is "$? $(wc -l <<<"$out")" '1 1' "a read-only home: one line"
+	chmod 755 "$HOME"
+else
+	skip "a read-only home: one line" "root may write"
+fi
+
+# ---- init
+mkdir "$HOME/p" && cd "$HOME/p" || exit 1
+ok "init writes a file" cordon init
+ok "that is right" cordon policy check .cordon.conf
+sum=$(md5sum <.cordon.conf)
+out=$(cordon init 2>&1)
+like "$out" 'already' "and never over one that is there"
+is "$(md5sum <.cordon.conf)" "$sum" "which stays as it is"
+done_testing

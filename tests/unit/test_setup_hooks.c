@@ -1,0 +1,96 @@
+/* test_setup_hooks - cordon's hook in an agent's settings: added once, taken out whole. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/setup/hooks.h"
+
+static const struct setup_hook hook = {"a hook", "PreToolUse", "Bash", "cordon hook", 5, NULL};
+
+static const char alone[] =
+	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n"
+	"        \"matcher\": \"Bash\",\n        \"hooks\": [\n          {\n"
+	"            \"type\": \"command\",\n            \"command\": \"cordon hook\",\n"
+	"            \"timeout\": 5\n          }\n        ]\n      }\n    ]\n  }\n}\n";
+
+static void into_nothing(void **state)
+{
+	AUTO_FREE char *text = NULL, *again = NULL, *without = NULL;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(hooks_merge(&text, NULL, &hook, &err), 0);
+	assert_string_equal(text, alone);
+	assert_int_equal(hooks_merge(&again, text, &hook, &err), 0);
+	assert_null(again);
+	assert_int_equal(hooks_remove(&without, text, &err), 0);
+	assert_string_equal(without, "{}\n");
+}
+
+/* What else is there stays, in its order, and comes back to the byte. */
+static void beside_others(void **state)
+{
+	static const char *const before[] = {
+		"{\n  \"model\": \"x\"\n}\n",
+		"{\n  \"z\": [\n    1,\n    2.5,\n    {\n      \"a\": null\n    }\n  ],\n  "
+		"\"hooks\": {\n"
+		"    \"Stop\": []\n  },\n  \"b\": \"\\u00e9\\\"\"\n}\n",
+		"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": "
+		"\"Edit\",\n"
+		"        \"hooks\": [\n          {\n            \"type\": \"command\",\n"
+		"            \"command\": \"mine\"\n          }\n        ]\n      }\n    ]\n  "
+		"}\n}\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(before); i++) {
+		AUTO_FREE char *with = NULL, *without = NULL, *none = NULL;
+		struct err err = {0};
+
+		assert_int_equal(hooks_remove(&none, before[i], &err), 0);
+		assert_null(none);
+		assert_int_equal(hooks_merge(&with, before[i], &hook, &err), 0);
+		assert_non_null(strstr(with, "cordon hook"));
+		assert_int_equal(hooks_remove(&without, with, &err), 0);
+		if (i != 1) /* its é is written as it is */
+			assert_string_equal(without, before[i]);
+		assert_null(strstr(without, "cordon"));
+	}
+}
+
+static void what_is_not_its_form(void **state)
+{
+	static const char *const texts[] = {"",
+					    "[]",
+					    "{\n// x\n}",
+					    "{\"a\":1,}",
+					    "{} {}",
+					    "{\"hooks\":[]}",
+					    "{\"hooks\":{\"PreToolUse\":{}}}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		AUTO_FREE char *text = NULL;
+		struct err err = {0};
+
+		assert_int_equal(hooks_merge(&text, texts[i], &hook, &err), -EINVAL);
+		assert_null(text);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(into_nothing),
+		cmocka_unit_test(beside_others),
+		cmocka_unit_test(what_is_not_its_form),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

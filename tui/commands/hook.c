@@ -1,0 +1,201 @@
+/* hook - `cordon hook`: an agent asks before it runs a command, and is told what will not work. */
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/hook/advice.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+
+#define PAYLOAD_MAX (4u << 20) /* bytes; a Write tool's whole file is in it */
+#define STOPPED	    2	       /* exit status: every agent takes it as "not run, stderr says why" */
+
+struct hook_options {
+	const char *agent;
+};
+
+static const struct flag flags[] = {
+	{"--agent", "claude|codex|gemini|opencode", offsetof(struct hook_options, agent),
+	 "whose hook it is; claude when it is left out"},
+};
+
+static const struct usage usage = {
+	"hook [--agent NAME]",
+	"Called by an agent's hook: reads one JSON event from standard input. Before a command it "
+	"says\nwhat will not work and what to do instead; `cordon install` sets it up.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+/* ---- the event ------------------------------------------------------------------------------- */
+
+/*
+ * Claude Code, Codex: hook_event_name PreToolUse, tool_name, tool_input. Gemini: BeforeTool.
+ * opencode has no command hooks; the plugin that `cordon install` writes sends the same form.
+ */
+static bool is_before_tool(const cJSON *event)
+{
+	const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(event, "hook_event_name"));
+
+	return name && (str_eq(name, "PreToolUse") || str_eq(name, "BeforeTool"));
+}
+
+static const char *text_of(const cJSON *o, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItem(o, key));
+}
+
+static void advise_array(struct advice *ret, const cJSON *list, const struct advice_context *c)
+{
+	const char *argv[256];
+	const cJSON *item;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (n < ARRAY_LEN(argv) && cJSON_IsString(item))
+			argv[n++] = item->valuestring;
+	}
+	advise_argv(ret, argv, n, c);
+}
+
+static void advise_input(struct advice *ret, const cJSON *input, const struct advice_context *c)
+{
+	static const char *const paths[] = {"file_path", "absolute_path", "filePath", "path",
+					    "notebook_path"};
+	const cJSON *command = cJSON_GetObjectItem(input, "command");
+
+	if (cJSON_IsString(command))
+		advise_command(ret, command->valuestring, strlen(command->valuestring), c);
+	else if (cJSON_IsArray(command))
+		advise_array(ret, command, c);
+	for (size_t i = 0; ret->level == ADVICE_NONE && i < ARRAY_LEN(paths); i++) {
+		const char *path = text_of(input, paths[i]);
+
+		if (path)
+			advise_path(ret, path, c);
+	}
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void print_json(cJSON *o)
+{
+	char *text = cJSON_PrintUnformatted(o);
+
+	if (text)
+		puts(text);
+	cJSON_free(text);
+}
+
+/* Claude Code: hookSpecificOutput {permissionDecision, permissionDecisionReason |
+ * additionalContext}. */
+static void print_claude(const struct advice *a)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON *out = cJSON_AddObjectToObject(o, "hookSpecificOutput");
+
+	cJSON_AddStringToObject(out, "hookEventName", "PreToolUse");
+	if (a->level == ADVICE_NOTE) {
+		cJSON_AddStringToObject(out, "additionalContext", a->text);
+	} else {
+		cJSON_AddStringToObject(out, "permissionDecision",
+					a->level == ADVICE_ASK ? "ask" : "deny");
+		cJSON_AddStringToObject(out, "permissionDecisionReason", a->text);
+	}
+	print_json(o);
+	cJSON_Delete(o);
+}
+
+/*
+ * Gemini shows systemMessage to its user. Codex runs the tool when it meets a field that it does
+ * not know, so it is told by exit status alone, and of notes nothing. Neither can ask: the human's
+ * own approval setting does.
+ */
+static int answer(const char *agent, const struct advice *a)
+{
+	cJSON *o;
+
+	if (a->level == ADVICE_NONE)
+		return 0;
+	if (str_eq(agent, "claude")) {
+		print_claude(a);
+		return 0;
+	}
+	if (a->level == ADVICE_STOP) {
+		fprintf(stderr, "%s\n", a->text);
+		return STOPPED;
+	}
+	if (!str_eq(agent, "gemini"))
+		return 0;
+	o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "systemMessage", a->text);
+	print_json(o);
+	cJSON_Delete(o);
+	return 0;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int agent_is_known(const char *agent, struct err *err)
+{
+	static const char *const known[] = {"claude", "codex", "gemini", "opencode"};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (str_eq(agent, known[i]))
+			return 0;
+	return err_say(err, -EINVAL, "--agent %s: use claude, codex, gemini or opencode", agent);
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+int cmd_hook(int argc, char **argv, struct err *err)
+{
+	struct hook_options o = {0};
+	struct strings rest = {0};
+	struct advice advice = {ADVICE_NONE, ""};
+	struct advice_context context = {0};
+	AUTO_FREE char *text = NULL, *home = NULL, *cwd = NULL;
+	size_t len = 0;
+	cJSON *event;
+	int r = reading_parse(&usage, argc, argv, &o, &rest, err);
+
+	strings_done(&rest);
+	if (r != 0)
+		return r > 0 ? 0 : CMD_FAILED;
+	if (!o.agent)
+		o.agent = "claude";
+	if (agent_is_known(o.agent, err) < 0)
+		return CMD_FAILED;
+	r = io_read_all(STDIN_FILENO, PAYLOAD_MAX, &text, &len);
+	event = r == 0 ? cJSON_ParseWithLength(text, len) : NULL;
+	if (!cJSON_IsObject(event)) {
+		cJSON_Delete(event);
+		err_say(err, -EINVAL,
+			"hook: standard input is no JSON object of at most 4 MiB: an agent calls "
+			"this, "
+			"see `cordon hook --help`");
+		return CMD_REFUSED;
+	}
+	home = xstrdup(is_set("HOME") ? getenv("HOME") : "/");
+	cwd = text_of(event, "cwd") ? xstrdup(text_of(event, "cwd")) : NULL;
+	context = (struct advice_context){
+		is_set("CORDON"),
+		is_set("SSH_AUTH_SOCK"),
+		is_set("DOCKER_HOST"),
+		home,
+		cwd && *cwd == '/' ? cwd : NULL,
+	};
+	if (is_before_tool(event))
+		advise_input(&advice, cJSON_GetObjectItem(event, "tool_input"), &context);
+	cJSON_Delete(event);
+	return finish(answer(o.agent, &advice), err);
+}

@@ -1,0 +1,317 @@
+/* install - `cordon install`, `uninstall`, `init`: hooks, completions and settings for a user. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/builtin.h"
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/session/folders.h"
+#include "core/setup/hooks.h"
+#include "core/setup/setup.h"
+#include "core/setup/template.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+
+struct install_options {
+	bool yes, dry;
+};
+
+static const struct flag install_flags[] = {
+	{"--yes", NULL, offsetof(struct install_options, yes), "do not ask"},
+	{"--dry-run", NULL, offsetof(struct install_options, dry), "only say what would be done"},
+};
+
+static const struct usage install_usage = {
+	"install [--yes] [--dry-run]",
+	"Set cordon up for you: a settings file with comments, completions for your shell, and\n"
+	"hooks for the agents that are here. It says what it will do and asks once. Settings of\n"
+	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.",
+	install_flags,
+	ARRAY_LEN(install_flags),
+};
+
+static const struct usage uninstall_usage = {
+	"uninstall [--yes] [--dry-run]",
+	"Take away what `cordon install` made, and nothing else. The program itself goes with\n"
+	"`make uninstall` or the package manager; histories stay.",
+	install_flags,
+	ARRAY_LEN(install_flags),
+};
+
+static const struct usage init_usage = {
+	"init",
+	"Write .cordon.conf with comments into this folder: rules and settings for everybody who\n"
+	"works in it.",
+	NULL,
+	0,
+};
+
+/* ---- what there is to set up ----------------------------------------------------------------- */
+
+/* Agents with command hooks: their settings file, and how their hook is written. */
+static const struct agent {
+	const char *program, *folder, *settings; /* folder: below the home; there or not */
+	struct setup_hook hook;
+} agents[] = {
+	{"claude",
+	 ".claude",
+	 ".claude/settings.json",
+	 {"hook of Claude Code", "PreToolUse", "Bash|Read|Edit|Write", "cordon hook", 5, NULL}},
+	{"gemini",
+	 ".gemini",
+	 ".gemini/settings.json",
+	 {"hook of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
+	  "cordon hook --agent gemini", 5000, NULL}},
+	{"codex",
+	 ".codex",
+	 ".codex/hooks.json",
+	 {"hook of Codex", "PreToolUse", "Bash", "cordon hook --agent codex", 5,
+	  "codex runs it once you have trusted it: /hooks"}},
+};
+
+static bool is_in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		AUTO_FREE char *full = xasprintf("%.*s/%s", (int)len, path, program);
+
+		if (*full == '/' && access(full, X_OK) == 0)
+			return true;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+static bool is_there(const char *home, const char *below, const char *program)
+{
+	AUTO_FREE char *dir = path_join(home, below);
+
+	return access(dir, F_OK) == 0 || is_in_path(program);
+}
+
+/* $NAME where it is set and absolute, else `usual` below the home. */
+static char *xdg(const char *name, const char *home, const char *usual)
+{
+	const char *set = getenv(name);
+
+	return set && *set == '/' ? path_clean(set) : path_join(home, usual);
+}
+
+static void add_completions(struct setup *s, const char *home, bool *ret_fpath)
+{
+	const char *shell = getenv("SHELL");
+	const char *name = shell ? path_base(shell) : "";
+	AUTO_FREE char *data = xdg("XDG_DATA_HOME", home, ".local/share");
+	AUTO_FREE char *config = xdg("XDG_CONFIG_HOME", home, ".config");
+	AUTO_FREE char *path = NULL;
+
+	if (str_eq(name, "bash")) {
+		path = path_join(data, "bash-completion/completions/cordon");
+		setup_add_file(s, path, "completions for bash", builtin_find("cordon.bash"));
+	} else if (str_eq(name, "fish")) {
+		path = path_join(config, "fish/completions/cordon.fish");
+		setup_add_file(s, path, "completions for fish", builtin_find("cordon.fish"));
+	} else if (str_eq(name, "zsh")) {
+		path = path_join(data, "zsh/site-functions/_cordon");
+		setup_add_file(s, path, "completions for zsh", builtin_find("cordon.zsh"));
+		*ret_fpath = true;
+	}
+}
+
+static void add_all(struct setup *s, const char *home, bool *ret_fpath)
+{
+	AUTO_FREE char *config = xdg("XDG_CONFIG_HOME", home, ".config");
+	AUTO_FREE char *settings = path_join(config, "cordon/config");
+	AUTO_FREE char *text = template_settings(false);
+
+	if (access(settings, F_OK) < 0)
+		setup_add_file(s, settings, "settings, every line a comment", text);
+	add_completions(s, home, ret_fpath);
+	for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
+		AUTO_FREE char *path = path_join(home, agents[i].settings);
+
+		if (is_there(home, agents[i].folder, agents[i].program))
+			setup_add_hook(s, path, &agents[i].hook);
+	}
+	if (is_there(config, "opencode", "opencode")) {
+		AUTO_FREE char *path = path_join(config, "opencode/plugins/cordon.js");
+
+		setup_add_file(s, path, "plugin of opencode", builtin_find("cordon-opencode.js"));
+	}
+}
+
+/* ---- telling and asking ---------------------------------------------------------------------- */
+
+/* Returns how many files will be written. */
+static size_t show_plan(const struct setup *s)
+{
+	static const char *const signs[] = {"+ ", "~ ", "  ", "! "};
+	static const char *const words[] = {"new", "our part is added", "there already", ""};
+	size_t n = 0;
+
+	for (size_t i = 0; i < setup_count(s); i++) {
+		const struct setup_item *item = setup_item(s, i);
+
+		n += item->text != NULL;
+		fputs(signs[item->state], stdout);
+		show_text(item->path, strlen(item->path));
+		printf("\n    %s: %s\n", item->what, item->why ? item->why : words[item->state]);
+		if (item->after && item->text)
+			printf("    %s\n", item->after);
+	}
+	return n;
+}
+
+/* 0: go on. */
+static int confirm(const char *question, struct err *err)
+{
+	char line[16] = "";
+
+	if (!isatty(STDIN_FILENO))
+		return err_say(err, -EPERM, "nobody to ask: add --yes if you mean it");
+	printf("%s [y/N] ", question);
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin) || (*line != 'y' && *line != 'Y'))
+		return err_say(err, -ECANCELED, "nothing was changed");
+	return 0;
+}
+
+/* Parses flags of these three commands: none takes an argument. >0: help was printed. */
+static int parse(const struct usage *u, int argc, char **argv, struct install_options *o,
+		 struct err *err)
+{
+	struct strings rest = {0};
+	int r = reading_parse(u, argc, argv, o, &rest, err);
+
+	if (r == 0 && rest.n > 0)
+		r = err_say(err, -EINVAL, "'%s': this command takes no argument", rest.list[0]);
+	strings_done(&rest);
+	return r;
+}
+
+static int install(const struct install_options *o, struct err *err)
+{
+	int64_t began = clock_mono_us();
+	AUTO_FREE char *home = NULL, *state = NULL;
+	struct setup *s = NULL;
+	bool fpath = false;
+	size_t n;
+	int r = folders_home(&home, err);
+
+	if (r < 0)
+		return r;
+	state = folders_state_dir(home);
+	r = setup_new(&s, state, err);
+	if (r < 0)
+		return r;
+	add_all(s, home, &fpath);
+	n = show_plan(s);
+	if (n == 0)
+		printf("There is nothing to do.\n");
+	else if (!o->dry) {
+		r = o->yes ? 0 : confirm("Do this?", err);
+		if (r == 0)
+			r = setup_apply(s, err);
+		if (r == 0)
+			printf("Done, %zu file%s, in %.1f s. `cordon uninstall` takes them away.\n",
+			       n, n == 1 ? "" : "s", (double)(clock_mono_us() - began) / 1e6);
+		if (r == 0 && fpath)
+			printf("zsh: add ~/.local/share/zsh/site-functions to fpath before "
+			       "compinit.\n");
+	}
+	setup_free(s);
+	return r;
+}
+
+int cmd_install(int argc, char **argv, struct err *err)
+{
+	struct install_options o = {0};
+	int r = parse(&install_usage, argc, argv, &o, err);
+
+	if (r != 0)
+		return r > 0 ? 0 : CMD_FAILED;
+	r = install(&o, err);
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}
+
+/* ---- uninstall ------------------------------------------------------------------------------- */
+
+static void tell(void *data, const char *path, const char *words)
+{
+	(void)data;
+	show_text(path, strlen(path));
+	printf(": %s\n", words);
+}
+
+static void tell_nothing(void *data, const char *path, const char *words)
+{
+	(void)data;
+	(void)path;
+	(void)words;
+}
+
+static int uninstall(const struct install_options *o, struct err *err)
+{
+	AUTO_FREE char *home = NULL, *state = NULL;
+	int r = folders_home(&home, err);
+
+	if (r < 0)
+		return r;
+	state = folders_state_dir(home);
+	if (o->dry || !o->yes) {
+		r = setup_remove(state, true, tell, NULL, err);
+		if (r == 0 && !o->dry)
+			r = confirm("Do this?", err);
+		if (r < 0 || o->dry)
+			return r;
+	}
+	return setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+}
+
+int cmd_uninstall(int argc, char **argv, struct err *err)
+{
+	struct install_options o = {0};
+	int r = parse(&uninstall_usage, argc, argv, &o, err);
+
+	if (r != 0)
+		return r > 0 ? 0 : CMD_FAILED;
+	r = uninstall(&o, err);
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
+}
+
+/* ---- init ------------------------------------------------------------------------------------ */
+
+int cmd_init(int argc, char **argv, struct err *err)
+{
+	struct install_options o = {0};
+	AUTO_FREE char *text = NULL;
+	AUTO_CLOSE int fd = -1;
+	int r = parse(&init_usage, argc, argv, &o, err);
+
+	if (r != 0)
+		return r > 0 ? 0 : CMD_FAILED;
+	text = template_settings(true);
+	fd = open(".cordon.conf", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		if (errno == EEXIST)
+			err_say(err, -EEXIST,
+				"init: there is a .cordon.conf here already: it stays as it is");
+		else
+			err_set(err, -errno, "init: make .cordon.conf");
+		return CMD_REFUSED;
+	}
+	r = io_write_all(fd, text, strlen(text));
+	if (r < 0) {
+		err_set(err, r, "init: write .cordon.conf");
+		return CMD_REFUSED;
+	}
+	printf("wrote .cordon.conf: every line is a comment\n");
+	return finish(0, err);
+}
