@@ -231,13 +231,14 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void quote_ascii(struct buf *out, unsigned char c)
+/* A control of either set, a quote or a backslash. */
+static void quote_control(struct buf *out, unsigned char c)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char escape[] = {'\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15]};
 	char word = c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c >= 0x20 ? (char)c : 0;
 
-	if (c == 0x7f || !word) {
+	if (c >= 0x7f || !word) {
 		buf_add(out, escape, sizeof(escape));
 		return;
 	}
@@ -258,12 +259,14 @@ void cast_quote(struct buf *out, const char *s, size_t len)
 		if (i == len)
 			break;
 		if ((unsigned char)s[i] < 0x80) {
-			quote_ascii(out, (unsigned char)s[i++]);
+			quote_control(out, (unsigned char)s[i++]);
 			continue;
 		}
 		n = text_decode(s + i, len - i, &cp);
 		if (cp < 0)
 			buf_str(out, "\xef\xbf\xbd");
+		else if (cp < 0xa0) /* a terminal that is shown the line would obey */
+			quote_control(out, (unsigned char)cp);
 		else
 			buf_add(out, s + i, n);
 		i += n;

@@ -156,6 +156,9 @@ static void a_line_survives(void **state)
 	buf_clear(&line);
 	cast_format(&line, 0, 'o', "a\xff\xc3", 3);
 	assert_string_equal(line.data, "[0.000000, \"o\", \"a\xef\xbf\xbd\xef\xbf\xbd\"]\n");
+	buf_clear(&line);
+	cast_quote(&line, "\xc2\x9b", 2);
+	assert_string_equal(line.data, "\"\\u009b\"");
 }
 
 static void lines_of_others(void **state)
