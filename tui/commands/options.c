@@ -61,6 +61,8 @@ static const struct option_def options[] = {
 	{"--set", NULL, OPT_LIST, AT(set), "KEY=VALUE", "one setting, strongest of all"},
 	{"--theme", NULL, OPT_TEXT, AT(theme), "NAME", "colours of the console"},
 	{"--keymap", NULL, OPT_TEXT, AT(keymap), "NAME", "keys of the console"},
+	{"--record", NULL, OPT_TEXT, AT(record), "FILE",
+	 "write the session's recording there when it has ended, as an asciicast"},
 	{"--exit", NULL, OPT_FLAG, AT(exit_at_end), NULL,
 	 "leave the console when the command ends"},
 	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL,

@@ -255,6 +255,10 @@ static int check_words(const struct run_options *o, struct err *err)
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
+	if (o->record && o->headless)
+		return err_say(err, -EINVAL,
+			       "--record and --headless: without a console there is no screen to "
+			       "record: leave one of them out");
 	if (o->allow_network && o->no_network)
 		return err_say(err, -EINVAL,
 			       "--allow-network and --no-network: they contradict: keep one");
@@ -425,6 +429,7 @@ static int in_console(struct run *run, struct err *err)
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),
 				   .notes = notes.data,
+				   .record = o->record,
 			   },
 			   err);
 }

@@ -4,12 +4,15 @@
 #include <sys/wait.h>
 
 #include "core/base/text.h"
+#include "tui/console/replay.h"
 #include "tui/console/ui.h"
 
 static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct prompt *p = &ui->prompt;
-	const char *words = p->what == QUERY_SEARCH ? "search" : "filter";
+	const char *words = p->what == QUERY_TIME     ? "time"
+			    : p->what == QUERY_SEARCH ? "search"
+						      : "filter";
 	int used;
 
 	if (!p->view) {
@@ -200,6 +203,10 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 	bool first = true;
 	int x = r.x + 1;
 
+	if (ui->spec.replay) {
+		replay_draw_bar(ui, s, r);
+		return;
+	}
 	surface_fill(s, r, ROLE_STATUS);
 	if (ui->message_until_us > ui->now_us && ui->spec.model->n_asks > 0 &&
 	    ui_top(ui)->ops->place != PLACE_APPROVALS) { /* a request has the row above */

@@ -9,6 +9,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "tui/console/replay.h"
 #include "tui/term/term.h"
 
 #define MESSAGE_US 6000000
@@ -19,7 +20,7 @@ struct ui *ui_new(const struct ui_spec *spec)
 	struct ui *ui = xcalloc(1, sizeof(*ui));
 
 	ui->spec = *spec;
-	ui->panes[PANE_TERMINAL] = view_terminal_new(ui);
+	ui->panes[PANE_TERMINAL] = spec->replay ? view_replay_new(ui) : view_terminal_new(ui);
 	ui->panes[PANE_AUDIT] = view_audit_new(ui);
 	ui->panes[PANE_STEPS] = view_steps_new(ui);
 	ui->dirty = true;
@@ -249,6 +250,8 @@ bool ui_global(struct ui *ui, enum action a)
 	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
+	if (ui->spec.replay && replay_act(ui, a))
+		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
 		if (!open_popup(ui, PLACE_HELP))
@@ -331,6 +334,8 @@ static void prompt_end(struct ui *ui, bool keep)
 	ui->prompt.active = false;
 	if (!keep)
 		prompt_tell(ui, "");
+	else if (ui->prompt.view && ui->prompt.view->ops->place == PLACE_REPLAY)
+		replay_prompt(ui, ui->prompt.what, ui->prompt.text);
 }
 
 static void prompt_add(struct ui *ui, const char *text, size_t len)
@@ -409,6 +414,13 @@ static void on_key(struct ui *ui, const struct event *ev)
 		prompt_key(ui, &ev->key);
 		return;
 	}
+	/* In a replay its keys count in every pane, before what they mean there. */
+	if (ui->spec.replay && ui->n_popups == 0 && !sequence)
+		a = keymap_single(ui->spec.keymap, PLACE_REPLAY, ev->key);
+	if (a != ACTION_NONE) {
+		ui_global(ui, a);
+		return;
+	}
 	switch (keymap_feed(ui->spec.keymap, &ui->keys, top->ops->place, ev->key, &a)) {
 	case KEYMAP_PENDING:
 		break;
@@ -457,7 +469,9 @@ static void on_mouse(struct ui *ui, const struct mouse *m)
 {
 	struct view *top = ui_top(ui);
 
-	if (ui->n_popups == 0)
+	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
+		replay_click(ui, m->x, ui->layout.status);
+	else if (ui->n_popups == 0)
 		mouse_pane(ui, m);
 	else if (top->ops->mouse)
 		top->ops->mouse(top, m,

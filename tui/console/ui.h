@@ -13,6 +13,7 @@
 #include "tui/look/theme.h"
 
 struct term;
+struct replay;
 
 /* What the console can do to the world; the loop binds it to a session, tests to a recorder. */
 struct ui_verbs {
@@ -44,7 +45,8 @@ struct ui_spec {
 	const char *const *folders; /* all of them; for the step view, as state_dir; may be NULL */
 	const char *state_dir;
 	bool mouse;
-	bool attached; /* to a session that runs elsewhere: leaving ends nothing */
+	struct replay *replay; /* a recording is shown; NULL: a session */
+	bool attached;	       /* to a session that runs elsewhere: leaving ends nothing */
 };
 
 #define UI_POPUPS 4

@@ -12,6 +12,7 @@ struct view;
 enum query {
 	QUERY_SEARCH,
 	QUERY_FILTER,
+	QUERY_TIME, /* of a replay */
 };
 
 /*
