@@ -88,6 +88,11 @@ struct journal_spec {
 	struct journal *with;  /* another folder's of this session, or NULL: steps may span both */
 	bool upkeep;	       /* lock, no recovery: for journal_prune() alone */
 	struct journal_options options;
+	/* Does the policy let nobody inside put a file at this absolute path unasked? NULL: it lets
+	 * them put one anywhere. A rollback never gives such a name a file that somebody may still
+	 * write to (core/journal/step/guarded.h). Lives as long as the journal. */
+	bool (*guards)(void *data, const char *path);
+	void *guards_data;
 };
 
 /* Where the store of this folder is or would be. Heap string. */
@@ -227,6 +232,15 @@ int journal_abort(struct step *s, struct err *err) MUST_USE;
  * they found of it comes back where they are rolled back later. On failure the step is kept as it
  * stands where that could be done (err says it); s is gone. */
 int journal_roll_back(struct step *s, struct err *err) MUST_USE;
+
+/* May the open step be rolled back as it stands, without a new file in the place of one that
+ * somebody may still write to? -EBUSY: no, and err names it. */
+int journal_check_held(struct step *s, struct err *err) MUST_USE;
+/*
+ * What is still open for writing and no other open step's is this step's from now on, as if its
+ * own processes had opened it; how many files that are. Asked again: how many still are.
+ */
+size_t step_adopt_writers(struct step *s);
 
 /* What an operation takes away of what was there before its step began. */
 enum loss {

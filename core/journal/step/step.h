@@ -85,6 +85,9 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 		     const struct obj *o) MUST_USE;
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct obj *o) MUST_USE;
+/* The same even if the step has kept or made that inode before. */
+int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
+		    const struct obj *o) MUST_USE;
 
 /* ---- onto the disk (durability.c): nothing is done unless the journal is durable
  * --------------------

@@ -9,6 +9,7 @@
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/journal.h"
 
+struct numbers;
 struct step;
 struct tidy;
 struct trails;
@@ -44,6 +45,10 @@ struct journal {
 	bool told_full; /* that there is no room, too */
 	bool urgent;	/* journal_news() has something for who looks at no console */
 	struct journal_options options;
+	bool (*guards)(void *data, const char *path); /* see journal_spec */
+	void *guards_data;
+	bool told_fresh;		/* that a name has a new file was said in this rollback */
+	const struct numbers *excluded; /* records that the rollback under way leaves out */
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
 	struct tidy *tidy;   /* the thread, or NULL */
 	char *news;	     /* for journal_news() */

@@ -221,6 +221,9 @@ static int roll_back(struct asked *a)
 		command_retire(k, k->group);
 		return 0;
 	}
+	r = journal_check_held(k->group->step, &a->err);
+	if (r < 0)
+		return r;
 	name = xstrdup(k->group->label.data);
 	lacks = xstrdup(step_why(k->group->step));
 	id = step_id(k->group->step);

@@ -180,42 +180,6 @@ void steps_announce(struct keeper *k, struct command *c)
 		announce(k, c);
 }
 
-struct roll_back {
-	struct step *step;
-	struct err *err;
-};
-
-static int roll_back(void *arg)
-{
-	const struct roll_back *r = arg;
-
-	return journal_roll_back(r->step, r->err);
-}
-
-int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
-{
-	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	struct roll_back args = {c->step, err};
-	int64_t id = step_id(c->step);
-	size_t paths = step_paths(c->step);
-	bool granted = false;
-	int r;
-
-	for (size_t i = 0; i < k->n_folders; i++)
-		granted |= k->folders[i]->granted;
-	steps_announce(k, c);
-	if (c->exit_status < 0)
-		c->exit_status = 128 + SIGKILL;
-	keeper_umask(k, 077);
-	/* It may have changed what was granted outside, where only the other thread can go. */
-	watch_own_begin(k);
-	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
-	watch_own_end(k);
-	c->step = NULL;
-	send_end(k, c, id, paths, true, why);
-	return r;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void finish(struct keeper *k, struct command *c)
@@ -250,7 +214,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 
 	for (c = k->commands; c; c = next) {
 		next = c->next;
-		if (except && c == except)
+		if (except && (c == except || c->lingers))
 			continue;
 		if (c->step && is_idle(c))
 			finish(k, c);
@@ -274,6 +238,68 @@ static int begin(struct keeper *k, struct command *c, struct journal *j, struct 
 	if (r < 0 && r != k->begin_error) /* once: every refused change comes here */
 		keeper_note(k, "changes are refused: no step could begin: %s", err.text);
 	k->begin_error = r;
+	return r;
+}
+
+/* ---- rollbacks ------------------------------------------------------------------------------- */
+
+struct roll_back {
+	struct step *step;
+	struct err *err;
+};
+
+static int roll_back(void *arg)
+{
+	const struct roll_back *r = arg;
+
+	return journal_roll_back(r->step, r->err);
+}
+
+/*
+ * What is written through a descriptor that was opened in the step belongs to no step now, and
+ * nothing would tell that the file has changed since: so it has a step of its own, until the last
+ * of these descriptors is closed.
+ */
+static void linger(struct keeper *k, const struct command *of)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+	struct step *s;
+
+	buf_fmt(&c->label, "left open: %s", of->label.data);
+	if (c->label.len > LABEL_MAX)
+		buf_truncate(&c->label, LABEL_MAX);
+	if (begin(k, c, k->journal, &s) < 0) {
+		command_retire(k, c);
+		return;
+	}
+	c->lingers = true;
+	if (!step_adopt_writers(s))
+		finish(k, c);
+}
+
+int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
+{
+	AUTO_FREE char *why = xstrdup(step_why(c->step));
+	struct roll_back args = {c->step, err};
+	int64_t id = step_id(c->step);
+	size_t paths = step_paths(c->step);
+	bool granted = false;
+	int r;
+
+	for (size_t i = 0; i < k->n_folders; i++)
+		granted |= k->folders[i]->granted;
+	steps_announce(k, c);
+	if (c->exit_status < 0)
+		c->exit_status = 128 + SIGKILL;
+	keeper_umask(k, 077);
+	/* It may have changed what was granted outside, where only the other thread can go. */
+	watch_own_begin(k);
+	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
+	watch_own_end(k);
+	c->step = NULL;
+	keeper_news(k);
+	send_end(k, c, id, paths, true, why);
+	linger(k, c);
 	return r;
 }
 
@@ -408,7 +434,11 @@ void steps_tick(struct keeper *k)
 
 		if (c->announce_at && c->announce_at <= k->now)
 			announce(k, c);
-		if (at && at <= k->now)
+		if (!at || at > k->now)
+			continue;
+		if (c->lingers && c->step && step_adopt_writers(c->step))
+			c->last_at = k->now;
+		else
 			finish(k, c);
 	}
 }
