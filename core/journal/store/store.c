@@ -406,7 +406,16 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 	r = boot_settled(j);
 	if (r < 0)
 		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
-	r = store_fit(j);
+	return 0;
+}
+
+/* The limits; and from then on, in a session, what is there stays. */
+static int apply_limits(struct journal *j, const struct journal_spec *spec, struct err *err)
+{
+	int r = spec->settled ? 0 : store_fit(j);
+
+	if (spec->lasting)
+		store_hold(j);
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 
@@ -455,6 +464,8 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 		kin_join(j, spec->with);
 	if (r == 0 && recover && !j->read_only && !spec->upkeep)
 		r = finish_start(j, &recovered, err);
+	if (r == 0 && recover && !j->read_only && !spec->upkeep)
+		r = apply_limits(j, spec, err);
 	umask(mask);
 	if (r < 0) {
 		if (r == -ENOENT && j->read_only && err && !err->code)

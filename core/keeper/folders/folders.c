@@ -106,6 +106,8 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 	const struct journal_spec spec = {.folder = path,
 					  .state_dir = k->spec->state_dir,
 					  .with = k->journal,
+					  .lasting = true,
+					  .settled = !k->spec->spawn,
 					  .guards = guards,
 					  .guards_data = k,
 					  .options = k->spec->journal};

@@ -126,6 +126,10 @@ static int begin(struct asked *a)
 	if (!*a->name || strlen(a->name) > NAME_LONGEST)
 		return err_say(&a->err, -EINVAL, "give the step a name of 1 to %d bytes",
 			       NAME_LONGEST);
+	if (journal_is_full(k->journal))
+		return err_say(&a->err, -ENOSPC,
+			       "the history is full: what this session still changes is one step "
+			       "(journal.steps, journal.size)");
 	r = steps_split(k, a->by->command);
 	if (r < 0)
 		return err_set(&a->err, r, "keep what was changed before");

@@ -84,6 +84,8 @@ void command_retire(struct keeper *k, struct command *c)
 	c->slot = NULL;
 	if (c == k->group)
 		ungroup(k);
+	if (c == k->fold)
+		k->fold = NULL;
 	if (c->refs || c->guard.dying || c == k->whole)
 		return;
 	if (c->heir)
@@ -214,7 +216,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 
 	for (c = k->commands; c; c = next) {
 		next = c->next;
-		if (except && (c == except || c->lingers))
+		if (except && (c == except || c->lingers || c->folds))
 			continue;
 		if (c->step && is_idle(c))
 			finish(k, c);
@@ -313,13 +315,35 @@ static struct command **ambient_slot(struct keeper *k, const struct proc *p)
 	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
 }
 
-static struct command *current(struct keeper *k, const struct proc *p)
+/* Whose the change is, by who makes it. */
+static struct command *by_process(struct keeper *k, const struct proc *p)
 {
 	struct command *own = p ? p->command : NULL;
 
 	if (k->group && (!own || own->grouped))
 		return k->group;
 	return own && !own->over ? own : *ambient_slot(k, p);
+}
+
+static struct command *current(struct keeper *k, const struct proc *p)
+{
+	struct command *c = by_process(k, p);
+
+	/* What has begun goes on. */
+	return k->fold && (!c || !c->step) ? k->fold : c;
+}
+
+/* The history is full: what begins no more is one step, until the session ends or the human undoes
+ * something. What those inside did before stays, and what was there before them. */
+static struct command *fold(struct keeper *k)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+
+	buf_str(&c->label, "all that followed, as the history is full");
+	c->folds = c->named = true;
+	c->grouped = false;
+	k->fold = c;
+	return c;
 }
 
 static void label_ambient(struct keeper *k, struct command *c, const struct proc *p,
@@ -355,6 +379,8 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 	struct command *c = current(k, p);
 
 	group_mark(k, p);
+	if ((!c || !c->step) && !k->fold && journal_is_full(k->journal))
+		c = fold(k);
 	if (!c)
 		c = ambient_new(k, p, hint);
 	c->last_at = k->now;
@@ -399,7 +425,7 @@ void steps_touched(struct keeper *k, const struct proc *p)
 
 static int64_t due(const struct command *c)
 {
-	if (c->over || is_held(c))
+	if (c->over || is_held(c) || c->folds)
 		return 0;
 	if (c->kind == STEP_AMBIENT)
 		return c->last_at + AMBIENT_US;
@@ -554,6 +580,6 @@ void steps_done(struct keeper *k)
 		next = c->next;
 		command_free(k, c);
 	}
-	k->ambient = k->strays = k->whole = k->group = NULL;
+	k->ambient = k->strays = k->whole = k->group = k->fold = NULL;
 	buf_done(&k->agent_name);
 }
