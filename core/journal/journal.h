@@ -90,8 +90,9 @@ struct journal_spec {
 	struct journal_options options;
 	/*
 	 * A session: the limits are applied when it begins, and nothing goes by them as long as it
-	 * lasts. What those inside do must not push out what they, or others before them, have done.
-	 * journal_is_full() then says that no new step is to begin. settled: nor when it begins.
+	 * lasts. What those inside do must not push out what they, or others before them, have
+	 * done. journal_is_full() then says that no new step is to begin. settled: nor when it
+	 * begins.
 	 */
 	bool lasting, settled;
 	/* Does the policy let nobody inside put a file at this absolute path unasked? NULL: it lets

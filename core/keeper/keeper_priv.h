@@ -113,7 +113,8 @@ struct command {
 	bool named;    /* label comes from an exec */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
-	bool lingers;  /* files of a step that was rolled back are still written: it waits for that */
+	bool lingers;  /* files of a step that was rolled back are still written: it waits for that
+			*/
 	bool folds;    /* the rest of the session, since the history is full */
 	bool grouped;  /* while a group is open, what it changes belongs to that */
 	struct buf label;

@@ -51,8 +51,7 @@ static int check_listed(void *data, const char *rel, int dirfd, const char *name
 	struct listed was;
 
 	if (!listed_find(h->list, rel, &was) && !listed_overflows(h->list))
-		return say(h, h->path, rel,
-			   "came there by another step: move it away, then abort");
+		return say(h, h->path, rel, "came there by another step: move it away, then abort");
 	return check(h, h->path, rel, dirfd, name, o);
 }
 

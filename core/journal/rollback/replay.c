@@ -73,8 +73,8 @@ int pop_push(struct pop *p, struct rec *y)
 }
 
 /* Move what is at path into a slot of `to`. */
-int pop_stash(struct pop *p, int root, const char *path, const struct spot *at,
-	      const struct obj *o, uint64_t src)
+int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,
+	      uint64_t src)
 {
 	struct rec y = {.type = REC_GONE, .root = root, .path = path, .ino = o->ino, .src = src};
 	AUTO_BUF struct buf note = BUF_INIT;

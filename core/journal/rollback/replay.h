@@ -40,10 +40,11 @@ int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, cons
 int lend_ways(struct pop *p) MUST_USE;
 
 /* Move what is at path into a slot of `to`; src: the record that this answers, or 0. */
-int pop_stash(struct pop *p, int root, const char *path, const struct spot *at,
-	      const struct obj *o, uint64_t src) MUST_USE;
+int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,
+	      uint64_t src) MUST_USE;
 
-/* ---- guarded names (replay_guarded.c) --------------------------------------------------------- */
+/* ---- guarded names (replay_guarded.c) ---------------------------------------------------------
+ */
 
 /*
  * The object at (root, path) is about to come to a name that was guarded when it left: list is what

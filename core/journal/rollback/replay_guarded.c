@@ -48,7 +48,8 @@ bool pop_is_guarded(const struct pop *p)
 	return p->r->flags & REC_FRESH || guarded_name(p->j, p->r->root, p->r->path);
 }
 
-/* ---- what comes to a guarded name by a rename ------------------------------------------------- */
+/* ---- what comes to a guarded name by a rename -------------------------------------------------
+ */
 
 enum todo {
 	TODO_NOTHING,
@@ -104,8 +105,7 @@ static enum todo judge(const struct securing *s, const char *rel, const char *to
 	}
 	if (!S_ISREG(o->mode))
 		return TODO_NOTHING;
-	if (names_has(&s->captured, s->to_root, to) &&
-	    !names_has(&s->left_out, s->to_root, to))
+	if (names_has(&s->captured, s->to_root, to) && !names_has(&s->left_out, s->to_root, to))
 		return TODO_STASH;
 	return guarded_is_held(s->p->j, dirfd, name, o) ? TODO_COPY : TODO_NOTHING;
 }
@@ -174,8 +174,7 @@ int pop_secure(struct pop *p, int root, const char *path, int to_root, const cha
 	       struct span list)
 {
 	struct securing s = {.p = p, .path = path, .to_root = to_root, .to = to, .list = list};
-	struct guarded_walk walk = {
-		.j = p->j, .root = to_root, .path = to, .on = note, .data = &s};
+	struct guarded_walk walk = {.j = p->j, .root = to_root, .path = to, .on = note, .data = &s};
 	struct spot at;
 	struct obj o;
 	int r;
@@ -198,7 +197,8 @@ int pop_secure(struct pop *p, int root, const char *path, int to_root, const cha
 	return r;
 }
 
-/* ---- what leaves one -------------------------------------------------------------------------- */
+/* ---- what leaves one --------------------------------------------------------------------------
+ */
 
 static int keep(struct pop *p, int root, const char *path, int dirfd, const char *name,
 		const struct obj *o)
@@ -234,8 +234,7 @@ struct leaving {
 	struct buf *list;
 };
 
-static int leave_one(void *data, const char *rel, int dirfd, const char *name,
-		     const struct obj *o)
+static int leave_one(void *data, const char *rel, int dirfd, const char *name, const struct obj *o)
 {
 	const struct leaving *l = data;
 	AUTO_FREE char *path = xasprintf("%s%s%s", l->path, *rel ? "/" : "", rel);
@@ -262,7 +261,8 @@ int pop_leave(struct pop *p, int root, const char *path, const struct spot *at, 
 	return r;
 }
 
-/* ---- what comes out of the store -------------------------------------------------------------- */
+/* ---- what comes out of the store --------------------------------------------------------------
+ */
 
 #define RENEWED "renewed"
 
@@ -288,11 +288,8 @@ static int renew_one(void *data, const char *rel, int dirfd, const char *name, c
 
 int pop_renew_slot(struct pop *p, const char *slot)
 {
-	struct guarded_walk walk = {.j = p->j,
-				    .root = p->r->root,
-				    .path = p->r->path,
-				    .on = renew_one,
-				    .data = p};
+	struct guarded_walk walk = {
+		.j = p->j, .root = p->r->root, .path = p->r->path, .on = renew_one, .data = p};
 	int r;
 
 	if (!p->j->guards)

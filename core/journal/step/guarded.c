@@ -43,7 +43,8 @@ bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struc
 	return fd < 0 || data_has_writer(fd);
 }
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------------
+ */
 
 uint64_t guarded_stamp(int dirfd, const char *name, const struct obj *o)
 {
@@ -139,7 +140,8 @@ int guarded_each(struct guarded_walk *w, int dirfd, const char *name)
 	return visit(w, "", dirfd, name, 0);
 }
 
-/* ---- the list --------------------------------------------------------------------------------- */
+/* ---- the list ---------------------------------------------------------------------------------
+ */
 
 void listed_put(struct buf *list, const char *rel, const struct obj *o, uint64_t stamp)
 {
@@ -203,7 +205,8 @@ bool listed_find(struct span list, const char *rel, struct listed *ret)
 	return false;
 }
 
-/* ---- a step ----------------------------------------------------------------------------------- */
+/* ---- a step -----------------------------------------------------------------------------------
+ */
 
 struct leaving {
 	struct step *s;

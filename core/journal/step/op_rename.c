@@ -232,6 +232,8 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 	return 0;
 }
 
+#define STUCK 4098 /* no errno: both are there, under each other's name */
+
 static int rename_swapped(struct step *s, const struct where *from, const struct where *to,
 			  uint64_t number)
 {
@@ -243,7 +245,7 @@ static int rename_swapped(struct step *s, const struct where *from, const struct
 	slot_name(slot, number);
 	r = renameat(from->dirfd, from->bare, s->side.obj, slot) < 0 ? -errno : 0;
 	if (r < 0 && move_exchange(from->dirfd, from->bare, to->dirfd, to->bare) < 0)
-		return -EIO; /* both are still there, under each other's name */
+		return -STUCK;
 	return r;
 }
 
@@ -344,6 +346,24 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 	return r;
 }
 
+/* The caller is told that it failed, and undo that the two have changed places. */
+static int note_stuck(struct step *s, const struct where *from, const struct where *to)
+{
+	struct rec rec = {.type = REC_XCHG,
+			  .root = from->root,
+			  .root2 = to->root,
+			  .path = from->path,
+			  .path2 = to->path,
+			  .ino = from->obj.ino,
+			  .ino2 = to->obj.ino};
+
+	if (side_push(&s->side, &rec) < 0 || side_sync(&s->side) < 0)
+		step_mark_incomplete(s, "two files have changed places by a rename that failed");
+	where_report(s, from, &from->obj, NULL);
+	where_report(s, to, &to->obj, NULL);
+	return -EIO;
+}
+
 static int rename_kept(struct step *s, const struct where *from, const struct where *to,
 		       unsigned flags)
 {
@@ -363,7 +383,7 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 	r = rename_logged(s, from, to, flags, (struct span){lists.data, lists.len}, &mark);
 	if (r < 0)
 		wal_take_back(&s->side.log, mark);
-	return r;
+	return r == -STUCK ? note_stuck(s, from, to) : r;
 }
 
 /* What the store will hold of the file that is replaced. */

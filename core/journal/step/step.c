@@ -197,6 +197,7 @@ void step_free(struct step *s)
 	own_step(s);
 	known_done(&s->known);
 	touches_done(&s->touches);
+	numbers_done(&s->came_from);
 	aliases_free(s);
 	side_done(&s->side);
 	free(s->command);

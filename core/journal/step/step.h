@@ -7,6 +7,7 @@
 #include "core/journal/op.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/util/u64_set.h"
 
 struct step {
 	struct journal *j;
@@ -33,6 +34,8 @@ struct step {
 	void *on_loss_data;
 	struct known_set known;
 	struct touches touches;
+	struct numbers came_from; /* inodes of the first n_came_from of these (attribution.c) */
+	size_t n_came_from;
 	struct alias *aliases; /* hash, see hard_links.c */
 };
 

@@ -441,6 +441,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	size_t recovered = 0;
 	int r;
 
+	data_expect_breaks();
 	j->folder = xstrdup(spec->folder);
 	j->state_dir = xstrdup(spec->state_dir);
 	j->kin = j;

@@ -47,10 +47,10 @@ struct journal {
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path); /* see journal_spec */
 	void *guards_data;
-	bool lasting, full; /* see journal_spec and journal_is_full() */
-	size_t at_start;    /* steps that were there when the session began */
-	size_t n_kept;	    /* now; of a session alone, as is holds */
-	uint64_t holds;	    /* store_holds() */
+	bool lasting, full;		/* see journal_spec and journal_is_full() */
+	size_t at_start;		/* steps that were there when the session began */
+	size_t n_kept;			/* now; of a session alone, as is holds */
+	uint64_t holds;			/* store_holds() */
 	bool told_fresh;		/* that a name has a new file was said in this rollback */
 	const struct numbers *excluded; /* records that the rollback under way leaves out */
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
