@@ -51,7 +51,7 @@ static void assert_said(struct fix *f, bool said)
 {
 	AUTO_FREE char *news = journal_news(f->j);
 
-	assert_int_equal(news && strstr(news, "is a new file"), said);
+	assert_int_equal(news && strstr(news, "new file at"), said);
 }
 
 static void moved_away_and_held(void **state)
@@ -259,6 +259,33 @@ static void an_open_step_says_what_is_held(void **state)
 	close(fd);
 }
 
+static void one_path_of_a_step(void **state)
+{
+	struct fix *f = *state;
+	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int fd2 = -1;
+	int64_t id;
+
+	begin(f, "mv");
+	must(f, mv(f, "hooks/a", "y", 0));
+	must(f, put(f, "hooks/b", "other\n"));
+	must(f, put(f, "x", "other\n"));
+	id = commit(f);
+	fd = hold(f, "y");
+	fd2 = hold(f, "hooks/b");
+	must(f, restore(f, id, "hooks/a", 0));
+	assert_free(f, fd, "hooks/a", "alpha\n");
+	must(f, restore(f, id, "hooks/b", 0));
+	assert_free(f, fd2, "hooks/b", "beta\n");
+	assert_cat(f, "x", "other\n");
+	begin(f, "mv");
+	must(f, mv(f, "hooks", "h", 0));
+	id = commit(f);
+	outside(f, "h/evil", "EVIL");
+	assert_int_equal(restore(f, id, "hooks", UNDO_FORCE), -EOPNOTSUPP);
+	assert_cat(f, "h/evil", "EVIL");
+}
+
 static bool cat_is(struct fix *f, const char *path, const char *want)
 {
 	AUTO_FREE char *text = cat(f, path);
@@ -393,6 +420,7 @@ int main(void)
 		TEST(exchanged),
 		TEST(removed_and_held),
 		TEST(an_open_step_says_what_is_held),
+		TEST(one_path_of_a_step),
 		TEST(killed),
 		TEST(a_missing_object_changes_nothing),
 		TEST(a_lease_that_is_broken_ends_nobody),

@@ -344,8 +344,9 @@ static int pop_rename(struct pop *p)
 	struct obj o;
 	int e = pop_secure(p, r->root2, r->path2, r->root, r->path, listed_get(r->meta, 0));
 
-	if (e == 0)
-		e = pop_find(p, r->root2, r->path2, &at, &o);
+	if (e < 0)
+		return e;
+	e = pop_find(p, r->root2, r->path2, &at, &o);
 	if (e < 0 || !o.mode)
 		return e;
 	return move_back(p, r->root2, r->path2, r->root, r->path);

@@ -38,7 +38,7 @@ void pop_say_fresh(struct pop *p, const char *path)
 	p->j->told_fresh = p->j->urgent = true;
 	text_escape(&shown, path, strlen(path));
 	journal_say(p->j,
-		    "'%s' (perhaps not alone) is a new file with the content that it had: the old "
+		    "new file at '%s' (perhaps not alone), with the content that it had: the old "
 		    "one is still open for writing, or has another name",
 		    shown.data);
 }
@@ -51,15 +51,15 @@ bool pop_is_guarded(const struct pop *p)
 /* ---- what comes to a guarded name by a rename -------------------------------------------------
  */
 
-enum todo {
-	TODO_NOTHING,
-	TODO_STASH, /* out of the way */
-	TODO_COPY,  /* a copy in its place */
+enum deal {
+	DEAL_NOTHING,
+	DEAL_STASH, /* out of the way */
+	DEAL_COPY,  /* a copy in its place */
 };
 
-struct todo_path {
+struct deal_path {
 	char *path; /* as it is now */
-	enum todo what;
+	enum deal what;
 };
 
 struct securing {
@@ -68,7 +68,7 @@ struct securing {
 	struct span list;
 	int to_root;
 	struct names captured, left_out;
-	struct todo_path *todo;
+	struct deal_path *todo;
 	size_t n;
 };
 
@@ -90,39 +90,39 @@ static void find_captures(struct securing *s)
 	}
 }
 
-static enum todo judge(const struct securing *s, const char *rel, const char *to, int dirfd,
+static enum deal judge(const struct securing *s, const char *rel, const char *to, int dirfd,
 		       const char *name, const struct obj *o)
 {
 	struct listed was;
 
 	if (!listed_find(s->list, rel, &was)) {
 		if (!listed_overflows(s->list))
-			return TODO_STASH;
+			return DEAL_STASH;
 	} else if (was.type != (o->mode & S_IFMT)) {
-		return TODO_STASH;
+		return DEAL_STASH;
 	} else if (!S_ISREG(o->mode)) {
-		return was.stamp == guarded_stamp(dirfd, name, o) ? TODO_NOTHING : TODO_STASH;
+		return was.stamp == guarded_stamp(dirfd, name, o) ? DEAL_NOTHING : DEAL_STASH;
 	}
 	if (!S_ISREG(o->mode))
-		return TODO_NOTHING;
+		return DEAL_NOTHING;
 	if (names_has(&s->captured, s->to_root, to) && !names_has(&s->left_out, s->to_root, to))
-		return TODO_STASH;
-	return guarded_is_held(s->p->j, dirfd, name, o) ? TODO_COPY : TODO_NOTHING;
+		return DEAL_STASH;
+	return guarded_is_held(s->p->j, dirfd, name, o) ? DEAL_COPY : DEAL_NOTHING;
 }
 
 static int note(void *data, const char *rel, int dirfd, const char *name, const struct obj *o)
 {
 	struct securing *s = data;
 	AUTO_FREE char *to = xasprintf("%s%s%s", s->to, *rel ? "/" : "", rel);
-	enum todo what = judge(s, rel, to, dirfd, name, o);
+	enum deal what = judge(s, rel, to, dirfd, name, o);
 
-	if (what == TODO_NOTHING)
+	if (what == DEAL_NOTHING)
 		return 0;
-	if (what == TODO_COPY || guarded_is_held(s->p->j, dirfd, name, o))
+	if (what == DEAL_COPY || guarded_is_held(s->p->j, dirfd, name, o))
 		pop_say_fresh(s->p, to);
 	if (s->n % 16 == 0)
 		s->todo = xrealloc(s->todo, (s->n + 16) * sizeof(*s->todo));
-	s->todo[s->n++] = (struct todo_path){
+	s->todo[s->n++] = (struct deal_path){
 		.path = xasprintf("%s%s%s", s->path, *rel ? "/" : "", rel), .what = what};
 	return 0;
 }
@@ -157,7 +157,7 @@ static int copy_in_place(struct pop *p, int root, const char *path, const struct
 	return r;
 }
 
-static int do_one(struct securing *s, int root, const struct todo_path *t)
+static int do_one(struct securing *s, int root, const struct deal_path *t)
 {
 	struct spot at;
 	struct obj o;
@@ -165,7 +165,7 @@ static int do_one(struct securing *s, int root, const struct todo_path *t)
 
 	if (r < 0 || !o.mode)
 		return r;
-	if (t->what == TODO_COPY)
+	if (t->what == DEAL_COPY)
 		return copy_in_place(s->p, root, t->path, &at, &o);
 	return pop_stash(s->p, root, t->path, &at, &o, 0);
 }
