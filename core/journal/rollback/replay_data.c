@@ -148,7 +148,8 @@ static int take_guarded(struct pop *p, const struct spot *at, const struct obj *
 static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
 		      struct span meta, bool dressed)
 {
-	if (pop_is_guarded(p)) {
+	/* Its other names get the bytes back as well; then it gets a new file: txn_renew(). */
+	if (pop_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
 		AUTO_CLOSE int fd = dressed ? -1 : obj_open(p->from->obj, slot);
 		int e = dressed ? 0 : fd < 0 ? fd : pop_dress(p, fd, meta);
 

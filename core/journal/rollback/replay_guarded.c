@@ -12,6 +12,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
+#include "core/journal/rollback/txn.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
@@ -296,4 +297,51 @@ int pop_renew_slot(struct pop *p, const char *slot)
 		return 0;
 	r = guarded_each(&walk, p->from->obj, slot);
 	return walk.overflow && r == 0 ? -EFBIG : r;
+}
+
+/* ---- at the end -------------------------------------------------------------------------------
+ */
+
+static int renew_place(struct pop *p, int root, const char *path)
+{
+	struct spot at;
+	struct obj o;
+	int r = pop_find(p, root, path, &at, &o);
+
+	if (r < 0 || !S_ISREG(o.mode) || !guarded_is_held(p->j, at.fd, at.name, &o))
+		return r;
+	pop_say_fresh(p, path);
+	return copy_in_place(p, root, path, &at, &o);
+}
+
+/* Written in place, as other names wanted it. The log grows meanwhile: keys first. */
+static int renew_side(struct side *to)
+{
+	struct names places = {0};
+	struct rec r = {0};
+	struct pop p = {.j = to->j, .from = to, .to = to, .r = &r};
+	size_t at = 0;
+	int e = 0;
+
+	while (wal_next(&to->log, &at, &r))
+		if (r.type == REC_CONTENT && r.flags & REC_FRESH && r.src)
+			names_add(&places, r.root, r.path);
+	for (size_t i = 0; e == 0 && i < names_count(&places); i++) {
+		const char *path;
+		int root = key_root(names_key(&places, i), &path);
+
+		e = renew_place(&p, root, path);
+	}
+	names_done(&places);
+	return e;
+}
+
+int txn_renew(struct txn *t)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->n; i++)
+		if (!t->list[i].arrived && !t->list[i].foreign)
+			r = renew_side(txn_to(t, &t->list[i]));
+	return r;
 }

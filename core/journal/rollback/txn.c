@@ -327,7 +327,7 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 		    !progress->tick(progress->data, t->done, t->total))
 			return -ECANCELED;
 	}
-	return 0;
+	return t->back ? 0 : txn_renew(t);
 }
 
 /* What was merged takes its place; where nothing came of it, nothing of it stays. */

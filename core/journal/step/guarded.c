@@ -173,7 +173,9 @@ struct span listed_get(struct span meta, int which)
 
 	for (int i = 0; meta.len && i <= which; i++)
 		one = get_str(&g);
-	return g.bad ? (struct span){0} : one;
+	if (g.bad)
+		one.len = 0;
+	return one;
 }
 
 static bool next(struct get *g, struct listed *ret)

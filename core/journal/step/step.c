@@ -353,7 +353,9 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	if (kept.slot)
 		note_slot(s, &kept);
 	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
-	if (!has_kept(s, o)) /* what it had at first counts */
+	/* What it had at first counts. A capture by a name that it leaves brings nothing
+	 * back by its other names: a change by those is captured for itself. */
+	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
 		step_learn(s, o, KNOWN_CONTENT | KNOWN_META)->hash = kept.hash;
 	return 0;
 }
@@ -369,8 +371,11 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
 		    const struct obj *o)
 {
-	int r = keep_content(s, root, path, dirfd, name, o);
+	int r;
 
+	s->leaving = true;
+	r = keep_content(s, root, path, dirfd, name, o);
+	s->leaving = false;
 	if (r != STEP_FULL)
 		return r;
 	step_unprotect(s, "rename", path);

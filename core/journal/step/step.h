@@ -29,6 +29,7 @@ struct step {
 	bool carried;  /* by another step, too, while this one runs */
 	bool tangled;  /* a step that ran at the same time touched the same */
 	bool again;    /* some inode is written by a process of an earlier step */
+	bool leaving;  /* a file is captured as it leaves a guarded name */
 	bool may_wait; /* see JOURNAL_WAITS */
 	step_on_loss on_loss;
 	void *on_loss_data;
