@@ -291,12 +291,13 @@ static void print_pruned(const struct journal *j)
 {
 	struct journal_pruned p;
 	char when[32];
+	struct tm tm;
 	time_t s;
 
 	if (!journal_pruned(j, &p))
 		return;
 	s = (time_t)(p.us / 1000000);
-	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", localtime(&s));
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", localtime_r(&s, &tm));
 	printf("%zu older step%s, up to %" PRId64 ", %s no longer kept (journal.steps, "
 	       "journal.size; last on %s)\n",
 	       p.n, p.n == 1 ? "" : "s", p.last, p.n == 1 ? "is" : "are", when);

@@ -28,7 +28,6 @@ struct step {
 	bool moved;    /* a directory has another name now */
 	bool carried;  /* by another step, too, while this one runs */
 	bool tangled;  /* a step that ran at the same time touched the same */
-	bool again;    /* some inode is written by a process of an earlier step */
 	bool leaving;  /* a file is captured as it leaves a guarded name */
 	bool may_wait; /* see JOURNAL_WAITS */
 	step_on_loss on_loss;

@@ -29,7 +29,7 @@
  * what is counted too high would cost somebody an undo. Logs and images count with their blocks.
  *
  * The file "held" of a kept step has the number in its first line, and below it the slots whose
- * copies can be compressed (compress.c). It is a note: without it, the step is measured.
+ * copies can be compressed (background.c). It is a note: without it, the step is measured.
  */
 
 #define HELD_MAX ((size_t)64 << 20)

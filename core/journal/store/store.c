@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/path_index_lookup.h"
@@ -433,6 +435,21 @@ static void unmake(struct journal *j)
 	rmdir(j->store_path);
 }
 
+/* Reading the past keeps two descriptors open for each step (path_index.c), and a session may add
+ * a thousand. */
+#define FILES_WANTED 65536
+
+static void raise_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= FILES_WANTED)
+		return;
+	lim.rlim_cur = MIN(lim.rlim_max, (rlim_t)FILES_WANTED);
+	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
+		log_warn("journal", "a long history may not be read whole: %s", strerror(errno));
+}
+
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err)
 {
@@ -442,6 +459,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	int r;
 
 	data_expect_breaks();
+	raise_files();
 	j->folder = xstrdup(spec->folder);
 	j->state_dir = xstrdup(spec->state_dir);
 	j->kin = j;
