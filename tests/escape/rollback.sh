@@ -121,7 +121,7 @@ try late .git/hooks/pre-commit auto 'rolled back' yes
 try map .git/hooks/pre-commit auto "'x' is still open for writing" no
 try chain .envrc auto "'e/x' is still open for writing" no
 try parent .git/hooks/pre-commit auto "'h/pre-commit' is still open for writing" no
-try parent .claude/settings.json one "'h/settings.json' is still open for writing" no
+try parent .vscode/tasks.json one "'h/tasks.json' is still open for writing" no
 try link .git/hooks/pre-commit auto "'x' has another name" no
 try entry .git/hooks/pre-commit auto "'h/post-commit' came there by another step" no
 try symlink .git/hooks/pre-commit auto "'h/(post-commit|sub)' came there by another step" no
