@@ -62,7 +62,8 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 	const enum action *hints = top->ops->hints;
 	char keys[48], help[48];
 	bool says = ui->message_until_us > ui->now_us;
-	/* The row below, which a message has while something waits, is the time line of a replay. */
+	/* The row below, which a message has while something waits, is the time line of a replay.
+	 */
 	bool asks = ui->spec.model->n_asks > 0 && !(ui->spec.replay && says);
 	int x = r.x + 1, help_w;
 
