@@ -10,6 +10,9 @@
 
 void message_hello(struct buf *out, const struct model *m);
 void message_request(struct buf *out, const struct ask *a);
+/* What the line has between type and end: "id":7,... Of a row below, too. */
+void message_request_members(struct buf *out, const struct ask *a);
+void message_row_members(struct buf *out, const struct row *row);
 void message_gone(struct buf *out, uint64_t id);
 void message_step(struct buf *out, const struct step_row *s);
 void message_step_gone(struct buf *out, int64_t step); /* nothing of it was kept */

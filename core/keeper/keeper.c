@@ -175,7 +175,8 @@ static void raise_open_files(void)
 
 int keeper_init(struct keeper *k, const struct keeper_spec *spec, struct err *err)
 {
-	k->spec = spec;
+	k->own = *spec;
+	k->spec = &k->own;
 	k->sock = spec->sock;
 	k->policy = spec->policy;
 	k->in = k->out = k->path = k->path2 = k->agent_name = (struct buf)BUF_INIT;

@@ -113,6 +113,7 @@ struct command {
 	bool named;    /* label comes from an exec */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
+	bool driven;   /* a group that only the agent itself ends: see group.c */
 	bool grouped;  /* while a group is open, what it changes belongs to that */
 	struct buf label;
 	struct word *words;	   /* what the label is made of, by pid */
@@ -218,7 +219,8 @@ struct alias {
 struct outside; /* the unconfined thread (outside.c) */
 
 struct keeper {
-	const struct keeper_spec *spec;
+	const struct keeper_spec *spec; /* &own */
+	struct keeper_spec own;		/* limits may change (WIRE_LIMITS) */
 	int sock, epoll;
 	struct buf in, out;
 	size_t out_sent;

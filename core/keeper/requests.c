@@ -376,6 +376,35 @@ static void serve_answer(struct keeper *k, struct wire_in *in)
 		asks_answer(k, ask, &a);
 }
 
+static void set_limit(uint64_t *limit, struct wire_in *in)
+{
+	uint64_t v = wire_get_u64(in);
+
+	if (!in->bad && v != LIMIT_SAME)
+		*limit = v;
+}
+
+/* For all folders; what they hold already makes room when the next step is kept. */
+static void serve_limits(struct keeper *k, struct wire_in *in)
+{
+	struct journal_options o = k->spec->journal;
+	struct guard_limits *guard = &k->own.guard;
+	uint64_t steps = o.steps, timeout = guard->timeout_s;
+
+	set_limit(&o.size, in);
+	set_limit(&o.step_size, in);
+	set_limit(&steps, in);
+	set_limit(&guard->most[LOSS_DELETE], in);
+	set_limit(&guard->most[LOSS_OVERWRITE], in);
+	set_limit(&guard->most[LOSS_REPLACE], in);
+	set_limit(&guard->overwrite_bytes, in);
+	set_limit(&timeout, in);
+	guard->timeout_s = (uint32_t)MIN(timeout, (uint64_t)UINT32_MAX);
+	o.steps = (size_t)steps;
+	k->own.journal = o;
+	journal_set_limits(k->journal, &o);
+}
+
 static void serve(struct keeper *k, struct wire_in *in)
 {
 	int sig;
@@ -408,6 +437,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_FREEZE:
 		freeze(k);
+		break;
+	case WIRE_LIMITS:
+		serve_limits(k, in);
 		break;
 	case WIRE_SHUTDOWN:
 		k->quit = true;

@@ -358,6 +358,11 @@ void session_signal(struct session *s, int sig)
 	client_signal(s->client, sig);
 }
 
+void session_limits(struct session *s, const struct limits *l)
+{
+	client_limits(s->client, l);
+}
+
 static uint64_t ask_plan(struct session *s, uint64_t request)
 {
 	free(s->model.plan_refused);

@@ -67,6 +67,9 @@ void session_revoke(struct session *s, uint64_t rule);
  * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
 void session_signal(struct session *s, int sig);
+/* What is kept for undo, and what safeguards hold, from now on. */
+struct limits;
+void session_limits(struct session *s, const struct limits *l);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
 /* So does that of an undo that was not planned first, before it begins. */

@@ -16,6 +16,8 @@ const struct command commands[] = {
 	{"pending", "what sessions are waiting for an answer to", cmd_pending},
 	{"approve", "let a waiting request go on", cmd_approve},
 	{"deny", "refuse a waiting request", cmd_deny},
+	{"serve", "drive a session by JSON lines on standard input and output", cmd_serve},
+	{"inside", "inside: what serve and mcp run commands with", cmd_inside},
 	{"policy", "the rules in effect; trust in a project's file; is a file right", cmd_policy},
 	{"why", "which rule decides about a path", cmd_why},
 	{"init", "write a settings file with comments for this folder", cmd_init},

@@ -17,22 +17,10 @@
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
-#include "tui/commands/options.h"
+#include "tui/commands/run.h"
 #include "tui/console/console.h"
 
-/* Everything that a run is made of; strings live until run_done(). */
-struct run {
-	struct run_options opt;
-	struct config *config;
-	struct config_spec source;
-	char *cwd, *home, *state_dir;
-	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
-	struct strings owned;
-	struct session_spec spec;
-	struct buf kept; /* of its overlays */
-};
-
-static void run_done(struct run *run)
+void run_done(struct run *run)
 {
 	for (size_t i = 0; i < run->owned.n; i++) {
 		void *p = (void *)(uintptr_t)run->owned.list[i];
@@ -285,7 +273,7 @@ static int load(struct run *run, struct err *err)
 	return r;
 }
 
-static int prepare(struct run *run, struct err *err)
+int run_prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
 	int r = load(run, err);
@@ -431,7 +419,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		return 0;
 	}
 	if (r == 0)
-		r = prepare(&run, err);
+		r = run_prepare(&run, err);
 	if (r == 0 && run.opt.verbose)
 		say_what(&run);
 	if (r == 0)

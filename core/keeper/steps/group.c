@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,7 +122,9 @@ static int begin(struct asked *a)
 	if (r < 0)
 		return r;
 	if (k->group)
-		return err_say(&a->err, -EBUSY, "'%s' is still open: end or abort it first",
+		return err_say(&a->err, -EBUSY,
+			       k->group->driven ? "'%s' is still open: it ends with its command"
+						: "'%s' is still open: end or abort it first",
 			       k->group->label.data);
 	if (!*a->name || strlen(a->name) > NAME_LONGEST)
 		return err_say(&a->err, -EINVAL, "give the step a name of 1 to %d bytes",
@@ -138,6 +141,23 @@ static int begin(struct asked *a)
 	return 0;
 }
 
+/*
+ * The agent itself, a program that runs commands for a front end, begins a step for each of them:
+ * only the agent ends that.
+ */
+static int drive(struct asked *a, enum step_kind kind)
+{
+	int r = steps_is_agent(a->k, a->by)
+			? begin(a)
+			: err_say(&a->err, -EPERM, "only the agent itself begins such a step");
+
+	if (r < 0)
+		return r;
+	a->k->group->kind = kind;
+	a->k->group->driven = true;
+	return 0;
+}
+
 /* Its name, when one is given, must be that of the open one. */
 static int check_open(struct asked *a)
 {
@@ -145,6 +165,9 @@ static int check_open(struct asked *a)
 
 	if (!k->group)
 		return err_say(&a->err, -ENOENT, "no step is open: cordon step begin NAME");
+	if (k->group->driven && !steps_is_agent(k, a->by))
+		return err_say(&a->err, -EPERM, "'%s' is still open: it ends with its command",
+			       k->group->label.data);
 	if (*a->name && !str_eq(a->name, k->group->label.data))
 		return err_say(&a->err, -EINVAL, "the step that is open is '%s'",
 			       k->group->label.data);
@@ -163,7 +186,7 @@ static int close_group(struct asked *a, int64_t *id, size_t *paths)
 	return r < 0 ? err_set(&a->err, r, "keep the step") : r;
 }
 
-static int end(struct asked *a)
+static int end_with(struct asked *a, int exit_status)
 {
 	int64_t id;
 	size_t n;
@@ -171,13 +194,27 @@ static int end(struct asked *a)
 
 	if (r < 0)
 		return r;
-	a->k->group->exit_status = 0;
+	a->k->group->exit_status = exit_status;
 	r = close_group(a, &id, &n);
 	if (r == 0)
 		buf_str(a->words, "nothing was changed");
 	else if (r > 0)
 		buf_fmt(a->words, "step %lld: %zu path%s", (long long)id, n, n == 1 ? "" : "s");
 	return r;
+}
+
+static int end(struct asked *a)
+{
+	return end_with(a, 0);
+}
+
+/* What it is given is no name but the exit status of the command. */
+static int end_driven(struct asked *a)
+{
+	int status = (int)strtol(a->name, NULL, 10) & 0xff;
+
+	a->name = "";
+	return end_with(a, status);
 }
 
 static int check_alone(struct asked *a)
@@ -257,6 +294,12 @@ static int serve(struct asked *a, const char *request)
 		return end(a);
 	if ((a->name = argument(request, "abort")))
 		return roll_back(a);
+	if ((a->name = argument(request, "run")))
+		return drive(a, STEP_COMMAND);
+	if ((a->name = argument(request, "api")))
+		return drive(a, STEP_API);
+	if ((a->name = argument(request, "ran")))
+		return end_driven(a);
 	return err_say(&a->err, -EINVAL, "begin NAME, end [NAME] or abort: nothing else");
 }
 
