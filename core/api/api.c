@@ -256,6 +256,10 @@ static void obey(struct peer *p, const char *line, size_t len)
 	struct command_in c;
 	struct err err = {0};
 
+	if (operation_serve(p->api->session, line, len, &out)) {
+		send_text(p, &out);
+		return;
+	}
 	if (message_parse(line, len, &c, &err) < 0) {
 		message_reply(&out, c.id, err.text);
 	} else if (c.revokes) {

@@ -101,6 +101,34 @@ void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t l
 	cJSON_AddStringToObject(object, "encoding", plain ? "utf-8" : "base64");
 }
 
+/* ---- responses ------------------------------------------------------------------------------- */
+
+cJSON *describe_fault(const struct fault *f)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(o, "code", f->code);
+	cJSON_AddStringToObject(o, "name", fault_name(f->code));
+	describe_add(o, "message", f->message);
+	if (f->data)
+		cJSON_AddItemToObject(o, "data", cJSON_Duplicate(f->data, true));
+	return o;
+}
+
+cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(o, "type", "response");
+	cJSON_AddItemToObject(o, "request_id", id ? cJSON_Duplicate(id, true) : cJSON_CreateNull());
+	cJSON_AddStringToObject(o, "status", f ? "error" : "ok");
+	if (f)
+		cJSON_AddItemToObject(o, "error", describe_fault(f));
+	else
+		cJSON_AddItemToObject(o, "payload", result ? result : cJSON_CreateObject());
+	return o;
+}
+
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 static size_t steps_in_effect(const struct model *m)

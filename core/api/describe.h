@@ -22,6 +22,10 @@ void describe_base64(struct buf *out, const char *bytes, size_t len);
 /* Heap, *ret_len bytes; NULL: it is none. */
 char *describe_from_base64(const char *text, size_t *ret_len) MUST_USE;
 
+/* "response" of protocol.json; result is taken over (NULL: {}), f NULL: it was done. */
+cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f);
+cJSON *describe_fault(const struct fault *f);
+
 /* dirs and e may be of no session. words: of a session that failed. */
 cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *command,
 		       const char *words);

@@ -232,8 +232,7 @@ static void close_file(struct diffing *g)
 		return;
 	cJSON_AddNumberToObject(g->file, "added", g->added);
 	cJSON_AddNumberToObject(g->file, "deleted", g->deleted);
-	if (g->binary)
-		cJSON_AddBoolToObject(g->file, "binary", true);
+	cJSON_AddBoolToObject(g->file, "binary", g->binary);
 	g->file = NULL;
 }
 

@@ -37,8 +37,7 @@ static char *free_label(const struct dirs *p, const char *path)
 	return label;
 }
 
-int dirs_add(struct dirs *p, const char *path, const char *label, bool read_only,
-	       struct fault *f)
+int dirs_add(struct dirs *p, const char *path, const char *label, bool read_only, struct fault *f)
 {
 	if (label && has_label(p, label))
 		return fault_say(f, FAULT_SESSION_DIRECTORY, "label '%s': given twice", label);

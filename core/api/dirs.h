@@ -22,8 +22,8 @@ struct dirs {
 void dirs_done(struct dirs *p);
 /* -1: the label is taken, with f set. label NULL: the path's last name, with a number if need be.
  */
-int dirs_add(struct dirs *p, const char *path, const char *label, bool read_only,
-	       struct fault *f) MUST_USE;
+int dirs_add(struct dirs *p, const char *path, const char *label, bool read_only, struct fault *f)
+	MUST_USE;
 /* All that a session has: working folders, then what is read only. */
 void dirs_of_spec(struct dirs *p, const struct session_spec *spec);
 /* By label, path, or number; NULL: the first. NULL and f set: there is none such. */

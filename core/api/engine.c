@@ -38,6 +38,9 @@ struct engine {
 	/* the undo under way */
 	uint64_t undo;
 	bool planning;
+	char **paths; /* of a restore, which is planned first: to be able to say what it did */
+	int64_t step;
+	unsigned flags;
 	engine_on_undo undo_fn;
 	void *undo_data;
 };
@@ -106,8 +109,28 @@ static void undo_ended(struct engine *e, int result, const char *words, const st
 
 	e->undo = 0;
 	e->undo_fn = NULL;
+	util_free_list(&e->paths);
 	if (fn)
 		fn(e->undo_data, result, words ? words : "", p);
+}
+
+static void begin_restore(struct engine *e)
+{
+	e->planning = false;
+	e->undo = session_restore(e->session, e->step, (const char *const *)e->paths, e->flags);
+}
+
+static char **copy_paths(const char *const *paths)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (paths[n])
+		n++;
+	copy = xcalloc(n + 1, sizeof(*copy));
+	while (n-- > 0)
+		copy[n] = xstrdup(paths[n]);
+	return copy;
 }
 
 static void look_at_undo(struct engine *e)
@@ -117,12 +140,14 @@ static void look_at_undo(struct engine *e)
 
 	if (!e->undo)
 		return;
-	if (e->planning && p)
+	if (e->planning && p && e->paths)
+		begin_restore(e);
+	else if (e->planning && p)
 		undo_ended(e, 0, NULL, p);
 	else if (e->planning && m->plan_refused)
 		undo_ended(e, m->plan_refused_by, m->plan_refused, NULL);
 	else if (!e->planning && !m->job.active)
-		undo_ended(e, m->job.result, m->job.words, p);
+		undo_ended(e, m->job.result, m->job.words, m->plan);
 }
 
 int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, void *data,
@@ -130,17 +155,20 @@ int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, 
 {
 	if (e->undo || session_model(e->session)->job.active)
 		return err_say(err, -EBUSY, "another undo is under way: wait for its end");
-	if (c->kind == UNDO_PATHS && c->plan_only)
+	session_forget_plan(e->session);
+	if (c->kind == UNDO_PATHS)
 		e->undo = session_restore_plan(e->session, c->step, c->paths, c->flags);
-	else if (c->kind == UNDO_PATHS)
-		e->undo = session_restore(e->session, c->step, c->paths, c->flags);
 	else if (c->plan_only)
 		e->undo = session_plan(e->session, c->kind, c->n, c->flags);
 	else
 		e->undo = session_undo(e->session, c->kind, c->n, c->flags);
 	if (!e->undo)
 		return err_say(err, -E2BIG, "too many paths: name fewer, or a directory");
-	e->planning = c->plan_only;
+	if (c->kind == UNDO_PATHS && !c->plan_only)
+		e->paths = copy_paths(c->paths);
+	e->step = c->step;
+	e->flags = c->flags;
+	e->planning = c->plan_only || e->paths;
 	e->undo_fn = fn;
 	e->undo_data = data;
 	return 0;
@@ -351,6 +379,7 @@ void engine_close(struct engine *e)
 	approver_close(e->approver);
 	e->session = NULL;
 	e->approver = NULL;
+	util_free_list(&e->paths);
 }
 
 struct session *engine_session(struct engine *e)

@@ -37,8 +37,7 @@ static const char *truth(bool b)
 
 void message_hello(struct buf *out, const struct model *m)
 {
-	buf_fmt(out, "{\"type\":\"hello\",\"version\":%d,\"versions\":[%d],\"pid\":%d", API_VERSION,
-		API_VERSION, (int)getpid());
+	buf_fmt(out, "{\"type\":\"hello\",\"version\":%d,\"pid\":%d", API_VERSION, (int)getpid());
 	member(out, "session", m->session);
 	member(out, "folder", m->folder);
 	member(out, "command", m->command);

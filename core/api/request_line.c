@@ -5,7 +5,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#include "core/base/util.h"
+#include "core/api/describe.h"
 
 /* The number of "\uXXXX" at s, or -1. */
 static int unit_at(const char *s)
@@ -82,4 +82,10 @@ struct cJSON *request_line_parse(char *line, size_t len)
 void request_line_strict(char *text)
 {
 	each_byte(text, as_unknown);
+}
+
+bool request_line_is_id(const cJSON *id)
+{
+	return cJSON_IsNumber(id) || (cJSON_IsString(id) && strlen(id->valuestring) <= 128 &&
+				      describe_is_utf8(id->valuestring, strlen(id->valuestring)));
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cJSON;
@@ -12,5 +13,7 @@ struct cJSON;
  * changed. Released by cJSON_Delete().
  */
 struct cJSON *request_line_parse(char *line, size_t len);
+/* May it be sent back as it is? */
+bool request_line_is_id(const struct cJSON *id);
 /* The other way round, for clients that take no such escapes: each becomes U+FFFD, in place. */
 void request_line_strict(char *text);

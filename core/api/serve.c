@@ -49,30 +49,9 @@ bool serve_has_room(const struct serve *s)
 	return channel_waiting(s->channel) < QUEUE_FULL;
 }
 
-static cJSON *fault_json(const struct fault *f)
-{
-	cJSON *o = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(o, "code", f->code);
-	cJSON_AddStringToObject(o, "name", fault_name(f->code));
-	describe_add(o, "message", f->message);
-	if (f->data)
-		cJSON_AddItemToObject(o, "data", cJSON_Duplicate(f->data, true));
-	return o;
-}
-
 static void send_response(struct serve *s, const cJSON *id, cJSON *result, const struct fault *f)
 {
-	cJSON *o = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(o, "type", "response");
-	cJSON_AddItemToObject(o, "request_id", id ? cJSON_Duplicate(id, true) : cJSON_CreateNull());
-	cJSON_AddStringToObject(o, "status", f ? "error" : "ok");
-	if (f)
-		cJSON_AddItemToObject(o, "error", fault_json(f));
-	else
-		cJSON_AddItemToObject(o, "payload", result ? result : cJSON_CreateObject());
-	send_object(s, o);
+	send_object(s, describe_response(id, result, f));
 }
 
 static void on_tick(uv_timer_t *timer);
@@ -171,12 +150,6 @@ static const struct operation *find_operation(const char *name)
 	return NULL;
 }
 
-static bool is_id(const cJSON *id)
-{
-	return cJSON_IsNumber(id) || (cJSON_IsString(id) && strlen(id->valuestring) <= 128 &&
-				      describe_is_utf8(id->valuestring, strlen(id->valuestring)));
-}
-
 /* The envelope, then the payload. */
 static int check(struct serve *s, const cJSON *message, const struct operation **ret,
 		 struct fault *f)
@@ -190,7 +163,7 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 	if (schema_check("protocol.json", schema_find("protocol.json", "$defs", "request", NULL),
 			 message, f) < 0)
 		return -1;
-	if (!is_id(id))
+	if (!request_line_is_id(id))
 		return fault_say(f, FAULT_PROTOCOL_INVALID, "/request_id: must be UTF-8");
 	*ret = find_operation(type->valuestring);
 	if (!*ret)
@@ -259,7 +232,7 @@ static void on_line(void *data, char *line, size_t len)
 		const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "request_id");
 
 		log_warn("stdio_api", "%s", f.message);
-		send_response(s, is_id(id) ? id : NULL, NULL, &f);
+		send_response(s, request_line_is_id(id) ? id : NULL, NULL, &f);
 	} else {
 		begin(s, op, message);
 	}

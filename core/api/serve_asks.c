@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/api/api_priv.h"
 #include "core/api/serve_priv.h"
-#include "core/session/answers.h"
 
 static int answer(struct serve *s, struct request *r, uint64_t id, const struct answer *a)
 {
@@ -19,24 +19,13 @@ static int answer(struct serve *s, struct request *r, uint64_t id, const struct 
 
 int op_approvals(struct serve *s, struct request *r)
 {
-	const struct model *m = engine_model(s->engine);
-	cJSON *list;
-
-	r->result = cJSON_CreateObject();
-	list = cJSON_AddArrayToObject(r->result, "requests");
-	for (size_t i = 0; i < m->n_asks; i++)
-		cJSON_AddItemToArray(list, describe_ask(&m->asks[i]));
+	r->result = operation_approvals(engine_model(s->engine));
 	return 0;
 }
 
 int op_answer(struct serve *s, struct request *r)
 {
-	struct answer a = {.allow = serve_flag(r, "allow")};
-	struct err err = {0};
-
-	if (answers_from_json(r->payload, &a, &err) < 0)
-		return fault_err(&r->fault, FAULT_PROTOCOL_INVALID, &err);
-	return answer(s, r, (uint64_t)serve_number(r, "id"), &a);
+	return operation_answer(engine_session(s->engine), r->payload, &r->fault);
 }
 
 int op_confirm(struct serve *s, struct request *r)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "core/api/serve_priv.h"
+#include "core/base/path.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -39,8 +40,9 @@ void serve_fail(struct serve *s, const char *words, bool fatal)
 static void tell_edit(struct serve *s, const struct row *row)
 {
 	cJSON *o = cJSON_CreateObject(), *paths = cJSON_AddArrayToObject(o, "paths");
+	const char *below = path_below(row->text, engine_model(s->engine)->folder);
 
-	cJSON_AddItemToArray(paths, describe_text(row->text));
+	cJSON_AddItemToArray(paths, describe_text(below ? below : row->text));
 	if (row->more)
 		describe_add(o, "message", row->more);
 	serve_event(s, "event.external_modification", o);

@@ -8,8 +8,9 @@
 
 #include <uv.h> /* its MIN is ours then */
 
-#define OPEN_MAX   256	       /* requests that are not answered yet */
-#define QUEUE_FULL (4u << 20)  /* of what waits to be read by the client: events wait from here on \
+#define OPEN_MAX 256 /* requests that are not answered yet */
+#define QUEUE_FULL                                                                                 \
+	(4u << 20)	       /* of what waits to be read by the client: events wait from here on \
 				*/
 #define STALL_US    2000000    /* nothing read for so long: output is dropped */
 #define PATHS_TOLD  1000       /* of a step */
@@ -66,7 +67,8 @@ struct serve {
 	size_t n_asks;
 	int64_t *steps; /* that were told of as ended */
 	size_t n_steps;
-	size_t steps_over; /* so many of the model's, from the oldest on, have ended and were told */
+	size_t steps_over; /* so many of the model's, from the oldest on, have ended and were told
+			    */
 	uint64_t rows_dropped, turns;
 	/* output in the channel, in its order: it is credited to its job when it was read */
 	struct output *output;

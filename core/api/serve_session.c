@@ -147,8 +147,7 @@ static int start(struct serve *s, struct request *r, const cJSON *payload)
 	free(take_ptr(&s->failed));
 	s->audit = !cJSON_IsFalse(get(payload, "audit"));
 	s->go_on = str_eq(cJSON_GetStringValue(get(payload, "on_disconnect")), "continue");
-	if (read_dirs(&s->dirs, payload, &r->fault) < 0 ||
-	    open_engine(s, payload, &r->fault) < 0) {
+	if (read_dirs(&s->dirs, payload, &r->fault) < 0 || open_engine(s, payload, &r->fault) < 0) {
 		dirs_done(&s->dirs);
 		return -1;
 	}

@@ -382,6 +382,13 @@ uint64_t session_restore_plan(struct session *s, int64_t step, const char *const
 	return ask_plan(s, client_restore_plan(s->client, step, paths, flags));
 }
 
+void session_forget_plan(struct session *s)
+{
+	undo_plan_free(s->model.plan);
+	s->model.plan = NULL;
+	s->model.plan_request = 0;
+}
+
 static uint64_t begin_job(struct session *s, enum undo_kind kind, uint64_t request)
 {
 	struct job *job = &s->model.job;

@@ -1,4 +1,5 @@
-/* serve - `cordon serve`: a session driven by another program, and the program inside that obeys. */
+/* serve - `cordon serve`: a session driven by another program, and the program inside that obeys.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/serve.h"
 
@@ -113,8 +114,7 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 			give(m, named[i][1], get(payload, named[i][0])->valuestring);
 	if (network)
 		strings_add(&m->argv, str_eq(network, "open") ? "--allow-network" : "--no-network");
-	cJSON_ArrayForEach(one, get(payload, "settings"))
-		give_setting(m, one->string, one);
+	cJSON_ArrayForEach(one, get(payload, "settings")) give_setting(m, one->string, one);
 	give_limits(m, get(payload, "limits"));
 	strings_add(&m->argv, "--");
 	/* Its name chooses the profile. */

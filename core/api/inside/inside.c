@@ -267,8 +267,9 @@ static void obey(const struct runner_head *h, char *bytes, size_t len)
 			task_resize(t, h->b >> 16, h->b & 0xffff);
 		break;
 	case RUNNER_SIGNAL:
-		if (!t->exited && h->a < NSIG)
-			kill(-t->pid, (int)h->a);
+		/* It may not have made its group yet. */
+		if (!t->exited && h->a < NSIG && kill(-t->pid, (int)h->a) < 0)
+			kill(t->pid, (int)h->a);
 		break;
 	case RUNNER_CREDIT:
 		t->ahead -= MIN(t->ahead, h->a);
@@ -353,6 +354,8 @@ static void serve(struct polled *set)
 		if (self.left[i] >= 0)
 			self.left[kept++] = self.left[i];
 	self.n_left = kept;
+	if (set->p[0].revents)
+		receive();
 	if (set->p[1].revents)
 		reap();
 	for (size_t k = 0; k < RUNNER_JOBS; k++) {
@@ -363,8 +366,6 @@ static void serve(struct polled *set)
 		if (t && t->exited && !t->left[0] && !t->left[1])
 			finish(&self.jobs[k]);
 	}
-	if (set->p[0].revents)
-		receive();
 }
 
 static int open_children(void)
