@@ -228,7 +228,7 @@ void channel_flush(struct channel *c, int milliseconds)
 		int r = write_out(c);
 		int64_t left = (until - clock_mono_us()) / 1000;
 
-		if (r == 0 || r != -EAGAIN || left <= 0)
+		if (r != -EAGAIN || left <= 0)
 			return;
 		poll(&p, 1, (int)left);
 	}

@@ -12,6 +12,11 @@ struct row;
 struct step_info;
 struct undo_plan;
 
+static inline cJSON *json_first(const cJSON *o)
+{
+	return o ? o->child : NULL;
+}
+
 /* Raw bytes of the agent's as protocol.json says (json_quote()); NULL gives null. */
 cJSON *describe_text(const char *s);
 void describe_add(cJSON *object, const char *name, const char *s);

@@ -62,8 +62,7 @@ static void sweep(struct engine *e)
 
 	if (e->telling)
 		return;
-	LL_FOREACH_SAFE(e->hearers, h, next)
-	{
+	for (h = e->hearers; h && (next = h->next, true); h = next) {
 		if (h->on)
 			continue;
 		LL_DELETE(e->hearers, h);
@@ -75,7 +74,7 @@ void engine_unlisten(struct engine *e, const void *data)
 {
 	struct hearer *h;
 
-	LL_FOREACH (e->hearers, h)
+	for (h = e->hearers; h; h = h->next)
 		if (h->data == data)
 			h->on = NULL;
 	if (e->undo_data == data)

@@ -90,7 +90,7 @@ static struct job *find(const struct jobs *j, uint32_t id)
 {
 	struct job *job;
 
-	LL_FOREACH (j->list, job)
+	for (job = j->list; job; job = job->next)
 		if (job->id == id && !job->gone)
 			return job;
 	return NULL;
@@ -139,7 +139,7 @@ static void next_one(struct jobs *j)
 
 	if (j->busy || j->closed || j->broken)
 		return;
-	LL_FOREACH (j->list, job) {
+	for (job = j->list; job; job = job->next) {
 		if (!job->queued || job->gone)
 			continue;
 		j->n_queued--;
@@ -411,8 +411,7 @@ void jobs_forget(struct jobs *j, const void *data, bool cancel)
 {
 	struct job *job, *next;
 
-	LL_FOREACH_SAFE(j->list, job, next)
-	{
+	for (job = j->list; job && (next = job->next, true); job = next) {
 		if (job->data != data || !job->on)
 			continue;
 		job->on = NULL;
@@ -471,8 +470,8 @@ void jobs_close(struct jobs *j)
 		return;
 	j->closed = true;
 	end_all(j);
-	LL_FOREACH_SAFE(j->out, p, next)
-	free(p);
+	for (p = j->out; p && (next = p->next, true); p = next)
+		free(p);
 	j->out = NULL;
 	uv_close((uv_handle_t *)&j->poll, on_poll_closed);
 }

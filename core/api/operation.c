@@ -39,8 +39,8 @@ static int perform(struct session *s, const cJSON *message, cJSON **ret, struct 
 	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
 	const char *type;
 
-	if (schema_check("protocol.json", schema_find("protocol.json", "$defs", "request", NULL),
-			 message, f) < 0)
+	if (schema_check("protocol.json", schema_find("protocol.json", "$defs/request"), message,
+			 f) < 0)
 		return -1;
 	type = cJSON_GetObjectItemCaseSensitive(message, "type")->valuestring;
 	if (!str_eq(type, "approval.list") && !str_eq(type, "approval.answer"))
@@ -53,7 +53,7 @@ static int perform(struct session *s, const cJSON *message, cJSON **ret, struct 
 	if (!payload)
 		return fault_say(f, FAULT_PROTOCOL_INVALID, "/payload: is missing");
 	if (schema_check("protocol.json",
-			 schema_find("protocol.json", "operations", type, "payload", NULL), payload,
+			 schema_find("protocol.json", "operations/%s/payload", type), payload,
 			 f) < 0)
 		return -1;
 	return operation_answer(s, payload, f);

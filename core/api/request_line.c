@@ -60,9 +60,11 @@ static size_t as_byte(char *to, int unit)
 
 static size_t as_unknown(char *to, int unit)
 {
+	static const char unknown[] = {'\\', 'u', 'f', 'f', 'f', 'd'};
+
 	(void)unit;
-	memcpy(to, "\\ufffd", 6);
-	return 6;
+	memcpy(to, unknown, sizeof(unknown)); /* where one of the same length was */
+	return sizeof(unknown);
 }
 
 struct cJSON *request_line_parse(char *line, size_t len)

@@ -41,17 +41,27 @@ static const cJSON *document_root(const char *name)
 	return NULL;
 }
 
-const cJSON *schema_find(const char *document, ...)
+static const cJSON *walk(const cJSON *at, const char *path)
 {
-	const cJSON *at = document_root(document);
-	const char *name;
+	while (at && *path) {
+		size_t len = strcspn(path, "/");
+		AUTO_FREE char *name = xstrndup(path, len);
+
+		at = get(at, name);
+		path += len + (path[len] == '/');
+	}
+	return at;
+}
+
+const cJSON *schema_find(const char *document, const char *fmt, ...)
+{
+	AUTO_BUF struct buf path = BUF_INIT;
 	va_list ap;
 
-	va_start(ap, document);
-	while (at && (name = va_arg(ap, const char *)))
-		at = get(at, name);
+	va_start(ap, fmt);
+	buf_vfmt(&path, fmt, ap);
 	va_end(ap);
-	return at;
+	return walk(document_root(document), path.data);
 }
 
 /* ---- checking -------------------------------------------------------------------------------- */
@@ -70,25 +80,16 @@ static int wrong(struct check *c, const char *words)
 	return -1;
 }
 
-/* "#/$defs/x": one level of names. */
+/* "#/$defs/x" */
 static const cJSON *follow(const struct check *c, const cJSON *schema)
 {
 	for (int i = 0; i < 8; i++) {
 		const cJSON *ref = get(schema, "$ref");
-		const cJSON *at = document_root(c->document);
-		const char *name;
 
 		if (!cJSON_IsString(ref))
 			return schema;
-		name = ref->valuestring + strspn(ref->valuestring, "#");
-		while (*name == '/' && at) {
-			size_t len = strcspn(++name, "/");
-			AUTO_FREE char *part = xstrndup(name, len);
-
-			at = get(at, part);
-			name += len;
-		}
-		schema = at;
+		schema = walk(document_root(c->document),
+			      ref->valuestring + strspn(ref->valuestring, "#/"));
 	}
 	return schema;
 }
@@ -123,8 +124,7 @@ static int check_type(struct check *c, const cJSON *schema, const cJSON *v)
 		buf_fmt(&words, " %s", type->valuestring);
 		return is_of_type(v, type->valuestring) ? 0 : wrong(c, words.data);
 	}
-	cJSON_ArrayForEach(one, type)
-	{
+	for (one = json_first(type); one; one = one->next) {
 		if (is_of_type(v, one->valuestring))
 			return 0;
 		buf_fmt(&words, "%s %s", one == type->child ? "" : " or", one->valuestring);
@@ -142,8 +142,7 @@ static int check_enum(struct check *c, const cJSON *schema, const cJSON *v)
 	if (!list)
 		return 0;
 	buf_str(&words, "must be one of");
-	cJSON_ArrayForEach(one, list)
-	{
+	for (one = json_first(list); one; one = one->next) {
 		if (cJSON_Compare(one, v, true))
 			return 0;
 		if (cJSON_IsString(one))
@@ -207,15 +206,13 @@ static int check_members(struct check *c, const cJSON *schema, const cJSON *v)
 	const cJSON *one;
 	int r = 0;
 
-	cJSON_ArrayForEach(one, get(schema, "required"))
-	{
+	for (one = json_first(get(schema, "required")); one; one = one->next) {
 		if (get(v, one->valuestring))
 			continue;
 		buf_fmt(&c->path, "/%s", one->valuestring);
 		return wrong(c, "is missing");
 	}
-	cJSON_ArrayForEach(one, v)
-	{
+	for (one = json_first(v); one; one = one->next) {
 		const cJSON *sub = get(known, one->string);
 
 		if (!sub && cJSON_IsFalse(rest)) {
@@ -236,8 +233,7 @@ static int check_items(struct check *c, const cJSON *schema, const cJSON *v)
 	const cJSON *items = get(schema, "items"), *one;
 	int i = 0, r = 0;
 
-	cJSON_ArrayForEach(one, v)
-	{
+	for (one = json_first(v); one; one = one->next) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "%d", i++);

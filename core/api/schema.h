@@ -13,9 +13,9 @@
  */
 struct cJSON;
 
-/* A schema by its place: schema_find("protocol.json", "operations", "fs.read", "payload"); NULL at
- * the end of the list. NULL: there is none. */
-const struct cJSON *schema_find(const char *document, ...) __attribute__((sentinel));
+/* A part of a document by the names on the way: "operations/fs.read/payload". NULL: there is none.
+ */
+const struct cJSON *schema_find(const char *document, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* -1: f says what is wrong, data.path where (a JSON pointer). */
 int schema_check(const char *document, const struct cJSON *schema, const struct cJSON *value,
 		 struct fault *f) MUST_USE;

@@ -102,7 +102,7 @@ struct request *serve_find(const struct serve *s, const cJSON *id)
 {
 	struct request *r;
 
-	LL_FOREACH (s->open, r)
+	for (r = s->open; r; r = r->next)
 		if (cJSON_Compare(r->id, id, true))
 			return r;
 	return NULL;
@@ -118,9 +118,9 @@ static const cJSON *get_or_default(const struct request *r, const char *name)
 	const cJSON *given = serve_get(r, name);
 
 	return given ? given
-		     : schema_default(schema_find("protocol.json", "operations", r->op->name,
-						  "payload", NULL),
-				      name);
+		     : schema_default(
+			       schema_find("protocol.json", "operations/%s/payload", r->op->name),
+			       name);
 }
 
 bool serve_flag(const struct request *r, const char *name)
@@ -160,8 +160,8 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 	cJSON *none = NULL;
 	int r;
 
-	if (schema_check("protocol.json", schema_find("protocol.json", "$defs", "request", NULL),
-			 message, f) < 0)
+	if (schema_check("protocol.json", schema_find("protocol.json", "$defs/request"), message,
+			 f) < 0)
 		return -1;
 	if (!request_line_is_id(id))
 		return fault_say(f, FAULT_PROTOCOL_INVALID, "/request_id: must be UTF-8");
@@ -178,10 +178,9 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 				 OPEN_MAX);
 	if (!payload)
 		payload = none = cJSON_CreateObject();
-	r = schema_check(
-		"protocol.json",
-		schema_find("protocol.json", "operations", type->valuestring, "payload", NULL),
-		payload, f);
+	r = schema_check("protocol.json",
+			 schema_find("protocol.json", "operations/%s/payload", type->valuestring),
+			 payload, f);
 	cJSON_Delete(none);
 	return r;
 }
@@ -262,7 +261,7 @@ static cJSON *capabilities(void)
 
 	for (const struct operation *op = operations; op->name; op++)
 		cJSON_AddItemToArray(ops, cJSON_CreateString(op->name));
-	cJSON_ArrayForEach(e, schema_find("protocol.json", "events", NULL))
+	for (e = json_first(schema_find("protocol.json", "events")); e; e = e->next)
 		cJSON_AddItemToArray(events, cJSON_CreateString(e->string));
 	cJSON_AddNumberToObject(o, "line", SERVE_LINE);
 	return o;
@@ -341,7 +340,7 @@ static bool has_jobs(const struct serve *s)
 {
 	const struct request *r;
 
-	LL_FOREACH (s->open, r)
+	for (r = s->open; r; r = r->next)
 		if (r->job)
 			return true;
 	return false;

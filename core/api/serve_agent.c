@@ -39,7 +39,7 @@ void serve_output_read(struct serve *s, size_t bytes)
 	/* It reads nothing: what runs must not wait for it. What is in the channel stays there,
 	 * what comes from here on is dropped until it reads again. */
 	if (channel_stalled(s->channel) > STALL_US)
-		LL_FOREACH (s->output, o)
+		for (o = s->output; o; o = o->next)
 			credit(s, o);
 }
 
@@ -47,8 +47,8 @@ void serve_output_forget(struct serve *s)
 {
 	struct output *o, *next;
 
-	LL_FOREACH_SAFE(s->output, o, next)
-	free(o);
+	for (o = s->output; o && (next = o->next, true); o = next)
+		free(o);
 	s->output = NULL;
 }
 
@@ -246,7 +246,8 @@ static char **env_of(const struct request *r)
 	char **list = xcalloc((size_t)cJSON_GetArraySize(env) + 1, sizeof(*list));
 	size_t n = 0;
 
-	cJSON_ArrayForEach(one, env) list[n++] = xasprintf("%s=%s", one->string, one->valuestring);
+	for (one = json_first(env); one; one = one->next)
+		list[n++] = xasprintf("%s=%s", one->string, one->valuestring);
 	return list;
 }
 
@@ -298,7 +299,8 @@ int op_execute(struct serve *s, struct request *r)
 		add(&argv, command);
 		r->command = xstrdup(command);
 	} else {
-		cJSON_ArrayForEach(one, given) add(&argv, one->valuestring);
+		for (one = json_first(given); one; one = one->next)
+			add(&argv, one->valuestring);
 		r->command = joined(&argv);
 	}
 	outcome = run(s, r, serve_flag(r, "stdin") ? RUN_INPUT : 0, &argv);
@@ -320,7 +322,8 @@ int op_prompt(struct serve *s, struct request *r)
 	struct texts argv = {0};
 	int outcome;
 
-	cJSON_ArrayForEach(one, agent_of(s, "command")) add(&argv, one->valuestring);
+	for (one = json_first(agent_of(s, "command")); one; one = one->next)
+		add(&argv, one->valuestring);
 	if (!argv.list)
 		return fault_say(&r->fault, FAULT_AGENT_FAILED,
 				 "no agent: name its command in session.start, agent");

@@ -81,8 +81,7 @@ static int read_dirs(struct dirs *p, const cJSON *payload, struct fault *f)
 {
 	const cJSON *one;
 
-	cJSON_ArrayForEach(one, get(payload, "working_directories"))
-	{
+	for (one = json_first(get(payload, "working_directories")); one; one = one->next) {
 		const char *path = get(one, "path")->valuestring;
 		const char *label = cJSON_GetStringValue(get(one, "label"));
 		const char *access = cJSON_GetStringValue(get(one, "access"));

@@ -94,8 +94,7 @@ static char **paths_of(struct serve *s, const struct request *r)
 	char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
 	size_t n = 0;
 
-	cJSON_ArrayForEach(one, list)
-	{
+	for (one = json_first(list); one; one = one->next) {
 		AUTO_FREE char *whole = dir_path(p, one->valuestring);
 		const char *below = path_below(whole, first);
 

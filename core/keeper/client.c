@@ -292,7 +292,7 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->path = next_string(s, in);
 		break;
 	case WIRE_NOTE:
-		ev->note = (enum heard)wire_get_u8(in);
+		ev->note = (enum note_how)wire_get_u8(in);
 		ev->reason = next_string(s, in);
 		break;
 	case WIRE_STEP_UNDONE:

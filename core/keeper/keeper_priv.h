@@ -219,8 +219,7 @@ struct alias {
 struct outside; /* the unconfined thread (outside.c) */
 
 struct keeper {
-	const struct keeper_spec *spec; /* &own */
-	struct keeper_spec own;		/* limits may change (WIRE_LIMITS) */
+	struct keeper_spec *spec; /* limits may change: WIRE_LIMITS */
 	int sock, epoll;
 	struct buf in, out;
 	size_t out_sent;
@@ -306,7 +305,7 @@ void keeper_news(struct keeper *k); /* what the journal has to say */
 
 /* keeper.c */
 /* Everything but the sandbox: journal, folders, epoll. k is zeroed memory. */
-int keeper_init(struct keeper *k, const struct keeper_spec *spec, struct err *err) MUST_USE;
+int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err) MUST_USE;
 void keeper_done(struct keeper *k);
 void keeper_umask(struct keeper *k, mode_t mask);
 void keeper_end_sandbox(struct keeper *k);

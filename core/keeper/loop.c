@@ -166,7 +166,7 @@ void keeper_urgent(struct keeper *k)
 }
 
 PRINTF_LIKE(3, 0)
-static void send_note(struct keeper *k, enum heard how, const char *fmt, va_list ap)
+static void send_note(struct keeper *k, enum note_how how, const char *fmt, va_list ap)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
 	size_t mark;

@@ -388,7 +388,7 @@ static void set_limit(uint64_t *limit, struct wire_in *in)
 static void serve_limits(struct keeper *k, struct wire_in *in)
 {
 	struct journal_options o = k->spec->journal;
-	struct guard_limits *guard = &k->own.guard;
+	struct guard_limits *guard = &k->spec->guard;
 	uint64_t steps = o.steps, timeout = guard->timeout_s;
 
 	set_limit(&o.size, in);
@@ -401,7 +401,7 @@ static void serve_limits(struct keeper *k, struct wire_in *in)
 	set_limit(&timeout, in);
 	guard->timeout_s = (uint32_t)MIN(timeout, (uint64_t)UINT32_MAX);
 	o.steps = (size_t)steps;
-	k->own.journal = o;
+	k->spec->journal = o;
 	journal_set_limits(k->journal, &o);
 }
 

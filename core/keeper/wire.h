@@ -33,7 +33,7 @@ enum wire_type {
 		      root str path str other str why str base (conflicts first, cut to fit) */
 	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
 	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
-	WIRE_NOTE,	  /* u8 enum heard, str words for the human (recovered a step, a step is
+	WIRE_NOTE,	  /* u8 enum note_how, str words for the human (recovered a step, a step is
 			     incomplete) */
 	WIRE_EXTERNAL,	  /* u64 others that are not told, str path: edited from outside */
 	WIRE_STEP_UNDONE, /* i64 step, str command: those inside rolled it back */
@@ -76,16 +76,16 @@ enum {
 /* WIRE_LIMITS, in its order; LIMIT_SAME leaves one as it is. */
 #define LIMIT_SAME UINT64_MAX
 struct limits {
-	uint64_t size, step_size, steps;   /* of each store, as struct journal_options */
+	uint64_t size, step_size, steps; /* of each store, as struct journal_options */
 	uint64_t deletes, overwrites, renames, overwrite_bytes, timeout_s; /* safeguards; 0: off */
 };
 
 #define TALLIES 5 /* numbers in WIRE_TALLIES */
 
 /* Who hears of a note, and what of. */
-enum heard {
+enum note_how {
 	HEARD_QUIETLY,
-	HEARD_ALOUD,	/* who has no console, too */
+	HEARD_ALOUD,	 /* who has no console, too */
 	HEARD_RECOVERED, /* the same: an interrupted step was rolled back */
 };
 

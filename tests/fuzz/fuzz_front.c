@@ -31,9 +31,8 @@ static void take_line(const char *bytes, size_t len)
 	request_line_strict(strict);
 	if (!message)
 		return;
-	check(schema_find("protocol.json", "$defs", "request", NULL), message);
-	cJSON_ArrayForEach(op, schema_find("protocol.json", "operations", NULL))
-	{
+	check(schema_find("protocol.json", "$defs/request"), message);
+	for (op = json_first(schema_find("protocol.json", "operations")); op; op = op->next) {
 		const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
 
 		check(cJSON_GetObjectItem(op, "payload"), payload ? payload : message);

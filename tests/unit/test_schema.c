@@ -23,7 +23,7 @@ static void errors_are_those_of_the_document(void **state)
 		FAULTS(X)
 #undef X
 	};
-	const cJSON *errors = schema_find("protocol.json", "errors", NULL);
+	const cJSON *errors = schema_find("protocol.json", "errors");
 
 	(void)state;
 	assert_int_equal(cJSON_GetArraySize(errors), ARRAY_LEN(known));
@@ -34,6 +34,16 @@ static void errors_are_those_of_the_document(void **state)
 		assert_int_equal(cJSON_GetObjectItem(e, "code")->valueint, known[i].code);
 		assert_string_equal(fault_name(known[i].code), known[i].name);
 	}
+}
+
+/* It is written as JSON already. */
+static const char *message_path(const struct fault *f)
+{
+	static char path[128];
+	const char *text = cJSON_GetObjectItem(f->data, "path")->valuestring;
+
+	snprintf(path, sizeof(path), "%.*s", (int)strlen(text) - 2, text + 1);
+	return path;
 }
 
 static void values_are_checked(void **state)
@@ -63,15 +73,14 @@ static void values_are_checked(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		cJSON *v = cJSON_Parse(cases[i].payload);
 		struct fault f = {0};
-		int r = schema_check("protocol.json",
-				     schema_find("protocol.json", "operations", cases[i].operation,
-						 "payload", NULL),
-				     v, &f);
+		int r = schema_check(
+			"protocol.json",
+			schema_find("protocol.json", "operations/%s/payload", cases[i].operation),
+			v, &f);
 
 		assert_int_equal(r, cases[i].path ? -1 : 0);
 		if (cases[i].path)
-			assert_string_equal(cJSON_GetObjectItem(f.data, "path")->valuestring,
-					    cases[i].path);
+			assert_string_equal(message_path(&f), cases[i].path);
 		fault_done(&f);
 		cJSON_Delete(v);
 	}

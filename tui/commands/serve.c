@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/api/describe.h"
 #include "core/api/inside/inside.h"
 #include "core/base/log.h"
 #include "core/journal/journal.h"
@@ -114,7 +115,8 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 			give(m, named[i][1], get(payload, named[i][0])->valuestring);
 	if (network)
 		strings_add(&m->argv, str_eq(network, "open") ? "--allow-network" : "--no-network");
-	cJSON_ArrayForEach(one, get(payload, "settings")) give_setting(m, one->string, one);
+	for (one = json_first(get(payload, "settings")); one; one = one->next)
+		give_setting(m, one->string, one);
 	give_limits(m, get(payload, "limits"));
 	strings_add(&m->argv, "--");
 	/* Its name chooses the profile. */
