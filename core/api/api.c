@@ -418,6 +418,11 @@ int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *d
 	return 0;
 }
 
+size_t api_clients(const struct api *a)
+{
+	return a->n_peers;
+}
+
 void api_close(struct api *a)
 {
 	if (!a)

@@ -396,6 +396,11 @@ struct jobs *engine_jobs(struct engine *e)
 	return e->jobs;
 }
 
+bool engine_has_human(const struct engine *e)
+{
+	return e->approver || (e->api && api_clients(e->api));
+}
+
 bool engine_is_over(const struct engine *e)
 {
 	return e->over;

@@ -35,6 +35,9 @@ void engine_unlisten(struct engine *e, const void *data);
 struct session *engine_session(struct engine *e);
 const struct model *engine_model(struct engine *e);
 struct jobs *engine_jobs(struct engine *e);
+/* Somebody else may answer what is asked: a console that is attached, or a command of the human's.
+ */
+bool engine_has_human(const struct engine *e);
 bool engine_is_over(const struct engine *e); /* failed() was told */
 /* An answer to a request: as session_answer(), and everybody is told. */
 int engine_answer(struct engine *e, uint64_t ask, const struct answer *a, struct err *err);

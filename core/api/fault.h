@@ -15,6 +15,7 @@ struct cJSON;
 	X(PROTOCOL_VERSION, 1005, "protocol.version")                                              \
 	X(PROTOCOL_DUPLICATE, 1006, "protocol.duplicate")                                          \
 	X(PROTOCOL_BUSY, 1007, "protocol.busy")                                                    \
+	X(PROTOCOL_TOKEN, 1008, "protocol.token")                                                  \
 	X(SESSION_NONE, 2001, "session.none")                                                      \
 	X(SESSION_EXISTS, 2002, "session.exists")                                                  \
 	X(SESSION_NOT_STARTED, 2003, "session.not-started")                                        \

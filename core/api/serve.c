@@ -12,6 +12,7 @@
 #include <utlist.h>
 
 #include "core/api/api.h"
+#include "core/api/mcp.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
 #include "core/api/serve_priv.h"
@@ -37,8 +38,13 @@ static void send_object(struct serve *s, cJSON *o)
 
 void serve_event(struct serve *s, const char *type, cJSON *payload)
 {
-	cJSON *o = cJSON_CreateObject();
+	cJSON *o;
 
+	if (!s->channel) {
+		cJSON_Delete(payload);
+		return;
+	}
+	o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "type", type);
 	cJSON_AddItemToObject(o, "payload", payload);
 	send_object(s, o);
@@ -46,7 +52,7 @@ void serve_event(struct serve *s, const char *type, cJSON *payload)
 
 bool serve_has_room(const struct serve *s)
 {
-	return channel_waiting(s->channel) < QUEUE_FULL;
+	return !s->channel || channel_waiting(s->channel) < QUEUE_FULL;
 }
 
 static void send_response(struct serve *s, const cJSON *id, cJSON *result, const struct fault *f)
@@ -88,8 +94,11 @@ void serve_respond(struct request *r, int outcome)
 		log_info("stdio_api", "%s: %s", r->op->name, r->fault.message);
 	else
 		log_debug("stdio_api", "%s: done", r->op->name);
-	send_response(s, r->id, outcome < 0 ? NULL : take_ptr(&r->result),
-		      outcome < 0 ? &r->fault : NULL);
+	if (r->answered)
+		r->answered(r, outcome);
+	else
+		send_response(s, r->id, outcome < 0 ? NULL : take_ptr(&r->result),
+			      outcome < 0 ? &r->fault : NULL);
 	LL_DELETE(s->open, r);
 	s->n_open--;
 	request_free(r);
@@ -103,7 +112,7 @@ struct request *serve_find(const struct serve *s, const cJSON *id)
 	struct request *r;
 
 	for (r = s->open; r; r = r->next)
-		if (cJSON_Compare(r->id, id, true))
+		if (!r->answered && cJSON_Compare(r->id, id, true))
 			return r;
 	return NULL;
 }
@@ -185,21 +194,13 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 	return r;
 }
 
-static void begin(struct serve *s, const struct operation *op, const cJSON *message)
+static void perform(struct serve *s, struct request *r)
 {
-	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
-	struct request *r = xcalloc(1, sizeof(*r));
+	const struct operation *op = r->op;
 	int outcome;
 
-	r->serve = s;
-	r->op = op;
-	r->id = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(message, "request_id"), true);
-	r->payload = payload ? cJSON_Duplicate(payload, true) : cJSON_CreateObject();
-	r->text[0] = r->text[1] = (struct buf)BUF_INIT;
-	LL_APPEND(s->open, r);
-	s->n_open++;
 	log_about_request(r);
-	log_info("stdio_api", "%s", op->name);
+	log_info(r->answered ? "mcp" : "stdio_api", "%s", op->name);
 	if (op->needs_session && !s->engine)
 		outcome = fault_say(&r->fault, FAULT_SESSION_NONE,
 				    "no session runs: start one with session.start");
@@ -211,6 +212,54 @@ static void begin(struct serve *s, const struct operation *op, const cJSON *mess
 	if (outcome <= 0)
 		serve_respond(r, outcome);
 	log_about(NULL);
+}
+
+static struct request *request_new(struct serve *s, const struct operation *op, cJSON *id,
+				   cJSON *payload)
+{
+	struct request *r = xcalloc(1, sizeof(*r));
+
+	r->serve = s;
+	r->op = op;
+	r->id = id;
+	r->payload = payload;
+	r->text[0] = r->text[1] = (struct buf)BUF_INIT;
+	LL_APPEND(s->open, r);
+	s->n_open++;
+	return r;
+}
+
+static void begin(struct serve *s, const struct operation *op, const cJSON *message)
+{
+	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "request_id");
+
+	perform(s, request_new(s, op, cJSON_Duplicate(id, true),
+			       payload ? cJSON_Duplicate(payload, true) : cJSON_CreateObject()));
+}
+
+void serve_begin(struct serve *s, const struct serve_asked *a)
+{
+	const struct operation *op = find_operation(a->operation);
+	struct request *r;
+
+	assert(op);
+	r = request_new(s, op, cJSON_Duplicate(a->id, true), cJSON_Duplicate(a->payload, true));
+	r->answered = a->answered;
+	r->progress = a->progress;
+	r->data = a->data;
+	*a->ret = r;
+	if (s->n_open >= OPEN_MAX)
+		fault_say(&r->fault, FAULT_PROTOCOL_BUSY, "%d requests are open: wait for some",
+			  OPEN_MAX);
+	else
+		(void)!schema_check("protocol.json",
+				    schema_find("protocol.json", "operations/%s/payload", op->name),
+				    r->payload, &r->fault);
+	if (r->fault.code)
+		serve_respond(r, -1);
+	else
+		perform(s, r);
 }
 
 static void on_line(void *data, char *line, size_t len)
@@ -382,7 +431,7 @@ static void on_tick(uv_timer_t *timer)
 {
 	struct serve *s = timer->data;
 
-	if (channel_stalled(s->channel) > STALL_US)
+	if (s->channel && channel_stalled(s->channel) > STALL_US)
 		serve_output_read(s, 0); /* drops what may be dropped */
 	end_if_done(s);
 }
@@ -424,10 +473,24 @@ static int open_signals(struct serve *s, struct err *err)
 	return fd;
 }
 
-static void close_all(struct serve *s, int sigfd)
+int serve_open(struct serve *s, const struct serve_maker *maker, struct err *err)
+{
+	*s = (struct serve){.maker = maker, .sigfd = -1};
+	uv_loop_init(&s->loop);
+	s->sigfd = open_signals(s, err);
+	if (s->sigfd < 0)
+		return s->sigfd;
+	s->tick.data = s;
+	uv_timer_init(&s->loop, &s->tick);
+	uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
+	return 0;
+}
+
+void serve_close(struct serve *s)
 {
 	serve_end_session(s);
-	channel_flush(s->channel, FLUSH_MS);
+	if (s->channel)
+		channel_flush(s->channel, FLUSH_MS);
 	while (s->open)
 		serve_respond(s->open, fault_say(&s->open->fault, FAULT_SESSION_ENDED, "over"));
 	channel_close(s->channel);
@@ -435,7 +498,7 @@ static void close_all(struct serve *s, int sigfd)
 	uv_close((uv_handle_t *)&s->tick, NULL);
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&s->loop);
-	close(sigfd);
+	close(s->sigfd);
 	cJSON_Delete(s->start);
 	dirs_done(&s->dirs);
 	serve_forget_told(s);
@@ -446,20 +509,20 @@ int serve_run(const struct serve_maker *maker, struct err *err)
 {
 	static const struct channel_listener on = {
 		.line = on_line, .too_long = on_too_long, .sent = on_sent, .ended = on_ended};
-	struct serve s = {.maker = maker};
-	int sigfd;
+	struct mcp_server *mcp = NULL;
+	struct serve s;
+	int r = serve_open(&s, maker, err);
 
-	uv_loop_init(&s.loop);
-	sigfd = open_signals(&s, err);
-	if (sigfd < 0)
-		return sigfd;
+	if (r < 0)
+		return r;
 	s.channel = channel_open(
 		&s.loop, &(struct channel_spec){.in = 0, .out = 1, .longest = SERVE_LINE}, &on, &s);
-	s.tick.data = &s;
-	uv_timer_init(&s.loop, &s.tick);
-	uv_timer_start(&s.tick, on_tick, TICK_MS, TICK_MS);
 	say_hello(&s);
-	uv_run(&s.loop, UV_RUN_DEFAULT);
-	close_all(&s, sigfd);
-	return s.status;
+	if (maker->mcp_socket)
+		r = mcp_listen(&mcp, &s, maker->mcp_socket, err);
+	if (r == 0)
+		uv_run(&s.loop, UV_RUN_DEFAULT);
+	mcp_close(mcp);
+	serve_close(&s);
+	return r < 0 ? r : s.status;
 }

@@ -18,6 +18,7 @@ struct serve_maker {
 	/* undo.discard: throw the history of this folder away. */
 	int (*discard)(void *data, const char *path, struct fault *f);
 	void *data;
+	bool by_options;	/* make() needs no payload: the command line says it all */
 	const char *mcp_socket; /* NULL: none */
 };
 

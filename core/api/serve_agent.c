@@ -38,7 +38,7 @@ void serve_output_read(struct serve *s, size_t bytes)
 	}
 	/* It reads nothing: what runs must not wait for it. What is in the channel stays there,
 	 * what comes from here on is dropped until it reads again. */
-	if (channel_stalled(s->channel) > STALL_US)
+	if (s->channel && channel_stalled(s->channel) > STALL_US)
 		for (o = s->output; o; o = o->next)
 			credit(s, o);
 }
@@ -117,6 +117,17 @@ static void tell_dropped(struct request *r)
 	r->dropped = 0;
 }
 
+/* For an answer that has it all. */
+static void keep_output(struct request *r, struct buf *to, const char *bytes, size_t len)
+{
+	size_t room = OUTPUT_KEPT - MIN(to->len, (size_t)OUTPUT_KEPT);
+
+	buf_add(to, bytes, MIN(len, room));
+	r->cut |= len > room;
+	if (r->progress)
+		r->progress(r, bytes, len);
+}
+
 static void on_output(void *data, uint32_t job, int stream, const char *bytes, size_t len)
 {
 	struct request *r = data;
@@ -124,6 +135,11 @@ static void on_output(void *data, uint32_t job, int stream, const char *bytes, s
 	struct buf *held = &r->text[stream == 2];
 	size_t tail;
 
+	if (r->answered) {
+		keep_output(r, held, bytes, len);
+		jobs_took(engine_jobs(s->engine), job, len);
+		return;
+	}
 	if (s->deaf || channel_stalled(s->channel) > STALL_US) {
 		r->dropped += held->len + len;
 		buf_clear(held);
@@ -144,7 +160,7 @@ static void on_output(void *data, uint32_t job, int stream, const char *bytes, s
 static void flush_tails(struct request *r)
 {
 	for (int i = 0; i < 2; i++)
-		if (r->text[i].len && !r->serve->deaf)
+		if (r->text[i].len && !r->answered && !r->serve->deaf)
 			send_output(r, i + 1, r->text[i].data, r->text[i].len);
 	tell_dropped(r);
 }

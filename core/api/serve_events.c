@@ -208,14 +208,14 @@ void serve_step_done(struct serve *s, const struct request *r, const struct job_
 		result->step ? model_step(session_model(engine_session(s->engine)), result->step)
 			     : NULL;
 
-	if (s->deaf || (result->error && !result->step))
+	if (!s->channel || s->deaf || (result->error && !result->step))
 		return;
 	if (result->step)
 		note_told(s, result->step);
 	if (result->step || r->op->fn != op_write)
 		tell_step(s, result->step, r->op->fn == op_write ? "api" : "command", r->command,
 			  WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st),
-			  row && row->incomplete, r->id);
+			  row && row->incomplete, r->answered ? NULL : r->id);
 }
 
 /* Of what runs in the background. While a command of ours runs a step may be that: it waits. */
@@ -245,11 +245,15 @@ void serve_tell(struct serve *s)
 {
 	const struct model *m = s->engine ? engine_model(s->engine) : NULL;
 
-	if (!m || s->deaf)
+	if (!m)
 		return;
-	tell_rows(s, m);
-	tell_asks(s, m);
-	tell_steps(s, m);
+	if (s->channel && !s->deaf) {
+		tell_rows(s, m);
+		tell_asks(s, m);
+		tell_steps(s, m);
+	}
+	if (s->also)
+		s->also(s->also_data);
 }
 
 void serve_forget_told(struct serve *s)

@@ -10,11 +10,12 @@
 
 #define OPEN_MAX 256 /* requests that are not answered yet */
 #define QUEUE_FULL                                                                                 \
-	(4u << 20)	       /* of what waits to be read by the client: events wait from here on \
-				*/
-#define STALL_US    2000000    /* nothing read for so long: output is dropped */
-#define PATHS_TOLD  1000       /* of a step */
-#define CONTENT_MAX (8u << 20) /* of a file that is read */
+	(4u << 20)	    /* of what waits to be read by the client: events wait from here on    \
+			     */
+#define STALL_US    2000000 /* nothing read for so long: output is dropped */
+#define OUTPUT_KEPT (256u << 10) /* of a command, for an answer that has it all */
+#define PATHS_TOLD  1000	 /* of a step */
+#define CONTENT_MAX (8u << 20)	 /* of a file that is read */
 
 struct serve;
 struct request;
@@ -43,6 +44,11 @@ struct request {
 	uint64_t dropped;   /* bytes of output, not told yet */
 	char *command;
 	bool undoes;
+	/* Of another front end than the STDIO API: the answer goes there, and output is kept. */
+	void (*answered)(struct request *r, int outcome);
+	void (*progress)(struct request *r, const char *bytes, size_t len); /* may be NULL */
+	void *data;
+	bool cut; /* there was more output than is kept */
 };
 
 struct serve {
@@ -50,6 +56,7 @@ struct serve {
 	uv_loop_t loop;
 	uv_poll_t signals; /* data is the serve, below too */
 	uv_timer_t tick;
+	int sigfd;
 	struct channel *channel;
 	struct engine *engine;
 	struct dirs dirs;
@@ -72,11 +79,24 @@ struct serve {
 	uint64_t rows_dropped, turns;
 	/* output in the channel, in its order: it is credited to its job when it was read */
 	struct output *output;
-	uint64_t taken; /* bytes, since the start */
-	struct mcp_server *mcp;
+	uint64_t taken;		  /* bytes, since the start */
+	void (*also)(void *data); /* hears of changes, too; NULL: nobody */
+	void *also_data;
 };
 
 /* ---- serve.c ---- */
+int serve_open(struct serve *s, const struct serve_maker *maker, struct err *err) MUST_USE;
+void serve_close(struct serve *s); /* runs the loop until all is closed */
+/* A request of another front end: answered(), then it is gone. *ret until then. */
+struct serve_asked {
+	const char *operation;
+	const cJSON *id, *payload; /* copied */
+	void (*answered)(struct request *r, int outcome);
+	void (*progress)(struct request *r, const char *bytes, size_t len);
+	void *data;
+	struct request **ret;
+};
+void serve_begin(struct serve *s, const struct serve_asked *a);
 void serve_respond(struct request *r, int outcome); /* frees r */
 /* Where events are built: {"type":TYPE,"payload":...}. Takes the payload over. */
 void serve_event(struct serve *s, const char *type, cJSON *payload);
@@ -93,6 +113,8 @@ int op_session_stop(struct serve *s, struct request *r);
 int op_session_reset(struct serve *s, struct request *r);
 int op_session_status(struct serve *s, struct request *r);
 void serve_end_session(struct serve *s);
+/* A session as the command line says; 0: it is on its way, or runs. */
+int serve_need_session(struct serve *s, struct fault *f) MUST_USE;
 
 /* ---- serve_undo.c ---- */
 int op_rollback(struct serve *s, struct request *r);

@@ -131,6 +131,8 @@ static int open_engine(struct serve *s, const cJSON *payload, struct fault *f)
 
 	if (r < 0)
 		return -1;
+	if (!payload)
+		dirs_of_spec(&s->dirs, spec);
 	r = check_version(s, spec, f);
 	if (r == 0 && engine_open(&s->engine, &s->loop, spec, &err) < 0)
 		r = fault_err(f, FAULT_SESSION_NOT_STARTED, &err);
@@ -139,6 +141,17 @@ static int open_engine(struct serve *s, const cJSON *payload, struct fault *f)
 	else
 		s->maker->forget(s->maker->data);
 	return r;
+}
+
+int serve_need_session(struct serve *s, struct fault *f)
+{
+	if (s->engine && !engine_is_over(s->engine))
+		return 0;
+	if (!s->maker->by_options)
+		return fault_say(f, FAULT_SESSION_NONE,
+				 "no session runs: the front end that has it starts one");
+	serve_end_session(s);
+	return open_engine(s, NULL, f);
 }
 
 static int start(struct serve *s, struct request *r, const cJSON *payload)

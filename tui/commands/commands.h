@@ -31,6 +31,7 @@ int cmd_pending(int argc, char **argv, struct err *err);
 int cmd_approve(int argc, char **argv, struct err *err);
 int cmd_deny(int argc, char **argv, struct err *err);
 int cmd_serve(int argc, char **argv, struct err *err);
+int cmd_mcp(int argc, char **argv, struct err *err);
 int cmd_inside(int argc, char **argv, struct err *err);
 int cmd_policy(int argc, char **argv, struct err *err);
 int cmd_why(int argc, char **argv, struct err *err);

@@ -14,20 +14,23 @@
 #include "core/journal/journal.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/front.h"
 #include "tui/commands/reading.h"
 #include "tui/commands/run.h"
 
 struct options {
-	const char *level;
+	const char *level, *mcp_socket;
 };
 
 static const struct flag flags[] = {
 	{"--log-level", "error|warn|info|debug|trace", offsetof(struct options, level),
 	 "which diagnostics go to standard error, as JSON lines; info is what it is without"},
+	{"--mcp-socket", "PATH", offsetof(struct options, mcp_socket),
+	 "also serve the session's tools to MCP clients, on a Unix socket there"},
 };
 
 static const struct usage usage = {
-	"serve [--log-level LEVEL]",
+	"serve [--log-level LEVEL] [--mcp-socket PATH]",
 	"Start and drive a session for another program: JSON messages, one a line, on standard\n"
 	"input and output. core/api/protocol.json has their schemas.",
 	flags,
@@ -189,7 +192,7 @@ static int discard(void *data, const char *path, struct fault *f)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-static int set_level(const char *name, struct err *err)
+int front_log_level(const char *name, struct err *err)
 {
 	static const char *const names[] = {"error", "warn", "info", "debug", "trace"};
 
@@ -208,8 +211,7 @@ int cmd_serve(int argc, char **argv, struct err *err)
 	struct options o = {0};
 	struct strings args = {0};
 	struct making m = {0};
-	const struct serve_maker maker = {
-		.make = make, .forget = forget, .discard = discard, .data = &m};
+	struct serve_maker maker = {.make = make, .forget = forget, .discard = discard, .data = &m};
 	int r = reading_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && args.n)
@@ -217,9 +219,10 @@ int cmd_serve(int argc, char **argv, struct err *err)
 			    usage.synopsis);
 	strings_done(&args);
 	if (r == 0)
-		r = set_level(o.level, err);
+		r = front_log_level(o.level, err);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
+	maker.mcp_socket = o.mcp_socket;
 	r = serve_run(&maker, err);
 	return r < 0 ? CMD_FAILED : r;
 }
