@@ -32,7 +32,7 @@ struct channel {
 	int in, out;		    /* copies of ours */
 	int handles;
 	bool in_file, out_file; /* not to be polled, never too full */
-	bool in_over, out_over, closed, armed, paused, skipping, owned;
+	bool in_over, out_over, closed, armed, paused, skipping, owned, raw, held, finishing;
 	int given_in, given_out;
 	size_t longest;
 	struct buf got;
@@ -74,7 +74,9 @@ static int own_copy(int fd, int how)
 /* ---- out ------------------------------------------------------------------------------------- */
 
 static void on_writable(uv_poll_t *poll, int status, int events);
+static void on_closed(uv_handle_t *handle);
 static void resume(struct channel *c);
+static void work(struct channel *c);
 
 static void drop_blocks(struct channel *c)
 {
@@ -157,6 +159,26 @@ static void flush(struct channel *c)
 	resume(c);
 }
 
+static void on_finished(uv_handle_t *handle)
+{
+	struct channel *c = handle->data;
+
+	util_close_fd(&c->out);
+	on_closed(handle);
+}
+
+/* All of it is written. */
+static void finish(struct channel *c)
+{
+	c->out_over = true;
+	if (c->out_file) {
+		util_close_fd(&c->out);
+		return;
+	}
+	c->out_file = true; /* channel_close() has no handle of it to close any more */
+	uv_close((uv_handle_t *)&c->writing, on_finished);
+}
+
 static void on_writable(uv_poll_t *poll, int status, int events)
 {
 	struct channel *c = poll->data;
@@ -173,6 +195,8 @@ static void on_before(uv_prepare_t *before)
 
 	if (c->first && !c->armed)
 		flush(c);
+	if (c->finishing && !c->first && !c->out_over)
+		finish(c);
 }
 
 static struct block *room(struct channel *c)
@@ -234,6 +258,20 @@ void channel_flush(struct channel *c, int milliseconds)
 	}
 }
 
+void channel_finish(struct channel *c)
+{
+	c->finishing = true;
+}
+
+void channel_hold(struct channel *c, bool hold)
+{
+	if (c->held == hold || c->closed)
+		return;
+	c->held = hold;
+	if (!c->in_over)
+		work(c);
+}
+
 /* ---- in -------------------------------------------------------------------------------------- */
 
 static void on_readable(uv_poll_t *poll, int status, int events);
@@ -280,6 +318,13 @@ static bool take_line(struct channel *c)
 /* Returns false when more is there than one turn takes. */
 static bool take_lines(struct channel *c)
 {
+	if (c->raw && !c->held && c->got.len) {
+		c->on->line(c->data, c->got.data, c->got.len);
+		buf_clear(&c->got);
+		c->used = c->looked = 0;
+	}
+	if (c->raw)
+		return true;
 	for (int i = 0; i < TURN_LINES; i++) {
 		if (c->closed || c->waiting > CHANNEL_PAUSE)
 			return false;
@@ -299,7 +344,7 @@ static void in_ended(struct channel *c)
 	if (c->in_over)
 		return;
 	/* A last line may lack its end. */
-	if (c->got.len > c->used && !c->skipping) {
+	if (c->got.len > c->used && !c->skipping && !c->raw) {
 		buf_ch(&c->got, '\n');
 		take_lines(c);
 	}
@@ -334,7 +379,7 @@ static void work(struct channel *c)
 
 	if (c->closed || c->in_over)
 		return;
-	c->paused = c->waiting > CHANNEL_PAUSE;
+	c->paused = c->held || c->waiting > CHANNEL_PAUSE;
 	if (c->paused || (!all && !c->in_file))
 		uv_poll_stop(&c->reading);
 	if (!c->paused && (!all || c->in_file))
@@ -367,7 +412,7 @@ static void on_again(uv_idle_t *again)
 
 static void resume(struct channel *c)
 {
-	if (c->paused && c->waiting <= CHANNEL_PAUSE / 2)
+	if (c->paused && !c->held && c->waiting <= CHANNEL_PAUSE / 2)
 		work(c);
 }
 
@@ -382,6 +427,7 @@ struct channel *channel_open(uv_loop_t *loop, const struct channel_spec *spec,
 	c->data = data;
 	c->longest = spec->longest;
 	c->owned = spec->owned;
+	c->raw = spec->raw;
 	c->given_in = spec->in;
 	c->given_out = spec->out;
 	c->got = (struct buf)BUF_INIT;

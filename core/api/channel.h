@@ -31,7 +31,8 @@ struct channel_listener {
 struct channel_spec {
 	int in, out; /* may be the same */
 	bool owned;
-	size_t longest;
+	bool raw;	/* no lines: line() has what came, as it came */
+	size_t longest; /* */
 };
 
 struct channel *channel_open(uv_loop_t *loop, const struct channel_spec *spec,
@@ -41,5 +42,9 @@ void channel_send(struct channel *c, const struct buf *text); /* whole lines */
 size_t channel_waiting(const struct channel *c);
 /* How long nothing of what waits has been taken, in microseconds; 0: nothing waits. */
 int64_t channel_stalled(const struct channel *c);
+/* Read nothing until it is let go. */
+void channel_hold(struct channel *c, bool hold);
+/* Nothing more is sent: what waits is written, then the descriptor is closed. */
+void channel_finish(struct channel *c);
 /* Write what waits, for so long at most: before the end of the program. */
 void channel_flush(struct channel *c, int milliseconds);

@@ -193,8 +193,12 @@ static void on_changed(void *data)
 
 static void on_exited(void *data, int wait_status)
 {
-	(void)wait_status;
-	tell_failed(data, 125, "the program that runs commands inside has ended");
+	struct engine *e = data;
+
+	if (e->jobs)
+		tell_failed(e, 125, "the program that runs commands inside has ended");
+	else
+		TELL(e, exited, h_->data, wait_status);
 }
 
 static void on_said(void *data, const char *words)
@@ -297,7 +301,8 @@ static int make_pair(int pair[2], int *null, struct err *err)
 	return *null < 0 ? err_set(err, -errno, "/dev/null") : 0;
 }
 
-static int start(struct engine *e, struct session_spec *spec, struct err *err)
+/* The runner on one end of a socket pair. */
+static int start_runner(struct engine *e, struct session_spec *spec, struct err *err)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
 	const char *argv[] = {self, "inside", NULL};
@@ -309,14 +314,12 @@ static int start(struct engine *e, struct session_spec *spec, struct err *err)
 
 	ours = pair[0];
 	theirs = pair[1];
-	if (r == 0)
-		r = approver_open(&e->approver, spec->config, err);
 	if (r < 0)
 		return r;
 	spec->argv = argv;
 	spec->stdio[0] = theirs;
 	spec->stdio[1] = spec->stdio[2] = null;
-	spec->tty = spec->headless = spec->one_step = false;
+	spec->one_step = false;
 	r = session_start(&e->session, spec, &listener, e, err);
 	spec->argv = NULL;
 	if (r == 0)
@@ -324,15 +327,19 @@ static int start(struct engine *e, struct session_spec *spec, struct err *err)
 	return r;
 }
 
-int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
+static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, bool runner,
+		   struct err *err)
 {
 	AUTO_FREE char *dir = api_dir(spec->state_dir);
 	struct engine *e = xcalloc(1, sizeof(*e));
 	struct err why = {0};
-	int r;
+	int r = approver_open(&e->approver, spec->config, err);
 
 	e->loop = loop;
-	r = start(e, spec, err);
+	spec->tty = spec->headless = false;
+	if (r == 0)
+		r = runner ? start_runner(e, spec, err)
+			   : session_start(&e->session, spec, &listener, e, err);
 	if (r < 0) {
 		approver_close(e->approver);
 		free(e);
@@ -345,6 +352,17 @@ int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
 		log_warn("api", "other terminals cannot answer for this session: %s", why.text);
 	*ret = e;
 	return 0;
+}
+
+int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
+{
+	return open_it(ret, loop, spec, true, err);
+}
+
+int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
+		      struct err *err)
+{
+	return open_it(ret, loop, spec, false, err);
 }
 
 static void on_handle_closed(uv_handle_t *handle)

@@ -20,6 +20,7 @@ struct engine_listener {
 	void (*started)(void *data);
 	void (*changed)(void *data);				 /* the model is newer */
 	void (*said)(void *data, const char *words, bool fatal); /* fatal: every change is denied */
+	void (*exited)(void *data, int wait_status); /* of engine_open_agent(): its agent has */
 	/* It did not start (status 125..127), or has ended by itself: no more can be asked of it.
 	 */
 	void (*failed)(void *data, int status, const char *words);
@@ -27,6 +28,9 @@ struct engine_listener {
 
 int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
 	MUST_USE;
+/* The same around an agent: spec's argv and stdio, which stays open here. There are no jobs. */
+int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
+		      struct err *err) MUST_USE;
 void engine_close(struct engine *e); /* NULL is a no-op */
 void engine_listen(struct engine *e, const struct engine_listener *on, void *data);
 /* Nothing more is told to data; its undo goes on. Its jobs are jobs_forget()'s. */

@@ -336,7 +336,7 @@ static void serve_request(const struct rpc *r)
 
 static bool is_rpc_id(const cJSON *id)
 {
-	return request_line_is_id(id) &&
+	return id && request_line_is_id(id) &&
 	       (cJSON_IsString(id) || floor(id->valuedouble) == id->valuedouble);
 }
 

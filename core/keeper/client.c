@@ -545,6 +545,14 @@ void client_limits(struct client *c, const struct limits *l)
 	finish(c, mark);
 }
 
+void client_group(struct client *c, const char *name)
+{
+	size_t mark = wire_begin(&c->out, WIRE_GROUP);
+
+	wire_cstr(&c->out, name);
+	finish(c, mark);
+}
+
 void client_stop(struct client *c)
 {
 	finish(c, wire_begin(&c->out, WIRE_STOP));

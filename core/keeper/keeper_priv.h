@@ -375,6 +375,8 @@ int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t le
 
 /* group.c */
 void group_mark(struct keeper *k, struct proc *p);
+/* Begins one, or ends it ("" as name). One that is open ends first. */
+int group_from_cordon(struct keeper *k, const char *name, struct err *err) MUST_USE;
 void group_leave(struct keeper *k, const struct proc *p);
 
 /* events.c */

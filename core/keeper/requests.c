@@ -405,6 +405,15 @@ static void serve_limits(struct keeper *k, struct wire_in *in)
 	journal_set_limits(k->journal, &o);
 }
 
+static void serve_group(struct keeper *k, struct wire_in *in)
+{
+	AUTO_FREE char *name = wire_get_cstr(in);
+	struct err err = {0};
+
+	if (!in->bad && group_from_cordon(k, name, &err) < 0)
+		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
+}
+
 static void serve(struct keeper *k, struct wire_in *in)
 {
 	int sig;
@@ -437,6 +446,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_FREEZE:
 		freeze(k);
+		break;
+	case WIRE_GROUP:
+		serve_group(k, in);
 		break;
 	case WIRE_LIMITS:
 		serve_limits(k, in);

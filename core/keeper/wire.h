@@ -60,6 +60,8 @@ enum wire_type {
 	WIRE_STOP,	  /* end the commands whose steps are open */
 	WIRE_LIMITS,	  /* u64 size, u64 step size, u64 steps, u64 deletes, u64 overwrites, u64
 			     renames, u64 overwrite bytes, u64 timeout in seconds: as struct limits */
+	WIRE_GROUP,	  /* str name: a step begins that is what everybody changes until it
+			     ends; "": it ends */
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
 };
 

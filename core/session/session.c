@@ -358,6 +358,11 @@ void session_signal(struct session *s, int sig)
 	client_signal(s->client, sig);
 }
 
+void session_group(struct session *s, const char *name)
+{
+	client_group(s->client, name);
+}
+
 void session_limits(struct session *s, const struct limits *l)
 {
 	client_limits(s->client, l);

@@ -67,6 +67,8 @@ void session_revoke(struct session *s, uint64_t rule);
  * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
 void session_signal(struct session *s, int sig);
+/* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
+void session_group(struct session *s, const char *name);
 /* What is kept for undo, and what safeguards hold, from now on. */
 struct limits;
 void session_limits(struct session *s, const struct limits *l);

@@ -11,7 +11,10 @@ import sys
 import threading
 import time
 
-import jsonschema
+try:
+    import jsonschema
+except ImportError:  # only for what has schemas
+    jsonschema = None
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORDON = os.environ["CORDON"]

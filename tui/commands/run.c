@@ -18,6 +18,7 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/run.h"
+#include "tui/commands/stdio.h"
 #include "tui/console/console.h"
 
 void run_done(struct run *run)
@@ -222,6 +223,10 @@ static int check_words(const struct run_options *o, struct err *err)
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
+	if (o->headless && o->stdio)
+		return err_say(err, -EINVAL,
+			       "--headless and --stdio: the one denies what the other asks: keep "
+			       "one");
 	if (o->allow_network && o->no_network)
 		return err_say(err, -EINVAL,
 			       "--allow-network and --no-network: they contradict: keep one");
@@ -403,6 +408,8 @@ static int start(struct run *run, bool learning, struct err *err)
 {
 	if (learning)
 		return learn(run, err);
+	if (run->opt.stdio)
+		return stdio_run(&run->spec, err);
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
@@ -427,7 +434,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	if (r == 0)
 		r = start(&run, learning, err);
 	list_overlays(&run);
-	if (r >= 0 && !run.spec.headless) /* the console has covered it */
+	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
 	run_done(&run);
 	return r < 0 ? CMD_FAILED : r;

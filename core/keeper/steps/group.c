@@ -158,6 +158,28 @@ static int drive(struct asked *a, enum step_kind kind)
 	return 0;
 }
 
+int group_from_cordon(struct keeper *k, const char *name, struct err *err)
+{
+	int r = 0;
+
+	if (k->whole || k->frozen) /* the run is one step; or there are none any more */
+		return 0;
+	if (k->group)
+		r = steps_close(k, k->group);
+	if (r >= 0 && *name)
+		r = steps_split(k, NULL);
+	if (r < 0)
+		return err_set(err, r, "keep what was changed before");
+	if (!*name)
+		return 0;
+	k->group = steps_group(k, name);
+	k->group->driven = true;
+	k->group->exit_status = 0;
+	k->group_serial++;
+	k->group_owner = NULL;
+	return 0;
+}
+
 /* Its name, when one is given, must be that of the open one. */
 static int check_open(struct asked *a)
 {
