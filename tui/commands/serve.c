@@ -170,6 +170,23 @@ static int make(void *data, const cJSON *payload, const struct dirs *dirs,
 	return 0;
 }
 
+/* One that this version reads stays: nothing of it need be lost. */
+static int discard_other(const char *folder, const char *state, struct err *err)
+{
+	struct journal_spec spec = {.folder = folder, .state_dir = state, .read_only = true};
+	struct journal *j = NULL;
+	struct err why = {0};
+	int r = journal_open(&j, &spec, NULL, &why);
+
+	journal_close(j);
+	if (r != -EPROTO)
+		return err_say(err, -EEXIST,
+			       "'%s': has no history of another version: nothing is thrown away",
+			       folder);
+	spec.read_only = false;
+	return journal_discard(&spec, err);
+}
+
 static int discard(void *data, const char *path, struct fault *f)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
@@ -184,8 +201,7 @@ static int discard(void *data, const char *path, struct fault *f)
 	r = folders_home(&home, &err);
 	if (r == 0) {
 		state = folders_state_dir(home);
-		r = journal_discard(&(struct journal_spec){.folder = real, .state_dir = state},
-				    &err);
+		r = discard_other(real, state, &err);
 	}
 	return r < 0 ? fault_err(f, FAULT_UNDO_FAILED, &err) : 0;
 }
