@@ -6,18 +6,28 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+#define FIRST_LINE (1u << 20) /* of the editor, at most */
+
 struct stream {
 	struct buf held; /* a line that is not whole yet and could be JSON */
 	bool inside;	 /* of a line that passes as it comes */
 	bool dropping;	 /* of one that is too long */
 };
 
+enum speech {
+	SPEECH_UNKNOWN, /* the editor, which speaks first, has said nothing yet */
+	SPEECH_ACP,	/* its first line was JSON-RPC */
+	SPEECH_BYTES,	/* it was something else: everything passes */
+};
+
 struct acp {
 	const struct acp_listener *on;
 	void *data;
 	bool tools;
-	bool spoken; /* the editor has said initialize: it is ACP */
+	enum speech speech;
 	struct stream editor, agent;
+	bool stalled;	    /* the agent said what an editor might obey before that is known: */
+	struct buf waiting; /* it waits, and what came after it */
 	cJSON *turns[ACP_TURNS]; /* ids of prompts that are open */
 	size_t n_turns;
 };
@@ -29,7 +39,7 @@ struct acp *acp_new(bool tools, const struct acp_listener *on, void *data)
 	a->on = on;
 	a->data = data;
 	a->tools = tools;
-	a->editor.held = a->agent.held = (struct buf)BUF_INIT;
+	a->editor.held = a->agent.held = a->waiting = (struct buf)BUF_INIT;
 	return a;
 }
 
@@ -41,6 +51,7 @@ void acp_free(struct acp *a)
 		cJSON_Delete(a->turns[i]);
 	buf_done(&a->editor.held);
 	buf_done(&a->agent.held);
+	buf_done(&a->waiting);
 	free(a);
 }
 
@@ -132,7 +143,8 @@ static void editor_line(struct acp *a, const char *line, size_t len, struct buf 
 	const char *method = cJSON_GetStringValue(get(message, "method"));
 	bool begins = method && strcmp(method, "initialize") == 0;
 
-	a->spoken |= begins;
+	if (a->speech == SPEECH_UNKNOWN)
+		a->speech = method || get(message, "jsonrpc") ? SPEECH_ACP : SPEECH_BYTES;
 	if (method && strcmp(method, "session/prompt") == 0)
 		turn_begins(a, message);
 	if (begins && !a->tools)
@@ -165,18 +177,17 @@ static bool asks_for_tool(const cJSON *message)
 }
 
 /*
- * A line that our parser does not take, an editor's might: deeper nesting, a looser grammar. It
- * passes only if no such method can be in it, however it is written, and never once the editor has
- * spoken ACP: there every line is JSON.
+ * A line that our parser does not take, an editor's might: deeper nesting, a looser grammar. No
+ * such method can be in it, however it is written, without one of these.
  */
-static bool may_pass(const struct acp *a, const char *line, size_t len)
+static bool is_harmless(const char *line, size_t len)
 {
 	static const char *const signs[] = {"fs/", "fs\\/", "terminal/", "terminal\\/", "\\u"};
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (memmem(line, len, signs[i], strlen(signs[i])))
 			return false;
-	return !a->spoken;
+	return true;
 }
 
 static void answer_no(const cJSON *message, struct buf *to_agent)
@@ -206,21 +217,24 @@ static size_t blanks(const char *s, size_t len)
 static void agent_line(struct acp *a, const char *line, size_t len, struct buf *to_editor,
 		       struct buf *to_agent)
 {
-	cJSON *message = parse(line, len);
+	cJSON *message = blanks(line, len) == len ? NULL : parse(line, len);
+	bool asks = !a->tools && asks_for_tool(message);
+	bool known = a->speech == SPEECH_ACP;
 
-	if (blanks(line, len) == len) {
-		buf_add(to_editor, line, len);
-		return;
-	}
 	if (message)
 		turn_ends(a, message);
-	if (!a->tools && message && asks_for_tool(message)) {
+	if (a->tools || blanks(line, len) == len || (message && !asks)) {
+		buf_add(to_editor, line, len);
+	} else if (!known && (asks || !is_harmless(line, len))) {
+		a->stalled = true;
+		buf_add(&a->waiting, line, len);
+	} else if (!known) {
+		buf_add(to_editor, line, len);
+	} else if (asks) {
 		answer_no(message, to_agent);
 		a->on->refused(a->data,
 			       "the agent asked its editor to read, write or run something");
-	} else if (a->tools || message || may_pass(a, line, len)) {
-		buf_add(to_editor, line, len);
-	} else {
+	} else { /* there every line is JSON */
 		a->on->refused(a->data, "a line of the agent's that is no sound JSON");
 	}
 	cJSON_Delete(message);
@@ -258,7 +272,8 @@ static void take_piece(struct acp *a, struct stream *s, const char *piece, size_
 		a->on->refused(a->data, "a line of the agent's that is too long");
 	} else if (could_be_json(&s->held) && s->held.len <= ACP_LINE) {
 		fn(a, s->held.data, s->held.len, out, back);
-	} else if (agents && !a->tools && a->spoken) { /* some parsers end a line elsewhere */
+	} else if (agents && !a->tools &&
+		   a->speech == SPEECH_ACP) { /* some parsers end a line elsewhere */
 		s->dropping = !whole;
 		a->on->refused(a->data, "a line of the agent's that is no JSON");
 	} else {
@@ -281,7 +296,7 @@ static const char *line_end(const struct acp *a, const struct stream *s, const c
 static void take(struct acp *a, struct stream *s, const char *bytes, size_t len, bool over,
 		 on_line fn, struct buf *out, struct buf *back)
 {
-	while (len) {
+	while (len && a->speech != SPEECH_BYTES && !(s == &a->agent && a->stalled)) {
 		const char *newline = line_end(a, s, bytes, len);
 		size_t n = newline ? (size_t)(newline - bytes) + 1 : len;
 
@@ -289,8 +304,12 @@ static void take(struct acp *a, struct stream *s, const char *bytes, size_t len,
 		bytes += n;
 		len -= n;
 	}
-	if (over && s->held.len)
+	if (over && s->held.len && a->speech != SPEECH_BYTES)
 		take_piece(a, s, "", 0, true, fn, out, back);
+	if (len && a->speech != SPEECH_BYTES)
+		buf_add(&a->waiting, bytes, len);
+	else
+		buf_add(out, bytes, len);
 }
 
 static void on_editor_line(struct acp *a, const char *line, size_t len, struct buf *out,
@@ -300,13 +319,59 @@ static void on_editor_line(struct acp *a, const char *line, size_t len, struct b
 	editor_line(a, line, len, out);
 }
 
-void acp_from_editor(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_agent)
+static void pass_held(struct stream *s, struct buf *out)
 {
+	buf_add(out, s->held.data, s->held.len);
+	buf_clear(&s->held);
+}
+
+/* It is known now what they speak: what waited for that goes its way. */
+static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
+{
+	struct buf waiting = a->waiting;
+
+	a->waiting = (struct buf)BUF_INIT;
+	a->stalled = false;
+	if (a->speech == SPEECH_BYTES) {
+		pass_held(&a->editor, to_agent);
+		buf_add(to_editor, waiting.data, waiting.len);
+		pass_held(&a->agent, to_editor);
+		a->agent.inside = a->agent.dropping = false;
+	} else {
+		take(a, &a->agent, waiting.data, waiting.len, false, agent_line, to_editor,
+		     to_agent);
+	}
+	buf_done(&waiting);
+}
+
+/* Its first line decides, or the lack of one. */
+static void listen_to(struct acp *a, bool over)
+{
+	size_t n = blanks(a->editor.held.data, a->editor.held.len);
+
+	if (a->speech == SPEECH_UNKNOWN &&
+	    (over || a->editor.inside || a->editor.held.len > FIRST_LINE ||
+	     (n < a->editor.held.len && a->editor.held.data[n] != '{')))
+		a->speech = SPEECH_BYTES;
+}
+
+void acp_from_editor(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_agent,
+		     struct buf *to_editor)
+{
+	bool unknown = a->speech == SPEECH_UNKNOWN;
+
 	take(a, &a->editor, bytes, len, over, on_editor_line, to_agent, NULL);
+	listen_to(a, over);
+	if (unknown && a->speech != SPEECH_UNKNOWN)
+		settle(a, to_editor, to_agent);
 }
 
 void acp_from_agent(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_editor,
 		    struct buf *to_agent)
 {
 	take(a, &a->agent, bytes, len, over, agent_line, to_editor, to_agent);
+	if (a->stalled && (over || a->waiting.len > ACP_LINE)) {
+		a->on->refused(a->data, "what an agent says to an editor that has said nothing");
+		buf_clear(&a->waiting);
+	}
 }

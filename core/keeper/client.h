@@ -63,7 +63,7 @@ uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *
 			     unsigned flags);
 void client_cancel(struct client *c, uint64_t request);
 void client_limits(struct client *c, const struct limits *l); /* from the next change on */
-void client_group(struct client *c, const char *name); /* NULL: it ends */
+void client_group(struct client *c, const char *name);	      /* NULL: it ends */
 void client_stop(struct client *c);
 void client_signal(struct client *c, int sig);
 void client_freeze(struct client *c);

@@ -52,18 +52,23 @@ static void run(const char *bytes, size_t len, bool tools)
 	size_t piece = len ? (unsigned char)bytes[0] / 2 + 1u : 1;
 
 	if (len && bytes[0] & 1)
-		acp_from_editor(a, hello, sizeof(hello) - 1, false, &in);
+		acp_from_editor(a, hello, sizeof(hello) - 1, false, &in, &out);
 	for (size_t at = 1; at < len; at += piece) {
 		size_t n = MIN(piece, len - at);
 
 		acp_from_agent(a, bytes + at, n, false, &out, &back);
-		acp_from_editor(a, bytes + at, n, false, &in);
 	}
 	acp_from_agent(a, "", 0, true, &out, &back);
-	acp_from_editor(a, "", 0, true, &in);
-	if (tools && len && (out.len != len - 1 || memcmp(out.data, bytes + 1, len - 1) != 0))
+	if (!(len && bytes[0] & 1)) {
+		if (!tools)
+			look_at(out.data); /* the editor may speak yet */
+		buf_clear(&out);
+	}
+	acp_from_editor(a, "", 0, true, &in, &out);
+	if (tools && len && bytes[0] & 1 &&
+	    (out.len != len - 1 || memcmp(out.data, bytes + 1, len - 1) != 0))
 		abort();
-	if (!tools)
+	if (!tools && len && bytes[0] & 1)
 		look_at(out.data);
 	acp_free(a);
 }

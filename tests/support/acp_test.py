@@ -116,6 +116,17 @@ equal(e.close(), 0, "the end of the editor is the agent's")
 r = subprocess.run([CORDON, "undo", "--step", str(step["id"]), "--", "."], cwd=work, capture_output=True, text=True)
 ok(not any(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "a turn is taken back as a whole", r, steps())
 
+# (the agent speaks before its editor does)
+open(work + "/early.py", "w").write('''
+import sys
+print('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file"}\\n{"jsonrpc":"2.0","method":"later"}', flush=True)
+sys.stdout.write(sys.stdin.readline())
+''')
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "python3", "early.py"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+time.sleep(0.3)
+out, _ = p.communicate(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n', timeout=30)
+ok(b"fs/" not in out and b"later" in out and b"initialize" in out, "what comes before initialize is looked at, too", out)
+
 e = Editor("--set", "acp.editor-tools=on")
 e.answer(0)
 equal(json.load(open(work + "/initialize.json"))["params"]["clientCapabilities"]["terminal"], True, "acp.editor-tools = on offers them")
@@ -124,10 +135,13 @@ ok(wait_for(lambda: any(b"fs" in line for line in list(e.lines))), "and lets the
 e.close()
 
 # ---- what is not ACP is just bytes
-data = os.urandom(3 << 20) + b'\n{"a":\n[1,\r\n2]}\n{ no end'
+data = os.urandom(3 << 20) + b'\n[fs/ \\u0020]\n{"a":\n[1,\r\n2]}\n{ no end'
 for name, options in (("bytes", []), ("bytes with the tools on", ["--set", "acp.editor-tools=on"])):
     r = subprocess.run([CORDON, "run", "--stdio", *options, "--", "cat"], cwd=work, input=data, capture_output=True, timeout=60)
     equal((hashlib.sha256(r.stdout).hexdigest(), r.returncode), (hashlib.sha256(data).hexdigest(), 0), name + " come back as they were")
+r = subprocess.run([CORDON, "run", "--stdio", "--", "echo", '[INFO] fs/x {"method":"fs/read"}'], cwd=work, stdin=subprocess.DEVNULL,
+                   capture_output=True, text=True)
+equal(r.stdout, '[INFO] fs/x {"method":"fs/read"}\n', "nothing is lost where no editor speaks")
 began = time.monotonic()
 r = subprocess.run(f"head -c 100000000 /dev/zero | tr '\\0' 'x' | {CORDON} run --stdio -- cat | (sleep 1; wc -c)", shell=True, cwd=work,
                    capture_output=True, text=True, timeout=60)

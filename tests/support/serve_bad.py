@@ -126,13 +126,15 @@ s.close()
 # ---- a client that goes away
 for how, stays in (("end", False), ("continue", True)):
     name = f"{work}/after-{how}"
-    s = Serve()
-    s.start(work, on_disconnect=how)
-    s.send("agent.execute", command=f"touch began-{how}; sleep 1; touch after-{how}")
+    p = subprocess.Popen([CORDON, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    for op, payload in (("session.start", {"working_directories": [{"path": work}], "on_disconnect": how, "audit": False}),
+                        ("agent.execute", {"command": f"touch began-{how}; sleep 1; touch after-{how}"})):
+        p.stdin.write(json.dumps({"type": op, "request_id": op, "payload": payload}).encode() + b"\n")
+        p.stdin.flush()
     ok(wait_for(lambda: os.path.exists(f"{work}/began-{how}")), f"on_disconnect {how}: a command runs")
-    s.process.stdin.close()
-    s.process.stdout.close()
-    ok(s.process.wait(30) is not None, "the client goes away, and so does cordon")
+    p.stdout.close()
+    p.stdin.close()
+    ok(p.wait(30) is not None, "the client goes away, and so does cordon")
     equal(os.path.exists(name), stays, "after its end" if stays else "with the command")
 s = Serve()
 s.start(work)

@@ -47,9 +47,11 @@ static void balance(struct bridge *b)
 static void from_editor(struct bridge *b, const char *bytes, size_t len, bool over)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
 
-	acp_from_editor(b->acp, bytes, len, over, &out);
+	acp_from_editor(b->acp, bytes, len, over, &out, &back);
 	channel_send(b->agent, &out);
+	channel_send(b->editor, &back);
 }
 
 static void from_agent(struct bridge *b, const char *bytes, size_t len, bool over)
