@@ -252,7 +252,7 @@ c.close()
 # ---- the socket, beside the STDIO API
 path = os.path.realpath(".") + "/mcp.sock"
 s = Serve("--mcp-socket", path)
-ok(s.wait(lambda: any(path in e["message"] and path + ".token" in e["message"] for e in s.log)), "the paths are named on standard error")
+ok(wait_for(lambda: any(path in e["message"] and path + ".token" in e["message"] for e in list(s.log))), "the paths are named on standard error")
 equal([oct(os.stat(p).st_mode & 0o777) for p in (path, path + ".token")], ["0o600"] * 2, "both for their owner alone")
 
 
@@ -286,5 +286,54 @@ s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="deny")
 ok(c.answer(i) and os.path.exists(work + "/s1"), "so are its safeguards")
 s.close()
 ok(not os.path.exists(path) and not os.path.exists(path + ".token"), "socket and token go with it")
+# ---- the same through either: the same tree, the same audit log
+def scenario(folder, run, write, back, again):
+    run("mkdir d; echo 1 >d/1; echo 2 >2; ln -s 2 link; chmod 600 2")
+    write("d/w", "text\n")
+    run("rm -r d; echo more >>2; exit 3")
+    back(1)
+    back(1)
+    again()
+    open(folder + "/2", "a").write("mine\n")
+    time.sleep(0.3)
+    run("echo last >3")
+    back(3)  # refused: somebody else changed 2 meanwhile
+    run("echo x >.git/hooks/pre-commit || true")  # denied
+    return front.tree(folder)
+
+
+def audit(folder):
+    """What happened, without times, numbers of processes and the folder's name."""
+    rows = []
+    for line in subprocess.run([CORDON, "audit", "--json"], cwd=folder, capture_output=True, text=True).stdout.splitlines():
+        r = json.loads(line)
+        if r["event"] not in ("external", "session-end"):  # (those come when they are noticed)
+            rows.append({k: str(r.get(k)).replace(folder, "") for k in ("event", "step", "op", "path", "result", "detail")})
+    return rows
+
+
+trees, logs = [], []
+for name in ("by-stdio", "by-mcp"):
+    folder = f"{os.path.dirname(work)}/{name}"
+    os.makedirs(folder + "/.git/hooks")
+    if name == "by-stdio":
+        s = Serve()
+        s.start(folder)
+        s_deny = threading.Thread(target=lambda s=s: s.call("approval.answer", id=s.event("approval_requested")["id"], allow=False))
+        s_deny.start()
+        trees.append(scenario(folder, lambda c: s.run(c), lambda p, t: s.call("fs.write", path=p, content=t),
+                              lambda n: s.call("undo.rollback", steps=n), lambda: s.call("undo.redo")))
+        s_deny.join()
+        s.close()
+    else:
+        work = folder
+        c = Client()
+        c.initialize()
+        trees.append(scenario(folder, lambda x: c.tool("execute_command", command=x), lambda p, t: c.tool("write_file", path=p, content=t),
+                              lambda n: c.tool("undo", steps=n), lambda: c.tool("redo")))
+        c.close()
+    logs.append(audit(folder))
+equal(trees[0], trees[1], "STDIO and MCP: one scenario, one tree")
+ok(logs[0] == logs[1], "and one audit log", *(f"{a}\n{b}" for a, b in zip(*logs) if a != b), len(logs[0]), len(logs[1]))
 ok(not front.bad, "every message is as it must be", *front.bad)
 front.done()

@@ -11,11 +11,13 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/api/inside/inside_priv.h"
 
-#define LEFT_MAX 32 /* outputs of ended jobs that processes in the background still hold */
+#define END_TRIES 400 /* 2 s */
+#define LEFT_MAX  32  /* outputs of ended jobs that processes in the background still hold */
 
 static struct {
 	int sock, children; /* children: a signalfd of SIGCHLD */
@@ -23,6 +25,7 @@ static struct {
 	int left[LEFT_MAX];
 	size_t n_left;
 	bool over;
+	bool unended; /* a step that could not be ended: a safeguard holds it */
 } self;
 
 /* ---- to cordon ------------------------------------------------------------------------------- */
@@ -82,18 +85,33 @@ static bool begin_step(const struct order *o)
 {
 	AUTO_BUF struct buf answer = BUF_INIT;
 
+	if (self.unended && step_say("ran", "0", &answer, NULL) == 0)
+		self.unended = false;
 	return step_say(o->flags & RUN_API ? "api" : "run", o->label, &answer, NULL) == 0;
 }
 
+/*
+ * What a safeguard was denied has been ended, and is rolled back a moment later: whoever is told
+ * of the end finds everything back. One that nobody has answered yet is not waited for.
+ */
 static void end_step(struct task *t, int status, struct buf *answer)
 {
+	const struct timespec nap = {.tv_nsec = 5000000};
 	char text[16];
 
+	if (!t->stepped)
+		return;
+	t->stepped = false;
 	snprintf(text, sizeof(text), "%d",
 		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-	if (t->stepped)
-		(void)!step_say("ran", text, answer, NULL); /* a denied step has ended by itself */
-	t->stepped = false;
+	for (int i = 0; i < END_TRIES; i++) {
+		struct err err = {0};
+
+		if (step_say("ran", text, answer, &err) == 0 || !strstr(err.text, "safeguard"))
+			return; /* it has ended, or there is none any more */
+		nanosleep(&nap, NULL);
+	}
+	self.unended = true;
 }
 
 static void run(const struct runner_head *h, char *bytes, size_t len)
