@@ -25,7 +25,9 @@ struct audit {
 	int64_t last_us;
 	struct buf pending;
 	struct buf line;
-	char *session; /* as JSON text */
+	char *session;			      /* as JSON text */
+	uint64_t left, counted[AUDIT_EVENTS]; /* bytes of the session's limit; what came after */
+	uint64_t n_counted;
 };
 
 const char *audit_event_name(enum audit_event event)
@@ -44,6 +46,7 @@ const char *audit_event_name(enum audit_event event)
 		[AUDIT_RECOVERY] = "recovery",
 		[AUDIT_EXTERNAL] = "external-edit",
 		[AUDIT_SAFEGUARD] = "safeguard",
+		[AUDIT_COUNTED] = "counted",
 	};
 
 	return names[event];
@@ -187,6 +190,7 @@ int audit_open(struct audit **ret, const char *path, const char *session, struct
 
 	a->fd = a->head_fd = -1;
 	a->pending = a->line = (struct buf)BUF_INIT;
+	a->left = AUDIT_SESSION_MAX;
 	json_quote(&quoted, session, strlen(session));
 	a->session = buf_take(&quoted);
 	r = open_files(a, path, err);
@@ -198,11 +202,13 @@ int audit_open(struct audit **ret, const char *path, const char *session, struct
 	return 0;
 }
 
+static int say_counted(struct audit *a);
+
 void audit_close(struct audit *a)
 {
 	if (!a)
 		return;
-	if (audit_flush(a) < 0)
+	if (say_counted(a) < 0 || audit_flush(a) < 0)
 		a->failed = -EIO; /* nobody is left to be told */
 	util_close_fd(&a->fd);
 	util_close_fd(&a->head_fd);
@@ -219,7 +225,16 @@ static void add_text(struct buf *b, const char *name, const char *value)
 	if (!value)
 		return;
 	buf_fmt(b, ",\"%s\":", name);
-	json_quote(b, value, strnlen(value, AUDIT_FIELD_MAX));
+	for (size_t mark = b->len, len = strnlen(value, AUDIT_FIELD_MAX);;) {
+		size_t used;
+
+		json_quote(b, value, len);
+		used = b->len - mark;
+		if (used <= AUDIT_FIELD_MAX + 2)
+			return;
+		buf_truncate(b, mark);
+		len = len * AUDIT_FIELD_MAX / used;
+	}
 }
 
 static void build(struct audit *a, const struct audit_entry *e)
@@ -255,16 +270,69 @@ static void build(struct audit *a, const struct audit_entry *e)
 	buf_fmt(b, ",\"prev\":\"%s\"", a->hash);
 }
 
-int audit_append(struct audit *a, const struct audit_entry *e)
+static int append(struct audit *a, const struct audit_entry *e)
 {
-	if (a->failed)
-		return a->failed;
 	build(a, e);
 	audit_hash(a->hash, a->line.data, a->line.len);
 	a->seq++;
 	buf_fmt(&a->line, ",\"hash\":\"%s\"}\n", a->hash);
 	buf_add(&a->pending, a->line.data, a->line.len);
 	return a->pending.len >= AUDIT_BUFFER ? audit_flush(a) : 0;
+}
+
+/* What those inside cause as often as they like. */
+static bool is_countable(enum audit_event event)
+{
+	return event == AUDIT_EXEC || event == AUDIT_TOUCH || event == AUDIT_DENY ||
+	       event == AUDIT_STEP || event == AUDIT_EXTERNAL;
+}
+
+static int say_counted(struct audit *a)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	if (a->failed || !a->n_counted)
+		return a->failed;
+	buf_str(&words, "not written, only counted:");
+	for (size_t i = 0; i < AUDIT_EVENTS; i++)
+		if (a->counted[i])
+			buf_fmt(&words, " %" PRIu64 " %s", a->counted[i],
+				audit_event_name((enum audit_event)i));
+	return append(a, &(struct audit_entry){
+				 .event = AUDIT_COUNTED, .latency_us = -1, .detail = words.data});
+}
+
+/* The lines become rarer as the number grows: killed, at most half of it is not known. */
+static int count(struct audit *a, enum audit_event event)
+{
+	a->counted[event]++;
+	a->n_counted++;
+	return a->n_counted & (a->n_counted - 1) ? 0 : say_counted(a);
+}
+
+int audit_append(struct audit *a, const struct audit_entry *e)
+{
+	int r;
+
+	if (a->failed)
+		return a->failed;
+	if (!is_countable(e->event))
+		return append(a, e);
+	if (!a->left)
+		return count(a, e->event);
+	r = append(a, e);
+	a->left -= MIN(a->left, (uint64_t)a->line.len);
+	return r;
+}
+
+void audit_set_session_max(struct audit *a, uint64_t bytes)
+{
+	a->left = bytes;
+}
+
+bool audit_is_counting(const struct audit *a)
+{
+	return !a->left;
 }
 
 int audit_flush(struct audit *a)

@@ -13,6 +13,9 @@
  *          "hash":"<sha256 hex>"}; hash covers prev and the line's bytes before ,"hash".
  *          A small head file beside it keeps seq and hash of the newest line so that a cut tail is
  *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
+ *          What those inside can cause without end (exec, touch, deny, step, external-edit) is
+ *          counted instead of written once a session has written AUDIT_SESSION_MAX of it: a line
+ *          says so, and others how many there were.
  * Failure: audit_append() returns a negative errno; from then on operations must be denied.
  * Threads: main loop only.
  */
@@ -32,7 +35,11 @@ enum audit_event {
 	AUDIT_RECOVERY,
 	AUDIT_EXTERNAL,	 /* a path was edited from outside */
 	AUDIT_SAFEGUARD, /* a step reached a limit and is held; or was stopped at it */
+	AUDIT_COUNTED,	 /* records that were counted and not written */
+	AUDIT_EVENTS,
 };
+
+#define AUDIT_SESSION_MAX (256u << 20) /* bytes */
 
 /* The detail of AUDIT_SESSION_END: reads of gated places; for printf and scanf. */
 #define AUDIT_READS                                                                                \
@@ -57,7 +64,10 @@ struct audit_entry {
 int audit_open(struct audit **ret, const char *path, const char *session, struct err *err) MUST_USE;
 int audit_append(struct audit *a, const struct audit_entry *e) MUST_USE; /* buffered */
 int audit_flush(struct audit *a) MUST_USE; /* call once per loop turn and before exit */
-void audit_close(struct audit *a);	   /* flushes; NULL is a no-op */
+/* Another limit than AUDIT_SESSION_MAX. */
+void audit_set_session_max(struct audit *a, uint64_t bytes);
+bool audit_is_counting(const struct audit *a); /* the limit is reached */
+void audit_close(struct audit *a);	       /* flushes; NULL is a no-op */
 
 const char *audit_event_name(enum audit_event event);
 

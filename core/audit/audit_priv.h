@@ -5,8 +5,9 @@
 #include "core/audit/audit.h"
 
 #define AUDIT_HASH_LEN	64u	   /* hex digits of SHA-256 */
-#define AUDIT_FIELD_MAX (8u << 10) /* bytes of one text field that are kept */
-/* Six text fields, each byte at most six characters ("\udc80"), and the rest. */
+#define AUDIT_FIELD_MAX (8u << 10) /* bytes of a text field, as they are written */
+/* Six text fields and the rest. Older versions kept as many bytes before they were escaped, each of
+ * which can be six characters ("\udc80"). */
 #define AUDIT_LINE_MAX (6 * 6 * AUDIT_FIELD_MAX + 4096)
 
 /* A log that has grown to this is set aside as PATH.1 by the next audit_open(); the PATH.1 of

@@ -42,8 +42,10 @@ int op_unlink(struct step *s, const struct at *at, bool *touched);
 int op_rmdir(struct step *s, const struct at *at, bool *touched);
 int op_rename(struct step *s, const struct at *from, const struct at *to, unsigned flags,
 	      bool *touched);
-/* Bind an AF_UNIX socket of the caller's (our duplicate) to a name. */
-int op_bind(struct step *s, int sock, const struct at *at, bool *touched);
+/* Bind an AF_UNIX socket of the caller's (our duplicate) to a name. Its address is the caller's
+ * text, at most 108 bytes, if that leads there from the directory base; NULL: the bare name. */
+int op_bind(struct step *s, int sock, const struct at *at, int base, const char *text,
+	    bool *touched);
 
 /* Objects: name "" or a last component that is not followed. */
 int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/keeper/folders/draft.h"
 #include "core/keeper/keeper_priv.h"
 
 /*
@@ -358,6 +359,8 @@ int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 	ret->pid = p->self.tid;
 	ret->tid = tid;
 	ret->proc = p;
+	if (k->n_drafts)
+		drafts_settle(k, ret);
 	return 0;
 }
 

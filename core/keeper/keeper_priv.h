@@ -114,6 +114,9 @@ struct command {
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
 	bool driven;   /* a group that only the agent itself ends: see group.c */
+	bool lingers;  /* files of a step that was rolled back are still written: it waits for that
+			*/
+	bool folds;    /* the rest of the session, since the history is full */
 	bool grouped;  /* while a group is open, what it changes belongs to that */
 	struct buf label;
 	struct word *words;	   /* what the label is made of, by pid */
@@ -137,6 +140,7 @@ struct waiting {
 	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
+	const char *op; /* static */
 };
 
 struct question {
@@ -145,10 +149,12 @@ struct question {
 	enum rule_kind kind;
 	const char *path;     /* the end of key */
 	bool is_dir;	      /* path is a directory */
+	char *bundle;	      /* that the path is of, or NULL */
 	struct command *held; /* a safeguard's: all of this command's changes wait */
 	struct command
 		*command; /* of the first who asked, where an answer can count for its step */
-	int pid;	  /* of the first who asked */
+	int pid;	  /* of the first who asked: what is on the screen */
+	const char *op;	  /* of that; static */
 	struct waiting *waiting;
 	size_t n_waiting;
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */
@@ -216,6 +222,7 @@ struct alias {
 	char *path;
 };
 
+struct draft;
 struct outside; /* the unconfined thread (outside.c) */
 
 struct keeper {
@@ -232,6 +239,11 @@ struct keeper {
 
 	struct journal *journal; /* the first folder's; the others' are its kin */
 	struct policy *policy;
+	struct draft *drafts; /* files that have no name yet (draft.c) */
+	size_t n_drafts;
+	bool settling;
+	bool learned; /* policy_learn_more() has no more */
+	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
 	struct folder **folders;
 	size_t n_folders;
 	struct alias *aliases;
@@ -261,6 +273,7 @@ struct keeper {
 	struct buf agent_name;
 
 	struct command *commands, *ambient, *strays, *whole;
+	struct command *fold;  /* NULL: the history is not full */
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
 	struct proc *group_owner;
 	uint64_t group_serial;

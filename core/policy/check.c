@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/path.h"
+#include "core/policy/git_paths.h"
 #include "core/policy/glob.h"
 #include "core/policy/policy_priv.h"
 #include "core/policy/sockets.h"
@@ -15,7 +16,7 @@ static const char *const system_trees[] = {
 };
 
 static const char hidden_reason[] = "it is hidden from the sandbox";
-const char policy_ungranted[] = "no rule grants it yet";
+const char policy_ungranted[] = "it is outside this project, and you have not allowed it yet";
 static const char secret_reason[] = "its name says that it holds secrets";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static void check_guarded(const struct policy *p, enum policy_act act, const cha
 		/* META is the mode bits of what the host runs; above it only renames matter. */
 		if (path_is_beneath(path, g->path) ||
 		    (act != POLICY_META && path_is_beneath(g->path, path))) {
-			*b = (struct builtin){POLICY_ASK, g->reason, places_depth(g->path), false};
+			*b = builtin_says(POLICY_ASK, g->reason, places_depth(g->path), false);
 			return;
 		}
 	}
@@ -87,14 +88,45 @@ static void check_names(const struct policy *p, enum policy_act act, const char 
 	folded = fold(p, path);
 	leaf = strrchr(folded, '/');
 	if (has_component(folded, ".cordon"))
-		*b = (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
+		*b = builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	else if (leaf && act != POLICY_MKDIR && policy_name_is_secret(p, leaf + 1))
-		*b = (struct builtin){POLICY_HIDE, secret_reason, places_depth(path), false};
+		*b = builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false);
 	else
-		b->verdict = protect_check(act, folded, path_base(path), &b->reason, &b->depth);
+		protect_check(act, folded, path_base(path), git_dirs_known(p, path) != NULL, b);
 	/* A character that decomposes into a slash: the components do not agree. */
 	if (places_depth(folded) != places_depth(path))
 		b->depth = UINT_MAX;
+}
+
+/* A git directory whose name does not say so. */
+static void check_git_dir(const struct policy *p, enum policy_act act, const char *path,
+			  struct builtin *b)
+{
+	const char *rest = git_dirs_find(p, path), *reason;
+	enum policy_verdict v;
+
+	if (!rest)
+		return;
+	v = git_path_check(act, rest, &reason);
+	/* Without its HEAD it is a plain directory, whose config anybody may write. */
+	if (v == POLICY_ALLOW && str_eq(rest, "head") &&
+	    (act == POLICY_REMOVE || act == POLICY_RENAME_FROM))
+		v = POLICY_ASK;
+	if (v > b->verdict)
+		*b = builtin_says(v, reason, places_depth(path), false);
+}
+
+enum policy_content policy_content(const struct policy *p, const char *path)
+{
+	enum policy_content found = protect_content(fold(p, path));
+	const char *rest = found == CONTENT_NONE ? git_dirs_find(p, path) : NULL;
+
+	return rest ? git_path_content(rest) : found;
+}
+
+bool policy_minds_type(const struct policy *p, const char *path)
+{
+	return protect_is_candidate(path) || git_dirs_find(p, path);
 }
 
 struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path)
@@ -104,12 +136,13 @@ struct builtin builtin_write(const struct policy *p, enum policy_act act, const 
 
 	if (find_hidden(p, path, p->n_builtin, p->n_set) ||
 	    ((act == POLICY_RENAME_FROM || act == POLICY_RENAME_TO) && holds_hidden(p, path)))
-		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+		return builtin_says(POLICY_HIDE, hidden_reason, 0, true);
 	below = path_below(path, p->home);
 	hidden = below && *below == '.' ? find_hidden(p, path, 0, p->n_builtin) : NULL;
 	if (hidden)
-		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
 	check_names(p, act, path, &b);
+	check_git_dir(p, act, path, &b);
 	if (b.verdict == POLICY_ALLOW && p->n_guarded)
 		check_guarded(p, act, path, &b);
 	return b;
@@ -135,6 +168,18 @@ bool builtin_gives_way(const struct builtin *b, const struct rule_match *m)
 	       (m->rule->of->level == LEVEL_SESSION && b->verdict != POLICY_HIDE);
 }
 
+/* A rule that loosens what is built in, but for what is nearer than the rule goes. */
+static enum policy_verdict loosened(enum policy_verdict said, const struct builtin *b,
+				    const struct rule_match *m, const char **ret_reason)
+{
+	const struct inner *in = &b->inner;
+
+	if (in->verdict <= said || m->depth >= in->depth || m->rule->of->level == LEVEL_SESSION)
+		return said;
+	*ret_reason = in->reason;
+	return in->verdict;
+}
+
 /* The rules' word on top of what is built in. */
 static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, const char *path,
 				   const struct builtin *b, const char **ret_reason)
@@ -150,9 +195,9 @@ static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, 
 	if (rules_decide(p->rules, kind, path, now, &m)) {
 		said = verdict_of_rule(m.rule->verdict);
 		if (said > v || (said < v && builtin_gives_way(b, &m)) ||
-		    (said == v && said != POLICY_ALLOW && !b->reason)) {
-			v = said;
+		    (said == v && said != POLICY_ALLOW && (!b->reason || m.rule->of->reason))) {
 			*ret_reason = rules_words(p->rules, m.rule);
+			v = said < v ? loosened(said, b, &m, ret_reason) : said;
 		}
 	}
 	if (rules_decide(p->untrusted, kind, path, now, &m) &&
@@ -198,20 +243,6 @@ enum policy_verdict policy_check(const struct policy *p, enum policy_act act, co
 	return below;
 }
 
-bool policy_vet(const struct policy *p, const char *path, const char *data, size_t len)
-{
-	return policy_vet_change(p, path, NULL, 0, data, len);
-}
-
-bool policy_vet_change(const struct policy *p, const char *path, const char *old, size_t old_len,
-		       const char *data, size_t len)
-{
-	const char *reason;
-
-	return policy_check(p, POLICY_RENAME_TO, path, &reason) == POLICY_VET &&
-	       vet_git_config(data, len, old, old_len);
-}
-
 struct builtin builtin_outside(const struct policy *p, const char *path)
 {
 	static const char beyond[] = "it lies outside the working folder";
@@ -219,19 +250,19 @@ struct builtin builtin_outside(const struct policy *p, const char *path)
 	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
 
 	if (find_hidden(p, path, p->n_builtin, p->n_set))
-		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+		return builtin_says(POLICY_HIDE, hidden_reason, 0, true);
 	if (hidden)
-		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
 	if (path_is_beneath(path, p->home) && !str_eq(p->home, "/"))
-		return (struct builtin){POLICY_ASK, beyond, 0, false};
+		return builtin_says(POLICY_ASK, beyond, 0, false);
 	if (!strchr(path + 1, '/')) /* a new name in / */
-		return (struct builtin){POLICY_DENY, system, 1, false};
+		return builtin_says(POLICY_DENY, system, 1, false);
 	for (size_t i = 0; i < ARRAY_LEN(system_trees); i++)
 		if (path_is_beneath(path, system_trees[i]))
-			return (struct builtin){POLICY_DENY, system, 1, false};
+			return builtin_says(POLICY_DENY, system, 1, false);
 	if (path_is_beneath(path, "/root")) /* not ours, or $HOME would have said so */
-		return (struct builtin){POLICY_DENY, system, 1, false};
-	return (struct builtin){POLICY_ASK, beyond, 0, false};
+		return builtin_says(POLICY_DENY, system, 1, false);
+	return builtin_says(POLICY_ASK, beyond, 0, false);
 }
 
 /* Does a rule let something beneath this directory be written? */
@@ -285,24 +316,23 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	const char *gate = NULL;
 
 	if (find_hidden(p, path, p->n_builtin, p->n_set))
-		return (struct builtin){POLICY_HIDE, hidden_reason, 0, true};
+		return builtin_says(POLICY_HIDE, hidden_reason, 0, true);
 	if (hidden)
-		return (struct builtin){POLICY_HIDE, hidden_reason, places_depth(hidden), false};
+		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
 	if (protect_is_candidate(path) && has_component(fold(p, path), ".cordon"))
-		return (struct builtin){POLICY_HIDE, "it is an undo store of cordon's", 0, true};
+		return builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	if (kind == RULE_UNIX)
-		return (struct builtin){POLICY_ASK, words_of_socket(path), 0, false};
+		return builtin_says(POLICY_ASK, words_of_socket(path), 0, false);
 	if (places_hold(&p->folders, path))
-		return secret ? (struct builtin){POLICY_HIDE, secret_reason, places_depth(path),
-						 false}
+		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
 			gate = p->gated.list[i];
 	if (!gate || places_hold(&p->usual, path))
 		return (struct builtin){.verdict = POLICY_ALLOW};
-	return (struct builtin){POLICY_ASK, secret ? secret_reason : policy_ungranted,
-				places_depth(gate), false};
+	return builtin_says(POLICY_ASK, secret ? secret_reason : policy_ungranted,
+			    places_depth(gate), false);
 }
 
 enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,

@@ -1,6 +1,6 @@
 /* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
-#include "core/policy/policy_priv.h"
+#include "core/policy/learn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +71,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 	p = xcalloc(1, sizeof(*p));
 	p->home = path_clean(spec->home);
 	p->scratch = (struct buf)BUF_INIT;
+	p->rest = (struct buf)BUF_INIT;
 	p->rules = rules_new();
 	p->untrusted = rules_new();
 	p->dynamic = spec->dynamic;
@@ -109,7 +110,11 @@ void policy_free(struct policy *p)
 	places_done(&p->usual);
 	places_done(&p->granted);
 	places_done(&p->sockets);
+	places_done(&p->git_dirs);
+	learn_done(p);
+	remotes_free(p->remotes);
 	buf_done(&p->scratch);
+	buf_done(&p->rest);
 	free(p->home);
 	free(p);
 }
@@ -127,6 +132,8 @@ bool policy_extent_offered(const struct policy *p, const char *path, enum answer
 
 	if (extent == EXTENT_EXACT)
 		return true;
+	if (extent == EXTENT_BUNDLE)
+		return policy_bundle(p, path) != NULL;
 	if (path_is_beneath(p->home, dir) || places_depth(dir) < 2)
 		return false;
 	for (size_t i = 0; extent == EXTENT_TREE && i < p->n_hidden; i++)
@@ -161,7 +168,8 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	struct rule_frame frame = {.level = LEVEL_SESSION, .until = a->until};
 	struct rule rule = {
 		.of = &frame, .verdict = a->allow ? RULE_ALLOW : RULE_DENY, .kinds = 1u << kind};
-	char *patterns[2];
+	const char *bundle = a->extent == EXTENT_BUNDLE ? policy_bundle(p, path) : NULL;
+	char *patterns[2] = {NULL, NULL};
 
 	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
 	if (a->scope == SCOPE_ONCE || p->n_given >= POLICY_MAX_ANSWERS)
@@ -170,11 +178,14 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
 	frame.id = ++p->last_id;
-	answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
-	rule.pattern = patterns[0];
+	if (!bundle)
+		answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
+	rule.pattern = bundle ? bundle : patterns[0];
 	forget_same(p, &rule);
 	p->given = xrealloc(p->given, (p->n_given + 1) * sizeof(*p->given));
 	p->given[p->n_given] = (struct given){frame.id, rules_add(p->rules, &rule)};
+	if (bundle && !bundle_place(p, p->given[p->n_given].rule, bundle))
+		frame.id = 0;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
 		const char *why;
@@ -196,40 +207,4 @@ bool policy_revoke(struct policy *p, uint64_t id)
 		return true;
 	}
 	return false;
-}
-
-void policy_protect(struct policy *p, const char *path, const char *reason)
-{
-	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
-	p->guarded[p->n_guarded++] = (struct guarded){path_clean(path), reason};
-}
-
-static void learn_from(struct policy *p, const char *file, const char *folder)
-{
-	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *value = NULL;
-	AUTO_FREE char *expanded = NULL;
-	AUTO_FREE char *joined = NULL;
-	AUTO_FREE char *clean = NULL;
-	size_t len;
-
-	if (io_read_file(AT_FDCWD, file, 256 << 10, &text, &len) < 0)
-		return;
-	value = vet_find_hooks_path(text, len);
-	if (!value || !*value)
-		return;
-	expanded = path_expand_home(value, p->home);
-	joined = path_join(folder, expanded);
-	clean = path_clean(joined);
-	if (path_is_beneath(clean, folder) && !str_eq(clean, folder))
-		policy_protect(p, clean, "core.hooksPath names it: git on the host runs it");
-}
-
-void policy_learn_hooks(struct policy *p, const char *folder)
-{
-	AUTO_FREE char *own = path_join(folder, ".git/config");
-	AUTO_FREE char *global = path_join(p->home, ".gitconfig");
-
-	learn_from(p, own, folder);
-	learn_from(p, global, folder);
 }

@@ -26,6 +26,8 @@ enum policy_act {
 	POLICY_RENAME_TO,   /* something takes this name; RENAME_EXCHANGE: both names are this */
 	POLICY_LINK_FROM,   /* an alias of this file is about to be made */
 	POLICY_META,	    /* mode, owner, times, attributes */
+	POLICY_SYMLINK,	    /* a link is made or renamed to this name; as POLICY_WRITE */
+	POLICY_DIR_TO,	    /* a directory takes this name: asked besides POLICY_RENAME_TO */
 };
 
 /* What a policy is about. Borrowed until policy_new() returns, but for config. */
@@ -63,19 +65,44 @@ void policy_free(struct policy *p); /* NULL is a no-op */
  * NULL when there is nothing to say. */
 enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
 				 const char **ret_reason);
+/* What POLICY_VET looks at. */
+enum policy_content {
+	CONTENT_NONE,
+	CONTENT_CONFIG,	 /* git's configuration */
+	CONTENT_INDEX,	 /* git's index, or the shared part of one */
+	CONTENT_REBASE,	 /* the rest of a rebase */
+	CONTENT_POINTER, /* one line: where a git directory is, or what belongs to it */
+};
+enum policy_content policy_content(const struct policy *p, const char *path);
+/* Does it matter whether what takes this name is a link or a directory? Then ask once more, with
+ * POLICY_SYMLINK or POLICY_DIR_TO. */
+bool policy_minds_type(const struct policy *p, const char *path);
 /*
  * POLICY_VET: may a file with this content take that name? Never true when in doubt. The caller
- * makes sure that it is a plain file with one name that nobody can write to any more.
+ * makes sure that it is a plain file with one name that nobody can write to any more. old is what
+ * that name holds; NULL: nothing does. Of a configuration may stay what is in it, unchanged and in
+ * the same order, so that `git remote add` works where the human has aliases and filters; what
+ * says where remotes are may be added and not changed. The content of a file whose name is about
+ * to go is old, and data is NULL: what it said of remotes is kept in mind.
  */
-bool policy_vet(const struct policy *p, const char *path, const char *data, size_t len);
-/* The same when a file of that name is there already: settings that are in it, unchanged and in the
- * same order, may stay, so that `git remote add` works where the human has aliases and filters. */
-bool policy_vet_change(const struct policy *p, const char *path, const char *old, size_t old_len,
+bool policy_vet(struct policy *p, const char *path, const char *data, size_t len);
+bool policy_vet_change(struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
+
 /* Is a write to this place outside every working folder worth a question, or refused at once? A
  * directory may be made without one on the way to what a rule lets be written. */
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
+
+/*
+ * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE
+ * is about all of them. The name of the one that decides about this path, borrowed as reasons are;
+ * NULL: none does.
+ */
+const char *policy_bundle(const struct policy *p, const char *path);
+struct buf;
+/* Its patterns as they are written, "~/.claude.json, ~/.claude/settings.json". */
+void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
 
 /* The reason of POLICY_ASK where reading merely was not granted. */
 extern const char policy_ungranted[];
@@ -112,9 +139,15 @@ void policy_forget_old(struct policy *p);
  * reason must live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);
 
-/* Protect the directory that core.hooksPath of this folder's repository (or of ~/.gitconfig) names,
- * when it lies in the folder. Settings that are written in an unusual way are not understood. */
-void policy_learn_hooks(struct policy *p, const char *folder);
+/*
+ * Look for other names of what is protected in this working folder: where links of such names lead,
+ * git directories of another name, and what the settings of the human and of each repository there
+ * name (core.hooksPath, files that are included, filters). Bounded: the directories nearest to the
+ * folder. At the start, and again when the human has allowed such a thing to change. True: there
+ * are further directories, to be looked at one by one.
+ */
+bool policy_learn(struct policy *p, const char *folder);
+bool policy_learn_more(struct policy *p);
 
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
  * existing single places outside gated trees that rules do not let be read or run. */

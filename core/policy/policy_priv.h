@@ -17,18 +17,106 @@ void names_fold_path(struct buf *out, const char *path);
 
 /* False for nearly every path, at the cost of one pass over its bytes: nothing built in applies. */
 bool protect_is_candidate(const char *path);
-/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is. *ret_depth: how
- * many components name what is protected, for verdicts other than ALLOW. */
-enum policy_verdict protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
-				  const char **ret_reason, unsigned *ret_depth);
+/* What is milder than the verdict and about something deeper: a rule that loosens the one leaves
+ * the other standing. */
+struct inner {
+	enum policy_verdict verdict; /* ALLOW: nothing */
+	const char *reason;
+	unsigned depth;
+};
+/* What is built in says about a place. */
+struct builtin {
+	enum policy_verdict verdict;
+	const char *reason;
+	unsigned depth; /* components that name what is protected */
+	bool final;	/* no rule and no answer changes it */
+	struct inner inner;
+};
+static inline struct builtin builtin_says(enum policy_verdict verdict, const char *reason,
+					  unsigned depth, bool final)
+{
+	return (struct builtin){
+		.verdict = verdict, .reason = reason, .depth = depth, .final = final};
+}
+/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is; in_git: it lies in
+ * a git directory that is known by other means than its name. */
+void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
+		   struct builtin *ret);
+/* Nothing may be put in place or get another name; keep: nor be taken away. */
+enum policy_verdict protect_guard(enum policy_act act, bool keep);
+/* By its name, folded: what a file in a git directory holds. */
+enum policy_content protect_content(const char *folded);
+
+/* ---- git_dirs.c: git directories whose name does not say so -------------------------------- */
+
+/* What follows the git directory, folded, "" for itself; NULL: the path lies in none that is known
+ * from the start, nor, where the name would matter there, in one that shows on disk. Until the next
+ * call. */
+const char *git_dirs_find(const struct policy *p, const char *path);
+/* The same without a look at the disk: only those that are known from the start. */
+const char *git_dirs_known(const struct policy *p, const char *path);
+void git_dirs_add(struct policy *p, char *path); /* takes it */
 
 /* ---- vet.c ---------------------------------------------------------------------------------- */
 
+/* A configuration, line by line. What a reader does not understand is LINE_OTHER or LINE_BAD. */
+#define VET_MAX_BYTES (256u << 10)
+#define VET_MAX_NAME  256
+enum line_kind {
+	LINE_NONE, /* the end */
+	LINE_BLANK,
+	LINE_HEADER,
+	LINE_INERT,
+	LINE_OTHER, /* may stay if it was there before */
+	LINE_BAD,   /* this text is not for us */
+};
+struct vet_reader {
+	const char *p, *end;
+	struct span line;   /* trimmed */
+	struct span header; /* the line of the current section, trimmed; len 0: unknown */
+	char section[VET_MAX_NAME], sub[VET_MAX_NAME];
+};
+struct vet_reader vet_reader_of(const char *text, size_t len);
+enum line_kind vet_next(struct vet_reader *r);
+/* The value, where the line sets this key (lower case); else len is 0. */
+struct span vet_value(const struct vet_reader *r, const char *key);
 /* Nothing in this git configuration can make git run or read something of the writer's choice,
  * apart from what `old` (may be NULL) has just so. */
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
-/* The value of core.hooksPath in a git configuration as text; heap, NULL: not set. */
-char *vet_find_hooks_path(const char *data, size_t len);
+
+/* ---- vet_index.c, vet_rebase.c -----------------------------------------------------------------
+ */
+
+/* Every path in this index (hash: bytes of an object's name) is one that git itself would put
+ * there: it leads neither out of the worktree nor into a git directory. */
+bool vet_git_index(const char *data, size_t len, size_t hash);
+/* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
+bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
+
+/* ---- vet_pointer.c --------------------------------------------------------------------------- */
+
+/* This one line, in a file of that path, leads git to no other place than `git worktree add` and
+ * `git submodule add` would in the same repository, and makes git run nothing that is there. */
+bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len);
+/* core.worktree, where it is not as in `old`, is that of a submodule's own directory. */
+bool vet_git_worktree(const char *path, const char *old, size_t old_len, const char *data,
+		      size_t len);
+
+/* ---- vet_remotes.c --------------------------------------------------------------------------- */
+
+struct remotes;
+void remotes_free(struct remotes *r); /* NULL is a no-op */
+/* Keep in mind what the configuration of that path said when it was first seen; old NULL: there was
+ * none. False: too many of them. */
+bool remotes_note(struct policy *p, const char *path, const char *old, size_t old_len);
+/* What this text says of where remotes are is new, and changes nothing that was there. */
+bool remotes_may(struct policy *p, const char *path, const char *old, size_t old_len,
+		 const char *data, size_t len);
+/* Bytes of an object's name in the repository of a configuration; 0: not to be told. */
+size_t vet_hash_size(const char *data, size_t len);
+
+/* ---- vet.c ---------------------------------------------------------------------------------- */
+
 /* Files that this git configuration names for git to read: includes, excludes, attributes; as they
  * are written. */
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
@@ -91,6 +179,7 @@ bool words_until(const char *s, int64_t *ret);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
+#define GUARDED_MAX 2000 /* nothing that adds to them is let pass beyond */
 struct guarded {
 	char *path;
 	const char *reason;
@@ -114,11 +203,14 @@ struct policy {
 	struct rules *untrusted;	   /* of the project: can only make things stricter */
 	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
+	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
+	struct walk *walk;	 /* what is still to be learned; NULL: nothing */
+	struct remotes *remotes; /* what configurations said of remotes at first */
 	bool dynamic, writes_outside;
 	struct given *given;
 	size_t n_given;
 	uint64_t last_id;
-	struct buf scratch; /* folded path, kept between calls */
+	struct buf scratch, rest; /* folded paths, kept between calls */
 };
 
 int64_t policy_now(void); /* unix seconds */
@@ -132,13 +224,6 @@ void hidden_add(struct policy *p, char *path); /* takes it */
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
-/* What is built in says about a place. */
-struct builtin {
-	enum policy_verdict verdict;
-	const char *reason;
-	unsigned depth; /* components that name what is protected */
-	bool final;	/* no rule and no answer changes it */
-};
 struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path);
 struct builtin builtin_outside(const struct policy *p, const char *path);
 struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
@@ -149,6 +234,11 @@ enum policy_verdict verdict_of_rule(enum rule_verdict v);
 /* ---- listening.c ----------------------------------------------------------------------------- */
 
 void listening_collect(struct policy *p); /* what policy_sockets() returns */
+
+/* ---- bundle.c -------------------------------------------------------------------------------- */
+
+/* The answer speaks of all patterns of the bundle. False: one of them is none. */
+bool bundle_place(struct policy *p, uint32_t answer, const char *name);
 
 /* ---- grant.c --------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/policy/git_paths.h"
 #include "core/policy/policy_priv.h"
 
 /*
@@ -17,9 +18,9 @@ static const char agent[] = "it is an agent's own settings";
 static const char login[] = "the desktop or the login runs it";
 static const char git_conf[] = "git on the host obeys it and it can name programs to run";
 static const char git_hook[] = "git on the host runs it";
+static const char interpreter[] = "an interpreter or a debugger runs it when it starts";
 static const char manager[] = "a hook manager runs what it says";
 static const char mise[] = "mise runs what it says, on the way into the directory";
-static const char git_dir[] = "git on the host takes its configuration from there";
 
 /* Protected by the last component alone, at any depth; one that ends in ".*" with whatever follows
  * the first dot inside it. Sorted. */
@@ -33,6 +34,7 @@ static const struct leaf {
 	{".bash_logout", shell},
 	{".bash_profile", shell},
 	{".bashrc", shell},
+	{".byebugrc", interpreter},
 	{".cordon.conf", "cordon obeys it"},
 	{".crush.json", agent},
 	{".cshrc", shell},
@@ -42,14 +44,21 @@ static const struct leaf {
 	{".direnvrc", "direnv runs it"},
 	{".emacs", editor},
 	{".envrc", "direnv runs it"},
+	{".envrc.*", "direnv runs it where .envrc says so"},
+	{".erlang", interpreter},
 	{".exrc", editor},
 	{".gdbinit", "gdb runs it"},
+	{".ghci", interpreter},
 	{".gitconfig", git_conf},
 	{".gvimrc", editor},
+	{".iex.exs", interpreter},
 	{".inputrc", shell},
+	{".irbrc", interpreter},
 	{".kshrc", shell},
 	{".lefthook-local.*", manager},
 	{".lefthook.*", manager},
+	{".lintstagedrc", manager},
+	{".lintstagedrc.*", manager},
 	{".lldbinit", "lldb runs it"},
 	{".login", shell},
 	{".logout", shell},
@@ -57,11 +66,19 @@ static const struct leaf {
 	{".mise.*", mise},
 	{".nvim.lua", editor},
 	{".nvimrc", editor},
+	{".ocamlinit", interpreter},
+	{".octaverc", interpreter},
 	{".overcommit.yml", manager},
 	{".pam_environment", login},
+	{".pdbrc", interpreter},
+	{".perldb", interpreter},
 	{".pre-commit-config.yaml", manager},
 	{".profile", shell},
+	{".pryrc", interpreter},
+	{".renviron", interpreter},
+	{".rprofile", interpreter},
 	{".screenrc", "screen runs it"},
+	{".simple-git-hooks.*", manager},
 	{".tcshrc", shell},
 	{".tmux.conf", "tmux runs it"},
 	{".vimrc", editor},
@@ -74,18 +91,22 @@ static const struct leaf {
 	{".zprofile", shell},
 	{".zshenv", shell},
 	{".zshrc", shell},
+	{"captainhook.json", manager},
 	{"crush.json", agent},
 	{"hk.pkl", manager},
 	{"lefthook-local.*", manager},
 	{"lefthook.*", manager},
+	{"lint-staged.*", manager},
 	{"mise.*", mise},
 	{"opencode.json", agent},
 	{"opencode.jsonc", agent},
 	{"prek.toml", manager},
+	{"simple-git-hooks.*", manager},
 };
 
 enum {
-	KEEP = 1, /* taking it away loosens something too */
+	KEEP = 1,  /* taking it away loosens something too */
+	PLAIN = 2, /* a file of that name is nothing to it */
 };
 
 /*
@@ -102,6 +123,7 @@ static const struct tree {
 	{".amazonq", "", KEEP, agent},
 	{".amp", "", KEEP, agent},
 	{".augment", "", KEEP, agent},
+	{".cargo-husky", "", 0, git_hook},
 	{".claude", "", KEEP, agent},
 	{".cline", "", KEEP, agent},
 	{".clinerules", "hooks", KEEP, agent},
@@ -148,6 +170,7 @@ static const struct tree {
 	 editor},
 	{".windsurf", "", KEEP, agent},
 	{".zed", "settings.json tasks.json debug.json", 0, editor},
+	{"mise", "config.* conf.d", PLAIN, mise},
 };
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -229,14 +252,16 @@ static const char *leaf_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* ---- git ------------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* Nothing may be put in place, or be reached by another name; making room is harmless. */
-static enum policy_verdict guard(enum policy_act act, bool keep)
+enum policy_verdict protect_guard(enum policy_act act, bool keep)
 {
 	switch (act) {
 	case POLICY_WRITE:
+	case POLICY_SYMLINK:
 	case POLICY_RENAME_TO:
+	case POLICY_DIR_TO:
 	case POLICY_LINK_FROM:
 		return POLICY_ASK;
 	case POLICY_REMOVE:
@@ -246,138 +271,6 @@ static enum policy_verdict guard(enum policy_act act, bool keep)
 	case POLICY_META:
 		break;
 	}
-	return POLICY_ALLOW;
-}
-
-/* Names that git gives to what it is still writing, and renames when it is whole. */
-static bool is_temporary(const char *c, size_t n)
-{
-	return (n > 5 && memcmp(c + n - 5, ".lock", 5) == 0) || strncmp(c, "tmp", 3) == 0 ||
-	       strncmp(c, ".tmp", 4) == 0 || strncmp(c, "incoming", 8) == 0;
-}
-
-static bool has_temporary(const char *rest)
-{
-	for (const char *c = rest; *c; c = rest_of(c))
-		if (is_temporary(c, strcspn(c, "/")))
-			return true;
-	return false;
-}
-
-/* A name that git itself renames onto inside a repository below modules/ or worktrees/. */
-static bool is_git_data(const char *rest)
-{
-	static const char *const plain[] = {
-		"index",   "head",	 "orig_head", "fetch_head",  "packed-refs",
-		"shallow", "merge_head", "gc.pid",    "description", "commit_editmsg",
-	};
-	static const char *const dirs[] = {"objects", "refs", "logs", "info"};
-	const char *leaf = leaf_of(rest);
-
-	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
-		if (leaf != rest && str_eq(leaf, plain[i]))
-			return true;
-	for (const char *c = rest_of(rest); *c; c = rest_of(c))
-		for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-			if (component_is(c, dirs[i]) && *rest_of(c))
-				return true;
-	return false;
-}
-
-static enum policy_verdict check_hook(enum policy_act act, const char *rest)
-{
-	/* mode bits are what makes a hook of a file */
-	if (*rest && act == POLICY_META && !str_ends(rest, ".sample"))
-		return POLICY_ASK;
-	if (*rest && str_ends(rest, ".sample") && act != POLICY_RENAME_FROM)
-		return POLICY_ALLOW;
-	return guard(act, false);
-}
-
-/* git writes config.lock and renames it: what is renamed can be read first. */
-static enum policy_verdict check_config(enum policy_act act)
-{
-	if (act == POLICY_WRITE || act == POLICY_RENAME_TO)
-		return POLICY_VET;
-	return guard(act, false);
-}
-
-/*
- * Below .git/modules or .git/worktrees: further repositories, at any depth. A directory that is
- * renamed brings its hooks along, or lets its config be edited under another name; that a rename is
- * of a plain file shows only in the names that git uses.
- */
-static enum policy_verdict check_nested(enum policy_act act, const char *rest, const char **reason)
-{
-	const char *leaf = leaf_of(rest);
-
-	*reason = git_hook;
-	for (const char *c = rest; *c; c = rest_of(c))
-		if (component_is(c, "hooks"))
-			return check_hook(act, rest_of(c));
-	*reason = git_conf;
-	if (str_eq(leaf, "config") || str_eq(leaf, "config.worktree"))
-		return check_config(act);
-	*reason = git_dir;
-	if (str_eq(leaf, "commondir") || (str_eq(leaf, "head") && has_temporary(rest)))
-		return guard(act, false);
-	if (act == POLICY_RENAME_TO && !is_git_data(rest))
-		return POLICY_ASK;
-	if (act == POLICY_RENAME_FROM && !is_temporary(leaf, strlen(leaf)))
-		return POLICY_ASK;
-	return POLICY_ALLOW;
-}
-
-/* refs and logs down to one remote: the directories below which a file HEAD is usual. */
-static bool is_ref_dir(const char *rest)
-{
-	if (component_is(rest, "logs")) {
-		rest = rest_of(rest);
-		if (!*rest)
-			return true;
-	}
-	if (!component_is(rest, "refs"))
-		return false;
-	rest = rest_of(rest);
-	if (*rest && component_is(rest, "remotes"))
-		rest = rest_of(rest);
-	else if (*rest)
-		return false;
-	return !*rest_of(rest);
-}
-
-/* HEAD, logs/HEAD, refs/remotes/origin/HEAD, logs/refs/remotes/origin/HEAD. */
-static bool is_usual_head(const char *rest)
-{
-	if (component_is(rest, "logs"))
-		rest = rest_of(rest);
-	if (component_is(rest, "refs") && component_is(rest_of(rest), "remotes"))
-		rest = rest_of(rest_of(rest_of(rest)));
-	return str_eq(rest, "head");
-}
-
-/* rest: what follows ".git" (or "x.git", a bare repository), folded. */
-static enum policy_verdict check_git(enum policy_act act, const char *rest, const char **reason)
-{
-	*reason = git_dir;
-	if (!*rest) /* moved away, its config could be edited under another name */
-		return act == POLICY_RENAME_FROM ? POLICY_ASK : guard(act, false);
-	if (component_is(rest, "modules") || component_is(rest, "worktrees"))
-		return *rest_of(rest) ? check_nested(act, rest_of(rest), reason)
-				      : guard(act, act == POLICY_RENAME_FROM);
-	if (component_is(rest, "commondir"))
-		return guard(act, false);
-	if (act == POLICY_RENAME_FROM || act == POLICY_RENAME_TO)
-		if (is_ref_dir(rest))
-			return POLICY_ASK;
-	if (str_eq(leaf_of(rest), "head") && !is_usual_head(rest))
-		return guard(act, false);
-	*reason = git_hook;
-	if (component_is(rest, "hooks"))
-		return check_hook(act, rest_of(rest));
-	*reason = git_conf;
-	if (str_eq(rest, "config") || str_eq(rest, "config.worktree"))
-		return check_config(act);
 	return POLICY_ALLOW;
 }
 
@@ -421,7 +314,10 @@ static enum policy_verdict check_tree(const struct tree *t, enum policy_act act,
 {
 	if (!tree_covers(t, rest, depth))
 		return POLICY_ALLOW;
-	return guard(act, (t->flags & KEEP) && *rest);
+	if ((t->flags & PLAIN) && !*rest && (act == POLICY_WRITE || act == POLICY_RENAME_TO))
+		return POLICY_ALLOW;
+	/* Of a tree that is kept nothing goes away, nor does it go away whole. */
+	return protect_guard(act, (t->flags & KEEP) && (*rest || act == POLICY_RENAME_FROM));
 }
 
 /* ---- entry ----------------------------------------------------------------------------------- */
@@ -431,17 +327,23 @@ static bool leaf_is_candidate(const char *leaf)
 	/* Only these protected names do not begin with a dot. */
 	switch (*leaf | 0x20) {
 	case 'c':
-		return strcasecmp(leaf, "crush.json") == 0;
+		return strcasecmp(leaf, "crush.json") == 0 ||
+		       strcasecmp(leaf, "captainhook.json") == 0;
 	case 'h':
 		return strcmp(leaf, "HEAD") == 0 || strcasecmp(leaf, "hk.pkl") == 0;
+	case 'j':
+		return strncasecmp(leaf, "jupyter_", 8) == 0;
 	case 'l':
-		return strncasecmp(leaf, "lefthook", 8) == 0;
+		return strncasecmp(leaf, "lefthook", 8) == 0 ||
+		       strncasecmp(leaf, "lint-staged.", 12) == 0;
 	case 'm':
 		return strncasecmp(leaf, "mise.", 5) == 0;
 	case 'o':
 		return strncasecmp(leaf, "opencode.json", 13) == 0;
 	case 'p':
 		return strcasecmp(leaf, "prek.toml") == 0;
+	case 's':
+		return strncasecmp(leaf, "simple-git-hooks.", 17) == 0;
 	default:
 		return false;
 	}
@@ -453,13 +355,19 @@ static bool ends_in_git(const char *path, const char *c)
 	return c - path > 4 && strncasecmp(c - 4, ".git", 4) == 0;
 }
 
+static bool starts_mise(const char *c)
+{
+	return (*c == 'm' || *c == 'M') && strncasecmp(c, "mise", 4) == 0 &&
+	       (c[4] == '/' || c[4] == '\0');
+}
+
 bool protect_is_candidate(const char *path)
 {
 	const char *leaf = path, *c;
 
 	for (c = path; *c; c++) {
 		if (*c == '/') {
-			if (c[1] == '.' || ends_in_git(path, c))
+			if (c[1] == '.' || ends_in_git(path, c) || starts_mise(c + 1))
 				return true;
 			leaf = c + 1;
 		} else if ((unsigned char)*c >= 0x80 || (*c == '~' && c[1] >= '1' && c[1] <= '9')) {
@@ -471,6 +379,13 @@ bool protect_is_candidate(const char *path)
 	return ends_in_git(path, c) || leaf_is_candidate(leaf);
 }
 
+/* jupyter_config.py, jupyter_server_config.json */
+static bool is_jupyter(const char *leaf)
+{
+	return strncmp(leaf, "jupyter_", 8) == 0 &&
+	       (str_ends(leaf, "config.py") || str_ends(leaf, "config.json"));
+}
+
 static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, const char *raw,
 				      bool in_git, const char **reason)
 {
@@ -478,41 +393,53 @@ static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, con
 
 	*reason = editor;
 	if (str_ends(leaf, ".code-workspace"))
-		return guard(act, false);
+		return protect_guard(act, false);
+	*reason = interpreter;
+	if (is_jupyter(leaf))
+		return protect_guard(act, false);
 	/* HEAD beside objects/ and refs/ makes any directory a repository with a config. */
 	*reason = "it would make this directory a git repository, whose configuration git obeys";
 	if (!in_git && str_eq(raw, "HEAD"))
-		return guard(act, false);
+		return protect_guard(act, false);
 	if (!l)
 		l = find_begun(leaf);
 	if (!l)
 		return POLICY_ALLOW;
 	*reason = l->reason;
-	return guard(act, str_eq(l->name, ".cordon.conf") || l->reason == agent);
+	return protect_guard(act, str_eq(l->name, ".cordon.conf") || l->reason == agent);
 }
 
-/* The strictest verdict so far; of several that say the same, the one about the nearest place. */
-struct worst {
-	enum policy_verdict verdict;
-	const char *reason;
-	unsigned depth;
-};
-
-static void keep_worst(struct worst *w, enum policy_verdict v, const char *reason, unsigned depth)
+/* The strictest verdict so far; of several that say the same, the one about the nearest place. What
+ * is milder and nearer than that is kept beside it. */
+static void keep_worst(struct builtin *b, enum policy_verdict v, const char *reason, unsigned depth)
 {
-	if (v > w->verdict)
-		*w = (struct worst){v, reason, depth};
-	else if (v == w->verdict && depth > w->depth)
-		w->depth = depth;
+	if (v > b->verdict) {
+		if (b->verdict != POLICY_ALLOW && b->depth > depth)
+			b->inner = (struct inner){b->verdict, b->reason, b->depth};
+		b->verdict = v;
+		b->reason = reason;
+		b->depth = depth;
+	} else if (v == b->verdict && depth > b->depth) {
+		b->depth = depth;
+	} else if (v < b->verdict && v >= b->inner.verdict && depth > b->inner.depth) {
+		b->inner = (struct inner){v, reason, depth};
+	}
+	if (b->inner.depth <= b->depth)
+		b->inner = (struct inner){.verdict = POLICY_ALLOW};
 }
 
-enum policy_verdict protect_check(enum policy_act act, const char *folded, const char *raw_leaf,
-				  const char **ret_reason, unsigned *ret_depth)
+/* A file of that name says where the git directory is; a directory is it. */
+static bool is_gitfile(const char *c, size_t n)
 {
-	struct worst w = {POLICY_ALLOW, NULL, 0};
+	return n == 4 && c[4] == '\0';
+}
+
+void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
+		   struct builtin *ret)
+{
+	struct builtin b = {.verdict = POLICY_ALLOW};
 	const char *leaf = leaf_of(folded), *reason = NULL;
 	unsigned total = places_depth(folded), depth = 0;
-	bool in_git = false;
 	enum policy_verdict v;
 
 	for (const char *c = folded; *c; c = rest_of(c)) {
@@ -522,20 +449,35 @@ enum policy_verdict protect_check(enum policy_act act, const char *folded, const
 
 		if (n >= 4 && memcmp(c + n - 4, ".git", 4) == 0) {
 			in_git = true;
-			v = check_git(act, rest_of(c), &reason);
+			v = git_path_check(act, rest_of(c), &reason);
+			if (is_gitfile(c, n) && (act == POLICY_WRITE || act == POLICY_RENAME_TO))
+				v = POLICY_VET;
 			at = component_is(rest_of(c), "hooks") ? at + 1 : total;
-		} else if (*c == '.' && (t = find_tree(c, n))) {
+		} else if ((*c == '.' || *c == 'm') && (t = find_tree(c, n))) {
 			reason = t->reason;
 			v = check_tree(t, act, rest_of(c), &at);
 		} else {
 			continue;
 		}
-		keep_worst(&w, v, reason, at);
+		keep_worst(&b, v, reason, at);
 	}
 	v = check_leaf(act, leaf, raw_leaf, in_git, &reason);
-	keep_worst(&w, v, reason, total);
-	if (w.verdict != POLICY_ALLOW)
-		*ret_reason = w.reason;
-	*ret_depth = w.depth;
-	return w.verdict;
+	keep_worst(&b, v, reason, total);
+	if (b.verdict == POLICY_ALLOW)
+		b = (struct builtin){.verdict = POLICY_ALLOW, .depth = b.depth};
+	*ret = b;
+}
+
+enum policy_content protect_content(const char *folded)
+{
+	for (const char *c = folded; *c; c = rest_of(c)) {
+		size_t n = strcspn(c, "/");
+		enum policy_content found = CONTENT_NONE;
+
+		if (n >= 4 && memcmp(c + n - 4, ".git", 4) == 0)
+			found = is_gitfile(c, n) ? CONTENT_POINTER : git_path_content(rest_of(c));
+		if (found != CONTENT_NONE)
+			return found;
+	}
+	return CONTENT_NONE;
 }

@@ -12,31 +12,13 @@
  * inert. It runs in the keeper on the agent's bytes, keeps no state but the section, and allocates
  * nothing.
  */
-#define VET_MAX_BYTES (256u << 10)
-#define VET_MAX_NAME  256
 #define VET_MAX_VALUE 4096
 
-enum line_kind {
-	LINE_NONE, /* the end */
-	LINE_BLANK,
-	LINE_HEADER,
-	LINE_INERT,
-	LINE_OTHER, /* may stay if it was there before */
-	LINE_BAD,   /* this text is not for us */
-};
-
-struct reader {
-	const char *p, *end;
-	struct span line;   /* trimmed */
-	struct span header; /* the line of the current section, trimmed; len 0: unknown */
-	char section[VET_MAX_NAME], sub[VET_MAX_NAME];
-};
-
-static struct reader reader_of(const char *text, size_t len)
+struct vet_reader vet_reader_of(const char *text, size_t len)
 {
 	const char *p = len ? text : "";
 
-	return (struct reader){.p = p, .end = p + len, .line = {p, 0}, .header = {p, 0}};
+	return (struct vet_reader){.p = p, .end = p + len, .line = {p, 0}, .header = {p, 0}};
 }
 
 static struct span trim(const char *p, const char *end)
@@ -49,7 +31,7 @@ static struct span trim(const char *p, const char *end)
 }
 
 /* [section] or [section "sub"], nothing else on the line. */
-static bool read_header(struct reader *r, struct span l)
+static bool read_header(struct vet_reader *r, struct span l)
 {
 	const char *p = l.data + 1, *end = l.data + l.len - 1;
 	size_t n = 0, m = 0;
@@ -73,7 +55,7 @@ static bool read_header(struct reader *r, struct span l)
 	return m > 0;
 }
 
-static bool read_setting(const struct reader *r, struct span l)
+static bool read_setting(const struct vet_reader *r, struct span l)
 {
 	char name[VET_MAX_NAME], value[VET_MAX_VALUE] = "true"; /* a bare key is true */
 	const char *p = l.data, *end = l.data + l.len;
@@ -102,7 +84,7 @@ static bool read_setting(const struct reader *r, struct span l)
 	return vet_key_is_inert(r->section, r->sub, name, value);
 }
 
-static enum line_kind next(struct reader *r)
+enum line_kind vet_next(struct vet_reader *r)
 {
 	const char *nl;
 
@@ -135,12 +117,12 @@ static enum line_kind next(struct reader *r)
 }
 
 /* The next line that is not plainly harmless: OTHER, BAD or NONE. */
-static enum line_kind next_notable(struct reader *r)
+static enum line_kind next_notable(struct vet_reader *r)
 {
 	enum line_kind k;
 
 	do {
-		k = next(r);
+		k = vet_next(r);
 	} while (k == LINE_BLANK || k == LINE_HEADER || k == LINE_INERT);
 	return k;
 }
@@ -152,7 +134,7 @@ static bool same(struct span a, struct span b)
 
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len)
 {
-	struct reader now = reader_of(data, len), was = reader_of(old, old_len);
+	struct vet_reader now = vet_reader_of(data, len), was = vet_reader_of(old, old_len);
 
 	if (len > VET_MAX_BYTES || old_len > VET_MAX_BYTES)
 		return false;
@@ -175,8 +157,7 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 	}
 }
 
-/* The value, where the line sets this key (lower case); else len is 0. */
-static struct span value_of(const struct reader *r, const char *key)
+struct span vet_value(const struct vet_reader *r, const char *key)
 {
 	const struct span none = {r->line.data, 0};
 	const char *p = r->line.data, *end = p + r->line.len;
@@ -194,43 +175,24 @@ static struct span value_of(const struct reader *r, const char *key)
 	return v;
 }
 
-char *vet_find_hooks_path(const char *data, size_t len)
-{
-	struct reader r = reader_of(data, len);
-	char *found = NULL;
-	enum line_kind k;
-
-	while ((k = next(&r)) != LINE_NONE) {
-		struct span v = {r.line.data, 0};
-
-		if (k == LINE_OTHER && str_eq(r.section, "core") && !*r.sub)
-			v = value_of(&r, "hookspath");
-		if (!v.len)
-			continue;
-		free(found); /* the last one counts */
-		found = xstrndup(v.data, v.len);
-	}
-	return found;
-}
-
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
 		    void *arg)
 {
-	struct reader r = reader_of(data, len);
+	struct vet_reader r = vet_reader_of(data, len);
 	enum line_kind k;
 
-	while ((k = next(&r)) != LINE_NONE) {
+	while ((k = vet_next(&r)) != LINE_NONE) {
 		AUTO_FREE char *path = NULL;
 		struct span v = {r.line.data, 0};
 
 		if (k != LINE_OTHER && k != LINE_INERT)
 			continue;
 		if (str_eq(r.section, "include") || str_eq(r.section, "includeif"))
-			v = value_of(&r, "path");
+			v = vet_value(&r, "path");
 		else if (str_eq(r.section, "core") && !*r.sub)
-			v = value_of(&r, "excludesfile");
+			v = vet_value(&r, "excludesfile");
 		if (!v.len && str_eq(r.section, "core") && !*r.sub)
-			v = value_of(&r, "attributesfile");
+			v = vet_value(&r, "attributesfile");
 		if (!v.len)
 			continue;
 		path = xstrndup(v.data, v.len);

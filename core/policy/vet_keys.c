@@ -8,8 +8,9 @@
 
 /*
  * Whatever is not here is not inert: among others
- * core.{fsmonitor,hooksPath,pager,editor,sshCommand, gitProxy,askPass,worktree,attributesFile},
- * alias.*, filter.*, diff.*, merge.*.driver, include*, credential.*, gpg.*, url.*, protocol.*,
+ * core.{fsmonitor (but for false),hooksPath,pager,editor,sshCommand,
+ * gitProxy,askPass,attributesFile}, alias.*, filter.*, diff.*, merge.*.driver, include*,
+ * credential.*, gpg.*, url.*, protocol.*,
  * *.uploadpack, gc.recentObjectsHook, submodule.*.update. Nor
  * is what loses or leaks: remote.*.mirror, remote.*.promisor, gc.*expire, core.protectNTFS.
  */
@@ -17,6 +18,7 @@ enum value {
 	PLAIN,	  /* a word: letters, digits, blanks and . , - _ / * + : ^ @ */
 	PUSH,	  /* a refspec that neither forces nor deletes */
 	FALSE,	  /* only switched off */
+	UPWARDS,  /* a relative path */
 	URL,	  /* an address without a transport helper or option in it */
 	REMOTE,	  /* a remote's name, or a URL */
 	ANY_TEXT, /* shown to people only */
@@ -35,6 +37,8 @@ static const struct inert {
 	 "commitgraph multipackindex sparsecheckout sparsecheckoutcone deltabasecachelimit "
 	 "packedgitlimit packedgitwindowsize splitindex longpaths fscache "
 	 "createobject fsync fsyncmethod warnambiguousrefs "},
+	{"core", false, FALSE, " fsmonitor "},
+	{"core", false, UPWARDS, " worktree "}, /* and see vet_pointer.c */
 	{"user", false, ANY_TEXT, " name email useconfigonly "},
 	{"author", false, ANY_TEXT, " name email "},
 	{"committer", false, ANY_TEXT, " name email "},
@@ -127,6 +131,8 @@ static bool value_fits(enum value kind, const char *value)
 		return is_plain(value) && !strchr("-+:", *value);
 	case FALSE:
 		return is_false(value);
+	case UPWARDS:
+		return strncmp(value, "../", 3) == 0 && is_plain(value);
 	case URL:
 	case REMOTE:
 		return is_safe_url(value);

@@ -12,11 +12,19 @@ void session_audit(struct session *s, const struct audit_entry *e)
 {
 	static const char words[] = "the audit log cannot be written: every change is denied: "
 				    "free space or end the session";
+	static const char counting[] = "this session has written so much that programs, changes "
+				       "and refusals are only counted from here on";
+	bool was;
 	int r;
 
 	if (s->frozen || !s->audit)
 		return;
+	was = audit_is_counting(s->audit);
 	r = audit_append(s->audit, e);
+	if (r == 0 && !was && audit_is_counting(s->audit)) {
+		log_info("session", "audit log: %s", counting);
+		model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "audit", counting, NULL);
+	}
 	if (r == 0)
 		return;
 	s->frozen = true;
@@ -116,6 +124,7 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 	}
 	if (!ev->kept)
 		return;
+	s->counts_stale = true;
 	model_end_redo(&s->model);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_STEP,

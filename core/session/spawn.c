@@ -169,7 +169,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		return r;
 	}
 	for (size_t i = 0; spec->folders[i]; i++)
-		policy_learn_hooks(p->policy, spec->folders[i]);
+		policy_learn(p->policy, spec->folders[i]);
 	config_list(spec->config, "sandbox.env", &extra);
 	p->env = env_scrub(environ, extra, session);
 	if (spec->tty)

@@ -33,7 +33,7 @@ agent other <<'A'
 #!/bin/sh
 ls ~/src
 A
-is "$out" "" "other programs do not list them"
+is "$out" $'AGENTS.md\nproject' "so do they to other programs"
 
 # ---- Claude Code: notes beside a lock, settings put in place by a rename
 agent claude <<'A'
@@ -41,7 +41,7 @@ agent claude <<'A'
 set -e
 mkdir ~/.claude.json.lock
 echo '{"numStartups":1}' >~/.claude.json.tmp.2.d488
-mkdir -p ~/.claude/backups ~/.claude/projects/p
+mkdir -p ~/.claude/todos ~/.claude/projects/p
 echo line >>~/.claude/projects/p/1.jsonl && cat ~/.claude/projects/p/1.jsonl
 rmdir ~/.claude.json.lock
 mv ~/.claude.json.tmp.2.d488 ~/.claude.json || echo asked
@@ -54,7 +54,7 @@ is "$(cat "$HOME/.claude/projects/p/1.jsonl")" line "claude: its notes last"
 agent claude <<'A'
 #!/bin/sh
 cd ~ && mkdir .claude.json.lock && echo a >.claude.json.tmp.1 && mv .claude.json.tmp.1 .claude.json.tmp.2 &&
-	cat .claude.json.tmp.2 && cd .claude/backups && echo b >../backups/b && ls && rm b ../../.claude.json.tmp.2 && rmdir ~/.claude.json.lock
+	cat .claude.json.tmp.2 && cd .claude/todos && echo b >../todos/b && ls && rm b ../../.claude.json.tmp.2 && rmdir ~/.claude.json.lock
 mkdir ~/.config ../../own || echo refused
 A
 is "$out" $'a\nb\nrefused' "the same by relative names, from directories behind the gate"
@@ -68,7 +68,7 @@ real = os.path.join(os.environ["CORDON_CACHE"], "real", "codex")
 os.makedirs(os.path.dirname(real), exist_ok=True)
 with open(real, "w") as f:
     f.write("""#!/bin/sh
-mkdir -p ~/.codex/tmp/arg0 && echo >~/.codex/tmp/arg0/.lock
+mkdir -p ~/.codex/tmp/arg0 && mkdir ~/.codex/tmp/arg0/codex-x && ln -s /bin/true ~/.codex/tmp/arg0/codex-x/apply_patch
 mkdir -p "$CODEX_SQLITE_HOME" && echo >"$CODEX_SQLITE_HOME/logs.sqlite"
 mkdir ~/.codex/packages || echo refused
 echo by hand >own
@@ -79,7 +79,8 @@ os.chmod(real, 0o755)
 sys.exit(subprocess.call([real]))
 A
 is "$out" refused "codex: it starts in a home that knows it not, and puts no programs there"
-is "$denied" "$HOME/.codex/packages" "codex: and nothing else is refused"
+is "$denied" "$HOME/.codex/packages
+$HOME/.codex/tmp/arg0/codex-x/apply_patch" "codex: nor on its own search path"
 like "$(cordon_in "$dir" log | tr -s ' ')" "echo 2 >two.*echo 1 >one" "codex: what it runs are steps of their own"
 
 # ---- Gemini CLI: starts itself again with options for its interpreter

@@ -204,6 +204,22 @@ ending() { # everything goes with the command, whatever it left behind
 	ok "$backend: nor SIGKILL of cordon" wait_for 10 none_marked "$mark"
 	is "$(grep -cF "$TEST_TMP" /proc/self/mounts)" 0 "$backend: no mount is left"
 	ok "$backend: no cgroup is left" wait_for 10 no_group
+
+	# Where nobody was left to remove it the next session does.
+	mark=$(new_mark)
+	start_in "$dir" sh -c ": $mark; sleep 100"
+	if wait_for 3 has_group; then
+		group=$(session_groups)
+		# shellcheck disable=SC2046 # numbers
+		kill -9 $(marked "$mark") && wait_for 10 none_marked "$mark"
+		ok "$backend: a cgroup whose session was killed is there" test -e "${group%%$'\n'*}"
+		in_folder "$dir" sleep 0.2
+		is "$(session_groups)" "" "$backend: the next session takes it away"
+	else
+		kill -9 "$pid"
+		skip "$backend: a cgroup whose session was killed" "none can be made"
+	fi
+	wait "$pid" 2>/dev/null
 	ok "$backend: the next session starts" run -- true
 	ok "$backend: the audit log is whole" cordon_in "$dir" audit verify
 }

@@ -45,6 +45,19 @@ like "$env_inside" $'(^|\n)HOME=.+' "HOME"
 like "$env_inside" $'(^|\n)TERM=xterm-256color(\n|$)' "TERM"
 unlike "$(cd "$dir" && TERM=$'x\e]52;c;AAAA\a' "$CORDON" run --headless -- env)" $'\e' "no escape sequence in TERM"
 
+# The terminal's modes are the caller's again, however the command has left them.
+is "$(python3 - "$CORDON" "$dir" <<'P'
+import os, subprocess, sys, termios
+keeper, tty = os.openpty()
+before = termios.tcgetattr(tty)
+for do in "stty -isig -echo -icanon -opost", "python3 -c 'import termios; termios.tcflow(0, termios.TCOOFF)'":
+    p = subprocess.Popen([sys.argv[1], "run", "--headless", "--", "sh", "-c", do + "; echo $?"],
+                         cwd=sys.argv[2], stdin=tty, stdout=subprocess.PIPE, stderr=tty, start_new_session=True)
+    print(p.communicate(timeout=30)[0].decode().strip(), termios.tcgetattr(tty) == before)
+os.write(tty, b"x")
+P
+)" $'0 True\n0 True' "a terminal's modes are what they were"
+
 # What is private to the sandbox can be changed by every form of call.
 ok "touch, chmod and attributes in /tmp and /dev/shm" in_folder "$dir" sh -ec 'for d in /tmp /dev/shm; do
 	touch $d/x && touch -d 2001-01-01 $d/x && [ "$(stat -c %Y $d/x)" = 978307200 ] && chmod 604 $d/x; done

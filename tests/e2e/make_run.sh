@@ -20,6 +20,14 @@ for status in 125 126 127; do
 	STATUS=$status sh -c "$recipe"
 	is "$?" "$status" "$status is cordon's own"
 done
+# The tests cannot run where the sandbox has a place of its own.
+copy=$(mktemp -d /tmp/cordon-test.XXXXXX)
+mkdir -p "$copy/tests/support" && cp "$OLDPWD/tests/support/test.sh" "$copy/tests/support/"
+out=$("$copy/tests/support/test.sh" '*' 2>&1)
+is "$?" 1 "make test in a checkout below /tmp fails"
+like "$out" '^make test: /tmp/[^ ]*: the sandbox has its own /tmp[^'$'\n'']*$' "and says why in one line"
+rm -rf "$copy"
+
 STATUS=6 sh -c "$named"
 is "$?" 6 "that a command of the human's fails is one"
 done_testing

@@ -31,6 +31,7 @@ out=$("$CORDON" approve 99999 2>&1) && fail "a request that is not there" "$out"
 like "$out" "nobody waits for it" "a request that is not there is refused in words"
 "$CORDON" approve "$id" --scope ever >"$TEST_TMP/out" 2>&1
 is $? 1 "a scope that there is not is refused"
+like "$(cat "$TEST_TMP/out")" "approve $id: " "by the name that was typed"
 like "$(cat "$TEST_TMP/out")" "once, step, session" "and says which are"
 "$CORDON" approve "$id" --extent tree >"$TEST_TMP/out" 2>&1
 is $? 1 "more than exactly this needs a scope"
@@ -47,6 +48,46 @@ ok "the next one is listed" wait_for 15 waits hooks/post-checkout
 ok "deny refuses it" "$CORDON" deny "$(id_of post-checkout | cut -d- -f2)"
 sees 'status=1' "the call has failed inside"
 ok "nothing was made" test ! -e "$dir/.git/hooks/post-checkout"
+
+# Two wishes about one path: what was on the screen is allowed, the other is asked about for itself.
+hook=.git/hooks/applypatch-msg
+echo mine >"$dir/$hook" && chmod 644 "$dir/$hook"
+echo 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_TRUNC), b"EVIL")' >"$dir/write.py"
+type_text "clear; chmod 755 $hook &" && keys Enter
+ok "a change of mode waits" wait_for 15 waits applypatch-msg
+type_text "python3 write.py $hook &" && keys Enter
+ok "a write to the same path" wait_for 15 pgrep -f "write.py $hook"
+sleep 0.5 # it waits under the same question
+is "$("$CORDON" pending --json | grep -c applypatch-msg)" 1 "both wait for one question"
+first=$(id_of applypatch-msg)
+ok "the first is allowed" "$CORDON" approve "$first"
+is_next() { [ -n "$(id_of applypatch-msg)" ] && [ "$(id_of applypatch-msg)" != "$first" ]; }
+ok "the other is asked about" wait_for 15 is_next
+is "$(stat -c %a "$dir/$hook")" 755 "the mode has changed"
+is "$(cat "$dir/$hook")" mine "nothing was written"
+ok "it is denied" "$CORDON" deny "$(id_of applypatch-msg)"
+
+# What is moved is what the human could look at when he was asked.
+for how in replaced written open; do
+	hook=.git/hooks/post-$how
+	echo good >"$dir/review" && echo EVIL >"$dir/evil"
+	type_text "clear; exec 7>&-; mv -f review $hook &" && keys Enter
+	ok "$how: a move waits" wait_for 15 waits "post-$how"
+	case $how in
+	replaced) type_text "mv -f evil review; touch done.$how" ;;
+	written) type_text "cp evil review; touch done.$how" ;;
+	open) type_text "exec 7<>review; touch done.$how" ;;
+	esac
+	keys Enter
+	ok "$how: it is another file by now" wait_for 15 test -e "$dir/done.$how"
+	ok "$how: the human says yes" "$CORDON" approve "$(id_of "post-$how")"
+	sees 'Stale file handle' "$how: it is not moved"
+	ok "$how: nothing is there" test ! -e "$dir/$hook"
+	type_text "clear; exec 7>&-; mv -f review $hook" && keys Enter
+	ok "$how: it is asked about again" wait_for 15 waits "post-$how"
+	ok "$how: and once more" "$CORDON" approve "$(id_of "post-$how")"
+	ok "$how: now it is moved" wait_for 15 test -e "$dir/$hook"
+done
 
 type_text 'clear; echo three >.git/hooks/pre-push; echo status=$?' && keys Enter
 ok "a third is listed" wait_for 15 waits hooks/pre-push
@@ -97,7 +138,7 @@ ok "it does not exist inside" screen_lacks "^srw"
 sees 'Error|refused|denied|No such' "and cannot be connected to"
 type_text 'exit' && keys Enter
 sees 'ended with' "the agent has ended"
-keys q
+keys C-] q
 ok "the socket goes with the session" wait_for 15 test ! -e "$sock"
 
 # A session that was killed leaves a name that leads nowhere: it is cleared away.
@@ -107,6 +148,6 @@ sock=$(echo "$run_dir"/*.sock)
 pid=$(python3 -c 'import socket, json, sys
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(json.loads(s.makefile().readline())["pid"])' "$sock")
 kill -9 "$pid"
-nothing_pending() { [ -z "$("$CORDON" pending 2>&1)" ] && [ ! -e "$sock" ]; }
+nothing_pending() { [ "$("$CORDON" pending 2>&1)" = "cordon: nothing waits for an answer" ] && [ ! -e "$sock" ]; }
 ok "pending clears its name away" wait_for 10 nothing_pending
 done_testing

@@ -138,9 +138,20 @@ static void a_unix(char **a)
 	d = (int)syscall(SYS_socket, AF_UNIX | HIGH_BITS, SOCK_DGRAM | HIGH_BITS, 0);
 	said("unix-dgram-high-bits",
 	     d < 0 ? -1 : sendto(d, "leak", 4, 0, (struct sockaddr *)&sun, len));
-	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0)
-		said("unix-pair-sendto",
-		     sendto(pair[0], "leak", 4, 0, (struct sockaddr *)&sun, len));
+	/* One of a pair sends to the other, whatever name it gives. */
+	for (int type = SOCK_DGRAM; type <= SOCK_RAW; type++) {
+		char got[8];
+
+		if (socketpair(AF_UNIX, type, 0, pair) < 0)
+			continue;
+		sendto(pair[0], "leak", 4, 0, (struct sockaddr *)&sun, len);
+		said_if("unix-pair-sendto", recv(pair[1], got, sizeof(got), MSG_DONTWAIT) == 4,
+			"to-itself");
+		sendmsg(pair[0], &msg, 0);
+		said_if("unix-pair-sendmsg", recv(pair[1], got, sizeof(got), MSG_DONTWAIT) == 4,
+			"to-itself");
+		said("unix-pair-connect", connect(pair[0], (struct sockaddr *)&sun, len));
+	}
 }
 
 /* On the host: listen, say the port, and tell when anything at all arrives. KIND is tcp or udp. */

@@ -402,6 +402,31 @@ static void a_storm(char **a)
 	said_if("storm", bad == 0, "steady");
 }
 
+/* Mode, owner, times and attributes of a file of the kernel's. Where they were to go through they
+ * are what they were before. */
+static void a_kernels(char **a)
+{
+	int fd = open(a[0], O_RDONLY), by_path = open(a[0], O_PATH);
+	char link[32];
+	struct stat st;
+
+	if (stat(a[0], &st) < 0) {
+		said("stat", -1);
+		return;
+	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", by_path);
+	said("chmod", chmod(a[0], st.st_mode & 07777));
+	said("chmod-fd-path", chmod(link, st.st_mode & 07777));
+	said("chown", chown(a[0], st.st_uid, st.st_gid));
+	said("lchown", lchown(a[0], st.st_uid, st.st_gid));
+	said("fchownat-empty", fchownat(by_path, "", st.st_uid, st.st_gid, AT_EMPTY_PATH));
+	said("setxattr", setxattr(a[0], "user.x", "y", 1, 0));
+	if (fd >= 0) {
+		said("fchmod", fchmod(fd, st.st_mode & 07777));
+		said("fchown", fchown(fd, st.st_uid, st.st_gid));
+	}
+}
+
 static const struct attack list[] = {
 	{"read", a_read, 1},
 	{"write", a_write, 1},
@@ -419,6 +444,7 @@ static const struct attack list[] = {
 	{"proc", a_proc, 1},
 	{"fds", a_fds, 0},
 	{"storm", a_storm, 1},
+	{"kernels", a_kernels, 1},
 };
 
 int main(int argc, char **argv)

@@ -210,6 +210,15 @@ for p in su sudo mount passwd; do
 	like "$(cat "$TEST_TMP/out")" "1" "27: $p gains nothing"
 done
 
+# Files of the kernel's own are the whole host's: nobody inside changes their mode or owner, or writes.
+for p in /proc/swaps /proc/slabinfo /proc/self/net/dev /sys/devices/system /proc/sys/kernel/hostname \
+	/proc/self/ns/uts; do
+	[ ! -e "$p" ] || attack 8 paths kernels "$p"
+done
+# shellcheck disable=SC2016
+is "$(inside sh -c 'find /proc -path "/proc/[0-9]*" -prune -o -type f -print 2>/dev/null |
+	while read -r f; do sh -c ": >>$f" 2>/dev/null && echo "$f"; done')" "" "8: nothing of /proc can be opened for writing"
+
 # cordon's own processes cannot be read by others of the same user
 mark=$(new_mark)
 start_in "$dir" sh -c "echo up; sleep 60; : $mark" >"$TEST_TMP/up"

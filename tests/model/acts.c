@@ -129,7 +129,7 @@ static int do_socket(struct step *s, const struct at *at)
 {
 	AUTO_CLOSE int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return sock < 0 ? -errno : op_bind(s, sock, at, NULL);
+	return sock < 0 ? -errno : op_bind(s, sock, at, -1, NULL, NULL);
 }
 
 /* ---- whole trees ------------------------------------------------------------------------------

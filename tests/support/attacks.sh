@@ -43,6 +43,9 @@ titles() {
 34 typing ahead of a question, pasting into it, resizing it
 35 a flood of questions and refusals
 36 ways out by every family and call
+37 what git trusts: index, rebase, reflogs, remotes, links
+38 a protected file by way of links, gitfiles, settings of git
+39 what agents outside run of what an agent inside wrote
 41 servers on the host's loopback
 42 cordon's own settings, store, log, program
 43 the environment

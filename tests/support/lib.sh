@@ -145,6 +145,7 @@ session_groups() {
 		grep -qsF "${g##*/cordon-}" "${XDG_STATE_HOME:-$HOME/.local/state}"/cordon/audit/*.ndjson && echo "$g"
 	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
 }
+has_group() { [ -n "$(session_groups)" ]; }
 no_group() { [ -z "$(session_groups)" ]; }
 # cordon_of PATTERN - of the processes with such arguments, cordon itself: what it has forked has them, too,
 # its own name until it takes another, and as process numbers wrap around perhaps the lower number. But the

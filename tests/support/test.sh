@@ -11,6 +11,12 @@ if [ -z "${IN_NAMESPACE:-}" ] && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/nu
 fi
 pattern=$1
 shift
+case $(pwd -P)/ in
+/tmp/* | /var/tmp/* | /run/* | /dev/*)
+	echo "make test: $(pwd -P): the sandbox has its own /tmp, /run and /dev: clone to another place, such as your home" >&2
+	exit 1
+	;;
+esac
 
 # Not below /tmp or /var/tmp: the sandbox has its own of those, and the tests' homes must be real.
 if [ "$(id -u)" = 0 ]; then

@@ -48,7 +48,7 @@ struct keeper {
 	/* Park the next change of this name, once. */
 	const char *hold;
 	uint64_t held;
-	bool keep; /* folder_has_inode() */
+	bool keep;    /* folder_has_inode() */
 	bool gathers; /* changes of callers that may wait are taken back, once */
 	unsigned long syncs, gathered, waited;
 	/* folder_read(): what it answers, and what it was asked. */
@@ -357,12 +357,13 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 	FAKE(renameat2(from->dirfd, from->name, at->dirfd, at->name, flags));
 }
 
-int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at)
+int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
+		const char *text)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	int r;
 
-	(void)f;
+	(void)f, (void)base, (void)text;
 	r = fake_begin(c, at);
 	if (r < 0)
 		return r;

@@ -38,6 +38,7 @@ struct fixture {
 	struct keeper k;
 	struct door doors[2];
 	struct heard heard[2];
+	uint64_t heard_as[8]; /* of the first requests: ALLOWED, RETRIED, or 0 */
 	struct caller c;
 };
 
@@ -50,6 +51,8 @@ static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
 	h->n++;
 	h->last = id | (verdict == VERDICT_ALLOW ? ALLOWED : 0) |
 		  (verdict == VERDICT_RETRY ? RETRIED : 0);
+	if (id < ARRAY_LEN(the->heard_as))
+		the->heard_as[id] = h->last & (ALLOWED | RETRIED);
 }
 
 static void on_granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
@@ -86,7 +89,8 @@ static int setup(void **state)
 				       .folders = f->folders,
 				       .state_dir = f->state,
 				       .policy = f->policy,
-				       .ask_again_s = 10};
+				       .ask_again_s = 10,
+				       .asks_lists = true};
 	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(f->doors); i++) {
 		f->doors[i] = (struct door){.ops = &ops, .fd = -1};
@@ -223,6 +227,48 @@ static void once_is_for_one_process(void **state)
 	assert_int_equal(wants(f, "a"), 0);
 	grants_leave(&f->k, f->c.proc);
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+}
+
+/* Other calls for the same path, and the same call of others, are other wishes than the one that
+ * was on the screen. */
+static void once_is_for_what_was_shown(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *op;
+		bool other; /* another process */
+		bool meant;
+	} t[] = {{"fchmodat", false, true},
+		 {"fchmodat", false, true}, /* another thread */
+		 {"openat", false, false},
+		 {"fchmodat", true, false}};
+	AUTO_FREE char *path = path_join(f->folder, ".envrc");
+
+	for (int round = 0; round < 2; round++) {
+		uint64_t id = 0;
+
+		f->heard[0].n = 0;
+		for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+			f->c.op = t[i].op;
+			f->c.tid = 2000 + (int)i;
+			f->c.pid = t[i].other ? getppid() : getpid();
+			f->c.request = i + 1;
+			assert_int_equal(
+				asks_park(&f->k, &f->c,
+					  &(struct wished){.kind = RULE_WRITE, .path = path}),
+				-FOLDER_HELD);
+			id = f->k.last_question;
+		}
+		assert_int_equal(HASH_COUNT(f->k.questions), 1);
+		asks_answer(&f->k, id, &(struct answer){.allow = round == 0});
+		assert_int_equal(f->heard[0].n, ARRAY_LEN(t));
+		for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+			uint64_t is = round == 1 ? 0 : t[i].meant ? ALLOWED : RETRIED;
+
+			assert_true(f->heard_as[i + 1] == is);
+		}
+		assert_int_equal(f->k.n_waiting, 0);
+	}
 }
 
 static void what_may_be_run_may_be_read(void **state)
@@ -670,6 +716,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(once_is_for_this_call_and_its_repetition),
 		TEST(a_denial_is_not_asked_again_at_once),
+		TEST(once_is_for_what_was_shown),
 		TEST(once_is_for_one_process),
 		TEST(what_may_be_run_may_be_read),
 		TEST(a_step_is_a_step),

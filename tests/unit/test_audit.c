@@ -261,16 +261,16 @@ static void rotates(void **state)
 		struct audit *a = NULL;
 
 		assert_int_equal(audit_open(&a, p->path, "s", &p->err), 0);
-		for (int i = 0; i < 240; i++)
+		for (int i = 0; i < 1440; i++)
 			assert_int_equal(audit_append(a, &e), 0);
 		audit_close(a);
 		assert_int_equal(verify(p), 0);
 	}
-	assert_int_equal(p->lines, 480);
+	assert_int_equal(p->lines, 2880);
 	assert_int_equal(stat(aside, &st), 0);
 	append(p, 1);
 	assert_int_equal(verify(p), 0);
-	assert_int_equal(p->lines, 241);
+	assert_int_equal(p->lines, 1441);
 
 	/* the start of what is kept may not go either */
 	assert_int_equal(io_read_file(AT_FDCWD, aside, 128 << 20, &old, &len), 0);
@@ -406,10 +406,61 @@ static void speed(void **state)
 	assert_true(t < 1000000);
 }
 
+/* What those inside can cause without end has a limit; what the human did is written on. */
+static void what_has_no_end_is_counted(void **state)
+{
+	struct place *p = *state;
+	struct audit *a = NULL;
+	struct audit_entry e = {.event = AUDIT_EXEC, .latency_us = -1, .path = "/none"};
+	const struct audit_entry decision = {.event = AUDIT_DECISION, .path = "/yes"};
+	AUTO_FREE char *text = NULL;
+	size_t len;
+
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	audit_set_session_max(a, 10000);
+	for (int i = 0; i < 100000; i++) {
+		e.event = i % 4 ? AUDIT_EXEC : AUDIT_DENY;
+		assert_int_equal(audit_append(a, &e), 0);
+	}
+	assert_true(audit_is_counting(a));
+	assert_int_equal(audit_append(a, &decision), 0);
+	audit_close(a);
+	slurp(p, &text, &len);
+	assert_true(len < 30000);
+	assert_non_null(strstr(text, "\"path\":\"/yes\""));
+	assert_non_null(strstr(text, "only counted: 7"));
+	assert_int_equal(verify(p), 0);
+	assert_int_equal(audit_open(&a, p->path, "s2", &p->err), 0);
+	assert_false(audit_is_counting(a)); /* each session has its own */
+	audit_close(a);
+}
+
+/* Escaped, a text is six times as long: what is kept is bounded as it is written. */
+static void a_field_is_bounded_as_written(void **state)
+{
+	struct place *p = *state;
+	char command[8193];
+	struct audit_entry e = {.event = AUDIT_EXEC, .latency_us = -1, .command = command};
+	struct audit *a = NULL;
+	AUTO_FREE char *text = NULL;
+	size_t len;
+
+	memset(command, '\x01', sizeof(command) - 1);
+	command[sizeof(command) - 1] = '\0';
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	assert_int_equal(audit_append(a, &e), 0);
+	audit_close(a);
+	slurp(p, &text, &len);
+	assert_in_range(len, 8000, 9000);
+	assert_int_equal(verify(p), 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(what_has_no_end_is_counted),
+		T(a_field_is_bounded_as_written),
 		cmocka_unit_test(nothing_is_hidden_in_json),
 		T(chains),
 		T(reads_back),

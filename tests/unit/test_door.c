@@ -626,7 +626,7 @@ static int refusals(void)
 		{SYS_socket, AF_ALG, SOCK_SEQPACKET, 0, EAFNOSUPPORT},
 		{SYS_socket, 40, SOCK_STREAM, 0, EAFNOSUPPORT},
 		{SYS_socket, AF_NETLINK, SOCK_RAW, 15, EPROTONOSUPPORT},
-		{SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, EACCES},
+		{SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, EFAULT},
 		{463, 0, 0, 0, ENOSYS},
 		{9999, 0, 0, 0, ENOSYS},
 #ifdef __x86_64__

@@ -69,7 +69,7 @@ static void plain_work(void **state)
 		{".config/app/x", POLICY_WRITE, POLICY_ALLOW},
 		{".bashrc", POLICY_META, POLICY_ALLOW},
 		{".bashrc", POLICY_REMOVE, POLICY_ALLOW},
-		{".envrc.md", POLICY_WRITE, POLICY_ALLOW},
+		{".envrcs", POLICY_WRITE, POLICY_ALLOW},
 		{"x.git.txt", POLICY_WRITE, POLICY_ALLOW},
 		{"", POLICY_META, POLICY_ALLOW},
 	};
@@ -98,10 +98,10 @@ static void git_works(void **state)
 		{".git/objects/pack/tmp_pack_1", POLICY_RENAME_FROM, POLICY_ALLOW},
 		{".git/objects/pack/pack-1.pack", POLICY_RENAME_TO, POLICY_ALLOW},
 		{".git/index.lock", POLICY_WRITE, POLICY_ALLOW},
-		{".git/index", POLICY_RENAME_TO, POLICY_ALLOW},
+		{".git/index", POLICY_RENAME_TO, POLICY_VET},
 		{".git/logs/refs/.tmp-renamed-log", POLICY_RENAME_FROM, POLICY_ALLOW},
 		{".git/modules/m/index.lock", POLICY_RENAME_FROM, POLICY_ALLOW},
-		{".git/modules/m/index", POLICY_RENAME_TO, POLICY_ALLOW},
+		{".git/modules/m/index", POLICY_RENAME_TO, POLICY_VET},
 		{".git/modules/m/objects/pack/tmp_pack_1", POLICY_RENAME_FROM, POLICY_ALLOW},
 		{".git/modules/m/objects/pack/pack-1.pack", POLICY_RENAME_TO, POLICY_ALLOW},
 		{".git/worktrees/w/HEAD", POLICY_RENAME_TO, POLICY_ALLOW},
@@ -124,8 +124,10 @@ static void git_is_protected(void **state)
 		{"a/b/.git/hooks/x/y", POLICY_WRITE, POLICY_ASK},
 		{".git/hooks", POLICY_RENAME_TO, POLICY_ASK},
 		{".git/hooks", POLICY_WRITE, POLICY_ASK},
-		{".git", POLICY_WRITE, POLICY_ASK},
-		{".git", POLICY_RENAME_TO, POLICY_ASK},
+		{".git", POLICY_WRITE, POLICY_VET},
+		{".git", POLICY_RENAME_TO, POLICY_VET},
+		{".git", POLICY_DIR_TO, POLICY_ASK},
+		{".git", POLICY_SYMLINK, POLICY_ASK},
 		{".git", POLICY_RENAME_FROM, POLICY_ASK},
 		{".git/config", POLICY_WRITE, POLICY_VET},
 		{".git/config", POLICY_LINK_FROM, POLICY_ASK},
@@ -138,7 +140,7 @@ static void git_is_protected(void **state)
 		{".git/modules/a/info/m", POLICY_RENAME_FROM, POLICY_ASK},
 		{".git/modules", POLICY_RENAME_FROM, POLICY_ASK},
 		{".git/modules/a/x.lock/HEAD", POLICY_WRITE, POLICY_ASK},
-		{".git/worktrees/w/commondir", POLICY_WRITE, POLICY_ASK},
+		{".git/worktrees/w/commondir", POLICY_WRITE, POLICY_VET},
 		{".git/worktrees/w/config.worktree", POLICY_WRITE, POLICY_VET},
 		{".git/refs/remotes/x", POLICY_RENAME_FROM, POLICY_ASK},
 		{".git/refs", POLICY_RENAME_FROM, POLICY_ASK},
@@ -322,7 +324,7 @@ static void learns_hooks(void **state)
 	fd = open(git, O_PATH | O_CLOEXEC);
 	assert_int_equal(io_write_file(fd, "config", 0644, text, strlen(text), false), 0);
 	assert_int_equal(policy_check(p, POLICY_WRITE, hook, &reason), POLICY_ALLOW);
-	policy_learn_hooks(p, dir);
+	policy_learn(p, dir);
 	assert_int_equal(policy_check(p, POLICY_WRITE, hook, &reason), POLICY_ASK);
 	assert_non_null(strstr(reason, "core.hooksPath"));
 	assert_int_equal(io_remove_tree(AT_FDCWD, dir), 0);

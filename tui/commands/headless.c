@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "core/api/approver.h"
@@ -157,6 +158,43 @@ static void say_refused(struct headless *h)
 	refused_done(&h->refused);
 }
 
+/*
+ * The command works with the caller's own terminal, and may set its modes. Whatever happens they
+ * are what they were when all inside has ended: the caller's next keys are not the agent's.
+ */
+struct modes {
+	struct termios is[3];
+	bool have[3];
+};
+
+static void modes_keep(struct modes *m)
+{
+	for (int fd = 0; fd < 3; fd++)
+		m->have[fd] = tcgetattr(fd, &m->is[fd]) == 0;
+}
+
+static void modes_put_back(const struct modes *m)
+{
+	sigset_t out, old;
+
+	/* From the background it would stop us. */
+	sigemptyset(&out);
+	sigaddset(&out, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &out, &old);
+	for (int fd = 0; fd < 3; fd++) {
+		struct termios now;
+
+		if (m->have[fd])
+			tcflow(fd, TCOON); /* it may have been stopped */
+		if (m->have[fd] && tcgetattr(fd, &now) == 0 &&
+		    (now.c_lflag != m->is[fd].c_lflag || now.c_iflag != m->is[fd].c_iflag ||
+		     now.c_oflag != m->is[fd].c_oflag || now.c_cflag != m->is[fd].c_cflag ||
+		     memcmp(now.c_cc, m->is[fd].c_cc, sizeof(now.c_cc)) != 0))
+			tcsetattr(fd, TCSANOW, &m->is[fd]);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int headless_run(struct session_spec *spec, struct learned *learned, struct err *err)
 {
 	static const struct session_listener on = {.changed = on_changed,
@@ -167,9 +205,11 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
 	AUTO_CLOSE int sigfd = -1;
 	struct session *s = NULL;
+	struct modes modes;
 	sigset_t held;
 	int r;
 
+	modes_keep(&modes);
 	spec->stdio[0] = STDIN_FILENO;
 	spec->stdio[1] = STDOUT_FILENO;
 	spec->stdio[2] = STDERR_FILENO;
@@ -192,6 +232,7 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	if (!learned)
 		refused_note(&h.refused, session_model(s), h.home);
 	session_close(s);
+	modes_put_back(&modes);
 	say_refused(&h);
 	approver_close(h.approver);
 	if (sigfd < 0)

@@ -8,7 +8,9 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/policy/glob.h"
 #include "core/policy/policy.h"
+#include "core/policy/rules.h"
 
 /* Below $HOME: what holds the folders of many programs, secret ones too. */
 static const char *const shared[] = {".cache", ".config", ".local/share", ".local/state", ".local"};
@@ -22,6 +24,18 @@ static size_t components(const char *path, size_t n)
 		at += strcspn(at, "/");
 	}
 	return (size_t)(at - path);
+}
+
+/* A pattern for this path: a name may hold what means something in a pattern. Heap. */
+static char *quoted(bool in_home, const char *path, size_t len, const char *tail)
+{
+	AUTO_FREE char *part = xstrndup(path, len);
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, in_home ? "~/" : "");
+	glob_quote(&b, part);
+	buf_str(&b, tail);
+	return buf_take(&b);
 }
 
 /* What to grant: a project, a program's folder; never a whole home or a disk. Heap. */
@@ -41,7 +55,7 @@ static char *pattern_of(const char *path, const char *home)
 					 components(shared[i], 1) < strlen(shared[i]) ? 3 : 2);
 			break;
 		}
-	return xasprintf("%s%.*s%s", in_home ? "~/" : "", (int)len, from, from[len] ? "/**" : "");
+	return quoted(in_home, from, len, from[len] ? "/**" : "");
 }
 
 /* What is protected in a working folder is opened one by one, with what may run it in view. */
@@ -51,7 +65,9 @@ static char *write_pattern_of(const struct row *row, const char *home)
 
 	if (row->result == -EROFS)
 		return pattern_of(row->text, home);
-	return below && *below ? xasprintf("~/%s", below) : xstrdup(row->text);
+	if (below && *below)
+		return quoted(true, below, strlen(below), "");
+	return quoted(false, row->text, strlen(row->text), "");
 }
 
 static bool is_same(const struct refused_tree *t, const char *pattern, const char *why)
@@ -103,40 +119,55 @@ void refused_note(struct refused *r, const struct model *m, const char *home)
 	}
 }
 
-static void write_words(const struct refused_tree *t, struct buf *out)
+static void tell(const struct refused_tree *t, struct buf *out)
 {
 	AUTO_BUF struct buf shown = BUF_INIT, why = BUF_INIT;
 
 	text_escape(&shown, t->pattern, strlen(t->pattern));
-	text_escape(&why, t->why, strcspn(t->why, ";"));
-	buf_fmt(out,
-		"cordon: writing %s was refused (%zu place%s): %s, and nobody can be asked: say "
-		"allow = write %s in a [rule]\n",
-		shown.data, t->places, t->places == 1 ? "" : "s", why.data, shown.data);
+	if (t->why)
+		text_escape(&why, t->why, strcspn(t->why, ";"));
+	buf_fmt(out, "cordon: %s %s was refused (%zu place%s): %s, and nobody can be asked\n",
+		t->why ? "writing" : "reading", shown.data, t->places, t->places == 1 ? "" : "s",
+		t->why ? why.data : "no rule grants it");
 }
 
-static void read_words(const struct refused_tree *t, struct buf *out)
+/* A control character that a settings file cannot say, or a terminal would obey. */
+static bool can_be_said(const char *pattern)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	text_escape(&shown, t->pattern, strlen(t->pattern));
-	buf_fmt(out,
-		"cordon: reading %s was refused (%zu place%s): no rule grants it and "
-		"nobody can be asked: say allow = %s %s in a [rule], or run cordon learn\n",
-		shown.data, t->places, t->places == 1 ? "" : "s", t->runs ? "read,exec" : "read",
-		shown.data);
+	text_escape(&shown, pattern, strlen(pattern));
+	return str_eq(shown.data, pattern);
+}
+
+static bool add_rule(const struct refused_tree *t, struct buf *out)
+{
+	const char *kinds = t->why ? "write" : t->runs ? "read,exec" : "read";
+	AUTO_BUF struct buf value = BUF_INIT;
+
+	if (!can_be_said(t->pattern))
+		return false;
+	buf_fmt(&value, "%s %s", kinds, t->pattern);
+	rules_line(out, "allow", value.data);
+	return true;
 }
 
 void refused_words(const struct refused *r, struct buf *out)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->list[i].why)
-			write_words(&r->list[i], out);
-		else
-			read_words(&r->list[i], out);
-	}
+	AUTO_BUF struct buf rules = BUF_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		tell(&r->list[i], out);
 	if (r->beyond)
 		buf_fmt(out, "cordon: %zu more places were refused: see cordon audit\n", r->beyond);
+	for (size_t i = 0; i < r->n; i++)
+		any |= add_rule(&r->list[i], &rules);
+	if (any)
+		buf_fmt(out,
+			"cordon: what should be allowed of it, to paste into "
+			"~/.config/cordon/config:\n[rule \"refused before\"]\n%s",
+			rules.data);
 }
 
 void refused_done(struct refused *r)

@@ -14,6 +14,7 @@ struct run {
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
+	struct strings argv; /* with what its profile adds */
 	struct session_spec spec;
 	struct buf kept; /* of its overlays */
 };

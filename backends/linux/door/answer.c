@@ -148,9 +148,34 @@ static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add
 		set_free(tid, &theirs);
 	}
 	set_free(0, &ours);
-	if (n >= 0)
-		answer_send(d, add->id, n);
 	return n;
+}
+
+/*
+ * Our copy is closed before the caller goes on: its own close() is the last one of the file, and
+ * releases locks, tells watchers and ends a pipe. So the answer follows the descriptor, and does
+ * not come with it. Where a signal could come between them (see above) they stay together, and the
+ * caller's close() may be overtaken by ours.
+ */
+static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd *add, int *fd)
+{
+	int r = tid != 0 && d->callers.near ? add_fd_here(d, tid, add) : -EAGAIN;
+
+	if (r == -EAGAIN)
+		r = add_fd(d, add);
+	if (r < 0)
+		return r;
+	util_close_fd(fd);
+	answer_send(d, add->id, r);
+	return 0;
+}
+
+int door_add(struct ldoor *d, uint64_t id, int flags, int fd)
+{
+	struct seccomp_notif_addfd add = {
+		.id = id, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
+
+	return add_fd(d, &add);
 }
 
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd)
@@ -160,18 +185,18 @@ bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd)
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = flags & O_CLOEXEC,
 	};
-	int r = -EAGAIN;
+	int r;
 
-	if (tid != 0 && d->callers.near && d->wait_killable)
-		r = add_fd_here(d, tid, &add);
-	if (r == -EAGAIN) {
+	if (d->wait_killable) {
+		r = give_then_answer(d, tid, &add, &fd);
+	} else {
 		add.flags = SECCOMP_ADDFD_FLAG_SEND; /* Linux 5.14 */
 		r = add_fd(d, &add);
 	}
 	if (r == -ENOENT)
 		return false;
+	util_close_fd(&fd);
 	if (r < 0) /* EMFILE: the caller's table is full */
 		answer_send(d, id, r == -EMFILE || r == -ENFILE ? r : -EIO);
-	close(fd);
 	return true;
 }

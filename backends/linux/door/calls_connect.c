@@ -1,5 +1,6 @@
 /* calls_connect - connect of every kind: performed here, and waited for without waiting. */
 /* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -20,8 +21,9 @@
  * answered when the socket becomes writable, when its time is up (SO_SNDTIMEO), or when a signal
  * would have ended the call (interrupts.c).
  */
-#define RETRY_US 5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
-#define CHECK_US 20000
+#define RETRY_US  5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
+#define CHECK_US  20000
+#define NAME_PORT 53
 
 int prepare_connect(struct ldoor *d, struct request *r)
 {
@@ -65,6 +67,12 @@ static int connect_to(int sock, const struct copy *address)
 	return connect(sock, (struct sockaddr *)&to, (socklen_t)address->len) < 0 ? -errno : 0;
 }
 
+/* EALREADY: a connection was under way before, and a caller that may wait waits for its end. */
+static bool is_under_way(int got)
+{
+	return got == -EINPROGRESS || got == -EALREADY;
+}
+
 static void pending_free(struct pending *w)
 {
 	struct ldoor *d = w->d;
@@ -95,15 +103,28 @@ static void pending_answer(struct pending *w, int result)
 	door_answer(d, id, result);
 }
 
+/*
+ * A connection under way has come to its end. The kernel takes note of that in connect() alone: the
+ * call is made once more, which succeeds, or fails with the reason and leaves the socket as new.
+ */
+static int connect_end(int sock, const struct copy *address)
+{
+	socklen_t len = sizeof(int);
+	int got = connect_to(sock, address), code = 0;
+
+	if (got == -EISCONN)
+		return 0;
+	if (!is_under_way(got))
+		return got;
+	return getsockopt(sock, SOL_SOCKET, SO_ERROR, &code, &len) < 0 ? -errno : -code;
+}
+
 static void on_writable(void *data)
 {
 	struct pending *w = data;
-	socklen_t len = sizeof(int);
-	int code = 0;
+	const struct copy address = {.data = (char *)&w->to, .len = w->to_len};
 
-	if (getsockopt(w->sock, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
-		code = errno;
-	pending_answer(w, -code);
+	pending_answer(w, connect_end(w->sock, &address));
 }
 
 /* 0: there is no end to it. */
@@ -138,7 +159,9 @@ static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer
 			      .sock = sock,
 			      .peer = peer,
 			      .flags = flags,
-			      .until_us = time_is_up(sock, now)};
+			      .until_us = time_is_up(sock, now),
+			      .to_len = r->slot[SLOT_EXTRA].len};
+	memcpy(&w->to, r->slot[SLOT_EXTRA].data, w->to_len);
 	d->pending = w;
 	d->pending_len++;
 	if (peer < 0 && keeper_watch_write(d->k, sock, on_writable, w) < 0) {
@@ -149,28 +172,18 @@ static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer
 	return DOOR_LATER;
 }
 
-/* EALREADY: a connection was under way before, and a caller that may wait waits for its end. */
-static bool is_under_way(int got)
-{
-	return got == -EINPROGRESS || got == -EALREADY;
-}
-
 static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 {
 	struct pollfd p = {.fd = sock, .events = POLLOUT};
-	socklen_t len = sizeof(int);
 	int flags = fcntl(sock, F_GETFL);
 	bool blocking = flags >= 0 && !(flags & O_NONBLOCK);
-	int got, code = 0;
+	int got;
 
 	if (blocking)
 		fcntl(sock, F_SETFL, flags | O_NONBLOCK);
 	got = peer >= 0 ? connect_peer(sock, peer) : connect_to(sock, &r->slot[SLOT_EXTRA]);
-	if (blocking && is_under_way(got) && poll(&p, 1, 0) == 1) {
-		/* On the loopback device it is over already. */
-		getsockopt(sock, SOL_SOCKET, SO_ERROR, &code, &len);
-		got = -code;
-	}
+	if (blocking && is_under_way(got) && poll(&p, 1, 0) == 1) /* on the loopback device */
+		got = connect_end(sock, &r->slot[SLOT_EXTRA]);
 	if (blocking && (is_under_way(got) || (got == -EAGAIN && peer >= 0))) {
 		int own = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 		int own_peer = got == -EAGAIN ? fcntl(peer, F_DUPFD_CLOEXEC, 3) : -1;
@@ -184,6 +197,32 @@ static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 	if (blocking)
 		fcntl(sock, F_SETFL, flags);
 	return got;
+}
+
+/* Without a network nothing but loopback can be reached, and no name server. */
+static void tell_network(struct ldoor *d, const struct request *r, int family, int got)
+{
+	const struct copy *to = &r->slot[SLOT_EXTRA];
+	struct sockaddr_storage at = {0};
+	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	const void *address = &((struct sockaddr_in *)&at)->sin_addr;
+	int port;
+
+	if ((family != AF_INET && family != AF_INET6) || to->len > sizeof(at))
+		return;
+	memcpy(&at, to->data, to->len);
+	if (at.ss_family != family)
+		return;
+	port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* in IPv6's at the same place */
+	if (family == AF_INET6)
+		address = &((struct sockaddr_in6 *)&at)->sin6_addr;
+	if ((got != -ENETUNREACH && port != NAME_PORT) ||
+	    !inet_ntop(family, address, host, sizeof(host)))
+		return;
+	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%d" : "%s:%d", host, port);
+	keeper_deny(d->k, &r->caller, text, -ENETUNREACH,
+		    port == NAME_PORT ? "looks a name up, and there is no network: --allow-network"
+				      : "there is no network: --allow-network");
 }
 
 int perform_connect(struct ldoor *d, struct request *r)
@@ -203,7 +242,10 @@ int perform_connect(struct ldoor *d, struct request *r)
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}
-	return connect_now(d, r, sock, r->opened);
+	got = connect_now(d, r, sock, r->opened);
+	if (!d->spec.allow_network)
+		tell_network(d, r, family, got);
+	return got;
 }
 
 int connect_opened(struct ldoor *d, struct request *r)

@@ -1,6 +1,7 @@
 /* calls_meta - mode, owner, times and extended attributes; access and statfs. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -31,6 +32,28 @@ static bool is_device(const struct stat *st)
 	return S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
 }
 
+/*
+ * Files of the kernel's own: one inode for the whole host, in whatever mount and namespace it is
+ * seen, and no mount option keeps its mode and owner from being changed. A file of /proc that is a
+ * link to an open file is that file, not this.
+ */
+static bool is_kernels(int fd)
+{
+	static const long types[] = {PROC_SUPER_MAGIC,	  SYSFS_MAGIC,	      CGROUP_SUPER_MAGIC,
+				     CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+				     SECURITYFS_MAGIC,	  BPF_FS_MAGIC,	      NSFS_MAGIC,
+				     EFIVARFS_MAGIC,	  PSTOREFS_MAGIC,     SELINUX_MAGIC,
+				     BINFMTFS_MAGIC,	  ANON_INODE_FS_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (fs.f_type == types[i])
+			return true;
+	return false;
+}
+
 static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 {
 	struct place *p = r->place[0];
@@ -42,6 +65,10 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 		return -ENOENT;
 	if (is_device(&p->st)) { /* /dev/null is the host's own, whatever the mount says */
 		keeper_deny(d->k, &r->caller, p->text, -EPERM, "a device of the host");
+		return -EPERM;
+	}
+	if (is_kernels(p->seen)) {
+		keeper_deny(d->k, &r->caller, p->text, -EPERM, "a file of the kernel's");
 		return -EPERM;
 	}
 	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {

@@ -24,6 +24,42 @@ int prepare_datagram(struct ldoor *d, struct request *r)
 	return -EACCES;
 }
 
+/*
+ * A pair needs no names: it is made here of the kind that keeps the bounds of messages and ignores
+ * the name in a sendmsg(). The two differ at the end alone: when one side is closed the other reads
+ * an end and not nothing, as of a stream. Who could be interrupted between two descriptors has
+ * none.
+ */
+int prepare_pair(struct ldoor *d, struct request *r)
+{
+	const int type = (int)r->args[1], protocol = (int)r->args[2];
+	const int flags = type & ~0xf, known = SOCK_CLOEXEC | SOCK_NONBLOCK;
+	int sv[2], in[2] = {-1, -1}, got;
+
+	if (!d->wait_killable)
+		return prepare_datagram(d, r);
+	if (flags & ~known)
+		return -EINVAL;
+	if (protocol != 0 && protocol != PF_UNIX)
+		return -EPROTONOSUPPORT;
+	if (request_alive(d, r) < 0)
+		return DOOR_DEAD;
+	got = request_write(r, r->args[3], in, sizeof(in));
+	if (got < 0)
+		return got;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (flags & SOCK_NONBLOCK), 0, sv) < 0)
+		return -errno;
+	for (int i = 0; i < 2 && got == 0; i++) {
+		in[i] = door_add(d, r->id, flags & SOCK_CLOEXEC ? O_CLOEXEC : 0, sv[i]);
+		got = MIN(in[i], 0);
+	}
+	close(sv[0]);
+	close(sv[1]);
+	if (got == 0)
+		got = request_write(r, r->args[3], in, sizeof(in));
+	return got == -ENOENT ? DOOR_DEAD : got < 0 ? got : DOOR_NOTHING;
+}
+
 int socket_address(struct ldoor *d, struct request *r)
 {
 	int len = (int)r->args[2];
@@ -74,6 +110,28 @@ int prepare_bind(struct ldoor *d, struct request *r)
 	return 0;
 }
 
+/* Our directory where a relative address begins; -1: it is absolute, or that is not known. */
+static int address_base(struct ldoor *d, const struct request *r)
+{
+	const char *path = r->slot[SLOT_PATH].data;
+	struct folder *folder;
+	char text[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (path[0] == '/')
+		return -1;
+	if (strchr(path, '/') == NULL)
+		return r->place[0]->at.dirfd;
+	fd = proc_dir(d, r->tid, false);
+	n = readlinkat(fd, "cwd", text, sizeof(text) - 1);
+	if (n < 0 || fstatat(fd, "cwd", &st, 0) < 0)
+		return -1;
+	text[n] = '\0';
+	return place_dir(d, &st, text, &folder, &fd) < 0 ? -1 : fd;
+}
+
 int perform_bind(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
@@ -92,7 +150,8 @@ int perform_bind(struct ldoor *d, struct request *r)
 		return got;
 	if (family != AF_UNIX)
 		return DOOR_CONTINUE; /* its own kind of wrong; the floor holds for any socket */
-	got = folder_bind(p->folder, &r->caller, sock, &p->at);
+	got = folder_bind(p->folder, &r->caller, sock, &p->at, address_base(d, r),
+			  r->slot[SLOT_PATH].data);
 	if (got == 0)
 		peer_bound(d, p);
 	return got;

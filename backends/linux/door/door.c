@@ -11,6 +11,7 @@
 #include "backends/linux/door/door_priv.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
 
 /*
  * Theory of operation
@@ -77,6 +78,36 @@ static bool is_shown(const struct request *r, int i)
 	       st.st_ino == r->shown[i].ino;
 }
 
+/*
+ * What is moved or linked is what the human could look at when he was asked: the same object,
+ * nothing was done to it since, and nobody can still write to it. Of a directory that is what is
+ * in itself.
+ */
+static bool is_as_asked(struct ldoor *d, const struct request *r)
+{
+	const struct stat *was = &r->shown[0].object;
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct stat is;
+
+	if (was->st_ino == 0 || p->folder == NULL)
+		return true;
+	if (place_stat(p, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
+	    is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec) {
+		if (!S_ISREG(is.st_mode))
+			return true;
+		fd = openat(p->at.dirfd, p->at.name[0] ? p->at.name : ".",
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		/* The lease is refused while a writer has it open; close() drops it. */
+		if (fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN)
+			return true;
+	}
+	keeper_deny(d->k, &r->caller, r->shown[0].text, -ESTALE,
+		    "it has changed since you were asked, or is still open for writing");
+	return false;
+}
+
 /* A new link's name is looked at before its file system is; a new name of rename() is not. */
 static bool link_taken(const struct request *r)
 {
@@ -107,6 +138,8 @@ static int resolve_all(struct ldoor *d, struct request *r)
 			return -ENOENT;
 		if (r->resumed && !is_shown(r, i))
 			return -ESTALE;
+		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(d, r))
+			return -ESTALE;
 		places++;
 		outside += r->place[i]->folder == NULL;
 	}
@@ -130,6 +163,27 @@ static bool is_closed(const struct ldoor *d, const struct place *p)
 	       (S_ISREG(p->st.st_mode) || S_ISDIR(p->st.st_mode));
 }
 
+/*
+ * On a read-only mount the kernel refuses to remove or move a name before it looks for it. A
+ * program that makes sure that something is gone wants to hear that it is not there. 0: it is.
+ */
+static int missing_outside(const struct ldoor *d, const struct request *r)
+{
+	static const char *const own[] = {"/tmp", "/var/tmp", "/run", "/dev"};
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+
+	if (d->floor.own != NULL || p->nested || p->special || r->how[0] != HOW_NAME ||
+	    (r->call->perform != perform_unlink && r->call->perform != perform_rmdir &&
+	     r->call->perform != perform_rename))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (path_is_beneath(p->text, own[i])) /* what is not read-only */
+			return 0;
+	fd = open_in_sandbox(d, p->text);
+	return fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG ? fd : 0;
+}
+
 /* A change outside every folder: the floor answers, or policy asks. */
 static int perform_outside(struct ldoor *d, struct request *r)
 {
@@ -142,6 +196,9 @@ static int perform_outside(struct ldoor *d, struct request *r)
 	if (r->place[0]->special || r->call->perform == perform_access ||
 	    r->call->perform == perform_statfs)
 		return DOOR_CONTINUE;
+	got = missing_outside(d, r);
+	if (got < 0)
+		return got;
 	got = place_outside(d, r, r->place[r->how[1] != HOW_NONE]);
 	return got == 0 ? DOOR_CONTINUE : door_granted(got);
 }
@@ -212,6 +269,8 @@ static int handle(struct ldoor *d, struct request *r)
 
 		if (!by_pidfd(r) && request_alive(d, r) < 0)
 			return DOOR_DEAD;
+		if (outside == -ENOENT && r->call->perform == perform_connect)
+			peer_absent(d, r);
 		if (outside < 0)
 			return outside == DOOR_CONTINUE ? unseen(r) : outside;
 		got = outside > 0 ? perform_outside(d, r) : r->call->perform(d, r);
@@ -232,14 +291,16 @@ void door_finish(struct ldoor *d, struct request *r, int got)
 		parked_add(d, r);
 	else if (got == -FOLDER_WAITS)
 		gather_add(d, r);
-	else if (got >= 0 && r->gives_fd)
-		answer_fd(d, r, got);
-	else if (got != DOOR_DEAD && got != DOOR_LATER && answer_send(d, r->id, got) == -ENOENT &&
-		 got == 0)
-		lost_keep(d, r, -1);
+	/* Before the answer: the caller's close() is to be the last one of its file. */
 	util_close_fd(&r->opened);
 	place_done(&d->places[0]);
 	place_done(&d->places[1]);
+	if (got == -FOLDER_HELD || got == -FOLDER_WAITS || got == DOOR_DEAD || got == DOOR_LATER)
+		return;
+	if (got >= 0 && r->gives_fd)
+		answer_fd(d, r, got);
+	else if (answer_send(d, r->id, got) == -ENOENT && got == 0)
+		lost_keep(d, r, -1);
 }
 
 void door_dispatch(struct ldoor *d, struct request *r, bool granted)

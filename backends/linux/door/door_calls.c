@@ -52,7 +52,7 @@ const struct door_call door_calls[] = {
 	{CALL(fstatfs), ONE(FD, 0, -1), prepare_fstatfs, perform_statfs, ALWAYS},
 	/* sockets; programs */
 	{CALL(socket), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
-	{CALL(socketpair), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
+	{CALL(socketpair), NONE, prepare_pair, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(bind), NONE, prepare_bind, perform_bind, ANYWHERE},
 	{CALL(connect), NONE, prepare_connect, perform_connect, ANYWHERE},
 	{CALL(execve), NONE, prepare_exec, NULL, ALWAYS},

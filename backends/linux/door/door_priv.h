@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/limits.h>
 #include <linux/seccomp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -115,6 +116,7 @@ struct shown {
 	dev_t dev;
 	ino_t ino;
 	char *text;
+	struct stat object; /* of what is moved or linked; st_ino 0: nothing is */
 };
 
 struct request {
@@ -186,6 +188,8 @@ int place_resolve(struct ldoor *d, struct request *r, int i);
 void place_done(struct place *p);
 /* May a file that no name leads to be changed through its descriptor? */
 bool place_orphan_is_kept(const struct request *r, const struct place *p);
+/* What is there now, in a folder; a link is not followed. */
+int place_stat(const struct place *p, struct stat *ret);
 /* Without mounts: in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
 /* folder_outside() about a place that is outside; 0: the floor answers. */
@@ -279,8 +283,10 @@ struct pending {
 	int sock; /* our duplicate */
 	int peer; /* O_PATH of a socket file whose queue was full: tried again by the clock; -1: not
 		   */
-	int flags;	  /* of the open file, to be restored */
-	int64_t until_us; /* SO_SNDTIMEO; 0: for ever */
+	int flags;		    /* of the open file, to be restored */
+	int64_t until_us;	    /* SO_SNDTIMEO; 0: for ever */
+	struct sockaddr_storage to; /* the address, copied */
+	size_t to_len;
 	struct interrupt interrupt;
 };
 
@@ -390,6 +396,8 @@ int answer_send(struct ldoor *d, uint64_t id, int result);
  * we are; tid 0: anywhere. False: nobody waits any more, and fd stays ours; else it is closed here.
  */
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd);
+/* A copy of fd for the caller, which still waits; its number there, or negative errno. */
+int door_add(struct ldoor *d, uint64_t id, int flags, int fd);
 
 /* Our directories (places.c): known by inode; where one is now; a path beneath one without links.
  */
@@ -437,6 +445,7 @@ HANDLER(prepare_fstatfs);
 HANDLER(perform_statfs);
 
 HANDLER(prepare_datagram);
+HANDLER(prepare_pair);
 HANDLER(prepare_bind);
 HANDLER(perform_bind);
 HANDLER(prepare_connect);
@@ -452,6 +461,9 @@ int socket_family(int sock, int *family);
 /* Whom a socket may be connected to (calls_peer.c): r->opened becomes the O_PATH descriptor of the
  * socket file. 0, -FOLDER_HELD, other negatives. */
 int peer_find(struct ldoor *d, struct request *r);
+/* No such socket file is shown; who looked for one of the host's that is known, the human hears of.
+ */
+void peer_absent(struct ldoor *d, struct request *r);
 void peer_bound(struct ldoor *d, const struct place *p); /* that one is the agent's own */
 void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
 int connect_opened(struct ldoor *d, struct request *r); /* to r->opened, as perform_connect() */

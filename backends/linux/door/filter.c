@@ -332,6 +332,28 @@ static int rules_core(scmp_filter_ctx c)
 	return r;
 }
 
+/* One id is mapped for an ordinary user: another is EINVAL there, and EPERM natively. */
+static int rules_ids(scmp_filter_ctx c, const struct filter_spec *spec)
+{
+	const struct {
+		int nr;
+		uint64_t own;
+		bool one;
+	} ids[] = {{SCMP_SYS(setuid), geteuid(), getuid() == geteuid()},
+		   {SCMP_SYS(setgid), getegid(), getgid() == getegid()}};
+	int r = 0;
+
+	if (geteuid() == 0 || spec->nesting || spec->alone)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(ids) && r == 0; i++) {
+		const struct scmp_arg_cmp other = {0, SCMP_CMP_NE, ids[i].own, 0};
+
+		if (ids[i].one)
+			r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), ids[i].nr, 1, &other);
+	}
+	return r;
+}
+
 static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	int r;
@@ -356,6 +378,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rules_sockets(c);
 	if (r == 0)
 		r = rules_core(c);
+	if (r == 0)
+		r = rules_ids(c, spec);
 	if (r == 0 && spec->alone)
 		r = rules_alone(c);
 	return r;

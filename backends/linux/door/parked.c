@@ -48,6 +48,8 @@ struct parked *parked_new(struct request *r)
 		if (r->place[i]->folder != NULL && fstat(r->place[i]->at.dirfd, &st) == 0) {
 			p->shown[i].dev = st.st_dev;
 			p->shown[i].ino = st.st_ino;
+			if (i == 0 && r->how[1] != HOW_NONE)
+				place_stat(r->place[i], &p->shown[i].object);
 		} else {
 			p->outside = true;
 		}

@@ -1,8 +1,10 @@
 /* cgroup - process and memory limits for the whole tree, where a cgroup can be made. */
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,6 +14,7 @@
 #include "core/base/io.h"
 #include "core/base/mountinfo.h"
 
+#define PREFIX	      "cordon-"
 #define PROC_FILE_MAX (1u << 20)
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -97,15 +100,52 @@ static bool has_word(const char *dir, const char *file, const char *word)
 	return strstr(list, name) != NULL;
 }
 
+/* The kernel frees a lock with the last process that holds its descriptor: nobody removes it then.
+ */
+static int lock_dir(int parent, const char *dir, int how)
+{
+	AUTO_CLOSE int fd = openat(parent, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd >= 0 && flock(fd, how | LOCK_NB) == 0 ? take_fd(&fd) : -1;
+}
+
+static void sweep(const char *parent)
+{
+	AUTO_DIR DIR *dir = opendir(parent);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		AUTO_CLOSE int lock = -1;
+
+		if (!str_starts(e->d_name, PREFIX))
+			continue;
+		lock = lock_dir(dirfd(dir), e->d_name, LOCK_EX);
+		if (lock >= 0)
+			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* EBUSY: it is in use */
+	}
+}
+
 static bool make_dir(struct cgroup *g, const char *parent, const char *session)
 {
 	char *dir = g->dirs[g->n];
-	int n = snprintf(dir, sizeof(g->dirs[0]), "%s/cordon-%s", parent, session);
+	int n = snprintf(dir, sizeof(g->dirs[0]), "%s/" PREFIX "%s", parent, session);
 
-	if (n < 0 || (size_t)n >= sizeof(g->dirs[0]) || mkdir(dir, 0755) < 0)
+	if (n < 0 || (size_t)n >= sizeof(g->dirs[0]))
 		return false;
-	g->n++;
-	return true;
+	sweep(parent);
+	/* Another session's sweep may come before our lock: who has it removes the directory. */
+	for (int tries = 0; tries < 10; tries++) {
+		if (mkdir(dir, 0755) < 0 && (errno != EEXIST || tries == 0))
+			return false;
+		g->locks[g->n] = lock_dir(AT_FDCWD, dir, LOCK_SH);
+		if (g->locks[g->n] >= 0 && access(dir, F_OK) == 0) {
+			g->n++;
+			return true;
+		}
+		util_close_fd(&g->locks[g->n]);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	return false;
 }
 
 static bool may_enter(const char *dir)
@@ -184,7 +224,13 @@ int cgroup_open(const struct cgroup *g, size_t i)
 	return open(path, O_WRONLY | O_CLOEXEC);
 }
 
-void cgroup_remove(const struct cgroup *g)
+void cgroup_leave(struct cgroup *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		util_close_fd(&g->locks[i]);
+}
+
+void cgroup_remove(struct cgroup *g)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
 
@@ -193,6 +239,7 @@ void cgroup_remove(const struct cgroup *g)
 		for (int tries = 0; rmdir(g->dirs[i]) < 0 && errno == EBUSY && tries < 500; tries++)
 			nanosleep(&ms, NULL);
 	}
+	cgroup_leave(g);
 }
 
 bool cgroup_may_wait(const struct spawn_limits *limits)

@@ -184,6 +184,17 @@ static bool place_tree(const struct cgroup *g, const pid_t roots[2], size_t most
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
+/* The locks become the first descriptors behind our two; all others are closed. They are moved out
+ * of each other's way first. */
+static void keep_locks(struct cgroup *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		g->locks[i] = fcntl(g->locks[i], F_DUPFD_CLOEXEC, 64);
+	for (size_t i = 0; i < g->n; i++)
+		g->locks[i] = dup2(g->locks[i], 2 + (int)i);
+	close_range(2 + (unsigned)g->n, ~0u, 0);
+}
+
 static NORETURN void guard_run(const struct guard *guard)
 {
 	struct cgroup g = {0};
@@ -198,10 +209,10 @@ static NORETURN void guard_run(const struct guard *guard)
 	/* Only what it needs: somebody may wait for the end of a pipe that we would hold open. */
 	if (dup2(guard->pidfd, 0) < 0 || dup2(guard->sock, 1) < 0)
 		_exit(1);
-	close_range(2, ~0u, 0);
-	if (guard->made) {
+	if (guard->made)
 		g = *guard->made;
-	} else {
+	keep_locks(&g);
+	if (!guard->made) {
 		if (io_read_full(1, &roots[1], sizeof(roots[1])) != (ssize_t)sizeof(roots[1]))
 			_exit(0);
 		/* Most commands are over by then and never pay for it. */

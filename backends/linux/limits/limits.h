@@ -27,16 +27,22 @@ enum {
 
 struct cgroup {
 	char dirs[2][512]; /* v2: one; v1: pids and memory */
+	int locks[2];	   /* of each, held as long as somebody is to remove it */
 	size_t n;
 	unsigned what; /* CGROUP_* bits that hold */
 };
 
-/* Make the session's cgroup and write its limits. -EOPNOTSUPP: there is nowhere to make it. */
+/*
+ * Make the session's cgroup and write its limits. -EOPNOTSUPP: there is nowhere to make it. What
+ * sessions that were killed have left beside it is removed: empty, and locked by nobody.
+ */
 int cgroup_make(struct cgroup *g, const char *session, const struct spawn_limits *limits,
 		struct err *err) MUST_USE;
+/* This process leaves the locks to another that has them. */
+void cgroup_leave(struct cgroup *g);
 /* A descriptor of cgroup.procs of dirs[i]. */
 int cgroup_open(const struct cgroup *g, size_t i);
-void cgroup_remove(const struct cgroup *g);
+void cgroup_remove(struct cgroup *g);
 
 /*
  * The first process that enters a cgroup waits for an RCU grace period, about 15 ms. When the

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/plan_priv.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -137,25 +138,36 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
 }
 
 /*
- * Without capabilities an ordinary user can change nothing in here. Root can, for these look at the
- * user id alone.
+ * Without capabilities an ordinary user can change nothing in here. For root the kernel looks at
+ * the user id alone: all that is the whole machine's is sealed, whatever this kernel has of it.
+ * What is left to be written are the processes' own directories.
  */
+static void seal_proc(struct plan *p)
+{
+	AUTO_DIR DIR *dir = opendir("/proc");
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		AUTO_FREE char *path = xasprintf("/proc/%s", e->d_name);
+		struct stat st;
+
+		if (e->d_name[0] == '.' || (e->d_name[0] >= '0' && e->d_name[0] <= '9') ||
+		    lstat(path, &st) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_mode & 0222))
+			plan_add(p, PLAN_BIND_RO, path, NULL)->optional = true;
+	}
+}
+
 static void proc(struct plan *p, const struct spawn_spec *spec)
 {
-	static const char *const ro[] = {
-		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
-		"/proc/fs",  "/proc/acpi",	    "/proc/scsi"};
-	size_t n = geteuid() == 0 ? ARRAY_LEN(ro) : 1;
-
-	/* A sandbox inside may mount a /proc of its own where nothing of this one is covered. */
-	if (spec->nesting && geteuid() != 0)
-		n = 0;
-
 	/* What the agent may not look into, which is pid 1, it does not see either. */
 	plan_add(p, PLAN_PROC, "/proc", "hidepid=ptraceable");
 	plan_push(&p->writable, &p->n_writable, &p->cap_writable, "/proc");
-	for (size_t i = 0; i < n; i++)
-		plan_add(p, PLAN_BIND_RO, ro[i], NULL)->optional = true;
+	if (geteuid() == 0)
+		seal_proc(p);
+	else if (!spec->nesting) /* a sandbox inside may mount a /proc where nothing is covered */
+		plan_add(p, PLAN_BIND_RO, "/proc/sys", NULL)->optional = true;
 }
 
 static void run(struct plan *p, const struct spawn_spec *spec)

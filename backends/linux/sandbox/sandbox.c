@@ -303,7 +303,7 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 			  .first = sb->cell.first,
 			  .pidfd = sb->cell.pidfd};
 	struct err ignored = {0};
-	struct cgroup made;
+	struct cgroup made = {0};
 	int fds[2], r;
 
 	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
@@ -324,6 +324,7 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 		g.pidfd = fds[0];
 	sb->guard_sock = fds[1];
 	sb->guard = cgroup_guard(&g, err);
+	cgroup_leave(&made);
 	close(fds[0]);
 	return MIN(sb->guard, 0);
 }

@@ -14,18 +14,32 @@
 	allow = write ~/.claude/todos/**
 	allow = write ~/.claude/plans/**
 	allow = write ~/.claude/statsig/**
-	allow = write ~/.claude/shell-snapshots/**
 	allow = write ~/.claude/file-history/**
-	allow = write ~/.claude/session-env/**
 	allow = write ~/.claude/debug/**
-	allow = write ~/.claude/backups/**
 	allow = write ~/.claude/history.jsonl
+	; Shell text that is put before each command, of a Claude that runs outside at the same time or goes on with
+	; this session later; and settings that it may restore. Refused without a question: it goes on without.
+	allow = write ~/.claude/shell-snapshots
+	deny = write ~/.claude/shell-snapshots/**
+	allow = write ~/.claude/session-env
+	allow = write ~/.claude/session-env/*
+	deny = write ~/.claude/session-env/*/**
+	allow = write ~/.claude/backups
+	deny = write ~/.claude/backups/**
 	match = read ~/.claude/settings.json
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json
 [rule "claude's own settings"]
+	; one question for all of it (a bundle); what carries a save, X.tmp and X.lock, belongs to X
 	ask = write ~/.claude.json
-	reason = Claude Code writes this all the time, so answer for the session (s) or for always: it also names programs that it starts
+	ask = write ~/.claude.json.*
+	ask = write ~/.claude/settings.json
+	ask = write ~/.claude/settings.local.json
+	ask = write ~/.claude/.credentials.json
+	ask = write ~/.claude/settings.json.*
+	ask = write ~/.claude/settings.local.json.*
+	ask = write ~/.claude/.credentials.json.*
+	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*

@@ -2,6 +2,7 @@
 [profile]
 	summary = OpenAI Codex CLI
 	command = codex
+	argument = --no-daemon
 	inherits = agent
 [rule "codex"]
 	allow = read,exec ~/.codex/**
@@ -9,6 +10,9 @@
 	allow = write ~/.codex/log/**
 	allow = write ~/.codex/history.jsonl
 	allow = write ~/.codex/tmp/**
+	; links to itself on the search path of its commands, outside too: refused, and it says so
+	allow = write ~/.codex/tmp/arg0/*
+	deny = write ~/.codex/tmp/arg0/*/**
 	allow = write ~/.codex/installation_id
 	allow = write ~/.codex/models_cache.json
 	allow = write ~/.codex/version.json
@@ -19,11 +23,19 @@
 	deny = write ~/.codex/skills
 	deny = write ~/.codex/skills/.system/**
 	deny = write ~/.codex/packages/**
-	; its background server serves codex outside too: `cordon run -- codex --no-daemon`
+	; its background server serves codex outside too; --no-daemon works without
 	deny = write ~/.codex/app-server-daemon/**
 	deny = write ~/.codex/app-server-control/**
 	match = read ~/.codex/config.toml
 	not-match = write ~/.codex/config.toml
+[rule "codex's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.codex/config.toml
+	ask = write ~/.codex/config.toml.*
+	ask = write ~/.codex/auth.json
+	ask = write ~/.codex/auth.json.*
+	ask = write ~/.codex/internal_storage.json
+	reason = codex saves its own settings here. They can name programs that run later: servers, notifiers
 [sandbox]
 	; its databases: open all the time, so no part of the folder's history
 	set-env = CODEX_SQLITE_HOME=$CORDON_CACHE/codex

@@ -7,11 +7,25 @@
 	allow = read,exec ~/.gemini/**
 	allow = write ~/.gemini/tmp/**
 	allow = write ~/.gemini/history/**
+	; where it keeps a program that it has downloaded, and what git takes for its settings in the shadow
+	; repositories ($XDG_CONFIG_HOME is theirs): refused without a question
+	deny = write ~/.gemini/tmp/bin/**
+	deny = write ~/.gemini/history/*/git/**
 	allow = read,write ~/.gemini/projects.json*
 	allow = write ~/.gemini/state.json
 	allow = write ~/.gemini/installation_id
 	match = read ~/.gemini/settings.json
 	not-match = write ~/.gemini/settings.json
+[rule "gemini's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.gemini/settings.json*
+	ask = write ~/.gemini/trustedFolders.json*
+	ask = write ~/.gemini/google_accounts.json*
+	ask = write ~/.gemini/oauth_creds.json*
+	ask = write ~/.gemini/gemini-credentials.json*
+	ask = write ~/.gemini/mcp-oauth-tokens*.json*
+	ask = write ~/.gemini/keybindings.json*
+	reason = gemini saves its own settings here. They can name programs that run later: servers, hooks
 [sandbox]
 	env = GEMINI_*
 	env = GOOGLE_API_KEY

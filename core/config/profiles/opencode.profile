@@ -11,13 +11,25 @@
 	allow = read,exec ~/.cache/opencode/**
 	allow = write ~/.local/share/opencode/log/**
 	allow = write ~/.local/share/opencode/storage/**
+	; git directories, run by opencode outside too: the built-in list vets their settings and asks about hooks
 	allow = write ~/.local/share/opencode/snapshot/**
 	allow = write ~/.local/share/opencode/repos/**
 	allow = write ~/.local/share/opencode/tool-output/**
 	allow = write ~/.config/opencode/.gitignore
 	allow = write ~/.local/state/opencode/**
+	; a project's entry names a command that is run in each new worktree of it
+	ask = write ~/.local/share/opencode/storage/project/**
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
+[rule "opencode's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.config/opencode/opencode.json*
+	ask = write ~/.config/opencode/config.json*
+	ask = write ~/.config/opencode/tui.json*
+	ask = write ~/.config/opencode/package.json*
+	ask = write ~/.local/share/opencode/auth.json*
+	ask = write ~/.local/share/opencode/mcp-auth.json*
+	reason = opencode saves its own settings here. They can name programs that run later: servers, plugins
 [sandbox]
 	; its database: open all the time, so no part of the folder's history. What it downloads never runs outside.
 	set-env = OPENCODE_DB=$CORDON_CACHE/opencode.db

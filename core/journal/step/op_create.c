@@ -3,8 +3,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -26,7 +28,8 @@ struct maker {
 	enum rec_type type;
 	mode_t mode;
 	dev_t dev;
-	const char *target;
+	const char *target; /* of a symbolic link; a socket's address */
+	int base;	    /* where that address begins, if it is relative */
 	int sock;
 	const struct at *from;
 	bool alias; /* the inode is not new */
@@ -91,14 +94,25 @@ static int make_node(const struct maker *m, int dirfd, const char *name)
 	return mknodat(dirfd, name, m->mode, m->dev) < 0 ? -errno : 0;
 }
 
+/* A device node is a door to the host's devices. The kernel says first what is wrong with the name.
+ */
+static int refuse_device(const struct at *at)
+{
+	struct stat st;
+
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return errno == ENOENT ? -EPERM : -errno;
+}
+
 int op_mknod(struct step *s, const struct at *at, mode_t mode, dev_t dev, bool *touched)
 {
 	const struct maker m = {
 		.op = "mknod", .make = make_node, .type = REC_NEW, .mode = mode, .dev = dev};
 
-	/* A device node is a door to the host's devices; 0:0 is overlayfs' whiteout. */
+	/* 0:0 is overlayfs' whiteout. */
 	if (S_ISBLK(mode) || (S_ISCHR(mode) && dev != makedev(0, 0)))
-		return -EPERM;
+		return refuse_device(at);
 	return make(s, &m, at, touched);
 }
 
@@ -157,34 +171,70 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 	return 0;
 }
 
+/* The directory that holds the last component of text. */
+static int open_parent(int base, const char *text)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_MAGICLINKS};
+	char parent[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	const char *slash = strrchr(text, '/');
+
+	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - text) + 1 : 1,
+		 slash ? text : ".");
+	return (int)syscall(SYS_openat2, base, parent, &how, sizeof(how));
+}
+
+/* Does text lead from base to name in that directory? */
+static bool leads_there(int base, const char *text, int dirfd, const char *name)
+{
+	AUTO_CLOSE int parent = -1;
+	const char *slash = strrchr(text, '/');
+	struct stat a, b;
+
+	if (strcmp(slash ? slash + 1 : text, name) != 0)
+		return false;
+	parent = open_parent(base, text);
+	return parent >= 0 && fstat(parent, &a) == 0 && fstat(dirfd, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/*
+ * What bind(2) is given is what getsockname(2) says for ever: the caller's own text, from where it
+ * begins. Nobody inside can change a name between the look and the call, as all such changes are
+ * made by this thread. Where it leads elsewhere in our view, the bare name in its directory.
+ */
 static int make_socket(const struct maker *m, int dirfd, const char *name)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	bool given = m->target && leads_there(m->base, m->target, dirfd, name);
+	const char *text = given ? m->target : name;
 	AUTO_CLOSE int here = -1;
-	int n, r;
+	size_t len = strlen(text);
+	socklen_t size;
+	int r;
 
-	n = snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dirfd, name);
-	if (n < (int)sizeof(sa.sun_path))
-		return bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
-	if (strlen(name) >= sizeof(sa.sun_path))
+	if (len > sizeof(sa.sun_path))
 		return -EINVAL;
+	memcpy(sa.sun_path, text, len);
+	size = (socklen_t)MIN(sizeof(sa), offsetof(struct sockaddr_un, sun_path) + len + 1);
 	here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (here < 0 || fchdir(dirfd) < 0)
+	if (here < 0 || fchdir(given && m->base >= 0 ? m->base : dirfd) < 0)
 		return -errno;
-	memset(sa.sun_path, 0, sizeof(sa.sun_path));
-	memcpy(sa.sun_path, name, strlen(name));
-	r = bind(m->sock, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+	r = bind(m->sock, (struct sockaddr *)&sa, size) < 0 ? -errno : 0;
 	if (fchdir(here) < 0)
 		return -errno;
 	return r;
 }
 
-int op_bind(struct step *s, int sock, const struct at *at, bool *touched)
+int op_bind(struct step *s, int sock, const struct at *at, int base, const char *text,
+	    bool *touched)
 {
 	const struct maker m = {.op = "bind",
 				.make = make_socket,
 				.type = REC_NEW,
 				.sock = sock,
+				.base = base,
+				.target = text,
 				.exists = -EADDRINUSE};
 
 	return make(s, &m, at, touched);

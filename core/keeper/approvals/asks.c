@@ -11,12 +11,14 @@
 #include "core/policy/sockets.h"
 
 /*
- * A question is about a path; every request for that path waits for the same answer. Without
- * WAIT_KILLABLE_RECV a signal takes a held call back and the program issues it anew: so a question
- * that nobody waits for stays a moment before it is withdrawn, and an answer that comes in that
- * moment waits for the call. It is good for that one path and process, and not longer. With it the
- * door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its call
- * again when it goes on: as long as it is stopped, the moment lasts.
+ * A question is about a path; every request for that path waits for the same answer. What is
+ * allowed once is the wish on the screen: that call of that process. Others are asked about for
+ * themselves then, under what they want. Without WAIT_KILLABLE_RECV a signal takes a held call back
+ * and the program issues it anew: so a question that nobody waits for stays a moment before it is
+ * withdrawn, and an answer that comes in that moment waits for the call. It is good for that one
+ * path and process, and not longer. With it the door does the same to let a signal through. A
+ * process that was stopped (Ctrl-Z) makes its call again when it goes on: as long as it is stopped,
+ * the moment lasts.
  */
 
 #define LINGER_US 300000
@@ -34,6 +36,7 @@ static void question_free(struct keeper *k, struct question *q)
 	if (q->held)
 		safeguard_released(q->held);
 	free(q->waiting);
+	free(q->bundle);
 	free(q->key);
 	free(q);
 }
@@ -53,6 +56,7 @@ static void add_waiting(struct keeper *k, struct question *q, const struct calle
 	q->waiting[q->n_waiting].door = c->door ? c->door : k->doors[0];
 	q->waiting[q->n_waiting].request = c->request;
 	q->waiting[q->n_waiting].tid = c->tid;
+	q->waiting[q->n_waiting].op = c->op;
 	q->waiting[q->n_waiting++].pid = c->pid;
 	q->gone_at = 0;
 	(*tally(k, q))++;
@@ -97,30 +101,44 @@ static bool is_common(const char *path)
 	       path_is_beneath(path, "/tmp");
 }
 
-static bool offered(const struct keeper *k, const struct question *q, enum answer_extent extent)
+static bool offered(const struct keeper *k, const struct question *q, const struct answer *a)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
 
-	if (q->kind == RULE_UNIX && extent != EXTENT_EXACT && is_common(q->path))
+	if (q->kind == RULE_UNIX && a->extent != EXTENT_EXACT && is_common(q->path))
 		return false;
-	return policy_extent_offered(k->policy, object, extent);
+	if (a->extent == EXTENT_BUNDLE)
+		return q->bundle && a->scope >= SCOPE_SESSION;
+	return policy_extent_offered(k->policy, object, a->extent);
+}
+
+/* How many directories further up all below may be allowed. */
+static unsigned widest(const struct keeper *k, const struct question *q)
+{
+	struct answer a = {.extent = EXTENT_TREE, .up = 1};
+
+	while (a.up <= ANSWER_UP_MAX && offered(k, q, &a))
+		a.up++;
+	return a.up - 1;
 }
 
 static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
 		     const struct wished *w)
 {
-	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT;
+	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT, places = BUF_INIT;
 	uint8_t flags = (w->is_dir ? ASK_DIR : 0) | (q->command ? ASK_STEP : 0);
 	size_t mark;
 
-	if (!offered(k, q, EXTENT_DIR))
+	if (!offered(k, q, &(struct answer){.extent = EXTENT_DIR}))
 		flags |= ASK_NO_DIR;
-	if (!offered(k, q, EXTENT_TREE))
+	if (!offered(k, q, &(struct answer){.extent = EXTENT_TREE}))
 		flags |= ASK_NO_TREE;
 	if (policy_name_is_secret(k->policy, path_base(w->path)) ||
 	    (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
+	if (q->bundle)
+		policy_bundle_places(k->policy, q->bundle, &places);
 	mark = wire_begin(&k->out, WIRE_ASK);
 	wire_u64(&k->out, q->id);
 	wire_i64(&k->out, steps_id(k, c->proc));
@@ -135,6 +153,9 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	wire_str(&k->out, command.data, command.len);
 	wire_cstr(&k->out, w->reason);
 	wire_cstr(&k->out, q->command ? q->command->label.data : NULL);
+	wire_u8(&k->out, flags & ASK_NO_TREE ? 0 : (uint8_t)widest(k, q));
+	wire_cstr(&k->out, q->bundle);
+	wire_str(&k->out, places.data, places.len);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }
@@ -177,7 +198,9 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	q->kind = w->kind;
 	q->path = q->key + 1;
 	q->is_dir = w->is_dir;
+	q->bundle = w->kind == RULE_WRITE ? xstrdup(policy_bundle(k->policy, w->path)) : NULL;
 	q->pid = c->pid;
+	q->op = c->op;
 	q->command = step_of(k, c);
 	if (k->spec->ask_timeout_s)
 		q->deny_at = k->now + (int64_t)k->spec->ask_timeout_s * 1000000;
@@ -195,7 +218,7 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 
 	waits_no_more(k, c->tid);
 	HASH_FIND_STR(k->questions, key, q);
-	if (q && q->answered && q->pid == c->pid) {
+	if (q && q->answered && q->pid == c->pid && str_eq(q->op, c->op)) {
 		bool allow = q->allow;
 
 		question_free(k, q);
@@ -244,7 +267,9 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 	return -FOLDER_HELD;
 }
 
-void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)
+/* The first wish of who asked first, or NULL: of all who wait. */
+static void release(struct keeper *k, struct question *q, enum door_verdict verdict,
+		    const struct waiting *told)
 {
 	AUTO_FREE struct waiting *waiting = take_ptr(&q->waiting);
 	size_t n = q->n_waiting;
@@ -254,8 +279,17 @@ void asks_release(struct keeper *k, struct question *q, enum door_verdict verdic
 	q->n_waiting = 0;
 	question_free(k, q);
 	/* The newest first: that is where the door looks first. */
-	while (n-- > 0 && waiting[n].door)
-		waiting[n].door->ops->answered(waiting[n].door, waiting[n].request, verdict);
+	for (size_t i = n; i-- > 0 && waiting[i].door;) {
+		const struct waiting *w = &waiting[i];
+		bool meant = !told || (w->pid == told->pid && str_eq(w->op, told->op));
+
+		w->door->ops->answered(w->door, w->request, meant ? verdict : VERDICT_RETRY);
+	}
+}
+
+void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)
+{
+	release(k, q, verdict, NULL);
 }
 
 void asks_withdraw(struct keeper *k, struct question *q)
@@ -280,16 +314,24 @@ static struct question *by_id(struct keeper *k, uint64_t id)
 	return NULL;
 }
 
+static bool is_covered(const struct question *q, enum rule_kind kind, const char *object,
+		       const char *bundle, enum answer_extent extent)
+{
+	if (q->held || q->answered || q->kind != kind)
+		return false;
+	return extent == EXTENT_BUNDLE ? q->bundle && str_eq(q->bundle, bundle)
+				       : grants_cover(object, extent, q->path);
+}
+
 /* What else waits and is covered now is judged anew, under its own name. */
 static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
-			    enum answer_extent extent)
+			    const char *bundle, enum answer_extent extent)
 {
 	uint64_t last = k->last_question; /* a newer one was just judged */
 	struct question *q = k->questions;
 
 	while (q) {
-		if (q->held || q->answered || q->kind != kind || q->id > last ||
-		    !grants_cover(object, extent, q->path)) {
+		if (q->id > last || !is_covered(q, kind, object, bundle, extent)) {
 			q = q->hh.next;
 			continue;
 		}
@@ -301,12 +343,16 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 
 static void answer_question(struct keeper *k, struct question *q, const struct answer *a)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
+	AUTO_FREE char *bundle = xstrdup(q->bundle);
 	enum rule_kind kind = q->kind;
+
+	const struct waiting told = {.pid = q->pid, .op = q->op};
+	bool once = a->allow && a->scope == SCOPE_ONCE;
 
 	grants_add(k, q, a);
 	if (q->n_waiting) {
-		asks_release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY);
+		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once ? &told : NULL);
 	} else {
 		q->answered = true;
 		q->allow = a->allow;
@@ -314,7 +360,7 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 	if (a->scope == SCOPE_ONCE)
 		return;
 	if (a->extent != EXTENT_EXACT)
-		release_covered(k, kind, object, a->extent);
+		release_covered(k, kind, object, bundle, a->extent);
 	if (a->allow)
 		grants_tell_doors(k, kind, object, a);
 }
@@ -332,7 +378,8 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	}
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
-	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, given.extent)))
+	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, &given)) ||
+	    (given.extent == EXTENT_BUNDLE && !offered(k, q, &given)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);
 }

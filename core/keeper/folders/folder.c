@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/keeper/folders/draft.h"
 #include "core/keeper/folders/judge.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch/watch.h"
@@ -46,12 +47,12 @@ struct op {
 	mode_t mode;
 	bool makes; /* a new object: the caller's umask counts */
 	dev_t dev;
-	int sock;
+	int sock, base;
 	off_t size;
 	uid_t uid;
 	gid_t gid;
 	const struct timespec *times;
-	const char *text; /* symlink's target, attribute's name */
+	const char *text; /* symlink's target, attribute's name, socket's address */
 	const void *value;
 	size_t value_size;
 	/* filled by run() */
@@ -85,7 +86,7 @@ static int perform(void *arg)
 	case OP_RENAME:
 		return op_rename(s, o->at, o->to, (unsigned)o->flags, t);
 	case OP_BIND:
-		return op_bind(s, o->sock, o->at, t);
+		return op_bind(s, o->sock, o->at, o->base, o->text, t);
 	case OP_TRUNCATE:
 		return op_truncate(s, o->at, o->size, t);
 	case OP_CHMOD:
@@ -149,7 +150,18 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 
 	judge_path(path, f, o->at);
 	w.path = path->data;
+	w.may_draft = o->kind == OP_OPEN && (o->flags & O_ACCMODE) != O_RDONLY;
+	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
 	r = judge(&w);
+	if (r == JUDGE_DRAFT) {
+		r = draft_open(&w, o->flags, o->mode);
+		if (r != -EOPNOTSUPP)
+			return r;
+		judge_path(path, f, o->at);
+		w.path = path->data;
+		w.may_draft = false;
+		r = judge(&w);
+	}
 	if (r == 0 && (act == POLICY_WRITE || act == POLICY_META))
 		r = judge_alias(&w);
 	return r < 0 ? r : run(f, c, o, path->data, NULL);
@@ -200,12 +212,14 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 {
 	struct op o = {.kind = OP_SYMLINK, .at = at, .text = target};
 
-	return simple(f, c, POLICY_WRITE, &o, true, true);
+	return simple(f, c, POLICY_SYMLINK, &o, true, true);
 }
 
-int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at)
+int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
+		const char *text)
 {
-	struct op o = {.kind = OP_BIND, .at = at, .sock = sock, .makes = true};
+	struct op o = {
+		.kind = OP_BIND, .at = at, .sock = sock, .base = base, .text = text, .makes = true};
 
 	return simple(f, c, POLICY_WRITE, &o, true, true);
 }

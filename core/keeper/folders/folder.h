@@ -72,7 +72,8 @@ int folder_unlink(struct folder *f, const struct caller *c, const struct at *at)
 int folder_rmdir(struct folder *f, const struct caller *c, const struct at *at);
 int folder_rename(struct folder *f, const struct caller *c, const struct at *from,
 		  const struct at *to, unsigned flags);
-int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at);
+int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
+		const char *text);
 int folder_truncate(struct folder *f, const struct caller *c, const struct at *at, off_t size);
 int folder_chmod(struct folder *f, const struct caller *c, const struct at *at, mode_t mode);
 int folder_chown(struct folder *f, const struct caller *c, const struct at *at, uid_t uid,

@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/base/io.h"
 #include "core/keeper/keeper_priv.h"
 
-#define VET_MAX	  (256u << 10) /* a git config that is larger is not one that we understand */
 #define STORE_DIR ".cordon"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -61,8 +61,25 @@ static int exists(const struct at *at)
 
 /* ---- policy ---------------------------------------------------------------------------------- */
 
+size_t judge_largest(enum policy_content content)
+{
+	switch (content) {
+	case CONTENT_CONFIG:
+		return 256u << 10;
+	case CONTENT_INDEX:
+		return 64u << 20; /* some 700 000 files */
+	case CONTENT_REBASE:
+		return 4u << 20;
+	case CONTENT_POINTER:
+		return PATH_MAX;
+	case CONTENT_NONE:
+		break;
+	}
+	return 0;
+}
+
 /* The whole of a plain file that has one name; a read lease proves that nobody can write to it. */
-static int read_settled(const struct at *at, char **ret, size_t *ret_len)
+static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret_len)
 {
 	AUTO_CLOSE int fd = openat(at->dirfd, at->name,
 				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -74,24 +91,30 @@ static int read_settled(const struct at *at, char **ret, size_t *ret_len)
 		return -EINVAL;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
 		return -errno;
-	return io_read_all(fd, VET_MAX, ret, ret_len);
+	return io_read_all(fd, max, ret, ret_len);
 }
 
 /*
  * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
- * could be used afterwards: then it may not. What stands in the old file may stay.
+ * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in
+ * the old file may stay; one that cannot be read could say anything.
  */
 static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
 		const char *path)
 {
+	const enum policy_content content = policy_content(k->policy, path);
+	const size_t max = judge_largest(content);
 	AUTO_FREE char *text = NULL, *old = NULL;
 	size_t len = 0, old_len = 0;
+	int r = -ENOENT;
 
-	if (read_settled(from, &text, &len) < 0)
+	if (from && read_settled(from, max, &text, &len) < 0)
 		return false;
-	if (read_settled(to, &old, &old_len) < 0)
-		return policy_vet(k->policy, path, text, len);
-	return policy_vet_change(k->policy, path, old, old_len, text, len);
+	if (content != CONTENT_INDEX) /* each index stands for itself */
+		r = read_settled(to, max, &old, &old_len);
+	if (r < 0 && r != -ENOENT)
+		return false;
+	return policy_vet_change(k->policy, path, r < 0 ? NULL : old, old_len, text, len);
 }
 
 static bool vetted(const struct wish *w)
@@ -103,12 +126,14 @@ static bool vetted(const struct wish *w)
 		return true;
 	case POLICY_REMOVE:
 	case POLICY_RENAME_FROM:
-		return policy_vet(k->policy, w->path, "", 0);
+		return vet(k, NULL, w->at, w->path);
 	case POLICY_RENAME_TO:
 		return w->from && vet(k, w->from, w->at, w->path);
 	case POLICY_WRITE:
+	case POLICY_SYMLINK:
 	case POLICY_MKDIR:
 	case POLICY_LINK_FROM:
+	case POLICY_DIR_TO:
 		break; /* what will be written is not known yet */
 	}
 	return false;
@@ -124,7 +149,8 @@ static int ask(const struct wish *w, const char *reason)
 		return there;
 	if (there >= 0 && w->must_be_new)
 		return -EEXIST;
-	if (w->other)
+	/* A bundle is asked about as a whole: what carries this save says nothing. */
+	if (w->other && !policy_bundle(k->policy, w->path))
 		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
 				  w->other);
 	if (!asks_possible(k)) {
@@ -144,6 +170,56 @@ static bool missing(const struct wish *w)
 	return w->from && exists(w->from) < 0;
 }
 
+/* What a human has let be written may name further files; it is whole when the next call comes.
+ * What the start left is looked at, too. */
+static void learn_again(struct keeper *k)
+{
+	if (!k->relearn) {
+		k->learned = !policy_learn_more(k->policy);
+		return;
+	}
+	k->relearn = k->learned = false;
+	for (size_t i = 0; i < k->n_folders; i++)
+		if (!k->folders[i]->granted)
+			policy_learn(k->policy, k->folders[i]->path);
+}
+
+static bool may_name_files(const struct wish *w)
+{
+	return (w->act == POLICY_WRITE || w->act == POLICY_RENAME_TO || w->act == POLICY_SYMLINK) &&
+	       policy_content(w->f->keeper->policy, w->path) == CONTENT_CONFIG;
+}
+
+/* What `git worktree add` makes, and `git submodule add` makes twice; of other new files only where
+ * nobody can be asked. */
+static bool may_draft(const struct wish *w)
+{
+	const struct keeper *k = w->f->keeper;
+	int there;
+
+	if (!w->may_draft || !w->creates || w->c->granted)
+		return false;
+	there = exists(w->at);
+	if (policy_content(k->policy, w->path) == CONTENT_POINTER)
+		return there == -ENOENT || (there == 0 && w->truncates);
+	return there == -ENOENT && !asks_possible(k);
+}
+
+/*
+ * Outside the folders what is hidden does not exist. In a folder its name shows, so who changes or
+ * removes it hears that it may not, and the human why.
+ */
+static int hidden(const struct wish *w, const char *reason)
+{
+	int there = w->f->granted ? -ENOENT : exists(w->at);
+
+	if (there < 0 && !w->creates)
+		return there;
+	if (!w->f->granted)
+		keeper_deny(w->f->keeper, w->c, w->path, -EACCES, reason);
+	return -EACCES;
+}
+
 int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -152,6 +228,8 @@ int judge(const struct wish *w)
 
 	if (k->frozen)
 		return -EIO;
+	if (k->relearn || !k->learned)
+		learn_again(k);
 	if (judge_in_store(w->f, w->path))
 		return missing(w) ? 0 : w->creates ? -EACCES : -ENOENT;
 	if (w->f->granted && outside_read_only(k, w->f, w->path)) {
@@ -165,6 +243,8 @@ int judge(const struct wish *w)
 		v = policy_check_outside(k->policy, w->act, w->path, &reason);
 	if (v == POLICY_ALLOW)
 		v = policy_check(k->policy, w->act, w->path, &reason);
+	if (v == POLICY_VET && may_draft(w))
+		return JUDGE_DRAFT;
 	if (v == POLICY_VET)
 		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
 	if (v != POLICY_ALLOW && missing(w))
@@ -174,12 +254,15 @@ int judge(const struct wish *w)
 	case POLICY_VET:
 		return 0;
 	case POLICY_ASK:
-		return w->c->granted ? 0 : ask(w, reason);
+		if (!w->c->granted)
+			return ask(w, reason);
+		k->relearn = may_name_files(w);
+		return 0;
 	case POLICY_DENY:
 		keeper_deny(k, w->c, w->path, -EACCES, reason);
 		return -EACCES;
 	case POLICY_HIDE:
-		return w->creates ? -EACCES : -ENOENT;
+		return hidden(w, reason);
 	}
 	return -EACCES;
 }
@@ -203,6 +286,23 @@ int judge_alias(const struct wish *w)
 	return judge(&as);
 }
 
+/* A link or a whole directory takes the name: both may hold what no file of that name does. */
+static int judge_type(struct wish *w)
+{
+	struct stat st;
+
+	if (!policy_minds_type(w->f->keeper->policy, w->path) ||
+	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode))
+		w->act = POLICY_SYMLINK;
+	else if (S_ISDIR(st.st_mode))
+		w->act = POLICY_DIR_TO;
+	else
+		return 0;
+	return judge(w);
+}
+
 int judge_move(struct folder *f, const struct caller *c, const struct at *from,
 	       const char *from_path, const struct at *to, const char *to_path, bool new)
 {
@@ -223,5 +323,6 @@ int judge_move(struct folder *f, const struct caller *c, const struct at *from,
 	w.from = from;
 	w.creates = true;
 	w.must_be_new = new;
-	return judge(&w);
+	r = judge(&w);
+	return r < 0 ? r : judge_type(&w);
 }

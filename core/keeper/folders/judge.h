@@ -14,6 +14,8 @@ struct wish {
 	const struct at *from; /* whose content takes the name, for POLICY_VET */
 	bool creates;	       /* the name need not be there */
 	bool must_be_new;      /* EEXIST otherwise */
+	bool may_draft;	       /* JUDGE_DRAFT will do */
+	bool truncates;	       /* nothing of what is there stays */
 };
 
 /* The absolute path of what is meant; "." and ".." (the kernel refuses them) name the directory. */
@@ -23,6 +25,10 @@ void judge_path(struct buf *out, const struct folder *f, const struct at *at);
  * not make one for a later start to find.
  */
 bool judge_in_store(const struct folder *f, const char *path);
+/* Allowed when what is written turns out to be harmless: draft.h. */
+#define JUDGE_DRAFT 1
+/* Bytes, of what is looked at before it takes its name; 0: nothing is. */
+size_t judge_largest(enum policy_content content);
 /* 0, or the negative result of the operation: -FOLDER_HELD when the human is asked. */
 int judge(const struct wish *w) MUST_USE;
 /* A second name of a protected file is as good as its own. */

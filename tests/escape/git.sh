@@ -1,0 +1,279 @@
+#!/bin/bash
+# git - what git on the host trusts: the agent leaves it behind, and the human uses git as always.
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # expanded inside
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need git python3
+use_backend
+trap_=$TEST_TMP/RAN # what evil makes, and nothing else does
+git config --global user.name t && git config --global user.email t@example.org
+git config --global init.defaultBranch main && git config --global protocol.file.allow always
+
+empty() { # a folder; $dir
+	n_dirs=$((n_dirs + 1))
+	dir=$(new_folder w$n_dirs) && cd "$dir" || exit 1
+}
+fresh() { # a folder with a repository; $dir
+	empty && git init -q . && echo a >a && git add a && git commit -qm a
+}
+n_dirs=0
+inside() { in_folder "$dir" sh -c "$1" >"$TEST_TMP/out" 2>&1; }
+quiet() { "$@" >"$TEST_TMP/host" 2>&1 </dev/null; }
+not_run() { # NAME
+	if [ -e "$trap_" ]; then fail "$1" "it ran; inside: $(cat "$TEST_TMP/out")"; else pass "$1"; fi
+	rm -f "$trap_"
+}
+gone() { # NAME PATH... - none of them is there
+	local name=$1 p there=
+	shift
+	for p; do [ ! -e "$p" ] && [ ! -L "$p" ] || there+=" $p"; done
+	if [ -z "$there" ]; then pass "$name"; else fail "$name" "there is:$there; $(cat "$TEST_TMP/out")"; fi
+}
+
+# ---- 37: an index that names paths of the host
+mkdir -p "$TEST_TMP/bin"
+cat >"$TEST_TMP/bin/mkindex" <<'PY'
+#!/usr/bin/python3
+# mkindex MODE BLOB PATH VERSION - one more entry; MODE: rename, place, lock, link, writer
+import hashlib, os, struct, sys
+mode, blob, path, version = sys.argv[1], bytes.fromhex(sys.argv[2]), sys.argv[3].encode(), int(sys.argv[4])
+def entry(name, last):
+    head = struct.pack('>6I', 0, 0, 0, 0, 0, 0) + struct.pack('>4I', 0o100644, 0, 0, 0) + blob
+    head += struct.pack('>H', len(name))
+    if version == 4:
+        return head + bytes([len(last)]) + name + b'\0'
+    e = head + name
+    return e + b'\0' * (8 - len(e) % 8)
+names = sorted([path, b'a'])
+body = b'DIRC' + struct.pack('>2I', version, len(names))
+last = b''
+for n in names:
+    body += entry(n, last)
+    last = n
+body += hashlib.sha1(body).digest()
+if mode == 'place':
+    with open('.git/index', 'r+b') as f:
+        f.truncate(0)
+        f.write(body)
+else:
+    with open('.git/index.lock', 'wb') as f:
+        f.write(body)
+    if mode == 'lock':
+        pass
+    elif mode == 'link':
+        os.remove('.git/index')
+        os.link('.git/index.lock', '.git/index')
+    elif mode == 'writer':
+        f = open('.git/index.lock', 'r+b')
+        os.rename('.git/index.lock', '.git/index')
+    else:
+        os.rename('.git/index.lock', '.git/index')
+PY
+chmod +x "$TEST_TMP/bin/mkindex"
+fresh
+for version in 2 4; do
+	for path in "$TEST_TMP/planted" ../planted sub/../../planted .git/hooks/post-checkout .GIT/config.worktree 'x/.git/hooks/x'; do
+		inside 'blob=$(echo evil | git hash-object -w --stdin) && mkindex rename "$blob" "'"$path"'" '$version
+		rm -f .git/index.lock && quiet git checkout . && quiet git restore .
+		gone "37: an index, version $version, with $path" "$TEST_TMP/planted" .git/hooks/post-checkout .git/config.worktree x
+	done
+done
+for mode in place link writer; do
+	inside 'blob=$(echo evil | git hash-object -w --stdin) && mkindex '$mode' "$blob" "'"$TEST_TMP/planted"'" 2'
+	rm -f .git/index.lock && quiet git checkout .
+	gone "37: an index by way of $mode" "$TEST_TMP/planted"
+done
+inside 'blob=$(echo evil | git hash-object -w --stdin) && mkindex lock "$blob" "'"$TEST_TMP/planted"'" 2; mv .git/index.lock .git/sharedindex.0123456789012345678901234567890123456789'
+gone "37: a shared index" .git/sharedindex.0123456789012345678901234567890123456789
+rm -f .git/index.lock && git reset -q --hard
+inside 'mkdir d && cp .git/index d/index && blob=$(echo evil | git hash-object -w --stdin) && mkindex rename "$blob" "'"$TEST_TMP/planted"'" 2; mv -T d .git/refs 2>/dev/null; mv d .git/worktrees'
+gone "37: a directory that brings an index" .git/worktrees .git/refs/index
+
+# ---- 37: the rest of a rebase
+fresh
+git checkout -q -b f && echo b >a && git commit -qam b && echo c >a && git commit -qam c
+git checkout -q main && echo d >a && git commit -qam d && git checkout -q f
+quiet git rebase main
+inside "echo 'exec touch $trap_' >>.git/rebase-merge/git-rebase-todo
+	(cat .git/rebase-merge/git-rebase-todo; echo 'x touch $trap_') >t && mv t .git/rebase-merge/git-rebase-todo
+	echo 'exec touch $trap_' >t; ln -sf ../../t .git/rebase-merge/git-rebase-todo"
+quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
+quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
+not_run "37: a program in the rest of a rebase"
+
+# ---- 37: a repository in the reflogs, and remotes that lead there or away
+fresh
+git init -q --bare ../hub$n_dirs.git && git remote add origin ../hub$n_dirs.git && git push -qu origin main
+inside 'mkdir -p .git/logs/objects .git/logs/refs .git/logs/hooks; printf "[core]\n\tbare = true\n" >.git/logs/config
+	printf "#!/bin/sh\ntouch '"$trap_"'\n" >.git/logs/hooks/pre-receive; chmod +x .git/logs/hooks/pre-receive
+	git config remote.origin.pushurl .git/logs; git config remote.origin.url .git/logs
+	git remote set-url --push origin .git/logs; git remote set-url --add origin .git/logs
+	git remote remove origin; git remote add origin .git/logs; git config branch.main.remote .git/logs
+	git remote add other .git/logs; git config branch.main.pushRemote other; git config remote.pushDefault other
+	mkdir -p .git/remotes && echo "URL: .git/logs" >.git/remotes/origin'
+echo b >>a && git commit -qam b
+quiet git push && quiet git push origin main
+not_run "37: hooks of a repository in the reflogs"
+gone "37: a repository in the reflogs" .git/logs/objects
+is "$(git remote -v | sort -u)" "$(printf 'origin\t../hub%s.git (fetch)\norigin\t../hub%s.git (push)' $n_dirs $n_dirs)" "37: where remotes lead"
+unlike "$(git config branch.main.remote)$(git config branch.main.pushRemote)$(git config remote.pushDefault)" 'other|logs' \
+	"37: and branches"
+inside 'git remote add new https://example.org/x.git && git config branch.main.remote new; git config branch.other.remote new
+	rm .git/config; git init -q; git remote add origin https://example.org/evil.git'
+unlike "$(git config remote.origin.url)" evil "37: a remote is not led elsewhere by way of a new configuration"
+for place in .git/refs/remotes/x .git/logs/refs/remotes/x; do
+	inside "mkdir -p $place/refs $place/objects; echo 'ref: refs/heads/main' >$place/HEAD; : >$place/objects; ln -s ../../../../objects $place/objects
+		echo ../.. >$place/commondir"
+	gone "37: a repository in $place" $place/objects $place/commondir
+done
+fresh
+inside 'mkdir -p .git/remotes .git/branches; echo "URL: /tmp/x" >.git/remotes/origin; echo /tmp/x >.git/branches/origin
+	echo /tmp >.git/objects/info/alternates; mkdir -p .git/worktrees/w; echo / >.git/worktrees/w/gitdir'
+gone "37: remotes of old, alternates, a worktree elsewhere" .git/remotes/origin .git/branches/origin .git/objects/info/alternates \
+	.git/worktrees/w/gitdir
+
+# ---- 37: links that git on the host would write through
+fresh
+echo '# mine' >"$TEST_TMP/rc"
+inside 'for f in COMMIT_EDITMSG MERGE_MSG FETCH_HEAD ORIG_HEAD description logs/refs/heads/new info/exclude gc.log; do
+		rm -f .git/$f; ln -s "'"$TEST_TMP"'/rc" .git/$f; ln -s "'"$TEST_TMP"'/rc" l; mv l .git/$f; rm -f l
+	done; ln -s "'"$TEST_TMP"'/rc" .git/tABCDEF && mv .git/tABCDEF .git/COMMIT_EDITMSG
+	mkdir dd && ln -s "'"$TEST_TMP"'/rc" dd/new && mv dd .git/logs/refs/tags'
+is "$(find .git -type l ! -name 'tABCDEF')" "" "37: no link comes into a git directory"
+echo b >>a && quiet git commit -qam '$(touch '"$trap_"')' && quiet git branch new && quiet git fetch . main
+is "$(cat "$TEST_TMP/rc")" "# mine" "37: nothing is written through one"
+
+# ---- 37: gitfiles, which get their names when they are whole
+fresh
+git init -q "$TEST_TMP/other" && mkdir -p evil/objects evil/refs tools/githooks && git config core.hooksPath tools/githooks
+git worktree add -q known && rm -r known
+gitfile() { # NAME TEXT
+	inside "mkdir -p sub; printf '%b' '$2' >sub/.git; ls"
+	gone "37: a gitfile, $1" sub/.git
+}
+gitfile "to another repository" "gitdir: $TEST_TMP/other/.git\n"
+gitfile "to the folder's own" "gitdir: ../.git\n"
+gitfile "to a plain directory" "gitdir: ../evil\n"
+gitfile "that climbs" "gitdir: ../.git/worktrees/../../evil\n"
+gitfile "of two lines" "gitdir: ../.git/worktrees/known\n\nx"
+gitfile "to something in it" "gitdir: ../.git/worktrees/known/logs\n"
+inside 'mkdir -p sub/tools/githooks && echo evil >sub/tools/githooks/pre-commit && echo "gitdir: ../.git/worktrees/known" >sub/.git; ls'
+gone "37: one where a hook of the repository's lies already" sub/.git
+inside 'rm -r sub; mkdir sub; echo "gitdir: ../.git/worktrees/known" >sub/.git; mkdir -p sub/tools/githooks; echo evil >sub/tools/githooks/pre-commit'
+gone "37: or comes later" sub/tools/githooks/pre-commit
+is "$(cat sub/.git)" "gitdir: ../.git/worktrees/known" "37: an honest one gets its name"
+rm -r sub
+cat >"$TEST_TMP/bin/keepopen" <<'PY'
+#!/usr/bin/python3
+# keepopen HOW - a writer that stays, another name, a mapping
+import ctypes, mmap, os, sys
+good = b'gitdir: ../.git/worktrees/known\n'
+os.makedirs('sub', exist_ok=True)
+fd = os.open('sub/.git', os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+os.write(fd, good)
+if sys.argv[1] == 'name':
+    ctypes.CDLL(None).linkat(-100, b'/proc/self/fd/%d' % fd, -100, b'alias', 0x400)
+    os.close(fd)
+elif sys.argv[1] == 'map':
+    m = mmap.mmap(fd, len(good))
+    os.close(fd)
+elif sys.argv[1] == 'again':
+    r = os.open('/proc/self/fd/%d' % fd, os.O_RDWR)
+    os.close(fd)
+os.mkdir('x' + sys.argv[1])
+os.rmdir('x' + sys.argv[1])
+print('there' if os.path.lexists('sub/.git') else 'not there')
+PY
+chmod +x "$TEST_TMP/bin/keepopen"
+for how in writer name map again; do
+	inside "keepopen $how"
+	is "$(grep there "$TEST_TMP/out")" "not there" "37: a gitfile that could be changed later: $how"
+	rm -rf sub alias
+done
+inside 'mkdir -p .git/worktrees/n && echo ../../../evil >.git/worktrees/n/commondir; echo /tmp/.git >.git/worktrees/n/gitdir; echo .. >.git/worktrees/known/commondir
+	echo evil >.git/commondir; git config -f .git/modules/m/config core.worktree /tmp; mkdir -p .git/modules/m
+	git config -f .git/modules/m/config core.worktree ../../../..; git config core.worktree ../x; ls'
+gone "37: what a worktree belongs to, and where" .git/worktrees/n/commondir .git/worktrees/n/gitdir .git/commondir .git/modules/m/config
+is "$(cat .git/worktrees/known/commondir)$(git config core.worktree)" ../.. "37: nor of one that is there"
+
+# ---- 38: other names of what is protected
+fresh
+mkdir -p scripts conf/vscode tools/githooks real && echo '#!/bin/sh' >scripts/pre-commit && chmod +x scripts/pre-commit
+ln -s ../../scripts/pre-commit .git/hooks/pre-commit
+echo '# mine' >conf/envrc && ln -s conf/envrc .envrc && ln -s conf/vscode .vscode && echo '{}' >conf/vscode/tasks.json
+printf '[core]\n\thooksPath = tools/githooks\n' >conf/inc && git config include.path ../conf/inc
+git config filter.f.clean 'scripts/clean %f' && echo '#!/bin/sh' >scripts/clean
+git add -A && git commit -qm files
+evil="echo 'touch $trap_' >>"
+inside "$evil scripts/pre-commit; $evil conf/envrc; $evil conf/vscode/tasks.json; $evil conf/inc; $evil tools/githooks/pre-commit
+	$evil scripts/clean; sed -i s/x/y/ conf/inc; mv conf conf2; rm conf/envrc && echo 'touch $trap_' >conf/envrc; true"
+is "$(grep -rl "touch $trap_" . --exclude-dir=.git)" "" "38: a hook, .envrc, .vscode that are links; an include; a filter; hooksPath in it"
+inside "$evil scripts/other; mv scripts/other scripts/third" && is "$(ls scripts)" $'clean\npre-commit\nthird' "38: and their neighbours are free"
+
+empty
+git init -q --separate-git-dir gitdata . && echo a >a && git add a && git commit -qm a
+inside "$evil gitdata/hooks/pre-commit; git config core.fsmonitor 'touch $trap_'; printf '[core]\n\tfsmonitor = touch $trap_\n' >>gitdata/config
+	mv gitdata g && printf '[core]\n\tfsmonitor = touch $trap_\n' >>g/config; mv g gitdata; rm gitdata/HEAD; echo x >.git"
+quiet git status && quiet git commit --allow-empty -qm b
+not_run "38: a git directory of another name, by a gitfile"
+ok "38: it is as it was" git status
+ok "38: and git works with it inside" in_folder "$dir" sh -c 'echo b >b && git add b && git commit -qm b'
+
+empty
+git init -q . && mv .git store && ln -s store .git && echo a >a && git add a && git commit -qm a
+inside "$evil store/hooks/pre-commit; chmod +x store/hooks/pre-commit; $evil .git/hooks/post-commit; chmod +x .git/hooks/post-commit
+	printf '[core]\n\tfsmonitor = touch $trap_\n' >>store/config; git config core.fsmonitor 'touch $trap_'"
+quiet git status && quiet git commit --allow-empty -qm b
+not_run "38: a git directory that .git is a link to"
+
+fresh
+mkdir -p inner && git init -q inner && git -C inner config core.hooksPath tools/hooks && mkdir -p inner/tools/hooks
+git init -q --bare plain && mkdir -p mine/hooks && git config --file "$HOME/.config/git/config" core.hooksPath mine/hooks 2>/dev/null ||
+	{ mkdir -p "$HOME/.config/git" && git config --file "$HOME/.config/git/config" core.hooksPath mine/hooks; }
+git worktree add -q wt && mkdir -p wt/mine/hooks
+inside "$evil inner/tools/hooks/pre-commit; $evil plain/hooks/pre-receive; printf '[core]\n\tfsmonitor = x\n' >>plain/config
+	$evil mine/hooks/pre-commit; $evil wt/mine/hooks/pre-commit; echo ok >inner/file"
+gone "38: hooks of a second repository, a bare one, a worktree, and of everybody's settings" inner/tools/hooks/pre-commit \
+	plain/hooks/pre-receive mine/hooks/pre-commit wt/mine/hooks/pre-commit
+unlike "$(cat plain/config)" fsmonitor "38: nor the settings of a bare one"
+ok "38: and the rest of them is free" test -e inner/file
+rm "$HOME/.config/git/config"
+
+# ---- 39: what the same agent outside runs, or has git run
+fresh
+as() { # PROFILE COMMANDS
+	(cd "$dir" && "$CORDON" run --headless --profile "$1" -- sh -c "$2") >"$TEST_TMP/out" 2>&1
+}
+snapshot=$HOME/.local/share/opencode/snapshot/p/h shadow=$HOME/.gemini/history/h
+git init -q --bare "$snapshot" && git init -q "$shadow" && mkdir -p "$HOME/.claude/shell-snapshots" "$HOME/.claude/session-env"
+echo : >"$HOME/.claude/shell-snapshots/snapshot-bash-1.sh"
+as claude "$evil ~/.claude/shell-snapshots/snapshot-bash-1.sh; $evil ~/.claude/shell-snapshots/snapshot-bash-2.sh
+	mkdir -p ~/.claude/session-env/s; $evil ~/.claude/session-env/s/sessionstart-hook-1.sh; mkdir -p ~/.claude/todos && echo x >~/.claude/todos/x"
+is "$(cat "$HOME"/.claude/shell-snapshots/* "$HOME"/.claude/session-env/*/* 2>/dev/null)" : "39: shell text of Claude Code"
+ok "39: while its notes are written" test -s "$HOME/.claude/todos/x"
+as opencode "git config -f $snapshot/config core.fsmonitor 'touch $trap_'; printf '[core]\n\tfsmonitor = touch $trap_\n' >>$snapshot/config
+	printf '#!/bin/sh\ntouch $trap_\n' >$snapshot/hooks/post-index-change; chmod +x $snapshot/hooks/post-index-change
+	mkdir -p ${snapshot}2 && git init -q --bare ${snapshot}2; printf '#!/bin/sh\ntouch $trap_\n' >${snapshot}2/hooks/post-index-change"
+quiet git --git-dir="$snapshot" --work-tree="$dir" add -A && quiet git --git-dir="$snapshot" --work-tree="$dir" status
+not_run "39: a snapshot repository of opencode"
+gone "39: hooks of a new one" "${snapshot}2/hooks/post-index-change"
+ok "39: which can be made" git --git-dir="${snapshot}2" config core.bare
+as opencode "git --git-dir=$snapshot --work-tree=. add -A && git --git-dir=$snapshot write-tree"
+like "$(tail -n 1 "$TEST_TMP/out")" '^[0-9a-f]{40}$' "39: and used"
+as gemini "printf '[core]\n\tfsmonitor = touch $trap_\n' >>$shadow/.git/config; $evil $shadow/.git/hooks/pre-commit; mkdir -p $shadow/git
+	printf '[core]\n\tfsmonitor = touch $trap_\n' >$shadow/git/config; mkdir -p ~/.gemini/tmp/bin; $evil ~/.gemini/tmp/bin/rg"
+XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" status && XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" commit --allow-empty -m x
+not_run "39: the shadow repository of gemini"
+gone "39: and its programs" "$HOME/.gemini/tmp/bin/rg" "$shadow/git/config"
+
+fresh
+mkdir -p .claude && echo '{}' >.claude/settings.json
+inside 'mv .claude c; rm -r .claude; mkdir c2; mv c2 .claude; mv -T --exchange .claude c2'
+is "$(cat .claude/settings.json)" '{}' "13: an agent's settings do not go away with their directory"
+for p in .pdbrc .irbrc .Rprofile .ghci jupyter_server_config.py .envrc.local mise/config.toml .lintstagedrc.json captainhook.json \
+	.cargo-husky/hooks/pre-push .simple-git-hooks.json; do
+	inside "mkdir -p \$(dirname $p); echo x >$p"
+	gone "13: $p" $p
+done
+done_testing
