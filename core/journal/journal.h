@@ -191,7 +191,7 @@ void step_may_wait(struct step *s, bool may);
 int journal_gather_sync(struct journal *j) MUST_USE;
 void journal_gather_end(struct journal *j);
 
-/* size, step_size and steps of o, from the next step on, for j and its kin. */
+/* size, step_size and steps of o, for j and its kin: what is full is found out when a step ends. */
 void journal_set_limits(struct journal *j, const struct journal_options *o);
 
 /* ---- places outside the folder -------------------------------------------------------------- */

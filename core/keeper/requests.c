@@ -385,7 +385,7 @@ static void set_limit(uint64_t *limit, struct wire_in *in)
 		*limit = v;
 }
 
-/* For all folders; what they hold already makes room when the next step is kept. */
+/* For all folders; nothing that they hold goes before the next session. */
 static void serve_limits(struct keeper *k, struct wire_in *in)
 {
 	struct journal_options o = k->spec->journal;

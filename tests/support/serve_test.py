@@ -171,10 +171,6 @@ if r.get("error"):
     ok(s.call("undo.history")["barriers"], "and is in the history")
     ok("error" not in s.call("undo.rollback", cross=True), "unless it is crossed")
 ok(not os.path.exists(work + "/w") and os.path.exists(work + "/z"), "what is not its business stays")
-equal(s.call("undo.configure", max_steps=3), {}, "limits change")
-for i in range(5):
-    s.run(f"echo {i} >limit{i}")
-equal(len(s.call("undo.history")["steps"]), 3, "and count")
 
 # ---- questions
 rid = s.send("fs.write", path=".git/hooks/post-merge", content="#!/bin/sh\n")
@@ -205,6 +201,12 @@ rid = s.send("agent.execute", command="rm -r many; echo survived")
 q = s.event("safeguard_triggered", lambda q: q["safeguard_id"] != p["safeguard_id"])
 s.call("safeguard.confirm", safeguard_id=q["safeguard_id"], action="allow")
 equal((s.answer(rid)["payload"]["exit_code"], os.path.exists(work + "/many")), (0, False), "allowed, it goes on")
+
+# ---- limits
+equal(s.call("undo.configure", max_log_size=1, max_steps=7), {}, "limits change")
+ok(wait_for(lambda: s.run("date >>limit")["step_id"] is None), "and count: what follows is no step of its own")
+ok(s.event("warning", lambda p: "history is full" in p["message"]), "which is said")
+equal(s.call("undo.configure", max_log_size=0, max_steps=0), {}, "0 is none")
 
 # ---- reset and stop
 equal(s.run("touch /tmp/inside; ls /tmp")["out"].strip().split("\n").count("inside"), 1, "a file of the sandbox's own")

@@ -174,7 +174,7 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 		r = steps_split(k, NULL);
 	if (r < 0)
 		return err_set(err, r, "keep what was changed before");
-	if (!*name)
+	if (!*name || journal_is_full(k->journal)) /* the rest of the session is one step */
 		return 0;
 	k->group = steps_group(k, name);
 	k->group->driven = true;
