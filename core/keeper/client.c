@@ -244,6 +244,19 @@ static void read_step(struct client_event *ev, struct wire_in *in, struct string
 	ev->reason = next_string(s, in);
 }
 
+static void read_flow(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->id = wire_get_u64(in);
+	ev->flow = (enum flow_state)wire_get_u8(in);
+	ev->step = wire_get_i64(in);
+	ev->pid = wire_get_i64(in);
+	ev->done = wire_get_u64(in);
+	ev->total = wire_get_u64(in);
+	ev->path = next_string(s, in);
+	ev->path2 = next_string(s, in);
+	in->bad |= ev->flow > FLOW_OVER;
+}
+
 static void read_other(struct client_event *ev, struct wire_in *in, struct strings *s)
 {
 	switch ((int)in->type) {
@@ -273,6 +286,9 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 	case WIRE_TALLIES:
 		for (size_t i = 0; i < TALLIES; i++)
 			ev->tallies[i] = wire_get_u64(in);
+		break;
+	case WIRE_FLOW:
+		read_flow(ev, in, s);
 		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);

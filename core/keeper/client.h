@@ -4,6 +4,7 @@
 
 #include "core/journal/journal.h"
 #include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/flows.h"
 #include "core/keeper/wire.h"
 #include "core/policy/answer.h"
 
@@ -26,7 +27,8 @@ struct client_event {
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
 	int result;		   /* 0 or negative errno */
-	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both */
+	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both; WIRE_FLOW: sent, received */
+	enum flow_state flow;
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;

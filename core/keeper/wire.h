@@ -46,6 +46,8 @@ enum wire_type {
 			    still, str words: which, and what */
 	WIRE_TALLIES,	 /* u64 reads judged, u64 by a rule, u64 by an answer kept, u64 asked, u64
 			    denied because too many wait */
+	WIRE_FLOW,	 /* u64 flow, u8 enum flow_state, i64 step, i64 pid, u64 bytes sent, u64
+			    received, str HOST:PORT, str the address that was dialled */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */

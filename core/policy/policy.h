@@ -39,6 +39,9 @@ struct policy_spec {
 	const char *const *read_only; /* --ro, --overlay: may be read too */
 	const char *const *hidden;    /* --hide */
 	const char *const *sockets;   /* --allow-unix */
+	const char *const *hosts;     /* --allow-domain: these, and their sub-domains */
+	bool public_hosts;	      /* --allow-network: hosts are allowed, but for addresses that need
+				       * a rule of their own */
 	const char *path;	      /* $PATH, NULL: none; for policy_granted() */
 	bool dynamic;		      /* reads of gated trees that nothing grants are asked */
 };
@@ -113,6 +116,26 @@ bool policy_revoke(struct policy *p, uint64_t id);
 /* May an answer about this object be given for that extent? Not for a home directory, `/`, or what
  * holds a hidden place: policy_answer() takes such an answer for EXTENT_EXACT. */
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
+/* The same for a question of any kind; a host's domain, where it has one that is not public. */
+bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
+			   enum answer_extent extent);
+
+/* ---- hosts (flows.c) ------------------------------------------------------------------------- */
+
+struct net_addr;
+struct net_target;
+/*
+ * May a connection go to this target? addr is where its name leads, NULL: not known yet. Loopback,
+ * link-local, private and metadata addresses, and the host's own, need a rule that names addresses:
+ * one about the name, or about any host, does not do; *ret_special is set where that is all that is
+ * missing. Rules about the name and rules about the address must both allow where there are both. Of
+ * a name without a port: may it be at some port? POLICY_ALLOW, ASK or DENY.
+ */
+enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
+				      const struct net_target *t, const struct net_addr *addr,
+				      bool *ret_special, const char **ret_reason);
+/* The same without names: addresses that this host has itself need a rule, too. */
+bool policy_is_own_address(const struct net_addr *addr);
 
 /*
  * From now on the rules of settings are those of this configuration; answers, folders, and what

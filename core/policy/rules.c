@@ -15,7 +15,8 @@
 #define WEIGHT_READ (UINT64_C(1) << 40)
 
 const char *const rule_kind_words[RULE_KINDS] = {
-	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix"};
+	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix",
+	[RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
 const char *const rule_verdict_words[] = {
 	[RULE_ALLOW] = "allow", [RULE_ASK] = "ask", [RULE_DENY] = "deny", [RULE_HIDE] = "hide"};
 const char *const rule_level_words[] = {
@@ -43,6 +44,7 @@ void rules_free(struct rules *r)
 	rules_free_words(r);
 	shelves_done(&r->shelves);
 	free(r->list);
+	free(r->hosts);
 	index_free(r->index);
 	config_free(r->lender);
 	while (r->frames) {
@@ -262,6 +264,8 @@ void rules_remove(struct rules *r, uint32_t number)
 		index_remove(r->index, at, weight);
 	}
 	k->patterns = 0;
+	if (k->rule.kinds >> RULE_PLACES)
+		rules_drop_hosts(r, number);
 }
 
 size_t rules_of(const struct rules *r, enum rule_kind kind)

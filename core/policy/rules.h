@@ -116,6 +116,24 @@ void rules_base(struct rules *r, struct rules_base *ret);
 void rules_note_absent(struct rules *r, uint32_t number);
 bool rules_is_absent(const struct rules *r, uint32_t number);
 
+/* ---- kinds about hosts (rules_hosts.c) ------------------------------------------------------- */
+
+struct net_target;
+/* As rules_place(), for a rule of kinds from RULE_PLACES on. */
+bool rules_place_host(struct rules *r, uint32_t number, const char *pattern,
+		      const char **why) MUST_USE;
+/* The patterns of rule `number` of another set are this one's, too. */
+void rules_carry_hosts(struct rules *r, uint32_t as, const struct rules *from, uint32_t number);
+/*
+ * The rule that decides among patterns of these kinds (1 << enum net_pattern_kind); false: none
+ * matches. Of a target without a port, what might decide at some port and is the loosest.
+ */
+bool rules_decide_host(struct rules *r, enum rule_kind kind, const struct net_target *t,
+		       unsigned patterns, int64_t now, struct rule_match *ret);
+/* As rules_explain(). */
+size_t rules_explain_host(struct rules *r, enum rule_kind kind, const struct net_target *t,
+			  int64_t now, struct rule_match **ret);
+
 /* The rule that decides; false: none matches. now: unix seconds. */
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,
 		  struct rule_match *ret);

@@ -48,7 +48,9 @@ const char *answers_verb(enum rule_kind kind)
 	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
 						      [RULE_WRITE] = "write",
 						      [RULE_EXEC] = "run",
-						      [RULE_UNIX] = "connect to"};
+						      [RULE_UNIX] = "connect to",
+						      [RULE_CONNECT] = "connect to",
+						      [RULE_BIND] = "listen on"};
 
 	return verbs[kind];
 }
@@ -74,10 +76,22 @@ const char *answers_op(const char *op)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* "registry.npmjs.org:443", "registry.npmjs.org", "npmjs.org:443". */
+static char *host_object(const struct ask *ask, enum answer_extent extent)
+{
+	char *patterns[2];
+
+	answer_host_patterns(ask->path, extent, patterns);
+	free(patterns[1]);
+	return patterns[0] ? patterns[0] : xstrdup(ask->path);
+}
+
 char *answers_object(const struct ask *ask, enum answer_extent extent)
 {
 	const char *slash = strrchr(ask->path, '/');
 
+	if (ask->kind >= RULE_PLACES)
+		return host_object(ask, extent);
 	if (extent == EXTENT_EXACT || ask->is_dir || !slash)
 		return xstrdup(ask->path);
 	return slash > ask->path ? xstrndup(ask->path, (size_t)(slash - ask->path)) : xstrdup("/");
@@ -111,7 +125,9 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 	static const char *const gerunds[RULE_KINDS] = {[RULE_READ] = "reading",
 							[RULE_WRITE] = "writing",
 							[RULE_EXEC] = "running",
-							[RULE_UNIX] = "connecting to"};
+							[RULE_UNIX] = "connecting to",
+							[RULE_CONNECT] = "connecting to",
+							[RULE_BIND] = "listening on"};
 	static const char *const span[] = {
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
@@ -130,6 +146,13 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 	}
 	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",
 		lists && a->extent == EXTENT_EXACT ? "listing" : gerunds[ask->kind]);
+	if (ask->kind >= RULE_PLACES) {
+		buf_fmt(out, "%s%s%s%s", a->extent == EXTENT_TREE ? "every host of " : "", object,
+			a->extent == EXTENT_DIR ? " at any port" : "", span[a->scope]);
+		if (a->until)
+			add_until(out, a->until);
+		return;
+	}
 	if (a->extent == EXTENT_DIR)
 		buf_str(out, "what lies in ");
 	else if (a->extent == EXTENT_TREE)
@@ -214,6 +237,12 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)
 		return "it belongs to no step of its own: answer once or for the session";
+	if (ask->kind >= RULE_PLACES) /* nothing that is denied is a domain of everybody's, either */
+		return (a->extent == EXTENT_DIR && ask->no_dir) ||
+				       (a->extent == EXTENT_TREE && ask->no_tree)
+			       ? "that host has no domain of its own, or is a private address: answer "
+				 "for exactly this"
+			       : NULL;
 	if (!a->allow || a->extent == EXTENT_EXACT)
 		return NULL;
 	if (is_whole(m, object) || (a->extent == EXTENT_DIR ? ask->no_dir : ask->no_tree))

@@ -33,6 +33,9 @@ struct session_spec {
 	bool verbose;  /* debug lines in the diagnostic log */
 	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
+	bool ask_network;	  /* connections are decided on by host */
+	const char *const *hosts; /* --allow-domain */
+	bool public_hosts;	  /* --allow-network */
 	bool dynamic;	  /* reads of gated trees are asked for */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };

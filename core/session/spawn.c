@@ -147,6 +147,8 @@ static int new_policy(struct spawn_plan *p, const struct session_spec *spec, str
 		.read_only = spec->read_only,
 		.hidden = spec->hidden,
 		.sockets = spec->sockets,
+		.hosts = spec->hosts,
+		.public_hosts = spec->public_hosts,
 		.path = getenv("PATH"),
 		.dynamic = spec->dynamic,
 	};
@@ -191,6 +193,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.state_dir = spec->state_dir,
 		.session = session,
 		.allow_network = spec->allow_network,
+		.ask_network = spec->ask_network,
 		.no_debug = spec->no_debug,
 		.nesting = config_bool(spec->config, "sandbox.nesting"),
 		.landlock_off = !config_bool(spec->config, "sandbox.landlock"),

@@ -90,7 +90,7 @@ static void built_in(void **state)
 	load(p);
 	assert_string_equal(config_str(p->c, "sandbox.backend"), "native");
 	assert_true(config_bool(p->c, "sandbox.debug"));
-	assert_false(config_bool(p->c, "sandbox.network"));
+	assert_string_equal(config_str(p->c, "network.mode"), "ask");
 	assert_null(config_str(p->c, "sandbox.memory"));
 	assert_int_equal(config_int(p->c, "sandbox.memory"), 0);
 	assert_int_equal(config_list(p->c, "sandbox.rw", &list), 0);

@@ -94,11 +94,42 @@ static void count(struct refused *r, char *pattern, const char *why, bool runs)
 	free(pattern);
 }
 
+/* One name, looked up and then dialled, is told once: with the port, where that is known. */
+static void count_host(struct refused *r, const struct row *row)
+{
+	size_t len = strlen(row->text);
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct refused_tree *t = &r->list[i];
+
+		if (t->host && strncmp(t->pattern, row->text, len) == 0 &&
+		    (!t->pattern[len] || t->pattern[len] == ':')) {
+			t->places++;
+			return;
+		}
+	}
+	if (r->n == REFUSED_MAX) {
+		r->beyond++;
+		return;
+	}
+	r->list[r->n++] = (struct refused_tree){.pattern = xstrdup(row->text),
+						.why = xstrdup(row->more ? row->more : ""),
+						.places = 1,
+						.host = true};
+}
+
+static bool is_host(const struct row *row)
+{
+	return str_eq(row->op, "connect") && row->text[0] != '/';
+}
+
 static void note_row(struct refused *r, const struct row *row, const char *home)
 {
 	if (row->kind != ROW_DENY)
 		return;
-	if (row->unasked)
+	if (row->unasked && is_host(row))
+		count_host(r, row);
+	else if (row->unasked)
 		count(r, write_pattern_of(row, home), row->more ? row->more : "", false);
 	else if (str_eq(row->more, policy_ungranted) &&
 		 (str_eq(row->op, "read") || str_eq(row->op, "exec")))
@@ -130,6 +161,18 @@ static void write_words(const struct refused_tree *t, struct buf *out)
 		shown.data, t->places, t->places == 1 ? "" : "s", why.data, shown.data);
 }
 
+static void host_words(const struct refused_tree *t, struct buf *out)
+{
+	AUTO_BUF struct buf shown = BUF_INIT, why = BUF_INIT;
+
+	text_escape(&shown, t->pattern, strlen(t->pattern));
+	text_escape(&why, t->why, strlen(t->why));
+	buf_fmt(out,
+		"cordon: connecting to %s was refused: %s, and nobody can be asked: say "
+		"allow = connect %s in a [rule], or --allow-domain %s\n",
+		shown.data, why.data, shown.data, shown.data);
+}
+
 static void read_words(const struct refused_tree *t, struct buf *out)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -145,7 +188,9 @@ static void read_words(const struct refused_tree *t, struct buf *out)
 void refused_words(const struct refused *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->list[i].why)
+		if (r->list[i].host)
+			host_words(&r->list[i], out);
+		else if (r->list[i].why)
 			write_words(&r->list[i], out);
 		else
 			read_words(&r->list[i], out);

@@ -151,7 +151,7 @@ static void agent_over(struct ui *ui)
 	ui->over = true;
 	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0)
 		ui_focus(ui, PANE_STEPS);
-	if (m->wait_status != 0 && !m->network)
+	if (m->wait_status != 0 && !m->network && !m->asks_network)
 		ui_say(ui, "The agent ended without a network (--allow-network gives it one); q "
 			   "leaves.");
 	else

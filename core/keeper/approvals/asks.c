@@ -104,6 +104,8 @@ static bool offered(const struct keeper *k, const struct question *q, enum answe
 {
 	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
 
+	if (q->kind >= RULE_PLACES)
+		return policy_answer_offered(k->policy, q->kind, q->path, extent);
 	if (q->kind == RULE_UNIX && extent != EXTENT_EXACT && is_common(q->path))
 		return false;
 	return policy_extent_offered(k->policy, object, extent);
@@ -120,8 +122,8 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 		flags |= ASK_NO_DIR;
 	if (!offered(k, q, EXTENT_TREE))
 		flags |= ASK_NO_TREE;
-	if (policy_name_is_secret(k->policy, path_base(w->path)) ||
-	    (w->kind == RULE_UNIX && sockets_words(w->path)))
+	if ((w->kind < RULE_PLACES && policy_name_is_secret(k->policy, path_base(w->path))) ||
+	    w->secret || (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
 	mark = wire_begin(&k->out, WIRE_ASK);
@@ -162,7 +164,7 @@ static struct command *step_of(struct keeper *k, const struct caller *c)
 
 char *asks_key(enum rule_kind kind, const char *path)
 {
-	return xasprintf("%c%s", "rwxu"[kind], path);
+	return xasprintf("%c%s", "rwxucb"[kind], path);
 }
 
 bool asks_possible(const struct keeper *k)
@@ -304,7 +306,7 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 
 	while (q) {
 		if (q->held || q->answered || q->kind != kind || q->id > last ||
-		    !grants_cover(object, extent, q->path)) {
+		    !grants_cover(kind, object, extent, q->path)) {
 			q = q->hh.next;
 			continue;
 		}
@@ -350,7 +352,7 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	}
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
-	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, given.extent)))
+	if (given.scope == SCOPE_ONCE || ((given.allow || q->kind >= RULE_PLACES) && !offered(k, q, given.extent)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);
 }
