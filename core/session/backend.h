@@ -49,6 +49,7 @@ struct spawn_spec {
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
 	bool ask_network;	      /* else: connections are decided on by host */
+	const char *resolv;	      /* then: what /etc/resolv.conf is inside; NULL: the host's */
 	bool no_debug;		      /* ptrace and friends are refused inside too */
 	bool nesting;		      /* user namespaces inside */
 	bool landlock_off;	      /* sandbox.landlock=off: the mounts are the only floor */
