@@ -14,57 +14,74 @@ bool flow_can_ask(const struct keeper *k)
 	return asks_possible(k);
 }
 
-/* What is asked about, or refused: the address, where all that is missing is a rule about it. */
-static void name_wish(struct wished *w, const struct flow *f, bool special,
-		      char text[NET_TARGET_TEXT], char via[NET_TARGET_TEXT])
-{
-	struct net_target at = {.port = f->target->port};
-	bool by_name = !f->target->host.is_addr;
+struct judged {
+	enum policy_verdict verdict;
+	struct wished w;
+	char text[NET_TARGET_TEXT], via[NET_TARGET_TEXT]; /* what is asked about; the other form of it */
+};
 
-	net_target_format(f->target, text);
-	w->path = text;
-	if (!by_name || !f->addr)
-		return;
-	net_host_from_addr(&at.host, f->addr);
-	if (special) {
-		net_target_format(f->target, via);
-		net_target_format(&at, text);
-	} else {
-		net_target_format(&at, via);
-	}
-	w->via = via;
+static int settle(struct keeper *k, const struct caller *c, const struct judged *j)
+{
+	struct caller as = *c;
+
+	as.op = op;
+	if (k->frozen)
+		return -EACCES;
+	if (j->verdict == POLICY_ALLOW || (j->verdict == POLICY_ASK && c->granted))
+		return 0;
+	if (j->verdict == POLICY_ASK && asks_possible(k))
+		return asks_park(k, &as, &j->w);
+	if (j->verdict == POLICY_ASK)
+		keeper_deny_unasked(k, &as, j->w.path, -EACCES, j->w.reason);
+	else
+		keeper_deny(k, &as, j->w.path, -EACCES, j->w.reason);
+	return -EACCES;
 }
 
-static bool hands_out_much(const struct flow *f, bool special)
+static void judge_address(struct keeper *k, const struct net_addr *addr, uint16_t port,
+			  struct judged *j)
 {
-	const struct net_addr *to = f->target->host.is_addr ? &f->target->host.addr : f->addr;
+	const char *reason;
+	enum policy_verdict v =
+		policy_check_address(k->policy, RULE_CONNECT, addr, port, &reason);
 
-	return special && to && net_addr_class(to) == NET_METADATA;
+	/* Where both ask: what the address is says more than that no rule speaks of it. */
+	if (v == POLICY_ALLOW || v < j->verdict)
+		return;
+	j->verdict = v;
+	j->w.reason = reason;
+	j->w.secret = net_addr_class(addr) == NET_METADATA;
 }
 
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
 {
-	char text[NET_TARGET_TEXT], via[NET_TARGET_TEXT];
-	struct wished w = {.kind = RULE_CONNECT};
-	struct caller as = *c;
-	enum policy_verdict v;
-	bool special;
+	const struct net_host *host = &f->target->host;
+	struct judged j = {.w = {.kind = RULE_CONNECT}};
 
-	as.op = op;
-	v = policy_check_flow(k->policy, RULE_CONNECT, f->target, f->addr, &special, &w.reason);
-	name_wish(&w, f, special, text, via);
-	w.secret = hands_out_much(f, special);
-	if (k->frozen)
-		return -EACCES;
-	if (v == POLICY_ALLOW || (v == POLICY_ASK && c->granted))
-		return 0;
-	if (v == POLICY_ASK && asks_possible(k))
-		return asks_park(k, &as, &w);
-	if (v == POLICY_ASK)
-		keeper_deny_unasked(k, &as, w.path, -EACCES, w.reason);
-	else
-		keeper_deny(k, &as, w.path, -EACCES, w.reason);
-	return -EACCES;
+	j.verdict = policy_check_flow(k->policy, RULE_CONNECT, f->target, f->addr, &j.w.reason);
+	net_target_format(f->target, j.text);
+	j.w.path = j.text;
+	if (host->is_addr) {
+		judge_address(k, &host->addr, f->target->port, &j);
+	} else if (f->addr) {
+		net_addr_format(f->addr, j.via);
+		j.w.via = j.via;
+	}
+	return settle(k, c, &j);
+}
+
+int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f)
+{
+	struct judged j = {.verdict = POLICY_ALLOW, .w = {.kind = RULE_CONNECT}};
+	struct net_target at = {.port = f->target->port};
+
+	judge_address(k, f->addr, f->target->port, &j);
+	net_host_from_addr(&at.host, f->addr);
+	net_target_format(&at, j.text);
+	net_target_format(f->target, j.via);
+	j.w.path = j.text;
+	j.w.via = j.via;
+	return settle(k, c, &j);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -79,11 +96,10 @@ enum policy_verdict flow_judge_name(struct keeper *k, const char *name)
 {
 	struct net_target t;
 	const char *reason;
-	bool special;
 
 	if (k->frozen || !target_of_name(&t, name))
 		return POLICY_DENY;
-	return policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &special, &reason);
+	return policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &reason);
 }
 
 void flow_deny_name(struct keeper *k, const char *name, bool unasked)
@@ -91,10 +107,9 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 	const struct caller nobody = {.op = op};
 	struct net_target t;
 	const char *reason = NULL;
-	bool special;
 
 	if (target_of_name(&t, name))
-		policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &special, &reason);
+		policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &reason);
 	if (unasked)
 		keeper_deny_unasked(k, &nobody, name, -EACCES, reason);
 	else

@@ -12,11 +12,15 @@ struct flow {
 };
 
 /*
+ * By its target: a name that is allowed may lead anywhere, so what it leads to is judged by
+ * flow_judge_address() before it is dialled; of a target that is an address, this is both.
  * 0: it may go there; -EACCES: no; -FOLDER_HELD: asked, door_ops.answered() follows with
  * c->request. Headless: no instead of asked, and told. c->granted: the human allowed this very
  * question just now.
  */
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
+/* The same of the address that the name has led to. */
+int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
 /* May this name be looked up? Nothing is asked: what would be is POLICY_ASK. */
 enum policy_verdict flow_judge_name(struct keeper *k, const char *name);
 /* A name was not looked up. The caller is not known. */

@@ -131,13 +131,12 @@ static bool opens_special(const struct rule_match *m, const struct net_addr *add
 
 enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
 				      const struct net_target *t, const struct net_addr *addr,
-				      bool *ret_special, const char **ret_reason)
+				      const char **ret_reason)
 {
 	const struct net_addr *to = t->host.is_addr ? &t->host.addr : addr;
 	struct said trusted, strict;
 	enum policy_verdict v;
 
-	*ret_special = false;
 	look(p->rules, kind, t, to, &trusted);
 	look(p->untrusted, kind, t, to, &strict);
 	v = trusted.rule ? verdict_of_rule(trusted.rule->verdict) : POLICY_ASK;
@@ -146,12 +145,25 @@ enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kin
 		v = verdict_of_rule(strict.rule->verdict);
 		*ret_reason = rules_words(p->untrusted, strict.rule);
 	}
-	if (v >= POLICY_DENY)
+	return MIN(v, POLICY_DENY);
+}
+
+enum policy_verdict policy_check_address(const struct policy *p, enum rule_kind kind,
+					 const struct net_addr *addr, uint16_t port,
+					 const char **ret_reason)
+{
+	struct net_target t = {.port = port};
+	struct rule_match own;
+
+	net_host_from_addr(&t.host, addr);
+	rules_decide_host(p->rules, kind, &t, BY_ADDR, policy_now(), &own);
+	if (own.rule && own.rule->verdict >= RULE_DENY) {
+		*ret_reason = rules_words(p->rules, own.rule);
 		return POLICY_DENY;
-	if (!to || opens_special(&trusted.addr, to) || !is_special(to))
-		return v;
-	*ret_special = v == POLICY_ALLOW || t->host.is_addr;
-	*ret_reason = special_words(to);
+	}
+	if (opens_special(&own, addr) || !is_special(addr))
+		return POLICY_ALLOW;
+	*ret_reason = special_words(addr);
 	return POLICY_ASK;
 }
 
@@ -254,12 +266,15 @@ size_t flows_explain(struct policy *p, enum rule_kind kind, const char *target,
 	struct net_target t;
 	struct said strict;
 	enum policy_verdict v;
-	bool special;
+	bool special, denied;
 
 	*ret = NULL;
 	if (!net_target_parse(&t, target, &why))
 		return 0;
-	v = policy_check_flow(p, kind, &t, NULL, &special, &reason);
+	v = policy_check_flow(p, kind, &t, NULL, &reason);
+	denied = v == POLICY_DENY;
+	special = t.host.is_addr && !denied &&
+		  policy_check_address(p, kind, &t.host.addr, t.port, &reason) == POLICY_ASK;
 	look(p->untrusted, kind, &t, t.host.is_addr ? &t.host.addr : NULL, &strict);
 	if (special)
 		add_builtin(&f, reason, NULL);

@@ -125,16 +125,22 @@ bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const ch
 struct net_addr;
 struct net_target;
 /*
- * May a connection go to this target? addr is where its name leads, NULL: not known yet. Loopback,
- * link-local, private and metadata addresses, and the host's own, need a rule that names addresses:
- * one about the name, or about any host, does not do; *ret_special is set where that is all that is
- * missing. Rules about the name and rules about the address must both allow where there are both. Of
- * a name without a port: may it be at some port? POLICY_ALLOW, ASK or DENY.
+ * What rules say of a connection to this target. addr is where its name leads, NULL: not known yet.
+ * Rules about the name and rules about the address must both allow where there are both. Of a name
+ * without a port: may it be at some port? POLICY_ALLOW, ASK or DENY.
  */
 enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
 				      const struct net_target *t, const struct net_addr *addr,
-				      bool *ret_special, const char **ret_reason);
-/* The same without names: addresses that this host has itself need a rule, too. */
+				      const char **ret_reason);
+/*
+ * Besides: may it go to this address, whichever name leads there? Loopback, link-local, private and
+ * metadata addresses, and the host's own, are asked about unless a rule names addresses that they
+ * are of.
+ */
+enum policy_verdict policy_check_address(const struct policy *p, enum rule_kind kind,
+					 const struct net_addr *addr, uint16_t port,
+					 const char **ret_reason);
+/* Is it one of this host's own? */
 bool policy_is_own_address(const struct net_addr *addr);
 
 /*

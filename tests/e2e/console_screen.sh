@@ -38,7 +38,7 @@ keys Enter
 ended "and ends" 0
 
 # An agent that fails for want of the network: its human is told.
-start 80 24 "$dir" "$CORDON run -- sh -c 'exit 3'"
+start 80 24 "$dir" "$CORDON run --no-network -- sh -c 'exit 3'"
 sees 'without a network \(--allow-network .* q leaves' "what a failure may come from is said"
 keys q
 ended "leaves" 3

@@ -69,14 +69,20 @@ static enum policy_verdict check(const struct fixture *f, const char *target, co
 				 bool *special)
 {
 	const char *reason = NULL;
+	enum policy_verdict v, there = POLICY_ALLOW;
 	struct net_target t;
 	struct net_addr a;
-	bool ignored;
 
 	assert_true(net_target_parse(&t, target, NULL));
 	assert_true(!*addr || net_addr_parse(&a, addr, strlen(addr)));
-	return policy_check_flow(f->p, RULE_CONNECT, &t, *addr ? &a : NULL,
-				 special ? special : &ignored, &reason);
+	v = policy_check_flow(f->p, RULE_CONNECT, &t, *addr ? &a : NULL, &reason);
+	assert_non_null(reason);
+	if (*addr || t.host.is_addr)
+		there = policy_check_address(f->p, RULE_CONNECT, *addr ? &a : &t.host.addr, t.port,
+					     &reason);
+	if (special)
+		*special = there == POLICY_ASK;
+	return MAX(v, there);
 }
 
 static void what_no_rule_speaks_of_is_asked(void **state)

@@ -150,7 +150,8 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 	} else {
 		ui_wish(ask, op, sizeof(op));
 		f[0] = (struct fact){"wants to", xasprintf("%s%s", op, danger(ask)), 1};
-		f[1] = (struct fact){"path", approval_text(ask->path), 4};
+		f[1] = (struct fact){ask->kind >= RULE_PLACES ? "host" : "path",
+				     approval_text(ask->path), 4};
 		f[2] = (struct fact){"through", approval_text(ask->via), 2};
 		f[3] = (struct fact){"with it", neighbours(d, ask), 3};
 		f[4] = (struct fact){"because", approval_text(ask->reason), 2};

@@ -145,6 +145,53 @@ static void go_on(struct flow_wait *w)
 	door_finish(d, r, connect_now(d, r, sock, -1));
 }
 
+/* What became of a judgement. True: go on. */
+static bool passes(struct flow_wait *w, int got)
+{
+	if (got == -FOLDER_HELD)
+		return false;
+	w->granted = false;
+	if (got == DOOR_DEAD)
+		wait_free(w);
+	else if (got < 0)
+		fail(w, got);
+	return got == 0;
+}
+
+static void dial(struct flow_wait *w)
+{
+	w->stage = STAGE_DIAL;
+	if (!tell_relay(w, NET_DIAL))
+		fail(w, -EAGAIN);
+}
+
+/* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
+static void judge_addresses(struct flow_wait *w)
+{
+	const struct policy *p = keeper_policy(w->d->k);
+	struct net_addr may[NET_ADDRS_MAX];
+	struct caller c;
+	size_t n = 0;
+	int got = find_caller(w, &c);
+
+	for (size_t i = 0; got == 0 && i < w->n; i++) {
+		const char *reason;
+
+		if (policy_check_address(p, RULE_CONNECT, &w->addr[i], w->target.port, &reason) ==
+		    POLICY_ALLOW)
+			may[n++] = w->addr[i];
+	}
+	if (got == 0 && n == 0) {
+		got = flow_judge_address(w->d->k, &c, &(struct flow){&w->target, &w->addr[0]});
+		may[n++] = w->addr[0];
+	}
+	if (!passes(w, got))
+		return;
+	w->n = n;
+	memcpy(w->addr, may, n * sizeof(may[0]));
+	dial(w);
+}
+
 static void judge_name(struct flow_wait *w)
 {
 	const struct flow f = {&w->target, w->n > 0 ? &w->addr[0] : NULL};
@@ -153,62 +200,18 @@ static void judge_name(struct flow_wait *w)
 
 	if (got == 0)
 		got = flow_judge(w->d->k, &c, &f);
-	if (got == -FOLDER_HELD)
+	if (!passes(w, got))
 		return;
-	w->granted = false;
-	if (got == DOOR_DEAD) {
-		wait_free(w);
-		return;
-	}
-	if (got < 0) {
-		fail(w, got);
-		return;
-	}
-	if (w->stand_in && w->n == 0) {
+	if (w->target.host.is_addr) {
+		dial(w); /* all of it was judged */
+	} else if (w->n == 0) {
 		w->stage = STAGE_RESOLVE;
 		if (!tell_relay(w, NET_RESOLVE))
 			fail(w, -EAGAIN);
-		return;
+	} else {
+		w->stage = STAGE_ADDR;
+		judge_addresses(w);
 	}
-	/* With the address it was judged as a whole. */
-	w->stage = STAGE_DIAL;
-	if (!tell_relay(w, NET_DIAL))
-		fail(w, -EAGAIN);
-}
-
-/* Of a name's addresses those that may be dialled; the first of the others is asked about where
- * none may. */
-static void judge_addresses(struct flow_wait *w)
-{
-	struct caller c;
-	size_t n = 0;
-	int got = find_caller(w, &c);
-
-	for (size_t i = 0; got == 0 && i < w->n; i++) {
-		bool special;
-		const char *reason;
-
-		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, &w->addr[i],
-				      &special, &reason) == POLICY_ALLOW ||
-		    (!special && w->granted))
-			w->addr[n++] = w->addr[i];
-	}
-	if (got == 0 && n == 0)
-		got = flow_judge(w->d->k, &c, &(struct flow){&w->target, &w->addr[0]});
-	if (got == -FOLDER_HELD)
-		return;
-	if (got == DOOR_DEAD) {
-		wait_free(w);
-		return;
-	}
-	if (got < 0) {
-		fail(w, got);
-		return;
-	}
-	w->n = MAX(n, (size_t)1);
-	w->stage = STAGE_DIAL;
-	if (!tell_relay(w, NET_DIAL))
-		fail(w, -EAGAIN);
 }
 
 /* The name that speaks for an address: one that is allowed, else the newest. */
@@ -227,15 +230,13 @@ static void find_name(struct flow_wait *w)
 	}
 	for (size_t i = 0; !w->stand_in && (name = book_name(book, &w->at, i)) != NULL; i++) {
 		struct net_target t = {.port = w->target.port};
-		bool special;
 		const char *reason;
 
 		if (!net_host_parse(&t.host, name, strlen(name), NULL))
 			continue;
 		if (!best)
 			best = name;
-		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &special,
-				      &reason) == POLICY_ALLOW) {
+		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &reason) == POLICY_ALLOW) {
 			best = name;
 			break;
 		}
