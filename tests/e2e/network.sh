@@ -280,6 +280,13 @@ like "$(plain "$CORDON" why connect good.example:443)" "^ask .*no rule speaks" "
 like "$(plain "$CORDON" why connect 0x7f000001:80)" "^ask .*127.0.0.1:80.*loopback" "why: what needs a rule of its own, by one name"
 
 # ---- what is left when parts die
+below() { # PID NAME - its descendants of that name
+	local p
+	for p in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
+		below "$p" "$2"
+	done
+}
 quiet "${web[@]}" -- python3 -c 'import socket, time
 s = socket.create_connection(("good.example", 7)); s.sendall(b"a"); print(s.recv(1)); open("up", "w").close()
 try:
@@ -293,10 +300,9 @@ time.sleep(1.1)
 socket.create_connection(("203.0.113.7", 7), timeout=3).close(); print("connected")' >"$TEST_TMP/out" &
 inside=$!
 wait_for 5 test -e up
-relay=$(pgrep -x cordon-relay | head -n 1)
-kill -9 "$relay"
+kill -9 "$(below $$ cordon-relay)"
 wait "$inside"
 like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"
-ok "nothing is left running" wait_for 5 sh -c '! pgrep -x cordon-relay && ! pgrep -x cordon-router'
+is "$(below $$ cordon-relay)$(below $$ cordon-router)" "" "nothing is left running"
 kill "$servers"
 done_testing

@@ -126,7 +126,7 @@ def capture():
             at = (p[0] & 15) * 4
             port = struct.unpack(">H", p[at + 2:at + 4])[0] if p[9] in (6, 17) else 0
             packets.write(f"{p[9]} {socket.inet_ntoa(p[16:20])} {port}\n")
-        elif kind == 0x86dd and frame[20] != 58:
+        elif kind == 0x86dd and frame[20] != 58 and frame[38] != 0xff:  # neighbours are looked for
             packets.write(f"{frame[20]} {socket.inet_ntop(socket.AF_INET6, frame[38:54])} "
                           f"{struct.unpack('>H', frame[56:58])[0]}\n")
 
