@@ -28,8 +28,8 @@ static void end(struct buf *out)
 }
 
 static const char *const kinds[RULE_KINDS] = {
-	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix",
-	[RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
+	[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
+	[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
 
 static const char *truth(bool b)
 {

@@ -29,7 +29,8 @@ static const struct config_key keys[] = {
 	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
 	{"network.mode", CONFIG_ENUM, "ask", "none|ask|open", PROJECT_ONLY, "none",
-	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's own "
+	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
+	 "own "
 	 "network, where nothing is asked"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},

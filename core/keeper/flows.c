@@ -17,7 +17,8 @@ bool flow_can_ask(const struct keeper *k)
 struct judged {
 	enum policy_verdict verdict;
 	struct wished w;
-	char text[NET_TARGET_TEXT], via[NET_TARGET_TEXT]; /* what is asked about; the other form of it */
+	char text[NET_TARGET_TEXT],
+		via[NET_TARGET_TEXT]; /* what is asked about; the other form of it */
 };
 
 static int settle(struct keeper *k, const struct caller *c, const struct judged *j)
@@ -42,8 +43,7 @@ static void judge_address(struct keeper *k, const struct net_addr *addr, uint16_
 			  struct judged *j)
 {
 	const char *reason;
-	enum policy_verdict v =
-		policy_check_address(k->policy, RULE_CONNECT, addr, port, &reason);
+	enum policy_verdict v = policy_check_address(k->policy, RULE_CONNECT, addr, port, &reason);
 
 	/* Where both ask: what the address is says more than that no rule speaks of it. */
 	if (v == POLICY_ALLOW || v < j->verdict)

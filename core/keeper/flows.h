@@ -38,9 +38,9 @@ enum flow_state {
 struct flow_news {
 	uint64_t id;
 	enum flow_state state;
-	const struct caller *caller;	  /* FLOW_OPEN, else NULL */
-	const struct net_target *target;  /* the same */
-	const struct net_addr *addr;	  /* the same: what was dialled */
-	uint64_t sent, received;	  /* by the agent */
+	const struct caller *caller;	 /* FLOW_OPEN, else NULL */
+	const struct net_target *target; /* the same */
+	const struct net_addr *addr;	 /* the same: what was dialled */
+	uint64_t sent, received;	 /* by the agent */
 };
 void flow_tell(struct keeper *k, const struct flow_news *n);

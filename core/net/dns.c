@@ -5,17 +5,17 @@
 #include <errno.h>
 #include <string.h>
 
-#define CLASS_IN      1
-#define TYPE_OPT      41
-#define OPTION_EDE    15
+#define CLASS_IN       1
+#define TYPE_OPT       41
+#define OPTION_EDE     15
 #define EDE_PROHIBITED 18
-#define FLAG_QR	      0x8000u
-#define FLAG_TC	      0x0200u
-#define FLAG_RD	      0x0100u
-#define FLAG_RA	      0x0080u
-#define OPCODE	      0x7800u
-#define TTL_STAND_IN  1
-#define CHAIN_MAX     16 /* CNAME records that are followed */
+#define FLAG_QR	       0x8000u
+#define FLAG_TC	       0x0200u
+#define FLAG_RD	       0x0100u
+#define FLAG_RA	       0x0080u
+#define OPCODE	       0x7800u
+#define TTL_STAND_IN   1
+#define CHAIN_MAX      16 /* CNAME records that are followed */
 
 static uint16_t get16(const uint8_t *p)
 {

@@ -76,7 +76,8 @@ bool net_host_parse(struct net_host *ret, const char *text, size_t len, const ch
 	}
 	if (!fold_name(ret->name, text, len, why))
 		return false;
-	/* Other digits and dots become an address when they are folded. "1.2.3.4." is one to some. */
+	/* Other digits and dots become an address when they are folded. "1.2.3.4." is one to some.
+	 */
 	if (net_addr_parse(&ret->addr, ret->name, strlen(ret->name))) {
 		ret->is_addr = true;
 		ret->name[0] = '\0';

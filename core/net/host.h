@@ -60,7 +60,8 @@ bool net_pattern_matches(const struct net_pattern *p, const struct net_target *t
 unsigned net_pattern_depth(const struct net_pattern *p);
 unsigned net_pattern_ports(const struct net_pattern *p); /* 65536 - how many; more is nearer */
 
-/* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed ---------------------------- */
+/* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed ----------------------------
+ */
 
 /* The ASCII form of a name with other characters; false: none, or no libidn2 here. */
 bool net_idn_to_ascii(const char *text, char out[NET_NAME_MAX + 1]);

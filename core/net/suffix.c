@@ -8,7 +8,8 @@
 
 /*
  * Linking the two would cost every start about a millisecond, and most sessions need neither. Where
- * they are missing nothing is granted more widely: no domain is offered, and such a name is refused.
+ * they are missing nothing is granted more widely: no domain is offered, and such a name is
+ * refused.
  */
 struct psl; /* psl_ctx_t */
 

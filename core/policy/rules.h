@@ -120,8 +120,8 @@ bool rules_is_absent(const struct rules *r, uint32_t number);
 
 struct net_target;
 /* As rules_place(), for a rule of kinds from RULE_PLACES on. */
-bool rules_place_host(struct rules *r, uint32_t number, const char *pattern,
-		      const char **why) MUST_USE;
+bool rules_place_host(struct rules *r, uint32_t number, const char *pattern, const char **why)
+	MUST_USE;
 /* The patterns of rule `number` of another set are this one's, too. */
 void rules_carry_hosts(struct rules *r, uint32_t as, const struct rules *from, uint32_t number);
 /*

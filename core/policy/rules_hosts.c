@@ -114,8 +114,7 @@ size_t rules_explain_host(struct rules *r, enum rule_kind kind, const struct net
 		const struct rule_match m = match_of(r, &r->hosts[i]);
 		size_t at = n;
 
-		if (!(m.rule->kinds & 1u << kind) ||
-		    !net_pattern_matches(&r->hosts[i].pattern, t))
+		if (!(m.rule->kinds & 1u << kind) || !net_pattern_matches(&r->hosts[i].pattern, t))
 			continue;
 		list = xrealloc(list, (n + 1) * sizeof(*list));
 		for (; at > 0 && rules_compare(&m, &list[at - 1], now, &by) > 0; at--)

@@ -45,12 +45,10 @@ int answers_find_extent(const char *name)
 
 const char *answers_verb(enum rule_kind kind)
 {
-	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "run",
-						      [RULE_UNIX] = "connect to",
-						      [RULE_CONNECT] = "connect to",
-						      [RULE_BIND] = "listen on"};
+	static const char *const verbs[RULE_KINDS] = {
+		[RULE_READ] = "read",	       [RULE_WRITE] = "write",
+		[RULE_EXEC] = "run",	       [RULE_UNIX] = "connect to",
+		[RULE_CONNECT] = "connect to", [RULE_BIND] = "listen on"};
 
 	return verbs[kind];
 }
@@ -122,12 +120,10 @@ static void held_words(struct buf *out, const struct guard_report *held, const s
 void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
 		   const struct answer *a)
 {
-	static const char *const gerunds[RULE_KINDS] = {[RULE_READ] = "reading",
-							[RULE_WRITE] = "writing",
-							[RULE_EXEC] = "running",
-							[RULE_UNIX] = "connecting to",
-							[RULE_CONNECT] = "connecting to",
-							[RULE_BIND] = "listening on"};
+	static const char *const gerunds[RULE_KINDS] = {
+		[RULE_READ] = "reading",	  [RULE_WRITE] = "writing",
+		[RULE_EXEC] = "running",	  [RULE_UNIX] = "connecting to",
+		[RULE_CONNECT] = "connecting to", [RULE_BIND] = "listening on"};
 	static const char *const span[] = {
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
@@ -237,10 +233,12 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)
 		return "it belongs to no step of its own: answer once or for the session";
-	if (ask->kind >= RULE_PLACES) /* nothing that is denied is a domain of everybody's, either */
+	if (ask->kind >=
+	    RULE_PLACES) /* nothing that is denied is a domain of everybody's, either */
 		return (a->extent == EXTENT_DIR && ask->no_dir) ||
 				       (a->extent == EXTENT_TREE && ask->no_tree)
-			       ? "that host has no domain of its own, or is a private address: answer "
+			       ? "that host has no domain of its own, or is a private address: "
+				 "answer "
 				 "for exactly this"
 			       : NULL;
 	if (!a->allow || a->extent == EXTENT_EXACT)

@@ -1,4 +1,5 @@
-/* connections - what the agent is connected to: for the list, the connections view, the audit log. */
+/* connections - what the agent is connected to: for the list, the connections view, the audit log.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

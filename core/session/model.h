@@ -98,9 +98,9 @@ struct connection {
 	uint64_t id;
 	int64_t step;
 	int pid;
-	char *target;	       /* HOST:PORT, by name where it has one */
-	char *addr;	       /* that was dialled */
-	uint64_t sent, received; /* bytes, by the agent */
+	char *target;		    /* HOST:PORT, by name where it has one */
+	char *addr;		    /* that was dialled */
+	uint64_t sent, received;    /* bytes, by the agent */
 	int64_t began_us, ended_us; /* monotonic; 0: it is open */
 };
 #define MODEL_CONNECTIONS 1024 /* the oldest that is over makes room, else the oldest */
@@ -126,7 +126,7 @@ struct model {
 	char backend[24], tier[24], session[32];
 	bool network, headless; /* network: the host's own, where nothing is asked */
 	bool asks_network;	/* connections are decided on by host */
-	bool persists; /* answers can be written into settings files */
+	bool persists;		/* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */

@@ -36,7 +36,7 @@ struct session_spec {
 	bool ask_network;	  /* connections are decided on by host */
 	const char *const *hosts; /* --allow-domain */
 	bool public_hosts;	  /* --allow-network */
-	bool dynamic;	  /* reads of gated trees are asked for */
+	bool dynamic;		  /* reads of gated trees are asked for */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 

@@ -15,7 +15,7 @@ struct spawn_plan {
 	struct spawn_spec spec;
 	struct policy *policy;
 	char **env;
-	char *cache; /* on the host; NULL: none */
+	char *cache;  /* on the host; NULL: none */
 	char *resolv; /* as spec.resolv */
 	char **hidden;
 	size_t n_hidden;

@@ -215,9 +215,9 @@ static void answers_outlive_a_reload(void **state)
 
 static void bad_rules_are_named(void **state)
 {
-	static const char *const bad[] = {
-		" allow = connect a*.b\n", " allow = read,connect a.b\n", " allow = connect\n",
-		" allow = connect http://a.b/\n", " match = connect *.b\n"};
+	static const char *const bad[] = {" allow = connect a*.b\n", " allow = read,connect a.b\n",
+					  " allow = connect\n", " allow = connect http://a.b/\n",
+					  " match = connect *.b\n"};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(bad) - 1; i++) {
@@ -235,10 +235,10 @@ static void why_names_the_rule_and_the_losers(void **state)
 	AUTO_FREE struct policy_finding *list = NULL;
 	size_t n;
 
-	assert_int_equal(load(f,
-			      "[rule \"r\"]\n allow = connect *.example\n deny = connect a.example\n",
-			      NULL, false),
-			 0);
+	assert_int_equal(
+		load(f, "[rule \"r\"]\n allow = connect *.example\n deny = connect a.example\n",
+		     NULL, false),
+		0);
 	n = policy_explain(f->p, RULE_CONNECT, "a.example:1", &list);
 	assert_int_equal(n, 2);
 	assert_string_equal(list[0].verdict, "deny");

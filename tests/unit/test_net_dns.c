@@ -63,8 +63,8 @@ static void note(void *data, const struct net_addr *a, uint32_t ttl)
 /* A record whose owner is at `owner`. */
 static size_t put_record(uint8_t *at, size_t owner, uint16_t type, const void *data, size_t len)
 {
-	const uint8_t head[12] = {0xc0, (uint8_t)owner, 0, (uint8_t)type, 0, 1,
-				  0,	0,		0, 60,		  0, (uint8_t)len};
+	const uint8_t head[12] = {0xc0, (uint8_t)owner, 0, (uint8_t)type, 0, 1, 0, 0, 0, 60,
+				  0,	(uint8_t)len};
 
 	memcpy(at, head, sizeof(head));
 	memcpy(at + sizeof(head), data, len);

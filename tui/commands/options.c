@@ -49,7 +49,8 @@ static const struct option_def options[] = {
 	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL,
 	 "any host is allowed and logged; private and metadata addresses are still asked about"},
 	{"--allow-domain", NULL, OPT_LIST, AT(allow_domain), "HOST",
-	 "a host that may be connected to, with its sub-domains; *, HOST:PORT and ADDRESS/BITS will "
+	 "a host that may be connected to, with its sub-domains; *, HOST:PORT and ADDRESS/BITS "
+	 "will "
 	 "do"},
 	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
 	 "no console: the caller's stdin, stdout, stderr; what would be asked is denied"},

@@ -231,10 +231,10 @@ static int choose_backend(struct run *run, struct err *err)
 /* The option that asks for a network gate; NULL: none does. */
 static const char *network_words(const struct run_options *o)
 {
-	return o->allow_network	    ? "--allow-network"
-	       : o->allow_domain.n  ? "--allow-domain"
+	return o->allow_network		   ? "--allow-network"
+	       : o->allow_domain.n	   ? "--allow-domain"
 	       : str_eq(o->network, "ask") ? "--network ask"
-				    : NULL;
+					   : NULL;
 }
 
 static int check_network(const struct run_options *o, struct err *err)
@@ -245,8 +245,8 @@ static int check_network(const struct run_options *o, struct err *err)
 		return err_say(err, -EINVAL, "--network '%s': not one of 'none', 'ask', 'open'",
 			       mode);
 	if (o->no_network && !str_eq(mode, "none"))
-		return err_say(err, -EINVAL, "--network %s and --no-network: they contradict: keep one",
-			       mode);
+		return err_say(err, -EINVAL,
+			       "--network %s and --no-network: they contradict: keep one", mode);
 	if (network_words(o) && mode && !str_eq(mode, "ask"))
 		return err_say(err, -EINVAL, "%s and %s%s: they contradict: keep one",
 			       network_words(o), o->no_network ? "--no-network" : "--network ",

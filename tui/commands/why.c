@@ -95,10 +95,11 @@ static bool special(const struct config *c, struct policy *policy, const char *k
 		if (str_eq(mode, "ask") && str_eq(kind, "connect"))
 			return false;
 		ret->verdict = open || str_eq(kind, "bind") ? "allow" : "deny";
-		ret->words = open ? "the sandbox shares the whole network of the host"
-			     : str_eq(kind, "bind")
-				     ? "the sandbox has a network of its own to listen in"
-				     : "the sandbox has a network of its own, without any route out";
+		ret->words =
+			open ? "the sandbox shares the whole network of the host"
+			: str_eq(kind, "bind")
+				? "the sandbox has a network of its own to listen in"
+				: "the sandbox has a network of its own, without any route out";
 		ret->origin = config_origin(c, "network.mode");
 		return true;
 	}

@@ -20,8 +20,8 @@
  *   where does it lead?    a stand-in's name is looked up now
  *   may it go *there*?	    the address: private ones need a rule of their own
  *   is anybody there?	    the relay dials
- *   go on		    our duplicate of the agent's socket is connected, to the listener that waits
- *			    for it behind the agent's namespace
+ *   go on		    our duplicate of the agent's socket is connected, to the listener that
+ *waits for it behind the agent's namespace
  *
  * The kernel's own connect() is never let CONTINUE, since memory could name a socket file by then;
  * where it leads otherwise does not matter: whatever the agent does with its socket stays in the
@@ -41,7 +41,7 @@ enum stage {
 struct flow_wait {
 	struct flow_wait *next;
 	struct ldoor *d;
-	uint64_t id;  /* of the notification */
+	uint64_t id;   /* of the notification */
 	uint64_t dial; /* for the relay */
 	int tid, sock;
 	uint64_t args[6];
@@ -236,7 +236,8 @@ static void find_name(struct flow_wait *w)
 			continue;
 		if (!best)
 			best = name;
-		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &reason) == POLICY_ALLOW) {
+		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &reason) ==
+		    POLICY_ALLOW) {
 			best = name;
 			break;
 		}
@@ -348,8 +349,8 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len) ||
 	    w.target.port == 0 || stays_inside(&w.at))
 		return connect_now(d, r, sock, -1);
-	/* Of a datagram socket it only says where its datagrams go: to the router, which drops them.
-	 * Programs ask in this way which address they would have. */
+	/* Of a datagram socket it only says where its datagrams go: to the router, which drops
+	 * them. Programs ask in this way which address they would have. */
 	w.plain = type == SOCK_DGRAM;
 	if (!w.plain && (type != SOCK_STREAM || !is_fresh(sock)))
 		return connect_now(d, r, sock, -1);

@@ -500,8 +500,8 @@ void flow_open(struct ldoor *d);
 void flow_tick(struct ldoor *d);
 void flow_drop(struct ldoor *d); /* what waits is refused */
 void flow_close(struct ldoor *d);
-/* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in SLOT_EXTRA;
- * what the caller gets, DOOR_LATER where it has to wait. */
+/* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in
+ * SLOT_EXTRA; what the caller gets, DOOR_LATER where it has to wait. */
 int connect_now(struct ldoor *d, struct request *r, int sock, int peer);
 
 void connect_tick(struct ldoor *d); /* those that wait: try again, time is up, a signal */

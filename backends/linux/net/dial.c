@@ -121,7 +121,8 @@ static void join(struct dial *d, int inner)
 
 static void on_accept(struct watch *w, uint32_t events)
 {
-	struct listener *l = (struct listener *)(void *)((char *)w - offsetof(struct listener, watch));
+	struct listener *l =
+		(struct listener *)(void *)((char *)w - offsetof(struct listener, watch));
 
 	(void)events;
 	while (l->watch.fd >= 0) {

@@ -16,9 +16,9 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsign
 int netlink_address(int nl, int index, const struct net_addr *a, unsigned bits);
 
 struct netlink_route {
-	int index;		   /* of the interface */
-	const struct net_addr *to; /* one host; NULL: everything */
+	int index;			     /* of the interface */
+	const struct net_addr *to;	     /* one host; NULL: everything */
 	const struct net_addr *via, *source; /* NULL: none */
-	bool v6, local; /* local: what goes there is for this host */
+	bool v6, local;			     /* local: what goes there is for this host */
 };
 int netlink_route(int nl, const struct netlink_route *route);

@@ -111,7 +111,6 @@ static void serve_note(struct relay *r, struct net_note *note)
 	}
 }
 
-
 static void on_keeper(struct watch *w, uint32_t events)
 {
 	(void)events;

@@ -17,10 +17,10 @@
 #include "backends/linux/net/netlink.h"
 #include "core/base/io.h"
 
-#define OUTER	"cordon0"
-#define INNER	"eth0"
-#define MTU	65520 /* nothing is ever sent on by a real device */
-#define BACKLOG 128
+#define OUTER	 "cordon0"
+#define INNER	 "eth0"
+#define MTU	 65520 /* nothing is ever sent on by a real device */
+#define BACKLOG	 128
 #define ANSWER_S 2 /* the router does nothing else: more means that it is gone */
 
 struct wanted {
@@ -110,8 +110,8 @@ static int set_up_inside(int nl, int *ret_inner)
 	r = netlink_up(nl, inner);
 	if (r < 0)
 		return r;
-	return netlink_route(nl, &(struct netlink_route){
-					 .index = inner, .via = &router, .source = &inside});
+	return netlink_route(
+		nl, &(struct netlink_route){.index = inner, .via = &router, .source = &inside});
 }
 
 static int set_up(int inner_nl, int net_ns)

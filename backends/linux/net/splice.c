@@ -70,10 +70,8 @@ static void leave_pipe(struct relay *r, struct way *w)
 
 static void tell(struct pair *p, enum net_what what)
 {
-	const struct net_note note = {.what = what,
-				      .id = p->id,
-				      .sent = p->ways[0].bytes,
-				      .received = p->ways[1].bytes};
+	const struct net_note note = {
+		.what = what, .id = p->id, .sent = p->ways[0].bytes, .received = p->ways[1].bytes};
 
 	p->told = note.sent + note.received;
 	relay_tell(p->relay, &note);
@@ -213,7 +211,8 @@ bool pair_run(struct relay *r)
 
 static void on_inner(struct watch *w, uint32_t events)
 {
-	(void)events; /* what is wrong shows when bytes are moved, after those that came before it */
+	(void)events; /* what is wrong shows when bytes are moved, after those that came before it
+		       */
 	make_ready((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[0])));
 }
 

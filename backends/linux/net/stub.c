@@ -13,9 +13,9 @@
  * type that carries data. The keeper says for each whether it is passed on.
  */
 #define ASKED_MAX   1024
-#define CLIENTS_MAX 128	 /* TCP */
+#define CLIENTS_MAX 128	     /* TCP */
 #define FORGET_US   15000000 /* the keeper has not answered: nor would a client wait any longer */
-#define QUERY_MAX   4096 /* bytes: a question, EDNS, a cookie */
+#define QUERY_MAX   4096     /* bytes: a question, EDNS, a cookie */
 
 static const char why_refused[] = "cordon: no rule allows this host";
 

@@ -24,7 +24,7 @@ struct floor {
 	 * elsewhere a mount of the sandbox's own lies there. NULL-terminated, or NULL.
 	 */
 	const char *const *shut;
-	/* Connections to hosts are decided on and dialled from here. Taken over by the door where that
-	 * comes about. NULL: there is the sandbox's own network, or the host's. */
+	/* Connections to hosts are decided on and dialled from here. Taken over by the door where
+	 * that comes about. NULL: there is the sandbox's own network, or the host's. */
 	struct gateway *gateway;
 };

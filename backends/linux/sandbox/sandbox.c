@@ -423,13 +423,13 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 	listener = fds[0];
 	root = fcntl(sb->cell.root, F_DUPFD_CLOEXEC, 3);
 	if (sb->cell.ns[NS_NET] >= 0 && fds[1] >= 0) /* the agent was told to prepare for it */
-		own.gateway = gateway_new(sb->keeper, sb->cell.ns[NS_USER], sb->cell.ns[NS_NET],
-					  fds + 1);
+		own.gateway =
+			gateway_new(sb->keeper, sb->cell.ns[NS_USER], sb->cell.ns[NS_NET], fds + 1);
 	if (listener < 0 || root < 0)
 		r = err_say(err, -EPROTO, "the system-call door did not arrive");
 	else
-		*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, &own,
-				     err);
+		*ret_door =
+			door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, &own, err);
 	if (r == 0 && *ret_door)
 		return 0;
 	gateway_free(own.gateway);

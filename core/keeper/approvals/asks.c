@@ -352,7 +352,8 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	}
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
-	if (given.scope == SCOPE_ONCE || ((given.allow || q->kind >= RULE_PLACES) && !offered(k, q, given.extent)))
+	if (given.scope == SCOPE_ONCE ||
+	    ((given.allow || q->kind >= RULE_PLACES) && !offered(k, q, given.extent)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);
 }

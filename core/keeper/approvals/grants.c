@@ -70,7 +70,8 @@ static const struct grant *find_step(const struct command *c, enum rule_kind kin
 		bool same = g->kind == kind ||
 			    (kind == RULE_READ && g->kind == RULE_EXEC && g->answer.allow);
 
-		if (same && !is_over(&g->answer) && grants_cover(kind, g->path, g->answer.extent, path))
+		if (same && !is_over(&g->answer) &&
+		    grants_cover(kind, g->path, g->answer.extent, path))
 			return g;
 	}
 	return NULL;
