@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/net/book.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/base/hash.h"
@@ -46,6 +47,7 @@ static void drop_known(struct net_book *b, struct known *k)
 
 static void drop_stand_in(struct net_book *b, struct stand_in *s)
 {
+	assert(b->names); /* as many as there are in the other */
 	HASH_DEL(b->stand_ins, s);
 	HASH_DELETE(by_name, b->names, s);
 	free(s->name);

@@ -300,11 +300,13 @@ void dial_begin(struct relay *r, const struct net_note *note)
 
 void dial_cancel(struct relay *r, uint64_t id)
 {
-	struct dial *d, *next;
+	struct dial *d = r->dials, *next;
 
-	DL_FOREACH_SAFE (r->dials, d, next)
+	for (; d; d = next) {
+		next = d->next;
 		if (d->id == id)
 			dial_free(d);
+	}
 }
 
 static void tick_one(struct dial *d)
@@ -330,8 +332,10 @@ static void tick_one(struct dial *d)
 
 void dial_tick(struct relay *r)
 {
-	struct dial *d, *next;
+	struct dial *d = r->dials, *next;
 
-	DL_FOREACH_SAFE (r->dials, d, next)
+	for (; d; d = next) {
+		next = d->next;
 		tick_one(d);
+	}
 }

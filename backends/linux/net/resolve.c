@@ -263,9 +263,10 @@ void resolve_cancel(struct relay *r, uint64_t id)
 
 void resolve_tick(struct relay *r)
 {
-	struct dns_query *d, *next;
+	struct dns_query *d = r->queries, *next;
 
-	DL_FOREACH_SAFE (r->queries, d, next) {
+	for (; d; d = next) {
+		next = d->next;
 		if (r->now >= d->give_up)
 			next_try(d);
 		else

@@ -243,11 +243,13 @@ void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 
 void pair_end(struct relay *r, uint64_t id)
 {
-	struct pair *p, *next;
+	struct pair *p = r->pairs, *next;
 
-	DL_FOREACH_SAFE (r->pairs, p, next)
+	for (; p; p = next) {
+		next = p->next;
 		if (p->id == id)
 			finish(p, true);
+	}
 }
 
 void pair_tick(struct relay *r)

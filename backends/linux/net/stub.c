@@ -117,11 +117,10 @@ static void on_answer(void *data, uint8_t *msg, size_t len)
 
 void stub_answer(struct relay *r, const struct net_note *note)
 {
-	struct asked *a;
+	struct asked *a = r->asked;
 
-	DL_FOREACH (r->asked, a)
-		if (a->id == note->id)
-			break;
+	while (a && a->id != note->id)
+		a = a->next;
 	if (!a || a->query)
 		return;
 	switch ((enum net_verdict)note->verdict) {
@@ -276,9 +275,10 @@ static void on_connection(struct watch *w, uint32_t events)
 
 void stub_tick(struct relay *r)
 {
-	struct asked *a, *next;
+	struct asked *a = r->asked, *next;
 
-	DL_FOREACH_SAFE (r->asked, a, next) {
+	for (; a; a = next) {
+		next = a->next;
 		if (a->query)
 			continue;
 		if (r->now >= a->since + FORGET_US)
