@@ -254,6 +254,7 @@ static void read_flow(struct client_event *ev, struct wire_in *in, struct string
 	ev->total = wire_get_u64(in);
 	ev->path = next_string(s, in);
 	ev->path2 = next_string(s, in);
+	ev->reason = next_string(s, in);
 	in->bad |= ev->flow > FLOW_OVER;
 }
 
@@ -462,6 +463,23 @@ void client_revoke(struct client *c, uint64_t rule)
 	size_t mark = wire_begin(&c->out, WIRE_REVOKE);
 
 	wire_u64(&c->out, rule);
+	finish(c, mark);
+}
+
+void client_end_flow(struct client *c, uint64_t flow)
+{
+	size_t mark = wire_begin(&c->out, WIRE_END_FLOW);
+
+	wire_u64(&c->out, flow);
+	finish(c, mark);
+}
+
+void client_forbid(struct client *c, uint64_t ask, const char *target)
+{
+	size_t mark = wire_begin(&c->out, WIRE_FORBID);
+
+	wire_u64(&c->out, ask);
+	wire_cstr(&c->out, target);
 	finish(c, mark);
 }
 

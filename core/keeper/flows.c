@@ -135,5 +135,27 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	wire_u64(&k->out, n->received);
 	wire_cstr(&k->out, text);
 	wire_cstr(&k->out, addr);
+	wire_cstr(&k->out, n->why);
 	wire_end(&k->out, mark);
+}
+
+/* ---- what cordon asks for -------------------------------------------------------------------- */
+
+void flow_end(struct keeper *k, uint64_t id)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->end_flow)
+			k->doors[i]->ops->end_flow(k->doors[i], id);
+}
+
+void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
+{
+	AUTO_FREE char *key = asks_key(RULE_CONNECT, target);
+	const struct question q = {.id = ask, .kind = RULE_CONNECT, .key = key, .path = key + 1};
+	struct answer deny = {.scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+
+	/* Of a private address each service is a matter of its own. */
+	if (!policy_answer_offered(k->policy, RULE_CONNECT, target, EXTENT_DIR))
+		deny.extent = EXTENT_EXACT;
+	grants_add(k, &q, &deny);
 }

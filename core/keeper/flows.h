@@ -41,6 +41,13 @@ struct flow_news {
 	const struct caller *caller;	 /* FLOW_OPEN, else NULL */
 	const struct net_target *target; /* the same */
 	const struct net_addr *addr;	 /* the same: what was dialled */
+	const char *why;		 /* the same: which rule let it */
 	uint64_t sent, received;	 /* by the agent */
 };
 void flow_tell(struct keeper *k, const struct flow_news *n);
+
+/* ---- what cordon asks for -------------------------------------------------------------------- */
+
+void flow_end(struct keeper *k, uint64_t id); /* close it; none of that id: nothing */
+/* Deny the host of this target ("HOST:PORT") for the session, as an answer to `ask` would. */
+void flow_forbid(struct keeper *k, uint64_t ask, const char *target);

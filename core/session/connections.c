@@ -1,15 +1,20 @@
 /* connections - what the agent is connected to: for the list, the connections view, the audit log.
  */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/session/answers.h"
 #include "core/session/session_priv.h"
 
 static void connection_done(struct connection *c)
 {
 	free(c->target);
 	free(c->addr);
+	free(c->why);
 }
 
 void model_connections_done(struct model *m)
@@ -48,6 +53,7 @@ bool model_add_connection(struct model *m, const struct connection *c)
 	make_room(m);
 	copy.target = xstrdup(c->target);
 	copy.addr = xstrdup(c->addr);
+	copy.why = xstrdup(c->why);
 	m->connections[m->n_connections++] = copy;
 	m->version++;
 	return first;
@@ -61,15 +67,27 @@ struct connection *model_connection(struct model *m, uint64_t id)
 	return NULL;
 }
 
+static void name_program(struct connection *c)
+{
+	AUTO_FREE char *path = xasprintf("/proc/%d/comm", c->pid);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : io_read_full(fd, c->program, sizeof(c->program) - 1);
+
+	c->program[MAX(n, 0)] = '\0';
+	c->program[strcspn(c->program, "\n")] = '\0';
+}
+
 static void begin(struct session *s, const struct client_event *ev)
 {
-	const struct connection c = {.id = ev->id,
-				     .step = ev->step,
-				     .pid = (int)ev->pid,
-				     .target = (char *)(uintptr_t)ev->path,
-				     .addr = (char *)(uintptr_t)ev->path2,
-				     .began_us = clock_mono_us()};
+	struct connection c = {.id = ev->id,
+			       .step = ev->step,
+			       .pid = (int)ev->pid,
+			       .target = (char *)(uintptr_t)ev->path,
+			       .addr = (char *)(uintptr_t)ev->path2,
+			       .why = (char *)(uintptr_t)ev->reason,
+			       .began_us = clock_mono_us()};
 
+	name_program(&c);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_TOUCH,
 				 .step = ev->step,
@@ -78,6 +96,7 @@ static void begin(struct session *s, const struct client_event *ev)
 				 .op = "connect",
 				 .path = ev->path,
 				 .path2 = ev->path2,
+				 .detail = ev->reason,
 			 });
 	if (model_add_connection(&s->model, &c))
 		model_add_row(&s->model, ROW_TOUCH, ev->step, (int)ev->pid, 0, "connect", ev->path,
@@ -102,4 +121,40 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 	if (ev->flow == FLOW_OVER)
 		c->ended_us = clock_mono_us();
 	s->model.version++;
+}
+
+void session_end_connection(struct session *s, uint64_t id)
+{
+	client_end_flow(s->client, id);
+}
+
+void session_forbid(struct session *s, uint64_t id)
+{
+	const struct connection *c = model_connection(&s->model, id);
+	const struct answer deny = {.scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+	AUTO_FREE char *words = NULL;
+	uint64_t ask = FORBID_ASKS | ++s->last_forbid;
+
+	if (!c)
+		return;
+	words = xasprintf("deny connecting to %s at any port, for this session", c->target);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .pid = c->pid,
+				 .result = -EACCES,
+				 .latency_us = -1,
+				 .op = "connect",
+				 .path = c->target,
+				 .detail = words,
+			 });
+	session_flush_audit(s);
+	model_add_row(&s->model, ROW_DECISION, 0, c->pid, -EACCES, "connect", c->target, words);
+	model_add_given(&s->model, &(struct given){.ask = ask,
+						   .kind = RULE_CONNECT,
+						   .answer = deny,
+						   .object = c->target,
+						   .words = words,
+						   .wall_us = clock_wall_us()});
+	client_forbid(s->client, ask, c->target);
+	client_end_flow(s->client, id);
 }

@@ -100,6 +100,8 @@ struct connection {
 	int pid;
 	char *target;		    /* HOST:PORT, by name where it has one */
 	char *addr;		    /* that was dialled */
+	char *why;		    /* which rule let it */
+	char program[16];	    /* of the process; the agent can write anything into it */
 	uint64_t sent, received;    /* bytes, by the agent */
 	int64_t began_us, ended_us; /* monotonic; 0: it is open */
 };

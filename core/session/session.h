@@ -69,6 +69,9 @@ void session_revoke(struct session *s, uint64_t rule);
 /* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file, which the keeper
  * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
+/* Close a connection (model.connections) of the agent; and deny its host from now on, too. */
+void session_end_connection(struct session *s, uint64_t id);
+void session_forbid(struct session *s, uint64_t id);
 void session_signal(struct session *s, int sig);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);

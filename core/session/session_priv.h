@@ -6,6 +6,9 @@
 #include "core/keeper/client.h"
 #include "core/session/session.h"
 
+/* Ids of answers to what nobody asked. */
+#define FORBID_ASKS (UINT64_C(1) << 63)
+
 struct session {
 	const struct session_listener *on;
 	void *data;
@@ -33,6 +36,7 @@ struct session {
 	uint64_t drawn_version; /* model.version when changed() last fired */
 	uint64_t cpu_ticks;	/* of the last usage sample */
 	int64_t cpu_at_us;
+	uint64_t last_forbid;
 };
 
 /* client_on_event: one event of the keeper into the model and the audit log. */

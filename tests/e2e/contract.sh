@@ -161,7 +161,7 @@ network() {
 	unlike "$(cat "$TEST_TMP/listen")" ARRIVED "$backend: nothing arrived"
 	yields 0 "nor a route to anywhere" python3 -c 'import socket, sys
 for family, host in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    for kind in (socket.SOCK_STREAM,):
         try:
             s = socket.socket(family, kind); s.settimeout(2); s.connect((host, 9)); sys.exit(1)
         except OSError: pass'

@@ -406,6 +406,9 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 		wait_free(w);
 		return;
 	}
+	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, &note->addr[0],
+			      &news.why) != POLICY_ALLOW)
+		news.why = "your answer";
 	news.caller = &c;
 	news.addr = &note->addr[0];
 	flow_tell(w->d->k, &news);
@@ -483,4 +486,13 @@ void flow_close(struct ldoor *d)
 	while (d->flows != NULL)
 		wait_free(d->flows);
 	gateway_free(take_ptr(&d->gateway));
+}
+
+void flow_end_one(struct ldoor *d, uint64_t id)
+{
+	const struct net_note note = {.what = NET_END, .id = id};
+
+	/* Not sent: the relay is gone, and all connections with it. */
+	if (d->gateway && !gateway_send(d->gateway, &note))
+		return;
 }

@@ -410,6 +410,11 @@ static void door_tick(struct door *door)
 	look_tick(d);
 }
 
+static void door_end_flow(struct door *door, uint64_t id)
+{
+	flow_end_one(ldoor(door), id);
+}
+
 static void door_close(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
@@ -444,6 +449,7 @@ static const struct door_ops ops = {
 	.answered = door_answered,
 	.drop_all = door_drop_all,
 	.tick = door_tick,
+	.end_flow = door_end_flow,
 	.close = door_close,
 };
 

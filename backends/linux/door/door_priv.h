@@ -498,7 +498,8 @@ int flow_connect(struct ldoor *d, struct request *r, int sock);
 bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict);
 void flow_open(struct ldoor *d);
 void flow_tick(struct ldoor *d);
-void flow_drop(struct ldoor *d); /* what waits is refused */
+void flow_end_one(struct ldoor *d, uint64_t id); /* that connection */
+void flow_drop(struct ldoor *d);		 /* what waits is refused */
 void flow_close(struct ldoor *d);
 /* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in
  * SLOT_EXTRA; what the caller gets, DOOR_LATER where it has to wait. */

@@ -80,6 +80,9 @@ int router_start(int user_ns, int net_ns, int *ret_sock) MUST_USE;
 /* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
 
+/* Can it be done here? For a process that may make network namespaces and has no use for its own.
+ */
+int router_try(void);
 /* In the agent's process before it is confined: the stub's sockets and the agent's address. Those
  * that cannot be had are -1. No heap. */
 void router_prepare_inside(int dns[DNS_SOCKETS]);

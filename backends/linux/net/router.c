@@ -159,6 +159,20 @@ static int enter(int user_ns, int net_ns)
 	return set_up(inner_nl, net_ns);
 }
 
+int router_try(void)
+{
+	AUTO_CLOSE int net_ns = -1;
+	AUTO_CLOSE int inner_nl = -1;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return -errno;
+	net_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	inner_nl = netlink_open();
+	if (net_ns < 0 || inner_nl < 0 || unshare(CLONE_NEWNET) < 0)
+		return -errno;
+	return set_up(inner_nl, net_ns);
+}
+
 /* ---- listening ------------------------------------------------------------------------------- */
 
 static int open_listener(const struct wanted *w)
