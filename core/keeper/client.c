@@ -255,6 +255,7 @@ static void read_flow(struct client_event *ev, struct wire_in *in, struct string
 	ev->path = next_string(s, in);
 	ev->path2 = next_string(s, in);
 	ev->reason = next_string(s, in);
+	ev->program = next_string(s, in);
 	in->bad |= ev->flow > FLOW_OVER;
 }
 

@@ -3,8 +3,10 @@
 #include "core/keeper/flows.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "core/base/io.h"
 #include "core/keeper/keeper_priv.h"
 
 static const char op[] = "connect";
@@ -118,13 +120,29 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 
 /* ---- news ------------------------------------------------------------------------------------ */
 
+/* While it is there: it waits for the answer. */
+static void read_program(int pid, char *out, size_t size)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : io_read_full(fd, out, size - 1);
+	out[MAX(n, 0)] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
+
 void flow_tell(struct keeper *k, const struct flow_news *n)
 {
-	char text[NET_TARGET_TEXT] = "", addr[NET_ADDR_TEXT] = "";
+	char text[NET_TARGET_TEXT] = "", addr[NET_ADDR_TEXT] = "", program[32] = "";
 	size_t mark = wire_begin(&k->out, WIRE_FLOW);
 
 	if (n->target)
 		net_target_format(n->target, text);
+	if (n->caller)
+		read_program(n->caller->pid, program, sizeof(program));
 	if (n->addr)
 		net_addr_format(n->addr, addr);
 	wire_u64(&k->out, n->id);
@@ -136,6 +154,7 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	wire_cstr(&k->out, text);
 	wire_cstr(&k->out, addr);
 	wire_cstr(&k->out, n->why);
+	wire_cstr(&k->out, program);
 	wire_end(&k->out, mark);
 }
 
@@ -152,10 +171,8 @@ void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
 {
 	AUTO_FREE char *key = asks_key(RULE_CONNECT, target);
 	const struct question q = {.id = ask, .kind = RULE_CONNECT, .key = key, .path = key + 1};
-	struct answer deny = {.scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+	/* With the port: nothing that allowed it is about less. */
+	const struct answer deny = {.scope = SCOPE_SESSION};
 
-	/* Of a private address each service is a matter of its own. */
-	if (!policy_answer_offered(k->policy, RULE_CONNECT, target, EXTENT_DIR))
-		deny.extent = EXTENT_EXACT;
 	grants_add(k, &q, &deny);
 }

@@ -49,5 +49,5 @@ void flow_tell(struct keeper *k, const struct flow_news *n);
 /* ---- what cordon asks for -------------------------------------------------------------------- */
 
 void flow_end(struct keeper *k, uint64_t id); /* close it; none of that id: nothing */
-/* Deny the host of this target ("HOST:PORT") for the session, as an answer to `ask` would. */
+/* Deny this target ("HOST:PORT") for the session, as an answer to `ask` would. */
 void flow_forbid(struct keeper *k, uint64_t ask, const char *target);

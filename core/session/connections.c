@@ -2,11 +2,9 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/io.h"
 #include "core/session/answers.h"
 #include "core/session/session_priv.h"
 
@@ -67,16 +65,6 @@ struct connection *model_connection(struct model *m, uint64_t id)
 	return NULL;
 }
 
-static void name_program(struct connection *c)
-{
-	AUTO_FREE char *path = xasprintf("/proc/%d/comm", c->pid);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : io_read_full(fd, c->program, sizeof(c->program) - 1);
-
-	c->program[MAX(n, 0)] = '\0';
-	c->program[strcspn(c->program, "\n")] = '\0';
-}
-
 static void begin(struct session *s, const struct client_event *ev)
 {
 	struct connection c = {.id = ev->id,
@@ -87,7 +75,7 @@ static void begin(struct session *s, const struct client_event *ev)
 			       .why = (char *)(uintptr_t)ev->reason,
 			       .began_us = clock_mono_us()};
 
-	name_program(&c);
+	snprintf(c.program, sizeof(c.program), "%s", ev->program);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_TOUCH,
 				 .step = ev->step,
@@ -131,13 +119,13 @@ void session_end_connection(struct session *s, uint64_t id)
 void session_forbid(struct session *s, uint64_t id)
 {
 	const struct connection *c = model_connection(&s->model, id);
-	const struct answer deny = {.scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+	const struct answer deny = {.scope = SCOPE_SESSION};
 	AUTO_FREE char *words = NULL;
 	uint64_t ask = FORBID_ASKS | ++s->last_forbid;
 
 	if (!c)
 		return;
-	words = xasprintf("deny connecting to %s at any port, for this session", c->target);
+	words = xasprintf("deny connecting to %s, for this session", c->target);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_DECISION,
 				 .pid = c->pid,

@@ -19,7 +19,7 @@ struct ui_verbs {
 	int (*answer)(void *data, uint64_t ask, const struct answer *a, struct err *err);
 	void (*revoke)(void *data, uint64_t rule);
 	int (*forget)(void *data, size_t i, struct err *err); /* model.lasting[i] */
-	/* Close a connection; forbid: deny its host for the session, too. NULL: cannot be done. */
+	/* Close a connection; forbid: deny it for the session, too. NULL: cannot be done. */
 	void (*disconnect)(void *data, uint64_t id, bool forbid);
 	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);

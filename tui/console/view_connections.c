@@ -6,7 +6,8 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
-#define WIDE 92 /* columns from which on the address and the rule have a place */
+#define NARROW 66 /* below, there is no place for programs and both directions */
+#define WIDE   92 /* columns from which on the address and the rule have a place */
 
 enum order {
 	BY_TIME, /* the newest first */
@@ -98,6 +99,20 @@ static void age(const struct view_connections *p, const struct connection *c, ch
 		snprintf(out, 16, "%lldh%02lld", MIN(s / 3600, 999LL), s / 60 % 60);
 }
 
+/* Host, all bytes, age. */
+static void draw_narrow(const struct view_connections *p, struct surface *s, struct rect line,
+			const struct connection *c)
+{
+	int role = c->ended_us ? ROLE_DIM : ROLE_TEXT, end = line.x + line.w;
+	char sum[16], time[16];
+
+	text_size(sum, sizeof(sum), bytes(c));
+	age(p, c, time);
+	surface_text(s, line.x + 1, line.y, 1, ROLE_EVENT_ALLOW, c->ended_us ? " " : "+");
+	surface_hostile_end(s, line.x + 3, line.y, line.w - 22, role, c->target);
+	surface_fmt(s, end - 18, line.y, 18, role, "%10s %7s", sum, time);
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	const struct view_connections *p = data;
@@ -107,6 +122,10 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	bool wide = line.w >= WIDE;
 	int host;
 
+	if (line.w < NARROW) {
+		draw_narrow(p, s, line, c);
+		return;
+	}
 	text_size(sent, sizeof(sent), c->sent);
 	text_size(received, sizeof(received), c->received);
 	age(p, c, time);
@@ -148,7 +167,10 @@ static void draw_head(const struct view_connections *p, struct surface *s, struc
 {
 	static const char *const orders[ORDERS] = {"newest first", "by host", "by bytes"};
 
-	surface_text(s, in.x, in.y, in.w - 32, ROLE_MODAL_LABEL, orders[p->order]);
+	surface_text(s, in.x, in.y, in.w < NARROW ? in.w : in.w - 32, ROLE_MODAL_LABEL,
+		     orders[p->order]);
+	if (in.w < NARROW)
+		return;
 	surface_fmt(s, in.x + in.w - 31, in.y, 31, ROLE_MODAL_LABEL, "%10s %10s %8s", "sent",
 		    "received", "for");
 }

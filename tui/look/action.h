@@ -54,7 +54,7 @@
 	X(REVOKE, "revoke", "take back", "Take this answer back: it will be asked again")          \
 	X(SORT, "sort", "sort", "Sort by something else: the newest, host, bytes")                 \
 	X(CLOSE_CONNECTION, "close-connection", "close", "Close this connection")                  \
-	X(FORBID, "forbid", "forbid", "Close it, and deny this host for the session")              \
+	X(FORBID, "forbid", "forbid", "Close it, and deny it for the session")                     \
 	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
