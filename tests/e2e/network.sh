@@ -279,6 +279,17 @@ is "$?" 125 "so is what is no host"
 like "$(plain "$CORDON" why connect good.example:443)" "^ask .*no rule speaks" "why: asked"
 like "$(plain "$CORDON" why connect 0x7f000001:80)" "^ask .*127.0.0.1:80.*loopback" "why: what needs a rule of its own, by one name"
 
+# ---- a host that makes no second namespace: as without a network, and doctor says so
+less() { unshare -U --map-current-user --keep-caps sh -c 'echo 1 >/proc/sys/user/max_net_namespaces && exec "$@"' sh "$@"; }
+if [ "$(id -u)" != 0 ] && less true 2>/dev/null; then
+	is "$(less setpriv --inh-caps=-all --ambient-caps=-all -- "$CORDON" run --headless --allow-domain good.example -- python3 to.py good.example:7 203.0.113.7:7 2>/dev/null)" \
+		"resolver: [Errno -3] Temporary failure in name resolution
+ENETUNREACH" "without a second network namespace there is none"
+	like "$(less setpriv --inh-caps=-all --ambient-caps=-all -- "$CORDON" doctor)" "without +network gate" "which doctor tells"
+else
+	skip "without a second network namespace" "its number cannot be limited here"
+fi
+
 # ---- what is left when parts die
 below() { # PID NAME - its descendants of that name
 	local p
