@@ -11,7 +11,7 @@ NAMES = {
     "good.example": ["203.0.113.7"], "six.example": ["2001:db8:1::7"], "other.example": ["203.0.113.7"],
     "private.example": ["10.9.9.9"], "metadata.example": ["169.254.169.254"], "local.example": ["127.0.0.1"],
     "silent.example": ["192.0.2.77"], "moves.example": ["203.0.113.7"], "registry.npmjs.org": ["203.0.113.7"],
-    "two.example": ["203.0.113.99", "203.0.113.7"],
+    "two.example": ["192.0.2.2", "203.0.113.7"],
 }
 ALIASES = {"alias.example": "good.example"}
 asked = open(DIR + "/names", "a", buffering=1)

@@ -303,6 +303,10 @@ static int rules_sockets(scmp_filter_ctx c)
  */
 static int rules_protocols(scmp_filter_ctx c)
 {
+	static const struct {
+		int nr;
+		unsigned flags; /* the argument */
+	} sending[] = {{SCMP_SYS(sendto), 3}, {SCMP_SYS(sendmsg), 2}, {SCMP_SYS(sendmmsg), 3}};
 	static const unsigned protocols[] = {IPPROTO_DCCP, IPPROTO_SCTP, IPPROTO_MPTCP};
 	const struct scmp_arg_cmp fast[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, IPPROTO_TCP},
 					    {2, SCMP_CMP_MASKED_EQ, LOW32, TCP_FASTOPEN_CONNECT}};
@@ -311,6 +315,9 @@ static int rules_protocols(scmp_filter_ctx c)
 	for (size_t i = 0; i < ARRAY_LEN(protocols) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, LOW32,
 			    protocols[i]);
+	for (size_t i = 0; i < ARRAY_LEN(sending) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EOPNOTSUPP), sending[i].nr, sending[i].flags,
+			    MSG_FASTOPEN, MSG_FASTOPEN);
 	if (r == 0)
 		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
 					   fast);

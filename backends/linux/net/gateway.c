@@ -13,8 +13,10 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/flows.h"
+#include "core/net/dns.h"
 
-#define AGAIN_US 1000000 /* a relay that died is not started again at once */
+#define DRAIN_MAX 1024
+#define AGAIN_US  1000000 /* a relay that died is not started again at once */
 
 struct gateway {
 	struct keeper *k;
@@ -108,11 +110,6 @@ static void close_dns(struct gateway *g)
 
 /* ---- what the relay says --------------------------------------------------------------------- */
 
-static bool is_address_type(uint16_t type)
-{
-	return type == 1 || type == 28; /* A, AAAA */
-}
-
 /* A name that somebody inside looks up. */
 static void answer_lookup(struct gateway *g, const struct net_note *asked)
 {
@@ -123,11 +120,12 @@ static void answer_lookup(struct gateway *g, const struct net_note *asked)
 		note.verdict = NAME_FORWARD;
 	} else if (v == POLICY_ASK && flow_can_ask(g->k)) {
 		/* Asked about when it is connected to, by whom and at which port. */
-		note.verdict = asked->type == 1 ? NAME_STAND_IN : NAME_EMPTY;
-		if (asked->type == 1)
+		note.verdict = asked->type == DNS_A ? NAME_STAND_IN : NAME_EMPTY;
+		if (asked->type == DNS_A)
 			note.addr[0] = book_stand_in(g->book, asked->name);
 		note.n = 1;
-	} else if (is_address_type(asked->type)) { /* others only accompany these */
+	} else if (asked->type == DNS_A ||
+		   asked->type == DNS_AAAA) { /* others only accompany these */
 		flow_deny_name(g->k, asked->name, v == POLICY_ASK);
 	}
 	if (!gateway_send(g, &note))
@@ -177,7 +175,8 @@ void gateway_drain(struct gateway *g)
 	if (g->draining)
 		return;
 	g->draining = true;
-	while (g->sock >= 0) {
+	/* Somebody who floods the resolver does not keep the keeper from its other work. */
+	for (int i = 0; i < DRAIN_MAX && g->sock >= 0; i++) {
 		struct net_note note;
 		ssize_t n = recv(g->sock, &note, sizeof(note), MSG_DONTWAIT);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -130,34 +131,58 @@ static void on_keeper(struct watch *w, uint32_t events)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Everything but what it was given, and nothing of the host is written. */
-static int confine(struct relay_spec *spec)
+static int by_number(const void *a, const void *b)
 {
-	const struct landlock_spec nothing = {.n = 0};
-	int keep[3 + DNS_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns};
+	return *(const int *)a - *(const int *)b;
+}
+
+/* All descriptors of the keeper's but 0 to 2 and those that it was given. */
+static void close_others(const struct relay_spec *spec)
+{
+	int keep[3 + DNS_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns}, from = 3;
+
+	memcpy(keep + 3, spec->dns, sizeof(spec->dns));
+	qsort(keep, ARRAY_LEN(keep), sizeof(keep[0]), by_number);
+	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
+		if (keep[i] < from)
+			continue;
+		if (keep[i] > from)
+			close_range((unsigned)from, (unsigned)keep[i] - 1, 0);
+		from = keep[i] + 1;
+	}
+	close_range((unsigned)from, ~0u, 0);
+}
+
+/* The directories in which the list of nameservers is, and may be replaced. */
+static size_t resolver_trees(struct landlock_tree trees[2])
+{
+	char *real = realpath("/etc/resolv.conf", NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+	size_t n = 0;
+
+	trees[n++] = (struct landlock_tree){.path = xstrdup("/etc"), .rights = LANDLOCK_READ};
+	if (slash > real) {
+		*slash = '\0';
+		trees[n++] = (struct landlock_tree){.path = real, .rights = LANDLOCK_READ};
+	}
+	return n; /* kept as long as the process lives */
+}
+
+/* It reads bytes of strangers: it can write nothing, and read nothing but where nameservers are. */
+static int confine(const struct relay_spec *spec)
+{
+	struct landlock_tree trees[2];
+	const struct landlock_spec little = {
+		.trees = trees, .n_trees = resolver_trees(trees), .agent = true};
 	struct rlimit files;
 	struct err err = {0};
 
-	for (size_t i = 0; i < DNS_SOCKETS; i++)
-		keep[3 + i] = spec->dns[i];
-	/* To numbers that are known, so that all others can be closed. */
-	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
-		if (keep[i] >= 0 && dup3(keep[i], 200 + (int)i, O_CLOEXEC) < 0)
-			return -errno;
-		keep[i] = keep[i] >= 0 ? 200 + (int)i : -1;
-	}
-	close_range(3, 199, 0);
-	close_range(200 + (unsigned)ARRAY_LEN(keep), ~0u, 0);
-	spec->sock = keep[0];
-	spec->user_ns = keep[1];
-	spec->net_ns = keep[2];
-	for (size_t i = 0; i < DNS_SOCKETS; i++)
-		spec->dns[i] = keep[3 + i];
+	close_others(spec);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	if (landlock_abi() > 0 && landlock_restrict(&nothing, &err) < 0)
+	if (landlock_abi() > 0 && landlock_restrict(&little, &err) < 0)
 		return err.code;
 	return confine_server(&err);
 }
