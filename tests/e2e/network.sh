@@ -17,7 +17,14 @@ quiet() { run "$@" 2>/dev/null; }
 arrived() { # what the servers' side saw since the last mark, apart from names
 	tail -n +"$((mark + 1))" "$HOSTS/packets" | grep -v ' 53$' || true
 }
-mark() { mark=$(wc -l <"$HOSTS/packets") names=$(wc -l <"$HOSTS/names"); }
+mark() { # once the last packets of what was before are in
+	local was=
+	until [ "$was" = "$(wc -l <"$HOSTS/packets")" ]; do
+		was=$(wc -l <"$HOSTS/packets")
+		sleep 0.1
+	done
+	mark=$(wc -l <"$HOSTS/packets") names=$(wc -l <"$HOSTS/names")
+}
 asked() { tail -n +"$((names + 1))" "$HOSTS/names"; }
 
 cat >to.py <<'E2'
