@@ -111,8 +111,22 @@ is "$(to 127.0.0.1:7777 192.0.2.1:7777 localhost:7777 0.0.0.0:7777)" "ECONNREFUS
 EACCES
 ECONNREFUSED
 ECONNREFUSED" "41: the host's own services are not reached"
-kill "$local_server"
 ok "41: none heard anything" test ! -e reached
+kill "$local_server"
+python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 7778)); s.settimeout(60)
+open("listening2", "w").close()
+while True:
+    c, _ = s.accept(); c.sendall(c.recv(9) + b" from the host"); c.close()' &
+local_server=$!
+wait_for 5 test -e listening2
+is "$(opts=(--allow-domain 127.0.0.1:7778) && to 127.0.0.1:7778 localhost:7778 127.0.0.1:7777)" "ping from the host
+ping from the host
+ECONNREFUSED" "a rule shows a service of the host's loopback inside"
+is "$(quiet --allow-domain 127.0.0.1:7778 -- python3 -c 'import socket, threading
+s = socket.create_server(("127.0.0.1", 7778)); c = socket.create_connection(("127.0.0.1", 7778)); a, _ = s.accept(); a.sendall(b"inside"); print(c.recv(9).decode())')" \
+	inside "and who listens there inside comes first"
+kill "$local_server"
 
 # ---- 39: who owns an allowed name lets it lead elsewhere
 opts=(--allow-domain moves.example)

@@ -52,6 +52,7 @@ struct flow_wait {
 	struct net_addr at; /* where the agent's SYN goes */
 	struct net_addr addr[NET_ADDRS_MAX];
 	size_t n;
+	bool loopback; /* a service of the host's loopback that a rule shows inside */
 	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
 	struct interrupt interrupt;
 };
@@ -254,6 +255,13 @@ static void run(struct flow_wait *w)
 			go_on(w);
 			return;
 		}
+		if (w->loopback) {
+			net_host_from_addr(&w->target.host, &w->at);
+			w->addr[0] = w->at;
+			w->n = 1;
+			dial(w);
+			return;
+		}
 		gateway_drain(w->d->gateway);
 		find_name(w);
 		if (book_is_stand_in(&w->at) && !w->stand_in) {
@@ -303,6 +311,20 @@ static bool stays_inside(const struct net_addr *a)
 	       memcmp(a->b, (uint8_t[16]){0}, 16) == 0;
 }
 
+/* Loopback is the sandbox's own, but for what a rule about the address names. */
+static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
+{
+	const struct policy *p = keeper_policy(d->k);
+	struct net_target t = {.port = port};
+	const char *reason;
+
+	if (net_addr_class(a) != NET_LOOPBACK)
+		return false;
+	net_host_from_addr(&t.host, a);
+	return policy_check_flow(p, RULE_CONNECT, &t, NULL, &reason) == POLICY_ALLOW &&
+	       policy_check_address(p, RULE_CONNECT, a, port, &reason) == POLICY_ALLOW;
+}
+
 static int begin(struct ldoor *d, const struct request *r, int sock, const struct flow_wait *from)
 {
 	int got = gateway_start(d->gateway);
@@ -347,7 +369,10 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 	memcpy(&sa, c->data, c->len);
 	if (!d->gateway ||
 	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len) ||
-	    w.target.port == 0 || stays_inside(&w.at))
+	    w.target.port == 0)
+		return connect_now(d, r, sock, -1);
+	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
+	if (stays_inside(&w.at) && !w.loopback)
 		return connect_now(d, r, sock, -1);
 	/* Of a datagram socket it only says where its datagrams go: to the router, which drops
 	 * them. Programs ask in this way which address they would have. */
@@ -397,6 +422,11 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 	struct flow_news news = {.id = w->dial, .state = FLOW_OPEN, .target = &w->target};
 	struct caller c;
 
+	/* Somebody inside listens there: that one is meant. */
+	if (w->loopback && note->code == -EADDRINUSE) {
+		go_on(w);
+		return;
+	}
 	if (note->code < 0) {
 		fail(w, note->code);
 		return;

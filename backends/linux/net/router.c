@@ -175,7 +175,12 @@ int router_try(void)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-static int open_listener(const struct wanted *w)
+/* Its own namespace and the agent's, to listen in. */
+struct places {
+	int own, agent;
+};
+
+static int listen_at(const struct wanted *w)
 {
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
 	const struct sock_fprog deaf = {.len = 1, .filter = &none};
@@ -199,12 +204,27 @@ static int open_listener(const struct wanted *w)
 	return take_fd(&fd);
 }
 
-static NORETURN void serve(int sock)
+/* A loopback address is the agent's own: there a service of the host's loopback is shown. */
+static int open_listener(const struct places *p, const struct wanted *w)
+{
+	int fd;
+
+	if (net_addr_class(&w->at) != NET_LOOPBACK)
+		return listen_at(w);
+	if (setns(p->agent, CLONE_NEWNET) < 0)
+		return -errno;
+	fd = listen_at(w);
+	if (setns(p->own, CLONE_NEWNET) < 0)
+		_exit(1);
+	return fd;
+}
+
+static NORETURN void serve(int sock, const struct places *p)
 {
 	struct wanted w;
 
 	while (io_recv_fd(sock, &w, sizeof(w), NULL) == (ssize_t)sizeof(w)) {
-		int fd = open_listener(&w), code = MIN(fd, 0);
+		int fd = open_listener(p, &w), code = MIN(fd, 0);
 
 		if (io_send_fd(sock, &code, sizeof(code), fd < 0 ? -1 : fd) < 0)
 			break;
@@ -215,6 +235,7 @@ static NORETURN void serve(int sock)
 
 static NORETURN void router(int sock, int user_ns, int net_ns)
 {
+	struct places p;
 	int code;
 
 	prctl(PR_SET_NAME, "cordon-router");
@@ -223,12 +244,16 @@ static NORETURN void router(int sock, int user_ns, int net_ns)
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* What the relay has is not for here. */
-	if (dup2(sock, 0) < 0 || close_range(1, ~0u, 0) < 0)
+	p.own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (dup2(sock, 0) < 0 || dup2(net_ns, 1) < 0 || dup2(p.own, 2) < 0 ||
+	    close_range(3, ~0u, 0) < 0)
 		_exit(1);
 	sock = 0;
+	p.agent = 1;
+	p.own = 2;
 	if (io_send_fd(sock, &code, sizeof(code), -1) < 0 || code < 0)
 		_exit(1);
-	serve(sock);
+	serve(sock, &p);
 }
 
 int router_start(int user_ns, int net_ns, int *ret_sock)
