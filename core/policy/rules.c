@@ -360,6 +360,7 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		[ORDER_TAIL] = {(int64_t)a->min - (int64_t)a->max * 1000,
 				(int64_t)b->min - (int64_t)b->max * 1000},
 		[ORDER_LEVEL] = {x->of->level, y->of->level},
+		[ORDER_PORTS] = {a->ports, b->ports},
 		[ORDER_VERDICT] = {MIN(x->verdict, RULE_DENY), MIN(y->verdict, RULE_DENY)},
 		[ORDER_AGE] = {x->of->id > y->of->id, y->of->id > x->of->id},
 		[ORDER_PLACE] = {x > y, y > x}, /* of one list */
@@ -381,7 +382,7 @@ static void on_hit(void *data, const struct index_hit *h)
 {
 	struct search *s = data;
 	const struct rule *rule = &s->r->list[h->number].rule;
-	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min};
+	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min, 0};
 	enum rules_order by;
 
 	if (!(rule->kinds & s->kind) || is_over(rule, s->now))

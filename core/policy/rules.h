@@ -52,8 +52,8 @@ struct rule {
  * Which of several rules that match decides: a deny or hide of the organisation; else the one whose
  * pattern names something nearer to the object (the object itself, then its directory, and so on);
  * then the one that spells out more of it; then the one that leaves less open behind; then the
- * nearer level; then deny and hide over ask over allow; then the newer answer, and the rule that
- * was added later.
+ * nearer level; then, of hosts, the one about fewer ports; then deny and hide over ask over allow;
+ * then the newer answer, and the rule that was added later.
  *
  * Allow rules are about the very bytes of a path. All other rules, but answers, also match names
  * that the most forgiving file system would take for the same (names.c).
@@ -68,6 +68,7 @@ struct rules;
 struct rule_match {
 	const struct rule *rule;	    /* until the next rules_add() */
 	unsigned depth, literals, max, min; /* struct index_hit */
+	unsigned ports;			    /* of a host: the fewer, the larger */
 };
 
 struct rules *rules_new(void) MUST_USE;

@@ -6,8 +6,8 @@
 
 /*
  * There are tens of them, where there are ten thousand about paths: all are looked at. What decides
- * is what decides among paths (rules_compare()): depth is how near the host is named, literals how
- * few ports are.
+ * is what decides among paths (rules_compare()): depth is how near the host is named; of one level
+ * the rule about fewer ports decides.
  */
 
 bool rules_place_host(struct rules *r, uint32_t number, const char *pattern, const char **why)
@@ -52,7 +52,7 @@ static struct rule_match match_of(const struct rules *r, const struct host_rule 
 {
 	return (struct rule_match){.rule = &r->list[h->number].rule,
 				   .depth = net_pattern_depth(&h->pattern),
-				   .literals = net_pattern_ports(&h->pattern)};
+				   .ports = net_pattern_ports(&h->pattern)};
 }
 
 static bool is_over(const struct rule *rule, int64_t now)

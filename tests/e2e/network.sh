@@ -80,6 +80,15 @@ EACCES
 EACCES" "at that port alone"
 unlike "$(arrived)" ' (80|9)$' "nothing arrived at others"
 
+opts=()
+is "$(to registry.npmjs.org:443 registry.npmjs.org:80)" "ECONNREFUSED
+EACCES" "profiles of tool chains open their registries"
+printf '[rule "mine"]\n\tdeny = connect registry.npmjs.org\n' >>"$HOME/.config/cordon/config"
+is "$(to registry.npmjs.org:443)" "no such name" "which a rule takes back"
+printf '[rule "mine"]\n\tallow = connect good.example:7\n' >>"$HOME/.config/cordon/config"
+is "$(to good.example:7)" ping "and opens others"
+use_backend
+
 # ---- 38: names lead to no private address, by whatever form
 opts=(--allow-domain private.example --allow-domain metadata.example --allow-domain local.example); mark
 is "$(to private.example:7 metadata.example:80)" "EACCES

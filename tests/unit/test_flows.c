@@ -116,6 +116,24 @@ static void the_nearest_pattern_decides(void **state)
 	assert_int_equal(check(f, "b.x.example", "", NULL), POLICY_ASK);
 }
 
+static void of_one_level_fewer_ports_decide(void **state)
+{
+	static const char *const hosts[] = {"a.example:443", NULL};
+	struct fixture *f = *state;
+
+	assert_int_equal(load(f,
+			      "[rule \"r\"]\n allow = connect b.example:443\n"
+			      " deny = connect b.example\n deny = connect a.example\n",
+			      hosts, false),
+			 0);
+	assert_int_equal(check(f, "b.example:443", "", NULL), POLICY_ALLOW);
+	assert_int_equal(check(f, "b.example:80", "", NULL), POLICY_DENY);
+	assert_int_equal(check(f, "a.example:443", "", NULL), POLICY_ALLOW);
+	assert_int_equal(load(f, "[rule \"r\"]\n deny = connect registry.npmjs.org\n", NULL, false),
+			 0);
+	assert_int_equal(check(f, "registry.npmjs.org:443", "", NULL), POLICY_DENY);
+}
+
 static void a_name_opens_no_address_of_the_host(void **state)
 {
 	static const char *const special[] = {"127.0.0.1", "10.0.0.5", "169.254.169.254",
@@ -252,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_no_rule_speaks_of_is_asked),
 		TEST(the_nearest_pattern_decides),
+		TEST(of_one_level_fewer_ports_decide),
 		TEST(a_name_opens_no_address_of_the_host),
 		TEST(a_rule_about_addresses_does),
 		TEST(options_open_what_they_name),
