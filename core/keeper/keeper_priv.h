@@ -145,6 +145,7 @@ struct question {
 	enum rule_kind kind;
 	const char *path;     /* the end of key */
 	bool is_dir;	      /* path is a directory */
+	char *bundle;	      /* that the path is of, or NULL */
 	struct command *held; /* a safeguard's: all of this command's changes wait */
 	struct command
 		*command; /* of the first who asked, where an answer can count for its step */

@@ -227,6 +227,8 @@ void answer_host_patterns(const char *target, enum answer_extent extent, char *r
 		ret[0] = port ? xasprintf("%s:%u", domain, port) : xstrdup(domain);
 		ret[1] = xasprintf("*.%s", ret[0]);
 		return;
+	case EXTENT_BUNDLE: /* of paths alone */
+		return;
 	}
 }
 
@@ -237,7 +239,7 @@ bool flows_offered(const char *target, enum answer_extent extent)
 
 	if (extent == EXTENT_EXACT)
 		return true;
-	if (!net_target_parse(&t, target, &why))
+	if (extent == EXTENT_BUNDLE || !net_target_parse(&t, target, &why))
 		return false;
 	/* All services of a host that is not meant for everybody are asked about one by one. */
 	if (t.host.is_addr && is_special(&t.host.addr))

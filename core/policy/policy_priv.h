@@ -242,6 +242,11 @@ size_t flows_explain(struct policy *p, enum rule_kind kind, const char *target,
 
 void listening_collect(struct policy *p); /* what policy_sockets() returns */
 
+/* ---- bundle.c -------------------------------------------------------------------------------- */
+
+/* The answer speaks of all patterns of the bundle. False: one of them is none. */
+bool bundle_place(struct policy *p, uint32_t answer, const char *name);
+
 /* ---- grant.c --------------------------------------------------------------------------------- */
 
 /* From the rules: what policy_granted() and, besides the built-in ones, policy_hidden() return. */

@@ -119,6 +119,12 @@ if wait_for 15 screen_has 'ready>'; then
 	keys C-] a
 	press_until 'status=1' "and denied" d
 	type_text 'clear; ls ~; echo status=$?' && keys Enter
+	sees 'status=0' "names show without a question"
+	keys C-d
+	wait_for 15 screen_has 'ended with'
+	start 100 36 "$dir" "$run --set reading.list=ask --mode dynamic -- bash --noprofile --rcfile rc -i"
+	sees 'ready>' "reading.list = ask is for who wants it strict"
+	type_text 'clear; ls ~; echo status=$?' && keys Enter
 	sees '\? ASK list ~ ' "a directory is listed, and the home folder has its short name"
 	keys C-] a
 	sees 'ALLOW listing ~ once' "in the dialog too"

@@ -68,7 +68,7 @@ sees 'no step is open' "and it is no longer open"
 # What was undone before a newer step stays undone when that one is undone too.
 for n in a b c; do
 	type_text "clear; sh -c 'echo $n >$n.txt'" && keys Enter
-	sees "echo $n >$n.txt +\+ 1 file" "a step: $n"
+	sees "echo $n >$n.txt +(\+1|1 path)" "a step: $n"
 	[ $n = a ] || { keys C-] u && sees "goes away +$n.txt" "an undo of $n"; }
 	[ $n = a ] || press_until "echo $n >$n.txt +- undone" "U does it" U
 	[ $n = a ] || loses '╔═' "the dialogs close"
@@ -85,7 +85,7 @@ loses '╔═' "the dialogs close"
 keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'x ended with 0|ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 same "$(tree "$dir")" "$before" "everything is as it was"
 
@@ -94,7 +94,7 @@ start 130 40 "$dir" "$CORDON run --set journal.steps=2 -- bash --noprofile --rcf
 sees 'ready>' "a shell in the pane, with a history of two steps"
 for n in 1 2 3; do
 	type_text "clear; sh -c 'echo $n >n$n'" && keys Enter
-	sees "echo $n >n$n +\+ 1 file" "a step: $n"
+	sees "echo $n >n$n +(\+1|1 path)" "a step: $n"
 done
 sees 'the oldest step' "that the oldest went is told"
 sees 'echo 1 >n1 +- too old' "and marked"
@@ -104,6 +104,6 @@ press_until 'can no longer be undone' "it is not undone" u
 keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 done_testing

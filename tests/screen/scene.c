@@ -26,9 +26,11 @@ static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct 
 	struct scene *s = data;
 
 	(void)err;
-	buf_fmt(&s->said, "%s %llu %s %s%s\n", a->allow ? "allow" : "deny", (unsigned long long)ask,
-		answers_scope_name(a->scope), answers_extent_name(a->extent),
-		a->until ? " for a time" : "");
+	buf_fmt(&s->said, "%s %llu %s %s", a->allow ? "allow" : "deny", (unsigned long long)ask,
+		answers_scope_name(a->scope), answers_extent_name(a->extent));
+	if (a->up)
+		buf_fmt(&s->said, " %u", a->up);
+	buf_fmt(&s->said, "%s\n", a->until ? " for a time" : "");
 	model_remove_ask(&s->model, ask);
 	ui_changed(s->ui);
 	return 0;

@@ -28,10 +28,8 @@ struct fix {
 
 static inline void fix_open(struct fix *f)
 {
-	struct journal_spec spec = {.folder = f->folder,
-				    .state_dir = f->state,
-				    .with = f->with,
-				    .options = f->options};
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = f->state, .with = f->with, .options = f->options};
 	int r = journal_open(&f->j, &spec, NULL, &f->err);
 
 	if (r < 0)

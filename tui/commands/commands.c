@@ -13,6 +13,7 @@ const struct command commands[] = {
 	{"journal", "is the undo store sound, and what is in it", cmd_journal},
 	{"audit", "what was touched and who decided", cmd_audit},
 	{"attach", "a console for a session that runs in another terminal", cmd_attach},
+	{"replay", "a recorded session, or any asciicast, in the console", cmd_replay},
 	{"pending", "what sessions are waiting for an answer to", cmd_pending},
 	{"approve", "let a waiting request go on", cmd_approve},
 	{"deny", "refuse a waiting request", cmd_deny},

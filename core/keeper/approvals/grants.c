@@ -46,7 +46,7 @@ bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent ex
 
 	if (kind >= RULE_PLACES)
 		return covers_host(object, extent, path);
-	if (extent == EXTENT_EXACT) {
+	if (extent == EXTENT_EXACT || extent == EXTENT_BUNDLE) {
 		len -= len > 1 && !slash[1];
 		return strncmp(path, object, len) == 0 && !path[len];
 	}
@@ -204,7 +204,7 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	}
 	g = xcalloc(1, sizeof(*g));
 	g->kind = q->kind;
-	g->path = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	g->path = answer_object(q->path, q->is_dir, a);
 	g->answer = *a;
 	if (a->scope == SCOPE_STEP) {
 		g->id = GRANT_OF_STEP | ++k->last_grant;
@@ -246,7 +246,8 @@ void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object
 {
 	AUTO_FREE char *dir = NULL;
 
-	if (kind >= RULE_PLACES || a->extent == EXTENT_EXACT || a->scope < SCOPE_SESSION)
+	if (kind >= RULE_PLACES || a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE ||
+	    a->scope < SCOPE_SESSION)
 		return;
 	dir = xstrndup(object, (size_t)(strrchr(object, '/') - object));
 	for (size_t i = 0; i < k->n_doors; i++)
