@@ -70,7 +70,7 @@ sees 'failed (EACCES|-2|.*not known)' "it is refused now"
 like "$(cordon_in "$dir" audit --json)" '"decision".*other.example:7.*deny connecting' "the audit log has it"
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 kill "$servers"
 done_testing
