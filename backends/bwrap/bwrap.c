@@ -209,6 +209,7 @@ static int bwrap_launch(struct sandbox **ret, struct door **ret_door, const stru
 const struct backend backend_bwrap = {
 	.name = "bwrap",
 	.summary = "as native, with namespaces that bubblewrap makes",
+	.asks_network = true,
 	.probe = bwrap_probe,
 	.launch = bwrap_launch,
 	.signal = sandbox_signal,

@@ -162,6 +162,7 @@ static const struct trial trials[] = {
 	{"namespaces by bubblewrap", try_namespaces,
 	 BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS, true,
 	 "bubblewrap 0.8 or later is needed, and leave to make user namespaces: see native's"},
+	{"network gate", probe_network, 0, false, probe_network_remedy},
 };
 
 uint32_t bwrap_probe(struct probe_report *report, struct err *err)

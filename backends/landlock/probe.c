@@ -63,5 +63,8 @@ uint32_t tier_probe(struct probe_report *report, struct err *err)
 
 	bits &= ~probe_trials(trials, ARRAY_LEN(trials), report, err);
 	probe_add(report, "read gate", false, true, "every open is trapped", "");
+	probe_add(report, "network gate", false, false, "there is none without namespaces",
+		  "choose --backend native; until then every connection is refused, or --network "
+		  "open");
 	return bits & ~probe_shared(report, err);
 }

@@ -86,6 +86,7 @@ static int native_launch(struct sandbox **ret, struct door **ret_door,
 const struct backend backend_native = {
 	.name = "native",
 	.summary = "namespaces, Landlock and trapped system calls",
+	.asks_network = true,
 	.probe = native_probe,
 	.launch = native_launch,
 	.signal = sandbox_signal,

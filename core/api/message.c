@@ -28,7 +28,8 @@ static void end(struct buf *out)
 }
 
 static const char *const kinds[RULE_KINDS] = {
-	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix"};
+	[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
+	[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
 
 static const char *truth(bool b)
 {
@@ -42,7 +43,8 @@ void message_hello(struct buf *out, const struct model *m)
 	member(out, "folder", m->folder);
 	member(out, "command", m->command);
 	member(out, "backend", m->backend);
-	buf_fmt(out, ",\"network\":%s", truth(m->network));
+	buf_fmt(out, ",\"network\":%s,\"asks_network\":%s", truth(m->network),
+		truth(m->asks_network));
 	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
 	end(out);
 }

@@ -52,10 +52,9 @@ static int word(const struct mirror *m, const char *name, const char *const *wor
 
 static enum rule_kind kind_of(const struct mirror *m)
 {
-	static const char *const kinds[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "exec",
-						      [RULE_UNIX] = "unix"};
+	static const char *const kinds[RULE_KINDS] = {
+		[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
+		[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
 
 	return (enum rule_kind)word(m, "kind", kinds, RULE_KINDS);
 }
@@ -75,6 +74,7 @@ static void on_hello(struct mirror *m)
 	snprintf(to->session, sizeof(to->session), "%s", text(m, "session"));
 	snprintf(to->backend, sizeof(to->backend), "%s", text(m, "backend"));
 	to->network = truth(m, "network");
+	to->asks_network = truth(m, "asks_network");
 }
 
 /* Of a step that a safeguard holds: what it has taken away so far stays in the session's console.

@@ -28,8 +28,10 @@ static const struct config_key keys[] = {
 	 "limit address space too; breaks node, Go and Java, which reserve far more than they use"},
 	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
-	{"sandbox.network", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
-	 "share the whole network of the host"},
+	{"network.mode", CONFIG_ENUM, "ask", "none|ask|open", PROJECT_ONLY, "none",
+	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
+	 "own "
+	 "network, where nothing is asked"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",

@@ -247,6 +247,21 @@ static void read_step(struct client_event *ev, struct wire_in *in, struct string
 	ev->reason = next_string(s, in);
 }
 
+static void read_flow(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->id = wire_get_u64(in);
+	ev->flow = (enum flow_state)wire_get_u8(in);
+	ev->step = wire_get_i64(in);
+	ev->pid = wire_get_i64(in);
+	ev->done = wire_get_u64(in);
+	ev->total = wire_get_u64(in);
+	ev->path = next_string(s, in);
+	ev->path2 = next_string(s, in);
+	ev->reason = next_string(s, in);
+	ev->program = next_string(s, in);
+	in->bad |= ev->flow > FLOW_OVER;
+}
+
 static void read_other(struct client_event *ev, struct wire_in *in, struct strings *s)
 {
 	switch ((int)in->type) {
@@ -276,6 +291,9 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 	case WIRE_TALLIES:
 		for (size_t i = 0; i < TALLIES; i++)
 			ev->tallies[i] = wire_get_u64(in);
+		break;
+	case WIRE_FLOW:
+		read_flow(ev, in, s);
 		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);
@@ -450,6 +468,23 @@ void client_revoke(struct client *c, uint64_t rule)
 	size_t mark = wire_begin(&c->out, WIRE_REVOKE);
 
 	wire_u64(&c->out, rule);
+	finish(c, mark);
+}
+
+void client_end_flow(struct client *c, uint64_t flow)
+{
+	size_t mark = wire_begin(&c->out, WIRE_END_FLOW);
+
+	wire_u64(&c->out, flow);
+	finish(c, mark);
+}
+
+void client_forbid(struct client *c, uint64_t ask, const char *target)
+{
+	size_t mark = wire_begin(&c->out, WIRE_FORBID);
+
+	wire_u64(&c->out, ask);
+	wire_cstr(&c->out, target);
 	finish(c, mark);
 }
 

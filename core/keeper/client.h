@@ -4,6 +4,7 @@
 
 #include "core/journal/journal.h"
 #include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/flows.h"
 #include "core/keeper/wire.h"
 #include "core/policy/answer.h"
 
@@ -26,7 +27,8 @@ struct client_event {
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
 	int result;		   /* 0 or negative errno */
-	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both */
+	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both; WIRE_FLOW: sent, received */
+	enum flow_state flow;
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
@@ -53,6 +55,8 @@ void client_write(struct client *c); /* a keeper that is gone shows in client_re
 
 void client_answer(struct client *c, uint64_t ask, const struct answer *a);
 void client_revoke(struct client *c, uint64_t rule);
+void client_end_flow(struct client *c, uint64_t flow);
+void client_forbid(struct client *c, uint64_t ask, const char *target);
 /* Returns the request id, as those below do. */
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags);
 /* newest: the first step of the plan that was shown (0: any); -ESTALE if the history has grown

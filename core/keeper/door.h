@@ -50,6 +50,8 @@ struct door_ops {
 	 * (a->allow is false); those who waited have heard. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
 			const struct answer *a);
+	/* Close the connection that flow_tell() told of by this id. May be NULL. */
+	void (*end_flow)(struct door *d, uint64_t id);
 	void (*close)(struct door *d);
 };
 

@@ -169,6 +169,7 @@ struct wished {
 	enum rule_kind kind;
 	const char *path, *via; /* via: as the caller wrote it, NULL: the same */
 	bool is_dir;
+	bool secret; /* it gives much away: ASK_SECRET */
 	const char *reason;
 };
 
@@ -432,7 +433,8 @@ void asks_done(struct keeper *k);
 /* 0: no answer covers it; 1: allowed; -EACCES: denied. */
 int grants_find(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path);
 /* Does an answer about `object` (a directory's ends with '/') speak of path? */
-bool grants_cover(const char *object, enum answer_extent extent, const char *path);
+bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent extent,
+		  const char *path);
 /* The answer to q: remembered as far as it says, and cordon is told of the rule. Its scope may
  * shrink to what is possible. */
 void grants_add(struct keeper *k, const struct question *q, const struct answer *a);

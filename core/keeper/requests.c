@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/diff/diff.h"
+#include "core/keeper/flows.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch/watch.h"
 
@@ -415,6 +416,15 @@ static void serve_group(struct keeper *k, struct wire_in *in)
 		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
 }
 
+static void serve_forbid(struct keeper *k, struct wire_in *in)
+{
+	uint64_t ask = wire_get_u64(in);
+	AUTO_FREE char *target = wire_get_cstr(in);
+
+	if (!in->bad)
+		flow_forbid(k, ask, target);
+}
+
 static void serve(struct keeper *k, struct wire_in *in)
 {
 	int sig;
@@ -425,6 +435,12 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_REVOKE:
 		grants_revoke(k, wire_get_u64(in));
+		break;
+	case WIRE_END_FLOW:
+		flow_end(k, wire_get_u64(in));
+		break;
+	case WIRE_FORBID:
+		serve_forbid(k, in);
 		break;
 	case WIRE_PLAN_REQ:
 		serve_plan(k, in);

@@ -47,9 +47,14 @@ enum wire_type {
 			    still, str words: which, and what */
 	WIRE_TALLIES,	 /* u64 reads judged, u64 by a rule, u64 by an answer kept, u64 asked, u64
 			    denied because too many wait */
+	WIRE_FLOW, /* u64 flow, u8 enum flow_state, i64 step, i64 pid, u64 bytes sent, u64 received,
+		      str HOST:PORT, str the address that was dialled, str which rule let it, str
+		      program */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
+	WIRE_END_FLOW,	  /* u64 flow: close that connection */
+	WIRE_FORBID,	  /* u64 ask of WIRE_GIVEN, str HOST:PORT: deny that for the session */
 	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
 	WIRE_UNDO_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags; of the plan that was shown:
 			   * i64 newest step, u64 seal, or 0

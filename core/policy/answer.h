@@ -10,6 +10,9 @@ enum rule_kind {
 	RULE_WRITE,
 	RULE_EXEC,
 	RULE_UNIX,
+	RULE_PLACES, /* the kinds before it are about paths, those from here on about hosts */
+	RULE_CONNECT = RULE_PLACES,
+	RULE_BIND,
 	RULE_KINDS
 };
 
@@ -23,9 +26,9 @@ enum answer_scope {
 };
 
 enum answer_extent {
-	EXTENT_EXACT,
-	EXTENT_DIR,    /* what lies in its directory, not deeper */
-	EXTENT_TREE,   /* its directory and all below */
+	EXTENT_EXACT,  /* of a host: at this port */
+	EXTENT_DIR,    /* what lies in its directory, not deeper; this host at any port */
+	EXTENT_TREE,   /* its directory and all below; all hosts of its domain at this port */
 	EXTENT_BUNDLE, /* what a profile's section asks about (policy_bundle()) */
 };
 
@@ -46,3 +49,5 @@ char *answer_object(const char *path, bool is_dir, const struct answer *a);
 /* What an answer is about, as one or two absolute patterns (ret[1] may be NULL); path has a `/` at
  * its end when it is a directory. Heap strings. */
 void answer_patterns(const char *path, enum answer_extent extent, char *ret[2]);
+/* The same about a host, "HOST:PORT" (flows.c). Both NULL: there is no such domain. */
+void answer_host_patterns(const char *target, enum answer_extent extent, char *ret[2]);

@@ -91,17 +91,22 @@ static void swap(struct policy_finding *a, struct policy_finding *b)
 size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 		      struct policy_finding **ret)
 {
-	struct builtin b = builtin_of(p, kind, path);
+	struct builtin b;
 	struct findings f = {0};
 	struct rule_match m = {0}, u = {0};
-	bool found = rules_decide(p->rules, kind, path, policy_now(), &m);
-	bool strict = rules_decide(p->untrusted, kind, path, policy_now(), &u);
-	enum policy_verdict said = found ? verdict_of_rule(m.rule->verdict) : POLICY_ALLOW;
-	enum policy_verdict v = b.verdict;
+	enum policy_verdict said, v;
+	bool found, strict;
 	const char *rule_lost = "what is built in is stricter, and about a nearer place";
 	const char *built_lost = "a rule that is as near or nearer decides";
 	size_t at;
 
+	if (kind >= RULE_PLACES)
+		return flows_explain(p, kind, path, ret);
+	b = builtin_of(p, kind, path);
+	found = rules_decide(p->rules, kind, path, policy_now(), &m);
+	strict = rules_decide(p->untrusted, kind, path, policy_now(), &u);
+	said = found ? verdict_of_rule(m.rule->verdict) : POLICY_ALLOW;
+	v = b.verdict;
 	if (found && (said >= v || builtin_gives_way(&b, &m))) {
 		rule_lost = NULL;
 		built_lost = said > v ? "a rule is stricter" : built_lost;

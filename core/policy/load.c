@@ -6,6 +6,7 @@
 
 #include "core/base/path.h"
 #include "core/config/config.h"
+#include "core/net/host.h"
 #include "core/policy/pattern.h"
 #include "core/policy/policy_priv.h"
 #include "core/policy/sockets.h"
@@ -389,6 +390,14 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 		return;
 	}
 	to.number = rules_add_lent(r, &rule);
+	if (rule.kinds >> RULE_PLACES) {
+		stem_forget(&l->stem);
+		if (!rules_place_host(r, to.number, rule.pattern, &why)) {
+			complain(l, c, "impossible host '%s': %s", rule.pattern, why);
+			rules_remove(r, to.number);
+		}
+		return;
+	}
 	if (!expand(l, rule.pattern, place_one, &to, &why)) {
 		complain(l, c, "impossible pattern '%s': %s", rule.pattern, why);
 		rules_remove(r, to.number);
@@ -477,6 +486,34 @@ static bool take_path(void *data, const char *pattern, const char **why)
 	return true;
 }
 
+/* A test about a host. */
+static void run_host_test(struct loader *l, struct rules *r, const struct config_rule *c,
+			  unsigned kinds, const char *text)
+{
+	const unsigned all = (1u << (NET_ADDRS + 1)) - 1;
+	struct net_target t;
+	const char *why;
+
+	if (!net_target_parse(&t, text, &why)) {
+		complain(l, c, "'%s = %s': %s", c->key, c->value, why);
+		return;
+	}
+	for (int k = RULE_PLACES; k < RULE_KINDS; k++) {
+		struct rule_match m = {0};
+		bool found;
+
+		if (!(kinds & 1u << k))
+			continue;
+		found = rules_decide_host(r, (enum rule_kind)k, &t, all, 0, &m) &&
+			str_eq(m.rule->of->name, c->name) && str_eq(m.rule->of->file, c->file);
+		if (found != (c->what == CONFIG_MATCH))
+			complain(l, c, "'%s = %s': %s", c->key, c->value,
+				 found	  ? "this rule decides"
+				 : m.rule ? "another rule decides"
+					  : "no rule matches");
+	}
+}
+
 /* Does a rule of this section decide? */
 static void run_test(struct loader *l, struct rules *r, const struct config_rule *c,
 		     struct target *t)
@@ -486,11 +523,15 @@ static void run_test(struct loader *l, struct rules *r, const struct config_rule
 	unsigned kinds = words_kinds(c->value, &text, &why);
 
 	buf_clear(&t->path);
+	if (kinds >> RULE_PLACES) {
+		run_host_test(l, r, c, kinds, text);
+		return;
+	}
 	if (!kinds || !expand(l, text, take_path, t, &why)) {
 		complain(l, c, "'%s = %s': %s", c->key, c->value, why);
 		return;
 	}
-	for (int k = 0; k < RULE_KINDS && t->path.len; k++) {
+	for (int k = 0; k < RULE_PLACES && t->path.len; k++) {
 		struct rule_match m = {0};
 		bool found;
 

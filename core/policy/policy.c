@@ -55,6 +55,7 @@ static int load_rules(struct policy *p, const struct policy_spec *spec, struct e
 	grant_named(p, spec->folders, reads, "working folder", "/**");
 	grant_named(p, spec->read_only, reads, "--ro", "/**");
 	grant_named(p, spec->sockets, 1u << RULE_UNIX, "--allow-unix", "");
+	flows_named(p, spec);
 	if (!spec->config ||
 	    rules_load(p->rules, p->untrusted, spec->config, &scope, policy_first_error, &first))
 		return 0;
@@ -161,10 +162,28 @@ static void forget_same(struct policy *p, const struct rule *rule)
 	}
 }
 
+bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
+			   enum answer_extent extent)
+{
+	return kind >= RULE_PLACES ? flows_offered(path, extent)
+				   : policy_extent_offered(p, path, extent);
+}
+
+/* Of the answer that is added now. */
+static bool place_given(struct policy *p, enum rule_kind kind, const char *pattern)
+{
+	uint32_t rule = p->given[p->n_given].rule;
+	const char *why;
+
+	return kind >= RULE_PLACES ? rules_place_host(p->rules, rule, pattern, &why)
+				   : rules_place(p->rules, rule, pattern, &why);
+}
+
 uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 		       const struct answer *a)
 {
-	bool offered = policy_extent_offered(p, path, a->extent);
+	bool offered = policy_answer_offered(p, kind, path, a->extent);
+	const enum answer_extent extent = offered ? a->extent : EXTENT_EXACT;
 	struct rule_frame frame = {.level = LEVEL_SESSION, .until = a->until};
 	struct rule rule = {
 		.of = &frame, .verdict = a->allow ? RULE_ALLOW : RULE_DENY, .kinds = 1u << kind};
@@ -178,8 +197,10 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
 	frame.id = ++p->last_id;
-	if (!bundle)
-		answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
+	if (kind >= RULE_PLACES)
+		answer_host_patterns(path, extent, patterns);
+	else if (!bundle)
+		answer_patterns(path, extent, patterns);
 	rule.pattern = bundle ? bundle : patterns[0];
 	forget_same(p, &rule);
 	p->given = xrealloc(p->given, (p->n_given + 1) * sizeof(*p->given));
@@ -188,10 +209,9 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 		frame.id = 0;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
-		const char *why;
 
 		/* Too deep to be a pattern: nothing is granted, and it is asked again. */
-		if (pattern && !rules_place(p->rules, p->given[p->n_given].rule, pattern, &why))
+		if (pattern && !place_given(p, kind, pattern))
 			frame.id = 0;
 	}
 	p->n_given++;

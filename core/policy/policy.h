@@ -39,8 +39,11 @@ struct policy_spec {
 	const char *const *read_only; /* --ro, --overlay: may be read too */
 	const char *const *hidden;    /* --hide */
 	const char *const *sockets;   /* --allow-unix */
-	const char *path;	      /* $PATH, NULL: none; for policy_granted() */
-	bool dynamic;		      /* reads of gated trees that nothing grants are asked */
+	const char *const *hosts;     /* --allow-domain: these, and their sub-domains */
+	bool public_hosts; /* --allow-network: hosts are allowed, but for addresses that need
+			    * a rule of their own */
+	const char *path;  /* $PATH, NULL: none; for policy_granted() */
+	bool dynamic;	   /* reads of gated trees that nothing grants are asked */
 };
 
 /*
@@ -123,6 +126,32 @@ bool policy_revoke(struct policy *p, uint64_t id);
 /* May an answer about this object be given for that extent? Not for a home directory, `/`, or what
  * holds a hidden place: policy_answer() takes such an answer for EXTENT_EXACT. */
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
+/* The same for a question of any kind; a host's domain, where it has one that is not public. */
+bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
+			   enum answer_extent extent);
+
+/* ---- hosts (flows.c) ------------------------------------------------------------------------- */
+
+struct net_addr;
+struct net_target;
+/*
+ * What rules say of a connection to this target. addr is where its name leads, NULL: not known yet.
+ * Rules about the name and rules about the address must both allow where there are both. Of a name
+ * without a port: may it be at some port? POLICY_ALLOW, ASK or DENY.
+ */
+enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
+				      const struct net_target *t, const struct net_addr *addr,
+				      const char **ret_reason);
+/*
+ * Besides: may it go to this address, whichever name leads there? Loopback, link-local, private and
+ * metadata addresses, and the host's own, are asked about unless a rule names addresses that they
+ * are of.
+ */
+enum policy_verdict policy_check_address(const struct policy *p, enum rule_kind kind,
+					 const struct net_addr *addr, uint16_t port,
+					 const char **ret_reason);
+/* Is it one of this host's own? */
+bool policy_is_own_address(const struct net_addr *addr);
 
 /*
  * From now on the rules of settings are those of this configuration; answers, folders, and what

@@ -231,6 +231,13 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 bool builtin_gives_way(const struct builtin *b, const struct rule_match *m);
 enum policy_verdict verdict_of_rule(enum rule_verdict v);
 
+/* ---- flows.c --------------------------------------------------------------------------------- */
+
+void flows_named(struct policy *p, const struct policy_spec *spec); /* --allow-domain and so on */
+bool flows_offered(const char *target, enum answer_extent extent);
+size_t flows_explain(struct policy *p, enum rule_kind kind, const char *target,
+		     struct policy_finding **ret);
+
 /* ---- listening.c ----------------------------------------------------------------------------- */
 
 void listening_collect(struct policy *p); /* what policy_sockets() returns */

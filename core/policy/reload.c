@@ -17,6 +17,7 @@ static uint32_t carry_one(struct rules *to, struct rules *from, uint32_t number)
 		if (!rules_place(to, as, text.data, &why))
 			continue; /* what was a pattern is one */
 	}
+	rules_carry_hosts(to, as, from, number);
 	return as;
 }
 

@@ -15,7 +15,8 @@
 #define WEIGHT_READ (UINT64_C(1) << 40)
 
 const char *const rule_kind_words[RULE_KINDS] = {
-	[RULE_READ] = "read", [RULE_WRITE] = "write", [RULE_EXEC] = "exec", [RULE_UNIX] = "unix"};
+	[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
+	[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
 const char *const rule_verdict_words[] = {
 	[RULE_ALLOW] = "allow", [RULE_ASK] = "ask", [RULE_DENY] = "deny", [RULE_HIDE] = "hide"};
 const char *const rule_level_words[] = {
@@ -43,6 +44,7 @@ void rules_free(struct rules *r)
 	rules_free_words(r);
 	shelves_done(&r->shelves);
 	free(r->list);
+	free(r->hosts);
 	index_free(r->index);
 	config_free(r->lender);
 	while (r->frames) {
@@ -262,6 +264,8 @@ void rules_remove(struct rules *r, uint32_t number)
 		index_remove(r->index, at, weight);
 	}
 	k->patterns = 0;
+	if (k->rule.kinds >> RULE_PLACES)
+		rules_drop_hosts(r, number);
 }
 
 size_t rules_of(const struct rules *r, enum rule_kind kind)
@@ -356,6 +360,7 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		[ORDER_TAIL] = {(int64_t)a->min - (int64_t)a->max * 1000,
 				(int64_t)b->min - (int64_t)b->max * 1000},
 		[ORDER_LEVEL] = {x->of->level, y->of->level},
+		[ORDER_PORTS] = {a->ports, b->ports},
 		[ORDER_VERDICT] = {MIN(x->verdict, RULE_DENY), MIN(y->verdict, RULE_DENY)},
 		[ORDER_AGE] = {x->of->id > y->of->id, y->of->id > x->of->id},
 		[ORDER_PLACE] = {x > y, y > x}, /* of one list */
@@ -377,7 +382,7 @@ static void on_hit(void *data, const struct index_hit *h)
 {
 	struct search *s = data;
 	const struct rule *rule = &s->r->list[h->number].rule;
-	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min};
+	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min, 0};
 	enum rules_order by;
 
 	if (!(rule->kinds & s->kind) || is_over(rule, s->now))

@@ -52,8 +52,8 @@ struct rule {
  * Which of several rules that match decides: a deny or hide of the organisation; else the one whose
  * pattern names something nearer to the object (the object itself, then its directory, and so on);
  * then the one that spells out more of it; then the one that leaves less open behind; then the
- * nearer level; then deny and hide over ask over allow; then the newer answer, and the rule that
- * was added later.
+ * nearer level; then, of hosts, the one about fewer ports; then deny and hide over ask over allow;
+ * then the newer answer, and the rule that was added later.
  *
  * Allow rules are about the very bytes of a path. All other rules, but answers, also match names
  * that the most forgiving file system would take for the same (names.c).
@@ -68,6 +68,7 @@ struct rules;
 struct rule_match {
 	const struct rule *rule;	    /* until the next rules_add() */
 	unsigned depth, literals, max, min; /* struct index_hit */
+	unsigned ports;			    /* of a host: the fewer, the larger */
 };
 
 struct rules *rules_new(void) MUST_USE;
@@ -115,6 +116,24 @@ void rules_base(struct rules *r, struct rules_base *ret);
 /* When it was read it named no one place, nor tree, that was there. */
 void rules_note_absent(struct rules *r, uint32_t number);
 bool rules_is_absent(const struct rules *r, uint32_t number);
+
+/* ---- kinds about hosts (rules_hosts.c) ------------------------------------------------------- */
+
+struct net_target;
+/* As rules_place(), for a rule of kinds from RULE_PLACES on. */
+bool rules_place_host(struct rules *r, uint32_t number, const char *pattern, const char **why)
+	MUST_USE;
+/* The patterns of rule `number` of another set are this one's, too. */
+void rules_carry_hosts(struct rules *r, uint32_t as, const struct rules *from, uint32_t number);
+/*
+ * The rule that decides among patterns of these kinds (1 << enum net_pattern_kind); false: none
+ * matches. Of a target without a port, what might decide at some port and is the loosest.
+ */
+bool rules_decide_host(struct rules *r, enum rule_kind kind, const struct net_target *t,
+		       unsigned patterns, int64_t now, struct rule_match *ret);
+/* As rules_explain(). */
+size_t rules_explain_host(struct rules *r, enum rule_kind kind, const struct net_target *t,
+			  int64_t now, struct rule_match **ret);
 
 /* The rule that decides; false: none matches. now: unix seconds. */
 bool rules_decide(struct rules *r, enum rule_kind kind, const char *path, int64_t now,

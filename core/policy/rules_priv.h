@@ -4,6 +4,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
+#include "core/net/host.h"
 #include "core/policy/rules.h"
 #include "core/policy/shelf.h"
 
@@ -25,12 +26,19 @@ struct words {
 	UT_hash_handle hh;
 };
 
+struct host_rule {
+	uint32_t number;
+	struct net_pattern pattern;
+};
+
 struct rules {
 	struct kept *list;
 	size_t n, cap;
 	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
 	struct rule_index *index;
 	struct shelves shelves;
+	struct host_rule *hosts; /* of kinds about hosts; a rule may have several */
+	size_t n_hosts, cap_hosts;
 	struct config *lender; /* whose strings are here, or NULL */
 	struct frame *frames;
 	struct words *words;
@@ -49,6 +57,7 @@ enum rules_order {
 	ORDER_LITERALS,
 	ORDER_TAIL,
 	ORDER_LEVEL,
+	ORDER_PORTS,
 	ORDER_VERDICT,
 	ORDER_AGE,
 	ORDER_PLACE,
@@ -59,5 +68,7 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		  enum rules_order *by);
 /* All that match: those of these kinds (1 << enum rule_kind), and maybe others. */
 void rules_find(struct rules *r, unsigned kinds, const char *path, index_on_hit on, void *data);
+/* rules_hosts.c: the patterns of a rule that is removed. */
+void rules_drop_hosts(struct rules *r, uint32_t number);
 /* For the words that were made. */
 void rules_free_words(struct rules *r);

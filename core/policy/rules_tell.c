@@ -15,7 +15,7 @@ static void on_any_hit(void *data, const struct index_hit *h)
 {
 	struct collection *c = data;
 	const struct rule *rule = &c->r->list[h->number].rule;
-	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min};
+	const struct rule_match m = {rule, h->depth, h->literals, h->max, h->min, 0};
 	enum rules_order by;
 
 	if (!(rule->kinds & c->kind))
@@ -60,6 +60,7 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 		[ORDER_LITERALS] = "its pattern spells out less",
 		[ORDER_TAIL] = "its pattern leaves more open",
 		[ORDER_LEVEL] = "its level is farther away",
+		[ORDER_PORTS] = "it is about more ports",
 		[ORDER_VERDICT] = "the stricter of two equals decides",
 		[ORDER_AGE] = "another rule says the same",
 		[ORDER_PLACE] = "another rule says the same",

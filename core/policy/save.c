@@ -55,7 +55,10 @@ static void format_body(struct buf *b, enum rule_kind kind, const char *path,
 		rules_line(b, "allow", path);
 		return;
 	}
-	answer_patterns(path, a->extent, patterns);
+	if (kind >= RULE_PLACES)
+		answer_host_patterns(path, a->extent, patterns);
+	else
+		answer_patterns(path, a->extent, patterns);
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
 		AUTO_FREE char *value = pattern ? xasprintf("%s %s", kinds, pattern) : NULL;

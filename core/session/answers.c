@@ -47,10 +47,10 @@ int answers_find_extent(const char *name)
 
 const char *answers_verb(enum rule_kind kind)
 {
-	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "run",
-						      [RULE_UNIX] = "connect to"};
+	static const char *const verbs[RULE_KINDS] = {
+		[RULE_READ] = "read",	       [RULE_WRITE] = "write",
+		[RULE_EXEC] = "run",	       [RULE_UNIX] = "connect to",
+		[RULE_CONNECT] = "connect to", [RULE_BIND] = "listen on"};
 
 	return verbs[kind];
 }
@@ -103,11 +103,23 @@ const char *answers_wish(const char *op)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* "registry.npmjs.org:443", "registry.npmjs.org", "npmjs.org:443". */
+static char *host_object(const struct ask *ask, enum answer_extent extent)
+{
+	char *patterns[2];
+
+	answer_host_patterns(ask->path, extent, patterns);
+	free(patterns[1]);
+	return patterns[0] ? patterns[0] : xstrdup(ask->path);
+}
+
 char *answers_object(const struct ask *ask, const struct answer *a)
 {
 	AUTO_FREE char *object = answer_object(ask->path, ask->is_dir, a);
 	const char *slash = strrchr(object, '/');
 
+	if (ask->kind >= RULE_PLACES)
+		return host_object(ask, a->extent);
 	if (a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE || !slash)
 		return xstrdup(ask->path);
 	return slash > object ? xstrndup(object, (size_t)(slash - object)) : xstrdup("/");
@@ -138,10 +150,10 @@ static void held_words(struct buf *out, const struct guard_report *held, const s
 void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
 		   const struct answer *a)
 {
-	static const char *const gerunds[RULE_KINDS] = {[RULE_READ] = "reading",
-							[RULE_WRITE] = "writing",
-							[RULE_EXEC] = "running",
-							[RULE_UNIX] = "connecting to"};
+	static const char *const gerunds[RULE_KINDS] = {
+		[RULE_READ] = "reading",	  [RULE_WRITE] = "writing",
+		[RULE_EXEC] = "running",	  [RULE_UNIX] = "connecting to",
+		[RULE_CONNECT] = "connecting to", [RULE_BIND] = "listening on"};
 	static const char *const span[] = {
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
@@ -165,6 +177,13 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 	}
 	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",
 		lists && a->extent == EXTENT_EXACT ? "listing" : gerunds[ask->kind]);
+	if (ask->kind >= RULE_PLACES) {
+		buf_fmt(out, "%s%s%s%s", a->extent == EXTENT_TREE ? "every host of " : "", object,
+			a->extent == EXTENT_DIR ? " at any port" : "", span[a->scope]);
+		if (a->until)
+			add_until(out, a->until);
+		return;
+	}
 	if (a->extent == EXTENT_DIR)
 		buf_str(out, "what lies in ");
 	else if (a->extent == EXTENT_TREE)
@@ -246,6 +265,18 @@ static const char *refuse_bundle(const struct ask *ask, const struct answer *a)
 	return NULL;
 }
 
+/* Nothing that is denied is a domain of everybody's, either. */
+static const char *refuse_host(const struct ask *ask, const struct answer *a)
+{
+	bool none = (a->extent == EXTENT_DIR && ask->no_dir) ||
+		    (a->extent == EXTENT_TREE && ask->no_tree) || a->extent == EXTENT_BUNDLE ||
+		    a->up;
+
+	return none ? "that host has no domain of its own, or is a private address: answer for "
+		      "exactly this"
+		    : NULL;
+}
+
 const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a)
 {
 	AUTO_FREE char *object = answers_object(ask, a);
@@ -260,6 +291,8 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)
 		return "it belongs to no step of its own: answer once or for the session";
+	if (ask->kind >= RULE_PLACES)
+		return refuse_host(ask, a);
 	if (a->extent == EXTENT_BUNDLE)
 		return refuse_bundle(ask, a);
 	if (a->up && (a->extent != EXTENT_TREE || a->up > ask->up))

@@ -48,6 +48,8 @@ struct spawn_spec {
 	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
+	bool ask_network;	      /* else: connections are decided on by host */
+	const char *resolv;	      /* then: what /etc/resolv.conf is inside; NULL: the host's */
 	bool no_debug;		      /* ptrace and friends are refused inside too */
 	bool nesting;		      /* user namespaces inside */
 	bool landlock_off;	      /* sandbox.landlock=off: the mounts are the only floor */
@@ -89,6 +91,7 @@ void probe_report_done(struct probe_report *r);
 struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
+	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
 
 	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);

@@ -32,12 +32,31 @@ static void add(struct model *m, const struct rule *r)
 						      .by_us = rules_is_answer(r->of->name)};
 }
 
+/* One line for all hosts that profiles open, each told once: they came without being asked for. */
+static void tell_profiles(struct session *s, const struct rules *rules)
+{
+	AUTO_BUF struct buf hosts = BUF_INIT;
+
+	for (uint32_t n = 0; rules && n < rules_count(rules); n++) {
+		const struct rule *r = rules_at(rules, n);
+
+		if (r && r->of->level == LEVEL_PROFILE && r->verdict == RULE_ALLOW &&
+		    r->kinds & 1u << RULE_CONNECT)
+			buf_fmt(&hosts, "%s%s", hosts.len ? ", " : "profiles let it connect to ",
+				r->pattern);
+	}
+	if (hosts.len)
+		model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", hosts.data, NULL);
+}
+
 void session_list_lasting(struct session *s, const struct policy *p)
 {
 	static const enum rule_level levels[] = {LEVEL_PROJECT, LEVEL_USER, LEVEL_ORG};
 	const struct rules *both[2] = {NULL, NULL};
 
 	policy_rules(p, &both[0], &both[1]);
+	if (s->model.asks_network)
+		tell_profiles(s, both[0]);
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
 		for (size_t b = 0; b < ARRAY_LEN(both); b++)
 			for (uint32_t n = 0; both[b] && n < rules_count(both[b]); n++) {

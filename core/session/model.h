@@ -100,6 +100,20 @@ struct lasting {
 	bool removed; /* and was: it counts until the session ends */
 };
 
+/* A connection of the agent through the network gate. */
+struct connection {
+	uint64_t id;
+	int64_t step;
+	int pid;
+	char *target;		    /* HOST:PORT, by name where it has one */
+	char *addr;		    /* that was dialled */
+	char *why;		    /* which rule let it */
+	char program[16];	    /* of the process; the agent can write anything into it */
+	uint64_t sent, received;    /* bytes, by the agent */
+	int64_t began_us, ended_us; /* monotonic; 0: it is open */
+};
+#define MODEL_CONNECTIONS 1024 /* the oldest that is over makes room, else the oldest */
+
 /* Of questions and reads, for the status view. */
 struct decisions {
 	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
@@ -119,8 +133,9 @@ struct job { /* undo, redo, restore under way */
 struct model {
 	/* status */
 	char backend[24], tier[24], session[32];
-	bool network, headless;
-	bool persists; /* answers can be written into settings files */
+	bool network, headless; /* network: the host's own, where nothing is asked */
+	bool asks_network;	/* connections are decided on by host */
+	bool persists;		/* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
@@ -151,6 +166,10 @@ struct model {
 	char *left; /* what they held of it when rules of files changed last, or NULL */
 	struct lasting *lasting; /* the nearest level first */
 	size_t n_lasting;
+
+	struct connection *connections; /* oldest first */
+	size_t n_connections;
+	uint64_t bytes_sent, bytes_received; /* of all of them */
 
 	struct job job;
 	struct undo_plan *plan; /* newest answer to session_plan(), or NULL */
@@ -193,6 +212,10 @@ void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
 /* News of a step that is held, or the first of it (true). */
 bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
+/* connections.c. Copies; true: the first one to this target. */
+bool model_add_connection(struct model *m, const struct connection *c);
+struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
+void model_connections_done(struct model *m);
 /* Takes over nothing; the oldest that is over makes room. */
 void model_add_given(struct model *m, const struct given *g);
 /* What is still open of an answer that was taken back, or of rules (0). The answer, or NULL. */

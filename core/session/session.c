@@ -286,6 +286,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;
 	s->model.network = spec->allow_network;
+	s->model.asks_network = spec->ask_network;
 	s->model.headless = spec->headless;
 	s->model.command = join_argv(spec->argv);
 

@@ -33,7 +33,10 @@ struct session_spec {
 	bool verbose;  /* debug lines in the diagnostic log */
 	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
-	bool dynamic;	  /* reads of gated trees are asked for */
+	bool ask_network;	  /* connections are decided on by host */
+	const char *const *hosts; /* --allow-domain */
+	bool public_hosts;	  /* --allow-network */
+	bool dynamic;		  /* reads of gated trees are asked for */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 
@@ -66,6 +69,9 @@ void session_revoke(struct session *s, uint64_t rule);
 /* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file, which the keeper
  * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
+/* Close a connection (model.connections) of the agent; and deny its host from now on, too. */
+void session_end_connection(struct session *s, uint64_t id);
+void session_forbid(struct session *s, uint64_t id);
 void session_signal(struct session *s, int sig);
 /* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
 void session_group(struct session *s, const char *name);

@@ -6,6 +6,9 @@
 #include "core/keeper/client.h"
 #include "core/session/session.h"
 
+/* Ids of answers to what nobody asked. */
+#define FORBID_ASKS (UINT64_C(1) << 63)
+
 struct session {
 	const struct session_listener *on;
 	void *data;
@@ -34,6 +37,7 @@ struct session {
 	uint64_t drawn_version; /* model.version when changed() last fired */
 	uint64_t cpu_ticks;	/* of the last usage sample */
 	int64_t cpu_at_us;
+	uint64_t last_forbid;
 };
 
 /* client_on_event: one event of the keeper into the model and the audit log. */
@@ -48,6 +52,7 @@ void session_on_given(struct session *s, const struct client_event *ev);
 void session_on_given_over(struct session *s, const struct client_event *ev);
 void session_on_left_open(struct session *s, const struct client_event *ev);
 void session_on_tallies(struct session *s, const struct client_event *ev);
+void session_on_flow(struct session *s, const struct client_event *ev); /* connections.c */
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);

@@ -129,6 +129,32 @@ static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 		p->cache = take_ptr(&dir);
 }
 
+/* Names are looked up at the stub resolver inside, whatever the host asks. Its search list is left
+ * out: each name that it makes up would be asked about. */
+static void make_resolv(struct spawn_plan *p, const struct session_spec *spec)
+{
+	static const char text[] = "# names are resolved through cordon\n"
+				   "nameserver 127.0.0.53\noptions edns0\n";
+	AUTO_CLOSE int dir = -1;
+	AUTO_FREE char *there = NULL;
+	size_t len;
+	int r;
+
+	if (!spec->ask_network)
+		return;
+	r = io_mkdir_p(AT_FDCWD, spec->state_dir, 0700);
+	dir = open(spec->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r == 0 && dir < 0)
+		r = -errno;
+	if (r == 0 && (io_read_file(dir, "resolv.conf", sizeof(text), &there, &len) < 0 ||
+		       !str_eq(there, text)))
+		r = io_write_file(dir, "resolv.conf", 0644, text, sizeof(text) - 1, false);
+	if (r < 0)
+		log_warn("session", "no resolver inside: %s: %s", spec->state_dir, strerror(-r));
+	else
+		p->resolv = path_join(spec->state_dir, "resolv.conf");
+}
+
 static enum read_gate read_gate_of(const struct config *c)
 {
 	const char *name = config_str(c, "sandbox.read-gate");
@@ -147,6 +173,8 @@ static int new_policy(struct spawn_plan *p, const struct session_spec *spec, str
 		.read_only = spec->read_only,
 		.hidden = spec->hidden,
 		.sockets = spec->sockets,
+		.hosts = spec->hosts,
+		.public_hosts = spec->public_hosts,
 		.path = getenv("PATH"),
 		.dynamic = spec->dynamic,
 	};
@@ -175,6 +203,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	if (spec->tty)
 		p->env = env_in_pane(p->env);
 	make_cache(p, spec);
+	make_resolv(p, spec);
 	config_list(spec->config, "sandbox.set-env", &settings);
 	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);
 	p->spec = (struct spawn_spec){
@@ -191,6 +220,8 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.state_dir = spec->state_dir,
 		.session = session,
 		.allow_network = spec->allow_network,
+		.ask_network = spec->ask_network,
+		.resolv = p->resolv,
 		.no_debug = spec->no_debug,
 		.nesting = config_bool(spec->config, "sandbox.nesting"),
 		.landlock_off = !config_bool(spec->config, "sandbox.landlock"),
@@ -217,6 +248,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	free(p->notes);
 	free(p->env);
 	free(p->cache);
+	free(p->resolv);
 	free(p->hidden);
 	policy_free(p->policy);
 	free(p);

@@ -15,7 +15,8 @@ struct spawn_plan {
 	struct spawn_spec spec;
 	struct policy *policy;
 	char **env;
-	char *cache; /* on the host; NULL: none */
+	char *cache;  /* on the host; NULL: none */
+	char *resolv; /* as spec.resolv */
 	char **hidden;
 	size_t n_hidden;
 	char **notes; /* what the human is to be told of at the start */

@@ -39,7 +39,7 @@ ended "and ends" 0
 
 # What -v says is on the screen, not under it.
 start 100 30 "$dir" "$CORDON run -v -- sleep 300 2>$TEST_TMP/said"
-sees '- backend [a-z]+, network shut' "--verbose says in the list what is set up"
+sees '- backend [a-z]+, network asked for by host' "--verbose says in the list what is set up"
 is "$(cat "$TEST_TMP/said")" "" "and nowhere else"
 keys C-] q
 press_until 'never shown' "it ends" Q >/dev/null &
@@ -47,7 +47,7 @@ wait_for 15 test -s "$TEST_TMP/status"
 kill %1 2>/dev/null
 
 # An agent that fails for want of the network: its human is told.
-start 80 24 "$dir" "$CORDON run -- sh -c 'exit 3'"
+start 80 24 "$dir" "$CORDON run --no-network -- sh -c 'exit 3'"
 sees 'ended with 3 \(C-\] q quits\); it had no network: --allow-network' "what a failure may come from is said"
 keys C-] q
 ended "leaves" 3

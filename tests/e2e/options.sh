@@ -108,9 +108,9 @@ c.sendall(b"x"); assert a.recv(1) == b"x"'
 python3 -c 'import socket,sys
 s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1], flush=True); s.accept()[0].sendall(b"host")' >"$TEST_TMP/port" &
 wait_for 10 test -s "$TEST_TMP/port"
-is "$(run --allow-network -- python3 -c 'import socket,sys
+is "$(run --network open -- python3 -c 'import socket,sys
 print(socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(9).decode())' "$(cat "$TEST_TMP/port")")" host \
-	"--allow-network: the host's own loopback"
+	"--network open: the host's own loopback"
 out=$(run --allow-network --no-network -- true 2>&1)
 is "$?" 125 "both is refused"
 

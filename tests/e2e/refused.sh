@@ -37,9 +37,9 @@ for kind, family, to in [
     except OSError as e:
         print(to, e.strerror)
 '
-in_folder "$dir" python3 -c "$try" >/dev/null
+"$CORDON" run --headless --no-network -- python3 -c "$try" >/dev/null
 out=$(denied)
-like "$out" '"path":"192.0.2.1:443".*no network: --allow-network' "a host that was tried leaves a line"
+like "$out" '"path":"192.0.2.1:443".*no network: --network ask' "a host that was tried leaves a line"
 like "$out" '"path":"192.0.2.53:53".*looks a name up' "so does a name that was looked up"
 [ ! -e /proc/net/if_inet6 ] || like "$out" '"path":"\[2001:db8::1\]:80"' "and one of the other family"
 unlike "$out" '127.0.0.1' "loopback is there"

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -74,6 +75,9 @@ static void a_families(char **a)
 		{"raw-icmp", AF_INET, SOCK_RAW, IPPROTO_ICMP},
 		{"raw6", AF_INET6, SOCK_RAW, IPPROTO_ICMPV6},
 		{"sctp", AF_INET, SOCK_STREAM, 132},
+		{"dccp", AF_INET, SOCK_STREAM, 33},
+		{"mptcp", AF_INET, SOCK_STREAM, 262},
+		{"mptcp6", AF_INET6, SOCK_STREAM, 262},
 		{"xdp", 44, SOCK_RAW, 0},
 		{"netlink-xfrm", AF_NETLINK, SOCK_RAW, NETLINK_XFRM},
 		{"netlink-netfilter", AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER},
@@ -91,6 +95,8 @@ static void a_families(char **a)
 	};
 
 	(void)a;
+	said("fastopen-connect", setsockopt(socket(AF_INET, SOCK_STREAM, 0), IPPROTO_TCP,
+					    TCP_FASTOPEN_CONNECT, &(int){1}, sizeof(int)));
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		char what[64];
 		unsigned long family = (unsigned)list[i].family;

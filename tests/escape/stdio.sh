@@ -30,7 +30,7 @@ done
 for kind in STREAM SEQPACKET; do
 	is "$(given "$kind" -- echo started)" started "$kind is what programs are started with"
 done
-is "$(given TCP --allow-network -- echo started)" started "with the network, a connection is"
+is "$(given TCP --network open -- echo started)" started "with the network, a connection is"
 is "$(inside -- cat <"$TEST_TMP/give.py" | head -n 1)" "import os, socket, subprocess, sys" "a file is read"
 is "$(echo piped | inside -- cat)" piped "a pipe is"
 is "$("$CORDON" run --headless -- echo out 2>&1 <&-)" out "and one may be closed"

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	if (config_bool(c, "sandbox.network") || !config_bool(c, "sandbox.landlock") ||
+	if (str_eq(config_str(c, "network.mode"), "open") || !config_bool(c, "sandbox.landlock") ||
 	    config_list(c, "sandbox.rw", &list) || config_list(c, "sandbox.env", &list))
 		abort();
 	config_free(c);

@@ -164,7 +164,7 @@ static void only_tightens(const uint8_t *data, size_t size)
 		AUTO_FREE char *path =
 			*paths[i] == '%' ? path_join(dir, paths[i] + 3) : xstrdup(paths[i]);
 
-		for (int kind = 0; kind < RULE_KINDS; kind++)
+		for (int kind = 0; kind < RULE_PLACES; kind++)
 			if (policy_check_read(p, (enum rule_kind)kind, path, &why) <
 			    policy_check_read(bare, (enum rule_kind)kind, path, &why))
 				abort();

@@ -51,6 +51,13 @@ static int verb_forget(void *data, size_t i, struct err *err)
 	return 0;
 }
 
+static void verb_disconnect(void *data, uint64_t id, bool forbid)
+{
+	struct scene *s = data;
+
+	buf_fmt(&s->said, "%s %d\n", forbid ? "forbid" : "close", (int)id);
+}
+
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	struct scene *s = data;
@@ -134,6 +141,7 @@ static const struct ui_verbs verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
 	.forget = verb_forget,
+	.disconnect = verb_disconnect,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
@@ -276,6 +284,57 @@ void scene_read(struct scene *s, uint64_t id, const char *path)
 					       .command = command,
 					       .label = label,
 					       .reason = reason});
+	ui_changed(s->ui);
+}
+
+void scene_host(struct scene *s, uint64_t id)
+{
+	char path[] = "registry.npmjs.org:443", op[] = "connect", program[] = "/usr/bin/node",
+	     command[] = "npm install", reason[] = "no rule speaks of this host",
+	     label[] = "npm install";
+
+	model_add_ask(&s->model, &(struct ask){.id = id,
+					       .pid = 4712,
+					       .since_us = s->now_us - 7000000,
+					       .kind = RULE_CONNECT,
+					       .has_step = true,
+					       .op = op,
+					       .path = path,
+					       .program = program,
+					       .command = command,
+					       .label = label,
+					       .reason = reason});
+	ui_changed(s->ui);
+}
+
+void scene_connections(struct scene *s)
+{
+	static const struct {
+		const char *program, *target, *addr, *why;
+		uint64_t sent, received;
+		int64_t ended_us;
+	} list[] = {
+		{"node", "registry.npmjs.org:443", "104.16.2.34", "your answer", 5120, 40 << 20, 0},
+		{"evil\033[2J", "[2001:db8::1]:22", "2001:db8::1",
+		 "rule 'lab' (config:3) says allow", 0, 99, 61000000},
+		{"claude", "api.anthropic.com:443", "160.79.104.10",
+		 "rule 'claude' (claude:23) says allow", 1 << 20, 3000, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct connection c = {.id = i + 1,
+				       .pid = 4700 + (int)i,
+				       .target = (char *)(uintptr_t)list[i].target,
+				       .addr = (char *)(uintptr_t)list[i].addr,
+				       .why = (char *)(uintptr_t)list[i].why,
+				       .sent = list[i].sent,
+				       .received = list[i].received,
+				       .began_us = s->now_us - 90000000,
+				       .ended_us = list[i].ended_us ? s->now_us - 29000000 : 0};
+
+		snprintf(c.program, sizeof(c.program), "%s", list[i].program);
+		model_add_connection(&s->model, &c);
+	}
 	ui_changed(s->ui);
 }
 

@@ -23,6 +23,8 @@ void scene_done(struct scene *s);
 void scene_fill(struct scene *s); /* steps, rows, and a prompt in the agent's terminal */
 void scene_ask(struct scene *s, uint64_t id, const char *path);
 void scene_read(struct scene *s, uint64_t id, const char *path);
+void scene_host(struct scene *s, uint64_t id); /* a host is asked about */
+void scene_connections(struct scene *s);       /* three, one of them over */
 /* Two answers that count, rules 41 and 42, a lasting one, and a rule of the organisation. */
 void scene_given(struct scene *s);
 void scene_refuse_plan(struct scene *s, int why, const char *words);

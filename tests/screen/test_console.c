@@ -73,6 +73,20 @@ static void open_rules(struct scene *s)
 	scene_keys(s, "C-] v");
 }
 
+static void open_host(struct scene *s)
+{
+	scene_host(s, 1);
+	scene_keys(s, "C-] a");
+	scene_wait(s, 600);
+	scene_keys(s, "s s e");
+}
+
+static void open_connections(struct scene *s)
+{
+	scene_connections(s);
+	scene_keys(s, "C-] n");
+}
+
 static void open_held_alert(struct scene *s)
 {
 	scene_held(s, 1, LOSS_DELETE);
@@ -121,7 +135,7 @@ static const struct {
 	{"alert", open_alert},	     {"approval", open_approval}, {"held-alert", open_held_alert},
 	{"held", open_held},	     {"plan", open_plan},	  {"conflict", open_conflict},
 	{"progress", open_progress}, {"busy", open_busy},	  {"read", open_read},
-	{"rules", open_rules},
+	{"rules", open_rules},	     {"host", open_host},	  {"connections", open_connections},
 };
 
 static void play(int w, int h, enum depth depth)

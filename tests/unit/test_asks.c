@@ -515,7 +515,7 @@ static void extents_cover_what_they_say(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
-		if (grants_cover(t[i].object, t[i].extent, t[i].path) != t[i].covers)
+		if (grants_cover(RULE_READ, t[i].object, t[i].extent, t[i].path) != t[i].covers)
 			fail_msg("%s %d %s", t[i].object, t[i].extent, t[i].path);
 }
 

@@ -90,7 +90,7 @@ static void built_in(void **state)
 	load(p);
 	assert_string_equal(config_str(p->c, "sandbox.backend"), "native");
 	assert_true(config_bool(p->c, "sandbox.debug"));
-	assert_false(config_bool(p->c, "sandbox.network"));
+	assert_string_equal(config_str(p->c, "network.mode"), "ask");
 	assert_null(config_str(p->c, "sandbox.memory"));
 	assert_int_equal(config_int(p->c, "sandbox.memory"), 0);
 	assert_int_equal(config_list(p->c, "sandbox.rw", &list), 0);
@@ -134,7 +134,7 @@ static void paths(void **state)
 	char want[160];
 
 	user_config(p, 0644, "[sandbox]\nhide = ~/x/../y/\n");
-	put(p->folder, ".cordon.conf", 0644, "[sandbox]\nhide = secrets\nnetwork = off\n");
+	put(p->folder, ".cordon.conf", 0644, "[sandbox]\nhide = secrets\n[network]\nmode = none\n");
 	load(p);
 	assert_int_equal(config_list(p->c, "sandbox.hide", &list), 2);
 	snprintf(want, sizeof(want), "%s/y", p->home);
@@ -146,7 +146,7 @@ static void paths(void **state)
 static void project_only_tightens(void **state)
 {
 	static const char *const loosening[] = {
-		"[sandbox]\nnetwork = on\n",	 "[sandbox]\nrw = /etc\n",
+		"[network]\nmode = open\n",	 "[sandbox]\nrw = /etc\n",
 		"[sandbox]\nlandlock = false\n", "[sandbox]\nenv = AWS_SECRET\n",
 		"[sandbox]\npreset = default\n", "[ui]\nkeymap = x\n",
 		"[sandbox]\nhide = /usr\n",	 "[sandbox]\nhide = ..\n",

@@ -36,11 +36,6 @@ void keeper_agent_exited(struct keeper *k, int wait_status)
 }
 
 /* Static mode: there is no read gate that needs these. */
-const struct policy *keeper_policy(const struct keeper *k)
-{
-	(void)k;
-	return NULL;
-}
 
 int keeper_add_door(struct keeper *k, struct door *d)
 {

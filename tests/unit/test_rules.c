@@ -558,7 +558,7 @@ static void one_set(void)
 		n++;
 	}
 	for (int i = 0; i < 200; i++) {
-		unsigned kind = rnd(RULE_KINDS);
+		unsigned kind = rnd(RULE_PLACES);
 		int64_t now = rnd(200);
 		const struct candidate *c;
 		struct rule_match m = {0}, *all;

@@ -186,7 +186,7 @@ static struct rules *of(const struct line *l, bool trusted)
 
 static void ask(struct rules *r, const struct line *lines, bool trusted, const char *path)
 {
-	enum rule_kind kind = (enum rule_kind)rnd(RULE_KINDS);
+	enum rule_kind kind = (enum rule_kind)rnd(RULE_PLACES);
 	struct rule_match best = {0}, m, got = {0}, *list = NULL;
 	enum rule_verdict beneath = RULE_ALLOW;
 	bool restricted = false;

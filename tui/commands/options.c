@@ -44,8 +44,15 @@ static const struct option_def options[] = {
 	{"--hide", "--blacklist", OPT_LIST, AT(hide), "PATH", "does not exist inside"},
 	{"--allow-unix", NULL, OPT_LIST, AT(allow_unix), "PATH",
 	 "a socket of the host that may be connected to; its server acts outside the sandbox"},
-	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL, "share the host's network"},
-	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "no network but loopback (default)"},
+	{"--network", NULL, OPT_TEXT, AT(network), "none|ask|open",
+	 "ask about each host (the default), loopback only, or the host's own network"},
+	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "--network none"},
+	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL,
+	 "any host is allowed and logged; private and metadata addresses are still asked about"},
+	{"--allow-domain", NULL, OPT_LIST, AT(allow_domain), "HOST",
+	 "a host that may be connected to, with its sub-domains; *, HOST:PORT and ADDRESS/BITS "
+	 "will "
+	 "do"},
 	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
 	 "no console: the caller's stdin, stdout, stderr; what would be asked is denied"},
 	{"--stdio", NULL, OPT_FLAG, AT(stdio), NULL,
@@ -160,6 +167,7 @@ void run_options_done(struct run_options *o)
 	strings_done(&o->overlay);
 	strings_done(&o->hide);
 	strings_done(&o->allow_unix);
+	strings_done(&o->allow_domain);
 	strings_done(&o->set);
 }
 

@@ -95,11 +95,42 @@ static void count(struct refused *r, char *pattern, const char *why, bool runs)
 	free(pattern);
 }
 
+/* One name, looked up and then dialled, is told once: with the port, where that is known. */
+static void count_host(struct refused *r, const struct row *row)
+{
+	size_t len = strlen(row->text);
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct refused_tree *t = &r->list[i];
+
+		if (t->host && strncmp(t->pattern, row->text, len) == 0 &&
+		    (!t->pattern[len] || t->pattern[len] == ':')) {
+			t->places++;
+			return;
+		}
+	}
+	if (r->n == REFUSED_MAX) {
+		r->beyond++;
+		return;
+	}
+	r->list[r->n++] = (struct refused_tree){.pattern = xstrdup(row->text),
+						.why = xstrdup(row->more ? row->more : ""),
+						.places = 1,
+						.host = true};
+}
+
+static bool is_host(const struct row *row)
+{
+	return str_eq(row->op, "connect") && row->text[0] != '/';
+}
+
 static void note_row(struct refused *r, const struct row *row, const char *home)
 {
 	if (row->kind != ROW_DENY)
 		return;
-	if (row->unasked)
+	if (row->unasked && is_host(row))
+		count_host(r, row);
+	else if (row->unasked)
 		count(r, write_pattern_of(row, home), row->more ? row->more : "", false);
 	else if (str_eq(row->more, policy_ungranted) &&
 		 (str_eq(row->op, "read") || str_eq(row->op, "exec")))
@@ -126,6 +157,11 @@ static void tell(const struct refused_tree *t, struct buf *out)
 	text_escape(&shown, t->pattern, strlen(t->pattern));
 	if (t->why)
 		text_escape(&why, t->why, strcspn(t->why, ";"));
+	if (t->host) {
+		buf_fmt(out, "cordon: connecting to %s was refused: %s, and nobody can be asked\n",
+			shown.data, why.data);
+		return;
+	}
 	buf_fmt(out, "cordon: %s %s was refused (%zu place%s): %s, and nobody can be asked\n",
 		t->why ? "writing" : "reading", shown.data, t->places, t->places == 1 ? "" : "s",
 		t->why ? why.data : "no rule grants it");
@@ -142,7 +178,7 @@ static bool can_be_said(const char *pattern)
 
 static bool add_rule(const struct refused_tree *t, struct buf *out)
 {
-	const char *kinds = t->why ? "write" : t->runs ? "read,exec" : "read";
+	const char *kinds = t->host ? "connect" : t->why ? "write" : t->runs ? "read,exec" : "read";
 	AUTO_BUF struct buf value = BUF_INIT;
 
 	if (!can_be_said(t->pattern))

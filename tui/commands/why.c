@@ -7,6 +7,7 @@
 
 #include "core/base/json.h"
 #include "core/base/path.h"
+#include "core/net/host.h"
 #include "core/policy/rules.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
@@ -24,7 +25,7 @@ static const struct flag flags[] = {
 };
 
 static const struct usage usage = {
-	"why read|write|exec|unix|connect TARGET [--profile NAME] [--json] [-- COMMAND...]",
+	"why read|write|exec|unix|connect|bind TARGET [--profile NAME] [--json] [-- COMMAND...]",
 	"Say what cordon would do if the agent did this, which rule says so, and which others "
 	"match "
 	"and\n"
@@ -86,13 +87,20 @@ static bool has_rule(struct policy *p, const char *path)
 static bool special(const struct config *c, struct policy *policy, const char *kind,
 		    const char *path, const char *folder, struct policy_finding *ret)
 {
-	bool on = config_bool(c, "sandbox.network");
+	const char *mode = config_str(c, "network.mode");
 
-	if (str_eq(kind, "connect")) {
-		ret->verdict = on ? "allow" : "deny";
-		ret->words = on ? "the sandbox shares the whole network of the host"
+	if (str_eq(kind, "connect") || str_eq(kind, "bind")) {
+		bool open = str_eq(mode, "open");
+
+		if (str_eq(mode, "ask") && str_eq(kind, "connect"))
+			return false;
+		ret->verdict = open || str_eq(kind, "bind") ? "allow" : "deny";
+		ret->words =
+			open ? "the sandbox shares the whole network of the host"
+			: str_eq(kind, "bind")
+				? "the sandbox has a network of its own to listen in"
 				: "the sandbox has a network of its own, without any route out";
-		ret->origin = config_origin(c, "sandbox.network");
+		ret->origin = config_origin(c, "network.mode");
 		return true;
 	}
 	if (!is_private(path) || path_is_beneath(path, folder))
@@ -178,6 +186,20 @@ static int kind_of(const char *word)
 	return -1;
 }
 
+/* In its one form. */
+static int read_target(const char *given, char **ret, struct err *err)
+{
+	char text[NET_TARGET_TEXT];
+	struct net_target t;
+	const char *words;
+
+	if (!net_target_parse(&t, given, &words))
+		return err_say(err, -EINVAL, "why '%s': %s", given, words);
+	net_target_format(&t, text);
+	*ret = xstrdup(text);
+	return 0;
+}
+
 static int why(const struct here *at, const struct strings *args, const struct why_options *o,
 	       struct err *err)
 {
@@ -190,13 +212,18 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	size_t n = 1;
 	int r;
 
-	if (kind_of(kind) < 0 && !str_eq(kind, "connect"))
+	if (kind_of(kind) < 0)
 		return err_say(err, -EINVAL,
-			       "why '%s': not one of read, write, exec, unix, connect", kind);
+			       "why '%s': not one of read, write, exec, unix, connect, bind", kind);
 	r = standing_load(&s, at, &run, err);
 	if (r < 0)
 		return r;
-	path = str_eq(kind, "connect") ? xstrdup(args->list[1]) : resolve(args->list[1], at->home);
+	if (kind_of(kind) >= RULE_PLACES)
+		r = read_target(args->list[1], &path, err);
+	else
+		path = resolve(args->list[1], at->home);
+	if (r < 0)
+		return r;
 	if (!special(s.config, s.policy, kind, path, at->folder, &one))
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
 	assert(list || n == 1);

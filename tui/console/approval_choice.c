@@ -196,16 +196,16 @@ static void put_value(struct line *r, const char *name, bool chosen)
 				chosen ? "[%s]" : " %s ", name);
 }
 
-static const char *extent_name(enum answer_extent e, bool is_dir)
+static const char *extent_name(enum answer_extent e, const struct ask *ask)
 {
-	static const char *const names[][2] = {
-		[EXTENT_EXACT] = {"exactly this", "exactly this"},
-		[EXTENT_DIR] = {"its directory", "what lies in it"},
-		[EXTENT_TREE] = {"and below", "and below"},
-		[EXTENT_BUNDLE] = {"all it keeps", "all it keeps"},
+	static const char *const names[][3] = {
+		[EXTENT_EXACT] = {"exactly this", "exactly this", "this port"},
+		[EXTENT_DIR] = {"its directory", "what lies in it", "this host"},
+		[EXTENT_TREE] = {"and below", "and below", "this domain"},
+		[EXTENT_BUNDLE] = {"all it keeps", "all it keeps", ""},
 	};
 
-	return names[e][is_dir];
+	return names[e][ask->kind >= RULE_PLACES ? 2 : ask->is_dir];
 }
 
 static const char *scope_name(enum answer_scope scope)
@@ -242,7 +242,7 @@ static void draw_extents(struct line r, const struct choice *c, const struct mod
 		bool on = e == c->extent;
 
 		if (possible(&as, m, ask))
-			put_value(&r, on && c->up ? "further up" : extent_name(e, ask->is_dir), on);
+			put_value(&r, on && c->up ? "further up" : extent_name(e, ask), on);
 	}
 }
 
@@ -258,7 +258,7 @@ static void draw_short(struct line r, const struct choice *c, const struct ask *
 {
 	put_key(&r, ACTION_CHOOSE_SCOPE, scope_name(c->scope));
 	r.x += 2;
-	put_key(&r, ACTION_CHOOSE_EXTENT, extent_name(c->extent, ask->is_dir));
+	put_key(&r, ACTION_CHOOSE_EXTENT, extent_name(c->extent, ask));
 	r.x += 2;
 	put_key(&r, ACTION_CHOOSE_TIME, times[c->time].name);
 }

@@ -171,7 +171,10 @@ static size_t status_segments(struct ui *ui, struct segment *g)
 
 	agent_segment(ui, &g[n++]);
 	g[n] = (struct segment){.weight = 8, .role = m->network ? ROLE_STATUS_WARN : ROLE_STATUS};
-	snprintf(g[n++].text, sizeof(g->text), "network %s", m->network ? "OPEN" : "off");
+	snprintf(g[n++].text, sizeof(g->text), "network %s",
+		 m->network	   ? "OPEN"
+		 : m->asks_network ? "asks"
+				   : "off");
 	g[n] = (struct segment){.weight = m->n_asks ? 10 : 0, .role = ROLE_STATUS_WARN};
 	snprintf(g[n++].text, sizeof(g->text), "? %zu waiting", m->n_asks);
 	g[n] = (struct segment){.weight = 6, .role = ROLE_STATUS};

@@ -216,7 +216,8 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 				     is_bundle(ask) ? xasprintf("save %s", ask->bundle)
 						    : xasprintf("%s%s", op, danger(ask)),
 				     1};
-		f[1] = (struct fact){"path", approval_text(ask->path), 64};
+		f[1] = (struct fact){ask->kind >= RULE_PLACES ? "host" : "path",
+				     approval_text(ask->path), 64};
 		f[2] = (struct fact){"because", approval_text(ask->reason), 3};
 		f[3] = (struct fact){"through", approval_text(ask->via), 2};
 		f[4] = is_bundle(ask) ? (struct fact){"all of it", approval_text(ask->places), 4}

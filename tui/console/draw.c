@@ -230,7 +230,7 @@ static void say_over(struct ui *ui)
 		ui_op(r->op, op, sizeof(op));
 		text_escape(&path, ui_path(ui, r->text), strlen(ui_path(ui, r->text)));
 		snprintf(what, sizeof(what), "; cordon refused last: %s %.300s", op, path.data);
-	} else if (m->wait_status != 0 && !m->network) {
+	} else if (m->wait_status != 0 && !m->network && !m->asks_network) {
 		snprintf(what, sizeof(what), "; it had no network: --allow-network");
 	}
 	if (m->wait_status == 0)

@@ -296,6 +296,10 @@ bool ui_global(struct ui *ui, enum action a)
 		if (!open_popup(ui, PLACE_RULES))
 			ui_push(ui, view_rules_new(ui));
 		return true;
+	case ACTION_SHOW_CONNECTIONS:
+		if (!open_popup(ui, PLACE_CONNECTIONS))
+			ui_push(ui, view_connections_new(ui));
+		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);
 		return true;

@@ -20,6 +20,8 @@ struct ui_verbs {
 	int (*answer)(void *data, uint64_t ask, const struct answer *a, struct err *err);
 	void (*revoke)(void *data, uint64_t rule);
 	int (*forget)(void *data, size_t i, struct err *err); /* model.lasting[i] */
+	/* Close a connection; forbid: deny it for the session, too. NULL: cannot be done. */
+	void (*disconnect)(void *data, uint64_t id, bool forbid);
 	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */
@@ -139,6 +141,7 @@ struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
 struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
+struct view *view_connections_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step) MUST_USE;
 struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) MUST_USE;

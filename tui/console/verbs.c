@@ -24,6 +24,16 @@ static int verb_forget(void *data, size_t i, struct err *err)
 	return session_forget(((struct console *)data)->session, i, err);
 }
 
+static void verb_disconnect(void *data, uint64_t id, bool forbid)
+{
+	struct session *s = ((struct console *)data)->session;
+
+	if (forbid)
+		session_forbid(s, id);
+	else
+		session_end_connection(s, id);
+}
+
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	return session_plan(((struct console *)data)->session, kind, n, flags);
@@ -119,6 +129,7 @@ const struct ui_verbs console_verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
 	.forget = verb_forget,
+	.disconnect = verb_disconnect,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,

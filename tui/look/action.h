@@ -17,6 +17,8 @@
 	X(FOCUS_APPROVALS, "focus-approvals", "answer", "Look at what waits for an answer")        \
 	X(SHOW_RULES, "show-rules", "your answers",                                                \
 	  "Look at the answers that count on, to take one back")                                   \
+	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
+	  "Look at what the agent is connected to, and was")                                       \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
 	X(UP, "up", "up", "One line up")                                                           \
@@ -50,6 +52,9 @@
 	  "Allow a held step, and its command line until the end")                                 \
 	X(DENY, "deny", "deny", "Deny it: as long and as much as chosen")                          \
 	X(REVOKE, "revoke", "take back", "Take this answer back: it will be asked again")          \
+	X(SORT, "sort", "sort", "Sort by something else: the newest, host, bytes")                 \
+	X(CLOSE_CONNECTION, "close-connection", "close", "Close this connection")                  \
+	X(FORBID, "forbid", "forbid", "Close it, and deny it for the session")                     \
 	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
@@ -100,6 +105,7 @@ enum action {
 	X(STEP, "step", "one step")                                                                \
 	X(APPROVALS, "approvals", "approvals")                                                     \
 	X(RULES, "rules", "your answers")                                                          \
+	X(CONNECTIONS, "connections", "connections")                                               \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \

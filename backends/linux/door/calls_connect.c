@@ -172,7 +172,7 @@ static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer
 	return DOOR_LATER;
 }
 
-static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
+int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 {
 	struct pollfd p = {.fd = sock, .events = POLLOUT};
 	int flags = fcntl(sock, F_GETFL);
@@ -221,8 +221,8 @@ static void tell_network(struct ldoor *d, const struct request *r, int family, i
 		return;
 	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%d" : "%s:%d", host, port);
 	keeper_deny(d->k, &r->caller, text, -ENETUNREACH,
-		    port == NAME_PORT ? "looks a name up, and there is no network: --allow-network"
-				      : "there is no network: --allow-network");
+		    port == NAME_PORT ? "looks a name up, and there is no network: --network ask"
+				      : "there is no network: --network ask");
 }
 
 int perform_connect(struct ldoor *d, struct request *r)
@@ -242,6 +242,8 @@ int perform_connect(struct ldoor *d, struct request *r)
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}
+	if (d->gateway && (family == AF_INET || family == AF_INET6))
+		return flow_connect(d, r, sock);
 	got = connect_now(d, r, sock, r->opened);
 	if (!d->spec.allow_network)
 		tell_network(d, r, family, got);

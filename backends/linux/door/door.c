@@ -52,7 +52,7 @@ static void answer_fd(struct ldoor *d, const struct request *r, int fd)
 		lost_keep(d, r, fd);
 }
 
-static const struct door_call *find_call(int nr)
+const struct door_call *door_call_of(int nr)
 {
 	/* Numbers are small and the kernel has checked them against the filter. */
 	static const struct door_call *by_nr[512];
@@ -339,7 +339,7 @@ static int door_serve(struct door *door, short events)
 		return errno == ENOENT || errno == EINTR ? 0 : -EPIPE;
 	request_begin(d, &d->now, d->in);
 	answer_caller(d, d->now.tid);
-	d->now.call = find_call(d->in->data.nr);
+	d->now.call = door_call_of(d->in->data.nr);
 	if (d->now.call == NULL)
 		door_answer(d, d->in->id, -ENOSYS);
 	else
@@ -365,7 +365,7 @@ static int grant_outside(struct ldoor *d, const struct parked *p)
 static void door_answered(struct door *door, uint64_t id, enum door_verdict verdict)
 {
 	struct ldoor *d = ldoor(door);
-	struct parked *p = parked_take(d, id);
+	struct parked *p = flow_answered(d, id, verdict) ? NULL : parked_take(d, id);
 
 	if (p == NULL)
 		return;
@@ -391,6 +391,7 @@ static void door_drop_all(struct door *door)
 	struct ldoor *d = ldoor(door);
 
 	gather_drop(d);
+	flow_drop(d);
 	while (d->parked != NULL) {
 		struct parked *p = parked_take(d, d->parked->id);
 
@@ -405,9 +406,15 @@ static void door_tick(struct door *door)
 
 	gather_serve(d);
 	connect_tick(d);
+	flow_tick(d);
 	fifo_tick(d);
 	parked_tick(d);
 	look_tick(d);
+}
+
+static void door_end_flow(struct door *door, uint64_t id)
+{
+	flow_end_one(ldoor(door), id);
 }
 
 static void door_close(struct door *door)
@@ -417,6 +424,7 @@ static void door_close(struct door *door)
 	if (d == NULL)
 		return;
 	door_drop_all(door);
+	flow_close(d);
 	connect_drop(d);
 	fifo_drop(d);
 	lost_drop(d);
@@ -443,6 +451,7 @@ static const struct door_ops ops = {
 	.answered = door_answered,
 	.drop_all = door_drop_all,
 	.tick = door_tick,
+	.end_flow = door_end_flow,
 	.close = door_close,
 };
 
@@ -480,6 +489,8 @@ struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 	d->k = k;
 	d->spec = *spec;
 	d->floor = *floor;
+	d->gateway = floor->gateway;
+	flow_open(d);
 	d->root = sandbox_root_fd;
 	d->in_size = MAX(sizes.seccomp_notif, (uint16_t)sizeof(*d->in));
 	d->out_size = MAX(sizes.seccomp_notif_resp, (uint16_t)sizeof(*d->out));

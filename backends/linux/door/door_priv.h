@@ -13,6 +13,7 @@
 
 #include "backends/linux/door/door.h"
 #include "backends/linux/door/interrupts.h"
+#include "backends/linux/net/gateway.h"
 #include "core/keeper/folders/folder.h"
 #include "core/keeper/keeper.h"
 
@@ -20,6 +21,7 @@
 #define SYS_fchmodat2 452
 #endif
 
+struct flow_wait;
 struct ldoor;
 struct request;
 
@@ -363,6 +365,10 @@ struct ldoor {
 	bool gathered; /* they are served now */
 	struct pending *pending;
 	size_t pending_len;
+	struct gateway *gateway; /* owned; NULL: connections are not decided on by host */
+	struct flow_wait *flows;
+	size_t flows_len;
+	uint64_t last_dial;
 	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
 	size_t own_next;
 	struct fifo_wait *fifos;
@@ -380,6 +386,7 @@ struct ldoor {
 };
 
 int door_granted(int got);
+const struct door_call *door_call_of(int nr); /* NULL: not trapped */
 void door_dispatch(struct ldoor *d, struct request *r, bool granted);
 void door_finish(struct ldoor *d, struct request *r, int got);
 
@@ -488,6 +495,18 @@ int proc_dir(struct ldoor *d, int tid, bool again);
 /* Changes of an object that are not a folder's business, or that need no capture (calls_meta.c). */
 typedef int (*on_fd)(struct request *r, int fd);
 int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret);
+
+/* connect() to a host (calls_flow.c). flow_answered: was this request one of those? */
+int flow_connect(struct ldoor *d, struct request *r, int sock);
+bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict);
+void flow_open(struct ldoor *d);
+void flow_tick(struct ldoor *d);
+void flow_end_one(struct ldoor *d, uint64_t id); /* that connection */
+void flow_drop(struct ldoor *d);		 /* what waits is refused */
+void flow_close(struct ldoor *d);
+/* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in
+ * SLOT_EXTRA; what the caller gets, DOOR_LATER where it has to wait. */
+int connect_now(struct ldoor *d, struct request *r, int sock, int peer);
 
 void connect_tick(struct ldoor *d); /* those that wait: try again, time is up, a signal */
 void connect_drop(struct ldoor *d);

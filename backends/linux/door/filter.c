@@ -9,6 +9,8 @@
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
 #include <linux/fsverity.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
@@ -295,6 +297,33 @@ static int rules_sockets(scmp_filter_ctx c)
 	return r;
 }
 
+/*
+ * What the network gate cannot decide on: connections over several addresses, and those that begin
+ * with the first write. Programs have to do without anyway, on a kernel that lacks them.
+ */
+static int rules_protocols(scmp_filter_ctx c)
+{
+	static const struct {
+		int nr;
+		unsigned flags; /* the argument */
+	} sending[] = {{SCMP_SYS(sendto), 3}, {SCMP_SYS(sendmsg), 2}, {SCMP_SYS(sendmmsg), 3}};
+	static const unsigned protocols[] = {IPPROTO_DCCP, IPPROTO_SCTP, IPPROTO_MPTCP};
+	const struct scmp_arg_cmp fast[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, IPPROTO_TCP},
+					    {2, SCMP_CMP_MASKED_EQ, LOW32, TCP_FASTOPEN_CONNECT}};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(protocols) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, LOW32,
+			    protocols[i]);
+	for (size_t i = 0; i < ARRAY_LEN(sending) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EOPNOTSUPP), sending[i].nr, sending[i].flags,
+			    MSG_FASTOPEN, MSG_FASTOPEN);
+	if (r == 0)
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
+					   fast);
+	return r;
+}
+
 static int rules_alone(scmp_filter_ctx c)
 {
 	int r = rules_all(c, SCMP_ACT_ERRNO(EPERM), shared, ARRAY_LEN(shared));
@@ -376,6 +405,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
 	if (r == 0)
 		r = rules_sockets(c);
+	if (r == 0 && !spec->allow_network)
+		r = rules_protocols(c);
 	if (r == 0)
 		r = rules_core(c);
 	if (r == 0)

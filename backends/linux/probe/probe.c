@@ -14,6 +14,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/linux/limits/limits.h"
 #include "backends/linux/native.h"
+#include "backends/linux/net/net_priv.h"
 #include "backends/linux/probe/probe_priv.h"
 #include "core/base/io.h"
 
@@ -234,6 +235,21 @@ static int try_fuse(char *found, size_t size)
 	return 0;
 }
 
+int probe_network(char *found, size_t size)
+{
+	int r = enter_mounts(found, size);
+
+	if (r < 0)
+		return r;
+	r = router_try();
+	if (r < 0) {
+		errno = -r;
+		return failed(found, size, "join two network namespaces");
+	}
+	snprintf(found, size, "veth and routes: made");
+	return 0;
+}
+
 static int try_cgroup(char *found, size_t size)
 {
 	const struct spawn_limits limits = {.processes = 100, .memory = (int64_t)1 << 30};
@@ -270,6 +286,10 @@ static const char apparmor_remedy[] =
 	"`make install` puts in /etc/apparmor.d/cordon, then run: sudo apparmor_parser -r "
 	"/etc/apparmor.d/cordon";
 
+const char probe_network_remedy[] =
+	"load the veth module (sudo modprobe veth); in a container: relax its seccomp profile; "
+	"until then every connection is refused, or --network open";
+
 static bool apparmor_restricts(void)
 {
 	AUTO_FREE char *text = NULL;
@@ -292,6 +312,7 @@ static const struct trial namespaces[] = {
 	 "until then every open is trapped, some 10 microseconds each, and a program in a tree "
 	 "that is not granted runs only in the session after a rule grants it; --mode static asks "
 	 "about no reads"},
+	{"network gate", probe_network, 0, false, probe_network_remedy},
 };
 
 static const struct trial shared[] = {

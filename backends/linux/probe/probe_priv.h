@@ -25,6 +25,10 @@ uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *r
 /* What every Linux backend needs: Landlock, the system-call door, limits. */
 uint32_t probe_shared(struct probe_report *report, struct err *err);
 
+/* The trial of the network gate, and what to do where it fails. */
+int probe_network(char *found, size_t size);
+extern const char probe_network_remedy[];
+
 /* ---- probe_notify.c: the trials that need a second process under a filter ---- */
 int probe_notify(char *found, size_t size); /* a trapped call is answered with a descriptor */
 int probe_getfd(char *found, size_t size);  /* and one of its caller's is duplicated */

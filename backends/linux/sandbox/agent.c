@@ -12,6 +12,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/linux/limits/limits.h"
 #include "backends/linux/native_priv.h"
+#include "backends/linux/net/net_priv.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -212,10 +213,11 @@ static int confine(const struct launch *l, int *sock, struct err *err)
 	return r;
 }
 
-static int hand_listener(const struct launch *l, int sock, struct err *err)
+static int hand_listener(const struct launch *l, int sock, const int *dns, struct err *err)
 {
 	struct note note = {.kind = NOTE_READY};
-	int listener = -1, r;
+	int listener = -1, r, fds[1 + DNS_SOCKETS];
+	size_t n = 1;
 
 	r = filter_install(&l->filter, &listener);
 	if (r < 0)
@@ -223,8 +225,12 @@ static int hand_listener(const struct launch *l, int sock, struct err *err)
 	r = selfcheck_filter(l, err);
 	if (r < 0)
 		return r;
-	r = note_send(sock, &note, &listener, 1);
-	close(listener);
+	fds[0] = listener;
+	for (size_t i = 0; i < DNS_SOCKETS && dns[i] >= 0; i++)
+		fds[n++] = dns[i];
+	r = note_send(sock, &note, fds, n);
+	while (n > 0)
+		close(fds[--n]);
 	return r < 0 ? err_set(err, r, "hand the system-call door over") : 0;
 }
 
@@ -233,7 +239,7 @@ NORETURN void agent_run(const struct launch *l)
 	char path[4096];
 	struct err err = {0};
 	struct note note;
-	int sock = l->agent, r;
+	int sock = l->agent, dns[DNS_SOCKETS] = {-1, -1, -1, -1}, r;
 
 	launch_reset_signals();
 	/* When the keeper dies these have to end, for us and for pid 1: with copies they would not.
@@ -241,6 +247,8 @@ NORETURN void agent_run(const struct launch *l)
 	for (size_t i = 0; i < ARRAY_LEN(l->ends); i++)
 		if (l->ends[i] >= 0)
 			close(l->ends[i]);
+	if (l->spec->ask_network)
+		router_prepare_inside(dns);
 	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
 		note_fail(sock, 125, &err);
 	r = find_program(path, sizeof(path), l->spec->argv[0], l->env);
@@ -252,7 +260,7 @@ NORETURN void agent_run(const struct launch *l)
 	 * Nobody else is inside yet.
 	 */
 	prctl(PR_SET_DUMPABLE, 1);
-	if (hand_listener(l, sock, &err) < 0)
+	if (hand_listener(l, sock, dns, &err) < 0)
 		note_fail(sock, 125, &err);
 	if (note_recv(sock, &note, NULL, 0) <= 0 || note.kind != NOTE_GO)
 		_exit(125);

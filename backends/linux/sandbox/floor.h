@@ -4,6 +4,8 @@
 
 #include "backends/linux/sandbox/trees.h"
 
+struct gateway;
+
 struct floor {
 	/*
 	 * What the agent's Landlock domain lets be read and run: every open is trapped, and what
@@ -22,4 +24,7 @@ struct floor {
 	 * elsewhere a mount of the sandbox's own lies there. NULL-terminated, or NULL.
 	 */
 	const char *const *shut;
+	/* Connections to hosts are decided on and dialled from here. Taken over by the door where
+	 * that comes about. NULL: there is the sandbox's own network, or the host's. */
+	struct gateway *gateway;
 };

@@ -189,12 +189,12 @@ static void run(struct plan *p, const struct spawn_spec *spec)
 	}
 	if (spec->cache)
 		plan_add(p, PLAN_BIND_RW, CACHE_INSIDE, spec->cache);
-	if (!spec->allow_network)
+	if (!spec->allow_network && !spec->resolv)
 		return;
 	resolv = realpath("/etc/resolv.conf", NULL);
-	if (!resolv || !path_is_beneath(resolv, "/run"))
+	if (!resolv || (!spec->resolv && !path_is_beneath(resolv, "/run")))
 		return;
-	op = plan_add(p, PLAN_BIND_RO, resolv, resolv);
+	op = plan_add(p, PLAN_BIND_RO, resolv, spec->resolv ? spec->resolv : resolv);
 	op->dir = false;
 	op->make = true;
 	op->optional = true;

@@ -15,6 +15,7 @@
 
 #include "backends/linux/door/door.h"
 #include "backends/linux/gate/gate.h"
+#include "backends/linux/net/gateway.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/linux/limits/limits.h"
 #include "core/base/io.h"
@@ -410,18 +411,29 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 		     const struct floor *floor, struct door **ret_door, int *ret_status,
 		     struct err *err)
 {
+	int fds[1 + DNS_SOCKETS];
+	struct floor own = *floor;
 	AUTO_CLOSE int listener = -1;
 	AUTO_CLOSE int root = -1;
 	int r;
 
-	r = cell_expect(sb->hello, NOTE_READY, &listener, 1, ret_status, err);
+	r = cell_expect(sb->hello, NOTE_READY, fds, ARRAY_LEN(fds), ret_status, err);
 	if (r < 0)
 		return r;
+	listener = fds[0];
 	root = fcntl(sb->cell.root, F_DUPFD_CLOEXEC, 3);
+	if (sb->cell.ns[NS_NET] >= 0 && fds[1] >= 0) /* the agent was told to prepare for it */
+		own.gateway =
+			gateway_new(sb->keeper, sb->cell.ns[NS_USER], sb->cell.ns[NS_NET], fds + 1);
 	if (listener < 0 || root < 0)
-		return err_say(err, -EPROTO, "the system-call door did not arrive");
-	*ret_door = door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, floor, err);
-	return *ret_door ? 0 : -EIO; /* err says why */
+		r = err_say(err, -EPROTO, "the system-call door did not arrive");
+	else
+		*ret_door =
+			door_new(sb->keeper, take_fd(&listener), take_fd(&root), filter, &own, err);
+	if (r == 0 && *ret_door)
+		return 0;
+	gateway_free(own.gateway);
+	return r < 0 ? r : -EIO; /* err says why */
 }
 
 static int choose_read_door(struct sandbox *sb, const struct builder *builder,

@@ -8,6 +8,9 @@
 	allow = read ~/.cargo/git/**
 	allow = read ~/.cargo/config.toml
 	allow = read ~/.cargo/env
+	allow = connect index.crates.io:443
+	allow = connect static.crates.io:443
+	allow = connect static.rust-lang.org:443
 	match = exec ~/.cargo/bin/cargo
 	match = read ~/.cargo/registry/index/x
 	not-match = read ~/.cargo/credentials.toml

@@ -26,7 +26,13 @@
 	deny = write ~/.claude/session-env/*/**
 	allow = write ~/.claude/backups
 	deny = write ~/.claude/backups/**
+	allow = connect api.anthropic.com:443
+	allow = connect claude.ai:443
+	allow = connect console.anthropic.com:443
+	allow = connect platform.claude.com:443
 	match = read ~/.claude/settings.json
+	match = connect api.anthropic.com:443
+	not-match = connect evil.anthropic.com:443
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json
 [rule "claude's own settings"]

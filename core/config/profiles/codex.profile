@@ -18,6 +18,9 @@
 	allow = write ~/.codex/version.json
 	allow = read,write ~/.codex/.tmp?*
 	allow = write ~/.codex/*.lock
+	allow = connect api.openai.com:443
+	allow = connect auth.openai.com:443
+	allow = connect chatgpt.com:443
 	; programs that codex outside would run; refused without a question, codex goes on without them
 	deny = write ~/.codex/.tmp/**
 	deny = write ~/.codex/skills

@@ -14,6 +14,10 @@
 	allow = read,write ~/.gemini/projects.json*
 	allow = write ~/.gemini/state.json
 	allow = write ~/.gemini/installation_id
+	allow = connect generativelanguage.googleapis.com:443
+	allow = connect cloudcode-pa.googleapis.com:443
+	allow = connect oauth2.googleapis.com:443
+	allow = connect accounts.google.com:443
 	match = read ~/.gemini/settings.json
 	not-match = write ~/.gemini/settings.json
 [rule "gemini's own settings"]

@@ -5,6 +5,8 @@
 	allow = read,exec ~/go/**
 	allow = read,exec ~/sdk/**
 	allow = read ~/.config/go/env
+	allow = connect proxy.golang.org:443
+	allow = connect sum.golang.org:443
 	match = read ~/go/pkg/mod/cache/lock
 	not-match = read ~/going/there
 [sandbox]

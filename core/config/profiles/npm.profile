@@ -11,6 +11,8 @@
 	allow = read,exec ~/.bun/**
 	allow = read,exec ~/.deno/bin/**
 	allow = read,exec ~/node_modules/**
+	allow = connect registry.npmjs.org:443
+	allow = connect registry.yarnpkg.com:443
 	match = exec ~/.nvm/versions/node/v22.0.0/bin/node
 	not-match = read ~/.npmrc
 [sandbox]

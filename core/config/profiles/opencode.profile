@@ -19,6 +19,12 @@
 	allow = write ~/.local/state/opencode/**
 	; a project's entry names a command that is run in each new worktree of it
 	ask = write ~/.local/share/opencode/storage/project/**
+	allow = connect opencode.ai:443
+	allow = connect api.opencode.ai:443
+	allow = connect models.dev:443
+	allow = connect api.anthropic.com:443
+	allow = connect api.openai.com:443
+	allow = connect generativelanguage.googleapis.com:443
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
 [rule "opencode's own settings"]

@@ -9,6 +9,7 @@
 	inherits = pip
 	inherits = ccache
 	inherits = nix
+	inherits = apt
 [rule "programs of the home folder"]
 	allow = read,exec ~/.local/bin/**
 	allow = read,exec ~/bin/**

@@ -105,6 +105,9 @@ static bool offered(const struct keeper *k, const struct question *q, const stru
 {
 	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
 
+	if (q->kind >= RULE_PLACES)
+		return !a->up && a->extent != EXTENT_BUNDLE &&
+		       policy_answer_offered(k->policy, q->kind, q->path, a->extent);
 	if (q->kind == RULE_UNIX && a->extent != EXTENT_EXACT && is_common(q->path))
 		return false;
 	if (a->extent == EXTENT_BUNDLE)
@@ -133,8 +136,8 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 		flags |= ASK_NO_DIR;
 	if (!offered(k, q, &(struct answer){.extent = EXTENT_TREE}))
 		flags |= ASK_NO_TREE;
-	if (policy_name_is_secret(k->policy, path_base(w->path)) ||
-	    (w->kind == RULE_UNIX && sockets_words(w->path)))
+	if ((w->kind < RULE_PLACES && policy_name_is_secret(k->policy, path_base(w->path))) ||
+	    w->secret || (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
 	if (q->bundle)
@@ -180,7 +183,7 @@ static struct command *step_of(struct keeper *k, const struct caller *c)
 
 char *asks_key(enum rule_kind kind, const char *path)
 {
-	return xasprintf("%c%s", "rwxu"[kind], path);
+	return xasprintf("%c%s", "rwxucb"[kind], path);
 }
 
 bool asks_possible(const struct keeper *k)
@@ -320,7 +323,7 @@ static bool is_covered(const struct question *q, enum rule_kind kind, const char
 	if (q->held || q->answered || q->kind != kind)
 		return false;
 	return extent == EXTENT_BUNDLE ? q->bundle && str_eq(q->bundle, bundle)
-				       : grants_cover(object, extent, q->path);
+				       : grants_cover(kind, object, extent, q->path);
 }
 
 /* What else waits and is covered now is judged anew, under its own name. */
@@ -378,7 +381,8 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	}
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
-	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, &given)) ||
+	if (given.scope == SCOPE_ONCE ||
+	    ((given.allow || q->kind >= RULE_PLACES) && !offered(k, q, &given)) ||
 	    (given.extent == EXTENT_BUNDLE && !offered(k, q, &given)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
+#include "core/net/host.h"
 
 /*
  * A program that is refused tries again, and a script is opened by the kernel and then by its
@@ -15,12 +16,36 @@
  */
 /* ---- what an answer covers ------------------------------------------------------------------- */
 
-bool grants_cover(const char *object, enum answer_extent extent, const char *path)
+/* "HOST:PORT" both. */
+static bool covers_host(const char *object, enum answer_extent extent, const char *target)
+{
+	struct net_target t;
+	char *patterns[2];
+	const char *why;
+	bool covered = false;
+
+	if (!net_target_parse(&t, target, &why))
+		return false;
+	answer_host_patterns(object, extent, patterns);
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		AUTO_FREE char *text = patterns[i];
+		struct net_pattern p;
+
+		covered = covered || (text && net_pattern_parse(&p, text, &why) &&
+				      net_pattern_matches(&p, &t));
+	}
+	return covered;
+}
+
+bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent extent,
+		  const char *path)
 {
 	const char *slash = strrchr(object, '/');
 	size_t dir = (size_t)(slash - object), len = strlen(object);
 	const char *rest;
 
+	if (kind >= RULE_PLACES)
+		return covers_host(object, extent, path);
 	if (extent == EXTENT_EXACT || extent == EXTENT_BUNDLE) {
 		len -= len > 1 && !slash[1];
 		return strncmp(path, object, len) == 0 && !path[len];
@@ -45,7 +70,8 @@ static const struct grant *find_step(const struct command *c, enum rule_kind kin
 		bool same = g->kind == kind ||
 			    (kind == RULE_READ && g->kind == RULE_EXEC && g->answer.allow);
 
-		if (same && !is_over(&g->answer) && grants_cover(g->path, g->answer.extent, path))
+		if (same && !is_over(&g->answer) &&
+		    grants_cover(kind, g->path, g->answer.extent, path))
 			return g;
 	}
 	return NULL;
@@ -218,10 +244,12 @@ static struct grant *take_grant(struct keeper *k, uint64_t id)
 void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,
 		       const struct answer *a)
 {
-	AUTO_FREE char *dir = xstrndup(object, (size_t)(strrchr(object, '/') - object));
+	AUTO_FREE char *dir = NULL;
 
-	if (a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE || a->scope < SCOPE_SESSION)
+	if (kind >= RULE_PLACES || a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE ||
+	    a->scope < SCOPE_SESSION)
 		return;
+	dir = xstrndup(object, (size_t)(strrchr(object, '/') - object));
 	for (size_t i = 0; i < k->n_doors; i++)
 		if (k->doors[i]->ops->granted)
 			k->doors[i]->ops->granted(k->doors[i], kind, *dir ? dir : "/", a);
@@ -240,7 +268,7 @@ static bool is_left(void *data, int pid, enum hold what, const char *path)
 	const char *why;
 
 	(void)pid;
-	if (!grants_cover(g->path, g->answer.extent, path))
+	if (!grants_cover(g->kind, g->path, g->answer.extent, path))
 		return false;
 	if (g->kind == RULE_WRITE)
 		return what == HOLD_WRITTEN;
@@ -254,7 +282,7 @@ static void tell_left(struct keeper *k, const struct grant *g)
 	struct remains r;
 
 	/* What a socket is connected to is not in /proc: the view says that nobody looks. */
-	if (g->kind == RULE_UNIX)
+	if (g->kind >= RULE_UNIX)
 		return;
 	remains_look(k, is_left, &l, &r);
 	remains_tell(k, g->id, &r);

@@ -1,0 +1,528 @@
+/* calls_flow - connect to a host: judged, dialled from outside, then let meet its listener. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backends/linux/door/door_priv.h"
+#include "core/base/clock.h"
+#include "core/keeper/flows.h"
+
+/*
+ * What a connect() goes through, each step without waiting in the keeper:
+ *
+ *   the gate runs?	    started with the first one
+ *   whose name is it?	    the book, or a stand-in; else the address speaks for itself
+ *   may it go there?	    by name; the human may be asked
+ *   where does it lead?    a stand-in's name is looked up now
+ *   may it go *there*?	    the address: private ones need a rule of their own
+ *   is anybody there?	    the relay dials
+ *   go on		    our duplicate of the agent's socket is connected, to the listener that
+ *waits for it behind the agent's namespace
+ *
+ * The kernel's own connect() is never let CONTINUE, since memory could name a socket file by then;
+ * where it leads otherwise does not matter: whatever the agent does with its socket stays in the
+ * namespaces of the sandbox.
+ */
+#define WAITS_MAX 1024
+#define CHECK_US  100000
+
+enum stage {
+	STAGE_START,   /* the relay starts */
+	STAGE_NAME,    /* judged by name, or asked */
+	STAGE_RESOLVE, /* where the name leads */
+	STAGE_ADDR,    /* judged by address, or asked */
+	STAGE_DIAL,
+};
+
+struct flow_wait {
+	struct flow_wait *next;
+	struct ldoor *d;
+	uint64_t id;   /* of the notification */
+	uint64_t dial; /* for the relay */
+	int tid, sock;
+	uint64_t args[6];
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	enum stage stage;
+	struct net_target target;
+	struct net_addr at; /* where the agent's SYN goes */
+	struct net_addr addr[NET_ADDRS_MAX];
+	size_t n;
+	bool loopback; /* a service of the host's loopback that a rule shows inside */
+	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
+	struct interrupt interrupt;
+};
+
+static void run(struct flow_wait *w);
+
+static void wait_free(struct flow_wait *w)
+{
+	struct ldoor *d = w->d;
+
+	for (struct flow_wait **link = &d->flows; *link != NULL; link = &(*link)->next) {
+		if (*link == w) {
+			*link = w->next;
+			d->flows_len--;
+			break;
+		}
+	}
+	util_close_fd(&w->sock);
+	free(w);
+}
+
+static void fail(struct flow_wait *w, int code)
+{
+	struct ldoor *d = w->d;
+	uint64_t id = w->id;
+
+	wait_free(w);
+	door_answer(d, id, code);
+}
+
+static bool is_alive(const struct flow_wait *w)
+{
+	uint64_t id = w->id;
+
+	return ioctl(w->d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+static int find_caller(struct flow_wait *w, struct caller *ret)
+{
+	int got = keeper_caller(w->d->k, w->tid, ret);
+
+	if (got < 0 || !is_alive(w))
+		return DOOR_DEAD;
+	ret->door = &w->d->door;
+	ret->request = w->id;
+	ret->granted = w->granted;
+	ret->op = "connect";
+	return 0;
+}
+
+static bool tell_relay(struct flow_wait *w, enum net_what what)
+{
+	struct net_note note = {.what = what,
+				.id = w->dial,
+				.port = w->target.port,
+				.n = (uint16_t)w->n,
+				.at = w->at};
+
+	memcpy(note.addr, w->addr, sizeof(note.addr));
+	snprintf(note.name, sizeof(note.name), "%s", w->target.host.name);
+	return gateway_send(w->d->gateway, &note);
+}
+
+/* The caller went away, or it was refused: what the relay has begun for it is over. */
+static void abandon(struct flow_wait *w)
+{
+	if (w->stage == STAGE_DIAL && !tell_relay(w, NET_CANCEL))
+		return;
+	if (w->stage == STAGE_NAME || w->stage == STAGE_ADDR)
+		keeper_request_gone(w->d->k, &w->d->door, w->id);
+}
+
+/* ---- the steps ------------------------------------------------------------------------------- */
+
+/* On our duplicate, as for any other socket; answers. */
+static void go_on(struct flow_wait *w)
+{
+	struct ldoor *d = w->d;
+	struct request *r = &d->now;
+	struct seccomp_notif n = {.id = w->id, .pid = (uint32_t)w->tid};
+	struct copy *address = &r->slot[SLOT_EXTRA];
+	AUTO_CLOSE int sock = take_fd(&w->sock);
+
+	memcpy(n.data.args, w->args, sizeof(n.data.args));
+	request_begin(d, r, &n);
+	r->call = door_call_of(SYS_connect);
+	memcpy(address->data, &w->to, w->to_len);
+	address->len = w->to_len;
+	address->have = true;
+	wait_free(w);
+	door_finish(d, r, connect_now(d, r, sock, -1));
+}
+
+/* What became of a judgement. True: go on. */
+static bool passes(struct flow_wait *w, int got)
+{
+	if (got == -FOLDER_HELD)
+		return false;
+	w->granted = false;
+	if (got == DOOR_DEAD)
+		wait_free(w);
+	else if (got < 0)
+		fail(w, got);
+	return got == 0;
+}
+
+static void dial(struct flow_wait *w)
+{
+	w->stage = STAGE_DIAL;
+	if (!tell_relay(w, NET_DIAL))
+		fail(w, -EAGAIN);
+}
+
+/* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
+static void judge_addresses(struct flow_wait *w)
+{
+	const struct policy *p = keeper_policy(w->d->k);
+	struct net_addr may[NET_ADDRS_MAX];
+	struct caller c;
+	size_t n = 0;
+	int got = find_caller(w, &c);
+
+	for (size_t i = 0; got == 0 && i < w->n; i++) {
+		const char *reason;
+
+		if (policy_check_address(p, RULE_CONNECT, &w->addr[i], w->target.port, &reason) ==
+		    POLICY_ALLOW)
+			may[n++] = w->addr[i];
+	}
+	if (got == 0 && n == 0) {
+		got = flow_judge_address(w->d->k, &c, &(struct flow){&w->target, &w->addr[0]});
+		may[n++] = w->addr[0];
+	}
+	if (!passes(w, got))
+		return;
+	w->n = n;
+	memcpy(w->addr, may, n * sizeof(may[0]));
+	dial(w);
+}
+
+static void judge_name(struct flow_wait *w)
+{
+	const struct flow f = {&w->target, w->n > 0 ? &w->addr[0] : NULL};
+	struct caller c;
+	int got = find_caller(w, &c);
+
+	if (got == 0)
+		got = flow_judge(w->d->k, &c, &f);
+	if (!passes(w, got))
+		return;
+	if (w->target.host.is_addr) {
+		dial(w); /* all of it was judged */
+	} else if (w->n == 0) {
+		w->stage = STAGE_RESOLVE;
+		if (!tell_relay(w, NET_RESOLVE))
+			fail(w, -EAGAIN);
+	} else {
+		w->stage = STAGE_ADDR;
+		judge_addresses(w);
+	}
+}
+
+/* The name that speaks for an address: one that is allowed, else the newest. */
+static void find_name(struct flow_wait *w)
+{
+	const struct net_book *book = gateway_book(w->d->gateway);
+	const char *name, *best = NULL;
+
+	w->n = 1;
+	w->addr[0] = w->at;
+	net_host_from_addr(&w->target.host, &w->at);
+	if (book_is_stand_in(&w->at)) {
+		best = book_meant(book, &w->at);
+		w->stand_in = best != NULL;
+		w->n = 0;
+	}
+	for (size_t i = 0; !w->stand_in && (name = book_name(book, &w->at, i)) != NULL; i++) {
+		struct net_target t = {.port = w->target.port};
+		const char *reason;
+
+		if (!net_host_parse(&t.host, name, strlen(name), NULL))
+			continue;
+		if (!best)
+			best = name;
+		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &reason) ==
+		    POLICY_ALLOW) {
+			best = name;
+			break;
+		}
+	}
+	if (best)
+		(void)net_host_parse(&w->target.host, best, strlen(best), NULL);
+}
+
+static void run(struct flow_wait *w)
+{
+	switch (w->stage) {
+	case STAGE_START:
+		if (w->plain) {
+			go_on(w);
+			return;
+		}
+		if (w->loopback) {
+			net_host_from_addr(&w->target.host, &w->at);
+			w->addr[0] = w->at;
+			w->n = 1;
+			dial(w);
+			return;
+		}
+		gateway_drain(w->d->gateway);
+		find_name(w);
+		if (book_is_stand_in(&w->at) && !w->stand_in) {
+			fail(w, -EHOSTUNREACH);
+			return;
+		}
+		w->stage = STAGE_NAME;
+		judge_name(w);
+		return;
+	case STAGE_NAME:
+		judge_name(w);
+		return;
+	case STAGE_ADDR:
+		judge_addresses(w);
+		return;
+	case STAGE_RESOLVE:
+	case STAGE_DIAL:
+		return;
+	}
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static int option(int sock, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	return getsockopt(sock, level, name, &value, &len) < 0 ? -1 : value;
+}
+
+/* A first connect(), of a socket that could go somewhere. */
+static bool is_fresh(int sock)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	return getsockopt(sock, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
+	       info.tcpi_state == TCP_CLOSE;
+}
+
+/* Addresses that the sandbox has itself. */
+static bool stays_inside(const struct net_addr *a)
+{
+	return net_addr_class(a) == NET_LOOPBACK ||
+	       (net_addr_is_v4(a) && (net_addr_as_v4(a) == 0 || net_addr_as_v4(a) == NET_INSIDE)) ||
+	       memcmp(a->b, (uint8_t[16]){0}, 16) == 0;
+}
+
+/* Loopback is the sandbox's own, but for what a rule about the address names. */
+static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
+{
+	const struct policy *p = keeper_policy(d->k);
+	struct net_target t = {.port = port};
+	const char *reason;
+
+	if (net_addr_class(a) != NET_LOOPBACK)
+		return false;
+	net_host_from_addr(&t.host, a);
+	return policy_check_flow(p, RULE_CONNECT, &t, NULL, &reason) == POLICY_ALLOW &&
+	       policy_check_address(p, RULE_CONNECT, a, port, &reason) == POLICY_ALLOW;
+}
+
+static int begin(struct ldoor *d, const struct request *r, int sock, const struct flow_wait *from)
+{
+	int got = gateway_start(d->gateway);
+	struct flow_wait *w;
+	uint64_t id = r->id;
+
+	if (got < 0)
+		return got;
+	if (d->flows_len >= WAITS_MAX)
+		return -EAGAIN;
+	w = xmalloc(sizeof(*w));
+	*w = *from;
+	w->sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
+	if (w->sock < 0) {
+		free(w);
+		return -ENOBUFS;
+	}
+	w->next = d->flows;
+	w->d = d;
+	w->id = id;
+	w->tid = r->tid;
+	w->dial = ++d->last_dial;
+	w->interrupt.held = true;
+	memcpy(w->args, r->args, sizeof(w->args));
+	memcpy(&w->to, r->slot[SLOT_EXTRA].data, r->slot[SLOT_EXTRA].len);
+	w->to_len = (socklen_t)r->slot[SLOT_EXTRA].len;
+	d->flows = w;
+	d->flows_len++;
+	keeper_wake_at(d->k, clock_mono_us() + CHECK_US);
+	if (got > 0)
+		run(w);
+	return DOOR_LATER;
+}
+
+int flow_connect(struct ldoor *d, struct request *r, int sock)
+{
+	const struct copy *c = &r->slot[SLOT_EXTRA];
+	struct flow_wait w = {.stage = STAGE_START};
+	struct sockaddr_storage sa = {0};
+	int type = option(sock, SOL_SOCKET, SO_TYPE);
+
+	memcpy(&sa, c->data, c->len);
+	if (!d->gateway ||
+	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len) ||
+	    w.target.port == 0)
+		return connect_now(d, r, sock, -1);
+	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
+	if (stays_inside(&w.at) && !w.loopback)
+		return connect_now(d, r, sock, -1);
+	/* Of a datagram socket it only says where its datagrams go: to the router, which drops
+	 * them. Programs ask in this way which address they would have. */
+	w.plain = type == SOCK_DGRAM;
+	if (!w.plain && (type != SOCK_STREAM || !is_fresh(sock)))
+		return connect_now(d, r, sock, -1);
+	if (!w.plain && option(sock, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
+		return -EPROTONOSUPPORT;
+	return begin(d, r, sock, &w);
+}
+
+/* ---- what comes back ------------------------------------------------------------------------- */
+
+bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict)
+{
+	struct flow_wait *w;
+
+	for (w = d->flows; w != NULL && w->id != id; w = w->next)
+		continue;
+	if (!w || (w->stage != STAGE_NAME && w->stage != STAGE_ADDR))
+		return false;
+	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP) {
+		fail(w, verdict == VERDICT_DENY ? -EACCES : -EPERM);
+		return true;
+	}
+	w->granted = verdict == VERDICT_ALLOW;
+	run(w);
+	return true;
+}
+
+static void on_ready(void *data, int code)
+{
+	struct ldoor *d = data;
+	struct flow_wait *w, *next;
+
+	for (w = d->flows; w != NULL; w = next) {
+		next = w->next;
+		if (code < 0)
+			fail(w, -ENETUNREACH);
+		else if (w->stage == STAGE_START)
+			run(w);
+	}
+}
+
+static void dialled(struct flow_wait *w, const struct net_note *note)
+{
+	struct flow_news news = {.id = w->dial, .state = FLOW_OPEN, .target = &w->target};
+	struct caller c;
+
+	/* Somebody inside listens there: that one is meant. */
+	if (w->loopback && note->code == -EADDRINUSE) {
+		go_on(w);
+		return;
+	}
+	if (note->code < 0) {
+		fail(w, note->code);
+		return;
+	}
+	if (find_caller(w, &c) < 0) {
+		abandon(w);
+		wait_free(w);
+		return;
+	}
+	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, &note->addr[0],
+			      &news.why) != POLICY_ALLOW)
+		news.why = "your answer";
+	news.caller = &c;
+	news.addr = &note->addr[0];
+	flow_tell(w->d->k, &news);
+	go_on(w);
+}
+
+static void on_heard(void *data, const struct net_note *note)
+{
+	struct ldoor *d = data;
+	struct flow_wait *w;
+
+	if (note->what == NET_BYTES || note->what == NET_CLOSED) {
+		flow_tell(d->k, &(struct flow_news){.id = note->id,
+						    .state = note->what == NET_BYTES ? FLOW_MOVING
+										     : FLOW_OVER,
+						    .sent = note->sent,
+						    .received = note->received});
+		return;
+	}
+	for (w = d->flows; w != NULL && w->dial != note->id; w = w->next)
+		continue;
+	if (w && note->what == NET_DIALLED && w->stage == STAGE_DIAL) {
+		dialled(w, note);
+	} else if (w && note->what == NET_RESOLVED && w->stage == STAGE_RESOLVE) {
+		if (note->code < 0 || note->n == 0) {
+			fail(w, note->code < 0 ? note->code : -EHOSTUNREACH);
+			return;
+		}
+		w->n = note->n;
+		memcpy(w->addr, note->addr, sizeof(w->addr));
+		w->stage = STAGE_ADDR;
+		judge_addresses(w);
+	}
+}
+
+static const struct gateway_listener listener = {.ready = on_ready, .heard = on_heard};
+
+void flow_open(struct ldoor *d)
+{
+	if (d->gateway)
+		gateway_listen(d->gateway, &listener, d);
+}
+
+void flow_tick(struct ldoor *d)
+{
+	int64_t now = clock_mono_us();
+	struct flow_wait *w, *next;
+
+	if (d->flows == NULL)
+		return;
+	for (w = d->flows; w != NULL; w = next) {
+		bool alive = is_alive(w);
+		int got = alive ? interrupt_look(&w->interrupt, w->tid, now, 0) : 0;
+
+		next = w->next;
+		if (alive && got == 0)
+			continue;
+		abandon(w);
+		if (alive)
+			fail(w, got);
+		else
+			wait_free(w);
+	}
+	keeper_wake_at(d->k, now + CHECK_US);
+}
+
+void flow_drop(struct ldoor *d)
+{
+	while (d->flows != NULL)
+		fail(d->flows, -EACCES);
+}
+
+void flow_close(struct ldoor *d)
+{
+	while (d->flows != NULL)
+		wait_free(d->flows);
+	gateway_free(take_ptr(&d->gateway));
+}
+
+void flow_end_one(struct ldoor *d, uint64_t id)
+{
+	const struct net_note note = {.what = NET_END, .id = id};
+
+	/* Not sent: the relay is gone, and all connections with it. */
+	if (d->gateway && !gateway_send(d->gateway, &note))
+		return;
+}

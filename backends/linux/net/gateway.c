@@ -1,0 +1,274 @@
+/* gateway - the keeper's side of the network gate: the relay, started when it is first needed. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/net/gateway.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/keeper/flows.h"
+#include "core/net/dns.h"
+
+#define DRAIN_MAX 1024
+#define AGAIN_US  1000000 /* a relay that died is not started again at once */
+
+struct gateway {
+	struct keeper *k;
+	int user_ns, net_ns, sock; /* sock -1: no relay runs */
+	int dns[DNS_SOCKETS];
+	bool dns_watched, ready, draining;
+	pid_t relay;
+	int64_t died_us;
+	struct net_book *book;
+	const struct gateway_listener *on;
+	void *data;
+};
+
+static void watch_dns(struct gateway *g, bool on);
+
+/* ---- the relay ------------------------------------------------------------------------------- */
+
+static void end_relay(struct gateway *g, int code)
+{
+	if (g->sock >= 0) {
+		keeper_unwatch(g->k, g->sock);
+		util_close_fd(&g->sock);
+		g->sock = -1;
+	}
+	if (g->relay > 0) {
+		kill(g->relay, SIGKILL);
+		while (waitpid(g->relay, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	g->relay = 0;
+	g->ready = false;
+	g->died_us = clock_mono_us();
+	if (g->on)
+		g->on->ready(g->data, code);
+}
+
+static void on_relay(void *data)
+{
+	gateway_drain(data);
+}
+
+static int fork_relay(struct gateway *g)
+{
+	struct relay_spec spec = {.user_ns = g->user_ns, .net_ns = g->net_ns};
+	int fds[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	spec.sock = fds[1];
+	for (size_t i = 0; i < DNS_SOCKETS; i++)
+		spec.dns[i] = g->dns[i];
+	g->relay = fork();
+	if (g->relay == 0)
+		relay_run(&spec);
+	close(fds[1]);
+	r = g->relay < 0 ? -errno : keeper_watch(g->k, fds[0], on_relay, g);
+	if (r < 0) {
+		close(fds[0]);
+		if (g->relay > 0) /* it sees the end of its socket */
+			waitpid(g->relay, NULL, 0);
+		g->relay = 0;
+		return r;
+	}
+	g->sock = fds[0];
+	return 0;
+}
+
+int gateway_start(struct gateway *g)
+{
+	int r;
+
+	if (g->sock >= 0)
+		return g->ready;
+	if (g->died_us && clock_mono_us() - g->died_us < AGAIN_US)
+		return -ENETUNREACH;
+	watch_dns(g, false);
+	r = fork_relay(g);
+	if (r < 0)
+		log_warn("net", "start the relay: %s", strerror(-r));
+	return r;
+}
+
+static void close_dns(struct gateway *g)
+{
+	watch_dns(g, false);
+	for (size_t i = 0; i < DNS_SOCKETS; i++) {
+		util_close_fd(&g->dns[i]);
+		g->dns[i] = -1;
+	}
+}
+
+/* ---- what the relay says --------------------------------------------------------------------- */
+
+/* A name that somebody inside looks up. */
+static void answer_lookup(struct gateway *g, const struct net_note *asked)
+{
+	struct net_note note = {.what = NET_ANSWER, .id = asked->id, .verdict = NAME_REFUSED};
+	enum policy_verdict v = flow_judge_name(g->k, asked->name);
+
+	if (v == POLICY_ALLOW) {
+		note.verdict = NAME_FORWARD;
+	} else if (v == POLICY_ASK && flow_can_ask(g->k)) {
+		/* Asked about when it is connected to, by whom and at which port. */
+		note.verdict = asked->type == DNS_A ? NAME_STAND_IN : NAME_EMPTY;
+		if (asked->type == DNS_A)
+			note.addr[0] = book_stand_in(g->book, asked->name);
+		note.n = 1;
+	} else if (asked->type == DNS_A ||
+		   asked->type == DNS_AAAA) { /* others only accompany these */
+		flow_deny_name(g->k, asked->name, v == POLICY_ASK);
+	}
+	if (!gateway_send(g, &note))
+		log_warn("net", "the relay does not keep up with names");
+}
+
+static void hear(struct gateway *g, struct net_note *note)
+{
+	note->name[sizeof(note->name) - 1] = '\0';
+	note->n = MIN(note->n, (uint16_t)NET_ADDRS_MAX);
+	switch ((enum net_what)note->what) {
+	case NET_READY:
+		if (note->code < 0) {
+			log_warn("net", "no network gate: %s", strerror(-note->code));
+			end_relay(g, note->code);
+			close_dns(g); /* who looks a name up hears at once that nobody is there */
+			return;
+		}
+		g->ready = true;
+		if (g->on)
+			g->on->ready(g->data, 0);
+		return;
+	case NET_LOOKUP:
+		answer_lookup(g, note);
+		return;
+	case NET_BOOK:
+		book_note(g->book, note->name, &note->addr[0]);
+		return;
+	case NET_RESOLVED:
+	case NET_DIALLED:
+	case NET_BYTES:
+	case NET_CLOSED:
+		if (g->on)
+			g->on->heard(g->data, note);
+		return;
+	case NET_ANSWER:
+	case NET_RESOLVE:
+	case NET_DIAL:
+	case NET_CANCEL:
+	case NET_END:
+		return;
+	}
+}
+
+void gateway_drain(struct gateway *g)
+{
+	if (g->draining)
+		return;
+	g->draining = true;
+	/* Somebody who floods the resolver does not keep the keeper from its other work. */
+	for (int i = 0; i < DRAIN_MAX && g->sock >= 0; i++) {
+		struct net_note note;
+		ssize_t n = recv(g->sock, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			break;
+		if (n != (ssize_t)sizeof(note)) {
+			end_relay(g, -ENETUNREACH);
+			watch_dns(g, true);
+			break;
+		}
+		hear(g, &note);
+	}
+	g->draining = false;
+}
+
+bool gateway_send(struct gateway *g, const struct net_note *note)
+{
+	ssize_t n;
+
+	if (g->sock < 0)
+		return false;
+	do
+		n = send(g->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*note);
+}
+
+struct net_book *gateway_book(struct gateway *g)
+{
+	return g->book;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* The first one who looks a name up: the relay takes the query from there. */
+static void on_query(void *data)
+{
+	struct gateway *g = data;
+	int r = gateway_start(g);
+
+	if (r < 0)
+		close_dns(g);
+}
+
+static void watch_dns(struct gateway *g, bool on)
+{
+	if (g->dns_watched == on)
+		return;
+	g->dns_watched = on;
+	for (size_t i = 0; i < DNS_SOCKETS; i++) {
+		if (g->dns[i] < 0)
+			continue;
+		if (!on)
+			keeper_unwatch(g->k, g->dns[i]);
+		else if (keeper_watch(g->k, g->dns[i], on_query, g) < 0)
+			log_warn("net", "names cannot be looked up");
+	}
+}
+
+struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int dns[DNS_SOCKETS])
+{
+	struct gateway *g = xcalloc(1, sizeof(*g));
+
+	*g = (struct gateway){.k = k,
+			      .user_ns = fcntl(user_ns, F_DUPFD_CLOEXEC, 3),
+			      .net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3),
+			      .sock = -1,
+			      .book = book_new()};
+	for (size_t i = 0; i < DNS_SOCKETS; i++)
+		g->dns[i] = take_fd(&dns[i]);
+	watch_dns(g, true);
+	return g;
+}
+
+void gateway_free(struct gateway *g)
+{
+	if (!g)
+		return;
+	g->on = NULL;
+	watch_dns(g, false);
+	end_relay(g, 0);
+	close_dns(g);
+	util_close_fd(&g->user_ns);
+	util_close_fd(&g->net_ns);
+	book_free(g->book);
+	free(g);
+}
+
+void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data)
+{
+	g->on = on;
+	g->data = data;
+}

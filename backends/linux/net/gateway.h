@@ -1,0 +1,36 @@
+/* gateway - the keeper's side of the network gate: the relay, started when it is first needed. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/net/net_priv.h"
+#include "core/keeper/keeper.h"
+#include "core/net/book.h"
+
+/*
+ * Life:    gateway_new() -> gateway_free(), which ends the relay and all connections.
+ * Threads: the keeper's one. Nothing here blocks.
+ *
+ * Names that the agent looks up are decided on here (core/keeper/flows.h); what connects is the
+ * door's business (backends/linux/door/calls_flow.c), which hears of the rest through `on`.
+ */
+struct gateway;
+
+struct gateway_listener {
+	/* The relay serves from now on (0), does not start, or is gone (negative errno). */
+	void (*ready)(void *data, int code);
+	/* NET_RESOLVED, NET_DIALLED, NET_BYTES or NET_CLOSED. */
+	void (*heard)(void *data, const struct net_note *note);
+};
+
+/* Takes the descriptors of dns, duplicates the others. */
+struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int dns[DNS_SOCKETS]);
+void gateway_free(struct gateway *g); /* NULL is a no-op */
+void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data);
+
+/* 1: it serves; 0: it starts, ready() follows; negative errno: it cannot. */
+int gateway_start(struct gateway *g);
+/* False: it is gone, or does not keep up. */
+bool gateway_send(struct gateway *g, const struct net_note *note) MUST_USE;
+/* Hear what it has said so far: names that the agent has been told are in the book by then. */
+void gateway_drain(struct gateway *g);
+struct net_book *gateway_book(struct gateway *g); /* borrowed */

@@ -1,0 +1,97 @@
+/* net_priv - between the processes of the network gate: keeper, relay, router. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/net/host.h"
+
+/*
+ * Theory of operation
+ *
+ *   keeper   decides; performs the agent's connect() on its own copy of the agent's socket
+ *     +- relay     in the host's network: dials what was granted, moves the bytes, resolves names
+ *	    +- router	 in a network namespace of its own, the agent's only neighbour
+ *
+ * The agent's namespace has loopback and one veth. Behind it lies the router's namespace, where
+ * every address is local (a default route of type local), nobody listens, and no other interface
+ * is. So a connection goes nowhere by itself, whoever is dead, and a socket of the host is never
+ * inside. For a granted one the relay connects from the host's namespace to the address that was
+ * checked, has the router listen at that very address and port, and the keeper lets the agent's
+ * connect() meet that listener; then the relay splices the two. The agent keeps its own socket, so
+ * options, time-outs, epoll, dup and half-closed connections are the kernel's business.
+ *
+ * Relay and router are started when the first name is looked up, or the first connection wanted: a
+ * run without them pays nothing.
+ *
+ * Death: the relay ends when the keeper's socket does, the router when the relay's does. When the
+ * relay dies all connections end, and what waits for it is refused; the next one starts it anew.
+ */
+
+/* The agent's address and the router's, of the range that is set aside for benchmarks and that
+ * stand-ins come from as well (book.h); and in IPv6 of a private range. */
+#define NET_INSIDE    0xc6120002u /* 198.18.0.2 */
+#define NET_ROUTER    0xc6120001u /* 198.18.0.1 */
+#define NET_INSIDE_V6 "fdc0:7d0::2"
+#define NET_ROUTER_V6 "fdc0:7d0::1"
+
+/* Of the stub resolver inside: UDP and TCP, at 127.0.0.53 and 127.0.0.1. */
+#define DNS_SOCKETS 4
+
+#define NET_ADDRS_MAX 8 /* that a name leads to; more are not tried */
+
+enum net_what {
+	/* relay to keeper */
+	NET_READY = 1, /* code: the veth is there, or why not */
+	NET_LOOKUP,    /* id, name, type: may this be asked? */
+	NET_BOOK,      /* name leads to addr[0] */
+	NET_RESOLVED,  /* id, code, addr[n] */
+	NET_DIALLED,   /* id, code: a listener waits for the agent's connect(); addr[0]: dialled */
+	NET_BYTES,     /* id, sent, received: as long as it is open */
+	NET_CLOSED,    /* id, sent, received */
+	/* keeper to relay */
+	NET_ANSWER,  /* id, verdict, addr[0] for NAME_STAND_IN */
+	NET_RESOLVE, /* id, name */
+	NET_DIAL,    /* id, addr[n] to dial by turns, at: where the agent connects to, port */
+	NET_CANCEL,  /* id: nobody waits for it any more */
+	NET_END,     /* id: close this connection */
+};
+
+enum net_verdict {
+	NAME_FORWARD,
+	NAME_STAND_IN, /* an address that stands for it */
+	NAME_EMPTY,    /* it exists, but has no record of that type */
+	NAME_REFUSED,  /* it does not exist, with the reason */
+};
+
+struct net_note {
+	uint32_t what;
+	int32_t code;
+	uint64_t id;
+	uint32_t verdict; /* enum net_verdict */
+	uint16_t type, port, n, pad;
+	struct net_addr at, addr[NET_ADDRS_MAX];
+	uint64_t sent, received; /* bytes, by the agent */
+	char name[NET_NAME_MAX + 3];
+};
+
+/* ---- router.c -------------------------------------------------------------------------------- */
+
+/* In the relay: fork it. -errno; *ret_sock is for router_listen(). */
+int router_start(int user_ns, int net_ns, int *ret_sock) MUST_USE;
+/* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
+int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
+
+/* Can it be done here? For a process that may make network namespaces and has no use for its own.
+ */
+int router_try(void);
+/* In the agent's process before it is confined: the stub's sockets and the agent's address. Those
+ * that cannot be had are -1. No heap. */
+void router_prepare_inside(int dns[DNS_SOCKETS]);
+
+/* ---- relay.c --------------------------------------------------------------------------------- */
+
+struct relay_spec {
+	int sock; /* to the keeper */
+	int user_ns, net_ns;
+	int dns[DNS_SOCKETS];
+};
+NORETURN void relay_run(const struct relay_spec *spec);

@@ -1,0 +1,187 @@
+/* netlink - interfaces, addresses and routes of a network namespace; no heap. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/net/netlink.h"
+
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <string.h>
+#include <unistd.h>
+
+struct request {
+	struct nlmsghdr head;
+	char rest[1024];
+};
+
+int netlink_open(void)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void begin(struct request *r, uint16_t type, uint16_t flags, const void *data, size_t len)
+{
+	memset(r, 0, sizeof(*r));
+	r->head.nlmsg_type = type;
+	r->head.nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
+	r->head.nlmsg_len = NLMSG_LENGTH(len);
+	memcpy(NLMSG_DATA(&r->head), data, len);
+}
+
+static struct rtattr *end_of(struct request *r)
+{
+	return (struct rtattr *)(void *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
+}
+
+/* All that is put in here is short and known: it fits. */
+static struct rtattr *put(struct request *r, uint16_t type, const void *data, size_t len)
+{
+	struct rtattr *a = end_of(r);
+
+	a->rta_type = type;
+	a->rta_len = (uint16_t)RTA_LENGTH(len);
+	if (len)
+		memcpy(RTA_DATA(a), data, len);
+	r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + (uint32_t)RTA_ALIGN(a->rta_len);
+	return a;
+}
+
+static void close_nest(struct request *r, struct rtattr *nest)
+{
+	nest->rta_len = (uint16_t)((char *)end_of(r) - (char *)nest);
+}
+
+static void put_address(struct request *r, uint16_t type, const struct net_addr *a)
+{
+	if (net_addr_is_v4(a))
+		put(r, type, a->b + 12, 4);
+	else
+		put(r, type, a->b, 16);
+}
+
+/* The answer to the one request that is under way. */
+static int talk(int nl, struct request *r, struct request *reply)
+{
+	const struct nlmsgerr *e;
+	ssize_t n;
+
+	if (send(nl, r, r->head.nlmsg_len, 0) < 0)
+		return -errno;
+	do
+		n = recv(nl, reply, sizeof(*reply), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)NLMSG_LENGTH(0))
+		return n < 0 ? -errno : -EBADMSG;
+	if (reply->head.nlmsg_type != NLMSG_ERROR)
+		return 0;
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof(*e)))
+		return -EBADMSG;
+	e = NLMSG_DATA(&reply->head);
+	return e->error;
+}
+
+static int ask(int nl, struct request *r)
+{
+	struct request reply;
+
+	return talk(nl, r, &reply);
+}
+
+int netlink_index(int nl, const char *name)
+{
+	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC}, *got;
+	struct request r, reply;
+	int index;
+
+	begin(&r, RTM_GETLINK, 0, &info, sizeof(info));
+	r.head.nlmsg_flags = NLM_F_REQUEST;
+	put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	index = talk(nl, &r, &reply);
+	if (index < 0)
+		return index;
+	got = NLMSG_DATA(&reply.head);
+	return got->ifi_index;
+}
+
+int netlink_up(int nl, int index)
+{
+	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC,
+				       .ifi_index = index,
+				       .ifi_flags = IFF_UP,
+				       .ifi_change = IFF_UP};
+	struct request r;
+
+	begin(&r, RTM_NEWLINK, 0, &info, sizeof(info));
+	return ask(nl, &r);
+}
+
+int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsigned mtu)
+{
+	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
+	struct rtattr *link, *data, *other;
+	struct request r;
+	uint32_t ns = (uint32_t)peer_ns, size = mtu;
+
+	begin(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
+	put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	put(&r, IFLA_MTU, &size, sizeof(size));
+	link = put(&r, IFLA_LINKINFO, NULL, 0);
+	put(&r, IFLA_INFO_KIND, "veth", 4);
+	data = put(&r, IFLA_INFO_DATA, NULL, 0);
+	other = put(&r, VETH_INFO_PEER, &info, sizeof(info));
+	put(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
+	put(&r, IFLA_MTU, &size, sizeof(size));
+	put(&r, IFLA_NET_NS_FD, &ns, sizeof(ns));
+	close_nest(&r, other);
+	close_nest(&r, data);
+	close_nest(&r, link);
+	return ask(nl, &r);
+}
+
+int netlink_address(int nl, int index, const struct net_addr *a, unsigned bits)
+{
+	struct ifaddrmsg msg = {.ifa_family = net_addr_is_v4(a) ? AF_INET : AF_INET6,
+				.ifa_prefixlen = (uint8_t)bits,
+				.ifa_index = (uint32_t)index};
+	struct request r;
+
+	/* Nobody else can have it, and until that is found out it could not be used. */
+	if (msg.ifa_family == AF_INET6)
+		msg.ifa_flags = IFA_F_NODAD;
+	begin(&r, RTM_NEWADDR, NLM_F_CREATE, &msg, sizeof(msg));
+	put_address(&r, IFA_LOCAL, a);
+	put_address(&r, IFA_ADDRESS, a);
+	return ask(nl, &r);
+}
+
+int netlink_route(int nl, const struct netlink_route *route)
+{
+	struct rtmsg msg = {.rtm_family = route->v6 ? AF_INET6 : AF_INET,
+			    .rtm_table = RT_TABLE_MAIN,
+			    .rtm_protocol = RTPROT_STATIC,
+			    .rtm_scope = RT_SCOPE_LINK,
+			    .rtm_type = route->local ? RTN_LOCAL : RTN_UNICAST};
+	uint32_t index = (uint32_t)route->index;
+	struct request r;
+
+	if (route->to)
+		msg.rtm_dst_len = route->v6 ? 128 : 32;
+	if (route->via) {
+		msg.rtm_scope = RT_SCOPE_UNIVERSE;
+		msg.rtm_flags = RTNH_F_ONLINK;
+	}
+	if (route->local)
+		msg.rtm_scope = RT_SCOPE_HOST;
+	begin(&r, RTM_NEWROUTE, NLM_F_CREATE, &msg, sizeof(msg));
+	if (route->to)
+		put_address(&r, RTA_DST, route->to);
+	if (route->via)
+		put_address(&r, RTA_GATEWAY, route->via);
+	if (route->source)
+		put_address(&r, RTA_PREFSRC, route->source);
+	put(&r, RTA_OIF, &index, sizeof(index));
+	return ask(nl, &r);
+}

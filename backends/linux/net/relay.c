@@ -1,0 +1,254 @@
+/* relay - the process that dials, moves bytes and resolves names; its loop. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/linux/native_priv.h"
+#include "backends/linux/net/relay_priv.h"
+#include "backends/linux/sandbox/landlock.h"
+#include "core/base/clock.h"
+
+#define EVENTS 128
+
+static struct relay *the_relay;
+
+struct relay *relay_self(void)
+{
+	return the_relay;
+}
+
+/* ---- watches --------------------------------------------------------------------------------- */
+
+int relay_watch(struct relay *r, struct watch *w, uint32_t events)
+{
+	struct epoll_event e = {.events = events, .data.ptr = w};
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, w->fd, &e) < 0 ? -errno : 0;
+}
+
+void relay_rewatch(struct relay *r, struct watch *w, uint32_t events)
+{
+	struct epoll_event e = {.events = events, .data.ptr = w};
+
+	epoll_ctl(r->epoll, EPOLL_CTL_MOD, w->fd, &e);
+}
+
+void relay_close(struct relay *r, struct watch *w)
+{
+	if (w->fd < 0)
+		return;
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+	util_close_fd(&w->fd);
+	w->fd = -1;
+}
+
+void relay_bury(struct relay *r, struct grave *g)
+{
+	g->next = r->graves;
+	r->graves = g;
+}
+
+static void fill_graves(struct relay *r)
+{
+	while (r->graves) {
+		struct grave *next = r->graves->next;
+
+		free(r->graves);
+		r->graves = next;
+	}
+}
+
+void relay_wake_at(struct relay *r, int64_t us)
+{
+	if (!r->wake || us < r->wake)
+		r->wake = us;
+}
+
+/* ---- the keeper ------------------------------------------------------------------------------ */
+
+/* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. */
+void relay_tell(struct relay *r, const struct net_note *note)
+{
+	while (send(r->sock, note, sizeof(*note), MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			_exit(0);
+}
+
+static void serve_note(struct relay *r, struct net_note *note)
+{
+	note->name[sizeof(note->name) - 1] = '\0';
+	note->n = MIN(note->n, (uint16_t)NET_ADDRS_MAX);
+	switch ((enum net_what)note->what) {
+	case NET_ANSWER:
+		stub_answer(r, note);
+		return;
+	case NET_RESOLVE:
+		resolve_for_keeper(r, note);
+		return;
+	case NET_DIAL:
+		dial_begin(r, note);
+		return;
+	case NET_CANCEL:
+		dial_cancel(r, note->id);
+		return;
+	case NET_END:
+		pair_end(r, note->id);
+		return;
+	case NET_READY:
+	case NET_LOOKUP:
+	case NET_BOOK:
+	case NET_RESOLVED:
+	case NET_DIALLED:
+	case NET_BYTES:
+	case NET_CLOSED:
+		return;
+	}
+}
+
+static void on_keeper(struct watch *w, uint32_t events)
+{
+	(void)events;
+	for (;;) {
+		struct net_note note;
+		ssize_t n = recv(w->fd, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return;
+		if (n != (ssize_t)sizeof(note))
+			_exit(0);
+		serve_note(the_relay, &note);
+	}
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* All descriptors of the keeper's but 0 to 2 and those that it was given. */
+static void close_others(const struct relay_spec *spec)
+{
+	int keep[3 + DNS_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns}, from = 3;
+
+	memcpy(keep + 3, spec->dns, sizeof(spec->dns));
+	qsort(keep, ARRAY_LEN(keep), sizeof(keep[0]), by_number);
+	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
+		if (keep[i] < from)
+			continue;
+		if (keep[i] > from)
+			close_range((unsigned)from, (unsigned)keep[i] - 1, 0);
+		from = keep[i] + 1;
+	}
+	close_range((unsigned)from, ~0u, 0);
+}
+
+/* The directories in which the list of nameservers is, and may be replaced. */
+static size_t resolver_trees(struct landlock_tree trees[2])
+{
+	char *real = realpath("/etc/resolv.conf", NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+	size_t n = 0;
+
+	trees[n++] = (struct landlock_tree){.path = xstrdup("/etc"), .rights = LANDLOCK_READ};
+	if (slash > real) {
+		*slash = '\0';
+		trees[n++] = (struct landlock_tree){.path = real, .rights = LANDLOCK_READ};
+	}
+	return n; /* kept as long as the process lives */
+}
+
+/* It reads bytes of strangers: it can write nothing, and read nothing but where nameservers are. */
+static int confine(const struct relay_spec *spec)
+{
+	struct landlock_tree trees[2];
+	const struct landlock_spec little = {
+		.trees = trees, .n_trees = resolver_trees(trees), .agent = true};
+	struct rlimit files;
+	struct err err = {0};
+
+	close_others(spec);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (landlock_abi() > 0 && landlock_restrict(&little, &err) < 0)
+		return err.code;
+	return confine_server(&err);
+}
+
+static int timeout_ms(const struct relay *r, bool busy)
+{
+	int64_t us = r->wake ? r->wake - r->now : -1;
+
+	if (busy)
+		return 0;
+	return us < 0 && !r->wake ? -1 : (int)MIN(MAX(us, (int64_t)0) / 1000 + 1, (int64_t)60000);
+}
+
+static NORETURN void loop(struct relay *r)
+{
+	struct epoll_event list[EVENTS];
+	bool busy = false;
+
+	for (;;) {
+		int n = epoll_wait(r->epoll, list, EVENTS, timeout_ms(r, busy));
+
+		r->now = clock_mono_us();
+		for (int i = 0; i < n; i++) {
+			struct watch *w = list[i].data.ptr;
+
+			if (w->fd >= 0)
+				w->fn(w, list[i].events);
+		}
+		busy = pair_run(r);
+		if (r->wake && r->now >= r->wake) {
+			r->wake = 0;
+			dial_tick(r);
+			resolve_tick(r);
+			stub_tick(r);
+			pair_tick(r);
+		}
+		fill_graves(r);
+	}
+}
+
+NORETURN void relay_run(const struct relay_spec *spec)
+{
+	struct relay *r = the_relay = xcalloc(1, sizeof(*r));
+	struct watch keeper = {.fn = on_keeper};
+	struct net_note ready = {.what = NET_READY};
+
+	prctl(PR_SET_NAME, "cordon-relay");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_DUMPABLE, 0);
+	launch_reset_signals();
+	signal(SIGPIPE, SIG_IGN); /* splice(2) has no flag for it */
+	r->spec = *spec;
+	ready.code = confine(&r->spec);
+	r->sock = keeper.fd = r->spec.sock;
+	r->router = -1;
+	if (ready.code == 0)
+		ready.code = router_start(r->spec.user_ns, r->spec.net_ns, &r->router);
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (ready.code == 0 && (r->epoll < 0 || relay_watch(r, &keeper, EPOLLIN) < 0))
+		ready.code = -errno;
+	if (ready.code == 0)
+		stub_begin(r);
+	relay_tell(r, &ready);
+	if (ready.code < 0)
+		_exit(1);
+	util_close_fd(&r->spec.user_ns);
+	util_close_fd(&r->spec.net_ns);
+	loop(r);
+}

@@ -1,0 +1,104 @@
+/* relay_priv - between the files of the relay. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/epoll.h>
+
+#include "backends/linux/net/net_priv.h"
+#include "core/net/dns.h"
+
+struct relay;
+
+/* ---- relay.c: the loop ----------------------------------------------------------------------- */
+
+/*
+ * A descriptor that is polled; part of a larger object. What is closed in a turn of the loop may
+ * still have an event in it: so objects are freed by relay_bury(), at the turn's end.
+ */
+struct watch {
+	int fd; /* -1: none */
+	void (*fn)(struct watch *w, uint32_t events);
+};
+
+int relay_watch(struct relay *r, struct watch *w, uint32_t events) MUST_USE;
+void relay_rewatch(struct relay *r, struct watch *w, uint32_t events);
+void relay_close(struct relay *r, struct watch *w); /* stops polling, closes the descriptor */
+
+struct relay *relay_self(void); /* there is one in the process */
+
+struct grave {
+	struct grave *next;
+};
+void relay_bury(struct relay *r, struct grave *first_member);
+void relay_tell(struct relay *r, const struct net_note *note);
+/* A tick at this moment (monotonic, us). */
+void relay_wake_at(struct relay *r, int64_t us);
+
+struct dial;
+struct asked;
+struct dns_query;
+struct listener;
+struct pair;
+
+struct relay {
+	int sock, epoll, router;
+	struct relay_spec spec;
+	int64_t now, wake;
+	struct grave *graves;
+	bool router_failed;
+	/* dial.c */
+	struct dial *dials;
+	struct listener *listeners;
+	/* splice.c */
+	struct pair *pairs, *ready; /* ready: goes on in the next turn */
+	int pipes[64][2];	    /* empty ones, to be used again */
+	size_t n_pipes;
+	int64_t told_at;
+	/* resolve.c, stub.c */
+	struct dns_query *queries;
+	size_t n_queries;
+	uint64_t last_query;
+	struct net_addr servers[3];
+	size_t n_servers;
+	int64_t servers_s; /* when the host's file was changed last */
+	struct asked *asked;
+	size_t n_asked, n_clients;
+	uint64_t last_asked;
+	struct watch stub[DNS_SOCKETS];
+};
+
+/* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
+
+void dial_begin(struct relay *r, const struct net_note *note);
+void dial_cancel(struct relay *r, uint64_t id);
+void dial_tick(struct relay *r);
+
+/* ---- splice.c: connections ------------------------------------------------------------------- */
+
+/* Takes both. */
+void pair_begin(struct relay *r, uint64_t id, int inner, int outer);
+void pair_end(struct relay *r, uint64_t id);
+bool pair_run(struct relay *r); /* what is ready; true: there is more */
+void pair_tick(struct relay *r);
+
+/* ---- resolve.c: names, through the host's nameservers ---------------------------------------- */
+
+/* The answer as it came, with the id of the query; NULL: none came in time. */
+typedef void (*resolve_done)(void *data, uint8_t *answer, size_t len);
+/* Ask the nameservers. query: a whole message, copied. The id is for resolve_cancel(); 0: too many,
+ * and done is not called. */
+uint64_t resolve_begin(struct relay *r, const uint8_t *query, size_t len,
+		       const struct dns_question *q, resolve_done done, void *data);
+void resolve_cancel(struct relay *r, uint64_t id);
+void resolve_tick(struct relay *r);
+/* NET_RESOLVE: the addresses of a name. */
+void resolve_for_keeper(struct relay *r, const struct net_note *note);
+/* What an answer says of its name goes into the keeper's book. */
+void resolve_book(struct relay *r, const uint8_t *answer, size_t len, const struct dns_question *q);
+
+/* ---- stub.c: the resolver inside ------------------------------------------------------------- */
+
+void stub_begin(struct relay *r);
+void stub_tick(struct relay *r);
+void stub_answer(struct relay *r, const struct net_note *note); /* NET_ANSWER */

@@ -1,0 +1,268 @@
+/* splice - established connections: the bytes of both directions, and their ends. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "backends/linux/net/relay_priv.h"
+
+#define PIPE_BYTES (1 << 20)
+#define ROUNDS	   16 /* of one direction, before others have their turn */
+#define TELL_US	   1000000
+
+/* One direction: from a socket through a pipe to the other. The pipe is there while it holds
+ * something. */
+struct way {
+	int pipe[2]; /* -1: none */
+	size_t held;
+	uint64_t bytes;
+	bool ended;  /* the source has */
+	bool passed; /* and the sink was told */
+};
+
+struct pair {
+	struct grave grave;
+	struct watch ends[2]; /* the agent's, the host's */
+	struct pair *prev, *next, *next_ready;
+	struct relay *relay;
+	uint64_t id;
+	struct way ways[2]; /* ways[i] begins at ends[i] */
+	uint64_t told;
+	bool ready, over;
+};
+
+static bool take_pipe(struct relay *r, struct way *w)
+{
+	if (w->pipe[0] >= 0)
+		return true;
+	if (r->n_pipes > 0) {
+		r->n_pipes--;
+		w->pipe[0] = r->pipes[r->n_pipes][0];
+		w->pipe[1] = r->pipes[r->n_pipes][1];
+		return true;
+	}
+	if (pipe2(w->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+		w->pipe[0] = w->pipe[1] = -1;
+		return false;
+	}
+	fcntl(w->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
+	return true;
+}
+
+static void leave_pipe(struct relay *r, struct way *w)
+{
+	if (w->pipe[0] < 0)
+		return;
+	if (w->held == 0 && r->n_pipes < ARRAY_LEN(r->pipes)) {
+		r->pipes[r->n_pipes][0] = w->pipe[0];
+		r->pipes[r->n_pipes][1] = w->pipe[1];
+		r->n_pipes++;
+	} else {
+		close(w->pipe[0]);
+		close(w->pipe[1]);
+	}
+	w->pipe[0] = w->pipe[1] = -1;
+	w->held = 0;
+}
+
+static void tell(struct pair *p, enum net_what what)
+{
+	const struct net_note note = {
+		.what = what, .id = p->id, .sent = p->ways[0].bytes, .received = p->ways[1].bytes};
+
+	p->told = note.sent + note.received;
+	relay_tell(p->relay, &note);
+}
+
+static void reset(struct watch *w)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	if (w->fd >= 0)
+		setsockopt(w->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+/* reset: one end failed, and the other hears so. */
+static void finish(struct pair *p, bool by_reset)
+{
+	struct relay *r = p->relay;
+
+	if (p->over)
+		return;
+	p->over = true;
+	for (int i = 0; i < 2; i++) {
+		if (by_reset)
+			reset(&p->ends[i]);
+		relay_close(r, &p->ends[i]);
+		leave_pipe(r, &p->ways[i]);
+	}
+	tell(p, NET_CLOSED);
+	DL_DELETE(r->pairs, p);
+	if (!p->ready) /* else pair_run() sees to it */
+		relay_bury(r, &p->grave);
+}
+
+/* Into the pipe. 1: something, or the end; 0: nothing there; negative: failed. */
+static int fill(struct relay *r, struct way *w, int from)
+{
+	ssize_t n;
+
+	if (w->ended)
+		return 0;
+	if (!take_pipe(r, w))
+		return -EMFILE;
+	n = splice(from, NULL, w->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	w->ended = n == 0;
+	w->held += (size_t)n;
+	return 1;
+}
+
+static int drain(struct way *w, int to)
+{
+	ssize_t n;
+
+	if (w->held == 0)
+		return 0;
+	n = splice(w->pipe[0], NULL, to, NULL, w->held, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	w->held -= (size_t)n;
+	w->bytes += (uint64_t)n;
+	return 1;
+}
+
+/* 0: nothing more to do now; 1: its turn is over; negative: failed. */
+static int pump(struct pair *p, int i)
+{
+	struct way *w = &p->ways[i];
+	int got = 0, put = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		got = fill(p->relay, w, p->ends[i].fd);
+		put = got < 0 ? got : drain(w, p->ends[!i].fd);
+		if (put < 0)
+			return put;
+		if (got == 0 && put == 0)
+			break;
+	}
+	if (w->held == 0)
+		leave_pipe(p->relay, w);
+	if (w->ended && w->held == 0 && !w->passed) {
+		w->passed = true;
+		shutdown(p->ends[!i].fd, SHUT_WR);
+	}
+	return got > 0 || put > 0;
+}
+
+static void make_ready(struct pair *p)
+{
+	if (p->ready || p->over)
+		return;
+	p->ready = true;
+	p->next_ready = p->relay->ready;
+	p->relay->ready = p;
+}
+
+static void run_one(struct pair *p)
+{
+	bool more = false;
+
+	bool failed = false;
+
+	/* Where one end is broken, what it had sent before still reaches the other. */
+	for (int i = 0; i < 2; i++) {
+		int r = pump(p, i);
+
+		failed |= r < 0;
+		more |= r > 0;
+	}
+	if (failed) {
+		finish(p, true);
+		return;
+	}
+	if (p->ways[0].passed && p->ways[1].passed)
+		finish(p, false);
+	else if (more)
+		make_ready(p);
+}
+
+bool pair_run(struct relay *r)
+{
+	struct pair *list = r->ready;
+
+	r->ready = NULL;
+	while (list) {
+		struct pair *p = list;
+
+		list = p->next_ready;
+		p->ready = false;
+		if (p->over)
+			relay_bury(r, &p->grave);
+		else
+			run_one(p);
+	}
+	return r->ready != NULL;
+}
+
+static void on_inner(struct watch *w, uint32_t events)
+{
+	(void)events; /* what is wrong shows when bytes are moved, after those that came before it
+		       */
+	make_ready((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[0])));
+}
+
+static void on_outer(struct watch *w, uint32_t events)
+{
+	(void)events;
+	make_ready((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[1])));
+}
+
+void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
+{
+	const uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+	struct pair *p = xcalloc(1, sizeof(*p));
+	int on = 1;
+
+	*p = (struct pair){.ends = {{inner, on_inner}, {outer, on_outer}}, .relay = r, .id = id};
+	for (int i = 0; i < 2; i++)
+		p->ways[i].pipe[0] = p->ways[i].pipe[1] = -1;
+	setsockopt(inner, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	DL_APPEND(r->pairs, p);
+	if (relay_watch(r, &p->ends[0], events) < 0 || relay_watch(r, &p->ends[1], events) < 0) {
+		finish(p, true);
+		return;
+	}
+	relay_wake_at(r, r->now + TELL_US);
+	make_ready(p);
+}
+
+void pair_end(struct relay *r, uint64_t id)
+{
+	struct pair *p = r->pairs, *next;
+
+	for (; p; p = next) {
+		next = p->next;
+		if (p->id == id)
+			finish(p, true);
+	}
+}
+
+void pair_tick(struct relay *r)
+{
+	struct pair *p;
+
+	if (!r->pairs)
+		return;
+	relay_wake_at(r, r->now + TELL_US);
+	if (r->now - r->told_at < TELL_US)
+		return;
+	r->told_at = r->now;
+	DL_FOREACH (r->pairs, p)
+		if (p->ways[0].bytes + p->ways[1].bytes != p->told)
+			tell(p, NET_BYTES);
+}

@@ -1,0 +1,178 @@
+/* flows - connections of the agent: what the policy says of them, and news of them for cordon. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/flows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "core/base/io.h"
+#include "core/keeper/keeper_priv.h"
+
+static const char op[] = "connect";
+
+bool flow_can_ask(const struct keeper *k)
+{
+	return asks_possible(k);
+}
+
+struct judged {
+	enum policy_verdict verdict;
+	struct wished w;
+	char text[NET_TARGET_TEXT],
+		via[NET_TARGET_TEXT]; /* what is asked about; the other form of it */
+};
+
+static int settle(struct keeper *k, const struct caller *c, const struct judged *j)
+{
+	struct caller as = *c;
+
+	as.op = op;
+	if (k->frozen)
+		return -EACCES;
+	if (j->verdict == POLICY_ALLOW || (j->verdict == POLICY_ASK && c->granted))
+		return 0;
+	if (j->verdict == POLICY_ASK && asks_possible(k))
+		return asks_park(k, &as, &j->w);
+	if (j->verdict == POLICY_ASK)
+		keeper_deny_unasked(k, &as, j->w.path, -EACCES, j->w.reason);
+	else
+		keeper_deny(k, &as, j->w.path, -EACCES, j->w.reason);
+	return -EACCES;
+}
+
+static void judge_address(struct keeper *k, const struct net_addr *addr, uint16_t port,
+			  struct judged *j)
+{
+	const char *reason;
+	enum policy_verdict v = policy_check_address(k->policy, RULE_CONNECT, addr, port, &reason);
+
+	/* Where both ask: what the address is says more than that no rule speaks of it. */
+	if (v == POLICY_ALLOW || v < j->verdict)
+		return;
+	j->verdict = v;
+	j->w.reason = reason;
+	j->w.secret = net_addr_class(addr) == NET_METADATA;
+}
+
+int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
+{
+	const struct net_host *host = &f->target->host;
+	struct judged j = {.w = {.kind = RULE_CONNECT}};
+
+	j.verdict = policy_check_flow(k->policy, RULE_CONNECT, f->target, f->addr, &j.w.reason);
+	net_target_format(f->target, j.text);
+	j.w.path = j.text;
+	if (host->is_addr) {
+		judge_address(k, &host->addr, f->target->port, &j);
+	} else if (f->addr) {
+		net_addr_format(f->addr, j.via);
+		j.w.via = j.via;
+	}
+	return settle(k, c, &j);
+}
+
+int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f)
+{
+	struct judged j = {.verdict = POLICY_ALLOW, .w = {.kind = RULE_CONNECT}};
+	struct net_target at = {.port = f->target->port};
+
+	judge_address(k, f->addr, f->target->port, &j);
+	net_host_from_addr(&at.host, f->addr);
+	net_target_format(&at, j.text);
+	net_target_format(f->target, j.via);
+	j.w.path = j.text;
+	j.w.via = j.via;
+	return settle(k, c, &j);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool target_of_name(struct net_target *ret, const char *name)
+{
+	*ret = (struct net_target){0};
+	return net_host_parse(&ret->host, name, strlen(name), NULL) && !ret->host.is_addr;
+}
+
+enum policy_verdict flow_judge_name(struct keeper *k, const char *name)
+{
+	struct net_target t;
+	const char *reason;
+
+	if (k->frozen || !target_of_name(&t, name))
+		return POLICY_DENY;
+	return policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &reason);
+}
+
+void flow_deny_name(struct keeper *k, const char *name, bool unasked)
+{
+	const struct caller nobody = {.op = op};
+	struct net_target t;
+	const char *reason = NULL;
+
+	if (target_of_name(&t, name))
+		policy_check_flow(k->policy, RULE_CONNECT, &t, NULL, &reason);
+	if (unasked)
+		keeper_deny_unasked(k, &nobody, name, -EACCES, reason);
+	else
+		keeper_deny(k, &nobody, name, -EACCES, reason);
+}
+
+/* ---- news ------------------------------------------------------------------------------------ */
+
+/* While it is there: it waits for the answer. */
+static void read_program(int pid, char *out, size_t size)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : io_read_full(fd, out, size - 1);
+	out[MAX(n, 0)] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
+
+void flow_tell(struct keeper *k, const struct flow_news *n)
+{
+	char text[NET_TARGET_TEXT] = "", addr[NET_ADDR_TEXT] = "", program[32] = "";
+	size_t mark = wire_begin(&k->out, WIRE_FLOW);
+
+	if (n->target)
+		net_target_format(n->target, text);
+	if (n->caller)
+		read_program(n->caller->pid, program, sizeof(program));
+	if (n->addr)
+		net_addr_format(n->addr, addr);
+	wire_u64(&k->out, n->id);
+	wire_u8(&k->out, (uint8_t)n->state);
+	wire_i64(&k->out, n->caller ? steps_id(k, n->caller->proc) : 0);
+	wire_i64(&k->out, n->caller ? n->caller->pid : 0);
+	wire_u64(&k->out, n->sent);
+	wire_u64(&k->out, n->received);
+	wire_cstr(&k->out, text);
+	wire_cstr(&k->out, addr);
+	wire_cstr(&k->out, n->why);
+	wire_cstr(&k->out, program);
+	wire_end(&k->out, mark);
+}
+
+/* ---- what cordon asks for -------------------------------------------------------------------- */
+
+void flow_end(struct keeper *k, uint64_t id)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->end_flow)
+			k->doors[i]->ops->end_flow(k->doors[i], id);
+}
+
+void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
+{
+	AUTO_FREE char *key = asks_key(RULE_CONNECT, target);
+	const struct question q = {.id = ask, .kind = RULE_CONNECT, .key = key, .path = key + 1};
+	/* With the port: nothing that allowed it is about less. */
+	const struct answer deny = {.scope = SCOPE_SESSION};
+
+	grants_add(k, &q, &deny);
+}

@@ -1,0 +1,53 @@
+/* flows - connections of the agent: what the policy says of them, and news of them for cordon. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/folders/folder.h"
+#include "core/net/host.h"
+
+/* A connection that somebody inside wants. */
+struct flow {
+	const struct net_target *target; /* by name where the book has one, else by address */
+	const struct net_addr *addr;	 /* where the name leads; NULL: not looked up yet */
+};
+
+/*
+ * By its target: a name that is allowed may lead anywhere, so what it leads to is judged by
+ * flow_judge_address() before it is dialled; of a target that is an address, this is both.
+ * 0: it may go there; -EACCES: no; -FOLDER_HELD: asked, door_ops.answered() follows with
+ * c->request. Headless: no instead of asked, and told. c->granted: the human allowed this very
+ * question just now.
+ */
+int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
+/* The same of the address that the name has led to. */
+int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
+/* May this name be looked up? Nothing is asked: what would be is POLICY_ASK. */
+enum policy_verdict flow_judge_name(struct keeper *k, const char *name);
+/* A name was not looked up. The caller is not known. */
+void flow_deny_name(struct keeper *k, const char *name, bool unasked);
+/* Is there somebody to ask about a connection? */
+bool flow_can_ask(const struct keeper *k);
+
+/* What cordon hears of a connection, in this order. */
+enum flow_state {
+	FLOW_OPEN,   /* both ends are connected */
+	FLOW_MOVING, /* bytes were counted anew */
+	FLOW_OVER,
+};
+
+struct flow_news {
+	uint64_t id;
+	enum flow_state state;
+	const struct caller *caller;	 /* FLOW_OPEN, else NULL */
+	const struct net_target *target; /* the same */
+	const struct net_addr *addr;	 /* the same: what was dialled */
+	const char *why;		 /* the same: which rule let it */
+	uint64_t sent, received;	 /* by the agent */
+};
+void flow_tell(struct keeper *k, const struct flow_news *n);
+
+/* ---- what cordon asks for -------------------------------------------------------------------- */
+
+void flow_end(struct keeper *k, uint64_t id); /* close it; none of that id: nothing */
+/* Deny this target ("HOST:PORT") for the session, as an answer to `ask` would. */
+void flow_forbid(struct keeper *k, uint64_t ask, const char *target);

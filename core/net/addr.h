@@ -1,0 +1,49 @@
+/* addr - addresses of hosts: read from text in every form, classified, written in one form. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "core/base/buf.h"
+
+/*
+ * IPv4 is kept as ::ffff:a.b.c.d, so one host has one form: 127.1, 0x7f000001, 2130706433 and
+ * ::ffff:127.0.0.1 are equal.
+ */
+struct net_addr {
+	uint8_t b[16];
+};
+
+#define NET_ADDR_TEXT 48 /* bytes of text, with the NUL */
+
+/* What an address leads to. Everything but NET_PUBLIC needs a rule about the address itself. */
+enum net_class {
+	NET_PUBLIC,
+	NET_LOOPBACK,
+	NET_LINK_LOCAL,
+	NET_METADATA, /* where clouds hand out credentials */
+	NET_PRIVATE,
+	NET_OTHER, /* multicast, reserved, unspecified */
+};
+
+struct net_addr net_addr_v4(uint32_t host_order);
+bool net_addr_is_v4(const struct net_addr *a);
+uint32_t net_addr_as_v4(const struct net_addr *a); /* of an IPv4 one, host order */
+bool net_addr_eq(const struct net_addr *a, const struct net_addr *b);
+/* Are the first bits the same? IPv4: bits counts from 96. */
+bool net_addr_in(const struct net_addr *a, const struct net_addr *net, unsigned bits);
+
+/* Any form that inet_aton(3) or inet_pton(3) reads, without a zone. False: it is no address. */
+bool net_addr_parse(struct net_addr *ret, const char *text, size_t len);
+void net_addr_format(const struct net_addr *a, char out[NET_ADDR_TEXT]);
+
+/* IPv4 that is carried in IPv6 (NAT64, 6to4) is classified by itself. */
+enum net_class net_addr_class(const struct net_addr *a);
+/* "a private address"; for reasons. */
+const char *net_class_words(enum net_class c);
+
+/* False: of another family, or too short. */
+bool net_addr_from_sock(struct net_addr *ret, uint16_t *ret_port, const struct sockaddr *sa,
+			socklen_t len);
+/* Of family AF_INET or AF_INET6 as it is; returns the length. */
+socklen_t net_addr_to_sock(const struct net_addr *a, uint16_t port, struct sockaddr_storage *ret);

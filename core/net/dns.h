@@ -1,0 +1,68 @@
+/* dns - messages of the domain name system: questions read, answers built, walked and cut. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/net/host.h"
+
+/*
+ * For a forwarder: it reads the question, decides by its name, passes the message on unchanged but
+ * for its id, and reads the addresses out of the answer. Every function takes bytes of a stranger;
+ * nothing is read outside of them and no loop is longer than they are.
+ */
+#define DNS_MAX	    65535
+#define DNS_UDP_MIN 512 /* what a client without EDNS takes */
+#define DNS_UDP_MAX 1232
+#define DNS_HEADER  12
+
+enum {
+	DNS_A = 1,
+	DNS_CNAME = 5,
+	DNS_PTR = 12,
+	DNS_AAAA = 28,
+	DNS_SVCB = 64,
+	DNS_HTTPS = 65,
+	DNS_ANY = 255,
+};
+
+enum dns_rcode {
+	DNS_OK = 0,
+	DNS_FORMAT = 1,
+	DNS_FAILED = 2,
+	DNS_NO_NAME = 3,
+	DNS_NOT_DONE = 4,
+	DNS_REFUSED = 5,
+};
+
+struct dns_question {
+	uint16_t id, type;
+	char name[NET_NAME_MAX + 1]; /* folded */
+	bool recurse;		     /* the client set RD */
+	bool edns;
+	uint16_t room; /* bytes that the client takes by UDP */
+	size_t end;    /* of the question, from the message's head */
+};
+
+/* 0; -EINVAL: it has a header and may be answered with DNS_FORMAT; -EBADMSG: not worth an answer.
+ * One question of class IN, no answers. */
+int dns_read_question(struct dns_question *ret, const uint8_t *msg, size_t len);
+/* Is this an answer to the question (which is in `query` up to q->end)? */
+bool dns_is_answer(const uint8_t *msg, size_t len, const uint8_t *query,
+		   const struct dns_question *q, uint16_t id);
+enum dns_rcode dns_code(const uint8_t *msg);
+bool dns_is_cut(const uint8_t *msg); /* TC */
+void dns_set_id(uint8_t *msg, uint16_t id);
+
+/* Addresses that the question's name leads to, through CNAME records; in order. ttl: seconds. */
+typedef void (*dns_on_addr)(void *data, const struct net_addr *addr, uint32_t ttl);
+int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_on_addr on,
+	     void *data);
+
+/* An answer to the query: its question, and an A record where addr is given. Returns its length;
+ * out has at least DNS_UDP_MIN bytes. why: told to clients that understand it (RFC 8914). */
+size_t dns_answer(uint8_t *out, const uint8_t *query, const struct dns_question *q,
+		  enum dns_rcode code, const struct net_addr *addr, const char *why);
+/* A query of our own; the length. out has at least DNS_UDP_MIN bytes. */
+size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type);
+/* Cut to at most max bytes, whole records only, with TC set; never to nothing where something
+ * fits. Returns the new length. */
+size_t dns_cut(uint8_t *msg, size_t len, size_t max);

@@ -1,0 +1,148 @@
+/* connections - what the agent is connected to: for the list, the connections view, the audit log.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/session/answers.h"
+#include "core/session/session_priv.h"
+
+static void connection_done(struct connection *c)
+{
+	free(c->target);
+	free(c->addr);
+	free(c->why);
+}
+
+void model_connections_done(struct model *m)
+{
+	for (size_t i = 0; i < m->n_connections; i++)
+		connection_done(&m->connections[i]);
+	free(m->connections);
+	m->connections = NULL;
+	m->n_connections = 0;
+}
+
+static void make_room(struct model *m)
+{
+	size_t i = 0;
+
+	if (m->n_connections < MODEL_CONNECTIONS)
+		return;
+	while (i < m->n_connections && !m->connections[i].ended_us)
+		i++;
+	i = i == m->n_connections ? 0 : i;
+	connection_done(&m->connections[i]);
+	m->n_connections--;
+	memmove(&m->connections[i], &m->connections[i + 1],
+		(m->n_connections - i) * sizeof(*m->connections));
+}
+
+bool model_add_connection(struct model *m, const struct connection *c)
+{
+	struct connection copy = *c;
+	bool first = true;
+
+	for (size_t i = 0; i < m->n_connections && first; i++)
+		first = !str_eq(m->connections[i].target, c->target);
+	if (!m->connections)
+		m->connections = xcalloc(MODEL_CONNECTIONS, sizeof(*m->connections));
+	make_room(m);
+	copy.target = xstrdup(c->target);
+	copy.addr = xstrdup(c->addr);
+	copy.why = xstrdup(c->why);
+	m->connections[m->n_connections++] = copy;
+	m->version++;
+	return first;
+}
+
+struct connection *model_connection(struct model *m, uint64_t id)
+{
+	for (size_t i = m->n_connections; i-- > 0;)
+		if (m->connections[i].id == id)
+			return &m->connections[i];
+	return NULL;
+}
+
+static void begin(struct session *s, const struct client_event *ev)
+{
+	struct connection c = {.id = ev->id,
+			       .step = ev->step,
+			       .pid = (int)ev->pid,
+			       .target = (char *)(uintptr_t)ev->path,
+			       .addr = (char *)(uintptr_t)ev->path2,
+			       .why = (char *)(uintptr_t)ev->reason,
+			       .began_us = clock_mono_us()};
+
+	snprintf(c.program, sizeof(c.program), "%s", ev->program);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_TOUCH,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .latency_us = -1,
+				 .op = "connect",
+				 .path = ev->path,
+				 .path2 = ev->path2,
+				 .detail = ev->reason,
+			 });
+	if (model_add_connection(&s->model, &c))
+		model_add_row(&s->model, ROW_TOUCH, ev->step, (int)ev->pid, 0, "connect", ev->path,
+			      ev->path2);
+}
+
+void session_on_flow(struct session *s, const struct client_event *ev)
+{
+	struct connection *c;
+
+	if (ev->flow == FLOW_OPEN) {
+		begin(s, ev);
+		return;
+	}
+	c = model_connection(&s->model, ev->id);
+	if (!c)
+		return;
+	s->model.bytes_sent += ev->done - c->sent;
+	s->model.bytes_received += ev->total - c->received;
+	c->sent = ev->done;
+	c->received = ev->total;
+	if (ev->flow == FLOW_OVER)
+		c->ended_us = clock_mono_us();
+	s->model.version++;
+}
+
+void session_end_connection(struct session *s, uint64_t id)
+{
+	client_end_flow(s->client, id);
+}
+
+void session_forbid(struct session *s, uint64_t id)
+{
+	const struct connection *c = model_connection(&s->model, id);
+	const struct answer deny = {.scope = SCOPE_SESSION};
+	AUTO_FREE char *words = NULL;
+	uint64_t ask = FORBID_ASKS | ++s->last_forbid;
+
+	if (!c)
+		return;
+	words = xasprintf("deny connecting to %s, for this session", c->target);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_DECISION,
+				 .pid = c->pid,
+				 .result = -EACCES,
+				 .latency_us = -1,
+				 .op = "connect",
+				 .path = c->target,
+				 .detail = words,
+			 });
+	session_flush_audit(s);
+	model_add_row(&s->model, ROW_DECISION, 0, c->pid, -EACCES, "connect", c->target, words);
+	model_add_given(&s->model, &(struct given){.ask = ask,
+						   .kind = RULE_CONNECT,
+						   .answer = deny,
+						   .object = c->target,
+						   .words = words,
+						   .wall_us = clock_wall_us()});
+	client_forbid(s->client, ask, c->target);
+	client_end_flow(s->client, id);
+}

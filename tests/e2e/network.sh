@@ -1,0 +1,349 @@
+#!/bin/bash
+# network - connections by host: what is granted works as outside, and nothing else leaves.
+# SPDX-License-Identifier: MIT
+# timeout: 200
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/hosts.sh"
+need python3 ip unshare nsenter setpriv
+need_sandbox
+unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
+hosts_enter "$@"
+use_backend
+dir=$(new_folder work)
+cd "$dir" || exit 1
+hosts_start
+run() { plain "$CORDON" run --headless "$@"; }
+quiet() { run "$@" 2>/dev/null; }
+arrived() { # what the servers' side saw since the last mark, apart from names
+	tail -n +"$((mark + 1))" "$HOSTS/packets" | grep -v ' 53$' || true
+}
+mark() { # once the last packets of what was before are in
+	local was=
+	until [ "$was" = "$(wc -l <"$HOSTS/packets")" ]; do
+		was=$(wc -l <"$HOSTS/packets")
+		sleep 0.1
+	done
+	mark=$(wc -l <"$HOSTS/packets") names=$(wc -l <"$HOSTS/names")
+}
+asked() { tail -n +"$((names + 1))" "$HOSTS/names"; }
+
+cat >to.py <<'E2'
+import errno, socket, sys
+def get(host, port, word=b"ping"):
+    try:
+        s = socket.create_connection((host, int(port)), timeout=5)
+        s.sendall(word)
+        return s.recv(100).decode()
+    except socket.gaierror as e:
+        return "no such name" if e.errno in (socket.EAI_NONAME, socket.EAI_NODATA) else "resolver: " + str(e)
+    except OSError as e:
+        return errno.errorcode.get(e.errno, str(e))
+for host in sys.argv[1:]:
+    name, port = host.rsplit(":", 1)
+    print(get(name, port))
+E2
+to() { quiet "${opts[@]}" -- python3 to.py "$@"; }
+
+# ---- without a rule: refused at once, and nothing leaves, not even the question for a name
+opts=(); mark
+is "$(to good.example:7 203.0.113.7:7 169.254.169.254:80 '2001:db8:1::7:7' 10.9.9.9:7)" \
+	"no such name
+EACCES
+EACCES
+EACCES
+EACCES" "headless and without a rule, everything is refused"
+is "$(arrived)" "" "36: nothing arrived"
+is "$(asked)" "" "39: no name was asked for"
+like "$(run -- python3 to.py good.example:7 203.0.113.7:7 2>&1)" \
+	"connecting to good.example was refused: no rule.*connecting to 203.0.113.7:7 was refused.*allow = connect good.example.*allow = connect 203.0.113.7:7" \
+	"and it is said in the end, with the lines that allow it"
+like "$(cordon_in "$dir" audit --json | grep -c '"event":"deny".*good.example')" '^[1-9]' "the audit log has it"
+
+# ---- a rule about a name
+opts=(--allow-domain good.example); mark
+is "$(to good.example:7 alias.example:7 other.example:7 203.0.113.7:7)" \
+	"ping
+no such name
+no such name
+ping" "a name that is allowed is dialled, also by its address"
+unlike "$(asked)" "alias|other" "39: no other name was asked for"
+unlike "$(quiet "${opts[@]}" -- python3 -c 'import socket
+for i in range(20):
+    try: socket.gethostbyname(f"secret{i}.evil.example")
+    except OSError: pass'; asked)" "evil" "39: nor are labels of unknown domains"
+is "$(opts=(--allow-domain six.example) && to six.example:7)" ping "IPv6 too"
+is "$(opts=(--allow-domain two.example) && to two.example:7)" ping "the next address where the first does not answer"
+is "$(opts=(--allow-domain alias.example) && to alias.example:7)" ping "through a CNAME"
+opts=(--allow-domain good.example:7); mark
+is "$(to good.example:7 good.example:80 good.example:9)" "ping
+EACCES
+EACCES" "at that port alone"
+unlike "$(arrived)" ' (80|9)$' "nothing arrived at others"
+
+opts=()
+is "$(to registry.npmjs.org:443 registry.npmjs.org:80)" "ECONNREFUSED
+EACCES" "profiles of tool chains open their registries"
+printf '[rule "mine"]\n\tdeny = connect registry.npmjs.org\n' >>"$HOME/.config/cordon/config"
+is "$(to registry.npmjs.org:443)" "no such name" "which a rule takes back"
+printf '[rule "mine"]\n\tallow = connect good.example:7\n' >>"$HOME/.config/cordon/config"
+is "$(to good.example:7)" ping "and opens others"
+use_backend
+
+# ---- 38: names lead to no private address, by whatever form
+opts=(--allow-domain private.example --allow-domain metadata.example --allow-domain local.example); mark
+is "$(to private.example:7 metadata.example:80)" "EACCES
+EACCES" "38: a name opens no private address"
+is "$(to 10.9.9.9:7 0x0a090909:7 012.9.9.9:7 ::ffff:10.9.9.9:7 2851995905:80)" "EACCES
+EACCES
+EACCES
+EACCES
+EACCES" "38: nor do other forms of it"
+is "$(arrived)" "" "nothing arrived"
+is "$(opts+=(--allow-domain 10.0.0.0/8) && to private.example:7 10.9.9.9:7)" "ping
+ping" "a rule about addresses does"
+opts=(--allow-network); mark
+is "$(to good.example:7 203.0.113.7:7 private.example:7 metadata.example:80 10.9.9.9:7)" "ping
+ping
+EACCES
+EACCES
+EACCES" "--allow-network: all but those"
+unlike "$(arrived)" '(10\.9\.9\.9|169\.254)' "nothing arrived there"
+python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 7777)); s.settimeout(60)
+o = socket.create_server(("192.0.2.1", 7777))
+open("listening", "w").close()
+try: s.accept(); open("reached", "w").close()
+except OSError: pass' &
+local_server=$!
+wait_for 5 test -e listening
+is "$(to 127.0.0.1:7777 192.0.2.1:7777 localhost:7777 0.0.0.0:7777)" "ECONNREFUSED
+EACCES
+ECONNREFUSED
+ECONNREFUSED" "41: the host's own services are not reached"
+ok "41: none heard anything" test ! -e reached
+kill "$local_server"
+python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 7778)); s.settimeout(60)
+open("listening2", "w").close()
+while True:
+    c, _ = s.accept(); c.sendall(c.recv(9) + b" from the host"); c.close()' &
+local_server=$!
+wait_for 5 test -e listening2
+is "$(opts=(--allow-domain 127.0.0.1:7778) && to 127.0.0.1:7778 localhost:7778 127.0.0.1:7777)" "ping from the host
+ping from the host
+ECONNREFUSED" "a rule shows a service of the host's loopback inside"
+is "$(quiet --allow-domain 127.0.0.1:7778 -- python3 -c 'import socket, threading
+s = socket.create_server(("127.0.0.1", 7778)); c = socket.create_connection(("127.0.0.1", 7778)); a, _ = s.accept(); a.sendall(b"inside"); print(c.recv(9).decode())')" \
+	inside "and who listens there inside comes first"
+kill "$local_server"
+
+# ---- 39: who owns an allowed name lets it lead elsewhere
+opts=(--allow-domain moves.example)
+is "$(quiet "${opts[@]}" -- sh -c 'python3 to.py moves.example:7; while [ ! -e go ]; do sleep 0.05; done; python3 to.py moves.example:7' &
+	inside=$!
+	wait_for 5 grep -q moves "$HOSTS/names"
+	sleep 0.3
+	touch "$HOSTS/moved" go
+	wait $inside)" "ping
+EACCES" "39: the new address is judged, too"
+
+# ---- 37: the address in memory changes while the call is looked at; reconnects; AF_UNSPEC
+cat >swap.py <<'E2'
+import ctypes, socket, struct, threading
+libc = ctypes.CDLL(None, use_errno=True)
+good = struct.pack(">H", 7)
+def sa(ip, port): return struct.pack("=H", 2) + struct.pack(">H", port) + socket.inet_aton(ip) + bytes(8)
+buf = ctypes.create_string_buffer(sa("203.0.113.7", 7), 16)
+stop = False
+def flip():
+    while not stop:
+        buf[4:8] = socket.inet_aton("10.9.9.9"); buf[4:8] = socket.inet_aton("203.0.113.7")
+threading.Thread(target=flip, daemon=True).start()
+for i in range(300):
+    s = socket.socket(); libc.connect(s.fileno(), buf, 16); s.close()
+stop = True
+s = socket.create_connection(("203.0.113.7", 7))
+libc.connect(s.fileno(), struct.pack("=H", 0) + bytes(14), 16)
+for flags in (0, 0x20000000):
+    try: s.sendto(b"leak", flags, ("10.9.9.9", 7))
+    except OSError: pass
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for port in (7, 53, 443):
+    for host in ("203.0.113.7", "10.9.9.9", "8.8.8.8", "192.0.2.2"):
+        for i in range(3):
+            try: u.sendto(b"leak", (host, port)); u.connect((host, port)); u.send(b"leak")
+            except OSError: pass
+print("done")
+E2
+opts=(--allow-domain 203.0.113.7:7); mark
+is "$(quiet "${opts[@]}" -- python3 swap.py)" "done" "37: addresses are swapped, sockets turned around"
+unlike "$(arrived)" '10\.9\.9\.9' "37: nothing arrived elsewhere"
+unlike "$(arrived)" '^17 ' "36: no datagram left"
+unlike "$(arrived)" '^1 ' "36: nor anything else"
+# Nor do rare families and ways out get there.
+mark
+run -- "$TOOLS/escape/net" out 203.0.113.7 7 >/dev/null 2>&1
+run -- "$TOOLS/escape/net" families >/dev/null 2>&1
+is "$(arrived)" "" "36: no way out leads anywhere"
+
+# ---- it behaves as outside
+cat >like.py <<'E2'
+import asyncio, errno, select, socket, struct, time
+def code(f):
+    try: return f()
+    except OSError as e: return errno.errorcode.get(e.errno, str(e))
+def refused():
+    return socket.create_connection(("203.0.113.7", 81), timeout=3)
+print("refused", code(refused))
+def nonblocking():
+    s = socket.socket(); s.setblocking(False)
+    r = s.connect_ex(("203.0.113.7", 7)); select.select([], [s], [], 3)
+    return errno.errorcode[r], s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), s.getpeername()
+print("nonblocking", code(nonblocking))
+def registered():
+    s = socket.socket(); s.setblocking(False); e = select.epoll(); e.register(s, select.EPOLLOUT)
+    d = s.dup(); s.connect_ex(("203.0.113.7", 7))
+    while e.poll(3)[0][1] != select.EPOLLOUT: pass
+    d.setblocking(True); d.sendall(b"via dup"); return d.recv(20)
+print("epoll and dup", code(registered))
+def timeout():
+    t = time.time(); s = socket.socket(); s.settimeout(0.4)
+    try: s.connect(("192.0.2.77", 80))
+    except socket.timeout: return 0.35 < time.time() - t < 2
+print("timeout", code(timeout))
+def sndtimeo():
+    s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 300000))
+    return s.connect(("192.0.2.77", 80))
+print("SO_SNDTIMEO", code(sndtimeo))
+def half():
+    s = socket.create_connection(("203.0.113.7", 9)); s.sendall(bytes(5000000)); s.shutdown(socket.SHUT_WR)
+    return s.recv(100)
+print("half-closed", code(half))
+def large():
+    s = socket.create_connection(("203.0.113.7", 7)); want = bytes(range(256)) * 8192; got = bytearray(); sent = 0
+    s.setblocking(False)
+    while len(got) < len(want):
+        r, w, _ = select.select([s], [s] if sent < len(want) else [], [], 10)
+        if w: sent += s.send(want[sent:sent + 65536])
+        if r: got += s.recv(1 << 16)
+    return bytes(got) == want
+print("both ways", code(large))
+def reset():
+    s = socket.create_connection(("203.0.113.7", 6)); s.sendall(b"x"); return s.recv(10)
+print("reset", code(reset))
+def again():
+    s = socket.create_connection(("203.0.113.7", 7)); return s.connect(("203.0.113.7", 7))
+print("connected twice", code(again))
+def bound():
+    s = socket.socket(); s.bind(("", 40404)); s.connect(("203.0.113.7", 7)); return s.getsockname()[1]
+print("bound", code(bound))
+def mapped():
+    s = socket.socket(socket.AF_INET6); s.connect(("::ffff:203.0.113.7", 7)); return s.getpeername()[0]
+print("mapped", code(mapped))
+async def many():
+    async def one(i):
+        r, w = await asyncio.open_connection("203.0.113.7", 7); w.write(b"%d" % i); d = await r.read(10); w.close()
+        return d == b"%d" % i
+    return sum(await asyncio.gather(*[one(i) for i in range(200)]))
+print("200 at once", asyncio.run(many()))
+print("no route for datagrams is no error", code(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("203.0.113.7", 9))))
+print("IPv6", code(lambda: socket.create_connection(("2001:db8:1::7", 7)).getpeername()[0]))
+print("IPv6 refused", code(lambda: socket.create_connection(("2001:db8:1::7", 8))))
+E2
+opts=(--allow-domain 203.0.113.7 --allow-domain 192.0.2.77 --allow-domain 2001:db8:1::7)
+want=$(python3 like.py)
+is "$(quiet "${opts[@]}" -- python3 like.py)" "$want" "sockets behave as they do outside"
+
+# ---- names
+cat >names.py <<'E2'
+import socket, struct
+def ask(name, kind, tcp=False, server="127.0.0.53", room=4096):
+    q = b"\x12\x34\1\0\0\1\0\0\0\0\0\0" + b"".join(bytes([len(p)]) + p.encode() for p in name.split(".")) + b"\0" + struct.pack(">HH", kind, 1)
+    if tcp:
+        s = socket.create_connection((server, 53), timeout=5); s.sendall(struct.pack(">H", len(q)) + q)
+        n = struct.unpack(">H", s.recv(2))[0]; r = b""
+        while len(r) < n: r += s.recv(n)
+    else:
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5); s.connect((server, 53)); s.send(q); r = s.recv(room)
+    return "%d answers, code %d%s" % (struct.unpack(">H", r[6:8])[0], r[3] & 15, ", cut" if r[2] & 2 else "")
+print(ask("good.example", 1)); print(ask("good.example", 1, tcp=True)); print(ask("good.example", 1, server="127.0.0.1"))
+print(ask("text.example", 16)); print(ask("large.example", 1)); print(ask("large.example", 1, tcp=True)); print(ask("evil.example", 16))
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(("127.0.0.53", 53))
+for junk in (b"", b"x" * 5, b"\xff" * 500, b"\0" * 12, b"\0\0\1\0\0\1\0\0\0\0\0\0" + b"\xc0\x0c" * 50, b"\0\0\1\0\0\1\0\0\0\0\0\0\3a b\0\0\1\0\1"): s.send(junk)
+t = socket.create_connection(("127.0.0.53", 53)); t.sendall(b"\xff\xff" + b"\0" * 3000)
+print(ask("good.example", 1))
+print(socket.gethostbyname("good.example"), len(socket.getaddrinfo("large.example", 80, type=socket.SOCK_STREAM)))
+E2
+is "$(quiet --allow-domain '*.example' -- python3 names.py | sed 's/^[0-9]* answers, code 0, cut/some, cut/')" "1 answers, code 0
+1 answers, code 0
+1 answers, code 0
+1 answers, code 0
+some, cut
+100 answers, code 0
+0 answers, code 3
+1 answers, code 0
+203.0.113.7 100" "names: by UDP and TCP, cut and whole, after bytes that are none"
+is "$(quiet --allow-domain good.example -- cat /etc/resolv.conf | grep -c '^nameserver 127.0.0.53$')" 1 "the resolver inside is cordon's"
+
+# ---- real programs
+web=(--allow-domain good.example)
+is "$(quiet "${web[@]}" -- curl -s http://good.example/)" hello "curl"
+if command -v git >/dev/null; then
+	(cd "$HOSTS/www" && git init -q r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && git update-server-info)
+	is "$(quiet "${web[@]}" -- sh -c 'git clone -q http://good.example/r/.git c && git -C c log --format=%s')" first "git over http"
+fi
+command -v node >/dev/null && [ -x "$(readlink -f "$(command -v node)")" ] &&
+	is "$(quiet "${web[@]}" -- node -e 'fetch("http://good.example/").then(r => r.text()).then(t => console.log(t.trim()), e => console.log(e.cause.code))')" hello "node"
+is "$(quiet -- sh -c 'curl -s http://good.example/; echo $?')" 6 "curl without a rule: cannot resolve"
+
+# ---- modes
+isnt "$(opts=(--no-network) && to good.example:7 203.0.113.7:7)" "ping
+ping" "--no-network: nothing"
+is "$(opts=(--network open) && to good.example:7 10.9.9.9:7)" "ping
+ping" "--network open: everything"
+out=$(run --network none --allow-domain a.b -- true 2>&1)
+is "$?" 125 "what contradicts is refused"
+like "$out" "contradict" "in words"
+out=$(run --allow-domain 'a b' -- true 2>&1)
+is "$?" 125 "so is what is no host"
+like "$(plain "$CORDON" why connect good.example:443)" "^ask .*no rule speaks" "why: asked"
+like "$(plain "$CORDON" why connect 0x7f000001:80)" "^ask .*127.0.0.1:80.*loopback" "why: what needs a rule of its own, by one name"
+
+# ---- a host that makes no second namespace: as without a network, and doctor says so
+less() { unshare -U --map-current-user --keep-caps sh -c 'echo 1 >/proc/sys/user/max_net_namespaces && exec "$@"' sh "$@"; }
+if [ "$(id -u)" != 0 ] && less true 2>/dev/null; then
+	is "$(less setpriv --inh-caps=-all --ambient-caps=-all -- "$CORDON" run --headless --allow-domain good.example -- python3 to.py good.example:7 203.0.113.7:7 2>/dev/null)" \
+		"resolver: [Errno -3] Temporary failure in name resolution
+ENETUNREACH" "without a second network namespace there is none"
+	like "$(less setpriv --inh-caps=-all --ambient-caps=-all -- "$CORDON" doctor)" "without +network gate" "which doctor tells"
+else
+	skip "without a second network namespace" "its number cannot be limited here"
+fi
+
+# ---- what is left when parts die
+below() { # PID NAME - its descendants of that name
+	local p
+	for p in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
+		below "$p" "$2"
+	done
+}
+quiet "${web[@]}" -- python3 -c 'import socket, time
+s = socket.create_connection(("good.example", 7)); s.sendall(b"a"); print(s.recv(1)); open("up", "w").close()
+try:
+    while s.recv(1): pass
+    print("closed")
+except OSError as e: print("reset")
+import os
+try: socket.create_connection(("203.0.113.7", 7), timeout=3); print("connected")
+except OSError as e: print("refused")
+time.sleep(1.1)
+socket.create_connection(("203.0.113.7", 7), timeout=3).close(); print("connected")' >"$TEST_TMP/out" &
+inside=$!
+wait_for 5 test -e up
+kill -9 "$(below $$ cordon-relay)"
+wait "$inside"
+like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"
+is "$(below $$ cordon-relay)$(below $$ cordon-router)" "" "nothing is left running"
+kill "$servers"
+done_testing

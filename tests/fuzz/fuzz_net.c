@@ -1,0 +1,80 @@
+/* fuzz_net - messages of the domain name system, hosts and patterns of any bytes. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/net/book.h"
+#include "core/net/dns.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void note(void *data, const struct net_addr *a, uint32_t ttl)
+{
+	char text[NET_ADDR_TEXT];
+
+	(void)ttl;
+	net_addr_format(a, text);
+	*(size_t *)data += strlen(text);
+}
+
+static void message(const uint8_t *data, size_t size)
+{
+	uint8_t out[DNS_UDP_MIN], copy[2048];
+	struct dns_question q;
+	size_t n = 0, len = size < sizeof(copy) ? size : sizeof(copy);
+	int r = dns_read_question(&q, data, size);
+
+	if (r == 0 || r == -22) {
+		const struct net_addr a = net_addr_v4(0xc6120101);
+
+		n = dns_answer(out, data, &q, DNS_OK, r == 0 ? &a : NULL, "no rule");
+		if (n > sizeof(out) || (r == 0 && !dns_is_answer(out, n, data, &q, q.id)))
+			abort();
+	}
+	n = dns_query(out, 1, "a.example", DNS_A);
+	if (dns_read_question(&q, out, n) != 0)
+		abort();
+	n = 0;
+	if (dns_walk(data, size, &q, note, &n) == 0)
+		(void)dns_is_answer(data, size, out, &q, 1);
+	memcpy(copy, data, len);
+	if (dns_cut(copy, len, 512) > len)
+		abort();
+}
+
+/* What is read and written is read the same again. */
+static void hosts(const char *text)
+{
+	char once[NET_TARGET_TEXT], twice[NET_TARGET_TEXT];
+	struct net_pattern p, p2;
+	struct net_target t, t2;
+
+	if (net_target_parse(&t, text, NULL)) {
+		net_target_format(&t, once);
+		if (!net_target_parse(&t2, once, NULL))
+			abort();
+		net_target_format(&t2, twice);
+		if (strcmp(once, twice) != 0 || !net_host_eq(&t.host, &t2.host))
+			abort();
+	}
+	if (!net_pattern_parse(&p, text, NULL))
+		return;
+	net_pattern_format(&p, once);
+	if (!net_pattern_parse(&p2, once, NULL))
+		abort();
+	net_pattern_format(&p2, twice);
+	if (strcmp(once, twice) != 0)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char text[512];
+	size_t n = size < sizeof(text) - 1 ? size : sizeof(text) - 1;
+
+	message(data, size);
+	memcpy(text, data, n);
+	text[n] = '\0';
+	hosts(text);
+	return 0;
+}

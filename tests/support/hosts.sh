@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# hosts - a small internet for the test that sources this: this process's own network namespace is the
+# host's, behind a veth lies another one with servers (hosts.py).
+# SPDX-License-Identifier: MIT
+#
+# Call `hosts_enter "$@"` first: it starts the script anew in namespaces of its own. Then `hosts_start`.
+# plain COMMAND...   without the capabilities that making namespaces needs, as users are
+
+hosts_enter() {
+	[ -z "${HOSTS_INSIDE:-}" ] || return 0
+	local how=(-n -m)
+	[ "$(id -u)" = 0 ] || how+=(-U --map-current-user --keep-caps)
+	HOSTS_INSIDE=1 exec unshare "${how[@]}" "$0" "$@"
+}
+
+plain() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		setpriv --inh-caps=-all --ambient-caps=-all -- "$@"
+	fi
+}
+
+hosts_start() {
+	HOSTS=$TEST_TMP/hosts
+	mkdir -p "$HOSTS/www" && echo hello >"$HOSTS/www/index.html"
+	unshare -n sleep 600 &
+	servers=$!
+	wait_for 5 sh -c '[ "$(readlink /proc/$$/ns/net)" != "$(readlink /proc/'"$servers"'/ns/net)" ]'
+	ip link add e0 type veth peer name e1 netns "$servers"
+	ip addr add 192.0.2.1/24 dev e0 && ip -6 addr add 2001:db8:1::1/64 dev e0 nodad
+	ip link set lo up && ip link set e0 up
+	local a
+	for a in 192.0.2.2/24 203.0.113.7/32 10.9.9.9/32 169.254.169.254/32; do
+		there ip addr add "$a" dev e1
+	done
+	there ip -6 addr add 2001:db8:1::7/64 dev e1 nodad
+	there ip link set lo up && there ip link set e1 up
+	ip route add default via 192.0.2.2
+	echo "nameserver 192.0.2.2" >"$HOSTS/resolv.conf"
+	mount --bind "$HOSTS/resolv.conf" "$(realpath /etc/resolv.conf)"
+	there python3 "$(dirname "${BASH_SOURCE[0]}")/hosts.py" "$HOSTS" &
+	wait_for 10 test -e "$HOSTS/ready" || skip_all "the test's servers do not start"
+}
+there() { nsenter -t "$servers" -n "$@"; }

@@ -1,0 +1,211 @@
+/* test_net_dns - questions, answers and the book of names, from bytes of strangers. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/net/book.h"
+#include "core/net/dns.h"
+
+static void a_query_of_ours_is_read_again(void **state)
+{
+	uint8_t msg[DNS_UDP_MIN];
+	size_t n = dns_query(msg, 0x1234, "registry.npmjs.org", DNS_AAAA);
+	struct dns_question q;
+
+	(void)state;
+	assert_int_equal(dns_read_question(&q, msg, n), 0);
+	assert_int_equal(q.id, 0x1234);
+	assert_string_equal(q.name, "registry.npmjs.org");
+	assert_int_equal(q.type, DNS_AAAA);
+	assert_true(q.edns && q.recurse);
+	for (size_t i = 0; i < n; i++) /* cut anywhere it is refused, and nothing is read beyond */
+		assert_true(dns_read_question(&q, msg, i) < 0);
+}
+
+static void names_that_no_host_has_are_refused(void **state)
+{
+	uint8_t msg[DNS_UDP_MIN];
+	struct dns_question q;
+	size_t n = dns_query(msg, 1, "a-b.c", DNS_A);
+
+	(void)state;
+	msg[14] = ' ';
+	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
+	msg[14] = '.';
+	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
+	msg[14] = 0;
+	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
+	msg[12] = 0xc0; /* points to itself */
+	msg[13] = 12;
+	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
+	n = dns_query(msg, 1, "127.0.0.1", DNS_A);
+	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
+}
+
+struct found {
+	struct net_addr list[8];
+	size_t n;
+};
+
+static void note(void *data, const struct net_addr *a, uint32_t ttl)
+{
+	struct found *f = data;
+
+	(void)ttl;
+	if (f->n < ARRAY_LEN(f->list))
+		f->list[f->n++] = *a;
+}
+
+/* A record whose owner is at `owner`. */
+static size_t put_record(uint8_t *at, size_t owner, uint16_t type, const void *data, size_t len)
+{
+	const uint8_t head[12] = {0xc0, (uint8_t)owner, 0, (uint8_t)type, 0, 1, 0, 0, 0, 60,
+				  0,	(uint8_t)len};
+
+	memcpy(at, head, sizeof(head));
+	memcpy(at + sizeof(head), data, len);
+	return sizeof(head) + len;
+}
+
+/* a.b -> CNAME c.b -> 1.2.3.4; and 6.6.6.6 of another name, which nobody asked for. */
+static size_t make_answer(uint8_t *msg, struct dns_question *q)
+{
+	static const uint8_t c_name[] = {1, 'c', 0xc0, 14}, good[] = {1, 2, 3, 4},
+			     evil[] = {6, 6, 6, 6};
+	size_t n = dns_query(msg, 7, "a.b", DNS_A), cname;
+
+	assert_int_equal(dns_read_question(q, msg, n), 0);
+	n = q->end;
+	msg[2] |= 0x80;
+	msg[7] = 3;
+	msg[11] = 0;
+	n += put_record(msg + n, 14, DNS_A, evil, 4);
+	cname = n + 12;
+	n += put_record(msg + n, 12, DNS_CNAME, c_name, sizeof(c_name));
+	n += put_record(msg + n, cname, DNS_A, good, 4);
+	return n;
+}
+
+static void only_the_names_own_addresses_count(void **state)
+{
+	uint8_t msg[DNS_UDP_MIN], query[DNS_UDP_MIN];
+	struct dns_question q;
+	struct found f = {.n = 0};
+	size_t n = make_answer(msg, &q);
+
+	(void)state;
+	dns_query(query, 7, "a.b", DNS_A);
+	assert_true(dns_is_answer(msg, n, query, &q, 7));
+	assert_false(dns_is_answer(msg, n, query, &q, 8));
+	dns_query(query, 7, "a.c", DNS_A);
+	assert_false(dns_is_answer(msg, n, query, &q, 7));
+	assert_int_equal(dns_walk(msg, n, &q, note, &f), 0);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(net_addr_as_v4(&f.list[0]), 0x01020304);
+	for (size_t i = 0; i < n; i++) {
+		f.n = 0;
+		(void)!dns_walk(msg, i, &q, note, &f);
+	}
+}
+
+static void an_answer_is_cut_between_records(void **state)
+{
+	uint8_t msg[DNS_UDP_MIN];
+	struct dns_question q;
+	struct found f = {.n = 0};
+	size_t n = make_answer(msg, &q), cut = dns_cut(msg, n, n - 1);
+
+	(void)state;
+	assert_true(cut < n && cut > q.end);
+	assert_true(dns_is_cut(msg));
+	assert_int_equal(msg[7], 2);
+	assert_int_equal(dns_walk(msg, cut, &q, note, &f), 0);
+}
+
+static void our_answers_say_what_they_should(void **state)
+{
+	uint8_t query[DNS_UDP_MIN], msg[DNS_UDP_MIN];
+	struct net_addr a = net_addr_v4(0xc6120101);
+	struct dns_question q;
+	struct found f = {.n = 0};
+	size_t n;
+
+	(void)state;
+	n = dns_query(query, 9, "x.example", DNS_A);
+	assert_int_equal(dns_read_question(&q, query, n), 0);
+	n = dns_answer(msg, query, &q, DNS_OK, &a, NULL);
+	assert_true(dns_is_answer(msg, n, query, &q, 9));
+	assert_int_equal(dns_walk(msg, n, &q, note, &f), 0);
+	assert_int_equal(f.n, 1);
+	assert_true(net_addr_eq(&f.list[0], &a));
+	n = dns_answer(msg, query, &q, DNS_NO_NAME, NULL, "no rule");
+	assert_int_equal(dns_code(msg), DNS_NO_NAME);
+	assert_memory_equal(msg + n - 7, "no rule", 7);
+}
+
+static void the_book_knows_the_newest_names_first(void **state)
+{
+	struct net_book *b = book_new();
+	struct net_addr a = net_addr_v4(0x01020304), c = net_addr_v4(0x05060708);
+
+	(void)state;
+	book_note(b, "one.example", &a);
+	book_note(b, "two.example", &a);
+	book_note(b, "one.example", &a);
+	assert_string_equal(book_name(b, &a, 0), "one.example");
+	assert_string_equal(book_name(b, &a, 1), "two.example");
+	assert_null(book_name(b, &a, 2));
+	assert_null(book_name(b, &c, 0));
+	for (int i = 0; i < 20; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%d.example", i);
+		book_note(b, name, &a);
+	}
+	assert_string_equal(book_name(b, &a, 0), "n19.example");
+	assert_string_equal(book_name(b, &a, BOOK_NAMES - 1), "n12.example");
+	assert_null(book_name(b, &a, BOOK_NAMES));
+	book_free(b);
+}
+
+static void a_stand_in_means_one_name(void **state)
+{
+	struct net_book *b = book_new();
+	struct net_addr first = book_stand_in(b, "a.example"), again, other;
+
+	(void)state;
+	again = book_stand_in(b, "a.example");
+	other = book_stand_in(b, "b.example");
+	assert_true(net_addr_eq(&first, &again));
+	assert_false(net_addr_eq(&first, &other));
+	assert_true(book_is_stand_in(&first));
+	assert_string_equal(book_meant(b, &other), "b.example");
+	for (int i = 0; i < BOOK_STANDINS; i++) { /* a flood: bounded, the oldest go */
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%d.example", i);
+		other = book_stand_in(b, name);
+		assert_true(book_is_stand_in(&other));
+	}
+	assert_null(book_meant(b, &first));
+	book_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_query_of_ours_is_read_again),
+		cmocka_unit_test(names_that_no_host_has_are_refused),
+		cmocka_unit_test(only_the_names_own_addresses_count),
+		cmocka_unit_test(an_answer_is_cut_between_records),
+		cmocka_unit_test(our_answers_say_what_they_should),
+		cmocka_unit_test(the_book_knows_the_newest_names_first),
+		cmocka_unit_test(a_stand_in_means_one_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
