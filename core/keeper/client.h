@@ -30,7 +30,7 @@ struct client_event {
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
-	bool kept;
+	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
 	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
 	size_t command_len;		 /* of command; WIRE_EXEC: NUL-separated argv */
 	const struct guard_report *held; /* WIRE_HELD */
@@ -63,6 +63,7 @@ uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *
 			     unsigned flags);
 void client_cancel(struct client *c, uint64_t request);
 void client_stop(struct client *c);
+void client_turn(struct client *c);
 void client_signal(struct client *c, int sig);
 void client_freeze(struct client *c);
 void client_shutdown(struct client *c);

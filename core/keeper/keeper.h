@@ -33,6 +33,7 @@ struct keeper_spec {
 	bool one_step; /* --steps one, the default of headless runs */
 	struct guard_limits guard;
 	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
+	bool undo_home; /* a rollback changes granted places, too, unasked */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
 	bool lock;	/* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */

@@ -43,6 +43,8 @@ struct step_row {
 	enum step_kind kind;
 	bool running, undone, incomplete;
 	bool over; /* undone, and redo does not bring it back any more */
+	bool earlier;	/* of a session before this one */
+	bool elsewhere; /* it changed nothing in a working folder */
 	bool gone; /* made room for newer ones: it cannot be undone any more */
 	int64_t began_us, ended_us;
 	int exit_status;
@@ -113,6 +115,7 @@ struct model {
 	/* status */
 	char backend[24], tier[24], session[32];
 	bool network, headless;
+	bool undo_home; /* undo is about granted places, too */
 	bool persists; /* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
@@ -130,6 +133,9 @@ struct model {
 
 	struct step_row *steps; /* oldest first */
 	size_t n_steps, cap_steps;
+
+	struct turn_mark *turns; /* where turns and sessions begin, oldest first */
+	size_t n_turns;
 
 	struct barrier *edits; /* from outside, between the steps; newest first */
 	size_t n_edits;
@@ -176,6 +182,11 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 		      const struct step_info *kept, size_t n_kept);
 /* A step was kept: nothing that was undone before can be redone. */
 void model_end_redo(struct model *m);
+/* Steps that the history has from before the first one that is known, newest first as it lists
+ * them: they come before the others. */
+void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone);
+/* Takes the list over. */
+void model_set_turns(struct model *m, struct turn_mark *list, size_t n);
 /* Takes the list over. */
 void model_set_edits(struct model *m, struct barrier *list, size_t n);
 /* Number of commands running now; *newest (may be NULL) gets the newest of them. */

@@ -179,6 +179,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.guard = limits_of(spec),
 				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
 				.ask_again_s = seconds(spec->config, "approval.remember"),
+				.undo_home = config_bool(spec->config, "undo.home"),
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
@@ -283,6 +284,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->config_home = xstrdup(getenv("XDG_CONFIG_HOME"));
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;
+	s->model.undo_home = spec->config && config_bool(spec->config, "undo.home");
 	s->model.network = spec->allow_network;
 	s->model.headless = spec->headless;
 	s->model.command = join_argv(spec->argv);
@@ -391,7 +393,7 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 {
 	const struct undo_plan *p = s->model.plan;
 	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
-	bool same = shown && ((p->flags ^ flags) & ~(unsigned)UNDO_CROSS) == 0;
+	bool same = shown && ((p->flags ^ flags) & UNDO_SETTLES & ~(unsigned)UNDO_CROSS) == 0;
 
 	return begin_job(
 		s, kind,
@@ -406,6 +408,11 @@ uint64_t session_restore(struct session *s, int64_t step, const char *const *pat
 void session_stop(struct session *s)
 {
 	client_stop(s->client);
+}
+
+void session_turn(struct session *s)
+{
+	client_turn(s->client);
 }
 
 void session_cancel(struct session *s)

@@ -15,6 +15,8 @@ struct session {
 	struct journal *journal; /* read-only, opened when a view first asks */
 	bool journal_tried;
 	bool edits_stale; /* the model's list of edits from outside is older than the store's */
+	bool turns_stale; /* so are the turns */
+	bool earlier_loaded;
 	bool steps_stale; /* what it knows of steps that have ended may be */
 	int64_t began_wall_us;
 	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */

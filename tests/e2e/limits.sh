@@ -62,7 +62,7 @@ printf '%s' x >f
 t0=$(content .)
 for i in 1 2 3 4 5; do run journal.steps=3 -- sh -c "echo $i >>f"; done
 is "$(steps)" 3 "at most as many steps as are wanted"
-ok "undo those" "$CORDON" undo 3
+ok "undo those" "$CORDON" undo -n 3
 is "$(cat f)" "x1
 2" "only they can be undone"
 

@@ -54,6 +54,8 @@
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
 	X(MERGE, "merge", "merge", "Merge both sides of files that changed since; the rest stays") \
+	X(ALL_PLACES, "all-places", "all places",                                                  \
+	  "Undo what was changed outside the folders, too, or leave that again")                   \
 	X(FORCE, "force", "do it anyway", "Do it over files that changed since; they are kept")    \
 	X(STOP, "stop", "stop and undo", "Stop the commands that run, then show what undo does")   \
 	X(CANCEL, "cancel", "cancel", "Stop the work under way and put everything back")           \
