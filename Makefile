@@ -122,7 +122,7 @@ $(O)/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
 # The shipped themes, keymaps and profiles are part of the program.
-SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/*)
+SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/*) core/config/edits.ignore
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -372,6 +372,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
 	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
 	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
+	install -m 644 core/config/edits.ignore $(SHARE)/cordon
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \

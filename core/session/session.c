@@ -18,6 +18,7 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
+#include "core/keeper/watch/ignored.h"
 #include "core/session/folders.h"
 #include "core/session/overlays.h"
 #include "core/session/session_priv.h"
@@ -148,13 +149,27 @@ static int make_lifeline(struct session *s, struct spawn_plan *plan, struct err 
 	return ends[0] < 0 || ends[1] < 0 ? err_say(err, -EMFILE, "too many open files") : 0;
 }
 
+/* Who is not run does not watch either. */
+static int load_ignored(struct ignored **ret, const struct session_spec *spec, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	int r = spec->backend ? config_ignored_edits(&text, spec->source, err) : 0;
+
+	if (r == 0 && text && (r = ignored_new(ret, text, err)) < 0)
+		err_wrap(err, r, "edits.ignore");
+	return r;
+}
+
 /* Fork the keeper; on success it is the client's peer. */
 static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
 {
 	struct spawn_plan *plan = NULL;
+	struct ignored *ignored = NULL;
 	int pair[2] = {-1, -1}, r;
 
-	r = spawn_plan_new(&plan, spec, s->model.session, err);
+	r = load_ignored(&ignored, spec, err);
+	if (r == 0)
+		r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
 		tell_note(s, plan->notes[i]);
 	if (r == 0 && plan->policy && !spec->headless)
@@ -180,6 +195,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
 				.ask_again_s = seconds(spec->config, "approval.remember"),
 				.undo_home = config_bool(spec->config, "undo.home"),
+				.ignored = ignored,
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
@@ -191,6 +207,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
 	spawn_plan_free(plan);
+	ignored_free(ignored);
 	if (r < 0) {
 		util_close_fd(&pair[0]);
 		return r;

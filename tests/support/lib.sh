@@ -105,7 +105,7 @@ cordon_in() { # DIR ARGUMENTS... - any other use of cordon there
 
 # undo_all DIR - every step that is not undone, at once
 undo_all() {
-	cordon_in "$1" undo -n "$(cordon_in "$1" log --json | grep -vc '"undone":true')"
+	cordon_in "$1" undo -n "$(cordon_in "$1" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
 }
 
 # tree DIR - everything that undo must bring back, one line per path, in a fixed order. Names of one

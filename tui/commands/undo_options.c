@@ -3,6 +3,7 @@
 #include "tui/commands/undo_options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- parsing -------------------------------------------------------------------------------- */
@@ -191,7 +192,8 @@ void undo_options_help(enum undo_kind kind)
 struct history {
 	struct step_info *list; /* newest first */
 	size_t n, counted;	/* counted: without those that changed other places alone */
-	int64_t turn; /* the last step before the newest turn; 0: all are of it */
+	struct turn_mark *turns; /* oldest first */
+	size_t n_turns;
 };
 
 static bool counts(const struct undo_options *o, const struct step_info *s)
@@ -209,6 +211,8 @@ static int history_load(struct history *h, const struct undo_options *o, const c
 
 	if (r == 0)
 		r = journal_list(j, false, &h->list, &h->n, err);
+	if (r == 0 && o->how == UNDO_TURN)
+		r = journal_turns(j, &h->turns, &h->n_turns, err);
 	for (size_t i = 0; r == 0 && i < h->n; i++)
 		h->counted += counts(o, &h->list[i]);
 	journal_close(j);
@@ -235,6 +239,27 @@ static int take_newer(struct undo_options *o, const struct history *h, struct er
 	if (o->n == 0)
 		return err_say(err, -ENOENT, "step %lld is the newest: there is nothing to undo",
 			       (long long)o->step);
+	return 0;
+}
+
+/* All that have a greater number than the mark before the newest step that counts. */
+static int take_turn(struct undo_options *o, const struct history *h, struct err *err)
+{
+	const struct turn_mark *mark;
+	size_t i = 0;
+
+	while (i < h->n && !counts(o, &h->list[i]))
+		i++;
+	if (i == h->n)
+		return err_say(err, -ENOENT, "there is nothing to undo");
+	mark = turn_mark_of(h->turns, h->n_turns, h->list[i].id);
+	if (!mark)
+		return err_say(err, -ENOENT,
+			       "--turn: nothing says which turn step %lld belongs to: use -n or "
+			       "--to",
+			       (long long)h->list[i].id);
+	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
+		o->oldest = h->list[o->n].id;
 	return 0;
 }
 
@@ -285,11 +310,14 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 		take_step(o, &h);
 	else if (o->how == UNDO_TO)
 		r = take_newer(o, &h, err);
+	else if (o->how == UNDO_TURN)
+		r = take_turn(o, &h, err);
 	else
 		r = take_counted(o, &h, err);
 	if (r == 0 && o->n <= 1) /* nothing that could be miscounted, or there are none */
 		o->oldest = o->n == 1 && o->how != UNDO_NEWEST ? o->oldest : 0;
 	o->n = MAX(o->n, (size_t)1);
 	step_info_free(h.list, h.n);
+	turn_marks_free(h.turns, h.n_turns);
 	return r;
 }

@@ -168,7 +168,7 @@ static void draw_warning(const struct dialog_plan *d, struct surface *s, struct 
 	else if (p->n_conflicts)
 		list_conflicts(&b, p);
 	else
-		buf_str(&b, "! goes back over edits from outside, though it touches none of them");
+		buf_str(&b, "! you or another program edited these paths after the steps");
 	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
 }
 
@@ -249,7 +249,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	if (plan_has_places(d, p))
 		x = draw_key(d, s, in, x, ACTION_ALL_PLACES,
 			     d->places ? "leave other places" : "other places too");
-	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
+	draw_key(d, s, in, x, ACTION_BACK, "cancel");
 }
 
 /* It is on its way, or the keeper has said why there is none. */

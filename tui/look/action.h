@@ -34,6 +34,8 @@
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
 	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
 	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
+	X(UNDO_TURN, "undo-turn", "undo turn",                                                     \
+	  "Roll back all that the agent did since you told it what to do")                         \
 	X(REDO, "redo", "redo", "Bring back what was undone last")                                 \
 	X(RESTORE, "restore", "restore",                                                           \
 	  "Bring this file or directory back as it was before the step")                           \
