@@ -43,6 +43,7 @@ void message_hello(struct buf *out, const struct model *m)
 	member(out, "command", m->command);
 	member(out, "backend", m->backend);
 	buf_fmt(out, ",\"network\":%s", truth(m->network));
+	buf_fmt(out, ",\"since_us\":%" PRId64, clock_wall_us() - (clock_mono_us() - m->began_us));
 	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
 	end(out);
 }

@@ -251,7 +251,7 @@ struct step_info {
 	int64_t began_us, ended_us; /* wall clock */
 	int exit_status;	    /* wait(2)-decoded: code, or 128+signal */
 	bool incomplete;	    /* could not be captured whole; `why` says it */
-	bool elsewhere; /* it changed granted places alone, and nothing in a working folder */
+	bool elsewhere;	   /* it changed granted places alone, and nothing in a working folder */
 	char *unprotected; /* the first path whose change was not captured, nor later ones; or NULL
 			    */
 	size_t created, modified, deleted, renamed;
@@ -278,7 +278,8 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
  * to it; a session begins one, too. Kept in the first folder's store.
  */
 struct turn_mark {
-	int64_t after; /* steps with a greater number, whatever its sign, are of it or a later one */
+	int64_t after; /* steps with a greater number, whatever its sign, are of it or a later one
+			*/
 	int64_t us;    /* wall clock */
 	bool session;
 	char *agent; /* of a session; else NULL */
@@ -288,7 +289,8 @@ struct turn_mark {
 int journal_add_turn(struct journal *j, const char *agent, struct err *err) MUST_USE;
 int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)
 	MUST_USE; /* oldest first; those of j's own store */
-const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n, int64_t step); /* NULL: not known */
+const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n,
+				     int64_t step); /* NULL: not known */
 void turn_marks_free(struct turn_mark *list, size_t n);
 
 /* What one step did to one path, net. */

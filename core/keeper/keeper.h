@@ -34,10 +34,10 @@ struct keeper_spec {
 	bool one_step; /* --steps one, the default of headless runs */
 	struct guard_limits guard;
 	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
-	bool undo_home; /* a rollback changes granted places, too, unasked */
+	bool undo_home;			     /* a rollback changes granted places, too, unasked */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
 	const struct ignored *ignored; /* whose changes from outside are no edits; or NULL */
-	bool lock;	/* and opening for writing is refused to others (lock.h) */
+	bool lock;		       /* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
 	struct spawn_spec *spawn;      /* NULL without backend */
 	/* Without backend: confine this process (folders and store stay writable). May be NULL. */

@@ -272,7 +272,7 @@ struct keeper {
 
 	struct command *commands, *ambient, *strays, *whole;
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
-	bool marked; /* this session has its place in the history */
+	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
 	int begin_error;   /* the last journal_begin()'s */

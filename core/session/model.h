@@ -42,10 +42,10 @@ struct step_row {
 	int64_t id;
 	enum step_kind kind;
 	bool running, undone, incomplete;
-	bool over; /* undone, and redo does not bring it back any more */
+	bool over;	/* undone, and redo does not bring it back any more */
 	bool earlier;	/* of a session before this one */
 	bool elsewhere; /* it changed nothing in a working folder */
-	bool gone; /* made room for newer ones: it cannot be undone any more */
+	bool gone;	/* made room for newer ones: it cannot be undone any more */
 	int64_t began_us, ended_us;
 	int exit_status;
 	size_t paths; /* touched; from the journal once committed */
@@ -116,7 +116,7 @@ struct model {
 	char backend[24], tier[24], session[32];
 	bool network, headless;
 	bool undo_home; /* undo is about granted places, too */
-	bool persists; /* answers can be written into settings files */
+	bool persists;	/* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */

@@ -13,15 +13,36 @@
 
 static void the_shipped_list(void **state)
 {
-	static const char *const yes[] = {".git/index", "sub/module/.git/index", ".git/ORIG_HEAD",
-					  ".git/logs/HEAD", ".git/logs/refs/heads/main",
-					  ".git/objects/pack/pack-1.idx", ".main.c.swp",
-					  "src/.main.c.swo", "src/.main.c.un~", "src/main.c~", "4913",
-					  "#main.c#", "src/.#main.c", ".DS_Store", "a/b/.DS_Store",
+	static const char *const yes[] = {".git/index",
+					  "sub/module/.git/index",
+					  ".git/ORIG_HEAD",
+					  ".git/logs/HEAD",
+					  ".git/logs/refs/heads/main",
+					  ".git/objects/pack/pack-1.idx",
+					  ".main.c.swp",
+					  "src/.main.c.swo",
+					  "src/.main.c.un~",
+					  "src/main.c~",
+					  "4913",
+					  "#main.c#",
+					  "src/.#main.c",
+					  ".DS_Store",
+					  "a/b/.DS_Store",
 					  NULL};
-	static const char *const no[] = {"index", "git/index", ".git/HEAD", ".git/config",
-					 ".git/refs/heads/main", ".git/hooks/pre-commit", ".git/logs",
-					 "main.c", "logs/HEAD", "swp", "DS_Store", "49131", "", NULL};
+	static const char *const no[] = {"index",
+					 "git/index",
+					 ".git/HEAD",
+					 ".git/config",
+					 ".git/refs/heads/main",
+					 ".git/hooks/pre-commit",
+					 ".git/logs",
+					 "main.c",
+					 "logs/HEAD",
+					 "swp",
+					 "DS_Store",
+					 "49131",
+					 "",
+					 NULL};
 	struct ignored *i = NULL;
 	struct err err = {0};
 

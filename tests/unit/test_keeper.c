@@ -270,7 +270,8 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 	start(f, edit_by_itself, false, false);
 	pump(f, &f->exited);
 	assert_log(f, "begin ambient agent: edit edit\n", "create edit\n", "end ambient kept=1",
-		   "begin touch a\n", "end kept=1", "begin ambient agent: edit edit2\n", "end ambient");
+		   "begin touch a\n", "end kept=1", "begin ambient agent: edit edit2\n",
+		   "end ambient");
 }
 
 static void orphan(void)

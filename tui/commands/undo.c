@@ -216,8 +216,7 @@ static int undo_in(const struct undo_options *o, const struct strings *paths,
 static int look_only(const struct undo_options *o, const struct strings *paths,
 		     const struct session_spec *spec, struct err *err)
 {
-	unsigned cross =
-		str_eq(config_str(spec->config, "undo.external"), "warn") ? UNDO_CROSS : 0;
+	unsigned cross = str_eq(config_str(spec->config, "undo.external"), "warn") ? UNDO_CROSS : 0;
 	struct undo_plan *plan = NULL;
 	struct journal *j = NULL;
 	int r = journal_open(&j,

@@ -190,8 +190,8 @@ void undo_options_help(enum undo_kind kind)
 /* ---- which steps ---------------------------------------------------------------------------- */
 
 struct history {
-	struct step_info *list; /* newest first */
-	size_t n, counted;	/* counted: without those that changed other places alone */
+	struct step_info *list;	 /* newest first */
+	size_t n, counted;	 /* counted: without those that changed other places alone */
 	struct turn_mark *turns; /* oldest first */
 	size_t n_turns;
 };

@@ -58,7 +58,9 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
 	if (line.w >= 60 && e->what != 'R') {
 		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
-			     stays ? "stays" : d->kind == UNDO_REDO && e->what == 'M' ? "changes" : verb_of(e->what));
+			     stays				      ? "stays"
+			     : d->kind == UNDO_REDO && e->what == 'M' ? "changes"
+								      : verb_of(e->what));
 		x += 14;
 	}
 	if (e->what == 'R' && e->other) {

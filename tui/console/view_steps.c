@@ -177,12 +177,16 @@ static void collect(struct view_steps *p)
 
 static const struct step_row *step_at(const struct view_steps *p, size_t i)
 {
-	return i < p->n && p->shown[i].kind == LINE_STEP ? &p->v.ui->spec.model->steps[p->shown[i].at] : NULL;
+	return i < p->n && p->shown[i].kind == LINE_STEP
+		       ? &p->v.ui->spec.model->steps[p->shown[i].at]
+		       : NULL;
 }
 
 static const struct barrier *edit_at(const struct view_steps *p, size_t i)
 {
-	return i < p->n && p->shown[i].kind == LINE_EDIT ? &p->v.ui->spec.model->edits[p->shown[i].at] : NULL;
+	return i < p->n && p->shown[i].kind == LINE_EDIT
+		       ? &p->v.ui->spec.model->edits[p->shown[i].at]
+		       : NULL;
 }
 
 /* What became of it, in a sign and a word. */
@@ -277,7 +281,9 @@ static void draw_heading(const struct view_steps *p, struct surface *s, struct r
 	x += surface_text(s, x, line.y, line.w, ROLE_DIM, day ? "== " : "-- ");
 	x += surface_text(s, x, line.y, line.x + line.w - x, ROLE_DIM, when) + 1;
 	surface_hostile_end(s, x, line.y, line.x + line.w - x - 1, ROLE_DIM,
-			    t && t->session ? t->agent : t ? "turn" : "earlier");
+			    t && t->session ? t->agent
+			    : t		    ? "turn"
+					    : "earlier");
 }
 
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)

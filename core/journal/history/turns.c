@@ -1,4 +1,5 @@
-/* turns - where sessions and turns begin in the history: after which step, when, with which agent. */
+/* turns - where sessions and turns begin in the history: after which step, when, with which agent.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* naming - what a step came to, and a name for one that no command has named: "claude: edit a, b". */
+/* naming - what a step came to, and a name for one that no command has named: "claude: edit a, b".
+ */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -103,11 +104,9 @@ static const char *name(void *data)
 	const struct command *c = n->command;
 	bool inside = n->paths.len || n->temporary.len;
 	const char *verb = n->edits || (!n->deletes && !n->renames) ? "edit"
-			   : n->renames				     ? "rename"
-								     : "delete";
-	const struct buf *what = n->paths.len ? &n->paths
-				 : inside     ? &n->temporary
-					      : &n->places;
+			   : n->renames				    ? "rename"
+								    : "delete";
+	const struct buf *what = n->paths.len ? &n->paths : inside ? &n->temporary : &n->places;
 	size_t all = n->paths.len ? n->n_paths : inside ? 1 : n->n_places;
 
 	n->elsewhere = !inside && n->places.len;

@@ -233,12 +233,10 @@ int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
 	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
 	watch_own_end(k);
 	c->step = NULL;
-	send_end(k, c,
-		 &(struct end){.id = id,
-			       .paths = paths,
-			       .kept = true,
-			       .why = why,
-			       .name = c->label.data});
+	send_end(
+		k, c,
+		&(struct end){
+			.id = id, .paths = paths, .kept = true, .why = why, .name = c->label.data});
 	return r;
 }
 

@@ -39,7 +39,8 @@ static bool line_matches(const struct line *l, struct span path)
 	for (size_t i = 0; i < l->n; i++) {
 		struct span name = last_name(&path);
 
-		if (!name.len || !glob_match(l->names[i].data, l->names[i].len, name.data, name.len))
+		if (!name.len ||
+		    !glob_match(l->names[i].data, l->names[i].len, name.data, name.len))
 			return false;
 	}
 	return true;
@@ -101,8 +102,8 @@ int ignored_new(struct ignored **ret, const char *text, struct err *err)
 	for (int number = 1; r == 0 && (line = strsep(&next, "\n")); number++) {
 		size_t len = strlen(line);
 
-		while (len && (line[len - 1] == ' ' || line[len - 1] == '\t' ||
-			       line[len - 1] == '\r'))
+		while (len &&
+		       (line[len - 1] == ' ' || line[len - 1] == '\t' || line[len - 1] == '\r'))
 			line[--len] = '\0';
 		if (!len || *line == '#')
 			continue;
