@@ -13,9 +13,8 @@ echo 0 >"$own/s.jsonl"
 echo one >"$dir/file"
 log_is() { [ "$(tr -d '\n' <"$own/s.jsonl")" = "$1" ]; }
 file_is() { [ "$(cat "$dir/file")" = "$1" ]; }
-shell() { start 130 40 "$dir" "$CORDON run --profile claude ${1:-} -- bash --noprofile --rcfile rc -i"; }
 
-shell
+start 130 40 "$dir" "$CORDON run --profile claude -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "clear; sh -c 'echo 1 >>~/.claude/projects/p/s.jsonl; echo two >file; echo t >~/.claude/projects/p/t; rm ~/.claude/projects/p/t'"
 keys Enter

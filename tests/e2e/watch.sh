@@ -113,7 +113,7 @@ rm several.py
 	sh -c "echo agent >beside$i; until [ -e end ]; do sleep 0.1; done" & done
 	until [ -e beside9 ]; do sleep 0.1; done; sleep 0.5; touch end; wait'
 is "$(edits | grep '/beside')" "" "nor what commands write that run at the same time"
-ok "and all of it is undone" undo_all .
+ok "and all of it is undone" undo_whole .
 rm -f beside* end
 
 # Directories that changed places: what is edited in one of them is told by its name of now.

@@ -103,8 +103,8 @@ cordon_in() { # DIR ARGUMENTS... - any other use of cordon there
 	(cd "$dir" && exec "$CORDON" "$@")
 }
 
-# undo_all DIR - every step that is not undone, at once
-undo_all() {
+# undo_whole DIR - every step that is not undone, at once
+undo_whole() {
 	cordon_in "$1" undo -n "$(cordon_in "$1" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
 }
 

@@ -251,7 +251,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	if (plan_has_places(d, p))
 		x = draw_key(d, s, in, x, ACTION_ALL_PLACES,
 			     d->places ? "leave other places" : "other places too");
-	draw_key(d, s, in, x, ACTION_BACK, "cancel");
+	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
 }
 
 /* It is on its way, or the keeper has said why there is none. */

@@ -341,7 +341,8 @@ static void label_ambient(struct keeper *k, struct command *c, const struct proc
 {
 	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
 	bool agent = !p || steps_is_agent(k, p);
-	bool by_command = p && p->command && p->command->label.len;
+	const char *command =
+		p && p->command && p->command->label.len ? p->command->label.data : NULL;
 
 	if (below && *below)
 		hint = below;
@@ -349,9 +350,8 @@ static void label_ambient(struct keeper *k, struct command *c, const struct proc
 		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
 	else
 		buf_str(&c->label, "left running");
-	c->by_paths = agent && !by_command;
-	buf_fmt(&c->label, ": %s%s", c->by_paths ? "edit " : "",
-		by_command ? p->command->label.data : hint);
+	c->by_paths = agent && !command;
+	buf_fmt(&c->label, ": %s%s", c->by_paths ? "edit " : "", command ? command : hint);
 	if (c->label.len > LABEL_MAX)
 		buf_truncate(&c->label, LABEL_MAX);
 }
