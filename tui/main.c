@@ -1,12 +1,15 @@
 /* main - arguments and dispatch, nothing else. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backends/bwrap/bwrap.h"
 #include "core/base/err.h"
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
+#include "tui/look/ini.h"
 
 static void usage(FILE *out)
 {
@@ -25,6 +28,38 @@ static const struct command *find(const char *name)
 		if (str_eq(c->name, name))
 			return c;
 	return NULL;
+}
+
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *at = path ? path : ""; *at; at += *at == ':') {
+		size_t len = strcspn(at, ":");
+		AUTO_FREE char *file = xasprintf("%.*s/%s", (int)len, len ? at : ".", name);
+
+		if (access(file, X_OK) == 0)
+			return true;
+		at += len;
+	}
+	return strchr(name, '/') != NULL;
+}
+
+/* A subcommand with a slip, which is no program either; NULL: neither. */
+static const char *meant(const char *word)
+{
+	const char *names[32];
+	size_t n = 0;
+
+	for (; n < ARRAY_LEN(names) && commands[n].name; n++)
+		names[n] = commands[n].name;
+	return *word == '-' || is_program(word) ? NULL : ini_nearest(word, names, n);
+}
+
+static bool asks_version(const char *word)
+{
+	return str_eq(word, "--version") || str_eq(word, "-V") ||
+	       (str_eq(word, "version") && !is_program(word));
 }
 
 int main(int argc, char **argv)
@@ -48,9 +83,16 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	if (str_eq(argv[1], "--version")) {
+	if (asks_version(argv[1])) {
 		printf("cordon %s\n", CORDON_VERSION);
 		return 0;
+	}
+	if (!c && meant(argv[1])) {
+		fprintf(stderr,
+			"cordon: '%s': neither a command of cordon's nor a program: did you "
+			"mean cordon %s?\n",
+			argv[1], meant(argv[1]));
+		return CMD_FAILED;
 	}
 	if (c)
 		status = c->run(argc - 2, argv + 2, &err);

@@ -20,7 +20,7 @@
 /* A step as a peer knows it. */
 struct told_step {
 	int64_t id;
-	size_t paths;
+	size_t paths, counted;
 	unsigned state; /* running, undone, incomplete: a bit each */
 	bool seen;
 };
@@ -182,13 +182,15 @@ static void tell_step(struct peer *p, const struct step_row *s, size_t likely, s
 {
 	unsigned state = s->running | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0);
 	struct told_step *t = told_step(p, s->id, likely);
+	size_t counted = s->created + s->modified + s->deleted + s->renamed;
 
 	t->seen = true;
 	/* How many files a running step has touched is no news; what it ends with is. */
-	if (t->state == state && (s->running || t->paths == s->paths))
+	if (t->state == state && (s->running || (t->paths == s->paths && t->counted == counted)))
 		return;
 	t->state = state;
 	t->paths = s->paths;
+	t->counted = counted;
 	message_step(out, s);
 }
 

@@ -81,6 +81,9 @@ void message_request(struct buf *out, const struct ask *a)
 		member(out, "reason", a->reason);
 	buf_fmt(out, ",\"waited_us\":%" PRId64 ",\"timeout_s\":%u", clock_mono_us() - a->since_us,
 		a->timeout_s);
+	buf_fmt(out, ",\"up\":%u", a->up);
+	member(out, "bundle", a->bundle && *a->bundle ? a->bundle : NULL);
+	member(out, "bundle_places", a->bundle && *a->bundle ? a->places : NULL);
 	member(out, "step_command", a->label && *a->label ? a->label : NULL);
 	member(out, "program", a->program);
 	member(out, "command", a->command);
@@ -102,6 +105,8 @@ void message_step(struct buf *out, const struct step_row *s)
 	buf_fmt(out,
 		",\"began_us\":%" PRId64 ",\"ended_us\":%" PRId64 ",\"status\":%d,\"paths\":%zu",
 		s->began_us, s->ended_us, s->exit_status, s->paths);
+	buf_fmt(out, ",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu",
+		s->created, s->modified, s->deleted, s->renamed);
 	member(out, "command", s->command);
 	end(out);
 }

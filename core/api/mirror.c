@@ -122,6 +122,9 @@ static void on_request(struct mirror *m)
 					       .command = text(m, "command"),
 					       .reason = text(m, "reason"),
 					       .label = text(m, "step_command"),
+					       .up = (unsigned)number(m, "up"),
+					       .bundle = text(m, "bundle"),
+					       .places = text(m, "bundle_places"),
 					       .held = held ? &report : NULL});
 }
 
@@ -157,6 +160,10 @@ static void on_step(struct mirror *m)
 	s->ended_us = number(m, "ended_us");
 	s->exit_status = (int)number(m, "status");
 	s->paths = (size_t)id_of(m, "paths");
+	s->created = (size_t)id_of(m, "created");
+	s->modified = (size_t)id_of(m, "modified");
+	s->deleted = (size_t)id_of(m, "deleted");
+	s->renamed = (size_t)id_of(m, "renamed");
 	m->model.version++;
 }
 
@@ -308,9 +315,9 @@ void mirror_answer(struct mirror *m, uint64_t ask, const struct answer *a)
 {
 	buf_fmt(&m->out,
 		"{\"type\":\"cmd.%s\",\"id\":%" PRIu64
-		",\"scope\":\"%s\",\"extent\":\"%s\",\"until\":%" PRId64 "}\n",
+		",\"scope\":\"%s\",\"extent\":\"%s\",\"up\":%u,\"until\":%" PRId64 "}\n",
 		a->allow ? "approve" : "deny", ask, answers_scope_name(a->scope),
-		answers_extent_name(a->extent), a->scope == SCOPE_ONCE ? 0 : a->until);
+		answers_extent_name(a->extent), a->up, a->scope == SCOPE_ONCE ? 0 : a->until);
 	send_out(m);
 }
 

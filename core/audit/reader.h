@@ -10,7 +10,7 @@
  * decoded to the raw bytes that went in ("\udcff" is the byte 0xff, which JSON libraries refuse).
  * Life: audit_record_init() once, audit_record_parse() per line, audit_record_done().
  */
-#define AUDIT_FIELDS 24
+#define AUDIT_FIELDS 32
 
 struct audit_record {
 	struct buf bytes; /* every name and value, NUL-terminated */

@@ -173,18 +173,19 @@ static int edit_distance(const char *a, const char *b)
 	return row[n];
 }
 
+/* NULL: none is near enough to be what was meant. */
 static const char *nearest(const char *key)
 {
 	size_t n;
 	const struct config_key *keys = config_keys(&n);
-	const char *best = keys[0].name;
-	int least = INT_MAX;
+	const char *best = NULL;
+	int least = MAX((int)strnlen(key, 64) / 3, 1) + 1;
 
 	for (size_t i = 0; i < n; i++) {
 		int d = edit_distance(strnlen(key, 64) < 64 ? key : "", keys[i].name);
 
 		/* The same name in another section is nearer than its letters say. */
-		if (str_eq(strrchr(keys[i].name, '.'), strrchr(key, '.')))
+		if (strchr(key, '.') && str_eq(strrchr(keys[i].name, '.'), strrchr(key, '.')))
 			d = 1;
 		if (d < least) {
 			least = d;
@@ -242,11 +243,14 @@ static int set_key(struct config *c, const struct config_source *src, const char
 	int i = key_index(name);
 	const struct config_key *key = &config_keys(&n)[MAX(i, 0)];
 	AUTO_FREE char *kept = NULL;
-	const char *why = NULL;
+	const char *why = NULL, *near = i < 0 ? nearest(name) : NULL;
 
-	if (i < 0)
+	if (near)
 		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", origin, name,
-			       nearest(name));
+			       near);
+	if (i < 0)
+		return err_say(err, -EINVAL, "%s: unknown key %s: man cordon lists them", origin,
+			       name);
 	if (!value && key->type != CONFIG_BOOL)
 		return err_say(err, -EINVAL, "%s: %s needs a value", origin, name);
 	kept = normal_form(c, key, src, value ? value : "true", &why);

@@ -14,6 +14,7 @@
  *
  *   [profile]
  *           command = claude        ; it is taken when this is run
+ *           argument = --no-daemon  ; which that command is given before its own
  *           inherits = tools        ; read first
  *
  * A file of that name in the human's own directory takes the place of the shipped one.
@@ -29,6 +30,7 @@ struct profile {
 	struct err *err;
 	struct config_source src;
 	int depth;
+	bool runs;	 /* what is run is the command of the file that is read */
 	char *names[64]; /* that were read: each counts once; heap */
 	size_t n_names;
 };
@@ -82,7 +84,16 @@ static int on_setting(void *data, const struct config_setting *s)
 	p->src.line = s->line;
 	if (is_key(s, "inherits"))
 		return s->value ? read_named(p, s->value) : 0;
-	if (is_key(s, "command") || is_key(s, "summary"))
+	if (is_key(s, "command") && s->value && p->spec->command)
+		p->runs |= str_eq(s->value, path_base(p->spec->command));
+	if (is_key(s, "argument") && p->runs)
+		return config_set(p->config, &p->src,
+				  &(struct config_setting){.section = "sandbox",
+							   .name = "argument",
+							   .value = s->value,
+							   .line = s->line},
+				  p->err);
+	if (is_key(s, "command") || is_key(s, "argument") || is_key(s, "summary"))
 		return 0;
 	return config_set(p->config, &p->src, s, p->err);
 }
@@ -113,6 +124,7 @@ static int no_such(const struct profile *p, const char *name)
 static int read_named(struct profile *p, const char *name)
 {
 	const struct config_source outer = p->src;
+	const bool outer_runs = p->runs;
 	AUTO_FREE char *file = NULL;
 	char *text = NULL;
 	size_t len = 0;
@@ -132,9 +144,11 @@ static int read_named(struct profile *p, const char *name)
 	p->names[p->n_names++] = xstrdup(name);
 	p->src = (struct config_source){.level = CONFIG_PROFILE, .file = file};
 	p->depth++;
+	p->runs = false;
 	r = config_read_text(text, len, file, on_setting, p, p->err);
 	p->depth--;
 	p->src = outer;
+	p->runs = outer_runs;
 	return r;
 }
 

@@ -9,7 +9,7 @@
 
 #define READ_MAX     (256u << 10)    /* a turn: the console has more to do than to read us */
 #define BARRIERS_MAX 1000	     /* of a plan, and paths of one: more is no keeper of ours */
-#define STRINGS	     7		     /* the most that one message has */
+#define STRINGS	     9		     /* the most that one message has */
 #define PLAN_ITEMS   (WIRE_MAX / 19) /* the smallest entry on the wire has 19 bytes */
 
 struct client {
@@ -206,6 +206,9 @@ static void read_ask(struct client_event *ev, struct wire_in *in, struct strings
 	ev->command_len = strlen(ev->command);
 	ev->reason = next_string(s, in);
 	ev->label = next_string(s, in);
+	ev->up = wire_get_u8(in);
+	ev->bundle = next_string(s, in);
+	ev->places = next_string(s, in);
 	in->bad |= ev->rule_kind >= RULE_KINDS;
 }
 
@@ -439,6 +442,7 @@ void client_answer(struct client *c, uint64_t ask, const struct answer *a)
 	wire_u8(&c->out, a->allow);
 	wire_u8(&c->out, (uint8_t)a->scope);
 	wire_u8(&c->out, (uint8_t)a->extent);
+	wire_u8(&c->out, (uint8_t)a->up);
 	wire_i64(&c->out, a->until);
 	finish(c, mark);
 }

@@ -32,6 +32,8 @@ struct client_event {
 	enum step_kind kind;
 	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
 	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
+	const char *bundle, *places;	 /* WIRE_ASK; "": none */
+	unsigned up;			 /* WIRE_ASK */
 	size_t command_len;		 /* of command; WIRE_EXEC: NUL-separated argv */
 	const struct guard_report *held; /* WIRE_HELD */
 	enum loss loss;			 /* WIRE_TAKEN_BACK, with total: its limit; so below */

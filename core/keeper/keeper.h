@@ -35,6 +35,7 @@ struct keeper_spec {
 	struct guard_limits guard;
 	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
 	bool undo_home;			     /* a rollback changes granted places, too, unasked */
+	bool asks_lists;		     /* reading.list = ask */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
 	const struct ignored *ignored; /* whose changes from outside are no edits; or NULL */
 	bool lock;		       /* and opening for writing is refused to others (lock.h) */

@@ -113,6 +113,9 @@ struct command {
 	bool named;    /* label comes from an exec */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
+	bool lingers;  /* files of a step that was rolled back are still written: it waits for that
+			*/
+	bool folds;    /* the rest of the session, since the history is full */
 	bool grouped;  /* while a group is open, what it changes belongs to that */
 	struct buf label;
 	struct word *words;	   /* what the label is made of, by pid */
@@ -148,6 +151,7 @@ struct question {
 	enum rule_kind kind;
 	const char *path;     /* the end of key */
 	bool is_dir;	      /* path is a directory */
+	char *bundle;	      /* that the path is of, or NULL */
 	struct command *held; /* a safeguard's: all of this command's changes wait */
 	struct command
 		*command; /* of the first who asked, where an answer can count for its step */
@@ -271,6 +275,7 @@ struct keeper {
 	struct buf agent_name;
 
 	struct command *commands, *ambient, *strays, *whole;
+	struct command *fold;  /* NULL: the history is not full */
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
 	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;

@@ -392,8 +392,9 @@ static void serve_answer(struct keeper *k, struct wire_in *in)
 
 	a.scope = (enum answer_scope)wire_get_u8(in);
 	a.extent = (enum answer_extent)wire_get_u8(in);
+	a.up = wire_get_u8(in);
 	a.until = wire_get_i64(in);
-	in->bad |= a.scope > SCOPE_ORG || a.extent > EXTENT_TREE;
+	in->bad |= a.scope > SCOPE_ORG || a.extent > EXTENT_BUNDLE || a.up > ANSWER_UP_MAX;
 	if (!in->bad)
 		asks_answer(k, ask, &a);
 }

@@ -24,7 +24,8 @@ enum wire_type {
 			  paths, str why incomplete, u8 elsewhere, str command */
 	WIRE_ASK, /* u64 ask, i64 step, i64 pid, u8 enum rule_kind, u8 flags ASK_*, u32 timeout in
 		     seconds or 0, str op, str path, str via, str program, str command, str reason,
-		     str its step's command line */
+		     str its step's command line, u8 directories that a tree may go up to, str its
+		     bundle, str what that is about */
 	WIRE_ASK_GONE, /* u64 ask, u8 enum ask_end */
 	WIRE_EXIT,     /* u32 wait status of the agent */
 	WIRE_PLAN, /* u64 request, u8 kind, u64 n, u32 flags, u64 conflicts, u64 stops, u64 paths,
@@ -47,7 +48,7 @@ enum wire_type {
 	WIRE_TALLIES,	 /* u64 reads judged, u64 by a rule, u64 by an answer kept, u64 asked, u64
 			    denied because too many wait */
 	/* cordon -> keeper */
-	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, i64 until */
+	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
 	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
 	WIRE_UNDO_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags; of the plan that was shown:

@@ -12,6 +12,20 @@ char *answer_dir(const char *path)
 	return slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
 }
 
+char *answer_object(const char *path, bool is_dir, const struct answer *a)
+{
+	char *object = xasprintf("%s%s", path, is_dir ? "/" : "");
+
+	for (unsigned i = 0; a->extent == EXTENT_TREE && i < a->up; i++) {
+		AUTO_FREE char *dir = answer_dir(object);
+		AUTO_FREE char *above = answer_dir(dir);
+
+		free(object);
+		object = xasprintf("%s/", str_eq(above, "/") ? "" : above);
+	}
+	return object;
+}
+
 static char *quoted(const char *path, const char *tail)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -39,6 +53,9 @@ void answer_patterns(const char *path, enum answer_extent extent, char *ret[2])
 		return;
 	case EXTENT_TREE:
 		ret[0] = quoted(dir, "/**");
+		return;
+	case EXTENT_BUNDLE: /* has patterns of its own */
+		ret[0] = quoted(path, "");
 		return;
 	}
 }

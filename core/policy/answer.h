@@ -24,16 +24,24 @@ enum answer_scope {
 
 enum answer_extent {
 	EXTENT_EXACT,
-	EXTENT_DIR,  /* what lies in its directory, not deeper */
-	EXTENT_TREE, /* its directory and all below */
+	EXTENT_DIR,    /* what lies in its directory, not deeper */
+	EXTENT_TREE,   /* its directory and all below */
+	EXTENT_BUNDLE, /* what a profile's section asks about (policy_bundle()) */
 };
 
 struct answer {
 	bool allow;
 	enum answer_scope scope;
 	enum answer_extent extent;
+	unsigned up;   /* EXTENT_TREE: so many directories further up */
 	int64_t until; /* unix seconds, 0: none */
 };
+
+#define ANSWER_UP_MAX 16
+
+/* What an answer to a question about path is about: itself, or the directory that it goes up to; a
+ * directory's has a `/` at its end. Heap. */
+char *answer_object(const char *path, bool is_dir, const struct answer *a);
 
 /* What an answer is about, as one or two absolute patterns (ret[1] may be NULL); path has a `/` at
  * its end when it is a directory. Heap strings. */

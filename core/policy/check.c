@@ -16,7 +16,7 @@ static const char *const system_trees[] = {
 };
 
 static const char hidden_reason[] = "it is hidden from the sandbox";
-const char policy_ungranted[] = "no rule grants it yet";
+const char policy_ungranted[] = "it is outside this project, and you have not allowed it yet";
 static const char secret_reason[] = "its name says that it holds secrets";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, 
 	if (rules_decide(p->rules, kind, path, now, &m)) {
 		said = verdict_of_rule(m.rule->verdict);
 		if (said > v || (said < v && builtin_gives_way(b, &m)) ||
-		    (said == v && said != POLICY_ALLOW && !b->reason)) {
+		    (said == v && said != POLICY_ALLOW && (!b->reason || m.rule->of->reason))) {
 			*ret_reason = rules_words(p->rules, m.rule);
 			v = said < v ? loosened(said, b, &m, ret_reason) : said;
 		}

@@ -16,7 +16,8 @@ struct loader {
 	rules_on_error on_error;
 	void *data;
 	struct links *links;
-	bool changed; /* the project's file was trusted with another content */
+	bool changed;	     /* the project's file was trusted with another content */
+	bool bundle_allowed; /* the section's ask lines (bundle.c) */
 	size_t errors;
 	struct stem stem;
 	struct rules *at; /* where the last pattern was placed, and what its base was */
@@ -371,6 +372,8 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	if (c->what > CONFIG_HIDE)
 		return;
 	rule.verdict = verdict_of(c->what);
+	if (rule.verdict == RULE_ASK && l->bundle_allowed && str_starts(c->value, "write "))
+		rule.verdict = RULE_ALLOW;
 	if ((trusted || rule.verdict != RULE_ALLOW) && stem_take(&l->stem, r, c->value, &rule))
 		return;
 	rule.kinds = words_kinds(c->value, &rule.pattern, &why);
@@ -394,6 +397,18 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	if (!to.there)
 		rules_note_absent(r, to.number);
 	learn_from(&to, &rule, c->value);
+}
+
+/* The human was asked about this bundle, and said always. */
+static bool is_allowed(const struct config *c, const struct rule_frame *frame)
+{
+	const char *const *names;
+	size_t n = frame->level == LEVEL_PROFILE ? config_list(c, "bundle.allow", &names) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(names[i], frame->name))
+			return true;
+	return false;
 }
 
 bool rules_load(struct rules *trusted, struct rules *untrusted, const struct config *c,
@@ -422,6 +437,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			break;
 		}
 		section_frame(&l, c, i, &frame);
+		l.bundle_allowed = is_allowed(c, &frame);
 		kept = rules_frame(to, &frame);
 		while (i < end) {
 			at = config_rule(c, i++);

@@ -132,6 +132,8 @@ bool policy_extent_offered(const struct policy *p, const char *path, enum answer
 
 	if (extent == EXTENT_EXACT)
 		return true;
+	if (extent == EXTENT_BUNDLE)
+		return policy_bundle(p, path) != NULL;
 	if (path_is_beneath(p->home, dir) || places_depth(dir) < 2)
 		return false;
 	for (size_t i = 0; extent == EXTENT_TREE && i < p->n_hidden; i++)
@@ -166,7 +168,8 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	struct rule_frame frame = {.level = LEVEL_SESSION, .until = a->until};
 	struct rule rule = {
 		.of = &frame, .verdict = a->allow ? RULE_ALLOW : RULE_DENY, .kinds = 1u << kind};
-	char *patterns[2];
+	const char *bundle = a->extent == EXTENT_BUNDLE ? policy_bundle(p, path) : NULL;
+	char *patterns[2] = {NULL, NULL};
 
 	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
 	if (a->scope == SCOPE_ONCE || p->n_given >= POLICY_MAX_ANSWERS)
@@ -175,11 +178,14 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
 	frame.id = ++p->last_id;
-	answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
-	rule.pattern = patterns[0];
+	if (!bundle)
+		answer_patterns(path, offered ? a->extent : EXTENT_EXACT, patterns);
+	rule.pattern = bundle ? bundle : patterns[0];
 	forget_same(p, &rule);
 	p->given = xrealloc(p->given, (p->n_given + 1) * sizeof(*p->given));
 	p->given[p->n_given] = (struct given){frame.id, rules_add(p->rules, &rule)};
+	if (bundle && !bundle_place(p, p->given[p->n_given].rule, bundle))
+		frame.id = 0;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
 		const char *why;

@@ -94,6 +94,16 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
 
+/*
+ * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE
+ * is about all of them. The name of the one that decides about this path, borrowed as reasons are;
+ * NULL: none does.
+ */
+const char *policy_bundle(const struct policy *p, const char *path);
+struct buf;
+/* Its patterns as they are written, "~/.claude.json, ~/.claude/settings.json". */
+void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
+
 /* The reason of POLICY_ASK where reading merely was not granted. */
 extern const char policy_ungranted[];
 /* What the rules say of reading (executing, connecting to) an object; path resolved, absolute and

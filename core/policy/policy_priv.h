@@ -235,6 +235,11 @@ enum policy_verdict verdict_of_rule(enum rule_verdict v);
 
 void listening_collect(struct policy *p); /* what policy_sockets() returns */
 
+/* ---- bundle.c -------------------------------------------------------------------------------- */
+
+/* The answer speaks of all patterns of the bundle. False: one of them is none. */
+bool bundle_place(struct policy *p, uint32_t answer, const char *name);
+
 /* ---- grant.c --------------------------------------------------------------------------------- */
 
 /* From the rules: what policy_granted() and, besides the built-in ones, policy_hidden() return. */

@@ -173,7 +173,8 @@ struct rules_place {
 /*
  * Append an answer as a rule to the file of its scope (SCOPE_PROJECT, USER or ORG), which is made
  * when it is not there. path: absolute, with a `/` at the end when it is a directory, as for
- * policy_answer(). The file is replaced by one rename; what is in it stays. Not for the keeper.
+ * policy_answer(), or the name of the bundle. The file is replaced by one rename; what is in it
+ * stays. Not for the keeper.
  */
 int rules_save(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,
 	       const char *path, const struct answer *a, struct err *err) MUST_USE;

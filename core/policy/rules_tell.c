@@ -104,6 +104,9 @@ const char *rules_words(struct rules *r, const struct rule *rule)
 	uint32_t number = (uint32_t)((const struct kept *)rule - r->list); /* its first member */
 	struct words *w;
 
+	/* Who wrote the profile knows why it asks. */
+	if (rule->of->level == LEVEL_PROFILE && rule->verdict == RULE_ASK && rule->of->reason)
+		return rule->of->reason;
 	if (rule->of->level == LEVEL_SESSION)
 		return rule->verdict == RULE_ALLOW ? "you allowed it for this session"
 						   : "you denied it for this session";

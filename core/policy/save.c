@@ -50,6 +50,11 @@ static void format_body(struct buf *b, enum rule_kind kind, const char *path,
 	time_t t = (time_t)a->until;
 	struct tm tm;
 
+	if (a->extent == EXTENT_BUNDLE) { /* path is its name */
+		buf_str(b, "[bundle]\n");
+		rules_line(b, "allow", path);
+		return;
+	}
 	answer_patterns(path, a->extent, patterns);
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
@@ -151,6 +156,32 @@ static int take_out(struct buf *text, const struct buf *body)
 	return 0;
 }
 
+static int append_bundle(struct buf *text, const struct buf *body)
+{
+	if (text->len && text->data[text->len - 1] != '\n')
+		buf_ch(text, '\n');
+	buf_add(text, body->data, body->len);
+	return 0;
+}
+
+/* The last section that says this and nothing else. */
+static int take_out_bundle(struct buf *text, const struct buf *body)
+{
+	char *found = NULL, *end;
+
+	for (char *at = text->data; (at = strstr(at, body->data)); at++) {
+		end = at + body->len;
+		if ((at == text->data || at[-1] == '\n') && (!*end || *end == '['))
+			found = at;
+	}
+	if (!found)
+		return -ENOENT;
+	end = found + body->len;
+	memmove(found, end, strlen(end) + 1);
+	buf_truncate(text, text->len - body->len);
+	return 0;
+}
+
 /* The section with this name, if an answer wrote it and nobody has edited it since. */
 static int take_out_named(struct buf *text, const struct buf *name)
 {
@@ -215,6 +246,7 @@ static int change_answer(const struct rules_place *where, enum answer_scope scop
 			 enum rule_kind kind, const char *path, const struct answer *a, bool add,
 			 struct err *err)
 {
+	bool bundle = a->extent == EXTENT_BUNDLE;
 	AUTO_BUF struct buf body = BUF_INIT;
 	AUTO_FREE char *file = NULL;
 	int r;
@@ -226,7 +258,9 @@ static int change_answer(const struct rules_place *where, enum answer_scope scop
 		return r;
 	file = resolve(file_of(where, scope));
 	format_body(&body, kind, path, a);
-	r = change(file, scope == SCOPE_ORG ? 0644 : 0600, add ? append : take_out, &body, err);
+	r = change(file, scope == SCOPE_ORG ? 0644 : 0600,
+		   bundle ? (add ? append_bundle : take_out_bundle) : (add ? append : take_out),
+		   &body, err);
 	return r < 0 ? err_wrap(err, r, add ? "remember it" : "forget it") : 0;
 }
 

@@ -12,8 +12,10 @@ static const char *const scopes[] = {
 	[SCOPE_PROJECT] = "project", [SCOPE_USER] = "user", [SCOPE_ORG] = "org",
 };
 
-static const char *const extents[] = {
-	[EXTENT_EXACT] = "exact", [EXTENT_DIR] = "dir", [EXTENT_TREE] = "tree"};
+static const char *const extents[] = {[EXTENT_EXACT] = "exact",
+				      [EXTENT_DIR] = "dir",
+				      [EXTENT_TREE] = "tree",
+				      [EXTENT_BUNDLE] = "bundle"};
 
 static int find(const char *const *list, size_t n, const char *name)
 {
@@ -53,9 +55,21 @@ const char *answers_verb(enum rule_kind kind)
 	return verbs[kind];
 }
 
+struct word {
+	const char *op, *word;
+};
+
+static const char *word_of(const struct word *list, size_t n, const char *op)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(op, list[i].op))
+			return list[i].word;
+	return NULL;
+}
+
 const char *answers_op(const char *op)
 {
-	static const char *const words[][2] = {
+	static const struct word words[] = {
 		{"open", "write"},	   {"openat", "write"},	   {"openat2", "write"},
 		{"creat", "write"},	   {"unlink", "delete"},   {"unlinkat", "delete"},
 		{"rmdir", "delete"},	   {"mkdirat", "mkdir"},   {"renameat", "rename"},
@@ -63,24 +77,40 @@ const char *answers_op(const char *op)
 		{"mknodat", "mknod"},	   {"fchmod", "chmod"},	   {"fchmodat", "chmod"},
 		{"fchmodat2", "chmod"},	   {"fchown", "chown"},	   {"lchown", "chown"},
 		{"fchownat", "chown"},	   {"utimensat", "utime"}, {"futimesat", "utime"},
-		{"ftruncate", "truncate"},
+		{"ftruncate", "truncate"}, {"exec", "run"},
 	};
+	const char *word = word_of(words, ARRAY_LEN(words), op);
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (str_eq(op, words[i][0]))
-			return words[i][1];
-	return op;
+	return word ? word : op;
+}
+
+const char *answers_wish(const char *op)
+{
+	static const struct word wishes[] = {
+		{"mkdir", "create the folder"},	    {"rmdir", "delete the folder"},
+		{"symlink", "make the link"},	    {"link", "make the hard link"},
+		{"mknod", "make the special file"}, {"chmod", "change the mode of"},
+		{"chown", "change the owner of"},   {"utime", "set the times of"},
+		{"connect", "connect to"},
+	};
+	const char *word = answers_op(op), *wish = NULL;
+
+	if (!str_eq(op, "rmdir"))
+		op = word;
+	wish = word_of(wishes, ARRAY_LEN(wishes), op);
+	return wish ? wish : word;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-char *answers_object(const struct ask *ask, enum answer_extent extent)
+char *answers_object(const struct ask *ask, const struct answer *a)
 {
-	const char *slash = strrchr(ask->path, '/');
+	AUTO_FREE char *object = answer_object(ask->path, ask->is_dir, a);
+	const char *slash = strrchr(object, '/');
 
-	if (extent == EXTENT_EXACT || ask->is_dir || !slash)
+	if (a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE || !slash)
 		return xstrdup(ask->path);
-	return slash > ask->path ? xstrndup(ask->path, (size_t)(slash - ask->path)) : xstrdup("/");
+	return slash > object ? xstrndup(object, (size_t)(slash - object)) : xstrdup("/");
 }
 
 static void add_until(struct buf *out, int64_t until)
@@ -120,12 +150,17 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		[SCOPE_USER] = ", in all your sessions",
 		[SCOPE_ORG] = ", in everybody's sessions here",
 	};
-	AUTO_FREE char *object = answers_object(ask, a->extent);
+	AUTO_FREE char *object = answers_object(ask, a);
 	const char *below = m->home ? path_below(object, m->home) : NULL;
 	bool lists = ask->kind == RULE_READ && ask->is_dir;
 
 	if (ask->held) {
 		held_words(out, ask->held, a);
+		return;
+	}
+	if (a->extent == EXTENT_BUNDLE) {
+		buf_fmt(out, "%s writing all of %s%s", a->allow ? "allow" : "deny", ask->bundle,
+			span[a->scope]);
 		return;
 	}
 	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",
@@ -200,9 +235,20 @@ static const char *refuse_held(const struct answer *a)
 	return a->until ? "a held step is answered without a time" : NULL;
 }
 
+static const char *refuse_bundle(const struct ask *ask, const struct answer *a)
+{
+	if (!ask->bundle || !*ask->bundle)
+		return "it is no file that a program keeps for itself: allow exactly what is asked";
+	if (a->scope != SCOPE_SESSION && a->scope != SCOPE_USER)
+		return "what a program keeps for itself is answered for session or user";
+	if (a->scope == SCOPE_USER && (a->until || !a->allow))
+		return "for always it is allowed, and without a time";
+	return NULL;
+}
+
 const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a)
 {
-	AUTO_FREE char *object = answers_object(ask, a->extent);
+	AUTO_FREE char *object = answers_object(ask, a);
 
 	if (ask->held)
 		return refuse_held(a);
@@ -214,6 +260,10 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)
 		return "it belongs to no step of its own: answer once or for the session";
+	if (a->extent == EXTENT_BUNDLE)
+		return refuse_bundle(ask, a);
+	if (a->up && (a->extent != EXTENT_TREE || a->up > ask->up))
+		return "that would open a home, a disk or a hidden place: allow less";
 	if (!a->allow || a->extent == EXTENT_EXACT)
 		return NULL;
 	if (is_whole(m, object) || (a->extent == EXTENT_DIR ? ask->no_dir : ask->no_tree))

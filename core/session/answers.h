@@ -8,7 +8,7 @@
  * What an answer speaks of. "this file" is ask->path; "its directory" is the directory that it lies
  * in, or itself where it is one. Heap string.
  */
-char *answers_object(const struct ask *ask, enum answer_extent extent) MUST_USE;
+char *answers_object(const struct ask *ask, const struct answer *a) MUST_USE;
 
 /* "allow reading everything in ~/notes and below, for this session, until 14:05". Raw bytes: escape
  * before a human sees them. */
@@ -25,6 +25,8 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 
 /* What a human calls an operation: "write" for "openat". Itself where it has no other name. */
 const char *answers_op(const char *op);
+/* The same in a question, before the object: "create the folder", "set the times of". */
+const char *answers_wish(const char *op);
 /* "read", "write", "run", "connect to". */
 const char *answers_verb(enum rule_kind kind);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */

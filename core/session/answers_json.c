@@ -18,6 +18,7 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 {
 	const cJSON *until = cJSON_GetObjectItemCaseSensitive(object, "until");
 	const cJSON *persist = cJSON_GetObjectItemCaseSensitive(object, "persist");
+	const cJSON *up = cJSON_GetObjectItemCaseSensitive(object, "up");
 	int scope = answers_find_scope(text_of(object, "scope", "once"));
 	int extent = answers_find_extent(text_of(object, "extent", "exact"));
 
@@ -25,10 +26,12 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 		return err_say(err, -EINVAL,
 			       "scope: not once, step, session, project, user or org");
 	if (extent < 0)
-		return err_say(err, -EINVAL, "extent: not exact, dir or tree");
+		return err_say(err, -EINVAL, "extent: not exact, dir, tree or bundle");
 	if (until &&
 	    (!cJSON_IsNumber(until) || until->valuedouble < 0 || until->valuedouble > 1e12))
 		return err_say(err, -EINVAL, "until: not seconds since 1970");
+	if (up && (!cJSON_IsNumber(up) || up->valuedouble < 0 || up->valuedouble > ANSWER_UP_MAX))
+		return err_say(err, -EINVAL, "up: not a number of directories");
 	if (persist && !cJSON_IsBool(persist))
 		return err_say(err, -EINVAL, "persist: not true or false");
 	if (cJSON_IsTrue(persist) && scope <= SCOPE_SESSION)
@@ -37,6 +40,7 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 		scope = SCOPE_SESSION;
 	ret->scope = (enum answer_scope)scope;
 	ret->extent = (enum answer_extent)extent;
+	ret->up = up ? (unsigned)up->valuedouble : 0;
 	ret->until = until ? (int64_t)until->valuedouble : 0;
 	return 0;
 }

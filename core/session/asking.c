@@ -29,13 +29,18 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 					 .timeout_s = ev->timeout_s,
 					 .via = (char *)(uintptr_t)ev->via,
 					 .label = (char *)(uintptr_t)ev->label,
+					 .up = ev->up,
+					 .bundle = (char *)(uintptr_t)ev->bundle,
+					 .places = (char *)(uintptr_t)ev->places,
 					 .op = (char *)(uintptr_t)ev->op,
 					 .path = (char *)(uintptr_t)ev->path,
 					 .program = (char *)(uintptr_t)ev->program,
 					 .command = command,
 					 .reason = (char *)(uintptr_t)ev->reason,
 				 });
-	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0, ev->op, ev->path, ev->reason);
+	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0,
+		      ev->rule_kind == RULE_READ && ev->flags & ASK_DIR ? "list" : ev->op, ev->path,
+		      ev->reason);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_ASK,
 				 .step = ev->step,
@@ -164,11 +169,17 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 		s->model.decisions.denied++;
 }
 
+/* What the settings say of it: a bundle's name, or the place. Heap. */
+static char *settled(const struct ask *a, const struct answer *given)
+{
+	return given->extent == EXTENT_BUNDLE ? xstrdup(a->bundle)
+					      : answer_object(a->path, a->is_dir, given);
+}
+
 static void keep_given(struct session *s, const struct ask *a, const struct answer *given,
 		       const char *words)
 {
-	AUTO_FREE char *object = a->held ? xstrdup(a->held->command)
-					 : xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
+	AUTO_FREE char *object = a->held ? xstrdup(a->held->command) : settled(a, given);
 
 	if (given->scope == SCOPE_ONCE || (a->held && !given->allow))
 		return;
@@ -190,7 +201,7 @@ static struct rules_place place_of(const struct session *s)
 static int persist(struct session *s, const struct ask *a, const struct answer *given,
 		   struct err *err)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", a->path, a->is_dir ? "/" : "");
+	AUTO_FREE char *object = settled(a, given);
 	const struct rules_place where = place_of(s);
 
 	if (given->scope <= SCOPE_SESSION || s->frozen)

@@ -70,6 +70,7 @@ void session_reload_undone(struct session *s)
 	if (journal_list(j, false, &kept, &n_kept, NULL) == 0) {
 		model_set_undone(&s->model, redo, n_redo, kept, n_kept);
 		add_restored(s, kept, n_kept);
+		model_set_counts(&s->model, kept, n_kept);
 		step_info_free(kept, n_kept);
 	}
 	step_info_free(redo, n_redo);
@@ -104,6 +105,20 @@ static void reload_edits(struct session *s)
 			barrier_done(&list[i]);
 	}
 	model_set_edits(&s->model, list, kept);
+}
+
+void session_reload_counts(struct session *s)
+{
+	struct journal *j = s->counts_stale && !s->model.headless ? session_journal(s) : NULL;
+	struct step_info *kept = NULL;
+	size_t n = 0;
+
+	s->counts_stale = false;
+	if (!j || journal_list(j, false, &kept, &n, NULL) < 0)
+		return;
+	model_set_counts(&s->model, kept, n);
+	step_info_free(kept, n);
+	s->model.version++;
 }
 
 void session_reload_stale(struct session *s)

@@ -30,6 +30,8 @@ static void ask_done(struct ask *a)
 	free(a->reason);
 	free(a->via);
 	free(a->label);
+	free(a->bundle);
+	free(a->places);
 	guard_report_free(a->held);
 }
 
@@ -243,6 +245,20 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 	m->version++;
 }
 
+void model_set_counts(struct model *m, const struct step_info *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct step_row *row = model_step(m, list[i].id);
+
+		if (!row || row->running)
+			continue;
+		row->created = list[i].created;
+		row->modified = list[i].modified;
+		row->deleted = list[i].deleted;
+		row->renamed = list[i].renamed;
+	}
+}
+
 void model_end_redo(struct model *m)
 {
 	for (size_t i = 0; i < m->n_steps; i++)
@@ -274,16 +290,44 @@ size_t model_running(const struct model *m, const struct step_row **newest)
 	return n;
 }
 
-static bool same_prompt(const struct ask *a, const struct ask *b)
+int ask_up_to(const struct ask *a, const char *other)
 {
-	const char *x, *y;
+	size_t len = strlen(a->path);
 
-	if (a->held || b->held || a->pid != b->pid || a->kind != b->kind || a->is_dir || b->is_dir)
-		return false;
-	x = strrchr(a->path, '/');
-	y = strrchr(b->path, '/');
+	if (!a->is_dir)
+		while (len > 0 && a->path[len] != '/')
+			len--;
+	for (int up = 0; len > 0 && up <= (int)a->up && !a->no_tree; up++) {
+		if (strncmp(a->path, other, len) == 0 && other[len] == '/')
+			return up;
+		do
+			len--;
+		while (len > 0 && a->path[len] != '/');
+	}
+	return -1;
+}
+
+static bool same_directory(const struct ask *a, const struct ask *b)
+{
+	const char *x = strrchr(a->path, '/'), *y = strrchr(b->path, '/');
+
 	return x && y && x - a->path == y - b->path &&
 	       memcmp(a->path, b->path, (size_t)(x - a->path)) == 0;
+}
+
+/* What one program asks for at a time in one tree, that may be allowed as a whole; or a bundle. */
+static bool same_prompt(const struct ask *a, const struct ask *b)
+{
+	int64_t apart = a->since_us - b->since_us;
+
+	if (a->held || b->held || a->kind != b->kind || a->is_dir || b->is_dir)
+		return false;
+	if (a->bundle && *a->bundle)
+		return str_eq(a->bundle, b->bundle);
+	if (a->pid == b->pid && same_directory(a, b))
+		return true;
+	return str_eq(a->program, b->program) && apart > -ASK_TOGETHER_US &&
+	       apart < ASK_TOGETHER_US && ask_up_to(a, b->path) >= 0 && ask_up_to(b, a->path) >= 0;
 }
 
 static void join_prompt(struct model *m, struct ask *a)
@@ -338,6 +382,9 @@ void model_add_ask(struct model *m, const struct ask *a)
 		.reason = xstrdup(a->reason),
 		.via = xstrdup(a->via),
 		.label = xstrdup(a->label),
+		.up = a->up,
+		.bundle = xstrdup(a->bundle),
+		.places = xstrdup(a->places),
 		.held = a->held ? guard_report_copy(a->held) : NULL,
 	};
 	join_prompt(m, &m->asks[m->n_asks - 1]);

@@ -15,6 +15,8 @@
 #define MODEL_ASKS  1024
 #define MODEL_GIVEN 1024 /* and as many lasting rules */
 
+#define ASK_TOGETHER_US 1000000 /* of one program in one tree: one prompt */
+
 enum row_kind {
 	ROW_TOUCH,
 	ROW_DENY,
@@ -49,12 +51,15 @@ struct step_row {
 	int64_t began_us, ended_us;
 	int exit_status;
 	size_t paths; /* touched; from the journal once committed */
+	size_t created, modified, deleted,
+		renamed; /* of a step that has ended; all 0: not read yet */
 	char *command;
 };
 
 struct ask {
 	uint64_t id;
-	/* What one process asks for in one directory is one prompt, though each is answered by its
+	/* What one process asks for in one directory, or one program within a second in one tree,
+	 * or for what it keeps for itself, is one prompt, though each is answered by its
 	 * own id; the oldest leads. Set by model_add_ask(). */
 	uint64_t prompt;
 	bool leads;
@@ -69,6 +74,8 @@ struct ask {
 	char *op, *path, *program, *command, *reason;
 	char *via;		   /* as the program wrote it, "": the same */
 	char *label;		   /* its step's command line, or "" */
+	unsigned up;		   /* how many directories further up a tree may be allowed */
+	char *bundle, *places;	   /* a bundle of the profile's and what it is about, or "" */
 	struct guard_report *held; /* not a request but a step that a safeguard holds; else NULL */
 };
 
@@ -180,6 +187,8 @@ void model_remove_step(struct model *m, int64_t id);
  * undid or redid anything: it stays undone, or in effect and gone. */
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept);
+/* What the history says of these: how many paths each created, modified, deleted, renamed. */
+void model_set_counts(struct model *m, const struct step_info *list, size_t n);
 /* A step was kept: nothing that was undone before can be redone. */
 void model_end_redo(struct model *m);
 /* Steps that the history has from before the first one that is known, newest first as it lists
@@ -199,4 +208,7 @@ void model_remove_ask(struct model *m, uint64_t id);
 void model_add_given(struct model *m, const struct given *g);
 /* What is still open of an answer that was taken back, or of rules (0). The answer, or NULL. */
 const struct given *model_set_left(struct model *m, uint64_t rule, const char *words);
+/* How many directories further up than its own a tree holds `other`, too; -1: none that may be
+ * allowed. */
+int ask_up_to(const struct ask *a, const char *other);
 const struct ask *model_ask(const struct model *m, uint64_t id);

@@ -196,6 +196,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.ask_again_s = seconds(spec->config, "approval.remember"),
 				.undo_home = config_bool(spec->config, "undo.home"),
 				.ignored = ignored,
+				.asks_lists =
+					str_eq(config_str(spec->config, "reading.list"), "ask"),
 				.warn_only =
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
@@ -365,6 +367,7 @@ int session_ready(struct session *s, bool readable, bool writable)
 void session_tick(struct session *s)
 {
 	session_sample_usage(s);
+	session_reload_counts(s);
 	if (s->on->changed)
 		s->on->changed(s->data);
 }

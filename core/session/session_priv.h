@@ -17,7 +17,8 @@ struct session {
 	bool edits_stale; /* the model's list of edits from outside is older than the store's */
 	bool turns_stale; /* so are the turns */
 	bool earlier_loaded;
-	bool steps_stale; /* what it knows of steps that have ended may be */
+	bool steps_stale;  /* what it knows of steps that have ended may be */
+	bool counts_stale; /* how many paths they created, changed, deleted: read once a second */
 	int64_t began_wall_us;
 	char *config_home;		     /* $XDG_CONFIG_HOME or NULL */
 	char *cwd;			     /* whose project's settings are read */
@@ -56,6 +57,8 @@ void session_flush_audit(struct session *s);
 void session_audit(struct session *s, const struct audit_entry *e);
 /* Mark the steps that are undone now, after an undo or a redo. */
 void session_reload_undone(struct session *s);
+/* How many paths the steps that have ended created, changed and deleted. */
+void session_reload_counts(struct session *s);
 /* Read those edits again if there are new ones. */
 void session_reload_stale(struct session *s); /* where somebody looks */
 /* The rules of settings files into the model. */

@@ -40,6 +40,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/workloads.sh
 	. tests/bench/journal.sh
 	. tests/bench/pane.sh
+	. tests/bench/record.sh
 	. tests/bench/gate.sh
 }
 
@@ -97,6 +98,7 @@ row_trapped "sed -i on 600 files" 1.5 : 'sed -i s/return/RETURN/ csrc/*.c'
 row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
 
 rows_pane
+rows_record
 rows_gate
 print_row "" "no undo" cordon "" ratio target ""
 rows_capture

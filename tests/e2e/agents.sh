@@ -33,7 +33,7 @@ agent other <<'A'
 #!/bin/sh
 ls ~/src
 A
-is "$out" "" "other programs do not list them"
+is "$out" $'AGENTS.md\nproject' "so do they to other programs"
 
 # ---- Claude Code: notes beside a lock, settings put in place by a rename
 agent claude <<'A'

@@ -30,7 +30,8 @@ ok "34: nothing was made" test ! -e "$dir/.git/hooks/one"
 keys Escape
 sees 'C-\] a answers' "34: Esc leaves it waiting"
 keys C-] a
-press_until 'status=0' "a, once it could be read, allows" a
+press_until 'Allowed: writing|status=0' "a, once it could be read, allows" a
+ok "34: then it is made" wait_for 10 test -e "$dir/.git/hooks/one"
 keys C-c
 type_text 'clear' && keys Enter
 
@@ -118,6 +119,12 @@ if wait_for 15 screen_has 'ready>'; then
 	sees '\? ASK read.*notes/c' "so it is asked again"
 	keys C-] a
 	press_until 'status=1' "and denied" d
+	type_text 'clear; ls ~; echo status=$?' && keys Enter
+	sees 'status=0' "names show without a question"
+	keys C-d
+	wait_for 15 screen_has 'ended with'
+	start 100 36 "$dir" "$run --set reading.list=ask --mode dynamic -- bash --noprofile --rcfile rc -i"
+	sees 'ready>' "reading.list = ask is for who wants it strict"
 	type_text 'clear; ls ~; echo status=$?' && keys Enter
 	sees '\? ASK list ~ ' "a directory is listed, and the home folder has its short name"
 	keys C-] a

@@ -81,7 +81,7 @@ tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: u
 sees_there "session's own console" "undo is not done there"
 tmux_ send-keys -t =u: q
-tmux_ send-keys -t =u: q
+tmux_ send-keys -t =u: C-] q
 ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"
 is "$(cat "$TEST_TMP/attached")" 0 "and is no failure"
 type_text 'clear; echo still-$((40 + 2))' && keys Enter

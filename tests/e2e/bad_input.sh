@@ -32,7 +32,16 @@ is "$?" 127 "what is no subcommand is run: not found"
 like "$out" "no-such-command" "and is named"
 ok "--help" sh -c "'$CORDON' --help | grep -q undo"
 ok "run --help" sh -c "'$CORDON' run --help | grep -q -- --headless"
-ok "--version" "$CORDON" --version
+for word in --version -V version; do
+	like "$("$CORDON" $word)" "^cordon [0-9]" "$word"
+done
+refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
+refuses 125 "did you mean --headless" "an option with a slip" cordon_in "$dir" run --headles -- true
+refuses 125 "did you mean --stat" "of another command, too" cordon_in "$dir" diff --stats
+refuses 125 "did you mean ui.mouse" "a key with a slip" cordon_in "$dir" run --headless --set ui.mous=true -- true
+refuses 125 "unknown key foo: man cordon" "a key that is none" cordon_in "$dir" run --headless --set foo=bar -- true
+is "$("$CORDON" pending 2>&1)" "cordon: nothing waits for an answer" "pending says that nothing waits"
+is "$("$CORDON" pending 2>/dev/null)" "" "not to who reads the list"
 
 # The terminal
 out=$(cd "$dir" && "$CORDON" run -- true 2>&1 </dev/null | cat)
@@ -47,11 +56,26 @@ refuses 1 "diff|step" "a step that is not there" cordon_in "$fresh" diff 99
 for step in 0 0..1 1..0 -0; do
 	refuses 1 "'$step': there is no such step" "a step that cannot be: diff $step" cordon_in "$fresh" diff $step
 done
+refuses 1 "'a..b': neither a file nor a range" "a range of words" cordon_in "$fresh" diff a..b
 is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
 
 refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fresh" undo --to
 refuses 125 "'--step': needs a value: --step STEP" "undo --step alone" cordon_in "$fresh" undo --step
 refuses 125 "redo takes no number" "redo of a number" cordon_in "$fresh" redo 2
+
+# Of empty files there are no lines to count.
+numbers=$(new_folder numbers)
+in_folder "$numbers" sh -c ': >empty; echo one >full'
+is "$(cordon_in "$numbers" diff --stat | head -n 2)" "$(printf ' empty |     0\n full  |     1 +')" "diff --stat of an empty file"
+
+# A variable that names a socket is said as rules say it.
+refuses 125 "'.HOMES'.*no variable" "--allow-unix of what is not set" cordon_in "$dir" run --headless --allow-unix '$HOMES' -- true
+python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(60)' "$TEST_TMP/agent" &
+listener=$!
+ok "a socket listens" wait_for 10 test -S "$TEST_TMP/agent"
+out=$(cd "$dir" && SSH_AUTH_SOCK=$TEST_TMP/agent "$CORDON" run --headless --allow-unix '$SSH_AUTH_SOCK' -- sh -c 'echo "at $SSH_AUTH_SOCK"' 2>/dev/null)
+is "$out" "at $TEST_TMP/agent" "--allow-unix of its variable"
+kill "$listener"
 
 # Two at a time
 start_in "$dir" sh -c 'echo up >&2; exec sleep 60' 2>"$TEST_TMP/up"

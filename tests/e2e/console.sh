@@ -88,7 +88,7 @@ keys Escape C-] t
 type_text 'exit 7' && keys Enter
 sees 'x ended with 7' "the console stays when the agent has ended"
 ok "and the program runs on" test ! -s "$TEST_TMP/status"
-keys q
+keys C-] q
 ended "the exit status is the agent's" 7
 terminal_is_sane "after q"
 ok "the command line sees the same history" sh -c "cd '$dir' && '$CORDON' log | grep -q ."

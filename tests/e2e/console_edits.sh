@@ -12,7 +12,7 @@ printf '%s\n' one two three four five six foo >"$dir/file"
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "sed -i s/foo/bar/ file" && keys Enter
-sees '\+ [12] files?' "a command changes a file"
+sees '[+~][12]' "a command changes a file"
 printf '%s\n' one 2 three four five six bar >"$dir/file"
 sees '! +file +! 1 edited' "an edit from outside shows between the steps"
 keys C-] s
@@ -36,7 +36,7 @@ loses '╔═' "the dialogs close"
 keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 is "$(cat "$dir/file")" "$(printf '%s\n' one 2 three four five six foo)" "and so it stays"
 done_testing

@@ -38,6 +38,6 @@ fi
 keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 done_testing

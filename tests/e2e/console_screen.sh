@@ -28,7 +28,7 @@ type_text 'echo still-$((40+2))' && keys Enter
 sees 'still-42' "after a storm of resizing"
 type_text 'exit' && keys Enter
 wait_for 5 screen_has 'ended with'
-keys q
+keys C-] q
 ended "leaves" 0
 
 # The agent's terminal is the pane, whatever the one around it is.
@@ -37,10 +37,19 @@ sees '\[xterm-256color\|\|\]' "the agent is told of the pane, not of the termina
 keys Enter
 ended "and ends" 0
 
+# What -v says is on the screen, not under it.
+start 100 30 "$dir" "$CORDON run -v -- sleep 300 2>$TEST_TMP/said"
+sees '- backend [a-z]+, network shut' "--verbose says in the list what is set up"
+is "$(cat "$TEST_TMP/said")" "" "and nowhere else"
+keys C-] q
+press_until 'never shown' "it ends" Q >/dev/null &
+wait_for 15 test -s "$TEST_TMP/status"
+kill %1 2>/dev/null
+
 # An agent that fails for want of the network: its human is told.
 start 80 24 "$dir" "$CORDON run -- sh -c 'exit 3'"
-sees 'without a network \(--allow-network .* q leaves' "what a failure may come from is said"
-keys q
+sees 'ended with 3 \(C-\] q quits\); it had no network: --allow-network' "what a failure may come from is said"
+keys C-] q
 ended "leaves" 3
 
 # Output that attacks a terminal stays in the pane.
@@ -149,6 +158,6 @@ sees '(^|[^0-9])1[^0-9]*$' "the first line is still there"
 keys Escape
 type_text 'exit' && keys Enter
 wait_for 5 screen_has 'ended with'
-keys q
+keys C-] q
 ended "leaves" 0
 done_testing

@@ -110,7 +110,7 @@ type_text 'kill -9 %1' && keys Enter
 ok "its question goes with it" wait_for 5 nothing_waits
 type_text 'exec true' && keys Enter # exit stays where the shell takes the job for a stopped one
 sees 'ended with' "the agent has ended"
-keys q
+keys C-] q
 
 # Without a console the command that answers is not waited for.
 printf '#!/bin/sh\ntouch %s\nexec sleep 100\n' "$dir/asked" >"$TEST_TMP/slow"

@@ -31,6 +31,7 @@ out=$("$CORDON" approve 99999 2>&1) && fail "a request that is not there" "$out"
 like "$out" "nobody waits for it" "a request that is not there is refused in words"
 "$CORDON" approve "$id" --scope ever >"$TEST_TMP/out" 2>&1
 is $? 1 "a scope that there is not is refused"
+like "$(cat "$TEST_TMP/out")" "approve $id: " "by the name that was typed"
 like "$(cat "$TEST_TMP/out")" "once, step, session" "and says which are"
 "$CORDON" approve "$id" --extent tree >"$TEST_TMP/out" 2>&1
 is $? 1 "more than exactly this needs a scope"
@@ -137,7 +138,7 @@ ok "it does not exist inside" screen_lacks "^srw"
 sees 'Error|refused|denied|No such' "and cannot be connected to"
 type_text 'exit' && keys Enter
 sees 'ended with' "the agent has ended"
-keys q
+keys C-] q
 ok "the socket goes with the session" wait_for 15 test ! -e "$sock"
 
 # A session that was killed leaves a name that leads nowhere: it is cleared away.
@@ -147,6 +148,6 @@ sock=$(echo "$run_dir"/*.sock)
 pid=$(python3 -c 'import socket, json, sys
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(json.loads(s.makefile().readline())["pid"])' "$sock")
 kill -9 "$pid"
-nothing_pending() { [ -z "$("$CORDON" pending 2>&1)" ] && [ ! -e "$sock" ]; }
+nothing_pending() { [ "$("$CORDON" pending 2>&1)" = "cordon: nothing waits for an answer" ] && [ ! -e "$sock" ]; }
 ok "pending clears its name away" wait_for 10 nothing_pending
 done_testing

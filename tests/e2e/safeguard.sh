@@ -23,7 +23,7 @@ console() { # OPTIONS - a shell in the console
 leave() { # the shell ends, then cordon
 	type_text 'exit' && keys Enter
 	sees 'ended with' "the shell ends"
-	keys q
+	keys C-] q
 	wait_for 15 test -s "$TEST_TMP/status"
 }
 cordons() { pgrep -f -- "^$CORDON run .*$mark"; } # the keeper and its helpers, too
@@ -58,7 +58,7 @@ keys C-] t
 # Another step goes on while one is held; undo says why it cannot.
 type_text 'clear; (rm -rf many; echo ended) & sleep 0.2; echo $((6*7)) >other.txt; wait' && keys Enter
 sees '\? HELD delete.* answers' "held again" # the list has the first one, too
-sees 'other.txt +\+ 1 file' "another step goes on, and is kept"
+sees 'other.txt +\+1' "another step goes on, and is kept"
 keys C-] u
 sees 'held by a safeguard' "undo says that an answer is needed first"
 keys Escape
@@ -140,7 +140,7 @@ sees 'ends the agent' "the dialog says what a denial ends"
 press_until 'ended by signal 9' "d ends the agent" d
 sees 'stopped and rolled back|- undone' "and rolls all of it back"
 same "$(tree "$dir")" "$before" "everything is as it was"
-keys q
+keys C-] q
 ended "q leaves" 137
 
 # SIGTERM while it is held.

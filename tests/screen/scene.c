@@ -26,9 +26,11 @@ static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct 
 	struct scene *s = data;
 
 	(void)err;
-	buf_fmt(&s->said, "%s %llu %s %s%s\n", a->allow ? "allow" : "deny",
-		(unsigned long long)ask, answers_scope_name(a->scope),
-		answers_extent_name(a->extent), a->until ? " for a time" : "");
+	buf_fmt(&s->said, "%s %llu %s %s", a->allow ? "allow" : "deny", (unsigned long long)ask,
+		answers_scope_name(a->scope), answers_extent_name(a->extent));
+	if (a->up)
+		buf_fmt(&s->said, " %u", a->up);
+	buf_fmt(&s->said, "%s\n", a->until ? " for a time" : "");
 	model_remove_ask(&s->model, ask);
 	ui_changed(s->ui);
 	return 0;
@@ -291,22 +293,21 @@ void scene_given(struct scene *s)
 						   .object = object,
 						   .words = words,
 						   .wall_us = 1000000});
-	model_add_given(&s->model, &(struct given){.ask = 4,
-						   .rule = 42,
-						   .answer = {.scope = SCOPE_STEP,
-							      .extent = EXTENT_TREE},
-						   .object = dir,
-						   .words = no,
-						   .wall_us = 2000000});
+	model_add_given(&s->model,
+			&(struct given){.ask = 4,
+					.rule = 42,
+					.answer = {.scope = SCOPE_STEP, .extent = EXTENT_TREE},
+					.object = dir,
+					.words = no,
+					.wall_us = 2000000});
 	s->model.lasting = xcalloc(2, sizeof(*s->model.lasting));
 	s->model.n_lasting = 2;
-	s->model.lasting[0] =
-		(struct lasting){.allow = true,
-				 .words = xstrdup("allow read,exec ~/tools/**"),
-				 .file = xstrdup("/home/u/.config/cordon/config"),
-				 .line = 12,
-				 .name = xstrdup("answer of 2026-01-02T03:04:05Z"),
-				 .by_us = true};
+	s->model.lasting[0] = (struct lasting){.allow = true,
+					       .words = xstrdup("allow read,exec ~/tools/**"),
+					       .file = xstrdup("/home/u/.config/cordon/config"),
+					       .line = 12,
+					       .name = xstrdup("answer of 2026-01-02T03:04:05Z"),
+					       .by_us = true};
 	s->model.lasting[1] = (struct lasting){.words = xstrdup("deny read ~/private\033[2J/**"),
 					       .file = xstrdup("/etc/cordon/config"),
 					       .line = 3,

@@ -145,6 +145,90 @@ static void no_step_is_not_offered_where_there_is_none(void **state)
 	assert_string_equal(s->said.data, "allow 7 session exact\n");
 }
 
+/* Up to what may be allowed at all, one directory at a time, then round. */
+static void a_tree_is_widened_step_by_step(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/2026/05/a.md");
+	s->model.asks[0].up = 2;
+	open_dialog(s);
+	scene_keys(s, "e e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026/05 and below"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026 and below"));
+	assert_true(scene_shows(s, "[further up]"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes and below"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "e e e a");
+	assert_string_equal(s->said.data, "allow 7 step tree 1\n");
+}
+
+/* ---- what a program keeps for itself ----------------------------------------------------------
+ */
+
+static void ask_bundle(struct scene *s, uint64_t id, const char *path)
+{
+	struct ask *a;
+
+	scene_ask(s, id, path);
+	a = &s->model.asks[s->model.n_asks - 1];
+	free(a->bundle);
+	free(a->places);
+	a->bundle = xstrdup("claude's own settings");
+	a->places = xstrdup("~/.claude.json, ~/.claude/settings.json");
+	ui_changed(s->ui);
+}
+
+/* The answer that makes sense is the one that is proposed. */
+static void a_bundle_is_one_question(void **state)
+{
+	struct scene *s = *state;
+
+	ask_bundle(s, 7, "/home/u/.claude.json");
+	open_dialog(s);
+	assert_true(scene_shows(s, "save claude's own settings"));
+	assert_true(scene_shows(s, "~/.claude.json, ~/.claude/settings.json"));
+	assert_true(scene_shows(s, "[session]"));
+	assert_true(scene_shows(s, "ALLOW writing all of claude's own settings, for this session"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session bundle\n");
+	ask_bundle(s, 8, "/home/u/.claude.json");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a s");
+	assert_true(scene_shows(s, "claude's own settings, in all your sessions"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 8 user bundle\n");
+	ask_bundle(s, 9, "/home/u/.claude.json"); /* and no more than this file, if one wants to */
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a e");
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 9 session exact\n");
+}
+
+/* Nothing on the screen and a question: said where one looks, and no key is taken. */
+static void a_black_screen_says_what_it_waits_for(void **state)
+{
+	struct scene *s = *state;
+
+	term_feed(s->term, "\033[2J\033[H", 7);
+	ask_bundle(s, 7, "/home/u/.claude.json");
+	buf_clear(&s->said);
+	assert_true(scene_shows(s, "vim.basic wants to save claude's own settings"));
+	assert_true(scene_shows(s, "It waits for your answer: C-] a"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_string_equal(s->to_agent.data, "a");
+	term_feed(s->term, "$ ", 2);
+	assert_false(scene_shows(s, "It waits for your answer"));
+}
+
 /* ---- one prompt for a directory -------------------------------------------------------------- */
 
 static void a_directory_is_one_prompt(void **state)
@@ -171,6 +255,65 @@ static void a_directory_is_one_prompt(void **state)
 	assert_true(scene_shows(s, "notes/late"));
 	scene_keys(s, "a a"); /* it has just come on the screen */
 	assert_int_equal(s->model.n_asks, 2);
+}
+
+static void a_tree_is_one_prompt(void **state)
+{
+	static const char *const paths[] = {"/home/u/p/c/HEAD", "/home/u/p/c/refs/heads/main",
+					    "/home/u/p/c/objects/01/ab", "/home/u/other/x"};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		scene_read(s, 7 + i, paths[i]);
+		s->model.asks[i].pid = 4712 + (int)i; /* processes of one program */
+		s->model.asks[i].up = 0;
+	}
+	assert_int_equal(s->model.n_prompts, 4); /* none holds the other */
+	while (s->model.n_asks)
+		model_remove_ask(&s->model, s->model.asks[0].id);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct ask a = {.id = 7 + i,
+				.pid = 4712 + (int)i,
+				.since_us = s->now_us + (int64_t)i * 1000,
+				.kind = RULE_READ,
+				.has_step = true,
+				.up = 2,
+				.op = (char *)(uintptr_t) "read",
+				.path = (char *)(uintptr_t)paths[i],
+				.program = (char *)(uintptr_t) "/usr/bin/git"};
+
+		a.up = i == 0 ? 1 : 2;
+		model_add_ask(&s->model, &a);
+	}
+	ui_changed(s->ui);
+	assert_int_equal(s->model.n_prompts, 2);
+	open_dialog(s);
+	assert_true(scene_shows(s, "2 more of that directory: refs/heads/main, objects/01/ab") ||
+		    scene_shows(s, "2 more"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data,
+			    "allow 7 once exact\nallow 8 once exact\nallow 9 once exact\n");
+}
+
+/* A program that opens one file after the other: the next question knows of the one before. */
+static void asked_again_at_once_widens_at_once(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/p/c/HEAD");
+	open_dialog(s);
+	scene_keys(s, "a");
+	scene_read(s, 8, "/home/u/p/c/refs/heads/main");
+	s->model.asks[0].up = 3;
+	s->model.asks[0].since_us = s->now_us;
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	assert_true(scene_shows(s, "asked again at once: how much can be all below ~/p/c"));
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "ALLOW reading everything in ~/p/c and below, for this step"));
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 8 step tree 2\n");
 }
 
 /* A rule decides the others by itself: one answer, for the one that was shown. */
@@ -206,16 +349,96 @@ static void prompts_are_of_one_process_and_kind(void **state)
 
 /* ---- what cannot answer ---------------------------------------------------------------------- */
 
-static void early_keys_choose_nothing(void **state)
+/* What decides nothing counts at once; what decides waits until it was readable. */
+static void early_keys_choose_but_answer_nothing(void **state)
 {
 	struct scene *s = *state;
 
 	scene_read(s, 7, "/home/u/notes/a");
 	buf_clear(&s->said);
-	scene_keys(s, "C-] a s s e e t a");
+	scene_keys(s, "C-] a s s e a");
+	assert_true(scene_shows(s, "[session]"));
+	assert_true(scene_shows(s, "[its directory]"));
 	scene_wait(s, 600);
-	assert_true(scene_shows(s, "[once]"));
 	assert_string_equal(s->said.data, "");
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 session dir\n");
+}
+
+/* Who pressed d too early and then a has not seen that the first did nothing. */
+static void an_early_key_cancels_another_after_it(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/a");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	scene_draw(s);
+	scene_keys(s, "d");
+	scene_wait(s, 600);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(s, "came too early"));
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
+}
+
+static void to_size(struct scene *s, int w, int h)
+{
+	surface_resize(&s->surface, w, h);
+	ui_resize(s->ui, w, h);
+	scene_wait(s, 600);
+}
+
+/* Its letters, one after the other, over as many rows of a box as it takes. */
+static bool shows_over_rows(struct scene *s, const char *letters)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	scene_draw(s);
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x < s->surface.w; x++) {
+			char c = *surface_cell(&s->surface, x, y)->text;
+
+			if (c > ' ') /* no blank, no frame */
+				buf_ch(&b, c);
+		}
+	}
+	return strstr(b.data, letters) != NULL;
+}
+
+/* The whole path stands in the line that allows it, on as many rows as it needs; where it has no
+ * room nothing is allowed. */
+static void what_is_allowed_is_never_cut(void **state)
+{
+	struct scene *s = *state;
+	char path[600] = "/home/u/project/";
+
+	scene_ask(s, 7, "/home/u/project/.config/some/where/deep/in/the/tree/of-a-name/hook");
+	open_dialog(s);
+	to_size(s, 40, 12);
+	assert_true(shows_over_rows(s, "+ALLOWwriting~/project/.config/some/where/deep/in/the/tree/"
+				       "of-a-name/hookonce"));
+	to_size(s, 39, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(s, "Enlarge the window"));
+	to_size(s, 40, 11);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	to_size(s, 40, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "allow 7 once exact\n");
+	memset(path + strlen(path), 'x', sizeof(path) - strlen(path) - 1);
+	scene_ask(s, 8, path);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] a");
+	to_size(s, 40, 12);
+	scene_keys(s, "a");
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "d");
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "deny 8 once exact\n");
 }
 
 static void a_new_size_must_be_read_again(void **state)
@@ -305,7 +528,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	scene_given(s);
 	scene_keys(s, "C-] v");
 	assert_true(scene_shows(s, "reading what lies in ~/notes"));
-	assert_true(scene_shows(s, "stays open"));
+	assert_true(scene_shows(s, "removes an answer"));
 	scene_keys(s, "j x");
 	assert_string_equal(s->said.data, "revoke 41\n");
 	s->model.given[0].over = true;
@@ -313,7 +536,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	scene_keys(s, "x");
 	assert_string_equal(s->said.data, "revoke 41\n");
 	assert_true(scene_shows(s, "- over"));
-	assert_true(scene_shows(s, "stays open"));
+	assert_true(scene_shows(s, "removes an answer"));
 	assert_ptr_equal(model_set_left(&s->model, 41, "less\033[2J (pid 7) a file"),
 			 &s->model.given[0]);
 	ui_changed(s->ui);
@@ -367,10 +590,17 @@ int main(void)
 		TEST(a_whole_home_is_not_offered),
 		TEST(a_directory_that_is_asked_for_is_meant_itself),
 		TEST(no_step_is_not_offered_where_there_is_none),
+		TEST(a_tree_is_widened_step_by_step),
+		TEST(a_bundle_is_one_question),
+		TEST(a_black_screen_says_what_it_waits_for),
+		TEST(a_tree_is_one_prompt),
+		TEST(asked_again_at_once_widens_at_once),
 		TEST(a_directory_is_one_prompt),
 		TEST(a_rule_is_given_once),
 		TEST(prompts_are_of_one_process_and_kind),
-		TEST(early_keys_choose_nothing),
+		TEST(early_keys_choose_but_answer_nothing),
+		TEST(an_early_key_cancels_another_after_it),
+		TEST(what_is_allowed_is_never_cut),
 		TEST(a_new_size_must_be_read_again),
 		TEST(what_takes_its_place_must_be_read),
 		TEST(a_flood_moves_nothing),

@@ -244,6 +244,78 @@ static void nothing_of_it_reaches_the_screen_raw(void **state)
 	scene_done(&s);
 }
 
+static void files_are_filtered_by_name(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_step(&s, 120, 40);
+	scene_keys(&s, "& t x t");
+	assert_true(scene_shows(&s, "filter: txt"));
+	scene_keys(&s, "Enter");
+	assert_true(scene_shows(&s, "file 1 of 2"));
+	assert_false(scene_shows(&s, "main.c"));
+	scene_keys(&s, "n");
+	assert_true(scene_shows(&s, "+++ b/long.txt"));
+	scene_keys(&s, "Esc");
+	assert_true(scene_shows(&s, "file 1 of 5"));
+	scene_keys(&s, "& n o n e Enter");
+	assert_true(scene_shows(&s, "No file matches"));
+	assert_string_equal(s.said.data, "");
+	scene_done(&s);
+}
+
+/* Of the drawn row that has these words: the cell where they begin. */
+static const struct cell *cell_of(struct scene *s, const char *words)
+{
+	scene_draw(s);
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x + (int)strlen(words) <= s->surface.w; x++) {
+			size_t n = 0;
+
+			while (words[n]) {
+				char c = *surface_cell(&s->surface, x + (int)n, y)->text;
+
+				if ((c ? c : ' ') != words[n])
+					break;
+				n++;
+			}
+			if (!words[n])
+				return surface_cell(&s->surface, x, y);
+		}
+	}
+	fail_msg("not there: %s", words);
+	return NULL;
+}
+
+static void a_found_line_keeps_its_colour(void **state)
+{
+	struct scene s;
+	const struct cell *c;
+
+	(void)state;
+	open_step(&s, 120, 40);
+	scene_keys(&s, "/ c h a n g e d Space 2 0 0 Enter");
+	c = cell_of(&s, "+ changed 200");
+	assert_int_equal(c->style.fg, surface_role(&s.surface, ROLE_DIFF_ADD).fg);
+	assert_int_equal(c[2].style.bg, surface_role(&s.surface, ROLE_MATCH).bg);
+	scene_done(&s);
+}
+
+static void a_long_line_shows_that_it_goes_on(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_step(&s, 34, 24);
+	scene_keys(&s, "n n n n p");
+	assert_string_equal(cell_of(&s, "return bar")->text, "r");
+	assert_true(scene_shows(&s, ">\n"));
+	scene_keys(&s, "l");
+	assert_true(scene_shows(&s, "+<"));
+	scene_done(&s);
+}
+
 static void a_missing_step_says_so(void **state)
 {
 	struct scene s;
@@ -264,6 +336,9 @@ int main(void)
 		cmocka_unit_test(a_file_is_restored_after_a_preview),
 		cmocka_unit_test(what_is_not_kept_is_not_restored),
 		cmocka_unit_test(nothing_of_it_reaches_the_screen_raw),
+		cmocka_unit_test(files_are_filtered_by_name),
+		cmocka_unit_test(a_found_line_keeps_its_colour),
+		cmocka_unit_test(a_long_line_shows_that_it_goes_on),
 		cmocka_unit_test(a_missing_step_says_so),
 	};
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/keeper/wire.h"
+#include "core/session/answers.h"
 #include "tests/screen/scene.h"
 
 static int set_up(void **state)
@@ -128,6 +129,8 @@ static void a_held_step_is_answered_like_a_request(void **state)
 	scene_wait(s, 600);
 	scene_keys(s, "Enter Space y s e t A p D");
 	scene_wait(s, 600);
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "a"); /* not after a d that came too early */
 	assert_string_equal(s->said.data, "");
 	scene_keys(s, "a");
 	scene_wait(s, 600);
@@ -393,7 +396,9 @@ static void leaving_asks_while_the_agent_runs(void **state)
 	buf_clear(&s->said);
 	s->model.exited = true;
 	ui_changed(s->ui);
-	scene_keys(s, "C-] s q");
+	scene_keys(s, "C-] s q"); /* closes what is on top, and never more */
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "C-] q");
 	assert_string_equal(s->said.data, "leave\n");
 }
 
@@ -412,7 +417,8 @@ static void the_end_does_not_catch_the_keys(void **state)
 	assert_false(scene_shows(s, "ended"));
 	scene_wait(s, 300);
 	assert_true(scene_shows(s, "+ ended with 0"));
-	scene_keys(s, "q");
+	assert_true(scene_shows(s, "C-] q quits"));
+	scene_keys(s, "C-] t C-] q"); /* wherever the keys go */
 	assert_string_equal(s->said.data, "leave\n");
 }
 
@@ -444,6 +450,7 @@ static void help_is_not_cut(void **state)
 	struct scene *s = *state;
 
 	scene_keys(s, "C-] l ?");
+	assert_true(scene_shows(s, "Filter") || scene_shows(s, "Show only lines"));
 	for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
 		bool seen = false;
 
@@ -456,6 +463,145 @@ static void help_is_not_cut(void **state)
 		}
 		assert_true(seen);
 	}
+}
+
+/* Help lists what holds: no key that the place gives to another action, none that does nothing. */
+static void help_lists_what_holds(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s ?");
+	assert_false(scene_shows(s, "Scroll left"));
+	assert_true(scene_shows(s, "Show only lines"));
+	scene_keys(s, "Esc");
+	scene_keys(s, "u");
+	scene_plan(s, false);
+	scene_keys(s, "?");
+	assert_false(scene_shows(s, "Search; the list moves"));
+	assert_false(scene_shows(s, "Show only lines"));
+	scene_keys(s, "Esc Esc ?");
+	scene_keys(s, "Esc");
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	scene_keys(s, "C-] a ?");
+	assert_true(scene_shows(s, "Allow it: as long"));
+	assert_false(scene_shows(s, "One line down"));
+	assert_false(scene_shows(s, "a, C-] a")); /* a allows here */
+}
+
+/* A page further shows what was not to be seen before, and how much is left. */
+static void help_has_pages(void **state)
+{
+	struct scene *s = *state;
+
+	ui_resize(s->ui, 80, 14);
+	surface_resize(&s->surface, 80, 14);
+	scene_keys(s, "C-] l ?");
+	assert_true(scene_shows(s, "more below"));
+	assert_true(scene_shows(s, "Show every key"));
+	scene_keys(s, "PageDown");
+	assert_false(scene_shows(s, "Show every key"));
+	for (int i = 0; i < 10; i++)
+		scene_keys(s, "PageDown");
+	assert_false(scene_shows(s, "more below"));
+}
+
+/* Where nothing can be filtered, the words that are typed next are no commands. */
+static void a_filter_that_is_not_there_runs_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] v & q u r l x 3 Enter");
+	assert_int_equal(s->ui->n_popups, 1);
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "/ q Esc q");
+	assert_int_equal(s->ui->n_popups, 0);
+}
+
+/* A message never stands in the way of a request. */
+static void a_message_leaves_the_request_alone(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s x");
+	ui_say(s->ui, "something happened");
+	scene_ask(s, 7, "/home/u/project/.envrc");
+	assert_true(scene_shows(s, "? ASK write .envrc"));
+	assert_true(scene_shows(s, "something happened"));
+}
+
+static uint32_t background(struct scene *s, const char *words, uint32_t *fg)
+{
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x + (int)strlen(words) <= s->surface.w; x++) {
+			size_t n = 0;
+
+			while (words[n] &&
+			       surface_cell(&s->surface, x + (int)n, y)->text[0] == words[n])
+				n++;
+			if (words[n])
+				continue;
+			if (fg)
+				*fg = surface_cell(&s->surface, x, y)->style.fg;
+			return surface_cell(&s->surface, x, y)->style.bg;
+		}
+	}
+	return 0;
+}
+
+static void what_was_found_is_marked(void **state)
+{
+	struct scene *s = *state;
+	struct style st;
+
+	scene_keys(s, "C-] l / h o s t s Enter");
+	scene_draw(s);
+	st = surface_role(&s->surface, ROLE_MATCH);
+	assert_int_equal(background(s, "hosts", NULL), st.bg);
+	assert_int_not_equal(background(s, "/etc/", NULL), st.bg);
+}
+
+/* What was refused may be why the agent failed; the network is named where nothing was. */
+static void an_agent_that_failed_names_the_refusal(void **state)
+{
+	struct scene *s = *state;
+
+	model_add_row(&s->model, ROW_DENY, 3, 12, -13, "mkdir", "/home/u/.codex/daemon", "no");
+	s->model.exited = true;
+	s->model.wait_status = 1 << 8;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(
+		s, "ended with 1 (C-] q quits); cordon refused last: mkdir ~/.codex/daemon"));
+	assert_false(scene_shows(s, "allow-network"));
+}
+
+/* An rm made no file. */
+static void steps_count_as_the_log_does(void **state)
+{
+	struct scene *s = *state;
+	struct step_info info[] = {{.id = 1, .created = 1, .deleted = 2, .modified = 3},
+				   {.id = 2, .deleted = 1}};
+
+	model_set_counts(&s->model, info, 2);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "+1 ~3 -2"));
+	assert_true(scene_shows(s, " -1 "));
+	assert_false(scene_shows(s, "1 file"));
+}
+
+static void questions_are_words(void **state)
+{
+	static const char *const t[][2] = {{"exec", "run"},
+					   {"mkdirat", "create the folder"},
+					   {"utimensat", "set the times of"},
+					   {"fchmodat", "change the mode of"},
+					   {"openat", "write"},
+					   {"unlinkat", "delete"},
+					   {"connect", "connect to"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		assert_string_equal(answers_wish(t[i][0]), t[i][1]);
 }
 
 static void filters_narrow_and_escape_clears(void **state)
@@ -638,6 +784,14 @@ int main(void)
 		TEST(the_end_does_not_catch_the_keys),
 		TEST(what_was_covered_must_be_read_again),
 		TEST(help_is_not_cut),
+		TEST(help_lists_what_holds),
+		TEST(help_has_pages),
+		TEST(a_filter_that_is_not_there_runs_nothing),
+		TEST(a_message_leaves_the_request_alone),
+		TEST(what_was_found_is_marked),
+		TEST(an_agent_that_failed_names_the_refusal),
+		TEST(steps_count_as_the_log_does),
+		TEST(questions_are_words),
 		TEST(filters_narrow_and_escape_clears),
 		TEST(search_moves_and_says_when_it_cannot),
 		TEST(the_ring_turns_under_a_filter),

@@ -25,12 +25,15 @@ if ! command -v rsvg-convert >/dev/null && [ "${DEPS:-yes}" != no ]; then
 	echo "make: installing what is missing: $sudo $*"
 	$sudo "$@" || exit 1
 fi
-picture() { # NAME ; of what is on the screen now
+drawing() { # NAME ; of what is on the screen now, as $base/NAME.svg
 	local size cursor
 	size=$(tmux_ display-message -p -t =t: '#{pane_width} #{pane_height}')
 	cursor=$(tmux_ display-message -p -t =t: '#{?cursor_flag,#{cursor_x} #{cursor_y},}')
 	# shellcheck disable=SC2086 # words
 	tmux_ capture-pane -e -p -t =t: | python3 tests/support/ansi2svg.py $size $cursor >"$base/$1.svg"
+}
+picture() { # NAME
+	drawing "$1"
 	rsvg-convert -z 1.5 -o "screenshots/$1.png" "$base/$1.svg" && echo "  PNG     screenshots/$1.png"
 }
 
@@ -95,4 +98,25 @@ keys q
 wait_for 1 false
 press_until 'comes back' undo u >/dev/null
 picture undo
+keys q
+wait_for 1 false
+keys t
+type_text exit && keys Enter
+wait_for 10 screen_has 'has ended'
+keys q
+wait_for 10 test -s "$TEST_TMP/status"
+
+# ---- the same session again, as it was recorded: what there was at each mark
+start 132 38 "$dir" "$CORDON replay"
+wait_for 10 screen_has ' / [0-9]+:[0-9]'
+keys Space 0
+frames=()
+for n in $(seq 10 30); do
+	wait_for 1 false
+	drawing "frame$n"
+	frames+=("$base/frame$n.svg")
+	keys "]"
+	wait_for 1 screen_has 'no mark after' && break
+done
+python3 tests/support/animate.py 1.2 "${frames[@]}" >screenshots/replay.svg && echo "  SVG     screenshots/replay.svg"
 exit 0

@@ -89,7 +89,8 @@ static int setup(void **state)
 				       .folders = f->folders,
 				       .state_dir = f->state,
 				       .policy = f->policy,
-				       .ask_again_s = 10};
+				       .ask_again_s = 10,
+				       .asks_lists = true};
 	assert_int_equal(keeper_init(&f->k, &f->spec, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(f->doors); i++) {
 		f->doors[i] = (struct door){.ops = &ops, .fd = -1};

@@ -74,9 +74,10 @@ static void a_tree_is_told_once(void **state)
 	deny(f, "read", "/home/me/docs/sub/b", policy_ungranted);
 	words(f);
 	deny(f, "exec", "/home/me/docs/c", policy_ungranted);
-	assert_int_equal(lines(words(f)), 1);
+	assert_int_equal(lines(words(f)), 4);
 	assert_non_null(strstr(f->words.data, "~/docs/** was refused (3 places)"));
-	assert_non_null(strstr(f->words.data, "allow = read,exec ~/docs/** in"));
+	assert_non_null(strstr(f->words.data, "\n[rule \"refused before\"]\n"
+					      "\tallow = read,exec ~/docs/**\n"));
 }
 
 /* Only where a human would have been asked: what is denied for good has no remedy. */
@@ -90,12 +91,12 @@ static void what_was_not_written_is_told_with_why(void **state)
 	unasked(f, -EROFS, "/home/me/docs/a", "it lies outside");
 	unasked(f, -EROFS, "/home/me/docs/b", "it lies outside");
 	deny(f, "read", "/home/me/docs/c", policy_ungranted);
-	assert_int_equal(lines(words(f)), 3);
+	assert_int_equal(lines(words(f)), 8);
 	assert_non_null(strstr(f->words.data, "writing ~/p/.git/hooks/a was refused (1 place): "
-					      "git runs it, and nobody can be asked: "
-					      "say allow = write ~/p/.git/hooks/a in"));
+					      "git runs it, and nobody can be asked\n"));
+	assert_non_null(strstr(f->words.data, "\tallow = write ~/p/.git/hooks/a\n"));
 	unasked(f, -EACCES, "/home/me/**", "it lies outside");
-	assert_non_null(strstr(words(f), "allow = write ~/\\*\\* in"));
+	assert_non_null(strstr(words(f), "\tallow = \"write ~/\\\\*\\\\*\"\n"));
 	assert_non_null(strstr(f->words.data, "writing ~/docs/** was refused (2 places)"));
 	assert_non_null(strstr(f->words.data, "reading ~/docs/** was refused (1 place)"));
 }
@@ -116,8 +117,8 @@ static void nothing_wide_is_proposed(void **state)
 		{"/srv", " /srv "},
 		{"/home", " /home "},
 		{"/home/you/x", " /home/you/** "},
-		{"/home/me/**/x", " allow = read ~/\\*\\*/** in"},
-		{"/srv/[a]?/b", " allow = read /srv/\\[a\\]\\?/** in"},
+		{"/home/me/**/x", "\tallow = \"read ~/\\\\*\\\\*/**\"\n"},
+		{"/srv/[a]?/b", "\tallow = \"read /srv/\\\\[a\\\\]\\\\?/**\"\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -157,6 +158,19 @@ static void only_what_a_rule_would_grant(void **state)
 	assert_string_equal(words(f), "");
 }
 
+/* What is pasted speaks of the path that was refused, and of nothing else. */
+static void a_pasted_rule_says_what_was_refused(void **state)
+{
+	struct fix *f = *state;
+
+	unasked(f, -EACCES, "/home/me/p/a*b\"c", "direnv runs it");
+	unasked(f, -EACCES, "/home/me/p/\nallow = read **", "direnv runs it");
+	words(f);
+	assert_non_null(strstr(f->words.data, "\tallow = \"write ~/p/a\\\\*b\\\"c\"\n"));
+	assert_null(strstr(f->words.data, "\nallow"));
+	assert_null(strstr(f->words.data, "\tallow = read"));
+}
+
 static void many_are_counted(void **state)
 {
 	struct fix *f = *state;
@@ -167,7 +181,7 @@ static void many_are_counted(void **state)
 		deny(f, "read", path, policy_ungranted);
 	}
 	deny(f, "read", "/srv/\033[2J", policy_ungranted);
-	assert_int_equal(lines(words(f)), REFUSED_MAX + 1);
+	assert_int_equal(lines(words(f)), 2 * REFUSED_MAX + 3);
 	assert_non_null(strstr(f->words.data, "993 more places"));
 	assert_null(strchr(f->words.data, '\033'));
 }
@@ -182,6 +196,7 @@ int main(void)
 		TEST(what_was_not_written_is_told_with_why),
 		TEST(never_what_holds_the_home),
 		TEST(only_what_a_rule_would_grant),
+		TEST(a_pasted_rule_says_what_was_refused),
 		TEST(many_are_counted),
 	};
 

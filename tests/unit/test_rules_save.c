@@ -107,6 +107,90 @@ static void any_name(void **state)
 		-EINVAL);
 }
 
+/* A bundle is kept by its name, and forgotten by it; what else the file says stays. */
+static void a_bundle_is_kept_by_name(void **state)
+{
+	static const char name[] = "claude's own settings";
+	const struct answer a = {.allow = true, .scope = SCOPE_USER, .extent = EXTENT_BUNDLE};
+	struct place *p = *state;
+	AUTO_FREE char *text = NULL, *after = NULL;
+
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_WRITE, name, &a, &p->err), 0);
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_WRITE, "/data/x",
+				    &(struct answer){.allow = true, .scope = SCOPE_USER}, &p->err),
+			 0);
+	assert_int_equal(rules_save(&p->where, SCOPE_USER, RULE_WRITE, name, &a, &p->err), 0);
+	text = contents(p->user);
+	assert_non_null(strstr(text, "[bundle]\n\tallow = claude's own settings\n[rule \"answer"));
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_WRITE, name, &a, &p->err), 0);
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_WRITE, name, &a, &p->err), 0);
+	assert_int_equal(rules_forget(&p->where, SCOPE_USER, RULE_WRITE, name, &a, &p->err),
+			 -ENOENT);
+	after = contents(p->user);
+	assert_null(strstr(after, "bundle"));
+	assert_int_equal(ask(p, RULE_WRITE, "/data/x"), POLICY_ALLOW);
+}
+
+/* The ask lines of a profile's section, and nothing beside them; not of a rule of the human's. */
+static void a_bundle_is_a_section_of_a_profile(void **state)
+{
+	struct place *p = *state;
+	const char *const folders[] = {p->folder, NULL};
+	const struct config_spec spec = {.home = p->home,
+					 .folder = p->folder,
+					 .org_file = "/dev/null/none",
+					 .command = "claude"};
+	const struct answer yes = {.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_BUNDLE};
+	struct policy_spec about = {.home = p->home, .folders = folders};
+	AUTO_FREE char *json = xasprintf("%s/.claude.json", p->home),
+		       *settings = xasprintf("%s/.claude/settings.json", p->home),
+		       *hook = xasprintf("%s/.claude/hook", p->home),
+		       *mine = xasprintf("%s/mine", p->home);
+	AUTO_BUF struct buf places = BUF_INIT;
+	struct policy *policy = NULL;
+	const char *reason;
+	uint64_t id;
+
+	assert_int_equal(io_mkdir_p(AT_FDCWD, p->home, 0755), 0);
+	{
+		AUTO_FREE char *dir = xasprintf("%s/.config/cordon", p->home);
+		AUTO_FREE char *line = xasprintf("[rule \"mine\"]\n\task = write %s\n", mine);
+
+		assert_int_equal(io_mkdir_p(AT_FDCWD, dir, 0755), 0);
+		assert_int_equal(io_write_file(AT_FDCWD, p->user, 0600, line, strlen(line), false),
+				 0);
+	}
+	if (config_load((struct config **)(uintptr_t)&about.config, &spec, &p->err) < 0 ||
+	    policy_new(&policy, &about, &p->err) < 0)
+		fail_msg("%s", p->err.text);
+	assert_string_equal(policy_bundle(policy, json), "claude's own settings");
+	assert_string_equal(policy_bundle(policy, settings), "claude's own settings");
+	assert_null(policy_bundle(policy, hook));
+	assert_null(policy_bundle(policy, mine));
+	policy_bundle_places(policy, "claude's own settings", &places);
+	assert_non_null(strstr(places.data, "~/.claude.json, "));
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
+	assert_non_null(strstr(reason, "claude saves its own settings")); /* the profile's words */
+	assert_false(policy_extent_offered(policy, hook, EXTENT_BUNDLE));
+	id = policy_answer(policy, RULE_WRITE, json, &yes);
+	assert_int_not_equal(id, 0);
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ALLOW);
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, settings, &reason),
+			 POLICY_ALLOW);
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, hook, &reason), POLICY_ASK);
+	assert_int_equal(policy_reload(policy, about.config, &p->err), 0); /* answers stay */
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, settings, &reason),
+			 POLICY_ALLOW);
+	assert_true(policy_revoke(policy, id));
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
+	/* Of a place that is of no bundle it is about that place alone. */
+	assert_int_not_equal(policy_answer(policy, RULE_WRITE, mine, &yes), 0);
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, mine, &reason), POLICY_ALLOW);
+	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
+	policy_free(policy);
+	config_free((struct config *)(uintptr_t)about.config);
+}
+
 static void extents(void **state)
 {
 	static const struct {
@@ -249,8 +333,18 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(any_name),	    T(extents), T(keeps_what_is_there),
-		T(forgets_by_name), T(expires), T(nowhere),
+		T(a_bundle_is_kept_by_name),
+		T(extents),
+		T(keeps_what_is_there),
+		T(a_bundle_is_a_section_of_a_profile),
+		T(extents),
+		T(keeps_what_is_there),
+		T(any_name),
+		T(extents),
+		T(keeps_what_is_there),
+		T(forgets_by_name),
+		T(expires),
+		T(nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

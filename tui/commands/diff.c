@@ -86,11 +86,18 @@ static bool read_range(const char *s, int64_t *from, int64_t *to)
 /* Whoever writes such a thing means a step, unless there is a file of that name. */
 static int check_step(const char *s, struct err *err)
 {
-	bool range = strstr(s, "..") || !strchr(s, '.');
+	const char *dots = strstr(s, "..");
+	bool range = dots || !strchr(s, '.');
+	bool of_words = dots > s && dots[2] && !strchr(s, '/'); /* "a..b": a range of something */
+	bool number = !s[strspn(s, "-0123456789.")] && strpbrk(s, "0123456789");
 
-	if (!range || s[strspn(s, "-0123456789.")] || !strpbrk(s, "0123456789") ||
-	    access(s, F_OK) == 0)
+	if (!range || (!number && !of_words) || access(s, F_OK) == 0)
 		return 0;
+	if (!number)
+		return err_say(err, -ENOENT,
+			       "'%s': neither a file nor a range of steps, which are numbers: "
+			       "cordon diff 3..5: `cordon log` lists them",
+			       s);
 	return err_say(err, -ENOENT, "'%s': there is no such step: `cordon log` lists them", s);
 }
 
@@ -231,8 +238,11 @@ static void print_stat(const struct output *out)
 		if (r->binary)
 			printf("  Bin");
 		else
-			printf("%5d ", r->added + r->deleted);
-		print_bar(r, most, MAX(10, columns - name_width - 12));
+			printf("%5d", r->added + r->deleted);
+		if (r->added + r->deleted) {
+			putchar(' ');
+			print_bar(r, most, MAX(10, columns - name_width - 12));
+		}
 		putchar('\n');
 	}
 	printf(" %zu file%s changed, %d line%s added(+), %d deleted(-)\n", out->n_rows,

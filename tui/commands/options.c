@@ -1,6 +1,7 @@
 /* options - the options of `cordon run`: one table for parsing, --help and the man page. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/options.h"
+#include "tui/look/ini.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,9 +61,12 @@ static const struct option_def options[] = {
 	{"--set", NULL, OPT_LIST, AT(set), "KEY=VALUE", "one setting, strongest of all"},
 	{"--theme", NULL, OPT_TEXT, AT(theme), "NAME", "colours of the console"},
 	{"--keymap", NULL, OPT_TEXT, AT(keymap), "NAME", "keys of the console"},
+	{"--record", NULL, OPT_TEXT, AT(record), "FILE",
+	 "write the session's recording there when it has ended, as an asciicast"},
 	{"--exit", NULL, OPT_FLAG, AT(exit_at_end), NULL,
 	 "leave the console when the command ends"},
-	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL, "say on stderr what is set up"},
+	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL,
+	 "say what is set up: on stderr, or in the console's list"},
 	{"--help", "-h", OPT_FLAG, AT(help), NULL, "this list"},
 };
 
@@ -97,6 +101,23 @@ static void store(struct run_options *o, const struct option_def *d, const char 
 	}
 }
 
+static int unknown(const char *arg, size_t len, struct err *err)
+{
+	const char *names[ARRAY_LEN(options)], *near;
+	AUTO_FREE char *word = xstrndup(arg, len);
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		names[i] = options[i].name;
+	near = ini_nearest(word, names, ARRAY_LEN(names));
+	if (near)
+		return err_say(err, -EINVAL, "unknown option '%s': did you mean %s?", word, near);
+	return err_say(
+		err, -EINVAL,
+		"unknown option '%s': not one of cordon run's: cordon run --help lists them, "
+		"and -- goes before a command that begins with a dash",
+		word);
+}
+
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)
 {
 	int i;
@@ -112,12 +133,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		}
 		d = find(arg, len);
 		if (!d)
-			return err_say(
-				err, -EINVAL,
-				"unknown option '%.*s': not one of cordon run's: cordon run "
-				"--help lists them, and -- goes before a command that begins "
-				"with a dash",
-				(int)len, arg);
+			return unknown(arg, len, err);
 		if (arg[len] == '=')
 			value = arg + len + 1;
 		if (d->type == OPT_FLAG && value)

@@ -14,7 +14,7 @@ void strings_done(struct strings *s);
 
 struct run_options {
 	const char *backend, *mode, *steps, *config, *profile;
-	const char *theme, *keymap;
+	const char *theme, *keymap, *record;
 	struct strings rw, ro, overlay, hide, allow_unix, set;
 	bool headless, allow_network, no_network, no_debug, exit_at_end, verbose, help;
 	const char *const *argv; /* the command and what follows; NULL-terminated, maybe empty */

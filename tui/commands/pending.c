@@ -13,7 +13,8 @@
 
 struct options {
 	bool json, tree;
-	const char *scope, *extent, *time;
+	bool any; /* something was listed */
+	const char *scope, *extent, *time, *up;
 };
 
 static const struct flag pending_flags[] = {
@@ -25,12 +26,15 @@ static const struct flag pending_flags[] = {
 
 static const struct flag approve_flags[] = {
 	{"--scope", SCOPES, offsetof(struct options, scope),
-	 "how long the answer counts; once is what it is without"},
-	{"--extent", "exact|dir|tree", offsetof(struct options, extent),
-	 "how much it is about: exactly this, its directory, that and all below"},
+	 "how long the answer counts; default: once"},
+	{"--extent", "exact|dir|tree|bundle", offsetof(struct options, extent),
+	 "how much it is about: exactly this, its directory, that and all below, all that the "
+	 "program keeps for itself"},
+	{"--up", "N", offsetof(struct options, up),
+	 "with --extent tree: so many directories further up"},
 	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
 	{"--for", "TIME", offsetof(struct options, time),
-	 "it ends by itself after 30s, 10m, 2h or 7d"},
+	 "the answer expires, after 30s, 10m, 2h or 7d; default: never"},
 };
 
 static const struct usage pending_usage = {
@@ -63,7 +67,7 @@ static void print_request(const struct link *l, struct span line, bool json)
 		return;
 	}
 	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, link_field(l, "id"), style_off(),
-	       answers_op(link_field(l, "op")));
+	       answers_wish(link_field(l, "op")));
 	show_text(link_field(l, "path"), strlen(link_field(l, "path")));
 	printf("\n    ");
 	show_text(link_field(l, "command"), strlen(link_field(l, "command")));
@@ -74,7 +78,7 @@ static void print_request(const struct link *l, struct span line, bool json)
 
 static int list_session(struct link *l, void *data, struct err *err)
 {
-	const struct options *o = data;
+	struct options *o = data;
 
 	for (uint64_t i = 0; i < l->pending; i++) {
 		struct span line;
@@ -84,6 +88,7 @@ static int list_session(struct link *l, void *data, struct err *err)
 			return r == -EPIPE ? 0 : r;
 		if (str_eq(link_field(l, "type"), "event.fs_request"))
 			print_request(l, line, o->json);
+		o->any = true;
 	}
 	return 0;
 }
@@ -105,6 +110,8 @@ int cmd_pending(int argc, char **argv, struct err *err)
 		r = err_say(err, -EAGAIN, "%s", mute.data);
 	if (r < 0)
 		return CMD_FAILED;
+	if (!o.any && !o.json) /* what reads the list reads an empty one */
+		fprintf(stderr, "cordon: nothing waits for an answer\n");
 	return finish(0, err);
 }
 
@@ -113,7 +120,9 @@ int cmd_pending(int argc, char **argv, struct err *err)
 struct answering {
 	const struct options *o;
 	int64_t until; /* unix seconds, 0: none */
+	int up;
 	const char *verb;
+	const char *given;
 	char *tag, *id; /* tag "": whichever session has it, if only one has */
 	size_t found;
 };
@@ -149,13 +158,15 @@ static int send_answer(struct link *l, const struct answering *a, struct err *er
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	const char *scope = a->o->scope ? a->o->scope : "once";
-	const char *extent = a->o->extent ? a->o->extent : a->o->tree ? "tree" : "exact";
+	const char *extent = a->o->extent	      ? a->o->extent
+			     : a->o->tree || a->o->up ? "tree"
+						      : "exact";
 
 	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
 	json_quote(&out, scope, strlen(scope));
 	buf_str(&out, ",\"extent\":");
 	json_quote(&out, extent, strlen(extent));
-	buf_fmt(&out, ",\"until\":%" PRId64 "}\n", a->until);
+	buf_fmt(&out, ",\"up\":%d,\"until\":%" PRId64 "}\n", a->up, a->until);
 	return link_send(l, &out, err);
 }
 
@@ -175,7 +186,7 @@ static int answer_request(struct link *l, void *data, struct err *err)
 	if (r < 0)
 		return r;
 	if (!str_eq(link_field(l, "ok"), "true"))
-		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->id, link_field(l, "error"));
+		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->given, link_field(l, "error"));
 	return 1;
 }
 
@@ -200,6 +211,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 	AUTO_BUF struct buf mute = BUF_INIT;
 	int r = split_id(a, copy, err);
 
+	a->given = given;
 	if (r == 0)
 		r = link_each(count_request, a, &mute, err);
 	if (r == 0 && !a->found)
@@ -239,6 +251,17 @@ static int parse_time(struct answering *a, struct err *err)
 	return err_say(err, -EINVAL, "--for '%s': not a time: give 30s, 10m, 2h or 7d", text);
 }
 
+static int parse_up(struct answering *a, struct err *err)
+{
+	char *end = NULL;
+	long n = a->o->up ? strtol(a->o->up, &end, 10) : 0;
+
+	if (a->o->up && (*end || !*a->o->up || n < 0 || n > ANSWER_UP_MAX))
+		return err_say(err, -EINVAL, "--up '%s': not a number of directories", a->o->up);
+	a->up = (int)n;
+	return 0;
+}
+
 static int answer(const struct usage *u, const char *verb, int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
@@ -252,6 +275,8 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 	}
 	if (r == 0)
 		r = parse_time(&a, err);
+	if (r == 0)
+		r = parse_up(&a, err);
 	if (r == 0)
 		r = answer_id(&a, args.list[0], err);
 	strings_done(&args);

@@ -14,6 +14,7 @@
 #include "core/journal/journal.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
+#include "tui/look/ini.h"
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
@@ -40,6 +41,20 @@ static const struct flag *find_flag(const struct usage *u, const char *arg, size
 	return NULL;
 }
 
+static int unknown_flag(const struct usage *u, const char *arg, size_t len, struct err *err)
+{
+	AUTO_FREE char *word = xstrndup(arg, len);
+	const char *names[32], *near;
+	size_t n = MIN(u->n_flags, ARRAY_LEN(names));
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = u->flags[i].name;
+	near = ini_nearest(word, names, n);
+	return err_say(err, -EINVAL, "unknown option '%s'%s%s%s: usage: cordon %s", arg,
+		       near ? ": did you mean " : "", near ? near : "", near ? "?" : "",
+		       u->synopsis);
+}
+
 /* *i moves when the value is the next argument. */
 static int take_flag(const struct usage *u, int argc, char **argv, int *i, void *out,
 		     struct err *err)
@@ -50,8 +65,7 @@ static int take_flag(const struct usage *u, int argc, char **argv, int *i, void 
 	void *field;
 
 	if (!f)
-		return err_say(err, -EINVAL, "unknown option '%s': usage: cordon %s", arg,
-			       u->synopsis);
+		return unknown_flag(u, arg, len, err);
 	if (!f->arg && arg[len])
 		return err_say(err, -EINVAL, "option '%s': takes no value", f->name);
 	if (f->arg && !arg[len] && *i + 1 >= argc)

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/policy/glob.h"
 #include "core/policy/policy.h"
+#include "core/policy/rules.h"
 
 /* Below $HOME: what holds the folders of many programs, secret ones too. */
 static const char *const shared[] = {".cache", ".config", ".local/share", ".local/state", ".local"};
@@ -118,40 +119,55 @@ void refused_note(struct refused *r, const struct model *m, const char *home)
 	}
 }
 
-static void write_words(const struct refused_tree *t, struct buf *out)
+static void tell(const struct refused_tree *t, struct buf *out)
 {
 	AUTO_BUF struct buf shown = BUF_INIT, why = BUF_INIT;
 
 	text_escape(&shown, t->pattern, strlen(t->pattern));
-	text_escape(&why, t->why, strcspn(t->why, ";"));
-	buf_fmt(out,
-		"cordon: writing %s was refused (%zu place%s): %s, and nobody can be asked: say "
-		"allow = write %s in a [rule]\n",
-		shown.data, t->places, t->places == 1 ? "" : "s", why.data, shown.data);
+	if (t->why)
+		text_escape(&why, t->why, strcspn(t->why, ";"));
+	buf_fmt(out, "cordon: %s %s was refused (%zu place%s): %s, and nobody can be asked\n",
+		t->why ? "writing" : "reading", shown.data, t->places, t->places == 1 ? "" : "s",
+		t->why ? why.data : "no rule grants it");
 }
 
-static void read_words(const struct refused_tree *t, struct buf *out)
+/* A control character that a settings file cannot say, or a terminal would obey. */
+static bool can_be_said(const char *pattern)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	text_escape(&shown, t->pattern, strlen(t->pattern));
-	buf_fmt(out,
-		"cordon: reading %s was refused (%zu place%s): no rule grants it and "
-		"nobody can be asked: say allow = %s %s in a [rule], or run cordon learn\n",
-		shown.data, t->places, t->places == 1 ? "" : "s", t->runs ? "read,exec" : "read",
-		shown.data);
+	text_escape(&shown, pattern, strlen(pattern));
+	return str_eq(shown.data, pattern);
+}
+
+static bool add_rule(const struct refused_tree *t, struct buf *out)
+{
+	const char *kinds = t->why ? "write" : t->runs ? "read,exec" : "read";
+	AUTO_BUF struct buf value = BUF_INIT;
+
+	if (!can_be_said(t->pattern))
+		return false;
+	buf_fmt(&value, "%s %s", kinds, t->pattern);
+	rules_line(out, "allow", value.data);
+	return true;
 }
 
 void refused_words(const struct refused *r, struct buf *out)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->list[i].why)
-			write_words(&r->list[i], out);
-		else
-			read_words(&r->list[i], out);
-	}
+	AUTO_BUF struct buf rules = BUF_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		tell(&r->list[i], out);
 	if (r->beyond)
 		buf_fmt(out, "cordon: %zu more places were refused: see cordon audit\n", r->beyond);
+	for (size_t i = 0; i < r->n; i++)
+		any |= add_rule(&r->list[i], &rules);
+	if (any)
+		buf_fmt(out,
+			"cordon: what should be allowed of it, to paste into "
+			"~/.config/cordon/config:\n[rule \"refused before\"]\n%s",
+			rules.data);
 }
 
 void refused_done(struct refused *r)

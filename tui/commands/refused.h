@@ -27,5 +27,6 @@ struct refused {
 void refused_done(struct refused *r);
 /* home: absolute; patterns say `~/` for it. Counts the model's new rows. */
 void refused_note(struct refused *r, const struct model *m, const char *home);
-/* A line for each tree; nothing when nothing was refused. */
+/* A line for each tree, then the section of a settings file that would allow it all; nothing when
+ * nothing was refused. */
 void refused_words(const struct refused *r, struct buf *out);

@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
+#include "core/policy/sockets.h"
 #include "core/session/folders.h"
 #include "core/session/learned.h"
 #include "core/session/mounts.h"
@@ -29,6 +30,7 @@ struct run {
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
+	struct strings argv; /* with what its profile adds */
 	struct session_spec spec;
 	struct buf kept; /* of its overlays */
 };
@@ -41,6 +43,7 @@ static void run_done(struct run *run)
 		free(p);
 	}
 	strings_done(&run->owned);
+	strings_done(&run->argv);
 	strings_done(&run->folders);
 	strings_done(&run->read_only);
 	strings_done(&run->overlays);
@@ -188,16 +191,34 @@ static int collect_hidden(struct run *run, struct err *err)
 	return 0;
 }
 
+/* "$SSH_AUTH_SOCK", as rules say it: the socket that the variable names. Heap, or NULL. */
+static char *socket_named(const char *given)
+{
+	const char *value = *given == '$' ? getenv(given + 1) : NULL;
+
+	for (size_t i = 0; value && sockets_variables[i]; i++)
+		if (str_eq(sockets_variables[i], given + 1))
+			return sockets_named(given + 1, value);
+	return NULL;
+}
+
 /* What a link leads to is what is granted. */
 static int collect_sockets(struct run *run, struct err *err)
 {
 	const struct strings *given = &run->opt.allow_unix;
 
 	for (size_t i = 0; i < given->n; i++) {
-		AUTO_FREE char *expanded = path_expand_home(given->list[i], run->home);
+		AUTO_FREE char *named = socket_named(given->list[i]);
+		AUTO_FREE char *expanded =
+			path_expand_home(named ? named : given->list[i], run->home);
 		AUTO_FREE char *real = realpath(expanded, NULL);
 		struct stat st;
 
+		if (*given->list[i] == '$' && !named)
+			return err_say(err, -ENOENT,
+				       "--allow-unix '%s': no variable that names a socket: is it "
+				       "set?",
+				       given->list[i]);
 		if (!real || stat(real, &st) < 0)
 			return err_set(err, -errno, "--allow-unix '%s'", given->list[i]);
 		if (!S_ISSOCK(st.st_mode))
@@ -235,6 +256,10 @@ static int check_words(const struct run_options *o, struct err *err)
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
+	if (o->record && o->headless)
+		return err_say(err, -EINVAL,
+			       "--record and --headless: without a console there is no screen to "
+			       "record: leave one of them out");
 	if (o->allow_network && o->no_network)
 		return err_say(err, -EINVAL,
 			       "--allow-network and --no-network: they contradict: keep one");
@@ -286,6 +311,25 @@ static int load(struct run *run, struct err *err)
 	return r;
 }
 
+/* The command, what its profile gives it, what the human did. */
+static void collect_argv(struct run *run)
+{
+	const char *const *argv = run->opt.argv, *const * more;
+	size_t n = config_list(run->config, "sandbox.argument", &more);
+
+	strings_add(&run->argv, argv[0]);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 1;
+
+		while (argv[k] && !str_eq(argv[k], more[i]))
+			k++;
+		if (!argv[k])
+			strings_add(&run->argv, more[i]);
+	}
+	for (size_t i = 1; argv[i]; i++)
+		strings_add(&run->argv, argv[i]);
+}
+
 static int prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
@@ -309,7 +353,8 @@ static int prepare(struct run *run, struct err *err)
 		return r;
 	run->spec.config = run->config;
 	run->spec.source = &run->source;
-	run->spec.argv = o->argv;
+	collect_argv(run);
+	run->spec.argv = run->argv.list;
 	run->spec.folders = run->folders.list;
 	run->spec.read_only = run->read_only.list;
 	run->spec.overlays = run->overlays.list;
@@ -330,14 +375,24 @@ static int prepare(struct run *run, struct err *err)
 	return 0;
 }
 
-static void say_what(const struct run *run)
+/* A line each. */
+static void tell_what(const struct run *run, struct buf *out)
 {
-	fprintf(stderr, "cordon: backend %s, network %s\n", run->spec.backend->name,
+	buf_fmt(out, "backend %s, network %s\n", run->spec.backend->name,
 		run->spec.allow_network ? "shared" : "shut");
 	for (size_t i = 0; i < run->folders.n; i++)
-		fprintf(stderr, "cordon: working folder %s\n", run->folders.list[i]);
+		buf_fmt(out, "working folder %s\n", run->folders.list[i]);
 	for (size_t i = 0; i < run->hidden.n; i++)
-		fprintf(stderr, "cordon: hidden %s\n", run->hidden.list[i]);
+		buf_fmt(out, "hidden %s\n", run->hidden.list[i]);
+}
+
+static void say_what(const struct run *run)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	tell_what(run, &b);
+	for (const char *line = b.data; *line; line += strcspn(line, "\n") + 1)
+		fprintf(stderr, "cordon: %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 /* Nothing of it is loosened; but the human believes that it counts. */
@@ -363,7 +418,10 @@ static int in_console(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
 	const struct config *c = run->config;
+	AUTO_BUF struct buf notes = BUF_INIT;
 
+	if (o->verbose)
+		tell_what(run, &notes);
 	return console_run(&run->spec,
 			   &(struct console_options){
 				   .theme = o->theme ? o->theme : config_str(c, "ui.theme"),
@@ -371,6 +429,8 @@ static int in_console(struct run *run, struct err *err)
 				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),
+				   .notes = notes.data,
+				   .record = o->record,
 			   },
 			   err);
 }
@@ -433,7 +493,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	}
 	if (r == 0)
 		r = prepare(&run, err);
-	if (r == 0 && run.opt.verbose)
+	if (r == 0 && run.opt.verbose && (learning || run.opt.headless))
 		say_what(&run);
 	if (r == 0)
 		say_changed(&run);

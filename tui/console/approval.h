@@ -27,16 +27,23 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 struct choice {
 	enum answer_scope scope;
 	enum answer_extent extent;
+	unsigned up; /* of a tree: so many directories further up */
 	size_t time;
+	int common; /* `up` of the tree that holds what was asked for with it, or just before; 0 or
+		     * -1: nothing wider than its directory does */
 };
+
+/* What is proposed at first: the narrowest, or all of a bundle for the session. */
+struct choice choice_first(const struct ask *ask);
 
 /* The next of these that may be given for this request. */
 void choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask);
 void choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask);
 void choice_next_time(struct choice *c);
 struct answer choice_answer(const struct choice *c, bool allow);
-/* The rows that the choices need: three and two for the verdicts, or one and two. */
-int choice_rows(struct rect in);
+/* The rows that the choices need: three or one, what may be allowed in full, and a denial. */
+int choice_rows(struct ui *ui, struct rect in, const struct choice *c, const struct ask *ask,
+		size_t others);
 /* others: further requests of this prompt that the verdict decides, too. */
 void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct choice *c,
 		 const struct ask *ask, size_t others, bool armed);

@@ -7,8 +7,9 @@
 #include "core/session/answers.h"
 #include "tui/console/approval.h"
 
-#define VALUES 15 /* columns before the values of a choice */
-#define NARROW 66 /* columns; below, one row stands for the three */
+#define VALUES	15 /* columns before the values of a choice */
+#define VERDICT 8  /* columns of "+ ALLOW " */
+#define NARROW	66 /* columns; below, one row stands for the three */
 
 static const struct {
 	const char *name;
@@ -27,7 +28,18 @@ static void settle(struct choice *c)
 	if (c->scope != SCOPE_ONCE)
 		return;
 	c->extent = EXTENT_EXACT;
+	c->up = 0;
 	c->time = 0;
+}
+
+struct choice choice_first(const struct ask *ask)
+{
+	bool bundle = ask->bundle && *ask->bundle;
+
+	return bundle ? (struct choice){.scope = SCOPE_SESSION,
+					.extent = EXTENT_BUNDLE,
+					.common = -1}
+		      : (struct choice){.common = -1};
 }
 
 /* For everybody on the machine is not a choice of a dialog. */
@@ -49,8 +61,22 @@ static void leave_once(struct choice *c, const struct ask *ask)
 void choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask)
 {
 	leave_once(c, ask);
+	if (c->extent == EXTENT_EXACT && c->common > 0) { /* what it is about, at once */
+		c->extent = EXTENT_TREE;
+		c->up = (unsigned)c->common;
+		if (possible(c, m, ask))
+			return;
+		c->extent = EXTENT_EXACT;
+		c->up = 0;
+	}
+	if (c->extent == EXTENT_TREE) { /* further up, one directory at a time */
+		c->up++;
+		if (possible(c, m, ask))
+			return;
+		c->up = 0;
+	}
 	do
-		c->extent = c->extent == EXTENT_TREE ? EXTENT_EXACT : c->extent + 1;
+		c->extent = c->extent == EXTENT_BUNDLE ? EXTENT_EXACT : c->extent + 1;
 	while (!possible(c, m, ask) && c->extent != EXTENT_EXACT);
 }
 
@@ -67,12 +93,79 @@ struct answer choice_answer(const struct choice *c, bool allow)
 	return (struct answer){.allow = allow,
 			       .scope = c->scope,
 			       .extent = c->extent,
+			       .up = c->up,
 			       .until = seconds ? clock_wall_us() / 1000000 + seconds : 0};
 }
 
-int choice_rows(struct rect in)
+/* "reading ~/notes/a.md, for this session": what the key remembers, whole, behind its verdict. */
+static void verdict_words(struct ui *ui, const struct choice *c, const struct ask *ask, bool allow,
+			  size_t others, struct buf *out)
 {
-	return in.w >= NARROW && in.h >= 11 ? 5 : 3;
+	AUTO_BUF struct buf words = BUF_INIT;
+	struct answer a = choice_answer(c, allow);
+	const char *rest;
+
+	answers_words(&words, ui->spec.model, ask, &a);
+	if (others && c->extent == EXTENT_EXACT)
+		buf_fmt(&words, ", and %zu more", others);
+	rest = strchr(words.data, ' ');
+	text_escape(out, rest + 1, strlen(rest + 1));
+}
+
+/* How much of the text stands on a row of so many columns. */
+static size_t fitting(const char *text, int cols)
+{
+	size_t len = 0;
+
+	for (int w = 0; text[len];) {
+		int32_t cp;
+		size_t n = text_decode(text + len, strlen(text + len), &cp);
+
+		w += MAX(text_cp_width(cp), 0);
+		if (w > cols && len)
+			break;
+		len += n;
+	}
+	return len;
+}
+
+static int rows_of(const char *text, int cols)
+{
+	int n = 0;
+
+	for (; *text || !n; n++)
+		text += fitting(text, MAX(cols, 2));
+	return n;
+}
+
+static int verdict_cols(struct ui *ui, struct rect in, enum action a)
+{
+	char keys[32];
+
+	ui_keys(ui, PLACE_APPROVALS, a, keys, sizeof(keys));
+	return in.w - text_width(keys) - 1 - VERDICT;
+}
+
+static int allow_rows(struct ui *ui, struct rect in, const struct choice *c, const struct ask *ask,
+		      size_t others)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	verdict_words(ui, c, ask, true, others, &words);
+	return rows_of(words.data, verdict_cols(ui, in, ACTION_ALLOW));
+}
+
+static bool is_wide(struct rect in, int allow)
+{
+	return in.w >= NARROW && in.h >= 10 + allow;
+}
+
+int choice_rows(struct ui *ui, struct rect in, const struct choice *c, const struct ask *ask,
+		size_t others)
+{
+	int allow = allow_rows(ui, in, c, ask, others);
+
+	return (is_wide(in, allow) ? 3 : 1) + allow + 1;
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -109,6 +202,7 @@ static const char *extent_name(enum answer_extent e, bool is_dir)
 		[EXTENT_EXACT] = {"exactly this", "exactly this"},
 		[EXTENT_DIR] = {"its directory", "what lies in it"},
 		[EXTENT_TREE] = {"and below", "and below"},
+		[EXTENT_BUNDLE] = {"all it keeps", "all it keeps"},
 	};
 
 	return names[e][is_dir];
@@ -143,11 +237,12 @@ static void draw_extents(struct line r, const struct choice *c, const struct mod
 {
 	put_key(&r, ACTION_CHOOSE_EXTENT, "how much");
 	r.x = r.left + VALUES;
-	for (enum answer_extent e = EXTENT_EXACT; e <= EXTENT_TREE; e++) {
+	for (enum answer_extent e = EXTENT_EXACT; e <= EXTENT_BUNDLE; e++) {
 		struct choice as = {.scope = SCOPE_SESSION, .extent = e};
+		bool on = e == c->extent;
 
 		if (possible(&as, m, ask))
-			put_value(&r, extent_name(e, ask->is_dir), e == c->extent);
+			put_value(&r, on && c->up ? "further up" : extent_name(e, ask->is_dir), on);
 	}
 }
 
@@ -168,24 +263,36 @@ static void draw_short(struct line r, const struct choice *c, const struct ask *
 	put_key(&r, ACTION_CHOOSE_TIME, times[c->time].name);
 }
 
-/* "a + ALLOW reading ~/notes/a.md, for this session": what the key remembers, whole. */
-static void draw_verdict(struct line r, const struct choice *c, const struct ask *ask, bool allow,
-			 size_t others)
+/* "a + ALLOW reading ~/notes/a.md, for this session": never cut, it is what is consented to. */
+static void draw_allow(struct line *r, const struct choice *c, const struct ask *ask, size_t others)
 {
-	AUTO_BUF struct buf words = BUF_INIT, shown = BUF_INIT, fit = BUF_INIT;
-	struct answer a = choice_answer(c, allow);
+	AUTO_BUF struct buf words = BUF_INIT;
 	const char *rest;
 
-	answers_words(&words, r.ui->spec.model, ask, &a);
-	if (others && c->extent == EXTENT_EXACT)
-		buf_fmt(&words, ", and %zu more", others);
-	rest = strchr(words.data, ' ');
-	text_escape(&shown, rest + 1, strlen(rest + 1));
-	put_key(&r, allow ? ACTION_ALLOW : ACTION_DENY, "");
-	r.x += ui_modal_text(r.s, r.x, r.y, 8, allow ? ROLE_EVENT_ALLOW : ROLE_EVENT_DENY,
-			     allow ? "+ ALLOW" : "x DENY") +
-	       1;
-	text_fit_middle(&fit, shown.data, r.right - r.x);
+	verdict_words(r->ui, c, ask, true, others, &words);
+	put_key(r, ACTION_ALLOW, "");
+	ui_modal_text(r->s, r->x, r->y, 8, ROLE_EVENT_ALLOW, "+ ALLOW");
+	r->x += VERDICT;
+	for (rest = words.data; *rest; r->y++) {
+		AUTO_BUF struct buf part = BUF_INIT;
+		size_t n = fitting(rest, MAX(r->right - r->x, 2));
+
+		buf_add(&part, rest, n);
+		surface_text(r->s, r->x, r->y, r->right - r->x,
+			     r->armed ? ROLE_MODAL : ROLE_MODAL_LABEL, part.data);
+		rest += n;
+	}
+	r->x = r->left;
+}
+
+static void draw_deny(struct line r, const struct choice *c, const struct ask *ask, size_t others)
+{
+	AUTO_BUF struct buf words = BUF_INIT, fit = BUF_INIT;
+
+	verdict_words(r.ui, c, ask, false, others, &words);
+	put_key(&r, ACTION_DENY, "");
+	r.x += ui_modal_text(r.s, r.x, r.y, 8, ROLE_EVENT_DENY, "x DENY") + 1;
+	text_fit_middle(&fit, words.data, r.right - r.x);
 	surface_text(r.s, r.x, r.y, r.right - r.x, r.armed ? ROLE_MODAL : ROLE_MODAL_LABEL,
 		     fit.data);
 }
@@ -194,15 +301,16 @@ void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct 
 		 const struct ask *ask, size_t others, bool armed)
 {
 	const struct model *m = ui->spec.model;
+	int rows = choice_rows(ui, in, c, ask, others);
 	struct line r = {.ui = ui,
 			 .s = s,
 			 .left = in.x,
 			 .x = in.x,
-			 .y = in.y + in.h - choice_rows(in),
+			 .y = in.y + in.h - rows,
 			 .right = in.x + in.w,
 			 .armed = armed};
 
-	if (choice_rows(in) == 5) {
+	if (is_wide(in, allow_rows(ui, in, c, ask, others))) {
 		draw_scopes(r, c, m, ask);
 		r.y++;
 		draw_extents(r, c, m, ask);
@@ -212,7 +320,6 @@ void choice_draw(struct ui *ui, struct surface *s, struct rect in, const struct 
 		draw_short(r, c, ask);
 	}
 	r.y++;
-	draw_verdict(r, c, ask, true, others);
-	r.y++;
-	draw_verdict(r, c, ask, false, others);
+	draw_allow(&r, c, ask, others);
+	draw_deny(r, c, ask, others);
 }

@@ -4,16 +4,23 @@
 #include <sys/wait.h>
 
 #include "core/base/text.h"
+#include "tui/console/replay.h"
 #include "tui/console/ui.h"
-
-/* A message covers a waiting request for two of its six seconds, then the request is back. */
-#define ALERT_WAITS_US 4000000
 
 static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct prompt *p = &ui->prompt;
-	int used = surface_text(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_KEY,
-				p->what == QUERY_SEARCH ? "search: " : "filter: ");
+	const char *words = p->what == QUERY_TIME     ? "time"
+			    : p->what == QUERY_SEARCH ? "search"
+						      : "filter";
+	int used;
+
+	if (!p->view) {
+		surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_MESSAGE,
+			    "There is nothing to %s here: Esc goes back.", words);
+		return;
+	}
+	used = surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_KEY, "%s: ", words);
 
 	used += surface_text(s, r.x + 1 + used, r.y, r.w - used - 2, ROLE_BAR_MESSAGE, p->text);
 	s->cursor = (struct cursor){
@@ -43,7 +50,7 @@ static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 		snprintf(op, sizeof(op), "%s", guard_verb(ask->held->what));
 	else
 		ui_wish(ask, op, sizeof(op));
-	used += surface_text(s, r.x + 1 + used, r.y, 14, ROLE_ALERT, op);
+	used += surface_text(s, r.x + 1 + used, r.y, 22, ROLE_ALERT, op);
 	surface_hostile(s, r.x + 2 + used, r.y, r.w - used - right - 4, ROLE_ALERT,
 			ask->held ? ask->command : ui_path(ui, ask->path));
 	surface_fmt(s, r.x + r.w - right, r.y, right, ROLE_ALERT_KEY, " %s answers", keys);
@@ -62,12 +69,12 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 		draw_prompt(ui, s, r);
 		return;
 	}
-	if (ui->message_until_us - (asks ? ALERT_WAITS_US : 0) > ui->now_us) {
-		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
-		return;
-	}
 	if (asks && top->ops->place != PLACE_APPROVALS) {
 		draw_alert(ui, s, r);
+		return;
+	}
+	if (ui->message_until_us > ui->now_us) {
+		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
 		return;
 	}
 	ui_keys(ui, top->ops->place, ACTION_HELP, help, sizeof(help));
@@ -196,7 +203,16 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 	bool first = true;
 	int x = r.x + 1;
 
+	if (ui->spec.replay) {
+		replay_draw_bar(ui, s, r);
+		return;
+	}
 	surface_fill(s, r, ROLE_STATUS);
+	if (ui->message_until_us > ui->now_us && ui->spec.model->n_asks > 0 &&
+	    ui_top(ui)->ops->place != PLACE_APPROVALS) { /* a request has the row above */
+		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
+		return;
+	}
 	while (segments_width(g, n) > r.w - 2) {
 		size_t least = n, left = 0;
 

@@ -60,8 +60,13 @@ void console_schedule(struct console *c)
 
 void console_settle(struct console *c)
 {
+	if (c->replay) { /* it has the size that it had */
+		console_schedule(c);
+		return;
+	}
 	term_resize(c->term, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
 	pty_resize(&c->pty, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
+	tape_resize(c->tape, MAX(c->pane.w, TERM_MIN), MAX(c->pane.h, TERM_MIN));
 	console_schedule(c);
 }
 
@@ -93,7 +98,10 @@ static void resize(struct console *c)
 static void on_tick(uv_timer_t *timer)
 {
 	struct console *c = timer->data;
+	AUTO_FREE char *failed = tape_failure(c->tape);
 
+	if (failed)
+		ui_say(c->ui, "The recording has ended: %s.", failed);
 	c->feed->tick(c);
 	console_schedule(c);
 }

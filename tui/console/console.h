@@ -8,7 +8,9 @@ struct console_options {
 	const char *theme, *keymap; /* name or path; NULL: default */
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
-	bool ascii; /* no box drawing */
+	bool ascii;	    /* no box drawing */
+	const char *notes;  /* lines for the list of what happens, from the start; or NULL */
+	const char *record; /* a file for the recording, or NULL */
 };
 
 /*
@@ -25,6 +27,11 @@ struct attach_spec {
 
 /* The same views for a session that runs elsewhere, until the human leaves. 0, 128+N, or 125. */
 int console_attach(struct mirror *m, const struct attach_spec *spec,
+		   const struct console_options *opt, struct err *err) MUST_USE;
+
+/* A recording, until the human leaves; takes it over. 0, 128+N, or 125. */
+struct recording;
+int console_replay(struct recording *rec, const struct attach_spec *spec,
 		   const struct console_options *opt, struct err *err) MUST_USE;
 
 int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tui/console/console.h"
+#include "tui/console/tape.h"
 #include "tui/console/ui.h"
 #include "tui/look/screen.h"
 #include "tui/term/pty.h"
@@ -37,11 +38,15 @@ struct console {
 	struct ui *ui;
 	struct term *term;
 	struct pty pty;
+	struct tape *tape; /* its recording, or NULL */
 	struct input input;
 	uint32_t own_color[2]; /* of the human's terminal: text, background; 0: it did not say */
 	struct rect pane;      /* where the agent's terminal is */
 	char *config_dir;
 	struct look_where where;
+
+	struct replay *replay; /* a recording is shown, or NULL */
+	int replay_clock;
 
 	uv_loop_t loop;
 	uv_poll_t poll_session, poll_pty, poll_tty, poll_approver;

@@ -9,11 +9,16 @@
 #include "tui/console/approval.h"
 
 #define NEIGHBOURS 6 /* named of the other requests of a prompt */
+/* On less than that, and where object and reason have no room, nothing is allowed. */
+#define ALLOW_MIN_W 40
+#define ALLOW_MIN_H 12
 
 /*
- * Opened by the human, never by itself. Answers count when the request shown has been on the screen
- * for half a second without a key, so that nothing typed ahead can hit one; a request that takes
- * the place of another starts that anew. Esc leaves everything pending.
+ * Opened by the human, never by itself. Verdicts count when the request shown has been on the
+ * screen for half a second without a key, so that nothing typed ahead can hit one; a request that
+ * takes the place of another starts that anew. A verdict that came too early makes another one
+ * after it count for nothing, too. Choices decide nothing and count at once. Esc leaves everything
+ * pending.
  */
 struct dialog_approval {
 	struct view v;
@@ -23,6 +28,8 @@ struct dialog_approval {
 	int64_t shown_us; /* 0: not on the screen yet */
 	int w, h;	  /* of the screen that it was drawn on last */
 	bool armed;
+	bool fits;	   /* what would be allowed is on the screen, whole */
+	enum action early; /* the verdict that came too early, and did nothing */
 };
 
 static const struct view_ops ops, held_ops;
@@ -32,6 +39,11 @@ static const enum action hints[] = {ACTION_ALLOW,	  ACTION_DENY,	      ACTION_CH
 				    ACTION_BACK,	  ACTION_NONE};
 static const enum action held_hints[] = {ACTION_ALLOW,	      ACTION_DENY, ACTION_ALLOW_COMMAND,
 					 ACTION_NEXT_REQUEST, ACTION_BACK, ACTION_NONE};
+
+static bool is_bundle(const struct ask *ask)
+{
+	return ask->bundle && *ask->bundle;
+}
 
 /* Which of the prompts it is, from 0. */
 static size_t index_of(const struct dialog_approval *d)
@@ -79,10 +91,11 @@ static void show(struct dialog_approval *d, size_t prompt)
 		return;
 	d->shown = ask->id;
 	d->upto = m->asks[m->n_asks - 1].id;
-	d->choice = (struct choice){0};
+	d->choice = choice_first(ask);
 	d->v.ops = ask->held ? &held_ops : &ops;
 	d->shown_us = 0;
 	d->armed = false;
+	d->early = ACTION_NONE;
 	d->v.ui->dirty = true;
 }
 
@@ -94,20 +107,66 @@ char *approval_text(const char *raw)
 	return buf_take(&b);
 }
 
-/* "37 more of that directory: b, c, d"; the names alone, as all of them lie there. */
+/* The tree that holds all of this prompt; or, when its program asks again at once, what it was
+ * answered just before. -1: none that may be allowed. */
+static int common_up(const struct dialog_approval *d, const struct ask *ask)
+{
+	const struct ui *ui = d->v.ui;
+	const struct model *m = ui->spec.model;
+	int most = -1;
+
+	if (ask->held || is_bundle(ask))
+		return -1;
+	for (size_t i = 0; i < m->n_asks; i++) {
+		const struct ask *a = &m->asks[i];
+
+		if (a->prompt == ask->prompt && a != ask && a->id <= d->upto)
+			most = MAX(most, ask_up_to(ask, a->path));
+	}
+	if (most < 0 && ui->answered_us && str_eq(ask->program, ui->answered_by) &&
+	    ask->since_us - ui->answered_us < ASK_TOGETHER_US)
+		most = ask_up_to(ask, ui->answered);
+	return most;
+}
+
+/* The tree that goes up so far. Heap. */
+static char *object_up(const struct ask *ask, int up)
+{
+	const struct answer a = {.extent = EXTENT_TREE, .up = (unsigned)up};
+
+	return answers_object(ask, &a);
+}
+
+/* "~/p/c" */
+static void add_place(const struct dialog_approval *d, const char *dir, struct buf *out)
+{
+	const char *shown = ui_path(d->v.ui, dir);
+
+	text_escape(out, shown, strlen(shown));
+}
+
+/* "37 more of that directory: b, c, d", or "below ~/p/c". */
 static char *neighbours(const struct dialog_approval *d, const struct ask *ask)
 {
 	const struct model *m = d->v.ui->spec.model;
 	size_t now = others(d, ask, false), since = others(d, ask, true), named = 0;
+	int up = common_up(d, ask);
+	AUTO_FREE char *tree = object_up(ask, MAX(up, 0));
 	struct buf b = BUF_INIT;
 
-	if (now)
+	if (now && up > 0) {
+		buf_fmt(&b, "%zu more below ", now);
+		add_place(d, tree, &b);
+	} else if (now) {
 		buf_fmt(&b, "%zu more of that directory", now);
+	}
 	for (size_t i = 0; i < m->n_asks && named < NEIGHBOURS; i++) {
 		const struct ask *a = &m->asks[i];
-		const char *name = path_base(a->path);
+		const char *name = up >= 0 ? path_below(a->path, tree) : path_base(a->path);
 
 		if (a->prompt != ask->prompt || a == ask || a->id > d->upto)
+			continue;
+		if (!name)
 			continue;
 		buf_str(&b, named++ ? ", " : ": ");
 		text_escape(&b, name, strlen(name));
@@ -116,6 +175,10 @@ static char *neighbours(const struct dialog_approval *d, const struct ask *ask)
 		buf_str(&b, ", ...");
 	if (since)
 		buf_fmt(&b, "%s%zu came since: asked next", now ? "; " : "", since);
+	if (!now && !since && up >= 0) {
+		buf_str(&b, "asked again at once: how much can be all below ");
+		add_place(d, tree, &b);
+	}
 	return buf_take(&b);
 }
 
@@ -149,11 +212,15 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 		approval_held_facts(d->v.ui, ask, f);
 	} else {
 		ui_wish(ask, op, sizeof(op));
-		f[0] = (struct fact){"wants to", xasprintf("%s%s", op, danger(ask)), 1};
-		f[1] = (struct fact){"path", approval_text(ask->path), 4};
-		f[2] = (struct fact){"through", approval_text(ask->via), 2};
-		f[3] = (struct fact){"with it", neighbours(d, ask), 3};
-		f[4] = (struct fact){"because", approval_text(ask->reason), 2};
+		f[0] = (struct fact){"wants to",
+				     is_bundle(ask) ? xasprintf("save %s", ask->bundle)
+						    : xasprintf("%s%s", op, danger(ask)),
+				     1};
+		f[1] = (struct fact){"path", approval_text(ask->path), 64};
+		f[2] = (struct fact){"because", approval_text(ask->reason), 3};
+		f[3] = (struct fact){"through", approval_text(ask->via), 2};
+		f[4] = is_bundle(ask) ? (struct fact){"all of it", approval_text(ask->places), 4}
+				      : (struct fact){"with it", neighbours(d, ask), 3};
 		f[5] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
 		f[6] = (struct fact){"command", approval_text(ask->command), 3};
 		f[7] = (struct fact){"step", approval_text(ask->label), 2};
@@ -176,9 +243,12 @@ static struct rect size(struct view *v, struct rect body)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
 	const struct ask *ask = current(d);
-	int w = MIN(body.w, 100), h = ask && !ask->held ? 9 : 7;
+	int w = MIN(body.w, 100), h = 7;
 	struct fact f[FACTS];
 
+	if (ask && !ask->held)
+		h = 4 + choice_rows(v->ui, (struct rect){0, 0, ui_modal_cols(w), 100}, &d->choice,
+				    ask, others(d, ask, false));
 	if (ask) {
 		collect(d, ask, f);
 		for (size_t i = 0; i < FACTS; i++) {
@@ -187,7 +257,9 @@ static struct rect size(struct view *v, struct rect body)
 		}
 	}
 	h = MIN(body.h, h);
-	return (struct rect){body.x + (body.w - w) / 2, body.y + body.h - h, w, h};
+	/* While a program starts nothing is there to be covered. */
+	return (struct rect){body.x + (body.w - w) / 2,
+			     body.y + (body.h - h) / (ask && is_bundle(ask) ? 2 : 1), w, h};
 }
 
 /* One fact over as many rows as it may have; the last of them is cut in the middle. */
@@ -279,7 +351,8 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	snprintf(title, sizeof(title), "? %s %zu of %zu", ask->held ? "HELD" : "ASK",
 		 index_of(d) + 1, m->n_prompts);
 	in = ui_modal(s, r, title, ask->held || ask->secret);
-	rows = ask->held ? 2 : choice_rows(in);
+	rows = ask->held ? 2 : choice_rows(v->ui, in, &d->choice, ask, others(d, ask, false));
+	d->fits = s->w >= ALLOW_MIN_W && s->h >= ALLOW_MIN_H && in.h >= rows + (ask->held ? 1 : 3);
 	roomy = in.h >= rows + 8;
 	draw_facts(d, s, (struct rect){in.x, in.y + roomy, in.w, in.h - rows - (roomy ? 2 : 0)},
 		   ask);
@@ -308,12 +381,21 @@ static void changed(struct view *v)
 		show(d, 0);
 }
 
-static bool too_early(struct dialog_approval *d)
+/* This verdict counts now; false: it is said why not. */
+static bool counts(struct dialog_approval *d, enum action a)
 {
+	enum action early = d->early;
+
+	d->early = d->armed ? ACTION_NONE : a;
 	if (!d->armed)
 		ui_say(d->v.ui,
 		       "Answers count half a second after the question is shown: read it first.");
-	return !d->armed;
+	else if (early != ACTION_NONE && early != a)
+		ui_say(d->v.ui,
+		       "The %s before came too early and did nothing: press this again if "
+		       "you mean it.",
+		       action_label(early));
+	return d->armed && (early == ACTION_NONE || early == a);
 }
 
 /* Each request is answered by itself; a rule decides the others of its prompt as well. */
@@ -331,7 +413,8 @@ static size_t list_answered(const struct dialog_approval *d, const struct ask *a
 	return n;
 }
 
-static void answer(struct dialog_approval *d, const struct answer *a, const char *words)
+static void answer(struct dialog_approval *d, const struct answer *a, enum action key,
+		   const char *words)
 {
 	struct ui *ui = d->v.ui;
 	const struct ask *ask = current(d);
@@ -339,12 +422,19 @@ static void answer(struct dialog_approval *d, const struct answer *a, const char
 	struct err err = {0};
 	size_t n;
 
-	if (!ask || too_early(d))
+	if (!ask || !counts(d, key))
 		return;
+	if (a->allow && !d->fits) {
+		ui_say(ui, "Enlarge the window to allow this.");
+		return;
+	}
 	n = list_answered(d, ask, a, ids);
 	d->armed = false;
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);
+	snprintf(ui->answered, sizeof(ui->answered), "%s", ask->path ? ask->path : "");
+	snprintf(ui->answered_by, sizeof(ui->answered_by), "%s", ask->program ? ask->program : "");
+	ui->answered_us = ui->now_us;
 	for (size_t i = 0; i < n; i++)
 		if (ui->spec.verbs->answer(ui->spec.data, ids[i], a, &err) == -EPERM)
 			ui_say(ui, "Not possible: %s.", err.text);
@@ -361,15 +451,14 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, bool
 	buf_str(&shown, allow ? "+ Allowed:" : "x Denied:");
 	text_escape(&shown, rest, strlen(rest));
 	buf_str(&shown, ".");
-	answer(d, &a, shown.data);
+	answer(d, &a, allow ? ACTION_ALLOW : ACTION_DENY, shown.data);
 }
 
 static void choose(struct dialog_approval *d, const struct ask *ask, enum action a)
 {
 	const struct model *m = d->v.ui->spec.model;
 
-	if (too_early(d))
-		return;
+	d->choice.common = common_up(d, ask);
 	if (a == ACTION_CHOOSE_SCOPE)
 		choice_next_scope(&d->choice, m, ask);
 	else if (a == ACTION_CHOOSE_EXTENT)
@@ -408,16 +497,17 @@ static bool act_held(struct dialog_approval *d, const struct guard_report *held,
 
 	switch ((int)a) {
 	case ACTION_ALLOW:
-		answer(d, &once, "+ Allowed: this step goes on.");
+		answer(d, &once, a, "+ Allowed: this step goes on.");
 		return true;
 	case ACTION_ALLOW_COMMAND:
 		if (held->by_line)
-			answer(d, &line, "+ Allowed: this command line, until the session ends.");
+			answer(d, &line, a,
+			       "+ Allowed: this command line, until the session ends.");
 		else
 			ui_say(d->v.ui, "It has no command line of its own: allow this step.");
 		return true;
 	case ACTION_DENY:
-		answer(d, &no, "x Denied: it is ended, and what it did is taken back.");
+		answer(d, &no, a, "x Denied: it is ended, and what it did is taken back.");
 		return true;
 	case ACTION_CHOOSE_SCOPE:
 	case ACTION_CHOOSE_EXTENT:

@@ -1,6 +1,7 @@
 /* draw - the whole screen from the ui: panes, popups, bars, and what they share. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <sys/wait.h>
 
 #include "core/base/text.h"
 #include "core/session/answers.h"
@@ -17,7 +18,28 @@ void ui_op(const char *op, char *out, size_t size)
 
 void ui_wish(const struct ask *ask, char *out, size_t size)
 {
-	ui_op(ask->kind == RULE_READ && ask->is_dir ? "list" : ask->op, out, size);
+	const char *word = ask->kind == RULE_READ && ask->is_dir ? "list" : answers_wish(ask->op);
+
+	text_escape_into(out, size, word, strlen(word));
+}
+
+size_t ui_fitting(const char *text, int cols, const char **next)
+{
+	size_t len = 0, words = 0, size;
+	int32_t cp;
+
+	for (int w = 0; text[len]; len += size) {
+		size = text_decode(text + len, strlen(text + len), &cp);
+		w += text_cp_width(cp);
+		if (text[len] == ' ')
+			words = len;
+		if (w > cols)
+			break;
+	}
+	if (text[len] && words)
+		len = words;
+	*next = text + len + (text[len] == ' ');
+	return len;
 }
 
 static int modal_margin(int w)
@@ -63,6 +85,54 @@ void ui_row_style(struct surface *s, struct rect row, bool selected, bool focuse
 	if (focused) {
 		s->cursor.x = row.x; /* where screen readers and magnifiers look */
 		s->cursor.y = row.y;
+	}
+}
+
+void ui_row_point(struct surface *s, struct rect row)
+{
+	struct style st = surface_role(s, ROLE_SELECT);
+
+	for (int x = row.x; x < row.x + row.w; x++) {
+		struct cell *c = rect_has(s->clip, x, row.y) ? surface_cell(s, x, row.y) : NULL;
+
+		if (!c)
+			continue;
+		c->style.bg = st.bg != COLOR_DEFAULT ? st.bg : c->style.bg;
+		c->style.attr |= st.attr;
+	}
+	s->cursor.x = row.x;
+	s->cursor.y = row.y;
+}
+
+/* The text of a row of cells, and the column at which each byte is drawn. */
+static void row_text(const struct surface *s, struct rect row, struct buf *text, struct buf *cols)
+{
+	for (int x = row.x; x < row.x + row.w; x++) {
+		const struct cell *c = surface_cell(s, x, row.y);
+		const char *bytes = c && c->width == 0 ? "" : c && *c->text ? c->text : " ";
+
+		for (; *bytes; bytes++) {
+			buf_ch(text, *bytes);
+			buf_add(cols, &x, sizeof(x));
+		}
+	}
+}
+
+void ui_mark(struct surface *s, struct rect row, const char *needle)
+{
+	AUTO_BUF struct buf text = BUF_INIT, cols = BUF_INIT;
+	struct style st = surface_role(s, ROLE_MATCH);
+	const int *col;
+
+	if (!*needle)
+		return;
+	row = rect_intersect(row, s->clip);
+	row_text(s, row, &text, &cols);
+	col = (const int *)(const void *)cols.data;
+	for (const char *at = text.data; text.len && (at = strcasestr(at, needle)); at++) {
+		size_t from = (size_t)(at - text.data), to = from + strlen(needle) - 1;
+
+		surface_paint(s, (struct rect){col[from], row.y, col[to] - col[from] + 1, 1}, &st);
 	}
 }
 
@@ -135,13 +205,51 @@ static void draw_too_small(struct surface *s)
 	surface_text(s, MAX(0, (s->w - n) / 2), y + 1, s->w, ROLE_DIM, words);
 }
 
+/* The newest refusal that was told; NULL: there is none. */
+static const struct row *last_refused(const struct model *m)
+{
+	for (size_t i = m->row_count; i-- > 0;) {
+		const struct row *r = model_row(m, i);
+
+		if (r->kind == ROW_DENY || (r->kind == ROW_DECISION && r->result < 0))
+			return r;
+	}
+	return NULL;
+}
+
+/* "codex ended (1). cordon refused: mkdir ~/.codex/x." and the key that leaves. */
+static void say_over(struct ui *ui)
+{
+	const struct model *m = ui->spec.model;
+	const struct row *r = m->wait_status != 0 ? last_refused(m) : NULL;
+	AUTO_BUF struct buf path = BUF_INIT;
+	char op[24], quit[32], what[400] = "";
+
+	ui_keys(ui, ui_top(ui)->ops->place, ACTION_QUIT, quit, sizeof(quit));
+	if (r) {
+		ui_op(r->op, op, sizeof(op));
+		text_escape(&path, ui_path(ui, r->text), strlen(ui_path(ui, r->text)));
+		snprintf(what, sizeof(what), "; cordon refused last: %s %.300s", op, path.data);
+	} else if (m->wait_status != 0 && !m->network) {
+		snprintf(what, sizeof(what), "; it had no network: --allow-network");
+	}
+	if (m->wait_status == 0)
+		ui_say(ui, "The agent has ended. Look around, undo what you do not want; %s quits.",
+		       quit);
+	else if (WIFSIGNALED(m->wait_status))
+		ui_say(ui, "The agent ended by signal %d (%s quits)%s", WTERMSIG(m->wait_status),
+		       quit, what);
+	else
+		ui_say(ui, "The agent ended with %d (%s quits)%s", WEXITSTATUS(m->wait_status),
+		       quit, what);
+}
+
 /*
  * The agent has ended: the keys are cordon's from now on. Not while the human types, whose next key
  * was meant for the agent and could be a q.
  */
 static void agent_over(struct ui *ui)
 {
-	const struct model *m = ui->spec.model;
 	int64_t quiet = ui->input_us + UI_ARM_US;
 
 	if (ui->input_us && ui->now_us < quiet) {
@@ -151,12 +259,7 @@ static void agent_over(struct ui *ui)
 	ui->over = true;
 	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0)
 		ui_focus(ui, PANE_STEPS);
-	if (m->wait_status != 0 && !m->network)
-		ui_say(ui, "The agent ended without a network (--allow-network gives it one); q "
-			   "leaves.");
-	else
-		ui_say(ui,
-		       "The agent has ended. Look around, undo what you do not want; q leaves.");
+	say_over(ui);
 }
 
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us)

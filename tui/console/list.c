@@ -41,9 +41,11 @@ bool list_act(struct list *l, enum action a, size_t count)
 		move_to(l, l->cursor + 1, count);
 		return true;
 	case ACTION_PAGE_UP:
+		l->top -= MIN(step, l->top);
 		move_to(l, l->cursor > step ? l->cursor - step : 0, count);
 		return true;
 	case ACTION_PAGE_DOWN:
+		l->top += step; /* list_fit() keeps the last page full */
 		move_to(l, l->cursor + step, count);
 		return true;
 	case ACTION_TOP:
@@ -127,6 +129,7 @@ void list_draw(struct list *l, struct surface *s, struct rect r, bool focused, s
 
 		draw(data, s, line, i);
 		ui_row_style(s, line, i == l->cursor && (focused || !l->follow), focused);
+		ui_mark(s, line, l->search);
 	}
 }
 

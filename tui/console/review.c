@@ -7,8 +7,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/diff/edited.h"
+#include "tui/console/list.h"
 
 /* One job at a time: the first lists the changes, the others read one file each. */
 struct review_worker {
@@ -21,6 +23,8 @@ struct review_worker {
 	struct undo_plan asked; /* the plan whose merges they are: what it was made with */
 	struct undo_plan *plan; /* the same, made here with the texts; or NULL */
 	size_t *merged;		/* its entries that are merged */
+	char filter[LIST_QUERY];
+	size_t *picked; /* of the changes, those that pass it; made by the loop, between two jobs */
 	atomic_bool stop;
 	/* the worker's while a job runs */
 	struct journal *journal;
@@ -45,6 +49,7 @@ static void worker_free(struct review_worker *w)
 	barrier_done(&w->edits);
 	undo_plan_free(w->plan);
 	free(w->merged);
+	free(w->picked);
 	for (size_t i = 0; w->folders[i]; i++)
 		free(w->folders[i]);
 	free(w->folders);
@@ -150,7 +155,7 @@ static void work_list(void *job) /* worker thread */
 /* From what is there now to what will be written. */
 static int merge_file(struct review_worker *w, struct err *err)
 {
-	const struct undo_entry *e = &w->plan->entries[w->merged[w->next]];
+	const struct undo_entry *e = &w->plan->entries[w->merged[w->picked[w->next]]];
 	const struct undo_merge *m = e->merge;
 	AUTO_BUF struct buf head = BUF_INIT;
 
@@ -167,8 +172,8 @@ static int read_file(struct review_worker *w, struct err *err)
 	if (w->plan)
 		return merge_file(w, err);
 	if (w->edited)
-		return edited_diff(w->edited, w->next, on_line, w, err);
-	return diff_change(w->journal, w->step, &w->changes[w->next], on_line, w, err);
+		return edited_diff(w->edited, w->picked[w->next], on_line, w, err);
+	return diff_change(w->journal, w->step, &w->changes[w->picked[w->next]], on_line, w, err);
 }
 
 static void work_file(void *job) /* worker thread */
@@ -194,6 +199,17 @@ static void work_file(void *job) /* worker thread */
 	}
 }
 
+static bool passes(const struct review_worker *w, const struct change *c)
+{
+	AUTO_FREE char *whole = c->base ? path_join(c->base, c->path) : NULL;
+	const char *name = whole ? whole : c->path;
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	if (*w->filter)
+		text_escape(&shown, name, strlen(name));
+	return list_match(w->filter, shown.data);
+}
+
 static void take_list(struct review *r, struct review_worker *w)
 {
 	r->listed = true;
@@ -203,10 +219,16 @@ static void take_list(struct review *r, struct review_worker *w)
 		r->whole = true;
 		return;
 	}
-	r->n_files = w->n_changes;
-	r->files = xcalloc(r->n_files, sizeof(*r->files));
-	for (size_t i = 0; i < r->n_files; i++)
-		r->files[i].change = w->edited ? edited_change(w->edited, i) : &w->changes[i];
+	r->files = xcalloc(w->n_changes + 1, sizeof(*r->files));
+	w->picked = xcalloc(w->n_changes + 1, sizeof(*w->picked));
+	for (size_t i = 0; i < w->n_changes; i++) {
+		const struct change *c = w->edited ? edited_change(w->edited, i) : &w->changes[i];
+
+		if (!passes(w, c))
+			continue;
+		w->picked[r->n_files] = i;
+		r->files[r->n_files++].change = c;
+	}
 	r->whole = r->n_files == 0;
 }
 
@@ -229,7 +251,7 @@ static void take_file(struct review *r, struct review_worker *w)
 	}
 	buf_add(&r->text, w->text.data, w->text.len);
 	w->next++;
-	r->whole = w->next == w->n_changes;
+	r->whole = w->next == r->n_files;
 }
 
 static void done(void *job)
@@ -281,6 +303,7 @@ struct review *review_new(const struct review_spec *spec)
 					      .seal = spec->merges->seal};
 	if (spec->edits)
 		w->edits = barrier_copy(spec->edits);
+	snprintf(w->filter, sizeof(w->filter), "%s", spec->filter ? spec->filter : "");
 	r->worker = w;
 	r->submit = spec->submit;
 	r->data = spec->data;

@@ -40,6 +40,7 @@ struct review_spec {
 	int64_t step;
 	const struct barrier *edits;	/* or NULL */
 	const struct undo_plan *merges; /* or NULL */
+	const char *filter;		/* files by name, as list_match(); "": all */
 	review_submit submit;
 	void *data;		  /* of submit */
 	void (*news)(void *view); /* something arrived */

@@ -8,6 +8,7 @@
 
 #include "core/api/api.h"
 #include "core/api/approver.h"
+#include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
@@ -51,6 +52,8 @@ static void on_changed(void *data)
 {
 	struct console *c = data;
 
+	if (c->model)
+		tape_news(c->tape, c->model);
 	if (!c->ui)
 		return;
 	api_changed(c->api);
@@ -93,6 +96,7 @@ static void on_output(void *data, const void *bytes, size_t len)
 {
 	struct console *c = data;
 
+	tape_input(c->tape, c->pty.fd, bytes, len);
 	if (!c->pty_over && pty_write(&c->pty, bytes, len) < 0)
 		ui_say(c->ui, "The agent does not read its input: that was dropped.");
 }
@@ -145,9 +149,11 @@ void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char
 		.folders = folders,
 		.state_dir = state_dir,
 		.mouse = c->opt->mouse,
-		.attached = c->mirror != NULL,
+		.replay = c->replay,
+		.attached = c->mirror != NULL || c->replay != NULL,
 	});
 	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
+	c->ui->over = c->replay != NULL; /* nothing ends here but the recording */
 	console_tell_colors(c);
 	console_settle(c);
 }
@@ -204,6 +210,18 @@ void console_done(struct console *c)
 	free(c->config_dir);
 }
 
+/* A session that cannot be recorded is still a session: said, not refused. */
+static void open_tape(struct console *c, const struct session_spec *spec)
+{
+	struct err err = {0};
+
+	c->ui->now_us = clock_mono_us();
+	c->pty.tap = tape_output;
+	c->pty.tap_data = c->tape;
+	if (tape_open(c->tape, spec->state_dir, c->model, c->term, &err) < 0)
+		ui_say(c->ui, "This session is not recorded: %s", err.text);
+}
+
 static int exit_status(const struct console *c, const struct model *m, struct err *err)
 {
 	int st = m->wait_status;
@@ -232,9 +250,23 @@ static void until_the_loop(int how)
 	sigprocmask(how, &set, NULL);
 }
 
+/* What --verbose says: the screen would cover it elsewhere. */
+static void add_notes(struct console *c)
+{
+	const char *line = c->opt->notes ? c->opt->notes : "";
+
+	while (*line) {
+		AUTO_FREE char *words = xstrndup(line, strcspn(line, "\n"));
+
+		model_add_row(c->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+		line += strlen(words) + (line[strlen(words)] == '\n');
+	}
+}
+
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
+	struct err failed = {0};
 	int status = 125;
 
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
@@ -255,9 +287,11 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		console_open_ui(c, &console_verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
+		add_notes(c);
 		if (*c->words && !c->failed)
 			ui_say(c->ui, "%s", c->words);
 		open_api(c, &spec);
+		open_tape(c, &spec);
 		console_schedule(c);
 		if (!c->leaving)
 			uv_run(&c->loop, UV_RUN_DEFAULT);
@@ -272,6 +306,8 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	approver_attach(c->approver, NULL);
 	session_close(c->session);
 	approver_close(c->approver);
+	if (tape_close(take_ptr(&c->tape), &failed) < 0)
+		fprintf(stderr, "cordon: %s\n", failed.text);
 	return status;
 }
 
@@ -288,9 +324,12 @@ int console_run(const struct session_spec *spec, const struct console_options *o
 	int slave = -1, status = 125;
 
 	input_init(&c.input);
-	if (console_load_look(&c, spec->home, spec->folders, err) == 0 &&
+	if (tape_prepare(&c.tape, spec->config, opt->record, err) == 0 &&
+	    console_load_look(&c, spec->home, spec->folders, err) == 0 &&
 	    open_terminal(&c, &slave, err) >= 0)
 		status = run(&c, spec, slave, err);
 	console_done(&c);
+	if (tape_close(take_ptr(&c.tape), NULL) < 0)
+		status = 125;
 	return status;
 }

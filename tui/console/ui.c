@@ -9,6 +9,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "tui/console/replay.h"
 #include "tui/term/term.h"
 
 #define MESSAGE_US 6000000
@@ -19,7 +20,7 @@ struct ui *ui_new(const struct ui_spec *spec)
 	struct ui *ui = xcalloc(1, sizeof(*ui));
 
 	ui->spec = *spec;
-	ui->panes[PANE_TERMINAL] = view_terminal_new(ui);
+	ui->panes[PANE_TERMINAL] = spec->replay ? view_replay_new(ui) : view_terminal_new(ui);
 	ui->panes[PANE_AUDIT] = view_audit_new(ui);
 	ui->panes[PANE_STEPS] = view_steps_new(ui);
 	ui->dirty = true;
@@ -65,7 +66,7 @@ void ui_close(struct ui *ui, struct view *v)
 		return;
 	ui->n_popups = kept;
 	if (ui->prompt.view && ui->prompt.view == v)
-		ui->prompt = (struct prompt){0};
+		ui->prompt.view = NULL; /* what is typed on is still no command */
 	v->ops->free(v);
 	ui->keys.typed.n = 0;
 	ui->dirty = true;
@@ -233,16 +234,13 @@ static void undo_newest(struct ui *ui)
 	ui_say(ui, "There is no step to undo.");
 }
 
+/* Where there is nothing to search, too: the words that are typed next are no commands. */
 static void open_prompt(struct ui *ui, enum query what)
 {
 	struct view *v = ui_top(ui);
 
-	if (!v->ops->query || (what == QUERY_FILTER && v->ops->place != PLACE_AUDIT &&
-			       v->ops->place != PLACE_STEPS)) {
-		ui_say(ui, "There is nothing to %s here.",
-		       what == QUERY_FILTER ? "filter" : "search");
-		return;
-	}
+	if (!v->ops->query || (what == QUERY_FILTER && !v->ops->filters))
+		v = NULL;
 	ui->prompt = (struct prompt){.active = true, .what = what, .view = v};
 	ui->dirty = true;
 }
@@ -252,6 +250,8 @@ bool ui_global(struct ui *ui, enum action a)
 	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
+	if (ui->spec.replay && replay_act(ui, a))
+		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
 		if (!open_popup(ui, PLACE_HELP))
@@ -321,14 +321,21 @@ bool ui_global(struct ui *ui, enum action a)
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
+static void prompt_tell(struct ui *ui, const char *text)
+{
+	struct prompt *p = &ui->prompt;
+
+	if (p->view)
+		p->view->ops->query(p->view, p->what, text);
+}
+
 static void prompt_end(struct ui *ui, bool keep)
 {
-	struct view *v = ui->prompt.view;
-	enum query what = ui->prompt.what;
-
 	ui->prompt.active = false;
 	if (!keep)
-		v->ops->query(v, what, "");
+		prompt_tell(ui, "");
+	else if (ui->prompt.view && ui->prompt.view->ops->place == PLACE_REPLAY)
+		replay_prompt(ui, ui->prompt.what, ui->prompt.text);
 }
 
 static void prompt_add(struct ui *ui, const char *text, size_t len)
@@ -340,7 +347,7 @@ static void prompt_add(struct ui *ui, const char *text, size_t len)
 	text_escape_into(safe, sizeof(safe), text, len);
 	if (used + strlen(safe) < sizeof(p->text))
 		memcpy(p->text + used, safe, strlen(safe) + 1);
-	p->view->ops->query(p->view, p->what, p->text);
+	prompt_tell(ui, p->text);
 }
 
 static void prompt_key(struct ui *ui, const struct key *k)
@@ -356,10 +363,10 @@ static void prompt_key(struct ui *ui, const struct key *k)
 		while (len > 0 && ((unsigned char)p->text[len - 1] & 0xc0) == 0x80)
 			len--;
 		p->text[len ? len - 1 : 0] = '\0';
-		p->view->ops->query(p->view, p->what, p->text);
+		prompt_tell(ui, p->text);
 	} else if (k->sym == 'u' && k->mods == MOD_CTRL) {
 		p->text[0] = '\0';
-		p->view->ops->query(p->view, p->what, p->text);
+		prompt_tell(ui, p->text);
 	} else if (k->mods == 0 && k->sym >= ' ' && k->sym < 0x110000) {
 		utf8proc_uint8_t utf8[4];
 		utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)k->sym, utf8);
@@ -411,6 +418,13 @@ static void on_key(struct ui *ui, const struct event *ev)
 		prompt_key(ui, &ev->key);
 		return;
 	}
+	/* In a replay its keys count in every pane, before what they mean there. */
+	if (ui->spec.replay && ui->n_popups == 0 && !sequence)
+		a = keymap_single(ui->spec.keymap, PLACE_REPLAY, ev->key);
+	if (a != ACTION_NONE) {
+		ui_global(ui, a);
+		return;
+	}
 	switch (keymap_feed(ui->spec.keymap, &ui->keys, top->ops->place, ev->key, &a)) {
 	case KEYMAP_PENDING:
 		break;
@@ -459,7 +473,9 @@ static void on_mouse(struct ui *ui, const struct mouse *m)
 {
 	struct view *top = ui_top(ui);
 
-	if (ui->n_popups == 0)
+	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
+		replay_click(ui, m->x, ui->layout.status);
+	else if (ui->n_popups == 0)
 		mouse_pane(ui, m);
 	else if (top->ops->mouse)
 		top->ops->mouse(top, m,

@@ -13,6 +13,7 @@
 #include "tui/look/theme.h"
 
 struct term;
+struct replay;
 
 /* What the console can do to the world; the loop binds it to a session, tests to a recorder. */
 struct ui_verbs {
@@ -45,7 +46,8 @@ struct ui_spec {
 	const char *const *folders; /* all of them; for the step view, as state_dir; may be NULL */
 	const char *state_dir;
 	bool mouse;
-	bool attached; /* to a session that runs elsewhere: leaving ends nothing */
+	struct replay *replay; /* a recording is shown; NULL: a session */
+	bool attached;	       /* to a session that runs elsewhere: leaving ends nothing */
 };
 
 #define UI_POPUPS 4
@@ -69,7 +71,9 @@ struct ui {
 	struct keymap_state keys;
 	struct prompt prompt;
 	char message[512];
-	char path[PATH_MAX + 3]; /* ui_path()'s */
+	char path[PATH_MAX + 3];			/* ui_path()'s */
+	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
+	int64_t answered_us;
 	int64_t message_until_us;
 	uint64_t ask_seen;	  /* the newest that rang the bell */
 	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
@@ -109,10 +113,17 @@ void ui_op(const char *op, char *out, size_t size);
 void ui_wish(const struct ask *ask, char *out, size_t size);
 /* A double-lined box with a title, cleared inside; returns the inside. */
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger);
+/* How much of an escaped text goes on a row of so many columns: as many words as fit, or as much of
+ * one; *next: where the next row begins. */
+size_t ui_fitting(const char *text, int cols, const char **next);
 int ui_modal_cols(int w); /* how wide the inside of one is that is w wide */
 /* A role of the lists on the ground of a box. */
 int ui_modal_text(struct surface *s, int x, int y, int cols, int role, const char *text);
 void ui_row_style(struct surface *s, struct rect row, bool selected, bool focused);
+/* The line that a search has found, in text whose colours mean something: they stay. */
+void ui_row_point(struct surface *s, struct rect row);
+/* Marks each place where the row, as it is drawn, has these words; "": none. */
+void ui_mark(struct surface *s, struct rect row, const char *needle);
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);

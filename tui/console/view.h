@@ -12,6 +12,7 @@ struct view;
 enum query {
 	QUERY_SEARCH,
 	QUERY_FILTER,
+	QUERY_TIME, /* of a replay */
 };
 
 /*
@@ -28,6 +29,7 @@ struct view_ops {
 	void (*note)(struct view *v, char *out, size_t size);
 	/* The human types after / or &: called at each change. NULL: no search here. */
 	void (*query)(struct view *v, enum query what, const char *text);
+	bool filters; /* & narrows the view, too */
 	void (*mouse)(struct view *v, const struct mouse *m, struct rect r); /* may be NULL */
 	void (*changed)(struct view *v); /* the model is newer; may be NULL */
 	void (*free)(struct view *v);

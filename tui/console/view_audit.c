@@ -318,6 +318,7 @@ static const struct view_ops ops = {
 	.act = act,
 	.note = note,
 	.query = query,
+	.filters = true,
 	.mouse = mouse,
 	.changed = changed,
 	.free = view_free,

@@ -39,6 +39,54 @@ static bool reachable(const struct view_help *h, const struct binding *b)
 	       (b->keys.key[0].sym == prefix->sym && b->keys.key[0].mods == prefix->mods);
 }
 
+/* Does the view of the help's place do anything with it? What is bound there itself it does. */
+static bool holds(const struct view_help *h, enum action a)
+{
+	enum place p = h->place;
+	bool list = p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_STEP || p == PLACE_RULES ||
+		    p == PLACE_HELP || p == PLACE_SCROLL;
+
+	switch ((int)a) {
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+		return list || p == PLACE_PLAN;
+	case ACTION_TOP:
+	case ACTION_BOTTOM:
+		return list || p == PLACE_PLAN || p == PLACE_APPROVALS;
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		return p == PLACE_STEP;
+	case ACTION_OPEN:
+		return p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_PLAN;
+	case ACTION_SEARCH:
+	case ACTION_SEARCH_NEXT:
+	case ACTION_SEARCH_PREV:
+		return list;
+	case ACTION_FILTER:
+		return p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_STEP;
+	default:
+		return p != PLACE_PROGRESS || a == ACTION_HELP || a == ACTION_REDRAW ||
+		       a == ACTION_SUSPEND;
+	}
+}
+
+/* A key of the place itself stands before the same one of everywhere. */
+static bool shadowed(const struct view_help *h, const struct binding *b)
+{
+	const struct keymap *km = h->v.ui->spec.keymap;
+
+	for (size_t i = 0; b->place == PLACE_GLOBAL && i < km->n; i++) {
+		const struct keys *k = &km->list[i].keys;
+
+		if (km->list[i].place == h->place && h->place != PLACE_GLOBAL &&
+		    k->n <= b->keys.n && memcmp(k->key, b->keys.key, k->n * sizeof(*k->key)) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* All keys of an action in one place: "j, Down, C-n". */
 static bool all_keys(const struct view_help *h, enum place place, enum action a, struct buf *out)
 {
@@ -48,7 +96,7 @@ static bool all_keys(const struct view_help *h, enum place place, enum action a,
 
 	for (size_t i = 0; i < km->n; i++) {
 		if (km->list[i].place != place || km->list[i].action != a ||
-		    !reachable(h, &km->list[i]))
+		    !reachable(h, &km->list[i]) || shadowed(h, &km->list[i]))
 			continue;
 		keys_format(&km->list[i].keys, keys, sizeof(keys));
 		buf_fmt(out, "%s%s", any ? ", " : "", keys);
@@ -65,6 +113,8 @@ static void collect(struct view_help *h, enum place place)
 	for (int a = 1; a < ACTION_COUNT; a++) {
 		AUTO_BUF struct buf b = BUF_INIT;
 
+		if (place == PLACE_GLOBAL && !holds(h, (enum action)a))
+			continue;
 		if (all_keys(h, place, (enum action)a, &b))
 			h->rows[h->n++] = (struct help_row){place, (enum action)a};
 	}
@@ -84,26 +134,6 @@ static int help_width(int cols)
 	return cols - keys_width(cols) - 1;
 }
 
-/* As many words as fit, or as much of one; *next: where the next line begins. */
-static size_t fitting(const char *text, int cols, const char **next)
-{
-	size_t len = 0, words = 0, size;
-	int32_t cp;
-
-	for (int w = 0; text[len]; len += size) {
-		size = text_decode(text + len, strlen(text + len), &cp);
-		w += text_cp_width(cp);
-		if (text[len] == ' ')
-			words = len;
-		if (w > cols)
-			break;
-	}
-	if (text[len] && words)
-		len = words;
-	*next = text + len + (text[len] == ' ');
-	return len;
-}
-
 /* The part of a text that stands on the line of this number, counted from 0. */
 static struct span part_of(const char *text, int cols, size_t number)
 {
@@ -112,7 +142,7 @@ static struct span part_of(const char *text, int cols, size_t number)
 
 	for (size_t i = 0; i <= number; i++) {
 		text = next;
-		len = fitting(text, MAX(cols, 2), &next);
+		len = ui_fitting(text, MAX(cols, 2), &next);
 	}
 	return (struct span){text, len};
 }
@@ -204,6 +234,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_help *h = (struct view_help *)v;
 	char title[64];
 	struct rect in;
+	size_t below;
 
 	snprintf(title, sizeof(title), "keys: %s", place_title(h->place));
 	in = ui_modal(s, r, title, false);
@@ -215,7 +246,12 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 
 		draw_line(h, s, line, i);
 		ui_row_style(s, line, i == h->list.cursor && focused, true);
+		ui_mark(s, line, h->list.search);
 	}
+	below = h->n_lines - MIN(h->n_lines, h->list.top + h->list.page);
+	if (below)
+		surface_fmt(s, r.x + 2, r.y + r.h - 1, r.w - 4, ROLE_MODAL_TITLE,
+			    " %zu more below ", below);
 }
 
 static void query(struct view *v, enum query what, const char *text)

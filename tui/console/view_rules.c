@@ -112,17 +112,17 @@ static struct rect size(struct view *v, struct rect body)
 static void draw_numbers(const struct model *m, struct surface *s, int x, int y, int w)
 {
 	const struct decisions *d = &m->decisions;
-	uint64_t answered = d->allowed + d->denied;
 	AUTO_BUF struct buf b = BUF_INIT, fit = BUF_INIT;
 
-	buf_fmt(&b, "Asked %llu: allowed %llu, denied %llu, unanswered %llu; %.1f s each.",
-		(unsigned long long)d->asked, (unsigned long long)d->allowed,
-		(unsigned long long)d->denied, (unsigned long long)d->by_nobody,
-		answered ? (double)d->waited_us / (double)answered / 1e6 : 0.0);
+	buf_fmt(&b, "%llu question%s: %llu allowed, %llu denied, %zu open",
+		(unsigned long long)d->asked, d->asked == 1 ? "" : "s",
+		(unsigned long long)d->allowed, (unsigned long long)d->denied, m->n_asks);
+	if (d->by_nobody)
+		buf_fmt(&b, ", %llu without an answer in time", (unsigned long long)d->by_nobody);
+	buf_ch(&b, '.');
 	if (d->reads[0])
-		buf_fmt(&b, " Reads %llu, %llu by rule, %llu kept.",
-			(unsigned long long)d->reads[0], (unsigned long long)d->reads[1],
-			(unsigned long long)d->reads[2]);
+		buf_fmt(&b, " %llu reads checked, %llu granted by a rule.",
+			(unsigned long long)d->reads[0], (unsigned long long)d->reads[1]);
 	text_fit_end(&fit, b.data, w);
 	surface_text(s, x, y, w, ROLE_MODAL_LABEL, fit.data);
 }
@@ -159,13 +159,17 @@ static void draw_end(const struct view_rules *p, struct surface *s, int x, int y
 	const struct given *g = rule_at(p, p->list.cursor);
 	const struct lasting *l = lasting_at(p, p->list.cursor);
 	const char *left = g ? g->left : l && l->removed ? p->v.ui->spec.model->left : NULL;
+	AUTO_FREE char *words = NULL;
+	char key[32];
 
 	if (left) {
 		draw_left(s, x, y, w, left);
 		return;
 	}
-	draw_words(s, x, y, w, "Taken back, it is asked again. A file that is open stays open.",
-		   "Taken back: asked again.");
+	ui_keys(p->v.ui, PLACE_RULES, ACTION_REVOKE, key, sizeof(key));
+	words = xasprintf("%s removes an answer: the next access asks. Open files stay readable.",
+			  key);
+	draw_words(s, x, y, w, words, "Removed: asked again.");
 	draw_words(s, x, y + 1, w,
 		   "Rules of files are read again if they change: cordon policy list has all.",
 		   "All rules: cordon policy list.");

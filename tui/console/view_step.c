@@ -8,9 +8,9 @@
 
 #define AHEAD 400 /* lines below the screen that are read in advance */
 
-static const enum action hints[] = {ACTION_NEXT_FILE,	ACTION_PREV_FILE, ACTION_PAGE_DOWN,
-				    ACTION_UNDO,	ACTION_RESTORE,	  ACTION_SEARCH,
-				    ACTION_SEARCH_NEXT, ACTION_BACK,	  ACTION_NONE};
+static const enum action hints[] = {
+	ACTION_NEXT_FILE, ACTION_PREV_FILE,   ACTION_PAGE_DOWN, ACTION_UNDO, ACTION_RESTORE,
+	ACTION_SEARCH,	  ACTION_SEARCH_NEXT, ACTION_FILTER,	ACTION_BACK, ACTION_NONE};
 
 static const enum action edits_hints[] = {ACTION_NEXT_FILE, ACTION_PREV_FILE,	ACTION_PAGE_DOWN,
 					  ACTION_SEARCH,    ACTION_SEARCH_NEXT, ACTION_BACK,
@@ -128,6 +128,7 @@ static void read_files(struct view_step *p, const struct undo_plan *merges)
 						     .step = p->step,
 						     .edits = p->edits.paths ? &p->edits : NULL,
 						     .merges = merges,
+						     .filter = p->list.filter,
 						     .submit = spec->verbs->submit,
 						     .data = spec->data,
 						     .news = news,
@@ -157,12 +158,25 @@ static void changed(struct view *v)
 		read_files(p, NULL);
 }
 
+/* The files whose names have these words; "": all of them. */
+static void filter(struct view_step *p, const char *text)
+{
+	snprintf(p->list.filter, sizeof(p->list.filter), "%s", text);
+	p->list.top = p->file = 0;
+	p->jump = p->chosen = false;
+	read_files(p, NULL);
+}
+
 static void query(struct view *v, enum query what, const char *text)
 {
 	struct view_step *p = (struct view_step *)v;
 	struct review *r = p->review;
 
-	if (what != QUERY_SEARCH || !r)
+	if (what == QUERY_FILTER) {
+		filter(p, text);
+		return;
+	}
+	if (!r)
 		return;
 	if (!*p->list.search)
 		p->list.cursor = p->list.top;
@@ -185,7 +199,7 @@ static void undo(struct view_step *p)
 	if (p->step)
 		ui_undo(p->v.ui, UNDO_BACK, p->step);
 	else
-		ui_say(p->v.ui, "No step did this: it is not undone, and no undo goes over it.");
+		ui_say(p->v.ui, "You (or another program) made this edit; undo leaves it alone.");
 }
 
 static void restore(struct view_step *p)
@@ -214,6 +228,10 @@ static bool act(struct view *v, enum action a)
 {
 	struct view_step *p = (struct view_step *)v;
 
+	if (a == ACTION_BACK && *p->list.filter) {
+		filter(p, "");
+		return true;
+	}
 	if (a == ACTION_BACK) {
 		ui_pop(v->ui);
 		return true;
@@ -271,7 +289,8 @@ static void view_free(struct view *v)
 #define OPS(the_place, the_hints)                                                                  \
 	{                                                                                          \
 		.place = (the_place), .draw = view_step_draw, .act = act, .query = query,          \
-		.mouse = mouse, .changed = changed, .free = view_free, .hints = (the_hints),       \
+		.filters = (the_place) == PLACE_STEP, .mouse = mouse, .changed = changed,          \
+		.free = view_free, .hints = (the_hints),                                           \
 	}
 static const struct view_ops ops = OPS(PLACE_STEP, hints);
 static const struct view_ops edits_ops = OPS(PLACE_STEP, edits_hints);

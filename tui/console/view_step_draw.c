@@ -127,6 +127,16 @@ static const char *skip_cols(const char *s, int cols)
 	return s + i;
 }
 
+/* What goes on beyond an edge has a sign there. */
+static void draw_text(struct surface *s, struct rect line, int role, const char *text, bool more)
+{
+	surface_text(s, line.x, line.y, line.w, role, text);
+	if (more)
+		surface_text(s, line.x - 1, line.y, 1, ROLE_DIM, "<");
+	if (text_width(text) > line.w)
+		surface_text(s, line.x + line.w - 1, line.y, 1, ROLE_STRONG, ">");
+}
+
 static void draw_line(struct view_step *p, struct surface *s, struct rect line,
 		      const struct review_line *l)
 {
@@ -147,8 +157,8 @@ static void draw_line(struct view_step *p, struct surface *s, struct rect line,
 	if (l->kind == DIFF_FILE && str_starts(b.data, "diff "))
 		role = ROLE_DIFF_FILE;
 	x += body ? 2 : 0;
-	surface_text(s, x, line.y, line.x + line.w - x, role,
-		     skip_cols(b.data, body ? p->left : 0));
+	draw_text(s, (struct rect){x, line.y, line.x + line.w - x, 1}, role,
+		  skip_cols(b.data, body ? p->left : 0), body && p->left > 0);
 }
 
 static void draw_diff(struct view_step *p, struct surface *s, struct rect r)
@@ -166,7 +176,8 @@ static void draw_diff(struct view_step *p, struct surface *s, struct rect r)
 
 		draw_line(p, s, line, &rv->lines[i]);
 		if (*p->list.search && i == p->list.cursor)
-			ui_row_style(s, line, true, true);
+			ui_row_point(s, line);
+		ui_mark(s, line, p->list.search);
 	}
 	if (rv->n_lines == 0 || (p->jump && rv->busy))
 		surface_text(s, r.x + 1, r.y + (rv->n_lines > 0 ? r.h - 1 : 0), r.w, ROLE_DIM,
@@ -209,12 +220,14 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 	const struct review *rv = p->review;
 	const struct step_row *st = row_of(p);
 	int x = r.x + 1, right;
-	char at[64] = "";
+	char at[96] = "";
 
 	for (int i = 0; i < r.w; i++)
 		surface_text(s, r.x + i, r.y, 1, ROLE_BORDER_FOCUS, s->ascii ? "=" : "━");
 	if (rv && rv->n_files > 0)
-		snprintf(at, sizeof(at), " file %zu of %zu%s ", p->file + 1, rv->n_files,
+		snprintf(at, sizeof(at), " %s%.20s%sfile %zu of %zu%s ",
+			 *p->list.filter ? "filter: " : "", p->list.filter,
+			 *p->list.filter ? ", " : "", p->file + 1, rv->n_files,
 			 rv->whole ? "" : ", reading");
 	right = (int)strlen(at) + 2;
 	x += draw_name(p, s, x, r.y, r.w - 2);
@@ -239,7 +252,8 @@ static void draw_body(struct view_step *p, struct surface *s, struct rect r)
 		surface_hostile(s, r.x + 1, r.y, r.w - 2, ROLE_EVENT_DENY, rv->why);
 	} else if (rv->n_files == 0) {
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
-			     "Nothing of this step is left to show.");
+			     *p->list.filter ? "No file matches the filter."
+					     : "Nothing of this step is left to show.");
 	} else if (r.w >= SIDE_MIN_W) {
 		int w = MIN(40, r.w / 3);
 

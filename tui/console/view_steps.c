@@ -189,6 +189,28 @@ static const struct barrier *edit_at(const struct view_steps *p, size_t i)
 		       : NULL;
 }
 
+/* "+3 ~2 -1 >1", as cordon log says it; false: they are not known yet. */
+static bool add_counts(const struct step_row *st, char *out, size_t size)
+{
+	const struct {
+		char sign;
+		size_t n;
+	} parts[] = {
+		{'+', st->created}, {'~', st->modified}, {'-', st->deleted}, {'>', st->renamed}};
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts) && used < size; i++) {
+		bool many = parts[i].n >= 10000;
+
+		if (parts[i].n)
+			used += (size_t)snprintf(out + used, size - used, "%s%c%zu%s",
+						 used ? " " : "", parts[i].sign,
+						 many ? parts[i].n / 1000 : parts[i].n,
+						 many ? "k" : "");
+	}
+	return used > 0;
+}
+
 /* What became of it, in a sign and a word. */
 static int state_of(const struct step_row *st, char *out, size_t size)
 {
@@ -212,10 +234,8 @@ static int state_of(const struct step_row *st, char *out, size_t size)
 		snprintf(out, size, "x %d", st->exit_status);
 		return ROLE_EVENT_DENY;
 	}
-	if (st->paths < 10000)
-		snprintf(out, size, "+ %zu file%s", st->paths, st->paths == 1 ? "" : "s");
-	else
-		snprintf(out, size, "+ %zuk files", st->paths / 1000);
+	if (!add_counts(st, out, size))
+		snprintf(out, size, "%zu path%s", st->paths, st->paths == 1 ? "" : "s");
 	return ROLE_EVENT_ALLOW;
 }
 
@@ -446,6 +466,7 @@ static const struct view_ops ops = {
 	.act = act,
 	.note = note,
 	.query = query,
+	.filters = true,
 	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,

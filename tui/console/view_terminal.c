@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 #include "tui/term/term.h"
@@ -40,6 +41,61 @@ static void tint(struct surface *s, struct rect r)
 	}
 }
 
+static bool is_blank(const struct surface *s, struct rect r)
+{
+	for (int y = r.y; y < r.y + r.h; y++) {
+		for (int x = r.x; x < r.x + r.w; x++) {
+			const struct cell *c = surface_cell(s, x, y);
+
+			if (c && *c->text && *c->text != ' ')
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Over as many rows as it needs, at most `rows`; the row behind them. */
+static int draw_centred(struct surface *s, struct rect r, int y, int role, const char *text,
+			int rows)
+{
+	AUTO_BUF struct buf safe = BUF_INIT;
+	const char *next;
+
+	text_escape(&safe, text, strlen(text));
+	for (const char *rest = safe.data; *rest && rows > 0; rows--, rest = next) {
+		size_t len = ui_fitting(rest, r.w - 4, &next);
+		AUTO_FREE char *part = xstrndup(rest, rows > 1 ? len : strlen(rest));
+		AUTO_BUF struct buf fit = BUF_INIT;
+
+		text_fit_end(&fit, part, r.w - 4);
+		surface_text(s, r.x + (r.w - text_width(fit.data)) / 2, y++, r.w, role, fit.data);
+	}
+	return y;
+}
+
+/* An agent that waits for an answer before it has painted anything would look like one that hangs.
+ * The keys stay the agent's. */
+static void draw_waiting(struct ui *ui, struct surface *s, struct rect r)
+{
+	const struct ask *ask = &ui->spec.model->asks[0];
+	AUTO_FREE char *what = NULL, *how = NULL;
+	char keys[48], op[32];
+	int y = r.y + r.h / 2 - 3;
+
+	if (r.h < 8 || r.w < 20 || ask->held || !is_blank(s, r))
+		return;
+	ui_wish(ask, op, sizeof(op));
+	what = ask->bundle && *ask->bundle
+		       ? xasprintf("%s wants to save %s", path_base(ask->program), ask->bundle)
+		       : xasprintf("%s wants to %s %s", path_base(ask->program), op,
+				   ui_path(ui, ask->path));
+	y = draw_centred(s, r, y, ROLE_STRONG, what, 1);
+	y = draw_centred(s, r, y, ROLE_TEXT, ask->reason ? ask->reason : "", 3);
+	ui_keys(ui, PLACE_TERMINAL, ACTION_FOCUS_APPROVALS, keys, sizeof(keys));
+	how = xasprintf("It waits for your answer: %s", keys);
+	draw_centred(s, r, y + 1, ROLE_BAR_KEY, how, 1);
+}
+
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct term *t = v->ui->spec.term;
@@ -51,6 +107,8 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	}
 	term_draw(t, s, r);
 	tint(s, rect_intersect(r, s->clip));
+	if (v->ops == &live_ops && v->ui->spec.model->n_asks > 0)
+		draw_waiting(v->ui, s, r);
 	if (focused && term_cursor(t, &cur) && cur.row < r.h && cur.col < r.w)
 		s->cursor = (struct cursor){.visible = v->ops == &live_ops,
 					    .x = r.x + cur.col,

@@ -5,8 +5,8 @@
 /* id, name in keymap files, label in the hints bar, sentence in the help */
 #define ACTIONS(X)                                                                                 \
 	X(HELP, "help", "help", "Show every key for this pane")                                    \
-	X(QUIT, "quit", "quit", "Leave cordon (asks while the agent runs)")                        \
-	X(SUSPEND, "suspend", "suspend", "Stop cordon and go back to the shell")                   \
+	X(QUIT, "quit", "quit", "Quit (asks while the agent runs)")                                \
+	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
 	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
 	X(FOCUS_NEXT, "focus-next", "next pane", "Go to the next pane")                            \
@@ -28,7 +28,7 @@
 	X(LEFT, "left", "left", "Scroll left")                                                     \
 	X(RIGHT, "right", "right", "Scroll right")                                                 \
 	X(OPEN, "open", "open", "Open what is selected")                                           \
-	X(BACK, "back", "back", "Close this, or clear the filter")                                 \
+	X(BACK, "back", "back", "Back: close what is on top, or clear the filter")                 \
 	X(SEARCH, "search", "search", "Search; the list moves while you type")                     \
 	X(SEARCH_NEXT, "search-next", "next match", "Next match")                                  \
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
@@ -61,7 +61,30 @@
 	X(FORCE, "force", "do it anyway", "Do it over files that changed since; they are kept")    \
 	X(STOP, "stop", "stop and undo", "Stop the commands that run, then show what undo does")   \
 	X(CANCEL, "cancel", "cancel", "Stop the work under way and put everything back")           \
-	X(END_AGENT, "end-agent", "end and quit", "End the agent and leave cordon")
+	X(END_AGENT, "end-agent", "end and quit", "End the agent and leave cordon")                \
+	X(PAUSE, "pause", "pause", "Stop the recording, or let it go on")                          \
+	X(FASTER, "faster", "faster", "Twice as fast")                                             \
+	X(SLOWER, "slower", "slower", "Half as fast")                                              \
+	X(NORMAL_SPEED, "normal-speed", "normal speed", "As fast as it was")                       \
+	X(IDLE_LIMIT, "idle-limit", "pauses", "Cut long pauses, or keep them")                     \
+	X(NEXT_FRAME, "next-frame", "frame", "To the next output, and stop")                       \
+	X(PREV_FRAME, "prev-frame", "previous frame", "To the output before, and stop")            \
+	X(SEEK_FORWARD, "seek-forward", "+5 s", "5 seconds forward")                               \
+	X(SEEK_BACK, "seek-back", "-5 s", "5 seconds back")                                        \
+	X(SEEK_FAR_FORWARD, "seek-far-forward", "+1 min", "A minute forward")                      \
+	X(SEEK_FAR_BACK, "seek-far-back", "-1 min", "A minute back")                               \
+	X(SEEK_START, "seek-start", "start", "To the beginning of the recording")                  \
+	X(SEEK_END, "seek-end", "end", "To its end")                                               \
+	X(SEEK_TIME, "seek-time", "time", "To a time that you type: 1:02:03, 90 or 50%")           \
+	X(NEXT_MARK, "next-mark", "next mark", "To the next mark of the time line")                \
+	X(PREV_MARK, "prev-mark", "previous mark", "To the mark before")                           \
+	X(NEXT_STEP, "next-step", "next step", "To where the next step began")                     \
+	X(PREV_STEP, "prev-step", "previous step", "To where the step before began")               \
+	X(NEXT_TURN, "next-turn", "next turn", "To the next line that was sent to the agent")      \
+	X(PREV_TURN, "prev-turn", "previous turn", "To the line before")                           \
+	X(NEXT_APPROVAL, "next-approval", "next approval", "To the next request")                  \
+	X(PREV_APPROVAL, "prev-approval", "previous approval", "To the request before")            \
+	X(MOMENT, "moment", "moment", "In a replay: to where this file was first touched")
 
 enum action {
 	ACTION_NONE,
@@ -85,7 +108,8 @@ enum action {
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \
 	X(HELP, "help", "help")                                                                    \
-	X(LEAVE, "leave", "leaving")
+	X(LEAVE, "leave", "leaving")                                                               \
+	X(REPLAY, "replay", "replay")
 
 enum place {
 #define X(id, name, title) PLACE_##id,

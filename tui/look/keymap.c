@@ -319,6 +319,14 @@ enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st,
 	return r;
 }
 
+enum action keymap_single(const struct keymap *km, enum place place, struct key key)
+{
+	struct keys typed = {.n = 1, .key = {key}};
+	enum action a;
+
+	return look_up(km, &typed, place, &a) == KEYMAP_FOUND ? a : ACTION_NONE;
+}
+
 /* A binding of "global" that the place took for something else is not reachable from there. */
 static bool is_taken(const struct keymap *km, enum place place, const struct keys *keys)
 {

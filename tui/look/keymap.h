@@ -57,6 +57,8 @@ enum keymap_result {
 enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st, enum place place,
 			       struct key key, enum action *ret_action);
 
+/* What this one key does in the place itself; ACTION_NONE: nothing, or it begins more keys. */
+enum action keymap_single(const struct keymap *km, enum place place, struct key key);
 /* The first keys of an action as seen from a place: "g g", "C-] a"; false when it has none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);

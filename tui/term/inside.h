@@ -6,6 +6,7 @@
 
 #include "tui/term/glyph.h"
 #include "tui/term/scrollback.h"
+#include "tui/term/snapshot.h"
 #include "tui/term/term.h"
 
 #define SIEVE_ARGS    32 /* parameters of one sequence; the rest is dropped */
@@ -66,7 +67,7 @@ struct sieve {
 	/* What libvterm was told, as far as it cannot be asked. */
 	struct pen pen, saved_pen;
 	struct charset charset, saved_charset;
-	bool region, insert, origin, nowrap, tabs;
+	bool region, insert, origin, nowrap, tabs, newline;
 
 	unsigned cost; /* sequences since the clock was looked at that may touch all cells */
 	char out[SIEVE_STAGE];
@@ -115,6 +116,12 @@ struct term {
 	size_t drop_push;   /* so many lines are in the history already */
 	struct bulk_break *breaks;
 	char title[TERM_TITLE_MAX];
+
+	/* For snapshots, once they are asked for (snapshot.c). */
+	const struct snapshot_filter *filter;
+	struct under *under;
+	int saved_row, saved_col, saved_shape;
+	bool saved_visible;
 
 	/*
 	 * Lines have absolute numbers: the oldest in the history is first_line, the screen's first
@@ -165,6 +172,12 @@ void cells_decode(const struct term *t, struct span line, VTermScreenCell *cells
 /* respond.c */
 void respond_string(struct term *t);
 void respond_output(const char *bytes, size_t len, void *user);
+
+/* snapshot.c */
+void snapshot_done(struct term *t);
+void snapshot_leaves_main(struct term *t); /* the alternate screen is shown next */
+void snapshot_resized(struct term *t);
+void snapshot_saves_cursor(struct term *t);
 
 /* bulk.c */
 /* Bytes that were taken the short way; if none, *ret_slow says how many to take the long way

@@ -91,6 +91,7 @@ static int fill_chunk(struct pty *p)
 int pty_pump(struct pty *p, struct term *t, int64_t budget_us)
 {
 	int64_t deadline = clock_mono_us() + budget_us;
+	size_t fed;
 
 	do {
 		if (p->chunk_at == p->chunk_len) {
@@ -99,8 +100,11 @@ int pty_pump(struct pty *p, struct term *t, int64_t budget_us)
 			if (r <= 0)
 				return r;
 		}
-		p->chunk_at += term_feed_until(t, p->chunk + p->chunk_at,
-					       p->chunk_len - p->chunk_at, deadline);
+		fed = term_feed_until(t, p->chunk + p->chunk_at, p->chunk_len - p->chunk_at,
+				      deadline);
+		if (p->tap)
+			p->tap(p->tap_data, p->chunk + p->chunk_at, fed);
+		p->chunk_at += fed;
 	} while (clock_mono_us() < deadline);
 	return 1;
 }

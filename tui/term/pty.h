@@ -21,6 +21,9 @@ struct pty {
 	size_t sent; /* of queue */
 	char *chunk; /* read, not yet fed: [chunk_at, chunk_len) */
 	size_t chunk_at, chunk_len;
+	/* Hears what the term was fed with, after it was; or NULL. */
+	void (*tap)(void *data, const char *bytes, size_t len);
+	void *tap_data;
 };
 
 #define PTY_INIT                                                                                   \

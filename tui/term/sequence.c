@@ -15,6 +15,7 @@ static int arg_or(const struct sieve *s, unsigned i, int def)
 static void save_cursor(struct term *t)
 {
 	sieve_emit(t, "\0337", 2);
+	snapshot_saves_cursor(t);
 	t->sieve.saved_pen = t->sieve.pen;
 	t->sieve.saved_charset = t->sieve.charset;
 }
@@ -45,7 +46,8 @@ static void hard_reset(struct term *t)
 	struct sieve *s = &t->sieve;
 
 	sieve_fmt(t, "\033[?1047l\033[?1000l\033[?1006l\033[?5l\033c\033[H\0337");
-	s->region = s->insert = s->origin = s->nowrap = s->tabs = false;
+	s->region = s->insert = s->origin = s->nowrap = s->tabs = s->newline = false;
+	snapshot_saves_cursor(t);
 	s->charset = s->saved_charset = (struct charset){0};
 	s->pen = s->saved_pen = (struct pen){0};
 	t->held_until = 0;
@@ -112,6 +114,8 @@ static void ansi_mode(struct term *t, int mode, char final)
 		return;
 	if (mode == 4)
 		t->sieve.insert = final == 'h';
+	else
+		t->sieve.newline = final == 'h';
 	sieve_fmt(t, "\033[%d%c", mode, final);
 }
 
@@ -137,6 +141,14 @@ static void request_mode(struct term *t, int mode)
 		respond_output("\033[?2026;2$y", 11, t);
 }
 
+static void leave_main(struct term *t, bool on)
+{
+	if (!on)
+		return;
+	sieve_flush(t);
+	snapshot_leaves_main(t);
+}
+
 static void dec_mode(struct term *t, int mode, char final)
 {
 	bool on = final == 'h';
@@ -151,6 +163,7 @@ static void dec_mode(struct term *t, int mode, char final)
 	case 1049:
 		if (on)
 			save_cursor(t);
+		leave_main(t, on);
 		sieve_fmt(t, "\033[?1047%c", final);
 		if (!on)
 			restore_cursor(t);
@@ -159,6 +172,8 @@ static void dec_mode(struct term *t, int mode, char final)
 		hold(t, on);
 		return;
 	case 47:
+	case 1047: /* alternate screen */
+		leave_main(t, on);
 		mode = 1047;
 		break;
 	case 6:
@@ -178,7 +193,6 @@ static void dec_mode(struct term *t, int mode, char final)
 	case 1005: /* mouse encodings */
 	case 1006:
 	case 1015:
-	case 1047: /* alternate screen */
 	case 2004: /* bracketed paste */
 		break;
 	default:

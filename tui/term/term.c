@@ -120,6 +120,7 @@ void term_free(struct term *t)
 	scrollback_done(&t->history);
 	line_writer_done(&t->writer);
 	search_done(&t->search);
+	snapshot_done(t);
 	free(t->cells);
 	free(t->breaks);
 	free(t);
@@ -192,6 +193,7 @@ void term_resize(struct term *t, int rows, int cols)
 	t->rows = rows;
 	t->cols = cols;
 	vterm_screen_flush_damage(t->screen);
+	snapshot_resized(t);
 	t->sieve.last = 0;
 	t->dirty = true;
 	term_scroll(t, 0);

@@ -94,3 +94,5 @@ size_t term_search_count(struct term *t, size_t *ret_current);
 
 /* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);
+/* The lines of the history as text, oldest first; it is empty then. */
+void term_take_history(struct term *t, struct buf *out);

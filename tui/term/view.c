@@ -181,3 +181,14 @@ void term_text(struct term *t, struct buf *out)
 		buf_ch(out, '\n');
 	}
 }
+
+void term_take_history(struct term *t, struct buf *out)
+{
+	for (size_t i = 0; i < t->history.count; i++) {
+		struct span text = line_text(scrollback_line(&t->history, i));
+
+		buf_add(out, text.data, text.len);
+		buf_ch(out, '\n');
+	}
+	term_forget_history(t);
+}

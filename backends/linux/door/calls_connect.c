@@ -1,5 +1,6 @@
 /* calls_connect - connect of every kind: performed here, and waited for without waiting. */
 /* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -20,8 +21,9 @@
  * answered when the socket becomes writable, when its time is up (SO_SNDTIMEO), or when a signal
  * would have ended the call (interrupts.c).
  */
-#define RETRY_US 5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
-#define CHECK_US 20000
+#define RETRY_US  5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
+#define CHECK_US  20000
+#define NAME_PORT 53
 
 int prepare_connect(struct ldoor *d, struct request *r)
 {
@@ -197,6 +199,32 @@ static int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
 	return got;
 }
 
+/* Without a network nothing but loopback can be reached, and no name server. */
+static void tell_network(struct ldoor *d, const struct request *r, int family, int got)
+{
+	const struct copy *to = &r->slot[SLOT_EXTRA];
+	struct sockaddr_storage at = {0};
+	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	const void *address = &((struct sockaddr_in *)&at)->sin_addr;
+	int port;
+
+	if ((family != AF_INET && family != AF_INET6) || to->len > sizeof(at))
+		return;
+	memcpy(&at, to->data, to->len);
+	if (at.ss_family != family)
+		return;
+	port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* in IPv6's at the same place */
+	if (family == AF_INET6)
+		address = &((struct sockaddr_in6 *)&at)->sin6_addr;
+	if ((got != -ENETUNREACH && port != NAME_PORT) ||
+	    !inet_ntop(family, address, host, sizeof(host)))
+		return;
+	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%d" : "%s:%d", host, port);
+	keeper_deny(d->k, &r->caller, text, -ENETUNREACH,
+		    port == NAME_PORT ? "looks a name up, and there is no network: --allow-network"
+				      : "there is no network: --allow-network");
+}
+
 int perform_connect(struct ldoor *d, struct request *r)
 {
 	AUTO_CLOSE int sock = request_fd(d, r, (int)r->args[0]);
@@ -214,7 +242,10 @@ int perform_connect(struct ldoor *d, struct request *r)
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}
-	return connect_now(d, r, sock, r->opened);
+	got = connect_now(d, r, sock, r->opened);
+	if (!d->spec.allow_network)
+		tell_network(d, r, family, got);
+	return got;
 }
 
 int connect_opened(struct ldoor *d, struct request *r)

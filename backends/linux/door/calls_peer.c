@@ -7,6 +7,7 @@
 
 #include "backends/linux/door/door_priv.h"
 #include "backends/linux/native_priv.h"
+#include "core/policy/sockets.h"
 
 /*
  * A socket that was bound inside, in a directory that is the sandbox's own or (this session) in a
@@ -123,14 +124,25 @@ static int ask(struct ldoor *d, struct request *r, const char *text)
 	return folder_read(d->k, &r->caller, RULE_UNIX, text, str_eq(given, text) ? NULL : given);
 }
 
+void peer_absent(struct ldoor *d, struct request *r)
+{
+	const char *path = r->slot[SLOT_PATH].have ? r->slot[SLOT_PATH].data : "";
+
+	if (*path == '/' && sockets_words(path))
+		keeper_deny(d->k, &r->caller, path, -ENOENT,
+			    "a socket of the host: --allow-unix opens it");
+}
+
 int peer_find(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
 	char text[PATH_MAX];
 	int got;
 
-	if (!p->known)
+	if (!p->known) {
+		peer_absent(d, r);
 		return -ENOENT;
+	}
 	if (p->special)
 		return -ECONNREFUSED;
 	place_text(p, text, sizeof(text));

@@ -269,6 +269,8 @@ static int handle(struct ldoor *d, struct request *r)
 
 		if (!by_pidfd(r) && request_alive(d, r) < 0)
 			return DOOR_DEAD;
+		if (outside == -ENOENT && r->call->perform == perform_connect)
+			peer_absent(d, r);
 		if (outside < 0)
 			return outside == DOOR_CONTINUE ? unseen(r) : outside;
 		got = outside > 0 ? perform_outside(d, r) : r->call->perform(d, r);

@@ -461,6 +461,9 @@ int socket_family(int sock, int *family);
 /* Whom a socket may be connected to (calls_peer.c): r->opened becomes the O_PATH descriptor of the
  * socket file. 0, -FOLDER_HELD, other negatives. */
 int peer_find(struct ldoor *d, struct request *r);
+/* No such socket file is shown; who looked for one of the host's that is known, the human hears of.
+ */
+void peer_absent(struct ldoor *d, struct request *r);
 void peer_bound(struct ldoor *d, const struct place *p); /* that one is the agent's own */
 void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
 int connect_opened(struct ldoor *d, struct request *r); /* to r->opened, as perform_connect() */

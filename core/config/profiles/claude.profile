@@ -30,8 +30,16 @@
 	match = write ~/.claude/projects/p/1.jsonl
 	not-match = write ~/.claude/settings.json
 [rule "claude's own settings"]
+	; one question for all of it (a bundle); what carries a save, X.tmp and X.lock, belongs to X
 	ask = write ~/.claude.json
-	reason = Claude Code writes this all the time, so answer for the session (s) or for always: it also names programs that it starts
+	ask = write ~/.claude.json.*
+	ask = write ~/.claude/settings.json
+	ask = write ~/.claude/settings.local.json
+	ask = write ~/.claude/.credentials.json
+	ask = write ~/.claude/settings.json.*
+	ask = write ~/.claude/settings.local.json.*
+	ask = write ~/.claude/.credentials.json.*
+	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*

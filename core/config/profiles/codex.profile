@@ -2,6 +2,7 @@
 [profile]
 	summary = OpenAI Codex CLI
 	command = codex
+	argument = --no-daemon
 	inherits = agent
 [rule "codex"]
 	allow = read,exec ~/.codex/**
@@ -22,11 +23,19 @@
 	deny = write ~/.codex/skills
 	deny = write ~/.codex/skills/.system/**
 	deny = write ~/.codex/packages/**
-	; its background server serves codex outside too: `cordon run -- codex --no-daemon`
+	; its background server serves codex outside too; --no-daemon works without
 	deny = write ~/.codex/app-server-daemon/**
 	deny = write ~/.codex/app-server-control/**
 	match = read ~/.codex/config.toml
 	not-match = write ~/.codex/config.toml
+[rule "codex's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.codex/config.toml
+	ask = write ~/.codex/config.toml.*
+	ask = write ~/.codex/auth.json
+	ask = write ~/.codex/auth.json.*
+	ask = write ~/.codex/internal_storage.json
+	reason = codex saves its own settings here. They can name programs that run later: servers, notifiers
 [sandbox]
 	; its databases: open all the time, so no part of the folder's history
 	set-env = CODEX_SQLITE_HOME=$CORDON_CACHE/codex

@@ -16,6 +16,16 @@
 	allow = write ~/.gemini/installation_id
 	match = read ~/.gemini/settings.json
 	not-match = write ~/.gemini/settings.json
+[rule "gemini's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.gemini/settings.json*
+	ask = write ~/.gemini/trustedFolders.json*
+	ask = write ~/.gemini/google_accounts.json*
+	ask = write ~/.gemini/oauth_creds.json*
+	ask = write ~/.gemini/gemini-credentials.json*
+	ask = write ~/.gemini/mcp-oauth-tokens*.json*
+	ask = write ~/.gemini/keybindings.json*
+	reason = gemini saves its own settings here. They can name programs that run later: servers, hooks
 [sandbox]
 	env = GEMINI_*
 	env = GOOGLE_API_KEY

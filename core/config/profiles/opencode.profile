@@ -21,6 +21,15 @@
 	ask = write ~/.local/share/opencode/storage/project/**
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
+[rule "opencode's own settings"]
+	; one question for all of it (a bundle)
+	ask = write ~/.config/opencode/opencode.json*
+	ask = write ~/.config/opencode/config.json*
+	ask = write ~/.config/opencode/tui.json*
+	ask = write ~/.config/opencode/package.json*
+	ask = write ~/.local/share/opencode/auth.json*
+	ask = write ~/.local/share/opencode/mcp-auth.json*
+	reason = opencode saves its own settings here. They can name programs that run later: servers, plugins
 [sandbox]
 	; its database: open all the time, so no part of the folder's history. What it downloads never runs outside.
 	set-env = OPENCODE_DB=$CORDON_CACHE/opencode.db

@@ -36,6 +36,7 @@ static void question_free(struct keeper *k, struct question *q)
 	if (q->held)
 		safeguard_released(q->held);
 	free(q->waiting);
+	free(q->bundle);
 	free(q->key);
 	free(q);
 }
@@ -100,30 +101,44 @@ static bool is_common(const char *path)
 	       path_is_beneath(path, "/tmp");
 }
 
-static bool offered(const struct keeper *k, const struct question *q, enum answer_extent extent)
+static bool offered(const struct keeper *k, const struct question *q, const struct answer *a)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
 
-	if (q->kind == RULE_UNIX && extent != EXTENT_EXACT && is_common(q->path))
+	if (q->kind == RULE_UNIX && a->extent != EXTENT_EXACT && is_common(q->path))
 		return false;
-	return policy_extent_offered(k->policy, object, extent);
+	if (a->extent == EXTENT_BUNDLE)
+		return q->bundle && a->scope >= SCOPE_SESSION;
+	return policy_extent_offered(k->policy, object, a->extent);
+}
+
+/* How many directories further up all below may be allowed. */
+static unsigned widest(const struct keeper *k, const struct question *q)
+{
+	struct answer a = {.extent = EXTENT_TREE, .up = 1};
+
+	while (a.up <= ANSWER_UP_MAX && offered(k, q, &a))
+		a.up++;
+	return a.up - 1;
 }
 
 static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
 		     const struct wished *w)
 {
-	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT;
+	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT, places = BUF_INIT;
 	uint8_t flags = (w->is_dir ? ASK_DIR : 0) | (q->command ? ASK_STEP : 0);
 	size_t mark;
 
-	if (!offered(k, q, EXTENT_DIR))
+	if (!offered(k, q, &(struct answer){.extent = EXTENT_DIR}))
 		flags |= ASK_NO_DIR;
-	if (!offered(k, q, EXTENT_TREE))
+	if (!offered(k, q, &(struct answer){.extent = EXTENT_TREE}))
 		flags |= ASK_NO_TREE;
 	if (policy_name_is_secret(k->policy, path_base(w->path)) ||
 	    (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
 	describe(c->pid, &program, &command);
+	if (q->bundle)
+		policy_bundle_places(k->policy, q->bundle, &places);
 	mark = wire_begin(&k->out, WIRE_ASK);
 	wire_u64(&k->out, q->id);
 	wire_i64(&k->out, steps_id(k, c->proc));
@@ -138,6 +153,9 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	wire_str(&k->out, command.data, command.len);
 	wire_cstr(&k->out, w->reason);
 	wire_cstr(&k->out, q->command ? q->command->label.data : NULL);
+	wire_u8(&k->out, flags & ASK_NO_TREE ? 0 : (uint8_t)widest(k, q));
+	wire_cstr(&k->out, q->bundle);
+	wire_str(&k->out, places.data, places.len);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }
@@ -180,6 +198,7 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	q->kind = w->kind;
 	q->path = q->key + 1;
 	q->is_dir = w->is_dir;
+	q->bundle = w->kind == RULE_WRITE ? xstrdup(policy_bundle(k->policy, w->path)) : NULL;
 	q->pid = c->pid;
 	q->op = c->op;
 	q->command = step_of(k, c);
@@ -295,16 +314,24 @@ static struct question *by_id(struct keeper *k, uint64_t id)
 	return NULL;
 }
 
+static bool is_covered(const struct question *q, enum rule_kind kind, const char *object,
+		       const char *bundle, enum answer_extent extent)
+{
+	if (q->held || q->answered || q->kind != kind)
+		return false;
+	return extent == EXTENT_BUNDLE ? q->bundle && str_eq(q->bundle, bundle)
+				       : grants_cover(object, extent, q->path);
+}
+
 /* What else waits and is covered now is judged anew, under its own name. */
 static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
-			    enum answer_extent extent)
+			    const char *bundle, enum answer_extent extent)
 {
 	uint64_t last = k->last_question; /* a newer one was just judged */
 	struct question *q = k->questions;
 
 	while (q) {
-		if (q->held || q->answered || q->kind != kind || q->id > last ||
-		    !grants_cover(object, extent, q->path)) {
+		if (q->id > last || !is_covered(q, kind, object, bundle, extent)) {
 			q = q->hh.next;
 			continue;
 		}
@@ -316,7 +343,8 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 
 static void answer_question(struct keeper *k, struct question *q, const struct answer *a)
 {
-	AUTO_FREE char *object = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
+	AUTO_FREE char *bundle = xstrdup(q->bundle);
 	enum rule_kind kind = q->kind;
 
 	const struct waiting told = {.pid = q->pid, .op = q->op};
@@ -332,7 +360,7 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 	if (a->scope == SCOPE_ONCE)
 		return;
 	if (a->extent != EXTENT_EXACT)
-		release_covered(k, kind, object, a->extent);
+		release_covered(k, kind, object, bundle, a->extent);
 	if (a->allow)
 		grants_tell_doors(k, kind, object, a);
 }
@@ -350,7 +378,8 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	}
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
-	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, given.extent)))
+	if (given.scope == SCOPE_ONCE || (given.allow && !offered(k, q, &given)) ||
+	    (given.extent == EXTENT_BUNDLE && !offered(k, q, &given)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);
 }

@@ -21,7 +21,7 @@ bool grants_cover(const char *object, enum answer_extent extent, const char *pat
 	size_t dir = (size_t)(slash - object), len = strlen(object);
 	const char *rest;
 
-	if (extent == EXTENT_EXACT) {
+	if (extent == EXTENT_EXACT || extent == EXTENT_BUNDLE) {
 		len -= len > 1 && !slash[1];
 		return strncmp(path, object, len) == 0 && !path[len];
 	}
@@ -178,7 +178,7 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	}
 	g = xcalloc(1, sizeof(*g));
 	g->kind = q->kind;
-	g->path = xasprintf("%s%s", q->path, q->is_dir ? "/" : "");
+	g->path = answer_object(q->path, q->is_dir, a);
 	g->answer = *a;
 	if (a->scope == SCOPE_STEP) {
 		g->id = GRANT_OF_STEP | ++k->last_grant;
@@ -220,7 +220,7 @@ void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object
 {
 	AUTO_FREE char *dir = xstrndup(object, (size_t)(strrchr(object, '/') - object));
 
-	if (a->extent == EXTENT_EXACT || a->scope < SCOPE_SESSION)
+	if (a->extent == EXTENT_EXACT || a->extent == EXTENT_BUNDLE || a->scope < SCOPE_SESSION)
 		return;
 	for (size_t i = 0; i < k->n_doors; i++)
 		if (k->doors[i]->ops->granted)

@@ -149,7 +149,8 @@ static int ask(const struct wish *w, const char *reason)
 		return there;
 	if (there >= 0 && w->must_be_new)
 		return -EEXIST;
-	if (w->other)
+	/* A bundle is asked about as a whole: what carries this save says nothing. */
+	if (w->other && !policy_bundle(k->policy, w->path))
 		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
 				  w->other);
 	if (!asks_possible(k)) {
@@ -204,6 +205,21 @@ static bool may_draft(const struct wish *w)
 	return there == -ENOENT && !asks_possible(k);
 }
 
+/*
+ * Outside the folders what is hidden does not exist. In a folder its name shows, so who changes or
+ * removes it hears that it may not, and the human why.
+ */
+static int hidden(const struct wish *w, const char *reason)
+{
+	int there = w->f->granted ? -ENOENT : exists(w->at);
+
+	if (there < 0 && !w->creates)
+		return there;
+	if (!w->f->granted)
+		keeper_deny(w->f->keeper, w->c, w->path, -EACCES, reason);
+	return -EACCES;
+}
+
 int judge(const struct wish *w)
 {
 	struct keeper *k = w->f->keeper;
@@ -246,7 +262,7 @@ int judge(const struct wish *w)
 		keeper_deny(k, w->c, w->path, -EACCES, reason);
 		return -EACCES;
 	case POLICY_HIDE:
-		return w->creates ? -EACCES : -ENOENT;
+		return hidden(w, reason);
 	}
 	return -EACCES;
 }

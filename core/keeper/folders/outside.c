@@ -222,6 +222,17 @@ static int refuse_read(struct keeper *k, const struct caller *c, const struct wi
 	return result;
 }
 
+/* Which names a directory has shows where no rule speaks of it, but not what its files say. The
+ * gate leaves hidden ones out. */
+static bool shows_names(const struct keeper *k, const struct wished *w, enum policy_verdict v)
+{
+	struct stat st;
+
+	return v == POLICY_ASK && w->kind == RULE_READ && !k->spec->asks_lists &&
+	       str_eq(w->reason, policy_ungranted) &&
+	       fstatat(AT_FDCWD, w->path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
 int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
 		const char *via)
 {
@@ -238,7 +249,7 @@ int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, c
 	k->tallies.checks++;
 	if (v != POLICY_ASK)
 		k->tallies.by_rule++;
-	if (v == POLICY_ALLOW || (v == POLICY_ASK && c->granted))
+	if (v == POLICY_ALLOW || (v == POLICY_ASK && c->granted) || shows_names(k, &w, v))
 		return 0;
 	if (v == POLICY_HIDE)
 		return refuse_read(k, &as, &w, -ENOENT);

@@ -1,0 +1,55 @@
+/* bundle - the ask lines of one section of a profile, which are asked about as one. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/policy/policy_priv.h"
+
+/*
+ * What a program notes down about itself is many files, saved again and again: a question for each
+ * says nothing that the first one did not. So a human answers for the section. Only profiles have
+ * bundles: a rule of the human's own is asked about as it stands.
+ */
+static bool is_of(const struct rule *rule, const char *name)
+{
+	return rule && rule->of->level == LEVEL_PROFILE && rule->verdict == RULE_ASK &&
+	       rule->kinds == 1u << RULE_WRITE && str_eq(rule->of->name, name);
+}
+
+const char *policy_bundle(const struct policy *p, const char *path)
+{
+	size_t len = strlen(path);
+	AUTO_FREE char *place = xstrndup(path, len > 1 && path[len - 1] == '/' ? len - 1 : len);
+	struct rule_match m;
+
+	if (!rules_decide(p->rules, RULE_WRITE, place, policy_now(), &m) ||
+	    !is_of(m.rule, m.rule->of->name))
+		return NULL;
+	return m.rule->of->name;
+}
+
+void policy_bundle_places(const struct policy *p, const char *name, struct buf *out)
+{
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		const struct rule *rule = rules_at(p->rules, i);
+
+		if (is_of(rule, name))
+			buf_fmt(out, "%s%s", out->len ? ", " : "", rule->pattern);
+	}
+}
+
+bool bundle_place(struct policy *p, uint32_t answer, const char *name)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	const char *why;
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < answer; i++) {
+		if (!is_of(rules_at(p->rules, i), name))
+			continue;
+		for (uint32_t at = 0; good && (at = rules_next(p->rules, i, at));) {
+			rules_text(p->rules, at, &text);
+			good = rules_place(p->rules, answer, text.data, &why);
+		}
+	}
+	return good;
+}

@@ -1,0 +1,24 @@
+/* apply - the events of a recording make a model again. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/audit/reader.h"
+#include "core/session/model.h"
+
+/*
+ * A model that is filled by nothing else. What a recording holds is not trusted: numbers are
+ * clamped, unknown events and fields are skipped.
+ */
+struct applier {
+	struct audit_record record;
+	int64_t now_us; /* monotonic: what waits is shown to wait since then */
+};
+
+void applier_init(struct applier *a);
+void applier_done(struct applier *a);
+/* The same for what is not known any more: an empty model. */
+void applier_reset(struct model *m);
+/* The event's own time in microseconds, and whether it is a row of activity; -EBADMSG: no event. */
+int apply_peek(const char *json, size_t len, int64_t *ret_us, bool *ret_row) MUST_USE;
+/* 0, or -EBADMSG: nothing was applied. */
+int apply_event(struct applier *a, struct model *m, const char *json, size_t len) MUST_USE;

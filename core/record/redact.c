@@ -1,0 +1,185 @@
+/* redact - secrets are starred out before anything is written. */
+/* SPDX-License-Identifier: MIT */
+#include "core/record/redact.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <regex.h>
+#include <string.h>
+
+#define PATTERNS_MAX 64
+#define HEAD_MIN     4
+#define HEAD_MAX     32
+#define HOLD_MAX     512 /* bytes of a word that is not whole */
+
+static const char *const built_in[] = {
+	"sk-ant-[A-Za-z0-9_-]{16,}",  /* Anthropic */
+	"sk-proj-[A-Za-z0-9_-]{16,}", /* OpenAI */
+	"ghp_[A-Za-z0-9]{20,}",	      /* GitHub */
+	"gho_[A-Za-z0-9]{20,}",		"ghs_[A-Za-z0-9]{20,}",
+	"github_pat_[A-Za-z0-9_]{20,}", "glpat-[A-Za-z0-9_-]{16,}",	 /* GitLab */
+	"xoxb-[A-Za-z0-9-]{10,}",					 /* Slack */
+	"xoxp-[A-Za-z0-9-]{10,}",	"AKIA[0-9A-Z]{16}",		 /* AWS */
+	"AIza[0-9A-Za-z_-]{30,}",					 /* Google */
+	"npm_[A-Za-z0-9]{30,}",		"eyJhbGciOi[A-Za-z0-9_.-]{20,}", /* JSON Web Token */
+};
+
+struct pattern {
+	regex_t re;
+	char head[HEAD_MAX + 1]; /* what every match begins with; "": unknown */
+	size_t head_len;
+};
+
+struct redact {
+	struct pattern list[PATTERNS_MAX];
+	size_t n;
+};
+
+/* The plain characters that a match begins with. */
+static void find_head(struct pattern *p, const char *text)
+{
+	size_t n = strcspn(text, "\\[](){}.*+?^$|");
+
+	/* The last one may be there no time or several times. */
+	if (text[n] && strchr("*?{+", text[n]))
+		n -= n > 0;
+	if (strchr(text, '|') || n < HEAD_MIN)
+		n = 0;
+	p->head_len = MIN(n, (size_t)HEAD_MAX);
+	memcpy(p->head, text, p->head_len);
+}
+
+static int add(struct redact *r, const char *text, struct err *err)
+{
+	struct pattern *p = &r->list[r->n];
+	char why[128];
+	int e;
+
+	if (r->n == PATTERNS_MAX)
+		return err_say(err, -E2BIG, "record.redact: more than %d patterns: leave some out",
+			       PATTERNS_MAX - (int)ARRAY_LEN(built_in));
+	e = regcomp(&p->re, text, REG_EXTENDED | REG_NEWLINE);
+	if (e) {
+		regerror(e, &p->re, why, sizeof(why));
+		return err_say(err, -EINVAL, "record.redact '%s': not a regular expression: %s",
+			       text, why);
+	}
+	r->n++;
+	find_head(p, text);
+	return 0;
+}
+
+int redact_new(struct redact **ret, const char *const *patterns, struct err *err)
+{
+	struct redact *r = xcalloc(1, sizeof(*r));
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < ARRAY_LEN(built_in); i++)
+		e = add(r, built_in[i], err);
+	for (; e == 0 && patterns && *patterns; patterns++)
+		e = add(r, *patterns, err);
+	if (e < 0) {
+		redact_free(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+void redact_free(struct redact *r)
+{
+	for (size_t i = 0; r && i < r->n; i++)
+		regfree(&r->list[i].re);
+	free(r);
+}
+
+/* The first match in [from, len), where it may begin at from or later. */
+static bool match(const struct pattern *p, const char *s, size_t from, size_t len, regmatch_t *m)
+{
+	m->rm_so = (regoff_t)from;
+	m->rm_eo = (regoff_t)len;
+	return regexec(&p->re, s, 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0)) == 0 &&
+	       m->rm_eo > m->rm_so;
+}
+
+/* The end of the line that holds s[at]: a match goes no further. */
+static size_t line_end(const char *s, size_t at, size_t len)
+{
+	const char *nl = memchr(s + at, '\n', len - at);
+
+	return nl ? (size_t)(nl - s) : len;
+}
+
+static void star(char *s, const regmatch_t *m)
+{
+	memset(s + m->rm_so, '*', (size_t)(m->rm_eo - m->rm_so));
+}
+
+static void by_head(const struct pattern *p, char *s, size_t len)
+{
+	regmatch_t m;
+
+	for (size_t at = 0; at < len;) {
+		const char *hit = memmem(s + at, len - at, p->head, p->head_len);
+		size_t from;
+
+		if (!hit)
+			return;
+		from = (size_t)(hit - s);
+		at = from + p->head_len;
+		if (match(p, s, from, line_end(s, from, len), &m) && m.rm_so == (regoff_t)from) {
+			star(s, &m);
+			at = (size_t)m.rm_eo;
+		}
+	}
+}
+
+static void by_line(const struct pattern *p, char *s, size_t len)
+{
+	regmatch_t m;
+
+	for (size_t at = 0; at < len;) {
+		size_t end = line_end(s, at, len);
+
+		while (at < end && match(p, s, at, end, &m)) {
+			star(s, &m);
+			at = (size_t)m.rm_eo;
+		}
+		at = end + 1;
+	}
+}
+
+void redact_text(const struct redact *r, char *s, size_t len)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->list[i].head_len)
+			by_head(&r->list[i], s, len);
+		else
+			by_line(&r->list[i], s, len);
+	}
+}
+
+/* Does the word have the head, or end with what may become it? */
+static bool may_grow(const struct pattern *p, const char *word, size_t len)
+{
+	if (!p->head_len || memmem(word, len, p->head, p->head_len))
+		return true;
+	for (size_t n = MIN(len, p->head_len - 1); n > 0; n--)
+		if (memcmp(word + len - n, p->head, n) == 0 &&
+		    (n == len || !isalnum((unsigned char)word[len - n - 1])))
+			return true;
+	return false;
+}
+
+size_t redact_open(const struct redact *r, const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && n < HOLD_MAX && (unsigned char)s[len - n - 1] > ' ' &&
+	       s[len - n - 1] != 0x7f)
+		n++;
+	for (size_t i = 0; n && i < r->n; i++)
+		if (may_grow(&r->list[i], s + len - n, n))
+			return n;
+	return 0;
+}

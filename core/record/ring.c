@@ -1,0 +1,162 @@
+/* ring - the newest recordings, in the state folder, which does not exist for the agent. */
+/* SPDX-License-Identifier: MIT */
+#include "core/record/ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/path.h"
+
+#define SUFFIX ".cast.zst"
+
+struct entry {
+	char *name; /* begins with the date: the oldest is the least */
+	int64_t size;
+};
+
+struct entries {
+	struct entry *list;
+	size_t n;
+};
+
+static void entries_done(struct entries *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		free(e->list[i].name);
+	free(e->list);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static int list_entries(int dirfd, struct entries *ret)
+{
+	int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *d;
+
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir))) {
+		struct stat st;
+
+		if (*d->d_name == '.' || !str_ends(d->d_name, SUFFIX) ||
+		    fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		ret->list = xrealloc(ret->list, (ret->n + 1) * sizeof(*ret->list));
+		ret->list[ret->n++] =
+			(struct entry){.name = xstrdup(d->d_name), .size = (int64_t)st.st_size};
+	}
+	if (ret->n)
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_name);
+	return 0;
+}
+
+static int open_dir(const char *state_dir, bool make, int *ret, struct err *err)
+{
+	AUTO_FREE char *dir = path_join(state_dir, "recordings");
+	int r = make ? io_mkdir_p(AT_FDCWD, dir, 0700) : 0;
+
+	if (r == 0)
+		*ret = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r < 0 || *ret < 0)
+		return err_set(err, r < 0 ? r : -errno, "%s", dir);
+	return 0;
+}
+
+/* False: a session writes it. */
+static bool remove_entry(int dirfd, const char *name)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dirfd, name, 0) == 0;
+}
+
+static void prune(int dirfd, const struct ring_spec *spec)
+{
+	CLEANUP(entries_done) struct entries all = {0};
+	int64_t total = 0, n;
+
+	if (list_entries(dirfd, &all) < 0)
+		return;
+	n = (int64_t)all.n;
+	for (size_t i = 0; i < all.n; i++)
+		total += all.list[i].size;
+	for (size_t i = 0; i < all.n; i++) {
+		if (n < spec->keep && (!spec->size || total <= spec->size / 2))
+			return;
+		if (!remove_entry(dirfd, all.list[i].name))
+			continue;
+		n--;
+		total -= all.list[i].size;
+	}
+}
+
+int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err)
+{
+	AUTO_FREE char *name = xasprintf("%s" SUFFIX, spec->session);
+	AUTO_CLOSE int dirfd = -1;
+	AUTO_CLOSE int fd = -1;
+	int r = open_dir(spec->state_dir, true, &dirfd, err);
+
+	if (r < 0)
+		return r;
+	prune(dirfd, spec);
+	fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(err, -errno, "%s/recordings/%s", spec->state_dir, name);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, -errno, "lock %s/recordings/%s", spec->state_dir, name);
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+void ring_remove(const char *state_dir, const char *session)
+{
+	AUTO_FREE char *name = xasprintf("%s" SUFFIX, session);
+	AUTO_CLOSE int dirfd = -1;
+
+	if (open_dir(state_dir, false, &dirfd, NULL) == 0)
+		unlinkat(dirfd, name, 0);
+}
+
+/* "20261124-090000-1a2b", or "1a2b" of it. */
+static bool is_called(const char *name, const char *session)
+{
+	size_t len = strlen(name) - strlen(SUFFIX), n = strlen(session);
+
+	return n && n <= len && memcmp(name + len - n, session, n) == 0 &&
+	       (n == len || name[len - n - 1] == '-');
+}
+
+int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err)
+{
+	CLEANUP(entries_done) struct entries all = {0};
+	AUTO_CLOSE int dirfd = -1;
+	int r = open_dir(state_dir, false, &dirfd, NULL);
+
+	if (r == 0)
+		r = list_entries(dirfd, &all);
+	for (size_t i = r == 0 ? all.n : 0; i-- > 0;) {
+		if (session && !is_called(all.list[i].name, session))
+			continue;
+		*ret_fd = openat(dirfd, all.list[i].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		return *ret_fd < 0 ? err_set(err, -errno, "%s", all.list[i].name) : 0;
+	}
+	if (!session)
+		return err_say(err, -ENOENT,
+			       "no session is recorded: those in the console are, unless "
+			       "record.keep is 0 or record.enabled is off");
+	return err_say(err, -ENOENT,
+		       "'%s': neither a file nor a session that is recorded: cordon replay alone "
+		       "shows the newest",
+		       session);
+}

@@ -1,0 +1,19 @@
+/* ring - the newest recordings, in the state folder, which does not exist for the agent. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+struct ring_spec {
+	const char *state_dir; /* recordings/ below it, of this user alone */
+	const char *session;
+	int64_t keep; /* how many there are with the new one */
+	int64_t size; /* bytes of all of them: the old ones take half at most; 0: no limit */
+};
+
+/* Removes the oldest that are too many and makes the session's file. The descriptor carries a lock:
+ * a recording that is being written is not removed. */
+int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err) MUST_USE;
+void ring_remove(const char *state_dir, const char *session);
+/* By session, the end of its name, or NULL for the newest. A descriptor for reading; -ENOENT. */
+int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err) MUST_USE;

@@ -1,0 +1,121 @@
+#!/bin/bash
+# first_start - an agent starts in a home that does not know it: one question for what it keeps for itself.
+# SPDX-License-Identifier: MIT
+# timeout: 120
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
+need tmux python3
+dir=$HOME/src/project
+mkdir -p "$dir" "$TEST_TMP/bin" "$HOME/.config/cordon"
+config=$HOME/.config/cordon/config
+
+# As Claude Code saves: a lock, a file beside it, a rename over it; then its other settings.
+cat >"$TEST_TMP/bin/claude" <<'A'
+#!/bin/sh
+save() {
+	mkdir ~/.claude.json.lock && echo "$1" >~/.claude.json.tmp.1.ab && mv ~/.claude.json.tmp.1.ab ~/.claude.json
+	rmdir ~/.claude.json.lock
+}
+save 1
+mkdir -p ~/.claude && echo '{}' >~/.claude/settings.json
+save 2 && save 3
+echo "first screen: $(cat ~/.claude.json) $*"
+read -r line
+[ -z "$line" ] || echo "$line" >~/.claude/hook.sh
+read -r line
+A
+# Two processes at once, both for their settings.
+cat >"$TEST_TMP/bin/gemini" <<'A'
+#!/bin/sh
+mkdir -p ~/.gemini
+echo a >~/.gemini/settings.json & echo b >~/.gemini/trustedFolders.json & wait
+echo "first screen: $(cat ~/.gemini/settings.json ~/.gemini/trustedFolders.json | tr '\n' ' ')"
+read -r line
+A
+printf '#!/bin/sh\necho "run with: $*"; exit 3\n' >"$TEST_TMP/bin/codex"
+chmod +x "$TEST_TMP/bin/"*
+export PATH=$TEST_TMP/bin:$PATH
+
+questions() { cordon_in "$dir" audit --json | grep -c '"event":"ask"'; }
+
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude with words"
+sees 'wants to save claude.s own settings' "the black screen says what it waits for"
+sees 'hooks, servers' "and the reason of the rule that asks"
+like "$(cordon_in "$dir" pending 2>&1)" "They can name programs that run later" "so does cordon pending"
+keys C-] a
+sees 'save claude.s own settings' "the dialog is about all of it"
+sees '/[.]claude[.]json, ' "and lists it"
+sees 'ALLOW writing all of claude.s own settings, for this session' "for the session, which makes sense for a file that is saved all the time"
+loses 'the other name is' "nothing of the file that carries the save"
+press_until 'first screen: 3 with words' "one answer, and the agent is there" a
+is "$(questions)" 1 "no other question was asked"
+is "$(cat "$HOME/.claude.json" "$HOME/.claude/settings.json")" $'3\n{}' "what it saved is on the host"
+keys C-] t
+type_text 'evil' && keys Enter
+sees '\? ASK write ~/.claude/hook.sh' "what is not of it is asked about"
+keys C-] a
+press_until 'Denied' "and denied" d
+keys C-] v
+sees 'writing all of claude.s own settings, for this session' "the answer is listed"
+keys x
+sees '- over' "and can be taken back"
+keys q C-] t
+keys Enter
+sees 'ended with' "it ends"
+keys C-] q
+ended "q quits" 0
+
+# For always: the next session asks nothing.
+rm -rf "$HOME/.claude.json" "$HOME/.claude"
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
+sees 'wants to save claude' "asked in a new session"
+keys C-] a
+press_until '\[always\]' "for always" s
+press_until 'first screen: 3' "is allowed" a
+is "$(cat "$config")" "$(printf "[bundle]\n\tallow = claude's own settings")" "the settings say so"
+keys C-] t
+keys Enter Enter
+sees 'ended with' "it ends"
+keys C-] q
+ended "and quits" 0
+before=$(questions)
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
+sees 'first screen: 3' "the session after that reaches its first screen"
+is "$(questions)" "$before" "without a question"
+is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" --profile claude | head -n 1 | grep -c allow)" 1 "which cordon why tells"
+is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" | head -n 1 | grep -c allow)" 0 "of claude, and of no other program"
+keys C-] q
+press_until 'never shown' "it ends" Q >/dev/null &
+wait_for 15 test -s "$TEST_TMP/status"
+kill %1 2>/dev/null
+
+# Two of it at once are one prompt, from another terminal too.
+before=$(questions)
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- gemini"
+two_wait() { [ "$(cordon_in "$dir" pending --json 2>/dev/null | grep -c gemini)" = 2 ]; }
+ok "both wait" wait_for 15 two_wait
+screen_lacks '1 of 2' && pass "as one prompt" || fail "as one prompt" "$(screen)"
+id=$(cordon_in "$dir" pending | sed -n '1s/ .*//p')
+ok "one answer from elsewhere" cordon_in "$dir" approve "$id" --scope session --extent bundle
+sees 'first screen: a b' "is for both"
+keys Enter
+sees 'ended with' "it ends"
+keys C-] q
+ended "and quits" 0
+
+# What its profile adds to a command, once; and nobody else's.
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- codex word"
+sees 'run with: --no-daemon word' "codex is run without its daemon"
+sees 'ended with 3' "and has ended"
+keys C-] q
+ended "its status is kept" 3
+is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --no-daemon word" "not twice"
+is "$(cd "$dir" && "$CORDON" run --headless --profile codex -- echo word)" word "nor is anything else that its profile is given to"
+
+# Nobody to ask: denied once for all of it, with the rules to paste.
+rm -f "$config" "$HOME/.claude.json"
+out=$(cd "$dir" && "$CORDON" run --headless -- claude 2>&1 </dev/null)
+like "$out" "writing ~/.claude.json was refused .*claude saves its own settings" "headless: the reason"
+like "$out" "	allow = write ~/.claude.json" "headless: the rule"
+done_testing

@@ -1,0 +1,154 @@
+#!/bin/bash
+# record - a session in the console is recorded, out of the agent's reach, and is shown again as it was.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+recordings=$HOME/.local/state/cordon/recordings
+mkdir -p "$dir/.git/hooks"
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+shell="bash --noprofile --rcfile rc -i"
+recorded() { find "$recordings" -name '*.cast.zst' 2>/dev/null | wc -l; }
+said() { "$CORDON" replay --export txt; }
+said_has() { said | grep -q -- "$1"; }
+
+# ---- a session ----
+start 120 36 "$dir" "$CORDON run --record shown.cast -- $shell"
+sees 'ready>' "a session runs"
+type_text "clear; ls -d ~/.local/state/cordon ~/.local/state/cordon/recordings; cat $recordings/*; echo seen-\$((40 + 2))" && keys Enter
+sees '^seen-42' "it looks for its recording"
+sees 'No such file or directory' "and there is none for it"
+ok "but there is one, of this user alone" test "$(stat -c %a "$recordings"/*.cast.zst)" = 600
+type_text 'clear; echo one >file; cat file' && keys Enter
+sees '^one' "it changes something"
+type_text 'clear; echo evil >.git/hooks/post-merge; echo status=$?' && keys Enter
+sees '\? ASK.*post-merge' "something waits"
+keys C-] a
+press_until 'status=1' "and is denied" d
+type_text 'clear; read -s word; echo; echo got ${#word}' && keys Enter
+wait_for 1 false
+type_text 'hunter2' && keys Enter
+sees '^got 7' "a password is typed, without an echo"
+type_text 'echo ghp_abcdefghijklmnopqrstuvwxyz' && keys Enter
+sees '^ghp_abc' "a token is printed"
+resize 100 30
+wait_for 1 false
+type_text 'clear; echo "the end"; exit' && keys Enter
+sees 'has ended' "it ends"
+keys q
+ended "and the console with it" 0
+is "$(recorded)" 1 "there is one recording"
+
+# ---- what is in it ----
+all=$("$CORDON" replay --export cast)
+unlike "$all" 'ghp_abc' "the token is not in it"
+like "$all" '\*{30}' "stars are"
+unlike "$all" 'hunter2' "nor is the password"
+unlike "$all" ', "i", ' "nor any keystroke"
+like "$all" '"r", "' "a resize is"
+like "$(said)" 'the end' "its text is told"
+events=$("$CORDON" replay --headless)
+like "$events" 'ASK write .*/post-merge' "what happened is told: the request"
+like "$events" '# approval [0-9]+: write .*post-merge' "its mark"
+like "$events" 'step -?[0-9]+ begins' "the steps"
+like "$events" '# turn 1' "the turns"
+like "$events" 'the agent has ended' "the end"
+ok "--record has its file" test -s "$dir/shown.cast"
+like "$(head -n 1 "$dir/shown.cast")" '^\{"version":2,"width":80,"height":' "which is an asciicast"
+python3 - "$dir/shown.cast" <<'END' && pass "every line of it is JSON, and its times grow" || fail "every line of it is JSON, and its times grow"
+import json, sys
+before = 0
+for line in list(open(sys.argv[1]))[1:]:
+    t, code, data = json.loads(line)
+    assert t >= before and isinstance(data, str), line
+    before = t
+END
+is "$("$CORDON" replay "$dir/shown.cast" --export txt)" "$(said)" "and cordon: the same text as of the recording"
+is "$("$CORDON" replay "$dir/shown.cast" --headless | grep -c ASK)" "$(grep -c ASK <<<"$events")" "the same events"
+"$CORDON" replay --export cast --cast v3 >"$TEST_TMP/v3.cast"
+like "$(head -n 1 "$TEST_TMP/v3.cast")" '^\{"version":3,"term":\{"cols":80' "version 3 is made when asked for"
+is "$("$CORDON" replay "$TEST_TMP/v3.cast" --export txt)" "$(said)" "and read"
+html=$("$CORDON" replay --export html)
+like "$html" 'the end' "a page has the text"
+unlike "$html" '(src|href)=|https?:|<script[^>]+[^>]*src' "and nothing from elsewhere"
+out=$("$CORDON" replay --export gif 2>&1) && fail "gif" "$out"
+like "$out" 'no fonts' "pictures are refused with the reason"
+
+# ---- the same console again ----
+start 120 36 "$dir" "$CORDON replay"
+sees '/ [0-9]+:[0-9][0-9]' "it is replayed, with a time line"
+keys Space '$'
+sees 'the end' "its end shows what the agent's terminal showed"
+sees 'DENY writing' "and what had happened until then"
+keys 0
+loses 'DENY' "at its beginning nothing had happened"
+keys '>'
+sees '\? ASK write .git/hooks/post-merge' "the next request is as it was"
+keys a
+sees 'ALLOW writing' "and can be looked at"
+press_until 'nothing waits any more' "not answered" d
+keys q
+keys C-] u
+sees 'this is a recording' "nothing is undone in the past"
+keys q
+keys '$' s g Enter
+sees 'new file mode|deleted|diff --git' "a step opens its diff"
+keys m
+sees '━|─' "and leads to its moment"
+keys 0 / t h e Space e n d Enter
+sees 'Found' "what was on the screen is found"
+keys : 5 0 % Enter
+keys '?'
+sees 'keys: replay' "its keys are told"
+keys q q
+ended "q leaves" 0
+terminal_is_sane "after a replay"
+
+# ---- casts of others ----
+printf '{"version": 2, "width": 40, "height": 10}\n[0.1, "o", "hello from elsewhere"]\n[0.2, "o", "torn' >"$TEST_TMP/torn.cast"
+start 120 36 "$dir" "$CORDON replay $TEST_TMP/torn.cast"
+sees 'hello from elsewhere' "a cast of another program is shown"
+sees '1 line of the recording could not be read' "what is broken is said"
+keys q
+ended "and it is left" 0
+out=$("$CORDON" replay "$dir/rc" 2>&1) && fail "not a cast" "$out"
+like "$out" "replay '.*rc': not a recording" "what is none is refused"
+out=$("$CORDON" replay nosuch 2>&1) && fail "no session" "$out"
+like "$out" "neither a file nor a session that is recorded" "nor is what is not there"
+
+# ---- killed ----
+mark=$(new_mark)
+echo "echo before $mark; sleep 100" >"$dir/long"
+start 120 36 "$dir" "$CORDON run -- sh long"
+sees 'before mark' "another session runs"
+wait_for 20 said_has "before $mark"
+kill -KILL "$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)"
+ended "when cordon is killed" 137
+ok "what was more than a second ago is in the recording" said_has "before $mark"
+is "$(recorded)" 2 "which is one more"
+
+# ---- settings ----
+out=$(cordon_in "$dir" run --record shown.cast -- true 2>&1 </dev/null) && fail "no overwriting" "$out"
+like "$out" "shown.cast': is there already" "--record overwrites nothing"
+out=$(cordon_in "$dir" run --headless --record x.cast -- true 2>&1) && fail "headless" "$out"
+like "$out" 'without a console' "nor records a headless run"
+start 100 30 "$dir" "$CORDON run --exit --set record.enabled=false -- true"
+ended "record.enabled=false" 0
+is "$(recorded)" 2 "records nothing"
+start 100 30 "$dir" "$CORDON run --exit --set record.keep=1 --set record.input=true --set 'record.redact=sec.et' -- sh -c 'read a; read -r b; stty -echo; read c; stty echo; echo \"secret \$a \$b\"; sleep 2'"
+wait_for 2 false
+type_text 'typed' && keys Enter
+type_text 'secret' && keys Enter
+wait_for 1 false
+type_text 'hidden' && keys Enter
+ended "record.keep=1" 0
+is "$(recorded)" 1 "leaves the newest alone"
+all=$("$CORDON" replay --export cast)
+like "$all" '"i", "typed' "record.input has keystrokes"
+unlike "$all" 'hidden' "but not while nothing is echoed"
+unlike "$all" 'secret' "record.redact is kept to"
+out=$(cordon_in "$dir" run --set 'record.redact=a(' -- true 2>&1 </dev/null) && fail "a bad pattern" "$out"
+like "$out" "record.redact 'a\(': not a regular expression" "a pattern that is none is refused"
+done_testing

@@ -1,0 +1,688 @@
+/* test_record - what a recorder writes, a recording reads; and what is broken shows what it can. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/record/cast.h"
+#include "core/record/recorder.h"
+#include "core/record/recording.h"
+#include "core/record/redact.h"
+#include "core/record/ring.h"
+
+struct place {
+	char dir[64], path[96];
+	struct err err;
+	struct recorder *rec;
+	struct recording *in;
+	struct buf text;
+};
+
+static int setup(void **state)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+
+	snprintf(p->dir, sizeof(p->dir), "/tmp/cordon-record-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->path, sizeof(p->path), "%s/r", p->dir);
+	p->text = (struct buf)BUF_INIT;
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	recorder_close(p->rec);
+	recording_free(p->in);
+	buf_done(&p->text);
+	assert_int_equal(io_remove_tree(AT_FDCWD, p->dir), 0);
+	free(p);
+	return 0;
+}
+
+static void begin_with(struct place *p, int64_t max, const char *const *patterns)
+{
+	struct redact *redact;
+	int fd = open(p->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(redact_new(&redact, patterns, &p->err), 0);
+	assert_int_equal(recorder_open(&p->rec,
+				       &(struct recorder_spec){.fd = fd,
+							       .cols = 80,
+							       .rows = 24,
+							       .session = "s1",
+							       .folder = "/w",
+							       .command = "sh",
+							       .max_bytes = max,
+							       .redact = redact},
+				       &p->err),
+			 0);
+}
+
+static void begin(struct place *p)
+{
+	begin_with(p, 0, NULL);
+}
+
+static void say(struct place *p, const char *s)
+{
+	recorder_output(p->rec, s, strlen(s));
+}
+
+static void finish(struct place *p)
+{
+	recorder_close(p->rec);
+	p->rec = NULL;
+}
+
+static int look(struct place *p)
+{
+	int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+
+	recording_free(p->in);
+	p->in = NULL;
+	return recording_open(&p->in, fd, &p->err);
+}
+
+/* All events of one code, run together. */
+static const char *all(struct place *p, char code)
+{
+	struct batch b = BATCH_INIT;
+	int64_t before = 0;
+
+	buf_clear(&p->text);
+	for (size_t i = 0; i < recording_blocks(p->in); i++) {
+		recording_batch(p->in, i, false, &b);
+		for (size_t k = 0; k < b.n; k++) {
+			assert_true(b.list[k].t_us >= before);
+			before = b.list[k].t_us;
+			if (b.list[k].code == code)
+				buf_add(&p->text, b.list[k].data.data, b.list[k].data.len);
+		}
+	}
+	batch_done(&b);
+	return p->text.data;
+}
+
+static void write_file(struct place *p, const char *s, size_t len)
+{
+	unlink(p->path);
+	assert_int_equal(io_write_file(AT_FDCWD, p->path, 0600, s, len, false), 0);
+}
+
+static void write_text(struct place *p, const char *s)
+{
+	write_file(p, s, strlen(s));
+}
+
+static void slurp(struct place *p, char **ret, size_t *len)
+{
+	assert_int_equal(io_read_file(AT_FDCWD, p->path, 64 << 20, ret, len), 0);
+}
+
+/* ---- a line -----------------------------------------------------------------------------------
+ */
+
+static void a_line_survives(void **state)
+{
+	static const char *const texts[] = {"", "a\"b\\c\r\n\t\x1b[1m",
+					    "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\x7f\x01"};
+	AUTO_BUF struct buf line = BUF_INIT;
+	AUTO_BUF struct buf text = BUF_INIT;
+	struct cast_event e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		buf_clear(&line);
+		cast_format(&line, 1234567 + (int64_t)i, 'o', texts[i], strlen(texts[i]));
+		assert_int_equal(cast_parse(line.data, line.len - 1, &text, &e), 0);
+		assert_int_equal(e.t_us, 1234567 + (int64_t)i);
+		assert_int_equal(e.code, 'o');
+		assert_string_equal(e.data.data, texts[i]);
+	}
+	buf_clear(&line);
+	cast_format(&line, 0, 'o', "a\xff\xc3", 3);
+	assert_string_equal(line.data, "[0.000000, \"o\", \"a\xef\xbf\xbd\xef\xbf\xbd\"]\n");
+	buf_clear(&line);
+	cast_quote(&line, "\xc2\x9b", 2);
+	assert_string_equal(line.data, "\"\\u009b\"");
+}
+
+static void lines_of_others(void **state)
+{
+	static const struct {
+		const char *line;
+		int64_t t_us;
+		const char *text;
+	} good[] = {
+		{"[1,\"o\",\"x\"]", 1000000, "x"},
+		{" [ 0.5 , \"o\" , \"\\u00e9\\ud83d\\ude00\\/\" ] ", 500000,
+		 "\xc3\xa9\xf0\x9f\x98\x80/"},
+		{"[1e-05, \"o\", \"\\ud800\"]", 10, "\xef\xbf\xbd"},
+		{"[12.3e1, \"o\", \"\\udcff\"]", 123000000, "\xff"},
+		{"[-1, \"o\", \"\"]", 0, ""},
+	};
+	static const char *const bad[] = {
+		"",
+		"[",
+		"[1]",
+		"[1,\"o\"]",
+		"[1,\"o\",\"x\"",
+		"[1,\"o\",\"x]",
+		"[1,\"o\",\"\\q\"]",
+		"[1,\"o\",\"\\u12\"]",
+		"[1,\"\",\"x\"]",
+		"[x,\"o\",\"x\"]",
+		"[1,\"o\",\"x\"]]",
+		"[1e300,\"o\",\"x\"]",
+		"{}",
+	};
+	AUTO_BUF struct buf text = BUF_INIT;
+	struct cast_event e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		assert_int_equal(cast_parse(good[i].line, strlen(good[i].line), &text, &e), 0);
+		assert_int_equal(e.t_us, good[i].t_us);
+		assert_string_equal(e.data.data, good[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(cast_parse(bad[i], strlen(bad[i]), &text, &e), -EBADMSG);
+}
+
+/* ---- redaction --------------------------------------------------------------------------------
+ */
+
+static void secrets_are_starred(void **state)
+{
+	static const char *const mine[] = {"password=[^ ]+", NULL};
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"nothing here", "nothing here"},
+		{"x ghp_abcdefghijklmnopqrstuvwxyz y", "x ****************************** y"},
+		{"ghp_short", "ghp_short"},
+		{"a password=b c\npassword=d", "a ********** c\n**********"},
+		{"AKIAABCDEFGHIJKLMNOP", "********************"},
+	};
+	struct redact *r;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(redact_new(&r, mine, &err), 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char s[128];
+
+		snprintf(s, sizeof(s), "%s", cases[i].text);
+		redact_text(r, s, strlen(s));
+		assert_string_equal(s, cases[i].want);
+	}
+	assert_int_equal(redact_open(r, "see ghp_ab", 10), 6);
+	redact_free(r);
+	assert_int_equal(redact_new(&r, (const char *const[]){"a(", NULL}, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "record.redact 'a('"));
+}
+
+/* In pieces, over a block's end, and cut by the pane's own writes. */
+static void a_secret_in_pieces_is_never_written(void **state)
+{
+	static const char secret[] = "ghp_abcdefghijklmnopqrstuvwxyz";
+	struct place *p = *state;
+
+	begin(p);
+	say(p, "token: ");
+	for (size_t i = 0; secret[i]; i++) {
+		recorder_output(p->rec, secret + i, 1);
+		if (i == 9)
+			usleep(1300000); /* the block ends in the middle of it */
+	}
+	say(p, " end\r\n");
+	recorder_mark(p->rec, MARK_STEP, 3, "step 3: curl -H ghp_abcdefghijklmnopqrstuvwxyz");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	assert_string_equal(all(p, 'o'), "token: ****************************** end\r\n");
+	assert_string_equal(all(p, 'm'), "step 3: curl -H ******************************");
+}
+
+/* ---- a recording -------------------------------------------------------------------------------
+ */
+
+static void it_is_read_as_written(void **state)
+{
+	struct place *p = *state;
+	AUTO_BUF struct buf key = BUF_INIT;
+	const struct mark *marks;
+	size_t n;
+
+	begin(p);
+	say(p, "one \xe2\x82");
+	say(p, "\xac two\r\n");
+	recorder_resize(p->rec, 100, 30);
+	recorder_resize(p->rec, 100, 30);
+	recorder_mark(p->rec, MARK_STEP, 7, "step 7: make");
+	assert_true(recorder_own(p->rec, "{\"t\":1,\"e\":\"row\"}", 17, true));
+	say(p, "three");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	assert_null(recording_trouble(p->in));
+	assert_true(recording_is_own(p->in));
+	assert_int_equal(recording_header(p->in)->cols, 80);
+	assert_string_equal(recording_header(p->in)->session, "s1");
+	assert_string_equal(recording_header(p->in)->command, "sh");
+	assert_string_equal(all(p, 'o'), "one \xe2\x82\xac two\r\nthree");
+	assert_string_equal(all(p, 'r'), "100x30");
+	assert_string_equal(all(p, 'c'), "{\"t\":1,\"e\":\"row\"}");
+	marks = recording_marks(p->in, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(marks[0].id, 7);
+	assert_int_equal(marks[0].kind, MARK_STEP);
+	assert_string_equal(marks[0].words, "step 7: make");
+	assert_false(recording_key(p->in, 0, &key));
+}
+
+/* What `zstd -dc` makes of it is an asciicast, line by line. */
+static void any_zstd_makes_a_cast_of_it(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *raw = NULL;
+	size_t len;
+	static char text[1 << 16];
+	ZSTD_DCtx *ctx = ZSTD_createDCtx();
+	ZSTD_inBuffer in;
+	ZSTD_outBuffer out = {text, sizeof(text) - 1, 0};
+	char *line;
+
+	begin(p);
+	say(p, "hello\r\n");
+	recorder_own(p->rec, "{\"t\":1,\"e\":\"row\"}", 17, true);
+	finish(p);
+	slurp(p, &raw, &len);
+	in = (ZSTD_inBuffer){raw, len, 0};
+	while (in.pos < in.size)
+		assert_false(ZSTD_isError(ZSTD_decompressStream(ctx, &out, &in)));
+	ZSTD_freeDCtx(ctx);
+	line = strtok(text, "\n");
+	assert_non_null(strstr(line, "{\"version\":2,\"width\":80,\"height\":24"));
+	line = strtok(NULL, "\n");
+	assert_non_null(strstr(line, ", \"o\", \"hello\\r\\n\"]"));
+	line = strtok(NULL, "\n");
+	assert_non_null(strstr(line, ", \"c\", \"{\\\"t\\\":1,\\\"e\\\":\\\"row\\\"}\"]"));
+	assert_null(strtok(NULL, "\n"));
+	/* and it reads as a foreign one */
+	assert_int_equal(look(p), 0);
+}
+
+static void keys_are_where_they_belong(void **state)
+{
+	struct place *p = *state;
+	AUTO_BUF struct buf key = BUF_INIT;
+	static char flood[300000];
+	size_t with = 0, n;
+
+	memset(flood, 'x', sizeof(flood));
+	begin(p);
+	assert_false(recorder_wants_key(p->rec));
+	recorder_output(p->rec, flood, sizeof(flood));
+	assert_true(recorder_wants_key(p->rec));
+	recorder_key(p->rec, (struct span){"THE KEY", 7}, (struct span){"", 0});
+	assert_false(recorder_wants_key(p->rec));
+	say(p, "after");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	n = recording_blocks(p->in);
+	for (size_t i = 0; i < n; i++) {
+		buf_clear(&key);
+		if (!recording_key(p->in, i, &key))
+			continue;
+		assert_string_equal(key.data, "THE KEY");
+		with = i;
+	}
+	assert_true(with > 0 && with < n - 1);
+	assert_int_equal(strlen(all(p, 'o')), sizeof(flood) + 5);
+}
+
+/* A process that is killed loses what came in the last second. */
+static void a_kill_costs_the_last_second(void **state)
+{
+	struct place *p = *state;
+	pid_t pid = fork();
+	int64_t until;
+
+	if (pid == 0) {
+		begin(p);
+		say(p, "kept\r\n");
+		usleep(1500000);
+		say(p, "lost");
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	until = clock_mono_us() + 1000000;
+	while (look(p) < 0 && clock_mono_us() < until)
+		;
+	assert_non_null(p->in);
+	assert_string_equal(all(p, 'o'), "kept\r\n");
+	assert_null(recording_trouble(p->in));
+}
+
+/* Cut anywhere: what is left is the head of it, and nothing is made up. */
+static void a_torn_tail_is_left_out(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *raw = NULL;
+	char whole[256];
+	size_t len;
+
+	begin(p);
+	for (int i = 0; i < 3; i++) {
+		say(p, "0123456789");
+		usleep(1100000);
+	}
+	finish(p);
+	assert_int_equal(look(p), 0);
+	snprintf(whole, sizeof(whole), "%s", all(p, 'o'));
+	assert_int_equal(strlen(whole), 30);
+	slurp(p, &raw, &len);
+	for (size_t cut = 0; cut < len; cut++) {
+		write_file(p, raw, cut);
+		if (look(p) < 0) {
+			assert_true(cut < 300); /* not even its first line */
+			continue;
+		}
+		all(p, 'o');
+		assert_memory_equal(p->text.data, whole, p->text.len);
+	}
+}
+
+static void damage_costs_its_block(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *raw = NULL;
+	size_t len, shown = 0;
+
+	begin(p);
+	for (int i = 0; i < 3; i++) {
+		say(p, "0123456789");
+		usleep(1100000);
+	}
+	finish(p);
+	slurp(p, &raw, &len);
+	for (size_t at = 0; at < len; at++) {
+		raw[at] ^= 0x55;
+		write_file(p, raw, len);
+		raw[at] ^= 0x55;
+		if (look(p) < 0) /* its first bytes say what it is */
+			continue;
+		assert_true(strlen(all(p, 'o')) >= 20 || at < 400);
+		shown++;
+	}
+	assert_true(shown > len - 20);
+}
+
+static void it_ends_at_its_size_with_one_message(void **state)
+{
+	struct place *p = *state;
+	static char noise[200000];
+	AUTO_FREE char *words = NULL;
+	int64_t until;
+	unsigned seed = 1;
+
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (char)(' ' + rand_r(&seed) % 90);
+	begin_with(p, 100000, NULL);
+	until = clock_mono_us() + 20000000;
+	while (!words && clock_mono_us() < until) {
+		recorder_output(p->rec, noise, sizeof(noise));
+		usleep(20000);
+		words = recorder_failure(p->rec);
+	}
+	assert_string_equal(words, "it has reached its size (record.size)");
+	assert_null(recorder_failure(p->rec));
+	say(p, "more");
+	finish(p);
+	assert_int_equal(look(p), 0);
+}
+
+static void a_full_disk_ends_it(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *words = NULL;
+	struct redact *redact;
+	int64_t until = clock_mono_us() + 20000000;
+
+	assert_int_equal(redact_new(&redact, NULL, &p->err), 0);
+	assert_int_equal(recorder_open(&p->rec,
+				       &(struct recorder_spec){.fd = open("/dev/full", O_WRONLY),
+							       .cols = 80,
+							       .rows = 24,
+							       .redact = redact},
+				       &p->err),
+			 -ENOSPC);
+	begin(p);
+	assert_true(dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), 63) == 63);
+	/* the recorder's descriptor is the newest but that one */
+	for (int fd = 3; fd < 63; fd++) {
+		struct stat a, b;
+
+		if (fstat(fd, &a) == 0 && stat(p->path, &b) == 0 && a.st_ino == b.st_ino)
+			assert_true(dup2(63, fd) == fd);
+	}
+	say(p, "x");
+	while (!words && clock_mono_us() < until) {
+		usleep(20000);
+		words = recorder_failure(p->rec);
+	}
+	close(63);
+	assert_string_equal(words, "No space left on device");
+}
+
+/* A disk that stands still: the queue stays bounded, and goes on with the screen of that moment. */
+static void a_flood_is_left_out_not_waited_for(void **state)
+{
+	struct place *p = *state;
+	static char chunk[1 << 20];
+	int64_t took = clock_mono_us();
+
+	memset(chunk, 'y', sizeof(chunk));
+	begin(p);
+	for (int i = 0; i < 64; i++)
+		recorder_output(p->rec, chunk, sizeof(chunk));
+	took = clock_mono_us() - took;
+	assert_true(took < 2000000);
+	while (recorder_wants_key(p->rec)) {
+		recorder_key(p->rec, (struct span){"K", 1}, (struct span){"SCREEN", 6});
+		usleep(10000);
+	}
+	say(p, "end");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	all(p, 'o');
+	assert_string_equal(p->text.data + p->text.len - 3, "end");
+}
+
+/* ---- casts of others ---------------------------------------------------------------------------
+ */
+
+static const char v2[] = "{\"version\": 2, \"width\": 100, \"height\": 50}\n"
+			 "[0.5, \"o\", \"a\"]\n[1.0, \"z\", \"?\"]\n[1.5, \"m\", \"here\"]\n"
+			 "[2.0, \"r\", \"70x20\"]\n[2.5, \"o\", \"b\"]\n";
+
+static void foreign_casts_are_read(void **state)
+{
+	struct place *p = *state;
+	const struct mark *marks;
+	size_t n;
+
+	write_text(p, v2);
+	assert_int_equal(look(p), 0);
+	assert_false(recording_is_own(p->in));
+	assert_int_equal(recording_header(p->in)->cols, 100);
+	assert_int_equal(recording_duration(p->in), 2500000);
+	assert_string_equal(all(p, 'o'), "ab");
+	assert_string_equal(all(p, 'r'), "70x20");
+	marks = recording_marks(p->in, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(marks[0].t_us, 1500000);
+	assert_string_equal(marks[0].words, "here");
+
+	write_text(
+		p,
+		"{\"version\":3,\"term\":{\"cols\":90,\"rows\":40}}\n# words\n"
+		"[0.5,\"o\",\"a\"]\n\n[1.0,\"m\",\"x\"]\n[1.0,\"o\",\"b\"]\n[0.1,\"x\",\"0\"]\n");
+	assert_int_equal(look(p), 0);
+	assert_int_equal(recording_header(p->in)->rows, 40);
+	assert_int_equal(recording_duration(p->in), 2600000);
+	assert_string_equal(all(p, 'o'), "ab");
+
+	write_text(p, "{\"version\":1,\n\"width\":77,\"height\":11,\"duration\":3,\n"
+		      "\"stdout\":[[0.5,\"a\\u001b[1m\"],[1.25,\"b\"]]}\n");
+	assert_int_equal(look(p), 0);
+	assert_int_equal(recording_header(p->in)->cols, 77);
+	assert_int_equal(recording_duration(p->in), 1750000);
+	assert_string_equal(all(p, 'o'), "a\x1b[1mb");
+}
+
+static void packed_casts_are_read(void **state)
+{
+	struct place *p = *state;
+	char command[512], packed[256];
+	AUTO_FREE char *raw = NULL;
+	size_t len, n;
+
+	write_text(p, v2);
+	snprintf(command, sizeof(command), "gzip -c %s >%s/g && mv %s/g %s", p->path, p->dir,
+		 p->dir, p->path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(look(p), 0);
+	assert_string_equal(all(p, 'o'), "ab");
+	assert_null(recording_trouble(p->in));
+	slurp(p, &raw, &len);
+	write_file(p, raw, len - 20);
+	if (look(p) == 0)
+		assert_non_null(recording_trouble(p->in));
+
+	n = ZSTD_compress(packed, sizeof(packed), v2, sizeof(v2) - 1, 3);
+	write_file(p, packed, n);
+	assert_int_equal(look(p), 0);
+	assert_string_equal(all(p, 'o'), "ab");
+}
+
+static void broken_casts_show_what_they_can(void **state)
+{
+	struct place *p = *state;
+
+	write_text(p, "{\"version\": 2, \"width\": 0}\n[0.5, \"o\", \"a\"]\nrubbish\n[0.7, \"o\", "
+		      "\"b\"]\n"
+		      "[0.8, \"o\", \"c");
+	assert_int_equal(look(p), 0);
+	assert_string_equal(all(p, 'o'), "ab");
+	assert_string_equal(recording_trouble(p->in), "2 lines of the recording could not be read");
+	assert_int_equal(recording_header(p->in)->cols, 80);
+
+	write_text(p, "");
+	assert_int_equal(look(p), -EBADMSG);
+	write_text(p, "hello\n");
+	assert_int_equal(look(p), -EBADMSG);
+	write_text(p, "{\"version\":9}\n");
+	assert_int_equal(look(p), -ENOTSUP);
+	assert_string_equal(p->err.text, "asciicast of version 9: 1, 2 and 3 can be shown");
+	write_text(p, "{\"version\":1}\n");
+	assert_int_equal(look(p), -EBADMSG);
+}
+
+/* ---- the ring ----------------------------------------------------------------------------------
+ */
+
+static int add(struct place *p, const char *session, int64_t keep, int64_t size, size_t bytes)
+{
+	struct ring_spec spec = {
+		.state_dir = p->dir, .session = session, .keep = keep, .size = size};
+	int fd, r = ring_open(&spec, &fd, &p->err);
+
+	if (r == 0 && bytes)
+		assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	return r == 0 ? fd : r;
+}
+
+static bool there(struct place *p, const char *session)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/recordings/%s.cast.zst", p->dir, session);
+	return access(path, F_OK) == 0;
+}
+
+static void the_oldest_make_room(void **state)
+{
+	struct place *p = *state;
+	struct stat st;
+	char dir[96];
+	int held, fd;
+
+	held = add(p, "20260101-000000-0001", 3, 0, 0);
+	for (int i = 2; i < 6; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "20260101-00000%d-000%d", i, i);
+		close(add(p, name, 3, 0, 0));
+	}
+	assert_true(there(p, "20260101-000000-0001")); /* it is being written */
+	assert_false(there(p, "20260101-000002-0002"));
+	assert_false(there(p, "20260101-000003-0003"));
+	assert_true(there(p, "20260101-000004-0004"));
+	assert_true(there(p, "20260101-000005-0005"));
+	close(held);
+	close(add(p, "20260101-000006-0006", 3, 0, 1000));
+	assert_false(there(p, "20260101-000000-0001"));
+	close(add(p, "20260101-000007-0007", 9, 1000, 0));
+	assert_false(there(p, "20260101-000006-0006"));
+	assert_int_equal(add(p, "20260101-000007-0007", 9, 0, 0), -EEXIST);
+	snprintf(dir, sizeof(dir), "%s/recordings", p->dir);
+	assert_int_equal(stat(dir, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+
+	assert_int_equal(ring_find(p->dir, NULL, &fd, &p->err), 0);
+	close(fd);
+	assert_int_equal(ring_find(p->dir, "0007", &fd, &p->err), 0);
+	close(fd);
+	assert_int_equal(ring_find(p->dir, "007", &fd, &p->err), -ENOENT);
+	assert_int_equal(ring_find(p->dir, "../x", &fd, &p->err), -ENOENT);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_line_survives),
+		TEST(lines_of_others),
+		TEST(secrets_are_starred),
+		TEST(a_secret_in_pieces_is_never_written),
+		TEST(it_is_read_as_written),
+		TEST(any_zstd_makes_a_cast_of_it),
+		TEST(keys_are_where_they_belong),
+		TEST(a_kill_costs_the_last_second),
+		TEST(a_torn_tail_is_left_out),
+		TEST(damage_costs_its_block),
+		TEST(it_ends_at_its_size_with_one_message),
+		TEST(a_full_disk_ends_it),
+		TEST(a_flood_is_left_out_not_waited_for),
+		TEST(foreign_casts_are_read),
+		TEST(packed_casts_are_read),
+		TEST(broken_casts_show_what_they_can),
+		TEST(the_oldest_make_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

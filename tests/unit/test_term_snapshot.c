@@ -1,0 +1,294 @@
+/* test_term_snapshot - a terminal made from a snapshot goes on as the one that it was taken from.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/text.h"
+#include "core/record/redact.h"
+#include "tests/unit/term_fixture.h"
+
+static int setup(void **state)
+{
+	static struct pane p;
+
+	pane_init(&p, 12, 30);
+	term_snapshots(p.t, NULL);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pane_done(*state);
+	return 0;
+}
+
+static struct pane sink = {.out = BUF_INIT};
+
+/* The copy, or NULL when there is no snapshot at this moment. */
+static struct term *copy_of(struct term *t)
+{
+	AUTO_BUF struct buf key = BUF_INIT;
+	AUTO_BUF struct buf screen = BUF_INIT;
+	struct term *copy;
+
+	if (!term_snapshot(t, &key, &screen))
+		return NULL;
+	copy = term_from_snapshot(key.data, key.len, &pane_events, &sink);
+	assert_non_null(copy);
+	return copy;
+}
+
+static void assert_same(struct term *a, struct term *b, const char *what)
+{
+	struct surface s[2];
+	struct term *const both[] = {a, b};
+	struct term_cursor cursor[2] = {0};
+	bool shown[2];
+	int rows, cols;
+
+	for (int i = 0; i < 2; i++) {
+		term_scroll_end(both[i]);
+		term_size(both[i], &rows, &cols);
+		surface_init(&s[i], cols, rows);
+		term_draw(both[i], &s[i], (struct rect){0, 0, cols, rows});
+		shown[i] = term_cursor(both[i], &cursor[i]);
+	}
+	assert_int_equal(s[0].w, s[1].w);
+	assert_int_equal(s[0].h, s[1].h);
+	for (int y = 0; y < rows; y++) {
+		for (int x = 0; x < cols; x++) {
+			const struct cell *c = surface_cell(&s[0], x, y);
+			const struct cell *d = surface_cell(&s[1], x, y);
+
+			if (strcmp(c->text, d->text) != 0 || c->width != d->width ||
+			    memcmp(&c->style, &d->style, sizeof(c->style)) != 0)
+				fail_msg("%s: row %d column %d: '%s' %d %x %x %x and '%s' %d %x %x "
+					 "%x",
+					 what, y, x, c->text, c->width, c->style.fg, c->style.bg,
+					 c->style.attr, d->text, d->width, d->style.fg, d->style.bg,
+					 d->style.attr);
+		}
+	}
+	if (shown[0] != shown[1] || cursor[0].row != cursor[1].row ||
+	    cursor[0].col != cursor[1].col || cursor[0].shape != cursor[1].shape)
+		fail_msg("%s: cursor %d %d,%d %d and %d %d,%d %d", what, shown[0], cursor[0].row,
+			 cursor[0].col, (int)cursor[0].shape, shown[1], cursor[1].row,
+			 cursor[1].col, (int)cursor[1].shape);
+	for (int i = 0; i < 2; i++)
+		surface_done(&s[i]);
+}
+
+static void plain_text_and_colours(void **state)
+{
+	struct pane *p = *state;
+	struct term *copy;
+
+	pane_feed(p, "\033]2;title\amore \033[1;31mred\033[0m \033[48;2;1;2;3mdeep\r\n"
+		     "\033[7mturned \xe4\xb8\xad\xe6\x96\x87 e\xcc\x81 \033[0;4m");
+	copy = copy_of(p->t);
+	assert_non_null(copy);
+	assert_same(p->t, copy, "at once");
+	assert_string_equal(term_title(copy), "title");
+	pane_feed(p, "goes on\033[3b");
+	term_feed(copy, "goes on\033[3b", 11);
+	assert_same(p->t, copy, "later");
+	term_free(copy);
+}
+
+static void what_lies_under_the_alternate_screen(void **state)
+{
+	static const char back[] = "\033[?1049lback";
+	struct pane *p = *state;
+	struct term *copy;
+
+	pane_feed(p, "shell$ vi\r\n$ \033[?1049h\033[H\033[2Jfile\r\n~\r\n");
+	term_resize(p->t, 9, 24);
+	term_resize(p->t, 14, 40);
+	pane_feed(p, "\033[Hagain");
+	copy = copy_of(p->t);
+	assert_non_null(copy);
+	assert_same(p->t, copy, "in the editor");
+	pane_feed(p, back);
+	term_feed(copy, back, sizeof(back) - 1);
+	assert_same(p->t, copy, "after it");
+	assert_non_null(strstr(pane_screen(p), "shell$ vi|$ back|"));
+	term_free(copy);
+}
+
+static void not_in_the_middle_of_something(void **state)
+{
+	static const char *const middles[] = {
+		"\033[", "\xe2\x82", "\033[3;5r", "\033[?2026h", "\033[3;30Hx", "\033H", "\033[20h",
+	};
+	struct pane *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(middles); i++) {
+		pane_feed(p, "\033c");
+		pane_feed(p, "x");
+		assert_non_null(p->t);
+		pane_feed(p, middles[i]);
+		assert_null(copy_of(p->t));
+		pane_feed(p, "\030");
+	}
+}
+
+static void secrets_that_wrap_are_starred(void **state)
+{
+	struct redact *r;
+	struct err err = {0};
+	struct pane *p = *state;
+	AUTO_BUF struct buf key = BUF_INIT;
+	AUTO_BUF struct buf screen = BUF_INIT;
+	struct snapshot_filter filter;
+
+	assert_int_equal(redact_new(&r, NULL, &err), 0);
+	filter = (struct snapshot_filter){.redact = (void (*)(void *, char *, size_t))redact_text,
+					  .data = r};
+	term_snapshots(p->t, &filter);
+	pane_feed(p, "the token is: ghp_abcdefghijklmnopqrstuvwxyz012345 so on");
+	assert_true(term_snapshot(p->t, &key, &screen));
+	assert_non_null(strstr(key.data, "the token is: ****************"));
+	assert_null(strstr(key.data, "abc"));
+	assert_null(strstr(key.data, "xyz"));
+	assert_null(strstr(screen.data, "xyz"));
+	redact_free(r);
+}
+
+static void no_snapshot_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"X",
+		"S",
+		"S 3",
+		"S 3 x",
+		"F 3\nabc",
+		"S 3 4\nF 10\nabc",
+		"S 3 4\nS 3 4\n",
+		"S 3 4\nF 99999999999\n",
+		"L 65\n",
+		"S 3 4\nR 3\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_null(term_from_snapshot(bad[i], strlen(bad[i]), &pane_events, NULL));
+	assert_null(term_from_snapshot("", 0, &pane_events, NULL));
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+/* What programs do, in any order. */
+static size_t any_output(unsigned *seed, char *out, size_t size)
+{
+	static const char *const parts[] = {
+		"text ",
+		"\r\n",
+		"\033[%d;%dH",
+		"\033[%dm",
+		"\033[38;5;%dm",
+		"\033[48;2;%d;%d;9m",
+		"\033[K",
+		"\033[2J",
+		"\033[%dA",
+		"\033[%dC",
+		"\033[%dL",
+		"\033[%dM",
+		"\033[%dP",
+		"\033[%d@",
+		"\0337",
+		"\0338",
+		"\033[?1049h",
+		"\033[?1049l",
+		"\033[?25l",
+		"\033[?25h",
+		"\033[?5h",
+		"\033[?5l",
+		"\033[4h",
+		"\033[4l",
+		"\033[?7l",
+		"\033[?7h",
+		"\033(0",
+		"\033(B",
+		"\016",
+		"\017",
+		"lqqk ",
+		"\xe4\xb8\xad",
+		"e\xcc\x81",
+		"\033[%d q",
+		"\033M",
+		"\033[%d;%dr",
+		"\033[r",
+		"\033[0m",
+		"\033[3b",
+		"\t",
+		"\033[7;1;3;4;9m",
+		"a long line that wraps around the edge of the pane",
+		"\b",
+		"\033[!p",
+		"\033[8mx\033[0m",
+		"\033[2mdim",
+	};
+	size_t len = 0;
+
+	while (len + 80 < size && rand_r(seed) % 12) {
+		const char *part = parts[(size_t)rand_r(seed) % ARRAY_LEN(parts)];
+		int a = rand_r(seed) % 12 + 1, b = rand_r(seed) % 40 + 1;
+
+		if (strstr(part, "%d q"))
+			a = a % 7;
+		len += (size_t)snprintf(out + len, size - len, part, a, b);
+	}
+	return len;
+}
+
+static void any_program_goes_on_the_same(void **state)
+{
+	int taken = 0;
+
+	(void)state;
+	for (unsigned n = 0; n < 3000; n++) {
+		unsigned seed = n;
+		struct term *t = term_new(10, 24, &pane_events, &sink);
+		struct term *copy = NULL;
+		char what[32];
+
+		snprintf(what, sizeof(what), "seed %u", n);
+		term_snapshots(t, NULL);
+		for (int i = 0; i < 24; i++) {
+			char bytes[1024];
+			size_t len = any_output(&seed, bytes, sizeof(bytes));
+
+			term_feed(t, bytes, len);
+			if (copy)
+				term_feed(copy, bytes, len);
+			if (rand_r(&seed) % 8 == 0) {
+				int rows = rand_r(&seed) % 12 + 2, cols = rand_r(&seed) % 30 + 3;
+
+				term_resize(t, rows, cols);
+				if (copy)
+					term_resize(copy, rows, cols);
+			}
+			if (copy)
+				assert_same(t, copy, what);
+			/* (a cursor that was saved outside of what is now the screen is clamped) */
+			if (i > 8 && !copy && t->saved_row < t->rows && t->saved_col < t->cols &&
+			    (copy = copy_of(t))) {
+				taken++;
+				assert_same(t, copy, what);
+			}
+		}
+		term_free(copy);
+		term_free(t);
+	}
+	assert_true(taken > 500);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(plain_text_and_colours),	      TEST(what_lies_under_the_alternate_screen),
+		TEST(not_in_the_middle_of_something), TEST(secrets_that_wrap_are_starred),
+		TEST(no_snapshot_is_refused),	      TEST(any_program_goes_on_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

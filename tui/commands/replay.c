@@ -1,0 +1,161 @@
+/* replay - `cordon replay`: a recorded session, or any asciicast, in the console. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/config/config.h"
+#include "core/record/export.h"
+#include "core/record/ring.h"
+#include "core/session/folders.h"
+#include "tui/commands/commands.h"
+#include "tui/commands/reading.h"
+#include "tui/console/console.h"
+
+struct replay_options {
+	bool headless;
+	const char *format, *cast;
+};
+
+static const struct flag flags[] = {
+	{"--headless", NULL, offsetof(struct replay_options, headless),
+	 "print what happened, a line each, instead of showing it"},
+	{"--export", "cast|txt|html", offsetof(struct replay_options, format),
+	 "write it to standard output: an asciicast, the text, a page that plays by itself"},
+	{"--cast", "v2|v3", offsetof(struct replay_options, cast),
+	 "the version that --export cast writes; unset: record.cast"},
+};
+
+static const struct usage usage = {
+	"replay [SESSION|FILE] [--headless] [--export cast|txt|html]",
+	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
+	"requests.\n"
+	"SESSION is its name or the end of it; without one the newest is shown. FILE is an "
+	"asciicast\n"
+	"of any version, which may be packed with gzip or zstd.",
+	flags,
+	ARRAY_LEN(flags),
+};
+
+/* What is there as a file is one; a name with a slash is meant as one. */
+static int open_it(const char *name, const char *state_dir, int *ret, struct err *err)
+{
+	struct stat st;
+
+	if (!name || (!strchr(name, '/') && access(name, F_OK) < 0))
+		return ring_find(state_dir, name, ret, err);
+	*ret = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (*ret < 0 || fstat(*ret, &st) < 0)
+		return err_set(err, -errno, "replay '%s'", name);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	util_close_fd(ret);
+	*ret = -1;
+	return err_say(err, -EINVAL, "replay '%s': not a file: name one, or a session", name);
+}
+
+static int show(struct recording *rec, const char *home, const char *state, struct config *config,
+		struct err *err)
+{
+	return console_replay(rec, &(struct attach_spec){.home = home, .state_dir = state},
+			      &(struct console_options){
+				      .theme = config_str(config, "ui.theme"),
+				      .keymap = config_str(config, "ui.keymap"),
+				      .mouse = config_bool(config, "ui.mouse"),
+				      .ascii = config_bool(config, "ui.ascii"),
+			      },
+			      err);
+}
+
+static int write_out(void *data, const char *bytes, size_t len)
+{
+	(void)data;
+	return io_write_all(STDOUT_FILENO, bytes, len);
+}
+
+static int print(struct recording *rec, const struct replay_options *o, const struct config *config,
+		 struct err *err)
+{
+	const char *cast = o->cast ? o->cast : config_str(config, "record.cast");
+	int r;
+
+	if (!o->format)
+		r = replay_print_events(rec);
+	else if (str_eq(o->format, "cast"))
+		r = export_cast(rec, str_eq(cast, "v3") ? 3 : 2, true, write_out, NULL);
+	else if (str_eq(o->format, "txt"))
+		r = replay_export_txt(rec);
+	else
+		r = replay_export_html(rec);
+	if (recording_trouble(rec))
+		fprintf(stderr, "cordon: %s\n", recording_trouble(rec));
+	recording_free(rec);
+	return r < 0 ? err_set(err, r, "write to standard output") : 0;
+}
+
+static int check(const struct replay_options *o, const struct strings *args, struct err *err)
+{
+	static const char *const formats[] = {"cast", "txt", "html", NULL};
+
+	if (args->n > 1)
+		return err_say(err, -EINVAL, "replay: takes one name: usage: cordon %s",
+			       usage.synopsis);
+	if (o->format && str_eq(o->format, "gif"))
+		return err_say(err, -ENOTSUP,
+			       "--export gif: cordon has no fonts to draw with: export a cast, and "
+			       "let agg or another program make pictures of it");
+	if (o->format && !str_one_of(o->format, formats))
+		return err_say(err, -EINVAL, "--export '%s': none of cast, txt, html", o->format);
+	if (o->cast && !str_eq(o->cast, "v2") && !str_eq(o->cast, "v3"))
+		return err_say(err, -EINVAL, "--cast '%s': neither v2 nor v3", o->cast);
+	return 0;
+}
+
+static int replay(const struct replay_options *o, const struct strings *args, struct err *err)
+{
+	const char *home = getenv("HOME") ? getenv("HOME") : "/";
+	const char *name = args->n && args->list ? args->list[0] : NULL;
+	AUTO_FREE char *state = folders_state_dir(home);
+	struct recording *rec = NULL;
+	struct config *config = NULL;
+	int fd = -1, r;
+
+	r = config_load(&config,
+			&(struct config_spec){.home = home,
+					      .config_home = getenv("XDG_CONFIG_HOME"),
+					      .state_dir = state},
+			err);
+	if (r == 0)
+		r = open_it(name, state, &fd, err);
+	if (r == 0) {
+		r = recording_open(&rec, fd, err);
+		if (r < 0)
+			err_wrap(err, r, "replay '%s'", name ? name : "the newest session");
+	}
+	if (r == 0)
+		r = o->headless || o->format ? print(rec, o, config, err)
+					     : show(rec, home, state, config, err);
+	config_free(config);
+	return r;
+}
+
+int cmd_replay(int argc, char **argv, struct err *err)
+{
+	struct replay_options o = {0};
+	struct strings args = {0};
+	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+
+	if (r == 0)
+		r = check(&o, &args, err);
+	if (r == 0)
+		r = replay(&o, &args, err);
+	else if (r == 1)
+		r = 0; /* --help */
+	strings_done(&args);
+	return r < 0 ? CMD_FAILED : r;
+}

@@ -1,0 +1,245 @@
+/* replay_html - a recording as one page that plays offline: its rows as they changed. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/text.h"
+#include "tui/commands/replay.h"
+#include "tui/commands/replay_page.h"
+#include "tui/look/theme.h"
+#include "tui/term/term.h"
+
+#define FRAME_US 66000 /* changes that follow each other faster are one frame */
+#define WHOLE	 150   /* so many frames later there is a whole one: a seek begins there */
+#define STYLES	 4096
+
+struct page {
+	struct term *term;
+	struct surface surface;
+	struct buf out;
+	char **rows; /* as they were written last */
+	int n_rows;
+	struct style *styles; /* 0 is plain */
+	size_t n_styles;
+	size_t frames;
+	int64_t shown_us;
+	bool whole, changed;
+};
+
+static void no_output(void *data, const void *bytes, size_t len)
+{
+	(void)data;
+	(void)bytes;
+	(void)len;
+}
+
+static const struct term_events mute = {.output = no_output};
+
+/* A string of a script: no `<` ends it early. */
+static void quote(struct buf *out, const char *s, size_t len)
+{
+	size_t from = out->len;
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	cast_quote(out, s, len);
+	buf_add(&text, out->data + from, out->len - from);
+	buf_truncate(out, from);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '<')
+			buf_str(out, "\\u003c");
+		else
+			buf_ch(out, text.data[i]);
+	}
+}
+
+static size_t style_of(struct page *p, const struct style *st)
+{
+	for (size_t i = 0; i < p->n_styles; i++)
+		if (memcmp(&p->styles[i], st, sizeof(*st)) == 0)
+			return i;
+	if (p->n_styles == STYLES)
+		return 0;
+	p->styles[p->n_styles] = *st;
+	return p->n_styles++;
+}
+
+static void put_css(struct buf *out, const struct style *st)
+{
+	uint32_t fg = st->fg ? color_rgb(st->fg) : 0xd5dae3;
+	uint32_t bg = st->bg ? color_rgb(st->bg) : 0x0c0d10;
+
+	if (st->attr & STYLE_REVERSE) {
+		uint32_t swap = fg;
+
+		fg = bg;
+		bg = swap;
+	}
+	buf_fmt(out, "\"color:#%06x;background:#%06x%s%s%s%s%s\"", fg, bg,
+		st->attr & STYLE_BOLD ? ";font-weight:bold" : "",
+		st->attr & STYLE_DIM ? ";opacity:.6" : "",
+		st->attr & STYLE_ITALIC ? ";font-style:italic" : "",
+		st->attr & STYLE_UNDERLINE ? ";text-decoration:underline" : "",
+		st->attr & STYLE_STRIKE ? ";text-decoration:line-through" : "");
+}
+
+/* [["text", style], ...], without the plain blanks at its end. */
+static char *row_text(struct page *p, int y)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf run = BUF_INIT;
+	struct style now = {0};
+	const char *comma = "";
+
+	buf_ch(&out, '[');
+	for (int x = 0; x <= p->surface.w; x++) {
+		const struct cell *c = surface_cell(&p->surface, x, y);
+
+		if (run.len && (!c || memcmp(&c->style, &now, sizeof(now)) != 0)) {
+			size_t style = style_of(p, &now);
+
+			while (!c && !style && run.len && run.data[run.len - 1] == ' ')
+				buf_truncate(&run, run.len - 1);
+			buf_fmt(&out, "%s[", comma);
+			quote(&out, run.data, run.len);
+			buf_fmt(&out, ",%zu]", style);
+			buf_clear(&run);
+			comma = ",";
+		}
+		if (!c)
+			break;
+		now = c->style;
+		if (c->width)
+			buf_str(&run, *c->text ? c->text : " ");
+	}
+	buf_ch(&out, ']');
+	return buf_take(&out);
+}
+
+static void forget_rows(struct page *p, int n)
+{
+	for (int i = 0; i < p->n_rows; i++)
+		free(p->rows[i]);
+	free(p->rows);
+	p->rows = xcalloc((size_t)n + 1, sizeof(*p->rows));
+	p->n_rows = n;
+}
+
+static void put_frame(struct page *p, int64_t t_us)
+{
+	int rows, cols;
+	const char *comma = "";
+
+	term_size(p->term, &rows, &cols);
+	p->whole = p->whole || p->frames % WHOLE == 0;
+	if (p->surface.w != cols || p->surface.h != rows)
+		surface_resize(&p->surface, cols, rows);
+	if (p->whole)
+		forget_rows(p, rows);
+	term_draw(p->term, &p->surface, (struct rect){0, 0, cols, rows});
+	buf_fmt(&p->out, "%s[%" PRId64 ",%d,[", p->frames ? ",\n" : "", t_us / 1000,
+		p->whole ? rows : 0);
+	for (int y = 0; y < rows; y++) {
+		char *text = row_text(p, y);
+
+		if (str_eq(p->rows[y] ? p->rows[y] : "[]", text)) {
+			free(text);
+			continue;
+		}
+		buf_fmt(&p->out, "%s[%d,%s]", comma, y, text);
+		comma = ",";
+		free(p->rows[y]);
+		p->rows[y] = text;
+	}
+	buf_str(&p->out, "]]");
+	p->frames++;
+	p->shown_us = t_us;
+	p->whole = p->changed = false;
+}
+
+static void play(struct page *p, const struct moment *e)
+{
+	int rows, cols;
+
+	if (e->code == CAST_OUTPUT) {
+		term_feed(p->term, e->data.data, e->data.len);
+		p->changed = true;
+	} else if (e->code == CAST_RESIZE && cast_size(e->data.data, e->data.len, &cols, &rows)) {
+		term_resize(p->term, rows, cols);
+		p->whole = p->changed = true;
+	}
+}
+
+static int put_frames(struct page *p, struct recording *rec)
+{
+	struct batch b = BATCH_INIT;
+	int e = 0;
+
+	put_frame(p, 0);
+	for (size_t i = 0; e == 0 && i < recording_blocks(rec); i++) {
+		recording_batch(rec, i, false, &b);
+		for (size_t k = 0; k < b.n; k++) {
+			/* What was shown until now, before it changes again. */
+			if (p->changed && b.list[k].t_us - p->shown_us >= FRAME_US)
+				put_frame(p, k ? b.list[k - 1].t_us : b.list[k].t_us);
+			play(p, &b.list[k]);
+		}
+		e = io_write_all(STDOUT_FILENO, p->out.data, p->out.len);
+		buf_clear(&p->out);
+	}
+	put_frame(p, recording_duration(rec));
+	batch_done(&b);
+	return e;
+}
+
+static void put_marks(struct page *p, struct recording *rec)
+{
+	size_t n;
+	const struct mark *m = recording_marks(rec, &n);
+	const struct cast_header *h = recording_header(rec);
+	const char *title = h->title ? h->title : h->command;
+
+	buf_str(&p->out, "],\ns:[");
+	for (size_t i = 0; i < p->n_styles; i++) {
+		buf_str(&p->out, i ? "," : "");
+		put_css(&p->out, &p->styles[i]);
+	}
+	buf_str(&p->out, "],\nm:[");
+	for (size_t i = 0; i < n; i++) {
+		AUTO_BUF struct buf words = BUF_INIT;
+
+		text_escape(&words, m[i].words, strlen(m[i].words));
+		buf_fmt(&p->out, "%s[%" PRId64 ",", i ? "," : "", m[i].t_us / 1000);
+		quote(&p->out, words.data, words.len);
+		buf_ch(&p->out, ']');
+	}
+	buf_str(&p->out, "],\ntitle:");
+	quote(&p->out, title ? title : "", strlen(title ? title : ""));
+	buf_ch(&p->out, '}');
+	buf_str(&p->out, replay_page_tail);
+}
+
+int replay_export_html(struct recording *rec)
+{
+	const struct cast_header *h = recording_header(rec);
+	struct page p = {.out = BUF_INIT, .n_styles = 1};
+	int e;
+
+	p.term = term_new(h->rows, h->cols, &mute, NULL);
+	p.styles = xcalloc(STYLES, sizeof(*p.styles));
+	surface_init(&p.surface, h->cols, h->rows);
+	buf_str(&p.out, replay_page_head);
+	buf_str(&p.out, "{f:[");
+	e = put_frames(&p, rec);
+	put_marks(&p, rec);
+	if (e == 0)
+		e = io_write_all(STDOUT_FILENO, p.out.data, p.out.len);
+	forget_rows(&p, 0);
+	free(p.rows);
+	free(p.styles);
+	surface_done(&p.surface);
+	buf_done(&p.out);
+	term_free(p.term);
+	return e;
+}

@@ -1,0 +1,60 @@
+/* replay - a recording in the console: the terminal and the model as they were at a moment. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/record/past.h"
+#include "tui/console/ui.h"
+#include "tui/term/term.h"
+
+/*
+ * Life:    replay_new() takes the recording over -> replay_tick() while it plays -> replay_free().
+ * Owns:    the terminal and the model, which change with the position. A seek makes a new terminal:
+ *          ask replay_term() again.
+ * Threads: main loop. Reading a block is short: nothing here waits for anything else.
+ */
+struct replay;
+
+#define REPLAY_IDLE_US 2000000 /* pauses are cut to this, unless the recording says otherwise */
+
+struct replay *replay_new(struct recording *rec) MUST_USE;
+void replay_free(struct replay *r); /* NULL is a no-op */
+struct term *replay_term(const struct replay *r);
+struct model *replay_model(struct replay *r);
+struct recording *replay_recording(const struct replay *r);
+
+int64_t replay_position(const struct replay *r);
+bool replay_playing(const struct replay *r);
+double replay_speed(const struct replay *r);
+int64_t replay_idle(const struct replay *r); /* microseconds; 0: pauses are as long as they were */
+void replay_play(struct replay *r, bool on, int64_t now_us);
+void replay_set_speed(struct replay *r, double speed, int64_t now_us);
+void replay_set_idle(struct replay *r, int64_t limit_us, int64_t now_us);
+/* Plays what is due. True: something that is shown has changed. */
+bool replay_tick(struct replay *r, int64_t now_us);
+void replay_seek(struct replay *r, int64_t t_us, int64_t now_us);
+/* To the next or the previous moment at which something was printed. */
+void replay_frame(struct replay *r, bool next, int64_t now_us);
+/* The next or previous mark of a kind (MARK_KINDS: any); NULL: there is none. It is gone to. */
+const struct mark *replay_to_mark(struct replay *r, enum mark_kind kind, bool next, int64_t now_us);
+/* When a step wrote a path, or began; -1: unknown. */
+int64_t replay_when(struct replay *r, int64_t step, const char *path);
+
+/* Search in what was on the screen and in the activity: begins, and goes on in replay_tick(). */
+void replay_find(struct replay *r, const char *needle, bool next);
+enum replay_found {
+	FIND_NONE, /* no search is under way */
+	FIND_SEARCHING,
+	FIND_HIT, /* the position is there */
+	FIND_NO_HIT,
+};
+/* How it stands; *ret_us: how far it is. A result is told once. */
+enum replay_found replay_finding(struct replay *r, int64_t *ret_us);
+
+/* replay_view.c: the pane and the time line. */
+struct view *view_replay_new(struct ui *ui) MUST_USE;
+void replay_draw_bar(struct ui *ui, struct surface *s, struct rect r);
+void replay_click(struct ui *ui, int x, struct rect bar);
+/* replay_keys.c: false: the action is none of a replay's. */
+bool replay_act(struct ui *ui, enum action a);
+void replay_prompt(struct ui *ui, enum query what, const char *text); /* Enter in a prompt */
+void replay_news(struct ui *ui);				      /* after a tick */

@@ -1,0 +1,47 @@
+/* replay_priv - what replay.c and replay_find.c share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/console/replay.h"
+
+/* A place in the recording, and the terminal as it is there. */
+struct spot {
+	struct recording *rec;
+	struct term *term;
+	struct batch batch;
+	size_t block, next; /* the next event is batch.list[next] of this block */
+	bool loaded;
+};
+
+void spot_done(struct spot *s);
+/* The terminal at the nearest place before t from which it can be made. */
+void spot_open(struct spot *s, int64_t t_us);
+/* The next event, without going there; NULL: the end. */
+const struct moment *spot_peek(struct spot *s);
+/* Goes over it; what belongs to the terminal is fed. */
+void spot_take(struct spot *s);
+
+struct find {
+	char needle[LIST_QUERY];
+	bool active, next, was_there;
+	enum replay_found told;
+	struct spot spot;
+	int64_t from_us, checked_us, last_hit_us;
+	struct buf screen;
+};
+
+struct replay {
+	struct recording *rec;
+	struct past *past;
+	struct model model;
+	struct spot spot;
+	int64_t at_us, base_us, base_mono_us;
+	int64_t idle_us;
+	double speed;
+	bool playing;
+	struct find find;
+};
+
+/* replay_find.c */
+void find_done(struct find *f);
+bool find_tick(struct replay *r, int64_t now_us);
