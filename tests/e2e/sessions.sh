@@ -21,7 +21,7 @@ like "$out" "[0-9a-f]{4} +[0-9:]{8} +0 +.*/work: /bin/bash" "cordon sessions has
 like "$("$CORDON" sessions --json)" '^\{"session":"[^"]+","id":"[0-9a-f]+","folder":"[^"]*/work","command":"/bin/bash","pid":[0-9]+,"since_us":[0-9]+,"pending":0\}$' "as JSON"
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 
 start 130 40 "$dir" "$CORDON run --theme mono -- bash --noprofile --norc"
@@ -35,14 +35,14 @@ ok "and does" wait_for 15 other "The agent's terminal is in the session's own co
 tmux_ kill-session -t =other
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 
 start 130 40 "$dir" "$CORDON"
 sees '━ > agent .* bash --noprofile --norc ━' "cordon alone opens what ran here last, with its options"
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 start 130 40 "$(new_folder elsewhere)" "SHELL=/bin/sh $CORDON"
 sees '━ > agent .* /bin/sh ━' "which another folder does not know"

@@ -34,9 +34,9 @@ start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent"
 say "src/parse.c tests/cases/1 . README"
 say "src/new.c"
-sees 'fake: edit src/parse.c, tests/cases/1 .*\+ 2 files' "a burst is a step, named by the paths that stay"
-sees 'fake: edit README .*\+ 1 file' "one after a pause is another"
-sees 'fake: edit src/new.c .*\+ 1 file' "and what comes after Enter is another turn's"
+sees 'fake: edit src/parse.c, tests/cases/1 .*~2' "a burst is a step, named by the paths that stay"
+sees 'fake: edit README .*[+~]1' "one after a pause is another"
+sees 'fake: edit src/new.c .*[+~]1' "and what comes after Enter is another turn's"
 is "$(screen | grep -c -- '-- ..:.. turn')" 1 "which has a heading"
 like "$(cordon_in "$dir" log)" 'fake: edit src/new.c' 'the log has the names, too'
 unlike "$(cordon_in "$dir" log)" 'tmp' 'and no temporary file is named'
@@ -52,14 +52,14 @@ press_until 'edit README .*undone' "U does it" U
 same "$(content "$dir")" "$before" "all is as it was before"
 loses '╔═' "the dialogs close"
 press_until 'Brings back 3 steps' "redo" r
-press_until 'edit README .*\+ 1 file' "U does it" U
+press_until 'edit README .*[+~]1' "U does it" U
 ok "all of it is back" grep -q new "$dir/src/new.c"
 loses '╔═' "the dialogs close"
 after=$(content "$dir")
 keys C-] t
 keys C-d
 sees 'ended' "the agent ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 
 # The next session has the steps of the one before.
@@ -76,13 +76,13 @@ keys Enter
 sees ' - old' "an older one opens as a diff"
 keys q
 press_until 'Brings back 1 step' "redo" r
-press_until 'src/new.c .*\+ 1 file' "U does it" U
+press_until 'src/new.c .*[+~]1' "U does it" U
 same "$(content "$dir")" "$after" "all is as the agent left it"
 loses '╔═' "the dialogs close"
 keys C-] t
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 ok "undo --turn from a shell" cordon_in "$dir" undo --turn
 ok "the newest turn" test ! -e "$dir/src/new.c"

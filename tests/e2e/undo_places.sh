@@ -28,7 +28,7 @@ ok "the file is back" wait_for 10 file_is one
 ok "the note stays" log_is 01
 loses '╔═' "the dialogs close"
 press_until 'changes +file' "redo" r
-press_until '[+] [0-9]+ file' "U does it" U
+press_until '~[0-9]' "U does it" U
 ok "the file is as the step left it" wait_for 10 file_is two
 ok "the note, too" log_is 01
 loses '╔═' "the dialogs close"
@@ -41,7 +41,7 @@ ok "the file is back" wait_for 10 file_is one
 ok "so is the note" log_is 0
 loses '╔═' "the dialogs close"
 press_until 'changes +file' "redo" r
-press_until '[+] [0-9]+ file' "U does it" U
+press_until '~[0-9]' "U does it" U
 ok "brings back both" wait_for 10 log_is 01
 ok "the file" file_is two
 loses 'interrupted' "nothing was interrupted"
@@ -51,7 +51,7 @@ keys C-] t
 type_text "clear; sh -c 'echo 2 >>~/.claude/projects/p/s.jsonl'"
 keys Enter
 ok "a step that notes something down, and no more" wait_for 10 log_is 012
-sees "echo 2 >>.*\+ 1 file" "shows"
+sees "echo 2 >>.*~1" "shows"
 press_until 'changes back +file' "C-] u is about the step before" C-] u
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 file_is one
@@ -60,7 +60,7 @@ loses '╔═' "the dialogs close"
 keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
-keys q
+keys C-] q
 ended "cordon too" 0
 
 # From a shell.
