@@ -121,9 +121,9 @@ $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
-# The shipped themes, keymaps and profiles, and the schemas of messages, are part of the program.
+# The shipped themes, keymaps, profiles and lists, and the schemas of messages, are part of the program.
 SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/* \
-	core/api/*.json)
+	core/api/*.json) core/config/edits.ignore
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -374,6 +374,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
 	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
 	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
+	install -m 644 core/config/edits.ignore $(SHARE)/cordon
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \

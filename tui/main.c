@@ -7,13 +7,16 @@
 
 #include "backends/bwrap/bwrap.h"
 #include "core/base/err.h"
+#include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/look/ini.h"
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
-		     "       cordon SUBCOMMAND [OPTIONS]\n\n");
+	fprintf(out,
+		"usage: cordon                      the console here, with what ran here last\n"
+		"       cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
+		"       cordon SUBCOMMAND [OPTIONS]\n\n");
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(out, "  %-10s %s\n", c->name, c->summary);
 	fprintf(out, "\ncordon SUBCOMMAND --help says more; man cordon says all.\n");
@@ -66,9 +69,15 @@ int main(int argc, char **argv)
 	int status;
 
 	bwrap_become_first(argc, argv);
-	if (argc < 2) {
+	if (argc < 2 && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
 		usage(stderr);
 		return CMD_FAILED;
+	}
+	if (argc < 2) {
+		status = cmd_alone(&err);
+		if (err.code)
+			fprintf(stderr, "cordon: %s\n", err.text);
+		return status;
 	}
 	if (str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
 		usage(stdout);

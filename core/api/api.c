@@ -15,6 +15,8 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 
+#define ROWS_BEFORE 300 /* what a peer that asks is told of what happened before */
+
 /* A step as a peer knows it. */
 struct told_step {
 	int64_t id;
@@ -30,6 +32,7 @@ struct peer {
 	struct buf in;
 	size_t backlog;	 /* bytes that it has not read yet */
 	uint64_t row;	 /* the newest row that it was told of */
+	uint64_t came;	 /* the newest there was when it came; 0: it knows those before */
 	uint64_t *known; /* requests that it was told of */
 	size_t n_known;
 	bool behind; /* there is more to tell when it has read */
@@ -252,6 +255,24 @@ void api_changed(struct api *a)
 
 /* ---- what a peer says ------------------------------------------------------------------------ */
 
+/* The newest of what happened before the peer came; once. Later rows follow by themselves. */
+static void tell_before(struct peer *p, struct buf *out)
+{
+	const struct model *m = session_model(p->api->session);
+	uint64_t oldest = m->row_seq - m->row_count; /* the number before the first that is kept */
+	uint64_t first = p->came;
+	size_t size = 0;
+
+	while (first > oldest && p->came - first < ROWS_BEFORE && size < API_BACKLOG / 4) {
+		const struct row *row = model_row(m, (size_t)(--first - oldest));
+
+		size += 6 * (strlen(row->text) + (row->more ? strlen(row->more) : 0)) + 200;
+	}
+	for (; first < p->came; first++)
+		message_row(out, model_row(m, (size_t)(first - oldest)));
+	p->came = 0;
+}
+
 static void obey(struct peer *p, const char *line, size_t len)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -264,6 +285,9 @@ static void obey(struct peer *p, const char *line, size_t len)
 	}
 	if (message_parse(line, len, &c, &err) < 0) {
 		message_reply(&out, c.id, err.text);
+	} else if (c.history) {
+		tell_before(p, &out);
+		message_reply(&out, 0, NULL);
 	} else if (c.revokes) {
 		session_revoke(p->api->session, c.id);
 		message_reply(&out, 0, NULL);
@@ -334,7 +358,7 @@ static void on_connection(uv_stream_t *listener, int status)
 	p->in = (struct buf)BUF_INIT;
 	p->pipe.data = p;
 	uv_pipe_init(a->loop, &p->pipe, 0);
-	p->row = session_model(a->session)->row_seq;
+	p->row = p->came = session_model(a->session)->row_seq;
 	p->next = a->peers;
 	a->peers = p;
 	a->n_peers++;

@@ -22,6 +22,7 @@ void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it
 
 struct command_in {
 	uint64_t id;  /* of a request, or the rule to revoke */
+	bool history; /* wants to be told what happened before it came */
 	bool revokes; /* else it answers */
 	struct answer answer;
 };

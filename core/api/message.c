@@ -45,6 +45,7 @@ void message_hello(struct buf *out, const struct model *m)
 	member(out, "backend", m->backend);
 	buf_fmt(out, ",\"network\":%s,\"asks_network\":%s", truth(m->network),
 		truth(m->asks_network));
+	buf_fmt(out, ",\"since_us\":%" PRId64, clock_wall_us() - (clock_mono_us() - m->began_us));
 	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
 	end(out);
 }
@@ -199,12 +200,17 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 
 	if (str_eq(type, "cmd.revoke"))
 		return parse_revoke(object, ret, err);
+	if (str_eq(type, "cmd.history")) {
+		ret->history = true;
+		return 0;
+	}
 	if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > 1e15)
 		return err_say(err, -EINVAL, "id: not the number of a request");
 	ret->id = (uint64_t)id->valuedouble;
 	ret->answer.allow = str_eq(type, "cmd.approve");
 	if (!ret->answer.allow && !str_eq(type, "cmd.deny"))
-		return err_say(err, -EINVAL, "type: not cmd.approve, cmd.deny or cmd.revoke");
+		return err_say(err, -EINVAL,
+			       "type: not cmd.approve, cmd.deny, cmd.revoke or cmd.history");
 	/* What makes no sense for the request itself is session_answer()'s to refuse. */
 	return answers_from_json(object, &ret->answer, err);
 }

@@ -136,9 +136,12 @@ static void on_row(struct mirror *m)
 		[ROW_EXTERNAL] = "edit",
 	};
 
-	model_add_row(&m->model, (enum row_kind)word(m, "kind", kinds, ARRAY_LEN(kinds)),
-		      number(m, "step"), (int)number(m, "pid"), (int)number(m, "result"),
-		      text(m, "op"), text(m, "text"), text(m, "more"));
+	struct row *row =
+		model_add_row(&m->model, (enum row_kind)word(m, "kind", kinds, ARRAY_LEN(kinds)),
+			      number(m, "step"), (int)number(m, "pid"), (int)number(m, "result"),
+			      text(m, "op"), text(m, "text"), text(m, "more"));
+
+	row->wall_us = number(m, "time_us");
 }
 
 static void on_step(struct mirror *m)
@@ -234,8 +237,9 @@ struct mirror *mirror_open(struct link *l)
 	model_init(&m->model);
 	io_set_nonblock(m->link.fd, true);
 	apply(m); /* the greeting, which the link has read */
+	buf_str(&m->out, "{\"type\":\"cmd.history\"}\n");
 	/* and with it what was sent at once: no event will come for that */
-	m->broken = mirror_ready(m, true, false);
+	m->broken = mirror_ready(m, true, true);
 	return m;
 }
 

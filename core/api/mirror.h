@@ -9,8 +9,8 @@
  * Life:    mirror_open() takes the link over -> mirror_ready() when its descriptor is readable or,
  *          while mirror_wants_write(), writable -> mirror_close().
  * Threads: main loop only; never blocks.
- * The model has what the protocol tells: requests, answers that count, steps, and what happens from
- * now on. Undo belongs to the session's own console.
+ * The model has what the protocol tells: requests, answers that count, steps, and what happens,
+ * with the newest of what already did. Undo belongs to the session's own console.
  */
 struct mirror;
 

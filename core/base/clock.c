@@ -67,3 +67,15 @@ void clock_hms(char out[16], int64_t wall_us)
 	localtime_r(&s, &tm);
 	strftime(out, 16, "%H:%M:%S", &tm);
 }
+
+void clock_day(char *out, size_t size, int64_t wall_us, bool day)
+{
+	time_t t = (time_t)(wall_us / 1000000);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	if (day)
+		strftime(out, size, "%b %d %H:%M", &tm);
+	else
+		strftime(out, size, "%H:%M", &tm);
+}

@@ -12,5 +12,7 @@ int64_t clock_mono_us(void);
 int64_t clock_boot_us(void);
 /* "2026-11-21T22:04:45.123456Z", for logs. */
 void clock_iso(char out[32], int64_t wall_us);
+/* "Nov 21 22:04", or without the day, local time, for headings. */
+void clock_day(char *out, size_t size, int64_t wall_us, bool day);
 /* "22:04:45", local time, for lists. */
 void clock_hms(char out[16], int64_t wall_us);

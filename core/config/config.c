@@ -327,7 +327,7 @@ static int set_options(struct config *c, const struct config_spec *spec, struct 
 	return 0;
 }
 
-static char *config_home(const char *home, const char *set)
+char *config_home(const char *home, const char *set)
 {
 	return set && *set ? path_join(set, "cordon") : path_join(home, ".config/cordon");
 }

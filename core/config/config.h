@@ -67,6 +67,9 @@ struct config_spec {
 	const char *command; /* what is run, as it was given; NULL: nothing, and no profile */
 };
 
+/* The text of edits.ignore: the human's own in the directory of the settings, else the shipped one.
+ * *ret is heap. */
+int config_ignored_edits(char **ret, const struct config_spec *spec, struct err *err) MUST_USE;
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
 /* The files that it reads, whether they are there or not, and what says which project is trusted;
  * a directory, with a `/` at its end, for all in it; eight at most. Heap strings in a heap list,

@@ -72,6 +72,8 @@ int config_read_git(const char *text, size_t len, const char *name, config_on_se
 /* Each setting of a text, which is written to; name is for messages. */
 int config_read_text(char *text, size_t len, const char *name, config_on_setting on, void *data,
 		     struct err *err) MUST_USE;
+/* The directory of the settings: $XDG_CONFIG_HOME/cordon, or below home. Heap. */
+char *config_home(const char *home, const char *set) MUST_USE;
 /* The text of a file of the human's own; -ENOENT: there is none, and no words. */
 int config_own_text(const char *path, const struct config_spec *spec, char **ret, size_t *ret_len,
 		    struct err *err) MUST_USE;

@@ -65,6 +65,9 @@ static const struct config_key keys[] = {
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
 	 "an edit from outside: a rollback stops before it (barrier), it is only told (warn), or "
 	 "other programs may not write in the folders at all (lock; needs root)"},
+	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "undo what a step changed outside the working folders, too: an agent's own notes, granted "
+	 "places; false: only with --all-places"},
 	{"safeguard.deletes", CONFIG_INT, "50", NULL, PROJECT_NEVER, NULL,
 	 "a step is held at this many deletes of what was there before it; 0: never"},
 	{"safeguard.overwrites", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,

@@ -287,6 +287,7 @@ struct step_info {
 	int64_t began_us, ended_us; /* wall clock */
 	int exit_status;	    /* wait(2)-decoded: code, or 128+signal */
 	bool incomplete;	    /* could not be captured whole; `why` says it */
+	bool elsewhere;	   /* it changed granted places alone, and nothing in a working folder */
 	char *unprotected; /* the first path whose change was not captured, nor later ones; or NULL
 			    */
 	size_t created, modified, deleted, renamed;
@@ -307,6 +308,26 @@ void step_info_free(struct step_info *list, size_t n);
 int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
 	MUST_USE;
+
+/*
+ * Where sessions and turns begin. A turn is what the agent did since the human last said something
+ * to it; a session begins one, too. Kept in the first folder's store.
+ */
+struct turn_mark {
+	int64_t after; /* steps with a greater number, whatever its sign, are of it or a later one
+			*/
+	int64_t us;    /* wall clock */
+	bool session;
+	char *agent; /* of a session; else NULL */
+};
+
+/* agent NULL: a turn of the session, which is none if nothing happened since the last. */
+int journal_add_turn(struct journal *j, const char *agent, struct err *err) MUST_USE;
+int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)
+	MUST_USE; /* oldest first; those of j's own store */
+const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n,
+				     int64_t step); /* NULL: not known */
+void turn_marks_free(struct turn_mark *list, size_t n);
 
 /* What one step did to one path, net. */
 enum change_kind {
@@ -335,6 +356,19 @@ struct change {
 	struct change_side before, after;
 	bool linked; /* the file had other names: it may have changed under those */
 };
+
+/*
+ * Of a step that is being committed: each change that it comes to, in every folder (base is set
+ * where the path is not one of the first folder's), then whether it has a better name than the one
+ * that it was given (NULL: no; borrowed until journal_commit() returns). A commit that fails and is
+ * tried again tells anew.
+ */
+struct step_witness {
+	void (*begin)(void *data);
+	void (*change)(void *data, const struct change *c); /* valid during the call */
+	const char *(*name)(void *data);
+};
+void step_watch_end(struct step *s, const struct step_witness *w, void *data);
 
 int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
 		    struct err *err) MUST_USE;
@@ -419,7 +453,11 @@ enum {			    /* flags: what to do where somebody else changed a path since */
 	UNDO_KEEP_MINE = 2, /* leave those paths out */
 	UNDO_MERGE = 4,	    /* three ways, where both sides are text; the rest as above */
 	UNDO_CROSS = 8,	    /* do not stop at a barrier; each of the others implies it */
+	/* UNDO_BACK changes granted places, too; without it they stay as they are. A redo brings
+	 * back what its undo took away, wherever that was. */
+	UNDO_ALL_PLACES = 16,
 };
+#define UNDO_SETTLES (UNDO_FORCE | UNDO_KEEP_MINE | UNDO_MERGE | UNDO_CROSS)
 
 enum undo_fate { /* of a conflict, with the flags of the plan */
 	FATE_STOPS,
@@ -471,6 +509,9 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		 struct undo_plan **ret, struct err *err) MUST_USE;
 void undo_plan_free(struct undo_plan *p);
 
+/* It stays as it is because it lies in a granted place, and UNDO_ALL_PLACES was not given. */
+bool undo_entry_elsewhere(const struct undo_plan *p, const struct undo_entry *e);
+
 /* Would journal_undo() refuse it? */
 bool undo_plan_stops(const struct undo_plan *p);
 
@@ -492,6 +533,12 @@ struct undo_progress {
  */
 int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 		 const struct undo_progress *progress, struct err *err) MUST_USE;
+/*
+ * Would it change granted places? *ret: some record of its steps is about one. UNDO_BACK without
+ * UNDO_ALL_PLACES never does.
+ */
+int journal_reaches(struct journal *j, enum undo_kind kind, size_t n, unsigned flags, bool *ret,
+		    struct err *err) MUST_USE;
 /*
  * Bring single paths (files, or directories with all that the step changed in them) back to what
  * they were before one step, as a step of its own: it can be undone. Relative to j's folder, or

@@ -245,6 +245,8 @@ static void read_step(struct client_event *ev, struct wire_in *in, struct string
 	ev->wall_us = wire_get_i64(in);
 	ev->done = ev->total = wire_get_u64(in);
 	ev->reason = next_string(s, in);
+	ev->elsewhere = wire_get_u8(in) != 0;
+	ev->command = next_string(s, in);
 }
 
 static void read_flow(struct client_event *ev, struct wire_in *in, struct strings *s)
@@ -595,6 +597,11 @@ void client_group(struct client *c, const char *name)
 void client_stop(struct client *c)
 {
 	finish(c, wire_begin(&c->out, WIRE_STOP));
+}
+
+void client_turn(struct client *c)
+{
+	finish(c, wire_begin(&c->out, WIRE_TURN));
 }
 
 void client_freeze(struct client *c)

@@ -32,7 +32,7 @@ struct client_event {
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
-	bool kept;
+	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
 	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
 	const char *bundle, *places;	 /* WIRE_ASK; "": none */
 	unsigned up;			 /* WIRE_ASK */
@@ -71,6 +71,7 @@ void client_cancel(struct client *c, uint64_t request);
 void client_limits(struct client *c, const struct limits *l); /* from the next change on */
 void client_group(struct client *c, const char *name);	      /* NULL: it ends */
 void client_stop(struct client *c);
+void client_turn(struct client *c);
 void client_signal(struct client *c, int sig);
 void client_freeze(struct client *c);
 void client_shutdown(struct client *c);

@@ -18,6 +18,7 @@
  */
 struct config;
 struct config_spec;
+struct ignored;
 struct keeper;
 
 struct keeper_spec {
@@ -33,9 +34,11 @@ struct keeper_spec {
 	bool one_step; /* --steps one, the default of headless runs */
 	struct guard_limits guard;
 	uint32_t ask_timeout_s, ask_again_s; /* approval.timeout, approval.remember */
+	bool undo_home;			     /* a rollback changes granted places, too, unasked */
 	bool asks_lists;		     /* reading.list = ask */
 	bool warn_only; /* edits from outside are told, but no barrier to a rollback */
-	bool lock;	/* and opening for writing is refused to others (lock.h) */
+	const struct ignored *ignored; /* whose changes from outside are no edits; or NULL */
+	bool lock;		       /* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
 	struct spawn_spec *spawn;      /* NULL without backend */
 	/* Without backend: confine this process (folders and store stay writable). May be NULL. */

@@ -125,6 +125,9 @@ struct command {
 	int exit_status;	   /* -1: not known */
 	int64_t quiet_at, last_at; /* monotonic; quiet_at 0: runs */
 	struct step *step;	   /* its first part; NULL: nothing changed yet, or over */
+	bool by_paths;		   /* the label is made of what it changes: naming.c */
+	bool inside;		   /* it has changed something in a working folder: */
+	int64_t inside_at;	   /* when it did last */
 	bool announced;		   /* WIRE_STEP_BEGIN was sent */
 	int64_t announce_at;   /* changed something before its exec: wait for its name till then */
 	bool over;	       /* committed: what its processes still do is its heir's */
@@ -276,6 +279,7 @@ struct keeper {
 	struct command *commands, *ambient, *strays, *whole;
 	struct command *fold;  /* NULL: the history is not full */
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
+	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
 	int begin_error;   /* the last journal_begin()'s */
@@ -349,6 +353,21 @@ struct proc *proc_get_child(struct keeper *k, int pid, int parent);
 struct proc *proc_known(struct keeper *k, int pid);
 void procs_done(struct keeper *k);
 
+/* naming.c: what a step came to, and a name for one that no command has named */
+struct naming {
+	const struct keeper *keeper;
+	const struct command *command;
+	bool elsewhere; /* it changed nothing in a working folder */
+	bool edits, deletes, renames;
+	struct buf paths, temporary, places; /* in a folder; of those passing names; elsewhere */
+	size_t n_paths, n_places;
+	char *below; /* a directory that was made: what is in it needs no name */
+	struct buf name;
+};
+void naming_init(struct naming *n, const struct keeper *k, const struct command *c);
+void naming_done(struct naming *n);
+extern const struct step_witness naming_witness; /* with a struct naming */
+
 /* steps.c */
 void steps_init(struct keeper *k);
 void steps_done(struct keeper *k);
@@ -363,6 +382,8 @@ int64_t steps_next(const struct keeper *k); /* when steps_tick() is wanted, 0: n
 void steps_tick(struct keeper *k);
 /* Commit what nobody works on any more; -EBUSY and words if a command holds a step open. */
 int steps_settle(struct keeper *k, struct err *err) MUST_USE;
+/* The human said something to the agent: what it changes from now on is another turn's. */
+void steps_turn(struct keeper *k);
 struct command *command_new(struct keeper *k, enum step_kind kind);
 /* Processes may still point to it: then it stays, over, until the last of them has gone. */
 void command_retire(struct keeper *k, struct command *c);

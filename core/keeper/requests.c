@@ -34,13 +34,15 @@ static void send_done(struct keeper *k, uint64_t request, int result, const char
 enum rank {
 	RANK_CONFLICT,
 	RANK_FILE,
-	RANK_GITS_OWN,
+	RANK_LAST, /* git's own, and what stays because it lies elsewhere */
 	RANKS,
 };
 
-static enum rank rank_of(const struct undo_entry *e)
+static enum rank rank_of(const struct undo_plan *p, const struct undo_entry *e)
 {
-	return e->conflict ? RANK_CONFLICT : diff_is_gits_own(e->path) ? RANK_GITS_OWN : RANK_FILE;
+	if (e->conflict)
+		return RANK_CONFLICT;
+	return diff_is_gits_own(e->path) || undo_entry_elsewhere(p, e) ? RANK_LAST : RANK_FILE;
 }
 
 static enum wire_conflict note_of(const struct undo_entry *e)
@@ -61,7 +63,7 @@ static void put_entries(struct keeper *k, const struct undo_plan *p, size_t mark
 		size_t need = 23 + strlen(e->path) + (e->other ? strlen(e->other) : 0) +
 			      (e->why ? strlen(e->why) : 0) + (e->base ? strlen(e->base) : 0);
 
-		if (rank_of(e) != rank || k->out.len - mark + need > WIRE_MAX)
+		if (rank_of(p, e) != rank || k->out.len - mark + need > WIRE_MAX)
 			continue;
 		wire_u8(&k->out, (uint8_t)e->what);
 		wire_u8(&k->out, (uint8_t)note_of(e));
@@ -128,7 +130,8 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 /* Where edits from outside are only to be told, they stop nothing. */
 static unsigned undo_flags(const struct keeper *k, unsigned flags)
 {
-	return flags | (k->spec->warn_only ? UNDO_CROSS : 0u);
+	return flags | (k->spec->warn_only ? UNDO_CROSS : 0u) |
+	       (k->spec->undo_home ? UNDO_ALL_PLACES : 0u);
 }
 
 static void serve_plan(struct keeper *k, struct wire_in *in)
@@ -269,14 +272,29 @@ static int do_restore(void *arg)
 	return journal_restore(run->keeper->journal, run->step, run->paths, run->flags, &run->err);
 }
 
+/* Does it change a place that was granted, where the keeper's own confinement does not reach? What
+ * cannot be told is found out on the way. */
+static bool goes_outside(const struct undo_run *run)
+{
+	const struct keeper *k = run->keeper;
+	struct err ignored = {0};
+	bool reaches = false;
+
+	if (!k->outside || run->paths)
+		return false;
+	return journal_reaches(k->journal, run->kind, run->n, undo_flags(k, run->flags), &reaches,
+			       &ignored) == 0 &&
+	       reaches;
+}
+
 /*
- * First under the keeper's own confinement, like everything else. A step that changed a place that
- * was granted cannot be undone so; as either all of it happens or nothing, it is tried once more
- * from the thread that may go there.
+ * Under the keeper's own confinement, like everything else, or from the thread that may change
+ * granted places. One that was begun where it may not write would stop half-way.
  */
 static int perform(struct undo_run *run, int (*fn)(void *arg))
 {
 	struct keeper *k = run->keeper;
+	bool outside = goes_outside(run);
 	int r;
 
 	keeper_umask(k, 077);
@@ -285,9 +303,13 @@ static int perform(struct undo_run *run, int (*fn)(void *arg))
 		return err_say(&run->err, -EIO,
 			       "the audit log cannot be written: nothing is changed");
 	watch_own_begin(k);
-	r = fn(run);
-	if ((r == -EACCES || r == -EPERM || r == -EXDEV) && k->outside)
+	r = outside ? folder_run_outside(k, fn, run) : fn(run);
+	if ((r == -EACCES || r == -EPERM || r == -EXDEV) && k->outside && !outside) {
 		r = folder_run_outside(k, fn, run);
+		/* The first try had stopped half-way; everything is as it was now. */
+		if (r == -EAGAIN)
+			r = folder_run_outside(k, fn, run);
+	}
 	watch_own_end(k);
 	return MIN(r, 0);
 }
@@ -460,6 +482,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_STOP:
 		ending_stop(k);
+		break;
+	case WIRE_TURN:
+		steps_turn(k);
 		break;
 	case WIRE_FREEZE:
 		freeze(k);

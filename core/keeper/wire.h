@@ -21,7 +21,7 @@ enum wire_type {
 	WIRE_EXEC,	   /* i64 step, i64 pid, i64 parent, str path, str argv NUL-separated */
 	WIRE_STEP_BEGIN,   /* i64 step, u8 kind, i64 wall us, str command */
 	WIRE_STEP_END, /* i64 step, u8 kept, u32 exit status (as int; -1: unknown), i64 wall us, u64
-			  paths, str why incomplete */
+			  paths, str why incomplete, u8 elsewhere, str command */
 	WIRE_ASK, /* u64 ask, i64 step, i64 pid, u8 enum rule_kind, u8 flags ASK_*, u32 timeout in
 		     seconds or 0, str op, str path, str via, str program, str command, str reason,
 		     str its step's command line, u8 directories that a tree may go up to, str its
@@ -68,6 +68,7 @@ enum wire_type {
 			     renames, u64 overwrite bytes, u64 timeout in seconds: as struct limits */
 	WIRE_GROUP,	  /* str name: a step begins that is what everybody changes until it
 			     ends; "": it ends */
+	WIRE_TURN,	  /* the human said something to the agent: a new turn begins */
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
 };
 

@@ -90,6 +90,7 @@ static void on_exec(struct session *s, const struct client_event *ev)
 static void on_step_begin(struct session *s, const struct client_event *ev)
 {
 	model_add_step(&s->model, ev->step, ev->kind, ev->command, ev->wall_us);
+	s->turns_stale = true;
 }
 
 /* Who looks at no list of steps would take it for one that undo brings back. The console has one
@@ -116,6 +117,11 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 		step->exit_status = (int)ev->status;
 		step->paths = ev->done;
 		step->incomplete = *ev->reason != '\0';
+		step->elsewhere = ev->elsewhere;
+		if (*ev->command) {
+			free(step->command);
+			step->command = xstrdup(ev->command);
+		}
 		if (!ev->kept) {
 			model_remove_step(&s->model, ev->step);
 			s->edits_stale = s->model.n_edits > 0; /* their place is another */

@@ -15,6 +15,36 @@ struct journal *session_journal(struct session *s)
 	return s->journal;
 }
 
+/* Steps of earlier sessions, once: what was there when somebody first looked. */
+static void load_earlier(struct session *s)
+{
+	struct journal *j = session_journal(s);
+	struct step_info *redo = NULL, *kept = NULL;
+	size_t n_redo = 0, n_kept = 0;
+
+	if (s->earlier_loaded || !j)
+		return;
+	s->earlier_loaded = true;
+	if (journal_list(j, true, &redo, &n_redo, NULL) == 0)
+		model_add_earlier(&s->model, redo, n_redo, true);
+	if (journal_list(j, false, &kept, &n_kept, NULL) == 0)
+		model_add_earlier(&s->model, kept, n_kept, false);
+	step_info_free(redo, n_redo);
+	step_info_free(kept, n_kept);
+	s->edits_stale = s->turns_stale = true;
+}
+
+static void reload_turns(struct session *s)
+{
+	struct journal *j = s->turns_stale ? session_journal(s) : NULL;
+	struct turn_mark *list = NULL;
+	size_t n = 0;
+
+	s->turns_stale = false;
+	if (j && journal_turns(j, &list, &n, NULL) == 0)
+		model_set_turns(&s->model, list, n);
+}
+
 /* A restore is a step that no command made. */
 static void add_restored(struct session *s, const struct step_info *list, size_t n)
 {
@@ -93,6 +123,9 @@ void session_reload_counts(struct session *s)
 
 void session_reload_stale(struct session *s)
 {
+	if (s->model.started && !s->model.headless)
+		load_earlier(s);
+	reload_turns(s);
 	if (s->steps_stale && s->model.n_steps && !s->model.headless)
 		session_reload_undone(s);
 	reload_edits(s);

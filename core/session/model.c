@@ -71,6 +71,7 @@ void model_done(struct model *m)
 	free(m->stopped);
 	undo_plan_free(m->plan);
 	barrier_free(m->edits, m->n_edits);
+	turn_marks_free(m->turns, m->n_turns);
 	*m = (struct model){0};
 }
 
@@ -156,6 +157,44 @@ struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind
 	return s;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	long long x = llabs(((const struct step_row *)a)->id);
+	long long y = llabs(((const struct step_row *)b)->id);
+
+	return (x > y) - (x < y);
+}
+
+void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone)
+{
+	for (size_t i = n; i-- > 0;) {
+		const struct step_info *from = &list[i];
+		struct step_row *s;
+
+		if (model_step(m, from->id))
+			continue;
+		s = model_add_step(m, from->id, from->kind, from->command, from->began_us);
+		s->running = false;
+		s->earlier = true;
+		s->undone = undone;
+		s->incomplete = from->incomplete;
+		s->elsewhere = from->elsewhere;
+		s->ended_us = from->ended_us;
+		s->exit_status = from->exit_status;
+		s->paths = from->created + from->modified + from->deleted + from->renamed;
+	}
+	if (m->n_steps)
+		qsort(m->steps, m->n_steps, sizeof(*m->steps), by_number);
+}
+
+void model_set_turns(struct model *m, struct turn_mark *list, size_t n)
+{
+	turn_marks_free(m->turns, m->n_turns);
+	m->turns = list;
+	m->n_turns = n;
+	m->version++;
+}
+
 void model_remove_step(struct model *m, int64_t id)
 {
 	struct step_row *s = model_step(m, id);
@@ -176,6 +215,18 @@ static bool lists(const struct step_info *list, size_t n, int64_t id)
 	return false;
 }
 
+/* What the history does not have any more is no news of an earlier session. */
+static void drop_earlier(struct model *m, const struct step_info *redo, size_t n_redo,
+			 const struct step_info *kept, size_t n_kept)
+{
+	for (size_t i = m->n_steps; i-- > 0;) {
+		const struct step_row *s = &m->steps[i];
+
+		if (s->earlier && !lists(redo, n_redo, s->id) && !lists(kept, n_kept, s->id))
+			model_remove_step(m, s->id);
+	}
+}
+
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept)
 {
@@ -183,6 +234,7 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 
 	if (n_kept)
 		oldest = llabs(kept[n_kept - 1].id);
+	drop_earlier(m, redo, n_redo, kept, n_kept);
 	for (size_t i = 0; i < m->n_steps; i++) {
 		struct step_row *s = &m->steps[i];
 		bool again = lists(redo, n_redo, s->id);

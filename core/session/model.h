@@ -44,8 +44,10 @@ struct step_row {
 	int64_t id;
 	enum step_kind kind;
 	bool running, undone, incomplete;
-	bool over; /* undone, and redo does not bring it back any more */
-	bool gone; /* made room for newer ones: it cannot be undone any more */
+	bool over;	/* undone, and redo does not bring it back any more */
+	bool earlier;	/* of a session before this one */
+	bool elsewhere; /* it changed nothing in a working folder */
+	bool gone;	/* made room for newer ones: it cannot be undone any more */
 	int64_t began_us, ended_us;
 	int exit_status;
 	size_t paths; /* touched; from the journal once committed */
@@ -135,6 +137,7 @@ struct model {
 	char backend[24], tier[24], session[32];
 	bool network, headless; /* network: the host's own, where nothing is asked */
 	bool asks_network;	/* connections are decided on by host */
+	bool undo_home;		/* undo is about granted places, too */
 	bool persists;		/* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
@@ -152,6 +155,9 @@ struct model {
 
 	struct step_row *steps; /* oldest first */
 	size_t n_steps, cap_steps;
+
+	struct turn_mark *turns; /* where turns and sessions begin, oldest first */
+	size_t n_turns;
 
 	struct barrier *edits; /* from outside, between the steps; newest first */
 	size_t n_edits;
@@ -204,6 +210,11 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 void model_set_counts(struct model *m, const struct step_info *list, size_t n);
 /* A step was kept: nothing that was undone before can be redone. */
 void model_end_redo(struct model *m);
+/* Steps that the history has from before the first one that is known, newest first as it lists
+ * them: they come before the others. */
+void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone);
+/* Takes the list over. */
+void model_set_turns(struct model *m, struct turn_mark *list, size_t n);
 /* Takes the list over. */
 void model_set_edits(struct model *m, struct barrier *list, size_t n);
 /* Number of commands running now; *newest (may be NULL) gets the newest of them. */

@@ -18,6 +18,7 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
+#include "core/keeper/watch/ignored.h"
 #include "core/session/folders.h"
 #include "core/session/overlays.h"
 #include "core/session/session_priv.h"
@@ -148,13 +149,27 @@ static int make_lifeline(struct session *s, struct spawn_plan *plan, struct err 
 	return ends[0] < 0 || ends[1] < 0 ? err_say(err, -EMFILE, "too many open files") : 0;
 }
 
+/* Who is not run does not watch either. */
+static int load_ignored(struct ignored **ret, const struct session_spec *spec, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	int r = spec->backend ? config_ignored_edits(&text, spec->source, err) : 0;
+
+	if (r == 0 && text && (r = ignored_new(ret, text, err)) < 0)
+		err_wrap(err, r, "edits.ignore");
+	return r;
+}
+
 /* Fork the keeper; on success it is the client's peer. */
 static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
 {
 	struct spawn_plan *plan = NULL;
+	struct ignored *ignored = NULL;
 	int pair[2] = {-1, -1}, r;
 
-	r = spawn_plan_new(&plan, spec, s->model.session, err);
+	r = load_ignored(&ignored, spec, err);
+	if (r == 0)
+		r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
 		tell_note(s, plan->notes[i]);
 	if (r == 0 && plan->policy && !spec->headless)
@@ -179,6 +194,8 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 				.guard = limits_of(spec),
 				.ask_timeout_s = seconds(spec->config, "approval.timeout"),
 				.ask_again_s = seconds(spec->config, "approval.remember"),
+				.undo_home = config_bool(spec->config, "undo.home"),
+				.ignored = ignored,
 				.asks_lists =
 					str_eq(config_str(spec->config, "reading.list"), "ask"),
 				.warn_only =
@@ -192,6 +209,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
 	spawn_plan_free(plan);
+	ignored_free(ignored);
 	if (r < 0) {
 		util_close_fd(&pair[0]);
 		return r;
@@ -285,6 +303,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->config_home = xstrdup(getenv("XDG_CONFIG_HOME"));
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;
+	s->model.undo_home = spec->config && config_bool(spec->config, "undo.home");
 	s->model.network = spec->allow_network;
 	s->model.asks_network = spec->ask_network;
 	s->model.headless = spec->headless;
@@ -412,7 +431,7 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 {
 	const struct undo_plan *p = s->model.plan;
 	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
-	bool same = shown && ((p->flags ^ flags) & ~(unsigned)UNDO_CROSS) == 0;
+	bool same = shown && ((p->flags ^ flags) & UNDO_SETTLES & ~(unsigned)UNDO_CROSS) == 0;
 
 	return begin_job(
 		s, kind,
@@ -427,6 +446,11 @@ uint64_t session_restore(struct session *s, int64_t step, const char *const *pat
 void session_stop(struct session *s)
 {
 	client_stop(s->client);
+}
+
+void session_turn(struct session *s)
+{
+	client_turn(s->client);
 }
 
 void session_cancel(struct session *s)

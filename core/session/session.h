@@ -91,6 +91,8 @@ uint64_t session_restore_plan(struct session *s, int64_t step, const char *const
 			      unsigned flags);
 /* End the commands whose steps are open; what they have changed is kept as always. */
 void session_stop(struct session *s);
+/* The human said something to the agent: a new turn begins. */
+void session_turn(struct session *s);
 void session_cancel(struct session *s);
 /* Read-only view of the history, for step and diff views; borrowed; NULL when unavailable. */
 struct journal *session_journal(struct session *s);

@@ -17,7 +17,9 @@ struct session {
 	struct audit *audit;
 	struct journal *journal; /* read-only, opened when a view first asks */
 	bool journal_tried;
-	bool edits_stale;  /* the model's list of edits from outside is older than the store's */
+	bool edits_stale; /* the model's list of edits from outside is older than the store's */
+	bool turns_stale; /* so are the turns */
+	bool earlier_loaded;
 	bool steps_stale;  /* what it knows of steps that have ended may be */
 	bool counts_stale; /* how many paths they created, changed, deleted: read once a second */
 	int64_t began_wall_us;

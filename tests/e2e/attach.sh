@@ -42,6 +42,7 @@ type_text 'touch before && echo made' && keys Enter
 sees '^made' "it has changed something"
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
 sees_there 'activity' "the other terminal shows it"
+sees_there 'write +before|touch before' "and begins with what already happened"
 ok "and no numbers that it does not know" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'mem '"
 type_text 'clear; touch after' && keys Enter
 sees_there 'after' "and what happens now"

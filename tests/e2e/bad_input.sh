@@ -60,7 +60,7 @@ refuses 1 "'a..b': neither a file nor a range" "a range of words" cordon_in "$fr
 is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
 
 refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fresh" undo --to
-refuses 125 "'--step': needs a value: --step ID" "undo --step alone" cordon_in "$fresh" undo --step
+refuses 125 "'--step': needs a value: --step STEP" "undo --step alone" cordon_in "$fresh" undo --step
 refuses 125 "redo takes no number" "redo of a number" cordon_in "$fresh" redo 2
 
 # Of empty files there are no lines to count.

@@ -92,6 +92,6 @@ keys C-] q
 ended "the exit status is the agent's" 7
 terminal_is_sane "after q"
 ok "the command line sees the same history" sh -c "cd '$dir' && '$CORDON' log | grep -q ."
-(cd "$dir" && "$CORDON" undo 99 >/dev/null 2>&1 || while "$CORDON" undo >/dev/null 2>&1; do :; done)
+undo_whole "$dir" >/dev/null 2>&1 || while cordon_in "$dir" undo >/dev/null 2>&1; do :; done
 same "$(tree "$dir" | grep -v ' ./rc ')" "$(printf '%s\n' "$before" | grep -v ' ./rc ')" "and can take all of it back"
 done_testing

@@ -101,9 +101,10 @@ for n in 1 2 3; do
 	sees "echo $n >n$n +(\+1|1 path)" "a step: $n"
 done
 keys C-] s
-keys Home
+keys Home /
+type_text 'mv .git' && keys Enter
 press_until 'comes back +.git/hooks/pre-commit' "all of it is to be undone" u
-press_until 'undone' "U does it" U
+press_until 'mv .git/hooks/pre-commit x +- undone' "U does it" U
 ok "the hook is back" wait_for 10 test -s "$dir/.git/hooks/pre-commit"
 sees 'new file at .*pre-commit' "and it is said that it is a new file"
 keys C-] t

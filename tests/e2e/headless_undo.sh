@@ -54,7 +54,7 @@ ok "redo" "$CORDON" redo
 same "$(tree .)" "$t1" "the first step is back, exactly"
 ok "redo" "$CORDON" redo
 same "$(tree .)" "$t2" "the second step is back, exactly"
-ok "undo 2" "$CORDON" undo 2
+ok "undo -n 2" "$CORDON" undo -n 2
 same "$(tree .)" "$t0" "both at once"
 ok "redo brings back both" "$CORDON" redo
 same "$(tree .)" "$t2" "in one go"

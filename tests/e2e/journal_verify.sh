@@ -46,10 +46,10 @@ out=$("$CORDON" journal verify 2>&1)
 is $? 1 "a changed byte is found"
 like "$out" "damaged: steps/1: its undo log" "and the place is named"
 like "$out" "cordon: the undo store .*--discard" "and what can be done"
-out=$("$CORDON" undo 2 2>&1)
+out=$("$CORDON" undo -n 2 2>&1)
 is $? 1 "such a step is not undone"
 like "$out" "^cordon: " "in one line"
-ok "the sound one is" "$CORDON" undo 1
+ok "the sound one is" "$CORDON" undo -n 1
 
 # ---- one step's summary
 in_folder . sh -c 'echo later >later'
@@ -61,7 +61,7 @@ is "$(grep -c '^ ' <<<"$out")" 3 "each in a row"
 like "$out" $'\n +1 [^\n]*damaged: `cordon journal verify`' "the damaged one is marked"
 like "$("$CORDON" log later)" "damaged" "also where nobody knows whether it touched a path"
 ok "another step is shown" "$CORDON" diff "$newest"
-for command in "diff 1" "undo 2" "undo --force 2" "undo --step 1 -- big"; do
+for command in "diff 1" "undo -n 2" "undo --force -n 2" "undo --step 1 -- big"; do
 	# shellcheck disable=SC2086 # words
 	out=$("$CORDON" $command 2>&1)
 	is $? 1 "$command: it is in the way"

@@ -64,7 +64,7 @@ for i in 1 2 3 4 5; do run journal.steps=3 -- sh -c "echo $i >>f"; done
 is "$(steps)" 4 "when a session begins there are at most as many steps as are wanted"
 like "$("$CORDON" log | head -n 1)" '^[0-9]+ older steps, up to [0-9]+, are no longer kept' "cordon log says first what went"
 unlike "$("$CORDON" log --json | head -n 1)" "older step" "but not as JSON"
-ok "undo those" "$CORDON" undo 4
+ok "undo those" "$CORDON" undo -n 4
 is "$(cat f)" "x1" "only they can be undone"
 
 # Those inside make many steps: nothing of theirs goes, nor what was there before.

@@ -35,13 +35,13 @@ ok "a second file of the step" cordon_in "$dir/src" undo --step 1 -- ../other
 ok "what it made goes" cordon_in "$dir" undo --step 1 -- made
 same "$(tree "$dir" | grep -v '^\. ')" "$(grep -v '^\. ' <<<"$before")" "and all is as it was before the step"
 is "$(cordon_in "$dir" log --json | head -n 1 | grep -c '"kind":"api"')" 1 "a restore is a step"
-ok "which can be undone" cordon_in "$dir" undo 3
+ok "which can be undone" cordon_in "$dir" undo -n 3
 same "$(tree "$dir")" "$after" "and the folder is as the step left it"
 ok "and redone" cordon_in "$dir" redo
 same "$(below)" "$src" "all of it"
 
 # ---- somebody was there since
-ok "undo" cordon_in "$dir" undo 3
+ok "undo" cordon_in "$dir" undo -n 3
 mkdir "$dir/src" && echo mine >"$dir/src/main.c"
 out=$(cordon_in "$dir" undo --step 1 -- src/main.c 2>&1)
 isnt $? 0 "a file that somebody made there since is not overwritten"
@@ -92,7 +92,7 @@ is "$(cat "$b/file" "$b/new")" "$(printf 'two\nnew')" "with all that it changed"
 cd "$dir" || exit 1
 
 # ---- what cannot be
-for args in "99 -- src" "1 -- nowhere" "1 -- ../elsewhere" "1 --"; do
+for args in "99 -- src" "1 -- nowhere" "1 -- ../elsewhere"; do
 	# shellcheck disable=SC2086 # words
 	out=$(cordon_in "$dir" undo --step $args 2>&1)
 	isnt $? 0 "undo --step $args fails"

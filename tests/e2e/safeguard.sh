@@ -69,7 +69,7 @@ press_until 'this step goes on|ended' "a allows" a
 sees 'ended' "it goes on to its end"
 ok "all of them are gone" count_is 0
 leave
-cordon_in "$dir" undo 99 >/dev/null 2>&1 || while cordon_in "$dir" undo >/dev/null 2>&1; do :; done
+undo_whole "$dir" >/dev/null 2>&1 || while cordon_in "$dir" undo >/dev/null 2>&1; do :; done
 same "$(tree "$dir")" "$before" "and undo has them all"
 
 # This command line, until the session ends.

@@ -29,7 +29,7 @@ is "$(steps)" 3 "three steps"
 like "$(commands)" "before >before.*;the middle;.*before >before" "with the name in the middle"
 like "$("$CORDON" diff 2 --stat)" "in1" "the step holds what was changed between"
 unlike "$("$CORDON" diff 2 --stat)" "before|after" "and nothing else"
-ok "undo 2" "$CORDON" undo 2
+ok "undo -n 2" "$CORDON" undo -n 2
 ok "what was before stays" test -e before
 ok "what was in the step is gone" test ! -e in1 -a -e b
 ok "redo" "$CORDON" redo

@@ -71,10 +71,10 @@ sh -c 'until [ -e a ]; do sleep 0.01; done; echo c2 >c; until [ -e b ]; do sleep
 wait
 END
 
-agent "the agent's own edits, a subshell" "~bash: own1: own1 own2
+agent "the agent's own edits, a subshell" "~bash: edit own1, own2: own1 own2
 sh -c true; echo x >x: x
-bash: sub: sub
-~bash: own3: own3" <<'END'
+bash: edit sub: sub
+~bash: edit own3: own3" <<'END'
 echo 1 >own1; echo 2 >own2
 sh -c 'sh -c true; echo x >x'
 (cd /; echo s >"$OLDPWD/sub")
@@ -83,7 +83,7 @@ END
 
 agent "what outlives its command, and what the agent does meanwhile" \
 	"sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now: now
-~bash: own: own
+~bash: edit own: own
 ~left running: sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now: late" <<'END'
 bash -c "sh -c 'until [ -s own ]; do sleep 0.01; done; echo late >late' & echo now >now"
 sleep 0.5
@@ -153,7 +153,7 @@ sh -c 'echo >after'
 END
 agent "a command that ran before has its own step" "echo a >a; until [ -e x ]; do sleep 0.01; done; echo b >b1; until [ -e end ]; do sleep 0.01; done; echo b >b2: a b1 b2
 group: x
-~bash: end: end" <<'END'
+~bash: edit end: end" <<'END'
 sh -c 'echo a >a; until [ -e x ]; do sleep 0.01; done; echo b >b1; until [ -e end ]; do sleep 0.01; done; echo b >b2' &
 until [ -e a ]; do sleep 0.01; done
 cordon step begin group
@@ -185,14 +185,14 @@ type_text 'exit' && keys Enter
 ended "the shell ends" 0
 same "$(history)" "$(cat <<'END'
 tee a | sed s/x/y/ | tee b: a b
-bash: c: c d
+bash: edit c, d: c d
 echo x >e: e
 echo x >f: f
 echo x >h: h
 until [ -e h ]; do sleep 0.01; done; echo x >g: g
-~bash: Makefile: Makefile y
+~bash: edit Makefile, y: Makefile y
 make -s -j2 all: m1 m2
-~bash: z: z
+~bash: edit z: z
 echo s >stopped: stopped
 kill -STOP $$; echo x >i: i
 END

@@ -36,11 +36,11 @@ out=$(cordon_in "$a" undo 2>&1)
 is "$?" 1 "a step cannot be undone where later steps stand on its other part"
 like "$out" "^cordon: .*$b" "which is said"
 same "$(trees)" "$t2" "nothing was touched"
-ok "from where the newest step is, both can" cordon_in "$b" undo 2
+ok "from where the newest step is, both can" cordon_in "$b" undo -n 2
 same "$(trees)" "$t0" "both are undone"
 ok "redo" cordon_in "$a" redo
 same "$(trees)" "$t2" "in one go"
-cordon_in "$b" undo 2 >/dev/null
+cordon_in "$b" undo -n 2 >/dev/null
 
 # A conflict in one stops both; names between folders.
 run sh -c 'echo agent >"$1/c"; echo agent >"$2/c"' sh "$a" "$b"

@@ -38,21 +38,46 @@ log=$("$CORDON" log)
 like "$log" "edited from outside: notes" "the history has a barrier"
 like "$("$CORDON" log --json)" '"kind":"barrier".*"paths":\["notes"\]' "in JSON as well"
 ok "what came after it is undone" "$CORDON" undo
+ok "an edit of another path stops no undo" "$CORDON" undo
+is "$(cat src/a) $(tail -n 1 notes)" "old human" "and stays as it is"
+ok "redo" "$CORDON" redo
+
+# Where the paths meet it does, even if the file looks as the step left it.
+session 'echo agent >met' ''
+cp -p met "$TEST_TMP/b" && echo human >met
+wait_for 20 eval 'edits | grep -q met' || note "no event"
+mkdir -p .git/logs && echo x >.git/index && echo x >.git/logs/HEAD && echo x >.DS_Store && echo x >.met.swp
+wait_for 20 eval 'edits | grep -q .git' || note "no event"
+cat "$TEST_TMP/b" >met && touch -r "$TEST_TMP/b" met
+end_session
+unlike "$(edits)" "index|logs|DS_Store|swp" "what git, editors and desktops note down is no edit"
 t=$(tree .)
 out=$("$CORDON" undo 2>&1)
-is "$?" 1 "a rollback does not cross it"
-like "$out" "notes.*changed from outside after step" "and says what was edited"
+is "$?" 1 "a rollback does not cross an edit of its path"
+like "$out" "met.*changed from outside after step" "and says what was edited"
 same "$(tree .)" "$t" "nothing was touched"
-like "$("$CORDON" undo --dry-run)" "edited from outside after step.*notes" "a dry run shows it"
-ok "--keep-mine crosses" "$CORDON" undo --keep-mine
-is "$(cat src/a) $(tail -n 1 notes)" "old human" "and leaves the edit as it is"
-ok "redo" "$CORDON" redo
-isnt "$("$CORDON" undo 2>&1 >/dev/null)" "" "the barrier is there again"
+like "$("$CORDON" undo --dry-run)" "edited from outside after step.*met" "a dry run shows it"
 mkdir -p "$HOME/.config/cordon"
 printf '[undo]\n\texternal = warn\n' >"$HOME/.config/cordon/config"
 ok "undo.external = warn: nothing is in the way" "$CORDON" undo
 rm "$HOME/.config/cordon/config"
-is "$(cat src/a)" "old" "of the rollback"
+ok "of the rollback" test ! -e met
+rm -rf .git .DS_Store .met.swp
+
+# The list is the user's to change.
+echo '*.mine' >"$HOME/.config/cordon/edits.ignore"
+session 'echo agent >mine' ''
+echo x >a.mine && echo x >.DS_Store
+wait_for 20 eval 'edits | grep -q DS_Store' || note "no event"
+end_session
+like "$(edits)" "DS_Store" "a list of the user's takes the place of the shipped one"
+unlike "$(edits)" "a.mine" "and counts"
+echo 'a[b' >"$HOME/.config/cordon/edits.ignore"
+out=$("$CORDON" run --headless -- true 2>&1)
+is "$?" 125 "a bad one is refused"
+like "$out" "^cordon: edits.ignore: line 1: 'a\[b': " "with its line"
+rm "$HOME/.config/cordon/edits.ignore" a.mine .DS_Store
+"$CORDON" undo >/dev/null
 
 # Written again and again, faster than events are judged; replaced, renamed, made anew.
 # shellcheck disable=SC2016
@@ -88,7 +113,7 @@ rm several.py
 	sh -c "echo agent >beside$i; until [ -e end ]; do sleep 0.1; done" & done
 	until [ -e beside9 ]; do sleep 0.1; done; sleep 0.5; touch end; wait'
 is "$(edits | grep '/beside')" "" "nor what commands write that run at the same time"
-ok "and all of it is undone" "$CORDON" undo 99
+ok "and all of it is undone" undo_whole .
 rm -f beside* end
 
 # Directories that changed places: what is edited in one of them is told by its name of now.
@@ -110,7 +135,7 @@ end_session
 rm -r ex
 
 # The file that the running step has changed as well, saved the way editors do, and in place.
-session 'echo agent >src/a; echo agent >src/deep/b; echo agent >src/c; sleep 2' ''
+session 'echo agent >src/a; echo agent >src/deep/b; echo agent >mine; sleep 2' ''
 printf 'human\n' >src/.a.new && mv src/.a.new src/a
 echo human >>src/deep/b
 # within a moment, which is the keeper's own: it looks when all of that is over
@@ -125,7 +150,7 @@ out=$("$CORDON" undo --dry-run)
 like "$out" "CONFLICT[^"$'\n'"]*" "edits of what a running step changed are conflicts"
 like "$out" "src/a +CONFLICT" "a file that was replaced"
 like "$out" "src/deep/b +CONFLICT" "a file that was written in place"
-unlike "$out" "src/c +CONFLICT|src/.x" "what was not edited is none, nor is what came and went"
+unlike "$out" "mine +CONFLICT|src/.x" "what was not edited is none, nor is what came and went"
 "$CORDON" undo --force >/dev/null
 
 # Faster than anybody can look: the queue overflows while the keeper stands still.

@@ -329,7 +329,7 @@ t=$(tree "$work2")
 	sh -c "echo x >go; while ! test -e stored; do sleep 0.05; done; :"' sh ./evade) >/dev/null 2>&1
 is "$(head -c 1 "$work2/v")" l "45: a store by a mapping from before"
 like "$(cd "$work2" && "$CORDON" diff 2 --stat)" " v" "45: it is in the step that ran then"
-ok "45: and is undone" cordon_in "$work2" undo 99
+ok "45: and is undone" undo_whole "$work2"
 same "$(tree "$work2")" "$t" "45: with all the others"
 
 # What one command wrote to and another took away: the undo store has the file itself. (Each in a folder of

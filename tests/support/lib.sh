@@ -103,6 +103,11 @@ cordon_in() { # DIR ARGUMENTS... - any other use of cordon there
 	(cd "$dir" && exec "$CORDON" "$@")
 }
 
+# undo_whole DIR - every step that is not undone, at once
+undo_whole() {
+	cordon_in "$1" undo -n "$(cordon_in "$1" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
+}
+
 # tree DIR - everything that undo must bring back, one line per path, in a fixed order. Names of one
 # inode are told by the first of them, not by the link count: the undo store may hold one more.
 tree() {

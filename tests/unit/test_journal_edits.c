@@ -418,20 +418,20 @@ static void a_rollback_stops_at_a_barrier(void **state)
 	put(f, "b", "2\n");
 	commit(f);
 	outside(f, "notes", "human\n");
-	barrier(f, "notes");
+	barrier(f, "b");
 	barrier(f, "other");
-	barrier(f, "notes"); /* the same place: one barrier */
+	barrier(f, "b"); /* the same place: one barrier */
 	begin(f, "three");
 	put(f, "b", "3\n");
 	commit(f);
-	assert_barriers(f, "2(2) notes other;");
+	assert_barriers(f, "2(2) b other;");
 	assert_int_equal(undo(f, 1, 0), 0); /* it lies before step 3 */
 	p = plan(f, UNDO_BACK, 1, 0);
 	assert_int_equal(p->n_barriers, 1);
 	assert_true(undo_plan_stops(p));
 	undo_plan_free(p);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	assert_non_null(strstr(f->err.text, "'notes' and others were changed from outside"));
+	assert_non_null(strstr(f->err.text, "'b' and others were changed from outside"));
 	assert_cat(f, "b", "2\n");
 	assert_int_equal(undo(f, 1, UNDO_CROSS), 0);
 	assert_cat(f, "b", "bee\n");
@@ -441,6 +441,37 @@ static void a_rollback_stops_at_a_barrier(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE); /* it is there again */
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
 	assert_cat(f, "notes", "human\n");
+}
+
+static void assert_met(struct fix *f, const char *path, bool met)
+{
+	struct undo_plan *p;
+
+	begin(f, "one");
+	assert_int_equal(md(f, "dir"), 0);
+	put(f, "dir/file", "1\n");
+	put(f, "b", "2\n");
+	commit(f);
+	barrier(f, path);
+	p = plan(f, UNDO_BACK, 1, 0);
+	if ((p->n_barriers > 0) != met)
+		print_error("barrier at '%s'\n", path);
+	assert_int_equal(p->n_barriers, met);
+	undo_plan_free(p);
+	assert_int_equal(undo(f, 1, UNDO_CROSS), 0);
+}
+
+static void a_barrier_stops_where_paths_meet(void **state)
+{
+	struct fix *f = *state;
+
+	assert_met(f, "b", true);
+	assert_met(f, "dir/file", true);
+	assert_met(f, "dir", true);
+	assert_met(f, "dir/of/mine", true); /* the step made that directory */
+	assert_met(f, "notes", false);
+	assert_met(f, "directory", false);
+	assert_met(f, "b.swp", false);
 }
 
 static void a_barrier_in_a_running_step(void **state)
@@ -456,9 +487,9 @@ static void a_barrier_in_a_running_step(void **state)
 	assert_barriers(f, "1(1) notes;"); /* before it was step 1 */
 	begin(f, "kept");
 	put(f, "b", "2\n");
-	barrier(f, "more");
+	barrier(f, "b");
 	commit(f);
-	assert_barriers(f, "3(1) more;1(1) notes;");
+	assert_barriers(f, "3(1) b;1(1) notes;");
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
 	assert_int_equal(journal_add_barrier(f->j, &path, 1, &f->err), 0); /* no step before */
@@ -480,8 +511,8 @@ static void a_barrier_beside_a_step_that_goes_on(void **state)
 	put(f, "b", "2\n");
 	commit(f);
 	outside(f, "notes", "human\n");
-	barrier(f, "notes");
-	assert_barriers(f, "3(1) notes;");
+	barrier(f, "b");
+	assert_barriers(f, "3(1) b;");
 	f->s = first;
 	commit(f);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -591,6 +622,7 @@ int main(void)
 		TEST(a_hard_link_keeps_its_inode_through_a_merge),
 		TEST(the_image_serves_a_diff),
 		TEST(a_rollback_stops_at_a_barrier),
+		TEST(a_barrier_stops_where_paths_meet),
 		TEST(a_barrier_in_a_running_step),
 		TEST(a_barrier_beside_a_step_that_goes_on),
 		TEST(a_barrier_names_a_hundred),

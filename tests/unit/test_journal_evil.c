@@ -381,8 +381,13 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 	close(fd);
 	commit(f);
 	fix_reopen(f);
-	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, 0), 0); /* unless it is asked for, that stays */
+	assert_int_equal(access(file, F_OK), 0);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(undo(f, 1, UNDO_ALL_PLACES), 0);
 	assert_int_equal(access(file, F_OK), -1);
+	assert_int_equal(redo(f, 0), 0);
+	assert_int_equal(access(file, F_OK), 0);
 }
 
 /* A file of two names is kept by a copy, since its inode stays: of a hole that takes no room. */

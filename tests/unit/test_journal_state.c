@@ -253,7 +253,7 @@ static void the_paths_of_places_elsewhere(void **state)
 		fix_reopen(f);
 		assert_int_equal(undo(f, 2, UNDO_FORCE), -EBADMSG);
 		assert_int_equal(access(file, F_OK), 0);
-		assert_int_equal(undo(f, 1, 0), 0);
+		assert_int_equal(undo(f, 1, UNDO_ALL_PLACES), 0);
 		assert_int_equal(access(file, F_OK), -1);
 		assert_int_equal(journal_verify(f->j, print_damage, NULL, &sound, &f->err),
 				 -EBADMSG);

@@ -269,8 +269,9 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 
 	start(f, edit_by_itself, false, false);
 	pump(f, &f->exited);
-	assert_log(f, "begin ambient agent: edit\n", "create edit\n", "end ambient kept=1",
-		   "begin touch a\n", "end kept=1", "begin ambient agent: edit2\n", "end ambient");
+	assert_log(f, "begin ambient agent: edit edit\n", "create edit\n", "end ambient kept=1",
+		   "begin touch a\n", "end kept=1", "begin ambient agent: edit edit2\n",
+		   "end ambient");
 }
 
 static void orphan(void)
@@ -359,7 +360,7 @@ static void a_pipeline_is_one_step(void **state)
 	start(f, pipeline, false, false);
 	pump(f, &f->exited);
 	assert_log(f, "begin cat x\n", "create left\n", "create right\n", "end kept=1",
-		   "begin ambient agent: after\n");
+		   "begin ambient agent: edit after\n");
 	assert_null(strstr(f->log.data, "begin tee"));
 }
 

@@ -12,6 +12,7 @@ const struct command commands[] = {
 	{"step", "inside: several commands as one step", cmd_step},
 	{"journal", "is the undo store sound, and what is in it", cmd_journal},
 	{"audit", "what was touched and who decided", cmd_audit},
+	{"sessions", "the sessions that run, and how much waits in each", cmd_sessions},
 	{"attach", "a console for a session that runs in another terminal", cmd_attach},
 	{"replay", "a recorded session, or any asciicast, in the console", cmd_replay},
 	{"pending", "what sessions are waiting for an answer to", cmd_pending},

@@ -26,6 +26,7 @@ int cmd_diff(int argc, char **argv, struct err *err);
 int cmd_step(int argc, char **argv, struct err *err);
 int cmd_journal(int argc, char **argv, struct err *err);
 int cmd_audit(int argc, char **argv, struct err *err);
+int cmd_sessions(int argc, char **argv, struct err *err);
 int cmd_attach(int argc, char **argv, struct err *err);
 int cmd_replay(int argc, char **argv, struct err *err);
 int cmd_pending(int argc, char **argv, struct err *err);

@@ -17,6 +17,7 @@
 #include "core/session/learned.h"
 #include "core/session/mounts.h"
 #include "core/session/session.h"
+#include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/run.h"
@@ -549,6 +550,9 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		say_changed(&run);
 	if (r == 0)
 		r = start(&run, learning, err);
+	if (r >= 0 && (r < CMD_FAILED || r > 127) && !learning && !run.opt.headless &&
+	    run.folders.n)
+		alone_note(run.state_dir, run.folders.list[0], argc, argv);
 	list_overlays(&run);
 	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);

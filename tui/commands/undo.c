@@ -12,23 +12,11 @@
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
-#include "tui/commands/options.h"
 #include "tui/commands/reading.h"
+#include "tui/commands/undo_options.h"
 #include "tui/commands/undo_plan.h"
 
 #define NAMED_MAX 40 /* paths that stop an undo, or went by force */
-
-struct undo_options {
-	enum undo_kind kind;
-	size_t n;
-	int64_t step;	/* --step, 0: none */
-	int64_t to;	/* --to, 0: none: n is worked out from it */
-	int64_t oldest; /* with --to: the last one that goes */
-	unsigned flags; /* UNDO_* */
-	bool dry_run, help;
-	struct strings given; /* after -- */
-	struct strings paths; /* the same, relative to the folder */
-};
 
 /* The answer to a failure that cordon itself had before anything ran. */
 struct undo_run {
@@ -51,114 +39,6 @@ static void on_failed(void *data, int status, const char *words)
 	u->status = status;
 	free(u->failed);
 	u->failed = xstrdup(words);
-}
-
-/* ---- options ------------------------------------------------------------------------------------
- */
-
-static int parse_number(const char *s, long long min, long long *ret, struct err *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoll(s, &end, 10);
-	if (errno || end == s || *end || *ret < min)
-		return err_say(err, -EINVAL, "'%s': not a step count or step id: give a number", s);
-	return 0;
-}
-
-static int check(struct undo_options *o, struct err *err)
-{
-	if (o->to && (o->step || o->n))
-		return err_say(err, -EINVAL, "--to: says how far already: leave N and --step out");
-	if (!o->n)
-		o->n = 1;
-	if ((o->flags & UNDO_FORCE) && (o->flags & UNDO_KEEP_MINE))
-		return err_say(err, -EINVAL,
-			       "--force and --keep-mine: one goes over what you changed, the other "
-			       "leaves it: give one of them");
-	if (o->step && (o->flags & ~(unsigned)UNDO_FORCE))
-		return err_say(
-			err, -EINVAL,
-			"--step: --keep-mine and --merge are for whole steps: leave the path "
-			"out, or use --force");
-	if (o->step && !o->given.n)
-		return err_say(err, -EINVAL,
-			       "--step: no path given: cordon undo --step ID -- PATH...");
-	return 0;
-}
-
-static int parse(struct undo_options *o, int argc, char **argv, struct err *err)
-{
-	long long v;
-
-	for (int i = 0; i < argc; i++) {
-		int r = 0;
-
-		if (str_eq(argv[i], "--dry-run")) {
-			o->dry_run = true;
-		} else if (str_eq(argv[i], "--force")) {
-			o->flags |= UNDO_FORCE;
-		} else if (str_eq(argv[i], "--keep-mine")) {
-			o->flags |= UNDO_KEEP_MINE;
-		} else if (str_eq(argv[i], "--merge")) {
-			o->flags |= UNDO_MERGE;
-		} else if (str_eq(argv[i], "--help") || str_eq(argv[i], "-h")) {
-			o->help = true;
-		} else if (str_eq(argv[i], "--step") && i + 1 < argc && o->kind == UNDO_BACK) {
-			r = parse_number(argv[++i], INT64_MIN, &v, err);
-			o->step = v;
-		} else if (str_eq(argv[i], "--to") && i + 1 < argc && o->kind == UNDO_BACK) {
-			r = parse_number(argv[++i], INT64_MIN, &v, err);
-			o->to = v;
-		} else if (str_eq(argv[i], "--") && o->step) {
-			while (++i < argc)
-				strings_add(&o->given, argv[i]);
-		} else if (argv[i][0] != '-' && o->kind == UNDO_BACK) {
-			r = parse_number(argv[i], 1, &v, err);
-			o->n = (size_t)v;
-		} else if (i + 1 == argc &&
-			   (str_eq(argv[i], "--step") || str_eq(argv[i], "--to")) &&
-			   o->kind == UNDO_BACK) {
-			r = err_say(err, -EINVAL, "option '%s': needs a value: %s %s", argv[i],
-				    argv[i], argv[i][2] == 's' ? "ID" : "STEP");
-		} else if (argv[i][0] != '-') {
-			r = err_say(err, -EINVAL,
-				    "'%s': redo takes no number: it brings back what the last undo "
-				    "took away",
-				    argv[i]);
-		} else {
-			r = err_say(err, -EINVAL,
-				    "unknown option '%s': cordon %s --help lists what there is",
-				    argv[i], o->kind == UNDO_BACK ? "undo" : "redo");
-		}
-		if (r < 0)
-			return r;
-	}
-	return check(o, err);
-}
-
-static void help(enum undo_kind kind)
-{
-	if (kind == UNDO_REDO) {
-		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n\n"
-		       "Bring back what the last undo took away.\n\n");
-	} else {
-		printf("usage: cordon undo [N | --to STEP] [--dry-run] [--keep-mine | --force] "
-		       "[--merge]\n"
-		       "       cordon undo --step ID [--dry-run] [--force] -- PATH...\n\n"
-		       "Roll the newest N steps (default 1) back, or all that are newer than STEP, "
-		       "or "
-		       "only\nthese paths of one step.\n\n");
-	}
-	printf("  --dry-run   only say what would change; what was interrupted before is put right "
-	       "first\n"
-	       "  --keep-mine leave paths out that somebody else changed since\n"
-	       "  --merge     merge both sides' changes of such text files; with --dry-run, show "
-	       "the\n"
-	       "              result. Where both changed the same lines nothing is done, unless\n"
-	       "              --keep-mine (it stays) or --force (conflict markers)\n"
-	       "  --force     go over such paths; what is replaced is kept for redo\n");
 }
 
 /* ---- talking to the keeper ----------------------------------------------------------------------
@@ -289,9 +169,9 @@ static int undo_steps(struct session *s, const struct undo_run *u, const struct 
 }
 
 static int restore_paths(struct session *s, const struct undo_run *u, const struct undo_options *o,
-			 struct err *err)
+			 const struct strings *paths, struct err *err)
 {
-	uint64_t request = session_restore_plan(s, o->step, o->paths.list, o->flags);
+	uint64_t request = session_restore_plan(s, o->step, paths->list, o->flags);
 	const struct undo_plan *plan;
 	int r;
 
@@ -306,41 +186,15 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 		print_plan(plan, o->dry_run ? SIZE_MAX : NAMED_MAX);
 	if (o->dry_run)
 		return 0;
-	r = run_job(s, u, session_restore(s, o->step, o->paths.list, o->flags), err);
+	r = run_job(s, u, session_restore(s, o->step, paths->list, o->flags), err);
 	if (r == 0)
 		printf("restored: as before step %lld, %zu path%s\n", (long long)o->step,
 		       plan->n_paths, plan->n_paths == 1 ? "" : "s");
 	return r;
 }
 
-/* How many steps are newer than --to's. */
-static int count_newer(struct undo_options *o, const char *folder, const char *state_dir,
-		       struct err *err)
-{
-	const struct journal_spec spec = {
-		.folder = folder, .state_dir = state_dir, .read_only = true};
-	struct step_info *list = NULL;
-	struct journal *j = NULL;
-	size_t n = 0;
-	int r = journal_open(&j, &spec, NULL, err);
-
-	if (r == 0)
-		r = journal_list(j, false, &list, &n, err);
-	for (o->n = 0; r == 0 && o->n < n && list[o->n].id != o->to; o->n++)
-		o->oldest = list[o->n].id;
-	if (r == 0 && o->n == n)
-		r = err_say(err, -ENOENT,
-			    "there is no step %lld to go back to: `cordon log` lists them",
-			    (long long)o->to);
-	else if (r == 0 && o->n == 0)
-		r = err_say(err, -ENOENT, "step %lld is the newest: there is nothing to undo",
-			    (long long)o->to);
-	step_info_free(list, n);
-	journal_close(j);
-	return r;
-}
-
-static int undo_in(const struct undo_options *o, const struct session_spec *spec, struct err *err)
+static int undo_in(const struct undo_options *o, const struct strings *paths,
+		   const struct session_spec *spec, struct err *err)
 {
 	static const struct session_listener on = {.failed = on_failed,
 						   .stopped = headless_stopped};
@@ -352,46 +206,84 @@ static int undo_in(const struct undo_options *o, const struct session_spec *spec
 	if (r < 0)
 		return r;
 	signal(SIGINT, on_interrupt);
-	r = o->step ? restore_paths(s, &u, o, err) : undo_steps(s, &u, o, err);
+	r = o->how == UNDO_STEP ? restore_paths(s, &u, o, paths, err) : undo_steps(s, &u, o, err);
 	session_close(s);
 	free(u.failed);
+	return r;
+}
+
+/* A session has the folder: its history is looked at as it is, and what runs has no step yet. */
+static int look_only(const struct undo_options *o, const struct strings *paths,
+		     const struct session_spec *spec, struct err *err)
+{
+	unsigned cross = str_eq(config_str(spec->config, "undo.external"), "warn") ? UNDO_CROSS : 0;
+	struct undo_plan *plan = NULL;
+	struct journal *j = NULL;
+	int r = journal_open(&j,
+			     &(struct journal_spec){.folder = spec->folders[0],
+						    .state_dir = spec->state_dir,
+						    .read_only = true},
+			     NULL, err);
+
+	if (r == 0 && o->how == UNDO_STEP)
+		r = journal_restore_plan(j, o->step, paths->list, o->flags, &plan, err);
+	else if (r == 0)
+		r = journal_plan(j, o->kind, o->n, o->flags | cross, &plan, err);
+	if (r == 0) {
+		print_plan(plan, SIZE_MAX);
+		if (o->how != UNDO_STEP)
+			r = print_merges(j, plan, err);
+	}
+	undo_plan_free(plan);
+	journal_close(j);
 	return r;
 }
 
 /* ---- commands -----------------------------------------------------------------------------------
  */
 
-static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *err)
+static int perform(const struct undo_options *o, const struct strings *paths,
+		   const struct session_spec *spec, struct err *err)
 {
-	struct undo_options o = {.kind = kind};
-	AUTO_FREE char *home = NULL, *state_dir = NULL, *folder = NULL;
-	struct config *config = NULL;
-	int r = parse(&o, argc, argv, err);
+	struct err why = {0};
+	int r = undo_in(o, paths, spec, &why);
 
-	if (r < 0 || o.help) {
-		strings_done(&o.given);
-		if (r == 0)
-			help(kind);
-		return r < 0 ? CMD_FAILED : 0;
-	}
-	r = folders_home(&home, err);
-	if (r == 0) {
-		state_dir = folders_state_dir(home);
-		r = folders_of_cwd(&folder, state_dir, err);
-	}
+	if (r == -EBUSY && o->dry_run)
+		return look_only(o, paths, spec, err);
+	if (r < 0)
+		*err = why;
+	return r;
+}
+
+/* The paths that were given, or all of the step's. */
+static void find_paths(const struct undo_options *o, const char *folder, struct strings *paths)
+{
+	here_places(&(struct here){.folder = (char *)(uintptr_t)folder}, &o->given, paths);
+	if (o->how == UNDO_STEP && !o->given.n)
+		strings_add(paths, xstrdup(""));
+}
+
+static int run(struct undo_options *o, const char *home, struct err *err)
+{
+	AUTO_FREE char *state_dir = folders_state_dir(home), *folder = NULL;
+	struct config *config = NULL;
+	struct strings paths = {0};
+	int r = folders_of_cwd(&folder, state_dir, err);
+
 	if (r == 0)
 		r = here_moved(folder, state_dir, 0, err); /* before an empty history is made */
-	if (r == 0)
-		here_places(&(struct here){.folder = folder}, &o.given, &o.paths);
-	if (r == 0 && o.to)
-		r = count_newer(&o, folder, state_dir, err);
 	if (r == 0)
 		r = config_load(&config,
 				&(struct config_spec){.home = home,
 						      .config_home = getenv("XDG_CONFIG_HOME")},
 				err);
+	if (r == 0 && config_bool(config, "undo.home"))
+		o->flags |= UNDO_ALL_PLACES;
 	if (r == 0)
-		r = undo_in(&o,
+		r = undo_options_find(o, folder, state_dir, err);
+	if (r == 0) {
+		find_paths(o, folder, &paths);
+		r = perform(o, &paths,
 			    &(struct session_spec){
 				    .config = config,
 				    .folders = (const char *const[]){folder, NULL},
@@ -402,9 +294,23 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 				    .headless = true,
 			    },
 			    err);
+	}
 	config_free(config);
+	here_paths_done(&paths);
+	return r;
+}
+
+static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *err)
+{
+	struct undo_options o = {.kind = kind};
+	AUTO_FREE char *home = NULL;
+	int r = undo_options_parse(&o, argc, argv, err);
+
+	if (r == 0 && o.help)
+		undo_options_help(kind);
+	else if (r == 0 && (r = folders_home(&home, err)) == 0)
+		r = run(&o, home, err);
 	strings_done(&o.given);
-	here_paths_done(&o.paths);
 	if (r == -EINVAL)
 		return CMD_FAILED;
 	return r < 0 ? CMD_REFUSED : 0;

@@ -50,6 +50,8 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 		return "   what later steps changed goes, too";
 	if (e->beside)
 		return beside_of(e);
+	if (undo_entry_elsewhere(p, e))
+		return "   outside the folder: stays as it is (--all-places undoes it)";
 	switch (e->fate) {
 	case FATE_KEPT:
 		return e->conflict ? "   changed by someone else since: stays as it is"

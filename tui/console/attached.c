@@ -160,6 +160,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
 	verbs.stop = verbs.cancel = verb_nothing;
+	verbs.turn = NULL;
 	verbs.leave = verb_leave;
 	signal(SIGPIPE, SIG_IGN);
 	if (console_open_screen(c, err) < 0)

@@ -51,6 +51,16 @@ bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p)
 	return d->kind != UNDO_PATHS && (p->n_conflicts > plan_lost(p) || p->n_barriers);
 }
 
+bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	if (d->kind != UNDO_BACK)
+		return false;
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (undo_entry_elsewhere(p, &p->entries[i]))
+			return true;
+	return d->places;
+}
+
 /* How many steps are not undone from the chosen one on; 0: it is undone meanwhile. */
 static size_t steps_back(const struct dialog_plan *d)
 {
@@ -81,7 +91,8 @@ static void ask_plan(struct dialog_plan *d)
 	}
 	d->n = d->kind == UNDO_REDO ? 1 : steps_back(d);
 	/* 0: the step still runs, which the keeper will say in words. */
-	d->request = ui->spec.verbs->plan(ui->spec.data, d->kind, MAX(d->n, (size_t)1), d->flags);
+	d->request = ui->spec.verbs->plan(ui->spec.data, d->kind, MAX(d->n, (size_t)1),
+					  d->flags | d->places);
 }
 
 static void replace_by_busy(struct dialog_plan *d)
@@ -200,7 +211,7 @@ static void go(struct dialog_plan *d, unsigned flags)
 		say_stopped(d, p);
 		return;
 	}
-	flags = plan_stops(d, p) ? flags : d->flags;
+	flags = (plan_stops(d, p) ? flags : d->flags) | d->places;
 	if (!(flags & UNDO_FORCE) && !d->merges_seen && show_merges(d, p)) {
 		ui_say(ui, "This is what will be written: confirm once more.");
 		return;
@@ -254,6 +265,19 @@ static void settle(struct dialog_plan *d, unsigned flags)
 	ask_plan(d);
 }
 
+/* Another plan as well. */
+static void turn_places(struct dialog_plan *d)
+{
+	const struct undo_plan *p = plan_of(d);
+
+	if (!p || !plan_has_places(d, p)) {
+		ui_say(d->v.ui, "Nothing outside the folder was changed.");
+		return;
+	}
+	d->places ^= UNDO_ALL_PLACES;
+	ask_plan(d);
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct dialog_plan *d = (struct dialog_plan *)v;
@@ -264,6 +288,10 @@ static bool act(struct view *v, enum action a)
 	}
 	if (a == ACTION_KEEP_MINE || a == ACTION_MERGE) {
 		settle(d, a == ACTION_MERGE ? UNDO_MERGE | UNDO_KEEP_MINE : UNDO_KEEP_MINE);
+		return true;
+	}
+	if (a == ACTION_ALL_PLACES) {
+		turn_places(d);
 		return true;
 	}
 	if (a == ACTION_BACK) {

@@ -10,7 +10,8 @@ struct dialog_plan {
 	int64_t step; /* undo to before this one, or restore of it: */
 	char *path;   /* with UNDO_PATHS */
 	size_t n;
-	unsigned flags; /* how conflicts are settled */
+	unsigned flags;	 /* how conflicts are settled */
+	unsigned places; /* UNDO_ALL_PLACES or 0 */
 	uint64_t request;
 	int64_t shown_us; /* when the plan arrived, 0: not yet */
 	bool armed, replaced;
@@ -27,6 +28,8 @@ size_t plan_lost(const struct undo_plan *p);
 bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p);
 /* Is there something of somebody else's that can be left, or merged? */
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
+/* Is there something outside the folders that stays, or goes along because that was asked for? */
+bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
 size_t plan_rows(const struct undo_plan *p);
 const char *plan_verb(const struct dialog_plan *d);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);

@@ -42,21 +42,25 @@ static const char *note_of(const struct undo_entry *e)
 }
 
 static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect line,
-		       const struct undo_entry *e)
+		       const struct undo_plan *p, const struct undo_entry *e)
 {
 	int role = e->conflict	    ? ROLE_MODAL_DANGER
 		   : e->what == 'A' ? ROLE_EVENT_ALLOW
 		   : e->what == 'D' ? ROLE_EVENT_DENY
 				    : ROLE_MODAL;
-	AUTO_FREE char *path = e->base ? path_join(e->base, e->path) : xstrdup(e->path);
+	AUTO_FREE char *whole = e->base ? path_join(e->base, e->path) : xstrdup(e->path);
+	const char *path = e->base ? ui_path(d->v.ui, whole) : whole;
+	bool stays = undo_entry_elsewhere(p, e);
 	int x = line.x, end = line.x + line.w;
-	char letter[2] = {e->what, '\0'};
+	char letter[2] = {stays ? '=' : e->what, '\0'};
 
 	x += ui_modal_text(s, x, line.y, 1, role, e->conflict ? "!" : " ") + 1;
 	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
 	if (line.w >= 60 && e->what != 'R') {
 		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
-			     d->kind == UNDO_REDO && e->what == 'M' ? "changes" : verb_of(e->what));
+			     stays				      ? "stays"
+			     : d->kind == UNDO_REDO && e->what == 'M' ? "changes"
+								      : verb_of(e->what));
 		x += 14;
 	}
 	if (e->what == 'R' && e->other) {
@@ -72,6 +76,9 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 		else if (e->later)
 			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
 				     "with what later steps did");
+		else if (stays)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "outside the folder");
 		else if (e->fate == FATE_KEPT)
 			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
 				     "stays as well");
@@ -163,7 +170,7 @@ static void draw_warning(const struct dialog_plan *d, struct surface *s, struct 
 	else if (p->n_conflicts)
 		list_conflicts(&b, p);
 	else
-		buf_str(&b, "! goes back over edits from outside, though it touches none of them");
+		buf_str(&b, "! you or another program edited these paths after the steps");
 	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
 }
 
@@ -171,6 +178,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 			 const struct undo_plan *p)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
+	size_t elsewhere = 0, n;
 
 	if (d->kind == UNDO_PATHS) {
 		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
@@ -185,7 +193,13 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		buf_fmt(&b, "%s%lld", i ? ", " : ": ", (long long)p->ids[i]);
 	if (p->n_ids > 6)
 		buf_str(&b, ", ...");
-	buf_fmt(&b, "; %zu path%s", p->n_paths, p->n_paths == 1 ? "" : "s");
+	for (size_t i = 0; i < p->n_entries; i++)
+		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
+	n = p->n_paths - elsewhere;
+	buf_fmt(&b, "; %zu path%s", n, n == 1 ? "" : "s");
+	if (elsewhere)
+		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
+			elsewhere == 1 ? "stays" : "stay");
 	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
 	draw_warning(d, s, in, p);
 }
@@ -234,6 +248,9 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 			     : plan_lost(p) && plan_lost(p) == p->n_conflicts
 				     ? "bring back the rest"
 				     : "do it anyway (theirs is kept for redo)");
+	if (plan_has_places(d, p))
+		x = draw_key(d, s, in, x, ACTION_ALL_PLACES,
+			     d->places ? "leave other places" : "other places too");
 	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
 }
 
@@ -265,7 +282,7 @@ static void draw_at(struct dialog_plan *d, struct surface *s, struct rect line,
 	}
 	e = entry_at(p, row - p->n_barriers);
 	if (e)
-		draw_entry(d, s, line, e);
+		draw_entry(d, s, line, p, e);
 	else
 		surface_fmt(s, line.x, line.y, line.w, ROLE_MODAL_LABEL, "    and %zu more paths",
 			    p->n_paths - p->n_entries);

@@ -226,7 +226,7 @@ static void undo_newest(struct ui *ui)
 	for (size_t i = m->n_steps; i > 0; i--) {
 		const struct step_row *s = &m->steps[i - 1];
 
-		if (!s->undone && !s->gone) {
+		if (!s->undone && !s->gone && (!s->elsewhere || m->undo_home)) {
 			ui_undo(ui, UNDO_BACK, s->id);
 			return;
 		}
@@ -387,6 +387,10 @@ static bool terminal_has_keys(const struct ui *ui)
 
 static void to_agent(struct ui *ui, const struct event *ev)
 {
+	const struct ui_verbs *verbs = ui->spec.verbs;
+
+	if (ev->type == EVENT_KEY && ev->key.sym == SYM_ENTER && !ev->key.mods && verbs->turn)
+		verbs->turn(ui->spec.data);
 	if (ui->spec.term)
 		term_input(ui->spec.term, ev, ui->layout.pane[PANE_TERMINAL]);
 }

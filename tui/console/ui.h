@@ -27,6 +27,7 @@ struct ui_verbs {
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */
 	uint64_t (*restore)(void *data, bool plan, int64_t step, const char *path, unsigned flags);
 	void (*stop)(void *data); /* the commands that run */
+	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
 	void (*leave)(void *data); /* ends the agent when it still runs */
 	void (*suspend)(void *data);

@@ -63,6 +63,11 @@ static void verb_stop(void *data)
 	session_stop(((struct console *)data)->session);
 }
 
+static void verb_turn(void *data)
+{
+	session_turn(((struct console *)data)->session);
+}
+
 static void verb_leave(void *data)
 {
 	console_leave(data);
@@ -134,6 +139,7 @@ const struct ui_verbs console_verbs = {
 	.undo = verb_undo,
 	.restore = verb_restore,
 	.stop = verb_stop,
+	.turn = verb_turn,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
 	.suspend = verb_suspend,

@@ -7,8 +7,15 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
+enum line_kind {
+	LINE_STEP,  /* at is an index into model.steps */
+	LINE_EDIT,  /* into model.edits */
+	LINE_TURN,  /* into model.turns: a heading, never selected */
+	LINE_OLDER, /* a heading of sessions that left no mark; at is its first step */
+};
+
 struct line {
-	bool edit; /* at is an index into model.edits, else into model.steps */
+	enum line_kind kind;
 	size_t at;
 };
 
@@ -50,9 +57,9 @@ static void line_text(const struct view_steps *p, struct line l, struct buf *out
 {
 	const struct model *m = p->v.ui->spec.model;
 
-	if (l.edit)
+	if (l.kind == LINE_EDIT)
 		edit_text(&m->edits[l.at], out);
-	else
+	else if (l.kind == LINE_STEP)
 		step_text(&m->steps[l.at], out);
 }
 
@@ -71,7 +78,7 @@ static void add_edits(struct view_steps *p, const int64_t *places, int64_t after
 {
 	for (size_t i = p->v.ui->spec.model->n_edits; i-- > 0;)
 		if (places[i] == after)
-			add_line(p, (struct line){.edit = true, .at = i});
+			add_line(p, (struct line){.kind = LINE_EDIT, .at = i});
 }
 
 static int64_t place_of(const struct model *m, const struct barrier *b)
@@ -82,13 +89,78 @@ static int64_t place_of(const struct model *m, const struct barrier *b)
 	return 0;
 }
 
+/* ---- headings ------------------------------------------------------------------------------- */
+
+static size_t turn_at(const struct model *m, size_t step)
+{
+	const struct turn_mark *t = turn_mark_of(m->turns, m->n_turns, m->steps[step].id);
+
+	return t ? (size_t)(t - m->turns) : SIZE_MAX;
+}
+
+/* Headings of turns say nothing where each has a step alone, as in a shell. */
+static bool turns_matter(const struct model *m)
+{
+	for (size_t i = 1; i < m->n_steps; i++)
+		if (turn_at(m, i) != SIZE_MAX && turn_at(m, i) == turn_at(m, i - 1) &&
+		    !m->steps[i].earlier)
+			return true;
+	return false;
+}
+
+/* The session of a turn began at or before it. */
+static size_t session_at(const struct model *m, size_t turn)
+{
+	while (turn != SIZE_MAX && !m->turns[turn].session)
+		turn = turn ? turn - 1 : SIZE_MAX;
+	return turn;
+}
+
+/* What stands before a step: the session that it begins, or the turn. */
+static void add_heading(struct view_steps *p, size_t step, bool turns)
+{
+	const struct model *m = p->v.ui->spec.model;
+	size_t turn = turn_at(m, step), before = step ? turn_at(m, step - 1) : SIZE_MAX;
+	size_t session = session_at(m, turn);
+	bool first = step == 0, anew = first || session != session_at(m, before);
+
+	/* Of this session alone nothing need be said. */
+	anew &= first ? m->steps[0].earlier : true;
+	if (anew && session == SIZE_MAX)
+		p->shown[p->n++] = (struct line){.kind = LINE_OLDER, .at = step};
+	else if (anew)
+		p->shown[p->n++] = (struct line){.kind = LINE_TURN, .at = session};
+	if (turns && turn != SIZE_MAX && (first || turn != before) && !(anew && turn == session) &&
+	    !m->steps[step].earlier)
+		p->shown[p->n++] = (struct line){.kind = LINE_TURN, .at = turn};
+}
+
+static bool is_heading(const struct view_steps *p, size_t i)
+{
+	return i < p->n && p->shown[i].kind >= LINE_TURN;
+}
+
+/* The cursor stands on what can be opened: it goes on the way that it went. */
+static void pass_headings(struct view_steps *p, size_t from)
+{
+	size_t at = p->list.cursor;
+	bool up = at < from;
+
+	while (is_heading(p, at) && (up ? at > 0 : at + 1 < p->n))
+		at += up ? (size_t)-1 : 1;
+	while (is_heading(p, at) && at + 1 < p->n)
+		at++;
+	p->list.cursor = at;
+}
+
 static void collect(struct view_steps *p)
 {
 	const struct model *m = p->v.ui->spec.model;
 	AUTO_FREE int64_t *places = xcalloc(m->n_edits + 1, sizeof(*places));
+	bool headings = !*p->list.filter, turns = headings && turns_matter(m);
 
-	if (p->cap < m->n_steps + m->n_edits) {
-		p->cap = m->n_steps + m->n_edits + 64;
+	if (p->cap < 3 * m->n_steps + m->n_edits) {
+		p->cap = 3 * m->n_steps + m->n_edits + 64;
 		p->shown = xrealloc(p->shown, p->cap * sizeof(*p->shown));
 	}
 	p->n = 0;
@@ -96,6 +168,8 @@ static void collect(struct view_steps *p)
 		places[i] = place_of(m, &m->edits[i]);
 	add_edits(p, places, 0);
 	for (size_t i = 0; i < m->n_steps; i++) {
+		if (headings)
+			add_heading(p, i, turns);
 		add_line(p, (struct line){.at = i});
 		add_edits(p, places, m->steps[i].id);
 	}
@@ -103,12 +177,16 @@ static void collect(struct view_steps *p)
 
 static const struct step_row *step_at(const struct view_steps *p, size_t i)
 {
-	return i < p->n && !p->shown[i].edit ? &p->v.ui->spec.model->steps[p->shown[i].at] : NULL;
+	return i < p->n && p->shown[i].kind == LINE_STEP
+		       ? &p->v.ui->spec.model->steps[p->shown[i].at]
+		       : NULL;
 }
 
 static const struct barrier *edit_at(const struct view_steps *p, size_t i)
 {
-	return i < p->n && p->shown[i].edit ? &p->v.ui->spec.model->edits[p->shown[i].at] : NULL;
+	return i < p->n && p->shown[i].kind == LINE_EDIT
+		       ? &p->v.ui->spec.model->edits[p->shown[i].at]
+		       : NULL;
 }
 
 /* "+3 ~2 -1 >1", as cordon log says it; false: they are not known yet. */
@@ -183,6 +261,8 @@ static int state_cols(const struct view_steps *p)
 	for (size_t i = 0; i < p->n; i++) {
 		char state[32];
 
+		if (is_heading(p, i))
+			continue;
 		if (edit_at(p, i))
 			edited_of(edit_at(p, i), state, sizeof(state));
 		else
@@ -207,6 +287,25 @@ static void draw_edit(struct surface *s, struct rect line, const struct barrier 
 	surface_text(s, end + 1, line.y, cols, ROLE_EVENT_ASK, state);
 }
 
+/* "Nov 24 09:12  claude", "09:14  turn" */
+static void draw_heading(const struct view_steps *p, struct surface *s, struct rect line, size_t i)
+{
+	const struct model *m = p->v.ui->spec.model;
+	const struct line *l = &p->shown[i];
+	const struct turn_mark *t = l->kind == LINE_TURN ? &m->turns[l->at] : NULL;
+	bool day = !t || t->session;
+	int x = line.x + 1;
+	char when[32];
+
+	clock_day(when, sizeof(when), t ? t->us : m->steps[l->at].began_us, day);
+	x += surface_text(s, x, line.y, line.w, ROLE_DIM, day ? "== " : "-- ");
+	x += surface_text(s, x, line.y, line.x + line.w - x, ROLE_DIM, when) + 1;
+	surface_hostile_end(s, x, line.y, line.x + line.w - x - 1, ROLE_DIM,
+			    t && t->session ? t->agent
+			    : t		    ? "turn"
+					    : "earlier");
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	const struct view_steps *p = data;
@@ -215,6 +314,8 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	int x = line.x + 1, end = line.x + line.w, role;
 	char state[32], id[24];
 
+	if (is_heading(p, i))
+		draw_heading(p, s, line, i);
 	if (edit)
 		draw_edit(s, line, edit, p->state_cols);
 	if (!st)
@@ -237,6 +338,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_steps *p = (struct view_steps *)v;
 
 	collect(p);
+	pass_headings(p, p->list.cursor);
 	p->state_cols = state_cols(p);
 	list_draw(&p->list, s, r, focused, p->n,
 		  *p->list.filter ? "No step matches the filter."
@@ -287,14 +389,41 @@ static bool undo(struct view_steps *p)
 	return true;
 }
 
+/* Back to before the first step of the selected one's turn. */
+static bool undo_turn(struct view_steps *p)
+{
+	const struct model *m = p->v.ui->spec.model;
+	const struct step_row *st = step_at(p, p->list.cursor);
+	size_t i = st ? (size_t)(st - m->steps) : 0;
+
+	if (!st) {
+		ui_say(p->v.ui, "There is no step to undo.");
+		return true;
+	}
+	if (turn_at(m, i) == SIZE_MAX) {
+		ui_say(p->v.ui, "Nothing says which turn this step belongs to.");
+		return true;
+	}
+	while (i > 0 && turn_at(m, i - 1) == turn_at(m, i) && !m->steps[i - 1].gone)
+		i--;
+	while (m->steps[i].undone && i + 1 < m->n_steps && turn_at(m, i + 1) == turn_at(m, i))
+		i++;
+	ui_undo(p->v.ui, UNDO_BACK, m->steps[i].id);
+	return true;
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct view_steps *p = (struct view_steps *)v;
 	const struct step_row *st;
+	size_t from;
 
 	collect(p);
-	if (list_keys(&p->list, v->ui, a, p->n, text_of, p))
+	from = p->list.cursor;
+	if (list_keys(&p->list, v->ui, a, p->n, text_of, p)) {
+		pass_headings(p, from);
 		return true;
+	}
 	switch ((int)a) {
 	case ACTION_OPEN:
 		st = step_at(p, p->list.cursor);
@@ -305,6 +434,8 @@ static bool act(struct view *v, enum action a)
 		return true;
 	case ACTION_UNDO:
 		return undo(p);
+	case ACTION_UNDO_TURN:
+		return undo_turn(p);
 	case ACTION_BACK:
 		if (!*p->list.filter)
 			return false;
@@ -320,6 +451,7 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 	struct view_steps *p = (struct view_steps *)v;
 
 	list_mouse(&p->list, m, r, p->n);
+	pass_headings(p, p->list.cursor);
 }
 
 static void view_free(struct view *v)

@@ -36,6 +36,8 @@
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
 	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
 	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
+	X(UNDO_TURN, "undo-turn", "undo turn",                                                     \
+	  "Roll back all that the agent did since you told it what to do")                         \
 	X(REDO, "redo", "redo", "Bring back what was undone last")                                 \
 	X(RESTORE, "restore", "restore",                                                           \
 	  "Bring this file or directory back as it was before the step")                           \
@@ -59,6 +61,8 @@
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
 	X(MERGE, "merge", "merge", "Merge both sides of files that changed since; the rest stays") \
+	X(ALL_PLACES, "all-places", "all places",                                                  \
+	  "Undo what was changed outside the folders, too, or leave that again")                   \
 	X(FORCE, "force", "do it anyway", "Do it over files that changed since; they are kept")    \
 	X(STOP, "stop", "stop and undo", "Stop the commands that run, then show what undo does")   \
 	X(CANCEL, "cancel", "cancel", "Stop the work under way and put everything back")           \

@@ -10,11 +10,13 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/journal/history/rename_list.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
 
 /*
  * One small file each in barriers/, named by a number of the store's own count. Edits at the same
@@ -325,21 +327,118 @@ int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n,
 	return 0;
 }
 
-int barriers_crossed(struct journal *j, struct undo_plan *p)
+/* ---- which of them a rollback meets -----------------------------------------------------------
+ */
+
+/* Paths of the folder that the steps' records name, as they were called then and are called now. */
+struct touched {
+	struct names paths;
+	struct names moved; /* of those, what was made, taken away or renamed: with all below */
+};
+
+static void touch_name(struct touched *t, const struct emptied *e, const struct rec *r, int root,
+		       const char *path)
 {
+	AUTO_FREE char *now = xstrdup(path);
+	int root_now = root;
+
+	moves_follow(e->moves, r->seq, &root_now, &now);
+	if (root == 0)
+		names_add(&t->paths, 0, path);
+	if (root_now == 0)
+		names_add(&t->paths, 0, now);
+	if (rec_is_in_place(r))
+		return;
+	if (root == 0)
+		names_add(&t->moved, 0, path);
+	if (root_now == 0)
+		names_add(&t->moved, 0, now);
+}
+
+static void touched_load(struct touched *t, const struct emptied *e)
+{
+	for (size_t i = 0; i < e->dirs->n; i++) {
+		struct rec r;
+		size_t at = 0;
+
+		while (wal_next(&e->logs[i], &at, &r)) {
+			if (rec_is_idle(&r))
+				continue;
+			touch_name(t, e, &r, r.root, r.path);
+			if (r.path2[0])
+				touch_name(t, e, &r, r.root2, r.path2);
+		}
+	}
+}
+
+static bool touched_above(const struct touched *t, const char *path)
+{
+	AUTO_FREE char *above = xstrdup(path);
+
+	for (char *slash; (slash = strrchr(above, '/'));) {
+		*slash = '\0';
+		if (names_has(&t->moved, 0, above))
+			return true;
+	}
+	return false;
+}
+
+/* A directory that was edited: its place is that of what the steps changed in it. */
+static bool touched_below(const struct touched *t, const char *path)
+{
+	for (size_t i = 0; i < names_count(&t->paths); i++) {
+		const char *one;
+
+		key_root(names_key(&t->paths, i), &one);
+		if (path_is_inside(one, path))
+			return true;
+	}
+	return false;
+}
+
+/* The path that is met comes first: it is the one that is named. Not all paths of a large barrier
+ * are known: then it may meet any. */
+static bool meets(const struct touched *t, struct barrier *b)
+{
+	for (size_t i = 0; i < b->n_paths; i++) {
+		char *path = b->paths[i];
+
+		if (!names_has(&t->paths, 0, path) && !touched_above(t, path) &&
+		    !touched_below(t, path))
+			continue;
+		b->paths[i] = b->paths[0];
+		b->paths[0] = path;
+		return true;
+	}
+	return b->count > b->n_paths;
+}
+
+static bool is_after(const struct undo_plan *p, const struct barrier *b)
+{
+	for (size_t k = 0; k < p->n_ids; k++)
+		if (b->after == p->ids[k])
+			return true;
+	return false;
+}
+
+int barriers_crossed(struct journal *j, struct undo_plan *p, const struct emptied *e)
+{
+	struct touched touched = {0};
 	struct barrier *list = NULL;
 	size_t n = 0;
 	int r = p->kind == UNDO_BACK ? load_all(j, &list, &n) : 0;
 
 	p->barriers = xcalloc(n + 1, sizeof(*p->barriers));
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < p->n_ids; k++) {
-			if (list[i].after != p->ids[k])
-				continue;
-			p->barriers[p->n_barriers++] = list[i];
-			list[i] = (struct barrier){0};
-			break;
-		}
+	if (n)
+		touched_load(&touched, e);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_after(p, &list[i]) || !meets(&touched, &list[i]))
+			continue;
+		p->barriers[p->n_barriers++] = list[i];
+		list[i] = (struct barrier){0};
+	}
 	barrier_free(list, n);
+	names_done(&touched.paths);
+	names_done(&touched.moved);
 	return r;
 }

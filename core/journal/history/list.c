@@ -188,6 +188,7 @@ static void join_parts(struct step_info *a, struct step_info *b)
 	a->deleted += b->deleted;
 	a->renamed += b->renamed;
 	a->incomplete |= b->incomplete;
+	a->elsewhere &= b->elsewhere;
 	if (!a->why)
 		a->why = take_ptr(&b->why);
 	if (!a->unprotected)

@@ -20,7 +20,8 @@
 
 enum {
 	SUMMARY_PARTIAL = 1,
-	SUMMARY_TURNED = 2
+	SUMMARY_TURNED = 2,
+	SUMMARY_ELSEWHERE = 4,
 };
 
 void change_side_set(struct change_side *c, const struct obj *o)
@@ -106,6 +107,7 @@ static void get_flags(struct get *g, struct summary *s)
 
 	s->partial = flags & SUMMARY_PARTIAL;
 	s->turned = flags & SUMMARY_TURNED;
+	s->info.elsewhere = flags & SUMMARY_ELSEWHERE;
 }
 
 static void put_change(struct buf *b, const struct change *c)
@@ -119,6 +121,24 @@ static void put_change(struct buf *b, const struct change *c)
 	put_side(b, &c->after);
 }
 
+static bool is_elsewhere(const struct nets *nets)
+{
+	for (size_t i = 0; i < nets->n; i++) {
+		struct change c;
+
+		nets_get(nets, i, &c);
+		if (c.root == 0)
+			return false;
+	}
+	return nets->n > 0;
+}
+
+static uint32_t flags_of(const struct nets *nets, bool partial)
+{
+	return (partial ? SUMMARY_PARTIAL : 0u) | (nets->inverted ? SUMMARY_TURNED : 0u) |
+	       (is_elsewhere(nets) ? SUMMARY_ELSEWHERE : 0u);
+}
+
 int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
 		  const struct nets *nets)
 {
@@ -128,7 +148,7 @@ int summary_write(struct journal *j, int stepdir, const struct step_info *info, 
 	put_u32(&out.buf, SUMMARY_MAGIC);
 	put_u64(&out.buf, store_seq(j));
 	put_info(&out.buf, info);
-	put_u32(&out.buf, (partial ? SUMMARY_PARTIAL : 0) | (nets->inverted ? SUMMARY_TURNED : 0));
+	put_u32(&out.buf, flags_of(nets, partial));
 	put_u32(&out.buf, (uint32_t)nets->n);
 	for (size_t i = 0; i < nets->n; i++) {
 		struct change c;

@@ -365,7 +365,7 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 		p.logs[i] = (struct wal)WAL_NONE;
 	r = build(&p);
 	if (r == 0)
-		r = barriers_crossed(j, p.plan);
+		r = barriers_crossed(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, NULL});
 	if (r < 0 && !(err && err->code))
 		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
 			store_advice(r));

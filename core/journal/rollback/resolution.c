@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/journal/history/rename_list.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -37,6 +39,45 @@ static void drop_merge(struct remedy *m, const struct undo_entry *e)
 		merged_done(&m->merges[i]);
 		m->merges[i] = m->merges[--m->n_merges];
 		return;
+	}
+}
+
+/* Everything in granted places is left as it is, whoever changed it. */
+static bool leaves_places(const struct undo_plan *p)
+{
+	return p->kind == UNDO_BACK && !(p->flags & UNDO_ALL_PLACES);
+}
+
+static bool stays_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
+{
+	return e->root > 0 && leaves_places(p);
+}
+
+static void add_name_now(const struct emptied *logs, const struct rec *r, int root,
+			 const char *path, struct names *to)
+{
+	AUTO_FREE char *now = xstrdup(path);
+
+	moves_follow(logs->moves, r->seq, &root, &now);
+	if (root > 0)
+		names_add(to, root, now);
+}
+
+/* Of all records: a file that came and went within a step is no entry of the plan. */
+static void add_places(const struct emptied *logs, struct names *to)
+{
+	for (size_t i = 0; i < logs->dirs->n; i++) {
+		struct rec r;
+		size_t at = 0;
+
+		while (wal_next(&logs->logs[i], &at, &r)) {
+			if (rec_is_idle(&r))
+				continue;
+			if (r.root > 0)
+				add_name_now(logs, &r, r.root, r.path, to);
+			if (r.root2 > 0)
+				add_name_now(logs, &r, r.root2, r.path2, to);
+		}
 	}
 }
 
@@ -94,7 +135,7 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct emptie
 
 		if (e->conflict && e->linked)
 			e->why = xstrdup("it was changed by another of its names");
-		else if (e->conflict && !e->lost)
+		else if (e->conflict && !e->lost && !stays_elsewhere(p, e))
 			r = try_merge(&g, e, p->flags, err);
 	}
 	story_done(&g.story);
@@ -133,6 +174,8 @@ static bool build_left(struct journal *j, const struct undo_plan *p, const struc
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].fate == FATE_KEPT)
 			names_add(left, p->entries[i].root, p->entries[i].path);
+	if (leaves_places(p))
+		add_places(logs, left);
 	return !names_count(left) || skip_build(j, logs, left, &m->skips);
 }
 
@@ -166,9 +209,10 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 	for (size_t i = 0; i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
 
-		if (!e->conflict)
-			continue;
-		e->fate = without_merge(p->flags);
+		if (stays_elsewhere(p, e))
+			e->fate = FATE_KEPT;
+		else if (e->conflict)
+			e->fate = without_merge(p->flags);
 	}
 	if (p->n_conflicts && p->flags & UNDO_MERGE)
 		r = merge_all(j, p, logs, ret, err);
@@ -179,10 +223,16 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 			       "what would be left out and what would come back depend on each "
 			       "other: undo fewer steps at once, or move those files away first");
 	for (size_t i = 0; i < p->n_entries; i++) {
-		const struct undo_entry *e = &p->entries[i];
+		struct undo_entry *e = &p->entries[i];
 
 		if (!e->conflict)
 			continue;
+		if (stays_elsewhere(p, e)) { /* nothing is in the way of leaving it */
+			names_add(&ret->kept, e->root, e->path);
+			e->conflict = e->lost = e->beside = e->linked = false;
+			p->n_conflicts--;
+			continue;
+		}
 		p->n_stops += e->fate == FATE_STOPS;
 		if (e->lost)
 			continue;

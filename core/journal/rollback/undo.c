@@ -164,6 +164,12 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	return r;
 }
 
+bool undo_entry_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
+{
+	return e->root > 0 && e->fate == FATE_KEPT && p->kind == UNDO_BACK &&
+	       !(p->flags & UNDO_ALL_PLACES);
+}
+
 static int64_t group_oldest(const struct group *g)
 {
 	int64_t oldest = INT64_MAX;
@@ -175,7 +181,7 @@ static int64_t group_oldest(const struct group *g)
 
 bool undo_plan_stops(const struct undo_plan *p)
 {
-	return p->n_stops || (p->n_barriers && !p->flags);
+	return p->n_stops || (p->n_barriers && !(p->flags & UNDO_SETTLES));
 }
 
 static int refuse_barrier(const struct undo_plan *plan, struct err *err)
@@ -276,8 +282,8 @@ static int ready(struct journal *j, struct err *err)
 	/* The human asked when this was still to come: to go on now would be once too often. */
 	if (r == 0 && stuck)
 		return err_say(err, -EAGAIN,
-			       "the rollback that was interrupted has been finished first: "
-			       "look at `cordon log`, then ask again");
+			       "nothing was undone now: an earlier rollback had stopped half-way "
+			       "and has been finished: look at `cordon log`, then ask again");
 	return r;
 }
 
@@ -361,6 +367,42 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		r = run(&pick, plan, remedies, progress, err);
 	undo_plan_free(plan);
 	remedies_done(remedies);
+	pick_done(&pick);
+	return r;
+}
+
+static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct wal log = WAL_NONE;
+	struct rec rec;
+	size_t at = 0;
+	int r = fd < 0 ? fd : log_look(j, &log, fd, redo ? "redo" : "undo");
+
+	while (r == 0 && !*ret && wal_next(&log, &at, &rec))
+		*ret = (rec.root > 0 || rec.root2 > 0) && !rec_is_idle(&rec);
+	wal_close(&log);
+	return r;
+}
+
+int journal_reaches(struct journal *j, enum undo_kind kind, size_t n, unsigned flags, bool *ret,
+		    struct err *err)
+{
+	struct pick pick = {0};
+	int r;
+
+	*ret = false;
+	if (kind == UNDO_BACK && !(flags & UNDO_ALL_PLACES))
+		return 0;
+	r = pick_steps(j, kind, n, flags, &pick, err);
+	for (size_t i = 0; r == 0 && i < pick.n; i++)
+		for (size_t k = 0; r == 0 && k < pick.list[i].dirs.n; k++) {
+			const char *dir = pick.list[i].dirs.dirs[k];
+
+			r = log_reaches(pick.list[i].j, dir, kind == UNDO_REDO, ret);
+			if (r < 0)
+				step_unread(err, r, strchr(dir, '/') + 1);
+		}
 	pick_done(&pick);
 	return r;
 }

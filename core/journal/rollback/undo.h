@@ -59,8 +59,8 @@ int remedy_get(const char *line, struct remedy *m) MUST_USE;
 
 void remedy_done(struct remedy *m);
 void merged_done(struct merged *m);
-/* Fill in the barriers that the plan crosses. */
-int barriers_crossed(struct journal *j, struct undo_plan *p) MUST_USE;
+/* Fill in the barriers that the plan crosses: those after its steps that meet a path of theirs. */
+int barriers_crossed(struct journal *j, struct undo_plan *p, const struct emptied *e) MUST_USE;
 /* The changes of the plan's steps, in the order of the rollback. */
 struct story {
 	struct summary *sums;

@@ -347,6 +347,38 @@ static void ending_clean(struct ending *e)
 		store_empty_trash(j, NULL);
 }
 
+static void tell_changes(const struct step *s, const struct ending *e)
+{
+	const struct journal *j = e->s->j;
+
+	for (size_t i = 0; i < e->nets.n; i++) {
+		struct change c;
+
+		nets_get(&e->nets, i, &c);
+		if (e->s != s || c.root > 0)
+			c.base = j->roots[c.root].path;
+		s->witness->change(s->witness_data, &c);
+	}
+}
+
+static void tell_witness(const struct step *s, struct ending *list, size_t n)
+{
+	const char *name;
+
+	if (!s->witness)
+		return;
+	s->witness->begin(s->witness_data);
+	for (size_t i = 0; i < n; i++)
+		tell_changes(s, &list[i]);
+	name = s->witness->name(s->witness_data);
+	for (size_t i = 0; name && i < n; i++) {
+		if (!list[i].info.command)
+			continue;
+		free(list[i].info.command);
+		list[i].info.command = xstrdup(name);
+	}
+}
+
 int journal_commit(struct step *s, int exit_status, struct err *err)
 {
 	struct ending list[PARTS_MAX];
@@ -359,6 +391,8 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 	do
 		r = ending_look(&list[n++], p, exit_status);
 	while (r == 0 && (p = p->part) != s);
+	if (r == 0)
+		tell_witness(s, list, n);
 	if (r == 0)
 		do
 			r = endings_keep(list, n);

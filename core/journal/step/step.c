@@ -489,6 +489,12 @@ int journal_begin(struct journal *j, enum step_kind kind, const char *command, s
 	return 0;
 }
 
+void step_watch_end(struct step *s, const struct step_witness *w, void *data)
+{
+	s->witness = w;
+	s->witness_data = data;
+}
+
 void step_set_command(struct step *s, const char *command)
 {
 	struct step *p = s;

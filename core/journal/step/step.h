@@ -30,6 +30,8 @@ struct step {
 	bool tangled;  /* a step that ran at the same time touched the same */
 	bool leaving;  /* a file is captured as it leaves a guarded name */
 	bool may_wait; /* see JOURNAL_WAITS */
+	const struct step_witness *witness; /* of the first part; or NULL */
+	void *witness_data;
 	step_on_loss on_loss;
 	void *on_loss_data;
 	struct known_set known;

@@ -22,7 +22,8 @@
 
 #define QUIET_US     100000  /* after a command's end, and after its last change since */
 #define QUIET_MAX_US 2000000 /* what its left-overs still do then is ambient */
-#define AMBIENT_US   5000000
+#define BURST_US     1000000 /* after the last change of what nobody's command does, in a folder */
+#define AMBIENT_US   5000000 /* and elsewhere: what agents note down is no work of theirs */
 #define RETRY_US     5000000 /* a step that could not be committed */
 #define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
 
@@ -118,17 +119,25 @@ void steps_ends(struct keeper *k, struct command *c)
 	c->quiet_at = k->now + QUIET_US;
 }
 
-static void send_end(struct keeper *k, const struct command *c, int64_t id, size_t paths, bool kept,
-		     const char *why)
+struct end {
+	int64_t id;
+	size_t paths;
+	bool kept, elsewhere;
+	const char *why, *name;
+};
+
+static void send_end(struct keeper *k, const struct command *c, const struct end *e)
 {
 	size_t mark = wire_begin(&k->out, WIRE_STEP_END);
 
-	wire_i64(&k->out, id);
-	wire_u8(&k->out, kept);
+	wire_i64(&k->out, e->id);
+	wire_u8(&k->out, e->kept);
 	wire_u32(&k->out, (uint32_t)c->exit_status);
 	wire_i64(&k->out, clock_wall_us());
-	wire_u64(&k->out, paths);
-	wire_cstr(&k->out, why);
+	wire_u64(&k->out, e->paths);
+	wire_cstr(&k->out, e->why);
+	wire_u8(&k->out, e->elsewhere);
+	wire_cstr(&k->out, e->name);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }
@@ -137,7 +146,8 @@ static void send_end(struct keeper *k, const struct command *c, int64_t id, size
 static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
 	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	int64_t id = step_id(c->step);
+	struct end end = {.id = step_id(c->step), .why = why};
+	struct naming naming;
 	int r;
 
 	if (c->announce_at)
@@ -145,16 +155,27 @@ static int try_commit(struct keeper *k, struct command *c, struct err *err)
 	keeper_umask(k, 077);
 	step_set_command(c->step, c->label.data);
 	watch_drain(k);
+	naming_init(&naming, k, c);
+	step_watch_end(c->step, &naming_witness, &naming);
 	r = journal_commit(c->step, c->exit_status, err);
-	if (r < 0)
+	if (r < 0) {
+		step_watch_end(c->step, NULL, NULL);
+		naming_done(&naming);
 		return r;
+	}
 	keeper_news(k);
 	keeper_tidy(k);
 	c->step = NULL;
+	c->inside = false;
 	if (c->announced) {
 		c->announced = false;
-		send_end(k, c, id, (size_t)r, r > 0, why);
+		end.paths = (size_t)r;
+		end.kept = r > 0;
+		end.elsewhere = naming.elsewhere;
+		end.name = naming.name.data;
+		send_end(k, c, &end);
 	}
+	naming_done(&naming);
 	return r;
 }
 
@@ -218,9 +239,24 @@ static void finish_idle(struct keeper *k, const struct command *except)
 		next = c->next;
 		if (except && (c == except || c->lingers || c->folds))
 			continue;
+		/* What an agent notes down is in the way of no other step. */
+		if (except && c->kind == STEP_AMBIENT && !c->inside)
+			continue;
 		if (c->step && is_idle(c))
 			finish(k, c);
 	}
+}
+
+/* The history says where this session begins once there is something of it. */
+static void mark_session(struct keeper *k)
+{
+	struct err err = {0};
+
+	if (k->marked || !k->spec->spawn || k->spec->journal.off)
+		return;
+	k->marked = true;
+	if (journal_add_turn(k->journal, k->agent_name.data, &err) < 0)
+		log_warn("keeper", "%s", err.text);
 }
 
 /* The command's step, or a part of it in one more folder. */
@@ -231,6 +267,7 @@ static int begin(struct keeper *k, struct command *c, struct journal *j, struct 
 
 	finish_idle(k, c);
 	keeper_umask(k, 077);
+	mark_session(k);
 	if (c->step)
 		r = journal_begin_part(j, c->step, ret, &err);
 	else
@@ -300,7 +337,10 @@ int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
 	watch_own_end(k);
 	c->step = NULL;
 	keeper_news(k);
-	send_end(k, c, id, paths, true, why);
+	send_end(
+		k, c,
+		&(struct end){
+			.id = id, .paths = paths, .kept = true, .why = why, .name = c->label.data});
 	linger(k, c);
 	return r;
 }
@@ -350,15 +390,18 @@ static void label_ambient(struct keeper *k, struct command *c, const struct proc
 			  const char *hint)
 {
 	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
+	bool agent = !p || steps_is_agent(k, p);
+	const char *command =
+		p && p->command && p->command->label.len ? p->command->label.data : NULL;
 
-	if (!p || steps_is_agent(k, p))
+	if (below && *below)
+		hint = below;
+	if (agent)
 		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
 	else
 		buf_str(&c->label, "left running");
-	if (p && p->command && p->command->label.len)
-		buf_fmt(&c->label, ": %s", p->command->label.data);
-	else
-		buf_fmt(&c->label, ": %s", below && *below ? below : hint);
+	c->by_paths = agent && !command;
+	buf_fmt(&c->label, ": %s%s", c->by_paths ? "edit " : "", command ? command : hint);
 	if (c->label.len > LABEL_MAX)
 		buf_truncate(&c->label, LABEL_MAX);
 }
@@ -384,6 +427,10 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 	if (!c)
 		c = ambient_new(k, p, hint);
 	c->last_at = k->now;
+	if (!f->granted) {
+		c->inside = true;
+		c->inside_at = k->now;
+	}
 	if (!c->step && !c->label.len) /* a redirection, before the exec that will name it */
 		label_ambient(k, c, NULL, hint);
 	*ret = c->step ? step_part(c->step, f->journal) : NULL;
@@ -428,7 +475,7 @@ static int64_t due(const struct command *c)
 	if (c->over || is_held(c) || c->folds)
 		return 0;
 	if (c->kind == STEP_AMBIENT)
-		return c->last_at + AMBIENT_US;
+		return c->inside ? c->inside_at + BURST_US : c->last_at + AMBIENT_US;
 	if (!c->quiet_at)
 		return 0;
 	return MIN(MAX(c->quiet_at, c->last_at + QUIET_US), c->quiet_at + QUIET_MAX_US);
@@ -491,6 +538,19 @@ int steps_settle(struct keeper *k, struct err *err)
 			       c->pid);
 	}
 	return 0;
+}
+
+void steps_turn(struct keeper *k)
+{
+	struct err err = {0};
+
+	if (k->whole || !k->spec->spawn)
+		return;
+	if (k->ambient && k->ambient->step && is_idle(k->ambient))
+		finish(k, k->ambient);
+	/* Before the first step the turn begins with the session. */
+	if (k->marked && journal_add_turn(k->journal, NULL, &err) < 0)
+		log_warn("keeper", "%s", err.text);
 }
 
 int steps_commit_all(struct keeper *k, struct err *err)

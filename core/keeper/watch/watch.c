@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "core/base/path.h"
 #include "core/keeper/keeper_priv.h"
 #include "core/keeper/watch/watch.h"
+#include "core/keeper/watch/ignored.h"
 #include "core/keeper/watch/watch_edits.h"
 
 /*
@@ -68,22 +68,6 @@ struct watch {
 	char events[4096]
 		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
 };
-
-/* What editors leave beside a file is no edit. */
-static bool is_dropping(const char *name)
-{
-	static const char *const patterns[] = {
-		".*.sw[a-z]", "*~",	   "#*#",	".#*",
-		"4913",	      ".~lock.*#", ".DS_Store", ".goutputstream-*"};
-
-	/* Nearly no name begins or ends like one of them. */
-	if (*name != '.' && *name != '#' && *name != '4' && !str_ends(name, "~"))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
-		if (fnmatch(patterns[i], name, 0) == 0)
-			return true;
-	return false;
-}
 
 static int64_t wall_ns(void)
 {
@@ -141,9 +125,9 @@ static void judge(struct keeper *k, struct folder *f, const char *path, enum see
 {
 	struct watch *w = k->watch;
 
-	if (is_dropping(path_base(path)))
-		return;
-	if (journal_is_foreign(f->journal, path, what, w->looked_ns - SLACK_NS))
+	/* Of a path that a running step changed as well, who wrote last is noted in any case. */
+	if (journal_is_foreign(f->journal, path, what, w->looked_ns - SLACK_NS) &&
+	    !ignored_has(k->spec->ignored, path))
 		note_edit(k, f, path, made);
 }
 
@@ -242,6 +226,8 @@ static void rescan_found(void *data, const char *path)
 {
 	const struct edits *in = data;
 
+	if (ignored_has(in->folder->keeper->spec->ignored, path))
+		return;
 	note_edit(in->folder->keeper, in->folder, path, false);
 }
 

@@ -1,0 +1,132 @@
+/* turns - where sessions and turns begin in the history: after which step, when, with which agent.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/journal/journal.h"
+#include "core/journal/store/store.h"
+
+/*
+ * The file "turns" of the store, one line each, oldest first: "turn AFTER US" or "session AFTER US
+ * AGENT". AFTER is the number of the newest step that had begun: what has a greater one is of this
+ * turn or a later one. The file is written whole (rename). It is a convenience: without it, or
+ * where it is damaged, the history is one without turns.
+ */
+
+#define TURNS_FILE "turns"
+#define TURNS_MAX  512
+#define LINE_LEN   160
+
+void turn_marks_free(struct turn_mark *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++)
+		free(list[i].agent);
+	free(list);
+}
+
+static bool parse_line(const char *line, struct turn_mark *t)
+{
+	char agent[LINE_LEN] = "";
+
+	*t = (struct turn_mark){0};
+	if (sscanf(line, "session %" SCNd64 " %" SCNd64 " %159[^\n]", &t->after, &t->us, agent) >=
+	    2) {
+		t->session = true;
+		t->agent = xstrdup(agent);
+		return true;
+	}
+	return sscanf(line, "turn %" SCNd64 " %" SCNd64, &t->after, &t->us) == 2;
+}
+
+static int load(struct journal *j, struct turn_mark **ret, size_t *ret_n)
+{
+	AUTO_FREE char *text = NULL;
+	char *save = NULL, *line;
+	size_t n = 0;
+	int r = io_read_file(j->store, TURNS_FILE, (size_t)TURNS_MAX * LINE_LEN * 2, &text, NULL);
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	*ret = xcalloc(TURNS_MAX + 1, sizeof(**ret));
+	for (line = strtok_r(text, "\n", &save); line && n < TURNS_MAX;
+	     line = strtok_r(NULL, "\n", &save))
+		n += parse_line(line, &(*ret)[n]);
+	*ret_n = n;
+	return 0;
+}
+
+static int save(struct journal *j, const struct turn_mark *list, size_t n)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+
+	for (size_t i = n > TURNS_MAX / 2 ? n - TURNS_MAX / 2 : 0; i < n; i++) {
+		const struct turn_mark *t = &list[i];
+
+		buf_fmt(&out, "%s %" PRId64 " %" PRId64, t->session ? "session" : "turn", t->after,
+			t->us);
+		if (t->session)
+			buf_fmt(&out, " %.100s", t->agent);
+		buf_ch(&out, '\n');
+	}
+	return io_write_file(j->store, TURNS_FILE, 0600, out.data, out.len, false);
+}
+
+static char *one_line(const char *name)
+{
+	char *copy = xstrdup(name);
+
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = '?';
+	return copy;
+}
+
+int journal_add_turn(struct journal *j, const char *agent, struct err *err)
+{
+	struct turn_mark new = {.session = agent != NULL, .us = clock_wall_us()}, *list, *last;
+	size_t n;
+	int r = load(j, &list, &n);
+
+	if (r < 0) /* begun anew rather than never again */
+		n = 0;
+	new.after = (int64_t)j->state->next_id - 1;
+	last = n ? &list[n - 1] : NULL;
+	/* Nothing has happened since: it is the same turn, or begins with the session. */
+	if (last && last->after >= new.after && !new.session) {
+		turn_marks_free(list, n);
+		return 0;
+	}
+	if (!list)
+		list = xcalloc(1, sizeof(*list));
+	if (last && last->after >= new.after)
+		free(take_ptr(&list[--n].agent));
+	new.agent = agent ? one_line(agent) : NULL;
+	list[n++] = new; /* there is room for one more than are read */
+	r = save(j, list, n);
+	turn_marks_free(list, n);
+	return r < 0 ? err_set(err, r, "write into the history of '%s'", j->folder) : 0;
+}
+
+int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)
+{
+	int r = load(j, ret, ret_n);
+
+	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
+}
+
+const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n, int64_t step)
+{
+	for (size_t i = n; i-- > 0;)
+		if (list[i].after < llabs(step))
+			return &list[i];
+	return NULL;
+}

@@ -1,0 +1,49 @@
+#!/bin/bash
+# sessions - cordon alone: what ran here last, or an offer to attach; cordon sessions: what runs.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+like "$("$CORDON" sessions)" "^No session runs" "cordon sessions: none"
+is "$("$CORDON" sessions --json)" "" "--json: none"
+out=$("$CORDON" sessions all 2>&1)
+is "$?" 125 "it takes no arguments"
+like "$out" "^cordon: sessions: takes no arguments" "and says so"
+out=$(cordon_in "$dir" 2>&1)
+is "$?" 125 "cordon alone without a terminal shows how it is used"
+
+start 130 40 "$dir" "SHELL=/bin/bash $CORDON"
+sees '━ > agent .* /bin/bash ━' "cordon alone opens the console with the shell"
+out=$("$CORDON" sessions)
+like "$out" "[0-9a-f]{4} +[0-9:]{8} +0 +.*/work: /bin/bash" "cordon sessions has it: ID, since when, what waits, folder, command"
+like "$("$CORDON" sessions --json)" '^\{"session":"[^"]+","id":"[0-9a-f]+","folder":"[^"]*/work","command":"/bin/bash","pid":[0-9]+,"since_us":[0-9]+,"pending":0\}$' "as JSON"
+type_text 'exit' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+
+start 130 40 "$dir" "$CORDON run --theme mono -- bash --noprofile --norc"
+sees '━ > agent .* bash --noprofile --norc ━' "a session with another command"
+# Elsewhere in this folder.
+tmux_ new-session -d -s other -x 100 -y 30 -c "$dir" "$CORDON; exec sleep 600"
+other() { tmux_ capture-pane -p -t =other: | grep -q -- "$1"; }
+ok "cordon alone offers to attach" wait_for 15 other "A session is open here: bash --noprofile --norc"
+tmux_ send-keys -t =other: Enter
+ok "and does" wait_for 15 other "The agent's terminal is in the session's own console\|activity"
+tmux_ kill-session -t =other
+type_text 'exit' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+
+start 130 40 "$dir" "$CORDON"
+sees '━ > agent .* bash --noprofile --norc ━' "cordon alone opens what ran here last, with its options"
+type_text 'exit' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+start 130 40 "$(new_folder elsewhere)" "SHELL=/bin/sh $CORDON"
+sees '━ > agent .* /bin/sh ━' "which another folder does not know"
+done_testing

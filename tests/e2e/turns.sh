@@ -1,0 +1,91 @@
+#!/bin/bash
+# turns - what an agent writes by itself: a step for each burst, turns where the human spoke, and what is left
+# of them in the next session.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
+need tmux python3
+dir=$(new_folder work)
+mkdir -p "$dir/src" "$dir/tests/cases"
+for f in src/parse.c tests/cases/1 README; do echo old >"$dir/$f"; done
+# An agent that does in its own process what a line tells: FILE... is written in one go, "." is a pause.
+mkdir -p "$TEST_TMP/bin"
+cat >"$TEST_TMP/bin/fake" <<'A'
+#!/usr/bin/env python3
+import os, sys, time
+print("ready", flush=True)
+for line in sys.stdin:
+    for word in line.split():
+        if word == ".":
+            time.sleep(1.3)
+            continue
+        tmp = word + ".tmp.%d" % os.getpid()
+        with open(tmp, "w") as f:
+            f.write(line)
+        os.rename(tmp, word)
+    print("done " + line, flush=True)
+A
+chmod +x "$TEST_TMP/bin/fake"
+before=$(content "$dir")
+say() { type_text "$1" && keys Enter && sees "done $1" "the agent does: $1"; }
+
+start 190 40 "$dir" "$CORDON run -- fake"
+sees ready "an agent"
+say "src/parse.c tests/cases/1 . README"
+say "src/new.c"
+sees 'fake: edit src/parse.c, tests/cases/1 .*~2' "a burst is a step, named by the paths that stay"
+sees 'fake: edit README .*[+~]1' "one after a pause is another"
+sees 'fake: edit src/new.c .*[+~]1' "and what comes after Enter is another turn's"
+is "$(screen | grep -c -- '-- ..:.. turn')" 1 "which has a heading"
+like "$(cordon_in "$dir" log)" 'fake: edit src/new.c' 'the log has the names, too'
+unlike "$(cordon_in "$dir" log)" 'tmp' 'and no temporary file is named'
+out=$(cordon_in "$dir" undo --dry-run --turn)
+like "$out" "src/new.c" "undo --turn is about the newest"
+unlike "$out" "README" "alone"
+
+# A key for the whole turn.
+keys C-] s
+keys End k
+press_until 'Rolls back 3 steps' "T is about the turn of the selected step, and what came after it" T
+press_until 'edit README .*undone' "U does it" U
+same "$(content "$dir")" "$before" "all is as it was before"
+loses '╔═' "the dialogs close"
+press_until 'Brings back 3 steps' "redo" r
+press_until 'edit README .*[+~]1' "U does it" U
+ok "all of it is back" grep -q new "$dir/src/new.c"
+loses '╔═' "the dialogs close"
+after=$(content "$dir")
+keys C-] t
+keys C-d
+sees 'ended' "the agent ends"
+keys C-] q
+ended "cordon too" 0
+
+# The next session has the steps of the one before.
+start 190 40 "$dir" "$CORDON run -- bash --noprofile --norc"
+sees '== [A-Z][a-z]+ [0-9]+ ..:.. fake' "the next session shows which agent was here, and when"
+sees 'fake: edit src/parse.c, tests/cases/1' "and its steps"
+press_until 'Rolls back 1 step' "u is about the newest of all" C-] u
+press_until 'src/new.c .*undone' "U does it" U
+ok "its file is gone" test ! -e "$dir/src/new.c"
+loses '╔═' "the dialogs close"
+keys C-] s
+keys Home
+keys Enter
+sees ' - old' "an older one opens as a diff"
+keys q
+press_until 'Brings back 1 step' "redo" r
+press_until 'src/new.c .*[+~]1' "U does it" U
+same "$(content "$dir")" "$after" "all is as the agent left it"
+loses '╔═' "the dialogs close"
+keys C-] t
+type_text 'exit' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+ok "undo --turn from a shell" cordon_in "$dir" undo --turn
+ok "the newest turn" test ! -e "$dir/src/new.c"
+is "$(cordon_in "$dir" undo --turn | head -n 1)" "undone: steps -2 -1, 3 paths" "the one before"
+same "$(content "$dir")" "$before" "all is as it was"
+done_testing

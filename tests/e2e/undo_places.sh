@@ -1,0 +1,89 @@
+#!/bin/bash
+# undo_places - an undo leaves an agent's own folder alone, and takes it along when that is asked for.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
+own=$HOME/.claude/projects/p
+mkdir -p "$own"
+echo 0 >"$own/s.jsonl"
+echo one >"$dir/file"
+log_is() { [ "$(tr -d '\n' <"$own/s.jsonl")" = "$1" ]; }
+file_is() { [ "$(cat "$dir/file")" = "$1" ]; }
+
+start 130 40 "$dir" "$CORDON run --profile claude -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a shell in the pane"
+type_text "clear; sh -c 'echo 1 >>~/.claude/projects/p/s.jsonl; echo two >file; echo t >~/.claude/projects/p/t; rm ~/.claude/projects/p/t'"
+keys Enter
+sees 'echo two >file' "a step changes the folder, and what the agent notes down"
+ok "both" wait_for 10 log_is 01
+keys C-] s
+press_until 'changes back +file' "the preview has the file" u
+sees '= +stays +~/.claude/projects/p/s\.jsonl +outside' "and says that the note stays"
+press_until 'undone' "U does it" U
+ok "the file is back" wait_for 10 file_is one
+ok "the note stays" log_is 01
+loses '╔═' "the dialogs close"
+press_until 'changes +file' "redo" r
+press_until '~[0-9]' "U does it" U
+ok "the file is as the step left it" wait_for 10 file_is two
+ok "the note, too" log_is 01
+loses '╔═' "the dialogs close"
+
+# With the key of the preview all of it goes: in place, outside the folder, while the session runs.
+press_until 'changes back +file' "the preview again" u
+press_until 'changes back .*s\.jsonl' "P takes the other places along" P
+press_until 'undone' "U does it" U
+ok "the file is back" wait_for 10 file_is one
+ok "so is the note" log_is 0
+loses '╔═' "the dialogs close"
+press_until 'changes +file' "redo" r
+press_until '~[0-9]' "U does it" U
+ok "brings back both" wait_for 10 log_is 01
+ok "the file" file_is two
+loses 'interrupted' "nothing was interrupted"
+
+# A step that changed nothing here is not what undo means.
+keys C-] t
+type_text "clear; sh -c 'echo 2 >>~/.claude/projects/p/s.jsonl'"
+keys Enter
+ok "a step that notes something down, and no more" wait_for 10 log_is 012
+sees "echo 2 >>.*~1" "shows"
+press_until 'changes back +file' "C-] u is about the step before" C-] u
+press_until 'undone' "U does it" U
+ok "the file is back" wait_for 10 file_is one
+ok "the notes stay" log_is 012
+loses '╔═' "the dialogs close"
+keys C-] t
+type_text 'exit 0' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+
+# From a shell.
+ok "redo" cordon_in "$dir" redo
+ok "the file again" file_is two
+out=$(cordon_in "$dir" undo --dry-run)
+like "$out" 's.jsonl   outside the folder: stays as it is \(--all-places undoes it\)' "undo --dry-run says what stays"
+ok "undo" cordon_in "$dir" undo
+ok "the file is back" file_is one
+ok "the notes stay" log_is 012
+
+# A new step, in a run without a console.
+noted() { (cd "$dir" && "$CORDON" run --headless --profile claude -- sh -c 'echo 3 >>~/.claude/projects/p/s.jsonl; echo three >file'); }
+ok "another step" noted
+ok "which notes something down" log_is 0123
+ok "undo --all-places" cordon_in "$dir" undo --all-places
+ok "takes the file back" file_is one
+ok "and the note" log_is 012
+ok "redo" cordon_in "$dir" redo
+ok "brings back the file" file_is three
+ok "and the note" log_is 0123
+mkdir -p "$HOME/.config/cordon"
+printf '[undo]\n\thome = true\n' >"$HOME/.config/cordon/config"
+ok "undo, with undo.home = true" cordon_in "$dir" undo
+ok "is of all places" log_is 012
+done_testing

@@ -1,0 +1,84 @@
+/* test_ignored - which changes from outside are nobody's edits: the shipped list, and bad lines. */
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/builtin.h"
+#include "core/keeper/watch/ignored.h"
+
+static void the_shipped_list(void **state)
+{
+	static const char *const yes[] = {".git/index",
+					  "sub/module/.git/index",
+					  ".git/ORIG_HEAD",
+					  ".git/logs/HEAD",
+					  ".git/logs/refs/heads/main",
+					  ".git/objects/pack/pack-1.idx",
+					  ".main.c.swp",
+					  "src/.main.c.swo",
+					  "src/.main.c.un~",
+					  "src/main.c~",
+					  "4913",
+					  "#main.c#",
+					  "src/.#main.c",
+					  ".DS_Store",
+					  "a/b/.DS_Store",
+					  NULL};
+	static const char *const no[] = {"index",
+					 "git/index",
+					 ".git/HEAD",
+					 ".git/config",
+					 ".git/refs/heads/main",
+					 ".git/hooks/pre-commit",
+					 ".git/logs",
+					 "main.c",
+					 "logs/HEAD",
+					 "swp",
+					 "DS_Store",
+					 "49131",
+					 "",
+					 NULL};
+	struct ignored *i = NULL;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(ignored_new(&i, builtin_find("edits.ignore"), &err), 0);
+	for (size_t k = 0; yes[k]; k++)
+		if (!ignored_has(i, yes[k]))
+			fail_msg("not ignored: %s", yes[k]);
+	for (size_t k = 0; no[k]; k++)
+		if (ignored_has(i, no[k]))
+			fail_msg("ignored: %s", no[k]);
+	assert_false(ignored_has(NULL, ".DS_Store"));
+	ignored_free(i);
+}
+
+static void bad_lines_are_named(void **state)
+{
+	static const char *const bad[][2] = {{"# words\na[b\n", "line 2: 'a[b'"},
+					     {"ok\n\na//b", "line 3: 'a//b'"},
+					     {"**", "line 1: '**'"},
+					     {"/", "line 1: '/'"}};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(bad); k++) {
+		struct ignored *i = NULL;
+		struct err err = {0};
+
+		assert_int_equal(ignored_new(&i, bad[k][0], &err), -EINVAL);
+		assert_memory_equal(err.text, bad[k][1], strlen(bad[k][1]));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_shipped_list),
+					   cmocka_unit_test(bad_lines_are_named)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

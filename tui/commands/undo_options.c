@@ -1,0 +1,323 @@
+/* undo_options - what `cordon undo` and `cordon redo` are asked for, and which steps that means. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/undo_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+static int parse_number(const char *option, const char *s, long long min, long long *ret,
+			struct err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoll(s, &end, 10);
+	if (errno || end == s || *end || *ret < min)
+		return err_say(err, -EINVAL, "option '%s': '%s' is not a %s: give a number", option,
+			       s, str_eq(option, "-n") ? "count of steps" : "step");
+	return 0;
+}
+
+static const char *name_of(enum undo_how how)
+{
+	static const char *const names[] = {[UNDO_COUNT] = "-n",
+					    [UNDO_TO] = "--to",
+					    [UNDO_TURN] = "--turn",
+					    [UNDO_STEP] = "--step"};
+
+	return names[how];
+}
+
+static int choose(struct undo_options *o, enum undo_how how, struct err *err)
+{
+	if (o->how != UNDO_NEWEST)
+		return err_say(err, -EINVAL,
+			       "%s and %s: each says which steps to undo: give one of them",
+			       name_of(o->how), name_of(how));
+	o->how = how;
+	return 0;
+}
+
+static int refuse_bare(const struct undo_options *o, const char *arg, struct err *err)
+{
+	if (o->kind == UNDO_REDO)
+		return err_say(err, -EINVAL,
+			       "'%s': redo takes no number: it brings back what the last undo took "
+			       "away",
+			       arg);
+	if (arg[strspn(arg, "0123456789")])
+		return err_say(err, -EINVAL,
+			       "'%s': not an option: cordon undo --help lists what there is (paths "
+			       "of one step: cordon undo --step STEP -- PATH...)",
+			       arg);
+	return err_say(err, -EINVAL,
+		       "undo %s: say which you mean: `-n %s` undoes the newest %s steps, `--step "
+		       "%s` undoes step %s alone",
+		       arg, arg, arg, arg, arg);
+}
+
+/* The options that say which steps, and take a value. 0: it is none of them; else 1. */
+static int parse_which(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
+{
+	static const enum undo_how hows[] = {UNDO_COUNT, UNDO_TO, UNDO_STEP};
+	const char *option = argv[*i];
+	long long v = 0;
+	int r;
+
+	for (size_t k = 0; k < ARRAY_LEN(hows); k++) {
+		if (!str_eq(option, name_of(hows[k])))
+			continue;
+		if (*i + 1 >= argc)
+			return err_say(err, -EINVAL, "option '%s': needs a value: %s %s", option,
+				       option, hows[k] == UNDO_COUNT ? "N" : "STEP");
+		r = choose(o, hows[k], err);
+		if (r == 0)
+			r = parse_number(option, argv[++*i], hows[k] == UNDO_COUNT ? 1 : INT64_MIN,
+					 &v, err);
+		if (r < 0)
+			return r;
+		if (hows[k] == UNDO_COUNT)
+			o->count = (size_t)v;
+		else
+			o->step = v;
+		return 1;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned flag;
+} flags[] = {{"--force", UNDO_FORCE},
+	     {"--keep-mine", UNDO_KEEP_MINE},
+	     {"--merge", UNDO_MERGE},
+	     {"--all-places", UNDO_ALL_PLACES}};
+
+static unsigned flag_of(const struct undo_options *o, const char *arg)
+{
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (str_eq(arg, flags[i].name) &&
+		    (o->kind == UNDO_BACK || flags[i].flag != UNDO_ALL_PLACES))
+			return flags[i].flag;
+	return 0;
+}
+
+static int parse_one(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
+{
+	const char *arg = argv[*i];
+	int r = o->kind == UNDO_BACK ? parse_which(o, argc, argv, i, err) : 0;
+
+	if (r != 0)
+		return MIN(r, 0);
+	if (str_eq(arg, "--dry-run"))
+		o->dry_run = true;
+	else if (str_eq(arg, "--help") || str_eq(arg, "-h"))
+		o->help = true;
+	else if (flag_of(o, arg))
+		o->flags |= flag_of(o, arg);
+	else if (str_eq(arg, "--turn") && o->kind == UNDO_BACK)
+		return choose(o, UNDO_TURN, err);
+	else if (str_eq(arg, "--") && o->kind == UNDO_BACK)
+		while (++*i < argc)
+			strings_add(&o->given, argv[*i]);
+	else if (*arg != '-')
+		return refuse_bare(o, arg, err);
+	else
+		return err_say(err, -EINVAL,
+			       "unknown option '%s': cordon %s --help lists what there is", arg,
+			       o->kind == UNDO_BACK ? "undo" : "redo");
+	return 0;
+}
+
+static int check(const struct undo_options *o, struct err *err)
+{
+	if ((o->flags & UNDO_FORCE) && (o->flags & UNDO_KEEP_MINE))
+		return err_say(err, -EINVAL,
+			       "--force and --keep-mine: one goes over what you changed, the other "
+			       "leaves it: give one of them");
+	if (o->how == UNDO_STEP && (o->flags & (UNDO_KEEP_MINE | UNDO_MERGE)))
+		return err_say(
+			err, -EINVAL,
+			"--step: --keep-mine and --merge are for whole steps: leave the path "
+			"out, or use --force");
+	if (o->given.n && o->how != UNDO_STEP)
+		return err_say(err, -EINVAL,
+			       "paths are of one step: cordon undo --step STEP -- PATH...");
+	return 0;
+}
+
+int undo_options_parse(struct undo_options *o, int argc, char **argv, struct err *err)
+{
+	for (int i = 0; i < argc; i++) {
+		int r = parse_one(o, argc, argv, &i, err);
+
+		if (r < 0)
+			return r;
+	}
+	return check(o, err);
+}
+
+void undo_options_help(enum undo_kind kind)
+{
+	if (kind == UNDO_REDO) {
+		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n\n"
+		       "Bring back what the last undo took away.\n\n");
+	} else {
+		printf("usage: cordon undo [-n N | --to STEP | --turn] [--all-places] [--dry-run]\n"
+		       "                   [--keep-mine | --force] [--merge]\n"
+		       "       cordon undo --step STEP [--dry-run] [--force] [-- PATH...]\n\n"
+		       "Undo the newest step.\n\n"
+		       "  -n N        the newest N steps\n"
+		       "  --to STEP   all steps that are newer than STEP\n"
+		       "  --turn      all steps since you last pressed Enter in the agent's pane\n"
+		       "  --step STEP that step alone, or only these paths of it, as a new step\n"
+		       "  --all-places\n"
+		       "              also what the steps changed outside the working folders: an\n"
+		       "              agent's own notes, places that you granted\n");
+	}
+	printf("  --dry-run   only say what would change; works while a session runs\n"
+	       "  --keep-mine leave paths out that somebody else changed since\n"
+	       "  --merge     merge both sides' changes of such text files; with --dry-run, show "
+	       "the\n"
+	       "              result. Where both changed the same lines nothing is done, unless\n"
+	       "              --keep-mine (it stays) or --force (conflict markers)\n"
+	       "  --force     go over such paths; what is replaced is kept for redo\n");
+}
+
+/* ---- which steps ---------------------------------------------------------------------------- */
+
+struct history {
+	struct step_info *list;	 /* newest first */
+	size_t n, counted;	 /* counted: without those that changed other places alone */
+	struct turn_mark *turns; /* oldest first */
+	size_t n_turns;
+};
+
+static bool counts(const struct undo_options *o, const struct step_info *s)
+{
+	return !s->elsewhere || (o->flags & UNDO_ALL_PLACES);
+}
+
+static int history_load(struct history *h, const struct undo_options *o, const char *folder,
+			const char *state_dir, struct err *err)
+{
+	const struct journal_spec spec = {
+		.folder = folder, .state_dir = state_dir, .read_only = true};
+	struct journal *j = NULL;
+	int r = journal_open(&j, &spec, NULL, err);
+
+	if (r == 0)
+		r = journal_list(j, false, &h->list, &h->n, err);
+	if (r == 0 && o->how == UNDO_TURN)
+		r = journal_turns(j, &h->turns, &h->n_turns, err);
+	for (size_t i = 0; r == 0 && i < h->n; i++)
+		h->counted += counts(o, &h->list[i]);
+	journal_close(j);
+	return r;
+}
+
+/* The newest `wanted` that count, and what lies between them. */
+static void take_count(struct undo_options *o, const struct history *h, size_t wanted)
+{
+	for (o->n = 0; wanted && o->n < h->n; o->n++) {
+		wanted -= counts(o, &h->list[o->n]);
+		o->oldest = h->list[o->n].id;
+	}
+}
+
+static int take_newer(struct undo_options *o, const struct history *h, struct err *err)
+{
+	for (o->n = 0; o->n < h->n && h->list[o->n].id != o->step; o->n++)
+		o->oldest = h->list[o->n].id;
+	if (o->n == h->n)
+		return err_say(err, -ENOENT,
+			       "there is no step %lld to go back to: `cordon log` lists them",
+			       (long long)o->step);
+	if (o->n == 0)
+		return err_say(err, -ENOENT, "step %lld is the newest: there is nothing to undo",
+			       (long long)o->step);
+	return 0;
+}
+
+/* All that have a greater number than the mark before the newest step that counts. */
+static int take_turn(struct undo_options *o, const struct history *h, struct err *err)
+{
+	const struct turn_mark *mark;
+	size_t i = 0;
+
+	while (i < h->n && !counts(o, &h->list[i]))
+		i++;
+	if (i == h->n)
+		return err_say(err, -ENOENT, "there is nothing to undo");
+	mark = turn_mark_of(h->turns, h->n_turns, h->list[i].id);
+	if (!mark)
+		return err_say(err, -ENOENT,
+			       "--turn: nothing says which turn step %lld belongs to: use -n or "
+			       "--to",
+			       (long long)h->list[i].id);
+	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
+		o->oldest = h->list[o->n].id;
+	return 0;
+}
+
+static int take_counted(struct undo_options *o, const struct history *h, struct err *err)
+{
+	size_t wanted = o->how == UNDO_COUNT ? o->count : 1;
+
+	if (o->how == UNDO_COUNT && wanted > h->counted)
+		return h->counted ? err_say(err, -ENOENT,
+					    "undo -n %zu: there %s only %zu step%s to undo", wanted,
+					    h->counted == 1 ? "is" : "are", h->counted,
+					    h->counted == 1 ? "" : "s")
+				  : err_say(err, -ENOENT, "there is nothing to undo");
+	if (h->n && !h->counted)
+		return err_say(err, -ENOENT,
+			       "the steps changed nothing in this folder: --all-places undoes what "
+			       "they changed elsewhere");
+	take_count(o, h, wanted);
+	return 0;
+}
+
+/* The newest one is undone like any other newest: redo has it then. */
+static void take_step(struct undo_options *o, const struct history *h)
+{
+	if (!h->n || h->list[0].id != o->step)
+		return;
+	o->how = UNDO_COUNT;
+	o->oldest = o->step;
+}
+
+int undo_options_find(struct undo_options *o, const char *folder, const char *state_dir,
+		      struct err *err)
+{
+	struct history h = {0};
+	struct err why = {0};
+	int r;
+
+	o->n = 1;
+	if (o->kind == UNDO_REDO || (o->how == UNDO_STEP && o->given.n))
+		return 0;
+	r = history_load(&h, o, folder, state_dir, &why);
+	/* Of the newest step whoever opens the history for writing says what is wrong with it. */
+	if (r < 0 && (o->how == UNDO_NEWEST || o->how == UNDO_STEP))
+		return 0;
+	if (r < 0)
+		*err = why;
+	else if (o->how == UNDO_STEP)
+		take_step(o, &h);
+	else if (o->how == UNDO_TO)
+		r = take_newer(o, &h, err);
+	else if (o->how == UNDO_TURN)
+		r = take_turn(o, &h, err);
+	else
+		r = take_counted(o, &h, err);
+	if (r == 0 && o->n <= 1) /* nothing that could be miscounted, or there are none */
+		o->oldest = o->n == 1 && o->how != UNDO_NEWEST ? o->oldest : 0;
+	o->n = MAX(o->n, (size_t)1);
+	step_info_free(h.list, h.n);
+	turn_marks_free(h.turns, h.n_turns);
+	return r;
+}
