@@ -24,12 +24,12 @@ struct step {
 	uint64_t held;		   /* bytes of its objects */
 	uint64_t *copies, *clones; /* slots with the content of a file */
 	size_t n_copies, n_clones;
-	bool made;     /* its directory exists: something was recorded */
-	bool moved;    /* a directory has another name now */
-	bool carried;  /* by another step, too, while this one runs */
-	bool tangled;  /* a step that ran at the same time touched the same */
-	bool leaving;  /* a file is captured as it leaves a guarded name */
-	bool may_wait; /* see JOURNAL_WAITS */
+	bool made;			    /* its directory exists: something was recorded */
+	bool moved;			    /* a directory has another name now */
+	bool carried;			    /* by another step, too, while this one runs */
+	bool tangled;			    /* a step that ran at the same time touched the same */
+	bool leaving;			    /* a file is captured as it leaves a guarded name */
+	bool may_wait;			    /* see JOURNAL_WAITS */
 	const struct step_witness *witness; /* of the first part; or NULL */
 	void *witness_data;
 	step_on_loss on_loss;
