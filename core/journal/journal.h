@@ -88,6 +88,18 @@ struct journal_spec {
 	struct journal *with;  /* another folder's of this session, or NULL: steps may span both */
 	bool upkeep;	       /* lock, no recovery: for journal_prune() alone */
 	struct journal_options options;
+	/*
+	 * A session: the limits are applied when it begins, and nothing goes by them as long as it
+	 * lasts. What those inside do must not push out what they, or others before them, have
+	 * done. journal_is_full() then says that no new step is to begin. settled: nor when it
+	 * begins.
+	 */
+	bool lasting, settled;
+	/* Does the policy let nobody inside put a file at this absolute path unasked? NULL: it lets
+	 * them put one anywhere. A rollback never gives such a name a file that somebody may still
+	 * write to (core/journal/step/guarded.h). Lives as long as the journal. */
+	bool (*guards)(void *data, const char *path);
+	void *guards_data;
 };
 
 /* Where the store of this folder is or would be. Heap string. */
@@ -227,6 +239,27 @@ int journal_abort(struct step *s, struct err *err) MUST_USE;
  * they found of it comes back where they are rolled back later. On failure the step is kept as it
  * stands where that could be done (err says it); s is gone. */
 int journal_roll_back(struct step *s, struct err *err) MUST_USE;
+
+/* May the open step be rolled back as it stands, without a new file in the place of one that
+ * somebody may still write to? -EBUSY: no, and err names it. */
+int journal_check_held(struct step *s, struct err *err) MUST_USE;
+/*
+ * What is still open for writing and no other open step's is this step's from now on, as if its
+ * own processes had opened it; how many files that are. Asked again: how many still are.
+ */
+size_t step_adopt_writers(struct step *s);
+
+/*
+ * The limits are reached (journal_spec.lasting), in j or its kin: whoever goes on in an open step
+ * keeps what is there. Ten times as many steps as are kept are allowed to one session.
+ */
+bool journal_is_full(const struct journal *j);
+struct journal_pruned { /* what the limits took, ever */
+	int64_t last;	/* the newest of these steps */
+	size_t n;
+	int64_t us; /* wall clock, of the last time */
+};
+bool journal_pruned(const struct journal *j, struct journal_pruned *ret);
 
 /* What an operation takes away of what was there before its step began. */
 enum loss {

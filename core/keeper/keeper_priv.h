@@ -113,6 +113,9 @@ struct command {
 	bool named;    /* label comes from an exec */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
+	bool lingers;  /* files of a step that was rolled back are still written: it waits for that
+			*/
+	bool folds;    /* the rest of the session, since the history is full */
 	bool grouped;  /* while a group is open, what it changes belongs to that */
 	struct buf label;
 	struct word *words;	   /* what the label is made of, by pid */
@@ -270,6 +273,7 @@ struct keeper {
 	struct buf agent_name;
 
 	struct command *commands, *ambient, *strays, *whole;
+	struct command *fold;  /* NULL: the history is not full */
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
 	struct proc *group_owner;
 	uint64_t group_serial;

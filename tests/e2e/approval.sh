@@ -30,7 +30,8 @@ ok "34: nothing was made" test ! -e "$dir/.git/hooks/one"
 keys Escape
 sees 'C-\] a answers' "34: Esc leaves it waiting"
 keys C-] a
-press_until 'status=0' "a, once it could be read, allows" a
+press_until 'Allowed: writing|status=0' "a, once it could be read, allows" a
+ok "34: then it is made" wait_for 10 test -e "$dir/.git/hooks/one"
 keys C-c
 type_text 'clear' && keys Enter
 

@@ -89,19 +89,27 @@ keys C-] q
 ended "cordon too" 0
 same "$(tree "$dir")" "$before" "everything is as it was"
 
-# What made room says so, and is not what an undo goes back to.
+# A protected file that was moved away comes back, and what the agent still holds is not it. Of the session
+# nothing goes by the limits.
+mkdir -p "$dir/.git/hooks" && echo human >"$dir/.git/hooks/pre-commit"
 start 130 40 "$dir" "$CORDON run --set journal.steps=2 -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane, with a history of two steps"
+type_text "clear; sh -c 'mv .git/hooks/pre-commit x'; exec 9<>x" && keys Enter
+sees "mv .git/hooks/pre-commit x" "a hook is moved away"
 for n in 1 2 3; do
 	type_text "clear; sh -c 'echo $n >n$n'" && keys Enter
 	sees "echo $n >n$n +(\+1|1 path)" "a step: $n"
 done
-sees 'the oldest step' "that the oldest went is told"
-sees 'echo 1 >n1 +- too old' "and marked"
 keys C-] s
 keys Home
-press_until 'can no longer be undone' "it is not undone" u
+press_until 'comes back +.git/hooks/pre-commit' "all of it is to be undone" u
+press_until 'undone' "U does it" U
+ok "the hook is back" wait_for 10 test -s "$dir/.git/hooks/pre-commit"
+sees 'new file at .*pre-commit' "and it is said that it is a new file"
 keys C-] t
+type_text 'clear; echo EVIL >&9; echo wrote' && keys Enter
+sees '^.?wrote' "the agent writes to what it holds"
+is "$(cat "$dir/.git/hooks/pre-commit")" human "the hook is the human's"
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
 keys C-] q

@@ -61,14 +61,31 @@ rm -f -- *
 printf '%s' x >f
 t0=$(content .)
 for i in 1 2 3 4 5; do run journal.steps=3 -- sh -c "echo $i >>f"; done
-is "$(steps)" 3 "at most as many steps as are wanted"
-ok "undo those" "$CORDON" undo 3
-is "$(cat f)" "x1
-2" "only they can be undone"
+is "$(steps)" 4 "when a session begins there are at most as many steps as are wanted"
+like "$("$CORDON" log | head -n 1)" '^[0-9]+ older steps, up to [0-9]+, are no longer kept' "cordon log says first what went"
+unlike "$("$CORDON" log --json | head -n 1)" "older step" "but not as JSON"
+ok "undo those" "$CORDON" undo 4
+is "$(cat f)" "x1" "only they can be undone"
+
+# Those inside make many steps: nothing of theirs goes, nor what was there before.
+rm -f -- * && echo precious >p && echo human >earlier
+run -- sh -c 'echo changed >earlier'
+many='ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3 && echo "$line"; exec 3>&-; }
+	ask begin/ruin; echo ruined >p; ask end
+	for i in $(seq 40); do ask begin/$i; echo >f$((i % 7)); ask end; done; rm -f f3'
+n=$(steps)
+out=$(run journal.steps=3 -- bash -c "$many" 2>&1)
+like "$out" "the history is full: what this session still changes is one step" "a full history begins no step"
+like "$out" "cordon: .*the history is full" "which a headless run says aloud: $(tail -n 3 <<<"$out")"
+like "$("$CORDON" log p)" "ruin" "the step that did the damage is there"
+while [ "$(cat p)" != precious ] && "$CORDON" undo; do :; done >/dev/null 2>&1
+is "$(cat p)" precious "and can be undone"
+while "$CORDON" undo; do :; done >/dev/null 2>&1
+is "$(cat earlier)" human "like what was done before the session"
 
 big=$(head -c 200k /dev/zero | tr '\0' x)
 for i in 1 2 3 4 5 6; do run journal.size=512k -- sh -c "echo '${big:0:100}' >f$i; head -c 300k /dev/urandom >big"; done
-ok "at most as many bytes" test "$(du -sk "$HOME/.local/state/cordon/"*/steps 2>/dev/null | awk '{s += $1} END {print s + 0}')" -le 600
+ok "at most as many bytes" test "$(du -sk "$HOME/.local/state/cordon/"*/steps 2>/dev/null | awk '{s += $1} END {print s + 0}')" -le 900
 ok "the newest step is there" test "$(steps)" -ge 1
 
 t0=$(content .)

@@ -22,14 +22,18 @@ struct fix {
 	struct step *s;
 	struct err err;
 	struct journal_options options;
+	bool (*guards)(void *data, const char *path);
 	int dirs[64]; /* descriptors handed out by at() */
 	int n_dirs;
 };
 
 static inline void fix_open(struct fix *f)
 {
-	struct journal_spec spec = {
-		.folder = f->folder, .state_dir = f->state, .with = f->with, .options = f->options};
+	struct journal_spec spec = {.folder = f->folder,
+				    .state_dir = f->state,
+				    .with = f->with,
+				    .guards = f->guards,
+				    .options = f->options};
 	int r = journal_open(&f->j, &spec, NULL, &f->err);
 
 	if (r < 0)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -285,6 +286,23 @@ static void warn_if_replaced(const struct journal *j, const struct here *p)
 			p->folder);
 }
 
+/* What the list does not have any more. */
+static void print_pruned(const struct journal *j)
+{
+	struct journal_pruned p;
+	char when[32];
+	struct tm tm;
+	time_t s;
+
+	if (!journal_pruned(j, &p))
+		return;
+	s = (time_t)(p.us / 1000000);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", localtime_r(&s, &tm));
+	printf("%zu older step%s, up to %" PRId64 ", %s no longer kept (journal.steps, "
+	       "journal.size; last on %s)\n",
+	       p.n, p.n == 1 ? "" : "s", p.last, p.n == 1 ? "is" : "are", when);
+}
+
 static int print_log(const struct here *p, bool json, const struct strings *paths, struct err *err)
 {
 	const struct journal_spec spec = {
@@ -300,6 +318,8 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 	if (r < 0)
 		return here_moved(p->folder, p->state_dir, r, err);
 	warn_if_replaced(j, p);
+	if (!json)
+		print_pruned(j);
 	r = print_list(j, true, json, p->folder, paths, &n, err);
 	if (r == 0)
 		r = print_list(j, false, json, p->folder, paths, &n, err);

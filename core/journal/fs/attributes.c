@@ -159,15 +159,26 @@ mode_t meta_mode(struct span meta)
 	return get_u32(&g);
 }
 
+int64_t meta_ns(uint64_t sec, uint32_t nsec)
+{
+	int64_t ns, s = (int64_t)sec;
+
+	if (__builtin_mul_overflow(s, (int64_t)1000000000, &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)nsec, &ns))
+		return s < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
 int64_t meta_mtime(struct span meta)
 {
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};
-	uint64_t sec, nsec;
+	uint64_t sec;
+	uint32_t nsec;
 
 	get_u32(&g), get_u32(&g), get_u32(&g); /* mode, owner */
 	sec = get_u64(&g);
 	nsec = get_u32(&g);
-	return g.bad ? -1 : (int64_t)(sec * 1000000000u + nsec);
+	return g.bad ? -1 : meta_ns(sec, nsec);
 }
 
 bool meta_is_sound(struct span meta)

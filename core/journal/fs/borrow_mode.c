@@ -112,6 +112,9 @@ static void forget(struct journal *j, uint64_t ino)
 	unlinkat(j->store, name, 0); /* what is left says what is so, and goes at the next start */
 }
 
+/* What bits_return() is given: the mode that was, and above it the bits that were lent. */
+#define LENT_SHIFT 16
+
 int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was)
 {
 	struct obj o;
@@ -130,7 +133,7 @@ int bits_borrow(struct journal *j, int fd, mode_t bits, mode_t *was)
 	if (r < 0)
 		forget(j, o.ino);
 	else
-		*was = o.mode;
+		*was = o.mode | bits << LENT_SHIFT;
 	return r;
 }
 
@@ -141,9 +144,10 @@ int bits_return(struct journal *j, int fd, mode_t was)
 
 	if (!was)
 		return 0;
-	r = meta_chmod(fd, was);
-	if (r == 0)
-		r = obj_stat(fd, "", &o);
+	r = obj_stat(fd, "", &o);
+	/* Another mode was set meanwhile: that is what is wanted. */
+	if (r == 0 && ((o.mode ^ (was | was >> LENT_SHIFT)) & 07777) == 0)
+		r = meta_chmod(fd, was & 07777);
 	if (r == 0)
 		forget(j, o.ino);
 	return r;

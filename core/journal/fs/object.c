@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -181,6 +182,20 @@ int data_peek(struct journal *j, int dirfd, const char *name)
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	return fd < 0 && errno == EACCES ? data_open(j, dirfd, name) : fd;
+}
+
+static void broken(int sig)
+{
+	(void)sig;
+}
+
+void data_expect_breaks(void)
+{
+	struct sigaction now, act = {.sa_handler = broken, .sa_flags = SA_RESTART};
+
+	/* Not SIG_IGN, which a program that is started would inherit. */
+	if (sigaction(SIGIO, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGIO, &act, NULL);
 }
 
 bool data_has_writer(int fd)

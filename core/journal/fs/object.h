@@ -58,6 +58,9 @@ int meta_apply_ours(int fd, struct span meta) MUST_USE;
 uint64_t meta_attrs_hash(int fd); /* open for reading */
 uint64_t meta_attrs_hash_at(int dirfd, const char *name);
 mode_t meta_mode(struct span meta);
+/* As a record has it, in nanoseconds: one beyond what these hold (in 2262) is the last of them, as
+ * obj_stat() tells it. */
+int64_t meta_ns(uint64_t sec, uint32_t nsec);
 int64_t meta_mtime(struct span meta); /* ns; -1: it tells none */
 bool meta_is_sound(struct span meta);
 /* name "": 0 also when it is another's, whose time stays. */
@@ -73,6 +76,9 @@ int data_open(struct journal *j, int dirfd, const char *name) MUST_USE;
 /* The same in one call where the mode allows it, for the question below; negative if it does not
  * open. It may be another kind of file than was looked at before. */
 int data_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
+/* Who opens a file for writing while we hold the lease below has the kernel send us SIGIO, which
+ * would end the process: called when a journal is opened. */
+void data_expect_breaks(void);
 /* Does anybody have this file open for writing (or a shared writable mapping of it)? In doubt yes.
  * fd is open read-only, for this question alone: close it next. */
 bool data_has_writer(int fd);

@@ -22,7 +22,9 @@
  * has been judged: it may have been closed several times since.
  */
 
-#define SEARCH_MAX 1000 /* touched paths that are looked through for an inode */
+#define SEARCH_MAX                                                                                 \
+	1000 /* touched paths that are looked through for an inode; those before are               \
+		in a set */
 
 static struct touch *touch_of(struct step *s, const char *key)
 {
@@ -30,13 +32,24 @@ static struct touch *touch_of(struct step *s, const char *key)
 }
 
 /* A file that a step only renamed is known by where it lay before. */
-static bool came_from(const struct step *s, const struct obj *o)
+static bool came_from(struct step *s, const struct obj *o)
 {
 	size_t n = touches_count(&s->touches);
 
-	if (n > SEARCH_MAX)
-		return true; /* in doubt it is the step's: the image at its end is compared */
-	for (size_t i = 0; i < n; i++) {
+	/* Grows by an eighth at a time: it is sorted anew seldom enough. */
+	if (n - s->n_came_from > SEARCH_MAX + s->n_came_from / 8) {
+		for (size_t i = s->n_came_from; i < n; i++) {
+			struct obj before;
+
+			touch_before(&s->touches, &s->touches.list[i], &before);
+			numbers_add(&s->came_from, before.ino);
+		}
+		numbers_sort(&s->came_from);
+		s->n_came_from = n;
+	}
+	if (numbers_have(&s->came_from, o->ino))
+		return true;
+	for (size_t i = s->n_came_from; i < n; i++) {
 		struct obj before;
 
 		touch_before(&s->touches, &s->touches.list[i], &before);

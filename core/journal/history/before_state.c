@@ -51,7 +51,7 @@ static void set_meta(struct change_side *side, struct span meta, uint64_t size)
 	side->uid = get_u32(&g);
 	side->gid = get_u32(&g);
 	sec = get_u64(&g);
-	side->mtime_ns = (int64_t)(sec * 1000000000u + get_u32(&g));
+	side->mtime_ns = meta_ns(sec, get_u32(&g));
 	side->size = S_ISDIR(side->mode) ? 0 : size;
 	side->exists = !g.bad;
 }

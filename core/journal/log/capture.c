@@ -12,6 +12,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
@@ -239,6 +240,8 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 	r = meta_read(s->j, in, &meta);
 	if (r < 0)
 		return r;
+	if (guarded_name(s->j, root, path))
+		rec.flags |= REC_FRESH;
 	rec.slot = wal_slot(&s->log);
 	r = keep_inline(in, &st, &meta, &rec);
 	rec.meta = (struct span){meta.data, meta.len};

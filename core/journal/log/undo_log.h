@@ -48,6 +48,7 @@ enum {
 	REC_AFTER = 32, /* of a merge, written when the rollback was through: no part of the step */
 	REC_VOID = 64,	/* what answered such a one: only a redo, or who turns round, wants it */
 	REC_LENT = 256, /* META of a directory that stood in the way: mode bits were added */
+	REC_FRESH = 512, /* CONTENT, XINODE of a guarded name: undo makes a new file (guarded.h) */
 	REC_ASIDE = 128, /* it came from the other log, and nothing was performed for it */
 };
 

@@ -32,7 +32,7 @@
  * as if they had renamed it; once more all is gone through.
  */
 
-#define PASSES_MAX 64 /* then something may be left where it was on its way */
+#define PASSES_MAX 64 /* then something would be left where it was on its way: it is not done */
 
 struct bringing { /* something comes to a name */
 	uint64_t seq;
@@ -421,7 +421,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, 
 	return more || s->n_strays > strays;
 }
 
-void skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
+bool skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
 {
 	struct skipper s = {.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
 	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
@@ -446,4 +446,5 @@ void skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 	free(s.strays);
 	numbers_done(&s.found);
 	numbers_sort(ret);
+	return !more;
 }

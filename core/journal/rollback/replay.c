@@ -11,6 +11,7 @@
 #include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
@@ -72,8 +73,8 @@ int pop_push(struct pop *p, struct rec *y)
 }
 
 /* Move what is at path into a slot of `to`. */
-static int stash(struct pop *p, int root, const char *path, const struct spot *at,
-		 const struct obj *o, uint64_t src)
+int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,
+	      uint64_t src)
 {
 	struct rec y = {.type = REC_GONE, .root = root, .path = path, .ino = o->ino, .src = src};
 	AUTO_BUF struct buf note = BUF_INIT;
@@ -81,6 +82,8 @@ static int stash(struct pop *p, int root, const char *path, const struct spot *a
 	size_t mark;
 	int r = pop_touch_parent(p, root, path, at);
 
+	if (r == 0)
+		r = pop_keep_held(p, root, path, at, o);
 	if (r < 0)
 		return r;
 	y.slot = wal_slot(&p->to->log);
@@ -114,7 +117,7 @@ static int make_parent(struct pop *p, int root, const char *path)
 	if (r < 0 || S_ISDIR(o.mode))
 		return r;
 	if (o.mode)
-		r = stash(p, root, path, &at, &o, 0);
+		r = pop_stash(p, root, path, &at, &o, 0);
 	if (r == 0)
 		r = spot_find(p->j, root, path, &at);
 	if (r == 0)
@@ -151,7 +154,7 @@ int pop_make_room(struct pop *p, int root, const char *path, struct spot *at)
 	if (r == 0)
 		r = pop_find(p, root, path, at, &o);
 	if (r == 0 && o.mode)
-		r = stash(p, root, path, at, &o, 0);
+		r = pop_stash(p, root, path, at, &o, 0);
 	if (r == 0)
 		r = spot_find(p->j, root, path, at);
 	return r;
@@ -169,7 +172,7 @@ static int pop_new(struct pop *p)
 
 	if (e < 0 || !o.mode)
 		return e;
-	return stash(p, r->root, r->path, &at, &o, r->seq);
+	return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 }
 
 int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
@@ -177,6 +180,8 @@ int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
 	struct rec y = {.type = REC_NEW, .root = p->r->root, .path = p->r->path, .src = p->r->seq};
 	int e = pop_touch_parent(p, y.root, y.path, at);
 
+	if (e == 0)
+		e = pop_renew_slot(p, slot);
 	if (e == 0)
 		e = pop_push(p, &y);
 	if (e == 0)
@@ -268,6 +273,29 @@ static void dir_moved(struct pop *p, const struct rec *y, int e)
 	store_forget_near(p->j);
 }
 
+/* What leaves (root, path), and with path2 what leaves that. */
+static int list_leaving(struct pop *p, int root, const char *path, const char *path2,
+			struct buf *lists)
+{
+	AUTO_BUF struct buf first = BUF_INIT;
+	AUTO_BUF struct buf second = BUF_INIT;
+	struct spot at;
+	struct obj o;
+	int e;
+
+	if (!p->j->guards)
+		return 0;
+	e = pop_find(p, root, path, &at, &o);
+	if (e == 0 && o.mode)
+		e = pop_leave(p, root, path, &at, &first);
+	if (e == 0 && path2)
+		e = pop_find(p, p->r->root2, path2, &at, &o);
+	if (e == 0 && path2 && o.mode)
+		e = pop_leave(p, p->r->root2, path2, &at, &second);
+	listed_join(lists, &first, &second);
+	return e;
+}
+
 /* Move back: what is at (root, from) to (root2, to). */
 static int move_back(struct pop *p, int root, const char *from, int root2, const char *to)
 {
@@ -277,6 +305,7 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 			.path = from,
 			.path2 = to,
 			.src = p->r->seq};
+	AUTO_BUF struct buf lists = BUF_INIT;
 	AUTO_CLOSE int own = -1;
 	struct spot at = {.fd = -1}, here = {.fd = -1};
 	struct obj o;
@@ -294,7 +323,13 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 	y.flags = S_ISDIR(o.mode) ? REC_DIRECTORY : 0;
 	e = pop_touch_parent(p, root, from, &here);
 	if (e == 0)
-		e = pop_push(p, &y);
+		e = list_leaving(p, root, from, NULL, &lists);
+	if (e == 0)
+		e = pop_find(p, root, from, &here, &o);
+	if (e < 0 || !o.mode)
+		return e;
+	y.meta = (struct span){lists.data, lists.len};
+	e = pop_push(p, &y);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
 	file_moved(p, &o, root2, to);
@@ -307,8 +342,11 @@ static int pop_rename(struct pop *p)
 	const struct rec *r = p->r;
 	struct spot at;
 	struct obj o;
-	int e = pop_find(p, r->root2, r->path2, &at, &o);
+	int e = pop_secure(p, r->root2, r->path2, r->root, r->path, listed_get(r->meta, 0));
 
+	if (e < 0)
+		return e;
+	e = pop_find(p, r->root2, r->path2, &at, &o);
 	if (e < 0 || !o.mode)
 		return e;
 	return move_back(p, r->root2, r->path2, r->root, r->path);
@@ -323,10 +361,18 @@ static int pop_xchg(struct pop *p)
 			.path = r->path,
 			.path2 = r->path2,
 			.src = r->seq};
+	AUTO_BUF struct buf lists = BUF_INIT;
 	struct pair two = {.own = -1};
 	AUTO_CLOSE int own = -1;
-	int e = find_pair(p, &two);
+	int e = pop_secure(p, r->root2, r->path2, r->root, r->path, listed_get(r->meta, 0));
 
+	if (e == 0)
+		e = pop_secure(p, r->root, r->path, r->root2, r->path2, listed_get(r->meta, 1));
+	if (e == 0)
+		e = list_leaving(p, r->root, r->path, r->path2, &lists);
+	if (e == 0)
+		e = find_pair(p, &two);
+	y.meta = (struct span){lists.data, lists.len};
 	own = two.own;
 	if (e < 0 || (!two.oa.mode && !two.ob.mode))
 		return e;
@@ -363,7 +409,7 @@ static int pop_dir_new(struct pop *p)
 	if (e < 0 || !o.mode)
 		return e;
 	if (!S_ISDIR(o.mode))
-		return stash(p, r->root, r->path, &at, &o, r->seq);
+		return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 	fd = obj_open(at.fd, at.name);
 	if (fd < 0)
 		return take_fd(&fd);
@@ -379,7 +425,7 @@ static int pop_dir_new(struct pop *p)
 	if (e == -ENOTEMPTY || e == -EEXIST) { /* somebody else's files: kept with it */
 		wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
-		return stash(p, r->root, r->path, &at, &o, r->seq);
+		return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 	}
 	if (e == 0)
 		lent_drop(p->j, o.ino);
@@ -512,6 +558,7 @@ int apply_pop(struct side *from, struct side *to)
 	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start) || r.type == REC_STEP)
 		return 0;
 	p.r = &r;
+	p.start = start;
 	e = perform(&p);
 	if (e == -EACCES && lend_ways(&p) > 0)
 		e = perform(&p);

@@ -11,6 +11,7 @@ struct pop {
 	struct journal *j;
 	struct side *from, *to;
 	const struct rec *r;
+	size_t start;	/* where it begins in `from` */
 	size_t mark;	/* of `to`, before y */
 	bool pushed;	/* y is on `to` */
 	bool performed; /* so much that y must stay */
@@ -37,6 +38,32 @@ int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, cons
 /* Open what is locked on the ways to the record's paths, and them; how many that were.
  * (replay_unlock.c) */
 int lend_ways(struct pop *p) MUST_USE;
+
+/* Move what is at path into a slot of `to`; src: the record that this answers, or 0. */
+int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,
+	      uint64_t src) MUST_USE;
+
+/* ---- guarded names (replay_guarded.c) ---------------------------------------------------------
+ */
+
+/*
+ * The object at (root, path) is about to come to a name that was guarded when it left: list is what
+ * was there then. Whatever the record's own captures bring back, or was not there, goes out of the
+ * way first.
+ */
+int pop_secure(struct pop *p, int root, const char *path, int to_root, const char *to,
+	       struct span list) MUST_USE;
+/* As guarded_leave(), for what this rollback moves away from a name of (root, path). */
+int pop_leave(struct pop *p, int root, const char *path, const struct spot *at, struct buf *list)
+	MUST_USE;
+/* A file about to be put away whose name is guarded: its bytes, if they may change meanwhile. */
+int pop_keep_held(struct pop *p, int root, const char *path, const struct spot *at,
+		  const struct obj *o) MUST_USE;
+/* The slot's object is about to come to a guarded name: a copy takes the place of each file of it
+ * that somebody may still write to. */
+int pop_renew_slot(struct pop *p, const char *slot) MUST_USE;
+bool pop_is_guarded(const struct pop *p);
+void pop_say_fresh(struct pop *p, const char *path);
 
 int pop_content(struct pop *p) MUST_USE;
 int pop_xinode(struct pop *p) MUST_USE;

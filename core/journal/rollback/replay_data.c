@@ -10,6 +10,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
@@ -105,6 +106,7 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 	struct rec y = {.type = REC_XINODE,
 			.root = p->r->root,
 			.path = p->r->path,
+			.flags = p->r->flags & REC_FRESH,
 			.slot = p->r->slot,
 			.ino = o->ino,
 			.src = p->r->seq};
@@ -124,10 +126,35 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 	return e;
 }
 
+/* Of a guarded name: never the inode that is there, if anybody may write to it. */
+static int take_guarded(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+{
+	struct spot free;
+	int e = pop_renew_slot(p, slot);
+
+	if (e == 0 && guarded_is_held(p->j, at->fd, at->name, o))
+		pop_say_fresh(p, p->r->path);
+	if (e == 0)
+		e = swap_inodes(p, at, o, slot);
+	if (e == -EXDEV || e == -EINVAL || e == -EPERM) {
+		e = pop_make_room(p, p->r->root, p->r->path, &free);
+		if (e == 0)
+			e = pop_unstash(p, slot, &free);
+	}
+	return e;
+}
+
 /* The slot's file, dressed already or to be dressed in meta, takes the place of the one at `at`. */
 static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
 		      struct span meta, bool dressed)
 {
+	/* Its other names get the bytes back as well; then it gets a new file: txn_renew(). */
+	if (pop_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
+		AUTO_CLOSE int fd = dressed ? -1 : obj_open(p->from->obj, slot);
+		int e = dressed ? 0 : fd < 0 ? fd : pop_dress(p, fd, meta);
+
+		return e < 0 ? e : take_guarded(p, at, o, slot);
+	}
 	if (dressed && !must_stay(p->j, at, o)) {
 		int e = swap_inodes(p, at, o, slot);
 

@@ -125,7 +125,7 @@ static void keep(struct remedy *m, struct undo_entry *e)
 }
 
 /* *left: what is, with the paths that hang together with them. */
-static void build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
+static bool build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
 		       struct remedy *m, struct names *left)
 {
 	names_done(left);
@@ -133,29 +133,29 @@ static void build_left(struct journal *j, const struct undo_plan *p, const struc
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].fate == FATE_KEPT)
 			names_add(left, p->entries[i].root, p->entries[i].path);
-	if (names_count(left))
-		skip_build(j, logs, left, &m->skips);
+	return !names_count(left) || skip_build(j, logs, left, &m->skips);
 }
 
-static void leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+static bool leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		      struct remedy *m)
 {
 	struct names left = {0};
-	bool more;
+	bool more, settled;
 
 	do {
 		more = false;
-		build_left(j, p, logs, m, &left);
+		settled = build_left(j, p, logs, m, &left);
 		for (size_t i = 0; i < p->n_entries; i++)
 			if (has_no_place(m, &p->entries[i], &left)) {
 				keep(m, &p->entries[i]);
 				more = true;
 			}
-	} while (more);
+	} while (more && settled);
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (names_has(&left, p->entries[i].root, p->entries[i].path))
 			keep(m, &p->entries[i]);
 	names_done(&left);
+	return settled;
 }
 
 int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
@@ -174,7 +174,10 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 		r = merge_all(j, p, logs, ret, err);
 	if (r < 0)
 		return r;
-	leave_out(j, p, logs, ret);
+	if (!leave_out(j, p, logs, ret))
+		return err_say(err, -ELOOP,
+			       "what would be left out and what would come back depend on each "
+			       "other: undo fewer steps at once, or move those files away first");
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct undo_entry *e = &p->entries[i];
 

@@ -16,6 +16,7 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/store/store.h"
 
 /* ---- places -----------------------------------------------------------------------------------
@@ -187,6 +188,8 @@ int bring_back(struct restore *r, size_t i)
 		e = target_find(r, c->root, from, &a);
 	if (e == 0)
 		e = remove_now(r, &b);
+	if (e == 0 && S_ISREG(c->before.mode) && guarded_name(r->j, c->root, p->was))
+		return op_unlink(r->s, &a.at, NULL); /* see bring_copy() */
 	if (e == 0)
 		e = op_rename(r->s, &a.at, &b.at, 0, NULL);
 	store_forget_near(r->j);
@@ -395,6 +398,22 @@ static int bring(struct restore *r, struct target *t, const struct origin *o,
 	return S_ISLNK(was->mode) ? bring_symlink(r, t, o) : bring_special(r, t, o, was);
 }
 
+/* To a guarded name comes no file that somebody may still write to: a new one, with the bytes that
+ * the step found. */
+static int bring_copy(struct restore *r, size_t i, struct target *t)
+{
+	const struct origin *here = &r->pieces[i].here;
+	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	struct err ignored = {0};
+	int e;
+
+	if (here->present && here->fd < 0 && S_ISREG(t->now.mode) &&
+	    !guarded_is_held(r->j, t->at.dirfd, t->at.name, &t->now))
+		return op_dress(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
+	e = origin_find(r->j, r->id, &r->list[i], false, &o, &ignored);
+	return e < 0 ? e : copy_over(r, t, &o);
+}
+
 static int bring_bytes(struct restore *r, size_t i, struct target *t)
 {
 	const struct change *c = &r->list[i];
@@ -403,6 +422,8 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 	struct err ignored = {0};
 	int e;
 
+	if (S_ISREG(c->before.mode) && guarded_name(r->j, c->root, r->pieces[i].was))
+		return bring_copy(r, i, t);
 	if (here->present && here->fd < 0 && /* they are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
 		return op_dress(r->s, &t->at, (struct span){here->meta.data, here->meta.len});

@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/restore.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/store/store.h"
 
 /*
@@ -187,10 +189,32 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 	return e;
 }
 
+/* What else lies in it by now would come along. */
+static int refuse_guarded(const struct restore *r, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct piece *p = &r->pieces[i];
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		if (!p->chosen || !p->was || p->source == SIZE_MAX ||
+		    !S_ISDIR(r->list[i].before.mode) ||
+		    !guarded_name(r->j, r->list[i].root, p->was))
+			continue;
+		text_escape(&shown, p->was, strlen(p->was));
+		return err_say(err, -EOPNOTSUPP,
+			       "'%.300s' is protected, and was moved as a whole: undo the step, "
+			       "not a part of it",
+			       shown.data);
+	}
+	return 0;
+}
+
 int restore_all(struct restore *r, const char *const *paths, struct err *err)
 {
 	int e = look_around(r, err);
 
+	if (e == 0)
+		e = refuse_guarded(r, err);
 	if (e == 0)
 		e = pass(r, true, was_made, bring_nothing, err);
 	if (e == 0)

@@ -208,6 +208,7 @@ void txn_done(struct txn *t)
 	group_done(&t->drops);
 	remedy_done(&t->remedy);
 	lent_clear(t->j);
+	t->j->excluded = NULL;
 	if (t->quiet)
 		tidy_release(t->j);
 }
@@ -312,6 +313,8 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 
 	if (r < 0)
 		return r;
+	t->j->told_fresh = false;
+	t->j->excluded = t->back ? NULL : &t->remedy.skips;
 	store_forget_near(t->j);
 	while ((m = txn_newest(t, false))) {
 		do
@@ -324,7 +327,7 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 		    !progress->tick(progress->data, t->done, t->total))
 			return -ECANCELED;
 	}
-	return 0;
+	return t->back ? 0 : txn_renew(t);
 }
 
 /* What was merged takes its place; where nothing came of it, nothing of it stays. */

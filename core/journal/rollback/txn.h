@@ -45,6 +45,10 @@ struct mover *txn_newest(struct txn *t, bool either);
 int txn_settle_lost(struct txn *t) MUST_USE;
 /* Empty the logs in the transaction's direction. */
 int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
+/* -EBADMSG: something of what the steps would bring back is missing. (check_objects.c) */
+int txn_check_objects(const struct txn *t, struct err *err) MUST_USE;
+/* At its end: what is at guarded names and may still be written to is replaced by a copy. */
+int txn_renew(struct txn *t) MUST_USE;
 /* Space that moving may take. */
 off_t room_for(struct txn *t);
 /* Then: what was merged takes its place; where nothing came of it, nothing of it stays. */

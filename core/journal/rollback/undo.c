@@ -282,9 +282,10 @@ static int ready(struct journal *j, struct err *err)
 }
 
 /* One for each store of the pick; and those for what goes with it. */
-static int begin(const struct pick *pick, bool redo, struct remedy *remedies, struct txn *list,
-		 size_t *n, struct err *err)
+static int begin(const struct pick *pick, const struct undo_plan *plan, struct remedy *remedies,
+		 struct txn *list, size_t *n, struct err *err)
 {
+	bool redo = plan->kind == UNDO_REDO;
 	struct roll roll = kin_roll(pick->list[0].j);
 	int r = 0;
 
@@ -298,6 +299,8 @@ static int begin(const struct pick *pick, bool redo, struct remedy *remedies, st
 		r = drops_find(list, n);
 	if (r < 0)
 		err_set(err, r, "open the steps");
+	for (size_t i = 0; r == 0 && !(plan->flags & UNDO_FORCE) && i < *n; i++)
+		r = txn_check_objects(&list[i], err);
 	for (size_t i = 0; r == 0 && i < *n; i++)
 		r = check_room(&list[i], err);
 	if (r == 0 && (r = txns_begin(list, *n)) < 0)
@@ -305,13 +308,13 @@ static int begin(const struct pick *pick, bool redo, struct remedy *remedies, st
 	return r;
 }
 
-static int run(const struct pick *pick, bool redo, struct remedy *remedies,
+static int run(const struct pick *pick, const struct undo_plan *plan, struct remedy *remedies,
 	       const struct undo_progress *progress, struct err *err)
 {
 	struct txn list[PARTS_MAX];
 	size_t n = pick->n;
 	mode_t mask = umask(077);
-	int r = begin(pick, redo, remedies, list, &n, err);
+	int r = begin(pick, plan, remedies, list, &n, err);
 
 	umask(0);
 	for (size_t i = 0; i < pick->n; i++)
@@ -354,9 +357,9 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		r = err_say(err, -ESTALE,
 			    "what would be merged is not what was shown: a file has changed "
 			    "meanwhile: look again");
-	undo_plan_free(plan);
 	if (r == 0)
-		r = run(&pick, kind == UNDO_REDO, remedies, progress, err);
+		r = run(&pick, plan, remedies, progress, err);
+	undo_plan_free(plan);
 	remedies_done(remedies);
 	pick_done(&pick);
 	return r;

@@ -27,9 +27,9 @@ struct emptied { /* what a rollback will go through */
 	const struct chains *chains;
 };
 
-/* What is left out so that the paths in *left stay as they are; those that hang together with them
- * are added there. */
-void skip_build(struct journal *j, const struct emptied *e, struct names *left,
+/* False: it is too intricate. What is left out so that the paths in *left stay as they are; those
+ * that hang together with them are added there. */
+bool skip_build(struct journal *j, const struct emptied *e, struct names *left,
 		struct numbers *ret);
 /* Will a regular file lie there when nothing was left out? In doubt it will not.
  * (predicted_result.c) */

@@ -332,6 +332,7 @@ static void ending_done(struct ending *e)
 static void ending_clean(struct ending *e)
 {
 	struct journal *j = e->s->j;
+	int64_t id = e->s->id;
 	int r;
 
 	if (e->keep)
@@ -339,7 +340,7 @@ static void ending_clean(struct ending *e)
 	step_drop(e->s);
 	if (e->lasting)
 		writers_pass_on(j);
-	r = e->keep ? store_fit(j) : 0;
+	r = e->keep ? store_grew(j, id) : 0;
 	if (r < 0)
 		log_warn("journal", "the oldest steps of '%s' stay: %s", j->folder, strerror(-r));
 	if (!j->tidy)

@@ -11,6 +11,7 @@
 #include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
@@ -231,6 +232,8 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 	return 0;
 }
 
+#define STUCK 4098 /* no errno: both are there, under each other's name */
+
 static int rename_swapped(struct step *s, const struct where *from, const struct where *to,
 			  uint64_t number)
 {
@@ -242,7 +245,7 @@ static int rename_swapped(struct step *s, const struct where *from, const struct
 	slot_name(slot, number);
 	r = renameat(from->dirfd, from->bare, s->side.obj, slot) < 0 ? -errno : 0;
 	if (r < 0 && move_exchange(from->dirfd, from->bare, to->dirfd, to->bare) < 0)
-		return -EIO; /* both are still there, under each other's name */
+		return -STUCK;
 	return r;
 }
 
@@ -289,14 +292,29 @@ static int rename_sync(struct step *s, const struct rec *rec, size_t mark)
 	return simple && s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
 }
 
+/* What is at guarded names, before it leaves them. */
+static int list_guarded(struct step *s, const struct where *from, const struct where *to,
+			unsigned flags, struct buf *lists)
+{
+	AUTO_BUF struct buf first = BUF_INIT;
+	AUTO_BUF struct buf second = BUF_INIT;
+	int r = guarded_leave(s, from, &first);
+
+	if (r == 0 && flags & RENAME_EXCHANGE)
+		r = guarded_leave(s, to, &second);
+	listed_join(lists, &first, &second);
+	return r;
+}
+
 /* On failure the log is to be cut at *mark. */
 static int rename_logged(struct step *s, const struct where *from, const struct where *to,
-			 unsigned flags, size_t *mark)
+			 unsigned flags, struct span lists, size_t *mark)
 {
 	struct rec rec = {.type = REC_RENAME, .root = from->root, .root2 = to->root};
 	bool own = false;
 	int r = 0;
 
+	rec.meta = lists;
 	if (S_ISDIR(from->obj.mode))
 		rec.flags = REC_DIRECTORY;
 	if (flags & RENAME_EXCHANGE) {
@@ -328,9 +346,28 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 	return r;
 }
 
+/* The caller is told that it failed, and undo that the two have changed places. */
+static int note_stuck(struct step *s, const struct where *from, const struct where *to)
+{
+	struct rec rec = {.type = REC_XCHG,
+			  .root = from->root,
+			  .root2 = to->root,
+			  .path = from->path,
+			  .path2 = to->path,
+			  .ino = from->obj.ino,
+			  .ino2 = to->obj.ino};
+
+	if (side_push(&s->side, &rec) < 0 || side_sync(&s->side) < 0)
+		step_mark_incomplete(s, "two files have changed places by a rename that failed");
+	where_report(s, from, &from->obj, NULL);
+	where_report(s, to, &to->obj, NULL);
+	return -EIO;
+}
+
 static int rename_kept(struct step *s, const struct where *from, const struct where *to,
 		       unsigned flags)
 {
+	AUTO_BUF struct buf lists = BUF_INIT;
 	int r = where_touch_dir(s, from);
 	size_t mark;
 
@@ -338,13 +375,15 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 		r = where_touch_dir(s, to);
 	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, to))
 		r = where_keep_written(s, to);
+	if (r == 0 && s->j->guards)
+		r = list_guarded(s, from, to, flags, &lists);
 	if (r < 0)
 		return r;
 	mark = wal_tail(&s->side.log);
-	r = rename_logged(s, from, to, flags, &mark);
+	r = rename_logged(s, from, to, flags, (struct span){lists.data, lists.len}, &mark);
 	if (r < 0)
 		wal_take_back(&s->side.log, mark);
-	return r;
+	return r == -STUCK ? note_stuck(s, from, to) : r;
 }
 
 /* What the store will hold of the file that is replaced. */

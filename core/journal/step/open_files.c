@@ -531,6 +531,37 @@ int step_keep_writers(struct step *s, struct err *err)
 	return r;
 }
 
+static size_t adopt_writers(struct step *s)
+{
+	struct writer *w, *next;
+	size_t n = 0;
+
+	HASH_ITER (hh, s->j->writers, w, next) {
+		struct way way = {0};
+		struct spot at;
+		struct obj o;
+		bool alive = writer_alive(s->j, w, NULL, &way, &at, &o);
+
+		way_close(s->j, &way);
+		if (!alive || written_by_other(s, &o))
+			continue;
+		step_learn(s, &o, KNOWN_OPENED);
+		n++;
+	}
+	return n;
+}
+
+size_t step_adopt_writers(struct step *s)
+{
+	struct step *p = s;
+	size_t n = 0;
+
+	do
+		n += adopt_writers(p);
+	while ((p = p->part) != s);
+	return n;
+}
+
 void writers_pass_on(struct journal *j)
 {
 	for (struct step *s = j->open; s; s = s->next) {

@@ -197,6 +197,7 @@ void step_free(struct step *s)
 	own_step(s);
 	known_done(&s->known);
 	touches_done(&s->touches);
+	numbers_done(&s->came_from);
 	aliases_free(s);
 	side_done(&s->side);
 	free(s->command);
@@ -320,18 +321,22 @@ static bool may_change_unseen(const struct step *s, int dirfd, const struct obj 
 	return writer_find(s->j, o) || fstatfs(dirfd, &fs) < 0 || fs.f_type == TMPFS_MAGIC;
 }
 
-int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		     const struct obj *o)
+static bool has_kept(const struct step *s, const struct obj *o)
 {
 	const struct known *k = step_known(s, o);
+
+	return k && k->flags & (KNOWN_CREATED | KNOWN_CONTENT);
+}
+
+static int keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+			const struct obj *o)
+{
 	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
 	struct kept kept = {0};
 	struct spot at;
 	int r;
 
-	if (!S_ISREG(o->mode) || (k && k->flags & (KNOWN_CREATED | KNOWN_CONTENT)))
-		return 0;
 	/* A clone costs nothing, however large the file. */
 	kept.clone_only = !step_has_room(s, o->blocks * 512);
 	kept.hashed = may_change_unseen(s, dirfd, o);
@@ -348,7 +353,32 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 	if (kept.slot)
 		note_slot(s, &kept);
 	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
-	step_learn(s, o, KNOWN_CONTENT | KNOWN_META)->hash = kept.hash;
+	/* What it had at first counts. A capture by a name that it leaves brings nothing
+	 * back by its other names: a change by those is captured for itself. */
+	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
+		step_learn(s, o, KNOWN_CONTENT | KNOWN_META)->hash = kept.hash;
+	return 0;
+}
+
+int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		     const struct obj *o)
+{
+	if (!S_ISREG(o->mode) || has_kept(s, o))
+		return 0;
+	return keep_content(s, root, path, dirfd, name, o);
+}
+
+int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
+		    const struct obj *o)
+{
+	int r;
+
+	s->leaving = true;
+	r = keep_content(s, root, path, dirfd, name, o);
+	s->leaving = false;
+	if (r != STEP_FULL)
+		return r;
+	step_unprotect(s, "rename", path);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "core/journal/op.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/util/u64_set.h"
 
 struct step {
 	struct journal *j;
@@ -27,12 +28,14 @@ struct step {
 	bool moved;    /* a directory has another name now */
 	bool carried;  /* by another step, too, while this one runs */
 	bool tangled;  /* a step that ran at the same time touched the same */
-	bool again;    /* some inode is written by a process of an earlier step */
+	bool leaving;  /* a file is captured as it leaves a guarded name */
 	bool may_wait; /* see JOURNAL_WAITS */
 	step_on_loss on_loss;
 	void *on_loss_data;
 	struct known_set known;
 	struct touches touches;
+	struct numbers came_from; /* inodes of the first n_came_from of these (attribution.c) */
+	size_t n_came_from;
 	struct alias *aliases; /* hash, see hard_links.c */
 };
 
@@ -85,6 +88,9 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 		     const struct obj *o) MUST_USE;
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct obj *o) MUST_USE;
+/* The same even if the step has kept or made that inode before. */
+int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
+		    const struct obj *o) MUST_USE;
 
 /* ---- onto the disk (durability.c): nothing is done unless the journal is durable
  * --------------------

@@ -3,6 +3,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
@@ -62,6 +63,15 @@ int where_touch_dir(struct step *s, const struct where *w)
 	return r < 0 ? r : side_touch_dir(&s->side, w->root, w->dirfd, w->dir);
 }
 
+/* What leaves a guarded name is kept by its bytes where somebody may still write to it. */
+static int keep_held(struct step *s, const struct where *w)
+{
+	if (!guarded_name(s->j, w->root, w->path) ||
+	    !guarded_is_held(s->j, w->dirfd, w->bare, &w->obj))
+		return 0;
+	return step_keep_again(s, w->root, w->path, w->dirfd, w->bare, &w->obj);
+}
+
 int where_keep_written(struct step *s, const struct where *w)
 {
 	AUTO_CLOSE int fd = -1;
@@ -71,7 +81,7 @@ int where_keep_written(struct step *s, const struct where *w)
 		return 0;
 	known = writer_find(s->j, &w->obj);
 	if (!known)
-		return 0;
+		return keep_held(s, w);
 	fd = data_open(s->j, w->dirfd, w->bare);
 	if (fd >= 0 && !data_has_writer(fd)) {
 		writer_drop(s->j, known);

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
@@ -26,7 +29,7 @@
  * what is counted too high would cost somebody an undo. Logs and images count with their blocks.
  *
  * The file "held" of a kept step has the number in its first line, and below it the slots whose
- * copies can be compressed (compress.c). It is a note: without it, the step is measured.
+ * copies can be compressed (background.c). It is a note: without it, the step is measured.
  */
 
 #define HELD_MAX ((size_t)64 << 20)
@@ -406,6 +409,89 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 	return r;
 }
 
+/* ---- what went ---------------------------------------------------------------------------------
+ */
+
+#define PRUNED_FILE "pruned"
+
+bool journal_pruned(const struct journal *j, struct journal_pruned *ret)
+{
+	AUTO_FREE char *text = NULL;
+
+	return io_read_file(j->store, PRUNED_FILE, 256, &text, NULL) == 0 &&
+	       sscanf(text, "%" SCNd64 " %zu %" SCNd64, &ret->last, &ret->n, &ret->us) == 3;
+}
+
+/* A note alone: without it `cordon log` says less. */
+static void note_pruned(const struct journal *j, const struct journal_prune *e)
+{
+	struct journal_pruned was = {0};
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (!e->n)
+		return;
+	journal_pruned(j, &was);
+	buf_fmt(&b, "%" PRId64 " %zu %" PRId64 "\n", (int64_t)llabs(e->last), was.n + e->n,
+		clock_wall_us());
+	if (io_write_file(j->store, PRUNED_FILE, 0600, b.data, b.len, false) < 0)
+		log_warn("journal", "it cannot be noted in '%s' which steps went", j->store_path);
+}
+
+/* ---- a session ---------------------------------------------------------------------------------
+ */
+
+#define SESSION_STEPS 10 /* times journal.steps may one session add */
+
+static size_t steps_kept(const struct journal *j)
+{
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(j, "steps", &names, &n) < 0)
+		return 0;
+	store_names_free(names, n);
+	return n;
+}
+
+static void weigh_all(struct journal *j)
+{
+	j->n_kept = steps_kept(j);
+	j->holds = j->options.size ? store_holds(j) : 0;
+}
+
+void store_hold(struct journal *j)
+{
+	weigh_all(j);
+	j->at_start = j->n_kept;
+	j->lasting = true;
+}
+
+static void find_full(struct journal *j)
+{
+	const struct journal_options *o = &j->options;
+	bool was = j->full;
+
+	j->full = (o->steps && j->n_kept >= j->at_start + SESSION_STEPS * o->steps) ||
+		  (o->size && j->holds > o->size);
+	if (!j->full || was)
+		return;
+	j->urgent = true;
+	journal_say(j,
+		    "the history is full (journal.steps, journal.size): nothing of it goes while "
+		    "this session lasts, and what it changes from now on is one step");
+}
+
+bool journal_is_full(const struct journal *j)
+{
+	const struct journal *k = j;
+	bool full = false;
+
+	do
+		full |= k->full;
+	while ((k = k->kin) != j);
+	return full;
+}
+
 int store_fit(struct journal *j)
 {
 	static const char why[] =
@@ -415,13 +501,32 @@ int store_fit(struct journal *j)
 
 	if (!e.size && !e.steps)
 		return 0;
+	if (j->lasting) {
+		weigh_all(j);
+		find_full(j);
+		return 0;
+	}
 	r = journal_prune(j, &e);
+	note_pruned(j, &e);
+	j->urgent |= e.n > 0;
 	if (e.n == 1)
 		journal_say(j, "the oldest step, %" PRId64 "%s", e.first, why);
 	else if (e.n)
 		journal_say(j, "the oldest steps, %" PRId64 " to %" PRId64 "%s", e.first, e.last,
 			    why);
 	return r;
+}
+
+int store_grew(struct journal *j, int64_t id)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
+
+	if (!j->lasting)
+		return store_fit(j);
+	j->n_kept++;
+	j->holds += j->options.size ? held_of(j, dir) : 0;
+	find_full(j);
+	return 0;
 }
 
 static void say_full(struct journal *j)
@@ -458,6 +563,7 @@ bool store_relieve(struct journal *j, int why, bool back)
 		return false;
 	store_empty_trash(j, NULL);
 	j->urgent |= e.n > 0;
+	note_pruned(j, &e);
 	if (e.n)
 		journal_say(j,
 			    "step %" PRId64

@@ -63,8 +63,12 @@ struct roll kin_roll(struct journal *j)
 int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
 	    struct err *err)
 {
-	struct journal_spec spec = {
-		.folder = folder, .state_dir = j->state_dir, .read_only = j->read_only, .with = j};
+	struct journal_spec spec = {.folder = folder,
+				    .state_dir = j->state_dir,
+				    .read_only = j->read_only,
+				    .with = j,
+				    .guards = j->guards,
+				    .guards_data = j->guards_data};
 	struct journal *k = j;
 	int r;
 

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/path_index_lookup.h"
@@ -406,7 +408,16 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 	r = boot_settled(j);
 	if (r < 0)
 		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
-	r = store_fit(j);
+	return 0;
+}
+
+/* The limits; and from then on, in a session, what is there stays. */
+static int apply_limits(struct journal *j, const struct journal_spec *spec, struct err *err)
+{
+	int r = spec->settled ? 0 : store_fit(j);
+
+	if (spec->lasting)
+		store_hold(j);
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 
@@ -424,6 +435,21 @@ static void unmake(struct journal *j)
 	rmdir(j->store_path);
 }
 
+/* Reading the past keeps two descriptors open for each step (path_index.c), and a session may add
+ * a thousand. */
+#define FILES_WANTED 65536
+
+static void raise_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= FILES_WANTED)
+		return;
+	lim.rlim_cur = MIN(lim.rlim_max, (rlim_t)FILES_WANTED);
+	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
+		log_warn("journal", "a long history may not be read whole: %s", strerror(errno));
+}
+
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err)
 {
@@ -432,11 +458,15 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	size_t recovered = 0;
 	int r;
 
+	data_expect_breaks();
+	raise_files();
 	j->folder = xstrdup(spec->folder);
 	j->state_dir = xstrdup(spec->state_dir);
 	j->kin = j;
 	j->read_only = spec->read_only;
 	j->options = spec->options;
+	j->guards = spec->guards;
+	j->guards_data = spec->guards_data;
 	j->session_us = spec->with ? spec->with->session_us : (uint64_t)clock_wall_us();
 	j->store = j->lock = j->state_fd = j->room = j->near_fd = -1;
 	root_add(j, j->folder);
@@ -453,6 +483,8 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 		kin_join(j, spec->with);
 	if (r == 0 && recover && !j->read_only && !spec->upkeep)
 		r = finish_start(j, &recovered, err);
+	if (r == 0 && recover && !j->read_only && !spec->upkeep)
+		r = apply_limits(j, spec, err);
 	umask(mask);
 	if (r < 0) {
 		if (r == -ENOENT && j->read_only && err && !err->code)

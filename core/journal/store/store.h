@@ -9,6 +9,7 @@
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/journal.h"
 
+struct numbers;
 struct step;
 struct tidy;
 struct trails;
@@ -44,6 +45,14 @@ struct journal {
 	bool told_full; /* that there is no room, too */
 	bool urgent;	/* journal_news() has something for who looks at no console */
 	struct journal_options options;
+	bool (*guards)(void *data, const char *path); /* see journal_spec */
+	void *guards_data;
+	bool lasting, full;		/* see journal_spec and journal_is_full() */
+	size_t at_start;		/* steps that were there when the session began */
+	size_t n_kept;			/* now; of a session alone, as is holds */
+	uint64_t holds;			/* store_holds() */
+	bool told_fresh;		/* that a name has a new file was said in this rollback */
+	const struct numbers *excluded; /* records that the rollback under way leaves out */
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
 	struct tidy *tidy;   /* the thread, or NULL */
 	char *news;	     /* for journal_news() */
@@ -131,7 +140,10 @@ int store_clear(int store, const char *path, struct err *err) MUST_USE;
 
 void journal_say(struct journal *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
 uint64_t store_holds(const struct journal *j); /* bytes */
-int store_fit(struct journal *j) MUST_USE;     /* into the limits */
+int store_fit(struct journal *j) MUST_USE;     /* into the limits, or notes that it is full */
+/* From now on: nothing goes by the limits. */
+void store_hold(struct journal *j);
+int store_grew(struct journal *j, int64_t id) MUST_USE; /* store_fit(), by that step */
 /* After an error: is there room now? Then it is worth trying again. Steps that are kept make some
  * for a rollback alone (back), which has to end: what runs is refused instead, and nothing is lost.
  */

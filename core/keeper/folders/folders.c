@@ -91,11 +91,25 @@ static int open_root(const char *path, int *ret, struct err *err)
 	return *ret < 0 ? err_set(err, -errno, "open the folder '%s'", path) : 0;
 }
 
+/* Of a rollback as of a rename: what the policy does not simply allow to be put there. */
+static bool guards(void *data, const char *path)
+{
+	const struct keeper *k = data;
+	const char *reason;
+
+	return k->policy &&
+	       policy_check(k->policy, POLICY_RENAME_TO, path, &reason) != POLICY_ALLOW;
+}
+
 static int open_journal(struct keeper *k, const char *path, struct journal **ret, struct err *err)
 {
 	const struct journal_spec spec = {.folder = path,
 					  .state_dir = k->spec->state_dir,
 					  .with = k->journal,
+					  .lasting = true,
+					  .settled = !k->spec->spawn,
+					  .guards = guards,
+					  .guards_data = k,
 					  .options = k->spec->journal};
 	AUTO_FREE char *was = NULL, *news = NULL;
 	size_t recovered = 0;

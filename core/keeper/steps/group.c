@@ -126,6 +126,10 @@ static int begin(struct asked *a)
 	if (!*a->name || strlen(a->name) > NAME_LONGEST)
 		return err_say(&a->err, -EINVAL, "give the step a name of 1 to %d bytes",
 			       NAME_LONGEST);
+	if (journal_is_full(k->journal))
+		return err_say(&a->err, -ENOSPC,
+			       "the history is full: what this session still changes is one step "
+			       "(journal.steps, journal.size)");
 	r = steps_split(k, a->by->command);
 	if (r < 0)
 		return err_set(&a->err, r, "keep what was changed before");
@@ -221,6 +225,9 @@ static int roll_back(struct asked *a)
 		command_retire(k, k->group);
 		return 0;
 	}
+	r = journal_check_held(k->group->step, &a->err);
+	if (r < 0)
+		return r;
 	name = xstrdup(k->group->label.data);
 	lacks = xstrdup(step_why(k->group->step));
 	id = step_id(k->group->step);

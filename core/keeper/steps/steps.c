@@ -84,6 +84,8 @@ void command_retire(struct keeper *k, struct command *c)
 	c->slot = NULL;
 	if (c == k->group)
 		ungroup(k);
+	if (c == k->fold)
+		k->fold = NULL;
 	if (c->refs || c->guard.dying || c == k->whole)
 		return;
 	if (c->heir)
@@ -180,42 +182,6 @@ void steps_announce(struct keeper *k, struct command *c)
 		announce(k, c);
 }
 
-struct roll_back {
-	struct step *step;
-	struct err *err;
-};
-
-static int roll_back(void *arg)
-{
-	const struct roll_back *r = arg;
-
-	return journal_roll_back(r->step, r->err);
-}
-
-int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
-{
-	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	struct roll_back args = {c->step, err};
-	int64_t id = step_id(c->step);
-	size_t paths = step_paths(c->step);
-	bool granted = false;
-	int r;
-
-	for (size_t i = 0; i < k->n_folders; i++)
-		granted |= k->folders[i]->granted;
-	steps_announce(k, c);
-	if (c->exit_status < 0)
-		c->exit_status = 128 + SIGKILL;
-	keeper_umask(k, 077);
-	/* It may have changed what was granted outside, where only the other thread can go. */
-	watch_own_begin(k);
-	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
-	watch_own_end(k);
-	c->step = NULL;
-	send_end(k, c, id, paths, true, why);
-	return r;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void finish(struct keeper *k, struct command *c)
@@ -250,7 +216,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 
 	for (c = k->commands; c; c = next) {
 		next = c->next;
-		if (except && c == except)
+		if (except && (c == except || c->lingers || c->folds))
 			continue;
 		if (c->step && is_idle(c))
 			finish(k, c);
@@ -277,6 +243,68 @@ static int begin(struct keeper *k, struct command *c, struct journal *j, struct 
 	return r;
 }
 
+/* ---- rollbacks ------------------------------------------------------------------------------- */
+
+struct roll_back {
+	struct step *step;
+	struct err *err;
+};
+
+static int roll_back(void *arg)
+{
+	const struct roll_back *r = arg;
+
+	return journal_roll_back(r->step, r->err);
+}
+
+/*
+ * What is written through a descriptor that was opened in the step belongs to no step now, and
+ * nothing would tell that the file has changed since: so it has a step of its own, until the last
+ * of these descriptors is closed.
+ */
+static void linger(struct keeper *k, const struct command *of)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+	struct step *s;
+
+	buf_fmt(&c->label, "left open: %s", of->label.data);
+	if (c->label.len > LABEL_MAX)
+		buf_truncate(&c->label, LABEL_MAX);
+	if (begin(k, c, k->journal, &s) < 0) {
+		command_retire(k, c);
+		return;
+	}
+	c->lingers = true;
+	if (!step_adopt_writers(s))
+		finish(k, c);
+}
+
+int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
+{
+	AUTO_FREE char *why = xstrdup(step_why(c->step));
+	struct roll_back args = {c->step, err};
+	int64_t id = step_id(c->step);
+	size_t paths = step_paths(c->step);
+	bool granted = false;
+	int r;
+
+	for (size_t i = 0; i < k->n_folders; i++)
+		granted |= k->folders[i]->granted;
+	steps_announce(k, c);
+	if (c->exit_status < 0)
+		c->exit_status = 128 + SIGKILL;
+	keeper_umask(k, 077);
+	/* It may have changed what was granted outside, where only the other thread can go. */
+	watch_own_begin(k);
+	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
+	watch_own_end(k);
+	c->step = NULL;
+	keeper_news(k);
+	send_end(k, c, id, paths, true, why);
+	linger(k, c);
+	return r;
+}
+
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
@@ -287,13 +315,35 @@ static struct command **ambient_slot(struct keeper *k, const struct proc *p)
 	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
 }
 
-static struct command *current(struct keeper *k, const struct proc *p)
+/* Whose the change is, by who makes it. */
+static struct command *by_process(struct keeper *k, const struct proc *p)
 {
 	struct command *own = p ? p->command : NULL;
 
 	if (k->group && (!own || own->grouped))
 		return k->group;
 	return own && !own->over ? own : *ambient_slot(k, p);
+}
+
+static struct command *current(struct keeper *k, const struct proc *p)
+{
+	struct command *c = by_process(k, p);
+
+	/* What has begun goes on. */
+	return k->fold && (!c || !c->step) ? k->fold : c;
+}
+
+/* The history is full: what begins no more is one step, until the session ends or the human undoes
+ * something. What those inside did before stays, and what was there before them. */
+static struct command *fold(struct keeper *k)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+
+	buf_str(&c->label, "all that followed, as the history is full");
+	c->folds = c->named = true;
+	c->grouped = false;
+	k->fold = c;
+	return c;
 }
 
 static void label_ambient(struct keeper *k, struct command *c, const struct proc *p,
@@ -329,6 +379,8 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 	struct command *c = current(k, p);
 
 	group_mark(k, p);
+	if ((!c || !c->step) && !k->fold && journal_is_full(k->journal))
+		c = fold(k);
 	if (!c)
 		c = ambient_new(k, p, hint);
 	c->last_at = k->now;
@@ -373,7 +425,7 @@ void steps_touched(struct keeper *k, const struct proc *p)
 
 static int64_t due(const struct command *c)
 {
-	if (c->over || is_held(c))
+	if (c->over || is_held(c) || c->folds)
 		return 0;
 	if (c->kind == STEP_AMBIENT)
 		return c->last_at + AMBIENT_US;
@@ -408,7 +460,11 @@ void steps_tick(struct keeper *k)
 
 		if (c->announce_at && c->announce_at <= k->now)
 			announce(k, c);
-		if (at && at <= k->now)
+		if (!at || at > k->now)
+			continue;
+		if (c->lingers && c->step && step_adopt_writers(c->step))
+			c->last_at = k->now;
+		else
 			finish(k, c);
 	}
 }
@@ -524,6 +580,6 @@ void steps_done(struct keeper *k)
 		next = c->next;
 		command_free(k, c);
 	}
-	k->ambient = k->strays = k->whole = k->group = NULL;
+	k->ambient = k->strays = k->whole = k->group = k->fold = NULL;
 	buf_done(&k->agent_name);
 }

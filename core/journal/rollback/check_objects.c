@@ -1,0 +1,80 @@
+/* check_objects - has the store all that a rollback will bring back? Asked before it begins. */
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/text.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/u64_set.h"
+
+/* The objects of a step, by number: "1f", or "1f.z" where it is compressed. */
+static int list_objects(int objdir, struct numbers *ret)
+{
+	AUTO_CLOSE int fd = openat(objdir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir)
+		return -errno;
+	fd = -1;
+	while ((e = readdir(dir))) {
+		char *end;
+		uint64_t slot = strtoull(e->d_name, &end, 16);
+
+		if (end != e->d_name && (!*end || str_eq(end, ".z")))
+			numbers_add(ret, slot);
+	}
+	numbers_sort(ret);
+	return 0;
+}
+
+/* Is an object of the store what its inverse needs? Of a name that was replaced by another name of
+ * the same file, nothing had to be kept. */
+static bool needs_object(const struct txn *t, const struct rec *r)
+{
+	if (rec_is_idle(r) || !r->slot || r->flags & REC_INLINE || r->type == REC_RENAME)
+		return false;
+	if (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE))
+		return false;
+	return !numbers_have(&t->remedy.skips, r->seq);
+}
+
+static int check_step(const struct txn *t, struct mover *m, struct err *err)
+{
+	const struct side *from = txn_from(t, m);
+	struct numbers have = {0};
+	size_t at = 0;
+	struct rec r;
+	int e = m->arrived || m->foreign ? 1 : list_objects(from->obj, &have);
+
+	while (e == 0 && wal_next(&from->log, &at, &r)) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		if (!needs_object(t, &r) || numbers_have(&have, r.slot))
+			continue;
+		text_escape(&shown, r.path, strlen(r.path));
+		e = err_say(err, -EBADMSG,
+			    "what was at '%.300s' is not in the undo store any more (step %s): "
+			    "nothing has been changed: `cordon journal verify` says what is "
+			    "missing, --force brings back the rest",
+			    shown.data, strrchr(m->dir, '/') + 1);
+	}
+	numbers_done(&have);
+	return MIN(e, 0);
+}
+
+int txn_check_objects(const struct txn *t, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->n; i++)
+		r = check_step(t, &t->list[i], err);
+	return r < 0 && err && !err->code ? err_set(err, r, "look into the undo store") : r;
+}

@@ -1,0 +1,143 @@
+/* held_names - may an open step be rolled back with what somebody inside still holds? */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/guarded.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * A rollback by a human gives guarded names new files and says so (replay_guarded.c). Who asks for
+ * one from inside is told what to close instead, before anything is touched. That is a courtesy: a
+ * file that is missed here, since another step moved it on, is met in the rollback.
+ */
+
+struct search {
+	struct step *s;
+	struct span list;
+	const char *path; /* where the object is now */
+	struct err *err;
+};
+
+static int say(const struct search *h, const char *path, const char *rel, const char *words)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+	AUTO_FREE char *whole = xasprintf("%s%s%s", path, *rel ? "/" : "", rel);
+
+	text_escape(&shown, whole, strlen(whole));
+	return err_say(h->err, -EBUSY, "'%.300s' %s", shown.data, words);
+}
+
+static int check(const struct search *h, const char *path, const char *rel, int dirfd,
+		 const char *name, const struct obj *o)
+{
+	if (!guarded_is_held(h->s->j, dirfd, name, o))
+		return 0;
+	if (o->nlink > 1)
+		return say(h, path, rel, "has another name: remove that, then abort");
+	return say(h, path, rel, "is still open for writing: close it, then abort");
+}
+
+static int check_listed(void *data, const char *rel, int dirfd, const char *name,
+			const struct obj *o)
+{
+	const struct search *h = data;
+	struct listed was;
+
+	if (!listed_find(h->list, rel, &was) && !listed_overflows(h->list))
+		return say(h, h->path, rel, "came there by another step: move it away, then abort");
+	return check(h, h->path, rel, dirfd, name, o);
+}
+
+/* Where the object that a rename took to (*root, *path) is after the later records. */
+static void follow(const struct wal *log, size_t at, int *root, char **path)
+{
+	struct rec r;
+
+	while (wal_next(log, &at, &r)) {
+		bool on = r.type == REC_RENAME || r.type == REC_XCHG;
+		const char *below = on && r.root == *root ? path_below(*path, r.path) : NULL;
+		char *moved;
+
+		if (below) {
+			moved = xasprintf("%s%s%s", r.path2, *below ? "/" : "", below);
+			*root = r.root2;
+		} else if (r.type == REC_XCHG && r.root2 == *root &&
+			   (below = path_below(*path, r.path2))) {
+			moved = xasprintf("%s%s%s", r.path, *below ? "/" : "", below);
+			*root = r.root;
+		} else {
+			continue;
+		}
+		free(*path);
+		*path = moved;
+	}
+}
+
+/* One side of a rename: what left the guarded name `from` for `to`. */
+static int check_moved(struct search *h, const char *from, int root, const char *to, size_t at)
+{
+	AUTO_FREE char *path = xstrdup(to);
+	struct guarded_walk walk = {
+		.j = h->s->j, .root = root, .path = from, .on = check_listed, .data = h};
+	struct spot spot;
+	int r;
+
+	if (!h->list.len)
+		return 0;
+	follow(&h->s->side.log, at, &root, &path);
+	h->path = path;
+	r = spot_find(h->s->j, root, path, &spot);
+	if (r == 0)
+		r = guarded_each(&walk, spot.fd, spot.name);
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+}
+
+/* A file that was changed where it is, and is there still. */
+static int check_in_place(struct search *h, const struct rec *r)
+{
+	struct spot at;
+	struct obj o;
+	int e = spot_look(h->s->j, r->root, r->path, &at, &o);
+
+	return e < 0 || !S_ISREG(o.mode) ? 0 : check(h, r->path, "", at.fd, at.name, &o);
+}
+
+static int check_part(struct step *s, struct err *err)
+{
+	struct search h = {.s = s, .err = err};
+	size_t at = 0;
+	struct rec r;
+	int e = 0;
+
+	while (e == 0 && wal_next(&s->side.log, &at, &r)) {
+		if (r.type == REC_CONTENT && r.flags & REC_FRESH)
+			e = check_in_place(&h, &r);
+		if ((r.type != REC_RENAME && r.type != REC_XCHG) || !r.meta.len)
+			continue;
+		h.list = listed_get(r.meta, 0);
+		e = check_moved(&h, r.path, r.root2, r.path2, at);
+		h.list = listed_get(r.meta, 1);
+		if (e == 0)
+			e = check_moved(&h, r.path2, r.root, r.path, at);
+	}
+	return e;
+}
+
+int journal_check_held(struct step *s, struct err *err)
+{
+	struct step *p = s;
+	int r = 0;
+
+	do {
+		store_forget_near(p->j);
+		r = p->made && p->j->guards ? check_part(p, err) : 0;
+	} while (r == 0 && (p = p->part) != s);
+	return r == 0 || r == -EBUSY ? r : err_set(err, r, "look at what the step has moved");
+}
