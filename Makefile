@@ -121,11 +121,13 @@ $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
-# The shipped themes, keymaps and profiles are part of the program.
-SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/*)
+# The shipped themes, keymaps and profiles, and the schemas of messages, are part of the program.
+SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/* \
+	core/api/*.json)
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
+	echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'; \
 	echo 'const struct builtin_file builtin_files[] = {'; \
 	for f in $(SHIPPED); do printf '{"%s",\n' "$${f##*/}"; \
 	sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/.*/"&\\n"/' "$$f"; echo '},'; done; \
@@ -187,11 +189,11 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 # (an npm from elsewhere conflicts with the distribution's)
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
-	e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
+	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
-	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
+	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
-	e2fsprogs xfsprogs btrfs-progs bubblewrap $(NPM)
+	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
 
 LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
@@ -201,7 +203,7 @@ LINT_DEPS_brew := llvm cppcheck shellcheck
 
 have-build = pkg-config --exists $(LIBS) libgit2 && \
 	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
-have-test = pkg-config --exists cmocka && command -v prove tmux git rsync python3 vim npm sqlite3 \
+have-test = pkg-config --exists cmocka && python3 -c 'import jsonschema' && command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap | wc -l)" = 15 ]

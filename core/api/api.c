@@ -258,6 +258,10 @@ static void obey(struct peer *p, const char *line, size_t len)
 	struct command_in c;
 	struct err err = {0};
 
+	if (operation_serve(p->api->session, line, len, &out)) {
+		send_text(p, &out);
+		return;
+	}
 	if (message_parse(line, len, &c, &err) < 0) {
 		message_reply(&out, c.id, err.text);
 	} else if (c.revokes) {
@@ -414,6 +418,11 @@ int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *d
 	}
 	*ret = a;
 	return 0;
+}
+
+size_t api_clients(const struct api *a)
+{
+	return a->n_peers;
 }
 
 void api_close(struct api *a)

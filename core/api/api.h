@@ -31,7 +31,8 @@ struct api;
 
 int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *dir, struct err *err)
 	MUST_USE;
-void api_changed(struct api *a); /* NULL is a no-op, below too */
+void api_changed(struct api *a);	 /* NULL is a no-op, below too */
+size_t api_clients(const struct api *a); /* that are connected */
 void api_close(struct api *a);
 
 /* Where the sockets of this user's sessions are: $XDG_RUNTIME_DIR/cordon, else below state_dir.

@@ -10,6 +10,9 @@
 
 void message_hello(struct buf *out, const struct model *m);
 void message_request(struct buf *out, const struct ask *a);
+/* What the line has between type and end: "id":7,... Of a row below, too. */
+void message_request_members(struct buf *out, const struct ask *a);
+void message_row_members(struct buf *out, const struct row *row);
 void message_gone(struct buf *out, uint64_t id);
 void message_step(struct buf *out, const struct step_row *s);
 void message_step_gone(struct buf *out, int64_t step); /* nothing of it was kept */
@@ -22,6 +25,17 @@ struct command_in {
 	bool revokes; /* else it answers */
 	struct answer answer;
 };
+
+/* ---- operation.c: approval.list and approval.answer, as cordon serve takes them ---------------
+ */
+
+/* false: the line is no request of that form (it has no request_id). Else out is the response. */
+bool operation_serve(struct session *s, const char *line, size_t len, struct buf *out);
+/* What both do. -1: f says why not. */
+struct cJSON;
+struct fault;
+struct cJSON *operation_approvals(const struct model *m);
+int operation_answer(struct session *s, const struct cJSON *payload, struct fault *f);
 
 /* 0, or -EINVAL and words for the reply. id is set where it could be read. */
 int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err) MUST_USE;

@@ -64,11 +64,9 @@ static void held_members(struct buf *out, const struct guard_report *h)
 	member(out, "reason", words);
 }
 
-void message_request(struct buf *out, const struct ask *a)
+void message_request_members(struct buf *out, const struct ask *a)
 {
-	buf_fmt(out,
-		"{\"type\":\"event.fs_request\",\"id\":%" PRIu64 ",\"step\":%" PRId64 ",\"pid\":%d",
-		a->id, a->step, a->pid);
+	buf_fmt(out, "\"id\":%" PRIu64 ",\"step\":%" PRId64 ",\"pid\":%d", a->id, a->step, a->pid);
 	member(out, "kind", kinds[a->kind]);
 	member(out, "op", a->op);
 	member(out, "path", a->path);
@@ -88,6 +86,12 @@ void message_request(struct buf *out, const struct ask *a)
 	member(out, "step_command", a->label && *a->label ? a->label : NULL);
 	member(out, "program", a->program);
 	member(out, "command", a->command);
+}
+
+void message_request(struct buf *out, const struct ask *a)
+{
+	buf_str(out, "{\"type\":\"event.fs_request\",");
+	message_request_members(out, a);
 	end(out);
 }
 
@@ -133,7 +137,7 @@ void message_rule(struct buf *out, const struct given *g)
 	end(out);
 }
 
-void message_row(struct buf *out, const struct row *row)
+void message_row_members(struct buf *out, const struct row *row)
 {
 	static const char *const row_kinds[] = {
 		[ROW_TOUCH] = "touch",	 [ROW_DENY] = "deny",	      [ROW_EXEC] = "exec",
@@ -142,12 +146,18 @@ void message_row(struct buf *out, const struct row *row)
 	};
 
 	buf_fmt(out,
-		"{\"type\":\"event.audit\",\"seq\":%" PRIu64 ",\"kind\":\"%s\",\"time_us\":%" PRId64
-		",\"step\":%" PRId64 ",\"pid\":%d,\"result\":%d",
+		"\"seq\":%" PRIu64 ",\"kind\":\"%s\",\"time_us\":%" PRId64 ",\"step\":%" PRId64
+		",\"pid\":%d,\"result\":%d",
 		row->seq, row_kinds[row->kind], row->wall_us, row->step, row->pid, row->result);
 	member(out, "op", row->op);
 	member(out, "text", row->text);
 	member(out, "more", row->more);
+}
+
+void message_row(struct buf *out, const struct row *row)
+{
+	buf_str(out, "{\"type\":\"event.audit\",");
+	message_row_members(out, row);
 	end(out);
 }
 

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +21,10 @@
 static int log_fd = -1;
 static enum log_level log_max = LOG_ERROR;
 static char log_session[64];
+static int also_fd = -1;
+static pid_t also_pid;
+static enum log_level also_max;
+static char also_about[160];
 
 void log_open(int fd, enum log_level max, const char *session)
 {
@@ -58,23 +64,71 @@ int log_open_in(const char *dir, enum log_level max, const char *session)
 	return fd;
 }
 
+void log_also(int fd, enum log_level max)
+{
+	also_fd = fd;
+	also_max = max;
+	also_pid = getpid();
+}
+
+void log_about(const char *request)
+{
+	snprintf(also_about, sizeof(also_about), "%s", request ? request : "");
+}
+
 int log_descriptor(void)
 {
 	return log_fd;
 }
 
+static bool wants_also(enum log_level level)
+{
+	return also_fd >= 0 && level <= also_max && getpid() == also_pid;
+}
+
 bool log_wants(enum log_level level)
 {
-	return log_fd >= 0 && level <= log_max;
+	return (log_fd >= 0 && level <= log_max) || wants_also(level);
+}
+
+static const char *const names[] = {"error", "warn", "info", "debug"};
+
+#define ALSO_MAX 3000 /* of a message: a pipe that can be written to takes such a line whole */
+
+static bool is_free(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLOUT;
+}
+
+/* A log that cannot be written must not stop what it reports on. */
+static void write_line(int fd, enum log_level level, const char *component, bool also,
+		       const struct buf *text)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+	char when[32];
+
+	clock_iso(when, clock_wall_us());
+	buf_fmt(&line, "{\"%s\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"pid\":%d",
+		also ? "timestamp" : "time", when, names[level], component, (int)getpid());
+	if (*log_session)
+		buf_fmt(&line, ",\"session\":\"%s\"", log_session);
+	if (also && *also_about) {
+		buf_str(&line, ",\"request_id\":");
+		json_quote(&line, also_about, strlen(also_about));
+	}
+	buf_str(&line, ",\"message\":");
+	json_quote(&line, text->data, also ? MIN(text->len, (size_t)ALSO_MAX) : text->len);
+	buf_str(&line, "}\n");
+	if (!also || is_free(fd))
+		(void)!write(fd, line.data, line.len);
 }
 
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
 {
-	static const char *const names[] = {"error", "warn", "info", "debug"};
 	AUTO_BUF struct buf text = BUF_INIT;
-	AUTO_BUF struct buf line = BUF_INIT;
 	int saved = errno;
-	char when[32];
 	va_list ap;
 
 	if (!log_wants(level))
@@ -82,16 +136,9 @@ void log_line(enum log_level level, const char *component, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vfmt(&text, fmt, ap);
 	va_end(ap);
-	clock_iso(when, clock_wall_us());
-	buf_fmt(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"pid\":%d", when,
-		names[level], component, (int)getpid());
-	if (*log_session)
-		buf_fmt(&line, ",\"session\":\"%s\"", log_session);
-	buf_str(&line, ",\"message\":");
-	json_quote(&line, text.data, text.len);
-	buf_str(&line, "}\n");
-	/* A log that cannot be written must not stop what it reports on. */
-	if (write(log_fd, line.data, line.len) < 0)
-		errno = saved;
+	if (log_fd >= 0 && level <= log_max)
+		write_line(log_fd, level, component, false, &text);
+	if (wants_also(level))
+		write_line(also_fd, level, component, true, &text);
 	errno = saved;
 }

@@ -19,6 +19,11 @@ void log_open(int fd, enum log_level max, const char *session); /* borrows fd; c
 /* Open dir/cordon.log for this process and those it forks; above 8 MiB the old one becomes
  * cordon.log.1. Returns the descriptor (log_open() has it), or -1 where there can be no log. */
 int log_open_in(const char *dir, enum log_level max, const char *session);
+/* Lines of this process also go to fd (borrowed), whatever file there is; not of what it forks. The
+ * time is named "timestamp" there. */
+void log_also(int fd, enum log_level max);
+/* What lines that go there are about from now on: "" or NULL, nothing. */
+void log_about(const char *request);
 int log_descriptor(void); /* -1: none */
 bool log_wants(enum log_level level);
 /* component: "keeper", "journal", "door", ... */

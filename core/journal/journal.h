@@ -191,6 +191,9 @@ void step_may_wait(struct step *s, bool may);
 int journal_gather_sync(struct journal *j) MUST_USE;
 void journal_gather_end(struct journal *j);
 
+/* size, step_size and steps of o, for j and its kin: what is full is found out when a step ends. */
+void journal_set_limits(struct journal *j, const struct journal_options *o);
+
 /* ---- places outside the folder -------------------------------------------------------------- */
 
 /* Root 0 is the folder. A granted directory elsewhere gets the next number, kept in each log. */

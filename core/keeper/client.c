@@ -313,7 +313,7 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->path = next_string(s, in);
 		break;
 	case WIRE_NOTE:
-		ev->aloud = wire_get_u8(in) != 0;
+		ev->note = (enum note_how)wire_get_u8(in);
 		ev->reason = next_string(s, in);
 		break;
 	case WIRE_STEP_UNDONE:
@@ -566,6 +566,29 @@ void client_signal(struct client *c, int sig)
 	size_t mark = wire_begin(&c->out, WIRE_SIGNAL);
 
 	wire_u32(&c->out, (uint32_t)sig);
+	finish(c, mark);
+}
+
+void client_limits(struct client *c, const struct limits *l)
+{
+	size_t mark = wire_begin(&c->out, WIRE_LIMITS);
+
+	wire_u64(&c->out, l->size);
+	wire_u64(&c->out, l->step_size);
+	wire_u64(&c->out, l->steps);
+	wire_u64(&c->out, l->deletes);
+	wire_u64(&c->out, l->overwrites);
+	wire_u64(&c->out, l->renames);
+	wire_u64(&c->out, l->overwrite_bytes);
+	wire_u64(&c->out, l->timeout_s);
+	finish(c, mark);
+}
+
+void client_group(struct client *c, const char *name)
+{
+	size_t mark = wire_begin(&c->out, WIRE_GROUP);
+
+	wire_cstr(&c->out, name);
 	finish(c, mark);
 }
 

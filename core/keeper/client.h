@@ -20,9 +20,9 @@ struct client_event {
 	uint64_t id;   /* ask or request */
 	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER, WIRE_LEFT_OPEN */
 	enum rule_kind rule_kind;
-	uint8_t flags; /* ASK_* */
-	bool aloud;    /* WIRE_NOTE */
-	bool unasked;  /* WIRE_DENY */
+	uint8_t flags;	    /* ASK_* */
+	enum note_how note; /* WIRE_NOTE */
+	bool unasked;	    /* WIRE_DENY */
 	uint32_t timeout_s;
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
@@ -68,6 +68,8 @@ uint64_t client_restore(struct client *c, int64_t step, const char *const *paths
 uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *paths,
 			     unsigned flags);
 void client_cancel(struct client *c, uint64_t request);
+void client_limits(struct client *c, const struct limits *l); /* from the next change on */
+void client_group(struct client *c, const char *name);	      /* NULL: it ends */
 void client_stop(struct client *c);
 void client_signal(struct client *c, int sig);
 void client_freeze(struct client *c);

@@ -173,7 +173,7 @@ static void raise_open_files(void)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-int keeper_init(struct keeper *k, const struct keeper_spec *spec, struct err *err)
+int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err)
 {
 	k->spec = spec;
 	k->sock = spec->sock;
@@ -328,7 +328,7 @@ static void ask_for_short_slices(void)
 		log_info("keeper", "no short slices: %s", strerror(errno));
 }
 
-static int start(struct keeper *k, const struct keeper_spec *spec)
+static int start(struct keeper *k, struct keeper_spec *spec)
 {
 	struct err err = {0};
 	int status = START_FAILED, r = keeper_init(k, spec, &err);

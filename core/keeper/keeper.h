@@ -60,8 +60,9 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
 		 size_t argv_len);
 /*
  * `cordon step`: a process opened STEP_PATH + request for writing; "begin/NAME", "end", "end/NAME"
- * or "abort". Returns what it is given for it: a descriptor to read the answer from, one line, that
- * begins with STEP_REFUSED if nothing was done; or negative errno.
+ * or "abort". The agent itself may also say "run/NAME" or "api/NAME" (a step of kind STEP_API), and
+ * "ran/STATUS" at its end. Returns what it is given for it: a descriptor to read the answer from,
+ * one line, that begins with STEP_REFUSED if nothing was done; or negative errno.
  */
 #define STEP_PATH    "/run/cordon/step/"
 #define STEP_REFUSED "refused: "
@@ -99,6 +100,8 @@ void keeper_note(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The same, and said aloud where there is no console: the human did something that does not count,
  * or files are not as they were a moment ago. */
 void keeper_warn(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The same: a step that was interrupted has been rolled back. */
+void keeper_recovered(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Directories that are the sandbox's own, so that what changes there is nobody's business; the
  * default is what mounts make private: /tmp, /dev and the like. Borrowed; ends with NULL. */
 void keeper_set_private(struct keeper *k, const char *const *dirs);

@@ -113,6 +113,7 @@ struct command {
 	bool named;    /* label comes from an exec */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
+	bool driven;   /* a group that only the agent itself ends: see group.c */
 	bool lingers;  /* files of a step that was rolled back are still written: it waits for that
 			*/
 	bool folds;    /* the rest of the session, since the history is full */
@@ -226,7 +227,7 @@ struct draft;
 struct outside; /* the unconfined thread (outside.c) */
 
 struct keeper {
-	const struct keeper_spec *spec;
+	struct keeper_spec *spec; /* limits may change: WIRE_LIMITS */
 	int sock, epoll;
 	struct buf in, out;
 	size_t out_sent;
@@ -318,7 +319,7 @@ void keeper_news(struct keeper *k); /* what the journal has to say */
 
 /* keeper.c */
 /* Everything but the sandbox: journal, folders, epoll. k is zeroed memory. */
-int keeper_init(struct keeper *k, const struct keeper_spec *spec, struct err *err) MUST_USE;
+int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err) MUST_USE;
 void keeper_done(struct keeper *k);
 void keeper_umask(struct keeper *k, mode_t mask);
 void keeper_end_sandbox(struct keeper *k);
@@ -388,6 +389,8 @@ int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t le
 
 /* group.c */
 void group_mark(struct keeper *k, struct proc *p);
+/* Begins one, or ends it ("" as name). One that is open ends first. */
+int group_from_cordon(struct keeper *k, const char *name, struct err *err) MUST_USE;
 void group_leave(struct keeper *k, const struct proc *p);
 
 /* events.c */

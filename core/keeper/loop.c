@@ -166,7 +166,7 @@ void keeper_urgent(struct keeper *k)
 }
 
 PRINTF_LIKE(3, 0)
-static void send_note(struct keeper *k, bool aloud, const char *fmt, va_list ap)
+static void send_note(struct keeper *k, enum note_how how, const char *fmt, va_list ap)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
 	size_t mark;
@@ -174,7 +174,7 @@ static void send_note(struct keeper *k, bool aloud, const char *fmt, va_list ap)
 	buf_vfmt(&words, fmt, ap);
 	log_info("keeper", "%s", words.data);
 	mark = wire_begin(&k->out, WIRE_NOTE);
-	wire_u8(&k->out, aloud);
+	wire_u8(&k->out, (uint8_t)how);
 	wire_str(&k->out, words.data, words.len);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
@@ -185,7 +185,7 @@ void keeper_note(struct keeper *k, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	send_note(k, false, fmt, ap);
+	send_note(k, HEARD_QUIETLY, fmt, ap);
 	va_end(ap);
 }
 
@@ -194,7 +194,16 @@ void keeper_warn(struct keeper *k, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	send_note(k, true, fmt, ap);
+	send_note(k, HEARD_ALOUD, fmt, ap);
+	va_end(ap);
+}
+
+void keeper_recovered(struct keeper *k, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	send_note(k, HEARD_RECOVERED, fmt, ap);
 	va_end(ap);
 }
 

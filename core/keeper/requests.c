@@ -387,6 +387,44 @@ static void serve_forbid(struct keeper *k, struct wire_in *in)
 		flow_forbid(k, ask, target);
 }
 
+static void set_limit(uint64_t *limit, struct wire_in *in)
+{
+	uint64_t v = wire_get_u64(in);
+
+	if (!in->bad && v != LIMIT_SAME)
+		*limit = v;
+}
+
+/* For all folders; nothing that they hold goes before the next session. */
+static void serve_limits(struct keeper *k, struct wire_in *in)
+{
+	struct journal_options o = k->spec->journal;
+	struct guard_limits *guard = &k->spec->guard;
+	uint64_t steps = o.steps, timeout = guard->timeout_s;
+
+	set_limit(&o.size, in);
+	set_limit(&o.step_size, in);
+	set_limit(&steps, in);
+	set_limit(&guard->most[LOSS_DELETE], in);
+	set_limit(&guard->most[LOSS_OVERWRITE], in);
+	set_limit(&guard->most[LOSS_REPLACE], in);
+	set_limit(&guard->overwrite_bytes, in);
+	set_limit(&timeout, in);
+	guard->timeout_s = (uint32_t)MIN(timeout, (uint64_t)UINT32_MAX);
+	o.steps = (size_t)steps;
+	k->spec->journal = o;
+	journal_set_limits(k->journal, &o);
+}
+
+static void serve_group(struct keeper *k, struct wire_in *in)
+{
+	AUTO_FREE char *name = wire_get_cstr(in);
+	struct err err = {0};
+
+	if (!in->bad && group_from_cordon(k, name, &err) < 0)
+		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
+}
+
 static void serve(struct keeper *k, struct wire_in *in)
 {
 	int sig;
@@ -425,6 +463,12 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_FREEZE:
 		freeze(k);
+		break;
+	case WIRE_GROUP:
+		serve_group(k, in);
+		break;
+	case WIRE_LIMITS:
+		serve_limits(k, in);
 		break;
 	case WIRE_SHUTDOWN:
 		k->quit = true;

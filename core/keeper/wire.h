@@ -34,7 +34,7 @@ enum wire_type {
 		      root str path str other str why str base (conflicts first, cut to fit) */
 	WIRE_PROGRESS,	  /* u64 request, u64 done, u64 total */
 	WIRE_DONE,	  /* u64 request, u32 -errno or 0, str words */
-	WIRE_NOTE,	  /* u8 aloud, str words for the human (recovered a step, a step is
+	WIRE_NOTE,	  /* u8 enum note_how, str words for the human (recovered a step, a step is
 			     incomplete) */
 	WIRE_EXTERNAL,	  /* u64 others that are not told, str path: edited from outside */
 	WIRE_STEP_UNDONE, /* i64 step, str command: those inside rolled it back */
@@ -64,6 +64,10 @@ enum wire_type {
 	WIRE_SIGNAL,	  /* u32 signal for the agent's process group; SIGKILL ends the sandbox */
 	WIRE_FREEZE,	  /* audit cannot be written: deny every change from now on */
 	WIRE_STOP,	  /* end the commands whose steps are open */
+	WIRE_LIMITS,	  /* u64 size, u64 step size, u64 steps, u64 deletes, u64 overwrites, u64
+			     renames, u64 overwrite bytes, u64 timeout in seconds: as struct limits */
+	WIRE_GROUP,	  /* str name: a step begins that is what everybody changes until it
+			     ends; "": it ends */
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
 };
 
@@ -77,7 +81,21 @@ enum {
 	ASK_NO_TREE = 16, /* and everything below */
 };
 
+/* WIRE_LIMITS, in its order; LIMIT_SAME leaves one as it is. */
+#define LIMIT_SAME UINT64_MAX
+struct limits {
+	uint64_t size, step_size, steps; /* of each store, as struct journal_options */
+	uint64_t deletes, overwrites, renames, overwrite_bytes, timeout_s; /* safeguards; 0: off */
+};
+
 #define TALLIES 5 /* numbers in WIRE_TALLIES */
+
+/* Who hears of a note, and what of. */
+enum note_how {
+	HEARD_QUIETLY,
+	HEARD_ALOUD,	 /* who has no console, too */
+	HEARD_RECOVERED, /* the same: an interrupted step was rolled back */
+};
 
 /* What is said of an entry of a plan; see struct undo_entry. */
 enum wire_conflict {

@@ -112,6 +112,10 @@ static void on_step(struct applier *a, struct model *m)
 	s->ended_us = number(a, "ended");
 	s->exit_status = (int)number(a, "status");
 	s->paths = (size_t)number(a, "paths");
+	s->created = (size_t)number(a, "created");
+	s->modified = (size_t)number(a, "modified");
+	s->deleted = (size_t)number(a, "deleted");
+	s->renamed = (size_t)number(a, "renamed");
 }
 
 static void on_step_gone(struct applier *a, struct model *m)
@@ -122,6 +126,7 @@ static void on_step_gone(struct applier *a, struct model *m)
 static void on_ask(struct applier *a, struct model *m)
 {
 	int64_t flags = number(a, "flags");
+	int64_t t = number(a, "t"), waited = t > 0 && t < a->at_us ? a->at_us - t : 0;
 	uint64_t id = (uint64_t)number(a, "id");
 
 	model_remove_ask(m, id);
@@ -129,7 +134,7 @@ static void on_ask(struct applier *a, struct model *m)
 				 .id = id,
 				 .step = number(a, "step"),
 				 .pid = (int)number(a, "pid"),
-				 .since_us = a->now_us,
+				 .since_us = a->now_us - waited,
 				 .kind = (enum rule_kind)choice(a, "kind", RULE_KINDS),
 				 .is_dir = flags & 1,
 				 .secret = flags & 2,
@@ -144,6 +149,9 @@ static void on_ask(struct applier *a, struct model *m)
 				 .reason = text(a, "reason"),
 				 .via = text(a, "via"),
 				 .label = text(a, "label"),
+				 .up = (unsigned)choice(a, "up", ANSWER_UP_MAX + 1),
+				 .bundle = text(a, "bundle"),
+				 .places = text(a, "places"),
 			 });
 }
 
@@ -186,7 +194,8 @@ static void on_given(struct applier *a, struct model *m)
 		.kind = (enum rule_kind)choice(a, "kind", RULE_KINDS),
 		.answer = {.allow = number(a, "allow") != 0,
 			   .scope = (enum answer_scope)choice(a, "scope", SCOPE_ORG + 1),
-			   .extent = (enum answer_extent)choice(a, "extent", EXTENT_TREE + 1),
+			   .extent = (enum answer_extent)choice(a, "extent", EXTENT_BUNDLE + 1),
+			   .up = (unsigned)choice(a, "up", ANSWER_UP_MAX + 1),
 			   .until = number(a, "until")},
 		.object = text(a, "object"),
 		.words = text(a, "words"),

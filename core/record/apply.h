@@ -11,7 +11,8 @@
  */
 struct applier {
 	struct audit_record record;
-	int64_t now_us; /* monotonic: what waits is shown to wait since then */
+	int64_t now_us, at_us; /* monotonic; the recording's time that it shows: for how long what
+				* waits has waited */
 };
 
 void applier_init(struct applier *a);

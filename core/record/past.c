@@ -71,6 +71,7 @@ void past_free(struct past *p)
 void past_event(struct past *p, struct model *m, const struct moment *e)
 {
 	p->applier.now_us = clock_mono_us();
+	p->applier.at_us = MAX(p->applier.at_us, e->t_us);
 	/* One that is damaged changes nothing. */
 	(void)!apply_event(&p->applier, m, e->data.data, e->data.len);
 }
@@ -105,6 +106,7 @@ static void seek_rows(struct past *p, struct model *m, int64_t t_us)
 void past_seek(struct past *p, struct model *m, int64_t t_us)
 {
 	applier_reset(m);
+	p->applier.at_us = t_us;
 	for (size_t i = 0; i < p->n && p->states[i].t_us <= t_us; i++)
 		past_event(p, m,
 			   &(struct moment){

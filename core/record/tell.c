@@ -188,6 +188,10 @@ static bool tell_step(struct teller *t, const struct step_row *s)
 	number(t, "ended", s->ended_us);
 	number(t, "status", s->exit_status);
 	number(t, "paths", (int64_t)s->paths);
+	number(t, "created", (int64_t)s->created);
+	number(t, "modified", (int64_t)s->modified);
+	number(t, "deleted", (int64_t)s->deleted);
+	number(t, "renamed", (int64_t)s->renamed);
 	text(t, "command", s->command);
 	return end(t, false);
 }
@@ -205,9 +209,15 @@ static struct known_step *known_step(struct teller *t, int64_t id, size_t likely
 	return &t->steps[t->n_steps++];
 }
 
+/* Grows when it is counted anew. */
+static size_t count_of(const struct step_row *s)
+{
+	return s->paths + s->created + s->modified + s->deleted + s->renamed;
+}
+
 static bool is_news(const struct known_step *k, const struct step_row *s)
 {
-	return k->state != step_state(s) || (!s->running && k->paths != s->paths);
+	return k->state != step_state(s) || (!s->running && k->paths != count_of(s));
 }
 
 static bool forget_steps(struct teller *t)
@@ -245,7 +255,7 @@ static bool tell_steps(struct teller *t, const struct model *m)
 		if (fresh && !s->undone)
 			mark(t, MARK_STEP, s->id, "step", s->command);
 		k->state = step_state(s);
-		k->paths = s->paths;
+		k->paths = count_of(s);
 	}
 	return forget_steps(t);
 }
@@ -291,6 +301,9 @@ static bool tell_ask(struct teller *t, const struct ask *a)
 	text(t, "reason", a->reason);
 	text(t, "via", a->via);
 	text(t, "label", a->label);
+	number(t, "up", a->up);
+	text(t, "bundle", a->bundle);
+	text(t, "places", a->places);
 	return end(t, false);
 }
 
@@ -368,6 +381,7 @@ static bool tell_given(struct teller *t, const struct model *m)
 		number(t, "allow", g->answer.allow);
 		number(t, "scope", g->answer.scope);
 		number(t, "extent", g->answer.extent);
+		number(t, "up", g->answer.up);
 		number(t, "until", g->answer.until);
 		number(t, "wall", g->wall_us);
 		number(t, "over", g->over);

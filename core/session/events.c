@@ -246,13 +246,14 @@ static void on_exit_status(struct session *s, const struct client_event *ev)
 static void on_note(struct session *s, const struct client_event *ev)
 {
 	s->steps_stale = true; /* it may tell of steps that made room */
-	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", ev->reason, NULL);
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0,
+		      ev->note == HEARD_RECOVERED ? "recovery" : "note", ev->reason, NULL);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_RECOVERY,
 				 .latency_us = -1,
 				 .detail = ev->reason,
 			 });
-	if (ev->aloud && s->on->stopped)
+	if (ev->note != HEARD_QUIETLY && s->on->stopped)
 		s->on->stopped(s->data, ev->reason);
 }
 

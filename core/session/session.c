@@ -362,6 +362,16 @@ void session_signal(struct session *s, int sig)
 	client_signal(s->client, sig);
 }
 
+void session_group(struct session *s, const char *name)
+{
+	client_group(s->client, name);
+}
+
+void session_limits(struct session *s, const struct limits *l)
+{
+	client_limits(s->client, l);
+}
+
 static uint64_t ask_plan(struct session *s, uint64_t request)
 {
 	free(s->model.plan_refused);
@@ -379,6 +389,13 @@ uint64_t session_restore_plan(struct session *s, int64_t step, const char *const
 			      unsigned flags)
 {
 	return ask_plan(s, client_restore_plan(s->client, step, paths, flags));
+}
+
+void session_forget_plan(struct session *s)
+{
+	undo_plan_free(s->model.plan);
+	s->model.plan = NULL;
+	s->model.plan_request = 0;
 }
 
 static uint64_t begin_job(struct session *s, enum undo_kind kind, uint64_t request)

@@ -73,8 +73,15 @@ int session_forget(struct session *s, size_t i, struct err *err);
 void session_end_connection(struct session *s, uint64_t id);
 void session_forbid(struct session *s, uint64_t id);
 void session_signal(struct session *s, int sig);
+/* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
+void session_group(struct session *s, const char *name);
+/* What is kept for undo, and what safeguards hold, from now on. */
+struct limits;
+void session_limits(struct session *s, const struct limits *l);
 /* The plan arrives in model.plan (model.plan_request tells which). */
 uint64_t session_plan(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
+/* What was planned was shown to nobody who confirms it: the next undo is not held to it. */
+void session_forget_plan(struct session *s);
 /* So does that of an undo that was not planned first, before it begins. */
 uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned flags);
 /* Bring single paths (relative to the folder, NULL-terminated) back to what they were before step.

@@ -37,7 +37,7 @@ resize 100 30
 wait_for 1 false
 type_text 'clear; echo "the end"; exit' && keys Enter
 sees 'has ended' "it ends"
-keys q
+keys C-] q
 ended "and the console with it" 0
 is "$(recorded)" 1 "there is one recording"
 

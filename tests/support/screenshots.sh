@@ -103,7 +103,7 @@ wait_for 1 false
 keys t
 type_text exit && keys Enter
 wait_for 10 screen_has 'has ended'
-keys q
+keys C-] q
 wait_for 10 test -s "$TEST_TMP/status"
 
 # ---- the same session again, as it was recorded: what there was at each mark

@@ -48,11 +48,14 @@ static void fill(struct model *m)
 	s = model_add_step(m, 1, STEP_COMMAND, "make", 1000);
 	s->running = false;
 	s->paths = 3;
+	s->created = 2;
 	s->exit_status = 2;
 	model_add_step(m, -2, STEP_AMBIENT, NULL, 2000);
 	model_add_ask(m, &(struct ask){.id = 4,
 				       .kind = RULE_WRITE,
 				       .has_step = true,
+				       .up = 3,
+				       .bundle = (char *)(uintptr_t) "hooks",
 				       .op = (char *)(uintptr_t) "openat",
 				       .path = (char *)(uintptr_t) "/w/.git/hooks/x",
 				       .program = (char *)(uintptr_t) "/bin/sh",
@@ -141,6 +144,10 @@ static void the_model_comes_back(void **state)
 	assert_int_equal(got.n_asks, 2);
 	assert_string_equal(model_ask(&got, 4)->reason, "runs later");
 	assert_true(model_ask(&got, 4)->has_step);
+	assert_int_equal(model_ask(&got, 4)->up, 3);
+	assert_string_equal(model_ask(&got, 4)->bundle, "hooks");
+	assert_true(model_ask(&got, 4)->since_us < clock_mono_us() - 2000); /* it has waited */
+	assert_int_equal(model_step(&got, 1)->created, 2);
 	assert_int_equal(model_ask(&got, 9)->held->n_was, 2);
 	assert_string_equal(model_ask(&got, 9)->held->was[1], "gone/b");
 	assert_int_equal(got.n_given, 1);

@@ -55,6 +55,8 @@ static const struct option_def options[] = {
 	 "do"},
 	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
 	 "no console: the caller's stdin, stdout, stderr; what would be asked is denied"},
+	{"--stdio", NULL, OPT_FLAG, AT(stdio), NULL,
+	 "no console either, but questions wait: for cordon attach, approve, or approval.command"},
 	{"--steps", NULL, OPT_TEXT, AT(steps), "one|auto",
 	 "one undo step for the whole run, or one for each command"},
 	{"--backend", NULL, OPT_TEXT, AT(backend), "NAME", "how to confine: see cordon doctor"},

@@ -19,23 +19,11 @@
 #include "core/session/session.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
-#include "tui/commands/options.h"
+#include "tui/commands/run.h"
+#include "tui/commands/stdio.h"
 #include "tui/console/console.h"
 
-/* Everything that a run is made of; strings live until run_done(). */
-struct run {
-	struct run_options opt;
-	struct config *config;
-	struct config_spec source;
-	char *cwd, *home, *state_dir;
-	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
-	struct strings owned;
-	struct strings argv; /* with what its profile adds */
-	struct session_spec spec;
-	struct buf kept; /* of its overlays */
-};
-
-static void run_done(struct run *run)
+void run_done(struct run *run)
 {
 	for (size_t i = 0; i < run->owned.n; i++) {
 		void *p = (void *)(uintptr_t)run->owned.list[i];
@@ -290,9 +278,14 @@ static int check_words(const struct run_options *o, struct err *err)
 			       o->mode);
 	if (o->steps && !str_eq(o->steps, "one") && !str_eq(o->steps, "auto"))
 		return err_say(err, -EINVAL, "--steps '%s': neither 'one' nor 'auto'", o->steps);
-	if (o->record && o->headless)
+	if (o->headless && o->stdio)
 		return err_say(err, -EINVAL,
-			       "--record and --headless: without a console there is no screen to "
+			       "--headless and --stdio: the one denies what the other asks: keep "
+			       "one");
+	if (o->record && (o->headless || o->stdio))
+		return err_say(err, -EINVAL,
+			       "--record and --headless or --stdio: without a console there is no "
+			       "screen to "
 			       "record: leave one of them out");
 	return check_network(o, err);
 }
@@ -383,7 +376,7 @@ static void collect_argv(struct run *run)
 		strings_add(&run->argv, argv[i]);
 }
 
-static int prepare(struct run *run, struct err *err)
+int run_prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
 	int r = load(run, err);
@@ -531,6 +524,8 @@ static int start(struct run *run, bool learning, struct err *err)
 {
 	if (learning)
 		return learn(run, err);
+	if (run->opt.stdio)
+		return stdio_run(&run->spec, err);
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
@@ -547,7 +542,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		return 0;
 	}
 	if (r == 0)
-		r = prepare(&run, err);
+		r = run_prepare(&run, err);
 	if (r == 0 && run.opt.verbose && (learning || run.opt.headless))
 		say_what(&run);
 	if (r == 0)
@@ -555,7 +550,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	if (r == 0)
 		r = start(&run, learning, err);
 	list_overlays(&run);
-	if (r >= 0 && !run.spec.headless) /* the console has covered it */
+	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
 	run_done(&run);
 	return r < 0 ? CMD_FAILED : r;

@@ -61,7 +61,10 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 	struct view *top = ui_top(ui);
 	const enum action *hints = top->ops->hints;
 	char keys[48], help[48];
-	bool asks = ui->spec.model->n_asks > 0;
+	bool says = ui->message_until_us > ui->now_us;
+	/* The row below, which a message has while something waits, is the time line of a replay.
+	 */
+	bool asks = ui->spec.model->n_asks > 0 && !(ui->spec.replay && says);
 	int x = r.x + 1, help_w;
 
 	surface_fill(s, r, ROLE_BAR);
@@ -73,7 +76,7 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 		draw_alert(ui, s, r);
 		return;
 	}
-	if (ui->message_until_us > ui->now_us) {
+	if (says) {
 		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
 		return;
 	}

@@ -51,6 +51,17 @@ void journal_say(struct journal *j, const char *fmt, ...)
 	j->news = xstrdup(words.data);
 }
 
+void journal_set_limits(struct journal *j, const struct journal_options *o)
+{
+	struct journal *k = j;
+
+	do {
+		k->options.size = o->size;
+		k->options.step_size = o->step_size;
+		k->options.steps = o->steps;
+	} while ((k = k->kin) != j);
+}
+
 bool journal_urges(const struct journal *j)
 {
 	const struct journal *k = j;

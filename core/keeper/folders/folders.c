@@ -129,12 +129,12 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 			    "it",
 			    path, was);
 	if (r == 0 && recovered)
-		keeper_warn(k,
-			    "a step was interrupted when cordon ended: %zu %s before it; `cordon "
-			    "redo` brings its changes back",
-			    recovered,
-			    recovered == 1 ? "path is back as it was"
-					   : "paths are back as they were");
+		keeper_recovered(k,
+				 "a step was interrupted when cordon ended: %zu %s before it; "
+				 "`cordon redo` brings its changes back",
+				 recovered,
+				 recovered == 1 ? "path is back as it was"
+						: "paths are back as they were");
 	if (r == 0 && (news = journal_news(*ret)))
 		keeper_warn(k, "%s", news);
 	return r;

@@ -122,15 +122,18 @@ void ending_begin(struct keeper *k, struct command *c)
 			k->spec->backend->signal(k->sandbox, SIGKILL);
 		return;
 	}
-	end_strays(k, c);
-	if (c == k->ambient || c == k->strays)
+	if (c == k->ambient || c == k->strays) {
+		end_strays(k, c);
 		return;
+	}
 	for (t = k->threads; t; t = t->hh.next) {
 		if (t == &t->proc->self && is_of(k, c, t->proc))
 			send_signal(t->proc, SIGSTOP);
 	}
 	for (int i = 0; i < PASSES && find_more(k, c); i++)
 		continue;
+	/* Not before: who waits for the end of one of these would go on with what comes next. */
+	end_strays(k, c);
 	for (t = k->threads; t; t = t->hh.next) {
 		if (t == &t->proc->self && is_of(k, c, t->proc))
 			ending_add(k, c, t->proc);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,7 +122,9 @@ static int begin(struct asked *a)
 	if (r < 0)
 		return r;
 	if (k->group)
-		return err_say(&a->err, -EBUSY, "'%s' is still open: end or abort it first",
+		return err_say(&a->err, -EBUSY,
+			       k->group->driven ? "'%s' is still open: it ends with its command"
+						: "'%s' is still open: end or abort it first",
 			       k->group->label.data);
 	if (!*a->name || strlen(a->name) > NAME_LONGEST)
 		return err_say(&a->err, -EINVAL, "give the step a name of 1 to %d bytes",
@@ -142,6 +145,45 @@ static int begin(struct asked *a)
 	return 0;
 }
 
+/*
+ * The agent itself, a program that runs commands for a front end, begins a step for each of them:
+ * only the agent ends that.
+ */
+static int drive(struct asked *a, enum step_kind kind)
+{
+	int r = steps_is_agent(a->k, a->by)
+			? begin(a)
+			: err_say(&a->err, -EPERM, "only the agent itself begins such a step");
+
+	if (r < 0)
+		return r;
+	a->k->group->kind = kind;
+	a->k->group->driven = true;
+	return 0;
+}
+
+int group_from_cordon(struct keeper *k, const char *name, struct err *err)
+{
+	int r = 0;
+
+	if (k->whole || k->frozen) /* the run is one step; or there are none any more */
+		return 0;
+	if (k->group)
+		r = steps_close(k, k->group);
+	if (r >= 0 && *name)
+		r = steps_split(k, NULL);
+	if (r < 0)
+		return err_set(err, r, "keep what was changed before");
+	if (!*name || journal_is_full(k->journal)) /* the rest of the session is one step */
+		return 0;
+	k->group = steps_group(k, name);
+	k->group->driven = true;
+	k->group->exit_status = 0;
+	k->group_serial++;
+	k->group_owner = NULL;
+	return 0;
+}
+
 /* Its name, when one is given, must be that of the open one. */
 static int check_open(struct asked *a)
 {
@@ -149,6 +191,9 @@ static int check_open(struct asked *a)
 
 	if (!k->group)
 		return err_say(&a->err, -ENOENT, "no step is open: cordon step begin NAME");
+	if (k->group->driven && !steps_is_agent(k, a->by))
+		return err_say(&a->err, -EPERM, "'%s' is still open: it ends with its command",
+			       k->group->label.data);
 	if (*a->name && !str_eq(a->name, k->group->label.data))
 		return err_say(&a->err, -EINVAL, "the step that is open is '%s'",
 			       k->group->label.data);
@@ -167,7 +212,7 @@ static int close_group(struct asked *a, int64_t *id, size_t *paths)
 	return r < 0 ? err_set(&a->err, r, "keep the step") : r;
 }
 
-static int end(struct asked *a)
+static int end_with(struct asked *a, int exit_status)
 {
 	int64_t id;
 	size_t n;
@@ -175,13 +220,27 @@ static int end(struct asked *a)
 
 	if (r < 0)
 		return r;
-	a->k->group->exit_status = 0;
+	a->k->group->exit_status = exit_status;
 	r = close_group(a, &id, &n);
 	if (r == 0)
 		buf_str(a->words, "nothing was changed");
 	else if (r > 0)
 		buf_fmt(a->words, "step %lld: %zu path%s", (long long)id, n, n == 1 ? "" : "s");
 	return r;
+}
+
+static int end(struct asked *a)
+{
+	return end_with(a, 0);
+}
+
+/* What it is given is no name but the exit status of the command. */
+static int end_driven(struct asked *a)
+{
+	int status = (int)strtol(a->name, NULL, 10) & 0xff;
+
+	a->name = "";
+	return end_with(a, status);
 }
 
 static int check_alone(struct asked *a)
@@ -264,6 +323,12 @@ static int serve(struct asked *a, const char *request)
 		return end(a);
 	if ((a->name = argument(request, "abort")))
 		return roll_back(a);
+	if ((a->name = argument(request, "run")))
+		return drive(a, STEP_COMMAND);
+	if ((a->name = argument(request, "api")))
+		return drive(a, STEP_API);
+	if ((a->name = argument(request, "ran")))
+		return end_driven(a);
 	return err_say(&a->err, -EINVAL, "begin NAME, end [NAME] or abort: nothing else");
 }
 

@@ -1,0 +1,377 @@
+/* acp - editor and agent: turns, and requests that would leave the sandbox. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/acp.h"
+
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#define FIRST_LINE (1u << 20) /* of the editor, at most */
+
+struct stream {
+	struct buf held; /* a line that is not whole yet and could be JSON */
+	bool inside;	 /* of a line that passes as it comes */
+	bool dropping;	 /* of one that is too long */
+};
+
+enum speech {
+	SPEECH_UNKNOWN, /* the editor, which speaks first, has said nothing yet */
+	SPEECH_ACP,	/* its first line was JSON-RPC */
+	SPEECH_BYTES,	/* it was something else: everything passes */
+};
+
+struct acp {
+	const struct acp_listener *on;
+	void *data;
+	bool tools;
+	enum speech speech;
+	struct stream editor, agent;
+	bool stalled;	    /* the agent said what an editor might obey before that is known: */
+	struct buf waiting; /* it waits, and what came after it */
+	cJSON *turns[ACP_TURNS]; /* ids of prompts that are open */
+	size_t n_turns;
+};
+
+struct acp *acp_new(bool tools, const struct acp_listener *on, void *data)
+{
+	struct acp *a = xcalloc(1, sizeof(*a));
+
+	a->on = on;
+	a->data = data;
+	a->tools = tools;
+	a->editor.held = a->agent.held = a->waiting = (struct buf)BUF_INIT;
+	return a;
+}
+
+void acp_free(struct acp *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->n_turns; i++)
+		cJSON_Delete(a->turns[i]);
+	buf_done(&a->editor.held);
+	buf_done(&a->agent.held);
+	buf_done(&a->waiting);
+	free(a);
+}
+
+static const cJSON *get(const cJSON *o, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(o, name);
+}
+
+/* NULL: the line is no JSON, or more than that. */
+static cJSON *parse(const char *line, size_t len)
+{
+	const char *rest = line;
+	cJSON *o = cJSON_ParseWithLengthOpts(line, len, &rest, false);
+
+	if (o && strspn(rest, " \t\r\n") >= (size_t)(line + len - rest))
+		return o;
+	cJSON_Delete(o);
+	return NULL;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void turn_begins(struct acp *a, const cJSON *message)
+{
+	const cJSON *id = get(message, "id");
+	const cJSON *prompt = get(get(message, "params"), "prompt"), *block;
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	if (!id || a->n_turns == ACP_TURNS)
+		return;
+	for (block = prompt ? prompt->child : NULL; block; block = block->next) {
+		const char *words = cJSON_GetStringValue(get(block, "text"));
+
+		if (words)
+			buf_fmt(&text, "%s%.200s", text.len ? " " : "", words);
+	}
+	a->turns[a->n_turns++] = cJSON_Duplicate(id, true);
+	if (a->n_turns == 1)
+		a->on->turn(a->data, text.len ? text.data : "prompt");
+}
+
+static void turn_ends(struct acp *a, const cJSON *message)
+{
+	const cJSON *id = get(message, "id");
+
+	if (!id || get(message, "method"))
+		return;
+	for (size_t i = 0; i < a->n_turns; i++) {
+		if (!cJSON_Compare(a->turns[i], id, true))
+			continue;
+		cJSON_Delete(a->turns[i]);
+		a->turns[i] = a->turns[--a->n_turns];
+		if (!a->n_turns)
+			a->on->turn(a->data, NULL);
+		return;
+	}
+}
+
+/* ---- from the editor ------------------------------------------------------------------------- */
+
+static void set_false(cJSON *o, const char *name)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(o, name);
+	cJSON_AddFalseToObject(o, name);
+}
+
+static void withdraw_tools(cJSON *message, struct buf *out)
+{
+	cJSON *caps = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(message, "params"), "clientCapabilities");
+	cJSON *fs = cJSON_IsObject(caps) ? cJSON_GetObjectItemCaseSensitive(caps, "fs") : NULL;
+	char *text;
+
+	if (cJSON_IsObject(fs)) {
+		set_false(fs, "readTextFile");
+		set_false(fs, "writeTextFile");
+	}
+	if (cJSON_IsObject(caps))
+		set_false(caps, "terminal");
+	text = cJSON_PrintUnformatted(message);
+	assert(text);
+	buf_fmt(out, "%s\n", text);
+	cJSON_free(text);
+}
+
+static void editor_line(struct acp *a, const char *line, size_t len, struct buf *to_agent)
+{
+	cJSON *message = parse(line, len);
+	const char *method = cJSON_GetStringValue(get(message, "method"));
+	bool begins = method && strcmp(method, "initialize") == 0;
+
+	if (a->speech == SPEECH_UNKNOWN)
+		a->speech = method || get(message, "jsonrpc") ? SPEECH_ACP : SPEECH_BYTES;
+	if (method && strcmp(method, "session/prompt") == 0)
+		turn_begins(a, message);
+	if (begins && !a->tools)
+		withdraw_tools(message, to_agent);
+	else
+		buf_add(to_agent, line, len);
+	cJSON_Delete(message);
+}
+
+/* ---- from the agent -------------------------------------------------------------------------- */
+
+static bool is_tool(const char *method)
+{
+	return method && (strncmp(method, "fs/", 3) == 0 || strncmp(method, "terminal/", 9) == 0);
+}
+
+/* Of two members of that name parsers take either: all of them count. */
+static bool asks_for_tool(const cJSON *message)
+{
+	const cJSON *one;
+
+	for (one = message ? message->child : NULL; one; one = one->next) {
+		if (cJSON_IsArray(message) && asks_for_tool(one) && cJSON_IsObject(one))
+			return true;
+		if (one->string && strcmp(one->string, "method") == 0 &&
+		    is_tool(cJSON_GetStringValue(one)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A line that our parser does not take, an editor's might: deeper nesting, a looser grammar. No
+ * such method can be in it, however it is written, without one of these.
+ */
+static bool is_harmless(const char *line, size_t len)
+{
+	static const char *const signs[] = {"fs/", "fs\\/", "terminal/", "terminal\\/", "\\u"};
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (memmem(line, len, signs[i], strlen(signs[i])))
+			return false;
+	return true;
+}
+
+static void answer_no(const cJSON *message, struct buf *to_agent)
+{
+	const cJSON *id = get(message, "id");
+	char *text = id ? cJSON_PrintUnformatted(id) : NULL;
+
+	if (text)
+		buf_fmt(to_agent,
+			"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":"
+			"\"cordon: the editor would do that outside the sandbox: use your own "
+			"tools (acp.editor-tools)\"}}\n",
+			text);
+	cJSON_free(text);
+}
+
+/* What comes before the first character of JSON, a byte order mark with it. */
+static size_t blanks(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && (strchr(" \t\r\n\xef\xbb\xbf", s[n]) != NULL) && s[n])
+		n++;
+	return n;
+}
+
+static void agent_line(struct acp *a, const char *line, size_t len, struct buf *to_editor,
+		       struct buf *to_agent)
+{
+	cJSON *message = blanks(line, len) == len ? NULL : parse(line, len);
+	bool asks = !a->tools && asks_for_tool(message);
+	bool known = a->speech == SPEECH_ACP;
+
+	if (message)
+		turn_ends(a, message);
+	if (a->tools || blanks(line, len) == len || (message && !asks)) {
+		buf_add(to_editor, line, len);
+	} else if (!known && (asks || !is_harmless(line, len))) {
+		a->stalled = true;
+		buf_add(&a->waiting, line, len);
+	} else if (!known) {
+		buf_add(to_editor, line, len);
+	} else if (asks) {
+		answer_no(message, to_agent);
+		a->on->refused(a->data,
+			       "the agent asked its editor to read, write or run something");
+	} else { /* there every line is JSON */
+		a->on->refused(a->data, "a line of the agent's that is no sound JSON");
+	}
+	cJSON_Delete(message);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+typedef void (*on_line)(struct acp *a, const char *line, size_t len, struct buf *out,
+			struct buf *back);
+
+static bool could_be_json(const struct buf *line)
+{
+	size_t n = blanks(line->data, line->len);
+
+	return n == line->len || line->data[n] == '{' || line->data[n] == '[';
+}
+
+static void take_piece(struct acp *a, struct stream *s, const char *piece, size_t len, bool whole,
+		       on_line fn, struct buf *out, struct buf *back)
+{
+	bool agents = s == &a->agent;
+
+	if (s->dropping || s->inside) {
+		if (s->inside)
+			buf_add(out, piece, len);
+		s->dropping = s->dropping && !whole;
+		s->inside = s->inside && !whole;
+		return;
+	}
+	buf_add(&s->held, piece, len);
+	if (could_be_json(&s->held) && !whole && s->held.len <= ACP_LINE)
+		return;
+	if (s->held.len > ACP_LINE && agents && !a->tools && could_be_json(&s->held)) {
+		s->dropping = !whole;
+		a->on->refused(a->data, "a line of the agent's that is too long");
+	} else if (could_be_json(&s->held) && s->held.len <= ACP_LINE) {
+		fn(a, s->held.data, s->held.len, out, back);
+	} else if (agents && !a->tools &&
+		   a->speech == SPEECH_ACP) { /* some parsers end a line elsewhere */
+		s->dropping = !whole;
+		a->on->refused(a->data, "a line of the agent's that is no JSON");
+	} else {
+		buf_add(out, s->held.data, s->held.len);
+		s->inside = !whole;
+	}
+	buf_clear(&s->held);
+}
+
+/* A carriage return ends a line for some who read. */
+static const char *line_end(const struct acp *a, const struct stream *s, const char *bytes,
+			    size_t len)
+{
+	const char *newline = memchr(bytes, '\n', len);
+	const char *cr = s == &a->agent && !a->tools ? memchr(bytes, '\r', len) : NULL;
+
+	return cr && (!newline || cr < newline) ? cr : newline;
+}
+
+static void take(struct acp *a, struct stream *s, const char *bytes, size_t len, bool over,
+		 on_line fn, struct buf *out, struct buf *back)
+{
+	while (len && a->speech != SPEECH_BYTES && !(s == &a->agent && a->stalled)) {
+		const char *newline = line_end(a, s, bytes, len);
+		size_t n = newline ? (size_t)(newline - bytes) + 1 : len;
+
+		take_piece(a, s, bytes, n, newline != NULL, fn, out, back);
+		bytes += n;
+		len -= n;
+	}
+	if (over && s->held.len && a->speech != SPEECH_BYTES)
+		take_piece(a, s, "", 0, true, fn, out, back);
+	if (len && a->speech != SPEECH_BYTES)
+		buf_add(&a->waiting, bytes, len);
+	else
+		buf_add(out, bytes, len);
+}
+
+static void on_editor_line(struct acp *a, const char *line, size_t len, struct buf *out,
+			   struct buf *back)
+{
+	(void)back;
+	editor_line(a, line, len, out);
+}
+
+static void pass_held(struct stream *s, struct buf *out)
+{
+	buf_add(out, s->held.data, s->held.len);
+	buf_clear(&s->held);
+}
+
+/* It is known now what they speak: what waited for that goes its way. */
+static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
+{
+	struct buf waiting = a->waiting;
+
+	a->waiting = (struct buf)BUF_INIT;
+	a->stalled = false;
+	if (a->speech == SPEECH_BYTES) {
+		pass_held(&a->editor, to_agent);
+		buf_add(to_editor, waiting.data, waiting.len);
+		pass_held(&a->agent, to_editor);
+		a->agent.inside = a->agent.dropping = false;
+	} else {
+		take(a, &a->agent, waiting.data, waiting.len, false, agent_line, to_editor,
+		     to_agent);
+	}
+	buf_done(&waiting);
+}
+
+/* Its first line decides, or the lack of one. */
+static void listen_to(struct acp *a, bool over)
+{
+	size_t n = blanks(a->editor.held.data, a->editor.held.len);
+
+	if (a->speech == SPEECH_UNKNOWN &&
+	    (over || a->editor.inside || a->editor.held.len > FIRST_LINE ||
+	     (n < a->editor.held.len && a->editor.held.data[n] != '{')))
+		a->speech = SPEECH_BYTES;
+}
+
+void acp_from_editor(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_agent,
+		     struct buf *to_editor)
+{
+	bool unknown = a->speech == SPEECH_UNKNOWN;
+
+	take(a, &a->editor, bytes, len, over, on_editor_line, to_agent, NULL);
+	listen_to(a, over);
+	if (unknown && a->speech != SPEECH_UNKNOWN)
+		settle(a, to_editor, to_agent);
+}
+
+void acp_from_agent(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_editor,
+		    struct buf *to_agent)
+{
+	take(a, &a->agent, bytes, len, over, agent_line, to_editor, to_agent);
+	if (a->stalled && (over || a->waiting.len > ACP_LINE)) {
+		a->on->refused(a->data, "what an agent says to an editor that has said nothing");
+		buf_clear(&a->waiting);
+	}
+}

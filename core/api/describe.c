@@ -1,0 +1,201 @@
+/* describe - text, sessions and requests as JSON. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/describe.h"
+
+#include <string.h>
+
+#include "core/api/api_priv.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static cJSON *quoted(const char *s, size_t len)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	json_quote(&text, s, len);
+	return cJSON_CreateRaw(text.data);
+}
+
+cJSON *describe_text(const char *s)
+{
+	return s ? quoted(s, strlen(s)) : cJSON_CreateNull();
+}
+
+void describe_add(cJSON *object, const char *name, const char *s)
+{
+	cJSON_AddItemToObject(object, name, describe_text(s));
+}
+
+bool describe_is_utf8(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		int32_t cp;
+		size_t n = text_decode(bytes + i, len - i, &cp);
+
+		if (cp < 0)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void describe_base64(struct buf *out, const char *bytes, size_t len)
+{
+	const unsigned char *b = (const unsigned char *)bytes;
+
+	buf_reserve(out, len / 3 * 4 + 4);
+	for (size_t i = 0; i < len; i += 3) {
+		unsigned v = (unsigned)b[i] << 16 | (i + 1 < len ? (unsigned)b[i + 1] << 8 : 0) |
+			     (i + 2 < len ? b[i + 2] : 0);
+
+		buf_ch(out, digits[v >> 18]);
+		buf_ch(out, digits[v >> 12 & 63]);
+		buf_ch(out, i + 1 < len ? digits[v >> 6 & 63] : '=');
+		buf_ch(out, i + 2 < len ? digits[v & 63] : '=');
+	}
+}
+
+/* RFC 4648: whole groups, padded, nothing else. */
+char *describe_from_base64(const char *text, size_t *ret_len)
+{
+	size_t len = strlen(text), n = 0;
+	size_t pad = len && text[len - 1] == '=' ? 1 + (len > 1 && text[len - 2] == '=') : 0;
+	AUTO_FREE char *out = xmalloc(len / 4 * 3 + 1);
+	unsigned v = 0;
+
+	if (len % 4)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		const char *at = i < len - pad && text[i] ? strchr(digits, text[i]) : NULL;
+
+		if (!at && i < len - pad)
+			return NULL;
+		v = v << 6 | (at ? (unsigned)(at - digits) : 0);
+		if (i % 4 < 3)
+			continue;
+		out[n++] = (char)(v >> 16 & 255);
+		out[n++] = (char)(v >> 8 & 255);
+		out[n++] = (char)(v & 255);
+		v = 0;
+	}
+	*ret_len = n - pad;
+	out[*ret_len] = '\0';
+	return take_ptr(&out);
+}
+
+void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t len)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	bool plain = describe_is_utf8(bytes, len);
+
+	if (plain) {
+		cJSON_AddItemToObject(object, name, quoted(bytes, len));
+	} else {
+		describe_base64(&text, bytes, len);
+		cJSON_AddStringToObject(object, name, text.data);
+	}
+	cJSON_AddStringToObject(object, "encoding", plain ? "utf-8" : "base64");
+}
+
+/* ---- responses ------------------------------------------------------------------------------- */
+
+cJSON *describe_fault(const struct fault *f)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(o, "code", f->code);
+	cJSON_AddStringToObject(o, "name", fault_name(f->code));
+	describe_add(o, "message", f->message);
+	if (f->data)
+		cJSON_AddItemToObject(o, "data", cJSON_Duplicate(f->data, true));
+	return o;
+}
+
+cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(o, "type", "response");
+	cJSON_AddItemToObject(o, "request_id", id ? cJSON_Duplicate(id, true) : cJSON_CreateNull());
+	cJSON_AddStringToObject(o, "status", f ? "error" : "ok");
+	if (f)
+		cJSON_AddItemToObject(o, "error", describe_fault(f));
+	else
+		cJSON_AddItemToObject(o, "payload", result ? result : cJSON_CreateObject());
+	return o;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static size_t steps_in_effect(const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		n += !m->steps[i].undone && !m->steps[i].gone;
+	return n;
+}
+
+static const char *state_of(struct engine *e, const char *words, uint32_t runs)
+{
+	if (words)
+		return "error";
+	if (!e)
+		return "none";
+	if (!engine_model(e)->started)
+		return "starting";
+	return runs ? "running" : "idle";
+}
+
+cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *command,
+		       const char *words)
+{
+	const struct model *m = e ? engine_model(e) : NULL;
+	cJSON *o = cJSON_CreateObject();
+	size_t queued = 0;
+	uint32_t runs = e ? jobs_running(engine_jobs(e), &queued) : 0;
+
+	cJSON_AddStringToObject(o, "state", state_of(e, words, runs));
+	describe_add(o, "session", m ? m->session : NULL);
+	describe_add(o, "backend", m ? m->backend : NULL);
+	describe_add(o, "filesystem_backend",
+		     m ? str_eq(m->backend, "vm") ? "vm" : "system-calls" : NULL);
+	describe_add(o, "network_policy", m ? m->network ? "open" : "none" : NULL);
+	cJSON_AddItemToObject(o, "directories", dirs_json(dirs));
+	describe_add(o, "command", runs ? command : NULL);
+	cJSON_AddNumberToObject(o, "queued", (double)queued);
+	cJSON_AddNumberToObject(o, "pending", m ? (double)m->n_asks : 0);
+	cJSON_AddNumberToObject(o, "steps", m ? (double)steps_in_effect(m) : 0);
+	describe_add(o, "message", words);
+	return o;
+}
+
+/* ---- requests and rows ----------------------------------------------------------------------- */
+
+static cJSON *braced(struct buf *members)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	buf_fmt(&text, "{%s}", members->data);
+	return cJSON_CreateRaw(text.data);
+}
+
+cJSON *describe_ask(const struct ask *a)
+{
+	AUTO_BUF struct buf members = BUF_INIT;
+
+	message_request_members(&members, a);
+	return braced(&members);
+}
+
+cJSON *describe_row(const struct row *row)
+{
+	AUTO_BUF struct buf members = BUF_INIT;
+
+	message_row_members(&members, row);
+	return braced(&members);
+}

@@ -1,0 +1,430 @@
+/* engine - one session that front ends drive: its handles on the loop, and who hears what. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+#include <uv.h>
+
+#include "core/api/api.h"
+#include "core/api/approver.h"
+#include "core/base/log.h"
+
+#define TICK_MS 1000
+
+struct hearer {
+	struct hearer *next;
+	const struct engine_listener *on; /* NULL: has left, freed when nobody is being told */
+	void *data;
+};
+
+struct engine {
+	uv_loop_t *loop;
+	struct session *session;
+	struct approver *approver;
+	struct api *api;
+	struct jobs *jobs;
+	uv_poll_t keeper, answers; /* data is the engine */
+	uv_timer_t tick;
+	size_t handles; /* that are not closed yet */
+	struct hearer *hearers;
+	int telling;
+	bool started, over, closing;
+	/* the undo under way */
+	uint64_t undo;
+	bool planning;
+	char **paths; /* of a restore, which is planned first: to be able to say what it did */
+	int64_t step;
+	unsigned flags;
+	engine_on_undo undo_fn;
+	void *undo_data;
+};
+
+/* ---- who hears ------------------------------------------------------------------------------- */
+
+void engine_listen(struct engine *e, const struct engine_listener *on, void *data)
+{
+	struct hearer *h = xcalloc(1, sizeof(*h));
+
+	h->on = on;
+	h->data = data;
+	LL_APPEND(e->hearers, h);
+}
+
+static void sweep(struct engine *e)
+{
+	struct hearer *h, *next;
+
+	if (e->telling)
+		return;
+	for (h = e->hearers; h && (next = h->next, true); h = next) {
+		if (h->on)
+			continue;
+		LL_DELETE(e->hearers, h);
+		free(h);
+	}
+}
+
+void engine_unlisten(struct engine *e, const void *data)
+{
+	struct hearer *h;
+
+	for (h = e->hearers; h; h = h->next)
+		if (h->data == data)
+			h->on = NULL;
+	if (e->undo_data == data)
+		e->undo_fn = NULL;
+	sweep(e);
+}
+
+#define TELL(e, what, ...)                                                                         \
+	do {                                                                                       \
+		(e)->telling++;                                                                    \
+		for (struct hearer *h_ = (e)->hearers; h_; h_ = h_->next)                          \
+			if (h_->on && h_->on->what)                                                \
+				h_->on->what(__VA_ARGS__);                                         \
+		(e)->telling--;                                                                    \
+		sweep(e);                                                                          \
+	} while (0)
+
+static void tell_failed(struct engine *e, int status, const char *words)
+{
+	if (e->over)
+		return;
+	e->over = true;
+	TELL(e, failed, h_->data, status, words);
+}
+
+/* ---- undo ------------------------------------------------------------------------------------ */
+
+static void undo_ended(struct engine *e, int result, const char *words, const struct undo_plan *p)
+{
+	engine_on_undo fn = e->undo_fn;
+
+	e->undo = 0;
+	e->undo_fn = NULL;
+	util_free_list(&e->paths);
+	if (fn)
+		fn(e->undo_data, result, words ? words : "", p);
+}
+
+static void begin_restore(struct engine *e)
+{
+	e->planning = false;
+	e->undo = session_restore(e->session, e->step, (const char *const *)e->paths, e->flags);
+}
+
+static char **copy_paths(const char *const *paths)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (paths[n])
+		n++;
+	copy = xcalloc(n + 1, sizeof(*copy));
+	while (n-- > 0)
+		copy[n] = xstrdup(paths[n]);
+	return copy;
+}
+
+static void look_at_undo(struct engine *e)
+{
+	const struct model *m = session_model(e->session);
+	const struct undo_plan *p = m->plan_request == e->undo ? m->plan : NULL;
+
+	if (!e->undo)
+		return;
+	if (e->planning && p && e->paths)
+		begin_restore(e);
+	else if (e->planning && p)
+		undo_ended(e, 0, NULL, p);
+	else if (e->planning && m->plan_refused)
+		undo_ended(e, m->plan_refused_by, m->plan_refused, NULL);
+	else if (!e->planning && !m->job.active)
+		undo_ended(e, m->job.result, m->job.words, m->plan);
+}
+
+int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, void *data,
+		struct err *err)
+{
+	if (e->undo || session_model(e->session)->job.active)
+		return err_say(err, -EBUSY, "another undo is under way: wait for its end");
+	session_forget_plan(e->session);
+	if (c->kind == UNDO_PATHS)
+		e->undo = session_restore_plan(e->session, c->step, c->paths, c->flags);
+	else if (c->plan_only)
+		e->undo = session_plan(e->session, c->kind, c->n, c->flags);
+	else
+		e->undo = session_undo(e->session, c->kind, c->n, c->flags);
+	if (!e->undo)
+		return err_say(err, -E2BIG, "too many paths: name fewer, or a directory");
+	if (c->kind == UNDO_PATHS && !c->plan_only)
+		e->paths = copy_paths(c->paths);
+	e->step = c->step;
+	e->flags = c->flags;
+	e->planning = c->plan_only || e->paths;
+	e->undo_fn = fn;
+	e->undo_data = data;
+	return 0;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static void on_changed(void *data)
+{
+	struct engine *e = data;
+
+	if (!e->session || e->closing)
+		return;
+	if (!e->started && session_model(e->session)->started) {
+		e->started = true;
+		TELL(e, started, h_->data);
+	}
+	look_at_undo(e);
+	api_changed(e->api);
+	approver_changed(e->approver);
+	TELL(e, changed, h_->data);
+}
+
+static void on_exited(void *data, int wait_status)
+{
+	struct engine *e = data;
+
+	if (e->jobs)
+		tell_failed(e, 125, "the program that runs commands inside has ended");
+	else
+		TELL(e, exited, h_->data, wait_status);
+}
+
+static void on_said(void *data, const char *words)
+{
+	struct engine *e = data;
+
+	log_warn("session", "%s", words);
+	TELL(e, said, h_->data, words, false);
+}
+
+static void on_frozen(void *data, const char *words)
+{
+	struct engine *e = data;
+
+	TELL(e, said, h_->data, words, true);
+}
+
+static void on_failed(void *data, int status, const char *words)
+{
+	tell_failed(data, status, words);
+}
+
+static const struct session_listener listener = {
+	.changed = on_changed,
+	.exited = on_exited,
+	.stopped = on_said,
+	.frozen = on_frozen,
+	.failed = on_failed,
+};
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void on_keeper(uv_poll_t *poll, int status, int events);
+
+static void watch_keeper(struct engine *e)
+{
+	if (!e->closing)
+		uv_poll_start(&e->keeper,
+			      UV_READABLE | (session_wants_write(e->session) ? UV_WRITABLE : 0),
+			      on_keeper);
+}
+
+static void on_keeper(uv_poll_t *poll, int status, int events)
+{
+	struct engine *e = poll->data;
+	int r = session_ready(e->session, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
+
+	if (e->closing)
+		return;
+	if (r < 0) {
+		uv_poll_stop(&e->keeper);
+		tell_failed(e, 125,
+			    "the keeper has ended: what was not kept is rolled back at the next "
+			    "start");
+		return;
+	}
+	watch_keeper(e);
+}
+
+static void on_answers(uv_poll_t *poll, int status, int events)
+{
+	struct engine *e = poll->data;
+
+	(void)status, (void)events;
+	approver_ready(e->approver);
+	if (approver_fd(e->approver) < 0)
+		uv_poll_stop(&e->answers);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct engine *e = timer->data;
+
+	approver_changed(e->approver); /* a notification may be due */
+	watch_keeper(e);
+}
+
+static void open_handles(struct engine *e)
+{
+	e->keeper.data = e->answers.data = e->tick.data = e;
+	uv_poll_init(e->loop, &e->keeper, session_fd(e->session));
+	e->handles = 2;
+	watch_keeper(e);
+	uv_timer_init(e->loop, &e->tick);
+	uv_timer_start(&e->tick, on_tick, TICK_MS, TICK_MS);
+	if (approver_fd(e->approver) < 0)
+		return;
+	uv_poll_init(e->loop, &e->answers, approver_fd(e->approver));
+	e->handles++;
+	uv_poll_start(&e->answers, UV_READABLE, on_answers);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int make_pair(int pair[2], int *null, struct err *err)
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set(err, -errno, "socket to the runner");
+	*null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return *null < 0 ? err_set(err, -errno, "/dev/null") : 0;
+}
+
+/* The runner on one end of a socket pair. */
+static int start_runner(struct engine *e, struct session_spec *spec, struct err *err)
+{
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	const char *argv[] = {self, "inside", NULL};
+	AUTO_CLOSE int ours = -1;
+	AUTO_CLOSE int theirs = -1;
+	AUTO_CLOSE int null = -1;
+	int pair[2] = {-1, -1};
+	int r = self ? make_pair(pair, &null, err) : err_set(err, -errno, "/proc/self/exe");
+
+	ours = pair[0];
+	theirs = pair[1];
+	if (r < 0)
+		return r;
+	spec->argv = argv;
+	spec->stdio[0] = theirs;
+	spec->stdio[1] = spec->stdio[2] = null;
+	spec->one_step = false;
+	r = session_start(&e->session, spec, &listener, e, err);
+	spec->argv = NULL;
+	if (r == 0)
+		e->jobs = jobs_open(e->loop, take_fd(&ours));
+	return r;
+}
+
+static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, bool runner,
+		   struct err *err)
+{
+	AUTO_FREE char *dir = api_dir(spec->state_dir);
+	struct engine *e = xcalloc(1, sizeof(*e));
+	struct err why = {0};
+	int r = approver_open(&e->approver, spec->config, err);
+
+	e->loop = loop;
+	spec->tty = spec->headless = false;
+	if (r == 0)
+		r = runner ? start_runner(e, spec, err)
+			   : session_start(&e->session, spec, &listener, e, err);
+	if (r < 0) {
+		approver_close(e->approver);
+		free(e);
+		return r;
+	}
+	approver_attach(e->approver, e->session);
+	open_handles(e);
+	/* A session that cannot be reached from elsewhere is still a session. */
+	if (api_open(&e->api, loop, e->session, dir, &why) < 0)
+		log_warn("api", "other terminals cannot answer for this session: %s", why.text);
+	*ret = e;
+	return 0;
+}
+
+int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
+{
+	return open_it(ret, loop, spec, true, err);
+}
+
+int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
+		      struct err *err)
+{
+	return open_it(ret, loop, spec, false, err);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct engine *e = handle->data;
+
+	if (--e->handles)
+		return;
+	while (e->hearers) {
+		struct hearer *h = e->hearers;
+
+		LL_DELETE(e->hearers, h);
+		free(h);
+	}
+	free(e);
+}
+
+void engine_close(struct engine *e)
+{
+	if (!e)
+		return;
+	e->closing = true;
+	jobs_close(e->jobs);
+	api_close(e->api);
+	uv_close((uv_handle_t *)&e->keeper, on_handle_closed);
+	uv_close((uv_handle_t *)&e->tick, on_handle_closed);
+	if (e->handles == 3)
+		uv_close((uv_handle_t *)&e->answers, on_handle_closed);
+	approver_attach(e->approver, NULL);
+	session_close(e->session);
+	approver_close(e->approver);
+	e->session = NULL;
+	e->approver = NULL;
+	util_free_list(&e->paths);
+}
+
+struct session *engine_session(struct engine *e)
+{
+	return e->session;
+}
+
+const struct model *engine_model(struct engine *e)
+{
+	return session_model(e->session);
+}
+
+struct jobs *engine_jobs(struct engine *e)
+{
+	return e->jobs;
+}
+
+bool engine_has_human(const struct engine *e)
+{
+	return e->approver || (e->api && api_clients(e->api));
+}
+
+bool engine_is_over(const struct engine *e)
+{
+	return e->over;
+}
+
+int engine_answer(struct engine *e, uint64_t ask, const struct answer *a, struct err *err)
+{
+	return session_answer(e->session, ask, a, err);
+}

@@ -1,0 +1,420 @@
+/* inside - the runner: jobs, their input and output, between cordon's socket and their pipes. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/inside/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/api/inside/inside_priv.h"
+
+#define END_TRIES 400 /* 2 s */
+#define LEFT_MAX  32  /* outputs of ended jobs that processes in the background still hold */
+
+static struct {
+	int sock, children; /* children: a signalfd of SIGCHLD */
+	struct task *jobs[RUNNER_JOBS];
+	int left[LEFT_MAX];
+	size_t n_left;
+	bool over;
+	bool unended; /* a step that could not be ended: a safeguard holds it */
+} self;
+
+/* ---- to cordon ------------------------------------------------------------------------------- */
+
+/* Blocks until there is room: cordon always reads, and output is bounded by what it has taken. */
+static void send_packet(enum runner_type type, uint32_t job, uint32_t a, const void *bytes,
+			size_t len)
+{
+	struct runner_head head = {.type = type, .job = job, .a = a};
+	struct iovec parts[] = {
+		{.iov_base = &head, .iov_len = sizeof(head)},
+		{.iov_base = (void *)(uintptr_t)bytes, .iov_len = MIN(len, (size_t)RUNNER_BYTES)},
+	};
+	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = 2};
+
+	while (sendmsg(self.sock, &msg, MSG_NOSIGNAL) < 0) {
+		if (errno == EINTR)
+			continue;
+		self.over = true;
+		return;
+	}
+}
+
+static void send_failed(uint32_t job, const struct err *err)
+{
+	send_packet(RUNNER_FAILED, job, (uint32_t)-err->code, err->text, strlen(err->text));
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static struct task **slot_of(uint32_t id)
+{
+	for (size_t i = 0; i < RUNNER_JOBS; i++)
+		if (self.jobs[i] && self.jobs[i]->id == id)
+			return &self.jobs[i];
+	return NULL;
+}
+
+static struct task *job_of(uint32_t id)
+{
+	struct task **slot = slot_of(id);
+
+	return slot ? *slot : NULL;
+}
+
+static void task_free(struct task *t)
+{
+	util_close_fd(&t->out[0]);
+	util_close_fd(&t->out[1]);
+	util_close_fd(&t->in);
+	buf_done(&t->input);
+	free(t);
+}
+
+/* Another command may have begun a step by hand and left it open: then there is none of its own. */
+static bool begin_step(const struct order *o)
+{
+	AUTO_BUF struct buf answer = BUF_INIT;
+
+	if (self.unended && step_say("ran", "0", &answer, NULL) == 0)
+		self.unended = false;
+	return step_say(o->flags & RUN_API ? "api" : "run", o->label, &answer, NULL) == 0;
+}
+
+/*
+ * What a safeguard was denied has been ended, and is rolled back a moment later: whoever is told
+ * of the end finds everything back. One that nobody has answered yet is not waited for.
+ */
+static void end_step(struct task *t, int status, struct buf *answer)
+{
+	const struct timespec nap = {.tv_nsec = 5000000};
+	char text[16];
+
+	if (!t->stepped)
+		return;
+	t->stepped = false;
+	snprintf(text, sizeof(text), "%d",
+		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	for (int i = 0; i < END_TRIES; i++) {
+		struct err err = {0};
+
+		if (step_say("ran", text, answer, &err) == 0 || !strstr(err.text, "safeguard"))
+			return; /* it has ended, or there is none any more */
+		nanosleep(&nap, NULL);
+	}
+	self.unended = true;
+}
+
+static void run(const struct runner_head *h, char *bytes, size_t len)
+{
+	AUTO_BUF struct buf unused = BUF_INIT;
+	struct task *t = NULL, **slot = NULL;
+	struct order o;
+	struct err err = {0};
+	int r = order_parse(&o, h, bytes, len, &err);
+
+	for (size_t i = 0; i < RUNNER_JOBS && !slot; i++)
+		if (!self.jobs[i])
+			slot = &self.jobs[i];
+	if (r == 0 && (!slot || job_of(h->job)))
+		r = err_say(&err, -EBUSY, "too many jobs run");
+	if (r == 0) {
+		t = xcalloc(1, sizeof(*t));
+		t->id = h->job;
+		t->out[0] = t->out[1] = t->in = -1;
+		t->input = (struct buf)BUF_INIT;
+		t->stepped = o.flags & RUN_STEP && begin_step(&o);
+		r = task_start(t, &o, &err);
+	}
+	order_done(&o);
+	if (r == 0 && slot) {
+		*slot = t;
+		return;
+	}
+	if (t) {
+		end_step(t, 0, &unused);
+		task_free(t);
+	}
+	send_failed(h->job, &err);
+}
+
+static void leave_behind(int *fd)
+{
+	if (*fd >= 0 && self.n_left < LEFT_MAX)
+		self.left[self.n_left++] = take_fd(fd);
+}
+
+/* What it had written is sent; what others still hold of its output is read to nowhere. */
+static void finish(struct task **slot)
+{
+	AUTO_BUF struct buf answer = BUF_INIT;
+	struct task *t = take_ptr(slot);
+
+	end_step(t, t->status, &answer);
+	send_packet(RUNNER_END, t->id, (uint32_t)t->status, answer.data, answer.len);
+	leave_behind(&t->out[0]);
+	leave_behind(&t->out[1]);
+	task_free(t);
+}
+
+static void note_exit(struct task *t, int status)
+{
+	t->exited = true;
+	t->status = status;
+	for (int i = 0; i < 2; i++) {
+		int n = 0;
+
+		if (t->out[i] >= 0 && ioctl(t->out[i], FIONREAD, &n) == 0 && n > 0)
+			t->left[i] = (size_t)n;
+	}
+}
+
+static void reap(void)
+{
+	struct signalfd_siginfo si;
+	int status;
+	pid_t pid;
+
+	while (read(self.children, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		continue;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (size_t i = 0; i < RUNNER_JOBS; i++)
+			if (self.jobs[i] && self.jobs[i]->pid == pid)
+				note_exit(self.jobs[i], status);
+}
+
+/* ---- output and input ------------------------------------------------------------------------ */
+
+static void read_output(struct task *t, int i)
+{
+	char bytes[RUNNER_BYTES];
+	size_t room = MIN(sizeof(bytes), (size_t)(RUNNER_AHEAD - t->ahead));
+	ssize_t n;
+
+	if (t->exited)
+		room = MIN(room, t->left[i]);
+	if (!room)
+		return;
+	n = read(t->out[i], bytes, room);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) { /* EIO: the last who had the terminal open has gone */
+		util_close_fd(&t->out[i]);
+		t->left[i] = 0;
+		return;
+	}
+	t->ahead += (uint32_t)n;
+	if (t->exited)
+		t->left[i] -= (size_t)n;
+	send_packet(RUNNER_OUT, t->id, (uint32_t)i + 1, bytes, (size_t)n);
+}
+
+static void write_input(struct task *t)
+{
+	ssize_t n = write(t->in, t->input.data, t->input.len);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) { /* it reads no more */
+		n = (ssize_t)t->input.len;
+		util_close_fd(&t->in);
+	}
+	buf_drop_front(&t->input, (size_t)n);
+	send_packet(RUNNER_TAKEN, t->id, (uint32_t)n, NULL, 0);
+}
+
+/* A terminal has no end of input but the character for it. */
+static void end_input(struct task *t)
+{
+	static const char eot = 4;
+
+	if (t->in < 0 || !t->eof || t->input.len)
+		return;
+	if (t->tty)
+		(void)!write(t->in, &eot, 1);
+	else
+		util_close_fd(&t->in);
+	t->eof = false;
+}
+
+static void drain_left(int *fd)
+{
+	char bytes[RUNNER_BYTES];
+	ssize_t n = read(*fd, bytes, sizeof(bytes));
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		util_close_fd(fd);
+}
+
+/* ---- from cordon ----------------------------------------------------------------------------- */
+
+static void take_input(struct task *t, const char *bytes, size_t len)
+{
+	if (t->in >= 0)
+		buf_add(&t->input, bytes, len);
+	else
+		send_packet(RUNNER_TAKEN, t->id, (uint32_t)len, NULL, 0);
+}
+
+static void obey(const struct runner_head *h, char *bytes, size_t len)
+{
+	struct task *t = job_of(h->job);
+
+	if (h->type == RUNNER_RUN)
+		run(h, bytes, len);
+	if (!t)
+		return;
+	switch ((int)h->type) {
+	case RUNNER_INPUT:
+		take_input(t, bytes, len);
+		break;
+	case RUNNER_EOF:
+		t->eof = true;
+		break;
+	case RUNNER_RESIZE:
+		if (t->tty)
+			task_resize(t, h->b >> 16, h->b & 0xffff);
+		break;
+	case RUNNER_SIGNAL:
+		/* It may not have made its group yet. */
+		if (!t->exited && h->a < NSIG && kill(-t->pid, (int)h->a) < 0)
+			kill(t->pid, (int)h->a);
+		break;
+	case RUNNER_CREDIT:
+		t->ahead -= MIN(t->ahead, h->a);
+		break;
+	default:
+		break;
+	}
+}
+
+static void receive(void)
+{
+	static char packet[sizeof(struct runner_head) + RUNNER_SPEC];
+	struct runner_head h;
+	ssize_t n = recv(self.sock, packet, sizeof(packet), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < (ssize_t)sizeof(h)) {
+		self.over = true;
+		return;
+	}
+	memcpy(&h, packet, sizeof(h));
+	obey(&h, packet + sizeof(h), (size_t)n - sizeof(h));
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+struct polled {
+	struct pollfd p[2 + 3 * RUNNER_JOBS + LEFT_MAX];
+	struct task *task[2 + 3 * RUNNER_JOBS + LEFT_MAX];
+	int end[2 + 3 * RUNNER_JOBS + LEFT_MAX]; /* 0, 1: of its output; 2: input; 3: one left */
+	nfds_t n;
+};
+
+static void add(struct polled *set, int fd, short events, struct task *t, int end)
+{
+	set->p[set->n] = (struct pollfd){.fd = fd, .events = events};
+	set->task[set->n] = t;
+	set->end[set->n++] = end;
+}
+
+static bool wants_output(const struct task *t, int i)
+{
+	return t->out[i] >= 0 && t->ahead < RUNNER_AHEAD && (!t->exited || t->left[i]);
+}
+
+static void collect(struct polled *set)
+{
+	set->n = 0;
+	add(set, self.sock, POLLIN, NULL, 0);
+	add(set, self.children, POLLIN, NULL, 0);
+	for (size_t k = 0; k < RUNNER_JOBS; k++) {
+		struct task *t = self.jobs[k];
+
+		if (!t)
+			continue;
+		for (int i = 0; i < 2; i++)
+			if (wants_output(t, i))
+				add(set, t->out[i], POLLIN, t, i);
+		if (t->in >= 0 && t->input.len)
+			add(set, t->in, POLLOUT, t, 2);
+	}
+	for (size_t i = 0; i < self.n_left; i++)
+		add(set, self.left[i], POLLIN, NULL, 3);
+}
+
+static void serve(struct polled *set)
+{
+	size_t kept = 0;
+
+	for (nfds_t i = 2; i < set->n; i++) {
+		if (!set->p[i].revents)
+			continue;
+		if (set->end[i] == 3)
+			drain_left(&self.left[i - (set->n - self.n_left)]);
+		else if (set->end[i] == 2)
+			write_input(set->task[i]);
+		else
+			read_output(set->task[i], set->end[i]);
+	}
+	for (size_t i = 0; i < self.n_left; i++)
+		if (self.left[i] >= 0)
+			self.left[kept++] = self.left[i];
+	self.n_left = kept;
+	if (set->p[0].revents)
+		receive();
+	if (set->p[1].revents)
+		reap();
+	for (size_t k = 0; k < RUNNER_JOBS; k++) {
+		struct task *t = self.jobs[k];
+
+		if (t)
+			end_input(t);
+		if (t && t->exited && !t->left[0] && !t->left[1])
+			finish(&self.jobs[k]);
+	}
+}
+
+static int open_children(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int inside_main(void)
+{
+	static struct polled set;
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	if (getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
+		return 2;
+	self.sock = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	self.children = open_children();
+	signal(SIGPIPE, SIG_IGN);
+	while (!self.over && self.sock >= 0 && self.children >= 0) {
+		collect(&set);
+		if (poll(set.p, set.n, -1) < 0 && errno != EINTR)
+			break;
+		serve(&set);
+	}
+	for (size_t k = 0; k < RUNNER_JOBS; k++)
+		if (self.jobs[k])
+			kill(-self.jobs[k]->pid, SIGKILL);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* inside - the runner: the program inside the sandbox that runs what a front end asks for. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * It is the session's agent: each command is its child, between a "run" and a "ran" of the keeper's
+ * step protocol, so what one command changes is one step. Files are read and written by children of
+ * its own, through the same system calls as everybody's inside: rules, questions, safeguards and
+ * undo hold for them as for a command.
+ *
+ * Standard input is the socket to cordon (wire.h); when that is closed all that it runs is killed.
+ * Returns the exit status.
+ */
+int inside_main(void);

@@ -1,0 +1,49 @@
+/* inside_priv - what the files of the runner share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/api/inside/wire.h"
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+/* What RUNNER_RUN asks for; points into its bytes. */
+struct order {
+	uint32_t flags;
+	unsigned columns, rows;
+	const char *label, *cwd;
+	char **env, **argv; /* NULL-terminated, heap arrays */
+	size_t n_env, n_argv;
+};
+
+int order_parse(struct order *o, const struct runner_head *h, char *bytes, size_t len,
+		struct err *err) MUST_USE;
+void order_done(struct order *o);
+
+/* One job and its ends of the pipes. */
+struct task {
+	uint32_t id;
+	int pid;
+	int out[2]; /* read from: standard output (or the terminal), standard error; -1 */
+	int in;	    /* write to; -1 */
+	struct buf input;
+	bool eof; /* in ends after that */
+	bool tty, stepped;
+	bool exited;
+	int status;	/* of wait(2) */
+	size_t left[2]; /* exited: bytes that it had written and that are not sent */
+	uint32_t ahead; /* bytes sent that were not taken */
+};
+
+/* Fork and exec; on failure nothing runs. */
+int task_start(struct task *t, const struct order *o, struct err *err) MUST_USE;
+void task_resize(const struct task *t, unsigned columns, unsigned rows);
+
+/* What a job of ours does in the child; returns its exit status. Errors go to standard error as
+ * "ERRNO words". */
+int files_run(const struct order *o);
+int scan_run(const char *path, size_t most);
+/* For both: words and the exit status 1. */
+int files_fail(int error, const char *what, const char *path);
+
+/* "run/NAME", "api/NAME", "ran/STATUS": the answer, one line. */
+int step_say(const char *verb, const char *argument, struct buf *answer, struct err *err);

@@ -1,0 +1,106 @@
+/* mcp_priv - what the files of the MCP server share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/api/mcp.h"
+#include "core/api/serve_priv.h"
+
+#define PARKED_MAX 64 /* calls of a connection that wait for the client to ask again */
+
+enum rpc_code {
+	RPC_PARSE = -32700,
+	RPC_REQUEST = -32600,
+	RPC_METHOD = -32601,
+	RPC_PARAMS = -32602,
+	RPC_INTERNAL = -32603,
+	RPC_NOT_FOUND = -32002, /* legacy: of a resource */
+	RPC_VERSION = -32022,
+};
+
+struct batch { /* an array of requests, of revision 2025-03-26 */
+	cJSON *answers;
+	size_t open; /* requests, and the array itself until it was read */
+};
+
+struct mcp_conn {
+	struct mcp_conn *next;
+	struct mcp_server *server;
+	struct channel *channel;
+	bool trusted;	    /* needs no token, or has brought it */
+	const char *legacy; /* the revision that was agreed on; NULL: no initialize yet */
+	bool elicits;	    /* legacy: the client asks its user */
+	struct mcp_call *calls;
+	size_t n_calls;
+	uint64_t asked; /* numbers of our own requests */
+	bool input_over, closed;
+};
+
+struct mcp_call {
+	struct mcp_call *next;
+	struct mcp_conn *conn;
+	cJSON *id; /* NULL: parked, the client will ask again */
+	bool modern, elicits, cancelled;
+	struct batch *batch;
+	const cJSON *tool;
+	cJSON *arguments;
+	struct request *request; /* NULL: answered */
+	cJSON *progress;	 /* token */
+	double told;		 /* progress so far */
+	int64_t told_us;
+	cJSON *notes;  /* what was refused meanwhile */
+	uint64_t ask;  /* of the model's, that the client was asked about; 0: none */
+	uint64_t by;   /* number of our request, or of the state that it brings back */
+	cJSON *answer; /* parked, and done */
+};
+
+struct mcp_server {
+	struct serve *serve;
+	struct mcp_conn *conns;
+	size_t n_conns;
+	bool single;  /* one connection: the program ends with it */
+	char key[32]; /* of what clients bring back */
+	uint64_t serial;
+	bool placing;
+	/* the socket */
+	int listener;
+	char *path, *token_path, token[65];
+	uv_poll_t accepts;
+	bool listens;
+};
+
+/* ---- mcp.c ---- */
+void mcp_send(struct mcp_conn *c, struct batch *b, cJSON *message); /* takes it over */
+void mcp_error(struct mcp_conn *c, struct batch *b, const cJSON *id, int code, const char *words,
+	       cJSON *data);
+/* Adds what each result of its era has. cached: a list or a resource. */
+void mcp_result(struct mcp_conn *c, struct batch *b, const cJSON *id, bool modern, bool cached,
+		cJSON *result);
+cJSON *mcp_message(const char *method, cJSON *params);
+struct mcp_conn *mcp_connect(struct mcp_server *m, int in, int out, bool trusted);
+
+/* ---- mcp_methods.c ---- */
+struct rpc { /* one message that came */
+	struct mcp_conn *conn;
+	struct batch *batch;
+	const cJSON *id; /* NULL: a notification */
+	const char *method;
+	const cJSON *params, *meta;
+	bool modern;
+};
+void mcp_serve(struct mcp_conn *c, struct batch *b, const cJSON *message);
+
+/* ---- mcp_tools.c ---- */
+void mcp_call_tool(const struct rpc *r);
+void mcp_cancel(struct mcp_conn *c, const cJSON *id);
+void mcp_call_free(struct mcp_call *call);
+void mcp_note(struct mcp_call *call, const char *words);
+void mcp_call_answer(struct mcp_call *call); /* parked and done: to the id that it has */
+
+/* ---- mcp_asks.c ---- */
+void mcp_changed(void *server);
+/* A response of the client to a request of ours. */
+void mcp_answered(struct mcp_conn *c, const cJSON *message);
+/* The client says nothing any more: what it was asked is denied. */
+void mcp_give_up(struct mcp_conn *c);
+/* The call that this is the rest of, with its answer given to the session; NULL: refused. */
+struct mcp_call *mcp_resume(const struct rpc *r);

@@ -1,0 +1,274 @@
+/* mcp_tools - MCP's tools/call: each tool is an operation of protocol.json. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <utlist.h>
+
+#include "core/api/mcp_priv.h"
+#include "core/api/request_line.h"
+#include "core/api/schema.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
+
+#define PROGRESS_US 100000
+
+static const cJSON *get(const cJSON *o, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(o, name);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+void mcp_call_free(struct mcp_call *call)
+{
+	LL_DELETE(call->conn->calls, call);
+	call->conn->n_calls--;
+	cJSON_Delete(call->id);
+	cJSON_Delete(call->arguments);
+	cJSON_Delete(call->progress);
+	cJSON_Delete(call->notes);
+	cJSON_Delete(call->answer);
+	free(call);
+}
+
+void mcp_note(struct mcp_call *call, const char *words)
+{
+	if (!call->notes)
+		call->notes = cJSON_CreateArray();
+	cJSON_AddItemToArray(call->notes, cJSON_CreateString(words)); /* escaped */
+}
+
+void mcp_cancel(struct mcp_conn *c, const cJSON *id)
+{
+	struct mcp_call *call;
+
+	for (call = c->calls; call; call = call->next) {
+		if (!call->id || !cJSON_Compare(call->id, id, true))
+			continue;
+		call->cancelled = true;
+		if (call->request && call->request->job)
+			(void)!jobs_cancel(engine_jobs(c->server->serve->engine),
+					   call->request->job);
+		return;
+	}
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void add_text(cJSON *result, const char *text)
+{
+	cJSON *list = get(result, "content") ? cJSON_GetObjectItem(result, "content")
+					     : cJSON_AddArrayToObject(result, "content");
+	cJSON *one = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(one, "type", "text");
+	describe_add(one, "text", text);
+	cJSON_AddItemToArray(list, one);
+}
+
+/* The JSON as text too, for clients that look at nothing else. */
+static cJSON *structured(cJSON *value)
+{
+	cJSON *o = cJSON_CreateObject();
+	char *text = cJSON_PrintUnformatted(value);
+
+	request_line_strict(text);
+	add_text(o, text);
+	cJSON_free(text);
+	cJSON_AddItemToObject(o, "structuredContent", value);
+	cJSON_AddBoolToObject(o, "isError", false);
+	return o;
+}
+
+/* With what was refused meanwhile, and the paths that stood in the way: the model can act on it. */
+static cJSON *error_result(const struct mcp_call *call, const struct fault *f)
+{
+	cJSON *o = cJSON_CreateObject();
+	const cJSON *note;
+	AUTO_FREE char *words = xasprintf("%s: %s", fault_name(f->code), f->message);
+
+	add_text(o, words);
+	for (note = json_first(call->notes); note; note = note->next)
+		add_text(o, note->valuestring);
+	if (f->data) {
+		char *text = cJSON_PrintUnformatted(f->data);
+
+		request_line_strict(text);
+		add_text(o, text);
+		cJSON_free(text);
+	}
+	cJSON_AddBoolToObject(o, "isError", true);
+	return o;
+}
+
+/* A stream of a command, whatever bytes it has. */
+static void add_stream(cJSON *o, const char *name, const struct buf *text)
+{
+	AUTO_BUF struct buf clean = BUF_INIT;
+
+	for (size_t i = 0; i < text->len;) {
+		int32_t cp;
+		size_t n = text_decode(text->data + i, text->len - i, &cp);
+
+		if (cp < 0 || cp == 0)
+			buf_str(&clean, "\xef\xbf\xbd");
+		else
+			buf_add(&clean, text->data + i, n);
+		i += n;
+	}
+	describe_add(o, name, clean.data);
+}
+
+static cJSON *value_of(struct mcp_call *call, struct request *r)
+{
+	cJSON *value = r->result ? take_ptr(&r->result) : cJSON_CreateObject();
+
+	if (r->op->fn == op_execute) {
+		add_stream(value, "stdout", &r->text[0]);
+		add_stream(value, "stderr", &r->text[1]);
+		cJSON_AddBoolToObject(value, "truncated", r->cut);
+		if (call->notes)
+			cJSON_AddItemToObject(value, "notes", take_ptr(&call->notes));
+	}
+	return value;
+}
+
+void mcp_call_answer(struct mcp_call *call)
+{
+	struct mcp_conn *c = call->conn;
+
+	if (call->cancelled)
+		cJSON_Delete(take_ptr(&call->answer));
+	else
+		mcp_result(c, call->batch, call->id, call->modern, false, take_ptr(&call->answer));
+	mcp_call_free(call);
+}
+
+static void on_answered(struct request *r, int outcome)
+{
+	struct mcp_call *call = r->data;
+
+	if (!call) /* its client has gone */
+		return;
+	call->request = NULL;
+	if (outcome < 0 && r->fault.code == FAULT_SESSION_ENDED && r->serve->failed)
+		fault_say(&r->fault, FAULT_SESSION_ENDED, "%s", r->serve->failed);
+	call->answer = outcome < 0 ? error_result(call, &r->fault) : structured(value_of(call, r));
+	if (call->id)
+		mcp_call_answer(call);
+}
+
+static void on_progress(struct request *r, const char *bytes, size_t len)
+{
+	struct mcp_call *call = r->data;
+	int64_t now = clock_mono_us();
+	const char *end, *from;
+	cJSON *o;
+
+	if (!call)
+		return;
+	call->told += (double)len;
+	if (!call->progress || !call->id || call->cancelled || now - call->told_us < PROGRESS_US)
+		return;
+	call->told_us = now;
+	end = bytes + len;
+	while (end > bytes && end[-1] == '\n')
+		end--;
+	from = end;
+	while (from > bytes && from[-1] != '\n' && end - from < 200)
+		from--;
+	o = cJSON_CreateObject();
+	cJSON_AddItemToObject(o, "progressToken", cJSON_Duplicate(call->progress, true));
+	cJSON_AddNumberToObject(o, "progress", call->told);
+	if (describe_is_utf8(from, (size_t)(end - from))) {
+		AUTO_BUF struct buf line = BUF_INIT;
+
+		text_escape(&line, from, (size_t)(end - from));
+		describe_add(o, "message", line.data);
+	}
+	mcp_send(call->conn, NULL, mcp_message("notifications/progress", o));
+}
+
+/* ---- tools/call ------------------------------------------------------------------------------ */
+
+static const cJSON *find_tool(const char *name)
+{
+	const cJSON *tool;
+
+	for (tool = schema_find("mcp.json", "tools")->child; tool; tool = tool->next)
+		if (str_eq(get(tool, "name")->valuestring, name))
+			return tool;
+	return NULL;
+}
+
+static struct mcp_call *call_new(const struct rpc *r, const cJSON *tool, const cJSON *arguments)
+{
+	struct mcp_call *call = xcalloc(1, sizeof(*call));
+	const cJSON *caps = get(r->meta, "io.modelcontextprotocol/clientCapabilities");
+	const cJSON *token = get(r->meta, "progressToken");
+
+	call->conn = r->conn;
+	call->id = cJSON_Duplicate(r->id, true);
+	call->modern = r->modern;
+	call->elicits = r->modern ? cJSON_IsObject(get(caps, "elicitation")) : r->conn->elicits;
+	call->batch = r->batch;
+	call->tool = tool;
+	call->arguments = arguments ? cJSON_Duplicate(arguments, true) : cJSON_CreateObject();
+	if (request_line_is_id(token))
+		call->progress = cJSON_Duplicate(token, true);
+	LL_APPEND(r->conn->calls, call);
+	r->conn->n_calls++;
+	return call;
+}
+
+static void refuse(struct mcp_call *call, const struct fault *f)
+{
+	call->answer = error_result(call, f);
+	mcp_call_answer(call);
+}
+
+static void begin(struct mcp_call *call)
+{
+	struct serve *s = call->conn->server->serve;
+	const char *name = get(call->tool, "name")->valuestring;
+	struct fault f = {0};
+
+	if (schema_check("mcp.json", get(call->tool, "inputSchema"), call->arguments, &f) < 0 ||
+	    serve_need_session(s, &f) < 0) {
+		refuse(call, &f);
+		fault_done(&f);
+		return;
+	}
+	serve_begin(
+		s, &(struct serve_asked){
+			   .operation = schema_find("mcp.json", "operations/%s", name)->valuestring,
+			   .id = call->id,
+			   .payload = call->arguments,
+			   .answered = on_answered,
+			   .progress = on_progress,
+			   .data = call,
+			   .ret = &call->request,
+		   });
+}
+
+void mcp_call_tool(const struct rpc *r)
+{
+	const cJSON *tool = find_tool(cJSON_GetStringValue(get(r->params, "name")));
+	const cJSON *arguments = get(r->params, "arguments");
+	struct mcp_call *call;
+
+	if (!tool || (arguments && !cJSON_IsObject(arguments))) {
+		mcp_error(r->conn, r->batch, r->id, RPC_PARAMS,
+			  tool ? "arguments: must be an object" : "there is no such tool", NULL);
+		return;
+	}
+	if (get(r->params, "requestState") || get(r->params, "inputResponses")) {
+		call = mcp_resume(r);
+		if (!call)
+			mcp_error(r->conn, r->batch, r->id, RPC_PARAMS,
+				  "requestState: none that is open for this call", NULL);
+		else if (call->answer)
+			mcp_call_answer(call);
+		return;
+	}
+	begin(call_new(r, tool, arguments));
+}

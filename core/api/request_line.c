@@ -1,0 +1,93 @@
+/* request_line - JSON with bytes that are not UTF-8 in it. */
+/* SPDX-License-Identifier: MIT */
+#include "core/api/request_line.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "core/api/describe.h"
+
+/* The number of "\uXXXX" at s, or -1. */
+static int unit_at(const char *s)
+{
+	int v = 0;
+
+	if (s[0] != '\\' || s[1] != 'u')
+		return -1;
+	for (int i = 2; i < 6; i++) {
+		char c = s[i];
+		int d = c >= '0' && c <= '9'   ? c - '0'
+			: c >= 'a' && c <= 'f' ? c - 'a' + 10
+			: c >= 'A' && c <= 'F' ? c - 'A' + 10
+					       : -1;
+
+		if (d < 0)
+			return -1;
+		v = v << 4 | d;
+	}
+	return v;
+}
+
+/* Calls fn for each lone "\udcXX"; it writes what stands for it at `to` and says how long that is.
+ * false: there was a "\u0000". */
+static bool each_byte(char *text, size_t (*fn)(char *to, int unit))
+{
+	char *to = text;
+	bool high = false, sound = true;
+
+	for (const char *from = text; *from;) {
+		int unit = unit_at(from);
+
+		if (unit >= 0xdc80 && unit <= 0xdcff && !high) {
+			to += fn(to, unit);
+			from += 6;
+			continue;
+		}
+		high = unit >= 0xd800 && unit <= 0xdbff;
+		sound = sound && unit != 0;
+		for (int n = unit >= 0 ? 6 : *from == '\\' && from[1] ? 2 : 1; n > 0; n--)
+			*to++ = *from++;
+	}
+	*to = '\0';
+	return sound;
+}
+
+static size_t as_byte(char *to, int unit)
+{
+	*to = (char)(unit & 0xff);
+	return 1;
+}
+
+static size_t as_unknown(char *to, int unit)
+{
+	static const char unknown[] = {'\\', 'u', 'f', 'f', 'f', 'd'};
+
+	(void)unit;
+	memcpy(to, unknown, sizeof(unknown)); /* where one of the same length was */
+	return sizeof(unknown);
+}
+
+struct cJSON *request_line_parse(char *line, size_t len)
+{
+	const char *rest = line;
+	cJSON *o;
+
+	if (memchr(line, '\0', len) || !each_byte(line, as_byte))
+		return NULL;
+	o = cJSON_ParseWithOpts(line, &rest, false);
+	if (o && rest[strspn(rest, " \t\r")] == '\0')
+		return o;
+	cJSON_Delete(o);
+	return NULL;
+}
+
+void request_line_strict(char *text)
+{
+	each_byte(text, as_unknown);
+}
+
+bool request_line_is_id(const cJSON *id)
+{
+	return cJSON_IsNumber(id) || (cJSON_IsString(id) && strlen(id->valuestring) <= 128 &&
+				      describe_is_utf8(id->valuestring, strlen(id->valuestring)));
+}

@@ -1,0 +1,19 @@
+/* request_line - a line of JSON from a client, as bytes of ours. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cJSON;
+
+/*
+ * The whole line must be one JSON value; NULL: it is not. "\udc80" to "\udcff" stand for one byte
+ * each, as json_quote() writes them; "\u0000" is refused, for no string of ours has it. The line is
+ * changed. Released by cJSON_Delete().
+ */
+struct cJSON *request_line_parse(char *line, size_t len);
+/* May it be sent back as it is? */
+bool request_line_is_id(const struct cJSON *id);
+/* The other way round, for clients that take no such escapes: each becomes U+FFFD, in place. */
+void request_line_strict(char *text);

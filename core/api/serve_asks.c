@@ -1,0 +1,46 @@
+/* serve_asks - approval.* and safeguard.confirm. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/api/api_priv.h"
+#include "core/api/serve_priv.h"
+
+static int answer(struct serve *s, struct request *r, uint64_t id, const struct answer *a)
+{
+	struct err err = {0};
+	int e = engine_answer(s->engine, id, a, &err);
+
+	if (e == -ESRCH)
+		return fault_err(&r->fault, FAULT_APPROVAL_UNKNOWN, &err);
+	return e < 0 ? fault_err(&r->fault, FAULT_APPROVAL_IMPOSSIBLE, &err) : 0;
+}
+
+int op_approvals(struct serve *s, struct request *r)
+{
+	r->result = operation_approvals(engine_model(s->engine));
+	return 0;
+}
+
+int op_answer(struct serve *s, struct request *r)
+{
+	return operation_answer(engine_session(s->engine), r->payload, &r->fault);
+}
+
+int op_confirm(struct serve *s, struct request *r)
+{
+	const struct model *m = engine_model(s->engine);
+	struct answer a = {.allow = str_eq(serve_text(r, "action", ""), "allow"),
+			   .scope = serve_flag(r, "remember") ? SCOPE_SESSION : SCOPE_ONCE};
+	const struct ask *ask;
+	uint64_t id = 0;
+
+	if (sscanf(serve_text(r, "safeguard_id", ""), "sg_%" SCNu64, &id) != 1)
+		id = 0;
+	ask = model_ask(m, id);
+	if (!ask || !ask->held)
+		return fault_say(&r->fault, FAULT_APPROVAL_UNKNOWN,
+				 "safeguard_id: no step is held under that name");
+	return answer(s, r, id, &a);
+}

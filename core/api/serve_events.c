@@ -1,0 +1,265 @@
+/* serve_events - what is new in the session, as events. */
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/api/serve_priv.h"
+#include "core/base/path.h"
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void warn(struct serve *s, const char *kind, const char *words, uint64_t count)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(o, "kind", kind);
+	describe_add(o, "message", words);
+	if (count)
+		cJSON_AddNumberToObject(o, "count", (double)count);
+	serve_event(s, "event.warning", o);
+}
+
+void serve_warn(struct serve *s, const char *words)
+{
+	warn(s, "note", words, 0);
+}
+
+void serve_fail(struct serve *s, const char *words, bool fatal)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	describe_add(o, "message", words);
+	cJSON_AddBoolToObject(o, "fatal", fatal);
+	serve_event(s, "event.error", o);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void tell_edit(struct serve *s, const struct row *row)
+{
+	cJSON *o = cJSON_CreateObject(), *paths = cJSON_AddArrayToObject(o, "paths");
+	const char *below = path_below(row->text, engine_model(s->engine)->folder);
+
+	cJSON_AddItemToArray(paths, describe_text(below ? below : row->text));
+	if (row->more)
+		describe_add(o, "message", row->more);
+	serve_event(s, "event.external_modification", o);
+}
+
+/* The keeper's words have the number in them. */
+static void tell_recovery(struct serve *s, const struct row *row)
+{
+	cJSON *o = cJSON_CreateObject();
+	size_t paths = 0;
+
+	describe_add(o, "message", row->text);
+	if (sscanf(row->text, "%*[^:]: %zu path", &paths) == 1)
+		cJSON_AddNumberToObject(o, "paths", (double)paths);
+	serve_event(s, "event.recovery", o);
+}
+
+static void tell_row(struct serve *s, const struct row *row)
+{
+	if (s->audit)
+		serve_event(s, "event.audit", describe_row(row));
+	if (row->kind == ROW_EXTERNAL)
+		tell_edit(s, row);
+	else if (row->kind == ROW_NOTE && str_eq(row->op, "recovery"))
+		tell_recovery(s, row);
+}
+
+/* Rows come in floods: those that there is no room for are left out, and that is said. */
+static void tell_rows(struct serve *s, const struct model *m)
+{
+	uint64_t fresh = m->row_seq - s->row;
+	size_t kept = (size_t)MIN(fresh, (uint64_t)m->row_count);
+
+	if (!fresh || (!serve_has_room(s) && kept < m->row_count))
+		return;
+	s->rows_dropped += fresh - kept;
+	if (s->rows_dropped && serve_has_room(s)) {
+		warn(s, "events_dropped",
+		     "events came faster than they were read: the audit log has them all",
+		     s->rows_dropped);
+		s->rows_dropped = 0;
+	}
+	for (size_t i = m->row_count - kept; i < m->row_count && serve_has_room(s); i++) {
+		tell_row(s, model_row(m, i));
+		kept--;
+	}
+	s->row = m->row_seq - kept;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+static void add_paths(cJSON *o, const char *name, char *const *list, size_t n)
+{
+	cJSON *paths = cJSON_AddArrayToObject(o, name);
+
+	for (size_t i = 0; i < n; i++)
+		cJSON_AddItemToArray(paths, describe_text(list[i]));
+}
+
+static void tell_held(struct serve *s, const struct ask *a)
+{
+	static const char *const kinds[] = {[LOSS_DELETE] = "delete",
+					    [LOSS_OVERWRITE] = "overwrite",
+					    [LOSS_REPLACE] = "rename"};
+	const struct guard_report *h = a->held;
+	AUTO_FREE char *id = xasprintf("sg_%" PRIu64, a->id);
+	AUTO_FREE char *words =
+		xasprintf("step %" PRId64 " ('%.200s') would %s more than %" PRIu64
+			  " of what was there before it: allow it, or deny and roll it back",
+			  h->step, h->command, kinds[h->what], h->count);
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(o, "safeguard_id", id);
+	cJSON_AddNumberToObject(o, "step_id", (double)h->step);
+	cJSON_AddStringToObject(o, "kind", kinds[h->what]);
+	cJSON_AddNumberToObject(o, "count", (double)h->count);
+	if (h->what == LOSS_DELETE)
+		cJSON_AddNumberToObject(o, "delete_count", (double)h->count);
+	describe_add(o, "command", h->command);
+	add_paths(o, "sample_paths", h->was, h->n_was);
+	add_paths(o, "held_paths", h->would, h->n_would);
+	cJSON_AddNumberToObject(o, "timeout_seconds", h->timeout_s);
+	describe_add(o, "message", words);
+	serve_event(s, "event.safeguard_triggered", o);
+}
+
+static void tell_gone(struct serve *s, uint64_t id)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(o, "id", (double)id);
+	serve_event(s, "event.approval_resolved", o);
+}
+
+/* Both lists grow at their end, and their numbers with them. */
+static void tell_asks(struct serve *s, const struct model *m)
+{
+	size_t known = 0, i = 0;
+
+	while (known < s->n_asks || i < m->n_asks) {
+		if (i == m->n_asks || (known < s->n_asks && s->asks[known] < m->asks[i].id)) {
+			tell_gone(s, s->asks[known++]);
+		} else if (known == s->n_asks || m->asks[i].id < s->asks[known]) {
+			if (m->asks[i].held)
+				tell_held(s, &m->asks[i]);
+			else
+				serve_event(s, "event.approval_requested",
+					    describe_ask(&m->asks[i]));
+			i++;
+		} else {
+			known++, i++;
+		}
+	}
+	s->asks = xrealloc(s->asks, MAX(i, (size_t)1) * sizeof(*s->asks));
+	s->n_asks = i;
+	while (i-- > 0)
+		s->asks[i] = m->asks[i].id;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void tell_step(struct serve *s, int64_t id, const char *kind, const char *command,
+		      int exit_code, bool incomplete, const cJSON *request_id)
+{
+	cJSON *o = cJSON_CreateObject();
+	size_t n = 0;
+
+	cJSON_AddItemToObject(o, "step_id",
+			      id ? cJSON_CreateNumber((double)id) : cJSON_CreateNull());
+	cJSON_AddStringToObject(o, "kind", kind);
+	describe_add(o, "command", command);
+	cJSON_AddItemToObject(o, "exit_code",
+			      exit_code < 0 ? cJSON_CreateNull() : cJSON_CreateNumber(exit_code));
+	cJSON_AddItemToObject(o, "affected_paths",
+			      describe_paths(id ? session_journal(engine_session(s->engine)) : NULL,
+					     id, PATHS_TOLD, &n));
+	cJSON_AddNumberToObject(o, "paths", (double)n);
+	cJSON_AddBoolToObject(o, "incomplete", incomplete);
+	if (request_id)
+		cJSON_AddItemToObject(o, "request_id", cJSON_Duplicate(request_id, true));
+	serve_event(s, "event.step_completed", o);
+}
+
+static bool was_told(const struct serve *s, int64_t id)
+{
+	for (size_t i = s->n_steps; i-- > 0;)
+		if (s->steps[i] == id)
+			return true;
+	return false;
+}
+
+static void note_told(struct serve *s, int64_t id)
+{
+	s->steps = xrealloc(s->steps, (s->n_steps + 1) * sizeof(*s->steps));
+	s->steps[s->n_steps++] = id;
+}
+
+/* A command of ours has ended, with its step or without one. */
+void serve_step_done(struct serve *s, const struct request *r, const struct job_result *result)
+{
+	int st = result->wait_status;
+	const struct step_row *row =
+		result->step ? model_step(session_model(engine_session(s->engine)), result->step)
+			     : NULL;
+
+	if (!s->channel || s->deaf || (result->error && !result->step))
+		return;
+	if (result->step)
+		note_told(s, result->step);
+	if (result->step || r->op->fn != op_write)
+		tell_step(s, result->step, r->op->fn == op_write ? "api" : "command", r->command,
+			  WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st),
+			  row && row->incomplete, r->answered ? NULL : r->id);
+}
+
+/* Of what runs in the background. While a command of ours runs a step may be that: it waits. */
+static void tell_steps(struct serve *s, const struct model *m)
+{
+	static const char *const kinds[] = {
+		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
+	size_t queued;
+
+	if (jobs_running(engine_jobs(s->engine), &queued))
+		return;
+	for (size_t i = s->steps_over; i < m->n_steps && serve_has_room(s); i++) {
+		const struct step_row *row = &m->steps[i];
+
+		s->steps_over += i == s->steps_over && !row->running;
+		if (row->running || was_told(s, row->id))
+			continue;
+		note_told(s, row->id);
+		tell_step(s, row->id, kinds[row->kind], row->command ? row->command : "",
+			  row->exit_status, row->incomplete, NULL);
+	}
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+void serve_tell(struct serve *s)
+{
+	const struct model *m = s->engine ? engine_model(s->engine) : NULL;
+
+	if (!m)
+		return;
+	if (s->channel && !s->deaf) {
+		tell_rows(s, m);
+		tell_asks(s, m);
+		tell_steps(s, m);
+	}
+	if (s->also)
+		s->also(s->also_data);
+}
+
+void serve_forget_told(struct serve *s)
+{
+	free(take_ptr(&s->asks));
+	free(take_ptr(&s->steps));
+	s->n_asks = s->n_steps = s->steps_over = 0;
+	s->row = s->rows_dropped = 0;
+}

@@ -1,0 +1,154 @@
+/* serve_priv - what the files of cordon serve share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/api/channel.h"
+#include "core/api/describe.h"
+#include "core/api/serve.h"
+
+#include <uv.h> /* its MIN is ours then */
+
+#define OPEN_MAX 256 /* requests that are not answered yet */
+#define QUEUE_FULL                                                                                 \
+	(4u << 20)	    /* of what waits to be read by the client: events wait from here on    \
+			     */
+#define STALL_US    2000000 /* nothing read for so long: output is dropped */
+#define OUTPUT_KEPT (256u << 10) /* of a command, for an answer that has it all */
+#define PATHS_TOLD  1000	 /* of a step */
+#define CONTENT_MAX (8u << 20)	 /* of a file that is read */
+
+struct serve;
+struct request;
+
+/* Returns 0: r->result is the answer, NULL for {}; 1: answered later; -1: r->fault is. */
+typedef int (*operation_fn)(struct serve *s, struct request *r);
+
+struct operation {
+	const char *name;
+	operation_fn fn;
+	bool needs_session;
+};
+extern const struct operation operations[]; /* ended by a NULL name */
+
+struct request {
+	struct request *next;
+	struct serve *serve;
+	const struct operation *op;
+	cJSON *id, *payload, *result;
+	struct fault fault;
+	/* of jobs */
+	uint32_t job;
+	bool stepped, prompts, terminal;
+	uint64_t turn;
+	struct buf text[2]; /* what is collected: of a file, or a tail that is no whole character */
+	uint64_t dropped;   /* bytes of output, not told yet */
+	char *command;
+	bool undoes;
+	/* Of another front end than the STDIO API: the answer goes there, and output is kept. */
+	void (*answered)(struct request *r, int outcome);
+	void (*progress)(struct request *r, const char *bytes, size_t len); /* may be NULL */
+	void *data;
+	bool cut; /* there was more output than is kept */
+};
+
+struct serve {
+	const struct serve_maker *maker;
+	uv_loop_t loop;
+	uv_poll_t signals; /* data is the serve, below too */
+	uv_timer_t tick;
+	int sigfd;
+	struct channel *channel;
+	struct engine *engine;
+	struct dirs dirs;
+	cJSON *start;		  /* the payload of the session, for session.reset */
+	struct request *starting; /* answered when it runs */
+	char *failed;		  /* words, of a session that has failed */
+	struct request *open;	  /* in the order in which they came */
+	size_t n_open;
+	bool audit, go_on; /* go_on: on_disconnect = continue */
+	bool input_over, deaf, over;
+	int status;
+	/* what was told */
+	uint64_t row;
+	uint64_t *asks;
+	size_t n_asks;
+	int64_t *steps; /* that were told of as ended */
+	size_t n_steps;
+	size_t steps_over; /* so many of the model's, from the oldest on, have ended and were told
+			    */
+	uint64_t rows_dropped, turns;
+	/* output in the channel, in its order: it is credited to its job when it was read */
+	struct output *output;
+	uint64_t taken;		  /* bytes, since the start */
+	void (*also)(void *data); /* hears of changes, too; NULL: nobody */
+	void *also_data;
+};
+
+/* ---- serve.c ---- */
+int serve_open(struct serve *s, const struct serve_maker *maker, struct err *err) MUST_USE;
+void serve_close(struct serve *s); /* runs the loop until all is closed */
+/* A request of another front end: answered(), then it is gone. *ret until then. */
+struct serve_asked {
+	const char *operation;
+	const cJSON *id, *payload; /* copied */
+	void (*answered)(struct request *r, int outcome);
+	void (*progress)(struct request *r, const char *bytes, size_t len);
+	void *data;
+	struct request **ret;
+};
+void serve_begin(struct serve *s, const struct serve_asked *a);
+void serve_respond(struct request *r, int outcome); /* frees r */
+/* Where events are built: {"type":TYPE,"payload":...}. Takes the payload over. */
+void serve_event(struct serve *s, const char *type, cJSON *payload);
+bool serve_has_room(const struct serve *s);
+const cJSON *serve_get(const struct request *r, const char *name); /* NULL: not there */
+bool serve_flag(const struct request *r, const char *name);
+double serve_number(const struct request *r, const char *name); /* or the schema's default */
+const char *serve_text(const struct request *r, const char *name, const char *otherwise);
+struct request *serve_find(const struct serve *s, const cJSON *id);
+
+/* ---- serve_session.c ---- */
+int op_session_start(struct serve *s, struct request *r);
+int op_session_stop(struct serve *s, struct request *r);
+int op_session_reset(struct serve *s, struct request *r);
+int op_session_status(struct serve *s, struct request *r);
+void serve_end_session(struct serve *s);
+/* A session as the command line says; 0: it is on its way, or runs. */
+int serve_need_session(struct serve *s, struct fault *f) MUST_USE;
+
+/* ---- serve_undo.c ---- */
+int op_rollback(struct serve *s, struct request *r);
+int op_redo(struct serve *s, struct request *r);
+int op_restore(struct serve *s, struct request *r);
+int op_diff(struct serve *s, struct request *r);
+int op_history(struct serve *s, struct request *r);
+int op_undo_configure(struct serve *s, struct request *r);
+int op_discard(struct serve *s, struct request *r);
+int op_safeguard_configure(struct serve *s, struct request *r);
+
+/* ---- serve_agent.c ---- */
+int op_execute(struct serve *s, struct request *r);
+int op_prompt(struct serve *s, struct request *r);
+int op_cancel(struct serve *s, struct request *r);
+int op_resize(struct serve *s, struct request *r);
+int op_input(struct serve *s, struct request *r);
+void serve_output_read(struct serve *s, size_t bytes); /* the client has taken so many */
+void serve_output_forget(struct serve *s);
+
+/* ---- serve_files.c ---- */
+int op_list(struct serve *s, struct request *r);
+int op_read(struct serve *s, struct request *r);
+int op_write(struct serve *s, struct request *r);
+int op_fs_status(struct serve *s, struct request *r);
+
+/* ---- serve_asks.c ---- */
+int op_confirm(struct serve *s, struct request *r);
+int op_approvals(struct serve *s, struct request *r);
+int op_answer(struct serve *s, struct request *r);
+
+/* ---- serve_events.c ---- */
+void serve_tell(struct serve *s); /* what is new in the model */
+void serve_forget_told(struct serve *s);
+void serve_step_done(struct serve *s, const struct request *r, const struct job_result *result);
+void serve_warn(struct serve *s, const char *words);
+void serve_fail(struct serve *s, const char *words, bool fatal);

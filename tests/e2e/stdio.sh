@@ -1,0 +1,9 @@
+#!/bin/bash
+# stdio - cordon run --stdio: an editor before it, an agent behind it.
+# SPDX-License-Identifier: MIT
+# timeout: 240
+. "$(dirname "$0")/../support/lib.sh"
+need python3
+need_sandbox
+cd "$TEST_TMP" || exit 1
+PYTHONPATH=$OLDPWD/tests/support exec python3 -B "$OLDPWD/tests/support/acp_test.py"

@@ -1,0 +1,81 @@
+/* fuzz_acp - whatever an agent sends, no request for its editor's tools comes through. */
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/acp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void on_turn(void *data, const char *prompt)
+{
+	(void)data, (void)prompt;
+}
+
+static void on_refused(void *data, const char *words)
+{
+	(void)data;
+	if (!*words)
+		abort();
+}
+
+/* As an editor would that ends lines at either character. */
+static void look_at(char *text)
+{
+	for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+		cJSON *o = cJSON_Parse(line);
+		const cJSON *one;
+
+		for (one = o ? o->child : NULL; one; one = one->next) {
+			const char *v = cJSON_GetStringValue(one);
+
+			if (v && one->string && strcmp(one->string, "method") == 0 &&
+			    (strncmp(v, "fs/", 3) == 0 || strncmp(v, "terminal/", 9) == 0))
+				abort();
+		}
+		cJSON_Delete(o);
+	}
+}
+
+/* The first byte says in what pieces it comes, and whether the editor has spoken. */
+static void run(const char *bytes, size_t len, bool tools)
+{
+	static const struct acp_listener on = {.turn = on_turn, .refused = on_refused};
+	static const char hello[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n";
+	struct acp *a = acp_new(tools, &on, NULL);
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
+	AUTO_BUF struct buf in = BUF_INIT;
+	size_t piece = len ? (unsigned char)bytes[0] / 2 + 1u : 1;
+
+	if (len && bytes[0] & 1)
+		acp_from_editor(a, hello, sizeof(hello) - 1, false, &in, &out);
+	for (size_t at = 1; at < len; at += piece) {
+		size_t n = MIN(piece, len - at);
+
+		acp_from_agent(a, bytes + at, n, false, &out, &back);
+	}
+	acp_from_agent(a, "", 0, true, &out, &back);
+	if (!(len && bytes[0] & 1)) {
+		if (!tools)
+			look_at(out.data); /* the editor may speak yet */
+		buf_clear(&out);
+	}
+	acp_from_editor(a, "", 0, true, &in, &out);
+	if (tools && len && bytes[0] & 1 &&
+	    (out.len != len - 1 || memcmp(out.data, bytes + 1, len - 1) != 0))
+		abort();
+	if (!tools && len && bytes[0] & 1)
+		look_at(out.data);
+	acp_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	run((const char *)data, size, false);
+	run((const char *)data, size, true);
+	return 0;
+}

@@ -1,0 +1,157 @@
+"""acp_test - cordon run --stdio: an editor before it, an agent behind it.
+
+SPDX-License-Identifier: MIT
+"""
+import hashlib
+import json
+import os
+import subprocess
+import threading
+import time
+
+import front
+from front import CORDON, equal, ok, wait_for
+
+work = os.path.realpath(".") + "/work"
+os.makedirs(work + "/.git/hooks", exist_ok=True)
+
+AGENT = r'''
+import json, os, subprocess, sys
+def say(m): sys.stdout.write(m if isinstance(m, str) else json.dumps(m) + "\n"); sys.stdout.flush()
+def ask(method, **p):
+    say({"jsonrpc": "2.0", "id": method, "method": method, "params": p})
+    return json.loads(sys.stdin.readline())
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        open("initialize.json", "w").write(line)
+        say({"jsonrpc": "2.0", "id": m["id"], "result": {"protocolVersion": 1, "agentCapabilities": {}}})
+    if m.get("method") == "session/prompt":
+        text = m["params"]["prompt"][0]["text"]
+        if text == "edit":
+            open("edited", "w").write("x"); subprocess.run("echo 1 >one; sh -c 'echo 2 >two'", shell=True)
+        if text == "hook":
+            try: open(".git/hooks/pre-push", "w").write("x")
+            except OSError as e: say({"jsonrpc": "2.0", "method": "session/update", "params": {"denied": str(e)}})
+        if text == "tools":
+            open("answers", "w").write(json.dumps([ask("fs/write_text_file", path="/etc/x", content="x"), ask("terminal/create", command="x"),
+                                                   ask("session/request_permission")]))
+        if text == "sly":
+            say('{"jsonrpc":"2.0","id":1,"method":"session/update","method":"fs/read_text_file"}\n')
+            say('{"jsonrpc":"2.0","id":2,"\\u006dethod":"fs\\/read_text_file"}\n')
+            say('[{"jsonrpc":"2.0","id":3,"method":"terminal/create"}]\n')
+            say('{"jsonrpc":"2.0","id":4,"method":"fs/read_text_file","x":' + "[" * 2000 + "]" * 2000 + "}\n")
+            say('x\r{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file"}\n')
+            say('\ufeff {"jsonrpc":"2.0","id":6,"method":"fs/read_text_file"}\n')
+            say('{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file"} \r{}\n')
+        say({"jsonrpc": "2.0", "id": m["id"], "result": {"stopReason": "end_turn"}})
+'''
+open(work + "/agent.py", "w").write(AGENT)
+
+
+class Editor:
+    def __init__(self, *options):
+        self.process = subprocess.Popen([CORDON, "run", "--stdio", *options, "--", "python3", "agent.py"], cwd=work,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.lines, self.errors = [], []
+        threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True).start()
+        threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True).start()
+        self.send(0, "initialize", protocolVersion=1, clientCapabilities={"fs": {"readTextFile": True, "writeTextFile": True},
+                                                                        "terminal": True, "session": {"x": 1}})
+
+    def send(self, i, method, **params):
+        self.raw(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": params}) + "\n")
+
+    def raw(self, text):
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def answer(self, i, seconds=30):
+        wait_for(lambda: self.has(i), seconds)
+        return self.has(i)
+
+    def has(self, i):
+        return next((m for m in map(json.loads, list(self.lines)) if isinstance(m, dict) and m.get("id") == i and "method" not in m), None)
+
+    def prompt(self, i, text):
+        self.send(i, "session/prompt", sessionId="s", prompt=[{"type": "text", "text": text}])
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait(30)
+
+
+def steps():
+    out = subprocess.run([CORDON, "log", "--json"], cwd=work, capture_output=True, text=True).stdout
+    return [json.loads(line) for line in out.splitlines() if line.strip()]
+
+
+e = Editor()
+equal(e.answer(0)["result"]["protocolVersion"], 1, "initialize")
+equal(json.load(open(work + "/initialize.json"))["params"]["clientCapabilities"],
+      {"fs": {"readTextFile": False, "writeTextFile": False}, "session": {"x": 1}, "terminal": False},
+      "the editor's files and terminals are not offered, the rest is")
+e.prompt(1, "edit")
+equal(e.answer(1)["result"], {"stopReason": "end_turn"}, "a turn")
+ok(wait_for(lambda: any(s["command"] == "edit" for s in steps())), "is a step, named by its prompt", steps())
+step = next(s for s in steps() if s["command"] == "edit")
+ok(all(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "its changes")
+e.prompt(2, "hook")
+pending = lambda: subprocess.run([CORDON, "pending", "--json"], capture_output=True, text=True).stdout
+ok(wait_for(pending), "a question waits")
+equal(e.answer(2, 0.3), None, "so does the agent")
+subprocess.run([CORDON, "approve", str(json.loads(pending().splitlines()[0])["id"])], check=False)
+ok(e.answer(2) and os.path.exists(work + "/.git/hooks/pre-push"), "until another terminal answers")
+e.prompt(3, "tools")
+ok(wait_for(lambda: any(b"request_permission" in line for line in list(e.lines))), "what is the editor's to answer passes")
+e.send("session/request_permission", "x")
+ok(e.answer(3), "and the turn ends")
+equal([a.get("error", {}).get("code") for a in json.load(open(work + "/answers"))[:2]], [-32601] * 2,
+      "what it would do outside the sandbox is answered with an error")
+e.prompt(4, "sly")
+ok(e.answer(4), "an agent that tries anyway")
+ok(not any(b"fs" in line or b"terminal" in line for line in list(e.lines)), "gets none of it through", *e.lines)
+ok(any(b"outside the sandbox" in line for line in e.errors), "which is said on standard error")
+equal(e.close(), 0, "the end of the editor is the agent's")
+r = subprocess.run([CORDON, "undo", "--step", str(step["id"]), "--", "."], cwd=work, capture_output=True, text=True)
+ok(not any(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "a turn is taken back as a whole", r, steps())
+
+# (the agent speaks before its editor does)
+open(work + "/early.py", "w").write('''
+import sys
+print('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file"}\\n{"jsonrpc":"2.0","method":"later"}', flush=True)
+sys.stdout.write(sys.stdin.readline())
+''')
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "python3", "early.py"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+time.sleep(0.3)
+out, _ = p.communicate(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n', timeout=30)
+ok(b"fs/" not in out and b"later" in out and b"initialize" in out, "what comes before initialize is looked at, too", out)
+
+e = Editor("--set", "acp.editor-tools=on")
+e.answer(0)
+equal(json.load(open(work + "/initialize.json"))["params"]["clientCapabilities"]["terminal"], True, "acp.editor-tools = on offers them")
+e.prompt(1, "sly")
+ok(wait_for(lambda: any(b"fs" in line for line in list(e.lines))), "and lets them through")
+e.close()
+
+# ---- what is not ACP is just bytes
+data = os.urandom(3 << 20) + b'\n[fs/ \\u0020]\n{"a":\n[1,\r\n2]}\n{ no end'
+for name, options in (("bytes", []), ("bytes with the tools on", ["--set", "acp.editor-tools=on"])):
+    r = subprocess.run([CORDON, "run", "--stdio", *options, "--", "cat"], cwd=work, input=data, capture_output=True, timeout=60)
+    equal((hashlib.sha256(r.stdout).hexdigest(), r.returncode), (hashlib.sha256(data).hexdigest(), 0), name + " come back as they were")
+r = subprocess.run([CORDON, "run", "--stdio", "--", "echo", '[INFO] fs/x {"method":"fs/read"}'], cwd=work, stdin=subprocess.DEVNULL,
+                   capture_output=True, text=True)
+equal(r.stdout, '[INFO] fs/x {"method":"fs/read"}\n', "nothing is lost where no editor speaks")
+began = time.monotonic()
+r = subprocess.run(f"head -c 100000000 /dev/zero | tr '\\0' 'x' | {CORDON} run --stdio -- cat | (sleep 1; wc -c)", shell=True, cwd=work,
+                   capture_output=True, text=True, timeout=60)
+equal(r.stdout.strip(), "100000000", f"100 MB through it, and a reader that waits ({time.monotonic() - began:.1f} s)")
+equal(subprocess.run([CORDON, "run", "--stdio", "--", "sh", "-c", "kill -9 $$"], cwd=work, stdin=subprocess.DEVNULL).returncode, 137, "exit status")
+equal(subprocess.run([CORDON, "run", "--stdio", "--", "nothing-there"], cwd=work, stdin=subprocess.DEVNULL, capture_output=True).returncode, 127, "no such command")
+equal(subprocess.run([CORDON, "run", "--stdio", "--headless", "--", "true"], cwd=work, capture_output=True).returncode, 125, "not with --headless")
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "trap 'echo got; exit 5' TERM; echo up; sleep 60 & wait"], cwd=work,
+                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+p.stdout.readline()
+p.terminate()
+equal((p.stdout.read(), p.wait(30)), (b"got\n", 5), "a signal is the agent's")
+front.done()

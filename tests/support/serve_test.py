@@ -1,0 +1,263 @@
+"""serve_test - every operation and event of cordon serve once, each message checked by its schema.
+
+SPDX-License-Identifier: MIT
+"""
+import json
+import os
+import signal
+
+import front
+from front import Serve, equal, ok, wait_for
+
+work, other = "work", "other"
+for d in (work, other):
+    os.makedirs(d, exist_ok=True)
+work, other = os.path.realpath(work), os.path.realpath(other)
+open(other + "/lib.h", "w").write("int lib;\n")
+os.makedirs(work + "/.git/hooks")
+
+
+def write(path, text, how="w"):
+    with open(os.path.join(work, path), how) as f:
+        f.write(text)
+
+
+# ---- before a session
+s = Serve("--log-level", "debug")
+equal(s.hello["version"], 1, "it greets with its version")
+equal(sorted(s.hello["capabilities"]["operations"]), sorted(front.PROTOCOL["operations"]), "and its operations")
+equal(sorted(s.hello["capabilities"]["events"]), sorted(front.PROTOCOL["events"]), "and its events")
+equal(s.call("hello", version=1)["version"], 1, "hello of that version")
+equal(s.call("hello", version=7), {"error": "protocol.version", "supported": [1]}, "another is refused with what is spoken")
+equal(s.call("session.status")["state"], "none", "no session runs")
+equal(s.call("agent.execute", command="true"), {"error": "session.none"}, "so there is nothing to run in")
+equal(s.start(work + "/nowhere"), {"error": "session.directory"}, "a directory that there is not")
+equal(s.start(work, vm_mode="persistent"), {"error": "session.unsupported"}, "what this backend has not")
+equal(s.start({"path": work, "access": "read_only"}), {"error": "session.directory"}, "nothing that can be worked in")
+equal(s.call("session.stop"), {"error": "session.none"}, "nothing to stop")
+equal(s.call("session.reset"), {"error": "session.none"}, "nor to reset")
+
+# ---- a session
+r = s.start({"path": work, "label": "main", "access": "read_write"}, {"path": other, "access": "read_only"},
+            network_policy="none", agent={"command": ["sh", "-c", 'echo "agent: $0"; echo $0 >prompt.txt']},
+            limits={"max_steps": 50}, settings={"approval.timeout": "0"})
+equal(r.get("state"), "idle", "it starts")
+equal([(d["label"], d["access"]) for d in r.get("directories", [])], [("main", "read_write"), ("other", "read_only")],
+      "with its directories")
+equal(s.start(work), {"error": "session.exists"}, "a second one is refused")
+ok(s.event("audit", lambda p: p["kind"] == "exec"), "what runs is told")
+
+# ---- commands
+rid = s.send("agent.execute", command="echo one; touch a b; echo two >&2; exit 3")
+r = s.answer(rid)["payload"]
+equal((r["exit_code"], r["paths"]), (3, 2), "a command has its exit status and step")
+step = r["step_id"]
+equal((s.output(rid, "stdout"), s.output(rid, "stderr")), (b"one\n", b"two\n"), "and its output by stream")
+done = s.event("step_completed", lambda p: p["step_id"] == step)
+equal((done["affected_paths"], done["exit_code"], done["request_id"]), (["a", "b"], 3, rid), "its step is told")
+kinds = [m["type"] for m in s.order if m and (m.get("request_id") == rid or m.get("payload", {}).get("request_id") == rid)]
+equal((kinds[-2:], kinds[0]), (["event.step_completed", "response"], "event.terminal_output"), "in that order")
+r = s.run("mkdir -p x/y; (echo 1 >x/y/1; echo 2 >x/y/2) | cat; sh -c 'echo 3 >x/3'")
+equal(s.event("step_completed", lambda p: p["step_id"] == r["step_id"])["affected_paths"],
+      ["x", "x/3", "x/y", "x/y/1", "x/y/2"], "one command is one step, whatever it runs")
+equal(s.run("true")["step_id"], None, "a command that changes nothing has none")
+equal(s.run("kill -9 $$")["exit_code"], 137, "a signal is 128 and its number")
+equal(s.run("pwd; echo $X", cwd="x", env={"X": "5"})["out"], f"{work}/x\n5\n", "in a directory, with variables")
+rid = s.send("agent.execute", argv=["printf", "%s|", "a b", "$c", "\u00fc"])
+s.answer(rid)
+equal(s.output(rid), "a b|$c|\u00fc|".encode(), "arguments without a shell")
+rid = s.send("agent.execute", command="printf 'x\\377y'; printf '\\303'; sleep 0.1; printf '\\274'")
+s.answer(rid)
+equal(s.output(rid), b"x\xffy\xc3\xbc", "bytes that are no UTF-8 come whole, split characters too")
+equal(s.run("cat lib.h", directory="other")["out"], "int lib;\n", "in another directory")
+ok(s.run("touch x", directory=1)["exit_code"] != 0, "that is read only")
+equal(s.call("agent.execute", command="true", argv=["true"]), {"error": "protocol.invalid"}, "command or arguments")
+equal(s.call("agent.execute", command="true", directory="nope"), {"error": "session.directory"}, "no such directory")
+
+# ---- input, terminal, queue, cancel
+rid = s.send("agent.execute", command="cat; echo end", stdin=True)
+equal(s.call("agent.input", data="hello "), {}, "input")
+equal(s.call("agent.input", data="d29ybGQK", encoding="base64", end=True, request_id=rid), {}, "and its end")
+s.answer(rid)
+equal(s.output(rid), b"hello world\nend\n", "are read")
+equal(s.call("agent.input", data="x"), {"error": "agent.none"}, "nobody is there for more")
+rid = s.send("agent.execute", command="stty size; read x; stty size; echo got $x", terminal={"columns": 90, "rows": 20})
+ok(s.wait(lambda: b"20 90" in s.output(rid)), "a terminal has the size it was given")
+equal(s.call("agent.resize", columns=70, rows=10), {}, "resize")
+s.call("agent.input", data="key\n")
+s.answer(rid)
+ok(b"10 70" in s.output(rid) and b"got key" in s.output(rid), "counts", s.output(rid))
+first = s.send("agent.execute", command="sleep 60")
+ok(s.wait(lambda: s.call("session.status")["state"] == "running"), "a long command runs")
+second = s.send("agent.execute", command="echo second")
+equal(s.call("agent.execute", command="true", when_busy="refuse"), {"error": "agent.busy"}, "another is refused if asked")
+r = s.call("session.status")
+equal((r["command"], r["queued"]), ("sleep 60", 1), "or waits")
+equal(s.call("agent.input", data="x"), {"error": "agent.no-input"}, "it takes no input")
+third = s.send("agent.execute", command="echo third")
+equal(s.call("agent.cancel", request_id=third), {}, "what waits is taken off")
+equal(s.answer(third)["error"]["name"], "agent.cancelled", "and says so")
+equal(s.call("agent.cancel"), {}, "what runs is ended")
+r = s.answer(first)["payload"]
+equal((r["exit_code"], r["cancelled"]), (143, True), "by SIGTERM")
+equal(s.answer(second)["payload"]["exit_code"], 0, "then the next one has its turn")
+r = s.run("trap '' TERM; sleep 60 & wait; sleep 60", timeout_ms=100)
+equal((r["exit_code"], r["timed_out"]), (137, True), "too long, and deaf to SIGTERM: killed")
+equal(s.call("agent.cancel"), {"error": "agent.none"}, "nothing to cancel")
+equal(s.run("sleep 100 & echo started")["out"], "started\n", "what stays in the background holds nobody up")
+
+# ---- prompts
+rid = s.send("agent.prompt", prompt="do it")
+r = s.answer(rid)["payload"]
+equal((s.output(rid), open(work + "/prompt.txt").read()), (b"agent: do it\n", "do it\n"), "the agent gets its prompt")
+equal([e["payload"]["state"] for e in s.events if e["type"] == "event.turn"], ["began", "ended"], "that is a turn")
+ok(s.event("agent_output"), "with output of its own kind")
+
+# ---- files
+r = s.call("fs.write", path="new/f.txt", content="\u00fcber\n", parents=True)
+ok(r.get("step_id"), "a write is a step", r)
+equal(s.event("step_completed", lambda p: p["step_id"] == r["step_id"])["kind"], "api", "of kind api")
+equal(s.call("fs.write", path="new/f.txt", content="AP8=", encoding="base64", how="append")["paths"], 1, "append")
+r = s.call("fs.read", path="new/f.txt")
+equal((r["encoding"], r["content"], r["size"]), ("base64", "w7xiZXIKAP8=", 8), "read")
+r = s.call("fs.read", path="new/f.txt", offset=2, length=3, encoding="utf-8")
+equal((r["content"], r["truncated"]), ("ber", True), "a part of it")
+equal(s.call("fs.read", path="new/f.txt", encoding="utf-8"), {"error": "fs.encoding"}, "what it is not")
+equal(s.call("fs.write", path="new/f.txt", content="", how="create"), {"error": "fs.exists"}, "not over what is there")
+equal(s.call("fs.write", path="q", content="!", encoding="base64"), {"error": "fs.encoding"}, "nor what is no base64")
+equal(s.call("fs.read", path="nowhere"), {"error": "fs.not-found"}, "nothing there")
+equal(s.call("fs.read", path="new"), {"error": "fs.kind"}, "a directory is no file")
+equal(s.call("fs.write", path="lib.h", content="", directory="other"), {"error": "fs.denied"}, "nor is read only written to")
+equal([(e["name"], e["type"]) for e in s.call("fs.list", path="new")["entries"]], [("f.txt", "file")], "list")
+equal(s.call("fs.list", limit=1)["truncated"], True, "not all")
+s.run("touch README readme 'a:b'; ln -s /etc/passwd out; ln -s gone dangling; touch $(printf 'n\\377')")
+equal(sorted({w["kind"] for w in s.call("fs.status")["warnings"]}),
+      ["case_collision", "dangling_symlink", "not_utf8", "reserved_name", "symlink_leaves"], "names that travel badly")
+ok("n\udcff" in [e["name"] for e in s.call("fs.list")["entries"]], "bytes that are no UTF-8 survive")
+equal(s.call("fs.read", path="n\udcff")["size"], 0, "both ways")
+
+# ---- undo
+before = front.tree(work)
+r = s.run("echo 1 >u; echo 2 >v; rm a")
+h = s.call("undo.history", limit=2)
+equal((h["steps"][0]["step_id"], h["steps"][0]["affected_paths"], h["more"]), (r["step_id"], ["a", "u", "v"], True), "history")
+equal(sorted(f["path"] for f in s.call("undo.diff")["files"]), ["a", "u", "v"], "diff")
+equal(s.call("undo.diff", step=r["step_id"], paths=["u"])["files"], [{"path": "u", "added": 1, "deleted": 0, "binary": False}], "of a path")
+equal(s.call("undo.diff", step=9999), {"error": "undo.no-step"}, "of no step")
+equal(s.call("undo.rollback", dry_run=True)["dry_run"], True, "a look at what a rollback would do")
+r = s.call("undo.rollback")
+equal((sorted(c["path"] for c in r["changes"]), front.tree(work) == before), (["a", "u", "v"], True), "rollback")
+equal(s.call("undo.redo")["steps"], r["steps"], "redo")
+equal(open(work + "/u").read(), "1\n", "brings it back")
+equal(s.call("undo.restore", step=r["steps"][0], paths=["a"])["paths"], 1, "restore one path")
+ok(os.path.exists(work + "/a") and os.path.exists(work + "/u"), "and only that")
+equal(s.call("undo.restore", step=r["steps"][0], paths=["nowhere"])["error"], "undo.nothing", "nothing there to restore")
+equal(s.call("undo.rollback", to=9999), {"error": "undo.no-step"}, "to a step that there is not")
+equal(s.call("undo.rollback", to=s.call("undo.history")["steps"][0]["step_id"]), {"error": "undo.nothing"}, "to the newest")
+s.run("echo agent >u")
+write("u", "mine\n")
+ok(s.event("external_modification", lambda p: "u" in p["paths"]), "an edit from outside is told")
+r = s.call("undo.rollback")
+equal((r["error"], [c["path"] for c in r["changes"]]), ("undo.conflict", ["u"]), "and stops a rollback")
+equal(open(work + "/u").read(), "mine\n", "which has changed nothing")
+equal(s.call("undo.rollback", force=True)["conflicts"], 1, "unless it is forced")
+equal(open(work + "/u").read(), "1\n", "then it is undone")
+s.run("echo w >w")
+write("z", "mine\n")
+ok(s.event("external_modification", lambda p: "z" in p["paths"]), "another edit")
+r = s.call("undo.rollback")
+if r.get("error"):
+    equal(r["error"], "undo.barrier", "stops it too")
+    ok(s.call("undo.history")["barriers"], "and is in the history")
+    ok("error" not in s.call("undo.rollback", cross=True), "unless it is crossed")
+ok(not os.path.exists(work + "/w") and os.path.exists(work + "/z"), "what is not its business stays")
+
+# ---- questions
+rid = s.send("fs.write", path=".git/hooks/post-merge", content="#!/bin/sh\n")
+p = s.event("approval_requested", lambda p: p["path"].endswith("post-merge"))
+ok(p, "a protected write is asked about")
+equal([a["id"] for a in s.call("approval.list")["requests"]], [p["id"]], "it is listed")
+equal(s.call("approval.answer", id=4711, allow=True), {"error": "approval.unknown"}, "no such request")
+equal(s.call("approval.answer", id=p["id"], allow=True, extent="tree"), {"error": "approval.impossible"}, "no such answer")
+equal(s.call("approval.answer", id=p["id"], allow=True), {}, "allow it")
+ok("payload" in s.answer(rid) and s.event("approval_resolved", lambda q: q["id"] == p["id"]), "it goes on")
+rid = s.send("fs.write", path=".git/hooks/pre-push", content="#!/bin/sh\n")
+p = s.event("approval_requested", lambda p: p["path"].endswith("pre-push"))
+s.call("approval.answer", id=p["id"], allow=False)
+equal(s.answer(rid)["error"]["name"], "fs.denied", "a denial is an error with its code")
+
+# ---- safeguards
+s.run("mkdir many; cd many; touch $(seq 60)")
+equal(s.call("safeguard.configure", delete_threshold=10, timeout_seconds=600), {}, "a threshold")
+rid = s.send("agent.execute", command="rm -r many; echo survived")
+p = s.event("safeguard_triggered")
+equal((p["kind"], p["delete_count"], bool(p["sample_paths"])), ("delete", 9, True), "is met before it is crossed")
+equal(s.call("safeguard.confirm", safeguard_id="sg_999", action="deny"), {"error": "approval.unknown"}, "no such one")
+equal(s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="deny"), {}, "denied")
+r = s.answer(rid)["payload"]
+equal((r["exit_code"], len(os.listdir(work + "/many"))), (137, 60), "the command ends, all is back")
+ok(s.event("warning", lambda p: "rolled back" in p["message"]), "which is said")
+rid = s.send("agent.execute", command="rm -r many; echo survived")
+q = s.event("safeguard_triggered", lambda q: q["safeguard_id"] != p["safeguard_id"])
+s.call("safeguard.confirm", safeguard_id=q["safeguard_id"], action="allow")
+equal((s.answer(rid)["payload"]["exit_code"], os.path.exists(work + "/many")), (0, False), "allowed, it goes on")
+
+# ---- limits
+equal(s.call("undo.configure", max_log_size=1, max_steps=7), {}, "limits change")
+ok(wait_for(lambda: s.run("date >>limit")["step_id"] is None), "and count: what follows is no step of its own")
+ok(s.event("warning", lambda p: "history is full" in p["message"]), "which is said")
+equal(s.call("undo.configure", max_log_size=0, max_steps=0), {}, "0 is none")
+
+# ---- reset and stop
+equal(s.run("touch /tmp/inside; ls /tmp")["out"].strip().split("\n").count("inside"), 1, "a file of the sandbox's own")
+name = s.call("session.status")["session"]
+r = s.call("session.reset")
+ok(r.get("session") not in (None, name), "reset starts another session", r)
+equal(s.run("ls /tmp/inside 2>/dev/null | wc -l")["out"].strip(), "0", "with nothing of the old one")
+ok(s.call("undo.history")["steps"], "but its history")
+equal(s.call("session.stop"), {}, "stop")
+equal(s.call("session.status")["state"], "none", "nothing runs any more")
+
+# ---- another version's history, and what was interrupted
+state = os.environ.get("XDG_STATE_HOME", os.environ["HOME"] + "/.local/state") + "/cordon"
+version = next(os.path.join(t, "version") for t, _, f in os.walk(state) if "version" in f and "steps" in os.listdir(t))
+old = open(version).read()
+open(version, "w").write("1\n")
+equal(s.start(work), {"error": "undo.version", "path": work}, "a history of another version")
+ok(s.event("undo_version_mismatch"), "is told")
+open(version, "w").write(old)
+equal(s.call("undo.discard", path=work), {"error": "undo.failed"}, "one of this version is not thrown away")
+s.start(work)
+s.send("agent.execute", command="echo torn >torn; sleep 60")
+ok(wait_for(lambda: os.path.exists(work + "/torn")), "a step is open")
+equal(s.call("undo.discard", path=work), {"error": "session.exists"}, "nothing is discarded under a session")
+os.kill(s.process.pid, signal.SIGKILL)
+s.process.wait()
+s2 = Serve()
+ok(wait_for(lambda: "error" not in s2.start(work) or s2.call("session.status")["state"] == "idle"), "after a kill")
+ok(s2.event("recovery", lambda p: p.get("paths") == 1), "it is told what was rolled back")
+ok(not os.path.exists(work + "/torn"), "and it is")
+s2.run("sleep 300 & disown; exec true")
+s2.call("session.stop")
+open(version, "w").write("1\n")
+equal(s2.call("undo.discard", path=work), {}, "a history of another version is thrown away")
+s2.start(work)
+equal(s2.call("undo.history")["steps"], [], "and a new one begins")
+equal(s2.close(), 0, "the end of input is the end")
+
+# ---- the agent that dies
+s3 = Serve()
+s3.start(work)
+s3.run("kill -9 $PPID")
+ok(s3.event("error", lambda p: p["fatal"]), "when what runs commands is killed, that is told")
+equal(s3.run("true").get("error"), "session.ended", "and nothing runs any more")
+equal(s3.call("session.status")["state"], "error", "which the status says")
+ok("error" not in s3.start(work), "another session can begin")
+s3.close()
+
+ok(any(e.get("request_id") for e in s.log) and any(e["component"] == "session" for e in s.log), "diagnostics name requests")
+ok(not front.bad, "every message is as its schema says", *front.bad)
+equal(sorted(set(front.PROTOCOL["operations"]) - front.seen_operations), [], "every operation was answered")
+equal(sorted(set(front.PROTOCOL["events"]) - front.seen_events), ["event.net_request", "event.net_rewrite"],
+      "every event was seen (those of the network gate are not sent yet)")
+front.done()

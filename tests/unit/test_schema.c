@@ -1,0 +1,133 @@
+/* test_schema - the shipped schemas: their errors are ours, and values are checked by them. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "core/api/describe.h"
+#include "core/api/request_line.h"
+#include "core/api/schema.h"
+
+static void errors_are_those_of_the_document(void **state)
+{
+	static const struct {
+		enum fault_code code;
+		const char *name;
+	} known[] = {
+#define X(id, number, name) {FAULT_##id, name},
+		FAULTS(X)
+#undef X
+	};
+	const cJSON *errors = schema_find("protocol.json", "errors");
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(errors), ARRAY_LEN(known));
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		const cJSON *e = cJSON_GetObjectItemCaseSensitive(errors, known[i].name);
+
+		assert_non_null(e);
+		assert_int_equal(cJSON_GetObjectItem(e, "code")->valueint, known[i].code);
+		assert_string_equal(fault_name(known[i].code), known[i].name);
+	}
+}
+
+/* It is written as JSON already. */
+static const char *message_path(const struct fault *f)
+{
+	static char path[128];
+	const char *text = cJSON_GetObjectItem(f->data, "path")->valuestring;
+
+	snprintf(path, sizeof(path), "%.*s", (int)strlen(text) - 2, text + 1);
+	return path;
+}
+
+static void values_are_checked(void **state)
+{
+	static const struct {
+		const char *operation, *payload, *path; /* NULL: it is as it must be */
+	} cases[] = {
+		{"fs.read", "{\"path\":\"a\"}", NULL},
+		{"fs.read", "{}", "/path"},
+		{"fs.read", "[]", ""},
+		{"fs.read", "{\"path\":7}", "/path"},
+		{"fs.read", "{\"path\":\"\"}", "/path"},
+		{"fs.read", "{\"path\":\"a\",\"pth\":1}", "/pth"},
+		{"fs.read", "{\"path\":\"a\",\"offset\":0.5}", "/offset"},
+		{"fs.read", "{\"path\":\"a\",\"length\":8388609}", "/length"},
+		{"fs.read", "{\"path\":\"a\",\"encoding\":\"x\"}", "/encoding"},
+		{"session.start", "{\"working_directories\":[]}", "/working_directories"},
+		{"session.start", "{\"working_directories\":[{\"path\":\"a\"},{\"path\":1}]}",
+		 "/working_directories/1/path"},
+		{"session.start",
+		 "{\"working_directories\":[{\"path\":\"a\"}],\"settings\":{\"k\":1}}",
+		 "/settings/k"},
+		{"approval.answer", "{\"id\":1,\"allow\":true,\"scope\":\"ever\"}", "/scope"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		cJSON *v = cJSON_Parse(cases[i].payload);
+		struct fault f = {0};
+		int r = schema_check(
+			"protocol.json",
+			schema_find("protocol.json", "operations/%s/payload", cases[i].operation),
+			v, &f);
+
+		assert_int_equal(r, cases[i].path ? -1 : 0);
+		if (cases[i].path)
+			assert_string_equal(message_path(&f), cases[i].path);
+		fault_done(&f);
+		cJSON_Delete(v);
+	}
+}
+
+static void bytes_survive_a_line(void **state)
+{
+	char line[] = "{\"a\":\"x\\udcff\\ud83d\\ude00\\\\udc80\"}";
+	char strict[] = "{\"a\":\"\\udcff\\\\udc80\"}", nul[] = "{\"a\":\"\\u0000\"}";
+	char more[] = "{} {}";
+	cJSON *o = request_line_parse(line, strlen(line));
+
+	(void)state;
+	assert_non_null(o);
+	assert_string_equal(cJSON_GetObjectItem(o, "a")->valuestring,
+			    "x\xff\xf0\x9f\x98\x80\\udc80");
+	cJSON_Delete(o);
+	request_line_strict(strict);
+	assert_string_equal(strict, "{\"a\":\"\\ufffd\\\\udc80\"}");
+	assert_null(request_line_parse(nul, strlen(nul)));
+	assert_null(request_line_parse(more, strlen(more)));
+}
+
+static void base64_is_whole(void **state)
+{
+	static const char *const wrong[] = {
+		"a", "ab", "abc", "a===", "ab=c", "====", "abc\n", "ab c"};
+	size_t n = 0;
+	char *bytes = describe_from_base64("/wAQ", &n);
+
+	(void)state;
+	assert_non_null(bytes);
+	assert_int_equal(n, 3);
+	assert_memory_equal(bytes, "\xff\0\x10", 3);
+	free(bytes);
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_null(describe_from_base64(wrong[i], &n));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_are_those_of_the_document),
+		cmocka_unit_test(values_are_checked),
+		cmocka_unit_test(bytes_survive_a_line),
+		cmocka_unit_test(base64_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* stdio - `cordon run --stdio`: pipes between an editor and its agent, and a loop for questions. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/stdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "core/api/acp.h"
+#include "core/api/channel.h"
+#include "core/api/engine.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "tui/commands/headless.h"
+
+#define FLUSH_MS 5000 /* what the editor may still read at the end */
+#define SLACK	 (256u << 10)
+
+struct bridge {
+	uv_loop_t loop;
+	uv_poll_t signals;
+	struct engine *engine;
+	struct acp *acp;
+	struct channel *editor, *agent; /* our 0 and 1; the other ends of the agent's pipes */
+	bool exited, agent_over;
+	int status;
+};
+
+static void say(const char *words)
+{
+	headless_stopped(NULL, words);
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* Whoever sends waits while the other does not read. */
+static void balance(struct bridge *b)
+{
+	channel_hold(b->editor, channel_waiting(b->agent) > SLACK);
+	channel_hold(b->agent, channel_waiting(b->editor) > SLACK);
+}
+
+static void from_editor(struct bridge *b, const char *bytes, size_t len, bool over)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
+
+	acp_from_editor(b->acp, bytes, len, over, &out, &back);
+	channel_send(b->agent, &out);
+	channel_send(b->editor, &back);
+}
+
+static void from_agent(struct bridge *b, const char *bytes, size_t len, bool over)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
+
+	acp_from_agent(b->acp, bytes, len, over, &out, &back);
+	channel_send(b->editor, &out);
+	channel_send(b->agent, &back);
+}
+
+static void on_editor(void *data, char *bytes, size_t len)
+{
+	from_editor(data, bytes, len, false);
+	balance(data);
+}
+
+static void on_agent(void *data, char *bytes, size_t len)
+{
+	from_agent(data, bytes, len, false);
+	balance(data);
+}
+
+static void on_sent(void *data, size_t bytes)
+{
+	(void)bytes;
+	balance(data);
+}
+
+static void stop_if_over(struct bridge *b)
+{
+	if (b->exited && b->agent_over)
+		uv_stop(&b->loop);
+}
+
+/* The editor has no more to say, or reads no more: so it is for the agent. */
+static void on_editor_ended(void *data, bool reader)
+{
+	struct bridge *b = data;
+
+	if (reader) {
+		channel_close(b->agent);
+		b->agent_over = true;
+		stop_if_over(b);
+		return;
+	}
+	from_editor(b, "", 0, true);
+	channel_finish(b->agent);
+}
+
+static void on_agent_ended(void *data, bool reader)
+{
+	struct bridge *b = data;
+
+	if (reader)
+		return;
+	from_agent(b, "", 0, true);
+	b->agent_over = true;
+	stop_if_over(b);
+}
+
+static void on_too_long(void *data)
+{
+	(void)data; /* there are no lines */
+}
+
+static const struct channel_listener editor_on = {
+	.line = on_editor, .too_long = on_too_long, .sent = on_sent, .ended = on_editor_ended};
+static const struct channel_listener agent_on = {
+	.line = on_agent, .too_long = on_too_long, .sent = on_sent, .ended = on_agent_ended};
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void on_turn(void *data, const char *prompt)
+{
+	struct bridge *b = data;
+	char name[160];
+
+	if (b->engine && prompt)
+		text_escape_into(name, sizeof(name), prompt, strlen(prompt));
+	if (b->engine)
+		session_group(engine_session(b->engine), prompt ? name : NULL);
+}
+
+static void on_refused(void *data, const char *words)
+{
+	AUTO_FREE char *line =
+		xasprintf("%s: not passed on: the editor would do it outside the sandbox", words);
+
+	(void)data;
+	say(line);
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static void on_exited(void *data, int wait_status)
+{
+	struct bridge *b = data;
+
+	b->exited = true;
+	b->status = exit_status_of(wait_status);
+	stop_if_over(b);
+}
+
+static void on_said(void *data, const char *words, bool fatal)
+{
+	(void)data, (void)fatal;
+	say(words);
+}
+
+static void on_failed(void *data, int status, const char *words)
+{
+	struct bridge *b = data;
+
+	say(words);
+	b->status = status;
+	uv_stop(&b->loop);
+}
+
+static void on_signal(uv_poll_t *poll, int status, int events)
+{
+	struct bridge *b = poll->data;
+	struct signalfd_siginfo si;
+	uv_os_fd_t fd;
+
+	(void)status, (void)events;
+	if (uv_fileno((uv_handle_t *)poll, &fd) == 0 &&
+	    read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		session_signal(engine_session(b->engine), (int)si.ssi_signo);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct pipes { /* the agent's ends, and ours */
+	int in[2], out[2];
+};
+
+static void pipes_done(struct pipes *p)
+{
+	for (int i = 0; i < 2; i++) {
+		util_close_fd(&p->in[i]);
+		util_close_fd(&p->out[i]);
+	}
+}
+
+static int open_pipes(struct pipes *p, struct err *err)
+{
+	*p = (struct pipes){{-1, -1}, {-1, -1}};
+	if (pipe2(p->in, O_CLOEXEC) < 0 || pipe2(p->out, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "make a pipe");
+	return 0;
+}
+
+/* What a supervisor sends to cordon is meant for the agent. */
+static int hold_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? err_set(err, -errno, "signalfd") : fd;
+}
+
+static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, struct err *err)
+{
+	static const struct engine_listener on = {
+		.said = on_said, .exited = on_exited, .failed = on_failed};
+	int r;
+
+	spec->stdio[0] = p->in[0];
+	spec->stdio[1] = p->out[1];
+	spec->stdio[2] = STDERR_FILENO;
+	r = engine_open_agent(&b->engine, &b->loop, spec, err);
+	util_close_fd(&p->in[0]);
+	util_close_fd(&p->out[1]);
+	if (r < 0)
+		return r;
+	engine_listen(b->engine, &on, b);
+	b->editor = channel_open(&b->loop, &(struct channel_spec){.in = 0, .out = 1, .raw = true},
+				 &editor_on, b);
+	b->agent = channel_open(
+		&b->loop, &(struct channel_spec){.in = p->out[0], .out = p->in[1], .raw = true},
+		&agent_on, b);
+	pipes_done(p); /* the channel has its own */
+	return 0;
+}
+
+int stdio_run(struct session_spec *spec, struct err *err)
+{
+	static const struct acp_listener turns = {.turn = on_turn, .refused = on_refused};
+	struct bridge b = {.status = 125};
+	struct pipes p;
+	bool tools = str_eq(config_str(spec->config, "acp.editor-tools"), "on");
+	AUTO_CLOSE int sigfd = hold_signals(err);
+	int r = sigfd < 0 ? sigfd : open_pipes(&p, err);
+
+	if (r < 0)
+		return r;
+	uv_loop_init(&b.loop);
+	b.acp = acp_new(tools, &turns, &b);
+	r = start(&b, spec, &p, err);
+	if (r == 0) {
+		b.signals.data = &b;
+		uv_poll_init(&b.loop, &b.signals, sigfd);
+		uv_poll_start(&b.signals, UV_READABLE, on_signal);
+		uv_run(&b.loop, UV_RUN_DEFAULT);
+		channel_flush(b.editor, FLUSH_MS);
+		channel_close(b.editor);
+		channel_close(b.agent);
+		uv_close((uv_handle_t *)&b.signals, NULL);
+		engine_close(take_ptr(&b.engine));
+		uv_run(&b.loop, UV_RUN_DEFAULT);
+	}
+	pipes_done(&p);
+	uv_loop_close(&b.loop);
+	acp_free(b.acp);
+	return r < 0 ? r : b.status;
+}

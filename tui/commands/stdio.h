@@ -1,0 +1,8 @@
+/* stdio - `cordon run --stdio`: an agent behind the caller's pipes, whose questions wait. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/session.h"
+
+/* As headless_run(): the exit status for the shell, or negative with err set. */
+int stdio_run(struct session_spec *spec, struct err *err) MUST_USE;
