@@ -11,6 +11,13 @@
  * their own (a job of a shell: a pipeline) are one command. The agent is the program that was
  * started, or what that only starts in its turn: `npx claude`, `sh -c claude`, and of a script that
  * starts itself as a program the latter.
+ *
+ * A command's step begins with its first change, and ends after its last process and a quiet
+ * moment. The agent's own edits, what each command left running, and processes of unknown origin
+ * have ambient steps of their own. An undo asks before it stops what runs (ending.c). `cordon step`
+ * groups several commands (group.c): a request is an open for writing of
+ * /run/cordon/step/begin/NAME, a path that does not exist. The door knows the caller because it is
+ * its call, and hands back a descriptor to read one line from: no socket, no client state.
  */
 
 #define ANCESTORS_MAX 256
