@@ -13,6 +13,7 @@
 
 #include "core/api/approver_priv.h"
 #include "core/base/clock.h"
+#include "core/base/fork.h"
 #include "core/base/io.h"
 
 #define JOBS 8 /* commands that answer, and some that only hear of it */
@@ -63,7 +64,7 @@ static void run_start(struct helper *h, struct run *j, const struct order *o, in
 	j->said = (struct outcome){.id = o->id, .status = -1};
 	if (!command || pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0)
 		goto failed;
-	j->pid = fork();
+	j->pid = fork_bare();
 	if (j->pid == 0) {
 		fcntl(out[1], F_SETFL, 0);
 		exec_command(command, in, o->what == ORDER_ASK ? out[1] : -1);

@@ -164,7 +164,11 @@ cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *co
 	describe_add(o, "backend", m ? m->backend : NULL);
 	describe_add(o, "filesystem_backend",
 		     m ? str_eq(m->backend, "vm") ? "vm" : "system-calls" : NULL);
-	describe_add(o, "network_policy", m ? m->network ? "open" : "none" : NULL);
+	describe_add(o, "network_policy",
+		     m ? m->network	       ? "open"
+			     : m->asks_network ? "ask"
+					       : "none"
+		       : NULL);
 	cJSON_AddItemToObject(o, "directories", dirs_json(dirs));
 	describe_add(o, "command", runs ? command : NULL);
 	cJSON_AddNumberToObject(o, "queued", (double)queued);

@@ -7,6 +7,7 @@
 
 #include "core/api/serve_priv.h"
 #include "core/base/path.h"
+#include "core/net/host.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -137,6 +138,53 @@ static void tell_gone(struct serve *s, uint64_t id)
 	serve_event(s, "event.approval_resolved", o);
 }
 
+/* The same request as a connection: which address and port; its name, where it has one, in host. */
+static void tell_connection(struct serve *s, const struct ask *a)
+{
+	struct net_target target, other;
+	char addr[NET_ADDR_TEXT] = "";
+	const char *host = NULL;
+	cJSON *o;
+
+	if (!net_target_parse(&target, a->path, NULL))
+		return;
+	if (target.host.is_addr) {
+		net_addr_format(&target.host.addr, addr);
+		if (*a->via && net_target_parse(&other, a->via, NULL) && !other.host.is_addr)
+			host = other.host.name;
+	} else {
+		host = target.host.name;
+		snprintf(addr, sizeof(addr), "%s", a->via);
+	}
+	o = cJSON_CreateObject();
+	cJSON_AddNumberToObject(o, "id", (double)a->id);
+	cJSON_AddNumberToObject(o, "pid", a->pid);
+	describe_add(o, "exe", a->program);
+	cJSON_AddStringToObject(o, "op",
+				a->kind == RULE_BIND ? "bind"
+				: target.port	     ? "connect"
+						     : "resolve");
+	cJSON_AddStringToObject(o, "addr", addr);
+	cJSON_AddNumberToObject(o, "port", target.port);
+	if (host)
+		cJSON_AddStringToObject(o, "host", host);
+	cJSON_AddBoolToObject(o, "is_loopback",
+			      target.host.is_addr &&
+				      net_addr_class(&target.host.addr) == NET_LOOPBACK);
+	serve_event(s, "event.net_request", o);
+}
+
+static void tell_asked(struct serve *s, const struct ask *a)
+{
+	if (a->held) {
+		tell_held(s, a);
+		return;
+	}
+	serve_event(s, "event.approval_requested", describe_ask(a));
+	if (a->kind == RULE_CONNECT || a->kind == RULE_BIND)
+		tell_connection(s, a);
+}
+
 /* Both lists grow at their end, and their numbers with them. */
 static void tell_asks(struct serve *s, const struct model *m)
 {
@@ -146,12 +194,7 @@ static void tell_asks(struct serve *s, const struct model *m)
 		if (i == m->n_asks || (known < s->n_asks && s->asks[known] < m->asks[i].id)) {
 			tell_gone(s, s->asks[known++]);
 		} else if (known == s->n_asks || m->asks[i].id < s->asks[known]) {
-			if (m->asks[i].held)
-				tell_held(s, &m->asks[i]);
-			else
-				serve_event(s, "event.approval_requested",
-					    describe_ask(&m->asks[i]));
-			i++;
+			tell_asked(s, &m->asks[i++]);
 		} else {
 			known++, i++;
 		}

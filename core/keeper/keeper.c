@@ -124,10 +124,27 @@ static void close_all_but(const int *keep, int n)
 	}
 }
 
+/*
+ * libuv, where a loop ran before this fork, has a handler that each later fork runs in the child
+ * (uv__signal_global_reinit): it closes two descriptors that we are about to close, by number. So
+ * no descriptor of ours gets such a number. They are below `bound`: the handler has run already, at
+ * the fork of this process, and took the lowest free ones.
+ */
+static void spare_numbers(int null, int bound)
+{
+	int fd;
+
+	do
+		fd = fcntl(null, F_DUPFD_CLOEXEC, 3);
+	while (fd >= 0 && fd < bound);
+	if (fd >= bound)
+		close(fd);
+}
+
 /* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
 static void close_others(const struct keeper_spec *spec)
 {
-	int keep[6], n = 0, null;
+	int keep[6], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
 
 	if (spec->spawn && spec->spawn->lifeline > 0)
 		keep[n++] = spec->spawn->lifeline;
@@ -144,6 +161,7 @@ static void close_others(const struct keeper_spec *spec)
 		if (!is_kept(spec, fd))
 			dup2(null, fd);
 	}
+	spare_numbers(null, free_from);
 	if (null > 2)
 		close(null);
 }

@@ -89,10 +89,6 @@ static int check_possible(const cJSON *payload, struct fault *f)
 		return fault_say(f, FAULT_SESSION_UNSUPPORTED,
 				 "vm_mode 'persistent': only a virtual machine persists: leave it "
 				 "out, or ask for a backend that has one");
-	if (str_eq(cJSON_GetStringValue(get(payload, "network_policy")), "ask"))
-		return fault_say(f, FAULT_SESSION_UNSUPPORTED,
-				 "network_policy 'ask': connections cannot be asked about here: "
-				 "say none or open");
 	return 0;
 }
 
@@ -106,9 +102,10 @@ static const struct dir *first_writable(const struct dirs *p)
 
 static void give_options(struct making *m, const cJSON *payload, const struct dirs *dirs)
 {
-	static const char *const named[][2] = {
-		{"backend", "--backend"}, {"mode", "--mode"}, {"profile", "--profile"}};
-	const char *network = cJSON_GetStringValue(get(payload, "network_policy"));
+	static const char *const named[][2] = {{"backend", "--backend"},
+					       {"mode", "--mode"},
+					       {"profile", "--profile"},
+					       {"network_policy", "--network"}};
 	const cJSON *one, *agent = get(get(payload, "agent"), "command");
 
 	for (size_t i = 0; i < dirs->n; i++)
@@ -116,8 +113,6 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 	for (size_t i = 0; i < ARRAY_LEN(named); i++)
 		if (get(payload, named[i][0]))
 			give(m, named[i][1], get(payload, named[i][0])->valuestring);
-	if (network)
-		strings_add(&m->argv, str_eq(network, "open") ? "--allow-network" : "--no-network");
 	for (one = json_first(get(payload, "settings")); one; one = one->next)
 		give_setting(m, one->string, one);
 	give_limits(m, get(payload, "limits"));

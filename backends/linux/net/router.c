@@ -15,6 +15,7 @@
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/net_priv.h"
 #include "backends/linux/net/netlink.h"
+#include "core/base/fork.h"
 #include "core/base/io.h"
 
 #define OUTER	 "cordon0"
@@ -243,8 +244,12 @@ static NORETURN void router(int sock, int user_ns, int net_ns)
 	/* Changing credentials clears both. */
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* What the relay has is not for here. */
+	/* What the relay has is not for here. The three that stay may have any number, also one of
+	 * those that they are to have. */
+	sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
+	net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3);
 	p.own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	p.own = fcntl(p.own, F_DUPFD_CLOEXEC, 3);
 	if (dup2(sock, 0) < 0 || dup2(net_ns, 1) < 0 || dup2(p.own, 2) < 0 ||
 	    close_range(3, ~0u, 0) < 0)
 		_exit(1);
@@ -264,7 +269,7 @@ int router_start(int user_ns, int net_ns, int *ret_sock)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
-	pid = fork();
+	pid = fork_bare();
 	if (pid == 0) {
 		close(fds[0]);
 		router(fds[1], user_ns, net_ns);
