@@ -18,7 +18,8 @@ static void usage(FILE *out)
 		"       cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
 		"       cordon SUBCOMMAND [OPTIONS]\n\n");
 	for (const struct command *c = commands; c->name; c++)
-		fprintf(out, "  %-10s %s\n", c->name, c->summary);
+		if (c->summary)
+			fprintf(out, "  %-10s %s\n", c->name, c->summary);
 	fprintf(out, "\ncordon SUBCOMMAND --help says more; man cordon says all.\n");
 }
 

@@ -243,8 +243,9 @@ int journal_abort(struct step *s, struct err *err) MUST_USE;
  * stands where that could be done (err says it); s is gone. */
 int journal_roll_back(struct step *s, struct err *err) MUST_USE;
 
-/* May the open step be rolled back as it stands, without a new file in the place of one that
- * somebody may still write to? -EBUSY: no, and err names it. */
+/* May the open step be rolled back as it stands: no file that it opened is still written, and no
+ * new file has to take the place of one that somebody may still write to? -EBUSY: no, err says why.
+ */
 int journal_check_held(struct step *s, struct err *err) MUST_USE;
 /*
  * What is still open for writing and no other open step's is this step's from now on, as if its

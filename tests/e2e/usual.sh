@@ -72,7 +72,7 @@ for gate in $gates static; do
 	ok "$gate: the rest is not" sh -c "! cd '$dir' || ! '$CORDON' run --headless --set $mode -- sh -c 'cd && mkdir .other'"
 	ok "$gate: nor what is hidden" sh -c "! cd '$dir' || ! '$CORDON' run --headless --set $mode -- sh -c 'cd && echo x >.ssh/x'"
 	ok "$gate: nothing of that was made" test ! -e "$HOME/.other" -a ! -e "$HOME/.ssh/x"
-	ok "$gate: undo" cordon_in "$dir" undo
+	ok "$gate: undo" cordon_in "$dir" undo --all-places
 	ok "$gate: takes it back" test ! -e "$HOME/.agent"
 done
 

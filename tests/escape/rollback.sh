@@ -125,7 +125,7 @@ try parent .vscode/tasks.json one "'h/tasks.json' is still open for writing" no
 try link .git/hooks/pre-commit auto "'x' has another name" no
 try entry .git/hooks/pre-commit auto "'h/post-commit' came there by another step" no
 try symlink .git/hooks/pre-commit auto "'h/(post-commit|sub)' came there by another step" no
-try onward .git/hooks/pre-commit auto 'rolled back' yes
+try onward .git/hooks/pre-commit auto 'still open for writing' no
 try content .git/hooks/pre-commit auto 'rolled back' yes
 try reopen .git/hooks/pre-commit auto 'abort ->' yes
 
@@ -148,7 +148,7 @@ like "$out" "rolled back" "a safeguard's denial: the command is rolled back"
 like "$out" "new file at '\.git/hooks/pre-commit'" "and it is said that the file is a new one: $out"
 same "$(guarded "$dir")" "$(guarded "$dir.was")" "a safeguard's denial: all is as it was"
 
-# ---- what is written after an abort, through a descriptor of the step, belongs to a step
+# ---- a step whose file is still open for writing is not aborted: what is written later is in a step
 cat >"$TEST_TMP/bin/after.py" <<'P'
 import os
 def ask(what):

@@ -291,10 +291,10 @@ mkdir "$out/docker" && serve "$out/docker/docker.sock"
 type_text "clear; python3 call.py $out/docker/docker.sock; echo over" && keys Enter
 ok "one that gives much away is asked" wait_for 20 waits docker.sock
 keys C-] a
-sees 'connect - to what acts outside the sandbox' "30: the dialog says so"
+sees 'connect to - to what acts outside the sandbox' "30: the dialog says so"
 sees 'the Docker daemon: it makes you root' "30: and what it is"
 keys Escape
-ok "Esc closes it, and is for nobody else" wait_for 20 screen_lacks 'it makes you root'
+ok "Esc closes it, and is for nobody else" wait_for 20 screen_lacks 'held for'
 ok "deny it too" "$CORDON" deny "$(id_of docker.sock)"
 keys C-] t
 sees '^over' "it goes on"

@@ -20,7 +20,7 @@ const struct command commands[] = {
 	{"deny", "refuse a waiting request", cmd_deny},
 	{"serve", "drive a session by JSON lines on standard input and output", cmd_serve},
 	{"mcp", "a session as the tools of a language model (MCP)", cmd_mcp},
-	{"inside", "inside: what serve and mcp run commands with", cmd_inside},
+	{"inside", NULL, cmd_inside},
 	{"policy", "the rules in effect; trust in a project's file; is a file right", cmd_policy},
 	{"why", "which rule decides about a path", cmd_why},
 	{"init", "write a settings file with comments for this folder", cmd_init},

@@ -11,7 +11,7 @@
 /* argv: what follows the name. Returns the exit status; tui/main.c prints err when it is set. */
 struct command {
 	const char *name;
-	const char *summary; /* one line for --help */
+	const char *summary; /* one line for --help; NULL: cordon runs it itself, nobody types it */
 	int (*run)(int argc, char **argv, struct err *err);
 };
 

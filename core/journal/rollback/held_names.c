@@ -138,6 +138,11 @@ int journal_check_held(struct step *s, struct err *err)
 	do {
 		store_forget_near(p->j);
 		r = p->made && p->j->guards ? check_part(p, err) : 0;
+		if (r == 0 && step_prune_writers(p))
+			r = err_say(
+				err, -EBUSY,
+				"a file that it opened is still open for writing: close it, then "
+				"abort");
 	} while (r == 0 && (p = p->part) != s);
 	return r == 0 || r == -EBUSY ? r : err_set(err, r, "look at what the step has moved");
 }
