@@ -300,7 +300,7 @@ keys C-] t
 sees '^over' "it goes on"
 type_text 'exit' && keys Enter
 sees 'ended with' "the agent has ended"
-keys q
+keys C-] q
 wait_for 10 test -s "$TEST_TMP/status"
 
 rule "allow = unix $out/docker/docker.sock"
