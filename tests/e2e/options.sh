@@ -111,6 +111,7 @@ wait_for 10 test -s "$TEST_TMP/port"
 is "$(run --network open -- python3 -c 'import socket,sys
 print(socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(9).decode())' "$(cat "$TEST_TMP/port")")" host \
 	"--network open: the host's own loopback"
+like "$("$CORDON" run --help | grep -e "--network ")" "none.ask.open +loopback only, ask about each host.*, or the host's own" "its help speaks of the three in their order"
 out=$(run --allow-network --no-network -- true 2>&1)
 is "$?" 125 "both is refused"
 

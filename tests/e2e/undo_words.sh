@@ -22,6 +22,7 @@ is "$(steps)" 4 "four steps"
 
 # ---- what is refused ------------------------------------------------------------------------------
 refused 3 125 "undo 3: say which you mean: .-n 3. .* 3 steps, .--step 3. .* step 3 alone" "a bare number names both readings"
+refused 1 125 "undo 1: say which you mean: .-n 1. undoes the newest step, .--step 1. undoes step 1 alone" "one step is one"
 refused "-n 9" 1 "undo -n 9: there are only 4 steps to undo" "more than there are: how many there are"
 refused "-n 0" 125 "option '-n': '0' is not a count" "no steps"
 refused "-n x" 125 "option '-n': 'x' is not a count" "no number"

@@ -58,6 +58,26 @@ static void choices_are_made_one_by_one(void **state)
 	assert_string_equal(s->said.data, "allow 7 session tree for a time\n");
 }
 
+/* A row ends at a space; what has none fills it. */
+static void words_stay_whole(void **state)
+{
+	struct scene *s = *state;
+
+	scene_read(s, 7, "/home/u/notes/2026/a.md");
+	free(s->model.asks[0].reason);
+	s->model.asks[0].reason = xstrdup("it saves its own settings here on every start. They can "
+					  "name programs that run later: hooks, servers");
+	free(s->model.asks[0].command);
+	s->model.asks[0].command = xmalloc(151);
+	memset(s->model.asks[0].command, 'x', 150);
+	s->model.asks[0].command[150] = '\0';
+	open_dialog(s);
+	assert_true(scene_shows(s, " that run "));
+	assert_true(scene_shows(s, " later: hooks, servers "));
+	s->model.asks[0].command[84] = '\0'; /* as much as a row holds */
+	assert_true(scene_shows(s, s->model.asks[0].command));
+}
+
 /* More than one object for one call is no answer: the next longer is taken, and shown. */
 static void more_than_this_counts_longer_than_once(void **state)
 {
@@ -586,6 +606,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(choices_are_made_one_by_one),
+		TEST(words_stay_whole),
 		TEST(more_than_this_counts_longer_than_once),
 		TEST(a_whole_home_is_not_offered),
 		TEST(a_directory_that_is_asked_for_is_meant_itself),

@@ -45,7 +45,7 @@ static const struct option_def options[] = {
 	{"--allow-unix", NULL, OPT_LIST, AT(allow_unix), "PATH",
 	 "a socket of the host that may be connected to; its server acts outside the sandbox"},
 	{"--network", NULL, OPT_TEXT, AT(network), "none|ask|open",
-	 "ask about each host (the default), loopback only, or the host's own network"},
+	 "loopback only, ask about each host (the default), or the host's own network"},
 	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "--network none"},
 	{"--allow-network", NULL, OPT_FLAG, AT(allow_network), NULL,
 	 "any host is allowed and logged; private and metadata addresses are still asked about"},

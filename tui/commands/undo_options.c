@@ -53,6 +53,10 @@ static int refuse_bare(const struct undo_options *o, const char *arg, struct err
 			       "'%s': not an option: cordon undo --help lists what there is (paths "
 			       "of one step: cordon undo --step STEP -- PATH...)",
 			       arg);
+	if (str_eq(arg, "1"))
+		return err_say(err, -EINVAL,
+			       "undo 1: say which you mean: `-n 1` undoes the newest step, `--step "
+			       "1` undoes step 1 alone");
 	return err_say(err, -EINVAL,
 		       "undo %s: say which you mean: `-n %s` undoes the newest %s steps, `--step "
 		       "%s` undoes step %s alone",

@@ -232,11 +232,32 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 			f[i].text = xstrdup("");
 }
 
+/* Bytes of text that a row takes: up to a space in its second half, else what fits. */
+static size_t row_of(const char *text, int cols)
+{
+	AUTO_BUF struct buf row = BUF_INIT;
+	size_t space = 0, n;
+
+	for (const char *p = text; *p; p += n) {
+		int32_t cp;
+
+		n = text_decode(p, strlen(p), &cp);
+		buf_add(&row, p, n);
+		if (text_width(row.data) > cols)
+			return space ? space : MAX(row.len - n, n);
+		if (*p == ' ' && text_width(row.data) > cols / 2)
+			space = row.len;
+	}
+	return row.len;
+}
+
 static int rows_of(const struct fact *f, int cols)
 {
-	int w = text_width(f->text);
+	int rows = 0;
 
-	return w == 0 ? 0 : MIN(f->rows, (w + cols - 1) / MAX(cols, 1));
+	for (const char *rest = f->text; *rest && rows < f->rows; rows++)
+		rest += row_of(rest, cols);
+	return rows;
 }
 
 /* As high as its facts need: a long path is shown whole when the screen has room for it. */
@@ -274,21 +295,10 @@ static int draw_fact(struct surface *s, struct rect r, int y, const struct fact 
 		return y;
 	surface_text(s, r.x, y, LABEL_W, ROLE_MODAL_LABEL, f->label);
 	for (; rows > 1 && text_width(rest) > cols; rows--) {
-		AUTO_BUF struct buf head = BUF_INIT;
+		AUTO_FREE char *head = xstrndup(rest, row_of(rest, cols));
 
-		for (const char *p = rest; *p;) {
-			int32_t cp;
-			size_t n = text_decode(p, strlen(p), &cp);
-
-			buf_add(&head, p, n);
-			if (text_width(head.data) > cols) {
-				buf_truncate(&head, head.len - n);
-				break;
-			}
-			p += n;
-		}
-		surface_text(s, r.x + LABEL_W, y++, cols, ROLE_MODAL, head.data);
-		rest += head.len;
+		surface_text(s, r.x + LABEL_W, y++, cols, ROLE_MODAL, head);
+		rest += strlen(head);
 	}
 	text_fit_middle(&fit, rest, cols);
 	surface_text(s, r.x + LABEL_W, y, cols, ROLE_MODAL, fit.data);

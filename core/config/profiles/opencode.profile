@@ -22,11 +22,14 @@
 	allow = connect opencode.ai:443
 	allow = connect api.opencode.ai:443
 	allow = connect models.dev:443
+	allow = connect models.opencode.ai:443
 	allow = connect api.anthropic.com:443
 	allow = connect api.openai.com:443
 	allow = connect generativelanguage.googleapis.com:443
 	match = read ~/.config/opencode/opencode.json
 	not-match = write ~/.config/opencode/opencode.json
+	match = connect models.opencode.ai:443
+	not-match = connect evil.opencode.ai:443
 [rule "opencode's own settings"]
 	; one question for all of it (a bundle)
 	ask = write ~/.config/opencode/opencode.json*
