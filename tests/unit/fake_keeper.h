@@ -477,11 +477,12 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 	FAKE(lremovexattr(fake_object(at, path), name));
 }
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st, int fd)
 {
 	(void)f;
 	(void)c;
 	(void)st;
+	(void)fd;
 	return fake.keep;
 }
 
