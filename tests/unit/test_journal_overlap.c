@@ -245,7 +245,8 @@ static void an_edit_between_that_and_the_next_move(void **state)
 	}
 }
 
-/* Too many renames to find out what those at the same time, redone since, called it: it is asked. */
+/* Too many renames to find out what those at the same time, redone since, called it: it is asked.
+ */
 static void an_edit_before_more_renames_than_are_looked_through(void **state)
 {
 	struct fix *f = *state;

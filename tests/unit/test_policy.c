@@ -553,11 +553,22 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(plain_work),	 T(git_works), T(git_is_protected), T(other_names),
+		T(plain_work),
+		T(git_works),
+		T(git_is_protected),
+		T(other_names),
 		T(git_is_protected_in_rollbacks),
-		T(aliases),	 T(secrets),   T(answers),	    T(guarded),
-		T(learns_hooks), T(outside),   T(vet_inert),	    T(vet_dangerous),
-		T(vet_changes),	 T(speed),     T(above_the_folder),
+		T(aliases),
+		T(secrets),
+		T(answers),
+		T(guarded),
+		T(learns_hooks),
+		T(outside),
+		T(vet_inert),
+		T(vet_dangerous),
+		T(vet_changes),
+		T(speed),
+		T(above_the_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

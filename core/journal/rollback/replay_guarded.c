@@ -249,12 +249,8 @@ static int leave_one(void *data, const char *rel, int dirfd, const char *name, c
 int pop_leave(struct pop *p, int root, const char *path, const struct spot *at, struct buf *list)
 {
 	struct leaving l = {.p = p, .root = root, .path = path, .list = list};
-	struct guarded_walk walk = {.j = p->j,
-				    .root = root,
-				    .path = path,
-				    .on = leave_one,
-				    .data = &l,
-				    .any = true};
+	struct guarded_walk walk = {
+		.j = p->j, .root = root, .path = path, .on = leave_one, .data = &l, .any = true};
 	AUTO_CLOSE int dir = -1;
 	int r;
 

@@ -232,12 +232,8 @@ static int keep(void *data, const char *rel, int dirfd, const char *name, const 
 int guarded_leave(struct step *s, const struct where *w, struct buf *list)
 {
 	struct leaving l = {.s = s, .w = w, .list = list};
-	struct guarded_walk walk = {.j = s->j,
-				    .root = w->root,
-				    .path = w->path,
-				    .on = keep,
-				    .data = &l,
-				    .any = true};
+	struct guarded_walk walk = {
+		.j = s->j, .root = w->root, .path = w->path, .on = keep, .data = &l, .any = true};
 	int r;
 
 	if (!guarded_name(s->j, w->root, w->path, 0))
