@@ -59,6 +59,5 @@ int op_setxattr(struct step *s, const struct at *at, const char *name, const voi
 int op_removexattr(struct step *s, const struct at *at, const char *name, bool *touched);
 
 /* True when this inode was made in this step, or its old content and metadata are already kept:
- * changing it through any descriptor needs no further capture. fd leads to it, be it by O_PATH: its
- * number alone may be another file's by now. */
-bool step_has_inode(const struct step *s, const struct stat *st, int fd);
+ * changing it through any descriptor needs no further capture. */
+bool step_has_inode(const struct step *s, const struct stat *st);

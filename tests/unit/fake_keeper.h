@@ -477,12 +477,11 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 	FAKE(lremovexattr(fake_object(at, path), name));
 }
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st, int fd)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
 {
 	(void)f;
 	(void)c;
 	(void)st;
-	(void)fd;
 	return fake.keep;
 }
 

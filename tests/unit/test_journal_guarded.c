@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -459,30 +458,6 @@ static void a_mode_that_was_set_while_it_was_lent_stays(void **state)
 	assert_int_equal(st.st_mode & 07777, 0200);
 }
 
-/* Of a file that the step made somebody else may have given the number to another one. */
-static void a_number_that_is_in_use_again(void **state)
-{
-	struct fix *f = *state;
-	AUTO_CLOSE int fd = -1;
-	struct known *k;
-	struct stat st;
-	struct obj o;
-
-	begin(f, "make");
-	must(f, put(f, "new", "n"));
-	fd = obj_open(journal_folder_fd(f->j), "new");
-	must(f, fstat(fd, &st));
-	must(f, obj_stat(fd, "", &o));
-	assert_true(step_has_inode(f->s, &st, fd));
-	k = step_known(f->s, &o);
-	if (!o.btime_ns)
-		skip(); /* a file system that tells no birth */
-	k->btime_ns--;
-	assert_false(step_has_inode(f->s, &st, fd));
-	k->btime_ns++;
-	assert_true(commit(f));
-}
-
 static void times_beyond_what_nanoseconds_hold(void **state)
 {
 	struct fix *f = *state;
@@ -515,7 +490,6 @@ int main(void)
 		TEST(a_missing_object_changes_nothing),
 		TEST(a_lease_that_is_broken_ends_nobody),
 		TEST(a_mode_that_was_set_while_it_was_lent_stays),
-		TEST(a_number_that_is_in_use_again),
 		TEST(times_beyond_what_nanoseconds_hold),
 	};
 

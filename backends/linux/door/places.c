@@ -380,5 +380,5 @@ bool place_is_own(const struct ldoor *d, const struct place *p)
  */
 bool place_orphan_is_kept(const struct request *r, const struct place *p)
 {
-	return p->st.st_nlink == 0 || folder_has_inode(p->folder, &r->caller, &p->st, p->at.dirfd);
+	return p->st.st_nlink == 0 || folder_has_inode(p->folder, &r->caller, &p->st);
 }

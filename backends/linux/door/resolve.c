@@ -295,7 +295,7 @@ static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 
 		if (f == NULL)
 			return false;
-		if (!folder_has_inode(f, &r->caller, &p->st, fd))
+		if (!folder_has_inode(f, &r->caller, &p->st))
 			continue;
 		p->folder = f;
 		p->seen = fd;

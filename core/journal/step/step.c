@@ -109,16 +109,12 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 	return s->on_loss(s->on_loss_data, what, o->size);
 }
 
-bool step_has_inode(const struct step *s, const struct stat *st, int fd)
+bool step_has_inode(const struct step *s, const struct stat *st)
 {
 	uint64_t dev = (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
 	const struct known *k = known_find(&s->known, dev_pack(dev), st->st_ino);
 
-	struct obj o;
-
-	if (!k || !(k->flags & (KNOWN_CREATED | KNOWN_CONTENT)))
-		return false;
-	return obj_stat(fd, "", &o) == 0 && o.ino == st->st_ino && step_known(s, &o) == k;
+	return k && (k->flags & (KNOWN_CREATED | KNOWN_CONTENT));
 }
 
 /* ---- paths ------------------------------------------------------------------------------------

@@ -339,7 +339,7 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st, int fd)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
 {
 	const struct command *command = steps_command(f->keeper, c->proc);
 	struct step *s = steps_open(f->keeper, c->proc);
@@ -347,5 +347,5 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct sta
 	if (command && (command->guard.asked || command->guard.doomed))
 		return false;
 	s = s ? step_part(s, f->journal) : NULL;
-	return s && !f->keeper->frozen && step_has_inode(s, st, fd);
+	return s && !f->keeper->frozen && step_has_inode(s, st);
 }

@@ -84,9 +84,9 @@ int folder_setxattr(struct folder *f, const struct caller *c, const struct at *a
 		    const void *value, size_t size, int flags);
 int folder_removexattr(struct folder *f, const struct caller *c, const struct at *at,
 		       const char *name);
-/* May the inode that this descriptor leads to be changed in place without capture (made or kept in
- * this step)? */
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st, int fd);
+/* May an open descriptor's inode be changed in place without capture (made or kept in this step)?
+ */
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st);
 
 /* A request for a place outside every folder. 0: let the floor answer it (CONTINUE); 1: a human
  * allowed it, its directory is a folder now: resolve again; -FOLDER_HELD: asked; other negatives:
