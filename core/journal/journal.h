@@ -95,10 +95,11 @@ struct journal_spec {
 	 * begins.
 	 */
 	bool lasting, settled;
-	/* Does the policy let nobody inside put a file at this absolute path unasked? NULL: it lets
-	 * them put one anywhere. A rollback never gives such a name a file that somebody may still
-	 * write to (core/journal/step/guarded.h). Lives as long as the journal. */
-	bool (*guards)(void *data, const char *path);
+	/* Does the policy let nobody inside put an object of this type (S_IFMT; 0: of any type) at
+	 * this absolute path unasked? NULL: it lets them put one anywhere. A rollback never gives
+	 * such a name a file that somebody may still write to (core/journal/step/guarded.h). Lives
+	 * as long as the journal. */
+	bool (*guards)(void *data, const char *path, mode_t type);
 	void *guards_data;
 };
 

@@ -243,6 +243,19 @@ enum policy_verdict policy_check(const struct policy *p, enum policy_act act, co
 	return below;
 }
 
+bool policy_guards(const struct policy *p, const char *path, mode_t type)
+{
+	const char *reason;
+
+	if (policy_check(p, POLICY_RENAME_TO, path, &reason) != POLICY_ALLOW)
+		return true;
+	if ((type && !S_ISLNK(type) && !S_ISDIR(type)) || !policy_minds_type(p, path))
+		return false;
+	if (!S_ISDIR(type) && policy_check(p, POLICY_SYMLINK, path, &reason) != POLICY_ALLOW)
+		return true;
+	return !S_ISLNK(type) && policy_check(p, POLICY_DIR_TO, path, &reason) != POLICY_ALLOW;
+}
+
 struct builtin builtin_outside(const struct policy *p, const char *path)
 {
 	static const char beyond[] = "it lies outside the working folder";

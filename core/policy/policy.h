@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/base/err.h"
 #include "core/policy/answer.h"
 
@@ -80,6 +82,9 @@ enum policy_content policy_content(const struct policy *p, const char *path);
 /* Does it matter whether what takes this name is a link or a directory? Then ask once more, with
  * POLICY_SYMLINK or POLICY_DIR_TO. */
 bool policy_minds_type(const struct policy *p, const char *path);
+/* Is anything but POLICY_ALLOW said of an object of this type (S_IFMT; 0: of any type) that takes
+ * this name? It is asked as for a rename to there. */
+bool policy_guards(const struct policy *p, const char *path, mode_t type);
 /*
  * POLICY_VET: may a file with this content take that name? Never true when in doubt. The caller
  * makes sure that it is a plain file with one name that nobody can write to any more. old is what

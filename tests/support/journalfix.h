@@ -22,7 +22,7 @@ struct fix {
 	struct step *s;
 	struct err err;
 	struct journal_options options;
-	bool (*guards)(void *data, const char *path);
+	bool (*guards)(void *data, const char *path, mode_t type);
 	int dirs[64]; /* descriptors handed out by at() */
 	int n_dirs;
 };

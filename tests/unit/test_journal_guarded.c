@@ -10,11 +10,16 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-static bool is_guarded(void *data, const char *path)
+/* "hooks" and what is below it from everything, "nolink" and "nodir" from what they say. */
+static bool is_guarded(void *data, const char *path, mode_t type)
 {
 	const char *at = strstr(path, "/hooks");
 
 	(void)data;
+	if (strstr(path, "/nolink"))
+		return !type || S_ISLNK(type);
+	if (strstr(path, "/nodir"))
+		return !type || S_ISDIR(type);
 	return at && (!at[6] || at[6] == '/');
 }
 
@@ -286,6 +291,64 @@ static void one_path_of_a_step(void **state)
 	assert_cat(f, "h/evil", "EVIL");
 }
 
+/* Files may be put there unasked, but no link, or no directory. */
+static void a_name_that_is_guarded_from_one_type(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int dir = journal_folder_fd(f->j);
+
+	outside(f, "nolink", "text\n");
+	outside(f, "nodir", "text\n");
+	must(f, symlinkat("x", dir, "nodir2"));
+	before = snap(f);
+	begin(f, "mv");
+	must(f, mv(f, "nolink", "a", 0));
+	must(f, mv(f, "nodir", "b", 0));
+	must(f, mv(f, "nodir2", "c", 0));
+	assert_true(commit(f));
+	must(f, undo(f, 1, 0));
+	assert_tree(f, before);
+	must(f, redo(f, 0));
+	must(f, unlinkat(dir, "a", 0));
+	must(f, symlinkat("evil", dir, "a"));
+	must(f, unlinkat(dir, "b", 0));
+	must(f, mkdirat(dir, "b", 0755));
+	outside(f, "b/config", "EVIL");
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_int_equal(faccessat(dir, "nolink", F_OK, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(faccessat(dir, "nodir", F_OK, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(faccessat(dir, "nodir2", F_OK, AT_SYMLINK_NOFOLLOW), 0);
+	must(f, redo(f, UNDO_FORCE));
+	assert_cat(f, "b/config", "EVIL");
+}
+
+/* A link that was there itself comes back, another does not; a file is no matter. */
+static void a_link_that_was_there(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	int dir = journal_folder_fd(f->j);
+
+	must(f, symlinkat("x", dir, "nolink"));
+	must(f, symlinkat("x", dir, "nolink2"));
+	before = snap(f);
+	begin(f, "mv");
+	must(f, mv(f, "nolink", "a", 0));
+	must(f, mv(f, "nolink2", "b", 0));
+	assert_true(commit(f));
+	must(f, undo(f, 1, 0));
+	assert_tree(f, before);
+	must(f, redo(f, 0));
+	must(f, unlinkat(dir, "a", 0));
+	must(f, symlinkat("evil", dir, "a"));
+	must(f, unlinkat(dir, "b", 0));
+	outside(f, "b", "file\n");
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_int_equal(faccessat(dir, "nolink", F_OK, AT_SYMLINK_NOFOLLOW), -1);
+	assert_cat(f, "nolink2", "file\n");
+}
+
 static bool cat_is(struct fix *f, const char *path, const char *want)
 {
 	AUTO_FREE char *text = cat(f, path);
@@ -421,6 +484,8 @@ int main(void)
 		TEST(removed_and_held),
 		TEST(an_open_step_says_what_is_held),
 		TEST(one_path_of_a_step),
+		TEST(a_name_that_is_guarded_from_one_type),
+		TEST(a_link_that_was_there),
 		TEST(killed),
 		TEST(a_missing_object_changes_nothing),
 		TEST(a_lease_that_is_broken_ends_nobody),

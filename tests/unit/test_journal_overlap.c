@@ -245,6 +245,43 @@ static void an_edit_between_that_and_the_next_move(void **state)
 	}
 }
 
+/* Too many renames to find out what those at the same time, redone since, called it: it is asked.
+ */
+static void an_edit_before_more_renames_than_are_looked_through(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *at = xstrdup("d0");
+	AUTO_FREE char *file = NULL;
+	struct step *other;
+
+	begin(f, "mkdir d0; touch d0/x");
+	must(f, md(f, at));
+	must(f, put(f, "d0/x", "agent\n"));
+	assert_true(commit(f) > 0);
+	outside(f, "d0/x", "the human's\n");
+	begin(f, "other");
+	must(f, put(f, "c", "c\n"));
+	other = begin_beside(f, "many");
+	for (int i = 1; i <= 70; i++) {
+		AUTO_FREE char *to = xasprintf("d%d", i);
+
+		fix_drop_dirs(f);
+		must(f, mv(f, at, to, 0));
+		free(at);
+		at = take_ptr(&to);
+	}
+	file = xasprintf("%s/x", at);
+	must(f, add(f, file, "many\n"));
+	assert_true(commit(f) > 0);
+	commit_other(f, other);
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+	assert_int_equal(undo(f, 3, 0), -ESTALE);
+	assert_cat(f, file, "the human's\nmany\n");
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "d0/x", "the human's\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +293,7 @@ int main(void)
 		TEST(an_edit_where_another_had_moved_it),
 		cmocka_unit_test(an_edit_between_that_and_the_next_move),
 		TEST(nobody_where_the_first_to_begin_wrote_last),
+		TEST(an_edit_before_more_renames_than_are_looked_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,36 @@ static void git_is_protected(void **state)
 	check_all(*state, list, ARRAY_LEN(list));
 }
 
+/* What a rollback asks, of each type. */
+static void git_is_protected_in_rollbacks(void **state)
+{
+	static const struct {
+		const char *path;
+		bool file, link, dir;
+	} list[] = {
+		{"src/main.c", false, false, false},
+		{".git", true, true, true},
+		{".git/index", true, true, true},
+		{".git/hooks/x", true, true, true},
+		{".git/config", true, true, true},
+		{".git/COMMIT_EDITMSG", false, true, true},
+		{".git/refs/heads/main", false, true, true},
+		{"sub/.git/FETCH_HEAD", false, true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		AUTO_FREE char *path = xasprintf("/home/u/p/%s", list[i].path);
+
+		if (policy_guards(*state, path, S_IFREG) != list[i].file ||
+		    policy_guards(*state, path, S_IFLNK) != list[i].link ||
+		    policy_guards(*state, path, S_IFDIR) != list[i].dir ||
+		    policy_guards(*state, path, 0) != (list[i].link || list[i].dir))
+			fail_msg("%s: %d %d %d", path, policy_guards(*state, path, S_IFREG),
+				 policy_guards(*state, path, S_IFLNK),
+				 policy_guards(*state, path, S_IFDIR));
+	}
+}
+
 static void other_names(void **state)
 {
 	static const struct expect list[] = {
@@ -523,10 +553,22 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(plain_work),	 T(git_works), T(git_is_protected), T(other_names),
-		T(aliases),	 T(secrets),   T(answers),	    T(guarded),
-		T(learns_hooks), T(outside),   T(vet_inert),	    T(vet_dangerous),
-		T(vet_changes),	 T(speed),     T(above_the_folder),
+		T(plain_work),
+		T(git_works),
+		T(git_is_protected),
+		T(other_names),
+		T(git_is_protected_in_rollbacks),
+		T(aliases),
+		T(secrets),
+		T(answers),
+		T(guarded),
+		T(learns_hooks),
+		T(outside),
+		T(vet_inert),
+		T(vet_dangerous),
+		T(vet_changes),
+		T(speed),
+		T(above_the_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

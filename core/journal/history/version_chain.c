@@ -63,6 +63,7 @@ void chains_step(struct chains *c, const struct chain_step *step)
 {
 	if (step->cluster != c->caller.now.cluster)
 		forget(c);
+	c->several |= c->turn && step->cluster != c->caller.now.cluster;
 	called_step(&c->caller, step);
 	numbers_done(&c->written);
 	c->has_written = false;
@@ -240,6 +241,8 @@ enum chain_state chains_judge(const struct chains *c, const char *key)
 	const char *path;
 	int root = key_root(key, &path);
 
+	if (c->was_blind && c->several)
+		return CHAIN_BROKEN;
 	for (size_t i = 0; state == CHAIN_WHOLE && c->some_gone && i < c->caller.moves->n; i++) {
 		const struct move *m = &c->caller.moves->list[i];
 		AUTO_FREE char *gone = NULL;

@@ -25,6 +25,7 @@ struct chains {
 	struct numbers written;	  /* files, by the step in place; once that was asked */
 	bool has_written;
 	bool blind, was_blind; /* nothing is known of what the cluster did; of a newer one */
+	bool several;	       /* there is more than one */
 };
 
 /* The steps come newest first, each with its changes and then its images; chains_end() is the end.
@@ -32,7 +33,9 @@ struct chains {
 void chains_step(struct chains *c, const struct chain_step *step);
 void chains_change(struct chains *c, const struct change *change);
 void chains_left(struct chains *c, const struct post *p);
-void chains_gap(struct chains *c); /* a step was here that may not tell where */
+/* A step was here that may not tell where: between it and another one anything may have happened,
+ * so it is asked about each path. */
+void chains_gap(struct chains *c);
 void chains_end(struct chains *c);
 
 enum chain_state {

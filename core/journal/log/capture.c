@@ -240,7 +240,7 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 	r = meta_read(s->j, in, &meta);
 	if (r < 0)
 		return r;
-	if (guarded_name(s->j, root, path))
+	if (guarded_name(s->j, root, path, S_IFREG))
 		rec.flags |= REC_FRESH;
 	rec.slot = wal_slot(&s->log);
 	r = keep_inline(in, &st, &meta, &rec);

@@ -46,7 +46,7 @@ void pop_say_fresh(struct pop *p, const char *path)
 
 bool pop_is_guarded(const struct pop *p)
 {
-	return p->r->flags & REC_FRESH || guarded_name(p->j, p->r->root, p->r->path);
+	return p->r->flags & REC_FRESH || guarded_name(p->j, p->r->root, p->r->path, S_IFREG);
 }
 
 /* ---- what comes to a guarded name by a rename -------------------------------------------------
@@ -219,7 +219,7 @@ int pop_keep_held(struct pop *p, int root, const char *path, const struct spot *
 {
 	AUTO_CLOSE int dir = -1;
 
-	if (!S_ISREG(o->mode) || !guarded_name(p->j, root, path) ||
+	if (!S_ISREG(o->mode) || !guarded_name(p->j, root, path, S_IFREG) ||
 	    !guarded_is_held(p->j, at->fd, at->name, o))
 		return 0;
 	dir = obj_open(at->fd, "");
@@ -241,18 +241,20 @@ static int leave_one(void *data, const char *rel, int dirfd, const char *name, c
 	AUTO_FREE char *path = xasprintf("%s%s%s", l->path, *rel ? "/" : "", rel);
 
 	listed_put(l->list, rel, o, guarded_stamp(dirfd, name, o));
-	return S_ISREG(o->mode) ? keep(l->p, l->root, path, dirfd, name, o) : 0;
+	return S_ISREG(o->mode) && guarded_name(l->p->j, l->root, path, S_IFREG)
+		       ? keep(l->p, l->root, path, dirfd, name, o)
+		       : 0;
 }
 
 int pop_leave(struct pop *p, int root, const char *path, const struct spot *at, struct buf *list)
 {
 	struct leaving l = {.p = p, .root = root, .path = path, .list = list};
 	struct guarded_walk walk = {
-		.j = p->j, .root = root, .path = path, .on = leave_one, .data = &l};
+		.j = p->j, .root = root, .path = path, .on = leave_one, .data = &l, .any = true};
 	AUTO_CLOSE int dir = -1;
 	int r;
 
-	if (!guarded_name(p->j, root, path))
+	if (!guarded_name(p->j, root, path, 0))
 		return 0;
 	dir = obj_open(at->fd, "");
 	if (dir < 0)

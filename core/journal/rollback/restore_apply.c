@@ -188,7 +188,7 @@ int bring_back(struct restore *r, size_t i)
 		e = target_find(r, c->root, from, &a);
 	if (e == 0)
 		e = remove_now(r, &b);
-	if (e == 0 && S_ISREG(c->before.mode) && guarded_name(r->j, c->root, p->was))
+	if (e == 0 && S_ISREG(c->before.mode) && guarded_name(r->j, c->root, p->was, S_IFREG))
 		return op_unlink(r->s, &a.at, NULL); /* see bring_copy() */
 	if (e == 0)
 		e = op_rename(r->s, &a.at, &b.at, 0, NULL);
@@ -422,7 +422,7 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 	struct err ignored = {0};
 	int e;
 
-	if (S_ISREG(c->before.mode) && guarded_name(r->j, c->root, r->pieces[i].was))
+	if (S_ISREG(c->before.mode) && guarded_name(r->j, c->root, r->pieces[i].was, S_IFREG))
 		return bring_copy(r, i, t);
 	if (here->present && here->fd < 0 && /* they are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))

@@ -198,7 +198,7 @@ static int refuse_guarded(const struct restore *r, struct err *err)
 
 		if (!p->chosen || !p->was || p->source == SIZE_MAX ||
 		    !S_ISDIR(r->list[i].before.mode) ||
-		    !guarded_name(r->j, r->list[i].root, p->was))
+		    !guarded_name(r->j, r->list[i].root, p->was, S_IFDIR))
 			continue;
 		text_escape(&shown, p->was, strlen(p->was));
 		return err_say(err, -EOPNOTSUPP,

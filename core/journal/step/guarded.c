@@ -17,7 +17,7 @@
 #define WALK_MAX  200000 /* entries that are looked at for one rename */
 #define WALK_DEEP 64
 
-bool guarded_name(struct journal *j, int root, const char *path)
+bool guarded_name(struct journal *j, int root, const char *path, mode_t type)
 {
 	const char *base;
 	AUTO_FREE char *whole = NULL;
@@ -28,7 +28,7 @@ bool guarded_name(struct journal *j, int root, const char *path)
 	if (!base)
 		return true;
 	whole = xasprintf("%s/%s", str_eq(base, "/") ? "" : base, path);
-	return j->guards(j->guards_data, whole);
+	return j->guards(j->guards_data, whole, type);
 }
 
 bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struct obj *o)
@@ -126,7 +126,7 @@ static int visit(struct guarded_walk *w, const char *rel, int dirfd, const char 
 
 	if (r < 0 || !o.mode)
 		return r;
-	if (guarded_name(w->j, w->root, path))
+	if (guarded_name(w->j, w->root, path, w->any ? 0 : o.mode & S_IFMT))
 		r = w->on(w->data, rel, dirfd, name, &o);
 	if (r == 0 && S_ISDIR(o.mode))
 		r = visit_dir(w, rel, dirfd, name, depth);
@@ -222,7 +222,7 @@ static int keep(void *data, const char *rel, int dirfd, const char *name, const 
 	AUTO_FREE char *path = xasprintf("%s%s%s", l->w->path, *rel ? "/" : "", rel);
 
 	listed_put(l->list, rel, o, guarded_stamp(dirfd, name, o));
-	if (!S_ISREG(o->mode))
+	if (!S_ISREG(o->mode) || !guarded_name(l->s->j, l->w->root, path, S_IFREG))
 		return 0;
 	if (*rel)
 		step_touch(l->s, l->w->root, path, o);
@@ -233,10 +233,10 @@ int guarded_leave(struct step *s, const struct where *w, struct buf *list)
 {
 	struct leaving l = {.s = s, .w = w, .list = list};
 	struct guarded_walk walk = {
-		.j = s->j, .root = w->root, .path = w->path, .on = keep, .data = &l};
+		.j = s->j, .root = w->root, .path = w->path, .on = keep, .data = &l, .any = true};
 	int r;
 
-	if (!guarded_name(s->j, w->root, w->path))
+	if (!guarded_name(s->j, w->root, w->path, 0))
 		return 0;
 	r = guarded_each(&walk, w->dirfd, w->bare);
 	listed_close(list, walk.overflow);

@@ -26,7 +26,9 @@ struct listed {
 	uint64_t stamp;	 /* of a symbolic link's target or a device's number; else 0 */
 };
 
-bool guarded_name(struct journal *j, int root, const char *path);
+/* Asked about an object of this type, S_IFMT; 0: about any, as a name can be guarded from links or
+ * directories alone. */
+bool guarded_name(struct journal *j, int root, const char *path, mode_t type);
 /* Whether somebody may still write to this regular file: by a descriptor or mapping that is open
  * for writing, or by another name. In doubt yes. */
 bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struct obj *o);
@@ -42,6 +44,7 @@ struct guarded_walk {
 	const char *path;
 	int (*on)(void *data, const char *rel, int dirfd, const char *name, const struct obj *o);
 	void *data;
+	bool any; /* names that are guarded from other types than what is there, too */
 	bool overflow;
 	size_t seen;
 };

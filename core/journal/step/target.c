@@ -66,7 +66,7 @@ int where_touch_dir(struct step *s, const struct where *w)
 /* What leaves a guarded name is kept by its bytes where somebody may still write to it. */
 static int keep_held(struct step *s, const struct where *w)
 {
-	if (!guarded_name(s->j, w->root, w->path) ||
+	if (!guarded_name(s->j, w->root, w->path, S_IFREG) ||
 	    !guarded_is_held(s->j, w->dirfd, w->bare, &w->obj))
 		return 0;
 	return step_keep_again(s, w->root, w->path, w->dirfd, w->bare, &w->obj);

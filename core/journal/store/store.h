@@ -45,7 +45,7 @@ struct journal {
 	bool told_full; /* that there is no room, too */
 	bool urgent;	/* journal_news() has something for who looks at no console */
 	struct journal_options options;
-	bool (*guards)(void *data, const char *path); /* see journal_spec */
+	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
 	void *guards_data;
 	bool lasting, full;		/* see journal_spec and journal_is_full() */
 	size_t at_start;		/* steps that were there when the session began */

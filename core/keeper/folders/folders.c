@@ -92,13 +92,11 @@ static int open_root(const char *path, int *ret, struct err *err)
 }
 
 /* Of a rollback as of a rename: what the policy does not simply allow to be put there. */
-static bool guards(void *data, const char *path)
+static bool guards(void *data, const char *path, mode_t type)
 {
 	const struct keeper *k = data;
-	const char *reason;
 
-	return k->policy &&
-	       policy_check(k->policy, POLICY_RENAME_TO, path, &reason) != POLICY_ALLOW;
+	return k->policy && policy_guards(k->policy, path, type);
 }
 
 static int open_journal(struct keeper *k, const char *path, struct journal **ret, struct err *err)
