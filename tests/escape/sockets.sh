@@ -311,7 +311,7 @@ type_text 'clear; python3 call.py "${DOCKER_HOST#unix://}"' && keys Enter
 sees 'hello from docker.sock' "and it is open"
 type_text 'exit' && keys Enter
 sees 'ended with' "that agent has ended"
-keys q
+keys C-] q
 wait_for 10 test -s "$TEST_TMP/status"
 
 # ---- 31: what a granted server sends, the agent has: that is what granting means. Nothing else has it.
