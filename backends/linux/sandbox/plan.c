@@ -164,7 +164,8 @@ static void proc(struct plan *p, const struct spawn_spec *spec)
 	/* What the agent may not look into, which is pid 1, it does not see either. */
 	plan_add(p, PLAN_PROC, "/proc", "hidepid=ptraceable");
 	plan_push(&p->writable, &p->n_writable, &p->cap_writable, "/proc");
-	/* A sandbox inside may mount a /proc of its own only where nothing of this one is covered. */
+	/* A sandbox inside may mount a /proc of its own only where nothing of this one is covered.
+	 */
 	if (geteuid() == 0 || !spec->nesting)
 		seal_proc(p);
 }
