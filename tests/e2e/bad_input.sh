@@ -81,7 +81,7 @@ kill "$listener"
 start_in "$dir" sh -c 'echo up >&2; exec sleep 60' 2>"$TEST_TMP/up"
 first=$pid
 wait_for 10 grep -q up "$TEST_TMP/up"
-refuses 125 "another cordon .process [0-9]+. works in this folder: .cordon attach. shows it; end it first$" "a folder that another cordon has" in_folder "$dir" true
+refuses 125 "another cordon .process [0-9]+. works in this folder: .cordon attach. shows it; undo in its own console, or end it first$" "a folder that another cordon has" in_folder "$dir" true
 keeper=$(pgrep -P "$first" -x cordon-keeper)
 refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "undo of it" cordon_in "$dir" undo
 refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "a discard of its history" \

@@ -234,15 +234,13 @@ int store_lock(int store, const char *path, const char *todo, struct err *err)
 		       atoi(pid), todo);
 }
 
-static int take_lock(struct journal *j, const char *path, bool lasting, struct err *err)
+static int take_lock(struct journal *j, const char *path, struct err *err)
 {
 	char pid[32];
 	int len;
 
-	/* A session that begins has nothing to undo yet. */
 	j->lock = store_lock(j->store, path,
-			     lasting ? "`cordon attach` shows it; end it first"
-				     : "undo in its console, or end it first",
+			     "`cordon attach` shows it; undo in its own console, or end it first",
 			     err);
 	if (j->lock < 0)
 		return j->lock;
@@ -480,7 +478,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	else
 		r = open_store(j, spec, err);
 	if (r == 0 && !j->read_only)
-		r = take_lock(j, j->store_path, spec->lasting, err);
+		r = take_lock(j, j->store_path, err);
 	if (r == 0)
 		r = open_parts(j, spec, err);
 	if (r == 0 && spec->with)
