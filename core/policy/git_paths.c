@@ -46,12 +46,18 @@ static const struct git_path {
 	{"logs/head", GIT_DATA, "its reflog"},
 	{"refs/remotes/*/head", GIT_DATA, "a remote's default branch"},
 	{"logs/refs/remotes/*/head", GIT_DATA, "its reflog"},
+	/* Its head is written so, which is HEAD when it is folded. */
+	{"sequencer/objects/**", GIT_MAKES, "it would make a git directory of a cherry-pick"},
+	{"sequencer/commondir", GIT_MAKES, "it would make a git directory of a cherry-pick"},
+	{"sequencer/head", GIT_DATA, "the commit that a cherry-pick began at"},
 	{"**/head", GIT_ASK, "it would make a git directory of the directory that it lies in"},
 	{"refs/**", GIT_DATA, "names of commits"},
 	{"logs/**", GIT_DATA, "reflogs"},
 	{"remotes/**", GIT_ASK, "git on the host takes it for the address of a remote"},
 	{"branches/**", GIT_ASK, "git on the host takes it for the address of a remote"},
 	{"rebase-merge/git-rebase-todo", GIT_REBASE, "`git rebase --continue` runs what it says"},
+	{"rebase-merge/strategy", GIT_STRATEGY, "`git rebase --continue` runs git-merge- with it"},
+	{"sequencer/opts", GIT_OPTIONS, "`git cherry-pick --continue` runs git-merge- with it"},
 	{"gitweb/**", GIT_ASK, "`git instaweb` runs it"},
 	{"fsmonitor--daemon.ipc", GIT_ASK, "git on the host asks it which files have changed"},
 	{"fsmonitor--daemon/**", GIT_ASK, "git on the host asks it which files have changed"},
@@ -210,6 +216,8 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 		return check_content(act, true);
 	case GIT_INDEX:
 	case GIT_REBASE:
+	case GIT_STRATEGY:
+	case GIT_OPTIONS:
 		return check_content(act, false);
 	case GIT_ASK:
 		break;
@@ -234,11 +242,24 @@ static enum policy_content content_of(const char *rest)
 	const char *does;
 	enum git_rule rule = git_path_rule(rest, &does);
 
-	if (rule == GIT_CONFIG)
+	switch (rule) {
+	case GIT_CONFIG:
 		return CONTENT_CONFIG;
-	if (rule == GIT_INDEX)
+	case GIT_INDEX:
 		return CONTENT_INDEX;
-	return rule == GIT_REBASE ? CONTENT_REBASE : CONTENT_NONE;
+	case GIT_REBASE:
+		return CONTENT_REBASE;
+	case GIT_STRATEGY:
+		return CONTENT_STRATEGY;
+	case GIT_OPTIONS:
+		return CONTENT_OPTIONS;
+	case GIT_DATA:
+	case GIT_ASK:
+	case GIT_MAKES:
+	case GIT_HOOK:
+		break;
+	}
+	return CONTENT_NONE;
 }
 
 /* rest follows modules/ or worktrees/. */
@@ -344,9 +365,12 @@ static enum policy_verdict check_nested(enum policy_act act, const char *rest, c
 	return POLICY_ALLOW;
 }
 
-/* refs and logs down to one remote: the directories below which a file HEAD is usual. */
+/* refs and logs down to one remote, and sequencer: the directories below which a file HEAD is
+ * usual. */
 static bool is_ref_dir(const char *rest)
 {
+	if (str_eq(rest, "sequencer"))
+		return true;
 	if (component_is(rest, "logs")) {
 		rest = rest_of(rest);
 		if (!*rest)

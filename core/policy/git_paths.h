@@ -10,13 +10,15 @@
  * Threads: no state.
  */
 enum git_rule {
-	GIT_DATA,   /* data: allowed, but neither links nor whole directories */
-	GIT_ASK,    /* it leads git somewhere else: asked */
-	GIT_MAKES,  /* it would make a git directory of references: asked, mkdir too */
-	GIT_HOOK,   /* a program: asked, but for samples */
-	GIT_CONFIG, /* names programs: vetted when it is renamed into place, else asked */
-	GIT_INDEX,  /* names paths that git writes: the same */
-	GIT_REBASE, /* names commands: the same */
+	GIT_DATA,     /* data: allowed, but neither links nor whole directories */
+	GIT_ASK,      /* it leads git somewhere else: asked */
+	GIT_MAKES,    /* it would make a git directory of references: asked, mkdir too */
+	GIT_HOOK,     /* a program: asked, but for samples */
+	GIT_CONFIG,   /* names programs: vetted when it is renamed into place, else asked */
+	GIT_INDEX,    /* names paths that git writes: the same */
+	GIT_REBASE,   /* names commands: the same */
+	GIT_STRATEGY, /* names a program: the same */
+	GIT_OPTIONS,  /* may name that program: the same */
 };
 
 /* The rule for a path of one git directory, and what git does with it. */

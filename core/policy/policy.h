@@ -73,10 +73,12 @@ enum policy_verdict policy_check(const struct policy *p, enum policy_act act, co
 /* What POLICY_VET looks at. */
 enum policy_content {
 	CONTENT_NONE,
-	CONTENT_CONFIG,	 /* git's configuration */
-	CONTENT_INDEX,	 /* git's index, or the shared part of one */
-	CONTENT_REBASE,	 /* the rest of a rebase */
-	CONTENT_POINTER, /* one line: where a git directory is, or what belongs to it */
+	CONTENT_CONFIG,	  /* git's configuration */
+	CONTENT_INDEX,	  /* git's index, or the shared part of one */
+	CONTENT_REBASE,	  /* the rest of a rebase */
+	CONTENT_STRATEGY, /* the name of a merge strategy */
+	CONTENT_OPTIONS,  /* of a cherry-pick or revert that is to be continued */
+	CONTENT_POINTER,  /* one line: where a git directory is, or what belongs to it */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);
 /* Does it matter whether what takes this name is a link or a directory? Then ask once more, with

@@ -92,6 +92,11 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 bool vet_git_index(const char *data, size_t len, size_t hash);
 /* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
 bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
+/* One of git's own merge strategies: of any other git runs git-merge-NAME, which is a path in the
+ * worktree where NAME has a slash. */
+bool vet_git_strategy(const char *data, size_t len);
+/* The options of a cherry-pick or revert: nothing unknown, and no other strategy. */
+bool vet_git_options(const char *data, size_t len);
 
 /* ---- vet_pointer.c --------------------------------------------------------------------------- */
 

@@ -120,6 +120,10 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 		return hash && vet_git_index(data, len, hash);
 	case CONTENT_REBASE:
 		return vet_git_rebase(data, len, old, old_len);
+	case CONTENT_STRATEGY:
+		return data && vet_git_strategy(data, len);
+	case CONTENT_OPTIONS:
+		return data && vet_git_options(data, len);
 	case CONTENT_POINTER:
 		return data && vet_git_pointer(p, path, data, len);
 	case CONTENT_NONE:

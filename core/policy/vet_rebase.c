@@ -1,4 +1,4 @@
-/* vet_rebase - does the rest of a rebase run programs? */
+/* vet_rebase - does the rest of a rebase, or of a cherry-pick, run programs? */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -73,6 +73,75 @@ bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_le
 		if (is_harmless(line.data, line.len))
 			continue;
 		if (!old || !left-- || !holds(old, old_len, line))
+			return false;
+	}
+	return true;
+}
+
+/* ---- strategies ------------------------------------------------------------------------------ */
+
+static bool is_word(struct span s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.data, word, s.len) == 0;
+}
+
+static bool is_strategy(struct span s)
+{
+	static const char *const own[] = {"ort",     "recursive", "resolve",
+					  "octopus", "ours",	  "subtree"};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (is_word(s, own[i]))
+			return true;
+	return false;
+}
+
+bool vet_git_strategy(const char *data, size_t len)
+{
+	if (len && data[len - 1] == '\n')
+		len--;
+	return is_strategy((struct span){data, len});
+}
+
+/* One line of sequencer/opts: vet_reader has read its header. */
+static bool is_option(const struct vet_reader *r)
+{
+	static const char *const plain[] = {"no-commit",
+					    "edit",
+					    "allow-empty",
+					    "allow-empty-message",
+					    "keep-redundant-commits",
+					    "drop-redundant-commits",
+					    "signoff",
+					    "record-origin",
+					    "allow-ff",
+					    "mainline",
+					    "strategy-option",
+					    "allow-rerere-auto",
+					    "default-msg-cleanup"};
+	struct span v = vet_value(r, "strategy");
+
+	if (!str_eq(r->section, "options") || *r->sub)
+		return false;
+	if (v.len)
+		return is_strategy(v);
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		if (vet_value(r, plain[i]).len)
+			return true;
+	return false;
+}
+
+bool vet_git_options(const char *data, size_t len)
+{
+	struct vet_reader r = vet_reader_of(data, len);
+	enum line_kind k;
+
+	if (len >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+		return false;
+	while ((k = vet_next(&r)) != LINE_NONE) {
+		if (k == LINE_BLANK || k == LINE_HEADER)
+			continue;
+		if (k == LINE_BAD || !is_option(&r))
 			return false;
 	}
 	return true;

@@ -102,6 +102,36 @@ quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git re
 quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
 not_run "37: a program in the rest of a rebase"
 
+# ---- 37: the merge strategy of what is to be continued: git runs git-merge-NAME, a path where NAME has a slash
+strategist='mkdir -p git-merge-a; printf "#!/bin/sh\ntouch '"$trap_"'\n" >git-merge-a/x; chmod +x git-merge-a/x'
+conflicting() { # main and f differ, f is two commits further and checked out
+	fresh
+	git checkout -q -b f && echo b >a && git commit -qam b && echo c >c && git add c && git commit -qm c
+	git checkout -q main && echo d >a && git commit -qam d && git checkout -q f
+}
+conflicting
+quiet git rebase main
+inside "$strategist; echo a/x >.git/rebase-merge/strategy; echo a/x >t; mv t .git/rebase-merge/strategy
+	mkdir -p .git/rebase-merge/d; echo a/x >.git/rebase-merge/d/strategy; mv .git/rebase-merge/d/strategy .git/rebase-merge"
+quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git rebase --continue
+not_run "37: a program as the strategy of a rebase"
+inside 'git checkout -q -b g f~1; git rebase -Xtheirs main && git log --oneline >log'
+is "$(wc -l <log)" 3 "37: a rebase with a strategy of git's own works"
+conflicting
+git checkout -q main && quiet git cherry-pick f~1 f
+is "$(wc -l <.git/sequencer/todo)" 2 "a cherry-pick waits"
+inside "$strategist; printf '[options]\n\tstrategy = a/x\n' >.git/sequencer/opts; printf '[options]\n\tstrategy = a/x\n' >t
+	mv t .git/sequencer/opts; git config -f .git/sequencer/opts options.strategy a/x"
+quiet git checkout --theirs a && quiet git add a && GIT_EDITOR=true quiet git cherry-pick --continue
+not_run "37: a program as the strategy of a cherry-pick"
+conflicting
+git branch -q h && git checkout -q main && git reset -q --hard HEAD~1
+inside 'git cherry-pick -x h~1 h && git revert --no-edit h~1 h && git log --oneline >log'
+is "$(wc -l <log)" 5 "37: several commits are picked and reverted as ever"
+inside 'mkdir -p .git/sequencer/objects .git/sequencer/refs; echo "ref: refs/heads/main" >.git/sequencer/HEAD; echo .. >.git/sequencer/commondir
+	mkdir -p .git/sequencer && mv .git/sequencer s'
+gone "37: a repository in the sequencer" .git/sequencer/objects .git/sequencer/commondir s/HEAD
+
 # ---- 37: a repository in the reflogs, and remotes that lead there or away
 fresh
 git init -q --bare ../hub$n_dirs.git && git remote add origin ../hub$n_dirs.git && git push -qu origin main

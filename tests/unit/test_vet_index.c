@@ -378,6 +378,48 @@ static void todos(void **state)
 	assert_false(todo("exec make test\n", "exec make\n"));
 }
 
+static bool strategy(const char *text)
+{
+	return vet_git_strategy(text, strlen(text));
+}
+
+static bool options(const char *text)
+{
+	return vet_git_options(text, strlen(text));
+}
+
+static void strategies(void **state)
+{
+	static const char *const bad[] = {"",	   "\n",	 "a/x", "a/x\n", "ort\n\n",
+					  " ort",  "ort x",	 "Ort", "ort/x", "../ort\n",
+					  "ours ", "ort\na/x\n", "x"};
+	static const char *const bad_options[] = {"[options]\n\tstrategy = a/x\n",
+						  "[options]\nstrategy=\"a/x\"\n",
+						  "[options] strategy = a/x\n",
+						  "[Options]\nStrategy = x\n",
+						  "[options]\nstrategy = or\\\nt\n",
+						  "[options]\nedit = \\\n[x]\n",
+						  "strategy = ort\n",
+						  "[core]\nedit = true\n",
+						  "[options \"x\"]\nstrategy = ort\n",
+						  "[options]\ngpg-sign = x\n",
+						  "[options]\nstrategy\n",
+						  "\xef\xbb\xbf[options]\n",
+						  "[include]\npath = x\n"};
+
+	(void)state;
+	assert_true(strategy("ort") && strategy("ours\n") && strategy("subtree\n"));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (strategy(bad[i]))
+			fail_msg("strategy '%s'", bad[i]);
+	assert_false(vet_git_strategy("ort\0", 4));
+	assert_true(options("") && options("[options]\n\trecord-origin = true\n\tedit = false\n"
+					   "\tstrategy = ort\n\tstrategy-option = theirs\n"));
+	for (size_t i = 0; i < ARRAY_LEN(bad_options); i++)
+		if (options(bad_options[i]))
+			fail_msg("options '%s'", bad_options[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +434,7 @@ int main(void)
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(speed),
 		cmocka_unit_test(todos),
+		cmocka_unit_test(strategies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,12 +65,14 @@ size_t judge_largest(enum policy_content content)
 {
 	switch (content) {
 	case CONTENT_CONFIG:
+	case CONTENT_OPTIONS:
 		return 256u << 10;
 	case CONTENT_INDEX:
 		return 64u << 20; /* some 700 000 files */
 	case CONTENT_REBASE:
 		return 4u << 20;
 	case CONTENT_POINTER:
+	case CONTENT_STRATEGY:
 		return PATH_MAX;
 	case CONTENT_NONE:
 		break;
