@@ -155,9 +155,9 @@ static bool is_special(const struct net_addr *addr)
 /* One rule for half of all addresses is not about any of them. */
 static bool opens_special(const struct rule_match *m, const struct net_addr *addr)
 {
-	unsigned bits = m->depth - 1 - (net_addr_is_v4(addr) ? 96 : 0);
+	unsigned least = 7 + (net_addr_is_v4(addr) ? 96 : 0); /* one of IPv6 is not about IPv4 */
 
-	return m->rule && m->rule->verdict == RULE_ALLOW && bits >= 7;
+	return m->rule && m->rule->verdict == RULE_ALLOW && m->depth > least;
 }
 
 enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
@@ -184,12 +184,18 @@ enum policy_verdict policy_check_address(const struct policy *p, enum rule_kind 
 					 const char **ret_reason)
 {
 	struct net_target t = {.port = port};
-	struct rule_match own;
+	struct rule_match own, strict;
+	int64_t now = policy_now();
 
 	net_host_from_addr(&t.host, addr);
-	rules_decide_host(p->rules, kind, &t, BY_ADDR, policy_now(), &own);
+	rules_decide_host(p->rules, kind, &t, BY_ADDR, now, &own);
+	rules_decide_host(p->untrusted, kind, &t, BY_ADDR, now, &strict);
 	if (own.rule && own.rule->verdict >= RULE_DENY) {
 		*ret_reason = rules_words(p->rules, own.rule);
+		return POLICY_DENY;
+	}
+	if (strict.rule && strict.rule->verdict >= RULE_DENY) {
+		*ret_reason = rules_words(p->untrusted, strict.rule);
 		return POLICY_DENY;
 	}
 	if (opens_special(&own, addr) || !is_special(addr))

@@ -156,6 +156,12 @@ static void a_name_opens_no_address_of_the_host(void **state)
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
 	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect 0.0.0.0/0\n", NULL, false), 0);
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
+	/* An IPv4 address is below it, as one of IPv6. */
+	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect ::/0\n", NULL, false), 0);
+	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
+	assert_int_equal(check(f, "169.254.169.254:80", "", NULL), POLICY_ASK);
+	assert_int_equal(check(f, "127.0.0.1:22", "", NULL), POLICY_ASK);
+	assert_int_equal(check(f, "[fd00::1]:22", "", NULL), POLICY_ASK);
 }
 
 static void a_rule_about_addresses_does(void **state)
@@ -172,6 +178,23 @@ static void a_rule_about_addresses_does(void **state)
 	assert_int_equal(check(f, "db.example:22", "10.0.0.5", NULL), POLICY_ALLOW);
 	/* Who owns the name can let it lead to what is denied. */
 	assert_int_equal(check(f, "db.example:80", "93.184.216.34", NULL), POLICY_DENY);
+}
+
+/* A name that stood for itself is looked up after the answer about it: then only this is asked. */
+static void a_project_denies_addresses_too(void **state)
+{
+	static const char project[] = "[rule \"p\"]\n deny = connect 93.184.0.0/16\n";
+	struct fixture *f = *state;
+	AUTO_CLOSE int fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *reason = NULL;
+	struct net_addr a;
+
+	assert_true(net_addr_parse(&a, "93.184.216.34", strlen("93.184.216.34")));
+	assert_int_equal(io_write_file(fd, ".cordon.conf", 0600, project, strlen(project), false),
+			 0);
+	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect a.example\n", NULL, false), 0);
+	assert_int_equal(policy_check_address(f->p, RULE_CONNECT, &a, 80, &reason), POLICY_DENY);
+	assert_non_null(reason);
 }
 
 static void options_open_what_they_name(void **state)
@@ -273,6 +296,7 @@ int main(void)
 		TEST(of_one_level_fewer_ports_decide),
 		TEST(a_name_opens_no_address_of_the_host),
 		TEST(a_rule_about_addresses_does),
+		TEST(a_project_denies_addresses_too),
 		TEST(options_open_what_they_name),
 		TEST(an_answer_is_about_a_port_a_host_or_a_domain),
 		TEST(answers_outlive_a_reload),
