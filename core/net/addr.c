@@ -93,6 +93,7 @@ static const struct range v4_ranges[] = {
 	{0xa9feaa02, 32, NET_METADATA}, /* 169.254.170.2: credentials of ECS tasks */
 	{0x646464c8, 32, NET_METADATA}, /* 100.100.100.200: Alibaba */
 	{0xc00000c0, 32, NET_METADATA}, /* 192.0.0.192: Oracle */
+	{0xa83f8110, 32, NET_METADATA}, /* 168.63.129.16: Azure's agent, among public ones */
 	{0x7f000000, 8, NET_LOOPBACK},
 	{0x00000000, 8, NET_OTHER}, /* 0.0.0.0 is this host to Linux */
 	{0xa9fe0000, 16, NET_LINK_LOCAL},

@@ -176,6 +176,7 @@ static void addresses_have_a_class(void **state)
 		{"100.64.0.1", NET_PRIVATE},
 		{"169.254.1.1", NET_LINK_LOCAL},
 		{"169.254.169.254", NET_METADATA},
+		{"168.63.129.16", NET_METADATA},
 		{"fd00:ec2::254", NET_METADATA},
 		{"fd12::1", NET_PRIVATE},
 		{"fe80::1", NET_LINK_LOCAL},
