@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <string.h>
+#include <strings.h>
 
 #define FIRST_LINE (1u << 20) /* of the editor, at most */
 
@@ -161,7 +162,8 @@ static bool is_tool(const char *method)
 	return method && (strncmp(method, "fs/", 3) == 0 || strncmp(method, "terminal/", 9) == 0);
 }
 
-/* Of two members of that name parsers take either: all of them count. */
+/* Of two members of that name parsers take either, and some (Go's) in capitals: all of them count.
+ */
 static bool asks_for_tool(const cJSON *message)
 {
 	const cJSON *one;
@@ -169,7 +171,7 @@ static bool asks_for_tool(const cJSON *message)
 	for (one = message ? message->child : NULL; one; one = one->next) {
 		if (cJSON_IsArray(message) && asks_for_tool(one) && cJSON_IsObject(one))
 			return true;
-		if (one->string && strcmp(one->string, "method") == 0 &&
+		if (one->string && strcasecmp(one->string, "method") == 0 &&
 		    is_tool(cJSON_GetStringValue(one)))
 			return true;
 	}

@@ -44,6 +44,7 @@ for line in sys.stdin:
             say('x\r{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file"}\n')
             say('\ufeff {"jsonrpc":"2.0","id":6,"method":"fs/read_text_file"}\n')
             say('{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file"} \r{}\n')
+            say('{"jsonrpc":"2.0","id":8,"Method":"fs/read_text_file"}\n')
         say({"jsonrpc": "2.0", "id": m["id"], "result": {"stopReason": "end_turn"}})
 '''
 open(work + "/agent.py", "w").write(AGENT)
