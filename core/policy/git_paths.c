@@ -58,6 +58,7 @@ static const struct git_path {
 	{"rebase-merge/git-rebase-todo", GIT_REBASE, "`git rebase --continue` runs what it says"},
 	{"rebase-merge/strategy", GIT_STRATEGY, "`git rebase --continue` runs git-merge- with it"},
 	{"sequencer/opts", GIT_OPTIONS, "`git cherry-pick --continue` runs git-merge- with it"},
+	{"merge_rr", GIT_RERERE, "git on the host copies the files that it names to rr-cache"},
 	{"gitweb/**", GIT_ASK, "`git instaweb` runs it"},
 	{"fsmonitor--daemon.ipc", GIT_ASK, "git on the host asks it which files have changed"},
 	{"fsmonitor--daemon/**", GIT_ASK, "git on the host asks it which files have changed"},
@@ -218,6 +219,7 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 	case GIT_REBASE:
 	case GIT_STRATEGY:
 	case GIT_OPTIONS:
+	case GIT_RERERE:
 		return check_content(act, false);
 	case GIT_ASK:
 		break;
@@ -253,6 +255,8 @@ static enum policy_content content_of(const char *rest)
 		return CONTENT_STRATEGY;
 	case GIT_OPTIONS:
 		return CONTENT_OPTIONS;
+	case GIT_RERERE:
+		return CONTENT_EMPTY;
 	case GIT_DATA:
 	case GIT_ASK:
 	case GIT_MAKES:

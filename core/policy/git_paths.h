@@ -19,6 +19,7 @@ enum git_rule {
 	GIT_REBASE,   /* names commands: the same */
 	GIT_STRATEGY, /* names a program: the same */
 	GIT_OPTIONS,  /* may name that program: the same */
+	GIT_RERERE,   /* names files that git reads: the same */
 };
 
 /* The rule for a path of one git directory, and what git does with it. */

@@ -78,6 +78,7 @@ enum policy_content {
 	CONTENT_REBASE,	  /* the rest of a rebase */
 	CONTENT_STRATEGY, /* the name of a merge strategy */
 	CONTENT_OPTIONS,  /* of a cherry-pick or revert that is to be continued */
+	CONTENT_EMPTY,	  /* harmless while there is nothing in it */
 	CONTENT_POINTER,  /* one line: where a git directory is, or what belongs to it */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);

@@ -124,6 +124,8 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 		return data && vet_git_strategy(data, len);
 	case CONTENT_OPTIONS:
 		return data && vet_git_options(data, len);
+	case CONTENT_EMPTY:
+		return data && len == 0;
 	case CONTENT_POINTER:
 		return data && vet_git_pointer(p, path, data, len);
 	case CONTENT_NONE:

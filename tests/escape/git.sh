@@ -132,6 +132,16 @@ inside 'mkdir -p .git/sequencer/objects .git/sequencer/refs; echo "ref: refs/hea
 	mkdir -p .git/sequencer && mv .git/sequencer s'
 gone "37: a repository in the sequencer" .git/sequencer/objects .git/sequencer/commondir s/HEAD
 
+# ---- 37: what git copies into the repository: a path of the host, or a link in the worktree
+fresh
+mkdir -p "$TEST_TMP/hidden" && echo secret >"$TEST_TMP/hidden/key"
+inside 'h=1234567890123456789012345678901234567890; mkdir -p .git/rr-cache/$h && echo x >.git/rr-cache/$h/preimage
+	ln -s "'"$TEST_TMP"'/hidden/key" l; printf "$h\t%s\0" "'"$TEST_TMP"'/hidden/key" l >t; cat t >.git/MERGE_RR; mv t .git/MERGE_RR'
+echo b >>a && quiet git commit -qam b && quiet git rerere
+is "$(grep -rl secret .git/rr-cache)" "" "37: no file of the host comes into the repository"
+inside 'git config rerere.enabled true; git commit -q --allow-empty -m c && test -e .git/MERGE_RR && git log --oneline >log'
+is "$(wc -l <log)" 3 "37: who commits with rerere may"
+
 # ---- 37: a repository in the reflogs, and remotes that lead there or away
 fresh
 git init -q --bare ../hub$n_dirs.git && git remote add origin ../hub$n_dirs.git && git push -qu origin main

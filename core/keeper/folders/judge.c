@@ -73,6 +73,7 @@ size_t judge_largest(enum policy_content content)
 		return 4u << 20;
 	case CONTENT_POINTER:
 	case CONTENT_STRATEGY:
+	case CONTENT_EMPTY:
 		return PATH_MAX;
 	case CONTENT_NONE:
 		break;
