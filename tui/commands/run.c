@@ -460,8 +460,7 @@ static void list_overlays(const struct run *run)
 		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int in_console(struct run *run, struct err *err)
 {

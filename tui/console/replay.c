@@ -148,8 +148,7 @@ int64_t replay_idle(const struct replay *r)
 	return r->idle_us;
 }
 
-/* ---- time
- * ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void set_base(struct replay *r, int64_t now_us)
 {
@@ -251,8 +250,7 @@ void replay_seek(struct replay *r, int64_t t_us, int64_t now_us)
 	set_base(r, now_us);
 }
 
-/* ---- frames and marks
- * ----------------------------------------------------------------------------- */
+/* ---- frames and marks ------------------------------------------------------------------------ */
 
 /* The time of the last output before the position; -1: none. */
 static int64_t before(struct replay *r)

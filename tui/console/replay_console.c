@@ -13,8 +13,7 @@
 
 #define TURN_MS 20 /* what is due is played so often */
 
-/* ---- verbs: nothing can be done to the past
- * ------------------------------------------------------ */
+/* ---- verbs: nothing can be done to the past -------------------------------------------------- */
 
 static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
@@ -77,8 +76,7 @@ static void verb_leave(void *data)
 	console_leave(data);
 }
 
-/* ---- the feed: a clock
- * --------------------------------------------------------------------------- */
+/* ---- the feed: a clock ----------------------------------------------------------------------- */
 
 static int feed_fd(const struct console *c)
 {
@@ -141,8 +139,7 @@ static const struct feed feed = {.fd = feed_fd,
 				 .tick = feed_tick,
 				 .gone = "The recording cannot be read."};
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static int start_clock(struct console *c, struct err *err)
 {

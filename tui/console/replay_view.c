@@ -15,8 +15,7 @@ static const enum action hints[] = {ACTION_PAUSE,      ACTION_SEEK_FORWARD, ACTI
 				    ACTION_SEEK_TIME,  ACTION_FOCUS_STEPS,  ACTION_QUIT,
 				    ACTION_NONE};
 
-/* ---- the pane
- * ------------------------------------------------------------------------------------ */
+/* ---- the pane -------------------------------------------------------------------------------- */
 
 /* Of a terminal that is larger than the pane the rows around the cursor are shown. */
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
@@ -122,8 +121,7 @@ struct view *view_replay_new(struct ui *ui)
 	return &p->v;
 }
 
-/* ---- the time line
- * ------------------------------------------------------------------------------- */
+/* ---- the time line --------------------------------------------------------------------------- */
 
 static void time_text(int64_t us, char *out, size_t size)
 {

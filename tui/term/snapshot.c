@@ -314,8 +314,7 @@ bool term_snapshot(struct term *t, struct buf *key, struct buf *screen)
 	return true;
 }
 
-/* ---- and back
- * ------------------------------------------------------------------------------------ */
+/* ---- and back -------------------------------------------------------------------------------- */
 
 static bool read_number(const char **p, const char *end, size_t *ret)
 {

@@ -20,8 +20,8 @@
  *   where does it lead?    a stand-in's name is looked up now
  *   may it go *there*?	    the address: private ones need a rule of their own
  *   is anybody there?	    the relay dials
- *   go on		    our duplicate of the agent's socket is connected, to the listener that
- *waits for it behind the agent's namespace
+ *   go on		    our duplicate of the agent's socket is connected to the listener
+ *			    that waits for it behind the agent's namespace
  *
  * The kernel's own connect() is never let CONTINUE, since memory could name a socket file by then;
  * where it leads otherwise does not matter: whatever the agent does with its socket stays in the

@@ -18,7 +18,7 @@
  *
  * The kernel parks the caller and hands over a number, six registers and a thread id. Registers are
  * the kernel's own copy; memory, descriptors and the current directory are the caller's, and its
- *other threads may change them while we look. So, for each request:
+ * other threads may change them while we look. So, for each request:
  *
  *   1. prepare: copy what the registers point to, once; refuse what the kernel would refuse.
  *   2. resolve: from the copies to places, through descriptors of ours (resolve.c, walk.c).
@@ -26,14 +26,14 @@
  *	somebody else and everything read so far was about the wrong process: drop it. Not where
  *	nothing was looked up by that id (by_pidfd()).
  *   4. perform: one call of folder_*(), on our descriptors and our copies. Nothing of the caller's
- *is looked at again.
+ *	is looked at again.
  *   5. answer once: an errno, a descriptor, or CONTINUE.
  *
  * CONTINUE lets the kernel run the call with whatever memory holds by then. It is never a decision:
  * it is used where the floor (read-only mounts, Landlock) gives the right answer for any value.
  *
  * A held request keeps its copies. When the human has answered, steps 2 to 5 run again; the place
- *must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
+ * must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
  */
 
 #define TRIES 4 /* resolutions of a path that changes while we look */
