@@ -420,9 +420,26 @@ static void a_search_goes_to_the_moment(void **state)
 	replay_free(r);
 }
 
+/* The last words of a program: what follows them at once is no output. */
+static void what_a_marker_follows_at_once_is_found(void **state)
+{
+	static const char cast[] = "{\"version\":2,\"width\":20,\"height\":3}\n"
+				   "[1.0,\"o\",\"first\"]\n[1.05,\"o\",\" last words\"]\n"
+				   "[1.1,\"m\",\"over\"]\n";
+	int fd = memfd_create("c", MFD_CLOEXEC);
+	struct replay *r;
+
+	(void)state;
+	assert_int_equal(io_write_all(fd, cast, sizeof(cast) - 1), 0);
+	r = replay_new(open_fd(fd));
+	assert_int_equal(find(r, "last words", true), FIND_HIT);
+	replay_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_marker_follows_at_once_is_found),
 		cmocka_unit_test(the_model_comes_back),
 		cmocka_unit_test(a_seek_shows_what_was_there),
 		cmocka_unit_test(playing_shows_the_same),

@@ -29,7 +29,7 @@ void replay_find(struct replay *r, const char *needle, bool next)
 	f->from_us = r->at_us;
 	f->checked_us = -CHECK_US;
 	f->last_hit_us = -1;
-	f->was_there = false;
+	f->was_there = f->unseen = false;
 	f->spot.rec = r->rec;
 	if (!f->active)
 		return;
@@ -84,14 +84,17 @@ static bool look(struct replay *r, const struct moment *e)
 	struct find *f = &r->find;
 	const struct moment *after;
 	int64_t t = e->t_us;
-	bool printed = e->code == CAST_OUTPUT, told = tells(f, e);
+	bool told = tells(f, e);
 
+	f->unseen = f->unseen || e->code == CAST_OUTPUT;
 	spot_take(&f->spot);
 	after = spot_peek(&f->spot);
 	if (told && hit(r, t))
 		return true;
-	if (!printed || (after && after->t_us - t < CHECK_US && t - f->checked_us < CHECK_US))
+	/* Output that others follow at once is looked at with them, whatever their kind. */
+	if (!f->unseen || (after && after->t_us - t < CHECK_US && t - f->checked_us < CHECK_US))
 		return false;
+	f->unseen = false;
 	f->checked_us = t;
 	return shows(f) && hit(r, t);
 }

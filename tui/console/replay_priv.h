@@ -24,6 +24,7 @@ void spot_take(struct spot *s);
 struct find {
 	char needle[LIST_QUERY];
 	bool active, next, was_there;
+	bool unseen; /* output came after the screen was last looked at */
 	enum replay_found told;
 	struct spot spot;
 	int64_t from_us, checked_us, last_hit_us;
