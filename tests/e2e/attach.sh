@@ -79,7 +79,10 @@ press_until 'status=1' "and denied" d
 
 tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: u
-sees_there "session's own console" "undo is not done there"
+sees_there "Undo works in the session's own console, not here" "undo is not done there"
+tmux_ send-keys -t =u: U
+sees_there "x Undo works in the session's own console, not here" "its key says so, too"
+ok "and is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U do it'"
 tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: C-] q
 ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"

@@ -185,11 +185,11 @@ static void a_file_is_restored_after_a_preview(void **state)
 	scene_keys(&s, "n r");
 	assert_string_equal(s.said.data, plan);
 	scene_keys(&s, "U");
-	assert_true(scene_shows(&s, "The plan is not here yet"));
+	assert_true(scene_shows(&s, "The plan is still being worked out"));
 	scene_plan(&s, true);
 	expect(&s, "restore");
 	scene_keys(&s, "Enter Space y r U");
-	assert_true(scene_shows(&s, "1 paths changed since"));
+	assert_true(scene_shows(&s, "1 path changed since: F"));
 	assert_string_equal(s.said.data, plan);
 	scene_keys(&s, "F");
 	assert_string_equal(s.said.data, both);

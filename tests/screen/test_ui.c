@@ -213,7 +213,7 @@ static void undo_shows_a_plan_first(void **state)
 	scene_keys(s, "C-] s k k u");
 	assert_string_equal(s->said.data, "plan 0 2\n");
 	scene_keys(s, "U");
-	assert_true(scene_shows(s, "The plan is not here yet"));
+	assert_true(scene_shows(s, "The plan is still being worked out"));
 	scene_plan(s, false);
 	scene_keys(s, "U"); /* it has not been on the screen yet */
 	scene_draw(s);
@@ -239,8 +239,13 @@ static void conflicts_need_their_own_key(void **state)
 	scene_plan(s, true);
 	scene_wait(s, 600);
 	buf_clear(&s->said);
+	assert_true(scene_shows(
+		s, "K keep mine   M merge   then U   F go over (redo has theirs)   q cancel"));
+	assert_false(scene_shows(s, "U do it")); /* the bar offers nothing that is refused */
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "");
+	assert_true(scene_shows(
+		s, "1 path changed since: K keeps the edits or M merges them, then U."));
 	scene_wait(s, 600);
 	scene_keys(s, "F");
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
@@ -258,7 +263,7 @@ static void what_is_not_kept_is_nobodys_edit(void **state)
 	scene_wait(s, 600);
 	assert_true(scene_shows(s, "! 1 not kept: they are listed first"));
 	assert_true(scene_shows(s, "README.md  not kept: stays"));
-	assert_true(scene_shows(s, "F bring back the rest   q leave"));
+	assert_true(scene_shows(s, "F bring back the rest   q cancel"));
 	assert_false(scene_shows(s, "somebody else"));
 	assert_false(scene_shows(s, "keep mine   M"));
 	buf_clear(&s->said);
@@ -296,8 +301,12 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	scene_plan(s, true);
 	s->model.plan->n_stops = 0;
 	s->model.plan->entries[4].fate = FATE_MERGED;
+	ui_changed(s->ui);
 	scene_draw(s);
 	assert_true(scene_shows(s, "README.md  merged"));
+	assert_true(scene_shows(s, "U undo now   K keep mine   M merge   q cancel"));
+	scene_wait(s, 10000); /* the message is gone, the bar is back */
+	assert_true(scene_shows(s, "U do it   K keep mine   M merge   q back"));
 	scene_keys(s, "U"); /* the result is read first, and again it is the other key */
 	assert_true(scene_shows(s, "what the merge will write"));
 	scene_keys(s, "Enter Space y");

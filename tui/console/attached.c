@@ -41,7 +41,7 @@ static uint64_t refuse_plan(void *data)
 	struct model *m = ((struct console *)data)->model;
 
 	free(m->plan_refused);
-	m->plan_refused = xstrdup("undo and redo are done in the session's own console");
+	m->plan_refused = xstrdup("Undo works in the session's own console, not here.");
 	m->plan_refused_by = -EPERM;
 	m->version++;
 	return ++m->plan_request;

@@ -12,13 +12,18 @@
  */
 static const enum action hints[] = {ACTION_CONFIRM, ACTION_BACK, ACTION_DOWN, ACTION_UP,
 				    ACTION_NONE};
-static const enum action stopped_hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, ACTION_MERGE,
-					    ACTION_FORCE,   ACTION_BACK,      ACTION_DOWN,
-					    ACTION_UP,	    ACTION_NONE};
+/* A plan that stops is not confirmed: a choice comes first, and its own plan. */
+static const enum action stopped_hints[] = {ACTION_KEEP_MINE, ACTION_MERGE, ACTION_FORCE,
+					    ACTION_BACK,      ACTION_DOWN,  ACTION_UP,
+					    ACTION_NONE};
+static const enum action settled_hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, ACTION_MERGE,
+					    ACTION_BACK,    ACTION_DOWN,      ACTION_UP,
+					    ACTION_NONE};
 static const enum action forced_hints[] = {ACTION_FORCE, ACTION_BACK, ACTION_DOWN, ACTION_UP,
 					   ACTION_NONE};
+static const enum action refused_hints[] = {ACTION_BACK, ACTION_DOWN, ACTION_UP, ACTION_NONE};
 
-static const struct view_ops ops, stopped_ops, forced_ops;
+static const struct view_ops ops, stopped_ops, settled_ops, forced_ops, refused_ops;
 
 const struct undo_plan *plan_of(const struct dialog_plan *d)
 {
@@ -104,6 +109,16 @@ static void replace_by_busy(struct dialog_plan *d)
 	ui_push(ui, busy);
 }
 
+/* Offers the keys that this plan does not refuse. */
+static const struct view_ops *ops_of(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	if (plan_is_in_vain(d, p))
+		return &refused_ops;
+	if (!plan_stops(d, p))
+		return d->flags ? &settled_ops : &ops;
+	return plan_has_choice(d, p) ? &stopped_ops : &forced_ops;
+}
+
 static void changed(struct view *v)
 {
 	struct dialog_plan *d = (struct dialog_plan *)v;
@@ -128,9 +143,7 @@ static void changed(struct view *v)
 	}
 	if (!plan_of(d))
 		return;
-	v->ops = plan_is_in_vain(d, plan_of(d)) || (!d->flags && !plan_stops(d, plan_of(d))) ? &ops
-		 : d->flags || plan_has_choice(d, plan_of(d)) ? &stopped_ops
-							      : &forced_ops;
+	v->ops = ops_of(d, plan_of(d));
 	if (d->shown_us == 0)
 		d->shown_us = v->ui->now_us;
 }
@@ -172,25 +185,48 @@ static bool show_merges(struct dialog_plan *d, const struct undo_plan *p)
 	return true;
 }
 
+static void say_choice(struct dialog_plan *d, const struct undo_plan *p)
+{
+	AUTO_FREE char *what = NULL;
+	struct ui *ui = d->v.ui;
+	char keep[32], merge[32], then[32];
+
+	ui_keys(ui, PLACE_PLAN, ACTION_KEEP_MINE, keep, sizeof(keep));
+	ui_keys(ui, PLACE_PLAN, ACTION_MERGE, merge, sizeof(merge));
+	ui_keys(ui, PLACE_PLAN, ACTION_CONFIRM, then, sizeof(then));
+	if (p->n_conflicts)
+		what = xasprintf("%zu path%s changed since", p->n_conflicts,
+				 p->n_conflicts == 1 ? "" : "s");
+	ui_say(ui, "%s: %s keeps the edits or %s merges them, then %s.",
+	       what ? what : "These paths were edited after the steps", keep, merge, then);
+}
+
 static void say_stopped(struct dialog_plan *d, const struct undo_plan *p)
 {
 	struct ui *ui = d->v.ui;
-	char force[32], keep[32];
+	char force[32];
 
 	ui_keys(ui, PLACE_PLAN, ACTION_FORCE, force, sizeof(force));
-	ui_keys(ui, PLACE_PLAN, ACTION_KEEP_MINE, keep, sizeof(keep));
 	if (plan_is_in_vain(d, p))
 		ui_say(ui, "What was there before the step is not kept.");
-	else if (!plan_has_choice(d, p) && plan_lost(p) && plan_lost(p) == p->n_conflicts)
+	else if (plan_has_choice(d, p))
+		say_choice(d, p);
+	else if (plan_lost(p) && plan_lost(p) == p->n_conflicts)
 		ui_say(ui, "Not all of it is kept: %s brings back the rest.", force);
-	else if (p->n_conflicts)
-		ui_say(ui, "%zu paths changed since: %s does it anyway and keeps theirs for redo.",
-		       p->n_conflicts, force);
 	else
-		ui_say(ui,
-		       "It goes back over edits from outside: %s does that and leaves them "
-		       "as they are.",
-		       keep);
+		ui_say(ui, "%zu path%s changed since: %s does it anyway and keeps theirs for redo.",
+		       p->n_conflicts, p->n_conflicts == 1 ? "" : "s", force);
+}
+
+/* Why nothing can be confirmed yet. */
+static void say_no_plan(struct ui *ui)
+{
+	const char *refused = ui->spec.model->plan_refused;
+
+	if (refused)
+		ui_say(ui, "x %s", refused);
+	else
+		ui_say(ui, "The plan is still being worked out.");
 }
 
 static void go(struct dialog_plan *d, unsigned flags)
@@ -199,8 +235,12 @@ static void go(struct dialog_plan *d, unsigned flags)
 	const struct undo_plan *p = plan_of(d);
 	uint64_t request;
 
-	if (!p || p->n_ids == 0) {
-		ui_say(ui, p ? "There is nothing to do." : "The plan is not here yet.");
+	if (!p) {
+		say_no_plan(ui);
+		return;
+	}
+	if (p->n_ids == 0) {
+		ui_say(ui, "There is nothing to do.");
 		return;
 	}
 	if (!d->armed) {
@@ -329,27 +369,35 @@ static void view_free(struct view *v)
 
 static const struct view_ops ops = OPS(hints);
 static const struct view_ops stopped_ops = OPS(stopped_hints);
+static const struct view_ops settled_ops = OPS(settled_hints);
 static const struct view_ops forced_ops = OPS(forced_hints);
+static const struct view_ops refused_ops = OPS(refused_hints);
+
+/* An attached console and a replay refuse at once: nothing is offered but to go back. */
+static struct view *ask_first(struct dialog_plan *d)
+{
+	ask_plan(d);
+	d->v.ops = d->v.ui->spec.model->plan_refused ? &refused_ops : &ops;
+	return &d->v;
+}
 
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step)
 {
 	struct dialog_plan *d = xcalloc(1, sizeof(*d));
 
-	d->v = (struct view){.ops = &ops, .ui = ui};
+	d->v = (struct view){.ui = ui};
 	d->kind = kind;
 	d->step = step;
-	ask_plan(d);
-	return &d->v;
+	return ask_first(d);
 }
 
 struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path)
 {
 	struct dialog_plan *d = xcalloc(1, sizeof(*d));
 
-	d->v = (struct view){.ops = &ops, .ui = ui};
+	d->v = (struct view){.ui = ui};
 	d->kind = UNDO_PATHS;
 	d->step = step;
 	d->path = xstrdup(path);
-	ask_plan(d);
-	return &d->v;
+	return ask_first(d);
 }

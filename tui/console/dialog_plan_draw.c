@@ -1,5 +1,6 @@
 /* dialog_plan_draw - a plan as a page: what it does, what it crosses, each path, the keys. */
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -230,18 +231,32 @@ static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect 
 	return x + surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words) + 3;
 }
 
+/* What follows a choice: "then U". It is no key of this plan. */
+static int draw_then(const struct dialog_plan *d, struct surface *s, struct rect in, int x)
+{
+	int y = in.y + in.h - 1, end = in.x + in.w;
+	char keys[32];
+
+	ui_keys(d->v.ui, PLACE_PLAN, ACTION_CONFIRM, keys, sizeof(keys));
+	return x + surface_fmt(s, x, y, MAX(0, end - x), ROLE_MODAL_LABEL, "then %s", keys) + 3;
+}
+
 static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		      const struct undo_plan *p)
 {
 	bool choice = plan_has_choice(d, p);
+	char now[16];
 	int x = in.x;
 
+	snprintf(now, sizeof(now), "%s now", plan_verb(d));
 	if (!plan_stops(d, p))
-		x = draw_key(d, s, in, x, ACTION_CONFIRM, plan_verb(d));
+		x = draw_key(d, s, in, x, ACTION_CONFIRM, now);
 	if (choice) {
 		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
 		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");
 	}
+	if (choice && plan_stops(d, p))
+		x = draw_then(d, s, in, x);
 	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
 			     choice ? "go over (redo has theirs)"
@@ -251,7 +266,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	if (plan_has_places(d, p))
 		x = draw_key(d, s, in, x, ACTION_ALL_PLACES,
 			     d->places ? "leave other places" : "other places too");
-	draw_key(d, s, in, x, ACTION_BACK, choice ? "leave" : "leave everything");
+	draw_key(d, s, in, x, ACTION_BACK, "cancel");
 }
 
 /* It is on its way, or the keeper has said why there is none. */

@@ -380,8 +380,7 @@ static bool undo(struct view_steps *p)
 	struct ui *ui = p->v.ui;
 
 	if (edit_at(p, p->list.cursor))
-		ui_say(ui, "No step did this: it is not undone. An undo of step %lld stops here.",
-		       (long long)edit_at(p, p->list.cursor)->after);
+		ui_say(ui, "You (or another program) made this edit; undo leaves it alone.");
 	else if (!st)
 		ui_say(ui, "There is no step to undo.");
 	else
