@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folders/folder.h"
+#include "core/keeper/caller.h"
 #include "core/net/host.h"
+#include "core/policy/policy.h"
+
+struct keeper;
 
 /* A connection that somebody inside wants. */
 struct flow {

@@ -1,5 +1,7 @@
 /* requests - what cordon asks of the keeper: answers, undo and redo, signals, the end. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/requests.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +11,16 @@
 #include "core/base/log.h"
 #include "core/diff/diff.h"
 #include "core/keeper/flows.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/folders/folders.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/group.h"
+#include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 
 #define PROGRESS_US	   50000
@@ -438,6 +449,13 @@ static void serve_group(struct keeper *k, struct wire_in *in)
 		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
 }
 
+static void serve_revoke(struct keeper *k, uint64_t rule)
+{
+	if (rule & GRANT_OF_LINE)
+		safeguard_revoke(k, rule);
+	grants_revoke(k, rule);
+}
+
 static void serve_forbid(struct keeper *k, struct wire_in *in)
 {
 	uint64_t ask = wire_get_u64(in);
@@ -456,7 +474,7 @@ static void serve(struct keeper *k, struct wire_in *in)
 		serve_answer(k, in);
 		break;
 	case WIRE_REVOKE:
-		grants_revoke(k, wire_get_u64(in));
+		serve_revoke(k, wire_get_u64(in));
 		break;
 	case WIRE_END_FLOW:
 		flow_end(k, wire_get_u64(in));

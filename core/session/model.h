@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/approvals/guard_report.h"
 #include "core/policy/answer.h"
 
 /*

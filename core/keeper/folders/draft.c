@@ -9,7 +9,11 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/folders/folder.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/steps.h"
 
 #define DRAFTS_MAX 64
 

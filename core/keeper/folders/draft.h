@@ -4,6 +4,8 @@
 
 #include "core/keeper/folders/judge.h"
 
+struct keeper;
+
 /*
  * `git worktree add` and `git submodule add` write a new file ".git", "commondir" or "gitdir" in
  * place, other programs a new config, so what will be in it is not known when it is opened. The

@@ -1,15 +1,24 @@
 /* steps - which command a change belongs to, when its step begins and when it is committed. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/steps.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/folders/folders.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/label.h"
+#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/naming.h"
 #include "core/keeper/watch/watch.h"
 
 /*
@@ -26,13 +35,6 @@
 #define AMBIENT_US   5000000 /* and elsewhere: what agents note down is no work of theirs */
 #define RETRY_US     5000000 /* a step that could not be committed */
 #define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
-
-int exit_code(int wait_status)
-{
-	if (WIFSIGNALED(wait_status))
-		return 128 + WTERMSIG(wait_status);
-	return WEXITSTATUS(wait_status);
-}
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
@@ -60,8 +62,7 @@ static void command_free(struct keeper *k, struct command *c)
 		buf_done(&w->text);
 		free(w);
 	}
-	safeguard_forget(k, c);
-	grants_forget(k, c);
+	k->hooks->command_freed(k, c);
 	DL_DELETE(k->commands, c);
 	buf_done(&c->label);
 	free(c);
@@ -208,7 +209,7 @@ void steps_announce(struct keeper *k, struct command *c)
 static void finish(struct keeper *k, struct command *c)
 {
 	if (c->step && c->guard.doomed) {
-		safeguard_roll_back(k, c);
+		k->hooks->command_doomed(k, c);
 		return;
 	}
 	if (!c->step || commit(k, c) >= 0) {
