@@ -15,6 +15,7 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
+#include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 #include "core/policy/sockets.h"
 

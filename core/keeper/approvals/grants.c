@@ -13,6 +13,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 #include "core/net/host.h"
 

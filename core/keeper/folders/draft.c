@@ -13,6 +13,7 @@
 #include "core/keeper/folders/folder.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 
 #define DRAFTS_MAX 64

@@ -15,6 +15,7 @@
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 

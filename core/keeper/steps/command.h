@@ -10,6 +10,7 @@
 
 struct grant;
 struct guard_path;
+struct keeper;
 struct question;
 
 struct word { /* of a pipeline */
@@ -75,3 +76,8 @@ struct command {
 	struct guard guard;
 	struct grant *grants; /* of this step alone */
 };
+
+struct command *command_new(struct keeper *k, enum step_kind kind);
+/* Processes may still point to it: then it stays, over, until the last of them has gone. */
+void command_retire(struct keeper *k, struct command *c);
+void command_free(struct keeper *k, struct command *c); /* nobody points to it */

@@ -24,13 +24,8 @@ void steps_tick(struct keeper *k);
 int steps_settle(struct keeper *k, struct err *err) MUST_USE;
 /* The human said something to the agent: what it changes from now on is another turn's. */
 void steps_turn(struct keeper *k);
-struct command *command_new(struct keeper *k, enum step_kind kind);
-/* Processes may still point to it: then it stays, over, until the last of them has gone. */
-void command_retire(struct keeper *k, struct command *c);
 void steps_named(struct keeper *k, struct command *c);		  /* its label has come */
 int steps_commit_all(struct keeper *k, struct err *err) MUST_USE; /* at the end */
-/* The command that a change by p belongs to, once steps_get() has been asked. */
-struct command *steps_command(struct keeper *k, const struct proc *p);
 void steps_announce(struct keeper *k, struct command *c); /* cordon shall know the step now */
 int steps_roll_back(struct keeper *k, struct command *c, struct err *err) MUST_USE;
 void steps_finish(struct keeper *k, struct command *c); /* commit and retire */
