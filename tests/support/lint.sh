@@ -89,7 +89,7 @@ folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_ed
 approvals/question steps/command steps/members steps/label steps/naming steps/owner steps/steps steps/group steps/ancestry steps/ending
 events approvals/remains approvals/grants approvals/asks approvals/safeguard approvals/reload
 folders/outside folders/judge folders/folder folders/draft flows
-requests keeper client"
+requests keeper client_event client"
 
 # curses is one file's business (and the terminal's).
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)' --include='*.[ch]' core backends tui |
