@@ -49,3 +49,17 @@ void writer_drop(struct journal *j, struct writer *w);
 void writers_pass_on(struct journal *j);
 void writers_drop(struct journal *j);
 void writers_forget_closed(struct journal *j);
+
+/* ---- for keep_open_files.c ------------------------------------------------------------------- */
+
+struct way; /* reach.h */
+/*
+ * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
+ * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
+ * for every file that a step opened, at its end: the common answer (nobody writes) takes four
+ * calls.
+ */
+const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
+			 struct way *way, struct spot *at, struct obj *o);
+/* Looks below the roots for all that have no name, once. True: some have one now. */
+bool writers_seek_nameless(struct step *of);
