@@ -247,16 +247,17 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 	return same ? 0 : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
-/* `cordon undo` was meant for the history as it was before its own start put that right. In a
- * session the human has been told before they ask. */
+/* Opening the history may have repaired it: `cordon undo` was meant for the history before that. In
+ * a session the human reads of the repair before they ask. */
 static int check_mended(const struct keeper *k, enum undo_kind kind, struct err *err)
 {
 	if (k->spec->spawn || !journal_was_mended(k->journal))
 		return 0;
-	return err_say(err, -EAGAIN,
-		       "that was put right first, and nothing more: look at `cordon log`, then run "
-		       "`cordon %s` again if it is still wanted",
-		       kind == UNDO_REDO ? "redo" : "undo");
+	return err_say(
+		err, -EAGAIN,
+		"the history was repaired first, and nothing else was %s: look at `cordon log`, "
+		"then run `cordon %s` again",
+		kind == UNDO_REDO ? "redone" : "undone", kind == UNDO_REDO ? "redo" : "undo");
 }
 
 static int do_undo(void *arg)
