@@ -114,14 +114,14 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
  */
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err) MUST_USE;
-/* Was an interrupted step rolled back, or an undo finished or taken back, when j or its kin were
- * opened? */
+/* True if opening this journal, or another one of the session, rolled back an interrupted step or
+ * finished or reverted an interrupted undo. */
 bool journal_was_mended(const struct journal *j);
-/* The store is the next one's to take, and nothing of it is mapped in any more: j may only be
- * closed after this, or left to exit(). */
+/* Gives up the lock and the mapping of the store. Afterwards j may only be closed, or left to
+ * exit(). */
 void journal_release(struct journal *j);
 void journal_close(struct journal *j); /* open steps stay open on disk; NULL is a no-op */
-/* The folders of a session have an order: j comes behind all others that were opened with first. */
+/* Folders of a session have an order: moves j behind all others that were opened with `first`. */
 void journal_move_last(struct journal *j, struct journal *first);
 /* Several folders' histories as one, for reading; those that have none are left out. -ENOENT: none
  * has. */

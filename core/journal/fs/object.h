@@ -1,4 +1,4 @@
-/* object - what lies at a name: looked at, copied, moved, with its metadata. */
+/* object - a file system object by name: stat, copy, move, and its metadata. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,6 @@
-/* reach - through directories of ours that may not be searched, for as long as a look takes. */
+/* reach - looks at a path below directories of ours that lack search permission: adds it for a
+ * moment.
+ */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,11 +22,12 @@ struct way {
 	size_t n;
 };
 
-/* spot_look(), and where that is in the way it is opened first. What is not ours stays unseen. */
+/* Like spot_look(), after adding permissions where needed. Directories of others stay OBJ_UNSEEN.
+ */
 int way_look(struct journal *j, struct way *w, int root, const char *path, struct spot *at,
 	     struct obj *o) MUST_USE;
-/* The same, and closed again, where only what is there matters. */
+/* The same, with permissions restored: only the object matters. */
 int way_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
-/* The directory itself as well; 0 also where that is none. */
+/* Adds permissions to the directory itself; returns 0 also if it is no directory. */
 int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bits) MUST_USE;
 void way_close(struct journal *j, struct way *w);

@@ -1,4 +1,4 @@
-/* before_state - what a step found, by its own records. */
+/* before_state - the state of each path before a step, from the step's records. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,15 +8,16 @@
 struct caller;
 
 /*
- * A summary has each path once, with what was there when the step first spoke of it. Where the step
- * moves directories one path may be several objects' in turn, and what it found of the later ones
- * is only in its records.
+ * A summary has each path once, with its state before the step's first record about it. If the step
+ * renames directories, several objects may have the same path in turn; the before-state of the
+ * later ones is only in the records.
  */
 enum told_what {
-	TOLD_OF,   /* the step spoke of it */
-	TOLD_MADE, /* nothing was there */
-	TOLD_SIDE, /* this was */
-	TOLD_FILE, /* a file that it moved on and did not change, so it has left it so elsewhere */
+	TOLD_OF,   /* the step has a record for it */
+	TOLD_MADE, /* the path did not exist */
+	TOLD_SIDE, /* it had the state `side` */
+	TOLD_FILE, /* a file that the step renamed and did not change: its state before the step
+		    * equals its state at the new path */
 };
 
 struct told {
@@ -32,11 +33,10 @@ struct tolds {
 	struct told_file *files; /* hash, by inode */
 };
 
-/* Of all that the step in place speaks of while directories above are moved, whatever came of it.
- */
+/* Of each path that the current step has a record for while a directory above it is renamed. */
 void told_load(const struct caller *c, struct tolds *ret);
-/* What is TOLD_FILE with that number; NAMES_NONE. */
+/* Index of the TOLD_FILE with that inode number, or NAMES_NONE. */
 size_t told_moved(const struct tolds *t, uint64_t ino);
-/* Not every record tells how long the file was. */
+/* Equal states, except that a record may lack the file's size. */
 bool told_same(const struct change_side *told, const struct change_side *other);
 void told_done(struct tolds *t);

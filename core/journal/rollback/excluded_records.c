@@ -1,5 +1,5 @@
-/* excluded_records - which records of a rollback are left out, so that somebody else's paths stay
- * as they are.
+/* excluded_records - which log records a rollback skips, so that paths with external edits stay
+ * unchanged.
  */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
@@ -18,18 +18,18 @@
 #include "core/journal/util/u64_set.h"
 
 /*
- * The records are gone through as the rollback will, newest first, and a set of names that nobody
- * may change follows them back in time: a directory that is renamed takes the names below it along.
- * A record about such a name is left out. What hangs together with it is left out as well: the
- * other name of a file that was renamed, a directory that would go and still holds something.
+ * The records are read in the order of the rollback, newest first. A set of protected names follows
+ * them back in time: a renamed directory takes the names below it along. A record about a protected
+ * name is skipped, and so are the records that depend on it: the other name of a renamed file, a
+ * directory that would be removed and is not empty.
  *
- * What comes to that other name only to go on from there (a file that was written beside another
- * and then took its place) would be left there: it is not brought either, and all is gone through
- * once more.
+ * If a skipped record would have moved a file onwards, the record that brings the file to the
+ * intermediate name is skipped, too. Example: f.tmp was renamed to f; f is protected, so f.tmp is
+ * not brought back either. This may skip more records, so the pass is repeated.
  *
- * Nor may a file go altogether because the name that it had is left as it is, without it: somebody
- * wrote to it, then steps gave it another name and took that one away. The other is left as well,
- * as if they had renamed it; once more all is gone through.
+ * The last hard link of a file with an external edit must not be removed. Example: a human wrote to
+ * f, then steps linked it as g and removed f. If f is left out, g is left, too, as if f had been
+ * renamed to g; then the pass is repeated.
  */
 
 #define PASSES_MAX 64 /* then something would be left where it was on its way: it is not done */

@@ -1,5 +1,5 @@
-/* open_files - files that were opened for writing and may still be: what is written belongs to the
- * step that is open then. */
+/* open_files - inodes that a process may still have open for writing: what it writes belongs to the
+ * step that is open at that time. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #include "core/journal/util/path_set.h"
 
 /*
- * A write to an open file is no system call that anybody sees. So each step begins by keeping what
- * the files hold that are open for writing then. They are known by inode, and found by their names:
- * all that were seen, for one may go (and come back by an undo) while the others stay. Those that
- * directories gave them that moved are looked up when a name is asked for, not at each move. One
- * whose names are all gone is sought once: a human has removed or moved them, or an undo, and there
- * may be another.
+ * Writes to an open file are not trapped. So each step begins by capturing the files that are open
+ * for writing at that moment (keep_open_files.c). A file is known by inode and found by its names.
+ * All names that were seen are kept, because one may be removed, and come back by an undo, while
+ * others stay. Renames of directories above are applied when a name is asked for, not at each
+ * rename. If all names of a file are gone, the folder is searched for it once: somebody may have
+ * moved it.
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */

@@ -1,4 +1,4 @@
-/* open_files - inodes that were opened for writing and may still be. */
+/* open_files - inodes that a process may still have open for writing. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,5 +1,4 @@
-/* touched_paths - the paths that a step has touched, with what was there before and is there after
- * it. */
+/* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,9 +12,9 @@ struct touch {
 };
 
 /*
- * A path in a directory that moves is touched by its new name as well. However often that happens,
- * of those names the last is on the list, once touches_settle() or touches_find() asked for it, and
- * the others are not: nothing was there before, and nothing is.
+ * If a directory is renamed, the touched paths below it are touched under their new names, too.
+ * After several renames only the last of those names is on the list, once touches_settle() or
+ * touches_find() is called: the others existed neither before the step nor after it.
  * Life: a zeroed struct is empty -> touches_done(). A number stays valid, a pointer until the next
  * touches_add(). Blocks and, but for "more than one", links are not kept.
  */

@@ -35,7 +35,7 @@ struct state { /* the file "state" */
 
 struct journal {
 	char *folder, *store_path, *state_dir;
-	struct journal *kin; /* ring of the session's journals, in the order of its folders */
+	struct journal *kin; /* the session's other journals: a ring, in the order of its folders */
 	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
 	bool in_memory;	     /* the store lies on tmpfs */
 	bool read_only;
@@ -57,10 +57,10 @@ struct journal {
 	struct tidy *tidy;   /* the thread, or NULL */
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
-	bool doomed; /* what can be redone goes when the step that is being committed is kept */
-	struct lent *lent; /* hash, while a rollback is under way (borrowed_dirs.h) */
-	bool mended;	   /* what a dead process had begun was put right when this was opened */
-	bool stuck;	   /* a rollback went neither forth nor back: nothing else until it does */
+	bool doomed;	     /* redo/ will be emptied if the commit in progress succeeds */
+	struct lent *lent;   /* hash, while a rollback is under way (borrowed_dirs.h) */
+	bool mended;	     /* opening it recovered a step or an undo of a dead process */
+	bool stuck; /* a rollback could be neither finished nor reverted: no step may begin */
 	dev_t store_dev;
 	ino_t store_ino;
 	int store, lock;
@@ -88,18 +88,19 @@ struct journal {
 	char *near_gone; /* for spot_look() alone */
 };
 
-/* journal_open(), perhaps without finishing what a dead process left. */
+/* journal_open(); recover: finish what a dead process left. */
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err) MUST_USE;
 
 /* siblings.c */
 void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
 void kin_leave(struct journal *j);
-/* Their next numbers become the highest of theirs: what comes now is the newest in any. */
+/* Raises all their next sequence numbers to the highest: the next record is the newest in each. */
 void kin_level(struct journal *j);
-/* A rollback of now: its number is higher than all that were given before, in all of them. */
+/* A new rollback, whose number is higher than all given so far, in each of them. */
 struct roll kin_roll(struct journal *j);
-/* The journal of that folder: 0, one of j's kin; 1, opened now: the caller closes it. */
+/* The journal of that folder. Returns 0 if it is one of j's ring, 1 if it was opened: the caller
+ * closes it. */
 int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
 	    struct err *err) MUST_USE;
 
