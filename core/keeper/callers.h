@@ -1,4 +1,4 @@
-/* callers - who asks: a cache of the sandbox's processes, each dropped when its pidfd tells. */
+/* callers - a cache of the sandbox's processes; a pidfd reports the end of each. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

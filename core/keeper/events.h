@@ -1,4 +1,4 @@
-/* events - what happened inside, told to cordon for the audit log and the list. */
+/* events - reports what happened inside to cordon, for the audit log and the activity list. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

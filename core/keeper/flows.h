@@ -1,4 +1,4 @@
-/* flows - connections of the agent: what the policy says of them, and news of them for cordon. */
+/* flows - decides on network connections of the agent, and reports them to cordon. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

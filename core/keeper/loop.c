@@ -1,4 +1,4 @@
-/* loop - the keeper's one epoll: who is served first, and when what waits is told to cordon. */
+/* loop - the keeper's event loop: who is served first, timers, and when frames leave to cordon. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/loop.h"
 

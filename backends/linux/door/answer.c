@@ -1,4 +1,4 @@
-/* answer - a call is answered, and its caller goes on where it stopped. */
+/* answer - answers a trapped call, and lets its caller go on where it stopped. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/answer.h"
 

@@ -1,5 +1,4 @@
-/* calls_fifo - a FIFO of a folder opened for writing: by us, without ever waiting for its reader.
- */
+/* calls_fifo - opens a FIFO of a folder for writing, without waiting for its reader. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_fifo.h"
 

@@ -1,4 +1,4 @@
-/* calls_fifo - a FIFO of a folder is opened for writing. */
+/* calls_fifo - opens a FIFO of a folder for writing, without waiting for its reader. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* calls_flow - connect to a host: judged, dialled from outside, then let meet its listener. */
+/* calls_flow - connect to a host: decided on, dialled outside, then joined to the socket. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* calls_meta - mode, owner, times and extended attributes; access and statfs. */
+/* calls_meta - changes mode, owner, times and extended attributes; access and statfs. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_meta.h"
 

@@ -1,4 +1,4 @@
-/* calls_names - making, removing and moving names: mkdir, unlink, rename, link and their kin. */
+/* calls_names - creates, removes and renames: mkdir, mknod, unlink, rename, link, symlink. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_names.h"
 

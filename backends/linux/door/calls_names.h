@@ -1,4 +1,4 @@
-/* calls_names - making, removing and moving names: mkdir, mknod, unlink, rename, link, symlink. */
+/* calls_names - creates, removes and renames: mkdir, mknod, unlink, rename, link, symlink. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* calls_read - opening for reading where every open is trapped. */
+/* calls_read - opens for reading, where every open is trapped. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* dirs - our own directories, known by inode, and where each of them is now. */
+/* dirs - a cache of the keeper's own directory descriptors, by inode, with their current paths. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

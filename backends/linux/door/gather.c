@@ -1,4 +1,4 @@
-/* gather - calls that wait at the same time share a sync. */
+/* gather - several waiting calls share one sync (journal.durable). */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/gather.h"
 

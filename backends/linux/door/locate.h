@@ -1,4 +1,4 @@
-/* locate - from a descriptor in the caller's view to a place in a folder, or outside. */
+/* locate - translates a descriptor of the caller's view to a place in a folder, or outside. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

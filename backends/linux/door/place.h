@@ -1,5 +1,4 @@
-/* place - what a path argument leads to: a directory of ours and a name in it, or a path outside.
- */
+/* place - the target of a path argument: a directory of ours and a name, or a path outside. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

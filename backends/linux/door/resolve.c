@@ -1,4 +1,4 @@
-/* resolve - from the caller's path to a place: the quick way. */
+/* resolve - resolves a path argument of the caller to a place: the fast path. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/resolve.h"
 

@@ -1,4 +1,4 @@
-/* resolve - from a path argument of the caller to a place. */
+/* resolve - resolves a path argument of the caller to a place: the fast path. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

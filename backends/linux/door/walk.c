@@ -1,4 +1,4 @@
-/* walk - a path in the caller's own view, component by component, links and /proc included. */
+/* walk - resolves a path component by component in the caller's view, with links and /proc. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/walk.h"
 

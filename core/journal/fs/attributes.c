@@ -1,4 +1,4 @@
-/* attributes - mode, owner, times and extended attributes (ACLs are among them) as one blob. */
+/* attributes - reads and restores mode, owner, times and extended attributes, as one blob. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

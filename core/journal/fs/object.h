@@ -1,4 +1,4 @@
-/* object - a file system object by name: stat, copy, move, and its metadata. */
+/* object - stat, open and copy of a file system object by name, never following a link. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

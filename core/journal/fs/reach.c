@@ -1,4 +1,4 @@
-/* reach - through directories of ours that may not be searched, for as long as a look takes. */
+/* reach - looks at a path below directories of ours that lack search permission. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/reach.h"
 

@@ -1,6 +1,4 @@
-/* reach - looks at a path below directories of ours that lack search permission: adds it for a
- * moment.
- */
+/* reach - looks at a path below directories of ours that lack search permission. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,6 +1,4 @@
-/* after_image - what paths looked like when a step ended: the way to notice that somebody else was
- * there.
- */
+/* after_image - writes the after-image of a step: the state of each path at its end. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-/* after_image - what paths looked like when a step ended: one file for each step, read path by
- * path. */
+/* after_image - writes the after-image of a step: the state of each path at its end. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* barrier - edits from outside in the history: between which steps, when, which paths. */
+/* barrier - external edits in the history: between which steps, when, which paths. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

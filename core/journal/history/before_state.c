@@ -1,4 +1,4 @@
-/* before_state - what a step found, by its own records. */
+/* before_state - the state of each path before a step, from the step's records. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"

@@ -1,4 +1,4 @@
-/* inode_history - a file from a moment of the past on, by its inode. */
+/* inode_history - follows one inode through the history from a given moment on. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/inode_history.h"
 #include "core/journal/history/path_index_lookup.h"

@@ -1,4 +1,4 @@
-/* list - the steps that are kept, and what each changed. */
+/* list - lists the committed and undone steps, and the changes of each. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* net_effect - the net effect of several steps on each path: its state before and after them. */
+/* net_effect - the net effect of several steps on each path. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

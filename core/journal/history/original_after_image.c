@@ -1,5 +1,4 @@
-/* original_after_image - what steps themselves left at their paths, though others have come and
- * gone since. */
+/* original_after_image - after-states of undone steps that newer steps may have replaced. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

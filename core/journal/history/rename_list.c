@@ -1,4 +1,4 @@
-/* rename_list - where a path of then lies now that directories were renamed. */
+/* rename_list - translates paths through the renames of directories, in order. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

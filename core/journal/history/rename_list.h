@@ -1,4 +1,4 @@
-/* rename_list - renames of directories, in order: translates paths between then and now. */
+/* rename_list - translates paths through the renames of directories, in order. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* rename_tree - directories that move, and where each of them hung at what moment. */
+/* rename_tree - the tree of renamed directories at any moment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/util/path_set.h"

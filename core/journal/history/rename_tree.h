@@ -1,6 +1,4 @@
-/* rename_tree - the tree of renamed directories at any moment: translates a path between two
- * moments.
- */
+/* rename_tree - the tree of renamed directories at any moment. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* step_summary - the summary file of a committed step: its information and its changes. */
+/* step_summary - the summary file of a committed step: its information and net changes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

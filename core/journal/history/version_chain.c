@@ -1,6 +1,4 @@
-/* version_chain - did each step find what those before it had left? Else somebody else was there
- * between.
- */
+/* version_chain - detects external edits between steps. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"

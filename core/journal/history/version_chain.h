@@ -1,6 +1,4 @@
-/* version_chain - detects external edits between steps: each before-state is compared with the
- * after-state of the steps before it.
- */
+/* version_chain - detects external edits between steps. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* version_chain_inode - what the steps found and left in files that have several names. */
+/* version_chain_inode - the same as version_chain_path, for files with several hard links. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/hash.h"
 #include "core/journal/fs/object.h"

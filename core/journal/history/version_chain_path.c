@@ -1,4 +1,4 @@
-/* version_chain_path - what the steps found and left at one path, or in one file. */
+/* version_chain_path - states before and after each step, at one path or in one file. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"

@@ -1,5 +1,4 @@
-/* version_chain_path - states before and after each step, at one path or in one file: a part of
- * version_chain.c. */
+/* version_chain_path - states before and after each step, at one path or in one file. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

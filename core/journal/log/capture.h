@@ -1,4 +1,4 @@
-/* capture - a log that grows, with the directory of its objects. */
+/* capture - appends records to a log, and captures content before it is lost. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

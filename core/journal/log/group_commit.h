@@ -1,4 +1,4 @@
-/* group_commit - several waiting operations share one sync of the log before they are performed. */
+/* group_commit - several waiting operations share one sync of the log. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

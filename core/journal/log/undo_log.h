@@ -1,4 +1,4 @@
-/* undo_log - the record format of a step's log: append, read backwards, verify. */
+/* undo_log - a step's log file: append, read from both ends, verify. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

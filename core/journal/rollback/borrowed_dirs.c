@@ -1,5 +1,4 @@
-/* borrowed_dirs - directories that a rollback under way has opened for itself, and what their modes
- * are. */
+/* borrowed_dirs - directories whose mode a running rollback has changed, and their old modes. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/rollback/borrowed_dirs.h"
 

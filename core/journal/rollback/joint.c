@@ -1,4 +1,4 @@
-/* joint - transactions of several stores at once: decided in one of them, finished in all. */
+/* joint - one transaction over several stores: decided in one of them, finished in all. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-/* merge - one file's content three ways: what is there, what the steps left, what was before them.
- */
+/* merge - three-way merge of one file: current content, after-state, before-state. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* plan - what an undo or redo would change, and where somebody else was there since. */
+/* plan - what an undo or redo would change, and its conflicts with external edits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* plan_dirs - directories that a rollback would take away, with what else lies in them, or needs.
- */
+/* plan_dirs - checks the directories that a rollback would remove, and those that it needs. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

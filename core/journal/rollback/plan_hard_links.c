@@ -1,5 +1,4 @@
-/* plan_hard_links - files that a rollback writes to by a name that they do not have for the moment.
- */
+/* plan_hard_links - finds files that a rollback would write through a removed hard link. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"

@@ -1,4 +1,4 @@
-/* plan_load - what a plan is made from: the steps' logs, what they did, how they left it. */
+/* plan_load - loads what a plan is made from: logs, net effects, after-images. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* protected_names - names that nobody may change, followed back in time. */
+/* protected_names - names that a rollback must not change, followed back through renames. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"

@@ -1,4 +1,4 @@
-/* recover - what a dead process left: a rollback under way, steps that never ended. */
+/* recover - after a crash: finishes or reverts a rollback, rolls back steps that never ended. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,4 @@
-/* redo_drop - what can no longer be redone, for what comes back or stays began after it was undone.
- */
+/* redo_drop - finds undone steps that can no longer be redone after another redo. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* replay - undo one record: perform its inverse and log the way back. */
+/* replay - undoes one record: performs its inverse and logs that. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* replay - undoes one log record: what replay.c and replay_data.c share. */
+/* replay - undoes one record: performs its inverse and logs that. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

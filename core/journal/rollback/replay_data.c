@@ -1,4 +1,4 @@
-/* replay_data - undo of a file's content: the old bytes come back, the new ones are kept. */
+/* replay_data - undoes changes of content: restores the old bytes, keeps the new ones. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* replay_guarded - guarded names in a rollback: they get files that nobody inside can write to. */
+/* replay_guarded - gives guarded names files that no process inside can still write to. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

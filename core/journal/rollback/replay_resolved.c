@@ -1,5 +1,4 @@
-/* replay_resolved - what a rollback does about somebody else's work: leaves it out, writes a merge.
- */
+/* replay_resolved - applies the resolution of conflicts: skips records, writes merged files. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

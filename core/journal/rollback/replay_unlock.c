@@ -1,5 +1,4 @@
-/* replay_unlock - rights of our own that an agent took away, given back for as long as a rollback
- * takes. */
+/* replay_unlock - restores permissions of ours that an agent removed, during a rollback. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* resolution - what becomes of the paths that somebody else changed: forced, kept, merged. */
+/* resolution - decides each conflict: overwrite, keep, or merge the external edit. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

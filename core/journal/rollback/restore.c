@@ -1,4 +1,4 @@
-/* restore - single paths of a step as they were before it, made anew as a step of its own. */
+/* restore - restores single paths to their state before a step, as a new step. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"

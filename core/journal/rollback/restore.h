@@ -1,5 +1,4 @@
-/* restore - what restore_select.c (which paths), restore.c (whether), restore_order.c (in which
- * order) and restore_apply.c (how) share. */
+/* restore - restores single paths to their state before a step, as a new step. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

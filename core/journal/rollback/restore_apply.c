@@ -1,5 +1,4 @@
-/* restore_apply - one object of then comes back: through operations that are themselves captured.
- */
+/* restore_apply - restores one object through operations that are captured themselves. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

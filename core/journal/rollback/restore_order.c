@@ -1,4 +1,4 @@
-/* restore_order - the paths that a restore brings back: from where, and in which order. */
+/* restore_order - where each object of a restore is now, and in which order they move. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,4 @@
-/* restore_select - which of a step's changes a restore takes back: what was asked for, and what
- * goes with it.
- */
+/* restore_select - selects the changes of a step to restore, and those they depend on. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

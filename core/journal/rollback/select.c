@@ -1,4 +1,4 @@
-/* select - which steps an undo or redo means, in which stores. */
+/* select - finds the steps that an undo or redo means, and their stores. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* txn - steps on their way from kept to undone or back: all or nothing, resumable, reversible. */
+/* txn - the transaction of an undo or redo of steps: all or nothing, resumable, reversible. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* txn_after_images - what a rollback leaves behind, kept as the post-images of its steps. */
+/* txn_after_images - writes new after-images of the steps when a rollback is done. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* undo - which steps an undo or redo means, and whether it may. */
+/* undo - undo and redo: selects the steps, plans, and runs the transaction. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

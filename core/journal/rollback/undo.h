@@ -1,4 +1,4 @@
-/* undo - the parts of a rollback: conflicts and their resolution, log records applied backwards. */
+/* undo - undo and redo: selects the steps, plans, and runs the transaction. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

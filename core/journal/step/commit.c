@@ -1,4 +1,4 @@
-/* commit - a step's parts in the stores of several folders: they begin, are kept and end as one. */
+/* commit - commits a step, in several stores as one if it changed several folders. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

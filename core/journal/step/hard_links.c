@@ -1,4 +1,4 @@
-/* hard_links - names that a step gives to what has one already: a change by them is one of that. */
+/* hard_links - hard links that a step creates: a change of one name is a change of the others. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

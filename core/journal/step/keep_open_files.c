@@ -1,4 +1,4 @@
-/* keep_open_files - a step begins: what the files hold that are still open for writing is kept. */
+/* keep_open_files - captures files that are open for writing when a step begins. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* op_modify - operations on objects: open for writing, truncate, metadata. */
+/* op_modify - operations on existing objects: open for writing, truncate, metadata. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* step - an open step: what it knows of inodes and paths; begin, commit, abort. */
+/* step - an open step: the inodes and paths it touched; begin and abort. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* step - an open step: its log, the files it writes, its parts in other folders. */
+/* step - an open step: the inodes and paths it touched; begin and abort. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

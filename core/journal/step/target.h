@@ -1,6 +1,4 @@
-/* target - the target of an operation: its path for the record, its name without slashes, its
- * object.
- */
+/* target - the target of an operation: its path for the record, its name, its object. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

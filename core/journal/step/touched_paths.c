@@ -1,5 +1,4 @@
-/* touched_paths - the paths that a step has touched, with what was there before and is there after
- * it. */
+/* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_tree.h"

@@ -1,4 +1,4 @@
-/* durability - what must be on the disk before what, for stores that survive power loss. */
+/* durability - syncs in the right order, for stores that survive power loss. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* prune - what the store may hold: a step that grows too big, the oldest steps that make room. */
+/* prune - limits of the store: steps that grow too big, old steps that are removed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-/* siblings - the journals of one session's folders, and those of others that a step has parts in.
- */
+/* siblings - the journals of a session's other folders, and of others that a step has parts in. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* asks - requests that wait for the human: one question for one wish, however often it is tried. */
+/* asks - questions for the human, and the calls that wait for the answers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/asks.h"
 

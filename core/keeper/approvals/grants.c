@@ -1,5 +1,4 @@
-/* grants - answers that outlive their question: for a step, by the policy, for the call made anew.
- */
+/* grants - answers that count for longer than one call: for a step, or for the session. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/grants.h"
 

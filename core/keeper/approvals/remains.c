@@ -1,4 +1,4 @@
-/* remains - what processes inside still hold of what was granted and is not any more. */
+/* remains - finds what processes still hold open of a grant that was taken back. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/remains.h"
 

@@ -1,4 +1,4 @@
-/* safeguard - counts what each step takes away, holds it at the limit, does what the human says. */
+/* safeguard - counts what each step deletes or overwrites, and holds it at the limit. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

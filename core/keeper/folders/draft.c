@@ -1,4 +1,4 @@
-/* draft - a new file that leads git elsewhere gets its name when it is whole, and harmless. */
+/* draft - a new git pointer file or config gets its name once it is complete and harmless. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/draft.h"
 

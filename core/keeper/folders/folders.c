@@ -1,4 +1,5 @@
-/* folders - the set of places that the keeper may change: working folders and what was granted. */
+/* folders - the set of places that the keeper may change: working folders and granted directories.
+ * */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/folders.h"
 

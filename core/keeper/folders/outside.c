@@ -1,4 +1,4 @@
-/* outside - places beyond the working folders: who refuses, who is asked. */
+/* outside - changes and reads outside the working folders: refused, allowed, or asked about. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/outside.h"
 

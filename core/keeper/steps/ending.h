@@ -1,4 +1,4 @@
-/* ending - every process of a command, those too that never asked for anything, is killed. */
+/* ending - kills every process of a command, also those that made no trapped call. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,5 +1,4 @@
-/* naming - what a step came to, and a name for one that no command has named: "claude: edit a, b".
- */
+/* naming - names a step that no command has named, by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/naming.h"
 
