@@ -1,5 +1,4 @@
-/* folders - the set of places that the keeper may change: working folders and granted directories.
- * */
+/* folders - the places that the keeper may change: working folders and granted directories. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/folders.h"
 
