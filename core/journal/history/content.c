@@ -463,7 +463,7 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 
 	*ret_fd = -1;
 	if (*path == '/')
-		while (!(below = path_below(path, k->folder)) && (k = k->kin) != j)
+		while (!(below = path_below(path, k->folder)) && (k = k->sibling) != j)
 			continue;
 	if (!below)
 		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);

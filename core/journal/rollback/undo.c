@@ -278,7 +278,7 @@ static int ready(struct journal *j, struct err *err)
 			return err_say(err, -EBUSY, "a step is still running: wait for it to end");
 		stuck |= k->stuck;
 		r = undo_unstick(k, err);
-	} while (r == 0 && (k = k->kin) != j);
+	} while (r == 0 && (k = k->sibling) != j);
 	/* The human asked when this was still to come: to go on now would be once too often. */
 	if (r == 0 && stuck)
 		return err_say(err, -EAGAIN,
@@ -292,7 +292,7 @@ static int begin(const struct pick *pick, const struct undo_plan *plan, struct r
 		 struct txn *list, size_t *n, struct err *err)
 {
 	bool redo = plan->kind == UNDO_REDO;
-	struct roll roll = kin_roll(pick->list[0].j);
+	struct roll roll = siblings_roll(pick->list[0].j);
 	int r = 0;
 
 	for (size_t i = 0; i < pick->n; i++)

@@ -468,5 +468,5 @@ void journal_no_writers(struct journal *j)
 
 	do
 		writers_drop(k);
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 }

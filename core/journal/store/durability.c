@@ -48,7 +48,7 @@ int side_sync(struct side *s)
 		for (struct step *other = k->open; other && r == 0; other = other->next)
 			if (other->side.loose)
 				r = sync_log(&other->side);
-	while ((k = k->kin) != s->j);
+	while ((k = k->sibling) != s->j);
 	return r;
 }
 

@@ -59,7 +59,7 @@ void journal_set_limits(struct journal *j, const struct journal_options *o)
 		k->options.size = o->size;
 		k->options.step_size = o->step_size;
 		k->options.steps = o->steps;
-	} while ((k = k->kin) != j);
+	} while ((k = k->sibling) != j);
 }
 
 bool journal_urges(const struct journal *j)
@@ -69,7 +69,7 @@ bool journal_urges(const struct journal *j)
 
 	do
 		urgent |= k->news && k->urgent;
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return urgent;
 }
 
@@ -79,7 +79,7 @@ char *journal_news(struct journal *j)
 
 	j->urgent = false;
 
-	for (struct journal *k = j->kin; k != j; k = k->kin) {
+	for (struct journal *k = j->sibling; k != j; k = k->sibling) {
 		AUTO_FREE char *more = take_ptr(&k->news), *first = words;
 
 		k->urgent = false;
@@ -499,7 +499,7 @@ bool journal_is_full(const struct journal *j)
 
 	do
 		full |= k->full;
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return full;
 }
 

@@ -357,7 +357,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	raise_files();
 	j->folder = xstrdup(spec->folder);
 	j->state_dir = xstrdup(spec->state_dir);
-	j->kin = j;
+	j->sibling = j;
 	j->read_only = spec->read_only;
 	j->options = spec->options;
 	j->guards = spec->guards;
@@ -375,7 +375,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	if (r == 0)
 		r = open_parts(j, spec, err);
 	if (r == 0 && spec->with)
-		kin_join(j, spec->with);
+		siblings_join(j, spec->with);
 	if (r == 0 && recover && !j->read_only && !spec->upkeep)
 		r = finish_start(j, &recovered, err);
 	if (r == 0 && recover && !j->read_only && !spec->upkeep)
@@ -399,7 +399,7 @@ bool journal_was_mended(const struct journal *j)
 {
 	bool mended = j->mended;
 
-	for (const struct journal *k = j->kin; k != j; k = k->kin)
+	for (const struct journal *k = j->sibling; k != j; k = k->sibling)
 		mended |= k->mended;
 	return mended;
 }
@@ -425,7 +425,7 @@ void journal_close(struct journal *j)
 	state_leave(j);
 	while (j->open)
 		step_drop(j->open);
-	kin_leave(j);
+	siblings_leave(j);
 	writers_drop(j);
 	names_done(&j->own);
 	store_forget_near(j);

@@ -35,9 +35,9 @@ struct state { /* the file "state" */
 
 struct journal {
 	char *folder, *store_path, *state_dir;
-	struct journal *kin; /* the session's other journals: a ring, in the order of its folders */
-	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
-	bool in_memory;	     /* the store lies on tmpfs */
+	struct journal *sibling; /* ring: the session's journals, in the order of its folders */
+	uint64_t session_us;	 /* when the first of the ring was opened (wall clock) */
+	bool in_memory;		 /* the store lies on tmpfs */
 	bool read_only;
 	bool inside;	/* the store lies in the folder */
 	bool fresh;	/* it was made just now */
@@ -93,16 +93,16 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	       size_t *ret_recovered, struct err *err) MUST_USE;
 
 /* siblings.c */
-void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
-void kin_leave(struct journal *j);
+void siblings_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
+void siblings_leave(struct journal *j);
 /* Raises all their next sequence numbers to the highest: the next record is the newest in each. */
-void kin_level(struct journal *j);
+void siblings_level(struct journal *j);
 /* A new rollback, whose number is higher than all given so far, in each of them. */
-struct roll kin_roll(struct journal *j);
+struct roll siblings_roll(struct journal *j);
 /* The journal of that folder. Returns 0 if it is one of j's ring, 1 if it was opened: the caller
  * closes it. */
-int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
-	    struct err *err) MUST_USE;
+int siblings_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
+		 struct err *err) MUST_USE;
 
 /* The next number. store_seq_keep() sees to it that none is given twice, come what may: before a
  * record has one. */
