@@ -108,7 +108,7 @@ bool left_differs(struct journal *j, const struct post *left, const struct post 
 	return differs;
 }
 
-void hands_note(struct hands *h, size_t place, const struct names *names)
+void touchers_note(struct touchers *h, size_t place, const struct names *names)
 {
 	for (size_t i = 0; i < names_count(names); i++)
 		names_add_key(&h->names, names_key(names, i));
@@ -116,8 +116,8 @@ void hands_note(struct hands *h, size_t place, const struct names *names)
 	h->ends[place] = names_count(&h->names);
 }
 
-void hands_find(const struct hands *h, size_t place, const struct moves *moves,
-		const struct names *names, struct names *ret)
+void touchers_find(const struct touchers *h, size_t place, const struct moves *moves,
+		   const struct names *names, struct names *ret)
 {
 	size_t newer = h->ends && place ? h->ends[place - 1] : 0;
 
@@ -136,7 +136,7 @@ struct writing {
 	UT_hash_handle hh;
 };
 
-static struct writing *find_writing(const struct hands *h, uint64_t ino)
+static struct writing *find_writing(const struct touchers *h, uint64_t ino)
 {
 	struct writing *one;
 
@@ -144,7 +144,7 @@ static struct writing *find_writing(const struct hands *h, uint64_t ino)
 	return one;
 }
 
-void hands_wrote(struct hands *h, size_t place, uint64_t ino)
+void touchers_wrote(struct touchers *h, size_t place, uint64_t ino)
 {
 	struct writing *one;
 
@@ -156,14 +156,14 @@ void hands_wrote(struct hands *h, size_t place, uint64_t ino)
 	HASH_ADD(hh, h->files, ino, sizeof(one->ino), one);
 }
 
-bool hands_have_file(const struct hands *h, size_t place, uint64_t ino)
+bool touchers_have_file(const struct touchers *h, size_t place, uint64_t ino)
 {
 	const struct writing *one = find_writing(h, ino);
 
 	return one && one->place < place;
 }
 
-void hands_done(struct hands *h)
+void touchers_done(struct touchers *h)
 {
 	struct writing *one, *rest;
 
