@@ -17,7 +17,8 @@ struct moves {
 	size_t n;
 	struct names ends; /* from where, and whereto */
 	uint64_t *left;	   /* of each, the number of the last that took something from there */
-	struct homes on, turned; /* from the first of them to the present, and the other way */
+	struct rename_tree on,
+		turned; /* from the first of them to the present, and the other way */
 };
 
 void moves_add_one(struct moves *m, const struct move *one); /* copies the paths */

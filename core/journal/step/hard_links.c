@@ -75,7 +75,7 @@ void alias_use(struct step *s, const struct obj *o)
 	if (!step_touch(s, root, path, o) || a->then == s->touches.places.now)
 		return;
 	now = xstrdup(path);
-	homes_follow(&s->touches.places, a->then, s->touches.places.now, &root, &now);
+	rename_tree_follow(&s->touches.places, a->then, s->touches.places.now, &root, &now);
 	step_touch(s, root, now, &nothing);
 }
 

@@ -107,7 +107,7 @@ static void catch_up(struct journal *j, struct writer *w)
 		int root = key_root(w->names[i], &path);
 		AUTO_FREE char *moved = xstrdup(path);
 
-		homes_follow(&j->carried, then, w->then, &root, &moved);
+		rename_tree_follow(&j->carried, then, w->then, &root, &moved);
 		now[n++] = key_make(root, moved);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ void writer_drop(struct journal *j, struct writer *w)
 	free(w->names);
 	free(w);
 	if (!j->writers)
-		homes_done(&j->carried);
+		rename_tree_done(&j->carried);
 }
 
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
@@ -149,7 +149,7 @@ static void forget_moves(struct journal *j)
 		catch_up(j, w);
 		w->then = 0;
 	}
-	homes_done(&j->carried);
+	rename_tree_done(&j->carried);
 }
 
 void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
@@ -159,7 +159,7 @@ void writers_moved(struct journal *j, int root, const char *from, int root2, con
 		return;
 	if (j->carried.now == MOVES_MAX)
 		forget_moves(j);
-	homes_move(&j->carried, root, from, root2, to, both);
+	rename_tree_move(&j->carried, root, from, root2, to, both);
 }
 
 void writer_gone(struct journal *j, const struct obj *o)

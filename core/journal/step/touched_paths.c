@@ -47,7 +47,7 @@ struct touch *touches_find(struct touches *t, const char *key)
 {
 	size_t i = names_find(&t->keys, key);
 
-	if (i == NAMES_NONE && homes_marks(&t->places, key)) {
+	if (i == NAMES_NONE && rename_tree_marks(&t->places, key)) {
 		touches_add(t, key, &nothing);
 		i = names_find(&t->keys, key);
 	}
@@ -56,7 +56,7 @@ struct touch *touches_find(struct touches *t, const char *key)
 
 bool touches_add(struct touches *t, const char *key, const struct obj *before)
 {
-	unsigned came = has_moved(t) ? homes_mark(&t->places, key, PLACE_TOUCHED) : 0;
+	unsigned came = has_moved(t) ? rename_tree_mark(&t->places, key, PLACE_TOUCHED) : 0;
 	bool fresh;
 	size_t i = names_put(&t->keys, key, &fresh);
 
@@ -79,7 +79,7 @@ void touches_dress(struct touches *t, const char *key)
 		return;
 	one->dressed = true;
 	if (has_moved(t))
-		homes_mark(&t->places, key, PLACE_TOUCHED | PLACE_DRESSED);
+		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_DRESSED);
 }
 
 void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
@@ -89,13 +89,13 @@ void touches_move(struct touches *t, int root, const char *from, int root2, cons
 	size_t n = has_moved(t) ? 0 : touches_count(t);
 
 	for (size_t i = 0; i < n; i++)
-		homes_mark(&t->places, touches_key(t, i),
-			   PLACE_TOUCHED | (t->list[i].dressed ? PLACE_DRESSED : 0u));
-	homes_move(&t->places, root, from, root2, to, both);
+		rename_tree_mark(&t->places, touches_key(t, i),
+				 PLACE_TOUCHED | (t->list[i].dressed ? PLACE_DRESSED : 0u));
+	rename_tree_move(&t->places, root, from, root2, to, both);
 	/* The directories themselves are dressed where they come to. */
-	if (homes_marks(&t->places, here) & PLACE_DRESSED)
+	if (rename_tree_marks(&t->places, here) & PLACE_DRESSED)
 		touches_dress(t, there);
-	if (both && homes_marks(&t->places, there) & PLACE_DRESSED)
+	if (both && rename_tree_marks(&t->places, there) & PLACE_DRESSED)
 		touches_dress(t, here);
 }
 
@@ -110,7 +110,7 @@ static void settle(void *data, const char *key, unsigned marks)
 
 void touches_settle(struct touches *t)
 {
-	homes_each(&t->places, settle, t);
+	rename_tree_each(&t->places, settle, t);
 }
 
 void touches_set_after(struct touches *t, size_t i, const struct obj *after)
@@ -131,7 +131,7 @@ void touch_after(const struct touches *t, const struct touch *one, struct obj *r
 void touches_done(struct touches *t)
 {
 	names_done(&t->keys);
-	homes_done(&t->places);
+	rename_tree_done(&t->places);
 	free(t->list);
 	free(t->looks);
 	*t = (struct touches){0};

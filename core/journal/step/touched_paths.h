@@ -24,7 +24,7 @@ struct touches {
 	size_t cap;
 	struct look *looks;
 	uint32_t n_looks, cap_looks;
-	struct homes places; /* once a directory has moved: all of them, where they are now */
+	struct rename_tree places; /* once a directory has moved: all of them, where they are now */
 };
 
 static inline size_t touches_count(const struct touches *t)

@@ -75,13 +75,13 @@ struct journal {
 	struct names own;   /* changed by ourselves a moment ago (attribution.c) */
 	bool owning;
 	uint64_t dir_moves;
-	struct step *open;	/* list, newest first */
-	struct writer *writers; /* hash */
-	struct homes carried;	/* directories that moved while there were some */
-	struct writer *shut;	/* list, of them */
-	struct closed *closed;	/* hash: no step that opened them runs (open_files.c) */
-	size_t writers_enough;	/* from here on those that are shut leave it (open_files.c) */
-	struct trails *trails;	/* for reading the past (path_index_lookup.h), or NULL */
+	struct step *open;	    /* list, newest first */
+	struct writer *writers;	    /* hash */
+	struct rename_tree carried; /* directories that moved while there were some */
+	struct writer *shut;	    /* list, of them */
+	struct closed *closed;	    /* hash: no step that opened them runs (open_files.c) */
+	size_t writers_enough;	    /* from here on those that are shut leave it (open_files.c) */
+	struct trails *trails;	    /* for reading the past (path_index_lookup.h), or NULL */
 	/* the parent directory that was resolved last */
 	int near_root, near_fd;
 	char *near_path;
