@@ -12,31 +12,32 @@ struct caller;
  * renames directories, several objects may have the same path in turn; the before-state of the
  * later ones is only in the records.
  */
-enum told_what {
-	TOLD_OF,   /* the step has a record for it */
-	TOLD_MADE, /* the path did not exist */
-	TOLD_SIDE, /* it had the state `side` */
-	TOLD_FILE, /* a file that the step renamed and did not change: its state before the step
-		    * equals its state at the new path */
+enum before_what {
+	BEFORE_RECORDED, /* the step has a record for it */
+	BEFORE_ABSENT,	 /* the path did not exist */
+	BEFORE_SIDE,	 /* it had the state `side` */
+	BEFORE_RENAMED,	 /* a file that the step renamed and did not change: its state before the
+			  * step  equals its state at the new path */
 };
 
-struct told {
-	enum told_what what;
+struct before_state {
+	enum before_what what;
 	struct change_side side;
 	uint64_t ino;
 };
 
-/* Life: a zeroed struct is empty -> told_load() -> told_done(), which leaves it so. */
-struct tolds {
+/* Life: a zeroed struct is empty -> before_states_load() -> before_states_done(), which leaves it
+ * so. */
+struct before_states {
 	struct names keys; /* as they are called now; number i: that of list[i] */
-	struct told *list;
-	struct told_file *files; /* hash, by inode */
+	struct before_state *list;
+	struct before_file *files; /* hash, by inode */
 };
 
 /* Of each path that the current step has a record for while a directory above it is renamed. */
-void told_load(const struct caller *c, struct tolds *ret);
-/* Index of the TOLD_FILE with that inode number, or NAMES_NONE. */
-size_t told_moved(const struct tolds *t, uint64_t ino);
+void before_states_load(const struct caller *c, struct before_states *ret);
+/* Index of the BEFORE_RENAMED with that inode number, or NAMES_NONE. */
+size_t before_states_moved(const struct before_states *t, uint64_t ino);
 /* Equal states, except that a record may lack the file's size. */
-bool told_same(const struct change_side *told, const struct change_side *other);
-void told_done(struct tolds *t);
+bool before_state_same(const struct change_side *recorded, const struct change_side *other);
+void before_states_done(struct before_states *t);

@@ -16,11 +16,11 @@ struct chains {
 	struct names keys; /* number i: that of list[i] */
 	struct chain *list;
 	size_t cap;
-	struct found_file *files; /* hash, by inode */
-	bool some_gone;		  /* some keys are called_gone() */
-	unsigned turn;		  /* of the step */
-	struct tolds told;	  /* by the step in place */
-	struct numbers written;	  /* files, by the step in place; once that was asked */
+	struct found_file *files;      /* hash, by inode */
+	bool some_gone;		       /* some keys are called_gone() */
+	unsigned turn;		       /* of the step */
+	struct before_states recorded; /* by the step in place */
+	struct numbers written;	       /* files, by the step in place; once that was asked */
 	bool has_written;
 	bool blind, was_blind; /* nothing is known of what the cluster did; of a newer one */
 	bool several;	       /* there is more than one */

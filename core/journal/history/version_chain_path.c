@@ -43,7 +43,7 @@ void chain_compare(struct chain *one)
 	if (!one->n_then || !one->known || !one->has_left)
 		return;
 	for (size_t i = 0; i < one->n_then; i++) {
-		if (told_same(&one->then[i], &one->left))
+		if (before_state_same(&one->then[i], &one->left))
 			return;
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;

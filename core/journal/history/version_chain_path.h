@@ -23,7 +23,7 @@ struct chain {
 	uint64_t ended;
 	unsigned cluster, turn;
 	unsigned changed, placed;   /* the turn and the cluster that last changed it */
-	unsigned told;		    /* the turn whose records tell what was found, as found[0] */
+	unsigned recorded;	    /* the turn whose records tell what was found, as found[0] */
 	unsigned there;		    /* the turn whose records tell that something was */
 	bool has_left, left_now;    /* that is known; from the step that is looked at */
 	bool has_last, past_last;   /* that is known; another cluster was there before it */

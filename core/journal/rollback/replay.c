@@ -438,12 +438,12 @@ int pop_dress(struct pop *p, int fd, struct span meta)
 {
 	int e = meta_apply_ours(fd, meta);
 
-	if (e > 0 && !p->to->told)
+	if (e > 0 && !p->to->recorded)
 		journal_say(p->j,
 			    "'%s' (perhaps not alone) does not have its owner, mode or attributes "
 			    "back: they are not ours to set",
 			    p->r->path);
-	p->to->told |= e > 0;
+	p->to->recorded |= e > 0;
 	return MIN(e, 0);
 }
 

@@ -313,7 +313,7 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 
 	if (r < 0)
 		return r;
-	t->j->told_fresh = false;
+	t->j->reported_fresh = false;
 	t->j->excluded = t->back ? NULL : &t->remedy.skips;
 	store_forget_near(t->j);
 	while ((m = txn_newest(t, false))) {

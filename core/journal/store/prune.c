@@ -113,14 +113,14 @@ void step_unprotect(struct step *s, const char *op, const char *path)
 		why = xasprintf("unprotected from here: %s '%s': journal.step-size (%s) is reached",
 				op, shown.data, size);
 	step_mark_incomplete(s, why);
-	if (!o->off || !s->j->told_off) {
+	if (!o->off || !s->j->reported_off) {
 		/* Where this is shown there may be room for one line: the warning comes behind. */
 		before = take_ptr(&s->j->news);
 		journal_say(s->j, "step %" PRId64 ": %s", s->id, why);
 		if (before)
 			journal_say(s->j, "%s", before);
 	}
-	s->j->told_off = o->off;
+	s->j->reported_off = o->off;
 }
 
 uint64_t step_limit(const struct journal *j)
@@ -542,9 +542,9 @@ int store_grew(struct journal *j, int64_t id)
 
 static void say_full(struct journal *j)
 {
-	if (j->told_full)
+	if (j->reported_full)
 		return;
-	j->told_full = j->urgent = true;
+	j->reported_full = j->urgent = true;
 	journal_say(
 		j,
 		"the disk or the quota of the undo store '%s' is full: changes that it cannot keep "

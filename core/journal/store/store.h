@@ -39,11 +39,11 @@ struct journal {
 	uint64_t session_us;	 /* when the first of the ring was opened (wall clock) */
 	bool in_memory;		 /* the store lies on tmpfs */
 	bool read_only;
-	bool inside;	/* the store lies in the folder */
-	bool fresh;	/* it was made just now */
-	bool told_off;	/* that nothing is recorded was said */
-	bool told_full; /* that there is no room, too */
-	bool urgent;	/* journal_news() has something for who looks at no console */
+	bool inside;	    /* the store lies in the folder */
+	bool fresh;	    /* it was made just now */
+	bool reported_off;  /* that nothing is recorded was said */
+	bool reported_full; /* that there is no room, too */
+	bool urgent;	    /* journal_news() has something for who looks at no console */
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
 	void *guards_data;
@@ -51,7 +51,7 @@ struct journal {
 	size_t at_start;		/* steps that were there when the session began */
 	size_t n_kept;			/* now; of a session alone, as is holds */
 	uint64_t holds;			/* store_holds() */
-	bool told_fresh;		/* that a name has a new file was said in this rollback */
+	bool reported_fresh;		/* that a name has a new file was said in this rollback */
 	const struct numbers *excluded; /* records that the rollback under way leaves out */
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
 	struct tidy *tidy;   /* the thread, or NULL */
