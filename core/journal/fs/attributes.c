@@ -66,7 +66,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	AUTO_FREE char *value = NULL;
 	size_t mark = ret->len;
 	uint32_t count = 0;
-	mode_t lent = 0;
+	mode_t borrowed = 0;
 	char proc[40];
 	const struct bearer of = {.path = proc};
 	ssize_t n;
@@ -80,12 +80,13 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	for (char *p = names; p < names + n; p += strlen(p) + 1) {
 		ssize_t len = get_value(&of, p, value, XATTR_MAX);
 
-		if (len < 0 && errno == EACCES && !lent && bits_borrow(j, fd, S_IRUSR, &lent) == 0)
+		if (len < 0 && errno == EACCES && !borrowed &&
+		    bits_borrow(j, fd, S_IRUSR, &borrowed) == 0)
 			len = get_value(&of, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
 			continue; /* gone meanwhile, or not ours to see: then not ours to change */
 		if (len < 0) {
-			int r = -errno, e = bits_return(j, fd, lent);
+			int r = -errno, e = bits_return(j, fd, borrowed);
 
 			return e < 0 ? e : r;
 		}
@@ -94,7 +95,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 		count++;
 	}
 	memcpy(ret->data + mark, &count, sizeof(count));
-	return bits_return(j, fd, lent);
+	return bits_return(j, fd, borrowed);
 }
 
 int meta_read(struct journal *j, int fd, struct buf *ret)
@@ -103,7 +104,7 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 
 	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u32(ret, S_ISDIR(st.st_mode) ? lent_mode(j, st.st_ino, st.st_mode) : st.st_mode);
+	put_u32(ret, S_ISDIR(st.st_mode) ? borrowed_mode(j, st.st_ino, st.st_mode) : st.st_mode);
 	put_u32(ret, st.st_uid);
 	put_u32(ret, st.st_gid);
 	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);
@@ -222,7 +223,7 @@ struct dress {
 	char proc[40];
 	bool lax;   /* do what we may */
 	bool lacks; /* and that was not all */
-	mode_t lent;
+	mode_t borrowed;
 };
 
 /* Could somebody else do it, its owner or root? Unlike where nobody can (chattr +i, +a). */
@@ -250,10 +251,10 @@ static bool lend(struct dress *d)
 {
 	struct stat st;
 
-	if (d->lent || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
+	if (d->borrowed || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
 	    (st.st_mode & 0600) == 0600 || chmod(d->proc, (st.st_mode & 07777) | 0600) < 0)
 		return false;
-	d->lent = st.st_mode;
+	d->borrowed = st.st_mode;
 	return true;
 }
 

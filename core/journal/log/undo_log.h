@@ -49,7 +49,7 @@ enum {
 	/* The inverse of a REC_AFTER record. A new undo drops it and merges again; a redo, or a
 	 * rollback that is being reverted, applies it. */
 	REC_VOID = 64,
-	REC_LENT = 256,	 /* META of a directory that stood in the way: mode bits were added */
+	REC_BORROWED = 256, /* META of a directory that stood in the way: mode bits were added */
 	REC_FRESH = 512, /* CONTENT, XINODE of a guarded name: undo makes a new file (guarded.h) */
 	REC_ASIDE = 128, /* moved unchanged from the other log: the rollback skipped it */
 };

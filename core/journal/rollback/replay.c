@@ -428,7 +428,7 @@ static int pop_dir_new(struct pop *p)
 		return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 	}
 	if (e == 0)
-		lent_drop(p->j, o.ino);
+		borrowed_drop(p->j, o.ino);
 	store_forget_near(p->j);
 	return e;
 }
@@ -464,7 +464,7 @@ static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 	if (e == 0)
 		e = pop_dress(p, fd, p->r->meta);
 	if (e == 0)
-		lent_drop(p->j, o->ino);
+		borrowed_drop(p->j, o->ino);
 	return e;
 }
 
@@ -560,7 +560,7 @@ int apply_pop(struct side *from, struct side *to)
 	p.r = &r;
 	p.start = start;
 	e = perform(&p);
-	if (e == -EACCES && lend_ways(&p) > 0)
+	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = perform(&p);
 	if (e < 0)
 		return e;

@@ -37,7 +37,7 @@ int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, cons
 
 /* Adds permissions to locked directories above the record's paths, and to those themselves. Returns
  * their number. (replay_unlock.c) */
-int lend_ways(struct pop *p) MUST_USE;
+int unlock_paths(struct pop *p) MUST_USE;
 
 /* Moves the object at path into a slot of `to`. src: the record that is being undone, or 0. */
 int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,

@@ -91,7 +91,7 @@ int apply_merged(struct side *to, const struct merged *m)
 	if (is_done(to, m, slot))
 		return 0;
 	e = place(&p, m, slot);
-	if (e == -EACCES && lend_ways(&p) > 0)
+	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = place(&p, m, slot);
 	if (e == 0 && p.performed && unlinkat(to->obj, slot, 0) < 0)
 		e = -errno;

@@ -207,7 +207,7 @@ void txn_done(struct txn *t)
 	free(t->list);
 	group_done(&t->drops);
 	remedy_done(&t->remedy);
-	lent_clear(t->j);
+	borrowed_clear(t->j);
 	t->j->excluded = NULL;
 	if (t->quiet)
 		tidy_release(t->j);

@@ -58,8 +58,8 @@ struct journal {
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
 	bool doomed;	     /* redo/ will be emptied if the commit in progress succeeds */
-	struct lent *lent;   /* hash, while a rollback is under way (borrowed_dirs.h) */
-	bool mended;	     /* opening it recovered a step or an undo of a dead process */
+	struct borrowed *borrowed; /* hash, while a rollback is under way (borrowed_dirs.h) */
+	bool mended;		   /* opening it recovered a step or an undo of a dead process */
 	bool stuck; /* a rollback could be neither finished nor reverted: no step may begin */
 	dev_t store_dev;
 	ino_t store_ino;
