@@ -43,7 +43,7 @@ static void chain_recorded(struct chains *c, size_t i)
 	const struct before_state *recorded = &c->recorded.list[i];
 
 	chain_goes_on(c, one);
-	one->spoke = one->spoken = true;
+	one->mentioned = one->spoken = true;
 	if (recorded->what == BEFORE_ABSENT)
 		chain_saw(one, &nothing);
 	/* Of several steps at the same time another may have left it so. */
@@ -204,11 +204,11 @@ void chains_left(struct chains *c, const struct post *p)
 		return;
 	chain_goes_on(c, one);
 	if (p->flags & POST_CARRIED)
-		one->spoke = one->spoken = true;
+		one->mentioned = one->spoken = true;
 	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
-	if (!changed && !one->spoke) {
+	if (!changed && !one->mentioned) {
 		chain_saw(one, &left);
 		chain_file_seen(c, p, &left, key);
 	}
@@ -261,7 +261,7 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 	/* Of those that overlapped, not every one may be known to have been there: one may have
 	 * made what another has only an image of, as that lies in a directory which moved. */
 	bool began = one && one->known && !one->links && one->n_found &&
-		     one->placed != one->cluster && !(one->spoke && one->image);
+		     one->placed != one->cluster && !(one->mentioned && one->image);
 
 	/* But the records of one that was there alone are sure. */
 	if (one && one->there && one->there == one->turn)

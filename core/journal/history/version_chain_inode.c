@@ -137,8 +137,8 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 	file_goes_on(c, file);
 	file->chain.changed = c->turn;
 	/* A redo may have exchanged it for what it had found, here or where it came from. */
-	file->chain.spoke |= c->caller.now.turned &&
-			     !(change->before.exists && change->before.ino == change->after.ino);
+	file->chain.mentioned |= c->caller.now.turned && !(change->before.exists &&
+							   change->before.ino == change->after.ino);
 	if (name)
 		file_gave(c, file, &change->after, name);
 	else

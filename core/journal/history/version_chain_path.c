@@ -65,7 +65,7 @@ void chain_goes_on(const struct chains *c, struct chain *one)
 	if (one->cluster != c->caller.now.cluster) {
 		if (one->cluster)
 			chain_compare(one);
-		if (one->has_left && !one->n_found && !one->spoke)
+		if (one->has_left && !one->n_found && !one->mentioned)
 			chain_saw(one, &one->left);
 		free(one->then);
 		one->then = one->known ? take_ptr(&one->found) : NULL;
@@ -79,7 +79,7 @@ void chain_goes_on(const struct chains *c, struct chain *one)
 		one->ended = 0;
 		one->has_left = false;
 		one->known = true;
-		one->spoke = false;
+		one->mentioned = false;
 		one->cluster = c->caller.now.cluster;
 	}
 	if (one->turn != c->turn)

@@ -27,7 +27,7 @@ struct chain {
 	unsigned there;		    /* the turn whose records tell that something was */
 	bool has_left, left_now;    /* that is known; from the step that is looked at */
 	bool has_last, past_last;   /* that is known; another cluster was there before it */
-	bool spoke;		    /* a step of the cluster has a record for this path, whose
+	bool mentioned;		    /* a step of the cluster has a record for this path, whose
 				     * directory was renamed later */
 	bool known;		    /* all that is there is sure */
 	bool spoken;		    /* one of the steps has changed it, or may have */
