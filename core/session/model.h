@@ -70,6 +70,7 @@ struct ask {
 	bool is_dir, secret;
 	bool has_step;	      /* an answer can count for its step */
 	bool no_dir, no_tree; /* such an extent would open too much */
+	bool own;	      /* of session_ask(): no call is held */
 	uint32_t timeout_s;   /* denied by itself then; 0: waits */
 	char *op, *path, *program, *command, *reason;
 	char *via;		   /* as the program wrote it, "": the same */
