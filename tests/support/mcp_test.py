@@ -29,6 +29,7 @@ class Client:
 
     def __init__(self, *args, sock=None):
         self.n, self.messages, self.news, self.modern, self.caps = 0, [], threading.Condition(), False, {}
+        self.sent, self.version = {}, "2025-11-25"
         if sock:
             self.process, self.into, self.out = None, sock.makefile("wb"), sock.makefile("rb")
         else:
@@ -41,12 +42,21 @@ class Client:
             m = json.loads(line)
             if isinstance(m, dict) and m.get("jsonrpc") != "2.0":
                 front.bad.append(f"no JSON-RPC: {line!r}")
+            self.record(m)
             with self.news:
                 self.messages.append(m)
                 self.news.notify_all()
         with self.news:
             self.messages.append(None)
             self.news.notify_all()
+
+    def record(self, m):
+        """For the schemas of its revision: answers by their request's, the rest by the session's."""
+        version, method = self.sent.get(m.get("id") if isinstance(m, dict) and "method" not in m else None, (None, None))
+        if method == "initialize" and "result" in m:
+            version = m["result"]["protocolVersion"]
+        version = version or ("2026-07-28" if self.modern else self.version)
+        front.record((version, method, json.dumps(m)[:60]), revision=version, method=method, value=m)
 
     def raw(self, text):
         self.into.write(text if isinstance(text, bytes) else text.encode() + b"\n")
@@ -69,6 +79,8 @@ class Client:
             meta = {PROTOCOL: "2026-07-28", CAPABILITIES: self.caps, **meta}
         if meta:
             params["_meta"] = meta
+        version = "2026-07-28" if PROTOCOL in meta else self.version
+        self.sent[self.n] = (version, method)
         self.raw(json.dumps({"jsonrpc": "2.0", "id": self.n, "method": method, "params": params}))
         return self.n
 
@@ -92,6 +104,7 @@ class Client:
         """structuredContent, by the tool's own schema."""
         if r.get("isError") or "structuredContent" not in r:
             return {"error": " ".join(c["text"] for c in r.get("content", []))}
+        front.record(name, schema=TOOLS[name]["outputSchema"], value=r["structuredContent"])
         for e in jsonschema.Draft202012Validator(TOOLS[name]["outputSchema"]).iter_errors(r["structuredContent"]):
             front.bad.append(f"{name}: {e.message[:200]} {r}")
         if json.loads(r["content"][0]["text"]) != r["structuredContent"]:
@@ -104,6 +117,7 @@ class Client:
 
     def initialize(self, version="2025-11-25", **caps):
         r = self.call("initialize", protocolVersion=version, capabilities=caps, clientInfo={"name": "t", "version": "1"})
+        self.version = r["protocolVersion"]
         self.raw('{"jsonrpc":"2.0","method":"notifications/initialized"}')
         return r["protocolVersion"]
 
@@ -139,6 +153,8 @@ c.raw('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId"
 c.raw('{"jsonrpc":"2.0","id":"s","result":{}}')
 c.raw('{"jsonrpc":"2.0","id":"text","method":"ping"}')
 equal(c.answer("text").get("result"), {}, "an id that is text")
+equal(c.initialize("2025-06-18"), "2025-06-18", "a revision that differs")
+ok(c.tool("get_session_status")["state"] and "resources" in c.call("resources/list"), "serves the same")
 equal(c.initialize("2025-03-26"), "2025-03-26", "the revision with arrays")
 c.raw('[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":"b",'
       '"method":"nope"},{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"execute_command","arguments":{"command":"true"}}}]')
