@@ -268,6 +268,9 @@ ok(b"PermissionError" in s4.output(rid, "stderr"), "with EACCES", s4.output(rid,
 s4.close()
 
 ok(any(e.get("request_id") for e in s.log) and any(e["component"] == "session" for e in s.log), "diagnostics name requests")
+equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio_api", "session", "fs_backend"} - {e["component"] for e in s.log}), [],
+      "every component has its say")
+ok(any(e.get("step_id") and e.get("session") for e in s.log if e["component"] == "control"), "lines about a step name it and the session")
 ok(not front.bad, "every message is as its schema says", *front.bad)
 equal(sorted(set(front.PROTOCOL["operations"]) - front.seen_operations), [], "every operation was answered")
 equal(sorted(set(front.PROTOCOL["events"]) - front.seen_events), ["event.net_rewrite"],
