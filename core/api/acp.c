@@ -274,7 +274,8 @@ static void take_piece(struct acp *a, struct stream *s, const char *piece, size_
 	buf_add(&s->held, piece, len);
 	if (could_be_json(&s->held) && !whole && s->held.len <= ACP_LINE)
 		return;
-	if (s->held.len > ACP_LINE && agents && a->tools != ACP_TOOLS_ON && could_be_json(&s->held)) {
+	if (s->held.len > ACP_LINE && agents && a->tools != ACP_TOOLS_ON &&
+	    could_be_json(&s->held)) {
 		s->dropping = !whole;
 		a->on->refused(a->data, "a line of the agent's that is too long");
 	} else if (could_be_json(&s->held) && s->held.len <= ACP_LINE) {
@@ -295,7 +296,8 @@ static const char *line_end(const struct acp *a, const struct stream *s, const c
 			    size_t len)
 {
 	const char *newline = memchr(bytes, '\n', len);
-	const char *cr = s == &a->agent && a->tools != ACP_TOOLS_ON ? memchr(bytes, '\r', len) : NULL;
+	const char *cr =
+		s == &a->agent && a->tools != ACP_TOOLS_ON ? memchr(bytes, '\r', len) : NULL;
 
 	return cr && (!newline || cr < newline) ? cr : newline;
 }

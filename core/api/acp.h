@@ -17,7 +17,8 @@
  * To be sure of that each line of the agent's is looked at once it is whole, and one that is no
  * JSON is dropped. Before the editor has spoken what the agent says passes, but for what an editor
  * might obey: that waits. A request that is passed on after it was asked about is written anew, so
- * that the editor reads exactly what was shown; one that can be read in two ways is not asked about.
+ * that the editor reads exactly what was shown; one that can be read in two ways is not asked
+ * about.
  *
  * A prompt begins a turn, its response ends it.
  *

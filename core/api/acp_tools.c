@@ -299,7 +299,8 @@ static void refuse(struct acp_tools_held *t, const cJSON *message, const char *w
 
 static void hold(struct acp_tools_held *t, uint64_t id, const cJSON *message, size_t len)
 {
-	t->held[t->n++] = (struct held){.id = id, .message = cJSON_Duplicate(message, true), .len = len};
+	t->held[t->n++] =
+		(struct held){.id = id, .message = cJSON_Duplicate(message, true), .len = len};
 	t->bytes += len;
 }
 

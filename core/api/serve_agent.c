@@ -299,7 +299,8 @@ static int run(struct serve *s, struct request *r, uint32_t flags, const struct 
 	r->job = jobs_run(engine_jobs(s->engine), &spec, &listener, r, &err);
 	if (r->job)
 		log_info("control", "command %s: %.400s",
-			 jobs_waits(engine_jobs(s->engine), r->job) ? "queued" : "dispatched", r->command);
+			 jobs_waits(engine_jobs(s->engine), r->job) ? "queued" : "dispatched",
+			 r->command);
 	return r->job ? 1 : fault_err(&r->fault, FAULT_AGENT_BUSY, &err);
 }
 

@@ -34,28 +34,28 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 	AUTO_FREE char *command = session_argv_text(ev);
 
 	session_note_ask(s, &(struct ask){
-					 .id = session_ask_id(s, ev->id),
-					 .step = ev->step,
-					 .pid = (int)ev->pid,
-					 .since_us = clock_mono_us(),
-					 .kind = ev->rule_kind,
-					 .is_dir = ev->flags & ASK_DIR,
-					 .has_step = ev->flags & ASK_STEP,
-					 .secret = ev->flags & ASK_SECRET,
-					 .no_dir = ev->flags & ASK_NO_DIR,
-					 .no_tree = ev->flags & ASK_NO_TREE,
-					 .timeout_s = ev->timeout_s,
-					 .via = (char *)(uintptr_t)ev->via,
-					 .label = (char *)(uintptr_t)ev->label,
-					 .up = ev->up,
-					 .bundle = (char *)(uintptr_t)ev->bundle,
-					 .places = (char *)(uintptr_t)ev->places,
-					 .op = (char *)(uintptr_t)ev->op,
-					 .path = (char *)(uintptr_t)ev->path,
-					 .program = (char *)(uintptr_t)ev->program,
-					 .command = command,
-					 .reason = (char *)(uintptr_t)ev->reason,
-				 });
+				    .id = session_ask_id(s, ev->id),
+				    .step = ev->step,
+				    .pid = (int)ev->pid,
+				    .since_us = clock_mono_us(),
+				    .kind = ev->rule_kind,
+				    .is_dir = ev->flags & ASK_DIR,
+				    .has_step = ev->flags & ASK_STEP,
+				    .secret = ev->flags & ASK_SECRET,
+				    .no_dir = ev->flags & ASK_NO_DIR,
+				    .no_tree = ev->flags & ASK_NO_TREE,
+				    .timeout_s = ev->timeout_s,
+				    .via = (char *)(uintptr_t)ev->via,
+				    .label = (char *)(uintptr_t)ev->label,
+				    .up = ev->up,
+				    .bundle = (char *)(uintptr_t)ev->bundle,
+				    .places = (char *)(uintptr_t)ev->places,
+				    .op = (char *)(uintptr_t)ev->op,
+				    .path = (char *)(uintptr_t)ev->path,
+				    .program = (char *)(uintptr_t)ev->program,
+				    .command = command,
+				    .reason = (char *)(uintptr_t)ev->reason,
+			    });
 }
 
 /* Denied by nobody: the human who looks later shall find why. */
@@ -73,7 +73,8 @@ void session_note_timeout(struct session *s, const struct ask *a)
 				 .path = a->path,
 				 .detail = words,
 			 });
-	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words);
+	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words)
+		->ask = a->id;
 	s->model.decisions.by_nobody++;
 }
 
@@ -153,6 +154,7 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 	const char *op = a->held ? guard_verb(a->held->what) : a->op;
 	int result = given->allow ? 0 : -EACCES;
 	int64_t waited = clock_mono_us() - a->since_us;
+	struct row *row;
 
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_DECISION,
@@ -166,7 +168,9 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 				 .detail = words,
 			 });
 	session_flush_audit(s);
-	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, result, op, a->path, words);
+	row = model_add_row(&s->model, ROW_DECISION, a->step, a->pid, result, op, a->path, words);
+	row->ask = a->id;
+	row->scope = given->scope;
 	s->model.decisions.waited_us += (uint64_t)waited;
 	if (given->allow)
 		s->model.decisions.allowed++;
@@ -279,7 +283,7 @@ void session_revoke(struct session *s, uint64_t rule)
 				 });
 		session_flush_audit(s);
 		model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "revoke", g->object, words);
-		if (rule < OWN_RULES) {
+		if (!session_rule_is_own(rule)) {
 			client_revoke(s->client, rule);
 			continue;
 		}

@@ -35,9 +35,11 @@ struct row {
 	int pid;
 	int result;
 	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
-	char *op;     /* "write", "unlink", "exec" */
-	char *text;   /* path, command or words */
-	char *more;   /* path2 or reason, or NULL */
+	uint64_t ask; /* ROW_DECISION: the question's number, and for how long it is good; else 0 */
+	enum answer_scope scope;
+	char *op;   /* "write", "unlink", "exec" */
+	char *text; /* path, command or words */
+	char *more; /* path2 or reason, or NULL */
 };
 
 struct step_row {

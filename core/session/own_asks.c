@@ -51,6 +51,8 @@ void session_remove_ask(struct session *s, uint64_t id)
 
 uint64_t session_ask(struct session *s, const struct own_ask *a)
 {
+	static const char editor[] = "the agent's editor";
+
 	if (s->model.n_asks >= MODEL_ASKS)
 		return 0;
 	s->last_ask++;
@@ -64,11 +66,11 @@ uint64_t session_ask(struct session *s, const struct own_ask *a)
 					  .op = (char *)(uintptr_t)a->op,
 					  .path = (char *)(uintptr_t)a->path,
 					  .via = (char *)(uintptr_t)a->via,
-					  .program = (char *)(uintptr_t)"",
+					  .program = (char *)(uintptr_t)editor,
 					  .command = s->model.command,
-					  .label = (char *)(uintptr_t)"",
-					  .bundle = (char *)(uintptr_t)"",
-					  .places = (char *)(uintptr_t)"",
+					  .label = (char *)(uintptr_t) "",
+					  .bundle = (char *)(uintptr_t) "",
+					  .places = (char *)(uintptr_t) "",
 					  .reason = (char *)(uintptr_t)a->reason});
 	session_flush_audit(s);
 	if (s->on->changed)
@@ -140,7 +142,7 @@ int session_recall(struct session *s, enum rule_kind kind, const char *path)
 	for (size_t i = 0; found && i < s->model.n_given; i++) {
 		const struct given *g = &s->model.given[i];
 
-		if (g->rule < OWN_RULES || g->over || g->kind != kind ||
+		if (!session_rule_is_own(g->rule) || g->over || g->kind != kind ||
 		    (g->answer.until && g->answer.until <= time(NULL)) || !is_about(g, path))
 			continue;
 		found = g->answer.allow; /* a denial counts more */

@@ -8,8 +8,13 @@
 
 /* Ids of answers to what nobody asked. */
 #define FORBID_ASKS (UINT64_C(1) << 63)
-/* Rules that answers to session_ask() are: above any of the keeper's. */
+/* Rules that answers to session_ask() are: a range that the keeper, which marks some of its own at
+ * the top, does not use. */
 #define OWN_RULES (UINT64_C(1) << 48)
+static inline bool session_rule_is_own(uint64_t rule)
+{
+	return (rule & ~(OWN_RULES - 1)) == OWN_RULES;
+}
 
 struct session {
 	const struct session_listener *on;
@@ -45,7 +50,7 @@ struct session {
 	uint64_t last_ask; /* questions of the keeper's and session_ask()'s are counted together */
 	struct ask_id {
 		uint64_t id, keeper; /* in the model; as the keeper counts */
-	} *ask_ids;		     /* of those that the keeper asks now */
+	} * ask_ids;		     /* of those that the keeper asks now */
 	size_t n_ask_ids;
 };
 

@@ -181,6 +181,8 @@ equal(s.call("approval.answer", id=4711, allow=True), {"error": "approval.unknow
 equal(s.call("approval.answer", id=p["id"], allow=True, extent="tree"), {"error": "approval.impossible"}, "no such answer")
 equal(s.call("approval.answer", id=p["id"], allow=True), {}, "allow it")
 ok("payload" in s.answer(rid) and s.event("approval_resolved", lambda q: q["id"] == p["id"]), "it goes on")
+row = s.event("audit", lambda row: row.get("id") == p["id"])
+equal((row["decision"], row["scope"]), ("allow", "once"), "the audit event has request, decision and scope")
 rid = s.send("fs.write", path=".git/hooks/pre-push", content="#!/bin/sh\n")
 p = s.event("approval_requested", lambda p: p["path"].endswith("pre-push"))
 s.call("approval.answer", id=p["id"], allow=False)

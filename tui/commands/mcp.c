@@ -53,7 +53,8 @@ static int discard(void *data, const char *path, struct fault *f)
 
 static void help(void)
 {
-	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL] [--on-disconnect end|continue]\n                  [OPTIONS]\n\n"
+	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL] [--on-disconnect "
+	       "end|continue]\n                  [OPTIONS]\n\n"
 	       "A Model Context Protocol server on standard input and output, or on a Unix socket. "
 	       "Its session\n"
 	       "is started by the first request that needs one, in the current directory, with "

@@ -26,7 +26,7 @@ struct bridge {
 	uv_poll_t signals;
 	struct engine *engine;
 	struct acp *acp;
-	struct stdio_tools *tools; /* acp.editor-tools = ask; else NULL */
+	struct stdio_tools *tools;	/* acp.editor-tools = ask; else NULL */
 	struct channel *editor, *agent; /* our 0 and 1; the other ends of the agent's pipes */
 	bool exited, agent_over;
 	int status;
@@ -282,7 +282,9 @@ static enum acp_tools tools_of(const struct session_spec *spec)
 {
 	const char *word = config_str(spec->config, "acp.editor-tools");
 
-	return str_eq(word, "on") ? ACP_TOOLS_ON : str_eq(word, "ask") ? ACP_TOOLS_ASK : ACP_TOOLS_OFF;
+	return str_eq(word, "on")    ? ACP_TOOLS_ON
+	       : str_eq(word, "ask") ? ACP_TOOLS_ASK
+				     : ACP_TOOLS_OFF;
 }
 
 static void run_loop(struct bridge *b, int sigfd)

@@ -10,7 +10,7 @@
 #include "core/policy/policy.h"
 
 struct waiting {
-	uint64_t ask, id; /* the session's number, and acp's */
+	uint64_t ask, id;    /* the session's number, and acp's */
 	char *given, *shown; /* a path as the agent gave it, and where it led; NULL: a command */
 };
 
