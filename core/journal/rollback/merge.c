@@ -29,7 +29,7 @@ void merged_done(struct merged *m)
 {
 	free(m->now);
 	free(m->path);
-	buf_done(&m->mine);
+	buf_done(&m->external);
 	buf_done(&m->text);
 }
 
@@ -276,14 +276,14 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		*why = "steps that ran at the same time changed it";
 		return 1;
 	}
-	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};
-	r = read_now(j, root, path, &now, &ret->mine, why);
+	*ret = (struct merged){.root = root, .external = BUF_INIT, .text = BUF_INIT};
+	r = read_now(j, root, path, &now, &ret->external, why);
 	if (r == 0)
 		r = read_then(j, ends.near_id, ends.near, !s->redo, &base, why, err);
 	if (r == 0)
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
-		r = merge_buffers(&base, &ret->mine, &theirs, ret, err);
+		r = merge_buffers(&base, &ret->external, &theirs, ret, err);
 	if (r == 0) {
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);

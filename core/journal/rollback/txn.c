@@ -244,10 +244,10 @@ struct mover *txn_newest(struct txn *t, bool either)
  * out for it stays so. */
 static bool makes_way(const struct txn *t, const struct rec *r)
 {
-	for (size_t i = 0; i < names_count(&t->remedy.mine); i++) {
+	for (size_t i = 0; i < names_count(&t->remedy.replaced); i++) {
 		const char *path;
 
-		if (key_root(names_key(&t->remedy.mine, i), &path) == r->root &&
+		if (key_root(names_key(&t->remedy.replaced, i), &path) == r->root &&
 		    path_is_beneath(path, r->path))
 			return true;
 	}
@@ -280,7 +280,7 @@ static unsigned answer_flags(const struct txn *t, const struct rec *r)
 		return REC_AFTER;
 	if (!(r->flags & REC_AFTER))
 		return 0;
-	return !t->back && names_has(&t->remedy.mine, r->root, r->path) ? 0 : REC_VOID;
+	return !t->back && names_has(&t->remedy.replaced, r->root, r->path) ? 0 : REC_VOID;
 }
 
 static int move_one(struct txn *t, struct mover *m)
