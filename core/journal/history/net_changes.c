@@ -52,23 +52,23 @@ static int look_one(struct journal *j, struct touches *of, size_t i, const struc
 		    struct nets *ret, bool *differs)
 {
 	struct obj before, after;
-	struct way way = {0};
+	struct reach reach = {0};
 	const char *path;
 	int root = key_root(touches_key(of, i), &path);
 	struct spot at;
-	int r = way_look(j, &way, root, path, &at, &after);
+	int r = reach_look(j, &reach, root, path, &at, &after);
 
 	*differs = false;
 	if (r == 0) {
 		touches_set_after(of, i, &after);
 		ret->unseen |= after.mode == OBJ_UNSEEN;
-		ret->locked |= way.n > 0;
+		ret->locked |= reach.n > 0;
 		touch_before(of, &of->list[i], &before);
 		*differs = after.mode != OBJ_UNSEEN && before.mode != OBJ_UNSEEN &&
 			   (differ(&before, &after, of->list[i].dressed) ||
 			    rewritten(j, known, &before, &after, &at));
 	}
-	way_close(j, &way);
+	reach_close(j, &reach);
 	return r;
 }
 

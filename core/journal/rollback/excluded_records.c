@@ -311,7 +311,7 @@ static uint64_t file_at(struct journal *j, const char *key)
 	int root = key_root(key, &path);
 	struct obj o;
 
-	if (way_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
+	if (reach_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
 		return 0;
 	return o.ino;
 }
@@ -343,7 +343,7 @@ static bool find_linked(struct skipper *s, struct journal *j, size_t from)
 		int root = key_root(names_key(s->left, k), &path);
 		struct obj o;
 
-		if (way_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
+		if (reach_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
 		    !numbers_have(&s->files, o.ino))
 			numbers_add(&s->found, o.ino);
 	}

@@ -149,13 +149,13 @@ static int read_now(struct journal *j, int root, const char *path, struct obj *o
 		    const char **why)
 {
 	AUTO_CLOSE int fd = -1;
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
-	int r = way_look(j, &way, root, path, &at, o);
+	int r = reach_look(j, &reach, root, path, &at, o);
 
 	if (r == 0 && S_ISREG(o->mode))
 		fd = data_open(j, at.fd, at.name);
-	way_close(j, &way);
+	reach_close(j, &reach);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(o->mode)) {

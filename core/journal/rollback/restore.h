@@ -31,7 +31,7 @@ struct piece {
 	bool gone;     /* created by the step, and removed */
 	size_t source; /* the change whose object belongs here, or SIZE_MAX */
 	char *was;     /* path when the step began; NULL: it was not there */
-	char *way;     /* its temporary name while others are moved */
+	char *temp;    /* its temporary name while others are moved */
 	struct since since;
 	struct origin here; /* bytes that lie in the folder: opened before anything moves */
 };

@@ -154,7 +154,7 @@ int bring_out(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
-	AUTO_FREE char *way = NULL;
+	AUTO_FREE char *temp = NULL;
 	char name[64];
 	struct at tmp;
 	int e = target_find(r, c->root, c->path, &t);
@@ -166,10 +166,10 @@ int bring_out(struct restore *r, size_t i)
 	tmp = beside(r, &t, name);
 	e = op_rename(r->s, &t.at, &tmp, 0, NULL);
 	store_forget_near(r->j);
-	way = way_name(&t, name);
+	temp = way_name(&t, name);
 	if (e == 0)
-		moves_push(&r->moved, c->root, c->path, way);
-	r->pieces[i].way = take_ptr(&way);
+		moves_push(&r->moved, c->root, c->path, temp);
+	r->pieces[i].temp = take_ptr(&temp);
 	return e;
 }
 
@@ -178,7 +178,7 @@ int bring_back(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	struct piece *p = &r->pieces[i], *source = &r->pieces[p->source];
-	AUTO_FREE char *from = lies_now(r, c->root, source->way);
+	AUTO_FREE char *from = lies_now(r, c->root, source->temp);
 	AUTO_TARGET struct target a = TARGET_NONE;
 	AUTO_TARGET struct target b = TARGET_NONE;
 	int e = target_make(r, c->root, p->was, &b);

@@ -226,7 +226,7 @@ static bool is_written_since(const struct txn *t, const struct turn *turn,
 	struct obj o;
 
 	return touchers->files && left->obj.mode &&
-	       way_see(t->j, left->root, left->path, &o) == 0 &&
+	       reach_see(t->j, left->root, left->path, &o) == 0 &&
 	       touchers_have_file(touchers, turn->place, o.ino);
 }
 
