@@ -75,7 +75,7 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
 
 		if (one)
-			one->dressed = true;
+			one->attrs_set = true;
 	}
 	names_done(&set);
 	return 0;
