@@ -218,7 +218,7 @@ static const char *find_value(struct get g, uint32_t n, const char *name, struct
 /* ---- setting it -------------------------------------------------------------------------------
  */
 
-struct dress {
+struct attrs_target {
 	int fd;
 	char proc[40];
 	bool lax;   /* do what we may */
@@ -235,7 +235,7 @@ static bool is_not_ours(int fd, int r)
 	       !(x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
 }
 
-static int pardon(struct dress *d, int r)
+static int pardon(struct attrs_target *d, int r)
 {
 	if (!d->lax || !is_not_ours(d->fd, r))
 		return r;
@@ -247,7 +247,7 @@ static int pardon(struct dress *d, int r)
  * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
  * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
  */
-static bool lend(struct dress *d)
+static bool lend(struct attrs_target *d)
 {
 	struct stat st;
 
@@ -258,7 +258,7 @@ static bool lend(struct dress *d)
 	return true;
 }
 
-static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
+static int drop_xattrs(struct attrs_target *d, struct get g, uint32_t n)
 {
 	AUTO_FREE char *names = NULL;
 	ssize_t len = list_names(&(struct bearer){.path = d->proc}, &names);
@@ -279,7 +279,7 @@ static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
 	return r;
 }
 
-static int set_xattr(struct dress *d, struct span name, struct span value, char *now)
+static int set_xattr(struct attrs_target *d, struct span name, struct span value, char *now)
 {
 	ssize_t len = getxattr(d->proc, name.data, now, XATTR_MAX);
 	int r;
@@ -292,7 +292,7 @@ static int set_xattr(struct dress *d, struct span name, struct span value, char 
 	return r < 0 ? pardon(d, -errno) : 0;
 }
 
-static int apply_xattrs(struct dress *d, struct get *g)
+static int apply_xattrs(struct attrs_target *d, struct get *g)
 {
 	uint32_t n = get_u32(g);
 	AUTO_FREE char *now = NULL;
@@ -337,7 +337,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 }
 
 /* The owner first: chown clears set-id bits and file capabilities. */
-static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
+static int apply_owner(struct attrs_target *d, uid_t uid, gid_t gid)
 {
 	struct stat st;
 
@@ -351,7 +351,7 @@ static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
 }
 
 /* Last but the times: an ACL, too, sets mode bits. */
-static int apply_mode(struct dress *d, mode_t mode)
+static int apply_mode(struct attrs_target *d, mode_t mode)
 {
 	struct stat st;
 
@@ -363,7 +363,7 @@ static int apply_mode(struct dress *d, mode_t mode)
 }
 
 /* Of what is another's they can only be set to now: nobody is told of that. */
-static int apply_times(const struct dress *d, const struct timespec times[2])
+static int apply_times(const struct attrs_target *d, const struct timespec times[2])
 {
 	struct stat st;
 	int r;
@@ -376,7 +376,7 @@ static int apply_times(const struct dress *d, const struct timespec times[2])
 	return d->lax && is_not_ours(d->fd, r) ? 0 : r;
 }
 
-static int dress(struct dress *d, struct span meta)
+static int set_attrs(struct attrs_target *d, struct span meta)
 {
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2];
@@ -400,13 +400,13 @@ static int dress(struct dress *d, struct span meta)
 
 int meta_apply(int fd, struct span meta)
 {
-	return dress(&(struct dress){.fd = fd}, meta);
+	return set_attrs(&(struct attrs_target){.fd = fd}, meta);
 }
 
 int meta_apply_ours(int fd, struct span meta)
 {
-	struct dress d = {.fd = fd, .lax = true};
-	int r = dress(&d, meta);
+	struct attrs_target d = {.fd = fd, .lax = true};
+	int r = set_attrs(&d, meta);
 
 	return r < 0 ? r : d.lacks;
 }

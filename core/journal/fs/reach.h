@@ -11,9 +11,10 @@ struct journal;
 struct obj;
 struct spot;
 
-/* Life: a zeroed struct -> way_look(), way_lend() -> way_close(), soon and in the same thread. */
-struct way {
-	struct way_dir {
+/* Life: a zeroed struct -> reach_look(), reach_open() -> reach_close(), soon and in the same
+ * thread. */
+struct reach {
+	struct reach_dir {
 		int fd;
 		mode_t was;
 	} * list;
@@ -22,10 +23,10 @@ struct way {
 
 /* Like spot_look(), after adding permissions where needed. Directories of others stay OBJ_UNSEEN.
  */
-int way_look(struct journal *j, struct way *w, int root, const char *path, struct spot *at,
-	     struct obj *o) MUST_USE;
+int reach_look(struct journal *j, struct reach *w, int root, const char *path, struct spot *at,
+	       struct obj *o) MUST_USE;
 /* The same, with permissions restored: only the object matters. */
-int way_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
+int reach_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
 /* Adds permissions to the directory itself; returns 0 also if it is no directory. */
-int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bits) MUST_USE;
-void way_close(struct journal *j, struct way *w);
+int reach_open(struct journal *j, struct reach *w, const struct spot *at, mode_t bits) MUST_USE;
+void reach_close(struct journal *j, struct reach *w);

@@ -71,7 +71,7 @@ int left_load(struct journal *j, const struct group *dirs, struct posts *ret)
 	return r;
 }
 
-static bool differs_behind(struct journal *j, struct way *w, const struct post *left,
+static bool differs_behind(struct journal *j, struct reach *w, const struct post *left,
 			   const struct post *newest)
 {
 	struct change_side was, is;
@@ -79,7 +79,7 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 	struct spot at;
 	struct obj o;
 
-	if (way_look(j, w, left->root, left->path, &at, &o) < 0)
+	if (reach_look(j, w, left->root, left->path, &at, &o) < 0)
 		return true;
 	if (o.mode == OBJ_UNSEEN)
 		return false;
@@ -98,13 +98,13 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 
 bool left_differs(struct journal *j, const struct post *left, const struct post *newest)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	bool differs;
 
 	if (left->obj.mode == OBJ_UNSEEN)
 		return false;
-	differs = differs_behind(j, &way, left, newest);
-	way_close(j, &way);
+	differs = differs_behind(j, &reach, left, newest);
+	reach_close(j, &reach);
 	return differs;
 }
 

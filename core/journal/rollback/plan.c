@@ -131,7 +131,7 @@ static bool is_broken(struct planner *p, const struct post *post)
 
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
-	return way_see(p->j, post->root, post->path, &o) == 0 &&
+	return reach_see(p->j, post->root, post->path, &o) == 0 &&
 	       (o.nlink == 1 || !plan_has_written(p, o.ino));
 }
 

@@ -434,7 +434,7 @@ static int pop_dir_new(struct pop *p)
 }
 
 /* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
-int pop_dress(struct pop *p, int fd, struct span meta)
+int pop_set_attrs(struct pop *p, int fd, struct span meta)
 {
 	int e = meta_apply_ours(fd, meta);
 
@@ -462,7 +462,7 @@ static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 	p->pushed = p->performed = true;
 	e = side_sync(p->to);
 	if (e == 0)
-		e = pop_dress(p, fd, p->r->meta);
+		e = pop_set_attrs(p, fd, p->r->meta);
 	if (e == 0)
 		borrowed_drop(p->j, o->ino);
 	return e;
@@ -491,7 +491,7 @@ static int pop_dir_gone(struct pop *p)
 		return e;
 	p->performed = true;
 	fd = obj_open(at.fd, at.name);
-	return fd < 0 ? fd : pop_dress(p, fd, r->meta);
+	return fd < 0 ? fd : pop_set_attrs(p, fd, r->meta);
 }
 
 static int pop_meta(struct pop *p)

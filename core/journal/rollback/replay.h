@@ -26,7 +26,7 @@ int pop_push(struct pop *p, struct rec *y) MUST_USE;
 /* Frees the name and creates its parent. */
 int pop_make_room(struct pop *p, int root, const char *path, struct spot *at) MUST_USE;
 /* Restores metadata, as far as permissions allow. */
-int pop_dress(struct pop *p, int fd, struct span meta) MUST_USE;
+int pop_set_attrs(struct pop *p, int fd, struct span meta) MUST_USE;
 /* Moves the slot's object to a free name. */
 int pop_unstash(struct pop *p, const char *slot, const struct spot *at) MUST_USE;
 

@@ -45,7 +45,7 @@ static bool is_done(const struct side *to, const struct merged *m, const char *s
 
 /* The metadata of what it replaces, but for the mode if that is somebody else's, and for the time:
  * this content is new. */
-static int dress(const char *slot, const struct side *to, const struct merged *m, int there)
+static int set_attrs(const char *slot, const struct side *to, const struct merged *m, int there)
 {
 	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 	AUTO_BUF struct buf meta = BUF_INIT;
@@ -73,7 +73,7 @@ static int place(struct pop *p, const struct merged *m, const char *slot)
 	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
 		return -ESTALE;
 	fd = obj_open(at.fd, at.name);
-	e = fd < 0 ? fd : dress(slot, p->to, m, fd);
+	e = fd < 0 ? fd : set_attrs(slot, p->to, m, fd);
 	return e < 0 ? e : pop_exchange(p, &at, &o, slot);
 }
 

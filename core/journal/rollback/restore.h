@@ -31,7 +31,7 @@ struct piece {
 	bool gone;     /* created by the step, and removed */
 	size_t source; /* the change whose object belongs here, or SIZE_MAX */
 	char *was;     /* path when the step began; NULL: it was not there */
-	char *way;     /* its temporary name while others are moved */
+	char *temp;    /* its temporary name while others are moved */
 	struct since since;
 	struct origin here; /* bytes that lie in the folder: opened before anything moves */
 };
@@ -74,7 +74,7 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err) MU
 int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
 int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
 int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
-int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
+int bring_attrs(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
 int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
 int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
 /* Times of a directory whose entries the step changed; path as the step began, rec of the step. */

@@ -293,7 +293,7 @@ void restore_done(struct restore *r)
 	for (size_t i = 0; r->pieces && i < r->n; i++) {
 		origin_done(&r->pieces[i].here);
 		free(r->pieces[i].was);
-		free(r->pieces[i].way);
+		free(r->pieces[i].temp);
 	}
 	free(r->pieces);
 	HASH_ITER (hh, r->made, m, next) {

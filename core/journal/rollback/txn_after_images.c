@@ -140,7 +140,7 @@ static void note_moved(const struct moves *moves, struct whose *w, int root, con
 static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
 		       const char *path, unsigned old)
 {
-	bool replaced = names_has(&t->remedy.mine, root, path);
+	bool replaced = names_has(&t->remedy.replaced, root, path);
 	bool kept = names_has(&t->remedy.kept, root, path), below = false;
 	AUTO_FREE char *now = NULL;
 	int at = root;
@@ -216,7 +216,7 @@ static bool has_remedy(const struct txn *t)
 {
 	const struct remedy *r = &t->remedy;
 
-	return names_count(&r->mine) || names_count(&r->kept) || r->n_merges;
+	return names_count(&r->replaced) || names_count(&r->kept) || r->n_merges;
 }
 
 /* By another name of the file that lies there; the number it had may be another's now. */
@@ -226,7 +226,7 @@ static bool is_written_since(const struct txn *t, const struct turn *turn,
 	struct obj o;
 
 	return touchers->files && left->obj.mode &&
-	       way_see(t->j, left->root, left->path, &o) == 0 &&
+	       reach_see(t->j, left->root, left->path, &o) == 0 &&
 	       touchers_have_file(touchers, turn->place, o.ino);
 }
 
@@ -276,8 +276,8 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 	txn_names(&n.set, &m->redo.log, &trips->all);
 	n.idle = names_count(&n.set);
 	/* What lay in a directory of the steps' may be in no log. */
-	for (size_t k = 0; k < names_count(&t->remedy.mine); k++)
-		names_add_key(&n.set, names_key(&t->remedy.mine, k));
+	for (size_t k = 0; k < names_count(&t->remedy.replaced); k++)
+		names_add_key(&n.set, names_key(&t->remedy.replaced, k));
 	for (size_t k = 0; k < names_count(&t->remedy.kept); k++)
 		names_add_key(&n.set, names_key(&t->remedy.kept, k));
 	for (size_t k = 0; k < names_count(&n.set); k++) {

@@ -79,7 +79,7 @@ static uint64_t seal_of(const struct journal *j, const struct remedy *m)
 		uint64_t h = XXH3_64bits_withSeed(root, strlen(root) + 1, one->mode);
 
 		h = XXH3_64bits_withSeed(one->path, strlen(one->path) + 1, h);
-		h = XXH3_64bits_withSeed(one->mine.data, one->mine.len, h);
+		h = XXH3_64bits_withSeed(one->external.data, one->external.len, h);
 		sum += XXH3_64bits_withSeed(one->text.data, one->text.len, h);
 	}
 	return sum;
@@ -107,9 +107,9 @@ static void take_merges(struct remedy *m, struct undo_plan *p)
 		if (!one)
 			continue;
 		texts = xcalloc(1, sizeof(*texts));
-		texts->now_len = one->mine.len;
+		texts->now_len = one->external.len;
 		texts->then_len = one->text.len;
-		texts->now = buf_take(&one->mine);
+		texts->now = buf_take(&one->external);
 		texts->then = buf_take(&one->text);
 		e->merge = texts;
 	}

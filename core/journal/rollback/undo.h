@@ -38,7 +38,7 @@ bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const
 struct merged { /* a file that gets its content after the rollback */
 	int root;
 	char *now, *path; /* its name before, and when it is done */
-	struct buf mine, text;
+	struct buf external, text;
 	bool clean;    /* without conflict markers */
 	mode_t mode;   /* somebody else's, with its type; or 0 */
 	uint64_t slot; /* of the newest step */
@@ -49,7 +49,7 @@ struct remedy {
 	struct merged *merges;
 	size_t n_merges;
 	/* Every path in conflict: replaced, so that a redo of the rollback restores it; or kept. */
-	struct names mine, kept;
+	struct names replaced, kept;
 };
 
 /* Writes it as lines of text; reads one line: 1, or 0 for a line of another kind. */

@@ -55,13 +55,13 @@ static int keep_found(struct step *s, const char *name, const struct spot *at, c
 
 static int keep_writer(struct step *s, struct writer *w, struct err *err)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 	struct obj o;
-	const char *name = writer_alive(s->j, w, NULL, &way, &at, &o);
+	const char *name = writer_alive(s->j, w, NULL, &reach, &at, &o);
 	int r = name ? keep_found(s, name, &at, &o, err) : 0;
 
-	way_close(s->j, &way);
+	reach_close(s->j, &reach);
 	return r;
 }
 
@@ -88,12 +88,12 @@ static size_t adopt_writers(struct step *s)
 	size_t n = 0;
 
 	HASH_ITER (hh, s->j->writers, w, next) {
-		struct way way = {0};
+		struct reach reach = {0};
 		struct spot at;
 		struct obj o;
-		bool alive = writer_alive(s->j, w, NULL, &way, &at, &o);
+		bool alive = writer_alive(s->j, w, NULL, &reach, &at, &o);
 
-		way_close(s->j, &way);
+		reach_close(s->j, &reach);
 		if (!alive || written_by_other(s, &o))
 			continue;
 		step_learn(s, &o, KNOWN_OPENED);
@@ -131,13 +131,13 @@ bool step_prune_writers(struct step *s)
 
 	j->writers_enough = 0;
 	HASH_ITER (hh, j->writers, w, next) {
-		struct way way = {0};
+		struct reach reach = {0};
 		struct spot at;
 		struct obj o;
 		struct known *k;
-		bool alive = writer_alive(j, w, s, &way, &at, &o);
+		bool alive = writer_alive(j, w, s, &reach, &at, &o);
 
-		way_close(j, &way);
+		reach_close(j, &reach);
 		if (!alive)
 			continue;
 		k = step_known(s, &o);

@@ -185,7 +185,7 @@ static int look_at(struct journal *j, struct writer *w, const struct spot *at, s
 }
 
 /* The same by that name, also in a directory that was locked since: the way is open then. */
-static int look_by(struct journal *j, struct writer *w, struct way *way, const char *key,
+static int look_by(struct journal *j, struct writer *w, struct reach *reach, const char *key,
 		   struct spot *at, struct obj *o)
 {
 	const char *path;
@@ -195,7 +195,7 @@ static int look_by(struct journal *j, struct writer *w, struct way *way, const c
 		r = look_at(j, w, at, o);
 	if (r != -EACCES)
 		return r;
-	r = way_look(j, way, root, path, at, o);
+	r = reach_look(j, reach, root, path, at, o);
 	return r == 0 && o->mode && o->mode != OBJ_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
 }
 
@@ -271,11 +271,11 @@ static void drop_shut(struct journal *j, struct writer *w, const struct step *en
 }
 
 const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
-			 struct way *way, struct spot *at, struct obj *o)
+			 struct reach *reach, struct spot *at, struct obj *o)
 {
 	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
-		int r = look_by(j, w, way, w->names[i], at, o);
+		int r = look_by(j, w, reach, w->names[i], at, o);
 
 		if (r > 0) {
 			w->sought = w->nameless = false;
@@ -314,14 +314,14 @@ static void thin_out(struct journal *j)
 	size_t n = HASH_COUNT(j->writers);
 
 	for (int i = 0; w && i < BATCH; i++, w = next) {
-		struct way way = {0};
+		struct reach reach = {0};
 		struct spot at;
 		struct obj o;
 
 		next = w->hh.next;
 		if (opened_by(j, w, NULL)) {
-			writer_alive(j, w, NULL, &way, &at, &o);
-			way_close(j, &way);
+			writer_alive(j, w, NULL, &reach, &at, &o);
+			reach_close(j, &reach);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
 				continue;

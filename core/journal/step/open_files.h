@@ -52,7 +52,7 @@ void writers_forget_closed(struct journal *j);
 
 /* ---- for keep_open_files.c ------------------------------------------------------------------- */
 
-struct way; /* reach.h */
+struct reach; /* reach.h */
 /*
  * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
  * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
@@ -60,6 +60,6 @@ struct way; /* reach.h */
  * calls.
  */
 const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
-			 struct way *way, struct spot *at, struct obj *o);
+			 struct reach *reach, struct spot *at, struct obj *o);
 /* Looks below the roots for all that have no name, once. True: some have one now. */
 bool writers_seek_nameless(struct step *of);

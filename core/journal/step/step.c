@@ -129,11 +129,11 @@ bool step_touch(struct step *s, int root, const char *path, const struct obj *be
 	return touches_add(&s->touches, key, first ? first : before);
 }
 
-void step_dress(struct step *s, int root, const char *path)
+void step_touch_attrs(struct step *s, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
 
-	touches_dress(&s->touches, key);
+	touches_attrs(&s->touches, key);
 }
 
 static bool tangled(const struct step *s, struct step *other)

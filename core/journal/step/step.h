@@ -78,7 +78,7 @@ void aliases_free(struct step *s);
 int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
 	MUST_USE;
 bool step_touch(struct step *s, int root, const char *path, const struct obj *before);
-void step_dress(struct step *s, int root, const char *path); /* its metadata changed */
+void step_touch_attrs(struct step *s, int root, const char *path); /* its metadata changed */
 /* Marks s and other open steps that share paths with it: concurrent steps depend on each other, so
  * none is dropped, even if it changed nothing in the end. */
 void step_tangle(struct step *s);

@@ -9,7 +9,7 @@
 
 enum { /* marks on the places */
 	PLACE_TOUCHED = 1,
-	PLACE_DRESSED = 2,
+	PLACE_ATTRS = 2,
 };
 
 static const struct obj nothing;
@@ -67,19 +67,19 @@ bool touches_add(struct touches *t, const char *key, const struct obj *before)
 		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
 	}
 	t->list[i] = (struct touch){.before = look_keep(t, 0, came ? &nothing : before),
-				    .dressed = came & PLACE_DRESSED};
+				    .attrs_set = came & PLACE_ATTRS};
 	return !came;
 }
 
-void touches_dress(struct touches *t, const char *key)
+void touches_attrs(struct touches *t, const char *key)
 {
 	struct touch *one = touches_find(t, key);
 
 	if (!one)
 		return;
-	one->dressed = true;
+	one->attrs_set = true;
 	if (has_moved(t))
-		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_DRESSED);
+		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_ATTRS);
 }
 
 void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
@@ -90,13 +90,13 @@ void touches_move(struct touches *t, int root, const char *from, int root2, cons
 
 	for (size_t i = 0; i < n; i++)
 		rename_tree_mark(&t->places, touches_key(t, i),
-				 PLACE_TOUCHED | (t->list[i].dressed ? PLACE_DRESSED : 0u));
+				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u));
 	rename_tree_move(&t->places, root, from, root2, to, both);
 	/* The directories themselves are dressed where they come to. */
-	if (rename_tree_marks(&t->places, here) & PLACE_DRESSED)
-		touches_dress(t, there);
-	if (both && rename_tree_marks(&t->places, there) & PLACE_DRESSED)
-		touches_dress(t, here);
+	if (rename_tree_marks(&t->places, here) & PLACE_ATTRS)
+		touches_attrs(t, there);
+	if (both && rename_tree_marks(&t->places, there) & PLACE_ATTRS)
+		touches_attrs(t, here);
 }
 
 static void settle(void *data, const char *key, unsigned marks)
@@ -104,8 +104,8 @@ static void settle(void *data, const char *key, unsigned marks)
 	struct touches *t = data;
 
 	touches_add(t, key, &nothing);
-	if (marks & PLACE_DRESSED)
-		touches_dress(t, key);
+	if (marks & PLACE_ATTRS)
+		touches_attrs(t, key);
 }
 
 void touches_settle(struct touches *t)

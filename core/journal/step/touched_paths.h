@@ -8,7 +8,7 @@
 struct touch {
 	uint32_t before, after; /* numbers + 1 in looks; 0: nothing was there */
 	bool foreign;		/* somebody else changed it while the step ran */
-	bool dressed;		/* its metadata was changed, not only what it holds */
+	bool attrs_set;		/* its metadata was changed, not only what it holds */
 };
 
 /*
@@ -38,7 +38,7 @@ static inline const char *touches_key(const struct touches *t, size_t i)
 struct touch *touches_find(struct touches *t, const char *key); /* or NULL */
 /* False: it is there already, and stays as it is. */
 bool touches_add(struct touches *t, const char *key, const struct obj *before);
-void touches_dress(struct touches *t, const char *key);
+void touches_attrs(struct touches *t, const char *key);
 /* Both: they changed places. */
 void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
 		  bool both);
