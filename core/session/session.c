@@ -444,6 +444,11 @@ uint64_t session_restore(struct session *s, int64_t step, const char *const *pat
 	return begin_job(s, UNDO_PATHS, client_restore(s->client, step, paths, flags));
 }
 
+uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path, unsigned hunk)
+{
+	return begin_job(s, UNDO_PATHS, client_restore_hunk(s->client, step, path, hunk));
+}
+
 void session_stop(struct session *s)
 {
 	client_stop(s->client);
