@@ -159,6 +159,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.plan = verb_plan;
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
+	verbs.restore_hunk = NULL;
 	verbs.stop = verbs.cancel = verb_nothing;
 	verbs.turn = NULL;
 	verbs.leave = verb_leave;

@@ -57,6 +57,9 @@ struct console {
 	struct api *api;	   /* NULL when its socket could not be made */
 	int64_t painted_us, rang_us, alerted_us;
 
+	uv_process_t editor;
+	bool editing; /* it has the terminal */
+
 	bool leaving;
 	int killed_by; /* a signal that ends cordon itself */
 	int failed;    /* 125..127: the agent never ran */
@@ -71,6 +74,12 @@ void console_settle(struct console *c);	     /* the agent's terminal takes the s
 void console_leave(struct console *c);	     /* the loop ends after this turn */
 void console_schedule(struct console *c);    /* a repaint, soon */
 void console_tell_colors(struct console *c); /* the agent's terminal: what plain text looks like */
+void console_resize(struct console *c);	     /* to the size that the terminal has now */
+void console_watch_tty(struct console *c, bool on);
+
+/* editor.c: struct ui_verbs, edit */
+int console_edit(void *data, const char *path, int line, struct err *err);
+void console_end_editor(struct console *c); /* the console is being left */
 
 /* run.c */
 /* Everything that can be refused is looked at before anything is started. */

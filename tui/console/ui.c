@@ -13,7 +13,7 @@
 #include "tui/term/term.h"
 
 #define MESSAGE_US 6000000
-#define WHEEL_ROWS 3
+#define TWICE_US   400000 /* between two presses that are a double click */
 
 struct ui *ui_new(const struct ui_spec *spec)
 {
@@ -31,6 +31,7 @@ void ui_free(struct ui *ui)
 {
 	if (!ui)
 		return;
+	ui_export_abandon(ui);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
@@ -250,7 +251,7 @@ bool ui_global(struct ui *ui, enum action a)
 	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
-	if (ui->spec.replay && replay_act(ui, a))
+	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a))
 		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
@@ -473,10 +474,18 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 					    PANE_COUNT - 1));
 }
 
-static void on_mouse(struct ui *ui, const struct mouse *m)
+static void on_mouse(struct ui *ui, const struct mouse *given)
 {
 	struct view *top = ui_top(ui);
+	struct mouse copy = *given;
+	const struct mouse *m = &copy;
 
+	if (m->action == MOUSE_PRESS) {
+		copy.twice = ui->pressed_us && ui->now_us - ui->pressed_us < TWICE_US &&
+			     m->x == ui->pressed.x && m->y == ui->pressed.y;
+		ui->pressed = copy;
+		ui->pressed_us = copy.twice ? 0 : ui->now_us; /* a third one is a first */
+	}
 	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
 		replay_click(ui, m->x, ui->layout.status);
 	else if (ui->n_popups == 0)

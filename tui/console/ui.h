@@ -26,6 +26,12 @@ struct ui_verbs {
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */
 	uint64_t (*restore)(void *data, bool plan, int64_t step, const char *path, unsigned flags);
+	/* The n-th hunk (from 1) of that path in the step's diff, as it was before. NULL: not here.
+	 */
+	uint64_t (*restore_hunk)(void *data, int64_t step, const char *path, unsigned hunk);
+	/* A file in the human's own editor, at a line (0: none). NULL: not here. */
+	int (*edit)(void *data, const char *path, int line, struct err *err);
+	void (*copy)(void *data, const char *text, size_t len); /* to the clipboard */
 	void (*stop)(void *data); /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
@@ -77,6 +83,10 @@ struct ui {
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
 	int64_t answered_us;
 	int64_t message_until_us;
+	struct export *export;	  /* a patch that is being written, or NULL */
+	struct mouse pressed;	  /* the newest press, for the second one */
+	int64_t pressed_us;
+	int64_t mark;		  /* a step that the human has marked, or 0 */
 	uint64_t ask_seen;	  /* the newest that rang the bell */
 	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
 	bool over;		  /* the agent has ended, and the human was not typing into it */
@@ -127,6 +137,12 @@ void ui_row_point(struct surface *s, struct rect row);
 /* Marks each place where the row, as it is drawn, has these words; "": none. */
 void ui_mark(struct surface *s, struct rect row, const char *needle);
 
+/* since.c: DIFF_SESSION, DIFF_TURN, MARK (the newest step), DIFF_MARK. false: another action. */
+bool ui_since(struct ui *ui, enum action a);
+void ui_mark_step(struct ui *ui, int64_t step);
+
+void ui_export_abandon(struct ui *ui); /* the ui goes while a patch is being written */
+
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
 void bars_draw_status(struct ui *ui, struct surface *s, struct rect r);
@@ -137,6 +153,8 @@ struct view *view_terminal_new(struct ui *ui) MUST_USE;
 struct view *view_audit_new(struct ui *ui) MUST_USE;
 struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
+/* What that step and all newer ones changed together; words are static. */
+struct view *view_range_new(struct ui *ui, int64_t from, const char *words) MUST_USE;
 struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
 /* What the plan merges, before it is written; confirming goes on to the dialog below. */
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;

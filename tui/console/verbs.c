@@ -53,6 +53,16 @@ static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *pa
 		    : session_restore(s, step, paths, flags);
 }
 
+static uint64_t verb_restore_hunk(void *data, int64_t step, const char *path, unsigned hunk)
+{
+	return session_restore_hunk(((struct console *)data)->session, step, path, hunk);
+}
+
+static void verb_copy(void *data, const char *text, size_t len)
+{
+	screen_copy(((struct console *)data)->screen, text, len);
+}
+
 static void verb_cancel(void *data)
 {
 	session_cancel(((struct console *)data)->session);
@@ -138,6 +148,9 @@ const struct ui_verbs console_verbs = {
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
+	.restore_hunk = verb_restore_hunk,
+	.edit = console_edit,
+	.copy = verb_copy,
 	.stop = verb_stop,
 	.turn = verb_turn,
 	.cancel = verb_cancel,

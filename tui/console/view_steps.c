@@ -27,9 +27,9 @@ struct view_steps {
 	int state_cols; /* what became of each, at the right: as wide as its widest */
 };
 
-static const enum action hints[] = {ACTION_OPEN,   ACTION_UNDO,	       ACTION_REDO,
-				    ACTION_SEARCH, ACTION_FOCUS_AUDIT, ACTION_FOCUS_TERMINAL,
-				    ACTION_NONE};
+static const enum action hints[] = {ACTION_OPEN,	   ACTION_UNDO, ACTION_REDO,
+				    ACTION_DIFF_SESSION,   ACTION_SEARCH, ACTION_FOCUS_AUDIT,
+				    ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
 static void step_text(const struct step_row *st, struct buf *out)
 {
@@ -435,6 +435,11 @@ static bool act(struct view *v, enum action a)
 		return undo(p);
 	case ACTION_UNDO_TURN:
 		return undo_turn(p);
+	case ACTION_MARK:
+		st = step_at(p, p->list.cursor);
+		if (st)
+			ui_mark_step(v->ui, st->id);
+		return true;
 	case ACTION_BACK:
 		if (!*p->list.filter)
 			return false;

@@ -41,6 +41,26 @@
 	X(REDO, "redo", "redo", "Bring back what was undone last")                                 \
 	X(RESTORE, "restore", "restore",                                                           \
 	  "Bring this file or directory back as it was before the step")                           \
+	X(RESTORE_HUNK, "restore-hunk", "restore hunk",                                            \
+	  "Bring this hunk alone back as it was before the step, as a step")                       \
+	X(NEXT_HUNK, "next-hunk", "hunk", "Next hunk")                                             \
+	X(PREV_HUNK, "prev-hunk", "previous hunk", "Hunk before")                                  \
+	X(FILES, "files", "files", "Go to the list of files, or back to the diff")                 \
+	X(SIDE_BY_SIDE, "side-by-side", "two columns", "Old and new beside each other, or not")    \
+	X(WRAP, "wrap", "wrap", "Wrap long lines, or cut them")                                    \
+	X(BLANKS, "blanks", "blanks", "Leave out changes of blanks alone, or show them")           \
+	X(FOLD, "fold", "fold", "Fold this hunk or file, or open it")                              \
+	X(FOLD_ALL, "fold-all", "fold all", "Fold every file, or open them all")                   \
+	X(EDIT, "edit", "editor", "Open this file in your editor ($VISUAL, $EDITOR)")              \
+	X(COPY, "copy", "copy", "Copy this: of a diff, the hunk as a patch")                       \
+	X(COPY_FILE, "copy-file", "copy file", "Copy what this file's diff says, as a patch")      \
+	X(EXPORT, "export", "export", "Write the whole diff to a patch file in your home")         \
+	X(DIFF_SESSION, "diff-session", "all changes",                                             \
+	  "Everything that has changed since the session began")                                   \
+	X(DIFF_TURN, "diff-turn", "this turn", "Everything that has changed in this turn")         \
+	X(MARK, "mark", "mark", "Mark this step, to see later what came after it")                 \
+	X(DIFF_MARK, "diff-mark", "since the mark",                                                \
+	  "Everything that has changed from the marked step on")                                   \
 	X(NEXT_FILE, "next-file", "next file", "Next file of this step")                           \
 	X(PREV_FILE, "prev-file", "previous file", "File before")                                  \
 	X(NEXT_REQUEST, "next-request", "next", "Next request that waits")                         \

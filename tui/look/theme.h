@@ -42,6 +42,13 @@
 	X(DIFF_HUNK, "diff", "hunk")	   /* @@ lines */                                          \
 	X(DIFF_META, "diff", "meta")	   /* headers of a file */                                 \
 	X(DIFF_FILE, "diff", "file")	   /* its first line */                                    \
+	X(DIFF_ADD_WORD, "diff", "add-word") /* the words of it that are new */                    \
+	X(DIFF_DEL_WORD, "diff", "del-word") /* that went */                                       \
+	X(SYNTAX_COMMENT, "syntax", "comment") /* in code */                                       \
+	X(SYNTAX_STRING, "syntax", "string")                                                       \
+	X(SYNTAX_NUMBER, "syntax", "number")                                                       \
+	X(SYNTAX_KEYWORD, "syntax", "keyword")                                                     \
+	X(SYNTAX_TYPE, "syntax", "type")                                                           \
 	X(MODAL, "", "modal")		   /* text of cordon's own questions */                    \
 	X(MODAL_BORDER, "modal", "border") /* their frame */                                       \
 	X(MODAL_TITLE, "modal", "title")   /* in the frame */                                      \
@@ -81,6 +88,9 @@ int theme_load(struct theme *t, const char *name, const struct look_where *where
 int theme_parse(struct theme *t, const char *file, const char *text, size_t len, enum depth depth,
 		struct err *err) MUST_USE;
 
+/* Where the theme has no ground of its own and the terminal's is known (24 bits), changed lines of a
+ * diff get a ground that is a little greener, or redder, than that. */
+void theme_tint(struct theme *t, uint32_t ground);
 /* The nearest colour that the depth has. */
 uint32_t color_reduce(uint32_t color, enum depth depth);
 /* 24 bits of an index of xterm's palette. */
