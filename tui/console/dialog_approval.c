@@ -569,6 +569,7 @@ static void view_free(struct view *v)
 
 static const struct view_ops ops = {
 	.place = PLACE_APPROVALS,
+	.does = DOES_ENDS,
 	.size = size,
 	.draw = draw,
 	.act = act,
@@ -579,6 +580,7 @@ static const struct view_ops ops = {
 
 static const struct view_ops held_ops = {
 	.place = PLACE_APPROVALS,
+	.does = DOES_ENDS,
 	.size = size,
 	.draw = draw,
 	.act = act,

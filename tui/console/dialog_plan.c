@@ -364,6 +364,7 @@ static void view_free(struct view *v)
 #define OPS(the_hints)                                                                             \
 	{                                                                                          \
 		.place = PLACE_PLAN, .size = size, .draw = draw, .act = act, .mouse = mouse,       \
+		.does = DOES_MOVE | DOES_OPEN,                                                     \
 		.changed = changed, .free = view_free, .hints = (the_hints),                       \
 	}
 

@@ -256,7 +256,11 @@ bool ui_global(struct ui *ui, enum action a)
 	switch ((int)a) {
 	case ACTION_HELP:
 		if (!open_popup(ui, PLACE_HELP))
-			ui_push(ui, view_help_new(ui, top->ops->place));
+			ui_push(ui, view_help_new(ui, top));
+		return true;
+	case ACTION_PALETTE:
+		if (!open_popup(ui, PLACE_PALETTE))
+			ui_push(ui, view_palette_new(ui, top));
 		return true;
 	case ACTION_QUIT:
 		leave(ui);
@@ -322,6 +326,14 @@ bool ui_global(struct ui *ui, enum action a)
 	default:
 		return false;
 	}
+}
+
+void ui_do(struct ui *ui, enum action a)
+{
+	struct view *top = ui_top(ui);
+
+	if (!top->ops->act(top, a))
+		ui_global(ui, a);
 }
 
 /* ---- input ---------------------------------------------------------------------------------- */
@@ -423,6 +435,8 @@ static void on_key(struct ui *ui, const struct event *ev)
 		prompt_key(ui, &ev->key);
 		return;
 	}
+	if (top->ops->key && !sequence && top->ops->key(top, &ev->key))
+		return;
 	/* In a replay its keys count in every pane, before what they mean there. */
 	if (ui->spec.replay && ui->n_popups == 0 && !sequence)
 		a = keymap_single(ui->spec.keymap, PLACE_REPLAY, ev->key);
@@ -448,8 +462,8 @@ static void on_key(struct ui *ui, const struct event *ev)
 	case KEYMAP_FOUND:
 		if (a == ACTION_SEND_PREFIX)
 			to_agent(ui, ev);
-		else if (!top->ops->act(top, a))
-			ui_global(ui, a);
+		else
+			ui_do(ui, a);
 		break;
 	}
 }

@@ -113,6 +113,10 @@ struct view *ui_top(const struct ui *ui); /* who gets the keys */
 /* What was shown first at shown_us may be answered now; asks for a wake-up otherwise. */
 bool ui_armed(struct ui *ui, int64_t shown_us);
 bool ui_global(struct ui *ui, enum action a);
+/* By the view that has the keys, else everywhere. */
+void ui_do(struct ui *ui, enum action a);
+/* Does the action mean anything in this view? By its own keys, its `does`, or everywhere. */
+bool ui_holds(const struct ui *ui, const struct view *v, enum action a);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
 const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
@@ -158,7 +162,8 @@ struct view *view_range_new(struct ui *ui, int64_t from, const char *words) MUST
 struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
 /* What the plan merges, before it is written; confirming goes on to the dialog below. */
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
-struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
+struct view *view_help_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_palette_new(struct ui *ui, const struct view *of) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;

@@ -319,6 +319,7 @@ static const struct view_ops ops = {
 	.note = note,
 	.query = query,
 	.filters = true,
+	.does = DOES_MOVE | DOES_OPEN,
 	.mouse = mouse,
 	.changed = changed,
 	.free = view_free,

@@ -444,6 +444,7 @@ static void view_free(struct view *v)
 #define OPS(the_place, the_hints)                                                                  \
 	{                                                                                          \
 		.place = (the_place), .draw = view_step_draw, .act = act, .query = query,          \
+		.does = DOES_MOVE | DOES_SIDEWAYS | DOES_OPEN,                                     \
 		.filters = (the_place) == PLACE_STEP, .mouse = mouse, .changed = changed,          \
 		.free = view_free, .hints = (the_hints),                                           \
 	}

@@ -471,6 +471,7 @@ static const struct view_ops ops = {
 	.note = note,
 	.query = query,
 	.filters = true,
+	.does = DOES_MOVE | DOES_OPEN,
 	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,

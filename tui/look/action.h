@@ -5,6 +5,8 @@
 /* id, name in keymap files, label in the hints bar, sentence in the help */
 #define ACTIONS(X)                                                                                 \
 	X(HELP, "help", "help", "Show every key for this pane")                                    \
+	X(DESCRIBE, "describe", "describe a key", "Say what the key that comes next does")         \
+	X(PALETTE, "palette", "palette", "Find an action by its words, and do it")                 \
 	X(QUIT, "quit", "quit", "Quit (asks while the agent runs)")                                \
 	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
@@ -134,6 +136,7 @@ enum action {
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \
 	X(HELP, "help", "help")                                                                    \
+	X(PALETTE, "palette", "actions")                                                           \
 	X(LEAVE, "leave", "leaving")                                                               \
 	X(REPLAY, "replay", "replay")
 

@@ -42,7 +42,7 @@ static bool is_answer(enum action a)
 	return a == ACTION_ALLOW || a == ACTION_ALLOW_COMMAND;
 }
 
-static bool is_grave(enum action a)
+bool keymap_is_grave(enum action a)
 {
 	return is_answer(a) || a == ACTION_CONFIRM || a == ACTION_FORCE || a == ACTION_END_AGENT;
 }
@@ -63,7 +63,7 @@ static int guard(const struct keymap *km, const struct binding *b, const struct 
 	if (b->place != PLACE_TERMINAL && b->place != PLACE_SCROLL && b->place != PLACE_GLOBAL &&
 	    key_eq(&b->keys.key[0], &km->prefix))
 		return ini_error(err, l, "bindings with the prefix belong into [keys \"global\"]");
-	for (int i = 0; is_grave(b->action) && i < b->keys.n; i++) {
+	for (int i = 0; keymap_is_grave(b->action) && i < b->keys.n; i++) {
 		if (is_reflex(&b->keys.key[i]))
 			return ini_error(
 				err, l,
@@ -352,6 +352,14 @@ static const struct binding *shortest(const struct keymap *km, enum place place,
 			best = b;
 	}
 	return best;
+}
+
+bool keymap_binds(const struct keymap *km, enum place place, enum action a)
+{
+	for (size_t i = 0; i < km->n; i++)
+		if (km->list[i].place == place && km->list[i].action == a)
+			return true;
+	return false;
 }
 
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,

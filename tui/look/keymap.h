@@ -62,6 +62,10 @@ enum action keymap_single(const struct keymap *km, enum place place, struct key 
 /* The first keys of an action as seen from a place: "g g", "C-] a"; false when it has none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);
+/* The place itself has keys for it. */
+bool keymap_binds(const struct keymap *km, enum place place, enum action a);
+/* It decides or ends something: never on a key that is typed by reflex. */
+bool keymap_is_grave(enum action a);
 /* Text of keys: "C-x", "S-Tab", "F5"; and back. */
 void keys_format(const struct keys *keys, char *out, size_t size);
 int keys_parse(struct keys *ret, const char *text, const struct key *prefix);

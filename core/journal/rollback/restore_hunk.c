@@ -223,26 +223,40 @@ static int write_step(struct journal *j, int64_t id, const struct change *c, uns
 	return MIN(r, 0);
 }
 
+/* A file before and after the step, of a name that may be written. */
+static int find_file(struct restore *list, const char *const *paths, const struct change **ret,
+		     struct err *err)
+{
+	const struct change *c = NULL;
+	int r = restore_load(list, paths, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < list->n && !c; i++)
+		if (list->pieces[i].chosen && restore_wants(list->j, &list->list[i], paths))
+			c = &list->list[i];
+	if (!c || !S_ISREG(c->before.mode) || !S_ISREG(c->after.mode))
+		return err_say(err, -EINVAL,
+			       "'%s' was no file before and after the step: restore all of it",
+			       paths[0]);
+	if (guarded_name(list->j, c->root, c->path, S_IFREG))
+		return err_say(err, -EPERM, "'%s' is protected: restore all of it", paths[0]);
+	*ret = c;
+	return 0;
+}
+
 /* In the folder that the path lies in. */
 static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned hunk,
 		      struct err *err)
 {
-	struct restore list = {.j = j, .id = id};
+	CLEANUP(restore_done) struct restore list = {.j = j, .id = id};
 	CLEANUP(sides_done) struct sides s = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
 	const struct change *c = NULL;
-	int r = restore_load(&list, paths, err);
+	int r = find_file(&list, paths, &c, err);
 
-	for (size_t i = 0; r == 0 && i < list.n && !c; i++)
-		if (list.pieces[i].chosen && restore_wants(j, &list.list[i], paths))
-			c = &list.list[i];
-	if (r == 0 && (!c || !S_ISREG(c->before.mode) || !S_ISREG(c->after.mode)))
-		r = err_say(err, -EINVAL,
-			    "'%s' was no file before and after the step: restore all of it",
-			    paths[0]);
-	if (r == 0 && guarded_name(j, c->root, c->path, S_IFREG))
-		r = err_say(err, -EPERM, "'%s' is protected: restore all of it", paths[0]);
-	if (r == 0)
-		r = read_side(j, id, c, false, &s.before, err);
+	if (r < 0)
+		return r;
+	r = read_side(j, id, c, false, &s.before, err);
 	if (r == 0)
 		r = read_side(j, id, c, true, &s.after, err);
 	if (r == 0)
@@ -251,10 +265,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		r = leave_out(&s, c->path, hunk, err);
 	if (r == 0)
 		r = merge(&s, c->path, err);
-	if (r == 0)
-		r = write_step(j, id, c, hunk, &s.wanted, err);
-	restore_done(&list);
-	return r;
+	return r < 0 ? r : write_step(j, id, c, hunk, &s.wanted, err);
 }
 
 int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsigned hunk,
