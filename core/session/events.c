@@ -84,7 +84,8 @@ static void on_exec(struct session *s, const struct client_event *ev)
 				 .path = ev->path,
 				 .command = command,
 			 });
-	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path);
+	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path)->parent =
+		(int)ev->parent;
 }
 
 static void on_step_begin(struct session *s, const struct client_event *ev)

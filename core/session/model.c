@@ -113,18 +113,18 @@ static bool is_tried_again(const struct row *r, int pid, const char *command, co
 	       path && str_eq(path_base(r->more), path_base(path));
 }
 
-void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path)
+struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
+			   const char *path)
 {
 	struct row *r =
 		m->row_count ? &m->rows[(m->row_head + m->row_count - 1) % MODEL_ROWS] : NULL;
 
-	if (!is_tried_again(r, pid, command, path)) {
-		model_add_row(m, ROW_EXEC, step, pid, 0, "exec", command, path);
-		return;
-	}
+	if (!is_tried_again(r, pid, command, path))
+		return model_add_row(m, ROW_EXEC, step, pid, 0, "exec", command, path);
 	free(r->more);
 	r->more = xstrdup(path);
 	m->version++;
+	return r;
 }
 
 /* Newest first: an event is nearly always about one of the last steps. */

@@ -33,6 +33,7 @@ struct row {
 	int64_t wall_us;
 	int64_t step;
 	int pid;
+	int parent; /* ROW_EXEC: pid of the one that started it; 0: not known */
 	int result;
 	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
 	uint64_t ask; /* ROW_DECISION: the question's number, and for how long it is good; else 0 */
@@ -199,7 +200,8 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 			  const char *op, const char *text, const char *more);
 /* A program that is run. One that is looked for along $PATH, a call for each directory, is one row
  * with the path that was tried last; the audit log has them all. */
-void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path);
+struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
+			   const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);

@@ -477,9 +477,12 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 
 		if (!rect_has(l->pane[p], m->x, m->y) && !rect_has(l->title[p], m->x, m->y))
 			continue;
-		if (m->action == MOUSE_PRESS && p != ui->focus)
+		if (m->action == MOUSE_PRESS && p != ui->focus) {
 			ui_focus(ui, p);
-		else if (v->ops->mouse)
+			if (p == PANE_TERMINAL)
+				return; /* the agent is not clicked at by that */
+		}
+		if (v->ops->mouse)
 			v->ops->mouse(v, m, l->pane[p]);
 		return;
 	}

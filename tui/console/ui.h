@@ -155,6 +155,10 @@ void bars_draw_tabs(struct ui *ui, struct surface *s, struct rect r);
 /* The views. */
 struct view *view_terminal_new(struct ui *ui) MUST_USE;
 struct view *view_audit_new(struct ui *ui) MUST_USE;
+/* A row of the activity, whole; copies what it shows. */
+struct activity_item;
+struct view *view_detail_new(struct ui *ui, const struct row *r, const struct activity_item *item)
+	MUST_USE;
 struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
 /* What that step and all newer ones changed together; words are static. */

@@ -342,7 +342,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	p->state_cols = state_cols(p);
 	list_draw(&p->list, s, r, focused, p->n,
 		  *p->list.filter ? "No step matches the filter."
-				  : "No command changed a file yet.",
+				  : "A command that changes a file will be listed here as a step.",
 		  draw_row, p);
 }
 
@@ -456,6 +456,8 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 
 	list_mouse(&p->list, m, r, p->n);
 	pass_headings(p, p->list.cursor);
+	if (m->action == MOUSE_PRESS && m->twice)
+		v->ops->act(v, ACTION_OPEN);
 }
 
 static void view_free(struct view *v)

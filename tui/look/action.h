@@ -37,6 +37,9 @@
 	X(SEARCH_NEXT, "search-next", "next match", "Next match")                                  \
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
 	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
+	X(LEVEL, "level", "level",                                                                 \
+	  "How much is listed: without git's own, files that stay, decisions, all")                \
+	X(DETAILS, "details", "details", "All that is known about this row")                       \
 	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
 	X(UNDO_TURN, "undo-turn", "undo turn",                                                     \
 	  "Roll back all that the agent did since you told it what to do")                         \
@@ -130,6 +133,7 @@ enum action {
 	X(STEPS, "steps", "steps")                                                                 \
 	X(STEP, "step", "one step")                                                                \
 	X(APPROVALS, "approvals", "approvals")                                                     \
+	X(DETAIL, "detail", "one row")                                                             \
 	X(RULES, "rules", "your answers")                                                          \
 	X(CONNECTIONS, "connections", "connections")                                               \
 	X(PLAN, "plan", "undo and redo")                                                           \
