@@ -3,11 +3,12 @@
 #include "tui/console/ui.h"
 
 /* Everywhere, whatever has the keys: what ui_global() does. */
-static bool is_general(enum action a)
+bool ui_is_general(enum action a)
 {
 	static const enum action list[] = {
 		ACTION_HELP,		 ACTION_PALETTE,	ACTION_QUIT,
 		ACTION_SUSPEND,		 ACTION_REDRAW,		ACTION_ZOOM,
+		ACTION_LAYOUT, ACTION_HIDE, ACTION_BORDER_LEFT, ACTION_BORDER_RIGHT, ACTION_BORDER_UP, ACTION_BORDER_DOWN,
 		ACTION_FOCUS_NEXT,	 ACTION_FOCUS_PREV,	ACTION_FOCUS_TERMINAL,
 		ACTION_FOCUS_AUDIT,	 ACTION_FOCUS_STEPS,	ACTION_FOCUS_APPROVALS,
 		ACTION_SHOW_RULES,	 ACTION_SHOW_CONNECTIONS, ACTION_SCROLL,
@@ -51,7 +52,7 @@ bool ui_holds(const struct ui *ui, const struct view *v, enum action a)
 	case ACTION_FILTER:
 		return ops->query && ops->filters;
 	default:
-		return is_general(a) || (ui->spec.replay && keymap_binds(ui->spec.keymap,
+		return ui_is_general(a) || (ui->spec.replay && keymap_binds(ui->spec.keymap,
 									 PLACE_REPLAY, a));
 	}
 }

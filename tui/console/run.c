@@ -194,7 +194,7 @@ static int open_terminal(struct console *c, int *ret_slave, struct err *err)
 	int w, h;
 
 	screen_probe_size(&w, &h);
-	l = layout_compute(w, h, PANE_TERMINAL, false);
+	l = layout_compute(w, h, PANE_TERMINAL, false, NULL);
 	pane = l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
 	c->term = term_new(MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), &term_events, c);
 	return pty_open(&c->pty, MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), ret_slave, err);

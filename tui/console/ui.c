@@ -23,6 +23,7 @@ struct ui *ui_new(const struct ui_spec *spec)
 	ui->panes[PANE_TERMINAL] = spec->replay ? view_replay_new(ui) : view_terminal_new(ui);
 	ui->panes[PANE_AUDIT] = view_audit_new(ui);
 	ui->panes[PANE_STEPS] = view_steps_new(ui);
+	panes_load(ui);
 	ui->dirty = true;
 	return ui;
 }
@@ -32,6 +33,7 @@ void ui_free(struct ui *ui)
 	if (!ui)
 		return;
 	ui_export_abandon(ui);
+	panes_save(ui);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
@@ -122,9 +124,9 @@ const char *ui_path(struct ui *ui, const char *path)
 
 /* ---- size ----------------------------------------------------------------------------------- */
 
-static void relayout(struct ui *ui, int w, int h)
+void ui_relayout(struct ui *ui, int w, int h)
 {
-	ui->layout = layout_compute(w, h, ui->focus, ui->zoom);
+	ui->layout = layout_compute(w, h, ui->focus, ui->zoom, &ui->wish);
 	ui->dirty = true;
 }
 
@@ -132,10 +134,16 @@ struct rect ui_resize(struct ui *ui, int w, int h)
 {
 	struct layout l;
 
-	relayout(ui, w, h);
+	ui->wish = layouts_get(&ui->layouts, w, h);
+	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
+		ui->wish.hidden |= ui->wish.hidden ? 0 : 1u << PANE_TERMINAL;
+	ui_relayout(ui, w, h);
 	/* In tabs the agent keeps the size it has when it is the one shown. */
-	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL);
-	return l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
+	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
+	if (l.mode == LAYOUT_TOO_SMALL)
+		return (struct rect){0, 0, w, h};
+	/* Hidden, it keeps a size in which its programs go on. */
+	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
 }
 
 void ui_focus(struct ui *ui, enum pane p)
@@ -144,7 +152,8 @@ void ui_focus(struct ui *ui, enum pane p)
 
 	ui->focus = p;
 	ui->keys.typed.n = 0;
-	relayout(ui, l->body.w, l->mode == LAYOUT_TOO_SMALL ? l->body.h : l->body.h + 2);
+	panes_show(ui, p);
+	ui_relayout(ui, l->body.w, l->mode == LAYOUT_TOO_SMALL ? l->body.h : l->body.h + 2);
 }
 
 /* ---- actions -------------------------------------------------------------------------------- */
@@ -251,7 +260,7 @@ bool ui_global(struct ui *ui, enum action a)
 	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
-	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a))
+	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a))
 		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
@@ -280,10 +289,10 @@ bool ui_global(struct ui *ui, enum action a)
 		ui_focus(ui, ui->focus);
 		return true;
 	case ACTION_FOCUS_NEXT:
-		to_pane(ui, (enum pane)((ui->focus + 1) % PANE_COUNT));
+		to_pane(ui, panes_next(ui, false));
 		return true;
 	case ACTION_FOCUS_PREV:
-		to_pane(ui, (enum pane)((ui->focus + PANE_COUNT - 1) % PANE_COUNT));
+		to_pane(ui, panes_next(ui, true));
 		return true;
 	case ACTION_FOCUS_TERMINAL:
 		to_pane(ui, PANE_TERMINAL);
@@ -491,6 +500,22 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 					    PANE_COUNT - 1));
 }
 
+/* What decides or ends something takes more than a click. */
+static void press_button(struct ui *ui, int x)
+{
+	for (size_t i = 0; i < ui->n_buttons; i++) {
+		const struct bar_button *b = &ui->buttons[i];
+
+		if (x < b->x || x >= b->x + b->w)
+			continue;
+		if (keymap_is_grave(b->action) || b->action == ACTION_DENY)
+			ui_say(ui, "\"%s\" takes its key.", action_label(b->action));
+		else
+			ui_do(ui, b->action);
+		return;
+	}
+}
+
 static void on_mouse(struct ui *ui, const struct mouse *given)
 {
 	struct view *top = ui_top(ui);
@@ -505,6 +530,10 @@ static void on_mouse(struct ui *ui, const struct mouse *given)
 	}
 	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
 		replay_click(ui, m->x, ui->layout.status);
+	else if (m->action == MOUSE_PRESS && rect_has(ui->layout.hints, m->x, m->y))
+		press_button(ui, m->x);
+	else if (ui->n_popups == 0 && panes_mouse(ui, m))
+		return;
 	else if (ui->n_popups == 0)
 		mouse_pane(ui, m);
 	else if (top->ops->mouse)

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "core/session/model.h"
-#include "tui/console/layout.h"
+#include "tui/console/layouts.h"
 #include "tui/console/list.h"
 #include "tui/console/view.h"
 #include "tui/look/keymap.h"
@@ -58,7 +58,8 @@ struct ui_spec {
 	bool attached;	       /* to a session that runs elsewhere: leaving ends nothing */
 };
 
-#define UI_POPUPS 4
+#define UI_POPUPS   4
+#define BAR_BUTTONS 24
 #define UI_ARM_US 500000 /* answers and confirmations count after this long without a key */
 
 struct prompt {
@@ -71,6 +72,9 @@ struct prompt {
 struct ui {
 	struct ui_spec spec;
 	struct layout layout;
+	struct layout_wish wish; /* for this size */
+	struct layouts layouts;	 /* for all of them */
+	enum layout_border dragged;
 	enum pane focus;
 	bool zoom;
 	struct view *panes[PANE_COUNT];
@@ -83,6 +87,11 @@ struct ui {
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
 	int64_t answered_us;
 	int64_t message_until_us;
+	struct bar_button {
+		int x, w;
+		enum action action;
+	} buttons[BAR_BUTTONS]; /* of the hints, as they were drawn last */
+	size_t n_buttons;
 	struct export *export;	  /* a patch that is being written, or NULL */
 	struct mouse pressed;	  /* the newest press, for the second one */
 	int64_t pressed_us;
@@ -99,6 +108,7 @@ struct ui *ui_new(const struct ui_spec *spec) MUST_USE;
 void ui_free(struct ui *ui);
 /* Lays out for this size; the agent's pane is returned so that its pty can follow. */
 struct rect ui_resize(struct ui *ui, int w, int h);
+void ui_relayout(struct ui *ui, int w, int h); /* with the wish that there is */
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us);
 void ui_changed(struct ui *ui); /* the model is newer */
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
@@ -116,6 +126,7 @@ bool ui_global(struct ui *ui, enum action a);
 /* By the view that has the keys, else everywhere. */
 void ui_do(struct ui *ui, enum action a);
 /* Does the action mean anything in this view? By its own keys, its `does`, or everywhere. */
+bool ui_is_general(enum action a); /* it is the same in every view */
 bool ui_holds(const struct ui *ui, const struct view *v, enum action a);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
@@ -146,6 +157,14 @@ bool ui_since(struct ui *ui, enum action a);
 void ui_mark_step(struct ui *ui, int64_t step);
 
 void ui_export_abandon(struct ui *ui); /* the ui goes while a patch is being written */
+
+/* panes.c: layouts, borders, which panes there are. */
+void panes_load(struct ui *ui);
+void panes_save(struct ui *ui);
+bool panes_act(struct ui *ui, enum action a);
+bool panes_mouse(struct ui *ui, const struct mouse *m); /* a border is dragged */
+enum pane panes_next(const struct ui *ui, bool back);
+void panes_show(struct ui *ui, enum pane p); /* it is hidden no longer */
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);

@@ -74,6 +74,18 @@ static bool all_keys(const struct view_help *h, enum place place, enum action a,
 	return any;
 }
 
+/* Keys that many views have, and this one, too. */
+static void collect_shared(struct view_help *h, const struct view *of)
+{
+	for (int a = 1; a < ACTION_COUNT; a++) {
+		AUTO_BUF struct buf b = BUF_INIT;
+
+		if (!ui_is_general((enum action)a) && ui_holds(h->v.ui, of, (enum action)a) &&
+		    all_keys(h, PLACE_GLOBAL, (enum action)a, &b))
+			h->rows[h->n++] = (struct help_row){PLACE_GLOBAL, (enum action)a};
+	}
+}
+
 static void collect(struct view_help *h, const struct view *of, enum place place)
 {
 	size_t heading = h->n++;
@@ -82,11 +94,14 @@ static void collect(struct view_help *h, const struct view *of, enum place place
 	for (int a = 1; a < ACTION_COUNT; a++) {
 		AUTO_BUF struct buf b = BUF_INIT;
 
-		if (place == PLACE_GLOBAL && !ui_holds(h->v.ui, of, (enum action)a))
+		if (place == PLACE_GLOBAL &&
+		    (!ui_is_general((enum action)a) || !ui_holds(h->v.ui, of, (enum action)a)))
 			continue;
 		if (all_keys(h, place, (enum action)a, &b))
 			h->rows[h->n++] = (struct help_row){place, (enum action)a};
 	}
+	if (place != PLACE_GLOBAL)
+		collect_shared(h, of);
 	if (h->n == heading + 1)
 		h->n = heading;
 }

@@ -11,6 +11,12 @@
 	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
 	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
+	X(LAYOUT, "layout", "layout", "Another layout: lists at the right, below, tabs, by size")  \
+	X(HIDE, "hide", "hide pane", "Hide this pane; going to it brings it back")                 \
+	X(BORDER_LEFT, "border-left", "border left", "Move the border between panes left")         \
+	X(BORDER_RIGHT, "border-right", "border right", "Move it right")                           \
+	X(BORDER_UP, "border-up", "border up", "Move the border between panes up")                 \
+	X(BORDER_DOWN, "border-down", "border down", "Move it down")                               \
 	X(FOCUS_NEXT, "focus-next", "next pane", "Go to the next pane")                            \
 	X(FOCUS_PREV, "focus-prev", "previous pane", "Go to the pane before")                      \
 	X(FOCUS_TERMINAL, "focus-terminal", "agent", "Go to the agent's terminal")                 \
