@@ -113,9 +113,12 @@ static const struct config_key keys[] = {
 	{"record.cast", CONFIG_ENUM, "v2", "v2|v3", PROJECT_NEVER, NULL,
 	 "the version of asciicast that --record and --export cast write"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
-	 "colours: default, dark, light, mono, or the name of a file in themes/"},
+	 "colours: default, dark, light, high-contrast, deuteranopia, tritanopia, mono, or the name "
+	 "of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "keys: default, vim, emacs, or the name of a file in keymaps/"},
+	{"ui.prefix", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "the one key that cordon takes from the agent, as C-g or F12; else the keymap's"},
 	{"ui.mouse", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "take mouse events; off leaves selecting text to the terminal"},
 	{"ui.ascii", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,

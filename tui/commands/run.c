@@ -474,6 +474,7 @@ static int in_console(struct run *run, struct err *err)
 			   &(struct console_options){
 				   .theme = o->theme ? o->theme : config_str(c, "ui.theme"),
 				   .keymap = o->keymap ? o->keymap : config_str(c, "ui.keymap"),
+				   .prefix = config_str(c, "ui.prefix"),
 				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),

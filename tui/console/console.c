@@ -105,6 +105,7 @@ static void on_tick(uv_timer_t *timer)
 	if (failed)
 		ui_say(c->ui, "The recording has ended: %s.", failed);
 	c->feed->tick(c);
+	console_watch_look(c);
 	console_schedule(c);
 }
 

@@ -6,6 +6,7 @@
 
 struct console_options {
 	const char *theme, *keymap; /* name or path; NULL: default */
+	const char *prefix;	    /* instead of the keymap's; or NULL */
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
 	bool ascii;	    /* no box drawing */

@@ -43,6 +43,8 @@ struct console {
 	uint32_t own_color[2]; /* of the human's terminal: text, background; 0: it did not say */
 	struct rect pane;      /* where the agent's terminal is */
 	char *config_dir;
+	char *theme_name;   /* chosen in the console; NULL: the option's */
+	uint64_t look_seen; /* look_signature() */
 	struct look_where where;
 
 	struct replay *replay; /* a recording is shown, or NULL */
@@ -76,6 +78,11 @@ void console_schedule(struct console *c);    /* a repaint, soon */
 void console_tell_colors(struct console *c); /* the agent's terminal: what plain text looks like */
 void console_resize(struct console *c);	     /* to the size that the terminal has now */
 void console_watch_tty(struct console *c, bool on);
+
+/* reload.c: themes and keymaps, while the console runs */
+void console_watch_look(struct console *c); /* once a second */
+int console_theme(void *data, const char *name, bool keep, struct err *err);
+void console_themes(void *data, struct buf *names);
 
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);

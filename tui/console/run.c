@@ -181,6 +181,9 @@ int console_load_look(struct console *c, const char *home, const char *const *fo
 				: path_join(home ? home : "/", ".config/cordon");
 	c->where = (struct look_where){.dir = c->config_dir, .folders = folders};
 	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+	if (r == 0 && c->opt->prefix)
+		r = keymap_set_prefix(c->keymap, c->opt->prefix, err);
+	c->look_seen = look_signature(&c->where);
 	if (r < 0)
 		return r;
 	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
@@ -208,6 +211,7 @@ void console_done(struct console *c)
 	surface_done(&c->surface);
 	keymap_free(c->keymap);
 	free(c->config_dir);
+	free(c->theme_name);
 }
 
 /* A session that cannot be recorded is still a session: said, not refused. */

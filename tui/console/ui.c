@@ -314,6 +314,12 @@ bool ui_global(struct ui *ui, enum action a)
 		if (!open_popup(ui, PLACE_CONNECTIONS))
 			ui_push(ui, view_connections_new(ui));
 		return true;
+	case ACTION_SHOW_THEMES:
+		if (!verbs->theme)
+			ui_say(ui, "Colours cannot be changed here.");
+		else if (!open_popup(ui, PLACE_THEMES))
+			ui_push(ui, view_themes_new(ui));
+		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);
 		return true;
@@ -569,6 +575,17 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 	case EVENT_COLOR: /* the console's */
 		break;
 	}
+}
+
+void ui_set_keymap(struct ui *ui, const struct keymap *km)
+{
+	ui->spec.keymap = km;
+	ui->keys.typed.n = 0;
+	for (size_t i = ui->n_popups; i > 0; i--) /* they show keys of the old one */
+		if (ui->popups[i - 1]->ops->place == PLACE_HELP ||
+		    ui->popups[i - 1]->ops->place == PLACE_PALETTE)
+			ui_close(ui, ui->popups[i - 1]);
+	ui->dirty = true;
 }
 
 void ui_changed(struct ui *ui)

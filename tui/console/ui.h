@@ -31,6 +31,9 @@ struct ui_verbs {
 	uint64_t (*restore_hunk)(void *data, int64_t step, const char *path, unsigned hunk);
 	/* A file in the human's own editor, at a line (0: none). NULL: not here. */
 	int (*edit)(void *data, const char *path, int line, struct err *err);
+	/* Another theme: to look at, or to keep; NULL: the one that was kept last. */
+	int (*theme)(void *data, const char *name, bool keep, struct err *err);
+	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
 	void (*copy)(void *data, const char *text, size_t len); /* to the clipboard */
 	void (*stop)(void *data); /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
@@ -110,6 +113,7 @@ void ui_free(struct ui *ui);
 struct rect ui_resize(struct ui *ui, int w, int h);
 void ui_relayout(struct ui *ui, int w, int h); /* with the wish that there is */
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us);
+void ui_set_keymap(struct ui *ui, const struct keymap *km);
 void ui_changed(struct ui *ui); /* the model is newer */
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
 
@@ -187,6 +191,7 @@ struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
 struct view *view_help_new(struct ui *ui, const struct view *of) MUST_USE;
 struct view *view_palette_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_themes_new(struct ui *ui) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;

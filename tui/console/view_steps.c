@@ -333,6 +333,35 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	surface_text(s, end + 1, line.y, p->state_cols, role, state);
 }
 
+/* What a first session looks at: what will be here, and the keys that lead on. */
+static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
+{
+	static const struct {
+		enum action action;
+		const char *words;
+	} rows[] = {{ACTION_HELP, "all keys"},
+		    {ACTION_PALETTE, "find an action by its words"},
+		    {ACTION_FOCUS_APPROVALS, "answer what waits"},
+		    {ACTION_DIFF_SESSION, "everything that has changed"},
+		    {ACTION_UNDO, "undo the newest step"},
+		    {ACTION_QUIT, "leave"}};
+	int y = r.y;
+	char keys[48];
+
+	surface_fill(s, r, ROLE_TEXT);
+	surface_hostile_end(s, r.x + 2, y++, r.w - 3, ROLE_DIM,
+			    "Each command that changes a file will be a step here.");
+	if (ui->spec.attached || r.h < (int)ARRAY_LEN(rows) + 3)
+		return;
+	surface_hostile_end(s, r.x + 2, ++y, r.w - 3, ROLE_DIM,
+			    "Your keys go to the agent, but for these:");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		ui_keys(ui, PLACE_TERMINAL, rows[i].action, keys, sizeof(keys));
+		surface_text(s, r.x + 4, ++y, 8, ROLE_BAR_KEY, keys);
+		surface_text(s, r.x + 13, y, r.w - 14, ROLE_DIM, rows[i].words);
+	}
+}
+
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_steps *p = (struct view_steps *)v;
@@ -340,10 +369,12 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	collect(p);
 	pass_headings(p, p->list.cursor);
 	p->state_cols = state_cols(p);
+	if (p->n == 0 && !*p->list.filter) {
+		draw_welcome(v->ui, s, r);
+		return;
+	}
 	list_draw(&p->list, s, r, focused, p->n,
-		  *p->list.filter ? "No step matches the filter."
-				  : "A command that changes a file will be listed here as a step.",
-		  draw_row, p);
+		  "No step matches the filter.", draw_row, p);
 }
 
 static void note(struct view *v, char *out, size_t size)

@@ -27,6 +27,7 @@
 	  "Look at the answers that count on, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
+	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
 	X(UP, "up", "up", "One line up")                                                           \
@@ -141,6 +142,7 @@ enum action {
 	X(APPROVALS, "approvals", "approvals")                                                     \
 	X(DETAIL, "detail", "one row")                                                             \
 	X(RULES, "rules", "your answers")                                                          \
+	X(THEMES, "themes", "themes")                                                              \
 	X(CONNECTIONS, "connections", "connections")                                               \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \

@@ -40,6 +40,8 @@ int keymap_load(struct keymap **ret, const char *name, const struct look_where *
 		struct err *err) MUST_USE;
 int keymap_parse(struct keymap **ret, const char *file, const char *text, size_t len,
 		 struct err *err) MUST_USE; /* on top of nothing, unless it inherits */
+/* Another prefix than the file's; *km is untouched on failure. */
+int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err) MUST_USE;
 void keymap_free(struct keymap *km);
 
 struct keymap_state {
