@@ -120,6 +120,15 @@ struct connection {
 };
 #define MODEL_CONNECTIONS 1024 /* the oldest that is over makes room, else the oldest */
 
+/* What the sandbox used in one second. */
+struct usage_sample {
+	double cpu;	    /* percent of one core */
+	uint64_t memory;    /* bytes, resident */
+	unsigned processes; /* at most USAGE_MAX_PROCESSES are counted */
+	uint64_t read, written; /* bytes of files, pipes and sockets; of processes that live on */
+};
+#define MODEL_SAMPLES 600
+
 /* Of questions and reads, for the status view. */
 struct decisions {
 	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
@@ -148,6 +157,8 @@ struct model {
 	int64_t began_us; /* monotonic */
 	double cpu_percent;
 	uint64_t memory; /* bytes, of the sandbox */
+	struct usage_sample *samples; /* ring of MODEL_SAMPLES, or NULL; model_sample() */
+	uint64_t n_samples;	      /* ever */
 	const char *folder;
 	char *home;
 	char *command; /* the agent's command line */
@@ -228,6 +239,10 @@ void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
 /* News of a step that is held, or the first of it (true). */
 bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
+/* A second has passed. */
+void model_add_sample(struct model *m, const struct usage_sample *s);
+/* i seconds ago; NULL: not known. */
+const struct usage_sample *model_sample(const struct model *m, size_t i);
 /* connections.c. Copies; true: the first one to this target. */
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */

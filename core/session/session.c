@@ -42,6 +42,7 @@ static void session_free(struct session *s)
 	client_free(s->client);
 	audit_close(s->audit);
 	journal_close_all(s->journal);
+	free(s->io_seen);
 	model_done(&s->model);
 	free(s->start_failed);
 	util_free_list(&s->folders);

@@ -114,6 +114,22 @@ static void verb_copy(void *data, const char *text, size_t len)
 	buf_fmt(&((struct scene *)data)->said, "copy %.*s", (int)len, text);
 }
 
+static int verb_theme(void *data, const char *name, bool keep, struct err *err)
+{
+	struct scene *s = data;
+
+	if (name && str_eq(name, "broken"))
+		return err_say(err, -EINVAL, "broken.theme:1: no theme");
+	buf_fmt(&s->said, "%s %s\n", keep ? "keep" : "look at", name ? name : "the old one");
+	return 0;
+}
+
+static void verb_themes(void *data, struct buf *names)
+{
+	(void)data;
+	buf_str(names, "default\ndark\nbroken\ne\033[2Jvil\n");
+}
+
 static void say(struct scene *s, const char *word)
 {
 	buf_fmt(&s->said, "%s\n", word);
@@ -133,6 +149,11 @@ static void verb_stop(void *data)
 static void verb_leave(void *data)
 {
 	say(data, "leave");
+}
+
+static void verb_restart(void *data)
+{
+	say(data, "restart");
 }
 
 static void verb_suspend(void *data)
@@ -168,9 +189,12 @@ static const struct ui_verbs verbs = {
 	.restore_hunk = verb_restore_hunk,
 	.edit = verb_edit,
 	.copy = verb_copy,
+	.theme = verb_theme,
+	.themes = verb_themes,
 	.stop = verb_stop,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
+	.restart = verb_restart,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,

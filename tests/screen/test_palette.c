@@ -1,4 +1,4 @@
-/* test_palette - actions are found by letters, and a key says what it would do. */
+/* test_palette - actions are found by letters, a key says what it does; themes, resources, notes. */
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,6 +112,103 @@ static void help_is_of_the_view_alone(void **state)
 	scene_done(&s);
 }
 
+static void add_samples(struct scene *s)
+{
+	for (unsigned i = 0; i < 700; i++)
+		model_add_sample(&s->model,
+				 &(struct usage_sample){.cpu = i % 180,
+							.memory = (uint64_t)(i % 64) << 20,
+							.processes = i % 7,
+							.read = (uint64_t)(i % 16) << 12,
+							.written = i % 3 ? 0 : 1 << 20});
+}
+
+static void resources_are_drawn(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] m");
+	assert_true(scene_shows(&s, "will be drawn here each second"));
+	add_samples(&s);
+	scene_golden(&s, "resources", DEPTH_256);
+	scene_keys(&s, "q");
+	assert_int_equal(s.ui->n_popups, 0);
+	scene_done(&s);
+	open_scene(&s, 40, 24);
+	s.surface.ascii = true;
+	add_samples(&s);
+	scene_keys(&s, "C-] m");
+	scene_golden(&s, "resources", DEPTH_256);
+	scene_done(&s);
+}
+
+static void themes_are_looked_at(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] c j");
+	scene_golden(&s, "themes", DEPTH_256);
+	scene_keys(&s, "Esc");
+	assert_string_equal(s.said.data, "look at dark\nlook at the old one\n");
+	buf_clear(&s.said);
+	scene_keys(&s, "C-] c j j");
+	assert_true(scene_shows(&s, "x broken.theme:1: no theme"));
+	scene_keys(&s, "k Enter");
+	assert_true(scene_shows(&s, "ui.theme = dark"));
+	assert_string_equal(s.said.data, "look at dark\nlook at dark\nkeep dark\n");
+	scene_done(&s);
+}
+
+static void the_agent_is_started_anew(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] R");
+	assert_true(scene_shows(&s, "end it and start anew"));
+	scene_keys(&s, "Enter Space y");
+	assert_string_equal(s.said.data, "");
+	scene_keys(&s, "Q");
+	assert_string_equal(s.said.data, "restart\n");
+	buf_clear(&s.said);
+	scene_keys(&s, "Esc");
+	s.model.exited = true;
+	scene_keys(&s, "C-] R");
+	assert_string_equal(s.said.data, "restart\n");
+	scene_done(&s);
+}
+
+/* The note waits for the human's key, and for their Enter. */
+static void a_note_reaches_the_prompt(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	term_feed(s.term, "\033[?2004h", 8);
+	scene_keys(&s, "C-] p");
+	assert_true(scene_shows(&s, "There is no note"));
+	scene_ask(&s, 7, "/home/u/project/.git/hooks/\nx");
+	scene_keys(&s, "C-] a w u s e Space m a k e Enter");
+	assert_true(scene_shows(&s, "d denies, and keeps the note"));
+	assert_string_equal(s.said.data, "bell\n");
+	scene_wait(&s, 2000);
+	scene_keys(&s, "d");
+	assert_non_null(strstr(s.said.data, "deny 7"));
+	assert_int_equal(s.to_agent.len, 0); /* never by itself */
+	scene_keys(&s, "C-] p");
+	assert_string_equal(s.to_agent.data, "\033[200~Denied: write .git/hooks/\\nx. use make"
+					     "\033[201~");
+	scene_keys(&s, "C-] p");
+	assert_true(scene_shows(&s, "There is no note"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +217,10 @@ int main(void)
 		cmocka_unit_test(nothing_is_allowed_from_it),
 		cmocka_unit_test(a_key_says_what_it_does),
 		cmocka_unit_test(help_is_of_the_view_alone),
+		cmocka_unit_test(resources_are_drawn),
+		cmocka_unit_test(themes_are_looked_at),
+		cmocka_unit_test(the_agent_is_started_anew),
+		cmocka_unit_test(a_note_reaches_the_prompt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

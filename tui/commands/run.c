@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -480,6 +481,7 @@ static int in_console(struct run *run, struct err *err)
 				   .ascii = config_bool(c, "ui.ascii"),
 				   .notes = notes.data,
 				   .record = o->record,
+				   .again = &run->again,
 			   },
 			   err);
 }
@@ -530,9 +532,30 @@ static int start(struct run *run, bool learning, struct err *err)
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
+/* The same program with the same words, in this process: it has the terminal, and everything of the
+ * session has ended. */
+static int run_again(struct err *err)
+{
+	AUTO_FREE char *words = NULL;
+	AUTO_FREE char **argv = NULL;
+	size_t len = 0, n = 0;
+	int r = io_read_file(AT_FDCWD, "/proc/self/cmdline", 4u << 20, &words, &len);
+
+	if (r < 0)
+		return err_set(err, r, "start the agent anew") < 0 ? CMD_FAILED : 0;
+	argv = xcalloc(len + 2, sizeof(char *));
+	for (size_t at = 0; at < len; at += strlen(words + at) + 1)
+		argv[n++] = words + at;
+	signal(SIGPIPE, SIG_DFL);
+	execv("/proc/self/exe", argv);
+	err_set(err, -errno, "start the agent anew");
+	return CMD_FAILED;
+}
+
 static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
 	struct run run = {.kept = BUF_INIT};
+	bool again;
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
 	if (r == 0 && run.opt.help) {
@@ -556,7 +579,10 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	list_overlays(&run);
 	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
+	again = run.again;
 	run_done(&run);
+	if (again)
+		return run_again(err);
 	return r < 0 ? CMD_FAILED : r;
 }
 

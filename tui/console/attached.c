@@ -160,6 +160,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
+	verbs.restart = NULL;
 	verbs.stop = verbs.cancel = verb_nothing;
 	verbs.turn = NULL;
 	verbs.leave = verb_leave;

@@ -11,11 +11,12 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct prompt *p = &ui->prompt;
 	const char *words = p->what == QUERY_TIME     ? "time"
+			    : p->what == QUERY_NOTE   ? "why, for the agent"
 			    : p->what == QUERY_SEARCH ? "search"
 						      : "filter";
 	int used;
 
-	if (!p->view) {
+	if (!p->view && p->what != QUERY_NOTE) {
 		surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_MESSAGE,
 			    "There is nothing to %s here: Esc goes back.", words);
 		return;
@@ -26,7 +27,7 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 	s->cursor = (struct cursor){
 		.visible = true, .x = r.x + 1 + used, .y = r.y, .shape = CURSOR_BAR};
 	if (r.w - used > 34)
-		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR, "Enter keeps, Esc clears");
+		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR, p->what == QUERY_NOTE ? "Enter, then d denies" : "Enter keeps, Esc clears");
 }
 
 /* "? ASK 1 of 3  write .git/hooks/x   C-] a to answer": over the whole row, in its own colours. */

@@ -12,6 +12,7 @@ struct console_options {
 	bool ascii;	    /* no box drawing */
 	const char *notes;  /* lines for the list of what happens, from the start; or NULL */
 	const char *record; /* a file for the recording, or NULL */
+	bool *again;	    /* set when the human wants the same once more; or NULL */
 };
 
 /*

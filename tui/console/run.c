@@ -332,6 +332,8 @@ int console_run(const struct session_spec *spec, const struct console_options *o
 	    console_load_look(&c, spec->home, spec->folders, err) == 0 &&
 	    open_terminal(&c, &slave, err) >= 0)
 		status = run(&c, spec, slave, err);
+	if (opt->again)
+		*opt->again = c.again;
 	console_done(&c);
 	if (tape_close(take_ptr(&c.tape), NULL) < 0)
 		status = 125;

@@ -34,6 +34,7 @@ void ui_free(struct ui *ui)
 		return;
 	ui_export_abandon(ui);
 	panes_save(ui);
+	free(ui->note_ready);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
@@ -183,7 +184,17 @@ static void leave(struct ui *ui)
 	if (ui->spec.model->exited || ui->spec.attached)
 		ui->spec.verbs->leave(ui->spec.data);
 	else if (!open_popup(ui, PLACE_LEAVE))
-		ui_push(ui, dialog_leave_new(ui));
+		ui_push(ui, dialog_leave_new(ui, false));
+}
+
+static void restart(struct ui *ui)
+{
+	if (!ui->spec.verbs->restart)
+		ui_say(ui, "The agent is started anew in the session's own console.");
+	else if (ui->spec.model->exited)
+		ui->spec.verbs->restart(ui->spec.data);
+	else if (!open_popup(ui, PLACE_LEAVE))
+		ui_push(ui, dialog_leave_new(ui, true));
 }
 
 static bool may_plan(struct ui *ui)
@@ -260,7 +271,8 @@ bool ui_global(struct ui *ui, enum action a)
 	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
-	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a))
+	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
+	    note_act(ui, a))
 		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
@@ -273,6 +285,9 @@ bool ui_global(struct ui *ui, enum action a)
 		return true;
 	case ACTION_QUIT:
 		leave(ui);
+		return true;
+	case ACTION_RESTART:
+		restart(ui);
 		return true;
 	case ACTION_SUSPEND:
 		verbs->suspend(ui->spec.data);
@@ -313,6 +328,10 @@ bool ui_global(struct ui *ui, enum action a)
 	case ACTION_SHOW_CONNECTIONS:
 		if (!open_popup(ui, PLACE_CONNECTIONS))
 			ui_push(ui, view_connections_new(ui));
+		return true;
+	case ACTION_SHOW_RESOURCES:
+		if (!open_popup(ui, PLACE_RESOURCES))
+			ui_push(ui, view_resources_new(ui));
 		return true;
 	case ACTION_SHOW_THEMES:
 		if (!verbs->theme)
@@ -364,7 +383,9 @@ static void prompt_tell(struct ui *ui, const char *text)
 static void prompt_end(struct ui *ui, bool keep)
 {
 	ui->prompt.active = false;
-	if (!keep)
+	if (ui->prompt.what == QUERY_NOTE)
+		note_typed(ui, keep ? ui->prompt.text : "");
+	else if (!keep)
 		prompt_tell(ui, "");
 	else if (ui->prompt.view && ui->prompt.view->ops->place == PLACE_REPLAY)
 		replay_prompt(ui, ui->prompt.what, ui->prompt.text);

@@ -39,6 +39,7 @@ struct ui_verbs {
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
 	void (*leave)(void *data); /* ends the agent when it still runs */
+	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);
@@ -95,6 +96,8 @@ struct ui {
 		enum action action;
 	} buttons[BAR_BUTTONS]; /* of the hints, as they were drawn last */
 	size_t n_buttons;
+	char note[LIST_QUERY];	  /* typed in the dialog, for the denial that follows */
+	char *note_ready;	  /* and what is pasted when the human says so; or NULL */
 	struct export *export;	  /* a patch that is being written, or NULL */
 	struct mouse pressed;	  /* the newest press, for the second one */
 	int64_t pressed_us;
@@ -170,6 +173,11 @@ bool panes_mouse(struct ui *ui, const struct mouse *m); /* a border is dragged *
 enum pane panes_next(const struct ui *ui, bool back);
 void panes_show(struct ui *ui, enum pane p); /* it is hidden no longer */
 
+/* note.c: what the human tells the agent about a denial. */
+bool note_act(struct ui *ui, enum action a);
+void note_typed(struct ui *ui, const char *text);
+void note_denied(struct ui *ui, const struct ask *ask);
+
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
 void bars_draw_status(struct ui *ui, struct surface *s, struct rect r);
@@ -191,6 +199,7 @@ struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
 struct view *view_help_new(struct ui *ui, const struct view *of) MUST_USE;
 struct view *view_palette_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_resources_new(struct ui *ui) MUST_USE;
 struct view *view_themes_new(struct ui *ui) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
@@ -201,4 +210,5 @@ struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) M
 struct view *dialog_busy_new(struct ui *ui, enum undo_kind kind, int64_t step, const char *words)
 	MUST_USE;
 struct view *dialog_progress_new(struct ui *ui, uint64_t request) MUST_USE;
-struct view *dialog_leave_new(struct ui *ui) MUST_USE;
+/* again: the agent is started anew. */
+struct view *dialog_leave_new(struct ui *ui, bool again) MUST_USE;

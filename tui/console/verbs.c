@@ -83,6 +83,14 @@ static void verb_leave(void *data)
 	console_leave(data);
 }
 
+static void verb_restart(void *data)
+{
+	struct console *c = data;
+
+	c->again = true;
+	console_leave(c);
+}
+
 static void verb_suspend(void *data)
 {
 	struct console *c = data;
@@ -157,6 +165,7 @@ const struct ui_verbs console_verbs = {
 	.turn = verb_turn,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
+	.restart = verb_restart,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,

@@ -13,6 +13,7 @@ enum query {
 	QUERY_SEARCH,
 	QUERY_FILTER,
 	QUERY_TIME, /* of a replay */
+	QUERY_NOTE, /* to the agent, about a denial */
 };
 
 /*

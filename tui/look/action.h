@@ -8,6 +8,10 @@
 	X(DESCRIBE, "describe", "describe a key", "Say what the key that comes next does")         \
 	X(PALETTE, "palette", "palette", "Find an action by its words, and do it")                 \
 	X(QUIT, "quit", "quit", "Quit (asks while the agent runs)")                                \
+	X(RESTART, "restart", "restart", "Start the agent anew, with the same options")            \
+	X(NOTE, "note", "note", "Write why, for the agent; then deny")                             \
+	X(PASTE_NOTE, "paste-note", "paste note",                                                  \
+	  "Paste the note about a denial into the agent's prompt; Enter is yours")                 \
 	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
 	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
@@ -27,6 +31,8 @@
 	  "Look at the answers that count on, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
+	X(SHOW_RESOURCES, "show-resources", "resources",                                           \
+	  "Look at cpu, memory, processes and io of the session")                                  \
 	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
@@ -142,6 +148,7 @@ enum action {
 	X(APPROVALS, "approvals", "approvals")                                                     \
 	X(DETAIL, "detail", "one row")                                                             \
 	X(RULES, "rules", "your answers")                                                          \
+	X(RESOURCES, "resources", "resources")                                                     \
 	X(THEMES, "themes", "themes")                                                              \
 	X(CONNECTIONS, "connections", "connections")                                               \
 	X(PLAN, "plan", "undo and redo")                                                           \
