@@ -122,9 +122,9 @@ struct connection {
 
 /* What the sandbox used in one second. */
 struct usage_sample {
-	double cpu;	    /* percent of one core */
-	uint64_t memory;    /* bytes, resident */
-	unsigned processes; /* at most USAGE_MAX_PROCESSES are counted */
+	double cpu;		/* percent of one core */
+	uint64_t memory;	/* bytes, resident */
+	unsigned processes;	/* at most USAGE_MAX_PROCESSES are counted */
 	uint64_t read, written; /* bytes of files, pipes and sockets; of processes that live on */
 };
 #define MODEL_SAMPLES 600
@@ -156,7 +156,7 @@ struct model {
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
 	double cpu_percent;
-	uint64_t memory; /* bytes, of the sandbox */
+	uint64_t memory;	      /* bytes, of the sandbox */
 	struct usage_sample *samples; /* ring of MODEL_SAMPLES, or NULL; model_sample() */
 	uint64_t n_samples;	      /* ever */
 	const char *folder;

@@ -45,10 +45,10 @@ struct session {
 	bool gone;		/* the keeper's socket is closed */
 	uint64_t drawn_version; /* model.version when changed() last fired */
 	uint64_t cpu_ticks;	/* of the last usage sample */
-	struct io_seen { /* of each process, at that time; sorted by pid */
+	struct io_seen {	/* of each process, at that time; sorted by pid */
 		int64_t pid;
 		uint64_t read, written;
-	} *io_seen;
+	} * io_seen;
 	size_t n_io_seen;
 	int64_t cpu_at_us;
 	uint64_t last_forbid;

@@ -104,9 +104,9 @@ static void sample_io(struct session *s, const int64_t *pids, size_t n, struct u
 		const struct io_seen *was;
 
 		now[i] = read_io(pids[i]);
-		was = s->n_io_seen ? bsearch(&now[i], s->io_seen, s->n_io_seen, sizeof(*now),
-					     by_pid)
-				   : NULL;
+		was = s->n_io_seen
+			      ? bsearch(&now[i], s->io_seen, s->n_io_seen, sizeof(*now), by_pid)
+			      : NULL;
 		if (was && (was->read > now[i].read || was->written > now[i].written))
 			was = NULL; /* another one of that number */
 		ret->read += now[i].read - (was ? was->read : 0);

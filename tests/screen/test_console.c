@@ -155,7 +155,8 @@ static void open_themes(struct scene *s)
 static void open_resources(struct scene *s)
 {
 	for (unsigned i = 0; i < 300; i++)
-		model_add_sample(&s->model, &(struct usage_sample){.cpu = i % 90, .memory = i << 20});
+		model_add_sample(&s->model,
+				 &(struct usage_sample){.cpu = i % 90, .memory = i << 20});
 	scene_keys(s, "C-] m");
 }
 

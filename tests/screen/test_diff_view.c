@@ -1,4 +1,5 @@
-/* test_diff_view - a reviewer's diff over a real journal: columns, words, blanks, folds, patches. */
+/* test_diff_view - a reviewer's diff over a real journal: columns, words, blanks, folds, patches.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,8 +60,9 @@ static int make_journal(void **state)
 	assert_int_equal(journal_begin(j, STEP_COMMAND, "one", &s, &err), 0);
 	put(s, "src", "a.c", after);
 	put(s, "src", "b.py", "def f():\n    return '\033[2J\342\200\256' # hostile\n");
-	put(s, "", "wide.txt", "\346\227\245\346\234\254\350\252\236 and a line that goes on and "
-			       "on until it is wider than any half of a screen, and then goes on\n");
+	put(s, "", "wide.txt",
+	    "\346\227\245\346\234\254\350\252\236 and a line that goes on and "
+	    "on until it is wider than any half of a screen, and then goes on\n");
 	assert_true(journal_commit(s, 0, &err) >= 0);
 	assert_int_equal(journal_begin(j, STEP_COMMAND, "two", &s, &err), 0);
 	put(s, "", "wide.txt", "short\n");
@@ -245,10 +247,10 @@ static void a_patch_file_is_new(void **state)
 
 static void everything_since(void **state)
 {
-	static const char *const all[] = {"everything since the session began", "src", "b.py",
-					  "wide.txt", "+ short", NULL};
-	static const char *const part[] = {"everything from the marked step on", "- ",
-					   "+ short", NULL};
+	static const char *const all[] = {
+		"everything since the session began", "src", "b.py", "wide.txt", "+ short", NULL};
+	static const char *const part[] = {"everything from the marked step on", "- ", "+ short",
+					   NULL};
 	struct scene s;
 
 	(void)state;

@@ -46,8 +46,9 @@ static void by_size(void **state)
 	static const struct {
 		int w, h;
 		enum layout_mode mode;
-	} table[] = {{160, 50, LAYOUT_WIDE},	{80, 24, LAYOUT_STACKED}, {40, 50, LAYOUT_PORTRAIT},
-		     {40, 24, LAYOUT_TABS},	{69, 36, LAYOUT_PORTRAIT}, {69, 35, LAYOUT_TABS},
+	} table[] = {{160, 50, LAYOUT_WIDE},	{80, 24, LAYOUT_STACKED},
+		     {40, 50, LAYOUT_PORTRAIT}, {40, 24, LAYOUT_TABS},
+		     {69, 36, LAYOUT_PORTRAIT}, {69, 35, LAYOUT_TABS},
 		     {29, 40, LAYOUT_TOO_SMALL}};
 
 	(void)state;

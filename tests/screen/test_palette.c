@@ -1,4 +1,5 @@
-/* test_palette - actions are found by letters, a key says what it does; themes, resources, notes. */
+/* test_palette - actions are found by letters, a key says what it does; themes, resources, notes.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -85,7 +85,7 @@ static void everything_can_be_read(void **state)
 /* The five kinds that are shipped, and no name twice. */
 static void themes_are_listed(void **state)
 {
-	static const char *const known[] = {"default", "dark", "light", "high-contrast",
+	static const char *const known[] = {"default",	    "dark",	  "light", "high-contrast",
 					    "deuteranopia", "tritanopia", "mono"};
 	AUTO_BUF struct buf names = BUF_INIT;
 	size_t lines = 0;

@@ -175,9 +175,9 @@ static void count(struct activity *a, struct activity_item *item, const struct r
 	item->rows++;
 	item->gone = is_delete(r) && !new;
 	now = is_shown(a, item, r);
-	if (new && now)
+	if (new &&now)
 		show(a, item, a->n - 1);
-	else if (!new && now != was)
+	else if (!new &&now != was)
 		a->stale = true;
 }
 

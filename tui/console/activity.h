@@ -20,14 +20,14 @@ enum activity_level {
 };
 
 struct activity_item {
-	char *key;		    /* "" : its own */
-	uint64_t first, last;	    /* of the rows it stands for: their seq; the last one is drawn */
+	char *key;	      /* "" : its own */
+	uint64_t first, last; /* of the rows it stands for: their seq; the last one is drawn */
 	int64_t began_us, ended_us; /* wall clock */
 	size_t rows;		    /* how many */
 	size_t objects;		    /* different ones, of a group; else 0 */
-	bool gone;		    /* its file was removed, or got another name, by the same step */
-	bool hidden;		    /* counted in a group, and not shown itself */
-	bool shown;		    /* by level and filter */
+	bool gone;   /* its file was removed, or got another name, by the same step */
+	bool hidden; /* counted in a group, and not shown itself */
+	bool shown;  /* by level and filter */
 	UT_hash_handle hh;
 };
 

@@ -27,7 +27,9 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 	s->cursor = (struct cursor){
 		.visible = true, .x = r.x + 1 + used, .y = r.y, .shape = CURSOR_BAR};
 	if (r.w - used > 34)
-		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR, p->what == QUERY_NOTE ? "Enter, then d denies" : "Enter keeps, Esc clears");
+		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR,
+			     p->what == QUERY_NOTE ? "Enter, then d denies"
+						   : "Enter keeps, Esc clears");
 }
 
 /* "? ASK 1 of 3  write .git/hooks/x   C-] a to answer": over the whole row, in its own colours. */

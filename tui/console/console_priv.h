@@ -63,8 +63,8 @@ struct console {
 	bool editing; /* it has the terminal */
 
 	bool leaving, again; /* again: the agent is to be started anew */
-	int killed_by; /* a signal that ends cordon itself */
-	int failed;    /* 125..127: the agent never ran */
+	int killed_by;	     /* a signal that ends cordon itself */
+	int failed;	     /* 125..127: the agent never ran */
 	char words[512];
 };
 

@@ -107,10 +107,8 @@ static void put(struct builder *b, const struct diff_row *row)
 static void emit(struct builder *b, enum diff_line_kind kind, uint32_t left, uint32_t right)
 {
 	bool body = kind == DIFF_ADD || kind == DIFF_DEL || kind == DIFF_CONTEXT;
-	struct diff_row row = {.left = left,
-			       .right = right,
-			       .kind = (uint8_t)kind,
-			       .both = body && b->look.split};
+	struct diff_row row = {
+		.left = left, .right = right, .kind = (uint8_t)kind, .both = body && b->look.split};
 	struct wrap l, r;
 	bool more_l, more_r;
 

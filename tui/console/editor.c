@@ -1,4 +1,5 @@
-/* editor - a file in the human's own editor, on the terminal that the console gives up meanwhile. */
+/* editor - a file in the human's own editor, on the terminal that the console gives up meanwhile.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>

@@ -115,9 +115,7 @@ struct layout layout_compute(int w, int h, enum pane focus, bool zoom,
 	l.body.h = h - 2;
 	l.hints = (struct rect){0, h - 2, w, 1};
 	l.status = (struct rect){0, h - 1, w, 1};
-	l.mode = zoom			      ? LAYOUT_TABS
-		 : has_room(wish->mode, w, h) ? wish->mode
-					      : mode_of(w, h);
+	l.mode = zoom ? LAYOUT_TABS : has_room(wish->mode, w, h) ? wish->mode : mode_of(w, h);
 	if (l.mode == LAYOUT_TABS) {
 		place(&l, focus, l.body);
 		l.tabs = l.title[focus];
@@ -136,10 +134,11 @@ struct layout layout_compute(int w, int h, enum pane focus, bool zoom,
 
 const char *layout_mode_name(enum layout_mode mode)
 {
-	static const char *const names[LAYOUT_MODES] = {
-		[LAYOUT_TOO_SMALL] = "by size", [LAYOUT_TABS] = "one pane and tabs",
-		[LAYOUT_STACKED] = "lists below", [LAYOUT_WIDE] = "lists at the right",
-		[LAYOUT_PORTRAIT] = "all below each other"};
+	static const char *const names[LAYOUT_MODES] = {[LAYOUT_TOO_SMALL] = "by size",
+							[LAYOUT_TABS] = "one pane and tabs",
+							[LAYOUT_STACKED] = "lists below",
+							[LAYOUT_WIDE] = "lists at the right",
+							[LAYOUT_PORTRAIT] = "all below each other"};
 
 	return names[mode];
 }

@@ -130,8 +130,8 @@ bool panes_act(struct ui *ui, enum action a)
 bool panes_mouse(struct ui *ui, const struct mouse *m)
 {
 	if (m->action == MOUSE_PRESS)
-		ui->dragged = m->button == 1 ? layout_border_at(&ui->layout, m->x, m->y)
-					     : BORDER_NONE;
+		ui->dragged =
+			m->button == 1 ? layout_border_at(&ui->layout, m->x, m->y) : BORDER_NONE;
 	if (m->action == MOUSE_RELEASE || ui->dragged == BORDER_NONE) {
 		ui->dragged = BORDER_NONE;
 		return false;

@@ -186,10 +186,10 @@ static bool want_file(void *data, const char *old_path, const char *new_path)
 	if (!list_match(w->filter, shown.data))
 		return false;
 	w->changes = xrealloc(w->changes, (w->n_changes + 1) * sizeof(*w->changes));
-	w->changes[w->n_changes++] = (struct change){.kind = moved ? CHANGE_RENAMED
-								   : CHANGE_MODIFIED,
-						     .path = xstrdup(new_path),
-						     .old_path = moved ? xstrdup(old_path) : NULL};
+	w->changes[w->n_changes++] =
+		(struct change){.kind = moved ? CHANGE_RENAMED : CHANGE_MODIFIED,
+				.path = xstrdup(new_path),
+				.old_path = moved ? xstrdup(old_path) : NULL};
 	w->ranged = xrealloc(w->ranged, w->n_changes * sizeof(*w->ranged));
 	w->lang = syntax_of(new_path);
 	w->ranged[w->n_changes - 1] =
@@ -224,9 +224,8 @@ static void work_range(struct review_worker *w)
 	if (w->cut > 0) {
 		char words[128];
 
-		snprintf(words, sizeof(words),
-			 "%zu more lines: cordon diff %lld.. shows them all", w->cut,
-			 (long long)w->from);
+		snprintf(words, sizeof(words), "%zu more lines: cordon diff %lld.. shows them all",
+			 w->cut, (long long)w->from);
 		add_words(w, words);
 	}
 }

@@ -33,12 +33,12 @@ struct ui_verbs {
 	int (*edit)(void *data, const char *path, int line, struct err *err);
 	/* Another theme: to look at, or to keep; NULL: the one that was kept last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
-	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
+	void (*themes)(void *data, struct buf *names);		/* that there are, a line each */
 	void (*copy)(void *data, const char *text, size_t len); /* to the clipboard */
-	void (*stop)(void *data); /* the commands that run */
+	void (*stop)(void *data);				/* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
-	void (*leave)(void *data); /* ends the agent when it still runs */
+	void (*leave)(void *data);   /* ends the agent when it still runs */
 	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
@@ -64,7 +64,7 @@ struct ui_spec {
 
 #define UI_POPUPS   4
 #define BAR_BUTTONS 24
-#define UI_ARM_US 500000 /* answers and confirmations count after this long without a key */
+#define UI_ARM_US   500000 /* answers and confirmations count after this long without a key */
 
 struct prompt {
 	bool active;
@@ -96,10 +96,10 @@ struct ui {
 		enum action action;
 	} buttons[BAR_BUTTONS]; /* of the hints, as they were drawn last */
 	size_t n_buttons;
-	char note[LIST_QUERY];	  /* typed in the dialog, for the denial that follows */
-	char *note_ready;	  /* and what is pasted when the human says so; or NULL */
-	struct export *export;	  /* a patch that is being written, or NULL */
-	struct mouse pressed;	  /* the newest press, for the second one */
+	char note[LIST_QUERY]; /* typed in the dialog, for the denial that follows */
+	char *note_ready;      /* and what is pasted when the human says so; or NULL */
+	struct export *export; /* a patch that is being written, or NULL */
+	struct mouse pressed;  /* the newest press, for the second one */
 	int64_t pressed_us;
 	int64_t mark;		  /* a step that the human has marked, or 0 */
 	uint64_t ask_seen;	  /* the newest that rang the bell */

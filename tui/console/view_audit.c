@@ -17,8 +17,8 @@ struct view_audit {
 	struct activity activity;
 };
 
-static const enum action hints[] = {ACTION_DETAILS, ACTION_LEVEL,  ACTION_OPEN,
-				    ACTION_SEARCH,  ACTION_FILTER, ACTION_BOTTOM,
+static const enum action hints[] = {ACTION_DETAILS,	ACTION_LEVEL,	       ACTION_OPEN,
+				    ACTION_SEARCH,	ACTION_FILTER,	       ACTION_BOTTOM,
 				    ACTION_FOCUS_STEPS, ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
 /* Verdicts have a sign and a word, not only a colour. */
@@ -238,8 +238,7 @@ static void note(struct view *v, char *out, size_t size)
 	size_t used = 0;
 
 	if (a->activity.level != ACTIVITY_PLAIN)
-		used = (size_t)snprintf(out, size, "%s  ",
-					activity_level_words(a->activity.level));
+		used = (size_t)snprintf(out, size, "%s  ", activity_level_words(a->activity.level));
 	if (list_note(&a->list, count(a), words, sizeof(words)))
 		snprintf(out + used, size - used, "%s", words);
 	else if (v->ui->spec.model->rows_dropped > 0)

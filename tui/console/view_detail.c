@@ -26,7 +26,8 @@ struct view_detail {
 	int top; /* row at the upper edge */
 };
 
-static const enum action hints[] = {ACTION_OPEN, ACTION_COPY, ACTION_DOWN, ACTION_BACK, ACTION_NONE};
+static const enum action hints[] = {ACTION_OPEN, ACTION_COPY, ACTION_DOWN, ACTION_BACK,
+				    ACTION_NONE};
 
 static void add(struct view_detail *d, const char *label, const char *raw)
 {
@@ -222,8 +223,9 @@ static void to_moment(struct view_detail *d)
 	int64_t t = ui->spec.replay ? replay_when(ui->spec.replay, d->step, d->object) : -1;
 
 	if (t < 0) {
-		ui_say(ui, ui->spec.replay ? "The recording does not have this moment."
-					   : "cordon replay shows the recording; m goes there in it.");
+		ui_say(ui, ui->spec.replay
+				   ? "The recording does not have this moment."
+				   : "cordon replay shows the recording; m goes there in it.");
 		return;
 	}
 	ui_pop(ui);

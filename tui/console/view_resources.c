@@ -147,10 +147,11 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	s->cursor.x = in.x;
 	s->cursor.y = in.y;
 	if (!model_sample(m, 0)) {
-		surface_hostile_end(s, in.x + 1, in.y, in.w, ROLE_DIM,
-				    v->ui->spec.attached
-					    ? "Only the session's own console measures them."
-					    : "What the session uses will be drawn here each second.");
+		surface_hostile_end(
+			s, in.x + 1, in.y, in.w, ROLE_DIM,
+			v->ui->spec.attached
+				? "Only the session's own console measures them."
+				: "What the session uses will be drawn here each second.");
 		return;
 	}
 	for (int g = 0; g < GRAPHS; g++)

@@ -10,15 +10,14 @@
 #define EAGER 20000 /* lines that are read in any case: the list of files has their counts then */
 
 static const enum action hints[] = {
-	ACTION_NEXT_HUNK, ACTION_NEXT_FILE, ACTION_SIDE_BY_SIDE, ACTION_FILES,	ACTION_UNDO,
-	ACTION_RESTORE,	  ACTION_SEARCH,    ACTION_FILTER,	 ACTION_FOLD,	ACTION_WRAP,
-	ACTION_BLANKS,	  ACTION_EDIT,	    ACTION_COPY,	 ACTION_EXPORT, ACTION_BACK,
-	ACTION_NONE};
-
-static const enum action edits_hints[] = {
 	ACTION_NEXT_HUNK, ACTION_NEXT_FILE, ACTION_SIDE_BY_SIDE, ACTION_FILES,
-	ACTION_PAGE_DOWN, ACTION_SEARCH,    ACTION_SEARCH_NEXT,	 ACTION_BACK,
-	ACTION_NONE};
+	ACTION_UNDO,	  ACTION_RESTORE,   ACTION_SEARCH,	 ACTION_FILTER,
+	ACTION_FOLD,	  ACTION_WRAP,	    ACTION_BLANKS,	 ACTION_EDIT,
+	ACTION_COPY,	  ACTION_EXPORT,    ACTION_BACK,	 ACTION_NONE};
+
+static const enum action edits_hints[] = {ACTION_NEXT_HUNK,   ACTION_NEXT_FILE, ACTION_SIDE_BY_SIDE,
+					  ACTION_FILES,	      ACTION_PAGE_DOWN, ACTION_SEARCH,
+					  ACTION_SEARCH_NEXT, ACTION_BACK,	ACTION_NONE};
 
 static const enum action merge_hints[] = {ACTION_CONFIRM, ACTION_PAGE_DOWN, ACTION_PAGE_UP,
 					  ACTION_SEARCH,  ACTION_BACK,	    ACTION_NONE};
@@ -317,7 +316,8 @@ static void restore_hunk(struct view_step *p)
 	unsigned hunk = 0;
 	uint64_t request;
 
-	for (const struct review_line *i = p->review->lines + (f ? f->first_line : 0); f && i <= l; i++)
+	for (const struct review_line *i = p->review->lines + (f ? f->first_line : 0); f && i <= l;
+	     i++)
 		hunk += i->kind == DIFF_HUNK;
 	if (!p->step || !ui->spec.verbs->restore_hunk) {
 		ui_say(ui, p->step ? "Not from here: in the session's own console."

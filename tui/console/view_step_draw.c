@@ -28,9 +28,12 @@ static const int line_roles[] = {
 };
 
 static const int class_roles[] = {
-	[SYNTAX_PLAIN] = ROLE_TEXT,	[SYNTAX_COMMENT] = ROLE_SYNTAX_COMMENT,
-	[SYNTAX_STRING] = ROLE_SYNTAX_STRING, [SYNTAX_NUMBER] = ROLE_SYNTAX_NUMBER,
-	[SYNTAX_KEYWORD] = ROLE_SYNTAX_KEYWORD, [SYNTAX_TYPE] = ROLE_SYNTAX_TYPE,
+	[SYNTAX_PLAIN] = ROLE_TEXT,
+	[SYNTAX_COMMENT] = ROLE_SYNTAX_COMMENT,
+	[SYNTAX_STRING] = ROLE_SYNTAX_STRING,
+	[SYNTAX_NUMBER] = ROLE_SYNTAX_NUMBER,
+	[SYNTAX_KEYWORD] = ROLE_SYNTAX_KEYWORD,
+	[SYNTAX_TYPE] = ROLE_SYNTAX_TYPE,
 };
 
 static bool is_body(int kind)
@@ -134,7 +137,7 @@ static int number_cols(const struct view_step *p, int w)
 	return w >= (p->split ? NUMBER_MIN_W / 2 + 14 : NUMBER_MIN_W) ? NUMBER_COLS : 0;
 }
 
-struct side { /* of a row, or all of it */
+struct side {	       /* of a row, or all of it */
 	uint32_t line; /* 0: it has nothing there */
 	uint32_t col;
 	int kind;

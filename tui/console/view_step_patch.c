@@ -71,8 +71,9 @@ static void copy(struct view_step *p, bool file)
 
 /* ---- into a file ---------------------------------------------------------------------------- */
 
-struct export {
-	struct ui *ui; /* NULL: it has gone */
+struct export
+{
+	struct ui *ui;		 /* NULL: it has gone */
 	char *dir, *stem, *path; /* path: that was written */
 	struct buf text;
 	int result;
@@ -189,8 +190,7 @@ static void export(struct view_step *p)
 		return;
 	}
 	e = xcalloc(1, sizeof(*e));
-	*e = (struct export){
-		.ui = ui, .dir = xstrdup(home), .stem = stem_of(p), .text = BUF_INIT};
+	*e = (struct export){.ui = ui, .dir = xstrdup(home), .stem = stem_of(p), .text = BUF_INIT};
 	add_lines(r, 0, r->n_lines, &e->text);
 	ui->export = e;
 	ui->spec.verbs->submit(ui->spec.data, export_work, export_done, e);

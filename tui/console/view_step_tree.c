@@ -35,7 +35,8 @@ void step_tree_build(struct view_step *p)
 		while (upto < r->n_files && same_dir(r->files[i].change, r->files[upto].change))
 			upto++;
 		if (dir_of(r->files[i].change->path) || r->files[i].change->base)
-			p->tree[p->n_tree++] = (struct tree_line){.dir = true, .file = i, .upto = upto};
+			p->tree[p->n_tree++] =
+				(struct tree_line){.dir = true, .file = i, .upto = upto};
 		for (; i < upto; i++)
 			p->tree[p->n_tree++] = (struct tree_line){.file = i};
 	}

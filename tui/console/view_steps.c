@@ -27,7 +27,7 @@ struct view_steps {
 	int state_cols; /* what became of each, at the right: as wide as its widest */
 };
 
-static const enum action hints[] = {ACTION_OPEN,	   ACTION_UNDO, ACTION_REDO,
+static const enum action hints[] = {ACTION_OPEN,	   ACTION_UNDO,	  ACTION_REDO,
 				    ACTION_DIFF_SESSION,   ACTION_SEARCH, ACTION_FOCUS_AUDIT,
 				    ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
@@ -373,8 +373,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 		draw_welcome(v->ui, s, r);
 		return;
 	}
-	list_draw(&p->list, s, r, focused, p->n,
-		  "No step matches the filter.", draw_row, p);
+	list_draw(&p->list, s, r, focused, p->n, "No step matches the filter.", draw_row, p);
 }
 
 static void note(struct view *v, char *out, size_t size)

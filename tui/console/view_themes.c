@@ -21,10 +21,14 @@ static const struct {
 	const char *words;
 	int role;
 } samples[] = {
-	{"+ ALLOW read ~/notes", ROLE_EVENT_ALLOW}, {"x DENY write /etc/hosts", ROLE_EVENT_DENY},
-	{"? ASK connect example.org", ROLE_EVENT_ASK}, {"> npm test", ROLE_EVENT_EXEC},
-	{"+ int added;", ROLE_DIFF_ADD},	    {"- int removed;", ROLE_DIFF_DEL},
-	{"what can be overlooked", ROLE_DIM},	    {"a search hit", ROLE_MATCH},
+	{"+ ALLOW read ~/notes", ROLE_EVENT_ALLOW},
+	{"x DENY write /etc/hosts", ROLE_EVENT_DENY},
+	{"? ASK connect example.org", ROLE_EVENT_ASK},
+	{"> npm test", ROLE_EVENT_EXEC},
+	{"+ int added;", ROLE_DIFF_ADD},
+	{"- int removed;", ROLE_DIFF_DEL},
+	{"what can be overlooked", ROLE_DIM},
+	{"a search hit", ROLE_MATCH},
 };
 
 static struct rect size(struct view *v, struct rect body)

@@ -169,7 +169,8 @@ static int set_keys(struct loader *ld, const struct ini_line *l, struct err *err
 	return add_binding(ld->km, &b, l, err);
 }
 
-/* Bindings of the old prefix follow. NULL: done; else why not, and `with` is what it clashes with. */
+/* Bindings of the old prefix follow. NULL: done; else why not, and `with` is what it clashes with.
+ */
 static const char *change_prefix(struct keymap *km, const char *text, enum action *with)
 {
 	struct keys keys;

@@ -121,8 +121,8 @@ uint64_t look_signature(const struct look_where *where)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; where->dir && i < 2 * ARRAY_LEN(kinds); i++) {
-		AUTO_FREE char *dir = i < 2 ? xasprintf("%s/%ss", where->dir, kinds[i])
-					    : xstrdup(where->dir);
+		AUTO_FREE char *dir =
+			i < 2 ? xasprintf("%s/%ss", where->dir, kinds[i]) : xstrdup(where->dir);
 		const char *ext = extension(kinds[i % 2]);
 		DIR *d = opendir(dir);
 		const struct dirent *e;

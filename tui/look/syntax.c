@@ -167,14 +167,16 @@ static const struct syntax languages[] = {
 	 .open = "/*",
 	 .close = "*/",
 	 .quotes = "\"'",
-	 .keywords = " add all alter and as asc begin between by case check column commit "
-		     "constraint create cross default delete desc distinct drop else end exists "
-		     "foreign from full group having if in index inner insert into is join key left "
-		     "like limit not null offset on or order outer primary references returning "
-		     "right rollback select set table then transaction trigger union unique update "
-		     "using values view when where with ",
-	 .types = " bigint blob boolean char date decimal float int integer json jsonb numeric real "
-		  "serial text time timestamp uuid varchar ",
+	 .keywords =
+		 " add all alter and as asc begin between by case check column commit "
+		 "constraint create cross default delete desc distinct drop else end exists "
+		 "foreign from full group having if in index inner insert into is join key left "
+		 "like limit not null offset on or order outer primary references returning "
+		 "right rollback select set table then transaction trigger union unique update "
+		 "using values view when where with ",
+	 .types =
+		 " bigint blob boolean char date decimal float int integer json jsonb numeric real "
+		 "serial text time timestamp uuid varchar ",
 	 .folded = true},
 	{.name = "CSS",
 	 .endings = " css scss less ",

@@ -209,7 +209,7 @@ static size_t parent_of(size_t role)
 		const char *other = role_names[i].name;
 
 		if (n ? str_eq(role_names[i].section, section) && strlen(other) == n &&
-				strncmp(other, name, n) == 0
+				    strncmp(other, name, n) == 0
 		      : !*role_names[i].section && str_eq(other, section))
 			return i;
 	}
@@ -265,7 +265,8 @@ static uint32_t blend(uint32_t a, uint32_t b, uint32_t percent)
 
 	for (int shift = 0; shift < 24; shift += 8)
 		mixed |= ((a >> shift & 0xff) * (100 - percent) + (b >> shift & 0xff) * percent) /
-			 100 << shift;
+				 100
+			 << shift;
 	return 0x02000000u | mixed;
 }
 

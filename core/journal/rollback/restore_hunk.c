@@ -1,4 +1,5 @@
-/* restore_hunk - one hunk of a step's diff of a file as it was before, made as a step of its own. */
+/* restore_hunk - one hunk of a step's diff of a file as it was before, made as a step of its own.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,15 +59,15 @@ static int read_now(struct journal *j, const struct change *c, struct buf *ret, 
 {
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *text = NULL;
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 	struct obj o;
 	size_t len = 0;
-	int r = way_look(j, &way, c->root, c->path, &at, &o);
+	int r = reach_look(j, &reach, c->root, c->path, &at, &o);
 
 	if (r == 0 && S_ISREG(o.mode))
 		fd = data_open(j, at.fd, at.name);
-	way_close(j, &way);
+	reach_close(j, &reach);
 	if (r == 0 && !S_ISREG(o.mode))
 		return err_say(err, -ESTALE, "'%s' is no file any more", c->path);
 	r = r < 0 ? r : fd < 0 ? fd : io_read_all(fd, HUNK_FILE_MAX, &text, &len);
@@ -164,8 +165,8 @@ static int merge(struct sides *s, const char *path, struct err *err)
 	}
 	g->git_merge_file_result_free(&res);
 	if (!clean)
-		return err_say(err, -ESTALE, "'%s' was edited in these lines since: edit it instead",
-			       path);
+		return err_say(err, -ESTALE,
+			       "'%s' was edited in these lines since: edit it instead", path);
 	return same(&s->now, &s->wanted)
 		       ? err_say(err, -EALREADY, "'%s' has this hunk as it was before", path)
 		       : 0;
@@ -276,7 +277,7 @@ int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsign
 
 	if (j->open)
 		return err_say(err, -EBUSY, "a step is still running: wait for it to end");
-	while (!restore_covers(k, path) && (k = k->kin) != j)
+	while (!restore_covers(k, path) && (k = k->sibling) != j)
 		continue;
 	if (!restore_covers(k, path))
 		return err_say(err, -ENOENT, "'%s' lies in none of the session's folders", path);
