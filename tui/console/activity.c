@@ -19,7 +19,7 @@ void activity_done(struct activity *a)
 
 static void item_free(struct activity *a, struct activity_item *item)
 {
-	if (*item->key)
+	if (*item->key && a->by_key)
 		HASH_DEL(a->by_key, item);
 	free(item->key);
 	free(item);

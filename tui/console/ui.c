@@ -266,14 +266,11 @@ static void open_prompt(struct ui *ui, enum query what)
 	ui->dirty = true;
 }
 
-bool ui_global(struct ui *ui, enum action a)
+/* Popups that stand on whatever is there. */
+static bool show(struct ui *ui, enum action a)
 {
-	const struct ui_verbs *verbs = ui->spec.verbs;
-	struct view *top = ui_top(ui);
+	const struct view *top = ui_top(ui);
 
-	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
-	    note_act(ui, a))
-		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
 		if (!open_popup(ui, PLACE_HELP))
@@ -283,6 +280,37 @@ bool ui_global(struct ui *ui, enum action a)
 		if (!open_popup(ui, PLACE_PALETTE))
 			ui_push(ui, view_palette_new(ui, top));
 		return true;
+	case ACTION_SHOW_RULES:
+		if (!open_popup(ui, PLACE_RULES))
+			ui_push(ui, view_rules_new(ui));
+		return true;
+	case ACTION_SHOW_CONNECTIONS:
+		if (!open_popup(ui, PLACE_CONNECTIONS))
+			ui_push(ui, view_connections_new(ui));
+		return true;
+	case ACTION_SHOW_RESOURCES:
+		if (!open_popup(ui, PLACE_RESOURCES))
+			ui_push(ui, view_resources_new(ui));
+		return true;
+	case ACTION_SHOW_THEMES:
+		if (!ui->spec.verbs->theme)
+			ui_say(ui, "Colours cannot be changed here.");
+		else if (!open_popup(ui, PLACE_THEMES))
+			ui_push(ui, view_themes_new(ui));
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool ui_global(struct ui *ui, enum action a)
+{
+	const struct ui_verbs *verbs = ui->spec.verbs;
+
+	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
+	    note_act(ui, a) || show(ui, a))
+		return true;
+	switch ((int)a) {
 	case ACTION_QUIT:
 		leave(ui);
 		return true;
@@ -320,24 +348,6 @@ bool ui_global(struct ui *ui, enum action a)
 		return true;
 	case ACTION_FOCUS_APPROVALS:
 		show_approvals(ui);
-		return true;
-	case ACTION_SHOW_RULES:
-		if (!open_popup(ui, PLACE_RULES))
-			ui_push(ui, view_rules_new(ui));
-		return true;
-	case ACTION_SHOW_CONNECTIONS:
-		if (!open_popup(ui, PLACE_CONNECTIONS))
-			ui_push(ui, view_connections_new(ui));
-		return true;
-	case ACTION_SHOW_RESOURCES:
-		if (!open_popup(ui, PLACE_RESOURCES))
-			ui_push(ui, view_resources_new(ui));
-		return true;
-	case ACTION_SHOW_THEMES:
-		if (!verbs->theme)
-			ui_say(ui, "Colours cannot be changed here.");
-		else if (!open_popup(ui, PLACE_THEMES))
-			ui_push(ui, view_themes_new(ui));
 		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);

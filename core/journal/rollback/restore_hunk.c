@@ -255,7 +255,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 	const struct change *c = NULL;
 	int r = find_file(&list, paths, &c, err);
 
-	if (r < 0)
+	if (!c)
 		return r;
 	r = read_side(j, id, c, false, &s.before, err);
 	if (r == 0)
