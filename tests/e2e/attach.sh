@@ -60,7 +60,7 @@ type_text 'clear; echo two >.git/hooks/pre-push; echo status=$?' && keys Enter
 sees_there '\? ASK.*pre-push' "the next"
 keys C-] a
 press_until 'status=1' "what the session's own console answers" d
-gone_there() { ! there 'ASK.*pre-push'; }
+gone_there() { ! there 'ASK.*pre-push.*answers'; } # the row of the activity stays
 ok "is no question there any more" wait_for 15 gone_there
 
 type_text 'clear; echo three >.git/hooks/post-rewrite; echo status=$?' && keys Enter

@@ -465,8 +465,7 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, bool
 	buf_str(&shown, allow ? "+ Allowed:" : "x Denied:");
 	text_escape(&shown, rest, strlen(rest));
 	buf_str(&shown, ".");
-	if (!allow)
-		note_denied(d->v.ui, ask);
+	note_denied(d->v.ui, allow ? NULL : ask);
 	answer(d, &a, allow ? ACTION_ALLOW : ACTION_DENY, shown.data);
 }
 

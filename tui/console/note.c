@@ -31,10 +31,10 @@ void note_typed(struct ui *ui, const char *text)
 void note_denied(struct ui *ui, const struct ask *ask)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
-	const char *path = ui_path(ui, ask->path);
+	const char *path = ask ? ui_path(ui, ask->path) : NULL;
 	char op[32];
 
-	if (!*ui->note)
+	if (!*ui->note || !ask)
 		return;
 	ui_wish(ask, op, sizeof(op));
 	buf_fmt(&b, "Denied: %s ", op);

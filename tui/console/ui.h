@@ -176,7 +176,10 @@ void panes_show(struct ui *ui, enum pane p); /* it is hidden no longer */
 /* note.c: what the human tells the agent about a denial. */
 bool note_act(struct ui *ui, enum action a);
 void note_typed(struct ui *ui, const char *text);
-void note_denied(struct ui *ui, const struct ask *ask);
+void note_denied(struct ui *ui, const struct ask *ask); /* NULL: allowed */
+
+/* ui_mouse.c */
+void ui_mouse(struct ui *ui, const struct mouse *m);
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
