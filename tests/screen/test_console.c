@@ -165,6 +165,14 @@ static void open_detail(struct scene *s)
 	scene_keys(s, "C-] l g o");
 }
 
+static void open_log(struct scene *s)
+{
+	ui_say(s->ui, "x The patch cannot be written to ~: No space left on device");
+	s->now_us += 200000000;
+	ui_say(s->ui, "Copied.");
+	scene_keys(s, "C-] e");
+}
+
 static void open_restart(struct scene *s)
 {
 	scene_keys(s, "C-] R");
@@ -184,8 +192,9 @@ static const struct {
 	const char *name;
 	void (*open)(struct scene *s);
 } more_scenes[] = {
-	{"palette", open_palette}, {"themes", open_themes},   {"resources", open_resources},
-	{"detail", open_detail},   {"restart", open_restart}, {"empty", open_empty},
+	{"palette", open_palette}, {"themes", open_themes}, {"resources", open_resources},
+	{"detail", open_detail},   {"log", open_log},	    {"restart", open_restart},
+	{"empty", open_empty},
 };
 
 static void play(int w, int h, enum depth depth)

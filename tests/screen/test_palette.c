@@ -164,6 +164,24 @@ static void themes_are_looked_at(void **state)
 	scene_done(&s);
 }
 
+static void messages_are_kept(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] e");
+	assert_true(scene_shows(&s, "is kept here"));
+	for (int i = 0; i < 2 * UI_SAID; i++)
+		ui_say(s.ui, "message %d", i);
+	assert_true(scene_shows(&s, "0 s ago  message 399"));
+	scene_keys(&s, "g");
+	assert_true(scene_shows(&s, "0 s ago  message 200"));
+	scene_keys(&s, "/ 3 0 7 Enter y");
+	assert_string_equal(s.said.data, "copy message 307");
+	scene_done(&s);
+}
+
 static void the_agent_is_started_anew(void **state)
 {
 	struct scene s;
@@ -220,6 +238,7 @@ int main(void)
 		cmocka_unit_test(help_is_of_the_view_alone),
 		cmocka_unit_test(resources_are_drawn),
 		cmocka_unit_test(themes_are_looked_at),
+		cmocka_unit_test(messages_are_kept),
 		cmocka_unit_test(the_agent_is_started_anew),
 		cmocka_unit_test(a_note_reaches_the_prompt),
 	};

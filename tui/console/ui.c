@@ -34,6 +34,8 @@ void ui_free(struct ui *ui)
 	ui_export_abandon(ui);
 	panes_save(ui);
 	free(ui->note_ready);
+	for (size_t i = 0; i < UI_SAID; i++)
+		free(ui->said[i].words);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
@@ -83,12 +85,16 @@ void ui_pop(struct ui *ui)
 
 void ui_say(struct ui *ui, const char *fmt, ...)
 {
+	struct said *said;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
 	va_end(ap);
 	ui->message_until_us = ui->now_us + MESSAGE_US;
+	said = &ui->said[ui->n_said++ % UI_SAID];
+	free(said->words);
+	*said = (struct said){ui->now_us, xstrdup(ui->message)};
 	ui->dirty = true;
 }
 
@@ -286,6 +292,10 @@ static bool show(struct ui *ui, enum action a)
 	case ACTION_SHOW_CONNECTIONS:
 		if (!open_popup(ui, PLACE_CONNECTIONS))
 			ui_push(ui, view_connections_new(ui));
+		return true;
+	case ACTION_SHOW_LOG:
+		if (!open_popup(ui, PLACE_LOG))
+			ui_push(ui, view_log_new(ui));
 		return true;
 	case ACTION_SHOW_RESOURCES:
 		if (!open_popup(ui, PLACE_RESOURCES))

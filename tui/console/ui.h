@@ -64,6 +64,7 @@ struct ui_spec {
 
 #define UI_POPUPS   4
 #define BAR_BUTTONS 24
+#define UI_SAID	    200
 #define UI_ARM_US   500000 /* answers and confirmations count after this long without a key */
 
 struct prompt {
@@ -86,6 +87,11 @@ struct ui {
 	size_t n_popups;
 	struct keymap_state keys;
 	struct prompt prompt;
+	struct said {
+		int64_t at_us;
+		char *words;
+	} said[UI_SAID]; /* ring of what ui_say() said */
+	uint64_t n_said; /* ever */
 	char message[512];
 	char path[PATH_MAX + 3];			/* ui_path()'s */
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
@@ -202,6 +208,7 @@ struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
 struct view *view_help_new(struct ui *ui, const struct view *of) MUST_USE;
 struct view *view_palette_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_log_new(struct ui *ui) MUST_USE;
 struct view *view_resources_new(struct ui *ui) MUST_USE;
 struct view *view_themes_new(struct ui *ui) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;

@@ -31,6 +31,7 @@
 	  "Look at the answers that count on, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
+	X(SHOW_LOG, "show-log", "log", "Look at what cordon has said so far")                      \
 	X(SHOW_RESOURCES, "show-resources", "resources",                                           \
 	  "Look at cpu, memory, processes and io of the session")                                  \
 	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
@@ -148,6 +149,7 @@ enum action {
 	X(APPROVALS, "approvals", "approvals")                                                     \
 	X(DETAIL, "detail", "one row")                                                             \
 	X(RULES, "rules", "your answers")                                                          \
+	X(LOG, "log", "log")                                                                       \
 	X(RESOURCES, "resources", "resources")                                                     \
 	X(THEMES, "themes", "themes")                                                              \
 	X(CONNECTIONS, "connections", "connections")                                               \
