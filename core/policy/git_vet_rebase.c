@@ -1,4 +1,4 @@
-/* vet_rebase - does the rest of a rebase, or of a cherry-pick, run programs? */
+/* git_vet_rebase - does the rest of a rebase, or of a cherry-pick, run programs? */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>

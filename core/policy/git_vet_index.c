@@ -1,4 +1,4 @@
-/* vet_index - may git on the host write the paths that this index names? */
+/* git_vet_index - may git on the host write the paths that this index names? */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>

@@ -1,14 +1,15 @@
-/* stem - what many lines of rules begin with: those that follow each other mostly begin alike. */
+/* common_prefix - what many lines of rules begin with: those that follow each other mostly begin
+ * alike. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/policy/policy_priv.h"
-#include "core/policy/shelf.h"
+#include "core/policy/lazy_rules.h"
 
 /*
  * Of a line that begins like the two before, nothing up to there is looked at again: which kinds,
  * what a variable stands for, whether there is a link on the way. And where nothing of the rest is
- * there, it waits (shelf.h).
+ * there, it waits (lazy_rules.h).
  *
  * Life: STEM_INIT; stem_done(). What lines say must stay until then.
  */

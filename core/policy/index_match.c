@@ -1,4 +1,4 @@
-/* walk - which patterns match a path: down all of them at once. */
+/* index_match - which patterns match a path: down all of them at once. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/index_priv.h"
 

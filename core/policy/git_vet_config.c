@@ -1,4 +1,4 @@
-/* vet - may a git configuration that the agent wrote take effect on the host? */
+/* git_vet_config - may a git configuration that the agent wrote take effect on the host? */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* vet_content - POLICY_VET: may a file with this content take a name that git obeys? */
+/* git_vet - POLICY_VET: may a file with this content take a name that git obeys? */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* shelf - rules that no path has come near yet: they are in no index. */
+/* lazy_rules - rules that no path has come near yet: they are in no index. */
 /* SPDX-License-Identifier: MIT */
-#include "core/policy/shelf.h"
+#include "core/policy/lazy_rules.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* vet_keys - the git settings that cannot make git run, read or reach anything new. */
+/* git_vet_keys - the git settings that cannot make git run, read or reach anything new. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct inert {
 	 "packedgitlimit packedgitwindowsize splitindex longpaths fscache "
 	 "createobject fsync fsyncmethod warnambiguousrefs "},
 	{"core", false, FALSE, " fsmonitor "},
-	{"core", false, UPWARDS, " worktree "}, /* and see vet_pointer.c */
+	{"core", false, UPWARDS, " worktree "}, /* and see git_vet_pointer.c */
 	{"user", false, ANY_TEXT, " name email useconfigonly "},
 	{"author", false, ANY_TEXT, " name email "},
 	{"committer", false, ANY_TEXT, " name email "},

@@ -1,4 +1,4 @@
-/* vet_pointer - files of one line that lead git to another directory. */
+/* git_vet_pointer - files of one line that lead git to another directory. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>

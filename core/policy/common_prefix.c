@@ -1,6 +1,7 @@
-/* stem - what many lines of rules begin with: those that follow each other mostly begin alike. */
+/* common_prefix - what many lines of rules begin with: those that follow each other mostly begin
+ * alike. */
 /* SPDX-License-Identifier: MIT */
-#include "core/policy/stem.h"
+#include "core/policy/common_prefix.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* shelf - rules that no path has come near yet: they are in no index. */
+/* lazy_rules - rules that no path has come near yet: they are in no index. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

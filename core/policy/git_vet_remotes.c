@@ -1,4 +1,4 @@
-/* vet_remotes - a git configuration may name new remotes, but not lead known ones elsewhere. */
+/* git_vet_remotes - a git configuration may name new remotes, but not lead known ones elsewhere. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* places - which trees dynamic mode closes, and what in them is open all the same. */
+/* gated_trees - which trees dynamic mode closes, and what in them is open all the same. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
