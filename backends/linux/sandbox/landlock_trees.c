@@ -1,6 +1,6 @@
-/* trees - Landlock rules that together say "everything but these places". */
+/* landlock_trees - Landlock rules that together say "everything but these places". */
 /* SPDX-License-Identifier: MIT */
-#include "backends/linux/sandbox/trees.h"
+#include "backends/linux/sandbox/landlock_trees.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* trees - Landlock rules that together say "everything but these places". */
+/* landlock_trees - Landlock rules that together say "everything but these places". */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,5 @@
-/* cell - the namespaces of a sandbox and their pid 1: what holds for every way to make them. */
+/* namespaces - the namespaces of a sandbox and their pid 1: what holds for every way to make them.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* first - pid 1 of the sandbox's namespaces, once its tree is built. */
+/* sandbox_init - pid 1 of the sandbox's namespaces, once its tree is built. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* note - messages between the keeper and the processes that it starts. */
+/* child_message - messages between the keeper and the processes that it starts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
