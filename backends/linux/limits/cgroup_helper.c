@@ -1,4 +1,5 @@
-/* guard - the process that places a running tree into its cgroup, and takes the cgroup away. */
+/* cgroup_helper - the process that places a running tree into its cgroup, and takes the cgroup
+ * away. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* fence - the process that ends everything inside, where there is no pid 1 whose end would. */
+/* watchdog - the process that ends everything inside, where there is no pid 1 whose end would. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

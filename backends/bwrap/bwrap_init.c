@@ -1,4 +1,4 @@
-/* holder - pid 1 of the namespaces that bubblewrap makes. */
+/* bwrap_init - pid 1 of the namespaces that bubblewrap makes. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/prctl.h>

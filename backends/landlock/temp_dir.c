@@ -1,4 +1,5 @@
-/* own - the directory for a sandbox's temporary files, and those that sessions have left behind. */
+/* temp_dir - the directory for a sandbox's temporary files, and those that sessions have left
+ * behind. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
