@@ -1,4 +1,4 @@
-/* tell - what is new in a session's model, told to its recording. */
+/* model_changes - what is new in a session's model, told to its recording. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* tell - what is new in a session's model, told to its recording. */
+/* model_changes - what is new in a session's model, told to its recording. */
 /* SPDX-License-Identifier: MIT */
-#include "core/record/tell.h"
+#include "core/record/model_changes.h"
 
 #include <inttypes.h>
 #include <string.h>
