@@ -86,8 +86,8 @@ floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel callers loop
 folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
-approvals/question steps/command steps/members steps/label steps/naming steps/owner steps/steps steps/group steps/ancestry steps/ending
-events approvals/remains approvals/grants approvals/asks approvals/safeguard approvals/reload
+approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/group steps/ancestry steps/kill_command
+events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload
 folders/outside folders/judge folders/folder folders/draft flows
 requests keeper client_event client"
 

@@ -17,8 +17,8 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
-#include "core/keeper/steps/members.h"
-#include "core/keeper/steps/naming.h"
+#include "core/keeper/steps/group_members.h"
+#include "core/keeper/steps/step_name.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/watch/watch.h"
 

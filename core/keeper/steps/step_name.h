@@ -1,4 +1,4 @@
-/* naming - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* members - which processes work in the group that is open, and which one is the agent. */
+/* group_members - which processes work in the group that is open, and which one is the agent. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* naming - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/steps/naming.h"
+#include "core/keeper/steps/step_name.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* remains - finds what processes still hold open of a grant that was taken back. */
+/* still_open - finds what processes still hold open of a grant that was taken back. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/approvals/remains.h"
+#include "core/keeper/approvals/still_open.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-/* members - which processes work in the group that is open, and which one is the agent. */
+/* group_members - which processes work in the group that is open, and which one is the agent. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/group_members.h"
 
 #include "core/keeper/callers.h"
 #include "core/keeper/state.h"

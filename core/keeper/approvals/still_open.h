@@ -1,4 +1,4 @@
-/* remains - finds what processes still hold open of a grant that was taken back. */
+/* still_open - finds what processes still hold open of a grant that was taken back. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* ending - kills every process of a command, also those that made no trapped call. */
+/* kill_command - kills every process of a command, also those that made no trapped call. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/kill_command.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
-#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
 
 /*
