@@ -14,7 +14,7 @@
 #include "backends/linux/door/calls_peer.h"
 #include "backends/linux/door/calls_socket.h"
 #include "backends/linux/door/finish.h"
-#include "backends/linux/door/gather.h"
+#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/request.h"

@@ -14,10 +14,10 @@
  * are the door's to open (calls_read.c).
  *
  * Where every open is trapped (dynamic mode without FUSE; the landlock backend) domain A handles
- * reading and running too. The door looks once at where an open leads (look.c). Where A says yes
- * the call continues, whatever the caller's memory holds by then. The rest the door opens itself in
- * the sandbox's view, asks folder_read() about that object's path, and hands over that descriptor.
- * The kernel opens programs: one that was not granted at the start is not run.
+ * reading and running too. The door looks once at where an open leads (read_check.c). Where A says
+ * yes the call continues, whatever the caller's memory holds by then. The rest the door opens
+ * itself in the sandbox's view, asks folder_read() about that object's path, and hands over that
+ * descriptor. The kernel opens programs: one that was not granted at the start is not run.
  */
 struct trees {
 	struct landlock_tree *list; /* by path, no path twice, once trees_sort() was called */

@@ -1,6 +1,7 @@
-/* look - where every open is trapped: does the floor let this one read? One look by the kernel. */
+/* read_check - where every open is trapped: does the floor let this one read? One look by the
+ * kernel. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/linux/door/look.h"
+#include "backends/linux/door/read_check.h"
 
 #include <errno.h>
 #include <linux/openat2.h>

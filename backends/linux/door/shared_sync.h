@@ -1,4 +1,4 @@
-/* gather - several waiting calls share one sync (journal.durable). */
+/* shared_sync - several waiting calls share one sync (journal.durable). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* look - where every open is trapped: does the floor let this one read? */
+/* read_check - where every open is trapped: does the floor let this one read? */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

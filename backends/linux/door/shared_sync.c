@@ -1,6 +1,6 @@
-/* gather - several waiting calls share one sync (journal.durable). */
+/* shared_sync - several waiting calls share one sync (journal.durable). */
 /* SPDX-License-Identifier: MIT */
-#include "backends/linux/door/gather.h"
+#include "backends/linux/door/shared_sync.h"
 
 #include <errno.h>
 #include <poll.h>
