@@ -1,4 +1,5 @@
-/* note - notes what of a step was not captured: in its log, its summary, and for the human. */
+/* incomplete - notes what of a step was not captured: in its log, its summary, and for the human.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
