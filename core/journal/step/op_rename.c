@@ -24,8 +24,8 @@
  */
 
 /* Made in this step and known to no other: it may really go, its creation is the record. Not by a
- * name that the step did not give it: who did, and has ended, left it there. Nor where nothing tells
- * it from somebody else's file that has its number now. */
+ * name that the step did not give it: who did, and has ended, left it there. Nor where nothing
+ * tells it from somebody else's file that has its number now. */
 static bool is_own(struct step *s, const struct where *w)
 {
 	struct known *k = step_known(s, &w->obj);

@@ -45,10 +45,8 @@ static void grow_slots(struct known_set *k)
 
 static struct known fresh(uint32_t dev, const struct obj *o)
 {
-	return (struct known){.ino = o->ino,
-			      .dev = dev,
-			      .btime_ns = o->btime_ns,
-			      .generation = o->generation};
+	return (struct known){
+		.ino = o->ino, .dev = dev, .btime_ns = o->btime_ns, .generation = o->generation};
 }
 
 static struct known *get(struct known_set *k, const struct obj *o)
