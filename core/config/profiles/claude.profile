@@ -10,6 +10,10 @@
 	allow = read,write ~/.claude.json.lock
 	allow = read,write ~/.claude.json.tmp.*
 	allow = read,exec ~/.local/share/claude/**
+	; Transcripts, memory and checkpoints (file-history): Claude reads them when it resumes, and runs nothing of
+	; them. But /rewind writes the files that a transcript's checkpoints name, wherever they lie, with what they
+	; name. Inside that is refused as any other change; a session from here belongs resumed in here. They stay
+	; writable, for without them nothing can be resumed.
 	allow = write ~/.claude/projects/**
 	allow = write ~/.claude/todos/**
 	allow = write ~/.claude/plans/**
