@@ -78,11 +78,45 @@ keys C-] a
 press_until 'status=1' "and denied" d
 
 tmux_ send-keys -t =u: q
-tmux_ send-keys -t =u: u
-sees_there "Undo works in the session's own console, not here" "undo is not done there"
+# Undo and redo there are the session's own: its keeper plans and performs them.
+keys C-] t
+type_text 'clear; sh -c "echo mine >doc; echo two >other"; echo done-$((40 + 1))' && keys Enter
+sees 'done-41' "a command writes a file"
+sees_there 'echo mine >doc' "its step is listed there"
+there_plan() { # KEY REGEX NAME
+	tmux_ send-keys -t =u: C-] s
+	press_there "$1" "$3" there "$2"
+}
+there_plan u 'Rolls back 1 step' "u previews it there"
+ok "with the path" there 'doc +goes away|goes away +doc'
+press_there U "U undoes it" test ! -e "$dir/doc"
+sees_there 'Rolled back; .* brings it back' "which is said there"
+keys C-] s
+sees ' echo mine >doc.*undone' "the session's own console shows it"
+there_plan r 'Brings back 1 step' "r previews the redo"
+press_there U "U does it" test -e "$dir/doc"
+is "$(cat "$dir/doc")" mine "all of it is back"
+sees_there 'Everything is back' "which is said there, too"
+echo human >>"$dir/doc"
+there_plan u 'doc +changed since|changed since' "an edit of a human's stops it"
+ok "U is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U undo'"
 tmux_ send-keys -t =u: U
-sees_there "x Undo works in the session's own console, not here" "its key says so, too"
-ok "and is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U do it'"
+sees_there 'keeps the edits' "a choice comes first"
+press_there K "K keeps the edit" there 'stays as it is'
+press_there U "then U undoes the rest" test ! -e "$dir/other"
+is "$(tail -n 1 "$dir/doc")" human "the edit is still there"
+# One runs: it can be stopped there.
+keys C-] t
+type_text 'clear; sh -c "echo x >long; sleep 300"; echo over-$((40 + 3))' && keys Enter
+sees_there 'sleep 300' "a command that runs"
+there_plan u 'stop it' "u asks whether to stop it"
+press_there S "it is stopped" screen_has 'over-43'
+sees_there 'Rolls back 1 step' "then comes the plan"
+press_there U "U undoes it" test ! -e "$dir/long"
+type_text 'clear; touch one; touch two' && keys Enter
+sees_there 'touch two' "a turn of two steps"
+there_plan T 'Rolls back 2 steps' "T is about the whole turn"
+tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: C-] q
 ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"
