@@ -87,6 +87,8 @@ bool data_has_writer(int fd);
 uint64_t data_hash(int fd, size_t size);
 uint64_t data_hash_bytes(const char *bytes, size_t size); /* the same of all of them */
 #define DATA_HASH_MAX ((size_t)16 << 10)
+/* Of what a git index says: the same after git has refreshed it. 0: it is none, or too large. */
+uint64_t data_index_hash(int fd, size_t size);
 /* Of every byte; the cost is that of reading what is no hole. */
 uint64_t data_hash_whole(int fd, uint64_t size); /* 0: unknown */
 uint64_t data_hash_all(const char *bytes, size_t size);

@@ -129,6 +129,8 @@ static bool is_broken(struct planner *p, const struct post *post)
 	enum chain_state state = chains_judge(&p->chains, post->key);
 	struct obj o;
 
+	if (state != CHAIN_WHOLE && plan_index_holds(p, post))
+		return false;
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
 	return reach_see(p->j, post->root, post->path, &o) == 0 &&
