@@ -131,7 +131,8 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 	if (!ev->kept)
 		return;
 	s->counts_stale = true;
-	model_end_redo(&s->model);
+	if (!ev->elsewhere) /* notes of the agent end no redo */
+		model_end_redo(&s->model);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_STEP,
 				 .step = ev->step,

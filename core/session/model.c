@@ -62,6 +62,7 @@ void model_done(struct model *m)
 		free(m->lasting[i].name);
 	}
 	free(m->lasting);
+	free(m->hosts);
 	model_connections_done(m);
 	free(m->left);
 	free(m->home);

@@ -176,6 +176,7 @@ struct model {
 	struct lasting *lasting; /* the nearest level first */
 	size_t n_lasting;
 
+	char *hosts;			/* that profiles open, one after the other, or NULL */
 	struct connection *connections; /* oldest first */
 	size_t n_connections;
 	uint64_t bytes_sent, bytes_received; /* of all of them */
