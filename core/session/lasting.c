@@ -37,8 +37,7 @@ static void tell_profiles(struct session *s, const struct rules *rules)
 {
 	AUTO_BUF struct buf hosts = BUF_INIT;
 	AUTO_FREE char *words = NULL;
-	const char *slash, *agent = s->model.command;
-	size_t n = 0, len = strcspn(agent, " ");
+	size_t n = 0;
 
 	for (uint32_t i = 0; rules && i < rules_count(rules); i++) {
 		const struct rule *r = rules_at(rules, i);
@@ -50,12 +49,7 @@ static void tell_profiles(struct session *s, const struct rules *rules)
 	}
 	if (!n)
 		return;
-	while ((slash = memchr(agent, '/', len))) {
-		len -= (size_t)(slash + 1 - agent);
-		agent = slash + 1;
-	}
-	words = xasprintf("%.*s may connect to %zu host%s of its profiles", (int)len, agent, n,
-			  n == 1 ? "" : "s");
+	words = xasprintf("%zu host%s allowed by profiles", n, n == 1 ? "" : "s");
 	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "hosts", words, NULL);
 	free(s->model.hosts);
 	s->model.hosts = buf_take(&hosts);

@@ -175,7 +175,7 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 	return x + surface_text(s, x, y, 8, role, word) - from;
 }
 
-/* "claude may connect to 5 hosts of its profiles: C-] n shows them" */
+/* "5 hosts allowed by profiles: C-] n" */
 static void draw_note(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 		      int role)
 {
@@ -185,7 +185,7 @@ static void draw_note(struct ui *ui, struct surface *s, struct rect line, const 
 
 	if (r->kind == ROW_NOTE && str_eq(r->op, "hosts")) {
 		ui_keys(ui, PLACE_TERMINAL, ACTION_SHOW_CONNECTIONS, keys, sizeof(keys));
-		words = *keys ? xasprintf("%s: %s shows them", text, keys) : NULL;
+		words = *keys ? xasprintf("%s: %s", text, keys) : NULL;
 	}
 	surface_hostile_end(s, line.x, line.y, line.w, role, words ? words : text);
 }

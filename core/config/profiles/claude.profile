@@ -47,6 +47,8 @@
 	ask = write ~/.claude/.credentials.json.*
 	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]
+	; no telemetry, and no look for a newer version, which could not be installed from in here
+	set-env = CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*
 	env = CLAUDE_CONFIG_DIR
