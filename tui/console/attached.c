@@ -78,6 +78,15 @@ static void verb_nothing(void *data)
 	(void)data;
 }
 
+static void verb_attach(void *data, const char *session)
+{
+	struct console *c = data;
+
+	free(*c->attach_next);
+	*c->attach_next = xstrdup(session);
+	console_leave(c);
+}
+
 static void verb_leave(void *data)
 {
 	console_leave(data);
@@ -163,6 +172,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.stop = verb_stop;
 	verbs.cancel = verb_cancel;
 	verbs.turn = NULL;
+	verbs.attach = c->attach_next ? verb_attach : NULL;
 	verbs.leave = verb_leave;
 	signal(SIGPIPE, SIG_IGN);
 	if (console_open_screen(c, err) < 0)
@@ -191,6 +201,7 @@ int console_attach(struct mirror *mirror, const struct attach_spec *spec,
 			    .pty_over = true,
 			    .feed = &feed,
 			    .mirror = mirror,
+			    .attach_next = spec->next,
 			    .model = mirror_model(mirror)};
 	int status = 125;
 
