@@ -97,28 +97,29 @@ static void on_request(struct mirror *m)
 	bool held = *link_field(&m->link, "held");
 	struct guard_report report = held_report(m);
 
-	model_add_ask(&m->model, &(struct ask){.id = mirror_id_of(m, "id"),
-					       .step = mirror_number(m, "step"),
-					       .pid = (int)mirror_number(m, "pid"),
-					       .since_us = clock_mono_us() - mirror_number(m, "waited_us"),
-					       .kind = kind_of(m),
-					       .is_dir = mirror_truth(m, "directory"),
-					       .has_step = mirror_truth(m, "has_step"),
-					       .secret = mirror_truth(m, "secret"),
-					       .no_dir = mirror_truth(m, "no_dir"),
-					       .no_tree = mirror_truth(m, "no_tree"),
-					       .timeout_s = (uint32_t)mirror_number(m, "timeout_s"),
-					       .op = mirror_text(m, "op"),
-					       .path = mirror_text(m, "path"),
-					       .via = mirror_text(m, "via"),
-					       .program = mirror_text(m, "program"),
-					       .command = mirror_text(m, "command"),
-					       .reason = mirror_text(m, "reason"),
-					       .label = mirror_text(m, "step_command"),
-					       .up = (unsigned)mirror_number(m, "up"),
-					       .bundle = mirror_text(m, "bundle"),
-					       .places = mirror_text(m, "bundle_places"),
-					       .held = held ? &report : NULL});
+	model_add_ask(&m->model,
+		      &(struct ask){.id = mirror_id_of(m, "id"),
+				    .step = mirror_number(m, "step"),
+				    .pid = (int)mirror_number(m, "pid"),
+				    .since_us = clock_mono_us() - mirror_number(m, "waited_us"),
+				    .kind = kind_of(m),
+				    .is_dir = mirror_truth(m, "directory"),
+				    .has_step = mirror_truth(m, "has_step"),
+				    .secret = mirror_truth(m, "secret"),
+				    .no_dir = mirror_truth(m, "no_dir"),
+				    .no_tree = mirror_truth(m, "no_tree"),
+				    .timeout_s = (uint32_t)mirror_number(m, "timeout_s"),
+				    .op = mirror_text(m, "op"),
+				    .path = mirror_text(m, "path"),
+				    .via = mirror_text(m, "via"),
+				    .program = mirror_text(m, "program"),
+				    .command = mirror_text(m, "command"),
+				    .reason = mirror_text(m, "reason"),
+				    .label = mirror_text(m, "step_command"),
+				    .up = (unsigned)mirror_number(m, "up"),
+				    .bundle = mirror_text(m, "bundle"),
+				    .places = mirror_text(m, "bundle_places"),
+				    .held = held ? &report : NULL});
 }
 
 static void on_row(struct mirror *m)
@@ -129,10 +130,11 @@ static void on_row(struct mirror *m)
 		[ROW_EXTERNAL] = "edit",
 	};
 
-	struct row *row =
-		model_add_row(&m->model, (enum row_kind)mirror_word(m, "kind", kinds, ARRAY_LEN(kinds)),
-			      mirror_number(m, "step"), (int)mirror_number(m, "pid"), (int)mirror_number(m, "result"),
-			      mirror_text(m, "op"), mirror_text(m, "text"), mirror_text(m, "more"));
+	struct row *row = model_add_row(
+		&m->model, (enum row_kind)mirror_word(m, "kind", kinds, ARRAY_LEN(kinds)),
+		mirror_number(m, "step"), (int)mirror_number(m, "pid"),
+		(int)mirror_number(m, "result"), mirror_text(m, "op"), mirror_text(m, "text"),
+		mirror_text(m, "more"));
 
 	row->wall_us = mirror_number(m, "time_us");
 }
@@ -187,18 +189,19 @@ static void on_rule(struct mirror *m)
 		m->model.version++;
 		return;
 	}
-	model_add_given(&m->model,
-			&(struct given){.rule = rule,
-					.kind = kind_of(m),
-					.answer = {.allow = mirror_truth(m, "allow"),
-						   .scope = (enum answer_scope)MAX(scope, 0),
-						   .extent = (enum answer_extent)MAX(extent, 0),
-						   .until = mirror_number(m, "until")},
-					.object = mirror_text(m, "path"),
-					.words = mirror_text(m, "words"),
-					.left = *mirror_text(m, "left") ? mirror_text(m, "left") : NULL,
-					.wall_us = mirror_number(m, "time_us"),
-					.over = mirror_truth(m, "over")});
+	model_add_given(
+		&m->model,
+		&(struct given){.rule = rule,
+				.kind = kind_of(m),
+				.answer = {.allow = mirror_truth(m, "allow"),
+					   .scope = (enum answer_scope)MAX(scope, 0),
+					   .extent = (enum answer_extent)MAX(extent, 0),
+					   .until = mirror_number(m, "until")},
+				.object = mirror_text(m, "path"),
+				.words = mirror_text(m, "words"),
+				.left = *mirror_text(m, "left") ? mirror_text(m, "left") : NULL,
+				.wall_us = mirror_number(m, "time_us"),
+				.over = mirror_truth(m, "over")});
 }
 
 static void on_turn(struct mirror *m)
@@ -229,9 +232,13 @@ static void apply(struct mirror *m)
 	static const struct {
 		const char *type;
 		void (*fn)(struct mirror *m);
-	} known[] = {
-		{"event.fs_request", on_request}, {"event.audit", on_row}, {"event.step", on_step},
-		{"event.rule", on_rule},	  {"event.turn", on_turn},	  {"reply", on_reply},	   {"hello", on_hello}};
+	} known[] = {{"event.fs_request", on_request},
+		     {"event.audit", on_row},
+		     {"event.step", on_step},
+		     {"event.rule", on_rule},
+		     {"event.turn", on_turn},
+		     {"reply", on_reply},
+		     {"hello", on_hello}};
 	const char *type = link_field(&m->link, "type");
 
 	if (str_eq(type, "event.fs_gone"))

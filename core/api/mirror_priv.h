@@ -9,8 +9,8 @@ struct mirror {
 	struct model model;
 	struct buf out;
 	char *folder, *refusal;
-	int broken; /* what reading failed with before there was a loop to tell it to */
-	uint64_t last_request;	  /* of an undo, plan or not */
+	int broken;	       /* what reading failed with before there was a loop to tell it to */
+	uint64_t last_request; /* of an undo, plan or not */
 	struct undo_plan *coming; /* the plan that is being told, or NULL */
 };
 

@@ -201,8 +201,7 @@ uint64_t mirror_undo(struct mirror *m, unsigned flags)
 {
 	struct model *to = &m->model;
 
-	buf_fmt(&m->out,
-		"{\"type\":\"cmd.undo\",\"request\":%" PRIu64 ",\"plan\":%" PRIu64,
+	buf_fmt(&m->out, "{\"type\":\"cmd.undo\",\"request\":%" PRIu64 ",\"plan\":%" PRIu64,
 		++m->last_request, to->plan_request);
 	put_flags(&m->out, flags);
 	buf_str(&m->out, "}\n");

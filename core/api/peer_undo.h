@@ -29,15 +29,25 @@ void peer_undo_close(struct peer_undo *u); /* NULL is a no-op */
 bool peer_undo_obey(struct peer_undo *u, const char *line, size_t len, struct buf *out);
 void peer_undo_changed(struct peer_undo *u, struct buf *out);
 
-/* ---- the words, for both ends ----------------------------------------------------------------- */
+/* ---- the words, for both ends -----------------------------------------------------------------
+ */
 
-#define UNDO_KIND_NAMES {[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"}
+#define UNDO_KIND_NAMES                                                                            \
+	{                                                                                          \
+		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"               \
+	}
 /* Of the flags, bit by bit. */
-#define UNDO_FLAG_NAMES {"force", "keep_mine", "merge", "cross", "all_places"}
+#define UNDO_FLAG_NAMES                                                                            \
+	{                                                                                          \
+		"force", "keep_mine", "merge", "cross", "all_places"                               \
+	}
 #define UNDO_FATE_NAMES                                                                            \
 	{                                                                                          \
 		[FATE_STOPS] = "stops", [FATE_FORCED] = "forced", [FATE_KEPT] = "kept",            \
 		[FATE_MERGED] = "merged", [FATE_MARKED] = "marked",                                \
 	}
 /* Why a path stops a plan, as enum wire_conflict. */
-#define UNDO_STOP_NAMES {"", "since", "beside", "linked", "lost"}
+#define UNDO_STOP_NAMES                                                                            \
+	{                                                                                          \
+		"", "since", "beside", "linked", "lost"                                            \
+	}

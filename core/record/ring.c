@@ -149,8 +149,7 @@ int ring_newest(const char *state_dir, size_t back, int *ret_fd, struct err *err
 		return err_say(err, -ENOENT,
 			       "no session is recorded: those in the console are, unless "
 			       "record.keep is 0 or record.enabled is off");
-	*ret_fd = openat(dirfd, all.list[all.n - 1 - back].name,
-			 O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	*ret_fd = openat(dirfd, all.list[all.n - 1 - back].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	return *ret_fd < 0 ? err_set(err, -errno, "%s", all.list[all.n - 1 - back].name) : 0;
 }
 

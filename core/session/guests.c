@@ -1,4 +1,5 @@
-/* guests - undo that another terminal asks for: its plans are told to it, the job is the model's. */
+/* guests - undo that another terminal asks for: its plans are told to it, the job is the model's.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <utlist.h>
@@ -84,10 +85,9 @@ uint64_t session_undo_for(struct session *s, const struct undo_wish *w,
 		err_say(err, -ESTALE, "the history has changed meanwhile: look again");
 		return 0;
 	}
-	request = w->kind == UNDO_PATHS
-			  ? client_restore(s->client, w->step, paths, w->flags)
-			  : client_undo(s->client, w->kind, w->n, w->flags, shown->newest,
-					shown->seal);
+	request = w->kind == UNDO_PATHS ? client_restore(s->client, w->step, paths, w->flags)
+					: client_undo(s->client, w->kind, w->n, w->flags,
+						      shown->newest, shown->seal);
 	if (!request) {
 		err_say(err, -E2BIG, "the path is too long");
 		return 0;

@@ -114,7 +114,8 @@ void session_stop(struct session *s);
 void session_turn(struct session *s);
 void session_cancel(struct session *s);
 
-/* ---- guests.c: undo that another terminal asks for. What the console shows stays as it is. ---- */
+/* ---- guests.c: undo that another terminal asks for. What the console shows stays as it is. ----
+ */
 
 struct undo_wish {
 	enum undo_kind kind;
@@ -135,7 +136,8 @@ struct plan_shown {
 typedef void (*session_on_plan)(void *data, uint64_t request, const struct undo_plan *plan,
 				int result, const char *words);
 
-/* The request's number; 0: the path is too long. fn is called once, unless data is dropped first. */
+/* The request's number; 0: the path is too long. fn is called once, unless data is dropped first.
+ */
 uint64_t session_plan_for(struct session *s, const struct undo_wish *w, session_on_plan fn,
 			  void *data);
 void session_drop_guest(struct session *s, const void *data);

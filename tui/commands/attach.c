@@ -76,14 +76,15 @@ static int show(struct choice *c, char **next, struct err *err)
 			    err);
 
 	if (r == 0)
-		r = console_attach(m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},
-				   &(struct console_options){
-					   .theme = config_str(config, "ui.theme"),
-					   .keymap = config_str(config, "ui.keymap"),
-					   .mouse = config_bool(config, "ui.mouse"),
-					   .ascii = config_bool(config, "ui.ascii"),
-				   },
-				   err);
+		r = console_attach(
+			m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},
+			&(struct console_options){
+				.theme = config_str(config, "ui.theme"),
+				.keymap = config_str(config, "ui.keymap"),
+				.mouse = config_bool(config, "ui.mouse"),
+				.ascii = config_bool(config, "ui.ascii"),
+			},
+			err);
 	config_free(config);
 	mirror_close(m);
 	return r;

@@ -36,7 +36,8 @@ static const struct usage usage = {
 	"replay [SESSION|FILE] [--headless] [--export cast|txt|html]",
 	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
 	"requests.\n"
-	"SESSION is its name or the end of it; without one the newest of this folder is shown. FILE is an "
+	"SESSION is its name or the end of it; without one the newest of this folder is shown. "
+	"FILE is an "
 	"asciicast\n"
 	"of any version, which may be packed with gzip or zstd.",
 	flags,
@@ -70,7 +71,8 @@ static int open_named(const char *name, const char *state_dir, struct recording 
 	return r;
 }
 
-/* The newest of this folder, else of any, and *words say so. One that cannot be read hides no other.
+/* The newest of this folder, else of any, and *words say so. One that cannot be read hides no
+ * other.
  */
 static int open_newest(const char *state_dir, struct recording **ret, char **words, struct err *err)
 {

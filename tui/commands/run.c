@@ -377,7 +377,8 @@ static void collect_argv(struct run *run)
 		strings_add(&run->argv, argv[i]);
 }
 
-/* Inside there are other directories of these names, and programs without a home fail in odd ways. */
+/* Inside there are other directories of these names, and programs without a home fail in odd ways.
+ */
 static int check_home(const struct run *run, struct err *err)
 {
 	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};
@@ -391,10 +392,11 @@ static int check_home(const struct run *run, struct err *err)
 	for (size_t i = 0; i < run->folders.n; i++)
 		if (path_is_beneath(run->home, run->folders.list[i]))
 			return 0;
-	return err_say(err, -EINVAL,
-		       "HOME=%s: inside, %s is another directory, so this home would not exist: set "
-		       "HOME to a directory elsewhere, or add --rw %s",
-		       run->home, top, run->home);
+	return err_say(
+		err, -EINVAL,
+		"HOME=%s: inside, %s is another directory, so this home would not exist: set "
+		"HOME to a directory elsewhere, or add --rw %s",
+		run->home, top, run->home);
 }
 
 int run_prepare(struct run *run, struct err *err)

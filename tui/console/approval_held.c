@@ -107,8 +107,7 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 	else
 		restore = xstrdup(wide ? "stop it and restore all" : "restore");
 	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
-	approval_choice(ui, s, cell, armed, ACTION_ALLOW,
-			wide ? "allow this command" : "allow it");
+	approval_choice(ui, s, cell, armed, ACTION_ALLOW, wide ? "allow this command" : "allow it");
 	cell.x += cols;
 	if (held->by_line)
 		approval_choice(ui, s, cell, armed, ACTION_ALLOW_COMMAND,

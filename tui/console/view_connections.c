@@ -168,8 +168,8 @@ static struct rect size(struct view *v, struct rect body)
 {
 	const struct model *m = v->ui->spec.model;
 	int w = MIN(body.w, 120);
-	int h = MIN(body.h, MAX((int)MIN(m->n_connections, (size_t)20) + 6, 10) +
-					 (m->hosts ? HOSTS : 0));
+	int h = MIN(body.h,
+		    MAX((int)MIN(m->n_connections, (size_t)20) + 6, 10) + (m->hosts ? HOSTS : 0));
 
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }

@@ -1,4 +1,5 @@
-/* git_index - what a git index says, apart from what git refreshes in it whenever somebody looks. */
+/* git_index - what a git index says, apart from what git refreshes in it whenever somebody looks.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -108,7 +109,7 @@ static bool read_entry(struct reader *r)
 	}
 	if (!read_name(r, entry))
 		return false;
-	own &= (uint16_t)~(NAME_MASK | EXTENDED); /* what is left: stage, assumed unchanged */
+	own &= (uint16_t) ~(NAME_MASK | EXTENDED); /* what is left: stage, assumed unchanged */
 	XXH3_64bits_update(r->sum, entry + MODE_AT, 4);
 	XXH3_64bits_update(r->sum, entry + STAT, r->oid);
 	XXH3_64bits_update(r->sum, &own, sizeof(own));

@@ -14,9 +14,9 @@
 
 /*
  * The file "turns" of the store, one line each, oldest first: "turn AFTER US" or "session AFTER US
- * AGENT", "batch" for a session without turns. AFTER is the number of the newest step that had begun: what has a greater one is of this
- * turn or a later one. The file is written whole (rename). It is a convenience: without it, or
- * where it is damaged, the history is one without turns.
+ * AGENT", "batch" for a session without turns. AFTER is the number of the newest step that had
+ * begun: what has a greater one is of this turn or a later one. The file is written whole (rename).
+ * It is a convenience: without it, or where it is damaged, the history is one without turns.
  */
 
 #define TURNS_FILE "turns"
@@ -36,8 +36,9 @@ static bool parse_line(const char *line, struct turn_mark *t)
 
 	*t = (struct turn_mark){0};
 	t->batch = strncmp(line, "batch ", 6) == 0;
-	if (sscanf(line, t->batch ? "batch %" SCNd64 " %" SCNd64 " %159[^\n]"
-				  : "session %" SCNd64 " %" SCNd64 " %159[^\n]",
+	if (sscanf(line,
+		   t->batch ? "batch %" SCNd64 " %" SCNd64 " %159[^\n]"
+			    : "session %" SCNd64 " %" SCNd64 " %159[^\n]",
 		   &t->after, &t->us, agent) >= 2) {
 		t->session = true;
 		t->agent = xstrdup(agent);

@@ -276,8 +276,8 @@ static int endings_changed(const struct ending *list, size_t n)
 	return (int)MIN(MAX(sum, (size_t)1), (size_t)INT_MAX);
 }
 
-/* It changed granted places alone: what an agent notes down while it runs is no new work, and what was
- * undone can still be redone. Where that is not known it is. */
+/* It changed granted places alone: what an agent notes down while it runs is no new work, and what
+ * was undone can still be redone. Where that is not known it is. */
 static bool is_only_notes(const struct ending *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

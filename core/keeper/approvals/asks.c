@@ -222,9 +222,10 @@ static int refuse_stale(struct keeper *k, const struct caller *c, const struct w
 {
 	if (grants_find(k, c, w->kind, w->path) > 0)
 		return 0;
-	keeper_deny(k, c, w->path, -ESTALE,
-		    "it has changed since you were asked, or is still open for writing: allow it for "
-		    "longer than once");
+	keeper_deny(
+		k, c, w->path, -ESTALE,
+		"it has changed since you were asked, or is still open for writing: allow it for "
+		"longer than once");
 	return -ESTALE;
 }
 
