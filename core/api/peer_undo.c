@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/api/peer_undo.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -288,12 +289,15 @@ static void cancel(struct peer_undo *u)
 bool peer_undo_obey(struct peer_undo *u, const char *line, size_t len, struct buf *out)
 {
 	struct audit_record r;
+	AUTO_FREE char *dense = xstrndup(line, len);
 	const char *type = NULL, *wrong = NULL;
 	int64_t request = 0;
 	bool ours = true;
 
+	/* The reader of flat lines, as it gives the bytes of names that are no UTF-8. */
 	audit_record_init(&r);
-	if (audit_record_parse(&r, line, len) == 0)
+	cJSON_Minify(dense);
+	if (audit_record_parse(&r, dense, strlen(dense)) == 0)
 		type = audit_record_get(&r, "type", NULL);
 	number_of(&r, "request", 1, INT64_MAX, &request);
 	if (!type)

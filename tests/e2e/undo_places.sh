@@ -18,7 +18,7 @@ start 130 40 "$dir" "$CORDON run --profile claude -- bash --noprofile --rcfile r
 sees 'ready>' "a shell in the pane"
 type_text "clear; sh -c 'echo 1 >>~/.claude/projects/p/s.jsonl; echo two >file; echo t >~/.claude/projects/p/t; rm ~/.claude/projects/p/t'"
 keys Enter
-sees 'echo two >file' "a step changes the folder, and what the agent notes down"
+sees 'write +file' "a step changes the folder, and what the agent notes down"
 ok "both" wait_for 10 log_is 01
 keys C-] s
 press_until 'changes back +file' "the preview has the file" u
