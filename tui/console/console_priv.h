@@ -62,6 +62,7 @@ struct console {
 	uv_process_t editor;
 	bool editing; /* it has the terminal */
 
+	char **attach_next;  /* attach_spec.next */
 	bool leaving, again; /* again: the agent is to be started anew */
 	int killed_by;	     /* a signal that ends cordon itself */
 	int failed;	     /* 125..127: the agent never ran */

@@ -293,6 +293,10 @@ static bool show(struct ui *ui, enum action a)
 		if (!open_popup(ui, PLACE_CONNECTIONS))
 			ui_push(ui, view_connections_new(ui));
 		return true;
+	case ACTION_SHOW_SESSIONS:
+		if (!open_popup(ui, PLACE_SESSIONS))
+			ui_push(ui, view_sessions_new(ui));
+		return true;
 	case ACTION_SHOW_LOG:
 		if (!open_popup(ui, PLACE_LOG))
 			ui_push(ui, view_log_new(ui));

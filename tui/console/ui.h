@@ -38,6 +38,8 @@ struct ui_verbs {
 	void (*stop)(void *data);				/* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
+	/* Show another session instead. NULL: this console belongs to its own. */
+	void (*attach)(void *data, const char *session);
 	void (*leave)(void *data);   /* ends the agent when it still runs */
 	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
 	void (*suspend)(void *data);
@@ -213,6 +215,7 @@ struct view *view_resources_new(struct ui *ui) MUST_USE;
 struct view *view_themes_new(struct ui *ui) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
+struct view *view_sessions_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step) MUST_USE;
 struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) MUST_USE;

@@ -35,6 +35,8 @@
 	X(SHOW_RESOURCES, "show-resources", "resources",                                           \
 	  "Look at cpu, memory, processes and io of the session")                                  \
 	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
+	X(SHOW_SESSIONS, "show-sessions", "sessions",                                              \
+	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
 	X(UP, "up", "up", "One line up")                                                           \
@@ -153,6 +155,7 @@ enum action {
 	X(RESOURCES, "resources", "resources")                                                     \
 	X(THEMES, "themes", "themes")                                                              \
 	X(CONNECTIONS, "connections", "connections")                                               \
+	X(SESSIONS, "sessions", "sessions")                                                        \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \
