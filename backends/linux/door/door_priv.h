@@ -57,6 +57,7 @@ enum when {
 		      * where reading is trapped */
 	WHEN_W_OK,   /* the access mode in argument when_arg asks for W_OK */
 	WHEN_DATAGRAM, /* the arguments ask for a datagram socket of AF_UNIX */
+	WHEN_PROXIED,  /* where filter_spec.proxied */
 };
 
 struct door_call {
@@ -507,6 +508,11 @@ void flow_close(struct ldoor *d);
 /* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in
  * SLOT_EXTRA; what the caller gets, DOOR_LATER where it has to wait. */
 int connect_now(struct ldoor *d, struct request *r, int sock, int peer);
+
+/* Sockets of the host's own network, where it is shared (calls_shared.c); answer the call. */
+int shared_connect(struct ldoor *d, struct request *r, int sock);
+int shared_bind(struct ldoor *d, struct request *r);
+HANDLER(perform_listen);
 
 void connect_tick(struct ldoor *d); /* those that wait: try again, time is up, a signal */
 void connect_drop(struct ldoor *d);

@@ -5,6 +5,7 @@
 #include "backends/linux/sandbox/trees.h"
 
 struct gateway;
+struct proxy_door;
 
 struct floor {
 	/*
@@ -27,4 +28,6 @@ struct floor {
 	/* Connections to hosts are decided on and dialled from here. Taken over by the door where
 	 * that comes about. NULL: there is the sandbox's own network, or the host's. */
 	struct gateway *gateway;
+	/* The host's network without a namespace: this is all that may be connected to. Borrowed. */
+	struct proxy_door *proxy;
 };
