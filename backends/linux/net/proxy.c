@@ -1,6 +1,7 @@
 /* proxy - the process that speaks HTTP and SOCKS with the agent and dials for it; its loop. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,6 @@
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/proxy_priv.h"
 #include "backends/linux/sandbox/landlock.h"
-#include "core/api/describe.h"
 
 #define BACKLOG	    1024
 #define CLIENTS_MAX 16384
@@ -23,9 +23,14 @@
 /* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. */
 void proxy_tell(struct proxy *p, const struct proxy_note *note)
 {
-	while (send(p->sock, note, sizeof(*note), MSG_NOSIGNAL) < 0)
-		if (errno != EINTR)
+	struct pollfd room = {.fd = p->sock, .events = POLLOUT};
+
+	while (send(p->sock, note, sizeof(*note), MSG_NOSIGNAL) < 0) {
+		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 			_exit(0);
+		if (errno != EINTR)
+			poll(&room, 1, -1);
+	}
 }
 
 void proxy_alloc(uv_handle_t *h, size_t size, uv_buf_t *buf)
@@ -116,6 +121,24 @@ static int confine(const struct proxy_spec *spec, struct proxy *p)
 	return confine_server(&err);
 }
 
+/* RFC 4648. */
+static void add_base64(struct buf *out, const char *text)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < len; i += 3) {
+		size_t n = MIN(len - i, (size_t)3);
+		uint32_t bits = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			bits = bits << 8 | (k < n ? (unsigned char)text[i + k] : 0u);
+		for (size_t k = 0; k < 4; k++)
+			buf_ch(out, k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
+	}
+}
+
 static int start(struct proxy *p, const struct proxy_spec *spec)
 {
 	AUTO_BUF struct buf wanted = BUF_INIT;
@@ -123,7 +146,7 @@ static int start(struct proxy *p, const struct proxy_spec *spec)
 	int r;
 
 	snprintf(text, sizeof(text), PROXY_USER ":%s", spec->secret);
-	describe_base64(&wanted, text, strlen(text));
+	add_base64(&wanted, text);
 	snprintf(p->wanted, sizeof(p->wanted), "%s", wanted.data);
 	p->secret = spec->secret;
 	p->sock = spec->sock;

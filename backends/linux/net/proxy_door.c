@@ -24,6 +24,8 @@
 #define AGAIN_US  1000000 /* a proxy that died is not started again at once */
 #define BACKLOG	  1024
 
+#define AGAIN_SOON_US 1000
+
 enum stage {
 	STAGE_NAME,    /* judged by name, or asked */
 	STAGE_RESOLVE, /* where the name leads */
@@ -56,6 +58,7 @@ struct proxy_door {
 	char *env[PROXY_SETTINGS + 1];
 	int *callers; /* by the port that a process has connected from */
 	struct net_book *book;
+	struct buf out; /* notes that have not been sent yet */
 	struct want *slots[SLOTS];
 	size_t n_wants;
 };
@@ -83,18 +86,34 @@ static void forget(struct proxy_door *p, struct want *w)
 	free(w);
 }
 
+/* What its socket has no room for goes out a moment later: the proxy reads whenever it is not dead,
+ * and the end of its socket tells that. At most a few for each request. */
+static void flush(struct proxy_door *p)
+{
+	size_t at = 0;
+
+	while (p->sock >= 0 && at < p->out.len) {
+		ssize_t n = send(p->sock, p->out.data + at, sizeof(struct proxy_note),
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		at += sizeof(struct proxy_note);
+	}
+	buf_drop_front(&p->out, at);
+	if (p->sock >= 0 && p->out.len)
+		keeper_wake_at(p->k, clock_mono_us() + AGAIN_SOON_US);
+}
+
 static void tell(struct proxy_door *p, const struct proxy_note *note)
 {
-	ssize_t n;
-
 	if (p->sock < 0)
 		return;
-	do
-		n = send(p->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	/* It reads whenever it is not dead; the end of its socket tells that. */
-	if (n != (ssize_t)sizeof(*note))
-		log_warn("net", "the proxy does not keep up");
+	buf_add(&p->out, note, sizeof(*note));
+	if (p->out.len == sizeof(*note))
+		flush(p);
 }
 
 static void refuse_id(struct proxy_door *p, uint64_t id, int status, const char *words)
@@ -134,6 +153,9 @@ static int find_caller(struct proxy_door *p, const struct want *w, struct caller
 	ret->request = w->id;
 	ret->granted = w->granted;
 	ret->op = "connect";
+	/* Of a thread that asks for something, what it asked for before is over: here a process
+	 * may wait for many connections at a time. */
+	ret->tid = -1 - (int)(w->id & 0x3fffffff);
 	return 0;
 }
 
@@ -329,6 +351,7 @@ static void end_proxy(struct proxy_door *p)
 			continue;
 	}
 	p->pid = 0;
+	buf_clear(&p->out);
 	p->died_us = clock_mono_us();
 	for (size_t i = 0; i < SLOTS; i++) {
 		while (p->slots[i]) {
@@ -386,6 +409,7 @@ static void on_proxy(void *data)
 {
 	struct proxy_door *p = data;
 
+	flush(p);
 	for (int i = 0; i < TURN_MAX && p->sock >= 0; i++) {
 		struct proxy_note note;
 		ssize_t n = recv(p->sock, &note, sizeof(note), MSG_DONTWAIT);
@@ -501,6 +525,7 @@ static void tick(struct door *d)
 {
 	struct proxy_door *p = self(d);
 
+	flush(p);
 	if (p->sock >= 0 || p->watched)
 		return;
 	if (clock_mono_us() - p->died_us >= AGAIN_US)
@@ -576,6 +601,7 @@ int proxy_door_new(struct proxy_door **ret, struct keeper *k, struct err *err)
 	p->k = k;
 	p->sock = p->listener = -1;
 	p->book = book_new();
+	p->out = (struct buf)BUF_INIT;
 	p->callers = xcalloc(1 << 16, sizeof(*p->callers));
 	r = listen_here(p);
 	if (r == 0)
@@ -599,6 +625,7 @@ void proxy_door_free(struct proxy_door *p)
 	for (size_t i = 0; i < PROXY_SETTINGS; i++)
 		free(p->env[i]);
 	free(p->callers);
+	buf_done(&p->out);
 	book_free(p->book);
 	free(p);
 }
