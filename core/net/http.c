@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEADERS_MAX 128
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* RFC 9110, 5.6.2. */
@@ -161,7 +159,7 @@ static bool read_headers(struct http_request *r, const char **why)
 
 	while (next_line(&rest, &line)) {
 		*why = "a header is malformed";
-		if (++n > HEADERS_MAX || !read_header(line, &name, &value))
+		if (++n > HTTP_HEADERS_MAX || !read_header(line, &name, &value))
 			return false;
 		if (is_word(name, "Content-Length")) {
 			if (has_length || !read_length(r, value))

@@ -11,7 +11,8 @@
  * two readers could understand differently is refused: bare CR or LF, folded lines, NUL, two
  * lengths, a length beside a transfer coding.
  */
-#define HTTP_HEAD_MAX 32768
+#define HTTP_HEAD_MAX	 32768
+#define HTTP_HEADERS_MAX 128
 
 struct http_request {
 	bool tunnel; /* CONNECT */

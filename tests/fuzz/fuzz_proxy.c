@@ -15,7 +15,7 @@ static void forward(const struct http_request *r)
 	char text[NET_TARGET_TEXT];
 	struct http_request back;
 	const char *why, *path;
-	int n;
+	int n, lines = 0;
 
 	http_forward(r, &out);
 	path = strchr(out.data, ' ') + 1;
@@ -24,6 +24,11 @@ static void forward(const struct http_request *r)
 	net_target_format(&r->target, text);
 	buf_add(&again, out.data, (size_t)(path - out.data));
 	buf_fmt(&again, "http://%s%s", text, path);
+	for (const char *at = again.data; (at = strstr(at, "\r\n")); at += 2)
+		lines++;
+	/* Host and Connection are ours, and may be one too many. */
+	if (lines - 2 > HTTP_HEADERS_MAX)
+		return;
 	n = http_read(&back, again.data, again.len, &why);
 	if (again.len <= HTTP_HEAD_MAX &&
 	    (n != (int)again.len || !net_host_eq(&back.target.host, &r->target.host) ||
