@@ -56,6 +56,7 @@ const struct backend backend_landlock = {
 	.name = "landlock",
 	.summary = "Landlock and trapped system calls, without namespaces",
 	.asks_network = true,
+	.shares_network = true,
 	.probe = tier_probe,
 	.launch = launch,
 	.signal = sandbox_signal,

@@ -49,6 +49,8 @@ static void session_free(struct session *s)
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
+	if (s->window > 0)
+		close(s->window);
 	free(s);
 }
 
@@ -208,6 +210,10 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	util_close_fd(&pair[1]);
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
+	if (plan && r == 0) {
+		s->window = plan->window;
+		plan->window = 0;
+	}
 	spawn_plan_free(plan);
 	ignored_free(ignored);
 	if (r < 0) {

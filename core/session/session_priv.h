@@ -40,6 +40,7 @@ struct session {
 	uint64_t cpu_ticks;	/* of the last usage sample */
 	int64_t cpu_at_us;
 	uint64_t last_forbid;
+	int window; /* the lock of its ports; 0: none */
 };
 
 /* client_on_event: one event of the keeper into the model and the audit log. */
@@ -55,6 +56,7 @@ void session_on_given_over(struct session *s, const struct client_event *ev);
 void session_on_left_open(struct session *s, const struct client_event *ev);
 void session_on_tallies(struct session *s, const struct client_event *ev);
 void session_on_flow(struct session *s, const struct client_event *ev); /* connections.c */
+void session_on_rewrite(struct session *s, const struct client_event *ev);
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);

@@ -242,7 +242,7 @@ int perform_connect(struct ldoor *d, struct request *r)
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}
-	if (d->floor.proxy && (family == AF_INET || family == AF_INET6))
+	if (d->spec.windowed && (family == AF_INET || family == AF_INET6))
 		return shared_connect(d, r, sock);
 	if (d->gateway && (family == AF_INET || family == AF_INET6))
 		return flow_connect(d, r, sock);

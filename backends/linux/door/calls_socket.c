@@ -105,7 +105,7 @@ int prepare_bind(struct ldoor *d, struct request *r)
 	/* Addresses of a network and abstract names stay in the sandbox's own network, where it has
 	 * one. */
 	if (!socket_pathname(r))
-		return d->floor.proxy ? shared_bind(d, r) : DOOR_CONTINUE;
+		return d->spec.windowed ? shared_bind(d, r) : DOOR_CONTINUE;
 	r->how[0] = HOW_NAME;
 	return 0;
 }

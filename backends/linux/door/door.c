@@ -425,6 +425,7 @@ static void door_close(struct door *door)
 		return;
 	door_drop_all(door);
 	flow_close(d);
+	free(d->ports);
 	connect_drop(d);
 	fifo_drop(d);
 	lost_drop(d);

@@ -54,7 +54,7 @@ const struct door_call door_calls[] = {
 	{CALL(socket), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(socketpair), NONE, prepare_pair, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(bind), NONE, prepare_bind, perform_bind, ANYWHERE},
-	{CALL(listen), NONE, NULL, perform_listen, WHEN_PROXIED, 0, true},
+	{CALL(listen), NONE, NULL, perform_listen, WHEN_WINDOWED, 0, true},
 	{CALL(connect), NONE, prepare_connect, perform_connect, ANYWHERE},
 	{CALL(execve), NONE, prepare_exec, NULL, ALWAYS},
 	{CALL(execveat), NONE, prepare_exec, NULL, ALWAYS},

@@ -23,6 +23,7 @@
 
 struct flow_wait;
 struct ldoor;
+struct ports;
 struct request;
 
 /* What a handler returns besides 0, a value or a descriptor, and a negative errno of the caller's.
@@ -57,7 +58,7 @@ enum when {
 		      * where reading is trapped */
 	WHEN_W_OK,   /* the access mode in argument when_arg asks for W_OK */
 	WHEN_DATAGRAM, /* the arguments ask for a datagram socket of AF_UNIX */
-	WHEN_PROXIED,  /* where filter_spec.proxied */
+	WHEN_WINDOWED, /* where filter_spec.windowed */
 };
 
 struct door_call {
@@ -366,6 +367,7 @@ struct ldoor {
 	bool gathered; /* they are served now */
 	struct pending *pending;
 	size_t pending_len;
+	struct ports *ports;	 /* owned; what the session listens at (calls_shared.c) */
 	struct gateway *gateway; /* owned; NULL: connections are not decided on by host */
 	struct flow_wait *flows;
 	size_t flows_len;

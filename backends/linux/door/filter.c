@@ -248,8 +248,8 @@ static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
 		else if (call->when == WHEN_W_OK)
 			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
-		else if (call->when == WHEN_PROXIED)
-			r = spec->proxied ? rule(c, SCMP_ACT_NOTIFY, call->nr) : 0;
+		else if (call->when == WHEN_WINDOWED)
+			r = spec->windowed ? rule(c, SCMP_ACT_NOTIFY, call->nr) : 0;
 		else if (call->when == WHEN_DATAGRAM)
 			r = rules_datagrams(c, call->nr);
 		else

@@ -14,6 +14,7 @@ struct filter_spec {
 	bool reads;	    /* opens for reading are trapped too */
 	bool alone;	    /* no namespaces: what those would keep apart is refused */
 	bool proxied;	    /* alone: TCP sockets, whose connections the door performs */
+	bool windowed;	    /* bind and listen of the host's network are the door's, too */
 };
 
 /*

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/linux/sandbox/trees.h"
+#include "core/net/window.h"
 
 struct gateway;
 struct proxy_door;
@@ -30,4 +31,6 @@ struct floor {
 	struct gateway *gateway;
 	/* The host's network without a namespace: this is all that may be connected to. Borrowed. */
 	struct proxy_door *proxy;
+	/* Where that network is shared: what may be listened at. */
+	struct net_window window;
 };

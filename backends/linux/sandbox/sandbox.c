@@ -522,6 +522,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = err_say(err, -EINVAL,
 			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
 			    "static, or a host with FUSE");
+	floor.window = spec->window;
+	filter.windowed = spec->window.on;
 	if (r == 0 && sb->plan.own) {
 		filter.alone = true;
 		floor.own = &sb->private[2];
