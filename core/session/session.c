@@ -51,6 +51,7 @@ static void session_free(struct session *s)
 	free(s->state_dir);
 	if (s->window > 0)
 		close(s->window);
+	free(s->ask_ids);
 	free(s);
 }
 

@@ -96,7 +96,7 @@ attempt("scheduler", lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_
 attempt("signal", lambda: os.kill(pid, 0))
 attempt("datagrams", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
 attempt("raw", lambda: socket.socket(socket.AF_INET6, socket.SOCK_RAW, 58))
-attempt("bind", lambda: socket.socket().bind(("127.0.0.1", 0)))
+attempt("bind", lambda: socket.socket().bind(("127.0.0.1", 3000)))
 attempt("listen", lambda: socket.socket().listen())
 attempt("connect", lambda: socket.socket().connect(("127.0.0.1", 9)))
 attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))

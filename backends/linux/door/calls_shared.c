@@ -1,13 +1,20 @@
 /* calls_shared - connect, bind and listen where the agent shares the host's network. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_shared.h"
+
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/calls_socket.h"
+#include "backends/linux/door/connecting.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 #include "backends/linux/net/proxy.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/keeper.h"
 #include "core/net/window.h"
 
 /*
@@ -365,4 +372,10 @@ int perform_listen(struct ldoor *d, struct request *r)
 	if (got < 0)
 		return got;
 	return listen(sock, (int)r->args[1]) < 0 ? -errno : 0;
+}
+
+void shared_close(struct ldoor *d)
+{
+	free(d->ports);
+	d->ports = NULL;
 }
