@@ -79,7 +79,10 @@ LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
-SRC := $(sort $(shell find core backends tui -name '*.c'))
+# Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
+PRELOAD := backends/interpose/preload.c
+INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
+SRC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
@@ -100,7 +103,7 @@ SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard t
 
 .DEFAULT_GOAL := all
 .PHONY: all
-all: build/cordon ## build the program at build/cordon
+all: build/cordon $(O)/interpose.so ## build the program at build/cordon
 
 # Another B= must move the link even when both programs are older than it.
 ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
@@ -112,6 +115,11 @@ build/cordon: $(O)/cordon
 $(O)/cordon: $(O)/tui/main.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+
+$(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) -g1 \
+		-fPIC -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)
@@ -306,7 +314,7 @@ lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, 
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -369,6 +377,7 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
@@ -392,7 +401,7 @@ uninstall: ## remove what install put there
 	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
-	rm -rf $(SHARE)/cordon
+	rm -rf $(SHARE)/cordon $(DESTDIR)$(PREFIX)/lib/cordon
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
 

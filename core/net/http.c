@@ -171,8 +171,7 @@ static bool read_headers(struct http_request *r, const char **why)
 			r->chunked = true;
 		} else if (is_word(name, "Proxy-Authorization") && value.len > 6 &&
 			   strncasecmp(value.data, "Basic ", 6) == 0) {
-			r->credentials =
-				trimmed((struct span){value.data + 6, value.len - 6});
+			r->credentials = trimmed((struct span){value.data + 6, value.len - 6});
 		}
 	}
 	*why = "a length beside a transfer coding";
@@ -222,10 +221,9 @@ static bool is_named(struct span list, struct span name)
 /* Is it between the client and us, by itself or because a Connection header says so? */
 static bool is_for_us(const struct http_request *r, struct span name)
 {
-	static const char *const ours[] = {"Host",	 "Connection",
-					   "Keep-Alive", "Proxy-Connection",
-					   "TE",	 "Proxy-Authorization",
-					   "Upgrade",	 "Proxy-Authenticate"};
+	static const char *const ours[] = {
+		"Host", "Connection",	       "Keep-Alive", "Proxy-Connection",
+		"TE",	"Proxy-Authorization", "Upgrade",    "Proxy-Authenticate"};
 	struct span rest = r->headers, line, other, value;
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)

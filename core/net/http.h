@@ -17,11 +17,11 @@
 struct http_request {
 	bool tunnel; /* CONNECT */
 	struct net_target target;
-	struct span method, path;      /* of the request that is no tunnel; in the given bytes */
-	struct span credentials;       /* of Proxy-Authorization: Basic; empty: none */
-	struct span headers;	       /* all lines of them */
-	bool chunked;		       /* the end of its body is in the body */
-	uint64_t body;		       /* else: bytes of it */
+	struct span method, path; /* of the request that is no tunnel; in the given bytes */
+	struct span credentials;  /* of Proxy-Authorization: Basic; empty: none */
+	struct span headers;	  /* all lines of them */
+	bool chunked;		  /* the end of its body is in the body */
+	uint64_t body;		  /* else: bytes of it */
 };
 
 /*

@@ -88,7 +88,7 @@ int socks_read_request(struct net_target *ret, enum socks_reply *ret_reply, cons
 		net_host_from_addr(&ret->host, &addr);
 	}
 	ret->port = (uint16_t)(at[n] << 8 | at[n + 1]);
-	*ret_reply = data[1] != COMMAND_CONNECT	 ? SOCKS_NO_COMMAND
+	*ret_reply = data[1] != COMMAND_CONNECT ? SOCKS_NO_COMMAND
 		     : !known || ret->port == 0 ? SOCKS_NO_HOST
 						: SOCKS_OK;
 	return 4 + n + 2;

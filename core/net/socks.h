@@ -10,10 +10,10 @@
  * name, or by address. Each read function returns the bytes of the message, 0 when the end has not
  * come yet, or -EBADMSG.
  */
-#define SOCKS_VERSION	5
-#define SOCKS_LONGEST	513 /* bytes of the longest message */
-#define SOCKS_PASSWORD	2   /* the way that is wanted */
-#define SOCKS_NO_WAY	0xff
+#define SOCKS_VERSION  5
+#define SOCKS_LONGEST  513 /* bytes of the longest message */
+#define SOCKS_PASSWORD 2   /* the way that is wanted */
+#define SOCKS_NO_WAY   0xff
 
 enum socks_reply {
 	SOCKS_OK = 0,

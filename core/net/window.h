@@ -10,7 +10,8 @@
  * the state folder; a window is a lock on its bytes from the first port to the last, so two of them
  * cannot meet, and one is free again when the process that holds it ends, however it ends.
  */
-#define WINDOW_FIRST 61000 /* the pool: above what Linux gives out by itself (ip_local_port_range) */
+#define WINDOW_FIRST                                                                               \
+	61000 /* the pool: above what Linux gives out by itself (ip_local_port_range) */
 #define WINDOW_LAST  65499
 #define WINDOW_COUNT 32 /* ports, unless told otherwise */
 #define WINDOW_LEAST 1024
@@ -19,7 +20,7 @@
 enum window_strategy {
 	WINDOW_FAIL,
 	WINDOW_DEVICE, /* goes to the session's own loopback address, at the port that it names */
-	WINDOW_PORT,   /* goes to a port of the window; a connect() to the one that was named, too */
+	WINDOW_PORT, /* goes to a port of the window; a connect() to the one that was named, too */
 };
 
 struct net_window {

@@ -94,7 +94,8 @@ struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
-	bool shares_network; /* and while hosts are asked about, the loopback device is the host's */
+	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
+			      */
 
 	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);

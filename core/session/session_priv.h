@@ -47,7 +47,7 @@ struct session {
 	uint64_t cpu_ticks;	/* of the last usage sample */
 	int64_t cpu_at_us;
 	uint64_t last_forbid;
-	int window; /* the lock of its ports; 0: none */
+	int window;	   /* the lock of its ports; 0: none */
 	uint64_t last_ask; /* questions of the keeper's and session_ask()'s are counted together */
 	struct ask_id {
 		uint64_t id, keeper; /* in the model; as the keeper counts */

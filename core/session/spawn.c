@@ -202,9 +202,8 @@ static int make_window(struct spawn_plan *p, const struct session_spec *spec, st
 
 	for (size_t i = 0; spec->config && i < ARRAY_LEN(keys); i++)
 		told |= config_is_set(spec->config, keys[i]);
-	if (!spec->backend || !(spec->allow_network ? told
-						    : spec->ask_network &&
-							      spec->backend->shares_network))
+	if (!spec->backend ||
+	    !(spec->allow_network ? told : spec->ask_network && spec->backend->shares_network))
 		return 0;
 	r = read_window(&p->spec.window, spec->config, err);
 	return r < 0 ? r : window_reserve(&p->spec.window, spec->state_dir, &p->window, err);

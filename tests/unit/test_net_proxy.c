@@ -95,8 +95,8 @@ static void what_two_could_read_differently_is_refused(void **state)
 		"PUT http://a.example/ HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
 		"PUT http://a.example/ HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\n",
 		"PUT http://a.example/ HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
-		"PUT http://a.example/ HTTP/1.1\r\nContent-Length: 1\r\n"
-		"Transfer-Encoding: chunked\r\n\r\n",
+		("PUT http://a.example/ HTTP/1.1\r\nContent-Length: 1\r\n"
+		 "Transfer-Encoding: chunked\r\n\r\n"),
 		"PUT http://a.example/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
 		"get http://a.example/ HTTP/1.1\r\n\r\n",
 		"\r\nGET http://a.example/ HTTP/1.1\r\n\r\n",
@@ -149,11 +149,11 @@ static void socks_is_read_message_by_message(void **state)
 {
 	static const uint8_t ways[] = {5, 2, 0, 2}, none[] = {5, 1, 0};
 	static const uint8_t secret[] = {1, 1, 'u', 2, 'p', 'w'};
-	static const uint8_t name[] = {5, 1, 0, 3, 9, 'A', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e',
-				       1, 187};
+	static const uint8_t name[] = {5,   1,	 0,   3,   9,	'A', '.', 'e',
+				       'x', 'a', 'm', 'p', 'l', 'e', 1,	  187};
 	static const uint8_t v4[] = {5, 1, 0, 1, 10, 9, 9, 9, 0, 80};
-	static const uint8_t v6[] = {5, 1, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 9,
-				     9, 9, 0, 80};
+	static const uint8_t v6[] = {5, 1, 0, 4,    0,	  0,  0, 0, 0, 0, 0,
+				     0, 0, 0, 0xff, 0xff, 10, 9, 9, 9, 0, 80};
 	struct span user, word;
 	enum socks_reply reply;
 	struct net_target t;

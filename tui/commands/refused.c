@@ -193,7 +193,10 @@ static bool can_be_said(const char *pattern)
 static bool add_rule(const struct refused_tree *t, struct buf *out)
 {
 	const char *kinds = t->binds  ? "bind"
-			    : t->host ? "connect" : t->why ? "write" : t->runs ? "read,exec" : "read";
+			    : t->host ? "connect"
+			    : t->why  ? "write"
+			    : t->runs ? "read,exec"
+				      : "read";
 	AUTO_BUF struct buf value = BUF_INIT;
 
 	if (!can_be_said(t->pattern))

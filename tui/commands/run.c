@@ -335,7 +335,8 @@ static void add_settings(struct run *run)
 		    {"network.listening-loopback", o->loopback}};
 
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		char *setting = list[i].value ? xasprintf("%s=%s", list[i].key, list[i].value) : NULL;
+		char *setting =
+			list[i].value ? xasprintf("%s=%s", list[i].key, list[i].value) : NULL;
 
 		if (!setting)
 			continue;

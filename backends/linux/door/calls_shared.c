@@ -251,8 +251,7 @@ static int bind_any(struct ldoor *d, int sock, struct spot *at)
 }
 
 /* The address that is meant, or why it may not be. */
-static const char *choose_address(struct ldoor *d, int sock, const struct spot *at,
-				  struct spot *to)
+static const char *choose_address(struct ldoor *d, int sock, const struct spot *at, struct spot *to)
 {
 	const struct net_window *w = &d->floor.window;
 	/* One that takes IPv4 as well is at its loopback address too, by the address in IPv6. */
@@ -265,9 +264,9 @@ static const char *choose_address(struct ldoor *d, int sock, const struct spot *
 	if (w->strategy == WINDOW_FAIL) {
 		if (is_any(&at->addr))
 			return "other machines could reach it: listen at a loopback address";
-		if (w->own_device ? !net_addr_eq(&at->addr, &w->device)
-				  : net_addr_is_v4(&at->addr) &&
-					    !net_addr_eq(&at->addr, &w->device))
+		if (w->own_device
+			    ? !net_addr_eq(&at->addr, &w->device)
+			    : net_addr_is_v4(&at->addr) && !net_addr_eq(&at->addr, &w->device))
 			return "this session listens at another loopback address: see "
 			       "LISTENING_LOOPBACK_DEVICE";
 		return NULL;

@@ -92,8 +92,8 @@ static void on_connection(uv_stream_t *listener, int status)
  * takes: the list of nameservers and of names, and the libraries that some hosts have for it. */
 static int confine(const struct proxy_spec *spec, struct proxy *p)
 {
-	static const char *const places[] = {"/etc", "/usr/lib", "/usr/lib64", "/lib", "/lib64",
-					     "/run/systemd/resolve"};
+	static const char *const places[] = {"/etc", "/usr/lib", "/usr/lib64",
+					     "/lib", "/lib64",	 "/run/systemd/resolve"};
 	struct landlock_tree trees[ARRAY_LEN(places)];
 	const struct landlock_spec little = {
 		.trees = trees, .n_trees = ARRAY_LEN(trees), .agent = true};

@@ -1,4 +1,5 @@
-/* proxy - connections to hosts where the agent has no network of its own: it asks a proxy of ours. */
+/* proxy - connections to hosts where the agent has no network of its own: it asks a proxy of ours.
+ */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -59,8 +59,9 @@ static void read_http(struct client *c)
 		return;
 	}
 	if (!is_same(r.credentials, c->proxy->wanted)) {
-		client_refuse(c, 407, "this proxy is for one session alone: take its address, with "
-				      "user and password, from HTTPS_PROXY");
+		client_refuse(c, 407,
+			      "this proxy is for one session alone: take its address, with "
+			      "user and password, from HTTPS_PROXY");
 		return;
 	}
 	c->tunnel = r.tunnel;

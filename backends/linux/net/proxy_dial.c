@@ -1,4 +1,5 @@
-/* proxy_dial - from the keeper's answer to a connection: the name looked up, its addresses tried. */
+/* proxy_dial - from the keeper's answer to a connection: the name looked up, its addresses tried.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netdb.h>

@@ -1,4 +1,5 @@
-/* proxy_door - the keeper's side of the proxy: whose request it is, and what the rules say of it. */
+/* proxy_door - the keeper's side of the proxy: whose request it is, and what the rules say of it.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -321,10 +322,8 @@ static void resolved(struct proxy_door *p, struct want *w, const struct proxy_no
 
 static void opened(struct proxy_door *p, struct want *w, const struct proxy_note *note)
 {
-	struct flow_news news = {.id = w->id,
-				 .state = FLOW_OPEN,
-				 .target = &w->target,
-				 .addr = &note->addr[0]};
+	struct flow_news news = {
+		.id = w->id, .state = FLOW_OPEN, .target = &w->target, .addr = &note->addr[0]};
 	struct caller c;
 
 	if (find_caller(p, w, &c) == 0)
@@ -559,8 +558,7 @@ static const struct door_ops ops = {
 
 static int listen_here(struct proxy_door *p)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(at);
 
 	p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -574,7 +572,7 @@ static int listen_here(struct proxy_door *p)
 
 static int make_env(struct proxy_door *p)
 {
-	static const char *const names[] = {"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY",
+	static const char *const names[] = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
 					    "http_proxy", "https_proxy", "all_proxy"};
 	uint8_t noise[(PROXY_SECRET - 1) / 2];
 	size_t n = 0;

@@ -135,7 +135,7 @@ void client_read_head(struct client *c);
 
 /* ---- proxy_dial.c: from the keeper's answer to a connection ---- */
 void client_note(struct proxy *p, const struct proxy_note *note);
-void client_dial(struct client *c); /* the address whose turn it is */
+void client_dial(struct client *c);	 /* the address whose turn it is */
 void client_dial_late(struct client *c); /* nobody answers at that address */
 void client_dial_next(struct client *c); /* the socket of the last attempt is closed */
 

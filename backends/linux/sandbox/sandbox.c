@@ -35,7 +35,7 @@ struct sandbox {
 	struct plan plan;
 	struct gate *gate;
 	struct proxy_door *proxy; /* until the keeper has it among its doors */
-	bool no_fuse; /* the device opens, but mounting failed */
+	bool no_fuse;		  /* the device opens, but mounting failed */
 	struct spawn_limits limits;
 	char **env;		 /* the agent's, where it is not as given */
 	const char *private[5];	 /* for keeper_set_private() */
@@ -498,13 +498,33 @@ static int add_proxy(struct sandbox *sb, struct err *err)
 	return 0;
 }
 
+/* What takes the place of mounts and of a network namespace. */
+static int prepare_alone(struct sandbox *sb, const struct spawn_spec *spec,
+			 struct filter_spec *filter, struct floor *floor, struct err *err)
+{
+	int r = spec->ask_network ? proxy_door_new(&sb->proxy, sb->keeper, err) : 0;
+
+	filter->alone = true;
+	filter->proxied = sb->proxy != NULL;
+	floor->proxy = sb->proxy;
+	floor->own = &sb->private[2];
+	sb->env = env_with_own(sb, spec);
+	sb->private[0] = "/dev";
+	sb->private[1] = "/proc";
+	sb->private[2] = sb->plan.own;
+	sb->private[3] = spec->cache;
+	keeper_set_private(sb->keeper, sb->private);
+	return r;
+}
+
 static int start(struct sandbox *sb, const struct builder *builder, struct door **ret_door,
 		 const struct spawn_spec *spec, int *ret_status, struct err *err)
 {
 	struct filter_spec filter = {.no_debug = spec->no_debug,
 				     .nesting = spec->nesting,
-				     .allow_network = spec->allow_network};
-	struct floor floor = {0};
+				     .allow_network = spec->allow_network,
+				     .windowed = spec->window.on};
+	struct floor floor = {.window = spec->window};
 	int r;
 
 	r = check_host(spec, err);
@@ -522,23 +542,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = err_say(err, -EINVAL,
 			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
 			    "static, or a host with FUSE");
-	floor.window = spec->window;
-	filter.windowed = spec->window.on;
-	if (r == 0 && sb->plan.own) {
-		filter.alone = true;
-		floor.own = &sb->private[2];
-		if (spec->ask_network) {
-			r = proxy_door_new(&sb->proxy, sb->keeper, err);
-			filter.proxied = r == 0;
-			floor.proxy = sb->proxy;
-		}
-		sb->env = env_with_own(sb, spec);
-		sb->private[0] = "/dev";
-		sb->private[1] = "/proc";
-		sb->private[2] = sb->plan.own;
-		sb->private[3] = spec->cache;
-		keeper_set_private(sb->keeper, sb->private);
-	}
+	if (r == 0 && sb->plan.own)
+		r = prepare_alone(sb, spec, &filter, &floor, err);
 	if (r == 0)
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
 	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
