@@ -119,7 +119,7 @@ $(O)/cordon: $(O)/tui/main.o $(LIB)
 $(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) -g1 \
-		-fPIC -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
+		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)

@@ -45,7 +45,7 @@ typedef int (*call_name)(int fd, struct sockaddr *addr, socklen_t *len);
 #define INTERPOSE(name)	 _Static_assert(1, "")
 #define OURS(name)	 preload_##name
 /* Their headers declare them with a type of their own for addresses. */
-#define NAMED(name)	 __asm__(#name)
+#define NAMED(name)	 __asm__(#name) __attribute__((visibility("default")))
 #define REAL(type, name) ((type)(uintptr_t)dlsym(RTLD_NEXT, #name))
 #endif
 
@@ -202,7 +202,7 @@ int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	call_addr real = REAL(call_addr, bind);
 	struct portmap_view v;
-	union spot s;
+	union spot s = {0};
 
 	if (!take(&s, addr, len) || !is_local(&s))
 		return real(fd, addr, len);
@@ -227,7 +227,7 @@ int OURS(connect)(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	call_addr real = REAL(call_addr, connect);
 	struct portmap_view v;
-	union spot s;
+	union spot s = {0};
 
 	if (!take(&s, addr, len) || !is_local(&s))
 		return real(fd, addr, len);
@@ -252,9 +252,12 @@ INTERPOSE(connect);
 static int name_of(int fd, struct sockaddr *addr, socklen_t *len, call_name real)
 {
 	struct portmap_view v;
-	socklen_t room = len ? *len : 0;
-	union spot s;
+	union spot s = {0};
+	socklen_t room;
 
+	if (!len)
+		return real(fd, addr, len); /* EFAULT */
+	room = *len;
 	if (real(fd, addr, len) < 0)
 		return -1;
 	if (mode == MODE_NONE || !take(&s, addr, *len < room ? *len : room))
