@@ -118,7 +118,7 @@ $(O)/cordon: $(O)/tui/main.o $(LIB)
 
 $(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) -g1 \
+	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) \
 		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
@@ -415,7 +415,7 @@ dist: ## build/cordon-<version>.tar.gz of what is committed
 .PHONY: deb
 deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries
 	$(call install-deps,have-deb,DEB_DEPS_)
-	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
 
 .PHONY: ci

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/calls_socket.h"
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
@@ -33,7 +32,8 @@ struct ports {
 	enum {
 		NOT_OURS,
 		AT_DEVICE,
-		AT_SIX /* ::1 */
+		AT_SIX,	 /* ::1 */
+		AT_NAMED /* where a rule lets it */
 	} ours[1 << 16];
 	uint16_t mapped[1 << 16]; /* by the port that was named; 0: not */
 };
@@ -152,12 +152,13 @@ static bool find_own(struct ldoor *d, int family, const struct spot *at, struct 
 		return false;
 	if (d->ports->mapped[at->port])
 		to->port = d->ports->mapped[at->port];
-	if (!d->ports->ours[to->port])
+	if (!d->ports->ours[to->port] || d->ports->ours[to->port] == AT_NAMED)
 		return false;
-	if (w->strategy != WINDOW_FAIL)
-		to->addr = family == AF_INET6 && d->ports->ours[to->port] == AT_SIX ? six_loopback
-										    : w->device;
-	return true;
+	to->addr = d->ports->ours[to->port] == AT_SIX ? six_loopback : w->device;
+	/* The same port of another loopback address may be somebody else's. */
+	if (w->strategy == WINDOW_FAIL)
+		return net_addr_eq(&at->addr, &to->addr);
+	return family == AF_INET6 || net_addr_is_v4(&to->addr);
 }
 
 static int connect_own(struct ldoor *d, struct request *r, int sock, const struct spot *at,
@@ -165,9 +166,8 @@ static int connect_own(struct ldoor *d, struct request *r, int sock, const struc
 {
 	struct copy *c = &r->slot[SLOT_EXTRA];
 	struct sockaddr_storage sa;
-	int family = AF_INET;
+	int family = option(sock, SOL_SOCKET, SO_DOMAIN);
 
-	(void)socket_family(sock, &family); /* it is known to have one */
 	if (net_addr_eq(&at->addr, &to->addr) && at->port == to->port)
 		return connect_now(d, r, sock, -1);
 	c->len = to_sock(to, family, &sa);
@@ -181,7 +181,7 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 	const struct net_addr proxy = net_addr_v4(INADDR_LOOPBACK);
 	char text[NET_TARGET_TEXT];
 	struct spot at, to;
-	int family = AF_INET, got;
+	int family = option(sock, SOL_SOCKET, SO_DOMAIN), got;
 
 	/* Nothing is connected to AF_UNSPEC: what was connected stays so. */
 	if (!address_of(r, &at))
@@ -193,7 +193,6 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 			expect(d, r, sock);
 		return got;
 	}
-	(void)socket_family(sock, &family);
 	if (find_own(d, family, &at, &to))
 		return connect_own(d, r, sock, &at, &to);
 	if (!d->floor.proxy || (net_addr_class(&at.addr) == NET_LOOPBACK &&
@@ -225,15 +224,13 @@ static int refuse(struct ldoor *d, const struct request *r, const struct spot *a
 static int bind_at(struct ldoor *d, int sock, const struct spot *at)
 {
 	struct sockaddr_storage sa;
-	int family = 0, got = socket_family(sock, &family);
-	socklen_t len;
+	socklen_t len = to_sock(at, option(sock, SOL_SOCKET, SO_DOMAIN), &sa);
 
-	if (got < 0)
-		return got;
-	len = to_sock(at, family, &sa);
 	if (bind(sock, (struct sockaddr *)&sa, len) < 0)
 		return -errno;
-	ports_of(d)->ours[at->port] = net_addr_eq(&at->addr, &six_loopback) ? AT_SIX : AT_DEVICE;
+	ports_of(d)->ours[at->port] = net_addr_eq(&at->addr, &six_loopback)		? AT_SIX
+				      : net_addr_eq(&at->addr, &d->floor.window.device) ? AT_DEVICE
+											: AT_NAMED;
 	return 0;
 }
 
@@ -295,7 +292,8 @@ static int bind_here(struct ldoor *d, struct request *r, int sock, struct spot *
 	const struct net_window *w = &d->floor.window;
 	struct spot to;
 	const char *why = choose_address(d, sock, at, &to);
-	enum policy_verdict v = ruled(d, RULE_BIND, at);
+	/* A rule is about a port: none of them about any. */
+	enum policy_verdict v = at->port ? ruled(d, RULE_BIND, at) : POLICY_ASK;
 	int got;
 
 	if (v == POLICY_ALLOW)
@@ -322,15 +320,14 @@ int shared_bind(struct ldoor *d, struct request *r)
 	AUTO_CLOSE int sock = request_fd(d, r, (int)r->args[0]);
 	struct sockaddr_storage sa = {0};
 	struct spot at;
-	int family = 0, got;
+	int family, got;
 
 	if (sock < 0)
 		return sock;
-	got = socket_family(sock, &family);
-	if (got == 0 && family != AF_INET && family != AF_INET6)
+	family = option(sock, SOL_SOCKET, SO_DOMAIN);
+	if (family != AF_INET && family != AF_INET6)
 		return DOOR_CONTINUE; /* Landlock holds for TCP, and there is nothing else */
-	if (got == 0)
-		got = request_alive(d, r);
+	got = request_alive(d, r);
 	if (got < 0)
 		return got;
 	if (!address_of(r, &at))
@@ -352,13 +349,11 @@ int perform_listen(struct ldoor *d, struct request *r)
 	struct sockaddr_storage own = {0};
 	socklen_t len = sizeof(own);
 	struct spot at;
-	int family = 0, got;
+	int family, got = 0;
 
 	if (sock < 0)
 		return sock;
-	got = socket_family(sock, &family);
-	if (got < 0)
-		return got;
+	family = option(sock, SOL_SOCKET, SO_DOMAIN);
 	if (family == AF_INET || family == AF_INET6) {
 		if (getsockname(sock, (struct sockaddr *)&own, &len) < 0 ||
 		    !net_addr_from_sock(&at.addr, &at.port, (struct sockaddr *)&own, len))
