@@ -217,6 +217,11 @@ have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /u
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl | wc -l)" = 17 ]
 DEB_DEPS_apt := dpkg-dev
+BENCH_DEPS_apt := tinyproxy-bin
+BENCH_DEPS_dnf := tinyproxy
+BENCH_DEPS_pacman := tinyproxy
+BENCH_DEPS_brew := tinyproxy
+have-bench = command -v tinyproxy
 have-deb = command -v dpkg-shlibdeps
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
 	command -v shellcheck
@@ -279,8 +284,12 @@ soak: test-deps ## random sequences against a model (SEED= picks the first), the
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
 		tests/crash/residue.sh tests/e2e/flood.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
 
+.PHONY: bench-deps
+bench-deps:
+	$(call install-deps,have-bench,BENCH_DEPS_)
+
 .PHONY: bench
-bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets
+bench: test-deps bench-deps ## measure against native (and bwrap) in tmpfs, with the targets
 	$(Q)$(again) all $(BENCH)
 	$(Q)B=$(B) tests/bench/bench.sh
 
