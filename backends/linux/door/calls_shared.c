@@ -20,7 +20,7 @@
  * Every call is performed here, on a duplicate of the caller's socket and a copy of the address:
  * another thread can neither put another socket nor another address in its place. Without
  * namespaces Landlock lets the agent itself neither connect nor bind: what may be connected to is
- * the proxy (proxy_door.c), what a rule about an address of the loopback device names, and where
+ * the proxy (proxy.h), what a rule about an address of the loopback device names, and where
  * the session itself listens.
  *
  * It listens at the ports of its window (core/net/window.h), at its loopback address. What else a

@@ -8,7 +8,7 @@
 /*
  * Theory of operation
  *
- *   keeper   decides (proxy_door.c); has the listening socket until the first connection comes
+ *   keeper   decides (proxy_want.c); has the listening socket until the first connection comes
  *     +- proxy    speaks HTTP and SOCKS with the agent, resolves names, dials, moves bytes
  *
  * The agent connects to 127.0.0.1 at a port of ours, which its environment names together with a
