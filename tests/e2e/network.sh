@@ -341,6 +341,9 @@ time.sleep(1.1)
 socket.create_connection(("203.0.113.7", 7), timeout=3).close(); print("connected")' >"$TEST_TMP/out" &
 inside=$!
 wait_for 5 test -e up
+router=$(below $$ cordon-router)
+kill -9 "$router"
+ok "a router that is killed leaves no zombie" wait_for 5 test ! -e "/proc/$router"
 kill -9 "$(below $$ cordon-relay)"
 wait "$inside"
 like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"
