@@ -79,7 +79,10 @@ LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
-SRC := $(sort $(shell find core backends tui -name '*.c'))
+# Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
+PRELOAD := backends/interpose/preload.c
+INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
+SRC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
@@ -100,7 +103,7 @@ SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard t
 
 .DEFAULT_GOAL := all
 .PHONY: all
-all: build/cordon ## build the program at build/cordon
+all: build/cordon $(O)/interpose.so ## build the program at build/cordon
 
 # Another B= must move the link even when both programs are older than it.
 ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
@@ -112,6 +115,11 @@ build/cordon: $(O)/cordon
 $(O)/cordon: $(O)/tui/main.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+
+$(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) \
+		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)
@@ -209,6 +217,11 @@ have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /u
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl | wc -l)" = 17 ]
 DEB_DEPS_apt := dpkg-dev
+BENCH_DEPS_apt := tinyproxy-bin
+BENCH_DEPS_dnf := tinyproxy
+BENCH_DEPS_pacman := tinyproxy
+BENCH_DEPS_brew := tinyproxy
+have-bench = command -v tinyproxy
 have-deb = command -v dpkg-shlibdeps
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
 	command -v shellcheck
@@ -271,8 +284,12 @@ soak: test-deps ## random sequences against a model (SEED= picks the first), the
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
 		tests/crash/residue.sh tests/e2e/flood.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
 
+.PHONY: bench-deps
+bench-deps:
+	$(call install-deps,have-bench,BENCH_DEPS_)
+
 .PHONY: bench
-bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets
+bench: test-deps bench-deps ## measure against native (and bwrap) in tmpfs, with the targets
 	$(Q)$(again) all $(BENCH)
 	$(Q)B=$(B) tests/bench/bench.sh
 
@@ -306,7 +323,7 @@ lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, 
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -369,6 +386,7 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
@@ -392,7 +410,7 @@ uninstall: ## remove what install put there
 	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
-	rm -rf $(SHARE)/cordon
+	rm -rf $(SHARE)/cordon $(DESTDIR)$(PREFIX)/lib/cordon
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
 
@@ -406,7 +424,7 @@ dist: ## build/cordon-<version>.tar.gz of what is committed
 .PHONY: deb
 deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries
 	$(call install-deps,have-deb,DEB_DEPS_)
-	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
 
 .PHONY: ci

@@ -32,6 +32,16 @@ static const struct config_key keys[] = {
 	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
 	 "own "
 	 "network, where nothing is asked"},
+	{"network.strategy", CONFIG_ENUM, "fail", "fail|rewire-device|rewire-port", PROJECT_NEVER,
+	 NULL,
+	 "where the host's loopback device is shared, listening elsewhere than the session may: it "
+	 "fails, or goes to an address or a port of the session's own"},
+	{"network.listening-base-port", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "the first port that a session may listen at there; 0: the first of a free window"},
+	{"network.listening-port-count", CONFIG_INT, "32", NULL, PROJECT_NEVER, NULL,
+	 "how many ports from there on"},
+	{"network.listening-loopback", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "the loopback address to listen at; unset: 127.0.0.1, with rewire-device one of its own"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",

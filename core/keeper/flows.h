@@ -49,6 +49,10 @@ struct flow_news {
 };
 void flow_tell(struct keeper *k, const struct flow_news *n);
 
+/* An address of the loopback device was exchanged for another; op: "bind" or "connect". */
+void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
+		    const char *to);
+
 /* ---- what cordon asks for -------------------------------------------------------------------- */
 
 void flow_end(struct keeper *k, uint64_t id); /* close it; none of that id: nothing */

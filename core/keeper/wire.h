@@ -50,6 +50,7 @@ enum wire_type {
 	WIRE_FLOW, /* u64 flow, u8 enum flow_state, i64 step, i64 pid, u64 bytes sent, u64 received,
 		      str HOST:PORT, str the address that was dialled, str which rule let it, str
 		      program */
+	WIRE_REWRITE, /* i64 step, i64 pid, str call, str address it named, str what it got */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */

@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/err.h"
+#include "core/net/window.h"
 
 struct keeper;
 struct door;
@@ -49,6 +50,7 @@ struct spawn_spec {
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
 	bool ask_network;	      /* else: connections are decided on by host */
+	struct net_window window;     /* where the host's network is shared: its ports */
 	const char *resolv;	      /* then: what /etc/resolv.conf is inside; NULL: the host's */
 	bool no_debug;		      /* ptrace and friends are refused inside too */
 	bool nesting;		      /* user namespaces inside */
@@ -92,6 +94,8 @@ struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
+	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
+			      */
 
 	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);

@@ -17,6 +17,11 @@
 
 #define ASK_TOGETHER_US 1000000 /* of one program in one tree: one prompt */
 
+/* op of a row of a call whose loopback address was exchanged: text is what was named, more what it
+ * got. */
+#define REWRITE_BIND	"bind-rewritten"
+#define REWRITE_CONNECT "connect-rewritten"
+
 enum row_kind {
 	ROW_TOUCH,
 	ROW_DENY,

@@ -51,6 +51,8 @@ static void session_free(struct session *s)
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
+	if (s->window > 0)
+		close(s->window);
 	free(s->ask_ids);
 	free(s);
 }
@@ -211,6 +213,10 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	util_close_fd(&pair[1]);
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
+	if (plan && r == 0) {
+		s->window = plan->window;
+		plan->window = 0;
+	}
 	spawn_plan_free(plan);
 	ignored_free(ignored);
 	if (r < 0) {

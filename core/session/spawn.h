@@ -17,6 +17,7 @@ struct spawn_plan {
 	char **env;
 	char *cache;  /* on the host; NULL: none */
 	char *resolv; /* as spec.resolv */
+	int window;   /* the lock of spec.window; 0: none */
 	char **hidden;
 	size_t n_hidden;
 	char **notes; /* what the human is to be told of at the start */

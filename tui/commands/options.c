@@ -53,6 +53,14 @@ static const struct option_def options[] = {
 	 "a host that may be connected to, with its sub-domains; *, HOST:PORT and ADDRESS/BITS "
 	 "will "
 	 "do"},
+	{"--network-strategy", NULL, OPT_TEXT, AT(strategy), "fail|rewire-device|rewire-port",
+	 "listening where the host's loopback is shared: refused, or at an address or port of its "
+	 "own"},
+	{"--listening-base-port", NULL, OPT_TEXT, AT(base_port), "PORT",
+	 "the first port to listen at there"},
+	{"--listening-port-count", NULL, OPT_TEXT, AT(port_count), "N", "how many from there on"},
+	{"--listening-loopback", NULL, OPT_TEXT, AT(loopback), "ADDRESS",
+	 "the loopback address to listen at"},
 	{"--headless", NULL, OPT_FLAG, AT(headless), NULL,
 	 "no console: the caller's stdin, stdout, stderr; what would be asked is denied"},
 	{"--stdio", NULL, OPT_FLAG, AT(stdio), NULL,

@@ -324,6 +324,28 @@ static const char *from_here(struct run *run, const char *path)
 	return whole;
 }
 
+/* Options that are a setting's short name. */
+static void add_settings(struct run *run)
+{
+	struct run_options *o = &run->opt;
+	const struct {
+		const char *key, *value;
+	} list[] = {{"network.strategy", o->strategy},
+		    {"network.listening-base-port", o->base_port},
+		    {"network.listening-port-count", o->port_count},
+		    {"network.listening-loopback", o->loopback}};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		char *setting =
+			list[i].value ? xasprintf("%s=%s", list[i].key, list[i].value) : NULL;
+
+		if (!setting)
+			continue;
+		strings_add(&run->owned, setting);
+		strings_add(&o->set, setting);
+	}
+}
+
 static int load(struct run *run, struct err *err)
 {
 	int r;
@@ -343,6 +365,7 @@ static int load(struct run *run, struct err *err)
 			err, -ENOENT,
 			"working folder: the current directory is gone: cd to one that exists");
 	run->state_dir = folders_state_dir(run->home);
+	add_settings(run);
 	run->source = (struct config_spec){.home = run->home,
 					   .config_home = getenv("XDG_CONFIG_HOME"),
 					   .folder = run->cwd,

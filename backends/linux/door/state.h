@@ -52,6 +52,7 @@ struct ldoor {
 	struct pending *pending;  /* connecting.c */
 	size_t pending_len;
 	struct own_sockets *sockets; /* calls_peer.c */
+	struct ports *ports;	     /* calls_shared.c */
 	struct flow_wait *flows;     /* calls_flow.c */
 	size_t flows_len;
 	uint64_t last_dial;
