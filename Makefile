@@ -98,6 +98,8 @@ MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
 SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
 
+SAFE_TOOLS := find parallel rm xargs
+
 .DEFAULT_GOAL := all
 .PHONY: all
 all: build/cordon ## build the program at build/cordon
@@ -112,6 +114,7 @@ build/cordon: $(O)/cordon
 $(O)/cordon: $(O)/tui/main.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+	$(Q)mkdir -p $(O)/safe-tools && for t in $(SAFE_TOOLS); do ln -sfn ../cordon $(O)/safe-tools/$$t; done
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)
@@ -369,6 +372,8 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -d $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
+	for t in $(SAFE_TOOLS); do ln -sfn ../../../bin/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools/$$t; done
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
@@ -392,7 +397,7 @@ uninstall: ## remove what install put there
 	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
-	rm -rf $(SHARE)/cordon
+	rm -rf $(SHARE)/cordon $(DESTDIR)$(PREFIX)/libexec/cordon
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
 

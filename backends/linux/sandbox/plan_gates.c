@@ -51,13 +51,15 @@ static void grant(struct plan *p, const char *const *list)
 	}
 }
 
-/* `cordon step` runs inside. */
-static void grant_self(struct plan *p)
+/* `cordon step` and front ends of other programs run inside. */
+static void grant_self(struct plan *p, const char *tools)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
 
 	if (self && is_beneath_one(p->gated, p->n_gated, self))
 		plan_push(&p->granted, &p->n_granted, &p->cap_granted, self);
+	if (tools && is_beneath_one(p->gated, p->n_gated, tools))
+		plan_push(&p->granted, &p->n_granted, &p->cap_granted, tools);
 }
 
 static void sort_grants(struct plan *p)
@@ -97,7 +99,7 @@ int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *e
 	grant(p, spec->read_only);
 	grant(p, spec->overlays);
 	grant(p, spec->sockets);
-	grant_self(p);
+	grant_self(p, spec->tools);
 	sort_grants(p);
 	return 0;
 }
