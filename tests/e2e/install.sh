@@ -28,6 +28,7 @@ is "$(python3 -c 'import json; d = json.load(open("'"$settings"'")); print(d["mo
 	'x [] cordon hook' "Claude's settings are merged"
 is "$(stat -c %a "$settings")" 600 "with their mode"
 is "$(cat "$HOME/.gemini/settings.json")" "$(printf '{\n// mine\n"a":1}\n')" "what cannot be read is left alone"
+is "$(python3 -c 'import json; print(*json.load(open("'"$settings"'"))["hooks"])')" 'Stop PreToolUse PostToolUse UserPromptSubmit' "for each event"
 ok "codex's hook is JSON" python3 -m json.tool "$HOME/.codex/hooks.json"
 ok "opencode's plugin is there" grep -q 'tool.execute.before' "$HOME/.config/opencode/plugins/cordon.js"
 ok "the settings are accepted" cordon policy check "$HOME/.config/cordon/config"
@@ -62,6 +63,19 @@ like "$out" 'hook removed; you changed the rest' "what was edited meanwhile keep
 is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'y', 'hooks': {'Stop': []}}" "without the hook"
 like "$out" 'cordon/config: you changed it' "settings that were edited stay"
 ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
+
+# ---- an older version's hook gets what is new, and goes as a whole
+rm -rf "$HOME/.local/state/cordon" && printf '{"model":"x"}' >"$settings"
+cordon install --yes >/dev/null
+python3 - "$settings" "$HOME/.local/state/cordon/installed.json" <<'P'
+import json, sys, subprocess
+d = json.load(open(sys.argv[1])); del d["hooks"]["PostToolUse"], d["hooks"]["UserPromptSubmit"]
+json.dump(d, open(sys.argv[1], "w"))
+P
+like "$(cordon install --yes)" 'our part is added' "an older hook"
+ok "gets what is new" grep -q UserPromptSubmit "$settings"
+cordon uninstall --yes >/dev/null
+is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'x'}" "and all of it goes"
 
 # ---- an older version's file is renewed; somebody else's is not
 completion=$HOME/.local/share/bash-completion/completions/cordon

@@ -53,25 +53,34 @@ static const struct usage init_usage = {
 
 /* ---- what there is to set up ----------------------------------------------------------------- */
 
-/* Agents with command hooks: their settings file, and how their hook is written. */
+#define HOOKS 3 /* before a tool, after one that writes, when the user has said something */
+
+/* Agents with command hooks: their settings file, and how their hooks are written. */
 static const struct agent {
 	const char *program, *folder, *settings; /* folder: below the home; there or not */
-	struct setup_hook hook;
+	struct setup_hook hooks[HOOKS];
 } agents[] = {
 	{"claude",
 	 ".claude",
 	 ".claude/settings.json",
-	 {"hook of Claude Code", "PreToolUse", "Bash|Read|Edit|Write", "cordon hook", 5, NULL}},
+	 {{"hooks of Claude Code", "PreToolUse", "Bash|Read|Edit|MultiEdit|Write|NotebookEdit",
+	   "cordon hook", 5, NULL},
+	  {NULL, "PostToolUse", "Edit|MultiEdit|Write|NotebookEdit", "cordon hook", 5, NULL},
+	  {NULL, "UserPromptSubmit", "", "cordon hook", 5, NULL}}},
 	{"gemini",
 	 ".gemini",
 	 ".gemini/settings.json",
-	 {"hook of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
-	  "cordon hook --agent gemini", 5000, NULL}},
+	 {{"hooks of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
+	   "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "AfterTool", "write_file|replace", "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "BeforeAgent", "", "cordon hook --agent gemini", 5000, NULL}}},
 	{"codex",
 	 ".codex",
 	 ".codex/hooks.json",
-	 {"hook of Codex", "PreToolUse", "Bash", "cordon hook --agent codex", 5,
-	  "codex runs it once you have trusted it: /hooks"}},
+	 {{"hooks of Codex", "PreToolUse", "Bash|apply_patch", "cordon hook --agent codex", 5,
+	   "codex runs them once you have trusted them: /hooks"},
+	  {NULL, "PostToolUse", "apply_patch", "cordon hook --agent codex", 5, NULL},
+	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL}}},
 };
 
 static bool is_in_path(const char *program)
@@ -137,8 +146,12 @@ static void add_all(struct setup *s, const char *home, bool *ret_fpath)
 	for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
 		AUTO_FREE char *path = path_join(home, agents[i].settings);
 
+		const struct setup_hook *hooks[HOOKS + 1] = {NULL};
+
+		for (size_t k = 0; k < HOOKS; k++)
+			hooks[k] = &agents[i].hooks[k];
 		if (is_there(home, agents[i].folder, agents[i].program))
-			setup_add_hook(s, path, &agents[i].hook);
+			setup_add_hooks(s, path, hooks);
 	}
 	if (is_there(config, "opencode", "opencode")) {
 		AUTO_FREE char *path = path_join(config, "opencode/plugins/cordon.js");
