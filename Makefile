@@ -126,7 +126,7 @@ $(O)/%.o: %.c
 
 # The shipped themes, keymaps, profiles and lists, and the schemas of messages, are part of the program.
 SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/* \
-	core/api/*.json) core/config/edits.ignore
+	core/api/*.json) core/config/edits.ignore backends/linux/apparmor.in
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -386,7 +386,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
-			backends/linux/apparmor.profile >$(APPARMOR)/cordon && \
+			backends/linux/apparmor.in >$(APPARMOR)/cordon && \
 		echo 'installed $(APPARMOR)/cordon'; \
 	fi
 	@if [ -z '$(DESTDIR)' ] && [ -d /sys/kernel/security/apparmor ] && \

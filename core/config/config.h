@@ -141,8 +141,7 @@ enum config_trust config_project(const struct config *c); /* as it was loaded */
  * that were trusted to *ret, those that were trusted last to *ret_before (heap; NULL: none, or not
  * known). Refused when it is not a plain file. */
 int config_trust_give(const char *state_dir, const char *folder, char **ret, char **ret_before,
-		      struct err *err)
-	MUST_USE;
+		      struct err *err) MUST_USE;
 /* 1: it was trusted; 0: it was not. */
 int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;
 /* The file below `config_home` (NULL: $HOME/.config) with what this user says of a folder. */

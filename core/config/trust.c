@@ -13,8 +13,8 @@
 /*
  * A record is a file in the state folder, which the sandbox does not see: the hash of the content
  * and the folder, a line each. It is about bytes: a file that has changed by one is a stranger's
- * again. What is parsed is what was hashed. Beside it, "LABEL.text" is the content, to show what has
- * changed when the human is asked to trust it again.
+ * again. What is parsed is what was hashed. Beside it, "LABEL.text" is the content, to show what
+ * has changed when the human is asked to trust it again.
  */
 #define RECORD_MAX 8192
 

@@ -16,21 +16,26 @@
 #include "core/setup/template.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
+#include "tui/commands/system_needs.h"
 
 struct install_options {
-	bool yes, dry;
+	bool yes, dry, packages;
 };
 
 static const struct flag install_flags[] = {
 	{"--yes", NULL, offsetof(struct install_options, yes), "do not ask"},
 	{"--dry-run", NULL, offsetof(struct install_options, dry), "only say what would be done"},
+	{"--packages", NULL, offsetof(struct install_options, packages),
+	 "install: also run the command that adds what is missing of the distribution's packages"},
 };
 
 static const struct usage install_usage = {
-	"install [--yes] [--dry-run]",
+	"install [--yes] [--dry-run] [--packages]",
 	"Set cordon up for you: a settings file with comments, completions for your shell, and\n"
 	"hooks for the agents that are here. It says what it will do and asks once. Settings of\n"
-	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.",
+	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.\n"
+	"Missing packages are named with the command that adds them. As root, where AppArmor lets\n"
+	"only programs with a profile make user namespaces, cordon gets one.",
 	install_flags,
 	ARRAY_LEN(install_flags),
 };
@@ -40,7 +45,7 @@ static const struct usage uninstall_usage = {
 	"Take away what `cordon install` made, and nothing else. The program itself goes with\n"
 	"`make uninstall` or the package manager; histories stay.",
 	install_flags,
-	ARRAY_LEN(install_flags),
+	ARRAY_LEN(install_flags) - 1,
 };
 
 static const struct usage init_usage = {
@@ -209,13 +214,40 @@ static int parse(const struct usage *u, int argc, char **argv, struct install_op
 	return r;
 }
 
+/* As root the profile is a file like the others. */
+static void add_profile(struct setup *s)
+{
+	AUTO_FREE char *text = system_needs_apparmor() ? system_apparmor_text() : NULL;
+
+	if (text && geteuid() == 0)
+		setup_add_file(s, APPARMOR_PROFILE, "AppArmor: cordon may make user namespaces",
+			       text);
+	else if (text)
+		printf("! AppArmor lets only programs with a profile make user namespaces\n"
+		       "    sudo cordon install\n");
+}
+
+static int apply(struct setup *s, const struct install_options *o, struct err *err)
+{
+	bool profile = system_needs_apparmor() && geteuid() == 0;
+	int r = o->yes ? 0 : confirm("Do this?", err);
+
+	if (r == 0)
+		r = setup_apply(s, err);
+	if (r == 0 && profile)
+		r = system_apparmor_load(err);
+	if (r == 0 && o->packages)
+		r = system_needs_install(err);
+	return r;
+}
+
 static int install(const struct install_options *o, struct err *err)
 {
 	int64_t began = clock_mono_us();
 	AUTO_FREE char *home = NULL, *state = NULL;
 	struct setup *s = NULL;
 	bool fpath = false;
-	size_t n;
+	size_t n, missing;
 	int r = folders_home(&home, err);
 
 	if (r < 0)
@@ -225,13 +257,13 @@ static int install(const struct install_options *o, struct err *err)
 	if (r < 0)
 		return r;
 	add_all(s, home, &fpath);
+	add_profile(s);
 	n = show_plan(s);
-	if (n == 0)
+	missing = system_needs_show();
+	if (n == 0 && !(missing && o->packages))
 		printf("There is nothing to do.\n");
 	else if (!o->dry) {
-		r = o->yes ? 0 : confirm("Do this?", err);
-		if (r == 0)
-			r = setup_apply(s, err);
+		r = apply(s, o, err);
 		if (r == 0)
 			printf("Done, %zu file%s, in %.1f s. `cordon uninstall` takes them away.\n",
 			       n, n == 1 ? "" : "s", (double)(clock_mono_us() - began) / 1e6);
@@ -273,6 +305,7 @@ static void tell_nothing(void *data, const char *path, const char *words)
 static int uninstall(const struct install_options *o, struct err *err)
 {
 	AUTO_FREE char *home = NULL, *state = NULL;
+	AUTO_CLOSE int profile = -1;
 	int r = folders_home(&home, err);
 
 	if (r < 0)
@@ -285,7 +318,11 @@ static int uninstall(const struct install_options *o, struct err *err)
 		if (r < 0 || o->dry)
 			return r;
 	}
-	return setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+	profile = open(APPARMOR_PROFILE, O_RDONLY); /* apparmor_parser reads it, too */
+	r = setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+	if (r == 0 && profile >= 0 && access(APPARMOR_PROFILE, F_OK) < 0)
+		r = system_apparmor_unload(profile, err);
+	return r;
 }
 
 int cmd_uninstall(int argc, char **argv, struct err *err)
