@@ -35,6 +35,7 @@ SEED ?= 0
 # make fuzz: seconds for each target
 FUZZ_SECONDS ?= 20
 
+comma := ,
 O := build/$(B)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
@@ -75,7 +76,9 @@ DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
 # (-g1 builds in a fifth less time, and has what a backtrace needs)
 # (the same bytes wherever the sources lie)
 FLAGS := $(DEFS) $(WARN) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. $(if $(CI),-g1,-g) $(MODE)
-LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
+# (BESIDE=yes: libraries are looked for beside the program first)
+LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread \
+	$(if $(filter yes,$(BESIDE)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib/cordon')
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -119,6 +122,16 @@ $(O)/cordon: $(O)/tui/main.o $(LIB)
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# Which commit it is, for --version; where there is none (a tarball), nothing.
+COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
+$(O)/tui/commands/version.o: FLAGS += -DCORDON_COMMIT='"$(COMMIT)"'
+$(O)/tui/commands/version.o: $(O)/gen/commit
+ifneq ($(shell cat $(O)/gen/commit 2>/dev/null),$(COMMIT))
+.PHONY: $(O)/gen/commit
+endif
+$(O)/gen/commit:
+	$(Q)mkdir -p $(@D) && echo '$(COMMIT)' >$@
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -211,6 +224,9 @@ have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /u
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl | wc -l)" = 17 ]
+RPM_DEPS_apt := rpm
+RPM_DEPS_dnf := rpm-build
+have-rpm = command -v rpmbuild
 DEB_DEPS_apt := dpkg-dev
 have-deb = command -v dpkg-shlibdeps
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
@@ -401,12 +417,20 @@ uninstall: ## remove what install put there
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
 
+.PHONY: source
+source: ## build/cordon-<version>.tar.gz: the source of what is committed, and a Homebrew formula for it
+	$(Q)core/setup/packages/source.sh $(VERSION)
+
 .PHONY: dist
-dist: ## build/cordon-<version>.tar.gz of what is committed
-	@mkdir -p build
-	v=$$(git describe --tags --always); \
-	git archive --format=tar.gz --prefix="cordon-$$v/" -o "build/cordon-$$v.tar.gz" HEAD && \
-	echo "build/cordon-$$v.tar.gz"
+dist: deps ## build/cordon-<version>-linux-<arch>.tar.gz: runs where it is unpacked, with its libraries
+	$(Q)$(again) O=build/dist BESIDE=yes build/dist/cordon
+	$(Q)core/setup/packages/dist.sh $(VERSION) build/dist
+
+.PHONY: rpm
+rpm: deps ## build/cordon-<version>-1.<arch>.rpm, for this distribution and those with the same libraries
+	$(call install-deps,have-rpm,RPM_DEPS_)
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)core/setup/packages/rpm.sh $(VERSION) build/package
 
 .PHONY: deb
 deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries

@@ -10,6 +10,7 @@
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/tool.h"
+#include "tui/commands/version.h"
 #include "tui/look/ini.h"
 
 static void usage(FILE *out)
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (asks_version(argv[1])) {
-		printf("cordon %s\n", CORDON_VERSION);
+		version_print();
 		return 0;
 	}
 	if (!c && meant(argv[1])) {

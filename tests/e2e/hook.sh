@@ -2,6 +2,7 @@
 # hook - `cordon hook`: what agents send to a hook, and what they are answered.
 # SPDX-License-Identifier: MIT
 . tests/support/lib.sh
+need_sandbox
 
 program=$CORDON # whose name is a variable of the sandbox, too
 
@@ -46,8 +47,6 @@ echo '{"hook_event_name":"BeforeTool","cwd":"/p","tool_name":"run_shell_command"
 is $? 0 "gemini: a note is a system message"
 
 # Steps: what an agent writes itself is a step an edit, named by turn and edit.
-. tests/support/lib.sh
-need_sandbox
 dir=$(new_folder work)
 cat >"$dir/agent.py" <<'P'
 import json, subprocess

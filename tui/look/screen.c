@@ -462,3 +462,8 @@ void screen_rescue(void)
 {
 	rescue_restore();
 }
+
+const char *screen_library(void)
+{
+	return curses_version();
+}
