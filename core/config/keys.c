@@ -107,6 +107,10 @@ static const struct config_key keys[] = {
 	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
 	 "free: the names in directories that no rule grants show; ask: listing one is asked for, "
 	 "too"},
+	{"tools.safe", CONFIG_ENUM, "off", "off|warn|on", PROJECT_ONLY, "on",
+	 "front ends for find, xargs, parallel and rm inside: on: what to use instead of running "
+	 "commands on unseen names, or removing elsewhere, is said and it is not run; warn: it is "
+	 "said, and run"},
 	{"bundle.allow", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a section of a profile whose ask lines allow: you were asked about it and said always"},
 	{"record.enabled", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,

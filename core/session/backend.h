@@ -46,6 +46,7 @@ struct spawn_spec {
 	const char *const *hidden;    /* absolute; do not exist inside */
 	const char *const *sockets;   /* of the host, that show inside; existing, resolved */
 	const char *cache;	      /* writable and lasting, shown at CACHE_INSIDE; NULL: none */
+	const char *tools;	      /* links to this program, readable inside; NULL: none */
 	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */

@@ -225,6 +225,25 @@ static void add_window_env(struct spawn_plan *p)
 	p->spec.env = (const char *const *)p->env;
 }
 
+/* Beside the program, or where it is installed; without it there are no front ends. */
+static void find_tools(struct spawn_plan *p, const struct session_spec *spec)
+{
+	static const char *const places[] = {"safe-tools", "../libexec/cordon/safe-tools"};
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+
+	if (!self || str_eq(config_str(spec->config, "tools.safe"), "off"))
+		return;
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(places) && !p->tools; i++) {
+		AUTO_FREE char *dir = path_join(self, places[i]);
+
+		p->tools = realpath(dir, NULL);
+	}
+	if (!p->tools)
+		log_warn("session", "tools.safe: no safe-tools beside %s: install cordon anew",
+			 self);
+}
+
 static enum read_gate read_gate_of(const struct config *c)
 {
 	const char *name = config_str(c, "sandbox.read-gate");
@@ -276,6 +295,9 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	make_resolv(p, spec);
 	config_list(spec->config, "sandbox.set-env", &settings);
 	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);
+	find_tools(p, spec);
+	p->env = env_add_tools(p->env, p->tools, config_str(spec->config, "tools.safe"),
+			       spec->folders);
 	p->spec = (struct spawn_spec){
 		.argv = spec->argv,
 		.env = (const char *const *)p->env,
@@ -287,6 +309,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.read_only = spec->read_only,
 		.overlays = spec->overlays,
 		.cache = p->cache,
+		.tools = p->tools,
 		.state_dir = spec->state_dir,
 		.session = session,
 		.allow_network = spec->allow_network,
@@ -326,6 +349,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	free(p->notes);
 	free(p->env);
 	free(p->cache);
+	free(p->tools);
 	free(p->resolv);
 	free(p->hidden);
 	policy_free(p->policy);

@@ -16,6 +16,7 @@ struct spawn_plan {
 	struct policy *policy;
 	char **env;
 	char *cache;  /* on the host; NULL: none */
+	char *tools;  /* as spec.tools */
 	char *resolv; /* as spec.resolv */
 	int window;   /* the lock of spec.window; 0: none */
 	char **hidden;

@@ -482,3 +482,8 @@ void screen_rescue(void)
 {
 	rescue_restore();
 }
+
+const char *screen_library(void)
+{
+	return curses_version();
+}

@@ -47,3 +47,5 @@ void screen_suspend(struct screen *s);
 void screen_resume(struct screen *s);
 /* Put the terminal back from wherever the process is; async-signal-safe. */
 void screen_rescue(void);
+/* "ncurses 6.4.20221231", of the one that is loaded. */
+const char *screen_library(void);
