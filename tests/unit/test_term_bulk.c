@@ -138,11 +138,12 @@ static void assert_same(struct term *a, struct term *b, uint64_t round)
 		struct span la = term_line(a, line), lb = term_line(b, line);
 
 		if (la.len != lb.len || memcmp(la.data, lb.data, la.len))
-			fail_msg("round %llu: line %llu of %llu..%llu: '%.*s' and '%.*s'",
+			fail_msg("round %llu: line %llu of %llu..%llu: '%.*s' and '%.*s' (flags %x "
+				 "and %x)",
 				 (unsigned long long)round, (unsigned long long)line,
 				 (unsigned long long)a->first_line, (unsigned long long)term_end(a),
 				 (int)line_text(la).len, line_text(la).data, (int)line_text(lb).len,
-				 line_text(lb).data);
+				 line_text(lb).data, line_flags(la), line_flags(lb));
 	}
 	vterm_state_get_cursorpos(a->state, &pa);
 	vterm_state_get_cursorpos(b->state, &pb);

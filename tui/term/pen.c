@@ -163,6 +163,13 @@ void pen_sgr(struct term *t)
 		pen_emit(t);
 }
 
+void pen_font(struct term *t, unsigned add)
+{
+	const struct pen *p = &t->sieve.pen;
+
+	sieve_fmt(t, "\033[%um", 10 + add + (p->conceal ? FONT_CONCEAL : p->dim ? FONT_DIM : 0u));
+}
+
 static void emit_colour(struct term *t, int base, uint32_t c)
 {
 	if (COLOR_IS_INDEX(c))
@@ -184,6 +191,17 @@ void pen_emit(struct term *t)
 			     : "");
 	emit_colour(t, 38, p->fg);
 	emit_colour(t, 48, p->bg);
+}
+
+void pen_of(struct pen *p, const struct style *st)
+{
+	*p = (struct pen){.fg = st->fg, .bg = st->bg};
+	p->bold = st->attr & STYLE_BOLD;
+	p->dim = st->attr & STYLE_DIM;
+	p->italic = st->attr & STYLE_ITALIC;
+	p->underline = st->attr & STYLE_UNDERLINE;
+	p->reverse = st->attr & STYLE_REVERSE;
+	p->strike = st->attr & STYLE_STRIKE;
 }
 
 struct style pen_style(const struct pen *p)

@@ -41,7 +41,10 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 /* What text and background look like that have no colour: for programs that choose theirs by it.
  * COLOR_DEFAULT: nobody knows. */
 void term_set_colors(struct term *t, uint32_t text, uint32_t background);
-/* Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). */
+/*
+ * Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
+ * scrollback are laid out anew for the width (reflow.c); a full-screen program's are not.
+ */
 void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
 
