@@ -47,7 +47,8 @@ static struct style style_of(const struct term *t, const VTermScreenCell *c)
 
 	/* libvterm mixes reverse video of the whole screen into each cell; here it is apart. */
 	st.attr = (c->attrs.bold ? STYLE_BOLD : 0u) | (c->attrs.italic ? STYLE_ITALIC : 0u) |
-		  (c->attrs.underline ? STYLE_UNDERLINE : 0u) |
+		  (c->attrs.blink ? STYLE_BLINK : 0u) |
+		  (c->attrs.underline ? STYLE_UNDERLINE_AS(c->attrs.underline - 1) : 0u) |
 		  ((bool)c->attrs.reverse != t->reverse ? STYLE_REVERSE : 0u) |
 		  (c->attrs.strike ? STYLE_STRIKE : 0u) | (font_is_dim(c) ? STYLE_DIM : 0u);
 	return st;

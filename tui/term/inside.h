@@ -45,7 +45,8 @@ enum sieve_state {
 /* How the next text will look, as the agent asked for it. */
 struct pen {
 	uint32_t fg, bg; /* COLOR_* */
-	bool bold, dim, italic, underline, reverse, conceal, strike;
+	bool bold, dim, italic, blink, reverse, conceal, strike;
+	uint8_t underline; /* 0: none; else 1 + enum underline */
 };
 
 struct charset {

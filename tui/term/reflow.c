@@ -58,6 +58,7 @@ enum {
 struct layout {
 	struct scrollback out;
 	struct line_writer writer;
+	size_t old_rows;
 	int cols, x;
 	bool open;   /* the line goes on with the next old row */
 	size_t row;  /* rows made so far */
@@ -158,14 +159,14 @@ static void place_points(struct layout *l, size_t row, int col, int cols)
  * From where on a row that is filled to its end has only a background: that is no text, but goes to
  * the end of whatever width there is. old_cols: nowhere.
  */
-static int fill_start(struct span line, int old_cols, uint32_t *ret_bg)
+static int fill_start(struct span line, unsigned flags, int old_cols, uint32_t *ret_bg)
 {
 	struct line_reader r;
 	struct line_cell c;
 	int col = 0, from = -1;
 
 	*ret_bg = COLOR_DEFAULT;
-	if (line.data[line.len - 1] != ' ' || line_flags(line))
+	if (line.data[line.len - 1] != ' ' || flags)
 		return old_cols;
 	line_read(&r, line);
 	for (; line_next(&r, &c); col += c.cols) {
@@ -202,9 +203,10 @@ static bool copy_row(struct layout *l, size_t i, struct span line)
 static void add_row(struct layout *l, size_t i, struct span line, int old_cols)
 {
 	static const struct style plain;
-	unsigned flags = line_flags(line);
+	/* Behind the last row there is nothing that it could go on in. */
+	unsigned flags = i + 1 < l->old_rows ? line_flags(line) : 0;
 	uint32_t bg;
-	int col = 0, to = fill_start(line, old_cols, &bg);
+	int col = 0, to = fill_start(line, flags, old_cols, &bg);
 	int end = flags & LINE_PADDED ? old_cols - 1 : old_cols;
 	struct line_reader r;
 	struct line_cell c;
@@ -245,12 +247,11 @@ static void lay_out(struct layout *l, const struct term *t, const struct kept *k
 	scrollback_init(&l->out, REFLOW_LINES);
 	scrollback_bound(&l->out, REFLOW_LINES, REFLOW_BYTES);
 	line_begin(&l->writer);
-	for (size_t i = 0; i < old + k->rows.n; i++)
+	l->old_rows = old + k->rows.n;
+	for (size_t i = 0; i < l->old_rows; i++)
 		add_row(l, i,
 			i < old ? scrollback_line(&t->history, i) : rows_line(&k->rows, i - old),
 			k->cols);
-	if (l->open)
-		end_row(l, 0);
 	line_writer_done(&l->writer);
 }
 

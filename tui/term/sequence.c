@@ -22,8 +22,14 @@ static void save_cursor(struct term *t)
 
 static void restore_cursor(struct term *t)
 {
+	VTermPos pos;
+
 	wrap_lost(t);
 	sieve_emit(t, "\0338" CLAMP_CURSOR, 2 + sizeof(CLAMP_CURSOR) - 1);
+	sieve_flush(t);
+	/* libvterm would go on to wrap if it was about to before. */
+	vterm_state_get_cursorpos(t->state, &pos);
+	sieve_fmt(t, "\033[%dG", pos.col + 1);
 	t->sieve.pen = t->sieve.saved_pen;
 	t->sieve.charset = t->sieve.saved_charset;
 	pen_emit(t);

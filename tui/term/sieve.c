@@ -104,8 +104,8 @@ static void put_mark(struct term *t, int32_t cp)
 	s->mark[s->marks++] = cp;
 	sieve_flush(t);
 	vterm_state_get_cursorpos(t->state, &pos);
-	if (pos.col + 2 >= t->cols && vterm_screen_get_cell(t->screen, pos, &cell) &&
-	    cell.chars[0] == (uint32_t)s->last) {
+	if ((s->col < 0 ? pos.col + 2 >= t->cols : s->full) &&
+	    vterm_screen_get_cell(t->screen, pos, &cell) && cell.chars[0] == (uint32_t)s->last) {
 		sieve_fmt(t, "\033[%dG", pos.col + 1);
 		sieve_cp(t, s->last);
 		for (unsigned i = 0; i + 1 < s->marks; i++)

@@ -33,6 +33,10 @@ static void put_style(struct buf *out, const struct style *st)
 		st->attr & STYLE_DIM ? ";2" : "", st->attr & STYLE_ITALIC ? ";3" : "",
 		st->attr & STYLE_UNDERLINE ? ";4" : "", st->attr & STYLE_REVERSE ? ";7" : "",
 		st->attr & STYLE_STRIKE ? ";9" : "");
+	if (st->attr & STYLE_BLINK)
+		buf_str(out, ";5");
+	if (STYLE_UNDERLINE_OF(st->attr))
+		buf_fmt(out, ";4:%u", STYLE_UNDERLINE_OF(st->attr) + 1);
 	for (int bg = 0; bg < 2; bg++) {
 		uint32_t c = bg ? st->bg : st->fg;
 
