@@ -130,6 +130,13 @@ static void verb_bell(void *data)
 	say(data, "bell");
 }
 
+static int verb_copy(void *data, const char *text, size_t len, struct err *err)
+{
+	(void)err;
+	buf_fmt(&((struct scene *)data)->said, "copy '%.*s'\n", (int)len, text);
+	return 0;
+}
+
 static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)
 {
 	(void)data;
@@ -151,6 +158,7 @@ static const struct ui_verbs verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.copy = verb_copy,
 	.alert = verb_bell,
 	.submit = verb_submit,
 };

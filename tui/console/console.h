@@ -8,9 +8,10 @@ struct console_options {
 	const char *theme, *keymap; /* name or path; NULL: default */
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
-	bool ascii;	    /* no box drawing */
-	const char *notes;  /* lines for the list of what happens, from the start; or NULL */
-	const char *record; /* a file for the recording, or NULL */
+	bool ascii;		  /* no box drawing */
+	const char *notes;	  /* lines for the list of what happens, from the start; or NULL */
+	const char *record;	  /* a file for the recording, or NULL */
+	const char *copy_command; /* takes what is copied on its input; NULL: the terminal does */
 };
 
 /*

@@ -89,6 +89,18 @@ void ui_say(struct ui *ui, const char *fmt, ...)
 	ui->dirty = true;
 }
 
+void ui_copy(struct ui *ui, const char *text, size_t len)
+{
+	struct err err = {0};
+
+	if (!ui->spec.verbs->copy)
+		ui_say(ui, "There is nothing here to copy to.");
+	else if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0)
+		ui_say(ui, "%s", err.text);
+	else
+		ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
+}
+
 bool ui_armed(struct ui *ui, int64_t shown_us)
 {
 	int64_t since = MAX(shown_us, ui->input_us);

@@ -35,6 +35,8 @@ struct ui_verbs {
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);
+	/* Text for the human to paste; NULL: cannot be done. */
+	int (*copy)(void *data, const char *text, size_t len, struct err *err);
 	void (*alert)(void *data); /* something waits: bell and notification, not too often */
 	/* work() runs on a worker, then done() on the loop; at once in tests. */
 	void (*submit)(void *data, void (*work)(void *job), void (*done)(void *job), void *job);
@@ -100,6 +102,7 @@ void ui_push(struct ui *ui, struct view *v);  /* takes it over */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
 void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void ui_copy(struct ui *ui, const char *text, size_t len); /* and says so */
 void ui_focus(struct ui *ui, enum pane p);
 struct view *ui_top(const struct ui *ui); /* who gets the keys */
 /* What was shown first at shown_us may be answered now; asks for a wake-up otherwise. */

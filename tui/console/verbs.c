@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "tui/console/console_priv.h"
+#include "tui/console/copy.h"
 #include "tui/console/work.h"
 
 #define BELL_US	 500000
@@ -130,6 +131,15 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 			    .run = work, .done = done, .job = job, .after = after_work, .data = c});
 }
 
+static int verb_copy(void *data, const char *text, size_t len, struct err *err)
+{
+	struct console *c = data;
+
+	if (c->opt->copy_command && *c->opt->copy_command)
+		return copy_by_command(c->opt->copy_command, text, len, err);
+	return copy_by_terminal(c->screen, text, len, err);
+}
+
 const struct ui_verbs console_verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
@@ -145,6 +155,7 @@ const struct ui_verbs console_verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.copy = verb_copy,
 	.alert = verb_alert,
 	.submit = verb_submit,
 };

@@ -23,6 +23,16 @@
 	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
+	X(SELECT, "select", "select", "Select from here on, or no longer")                         \
+	X(SELECT_LINES, "select-lines", "select lines", "Select whole lines")                      \
+	X(SELECT_BLOCK, "select-block", "select block", "Select a rectangle")                      \
+	X(COPY, "copy", "copy", "Copy what is selected, or the line")                              \
+	X(WORD_NEXT, "word-next", "next word", "To the next word")                                 \
+	X(WORD_END, "word-end", "end of word", "To the end of the word")                           \
+	X(WORD_PREV, "word-prev", "previous word", "To the word before")                           \
+	X(LINE_START, "line-start", "start of line", "To the first column")                        \
+	X(LINE_TEXT, "line-text", "start of text", "To the first character of the line")           \
+	X(LINE_END, "line-end", "end of line", "To the last character of the line")                \
 	X(UP, "up", "up", "One line up")                                                           \
 	X(DOWN, "down", "down", "One line down")                                                   \
 	X(PAGE_UP, "page-up", "page up", "One page up")                                            \

@@ -419,6 +419,15 @@ void screen_notify(struct screen *s, const char *words)
 		send(s, bytes);
 }
 
+bool screen_clipboard(struct screen *s, const char *base64)
+{
+	AUTO_FREE char *bytes = xasprintf("\033]52;c;%s\a", base64);
+
+	if (s->modern)
+		send(s, bytes);
+	return s->modern;
+}
+
 void screen_suspend(struct screen *s)
 {
 	endwin();

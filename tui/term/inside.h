@@ -96,6 +96,14 @@ struct search {
 	bool found;
 };
 
+/* See copy.c. */
+struct copy {
+	bool on;
+	enum copy_kind kind;
+	uint64_t line, from_line;
+	int col, from_col;
+};
+
 /* Where a row begins in a run of lines (bulk.c). */
 struct bulk_break {
 	size_t at;
@@ -155,6 +163,7 @@ struct term {
 	bool follow;
 	uint64_t view;
 	struct search search;
+	struct copy copy;
 };
 
 /* term.c */
@@ -223,6 +232,10 @@ void snapshot_saves_cursor(struct term *t);
 /* Bytes that were taken the short way; if none, *ret_slow says how many to take the long way
  * before it is worth trying again. */
 size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow);
+
+/* copy.c */
+bool copy_range(struct term *t, uint64_t line, int *from, int *to); /* columns, both selected */
+void term_copy_match(struct term *t);				    /* to where the search is */
 
 /* search.c */
 void search_done(struct search *s);

@@ -440,6 +440,9 @@ static void reflow(struct term *t, const struct kept *k, struct layout *l)
 				    .col = l->point[POINT_ANCHOR].new_col,
 				    .empty = t->anchor.empty};
 	t->search.found = false;
+	t->copy.kind = COPY_NONE;
+	t->copy.line = base + l->point[POINT_VIEW].new_row;
+	t->copy.col = 0;
 	cursor.row = (int)(l->point[POINT_CURSOR].new_row - top);
 	cursor.col = l->point[POINT_CURSOR].new_col;
 	paint(t, screen, cursor);

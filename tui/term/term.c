@@ -164,7 +164,9 @@ void term_resize(struct term *t, int rows, int cols)
 	snapshot_resized(t);
 	t->sieve.last = 0;
 	t->dirty = true;
-	term_scroll(t, 0);
+	t->copy.col = MIN(t->copy.col, cols - 1);
+	if (!t->copy.on)
+		term_scroll(t, 0);
 }
 
 void term_size(const struct term *t, int *rows, int *cols)

@@ -95,6 +95,44 @@ bool term_search_next(struct term *t, bool older);    /* wraps around */
 /* Number of matches (counted anew when the screen has changed) and which one is current, 1.. */
 size_t term_search_count(struct term *t, size_t *ret_current);
 
+/*
+ * Copy mode: a cursor of its own in scrollback and screen; the view follows it instead of the last
+ * line. Searching puts it on the match. A change of size ends the selection.
+ */
+enum copy_kind {
+	COPY_NONE,
+	COPY_CHARS, /* from here to there, as text runs */
+	COPY_LINES, /* whole lines; one that wraps is one */
+	COPY_BLOCK, /* a rectangle */
+};
+
+enum copy_move {
+	COPY_UP,
+	COPY_DOWN,
+	COPY_LEFT,
+	COPY_RIGHT,
+	COPY_TOP,
+	COPY_BOTTOM,
+	COPY_LINE_START,
+	COPY_LINE_TEXT, /* its first character that is not blank */
+	COPY_LINE_END,
+	COPY_WORD_NEXT,
+	COPY_WORD_END,
+	COPY_WORD_PREV,
+};
+
+#define COPY_MAX ((size_t)1 << 20) /* about so many bytes are copied at once */
+
+void term_copy(struct term *t, bool on); /* on: at the agent's cursor; off: follows again */
+bool term_copying(const struct term *t);
+void term_copy_move(struct term *t, enum copy_move move, long n); /* n: rows up or down */
+void term_copy_at(struct term *t, int row, int col);		  /* relative to the pane */
+bool term_copy_cursor(struct term *t, int *row, int *col);	  /* false: not in view */
+/* Begins a selection at the cursor, changes its kind, or (the same kind again, or none) ends it. */
+void term_copy_select(struct term *t, enum copy_kind kind);
+enum copy_kind term_copy_kind(const struct term *t);
+bool term_copy_text(struct term *t, struct buf *out); /* appends what is selected; false: nothing */
+
 /* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);
 /* The lines of the history as text, oldest first; it is empty then. */
