@@ -195,6 +195,11 @@ static void put_row(struct paint *p, struct buf *out, const struct surface *f, i
 	memcpy(old, new, (size_t)f->w * sizeof(*new));
 }
 
+static bool same_cursor(const struct cursor *a, const struct cursor *b)
+{
+	return a->visible == b->visible && a->x == b->x && a->y == b->y && a->shape == b->shape;
+}
+
 static void put_cursor(struct paint *p, struct buf *out, const struct cursor *c)
 {
 	static const int shapes[] = {2, 4, 6};
@@ -229,7 +234,7 @@ void paint_frame(struct paint *p, const struct surface *f, struct buf *out)
 	}
 	for (int y = 0; y < f->h; y++)
 		put_row(p, out, f, y);
-	if (out->len == from && memcmp(&c, &p->cursor, sizeof(c)) == 0) {
+	if (out->len == from && same_cursor(&c, &p->cursor)) {
 		buf_truncate(out, begin);
 		return;
 	}

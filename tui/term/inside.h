@@ -220,6 +220,7 @@ uint32_t cells_colour(const VTermColor *c);
 
 /* respond.c */
 void respond_string(struct term *t);
+void respond_version(struct term *t);
 void respond_output(const char *bytes, size_t len, void *user);
 
 /* snapshot.c */

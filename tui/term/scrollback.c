@@ -76,7 +76,7 @@ static void resize_mem(struct scrollback *sb, size_t cap)
 
 static void grow_ring(struct scrollback *sb)
 {
-	size_t ring = MIN(sb->ring * 2, sb->max);
+	size_t ring = MAX(MIN(sb->ring * 2, sb->max), (size_t)1);
 	struct scrollback_slot *slot = xcalloc(ring, sizeof(*slot));
 
 	for (size_t i = 0; i < sb->count; i++)

@@ -363,6 +363,8 @@ void sequence_csi(struct term *t, char final)
 		csi_private(t, final);
 	else if (s->leader == '>' && !s->intermed && final == 'c' && arg_or(s, 0, 0) == 0)
 		sieve_emit(t, "\033[>c", 4);
+	else if (s->leader == '>' && !s->intermed && final == 'q' && arg_or(s, 0, 0) == 0)
+		respond_version(t);
 	else if (s->leader == '?' && s->intermed == '$' && final == 'p')
 		request_mode(t, arg_or(s, 0, 0));
 	else if (!s->leader && s->intermed == ' ' && final == 'q' && arg_or(s, 0, 0) <= 6)
