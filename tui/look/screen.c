@@ -26,6 +26,7 @@
 /* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
 #define MODES_ON   "\033[?1004h\033[?2004h"
 #define MOUSE_ON   "\033[?1002h\033[?1006h"
+#define TITLE_PUSH "\033[22;2t"			    /* rescue.c puts it back */
 #define ASK_COLORS "\033]10;?\033\\\033]11;?\033\\" /* answered as input: EVENT_COLOR */
 
 struct screen {
@@ -36,6 +37,7 @@ struct screen {
 	bool ascii, mouse, modern; /* modern: understands private modes and DECSCUSR */
 	bool suspended, paint_all;
 	int colors;
+	char *title;	    /* that the terminal has; NULL: its own */
 	struct paint paint; /* of a modern one; curses paints the others */
 	struct surface shown;
 };
@@ -164,7 +166,9 @@ static void modes_on(struct screen *s)
 {
 	if (!s->modern)
 		return;
-	send(s, MODES_ON);
+	send(s, MODES_ON TITLE_PUSH);
+	free(s->title);
+	s->title = NULL;
 	if (s->colors >= 256) /* what has fewer may print the question */
 		send(s, ASK_COLORS);
 	if (s->mouse)
@@ -247,6 +251,7 @@ void screen_close(struct screen *s)
 		close(s->out_fd);
 	surface_done(&s->shown);
 	paint_done(&s->paint);
+	free(s->title);
 	free(s);
 }
 
@@ -417,6 +422,17 @@ void screen_notify(struct screen *s, const char *words)
 
 	if (term && !str_starts(term, "linux"))
 		send(s, bytes);
+}
+
+void screen_title(struct screen *s, const char *words)
+{
+	AUTO_FREE char *bytes = xasprintf("\033]2;%s\a", words);
+
+	if (!s->modern || s->suspended || (s->title && str_eq(s->title, words)))
+		return;
+	send(s, bytes);
+	free(s->title);
+	s->title = xstrdup(words);
 }
 
 bool screen_clipboard(struct screen *s, const char *base64)

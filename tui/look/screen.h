@@ -38,6 +38,8 @@ void screen_bell(struct screen *s);
 /* A notification of the terminal's own (OSC 9) where it may know them; words are cordon's,
  * printable ASCII. */
 void screen_notify(struct screen *s, const char *words);
+/* The terminal's title, until it is closed or suspended; escaped text. */
+void screen_title(struct screen *s, const char *words);
 /* Into the terminal's clipboard (OSC 52), as base64. False: it is not one that may have one. */
 bool screen_clipboard(struct screen *s, const char *base64);
 /* Give the terminal back to the shell, and take it again after SIGCONT (also after one that came
