@@ -743,6 +743,29 @@ static void copy_mode_selects_and_copies(void **state)
 	assert_string_equal(s->to_agent.data, "");
 }
 
+static void the_agent_asks_for_the_clipboard(void **state)
+{
+	struct scene *s = *state;
+
+	clipboard_request(s->ui, "rm -rf \033 x", 10);
+	assert_true(scene_shows(
+		s,
+		"wants to put 10 characters into your clipboard (C-] y lets it): \"rm -rf \\x1b"));
+	/* What came after it is not what was shown; and a key pressed by reflex does not count. */
+	clipboard_request(s->ui, "something else", 14);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] y");
+	assert_null(strstr(s->said.data, "copy"));
+	s->now_us += UI_ARM_US;
+	scene_keys(s, "C-] y");
+	assert_non_null(strstr(s->said.data, "copy 'rm -rf \033 x'"));
+	buf_clear(&s->said);
+	scene_keys(s, "C-] y");
+	assert_true(scene_shows(s, "Nothing asks for your clipboard."));
+	assert_null(strstr(s->said.data, "copy"));
+	assert_string_equal(s->to_agent.data, "");
+}
+
 static void dragging_selects(void **state)
 {
 	struct scene *s = *state;
@@ -864,6 +887,7 @@ int main(void)
 		TEST(scrolled_back_keys_are_cordons),
 		TEST(copy_mode_selects_and_copies),
 		TEST(dragging_selects),
+		TEST(the_agent_asks_for_the_clipboard),
 		TEST(the_mouse_focuses_selects_and_scrolls),
 		cmocka_unit_test(layouts_keep_to_their_sizes),
 	};

@@ -11,6 +11,7 @@ struct console_options {
 	bool ascii;		  /* no box drawing */
 	const char *notes;	  /* lines for the list of what happens, from the start; or NULL */
 	const char *record;	  /* a file for the recording, or NULL */
+	const char *clipboard;	  /* ask, allow or deny: the agent's texts; NULL: deny */
 	const char *copy_command; /* takes what is copied on its input; NULL: the terminal does */
 };
 

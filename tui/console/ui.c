@@ -35,6 +35,7 @@ void ui_free(struct ui *ui)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
 		ui->panes[i]->ops->free(ui->panes[i]);
+	clipboard_done(ui);
 	free(ui);
 }
 
@@ -257,9 +258,19 @@ static void open_prompt(struct ui *ui, enum query what)
 	ui->dirty = true;
 }
 
+/* What is about the human's own terminal. */
+static void with_terminal(struct ui *ui, enum action a)
+{
+	if (a == ACTION_CLIPBOARD)
+		clipboard_allow(ui);
+	else if (a == ACTION_SUSPEND)
+		ui->spec.verbs->suspend(ui->spec.data);
+	else
+		ui->spec.verbs->redraw(ui->spec.data);
+}
+
 bool ui_global(struct ui *ui, enum action a)
 {
-	const struct ui_verbs *verbs = ui->spec.verbs;
 	struct view *top = ui_top(ui);
 
 	if (ui->spec.replay && replay_act(ui, a))
@@ -272,11 +283,10 @@ bool ui_global(struct ui *ui, enum action a)
 	case ACTION_QUIT:
 		leave(ui);
 		return true;
+	case ACTION_CLIPBOARD:
 	case ACTION_SUSPEND:
-		verbs->suspend(ui->spec.data);
-		return true;
 	case ACTION_REDRAW:
-		verbs->redraw(ui->spec.data);
+		with_terminal(ui, a);
 		return true;
 	case ACTION_SCROLL:
 		to_pane(ui, PANE_TERMINAL);

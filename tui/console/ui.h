@@ -81,8 +81,13 @@ struct ui {
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
 	int64_t answered_us;
 	int64_t message_until_us;
-	uint64_t ask_seen;	  /* the newest that rang the bell */
-	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
+	uint64_t ask_seen;     /* the newest that rang the bell */
+	uint64_t stopped_seen; /* steps that a safeguard stopped, told so far */
+	struct clip {
+		char *text; /* what the agent wants to copy; NULL: nothing */
+		size_t len;
+		int64_t shown_us, until_us;
+	} clip;
 	bool over;		  /* the agent has ended, and the human was not typing into it */
 	int64_t now_us, input_us; /* monotonic: this turn, the newest key */
 	int64_t wake_us;	  /* draw again then, though nothing happens; 0: never */
@@ -131,6 +136,11 @@ void ui_row_style(struct surface *s, struct rect row, bool selected, bool focuse
 void ui_row_point(struct surface *s, struct rect row);
 /* Marks each place where the row, as it is drawn, has these words; "": none. */
 void ui_mark(struct surface *s, struct rect row, const char *needle);
+
+/* clipboard.c: the agent has sent a text for the human's clipboard */
+void clipboard_request(struct ui *ui, const char *text, size_t len);
+void clipboard_allow(struct ui *ui); /* by the human's key */
+void clipboard_done(struct ui *ui);
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);

@@ -23,6 +23,7 @@
 	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
+	X(CLIPBOARD, "clipboard", "let it copy", "Let the agent put its text into your clipboard") \
 	X(SELECT, "select", "select", "Select from here on, or no longer")                         \
 	X(SELECT_LINES, "select-lines", "select lines", "Select whole lines")                      \
 	X(SELECT_BLOCK, "select-block", "select block", "Select a rectangle")                      \

@@ -66,6 +66,7 @@ struct sieve {
 	bool string_bell; /* it ended with BEL */
 	char string[SIEVE_TITLE];
 	size_t string_len;
+	struct buf clip; /* OSC 52: all of the string; else empty */
 
 	char utf8[4];
 	unsigned utf8_len;

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/api/describe.h"
 #include "core/base/text.h"
 #include "tui/look/theme.h"
 
 /*
  * Heard:     window titles (OSC 0 and 2), shown escaped and cut.
+ *            Text for the clipboard (OSC 52), which goes to whoever made the term.
  * Ignored:   everything else that comes as a string: OSC 4 (colours), OSC 7 (directory),
  *            the keyboard flags of kitty (no answer says that there are none), OSC 8 (links), OSC
  * 52 (clipboard, reading and writing), OSC 9/777 (notifications), DCS (sixel), APC, PM, SOS.
@@ -99,6 +101,21 @@ static void device_string(struct term *t)
 		answer(t, "\033P0$r\033\\");
 }
 
+/* OSC 52, writing: ";c;" and base64, from the ';' behind 52 on. Reading ("?") is not base64. */
+static void clipboard(struct term *t)
+{
+	const struct buf *clip = &t->sieve.clip;
+	const char *text = strchr(clip->data + 1, ';');
+	AUTO_FREE char *plain = NULL;
+	size_t len;
+
+	if (!text || clip->len > TERM_CLIP_MAX || !t->on->clipboard)
+		return;
+	plain = describe_from_base64(text + 1, &len);
+	if (plain && len)
+		t->on->clipboard(t->data, plain, len);
+}
+
 void respond_string(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -107,6 +124,8 @@ void respond_string(struct term *t)
 
 	if (s->string_kind == 'P')
 		device_string(t);
+	if (s->clip.len)
+		clipboard(t);
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "10;?", 4) == 0)
 		tell_color(t, 0);
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "11;?", 4) == 0)

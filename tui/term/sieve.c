@@ -291,6 +291,7 @@ static void escape(struct term *t, unsigned char c)
 		s->state = SIEVE_STRING;
 		s->string_kind = (char)c;
 		s->string_len = 0;
+		buf_clear(&s->clip);
 		return;
 	}
 	if (s->state == SIEVE_ESC && c == '[') {
@@ -361,6 +362,7 @@ static void string_end(struct term *t, bool bell)
 	t->sieve.state = SIEVE_GROUND;
 	t->sieve.string_bell = bell;
 	respond_string(t);
+	buf_clear(&t->sieve.clip);
 }
 
 /* Inside of a string; ESC ends it, whatever follows. */
@@ -386,6 +388,9 @@ static size_t string_run(struct term *t, const char *bytes, size_t len)
 		}
 		if (s->string_len < sizeof(s->string))
 			s->string[s->string_len++] = (char)c;
+		if (s->string_kind == ']' && s->string_len >= 3 && s->clip.len <= TERM_CLIP_MAX &&
+		    memcmp(s->string, "52;", 3) == 0)
+			buf_ch(&s->clip, (char)c);
 	}
 	return n;
 }

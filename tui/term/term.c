@@ -82,6 +82,7 @@ struct term *term_new(int rows, int cols, const struct term_events *on, void *da
 	t->follow = t->dirty = true;
 	t->glyphs = glyphs_new();
 	t->writer = (struct line_writer)LINE_WRITER_INIT;
+	t->sieve.clip = (struct buf)BUF_INIT;
 	t->cells = xcalloc((size_t)t->cols, sizeof(*t->cells));
 	scrollback_init(&t->history, TERM_SCROLLBACK_LINES);
 
@@ -109,6 +110,7 @@ void term_free(struct term *t)
 	line_writer_done(&t->writer);
 	search_done(&t->search);
 	snapshot_done(t);
+	buf_done(&t->sieve.clip);
 	free(t->cells);
 	free(t->breaks);
 	reflow_forget(t);

@@ -18,8 +18,9 @@
 struct term;
 
 #define TERM_SCROLLBACK_LINES 10000
-#define TERM_TITLE_MAX	      256 /* bytes with the NUL, after escaping */
-#define TERM_MIN	      2	  /* rows and columns: never smaller, whatever the layout says */
+#define TERM_TITLE_MAX	      256    /* bytes with the NUL, after escaping */
+#define TERM_CLIP_MAX	      100000 /* bytes of a text for the clipboard, as base64 */
+#define TERM_MIN	      2	     /* rows and columns: never smaller, whatever the layout says */
 #define TERM_MAX	      1000
 
 struct term_events {
@@ -27,6 +28,8 @@ struct term_events {
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
+	/* The agent wants to put this into the human's clipboard; any bytes. May be NULL. */
+	void (*clipboard)(void *data, const char *text, size_t len);
 };
 
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data) MUST_USE;
