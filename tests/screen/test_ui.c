@@ -747,12 +747,12 @@ static void the_agent_asks_for_the_clipboard(void **state)
 {
 	struct scene *s = *state;
 
-	clipboard_request(s->ui, "rm -rf \033 x", 10);
+	clipboard_request(s->ui, "rm -rf \033 x", 10, s->now_us);
 	assert_true(scene_shows(
 		s,
 		"wants to put 10 characters into your clipboard (C-] y lets it): \"rm -rf \\x1b"));
 	/* What came after it is not what was shown; and a key pressed by reflex does not count. */
-	clipboard_request(s->ui, "something else", 14);
+	clipboard_request(s->ui, "something else", 14, s->now_us);
 	buf_clear(&s->said);
 	scene_keys(s, "C-] y");
 	assert_null(strstr(s->said.data, "copy"));

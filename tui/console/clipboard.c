@@ -32,7 +32,7 @@ static void drop(struct ui *ui)
 	ui->clip = (struct clip){0};
 }
 
-void clipboard_request(struct ui *ui, const char *text, size_t len)
+void clipboard_request(struct ui *ui, const char *text, size_t len, int64_t now_us)
 {
 	const char *command = ui->spec.model->command ? ui->spec.model->command : "the agent";
 	AUTO_FREE char *program = xstrndup(command, strcspn(command, " "));
@@ -40,6 +40,7 @@ void clipboard_request(struct ui *ui, const char *text, size_t len)
 	size_t chars = count(text, len);
 	char keys[48];
 
+	ui->now_us = now_us;
 	if (ui->clip.text && ui->now_us < ui->clip.until_us)
 		return;
 	drop(ui);

@@ -120,7 +120,7 @@ static void on_clipboard(void *data, const char *text, size_t len)
 	if (str_eq(may, "allow"))
 		ui_copy(c->ui, text, len);
 	else if (str_eq(may, "ask"))
-		clipboard_request(c->ui, text, len);
+		clipboard_request(c->ui, text, len, clock_mono_us());
 	console_schedule(c);
 }
 

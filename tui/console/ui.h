@@ -138,7 +138,7 @@ void ui_row_point(struct surface *s, struct rect row);
 void ui_mark(struct surface *s, struct rect row, const char *needle);
 
 /* clipboard.c: the agent has sent a text for the human's clipboard */
-void clipboard_request(struct ui *ui, const char *text, size_t len);
+void clipboard_request(struct ui *ui, const char *text, size_t len, int64_t now_us);
 void clipboard_allow(struct ui *ui); /* by the human's key */
 void clipboard_done(struct ui *ui);
 
