@@ -37,8 +37,9 @@ struct screen {
 	bool ascii, mouse, modern; /* modern: understands private modes and DECSCUSR */
 	bool suspended, paint_all;
 	int colors;
-	char *title;	    /* that the terminal has; NULL: its own */
-	struct paint paint; /* of a modern one; curses paints the others */
+	char *title; /* that the terminal has; NULL: its own */
+	bool direct; /* it is like xterm: painted by paint.c; curses paints the others */
+	struct paint paint;
 	struct surface shown;
 };
 
@@ -132,12 +133,22 @@ static bool wants_truecolor(void)
 	return c && (str_eq(c, "truecolor") || str_eq(c, "24bit"));
 }
 
+/* It takes positions as ECMA-48 has them; and it is not Linux, which prints what it does not know.
+ */
+static bool is_like_xterm(void)
+{
+	const char *cup = tigetstr("cup");
+
+	return cup && cup != (const char *)-1 && str_starts(cup, "\033[%i") &&
+	       !str_starts(term_name(), "linux");
+}
+
 static void pick_depth(struct screen *s)
 {
 	s->colors = tigetnum("colors");
 	if (no_color() || s->colors < 8)
 		s->depth = DEPTH_MONO;
-	else if (s->modern && wants_truecolor())
+	else if (s->modern && is_like_xterm() && wants_truecolor())
 		s->depth = DEPTH_TRUE;
 	else
 		s->depth = s->colors >= 256 ? DEPTH_256 : DEPTH_16;
@@ -189,7 +200,8 @@ static void set_up_curses(struct screen *s)
 	s->ascii =
 		s->ascii || str_starts(term_name(), "vt") || str_eq(term_name(), "dumb") || !smacs;
 	s->paint_all = true;
-	if (!s->modern)
+	s->direct = s->modern && is_like_xterm();
+	if (!s->direct)
 		return;
 	/* The first refresh switches to the other screen; curses paints nothing from then on. */
 	refresh();
@@ -391,7 +403,7 @@ void screen_draw(struct screen *s, const struct surface *f)
 
 	if (s->suspended)
 		return;
-	if (s->modern) {
+	if (s->direct) {
 		if (s->paint_all)
 			paint_forget(&s->paint);
 		paint_frame(&s->paint, f, &bytes);
@@ -405,7 +417,7 @@ void screen_draw(struct screen *s, const struct surface *f)
 void screen_redraw(struct screen *s)
 {
 	s->paint_all = true;
-	if (!s->modern)
+	if (!s->direct)
 		clearok(curscr, TRUE);
 }
 
