@@ -25,6 +25,8 @@ int flow_judge_address(struct keeper *k, const struct caller *c, const struct fl
 enum policy_verdict flow_judge_name(struct keeper *k, const char *name);
 /* A name was not looked up. The caller is not known. */
 void flow_deny_name(struct keeper *k, const char *name, bool unasked);
+/* Who inside has the socket at this port of UDP, or with this id of echo requests; 0: not known. */
+int flow_owner(struct keeper *k, bool udp, uint16_t port);
 /* Is there somebody to ask about a connection? */
 bool flow_can_ask(const struct keeper *k);
 

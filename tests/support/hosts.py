@@ -91,6 +91,15 @@ def echo(family, host, port):
         threading.Thread(target=one, args=(s.accept()[0],), daemon=True).start()
 
 
+def datagrams(family, host, port):
+    """Sends each back, from where it came; what is empty, too."""
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.bind((host, port))
+    while True:
+        d, peer = s.recvfrom(65535)
+        s.sendto(d, peer)
+
+
 def discard():
     s = socket.create_server(("203.0.113.7", 9), backlog=64)
     while True:
@@ -150,6 +159,8 @@ def web(family, host):
 for f, a in ((capture, ()), (names_udp, ()), (names_tcp, ()), (discard, ()), (resets, ()),
              (echo, (socket.AF_INET, "203.0.113.7", 7)), (echo, (socket.AF_INET, "10.9.9.9", 7)),
              (echo, (socket.AF_INET, "169.254.169.254", 80)), (echo, (socket.AF_INET6, "2001:db8:1::7", 7)),
+             (datagrams, (socket.AF_INET, "203.0.113.7", 7)), (datagrams, (socket.AF_INET, "10.9.9.9", 7)),
+             (datagrams, (socket.AF_INET6, "2001:db8:1::7", 7)),
              (web, (socket.AF_INET, "203.0.113.7")), (web, (socket.AF_INET6, "2001:db8:1::7"))):
     threading.Thread(target=f, args=a, daemon=True).start()
 time.sleep(0.2)

@@ -38,6 +38,7 @@ void relay_wake_at(struct relay *r, int64_t us);
 struct dial;
 struct asked;
 struct dns_query;
+struct flow;
 struct listener;
 struct pair;
 
@@ -66,6 +67,12 @@ struct relay {
 	size_t n_asked, n_clients;
 	uint64_t last_asked;
 	struct watch stub[DNS_SOCKETS];
+	/* packets.c */
+	struct watch packets[2]; /* IPv4, IPv6 */
+	struct router_inside inside;
+	struct flow *flows, *flow_list;
+	size_t n_asked_flows;
+	uint64_t last_flow;
 };
 
 /* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
@@ -102,3 +109,11 @@ void resolve_book(struct relay *r, const uint8_t *answer, size_t len, const stru
 void stub_begin(struct relay *r);
 void stub_tick(struct relay *r);
 void stub_answer(struct relay *r, const struct net_note *note); /* NET_ANSWER */
+
+/* ---- packets.c: UDP and echo requests ---------------------------------------------------------- */
+
+void packets_begin(struct relay *r);
+void packets_tick(struct relay *r);
+void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
+void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
+void packets_close(struct relay *r, uint64_t id);			  /* one that was granted */

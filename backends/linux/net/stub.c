@@ -291,7 +291,7 @@ void stub_tick(struct relay *r)
 void stub_begin(struct relay *r)
 {
 	for (size_t i = 0; i < DNS_SOCKETS; i++) {
-		r->stub[i] = (struct watch){.fd = r->spec.dns[i],
+		r->stub[i] = (struct watch){.fd = r->spec.inside[i],
 					    .fn = i % 2 ? on_connection : on_datagram};
 		if (r->stub[i].fd >= 0 && relay_watch(r, &r->stub[i], EPOLLIN) < 0)
 			util_close_fd(&r->stub[i].fd);

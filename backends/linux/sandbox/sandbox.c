@@ -411,7 +411,7 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 		     const struct floor *floor, struct door **ret_door, int *ret_status,
 		     struct err *err)
 {
-	int fds[1 + DNS_SOCKETS];
+	int fds[1 + INSIDE_SOCKETS];
 	struct floor own = *floor;
 	AUTO_CLOSE int listener = -1;
 	AUTO_CLOSE int root = -1;
