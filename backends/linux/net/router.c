@@ -293,6 +293,9 @@ static int listen_at(const struct wanted *w)
 	if (sa.ss_family == AF_INET6) {
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof(on));
+	} else {
+		/* Once there are rules, the kernel looks for own addresses in the table local. */
+		setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (w->deaf && setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) < 0)
