@@ -29,6 +29,8 @@ struct client_event {
 	int result;		   /* 0 or negative errno */
 	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both; WIRE_FLOW: sent, received */
 	enum flow_state flow;
+	enum port_state port_state; /* WIRE_PORT, with port and host_port */
+	uint16_t port, host_port;
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
@@ -57,6 +59,7 @@ void client_answer(struct client *c, uint64_t ask, const struct answer *a);
 void client_revoke(struct client *c, uint64_t rule);
 void client_end_flow(struct client *c, uint64_t flow);
 void client_forbid(struct client *c, uint64_t ask, const char *target);
+void client_publish(struct client *c, uint16_t port, uint16_t host_port);
 /* Returns the request id, as those below do. */
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags);
 /* newest: the first step of the plan that was shown (0: any); -ESTALE if the history has grown

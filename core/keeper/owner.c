@@ -1,4 +1,4 @@
-/* owner - which process inside has the socket that a datagram came from. */
+/* owner - which process inside has a socket, and which ports are listened on. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
@@ -90,28 +90,83 @@ static bool may_look(int64_t now)
 	return looks++ < LOOKS_MAX;
 }
 
-int flow_owner(struct keeper *k, bool udp, uint16_t port)
+/* Within the time that is left of a look. */
+static int find_owner(const struct keeper *k, unsigned long inode, int64_t since)
 {
-	int64_t now = clock_mono_us();
+	ino_t inside = net_space(k->agent_pid);
 	AUTO_DIR DIR *d = NULL;
 	struct dirent *e;
 	char socket[64];
-	ino_t inside;
-	unsigned long inode;
 
-	if (k->agent_pid <= 0 || !may_look(now))
-		return 0;
-	inside = net_space(k->agent_pid);
-	inode = inside ? inode_of(k->agent_pid, udp, port) : 0;
-	if (!inode)
+	if (!inside || !inode)
 		return 0;
 	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
 	d = opendir("/proc");
-	while (d && (e = readdir(d)) && clock_mono_us() - now < LOOK_US) {
+	while (d && (e = readdir(d)) && clock_mono_us() - since < LOOK_US) {
 		int pid = *e->d_name >= '1' && *e->d_name <= '9' ? atoi(e->d_name) : 0;
 
 		if (pid && net_space(pid) == inside && has_socket(pid, socket))
 			return pid;
 	}
 	return 0;
+}
+
+int flow_owner(struct keeper *k, bool udp, uint16_t port)
+{
+	int64_t now = clock_mono_us();
+
+	if (k->agent_pid <= 0 || !may_look(now))
+		return 0;
+	return find_owner(k, inode_of(k->agent_pid, udp, port), now);
+}
+
+int flow_owner_of(struct keeper *k, unsigned long inode)
+{
+	int64_t now = clock_mono_us();
+
+	return k->agent_pid > 0 && may_look(now) ? find_owner(k, inode, now) : 0;
+}
+
+/* ---- who listens ----------------------------------------------------------------------------- */
+
+#define STATE_LISTEN 0x0a
+
+static bool is_known(const struct flow_listener *list, size_t n, unsigned port)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].port == port)
+			return true;
+	return false;
+}
+
+static size_t listeners_in(const char *text, struct flow_listener *list, size_t n, size_t max)
+{
+	for (const char *line = strchr(text, '\n'); line && *++line && n < max;
+	     line = strchr(line, '\n')) {
+		unsigned long inode;
+		unsigned port, state;
+
+		if (sscanf(line,
+			   "%*u: %*[0-9A-F]:%X %*s %X %*[0-9A-F:] %*[0-9A-F:] %*X %*u %*d %lu",
+			   &port, &state, &inode) == 3 &&
+		    state == STATE_LISTEN && !is_known(list, n, port))
+			list[n++] = (struct flow_listener){(uint16_t)port, inode};
+	}
+	return n;
+}
+
+size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max)
+{
+	static const char *const tables[] = {"tcp", "tcp6"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables) && k->agent_pid > 0; i++) {
+		AUTO_FREE char *text = NULL;
+		char name[64];
+
+		snprintf(name, sizeof(name), "/proc/%d/net/%s", k->agent_pid, tables[i]);
+		if (io_read_file(AT_FDCWD, name, TABLE_MAX, &text, NULL) == 0)
+			n = listeners_in(text, list, n, max);
+	}
+	return n;
 }

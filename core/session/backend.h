@@ -49,6 +49,9 @@ struct spawn_spec {
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
 	bool ask_network;	      /* else: connections are decided on by host */
+	const struct port_pair {
+		uint16_t port, host_port;
+	} *publish;		      /* then: shown on the host's loopback; ends with port 0; or NULL */
 	const char *resolv;	      /* then: what /etc/resolv.conf is inside; NULL: the host's */
 	bool no_debug;		      /* ptrace and friends are refused inside too */
 	bool nesting;		      /* user namespaces inside */

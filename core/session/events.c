@@ -335,6 +335,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_HELD] = on_held,
 	[WIRE_TAKEN_BACK] = session_on_stopped,
 	[WIRE_FLOW] = session_on_flow,
+	[WIRE_PORT] = session_on_port,
 	[WIRE_EXIT] = on_exit_status,
 	[WIRE_PLAN] = on_plan,
 	[WIRE_PROGRESS] = on_progress,

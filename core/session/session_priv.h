@@ -54,7 +54,8 @@ void session_on_given(struct session *s, const struct client_event *ev);
 void session_on_given_over(struct session *s, const struct client_event *ev);
 void session_on_left_open(struct session *s, const struct client_event *ev);
 void session_on_tallies(struct session *s, const struct client_event *ev);
-void session_on_flow(struct session *s, const struct client_event *ev); /* connections.c */
+void session_on_flow(struct session *s, const struct client_event *ev);
+void session_on_port(struct session *s, const struct client_event *ev); /* connections.c */
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);

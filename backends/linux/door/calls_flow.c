@@ -391,6 +391,7 @@ static void on_ready(void *data, int code)
 		else if (w->stage == STAGE_START)
 			flow_run(w);
 	}
+	port_ready(d, code);
 }
 
 void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr)
@@ -434,6 +435,10 @@ static void on_heard(void *data, const struct net_note *note)
 	struct ldoor *d = data;
 	struct flow_wait *w;
 
+	if (note->what == NET_PUBLISHED || note->what == NET_CAME) {
+		port_heard(d, note);
+		return;
+	}
 	if (note->what == NET_FLOW) {
 		packet_begin(d, note);
 		return;

@@ -407,6 +407,7 @@ static void door_tick(struct door *door)
 	gather_serve(d);
 	connect_tick(d);
 	flow_tick(d);
+	port_tick(d);
 	fifo_tick(d);
 	parked_tick(d);
 	look_tick(d);
@@ -417,6 +418,11 @@ static void door_end_flow(struct door *door, uint64_t id)
 	flow_end_one(ldoor(door), id);
 }
 
+static void door_publish(struct door *door, uint16_t port, uint16_t host_port)
+{
+	port_publish(ldoor(door), port, host_port);
+}
+
 static void door_close(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
@@ -425,6 +431,7 @@ static void door_close(struct door *door)
 		return;
 	door_drop_all(door);
 	flow_close(d);
+	port_drop(d);
 	connect_drop(d);
 	fifo_drop(d);
 	lost_drop(d);
@@ -452,6 +459,7 @@ static const struct door_ops ops = {
 	.drop_all = door_drop_all,
 	.tick = door_tick,
 	.end_flow = door_end_flow,
+	.publish = door_publish,
 	.close = door_close,
 };
 

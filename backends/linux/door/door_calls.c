@@ -55,6 +55,7 @@ const struct door_call door_calls[] = {
 	{CALL(socketpair), NONE, prepare_pair, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(bind), NONE, prepare_bind, perform_bind, ANYWHERE},
 	{CALL(connect), NONE, prepare_connect, perform_connect, ANYWHERE},
+	{CALL(listen), NONE, prepare_listen, NULL, ALWAYS},
 	{CALL(execve), NONE, prepare_exec, NULL, ALWAYS},
 	{CALL(execveat), NONE, prepare_exec, NULL, ALWAYS},
 	{CALL(umask), NONE, prepare_umask, NULL, ALWAYS},

@@ -369,6 +369,10 @@ struct ldoor {
 	struct flow_wait *flows;
 	size_t flows_len;
 	uint64_t last_dial;
+	struct port *ports; /* that somebody listens on, or that are published (ports.c) */
+	size_t n_ports;
+	int64_t look_at;   /* for listeners, next; 0: not */
+	int64_t look_wait; /* and again after it */
 	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
 	size_t own_next;
 	struct fifo_wait *fifos;
@@ -456,6 +460,7 @@ HANDLER(prepare_pair);
 HANDLER(prepare_bind);
 HANDLER(perform_bind);
 HANDLER(prepare_connect);
+HANDLER(prepare_listen);
 HANDLER(perform_connect);
 HANDLER(prepare_exec);
 HANDLER(prepare_umask);
@@ -504,6 +509,13 @@ void flow_tick(struct ldoor *d);
 void flow_end_one(struct ldoor *d, uint64_t id); /* that connection */
 void flow_drop(struct ldoor *d);		 /* what waits is refused */
 void flow_close(struct ldoor *d);
+/* Ports inside (ports.c): offered when somebody listens, shown on the host's loopback when asked for.
+ */
+void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port);
+void port_heard(struct ldoor *d, const struct net_note *note); /* NET_PUBLISHED, NET_CAME */
+void port_ready(struct ldoor *d, int code); /* the relay serves, or does not */
+void port_tick(struct ldoor *d);
+void port_drop(struct ldoor *d);
 /* connect our duplicate of a socket, to peer (O_PATH of a socket file) or the address in
  * SLOT_EXTRA; what the caller gets, DOOR_LATER where it has to wait. */
 int connect_now(struct ldoor *d, struct request *r, int sock, int peer);

@@ -162,6 +162,8 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_BYTES:
 	case NET_CLOSED:
 	case NET_FLOW:
+	case NET_PUBLISHED:
+	case NET_CAME:
 		if (g->on)
 			g->on->heard(g->data, note);
 		return;
@@ -172,6 +174,7 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_END:
 	case NET_GRANT:
 	case NET_REFUSE:
+	case NET_PUBLISH:
 		return;
 	}
 }

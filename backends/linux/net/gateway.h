@@ -18,7 +18,8 @@ struct gateway;
 struct gateway_listener {
 	/* The relay serves from now on (0), does not start, or is gone (negative errno). */
 	void (*ready)(void *data, int code);
-	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES or NET_CLOSED. */
+	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES, NET_CLOSED, NET_PUBLISHED or
+	 * NET_CAME. */
 	void (*heard)(void *data, const struct net_note *note);
 };
 

@@ -47,6 +47,7 @@ enum {
 
 #define NET_ADDRS_MAX 8		 /* that a name leads to; more are not tried */
 #define NET_IS_FLOW   (1ull << 62) /* in the id of what is no connection */
+#define NET_IS_COME   (1ull << 61) /* in the id of one that came from the host */
 
 enum net_what {
 	/* relay to keeper */
@@ -58,6 +59,8 @@ enum net_what {
 	NET_BYTES,     /* id, sent, received: as long as it is open */
 	NET_CLOSED,    /* id, sent, received */
 	NET_FLOW,      /* id, type: IPPROTO_*; at, port: where to; addr[0], from_port: from where */
+	NET_PUBLISHED, /* port, from_port, code: what became of NET_PUBLISH */
+	NET_CAME,      /* id, port, from_port, addr[0]: a connection to a port that is published */
 	/* keeper to relay */
 	NET_ANSWER,  /* id, verdict, addr[0] for NAME_STAND_IN */
 	NET_RESOLVE, /* id, name */
@@ -66,6 +69,7 @@ enum net_what {
 	NET_END,     /* id: close this connection */
 	NET_GRANT,   /* id, addr[0], port: where the packets of this flow go */
 	NET_REFUSE,  /* id, code: they go nowhere */
+	NET_PUBLISH, /* port, from_port: show port of the sandbox at from_port of the host */
 };
 
 enum net_verdict {
@@ -105,6 +109,9 @@ struct router {
 int router_start(int user_ns, int net_ns, struct router *ret) MUST_USE;
 /* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
+
+/* A socket of TCP in the agent's namespace, not connected. -errno. */
+int router_socket(int sock, bool v6) MUST_USE;
 
 /* Can it be done here? For a process that may make network namespaces and has no use for its own.
  */

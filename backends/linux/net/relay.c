@@ -110,6 +110,9 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_REFUSE:
 		packets_refused(r, note);
 		return;
+	case NET_PUBLISH:
+		publish_begin(r, note);
+		return;
 	case NET_READY:
 	case NET_LOOKUP:
 	case NET_BOOK:
@@ -118,6 +121,8 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_BYTES:
 	case NET_CLOSED:
 	case NET_FLOW:
+	case NET_PUBLISHED:
+	case NET_CAME:
 		return;
 	}
 }

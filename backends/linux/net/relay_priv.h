@@ -73,6 +73,9 @@ struct relay {
 	struct flow *flows, *flow_list;
 	size_t n_asked_flows;
 	uint64_t last_flow;
+	/* publish.c */
+	size_t n_published;
+	uint64_t last_come;
 };
 
 /* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
@@ -117,3 +120,7 @@ void packets_tick(struct relay *r);
 void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
 void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
 void packets_close(struct relay *r, uint64_t id);			  /* one that was granted */
+
+/* ---- publish.c: ports of the sandbox, on the host's loopback --------------------------------- */
+
+void publish_begin(struct relay *r, const struct net_note *note); /* NET_PUBLISH */

@@ -28,7 +28,13 @@
 #define BACKLOG	 128
 #define ANSWER_S 2 /* the router does nothing else: more means that it is gone */
 
+enum want {
+	WANT_LISTENER,
+	WANT_SOCKET, /* the agent's; at: of which family */
+};
+
 struct wanted {
+	enum want what;
 	struct net_addr at;
 	uint16_t port;
 	bool deaf;
@@ -305,16 +311,24 @@ static int listen_at(const struct wanted *w)
 	return take_fd(&fd);
 }
 
+static int socket_of(const struct net_addr *a)
+{
+	int fd = socket(net_addr_is_v4(a) ? AF_INET : AF_INET6,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* A loopback address is the agent's own: there a service of the host's loopback is shown. */
-static int open_listener(const struct places *p, const struct wanted *w)
+static int open_wanted(const struct places *p, const struct wanted *w)
 {
 	int fd;
 
-	if (net_addr_class(&w->at) != NET_LOOPBACK)
+	if (w->what == WANT_LISTENER && net_addr_class(&w->at) != NET_LOOPBACK)
 		return listen_at(w);
 	if (setns(p->agent, CLONE_NEWNET) < 0)
 		return -errno;
-	fd = listen_at(w);
+	fd = w->what == WANT_LISTENER ? listen_at(w) : socket_of(&w->at);
 	if (setns(p->own, CLONE_NEWNET) < 0)
 		_exit(1);
 	return fd;
@@ -325,7 +339,7 @@ static NORETURN void serve(int sock, const struct places *p)
 	struct wanted w;
 
 	while (io_recv_fd(sock, &w, sizeof(w), NULL) == (ssize_t)sizeof(w)) {
-		int fd = open_listener(p, &w), code = MIN(fd, 0);
+		int fd = open_wanted(p, &w), code = MIN(fd, 0);
 
 		if (io_send_fd(sock, &code, sizeof(code), fd < 0 ? -1 : fd) < 0)
 			break;
@@ -417,19 +431,36 @@ int router_start(int user_ns, int net_ns, struct router *ret)
 	return code;
 }
 
-int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)
+static int ask_router(int sock, const struct wanted *w)
 {
-	struct wanted w;
 	int code = -EPIPE, fd = -1;
 
-	memset(&w, 0, sizeof(w));
-	w.at = *at;
-	w.port = port;
-	w.deaf = deaf;
-	if (io_send_fd(sock, &w, sizeof(w), -1) < 0 ||
+	if (io_send_fd(sock, w, sizeof(*w), -1) < 0 ||
 	    io_recv_fd(sock, &code, sizeof(code), &fd) != (ssize_t)sizeof(code))
 		return -EPIPE;
 	if (code < 0)
 		util_close_fd(&fd);
 	return code < 0 ? code : fd;
+}
+
+int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)
+{
+	struct wanted w;
+
+	memset(&w, 0, sizeof(w));
+	w.what = WANT_LISTENER;
+	w.at = *at;
+	w.port = port;
+	w.deaf = deaf;
+	return ask_router(sock, &w);
+}
+
+int router_socket(int sock, bool v6)
+{
+	struct wanted w;
+
+	memset(&w, 0, sizeof(w));
+	w.what = WANT_SOCKET;
+	w.at = v6 ? (struct net_addr){{[15] = 1}} : net_addr_v4(INADDR_LOOPBACK);
+	return ask_router(sock, &w);
 }

@@ -537,6 +537,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
 	if (r < 0)
 		return r;
+	for (const struct port_pair *p = spec->publish; p && p->port; p++)
+		(*ret_door)->ops->publish(*ret_door, p->port, p->host_port);
 	r = open_gate(sb, err);
 	if (r < 0)
 		return r;
