@@ -283,6 +283,20 @@ some, cut
 0 answers, code 3
 1 answers, code 0
 203.0.113.7 100" "names: by UDP and TCP, cut and whole, after bytes that are none"
+mark
+is "$(quiet --allow-domain good.example --allow-domain brief.example -- python3 -c 'import socket, time
+for i in range(5): socket.gethostbyname("good.example")
+end = time.time() + 1.5
+while time.time() < end: socket.gethostbyname("brief.example"); time.sleep(0.05)
+print("done")')" "done" "names that are asked for again"
+is "$(asked | grep -c '^good.example 1$')" 1 "are answered from what is kept"
+like "$(asked | grep -c '^brief.example 1$')" '^[23]$' "for as long as their TTL says"
+is "$(quiet --allow-domain service.example -- python3 -c 'import socket
+q = b"\x12\x34\1\0\0\1\0\0\0\0\0\0\7service\7example\0\0\x41\0\1"
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5); s.connect(("127.0.0.53", 53)); s.send(q); r = s.recv(999)
+print(b"h2" in r, r[7])
+t = socket.create_connection(("203.0.113.7", 7), timeout=5); t.sendall(b"by its hint"); print(t.recv(99).decode())')" "True 1
+by its hint" "HTTPS records, and the address that they hint at goes by their name"
 is "$(quiet --allow-domain good.example -- cat /etc/resolv.conf | grep -c '^nameserver 127.0.0.53$')" 1 "the resolver inside is cordon's"
 
 # ---- real programs

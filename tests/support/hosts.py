@@ -12,8 +12,10 @@ NAMES = {
     "private.example": ["10.9.9.9"], "metadata.example": ["169.254.169.254"], "local.example": ["127.0.0.1"],
     "silent.example": ["192.0.2.77"], "moves.example": ["203.0.113.7"], "registry.npmjs.org": ["203.0.113.7"],
     "two.example": ["192.0.2.2", "203.0.113.7"],
+    "brief.example": ["203.0.113.7"], "service.example": [],
 }
 ALIASES = {"alias.example": "good.example"}
+TTL = {"moves.example": 0, "brief.example": 1}
 asked = open(DIR + "/names", "a", buffering=1)
 packets = open(DIR + "/packets", "a", buffering=1)
 
@@ -23,7 +25,7 @@ def wire(name):
 
 
 def record(owner, kind, data):
-    return wire(owner) + struct.pack(">HHIH", kind, 1, 60, len(data)) + data
+    return wire(owner) + struct.pack(">HHIH", kind, 1, TTL.get(owner, 60), len(data)) + data
 
 
 def answer(q, room):
@@ -45,6 +47,9 @@ def answer(q, room):
             found.append(record(real, 28, socket.inet_pton(socket.AF_INET6, ip)))
         if kind == 1 and ":" not in ip:
             found.append(record(real, 1, socket.inet_aton(ip)))
+    if name == "service.example" and kind == 65:  # ALPN h2, and a hint at where it is
+        found.append(record(name, 65, struct.pack(">H", 1) + b"\0" + struct.pack(">HH", 1, 3) + b"\2h2"
+                            + struct.pack(">HH", 4, 4) + socket.inet_aton("203.0.113.7")))
     if name == "text.example" and kind == 16:
         found.append(record(name, 16, b"\x05hello"))
     if name == "large.example" and kind == 1:

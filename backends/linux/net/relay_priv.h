@@ -35,6 +35,7 @@ void relay_tell(struct relay *r, const struct net_note *note);
 /* A tick at this moment (monotonic, us). */
 void relay_wake_at(struct relay *r, int64_t us);
 
+struct cached;
 struct dial;
 struct asked;
 struct dns_query;
@@ -63,6 +64,7 @@ struct relay {
 	struct net_addr servers[3];
 	size_t n_servers;
 	int64_t servers_s; /* when the host's file was changed last */
+	struct cached *cached, *cache_list;
 	struct asked *asked;
 	size_t n_asked, n_clients;
 	uint64_t last_asked;
@@ -106,6 +108,14 @@ void resolve_tick(struct relay *r);
 void resolve_for_keeper(struct relay *r, const struct net_note *note);
 /* What an answer says of its name goes into the keeper's book. */
 void resolve_book(struct relay *r, const uint8_t *answer, size_t len, const struct dns_question *q);
+
+/* ---- cache.c: answers of nameservers --------------------------------------------------------- */
+
+#define CACHE_BYTES 4096
+/* The answer to this query, with its id; its length, 0: there is none. */
+size_t cache_find(struct relay *r, const uint8_t *query, size_t len, uint8_t out[CACHE_BYTES]);
+void cache_add(struct relay *r, const uint8_t *query, size_t query_len, const uint8_t *answer,
+	       size_t len);
 
 /* ---- stub.c: the resolver inside ------------------------------------------------------------- */
 
