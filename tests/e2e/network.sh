@@ -355,6 +355,9 @@ time.sleep(1.1)
 socket.create_connection(("203.0.113.7", 7), timeout=3).close(); print("connected")' >"$TEST_TMP/out" &
 inside=$!
 wait_for 5 test -e up
+for p in cordon-relay cordon-router; do
+	is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
+done
 kill -9 "$(below $$ cordon-relay)"
 wait "$inside"
 like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"

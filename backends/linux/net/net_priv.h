@@ -124,6 +124,13 @@ void router_prepare_inside(int inside[INSIDE_SOCKETS]);
  * send echo requests. Best effort. */
 void router_allow_ping(void);
 
+/* ---- net_filter.c ---------------------------------------------------------------------------- */
+
+/* From here on the process makes the calls of its loop alone. 0 or negative errno; then it must not
+ * go on. */
+int net_filter_relay(void) MUST_USE;
+int net_filter_router(void) MUST_USE;
+
 /* ---- relay.c --------------------------------------------------------------------------------- */
 
 struct relay_spec {

@@ -271,6 +271,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	if (ready.code == 0) {
 		take_router(r, &made);
 		stub_begin(r);
+		ready.code = net_filter_relay();
 	}
 	relay_tell(r, &ready);
 	if (ready.code < 0)

@@ -387,6 +387,8 @@ static NORETURN void router(int sock, int user_ns, int net_ns)
 	sock = 0;
 	p.agent = 1;
 	p.own = 2;
+	if (net_filter_router() < 0)
+		_exit(1);
 	serve(sock, &p);
 }
 
