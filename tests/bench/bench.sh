@@ -42,6 +42,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/pane.sh
 	. tests/bench/record.sh
 	. tests/bench/gate.sh
+	. tests/bench/net.sh
 }
 
 have_bwrap=$(command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null && echo yes)
@@ -100,6 +101,7 @@ row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
 rows_pane
 rows_record
 rows_gate
+rows_net
 print_row "" "no undo" cordon "" ratio target ""
 rows_capture
 print_row "" base cordon "" ratio target ""
