@@ -358,6 +358,9 @@ wait_for 5 test -e up
 for p in cordon-relay cordon-router; do
 	is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
 done
+router=$(below $$ cordon-router)
+kill -9 "$router"
+ok "a router that is killed leaves no zombie" wait_for 5 test ! -e "/proc/$router"
 kill -9 "$(below $$ cordon-relay)"
 wait "$inside"
 like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/flows.h"
@@ -25,6 +26,8 @@ struct gateway {
 	bool inside_watched, ready, draining;
 	pid_t relay;
 	int64_t died_us;
+	int room;	 /* -1, or its socket, watched for room */
+	struct buf late; /* whole notes that the relay must hear, once its socket has room */
 	struct net_book *book;
 	const struct gateway_listener *on;
 	void *data;
@@ -33,6 +36,37 @@ struct gateway {
 static void watch_inside(struct gateway *g, bool on);
 
 /* ---- the relay ------------------------------------------------------------------------------- */
+
+static int send_one(int sock, const void *note)
+{
+	ssize_t n;
+
+	do
+		n = send(sock, note, sizeof(struct net_note), MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+static void stop_late(struct gateway *g)
+{
+	if (g->room >= 0) {
+		keeper_unwatch(g->k, g->room);
+		util_close_fd(&g->room);
+		g->room = -1;
+	}
+	buf_done(&g->late);
+}
+
+static void send_late(struct gateway *g)
+{
+	size_t at = 0;
+
+	while (at < g->late.len && send_one(g->sock, g->late.data + at) != -EAGAIN)
+		at += sizeof(struct net_note);
+	buf_drop_front(&g->late, at);
+	if (!g->late.len)
+		stop_late(g);
+}
 
 static void end_relay(struct gateway *g, int code)
 {
@@ -48,6 +82,7 @@ static void end_relay(struct gateway *g, int code)
 	}
 	g->relay = 0;
 	g->ready = false;
+	stop_late(g); /* what it was about is over */
 	g->died_us = clock_mono_us();
 	if (g->on)
 		g->on->ready(g->data, code);
@@ -56,6 +91,11 @@ static void end_relay(struct gateway *g, int code)
 static void on_relay(void *data)
 {
 	gateway_drain(data);
+}
+
+static void on_room(void *data)
+{
+	send_late(data);
 }
 
 static int fork_relay(struct gateway *g)
@@ -203,16 +243,33 @@ void gateway_drain(struct gateway *g)
 	g->draining = false;
 }
 
+/*
+ * What ends a connection or a dial is said once, so it must not be lost: it waits. There is no more
+ * of it than there are connections.
+ */
+static bool send_later(struct gateway *g, const struct net_note *note)
+{
+	if (note->what != NET_END && note->what != NET_CANCEL)
+		return false;
+	if (g->room < 0) { /* another one of it: a descriptor has one watch */
+		g->room = fcntl(g->sock, F_DUPFD_CLOEXEC, 3);
+		if (g->room < 0 || keeper_watch_write(g->k, g->room, on_room, g) < 0)
+			log_warn("net", "a connection's end goes to the relay with what follows");
+	}
+	buf_add(&g->late, note, sizeof(*note));
+	return true;
+}
+
 bool gateway_send(struct gateway *g, const struct net_note *note)
 {
-	ssize_t n;
+	int r;
 
 	if (g->sock < 0)
 		return false;
-	do
-		n = send(g->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*note);
+	if (g->late.len)
+		send_late(g);
+	r = g->late.len ? -EAGAIN : send_one(g->sock, note);
+	return r == -EAGAIN ? send_later(g, note) : r == 0;
 }
 
 struct net_book *gateway_book(struct gateway *g)
@@ -255,6 +312,7 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int insid
 			      .user_ns = fcntl(user_ns, F_DUPFD_CLOEXEC, 3),
 			      .net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3),
 			      .sock = -1,
+			      .room = -1,
 			      .book = book_new()};
 	for (size_t i = 0; i < INSIDE_SOCKETS; i++)
 		g->inside[i] = take_fd(&inside[i]);

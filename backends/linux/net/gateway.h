@@ -30,7 +30,7 @@ void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *
 
 /* 1: it serves; 0: it starts, ready() follows; negative errno: it cannot. */
 int gateway_start(struct gateway *g);
-/* False: it is gone, or does not keep up. */
+/* False: it is gone, or does not keep up; NET_END and NET_CANCEL wait then until it does. */
 bool gateway_send(struct gateway *g, const struct net_note *note) MUST_USE;
 /* Hear what it has said so far: names that the agent has been told are in the book by then. */
 void gateway_drain(struct gateway *g);

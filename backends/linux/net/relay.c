@@ -258,6 +258,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	launch_reset_signals();
+	signal(SIGCHLD, SIG_IGN); /* a router that ends leaves nothing */
 	signal(SIGPIPE, SIG_IGN); /* splice(2) has no flag for it */
 	r->spec = *spec;
 	ready.code = confine(&r->spec);
