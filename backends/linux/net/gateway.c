@@ -16,6 +16,7 @@
 #include "core/keeper/flows.h"
 #include "core/net/dns.h"
 
+#define LATE_MAX  2048 /* notes that wait for room */
 #define DRAIN_MAX 1024
 #define AGAIN_US  1000000 /* a relay that died is not started again at once */
 
@@ -245,11 +246,14 @@ void gateway_drain(struct gateway *g)
 
 /*
  * What ends a connection or a dial is said once, so it must not be lost: it waits. There is no more
- * of it than there are connections.
+ * of it than there are connections. Of the rest some waits, too: a program may open hundreds of
+ * connections at once.
  */
 static bool send_later(struct gateway *g, const struct net_note *note)
 {
-	if (note->what != NET_END && note->what != NET_CANCEL)
+	bool last = note->what == NET_END || note->what == NET_CANCEL;
+
+	if (!last && g->late.len >= LATE_MAX * sizeof(*note))
 		return false;
 	if (g->room < 0) { /* another one of it: a descriptor has one watch */
 		g->room = fcntl(g->sock, F_DUPFD_CLOEXEC, 3);
