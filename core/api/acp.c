@@ -1,9 +1,8 @@
 /* acp - editor and agent: turns, and requests that would leave the sandbox. */
 /* SPDX-License-Identifier: MIT */
-#include "core/api/acp.h"
+#include "core/api/acp_priv.h"
 
 #include <assert.h>
-#include <cjson/cJSON.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,7 +23,8 @@ enum speech {
 struct acp {
 	const struct acp_listener *on;
 	void *data;
-	bool tools;
+	enum acp_tools tools;
+	struct acp_tools_held *held; /* ACP_TOOLS_ASK; else NULL */
 	enum speech speech;
 	struct stream editor, agent;
 	bool stalled;	    /* the agent said what an editor might obey before that is known: */
@@ -33,13 +33,14 @@ struct acp {
 	size_t n_turns;
 };
 
-struct acp *acp_new(bool tools, const struct acp_listener *on, void *data)
+struct acp *acp_new(enum acp_tools tools, const struct acp_listener *on, void *data)
 {
 	struct acp *a = xcalloc(1, sizeof(*a));
 
 	a->on = on;
 	a->data = data;
 	a->tools = tools;
+	a->held = tools == ACP_TOOLS_ASK ? acp_tools_new(on, data) : NULL;
 	a->editor.held = a->agent.held = a->waiting = (struct buf)BUF_INIT;
 	return a;
 }
@@ -53,6 +54,7 @@ void acp_free(struct acp *a)
 	buf_done(&a->editor.held);
 	buf_done(&a->agent.held);
 	buf_done(&a->waiting);
+	acp_tools_free(a->held);
 	free(a);
 }
 
@@ -148,7 +150,9 @@ static void editor_line(struct acp *a, const char *line, size_t len, struct buf 
 		a->speech = method || get(message, "jsonrpc") ? SPEECH_ACP : SPEECH_BYTES;
 	if (method && strcmp(method, "session/prompt") == 0)
 		turn_begins(a, message);
-	if (begins && !a->tools)
+	if (a->held && message)
+		acp_tools_from_editor(a->held, message);
+	if (begins && a->tools == ACP_TOOLS_OFF)
 		withdraw_tools(message, to_agent);
 	else
 		buf_add(to_agent, line, len);
@@ -192,18 +196,18 @@ static bool is_harmless(const char *line, size_t len)
 	return true;
 }
 
-static void answer_no(const cJSON *message, struct buf *to_agent)
+static void answer_tool(struct acp *a, const cJSON *message, const char *line, size_t len,
+			struct buf *to_editor, struct buf *to_agent)
 {
-	const cJSON *id = get(message, "id");
-	char *text = id ? cJSON_PrintUnformatted(id) : NULL;
-
-	if (text)
-		buf_fmt(to_agent,
-			"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":"
-			"\"cordon: the editor would do that outside the sandbox: use your own "
-			"tools (acp.editor-tools)\"}}\n",
-			text);
-	cJSON_free(text);
+	if (a->held) {
+		acp_tools_request(a->held, message, line, len, to_editor, to_agent);
+		return;
+	}
+	acp_refuse(message, -32601,
+		   "cordon: the editor would do that outside the sandbox: use your own tools "
+		   "(acp.editor-tools)",
+		   to_agent);
+	a->on->refused(a->data, "the agent asked its editor to read, write or run something");
 }
 
 /* What comes before the first character of JSON, a byte order mark with it. */
@@ -220,12 +224,15 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 		       struct buf *to_agent)
 {
 	cJSON *message = blanks(line, len) == len ? NULL : parse(line, len);
-	bool asks = !a->tools && asks_for_tool(message);
+	bool passes = a->tools == ACP_TOOLS_ON;
+	bool asks = !passes && asks_for_tool(message);
 	bool known = a->speech == SPEECH_ACP;
 
 	if (message)
 		turn_ends(a, message);
-	if (a->tools || blanks(line, len) == len || (message && !asks)) {
+	if (a->held && message && !asks)
+		acp_tools_from_agent(a->held, message, to_agent);
+	if (passes || blanks(line, len) == len || (message && !asks)) {
 		buf_add(to_editor, line, len);
 	} else if (!known && (asks || !is_harmless(line, len))) {
 		a->stalled = true;
@@ -233,9 +240,7 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 	} else if (!known) {
 		buf_add(to_editor, line, len);
 	} else if (asks) {
-		answer_no(message, to_agent);
-		a->on->refused(a->data,
-			       "the agent asked its editor to read, write or run something");
+		answer_tool(a, message, line, len, to_editor, to_agent);
 	} else { /* there every line is JSON */
 		a->on->refused(a->data, "a line of the agent's that is no sound JSON");
 	}
@@ -269,12 +274,13 @@ static void take_piece(struct acp *a, struct stream *s, const char *piece, size_
 	buf_add(&s->held, piece, len);
 	if (could_be_json(&s->held) && !whole && s->held.len <= ACP_LINE)
 		return;
-	if (s->held.len > ACP_LINE && agents && !a->tools && could_be_json(&s->held)) {
+	if (s->held.len > ACP_LINE && agents && a->tools != ACP_TOOLS_ON &&
+	    could_be_json(&s->held)) {
 		s->dropping = !whole;
 		a->on->refused(a->data, "a line of the agent's that is too long");
 	} else if (could_be_json(&s->held) && s->held.len <= ACP_LINE) {
 		fn(a, s->held.data, s->held.len, out, back);
-	} else if (agents && !a->tools &&
+	} else if (agents && a->tools != ACP_TOOLS_ON &&
 		   a->speech == SPEECH_ACP) { /* some parsers end a line elsewhere */
 		s->dropping = !whole;
 		a->on->refused(a->data, "a line of the agent's that is no JSON");
@@ -290,7 +296,8 @@ static const char *line_end(const struct acp *a, const struct stream *s, const c
 			    size_t len)
 {
 	const char *newline = memchr(bytes, '\n', len);
-	const char *cr = s == &a->agent && !a->tools ? memchr(bytes, '\r', len) : NULL;
+	const char *cr =
+		s == &a->agent && a->tools != ACP_TOOLS_ON ? memchr(bytes, '\r', len) : NULL;
 
 	return cr && (!newline || cr < newline) ? cr : newline;
 }
@@ -376,4 +383,11 @@ void acp_from_agent(struct acp *a, const char *bytes, size_t len, bool over, str
 		a->on->refused(a->data, "what an agent says to an editor that has said nothing");
 		buf_clear(&a->waiting);
 	}
+}
+
+void acp_answer(struct acp *a, uint64_t id, bool allow, const char *why, struct buf *to_editor,
+		struct buf *to_agent)
+{
+	if (a->held)
+		acp_tools_answer(a->held, id, allow, why, to_editor, to_agent);
 }

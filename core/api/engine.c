@@ -221,12 +221,20 @@ static void on_failed(void *data, int status, const char *words)
 	tell_failed(data, status, words);
 }
 
+static void on_answered(void *data, uint64_t ask, bool allow)
+{
+	struct engine *e = data;
+
+	TELL(e, answered, h_->data, ask, allow);
+}
+
 static const struct session_listener listener = {
 	.changed = on_changed,
 	.exited = on_exited,
 	.stopped = on_said,
 	.frozen = on_frozen,
 	.failed = on_failed,
+	.answered = on_answered,
 };
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -273,6 +281,7 @@ static void on_tick(uv_timer_t *timer)
 	struct engine *e = timer->data;
 
 	approver_changed(e->approver); /* a notification may be due */
+	session_expire_asks(e->session);
 	watch_keeper(e);
 }
 

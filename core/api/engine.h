@@ -21,6 +21,7 @@ struct engine_listener {
 	void (*changed)(void *data);				 /* the model is newer */
 	void (*said)(void *data, const char *words, bool fatal); /* fatal: every change is denied */
 	void (*exited)(void *data, int wait_status); /* of engine_open_agent(): its agent has */
+	void (*answered)(void *data, uint64_t ask, bool allow); /* session_ask() */
 	/* It did not start (status 125..127), or has ended by itself: no more can be asked of it.
 	 */
 	void (*failed)(void *data, int status, const char *words);

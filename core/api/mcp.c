@@ -189,8 +189,8 @@ static void conn_end(struct mcp_conn *c)
 	while (c->calls) {
 		struct mcp_call *call = c->calls;
 
-		/* What it asked for is nobody's any more. */
-		if (call->request && m->serve->engine && call->request->job)
+		/* What it asked for is nobody's any more, unless it shall go on all the same. */
+		if (call->request && m->serve->engine && call->request->job && !m->serve->go_on)
 			(void)!jobs_cancel(engine_jobs(m->serve->engine), call->request->job);
 		if (call->request)
 			call->request->data = NULL;
@@ -200,10 +200,8 @@ static void conn_end(struct mcp_conn *c)
 	LL_DELETE(m->conns, c);
 	m->n_conns--;
 	free(c);
-	if (m->single) {
-		m->serve->over = true;
-		uv_stop(&m->serve->loop);
-	}
+	if (m->single)
+		serve_deaf(m->serve);
 }
 
 /* What waits for the client to say something, or to ask again, waits in vain. */

@@ -150,6 +150,9 @@ void message_row_members(struct buf *out, const struct row *row)
 		"\"seq\":%" PRIu64 ",\"kind\":\"%s\",\"time_us\":%" PRId64 ",\"step\":%" PRId64
 		",\"pid\":%d,\"result\":%d",
 		row->seq, row_kinds[row->kind], row->wall_us, row->step, row->pid, row->result);
+	if (row->ask)
+		buf_fmt(out, ",\"id\":%" PRIu64 ",\"decision\":\"%s\",\"scope\":\"%s\"", row->ask,
+			row->result < 0 ? "deny" : "allow", answers_scope_name(row->scope));
 	member(out, "op", row->op);
 	member(out, "text", row->text);
 	member(out, "more", row->more);

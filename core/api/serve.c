@@ -407,6 +407,12 @@ static void end_if_done(struct serve *s)
 	uv_stop(&s->loop);
 }
 
+void serve_deaf(struct serve *s)
+{
+	s->deaf = true;
+	end_if_done(s);
+}
+
 static void on_ended(void *data, bool reader)
 {
 	struct serve *s = data;

@@ -7,6 +7,7 @@
 
 #include "core/api/serve_priv.h"
 #include "core/base/json.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 
@@ -296,6 +297,10 @@ static int run(struct serve *s, struct request *r, uint32_t flags, const struct 
 	}
 	r->stepped = true;
 	r->job = jobs_run(engine_jobs(s->engine), &spec, &listener, r, &err);
+	if (r->job)
+		log_info("control", "command %s: %.400s",
+			 jobs_waits(engine_jobs(s->engine), r->job) ? "queued" : "dispatched",
+			 r->command);
 	return r->job ? 1 : fault_err(&r->fault, FAULT_AGENT_BUSY, &err);
 }
 

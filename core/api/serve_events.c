@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "core/api/serve_priv.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/net/host.h"
 
@@ -36,6 +37,14 @@ void serve_fail(struct serve *s, const char *words, bool fatal)
 	serve_event(s, "event.error", o);
 }
 
+/* A line of diagnostics about a step. */
+static void note(int64_t step, const char *component, const char *what, const char *words)
+{
+	log_about_step(step);
+	log_info(component, "%s%s%.400s", what, words ? ": " : "", words ? words : "");
+	log_about_step(0);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void tell_edit(struct serve *s, const struct row *row)
@@ -43,6 +52,7 @@ static void tell_edit(struct serve *s, const struct row *row)
 	cJSON *o = cJSON_CreateObject(), *paths = cJSON_AddArrayToObject(o, "paths");
 	const char *below = path_below(row->text, engine_model(s->engine)->folder);
 
+	note(0, "file_watcher", "edited from outside", row->text);
 	cJSON_AddItemToArray(paths, describe_text(below ? below : row->text));
 	if (row->more)
 		describe_add(o, "message", row->more);
@@ -55,6 +65,7 @@ static void tell_recovery(struct serve *s, const struct row *row)
 	cJSON *o = cJSON_CreateObject();
 	size_t paths = 0;
 
+	note(0, "undo", "recovery", row->text);
 	describe_add(o, "message", row->text);
 	if (sscanf(row->text, "%*[^:]: %zu path", &paths) == 1)
 		cJSON_AddNumberToObject(o, "paths", (double)paths);
@@ -69,6 +80,10 @@ static void tell_row(struct serve *s, const struct row *row)
 		tell_edit(s, row);
 	else if (row->kind == ROW_NOTE && str_eq(row->op, "recovery"))
 		tell_recovery(s, row);
+	else if (row->kind == ROW_NOTE && str_eq(row->op, "safeguard"))
+		note(row->step, "safeguard", "stopped", row->text);
+	else if (row->kind == ROW_DECISION)
+		note(row->step, "approval", row->more ? row->more : row->op, row->text);
 }
 
 /* Rows come in floods: those that there is no room for are left out, and that is said. */
@@ -116,6 +131,7 @@ static void tell_held(struct serve *s, const struct ask *a)
 			  h->step, h->command, kinds[h->what], h->count);
 	cJSON *o = cJSON_CreateObject();
 
+	note(h->step, "safeguard", "triggered", words);
 	cJSON_AddStringToObject(o, "safeguard_id", id);
 	cJSON_AddNumberToObject(o, "step_id", (double)h->step);
 	cJSON_AddStringToObject(o, "kind", kinds[h->what]);
@@ -222,6 +238,7 @@ static void tell_step(struct serve *s, int64_t id, const char *kind, const char 
 	cJSON_AddItemToObject(o, "affected_paths",
 			      describe_paths(id ? session_journal(engine_session(s->engine)) : NULL,
 					     id, PATHS_TOLD, &n));
+	note(id, "control", id ? "step committed" : "ended without a change", command);
 	cJSON_AddNumberToObject(o, "paths", (double)n);
 	cJSON_AddBoolToObject(o, "incomplete", incomplete);
 	if (request_id)

@@ -65,7 +65,7 @@ struct serve {
 	char *failed;		  /* words, of a session that has failed */
 	struct request *open;	  /* in the order in which they came */
 	size_t n_open;
-	bool audit, go_on; /* go_on: on_disconnect = continue */
+	bool audit, go_on; /* go_on: api.on-disconnect = continue */
 	bool input_over, deaf, over;
 	int status;
 	/* what was told */
@@ -87,6 +87,7 @@ struct serve {
 /* ---- serve.c ---- */
 int serve_open(struct serve *s, const struct serve_maker *maker, struct err *err) MUST_USE;
 void serve_close(struct serve *s); /* runs the loop until all is closed */
+void serve_deaf(struct serve *s);  /* nobody reads answers any more: the end, now or soon */
 /* A request of another front end: answered(), then it is gone. *ret until then. */
 struct serve_asked {
 	const char *operation;

@@ -6,6 +6,7 @@
 
 #include "core/api/serve_priv.h"
 #include "core/base/log.h"
+#include "core/config/config.h"
 #include "core/journal/journal.h"
 
 static const cJSON *get(const cJSON *o, const char *name)
@@ -34,6 +35,8 @@ static void on_started(void *data)
 	struct request *r = take_ptr(&s->starting);
 
 	log_info("session", "session %s runs", engine_model(s->engine)->session);
+	log_info("fs_backend", "backend %s, in %s", engine_model(s->engine)->backend,
+		 engine_model(s->engine)->folder);
 	if (!r)
 		return;
 	r->result = status(s);
@@ -133,6 +136,7 @@ static int open_engine(struct serve *s, const cJSON *payload, struct fault *f)
 		return -1;
 	if (!payload)
 		dirs_of_spec(&s->dirs, spec);
+	s->go_on = str_eq(config_str(spec->config, "api.on-disconnect"), "continue");
 	r = check_version(s, spec, f);
 	if (r == 0 && engine_open(&s->engine, &s->loop, spec, &err) < 0)
 		r = fault_err(f, FAULT_SESSION_NOT_STARTED, &err);
@@ -158,7 +162,6 @@ static int start(struct serve *s, struct request *r, const cJSON *payload)
 {
 	free(take_ptr(&s->failed));
 	s->audit = !cJSON_IsFalse(get(payload, "audit"));
-	s->go_on = str_eq(cJSON_GetStringValue(get(payload, "on_disconnect")), "continue");
 	if (read_dirs(&s->dirs, payload, &r->fault) < 0 || open_engine(s, payload, &r->fault) < 0) {
 		dirs_done(&s->dirs);
 		return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/api/serve_priv.h"
+#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/wire.h"
 
@@ -17,6 +18,7 @@ static void on_undone(void *data, int result, const char *words, const struct un
 		continue;
 	if (!r) /* the session was ended */
 		return;
+	log_info("undo", "%s: %s", r->op->name, result < 0 ? words : "done");
 	if (result < 0) {
 		serve_respond(r, describe_undo_fault(&r->fault, result, words, plan));
 		return;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static int also_fd = -1;
 static pid_t also_pid;
 static enum log_level also_max;
 static char also_about[160];
+static int64_t also_step;
 
 void log_open(int fd, enum log_level max, const char *session)
 {
@@ -76,6 +78,11 @@ void log_about(const char *request)
 	snprintf(also_about, sizeof(also_about), "%s", request ? request : "");
 }
 
+void log_about_step(int64_t step)
+{
+	also_step = step;
+}
+
 int log_descriptor(void)
 {
 	return log_fd;
@@ -114,6 +121,8 @@ static void write_line(int fd, enum log_level level, const char *component, bool
 		also ? "timestamp" : "time", when, names[level], component, (int)getpid());
 	if (*log_session)
 		buf_fmt(&line, ",\"session\":\"%s\"", log_session);
+	if (also && also_step)
+		buf_fmt(&line, ",\"step_id\":%" PRId64, also_step);
 	if (also && *also_about) {
 		buf_str(&line, ",\"request_id\":");
 		json_quote(&line, also_about, strlen(also_about));

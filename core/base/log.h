@@ -24,7 +24,8 @@ int log_open_in(const char *dir, enum log_level max, const char *session);
 void log_also(int fd, enum log_level max);
 /* What lines that go there are about from now on: "" or NULL, nothing. */
 void log_about(const char *request);
-int log_descriptor(void); /* -1: none */
+void log_about_step(int64_t step); /* 0: none */
+int log_descriptor(void);	   /* -1: none */
 bool log_wants(enum log_level level);
 /* component: "keeper", "journal", "door", ... */
 void log_line(enum log_level level, const char *component, const char *fmt, ...) PRINTF_LIKE(3, 4);

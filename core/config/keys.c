@@ -84,8 +84,11 @@ static const struct config_key keys[] = {
 	 "a shell command that answers requests: JSON on its input, exit status 0 allows once"},
 	{"approval.command-timeout", CONFIG_INT, "60", NULL, PROJECT_NEVER, NULL,
 	 "seconds that approval.command may take; then the request is denied"},
-	{"acp.editor-tools", CONFIG_ENUM, "off", "off|on", PROJECT_NEVER, NULL,
+	{"acp.editor-tools", CONFIG_ENUM, "off", "off|ask|on", PROJECT_NEVER, NULL,
 	 "--stdio: may an agent read, write and run through its editor, outside the sandbox"},
+	{"api.on-disconnect", CONFIG_ENUM, "end", "end|continue", PROJECT_NEVER, NULL,
+	 "cordon serve and mcp: the client goes away in mid-command: end it, or let it and those "
+	 "that wait finish first"},
 	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that is run when something waits: the same JSON on its input"},
 	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,

@@ -114,20 +114,20 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
  */
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err) MUST_USE;
-/* Was an interrupted step rolled back, or an undo finished or taken back, when j or its kin were
- * opened? */
+/* True if opening this journal, or another one of the session, rolled back an interrupted step or
+ * finished or reverted an interrupted undo. */
 bool journal_was_mended(const struct journal *j);
-/* The store is the next one's to take, and nothing of it is mapped in any more: j may only be
- * closed after this, or left to exit(). */
+/* Gives up the lock and the mapping of the store. Afterwards j may only be closed, or left to
+ * exit(). */
 void journal_release(struct journal *j);
 void journal_close(struct journal *j); /* open steps stay open on disk; NULL is a no-op */
-/* The folders of a session have an order: j comes behind all others that were opened with first. */
+/* Folders of a session have an order: moves j behind all others that were opened with `first`. */
 void journal_move_last(struct journal *j, struct journal *first);
 /* Several folders' histories as one, for reading; those that have none are left out. -ENOENT: none
  * has. */
 int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,
 		     struct err *err) MUST_USE;
-void journal_close_all(struct journal *j); /* j and its kin; NULL is a no-op */
+void journal_close_all(struct journal *j); /* j and its siblings; NULL is a no-op */
 /* Throw the whole history away (after the human confirmed) and start an empty store. */
 int journal_discard(const struct journal_spec *spec, struct err *err) MUST_USE;
 
@@ -185,14 +185,15 @@ int journal_tidy(struct journal *j) MUST_USE;
  * may wait gives -JOURNAL_WAITS in place of syncing: nothing was changed. Once several have,
  * journal_gather_sync() brings what they will record to the disk; then each is called again in
  * their order, with the step not allowed to wait, and journal_gather_end() ends it. If the sync
- * fails, each call finds out for itself. For j and its kin.
+ * fails, each call finds out for itself. For j and its siblings.
  */
 #define JOURNAL_WAITS 4097 /* no errno */
 void step_may_wait(struct step *s, bool may);
 int journal_gather_sync(struct journal *j) MUST_USE;
 void journal_gather_end(struct journal *j);
 
-/* size, step_size and steps of o, for j and its kin: what is full is found out when a step ends. */
+/* size, step_size and steps of o, for j and its siblings: what is full is found out when a step
+ * ends. */
 void journal_set_limits(struct journal *j, const struct journal_options *o);
 
 /* ---- places outside the folder -------------------------------------------------------------- */
@@ -255,8 +256,8 @@ int journal_check_held(struct step *s, struct err *err) MUST_USE;
 size_t step_adopt_writers(struct step *s);
 
 /*
- * The limits are reached (journal_spec.lasting), in j or its kin: whoever goes on in an open step
- * keeps what is there. Ten times as many steps as are kept are allowed to one session.
+ * The limits are reached (journal_spec.lasting), in j or its siblings: whoever goes on in an open
+ * step keeps what is there. Ten times as many steps as are kept are allowed to one session.
  */
 bool journal_is_full(const struct journal *j);
 struct journal_pruned { /* what the limits took, ever */

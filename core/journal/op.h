@@ -53,7 +53,7 @@ int op_chmod(struct step *s, const struct at *at, mode_t mode, bool *touched);
 int op_chown(struct step *s, const struct at *at, uid_t uid, gid_t gid, bool *touched);
 int op_utimens(struct step *s, const struct at *at, const struct timespec times[2], bool *touched);
 /* Mode, owner, times and attributes at once, as meta_read() found them and as far as we may. */
-int op_dress(struct step *s, const struct at *at, struct span meta);
+int op_set_attrs(struct step *s, const struct at *at, struct span meta);
 int op_setxattr(struct step *s, const struct at *at, const char *name, const void *value,
 		size_t size, int flags, bool *touched);
 int op_removexattr(struct step *s, const struct at *at, const char *name, bool *touched);

@@ -1,5 +1,7 @@
-/* callers - who asks: a cache of the sandbox's processes, each dropped when its pidfd tells. */
+/* callers - a cache of the sandbox's processes; a pidfd reports the end of each. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/callers.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +12,12 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/keeper/folders/draft.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/sources.h"
+#include "core/keeper/state.h"
 
 /*
  * A hit must be cheap: it is on the way of every trapped call. For a process's first thread one
@@ -146,10 +149,7 @@ static void on_exit_of(void *data)
 	struct proc *p = data;
 	struct keeper *k = p->keeper;
 
-	asks_leave(k, p->self.tid);
-	grants_leave(k, p);
-	steps_leave(k, p);
-	ending_leave(k, p);
+	k->hooks->process_left(k, p);
 	proc_drop(k, p);
 }
 
@@ -175,7 +175,7 @@ static struct proc *proc_add(struct keeper *k, int pid, int parent, int *pidfd)
 	}
 	p->pidfd = take_fd(pidfd);
 	HASH_ADD_INT(k->threads, tid, (&p->self));
-	steps_join(k, p);
+	k->hooks->process_seen(k, p);
 	return p;
 }
 
@@ -285,6 +285,13 @@ bool proc_is_stopped(int pid)
 	return p && str_starts(p, ") T");
 }
 
+int exit_code(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}
+
 static int zombie_status(int pid)
 {
 	AUTO_FREE char *text = NULL;
@@ -360,7 +367,7 @@ int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 	ret->tid = tid;
 	ret->proc = p;
 	if (k->n_drafts)
-		drafts_settle(k, ret);
+		k->hooks->calls(k, ret);
 	return 0;
 }
 
@@ -447,8 +454,7 @@ void procs_done(struct keeper *k)
 			forget_thread(k, t);
 	}
 	HASH_ITER (hh, k->threads, t, next) {
-		steps_leave(k, t->proc);
-		ending_leave(k, t->proc);
+		k->hooks->process_left(k, t->proc);
 		proc_drop(k, t->proc);
 	}
 }

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "core/journal/journal.h"
-#include "core/keeper/approvals/safeguard.h"
-#include "core/keeper/flows.h"
+#include "core/keeper/client_event.h"
 #include "core/keeper/wire.h"
 #include "core/policy/answer.h"
 
@@ -14,38 +13,6 @@
  * Strings in events are raw agent bytes, NUL-terminated, valid during the callback.
  */
 struct client;
-
-struct client_event {
-	int64_t step, pid, parent;
-	uint64_t id;   /* ask or request */
-	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER, WIRE_LEFT_OPEN */
-	enum rule_kind rule_kind;
-	uint8_t flags;	    /* ASK_* */
-	enum note_how note; /* WIRE_NOTE */
-	bool unasked;	    /* WIRE_DENY */
-	uint32_t timeout_s;
-	enum ask_end end;
-	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
-	int result;		   /* 0 or negative errno */
-	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both; WIRE_FLOW: sent, received */
-	enum flow_state flow;
-	enum port_state port_state; /* WIRE_PORT, with port and host_port */
-	uint16_t port, host_port;
-	int64_t wall_us;
-	uint32_t status; /* exit status, wait status */
-	enum step_kind kind;
-	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
-	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
-	const char *bundle, *places;	 /* WIRE_ASK; "": none */
-	unsigned up;			 /* WIRE_ASK */
-	size_t command_len;		 /* of command; WIRE_EXEC: NUL-separated argv */
-	const struct guard_report *held; /* WIRE_HELD */
-	enum loss loss;			 /* WIRE_TAKEN_BACK, with total: its limit; so below */
-	enum guard_why why;
-	const struct undo_plan *plan; /* WIRE_PLAN; entries may be cut, the numbers are not */
-};
-
-typedef void (*client_on_event)(void *data, enum wire_type type, const struct client_event *ev);
 
 struct client *client_new(int fd, client_on_event on, void *data);
 void client_free(struct client *c); /* NULL is a no-op */

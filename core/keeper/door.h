@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folders/folder.h"
+#include "core/keeper/caller.h"
+#include "core/policy/answer.h"
+#include "core/policy/policy.h"
 
 /*
  * The system-call door (backends/linux/door/door.c), the read gate, later 9P. The keeper polls fd

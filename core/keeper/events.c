@@ -1,8 +1,14 @@
-/* events - what happened inside, told to cordon for the audit log and the list. */
+/* events - reports what happened inside to cordon, for the audit log and the activity list. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/events.h"
+
 #include <string.h>
 
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/ancestry.h"
+#include "core/keeper/steps/steps.h"
+#include "core/keeper/wire.h"
 
 #define TALLIES_US 1000000
 #define SEEN_MAX   8192 /* refusals remembered; then all are forgotten and may be told again */

@@ -1,4 +1,4 @@
-/* flows - connections of the agent: what the policy says of them, and news of them for cordon. */
+/* flows - decides on network connections of the agent, and reports them to cordon. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/flows.h"
 
@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "core/base/io.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/steps.h"
 
 static const char op[] = "connect";
 
@@ -169,7 +173,7 @@ void flow_end(struct keeper *k, uint64_t id)
 
 void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
 {
-	AUTO_FREE char *key = asks_key(RULE_CONNECT, target);
+	AUTO_FREE char *key = question_key(RULE_CONNECT, target);
 	const struct question q = {.id = ask, .kind = RULE_CONNECT, .key = key, .path = key + 1};
 	/* With the port: nothing that allowed it is about less. */
 	const struct answer deny = {.scope = SCOPE_SESSION};

@@ -1,9 +1,12 @@
-/* flows - connections of the agent: what the policy says of them, and news of them for cordon. */
+/* flows - decides on network connections of the agent, and reports them to cordon. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folders/folder.h"
+#include "core/keeper/caller.h"
 #include "core/net/host.h"
+#include "core/policy/policy.h"
+
+struct keeper;
 
 /* A connection that somebody inside wants. */
 struct flow {

@@ -17,7 +17,22 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/approvals/reload.h"
+#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/events.h"
+#include "core/keeper/folders/draft.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/loop.h"
+#include "core/keeper/requests.h"
+#include "core/keeper/sources.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/ancestry.h"
+#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/lock.h"
 #include "core/keeper/watch/watch.h"
 
@@ -46,13 +61,6 @@
 
 #define SLICE_NS     100000 /* the shortest that there is */
 #define START_FAILED 125    /* exit status of cordon when CMD did not start */
-
-void keeper_umask(struct keeper *k, mode_t mask)
-{
-	if (k->umask != mask)
-		umask(mask);
-	k->umask = mask;
-}
 
 /* ---- a process of its own -------------------------------------------------------------------- */
 
@@ -191,8 +199,33 @@ static void raise_open_files(void)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+static void on_process_left(struct keeper *k, struct proc *p)
+{
+	asks_leave(k, p->self.tid);
+	grants_leave(k, p);
+	steps_leave(k, p);
+	ending_leave(k, p);
+}
+
+static void on_command_freed(struct keeper *k, struct command *c)
+{
+	safeguard_forget(k, c);
+	asks_forget(k, c);
+	grants_forget(k, c);
+}
+
+static const struct keeper_hooks hooks = {
+	.process_seen = steps_join,
+	.process_left = on_process_left,
+	.calls = drafts_settle,
+	.command_freed = on_command_freed,
+	.command_doomed = safeguard_roll_back,
+	.draft_open = draft_open,
+};
+
 int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err)
 {
+	k->hooks = &hooks;
 	k->spec = spec;
 	k->sock = spec->sock;
 	k->policy = spec->policy;
@@ -218,6 +251,7 @@ void keeper_done(struct keeper *k)
 	safeguard_done(k);
 	outside_stop(k);
 	lock_stop(take_ptr(&k->lock));
+	drafts_done(k);
 	folders_done(k);
 	sources_bury(k);
 	buf_done(&k->in);
@@ -390,7 +424,7 @@ static void tell_not_kept(struct keeper *k, const char *why)
 		keeper_warn(k, "%s", words);
 }
 
-void keeper_end_sandbox(struct keeper *k)
+static void end_sandbox(struct keeper *k)
 {
 	struct err err = {0};
 	size_t mark;
@@ -446,6 +480,25 @@ static void let_go(struct keeper *k)
 	close_all_but(keep, n);
 }
 
+static void on_turned(struct keeper *k)
+{
+	events_tallies(k, false);
+}
+
+static const struct timer timers[] = {
+	{steps_next, steps_tick}, {asks_next, asks_tick},     {safeguard_next, safeguard_tick},
+	{watch_next, watch_tick}, {reload_next, reload_tick},
+};
+
+static const struct loop_ops loop_ops = {
+	.started = keeper_tidy,
+	.serve = requests_serve,
+	.exited = end_sandbox,
+	.turned = on_turned,
+	.timers = timers,
+	.n_timers = ARRAY_LEN(timers),
+};
+
 static NORETURN void keeper_main(struct keeper_spec *spec)
 {
 	struct keeper k = {0};
@@ -463,8 +516,8 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 		keeper_drain(&k);
 		_exit(1);
 	}
-	keeper_loop(&k);
-	keeper_end_sandbox(&k);
+	keeper_loop(&k, &loop_ops);
+	end_sandbox(&k);
 	watch_drain(&k);
 	watch_settle(&k);
 	keeper_drain(&k);

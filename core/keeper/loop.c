@@ -1,258 +1,27 @@
-/* loop - the keeper's one epoll: who is served first, and what waits to be told to cordon. */
+/* loop - the keeper's event loop: who is served first, timers, and when frames leave to cordon. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/loop.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/keeper/keeper_priv.h"
-#include "core/keeper/watch/watch.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/sources.h"
+#include "core/keeper/state.h"
 
 #define EVENTS	 64
 #define FLUSH_US 16000 /* one write and one wake-up of cordon for what a screen shows at once */
-#define IN_MAX	 (4u * WIRE_MAX)
-#define DRAIN_MS 5000
-#define OUT_KEEP (1u << 20) /* memory that an idle buffer may keep */
 
-/* ---- sources --------------------------------------------------------------------------------- */
-
-int source_add(struct keeper *k, int fd, uint32_t events, enum source_rank rank,
-	       void (*fn)(void *data), void *data, struct source **ret)
-{
-	struct source *s = xcalloc(1, sizeof(*s));
-	struct epoll_event ev = {.events = events, .data.ptr = s};
-
-	s->fd = fd;
-	s->rank = rank;
-	s->fn = fn;
-	s->data = data;
-	if (epoll_ctl(k->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) {
-		int r = -errno;
-
-		free(s);
-		return r;
-	}
-	*ret = s;
-	return 0;
-}
-
-void source_again(struct keeper *k, struct source *s, uint32_t events)
-{
-	struct epoll_event ev = {.events = events, .data.ptr = s};
-
-	epoll_ctl(k->epoll, EPOLL_CTL_MOD, s->fd, &ev);
-}
-
-/* Freed at the end of the turn: the events at hand may still point to it. */
-void source_remove(struct keeper *k, struct source *s)
-{
-	if (!s || s->fd < 0)
-		return;
-	epoll_ctl(k->epoll, EPOLL_CTL_DEL, s->fd, NULL);
-	s->fd = -1;
-	LL_PREPEND(k->graves, s);
-}
-
-void sources_bury(struct keeper *k)
-{
-	while (k->graves) {
-		struct source *s = k->graves;
-
-		k->graves = s->next;
-		free(s);
-	}
-}
-
-static int watch(struct keeper *k, int fd, uint32_t events, void (*fn)(void *data), void *data)
-{
-	struct source *s = NULL;
-	int r = source_add(k, fd, events, RANK_OTHER, fn, data, &s);
-
-	if (r == 0 && s)
-		LL_PREPEND(k->watches, s);
-	return r;
-}
-
-int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
-{
-	return watch(k, fd, EPOLLIN, fn, data);
-}
-
-int keeper_watch_write(struct keeper *k, int fd, void (*fn)(void *data), void *data)
-{
-	return watch(k, fd, EPOLLOUT, fn, data);
-}
-
-void keeper_unwatch(struct keeper *k, int fd)
-{
-	for (struct source *s = k->watches; s; s = s->next) {
-		if (s->fd != fd)
-			continue;
-		LL_DELETE(k->watches, s);
-		source_remove(k, s);
-		return;
-	}
-}
-
-void keeper_wake_at(struct keeper *k, int64_t mono_us)
-{
-	if (!k->door_wake || mono_us < k->door_wake)
-		k->door_wake = MAX(mono_us, 1);
-}
-
-/* ---- to and from cordon ---------------------------------------------------------------------- */
-
-static void watch_out(struct keeper *k, bool on)
-{
-	struct epoll_event ev = {.events = EPOLLIN | (on ? EPOLLOUT : 0u), .data.ptr = NULL};
-
-	if (k->out_watched == on)
-		return;
-	k->out_watched = on;
-	epoll_ctl(k->epoll, EPOLL_CTL_MOD, k->sock, &ev);
-}
-
-void keeper_flush(struct keeper *k)
-{
-	while (k->out_sent < k->out.len) {
-		ssize_t n = send(k->sock, k->out.data + k->out_sent, k->out.len - k->out_sent,
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			break;
-		if (n < 0) {
-			k->gone = k->quit = true;
-			k->out_sent = k->out.len;
-			break;
-		}
-		k->out_sent += (size_t)n;
-	}
-	if (k->out_sent == k->out.len) {
-		if (k->out.cap > OUT_KEEP)
-			buf_done(&k->out);
-		buf_clear(&k->out);
-		k->out_sent = 0;
-	} else if (k->out_sent > OUT_KEEP) {
-		buf_drop_front(&k->out, k->out_sent);
-		k->out_sent = 0;
-	}
-	k->urgent = false;
-	k->flush_at = 0;
-	watch_out(k, k->out.len > 0);
-}
-
-void keeper_drain(struct keeper *k)
-{
-	int64_t end = clock_mono_us() + DRAIN_MS * 1000;
-
-	keeper_flush(k);
-	while (k->out.len && !k->gone && clock_mono_us() < end) {
-		struct pollfd p = {.fd = k->sock, .events = POLLOUT};
-
-		poll(&p, 1, 100);
-		keeper_flush(k);
-	}
-}
-
-void keeper_urgent(struct keeper *k)
-{
-	k->urgent = true;
-}
-
-PRINTF_LIKE(3, 0)
-static void send_note(struct keeper *k, enum note_how how, const char *fmt, va_list ap)
-{
-	AUTO_BUF struct buf words = BUF_INIT;
-	size_t mark;
-
-	buf_vfmt(&words, fmt, ap);
-	log_info("keeper", "%s", words.data);
-	mark = wire_begin(&k->out, WIRE_NOTE);
-	wire_u8(&k->out, (uint8_t)how);
-	wire_str(&k->out, words.data, words.len);
-	wire_end(&k->out, mark);
-	keeper_urgent(k);
-}
-
-void keeper_note(struct keeper *k, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	send_note(k, HEARD_QUIETLY, fmt, ap);
-	va_end(ap);
-}
-
-void keeper_warn(struct keeper *k, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	send_note(k, HEARD_ALOUD, fmt, ap);
-	va_end(ap);
-}
-
-void keeper_recovered(struct keeper *k, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	send_note(k, HEARD_RECOVERED, fmt, ap);
-	va_end(ap);
-}
-
-void keeper_tidy(struct keeper *k)
-{
-	for (size_t i = 0; k->sandbox && i < k->n_folders; i++) {
-		int r = k->folders[i]->granted ? 0 : journal_tidy(k->folders[i]->journal);
-
-		if (r < 0)
-			log_warn("keeper", "what undo keeps is not compressed: %s", strerror(-r));
-	}
-}
-
-void keeper_news(struct keeper *k)
-{
-	bool aloud = journal_urges(k->journal);
-	AUTO_FREE char *words = journal_news(k->journal);
-
-	if (words && aloud)
-		keeper_warn(k, "%s", words);
-	else if (words)
-		keeper_note(k, "%s", words);
-}
-
-int keeper_recv(struct keeper *k)
-{
-	for (;;) {
-		ssize_t n;
-
-		if (k->in.len > IN_MAX)
-			return -EPIPE; /* not our cordon */
-		buf_reserve(&k->in, 16u << 10);
-		n = recv(k->sock, k->in.data + k->in.len, 16u << 10, MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return 0;
-		if (n <= 0)
-			return -EPIPE;
-		k->in.len += (size_t)n;
-		k->in.data[k->in.len] = '\0';
-	}
-}
-
-static void serve_cordon(struct keeper *k)
+static void serve_cordon(struct keeper *k, const struct loop_ops *ops)
 {
 	int r = keeper_recv(k);
 
-	requests_serve(k);
+	ops->serve(k);
 	if (r < 0)
 		k->gone = k->quit = true;
 }
@@ -331,16 +100,20 @@ static void hold_door(struct keeper *k)
 			source_again(k, k->doorways[i].source, off ? 0 : EPOLLIN);
 }
 
+void keeper_wake_at(struct keeper *k, int64_t mono_us)
+{
+	if (!k->door_wake || mono_us < k->door_wake)
+		k->door_wake = MAX(mono_us, 1);
+}
+
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static int wait_ms(struct keeper *k)
+static int wait_ms(const struct keeper *k, const struct loop_ops *ops)
 {
-	int64_t at = sooner(sooner(steps_next(k), asks_next(k)), sooner(k->door_wake, k->flush_at));
-	int64_t left;
+	int64_t at = sooner(k->door_wake, k->flush_at), left;
 
-	at = sooner(at, sooner(safeguard_next(k), watch_next(k)));
-	at = sooner(at, reload_next(k));
-
+	for (size_t i = 0; i < ops->n_timers; i++)
+		at = sooner(at, ops->timers[i].next(k));
 	if (!at)
 		return -1;
 	left = at - k->now;
@@ -349,19 +122,16 @@ static int wait_ms(struct keeper *k)
 	return (int)MIN((left + 999) / 1000, INT_MAX);
 }
 
-static void run_timers(struct keeper *k)
+static void run_timers(struct keeper *k, const struct loop_ops *ops)
 {
-	steps_tick(k);
-	asks_tick(k);
-	safeguard_tick(k);
-	watch_tick(k);
-	reload_tick(k);
+	for (size_t i = 0; i < ops->n_timers; i++)
+		ops->timers[i].tick(k);
 	if (k->door_wake && k->door_wake <= k->now) {
 		k->door_wake = 0;
 		for (size_t i = 0; i < k->n_doors; i++)
 			k->doors[i]->ops->tick(k->doors[i]);
 	}
-	events_tallies(k, false);
+	ops->turned(k);
 	if (k->out.len == k->out_sent)
 		return;
 	if (!k->flush_at)
@@ -371,7 +141,7 @@ static void run_timers(struct keeper *k)
 		keeper_flush(k);
 }
 
-static void turn(struct keeper *k)
+static void turn(struct keeper *k, const struct loop_ops *ops)
 {
 	struct epoll_event ev[EVENTS];
 	struct pollfd p[2] = {{.fd = -1, .events = POLLIN}, {.fd = k->epoll, .events = POLLIN}};
@@ -381,7 +151,7 @@ static void turn(struct keeper *k)
 	 * edits, and the exit of another one that had the same pid. */
 	if (door_is_open(k, 0) && !k->door_off)
 		p[0].fd = k->doors[0]->fd;
-	if (poll(p, 2, wait_ms(k)) < 0)
+	if (poll(p, 2, wait_ms(k, ops)) < 0)
 		p[0].revents = p[1].revents = 0;
 	if (p[1].revents)
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
@@ -393,7 +163,7 @@ static void turn(struct keeper *k)
 			if (s && s->fd >= 0 && s->rank == (enum source_rank)rank)
 				s->fn(s->data);
 			else if (!s && rank == RANK_OTHER && (ev[i].events & ~(uint32_t)EPOLLOUT))
-				serve_cordon(k);
+				serve_cordon(k, ops);
 			else if (!s && rank == RANK_OTHER)
 				keeper_flush(k);
 		}
@@ -402,12 +172,12 @@ static void turn(struct keeper *k)
 		serve_door(k, 0, p[0].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
-		keeper_end_sandbox(k);
-	run_timers(k);
+		ops->exited(k);
+	run_timers(k, ops);
 	hold_door(k);
 }
 
-void keeper_loop(struct keeper *k)
+void keeper_loop(struct keeper *k, const struct loop_ops *ops)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
 
@@ -421,8 +191,8 @@ void keeper_loop(struct keeper *k)
 		return;
 	}
 	keeper_flush(k); /* that it started */
-	keeper_tidy(k);
+	ops->started(k);
 	while (!k->quit)
-		turn(k);
+		turn(k, ops);
 	sources_bury(k);
 }

@@ -8,8 +8,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/keeper/callers.h"
 #include "core/keeper/flows.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/state.h"
 
 /*
  * A packet says nothing of its sender but a port. The kernel lists the sockets of a namespace with

@@ -1,5 +1,7 @@
 /* requests - what cordon asks of the keeper: answers, undo and redo, signals, the end. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/requests.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +11,16 @@
 #include "core/base/log.h"
 #include "core/diff/diff.h"
 #include "core/keeper/flows.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/folders/folders.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/group.h"
+#include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 
 #define PROGRESS_US	   50000
@@ -236,16 +247,17 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 	return same ? 0 : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
-/* `cordon undo` was meant for the history as it was before its own start put that right. In a
- * session the human has been told before they ask. */
+/* Opening the history may have repaired it: `cordon undo` was meant for the history before that. In
+ * a session the human reads of the repair before they ask. */
 static int check_mended(const struct keeper *k, enum undo_kind kind, struct err *err)
 {
 	if (k->spec->spawn || !journal_was_mended(k->journal))
 		return 0;
-	return err_say(err, -EAGAIN,
-		       "that was put right first, and nothing more: look at `cordon log`, then run "
-		       "`cordon %s` again if it is still wanted",
-		       kind == UNDO_REDO ? "redo" : "undo");
+	return err_say(
+		err, -EAGAIN,
+		"the history was repaired first, and nothing else was %s: look at `cordon log`, "
+		"then run `cordon %s` again",
+		kind == UNDO_REDO ? "redone" : "undone", kind == UNDO_REDO ? "redo" : "undo");
 }
 
 static int do_undo(void *arg)
@@ -438,6 +450,13 @@ static void serve_group(struct keeper *k, struct wire_in *in)
 		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
 }
 
+static void serve_revoke(struct keeper *k, uint64_t rule)
+{
+	if (rule & GRANT_OF_LINE)
+		safeguard_revoke(k, rule);
+	grants_revoke(k, rule);
+}
+
 static void serve_forbid(struct keeper *k, struct wire_in *in)
 {
 	uint64_t ask = wire_get_u64(in);
@@ -464,7 +483,7 @@ static void serve(struct keeper *k, struct wire_in *in)
 		serve_answer(k, in);
 		break;
 	case WIRE_REVOKE:
-		grants_revoke(k, wire_get_u64(in));
+		serve_revoke(k, wire_get_u64(in));
 		break;
 	case WIRE_END_FLOW:
 		flow_end(k, wire_get_u64(in));

@@ -287,6 +287,8 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "an answer for once is about exactly this: give a scope";
 	if (a->scope == SCOPE_ONCE && a->until)
 		return "an answer for once has no time: give a scope";
+	if (ask->own && (a->scope > SCOPE_SESSION || a->extent == EXTENT_BUNDLE))
+		return "what is done outside the sandbox is answered once or for the session";
 	if (a->scope > SCOPE_SESSION && !m->persists)
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)

@@ -24,16 +24,16 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 
 	if (scope < 0)
 		return err_say(err, -EINVAL,
-			       "scope: not once, step, session, project, user or org");
+			       "scope: use once, step, session, project, user or org");
 	if (extent < 0)
-		return err_say(err, -EINVAL, "extent: not exact, dir, tree or bundle");
+		return err_say(err, -EINVAL, "extent: use exact, dir, tree or bundle");
 	if (until &&
 	    (!cJSON_IsNumber(until) || until->valuedouble < 0 || until->valuedouble > 1e12))
-		return err_say(err, -EINVAL, "until: not seconds since 1970");
+		return err_say(err, -EINVAL, "until: use seconds since 1970");
 	if (up && (!cJSON_IsNumber(up) || up->valuedouble < 0 || up->valuedouble > ANSWER_UP_MAX))
-		return err_say(err, -EINVAL, "up: not a number of directories");
+		return err_say(err, -EINVAL, "up: use a number of directories");
 	if (persist && !cJSON_IsBool(persist))
-		return err_say(err, -EINVAL, "persist: not true or false");
+		return err_say(err, -EINVAL, "persist: use true or false");
 	if (cJSON_IsTrue(persist) && scope <= SCOPE_SESSION)
 		return err_say(err, -EINVAL, "persist: the scope must be project, user or org");
 	if (cJSON_IsFalse(persist) && scope > SCOPE_SESSION)

@@ -10,52 +10,56 @@
 
 /* ---- from the keeper ------------------------------------------------------------------------- */
 
+void session_note_ask(struct session *s, const struct ask *a)
+{
+	s->model.decisions.asked++;
+	model_add_ask(&s->model, a);
+	model_add_row(&s->model, ROW_ASK, a->step, a->pid, 0,
+		      a->kind == RULE_READ && a->is_dir ? "list" : a->op, a->path, a->reason);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_ASK,
+				 .step = a->step,
+				 .pid = a->pid,
+				 .latency_us = -1,
+				 .op = a->op,
+				 .path = a->path,
+				 .program = a->program,
+				 .command = a->command,
+				 .detail = a->reason,
+			 });
+}
+
 void session_on_ask(struct session *s, const struct client_event *ev)
 {
 	AUTO_FREE char *command = session_argv_text(ev);
 
-	s->model.decisions.asked++;
-	model_add_ask(&s->model, &(struct ask){
-					 .id = ev->id,
-					 .step = ev->step,
-					 .pid = (int)ev->pid,
-					 .since_us = clock_mono_us(),
-					 .kind = ev->rule_kind,
-					 .is_dir = ev->flags & ASK_DIR,
-					 .has_step = ev->flags & ASK_STEP,
-					 .secret = ev->flags & ASK_SECRET,
-					 .no_dir = ev->flags & ASK_NO_DIR,
-					 .no_tree = ev->flags & ASK_NO_TREE,
-					 .timeout_s = ev->timeout_s,
-					 .via = (char *)(uintptr_t)ev->via,
-					 .label = (char *)(uintptr_t)ev->label,
-					 .up = ev->up,
-					 .bundle = (char *)(uintptr_t)ev->bundle,
-					 .places = (char *)(uintptr_t)ev->places,
-					 .op = (char *)(uintptr_t)ev->op,
-					 .path = (char *)(uintptr_t)ev->path,
-					 .program = (char *)(uintptr_t)ev->program,
-					 .command = command,
-					 .reason = (char *)(uintptr_t)ev->reason,
-				 });
-	model_add_row(&s->model, ROW_ASK, ev->step, (int)ev->pid, 0,
-		      ev->rule_kind == RULE_READ && ev->flags & ASK_DIR ? "list" : ev->op, ev->path,
-		      ev->reason);
-	session_audit(s, &(struct audit_entry){
-				 .event = AUDIT_ASK,
-				 .step = ev->step,
-				 .pid = (int)ev->pid,
-				 .latency_us = -1,
-				 .op = ev->op,
-				 .path = ev->path,
-				 .program = ev->program,
-				 .command = command,
-				 .detail = ev->reason,
-			 });
+	session_note_ask(s, &(struct ask){
+				    .id = session_ask_id(s, ev->id),
+				    .step = ev->step,
+				    .pid = (int)ev->pid,
+				    .since_us = clock_mono_us(),
+				    .kind = ev->rule_kind,
+				    .is_dir = ev->flags & ASK_DIR,
+				    .has_step = ev->flags & ASK_STEP,
+				    .secret = ev->flags & ASK_SECRET,
+				    .no_dir = ev->flags & ASK_NO_DIR,
+				    .no_tree = ev->flags & ASK_NO_TREE,
+				    .timeout_s = ev->timeout_s,
+				    .via = (char *)(uintptr_t)ev->via,
+				    .label = (char *)(uintptr_t)ev->label,
+				    .up = ev->up,
+				    .bundle = (char *)(uintptr_t)ev->bundle,
+				    .places = (char *)(uintptr_t)ev->places,
+				    .op = (char *)(uintptr_t)ev->op,
+				    .path = (char *)(uintptr_t)ev->path,
+				    .program = (char *)(uintptr_t)ev->program,
+				    .command = command,
+				    .reason = (char *)(uintptr_t)ev->reason,
+			    });
 }
 
 /* Denied by nobody: the human who looks later shall find why. */
-static void audit_timeout(struct session *s, const struct ask *a)
+void session_note_timeout(struct session *s, const struct ask *a)
 {
 	static const char words[] = "deny: no answer in time";
 
@@ -69,7 +73,8 @@ static void audit_timeout(struct session *s, const struct ask *a)
 				 .path = a->path,
 				 .detail = words,
 			 });
-	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words);
+	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words)
+		->ask = a->id;
 	s->model.decisions.by_nobody++;
 }
 
@@ -83,13 +88,14 @@ static void tell_withdrawn(struct session *s, const struct ask *a)
 
 void session_on_ask_gone(struct session *s, const struct client_event *ev)
 {
-	const struct ask *a = model_ask(&s->model, ev->id);
+	uint64_t id = session_known_ask(s, ev->id);
+	const struct ask *a = model_ask(&s->model, id);
 
 	if (a && ev->end == ASK_TIMED_OUT && !a->held) /* that is told when it was stopped */
-		audit_timeout(s, a);
+		session_note_timeout(s, a);
 	if (a && ev->end == ASK_LEFT && !a->held)
 		tell_withdrawn(s, a);
-	model_remove_ask(&s->model, ev->id);
+	session_remove_ask(s, id);
 }
 
 void session_on_given(struct session *s, const struct client_event *ev)
@@ -148,6 +154,7 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 	const char *op = a->held ? guard_verb(a->held->what) : a->op;
 	int result = given->allow ? 0 : -EACCES;
 	int64_t waited = clock_mono_us() - a->since_us;
+	struct row *row;
 
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_DECISION,
@@ -161,7 +168,9 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 				 .detail = words,
 			 });
 	session_flush_audit(s);
-	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, result, op, a->path, words);
+	row = model_add_row(&s->model, ROW_DECISION, a->step, a->pid, result, op, a->path, words);
+	row->ask = a->id;
+	row->scope = given->scope;
 	s->model.decisions.waited_us += (uint64_t)waited;
 	if (given->allow)
 		s->model.decisions.allowed++;
@@ -183,7 +192,8 @@ static void keep_given(struct session *s, const struct ask *a, const struct answ
 
 	if (given->scope == SCOPE_ONCE || (a->held && !given->allow))
 		return;
-	model_add_given(&s->model, &(struct given){.ask = a->id,
+	model_add_given(&s->model, &(struct given){.ask = session_keeper_id(s, a->id),
+						   .rule = a->own ? OWN_RULES + a->id : 0,
 						   .kind = a->kind,
 						   .answer = *given,
 						   .object = object,
@@ -230,8 +240,11 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	record_answer(s, a, &given, words.data);
 	given.allow = given.allow && !s->frozen; /* the log may have failed just now */
 	keep_given(s, a, &given, words.data);
-	client_answer(s->client, id, &given);
-	model_remove_ask(&s->model, id);
+	if (a->own)
+		session_on_own_answer(s, id, given.allow);
+	else
+		client_answer(s->client, session_keeper_id(s, id), &given);
+	session_remove_ask(s, id);
 	if (s->on->changed)
 		s->on->changed(s->data);
 	return 0;
@@ -254,7 +267,7 @@ static char *unpersist(const struct session *s, const struct given *g)
 void session_revoke(struct session *s, uint64_t rule)
 {
 	for (size_t i = 0; i < s->model.n_given; i++) {
-		const struct given *g = &s->model.given[i];
+		struct given *g = &s->model.given[i];
 		AUTO_FREE char *words = NULL, *left = NULL;
 
 		if (g->rule != rule || g->over)
@@ -270,6 +283,11 @@ void session_revoke(struct session *s, uint64_t rule)
 				 });
 		session_flush_audit(s);
 		model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "revoke", g->object, words);
-		client_revoke(s->client, rule);
+		if (!session_rule_is_own(rule)) {
+			client_revoke(s->client, rule);
+			continue;
+		}
+		g->over = true;
+		s->model.given_version++;
 	}
 }

@@ -22,8 +22,10 @@ static void audit_limit(struct session *s, int64_t step, int64_t pid, enum loss 
 void session_on_held(struct session *s, const struct guard_report *r)
 {
 	AUTO_FREE char *words = NULL;
+	struct guard_report told = *r;
 
-	if (!model_set_held(&s->model, r)) /* more of its calls wait */
+	told.ask = session_ask_id(s, r->ask);
+	if (!model_set_held(&s->model, &told)) /* more of its calls wait */
 		return;
 	s->model.decisions.asked++;
 	words = xasprintf("%s: %llu done; the whole step is held", guard_setting(r->what),

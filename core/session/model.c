@@ -321,7 +321,7 @@ static bool same_prompt(const struct ask *a, const struct ask *b)
 {
 	int64_t apart = a->since_us - b->since_us;
 
-	if (a->held || b->held || a->kind != b->kind || a->is_dir || b->is_dir)
+	if (a->held || b->held || a->own || b->own || a->kind != b->kind || a->is_dir || b->is_dir)
 		return false;
 	if (a->bundle && *a->bundle)
 		return str_eq(a->bundle, b->bundle);
@@ -375,6 +375,7 @@ void model_add_ask(struct model *m, const struct ask *a)
 		.secret = a->secret,
 		.no_dir = a->no_dir,
 		.no_tree = a->no_tree,
+		.own = a->own,
 		.timeout_s = a->timeout_s,
 		.op = xstrdup(a->op),
 		.path = xstrdup(a->path),

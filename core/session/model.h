@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/approvals/guard_report.h"
 #include "core/policy/answer.h"
 
 /*
@@ -35,9 +35,11 @@ struct row {
 	int pid;
 	int result;
 	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
-	char *op;     /* "write", "unlink", "exec" */
-	char *text;   /* path, command or words */
-	char *more;   /* path2 or reason, or NULL */
+	uint64_t ask; /* ROW_DECISION: the question's number, and for how long it is good; else 0 */
+	enum answer_scope scope;
+	char *op;   /* "write", "unlink", "exec" */
+	char *text; /* path, command or words */
+	char *more; /* path2 or reason, or NULL */
 };
 
 struct step_row {
@@ -70,6 +72,7 @@ struct ask {
 	bool is_dir, secret;
 	bool has_step;	      /* an answer can count for its step */
 	bool no_dir, no_tree; /* such an extent would open too much */
+	bool own;	      /* of session_ask(): no call is held */
 	uint32_t timeout_s;   /* denied by itself then; 0: waits */
 	char *op, *path, *program, *command, *reason;
 	char *via;		   /* as the program wrote it, "": the same */

@@ -49,6 +49,7 @@ static void session_free(struct session *s)
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
+	free(s->ask_ids);
 	free(s);
 }
 

@@ -53,6 +53,8 @@ struct session_listener {
 	void (*frozen)(void *data, const char *words);
 	/* cordon's own failure before the agent ran: status 125..127 and words */
 	void (*failed)(void *data, int status, const char *words);
+	/* session_ask() was answered, denied with session_expire_asks(); may be NULL. */
+	void (*answered)(void *data, uint64_t ask, bool allow);
 };
 
 int session_start(struct session **ret, const struct session_spec *spec,
@@ -65,6 +67,23 @@ void session_tick(struct session *s); /* once a second: cpu and memory of the sa
 
 /* -ESRCH: nobody waits for it; -EPERM: no such answer is possible; words in both. */
 int session_answer(struct session *s, uint64_t ask, const struct answer *a, struct err *err);
+/*
+ * A question that no held call asks (own_asks.c): what somebody outside the sandbox would do for
+ * the agent. It is listed, answered and written to the audit log as all are; the answer goes to
+ * `answered`, never to the keeper, and counts for this session at the most.
+ */
+struct own_ask {
+	enum rule_kind kind;
+	const char *op, *path, *via, *reason; /* via: as it was asked for, or "" */
+	bool whole;			      /* path is no path: no directory can be allowed */
+	uint32_t timeout_s;
+};
+/* 0: too many wait. */
+uint64_t session_ask(struct session *s, const struct own_ask *a) MUST_USE;
+void session_withdraw(struct session *s, uint64_t ask); /* nobody waits for it any more */
+/* Was that answered for the whole session? 1: allowed, 0: denied, -1: no. */
+int session_recall(struct session *s, enum rule_kind kind, const char *path) MUST_USE;
+void session_expire_asks(struct session *s); /* call it once a second */
 /* Take an answer back: from now on it is asked again. What is open stays open. */
 void session_revoke(struct session *s, uint64_t rule);
 /* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file, which the keeper

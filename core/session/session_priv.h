@@ -8,6 +8,13 @@
 
 /* Ids of answers to what nobody asked. */
 #define FORBID_ASKS (UINT64_C(1) << 63)
+/* Rules that answers to session_ask() are: a range that the keeper, which marks some of its own at
+ * the top, does not use. */
+#define OWN_RULES (UINT64_C(1) << 48)
+static inline bool session_rule_is_own(uint64_t rule)
+{
+	return (rule & ~(OWN_RULES - 1)) == OWN_RULES;
+}
 
 struct session {
 	const struct session_listener *on;
@@ -40,6 +47,11 @@ struct session {
 	uint64_t cpu_ticks;	/* of the last usage sample */
 	int64_t cpu_at_us;
 	uint64_t last_forbid;
+	uint64_t last_ask; /* questions of the keeper's and session_ask()'s are counted together */
+	struct ask_id {
+		uint64_t id, keeper; /* in the model; as the keeper counts */
+	} * ask_ids;		     /* of those that the keeper asks now */
+	size_t n_ask_ids;
 };
 
 /* client_on_event: one event of the keeper into the model and the audit log. */
@@ -59,6 +71,16 @@ void session_on_port(struct session *s, const struct client_event *ev); /* conne
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);
+/* asking.c: into the list and the audit log, as the human who looks later shall find it. */
+void session_note_ask(struct session *s, const struct ask *a);
+void session_note_timeout(struct session *s, const struct ask *a);
+/* own_asks.c. The model's number of a question of the keeper's, a new one for a new question. */
+uint64_t session_ask_id(struct session *s, uint64_t keeper);
+uint64_t session_known_ask(const struct session *s, uint64_t keeper); /* 0: none, or answered */
+/* The keeper's number; 0: it is not the keeper's question. */
+uint64_t session_keeper_id(const struct session *s, uint64_t id);
+void session_remove_ask(struct session *s, uint64_t id); /* from the model, and its number */
+void session_on_own_answer(struct session *s, uint64_t id, bool allow);
 /* Append to the audit log; a failure freezes the session. */
 void session_audit(struct session *s, const struct audit_entry *e);
 /* Mark the steps that are undone now, after an undo or a redo. */

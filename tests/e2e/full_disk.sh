@@ -163,7 +163,7 @@ meanwhile() {
 	is "$(cat "$TEST_TMP/said")" "to the end" "$kind: with errors at most"
 	unfill
 	# A step that could not be kept is rolled back by the next start.
-	out=$(cordon undo 2>&1) || like "$out" 'nothing to undo|put right first' "$kind: it was rolled back before: $out"
+	out=$(cordon undo 2>&1) || like "$out" 'nothing to undo|repaired first' "$kind: it was rolled back before: $out"
 	same "$(tree .)" "$before" "$kind: all is as it was before the disk was full"
 }
 

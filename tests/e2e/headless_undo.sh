@@ -140,7 +140,7 @@ done
 out=$("$CORDON" undo 2>&1)
 is "$?" 1 "an undo that comes upon it is refused"
 like "$out" "^cordon: an undo was interrupted when cordon ended: it is finished now" "it tells what it has finished"
-like "$out" "put right first, and nothing more" "and that it did no more"
+like "$out" "repaired first, and nothing else was undone" "and that it did no more"
 is "$(find . -maxdepth 1 -name '[0-9]*' | wc -l)" 0 "so it is"
 is "$(cat first)" first "the step before it is still there"
 out=$("$CORDON" undo --dry-run 2>&1)
@@ -153,7 +153,7 @@ for command in undo redo 'undo --force'; do
 	# shellcheck disable=SC2086 # several words
 	out=$("$CORDON" $command 2>&1)
 	is "$?" 1 "$command after a step was interrupted is refused"
-	like "$out" "put right first.*\`cordon ${command%% *}\` again" "it says that all is as before that step"
+	like "$out" "repaired first.*\`cordon ${command%% *}\` again" "it says that all is as before that step"
 	is "$(cat lost kept 2>/dev/null)" kept "and so it is"
 	# shellcheck disable=SC2086
 	ok "$command, asked again" "$CORDON" $command

@@ -21,6 +21,19 @@ static void on_refused(void *data, const char *words)
 		abort();
 }
 
+static enum acp_verdict on_asks(void *data, uint64_t id, enum acp_act act, const char *what)
+{
+	(void)data, (void)act;
+	if (!*what)
+		abort();
+	return id % 3 ? ACP_HOLD : ACP_DENY;
+}
+
+static void on_withdrawn(void *data, uint64_t id)
+{
+	(void)data, (void)id;
+}
+
 /* As an editor would that ends lines at either character. */
 static void look_at(char *text)
 {
@@ -40,9 +53,10 @@ static void look_at(char *text)
 }
 
 /* The first byte says in what pieces it comes, and whether the editor has spoken. */
-static void run(const char *bytes, size_t len, bool tools)
+static void run(const char *bytes, size_t len, enum acp_tools tools)
 {
-	static const struct acp_listener on = {.turn = on_turn, .refused = on_refused};
+	static const struct acp_listener on = {
+		.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
 	static const char hello[] =
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n";
 	struct acp *a = acp_new(tools, &on, NULL);
@@ -60,22 +74,26 @@ static void run(const char *bytes, size_t len, bool tools)
 	}
 	acp_from_agent(a, "", 0, true, &out, &back);
 	if (!(len && bytes[0] & 1)) {
-		if (!tools)
+		if (tools != ACP_TOOLS_ON)
 			look_at(out.data); /* the editor may speak yet */
 		buf_clear(&out);
 	}
 	acp_from_editor(a, "", 0, true, &in, &out);
-	if (tools && len && bytes[0] & 1 &&
+	if (tools == ACP_TOOLS_ON && len && bytes[0] & 1 &&
 	    (out.len != len - 1 || memcmp(out.data, bytes + 1, len - 1) != 0))
 		abort();
-	if (!tools && len && bytes[0] & 1)
+	if (tools != ACP_TOOLS_ON && len && bytes[0] & 1)
 		look_at(out.data);
+	if (tools == ACP_TOOLS_ASK)
+		for (uint64_t id = 0; id < 100; id++)
+			acp_answer(a, id, id & 1, "no", &in, &back);
 	acp_free(a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	run((const char *)data, size, false);
-	run((const char *)data, size, true);
+	run((const char *)data, size, ACP_TOOLS_OFF);
+	run((const char *)data, size, ACP_TOOLS_ASK);
+	run((const char *)data, size, ACP_TOOLS_ON);
 	return 0;
 }

@@ -7,7 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/calls_exec.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "backends/linux/door/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,8 +26,8 @@ static struct ldoor door;
 static size_t room(enum slot slot)
 {
 	if (slot == SLOT_VALUE)
-		return sizeof(door.value);
-	return slot == SLOT_EXTRA ? sizeof(door.extra) : sizeof(door.paths[0]);
+		return sizeof(door.scratch->value);
+	return slot == SLOT_EXTRA ? sizeof(door.scratch->extra) : sizeof(door.scratch->paths[0]);
 }
 
 static void check(const struct request *r)
@@ -59,7 +62,7 @@ static uint64_t argument(uint8_t kind, uint64_t value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct seccomp_notif n = {.id = 1, .pid = (uint32_t)getpid()};
-	struct request *r = &door.now;
+	struct request *r;
 	const struct door_call *call = size ? pick(data[0]) : NULL;
 	const size_t head = 2 + 6 * 9;
 
@@ -80,6 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[1] & 1)
 		mprotect(memory + PAGE, PAGE, PROT_NONE);
 	door.door.fd = -1;
+	if (!door.scratch)
+		request_open(&door);
+	r = &door.scratch->now;
 	request_begin(&door, r, &n);
 	r->call = call;
 	for (int i = 0; i < 2; i++)

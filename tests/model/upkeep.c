@@ -26,6 +26,6 @@ int verify_all(struct journal *j, void (*say)(void *data, const char *words), vo
 
 	do
 		r = journal_verify(k, say, data, &sound, err);
-	while (r == 0 && (k = k->kin) != j);
+	while (r == 0 && (k = k->sibling) != j);
 	return r;
 }

@@ -36,6 +36,10 @@ for line in sys.stdin:
         if text == "tools":
             open("answers", "w").write(json.dumps([ask("fs/write_text_file", path="/etc/x", content="x"), ask("terminal/create", command="x"),
                                                    ask("session/request_permission")]))
+        if text.startswith("ask "):
+            for i, (method, params) in enumerate(json.loads(text[4:])):
+                say({"jsonrpc": "2.0", "id": f"q{i}", "method": method, "params": params})
+                if not params.get("later"): open("answers", "a").write(sys.stdin.readline())
         if text == "sly":
             say('{"jsonrpc":"2.0","id":1,"method":"session/update","method":"fs/read_text_file"}\n')
             say('{"jsonrpc":"2.0","id":2,"\\u006dethod":"fs\\/read_text_file"}\n')
@@ -134,6 +138,107 @@ equal(json.load(open(work + "/initialize.json"))["params"]["clientCapabilities"]
 e.prompt(1, "sly")
 ok(wait_for(lambda: any(b"fs" in line for line in list(e.lines))), "and lets them through")
 e.close()
+
+# ---- acp.editor-tools = ask: such a request is a question
+def pending():
+    out = subprocess.run([CORDON, "pending", "--json"], capture_output=True, text=True).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def asked(what):
+    ok(wait_for(lambda: any(q["path"] == what for q in pending())), "asked: " + what, pending())
+    return next((q for q in pending() if q["path"] == what), {"id": 0})
+
+
+def settle(verb, question, *options):
+    return subprocess.run([CORDON, verb, str(question["id"]), *options], capture_output=True, text=True)
+
+
+def seen(e, method):
+    return [m for m in (json.loads(line) for line in list(e.lines) if line.startswith(b"{")) if m.get("method") == method]
+
+
+def answers():
+    return [json.loads(line) for line in open(work + "/answers")] if os.path.exists(work + "/answers") else []
+
+
+def ask(e, i, *requests):
+    if os.path.exists(work + "/answers"):
+        os.remove(work + "/answers")
+    e.prompt(i, "ask " + json.dumps(requests))
+
+
+os.makedirs(work + "/docs", exist_ok=True)
+home = os.environ["HOME"]
+os.makedirs(home + "/.ssh", exist_ok=True)
+open(home + "/.ssh/id", "w").write("secret")
+open(home + "/notes", "w").write("notes")
+e = Editor("--set", "acp.editor-tools=ask")
+e.answer(0)
+equal(json.load(open(work + "/initialize.json"))["params"]["clientCapabilities"]["fs"], {"readTextFile": True, "writeTextFile": True},
+      "acp.editor-tools = ask offers the editor's tools")
+read = lambda path, **more: ["fs/read_text_file", {"sessionId": "s", "path": path, **more}]
+ask(e, 1, read(home + "/notes", line=2), read(home + "/notes"), read(home + "/.ssh/id"))
+q = asked(home + "/notes")
+ok("outside the sandbox" in q["reason"] and q["kind"] == "read" and not seen(e, "fs/read_text_file"), "it waits, and says where it would be done", q)
+ok("once or for the session" in settle("approve", q, "--scope", "user").stderr, "no rule can be made of the answer")
+equal(settle("approve", q).returncode, 0, "allowed, in another terminal")
+ok(wait_for(lambda: seen(e, "fs/read_text_file")), "it reaches the editor")
+equal(seen(e, "fs/read_text_file")[0]["params"], {"sessionId": "s", "path": home + "/notes", "line": 2}, "as the agent sent it")
+e.raw(json.dumps({"jsonrpc": "2.0", "id": "q0", "result": {"content": "notes"}}) + "\n")
+settle("deny", asked(home + "/notes"))
+ok(e.answer(1), "the turn ends")
+equal([a.get("result") or a["error"]["code"] for a in answers()], [{"content": "notes"}, 4002, 4002],
+      "the editor's answer; an error where it was denied; and one where a rule hides it, unasked")
+ok("own tools" in answers()[1]["error"]["message"], "the agent is told what to do instead", answers())
+os.symlink(home + "/notes", work + "/link")
+ask(e, 2, read(work + "/link"), read(work + "/link"), ["fs/write_text_file", {"path": work + "/docs/a", "content": "x"}],
+    ["fs/write_text_file", {"path": work + "/docs/b", "content": "x"}])
+q = asked(home + "/notes")
+equal(q["via"], work + "/link", "a link is asked about as what it leads to")
+settle("approve", q)
+ok(wait_for(lambda: len(seen(e, "fs/read_text_file")) == 2), "allowed")
+e.raw('{"jsonrpc":"2.0","id":"q0","result":{"content":""}}\n')
+q = asked(home + "/notes")
+os.remove(work + "/link")
+os.symlink(home + "/.ssh/id", work + "/link")
+settle("approve", q)
+q = asked(work + "/docs/a")
+ok("undo does not cover" in q["reason"], "a write is told to be beyond undo", q)
+equal(len(seen(e, "fs/read_text_file")), 2, "a link that was changed meanwhile is not followed")
+settle("approve", q, "--scope", "session", "--extent", "dir")
+ok(wait_for(lambda: len(seen(e, "fs/write_text_file")) == 1), "an answer for the session")
+e.raw('{"jsonrpc":"2.0","id":"q2","result":{}}\n')
+ok(wait_for(lambda: len(seen(e, "fs/write_text_file")) == 2), "holds for the next file")
+e.raw('{"jsonrpc":"2.0","id":"q3","result":{}}\n')
+ok(e.answer(2), "the turn ends")
+run = {"command": "npm", "args": ["test", "a b"], "cwd": work, "env": [{"name": "CI", "value": "1"}], "later": True}
+ask(e, 3, ["terminal/output", {"terminalId": "t1"}], ["terminal/create", run], ["$/cancel_request", {"requestId": "q1"}],
+    ["terminal/create", {**run, "later": False}], ["terminal/output", {"terminalId": "t1"}], ["terminal/release", {"terminalId": "t1"}],
+    ["terminal/kill", {"terminalId": "t1"}], ["fs/delete", {"path": work + "/x"}], read("notes"), read(work + "/../x"))
+q = asked(f"cd {work} && CI=1 npm test 'a b'")
+ok(wait_for(lambda: len(pending()) == 1), "a request that its agent cancels waits no more", pending())
+q = asked(f"cd {work} && CI=1 npm test 'a b'")
+settle("approve", q)
+ok(wait_for(lambda: seen(e, "terminal/create")), "a command line is allowed as it was shown")
+e.raw('{"jsonrpc":"2.0","id":"q3","result":{"terminalId":"t1"}}\n')
+for i, method in ((4, "terminal/output"), (5, "terminal/release")):
+    ok(wait_for(lambda m=method: seen(e, m)), method + " of a terminal that was allowed passes")
+    e.raw(json.dumps({"jsonrpc": "2.0", "id": f"q{i}", "result": {}}) + "\n")
+ok(e.answer(3), "the turn ends")
+codes = [(a["id"], a["error"]["code"] if "error" in a else 0) for a in answers()]
+equal([c for _, c in codes], [4002, -32800, 0, 0, 0, 4002, 4002, 4002, 4002],
+      "of another terminal, of one that is released, and what cordon does not know: refused")
+n = len(e.lines)
+e.prompt(4, "sly")
+ok(e.answer(4), "an agent that tries anyway")
+ok(not any(b"fs" in line or b"terminal" in line for line in list(e.lines)[n:]), "gets none of it through", *e.lines[n:])
+ok(not pending(), "nor asked about", pending())
+rows = [json.loads(line) for line in subprocess.run([CORDON, "audit", "--json"], cwd=work, capture_output=True, text=True).stdout.splitlines()]
+ok(any(r["event"] == "decision" and "npm test" in str(r.get("path")) for r in rows), "questions and answers are in the audit log")
+ask(e, 5, ["fs/write_text_file", {"path": home + "/later", "content": "x"}])
+q = asked(home + "/later")
+equal(e.close(), 0, "a question that is open does not keep the session")
 
 # ---- what is not ACP is just bytes
 data = os.urandom(3 << 20) + b'\n[fs/ \\u0020]\n{"a":\n[1,\r\n2]}\n{ no end'

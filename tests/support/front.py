@@ -16,6 +16,7 @@ try:
 except ImportError:  # only for what has schemas
     jsonschema = None
 
+TRANSCRIPT = open(os.path.abspath("transcript"), "w")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORDON = os.environ["CORDON"]
 PROTOCOL = json.load(open(ROOT + "/core/api/protocol.json"))
@@ -43,6 +44,7 @@ def equal(got, want, name):
 
 
 def done():
+    judge()
     print(f"1..{_tests}")
     sys.exit(1 if _failed else 0)
 
@@ -59,12 +61,36 @@ def wait_for(condition, seconds=WAIT):
 # ---- schemas --------------------------------------------------------------------------------------
 
 seen_operations, seen_events, seen_errors, bad = set(), set(), set(), []
-_validators = {}
+_validators, _written = {}, {}
+_writing = threading.Lock()
+
+
+def record(key, **entry):
+    """For ajv, which judges once more at the end: enough of each kind, not all of a flood."""
+    line = json.dumps(entry)
+    with _writing:
+        _written[key] = _written.get(key, 0) + 1
+        if _written[key] <= 500 and len(line) < 1 << 20:
+            TRANSCRIPT.write(line + "\n")
+
+
+def judge():
+    """What ajv says, and the published schemas of MCP; where they could be fetched."""
+    with _writing:
+        TRANSCRIPT.close()
+    if not os.path.isdir(ROOT + "/build/npm/node_modules"):
+        print("# ajv is not here: validated by jsonschema alone")
+        return
+    out = subprocess.run(["node", ROOT + "/tests/support/validate.js", ROOT + "/build/npm", TRANSCRIPT.name],
+                         capture_output=True, text=True)
+    said = json.loads(out.stdout) if out.returncode == 0 else {"bad": [out.stderr], "seen": {}}
+    ok(not said["bad"], f"ajv says the same of {said['seen']}", *said["bad"])
 
 
 def valid(document, pointer, value, what):
     """Checks a value by the schema at a place of a document; what is wrong goes to `bad`."""
     key = (id(document), pointer)
+    record(key, document=ROOT + "/core/api/" + ("protocol.json" if document is PROTOCOL else "mcp.json"), pointer=pointer, value=value)
     if key not in _validators:
         schema = {"$ref": document["$id"] + "#" + pointer}
         resolver = jsonschema.RefResolver(document["$id"], document)

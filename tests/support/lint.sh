@@ -60,6 +60,37 @@ hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+"backends/' --include='*.[ch]
 [ -z "$hits" ] || complain "the console includes a backend:
 $hits"
 
+# Floors: each line of the table names a folder and the files of one floor of it, the lowest first.
+# A file includes no header of a higher floor, and no two files include each other in a circle.
+floors() {
+	local dir=$1 table=$2 known edges file from to loop
+	known=$(awk '{for (i = 1; i <= NF; i++) print $i, NR}' <<<"$table")
+	edges=$(find "$dir" -name '*.[ch]' -exec grep -HoE "\"$dir/[a-z_0-9/]+\.h\"" {} + |
+		sed -E "s,^$dir/([^:]*)\.[ch]:\"$dir/(.*)\.h\",\1 \2," | awk '$1 != $2' | sort -u)
+	while read -r file; do
+		file=${file#"$dir/"}
+		grep -q "^${file%.*} " <<<"$known" || complain "$dir/$file is on no floor (table in lint.sh)"
+	done < <(find "$dir" -name '*.[ch]')
+	while read -r from to; do
+		complain "$dir: $from includes $to.h, which is on a higher floor"
+	done < <(awk 'NR == FNR {f[$1] = $2; next} f[$1] < f[$2]' <(echo "$known") <(echo "$edges"))
+	loop=$(tsort <<<"$edges" 2>&1 >/dev/null | sed '/contains a loop/d; s/^tsort: //')
+	[ -z "$loop" ] || complain "$dir: files include each other in a circle: ${loop//$'\n'/ }"
+}
+floors backends/linux/door "\
+filter_spec call state place interrupts request answer lost parked gather finish
+lookup dirs locate walk resolve look
+connecting calls_socket calls_peer calls_flow calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+table filter dispatch door"
+floors core/keeper "\
+caller door wire approvals/guard_report spec service state
+sources channel callers loop
+folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
+approvals/question steps/command steps/members steps/label steps/naming steps/owner steps/steps steps/group steps/ancestry steps/ending
+events approvals/remains approvals/grants approvals/asks approvals/safeguard approvals/reload
+folders/outside folders/judge folders/folder folders/draft flows
+requests keeper client_event client"
+
 # curses is one file's business (and the terminal's).
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)' --include='*.[ch]' core backends tui |
 	grep -vE '^tui/(look/screen\.c|term/)')

@@ -12,11 +12,10 @@ import time
 import jsonschema
 
 import front
-from front import CORDON, ROOT, Serve, equal, ok, wait_for
+import mcp_client
+from front import CORDON, Serve, equal, ok, wait_for
+from mcp_client import CAPABILITIES, MCP, PROTOCOL, TOOLS
 
-MCP = json.load(open(ROOT + "/core/api/mcp.json"))
-TOOLS = {t["name"]: t for t in MCP["tools"]}
-PROTOCOL, CAPABILITIES, SERVER = ("io.modelcontextprotocol/" + n for n in ("protocolVersion", "clientCapabilities", "serverInfo"))
 work = os.path.realpath(".") + "/work"
 os.makedirs(work + "/.git/hooks", exist_ok=True)
 for t in MCP["tools"]:
@@ -24,92 +23,9 @@ for t in MCP["tools"]:
     jsonschema.Draft202012Validator.check_schema(t["outputSchema"])
 
 
-class Client:
-    """Lines to and from a server; every answer is looked at."""
-
+class Client(mcp_client.Client):
     def __init__(self, *args, sock=None):
-        self.n, self.messages, self.news, self.modern, self.caps = 0, [], threading.Condition(), False, {}
-        if sock:
-            self.process, self.into, self.out = None, sock.makefile("wb"), sock.makefile("rb")
-        else:
-            self.process = subprocess.Popen([CORDON, "mcp", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=work)
-            self.into, self.out = self.process.stdin, self.process.stdout
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.out:
-            m = json.loads(line)
-            if isinstance(m, dict) and m.get("jsonrpc") != "2.0":
-                front.bad.append(f"no JSON-RPC: {line!r}")
-            with self.news:
-                self.messages.append(m)
-                self.news.notify_all()
-        with self.news:
-            self.messages.append(None)
-            self.news.notify_all()
-
-    def raw(self, text):
-        self.into.write(text if isinstance(text, bytes) else text.encode() + b"\n")
-        self.into.flush()
-
-    def wait(self, condition, seconds=30):
-        end = time.monotonic() + seconds
-        with self.news:
-            while True:
-                for m in self.messages:
-                    if m is not None and condition(m):
-                        return m
-                if not self.news.wait(max(0, end - time.monotonic())):
-                    return {}
-
-    def send(self, method, modern=None, **params):
-        self.n += 1
-        meta = params.pop("_meta", {})
-        if self.modern if modern is None else modern:
-            meta = {PROTOCOL: "2026-07-28", CAPABILITIES: self.caps, **meta}
-        if meta:
-            params["_meta"] = meta
-        self.raw(json.dumps({"jsonrpc": "2.0", "id": self.n, "method": method, "params": params}))
-        return self.n
-
-    def answer(self, i, seconds=30):
-        return self.wait(lambda m: isinstance(m, dict) and m.get("id") == i and type(m["id"]) is type(i) and "method" not in m, seconds)
-
-    def call(self, method, **params):
-        """The result, or the error's code."""
-        m = self.answer(self.send(method, **params))
-        if "result" not in m:
-            return m.get("error", {}).get("code")
-        r = m["result"]
-        if self.modern and (r.get("resultType") not in ("complete", "input_required") or r["_meta"][SERVER]["name"] != "cordon"):
-            front.bad.append(f"{method}: {r}")
-        cached = method.endswith("/list") or method in ("server/discover", "resources/read")
-        if self.modern and cached != ("ttlMs" in r and "cacheScope" in r):
-            front.bad.append(f"{method}: cache hints: {r}")
-        return r
-
-    def check(self, name, r):
-        """structuredContent, by the tool's own schema."""
-        if r.get("isError") or "structuredContent" not in r:
-            return {"error": " ".join(c["text"] for c in r.get("content", []))}
-        for e in jsonschema.Draft202012Validator(TOOLS[name]["outputSchema"]).iter_errors(r["structuredContent"]):
-            front.bad.append(f"{name}: {e.message[:200]} {r}")
-        if json.loads(r["content"][0]["text"]) != r["structuredContent"]:
-            front.bad.append(f"{name}: the text is not the same: {r}")
-        return r["structuredContent"]
-
-    def tool(self, tool_name, **arguments):
-        r = self.call("tools/call", name=tool_name, arguments=arguments)
-        return self.check(tool_name, r) if isinstance(r, dict) else {"code": r}
-
-    def initialize(self, version="2025-11-25", **caps):
-        r = self.call("initialize", protocolVersion=version, capabilities=caps, clientInfo={"name": "t", "version": "1"})
-        self.raw('{"jsonrpc":"2.0","method":"notifications/initialized"}')
-        return r["protocolVersion"]
-
-    def close(self):
-        self.into.close()
-        return self.process.wait(30)
+        super().__init__(*args, sock=sock, cwd=work)
 
 
 # ---- which era it is
@@ -139,6 +55,8 @@ c.raw('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId"
 c.raw('{"jsonrpc":"2.0","id":"s","result":{}}')
 c.raw('{"jsonrpc":"2.0","id":"text","method":"ping"}')
 equal(c.answer("text").get("result"), {}, "an id that is text")
+equal(c.initialize("2025-06-18"), "2025-06-18", "a revision that differs")
+ok(c.tool("get_session_status")["state"] and "resources" in c.call("resources/list"), "serves the same")
 equal(c.initialize("2025-03-26"), "2025-03-26", "the revision with arrays")
 c.raw('[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":"b",'
       '"method":"nope"},{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"execute_command","arguments":{"command":"true"}}}]')
@@ -286,54 +204,5 @@ s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="deny")
 ok(c.answer(i) and os.path.exists(work + "/s1"), "so are its safeguards")
 s.close()
 ok(not os.path.exists(path) and not os.path.exists(path + ".token"), "socket and token go with it")
-# ---- the same through either: the same tree, the same audit log
-def scenario(folder, run, write, back, again):
-    run("mkdir d; echo 1 >d/1; echo 2 >2; ln -s 2 link; chmod 600 2")
-    write("d/w", "text\n")
-    run("rm -r d; echo more >>2; exit 3")
-    back(1)
-    back(1)
-    again()
-    open(folder + "/2", "a").write("mine\n")
-    time.sleep(0.3)
-    run("echo last >3")
-    back(3)  # refused: somebody else changed 2 meanwhile
-    run("echo x >.git/hooks/pre-commit || true")  # denied
-    return front.tree(folder)
-
-
-def audit(folder):
-    """What happened, without times, numbers of processes and the folder's name."""
-    rows = []
-    for line in subprocess.run([CORDON, "audit", "--json"], cwd=folder, capture_output=True, text=True).stdout.splitlines():
-        r = json.loads(line)
-        if r["event"] not in ("external", "session-end"):  # (those come when they are noticed)
-            rows.append({k: str(r.get(k)).replace(folder, "") for k in ("event", "step", "op", "path", "result", "detail")})
-    return rows
-
-
-trees, logs = [], []
-for name in ("by-stdio", "by-mcp"):
-    folder = f"{os.path.dirname(work)}/{name}"
-    os.makedirs(folder + "/.git/hooks")
-    if name == "by-stdio":
-        s = Serve()
-        s.start(folder)
-        s_deny = threading.Thread(target=lambda s=s: s.call("approval.answer", id=s.event("approval_requested")["id"], allow=False))
-        s_deny.start()
-        trees.append(scenario(folder, lambda c: s.run(c), lambda p, t: s.call("fs.write", path=p, content=t),
-                              lambda n: s.call("undo.rollback", steps=n), lambda: s.call("undo.redo")))
-        s_deny.join()
-        s.close()
-    else:
-        work = folder
-        c = Client()
-        c.initialize()
-        trees.append(scenario(folder, lambda x: c.tool("execute_command", command=x), lambda p, t: c.tool("write_file", path=p, content=t),
-                              lambda n: c.tool("undo", steps=n), lambda: c.tool("redo")))
-        c.close()
-    logs.append(audit(folder))
-equal(trees[0], trees[1], "STDIO and MCP: one scenario, one tree")
-ok(logs[0] == logs[1], "and one audit log", *(f"{a}\n{b}" for a, b in zip(*logs) if a != b), len(logs[0]), len(logs[1]))
 ok(not front.bad, "every message is as it must be", *front.bad)
 front.done()

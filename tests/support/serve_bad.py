@@ -136,6 +136,24 @@ for how, stays in (("end", False), ("continue", True)):
     p.stdin.close()
     ok(p.wait(30) is not None, "the client goes away, and so does cordon")
     equal(os.path.exists(name), stays, "after its end" if stays else "with the command")
+equal(subprocess.run([CORDON, "serve", "--on-disconnect", "x"], capture_output=True).returncode, 125, "no such word")
+for how, args in (("option", ["--on-disconnect", "continue"]), ("setting", []), ("mcp", [])):
+    config = os.environ["HOME"] + "/.config/cordon/config"
+    os.makedirs(os.path.dirname(config), exist_ok=True)
+    open(config, "w").write("[api]\n\ton-disconnect = continue\n" if how == "setting" else "")
+    p = subprocess.Popen([CORDON] + (["mcp", "--on-disconnect", "continue"] if how == "mcp" else ["serve", *args]), cwd=work, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    command = f"touch began-{how}; sleep 0.5; touch after-{how}"
+    lines = [{"type": "session.start", "request_id": 1, "payload": {"working_directories": [{"path": work}], "audit": False}},
+             {"type": "agent.execute", "request_id": 2, "payload": {"command": command}}] if how != "mcp" else [
+             {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "execute_command", "arguments": {"command": command}}}]
+    p.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+    p.stdin.flush()
+    ok(wait_for(lambda h=how: os.path.exists(f"{work}/began-{h}")), f"on-disconnect by {how}: a command runs")
+    p.stdout.close()
+    p.stdin.close()
+    ok(p.wait(30) is not None and os.path.exists(f"{work}/after-{how}"), "goes on to its end without its client")
 s = Serve()
 s.start(work)
 for how in ("end", "continue"):

@@ -181,6 +181,8 @@ equal(s.call("approval.answer", id=4711, allow=True), {"error": "approval.unknow
 equal(s.call("approval.answer", id=p["id"], allow=True, extent="tree"), {"error": "approval.impossible"}, "no such answer")
 equal(s.call("approval.answer", id=p["id"], allow=True), {}, "allow it")
 ok("payload" in s.answer(rid) and s.event("approval_resolved", lambda q: q["id"] == p["id"]), "it goes on")
+row = s.event("audit", lambda row: row.get("id") == p["id"])
+equal((row["decision"], row["scope"]), ("allow", "once"), "the audit event has request, decision and scope")
 rid = s.send("fs.write", path=".git/hooks/pre-push", content="#!/bin/sh\n")
 p = s.event("approval_requested", lambda p: p["path"].endswith("pre-push"))
 s.call("approval.answer", id=p["id"], allow=False)
@@ -268,6 +270,9 @@ ok(b"PermissionError" in s4.output(rid, "stderr"), "with EACCES", s4.output(rid,
 s4.close()
 
 ok(any(e.get("request_id") for e in s.log) and any(e["component"] == "session" for e in s.log), "diagnostics name requests")
+equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio_api", "session", "fs_backend"} - {e["component"] for e in s.log}), [],
+      "every component has its say")
+ok(any(e.get("step_id") and e.get("session") for e in s.log if e["component"] == "control"), "lines about a step name it and the session")
 ok(not front.bad, "every message is as its schema says", *front.bad)
 equal(sorted(set(front.PROTOCOL["operations"]) - front.seen_operations), [], "every operation was answered")
 equal(sorted(set(front.PROTOCOL["events"]) - front.seen_events), ["event.net_rewrite"],

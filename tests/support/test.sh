@@ -58,6 +58,7 @@ if [ "$(id -u)" = 0 ]; then
 	cp -a tests themes keymaps cordon.1 "$stage/" 2>/dev/null
 	cp -a --parents core/config/profiles core/api/*.json "$stage/"
 	cp -a "build/$B/cordon" "build/$B/tests" "$stage/build/$B/"
+	[ ! -d build/npm ] || cp -a build/npm "$stage/build/"
 	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/cordon build/asan/tests "$stage/"
 	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
 	for f in "${files[@]}"; do

@@ -18,7 +18,13 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/keeper.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/steps.h"
 
 #define ALLOWED (UINT64_C(1) << 63)
 #define RETRIED (UINT64_C(1) << 62)

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "backends/linux/door/door_priv.h"
 #include "backends/linux/door/filter.h"
+#include "backends/linux/door/table.h"
 
 #ifdef __x86_64__
 #define NATIVE AUDIT_ARCH_X86_64

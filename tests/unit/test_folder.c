@@ -14,7 +14,11 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/keeper.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/steps.h"
 
 static const struct answer deny_session = {.scope = SCOPE_SESSION};
 static const struct answer once = {.allow = true};

@@ -146,7 +146,7 @@ static void child_open_data(void *data)
 /* Who has the name by then is not who had it. */
 static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 {
-	bool more = true, lent = false;
+	bool more = true, borrowed = false;
 
 	(void)state;
 	for (int n = 1; more; n++) {
@@ -160,7 +160,7 @@ static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 		outside(f, "../outer", "precious");
 		assert_int_equal(chmod(outer, 0400), 0);
 		more = inject_kill(n, child_open_data, f);
-		lent |= mode_of(f, "old") == 0400;
+		borrowed |= mode_of(f, "old") == 0400;
 		assert_int_equal(rename(old, away), 0);
 		assert_int_equal(symlink(outer, old), 0);
 		fix_open(f);
@@ -168,7 +168,7 @@ static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 		assert_int_equal(mode_of(f, "../outer"), 0400);
 		fix_free(f);
 	}
-	assert_true(lent || geteuid() == 0);
+	assert_true(borrowed || geteuid() == 0);
 }
 
 /* A mode that somebody has set since is theirs. */

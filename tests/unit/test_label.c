@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/label.h"
 
 /* '|' between the arguments stands for NUL. */
 static size_t argv_of(char *out, const char *text)

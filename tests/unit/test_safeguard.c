@@ -16,7 +16,14 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/keeper.h"
+#include "core/keeper/sources.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/steps.h"
 
 #define LIMIT 4
 #define LARGE 4096
@@ -608,7 +615,7 @@ static void a_remembered_command_line_can_be_taken_back(void **state)
 	asks_answer(&f->k, asked(f), &session);
 	assert_int_equal(frames_with(f, WIRE_GIVEN, &rule), 1);
 	assert_int_equal(rm(f, "f4"), 0);
-	grants_revoke(&f->k, rule);
+	safeguard_revoke(&f->k, rule);
 	assert_int_equal(frames_with(f, WIRE_GIVEN_OVER, &over), 1);
 	assert_int_equal(over, rule);
 	assert_int_equal(rm(f, "f5"), -FOLDER_HELD);

@@ -17,7 +17,7 @@
 
 struct line {
 	char *key;
-	bool before, dressed;
+	bool before, attrs_set;
 };
 
 struct lines {
@@ -62,7 +62,7 @@ static bool plain_add(struct plain *p, const char *key, bool before)
 	bool fresh = !find(&p->places, key) && !find(&p->known, key);
 	const struct line *place = find(&p->places, key);
 
-	get(&p->known, key, before && !place)->dressed |= place && place->dressed;
+	get(&p->known, key, before && !place)->attrs_set |= place && place->attrs_set;
 	get(&p->places, key, false);
 	get(&p->each, key, before);
 	return fresh;
@@ -71,8 +71,8 @@ static bool plain_add(struct plain *p, const char *key, bool before)
 static void plain_dress(struct plain *p, const char *key)
 {
 	plain_add(p, key, false);
-	get(&p->known, key, false)->dressed = true;
-	get(&p->places, key, false)->dressed = true;
+	get(&p->known, key, false)->attrs_set = true;
+	get(&p->places, key, false)->attrs_set = true;
 }
 
 static bool is_below(const char *key, const char *dir)
@@ -92,7 +92,7 @@ static void carry(struct lines *from, struct lines *to, const char *dir, const c
 		if (!is_below(one->key, dir))
 			continue;
 		key = xasprintf("%s%s", other, one->key + strlen(dir));
-		get(to, key, false)->dressed |= one->dressed;
+		get(to, key, false)->attrs_set |= one->attrs_set;
 	}
 }
 
@@ -100,14 +100,14 @@ static void leave(struct lines *from, struct lines *to, const char *dir, const c
 {
 	for (size_t i = 0; i < from->n; i++)
 		if (!is_below(from->list[i].key, dir) && !is_below(from->list[i].key, other))
-			get(to, from->list[i].key, false)->dressed |= from->list[i].dressed;
+			get(to, from->list[i].key, false)->attrs_set |= from->list[i].attrs_set;
 }
 
 static void plain_move(struct plain *p, const char *from, const char *to, bool both)
 {
 	struct lines *now = xcalloc(1, sizeof(*now));
 	struct line *a = find(&p->places, from), *b = find(&p->places, to);
-	bool dress = a && a->dressed, back = both && b && b->dressed;
+	bool set_attrs = a && a->attrs_set, back = both && b && b->attrs_set;
 
 	leave(&p->places, now, from, to);
 	carry(&p->places, now, from, to);
@@ -115,9 +115,9 @@ static void plain_move(struct plain *p, const char *from, const char *to, bool b
 	lines_clear(&p->places);
 	p->places = *now;
 	free(now);
-	if (dress)
+	if (set_attrs)
 		plain_dress(p, to);
-	if (back || (both && dress))
+	if (back || (both && set_attrs))
 		plain_dress(p, from);
 	carry(&p->each, &p->each, from, to);
 	if (both)
@@ -171,7 +171,7 @@ static void touch_one(struct touches *t, struct plain *p)
 			 plain_add(p, key, before));
 	if (below(4))
 		return;
-	touches_dress(t, key);
+	touches_attrs(t, key);
 	plain_dress(p, key);
 }
 
@@ -209,7 +209,8 @@ static void compare(struct touches *t, struct plain *p)
 	for (size_t i = 0; i < p->places.n; i++)
 		plain_add(p, p->places.list[i].key, false);
 	for (size_t i = 0; i < p->places.n; i++)
-		get(&p->known, p->places.list[i].key, false)->dressed |= p->places.list[i].dressed;
+		get(&p->known, p->places.list[i].key, false)->attrs_set |=
+			p->places.list[i].attrs_set;
 	assert_int_equal(touches_count(t), p->known.n);
 	for (size_t i = 0; i < p->known.n; i++) {
 		const struct line *want = &p->known.list[i];
@@ -217,7 +218,7 @@ static void compare(struct touches *t, struct plain *p)
 
 		assert_non_null(one);
 		assert_int_equal(one->before != 0, want->before);
-		assert_int_equal(one->dressed, want->dressed);
+		assert_int_equal(one->attrs_set, want->attrs_set);
 		assert_non_null(find(&p->each, want->key));
 	}
 	/* What is left out was a name on the way. */

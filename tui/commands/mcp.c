@@ -53,7 +53,8 @@ static int discard(void *data, const char *path, struct fault *f)
 
 static void help(void)
 {
-	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL] [OPTIONS]\n\n"
+	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL] [--on-disconnect "
+	       "end|continue]\n                  [OPTIONS]\n\n"
 	       "A Model Context Protocol server on standard input and output, or on a Unix socket. "
 	       "Its session\n"
 	       "is started by the first request that needs one, in the current directory, with "
@@ -94,7 +95,8 @@ int cmd_mcp(int argc, char **argv, struct err *err)
 	struct making m = {0};
 	const struct serve_maker maker = {
 		.make = make, .forget = forget, .discard = discard, .data = &m, .by_options = true};
-	const char *path = NULL, *level = "warn";
+	const char *path = NULL, *level = "warn", *gone = NULL;
+	AUTO_FREE char *setting = NULL;
 	int r = 0;
 
 	for (int i = 0; r >= 0 && i < argc; i++) {
@@ -107,8 +109,13 @@ int cmd_mcp(int argc, char **argv, struct err *err)
 		if (r == 0)
 			r = take(argc, argv, &i, "--log-level", &level, err);
 		if (r == 0)
+			r = take(argc, argv, &i, "--on-disconnect", &gone, err);
+		if (r == 0)
 			strings_add(&m.argv, argv[i]);
 	}
+	setting = xasprintf("--set=api.on-disconnect=%s", gone ? gone : "");
+	if (gone)
+		strings_add(&m.argv, setting);
 	strings_add(&m.argv, "--");
 	strings_add(&m.argv, "sh");
 	if (r >= 0)

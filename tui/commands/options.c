@@ -36,7 +36,7 @@ struct option_def {
 
 static const struct option_def options[] = {
 	{"--rw", NULL, OPT_LIST, AT(rw), "PATH",
-	 "a working folder besides (or, if named, instead of refusing) the current one"},
+	 "one more folder that the agent may write; needed for / and for your home"},
 	{"--ro", NULL, OPT_LIST, AT(ro), "PATH",
 	 "a folder to look at: never writable, nobody is asked, no history"},
 	{"--overlay", NULL, OPT_LIST, AT(overlay), "PATH",

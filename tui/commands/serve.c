@@ -19,7 +19,7 @@
 #include "tui/commands/run.h"
 
 struct options {
-	const char *level, *mcp_socket;
+	const char *level, *mcp_socket, *on_disconnect;
 };
 
 static const struct flag flags[] = {
@@ -27,10 +27,12 @@ static const struct flag flags[] = {
 	 "which diagnostics go to standard error, as JSON lines; info is what it is without"},
 	{"--mcp-socket", "PATH", offsetof(struct options, mcp_socket),
 	 "also serve the session's tools to MCP clients, on a Unix socket there"},
+	{"--on-disconnect", "end|continue", offsetof(struct options, on_disconnect),
+	 "what becomes of a command when the client goes away; as the setting api.on-disconnect"},
 };
 
 static const struct usage usage = {
-	"serve [--log-level LEVEL] [--mcp-socket PATH]",
+	"serve [--log-level LEVEL] [--mcp-socket PATH] [--on-disconnect end|continue]",
 	"Start and drive a session for another program: JSON messages, one a line, on standard\n"
 	"input and output. core/api/protocol.json has their schemas.",
 	flags,
@@ -43,6 +45,7 @@ struct making {
 	struct run run;
 	struct strings argv, owned;
 	bool made;
+	const char *on_disconnect; /* the option; NULL: as the settings say */
 };
 
 static void give(struct making *m, const char *option, const char *value)
@@ -53,13 +56,19 @@ static void give(struct making *m, const char *option, const char *value)
 	strings_add(&m->owned, text);
 }
 
-static void give_setting(struct making *m, const char *key, const cJSON *value)
+static void give_text(struct making *m, const char *key, const char *value)
 {
-	AUTO_FREE char *text = cJSON_IsString(value)
-				       ? xasprintf("%s=%s", key, value->valuestring)
-				       : xasprintf("%s=%.0f", key, value->valuedouble);
+	AUTO_FREE char *text = xasprintf("%s=%s", key, value);
 
 	give(m, "--set", text);
+}
+
+static void give_setting(struct making *m, const char *key, const cJSON *value)
+{
+	AUTO_FREE char *number =
+		cJSON_IsString(value) ? NULL : xasprintf("%.0f", value->valuedouble);
+
+	give_text(m, key, number ? number : value->valuestring);
 }
 
 static const cJSON *get(const cJSON *o, const char *name)
@@ -113,6 +122,10 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 	for (size_t i = 0; i < ARRAY_LEN(named); i++)
 		if (get(payload, named[i][0]))
 			give(m, named[i][1], get(payload, named[i][0])->valuestring);
+	if (get(payload, "on_disconnect"))
+		give_setting(m, "api.on-disconnect", get(payload, "on_disconnect"));
+	else if (m->on_disconnect)
+		give_text(m, "api.on-disconnect", m->on_disconnect);
 	for (one = json_first(get(payload, "settings")); one; one = one->next)
 		give_setting(m, one->string, one);
 	give_limits(m, get(payload, "limits"));
@@ -233,6 +246,12 @@ int cmd_serve(int argc, char **argv, struct err *err)
 		r = front_log_level(o.level, err);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
+	if (o.on_disconnect && !str_eq(o.on_disconnect, "end") &&
+	    !str_eq(o.on_disconnect, "continue")) {
+		err_say(err, -EINVAL, "--on-disconnect '%s': say end or continue", o.on_disconnect);
+		return CMD_FAILED;
+	}
+	m.on_disconnect = o.on_disconnect;
 	maker.mcp_socket = o.mcp_socket;
 	r = serve_run(&maker, err);
 	return r < 0 ? CMD_FAILED : r;

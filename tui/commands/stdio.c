@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "tui/commands/headless.h"
+#include "tui/commands/stdio_tools.h"
 
 #define FLUSH_MS 5000 /* what the editor may still read at the end */
 #define SLACK	 (256u << 10)
@@ -25,6 +26,7 @@ struct bridge {
 	uv_poll_t signals;
 	struct engine *engine;
 	struct acp *acp;
+	struct stdio_tools *tools;	/* acp.editor-tools = ask; else NULL */
 	struct channel *editor, *agent; /* our 0 and 1; the other ends of the agent's pipes */
 	bool exited, agent_over;
 	int status;
@@ -146,6 +148,35 @@ static void on_refused(void *data, const char *words)
 	say(line);
 }
 
+static enum acp_verdict on_asks(void *data, uint64_t id, enum acp_act act, const char *what)
+{
+	struct bridge *b = data;
+
+	return stdio_tools_ask(b->tools, engine_session(b->engine), id, act, what);
+}
+
+static void on_withdrawn(void *data, uint64_t id)
+{
+	struct bridge *b = data;
+
+	stdio_tools_withdraw(b->tools, engine_session(b->engine), id);
+}
+
+static void on_answered(void *data, uint64_t ask, bool allow)
+{
+	struct bridge *b = data;
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
+	const char *why = NULL;
+	uint64_t id = b->tools ? stdio_tools_answered(b->tools, ask, &allow, &why) : 0;
+
+	if (!id)
+		return;
+	acp_answer(b->acp, id, allow, why, &out, &back);
+	channel_send(b->editor, &out);
+	channel_send(b->agent, &back);
+}
+
 /* ---- the session ----------------------------------------------------------------------------- */
 
 static void on_exited(void *data, int wait_status)
@@ -226,7 +257,7 @@ static int hold_signals(struct err *err)
 static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, struct err *err)
 {
 	static const struct engine_listener on = {
-		.said = on_said, .exited = on_exited, .failed = on_failed};
+		.said = on_said, .exited = on_exited, .failed = on_failed, .answered = on_answered};
 	int r;
 
 	spec->stdio[0] = p->in[0];
@@ -247,34 +278,51 @@ static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, s
 	return 0;
 }
 
+static enum acp_tools tools_of(const struct session_spec *spec)
+{
+	const char *word = config_str(spec->config, "acp.editor-tools");
+
+	return str_eq(word, "on")    ? ACP_TOOLS_ON
+	       : str_eq(word, "ask") ? ACP_TOOLS_ASK
+				     : ACP_TOOLS_OFF;
+}
+
+static void run_loop(struct bridge *b, int sigfd)
+{
+	b->signals.data = b;
+	uv_poll_init(&b->loop, &b->signals, sigfd);
+	uv_poll_start(&b->signals, UV_READABLE, on_signal);
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+	channel_flush(b->editor, FLUSH_MS);
+	channel_close(b->editor);
+	channel_close(b->agent);
+	uv_close((uv_handle_t *)&b->signals, NULL);
+	engine_close(take_ptr(&b->engine));
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+}
+
 int stdio_run(struct session_spec *spec, struct err *err)
 {
-	static const struct acp_listener turns = {.turn = on_turn, .refused = on_refused};
+	static const struct acp_listener on = {
+		.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
 	struct bridge b = {.status = 125};
 	struct pipes p;
-	bool tools = str_eq(config_str(spec->config, "acp.editor-tools"), "on");
 	AUTO_CLOSE int sigfd = hold_signals(err);
 	int r = sigfd < 0 ? sigfd : open_pipes(&p, err);
 
 	if (r < 0)
 		return r;
 	uv_loop_init(&b.loop);
-	b.acp = acp_new(tools, &turns, &b);
-	r = start(&b, spec, &p, err);
-	if (r == 0) {
-		b.signals.data = &b;
-		uv_poll_init(&b.loop, &b.signals, sigfd);
-		uv_poll_start(&b.signals, UV_READABLE, on_signal);
-		uv_run(&b.loop, UV_RUN_DEFAULT);
-		channel_flush(b.editor, FLUSH_MS);
-		channel_close(b.editor);
-		channel_close(b.agent);
-		uv_close((uv_handle_t *)&b.signals, NULL);
-		engine_close(take_ptr(&b.engine));
-		uv_run(&b.loop, UV_RUN_DEFAULT);
-	}
+	b.acp = acp_new(tools_of(spec), &on, &b);
+	if (tools_of(spec) == ACP_TOOLS_ASK)
+		r = stdio_tools_new(&b.tools, spec, err);
+	if (r == 0)
+		r = start(&b, spec, &p, err);
+	if (r == 0)
+		run_loop(&b, sigfd);
 	pipes_done(&p);
 	uv_loop_close(&b.loop);
 	acp_free(b.acp);
+	stdio_tools_free(b.tools);
 	return r < 0 ? r : b.status;
 }

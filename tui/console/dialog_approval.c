@@ -222,7 +222,10 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 		f[3] = (struct fact){"through", approval_text(ask->via), 2};
 		f[4] = is_bundle(ask) ? (struct fact){"all of it", approval_text(ask->places), 4}
 				      : (struct fact){"with it", neighbours(d, ask), 3};
-		f[5] = (struct fact){"program", xasprintf("%s (pid %d)", program, ask->pid), 2};
+		f[5] = (struct fact){"program",
+				     ask->pid ? xasprintf("%s (pid %d)", program, ask->pid)
+					      : xstrdup(program),
+				     2};
 		f[6] = (struct fact){"command", approval_text(ask->command), 3};
 		f[7] = (struct fact){"step", approval_text(ask->label), 2};
 		f[8] = (struct fact){"held for", age(d->v.ui, ask), 1};

@@ -219,7 +219,7 @@ static void revoke(struct view_rules *p)
 		ui_say(ui, "It does not count any more.");
 		return;
 	}
-	ui_say(ui, "- Taken back: it will be asked again. What is open stays open.");
+	ui_say(ui, "- Taken back: the next access asks again. Files that are open stay open.");
 	ui->spec.verbs->revoke(ui->spec.data, g->rule);
 }
 

@@ -1,14 +1,18 @@
-/* answer - a call is answered, and its caller goes on where it stopped. */
+/* answer - answers a trapped call, and lets its caller go on where it stopped. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/answer.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/call.h"
+#include "backends/linux/door/state.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 
@@ -33,6 +37,20 @@
  */
 #define TOGETHER_US 2000
 
+/* Who has called lately. */
+#define CALLERS 8
+struct callers {
+	struct {
+		int tid;
+		int64_t us;
+	} last[CALLERS];
+	size_t at;
+	int64_t together_us; /* when two of them called by turns */
+	bool may_near;	     /* Linux 6.6 */
+	bool near;	     /* the listener's flag */
+	int nice;	     /* our own */
+};
+
 static bool are_together(struct callers *c, int tid, int64_t now)
 {
 	if (c->last[c->at].tid != tid) {
@@ -53,16 +71,22 @@ static bool set_near(const struct ldoor *d, bool near)
 	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags) == 0;
 }
 
-void answer_begin(struct ldoor *d)
+void answer_open(struct ldoor *d)
 {
-	d->callers =
-		(struct callers){.together_us = -TOGETHER_US, .nice = getpriority(PRIO_PROCESS, 0)};
-	d->callers.near = d->callers.may_near = set_near(d, true);
+	d->callers = xcalloc(1, sizeof(*d->callers));
+	d->callers->together_us = -TOGETHER_US;
+	d->callers->nice = getpriority(PRIO_PROCESS, 0);
+	d->callers->near = d->callers->may_near = set_near(d, true);
+}
+
+void answer_close(struct ldoor *d)
+{
+	free(take_ptr(&d->callers));
 }
 
 void answer_caller(struct ldoor *d, int tid)
 {
-	struct callers *c = &d->callers;
+	struct callers *c = d->callers;
 	bool near;
 
 	if (!c->may_near)
@@ -125,7 +149,7 @@ static bool has_its_turn(const struct ldoor *d, int tid)
 
 	errno = 0;
 	nice = getpriority(PRIO_PROCESS, (id_t)tid);
-	return errno == 0 && nice <= d->callers.nice && sched_getscheduler(tid) != SCHED_IDLE;
+	return errno == 0 && nice <= d->callers->nice && sched_getscheduler(tid) != SCHED_IDLE;
 }
 
 /* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
@@ -159,7 +183,7 @@ static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add
  */
 static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd *add, int *fd)
 {
-	int r = tid != 0 && d->callers.near ? add_fd_here(d, tid, add) : -EAGAIN;
+	int r = tid != 0 && d->callers->near ? add_fd_here(d, tid, add) : -EAGAIN;
 
 	if (r == -EAGAIN)
 		r = add_fd(d, add);

@@ -1,10 +1,16 @@
 /* calls_exec - execve and umask: the kernel performs them, the keeper takes note. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_exec.h"
+
+#include <sys/syscall.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/calls_read.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "core/keeper/keeper.h"
 
 #define ARGV_MAX    8192
 #define ARGS_MAX    256
@@ -21,14 +27,14 @@ static const char *exec_path(struct ldoor *d, struct request *r, bool at)
 	if (r->slot[SLOT_PATH].len > 0 || !at)
 		return r->slot[SLOT_PATH].data;
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", r->tid, (int)r->args[0]);
-	n = readlink(link, d->paths[1], PATH_MAX);
+	n = readlink(link, d->scratch->paths[1], PATH_MAX);
 	if (n < 0)
 		return NULL;
-	d->paths[1][n] = '\0';
-	return d->paths[1];
+	d->scratch->paths[1][n] = '\0';
+	return d->scratch->paths[1];
 }
 
-/* argv into d->value, NUL after each argument; what does not fit is left out. */
+/* argv into d->scratch->value, NUL after each argument; what does not fit is left out. */
 static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 {
 	uint64_t args[ARGS_MAX];
@@ -40,7 +46,7 @@ static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 		if (request_mem(d, r, SLOT_EXTRA, addr, n * sizeof(args[0])) == 0)
 			break;
 	}
-	memcpy(args, d->extra, n * sizeof(args[0]));
+	memcpy(args, d->scratch->extra, n * sizeof(args[0]));
 	for (size_t i = 0; i < n && args[i] != 0 && used < ARGV_MAX; i++) {
 		size_t room = MIN((size_t)ARGV_MAX - used, (size_t)ARG_LONGEST);
 		int got;
@@ -49,11 +55,11 @@ static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 		got = request_text(d, r, SLOT_EXTRA, args[i], room);
 		if (got == -E2BIG) {
 			r->slot[SLOT_EXTRA].len = room - 1;
-			d->extra[room - 1] = '\0';
+			d->scratch->extra[room - 1] = '\0';
 		} else if (got < 0) {
 			break;
 		}
-		memcpy(d->value + used, d->extra, r->slot[SLOT_EXTRA].len + 1);
+		memcpy(d->scratch->value + used, d->scratch->extra, r->slot[SLOT_EXTRA].len + 1);
 		used += r->slot[SLOT_EXTRA].len + 1;
 	}
 	return used;
@@ -71,7 +77,7 @@ int prepare_exec(struct ldoor *d, struct request *r)
 	if (request_alive(d, r) < 0)
 		return DOOR_DEAD;
 	read_tell_exec(d, r, at ? (int)r->args[0] : AT_FDCWD, path);
-	keeper_exec(d->k, &r->caller, path, d->value, len);
+	keeper_exec(d->k, &r->caller, path, d->scratch->value, len);
 	return DOOR_CONTINUE;
 }
 

@@ -1,13 +1,18 @@
-/* calls_fifo - a FIFO of a folder opened for writing: by us, without ever waiting for its reader.
- */
+/* calls_fifo - opens a FIFO of a folder for writing, without waiting for its reader. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_fifo.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/interrupts.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 #include "core/base/clock.h"
+#include "core/keeper/keeper.h"
 
 /*
  * A FIFO is no content of the folder: nothing is captured. The kernel would open it through the
@@ -16,6 +21,17 @@
  * a caller that would wait for a reader (fifo(7)) is tried again by the clock.
  */
 #define RETRY_US 5000
+
+/* An open() that waits for the reader of a FIFO. */
+#define FIFOS_MAX 256
+struct fifo_wait {
+	struct fifo_wait *next;
+	uint64_t id;
+	int tid;
+	int fifo;  /* O_PATH */
+	int flags; /* the caller's */
+	struct interrupt interrupt;
+};
 
 /* fifo is an O_PATH descriptor: the inode that was resolved, whatever its name leads to by now. */
 static int open_once(int fifo, int flags)

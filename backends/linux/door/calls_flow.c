@@ -1,5 +1,7 @@
-/* calls_flow - connect to a host: judged, dialled from outside, then let meet its listener. */
+/* calls_flow - connect to a host: decided on, dialled outside, then joined to the socket. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_flow.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -7,9 +9,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/connecting.h"
+#include "backends/linux/door/finish.h"
 #include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/ports.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/keeper.h"
 
 /*
  * What a connect() goes through, each step without waiting in the keeper:
@@ -29,6 +38,7 @@
  */
 #define WAITS_MAX 1024
 #define CHECK_US  100000
+
 void flow_wait_free(struct flow_wait *w)
 {
 	struct ldoor *d = w->d;
@@ -105,19 +115,19 @@ static void abandon(struct flow_wait *w)
 static void go_on(struct flow_wait *w)
 {
 	struct ldoor *d = w->d;
-	struct request *r = &d->now;
+	struct request *r = &d->scratch->now;
 	struct seccomp_notif n = {.id = w->id, .pid = (uint32_t)w->tid};
 	struct copy *address = &r->slot[SLOT_EXTRA];
 	AUTO_CLOSE int sock = take_fd(&w->sock);
 
 	memcpy(n.data.args, w->args, sizeof(n.data.args));
 	request_begin(d, r, &n);
-	r->call = door_call_of(SYS_connect);
+	r->call = w->call;
 	memcpy(address->data, &w->to, w->to_len);
 	address->len = w->to_len;
 	address->have = true;
 	flow_wait_free(w);
-	door_finish(d, r, connect_now(d, r, sock, -1));
+	request_finish(d, r, connect_now(d, r, sock, -1));
 }
 
 /* What became of a judgement. True: go on. */
@@ -322,6 +332,7 @@ static int begin(struct ldoor *d, const struct request *r, int sock, const struc
 	w->d = d;
 	w->id = id;
 	w->tid = r->tid;
+	w->call = r->call;
 	w->dial = ++d->last_dial;
 	w->interrupt.held = true;
 	memcpy(w->args, r->args, sizeof(w->args));

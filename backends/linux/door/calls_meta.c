@@ -1,5 +1,8 @@
-/* calls_meta - mode, owner, times and extended attributes; access and statfs. */
+/* calls_meta - changes mode, owner, times and extended attributes; access and statfs. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_meta.h"
+
+#include <sys/syscall.h>
 #include <errno.h>
 #include <linux/magic.h>
 #include <string.h>
@@ -9,7 +12,11 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/locate.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "core/keeper/keeper.h"
 
 /*
  * Outside the folders these are performed by us too, on a descriptor of the very object: CONTINUE
@@ -74,15 +81,15 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {
 		/* The mounts would say no. Here nobody else does, and Landlock knows no such
 		 * change. */
-		got = p->object ? 0 : place_outside(d, r, p);
+		got = p->object ? 0 : place_outside(d, &r->caller, p);
 		if (got != 0)
-			return door_granted(got);
+			return place_granted(got);
 		keeper_deny(d->k, &r->caller, p->text, -EROFS, "outside the working folders");
 		return -EROFS;
 	}
 	if (!p->object) {
-		got = place_outside(d, r, p);
-		return got == 0 ? change(r, p->seen) : door_granted(got);
+		got = place_outside(d, &r->caller, p);
+		return got == 0 ? change(r, p->seen) : place_granted(got);
 	}
 	if (p->special || p->st.st_nlink == 0)
 		return change(r, p->seen);
@@ -96,10 +103,6 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 	return change(r, fd);
 }
 
-/*
- * 1: the change has been made or refused here, *ret says how it went; 0: it is the folder's;
- * negative: the place could not be found.
- */
 int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 {
 	struct place *p = r->place[0];
@@ -112,7 +115,7 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 		/* Opened by the caller itself, through its read-only mount: find the file on our
 		 * side. */
 		p->kept = false;
-		got = place_from_fd(d, r, p, take_fd(&p->seen));
+		got = place_from_fd(d, p, take_fd(&p->seen), r->opath_ok);
 		if (got < 0)
 			return got;
 	}
@@ -121,7 +124,7 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 	if (p->folder == NULL)
 		*ret = change_outside(d, r, change);
 	else
-		*ret = place_orphan_is_kept(r, p) ? change(r, p->at.dirfd) : -EROFS;
+		*ret = place_orphan_is_kept(&r->caller, p) ? change(r, p->at.dirfd) : -EROFS;
 	return 1;
 }
 

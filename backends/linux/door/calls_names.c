@@ -1,11 +1,17 @@
-/* calls_names - making, removing and moving names: mkdir, unlink, rename, link and their kin. */
+/* calls_names - creates, removes and renames: mkdir, mknod, unlink, rename, link, symlink. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_names.h"
+
+#include <sys/syscall.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/calls_peer.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 
 int perform_mkdir(struct ldoor *d, struct request *r)
 {

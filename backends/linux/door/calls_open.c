@@ -1,11 +1,20 @@
 /* calls_open - open, openat, openat2, creat and truncate, performed. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_open.h"
+
+#include <sys/syscall.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/calls_fifo.h"
+#include "backends/linux/door/calls_meta.h"
+#include "backends/linux/door/calls_read.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "core/keeper/keeper.h"
 
 #ifndef RESOLVE_CACHED /* Linux 5.12 */
 #define RESOLVE_CACHED 0x20
@@ -190,7 +199,7 @@ static int reopen(const struct request *r)
 
 	if (!S_ISREG(p->st.st_mode))
 		return DOOR_CONTINUE;
-	if (!place_orphan_is_kept(r, p))
+	if (!place_orphan_is_kept(&r->caller, p))
 		return -EROFS;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", p->at.dirfd);
 	fd = open(link, (r->flags & ~(O_CREAT | O_NOFOLLOW)) | O_NONBLOCK | O_CLOEXEC);

@@ -1,12 +1,18 @@
 /* calls_peer - which socket file a connect() may reach: the sandbox's own, or one of the host's. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_peer.h"
+
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/place.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
+#include "core/keeper/keeper.h"
 #include "core/policy/sockets.h"
 
 /*
@@ -17,6 +23,22 @@
  * A gate, or a mount that was made at the start, shows another inode than the one that the server
  * has bound by now, so places outside the folders are opened in the host's tree, without links.
  */
+
+#define PRIVATE	    5
+#define OWN_SOCKETS 1024
+
+/* A socket file in a working folder that was bound inside; ino 0: none. */
+struct own_socket {
+	uint64_t dev, ino;
+	int64_t born_s;
+	uint32_t born_ns;
+};
+
+struct own_sockets {
+	dev_t private_dev[PRIVATE];	    /* of /tmp, /dev/shm... where all sockets are its own */
+	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
+	size_t next;
+};
 
 /* ---- bound inside --------------------------------------------------------------- */
 
@@ -48,8 +70,8 @@ void peer_bound(struct ldoor *d, const struct place *p)
 
 	if (!read_own(p->at.dirfd, p->at.name, &own))
 		return;
-	d->own[d->own_next] = own;
-	d->own_next = (d->own_next + 1) % OWN_SOCKETS;
+	d->sockets->own[d->sockets->next] = own;
+	d->sockets->next = (d->sockets->next + 1) % OWN_SOCKETS;
 }
 
 static bool is_own(const struct ldoor *d, int fd)
@@ -58,8 +80,8 @@ static bool is_own(const struct ldoor *d, int fd)
 
 	if (!read_own(fd, "", &own))
 		return false;
-	for (size_t i = 0; i < OWN_SOCKETS && d->own[i].ino != 0; i++)
-		if (same_socket(&d->own[i], &own))
+	for (size_t i = 0; i < OWN_SOCKETS && d->sockets->own[i].ino != 0; i++)
+		if (same_socket(&d->sockets->own[i], &own))
 			return true;
 	return false;
 }
@@ -69,9 +91,32 @@ static bool is_private(const struct ldoor *d, const struct place *p)
 	if (p->folder != NULL)
 		return false;
 	for (size_t i = 0; i < PRIVATE; i++)
-		if (d->private_dev[i] != 0 && d->private_dev[i] == p->st.st_dev)
+		if (d->sockets->private_dev[i] != 0 && d->sockets->private_dev[i] == p->st.st_dev)
 			return true;
 	return place_is_own(d, p);
+}
+
+/* The file systems that belong to the sandbox alone. */
+void peer_open(struct ldoor *d)
+{
+	static const char *const private[PRIVATE] = {"tmp", "var/tmp", "run", "dev/shm", "dev"};
+	struct stat st;
+
+	d->sockets = xcalloc(1, sizeof(*d->sockets));
+	for (size_t i = 0; i < PRIVATE; i++) {
+		struct stat host;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/%s", private[i]);
+		if (fstatat(d->root, private[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    (stat(path, &host) < 0 || host.st_dev != st.st_dev))
+			d->sockets->private_dev[i] = st.st_dev;
+	}
+}
+
+void peer_close(struct ldoor *d)
+{
+	free(take_ptr(&d->sockets));
 }
 
 /* ---- somebody else's ------------------------------------------------------------ */
@@ -117,7 +162,7 @@ static int open_place(const struct place *p)
 }
 
 /* r->opened is the pinned socket file, text where it lies. */
-static int ask(struct ldoor *d, struct request *r, const char *text)
+int peer_ask(struct ldoor *d, struct request *r, const char *text)
 {
 	const char *given = r->slot[SLOT_PATH].data;
 
@@ -159,29 +204,5 @@ int peer_find(struct ldoor *d, struct request *r)
 	if (is_private(d, p) || is_own(d, r->opened))
 		return 0;
 	got = may_connect(r->opened);
-	return got < 0 ? got : ask(d, r, text);
-}
-
-void peer_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened)
-{
-	struct request *r = &d->now;
-	int got = verdict == VERDICT_DENY ? -EACCES : verdict == VERDICT_STOP ? -EPERM : 0;
-
-	if (got < 0) {
-		door_answer(d, p->id, got);
-		return;
-	}
-	parked_load(d, r, p);
-	r->opened = take_fd(opened);
-	got = keeper_caller(d->k, r->tid, &r->caller);
-	if (got < 0 || request_alive(d, r) < 0) {
-		door_finish(d, r, DOOR_DEAD);
-		return;
-	}
-	r->caller.door = &d->door;
-	r->caller.request = r->id;
-	r->caller.op = r->call->name;
-	if (verdict != VERDICT_ALLOW)
-		got = ask(d, r, r->shown[0].text);
-	door_finish(d, r, got == 0 ? connect_opened(d, r) : got);
+	return got < 0 ? got : peer_ask(d, r, text);
 }

@@ -1,12 +1,20 @@
-/* calls_read - opening for reading where every open is trapped. */
+/* calls_read - opens for reading, where every open is trapped. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_read.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/finish.h"
+#include "backends/linux/door/look.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/parked.h"
+#include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
 #include "core/base/path.h"
+#include "core/keeper/keeper.h"
 
 /*
  * The agent's Landlock domain refuses by itself to read what no rule has granted (trees.h). So most
@@ -128,7 +136,7 @@ int perform_read(struct ldoor *d, struct request *r)
 
 void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened)
 {
-	struct request *r = &d->now;
+	struct request *r = &d->scratch->now;
 	int got;
 
 	if (verdict == VERDICT_STOP || verdict == VERDICT_DENY) {
@@ -143,14 +151,14 @@ void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict ve
 	if (got == 0 && request_alive(d, r) < 0)
 		got = DOOR_DEAD;
 	if (got < 0) {
-		door_finish(d, r, DOOR_DEAD);
+		request_finish(d, r, DOOR_DEAD);
 		return;
 	}
 	r->caller.door = &d->door;
 	r->caller.request = r->id;
 	r->caller.op = r->call->name;
-	door_finish(d, r,
-		    verdict == VERDICT_ALLOW ? take_fd(&r->opened) : ask(d, r, r->shown[0].text));
+	request_finish(
+		d, r, verdict == VERDICT_ALLOW ? take_fd(&r->opened) : ask(d, r, r->shown[0].text));
 }
 
 void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *path)

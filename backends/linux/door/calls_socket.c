@@ -1,12 +1,20 @@
 /* calls_socket - the addresses of sockets, and bind of AF_UNIX names. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/calls_socket.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/calls_peer.h"
+#include "backends/linux/door/dirs.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "core/keeper/keeper.h"
 
 /*
  * Datagrams of AF_UNIX name their peer in the memory behind sendto() and sendmsg(), and so may a
@@ -129,7 +137,7 @@ static int address_base(struct ldoor *d, const struct request *r)
 	if (n < 0 || fstatat(fd, "cwd", &st, 0) < 0)
 		return -1;
 	text[n] = '\0';
-	return place_dir(d, &st, text, &folder, &fd) < 0 ? -1 : fd;
+	return dir_open(d, &st, text, &folder, &fd) < 0 ? -1 : fd;
 }
 
 int perform_bind(struct ldoor *d, struct request *r)
@@ -139,8 +147,8 @@ int perform_bind(struct ldoor *d, struct request *r)
 	AUTO_CLOSE int sock = -1;
 
 	if (p->folder == NULL) {
-		got = place_outside(d, r, p);
-		return got == 0 ? DOOR_CONTINUE : door_granted(got);
+		got = place_outside(d, &r->caller, p);
+		return got == 0 ? DOOR_CONTINUE : place_granted(got);
 	}
 	sock = request_fd(d, r, (int)r->args[0]);
 	if (sock < 0)

@@ -22,7 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/table.h"
+#include "core/base/util.h"
 #include "core/base/io.h"
 
 /*

@@ -5,15 +5,8 @@
 
 #include <stddef.h>
 
+#include "backends/linux/door/filter_spec.h"
 #include "core/base/err.h"
-
-struct filter_spec {
-	bool no_debug;	    /* ptrace, process_vm_*, pidfd_getfd and kcmp are refused inside too */
-	bool nesting;	    /* user and mount namespaces inside */
-	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
-	bool reads;	    /* opens for reading are trapped too */
-	bool alone;	    /* no namespaces: what those would keep apart is refused */
-};
 
 /*
  * Compile the rules ahead, so that filter_install() costs one system call. Optional; to be called

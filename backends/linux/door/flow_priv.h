@@ -2,8 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/door/door_priv.h"
+#include <sys/socket.h>
+
+#include "backends/linux/door/interrupts.h"
+#include "backends/linux/door/state.h"
+#include "backends/linux/net/gateway.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/keeper.h"
+
+struct door_call;
 
 enum stage {
 	STAGE_START,   /* the relay starts */
@@ -19,6 +26,7 @@ struct flow_wait {
 	uint64_t id;   /* of the notification */
 	uint64_t dial; /* for the relay */
 	int tid, sock;
+	const struct door_call *call;
 	uint64_t args[6];
 	struct sockaddr_storage to;
 	socklen_t to_len;

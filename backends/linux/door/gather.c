@@ -1,9 +1,14 @@
-/* gather - calls that wait at the same time share a sync. */
+/* gather - several waiting calls share one sync (journal.durable). */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/gather.h"
+
 #include <errno.h>
 #include <poll.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/parked.h"
+#include "backends/linux/door/state.h"
+#include "core/keeper/keeper.h"
 
 /*
  * Where every change is to be on the disk before it is made (journal.durable), a call that is
@@ -37,17 +42,19 @@ void gather_add(struct ldoor *d, struct request *r)
 	d->later_len++;
 }
 
-static void serve_all(struct ldoor *d)
+static void serve_all(struct ldoor *d, gather_again again)
 {
+	struct request *r = &d->scratch->now;
+
 	keeper_gather_sync(d->k);
 	d->gathered = true;
 	while (d->later != NULL) {
 		struct parked *p = d->later;
 
 		d->later = p->next;
-		parked_load(d, &d->now, p);
-		d->now.resumed = false; /* nothing was shown to anybody */
-		door_dispatch(d, &d->now, p->granted);
+		parked_load(d, r, p);
+		r->resumed = false; /* nothing was shown to anybody */
+		again(d, r, p->granted);
 		parked_free(p);
 	}
 	d->later_len = 0;
@@ -56,12 +63,12 @@ static void serve_all(struct ldoor *d)
 }
 
 /* Those that wait may die before they are received: then the timer comes, in the same turn. */
-void gather_serve(struct ldoor *d)
+void gather_serve(struct ldoor *d, gather_again again)
 {
 	if (d->later == NULL)
 		return;
 	if (d->later_len >= GATHER_MAX || !others_wait(d))
-		serve_all(d);
+		serve_all(d, again);
 	else
 		keeper_wake_at(d->k, 1);
 }

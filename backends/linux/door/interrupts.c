@@ -1,4 +1,4 @@
-/* interrupts - would a call that we let wait have been interrupted by a signal by now? */
+/* interrupts - tells whether a signal would have interrupted a call that is held. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/interrupts.h"
 

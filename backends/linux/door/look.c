@@ -1,14 +1,21 @@
 /* look - where every open is trapped: does the floor let this one read? One look by the kernel. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/look.h"
+
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/dirs.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
 #include "core/base/clock.h"
+#include "core/keeper/keeper.h"
 
 /*
  * Landlock's rules are trees, so most that is opened lies below a directory that may be read as a
@@ -22,6 +29,19 @@
  * out of it, the path of what was found is asked for. None of this decides anything: see
  * calls_read.c.
  */
+
+/* Where paths of reads begin, in the caller's mounts: by name, or by what it is. */
+#define BASES 8
+struct base {
+	int fd; /* O_PATH; -1: free */
+	char name[32];
+	uint64_t mnt, ino;
+	dev_t dev;
+	bool open; /* the floor lets all below be read */
+	char *text;
+	int64_t at_us;
+	uint64_t renames;
+};
 
 #define STAYS (RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
 
@@ -62,10 +82,18 @@ void look_tick(struct ldoor *d)
 	}
 }
 
-void look_drop(struct ldoor *d)
+void look_begin(struct ldoor *d)
+{
+	d->bases = xcalloc(BASES, sizeof(*d->bases));
+	for (size_t i = 0; i < BASES; i++)
+		d->bases[i].fd = -1;
+}
+
+void look_close(struct ldoor *d)
 {
 	for (size_t i = 0; i < BASES; i++)
 		base_drop(&d->bases[i]);
+	free(take_ptr(&d->bases));
 }
 
 static bool is_same(const struct base *a, const struct base *b)

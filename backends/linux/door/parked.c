@@ -1,16 +1,20 @@
-/* parked - requests that wait for a human, and answers that found nobody. */
+/* parked - requests that wait for a human's answer: their copies, and what the human was shown. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/parked.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/state.h"
 #include "core/base/clock.h"
+#include "core/keeper/keeper.h"
 
-#define SWEEP_US 100000	 /* how often callers of parked requests are looked after... */
-#define SWEEP_N	 64	 /* ...for each so many: /proc is read, and the kernel searches a list */
-#define LOST_US	 1000000 /* a caller that asks again asks at once */
+#define SWEEP_US   100000 /* how often callers of parked requests are looked after... */
+#define SWEEP_N	   64	  /* ...for each so many: /proc is read, and the kernel searches a list */
+#define PARKED_MAX (GUARD_HELD + 2048) /* what the keeper parks is counted there */
 
 struct parked *parked_new(struct request *r)
 {
@@ -162,60 +166,4 @@ void parked_tick(struct ldoor *d)
 		sweep(d, now);
 	if (d->parked != NULL)
 		keeper_wake_at(d->k, d->sweep_at);
-}
-
-/* ---- answers that found nobody -------------------------------------------------- */
-
-/*
- * Without WAIT_KILLABLE_RECV a signal takes the caller out of a call that we are performing or have
- * performed; it then makes the same call again, and would find its own directory there already.
- * What was done for it is kept for a moment and answered when the same thread comes with the same
- * call.
- */
-void lost_keep(struct ldoor *d, const struct request *r, int fd)
-{
-	struct lost *l = &d->lost[d->lost_next];
-
-	if (d->wait_killable) { /* then it was killed */
-		util_close_fd(&fd);
-		return;
-	}
-	d->lost_next = (d->lost_next + 1) % LOST;
-	if (l->fd >= 0)
-		close(l->fd);
-	*l = (struct lost){.tid = r->tid,
-			   .nr = r->call->nr,
-			   .flags = r->flags,
-			   .fd = fd,
-			   .at_us = clock_mono_us()};
-	memcpy(l->args, r->args, sizeof(l->args));
-}
-
-bool lost_find(struct ldoor *d, struct request *r, int *ret)
-{
-	if (d->wait_killable)
-		return false;
-	for (size_t i = 0; i < LOST; i++) {
-		struct lost *l = &d->lost[i];
-
-		if (l->tid != r->tid || l->nr != r->call->nr ||
-		    memcmp(l->args, r->args, sizeof(l->args)) != 0)
-			continue;
-		l->tid = 0;
-		if (clock_mono_us() - l->at_us > LOST_US) {
-			util_close_fd(&l->fd);
-			return false;
-		}
-		r->flags = l->flags;
-		r->gives_fd = l->fd >= 0;
-		*ret = r->gives_fd ? take_fd(&l->fd) : 0;
-		return true;
-	}
-	return false;
-}
-
-void lost_drop(struct ldoor *d)
-{
-	for (size_t i = 0; i < LOST; i++)
-		util_close_fd(&d->lost[i].fd);
 }

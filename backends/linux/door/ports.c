@@ -1,11 +1,15 @@
 /* ports - servers inside: noticed when they begin to listen, and published on the host's loopback. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/ports.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/state.h"
+#include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/keeper.h"
 
 /*
  * listen() is let go on, since it stays in the sandbox's own network. A moment later the kernel's

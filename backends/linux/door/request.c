@@ -1,12 +1,16 @@
 /* request - one trapped call: its arguments, copied once out of the caller's memory. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/request.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/state.h"
+#include "core/base/util.h"
+#include "core/keeper/keeper.h"
 
 /*
  * The caller's other threads may write to its memory at any time. So each argument is copied
@@ -17,18 +21,34 @@
 #define PAGE  ((size_t)4096)
 #define SHORT 256 /* most names are */
 
+void request_open(struct ldoor *d)
+{
+	d->scratch = xcalloc(1, sizeof(*d->scratch));
+	for (int i = 0; i < 2; i++)
+		d->scratch->places[i].fd = d->scratch->places[i].seen = -1;
+}
+
+void request_close(struct ldoor *d)
+{
+	free(take_ptr(&d->scratch));
+}
+
 static size_t slot_size(const struct ldoor *d, enum slot slot)
 {
+	const struct scratch *s = d->scratch;
+
 	if (slot == SLOT_VALUE)
-		return sizeof(d->value);
-	return slot == SLOT_EXTRA ? sizeof(d->extra) : sizeof(d->paths[0]);
+		return sizeof(s->value);
+	return slot == SLOT_EXTRA ? sizeof(s->extra) : sizeof(s->paths[0]);
 }
 
 static char *slot_memory(struct ldoor *d, enum slot slot)
 {
+	struct scratch *s = d->scratch;
+
 	if (slot == SLOT_VALUE)
-		return d->value;
-	return slot == SLOT_EXTRA ? d->extra : d->paths[slot];
+		return s->value;
+	return slot == SLOT_EXTRA ? s->extra : s->paths[slot];
 }
 
 void request_begin(struct ldoor *d, struct request *r, const struct seccomp_notif *n)
@@ -44,7 +64,7 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 		r->empty_ok[i] = false;
 		r->dirfd[i] = AT_FDCWD;
 		r->shown[i].text = NULL;
-		r->place[i] = &d->places[i];
+		r->place[i] = &d->scratch->places[i];
 		r->place[i]->folder = NULL;
 		r->place[i]->recent = r->place[i]->kept = false;
 		r->place[i]->fd = r->place[i]->seen = -1;

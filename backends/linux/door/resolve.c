@@ -1,17 +1,46 @@
-/* resolve - from the caller's path to a place: the quick way. */
+/* resolve - resolves a path argument of the caller to a place: the fast path. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/resolve.h"
+
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/dirs.h"
+#include "backends/linux/door/locate.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
+#include "backends/linux/door/walk.h"
 #include "core/base/clock.h"
 
 /*
  * A path without symbolic links takes one openat2() of the parent, from a directory of ours
- * (places.c). Anything harder (links, "..", /proc, places outside) goes to walk.c.
+ * (dirs.c). Anything harder (links, "..", /proc, places outside) goes to walk.c.
  */
+
+/* The parent directory that was opened last, by the directory and the path it was opened from. */
+struct recent {
+	int fd; /* -1: none */
+	struct folder *folder;
+	uint64_t base, renames;
+	int64_t at_us;
+	char parent[PATH_MAX], dir[PATH_MAX];
+};
+
+void resolve_open(struct ldoor *d)
+{
+	d->recent = xcalloc(1, sizeof(*d->recent));
+	d->recent->fd = -1;
+}
+
+void resolve_close(struct ldoor *d)
+{
+	util_close_fd(&d->recent->fd);
+	free(take_ptr(&d->recent));
+}
+
 /* ---- the quick way -------------------------------------------------------------- */
 
 /* The folder that an absolute path names literally; *rest is what follows. */
@@ -39,21 +68,6 @@ static struct folder *literal_folder(struct ldoor *d, const char *path, const ch
 		for (*rest = path + best_len; **rest == '/';)
 			(*rest)++;
 	return best;
-}
-
-int proc_dir(struct ldoor *d, int tid, bool again)
-{
-	struct proc_entry *e = &d->procs[(unsigned)tid % PROC_CACHE];
-	char path[32];
-
-	if (e->fd >= 0 && e->tid == tid && !again)
-		return e->fd;
-	if (e->fd >= 0)
-		close(e->fd);
-	snprintf(path, sizeof(path), "/proc/%d", tid);
-	e->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	e->tid = tid;
-	return e->fd;
 }
 
 /* The directory that dirfd is for the caller: its inode, and its path when that is asked for. */
@@ -103,7 +117,7 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 		if (n < 0)
 			return -ENOENT;
 		text[n] = '\0';
-		got = place_dir(d, &st, text, &p->folder, &p->at.dirfd);
+		got = dir_open(d, &st, text, &p->folder, &p->at.dirfd);
 		if (got < 0)
 			return got;
 		e = dir_find(d, st.st_dev, st.st_ino);
@@ -114,19 +128,6 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 	p->at.dirfd = e->fd;
 	*ret = e;
 	return 0;
-}
-
-bool is_plain(const char *path)
-{
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 0 || is_dots(path, n))
-			return false;
-		if (path[n] == '\0')
-			return true;
-		path += n + 1;
-	}
 }
 
 static bool append_text(struct place *p, const char *below)
@@ -154,12 +155,12 @@ static uint64_t base_serial(const struct dir_entry *base)
 /*
  * The directory that was opened last is likely to be the next one's. It is used again while no
  * rename or rmdir went through the door, and for a few milliseconds, as the human's changes are not
- * seen here; a call that then does not find it is resolved once more (door.c).
+ * seen here; a call that then does not find it is resolved once more (dispatch.c).
  */
 static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
 			  const char *parent)
 {
-	struct recent *e = &d->recent;
+	struct recent *e = d->recent;
 
 	if (e->fd < 0 || e->folder != p->folder || e->base != base_serial(base) ||
 	    e->renames != d->renames || strcmp(e->parent, parent) != 0 ||
@@ -177,7 +178,7 @@ static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_ent
 static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
 			const char *parent)
 {
-	struct recent *e = &d->recent;
+	struct recent *e = d->recent;
 	size_t n = strlen(parent) + 1, len = strlen(p->at.dir) + 1;
 
 	if (n > sizeof(e->parent) || len > sizeof(e->dir))
@@ -223,7 +224,9 @@ static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base
 		return got;
 	if (!append_text(p, parent))
 		return set_dir_text(d, p, NULL);
-	if (p == &d->places[0]) /* the second place of a rename must not close the first one's */
+	if (p ==
+	    &d->scratch
+		     ->places[0]) /* the second place of a rename must not close the first one's */
 		keep_parent(d, p, base, parent);
 	return 0;
 }
@@ -304,17 +307,6 @@ static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 	}
 }
 
-int place_from_fd(struct ldoor *d, struct request *r, struct place *p, int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (!r->opath_ok && flags >= 0 && (flags & O_PATH)) {
-		close(fd);
-		return -EBADF;
-	}
-	return place_from_object(d, p, fd);
-}
-
 static int resolve_fd(struct ldoor *d, struct request *r, int i)
 {
 	struct place *p = r->place[i];
@@ -324,7 +316,7 @@ static int resolve_fd(struct ldoor *d, struct request *r, int i)
 		return fd;
 	if (r->how[i] == HOW_FD && kept(d, r, p, fd))
 		return 0;
-	return place_from_fd(d, r, p, fd);
+	return place_from_fd(d, p, fd, r->opath_ok);
 }
 
 /*
@@ -371,7 +363,7 @@ int place_resolve(struct ldoor *d, struct request *r, int i)
 			return -ENOENT;
 		if (r->dirfd[i] != AT_FDCWD)
 			return resolve_fd(d, r, i);
-		got = walk_base(r, AT_FDCWD);
+		got = open_caller_dir(r, AT_FDCWD);
 		return got < 0 ? got : place_from_object(d, p, got);
 	}
 	got = r->how[i] == HOW_OBJECT && r->resolve == 0 ? own_fd(d, r, c->data) : -1;
@@ -379,7 +371,7 @@ int place_resolve(struct ldoor *d, struct request *r, int i)
 		r->opath_ok = true;
 		if (kept(d, r, p, got))
 			return 0;
-		got = place_from_fd(d, r, p, got);
+		got = place_from_fd(d, p, got, r->opath_ok);
 		return got == -EBADF ? -ENOENT : got;
 	}
 	memcpy(path, c->data, c->len + 1);
@@ -392,8 +384,8 @@ int place_resolve(struct ldoor *d, struct request *r, int i)
 	if (c->data[0] == '/' && (r->resolve & RESOLVE_BENEATH))
 		return -EXDEV;
 	if (c->data[0] == '/' && !(r->resolve & RESOLVE_IN_ROOT))
-		got = walk_root(d, r);
+		got = open_caller_root(d, r);
 	else
-		got = walk_base(r, r->dirfd[i]);
+		got = open_caller_dir(r, r->dirfd[i]);
 	return got < 0 ? got : walk_path(d, r, i, got, c->data);
 }

@@ -1,13 +1,19 @@
-/* walk - a path in the caller's own view, component by component, links and /proc included. */
+/* walk - resolves a path component by component in the caller's view, with links and /proc. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/walk.h"
+
 #include <errno.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/locate.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/state.h"
 #include "core/base/io.h"
 
 /*
@@ -37,56 +43,9 @@ struct walk {
 	bool own_proc; /* cur is below the caller's own /proc/PID */
 };
 
-bool is_dots(const char *name, size_t len)
-{
-	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
-}
-
 static bool same(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-int walk_base(const struct request *r, int dirfd)
-{
-	char link[64];
-	int fd;
-
-	if (dirfd == AT_FDCWD)
-		snprintf(link, sizeof(link), "/proc/%d/cwd", r->tid);
-	else
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", r->tid, dirfd);
-	fd = open(link, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	if (errno == EACCES)
-		return DOOR_CONTINUE;
-	return dirfd == AT_FDCWD ? DOOR_DEAD : -EBADF;
-}
-
-int walk_root(const struct ldoor *d, const struct request *r)
-{
-	char link[64];
-	int fd;
-
-	if (!d->spec.nesting) {
-		fd = fcntl(d->root, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? -errno : fd;
-	}
-	snprintf(link, sizeof(link), "/proc/%d/root", r->tid);
-	fd = open(link, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
-}
-
-int open_in_sandbox(const struct ldoor *d, const char *path)
-{
-	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
-	int fd = (int)syscall(SYS_openat2, d->root, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
 }
 
 static int go(struct walk *w, int fd)
@@ -366,7 +325,7 @@ int walk_path(struct ldoor *d, struct request *r, int i, int start, const char *
 	w.top = d->root;
 	w.root = d->root_st;
 	if (d->spec.nesting) {
-		w.top = base = walk_root(d, r);
+		w.top = base = open_caller_root(d, r);
 		if (base < 0 || fstat(base, &w.root) < 0)
 			got = base < 0 ? base : -errno;
 	}

@@ -1,4 +1,4 @@
-/* attributes - mode, owner, times and extended attributes (ACLs are among them) as one blob. */
+/* attributes - reads and restores mode, owner, times and extended attributes, as one blob. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	AUTO_FREE char *value = NULL;
 	size_t mark = ret->len;
 	uint32_t count = 0;
-	mode_t lent = 0;
+	mode_t borrowed = 0;
 	char proc[40];
 	const struct bearer of = {.path = proc};
 	ssize_t n;
@@ -80,12 +80,13 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	for (char *p = names; p < names + n; p += strlen(p) + 1) {
 		ssize_t len = get_value(&of, p, value, XATTR_MAX);
 
-		if (len < 0 && errno == EACCES && !lent && bits_borrow(j, fd, S_IRUSR, &lent) == 0)
+		if (len < 0 && errno == EACCES && !borrowed &&
+		    bits_borrow(j, fd, S_IRUSR, &borrowed) == 0)
 			len = get_value(&of, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
 			continue; /* gone meanwhile, or not ours to see: then not ours to change */
 		if (len < 0) {
-			int r = -errno, e = bits_return(j, fd, lent);
+			int r = -errno, e = bits_return(j, fd, borrowed);
 
 			return e < 0 ? e : r;
 		}
@@ -94,7 +95,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 		count++;
 	}
 	memcpy(ret->data + mark, &count, sizeof(count));
-	return bits_return(j, fd, lent);
+	return bits_return(j, fd, borrowed);
 }
 
 int meta_read(struct journal *j, int fd, struct buf *ret)
@@ -103,7 +104,7 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 
 	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u32(ret, S_ISDIR(st.st_mode) ? lent_mode(j, st.st_ino, st.st_mode) : st.st_mode);
+	put_u32(ret, S_ISDIR(st.st_mode) ? borrowed_mode(j, st.st_ino, st.st_mode) : st.st_mode);
 	put_u32(ret, st.st_uid);
 	put_u32(ret, st.st_gid);
 	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);
@@ -217,12 +218,12 @@ static const char *find_value(struct get g, uint32_t n, const char *name, struct
 /* ---- setting it -------------------------------------------------------------------------------
  */
 
-struct dress {
+struct attrs_target {
 	int fd;
 	char proc[40];
 	bool lax;   /* do what we may */
 	bool lacks; /* and that was not all */
-	mode_t lent;
+	mode_t borrowed;
 };
 
 /* Could somebody else do it, its owner or root? Unlike where nobody can (chattr +i, +a). */
@@ -234,7 +235,7 @@ static bool is_not_ours(int fd, int r)
 	       !(x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
 }
 
-static int pardon(struct dress *d, int r)
+static int pardon(struct attrs_target *d, int r)
 {
 	if (!d->lax || !is_not_ours(d->fd, r))
 		return r;
@@ -246,18 +247,18 @@ static int pardon(struct dress *d, int r)
  * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
  * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
  */
-static bool lend(struct dress *d)
+static bool lend(struct attrs_target *d)
 {
 	struct stat st;
 
-	if (d->lent || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
+	if (d->borrowed || stat(d->proc, &st) < 0 || st.st_uid != geteuid() ||
 	    (st.st_mode & 0600) == 0600 || chmod(d->proc, (st.st_mode & 07777) | 0600) < 0)
 		return false;
-	d->lent = st.st_mode;
+	d->borrowed = st.st_mode;
 	return true;
 }
 
-static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
+static int drop_xattrs(struct attrs_target *d, struct get g, uint32_t n)
 {
 	AUTO_FREE char *names = NULL;
 	ssize_t len = list_names(&(struct bearer){.path = d->proc}, &names);
@@ -278,7 +279,7 @@ static int drop_xattrs(struct dress *d, struct get g, uint32_t n)
 	return r;
 }
 
-static int set_xattr(struct dress *d, struct span name, struct span value, char *now)
+static int set_xattr(struct attrs_target *d, struct span name, struct span value, char *now)
 {
 	ssize_t len = getxattr(d->proc, name.data, now, XATTR_MAX);
 	int r;
@@ -291,7 +292,7 @@ static int set_xattr(struct dress *d, struct span name, struct span value, char 
 	return r < 0 ? pardon(d, -errno) : 0;
 }
 
-static int apply_xattrs(struct dress *d, struct get *g)
+static int apply_xattrs(struct attrs_target *d, struct get *g)
 {
 	uint32_t n = get_u32(g);
 	AUTO_FREE char *now = NULL;
@@ -336,7 +337,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 }
 
 /* The owner first: chown clears set-id bits and file capabilities. */
-static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
+static int apply_owner(struct attrs_target *d, uid_t uid, gid_t gid)
 {
 	struct stat st;
 
@@ -350,7 +351,7 @@ static int apply_owner(struct dress *d, uid_t uid, gid_t gid)
 }
 
 /* Last but the times: an ACL, too, sets mode bits. */
-static int apply_mode(struct dress *d, mode_t mode)
+static int apply_mode(struct attrs_target *d, mode_t mode)
 {
 	struct stat st;
 
@@ -362,7 +363,7 @@ static int apply_mode(struct dress *d, mode_t mode)
 }
 
 /* Of what is another's they can only be set to now: nobody is told of that. */
-static int apply_times(const struct dress *d, const struct timespec times[2])
+static int apply_times(const struct attrs_target *d, const struct timespec times[2])
 {
 	struct stat st;
 	int r;
@@ -375,7 +376,7 @@ static int apply_times(const struct dress *d, const struct timespec times[2])
 	return d->lax && is_not_ours(d->fd, r) ? 0 : r;
 }
 
-static int dress(struct dress *d, struct span meta)
+static int set_attrs(struct attrs_target *d, struct span meta)
 {
 	struct get g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2];
@@ -399,13 +400,13 @@ static int dress(struct dress *d, struct span meta)
 
 int meta_apply(int fd, struct span meta)
 {
-	return dress(&(struct dress){.fd = fd}, meta);
+	return set_attrs(&(struct attrs_target){.fd = fd}, meta);
 }
 
 int meta_apply_ours(int fd, struct span meta)
 {
-	struct dress d = {.fd = fd, .lax = true};
-	int r = dress(&d, meta);
+	struct attrs_target d = {.fd = fd, .lax = true};
+	int r = set_attrs(&d, meta);
 
 	return r < 0 ? r : d.lacks;
 }

@@ -1,4 +1,4 @@
-/* borrow_mode - mode bits of a file of ours, lent to ourselves for as long as a call takes. */
+/* borrow_mode - adds permission bits to a file of ours for the length of one call. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* content_hash - what tells a changed file from one that was only touched. */
+/* content_hash - hashes that tell a changed file from one with new times only. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

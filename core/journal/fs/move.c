@@ -1,4 +1,4 @@
-/* move - objects change their place, across mounts too. */
+/* move - moves objects, across mounts, too. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* object - look at, copy, move and re-dress what lies at a name, without ever following a link. */
+/* object - stat, open and copy of a file system object by name, never following a link. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

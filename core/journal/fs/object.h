@@ -1,4 +1,4 @@
-/* object - what lies at a name: looked at, copied, moved, with its metadata. */
+/* object - stat, open and copy of a file system object by name, never following a link. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* reach - through directories of ours that may not be searched, for as long as a look takes. */
+/* reach - looks at a path below directories of ours that lack search permission. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/reach.h"
 
@@ -16,7 +16,7 @@
  * read a file that he may not (borrow_mode.c), and closes it at once.
  */
 
-int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bits)
+int reach_open(struct journal *j, struct reach *w, const struct spot *at, mode_t bits)
 {
 	AUTO_CLOSE int fd = obj_open(at->fd, at->name);
 	struct obj o;
@@ -29,19 +29,19 @@ int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bit
 	if (r < 0)
 		return r;
 	w->list = xrealloc(w->list, (w->n + 1) * sizeof(*w->list));
-	w->list[w->n++] = (struct way_dir){.fd = take_fd(&fd), .was = was};
+	w->list[w->n++] = (struct reach_dir){.fd = take_fd(&fd), .was = was};
 	return 0;
 }
 
-static int open_dir(struct journal *j, struct way *w, int root, const char *path)
+static int open_dir(struct journal *j, struct reach *w, int root, const char *path)
 {
 	struct spot at;
 	int r = spot_find(j, root, path, &at);
 
-	return r < 0 ? r : way_lend(j, w, &at, S_IXUSR);
+	return r < 0 ? r : reach_open(j, w, &at, S_IXUSR);
 }
 
-static int open_all(struct journal *j, struct way *w, int root, const char *path)
+static int open_all(struct journal *j, struct reach *w, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	int r = open_dir(j, w, root, "");
@@ -54,8 +54,8 @@ static int open_all(struct journal *j, struct way *w, int root, const char *path
 	return r;
 }
 
-int way_look(struct journal *j, struct way *w, int root, const char *path, struct spot *at,
-	     struct obj *o)
+int reach_look(struct journal *j, struct reach *w, int root, const char *path, struct spot *at,
+	       struct obj *o)
 {
 	int r = spot_look(j, root, path, at, o);
 
@@ -71,17 +71,17 @@ int way_look(struct journal *j, struct way *w, int root, const char *path, struc
 	return spot_look(j, root, path, at, o);
 }
 
-int way_see(struct journal *j, int root, const char *path, struct obj *o)
+int reach_see(struct journal *j, int root, const char *path, struct obj *o)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
-	int r = way_look(j, &way, root, path, &at, o);
+	int r = reach_look(j, &reach, root, path, &at, o);
 
-	way_close(j, &way);
+	reach_close(j, &reach);
 	return r;
 }
 
-void way_close(struct journal *j, struct way *w)
+void reach_close(struct journal *j, struct reach *w)
 {
 	for (size_t i = w->n; i-- > 0;) {
 		int r = bits_return(j, w->list[i].fd, w->list[i].was);
@@ -94,5 +94,5 @@ void way_close(struct journal *j, struct way *w)
 	if (w->n) /* what lies behind is out of reach again */
 		store_forget_near(j);
 	free(w->list);
-	*w = (struct way){0};
+	*w = (struct reach){0};
 }

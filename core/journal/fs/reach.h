@@ -1,4 +1,4 @@
-/* reach - through directories of ours that may not be searched, for as long as a look takes. */
+/* reach - looks at a path below directories of ours that lack search permission. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,20 +11,22 @@ struct journal;
 struct obj;
 struct spot;
 
-/* Life: a zeroed struct -> way_look(), way_lend() -> way_close(), soon and in the same thread. */
-struct way {
-	struct way_dir {
+/* Life: a zeroed struct -> reach_look(), reach_open() -> reach_close(), soon and in the same
+ * thread. */
+struct reach {
+	struct reach_dir {
 		int fd;
 		mode_t was;
 	} * list;
 	size_t n;
 };
 
-/* spot_look(), and where that is in the way it is opened first. What is not ours stays unseen. */
-int way_look(struct journal *j, struct way *w, int root, const char *path, struct spot *at,
-	     struct obj *o) MUST_USE;
-/* The same, and closed again, where only what is there matters. */
-int way_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
-/* The directory itself as well; 0 also where that is none. */
-int way_lend(struct journal *j, struct way *w, const struct spot *at, mode_t bits) MUST_USE;
-void way_close(struct journal *j, struct way *w);
+/* Like spot_look(), after adding permissions where needed. Directories of others stay OBJ_UNSEEN.
+ */
+int reach_look(struct journal *j, struct reach *w, int root, const char *path, struct spot *at,
+	       struct obj *o) MUST_USE;
+/* The same, with permissions restored: only the object matters. */
+int reach_see(struct journal *j, int root, const char *path, struct obj *o) MUST_USE;
+/* Adds permissions to the directory itself; returns 0 also if it is no directory. */
+int reach_open(struct journal *j, struct reach *w, const struct spot *at, mode_t bits) MUST_USE;
+void reach_close(struct journal *j, struct reach *w);

@@ -1,6 +1,4 @@
-/* after_image - what paths looked like when a step ended: the way to notice that somebody else was
- * there.
- */
+/* after_image - writes the after-image of a step: the state of each path at its end. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -237,7 +235,7 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 {
 	struct spot at = {.fd = -1, .name = ""};
 	struct obj o = {0}, again;
-	struct way way = {0};
+	struct reach reach = {0};
 	const char *path;
 	int root, r = 0;
 
@@ -250,15 +248,15 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 	if (t)
 		touch_after(&how->step->touches, t, &o);
 	if (!t)
-		r = way_look(j, &way, root, path, &at, &o);
+		r = reach_look(j, &reach, root, path, &at, &o);
 	else if (will_read(im, how, key, t, &o))
-		r = how->locked ? way_look(j, &way, root, path, &at, &again)
+		r = how->locked ? reach_look(j, &reach, root, path, &at, &again)
 				: spot_find(j, root, path, &at);
 	if (r == 0) {
 		put_post(&out->buf, im, how, key, t, &at, &o);
 		out_spill(out);
 	}
-	way_close(j, &way);
+	reach_close(j, &reach);
 	return r;
 }
 
@@ -376,14 +374,14 @@ void inodes_done(struct inode_image *set)
 	}
 }
 
-static bool differs_behind(struct journal *j, struct way *w, const struct post *p,
+static bool differs_behind(struct journal *j, struct reach *w, const struct post *p,
 			   const struct inode_image *inodes)
 {
 	const struct inode_image *other;
 	struct spot at = {.fd = -1, .name = ""};
 	struct obj o;
 
-	if (way_look(j, w, p->root, p->path, &at, &o) < 0)
+	if (reach_look(j, w, p->root, p->path, &at, &o) < 0)
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
@@ -398,14 +396,14 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 
 bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	bool differs;
 
 	if (p->flags & POST_FOREIGN)
 		return true;
 	if (p->obj.mode == OBJ_UNSEEN)
 		return false;
-	differs = differs_behind(j, &way, p, inodes);
-	way_close(j, &way);
+	differs = differs_behind(j, &reach, p, inodes);
+	reach_close(j, &reach);
 	return differs;
 }

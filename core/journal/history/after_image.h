@@ -1,5 +1,4 @@
-/* after_image - what paths looked like when a step ended: one file for each step, read path by
- * path. */
+/* after_image - writes the after-image of a step: the state of each path at its end. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,11 +12,11 @@ struct change_side;
 struct group;
 
 enum {
-	POST_FOREIGN = 1,  /* what lies there is somebody else's work: always a conflict */
-	POST_RETURNS = 2,  /* the way back brings such work back, whatever lies there now */
-	POST_SHARED = 4,   /* a newer step came back with this one: that is what lies there */
-	POST_PASSING = 8,  /* no record of the step is about the path itself (any more) */
-	POST_CARRIED = 16, /* another step moved it there: what was found here is not known */
+	POST_FOREIGN = 1,  /* the object at the path is an external edit: always a conflict */
+	POST_RETURNS = 2,  /* undoing this step restores an external edit at this path */
+	POST_SHARED = 4,   /* taken after a redo of several: shows what a newer step left */
+	POST_PASSING = 8,  /* the step has no record for this path */
+	POST_CARRIED = 16, /* a concurrent step moved it there: the before-state is unknown */
 };
 
 struct post {
@@ -29,8 +28,8 @@ struct post {
 	uint64_t image; /* where its bytes are in the file, or 0 */
 	uint64_t seq;	/* of the file it came from */
 	int64_t id;	/* the step; 0: one whose redo is gone */
-	bool kept;	/* the step is not undone */
-	bool earlier;	/* from before newer steps that came back with this one changed the file */
+	bool kept;	/* the step is committed and not undone */
+	bool earlier;	/* newer steps that were redone with this one changed the file after it */
 };
 
 struct post_how {
@@ -96,18 +95,19 @@ int post_each(struct journal *j, const struct group *group, const uint64_t *file
 int post_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int post_load_all(struct journal *j, struct posts *ret) MUST_USE;
 /*
- * (original_after_image.c) The images of a step that goes are kept, as "left": one that comes back
- * with newer steps has no others of what it left itself. Where a human's work is kept, replaced or
- * merged on the way that is not what it leaves any more.
+ * (original_after_image.c) When a step is undone, its after-image file is kept as "left". A redo of
+ * several steps writes new images, which show only the state that the newest of them left; "left"
+ * still has each step's own. It is deleted when the rollback keeps, replaces or merges an external
+ * edit, because the step's own state is then no longer restored.
  */
 int left_keep(int stepdir) MUST_USE;
 int left_drop(int stepdir) MUST_USE;
-/* What the group's steps left at each path. */
+/* The state that the group's steps left at each path, from those files. */
 int left_load(struct journal *j, const struct group *dirs, struct posts *ret) MUST_USE;
-/* Is it not that any more, though it looks like the newest image? */
+/* Does the path differ from `left`, although it equals the newest image? */
 bool left_differs(struct journal *j, const struct post *left, const struct post *newest);
 
-/* The newest image of each file, under whatever name. */
+/* The newest image of each inode, under any of its names. */
 struct inode_image;
 void inodes_take(struct inode_image **set, const struct post *p);
 void inodes_done(struct inode_image *set);

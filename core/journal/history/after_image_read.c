@@ -1,4 +1,4 @@
-/* after_image_read - post-images: path by path, the bytes in them, the newest of each path. */
+/* after_image_read - reads after-images: path by path, their bytes, the newest of each path. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* attribution - is a change that was seen in the folder the steps' own, or somebody else's? */
+/* attribution - tells whether a change seen in a folder was made by a step or from outside. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* barrier - edits from outside in the history: between which steps, when, which paths. */
+/* barrier - external edits in the history: between which steps, when, which paths. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -315,7 +315,7 @@ int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n,
 			list[n++] = more[i];
 		}
 		free(more);
-	} while (r == 0 && (k = k->kin) != j);
+	} while (r == 0 && (k = k->sibling) != j);
 	if (r < 0) {
 		barrier_free(list, n);
 		return r;

@@ -1,4 +1,4 @@
-/* before_state - what a step found, by its own records. */
+/* before_state - the state of each path before a step, from the step's records. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
@@ -16,7 +16,7 @@
 
 #define NO_SIZE UINT64_MAX
 
-struct told_file { /* with a number that records tell of */
+struct before_file { /* with a number that records tell of */
 	uint64_t ino;
 	bool changed;
 	size_t at;    /* then: the first record that tells what it was like */
@@ -26,7 +26,7 @@ struct told_file { /* with a number that records tell of */
 
 struct telling {
 	const struct caller *c;
-	struct tolds *ret;
+	struct before_states *ret;
 	size_t cap;
 	int obj; /* the step's objects */
 };
@@ -102,9 +102,9 @@ static bool is_of_dir(const struct rec *rec)
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-static struct told_file *get_file(struct tolds *t, uint64_t ino)
+static struct before_file *get_file(struct before_states *t, uint64_t ino)
 {
-	struct told_file *file;
+	struct before_file *file;
 
 	HASH_FIND(hh, t->files, &ino, sizeof(ino), file);
 	if (file)
@@ -118,7 +118,7 @@ static struct told_file *get_file(struct tolds *t, uint64_t ino)
 
 static void note_file(struct telling *t, const struct rec *rec, size_t at)
 {
-	struct told_file *file;
+	struct before_file *file;
 
 	if (!tells(rec) || !rec->ino || is_of_dir(rec))
 		return;
@@ -129,7 +129,7 @@ static void note_file(struct telling *t, const struct rec *rec, size_t at)
 }
 
 /* By the first record of the file, perhaps by another of its names. */
-static struct change_side side_of_file(const struct telling *t, const struct told_file *file)
+static struct change_side side_of_file(const struct telling *t, const struct before_file *file)
 {
 	size_t at = file->at;
 	struct rec rec;
@@ -140,14 +140,14 @@ static struct change_side side_of_file(const struct telling *t, const struct tol
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-static void set_side(struct told *one, struct change_side side)
+static void set_side(struct before_state *one, struct change_side side)
 {
-	one->what = side.exists ? TOLD_SIDE : TOLD_OF;
+	one->what = side.exists ? BEFORE_SIDE : BEFORE_RECORDED;
 	one->side = side;
 }
 
 /* NULL: the step has spoken of it before. */
-static struct told *add(struct telling *t, uint64_t seq, int root, const char *path)
+static struct before_state *add(struct telling *t, uint64_t seq, int root, const char *path)
 {
 	const struct caller *c = t->c;
 	AUTO_FREE char *key = NULL;
@@ -164,29 +164,29 @@ static struct told *add(struct telling *t, uint64_t seq, int root, const char *p
 		t->cap = t->cap ? t->cap + t->cap / 2 : 16;
 		t->ret->list = xrealloc(t->ret->list, t->cap * sizeof(*t->ret->list));
 	}
-	t->ret->list[i] = (struct told){0};
+	t->ret->list[i] = (struct before_state){0};
 	return &t->ret->list[i];
 }
 
-static void add_moved(struct telling *t, struct told *one, uint64_t ino)
+static void add_moved(struct telling *t, struct before_state *one, uint64_t ino)
 {
-	struct told_file *file = ino ? get_file(t->ret, ino) : NULL;
+	struct before_file *file = ino ? get_file(t->ret, ino) : NULL;
 
 	if (!file || file->moved != NAMES_NONE)
 		return;
-	one->what = TOLD_FILE;
+	one->what = BEFORE_RENAMED;
 	one->ino = ino;
 	file->moved = (size_t)(one - t->ret->list);
 }
 
 static void add_path(struct telling *t, const struct rec *rec)
 {
-	struct told *one = add(t, rec->seq, rec->root, rec->path);
+	struct before_state *one = add(t, rec->seq, rec->root, rec->path);
 
 	if (!one || rec_is_idle(rec))
 		return;
 	if (rec->type == REC_NEW || rec->type == REC_DIR_NEW)
-		one->what = TOLD_MADE;
+		one->what = BEFORE_ABSENT;
 	else if (tells(rec) && (is_of_dir(rec) || !rec->ino))
 		set_side(one, side_of(t, rec));
 	else if (tells(rec))
@@ -197,12 +197,12 @@ static void add_path(struct telling *t, const struct rec *rec)
 
 static void add_path2(struct telling *t, const struct rec *rec)
 {
-	struct told *one = add(t, rec->seq, rec->root2, rec->path2);
+	struct before_state *one = add(t, rec->seq, rec->root2, rec->path2);
 
 	if (!one || rec_is_idle(rec))
 		return;
 	if (rec->type == REC_RENAME && !rec->ino2)
-		one->what = TOLD_MADE;
+		one->what = BEFORE_ABSENT;
 	else if (rec->type == REC_XCHG && !(rec->flags & REC_DIRECTORY))
 		add_moved(t, one, rec->ino2);
 }
@@ -210,7 +210,7 @@ static void add_path2(struct telling *t, const struct rec *rec)
 /* What was moved, and changed by whatever name, before or after that. */
 static void find_moved(struct telling *t)
 {
-	for (struct told_file *file = t->ret->files; file; file = file->hh.next) {
+	for (struct before_file *file = t->ret->files; file; file = file->hh.next) {
 		if (!file->changed || file->moved == NAMES_NONE)
 			continue;
 		set_side(&t->ret->list[file->moved], side_of_file(t, file));
@@ -218,7 +218,7 @@ static void find_moved(struct telling *t)
 	}
 }
 
-void told_load(const struct caller *c, struct tolds *ret)
+void before_states_load(const struct caller *c, struct before_states *ret)
 {
 	AUTO_CLOSE int obj = -1;
 	struct telling t = {.c = c, .ret = ret};
@@ -238,26 +238,26 @@ void told_load(const struct caller *c, struct tolds *ret)
 	find_moved(&t);
 }
 
-size_t told_moved(const struct tolds *t, uint64_t ino)
+size_t before_states_moved(const struct before_states *t, uint64_t ino)
 {
-	struct told_file *file;
+	struct before_file *file;
 
 	HASH_FIND(hh, t->files, &ino, sizeof(ino), file);
 	return file ? file->moved : NAMES_NONE;
 }
 
-bool told_same(const struct change_side *told, const struct change_side *other)
+bool before_state_same(const struct change_side *recorded, const struct change_side *other)
 {
-	struct change_side one = *told;
+	struct change_side one = *recorded;
 
 	if (one.size == NO_SIZE)
 		one.size = other->size;
 	return sides_equal(&one, other);
 }
 
-void told_done(struct tolds *t)
+void before_states_done(struct before_states *t)
 {
-	struct told_file *file, *rest;
+	struct before_file *file, *rest;
 
 	HASH_ITER (hh, t->files, file, rest) {
 		HASH_DEL(t->files, file);
@@ -265,5 +265,5 @@ void told_done(struct tolds *t)
 	}
 	names_done(&t->keys);
 	free(t->list);
-	*t = (struct tolds){0};
+	*t = (struct before_states){0};
 }

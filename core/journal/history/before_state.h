@@ -1,4 +1,4 @@
-/* before_state - what a step found, by its own records. */
+/* before_state - the state of each path before a step, from the step's records. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,35 +8,36 @@
 struct caller;
 
 /*
- * A summary has each path once, with what was there when the step first spoke of it. Where the step
- * moves directories one path may be several objects' in turn, and what it found of the later ones
- * is only in its records.
+ * A summary has each path once, with its state before the step's first record about it. If the step
+ * renames directories, several objects may have the same path in turn; the before-state of the
+ * later ones is only in the records.
  */
-enum told_what {
-	TOLD_OF,   /* the step spoke of it */
-	TOLD_MADE, /* nothing was there */
-	TOLD_SIDE, /* this was */
-	TOLD_FILE, /* a file that it moved on and did not change, so it has left it so elsewhere */
+enum before_what {
+	BEFORE_RECORDED, /* the step has a record for it */
+	BEFORE_ABSENT,	 /* the path did not exist */
+	BEFORE_SIDE,	 /* it had the state `side` */
+	BEFORE_RENAMED,	 /* a file that the step renamed and did not change: its state before the
+			  * step  equals its state at the new path */
 };
 
-struct told {
-	enum told_what what;
+struct before_state {
+	enum before_what what;
 	struct change_side side;
 	uint64_t ino;
 };
 
-/* Life: a zeroed struct is empty -> told_load() -> told_done(), which leaves it so. */
-struct tolds {
+/* Life: a zeroed struct is empty -> before_states_load() -> before_states_done(), which leaves it
+ * so. */
+struct before_states {
 	struct names keys; /* as they are called now; number i: that of list[i] */
-	struct told *list;
-	struct told_file *files; /* hash, by inode */
+	struct before_state *list;
+	struct before_file *files; /* hash, by inode */
 };
 
-/* Of all that the step in place speaks of while directories above are moved, whatever came of it.
- */
-void told_load(const struct caller *c, struct tolds *ret);
-/* What is TOLD_FILE with that number; NAMES_NONE. */
-size_t told_moved(const struct tolds *t, uint64_t ino);
-/* Not every record tells how long the file was. */
-bool told_same(const struct change_side *told, const struct change_side *other);
-void told_done(struct tolds *t);
+/* Of each path that the current step has a record for while a directory above it is renamed. */
+void before_states_load(const struct caller *c, struct before_states *ret);
+/* Index of the BEFORE_RENAMED with that inode number, or NAMES_NONE. */
+size_t before_states_moved(const struct before_states *t, uint64_t ino);
+/* Equal states, except that a record may lack the file's size. */
+bool before_state_same(const struct change_side *recorded, const struct change_side *other);
+void before_states_done(struct before_states *t);

@@ -1,5 +1,5 @@
-/* concurrent - steps that ran at the same time and touched the same: one cannot go without the
- * other.
+/* concurrent - finds steps that ran at the same time and touched the same paths: they can only be
+ * undone together.
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -19,9 +19,9 @@
 #include "core/journal/util/u64_set.h"
 
 /*
- * A log keeps what was there before the first touch of its own step. Of two steps that changed one
- * path by turns, one alone would bring back a state that never was between them. So it would of one
- * file that they knew by two names: what the other saw of it when it ended is not there any more.
+ * A step's log restores the state before that step's first change. If two concurrent steps changed
+ * the same path in turn, undoing one of them would produce a state that never existed. The same
+ * holds for one file that they changed under two names.
  */
 
 struct group_view {

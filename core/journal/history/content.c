@@ -1,4 +1,4 @@
-/* content - an object as it was at one end of a step: its bytes, its metadata, where they are. */
+/* content - an object's content and metadata before or after a step, and where they are stored. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
@@ -115,18 +115,18 @@ static uint64_t find_other(const struct seek *s, size_t i, int root, const char 
 
 	if (i < s->t->n)
 		o.ino = *inside ? 0 : s->t->list[i].ino;
-	else if (way_see(s->j, root, path, &o) < 0)
+	else if (reach_see(s->j, root, path, &o) < 0)
 		return 0;
 	return o.ino == s->want->ino ? 0 : o.ino;
 }
 
 /* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
-static int find_present(const struct seek *s, struct way *way, int root, const char *path,
+static int find_present(const struct seek *s, struct reach *reach, int root, const char *path,
 			struct spot *at)
 {
 	struct change_side now;
 	struct obj o;
-	int r = way_look(s->j, way, root, path, at, &o);
+	int r = reach_look(s->j, reach, root, path, at, &o);
 
 	if (r < 0 || o.mode == OBJ_UNSEEN)
 		return r < 0 ? r : -EACCES;
@@ -199,7 +199,7 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	int root = s->root, r = 0;
 	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
 	size_t alias = seek_bytes(s, i, s->want->ino);
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 
 	if (alias == i)
@@ -211,10 +211,10 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 	} else if (i < s->t->n) {
 		ret->fd = open_taken(s, i, inside);
 	} else {
-		r = find_present(s, &way, root, path, &at);
+		r = find_present(s, &reach, root, path, &at);
 		if (r == 0)
 			ret->fd = open_bytes(s->j, at.fd, at.name);
-		way_close(s->j, &way);
+		reach_close(s->j, &reach);
 		if (ret->fd == -ENOENT) /* taken away just now */
 			r = -ESTALE;
 		ret->present = root == s->root ? take_ptr(&path) : NULL;
@@ -260,7 +260,7 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	unsigned inode = 1u << REC_CONTENT | 1u << REC_META;
 	int root = s->root, r;
 	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 
 	alias = S_ISDIR(s->want->mode) ? i : seek_record(s, s->at, i, inode, s->want->ino);
@@ -269,12 +269,12 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
-		r = find_present(s, &way, root, path, &at);
+		r = find_present(s, &reach, root, path, &at);
 		if (!ret->present && !has_bytes(s->want))
 			ret->present = take_ptr(&path);
 		if (r == 0)
 			r = read_meta(s->j, at.fd, at.name, &ret->meta);
-		way_close(s->j, &way);
+		reach_close(s->j, &reach);
 		return r;
 	}
 	if (s->t->list[i].type == REC_MARK)
@@ -456,23 +456,23 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 {
 	struct journal *k = j;
 	const char *below = path;
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 	struct obj o;
 	int r;
 
 	*ret_fd = -1;
 	if (*path == '/')
-		while (!(below = path_below(path, k->folder)) && (k = k->kin) != j)
+		while (!(below = path_below(path, k->folder)) && (k = k->sibling) != j)
 			continue;
 	if (!below)
 		return err_say(err, -EINVAL, "'%s': in no folder of this history", path);
 	store_forget_near(k);
-	r = way_look(k, &way, 0, below, &at, &o);
+	r = reach_look(k, &reach, 0, below, &at, &o);
 	change_side_set(ret, &o);
 	if (r == 0 && has_bytes(ret))
 		r = *ret_fd = open_bytes(k, at.fd, at.name);
-	way_close(k, &way);
+	reach_close(k, &reach);
 	store_forget_near(k);
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }

@@ -1,4 +1,4 @@
-/* content - an object as it was at one end of a step: its bytes, its metadata, where they are. */
+/* content - an object's content and metadata before or after a step, and where they are stored. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

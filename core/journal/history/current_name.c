@@ -1,4 +1,4 @@
-/* current_name - the name of now, of what a step calls by the name that it had then. */
+/* current_name - translates a path in a step's records into the current path of its object. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/current_name.h"
 

@@ -1,4 +1,4 @@
-/* current_name - the name of now, of what a step calls by the name that it had then. */
+/* current_name - translates a path in a step's records into the current path of its object. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -29,20 +29,21 @@ void called_step(struct caller *c, const struct chain_step *step);
 void caller_done(struct caller *c);
 
 /*
- * A key of what was at the path right after that record. Where nothing is by that name any more, as
- * a directory was moved to where one above it had been, it is the last name and that move's number:
- * called_gone(). Heap strings.
+ * The current key of the object that was at the path right after record seq. If the path no longer
+ * exists, because a rename replaced a directory above it, this is its last name with that rename's
+ * number: called_gone(). Heap strings.
  */
 char *called_now(const struct caller *c, uint64_t seq, int root, const char *path) MUST_USE;
 char *called_gone(const char *key, uint64_t move) MUST_USE;
 bool called_is_gone(const char *key);
 
-/* Of what the step found at a path that its summary speaks of, and of what it left there. Heap, or
- * NULL: nobody knows. */
+/* The current keys of the objects at a path of the step's summary, before and after the step. Heap;
+ * NULL if unknown. */
 struct called {
 	char *found, *left;
 };
-/* False: neither is known, but it is one of called_any(), unless those are too many: false. */
+/* called_find() returns false if neither is known: then called_any() lists the candidates. That
+ * returns false if there are too many. */
 bool called_find(struct caller *c, int root, const char *path, struct called *ret) MUST_USE;
 bool called_any(const struct caller *c, int root, const char *path, struct names *ret) MUST_USE;
 void called_done(struct called *called);

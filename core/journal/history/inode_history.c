@@ -1,4 +1,4 @@
-/* inode_history - a file from a moment of the past on, by its inode. */
+/* inode_history - follows one inode through the history from a given moment on. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/inode_history.h"
 #include "core/journal/history/path_index_lookup.h"
@@ -22,7 +22,7 @@ struct course {		    /* of the file, until now */
 	int64_t mtime_ns;	     /* what it is, if only steps have set it */
 	int64_t record_ns;	     /* what it was at the newest record so far */
 	const struct trail_log *set; /* by this one; NULL: by none */
-	bool told;		     /* by its summary */
+	bool recorded;		     /* by its summary */
 	bool broken;		     /* so did somebody else */
 };
 
@@ -63,8 +63,8 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	struct change_side left;
 
 	c->set = &s->t->logs[log];
-	c->told = trail_left(s->j, s->t, log, &of, &left);
-	if (!c->told)
+	c->recorded = trail_left(s->j, s->t, log, &of, &left);
+	if (!c->recorded)
 		return;
 	c->mtime_ns = left.mtime_ns;
 	c->size = left.size;
@@ -80,7 +80,7 @@ static bool ran_beside(const struct seek *s, size_t i, const struct course *c)
  * far it was as before. */
 static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct course *c)
 {
-	return c->told && time == c->record_ns && ran_beside(s, i, c);
+	return c->recorded && time == c->record_ns && ran_beside(s, i, c);
 }
 
 /* Who had set its times took it then, or another while that step ran: before it had set them, or
@@ -88,7 +88,7 @@ static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct
 static bool is_taken_by(const struct seek *s, size_t i, int64_t time, const struct course *c)
 {
 	return c->set == &s->t->logs[s->t->list[i].log] || is_beside(s, i, time, c) ||
-	       (c->set && !c->told && ran_beside(s, i, c));
+	       (c->set && !c->recorded && ran_beside(s, i, c));
 }
 
 static void go_on(const struct seek *s, size_t i, struct course *c)
@@ -106,7 +106,7 @@ static void go_on(const struct seek *s, size_t i, struct course *c)
 		c->bytes = i;
 	else if (m->type == REC_META)
 		set_times(s, i, c);
-	else if (again && !c->told)
+	else if (again && !c->recorded)
 		c->mtime_ns = time;
 }
 

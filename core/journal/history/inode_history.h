@@ -1,6 +1,4 @@
-/* inode_history - a file from a moment of the past on, by its inode: who has its bytes, and is it
- * the same?
- */
+/* inode_history - follows one inode through the history from a given moment on. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

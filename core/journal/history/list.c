@@ -1,4 +1,4 @@
-/* list - the steps that are kept, and what each changed. */
+/* list - lists the committed and undone steps, and the changes of each. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -224,7 +224,7 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	size_t n = 0;
 	int r = list_store(j, undone, &list, &n, err);
 
-	for (struct journal *k = j->kin; r == 0 && k != j; k = k->kin) {
+	for (struct journal *k = j->sibling; r == 0 && k != j; k = k->sibling) {
 		struct step_info *more = NULL;
 		size_t n_more = 0;
 
@@ -239,7 +239,7 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 		step_info_free(list, n);
 		return r;
 	}
-	*ret_n = j->kin == j ? n : join_all(list, n);
+	*ret_n = j->sibling == j ? n : join_all(list, n);
 	*ret = list;
 	return 0;
 }
@@ -328,7 +328,7 @@ int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 		else if (err)
 			*err = why;
 		found |= r == 0;
-	} while ((r == 0 || r == -ENOENT) && (k = k->kin) != j);
+	} while ((r == 0 || r == -ENOENT) && (k = k->sibling) != j);
 	if (found && (r == 0 || r == -ENOENT)) {
 		if (err)
 			*err = (struct err){0};

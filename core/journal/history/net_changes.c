@@ -1,5 +1,4 @@
-/* net_changes - what a step comes to: each touched path before and after, renames found by their
- * inodes. */
+/* net_changes - the net changes of a step: each path before and after, renames found by inode. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/net_changes.h"
 #include "core/journal/log/capture.h"
@@ -19,14 +18,14 @@
 /* ---- which ------------------------------------------------------------------------------------
  */
 
-static bool differ(const struct obj *a, const struct obj *b, bool dressed)
+static bool differ(const struct obj *a, const struct obj *b, bool attrs_set)
 {
 	if (!a->mode || !b->mode)
 		return a->mode != b->mode;
 	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
 		return true;
 	/* Entries that come and go change a directory's times, too. */
-	if (S_ISDIR(a->mode) && !dressed)
+	if (S_ISDIR(a->mode) && !attrs_set)
 		return !obj_same(a, b);
 	/* ctime tells what a program that sets the time back would hide. */
 	return !obj_same(a, b) || a->ctime_ns != b->ctime_ns;
@@ -53,23 +52,23 @@ static int look_one(struct journal *j, struct touches *of, size_t i, const struc
 		    struct nets *ret, bool *differs)
 {
 	struct obj before, after;
-	struct way way = {0};
+	struct reach reach = {0};
 	const char *path;
 	int root = key_root(touches_key(of, i), &path);
 	struct spot at;
-	int r = way_look(j, &way, root, path, &at, &after);
+	int r = reach_look(j, &reach, root, path, &at, &after);
 
 	*differs = false;
 	if (r == 0) {
 		touches_set_after(of, i, &after);
 		ret->unseen |= after.mode == OBJ_UNSEEN;
-		ret->locked |= way.n > 0;
+		ret->locked |= reach.n > 0;
 		touch_before(of, &of->list[i], &before);
 		*differs = after.mode != OBJ_UNSEEN && before.mode != OBJ_UNSEEN &&
-			   (differ(&before, &after, of->list[i].dressed) ||
+			   (differ(&before, &after, of->list[i].attrs_set) ||
 			    rewritten(j, known, &before, &after, &at));
 	}
-	way_close(j, &way);
+	reach_close(j, &reach);
 	return r;
 }
 

@@ -1,5 +1,4 @@
-/* net_changes - what a step comes to: each touched path before and after, renames found by their
- * inodes. */
+/* net_changes - the net changes of a step: each path before and after, renames found by inode. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

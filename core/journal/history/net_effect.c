@@ -1,4 +1,4 @@
-/* net_effect - what several steps together did to a path. */
+/* net_effect - the net effect of several steps on each path. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

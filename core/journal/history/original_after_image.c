@@ -1,5 +1,4 @@
-/* original_after_image - what steps themselves left at their paths, though others have come and
- * gone since. */
+/* original_after_image - after-states of undone steps that newer steps may have replaced. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -72,7 +71,7 @@ int left_load(struct journal *j, const struct group *dirs, struct posts *ret)
 	return r;
 }
 
-static bool differs_behind(struct journal *j, struct way *w, const struct post *left,
+static bool differs_behind(struct journal *j, struct reach *w, const struct post *left,
 			   const struct post *newest)
 {
 	struct change_side was, is;
@@ -80,7 +79,7 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 	struct spot at;
 	struct obj o;
 
-	if (way_look(j, w, left->root, left->path, &at, &o) < 0)
+	if (reach_look(j, w, left->root, left->path, &at, &o) < 0)
 		return true;
 	if (o.mode == OBJ_UNSEEN)
 		return false;
@@ -99,17 +98,17 @@ static bool differs_behind(struct journal *j, struct way *w, const struct post *
 
 bool left_differs(struct journal *j, const struct post *left, const struct post *newest)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	bool differs;
 
 	if (left->obj.mode == OBJ_UNSEEN)
 		return false;
-	differs = differs_behind(j, &way, left, newest);
-	way_close(j, &way);
+	differs = differs_behind(j, &reach, left, newest);
+	reach_close(j, &reach);
 	return differs;
 }
 
-void hands_note(struct hands *h, size_t place, const struct names *names)
+void touchers_note(struct touchers *h, size_t place, const struct names *names)
 {
 	for (size_t i = 0; i < names_count(names); i++)
 		names_add_key(&h->names, names_key(names, i));
@@ -117,8 +116,8 @@ void hands_note(struct hands *h, size_t place, const struct names *names)
 	h->ends[place] = names_count(&h->names);
 }
 
-void hands_find(const struct hands *h, size_t place, const struct moves *moves,
-		const struct names *names, struct names *ret)
+void touchers_find(const struct touchers *h, size_t place, const struct moves *moves,
+		   const struct names *names, struct names *ret)
 {
 	size_t newer = h->ends && place ? h->ends[place - 1] : 0;
 
@@ -137,7 +136,7 @@ struct writing {
 	UT_hash_handle hh;
 };
 
-static struct writing *find_writing(const struct hands *h, uint64_t ino)
+static struct writing *find_writing(const struct touchers *h, uint64_t ino)
 {
 	struct writing *one;
 
@@ -145,7 +144,7 @@ static struct writing *find_writing(const struct hands *h, uint64_t ino)
 	return one;
 }
 
-void hands_wrote(struct hands *h, size_t place, uint64_t ino)
+void touchers_wrote(struct touchers *h, size_t place, uint64_t ino)
 {
 	struct writing *one;
 
@@ -157,14 +156,14 @@ void hands_wrote(struct hands *h, size_t place, uint64_t ino)
 	HASH_ADD(hh, h->files, ino, sizeof(one->ino), one);
 }
 
-bool hands_have_file(const struct hands *h, size_t place, uint64_t ino)
+bool touchers_have_file(const struct touchers *h, size_t place, uint64_t ino)
 {
 	const struct writing *one = find_writing(h, ino);
 
 	return one && one->place < place;
 }
 
-void hands_done(struct hands *h)
+void touchers_done(struct touchers *h)
 {
 	struct writing *one, *rest;
 

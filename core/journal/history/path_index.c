@@ -1,4 +1,4 @@
-/* path_index - the index of all records that path_index_lookup.c follows. */
+/* path_index - builds the index of all log records that path_index_lookup.c uses. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/path_index_lookup.h"

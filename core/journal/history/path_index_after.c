@@ -1,4 +1,4 @@
-/* path_index_after - what the step of a log left of a file. */
+/* path_index_after - finds the state of a file after the step of a log. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>

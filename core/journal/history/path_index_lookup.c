@@ -1,4 +1,4 @@
-/* path_index_lookup - where a path of then went: the records of the steps, followed. */
+/* path_index_lookup - translates a past path to later moments, by the log records. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/path_index_lookup.h"

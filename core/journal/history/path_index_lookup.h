@@ -1,5 +1,4 @@
-/* path_index_lookup - where a path of then went: the records of the steps, indexed by path and
- * inode. */
+/* path_index_lookup - translates a past path to later moments, by the log records. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* rename_list - where a path of then lies now that directories were renamed. */
+/* rename_list - translates paths through the renames of directories, in order. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -79,7 +79,7 @@ void moves_sort(struct moves *m)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct move *v = &m->list[i];
 
-		homes_move(&m->on, v->root, v->from, v->root2, v->to, v->both);
+		rename_tree_move(&m->on, v->root, v->from, v->root2, v->to, v->both);
 	}
 }
 
@@ -88,7 +88,7 @@ void moves_turn(struct moves *m)
 	for (size_t i = m->n; i-- > 0;) {
 		const struct move *v = &m->list[i];
 
-		homes_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
+		rename_tree_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
 	}
 }
 
@@ -99,7 +99,7 @@ void moves_push(struct moves *m, int root, const char *from, const char *to)
 					.root2 = root,
 					.from = (char *)(uintptr_t)from,
 					.to = (char *)(uintptr_t)to});
-	homes_move(&m->on, root, from, root, to, false);
+	rename_tree_move(&m->on, root, from, root, to, false);
 }
 
 void moves_done(struct moves *m)
@@ -111,8 +111,8 @@ void moves_done(struct moves *m)
 	free(m->list);
 	free(m->left);
 	names_done(&m->ends);
-	homes_done(&m->on);
-	homes_done(&m->turned);
+	rename_tree_done(&m->on);
+	rename_tree_done(&m->turned);
 	*m = (struct moves){0};
 }
 
@@ -168,13 +168,13 @@ bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
 	look_above(m, *root, *path, &left);
 	if (left <= seq) /* the first move after it would have to take it from there */
 		return false;
-	homes_follow(&m->on, moment_of(m, seq), m->on.now, root, path);
+	rename_tree_follow(&m->on, moment_of(m, seq), m->on.now, root, path);
 	return true;
 }
 
 void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
 {
-	homes_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
+	rename_tree_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
 bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,

@@ -1,4 +1,4 @@
-/* rename_tree - directories that move, and where each of them hung at what moment. */
+/* rename_tree - the tree of renamed directories at any moment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/util/path_set.h"
@@ -97,12 +97,12 @@ static char *hook_key(uint32_t dir, const char *name, size_t len)
 	return key;
 }
 
-static const char *hook_name(const struct homes *h, uint32_t hook)
+static const char *hook_name(const struct rename_tree *h, uint32_t hook)
 {
 	return names_key(&h->names, hook) + KEY_DIR;
 }
 
-static uint32_t hook_find(const struct homes *h, uint32_t dir, const char *name, size_t len)
+static uint32_t hook_find(const struct rename_tree *h, uint32_t dir, const char *name, size_t len)
 {
 	AUTO_FREE char *key = hook_key(dir, name, len);
 	size_t i = names_find(&h->names, key);
@@ -110,7 +110,7 @@ static uint32_t hook_find(const struct homes *h, uint32_t dir, const char *name,
 	return i == NAMES_NONE ? NONE : (uint32_t)i;
 }
 
-static uint32_t hook_get(struct homes *h, uint32_t dir, const char *name, size_t len)
+static uint32_t hook_get(struct rename_tree *h, uint32_t dir, const char *name, size_t len)
 {
 	AUTO_FREE char *key = hook_key(dir, name, len);
 	bool fresh;
@@ -128,7 +128,7 @@ static uint32_t hook_get(struct homes *h, uint32_t dir, const char *name, size_t
 	return i;
 }
 
-static uint32_t dir_new(struct homes *h)
+static uint32_t dir_new(struct rename_tree *h)
 {
 	if (h->n_dirs == h->cap_dirs) {
 		h->cap_dirs = h->cap_dirs ? h->cap_dirs + h->cap_dirs / 2 : 8;
@@ -138,7 +138,7 @@ static uint32_t dir_new(struct homes *h)
 	return h->n_dirs++;
 }
 
-static uint32_t held_now(const struct homes *h, uint32_t hook)
+static uint32_t held_now(const struct rename_tree *h, uint32_t hook)
 {
 	const struct turns *held = &h->hooks[hook].held;
 
@@ -146,7 +146,7 @@ static uint32_t held_now(const struct homes *h, uint32_t hook)
 }
 
 /* What hangs there now. */
-static uint32_t dir_of(struct homes *h, uint32_t hook)
+static uint32_t dir_of(struct rename_tree *h, uint32_t hook)
 {
 	struct turns *held = &h->hooks[hook].held;
 	struct turn *t;
@@ -161,7 +161,7 @@ static uint32_t dir_of(struct homes *h, uint32_t hook)
 	return t->what;
 }
 
-static uint32_t hook_of_key(struct homes *h, const char *key)
+static uint32_t hook_of_key(struct rename_tree *h, const char *key)
 {
 	const char *p = key, *slash;
 	uint32_t dir = 0;
@@ -175,7 +175,7 @@ static uint32_t hook_of_key(struct homes *h, const char *key)
 	return hook_get(h, dir, p, strlen(p));
 }
 
-static uint32_t hook_of(struct homes *h, int root, const char *path)
+static uint32_t hook_of(struct rename_tree *h, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
 
@@ -203,14 +203,14 @@ static void land_later(struct landings *l, uint32_t hook, uint32_t dir)
 	l->list[l->n++] = (struct landing){.hook = hook, .dir = dir};
 }
 
-static void hang(struct homes *h, uint32_t hook, uint32_t dir)
+static void hang(struct rename_tree *h, uint32_t hook, uint32_t dir)
 {
 	turn_add(&h->hooks[hook].held, h->now, dir);
 	turn_add(&h->dirs[dir].hooks, h->now, hook);
 }
 
 /* From now on they are one. */
-static void take_in(struct homes *h, uint32_t dir, uint32_t into, struct landings *l)
+static void take_in(struct rename_tree *h, uint32_t dir, uint32_t into, struct landings *l)
 {
 	struct hung *d = &h->dirs[dir];
 	uint32_t next;
@@ -232,7 +232,7 @@ static void take_in(struct homes *h, uint32_t dir, uint32_t into, struct landing
 	}
 }
 
-static void land(struct homes *h, const struct landing *one, struct landings *l)
+static void land(struct rename_tree *h, const struct landing *one, struct landings *l)
 {
 	uint32_t there = held_now(h, one->hook);
 
@@ -246,7 +246,7 @@ static void land(struct homes *h, const struct landing *one, struct landings *l)
 	}
 }
 
-static void land_all(struct homes *h, uint32_t hook, uint32_t dir)
+static void land_all(struct rename_tree *h, uint32_t hook, uint32_t dir)
 {
 	struct landings l = {0};
 
@@ -259,7 +259,8 @@ static void land_all(struct homes *h, uint32_t hook, uint32_t dir)
 	free(l.list);
 }
 
-void homes_move(struct homes *h, int root, const char *from, int root2, const char *to, bool both)
+void rename_tree_move(struct rename_tree *h, int root, const char *from, int root2, const char *to,
+		      bool both)
 {
 	uint32_t a, b, dir, other;
 
@@ -301,7 +302,8 @@ static uint32_t held_then(const struct turns *held, struct walk *w)
 }
 
 /* Into the directory of that name, if one is known. */
-static bool go_down(const struct homes *h, struct walk *w, const char *name, const char *slash)
+static bool go_down(const struct rename_tree *h, struct walk *w, const char *name,
+		    const char *slash)
 {
 	uint32_t hook = slash ? hook_find(h, w->dir, name, (size_t)(slash - name)) : NONE;
 	uint32_t dir = hook == NONE ? NONE : held_then(&h->hooks[hook].held, w);
@@ -312,7 +314,7 @@ static bool go_down(const struct homes *h, struct walk *w, const char *name, con
 	return true;
 }
 
-static bool go_into(const struct homes *h, struct walk *w)
+static bool go_into(const struct rename_tree *h, struct walk *w)
 {
 	const struct hung *d = &h->dirs[w->dir];
 
@@ -323,7 +325,7 @@ static bool go_into(const struct homes *h, struct walk *w)
 	return true;
 }
 
-static uint32_t hook_then(const struct homes *h, uint32_t dir, uint32_t then)
+static uint32_t hook_then(const struct rename_tree *h, uint32_t dir, uint32_t then)
 {
 	const struct turns *hooks = &h->dirs[dir].hooks;
 	uint32_t i = turns_by(hooks, then);
@@ -332,7 +334,7 @@ static uint32_t hook_then(const struct homes *h, uint32_t dir, uint32_t then)
 }
 
 /* The path of what is called `rest` in the directory, as the tree is at that moment. */
-static char *go_up(const struct homes *h, uint32_t dir, uint32_t then, const char *rest)
+static char *go_up(const struct rename_tree *h, uint32_t dir, uint32_t then, const char *rest)
 {
 	size_t tail = strlen(rest), len = tail;
 	char *path, *p;
@@ -355,7 +357,8 @@ static char *go_up(const struct homes *h, uint32_t dir, uint32_t then, const cha
 	return path;
 }
 
-void homes_follow(const struct homes *h, uint32_t since, uint32_t until, int *root, char **path)
+void rename_tree_follow(const struct rename_tree *h, uint32_t since, uint32_t until, int *root,
+			char **path)
 {
 	struct walk w = {.then = since, .until = until};
 	AUTO_FREE char *key = NULL, *now = NULL;
@@ -381,7 +384,7 @@ void homes_follow(const struct homes *h, uint32_t since, uint32_t until, int *ro
 /* ---- marks --------------------------------------------------------------------------------------
  */
 
-unsigned homes_mark(struct homes *h, const char *key, unsigned marks)
+unsigned rename_tree_mark(struct rename_tree *h, const char *key, unsigned marks)
 {
 	uint32_t hook = hook_of_key(h, key);
 	unsigned had = h->hooks[hook].marks;
@@ -390,7 +393,7 @@ unsigned homes_mark(struct homes *h, const char *key, unsigned marks)
 	return had;
 }
 
-unsigned homes_marks(const struct homes *h, const char *key)
+unsigned rename_tree_marks(const struct rename_tree *h, const char *key)
 {
 	const char *p = key, *slash;
 	uint32_t dir = 0, hook;
@@ -406,8 +409,8 @@ unsigned homes_marks(const struct homes *h, const char *key)
 	return hook == NONE ? 0 : h->hooks[hook].marks;
 }
 
-void homes_each(const struct homes *h, void (*fn)(void *data, const char *key, unsigned marks),
-		void *data)
+void rename_tree_each(const struct rename_tree *h,
+		      void (*fn)(void *data, const char *key, unsigned marks), void *data)
 {
 	for (uint32_t i = 0, n = (uint32_t)names_count(&h->names); i < n; i++) {
 		uint32_t dir = h->hooks[i].dir;
@@ -420,7 +423,7 @@ void homes_each(const struct homes *h, void (*fn)(void *data, const char *key, u
 	}
 }
 
-void homes_done(struct homes *h)
+void rename_tree_done(struct rename_tree *h)
 {
 	for (size_t i = 0; i < names_count(&h->names); i++)
 		free(h->hooks[i].held.list);
@@ -429,5 +432,5 @@ void homes_done(struct homes *h)
 	names_done(&h->names);
 	free(h->hooks);
 	free(h->dirs);
-	*h = (struct homes){0};
+	*h = (struct rename_tree){0};
 }

@@ -1,15 +1,15 @@
-/* rename_tree - directories that move, and where each of them hung at what moment. */
+/* rename_tree - the tree of renamed directories at any moment. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/journal/util/path_set.h"
 
 /*
- * Moment 0 is before all of them; each move makes the next one. What is asked for takes as long as
- * the path is deep, however many moves there were.
- * Life: a zeroed struct is empty -> homes_done().
+ * Moment 0 is before all renames; each rename begins the next moment. A look-up takes time in
+ * proportion to the depth of the path, not to the number of renames.
+ * Life: a zeroed struct is empty -> rename_tree_done().
  */
-struct homes {
+struct rename_tree {
 	uint32_t now;
 	struct names names; /* number i: that of hooks[i] */
 	struct hook *hooks;
@@ -17,14 +17,19 @@ struct homes {
 	uint32_t n_dirs, cap_hooks, cap_dirs;
 };
 
-/* Both: they change places; else what was named below the target before stays, among the rest. */
-void homes_move(struct homes *h, int root, const char *from, int root2, const char *to, bool both);
-/* A path at one moment: what it is called at another, not earlier one. Only what lies below a
- * directory moves with it. *path is a heap string. */
-void homes_follow(const struct homes *h, uint32_t since, uint32_t until, int *root, char **path);
+/* both: the two directories change places. Otherwise names that existed below the target remain,
+ * beside those that arrive. */
+void rename_tree_move(struct rename_tree *h, int root, const char *from, int root2, const char *to,
+		      bool both);
+/* Translates a path from moment `since` to the later moment `until`. Only paths below a renamed
+ * directory change. *path is a heap string. */
+void rename_tree_follow(const struct rename_tree *h, uint32_t since, uint32_t until, int *root,
+			char **path);
 /* Marks on a name, "<root>/path": what lies below a directory moves with it. */
-unsigned homes_mark(struct homes *h, const char *key, unsigned marks); /* those that it had */
-unsigned homes_marks(const struct homes *h, const char *key);
-void homes_each(const struct homes *h, void (*fn)(void *data, const char *key, unsigned marks),
-		void *data); /* each name that has some, as it is called now */
-void homes_done(struct homes *h);
+unsigned rename_tree_mark(struct rename_tree *h, const char *key,
+			  unsigned marks); /* those that it had */
+unsigned rename_tree_marks(const struct rename_tree *h, const char *key);
+void rename_tree_each(const struct rename_tree *h,
+		      void (*fn)(void *data, const char *key, unsigned marks),
+		      void *data); /* each name that has some, as it is called now */
+void rename_tree_done(struct rename_tree *h);

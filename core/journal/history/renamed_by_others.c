@@ -1,4 +1,4 @@
-/* renamed_by_others - what a step did to files that others carried elsewhere before it ended. */
+/* renamed_by_others - changes of a step to files that concurrent steps renamed before it ended. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 

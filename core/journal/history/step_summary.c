@@ -1,4 +1,4 @@
-/* step_summary - the file that says what a step changed, net: paths before and after. */
+/* step_summary - the summary file of a committed step: its information and net changes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* step_summary - what a kept step says of itself: its information and its changes. */
+/* step_summary - the summary file of a committed step: its information and net changes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,18 +10,19 @@ struct journal;
 struct summary {
 	struct step_info info;
 	bool partial; /* of a step whose recovery was interrupted: changes may be missing */
-	bool turned;  /* made when the step was rolled back: its paths were looked at, before and
-			 after that, by the names that its records have */
+	/* Computed during recovery, by comparing the tree before and after the step was rolled
+	 * back; paths are those of the log records. */
+	bool turned;
 	struct change *changes;
 	size_t n;
 };
 
 int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
 		  const struct nets *nets) MUST_USE;
-/* The number of the moment at which it was written: the end of the step. */
+/* The sequence number at which it was written: the end of the step. */
 int summary_seq(int stepdir, uint64_t *ret) MUST_USE;
 int summary_load(int stepdir, bool with_changes, struct summary *ret) MUST_USE;
-/* Without the changes, which fn is told one by one; they are borrowed. */
+/* Calls fn for each change, which is borrowed, instead of loading them. */
 int summary_read(int stepdir, struct summary *ret,
 		 void (*fn)(void *data, const struct summary *s, const struct change *c),
 		 void *data) MUST_USE;

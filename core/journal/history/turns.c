@@ -1,5 +1,4 @@
-/* turns - where sessions and turns begin in the history: after which step, when, with which agent.
- */
+/* turns - where sessions and turns begin in the history: after which step, when, which agent. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

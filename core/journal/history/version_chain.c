@@ -1,6 +1,4 @@
-/* version_chain - did each step find what those before it had left? Else somebody else was there
- * between.
- */
+/* version_chain - detects external edits between steps. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
@@ -38,24 +36,25 @@ static void forget(struct chains *c)
 }
 
 /* What it found by that very name, of which its summary may tell something older. */
-static void chain_told(struct chains *c, size_t i)
+static void chain_recorded(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
-	struct chain *one = chain_get(c, names_key(&c->told.keys, i));
-	const struct told *told = &c->told.list[i];
+	struct chain *one = chain_get(c, names_key(&c->recorded.keys, i));
+	const struct before_state *recorded = &c->recorded.list[i];
 
 	chain_goes_on(c, one);
-	one->spoke = one->spoken = true;
-	if (told->what == TOLD_MADE)
+	one->mentioned = one->spoken = true;
+	if (recorded->what == BEFORE_ABSENT)
 		chain_saw(one, &nothing);
 	/* Of several steps at the same time another may have left it so. */
-	if ((told->what != TOLD_SIDE && told->what != TOLD_FILE) || !c->caller.now.alone)
+	if ((recorded->what != BEFORE_SIDE && recorded->what != BEFORE_RENAMED) ||
+	    !c->caller.now.alone)
 		return;
 	one->there = c->turn;
-	if (told->what == TOLD_FILE)
+	if (recorded->what == BEFORE_RENAMED)
 		return;
-	chain_saw(one, &told->side);
-	one->told = c->turn;
+	chain_saw(one, &recorded->side);
+	one->recorded = c->turn;
 	one->image = true;
 }
 
@@ -68,10 +67,10 @@ void chains_step(struct chains *c, const struct chain_step *step)
 	numbers_done(&c->written);
 	c->has_written = false;
 	c->turn++;
-	told_done(&c->told);
-	told_load(&c->caller, &c->told);
-	for (size_t i = 0; i < names_count(&c->told.keys); i++)
-		chain_told(c, i);
+	before_states_done(&c->recorded);
+	before_states_load(&c->caller, &c->recorded);
+	for (size_t i = 0; i < names_count(&c->recorded.keys); i++)
+		chain_recorded(c, i);
 }
 
 /* Whatever had one of these names may be what some of the steps changed. */
@@ -105,9 +104,9 @@ static struct called call(struct chains *c, int root, const char *path)
 
 static void found(const struct chains *c, struct chain *one, const struct change_side *side)
 {
-	if (one->told != c->turn && (side->exists || one->there != c->turn))
+	if (one->recorded != c->turn && (side->exists || one->there != c->turn))
 		chain_saw(one, side);
-	else if (one->told == c->turn && told_same(&one->found[0], side))
+	else if (one->recorded == c->turn && before_state_same(&one->found[0], side))
 		one->found[0] = *side; /* it knows the size as well */
 }
 
@@ -157,7 +156,7 @@ static void found_elsewhere(struct chains *c, const struct post *p, const char *
 {
 	bool seen = p->obj.mode && p->obj.mode != OBJ_UNSEEN && !S_ISDIR(p->obj.mode) &&
 		    !(p->flags & ~(unsigned)POST_SHARED) && c->caller.now.alone;
-	size_t i = seen ? told_moved(&c->told, p->obj.ino) : NAMES_NONE;
+	size_t i = seen ? before_states_moved(&c->recorded, p->obj.ino) : NAMES_NONE;
 	struct change_side left;
 	struct chain *one;
 
@@ -170,7 +169,7 @@ static void found_elsewhere(struct chains *c, const struct post *p, const char *
 		return;
 	else
 		change_side_set(&left, &p->obj);
-	one = chain_get(c, names_key(&c->told.keys, i));
+	one = chain_get(c, names_key(&c->recorded.keys, i));
 	if (one->n_found)
 		return;
 	chain_saw(one, &left);
@@ -205,11 +204,11 @@ void chains_left(struct chains *c, const struct post *p)
 		return;
 	chain_goes_on(c, one);
 	if (p->flags & POST_CARRIED)
-		one->spoke = one->spoken = true;
+		one->mentioned = one->spoken = true;
 	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
 		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
-	if (!changed && !one->spoke) {
+	if (!changed && !one->mentioned) {
 		chain_saw(one, &left);
 		chain_file_seen(c, p, &left, key);
 	}
@@ -262,7 +261,7 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 	/* Of those that overlapped, not every one may be known to have been there: one may have
 	 * made what another has only an image of, as that lies in a directory which moved. */
 	bool began = one && one->known && !one->links && one->n_found &&
-		     one->placed != one->cluster && !(one->spoke && one->image);
+		     one->placed != one->cluster && !(one->mentioned && one->image);
 
 	/* But the records of one that was there alone are sure. */
 	if (one && one->there && one->there == one->turn)
@@ -290,7 +289,7 @@ void chains_done(struct chains *c)
 	names_done(&c->keys);
 	caller_done(&c->caller);
 	numbers_done(&c->written);
-	told_done(&c->told);
+	before_states_done(&c->recorded);
 	chain_files_done(c);
 	*c = (struct chains){0};
 }

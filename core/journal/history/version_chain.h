@@ -1,6 +1,4 @@
-/* version_chain - did each step find what those before it had left? Else somebody else was there
- * between.
- */
+/* version_chain - detects external edits between steps. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -18,11 +16,11 @@ struct chains {
 	struct names keys; /* number i: that of list[i] */
 	struct chain *list;
 	size_t cap;
-	struct found_file *files; /* hash, by inode */
-	bool some_gone;		  /* some keys are called_gone() */
-	unsigned turn;		  /* of the step */
-	struct tolds told;	  /* by the step in place */
-	struct numbers written;	  /* files, by the step in place; once that was asked */
+	struct found_file *files;      /* hash, by inode */
+	bool some_gone;		       /* some keys are called_gone() */
+	unsigned turn;		       /* of the step */
+	struct before_states recorded; /* by the step in place */
+	struct numbers written;	       /* files, by the step in place; once that was asked */
 	bool has_written;
 	bool blind, was_blind; /* nothing is known of what the cluster did; of a newer one */
 	bool several;	       /* there is more than one */
@@ -33,20 +31,21 @@ struct chains {
 void chains_step(struct chains *c, const struct chain_step *step);
 void chains_change(struct chains *c, const struct change *change);
 void chains_left(struct chains *c, const struct post *p);
-/* A step was here that may not tell where: between it and another one anything may have happened,
- * so it is asked about each path. */
+/* A step whose paths are unknown: edits before and after it cannot be told apart, so each path
+ * counts as edited. */
 void chains_gap(struct chains *c);
 void chains_end(struct chains *c);
 
 enum chain_state {
 	CHAIN_WHOLE,
-	CHAIN_BROKEN, /* somebody else was at the path between two of them */
-	CHAIN_EDITED, /* the same if no step changed the file that lies there by another name */
+	CHAIN_BROKEN, /* changed externally between two steps */
+	CHAIN_EDITED, /* the same, unless a step wrote to the inode through another hard link */
 };
-/* Of a path as it is called now, or was as long as it was there. */
+/* key: the path's current name, or its last name if it no longer exists. */
 enum chain_state chains_judge(const struct chains *c, const char *key);
-/* Was this there (nothing, or not) before the first of the steps? False: or that is not known. */
+/* True if the path existed (exists) or did not exist (!exists) before the first of the steps. False
+ * also if that is unknown. */
 bool chains_began(const struct chains *c, const char *key, bool exists);
-/* What the last of the steps to be there left; false: that is not known. */
+/* The after-state of the last step that touched the path. False: it is unknown. */
 bool chains_last(const struct chains *c, const char *key, struct change_side *ret);
 void chains_done(struct chains *c);

@@ -1,4 +1,4 @@
-/* version_chain_inode - what the steps found and left in files that have several names. */
+/* version_chain_inode - the same as version_chain_path, for files with several hard links. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/hash.h"
 #include "core/journal/fs/object.h"
@@ -137,8 +137,8 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 	file_goes_on(c, file);
 	file->chain.changed = c->turn;
 	/* A redo may have exchanged it for what it had found, here or where it came from. */
-	file->chain.spoke |= c->caller.now.turned &&
-			     !(change->before.exists && change->before.ino == change->after.ino);
+	file->chain.mentioned |= c->caller.now.turned && !(change->before.exists &&
+							   change->before.ino == change->after.ino);
 	if (name)
 		file_gave(c, file, &change->after, name);
 	else

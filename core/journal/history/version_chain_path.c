@@ -1,4 +1,4 @@
-/* version_chain_path - what the steps found and left at one path, or in one file. */
+/* version_chain_path - states before and after each step, at one path or in one file. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
@@ -43,7 +43,7 @@ void chain_compare(struct chain *one)
 	if (!one->n_then || !one->known || !one->has_left)
 		return;
 	for (size_t i = 0; i < one->n_then; i++) {
-		if (told_same(&one->then[i], &one->left))
+		if (before_state_same(&one->then[i], &one->left))
 			return;
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;
@@ -65,7 +65,7 @@ void chain_goes_on(const struct chains *c, struct chain *one)
 	if (one->cluster != c->caller.now.cluster) {
 		if (one->cluster)
 			chain_compare(one);
-		if (one->has_left && !one->n_found && !one->spoke)
+		if (one->has_left && !one->n_found && !one->mentioned)
 			chain_saw(one, &one->left);
 		free(one->then);
 		one->then = one->known ? take_ptr(&one->found) : NULL;
@@ -79,7 +79,7 @@ void chain_goes_on(const struct chains *c, struct chain *one)
 		one->ended = 0;
 		one->has_left = false;
 		one->known = true;
-		one->spoke = false;
+		one->mentioned = false;
 		one->cluster = c->caller.now.cluster;
 	}
 	if (one->turn != c->turn)

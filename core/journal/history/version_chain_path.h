@@ -1,5 +1,4 @@
-/* version_chain_path - what the steps found and left at one path, or in one file: a part of
- * version_chain.c. */
+/* version_chain_path - states before and after each step, at one path or in one file. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,10 +7,10 @@
 #include "core/journal/journal.h"
 
 /*
- * Steps that overlapped in time are taken together, for nobody knows which of them was at a path
- * first. But one of them was, and found what the steps before all of them had left: that is what
- * the last of those to end has seen there. What they found and left is in their summaries, and of
- * paths that a step touched and did not change, in its images.
+ * Concurrent steps form a cluster: it is unknown which of them was at a path first. One of them
+ * was, and its before-state is the state that the steps before the cluster left: the after-state of
+ * the last of those to end. Both states are in the steps' summaries; for paths that a step touched
+ * and did not change, in its after-images.
  */
 
 struct chain {
@@ -23,19 +22,20 @@ struct chain {
 	struct change_side last; /* by the newest */
 	uint64_t ended;
 	unsigned cluster, turn;
-	unsigned changed, placed; /* the turn and the cluster that last changed it */
-	unsigned told;		  /* the turn whose records tell what was found, as found[0] */
-	unsigned there;		  /* the turn whose records tell that something was */
-	bool has_left, left_now;  /* that is known; from the step that is looked at */
-	bool has_last, past_last; /* that is known; another cluster was there before it */
-	bool spoke;		  /* one of the steps did, by a name that was moved, of whatever */
-	bool known;		  /* all that is there is sure */
-	bool spoken;		  /* one of the steps has changed it, or may have */
-	bool links, then_links;	  /* in it, in `then`, is one name of several of a file */
+	unsigned changed, placed;   /* the turn and the cluster that last changed it */
+	unsigned recorded;	    /* the turn whose records tell what was found, as found[0] */
+	unsigned there;		    /* the turn whose records tell that something was */
+	bool has_left, left_now;    /* that is known; from the step that is looked at */
+	bool has_last, past_last;   /* that is known; another cluster was there before it */
+	bool mentioned;		    /* a step of the cluster has a record for this path, whose
+				     * directory was renamed later */
+	bool known;		    /* all that is there is sure */
+	bool spoken;		    /* one of the steps has changed it, or may have */
+	bool links, then_links;	    /* in it, in `then`, is one name of several of a file */
 	bool returns, then_returns; /* somebody's work comes back there with one of them */
 	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
-	bool broken; /* somebody else was there */
-	bool edited; /* perhaps: it is the same file, which another of its names may have changed */
+	bool broken; /* an external edit lies between two steps */
+	bool edited; /* perhaps: the file may have been changed through another hard link */
 };
 
 /* The one of that path; made if there is none. Valid until the next call. */

@@ -1,4 +1,4 @@
-/* capture - a log that grows: records are numbered and captures are made here. */
+/* capture - appends records to a log, and captures content before it is lost. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* capture - a log that grows, with the directory of its objects. */
+/* capture - appends records to a log, and captures content before it is lost. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -22,7 +22,7 @@ struct side {
 	int dir;	/* the step's directory */
 	int obj;	/* its objects */
 	unsigned flags; /* that each record gets for the moment */
-	bool told;	/* that not everything could be set back */
+	bool recorded;	/* that not everything could be set back */
 	bool back;	/* of a rollback */
 	struct seen *seen;
 	uint64_t seen_turn; /* of the journal, when it was filled */

@@ -1,4 +1,4 @@
-/* dump - the records of a step, one by one. */
+/* dump - prints the records of a step. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

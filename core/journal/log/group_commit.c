@@ -1,5 +1,4 @@
-/* group_commit - what waits to be performed, on the disk beforehand: several operations, one sync.
- */
+/* group_commit - several waiting operations share one sync of the log. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/group_commit.h"
 
@@ -184,7 +183,7 @@ int journal_gather_sync(struct journal *j)
 		for (struct step *s = k->open; s && r == 0; s = s->next)
 			if (s->side.intents.recs.len && !s->side.intents.ready)
 				r = bring(s);
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return r;
 }
 
@@ -203,7 +202,7 @@ void journal_gather_end(struct journal *j)
 				log_warn("journal", "an operation that failed is still announced");
 			intents_drop(&s->side);
 		}
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 }
 
 /* ---- when they are performed ------------------------------------------------------------------

@@ -1,5 +1,4 @@
-/* group_commit - what waits to be performed, on the disk beforehand: several operations, one sync.
- */
+/* group_commit - several waiting operations share one sync of the log. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

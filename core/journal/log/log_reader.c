@@ -1,5 +1,4 @@
-/* log_reader - read a log front to back without its bulk: what names and numbers there are, and
- * where. */
+/* log_reader - reads a log from front to back without loading file contents. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/log_reader.h"
 #include "core/journal/log/undo_log.h"

@@ -1,4 +1,4 @@
-/* note - what a step lacks: said in its log, its summary, and to the human. */
+/* note - notes what of a step was not captured: in its log, its summary, and for the human. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* undo_log - a step's log: append, read from both ends, verify. */
+/* undo_log - a step's log file: append, read from both ends, verify. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/undo_log.h"
 

@@ -1,4 +1,4 @@
-/* undo_log - the record format of a step's log: append, read backwards, verify. */
+/* undo_log - a step's log file: append, read from both ends, verify. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -33,7 +33,7 @@ enum rec_type {
 	REC_TYPES,
 };
 
-/* Records that are about no path's own object. */
+/* Records that are not about the object at a path. */
 static inline bool rec_is_quiet(enum rec_type type)
 {
 	return type == REC_STEP || type == REC_MARK || type == REC_DTIME;
@@ -44,12 +44,14 @@ enum {
 	REC_SWAPPED = 2, /* RENAME: done as exchange, then path moves to slot */
 	REC_DIRECTORY = 4, /* RENAME, XCHG: a directory is moved */
 	REC_INLINE = 8,	   /* CONTENT: the bytes are in the record, see wal_content() */
-	REC_SKIPPED = 16,  /* the rollback left it out: the way back leaves it out as well */
-	REC_AFTER = 32, /* of a merge, written when the rollback was through: no part of the step */
-	REC_VOID = 64,	/* what answered such a one: only a redo, or who turns round, wants it */
-	REC_LENT = 256, /* META of a directory that stood in the way: mode bits were added */
+	REC_SKIPPED = 16,  /* the rollback skipped it: undoing the rollback skips it, too */
+	REC_AFTER = 32, /* written for a merge, after the rollback was done: not part of the step */
+	/* The inverse of a REC_AFTER record. A new undo drops it and merges again; a redo, or a
+	 * rollback that is being reverted, applies it. */
+	REC_VOID = 64,
+	REC_BORROWED = 256, /* META of a directory that stood in the way: mode bits were added */
 	REC_FRESH = 512, /* CONTENT, XINODE of a guarded name: undo makes a new file (guarded.h) */
-	REC_ASIDE = 128, /* it came from the other log, and nothing was performed for it */
+	REC_ASIDE = 128, /* moved unchanged from the other log: the rollback skipped it */
 };
 
 struct rec {
@@ -65,7 +67,7 @@ struct rec {
 	struct span meta;
 };
 
-/* Nothing is at any path because of it. */
+/* The record left no object at any path. */
 static inline bool rec_is_idle(const struct rec *r)
 {
 	return rec_is_quiet(r->type) || (r->flags & (REC_SKIPPED | REC_VOID));

@@ -1,4 +1,4 @@
-/* undo_log_format - one record as it lies in a log, and the numbers and strings in its metadata. */
+/* undo_log_format - encodes and decodes one log record and its metadata. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <xxhash.h>

@@ -1,4 +1,4 @@
-/* undo_log_format - a log as it lies on the disk: for those who write and read it. */
+/* undo_log_format - encodes and decodes one log record and its metadata. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,5 +1,4 @@
-/* borrowed_dirs - directories that a rollback under way has opened for itself, and what their modes
- * are. */
+/* borrowed_dirs - directories whose mode a running rollback has changed, and their old modes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,11 +10,11 @@ struct journal;
 /*
  * The rollback goes on to older steps while a directory is open, and keeps what it replaces: that
  * must be the mode without what was lent, or a later redo would bring back one that nobody set.
- * Life: lent_add() -> lent_drop() where the mode is set or the directory goes, lent_clear() at the
- * end. By the thread that rolls back.
+ * Life: borrowed_add() -> borrowed_drop() where the mode is set or the directory goes,
+ * borrowed_clear() at the end. By the thread that rolls back.
  */
-void lent_add(struct journal *j, uint64_t ino, mode_t mode);
-void lent_drop(struct journal *j, uint64_t ino);
-void lent_clear(struct journal *j);
+void borrowed_add(struct journal *j, uint64_t ino, mode_t mode);
+void borrowed_drop(struct journal *j, uint64_t ino);
+void borrowed_clear(struct journal *j);
 /* Of a directory that has this mode now. */
-mode_t lent_mode(const struct journal *j, uint64_t ino, mode_t mode);
+mode_t borrowed_mode(const struct journal *j, uint64_t ino, mode_t mode);

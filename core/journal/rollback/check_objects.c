@@ -1,4 +1,4 @@
-/* check_objects - has the store all that a rollback will bring back? Asked before it begins. */
+/* check_objects - checks before a rollback that the store has every object it will restore. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

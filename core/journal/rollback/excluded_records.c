@@ -1,5 +1,5 @@
-/* excluded_records - which records of a rollback are left out, so that somebody else's paths stay
- * as they are.
+/* excluded_records - which log records a rollback skips, so that paths with external edits stay
+ * unchanged.
  */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
@@ -18,18 +18,18 @@
 #include "core/journal/util/u64_set.h"
 
 /*
- * The records are gone through as the rollback will, newest first, and a set of names that nobody
- * may change follows them back in time: a directory that is renamed takes the names below it along.
- * A record about such a name is left out. What hangs together with it is left out as well: the
- * other name of a file that was renamed, a directory that would go and still holds something.
+ * The records are read in the order of the rollback, newest first. A set of protected names follows
+ * them back in time: a renamed directory takes the names below it along. A record about a protected
+ * name is skipped, and so are the records that depend on it: the other name of a renamed file, a
+ * directory that would be removed and is not empty.
  *
- * What comes to that other name only to go on from there (a file that was written beside another
- * and then took its place) would be left there: it is not brought either, and all is gone through
- * once more.
+ * If a skipped record would have moved a file onwards, the record that brings the file to the
+ * intermediate name is skipped, too. Example: f.tmp was renamed to f; f is protected, so f.tmp is
+ * not brought back either. This may skip more records, so the pass is repeated.
  *
- * Nor may a file go altogether because the name that it had is left as it is, without it: somebody
- * wrote to it, then steps gave it another name and took that one away. The other is left as well,
- * as if they had renamed it; once more all is gone through.
+ * The last hard link of a file with an external edit must not be removed. Example: a human wrote to
+ * f, then steps linked it as g and removed f. If f is left out, g is left, too, as if f had been
+ * renamed to g; then the pass is repeated.
  */
 
 #define PASSES_MAX 64 /* then something would be left where it was on its way: it is not done */
@@ -60,7 +60,7 @@ struct skipper {
 	size_t n_logs;
 	size_t *tails; /* where each log is read next, from its end */
 	const struct moves *moves;
-	struct mine_set mine;
+	struct protected_set names;
 	struct numbers files; /* that lie at those names now */
 	struct numbers found; /* such files, by a pass: at names that were not left before it */
 	struct numbers *ret;
@@ -185,8 +185,8 @@ static void strays_begin(struct skipper *s, const struct rec *r)
 
 		if (one->first != r->seq)
 			continue;
-		mine_pass(&s->mine, one->to_second ? r->root2 : r->root,
-			  one->to_second ? r->path2 : r->path, one->last);
+		protected_pass(&s->names, one->to_second ? r->root2 : r->root,
+			       one->to_second ? r->path2 : r->path, one->last);
 	}
 }
 
@@ -202,10 +202,10 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 
 	names_add_key(s->left, key);
 	/* Nothing comes there, and nothing is there but what an exchange would have taken away. */
-	if (has_missed(s, r, second) || (!both && mine_passes(&s->mine, root, path)) ||
+	if (has_missed(s, r, second) || (!both && protected_passes(&s->names, root, path)) ||
 	    (takes && note_strays(s, r, second)))
 		return;
-	mine_add(&s->mine, root, path, tree, true);
+	protected_add(&s->names, root, path, tree, true);
 }
 
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
@@ -226,30 +226,30 @@ static bool look_at_rename(struct skipper *s, const struct rec *r)
 
 	/* A directory may go back although its own mode is somebody's; not from below a place that
 	 * stays, and not onto one. */
-	if (mine_covers(&s->mine, r->root, r->path, dir && both) ||
-	    mine_covers(&s->mine, r->root2, r->path2, dir) ||
-	    (!dir && (mine_holds(&s->mine, r->root, r->path) ||
-		      (both && mine_holds(&s->mine, r->root2, r->path2)))) ||
-	    (dir && !both && mine_holds(&s->mine, r->root, r->path))) {
+	if (protected_covers(&s->names, r->root, r->path, dir && both) ||
+	    protected_covers(&s->names, r->root2, r->path2, dir) ||
+	    (!dir && (protected_holds(&s->names, r->root, r->path) ||
+		      (both && protected_holds(&s->names, r->root2, r->path2)))) ||
+	    (dir && !both && protected_holds(&s->names, r->root, r->path))) {
 		skip_record(s, r, dir);
 		return true;
 	}
 	if (dir && both)
-		mine_carry_both(&s->mine, r);
+		protected_carry_both(&s->names, r);
 	else if (dir)
-		mine_carry(&s->mine, r->root2, r->path2, r->root, r->path);
+		protected_carry(&s->names, r->root2, r->path2, r->root, r->path);
 	return false;
 }
 
 static bool look_at_other(struct skipper *s, const struct rec *r)
 {
-	if (mine_covers(&s->mine, r->root, r->path, false))
-		skip_record(s, r, mine_covers(&s->mine, r->root, r->path, true));
+	if (protected_covers(&s->names, r->root, r->path, false))
+		skip_record(s, r, protected_covers(&s->names, r->root, r->path, true));
 	/* By another of its names: that may come and go. */
 	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
 		numbers_add(s->ret, r->seq);
 	else if (r->type != REC_META && r->type != REC_DIR_GONE &&
-		 mine_holds(&s->mine, r->root, r->path))
+		 protected_holds(&s->names, r->root, r->path))
 		skip_record(s, r, r->type == REC_NEW);
 	else
 		return false;
@@ -267,7 +267,7 @@ static void look_at(struct skipper *s, const struct rec *r)
 							   : look_at_other(s, r);
 	if (!out)
 		note_bringing(s, r);
-	mine_passed(&s->mine, r->seq);
+	protected_passed(&s->names, r->seq);
 }
 
 static bool newest(struct skipper *s, struct rec *ret)
@@ -311,7 +311,7 @@ static uint64_t file_at(struct journal *j, const char *key)
 	int root = key_root(key, &path);
 	struct obj o;
 
-	if (way_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
+	if (reach_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
 		return 0;
 	return o.ino;
 }
@@ -343,7 +343,7 @@ static bool find_linked(struct skipper *s, struct journal *j, size_t from)
 		int root = key_root(names_key(s->left, k), &path);
 		struct obj o;
 
-		if (way_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
+		if (reach_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
 		    !numbers_have(&s->files, o.ino))
 			numbers_add(&s->found, o.ino);
 	}
@@ -399,7 +399,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, 
 			o = (struct obj){.mode = OBJ_UNSEEN};
 		/* What was there between two steps may lie elsewhere now, and a directory here. */
 		whole = chains_judge(e->chains, names_key(s->left, k)) != CHAIN_WHOLE;
-		mine_add(&s->mine, root, path, whole || stays_whole(&at, &o), o.mode != 0);
+		protected_add(&s->names, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
 			numbers_add(&s->files, o.ino);
 	}
@@ -410,7 +410,7 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, 
 	more = keep_last_names(s, j, left);
 	more |= find_linked(s, j, n_left);
 	store_forget_near(j);
-	mine_done(&s->mine);
+	protected_done(&s->names);
 	numbers_done(&s->files);
 	numbers_done(&s->lost);
 	numbers_done(&s->taken);

@@ -1,4 +1,4 @@
-/* held_names - may an open step be rolled back with what somebody inside still holds? */
+/* held_names - may an open step be rolled back although processes hold some of its files? */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* joint - transactions of several stores at once: decided in one of them, finished in all. */
+/* joint - one transaction over several stores: decided in one of them, finished in all. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -277,7 +277,7 @@ struct peers { /* by the list of the file "joint" */
 static int open_peers(struct journal *j, const struct folders *f, struct peers *p, struct err *err)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		int r = kin_get(j, f->list[i], false, &p->js[p->n], err);
+		int r = siblings_get(j, f->list[i], false, &p->js[p->n], err);
 
 		if (r > 0)
 			p->opened[p->n_opened++] = p->js[p->n];

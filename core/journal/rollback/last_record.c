@@ -1,4 +1,4 @@
-/* last_record - after a crash: was the operation of the newest record performed? */
+/* last_record - after a crash: finds out whether the newest record's operation was performed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

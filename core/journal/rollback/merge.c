@@ -1,5 +1,4 @@
-/* merge - one file's content three ways: what is there, what the steps left, what was before them.
- */
+/* merge - three-way merge of one file: current content, after-state, before-state. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +29,7 @@ void merged_done(struct merged *m)
 {
 	free(m->now);
 	free(m->path);
-	buf_done(&m->mine);
+	buf_done(&m->external);
 	buf_done(&m->text);
 }
 
@@ -150,13 +149,13 @@ static int read_now(struct journal *j, int root, const char *path, struct obj *o
 		    const char **why)
 {
 	AUTO_CLOSE int fd = -1;
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
-	int r = way_look(j, &way, root, path, &at, o);
+	int r = reach_look(j, &reach, root, path, &at, o);
 
 	if (r == 0 && S_ISREG(o->mode))
 		fd = data_open(j, at.fd, at.name);
-	way_close(j, &way);
+	reach_close(j, &reach);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(o->mode)) {
@@ -277,14 +276,14 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		*why = "steps that ran at the same time changed it";
 		return 1;
 	}
-	*ret = (struct merged){.root = root, .mine = BUF_INIT, .text = BUF_INIT};
-	r = read_now(j, root, path, &now, &ret->mine, why);
+	*ret = (struct merged){.root = root, .external = BUF_INIT, .text = BUF_INIT};
+	r = read_now(j, root, path, &now, &ret->external, why);
 	if (r == 0)
 		r = read_then(j, ends.near_id, ends.near, !s->redo, &base, why, err);
 	if (r == 0)
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
-		r = merge_buffers(&base, &ret->mine, &theirs, ret, err);
+		r = merge_buffers(&base, &ret->external, &theirs, ret, err);
 	if (r == 0) {
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);

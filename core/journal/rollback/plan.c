@@ -1,4 +1,4 @@
-/* plan - what an undo or redo would change, and where somebody else was there since. */
+/* plan - what an undo or redo would change, and its conflicts with external edits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static bool is_broken(struct planner *p, const struct post *post)
 
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
-	return way_see(p->j, post->root, post->path, &o) == 0 &&
+	return reach_see(p->j, post->root, post->path, &o) == 0 &&
 	       (o.nlink == 1 || !plan_has_written(p, o.ino));
 }
 

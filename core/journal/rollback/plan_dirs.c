@@ -1,5 +1,4 @@
-/* plan_dirs - directories that a rollback would take away, with what else lies in them, or needs.
- */
+/* plan_dirs - checks the directories that a rollback would remove, and those that it needs. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -18,15 +17,15 @@
 /* -1: it is not there, or no directory, or not ours; then the image's comparison says it. */
 static int open_dir(struct journal *j, int root, const char *path)
 {
-	struct way way = {0};
+	struct reach reach = {0};
 	struct spot at;
 	struct obj o;
 	int fd = -1;
 
-	if (way_look(j, &way, root, path, &at, &o) == 0 && S_ISDIR(o.mode) &&
-	    way_lend(j, &way, &at, S_IRUSR) == 0)
+	if (reach_look(j, &reach, root, path, &at, &o) == 0 && S_ISDIR(o.mode) &&
+	    reach_open(j, &reach, &at, S_IRUSR) == 0)
 		fd = openat(at.fd, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	way_close(j, &way);
+	reach_close(j, &reach);
 	return fd;
 }
 
@@ -133,7 +132,7 @@ static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 		end = strchr(end + 1, '/');
 		if (end)
 			*end = '\0';
-		r = way_see(p->j, root, dir, &o);
+		r = reach_see(p->j, root, dir, &o);
 		if (r == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode)) {
 			if (!names_has(&p->places, root, dir) && names_add(&ways->files, root, dir))
 				plan_entry(p, root, dir, 'D', true);

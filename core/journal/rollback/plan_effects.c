@@ -1,5 +1,4 @@
-/* plan_effects - what the steps of a plan did to each path, and which of them overlapped in time.
- */
+/* plan_effects - the net effect of a plan's steps on each path; which steps were concurrent. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* plan_hard_links - files that a rollback writes to by a name that they do not have for the moment.
- */
+/* plan_hard_links - finds files that a rollback would write through a removed hard link. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
@@ -111,7 +110,8 @@ bool plan_is_as_taken(struct planner *p, const struct post *post)
 	struct obj o;
 
 	load_taken(p);
-	if (!p->taken || way_see(p->j, post->root, post->path, &o) < 0 || !obj_same(&o, &post->obj))
+	if (!p->taken || reach_see(p->j, post->root, post->path, &o) < 0 ||
+	    !obj_same(&o, &post->obj))
 		return false;
 	one = taken_of(p, o.ino);
 	change_side_set(&now, &o);
@@ -146,7 +146,7 @@ static void note_known(struct links *l, const struct names *names)
 		int root = key_root(names_key(names, k), &path);
 		struct obj o;
 
-		if (way_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN)
+		if (reach_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN)
 			numbers_add(&l->known, o.ino);
 	}
 }

@@ -1,4 +1,4 @@
-/* plan_load - what a plan is made from: the steps' logs, what they did, how they left it. */
+/* plan_load - loads what a plan is made from: logs, net effects, after-images. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -212,7 +212,7 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 
 	if (p->newest[number] || !chains_last(&p->chains, key, &last))
 		return;
-	if (way_see(p->j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN)
+	if (reach_see(p->j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN)
 		return;
 	change_side_set(&now, &o);
 	if (!sides_equal(&now, &last) || chains_judge(&p->chains, key) == CHAIN_BROKEN)

@@ -17,15 +17,15 @@ struct planner {
 	struct journal *j;
 	const struct group *dirs;
 	bool redo;
-	struct names made;    /* where records say that nothing was, if that is asked for */
+	struct names made;    /* paths that did not exist, by the records; filled on demand */
 	struct fates fates;   /* what the steps did to each path */
 	struct chains chains; /* of an undo of several */
-	uint64_t undone;   /* when steps were last undone that still are, as a number of an image */
-	struct posts gone; /* their images, by the names of now; once that is asked */
+	uint64_t undone;      /* newest image number of the steps that are undone; 0: none are */
+	struct posts gone;    /* their images, by current names; filled on demand */
 	bool has_gone;
 	struct numbers *written; /* by each of the steps in place, inodes; once it was asked */
-	/* Of each of these, then of each of `places`: whether its newest image is a conflict. While
-	 * they are read: which that is, as the number of its file, shifted, and whether it passes.
+	/* One for each fate, then one for each of `places`. While images are read: (sequence number
+	 * of the newest image << 1) + is_passing. Afterwards 0, or JUDGED_FOREIGN for a conflict.
 	 */
 	uint64_t *newest;
 	struct posts left;	    /* what the steps left, where that matters */
@@ -48,13 +48,13 @@ struct planner {
 /* All but the plan itself: logs, fates, images. (plan_load.c) */
 int plan_read(struct planner *p) MUST_USE;
 int plan_load_fates(struct planner *p) MUST_USE; /* fates and chains (plan_effects.c) */
-/* Is what lies at the path somebody else's work, by its newest image? f: its fate, or NULL. */
+/* Is the object at the path an external edit, by its newest image? f: its net effect, or NULL. */
 bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);
 void plan_forget(struct planner *p);
-/* Did one of the steps change the bytes, or what tells of them, of a file that was there? */
+/* Did one of the steps change content or times of this file, which existed before? */
 bool plan_has_written(struct planner *p, uint64_t ino);
 bool plan_only_found(struct planner *p, const struct post *post); /* and its step did not */
-/* To the names of now: where what was there right after that record lies. */
+/* Adds to `to` the current path of the object that was at `path` right after record seq. */
 void plan_add_place(const struct planner *p, struct names *to, uint64_t seq, int root,
 		    const char *path);
 /* Among the steps, newest first; their number: it is none of them. */

@@ -1,4 +1,4 @@
-/* power_loss - after power was lost: records of operations that the disk never saw. */
+/* power_loss - after power loss: removes records of operations that never reached the disk. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* predicted_result - what a rollback will have put at a name when it is through. */
+/* predicted_result - predicts what will be at a path after a rollback. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* protected_names - names that nobody may change, followed back in time. */
+/* protected_names - names that a rollback must not change, followed back through renames. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -9,7 +9,7 @@
 
 #include "core/base/path.h"
 
-struct mine { /* a name, as of the record that is looked at */
+struct protected_name { /* a name, as of the record that is looked at */
 	char *key;
 	bool named;    /* itself, not only what lies below */
 	bool tree;     /* and all that was below */
@@ -24,17 +24,17 @@ struct passing { /* a tree that nobody may change up to this record */
 	uint64_t last;
 };
 
-static struct mine *find(const struct mine_set *s, const char *key, size_t len)
+static struct protected_name *find(const struct protected_set *s, const char *key, size_t len)
 {
-	struct mine *m;
+	struct protected_name *m;
 
 	HASH_FIND(hh, s->names, key, len, m);
 	return m;
 }
 
-static struct mine *get(struct mine_set *s, const char *key, size_t len)
+static struct protected_name *get(struct protected_set *s, const char *key, size_t len)
 {
-	struct mine *m = find(s, key, len);
+	struct protected_name *m = find(s, key, len);
 
 	if (m)
 		return m;
@@ -54,10 +54,10 @@ static size_t above(const char *key, size_t len)
 	return len > root + 1 ? len - 1 : 0;
 }
 
-static void add_key(struct mine_set *s, const char *key, bool tree, bool exists)
+static void add_key(struct protected_set *s, const char *key, bool tree, bool exists)
 {
 	size_t len = strlen(key);
-	struct mine *m = get(s, key, len);
+	struct protected_name *m = get(s, key, len);
 	bool more = exists && !m->exists;
 
 	m->named = true;
@@ -67,16 +67,16 @@ static void add_key(struct mine_set *s, const char *key, bool tree, bool exists)
 		get(s, key, len)->held++;
 }
 
-void mine_add(struct mine_set *s, int root, const char *path, bool tree, bool exists)
+void protected_add(struct protected_set *s, int root, const char *path, bool tree, bool exists)
 {
 	AUTO_FREE char *key = key_make(root, path);
 
 	add_key(s, key, tree, exists);
 }
 
-void mine_done(struct mine_set *s)
+void protected_done(struct protected_set *s)
 {
-	struct mine *m, *next;
+	struct protected_name *m, *next;
 
 	HASH_ITER (hh, s->names, m, next) {
 		HASH_DEL(s->names, m);
@@ -88,11 +88,11 @@ void mine_done(struct mine_set *s)
 	free(take_ptr(&s->passing));
 }
 
-bool mine_covers(const struct mine_set *s, int root, const char *path, bool trees_only)
+bool protected_covers(const struct protected_set *s, int root, const char *path, bool trees_only)
 {
 	AUTO_FREE char *key = key_make(root, path);
 	size_t len = strlen(key);
-	const struct mine *m = find(s, key, len);
+	const struct protected_name *m = find(s, key, len);
 
 	if (m && m->named && !trees_only)
 		return true;
@@ -104,18 +104,18 @@ bool mine_covers(const struct mine_set *s, int root, const char *path, bool tree
 	return false;
 }
 
-bool mine_holds(const struct mine_set *s, int root, const char *path)
+bool protected_holds(const struct protected_set *s, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
-	const struct mine *m = find(s, key, strlen(key));
+	const struct protected_name *m = find(s, key, strlen(key));
 
 	return m && m->held;
 }
 
 /* What it said of the name. */
-static struct mine take(struct mine_set *s, struct mine *m)
+static struct protected_name take(struct protected_set *s, struct protected_name *m)
 {
-	struct mine was = *m;
+	struct protected_name was = *m;
 	size_t len = strlen(m->key);
 
 	while (m->exists && (len = above(m->key, len)))
@@ -124,7 +124,7 @@ static struct mine take(struct mine_set *s, struct mine *m)
 	return was;
 }
 
-static void carry_passing(struct mine_set *s, const char *from, size_t len, const char *to)
+static void carry_passing(struct protected_set *s, const char *from, size_t len, const char *to)
 {
 	for (size_t i = 0; i < s->n_passing; i++) {
 		struct passing *p = &s->passing[i];
@@ -141,12 +141,12 @@ static void carry_passing(struct mine_set *s, const char *from, size_t len, cons
 }
 
 /* The directory goes back from p2 to p1, what is below it goes along. */
-void mine_carry(struct mine_set *s, int root2, const char *p2, int root1, const char *p1)
+void protected_carry(struct protected_set *s, int root2, const char *p2, int root1, const char *p1)
 {
 	AUTO_FREE char *from = key_make(root2, p2), *to = key_make(root1, p1);
 	size_t len = strlen(from), n = 0;
-	AUTO_FREE struct mine *taken = NULL;
-	struct mine *m, *next;
+	AUTO_FREE struct protected_name *taken = NULL;
+	struct protected_name *m, *next;
 
 	HASH_ITER (hh, s->names, m, next) {
 		if (!m->named || !path_is_beneath(m->key, from))
@@ -164,16 +164,16 @@ void mine_carry(struct mine_set *s, int root2, const char *p2, int root1, const 
 }
 
 /* The exchange of two directories: each one's names go where the other's were. */
-void mine_carry_both(struct mine_set *s, const struct rec *r)
+void protected_carry_both(struct protected_set *s, const struct rec *r)
 {
 	const char *aside = "\n"; /* no path below a root begins so */
 
-	mine_carry(s, r->root, r->path, -1, aside);
-	mine_carry(s, r->root2, r->path2, r->root, r->path);
-	mine_carry(s, -1, aside, r->root2, r->path2);
+	protected_carry(s, r->root, r->path, -1, aside);
+	protected_carry(s, r->root2, r->path2, r->root, r->path);
+	protected_carry(s, -1, aside, r->root2, r->path2);
 }
 
-void mine_pass(struct mine_set *s, int root, const char *path, uint64_t last)
+void protected_pass(struct protected_set *s, int root, const char *path, uint64_t last)
 {
 	struct passing *p;
 
@@ -184,12 +184,12 @@ void mine_pass(struct mine_set *s, int root, const char *path, uint64_t last)
 	get(s, p->key, strlen(p->key))->passes++;
 }
 
-bool mine_passes(const struct mine_set *s, int root, const char *path)
+bool protected_passes(const struct protected_set *s, int root, const char *path)
 {
 	AUTO_FREE char *key = s->n_passing ? key_make(root, path) : NULL;
 
 	for (size_t len = key ? strlen(key) : 0; len; len = above(key, len)) {
-		const struct mine *m = find(s, key, len);
+		const struct protected_name *m = find(s, key, len);
 
 		if (m && m->passes)
 			return true;
@@ -197,7 +197,7 @@ bool mine_passes(const struct mine_set *s, int root, const char *path)
 	return false;
 }
 
-void mine_passed(struct mine_set *s, uint64_t seq)
+void protected_passed(struct protected_set *s, uint64_t seq)
 {
 	size_t kept = 0;
 

@@ -1,4 +1,4 @@
-/* recover - what a dead process left: a rollback under way, steps that never ended. */
+/* recover - after a crash: finishes or reverts a rollback, rolls back steps that never ended. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void witness_look(struct journal *j, const char *key, struct obj *ret)
 	int root = key_root(key, &path), r;
 
 	do
-		r = way_see(j, root, path, ret);
+		r = reach_see(j, root, path, ret);
 	while (r < 0 && room_give(j, r));
 	if (r < 0)
 		*ret = (struct obj){.mode = OBJ_UNSEEN};
@@ -75,7 +75,7 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
 
 		if (one)
-			one->dressed = true;
+			one->attrs_set = true;
 	}
 	names_done(&set);
 	return 0;

@@ -1,5 +1,4 @@
-/* redo_drop - what can no longer be redone, for what comes back or stays began after it was undone.
- */
+/* redo_drop - finds undone steps that can no longer be redone after another redo. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -94,7 +93,7 @@ static int read_undone(struct journal *j, struct undone *u)
 
 	if (fd < 0)
 		return fd;
-	if (j->kin != j && log_look(j, &log, fd, "undo") == 0)
+	if (j->sibling != j && log_look(j, &log, fd, "undo") == 0)
 		step_read_head(&log, &step);
 	wal_close(&log);
 	free(step.command);
@@ -193,7 +192,7 @@ static int collect(struct undones *all, struct journal *j, uint64_t begin, struc
 	do
 		r = k != j && k->stuck ? 0
 				       : add_store(all, k, k == j ? begin : 0, txn_of(list, n, k));
-	while (r == 0 && (k = k->kin) != j);
+	while (r == 0 && (k = k->sibling) != j);
 	while (r == 0 && spread(all))
 		;
 	return r;

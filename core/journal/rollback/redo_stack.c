@@ -1,4 +1,4 @@
-/* redo_stack - rollbacks that cannot be redone any more: a step is kept that came after them. */
+/* redo_stack - empties the redo stack when a new step is committed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

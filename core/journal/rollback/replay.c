@@ -1,4 +1,4 @@
-/* replay - undo one record: perform its inverse and log the way back. */
+/* replay - undoes one record: performs its inverse and logs that. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -428,22 +428,22 @@ static int pop_dir_new(struct pop *p)
 		return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 	}
 	if (e == 0)
-		lent_drop(p->j, o.ino);
+		borrowed_drop(p->j, o.ino);
 	store_forget_near(p->j);
 	return e;
 }
 
 /* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
-int pop_dress(struct pop *p, int fd, struct span meta)
+int pop_set_attrs(struct pop *p, int fd, struct span meta)
 {
 	int e = meta_apply_ours(fd, meta);
 
-	if (e > 0 && !p->to->told)
+	if (e > 0 && !p->to->recorded)
 		journal_say(p->j,
 			    "'%s' (perhaps not alone) does not have its owner, mode or attributes "
 			    "back: they are not ours to set",
 			    p->r->path);
-	p->to->told |= e > 0;
+	p->to->recorded |= e > 0;
 	return MIN(e, 0);
 }
 
@@ -462,9 +462,9 @@ static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 	p->pushed = p->performed = true;
 	e = side_sync(p->to);
 	if (e == 0)
-		e = pop_dress(p, fd, p->r->meta);
+		e = pop_set_attrs(p, fd, p->r->meta);
 	if (e == 0)
-		lent_drop(p->j, o->ino);
+		borrowed_drop(p->j, o->ino);
 	return e;
 }
 
@@ -491,7 +491,7 @@ static int pop_dir_gone(struct pop *p)
 		return e;
 	p->performed = true;
 	fd = obj_open(at.fd, at.name);
-	return fd < 0 ? fd : pop_dress(p, fd, r->meta);
+	return fd < 0 ? fd : pop_set_attrs(p, fd, r->meta);
 }
 
 static int pop_meta(struct pop *p)
@@ -560,7 +560,7 @@ int apply_pop(struct side *from, struct side *to)
 	p.r = &r;
 	p.start = start;
 	e = perform(&p);
-	if (e == -EACCES && lend_ways(&p) > 0)
+	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = perform(&p);
 	if (e < 0)
 		return e;

@@ -1,4 +1,4 @@
-/* replay - one record being undone: what replay.c and replay_data.c share. */
+/* replay - undoes one record: performs its inverse and logs that. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,29 +17,29 @@ struct pop {
 	bool performed; /* so much that y must stay */
 };
 
-/* Where path lies and what is there; 0 also when nothing is, or not even its parent. */
+/* Finds the path's location and object. Returns 0 also if the path or its parent does not exist. */
 int pop_find(struct pop *p, int root, const char *path, struct spot *at, struct obj *o) MUST_USE;
 /* Times of the directory that holds path; at is where spot_find() found it. */
 int pop_touch_parent(struct pop *p, int root, const char *path, const struct spot *at) MUST_USE;
-/* Put y, the way back, onto `to`. */
+/* Appends y, the inverse record, to `to`. */
 int pop_push(struct pop *p, struct rec *y) MUST_USE;
-/* The name free, its parent there. */
+/* Frees the name and creates its parent. */
 int pop_make_room(struct pop *p, int root, const char *path, struct spot *at) MUST_USE;
-/* Put metadata back onto it, as far as we may. */
-int pop_dress(struct pop *p, int fd, struct span meta) MUST_USE;
-/* The slot's object comes to a free name. */
+/* Restores metadata, as far as permissions allow. */
+int pop_set_attrs(struct pop *p, int fd, struct span meta) MUST_USE;
+/* Moves the slot's object to a free name. */
 int pop_unstash(struct pop *p, const char *slot, const struct spot *at) MUST_USE;
 
-/* The slot's file takes the place of the regular file that is there: as it is, by exchange, or
- * where that inode must stay, its bytes and metadata (then p->performed). */
+/* The slot's file replaces the regular file there: by exchange, or if the inode must stay, by
+ * copying bytes and metadata (then p->performed). */
 int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
 	MUST_USE;
 
-/* Open what is locked on the ways to the record's paths, and them; how many that were.
- * (replay_unlock.c) */
-int lend_ways(struct pop *p) MUST_USE;
+/* Adds permissions to locked directories above the record's paths, and to those themselves. Returns
+ * their number. (replay_unlock.c) */
+int unlock_paths(struct pop *p) MUST_USE;
 
-/* Move what is at path into a slot of `to`; src: the record that this answers, or 0. */
+/* Moves the object at path into a slot of `to`. src: the record that is being undone, or 0. */
 int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, const struct obj *o,
 	      uint64_t src) MUST_USE;
 

@@ -1,4 +1,4 @@
-/* replay_data - undo of a file's content: the old bytes come back, the new ones are kept. */
+/* replay_data - undoes changes of content: restores the old bytes, keeps the new ones. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 	e = data_copy(src, dst);
 	if (e >= 0)
 		e = sync_fd(p->j, dst);
-	return e < 0 ? e : pop_dress(p, path, meta);
+	return e < 0 ? e : pop_set_attrs(p, path, meta);
 }
 
 static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)
@@ -146,16 +146,16 @@ static int take_guarded(struct pop *p, const struct spot *at, const struct obj *
 
 /* The slot's file, dressed already or to be dressed in meta, takes the place of the one at `at`. */
 static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
-		      struct span meta, bool dressed)
+		      struct span meta, bool attrs_set)
 {
 	/* Its other names get the bytes back as well; then it gets a new file: txn_renew(). */
 	if (pop_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
-		AUTO_CLOSE int fd = dressed ? -1 : obj_open(p->from->obj, slot);
-		int e = dressed ? 0 : fd < 0 ? fd : pop_dress(p, fd, meta);
+		AUTO_CLOSE int fd = attrs_set ? -1 : obj_open(p->from->obj, slot);
+		int e = attrs_set ? 0 : fd < 0 ? fd : pop_set_attrs(p, fd, meta);
 
 		return e < 0 ? e : take_guarded(p, at, o, slot);
 	}
-	if (dressed && !must_stay(p->j, at, o)) {
+	if (attrs_set && !must_stay(p->j, at, o)) {
 		int e = swap_inodes(p, at, o, slot);
 
 		if (e != -EXDEV && e != -EINVAL && e != -EACCES && e != -EPERM)
@@ -175,13 +175,13 @@ int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, cons
 	return take_place(p, at, o, slot, (struct span){meta.data, meta.len}, true);
 }
 
-static int restore_file(struct pop *p, const char *slot, struct span meta, bool dress)
+static int restore_file(struct pop *p, const char *slot, struct span meta, bool set_attrs)
 {
 	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
 	const struct rec *r = p->r;
 	struct spot at;
 	struct obj o;
-	bool dressed = true;
+	bool attrs_set = true;
 	int e;
 
 	if (fd < 0)
@@ -189,10 +189,10 @@ static int restore_file(struct pop *p, const char *slot, struct span meta, bool 
 	e = pop_find(p, r->root, r->path, &at, &o);
 	if (e < 0)
 		return e;
-	if (dress)
-		dressed = meta_apply(fd, meta) == 0;
+	if (set_attrs)
+		attrs_set = meta_apply(fd, meta) == 0;
 	if (S_ISREG(o.mode))
-		return take_place(p, &at, &o, slot, meta, dressed);
+		return take_place(p, &at, &o, slot, meta, attrs_set);
 	e = pop_make_room(p, r->root, r->path, &at);
 	return e < 0 ? e : pop_unstash(p, slot, &at);
 }

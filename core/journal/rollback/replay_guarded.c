@@ -1,4 +1,4 @@
-/* replay_guarded - guarded names in a rollback: they get files that nobody inside can write to. */
+/* replay_guarded - gives guarded names files that no process inside can still write to. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -34,9 +34,9 @@ void pop_say_fresh(struct pop *p, const char *path)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	if (p->j->told_fresh)
+	if (p->j->reported_fresh)
 		return;
-	p->j->told_fresh = p->j->urgent = true;
+	p->j->reported_fresh = p->j->urgent = true;
 	text_escape(&shown, path, strlen(path));
 	journal_say(p->j,
 		    "new file at '%s' (perhaps not alone), with the content that it had: the old "

@@ -1,5 +1,4 @@
-/* replay_resolved - what a rollback does about somebody else's work: leaves it out, writes a merge.
- */
+/* replay_resolved - applies the resolution of conflicts: skips records, writes merged files. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +45,7 @@ static bool is_done(const struct side *to, const struct merged *m, const char *s
 
 /* The metadata of what it replaces, but for the mode if that is somebody else's, and for the time:
  * this content is new. */
-static int dress(const char *slot, const struct side *to, const struct merged *m, int there)
+static int set_attrs(const char *slot, const struct side *to, const struct merged *m, int there)
 {
 	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 	AUTO_BUF struct buf meta = BUF_INIT;
@@ -74,7 +73,7 @@ static int place(struct pop *p, const struct merged *m, const char *slot)
 	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
 		return -ESTALE;
 	fd = obj_open(at.fd, at.name);
-	e = fd < 0 ? fd : dress(slot, p->to, m, fd);
+	e = fd < 0 ? fd : set_attrs(slot, p->to, m, fd);
 	return e < 0 ? e : pop_exchange(p, &at, &o, slot);
 }
 
@@ -92,7 +91,7 @@ int apply_merged(struct side *to, const struct merged *m)
 	if (is_done(to, m, slot))
 		return 0;
 	e = place(&p, m, slot);
-	if (e == -EACCES && lend_ways(&p) > 0)
+	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = place(&p, m, slot);
 	if (e == 0 && p.performed && unlinkat(to->obj, slot, 0) < 0)
 		e = -errno;

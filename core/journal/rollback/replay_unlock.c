@@ -1,5 +1,4 @@
-/* replay_unlock - rights of our own that an agent took away, given back for as long as a rollback
- * takes. */
+/* replay_unlock - restores permissions of ours that an agent removed, during a rollback. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -39,18 +38,18 @@ static int lend_one(struct pop *p, int root, const char *path)
 	if (e == 0)
 		e = meta_chmod(fd, o.mode | 0700);
 	if (e == 0)
-		lent_add(p->j, o.ino, o.mode);
+		borrowed_add(p->j, o.ino, o.mode);
 	return e < 0 ? e : 1;
 }
 
-static int lend_way(struct pop *p, int root, const char *path)
+static int unlock_path(struct pop *p, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	unsigned flags = p->to->flags;
 	int e, n;
 
 	store_forget_near(p->j);
-	p->to->flags |= REC_LENT;
+	p->to->flags |= REC_BORROWED;
 	/* The folder, the directories above, and the object itself: a directory that moves must be
 	 * writable. */
 	e = n = lend_one(p, root, "");
@@ -67,12 +66,12 @@ static int lend_way(struct pop *p, int root, const char *path)
 	return e < 0 ? e : n;
 }
 
-int lend_ways(struct pop *p)
+int unlock_paths(struct pop *p)
 {
-	int n = lend_way(p, p->r->root, p->r->path), m = 0;
+	int n = unlock_path(p, p->r->root, p->r->path), m = 0;
 
 	if (n >= 0 && p->r->path2[0])
-		m = lend_way(p, p->r->root2, p->r->path2);
+		m = unlock_path(p, p->r->root2, p->r->path2);
 	return m < 0 ? m : n + m;
 }
 
@@ -129,7 +128,7 @@ static void note_loan(struct loans *l, const struct rec *r)
 {
 	struct loan *one;
 
-	if (!(r->flags & REC_LENT))
+	if (!(r->flags & REC_BORROWED))
 		return;
 	if (l->n % 16 == 0)
 		l->list = xrealloc(l->list, (l->n + 16) * sizeof(*l->list));
@@ -175,7 +174,7 @@ static int recall(struct journal *j, const struct loan *one)
 	int r = one->mode ? spot_look(j, one->root, one->path, &at, &o) : 0;
 
 	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700))
-		lent_add(j, o.ino, one->mode);
+		borrowed_add(j, o.ino, one->mode);
 	return r;
 }
 
@@ -209,7 +208,7 @@ int txn_give_back(struct txn *t)
 {
 	int r = each_loan(t, give_back);
 
-	lent_clear(t->j);
+	borrowed_clear(t->j);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* resolution - what becomes of the paths that somebody else changed: forced, kept, merged. */
+/* resolution - decides each conflict: overwrite, keep, or merge the external edit. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ void remedy_done(struct remedy *m)
 	for (size_t i = 0; i < m->n_merges; i++)
 		merged_done(&m->merges[i]);
 	free(m->merges);
-	names_done(&m->mine);
+	names_done(&m->replaced);
 	names_done(&m->kept);
 	*m = (struct remedy){0};
 }
@@ -236,7 +236,7 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 		p->n_stops += e->fate == FATE_STOPS;
 		if (e->lost)
 			continue;
-		names_add(e->fate == FATE_KEPT ? &ret->kept : &ret->mine, e->root, e->path);
+		names_add(e->fate == FATE_KEPT ? &ret->kept : &ret->replaced, e->root, e->path);
 	}
 	return 0;
 }
@@ -275,9 +275,9 @@ void remedy_put(struct buf *b, const struct remedy *m)
 		buf_fmt(b, "merge %d %" PRIu64 " %o ", one->root, one->slot, (unsigned)one->mode);
 		put_hex(b, one->path);
 	}
-	for (size_t k = 0; k < names_count(&m->mine); k++) {
+	for (size_t k = 0; k < names_count(&m->replaced); k++) {
 		buf_str(b, "mine ");
-		put_hex(b, names_key(&m->mine, k));
+		put_hex(b, names_key(&m->replaced, k));
 	}
 	for (size_t k = 0; k < names_count(&m->kept); k++) {
 		buf_str(b, "kept ");
@@ -287,7 +287,7 @@ void remedy_put(struct buf *b, const struct remedy *m)
 
 static int get_merge(const char *line, struct remedy *m)
 {
-	struct merged one = {.mine = BUF_INIT, .text = BUF_INIT, .clean = true};
+	struct merged one = {.external = BUF_INIT, .text = BUF_INIT, .clean = true};
 	int end = 0;
 	unsigned mode;
 
@@ -309,7 +309,7 @@ int remedy_get(const char *line, struct remedy *m)
 
 		if (!strchr(key, '/'))
 			return -EBADMSG;
-		names_add_key(*line == 'm' ? &m->mine : &m->kept, key);
+		names_add_key(*line == 'm' ? &m->replaced : &m->kept, key);
 		return 1;
 	}
 	if (strncmp(line, "merge ", 6) == 0)

@@ -1,4 +1,4 @@
-/* restore - single paths of a step as they were before it, made anew as a step of its own. */
+/* restore - restores single paths to their state before a step, as a new step. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"
@@ -42,7 +42,7 @@ static int find_part(struct journal *j, int64_t id, const char *path, struct sto
 	for (size_t i = 0; r == 0 && i < parts.n; i++) {
 		if (!path_is_beneath(path, parts.list[i]))
 			continue;
-		r = kin_get(j, parts.list[i], true, &k, err);
+		r = siblings_get(j, parts.list[i], true, &k, err);
 		break;
 	}
 	folders_free(&parts);
@@ -62,7 +62,7 @@ static int find_store(struct journal *j, int64_t id, const char *const *paths, s
 	*ret = (struct store){.j = j};
 	if (!paths[0])
 		return 0;
-	while (!restore_covers(k, paths[0]) && (k = k->kin) != j)
+	while (!restore_covers(k, paths[0]) && (k = k->sibling) != j)
 		continue;
 	ret->j = k;
 	if (!restore_covers(k, paths[0])) {

@@ -1,19 +1,18 @@
-/* restore - what restore_select.c (which paths), restore.c (whether), restore_order.c (in which
- * order) and restore_apply.c (how) share. */
+/* restore - restores single paths to their state before a step, as a new step. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/journal/history/content.h"
 #include "core/journal/history/rename_list.h"
 
-struct made { /* an inode of then that has a name again */
+struct made { /* an inode of the old step that has been given a name again */
 	uint64_t ino;
 	int root;
 	char *path;
 	UT_hash_handle hh;
 };
 
-struct parent { /* a directory that had to be made anew for what lies in it */
+struct parent { /* a directory that was recreated for its entries */
 	int root;
 	char *path;
 	struct buf meta;
@@ -21,18 +20,18 @@ struct parent { /* a directory that had to be made anew for what lies in it */
 
 struct since { /* of its path; see restore_later.c */
 	struct change_side left;
-	bool later;  /* a later step changed it, and left this */
-	bool broken; /* so did somebody else, or that is not known */
+	bool later;  /* a later step changed the path and left this state */
+	bool broken; /* so did an external edit, or that is unknown */
 };
 
-/* What becomes of one change of the list. */
+/* How one change of the list is restored. */
 struct piece {
 	bool chosen;
 	bool leaves;   /* its object belongs at the place of another change: it moves there */
-	bool gone;     /* made by the step, and taken away */
+	bool gone;     /* created by the step, and removed */
 	size_t source; /* the change whose object belongs here, or SIZE_MAX */
 	char *was;     /* path when the step began; NULL: it was not there */
-	char *way;     /* its name on the way */
+	char *temp;    /* its temporary name while others are moved */
 	struct since since;
 	struct origin here; /* bytes that lie in the folder: opened before anything moves */
 };
@@ -44,7 +43,7 @@ struct restore {
 	struct change *list; /* of the old one, sorted by path */
 	struct piece *pieces;
 	size_t n;
-	bool bare;	    /* the old one went on unprotected */
+	bool bare;	    /* the old step went on without capture */
 	bool dirs_moved;    /* by it, or perhaps so */
 	struct moves moved; /* what has been moved so far, files too */
 	struct made *made;
@@ -53,29 +52,29 @@ struct restore {
 	unsigned tmp; /* names given so far */
 };
 
-/* Which changes of step r->id, of r->j, and all that goes with them; then the end, whatever came of
- * it. */
+/* Loads the changes of step r->id of r->j that `paths` select, with those they depend on. Call
+ * restore_done() also on failure. */
 int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 void restore_done(struct restore *r);
 bool restore_covers(const struct journal *j, const char *path); /* by its folders */
 /* One of these paths, or beneath one? */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
-/* The change that is told by this path, or NULL. */
+/* The change that is recorded under this path, or NULL. */
 const struct change *restore_find(const struct restore *r, int root, char *path);
-/* Those told by paths inside a directory begin at that place of the list, and lie together. */
+/* The index of the first change below a directory; they are contiguous. */
 size_t restore_below(const struct restore *r, int root, const char *dir);
 bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
 int since_load(struct restore *r) MUST_USE;
-/* Where each path was in the tree of now's names: of what is chosen, or of everything. */
+/* Finds the current path of each change: of the chosen ones, or of all. */
 int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
-/* Everything chosen, in the new step. */
+/* Restores everything chosen, in the new step. */
 int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 
 /* Each does one change of the list; negative errno. */
 int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
 int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
 int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
-int bring_dress(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
+int bring_attrs(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
 int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
 int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
 /* Times of a directory whose entries the step changed; path as the step began, rec of the step. */

@@ -1,5 +1,4 @@
-/* restore_apply - one object of then comes back: through operations that are themselves captured.
- */
+/* restore_apply - restores one object through operations that are captured themselves. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +154,7 @@ int bring_out(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
-	AUTO_FREE char *way = NULL;
+	AUTO_FREE char *temp = NULL;
 	char name[64];
 	struct at tmp;
 	int e = target_find(r, c->root, c->path, &t);
@@ -167,10 +166,10 @@ int bring_out(struct restore *r, size_t i)
 	tmp = beside(r, &t, name);
 	e = op_rename(r->s, &t.at, &tmp, 0, NULL);
 	store_forget_near(r->j);
-	way = way_name(&t, name);
+	temp = way_name(&t, name);
 	if (e == 0)
-		moves_push(&r->moved, c->root, c->path, way);
-	r->pieces[i].way = take_ptr(&way);
+		moves_push(&r->moved, c->root, c->path, temp);
+	r->pieces[i].temp = take_ptr(&temp);
 	return e;
 }
 
@@ -179,7 +178,7 @@ int bring_back(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	struct piece *p = &r->pieces[i], *source = &r->pieces[p->source];
-	AUTO_FREE char *from = lies_now(r, c->root, source->way);
+	AUTO_FREE char *from = lies_now(r, c->root, source->temp);
 	AUTO_TARGET struct target a = TARGET_NONE;
 	AUTO_TARGET struct target b = TARGET_NONE;
 	int e = target_make(r, c->root, p->was, &b);
@@ -315,7 +314,7 @@ static int write_in_place(struct restore *r, struct target *t, const struct orig
 	int e;
 
 	if (has_them(t, o))
-		return op_dress(r->s, &t->at, meta);
+		return op_set_attrs(r->s, &t->at, meta);
 	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
 	if (fd == -EACCES) {
 		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
@@ -326,7 +325,7 @@ static int write_in_place(struct restore *r, struct target *t, const struct orig
 	if (fd < 0)
 		return take_fd(&fd);
 	e = data_copy(o->fd, fd);
-	return e < 0 ? e : op_dress(r->s, &t->at, meta);
+	return e < 0 ? e : op_set_attrs(r->s, &t->at, meta);
 }
 
 static int bring_file(struct restore *r, struct target *t, const struct origin *o,
@@ -357,7 +356,7 @@ static int bring_symlink(struct restore *r, struct target *t, const struct origi
 	goal[n] = '\0';
 	e = op_symlink(r->s, goal, &tmp, NULL);
 	if (e == 0)
-		e = op_dress(r->s, &tmp, (struct span){o->meta.data, o->meta.len});
+		e = op_set_attrs(r->s, &tmp, (struct span){o->meta.data, o->meta.len});
 	return e < 0 ? e : rename_over(r, &tmp, t);
 }
 
@@ -371,7 +370,7 @@ static int bring_special(struct restore *r, struct target *t, const struct origi
 		e = link_slot(r, t, o);
 	else if ((e = remove_now(r, t)) == 0)
 		e = op_mknod(r->s, &t->at, was->mode, 0, NULL);
-	return e < 0 ? e : op_dress(r->s, &t->at, (struct span){o->meta.data, o->meta.len});
+	return e < 0 ? e : op_set_attrs(r->s, &t->at, (struct span){o->meta.data, o->meta.len});
 }
 
 static int bring_dir(struct restore *r, struct target *t)
@@ -409,7 +408,7 @@ static int bring_copy(struct restore *r, size_t i, struct target *t)
 
 	if (here->present && here->fd < 0 && S_ISREG(t->now.mode) &&
 	    !guarded_is_held(r->j, t->at.dirfd, t->at.name, &t->now))
-		return op_dress(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
+		return op_set_attrs(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
 	e = origin_find(r->j, r->id, &r->list[i], false, &o, &ignored);
 	return e < 0 ? e : copy_over(r, t, &o);
 }
@@ -426,7 +425,7 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 		return bring_copy(r, i, t);
 	if (here->present && here->fd < 0 && /* they are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
-		return op_dress(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
+		return op_set_attrs(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
 	if (here->present)
 		return bring(r, t, here, &c->before);
 	e = origin_find(r->j, r->id, c, false, &o, &ignored);
@@ -447,7 +446,7 @@ int bring_object(struct restore *r, size_t i)
 	return e;
 }
 
-int bring_dress(struct restore *r, size_t i)
+int bring_attrs(struct restore *r, size_t i)
 {
 	const struct buf *meta = &r->pieces[i].here.meta;
 	AUTO_TARGET struct target t = TARGET_NONE;
@@ -455,7 +454,7 @@ int bring_dress(struct restore *r, size_t i)
 
 	if (e < 0 || !S_ISDIR(t.now.mode))
 		return e;
-	return op_dress(r->s, &t.at, (struct span){meta->data, meta->len});
+	return op_set_attrs(r->s, &t.at, (struct span){meta->data, meta->len});
 }
 
 /* Those of another's directory are not ours to set. */
@@ -467,7 +466,7 @@ static int set_times(struct restore *r, struct target *t, const struct timespec 
 }
 
 /* Its times are not those of when it was emptied. */
-static int dress_parent(struct restore *r, const struct parent *p)
+static int parent_attrs(struct restore *r, const struct parent *p)
 {
 	AUTO_TARGET struct target t = TARGET_NONE;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
@@ -477,7 +476,7 @@ static int dress_parent(struct restore *r, const struct parent *p)
 		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
 	times[1].tv_sec = t.now.mtime_ns / 1000000000;
 	times[1].tv_nsec = t.now.mtime_ns % 1000000000;
-	e = op_dress(r->s, &t.at, (struct span){p->meta.data, p->meta.len});
+	e = op_set_attrs(r->s, &t.at, (struct span){p->meta.data, p->meta.len});
 	return e < 0 ? e : set_times(r, &t, times);
 }
 
@@ -487,7 +486,7 @@ int bring_parents(struct restore *r)
 	int e = 0;
 
 	for (size_t i = r->n_parents; e == 0 && i-- > 0;)
-		e = dress_parent(r, &r->parents[i]);
+		e = parent_attrs(r, &r->parents[i]);
 	return e;
 }
 

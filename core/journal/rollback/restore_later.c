@@ -1,4 +1,4 @@
-/* restore_later - what later steps did to the paths that a restore brings back. */
+/* restore_later - finds out what later steps did to the paths of a restore. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>

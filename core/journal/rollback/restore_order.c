@@ -1,4 +1,4 @@
-/* restore_order - the paths that a restore brings back: from where, and in which order. */
+/* restore_order - where each object of a restore is now, and in which order they move. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -224,7 +224,7 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err)
 	if (e == 0)
 		e = bring_objects(r, err);
 	if (e == 0)
-		e = pass(r, true, was_dir, bring_dress, err);
+		e = pass(r, true, was_dir, bring_attrs, err);
 	if (e == 0)
 		e = bring_all_times(r, paths, err);
 	if (e == 0 && (e = bring_parents(r)) < 0)

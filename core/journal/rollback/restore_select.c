@@ -1,6 +1,4 @@
-/* restore_select - which of a step's changes a restore takes back: what was asked for, and what
- * goes with it.
- */
+/* restore_select - selects the changes of a step to restore, and those they depend on. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -295,7 +293,7 @@ void restore_done(struct restore *r)
 	for (size_t i = 0; r->pieces && i < r->n; i++) {
 		origin_done(&r->pieces[i].here);
 		free(r->pieces[i].was);
-		free(r->pieces[i].way);
+		free(r->pieces[i].temp);
 	}
 	free(r->pieces);
 	HASH_ITER (hh, r->made, m, next) {

@@ -1,4 +1,4 @@
-/* select - which steps an undo or redo means, in which stores. */
+/* select - finds the steps that an undo or redo means, and their stores. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static int rack_of(struct picker *p, const char *folder, const char *step, struc
 	int r;
 
 	*ret = NULL;
-	r = kin_get(p->racks[0].j, folder, true, &j, &why);
+	r = siblings_get(p->racks[0].j, folder, true, &j, &why);
 	if (r > 0)
 		p->pick->guests[p->pick->n_guests++] = j;
 	if (r < 0 && p->force)
@@ -331,7 +331,7 @@ int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 	*ret = (struct pick){0};
 	do
 		r = rack_add(&p, k, &rack);
-	while (r == 0 && (k = k->kin) != j);
+	while (r == 0 && (k = k->sibling) != j);
 	if (r == 0)
 		r = redo ? pick_redo(&p) : pick_back(&p, n);
 	for (size_t i = 0; i < ret->n; i++)

@@ -1,4 +1,4 @@
-/* txn - steps on their way from kept to undone or back: all or nothing, resumable, reversible. */
+/* txn - the transaction of an undo or redo of steps: all or nothing, resumable, reversible. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,18 +68,18 @@ int txn_write(const struct txn *t)
 int txn_read(struct txn *t, struct group *dirs)
 {
 	AUTO_FREE char *text = NULL;
-	char kind[16], way[8], *save = NULL, *line;
+	char kind[16], reach[8], *save = NULL, *line;
 	int r = io_read_file(t->j->store, ROLLBACK_FILE, (size_t)1 << 30, &text, NULL);
 
 	if (r < 0)
 		return r;
 	line = strtok_r(text, "\n", &save);
-	if (!line || sscanf(line, "%15s %7s %" SCNu64 " %" SCNu64, kind, way, &t->roll.number,
+	if (!line || sscanf(line, "%15s %7s %" SCNu64 " %" SCNu64, kind, reach, &t->roll.number,
 			    &t->roll.us) < 3) /* without the last it is of an older cordon */
 		return -EBADMSG;
 	t->redo = str_eq(kind, "redo");
 	t->recover = str_eq(kind, "recover");
-	t->back = str_eq(way, "back");
+	t->back = str_eq(reach, "back");
 	while ((line = strtok_r(NULL, "\n", &save))) {
 		r = remedy_get(line, &t->remedy);
 		if (r < 0)
@@ -207,7 +207,7 @@ void txn_done(struct txn *t)
 	free(t->list);
 	group_done(&t->drops);
 	remedy_done(&t->remedy);
-	lent_clear(t->j);
+	borrowed_clear(t->j);
 	t->j->excluded = NULL;
 	if (t->quiet)
 		tidy_release(t->j);
@@ -244,10 +244,10 @@ struct mover *txn_newest(struct txn *t, bool either)
  * out for it stays so. */
 static bool makes_way(const struct txn *t, const struct rec *r)
 {
-	for (size_t i = 0; i < names_count(&t->remedy.mine); i++) {
+	for (size_t i = 0; i < names_count(&t->remedy.replaced); i++) {
 		const char *path;
 
-		if (key_root(names_key(&t->remedy.mine, i), &path) == r->root &&
+		if (key_root(names_key(&t->remedy.replaced, i), &path) == r->root &&
 		    path_is_beneath(path, r->path))
 			return true;
 	}
@@ -280,7 +280,7 @@ static unsigned answer_flags(const struct txn *t, const struct rec *r)
 		return REC_AFTER;
 	if (!(r->flags & REC_AFTER))
 		return 0;
-	return !t->back && names_has(&t->remedy.mine, r->root, r->path) ? 0 : REC_VOID;
+	return !t->back && names_has(&t->remedy.replaced, r->root, r->path) ? 0 : REC_VOID;
 }
 
 static int move_one(struct txn *t, struct mover *m)
@@ -313,7 +313,7 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 
 	if (r < 0)
 		return r;
-	t->j->told_fresh = false;
+	t->j->reported_fresh = false;
 	t->j->excluded = t->back ? NULL : &t->remedy.skips;
 	store_forget_near(t->j);
 	while ((m = txn_newest(t, false))) {

@@ -1,4 +1,4 @@
-/* txn - steps on their way from kept to undone or back: all or nothing, resumable, reversible. */
+/* txn - the transaction of an undo or redo of steps: all or nothing, resumable, reversible. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -41,21 +41,21 @@ struct side *txn_from(const struct txn *t, struct mover *m);
 struct side *txn_to(const struct txn *t, struct mover *m);
 /* The step whose last record (of the log that is emptied, or of either) is the newest. */
 struct mover *txn_newest(struct txn *t, bool either);
-/* After power loss: take off what was recorded and never reached the disk (power_loss.c). */
+/* After power loss: remove records whose operations never reached the disk (power_loss.c). */
 int txn_settle_lost(struct txn *t) MUST_USE;
 /* Empty the logs in the transaction's direction. */
 int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
-/* -EBADMSG: something of what the steps would bring back is missing. (check_objects.c) */
+/* -EBADMSG: an object that the steps would restore is missing. (check_objects.c) */
 int txn_check_objects(const struct txn *t, struct err *err) MUST_USE;
-/* At its end: what is at guarded names and may still be written to is replaced by a copy. */
+/* At its end: files at guarded names that somebody may still write to are replaced by a copy. */
 int txn_renew(struct txn *t) MUST_USE;
 /* Space that moving may take. */
 off_t room_for(struct txn *t);
-/* Then: what was merged takes its place; where nothing came of it, nothing of it stays. */
+/* Then: merged files take their places; failed merges leave nothing behind. */
 int txn_place(struct txn *t) MUST_USE;
-/* Lock again what was locked and stood in the way. (replay_unlock.c) */
+/* Restores the permissions of directories that replay_unlock.c opened. */
 int txn_give_back(struct txn *t) MUST_USE;
-/* What a dead process had opened, for borrowed_dirs.h. */
+/* Directories that a dead process had opened, for borrowed_dirs.h. */
 int txn_recall_loans(struct txn *t) MUST_USE;
 /* New post-images (txn_after_images.c); the directories to their places (or home again); the end of
  * the transaction. */
@@ -64,8 +64,9 @@ int txn_carry(struct txn *t) MUST_USE;
 void txn_carry_home(struct txn *t);
 int txn_end(struct txn *t) MUST_USE;
 /*
- * What these redos, which are open and not begun, leave that can no longer be redone: noted with
- * them, and in transactions of their own, behind *n, of other stores of the session. (redo_drop.c)
+ * Finds the undone steps that these redos, which are open and not begun, make unredoable. They are
+ * added to the given transactions; for stores without one, a transaction is appended to list and *n
+ * is increased. (redo_drop.c)
  */
 int drops_find(struct txn *list, size_t *n) MUST_USE;
 /* When the last of its steps that have not arrived began, as a number of the store. */

@@ -1,4 +1,4 @@
-/* txn_after_images - what a rollback leaves behind, kept as the post-images of its steps. */
+/* txn_after_images - writes new after-images of the steps when a rollback is done. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void note_moved(const struct moves *moves, struct whose *w, int root, con
 static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
 		       const char *path, unsigned old)
 {
-	bool replaced = names_has(&t->remedy.mine, root, path);
+	bool replaced = names_has(&t->remedy.replaced, root, path);
 	bool kept = names_has(&t->remedy.kept, root, path), below = false;
 	AUTO_FREE char *now = NULL;
 	int at = root;
@@ -216,23 +216,24 @@ static bool has_remedy(const struct txn *t)
 {
 	const struct remedy *r = &t->remedy;
 
-	return names_count(&r->mine) || names_count(&r->kept) || r->n_merges;
+	return names_count(&r->replaced) || names_count(&r->kept) || r->n_merges;
 }
 
 /* By another name of the file that lies there; the number it had may be another's now. */
 static bool is_written_since(const struct txn *t, const struct turn *turn,
-			     const struct hands *hands, const struct post *left)
+			     const struct touchers *touchers, const struct post *left)
 {
 	struct obj o;
 
-	return hands->files && left->obj.mode && way_see(t->j, left->root, left->path, &o) == 0 &&
-	       hands_have_file(hands, turn->place, o.ino);
+	return touchers->files && left->obj.mode &&
+	       reach_see(t->j, left->root, left->path, &o) == 0 &&
+	       touchers_have_file(touchers, turn->place, o.ino);
 }
 
 /* What it had left when it was here before, where newer ones have changed that, be it by another
  * name of the file. One that lay in a directory which was moved has another name now. */
 static int find_left(const struct txn *t, const struct turn *turn, const struct trips *trips,
-		     const struct hands *hands, struct renewal *n)
+		     const struct touchers *touchers, struct renewal *n)
 {
 	const struct mover *m = turn->m;
 	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
@@ -246,14 +247,14 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 		r = left_keep(m->undo.dir);
 	if (r < 0 || t->redo == t->back)
 		return r;
-	r = names_count(&n->shared) || hands->files ? post_begin(&reader, m->undo.dir, "left")
-						    : -ENOENT;
+	r = names_count(&n->shared) || touchers->files ? post_begin(&reader, m->undo.dir, "left")
+						       : -ENOENT;
 	if (r == -ENOENT)
 		return 0;
 	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
 		size_t i = names_find(&n->set, p.key);
 		bool shared =
-			names_has_key(&n->shared, p.key) || is_written_since(t, turn, hands, &p);
+			names_has_key(&n->shared, p.key) || is_written_since(t, turn, touchers, &p);
 
 		if (!p.flags && i < n->own && shared && !moves_touch(&trips->all, p.root, p.path))
 			posts_take(&n->left, &p);
@@ -262,7 +263,7 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 }
 
 static int renew_post(struct txn *t, const struct turn *turn, const struct trips *trips,
-		      const struct hands *hands)
+		      const struct touchers *touchers)
 {
 	struct mover *m = turn->m;
 	struct renewal n = {0};
@@ -275,8 +276,8 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 	txn_names(&n.set, &m->redo.log, &trips->all);
 	n.idle = names_count(&n.set);
 	/* What lay in a directory of the steps' may be in no log. */
-	for (size_t k = 0; k < names_count(&t->remedy.mine); k++)
-		names_add_key(&n.set, names_key(&t->remedy.mine, k));
+	for (size_t k = 0; k < names_count(&t->remedy.replaced); k++)
+		names_add_key(&n.set, names_key(&t->remedy.replaced, k));
 	for (size_t k = 0; k < names_count(&t->remedy.kept); k++)
 		names_add_key(&n.set, names_key(&t->remedy.kept, k));
 	for (size_t k = 0; k < names_count(&n.set); k++) {
@@ -298,9 +299,9 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 		names_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
 	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
 		names_add_key(&t->j->own, names_key(&n.set, k));
-	hands_find(hands, turn->place, &trips->all, &n.set, &n.shared);
+	touchers_find(touchers, turn->place, &trips->all, &n.set, &n.shared);
 	if (r == 0)
-		r = find_left(t, turn, trips, hands, &n);
+		r = find_left(t, turn, trips, touchers, &n);
 	if (r == 0)
 		r = post_write(t->j, m->undo.dir, &n.set,
 			       &(struct post_how){.absent = &n.absent,
@@ -327,19 +328,20 @@ static void note_change(void *data, const struct summary *s, const struct change
 	names_add(data, c->root, c->path);
 }
 
-static void note_written(const struct wal *log, size_t place, struct hands *hands)
+static void note_written(const struct wal *log, size_t place, struct touchers *touchers)
 {
 	struct rec r;
 	size_t at = 0;
 
 	while (wal_next(log, &at, &r))
 		if (rec_is_in_place(&r) && !rec_is_idle(&r))
-			hands_wrote(hands, place, r.ino);
+			touchers_wrote(touchers, place, r.ino);
 }
 
 /* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
  * changed by another of its names only the summary says so. */
-static int note_hands(const struct turn *turn, const struct moves *moves, struct hands *hands)
+static int note_touchers(const struct turn *turn, const struct moves *moves,
+			 struct touchers *touchers)
 {
 	const struct mover *m = turn->m;
 	struct summary head = {0};
@@ -347,13 +349,13 @@ static int note_hands(const struct turn *turn, const struct moves *moves, struct
 	int r = 0;
 
 	if (!m->arrived) {
-		note_written(&m->undo.log, turn->place, hands);
+		note_written(&m->undo.log, turn->place, touchers);
 		txn_names(&set, &m->undo.log, moves);
 		txn_names(&set, &m->redo.log, moves);
 		r = summary_read(m->undo.dir, &head, note_change, &set);
 	}
 	summary_done(&head);
-	hands_note(hands, turn->place, &set);
+	touchers_note(touchers, turn->place, &set);
 	names_done(&set);
 	return r;
 }
@@ -385,18 +387,18 @@ static int look(struct txn *t)
 {
 	AUTO_FREE struct turn *turns = order_turns(t);
 	struct trips trips = {0};
-	struct hands hands = {0};
+	struct touchers touchers = {0};
 	int r = 0;
 
 	trips_add(t, &trips);
 	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
-		r = note_hands(&turns[i], &trips.all, &hands);
+		r = note_touchers(&turns[i], &trips.all, &touchers);
 
 	/* Of two images of a path the newer must be that of the step that ended last. */
 	for (size_t i = t->n; r == 0 && i-- > 0;)
 		if (!turns[i].m->arrived)
-			r = renew_post(t, &turns[i], &trips, &hands);
-	hands_done(&hands);
+			r = renew_post(t, &turns[i], &trips, &touchers);
+	touchers_done(&touchers);
 	moves_done(&trips.all);
 	moves_done(&trips.made);
 	names_done(&trips.done);

@@ -1,4 +1,4 @@
-/* undo - which steps an undo or redo means, and whether it may. */
+/* undo - undo and redo: selects the steps, plans, and runs the transaction. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static uint64_t seal_of(const struct journal *j, const struct remedy *m)
 		uint64_t h = XXH3_64bits_withSeed(root, strlen(root) + 1, one->mode);
 
 		h = XXH3_64bits_withSeed(one->path, strlen(one->path) + 1, h);
-		h = XXH3_64bits_withSeed(one->mine.data, one->mine.len, h);
+		h = XXH3_64bits_withSeed(one->external.data, one->external.len, h);
 		sum += XXH3_64bits_withSeed(one->text.data, one->text.len, h);
 	}
 	return sum;
@@ -107,9 +107,9 @@ static void take_merges(struct remedy *m, struct undo_plan *p)
 		if (!one)
 			continue;
 		texts = xcalloc(1, sizeof(*texts));
-		texts->now_len = one->mine.len;
+		texts->now_len = one->external.len;
 		texts->then_len = one->text.len;
-		texts->now = buf_take(&one->mine);
+		texts->now = buf_take(&one->external);
 		texts->then = buf_take(&one->text);
 		e->merge = texts;
 	}
@@ -278,7 +278,7 @@ static int ready(struct journal *j, struct err *err)
 			return err_say(err, -EBUSY, "a step is still running: wait for it to end");
 		stuck |= k->stuck;
 		r = undo_unstick(k, err);
-	} while (r == 0 && (k = k->kin) != j);
+	} while (r == 0 && (k = k->sibling) != j);
 	/* The human asked when this was still to come: to go on now would be once too often. */
 	if (r == 0 && stuck)
 		return err_say(err, -EAGAIN,
@@ -292,7 +292,7 @@ static int begin(const struct pick *pick, const struct undo_plan *plan, struct r
 		 struct txn *list, size_t *n, struct err *err)
 {
 	bool redo = plan->kind == UNDO_REDO;
-	struct roll roll = kin_roll(pick->list[0].j);
+	struct roll roll = siblings_roll(pick->list[0].j);
 	int r = 0;
 
 	for (size_t i = 0; i < pick->n; i++)

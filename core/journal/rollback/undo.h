@@ -1,4 +1,4 @@
-/* undo - what a rollback is made of: conflicts and what settles them, records applied backwards. */
+/* undo - undo and redo: selects the steps, plans, and runs the transaction. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,25 +20,25 @@ struct group {
 void group_add(struct group *g, char *dir); /* takes it over */
 void group_done(struct group *g);
 
-struct emptied { /* what a rollback will go through */
+struct emptied { /* the logs that a rollback will apply */
 	const struct group *dirs;
 	const struct wal *logs; /* of each, the one that will be emptied */
 	const struct moves *moves;
 	const struct chains *chains;
 };
 
-/* False: it is too intricate. What is left out so that the paths in *left stay as they are; those
- * that hang together with them are added there. */
+/* ret: records to skip so that the paths in *left stay unchanged; paths that depend on those are
+ * added to *left. False: the dependencies are too intricate. */
 bool skip_build(struct journal *j, const struct emptied *e, struct names *left,
 		struct numbers *ret);
-/* Will a regular file lie there when nothing was left out? In doubt it will not.
+/* Will the path be a regular file after the rollback, if no record is skipped? False if unsure.
  * (predicted_result.c) */
 bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
 
 struct merged { /* a file that gets its content after the rollback */
 	int root;
 	char *now, *path; /* its name before, and when it is done */
-	struct buf mine, text;
+	struct buf external, text;
 	bool clean;    /* without conflict markers */
 	mode_t mode;   /* somebody else's, with its type; or 0 */
 	uint64_t slot; /* of the newest step */
@@ -48,12 +48,11 @@ struct remedy {
 	struct numbers skips; /* records that are left out */
 	struct merged *merges;
 	size_t n_merges;
-	/* Every path in conflict: replaced, so that the way back brings it; and left where it is.
-	 */
-	struct names mine, kept;
+	/* Every path in conflict: replaced, so that a redo of the rollback restores it; or kept. */
+	struct names replaced, kept;
 };
 
-/* As lines of a text, and back: 1, or 0 for a line of another kind. */
+/* Writes it as lines of text; reads one line: 1, or 0 for a line of another kind. */
 void remedy_put(struct buf *b, const struct remedy *m);
 int remedy_get(const char *line, struct remedy *m) MUST_USE;
 
@@ -71,22 +70,22 @@ struct story {
 int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
 	       struct story *ret) MUST_USE;
 void story_done(struct story *s);
-/* 0: *ret is made; 1: it cannot be had, *why says it. */
+/* Returns 0 and *ret, or 1 and *why if the file cannot be merged. */
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
 	       struct merged *ret, const char **why, struct err *err) MUST_USE;
-/* The fate of each conflict of the plan, and what it takes. */
+/* Decides each conflict of the plan, and finds the records to skip and files to merge. */
 int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		struct remedy *ret, struct err *err) MUST_USE;
 
 /* ---- applying a log backwards (replay.c, undo.c) -----------------------------------------------
  */
 
-/* Undo the last record of from and keep the way back in to. 1 done, 0 from is empty. */
+/* Undoes the last record of `from` and appends its inverse to `to`. Returns 1, or 0 if `from` is
+ * empty. */
 int apply_pop(struct side *from, struct side *to) MUST_USE;
-/* Leave the last record of from out: it only changes sides. idle: one that was left out before, and
- * is again. */
+/* Skips the last record of `from`: moves it to `to` unchanged. idle: it was skipped before, too. */
 int apply_skip(struct side *from, struct side *to, bool idle) MUST_USE;
-/* The slot's file (of either side) takes the place of the regular file at path, dressed like it. */
+/* The slot's file (of either side) replaces the regular file at path and gets its metadata. */
 int apply_merged(struct side *to, const struct merged *m) MUST_USE;
 /* After a crash: the newest record may be logged but not performed. forward: from is the log of a
  * step that was still open. */
@@ -96,15 +95,16 @@ int apply_settle(struct side *from, struct side *to, bool forward) MUST_USE;
  */
 int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct remedy *remedy, struct err *err) MUST_USE;
-/* Finish what a dead process left: rollback file, open steps. */
+/* Finishes or reverts an interrupted rollback, and rolls back open steps of a dead process. */
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
-/* Try again what neither went on nor back (a full disk, say); no step may begin before. */
+/* Retries a rollback that could be neither finished nor reverted (a full disk, say); no step may
+ * begin before. */
 int undo_unstick(struct journal *j, struct err *err) MUST_USE;
 /* Roll one open step back into redo/, as that rollback: all parts of a step as the same. */
 int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
 	MUST_USE;
-/* Paths that the steps of the group (logs: the sides that will be emptied) have in common with one
- * that stays and that had not ended when they began. (concurrent.c) */
+/* Paths that the steps of the group (logs: those to be applied) share with a concurrent step that
+ * is not rolled back. (concurrent.c) */
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,
 		 struct names *ret, struct err *err) MUST_USE;
 uint64_t overlap_began(const struct wal *undo); /* as a number of the store; 0: not known */

@@ -1,4 +1,4 @@
-/* commit - a step's parts in the stores of several folders: they begin, are kept and end as one. */
+/* commit - commits a step, in several stores as one if it changed several folders. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -200,7 +200,7 @@ static void end_redo(struct journal *j)
 			r = k->doomed ? redo_end(k) : 0;
 		while (r < 0 && room_give(k, r));
 		k->stuck |= r < 0;
-	} while ((k = k->kin) != j);
+	} while ((k = k->sibling) != j);
 }
 
 /* The folders of those that are kept, or of the others that began. */
@@ -287,9 +287,9 @@ static int endings_keep(struct ending *list, size_t n)
 			first = &list[i];
 	if (first)
 		r = endings_write(list, n);
-	for (struct journal *j = list->s->j; r == 0 && first; j = j->kin) {
+	for (struct journal *j = list->s->j; r == 0 && first; j = j->sibling) {
 		r = redo_doom(j, first->s);
-		if (j->kin == list->s->j)
+		if (j->sibling == list->s->j)
 			break;
 	}
 	for (size_t i = 0; r == 0 && first && i < n; i++)
@@ -317,7 +317,7 @@ static bool give_room(struct journal *j, int why)
 
 	do
 		given |= room_give(k, why);
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return given;
 }
 
@@ -441,7 +441,7 @@ static int abort_part(struct step *s, bool keep, const struct roll *roll, struct
 
 static int abort_all(struct step *s, bool keep, struct err *err)
 {
-	struct roll roll = kin_roll(s->j);
+	struct roll roll = siblings_roll(s->j);
 	int r = 0;
 
 	for (bool last = false; !last;) {

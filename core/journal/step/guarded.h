@@ -1,4 +1,4 @@
-/* guarded - protected names in a step: what they held as they went, for who rolls that back. */
+/* guarded - keeps content of guarded names before they are removed, for a rollback. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* hard_links - names that a step gives to what has one already: a change by them is one of that. */
+/* hard_links - hard links that a step creates: a change of one name is a change of the others. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -75,7 +75,7 @@ void alias_use(struct step *s, const struct obj *o)
 	if (!step_touch(s, root, path, o) || a->then == s->touches.places.now)
 		return;
 	now = xstrdup(path);
-	homes_follow(&s->touches.places, a->then, s->touches.places.now, &root, &now);
+	rename_tree_follow(&s->touches.places, a->then, s->touches.places.now, &root, &now);
 	step_touch(s, root, now, &nothing);
 }
 

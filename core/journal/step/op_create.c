@@ -1,5 +1,4 @@
-/* op_create - operations that make names: the record that nothing was there, then the new object.
- */
+/* op_create - operations that create names: first the record, then the object. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

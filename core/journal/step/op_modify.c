@@ -1,4 +1,4 @@
-/* op_modify - operations on objects: open for writing, truncate, metadata. */
+/* op_modify - operations on existing objects: open for writing, truncate, metadata. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -309,7 +309,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 	if (!w.plain)
 		where_report(s, &w, &w.obj, touched);
 	if (!w.plain && w.path)
-		step_dress(s, w.root, w.path);
+		step_touch_attrs(s, w.root, w.path);
 	return 0;
 }
 
@@ -367,15 +367,15 @@ int op_utimens(struct step *s, const struct at *at, const struct timespec times[
 	return change(s, &m, at, touched);
 }
 
-static int apply_dress(const struct change_meta *m, const struct where *w, int fd)
+static int apply_attrs(const struct change_meta *m, const struct where *w, int fd)
 {
 	(void)w;
 	return MIN(meta_apply_ours(fd, m->meta), 0);
 }
 
-int op_dress(struct step *s, const struct at *at, struct span meta)
+int op_set_attrs(struct step *s, const struct at *at, struct span meta)
 {
-	const struct change_meta m = {.apply = apply_dress, .meta = meta};
+	const struct change_meta m = {.apply = apply_attrs, .meta = meta};
 
 	return change(s, &m, at, NULL);
 }

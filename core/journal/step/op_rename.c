@@ -1,4 +1,4 @@
-/* op_rename - operations that take names away: unlink, rmdir, rename; the record first. */
+/* op_rename - operations that remove names: unlink, rmdir, rename; the record first. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* open_files - files that were opened for writing and may still be: what is written belongs to the
- * step that is open then. */
+/* open_files - inodes that a process may still have open for writing: what it writes belongs to the
+ * step that is open at that time. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #include "core/journal/util/path_set.h"
 
 /*
- * A write to an open file is no system call that anybody sees. So each step begins by keeping what
- * the files hold that are open for writing then. They are known by inode, and found by their names:
- * all that were seen, for one may go (and come back by an undo) while the others stay. Those that
- * directories gave them that moved are looked up when a name is asked for, not at each move. One
- * whose names are all gone is sought once: a human has removed or moved them, or an undo, and there
- * may be another.
+ * Writes to an open file are not trapped. So each step begins by capturing the files that are open
+ * for writing at that moment (keep_open_files.c). A file is known by inode and found by its names.
+ * All names that were seen are kept, because one may be removed, and come back by an undo, while
+ * others stay. Renames of directories above are applied when a name is asked for, not at each
+ * rename. If all names of a file are gone, the folder is searched for it once: somebody may have
+ * moved it.
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
@@ -107,7 +107,7 @@ static void catch_up(struct journal *j, struct writer *w)
 		int root = key_root(w->names[i], &path);
 		AUTO_FREE char *moved = xstrdup(path);
 
-		homes_follow(&j->carried, then, w->then, &root, &moved);
+		rename_tree_follow(&j->carried, then, w->then, &root, &moved);
 		now[n++] = key_make(root, moved);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ void writer_drop(struct journal *j, struct writer *w)
 	free(w->names);
 	free(w);
 	if (!j->writers)
-		homes_done(&j->carried);
+		rename_tree_done(&j->carried);
 }
 
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
@@ -149,7 +149,7 @@ static void forget_moves(struct journal *j)
 		catch_up(j, w);
 		w->then = 0;
 	}
-	homes_done(&j->carried);
+	rename_tree_done(&j->carried);
 }
 
 void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
@@ -159,7 +159,7 @@ void writers_moved(struct journal *j, int root, const char *from, int root2, con
 		return;
 	if (j->carried.now == MOVES_MAX)
 		forget_moves(j);
-	homes_move(&j->carried, root, from, root2, to, both);
+	rename_tree_move(&j->carried, root, from, root2, to, both);
 }
 
 void writer_gone(struct journal *j, const struct obj *o)
@@ -185,7 +185,7 @@ static int look_at(struct journal *j, struct writer *w, const struct spot *at, s
 }
 
 /* The same by that name, also in a directory that was locked since: the way is open then. */
-static int look_by(struct journal *j, struct writer *w, struct way *way, const char *key,
+static int look_by(struct journal *j, struct writer *w, struct reach *reach, const char *key,
 		   struct spot *at, struct obj *o)
 {
 	const char *path;
@@ -195,7 +195,7 @@ static int look_by(struct journal *j, struct writer *w, struct way *way, const c
 		r = look_at(j, w, at, o);
 	if (r != -EACCES)
 		return r;
-	r = way_look(j, way, root, path, at, o);
+	r = reach_look(j, reach, root, path, at, o);
 	return r == 0 && o->mode && o->mode != OBJ_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
 }
 
@@ -270,18 +270,12 @@ static void drop_shut(struct journal *j, struct writer *w, const struct step *en
 	writer_drop(j, w);
 }
 
-/*
- * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
- * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
- * for every file that a step opened, at its end: the common answer (nobody writes) takes four
- * calls.
- */
-static const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
-				struct way *way, struct spot *at, struct obj *o)
+const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
+			 struct reach *reach, struct spot *at, struct obj *o)
 {
 	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
-		int r = look_by(j, w, way, w->names[i], at, o);
+		int r = look_by(j, w, reach, w->names[i], at, o);
 
 		if (r > 0) {
 			w->sought = w->nameless = false;
@@ -320,14 +314,14 @@ static void thin_out(struct journal *j)
 	size_t n = HASH_COUNT(j->writers);
 
 	for (int i = 0; w && i < BATCH; i++, w = next) {
-		struct way way = {0};
+		struct reach reach = {0};
 		struct spot at;
 		struct obj o;
 
 		next = w->hh.next;
 		if (opened_by(j, w, NULL)) {
-			writer_alive(j, w, NULL, &way, &at, &o);
-			way_close(j, &way);
+			writer_alive(j, w, NULL, &reach, &at, &o);
+			reach_close(j, &reach);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
 				continue;
@@ -442,8 +436,7 @@ static bool take_nameless(struct search *s, const struct stat *st, const char *p
 	return false;
 }
 
-/* All that have no name, once. True: some have. */
-static bool seek_nameless(struct step *of)
+bool writers_seek_nameless(struct step *of)
 {
 	struct search s = {.j = of->j};
 	struct writer *w, *next;
@@ -458,118 +451,6 @@ static bool seek_nameless(struct step *of)
 	if (!all)
 		step_mark_incomplete(of, NAME_UNKNOWN);
 	return s.found;
-}
-
-static bool written_by_other(const struct step *s, const struct obj *o)
-{
-	for (struct step *other = s->j->open; other; other = other->next) {
-		const struct known *k = other == s ? NULL : step_known(other, o);
-
-		if (k && k->flags & KNOWN_OPENED)
-			return true;
-	}
-	return false;
-}
-
-/* What this step changes is kept all the same; only that file is not its to bring back. */
-static void leave_writer(struct step *s, const char *path)
-{
-	AUTO_BUF struct buf why = BUF_INIT;
-
-	buf_ch(&why, '\'');
-	text_escape(&why, path, strnlen(path, 200));
-	buf_str(&why, "' is held open by an earlier command and is too large to keep once more: "
-		      "what is written to it is not undone with this step");
-	step_mark_incomplete(s, why.data);
-}
-
-static int keep_found(struct step *s, const char *name, const struct spot *at, const struct obj *o,
-		      struct err *err)
-{
-	const char *path;
-	int root = key_root(name, &path), r;
-
-	if (written_by_other(s, o)) /* which is not over */
-		return 0;
-	r = step_try_content(s, root, path, at->fd, at->name, o);
-	if (r == STEP_FULL) {
-		leave_writer(s, path);
-		return 0;
-	}
-	if (r < 0)
-		return err_set(err, r, "keep '%s', which is still being written", path);
-	step_touch(s, root, path, o);
-	return 0;
-}
-
-static int keep_writer(struct step *s, struct writer *w, struct err *err)
-{
-	struct way way = {0};
-	struct spot at;
-	struct obj o;
-	const char *name = writer_alive(s->j, w, NULL, &way, &at, &o);
-	int r = name ? keep_found(s, name, &at, &o, err) : 0;
-
-	way_close(s->j, &way);
-	return r;
-}
-
-int step_keep_writers(struct step *s, struct err *err)
-{
-	struct journal *j = s->j;
-	struct writer *w, *next;
-	int r = 0;
-
-	if (j->options.off)
-		return 0;
-	for (bool more = true, again = false; r == 0 && more; again = true) {
-		HASH_ITER (hh, j->writers, w, next)
-			if (r == 0)
-				r = keep_writer(s, w, err);
-		more = r == 0 && !again && seek_nameless(s);
-	}
-	return r;
-}
-
-static size_t adopt_writers(struct step *s)
-{
-	struct writer *w, *next;
-	size_t n = 0;
-
-	HASH_ITER (hh, s->j->writers, w, next) {
-		struct way way = {0};
-		struct spot at;
-		struct obj o;
-		bool alive = writer_alive(s->j, w, NULL, &way, &at, &o);
-
-		way_close(s->j, &way);
-		if (!alive || written_by_other(s, &o))
-			continue;
-		step_learn(s, &o, KNOWN_OPENED);
-		n++;
-	}
-	return n;
-}
-
-size_t step_adopt_writers(struct step *s)
-{
-	struct step *p = s;
-	size_t n = 0;
-
-	do
-		n += adopt_writers(p);
-	while ((p = p->part) != s);
-	return n;
-}
-
-void writers_pass_on(struct journal *j)
-{
-	for (struct step *s = j->open; s; s = s->next) {
-		struct err err = {0};
-
-		if (step_keep_writers(s, &err) < 0)
-			step_mark_incomplete(s, err.text);
-	}
 }
 
 void writers_drop(struct journal *j)
@@ -587,29 +468,5 @@ void journal_no_writers(struct journal *j)
 
 	do
 		writers_drop(k);
-	while ((k = k->kin) != j);
-}
-
-bool step_prune_writers(struct step *s)
-{
-	struct journal *j = s->j;
-	struct writer *w, *next;
-	bool lasting = false;
-
-	j->writers_enough = 0;
-	HASH_ITER (hh, j->writers, w, next) {
-		struct way way = {0};
-		struct spot at;
-		struct obj o;
-		struct known *k;
-		bool alive = writer_alive(j, w, s, &way, &at, &o);
-
-		way_close(j, &way);
-		if (!alive)
-			continue;
-		k = step_known(s, &o);
-		if (k && k->flags & KNOWN_OPENED)
-			lasting = true;
-	}
-	return lasting;
+	while ((k = k->sibling) != j);
 }

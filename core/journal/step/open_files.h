@@ -1,4 +1,4 @@
-/* open_files - inodes that were opened for writing and may still be. */
+/* open_files - inodes that a process may still have open for writing. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -49,3 +49,17 @@ void writer_drop(struct journal *j, struct writer *w);
 void writers_pass_on(struct journal *j);
 void writers_drop(struct journal *j);
 void writers_forget_closed(struct journal *j);
+
+/* ---- for keep_open_files.c ------------------------------------------------------------------- */
+
+struct reach; /* reach.h */
+/*
+ * Where it is, if it is still open for writing; the way there is the caller's to close. Entries
+ * that are not are dropped; one that has none of its names now stays, for it may come back. Asked
+ * for every file that a step opened, at its end: the common answer (nobody writes) takes four
+ * calls.
+ */
+const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
+			 struct reach *reach, struct spot *at, struct obj *o);
+/* Looks below the roots for all that have no name, once. True: some have one now. */
+bool writers_seek_nameless(struct step *of);

@@ -1,4 +1,4 @@
-/* step - an open step: what it knows of inodes and paths; begin, commit, abort. */
+/* step - an open step: the inodes and paths it touched; begin and abort. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -129,11 +129,11 @@ bool step_touch(struct step *s, int root, const char *path, const struct obj *be
 	return touches_add(&s->touches, key, first ? first : before);
 }
 
-void step_dress(struct step *s, int root, const char *path)
+void step_touch_attrs(struct step *s, int root, const char *path)
 {
 	AUTO_FREE char *key = key_make(root, path);
 
-	touches_dress(&s->touches, key);
+	touches_attrs(&s->touches, key);
 }
 
 static bool tangled(const struct step *s, struct step *other)
@@ -436,7 +436,7 @@ static int begin_with_writers(struct step *s, struct err *err)
 {
 	int r = step_keep_writers(s, err);
 
-	for (struct journal *j = s->j->kin; r == 0 && j != s->j; j = j->kin) {
+	for (struct journal *j = s->j->sibling; r == 0 && j != s->j; j = j->sibling) {
 		struct step *part;
 
 		if (j->writers)
@@ -452,10 +452,10 @@ static int level_numbers(struct journal *j)
 	struct journal *k = j;
 	int r;
 
-	kin_level(j);
+	siblings_level(j);
 	do
 		r = store_seq_keep(k);
-	while (r == 0 && (k = k->kin) != j);
+	while (r == 0 && (k = k->sibling) != j);
 	return r;
 }
 
@@ -468,9 +468,9 @@ int journal_begin(struct journal *j, enum step_kind kind, const char *command, s
 
 	if (r < 0)
 		return r;
-	for (const struct journal *k = j->kin; k != j; k = k->kin)
+	for (const struct journal *k = j->sibling; k != j; k = k->sibling)
 		id = MAX(id, k->state->next_id);
-	r = j->kin == j ? 0 : level_numbers(j);
+	r = j->sibling == j ? 0 : level_numbers(j);
 	if (r < 0)
 		return err_set(err, r, "begin a step");
 	s = step_new(j, kind == STEP_AMBIENT ? -(int64_t)id : (int64_t)id, NULL);

@@ -1,4 +1,4 @@
-/* step - an open step: its log, the files it writes, its parts in other folders. */
+/* step - an open step: the inodes and paths it touched; begin and abort. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -55,9 +55,10 @@ uint64_t step_limit(const struct journal *j); /* 0: none */
 int held_note(struct step *s) MUST_USE;	      /* at its commit */
 /* Join the words of a REC_MARK to *why. False: they are there already. */
 bool mark_join(char **why, const char *words);
-/* Which of the files that are or were open for writing still are? True: one of this step's. */
+/* Drops files that nobody has open for writing any more. True: one of this step's is still open. */
 bool step_prune_writers(struct step *s);
-/* Files that a process of an earlier step still writes: from now on that belongs to this one. */
+/* Captures files that a process of an earlier step still has open: what it writes now belongs to
+ * this step. */
 int step_keep_writers(struct step *s, struct err *err) MUST_USE;
 struct known *step_known(const struct step *s,
 			 const struct obj *o); /* until the next step_learn() */
@@ -66,21 +67,23 @@ void step_unlearn(struct step *s, const struct obj *o); /* the inode dies */
 /* Does another open step hold records about this inode? */
 bool step_shared(const struct step *s, const struct obj *o);
 void step_took(struct step *s, const struct obj *o); /* the inode is in its store now */
-/* It has got another name in this step, besides this one. (hard_links.c) */
+/* The step gave the inode a further hard link: path is one of the names. (hard_links.c) */
 void alias_note(struct step *s, const struct obj *o, int root, const char *path);
-/* It was changed: by that name as well. */
+/* The inode was changed: touches its other names. */
 void alias_use(struct step *s, const struct obj *o);
-bool alias_has(const struct step *s, const struct obj *o); /* it gave this one another name */
+bool alias_has(const struct step *s, const struct obj *o); /* it has noted one */
 void aliases_free(struct step *s);
-/* The object at that path is about to lose its name, its content, its place: may it? */
+/* An operation is about to take away the name or content of the object: asks on_loss(). 0, or the
+ * operation's result. */
 int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
 	MUST_USE;
 bool step_touch(struct step *s, int root, const char *path, const struct obj *before);
-void step_dress(struct step *s, int root, const char *path); /* after step_touch() */
-/* Steps that run at the same time and touch the same paths make no sense without each other: none
- * of them is dropped, though what it did alone may come to nothing. */
+void step_touch_attrs(struct step *s, int root, const char *path); /* its metadata changed */
+/* Marks s and other open steps that share paths with it: concurrent steps depend on each other, so
+ * none is dropped, even if it changed nothing in the end. */
 void step_tangle(struct step *s);
-/* It is about to be rolled back: the others have kept what was its work. */
+/* Marks other open steps that share paths with s as incomplete: s is about to be rolled back, and
+ * they captured its changes as their before-state. */
 void step_untangle(struct step *s);
 void step_free(struct step *s);
 void own_step(struct step *s); /* its paths, while that is asked for */
@@ -123,9 +126,9 @@ int history_find(struct journal *j, int64_t id, bool *undone, struct err *err) M
  * in err)? */
 bool history_has(struct journal *j, int64_t id, struct err *err);
 /*
- * What can be redone goes when a step is kept (redo_stack.c): announced before that is decided, in
- * j and all its kin (sets j->doomed where there is something), done after. Settle: a process died
- * in between.
+ * Committing a step empties redo/ (redo_stack.c). redo_doom() announces it before the commit, in
+ * all journals of the session, and sets j->doomed where there is something; redo_end() does it
+ * after the commit. redo_settle(): a process died in between.
  */
 int redo_doom(struct journal *j, const struct step *by) MUST_USE;
 int redo_end(struct journal *j) MUST_USE;

@@ -1,4 +1,4 @@
-/* target - a struct at made ready: path for the record, bare name for looking, object. */
+/* target - the target of an operation: its path for the record, its name, its object. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"

@@ -1,4 +1,4 @@
-/* touched_inodes - the inodes that an open step has records about, or has made. */
+/* touched_inodes - the inodes that an open step has records about, or created. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

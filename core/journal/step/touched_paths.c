@@ -1,5 +1,4 @@
-/* touched_paths - the paths that a step has touched, with what was there before and is there after
- * it. */
+/* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_tree.h"
@@ -10,7 +9,7 @@
 
 enum { /* marks on the places */
 	PLACE_TOUCHED = 1,
-	PLACE_DRESSED = 2,
+	PLACE_ATTRS = 2,
 };
 
 static const struct obj nothing;
@@ -48,7 +47,7 @@ struct touch *touches_find(struct touches *t, const char *key)
 {
 	size_t i = names_find(&t->keys, key);
 
-	if (i == NAMES_NONE && homes_marks(&t->places, key)) {
+	if (i == NAMES_NONE && rename_tree_marks(&t->places, key)) {
 		touches_add(t, key, &nothing);
 		i = names_find(&t->keys, key);
 	}
@@ -57,7 +56,7 @@ struct touch *touches_find(struct touches *t, const char *key)
 
 bool touches_add(struct touches *t, const char *key, const struct obj *before)
 {
-	unsigned came = has_moved(t) ? homes_mark(&t->places, key, PLACE_TOUCHED) : 0;
+	unsigned came = has_moved(t) ? rename_tree_mark(&t->places, key, PLACE_TOUCHED) : 0;
 	bool fresh;
 	size_t i = names_put(&t->keys, key, &fresh);
 
@@ -68,19 +67,19 @@ bool touches_add(struct touches *t, const char *key, const struct obj *before)
 		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
 	}
 	t->list[i] = (struct touch){.before = look_keep(t, 0, came ? &nothing : before),
-				    .dressed = came & PLACE_DRESSED};
+				    .attrs_set = came & PLACE_ATTRS};
 	return !came;
 }
 
-void touches_dress(struct touches *t, const char *key)
+void touches_attrs(struct touches *t, const char *key)
 {
 	struct touch *one = touches_find(t, key);
 
 	if (!one)
 		return;
-	one->dressed = true;
+	one->attrs_set = true;
 	if (has_moved(t))
-		homes_mark(&t->places, key, PLACE_TOUCHED | PLACE_DRESSED);
+		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_ATTRS);
 }
 
 void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
@@ -90,14 +89,14 @@ void touches_move(struct touches *t, int root, const char *from, int root2, cons
 	size_t n = has_moved(t) ? 0 : touches_count(t);
 
 	for (size_t i = 0; i < n; i++)
-		homes_mark(&t->places, touches_key(t, i),
-			   PLACE_TOUCHED | (t->list[i].dressed ? PLACE_DRESSED : 0u));
-	homes_move(&t->places, root, from, root2, to, both);
+		rename_tree_mark(&t->places, touches_key(t, i),
+				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u));
+	rename_tree_move(&t->places, root, from, root2, to, both);
 	/* The directories themselves are dressed where they come to. */
-	if (homes_marks(&t->places, here) & PLACE_DRESSED)
-		touches_dress(t, there);
-	if (both && homes_marks(&t->places, there) & PLACE_DRESSED)
-		touches_dress(t, here);
+	if (rename_tree_marks(&t->places, here) & PLACE_ATTRS)
+		touches_attrs(t, there);
+	if (both && rename_tree_marks(&t->places, there) & PLACE_ATTRS)
+		touches_attrs(t, here);
 }
 
 static void settle(void *data, const char *key, unsigned marks)
@@ -105,13 +104,13 @@ static void settle(void *data, const char *key, unsigned marks)
 	struct touches *t = data;
 
 	touches_add(t, key, &nothing);
-	if (marks & PLACE_DRESSED)
-		touches_dress(t, key);
+	if (marks & PLACE_ATTRS)
+		touches_attrs(t, key);
 }
 
 void touches_settle(struct touches *t)
 {
-	homes_each(&t->places, settle, t);
+	rename_tree_each(&t->places, settle, t);
 }
 
 void touches_set_after(struct touches *t, size_t i, const struct obj *after)
@@ -132,7 +131,7 @@ void touch_after(const struct touches *t, const struct touch *one, struct obj *r
 void touches_done(struct touches *t)
 {
 	names_done(&t->keys);
-	homes_done(&t->places);
+	rename_tree_done(&t->places);
 	free(t->list);
 	free(t->looks);
 	*t = (struct touches){0};

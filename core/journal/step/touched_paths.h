@@ -1,5 +1,4 @@
-/* touched_paths - the paths that a step has touched, with what was there before and is there after
- * it. */
+/* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,13 +8,13 @@
 struct touch {
 	uint32_t before, after; /* numbers + 1 in looks; 0: nothing was there */
 	bool foreign;		/* somebody else changed it while the step ran */
-	bool dressed;		/* its metadata was changed, not only what it holds */
+	bool attrs_set;		/* its metadata was changed, not only what it holds */
 };
 
 /*
- * A path in a directory that moves is touched by its new name as well. However often that happens,
- * of those names the last is on the list, once touches_settle() or touches_find() asked for it, and
- * the others are not: nothing was there before, and nothing is.
+ * If a directory is renamed, the touched paths below it are touched under their new names, too.
+ * After several renames only the last of those names is on the list, once touches_settle() or
+ * touches_find() is called: the others existed neither before the step nor after it.
  * Life: a zeroed struct is empty -> touches_done(). A number stays valid, a pointer until the next
  * touches_add(). Blocks and, but for "more than one", links are not kept.
  */
@@ -25,7 +24,7 @@ struct touches {
 	size_t cap;
 	struct look *looks;
 	uint32_t n_looks, cap_looks;
-	struct homes places; /* once a directory has moved: all of them, where they are now */
+	struct rename_tree places; /* once a directory has moved: all of them, where they are now */
 };
 
 static inline size_t touches_count(const struct touches *t)
@@ -39,7 +38,7 @@ static inline const char *touches_key(const struct touches *t, size_t i)
 struct touch *touches_find(struct touches *t, const char *key); /* or NULL */
 /* False: it is there already, and stays as it is. */
 bool touches_add(struct touches *t, const char *key, const struct obj *before);
-void touches_dress(struct touches *t, const char *key);
+void touches_attrs(struct touches *t, const char *key);
 /* Both: they changed places. */
 void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
 		  bool both);

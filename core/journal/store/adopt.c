@@ -1,4 +1,4 @@
-/* adopt - a folder that has another name now, and its history under the old one. */
+/* adopt - gives a renamed folder the history that was kept under its old name. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* background - what is done to the store when nobody waits: compressing, emptying the trash. */
+/* background - work on the store while nobody waits: compressing, emptying the trash. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

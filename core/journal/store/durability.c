@@ -1,4 +1,4 @@
-/* durability - what must be on the disk before what, for stores that survive power loss. */
+/* durability - syncs in the right order, for stores that survive power loss. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ int side_sync(struct side *s)
 		for (struct step *other = k->open; other && r == 0; other = other->next)
 			if (other->side.loose)
 				r = sync_log(&other->side);
-	while ((k = k->kin) != s->j);
+	while ((k = k->sibling) != s->j);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* prune - what the store may hold: a step that grows too big, the oldest steps that make room. */
+/* prune - limits of the store: steps that grow too big, old steps that are removed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ void journal_set_limits(struct journal *j, const struct journal_options *o)
 		k->options.size = o->size;
 		k->options.step_size = o->step_size;
 		k->options.steps = o->steps;
-	} while ((k = k->kin) != j);
+	} while ((k = k->sibling) != j);
 }
 
 bool journal_urges(const struct journal *j)
@@ -69,7 +69,7 @@ bool journal_urges(const struct journal *j)
 
 	do
 		urgent |= k->news && k->urgent;
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return urgent;
 }
 
@@ -79,7 +79,7 @@ char *journal_news(struct journal *j)
 
 	j->urgent = false;
 
-	for (struct journal *k = j->kin; k != j; k = k->kin) {
+	for (struct journal *k = j->sibling; k != j; k = k->sibling) {
 		AUTO_FREE char *more = take_ptr(&k->news), *first = words;
 
 		k->urgent = false;
@@ -113,14 +113,14 @@ void step_unprotect(struct step *s, const char *op, const char *path)
 		why = xasprintf("unprotected from here: %s '%s': journal.step-size (%s) is reached",
 				op, shown.data, size);
 	step_mark_incomplete(s, why);
-	if (!o->off || !s->j->told_off) {
+	if (!o->off || !s->j->reported_off) {
 		/* Where this is shown there may be room for one line: the warning comes behind. */
 		before = take_ptr(&s->j->news);
 		journal_say(s->j, "step %" PRId64 ": %s", s->id, why);
 		if (before)
 			journal_say(s->j, "%s", before);
 	}
-	s->j->told_off = o->off;
+	s->j->reported_off = o->off;
 }
 
 uint64_t step_limit(const struct journal *j)
@@ -499,7 +499,7 @@ bool journal_is_full(const struct journal *j)
 
 	do
 		full |= k->full;
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return full;
 }
 
@@ -542,9 +542,9 @@ int store_grew(struct journal *j, int64_t id)
 
 static void say_full(struct journal *j)
 {
-	if (j->told_full)
+	if (j->reported_full)
 		return;
-	j->told_full = j->urgent = true;
+	j->reported_full = j->urgent = true;
 	journal_say(
 		j,
 		"the disk or the quota of the undo store '%s' is full: changes that it cannot keep "

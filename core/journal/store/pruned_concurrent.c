@@ -1,5 +1,4 @@
-/* pruned_concurrent - what stays of steps that had to go while one is there that ran at the same
- * time. */
+/* pruned_concurrent - logs of pruned steps that were concurrent with one that stays. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/store/pruned_concurrent.h"
 

@@ -1,4 +1,4 @@
-/* reserve - space set aside in the store, so that a full disk does not stop an undo. */
+/* reserve - disk space set aside, so that a full disk does not stop an undo. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

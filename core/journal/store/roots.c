@@ -1,4 +1,4 @@
-/* roots - the folder and the granted directories elsewhere, and places beneath them. */
+/* roots - the folder and the granted directories elsewhere; resolves paths beneath them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-/* siblings - the journals of one session's folders, and those of others that a step has parts in.
- */
+/* siblings - the journals of a session's other folders, and of others that a step has parts in. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,59 +8,59 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
 
-void kin_join(struct journal *j, struct journal *first)
+void siblings_join(struct journal *j, struct journal *first)
 {
 	struct journal *last = first;
 
-	while (last->kin != first)
-		last = last->kin;
-	last->kin = j;
-	j->kin = first;
+	while (last->sibling != first)
+		last = last->sibling;
+	last->sibling = j;
+	j->sibling = first;
 }
 
-void kin_leave(struct journal *j)
+void siblings_leave(struct journal *j)
 {
 	struct journal *before = j;
 
-	while (before->kin != j)
-		before = before->kin;
-	before->kin = j->kin;
-	j->kin = j;
+	while (before->sibling != j)
+		before = before->sibling;
+	before->sibling = j->sibling;
+	j->sibling = j;
 }
 
 void journal_move_last(struct journal *j, struct journal *first)
 {
-	kin_leave(j);
-	kin_join(j, first);
+	siblings_leave(j);
+	siblings_join(j, first);
 }
 
-void kin_level(struct journal *j)
+void siblings_level(struct journal *j)
 {
 	struct journal *k = j;
 	uint64_t most = 0;
 
 	do
 		most = MAX(most, k->state->next_seq);
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	do
 		k->state->next_seq = most;
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 }
 
-struct roll kin_roll(struct journal *j)
+struct roll siblings_roll(struct journal *j)
 {
 	struct roll roll = {.us = (uint64_t)clock_wall_us()};
 	struct journal *k = j;
 
-	kin_level(j);
+	siblings_level(j);
 	do
 		roll.number = store_seq(k);
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	return roll;
 }
 
-int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
-	    struct err *err)
+int siblings_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
+		 struct err *err)
 {
 	struct journal_spec spec = {.folder = folder,
 				    .state_dir = j->state_dir,
@@ -77,7 +76,7 @@ int kin_get(struct journal *j, const char *folder, bool recover, struct journal 
 			*ret = k;
 			return 0;
 		}
-	while ((k = k->kin) != j);
+	while ((k = k->sibling) != j);
 	r = store_open(ret, &spec, recover, NULL, err);
 	return r < 0 ? r : 1;
 }
@@ -113,7 +112,7 @@ int journal_open_all(struct journal **ret, const char *const *folders, const cha
 
 void journal_close_all(struct journal *j)
 {
-	while (j && j->kin != j)
-		journal_close(j->kin);
+	while (j && j->sibling != j)
+		journal_close(j->sibling);
 	journal_close(j);
 }

@@ -1,4 +1,4 @@
-/* state - which numbers the store has given out, and whether the machine has been down since. */
+/* state - the numbers that the store has given out; whether the machine was rebooted since. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

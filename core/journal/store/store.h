@@ -35,15 +35,15 @@ struct state { /* the file "state" */
 
 struct journal {
 	char *folder, *store_path, *state_dir;
-	struct journal *kin; /* ring of the session's journals, in the order of its folders */
-	uint64_t session_us; /* when the first of the ring was opened (wall clock) */
-	bool in_memory;	     /* the store lies on tmpfs */
+	struct journal *sibling; /* ring: the session's journals, in the order of its folders */
+	uint64_t session_us;	 /* when the first of the ring was opened (wall clock) */
+	bool in_memory;		 /* the store lies on tmpfs */
 	bool read_only;
-	bool inside;	/* the store lies in the folder */
-	bool fresh;	/* it was made just now */
-	bool told_off;	/* that nothing is recorded was said */
-	bool told_full; /* that there is no room, too */
-	bool urgent;	/* journal_news() has something for who looks at no console */
+	bool inside;	    /* the store lies in the folder */
+	bool fresh;	    /* it was made just now */
+	bool reported_off;  /* that nothing is recorded was said */
+	bool reported_full; /* that there is no room, too */
+	bool urgent;	    /* journal_news() has something for who looks at no console */
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
 	void *guards_data;
@@ -51,16 +51,16 @@ struct journal {
 	size_t at_start;		/* steps that were there when the session began */
 	size_t n_kept;			/* now; of a session alone, as is holds */
 	uint64_t holds;			/* store_holds() */
-	bool told_fresh;		/* that a name has a new file was said in this rollback */
+	bool reported_fresh;		/* that a name has a new file was said in this rollback */
 	const struct numbers *excluded; /* records that the rollback under way leaves out */
 	bool rebooted;	     /* since the store was last open: the disk may lack what came last */
 	struct tidy *tidy;   /* the thread, or NULL */
 	char *news;	     /* for journal_news() */
 	int64_t evict_below; /* steps of a rollback under way begin here; 0: none */
-	bool doomed; /* what can be redone goes when the step that is being committed is kept */
-	struct lent *lent; /* hash, while a rollback is under way (borrowed_dirs.h) */
-	bool mended;	   /* what a dead process had begun was put right when this was opened */
-	bool stuck;	   /* a rollback went neither forth nor back: nothing else until it does */
+	bool doomed;	     /* redo/ will be emptied if the commit in progress succeeds */
+	struct borrowed *borrowed; /* hash, while a rollback is under way (borrowed_dirs.h) */
+	bool mended;		   /* opening it recovered a step or an undo of a dead process */
+	bool stuck; /* a rollback could be neither finished nor reverted: no step may begin */
 	dev_t store_dev;
 	ino_t store_ino;
 	int store, lock;
@@ -75,33 +75,34 @@ struct journal {
 	struct names own;   /* changed by ourselves a moment ago (attribution.c) */
 	bool owning;
 	uint64_t dir_moves;
-	struct step *open;	/* list, newest first */
-	struct writer *writers; /* hash */
-	struct homes carried;	/* directories that moved while there were some */
-	struct writer *shut;	/* list, of them */
-	struct closed *closed;	/* hash: no step that opened them runs (open_files.c) */
-	size_t writers_enough;	/* from here on those that are shut leave it (open_files.c) */
-	struct trails *trails;	/* for reading the past (path_index_lookup.h), or NULL */
+	struct step *open;	    /* list, newest first */
+	struct writer *writers;	    /* hash */
+	struct rename_tree carried; /* directories that moved while there were some */
+	struct writer *shut;	    /* list, of them */
+	struct closed *closed;	    /* hash: no step that opened them runs (open_files.c) */
+	size_t writers_enough;	    /* from here on those that are shut leave it (open_files.c) */
+	struct trails *trails;	    /* for reading the past (path_index_lookup.h), or NULL */
 	/* the parent directory that was resolved last */
 	int near_root, near_fd;
 	char *near_path;
 	char *near_gone; /* for spot_look() alone */
 };
 
-/* journal_open(), perhaps without finishing what a dead process left. */
+/* journal_open(); recover: finish what a dead process left. */
 int store_open(struct journal **ret, const struct journal_spec *spec, bool recover,
 	       size_t *ret_recovered, struct err *err) MUST_USE;
 
 /* siblings.c */
-void kin_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
-void kin_leave(struct journal *j);
-/* Their next numbers become the highest of theirs: what comes now is the newest in any. */
-void kin_level(struct journal *j);
-/* A rollback of now: its number is higher than all that were given before, in all of them. */
-struct roll kin_roll(struct journal *j);
-/* The journal of that folder: 0, one of j's kin; 1, opened now: the caller closes it. */
-int kin_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
-	    struct err *err) MUST_USE;
+void siblings_join(struct journal *j, struct journal *first); /* behind the last of first's ring */
+void siblings_leave(struct journal *j);
+/* Raises all their next sequence numbers to the highest: the next record is the newest in each. */
+void siblings_level(struct journal *j);
+/* A new rollback, whose number is higher than all given so far, in each of them. */
+struct roll siblings_roll(struct journal *j);
+/* The journal of that folder. Returns 0 if it is one of j's ring, 1 if it was opened: the caller
+ * closes it. */
+int siblings_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
+		 struct err *err) MUST_USE;
 
 /* The next number. store_seq_keep() sees to it that none is given twice, come what may: before a
  * record has one. */

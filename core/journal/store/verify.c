@@ -1,4 +1,4 @@
-/* verify - is everything there that undo would need? Every record, object, summary and image. */
+/* verify - checks that the store has everything undo needs: records, objects, summaries, images. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* chunked_io - files of the store that are written and read in pieces, however long they are. */
+/* chunked_io - reads and writes files of the store in chunks, however long they are. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/undo_log.h"
 #include "core/journal/util/chunked_io.h"

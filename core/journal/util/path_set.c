@@ -1,6 +1,4 @@
-/* path_set - a set of paths, small: the keys lie one behind the other, in the order of their
- * coming.
- */
+/* path_set - a compact set of paths, numbered in the order of insertion. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/util/path_set.h"
 

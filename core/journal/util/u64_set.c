@@ -1,4 +1,4 @@
-/* u64_set - a set of numbers: filled, sorted once, then asked. */
+/* u64_set - a set of numbers: filled, sorted once, then searched. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/util/u64_set.h"
 

@@ -1,5 +1,7 @@
-/* asks - requests that wait for the human: one question for one wish, however often it is tried. */
+/* asks - questions for the human, and the calls that wait for the answers. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/approvals/asks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,7 +9,14 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/label.h"
+#include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/steps.h"
 #include "core/policy/sockets.h"
 
 /*
@@ -34,7 +43,7 @@ static void question_free(struct keeper *k, struct question *q)
 	HASH_DEL(k->questions, q);
 	*tally(k, q) -= q->n_waiting;
 	if (q->held)
-		safeguard_released(q->held);
+		q->holds->over(q->held);
 	free(q->waiting);
 	free(q->bundle);
 	free(q->key);
@@ -181,11 +190,6 @@ static struct command *step_of(struct keeper *k, const struct caller *c)
 	return command && command != k->whole && command->kind != STEP_AMBIENT ? command : NULL;
 }
 
-char *asks_key(enum rule_kind kind, const char *path)
-{
-	return xasprintf("%c%s", "rwxucb"[kind], path);
-}
-
 bool asks_possible(const struct keeper *k)
 {
 	return !k->spec->headless && k->n_doors && !k->frozen;
@@ -215,7 +219,7 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 
 int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 {
-	AUTO_FREE char *key = asks_key(w->kind, w->path);
+	AUTO_FREE char *key = question_key(w->kind, w->path);
 	struct question *q;
 	int known;
 
@@ -247,7 +251,8 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 	return -FOLDER_HELD;
 }
 
-int asks_hold(struct keeper *k, const struct caller *c, struct command *command, const char *path)
+int asks_hold(struct keeper *k, const struct caller *c, struct command *command, const char *path,
+	      const struct hold_ops *ops)
 {
 	struct question *q = command->guard.asked;
 
@@ -261,12 +266,13 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 		q->key = xasprintf("step %llu", (unsigned long long)q->id);
 		q->path = q->key;
 		q->held = command;
+		q->holds = ops;
 		HASH_ADD_KEYPTR(hh, k->questions, q->key, strlen(q->key), q);
 		command->guard.asked = q;
-		safeguard_asked(k, command);
+		ops->asked(k, command);
 	}
 	add_waiting(k, q, c);
-	safeguard_held(k, command, c->op, path);
+	ops->waits(k, command, c->op, path);
 	return -FOLDER_HELD;
 }
 
@@ -376,7 +382,7 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	if (!q || q->answered)
 		return;
 	if (q->held) {
-		safeguard_answer(k, q->held, a);
+		q->holds->answered(k, q->held, a);
 		return;
 	}
 	if (given.scope == SCOPE_STEP && !q->command)

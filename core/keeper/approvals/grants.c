@@ -1,12 +1,19 @@
-/* grants - answers that outlive their question: for a step, by the policy, for the call made anew.
- */
+/* grants - answers that count for longer than one call: for a step, or for the session. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/approvals/grants.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/remains.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/steps.h"
 #include "core/net/host.h"
 
 /*
@@ -81,7 +88,7 @@ static const struct grant *find_step(const struct command *c, enum rule_kind kin
 
 static char *recent_key(int pid, enum rule_kind kind, const char *path)
 {
-	AUTO_FREE char *key = asks_key(kind, path);
+	AUTO_FREE char *key = question_key(kind, path);
 
 	return xasprintf("%d %s", pid, key);
 }
@@ -293,8 +300,6 @@ void grants_revoke(struct keeper *k, uint64_t id)
 {
 	struct grant *g = take_grant(k, id);
 
-	if (id & GRANT_OF_LINE)
-		safeguard_revoke(k, id);
 	if (!g)
 		return;
 	if (!(id & GRANT_OF_STEP)) {
@@ -314,7 +319,6 @@ void grants_revoke(struct keeper *k, uint64_t id)
 
 void grants_forget(struct keeper *k, struct command *c)
 {
-	asks_forget(k, c);
 	while (c->grants) {
 		struct grant *g = c->grants;
 

@@ -1,6 +1,6 @@
-/* guard_report - what cordon is told of a step that is held. */
+/* guard_report - limits of the safeguards, and what cordon is told of a step that is held. */
 /* SPDX-License-Identifier: MIT */
-#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/approvals/guard_report.h"
 
 #include <string.h>
 

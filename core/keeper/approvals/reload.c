@@ -1,5 +1,7 @@
 /* reload - rules of files that change while a session runs: read again, all of them or none. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/approvals/reload.h"
+
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -7,7 +9,8 @@
 
 #include "core/base/path.h"
 #include "core/config/config.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/remains.h"
+#include "core/keeper/state.h"
 
 /*
  * Directories are watched, not files: editors replace a file by renaming another one over it. Of a

@@ -1,5 +1,7 @@
-/* remains - what processes inside still hold of what was granted and is not any more. */
+/* remains - finds what processes still hold open of a grant that was taken back. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/approvals/remains.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +11,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
 
 /*
  * What is open stays open: no kernel takes a descriptor back. So the human is told who has what, as

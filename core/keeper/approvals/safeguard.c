@@ -1,4 +1,4 @@
-/* safeguard - counts what each step takes away, holds it at the limit, does what the human says. */
+/* safeguard - counts what each step deletes or overwrites, and holds it at the limit. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/safeguard.h"
 
@@ -6,7 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/approvals/grants.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/steps.h"
 
 /*
  * Life of a hold. The journal asks (lose) before an operation takes something away that was there
@@ -185,37 +193,6 @@ static void count(struct guarded *g)
 		keep_sample(own, g->what, i, g->path);
 }
 
-int safeguard_enter(struct guarded *g, struct step *s)
-{
-	g->command = steps_command(g->k, g->c->proc);
-	if (g->command->guard.doomed) {
-		ending_add(g->k, g->command, g->c->proc);
-		return -EPERM;
-	}
-	if (g->command->guard.asked)
-		return asks_hold(g->k, g->c, g->command, g->path);
-	step_ask_before(s, lose, g);
-	return 0;
-}
-
-int safeguard_leave(struct guarded *g, struct step *s, int result)
-{
-	step_ask_before(s, NULL, NULL);
-	if (result >= 0 && g->makes)
-		made_anew(g);
-	if (result >= 0 && g->counts)
-		count(g);
-	if (!g->stops)
-		return result;
-	g->command->guard.what = g->what;
-	g->command->guard.pid = g->c->pid;
-	if (!asks_possible(g->k)) {
-		safeguard_deny(g->k, g->command, GUARD_HEADLESS);
-		return -EPERM;
-	}
-	return asks_hold(g->k, g->c, g->command, g->path);
-}
-
 /* ---- a step that is held --------------------------------------------------------------------- */
 
 static size_t samples(const struct guard *g, char *out[GUARD_SAMPLES])
@@ -273,7 +250,7 @@ static void sample(struct guard *g, const char *op, const char *path)
 	g->would[g->n_would++] = xstrdup(path);
 }
 
-void safeguard_asked(struct keeper *k, struct command *c)
+static void on_asked(struct keeper *k, struct command *c)
 {
 	uint32_t timeout = k->spec->guard.timeout_s;
 
@@ -282,7 +259,7 @@ void safeguard_asked(struct keeper *k, struct command *c)
 	steps_announce(k, c);
 }
 
-void safeguard_held(struct keeper *k, struct command *c, const char *op, const char *path)
+static void on_wait(struct keeper *k, struct command *c, const char *op, const char *path)
 {
 	sample(&c->guard, op, path);
 	if (c->guard.asked->n_waiting == 1)
@@ -291,7 +268,7 @@ void safeguard_held(struct keeper *k, struct command *c, const char *op, const c
 		c->guard.tell_at = k->now + TELL_US;
 }
 
-void safeguard_released(struct command *c)
+static void on_over(struct command *c)
 {
 	struct guard *g = &c->guard;
 
@@ -308,7 +285,7 @@ void safeguard_released(struct command *c)
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* For the step, or for this command line until the end: what says more than that is no answer. */
-void safeguard_answer(struct keeper *k, struct command *c, const struct answer *a)
+static void on_answer(struct keeper *k, struct command *c, const struct answer *a)
 {
 	struct guard *g = &c->guard;
 
@@ -370,9 +347,45 @@ void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why)
 		asks_tell_over(k, g->asked);
 	if (g->asked)
 		asks_release(k, g->asked, VERDICT_STOP);
-	/* Of a run that is one step the rest ends first: see keeper_end_sandbox(). */
+	/* Of a run that is one step the rest ends first: see end_sandbox() in keeper.c. */
 	if (!g->dying && c != k->whole)
 		safeguard_roll_back(k, c);
+}
+
+/* ---- around each operation ------------------------------------------------------------------- */
+
+static const struct hold_ops hold_ops = {
+	.asked = on_asked, .waits = on_wait, .answered = on_answer, .over = on_over};
+
+int safeguard_enter(struct guarded *g, struct step *s)
+{
+	g->command = steps_command(g->k, g->c->proc);
+	if (g->command->guard.doomed) {
+		ending_add(g->k, g->command, g->c->proc);
+		return -EPERM;
+	}
+	if (g->command->guard.asked)
+		return asks_hold(g->k, g->c, g->command, g->path, &hold_ops);
+	step_ask_before(s, lose, g);
+	return 0;
+}
+
+int safeguard_leave(struct guarded *g, struct step *s, int result)
+{
+	step_ask_before(s, NULL, NULL);
+	if (result >= 0 && g->makes)
+		made_anew(g);
+	if (result >= 0 && g->counts)
+		count(g);
+	if (!g->stops)
+		return result;
+	g->command->guard.what = g->what;
+	g->command->guard.pid = g->c->pid;
+	if (!asks_possible(g->k)) {
+		safeguard_deny(g->k, g->command, GUARD_HEADLESS);
+		return -EPERM;
+	}
+	return asks_hold(g->k, g->c, g->command, g->path, &hold_ops);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

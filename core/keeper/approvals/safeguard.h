@@ -1,65 +1,33 @@
-/* safeguard - a step that takes away too much is held before it does, until the human has spoken.
- */
+/* safeguard - counts what each step deletes or overwrites, and holds it at the limit. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/journal.h"
-#include "core/keeper/wire.h"
+#include "core/keeper/approvals/guard_report.h"
+#include "core/keeper/caller.h"
 
-/*
- * Counted for each step, before each operation, and only what was there before the step began. The
- * call that would bring a count to its limit is held, and from then on every change of that step;
- * other steps go on. Allowed: all of it goes on. Denied, or in time: the step's processes are
- * ended, what they wait for is EPERM, and the step is rolled back (redo has it).
- */
-struct guard_limits {
-	uint64_t most[LOSS_KINDS]; /* the operation that is held; 0: none is */
-	uint64_t overwrite_bytes;  /* smaller files may be overwritten */
-	uint32_t timeout_s;	   /* denied by itself then; 0: waits for ever */
-};
+struct command;
+struct keeper;
+struct step;
 
-#define GUARD_SAMPLES 8	    /* paths that are shown of what was, and of what waits */
-#define GUARD_HELD    10000 /* calls that wait, of all steps; beyond: ENOSPC */
-
-/* What a denial ends. */
-enum guard_ends {
-	GUARD_ENDS_COMMAND, /* the processes of the command */
-	GUARD_ENDS_RUN,	    /* everything: the whole run is one step */
-	GUARD_ENDS_STRAYS,  /* what was left running; the agent itself goes on */
-};
-
-/* Why a step was stopped. */
-enum guard_why {
-	GUARD_DENIED,
-	GUARD_TIMED_OUT,
-	GUARD_HEADLESS, /* nobody to ask */
-};
-
-/* WIRE_HELD, for the dialog. Strings are raw agent bytes. */
-struct guard_report {
-	uint64_t ask;
-	int64_t step;
-	int64_t pid; /* whose call reached the limit */
+struct guarded { /* one operation; k, c and path are given */
+	struct keeper *k;
+	const struct caller *c;
+	const char *path; /* absolute, of what it may take away */
+	bool makes;	  /* if it is performed, something is there */
+	struct command *command;
 	enum loss what;
-	enum guard_ends ends;
-	bool by_line;	/* the command line can be remembered */
-	bool partial;	/* not all of the step was kept: a rollback is not whole */
-	uint64_t count; /* losses of this kind that were performed */
-	uint64_t held;	/* calls that wait */
-	uint32_t timeout_s;
-	char *command;
-	size_t n_was, n_would;
-	char *was[GUARD_SAMPLES];   /* paths */
-	char *would[GUARD_SAMPLES]; /* paths of the calls that wait */
-	char *ops[GUARD_SAMPLES];   /* their names */
+	bool counts; /* if it is performed */
+	bool stops;  /* it reached the limit and was not performed */
 };
-
-void guard_report_put(struct buf *out, const struct guard_report *r);
-/* in->bad as for every other message; release with guard_report_free(). */
-struct guard_report *guard_report_get(struct wire_in *in) MUST_USE;
-struct guard_report *guard_report_copy(const struct guard_report *r) MUST_USE;
-void guard_report_free(struct guard_report *r); /* NULL is a no-op */
-
-/* "safeguard.deletes" and "delete", for messages. */
-const char *guard_setting(enum loss what);
-const char *guard_verb(enum loss what);
+/* Around each operation. enter: 0, or what the caller gets; leave: the operation's result, or what
+ * the caller gets instead. The step may be gone then. */
+int safeguard_enter(struct guarded *g, struct step *s);
+int safeguard_leave(struct guarded *g, struct step *s, int result);
+/* End the command's processes, refuse what waits, roll back when they are gone. */
+void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why);
+void safeguard_roll_back(struct keeper *k, struct command *c); /* frees or retires c */
+int64_t safeguard_next(const struct keeper *k);
+void safeguard_tick(struct keeper *k);
+void safeguard_forget(struct keeper *k, struct command *c); /* c is about to be freed */
+void safeguard_revoke(struct keeper *k, uint64_t id);	    /* of GRANT_OF_LINE */
+void safeguard_done(struct keeper *k);

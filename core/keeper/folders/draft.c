@@ -1,4 +1,4 @@
-/* draft - a new file that leads git elsewhere gets its name when it is whole, and harmless. */
+/* draft - a new git pointer file or config gets its name once it is complete and harmless. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/draft.h"
 
@@ -9,7 +9,12 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/folders/folder.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/steps.h"
 
 #define DRAFTS_MAX 64
 

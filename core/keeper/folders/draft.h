@@ -1,8 +1,10 @@
-/* draft - a new file that leads git elsewhere gets its name when it is whole, and harmless. */
+/* draft - a new git pointer file or config gets its name once it is complete and harmless. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/keeper/folders/judge.h"
+
+struct keeper;
 
 /*
  * `git worktree add` and `git submodule add` write a new file ".git", "commondir" or "gitdir" in

@@ -8,9 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/keeper/folders/draft.h"
 #include "core/keeper/folders/judge.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/events.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 
 /*
@@ -154,7 +160,7 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
 	r = judge(&w);
 	if (r == JUDGE_DRAFT) {
-		r = draft_open(&w, o->flags, o->mode);
+		r = f->keeper->hooks->draft_open(&w, o->flags, o->mode);
 		if (r != -EOPNOTSUPP)
 			return r;
 		judge_path(path, f, o->at);

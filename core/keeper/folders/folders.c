@@ -1,5 +1,7 @@
-/* folders - the set of places that the keeper may change: working folders and what was granted. */
+/* folders - the places that the keeper may change: working folders and granted directories. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/folders/folders.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/folders/draft.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/state.h"
 
 /*
  * Each working folder has a journal of its own. A directory that was granted has none: it is a
@@ -208,7 +209,6 @@ int folders_init(struct keeper *k, struct err *err)
 
 void folders_done(struct keeper *k)
 {
-	drafts_done(k);
 	for (size_t i = 0; i < k->n_folders; i++) {
 		if (!k->folders[i]->granted)
 			journal_close(k->folders[i]->journal);
@@ -295,6 +295,29 @@ int folder_root(const struct folder *f)
 int folder_store_fd(const struct folder *f)
 {
 	return journal_store_fd(f->journal);
+}
+
+/* ---- the stores ------------------------------------------------------------------------------ */
+
+void keeper_tidy(struct keeper *k)
+{
+	for (size_t i = 0; k->sandbox && i < k->n_folders; i++) {
+		int r = k->folders[i]->granted ? 0 : journal_tidy(k->folders[i]->journal);
+
+		if (r < 0)
+			log_warn("keeper", "what undo keeps is not compressed: %s", strerror(-r));
+	}
+}
+
+void keeper_news(struct keeper *k)
+{
+	bool aloud = journal_urges(k->journal);
+	AUTO_FREE char *words = journal_news(k->journal);
+
+	if (words && aloud)
+		keeper_warn(k, "%s", words);
+	else if (words)
+		keeper_note(k, "%s", words);
 }
 
 /* ---- calls that wait at the same time -------------------------------------------------------- */

@@ -10,7 +10,10 @@
 #include <strings.h>
 
 #include "core/base/io.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/asks.h"
+#include "core/keeper/folders/folders.h"
+#include "core/keeper/folders/outside.h"
+#include "core/keeper/state.h"
 
 #define STORE_DIR ".cordon"
 

@@ -2,7 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/keeper/folders/folder.h"
+#include "core/base/buf.h"
+#include "core/journal/op.h"
+#include "core/keeper/caller.h"
+#include "core/policy/policy.h"
+
+struct folder;
 
 struct wish {
 	struct folder *f;

@@ -1,10 +1,18 @@
 /* ancestry - which command a process belongs to, what the command is called, who the agent is. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/ancestry.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/group.h"
+#include "core/keeper/steps/label.h"
+#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/steps.h"
 
 /*
  * A command is a child of the agent, with its descendants; children that share a process group of
@@ -23,11 +31,6 @@
 #define ANCESTORS_MAX 256
 #define PIDS_APART    16000
 #define TICK_US	      10000 /* of what /proc tells times in */
-
-bool steps_is_agent(const struct keeper *k, const struct proc *p)
-{
-	return p && (p->self.tid == k->agent_pid || p->self.tid == k->root_pid);
-}
 
 static void join(struct proc *p, struct command *c)
 {

@@ -1,12 +1,19 @@
-/* ending - every process of a command, those too that never asked for anything, is killed. */
+/* ending - kills every process of a command, also those that made no trapped call. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/ending.h"
+
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/approvals/question.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/steps.h"
 
 /*
  * A process that only forked and writes to what it inherited has not been seen: nothing of that is
@@ -149,7 +156,7 @@ void ending_leave(struct keeper *k, struct proc *p)
 	if (c->over) /* at the end of the session */
 		command_retire(k, c);
 	else if (c != k->whole && c->guard.doomed)
-		safeguard_roll_back(k, c);
+		k->hooks->command_doomed(k, c);
 }
 
 /* What they have changed is kept as always. */

@@ -1,5 +1,7 @@
 /* group - one step for several commands: `cordon step begin`, `end` and `abort` from inside. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/group.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +9,12 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/steps.h"
 
 /*
  * One group is open at a time, for the whole session: a coding agent runs each of its commands in a
@@ -21,8 +28,7 @@
  * about its own steps and can be undone or redone like any other.
  */
 
-#define NAME_LONGEST  200
-#define ANCESTORS_MAX 256
+#define NAME_LONGEST 200
 
 struct asked {
 	struct keeper *k;
@@ -31,69 +37,6 @@ struct asked {
 	struct buf *words;
 	struct err err;
 };
-
-/* ---- whose it is ----------------------------------------------------------------------------- */
-
-/* The next process up that is known, before the agent. Others have neither changed nor run
- * anything.
- */
-static struct proc *above(struct keeper *k, const struct proc *p)
-{
-	int pid = p->self.tid;
-
-	for (int i = 0; i < ANCESTORS_MAX; i++) {
-		struct proc *q;
-
-		pid = proc_parent(pid);
-		q = pid > 1 ? proc_known(k, pid) : NULL;
-		if (pid <= 1 || steps_is_agent(k, q))
-			return NULL;
-		if (q)
-			return q;
-	}
-	return NULL;
-}
-
-/* It changed something: it and who runs it are at work in the group. */
-void group_mark(struct keeper *k, struct proc *p)
-{
-	if (!k->group || steps_is_agent(k, p))
-		return;
-	for (; p && p->group_serial != k->group_serial; p = above(k, p))
-		p->group_serial = k->group_serial;
-}
-
-static bool is_above(struct keeper *k, const struct proc *who, struct proc *p)
-{
-	while (p && p != who)
-		p = above(k, p);
-	return p;
-}
-
-/* Somebody else who is still at work: the rest of what it does would stay. */
-static struct proc *still_at_work(struct keeper *k, struct proc *caller)
-{
-	for (struct thread *t = k->threads; t; t = t->hh.next) {
-		struct proc *p = t->proc;
-
-		if (t == &p->self && p->group_serial == k->group_serial && !proc_has_ended(p) &&
-		    !is_above(k, p, caller))
-			return p;
-	}
-	return NULL;
-}
-
-/*
- * The script that says begin: its step ends when it does. NULL is the session: the agent, or a
- * shell that was made for this one call.
- */
-static struct proc *owner_of(struct keeper *k, struct proc *p)
-{
-	do
-		p = above(k, p);
-	while (p && (!p->execed || p->wraps));
-	return p;
-}
 
 void group_leave(struct keeper *k, const struct proc *p)
 {
@@ -138,7 +81,7 @@ static int begin(struct asked *a)
 		return err_set(&a->err, r, "keep what was changed before");
 	k->group = steps_group(k, a->name);
 	k->group_serial++;
-	k->group_owner = owner_of(k, a->by);
+	k->group_owner = group_owner_of(k, a->by);
 	if (a->by->command)
 		a->by->command->grouped = true;
 	buf_str(a->words, "begun");
@@ -245,7 +188,7 @@ static int end_driven(struct asked *a)
 
 static int check_alone(struct asked *a)
 {
-	const struct proc *busy = still_at_work(a->k, a->by);
+	const struct proc *busy = group_still_at_work(a->k, a->by);
 	char name[32];
 
 	if (!busy)

@@ -1,11 +1,13 @@
 /* label - a command as people would type it: wrappers taken off, arguments quoted where needed. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/label.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/steps/command.h"
 
 #define WORDS_MAX 1024
 

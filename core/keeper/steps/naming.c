@@ -1,10 +1,12 @@
-/* naming - what a step came to, and a name for one that no command has named: "claude: edit a, b".
- */
+/* naming - names a step that no command has named, by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/naming.h"
+
 #include <string.h>
 
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
 
 #define PATHS_NAMED 3
 

@@ -1,15 +1,25 @@
 /* steps - which command a change belongs to, when its step begins and when it is committed. */
 /* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/steps.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/folders/folders.h"
+#include "core/keeper/folders/unconfined.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/label.h"
+#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/naming.h"
+#include "core/keeper/steps/owner.h"
 #include "core/keeper/watch/watch.h"
 
 /*
@@ -27,72 +37,7 @@
 #define RETRY_US     5000000 /* a step that could not be committed */
 #define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
 
-int exit_code(int wait_status)
-{
-	if (WIFSIGNALED(wait_status))
-		return 128 + WTERMSIG(wait_status);
-	return WEXITSTATUS(wait_status);
-}
-
-/* ---- commands -------------------------------------------------------------------------------- */
-
-struct command *command_new(struct keeper *k, enum step_kind kind)
-{
-	struct command *c = xcalloc(1, sizeof(*c));
-
-	c->kind = kind;
-	c->label = (struct buf)BUF_INIT;
-	c->began_us = clock_wall_us();
-	c->boot_us = clock_boot_us();
-	c->exit_status = -1;
-	c->last_at = k->now;
-	c->grouped = k->group;
-	DL_APPEND(k->commands, c);
-	return c;
-}
-
-static void command_free(struct keeper *k, struct command *c)
-{
-	while (c->words) {
-		struct word *w = c->words;
-
-		c->words = w->next;
-		buf_done(&w->text);
-		free(w);
-	}
-	safeguard_forget(k, c);
-	grants_forget(k, c);
-	DL_DELETE(k->commands, c);
-	buf_done(&c->label);
-	free(c);
-}
-
-/* What was begun within it and still runs goes on in steps of its own. */
-static void ungroup(struct keeper *k)
-{
-	k->group = NULL;
-	for (struct command *c = k->commands; c; c = c->next)
-		c->grouped = false;
-}
-
-/* Processes may still point to it: then it stays, over, until the last of them has gone. */
-void command_retire(struct keeper *k, struct command *c)
-{
-	c->over = true;
-	c->quiet_at = 0;
-	if (c->slot)
-		*c->slot = NULL;
-	c->slot = NULL;
-	if (c == k->group)
-		ungroup(k);
-	if (c == k->fold)
-		k->fold = NULL;
-	if (c->refs || c->guard.dying || c == k->whole)
-		return;
-	if (c->heir)
-		c->heir->slot = NULL;
-	command_free(k, c);
-}
+/* ---- told to cordon -------------------------------------------------------------------------- */
 
 static void announce(struct keeper *k, struct command *c)
 {
@@ -208,7 +153,7 @@ void steps_announce(struct keeper *k, struct command *c)
 static void finish(struct keeper *k, struct command *c)
 {
 	if (c->step && c->guard.doomed) {
-		safeguard_roll_back(k, c);
+		k->hooks->command_doomed(k, c);
 		return;
 	}
 	if (!c->step || commit(k, c) >= 0) {
@@ -347,99 +292,30 @@ int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
-static struct command **ambient_slot(struct keeper *k, const struct proc *p)
-{
-	if (p && p->command)
-		return &p->command->heir;
-	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
-}
-
-/* Whose the change is, by who makes it. */
-static struct command *by_process(struct keeper *k, const struct proc *p)
-{
-	struct command *own = p ? p->command : NULL;
-
-	if (k->group && (!own || own->grouped))
-		return k->group;
-	return own && !own->over ? own : *ambient_slot(k, p);
-}
-
-static struct command *current(struct keeper *k, const struct proc *p)
-{
-	struct command *c = by_process(k, p);
-
-	/* What has begun goes on. */
-	return k->fold && (!c || !c->step) ? k->fold : c;
-}
-
-/* The history is full: what begins no more is one step, until the session ends or the human undoes
- * something. What those inside did before stays, and what was there before them. */
-static struct command *fold(struct keeper *k)
-{
-	struct command *c = command_new(k, STEP_AMBIENT);
-
-	buf_str(&c->label, "all that followed, as the history is full");
-	c->folds = c->named = true;
-	c->grouped = false;
-	k->fold = c;
-	return c;
-}
-
-static void label_ambient(struct keeper *k, struct command *c, const struct proc *p,
-			  const char *hint)
-{
-	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
-	bool agent = !p || steps_is_agent(k, p);
-	const char *command =
-		p && p->command && p->command->label.len ? p->command->label.data : NULL;
-
-	if (below && *below)
-		hint = below;
-	if (agent)
-		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
-	else
-		buf_str(&c->label, "left running");
-	c->by_paths = agent && !command;
-	buf_fmt(&c->label, ": %s%s", c->by_paths ? "edit " : "", command ? command : hint);
-	if (c->label.len > LABEL_MAX)
-		buf_truncate(&c->label, LABEL_MAX);
-}
-
-static struct command *ambient_new(struct keeper *k, const struct proc *p, const char *hint)
-{
-	struct command *c = command_new(k, STEP_AMBIENT);
-
-	label_ambient(k, c, p, hint);
-	c->slot = ambient_slot(k, p);
-	*c->slot = c;
-	return c;
-}
-
 int steps_get(const struct folder *f, struct proc *p, const char *hint, struct step **ret)
 {
 	struct keeper *k = f->keeper;
-	struct command *c = current(k, p);
+	struct command *c = steps_command(k, p);
 
 	group_mark(k, p);
 	if ((!c || !c->step) && !k->fold && journal_is_full(k->journal))
-		c = fold(k);
+		c = owner_fold(k);
 	if (!c)
-		c = ambient_new(k, p, hint);
+		c = owner_ambient(k, p, hint);
 	c->last_at = k->now;
 	if (!f->granted) {
 		c->inside = true;
 		c->inside_at = k->now;
 	}
 	if (!c->step && !c->label.len) /* a redirection, before the exec that will name it */
-		label_ambient(k, c, NULL, hint);
+		owner_label(k, c, NULL, hint);
 	*ret = c->step ? step_part(c->step, f->journal) : NULL;
 	return *ret ? 0 : begin(k, c, f->journal, ret);
 }
 
 struct step *steps_open(struct keeper *k, const struct proc *p)
 {
-	const struct command *c = current(k, p);
+	const struct command *c = steps_command(k, p);
 
 	return c ? c->step : NULL;
 }
@@ -451,14 +327,9 @@ int64_t steps_id(struct keeper *k, const struct proc *p)
 	return s ? step_id(s) : 0;
 }
 
-struct command *steps_command(struct keeper *k, const struct proc *p)
-{
-	return current(k, p);
-}
-
 void steps_touched(struct keeper *k, const struct proc *p)
 {
-	struct command *c = current(k, p);
+	struct command *c = steps_command(k, p);
 
 	if (!c || !c->step || c->announced || c->announce_at)
 		return;

@@ -1,4 +1,4 @@
-/* ignored - which changes from outside are nobody's edits: patterns for the ends of paths. */
+/* ignored - which external changes are not edits: patterns for the ends of paths. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* lock_who - the process behind a permission event, as /proc tells of it while it waits. */
+/* lock_who - reads from /proc which process waits for a permission event. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* watch - edits of the working folders from outside: seen live, told, and noted in the history. */
+/* watch - watches the working folders for external edits: reports and records them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,9 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/loop.h"
+#include "core/keeper/sources.h"
+#include "core/keeper/state.h"
 #include "core/keeper/watch/watch.h"
 #include "core/keeper/watch/ignored.h"
 #include "core/keeper/watch/watch_edits.h"

@@ -1,4 +1,4 @@
-/* watch - edits of the working folders from outside: seen live, told, and noted in the history. */
+/* watch - watches the working folders for external edits: reports and records them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* watch_edits - edits from outside that belong together: collected, told, noted in the history. */
+/* watch_edits - collects external edits that belong together, reports and records them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/watch_edits.h"
 
@@ -11,7 +11,8 @@
 
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/keeper_priv.h"
+#include "core/keeper/channel.h"
+#include "core/keeper/state.h"
 
 #define SEEN_MAX 10000 /* paths collected; beyond, they are only counted */
 #define TOLD_MAX 20    /* told to cordon one by one */

@@ -1,4 +1,4 @@
-/* watch_edits - edits from outside that belong together: collected, told, noted in the history. */
+/* watch_edits - collects external edits that belong together, reports and records them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

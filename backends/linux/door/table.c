@@ -1,6 +1,15 @@
-/* door_calls - the table: each trapped call, how its paths are resolved, how it is performed. */
+/* table - each trapped call, how its paths are resolved, how it is performed. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/linux/door/door_priv.h"
+#include "backends/linux/door/table.h"
+
+#include "backends/linux/door/calls_connect.h"
+#include "backends/linux/door/calls_exec.h"
+#include "backends/linux/door/calls_meta.h"
+#include "backends/linux/door/calls_names.h"
+#include "backends/linux/door/calls_open.h"
+#include "backends/linux/door/calls_socket.h"
+#include "backends/linux/door/ports.h"
+#include "core/base/util.h"
 
 /*
  * One row is one system call: its number and name, up to two paths (how the last component is
@@ -81,3 +90,14 @@ const struct door_call door_calls[] = {
 /* clang-format on */
 
 const size_t door_calls_len = ARRAY_LEN(door_calls);
+
+const struct door_call *door_call_of(int nr)
+{
+	/* Numbers are small and the kernel has checked them against the filter. */
+	static const struct door_call *by_nr[512];
+
+	if (by_nr[SYS_openat] == NULL)
+		for (size_t i = 0; i < door_calls_len; i++)
+			by_nr[door_calls[i].nr] = &door_calls[i];
+	return nr >= 0 && (size_t)nr < ARRAY_LEN(by_nr) ? by_nr[nr] : NULL;
+}

@@ -1,0 +1,14 @@
+/* calls_connect - connect of every kind. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/door/call.h"
+#include "core/keeper/door.h"
+
+struct parked;
+
+HANDLER(prepare_connect);
+HANDLER(perform_connect);
+/* The human has answered about a socket file, which is *opened. */
+void connect_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict,
+		      int *opened);

@@ -1,0 +1,8 @@
+/* calls_exec - execve and umask: the kernel performs them, the keeper takes note. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/door/call.h"
+
+HANDLER(prepare_exec);
+HANDLER(prepare_umask);

@@ -1,0 +1,9 @@
+/* calls_fifo - opens a FIFO of a folder for writing, without waiting for its reader. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/door/call.h"
+
+HANDLER(perform_fifo);
+void fifo_tick(struct ldoor *d); /* has a reader come? */
+void fifo_drop(struct ldoor *d);

@@ -1,0 +1,19 @@
+/* calls_flow - connect to a host: decided on, dialled outside, then joined to the socket. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/keeper/door.h"
+
+struct ldoor;
+struct request;
+
+void flow_open(struct ldoor *d);
+void flow_close(struct ldoor *d);
+int flow_connect(struct ldoor *d, struct request *r, int sock);
+bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict); /* was it a flow? */
+void flow_tick(struct ldoor *d);
+void flow_end_one(struct ldoor *d, uint64_t id); /* that connection */
+void flow_drop(struct ldoor *d);		 /* what waits is refused */

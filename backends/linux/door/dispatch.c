@@ -1,0 +1,290 @@
+/* dispatch - one trapped call from its arguments to its answer. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/dispatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/linux/door/calls_connect.h"
+#include "backends/linux/door/calls_meta.h"
+#include "backends/linux/door/calls_names.h"
+#include "backends/linux/door/calls_open.h"
+#include "backends/linux/door/calls_peer.h"
+#include "backends/linux/door/calls_socket.h"
+#include "backends/linux/door/finish.h"
+#include "backends/linux/door/gather.h"
+#include "backends/linux/door/lookup.h"
+#include "backends/linux/door/lost.h"
+#include "backends/linux/door/request.h"
+#include "backends/linux/door/resolve.h"
+#include "backends/linux/door/state.h"
+#include "core/base/path.h"
+#include "core/keeper/keeper.h"
+
+/*
+ * Theory of operation
+ *
+ * The kernel parks the caller and hands over a number, six registers and a thread id. Registers are
+ * the kernel's own copy; memory, descriptors and the current directory are the caller's, and its
+ * other threads may change them while we look. So, for each request:
+ *
+ *   1. prepare: copy what the registers point to, once; refuse what the kernel would refuse.
+ *   2. resolve: from the copies to places, through descriptors of ours (resolve.c, walk.c).
+ *   3. ask the kernel whether the id still is alive. If not, the thread id may have been given to
+ *	somebody else and everything read so far was about the wrong process: drop it. Not where
+ *	nothing was looked up by that id (by_pidfd()).
+ *   4. perform: one call of folder_*(), on our descriptors and our copies. Nothing of the caller's
+ *	is looked at again.
+ *   5. answer once: an errno, a descriptor, or CONTINUE.
+ *
+ * CONTINUE lets the kernel run the call with whatever memory holds by then. It is never a decision:
+ * it is used where the floor (read-only mounts, Landlock) gives the right answer for any value.
+ *
+ * A held request keeps its copies. When the human has answered, steps 2 to 5 run again; the place
+ * must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
+ */
+
+#define TRIES 4 /* resolutions of a path that changes while we look */
+
+static bool is_shown(const struct request *r, int i)
+{
+	const struct place *p = r->place[i];
+	char text[PATH_MAX];
+	struct stat st;
+
+	place_text(p, text, sizeof(text));
+	if (r->shown[i].text == NULL || strcmp(text, r->shown[i].text) != 0)
+		return false;
+	if (p->folder == NULL || r->shown[i].ino == 0) /* outside then; granted now */
+		return true;
+	return fstat(p->at.dirfd, &st) == 0 && st.st_dev == r->shown[i].dev &&
+	       st.st_ino == r->shown[i].ino;
+}
+
+/*
+ * What is moved or linked is what the human could look at when he was asked: the same object,
+ * nothing was done to it since, and nobody can still write to it. Of a directory that is what is
+ * in itself.
+ */
+static bool is_as_asked(struct ldoor *d, const struct request *r)
+{
+	const struct stat *was = &r->shown[0].object;
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+	struct stat is;
+
+	if (was->st_ino == 0 || p->folder == NULL)
+		return true;
+	if (place_stat(p, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
+	    is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec) {
+		if (!S_ISREG(is.st_mode))
+			return true;
+		fd = openat(p->at.dirfd, p->at.name[0] ? p->at.name : ".",
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		/* The lease is refused while a writer has it open; close() drops it. */
+		if (fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN)
+			return true;
+	}
+	keeper_deny(d->k, &r->caller, r->shown[0].text, -ESTALE,
+		    "it has changed since you were asked, or is still open for writing");
+	return false;
+}
+
+/* A new link's name is looked at before its file system is; a new name of rename() is not. */
+static bool link_taken(const struct request *r)
+{
+	const struct place *to = r->place[1];
+	struct stat st;
+
+	return r->call->perform == perform_link && to->folder != NULL &&
+	       fstatat(to->at.dirfd, to->at.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int resolve_all(struct ldoor *d, struct request *r)
+{
+	int outside = 0, places = 0;
+
+	r->cwd_known = false;
+	for (int i = 0; i < 2; i++) {
+		int got;
+
+		if (r->how[i] == HOW_NONE)
+			continue;
+		got = r->copied[i] < 0 ? r->copied[i] : place_resolve(d, r, i);
+		if (got < 0 && i == 1 && r->place[1]->gone && r->call->perform == perform_rename &&
+		    is_dots(r->place[0]->at.name, strcspn(r->place[0]->at.name, "/")))
+			return -EBUSY; /* the kernel looks at the last names first */
+		if (got < 0)
+			return got;
+		if (r->call->perform == perform_link && i == 0 && !r->place[0]->known)
+			return -ENOENT;
+		if (r->resumed && !is_shown(r, i))
+			return -ESTALE;
+		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(d, r))
+			return -ESTALE;
+		places++;
+		outside += r->place[i]->folder == NULL;
+	}
+	if (outside > 0 && outside < places)
+		return link_taken(r) ? -EEXIST : -EXDEV;
+	if (places == 2 && outside == 0 && r->place[0]->folder != r->place[1]->folder)
+		return -EXDEV;
+	return outside;
+}
+
+/* Without mounts access(2) would answer for a host that Landlock knows nothing of. */
+static bool is_closed(const struct ldoor *d, const struct place *p)
+{
+	return d->floor.own != NULL && p->known && !p->special && !place_is_own(d, p) &&
+	       (S_ISREG(p->st.st_mode) || S_ISDIR(p->st.st_mode));
+}
+
+/*
+ * On a read-only mount the kernel refuses to remove or move a name before it looks for it. A
+ * program that makes sure that something is gone wants to hear that it is not there. 0: it is.
+ */
+static int missing_outside(const struct ldoor *d, const struct request *r)
+{
+	static const char *const own[] = {"/tmp", "/var/tmp", "/run", "/dev"};
+	const struct place *p = r->place[0];
+	AUTO_CLOSE int fd = -1;
+
+	if (d->floor.own != NULL || p->nested || p->special || r->how[0] != HOW_NAME ||
+	    (r->call->perform != perform_unlink && r->call->perform != perform_rmdir &&
+	     r->call->perform != perform_rename))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (path_is_beneath(p->text, own[i])) /* what is not read-only */
+			return 0;
+	fd = open_in_sandbox(d, p->text);
+	return fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG ? fd : 0;
+}
+
+/* A change outside every folder: the floor answers, or policy asks. */
+static int perform_outside(struct ldoor *d, struct request *r)
+{
+	int got;
+
+	if (r->call->anywhere || r->reads)
+		return r->call->perform(d, r);
+	if (r->call->perform == perform_access && is_closed(d, r->place[0]))
+		return -EACCES;
+	if (r->place[0]->special || r->call->perform == perform_access ||
+	    r->call->perform == perform_statfs)
+		return DOOR_CONTINUE;
+	got = missing_outside(d, r);
+	if (got < 0)
+		return got;
+	got = place_outside(d, &r->caller, r->place[r->how[1] != HOW_NONE]);
+	return got == 0 ? DOOR_CONTINUE : place_granted(got);
+}
+
+/* A path that cannot be read counts when its turn comes: errors have the kernel's order. */
+static void copy_paths(struct ldoor *d, struct request *r)
+{
+	const struct path_arg *args = r->call->path;
+
+	if (args[0].how != HOW_NONE && args[1].how != HOW_NONE && !r->slot[SLOT_PATH].have &&
+	    !r->slot[SLOT_PATH2].have)
+		request_paths(r, (uint64_t[]){r->args[args[0].path], r->args[args[1].path]});
+	for (int i = 0; i < 2; i++) {
+		const struct path_arg *arg = &r->call->path[i];
+		enum slot slot = i == 0 ? SLOT_PATH : SLOT_PATH2;
+
+		r->copied[i] = 0;
+		if (r->how[i] == HOW_NONE)
+			continue;
+		if (arg->dirfd >= 0)
+			r->dirfd[i] = (int)r->args[arg->dirfd];
+		if (r->how[i] != HOW_FD && !r->slot[slot].have)
+			r->copied[i] = request_path(d, r, slot, r->args[arg->path]);
+	}
+}
+
+/*
+ * What could not be looked at (memory closed to us, no descriptor left for the caller's process) is
+ * left to the floor, except where the floor does not hold for every value: a path of
+ * /proc/N/fd leads to the writable mount of a descriptor that we have handed out, and a socket
+ * file can be connected to on a read-only mount.
+ */
+static int unseen(const struct request *r)
+{
+	return r->call->anywhere ? -EACCES : DOOR_CONTINUE;
+}
+
+/*
+ * A descriptor's file, got through the pidfd of a process that was known before: whose id it has
+ * now does not matter. One that came back from a human may have ended meanwhile.
+ */
+static bool by_pidfd(const struct request *r)
+{
+	for (size_t i = 0; i < SLOT_COUNT; i++)
+		if (r->slot[i].have)
+			return false;
+	return r->caller.known && !r->resumed && r->place[0]->kept;
+}
+
+static int handle(struct ldoor *d, struct request *r)
+{
+	int got = 0;
+
+	for (int i = 0; i < 2; i++)
+		r->how[i] = r->call->path[i].how;
+	if (r->call->prepare != NULL)
+		got = r->call->prepare(d, r);
+	if (got == DOOR_NOTHING)
+		return 0;
+	if (got == 0 && r->call->perform == NULL)
+		return DOOR_CONTINUE;
+	if (got == 0)
+		copy_paths(d, r);
+	if (got == DOOR_CONTINUE && r->call->prepare != prepare_bind)
+		return unseen(r);
+	for (int i = 0; i < TRIES && got >= 0; i++) {
+		int outside = resolve_all(d, r);
+
+		if (!by_pidfd(r) && request_alive(d, r) < 0)
+			return DOOR_DEAD;
+		if (outside == -ENOENT && r->call->perform == perform_connect)
+			peer_absent(d, r);
+		if (outside < 0)
+			return outside == DOOR_CONTINUE ? unseen(r) : outside;
+		got = outside > 0 ? perform_outside(d, r) : r->call->perform(d, r);
+		if (i == 0 && got == -ENOENT && (r->place[0]->recent || r->place[1]->recent))
+			d->renames++; /* the directory may be another one by now */
+		else if (got != DOOR_AGAIN)
+			return got;
+		got = 0;
+	}
+	return got < 0 ? got : -ESTALE;
+}
+
+/* The kernel goes on with an open only where that can be trusted. */
+static void finish(struct ldoor *d, struct request *r, int got)
+{
+	if (got == DOOR_CONTINUE && r->call->perform == perform_open)
+		got = open_may_continue(d, r);
+	request_finish(d, r, got);
+}
+
+void door_dispatch(struct ldoor *d, struct request *r, bool granted)
+{
+	int got;
+
+	if (keeper_caller(d->k, r->tid, &r->caller) < 0) {
+		finish(d, r, unseen(r));
+		return;
+	}
+	r->caller.door = &d->door;
+	r->caller.request = r->id;
+	r->caller.granted = granted;
+	r->caller.may_wait = gather_may(d);
+	r->caller.op = r->call->name;
+	if (!r->resumed && lost_find(d, r, &got))
+		request_finish(d, r, got);
+	else
+		finish(d, r, handle(d, r));
+}

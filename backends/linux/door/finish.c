@@ -1,0 +1,37 @@
+/* finish - the end of a request: it is answered, or parked, or waits for a sync. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/finish.h"
+
+#include <errno.h>
+
+#include "backends/linux/door/answer.h"
+#include "backends/linux/door/gather.h"
+#include "backends/linux/door/lost.h"
+#include "backends/linux/door/parked.h"
+#include "backends/linux/door/state.h"
+#include "core/base/util.h"
+
+/* What nobody waits for any more is kept for when the interrupted call is made again. */
+static void answer_fd(struct ldoor *d, const struct request *r, int fd)
+{
+	if (!door_give(d, r->id, r->resumed ? 0 : r->tid, r->flags, fd))
+		lost_keep(d, r, fd);
+}
+
+void request_finish(struct ldoor *d, struct request *r, int got)
+{
+	if (got == -FOLDER_HELD)
+		parked_add(d, r);
+	else if (got == -FOLDER_WAITS)
+		gather_add(d, r);
+	/* Before the answer: the caller's close() is to be the last one of its file. */
+	util_close_fd(&r->opened);
+	place_done(&d->scratch->places[0]);
+	place_done(&d->scratch->places[1]);
+	if (got == -FOLDER_HELD || got == -FOLDER_WAITS || got == DOOR_DEAD || got == DOOR_LATER)
+		return;
+	if (got >= 0 && r->gives_fd)
+		answer_fd(d, r, got);
+	else if (answer_send(d, r->id, got) == -ENOENT && got == 0)
+		lost_keep(d, r, -1);
+}

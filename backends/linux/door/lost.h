@@ -1,0 +1,14 @@
+/* lost - results whose caller was interrupted before the answer, kept for its second try. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+
+struct ldoor;
+struct request;
+
+void lost_open(struct ldoor *d);
+void lost_close(struct ldoor *d);
+void lost_keep(struct ldoor *d, const struct request *r, int fd); /* takes fd; -1: result 0 */
+/* Was this call performed already? Then its result is in *ret; a descriptor is the caller's. */
+bool lost_find(struct ldoor *d, struct request *r, int *ret);

@@ -1,0 +1,30 @@
+/* parked - requests that wait for a human's answer: their copies, and what the human was shown. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/linux/door/interrupts.h"
+#include "backends/linux/door/request.h"
+
+struct parked {
+	struct parked *next;
+	uint64_t id;
+	int tid;
+	uint64_t args[6];
+	const struct door_call *call;
+	struct copy slot[SLOT_COUNT];
+	struct shown shown[2];
+	bool outside;
+	bool granted; /* by the human, before something else held it */
+	int opened;   /* owned; see struct request */
+	int flags;
+	struct interrupt interrupt;
+};
+
+struct parked *parked_new(struct request *r);
+void parked_free(struct parked *p);			  /* NULL is a no-op */
+void parked_add(struct ldoor *d, struct request *r);	  /* copies what is needed */
+struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: not there */
+/* r becomes the request again that p was made from. */
+void parked_load(struct ldoor *d, struct request *r, const struct parked *p);
+/* Look after their callers: a killed one is forgotten, an interrupted one is answered. */
+void parked_tick(struct ldoor *d);

@@ -1,0 +1,68 @@
+/* place - the target of a path argument: a directory of ours and a name, or a path outside. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "backends/linux/door/call.h"
+#include "backends/linux/door/state.h"
+#include "core/base/path.h"
+
+void place_done(struct place *p)
+{
+	util_close_fd(&p->fd);
+	util_close_fd(&p->seen);
+	p->fd = p->seen = -1;
+}
+
+/* What the host has at a path is not what somebody mounted over it inside: there is nothing of it
+ * to ask about, to grant or to report, and the mount alone says what may be done. */
+int place_outside(struct ldoor *d, const struct caller *c, const struct place *p)
+{
+	return p->nested ? 0 : folder_outside(d->k, c, p->text);
+}
+
+int place_granted(int got)
+{
+	return got == 1 ? DOOR_AGAIN : got;
+}
+
+void place_text(const struct place *p, char *out, size_t size)
+{
+	const char *name;
+
+	if (p->folder == NULL) {
+		snprintf(out, size, "%s", p->text);
+		return;
+	}
+	name = p->at.name[0] != '\0' || p->at.leaf == NULL ? p->at.name : p->at.leaf;
+	snprintf(out, size, "%s%s%s%s%s", folder_path(p->folder), p->at.dir[0] != '\0' ? "/" : "",
+		 p->at.dir, name[0] != '\0' ? "/" : "", name);
+}
+
+int place_stat(const struct place *p, struct stat *ret)
+{
+	const int flags = AT_SYMLINK_NOFOLLOW | (p->at.name[0] == '\0' ? AT_EMPTY_PATH : 0);
+
+	return fstatat(p->at.dirfd, p->at.name, ret, flags) < 0 ? -errno : 0;
+}
+
+bool place_is_own(const struct ldoor *d, const struct place *p)
+{
+	for (const char *const *own = d->floor.own; own && *own; own++)
+		if (p->folder == NULL && path_is_beneath(p->text, *own))
+			return true;
+	return false;
+}
+
+/*
+ * No name leads to it, but it may be the undo store's: what is replaced is put there itself. And
+ * without mounts the caller may have opened it for reading and then removed this one of its names.
+ * So it may be changed if nothing of it is left to see, or if its old state is kept.
+ */
+bool place_orphan_is_kept(const struct caller *c, const struct place *p)
+{
+	return p->st.st_nlink == 0 || folder_has_inode(p->folder, c, &p->st);
+}

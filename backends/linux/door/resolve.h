@@ -1,0 +1,11 @@
+/* resolve - resolves a path argument of the caller to a place: the fast path. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+struct ldoor;
+struct request;
+
+void resolve_open(struct ldoor *d);
+void resolve_close(struct ldoor *d);
+/* Fill r->place[i] from how[i]; 0, negative errno, DOOR_CONTINUE or DOOR_DEAD. */
+int place_resolve(struct ldoor *d, struct request *r, int i);

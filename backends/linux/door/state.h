@@ -1,0 +1,64 @@
+/* state - the door's state that all its files share, and pointers to the state of each file. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "backends/linux/door/filter_spec.h"
+#include "backends/linux/sandbox/floor.h"
+#include "core/keeper/door.h"
+
+struct gateway;
+struct keeper;
+struct seccomp_notif;
+struct seccomp_notif_resp;
+
+/*
+ * One door for each session. Single thread: the keeper's. A file that keeps something between two
+ * requests has its own struct, which it alone defines and frees; here are only the pointers.
+ */
+struct ldoor {
+	struct door door; /* the first member; fd: the listener of seccomp */
+	struct keeper *k;
+	struct filter_spec spec;
+	struct floor floor;
+	int root; /* O_PATH of the sandbox's / */
+	struct stat root_st;
+	dev_t proc_dev; /* of the sandbox's /proc; 0 when it has none */
+	bool wait_killable;
+	int self_fd;		 /* O_PATH of our /proc/self/fd */
+	uint64_t renames;	 /* grows when paths of known directories may have changed */
+	struct gateway *gateway; /* owned; NULL: connections are not decided on by host */
+	struct seccomp_notif *in;
+	struct seccomp_notif_resp *out;
+	size_t in_size, out_size;
+
+	struct scratch *scratch; /* request.h */
+	struct callers *callers; /* answer.c */
+	struct lost *lost;	 /* lost.c */
+	struct parked *parked;	 /* parked.h */
+	size_t parked_len;
+	int64_t sweep_at;     /* when their callers are looked after next */
+	struct parked *later; /* gather.c: oldest first */
+	size_t later_len;
+	bool gathered;		  /* they are served now */
+	struct proc_entry *procs; /* lookup.c */
+	struct dirs *dirs;	  /* dirs.c */
+	struct recent *recent;	  /* resolve.c */
+	struct base *bases;	  /* look.c */
+	struct pending *pending;  /* connecting.c */
+	size_t pending_len;
+	struct own_sockets *sockets; /* calls_peer.c */
+	struct flow_wait *flows;     /* calls_flow.c */
+	size_t flows_len;
+	uint64_t last_dial;
+	struct port *ports; /* ports.c */
+	size_t n_ports;
+	int64_t look_at;   /* for listeners, next; 0: not */
+	int64_t look_wait; /* and again so long after it */
+	struct fifo_wait *fifos; /* calls_fifo.c */
+	size_t fifos_len;
+};

@@ -1,0 +1,148 @@
+/* keep_open_files - captures files that are open for writing when a step begins. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/fs/reach.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+static bool written_by_other(const struct step *s, const struct obj *o)
+{
+	for (struct step *other = s->j->open; other; other = other->next) {
+		const struct known *k = other == s ? NULL : step_known(other, o);
+
+		if (k && k->flags & KNOWN_OPENED)
+			return true;
+	}
+	return false;
+}
+
+/* What this step changes is kept all the same; only that file is not its to bring back. */
+static void leave_writer(struct step *s, const char *path)
+{
+	AUTO_BUF struct buf why = BUF_INIT;
+
+	buf_ch(&why, '\'');
+	text_escape(&why, path, strnlen(path, 200));
+	buf_str(&why, "' is held open by an earlier command and is too large to keep once more: "
+		      "what is written to it is not undone with this step");
+	step_mark_incomplete(s, why.data);
+}
+
+static int keep_found(struct step *s, const char *name, const struct spot *at, const struct obj *o,
+		      struct err *err)
+{
+	const char *path;
+	int root = key_root(name, &path), r;
+
+	if (written_by_other(s, o)) /* which is not over */
+		return 0;
+	r = step_try_content(s, root, path, at->fd, at->name, o);
+	if (r == STEP_FULL) {
+		leave_writer(s, path);
+		return 0;
+	}
+	if (r < 0)
+		return err_set(err, r, "keep '%s', which is still being written", path);
+	step_touch(s, root, path, o);
+	return 0;
+}
+
+static int keep_writer(struct step *s, struct writer *w, struct err *err)
+{
+	struct reach reach = {0};
+	struct spot at;
+	struct obj o;
+	const char *name = writer_alive(s->j, w, NULL, &reach, &at, &o);
+	int r = name ? keep_found(s, name, &at, &o, err) : 0;
+
+	reach_close(s->j, &reach);
+	return r;
+}
+
+int step_keep_writers(struct step *s, struct err *err)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+	int r = 0;
+
+	if (j->options.off)
+		return 0;
+	for (bool more = true, again = false; r == 0 && more; again = true) {
+		HASH_ITER (hh, j->writers, w, next)
+			if (r == 0)
+				r = keep_writer(s, w, err);
+		more = r == 0 && !again && writers_seek_nameless(s);
+	}
+	return r;
+}
+
+static size_t adopt_writers(struct step *s)
+{
+	struct writer *w, *next;
+	size_t n = 0;
+
+	HASH_ITER (hh, s->j->writers, w, next) {
+		struct reach reach = {0};
+		struct spot at;
+		struct obj o;
+		bool alive = writer_alive(s->j, w, NULL, &reach, &at, &o);
+
+		reach_close(s->j, &reach);
+		if (!alive || written_by_other(s, &o))
+			continue;
+		step_learn(s, &o, KNOWN_OPENED);
+		n++;
+	}
+	return n;
+}
+
+size_t step_adopt_writers(struct step *s)
+{
+	struct step *p = s;
+	size_t n = 0;
+
+	do
+		n += adopt_writers(p);
+	while ((p = p->part) != s);
+	return n;
+}
+
+void writers_pass_on(struct journal *j)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct err err = {0};
+
+		if (step_keep_writers(s, &err) < 0)
+			step_mark_incomplete(s, err.text);
+	}
+}
+
+bool step_prune_writers(struct step *s)
+{
+	struct journal *j = s->j;
+	struct writer *w, *next;
+	bool lasting = false;
+
+	j->writers_enough = 0;
+	HASH_ITER (hh, j->writers, w, next) {
+		struct reach reach = {0};
+		struct spot at;
+		struct obj o;
+		struct known *k;
+		bool alive = writer_alive(j, w, s, &reach, &at, &o);
+
+		reach_close(j, &reach);
+		if (!alive)
+			continue;
+		k = step_known(s, &o);
+		if (k && k->flags & KNOWN_OPENED)
+			lasting = true;
+	}
+	return lasting;
+}

@@ -1,0 +1,64 @@
+/* guard_report - limits of the safeguards, and what cordon is told of a step that is held. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/journal.h"
+#include "core/keeper/wire.h"
+
+/*
+ * Counted for each step, before each operation, and only what was there before the step began. The
+ * call that would bring a count to its limit is held, and from then on every change of that step;
+ * other steps go on. Allowed: all of it goes on. Denied, or in time: the step's processes are
+ * ended, what they wait for is EPERM, and the step is rolled back (redo has it).
+ */
+struct guard_limits {
+	uint64_t most[LOSS_KINDS]; /* the operation that is held; 0: none is */
+	uint64_t overwrite_bytes;  /* smaller files may be overwritten */
+	uint32_t timeout_s;	   /* denied by itself then; 0: waits for ever */
+};
+
+#define GUARD_SAMPLES 8	    /* paths that are shown of what was, and of what waits */
+#define GUARD_HELD    10000 /* calls that wait, of all steps; beyond: ENOSPC */
+
+/* What a denial ends. */
+enum guard_ends {
+	GUARD_ENDS_COMMAND, /* the processes of the command */
+	GUARD_ENDS_RUN,	    /* everything: the whole run is one step */
+	GUARD_ENDS_STRAYS,  /* what was left running; the agent itself goes on */
+};
+
+/* Why a step was stopped. */
+enum guard_why {
+	GUARD_DENIED,
+	GUARD_TIMED_OUT,
+	GUARD_HEADLESS, /* nobody to ask */
+};
+
+/* WIRE_HELD, for the dialog. Strings are raw agent bytes. */
+struct guard_report {
+	uint64_t ask;
+	int64_t step;
+	int64_t pid; /* whose call reached the limit */
+	enum loss what;
+	enum guard_ends ends;
+	bool by_line;	/* the command line can be remembered */
+	bool partial;	/* not all of the step was kept: a rollback is not whole */
+	uint64_t count; /* losses of this kind that were performed */
+	uint64_t held;	/* calls that wait */
+	uint32_t timeout_s;
+	char *command;
+	size_t n_was, n_would;
+	char *was[GUARD_SAMPLES];   /* paths */
+	char *would[GUARD_SAMPLES]; /* paths of the calls that wait */
+	char *ops[GUARD_SAMPLES];   /* their names */
+};
+
+void guard_report_put(struct buf *out, const struct guard_report *r);
+/* in->bad as for every other message; release with guard_report_free(). */
+struct guard_report *guard_report_get(struct wire_in *in) MUST_USE;
+struct guard_report *guard_report_copy(const struct guard_report *r) MUST_USE;
+void guard_report_free(struct guard_report *r); /* NULL is a no-op */
+
+/* "safeguard.deletes" and "delete", for messages. */
+const char *guard_setting(enum loss what);
+const char *guard_verb(enum loss what);

@@ -1,0 +1,10 @@
+/* question - one question for the human, and the requests that wait for its answer. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/approvals/question.h"
+
+#include "core/base/util.h"
+
+char *question_key(enum rule_kind kind, const char *path)
+{
+	return xasprintf("%c%s", "rwxucb"[kind], path);
+}

@@ -1,0 +1,60 @@
+/* callers - a cache of the sandbox's processes; a pidfd reports the end of each. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <limits.h>
+
+#include "core/base/hash.h"
+#include "core/keeper/caller.h"
+
+struct command;
+struct keeper;
+struct source;
+
+/* A thread that was seen; the leader's is part of its struct proc. */
+struct thread {
+	int tid;
+	int pidfd; /* of a thread that is no leader, once it was asked for; -1 */
+	struct proc *proc;
+	struct thread *next; /* further threads of the process, leader excluded */
+	UT_hash_handle hh;
+};
+
+struct proc {
+	struct keeper *keeper;
+	struct thread self; /* tid is the pid */
+	struct thread *threads;
+	int parent, group; /* when it was first seen */
+	int pidfd;
+	struct source *source;
+	mode_t umask;
+	bool execed;		 /* since it was first seen */
+	bool direct;		 /* a child of the agent: a command's own process */
+	bool wraps;		 /* only runs another program: sh -c, env, timeout */
+	uint64_t group_serial;	 /* of the group that it, or a child of its, changed something in */
+	struct command *command; /* counted in command->refs; NULL: none, its changes are ambient */
+	struct command *ends;	 /* whose rollback waits for the end of this process */
+	bool answered;		 /* an answer to it is still good (grants.c) */
+};
+
+int proc_parent(int pid); /* negative errno: gone */
+/* Where /proc/PID/<name> leads. False, and empty: there is no such link, or it is not ours to read.
+ */
+bool proc_link(int pid, const char *name, char ret[PATH_MAX]);
+mode_t caller_umask(const struct caller *c);
+/* How it ended, wait(2)-decoded; -1 where nobody can tell (Linux < 6.15 and already reaped). */
+int proc_exit_status(const struct proc *p);
+/* Of CLOCK_BOOTTIME, at most a clock tick too late; 0: it is gone. */
+int64_t proc_started_us(const struct proc *p);
+bool proc_has_ended(const struct proc *p);
+bool proc_is_stopped(int pid); /* by a signal (Ctrl-Z), not by a debugger */
+void proc_name(const struct proc *p, char *out, size_t size);
+int proc_inner_pid(const struct proc *p); /* as the sandbox sees it */
+/* Is it one that has the orphans of those inside? */
+bool proc_adopts(const struct keeper *k, int pid);
+struct proc *proc_get(struct keeper *k, int tid); /* NULL: it is gone */
+/* A process inside that was not seen yet, as long as it is a child of this one; else NULL. */
+struct proc *proc_get_child(struct keeper *k, int pid, int parent);
+struct proc *proc_known(struct keeper *k, int pid);
+void procs_done(struct keeper *k);
+int exit_code(int wait_status); /* as a shell's $? */

@@ -1,0 +1,148 @@
+/* state - the keeper's state that all its files share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/stat.h>
+#include <utlist.h>
+
+#include "core/base/buf.h"
+#include "core/base/hash.h"
+#include "core/keeper/service.h"
+#include "core/keeper/spec.h"
+
+#define DOORS_MAX 4
+
+struct command;
+struct draft;
+struct grant;
+struct guard_line;
+struct lock;
+struct outside;
+struct proc;
+struct question;
+struct recent;
+struct reload;
+struct seen;
+struct source;
+struct thread;
+struct watch;
+struct wish;
+
+struct doorway { /* of a door that is in the epoll set */
+	struct keeper *keeper;
+	struct source *source;
+};
+
+/* What lower floors call on higher ones. keeper.c fills it in. */
+struct keeper_hooks {
+	void (*process_seen)(struct keeper *k, struct proc *p); /* for the first time */
+	void (*process_left)(struct keeper *k, struct proc *p); /* it has ended; freed afterwards */
+	void (*calls)(struct keeper *k, const struct caller *c);    /* drafts may be whole by now */
+	void (*command_freed)(struct keeper *k, struct command *c); /* is about to be */
+	void (*command_doomed)(struct keeper *k, struct command *c); /* roll it back, retire it */
+	int (*draft_open)(const struct wish *w, int flags, mode_t mode);
+};
+
+/* How reads were decided, for metrics. */
+struct tallies {
+	uint64_t checks, by_rule, by_answer, asked, crowded;
+	uint64_t told; /* checks and crowded together, when cordon heard of them last */
+	int64_t told_at;
+};
+
+struct folder {
+	struct keeper *keeper;
+	char *path;
+	size_t path_len;
+	int fd;
+	struct journal *journal; /* its own; granted: the first folder's, as a further root of it */
+	int root;
+	bool granted; /* outside; operations run in the unconfined thread */
+};
+
+/* A protected file that had several names when the session began. */
+struct alias {
+	dev_t dev;
+	ino_t ino;
+	char *path;
+};
+
+struct keeper {
+	const struct keeper_hooks *hooks;
+	struct keeper_spec *spec; /* limits may change: WIRE_LIMITS */
+	int sock, epoll;
+	struct buf in, out;
+	size_t out_sent;
+	bool urgent, out_watched;
+	bool door_off;	     /* nothing is served for a while */
+	unsigned doors_shut; /* closed for good: a bit for each */
+	int64_t now;	     /* monotonic, of this turn of the loop */
+	int64_t flush_at;
+	struct source *graves, *watches;
+
+	struct journal *journal; /* the first folder's; the others' are its kin */
+	struct policy *policy;
+	struct draft *drafts; /* files that have no name yet (draft.c) */
+	size_t n_drafts;
+	bool settling;
+	bool learned; /* policy_learn_more() has no more */
+	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
+	struct folder **folders;
+	size_t n_folders;
+	struct alias *aliases;
+	size_t n_aliases;
+	struct outside *outside;
+	const char *const *private; /* see keeper_set_private(); NULL: the default */
+	struct lock *lock;	    /* undo.external = lock */
+	struct buf path, path2;	    /* scratch of folder.c */
+	mode_t umask;		    /* of this process now */
+
+	struct reload *reload; /* rule files that change (reload.c); NULL: nobody looks */
+	struct watch *watch;   /* edits from outside (watch.c); NULL: nobody looks */
+	struct sandbox *sandbox;
+	struct door *doors[DOORS_MAX];	    /* the first is the system calls' */
+	struct doorway doorways[DOORS_MAX]; /* of the others */
+	size_t n_doors;
+	int64_t door_wake; /* 0: none */
+
+	int slow[2];		/* inotify instances, closed by the end of the process; 0: none */
+	struct thread *threads; /* by tid */
+	size_t n_threads;	/* leaders excluded */
+	unsigned thread_fds;	/* opened since all were closed */
+	int root_pid, agent_pid;
+	int orphans;	  /* who has them: pid 1 inside, or ORPHANS_* */
+	bool agent_wraps; /* it only starts the real one */
+	bool agent_again; /* it was started by a script of its name: `node codex` -> codex */
+	struct buf agent_name;
+
+	struct command *commands, *ambient, *strays, *whole;
+	struct command *fold;  /* NULL: the history is not full */
+	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
+	bool marked;	       /* this session has its place in the history */
+	struct proc *group_owner;
+	uint64_t group_serial;
+	int begin_error;   /* the last journal_begin()'s */
+	struct seen *seen; /* refusals that were reported (events.c) */
+	size_t n_seen;
+	struct question *questions;
+	size_t n_waiting, n_held;
+	uint64_t last_question, last_grant;
+	struct grant *grants;
+	struct recent *recent; /* oldest use first */
+	struct tallies tallies;
+	struct guard_line *guard_lines;
+
+	bool launched;	     /* launch() returned */
+	bool exited, failed; /* the agent ended; it never ran */
+	bool frozen;	     /* every change is -EIO */
+	bool quit, gone;     /* leave the loop; because cordon is not there any more */
+	int wait_status;
+};
+
+/* umask(2) of this process. */
+static inline void keeper_umask(struct keeper *k, mode_t mask)
+{
+	if (k->umask != mask)
+		umask(mask);
+	k->umask = mask;
+}

@@ -1,0 +1,12 @@
+/* group - one step for several commands: `cordon step begin`, `end` and `abort` from inside. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+struct keeper;
+struct proc;
+
+/* Begins one, or ends it ("" as name). One that is open ends first. */
+int group_from_cordon(struct keeper *k, const char *name, struct err *err) MUST_USE;
+void group_leave(struct keeper *k, const struct proc *p);

@@ -1,0 +1,16 @@
+/* label - what to call a command, from its arguments. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+void label_command(struct buf *out, const char *argv, size_t len);
+/* Only starts another program (npx claude, sh -c claude): that one is the agent. */
+bool label_wraps(const char *argv, size_t len);
+/* The same, but for a shell that runs any text. */
+bool label_is_wrapper(const char *argv, size_t len);
+const char *label_program(const char *argv, size_t len); /* last component of argv[0], borrowed */
+/* What to call an agent: as label_program(), or the script that an interpreter runs. Borrowed. */
+const char *label_agent(const char *argv, size_t len);
+/* Is a program of this name one that runs scripts? Shells are not meant. */
+bool label_is_interpreter(const char *name);

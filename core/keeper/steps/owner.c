@@ -1,0 +1,75 @@
+/* owner - which command a change belongs to. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/owner.h"
+
+#include "core/base/path.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+#include "core/keeper/steps/members.h"
+
+/* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
+static struct command **ambient_slot(struct keeper *k, const struct proc *p)
+{
+	if (p && p->command)
+		return &p->command->heir;
+	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
+}
+
+/* Whose the change is, by who makes it. */
+static struct command *by_process(struct keeper *k, const struct proc *p)
+{
+	struct command *own = p ? p->command : NULL;
+
+	if (k->group && (!own || own->grouped))
+		return k->group;
+	return own && !own->over ? own : *ambient_slot(k, p);
+}
+
+struct command *steps_command(struct keeper *k, const struct proc *p)
+{
+	struct command *c = by_process(k, p);
+
+	/* What has begun goes on. */
+	return k->fold && (!c || !c->step) ? k->fold : c;
+}
+
+struct command *owner_fold(struct keeper *k)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+
+	buf_str(&c->label, "all that followed, as the history is full");
+	c->folds = c->named = true;
+	c->grouped = false;
+	k->fold = c;
+	return c;
+}
+
+void owner_label(struct keeper *k, struct command *c, const struct proc *p, const char *hint)
+{
+	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
+	bool agent = !p || steps_is_agent(k, p);
+	const char *command =
+		p && p->command && p->command->label.len ? p->command->label.data : NULL;
+
+	if (below && *below)
+		hint = below;
+	if (agent)
+		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
+	else
+		buf_str(&c->label, "left running");
+	c->by_paths = agent && !command;
+	buf_fmt(&c->label, ": %s%s", c->by_paths ? "edit " : "", command ? command : hint);
+	if (c->label.len > LABEL_MAX)
+		buf_truncate(&c->label, LABEL_MAX);
+}
+
+struct command *owner_ambient(struct keeper *k, const struct proc *p, const char *hint)
+{
+	struct command *c = command_new(k, STEP_AMBIENT);
+
+	owner_label(k, c, p, hint);
+	c->slot = ambient_slot(k, p);
+	*c->slot = c;
+	return c;
+}
