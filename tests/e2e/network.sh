@@ -299,6 +299,24 @@ t = socket.create_connection(("203.0.113.7", 7), timeout=5); t.sendall(b"by its 
 by its hint" "HTTPS records, and the address that they hint at goes by their name"
 is "$(quiet --allow-domain good.example -- cat /etc/resolv.conf | grep -c '^nameserver 127.0.0.53$')" 1 "the resolver inside is cordon's"
 
+# ---- a resolver that is slow or dead holds up nobody else
+cat >meanwhile.py <<'E2'
+import socket, sys, threading, time
+start = time.time(); found = []
+def look():
+    try: found.append(socket.gethostbyname(sys.argv[1]))
+    except socket.gaierror as e: found.append("again" if e.errno == socket.EAI_AGAIN else e.errno)
+t = threading.Thread(target=look); t.start()
+s = socket.create_connection(("203.0.113.7", 7)); s.sendall(b"meanwhile"); print(s.recv(99).decode(), not found); t.join(); print(found[0])
+E2
+opts=(--allow-domain '*.example' --allow-domain 203.0.113.7)
+is "$(quiet "${opts[@]}" -- python3 meanwhile.py slow.example)" "meanwhile True
+203.0.113.7" "a slow resolver"
+echo "nameserver 192.0.2.77" >"$HOSTS/resolv.conf"
+is "$(quiet "${opts[@]}" -- env RES_OPTIONS='timeout:1 attempts:1' python3 meanwhile.py good.example)" "meanwhile True
+again" "a dead one"
+echo "nameserver 192.0.2.2" >"$HOSTS/resolv.conf"
+
 # ---- real programs
 web=(--allow-domain good.example)
 is "$(quiet "${web[@]}" -- curl -s http://good.example/)" hello "curl"

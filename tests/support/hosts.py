@@ -12,7 +12,7 @@ NAMES = {
     "private.example": ["10.9.9.9"], "metadata.example": ["169.254.169.254"], "local.example": ["127.0.0.1"],
     "silent.example": ["192.0.2.77"], "moves.example": ["203.0.113.7"], "registry.npmjs.org": ["203.0.113.7"],
     "two.example": ["192.0.2.2", "203.0.113.7"],
-    "brief.example": ["203.0.113.7"], "service.example": [],
+    "brief.example": ["203.0.113.7"], "slow.example": ["203.0.113.7"], "service.example": [],
 }
 ALIASES = {"alias.example": "good.example"}
 TTL = {"moves.example": 0, "brief.example": 1}
@@ -66,7 +66,10 @@ def names_udp():
     s.bind(("192.0.2.2", 53))
     while True:
         q, peer = s.recvfrom(4096)
-        s.sendto(answer(q, 512), peer)
+        if b"\x04slow" in q:
+            threading.Timer(0.7, s.sendto, (answer(q, 512), peer)).start()
+        else:
+            s.sendto(answer(q, 512), peer)
 
 
 def names_tcp():
