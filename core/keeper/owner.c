@@ -17,10 +17,10 @@
  * their inodes, and /proc/PID/fd tells who has which. That is a long look for the keeper, so there
  * are few of them a second; the flow is decided on in any case, then as nobody's.
  */
-#define TABLE_MAX  (4u << 20) /* bytes of the kernel's list */
-#define LOOK_US	   10000      /* at most, while the agent waits */
-#define LOOKS_MAX  10	      /* a second */
-#define SECOND_US  1000000
+#define TABLE_MAX (4u << 20) /* bytes of the kernel's list */
+#define LOOK_US	  10000	     /* at most, while the agent waits */
+#define LOOKS_MAX 10	     /* a second */
+#define SECOND_US 1000000
 
 /* "sl local_address rem_address st queues timer retransmits uid timeout inode ..." */
 static unsigned long inode_in(const char *text, unsigned port)

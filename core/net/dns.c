@@ -20,7 +20,7 @@
 #define SVCB_V6HINT    6
 #define LIFE_NONE_MAX  30   /* seconds that "there is none" is kept */
 #define LIFE_MAX       3600 /* and an answer */
-#define CHAIN_MAX      16 /* CNAME records that are followed */
+#define CHAIN_MAX      16   /* CNAME records that are followed */
 
 static uint16_t get16(const uint8_t *p)
 {

@@ -252,9 +252,7 @@ static void put_reason(uint8_t *out, bool v4, enum packet_why why, unsigned mtu)
 					   [PACKET_TOO_LONG] = 0};
 
 	memset(out, 0, NEXT_HEAD);
-	out[0] = v4				? V4_UNREACHABLE
-		 : why == PACKET_TOO_LONG ? V6_TOO_BIG
-						: V6_UNREACHABLE;
+	out[0] = v4 ? V4_UNREACHABLE : why == PACKET_TOO_LONG ? V6_TOO_BIG : V6_UNREACHABLE;
 	out[1] = v4 ? v4_codes[why] : v6_codes[why];
 	if (why == PACKET_TOO_LONG)
 		put16(out + 6, mtu);
@@ -268,7 +266,10 @@ size_t packet_refuse(uint8_t *out, const struct packet *p, enum packet_why why, 
 	uint8_t *at = out + head, *quote = at + NEXT_HEAD, *next = quote + head;
 
 	put_reason(at, v4, why, mtu);
-	put_ip(quote, p, !echo ? IPPROTO_UDP : v4 ? IPPROTO_ICMP : IPPROTO_ICMPV6,
+	put_ip(quote, p,
+	       !echo ? IPPROTO_UDP
+	       : v4  ? IPPROTO_ICMP
+		     : IPPROTO_ICMPV6,
 	       NEXT_HEAD + p->len);
 	memset(next, 0, NEXT_HEAD);
 	if (echo) {

@@ -11,7 +11,7 @@
  * sender is this machine's kernel, which leaves them out.
  */
 #define PACKET_MAX   65535
-#define PACKET_HEADS 48 /* bytes of IP and UDP or ICMP headers, at most */
+#define PACKET_HEADS 48		   /* bytes of IP and UDP or ICMP headers, at most */
 #define PACKET_ERROR (40 + 8 + 48) /* bytes of a packet_refuse() */
 
 struct packet {

@@ -161,11 +161,11 @@ uint16_t model_offer(const struct model *m, uint64_t seq)
 
 static void offer(struct session *s, const struct client_event *ev)
 {
-	AUTO_FREE char *words = xasprintf("%s listens on %u: p opens it at localhost:%u",
-					  *ev->program ? ev->program : "a process", ev->port,
-					  ev->port);
-	const struct row *row = model_add_row(&s->model, ROW_NOTE, 0, (int)ev->pid, 0, "listen",
-					      words, NULL);
+	AUTO_FREE char *words =
+		xasprintf("%s listens on %u: p opens it at localhost:%u",
+			  *ev->program ? ev->program : "a process", ev->port, ev->port);
+	const struct row *row =
+		model_add_row(&s->model, ROW_NOTE, 0, (int)ev->pid, 0, "listen", words, NULL);
 	struct offer *o = &s->model.offers[s->model.n_offers++ % ARRAY_LEN(s->model.offers)];
 
 	*o = (struct offer){.seq = row->seq, .port = ev->port};

@@ -33,11 +33,11 @@ struct session_spec {
 	bool verbose;  /* debug lines in the diagnostic log */
 	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
-	bool ask_network;	  /* connections are decided on by host */
-	const char *const *hosts; /* --allow-domain */
-	bool public_hosts;	  /* --allow-network */
+	bool ask_network;		 /* connections are decided on by host */
+	const char *const *hosts;	 /* --allow-domain */
+	bool public_hosts;		 /* --allow-network */
 	const struct port_pair *publish; /* --publish; ends with port 0; or NULL */
-	bool dynamic;		  /* reads of gated trees are asked for */
+	bool dynamic;			 /* reads of gated trees are asked for */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 

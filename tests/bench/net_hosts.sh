@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: net_hosts.sh    run by net.sh with `cordon` and `base` set; medians in microseconds, MB/s, seconds a GB
+# shellcheck source=tests/support/hosts.sh
 . "$(realpath "$(dirname "$0")/../support/hosts.sh")"
 hosts_enter "$@"
 # shellcheck disable=SC2154 # net.sh's
@@ -77,6 +78,7 @@ below() { # PID NAME - its descendants of that name
 touch 1.seen 2.seen 3.seen
 python3 client.py 192.0.2.2 >native
 rm -f 1* 2* 3*
+# shellcheck disable=SC2154 # net.sh's
 "$cordon" run --headless --allow-domain good.example --allow-domain 203.0.113.7 -- python3 client.py 127.0.0.53 >inside 2>err &
 run=$!
 took=()

@@ -24,9 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n = packet_write(out, &p);
 	if (n == 0 || p.protocol != 17) /* too long with its headers; an echo becomes a reply */
 		return 0;
-	if (packet_read(&again, out, n) < 0 || again.len != p.len ||
-	    again.to_port != p.to_port || !net_addr_eq(&again.to, &p.to) ||
-	    (p.len && memcmp(again.data, p.data, p.len) != 0))
+	if (packet_read(&again, out, n) < 0 || again.len != p.len || again.to_port != p.to_port ||
+	    !net_addr_eq(&again.to, &p.to) || (p.len && memcmp(again.data, p.data, p.len) != 0))
 		abort();
 	return 0;
 }

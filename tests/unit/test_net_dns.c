@@ -115,9 +115,9 @@ static void only_the_names_own_addresses_count(void **state)
 static void hints_of_https_records_are_addresses(void **state)
 {
 	/* Priority 1, the name itself, ALPN "h2", two addresses of IPv4, one of IPv6. */
-	static const uint8_t data[] = {0, 1, 0,	 0, 1, 0, 3, 2, 'h', '2', 0, 4, 0, 8, 1, 2, 3,
-				       4, 5, 6,	 7, 8, 0, 6, 0, 16,  0x20, 1, 0xd, 0xb8, 0, 0, 0, 0,
-				       0, 0, 0,	 0, 0, 0, 0, 9};
+	static const uint8_t data[] = {0,   1,	  0, 0, 1, 0, 3, 2, 'h', '2', 0, 4,  0,	   8,
+				       1,   2,	  3, 4, 5, 6, 7, 8, 0,	 6,   0, 16, 0x20, 1,
+				       0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0,	 0,   0, 0,  0,	   9};
 	uint8_t msg[DNS_UDP_MIN];
 	struct dns_question q;
 	struct found f = {.n = 0};

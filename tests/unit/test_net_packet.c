@@ -50,7 +50,7 @@ static void what_is_written_is_read_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t cut = 0; cut < 5; cut++) {
-			struct packet p = datagram(ends[i][0], ends[i][1], "hello" + cut), q;
+			struct packet p = datagram(ends[i][0], ends[i][1], &"hello"[cut]), q;
 			size_t n = packet_write(out, &p), head = i ? 40 : 20;
 
 			assert_int_equal(n, head + 8 + p.len);
@@ -62,10 +62,10 @@ static void what_is_written_is_read_again(void **state)
 			assert_memory_equal(q.data, p.data, p.len);
 			if (!i)
 				assert_int_equal(sum_of(out, 20, 0), 0);
-			assert_int_equal(sum_of(out + head, n - head,
-						pseudo(out, i ? 8 : 12, i ? 32 : 8, IPPROTO_UDP,
-						       n - head)),
-					 0);
+			assert_int_equal(
+				sum_of(out + head, n - head,
+				       pseudo(out, i ? 8 : 12, i ? 32 : 8, IPPROTO_UDP, n - head)),
+				0);
 			for (size_t j = 0; j < n; j++) /* what is cut is refused */
 				assert_true(packet_read(&q, out, j) < 0);
 		}
@@ -110,7 +110,7 @@ static void refusals_quote_the_packet(void **state)
 	assert_int_equal(out[21], 13);
 	assert_int_equal(sum_of(out, 20, 0), 0);
 	assert_int_equal(sum_of(out + 20, n - 20, 0), 0);
-	assert_memory_equal(out + 12, p.to.b + 12, 4);	    /* from whom it was sent to */
+	assert_memory_equal(out + 12, p.to.b + 12, 4);	      /* from whom it was sent to */
 	assert_memory_equal(out + 28 + 12, p.from.b + 12, 4); /* about the agent's packet */
 	assert_int_equal(out[48] << 8 | out[49], 40000);
 	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT);
@@ -132,11 +132,11 @@ static void damage_is_refused(void **state)
 		size_t at;
 		uint8_t value;
 		int want;
-	} changes[] = {{0, 0x44, -EBADMSG},	 /* a header that is too short */
-		       {0, 0x4f, -EBADMSG},	 /* or longer than the packet */
-		       {0, 0x55, -EBADMSG},	 /* no IP */
-		       {3, 19, -EBADMSG},	 /* a length below its header's */
-		       {3, 200, -EBADMSG},	 /* beyond the end */
+	} changes[] = {{0, 0x44, -EBADMSG},	    /* a header that is too short */
+		       {0, 0x4f, -EBADMSG},	    /* or longer than the packet */
+		       {0, 0x55, -EBADMSG},	    /* no IP */
+		       {3, 19, -EBADMSG},	    /* a length below its header's */
+		       {3, 200, -EBADMSG},	    /* beyond the end */
 		       {6, 0x20, -EPROTONOSUPPORT}, /* a fragment */
 		       {7, 1, -EPROTONOSUPPORT},
 		       {9, 6, -EPROTONOSUPPORT}, /* TCP */

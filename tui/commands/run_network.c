@@ -91,11 +91,12 @@ static int choose_ports(struct run *run, struct err *err)
 				       "--publish '%s': not a port, or two: 3000, 3000:8080",
 				       list->list[i]);
 		if (is_taken(p->host_port))
-			return err_say(err, -EADDRINUSE,
-				       "--publish %s: port %u is taken on this host: choose another "
-				       "one: --publish %u:%u",
-				       list->list[i], p->host_port, p->port,
-				       p->host_port < 10000 ? p->host_port + 10000 : 10000);
+			return err_say(
+				err, -EADDRINUSE,
+				"--publish %s: port %u is taken on this host: choose another "
+				"one: --publish %u:%u",
+				list->list[i], p->host_port, p->port,
+				p->host_port < 10000 ? p->host_port + 10000 : 10000);
 	}
 	return 0;
 }

@@ -407,11 +407,8 @@ static void on_ready(void *data, int code)
 
 void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr)
 {
-	struct flow_news news = {.id = w->dial,
-				 .state = FLOW_OPEN,
-				 .target = &w->target,
-				 .addr = addr,
-				 .caller = c};
+	struct flow_news news = {
+		.id = w->dial, .state = FLOW_OPEN, .target = &w->target, .addr = addr, .caller = c};
 
 	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr, &news.why) !=
 	    POLICY_ALLOW)

@@ -1,4 +1,5 @@
-/* flow_priv - what waits on its way to a host: the calls of calls_flow.c, packets (packet_flow.c). */
+/* flow_priv - what waits on its way to a host: the calls of calls_flow.c, packets (packet_flow.c).
+ */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

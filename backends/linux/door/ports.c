@@ -1,7 +1,9 @@
-/* ports - servers inside: noticed when they begin to listen, and published on the host's loopback. */
+/* ports - servers inside: noticed when they begin to listen, and published on the host's loopback.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/ports.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -16,8 +18,8 @@
  * list says which ports are new, and the human is told. A published one is the relay's: it listens
  * on the host's loopback and splices each connection to one that it makes inside.
  */
-#define PORTS_MAX 256	  /* more are not told of */
-#define LOOK_US	  20000	  /* after listen(); the second look is for a machine that is busy */
+#define PORTS_MAX 256	/* more are not told of */
+#define LOOK_US	  20000 /* after listen(); the second look is for a machine that is busy */
 #define AGAIN_US  300000
 
 struct port {
@@ -41,6 +43,7 @@ static struct port *add(struct ldoor *d, uint16_t port)
 
 	if (!d->ports)
 		d->ports = xcalloc(PORTS_MAX, sizeof(*d->ports));
+	assert(d->ports);
 	if (d->n_ports < PORTS_MAX)
 		p = &d->ports[d->n_ports++];
 	for (size_t i = 0; i < d->n_ports && !p; i++)

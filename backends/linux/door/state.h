@@ -57,8 +57,8 @@ struct ldoor {
 	uint64_t last_dial;
 	struct port *ports; /* ports.c */
 	size_t n_ports;
-	int64_t look_at;   /* for listeners, next; 0: not */
-	int64_t look_wait; /* and again so long after it */
+	int64_t look_at;	 /* for listeners, next; 0: not */
+	int64_t look_wait;	 /* and again so long after it */
 	struct fifo_wait *fifos; /* calls_fifo.c */
 	size_t fifos_len;
 };

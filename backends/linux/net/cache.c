@@ -1,5 +1,6 @@
 /* cache - answers of nameservers, as long as they may be kept. */
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -22,6 +23,7 @@ struct cached {
 
 static void drop(struct relay *r, struct cached *c)
 {
+	assert(r->cached && r->cache_list); /* it is in both */
 	HASH_DEL(r->cached, c);
 	DL_DELETE(r->cache_list, c);
 	free(c);

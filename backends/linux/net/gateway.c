@@ -182,7 +182,8 @@ static void hear(struct gateway *g, struct net_note *note)
 		if (note->code < 0) {
 			log_warn("net", "no network gate: %s", strerror(-note->code));
 			end_relay(g, note->code);
-			close_inside(g); /* who looks a name up hears at once that nobody is there */
+			close_inside(
+				g); /* who looks a name up hears at once that nobody is there */
 			return;
 		}
 		g->ready = true;

@@ -15,24 +15,41 @@
  * another age may try a call that it can do without.
  */
 static const int common[] = {
-	SCMP_SYS(brk),		SCMP_SYS(clock_gettime),  SCMP_SYS(close),
-	SCMP_SYS(exit),		SCMP_SYS(exit_group),	  SCMP_SYS(fstat),
-	SCMP_SYS(futex),	SCMP_SYS(getpid),	  SCMP_SYS(getsockopt),
-	SCMP_SYS(gettid),	SCMP_SYS(gettimeofday),	  SCMP_SYS(madvise),
-	SCMP_SYS(mremap),	SCMP_SYS(munmap),	  SCMP_SYS(read),
-	SCMP_SYS(recvmsg),	SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sendmsg),
-	SCMP_SYS(setsockopt),	SCMP_SYS(tgkill),	  SCMP_SYS(write),
-	SCMP_SYS(bind),		SCMP_SYS(listen),
+	SCMP_SYS(brk),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(close),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(fstat),
+	SCMP_SYS(futex),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(gettid),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(read),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(setsockopt),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(write),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
 };
 
 /* Landlock says which files can be opened. */
 static const int of_relay[] = {
-	SCMP_SYS(accept4),     SCMP_SYS(connect),   SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_pwait),
-	SCMP_SYS(epoll_wait),  SCMP_SYS(fcntl),	    SCMP_SYS(getpeername), SCMP_SYS(getrandom),
-	SCMP_SYS(getsockname), SCMP_SYS(lseek),	    SCMP_SYS(newfstatat), SCMP_SYS(pipe2),
-	SCMP_SYS(pread64),     SCMP_SYS(recvfrom),  SCMP_SYS(sendto),	 SCMP_SYS(shutdown),
-	SCMP_SYS(splice),      SCMP_SYS(stat),	    SCMP_SYS(statx),
+	SCMP_SYS(accept4),     SCMP_SYS(connect),  SCMP_SYS(epoll_ctl),	  SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_wait),  SCMP_SYS(fcntl),	   SCMP_SYS(getpeername), SCMP_SYS(getrandom),
+	SCMP_SYS(getsockname), SCMP_SYS(lseek),	   SCMP_SYS(newfstatat),  SCMP_SYS(pipe2),
+	SCMP_SYS(pread64),     SCMP_SYS(recvfrom), SCMP_SYS(sendto),	  SCMP_SYS(shutdown),
+	SCMP_SYS(splice),      SCMP_SYS(stat),	   SCMP_SYS(statx),
 };
 
 static int allow(scmp_filter_ctx c, const int *list, size_t n)

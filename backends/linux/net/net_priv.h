@@ -20,8 +20,8 @@
  * options, time-outs, epoll, dup and half-closed connections are the kernel's business.
  *
  * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
- * sockets show them to the relay first (packets.c). A flow that is granted has a socket of its own in
- * the host's network, and what it brings is sent back as packets.
+ * sockets show them to the relay first (packets.c). A flow that is granted has a socket of its own
+ *in the host's network, and what it brings is sent back as packets.
  *
  * Relay and router are started when the first name is looked up, the first connection wanted or the
  * first packet sent: a run without them pays nothing.
@@ -45,7 +45,7 @@ enum {
 	INSIDE_SOCKETS
 };
 
-#define NET_ADDRS_MAX 8		 /* that a name leads to; more are not tried */
+#define NET_ADDRS_MAX 8		   /* that a name leads to; more are not tried */
 #define NET_IS_FLOW   (1ull << 62) /* in the id of what is no connection */
 #define NET_IS_COME   (1ull << 61) /* in the id of one that came from the host */
 

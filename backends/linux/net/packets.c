@@ -1,4 +1,5 @@
-/* packets - UDP and echo requests of the agent: each flow is asked about, then has a socket outside.
+/* packets - UDP and echo requests of the agent: each flow is asked about, then has a socket
+ * outside.
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -21,17 +22,17 @@
  * the host's network. What that receives, and its errors, go back as packets from the address that
  * the agent wrote to. So no packet of the agent ever leaves: only what it carried.
  */
-#define FLOWS_MAX     1024
-#define ASKED_MAX     128 /* flows that wait for the keeper; more are dropped, and sent again */
-#define WAITING_MAX   8	  /* packets of such a flow */
-#define AT_ONCE	      64  /* packets, before others have their turn */
-#define IDLE_US	      120000000
-#define IDLE_ECHO_US  30000000
-#define ONE_WAY_US    60000000 /* no answer has come yet */
-#define REFUSED_US    2000000  /* then it is asked about again */
-#define CROWDED_US    1000000  /* a flow that was used since then does not give way */
-#define TELL_US	      1000000
-#define ICMP_HEAD     8
+#define FLOWS_MAX    1024
+#define ASKED_MAX    128 /* flows that wait for the keeper; more are dropped, and sent again */
+#define WAITING_MAX  8	 /* packets of such a flow */
+#define AT_ONCE	     64	 /* packets, before others have their turn */
+#define IDLE_US	     120000000
+#define IDLE_ECHO_US 30000000
+#define ONE_WAY_US   60000000 /* no answer has come yet */
+#define REFUSED_US   2000000  /* then it is asked about again */
+#define CROWDED_US   1000000  /* a flow that was used since then does not give way */
+#define TELL_US	     1000000
+#define ICMP_HEAD    8
 
 struct key {
 	struct net_addr from, to;
@@ -162,11 +163,11 @@ static void flow_free(struct flow *f)
 
 static enum packet_why why_of(int code)
 {
-	return code == ECONNREFUSED				? PACKET_NO_PORT
-	       : code == EMSGSIZE				? PACKET_TOO_LONG
-	       : code == ENETUNREACH || code == ENETDOWN	? PACKET_NO_NET
-	       : code == EACCES || code == EPERM		? PACKET_FORBIDDEN
-								: PACKET_NO_HOST;
+	return code == ECONNREFUSED			 ? PACKET_NO_PORT
+	       : code == EMSGSIZE			 ? PACKET_TOO_LONG
+	       : code == ENETUNREACH || code == ENETDOWN ? PACKET_NO_NET
+	       : code == EACCES || code == EPERM	 ? PACKET_FORBIDDEN
+							 : PACKET_NO_HOST;
 }
 
 static unsigned mtu_of(const struct flow *f)
@@ -193,7 +194,8 @@ static ssize_t send_once(const struct flow *f, const uint8_t *data, size_t len)
 	return sendmsg(f->host.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* An error that it meets may be about a packet before it: that one is told, and it is sent again. */
+/* An error that it meets may be about a packet before it: that one is told, and it is sent again.
+ */
 static void send_out(struct flow *f, const uint8_t *data, size_t len, uint16_t seq)
 {
 	int code;
@@ -402,8 +404,10 @@ static void take(struct relay *r, const struct packet *p)
 		f = flow_new(r, &key);
 	if (!f)
 		return;
-	DL_DELETE(r->flow_list, f);
-	DL_APPEND(r->flow_list, f);
+	if (f->next) { /* to the end of the list */
+		DL_DELETE(r->flow_list, f);
+		DL_APPEND(r->flow_list, f);
+	}
 	f->seq = p->seq;
 	if (f->state == FLOW_REFUSED) {
 		refuse(f, f->why, 0, p->len);
@@ -459,10 +463,10 @@ void packets_begin(struct relay *r)
 /* Until when it is kept without being used. */
 static int64_t last_until(const struct flow *f)
 {
-	int64_t idle = f->state == FLOW_REFUSED		   ? REFUSED_US
-		       : f->key.protocol == IPPROTO_ICMP   ? IDLE_ECHO_US
-		       : f->received == 0		   ? ONE_WAY_US
-							   : IDLE_US;
+	int64_t idle = f->state == FLOW_REFUSED		 ? REFUSED_US
+		       : f->key.protocol == IPPROTO_ICMP ? IDLE_ECHO_US
+		       : f->received == 0		 ? ONE_WAY_US
+							 : IDLE_US;
 
 	return f->used + idle;
 }

@@ -128,8 +128,9 @@ static void on_host(struct watch *w, uint32_t events)
 /* On the host's loopback, of one family. */
 static int listen_on_host(struct relay *r, uint16_t port, uint16_t host_port, bool v6)
 {
-	struct sockaddr_in6 six = {
-		.sin6_family = AF_INET6, .sin6_port = htons(host_port), .sin6_addr = {{{[15] = 1}}}};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+				   .sin6_port = htons(host_port),
+				   .sin6_addr = {{{[15] = 1}}}};
 	struct sockaddr_in four = {.sin_family = AF_INET,
 				   .sin_port = htons(host_port),
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -186,7 +187,8 @@ void publish_begin(struct relay *r, const struct net_note *note)
 		done.code = listen_on_host(r, note->port, note->from_port, false);
 	if (done.code == 0) {
 		r->n_published++;
-		(void)listen_on_host(r, note->port, note->from_port, true); /* where there is IPv6 */
+		(void)listen_on_host(r, note->port, note->from_port,
+				     true); /* where there is IPv6 */
 	}
 	relay_tell(r, &done);
 }

@@ -123,13 +123,14 @@ void stub_begin(struct relay *r);
 void stub_tick(struct relay *r);
 void stub_answer(struct relay *r, const struct net_note *note); /* NET_ANSWER */
 
-/* ---- packets.c: UDP and echo requests ---------------------------------------------------------- */
+/* ---- packets.c: UDP and echo requests ----------------------------------------------------------
+ */
 
 void packets_begin(struct relay *r);
 void packets_tick(struct relay *r);
 void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
 void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
-void packets_close(struct relay *r, uint64_t id);			  /* one that was granted */
+void packets_close(struct relay *r, uint64_t id);		    /* one that was granted */
 
 /* ---- publish.c: ports of the sandbox, on the host's loopback --------------------------------- */
 

@@ -83,10 +83,10 @@ static int packet_socket(int index, uint16_t type, const struct sock_fprog *filt
 	return fd;
 }
 
-#define FIELD(size, at)	      BPF_STMT(BPF_LD | (size) | BPF_ABS, at)
+#define FIELD(size, at)	     BPF_STMT(BPF_LD | (size) | BPF_ABS, at)
 #define JUMP_IF(is, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, yes, no)
-#define TAKE		      BPF_STMT(BPF_RET | BPF_K, ~0u)
-#define LEAVE		      BPF_STMT(BPF_RET | BPF_K, 0)
+#define TAKE		     BPF_STMT(BPF_RET | BPF_K, ~0u)
+#define LEAVE		     BPF_STMT(BPF_RET | BPF_K, 0)
 
 /*
  * Who asks for addresses of a family only where the host has one (AI_ADDRCONFIG) looks at this
@@ -97,10 +97,14 @@ static int add_address(void)
 {
 	/* UDP and ICMP that is not for this namespace. */
 	struct sock_filter leaving[] = {
-		FIELD(BPF_B, 9),  JUMP_IF(IPPROTO_UDP, 1, 0),
-		JUMP_IF(IPPROTO_ICMP, 0, 5), FIELD(BPF_W, 16),
-		JUMP_IF(NET_INSIDE, 3, 0),   BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff000000u),
-		JUMP_IF(0x7f000000u, 1, 0),  TAKE,
+		FIELD(BPF_B, 9),
+		JUMP_IF(IPPROTO_UDP, 1, 0),
+		JUMP_IF(IPPROTO_ICMP, 0, 5),
+		FIELD(BPF_W, 16),
+		JUMP_IF(NET_INSIDE, 3, 0),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff000000u),
+		JUMP_IF(0x7f000000u, 1, 0),
+		TAKE,
 		LEAVE,
 	};
 	const struct sock_fprog filter = {.len = ARRAY_LEN(leaving), .filter = leaving};
@@ -257,8 +261,8 @@ static int enter(int user_ns, int net_ns, struct router *made)
 		return inner_nl;
 	r = unshare(CLONE_NEWNET) < 0 ? -errno : set_up(inner_nl, net_ns, made);
 	if (r < 0) /* what is to leave is refused, and does not seem to have gone */
-		(void)netlink_unroute(inner_nl, &(struct netlink_route){
-							.index = netlink_index(inner_nl, "lo")});
+		(void)netlink_unroute(
+			inner_nl, &(struct netlink_route){.index = netlink_index(inner_nl, "lo")});
 	return r;
 }
 
@@ -459,10 +463,11 @@ int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)
 
 int router_socket(int sock, bool v6)
 {
+	static const struct net_addr loopback_v6 = {{[15] = 1}};
 	struct wanted w;
 
 	memset(&w, 0, sizeof(w));
 	w.what = WANT_SOCKET;
-	w.at = v6 ? (struct net_addr){{[15] = 1}} : net_addr_v4(INADDR_LOOPBACK);
+	w.at = v6 ? loopback_v6 : net_addr_v4(INADDR_LOOPBACK);
 	return ask_router(sock, &w);
 }
