@@ -16,8 +16,15 @@ wait_for() {
 skip_all() { exit 1; }
 mkdir -p "$TEST_TMP/work" && cd "$TEST_TMP/work" || exit 1
 hosts_start
-# shellcheck disable=SC2154 # hosts.sh's
-trap 'kill $servers' EXIT
+end_all() { # the servers are children of the subshells that were sent to the background
+	local p
+	for p in $(jobs -p); do
+		pkill -P "$p"
+		kill "$p"
+	done
+}
+trap end_all EXIT
+trap 'exit 1' INT TERM
 there python3 -c 'import socket
 s = socket.create_server(("203.0.113.7", 10))
 zero = bytes(1 << 20)
