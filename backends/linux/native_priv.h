@@ -63,7 +63,7 @@ enum {
 	NOTE_FDS_MAX = 2 * GATES_MAX,
 };
 
-/* ---- note.c ---- */
+/* ---- child_message.c ---- */
 int note_pair(int fds[2], struct err *err) MUST_USE;
 int note_send(int sock, const struct note *note, const int *fds, size_t n);
 /* 1, or 0 at the end of the stream. fds gets what came along, -1 elsewhere. */
@@ -93,7 +93,7 @@ int build_own(const struct plan_op *op);      /* owner and mode as planned */
 int build_seal(const char *path, bool below); /* read-only, no devices, no set-user-id */
 int build_unseal(const char *path);	      /* this one mount takes writes again */
 
-/* ---- first.c: pid 1 ---- */
+/* ---- sandbox_init.c: pid 1 ---- */
 int first_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
 /* Reap until the keeper or cordon is gone: nobody inside outlives pid 1. Closes all but sock. */
 NORETURN void first_reap(int sock);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "core/api/peer_undo.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
@@ -21,7 +22,7 @@
 struct told_step {
 	int64_t id;
 	size_t paths, counted;
-	unsigned state; /* running, undone, incomplete: a bit each */
+	unsigned state; /* running, undone, incomplete, over, gone: a bit each */
 	bool seen;
 };
 
@@ -39,6 +40,8 @@ struct peer {
 	struct told_step *steps;
 	size_t n_steps;
 	uint64_t given_version; /* of the model's, that it was told of */
+	int64_t turn_us;	/* the newest turn that it was told of */
+	struct peer_undo *undo; /* made with its first command of that kind */
 };
 
 struct api {
@@ -87,6 +90,7 @@ static void drop(struct peer *p)
 			break;
 		}
 	}
+	peer_undo_close(take_ptr(&p->undo));
 	uv_close((uv_handle_t *)&p->pipe, on_peer_closed);
 }
 
@@ -180,7 +184,8 @@ static struct told_step *told_step(struct peer *p, int64_t id, size_t likely)
 
 static void tell_step(struct peer *p, const struct step_row *s, size_t likely, struct buf *out)
 {
-	unsigned state = s->running | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0);
+	unsigned state = s->running | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0) |
+			 (s->over ? 8u : 0) | (s->gone ? 16u : 0);
 	struct told_step *t = told_step(p, s->id, likely);
 	size_t counted = s->created + s->modified + s->deleted + s->renamed;
 
@@ -216,6 +221,16 @@ static void tell_steps(struct peer *p, const struct model *m, struct buf *out)
 	p->n_steps = kept;
 }
 
+static void tell_turns(struct peer *p, const struct model *m, struct buf *out)
+{
+	for (size_t i = 0; i < m->n_turns; i++) {
+		if (m->turns[i].us <= p->turn_us)
+			continue;
+		p->turn_us = m->turns[i].us;
+		message_turn(out, &m->turns[i]);
+	}
+}
+
 /* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
 static void tell_rows(struct peer *p, const struct model *m, struct buf *out)
 {
@@ -238,7 +253,10 @@ static void tell(struct peer *p)
 	tell_requests(p, m, &out);
 	if (!p->behind) /* who wants the requests alone counts them */
 		tell_rules(p, m, &out);
+	tell_turns(p, m, &out);
 	tell_steps(p, m, &out);
+	if (p->undo)
+		peer_undo_changed(p->undo, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
 }
@@ -273,6 +291,19 @@ static void tell_before(struct peer *p, struct buf *out)
 	p->came = 0;
 }
 
+static void send_undo(void *peer, const struct buf *out)
+{
+	send_text(peer, out);
+}
+
+/* What an undo has changed is told by api_changed(), as everything is. */
+static bool obey_undo(struct peer *p, const char *line, size_t len, struct buf *out)
+{
+	if (!p->undo)
+		p->undo = peer_undo_open(p->api->session, send_undo, p);
+	return peer_undo_obey(p->undo, line, len, out);
+}
+
 static void obey(struct peer *p, const char *line, size_t len)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -280,6 +311,10 @@ static void obey(struct peer *p, const char *line, size_t len)
 	struct err err = {0};
 
 	if (operation_serve(p->api->session, line, len, &out)) {
+		send_text(p, &out);
+		return;
+	}
+	if (obey_undo(p, line, len, &out)) {
 		send_text(p, &out);
 		return;
 	}

@@ -17,6 +17,7 @@ void message_gone(struct buf *out, uint64_t id);
 void message_step(struct buf *out, const struct step_row *s);
 void message_step_gone(struct buf *out, int64_t step); /* nothing of it was kept */
 void message_rule(struct buf *out, const struct given *g);
+void message_turn(struct buf *out, const struct turn_mark *t);
 void message_row(struct buf *out, const struct row *row);
 void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it was done */
 

@@ -43,8 +43,8 @@ void message_hello(struct buf *out, const struct model *m)
 	member(out, "folder", m->folder);
 	member(out, "command", m->command);
 	member(out, "backend", m->backend);
-	buf_fmt(out, ",\"network\":%s,\"asks_network\":%s", truth(m->network),
-		truth(m->asks_network));
+	buf_fmt(out, ",\"network\":%s,\"asks_network\":%s,\"undo_home\":%s", truth(m->network),
+		truth(m->asks_network), truth(m->undo_home));
 	buf_fmt(out, ",\"since_us\":%" PRId64, clock_wall_us() - (clock_mono_us() - m->began_us));
 	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
 	end(out);
@@ -113,6 +113,8 @@ void message_step(struct buf *out, const struct step_row *s)
 		s->began_us, s->ended_us, s->exit_status, s->paths);
 	buf_fmt(out, ",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu",
 		s->created, s->modified, s->deleted, s->renamed);
+	buf_fmt(out, ",\"earlier\":%s,\"elsewhere\":%s,\"over\":%s,\"gone\":%s", truth(s->earlier),
+		truth(s->elsewhere), truth(s->over), truth(s->gone));
 	member(out, "command", s->command);
 	end(out);
 }
@@ -120,6 +122,16 @@ void message_step(struct buf *out, const struct step_row *s)
 void message_step_gone(struct buf *out, int64_t step)
 {
 	buf_fmt(out, "{\"type\":\"event.step_gone\",\"step\":%" PRId64, step);
+	end(out);
+}
+
+void message_turn(struct buf *out, const struct turn_mark *t)
+{
+	buf_fmt(out,
+		"{\"type\":\"event.turn\",\"after\":%" PRId64 ",\"time_us\":%" PRId64
+		",\"begins_session\":%s",
+		t->after, t->us, truth(t->session));
+	member(out, "agent", t->agent);
 	end(out);
 }
 

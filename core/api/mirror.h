@@ -10,7 +10,8 @@
  *          while mirror_wants_write(), writable -> mirror_close().
  * Threads: main loop only; never blocks.
  * The model has what the protocol tells: requests, answers that count, steps, and what happens,
- * with the newest of what already did. Undo belongs to the session's own console.
+ * with the newest of what already did. Undo is the session's: its plan arrives in
+ * model.plan, its progress and result in model.job, as with session_plan() and session_undo().
  */
 struct mirror;
 
@@ -26,3 +27,10 @@ int mirror_ready(struct mirror *m, bool readable, bool writable);
 char *mirror_refusal(struct mirror *m) MUST_USE;
 void mirror_answer(struct mirror *m, uint64_t ask, const struct answer *a);
 void mirror_revoke(struct mirror *m, uint64_t rule);
+/* mirror_undo.c. kind UNDO_PATHS: path, before step. The number of the request. */
+struct undo_wish;
+uint64_t mirror_plan(struct mirror *m, const struct undo_wish *w);
+/* Performs what model.plan is about; flags may differ. */
+uint64_t mirror_undo(struct mirror *m, unsigned flags);
+void mirror_cancel(struct mirror *m);
+void mirror_stop(struct mirror *m); /* the commands that run */

@@ -321,11 +321,12 @@ struct turn_mark {
 			*/
 	int64_t us;    /* wall clock */
 	bool session;
+	bool batch;  /* of a session: nobody speaks to its agent, so it has no turns */
 	char *agent; /* of a session; else NULL */
 };
 
 /* agent NULL: a turn of the session, which is none if nothing happened since the last. */
-int journal_add_turn(struct journal *j, const char *agent, struct err *err) MUST_USE;
+int journal_add_turn(struct journal *j, const char *agent, bool batch, struct err *err) MUST_USE;
 int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)
 	MUST_USE; /* oldest first; those of j's own store */
 const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n,

@@ -7,6 +7,7 @@
 
 #include "core/base/buf.h"
 
+struct obj;
 struct step;
 
 /*
@@ -60,4 +61,4 @@ int op_removexattr(struct step *s, const struct at *at, const char *name, bool *
 
 /* True when this inode was made in this step, or its old content and metadata are already kept:
  * changing it through any descriptor needs no further capture. */
-bool step_has_inode(const struct step *s, const struct stat *st);
+bool step_has_inode(const struct step *s, const struct obj *o);

@@ -20,8 +20,9 @@ struct caller {
 	uint64_t request;  /* the door's name for this request, comes back through door_ops.answered
 			    */
 	bool granted;	   /* the human has just allowed this very request */
-	bool may_wait;	   /* -FOLDER_WAITS will do */
-	const char *op;	   /* system call name, for events: "unlink" */
+	bool stale;	/* they had, but it is not what they were shown: a rule has to allow it */
+	bool may_wait;	/* -FOLDER_WAITS will do */
+	const char *op; /* system call name, for events: "unlink" */
 	struct proc *proc; /* opaque */
 	bool known;	   /* tid is a process that was seen before: not to be taken for another */
 };

@@ -31,7 +31,7 @@
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/ancestry.h"
-#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/kill_command.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/lock.h"
 #include "core/keeper/watch/watch.h"

@@ -18,7 +18,7 @@
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/state.h"
-#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/kill_command.h"
 #include "core/keeper/steps/group.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"

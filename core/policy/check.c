@@ -258,7 +258,7 @@ bool policy_guards(const struct policy *p, const char *path, mode_t type)
 
 struct builtin builtin_outside(const struct policy *p, const char *path)
 {
-	static const char beyond[] = "it lies outside the working folder";
+	static const char *const beyond = policy_ungranted;
 	static const char system[] = "it belongs to the system";
 	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
 

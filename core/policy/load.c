@@ -10,7 +10,7 @@
 #include "core/policy/pattern.h"
 #include "core/policy/policy_priv.h"
 #include "core/policy/sockets.h"
-#include "core/policy/stem.h"
+#include "core/policy/common_prefix.h"
 
 struct loader {
 	const struct rules_scope *scope;

@@ -57,7 +57,8 @@ const char *git_dirs_find(const struct policy *p, const char *path);
 const char *git_dirs_known(const struct policy *p, const char *path);
 void git_dirs_add(struct policy *p, char *path); /* takes it */
 
-/* ---- vet.c ---------------------------------------------------------------------------------- */
+/* ---- git_vet_config.c
+ * ---------------------------------------------------------------------------------- */
 
 /* A configuration, line by line. What a reader does not understand is LINE_OTHER or LINE_BAD. */
 #define VET_MAX_BYTES (256u << 10)
@@ -84,7 +85,8 @@ struct span vet_value(const struct vet_reader *r, const char *key);
  * apart from what `old` (may be NULL) has just so. */
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
 
-/* ---- vet_index.c, vet_rebase.c -----------------------------------------------------------------
+/* ---- git_vet_index.c, git_vet_rebase.c
+ * -----------------------------------------------------------------
  */
 
 /* Every path in this index (hash: bytes of an object's name) is one that git itself would put
@@ -98,7 +100,8 @@ bool vet_git_strategy(const char *data, size_t len);
 /* The options of a cherry-pick or revert: nothing unknown, and no other strategy. */
 bool vet_git_options(const char *data, size_t len);
 
-/* ---- vet_pointer.c --------------------------------------------------------------------------- */
+/* ---- git_vet_pointer.c
+ * --------------------------------------------------------------------------- */
 
 /* This one line, in a file of that path, leads git to no other place than `git worktree add` and
  * `git submodule add` would in the same repository, and makes git run nothing that is there. */
@@ -107,7 +110,8 @@ bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_
 bool vet_git_worktree(const char *path, const char *old, size_t old_len, const char *data,
 		      size_t len);
 
-/* ---- vet_remotes.c --------------------------------------------------------------------------- */
+/* ---- git_vet_remotes.c
+ * --------------------------------------------------------------------------- */
 
 struct remotes;
 void remotes_free(struct remotes *r); /* NULL is a no-op */
@@ -120,19 +124,21 @@ bool remotes_may(struct policy *p, const char *path, const char *old, size_t old
 /* Bytes of an object's name in the repository of a configuration; 0: not to be told. */
 size_t vet_hash_size(const char *data, size_t len);
 
-/* ---- vet.c ---------------------------------------------------------------------------------- */
+/* ---- git_vet_config.c
+ * ---------------------------------------------------------------------------------- */
 
 /* Files that this git configuration names for git to read: includes, excludes, attributes; as they
  * are written. */
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
 		    void *arg);
-/* vet_keys.c: one setting, key in lower case but for the subsection. */
+/* git_vet_keys.c: one setting, key in lower case but for the subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 
 /* The directory that an extent is about. Heap string. */
 char *answer_dir(const char *path) MUST_USE;
 
-/* ---- places.c -------------------------------------------------------------------------------- */
+/* ---- gated_trees.c
+ * -------------------------------------------------------------------------------- */
 
 /* A list of heap strings, ended by NULL once non-empty. */
 struct places {

@@ -135,6 +135,8 @@ static const struct tree {
 	{".continue", "", KEEP, agent},
 	{".cursor", "", KEEP, agent},
 	{".devcontainer", "", 0, editor},
+	{".direnv", "bin flake-profile* nix-profile* devenv-profile*", 0,
+	 "direnv runs it, or puts it in front of the PATH"},
 	{".emacs.d", "", 0, editor},
 	{".factory", "", KEEP, agent},
 	{".fleet", "", 0, editor},

@@ -6,7 +6,7 @@
 #include "core/base/hash.h"
 #include "core/net/host.h"
 #include "core/policy/rules.h"
-#include "core/policy/shelf.h"
+#include "core/policy/lazy_rules.h"
 
 struct kept {
 	struct rule rule;

@@ -137,6 +137,22 @@ static bool is_called(const char *name, const char *session)
 	       (n == len || name[len - n - 1] == '-');
 }
 
+int ring_newest(const char *state_dir, size_t back, int *ret_fd, struct err *err)
+{
+	CLEANUP(entries_done) struct entries all = {0};
+	AUTO_CLOSE int dirfd = -1;
+	int r = open_dir(state_dir, false, &dirfd, NULL);
+
+	if (r == 0)
+		r = list_entries(dirfd, &all);
+	if (r < 0 || back >= all.n)
+		return err_say(err, -ENOENT,
+			       "no session is recorded: those in the console are, unless "
+			       "record.keep is 0 or record.enabled is off");
+	*ret_fd = openat(dirfd, all.list[all.n - 1 - back].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return *ret_fd < 0 ? err_set(err, -errno, "%s", all.list[all.n - 1 - back].name) : 0;
+}
+
 int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err)
 {
 	CLEANUP(entries_done) struct entries all = {0};
@@ -146,15 +162,11 @@ int ring_find(const char *state_dir, const char *session, int *ret_fd, struct er
 	if (r == 0)
 		r = list_entries(dirfd, &all);
 	for (size_t i = r == 0 ? all.n : 0; i-- > 0;) {
-		if (session && !is_called(all.list[i].name, session))
+		if (!is_called(all.list[i].name, session))
 			continue;
 		*ret_fd = openat(dirfd, all.list[i].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		return *ret_fd < 0 ? err_set(err, -errno, "%s", all.list[i].name) : 0;
 	}
-	if (!session)
-		return err_say(err, -ENOENT,
-			       "no session is recorded: those in the console are, unless "
-			       "record.keep is 0 or record.enabled is off");
 	return err_say(err, -ENOENT,
 		       "'%s': neither a file nor a session that is recorded: cordon replay alone "
 		       "shows the newest",

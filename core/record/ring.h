@@ -15,5 +15,7 @@ struct ring_spec {
  * a recording that is being written is not removed. */
 int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err) MUST_USE;
 void ring_remove(const char *state_dir, const char *session);
-/* By session, the end of its name, or NULL for the newest. A descriptor for reading; -ENOENT. */
+/* The newest, or the one so many before it. A descriptor for reading; -ENOENT. */
+int ring_newest(const char *state_dir, size_t back, int *ret_fd, struct err *err) MUST_USE;
+/* By session, or the end of its name. A descriptor for reading; -ENOENT. */
 int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err) MUST_USE;

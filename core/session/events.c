@@ -131,7 +131,8 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 	if (!ev->kept)
 		return;
 	s->counts_stale = true;
-	model_end_redo(&s->model);
+	if (!ev->elsewhere) /* notes of the agent end no redo */
+		model_end_redo(&s->model);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_STEP,
 				 .step = ev->step,
@@ -162,6 +163,8 @@ static void on_done(struct session *s, const struct client_event *ev)
 			   : job->kind == UNDO_PATHS ? "restored"
 						     : "rolled back";
 
+	if (session_guest_plan(s, ev->id, NULL, ev->result, ev->reason))
+		return;
 	if (ev->id == s->plan_asked) { /* a plan that comes about arrives as WIRE_PLAN instead */
 		s->model.plan_refused = xstrdup(ev->reason);
 		s->model.plan_refused_by = ev->result;
@@ -184,8 +187,10 @@ static void on_done(struct session *s, const struct client_event *ev)
 				 .result = ev->result,
 				 .detail = ev->reason,
 			 });
-	if (ev->result == 0)
-		session_reload_undone(s);
+	if (ev->result < 0)
+		return;
+	s->model.undos++;
+	session_reload_undone(s);
 }
 
 static struct undo_plan *copy_plan(const struct undo_plan *from)
@@ -219,6 +224,8 @@ static struct undo_plan *copy_plan(const struct undo_plan *from)
 
 static void on_plan(struct session *s, const struct client_event *ev)
 {
+	if (session_guest_plan(s, ev->id, ev->plan, 0, NULL))
+		return;
 	undo_plan_free(s->model.plan);
 	s->model.plan = copy_plan(ev->plan);
 	s->model.plan_request = ev->id;

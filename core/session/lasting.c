@@ -32,21 +32,27 @@ static void add(struct model *m, const struct rule *r)
 						      .by_us = rules_is_answer(r->of->name)};
 }
 
-/* One line for all hosts that profiles open, each told once: they came without being asked for. */
+/* The hosts that profiles open: they came without being asked for. */
 static void tell_profiles(struct session *s, const struct rules *rules)
 {
 	AUTO_BUF struct buf hosts = BUF_INIT;
+	AUTO_FREE char *words = NULL;
+	size_t n = 0;
 
-	for (uint32_t n = 0; rules && n < rules_count(rules); n++) {
-		const struct rule *r = rules_at(rules, n);
+	for (uint32_t i = 0; rules && i < rules_count(rules); i++) {
+		const struct rule *r = rules_at(rules, i);
 
-		if (r && r->of->level == LEVEL_PROFILE && r->verdict == RULE_ALLOW &&
-		    r->kinds & 1u << RULE_CONNECT)
-			buf_fmt(&hosts, "%s%s", hosts.len ? ", " : "profiles let it connect to ",
-				r->pattern);
+		if (!r || r->of->level != LEVEL_PROFILE || r->verdict != RULE_ALLOW ||
+		    !(r->kinds & 1u << RULE_CONNECT))
+			continue;
+		buf_fmt(&hosts, "%s%s", n++ ? ", " : "", r->pattern);
 	}
-	if (hosts.len)
-		model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", hosts.data, NULL);
+	if (!n)
+		return;
+	words = xasprintf("%zu host%s allowed by profiles", n, n == 1 ? "" : "s");
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "hosts", words, NULL);
+	free(s->model.hosts);
+	s->model.hosts = buf_take(&hosts);
 }
 
 void session_list_lasting(struct session *s, const struct policy *p)

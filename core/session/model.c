@@ -62,6 +62,7 @@ void model_done(struct model *m)
 		free(m->lasting[i].name);
 	}
 	free(m->lasting);
+	free(m->hosts);
 	model_connections_done(m);
 	free(m->left);
 	free(m->home);
@@ -165,6 +166,12 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void model_sort_steps(struct model *m)
+{
+	if (m->n_steps)
+		qsort(m->steps, m->n_steps, sizeof(*m->steps), by_number);
+}
+
 void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone)
 {
 	for (size_t i = n; i-- > 0;) {
@@ -183,8 +190,7 @@ void model_add_earlier(struct model *m, const struct step_info *list, size_t n, 
 		s->exit_status = from->exit_status;
 		s->paths = from->created + from->modified + from->deleted + from->renamed;
 	}
-	if (m->n_steps)
-		qsort(m->steps, m->n_steps, sizeof(*m->steps), by_number);
+	model_sort_steps(m);
 }
 
 void model_set_turns(struct model *m, struct turn_mark *list, size_t n)

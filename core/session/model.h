@@ -176,6 +176,7 @@ struct model {
 	struct lasting *lasting; /* the nearest level first */
 	size_t n_lasting;
 
+	char *hosts;			/* that profiles open, one after the other, or NULL */
 	struct connection *connections; /* oldest first */
 	size_t n_connections;
 	uint64_t bytes_sent, bytes_received; /* of all of them */
@@ -186,6 +187,7 @@ struct model {
 	size_t n_offers;
 
 	struct job job;
+	uint64_t undos;		/* undos, redos and restores that were performed */
 	struct undo_plan *plan; /* newest answer to session_plan(), or NULL */
 	uint64_t plan_request;
 	int plan_refused_by; /* negative errno */
@@ -209,6 +211,7 @@ struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
 void model_remove_step(struct model *m, int64_t id);
+void model_sort_steps(struct model *m); /* by number: oldest first */
 /* What the history lists: the steps that redo would bring back, and those in effect. Of one that it
  * does not have any more (the oldest make room, and a new step ends what could be redone) nobody
  * undid or redid anything: it stays undone, or in effect and gone. */

@@ -42,6 +42,7 @@ static void session_free(struct session *s)
 	client_free(s->client);
 	audit_close(s->audit);
 	journal_close_all(s->journal);
+	session_guests_done(s);
 	model_done(&s->model);
 	free(s->start_failed);
 	util_free_list(&s->folders);
@@ -418,7 +419,7 @@ void session_forget_plan(struct session *s)
 	s->model.plan_request = 0;
 }
 
-static uint64_t begin_job(struct session *s, enum undo_kind kind, uint64_t request)
+uint64_t session_begin_job(struct session *s, enum undo_kind kind, uint64_t request)
 {
 	struct job *job = &s->model.job;
 
@@ -434,14 +435,14 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 	bool shown = p && p->kind == kind && p->n == n && p->n_ids;
 	bool same = shown && ((p->flags ^ flags) & UNDO_SETTLES & ~(unsigned)UNDO_CROSS) == 0;
 
-	return begin_job(
+	return session_begin_job(
 		s, kind,
 		client_undo(s->client, kind, n, flags, shown ? p->ids[0] : 0, same ? p->seal : 0));
 }
 
 uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags)
 {
-	return begin_job(s, UNDO_PATHS, client_restore(s->client, step, paths, flags));
+	return session_begin_job(s, UNDO_PATHS, client_restore(s->client, step, paths, flags));
 }
 
 void session_stop(struct session *s)

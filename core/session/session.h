@@ -116,6 +116,38 @@ void session_stop(struct session *s);
 /* The human said something to the agent: a new turn begins. */
 void session_turn(struct session *s);
 void session_cancel(struct session *s);
+
+/* ---- guests.c: undo that another terminal asks for. What the console shows stays as it is. ----
+ */
+
+struct undo_wish {
+	enum undo_kind kind;
+	size_t n;
+	unsigned flags;
+	int64_t step;	  /* UNDO_PATHS, and its path */
+	const char *path; /* */
+};
+
+/* What of a plan an undo is held to. */
+struct plan_shown {
+	int64_t newest; /* its first step */
+	uint64_t seal;
+	uint64_t undos; /* model.undos then */
+};
+
+/* plan: valid during the call; NULL: refused, with result and words. */
+typedef void (*session_on_plan)(void *data, uint64_t request, const struct undo_plan *plan,
+				int result, const char *words);
+
+/* The request's number; 0: the path is too long. fn is called once, unless data is dropped first.
+ */
+uint64_t session_plan_for(struct session *s, const struct undo_wish *w, session_on_plan fn,
+			  void *data);
+void session_drop_guest(struct session *s, const void *data);
+/* Performs it as model.job. The job's number, or 0 and words: another is under way, or what was
+ * shown is not what would be done. */
+uint64_t session_undo_for(struct session *s, const struct undo_wish *w,
+			  const struct plan_shown *shown, struct err *err);
 /* Read-only view of the history, for step and diff views; borrowed; NULL when unavailable. */
 struct journal *session_journal(struct session *s);
 /* Ends the sandbox, commits steps, flushes the audit log, waits for the keeper. */

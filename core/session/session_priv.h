@@ -16,9 +16,12 @@ static inline bool session_rule_is_own(uint64_t rule)
 	return (rule & ~(OWN_RULES - 1)) == OWN_RULES;
 }
 
+struct guest; /* guests.c */
+
 struct session {
 	const struct session_listener *on;
 	void *data;
+	struct guest *guests;
 	struct model model;
 	struct client *client;
 	struct audit *audit;
@@ -59,6 +62,11 @@ void session_on_event(void *data, enum wire_type type, const struct client_event
 /* A safeguard holds a step, or has stopped it (held.c). */
 void session_on_held(struct session *s, const struct guard_report *r);
 void session_on_stopped(struct session *s, const struct client_event *ev);
+/* guests.c: was the plan, or its refusal, for a guest? begin: a job has begun. */
+bool session_guest_plan(struct session *s, uint64_t request, const struct undo_plan *plan,
+			int result, const char *words);
+void session_guests_done(struct session *s);
+uint64_t session_begin_job(struct session *s, enum undo_kind kind, uint64_t request);
 /* asking.c */
 void session_on_ask(struct session *s, const struct client_event *ev);
 void session_on_ask_gone(struct session *s, const struct client_event *ev);

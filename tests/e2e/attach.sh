@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
+need tmux python3
 need_sandbox
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
@@ -78,11 +78,83 @@ keys C-] a
 press_until 'status=1' "and denied" d
 
 tmux_ send-keys -t =u: q
-tmux_ send-keys -t =u: u
-sees_there "Undo works in the session's own console, not here" "undo is not done there"
+# Undo and redo there are the session's own: its keeper plans and performs them.
+keys C-] t
+type_text 'clear; sh -c "echo mine >doc; echo two >other"; echo done-$((40 + 1))' && keys Enter
+sees 'done-41' "a command writes a file"
+sees_there 'echo mine >doc' "its step is listed there"
+there_plan() { # KEY REGEX NAME
+	tmux_ send-keys -t =u: C-] s
+	press_there "$1" "$3" there "$2"
+}
+there_plan u 'Rolls back 1 step' "u previews it there"
+ok "with the path" there 'doc +goes away|goes away +doc'
+press_there U "U undoes it" test ! -e "$dir/doc"
+sees_there 'Rolled back; .* brings it back' "which is said there"
+keys C-] s
+sees ' echo mine >doc.*undone' "the session's own console shows it"
+there_plan r 'Brings back 1 step' "r previews the redo"
+press_there U "U does it" test -e "$dir/doc"
+is "$(cat "$dir/doc")" mine "all of it is back"
+sees_there 'Everything is back' "which is said there, too"
+echo human >>"$dir/doc"
+there_plan u 'doc +changed since|changed since' "an edit of a human's stops it"
+ok "U is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U undo'"
 tmux_ send-keys -t =u: U
-sees_there "x Undo works in the session's own console, not here" "its key says so, too"
-ok "and is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U do it'"
+sees_there 'keeps the edits' "a choice comes first"
+press_there K "K keeps the edit" there 'stays as it is'
+press_there U "then U undoes the rest" test ! -e "$dir/other"
+is "$(tail -n 1 "$dir/doc")" human "the edit is still there"
+# One runs: it can be stopped there.
+keys C-] t
+type_text 'clear; sh -c "echo x >long; sleep 300"; echo over-$((40 + 3))' && keys Enter
+sees_there 'sleep 300' "a command that runs"
+there_plan u 'stop it' "u asks whether to stop it"
+press_there S "it is stopped" screen_has 'over-43'
+sees_there 'Rolls back 1 step' "then comes the plan"
+press_there U "U undoes it" test ! -e "$dir/long"
+type_text 'clear; touch one; touch two' && keys Enter
+sees_there 'touch two' "a turn of two steps"
+there_plan T 'Rolls back 2 steps' "T is about the whole turn"
+tmux_ send-keys -t =u: q
+# What no console sends is refused, and changes nothing.
+for run in "${XDG_RUNTIME_DIR:-/nonexistent}/cordon" "$HOME/.local/state/cordon/run"; do
+	for sock in "$run"/*.sock; do [ ! -S "$sock" ] || break 2; done
+done
+before=$(content "$dir")
+cat >"$TEST_TMP/client.py" <<'P'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(sys.argv[1])
+f = s.makefile("rw", encoding="utf-8", errors="surrogateescape")
+def say(**line):
+    f.write(json.dumps(line) + "\n"); f.flush()
+    seen = []
+    while not seen or seen[-1]["type"] != "reply":
+        got = json.loads(f.readline())
+        if got["type"] in ("reply", "event.plan", "event.job"): seen.append(got)
+    return seen
+def wait(type):
+    while True:
+        got = json.loads(f.readline())
+        if got["type"] == type: return got
+for bad in ({}, {"request": 0, "kind": "undo", "n": 1}, {"request": 1, "kind": "rm", "n": 1},
+            {"request": 1, "kind": "undo", "n": 0}, {"request": 1, "kind": "undo", "n": -1},
+            {"request": 1, "kind": "undo", "n": 1e30}, {"request": 1, "kind": "restore", "step": 1},
+            {"request": 1, "kind": "restore", "step": 0, "path": "a"},
+            {"request": 1, "kind": "restore", "step": 1, "path": ""},
+            {"request": 1, "kind": "restore", "step": 1, "path": "a\0b"}):
+    print("plan", say(type="cmd.plan", **bad)[-1]["ok"])
+print("undo", say(type="cmd.undo", request=2, plan=1)[-1]["ok"], say(type="cmd.undo", request=2)[-1]["ok"])
+say(type="cmd.plan", request=7, kind="undo", n=1)
+print("planned", "error" not in wait("event.plan"))
+print("undo", say(type="cmd.undo", request=8, plan=6)[-1]["ok"])
+say(type="cmd.plan", request=9, kind="restore", step=1, path="../../etc/passwd")
+print("outside", "error" in wait("event.plan"))
+print("undo", say(type="cmd.undo", request=8, plan=7)[-1]["ok"], say(type="cmd.cancel")[-1]["ok"])
+P
+is "$(timeout 60 python3 "$TEST_TMP/client.py" "$sock" 2>&1 | sort | uniq -c | sed 's/^ *//' | tr '\n' ',')" \
+	"1 outside True,10 plan False,1 planned True,1 undo False,1 undo False False,1 undo False True," "bad commands are refused"
+same "$(content "$dir")" "$before" "and nothing is undone by them"
 tmux_ send-keys -t =u: q
 tmux_ send-keys -t =u: C-] q
 ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"

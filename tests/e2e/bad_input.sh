@@ -20,6 +20,7 @@ refuses 125 "home" "the home directory as working folder" in_folder "$HOME" true
 refuses 125 "/" "the root as working folder" in_folder / true
 gone=$(new_folder gone)
 refuses 125 "." "a working folder that is gone" bash -c "cd '$gone' && rmdir '$gone' && exec '$CORDON' run --headless -- true"
+refuses 125 "HOME=/tmp/x: inside, /tmp is another directory" "a home that would not exist inside" bash -c "cd '$dir' && HOME=/tmp/x exec '$CORDON' run --headless -- true"
 refuses 125 "no-such" "--rw of a path that is not there" cordon_in "$dir" run --headless --rw /no-such -- true
 refuses 125 "backend" "an unknown backend" cordon_in "$dir" run --headless --backend teleport -- true
 refuses 125 "nonsense" "an unknown key" cordon_in "$dir" run --headless --set nonsense.key=1 -- true

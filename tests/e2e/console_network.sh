@@ -22,7 +22,7 @@ drop=
 start 130 40 "$dir" "$drop$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 sees 'network asks' "the status bar says that hosts are asked about"
-sees 'profiles let it connect to' "what profiles open is told at the start"
+sees '- [0-9]+ hosts allowed by profiles: C-\] n' "how many hosts profiles open is told at the start"
 
 # Held, for as long as it takes; and the name does not leave before.
 type_text 'to good.example 7' && keys Enter

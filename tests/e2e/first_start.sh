@@ -29,7 +29,17 @@ A
 cat >"$TEST_TMP/bin/gemini" <<'A'
 #!/bin/sh
 mkdir -p ~/.gemini
-echo a >~/.gemini/settings.json & echo b >~/.gemini/trustedFolders.json & wait
+echo a >~/.gemini/settings.json &
+# and as a library for temporary files does: still open when it takes the other's place
+python3 - <<'P' &
+import os
+to = os.path.expanduser("~/.gemini/trustedFolders.json")
+with open(to + ".tmp", "w") as f:
+    f.write("b\\n")
+    f.flush()
+    os.rename(f.name, to)
+P
+wait
 echo "first screen: $(cat ~/.gemini/settings.json ~/.gemini/trustedFolders.json | tr '\n' ' ')"
 read -r line
 A
@@ -106,11 +116,11 @@ ended "and quits" 0
 
 # What its profile adds to a command, once; and nobody else's.
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- codex word"
-sees 'run with: --no-daemon word' "codex is run without its daemon"
+sees 'run with: --no-daemon --config=check_for_update_on_startup=false word' "codex is run without its daemon"
 sees 'ended with 3' "and has ended"
 keys C-] q
 ended "its status is kept" 3
-is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --no-daemon word" "not twice"
+is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --config=check_for_update_on_startup=false --no-daemon word" "not twice"
 is "$(cd "$dir" && "$CORDON" run --headless --profile codex -- echo word)" word "nor is anything else that its profile is given to"
 
 # Nobody to ask: denied once for all of it, with the rules to paste.

@@ -27,4 +27,22 @@ ok "undo of the first" cordon_in "$dir" undo
 same "$(content "$dir")" "$t0" "brings back what the layer has"
 ok "redo" cordon_in "$dir" redo
 same "$(content "$dir")" "$t1" "brings back what the first did"
+# A file that a step made is removed by the human, who writes another one. It gets the same number,
+# and the overlay tells no birth.
+number_of() { stat -c %i "$dir/mine"; }
+# shellcheck disable=SC2016
+in_folder "$dir" sh -c 'echo a >mine; echo >made; while [ ! -e go ]; do sleep 0.05; done; rm mine; echo >d/new' &
+pid=$!
+wait_for 30 test -e "$dir/made"
+was=$(number_of)
+rm "$dir/mine" && echo "the human's" >"$dir/mine"
+again=$(number_of)
+touch "$dir/go"
+wait "$pid"
+if [ "$was" = "$again" ]; then
+	like "$(cordon_in "$dir" undo 2>&1)" "CONFLICT" "what has a number of the step's is not the step's own"
+	like "$(grep -rl "the human's" "$layers/upper")" "." "its bytes are kept"
+else
+	skip "a number is given out again" "this file system does it later"
+fi
 done_testing

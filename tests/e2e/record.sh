@@ -151,4 +151,13 @@ unlike "$all" 'hidden' "but not while nothing is echoed"
 unlike "$all" 'secret' "record.redact is kept to"
 out=$(cordon_in "$dir" run --set 'record.redact=a(' -- true 2>&1 </dev/null) && fail "a bad pattern" "$out"
 like "$out" "record.redact 'a\(': not a regular expression" "a pattern that is none is refused"
+
+# ---- which one, without a name ----
+other=$(new_folder other)
+start 100 30 "$other" "$CORDON run --exit -- sh -c 'echo from-other; sleep 1'"
+ended "a session in another folder" 0
+unlike "$(cordon_in "$dir" replay --export txt)" 'from-other' "replay shows the newest of this folder"
+like "$(cordon_in "$other" replay --export txt)" 'from-other' "and there that one"
+out=$(cordon_in "$(new_folder third)" replay --headless 2>&1)
+like "$out" '^cordon: No session of this folder is recorded: this is one of .*/other' "where there is none it says so"
 done_testing

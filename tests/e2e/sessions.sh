@@ -32,6 +32,26 @@ other() { tmux_ capture-pane -p -t =other: | grep -q -- "$1"; }
 ok "cordon alone offers to attach" wait_for 15 other "A session is open here: bash --noprofile --norc"
 tmux_ send-keys -t =other: Enter
 ok "and does" wait_for 15 other "The agent's terminal is in the session's own console\|activity"
+# The list in the console: from here it says how to get there, from an attached one Enter goes there.
+second=$(new_folder second)
+tmux_ new-session -d -s second -x 100 -y 30 -c "$second" "$CORDON run -- sh; exec sleep 600"
+two() { [ "$("$CORDON" sessions --json | wc -l)" = 2 ]; }
+ok "a second session runs" wait_for 15 two
+keys C-] w
+sees '╔═ sessions' "C-] w lists the sessions"
+sees '^.*\* [0-9a-f]{4} .*/work: bash --noprofile' "this one is marked"
+sees '   [0-9a-f]{4} .*second: sh' "the other is there"
+keys Enter
+sees 'It is shown by: cordon attach [0-9a-f]{4}|session that you are in' "Enter says what shows it"
+keys q
+loses '╔═' "q closes it"
+tmux_ send-keys -t =other: C-] w
+ok "in an attached console it is listed, too" wait_for 15 other '\* [0-9a-f]* .*/work: bash'
+tmux_ send-keys -t =other: g
+tmux_ send-keys -t =other: Enter
+tmux_ send-keys -t =other: C-] w
+ok "Enter goes there" wait_for 15 other '\* [0-9a-f]* .*second: sh'
+tmux_ kill-session -t =second
 tmux_ kill-session -t =other
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"

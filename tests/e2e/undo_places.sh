@@ -18,7 +18,7 @@ start 130 40 "$dir" "$CORDON run --profile claude -- bash --noprofile --rcfile r
 sees 'ready>' "a shell in the pane"
 type_text "clear; sh -c 'echo 1 >>~/.claude/projects/p/s.jsonl; echo two >file; echo t >~/.claude/projects/p/t; rm ~/.claude/projects/p/t'"
 keys Enter
-sees 'echo two >file' "a step changes the folder, and what the agent notes down"
+sees 'write +file' "a step changes the folder, and what the agent notes down"
 ok "both" wait_for 10 log_is 01
 keys C-] s
 press_until 'changes back +file' "the preview has the file" u
@@ -86,4 +86,24 @@ mkdir -p "$HOME/.config/cordon"
 printf '[undo]\n\thome = true\n' >"$HOME/.config/cordon/config"
 ok "undo, with undo.home = true" cordon_in "$dir" undo
 ok "is of all places" log_is 012
+
+# ---- what an agent notes down ends no redo ----------------------------------------------------------
+rm -f "$HOME/.config/cordon/config"
+notes() { cordon_in "$dir" run --headless --profile claude -- sh -c "echo $1 >>~/.claude/projects/p/s.jsonl"; }
+for n in 1 2 3; do ok "step $n" cordon_in "$dir" run --headless -- sh -c "echo $n >n$n"; done
+ok "two are undone, one after the other" cordon_in "$dir" undo
+ok "the other" cordon_in "$dir" undo
+ok "the agent writes its notes" notes a
+ok "again" notes b
+ok "redo brings the one back" cordon_in "$dir" redo
+ok "it is there, the other is not" test -e "$dir/n2" -a ! -e "$dir/n3"
+ok "notes once more" notes c
+ok "redo brings the other back" cordon_in "$dir" redo
+ok "both are there" test -e "$dir/n2" -a -e "$dir/n3"
+ok "and can be undone again" cordon_in "$dir" undo -n 2
+ok "they are gone" test -e "$dir/n1" -a ! -e "$dir/n2" -a ! -e "$dir/n3"
+like "$(tr -d '\n' <"$own/s.jsonl")" 'abc$' "the notes are all there"
+ok "a step that changes the folder ends it" cordon_in "$dir" run --headless -- touch new
+cordon_in "$dir" redo >/dev/null 2>&1 && fail "nothing can be redone then"
+pass "nothing can be redone then"
 done_testing

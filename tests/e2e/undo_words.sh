@@ -32,6 +32,7 @@ refused "--turn --step 2" 125 "--turn and --step: .*one of them" "nor --turn wit
 refused "--step 2 --merge" 125 "--step: .*whole steps" "a merge of one step"
 refused "--to 9" 1 "there is no step 9" "a step that is not there"
 refused "--to 4" 1 "step 4 is the newest" "back to the newest"
+refused "--turn" 1 "--turn: step 4 was made without a console.*use -n or --to" "a headless run has no turns"
 refused "f1" 125 "'f1': not an option.*--step STEP -- PATH" "a path without a step"
 refused "-- f1" 125 "paths are of one step" "nor behind --"
 out=$(cordon_in "$dir" redo 2 2>&1)

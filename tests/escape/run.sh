@@ -124,7 +124,7 @@ put_back
 host_same "12: renamed parents"
 
 # Files that the host would run later, present or not: refused, and nothing left in their place.
-for p in .git/hooks/post-checkout .claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json .envrc \
+for p in .git/hooks/post-checkout .claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json .envrc .direnv/bin/run \
 	.git/info/attributes-x/../../hooks/post-merge sub/.git/hooks/pre-commit .codex/config.toml .cursor/mcp.json \
 	.GIT/hooks/pre-push .GiT/config .GiT/HOOKS/pre-push .gitconfig .bashrc sub/.envrc .cordon.conf; do
 	had=$(test -e "$p" && echo 1)

@@ -513,11 +513,11 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 	FAKE(lremovexattr(fake_object(at, path), name));
 }
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o)
 {
 	(void)f;
 	(void)c;
-	(void)st;
+	(void)o;
 	return fake.keep;
 }
 

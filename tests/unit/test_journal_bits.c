@@ -5,6 +5,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
+#include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -416,10 +417,26 @@ static void what_was_lent_is_in_no_redo(void **state)
 	}
 }
 
+/* Two file systems give out the same numbers. */
+static void a_directory_elsewhere_was_not_lent(void **state)
+{
+	struct fix *f = fix_new();
+	const struct obj o = {.dev = 1, .ino = 7, .mode = S_IFDIR | 0500};
+
+	(void)state;
+	borrowed_add(f->j, &o);
+	assert_int_equal(borrowed_mode(f->j, 1, 7, S_IFDIR | 0700), S_IFDIR | 0500);
+	assert_int_equal(borrowed_mode(f->j, 2, 7, S_IFDIR | 0700), S_IFDIR | 0700);
+	borrowed_drop(f->j, &o);
+	assert_int_equal(borrowed_mode(f->j, 1, 7, S_IFDIR | 0700), S_IFDIR | 0700);
+	fix_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_a_step),
+		cmocka_unit_test(a_directory_elsewhere_was_not_lent),
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
 		cmocka_unit_test(a_mode_that_was_set_since_stays),

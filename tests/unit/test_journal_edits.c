@@ -603,6 +603,27 @@ static void a_rollback_that_just_began_is_resumed(void **state)
 	assert_cat(f, "moved", "human\n");
 }
 
+/* What the undo would take away is away. */
+static void what_is_gone_already_is_no_conflict(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/made", f->folder), *before = snap(f);
+
+	begin(f, "make");
+	assert_int_equal(put(f, "made", "m\n"), 0);
+	assert_int_equal(put(f, "other", "o\n"), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "other", "o\n");
+	assert_cat(f, "made", NULL); /* as it was when it was undone */
+	outside(f, "made", "human\n");
+	assert_true(undo(f, 1, 0) < 0);
+	assert_cat(f, "made", "human\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
 int main(void)
@@ -627,6 +648,7 @@ int main(void)
 		TEST(a_barrier_beside_a_step_that_goes_on),
 		TEST(a_barrier_names_a_hundred),
 		TEST(a_cancel_puts_a_merge_back),
+		TEST(what_is_gone_already_is_no_conflict),
 		TEST(a_rollback_that_just_began_is_resumed),
 	};
 

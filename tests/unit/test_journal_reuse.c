@@ -1,5 +1,6 @@
 /* test_journal_reuse - the number of an inode that went is given to another one. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
 #include "tests/support/journalfix.h"
 
 static ino_t number(struct fix *f, const char *path)
@@ -101,11 +102,35 @@ static void of_a_file_that_came_back_to_another(void **state)
 		give_away(*state);
 }
 
+/* What changes a descriptor's file at once asks whether the step has kept it. */
+static void of_the_steps_own_to_somebody_elses(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/own", f->folder);
+	struct obj was, now = {0};
+
+	begin(f, "make");
+	assert_int_equal(put(f, "own", "own\n"), 0);
+	assert_int_equal(obj_stat(AT_FDCWD, path, &was), 0);
+	assert_true(step_has_inode(f->s, &was));
+	for (int i = 0; i < 50 && now.ino != was.ino; i++) {
+		assert_int_equal(unlink(path), 0);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		assert_int_equal(obj_stat(AT_FDCWD, path, &now), 0);
+	}
+	assert_false(step_has_inode(f->s, &now));
+	assert_int_equal(journal_abort(f->s, &f->err), 0);
+	if (now.ino != was.ino)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(of_a_directory_to_a_file, fix_setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(of_a_file_that_came_back_to_another, fix_setup,
+						fix_teardown),
+		cmocka_unit_test_setup_teardown(of_the_steps_own_to_somebody_elses, fix_setup,
 						fix_teardown),
 	};
 

@@ -653,7 +653,7 @@ static void the_oldest_make_room(void **state)
 	assert_int_equal(stat(dir, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 
-	assert_int_equal(ring_find(p->dir, NULL, &fd, &p->err), 0);
+	assert_int_equal(ring_newest(p->dir, 0, &fd, &p->err), 0);
 	close(fd);
 	assert_int_equal(ring_find(p->dir, "0007", &fd, &p->err), 0);
 	close(fd);

@@ -14,7 +14,7 @@
 #include "core/record/cast.h"
 #include "core/record/encode.h"
 #include "core/record/recorder.h"
-#include "core/record/tell.h"
+#include "core/record/model_changes.h"
 #include "tui/console/replay.h"
 #include "tui/term/snapshot.h"
 

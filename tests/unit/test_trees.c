@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backends/linux/sandbox/trees.h"
+#include "backends/linux/sandbox/landlock_trees.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 

@@ -62,7 +62,8 @@ static int choose(struct choice *c, struct err *err)
 	return 0;
 }
 
-static int show(struct choice *c, struct err *err)
+/* *next: the session to show then, chosen in the list of sessions, or NULL. */
+static int show(struct choice *c, char **next, struct err *err)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "/";
 	AUTO_FREE char *state = folders_state_dir(home);
@@ -75,14 +76,15 @@ static int show(struct choice *c, struct err *err)
 			    err);
 
 	if (r == 0)
-		r = console_attach(m, &(struct attach_spec){.home = home, .state_dir = state},
-				   &(struct console_options){
-					   .theme = config_str(config, "ui.theme"),
-					   .keymap = config_str(config, "ui.keymap"),
-					   .mouse = config_bool(config, "ui.mouse"),
-					   .ascii = config_bool(config, "ui.ascii"),
-				   },
-				   err);
+		r = console_attach(
+			m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},
+			&(struct console_options){
+				.theme = config_str(config, "ui.theme"),
+				.keymap = config_str(config, "ui.keymap"),
+				.mouse = config_bool(config, "ui.mouse"),
+				.ascii = config_bool(config, "ui.ascii"),
+			},
+			err);
 	config_free(config);
 	mirror_close(m);
 	return r;
@@ -92,7 +94,7 @@ int cmd_attach(int argc, char **argv, struct err *err)
 {
 	struct choice c = {.link = {.fd = -1}, .names = BUF_INIT};
 	struct strings args = {0};
-	char none;
+	char none, *shown = NULL;
 	int r = reading_parse(&usage, argc, argv, &none, &args, err);
 
 	if (r == 0 && args.n > 1)
@@ -100,13 +102,23 @@ int cmd_attach(int argc, char **argv, struct err *err)
 			    usage.synopsis);
 	if (r == 0 && args.n && args.list)
 		c.wanted = args.list[0];
-	if (r == 0)
+	while (r == 0) {
+		char *next = NULL;
+
+		buf_clear(&c.names);
+		c.found = 0;
 		r = choose(&c, err);
-	if (r == 0)
-		r = show(&c, err);
-	else if (c.found)
-		link_done(&c.link);
+		if (r == 0)
+			r = show(&c, &next, err);
+		else if (c.found)
+			link_done(&c.link);
+		if (!next)
+			break;
+		free(shown);
+		c.wanted = shown = next;
+	}
 	strings_done(&args);
 	buf_done(&c.names);
+	free(shown);
 	return r < 0 ? CMD_FAILED : r;
 }

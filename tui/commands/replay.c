@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/record/export.h"
 #include "core/record/ring.h"
@@ -35,7 +36,8 @@ static const struct usage usage = {
 	"replay [SESSION|FILE] [--headless] [--export cast|txt|html]",
 	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
 	"requests.\n"
-	"SESSION is its name or the end of it; without one the newest is shown. FILE is an "
+	"SESSION is its name or the end of it; without one the newest of this folder is shown. "
+	"FILE is an "
 	"asciicast\n"
 	"of any version, which may be packed with gzip or zstd.",
 	flags,
@@ -47,7 +49,7 @@ static int open_it(const char *name, const char *state_dir, int *ret, struct err
 {
 	struct stat st;
 
-	if (!name || (!strchr(name, '/') && access(name, F_OK) < 0))
+	if (!strchr(name, '/') && access(name, F_OK) < 0)
 		return ring_find(state_dir, name, ret, err);
 	*ret = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (*ret < 0 || fstat(*ret, &st) < 0)
@@ -59,8 +61,54 @@ static int open_it(const char *name, const char *state_dir, int *ret, struct err
 	return err_say(err, -EINVAL, "replay '%s': not a file: name one, or a session", name);
 }
 
+static int open_named(const char *name, const char *state_dir, struct recording **ret,
+		      struct err *err)
+{
+	int fd = -1, r = open_it(name, state_dir, &fd, err);
+
+	if (r == 0 && (r = recording_open(ret, fd, err)) < 0)
+		err_wrap(err, r, "replay '%s'", name);
+	return r;
+}
+
+/* The newest of this folder, else of any, and *words say so. One that cannot be read hides no
+ * other.
+ */
+static int open_newest(const char *state_dir, struct recording **ret, char **words, struct err *err)
+{
+	AUTO_FREE char *folder = NULL;
+	struct recording *any = NULL, *rec;
+	struct err why = {0};
+	const char *of = NULL;
+	int r = folders_of_cwd(&folder, state_dir, err), fd = -1;
+
+	for (size_t back = 0; r == 0 && ring_newest(state_dir, back, &fd, &why) == 0; back++) {
+		if (recording_open(&rec, fd, &why) < 0)
+			continue;
+		of = recording_header(rec)->folder;
+		if (!any || (of && str_eq(of, folder))) {
+			recording_free(any);
+			any = rec;
+		} else {
+			recording_free(rec);
+		}
+		if (of && str_eq(of, folder))
+			break;
+	}
+	if (r < 0)
+		return r;
+	if (!any)
+		return err_say(err, -ENOENT, "%s", why.text);
+	of = recording_header(any)->folder;
+	if (!of || !str_eq(of, folder))
+		*words = xasprintf("No session of this folder is recorded: this is one of %s.",
+				   of ? of : "another");
+	*ret = any;
+	return 0;
+}
+
 static int show(struct recording *rec, const char *home, const char *state, struct config *config,
-		struct err *err)
+		const char *words, struct err *err)
 {
 	return console_replay(rec, &(struct attach_spec){.home = home, .state_dir = state},
 			      &(struct console_options){
@@ -68,6 +116,7 @@ static int show(struct recording *rec, const char *home, const char *state, stru
 				      .keymap = config_str(config, "ui.keymap"),
 				      .mouse = config_bool(config, "ui.mouse"),
 				      .ascii = config_bool(config, "ui.ascii"),
+				      .notes = words,
 			      },
 			      err);
 }
@@ -123,7 +172,8 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 	AUTO_FREE char *state = folders_state_dir(home);
 	struct recording *rec = NULL;
 	struct config *config = NULL;
-	int fd = -1, r;
+	AUTO_FREE char *words = NULL;
+	int r;
 
 	r = config_load(&config,
 			&(struct config_spec){.home = home,
@@ -131,15 +181,17 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 					      .state_dir = state},
 			err);
 	if (r == 0)
-		r = open_it(name, state, &fd, err);
-	if (r == 0) {
-		r = recording_open(&rec, fd, err);
-		if (r < 0)
-			err_wrap(err, r, "replay '%s'", name ? name : "the newest session");
+		r = name ? open_named(name, state, &rec, err)
+			 : open_newest(state, &rec, &words, err);
+	if (r == 0 && words && (o->headless || o->format)) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		text_escape(&shown, words, strlen(words));
+		fprintf(stderr, "cordon: %s\n", shown.data);
 	}
 	if (r == 0)
 		r = o->headless || o->format ? print(rec, o, config, err)
-					     : show(rec, home, state, config, err);
+					     : show(rec, home, state, config, words, err);
 	config_free(config);
 	return r;
 }

@@ -321,6 +321,28 @@ static void collect_argv(struct run *run)
 		strings_add(&run->argv, argv[i]);
 }
 
+/* Inside there are other directories of these names, and programs without a home fail in odd ways.
+ */
+static int check_home(const struct run *run, struct err *err)
+{
+	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};
+	const char *top = NULL;
+
+	for (size_t i = 0; private[i]; i++)
+		if (path_is_beneath(run->home, private[i]))
+			top = private[i];
+	if (!top || str_eq(run->spec.backend->name, "landlock"))
+		return 0;
+	for (size_t i = 0; i < run->folders.n; i++)
+		if (path_is_beneath(run->home, run->folders.list[i]))
+			return 0;
+	return err_say(
+		err, -EINVAL,
+		"HOME=%s: inside, %s is another directory, so this home would not exist: set "
+		"HOME to a directory elsewhere, or add --rw %s",
+		run->home, top, run->home);
+}
+
 int run_prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
@@ -340,6 +362,8 @@ int run_prepare(struct run *run, struct err *err)
 		r = collect_sockets(run, err);
 	if (r == 0)
 		r = choose_backend(run, err);
+	if (r == 0)
+		r = check_home(run, err);
 	if (r == 0)
 		r = run_choose_network(run, err);
 	if (r < 0)

@@ -262,6 +262,11 @@ static int take_turn(struct undo_options *o, const struct history *h, struct err
 			       "--turn: nothing says which turn step %lld belongs to: use -n or "
 			       "--to",
 			       (long long)h->list[i].id);
+	if (mark->batch)
+		return err_say(err, -ENOENT,
+			       "--turn: step %lld was made without a console, where nobody pressed "
+			       "Enter: use -n or --to",
+			       (long long)h->list[i].id);
 	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
 		o->oldest = h->list[o->n].id;
 	return 0;

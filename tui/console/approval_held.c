@@ -28,18 +28,31 @@ static char *samples(struct ui *ui, uint64_t total, const char *unit, char *cons
 	return buf_take(&b);
 }
 
+static const char *ordinal(uint64_t n)
+{
+	if (n % 100 >= 11 && n % 100 <= 13)
+		return "th";
+	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+/* "delete files: 49 are deleted, the 50th is held" */
 static char *wish(const struct guard_report *h)
 {
-	static const char *const what[LOSS_KINDS][2] = {
-		[LOSS_DELETE] = {"delete what was there before it",
-				 "delete more of what was there before it"},
-		[LOSS_OVERWRITE] = {"overwrite a large file that was there before it",
-				    "overwrite more of the large files that were there before it"},
-		[LOSS_REPLACE] = {"replace a file that was there before it",
-				  "replace more of the files that were there before it"},
+	static const char *const what[LOSS_KINDS][3] = {
+		[LOSS_DELETE] = {"delete a file that was there before: held", "delete files",
+				 "deleted"},
+		[LOSS_OVERWRITE] = {"overwrite a large file that was there before: held",
+				    "overwrite large files", "overwritten"},
+		[LOSS_REPLACE] = {"replace a file that was there before: held", "replace files",
+				  "replaced"},
 	};
+	const char *const *w = what[h->what];
 
-	return xstrdup(what[h->what][h->count > 0]);
+	if (!h->count)
+		return xstrdup(w[0]);
+	return xasprintf("%s: %llu %s %s, the %llu%s is held", w[1], (unsigned long long)h->count,
+			 h->count == 1 ? "is" : "are", w[2], (unsigned long long)h->count + 1,
+			 ordinal(h->count + 1));
 }
 
 static char *age(const struct ui *ui, const struct ask *ask)
@@ -86,18 +99,22 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 {
 	bool wide = r.w >= 66;
 	int label = wide ? 8 : 2, cols = (r.w - label) / 2, y = r.y + r.h - 2;
+	AUTO_FREE char *restore = NULL;
 	struct rect cell = {r.x + label, y, cols - 1, 1};
 
+	if (wide && held->count > 1)
+		restore = xasprintf("stop it, restore %llu files", (unsigned long long)held->count);
+	else
+		restore = xstrdup(wide ? "stop it and restore all" : "restore");
 	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
-	approval_choice(ui, s, cell, armed, ACTION_ALLOW,
-			wide ? "the rest of this step" : "this step");
+	approval_choice(ui, s, cell, armed, ACTION_ALLOW, wide ? "allow this command" : "allow it");
 	cell.x += cols;
 	if (held->by_line)
 		approval_choice(ui, s, cell, armed, ACTION_ALLOW_COMMAND,
-				wide ? "this command line *" : "command*");
+				wide ? "allow it every time *" : "always*");
 	cell = (struct rect){r.x + label, y + 1, cols - 1, 1};
 	ui_modal_text(s, r.x, y + 1, label, ROLE_EVENT_DENY, wide ? "x DENY" : "x");
-	approval_choice(ui, s, cell, armed, ACTION_DENY, wide ? "take it back" : "take back");
+	approval_choice(ui, s, cell, armed, ACTION_DENY, restore);
 	cell.x += cols;
 	approval_choice(ui, s, cell, armed, ACTION_BACK, wide ? "leave it waiting" : "wait");
 }

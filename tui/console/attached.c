@@ -9,6 +9,7 @@
 #include "core/api/mirror.h"
 #include "core/base/text.h"
 #include "core/session/answers.h"
+#include "core/session/session.h"
 #include "tui/console/console_priv.h"
 
 /* What takes the place of the agent's terminal, which belongs to one console. */
@@ -35,46 +36,55 @@ static void verb_revoke(void *data, uint64_t rule)
 	mirror_revoke(((struct console *)data)->mirror, rule);
 }
 
-/* A rollback needs the keeper, which speaks to its own console alone. */
-static uint64_t refuse_plan(void *data)
-{
-	struct model *m = ((struct console *)data)->model;
-
-	free(m->plan_refused);
-	m->plan_refused = xstrdup("Undo works in the session's own console, not here.");
-	m->plan_refused_by = -EPERM;
-	m->version++;
-	return ++m->plan_request;
-}
-
+/* The session's keeper plans and performs it. */
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
-	(void)kind;
-	(void)n;
-	(void)flags;
-	return refuse_plan(data);
+	return mirror_plan(((struct console *)data)->mirror,
+			   &(struct undo_wish){.kind = kind, .n = n, .flags = flags});
 }
 
+/* What is confirmed is the plan that was shown. */
 static uint64_t verb_undo(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	(void)kind;
 	(void)n;
-	(void)flags;
-	return refuse_plan(data);
+	return mirror_undo(((struct console *)data)->mirror, flags);
 }
 
 static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *path, unsigned flags)
 {
-	(void)plan;
-	(void)step;
-	(void)path;
-	(void)flags;
-	return refuse_plan(data);
+	struct mirror *m = ((struct console *)data)->mirror;
+
+	return plan ? mirror_plan(m, &(struct undo_wish){.kind = UNDO_PATHS,
+							 .n = 1,
+							 .step = step,
+							 .path = path,
+							 .flags = flags})
+		    : mirror_undo(m, flags);
+}
+
+static void verb_cancel(void *data)
+{
+	mirror_cancel(((struct console *)data)->mirror);
+}
+
+static void verb_stop(void *data)
+{
+	mirror_stop(((struct console *)data)->mirror);
 }
 
 static void verb_nothing(void *data)
 {
 	(void)data;
+}
+
+static void verb_attach(void *data, const char *session)
+{
+	struct console *c = data;
+
+	free(*c->attach_next);
+	*c->attach_next = xstrdup(session);
+	console_leave(c);
 }
 
 static void verb_leave(void *data)
@@ -160,8 +170,10 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.plan = verb_plan;
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
-	verbs.stop = verbs.cancel = verb_nothing;
+	verbs.stop = verb_stop;
+	verbs.cancel = verb_cancel;
 	verbs.turn = NULL;
+	verbs.attach = c->attach_next ? verb_attach : NULL;
 	verbs.leave = verb_leave;
 	signal(SIGPIPE, SIG_IGN);
 	if (console_open_screen(c, err) < 0)
@@ -190,6 +202,7 @@ int console_attach(struct mirror *mirror, const struct attach_spec *spec,
 			    .pty_over = true,
 			    .feed = &feed,
 			    .mirror = mirror,
+			    .attach_next = spec->next,
 			    .model = mirror_model(mirror)};
 	int status = 125;
 

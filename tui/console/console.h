@@ -23,6 +23,7 @@ struct mirror;
 
 struct attach_spec {
 	const char *home, *state_dir;
+	char **next; /* set to the session that is to be shown next, heap, or left NULL; or NULL */
 };
 
 /* The same views for a session that runs elsewhere, until the human leaves. 0, 128+N, or 125. */

@@ -57,6 +57,7 @@ struct console {
 	struct api *api;	   /* NULL when its socket could not be made */
 	int64_t painted_us, rang_us, alerted_us;
 
+	char **attach_next; /* attach_spec.next */
 	bool leaving;
 	int killed_by; /* a signal that ends cordon itself */
 	int failed;    /* 125..127: the agent never ran */

@@ -89,6 +89,7 @@ static void ask_plan(struct dialog_plan *d)
 	struct ui *ui = d->v.ui;
 
 	d->shown_us = 0;
+	d->undos = ui->spec.model->undos;
 	d->armed = d->merges_seen = false;
 	if (d->kind == UNDO_PATHS) {
 		d->request = ui->spec.verbs->restore(ui->spec.data, true, d->step, d->path, 0);
@@ -123,6 +124,11 @@ static void changed(struct view *v)
 {
 	struct dialog_plan *d = (struct dialog_plan *)v;
 
+	if (d->kind == UNDO_REDO && v->ui->spec.model->undos != d->undos) {
+		ask_plan(d);
+		d->replaced = true;
+		ui_say(v->ui, "The history has changed: this is the new plan.");
+	}
 	if (d->kind == UNDO_BACK && steps_back(d) != d->n) {
 		if (steps_back(d) == 0) {
 			ui_close(v->ui, v);
@@ -237,6 +243,10 @@ static void go(struct dialog_plan *d, unsigned flags)
 
 	if (!p) {
 		say_no_plan(ui);
+		return;
+	}
+	if (ui->spec.model->job.active) {
+		ui_say(ui, "Another undo is under way: wait for its end.");
 		return;
 	}
 	if (p->n_ids == 0) {

@@ -13,6 +13,7 @@ struct dialog_plan {
 	unsigned flags;	 /* how conflicts are settled */
 	unsigned places; /* UNDO_ALL_PLACES or 0 */
 	uint64_t request;
+	uint64_t undos;	  /* model.undos when it was asked for */
 	int64_t shown_us; /* when the plan arrived, 0: not yet */
 	bool armed, replaced;
 	bool merges_seen; /* the result was on the screen */

@@ -168,6 +168,12 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 		return 125;
 	console_set_up_loop(c);
 	console_open_ui(c, &verbs, folders[0], folders[0] ? folders : NULL, state_dir);
+	if (c->opt->notes) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		text_escape(&shown, c->opt->notes, strlen(c->opt->notes));
+		ui_say(c->ui, "%s", shown.data);
+	}
 	c->ui->now_us = clock_mono_us();
 	if (recording_trouble(rec))
 		ui_say(c->ui, "! %s", recording_trouble(rec));

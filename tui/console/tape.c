@@ -14,7 +14,7 @@
 #include "core/record/recorder.h"
 #include "core/record/redact.h"
 #include "core/record/ring.h"
-#include "core/record/tell.h"
+#include "core/record/model_changes.h"
 #include "tui/term/snapshot.h"
 
 struct tape {

@@ -300,6 +300,10 @@ bool ui_global(struct ui *ui, enum action a)
 		if (!open_popup(ui, PLACE_CONNECTIONS))
 			ui_push(ui, view_connections_new(ui));
 		return true;
+	case ACTION_SHOW_SESSIONS:
+		if (!open_popup(ui, PLACE_SESSIONS))
+			ui_push(ui, view_sessions_new(ui));
+		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);
 		return true;

@@ -31,6 +31,8 @@ struct ui_verbs {
 	void (*stop)(void *data); /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
+	/* Show another session instead. NULL: this console belongs to its own. */
+	void (*attach)(void *data, const char *session);
 	void (*leave)(void *data); /* ends the agent when it still runs */
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
@@ -145,6 +147,7 @@ struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_US
 struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
+struct view *view_sessions_new(struct ui *ui) MUST_USE;
 struct view *dialog_approval_new(struct ui *ui) MUST_USE;
 struct view *dialog_plan_new(struct ui *ui, enum undo_kind kind, int64_t step) MUST_USE;
 struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) MUST_USE;

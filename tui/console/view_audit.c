@@ -175,6 +175,21 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 	return x + surface_text(s, x, y, 8, role, word) - from;
 }
 
+/* "5 hosts allowed by profiles: C-] n" */
+static void draw_note(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
+		      int role)
+{
+	AUTO_FREE char *words = NULL;
+	const char *text = r->text && *r->text ? r->text : r->op ? r->op : "";
+	char keys[32];
+
+	if (r->kind == ROW_NOTE && str_eq(r->op, "hosts")) {
+		ui_keys(ui, PLACE_TERMINAL, ACTION_SHOW_CONNECTIONS, keys, sizeof(keys));
+		words = *keys ? xasprintf("%s: %s", text, keys) : NULL;
+	}
+	surface_hostile_end(s, line.x, line.y, line.w, role, words ? words : text);
+}
+
 static void draw_object(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v)
 {
@@ -211,10 +226,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	}
 	x += draw_sign(s, x, line.y, v.role, v.sign, v.word);
 	if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
-		surface_hostile_end(s, x, line.y, end - x - 1, v.role,
-				    r->text && *r->text ? r->text
-				    : r->op		? r->op
-							: "");
+		draw_note(a->v.ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);
 	else if (v.whole)
 		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
 	else

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "tui/console/ui.h"
 
+#define HOSTS  4  /* lines for those that profiles open, at most */
 #define NARROW 66 /* below, there is no place for programs and both directions */
 #define WIDE   92 /* columns from which on the address and the rule have a place */
 
@@ -143,11 +144,34 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	surface_fmt(s, end - 31, line.y, 31, role, "%10s %10s %8s", sent, received, time);
 }
 
+/* The hosts that need no answer, above the last line. Returns how many lines they take. */
+static int draw_hosts(const struct view_connections *p, struct surface *s, struct rect in)
+{
+	const char *hosts = p->v.ui->spec.model->hosts, *next;
+	AUTO_BUF struct buf b = BUF_INIT;
+	int n = 0, y;
+
+	if (!hosts || in.h < 2 * HOSTS)
+		return 0;
+	buf_str(&b, "allowed by profiles: ");
+	text_escape(&b, hosts, strlen(hosts));
+	for (const char *at = b.data; *at && n < HOSTS; at = next, n++)
+		ui_fitting(at, in.w, &next);
+	y = in.y + in.h - 1 - n;
+	for (const char *at = b.data; *at && y < in.y + in.h - 1; at = next, y++) {
+		AUTO_FREE char *line = xstrndup(at, ui_fitting(at, in.w, &next));
+
+		surface_text(s, in.x, y, in.w, ROLE_MODAL_LABEL, line);
+	}
+	return n;
+}
+
 static struct rect size(struct view *v, struct rect body)
 {
 	const struct model *m = v->ui->spec.model;
 	int w = MIN(body.w, 120);
-	int h = MIN(body.h, MAX((int)MIN(m->n_connections, (size_t)20) + 6, 10));
+	int h = MIN(body.h,
+		    MAX((int)MIN(m->n_connections, (size_t)20) + 6, 10) + (m->hosts ? HOSTS : 0));
 
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }
@@ -185,7 +209,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	fill(p);
 	draw_head(p, s, in);
 	list.y++;
-	list.h = MAX(in.h - 2, 1);
+	list.h = MAX(in.h - 2 - draw_hosts(p, s, in), 1);
 	list_draw(&p->list, s, list, focused, p->n,
 		  *p->list.filter ? "No connection has these words."
 				  : "The agent has connected to nothing yet.",

@@ -19,6 +19,8 @@
 	  "Look at the answers that count on, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
+	X(SHOW_SESSIONS, "show-sessions", "sessions",                                              \
+	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
 	X(UP, "up", "up", "One line up")                                                           \
@@ -111,6 +113,7 @@ enum action {
 	X(APPROVALS, "approvals", "approvals")                                                     \
 	X(RULES, "rules", "your answers")                                                          \
 	X(CONNECTIONS, "connections", "connections")                                               \
+	X(SESSIONS, "sessions", "sessions")                                                        \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \

@@ -107,8 +107,8 @@ static bool dots(const char *name)
 }
 
 /*
- * Something closed lies beneath it (trees.h): moved into a tree that may be read, it would be open.
- * It stays, as a directory does that something is mounted in.
+ * Something closed lies beneath it (landlock_trees.h): moved into a tree that may be read, it would
+ * be open. It stays, as a directory does that something is mounted in.
  */
 static bool is_way(const struct ldoor *d, const struct place *p)
 {

@@ -8,7 +8,7 @@
 
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/finish.h"
-#include "backends/linux/door/look.h"
+#include "backends/linux/door/read_check.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/parked.h"
 #include "backends/linux/door/state.h"
@@ -17,11 +17,11 @@
 #include "core/keeper/keeper.h"
 
 /*
- * The agent's Landlock domain refuses by itself to read what no rule has granted (trees.h). So most
- * opens are let continue, whatever memory holds by then, and all that is to be found out before is
- * whether the floor would say no to something that policy or a human would allow. That is one look
- * in the sandbox's tree, made by the kernel (look.c). It decides nothing: if it is fooled, the
- * caller gets the floor's EACCES.
+ * The agent's Landlock domain refuses by itself to read what no rule has granted
+ * (landlock_trees.h). So most opens are let continue, whatever memory holds by then, and all that
+ * is to be found out before is whether the floor would say no to something that policy or a human
+ * would allow. That is one look in the sandbox's tree, made by the kernel (read_check.c). It
+ * decides nothing: if it is fooled, the caller gets the floor's EACCES.
  *
  * What is left is resolved like any other request. The object is opened before anybody is asked,
  * what is asked is its path, and what is handed over is that descriptor.

@@ -14,7 +14,7 @@
 #include "backends/linux/door/calls_peer.h"
 #include "backends/linux/door/calls_socket.h"
 #include "backends/linux/door/finish.h"
-#include "backends/linux/door/gather.h"
+#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/request.h"
@@ -68,7 +68,7 @@ static bool is_shown(const struct request *r, int i)
  * nothing was done to it since, and nobody can still write to it. Of a directory that is what is
  * in itself.
  */
-static bool is_as_asked(struct ldoor *d, const struct request *r)
+static bool is_as_asked(const struct request *r)
 {
 	const struct stat *was = &r->shown[0].object;
 	const struct place *p = r->place[0];
@@ -88,8 +88,6 @@ static bool is_as_asked(struct ldoor *d, const struct request *r)
 		if (fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN)
 			return true;
 	}
-	keeper_deny(d->k, &r->caller, r->shown[0].text, -ESTALE,
-		    "it has changed since you were asked, or is still open for writing");
 	return false;
 }
 
@@ -123,8 +121,10 @@ static int resolve_all(struct ldoor *d, struct request *r)
 			return -ENOENT;
 		if (r->resumed && !is_shown(r, i))
 			return -ESTALE;
-		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(d, r))
-			return -ESTALE;
+		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(r)) {
+			r->caller.granted = false;
+			r->caller.stale = true;
+		}
 		places++;
 		outside += r->place[i]->folder == NULL;
 	}
@@ -281,6 +281,7 @@ void door_dispatch(struct ldoor *d, struct request *r, bool granted)
 	r->caller.door = &d->door;
 	r->caller.request = r->id;
 	r->caller.granted = granted;
+	r->caller.stale = false;
 	r->caller.may_wait = gather_may(d);
 	r->caller.op = r->call->name;
 	if (!r->resumed && lost_find(d, r, &got))

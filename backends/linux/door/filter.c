@@ -168,7 +168,11 @@ static const uint64_t ioctls[] = {
 	_IOW(0x94, 26, uint64_t),   /* its flags: read-only or not */
 	_IOWR(0x94, 37, char[200]), /* what a subvolume was received from */
 	_IOW(0x94, 63, char[4096]),
+	_IOW('o', 4, char[24]), /* OCFS2: a clone under a new name */
 };
+
+#define IOCTL_TYPE 0xff00u
+#define BCACHEFS   0xbc00u /* subvolumes as well, and options that entries inherit */
 
 /* Who holds a lease on a file makes everybody wait who opens it, for 45 seconds: an editor of the
  * host, and the keeper, who does so for all. */
@@ -402,6 +406,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rules_namespaces(c, spec->nesting);
 	for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, LOW32, ioctls[i]);
+	if (r == 0)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, IOCTL_TYPE, BCACHEFS);
 	for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
 	if (r == 0)

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "backends/linux/door/answer.h"
-#include "backends/linux/door/gather.h"
+#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/parked.h"
 #include "backends/linux/door/state.h"

@@ -9,6 +9,7 @@
 #include "backends/linux/door/call.h"
 #include "backends/linux/door/state.h"
 #include "core/base/path.h"
+#include "core/journal/fs/object.h"
 
 void place_done(struct place *p)
 {
@@ -64,5 +65,8 @@ bool place_is_own(const struct ldoor *d, const struct place *p)
  */
 bool place_orphan_is_kept(const struct caller *c, const struct place *p)
 {
-	return p->st.st_nlink == 0 || folder_has_inode(p->folder, c, &p->st);
+	struct obj o;
+
+	return p->st.st_nlink == 0 ||
+	       (obj_stat(p->at.dirfd, "", &o) == 0 && folder_has_inode(p->folder, c, &o));
 }

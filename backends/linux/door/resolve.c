@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "backends/linux/door/dirs.h"
@@ -14,6 +15,7 @@
 #include "backends/linux/door/state.h"
 #include "backends/linux/door/walk.h"
 #include "core/base/clock.h"
+#include "core/journal/fs/object.h"
 
 /*
  * A path without symbolic links takes one openat2() of the parent, from a directory of ours
@@ -291,14 +293,19 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
  */
 static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 {
-	if (!r->call->anywhere || r->resumed || fstat(fd, &p->st) < 0 || !S_ISREG(p->st.st_mode))
+	struct obj o;
+
+	if (!r->call->anywhere || r->resumed || obj_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
 		return false;
+	p->st = (struct stat){.st_mode = o.mode, .st_nlink = o.nlink, .st_size = (off_t)o.size};
+	p->st.st_dev = makedev((unsigned)(o.dev >> 32), (unsigned)o.dev);
+	p->st.st_ino = o.ino;
 	for (size_t i = 0;; i++) {
 		struct folder *f = folders_at(d->k, i);
 
 		if (f == NULL)
 			return false;
-		if (!folder_has_inode(f, &r->caller, &p->st))
+		if (!folder_has_inode(f, &r->caller, &o))
 			continue;
 		p->folder = f;
 		p->seen = fd;

@@ -42,13 +42,13 @@ struct ldoor {
 	struct parked *parked;	 /* parked.h */
 	size_t parked_len;
 	int64_t sweep_at;     /* when their callers are looked after next */
-	struct parked *later; /* gather.c: oldest first */
+	struct parked *later; /* shared_sync.c: oldest first */
 	size_t later_len;
 	bool gathered;		  /* they are served now */
 	struct proc_entry *procs; /* lookup.c */
 	struct dirs *dirs;	  /* dirs.c */
 	struct recent *recent;	  /* resolve.c */
-	struct base *bases;	  /* look.c */
+	struct base *bases;	  /* read_check.c */
 	struct pending *pending;  /* connecting.c */
 	size_t pending_len;
 	struct own_sockets *sockets; /* calls_peer.c */

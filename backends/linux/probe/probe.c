@@ -308,10 +308,10 @@ static const struct trial namespaces[] = {
 	 "a container hides parts of /proc: docker run --security-opt systempaths=unconfined"},
 	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
 	{"read gate (FUSE)", try_fuse, 0, false,
-	 "load the fuse module (sudo modprobe fuse) and let your user open /dev/fuse (mode 0666); "
-	 "until then every open is trapped, some 10 microseconds each, and a program in a tree "
-	 "that is not granted runs only in the session after a rule grants it; --mode static asks "
-	 "about no reads"},
+	 "/dev/fuse is missing or not open to you: sudo modprobe fuse; sudo chmod 666 /dev/fuse. "
+	 "Until then reads are slower, and programs in folders that you have not allowed need a "
+	 "new "
+	 "session after you allow them"},
 	{"network gate", probe_network, 0, false, probe_network_remedy},
 };
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/sandbox/trees.h"
+#include "backends/linux/sandbox/landlock_trees.h"
 
 struct gateway;
 

@@ -10,6 +10,10 @@
 	allow = read,write ~/.claude.json.lock
 	allow = read,write ~/.claude.json.tmp.*
 	allow = read,exec ~/.local/share/claude/**
+	; Transcripts, memory and checkpoints (file-history): Claude reads them when it resumes, and runs nothing of
+	; them. But /rewind writes the files that a transcript's checkpoints name, wherever they lie, with what they
+	; name. Inside that is refused as any other change; a session from here belongs resumed in here. They stay
+	; writable, for without them nothing can be resumed.
 	allow = write ~/.claude/projects/**
 	allow = write ~/.claude/todos/**
 	allow = write ~/.claude/plans/**
@@ -47,6 +51,8 @@
 	ask = write ~/.claude/.credentials.json.*
 	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]
+	; no telemetry, and no look for a newer version, which could not be installed from in here
+	set-env = CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*
 	env = CLAUDE_CONFIG_DIR

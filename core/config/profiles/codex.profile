@@ -3,6 +3,8 @@
 	summary = OpenAI Codex CLI
 	command = codex
 	argument = --no-daemon
+	; at each start it would look for a newer version, which could not be installed from in here
+	argument = --config=check_for_update_on_startup=false
 	inherits = agent
 [rule "codex"]
 	allow = read,exec ~/.codex/**
@@ -31,6 +33,10 @@
 	deny = write ~/.codex/app-server-control/**
 	match = read ~/.codex/config.toml
 	not-match = write ~/.codex/config.toml
+[rule "codex's tips"]
+	; asked for at each start; refused without a question, codex goes on without
+	deny = connect raw.githubusercontent.com:443
+	reason = codex looks for tips here at each start: --allow-domain raw.githubusercontent.com allows it
 [rule "codex's own settings"]
 	; one question for all of it (a bundle)
 	ask = write ~/.codex/config.toml

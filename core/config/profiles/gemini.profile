@@ -18,6 +18,8 @@
 	allow = connect cloudcode-pa.googleapis.com:443
 	allow = connect oauth2.googleapis.com:443
 	allow = connect accounts.google.com:443
+	; usage statistics: refused without a question, it goes on without
+	deny = connect play.googleapis.com:443
 	match = read ~/.gemini/settings.json
 	not-match = write ~/.gemini/settings.json
 [rule "gemini's own settings"]

@@ -40,6 +40,7 @@
 	ask = write ~/.local/share/opencode/mcp-auth.json*
 	reason = opencode saves its own settings here. They can name programs that run later: servers, plugins
 [sandbox]
+	set-env = OPENCODE_DISABLE_AUTOUPDATE=1
 	; its database: open all the time, so no part of the folder's history. What it downloads never runs outside.
 	set-env = OPENCODE_DB=$CORDON_CACHE/opencode.db
 	set-env = XDG_CACHE_HOME=$CORDON_CACHE

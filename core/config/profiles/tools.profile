@@ -28,3 +28,7 @@
 [sandbox]
 	; every pager would ask to write its searches to the home folder
 	set-env = LESSHISTFILE=-
+	; what is typed in here, one history for each folder: the human's own does not exist inside
+	set-env = HISTFILE=$CORDON_CACHE/shell_history
+	set-env = NODE_REPL_HISTORY=$CORDON_CACHE/node_repl_history
+	set-env = PYTHON_HISTORY=$CORDON_CACHE/python_history

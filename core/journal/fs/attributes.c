@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -101,10 +102,15 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 int meta_read(struct journal *j, int fd, struct buf *ret)
 {
 	struct stat st;
+	mode_t mode;
 
 	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u32(ret, S_ISDIR(st.st_mode) ? borrowed_mode(j, st.st_ino, st.st_mode) : st.st_mode);
+	mode = st.st_mode;
+	if (S_ISDIR(mode))
+		mode = borrowed_mode(j, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
+				     st.st_ino, mode);
+	put_u32(ret, mode);
 	put_u32(ret, st.st_uid);
 	put_u32(ret, st.st_gid);
 	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);

@@ -14,6 +14,9 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
 
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200 /* Linux 6.5; before, EINVAL */
+#endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452 /* Linux 6.6, the same number everywhere */
 #endif
@@ -65,6 +68,26 @@ static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 	return seen[at].stays;
 }
 
+/*
+ * What tells two files of one number apart where no birth does: the handle that an NFS server would
+ * give out, which holds the number's generation. An overlay has it from Linux 6.6 on, and keeps
+ * that of the lower file when it is copied up.
+ */
+static uint64_t handle_hash(int dirfd, const char *name)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int mount;
+
+	u.h.handle_bytes = MAX_HANDLE_SZ;
+	if (name_to_handle_at(dirfd, name, &u.h, &mount,
+			      AT_HANDLE_FID | (*name ? 0 : AT_EMPTY_PATH)) < 0)
+		return 0;
+	return data_hash_bytes((const char *)u.h.f_handle, u.h.handle_bytes);
+}
+
 int obj_stat(int dirfd, const char *name, struct obj *o)
 {
 	struct statx x;
@@ -85,13 +108,21 @@ int obj_stat(int dirfd, const char *name, struct obj *o)
 	o->ctime_ns = to_ns(x.stx_ctime);
 	if (x.stx_mask & STATX_BTIME && birth_stays(dirfd, name, &x))
 		o->btime_ns = to_ns(x.stx_btime);
+	else
+		o->generation = handle_hash(dirfd, name);
 	return 0;
+}
+
+bool obj_reused(int64_t a_btime_ns, uint64_t a_generation, const struct obj *b)
+{
+	return a_btime_ns != b->btime_ns ||
+	       (a_generation && b->generation && a_generation != b->generation);
 }
 
 bool obj_same(const struct obj *a, const struct obj *b)
 {
 	return a->mode && b->mode && a->ino == b->ino && a->dev == b->dev &&
-	       a->btime_ns == b->btime_ns;
+	       !obj_reused(a->btime_ns, a->generation, b);
 }
 
 #define MODE_UNSEEN 0xffffu /* no type of file has all four bits */

@@ -17,6 +17,7 @@ struct obj { /* mode 0: nothing is there */
 	uint32_t nlink;
 	uint64_t dev, ino, size, blocks;
 	int64_t mtime_ns, ctime_ns, btime_ns;
+	uint64_t generation; /* where btime_ns is 0: of the inode's number; 0: not told either */
 };
 
 /* 12 bits of major and 20 of minor number are all that the kernel has. */
@@ -46,6 +47,13 @@ void look_get(const struct look *l, struct obj *ret);
 int obj_stat(int dirfd, const char *name, struct obj *o);
 int obj_open(int dirfd, const char *name) MUST_USE;	 /* O_PATH */
 bool obj_same(const struct obj *a, const struct obj *b); /* the same inode, not a later reuse */
+/* Inodes of one device and number: the file system tells that one is a reuse of the other. */
+bool obj_reused(int64_t a_btime_ns, uint64_t a_generation, const struct obj *b);
+/* Would a reuse of its number be noticed? */
+static inline bool obj_is_identified(const struct obj *o)
+{
+	return o->btime_ns || o->generation;
+}
 /* Mode, owner, times, xattrs of an O_PATH descriptor, as a blob. */
 int meta_read(struct journal *j, int fd, struct buf *ret) MUST_USE;
 int meta_apply(int fd, struct span meta) MUST_USE;
@@ -87,6 +95,8 @@ bool data_has_writer(int fd);
 uint64_t data_hash(int fd, size_t size);
 uint64_t data_hash_bytes(const char *bytes, size_t size); /* the same of all of them */
 #define DATA_HASH_MAX ((size_t)16 << 10)
+/* Of what a git index says: the same after git has refreshed it. 0: it is none, or too large. */
+uint64_t data_index_hash(int fd, size_t size);
 /* Of every byte; the cost is that of reading what is no hole. */
 uint64_t data_hash_whole(int fd, uint64_t size); /* 0: unknown */
 uint64_t data_hash_all(const char *bytes, size_t size);

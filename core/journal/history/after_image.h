@@ -23,7 +23,7 @@ struct post {
 	const char *key, *path; /* borrowed */
 	int root;
 	struct obj obj; /* nlink and blocks are not kept */
-	uint64_t hash;
+	uint64_t hash;	/* of bytes and attributes; of a git index as post_index_hash() */
 	unsigned flags; /* POST_* */
 	uint64_t image; /* where its bytes are in the file, or 0 */
 	uint64_t seq;	/* of the file it came from */
@@ -48,6 +48,9 @@ struct post_how {
 /* Look at every path now and write it as the step's post-image: those of how->step, then keys. */
 int post_write(struct journal *j, int stepdir, const struct names *keys, const struct post_how *how)
 	MUST_USE;
+
+/* Of a file that is a git index: what it says, and its attributes. 0: it is none. */
+uint64_t post_index_hash(int fd, size_t size);
 
 /* Life: post_begin() -> post_next() ... -> post_end(), whatever came of the first. */
 struct post_reader {

@@ -307,6 +307,18 @@ void nets_count(const struct nets *n, struct step_info *ret)
 	}
 }
 
+bool nets_elsewhere(const struct nets *nets)
+{
+	for (size_t i = 0; i < nets->n; i++) {
+		struct change c;
+
+		nets_get(nets, i, &c);
+		if (c.root == 0)
+			return false;
+	}
+	return nets->n > 0;
+}
+
 void nets_done(struct nets *n)
 {
 	free(n->list);

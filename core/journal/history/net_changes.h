@@ -28,4 +28,5 @@ int nets_build(struct journal *j, struct touches *of, const struct known_set *kn
 	       struct nets *ret) MUST_USE;
 void nets_get(const struct nets *n, size_t i, struct change *ret); /* borrows the paths */
 void nets_count(const struct nets *n, struct step_info *ret);
+bool nets_elsewhere(const struct nets *n); /* something, and all of it in granted places */
 void nets_done(struct nets *n);

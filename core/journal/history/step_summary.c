@@ -121,22 +121,10 @@ static void put_change(struct buf *b, const struct change *c)
 	put_side(b, &c->after);
 }
 
-static bool is_elsewhere(const struct nets *nets)
-{
-	for (size_t i = 0; i < nets->n; i++) {
-		struct change c;
-
-		nets_get(nets, i, &c);
-		if (c.root == 0)
-			return false;
-	}
-	return nets->n > 0;
-}
-
 static uint32_t flags_of(const struct nets *nets, bool partial)
 {
 	return (partial ? SUMMARY_PARTIAL : 0u) | (nets->inverted ? SUMMARY_TURNED : 0u) |
-	       (is_elsewhere(nets) ? SUMMARY_ELSEWHERE : 0u);
+	       (nets_elsewhere(nets) ? SUMMARY_ELSEWHERE : 0u);
 }
 
 int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,

@@ -14,9 +14,9 @@
 
 /*
  * The file "turns" of the store, one line each, oldest first: "turn AFTER US" or "session AFTER US
- * AGENT". AFTER is the number of the newest step that had begun: what has a greater one is of this
- * turn or a later one. The file is written whole (rename). It is a convenience: without it, or
- * where it is damaged, the history is one without turns.
+ * AGENT", "batch" for a session without turns. AFTER is the number of the newest step that had
+ * begun: what has a greater one is of this turn or a later one. The file is written whole (rename).
+ * It is a convenience: without it, or where it is damaged, the history is one without turns.
  */
 
 #define TURNS_FILE "turns"
@@ -35,8 +35,11 @@ static bool parse_line(const char *line, struct turn_mark *t)
 	char agent[LINE_LEN] = "";
 
 	*t = (struct turn_mark){0};
-	if (sscanf(line, "session %" SCNd64 " %" SCNd64 " %159[^\n]", &t->after, &t->us, agent) >=
-	    2) {
+	t->batch = strncmp(line, "batch ", 6) == 0;
+	if (sscanf(line,
+		   t->batch ? "batch %" SCNd64 " %" SCNd64 " %159[^\n]"
+			    : "session %" SCNd64 " %" SCNd64 " %159[^\n]",
+		   &t->after, &t->us, agent) >= 2) {
 		t->session = true;
 		t->agent = xstrdup(agent);
 		return true;
@@ -70,8 +73,11 @@ static int save(struct journal *j, const struct turn_mark *list, size_t n)
 	for (size_t i = n > TURNS_MAX / 2 ? n - TURNS_MAX / 2 : 0; i < n; i++) {
 		const struct turn_mark *t = &list[i];
 
-		buf_fmt(&out, "%s %" PRId64 " %" PRId64, t->session ? "session" : "turn", t->after,
-			t->us);
+		buf_fmt(&out, "%s %" PRId64 " %" PRId64,
+			t->batch     ? "batch"
+			: t->session ? "session"
+				     : "turn",
+			t->after, t->us);
 		if (t->session)
 			buf_fmt(&out, " %.100s", t->agent);
 		buf_ch(&out, '\n');
@@ -89,9 +95,10 @@ static char *one_line(const char *name)
 	return copy;
 }
 
-int journal_add_turn(struct journal *j, const char *agent, struct err *err)
+int journal_add_turn(struct journal *j, const char *agent, bool batch, struct err *err)
 {
-	struct turn_mark new = {.session = agent != NULL, .us = clock_wall_us()}, *list, *last;
+	struct turn_mark new = {.session = agent != NULL, .batch = batch, .us = clock_wall_us()};
+	struct turn_mark *list, *last;
 	size_t n;
 	int r = load(j, &list, &n);
 

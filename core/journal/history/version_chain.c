@@ -211,6 +211,7 @@ void chains_left(struct chains *c, const struct post *p)
 	if (!changed && !one->mentioned) {
 		chain_saw(one, &left);
 		chain_file_seen(c, p, &left, key);
+		one = chain_get(c, key); /* that may have added one */
 	}
 	chain_gave(c, one, &left);
 	one->image = true;

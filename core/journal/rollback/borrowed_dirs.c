@@ -2,32 +2,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/rollback/borrowed_dirs.h"
 
+#include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
 
 struct borrowed {
-	uint64_t ino;
+	uint64_t key[2]; /* device, inode */
 	mode_t mode;
 	UT_hash_handle hh;
 };
 
-static struct borrowed *find(const struct journal *j, uint64_t ino)
+static struct borrowed *find(const struct journal *j, uint64_t dev, uint64_t ino)
 {
+	const uint64_t key[2] = {dev, ino};
 	struct borrowed *one;
 
-	HASH_FIND(hh, j->borrowed, &ino, sizeof(ino), one);
+	HASH_FIND(hh, j->borrowed, key, sizeof(key), one);
 	return one;
 }
 
-void borrowed_add(struct journal *j, uint64_t ino, mode_t mode)
+void borrowed_add(struct journal *j, const struct obj *o)
 {
-	struct borrowed *one = find(j, ino);
+	struct borrowed *one = find(j, o->dev, o->ino);
 
 	if (!one) {
 		one = xcalloc(1, sizeof(*one));
-		one->ino = ino;
-		HASH_ADD(hh, j->borrowed, ino, sizeof(one->ino), one);
+		one->key[0] = o->dev;
+		one->key[1] = o->ino;
+		HASH_ADD(hh, j->borrowed, key, sizeof(one->key), one);
 	}
-	one->mode = mode;
+	one->mode = o->mode;
 }
 
 static void drop(struct journal *j, struct borrowed *one)
@@ -36,9 +39,9 @@ static void drop(struct journal *j, struct borrowed *one)
 	free(one);
 }
 
-void borrowed_drop(struct journal *j, uint64_t ino)
+void borrowed_drop(struct journal *j, const struct obj *o)
 {
-	struct borrowed *one = find(j, ino);
+	struct borrowed *one = find(j, o->dev, o->ino);
 
 	if (one)
 		drop(j, one);
@@ -52,9 +55,9 @@ void borrowed_clear(struct journal *j)
 		drop(j, one);
 }
 
-mode_t borrowed_mode(const struct journal *j, uint64_t ino, mode_t mode)
+mode_t borrowed_mode(const struct journal *j, uint64_t dev, uint64_t ino, mode_t mode)
 {
-	const struct borrowed *one = find(j, ino);
+	const struct borrowed *one = find(j, dev, ino);
 
 	return one && mode == (one->mode | 0700) ? one->mode : mode;
 }

@@ -129,6 +129,8 @@ static bool is_broken(struct planner *p, const struct post *post)
 	enum chain_state state = chains_judge(&p->chains, post->key);
 	struct obj o;
 
+	if (state != CHAIN_WHOLE && plan_index_holds(p, post))
+		return false;
 	if (state != CHAIN_EDITED)
 		return state == CHAIN_BROKEN;
 	return reach_see(p->j, post->root, post->path, &o) == 0 &&
@@ -223,6 +225,17 @@ static bool has_no_home(const struct planner *p, const char *key, const struct f
 	return was_there(p, above_now, fates_find(&p->fates, above), false);
 }
 
+/* It goes away, and somebody took it away already: that is nothing to settle. */
+static bool is_gone_already(const struct planner *p, const char *key)
+{
+	const char *path;
+	int root = key_root(key, &path);
+	struct obj o;
+
+	return !names_has_key(&p->overlaps, key) && !moves_touch(&p->moves, root, path) &&
+	       reach_see(p->j, root, path, &o) == 0 && !o.mode;
+}
+
 static void net_entries(struct planner *p)
 {
 	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
@@ -240,7 +253,7 @@ static void net_entries(struct planner *p)
 		else if (exists_then)
 			plan_entry(p, root, path, 'A', conflict);
 		else if (exists_now)
-			plan_entry(p, root, path, 'D', conflict);
+			plan_entry(p, root, path, 'D', conflict && !is_gone_already(p, key));
 		else if (conflict || names_has(&p->lost, root, path))
 			plan_entry(p, root, path, 'M', true);
 	}

@@ -62,6 +62,10 @@ size_t plan_place_of(const struct planner *p, int64_t id);
 bool plan_has_step(const struct planner *p, int64_t id);
 bool plan_is_passing(const struct planner *p, const struct post *post); /* its step came and went */
 
+/* Each of the steps found the git index that the one before it had left, but for what git refreshes
+ * when somebody looks. False for any other file, or if that is not known. (plan_index.c) */
+bool plan_index_holds(struct planner *p, const struct post *post);
+
 /* Fill p->linked. (plan_hard_links.c) */
 int plan_load_links(struct planner *p) MUST_USE;
 /* It looks as when the steps took away the name by which they had written, after that image. */

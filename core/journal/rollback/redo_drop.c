@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -63,6 +64,19 @@ uint64_t txn_last_began(const struct txn *t)
 	return began;
 }
 
+/* A step that changed granted places alone ends no redo (see commit.c). */
+static bool is_only_notes(struct journal *j, const char *name)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%s", name);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct summary s = {0};
+	bool notes = fd >= 0 && summary_load(fd, false, &s) == 0 && s.info.elsewhere &&
+		     !s.info.incomplete && !s.info.unprotected;
+
+	summary_done(&s);
+	return notes;
+}
+
 /* When the last of the kept steps and of those that come back began, as a number of the store, if
  * that was later. One whose log cannot be read says nothing. */
 static int newest_begin(struct journal *j, const struct txn *t, uint64_t *ret)
@@ -75,7 +89,8 @@ static int newest_begin(struct journal *j, const struct txn *t, uint64_t *ret)
 		AUTO_FREE char *log = xasprintf("steps/%s/undo", names[i]);
 		uint64_t began;
 
-		if (wal_peek_first(j->store, log, &began) == 0)
+		if (wal_peek_first(j->store, log, &began) == 0 && began > *ret &&
+		    !is_only_notes(j, names[i]))
 			*ret = MAX(*ret, began);
 	}
 	if (t)

@@ -428,7 +428,7 @@ static int pop_dir_new(struct pop *p)
 		return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 	}
 	if (e == 0)
-		borrowed_drop(p->j, o.ino);
+		borrowed_drop(p->j, &o);
 	store_forget_near(p->j);
 	return e;
 }
@@ -464,7 +464,7 @@ static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 	if (e == 0)
 		e = pop_set_attrs(p, fd, p->r->meta);
 	if (e == 0)
-		borrowed_drop(p->j, o->ino);
+		borrowed_drop(p->j, o);
 	return e;
 }
 

@@ -38,7 +38,7 @@ static int lend_one(struct pop *p, int root, const char *path)
 	if (e == 0)
 		e = meta_chmod(fd, o.mode | 0700);
 	if (e == 0)
-		borrowed_add(p->j, o.ino, o.mode);
+		borrowed_add(p->j, &o);
 	return e < 0 ? e : 1;
 }
 
@@ -173,8 +173,10 @@ static int recall(struct journal *j, const struct loan *one)
 	struct obj o;
 	int r = one->mode ? spot_look(j, one->root, one->path, &at, &o) : 0;
 
-	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700))
-		borrowed_add(j, o.ino, one->mode);
+	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700)) {
+		o.mode = one->mode;
+		borrowed_add(j, &o);
+	}
 	return r;
 }
 

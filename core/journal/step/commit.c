@@ -276,6 +276,20 @@ static int endings_changed(const struct ending *list, size_t n)
 	return (int)MIN(MAX(sum, (size_t)1), (size_t)INT_MAX);
 }
 
+/* It changed granted places alone: what an agent notes down while it runs is no new work, and what
+ * was undone can still be redone. Where that is not known it is. */
+static bool is_only_notes(const struct ending *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ending *e = &list[i];
+
+		if (e->keep && (e->info.incomplete || e->info.unprotected || e->lasting ||
+				e->nets.unseen || !nets_elsewhere(&e->nets)))
+			return false;
+	}
+	return true;
+}
+
 /* Everything that can fail for want of space comes first; then one rename that decides. */
 static int endings_keep(struct ending *list, size_t n)
 {
@@ -287,7 +301,8 @@ static int endings_keep(struct ending *list, size_t n)
 			first = &list[i];
 	if (first)
 		r = endings_write(list, n);
-	for (struct journal *j = list->s->j; r == 0 && first; j = j->sibling) {
+	for (struct journal *j = list->s->j; r == 0 && first && !is_only_notes(list, n);
+	     j = j->sibling) {
 		r = redo_doom(j, first->s);
 		if (j->sibling == list->s->j)
 			break;

@@ -24,13 +24,15 @@
  */
 
 /* Made in this step and known to no other: it may really go, its creation is the record. Not by a
- * name that the step did not give it: who did, and has ended, left it there. */
+ * name that the step did not give it: who did, and has ended, left it there. Nor where nothing
+ * tells it from somebody else's file that has its number now. */
 static bool is_own(struct step *s, const struct where *w)
 {
 	struct known *k = step_known(s, &w->obj);
 	AUTO_FREE char *key = NULL;
 
-	if (!k || !(k->flags & KNOWN_CREATED) || step_shared(s, &w->obj))
+	if (!k || !(k->flags & KNOWN_CREATED) || !obj_is_identified(&w->obj) ||
+	    step_shared(s, &w->obj))
 		return false;
 	key = key_make(w->root, w->path);
 	return touches_find(&s->touches, key);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,8 +32,7 @@ struct known *step_known(const struct step *s, const struct obj *o)
 {
 	struct known *k = known_find(&s->known, dev_pack(o->dev), o->ino);
 
-	/* Inode numbers are used again: another birth is another file. */
-	return k && k->btime_ns == o->btime_ns ? k : NULL;
+	return k && !obj_reused(k->btime_ns, k->generation, o) ? k : NULL;
 }
 
 struct known *step_learn(struct step *s, const struct obj *o, unsigned flags)
@@ -109,12 +107,11 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 	return s->on_loss(s->on_loss_data, what, o->size);
 }
 
-bool step_has_inode(const struct step *s, const struct stat *st)
+bool step_has_inode(const struct step *s, const struct obj *o)
 {
-	uint64_t dev = (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
-	const struct known *k = known_find(&s->known, dev_pack(dev), st->st_ino);
+	const struct known *k = step_known(s, o);
 
-	return k && (k->flags & (KNOWN_CREATED | KNOWN_CONTENT));
+	return k && obj_is_identified(o) && (k->flags & (KNOWN_CREATED | KNOWN_CONTENT));
 }
 
 /* ---- paths ------------------------------------------------------------------------------------

@@ -43,6 +43,12 @@ static void grow_slots(struct known_set *k)
 		k->slots[slot_of(k, k->list[i].dev, k->list[i].ino)] = i + 1;
 }
 
+static struct known fresh(uint32_t dev, const struct obj *o)
+{
+	return (struct known){
+		.ino = o->ino, .dev = dev, .btime_ns = o->btime_ns, .generation = o->generation};
+}
+
 static struct known *get(struct known_set *k, const struct obj *o)
 {
 	uint32_t dev = dev_pack(o->dev);
@@ -57,7 +63,7 @@ static struct known *get(struct known_set *k, const struct obj *o)
 		k->cap = k->cap ? k->cap + k->cap / 2 : 8;
 		k->list = xrealloc(k->list, k->cap * sizeof(*k->list));
 	}
-	k->list[k->n] = (struct known){.ino = o->ino, .dev = dev, .btime_ns = o->btime_ns};
+	k->list[k->n] = fresh(dev, o);
 	k->slots[s] = ++k->n;
 	return &k->list[k->n - 1];
 }
@@ -66,9 +72,8 @@ struct known *known_learn(struct known_set *k, const struct obj *o, unsigned fla
 {
 	struct known *one = get(k, o);
 
-	/* Inode numbers are used again: another birth is another file. */
-	if (one->btime_ns != o->btime_ns)
-		*one = (struct known){.ino = o->ino, .dev = one->dev, .btime_ns = o->btime_ns};
+	if (obj_reused(one->btime_ns, one->generation, o))
+		*one = fresh(one->dev, o);
 	/* Under another name it may be spoken of later: what it was before is this. */
 	if (!one->first && o->nlink > 1 && !(one->flags & KNOWN_CREATED) &&
 	    flags & (KNOWN_META | KNOWN_CONTENT)) {

@@ -15,6 +15,7 @@ enum {
 struct known {
 	uint64_t ino;
 	int64_t btime_ns;
+	uint64_t generation; /* as in struct obj */
 	uint64_t hash;	     /* of all the content that was kept, if it may change unseen; or 0 */
 	uint32_t dev;	     /* dev_pack() */
 	uint32_t flags : 5;  /* KNOWN_* */

@@ -217,6 +217,18 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	return q;
 }
 
+/* Not asked again: what is open for writing all the time would be asked about for ever. */
+static int refuse_stale(struct keeper *k, const struct caller *c, const struct wished *w)
+{
+	if (grants_find(k, c, w->kind, w->path) > 0)
+		return 0;
+	keeper_deny(
+		k, c, w->path, -ESTALE,
+		"it has changed since you were asked, or is still open for writing: allow it for "
+		"longer than once");
+	return -ESTALE;
+}
+
 int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 {
 	AUTO_FREE char *key = question_key(w->kind, w->path);
@@ -224,6 +236,8 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 	int known;
 
 	waits_no_more(k, c->tid);
+	if (c->stale)
+		return refuse_stale(k, c, w);
 	HASH_FIND_STR(k->questions, key, q);
 	if (q && q->answered && q->pid == c->pid && str_eq(q->op, c->op)) {
 		bool allow = q->allow;

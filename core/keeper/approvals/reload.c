@@ -9,7 +9,7 @@
 
 #include "core/base/path.h"
 #include "core/config/config.h"
-#include "core/keeper/approvals/remains.h"
+#include "core/keeper/approvals/still_open.h"
 #include "core/keeper/state.h"
 
 /*

@@ -12,7 +12,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
-#include "core/keeper/steps/ending.h"
+#include "core/keeper/steps/kill_command.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 
@@ -23,8 +23,8 @@
  * safeguard_enter(). An answer, the clock or a headless run then
  *
  *   frees it   the kind is not counted any more, and the calls are served as if they came now; or
- *   dooms it   its processes are killed (ending.c), the calls are EPERM, and when the last of the
- *              processes has gone - not before: they could still write - the step is rolled back.
+ *   dooms it   its processes are killed (kill_command.c), the calls are EPERM, and when the last of
+ * the processes has gone - not before: they could still write - the step is rolled back.
  *
  * A doomed command takes no more changes. If cordon or the keeper dies meanwhile, the step is open
  * on disk, and the next start rolls it back.

@@ -345,7 +345,7 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o)
 {
 	const struct command *command = steps_command(f->keeper, c->proc);
 	struct step *s = steps_open(f->keeper, c->proc);
@@ -353,5 +353,5 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct sta
 	if (command && (command->guard.asked || command->guard.doomed))
 		return false;
 	s = s ? step_part(s, f->journal) : NULL;
-	return s && !f->keeper->frozen && step_has_inode(s, st);
+	return s && !f->keeper->frozen && step_has_inode(s, o);
 }

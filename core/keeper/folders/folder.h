@@ -46,4 +46,4 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 		       const char *name);
 /* May an open descriptor's inode be changed in place without capture (made or kept in this step)?
  */
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct stat *st);
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o);

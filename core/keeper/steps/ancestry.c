@@ -11,7 +11,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group.h"
 #include "core/keeper/steps/label.h"
-#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
 
 /*
@@ -22,8 +22,8 @@
  *
  * A command's step begins with its first change, and ends after its last process and a quiet
  * moment. The agent's own edits, what each command left running, and processes of unknown origin
- * have ambient steps of their own. An undo asks before it stops what runs (ending.c). `cordon step`
- * groups several commands (group.c): a request is an open for writing of
+ * have ambient steps of their own. An undo asks before it stops what runs (kill_command.c). `cordon
+ * step` groups several commands (group.c): a request is an open for writing of
  * /run/cordon/step/begin/NAME, a path that does not exist. The door knows the caller because it is
  * its call, and hands back a descriptor to read one line from: no socket, no client state.
  */

@@ -65,7 +65,7 @@ struct command {
 	int exit_status;	   /* -1: not known */
 	int64_t quiet_at, last_at; /* monotonic; quiet_at 0: runs */
 	struct step *step;	   /* its first part; NULL: nothing changed yet, or over */
-	bool by_paths;		   /* the label is made of what it changes: naming.c */
+	bool by_paths;		   /* the label is made of what it changes: step_name.c */
 	bool inside;		   /* it has changed something in a working folder: */
 	int64_t inside_at;	   /* when it did last */
 	bool announced;		   /* WIRE_STEP_BEGIN was sent */

@@ -13,7 +13,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
-#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
 
 /*

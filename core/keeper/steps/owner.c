@@ -6,7 +6,7 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
-#include "core/keeper/steps/members.h"
+#include "core/keeper/steps/group_members.h"
 
 /* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
 static struct command **ambient_slot(struct keeper *k, const struct proc *p)

@@ -17,8 +17,8 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
-#include "core/keeper/steps/members.h"
-#include "core/keeper/steps/naming.h"
+#include "core/keeper/steps/group_members.h"
+#include "core/keeper/steps/step_name.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/watch/watch.h"
 
@@ -200,7 +200,7 @@ static void mark_session(struct keeper *k)
 	if (k->marked || !k->spec->spawn || k->spec->journal.off)
 		return;
 	k->marked = true;
-	if (journal_add_turn(k->journal, k->agent_name.data, &err) < 0)
+	if (journal_add_turn(k->journal, k->agent_name.data, k->spec->headless, &err) < 0)
 		log_warn("keeper", "%s", err.text);
 }
 
@@ -420,7 +420,7 @@ void steps_turn(struct keeper *k)
 	if (k->ambient && k->ambient->step && is_idle(k->ambient))
 		finish(k, k->ambient);
 	/* Before the first step the turn begins with the session. */
-	if (k->marked && journal_add_turn(k->journal, NULL, &err) < 0)
+	if (k->marked && journal_add_turn(k->journal, NULL, false, &err) < 0)
 		log_warn("keeper", "%s", err.text);
 }
 

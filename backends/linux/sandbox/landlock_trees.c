@@ -1,0 +1,179 @@
+/* landlock_trees - Landlock rules that together say "everything but these places". */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/sandbox/landlock_trees.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "core/base/path.h"
+
+struct work {
+	struct trees *t;
+	unsigned rights;
+	const char *const *closed;
+	char **todo; /* open directories that lead to a closed place */
+	size_t n, cap;
+};
+
+static void push(char ***list, size_t *n, size_t *cap, char *path)
+{
+	if (*n == *cap) {
+		*cap = *cap ? 2 * *cap : 32;
+		*list = xrealloc(*list, *cap * sizeof(**list));
+	}
+	(*list)[(*n)++] = path;
+}
+
+void trees_add_one(struct trees *t, unsigned rights, const char *path)
+{
+	if (t->n >= TREES_MAX)
+		return;
+	if (t->n == t->cap) {
+		t->cap = t->cap ? 2 * t->cap : 64;
+		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
+	}
+	t->list[t->n++] = (struct landlock_tree){.path = xstrdup(path), .rights = rights};
+}
+
+/* The length of the nearest of these that path is or lies beneath; 0: none. */
+static size_t nearest(const char *const *list, const char *path)
+{
+	size_t best = 0;
+
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list))
+			best = MAX(best, strlen(*list));
+	return best;
+}
+
+static bool leads_to(const char *const *list, const char *dir)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(*list, dir) && !str_eq(*list, dir))
+			return true;
+	return false;
+}
+
+/* An open place: one rule, or its entries one by one. */
+static void visit(struct work *w, char *path)
+{
+	if (leads_to(w->closed, path)) {
+		push(&w->todo, &w->n, &w->cap, path);
+		return;
+	}
+	trees_add_one(w->t, w->rights, path);
+	free(path);
+}
+
+static void visit_entries(struct work *w, const char *dir)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && w->t->n < TREES_MAX && (e = readdir(d))) {
+		char *path;
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") || e->d_type == DT_LNK)
+			continue;
+		path = xasprintf("%s/%s", str_eq(dir, "/") ? "" : dir, e->d_name);
+		if (str_one_of(path, w->closed))
+			free(path);
+		else
+			visit(w, path);
+	}
+}
+
+void trees_add(struct trees *t, unsigned rights, const char *const *closed, const char *const *open)
+{
+	struct work w = {.t = t, .rights = rights, .closed = closed};
+
+	if (!str_one_of("/", closed))
+		visit(&w, xstrdup("/"));
+	for (; open && *open; open++) {
+		size_t shut = nearest(closed, *open);
+
+		/* Open already, unless something closed lies between it and what is open above. */
+		if (shut > 0 && shut < strlen(*open))
+			visit(&w, xstrdup(*open));
+	}
+	while (w.n > 0) {
+		char *dir = w.todo[--w.n];
+
+		visit_entries(&w, dir);
+		push(&t->ways, &t->n_ways, &t->cap_ways, dir);
+	}
+	free(w.todo);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct landlock_tree *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+void trees_sort(struct trees *t)
+{
+	size_t kept = 0;
+
+	if (t->n > 0)
+		qsort(t->list, t->n, sizeof(*t->list), by_path);
+	for (size_t i = 0; i < t->n; i++) {
+		if (kept > 0 && str_eq(t->list[kept - 1].path, t->list[i].path)) {
+			t->list[kept - 1].rights |= t->list[i].rights;
+			free(t->list[i].path);
+		} else {
+			t->list[kept++] = t->list[i];
+		}
+	}
+	t->n = kept;
+}
+
+/* The rule for exactly the first len bytes of path. */
+static unsigned find(const struct trees *t, const char *path, size_t len)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const char *at = t->list[mid].path;
+		int order = strncmp(at, path, len);
+
+		if (order == 0 && at[len] == '\0')
+			return t->list[mid].rights;
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return 0;
+}
+
+unsigned trees_rights(const struct trees *t, const char *path)
+{
+	unsigned rights = find(t, "/", 1);
+
+	for (size_t i = 1; path[0] == '/' && path[i - 1] != '\0'; i++)
+		if (path[i] == '/' || path[i] == '\0')
+			rights |= find(t, path, i);
+	return rights;
+}
+
+bool trees_is_way(const struct trees *t, const char *path)
+{
+	for (size_t i = 0; i < t->n_ways; i++)
+		if (str_eq(t->ways[i], path))
+			return true;
+	return false;
+}
+
+void trees_done(struct trees *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->list[i].path);
+	for (size_t i = 0; i < t->n_ways; i++)
+		free(t->ways[i]);
+	free(t->list);
+	free(t->ways);
+	*t = (struct trees){0};
+}

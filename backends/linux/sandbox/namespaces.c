@@ -1,0 +1,192 @@
+/* namespaces - the namespaces of a sandbox and their pid 1: what holds for every way to make them.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/linux/sandbox/sandbox.h"
+
+#define WAIT_MS 2 /* between two looks for a child, where pid 1 has not ended */
+
+void cell_init(struct cell *c)
+{
+	*c = (struct cell){.pidfd = -1, .sock = -1, .words = -1, .root = -1, .user = -1};
+	for (size_t i = 0; i < NS_COUNT; i++)
+		c->ns[i] = -1;
+}
+
+void cell_kill(const struct cell *c)
+{
+	if (c->fenced) {
+		shutdown(c->sock, SHUT_RDWR);
+		return;
+	}
+	if (c->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
+	/* A pid of ours that has not been waited for is still ours; the group of that number is
+	 * bwrap's, with its child, or none. */
+	if (c->child > 0) {
+		kill(-c->child, SIGKILL);
+		kill(c->child, SIGKILL);
+	}
+}
+
+void cell_leave(struct cell *c)
+{
+	util_close_fd(&c->root);
+	util_close_fd(&c->user);
+	for (size_t i = 0; i < NS_COUNT; i++)
+		util_close_fd(&c->ns[i]);
+}
+
+/* Is it in a domain of ours? Landlock lets nobody else be looked into; a zombie has no directory.
+ */
+static bool is_inside(const char *pid)
+{
+	char link[300], text[8];
+
+	snprintf(link, sizeof(link), "/proc/%s/cwd", pid);
+	return readlink(link, text, sizeof(text)) >= 0;
+}
+
+int cell_count_inside(bool end)
+{
+	AUTO_DIR DIR *d = opendir("/proc");
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		int pid = atoi(e->d_name);
+		AUTO_CLOSE int fd = -1;
+
+		if (pid <= 1 || pid == getpid())
+			continue;
+		/* Before the look: then it is this process that is looked at and ended. */
+		fd = end ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+		if (!is_inside(e->d_name))
+			continue;
+		n++;
+		if (fd >= 0)
+			syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	}
+	return n;
+}
+
+/* Somebody has killed the fence, so its work is ours: one by one, until there is nobody. */
+static void sweep(void)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+
+	for (int tries = 0; tries < 2500 && cell_count_inside(true) > 0; tries++)
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * Who was made inside with CLONE_PARENT, by the agent, is a child of ours; and pid 1 does not end
+ * before the last of its namespace has been waited for, the agent too. A stop, which a process that
+ * made us its tracer has us told, is no end.
+ */
+static int wait_for_all(const struct cell *c)
+{
+	struct pollfd first = {.fd = c->pidfd, .events = POLLIN};
+	pid_t child = c->child, pid;
+	int status, ret = 0;
+
+	for (;;) {
+		while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+			if (pid != child || WIFSTOPPED(status))
+				continue;
+			ret = status;
+			child = 0;
+		}
+		if (pid < 0 || (child == 0 && (first.fd < 0 || first.revents)))
+			return ret;
+		first.revents = 0;
+		poll(&first, 1, WAIT_MS);
+	}
+}
+
+void cell_done(struct cell *c)
+{
+	int status = 0;
+
+	cell_leave(c);
+	cell_kill(c);
+	if (c->child > 0)
+		status = wait_for_all(c);
+	if (c->fenced && status != 0)
+		sweep();
+	c->child = c->first = 0;
+	util_close_fd(&c->pidfd);
+	util_close_fd(&c->sock);
+	util_close_fd(&c->words);
+}
+
+static int write_proc(pid_t pid, const char *name, const char *text)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || dprintf(fd, "%s", text) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Root keeps every id, so that owners mean inside what they mean outside. */
+int cell_write_maps(pid_t pid, struct err *err)
+{
+	static const char all[] = "0 0 4294967295";
+	char uid[64], gid[64];
+	int r;
+
+	if (geteuid() == 0 && write_proc(pid, "uid_map", all) == 0 &&
+	    write_proc(pid, "gid_map", all) == 0)
+		return 0;
+	snprintf(uid, sizeof(uid), "%u %u 1", (unsigned)geteuid(), (unsigned)geteuid());
+	snprintf(gid, sizeof(gid), "%u %u 1", (unsigned)getegid(), (unsigned)getegid());
+	r = write_proc(pid, "uid_map", uid);
+	if (r == 0)
+		r = write_proc(pid, "setgroups", "deny");
+	if (r == 0)
+		r = write_proc(pid, "gid_map", gid);
+	return r < 0 ? err_set(err, r, "map the user ids of the sandbox") : 0;
+}
+
+int cell_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_status, struct err *err)
+{
+	struct note note;
+	int r = note_recv(sock, &note, fds, n);
+
+	if (r < 0)
+		return err_set(err, r, "wait for the sandbox");
+	if (r == 0)
+		return err_say(err, -EPIPE, "a process of the sandbox died while it was starting");
+	if (note.kind == NOTE_FAILED) {
+		*ret_status = note.status;
+		return err_say(err, note.code < 0 ? note.code : -EIO, "%s", note.text);
+	}
+	return note.kind == (int)kind ? 0 : err_say(err, -EPROTO, "unexpected note %d", note.kind);
+}
+
+int cell_take(struct cell *c, int *ret_status, struct err *err)
+{
+	int fds[NOTE_FDS], r;
+
+	r = cell_expect(c->sock, NOTE_BUILT, fds, NOTE_FDS, ret_status, err);
+	if (r < 0)
+		return err_wrap(err, r, "build the sandbox");
+	c->root = fds[0];
+	for (size_t i = 0; i < NS_COUNT; i++)
+		c->ns[i] = fds[i + 1];
+	return 0;
+}

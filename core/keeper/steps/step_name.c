@@ -1,0 +1,126 @@
+/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/steps/step_name.h"
+
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/keeper/state.h"
+#include "core/keeper/steps/command.h"
+
+#define PATHS_NAMED 3
+
+void naming_init(struct naming *n, const struct keeper *k, const struct command *c)
+{
+	*n = (struct naming){.keeper = k,
+			     .command = c,
+			     .paths = BUF_INIT,
+			     .temporary = BUF_INIT,
+			     .places = BUF_INIT,
+			     .name = BUF_INIT};
+	buf_add(&n->name, c->label.data, c->label.len);
+}
+
+void naming_done(struct naming *n)
+{
+	buf_done(&n->paths);
+	buf_done(&n->temporary);
+	buf_done(&n->places);
+	buf_done(&n->name);
+	free(n->below);
+}
+
+/* Names that programs use while they save: "x.tmp.123", ".tmpA1b2C3", vim's "4913", ".x.swp". */
+static bool is_temporary(const char *path)
+{
+	const char *name = path_base(path);
+	size_t len = strlen(name);
+
+	return strstr(name, ".tmp.") || str_ends(name, ".tmp") || str_starts(name, ".tmp") ||
+	       str_eq(name, "4913") || (len > 1 && name[len - 1] == '~') ||
+	       (*name == '.' && (str_ends(name, ".swp") || str_ends(name, ".swx")));
+}
+
+static void add(struct buf *to, size_t *n, const char *path)
+{
+	if ((*n)++ < PATHS_NAMED)
+		buf_fmt(to, "%s%s", to->len ? ", " : "", path);
+}
+
+static void begin(void *data)
+{
+	struct naming *n = data;
+
+	buf_clear(&n->paths);
+	buf_clear(&n->temporary);
+	buf_clear(&n->places);
+	n->n_paths = n->n_places = 0;
+	n->edits = n->deletes = n->renames = n->elsewhere = false;
+	free(take_ptr(&n->below));
+}
+
+static void note_kind(struct naming *n, const struct change *c)
+{
+	n->edits |= c->kind == CHANGE_CREATED || c->kind == CHANGE_MODIFIED;
+	n->deletes |= c->kind == CHANGE_DELETED;
+	n->renames |= c->kind == CHANGE_RENAMED;
+}
+
+/* A directory that was made, or has gone, stands for what is in it: the paths come in order. */
+static bool is_covered(struct naming *n, const struct change *c, const char *path)
+{
+	bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
+
+	if (n->below && path_is_beneath(path, n->below))
+		return true;
+	free(take_ptr(&n->below));
+	if (dir && c->kind != CHANGE_MODIFIED)
+		n->below = xstrdup(path);
+	return false;
+}
+
+static void change(void *data, const struct change *c)
+{
+	struct naming *n = data;
+	AUTO_FREE char *path = c->base ? path_join(c->base, c->path) : xstrdup(c->path);
+	const char *home = getenv("HOME"), *below = home ? path_below(path, home) : NULL;
+	AUTO_FREE char *shown = below && c->root ? xasprintf("~/%s", below) : xstrdup(path);
+
+	if (!*c->path || is_covered(n, c, path))
+		return;
+	if (c->root) {
+		if (!is_temporary(path) || !n->places.len)
+			add(&n->places, &n->n_places, shown);
+	} else if (is_temporary(path)) {
+		if (!n->temporary.len)
+			buf_str(&n->temporary, shown);
+	} else {
+		note_kind(n, c);
+		add(&n->paths, &n->n_paths, shown);
+	}
+}
+
+static const char *name(void *data)
+{
+	struct naming *n = data;
+	const struct command *c = n->command;
+	bool inside = n->paths.len || n->temporary.len;
+	const char *verb = n->edits || (!n->deletes && !n->renames) ? "edit"
+			   : n->renames				    ? "rename"
+								    : "delete";
+	const struct buf *what = n->paths.len ? &n->paths : inside ? &n->temporary : &n->places;
+	size_t all = n->paths.len ? n->n_paths : inside ? 1 : n->n_places;
+
+	n->elsewhere = !inside && n->places.len;
+	if (!c->by_paths || c->named || !what->len)
+		return NULL;
+	buf_clear(&n->name);
+	buf_fmt(&n->name, "%s: %s %s", n->keeper->agent_name.data, verb, what->data);
+	if (all > PATHS_NAMED)
+		buf_fmt(&n->name, " and %zu more", all - PATHS_NAMED);
+	if (n->name.len > LABEL_MAX)
+		buf_truncate(&n->name, LABEL_MAX);
+	return n->name.data;
+}
+
+const struct step_witness naming_witness = {.begin = begin, .change = change, .name = name};

@@ -1,0 +1,23 @@
+/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/journal/journal.h"
+
+struct command;
+struct keeper;
+
+struct naming {
+	const struct keeper *keeper;
+	const struct command *command;
+	bool elsewhere; /* it changed nothing in a working folder */
+	bool edits, deletes, renames;
+	struct buf paths, temporary, places; /* in a folder; of those passing names; elsewhere */
+	size_t n_paths, n_places;
+	char *below; /* a directory that was made: what is in it needs no name */
+	struct buf name;
+};
+void naming_init(struct naming *n, const struct keeper *k, const struct command *c);
+void naming_done(struct naming *n);
+extern const struct step_witness naming_witness; /* with a struct naming */

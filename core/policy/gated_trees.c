@@ -1,0 +1,443 @@
+/* gated_trees - which trees dynamic mode closes, and what in them is open all the same. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/mountinfo.h"
+#include "core/base/path.h"
+#include "core/policy/policy_priv.h"
+
+/* Of /: the system, which every program reads, and what the sandbox has of its own. */
+static const char *const system_tops[] = {
+	"bin", "boot", "dev", "etc",  "gnu",  "lib", "lib32", "lib64", "libx32", "lost+found",
+	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",	 NULL,
+};
+
+/* Mounts that are part of the system though they are disks of their own. */
+static const char *const system_mounts[] = {"/boot",	"/etc",	      "/gnu",
+					    "/nix",	"/snap",      "/usr",
+					    "/var/log", "/var/cache", "/var/lib/snapd"};
+
+/* The sandbox has its own: nothing of the host's shows there. */
+static const char *const private_trees[] = {"/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp"};
+
+/* File systems that hold no files of anybody's. */
+static const char *const no_disks[] = {
+	"autofs",     "binfmt_misc", "bpf",	 "cgroup",   "cgroup2", "configfs",
+	"debugfs",    "devpts",	     "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
+	"mqueue",     "nsfs",	     "overlay",	 "proc",     "pstore",	"ramfs",
+	"securityfs", "squashfs",    "sysfs",	 "tmpfs",    "tracefs", NULL,
+};
+
+/* Below $HOME: settings that programs look for when they start, and that hold no secrets by
+ * intent. */
+static const char *const harmless[] = {
+	".Xresources",
+	".ackrc",
+	".agignore",
+	".bash_aliases",
+	".bash_completion",
+	".bash_functions",
+	".bash_login",
+	".bash_logout",
+	".bash_profile",
+	".bashrc",
+	".bashrc.d",
+	".cargo/config.toml",
+	".clang-format",
+	".clang-tidy",
+	".clangd",
+	".config/bat",
+	".config/clangd",
+	".config/fd",
+	".config/fish",
+	".config/git",
+	".config/htop",
+	".config/locale.conf",
+	".config/nvim",
+	".config/ripgrep",
+	".config/starship.toml",
+	".config/tmux",
+	".config/user-dirs.dirs",
+	".dircolors",
+	".editorconfig",
+	".emacs.d",
+	".fzf",
+	".fzf.bash",
+	".fzf.zsh",
+	".gdbinit",
+	".gitattributes",
+	".gitconfig",
+	".gitignore",
+	".hushlogin",
+	".ignore",
+	".inputrc",
+	".kshrc",
+	".lesskey",
+	".local/share/bash-completion",
+	".local/share/nvim",
+	".nanorc",
+	".node-version",
+	".nvmrc",
+	".oh-my-zsh",
+	".p10k.zsh",
+	".profile",
+	".python-version",
+	".rgignore",
+	".ripgreprc",
+	".ruby-version",
+	".screenrc",
+	".selected_editor",
+	".terminfo",
+	".tmux.conf",
+	".tool-versions",
+	".vim",
+	".vimrc",
+	".wgetrc",
+	".zfunc",
+	".zlogin",
+	".zlogout",
+	".zprofile",
+	".zshenv",
+	".zshrc",
+};
+
+/* A git configuration may include another one, and so on. */
+#define GIT_INCLUDES 4
+
+/* What belongs to a directory of $PATH below $HOME besides its parent. */
+static const struct {
+	const char *bin, *with;
+} companions[] = {
+	{".cargo/bin", ".rustup"},
+	{".local/bin", ".local/lib"},
+	{".local/bin", ".local/share/uv"},
+	{".local/bin", ".local/share/pipx"},
+	{".local/bin", ".local/share/claude"},
+	{".local/bin", ".local/share/pnpm"},
+	{"go/bin", "go/pkg"},
+	{".pyenv/shims", ".pyenv"},
+	{".asdf/shims", ".asdf"},
+	{".local/share/mise/shims", ".local/share/mise"},
+};
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+void places_add(struct places *p, char *path)
+{
+	p->list = xrealloc(p->list, (p->n + 2) * sizeof(*p->list));
+	p->list[p->n++] = path;
+	p->list[p->n] = NULL;
+}
+
+bool places_hold(const struct places *p, const char *path)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (path_is_beneath(path, p->list[i]))
+			return true;
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void places_sort(struct places *p)
+{
+	if (p->n)
+		qsort(p->list, p->n, sizeof(*p->list), by_name);
+}
+
+/* Where a name comes about when it is asked for, reading the directory does not tell. */
+static bool lists_all(DIR *d)
+{
+	struct statfs fs;
+
+	return fstatfs(dirfd(d), &fs) == 0 && fs.f_type != AUTOFS_SUPER_MAGIC;
+}
+
+int places_list(const char *dir, struct places *names, struct places *links)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	if (!lists_all(d))
+		return -EOPNOTSUPP;
+	while ((e = readdir(d))) {
+		places_add(names, xstrdup(e->d_name));
+		if (links && (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN))
+			places_add(links, xstrdup(e->d_name));
+	}
+	places_sort(names);
+	if (links)
+		places_sort(links);
+	return 0;
+}
+
+bool places_have(const struct places *p, const char *text, size_t len)
+{
+	size_t from = 0, to = p->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		int r = strncmp(p->list[mid], text, len);
+
+		if (r == 0 && !p->list[mid][len])
+			return true;
+		if (r < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return false;
+}
+
+void places_done(struct places *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->list[i]);
+	free(p->list);
+	*p = (struct places){0};
+}
+
+unsigned places_depth(const char *path)
+{
+	unsigned n = 0;
+
+	for (; *path; path++)
+		n += *path == '/' && path[1];
+	return n;
+}
+
+static bool among(const char *const *list, const char *path)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list))
+			return true;
+	return false;
+}
+
+static bool beneath_one_of(const char *const *list, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, list[i]))
+			return true;
+	return false;
+}
+
+/* As the kernel remembers it: a server that does not answer (FUSE, NFS) would hold up every start
+ * on this host. */
+static bool is_dir(const char *path)
+{
+	struct statx st;
+
+	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		     STATX_TYPE, &st) == 0 &&
+	       S_ISDIR(st.stx_mode);
+}
+
+/* ---- gated ----------------------------------------------------------------------------------- */
+
+static void find_tops(struct places *all)
+{
+	AUTO_DIR DIR *d = opendir("/");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		AUTO_FREE char *path = path_join("/", e->d_name);
+
+		if (e->d_name[0] == '.' && (!e->d_name[1] || str_eq(e->d_name, "..")))
+			continue;
+		if (!str_one_of(e->d_name, system_tops) && is_dir(path))
+			places_add(all, take_ptr(&path));
+	}
+}
+
+static void find_disks(struct places *all)
+{
+	AUTO_FREE char *text = mountinfo_read();
+	struct mount_line m;
+
+	for (char *at = text; mountinfo_next(&at, &m);)
+		if (m.point[1] && !str_eq(m.point, "/var") && !str_one_of(m.type, no_disks) &&
+		    !beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), m.point) &&
+		    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), m.point) &&
+		    is_dir(m.point))
+			places_add(all, xstrdup(m.point));
+}
+
+static int shorter_first(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return (strlen(*x) > strlen(*y)) - (strlen(*x) < strlen(*y));
+}
+
+void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	struct places all = {0};
+	char *real = realpath(home, NULL);
+
+	find_tops(&all);
+	find_disks(&all);
+	if (real && !str_eq(real, "/") &&
+	    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), real))
+		places_add(&all, real);
+	else
+		free(real);
+	if (all.n)
+		qsort(all.list, all.n, sizeof(*all.list), shorter_first);
+	for (size_t i = 0; i < all.n; i++)
+		if (!places_hold(ret, all.list[i]) && !among(spec->folders, all.list[i]) &&
+		    !among(spec->read_only, all.list[i]))
+			places_add(ret, xstrdup(all.list[i]));
+	places_done(&all);
+}
+
+/* ---- granted by itself ----------------------------------------------------------------------- */
+
+/* The place and, where links lead elsewhere, what they lead to. Most of the list is not there: one
+ * call finds that, where realpath() makes one for each name on the way. */
+static void add_place(struct places *ret, const char *path)
+{
+	char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
+
+	if (real && !str_eq(real, path) && !places_hold(ret, real))
+		places_add(ret, real);
+	else
+		free(real);
+	if (!places_hold(ret, path))
+		places_add(ret, xstrdup(path));
+}
+
+/* Too much to hand out because something in it is run. */
+static bool is_too_wide(const char *path, const char *home)
+{
+	AUTO_FREE char *local = path_join(home, ".local");
+	AUTO_FREE char *share = path_join(home, ".local/share");
+	AUTO_FREE char *config = path_join(home, ".config");
+
+	return path_is_beneath(home, path) || str_eq(path, local) || str_eq(path, share) ||
+	       str_eq(path, config) || places_depth(path) < 2;
+}
+
+static void add_companions(struct places *ret, const char *bin, const char *home)
+{
+	for (size_t i = 0; i < ARRAY_LEN(companions); i++) {
+		AUTO_FREE char *from = path_join(home, companions[i].bin);
+		AUTO_FREE char *with = path_join(home, companions[i].with);
+
+		if (str_eq(from, bin))
+			add_place(ret, with);
+	}
+}
+
+/* ~/x/1.2/bin is of no use without ~/x/1.2/lib. */
+static void add_bin(struct places *ret, const char *bin, const char *home)
+{
+	AUTO_FREE char *parent = answer_dir(bin);
+	bool whole = str_eq(path_base(bin), "bin") && !is_too_wide(parent, home);
+
+	if (!is_too_wide(bin, home))
+		add_place(ret, whole ? parent : bin);
+	add_companions(ret, bin, home);
+}
+
+/* ---- what the human's git configuration names ------------------------------------------------ */
+
+struct git_files {
+	struct places *ret;
+	const struct policy_spec *spec;
+	const char *home, *dir; /* of the file that names them */
+	int depth;
+};
+
+static void read_git_config(struct git_files *g, const char *path);
+
+/* Some keep their tokens in a file of its own that is included. */
+static bool sounds_secret(const char *path)
+{
+	static const char *const words[] = {"secret", "token", "credential", "private", "passw"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcasestr(path, words[i]))
+			return true;
+	return false;
+}
+
+/* Never by a link that the agent may have made. */
+static void take_git_file(void *arg, const char *written)
+{
+	struct git_files *g = arg;
+	AUTO_FREE char *whole = path_expand_home(written, g->home);
+	AUTO_FREE char *path = *whole == '/' ? path_clean(whole) : path_join(g->dir, whole);
+	AUTO_FREE char *real = NULL;
+	bool inside = false;
+	struct stat st;
+
+	if (links_follow(path, g->spec->folders, &real, &inside) < 0 || inside ||
+	    among(g->spec->folders, real) || sounds_secret(path) || sounds_secret(real) ||
+	    lstat(real, &st) < 0 || !S_ISREG(st.st_mode) || places_hold(g->ret, real))
+		return;
+	add_place(g->ret, real);
+	read_git_config(g, real);
+}
+
+/* An excludes file has no sections, so nothing is found in it. */
+static void read_git_config(struct git_files *g, const char *path)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_CLOSE int fd = -1;
+	struct git_files next = *g;
+	size_t len;
+
+	if (g->depth == GIT_INCLUDES)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || io_read_all(fd, 256u << 10, &text, &len) < 0)
+		return;
+	next.dir = dir;
+	next.depth++;
+	vet_find_files(text, len, take_git_file, &next);
+}
+
+static void find_git_files(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	static const char *const names[] = {".gitconfig", ".config/git/config"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_FREE char *path = path_join(home, names[i]);
+		struct git_files g = {.ret = ret, .spec = spec, .home = home, .dir = home};
+
+		read_git_config(&g, path);
+	}
+}
+
+void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	AUTO_FREE char *list = xstrdup(spec->path);
+	char *rest = list, *dir;
+
+	for (size_t i = 0; i < ARRAY_LEN(harmless); i++) {
+		AUTO_FREE char *path = path_join(home, harmless[i]);
+
+		add_place(ret, path);
+	}
+	while (rest && (dir = strsep(&rest, ":"))) {
+		AUTO_FREE char *clean = *dir == '/' ? path_clean(dir) : NULL;
+
+		if (clean)
+			add_bin(ret, clean, home);
+	}
+	find_git_files(ret, spec, home);
+}

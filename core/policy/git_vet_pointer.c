@@ -1,0 +1,154 @@
+/* git_vet_pointer - files of one line that lead git to another directory. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/path.h"
+#include "core/policy/learn.h"
+
+/*
+ * What `git worktree add W` and `git submodule add S` write, with T the top of the repository:
+ *
+ *   T/W/.git                         gitdir: T/.git/worktrees/NAME
+ *   T/.git/worktrees/NAME/gitdir     T/W/.git
+ *   T/.git/worktrees/NAME/commondir  ../..
+ *   T/S/.git                         gitdir: ../.git/modules/S
+ *   T/.git/modules/S/config          core.worktree = ../../../S
+ *
+ * Nothing else passes: a gitfile that led to another repository would run that one's hooks, which
+ * may be files of the agent's, seen from its place.
+ */
+
+/* A line that ends the text, without what ends it. */
+static bool one_line(const char *data, size_t len, struct span *ret)
+{
+	while (len && (data[len - 1] == '\n' || data[len - 1] == '\r'))
+		len--;
+	*ret = (struct span){data, len};
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)data[i] < 0x20 || data[i] == 0x7f)
+			return false;
+	return len > 0;
+}
+
+/* Where the directory that holds `.git` ends in a path below it; 0: there is none, or several. */
+static size_t top_of(const char *path, const char *below)
+{
+	AUTO_FREE char *want = xasprintf("/.git/%s/", below);
+	const char *at = strstr(path, want), *other = strstr(path, "/.git/");
+
+	return at && at == other && !strstr(at + 6, "/.git/") && at[strlen(want)]
+		       ? (size_t)(at - path)
+		       : 0;
+}
+
+/* path lies below the first n bytes of top, and no component of it is a git directory. */
+static bool is_within(const char *path, const char *top, size_t n)
+{
+	return n && strncmp(path, top, n) == 0 && path[n] == '/' && !strstr(path + n, "/.git/");
+}
+
+/* Relative paths in the repository's settings (core.hooksPath, filters) begin at the worktree: what
+ * they name there must not be there yet, and is protected from now on. */
+static bool names_nothing(struct policy *p, const char *worktree, const char *git_dir)
+{
+	struct stat st;
+
+	learn_worktree(p, worktree, git_dir);
+	if (p->n_guarded > GUARDED_MAX)
+		return false;
+	for (size_t i = 0; i < p->n_guarded; i++)
+		if (path_is_inside(p->guarded[i].path, worktree) &&
+		    lstat(p->guarded[i].path, &st) == 0)
+			return false;
+	return true;
+}
+
+/* "gitdir: WHERE" in DIR/.git. */
+static bool is_gitfile_good(struct policy *p, const char *path, const char *where)
+{
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *joined = path_join(dir, where);
+	AUTO_FREE char *to = path_clean(joined);
+	size_t top = MAX(top_of(to, "worktrees"), top_of(to, "modules"));
+	const char *name = to + top + strlen("/.git/worktrees/");
+
+	if (!is_within(dir, to, top))
+		return false;
+	return (!top_of(to, "worktrees") || !strchr(name, '/')) && names_nothing(p, dir, to);
+}
+
+static bool is_gitdir_good(const char *path, const char *where)
+{
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *joined = path_join(dir, where);
+	AUTO_FREE char *to = path_clean(joined);
+	AUTO_FREE char *worktree = answer_dir(to);
+
+	return str_eq(path_base(to), ".git") &&
+	       is_within(worktree, path, top_of(path, "worktrees"));
+}
+
+bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len)
+{
+	static const char head[] = "gitdir: ";
+	AUTO_FREE char *where = NULL;
+	const char *leaf = path_base(path);
+	struct span line;
+
+	if (!one_line(data, len, &line))
+		return false;
+	where = xstrndup(line.data, line.len);
+	if (str_eq(leaf, "commondir"))
+		return str_eq(where, "../..") && top_of(path, "worktrees");
+	if (str_eq(leaf, "gitdir"))
+		return is_gitdir_good(path, where);
+	return str_eq(leaf, ".git") && str_starts(where, head) &&
+	       is_gitfile_good(p, path, where + strlen(head));
+}
+
+/* ---- core.worktree --------------------------------------------------------------------------- */
+
+/* The next value of it; false: there is none. */
+static bool next_worktree(struct vet_reader *r, struct span *ret)
+{
+	enum line_kind k;
+
+	while ((k = vet_next(r)) != LINE_NONE) {
+		*ret = (struct span){r->line.data, 0};
+		if ((k == LINE_INERT || k == LINE_OTHER) && str_eq(r->section, "core") && !*r->sub)
+			*ret = vet_value(r, "worktree");
+		if (ret->len)
+			return true;
+	}
+	return false;
+}
+
+static bool had(const char *old, size_t old_len, struct span value)
+{
+	struct vet_reader r = vet_reader_of(old, old ? old_len : 0);
+	struct span was;
+
+	while (next_worktree(&r, &was))
+		if (was.len == value.len && memcmp(was.data, value.data, value.len) == 0)
+			return true;
+	return false;
+}
+
+bool vet_git_worktree(const char *path, const char *old, size_t old_len, const char *data,
+		      size_t len)
+{
+	struct vet_reader r = vet_reader_of(data, len);
+	AUTO_FREE char *dir = answer_dir(path);
+	struct span value;
+
+	while (next_worktree(&r, &value)) {
+		AUTO_FREE char *where = xstrndup(value.data, value.len);
+		AUTO_FREE char *joined = path_join(dir, where);
+		AUTO_FREE char *to = path_clean(joined);
+
+		if (!had(old, old_len, value) && !is_within(to, path, top_of(path, "modules")))
+			return false;
+	}
+	return true;
+}

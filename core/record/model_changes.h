@@ -1,0 +1,20 @@
+/* model_changes - what is new in a session's model, told to its recording. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/record/recorder.h"
+#include "core/session/model.h"
+
+/*
+ * Life:    tell_new() -> tell_news() whenever the model has changed -> tell_free().
+ * Threads: main loop.
+ * Each event is one flat JSON object; apply.c reads them. "t" is its time in microseconds, "e" what
+ * it is: session, row, step, step-gone, ask, ask-gone, held, given, edits, edit, state.
+ */
+struct teller;
+
+struct teller *tell_new(struct recorder *r) MUST_USE;
+void tell_free(struct teller *t); /* NULL is a no-op */
+void tell_news(struct teller *t, const struct model *m);
+/* The human has sent a line to the agent: a turn begins. */
+void tell_turn(struct teller *t);
