@@ -36,7 +36,9 @@ cat >ask.py <<'E2'
 import socket, sys, threading
 def ask(host, port, data=b"ping"):
     s = socket.create_connection((host, port), timeout=10)
-    def send(): s.sendall(data); s.shutdown(socket.SHUT_WR)
+    def send():
+        try: s.sendall(data); s.shutdown(socket.SHUT_WR)
+        except OSError: pass
     t = threading.Thread(target=send); t.start()
     got = bytearray()
     while True:

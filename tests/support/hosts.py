@@ -67,7 +67,7 @@ def names_udp():
     while True:
         q, peer = s.recvfrom(4096)
         if b"\x04slow" in q:
-            threading.Timer(0.7, s.sendto, (answer(q, 512), peer)).start()
+            threading.Timer(2, s.sendto, (answer(q, 512), peer)).start()
         else:
             s.sendto(answer(q, 512), peer)
 
