@@ -35,6 +35,7 @@ SEED ?= 0
 # make fuzz: seconds for each target
 FUZZ_SECONDS ?= 20
 
+comma := ,
 O := build/$(B)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
@@ -75,11 +76,16 @@ DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
 # (-g1 builds in a fifth less time, and has what a backtrace needs)
 # (the same bytes wherever the sources lie)
 FLAGS := $(DEFS) $(WARN) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. $(if $(CI),-g1,-g) $(MODE)
-LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread
+# (BESIDE=yes: libraries are looked for beside the program first)
+LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread \
+	$(if $(filter yes,$(BESIDE)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib/cordon')
 endif
 
 # ---- files ---------------------------------------------------------------------------------------
-SRC := $(sort $(shell find core backends tui -name '*.c'))
+# Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
+PRELOAD := backends/interpose/preload.c
+INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
+SRC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
@@ -98,9 +104,11 @@ MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
 SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
 
+SAFE_TOOLS := find parallel rm xargs
+
 .DEFAULT_GOAL := all
 .PHONY: all
-all: build/cordon ## build the program at build/cordon
+all: build/cordon $(O)/interpose.so ## build the program at build/cordon
 
 # Another B= must move the link even when both programs are older than it.
 ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
@@ -112,10 +120,26 @@ build/cordon: $(O)/cordon
 $(O)/cordon: $(O)/tui/main.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
+	$(Q)mkdir -p $(O)/safe-tools && for t in $(SAFE_TOOLS); do ln -sfn ../cordon $(O)/safe-tools/$$t; done
+
+$(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) \
+		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# Which commit it is, for --version; where there is none (a tarball), nothing.
+COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
+$(O)/tui/commands/version.o: FLAGS += -DCORDON_COMMIT='"$(COMMIT)"'
+$(O)/tui/commands/version.o: $(O)/gen/commit
+ifneq ($(shell cat $(O)/gen/commit 2>/dev/null),$(COMMIT))
+.PHONY: $(O)/gen/commit
+endif
+$(O)/gen/commit:
+	$(Q)mkdir -p $(@D) && echo '$(COMMIT)' >$@
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -123,7 +147,7 @@ $(O)/%.o: %.c
 
 # The shipped themes, keymaps, profiles and lists, and the schemas of messages, are part of the program.
 SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/* \
-	core/api/*.json) core/config/edits.ignore
+	core/api/*.json) core/config/edits.ignore backends/linux/apparmor.in
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -209,7 +233,15 @@ have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /u
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig | wc -l)" = 19 ]
+RPM_DEPS_apt := rpm
+RPM_DEPS_dnf := rpm-build
+have-rpm = command -v rpmbuild
 DEB_DEPS_apt := dpkg-dev
+BENCH_DEPS_apt := tinyproxy-bin
+BENCH_DEPS_dnf := tinyproxy
+BENCH_DEPS_pacman := tinyproxy
+BENCH_DEPS_brew := tinyproxy
+have-bench = command -v tinyproxy
 have-deb = command -v dpkg-shlibdeps
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
 	command -v shellcheck
@@ -272,8 +304,12 @@ soak: test-deps ## random sequences against a model (SEED= picks the first), the
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
 		tests/crash/residue.sh tests/e2e/flood.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
 
+.PHONY: bench-deps
+bench-deps:
+	$(call install-deps,have-bench,BENCH_DEPS_)
+
 .PHONY: bench
-bench: test-deps ## measure against native (and bwrap) in tmpfs, with the targets
+bench: test-deps bench-deps ## measure against native (and bwrap) in tmpfs, with the targets
 	$(Q)$(again) all $(BENCH)
 	$(Q)B=$(B) tests/bench/bench.sh
 
@@ -307,7 +343,7 @@ lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, 
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -370,6 +406,9 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
+	install -d $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
+	for t in $(SAFE_TOOLS); do ln -sfn ../../../bin/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools/$$t; done
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
@@ -382,7 +421,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
-			backends/linux/apparmor.profile >$(APPARMOR)/cordon && \
+			backends/linux/apparmor.in >$(APPARMOR)/cordon && \
 		echo 'installed $(APPARMOR)/cordon'; \
 	fi
 	@if [ -z '$(DESTDIR)' ] && [ -d /sys/kernel/security/apparmor ] && \
@@ -393,21 +432,29 @@ uninstall: ## remove what install put there
 	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
 	rm -f $(APPARMOR)/cordon
-	rm -rf $(SHARE)/cordon
+	rm -rf $(SHARE)/cordon $(DESTDIR)$(PREFIX)/lib/cordon $(DESTDIR)$(PREFIX)/libexec/cordon
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
 
+.PHONY: source
+source: ## build/cordon-<version>.tar.gz: the source of what is committed, and a Homebrew formula for it
+	$(Q)core/setup/packages/source.sh $(VERSION)
+
 .PHONY: dist
-dist: ## build/cordon-<version>.tar.gz of what is committed
-	@mkdir -p build
-	v=$$(git describe --tags --always); \
-	git archive --format=tar.gz --prefix="cordon-$$v/" -o "build/cordon-$$v.tar.gz" HEAD && \
-	echo "build/cordon-$$v.tar.gz"
+dist: deps ## build/cordon-<version>-linux-<arch>.tar.gz: runs where it is unpacked, with its libraries
+	$(Q)$(again) O=build/dist BESIDE=yes build/dist/cordon
+	$(Q)core/setup/packages/dist.sh $(VERSION) build/dist
+
+.PHONY: rpm
+rpm: deps ## build/cordon-<version>-1.<arch>.rpm, for this distribution and those with the same libraries
+	$(call install-deps,have-rpm,RPM_DEPS_)
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)core/setup/packages/rpm.sh $(VERSION) build/package
 
 .PHONY: deb
 deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries
 	$(call install-deps,have-deb,DEB_DEPS_)
-	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
 
 .PHONY: ci

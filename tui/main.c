@@ -9,6 +9,8 @@
 #include "core/base/err.h"
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/tool.h"
+#include "tui/commands/version.h"
 #include "tui/look/ini.h"
 
 static void usage(FILE *out)
@@ -69,6 +71,8 @@ int main(int argc, char **argv)
 	struct err err = {0};
 	int status;
 
+	if (tool_is(argv[0]))
+		return tool_main(argv);
 	bwrap_become_first(argc, argv);
 	if (argc < 2 && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
 		usage(stderr);
@@ -85,7 +89,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (asks_version(argv[1])) {
-		printf("cordon %s\n", CORDON_VERSION);
+		version_print();
 		return 0;
 	}
 	if (!c && meant(argv[1])) {

@@ -8,9 +8,11 @@
  * Theory of operation.
  *
  * The agent sees the host's tree. Landlock handles files, truncation, TCP, signals and abstract
- * sockets. seccomp refuses network sockets, System V and POSIX queues, and other processes'
- * priorities and limits. The door refuses what Landlock does not handle outside the folders (mode,
- * owner, times, attributes), and renames of a directory on the way to a closed place.
+ * sockets. seccomp refuses network sockets other than TCP's, System V and POSIX queues, and other
+ * processes' priorities and limits. The door performs connect and bind, which Landlock refuses the
+ * agent: to the proxy (backends/linux/net/proxy.h), and at the session's own ports. It refuses what
+ * Landlock does not handle outside the folders (mode, owner, times, attributes), and renames of a
+ * directory on the way to a closed place.
  *
  * A fence takes the place of pid 1. The launcher enters a domain D1 that keeps signals in, and
  * leaves the fence there before it starts the agent. When the fence's socket closes, its

@@ -63,8 +63,7 @@ uint32_t tier_probe(struct probe_report *report, struct err *err)
 
 	bits &= ~probe_trials(trials, ARRAY_LEN(trials), report, err);
 	probe_add(report, "read gate", false, true, "every open is trapped", "");
-	probe_add(report, "network gate", false, false, "there is none without namespaces",
-		  "choose --backend native; until then every connection is refused, or --network "
-		  "open");
+	probe_add(report, "network gate", false, true,
+		  "a proxy, for programs that take HTTPS_PROXY or ALL_PROXY; no UDP", "");
 	return bits & ~probe_shared(report, err);
 }

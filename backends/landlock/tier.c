@@ -55,6 +55,8 @@ static int launch(struct sandbox **ret, struct door **ret_door, const struct spa
 const struct backend backend_landlock = {
 	.name = "landlock",
 	.summary = "Landlock and trapped system calls, without namespaces",
+	.asks_network = true,
+	.shares_network = true,
 	.probe = tier_probe,
 	.launch = launch,
 	.signal = sandbox_signal,

@@ -72,6 +72,30 @@ static void tell_recovery(struct serve *s, const struct row *row)
 	serve_event(s, "event.recovery", o);
 }
 
+static cJSON *spot_json(const char *text)
+{
+	struct net_target t = {0};
+	char addr[NET_ADDR_TEXT] = "";
+	cJSON *o = cJSON_CreateObject();
+
+	if (text && net_target_parse(&t, text, NULL) && t.host.is_addr)
+		net_addr_format(&t.host.addr, addr);
+	cJSON_AddStringToObject(o, "addr", addr);
+	cJSON_AddNumberToObject(o, "port", t.port);
+	return o;
+}
+
+static void tell_rewrite(struct serve *s, const struct row *row)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(o, "pid", row->pid);
+	cJSON_AddStringToObject(o, "op", str_eq(row->op, REWRITE_BIND) ? "bind" : "connect");
+	cJSON_AddItemToObject(o, "from", spot_json(row->text));
+	cJSON_AddItemToObject(o, "to", spot_json(row->more));
+	serve_event(s, "event.net_rewrite", o);
+}
+
 static void tell_row(struct serve *s, const struct row *row)
 {
 	if (s->audit)
@@ -80,6 +104,9 @@ static void tell_row(struct serve *s, const struct row *row)
 		tell_edit(s, row);
 	else if (row->kind == ROW_NOTE && str_eq(row->op, "recovery"))
 		tell_recovery(s, row);
+	else if (row->kind == ROW_TOUCH &&
+		 (str_eq(row->op, REWRITE_BIND) || str_eq(row->op, REWRITE_CONNECT)))
+		tell_rewrite(s, row);
 	else if (row->kind == ROW_NOTE && str_eq(row->op, "safeguard"))
 		note(row->step, "safeguard", "stopped", row->text);
 	else if (row->kind == ROW_DECISION)

@@ -138,9 +138,10 @@ enum config_trust {
 enum config_trust config_project(const struct config *c); /* as it was loaded */
 
 /* Trust the content that `<folder>/.cordon.conf` has now, which may say anything then; the bytes
- * that were trusted to *ret (heap). Refused when it is not a plain file. */
-int config_trust_give(const char *state_dir, const char *folder, char **ret, struct err *err)
-	MUST_USE;
+ * that were trusted to *ret, those that were trusted last to *ret_before (heap; NULL: none, or not
+ * known). Refused when it is not a plain file. */
+int config_trust_give(const char *state_dir, const char *folder, char **ret, char **ret_before,
+		      struct err *err) MUST_USE;
 /* 1: it was trusted; 0: it was not. */
 int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;
 /* The file below `config_home` (NULL: $HOME/.config) with what this user says of a folder. */

@@ -32,6 +32,16 @@ static const struct config_key keys[] = {
 	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
 	 "own "
 	 "network, where nothing is asked"},
+	{"network.strategy", CONFIG_ENUM, "fail", "fail|rewire-device|rewire-port", PROJECT_NEVER,
+	 NULL,
+	 "where the host's loopback device is shared, listening elsewhere than the session may: it "
+	 "fails, or goes to an address or a port of the session's own"},
+	{"network.listening-base-port", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "the first port that a session may listen at there; 0: the first of a free window"},
+	{"network.listening-port-count", CONFIG_INT, "32", NULL, PROJECT_NEVER, NULL,
+	 "how many ports from there on"},
+	{"network.listening-loopback", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "the loopback address to listen at; unset: 127.0.0.1, with rewire-device one of its own"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
@@ -97,6 +107,10 @@ static const struct config_key keys[] = {
 	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
 	 "free: the names in directories that no rule grants show; ask: listing one is asked for, "
 	 "too"},
+	{"tools.safe", CONFIG_ENUM, "off", "off|warn|on", PROJECT_ONLY, "on",
+	 "front ends for find, xargs, parallel and rm inside: on: what to use instead of running "
+	 "commands on unseen names, or removing elsewhere, is said and it is not run; warn: it is "
+	 "said, and run"},
 	{"bundle.allow", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a section of a profile whose ask lines allow: you were asked about it and said always"},
 	{"record.enabled", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
@@ -113,9 +127,13 @@ static const struct config_key keys[] = {
 	{"record.cast", CONFIG_ENUM, "v2", "v2|v3", PROJECT_NEVER, NULL,
 	 "the version of asciicast that --record and --export cast write"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
-	 "colours: default, dark, light, mono, or the name of a file in themes/"},
+	 "colours: default, dark, light, high-contrast, deuteranopia, tritanopia, mono, or the "
+	 "name "
+	 "of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "keys: default, vim, emacs, or the name of a file in keymaps/"},
+	{"ui.prefix", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "the one key that cordon takes from the agent, as C-g or F12; else the keymap's"},
 	{"ui.mouse", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "take mouse events; off leaves selecting text to the terminal"},
 	{"ui.ascii", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,

@@ -13,7 +13,8 @@
 /*
  * A record is a file in the state folder, which the sandbox does not see: the hash of the content
  * and the folder, a line each. It is about bytes: a file that has changed by one is a stranger's
- * again. What is parsed is what was hashed.
+ * again. What is parsed is what was hashed. Beside it, "LABEL.text" is the content, to show what
+ * has changed when the human is asked to trust it again.
  */
 #define RECORD_MAX 8192
 
@@ -48,12 +49,36 @@ enum config_trust config_trust_of(const char *state_dir, const char *folder, con
 	return n > 65 && str_eq(have + 65, want + 65) ? TRUST_CHANGED : TRUST_UNKNOWN;
 }
 
-int config_trust_give(const char *state_dir, const char *folder, char **ret, struct err *err)
+/* The content that was trusted last; NULL: none was, or it is not here. Heap. */
+static char *trusted_text(int dir, const char *label, const char *folder)
+{
+	AUTO_FREE char *name = xasprintf("%s.text", label);
+	AUTO_FREE char *record = NULL, *text = NULL, *want = NULL;
+	size_t len;
+
+	if (io_read_file(dir, label, RECORD_MAX, &record, &len) < 0 ||
+	    io_read_file(dir, name, CONFIG_MAX_BYTES, &text, &len) < 0)
+		return NULL;
+	want = record_of(folder, text, len);
+	return str_eq(record, want) ? take_ptr(&text) : NULL;
+}
+
+static int write_record(int dir, const char *label, const char *folder, const char *text,
+			size_t len)
+{
+	AUTO_FREE char *record = record_of(folder, text, len);
+	AUTO_FREE char *name = xasprintf("%s.text", label);
+	int r = io_write_file(dir, name, 0600, text, len, true);
+
+	return r < 0 ? r : io_write_file(dir, label, 0600, record, strlen(record), true);
+}
+
+int config_trust_give(const char *state_dir, const char *folder, char **ret, char **ret_before,
+		      struct err *err)
 {
 	AUTO_FREE char *path = path_join(folder, ".cordon.conf");
 	AUTO_FREE char *dir = record_dir(state_dir);
 	AUTO_FREE char *label = path_label(folder);
-	AUTO_FREE char *record = NULL;
 	AUTO_FREE char *text = NULL;
 	AUTO_CLOSE int fd = -1;
 	size_t len = 0;
@@ -63,14 +88,14 @@ int config_trust_give(const char *state_dir, const char *folder, char **ret, str
 		return err_say(err, r, "%s: there is none: nothing to trust", path);
 	if (r < 0)
 		return r;
-	record = record_of(folder, text, len);
 	r = io_mkdir_p(AT_FDCWD, dir, 0700);
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, -errno, "open '%s'", dir);
-	r = io_write_file(fd, label, 0600, record, strlen(record), true);
+	*ret_before = trusted_text(fd, label, folder);
+	r = write_record(fd, label, folder, text, len);
 	if (r < 0)
 		return err_set(err, r, "write '%s/%s'", dir, label);
 	*ret = take_ptr(&text);
@@ -82,7 +107,9 @@ int config_trust_take(const char *state_dir, const char *folder, struct err *err
 	AUTO_FREE char *dir = record_dir(state_dir);
 	AUTO_FREE char *label = path_label(folder);
 	AUTO_FREE char *path = path_join(dir, label);
+	AUTO_FREE char *text = xasprintf("%s.text", path);
 
+	(void)unlink(text);
 	if (unlink(path) == 0)
 		return 1;
 	return errno == ENOENT || errno == ENOTDIR ? 0 : err_set(err, -errno, "remove '%s'", path);

@@ -555,6 +555,12 @@ int journal_restore(struct journal *j, int64_t id, const char *const *paths, uns
 /* What that would change; ids has the step alone. */
 int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
 			 struct undo_plan **ret, struct err *err) MUST_USE;
+/*
+ * Take one hunk (from 1, in the step's diff of that file) back out of the file as it is now, as a
+ * step of its own. -ESTALE: the same lines were edited since; -EALREADY: it is as it was before.
+ */
+int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsigned hunk,
+			 struct err *err) MUST_USE;
 
 /* ---- looking after the store ------------------------------------------------------------------
  */

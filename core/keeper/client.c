@@ -203,8 +203,9 @@ uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned f
 	return c->last_request;
 }
 
-static uint64_t restore(struct client *c, bool plan, int64_t step, const char *const *paths,
-			unsigned flags)
+/* flags: UNDO_*; of a hunk its number. */
+static uint64_t restore(struct client *c, enum wire_restore what, int64_t step,
+			const char *const *paths, unsigned flags)
 {
 	size_t mark = wire_begin(&c->out, WIRE_RESTORE_REQ);
 	uint32_t n = 0;
@@ -212,7 +213,7 @@ static uint64_t restore(struct client *c, bool plan, int64_t step, const char *c
 	while (paths[n])
 		n++;
 	wire_u64(&c->out, c->last_request + 1);
-	wire_u8(&c->out, plan);
+	wire_u8(&c->out, (uint8_t)what);
 	wire_i64(&c->out, step);
 	wire_u32(&c->out, flags);
 	wire_u32(&c->out, n);
@@ -232,13 +233,20 @@ static uint64_t restore(struct client *c, bool plan, int64_t step, const char *c
 
 uint64_t client_restore(struct client *c, int64_t step, const char *const *paths, unsigned flags)
 {
-	return restore(c, false, step, paths, flags);
+	return restore(c, WIRE_RESTORE_PATHS, step, paths, flags);
 }
 
 uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *paths,
 			     unsigned flags)
 {
-	return restore(c, true, step, paths, flags);
+	return restore(c, WIRE_RESTORE_PLAN, step, paths, flags);
+}
+
+uint64_t client_restore_hunk(struct client *c, int64_t step, const char *path, unsigned hunk)
+{
+	const char *const paths[] = {path, NULL};
+
+	return restore(c, WIRE_RESTORE_HUNK, step, paths, hunk);
 }
 
 void client_cancel(struct client *c, uint64_t request)

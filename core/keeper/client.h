@@ -35,6 +35,7 @@ uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned f
 		     int64_t newest, uint64_t seal);
 /* 0 when the paths do not fit one frame (1 MiB). _plan: only what it would change (WIRE_PLAN). */
 uint64_t client_restore(struct client *c, int64_t step, const char *const *paths, unsigned flags);
+uint64_t client_restore_hunk(struct client *c, int64_t step, const char *path, unsigned hunk);
 uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *paths,
 			     unsigned flags);
 void client_cancel(struct client *c, uint64_t request);

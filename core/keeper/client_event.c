@@ -269,6 +269,13 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 	case WIRE_PORT:
 		read_port(ev, in, s);
 		break;
+	case WIRE_REWRITE:
+		ev->step = wire_get_i64(in);
+		ev->pid = wire_get_i64(in);
+		ev->op = next_string(s, in);
+		ev->path = next_string(s, in);
+		ev->path2 = next_string(s, in);
+		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);
 		break;

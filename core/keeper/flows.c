@@ -162,6 +162,19 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	wire_end(&k->out, mark);
 }
 
+void flow_rewritten(struct keeper *k, const struct caller *c, const char *as, const char *from,
+		    const char *to)
+{
+	size_t mark = wire_begin(&k->out, WIRE_REWRITE);
+
+	wire_i64(&k->out, steps_id(k, c->proc));
+	wire_i64(&k->out, c->pid);
+	wire_cstr(&k->out, as);
+	wire_cstr(&k->out, from);
+	wire_cstr(&k->out, to);
+	wire_end(&k->out, mark);
+}
+
 /* ---- what cordon asks for -------------------------------------------------------------------- */
 
 void flow_end(struct keeper *k, uint64_t id)

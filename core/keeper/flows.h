@@ -74,6 +74,9 @@ struct port_news {
 void port_tell(struct keeper *k, const struct port_news *n);
 /* May it be published without being asked for: does a rule allow to bind it on loopback? */
 bool port_is_allowed(struct keeper *k, uint16_t port);
+/* An address of the loopback device was exchanged for another; op: "bind" or "connect". */
+void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
+		    const char *to);
 
 /* ---- what cordon asks for -------------------------------------------------------------------- */
 

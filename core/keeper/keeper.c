@@ -229,7 +229,7 @@ int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err)
 	k->spec = spec;
 	k->sock = spec->sock;
 	k->policy = spec->policy;
-	k->in = k->out = k->path = k->path2 = k->agent_name = (struct buf)BUF_INIT;
+	k->in = k->out = k->path = k->path2 = k->agent_name = k->turn_prompt = (struct buf)BUF_INIT;
 	k->now = clock_mono_us();
 	k->umask = umask(077);
 	umask(k->umask);

@@ -284,6 +284,14 @@ static int do_restore(void *arg)
 	return journal_restore(run->keeper->journal, run->step, run->paths, run->flags, &run->err);
 }
 
+static int do_restore_hunk(void *arg)
+{
+	struct undo_run *run = arg;
+
+	return journal_restore_hunk(run->keeper->journal, run->step, run->paths[0], run->flags,
+				    &run->err);
+}
+
 /* Does it change a place that was granted, where the keeper's own confinement does not reach? What
  * cannot be told is found out on the way. */
 static bool goes_outside(const struct undo_run *run)
@@ -370,22 +378,22 @@ static void serve_restore(struct keeper *k, struct wire_in *in)
 	CLEANUP(util_free_list) char **paths = NULL;
 	struct undo_run run = {.keeper = k, .request = wire_get_u64(in)};
 	uint32_t n;
-	bool plan;
+	uint8_t what;
 
-	plan = wire_get_u8(in) != 0;
+	what = wire_get_u8(in);
 	run.step = wire_get_i64(in);
 	run.flags = wire_get_u32(in);
 	n = wire_get_u32(in);
-	if (n > PATHS_MAX)
+	if (n > PATHS_MAX || what > WIRE_RESTORE_HUNK || (what == WIRE_RESTORE_HUNK && n != 1))
 		in->bad = true;
 	paths = xcalloc(in->bad ? 1 : (size_t)n + 1, sizeof(char *));
 	for (uint32_t i = 0; i < n && !in->bad; i++)
 		paths[i] = wire_get_cstr(in);
 	run.paths = (const char *const *)paths;
-	if (plan && !in->bad)
+	if (what == WIRE_RESTORE_PLAN && !in->bad)
 		plan_restore(&run);
 	else
-		run_undo(&run, do_restore, in->bad);
+		run_undo(&run, what == WIRE_RESTORE_HUNK ? do_restore_hunk : do_restore, in->bad);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

@@ -19,8 +19,9 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
 /*
  * `cordon step`: a process opened STEP_PATH + request for writing; "begin/NAME", "end", "end/NAME"
  * or "abort". The agent itself may also say "run/NAME" or "api/NAME" (a step of kind STEP_API), and
- * "ran/STATUS" at its end. Returns what it is given for it: a descriptor to read the answer from,
- * one line, that begins with STEP_REFUSED if nothing was done; or negative errno.
+ * "ran/STATUS" at its end; an agent's hook "turn/PROMPT", "edit" before and "edited/NAME" after
+ * something that the agent writes itself. Returns what it is given for it: a descriptor to read the
+ * answer from, one line, that begins with STEP_REFUSED if nothing was done; or negative errno.
  */
 #define STEP_PATH    "/run/cordon/step/"
 #define STEP_REFUSED "refused: "

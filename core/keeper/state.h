@@ -121,6 +121,8 @@ struct keeper {
 	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
+	unsigned turn_number; /* as an agent's hook counts (hook_steps.c); 0: it says nothing */
+	struct buf turn_prompt;
 	int begin_error;   /* the last journal_begin()'s */
 	struct seen *seen; /* refusals that were reported (events.c) */
 	size_t n_seen;

@@ -52,6 +52,7 @@ enum wire_type {
 		      program */
 	WIRE_PORT, /* u8 enum port_state, u32 port inside, u32 port of the host, i64 pid, u32
 		      -errno or 0, str program */
+	WIRE_REWRITE, /* i64 step, i64 pid, str call, str address it named, str what it got */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
@@ -62,7 +63,8 @@ enum wire_type {
 	WIRE_UNDO_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags; of the plan that was shown:
 			   * i64 newest step, u64 seal, or 0
 			   */
-	WIRE_RESTORE_REQ, /* u64 request, u8 plan only, i64 step, u32 flags, u32 n: str path... */
+	WIRE_RESTORE_REQ, /* u64 request, u8 enum wire_restore, i64 step, u32 flags or the hunk's
+			     number, u32 n: str path... */
 	WIRE_CANCEL,	  /* u64 request */
 	WIRE_SIGNAL,	  /* u32 signal for the agent's process group; SIGKILL ends the sandbox */
 	WIRE_FREEZE,	  /* audit cannot be written: deny every change from now on */
@@ -73,6 +75,12 @@ enum wire_type {
 			     ends; "": it ends */
 	WIRE_TURN,	  /* the human said something to the agent: a new turn begins */
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
+};
+
+enum wire_restore {
+	WIRE_RESTORE_PATHS,
+	WIRE_RESTORE_PLAN, /* what that would change */
+	WIRE_RESTORE_HUNK, /* of one path */
 };
 
 /* Flags of WIRE_ASK. */

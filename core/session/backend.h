@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/err.h"
+#include "core/net/window.h"
 
 struct keeper;
 struct door;
@@ -45,18 +46,20 @@ struct spawn_spec {
 	const char *const *hidden;    /* absolute; do not exist inside */
 	const char *const *sockets;   /* of the host, that show inside; existing, resolved */
 	const char *cache;	      /* writable and lasting, shown at CACHE_INSIDE; NULL: none */
+	const char *tools;	      /* links to this program, readable inside; NULL: none */
 	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
 	bool ask_network;	      /* else: connections are decided on by host */
 	const struct port_pair {
 		uint16_t port, host_port;
-	} * publish;	    /* then: shown on the host's loopback; ends with port 0; or NULL */
-	const char *resolv; /* then: what /etc/resolv.conf is inside; NULL: the host's */
-	bool no_debug;	    /* ptrace and friends are refused inside too */
-	bool nesting;	    /* user namespaces inside */
-	bool landlock_off;  /* sandbox.landlock=off: the mounts are the only floor */
-	bool dynamic;	    /* reads of gated trees are asked for */
+	} * publish; /* then: shown on the host's loopback; ends with port 0; or NULL */
+	struct net_window window;   /* where the host's network is shared: its ports */
+	const char *resolv;	    /* then: what /etc/resolv.conf is inside; NULL: the host's */
+	bool no_debug;		    /* ptrace and friends are refused inside too */
+	bool nesting;		    /* user namespaces inside */
+	bool landlock_off;	    /* sandbox.landlock=off: the mounts are the only floor */
+	bool dynamic;		    /* reads of gated trees are asked for */
 	enum read_gate read_gate;   /* dynamic: how */
 	const char *const *gated;   /* dynamic: trees that are not readable; absolute, resolved,
 				     * existing, none beneath another */
@@ -95,6 +98,8 @@ struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
+	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
+			      */
 
 	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);

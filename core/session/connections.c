@@ -113,6 +113,22 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
+void session_on_rewrite(struct session *s, const struct client_event *ev)
+{
+	const char *op = str_eq(ev->op, "bind") ? REWRITE_BIND : REWRITE_CONNECT;
+
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_TOUCH,
+				 .step = ev->step,
+				 .pid = (int)ev->pid,
+				 .latency_us = -1,
+				 .op = op,
+				 .path = ev->path,
+				 .path2 = ev->path2,
+			 });
+	model_add_row(&s->model, ROW_TOUCH, ev->step, (int)ev->pid, 0, op, ev->path, ev->path2);
+}
+
 void session_end_connection(struct session *s, uint64_t id)
 {
 	client_end_flow(s->client, id);

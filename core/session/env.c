@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/base/buf.h"
+
 /*
  * Left out on purpose: TMPDIR and XDG_RUNTIME_DIR (they name directories of the host; /tmp is
  * private), SSH_AUTH_SOCK and the like (sockets of the host), LD_*, BASH_ENV, ENV, PYTHONSTARTUP,
@@ -123,6 +125,37 @@ char **env_set(char **env, const char *const *settings, const char *cache)
 						cache, rest)
 				    : xstrdup(*settings));
 	}
+	return env;
+}
+
+static const char *value_of(char *const *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *env; env++)
+		if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+			return *env + len + 1;
+	return NULL;
+}
+
+char **env_add_tools(char **env, const char *dir, const char *mode, const char *const *folders)
+{
+	const char *path = value_of(env, "PATH");
+	struct buf list = BUF_INIT;
+	bool plain = true;
+
+	if (!dir)
+		return env;
+	buf_str(&list, "CORDON_FOLDERS=");
+	for (size_t i = 0; folders[i]; i++) {
+		plain = plain && !strchr(folders[i], ':');
+		buf_fmt(&list, "%s%s", i ? ":" : "", folders[i]);
+	}
+	env = put(env, xasprintf("PATH=%s:%s", dir, path ? path : "/usr/bin:/bin"));
+	env = put(env, xasprintf("CORDON_TOOLS=%s", mode));
+	if (plain)
+		env = put(env, buf_take(&list));
+	buf_done(&list);
 	return env;
 }
 

@@ -17,6 +17,10 @@ char **env_scrub(char *const *environ, const char *const *extra, const char *ses
  * head of a value stands for it; without one such settings are left out.
  */
 char **env_set(char **env, const char *const *settings, const char *cache) MUST_USE;
+/* Front ends for find, rm and the like, first in PATH (tools.safe); dir NULL: none. Takes env over.
+ */
+char **env_add_tools(char **env, const char *dir, const char *mode, const char *const *folders)
+	MUST_USE;
 /*
  * For an agent whose terminal is the console's pane: TERM says what that understands, and what
  * names or measures the terminal around it is taken out. Takes env, gives it back.

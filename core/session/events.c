@@ -84,7 +84,8 @@ static void on_exec(struct session *s, const struct client_event *ev)
 				 .path = ev->path,
 				 .command = command,
 			 });
-	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path);
+	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path)->parent =
+		(int)ev->parent;
 }
 
 static void on_step_begin(struct session *s, const struct client_event *ev)
@@ -343,6 +344,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_TAKEN_BACK] = session_on_stopped,
 	[WIRE_FLOW] = session_on_flow,
 	[WIRE_PORT] = session_on_port,
+	[WIRE_REWRITE] = session_on_rewrite,
 	[WIRE_EXIT] = on_exit_status,
 	[WIRE_PLAN] = on_plan,
 	[WIRE_PROGRESS] = on_progress,

@@ -44,6 +44,7 @@ static void given_done(struct given *g)
 
 void model_done(struct model *m)
 {
+	free(m->samples);
 	for (size_t i = 0; i < m->row_count; i++)
 		row_done(&m->rows[(m->row_head + i) % MODEL_ROWS]);
 	for (size_t i = 0; i < m->n_steps; i++)
@@ -108,24 +109,41 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 	return r;
 }
 
+void model_add_sample(struct model *m, const struct usage_sample *s)
+{
+	if (!m->samples)
+		m->samples = xcalloc(MODEL_SAMPLES, sizeof(*m->samples));
+	m->samples[m->n_samples++ % MODEL_SAMPLES] = *s;
+	m->cpu_percent = s->cpu;
+	m->memory = s->memory;
+	m->version++;
+}
+
+const struct usage_sample *model_sample(const struct model *m, size_t i)
+{
+	if (i >= MODEL_SAMPLES || i >= m->n_samples)
+		return NULL;
+	return &m->samples[(m->n_samples - 1 - i) % MODEL_SAMPLES];
+}
+
 static bool is_tried_again(const struct row *r, int pid, const char *command, const char *path)
 {
 	return r && r->kind == ROW_EXEC && r->pid == pid && str_eq(r->text, command) && r->more &&
 	       path && str_eq(path_base(r->more), path_base(path));
 }
 
-void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path)
+struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
+			   const char *path)
 {
 	struct row *r =
 		m->row_count ? &m->rows[(m->row_head + m->row_count - 1) % MODEL_ROWS] : NULL;
 
-	if (!is_tried_again(r, pid, command, path)) {
-		model_add_row(m, ROW_EXEC, step, pid, 0, "exec", command, path);
-		return;
-	}
+	if (!is_tried_again(r, pid, command, path))
+		return model_add_row(m, ROW_EXEC, step, pid, 0, "exec", command, path);
 	free(r->more);
 	r->more = xstrdup(path);
 	m->version++;
+	return r;
 }
 
 /* Newest first: an event is nearly always about one of the last steps. */

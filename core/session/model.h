@@ -17,6 +17,11 @@
 
 #define ASK_TOGETHER_US 1000000 /* of one program in one tree: one prompt */
 
+/* op of a row of a call whose loopback address was exchanged: text is what was named, more what it
+ * got. */
+#define REWRITE_BIND	"bind-rewritten"
+#define REWRITE_CONNECT "connect-rewritten"
+
 enum row_kind {
 	ROW_TOUCH,
 	ROW_DENY,
@@ -33,6 +38,7 @@ struct row {
 	int64_t wall_us;
 	int64_t step;
 	int pid;
+	int parent; /* ROW_EXEC: pid of the one that started it; 0: not known */
 	int result;
 	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
 	uint64_t ask; /* ROW_DECISION: the question's number, and for how long it is good; else 0 */
@@ -119,6 +125,15 @@ struct connection {
 };
 #define MODEL_CONNECTIONS 1024 /* the oldest that is over makes room, else the oldest */
 
+/* What the sandbox used in one second. */
+struct usage_sample {
+	double cpu;		/* percent of one core */
+	uint64_t memory;	/* bytes, resident */
+	unsigned processes;	/* at most USAGE_MAX_PROCESSES are counted */
+	uint64_t read, written; /* bytes of files, pipes and sockets; of processes that live on */
+};
+#define MODEL_SAMPLES 600
+
 /* Of questions and reads, for the status view. */
 struct decisions {
 	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
@@ -146,7 +161,9 @@ struct model {
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
 	double cpu_percent;
-	uint64_t memory; /* bytes, of the sandbox */
+	uint64_t memory;	      /* bytes, of the sandbox */
+	struct usage_sample *samples; /* ring of MODEL_SAMPLES, or NULL; model_sample() */
+	uint64_t n_samples;	      /* ever */
 	const char *folder;
 	char *home;
 	char *command; /* the agent's command line */
@@ -206,7 +223,8 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 			  const char *op, const char *text, const char *more);
 /* A program that is run. One that is looked for along $PATH, a call for each directory, is one row
  * with the path that was tried last; the audit log has them all. */
-void model_add_exec(struct model *m, int64_t step, int pid, const char *command, const char *path);
+struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
+			   const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
@@ -234,6 +252,10 @@ void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
 /* News of a step that is held, or the first of it (true). */
 bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
+/* A second has passed. */
+void model_add_sample(struct model *m, const struct usage_sample *s);
+/* i seconds ago; NULL: not known. */
+const struct usage_sample *model_sample(const struct model *m, size_t i);
 /* connections.c. Copies; true: the first one to this target. */
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */

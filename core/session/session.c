@@ -42,6 +42,7 @@ static void session_free(struct session *s)
 	client_free(s->client);
 	audit_close(s->audit);
 	journal_close_all(s->journal);
+	free(s->io_seen);
 	session_guests_done(s);
 	model_done(&s->model);
 	free(s->start_failed);
@@ -50,6 +51,8 @@ static void session_free(struct session *s)
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
+	if (s->window > 0)
+		close(s->window);
 	free(s->ask_ids);
 	free(s);
 }
@@ -210,6 +213,10 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 	util_close_fd(&pair[1]);
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
+	if (plan && r == 0) {
+		s->window = plan->window;
+		plan->window = 0;
+	}
 	spawn_plan_free(plan);
 	ignored_free(ignored);
 	if (r < 0) {
@@ -443,6 +450,11 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags)
 {
 	return session_begin_job(s, UNDO_PATHS, client_restore(s->client, step, paths, flags));
+}
+
+uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path, unsigned hunk)
+{
+	return session_begin_job(s, UNDO_PATHS, client_restore_hunk(s->client, step, path, hunk));
 }
 
 void session_stop(struct session *s)

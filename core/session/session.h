@@ -111,6 +111,8 @@ uint64_t session_undo(struct session *s, enum undo_kind kind, size_t n, unsigned
 uint64_t session_restore(struct session *s, int64_t step, const char *const *paths, unsigned flags);
 uint64_t session_restore_plan(struct session *s, int64_t step, const char *const *paths,
 			      unsigned flags);
+/* One hunk (from 1) of a file of the step's diff. */
+uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path, unsigned hunk);
 /* End the commands whose steps are open; what they have changed is kept as always. */
 void session_stop(struct session *s);
 /* The human said something to the agent: a new turn begins. */

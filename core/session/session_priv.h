@@ -48,8 +48,14 @@ struct session {
 	bool gone;		/* the keeper's socket is closed */
 	uint64_t drawn_version; /* model.version when changed() last fired */
 	uint64_t cpu_ticks;	/* of the last usage sample */
+	struct io_seen {	/* of each process, at that time; sorted by pid */
+		int64_t pid;
+		uint64_t read, written;
+	} * io_seen;
+	size_t n_io_seen;
 	int64_t cpu_at_us;
 	uint64_t last_forbid;
+	int window;	   /* the lock of its ports; 0: none */
 	uint64_t last_ask; /* questions of the keeper's and session_ask()'s are counted together */
 	struct ask_id {
 		uint64_t id, keeper; /* in the model; as the keeper counts */
@@ -76,6 +82,7 @@ void session_on_left_open(struct session *s, const struct client_event *ev);
 void session_on_tallies(struct session *s, const struct client_event *ev);
 void session_on_flow(struct session *s, const struct client_event *ev);
 void session_on_port(struct session *s, const struct client_event *ev); /* connections.c */
+void session_on_rewrite(struct session *s, const struct client_event *ev);
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);

@@ -155,6 +155,95 @@ static void make_resolv(struct spawn_plan *p, const struct session_spec *spec)
 		p->resolv = path_join(spec->state_dir, "resolv.conf");
 }
 
+static enum window_strategy strategy_of(const struct config *c)
+{
+	const char *name = config_str(c, "network.strategy");
+
+	if (str_eq(name, "rewire-device"))
+		return WINDOW_DEVICE;
+	return str_eq(name, "rewire-port") ? WINDOW_PORT : WINDOW_FAIL;
+}
+
+static int read_window(struct net_window *w, const struct config *c, struct err *err)
+{
+	int64_t base = config_int(c, "network.listening-base-port");
+	int64_t count = config_int(c, "network.listening-port-count");
+	const char *device = config_str(c, "network.listening-loopback");
+	const struct net_addr usual = net_addr_v4(0x7f000001);
+
+	if (base < 0 || base > UINT16_MAX || count < 1 || count > UINT16_MAX)
+		return err_say(err, -EINVAL, "listening ports: %lld from %lld on are no window",
+			       (long long)count, (long long)base);
+	*w = (struct net_window){.on = true,
+				 .strategy = strategy_of(c),
+				 .base = (uint16_t)base,
+				 .count = (uint16_t)count,
+				 .device = usual};
+	if (!device || !*device)
+		return 0;
+	if (!net_addr_parse(&w->device, device, strlen(device)) ||
+	    net_addr_class(&w->device) != NET_LOOPBACK)
+		return err_say(err, -EINVAL,
+			       "listening address '%s': not one of the loopback device, like "
+			       "127.0.0.2",
+			       device);
+	w->own_device = !net_addr_eq(&w->device, &usual);
+	return 0;
+}
+
+/* Where the host's network is shared and somebody decides: with --network open only if told to. */
+static int make_window(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
+{
+	static const char *const keys[] = {"network.strategy", "network.listening-base-port",
+					   "network.listening-port-count",
+					   "network.listening-loopback"};
+	bool told = false;
+	int r;
+
+	for (size_t i = 0; spec->config && i < ARRAY_LEN(keys); i++)
+		told |= config_is_set(spec->config, keys[i]);
+	if (!spec->backend ||
+	    !(spec->allow_network ? told : spec->ask_network && spec->backend->shares_network))
+		return 0;
+	r = read_window(&p->spec.window, spec->config, err);
+	return r < 0 ? r : window_reserve(&p->spec.window, spec->state_dir, &p->window, err);
+}
+
+static void add_window_env(struct spawn_plan *p)
+{
+	const struct net_window *w = &p->spec.window;
+	char device[NET_ADDR_TEXT], settings[3][96];
+	const char *const list[] = {settings[0], settings[1], settings[2], NULL};
+
+	if (!w->on)
+		return;
+	net_addr_format(&w->device, device);
+	snprintf(settings[0], sizeof(settings[0]), "LISTENING_BASE_PORT=%u", w->base);
+	snprintf(settings[1], sizeof(settings[1]), "LISTENING_PORT_COUNT=%u", w->count);
+	snprintf(settings[2], sizeof(settings[2]), "LISTENING_LOOPBACK_DEVICE=%s", device);
+	p->env = env_set(p->env, list, NULL);
+	p->spec.env = (const char *const *)p->env;
+}
+
+/* Beside the program, or where it is installed; without it there are no front ends. */
+static void find_tools(struct spawn_plan *p, const struct session_spec *spec)
+{
+	static const char *const places[] = {"safe-tools", "../libexec/cordon/safe-tools"};
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+
+	if (!self || str_eq(config_str(spec->config, "tools.safe"), "off"))
+		return;
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(places) && !p->tools; i++) {
+		AUTO_FREE char *dir = path_join(self, places[i]);
+
+		p->tools = realpath(dir, NULL);
+	}
+	if (!p->tools)
+		log_warn("session", "tools.safe: no safe-tools beside %s: install cordon anew",
+			 self);
+}
+
 static enum read_gate read_gate_of(const struct config *c)
 {
 	const char *name = config_str(c, "sandbox.read-gate");
@@ -206,6 +295,9 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	make_resolv(p, spec);
 	config_list(spec->config, "sandbox.set-env", &settings);
 	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);
+	find_tools(p, spec);
+	p->env = env_add_tools(p->env, p->tools, config_str(spec->config, "tools.safe"),
+			       spec->folders);
 	p->spec = (struct spawn_spec){
 		.argv = spec->argv,
 		.env = (const char *const *)p->env,
@@ -217,6 +309,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.read_only = spec->read_only,
 		.overlays = spec->overlays,
 		.cache = p->cache,
+		.tools = p->tools,
 		.state_dir = spec->state_dir,
 		.session = session,
 		.allow_network = spec->allow_network,
@@ -230,6 +323,12 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.read_gate = read_gate_of(spec->config),
 		.limits = limits_of(spec->config),
 	};
+	r = make_window(p, spec, err);
+	if (r < 0) {
+		spawn_plan_free(p);
+		return r;
+	}
+	add_window_env(p);
 	collect_hidden(p, spec);
 	spawn_sockets(p);
 	*ret = p;
@@ -242,6 +341,8 @@ void spawn_plan_free(struct spawn_plan *p)
 		return;
 	for (size_t i = 0; p->env && p->env[i]; i++)
 		free(p->env[i]);
+	if (p->window > 0)
+		close(p->window);
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
 	for (size_t i = 0; i < p->n_notes; i++)
@@ -249,6 +350,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	free(p->notes);
 	free(p->env);
 	free(p->cache);
+	free(p->tools);
 	free(p->resolv);
 	free(p->hidden);
 	policy_free(p->policy);

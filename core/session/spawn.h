@@ -16,7 +16,9 @@ struct spawn_plan {
 	struct policy *policy;
 	char **env;
 	char *cache;  /* on the host; NULL: none */
+	char *tools;  /* as spec.tools */
 	char *resolv; /* as spec.resolv */
+	int window;   /* the lock of spec.window; 0: none */
 	char **hidden;
 	size_t n_hidden;
 	char **notes; /* what the human is to be told of at the start */

@@ -1,4 +1,4 @@
-/* usage - cpu and memory of everything inside the sandbox, for the status bar. */
+/* usage - cpu, memory, processes and io of everything inside the sandbox, once a second. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -73,9 +73,55 @@ static size_t add_children(int64_t pid, int64_t *queue, size_t n)
 	return n;
 }
 
+/* proc(5): "rchar: 1\nwchar: 2". What may not be read counts as nothing. */
+static struct io_seen read_io(int64_t pid)
+{
+	AUTO_FREE char *name = xasprintf("/proc/%lld/io", (long long)pid);
+	AUTO_FREE char *text = NULL;
+	struct io_seen io = {.pid = pid};
+
+	if (io_read_file(-1, name, 4096, &text, NULL) < 0 || !str_starts(text, "rchar: "))
+		return io;
+	io.read = strtoull(text + strlen("rchar: "), NULL, 10);
+	if (strstr(text, "wchar: "))
+		io.written = strtoull(strstr(text, "wchar: ") + strlen("wchar: "), NULL, 10);
+	return io;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct io_seen *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Since the last sample; of a new process all that it has done. */
+static void sample_io(struct session *s, const int64_t *pids, size_t n, struct usage_sample *ret)
+{
+	struct io_seen *now = xcalloc(n + 1, sizeof(*now));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct io_seen *was;
+
+		now[i] = read_io(pids[i]);
+		was = s->n_io_seen
+			      ? bsearch(&now[i], s->io_seen, s->n_io_seen, sizeof(*now), by_pid)
+			      : NULL;
+		if (was && (was->read > now[i].read || was->written > now[i].written))
+			was = NULL; /* another one of that number */
+		ret->read += now[i].read - (was ? was->read : 0);
+		ret->written += now[i].written - (was ? was->written : 0);
+	}
+	qsort(now, n, sizeof(*now), by_pid);
+	free(s->io_seen);
+	s->io_seen = now;
+	s->n_io_seen = n;
+}
+
 void session_sample_usage(struct session *s)
 {
 	int64_t queue[USAGE_MAX_PROCESSES], now = clock_mono_us();
+	struct usage_sample sample = {0};
 	struct usage u = {0};
 	size_t n;
 
@@ -87,11 +133,13 @@ void session_sample_usage(struct session *s)
 		if (add_process(queue[i], &u))
 			n = add_children(queue[i], queue, n);
 	}
-	s->model.memory = u.pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	sample.processes = (unsigned)n;
+	sample.memory = u.pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (s->cpu_at_us && u.ticks >= s->cpu_ticks && now > s->cpu_at_us)
-		s->model.cpu_percent = 100.0 * 1e6 * (double)(u.ticks - s->cpu_ticks) /
-				       (double)sysconf(_SC_CLK_TCK) / (double)(now - s->cpu_at_us);
+		sample.cpu = 100.0 * 1e6 * (double)(u.ticks - s->cpu_ticks) /
+			     (double)sysconf(_SC_CLK_TCK) / (double)(now - s->cpu_at_us);
+	sample_io(s, queue, n, &sample);
 	s->cpu_ticks = u.ticks;
 	s->cpu_at_us = now;
-	s->model.version++;
+	model_add_sample(&s->model, &sample);
 }

@@ -108,13 +108,14 @@ static void cannot_read(struct entry *e, int r)
 }
 
 /* Does the file hold what an earlier `cordon install` wrote? */
-static bool is_own(const struct setup *s, const struct entry *e)
+static const struct manifest_file *written_by_us(const struct setup *s, const struct entry *e)
 {
-	for (size_t i = 0; i < s->manifest.n_files; i++)
-		if (str_eq(s->manifest.files[i].path, e->item.path))
-			return s->manifest.files[i].hash ==
-			       manifest_hash(e->before, strlen(e->before));
-	return false;
+	const struct manifest_file *f = s->manifest.files;
+
+	for (size_t i = 0; e->before && i < s->manifest.n_files; i++, f++)
+		if (str_eq(f->path, e->item.path))
+			return f->hash == manifest_hash(e->before, strlen(e->before)) ? f : NULL;
+	return NULL;
 }
 
 void setup_add_file(struct setup *s, const char *path, const char *what, const char *text)
@@ -128,28 +129,49 @@ void setup_add_file(struct setup *s, const char *path, const char *what, const c
 		cannot_read(e, r);
 	else if (str_eq(e->before, text))
 		e->item.state = SETUP_THERE;
-	else if (is_own(s, e)) {
+	else if (written_by_us(s, e)) {
 		e->own = true;
 		e->item.text = xstrdup(text);
 	} else
 		refuse(e, "there is one that differs: it stays as it is");
 }
 
-void setup_add_hook(struct setup *s, const char *path, const struct setup_hook *hook)
+/* All of them, one after the other. *ret NULL: all are there already. */
+static int merge_all(char **ret, const char *text, const struct setup_hook *const *hooks,
+		     struct err *err)
+{
+	int r = 0;
+
+	*ret = NULL;
+	for (; r == 0 && *hooks; hooks++) {
+		char *next = NULL;
+
+		r = hooks_merge(&next, *ret ? *ret : text, *hooks, err);
+		if (next) {
+			free(*ret);
+			*ret = next;
+		}
+	}
+	if (r < 0)
+		free(take_ptr(ret));
+	return r;
+}
+
+void setup_add_hooks(struct setup *s, const char *path, const struct setup_hook *const *hooks)
 {
 	struct err err = {0};
 	int r;
-	struct entry *e = look(s, path, hook->what, &r);
+	struct entry *e = look(s, path, hooks[0]->what, &r);
 
 	e->hook = true;
-	e->item.after = hook->after;
+	e->item.after = hooks[0]->after;
 	if (r == -ENOENT)
 		e->item.mode = 0600;
 	if (r < 0 && r != -ENOENT) {
 		cannot_read(e, r);
 		return;
 	}
-	if (hooks_merge(&e->item.text, e->before, hook, &err) < 0)
+	if (merge_all(&e->item.text, e->before, hooks, &err) < 0)
 		refuse(e, err.text);
 	else if (!e->item.text)
 		e->item.state = SETUP_THERE;
@@ -183,14 +205,25 @@ static int keep_backup(const struct setup *s, struct manifest_file *f, const str
 		       struct err *err)
 {
 	AUTO_FREE char *label = path_label(e->item.path), *dir = path_join(s->state_dir, "backup");
+	const struct manifest_file *ours = written_by_us(s, e);
+	AUTO_FREE char *without = NULL;
+	const char *text;
 	int r;
 
+	/* What an older cordon wrote: the copy is of what was there before that. */
+	if (e->hook && ours) {
+		f->backup = ours->backup ? xstrdup(ours->backup) : NULL;
+		return 0;
+	}
 	if (!e->before || e->own)
 		return 0;
+	if (e->hook && hooks_remove(&without, e->before, err) < 0)
+		return -EINVAL;
+	text = without ? without : e->before;
 	f->backup = path_join(dir, label);
 	r = io_mkdir_p(AT_FDCWD, dir, 0700);
 	if (r == 0)
-		r = io_write_file(AT_FDCWD, f->backup, 0600, e->before, strlen(e->before), true);
+		r = io_write_file(AT_FDCWD, f->backup, 0600, text, strlen(text), true);
 	return r < 0 ? err_set(err, r, "keep a copy of %s in %s", e->item.path, f->backup) : 0;
 }
 

@@ -37,9 +37,10 @@ void setup_free(struct setup *s); /* NULL is a no-op */
 /* A file of its own. One that is there and differs is left alone, unless an older cordon wrote it.
  */
 void setup_add_file(struct setup *s, const char *path, const char *what, const char *text);
-/* A hook in an agent's JSON settings: {"hooks": {event: [entry, ...]}}; see hooks.h. */
+/* Hooks in an agent's JSON settings: {"hooks": {event: [entry, ...]}}; see hooks.h. The list ends
+ * with NULL; the first one names the whole. */
 struct setup_hook;
-void setup_add_hook(struct setup *s, const char *path, const struct setup_hook *hook);
+void setup_add_hooks(struct setup *s, const char *path, const struct setup_hook *const *hooks);
 
 size_t setup_count(const struct setup *s);
 const struct setup_item *setup_item(const struct setup *s, size_t i);

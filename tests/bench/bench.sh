@@ -43,6 +43,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/record.sh
 	. tests/bench/gate.sh
 	. tests/bench/net.sh
+	. tests/bench/proxy.sh
 }
 
 have_bwrap=$(command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null && echo yes)
@@ -104,6 +105,8 @@ rows_gate
 rows_net
 print_row "" "no undo" cordon "" ratio target ""
 rows_capture
+print_row "" tinyproxy cordon "" ratio target ""
+rows_proxy
 print_row "" base cordon "" ratio target ""
 rows_remove
 rows_big

@@ -44,6 +44,8 @@ tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TES
 sees_there 'activity' "the other terminal shows it"
 sees_there 'write +before|touch before' "and begins with what already happened"
 ok "and no numbers that it does not know" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'mem '"
+"$CORDON" attach --plain >"$TEST_TMP/plain" 2>&1 &
+plain=$!
 type_text 'clear; touch after' && keys Enter
 sees_there 'after' "and what happens now"
 tmux_ send-keys -t =u: s
@@ -60,7 +62,7 @@ type_text 'clear; echo two >.git/hooks/pre-push; echo status=$?' && keys Enter
 sees_there '\? ASK.*pre-push' "the next"
 keys C-] a
 press_until 'status=1' "what the session's own console answers" d
-gone_there() { ! there 'ASK.*pre-push'; }
+gone_there() { ! there 'ASK.*pre-push.*answers'; } # the row of the activity stays
 ok "is no question there any more" wait_for 15 gone_there
 
 type_text 'clear; echo three >.git/hooks/post-rewrite; echo status=$?' && keys Enter
@@ -161,4 +163,10 @@ ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"
 is "$(cat "$TEST_TMP/attached")" 0 "and is no failure"
 type_text 'clear; echo still-$((40 + 2))' && keys Enter
 sees 'still-42' "the session goes on"
+has_line() { grep -q "$1" "$TEST_TMP/plain"; }
+ok "as lines, too: what was done" wait_for 10 has_line 'done: write .*after$'
+ok "what asks" has_line 'asks: write .*pre-push (cordon pending'
+ok "and what was decided" has_line 'decided: allow writing .*post-merge'
+ok "without any escape" sh -c "! grep -q '$(printf '\033')' '$TEST_TMP/plain'"
+kill "$plain" 2>/dev/null
 done_testing

@@ -2,6 +2,7 @@
 # hook - `cordon hook`: what agents send to a hook, and what they are answered.
 # SPDX-License-Identifier: MIT
 . tests/support/lib.sh
+need_sandbox
 
 program=$CORDON # whose name is a variable of the sandbox, too
 
@@ -44,6 +45,46 @@ is "$? $(wc -c <"$TEST_TMP/out")" '0 0' "codex: of a note nothing is said"
 echo '{"hook_event_name":"BeforeTool","cwd":"/p","tool_name":"run_shell_command","tool_input":{"command":"git push -f"}}' |
 	env CORDON=1 "$program" hook --agent gemini | python3 -c 'import json, sys; json.load(sys.stdin)["systemMessage"]'
 is $? 0 "gemini: a note is a system message"
+
+# Steps: what an agent writes itself is a step an edit, named by turn and edit.
+dir=$(new_folder work)
+cat >"$dir/agent.py" <<'P'
+import json, subprocess
+def hook(name, **more):
+    r = subprocess.run(["HOOK", "hook"], input=json.dumps({"session_id": "s", "cwd": "DIR", "hook_event_name": name, **more}),
+                       capture_output=True, text=True)
+    assert (r.returncode, r.stdout, r.stderr) == (0, "", ""), r
+def edit(tool, path):
+    hook("PreToolUse", tool_name=tool, tool_input={"file_path": "DIR/" + path})
+    open("DIR/" + path, "w").write("x")
+    hook("PostToolUse", tool_name=tool, tool_input={"file_path": "DIR/" + path}, tool_response={})
+open("DIR/before", "w").write("x")
+hook("UserPromptSubmit", prompt="\nfix the \x1b[31mparser\nand more")
+edit("Edit", "a.c"); edit("Write", "b.c")
+hook("PostToolUse", tool_name="Write", tool_input={"file_path": "DIR/none"})
+subprocess.run("echo 1 >made", shell=True, cwd="DIR")
+hook("UserPromptSubmit", prompt="next")
+edit("Edit", "a.c")
+subprocess.run(["HOOK", "step", "begin", "mine"], capture_output=True)
+edit("Edit", "c.c"); edit("Edit", "d.c")
+subprocess.run(["HOOK", "step", "end"], capture_output=True)
+P
+sed -i "s|HOOK|$program|; s|HOOK|$program|; s|DIR|$dir|g" "$dir/agent.py"
+out=$(cd "$dir" && "$program" run --headless --steps auto -- python3 agent.py 2>&1)
+is "$?" 0 "an agent with hooks: $out"
+is "$(cd "$dir" && "$program" log --json | python3 -c 'import json, sys
+for line in reversed(sys.stdin.read().splitlines()): print(json.loads(line)["command"])')" 'agent.py: edit before
+turn 1: fix the [31mparser: Edit a.c
+turn 1: fix the [31mparser: Write b.c
+echo 1 >made
+turn 2: next: Edit a.c
+mine' "each edit is a step, named by its turn; nothing splits a group"
+began=$(date +%s%N)
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	echo '{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":"Bash","tool_input":{"command":"make && git push"}}' | "$program" hook
+done
+each=$((($(date +%s%N) - began) / 20000))
+ok "a hook takes $each us" test "$each" -lt 25000
 
 # Bad input: a line, no crash, and never "not run".
 for text in '' x '[]' '{' '"s"' "$(printf '{"a":%0.s' $(seq 2000))"; do

@@ -28,6 +28,7 @@ is "$(python3 -c 'import json; d = json.load(open("'"$settings"'")); print(d["mo
 	'x [] cordon hook' "Claude's settings are merged"
 is "$(stat -c %a "$settings")" 600 "with their mode"
 is "$(cat "$HOME/.gemini/settings.json")" "$(printf '{\n// mine\n"a":1}\n')" "what cannot be read is left alone"
+is "$(python3 -c 'import json; print(*json.load(open("'"$settings"'"))["hooks"])')" 'Stop PreToolUse PostToolUse UserPromptSubmit' "for each event"
 ok "codex's hook is JSON" python3 -m json.tool "$HOME/.codex/hooks.json"
 ok "opencode's plugin is there" grep -q 'tool.execute.before' "$HOME/.config/opencode/plugins/cordon.js"
 ok "the settings are accepted" cordon policy check "$HOME/.config/cordon/config"
@@ -63,6 +64,19 @@ is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'mod
 like "$out" 'cordon/config: you changed it' "settings that were edited stay"
 ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
 
+# ---- an older version's hook gets what is new, and goes as a whole
+rm -rf "$HOME/.local/state/cordon" && printf '{"model":"x"}' >"$settings"
+cordon install --yes >/dev/null
+python3 - "$settings" "$HOME/.local/state/cordon/installed.json" <<'P'
+import json, sys, subprocess
+d = json.load(open(sys.argv[1])); del d["hooks"]["PostToolUse"], d["hooks"]["UserPromptSubmit"]
+json.dump(d, open(sys.argv[1], "w"))
+P
+like "$(cordon install --yes)" 'our part is added' "an older hook"
+ok "gets what is new" grep -q UserPromptSubmit "$settings"
+cordon uninstall --yes >/dev/null
+is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'x'}" "and all of it goes"
+
 # ---- an older version's file is renewed; somebody else's is not
 completion=$HOME/.local/share/bash-completion/completions/cordon
 cordon install --yes >/dev/null
@@ -89,6 +103,40 @@ if [ "$(id -u)" != 0 ]; then
 	chmod 755 "$HOME"
 else
 	skip "a read-only home: one line" "root may write"
+fi
+
+# ---- what is missing of the machine: named, with the command that adds it; run only when asked
+mkdir "$TEST_TMP/bin" && for program in sh cat; do ln -s "$(command -v $program)" "$TEST_TMP/bin/"; done
+ln -s /bin/true "$TEST_TMP/bin/bwrap"
+printf '#!/bin/sh\necho "$0 $*" >>%s/ran\n' "$TEST_TMP" >"$TEST_TMP/bin/apt-get" && chmod +x "$TEST_TMP/bin/apt-get"
+printf '#!/bin/sh\nexec "$@"\n' >"$TEST_TMP/bin/sudo" && chmod +x "$TEST_TMP/bin/sudo"
+rm -rf "$HOME/.local" "$HOME/.config"
+out=$(PATH=$TEST_TMP/bin "$CORDON" install --yes)
+like "$out" 'fd-find is missing.*ripgrep is missing' "missing packages are named"
+like "$out" 'apt-get install -y fuse3 fd-find ripgrep' "with one command"
+unlike "$out" 'bubblewrap' "what is there is not"
+like "$out" 'Done, .* in [0-9.]* s' "and how long it took"
+ok "nothing is run unasked" test ! -e "$TEST_TMP/ran"
+PATH=$TEST_TMP/bin "$CORDON" install --yes --packages >/dev/null
+like "$(cat "$TEST_TMP/ran")" 'install -y fuse3 fd-find ripgrep' "--packages runs it"
+PATH=$TEST_TMP/bin "$CORDON" uninstall --yes >/dev/null
+
+# ---- AppArmor: as root, with a kernel that wants a profile (it is played here)
+apparmor() {
+	unshare -m sh -c 'mount -t tmpfs t /proc/sys/kernel && echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
+		mount -t tmpfs t /etc/apparmor.d 2>/dev/null || { mkdir -p /etc/apparmor.d && mount -t tmpfs t /etc/apparmor.d; } && eval "$1"' _ "$1"
+}
+printf '#!/bin/sh\necho "$1 $(grep -c userns "$2")" >>%s/parser\n' "$TEST_TMP" >"$TEST_TMP/bin/apparmor_parser" && chmod +x "$TEST_TMP/bin/apparmor_parser"
+ln -s "$(command -v grep)" "$TEST_TMP/bin/"
+if [ "$(id -u)" = 0 ] && had=$(ls -d /etc/apparmor.d 2>/dev/null || :) && apparmor true 2>/dev/null; then
+	export TESTBIN=$TEST_TMP/bin
+	out=$(apparmor 'PATH=$TESTBIN:$PATH; $CORDON install --yes >/dev/null && cat /etc/apparmor.d/cordon && $CORDON uninstall --yes && ls /etc/apparmor.d')
+	like "$out" "profile cordon $(realpath "$CORDON") flags" "AppArmor's profile is about this program"
+	like "$out" 'apparmor.d/cordon: removed$' "and goes with the rest"
+	is "$(cat "$TEST_TMP/parser")" $'-r 1\n-R 1' "the kernel is told both times"
+	[ -n "$had" ] || rmdir /etc/apparmor.d
+else
+	skip "AppArmor's profile" "needs root and a mount namespace"
 fi
 
 # ---- init

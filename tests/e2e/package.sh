@@ -7,7 +7,7 @@ command -v dpkg-shlibdeps >/dev/null || skip_all "dpkg-shlibdeps is not here"
 version=0.0.$$
 mkdir "$TEST_TMP/tree" && git ls-files | tar c -T - | tar x -C "$TEST_TMP/tree"
 cd "$TEST_TMP/tree" || exit 1
-mkdir -p build/package && cp "$CORDON" build/package/cordon
+mkdir -p build/package && cp "$CORDON" build/package/cordon && cp "$(dirname "$CORDON")/interpose.so" build/package
 # The program is there already: nothing is compiled.
 sed -i 's/^\t\$(Q)\$(again) all$/\t@:/' Makefile
 export SOURCE_DATE_EPOCH=1700000000
@@ -26,4 +26,28 @@ for file in usr/share/man/man1/cordon.1.gz usr/share/bash-completion/completions
 	usr/share/cordon/profiles/claude.profile usr/share/cordon/themes/default.theme usr/share/doc/cordon/copyright; do
 	ok "it has $file" test -s "$TEST_TMP/root/$file"
 done
+is "$(readlink "$TEST_TMP/root/usr/libexec/cordon/safe-tools/find")" ../../../bin/cordon "its front ends are links to it"
+like "$(cat "$TEST_TMP/root/etc/apparmor.d/cordon")" 'profile cordon /usr/bin/cordon flags' "AppArmor's profile is about it"
+
+# ---- the tarball with its libraries, and the source with a formula
+tarball=build/cordon-$version-linux-$(uname -m).tar.gz
+ok "a tarball is made" core/setup/packages/dist.sh $version build/package
+mkdir "$HOME/apps" && tar -xzf "$tarball" -C "$HOME/apps"
+there=$(echo "$HOME"/apps/cordon-*)
+libraries=$(ls "$there/lib/cordon")
+for lib in libuv.so.1 libgit2.so libseccomp.so.2 libfuse3.so.3; do like "$libraries" "$lib" "it has $lib"; done
+unlike "$libraries" 'libc\.so|ld-linux' "and not the C library"
+like "$(LD_LIBRARY_PATH=$there/lib/cordon "$there/bin/cordon" --version)" "^cordon [0-9].*libraries: .*libgit2" "it says with what it runs"
+like "$(make -n DEPS=no B=release BESIDE=yes -W tui/main.c build/release/cordon 2>&1 | tr -d "'")" 'rpath,.?\$ORIGIN/../lib/cordon' "and is linked to find them"
+git init -q . && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm t
+ok "the source, with a formula" core/setup/packages/source.sh $version
+like "$(cat build/cordon.rb)" "sha256 \"$(sha256sum <"build/cordon-$version.tar.gz" | cut -d' ' -f1)\"" "which names its hash"
+! command -v ruby >/dev/null || ok "and is Ruby" ruby -c build/cordon.rb
+if command -v rpmbuild >/dev/null; then
+	ok "an rpm is made" core/setup/packages/rpm.sh $version build/package
+	like "$(rpm -qlp build/cordon-$version-1.*.rpm)" '/usr/bin/cordon.*/usr/libexec/cordon/safe-tools/find.*/usr/share/man' "with the same files"
+	like "$(rpm -qp --requires build/cordon-$version-1.*.rpm)" 'libgit2' "it depends on what it opens, too"
+else
+	skip "an rpm" "rpmbuild is not here"
+fi
 done_testing

@@ -115,6 +115,12 @@ printf '[sandbox]\n\tenv = X\n[rule "p"]\n\tallow = write $FOLDER/sub/.envrc\n' 
 ok "the trusted content, come back, is trusted" in_folder "$dir" true
 says 0 "no longer trusted" "forget" cordon_in "$dir" policy forget
 says 125 "may not" "takes it back" in_folder "$dir" true
+cordon_in "$dir" policy trust >/dev/null && echo '# more' >>"$dir/.cordon.conf"
+like "$(cordon_in "$dir" policy trust)" $'^changed since you trusted it last:.*\\+ # more' "trusting it again shows what has changed"
+like "$(cordon_in "$dir" policy trust)" '^nothing has changed' "or that nothing has"
+cordon_in "$dir" policy forget >/dev/null
+unlike "$(cordon_in "$dir" policy trust)" 'changed' "what was forgotten has no difference"
+cordon_in "$dir" policy forget >/dev/null
 says 0 "was not trusted" "forget again" cordon_in "$dir" policy forget "$dir"
 printf '[rule "p"]\n\tallow = write $FOLDER/[\n' >"$dir/.cordon.conf"
 says 1 "impossible pattern" "a file that is wrong is not trusted" cordon_in "$dir" policy trust

@@ -1,5 +1,7 @@
-/* fuzz_shell - command lines of an agent: parsed within the limits, and advised about. */
+/* fuzz_shell - command lines and events of an agent: parsed within the limits, and advised about.
+ */
 /* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,8 +9,23 @@
 
 #include "core/hook/advice.h"
 #include "core/hook/shell.h"
+#include "core/hook/step_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What it says becomes a path. */
+static void read_event(const char *text, size_t size)
+{
+	AUTO_BUF struct buf request = BUF_INIT;
+	cJSON *event = cJSON_ParseWithLength(text, size);
+
+	if (step_request(event, &request) && request.len > 512)
+		abort();
+	for (size_t i = 0; i < request.len; i++)
+		if ((unsigned char)request.data[i] < ' ')
+			abort();
+	cJSON_Delete(event);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    c->redirect + c->n_redirects > line.n_redirects)
 			abort();
 	}
+	read_event(text, size);
 	advise_command(&advice, text, size, &context);
 	for (const char *p = advice.text; *p; p++)
 		if ((unsigned char)*p < ' ')

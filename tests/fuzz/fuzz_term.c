@@ -54,7 +54,8 @@ static void act(struct term *t, struct surface *s, uint8_t what, uint8_t a, uint
 		break;
 	case 4:
 		ev.key = (struct key){.sym = b & 1 ? SYM_UP + b / 2 % 22 : b, .mods = a & 7};
-		ev.mouse = (struct mouse){(enum mouse_action)(b % 6), a % 4, a % 40, b % 20, b & 7};
+		ev.mouse = (struct mouse){
+			(enum mouse_action)(b % 6), a % 4, a % 40, b % 20, b & 7, false};
 		ev.paste = (struct span){(const char[]){(char)a, (char)b}, 2};
 		ev.paste_begins = ev.paste_ends = b & 1;
 		*typing = true;

@@ -94,6 +94,42 @@ static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *pa
 	return ++s->requests;
 }
 
+static uint64_t verb_restore_hunk(void *data, int64_t step, const char *path, unsigned hunk)
+{
+	struct scene *s = data;
+
+	buf_fmt(&s->said, "restore hunk %u of %lld %s\n", hunk, (long long)step, path);
+	return 0;
+}
+
+static int verb_edit(void *data, const char *path, int line, struct err *err)
+{
+	(void)err;
+	buf_fmt(&((struct scene *)data)->said, "edit %s %d\n", path, line);
+	return 0;
+}
+
+static void verb_copy(void *data, const char *text, size_t len)
+{
+	buf_fmt(&((struct scene *)data)->said, "copy %.*s", (int)len, text);
+}
+
+static int verb_theme(void *data, const char *name, bool keep, struct err *err)
+{
+	struct scene *s = data;
+
+	if (name && str_eq(name, "broken"))
+		return err_say(err, -EINVAL, "broken.theme:1: no theme");
+	buf_fmt(&s->said, "%s %s\n", keep ? "keep" : "look at", name ? name : "the old one");
+	return 0;
+}
+
+static void verb_themes(void *data, struct buf *names)
+{
+	(void)data;
+	buf_str(names, "default\ndark\nbroken\ne\033[2Jvil\n");
+}
+
 static void say(struct scene *s, const char *word)
 {
 	buf_fmt(&s->said, "%s\n", word);
@@ -113,6 +149,11 @@ static void verb_stop(void *data)
 static void verb_leave(void *data)
 {
 	say(data, "leave");
+}
+
+static void verb_restart(void *data)
+{
+	say(data, "restart");
 }
 
 static void verb_suspend(void *data)
@@ -145,9 +186,15 @@ static const struct ui_verbs verbs = {
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
+	.restore_hunk = verb_restore_hunk,
+	.edit = verb_edit,
+	.copy = verb_copy,
+	.theme = verb_theme,
+	.themes = verb_themes,
 	.stop = verb_stop,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
+	.restart = verb_restart,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
@@ -436,6 +483,14 @@ void scene_refuse_plan(struct scene *s, int why, const char *words)
 	ui_changed(s->ui);
 }
 
+void scene_theme(struct scene *s, const char *name, enum depth depth)
+{
+	struct err err = {0};
+
+	if (theme_load(&s->theme, name, NULL, depth, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
 void scene_keys(struct scene *s, const char *keys)
 {
 	AUTO_FREE char *copy = xstrdup(keys);
@@ -478,8 +533,9 @@ void scene_golden(struct scene *s, const char *name, enum depth depth)
 {
 	AUTO_BUF struct buf got = BUF_INIT;
 	AUTO_FREE char *want = NULL;
+	static const char *const depths[] = {"mono", "16", "256", "true"};
 	AUTO_FREE char *path = xasprintf("tests/golden/%s-%dx%d-%s.screen", name, s->surface.w,
-					 s->surface.h, depth == DEPTH_MONO ? "mono" : "256");
+					 s->surface.h, depths[depth]);
 	size_t len = 0;
 
 	scene_draw(s);

@@ -20,6 +20,7 @@ struct scene {
 
 void scene_init(struct scene *s, int w, int h, enum depth depth);
 void scene_done(struct scene *s);
+void scene_theme(struct scene *s, const char *name, enum depth depth);
 void scene_fill(struct scene *s); /* steps, rows, and a prompt in the agent's terminal */
 void scene_ask(struct scene *s, uint64_t id, const char *path);
 void scene_read(struct scene *s, uint64_t id, const char *path);

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+
+#include "core/base/hash.h"
+#include "core/base/io.h"
 #include "tests/screen/scene.h"
 
 static void open_main(struct scene *s)
@@ -138,6 +142,61 @@ static const struct {
 	{"rules", open_rules},	     {"host", open_host},	  {"connections", open_connections},
 };
 
+static void open_palette(struct scene *s)
+{
+	scene_keys(s, "C-] :");
+}
+
+static void open_themes(struct scene *s)
+{
+	scene_keys(s, "C-] c j j j");
+}
+
+static void open_resources(struct scene *s)
+{
+	for (unsigned i = 0; i < 300; i++)
+		model_add_sample(&s->model,
+				 &(struct usage_sample){.cpu = i % 90, .memory = i << 20});
+	scene_keys(s, "C-] m");
+}
+
+static void open_detail(struct scene *s)
+{
+	scene_keys(s, "C-] l g o");
+}
+
+static void open_log(struct scene *s)
+{
+	ui_say(s->ui, "x The patch cannot be written to ~: No space left on device");
+	s->now_us += 200000000;
+	ui_say(s->ui, "Copied.");
+	scene_keys(s, "C-] e");
+}
+
+static void open_restart(struct scene *s)
+{
+	scene_keys(s, "C-] R");
+}
+
+static void open_empty(struct scene *s)
+{
+	model_done(&s->model);
+	model_init(&s->model);
+	s->model.folder = "/home/u/project";
+	s->model.home = xstrdup("/home/u");
+	ui_changed(s->ui);
+}
+
+/* Not each as a file: tests/golden/matrix has a line for each, with the hash of the screen. */
+static const struct {
+	const char *name;
+	void (*open)(struct scene *s);
+} more_scenes[] = {
+	{"palette", open_palette}, {"themes", open_themes}, {"resources", open_resources},
+	{"detail", open_detail},   {"log", open_log},	    {"restart", open_restart},
+	{"empty", open_empty},
+};
+
 static void play(int w, int h, enum depth depth)
 {
 	for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
@@ -148,6 +207,62 @@ static void play(int w, int h, enum depth depth)
 		scenes[i].open(&s);
 		scene_golden(&s, scenes[i].name, depth);
 		scene_done(&s);
+	}
+}
+
+static void add_hash(struct buf *out, const char *name, void (*open)(struct scene *s), int w, int h,
+		     enum depth depth)
+{
+	static const char *const depths[] = {"mono", "16", "256", "true"};
+	AUTO_BUF struct buf screen = BUF_INIT;
+	struct scene s;
+
+	scene_init(&s, w, h, depth);
+	scene_theme(&s, "dark", depth);
+	scene_fill(&s);
+	open(&s);
+	scene_draw(&s);
+	surface_dump(&s.surface, &screen);
+	for (int y = 0; y < h; y++) /* nothing of the agent's reaches the screen raw */
+		for (int x = 0; x < w; x++)
+			assert_null(strpbrk(surface_cell(&s.surface, x, y)->text, "\033\a\n"));
+	buf_fmt(out, "%s %dx%d %s %016llx\n", name, w, h, depths[depth],
+		(unsigned long long)XXH3_64bits(screen.data, screen.len));
+	scene_done(&s);
+}
+
+/* Every view, in every size and depth. */
+static void matrix(void **state)
+{
+	static const int sizes[][2] = {{160, 50}, {120, 40}, {80, 24}, {40, 24}, {24, 6}};
+	static const char path[] = "tests/golden/matrix";
+	AUTO_BUF struct buf got = BUF_INIT;
+	AUTO_FREE char *want = NULL;
+	size_t len = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(scenes) + ARRAY_LEN(more_scenes); i++) {
+		size_t k = i < ARRAY_LEN(scenes) ? 0 : i - ARRAY_LEN(scenes);
+		bool more = i >= ARRAY_LEN(scenes);
+
+		for (size_t size = 0; size < ARRAY_LEN(sizes); size++)
+			for (int depth = DEPTH_MONO; depth <= DEPTH_TRUE; depth++)
+				add_hash(&got, more ? more_scenes[k].name : scenes[i].name,
+					 more ? more_scenes[k].open : scenes[i].open,
+					 sizes[size][0], sizes[size][1], (enum depth)depth);
+	}
+	if (getenv("UPDATE") && *getenv("UPDATE") == '1') {
+		assert_int_equal(io_write_file(AT_FDCWD, path, 0644, got.data, got.len, false), 0);
+		return;
+	}
+	assert_int_equal(io_read_file(AT_FDCWD, path, 1 << 20, &want, &len), 0);
+	for (const char *a = got.data, *b = want; *a || *b;) {
+		size_t n = strcspn(a, "\n"), k = strcspn(b, "\n");
+
+		if (n != k || memcmp(a, b, n) != 0)
+			fail_msg("%.*s, not %.*s (UPDATE=1 writes it anew)", (int)n, a, (int)k, b);
+		a += n + (a[n] != '\0');
+		b += k + (b[k] != '\0');
 	}
 }
 
@@ -208,6 +323,7 @@ static void every_size_draws(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(matrix),
 		cmocka_unit_test(screens_80x24),
 		cmocka_unit_test(screens_80x24_mono),
 		cmocka_unit_test(screens_120x40),

@@ -137,7 +137,7 @@ static void files_and_diff(void **state)
 
 		open_step(&s, sizes[i][0], sizes[i][1]);
 		expect(&s, "step");
-		scene_keys(&s, "n n");
+		scene_keys(&s, "Tab Tab");
 		expect(&s, "step-next");
 		scene_done(&s);
 	}
@@ -150,18 +150,18 @@ static void keys_go_from_file_to_file(void **state)
 	(void)state;
 	open_step(&s, 120, 40);
 	assert_true(scene_shows(&s, "file 1 of 5"));
-	scene_keys(&s, "n");
+	scene_keys(&s, "Tab");
 	assert_true(scene_shows(&s, "file 2 of 5"));
-	scene_keys(&s, "p");
+	scene_keys(&s, "S-Tab");
 	assert_true(scene_shows(&s, "file 1 of 5"));
-	scene_keys(&s, "n n n n n");
+	scene_keys(&s, "Tab Tab Tab Tab Tab");
 	assert_true(scene_shows(&s, "This is the last file"));
 	assert_true(scene_shows(&s, "file 5 of 5"));
 	assert_true(scene_shows(&s, "b/.git/ORIG_HEAD")); /* git's own comes last */
-	scene_keys(&s, "p");
+	scene_keys(&s, "S-Tab");
 	assert_true(scene_shows(&s, "file 4 of 5"));
 	scene_keys(&s, "k");
-	assert_true(scene_shows(&s, "file 3 of 5")); /* as the top of the page has it */
+	assert_true(scene_shows(&s, "file 3 of 5")); /* the cursor's */
 	scene_keys(&s, "g Space Space G");
 	scene_draw(&s);
 	scene_keys(&s, "/ c h a n g e d Space 2 0 0 Enter");
@@ -182,7 +182,7 @@ static void a_file_is_restored_after_a_preview(void **state)
 
 	(void)state;
 	open_step(&s, 120, 40);
-	scene_keys(&s, "n r");
+	scene_keys(&s, "Tab r");
 	assert_string_equal(s.said.data, plan);
 	scene_keys(&s, "U");
 	assert_true(scene_shows(&s, "The plan is still being worked out"));
@@ -208,7 +208,7 @@ static void what_is_not_kept_is_not_restored(void **state)
 
 	(void)state;
 	open_step(&s, 120, 40);
-	scene_keys(&s, "n r");
+	scene_keys(&s, "Tab r");
 	scene_plan(&s, true);
 	s.model.plan->entries[4].lost = true;
 	ui_changed(s.ui);
@@ -239,7 +239,7 @@ static void nothing_of_it_reaches_the_screen_raw(void **state)
 			assert_null(strchr(surface_cell(&s.surface, x, y)->text, '\033'));
 	}
 	assert_true(scene_shows(&s, "e\\x1b[2Jvil"));
-	scene_keys(&s, "n n n");
+	scene_keys(&s, "Tab Tab Tab");
 	assert_true(scene_shows(&s, "\\x1b[31m\\u{202e}red"));
 	scene_done(&s);
 }
@@ -255,7 +255,7 @@ static void files_are_filtered_by_name(void **state)
 	scene_keys(&s, "Enter");
 	assert_true(scene_shows(&s, "file 1 of 2"));
 	assert_false(scene_shows(&s, "main.c"));
-	scene_keys(&s, "n");
+	scene_keys(&s, "Tab");
 	assert_true(scene_shows(&s, "+++ b/long.txt"));
 	scene_keys(&s, "Esc");
 	assert_true(scene_shows(&s, "file 1 of 5"));
@@ -308,7 +308,7 @@ static void a_long_line_shows_that_it_goes_on(void **state)
 
 	(void)state;
 	open_step(&s, 34, 24);
-	scene_keys(&s, "n n n n p");
+	scene_keys(&s, "Tab Tab Tab");
 	assert_string_equal(cell_of(&s, "return bar")->text, "r");
 	assert_true(scene_shows(&s, ">\n"));
 	scene_keys(&s, "l");

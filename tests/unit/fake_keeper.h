@@ -390,6 +390,12 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	(void)k, (void)n;
 }
 
+void flow_rewritten(struct keeper *k, const struct caller *c, const char *as, const char *from,
+		    const char *to)
+{
+	(void)k, (void)c, (void)as, (void)from, (void)to;
+}
+
 int folder_mkdir(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)
 {
 	FAKE(mkdirat(at->dirfd, at->name, mode));

@@ -1,22 +1,33 @@
 /* attach - `cordon attach`: a console for a session that runs in another terminal. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/api/mirror.h"
 #include "core/config/config.h"
 #include "core/session/folders.h"
+#include "tui/commands/attach_plain.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 #include "tui/console/console.h"
 
+struct attach_flags {
+	bool plain;
+};
+
+static const struct flag flags[] = {
+	{"--plain", NULL, offsetof(struct attach_flags, plain),
+	 "lines instead of a console: for screen readers and logs"},
+};
+
 static const struct usage usage = {
-	"attach [SESSION]",
+	"attach [--plain] [SESSION]",
 	"Show what a session that runs elsewhere does, and answer for it. SESSION is its name or "
 	"the\n"
 	"end of it, as cordon pending shows it; it is needed where several run.",
-	NULL,
-	0,
+	flags,
+	ARRAY_LEN(flags),
 };
 
 struct choice {
@@ -62,6 +73,15 @@ static int choose(struct choice *c, struct err *err)
 	return 0;
 }
 
+static int show_plain(struct choice *c, struct err *err)
+{
+	struct mirror *m = mirror_open(&c->link);
+	int r = attach_plain(m, err);
+
+	mirror_close(m);
+	return r;
+}
+
 /* *next: the session to show then, chosen in the list of sessions, or NULL. */
 static int show(struct choice *c, char **next, struct err *err)
 {
@@ -81,6 +101,7 @@ static int show(struct choice *c, char **next, struct err *err)
 			&(struct console_options){
 				.theme = config_str(config, "ui.theme"),
 				.keymap = config_str(config, "ui.keymap"),
+				.prefix = config_str(config, "ui.prefix"),
 				.mouse = config_bool(config, "ui.mouse"),
 				.ascii = config_bool(config, "ui.ascii"),
 			},
@@ -94,8 +115,9 @@ int cmd_attach(int argc, char **argv, struct err *err)
 {
 	struct choice c = {.link = {.fd = -1}, .names = BUF_INIT};
 	struct strings args = {0};
-	char none, *shown = NULL;
-	int r = reading_parse(&usage, argc, argv, &none, &args, err);
+	struct attach_flags opt = {0};
+	char *shown = NULL;
+	int r = reading_parse(&usage, argc, argv, &opt, &args, err);
 
 	if (r == 0 && args.n > 1)
 		r = err_say(err, -EINVAL, "attach: takes one name: usage: cordon %s",
@@ -109,7 +131,7 @@ int cmd_attach(int argc, char **argv, struct err *err)
 		c.found = 0;
 		r = choose(&c, err);
 		if (r == 0)
-			r = show(&c, &next, err);
+			r = opt.plain ? show_plain(&c, err) : show(&c, &next, err);
 		else if (c.found)
 			link_done(&c.link);
 		if (!next)

@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/hook/advice.h"
+#include "core/hook/step_request.h"
+#include "core/keeper/keeper.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 
@@ -138,6 +141,22 @@ static int answer(const char *agent, const struct advice *a)
 	return 0;
 }
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The keeper takes the open for the request. A hook that cannot say it is in nobody's way. */
+static void tell_steps(const cJSON *event)
+{
+	AUTO_BUF struct buf request = BUF_INIT;
+	AUTO_BUF struct buf path = BUF_INIT;
+	int fd = -1;
+
+	if (step_request(event, &request)) {
+		buf_fmt(&path, STEP_PATH "%s", request.data);
+		fd = open(path.data, O_RDWR | O_CLOEXEC);
+	}
+	util_close_fd(&fd);
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int agent_is_known(const char *agent, struct err *err)
@@ -194,6 +213,8 @@ int cmd_hook(int argc, char **argv, struct err *err)
 		home,
 		cwd && *cwd == '/' ? cwd : NULL,
 	};
+	if (context.inside)
+		tell_steps(event);
 	if (is_before_tool(event))
 		advise_input(&advice, cJSON_GetObjectItem(event, "tool_input"), &context);
 	cJSON_Delete(event);

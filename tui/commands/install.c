@@ -16,21 +16,26 @@
 #include "core/setup/template.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
+#include "tui/commands/system_needs.h"
 
 struct install_options {
-	bool yes, dry;
+	bool yes, dry, packages;
 };
 
 static const struct flag install_flags[] = {
 	{"--yes", NULL, offsetof(struct install_options, yes), "do not ask"},
 	{"--dry-run", NULL, offsetof(struct install_options, dry), "only say what would be done"},
+	{"--packages", NULL, offsetof(struct install_options, packages),
+	 "install: also run the command that adds what is missing of the distribution's packages"},
 };
 
 static const struct usage install_usage = {
-	"install [--yes] [--dry-run]",
+	"install [--yes] [--dry-run] [--packages]",
 	"Set cordon up for you: a settings file with comments, completions for your shell, and\n"
 	"hooks for the agents that are here. It says what it will do and asks once. Settings of\n"
-	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.",
+	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.\n"
+	"Missing packages are named with the command that adds them. As root, where AppArmor lets\n"
+	"only programs with a profile make user namespaces, cordon gets one.",
 	install_flags,
 	ARRAY_LEN(install_flags),
 };
@@ -40,7 +45,7 @@ static const struct usage uninstall_usage = {
 	"Take away what `cordon install` made, and nothing else. The program itself goes with\n"
 	"`make uninstall` or the package manager; histories stay.",
 	install_flags,
-	ARRAY_LEN(install_flags),
+	ARRAY_LEN(install_flags) - 1,
 };
 
 static const struct usage init_usage = {
@@ -53,25 +58,34 @@ static const struct usage init_usage = {
 
 /* ---- what there is to set up ----------------------------------------------------------------- */
 
-/* Agents with command hooks: their settings file, and how their hook is written. */
+#define HOOKS 3 /* before a tool, after one that writes, when the user has said something */
+
+/* Agents with command hooks: their settings file, and how their hooks are written. */
 static const struct agent {
 	const char *program, *folder, *settings; /* folder: below the home; there or not */
-	struct setup_hook hook;
+	struct setup_hook hooks[HOOKS];
 } agents[] = {
 	{"claude",
 	 ".claude",
 	 ".claude/settings.json",
-	 {"hook of Claude Code", "PreToolUse", "Bash|Read|Edit|Write", "cordon hook", 5, NULL}},
+	 {{"hooks of Claude Code", "PreToolUse", "Bash|Read|Edit|MultiEdit|Write|NotebookEdit",
+	   "cordon hook", 5, NULL},
+	  {NULL, "PostToolUse", "Edit|MultiEdit|Write|NotebookEdit", "cordon hook", 5, NULL},
+	  {NULL, "UserPromptSubmit", "", "cordon hook", 5, NULL}}},
 	{"gemini",
 	 ".gemini",
 	 ".gemini/settings.json",
-	 {"hook of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
-	  "cordon hook --agent gemini", 5000, NULL}},
+	 {{"hooks of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
+	   "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "AfterTool", "write_file|replace", "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "BeforeAgent", "", "cordon hook --agent gemini", 5000, NULL}}},
 	{"codex",
 	 ".codex",
 	 ".codex/hooks.json",
-	 {"hook of Codex", "PreToolUse", "Bash", "cordon hook --agent codex", 5,
-	  "codex runs it once you have trusted it: /hooks"}},
+	 {{"hooks of Codex", "PreToolUse", "Bash|apply_patch", "cordon hook --agent codex", 5,
+	   "codex runs them once you have trusted them: /hooks"},
+	  {NULL, "PostToolUse", "apply_patch", "cordon hook --agent codex", 5, NULL},
+	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL}}},
 };
 
 static bool is_in_path(const char *program)
@@ -137,8 +151,12 @@ static void add_all(struct setup *s, const char *home, bool *ret_fpath)
 	for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
 		AUTO_FREE char *path = path_join(home, agents[i].settings);
 
+		const struct setup_hook *hooks[HOOKS + 1] = {NULL};
+
+		for (size_t k = 0; k < HOOKS; k++)
+			hooks[k] = &agents[i].hooks[k];
 		if (is_there(home, agents[i].folder, agents[i].program))
-			setup_add_hook(s, path, &agents[i].hook);
+			setup_add_hooks(s, path, hooks);
 	}
 	if (is_there(config, "opencode", "opencode")) {
 		AUTO_FREE char *path = path_join(config, "opencode/plugins/cordon.js");
@@ -196,13 +214,40 @@ static int parse(const struct usage *u, int argc, char **argv, struct install_op
 	return r;
 }
 
+/* As root the profile is a file like the others. */
+static void add_profile(struct setup *s)
+{
+	AUTO_FREE char *text = system_needs_apparmor() ? system_apparmor_text() : NULL;
+
+	if (text && geteuid() == 0)
+		setup_add_file(s, APPARMOR_PROFILE, "AppArmor: cordon may make user namespaces",
+			       text);
+	else if (text)
+		printf("! AppArmor lets only programs with a profile make user namespaces\n"
+		       "    sudo cordon install\n");
+}
+
+static int apply(struct setup *s, const struct install_options *o, struct err *err)
+{
+	bool profile = system_needs_apparmor() && geteuid() == 0;
+	int r = o->yes ? 0 : confirm("Do this?", err);
+
+	if (r == 0)
+		r = setup_apply(s, err);
+	if (r == 0 && profile)
+		r = system_apparmor_load(err);
+	if (r == 0 && o->packages)
+		r = system_needs_install(err);
+	return r;
+}
+
 static int install(const struct install_options *o, struct err *err)
 {
 	int64_t began = clock_mono_us();
 	AUTO_FREE char *home = NULL, *state = NULL;
 	struct setup *s = NULL;
 	bool fpath = false;
-	size_t n;
+	size_t n, missing;
 	int r = folders_home(&home, err);
 
 	if (r < 0)
@@ -212,13 +257,13 @@ static int install(const struct install_options *o, struct err *err)
 	if (r < 0)
 		return r;
 	add_all(s, home, &fpath);
+	add_profile(s);
 	n = show_plan(s);
-	if (n == 0)
+	missing = system_needs_show();
+	if (n == 0 && !(missing && o->packages))
 		printf("There is nothing to do.\n");
 	else if (!o->dry) {
-		r = o->yes ? 0 : confirm("Do this?", err);
-		if (r == 0)
-			r = setup_apply(s, err);
+		r = apply(s, o, err);
 		if (r == 0)
 			printf("Done, %zu file%s, in %.1f s. `cordon uninstall` takes them away.\n",
 			       n, n == 1 ? "" : "s", (double)(clock_mono_us() - began) / 1e6);
@@ -260,6 +305,7 @@ static void tell_nothing(void *data, const char *path, const char *words)
 static int uninstall(const struct install_options *o, struct err *err)
 {
 	AUTO_FREE char *home = NULL, *state = NULL;
+	AUTO_CLOSE int profile = -1;
 	int r = folders_home(&home, err);
 
 	if (r < 0)
@@ -272,7 +318,11 @@ static int uninstall(const struct install_options *o, struct err *err)
 		if (r < 0 || o->dry)
 			return r;
 	}
-	return setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+	profile = open(APPARMOR_PROFILE, O_RDONLY); /* apparmor_parser reads it, too */
+	r = setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+	if (r == 0 && profile >= 0 && access(APPARMOR_PROFILE, F_OK) < 0)
+		r = system_apparmor_unload(profile, err);
+	return r;
 }
 
 int cmd_uninstall(int argc, char **argv, struct err *err)

@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/path.h"
+#include "core/diff/diff.h"
 #include "core/policy/rules.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
@@ -205,12 +206,38 @@ static void show_content(const char *text)
 	}
 }
 
+static bool show_line(void *data, enum diff_line_kind kind, const char *text, size_t len, int old,
+		      int now)
+{
+	(void)data, (void)old, (void)now;
+	if (kind != DIFF_ADD && kind != DIFF_DEL)
+		return true;
+	printf("  %s%c ", style_on(kind == DIFF_ADD ? STYLE_GREEN : STYLE_RED),
+	       kind == DIFF_ADD ? '+' : '-');
+	show_text(text, len);
+	printf("%s\n", style_off());
+	return true;
+}
+
+static void show_difference(const char *before, const char *text)
+{
+	const struct span old = {before, strlen(before)}, now = {text, strlen(text)};
+
+	if (str_eq(before, text)) {
+		printf("nothing has changed since you trusted it last\n");
+		return;
+	}
+	printf("changed since you trusted it last:\n");
+	(void)!diff_texts(".cordon.conf", old, now, show_line, NULL, NULL);
+}
+
 /* What is trusted is shown, so that it can be taken back if it is not what was read before. */
 static int trust(const struct here *at, struct err *err)
 {
 	AUTO_STANDING struct standing s = {0};
 	AUTO_FREE char *text = NULL;
-	int r = config_trust_give(at->state_dir, at->folder, &text, err), taken;
+	AUTO_FREE char *before = NULL;
+	int r = config_trust_give(at->state_dir, at->folder, &text, &before, err), taken;
 
 	if (r < 0)
 		return r;
@@ -222,6 +249,8 @@ static int trust(const struct here *at, struct err *err)
 		taken = config_trust_take(at->state_dir, at->folder, NULL);
 		return taken < 0 ? taken : r;
 	}
+	if (before)
+		show_difference(before, text);
 	printf("trusted: ");
 	show_text(at->folder, strlen(at->folder));
 	printf("/.cordon.conf, with this content only:\n");

@@ -96,14 +96,14 @@ static void count(struct refused *r, char *pattern, const char *why, bool runs)
 }
 
 /* One name, looked up and then dialled, is told once: with the port, where that is known. */
-static void count_host(struct refused *r, const struct row *row)
+static void count_host(struct refused *r, const struct row *row, bool binds)
 {
 	size_t len = strlen(row->text);
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct refused_tree *t = &r->list[i];
 
-		if (t->host && strncmp(t->pattern, row->text, len) == 0 &&
+		if (t->host && t->binds == binds && strncmp(t->pattern, row->text, len) == 0 &&
 		    (!t->pattern[len] || t->pattern[len] == ':')) {
 			t->places++;
 			return;
@@ -116,7 +116,8 @@ static void count_host(struct refused *r, const struct row *row)
 	r->list[r->n++] = (struct refused_tree){.pattern = xstrdup(row->text),
 						.why = xstrdup(row->more ? row->more : ""),
 						.places = 1,
-						.host = true};
+						.host = true,
+						.binds = binds};
 }
 
 static bool is_host(const struct row *row)
@@ -124,12 +125,21 @@ static bool is_host(const struct row *row)
 	return str_eq(row->op, "connect") && row->text[0] != '/';
 }
 
+/* Nobody is asked about one. */
+static bool is_listening(const struct row *row)
+{
+	return (str_eq(row->op, "bind") || str_eq(row->op, "listen")) && *row->text &&
+	       row->text[0] != '/' && row->more;
+}
+
 static void note_row(struct refused *r, const struct row *row, const char *home)
 {
 	if (row->kind != ROW_DENY)
 		return;
-	if (row->unasked && is_host(row))
-		count_host(r, row);
+	if (is_listening(row))
+		count_host(r, row, true);
+	else if (row->unasked && is_host(row))
+		count_host(r, row, false);
 	else if (row->unasked)
 		count(r, write_pattern_of(row, home), row->more ? row->more : "", false);
 	else if (str_eq(row->more, policy_ungranted) &&
@@ -157,6 +167,10 @@ static void tell(const struct refused_tree *t, struct buf *out)
 	text_escape(&shown, t->pattern, strlen(t->pattern));
 	if (t->why)
 		text_escape(&why, t->why, strcspn(t->why, ";"));
+	if (t->binds) {
+		buf_fmt(out, "cordon: listening at %s was refused: %s\n", shown.data, why.data);
+		return;
+	}
 	if (t->host) {
 		buf_fmt(out, "cordon: connecting to %s was refused: %s, and nobody can be asked\n",
 			shown.data, why.data);
@@ -178,7 +192,11 @@ static bool can_be_said(const char *pattern)
 
 static bool add_rule(const struct refused_tree *t, struct buf *out)
 {
-	const char *kinds = t->host ? "connect" : t->why ? "write" : t->runs ? "read,exec" : "read";
+	const char *kinds = t->binds  ? "bind"
+			    : t->host ? "connect"
+			    : t->why  ? "write"
+			    : t->runs ? "read,exec"
+				      : "read";
 	AUTO_BUF struct buf value = BUF_INIT;
 
 	if (!can_be_said(t->pattern))

@@ -19,6 +19,7 @@ struct refused {
 		char *why;     /* of what was not written; NULL: of what was not read */
 		bool runs;     /* programs of it too */
 		bool host;     /* connecting to it */
+		bool binds;    /* host: an address to listen at */
 		size_t places;
 	} list[REFUSED_MAX];
 	size_t n, beyond;

@@ -114,6 +114,7 @@ static int show(struct recording *rec, const char *home, const char *state, stru
 			      &(struct console_options){
 				      .theme = config_str(config, "ui.theme"),
 				      .keymap = config_str(config, "ui.keymap"),
+				      .prefix = config_str(config, "ui.prefix"),
 				      .mouse = config_bool(config, "ui.mouse"),
 				      .ascii = config_bool(config, "ui.ascii"),
 				      .notes = words,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -267,6 +268,28 @@ static const char *from_here(struct run *run, const char *path)
 	return whole;
 }
 
+/* Options that are a setting's short name. */
+static void add_settings(struct run *run)
+{
+	struct run_options *o = &run->opt;
+	const struct {
+		const char *key, *value;
+	} list[] = {{"network.strategy", o->strategy},
+		    {"network.listening-base-port", o->base_port},
+		    {"network.listening-port-count", o->port_count},
+		    {"network.listening-loopback", o->loopback}};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		char *setting =
+			list[i].value ? xasprintf("%s=%s", list[i].key, list[i].value) : NULL;
+
+		if (!setting)
+			continue;
+		strings_add(&run->owned, setting);
+		strings_add(&o->set, setting);
+	}
+}
+
 static int load(struct run *run, struct err *err)
 {
 	int r;
@@ -286,6 +309,7 @@ static int load(struct run *run, struct err *err)
 			err, -ENOENT,
 			"working folder: the current directory is gone: cd to one that exists");
 	run->state_dir = folders_state_dir(run->home);
+	add_settings(run);
 	run->source = (struct config_spec){.home = run->home,
 					   .config_home = getenv("XDG_CONFIG_HOME"),
 					   .folder = run->cwd,
@@ -442,11 +466,13 @@ static int in_console(struct run *run, struct err *err)
 			   &(struct console_options){
 				   .theme = o->theme ? o->theme : config_str(c, "ui.theme"),
 				   .keymap = o->keymap ? o->keymap : config_str(c, "ui.keymap"),
+				   .prefix = config_str(c, "ui.prefix"),
 				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),
 				   .notes = notes.data,
 				   .record = o->record,
+				   .again = &run->again,
 			   },
 			   err);
 }
@@ -497,9 +523,30 @@ static int start(struct run *run, bool learning, struct err *err)
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
+/* The same program with the same words, in this process: it has the terminal, and everything of the
+ * session has ended. */
+static int run_again(struct err *err)
+{
+	AUTO_FREE char *words = NULL;
+	AUTO_FREE char **argv = NULL;
+	size_t len = 0, n = 0;
+	int r = io_read_file(AT_FDCWD, "/proc/self/cmdline", 4u << 20, &words, &len);
+
+	if (r < 0)
+		return err_set(err, r, "start the agent anew") < 0 ? CMD_FAILED : 0;
+	argv = xcalloc(len + 2, sizeof(char *));
+	for (size_t at = 0; at < len; at += strlen(words + at) + 1)
+		argv[n++] = words + at;
+	signal(SIGPIPE, SIG_DFL);
+	execv("/proc/self/exe", argv);
+	err_set(err, -errno, "start the agent anew");
+	return CMD_FAILED;
+}
+
 static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
 	struct run run = {.kept = BUF_INIT};
+	bool again;
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
 	if (r == 0 && run.opt.help) {
@@ -523,7 +570,10 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	list_overlays(&run);
 	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
+	again = run.again;
 	run_done(&run);
+	if (again)
+		return run_again(err);
 	return r < 0 ? CMD_FAILED : r;
 }
 

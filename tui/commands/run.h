@@ -8,6 +8,7 @@
 
 /* Everything that a run is made of; strings live until run_done(). */
 struct run {
+	bool again; /* the human wants the same once more */
 	struct run_options opt;
 	struct config *config;
 	struct port_pair *ports; /* --publish */

@@ -170,6 +170,8 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.plan = verb_plan;
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
+	verbs.restore_hunk = NULL;
+	verbs.restart = NULL;
 	verbs.stop = verb_stop;
 	verbs.cancel = verb_cancel;
 	verbs.turn = NULL;
@@ -181,7 +183,6 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	console_set_up_loop(c);
 	console_open_ui(c, &verbs, folders[0], folders, state_dir);
 	term_feed(c->term, no_terminal, sizeof(no_terminal) - 1);
-	c->ui->zoom = true;
 	ui_focus(c->ui, PANE_AUDIT);
 	ui_changed(c->ui);
 	console_schedule(c);

@@ -11,11 +11,12 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct prompt *p = &ui->prompt;
 	const char *words = p->what == QUERY_TIME     ? "time"
+			    : p->what == QUERY_NOTE   ? "why, for the agent"
 			    : p->what == QUERY_SEARCH ? "search"
 						      : "filter";
 	int used;
 
-	if (!p->view) {
+	if (!p->view && p->what != QUERY_NOTE) {
 		surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_BAR_MESSAGE,
 			    "There is nothing to %s here: Esc goes back.", words);
 		return;
@@ -26,7 +27,9 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 	s->cursor = (struct cursor){
 		.visible = true, .x = r.x + 1 + used, .y = r.y, .shape = CURSOR_BAR};
 	if (r.w - used > 34)
-		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR, "Enter keeps, Esc clears");
+		surface_text(s, r.x + r.w - 26, r.y, 26, ROLE_BAR,
+			     p->what == QUERY_NOTE ? "Enter, then d denies"
+						   : "Enter keeps, Esc clears");
 }
 
 /* "? ASK 1 of 3  write .git/hooks/x   C-] a to answer": over the whole row, in its own colours. */
@@ -56,6 +59,12 @@ static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 	surface_fmt(s, r.x + r.w - right, r.y, right, ROLE_ALERT_KEY, " %s answers", keys);
 }
 
+static void add_button(struct ui *ui, int x, int w, enum action a)
+{
+	if (ui->n_buttons < BAR_BUTTONS)
+		ui->buttons[ui->n_buttons++] = (struct bar_button){x, w, a};
+}
+
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 {
 	struct view *top = ui_top(ui);
@@ -68,12 +77,14 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 	int x = r.x + 1, help_w;
 
 	surface_fill(s, r, ROLE_BAR);
+	ui->n_buttons = 0;
 	if (ui->prompt.active) {
 		draw_prompt(ui, s, r);
 		return;
 	}
 	if (asks && top->ops->place != PLACE_APPROVALS) {
 		draw_alert(ui, s, r);
+		add_button(ui, r.x, r.w, ACTION_FOCUS_APPROVALS);
 		return;
 	}
 	if (says) {
@@ -90,10 +101,12 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 		w = text_width(keys) + 1 + text_width(action_label(*hints)) + 3;
 		if (x + w > r.x + r.w - help_w)
 			break;
+		add_button(ui, x, w - 2, *hints);
 		x += surface_text(s, x, r.y, w, ROLE_BAR_KEY, keys) + 1;
 		x += surface_text(s, x, r.y, w, ROLE_BAR, action_label(*hints)) + 3;
 	}
 	x = r.x + r.w - help_w;
+	add_button(ui, x, help_w, ACTION_HELP);
 	x += surface_text(s, x, r.y, help_w, ROLE_BAR_KEY, help) + 1;
 	surface_text(s, x, r.y, 4, ROLE_BAR, "help");
 }

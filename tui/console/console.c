@@ -37,6 +37,8 @@ static void on_frame(uv_timer_t *timer)
 	struct console *c = timer->data;
 	int64_t now = clock_mono_us();
 
+	if (c->editing)
+		return;
 	ui_draw(c->ui, &c->surface, now);
 	screen_draw(c->screen, &c->surface);
 	c->painted_us = clock_mono_us();
@@ -51,7 +53,7 @@ void console_schedule(struct console *c)
 	int64_t since = (clock_mono_us() - c->painted_us) / 1000;
 	uint64_t wait = since >= FRAME_MS ? 0 : (uint64_t)(FRAME_MS - since);
 
-	if (!c->screen || c->leaving)
+	if (!c->screen || c->leaving || c->editing)
 		return;
 	if (uv_is_active((uv_handle_t *)&c->frame) && uv_timer_get_due_in(&c->frame) <= wait)
 		return;
@@ -85,7 +87,7 @@ static void follow_pane(struct console *c)
 	uv_timer_start(&c->settle, on_settle, SETTLE_MS, 0);
 }
 
-static void resize(struct console *c)
+void console_resize(struct console *c)
 {
 	int w, h;
 
@@ -103,6 +105,7 @@ static void on_tick(uv_timer_t *timer)
 	if (failed)
 		ui_say(c->ui, "The recording has ended: %s.", failed);
 	c->feed->tick(c);
+	console_watch_look(c);
 	console_schedule(c);
 }
 
@@ -201,6 +204,8 @@ void console_tell_colors(struct console *c)
 {
 	struct style st = c->theme.roles[ROLE_TERMINAL];
 
+	if (c->screen && screen_depth(c->screen) == DEPTH_TRUE)
+		theme_tint(&c->theme, c->own_color[1]);
 	if (c->term)
 		term_set_colors(c->term, st.fg ? st.fg : c->own_color[0],
 				st.bg ? st.bg : c->own_color[1]);
@@ -260,12 +265,22 @@ static void on_tty(uv_poll_t *poll, int status, int events)
 	drain_input(c);
 }
 
+void console_watch_tty(struct console *c, bool on)
+{
+	if (on)
+		uv_poll_start(&c->poll_tty, UV_READABLE, on_tty);
+	else
+		uv_poll_stop(&c->poll_tty);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct console *c = handle->data;
 
+	if (c->editing && (number == SIGWINCH || number == SIGCONT || number == SIGINT))
+		return; /* they are the editor's */
 	if (number == SIGWINCH) {
-		resize(c);
+		console_resize(c);
 		return;
 	}
 	if (number == SIGCONT) {
@@ -304,7 +319,7 @@ void console_set_up_loop(struct console *c)
 		uv_signal_start(&c->signals[i], on_signal, signal_numbers[i]);
 	}
 	uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
-	uv_poll_start(&c->poll_tty, UV_READABLE, on_tty);
+	console_watch_tty(c, true);
 	watch_session(c);
 	watch_pty(c);
 }
@@ -318,6 +333,7 @@ static void close_handle(uv_handle_t *handle, void *arg)
 
 void console_tear_down_loop(struct console *c)
 {
+	console_end_editor(c);
 	api_close(c->api);
 	uv_walk(&c->loop, close_handle, NULL);
 	uv_run(&c->loop, UV_RUN_DEFAULT);

@@ -43,6 +43,8 @@ struct console {
 	uint32_t own_color[2]; /* of the human's terminal: text, background; 0: it did not say */
 	struct rect pane;      /* where the agent's terminal is */
 	char *config_dir;
+	char *theme_name;   /* chosen in the console; NULL: the option's */
+	uint64_t look_seen; /* look_signature() */
 	struct look_where where;
 
 	struct replay *replay; /* a recording is shown, or NULL */
@@ -57,10 +59,13 @@ struct console {
 	struct api *api;	   /* NULL when its socket could not be made */
 	int64_t painted_us, rang_us, alerted_us;
 
-	char **attach_next; /* attach_spec.next */
-	bool leaving;
-	int killed_by; /* a signal that ends cordon itself */
-	int failed;    /* 125..127: the agent never ran */
+	uv_process_t editor;
+	bool editing; /* it has the terminal */
+
+	char **attach_next;  /* attach_spec.next */
+	bool leaving, again; /* again: the agent is to be started anew */
+	int killed_by;	     /* a signal that ends cordon itself */
+	int failed;	     /* 125..127: the agent never ran */
 	char words[512];
 };
 
@@ -72,6 +77,17 @@ void console_settle(struct console *c);	     /* the agent's terminal takes the s
 void console_leave(struct console *c);	     /* the loop ends after this turn */
 void console_schedule(struct console *c);    /* a repaint, soon */
 void console_tell_colors(struct console *c); /* the agent's terminal: what plain text looks like */
+void console_resize(struct console *c);	     /* to the size that the terminal has now */
+void console_watch_tty(struct console *c, bool on);
+
+/* reload.c: themes and keymaps, while the console runs */
+void console_watch_look(struct console *c); /* once a second */
+int console_theme(void *data, const char *name, bool keep, struct err *err);
+void console_themes(void *data, struct buf *names);
+
+/* editor.c: struct ui_verbs, edit */
+int console_edit(void *data, const char *path, int line, struct err *err);
+void console_end_editor(struct console *c); /* the console is being left */
 
 /* run.c */
 /* Everything that can be refused is looked at before anything is started. */

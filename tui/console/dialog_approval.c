@@ -465,6 +465,7 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, bool
 	buf_str(&shown, allow ? "+ Allowed:" : "x Denied:");
 	text_escape(&shown, rest, strlen(rest));
 	buf_str(&shown, ".");
+	note_denied(d->v.ui, allow ? NULL : ask);
 	answer(d, &a, allow ? ACTION_ALLOW : ACTION_DENY, shown.data);
 }
 
@@ -569,6 +570,7 @@ static void view_free(struct view *v)
 
 static const struct view_ops ops = {
 	.place = PLACE_APPROVALS,
+	.does = DOES_ENDS,
 	.size = size,
 	.draw = draw,
 	.act = act,
@@ -579,6 +581,7 @@ static const struct view_ops ops = {
 
 static const struct view_ops held_ops = {
 	.place = PLACE_APPROVALS,
+	.does = DOES_ENDS,
 	.size = size,
 	.draw = draw,
 	.act = act,

@@ -1,6 +1,11 @@
-/* dialog_leave - leaving while the agent still runs takes two keys. */
+/* dialog_leave - leaving, or starting anew, while the agent still runs takes two keys. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/ui.h"
+
+struct dialog_leave {
+	struct view v;
+	bool again; /* it is started anew */
+};
 
 static const enum action hints[] = {ACTION_END_AGENT, ACTION_BACK, ACTION_NONE};
 
@@ -14,7 +19,8 @@ static struct rect size(struct view *v, struct rect body)
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
-	struct rect in = ui_modal(s, r, "leave cordon", false);
+	bool again = ((struct dialog_leave *)v)->again;
+	struct rect in = ui_modal(s, r, again ? "restart the agent" : "leave cordon", false);
 	char keys[32];
 	int x;
 
@@ -24,7 +30,9 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 		     "Its steps are kept and can be undone later.");
 	ui_keys(v->ui, PLACE_LEAVE, ACTION_END_AGENT, keys, sizeof(keys));
 	x = in.x + surface_text(s, in.x, in.y + in.h - 1, in.w, ROLE_MODAL_KEY, keys) + 1;
-	x += surface_text(s, x, in.y + in.h - 1, in.w, ROLE_MODAL, "end it and leave") + 3;
+	x += surface_text(s, x, in.y + in.h - 1, in.w, ROLE_MODAL,
+			  again ? "end it and start anew" : "end it and leave") +
+	     3;
 	ui_keys(v->ui, PLACE_LEAVE, ACTION_BACK, keys, sizeof(keys));
 	x += surface_text(s, x, in.y + in.h - 1, MAX(0, in.x + in.w - x), ROLE_MODAL_KEY, keys) + 1;
 	surface_text(s, x, in.y + in.h - 1, MAX(0, in.x + in.w - x), ROLE_MODAL, "stay");
@@ -32,7 +40,9 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 
 static bool act(struct view *v, enum action a)
 {
-	if (a == ACTION_END_AGENT)
+	if (a == ACTION_END_AGENT && ((struct dialog_leave *)v)->again)
+		v->ui->spec.verbs->restart(v->ui->spec.data);
+	else if (a == ACTION_END_AGENT)
 		v->ui->spec.verbs->leave(v->ui->spec.data);
 	else if (a == ACTION_BACK)
 		ui_pop(v->ui);
@@ -44,7 +54,7 @@ static bool act(struct view *v, enum action a)
 /* It ended by itself: nothing to ask any more. */
 static void changed(struct view *v)
 {
-	if (v->ui->spec.model->exited)
+	if (v->ui->spec.model->exited && !((struct dialog_leave *)v)->again)
 		ui_close(v->ui, v);
 }
 
@@ -63,10 +73,11 @@ static const struct view_ops ops = {
 	.hints = hints,
 };
 
-struct view *dialog_leave_new(struct ui *ui)
+struct view *dialog_leave_new(struct ui *ui, bool again)
 {
-	struct view *v = xcalloc(1, sizeof(*v));
+	struct dialog_leave *d = xcalloc(1, sizeof(*d));
 
-	*v = (struct view){.ops = &ops, .ui = ui};
-	return v;
+	d->v = (struct view){.ops = &ops, .ui = ui};
+	d->again = again;
+	return &d->v;
 }

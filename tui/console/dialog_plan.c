@@ -374,7 +374,8 @@ static void view_free(struct view *v)
 #define OPS(the_hints)                                                                             \
 	{                                                                                          \
 		.place = PLACE_PLAN, .size = size, .draw = draw, .act = act, .mouse = mouse,       \
-		.changed = changed, .free = view_free, .hints = (the_hints),                       \
+		.does = DOES_MOVE | DOES_OPEN, .changed = changed, .free = view_free,              \
+		.hints = (the_hints),                                                              \
 	}
 
 static const struct view_ops ops = OPS(hints);

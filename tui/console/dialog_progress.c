@@ -92,6 +92,7 @@ static void view_free(struct view *v)
 
 static const struct view_ops ops = {
 	.place = PLACE_PROGRESS,
+	.does = DOES_ALONE,
 	.size = size,
 	.draw = draw,
 	.act = act,

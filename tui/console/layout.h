@@ -1,14 +1,15 @@
-/* layout - which pane is where: a pure function of size, focus and zoom. */
+/* layout - which pane is where: a pure function of size, focus, zoom and what the human wishes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "tui/look/surface.h"
 
-#define LAYOUT_MIN_W   30
-#define LAYOUT_MIN_H   8
-#define LAYOUT_WIDE_W  110 /* lists to the right of the agent */
-#define LAYOUT_STACK_W 70  /* below it; narrower: one pane and tabs */
-#define LAYOUT_STACK_H 20
+#define LAYOUT_MIN_W	  30
+#define LAYOUT_MIN_H	  8
+#define LAYOUT_WIDE_W	  110 /* lists to the right of the agent */
+#define LAYOUT_STACK_W	  70  /* below it; narrower: */
+#define LAYOUT_STACK_H	  20
+#define LAYOUT_PORTRAIT_H 36 /* all three below each other; lower: one pane and tabs */
 
 enum pane {
 	PANE_TERMINAL,
@@ -22,6 +23,15 @@ enum layout_mode {
 	LAYOUT_TABS,
 	LAYOUT_STACKED,
 	LAYOUT_WIDE,
+	LAYOUT_PORTRAIT,
+	LAYOUT_MODES
+};
+
+/* Zeroed: as the size has it. */
+struct layout_wish {
+	enum layout_mode mode; /* LAYOUT_TOO_SMALL: by size; also where it has no room */
+	int main, side;	       /* percent of the agent, and of the activity beside the steps; 0 */
+	unsigned hidden;       /* bit (1 << pane); not all of them */
 };
 
 struct layout {
@@ -30,9 +40,25 @@ struct layout {
 	struct rect title[PANE_COUNT]; /* one row each; empty when not shown */
 	struct rect pane[PANE_COUNT];  /* below its title; empty when not shown */
 	struct rect divider;	       /* the column between agent and lists; may be empty */
-	struct rect divider_low;       /* the one between the two lists when stacked */
+	struct rect divider_low;       /* the one between two lists beside each other */
+	struct rect lists;	       /* both with their titles; may be empty */
 	struct rect tabs;	       /* one row; empty unless LAYOUT_TABS or zoomed */
 	struct rect hints, status;     /* one row each; the agent can never draw there */
 };
 
-struct layout layout_compute(int w, int h, enum pane focus, bool zoom);
+struct layout layout_compute(int w, int h, enum pane focus, bool zoom,
+			     const struct layout_wish *wish);
+const char *layout_mode_name(enum layout_mode mode);
+
+/* Borders that can be moved. */
+enum layout_border {
+	BORDER_NONE,
+	BORDER_MAIN, /* between agent and lists */
+	BORDER_SIDE, /* between the two lists */
+};
+enum layout_border layout_border_at(const struct layout *l, int x, int y);
+/* The wish with which that border lies at this place, as near as there is room. */
+void layout_move(const struct layout *l, enum layout_border border, int x, int y,
+		 struct layout_wish *wish);
+/* By a key: dx and dy are -1, 0 or 1. false: there is no border in that direction. */
+bool layout_nudge(const struct layout *l, int dx, int dy, struct layout_wish *wish);

@@ -68,7 +68,7 @@ static bool to_moment(struct ui *ui)
 		return false;
 	p = (const struct view_step *)ui_top(ui);
 	if (p->review && p->file < p->review->n_files)
-		path = view_step_name(p->review->files[p->file].change);
+		path = review_name(p->review->files[p->file].change);
 	t = replay_when(r, p->step, path);
 	if (t < 0) {
 		ui_say(ui, "The recording does not have this moment.");

@@ -1,5 +1,5 @@
-/* review - files and their diff, of a step, of edits from outside or of a merge that is to be made:
- * read by a worker, file after file. */
+/* review - files and their diff, of a step, of several as one, of edits from outside or of a merge
+ * that is to be made: read by a worker, file after file. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/review.h"
 
@@ -11,12 +11,15 @@
 #include "core/base/text.h"
 #include "core/diff/edited.h"
 #include "tui/console/list.h"
+#include "tui/look/syntax.h"
 
 /* One job at a time: the first lists the changes, the others read one file each. */
 struct review_worker {
 	struct review *review; /* NULL: nobody waits for it any more */
 	char **folders, *state_dir;
 	int64_t step;
+	bool of_range; /* from there to the newest */
+	int64_t from;
 	bool of_edits;
 	struct barrier edits;
 	bool of_merges;
@@ -35,9 +38,12 @@ struct review_worker {
 	int result;
 	struct err err;
 	struct review_line *lines;
-	size_t n, cap, cut;
+	size_t n, cap, cut, most;
 	struct buf text;
 	int added, deleted;
+	const struct syntax *lang; /* of the file that is read */
+	uint8_t old_state, new_state;
+	struct review_file *ranged; /* of a range: each change's, with its lines */
 };
 
 static void worker_free(struct review_worker *w)
@@ -54,9 +60,35 @@ static void worker_free(struct review_worker *w)
 		free(w->folders[i]);
 	free(w->folders);
 	free(w->state_dir);
+	free(w->ranged);
 	free(w->lines);
 	buf_done(&w->text);
 	free(w);
+}
+
+char *review_name(const struct change *c)
+{
+	return c->base ? path_join(c->base, c->path) : xstrdup(c->path);
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+/* The state that a line of the diff begins with; each side of it has its own. */
+static uint8_t read_state(struct review_worker *w, enum diff_line_kind kind, const char *text,
+			  size_t len)
+{
+	uint8_t before = kind == DIFF_DEL ? w->old_state : w->new_state;
+
+	if (kind == DIFF_HUNK || kind == DIFF_FILE)
+		w->old_state = w->new_state = 0;
+	if (!w->lang || (kind != DIFF_CONTEXT && kind != DIFF_ADD && kind != DIFF_DEL))
+		return 0;
+	len = MIN(len, (size_t)REVIEW_COLS);
+	if (kind != DIFF_ADD)
+		w->old_state = syntax_line(w->lang, w->old_state, text, len, NULL);
+	if (kind != DIFF_DEL)
+		w->new_state = syntax_line(w->lang, w->new_state, text, len, NULL);
+	return before;
 }
 
 static bool on_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
@@ -68,7 +100,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 		return false;
 	w->added += kind == DIFF_ADD;
 	w->deleted += kind == DIFF_DEL;
-	if (w->n >= REVIEW_LINES) {
+	if (w->n >= w->most) {
 		w->cut++;
 		return true;
 	}
@@ -80,6 +112,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 						.old_line = old_line,
 						.new_line = new_line,
 						.len = (uint32_t)len,
+						.state = read_state(w, kind, text, len),
 						.at = w->text.len};
 	buf_add(&w->text, text, len);
 	return true;
@@ -87,7 +120,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 
 static void add_words(struct review_worker *w, const char *words)
 {
-	if (w->n >= REVIEW_LINES)
+	if (w->n >= w->most)
 		w->n--;
 	on_line(w, DIFF_META, words, strlen(words), 0, 0);
 }
@@ -115,21 +148,86 @@ static int list_merges(struct review_worker *w)
 	return 0;
 }
 
-/* What git keeps for itself stands last: nobody looks for that first. */
-static void order(struct change *list, size_t n)
+static size_t dir_len(const char *path)
 {
-	struct change *own = xcalloc(n + 1, sizeof(*own));
-	size_t kept = 0, moved = 0;
+	const char *slash = strrchr(path, '/');
 
-	for (size_t i = 0; i < n; i++) {
-		if (diff_is_gits_own(list[i].path))
-			own[moved++] = list[i];
-		else
-			list[kept++] = list[i];
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* What git keeps for itself stands last: nobody looks for that first. Else by folder, directory and
+ * name, so that the files of a directory stand together. */
+static int by_place(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+	bool own = diff_is_gits_own(x->path), other = diff_is_gits_own(y->path);
+	size_t n = dir_len(x->path), k = dir_len(y->path);
+	int cmp = own - other;
+
+	if (!cmp)
+		cmp = strcmp(x->base ? x->base : "", y->base ? y->base : "");
+	if (!cmp && n != k)
+		cmp = strncmp(x->path, y->path, MIN(n, k));
+	if (!cmp && n != k)
+		cmp = n < k ? -1 : 1;
+	return cmp ? cmp : strcmp(x->path, y->path);
+}
+
+/* ---- a range: one stream of all its files ---------------------------------------------------- */
+
+/* "src/a.c" of the session's first folder, or absolute; raw bytes. */
+static bool want_file(void *data, const char *old_path, const char *new_path)
+{
+	struct review_worker *w = data;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	bool moved = !str_eq(old_path, new_path);
+
+	text_escape(&shown, new_path, strlen(new_path));
+	if (!list_match(w->filter, shown.data))
+		return false;
+	w->changes = xrealloc(w->changes, (w->n_changes + 1) * sizeof(*w->changes));
+	w->changes[w->n_changes++] =
+		(struct change){.kind = moved ? CHANGE_RENAMED : CHANGE_MODIFIED,
+				.path = xstrdup(new_path),
+				.old_path = moved ? xstrdup(old_path) : NULL};
+	w->ranged = xrealloc(w->ranged, w->n_changes * sizeof(*w->ranged));
+	w->lang = syntax_of(new_path);
+	w->ranged[w->n_changes - 1] =
+		(struct review_file){.loaded = true, .first_line = w->n, .lang = w->lang};
+	return true;
+}
+
+static bool on_range_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
+			  int old_line, int new_line)
+{
+	struct review_worker *w = data;
+	struct review_file *f = &w->ranged[w->n_changes - 1];
+	struct change *c = &w->changes[w->n_changes - 1];
+
+	f->added += kind == DIFF_ADD;
+	f->deleted += kind == DIFF_DEL;
+	if (kind == DIFF_FILE && len > 4 && memcmp(text, "new ", 4) == 0 && !f->n_lines)
+		c->kind = CHANGE_CREATED;
+	if (kind == DIFF_FILE && len > 8 && memcmp(text, "deleted ", 8) == 0)
+		c->kind = CHANGE_DELETED;
+	f->n_lines += len > 4 && memcmp(text, "old ", 4) == 0; /* "new mode" is no new file */
+	return on_line(w, kind, text, len, old_line, new_line);
+}
+
+static void work_range(struct review_worker *w)
+{
+	w->most = REVIEW_RANGE;
+	w->result = diff_range_paths(w->journal, w->from, 0, want_file, on_range_line, w, &w->err);
+	for (size_t i = 0; i < w->n_changes; i++)
+		w->ranged[i].n_lines = (i + 1 < w->n_changes ? w->ranged[i + 1].first_line : w->n) -
+				       w->ranged[i].first_line;
+	if (w->cut > 0) {
+		char words[128];
+
+		snprintf(words, sizeof(words), "%zu more lines: cordon diff %lld.. shows them all",
+			 w->cut, (long long)w->from);
+		add_words(w, words);
 	}
-	if (moved)
-		memcpy(list + kept, own, moved * sizeof(*own));
-	free(own);
 }
 
 static void work_list(void *job) /* worker thread */
@@ -142,13 +240,16 @@ static void work_list(void *job) /* worker thread */
 		return;
 	if (w->of_merges) {
 		w->result = list_merges(w);
+	} else if (w->of_range) {
+		work_range(w);
 	} else if (w->of_edits) {
 		w->result = edited_open(&w->edited, w->journal, &w->edits, &w->err);
 		w->n_changes = w->edited ? edited_count(w->edited) : 0;
 	} else {
 		w->result =
 			journal_changes(w->journal, w->step, &w->changes, &w->n_changes, &w->err);
-		order(w->changes, w->n_changes);
+		if (w->n_changes)
+			qsort(w->changes, w->n_changes, sizeof(*w->changes), by_place);
 	}
 }
 
@@ -165,6 +266,13 @@ static int merge_file(struct review_worker *w, struct err *err)
 		add_words(w, "Both sides changed the same lines: they are marked in the file");
 	return diff_texts(e->path, (struct span){.data = m->now, .len = m->now_len},
 			  (struct span){.data = m->then, .len = m->then_len}, on_line, w, err);
+}
+
+static const struct change *next_change(const struct review_worker *w)
+{
+	size_t i = w->picked[w->next];
+
+	return w->edited ? edited_change(w->edited, i) : &w->changes[i];
 }
 
 static int read_file(struct review_worker *w, struct err *err)
@@ -184,7 +292,9 @@ static void work_file(void *job) /* worker thread */
 	int r;
 
 	w->n = w->cut = 0;
+	w->most = REVIEW_LINES;
 	w->added = w->deleted = 0;
+	w->lang = syntax_of(next_change(w)->path);
 	buf_clear(&w->text);
 	r = read_file(w, &err);
 	if (r < 0 && r != -ECANCELED)
@@ -201,13 +311,66 @@ static void work_file(void *job) /* worker thread */
 
 static bool passes(const struct review_worker *w, const struct change *c)
 {
-	AUTO_FREE char *whole = c->base ? path_join(c->base, c->path) : NULL;
-	const char *name = whole ? whole : c->path;
+	AUTO_FREE char *name = review_name(c);
 	AUTO_BUF struct buf shown = BUF_INIT;
 
 	if (*w->filter)
 		text_escape(&shown, name, strlen(name));
 	return list_match(w->filter, shown.data);
+}
+
+/* Of a run of deleted lines and the added ones after it, each replaces the one of its place. */
+static void find_mates(struct review *r, size_t from)
+{
+	for (size_t i = from; i < r->n_lines;) {
+		size_t del = i, add, end;
+
+		while (i < r->n_lines && r->lines[i].kind == DIFF_DEL)
+			i++;
+		add = end = i;
+		while (end < r->n_lines && r->lines[end].kind == DIFF_ADD)
+			end++;
+		for (size_t k = 0; k < add - del && add + k < end; k++) {
+			r->lines[del + k].mate = (uint32_t)(add + k + 1);
+			r->lines[add + k].mate = (uint32_t)(del + k + 1);
+		}
+		i = MAX(end, i + (end == del));
+	}
+}
+
+static void take_lines(struct review *r, const struct review_worker *w)
+{
+	size_t base = r->text.len, from = r->n_lines;
+
+	if (r->n_lines + w->n > r->cap_lines) {
+		r->cap_lines = MAX(r->cap_lines * 2, r->n_lines + w->n);
+		r->lines = xrealloc(r->lines, r->cap_lines * sizeof(*r->lines));
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		r->lines[r->n_lines] = w->lines[i];
+		r->lines[r->n_lines].file = (uint32_t)w->next;
+		r->lines[r->n_lines++].at += base;
+	}
+	buf_add(&r->text, w->text.data, w->text.len);
+	find_mates(r, from);
+}
+
+/* All its files are here at once. */
+static void take_range(struct review *r, struct review_worker *w)
+{
+	take_lines(r, w);
+	r->files = take_ptr(&w->ranged);
+	r->n_files = w->n_changes;
+	if (!r->files)
+		r->files = xcalloc(1, sizeof(*r->files));
+	for (size_t i = 0; i < r->n_files; i++) {
+		struct review_file *f = &r->files[i];
+
+		f->change = &w->changes[i];
+		for (size_t k = 0; k < f->n_lines; k++)
+			r->lines[f->first_line + k].file = (uint32_t)i;
+	}
+	r->whole = true;
 }
 
 static void take_list(struct review *r, struct review_worker *w)
@@ -217,6 +380,10 @@ static void take_list(struct review *r, struct review_worker *w)
 	if (r->result < 0) {
 		snprintf(r->why, sizeof(r->why), "%.255s", w->err.text);
 		r->whole = true;
+		return;
+	}
+	if (w->of_range) {
+		take_range(r, w);
 		return;
 	}
 	r->files = xcalloc(w->n_changes + 1, sizeof(*r->files));
@@ -235,21 +402,14 @@ static void take_list(struct review *r, struct review_worker *w)
 static void take_file(struct review *r, struct review_worker *w)
 {
 	struct review_file *f = &r->files[w->next];
-	size_t base = r->text.len;
 
 	f->loaded = true;
 	f->first_line = r->n_lines;
 	f->added = w->added;
 	f->deleted = w->deleted;
-	if (r->n_lines + w->n > r->cap_lines) {
-		r->cap_lines = MAX(r->cap_lines * 2, r->n_lines + w->n);
-		r->lines = xrealloc(r->lines, r->cap_lines * sizeof(*r->lines));
-	}
-	for (size_t i = 0; i < w->n; i++) {
-		r->lines[r->n_lines] = w->lines[i];
-		r->lines[r->n_lines++].at += base;
-	}
-	buf_add(&r->text, w->text.data, w->text.len);
+	f->lang = w->lang;
+	take_lines(r, w);
+	f->n_lines = w->n;
 	w->next++;
 	r->whole = w->next == r->n_files;
 }
@@ -291,6 +451,8 @@ struct review *review_new(const struct review_spec *spec)
 				    .folders = xcalloc(n + 1, sizeof(char *)),
 				    .state_dir = xstrdup(spec->state_dir),
 				    .step = spec->step,
+				    .of_range = spec->from != 0,
+				    .from = spec->from,
 				    .of_edits = spec->edits != NULL,
 				    .of_merges = spec->merges != NULL,
 				    .text = BUF_INIT};

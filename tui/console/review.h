@@ -1,5 +1,5 @@
-/* review - files and their diff, of a step, of edits from outside or of a merge that is to be made:
- * read by a worker, file after file. */
+/* review - files and their diff, of a step, of several as one, of edits from outside or of a merge
+ * that is to be made: read by a worker, file after file. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,32 +12,42 @@
  *           while a worker is at it: the worker is told to stop and its end frees the rest.
  * Threads:  the worker owns the journal handle and the file it reads while `busy`; everything that
  *           is declared here belongs to the loop.
- * Bounds:   REVIEW_LINES lines of a file are kept, then one line says how it goes on.
+ * Bounds:   REVIEW_LINES lines of a file are kept, REVIEW_RANGE of several steps; then one line
+ *           says how it goes on.
  */
 #define REVIEW_LINES 50000
+#define REVIEW_RANGE 200000
+#define REVIEW_COLS  4096 /* of a line: nobody scrolls further right */
 
 struct review_line {
 	enum diff_line_kind kind;
 	int old_line, new_line;
 	uint32_t len;
-	size_t at; /* of text */
+	uint32_t file; /* index */
+	uint32_t mate; /* the line that this one replaces, or is replaced by: index + 1; 0: none */
+	uint8_t state; /* of syntax_line(), before it */
+	bool folded;   /* a heading whose lines are not shown; the view's */
+	size_t at;     /* of text */
 };
 
 struct review_file {
 	const struct change *change; /* borrowed from the review */
 	bool loaded;
-	int added, deleted; /* -1: binary */
-	size_t first_line;
+	int added, deleted;
+	size_t first_line, n_lines;
+	const struct syntax *lang; /* NULL: none */
 };
 
 typedef void (*review_submit)(void *data, void (*work)(void *job), void (*done)(void *job),
 			      void *job);
 
-/* What is read: a step, or edits, or what this plan merges. All of it is copied. */
+/* What is read: a step, or what `from` to the newest changed together, or edits, or what this plan
+ * merges. All of it is copied. */
 struct review_spec {
 	const char *const *folders;
 	const char *state_dir;
 	int64_t step;
+	int64_t from;			/* or 0 */
 	const struct barrier *edits;	/* or NULL */
 	const struct undo_plan *merges; /* or NULL */
 	const char *filter;		/* files by name, as list_match(); "": all */
@@ -63,6 +73,8 @@ struct review {
 	void *view;
 };
 
+/* Heap: absolute where it lies in another folder than the first. */
+char *review_name(const struct change *c) MUST_USE;
 struct review *review_new(const struct review_spec *spec) MUST_USE;
 void review_free(struct review *r); /* NULL is a no-op */
 void review_more(struct review *r); /* read the next file unless one is being read */

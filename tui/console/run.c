@@ -181,6 +181,9 @@ int console_load_look(struct console *c, const char *home, const char *const *fo
 				: path_join(home ? home : "/", ".config/cordon");
 	c->where = (struct look_where){.dir = c->config_dir, .folders = folders};
 	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+	if (r == 0 && c->opt->prefix)
+		r = keymap_set_prefix(c->keymap, c->opt->prefix, err);
+	c->look_seen = look_signature(&c->where);
 	if (r < 0)
 		return r;
 	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
@@ -194,7 +197,7 @@ static int open_terminal(struct console *c, int *ret_slave, struct err *err)
 	int w, h;
 
 	screen_probe_size(&w, &h);
-	l = layout_compute(w, h, PANE_TERMINAL, false);
+	l = layout_compute(w, h, PANE_TERMINAL, false, NULL);
 	pane = l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
 	c->term = term_new(MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), &term_events, c);
 	return pty_open(&c->pty, MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), ret_slave, err);
@@ -208,6 +211,7 @@ void console_done(struct console *c)
 	surface_done(&c->surface);
 	keymap_free(c->keymap);
 	free(c->config_dir);
+	free(c->theme_name);
 }
 
 /* A session that cannot be recorded is still a session: said, not refused. */
@@ -328,6 +332,8 @@ int console_run(const struct session_spec *spec, const struct console_options *o
 	    console_load_look(&c, spec->home, spec->folders, err) == 0 &&
 	    open_terminal(&c, &slave, err) >= 0)
 		status = run(&c, spec, slave, err);
+	if (opt->again)
+		*opt->again = c.again;
 	console_done(&c);
 	if (tape_close(take_ptr(&c.tape), NULL) < 0)
 		status = 125;

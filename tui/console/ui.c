@@ -13,7 +13,6 @@
 #include "tui/term/term.h"
 
 #define MESSAGE_US 6000000
-#define WHEEL_ROWS 3
 
 struct ui *ui_new(const struct ui_spec *spec)
 {
@@ -23,6 +22,7 @@ struct ui *ui_new(const struct ui_spec *spec)
 	ui->panes[PANE_TERMINAL] = spec->replay ? view_replay_new(ui) : view_terminal_new(ui);
 	ui->panes[PANE_AUDIT] = view_audit_new(ui);
 	ui->panes[PANE_STEPS] = view_steps_new(ui);
+	panes_load(ui);
 	ui->dirty = true;
 	return ui;
 }
@@ -31,6 +31,11 @@ void ui_free(struct ui *ui)
 {
 	if (!ui)
 		return;
+	ui_export_abandon(ui);
+	panes_save(ui);
+	free(ui->note_ready);
+	for (size_t i = 0; i < UI_SAID; i++)
+		free(ui->said[i].words);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
@@ -80,12 +85,16 @@ void ui_pop(struct ui *ui)
 
 void ui_say(struct ui *ui, const char *fmt, ...)
 {
+	struct said *said;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
 	va_end(ap);
 	ui->message_until_us = ui->now_us + MESSAGE_US;
+	said = &ui->said[ui->n_said++ % UI_SAID];
+	free(said->words);
+	*said = (struct said){ui->now_us, xstrdup(ui->message)};
 	ui->dirty = true;
 }
 
@@ -121,9 +130,9 @@ const char *ui_path(struct ui *ui, const char *path)
 
 /* ---- size ----------------------------------------------------------------------------------- */
 
-static void relayout(struct ui *ui, int w, int h)
+void ui_relayout(struct ui *ui, int w, int h)
 {
-	ui->layout = layout_compute(w, h, ui->focus, ui->zoom);
+	ui->layout = layout_compute(w, h, ui->focus, ui->zoom, &ui->wish);
 	ui->dirty = true;
 }
 
@@ -131,10 +140,16 @@ struct rect ui_resize(struct ui *ui, int w, int h)
 {
 	struct layout l;
 
-	relayout(ui, w, h);
+	ui->wish = layouts_get(&ui->layouts, w, h);
+	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
+		ui->wish.hidden |= ui->wish.hidden ? 0 : 1u << PANE_TERMINAL;
+	ui_relayout(ui, w, h);
 	/* In tabs the agent keeps the size it has when it is the one shown. */
-	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL);
-	return l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
+	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
+	if (l.mode == LAYOUT_TOO_SMALL)
+		return (struct rect){0, 0, w, h};
+	/* Hidden, it keeps a size in which its programs go on. */
+	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
 }
 
 void ui_focus(struct ui *ui, enum pane p)
@@ -143,7 +158,8 @@ void ui_focus(struct ui *ui, enum pane p)
 
 	ui->focus = p;
 	ui->keys.typed.n = 0;
-	relayout(ui, l->body.w, l->mode == LAYOUT_TOO_SMALL ? l->body.h : l->body.h + 2);
+	panes_show(ui, p);
+	ui_relayout(ui, l->body.w, l->mode == LAYOUT_TOO_SMALL ? l->body.h : l->body.h + 2);
 }
 
 /* ---- actions -------------------------------------------------------------------------------- */
@@ -173,7 +189,17 @@ static void leave(struct ui *ui)
 	if (ui->spec.model->exited || ui->spec.attached)
 		ui->spec.verbs->leave(ui->spec.data);
 	else if (!open_popup(ui, PLACE_LEAVE))
-		ui_push(ui, dialog_leave_new(ui));
+		ui_push(ui, dialog_leave_new(ui, false));
+}
+
+static void restart(struct ui *ui)
+{
+	if (!ui->spec.verbs->restart)
+		ui_say(ui, "The agent is started anew in the session's own console.");
+	else if (ui->spec.model->exited)
+		ui->spec.verbs->restart(ui->spec.data);
+	else if (!open_popup(ui, PLACE_LEAVE))
+		ui_push(ui, dialog_leave_new(ui, true));
 }
 
 static bool may_plan(struct ui *ui)
@@ -245,20 +271,64 @@ static void open_prompt(struct ui *ui, enum query what)
 	ui->dirty = true;
 }
 
-bool ui_global(struct ui *ui, enum action a)
+/* Popups that stand on whatever is there. */
+static bool show(struct ui *ui, enum action a)
 {
-	const struct ui_verbs *verbs = ui->spec.verbs;
-	struct view *top = ui_top(ui);
+	const struct view *top = ui_top(ui);
 
-	if (ui->spec.replay && replay_act(ui, a))
-		return true;
 	switch ((int)a) {
 	case ACTION_HELP:
 		if (!open_popup(ui, PLACE_HELP))
-			ui_push(ui, view_help_new(ui, top->ops->place));
+			ui_push(ui, view_help_new(ui, top));
 		return true;
+	case ACTION_PALETTE:
+		if (!open_popup(ui, PLACE_PALETTE))
+			ui_push(ui, view_palette_new(ui, top));
+		return true;
+	case ACTION_SHOW_RULES:
+		if (!open_popup(ui, PLACE_RULES))
+			ui_push(ui, view_rules_new(ui));
+		return true;
+	case ACTION_SHOW_CONNECTIONS:
+		if (!open_popup(ui, PLACE_CONNECTIONS))
+			ui_push(ui, view_connections_new(ui));
+		return true;
+	case ACTION_SHOW_SESSIONS:
+		if (!open_popup(ui, PLACE_SESSIONS))
+			ui_push(ui, view_sessions_new(ui));
+		return true;
+	case ACTION_SHOW_LOG:
+		if (!open_popup(ui, PLACE_LOG))
+			ui_push(ui, view_log_new(ui));
+		return true;
+	case ACTION_SHOW_RESOURCES:
+		if (!open_popup(ui, PLACE_RESOURCES))
+			ui_push(ui, view_resources_new(ui));
+		return true;
+	case ACTION_SHOW_THEMES:
+		if (!ui->spec.verbs->theme)
+			ui_say(ui, "Colours cannot be changed here.");
+		else if (!open_popup(ui, PLACE_THEMES))
+			ui_push(ui, view_themes_new(ui));
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool ui_global(struct ui *ui, enum action a)
+{
+	const struct ui_verbs *verbs = ui->spec.verbs;
+
+	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
+	    note_act(ui, a) || show(ui, a))
+		return true;
+	switch ((int)a) {
 	case ACTION_QUIT:
 		leave(ui);
+		return true;
+	case ACTION_RESTART:
+		restart(ui);
 		return true;
 	case ACTION_SUSPEND:
 		verbs->suspend(ui->spec.data);
@@ -275,10 +345,10 @@ bool ui_global(struct ui *ui, enum action a)
 		ui_focus(ui, ui->focus);
 		return true;
 	case ACTION_FOCUS_NEXT:
-		to_pane(ui, (enum pane)((ui->focus + 1) % PANE_COUNT));
+		to_pane(ui, panes_next(ui, false));
 		return true;
 	case ACTION_FOCUS_PREV:
-		to_pane(ui, (enum pane)((ui->focus + PANE_COUNT - 1) % PANE_COUNT));
+		to_pane(ui, panes_next(ui, true));
 		return true;
 	case ACTION_FOCUS_TERMINAL:
 		to_pane(ui, PANE_TERMINAL);
@@ -291,18 +361,6 @@ bool ui_global(struct ui *ui, enum action a)
 		return true;
 	case ACTION_FOCUS_APPROVALS:
 		show_approvals(ui);
-		return true;
-	case ACTION_SHOW_RULES:
-		if (!open_popup(ui, PLACE_RULES))
-			ui_push(ui, view_rules_new(ui));
-		return true;
-	case ACTION_SHOW_CONNECTIONS:
-		if (!open_popup(ui, PLACE_CONNECTIONS))
-			ui_push(ui, view_connections_new(ui));
-		return true;
-	case ACTION_SHOW_SESSIONS:
-		if (!open_popup(ui, PLACE_SESSIONS))
-			ui_push(ui, view_sessions_new(ui));
 		return true;
 	case ACTION_UNDO:
 		undo_newest(ui);
@@ -327,6 +385,14 @@ bool ui_global(struct ui *ui, enum action a)
 	}
 }
 
+void ui_do(struct ui *ui, enum action a)
+{
+	struct view *top = ui_top(ui);
+
+	if (!top->ops->act(top, a))
+		ui_global(ui, a);
+}
+
 /* ---- input ---------------------------------------------------------------------------------- */
 
 static void prompt_tell(struct ui *ui, const char *text)
@@ -340,7 +406,9 @@ static void prompt_tell(struct ui *ui, const char *text)
 static void prompt_end(struct ui *ui, bool keep)
 {
 	ui->prompt.active = false;
-	if (!keep)
+	if (ui->prompt.what == QUERY_NOTE)
+		note_typed(ui, keep ? ui->prompt.text : "");
+	else if (!keep)
 		prompt_tell(ui, "");
 	else if (ui->prompt.view && ui->prompt.view->ops->place == PLACE_REPLAY)
 		replay_prompt(ui, ui->prompt.what, ui->prompt.text);
@@ -426,6 +494,8 @@ static void on_key(struct ui *ui, const struct event *ev)
 		prompt_key(ui, &ev->key);
 		return;
 	}
+	if (top->ops->key && !sequence && top->ops->key(top, &ev->key))
+		return;
 	/* In a replay its keys count in every pane, before what they mean there. */
 	if (ui->spec.replay && ui->n_popups == 0 && !sequence)
 		a = keymap_single(ui->spec.keymap, PLACE_REPLAY, ev->key);
@@ -451,44 +521,10 @@ static void on_key(struct ui *ui, const struct event *ev)
 	case KEYMAP_FOUND:
 		if (a == ACTION_SEND_PREFIX)
 			to_agent(ui, ev);
-		else if (!top->ops->act(top, a))
-			ui_global(ui, a);
+		else
+			ui_do(ui, a);
 		break;
 	}
-}
-
-static void mouse_pane(struct ui *ui, const struct mouse *m)
-{
-	const struct layout *l = &ui->layout;
-
-	for (enum pane p = 0; p < PANE_COUNT; p++) {
-		struct view *v = ui->panes[p];
-
-		if (!rect_has(l->pane[p], m->x, m->y) && !rect_has(l->title[p], m->x, m->y))
-			continue;
-		if (m->action == MOUSE_PRESS && p != ui->focus)
-			ui_focus(ui, p);
-		else if (v->ops->mouse)
-			v->ops->mouse(v, m, l->pane[p]);
-		return;
-	}
-	if (m->action == MOUSE_PRESS && rect_has(l->tabs, m->x, m->y))
-		ui_focus(ui, (enum pane)MIN((m->x - l->tabs.x) * PANE_COUNT / MAX(l->tabs.w, 1),
-					    PANE_COUNT - 1));
-}
-
-static void on_mouse(struct ui *ui, const struct mouse *m)
-{
-	struct view *top = ui_top(ui);
-
-	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
-		replay_click(ui, m->x, ui->layout.status);
-	else if (ui->n_popups == 0)
-		mouse_pane(ui, m);
-	else if (top->ops->mouse)
-		top->ops->mouse(top, m,
-				top->ops->size ? top->ops->size(top, ui->layout.body)
-					       : ui->layout.body);
 }
 
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
@@ -510,7 +546,7 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 		ui->input_us = now_us;
 		break;
 	case EVENT_MOUSE:
-		on_mouse(ui, &ev->mouse);
+		ui_mouse(ui, &ev->mouse);
 		break;
 	case EVENT_FOCUS:
 		to_agent(ui, ev);
@@ -518,6 +554,17 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 	case EVENT_COLOR: /* the console's */
 		break;
 	}
+}
+
+void ui_set_keymap(struct ui *ui, const struct keymap *km)
+{
+	ui->spec.keymap = km;
+	ui->keys.typed.n = 0;
+	for (size_t i = ui->n_popups; i > 0; i--) /* they show keys of the old one */
+		if (ui->popups[i - 1]->ops->place == PLACE_HELP ||
+		    ui->popups[i - 1]->ops->place == PLACE_PALETTE)
+			ui_close(ui, ui->popups[i - 1]);
+	ui->dirty = true;
 }
 
 void ui_changed(struct ui *ui)

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "core/session/model.h"
-#include "tui/console/layout.h"
+#include "tui/console/layouts.h"
 #include "tui/console/list.h"
 #include "tui/console/view.h"
 #include "tui/look/keymap.h"
@@ -28,12 +28,22 @@ struct ui_verbs {
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */
 	uint64_t (*restore)(void *data, bool plan, int64_t step, const char *path, unsigned flags);
-	void (*stop)(void *data); /* the commands that run */
+	/* The n-th hunk (from 1) of that path in the step's diff, as it was before. NULL: not here.
+	 */
+	uint64_t (*restore_hunk)(void *data, int64_t step, const char *path, unsigned hunk);
+	/* A file in the human's own editor, at a line (0: none). NULL: not here. */
+	int (*edit)(void *data, const char *path, int line, struct err *err);
+	/* Another theme: to look at, or to keep; NULL: the one that was kept last. */
+	int (*theme)(void *data, const char *name, bool keep, struct err *err);
+	void (*themes)(void *data, struct buf *names);		/* that there are, a line each */
+	void (*copy)(void *data, const char *text, size_t len); /* to the clipboard */
+	void (*stop)(void *data);				/* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
 	/* Show another session instead. NULL: this console belongs to its own. */
 	void (*attach)(void *data, const char *session);
-	void (*leave)(void *data); /* ends the agent when it still runs */
+	void (*leave)(void *data);   /* ends the agent when it still runs */
+	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);
@@ -56,8 +66,10 @@ struct ui_spec {
 	bool attached;	       /* to a session that runs elsewhere: leaving ends nothing */
 };
 
-#define UI_POPUPS 4
-#define UI_ARM_US 500000 /* answers and confirmations count after this long without a key */
+#define UI_POPUPS   4
+#define BAR_BUTTONS 24
+#define UI_SAID	    200
+#define UI_ARM_US   500000 /* answers and confirmations count after this long without a key */
 
 struct prompt {
 	bool active;
@@ -69,6 +81,9 @@ struct prompt {
 struct ui {
 	struct ui_spec spec;
 	struct layout layout;
+	struct layout_wish wish; /* for this size */
+	struct layouts layouts;	 /* for all of them */
+	enum layout_border dragged;
 	enum pane focus;
 	bool zoom;
 	struct view *panes[PANE_COUNT];
@@ -76,11 +91,27 @@ struct ui {
 	size_t n_popups;
 	struct keymap_state keys;
 	struct prompt prompt;
+	struct said {
+		int64_t at_us;
+		char *words;
+	} said[UI_SAID]; /* ring of what ui_say() said */
+	uint64_t n_said; /* ever */
 	char message[512];
 	char path[PATH_MAX + 3];			/* ui_path()'s */
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
 	int64_t answered_us;
 	int64_t message_until_us;
+	struct bar_button {
+		int x, w;
+		enum action action;
+	} buttons[BAR_BUTTONS]; /* of the hints, as they were drawn last */
+	size_t n_buttons;
+	char note[LIST_QUERY]; /* typed in the dialog, for the denial that follows */
+	char *note_ready;      /* and what is pasted when the human says so; or NULL */
+	struct export *export; /* a patch that is being written, or NULL */
+	struct mouse pressed;  /* the newest press, for the second one */
+	int64_t pressed_us;
+	int64_t mark;		  /* a step that the human has marked, or 0 */
 	uint64_t ask_seen;	  /* the newest that rang the bell */
 	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
 	bool over;		  /* the agent has ended, and the human was not typing into it */
@@ -93,7 +124,9 @@ struct ui *ui_new(const struct ui_spec *spec) MUST_USE;
 void ui_free(struct ui *ui);
 /* Lays out for this size; the agent's pane is returned so that its pty can follow. */
 struct rect ui_resize(struct ui *ui, int w, int h);
+void ui_relayout(struct ui *ui, int w, int h); /* with the wish that there is */
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us);
+void ui_set_keymap(struct ui *ui, const struct keymap *km);
 void ui_changed(struct ui *ui); /* the model is newer */
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
 
@@ -107,6 +140,11 @@ struct view *ui_top(const struct ui *ui); /* who gets the keys */
 /* What was shown first at shown_us may be answered now; asks for a wake-up otherwise. */
 bool ui_armed(struct ui *ui, int64_t shown_us);
 bool ui_global(struct ui *ui, enum action a);
+/* By the view that has the keys, else everywhere. */
+void ui_do(struct ui *ui, enum action a);
+/* Does the action mean anything in this view? By its own keys, its `does`, or everywhere. */
+bool ui_is_general(enum action a); /* it is the same in every view */
+bool ui_holds(const struct ui *ui, const struct view *v, enum action a);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
 const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
@@ -131,6 +169,28 @@ void ui_row_point(struct surface *s, struct rect row);
 /* Marks each place where the row, as it is drawn, has these words; "": none. */
 void ui_mark(struct surface *s, struct rect row, const char *needle);
 
+/* since.c: DIFF_SESSION, DIFF_TURN, MARK (the newest step), DIFF_MARK. false: another action. */
+bool ui_since(struct ui *ui, enum action a);
+void ui_mark_step(struct ui *ui, int64_t step);
+
+void ui_export_abandon(struct ui *ui); /* the ui goes while a patch is being written */
+
+/* panes.c: layouts, borders, which panes there are. */
+void panes_load(struct ui *ui);
+void panes_save(struct ui *ui);
+bool panes_act(struct ui *ui, enum action a);
+bool panes_mouse(struct ui *ui, const struct mouse *m); /* a border is dragged */
+enum pane panes_next(const struct ui *ui, bool back);
+void panes_show(struct ui *ui, enum pane p); /* it is hidden no longer */
+
+/* note.c: what the human tells the agent about a denial. */
+bool note_act(struct ui *ui, enum action a);
+void note_typed(struct ui *ui, const char *text);
+void note_denied(struct ui *ui, const struct ask *ask); /* NULL: allowed */
+
+/* ui_mouse.c */
+void ui_mouse(struct ui *ui, const struct mouse *m);
+
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);
 void bars_draw_status(struct ui *ui, struct surface *s, struct rect r);
@@ -139,12 +199,22 @@ void bars_draw_tabs(struct ui *ui, struct surface *s, struct rect r);
 /* The views. */
 struct view *view_terminal_new(struct ui *ui) MUST_USE;
 struct view *view_audit_new(struct ui *ui) MUST_USE;
+/* A row of the activity, whole; copies what it shows. */
+struct activity_item;
+struct view *view_detail_new(struct ui *ui, const struct row *r, const struct activity_item *item)
+	MUST_USE;
 struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
+/* What that step and all newer ones changed together; words are static. */
+struct view *view_range_new(struct ui *ui, int64_t from, const char *words) MUST_USE;
 struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
 /* What the plan merges, before it is written; confirming goes on to the dialog below. */
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
-struct view *view_help_new(struct ui *ui, enum place place) MUST_USE;
+struct view *view_help_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_palette_new(struct ui *ui, const struct view *of) MUST_USE;
+struct view *view_log_new(struct ui *ui) MUST_USE;
+struct view *view_resources_new(struct ui *ui) MUST_USE;
+struct view *view_themes_new(struct ui *ui) MUST_USE;
 struct view *view_rules_new(struct ui *ui) MUST_USE;
 struct view *view_connections_new(struct ui *ui) MUST_USE;
 struct view *view_sessions_new(struct ui *ui) MUST_USE;
@@ -155,4 +225,5 @@ struct view *dialog_restore_new(struct ui *ui, int64_t step, const char *path) M
 struct view *dialog_busy_new(struct ui *ui, enum undo_kind kind, int64_t step, const char *words)
 	MUST_USE;
 struct view *dialog_progress_new(struct ui *ui, uint64_t request) MUST_USE;
-struct view *dialog_leave_new(struct ui *ui) MUST_USE;
+/* again: the agent is started anew. */
+struct view *dialog_leave_new(struct ui *ui, bool again) MUST_USE;

@@ -58,6 +58,16 @@ static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *pa
 		    : session_restore(s, step, paths, flags);
 }
 
+static uint64_t verb_restore_hunk(void *data, int64_t step, const char *path, unsigned hunk)
+{
+	return session_restore_hunk(((struct console *)data)->session, step, path, hunk);
+}
+
+static void verb_copy(void *data, const char *text, size_t len)
+{
+	screen_copy(((struct console *)data)->screen, text, len);
+}
+
 static void verb_cancel(void *data)
 {
 	session_cancel(((struct console *)data)->session);
@@ -76,6 +86,14 @@ static void verb_turn(void *data)
 static void verb_leave(void *data)
 {
 	console_leave(data);
+}
+
+static void verb_restart(void *data)
+{
+	struct console *c = data;
+
+	c->again = true;
+	console_leave(c);
 }
 
 static void verb_suspend(void *data)
@@ -144,10 +162,16 @@ const struct ui_verbs console_verbs = {
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,
+	.restore_hunk = verb_restore_hunk,
+	.edit = console_edit,
+	.copy = verb_copy,
+	.theme = console_theme,
+	.themes = console_themes,
 	.stop = verb_stop,
 	.turn = verb_turn,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
+	.restart = verb_restart,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,

@@ -13,12 +13,22 @@ enum query {
 	QUERY_SEARCH,
 	QUERY_FILTER,
 	QUERY_TIME, /* of a replay */
+	QUERY_NOTE, /* to the agent, about a denial */
 };
 
 /*
  * Threads: main loop. draw() may move the view's own scroll position so that it fits, nothing else.
  * A popup frees itself by ui_pop(); panes live as long as the ui.
  */
+/* What a view does with keys of "everywhere"; search and filter are told by `query`. */
+enum {
+	DOES_MOVE = 1, /* up, down, pages, ends */
+	DOES_ENDS = 2, /* ends alone */
+	DOES_SIDEWAYS = 4,
+	DOES_OPEN = 8,
+	DOES_ALONE = 16, /* keys of other places wait until it has gone */
+};
+
 struct view_ops {
 	enum place place; /* keymap section and help heading */
 	/* The popup's rectangle in the body; NULL: all of it. Panes leave it NULL. */
@@ -29,7 +39,10 @@ struct view_ops {
 	void (*note)(struct view *v, char *out, size_t size);
 	/* The human types after / or &: called at each change. NULL: no search here. */
 	void (*query)(struct view *v, enum query what, const char *text);
-	bool filters; /* & narrows the view, too */
+	bool filters;  /* & narrows the view, too */
+	unsigned does; /* DOES_* */
+	/* A key before it becomes an action; true: it is taken. May be NULL. */
+	bool (*key)(struct view *v, const struct key *k);
 	void (*mouse)(struct view *v, const struct mouse *m, struct rect r); /* may be NULL */
 	void (*changed)(struct view *v); /* the model is newer; may be NULL */
 	void (*free)(struct view *v);

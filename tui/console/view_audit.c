@@ -5,26 +5,21 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "tui/console/activity.h"
 #include "tui/console/ui.h"
 
 #define TIME_MIN_W 56 /* narrower rows do without the time */
 #define OP_COLS	   7
 
-/*
- * Without a filter list rows are model rows. With one, `match` holds the seq of every row that
- * fits, grown as rows come in, so that a flood costs each row one comparison.
- */
 struct view_audit {
 	struct view v;
-	struct list list;
-	uint64_t *match;
-	size_t n_match, cap_match;
-	uint64_t seen_seq; /* rows up to here have been compared */
+	struct list list; /* over what is shown of the activity */
+	struct activity activity;
 };
 
-static const enum action hints[] = {ACTION_SEARCH, ACTION_FILTER,      ACTION_OPEN,
-				    ACTION_BOTTOM, ACTION_FOCUS_STEPS, ACTION_FOCUS_TERMINAL,
-				    ACTION_NONE};
+static const enum action hints[] = {ACTION_DETAILS,	ACTION_LEVEL,	       ACTION_OPEN,
+				    ACTION_SEARCH,	ACTION_FILTER,	       ACTION_BOTTOM,
+				    ACTION_FOCUS_STEPS, ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
 /* Verdicts have a sign and a word, not only a colour. */
 static const struct {
@@ -68,13 +63,6 @@ static struct verdict verdict_of(const struct row *r)
 				denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
 }
 
-static uint64_t first_seq(const struct model *m)
-{
-	const struct row *r = model_row(m, 0);
-
-	return r ? r->seq : 0;
-}
-
 static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 {
 	const char *path = ui_path(ui, r->text), *more = r->more ? r->more : "";
@@ -97,8 +85,9 @@ static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 }
 
 /* "kind:deny", "step:12" beside plain words. */
-static bool row_matches(struct view_audit *a, const struct row *r)
+static bool row_matches(void *data, const struct row *r)
 {
+	struct view_audit *a = data;
 	AUTO_BUF struct buf b = BUF_INIT;
 
 	buf_fmt(&b, "kind:%s step:%lld ", kinds[r->kind].name, (long long)r->step);
@@ -106,64 +95,33 @@ static bool row_matches(struct view_audit *a, const struct row *r)
 	return list_match(a->list.filter, b.data);
 }
 
-static void take_new_rows(struct view_audit *a)
-{
-	const struct model *m = a->v.ui->spec.model;
-	uint64_t first = first_seq(m);
-	size_t gone = 0;
-
-	while (gone < a->n_match && a->match[gone] < first)
-		gone++;
-	if (gone > 0) {
-		memmove(a->match, a->match + gone, (a->n_match - gone) * sizeof(*a->match));
-		a->n_match -= gone;
-		a->list.cursor -= MIN(gone, a->list.cursor);
-		a->list.top -= MIN(gone, a->list.top);
-	}
-	for (size_t i = a->seen_seq >= first ? a->seen_seq - first + 1 : 0; i < m->row_count; i++) {
-		const struct row *r = model_row(m, i);
-
-		a->seen_seq = r->seq;
-		if (!row_matches(a, r))
-			continue;
-		if (a->n_match == a->cap_match) {
-			a->cap_match = a->cap_match ? a->cap_match * 2 : 256;
-			a->match = xrealloc(a->match, a->cap_match * sizeof(*a->match));
-		}
-		a->match[a->n_match++] = r->seq;
-	}
-}
-
 static size_t count(const struct view_audit *a)
 {
-	return *a->list.filter ? a->n_match : a->v.ui->spec.model->row_count;
+	return a->activity.n_shown;
 }
 
 static const struct row *row_at(const struct view_audit *a, size_t i)
 {
-	const struct model *m = a->v.ui->spec.model;
+	const struct activity_item *item = activity_at(&a->activity, i);
 
-	if (!*a->list.filter)
-		return model_row(m, i);
-	return i < a->n_match ? model_row(m, a->match[i] - first_seq(m)) : NULL;
+	return item ? activity_row(a->v.ui->spec.model, item) : NULL;
 }
 
+/* The cursor stays on its item when others go. */
 static void changed(struct view *v)
 {
 	struct view_audit *a = (struct view_audit *)v;
-	const struct model *m = v->ui->spec.model;
-	uint64_t first = first_seq(m);
+	const struct activity_item *at = activity_at(&a->activity, a->list.cursor);
+	uint64_t first = at ? at->first : 0;
+	size_t was = a->list.cursor;
 
-	if (*a->list.filter) {
-		take_new_rows(a);
-	} else if (!a->list.follow && first > a->seen_seq) { /* the ring moved under the cursor */
-		uint64_t by = a->seen_seq ? first - a->seen_seq : 0;
-
-		a->list.cursor -= MIN(by, a->list.cursor);
-		a->list.top -= MIN(by, a->list.top);
-	}
-	if (!*a->list.filter)
-		a->seen_seq = first;
+	activity_update(&a->activity, v->ui->spec.model);
+	at = activity_at(&a->activity, a->list.cursor);
+	if (a->list.follow || !first || (at && at->first == first))
+		return;
+	for (size_t i = 0; i < count(a) && activity_at(&a->activity, i)->first <= first; i++)
+		a->list.cursor = i;
+	a->list.top -= MIN(a->list.top, was - MIN(was, a->list.cursor));
 }
 
 /* Columns of sign and word. */
@@ -173,6 +131,29 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 
 	x += surface_text(s, x + 1, y, 2, role, sign) + 2;
 	return x + surface_text(s, x, y, 8, role, word) - from;
+}
+
+/* "git commit: 12 files below .git" */
+static void draw_group(struct ui *ui, struct surface *s, struct rect line,
+		       const struct activity_item *item, const struct row *r)
+{
+	const struct model *m = ui->spec.model;
+	AUTO_BUF struct buf text = BUF_INIT;
+	AUTO_FREE char *dir = NULL;
+	const char *command = NULL, *verb = NULL;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		if (m->steps[i].id == r->step)
+			command = m->steps[i].command;
+	if (command && str_starts(command, "git "))
+		verb = command + strlen("git");
+	dir = xstrndup(r->text, activity_git_dir(r->text));
+	buf_str(&text, "git");
+	if (verb)
+		buf_fmt(&text, " %.*s", (int)strcspn(verb + 1, " "), verb + 1);
+	buf_fmt(&text, ": %zu file%s below %s", item->objects, item->objects == 1 ? "" : "s",
+		ui_path(ui, dir));
+	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
 }
 
 /* "5 hosts allowed by profiles: C-] n" */
@@ -206,16 +187,30 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 
+/* "x3": how often, at the right. Returns the columns that are left. */
+static int draw_times(struct surface *s, struct rect line, const struct activity_item *item)
+{
+	char times[16];
+	int w = snprintf(times, sizeof(times), "x%zu", item->rows);
+
+	if (item->rows < 2 || item->objects || line.w < 30)
+		return line.w;
+	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, times);
+	return line.w - w - 1;
+}
+
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	struct view_audit *a = data;
+	const struct activity_item *item = activity_at(&a->activity, i);
 	const struct row *r = row_at(a, i);
-	int x = line.x, end = line.x + line.w;
+	int x = line.x, end;
 	struct verdict v;
 	char hms[16];
 
 	if (!r)
 		return;
+	end = line.x + draw_times(s, line, item);
 	v = (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, r->more ? r->more : "",
 			     false, kinds[r->kind].role};
 	if (r->kind == ROW_DECISION)
@@ -225,7 +220,9 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
 	}
 	x += draw_sign(s, x, line.y, v.role, v.sign, v.word);
-	if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
+	if (item->objects)
+		draw_group(a->v.ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
+	else if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
 		draw_note(a->v.ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);
 	else if (v.whole)
 		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
@@ -238,7 +235,10 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_audit *a = (struct view_audit *)v;
 
 	list_draw(&a->list, s, r, focused, count(a),
-		  *a->list.filter ? "Nothing matches the filter." : "Nothing touched yet.",
+		  *a->list.filter ? "Nothing matches the filter."
+		  : a->activity.level == ACTIVITY_DECIDED
+			  ? "Nothing was asked about or refused. L shows more."
+			  : "What the agent runs and changes will be listed here.",
 		  draw_row, a);
 }
 
@@ -246,8 +246,15 @@ static void note(struct view *v, char *out, size_t size)
 {
 	struct view_audit *a = (struct view_audit *)v;
 
-	if (!list_note(&a->list, count(a), out, size) && v->ui->spec.model->rows_dropped > 0)
-		snprintf(out, size, "newest %d", MODEL_ROWS);
+	char words[96] = "";
+	size_t used = 0;
+
+	if (a->activity.level != ACTIVITY_PLAIN)
+		used = (size_t)snprintf(out, size, "%s  ", activity_level_words(a->activity.level));
+	if (list_note(&a->list, count(a), words, sizeof(words)))
+		snprintf(out + used, size - used, "%s", words);
+	else if (v->ui->spec.model->rows_dropped > 0)
+		snprintf(out + used, size - used, "newest %d", MODEL_ROWS);
 }
 
 static void text_of(void *data, size_t i, struct buf *out)
@@ -269,13 +276,27 @@ static void query(struct view *v, enum query what, const char *text)
 		return;
 	}
 	snprintf(a->list.filter, sizeof(a->list.filter), "%s", text);
-	a->n_match = 0;
-	a->seen_seq = 0;
+	a->activity.filter = a->list.filter;
+	a->activity.stale = true;
 	a->list.follow = true;
-	if (*text)
-		take_new_rows(a);
-	else
-		a->seen_seq = first_seq(v->ui->spec.model);
+	activity_update(&a->activity, v->ui->spec.model);
+}
+
+static void next_level(struct view_audit *a)
+{
+	activity_set(&a->activity, (a->activity.level + 1) % ACTIVITY_LEVELS);
+	activity_update(&a->activity, a->v.ui->spec.model);
+	a->list.follow = true;
+	ui_say(a->v.ui, "Activity: %s.", activity_level_words(a->activity.level));
+}
+
+static void details(struct view_audit *a)
+{
+	const struct activity_item *item = activity_at(&a->activity, a->list.cursor);
+	const struct row *r = row_at(a, a->list.cursor);
+
+	if (r)
+		ui_push(a->v.ui, view_detail_new(a->v.ui, r, item));
 }
 
 static bool open_row(struct view_audit *a)
@@ -314,6 +335,12 @@ static bool act(struct view *v, enum action what)
 	if (list_keys(&a->list, v->ui, what, count(a), text_of, a))
 		return true;
 	switch ((int)what) {
+	case ACTION_LEVEL:
+		next_level(a);
+		return true;
+	case ACTION_DETAILS:
+		details(a);
+		return true;
 	case ACTION_OPEN:
 		return open_row(a);
 	case ACTION_PUBLISH:
@@ -333,11 +360,13 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 	struct view_audit *a = (struct view_audit *)v;
 
 	list_mouse(&a->list, m, r, count(a));
+	if (m->action == MOUSE_PRESS && m->twice)
+		open_row(a);
 }
 
 static void view_free(struct view *v)
 {
-	free(((struct view_audit *)v)->match);
+	activity_done(&((struct view_audit *)v)->activity);
 	free(v);
 }
 
@@ -348,6 +377,7 @@ static const struct view_ops ops = {
 	.note = note,
 	.query = query,
 	.filters = true,
+	.does = DOES_MOVE | DOES_OPEN,
 	.mouse = mouse,
 	.changed = changed,
 	.free = view_free,
@@ -360,5 +390,7 @@ struct view *view_audit_new(struct ui *ui)
 
 	a->v = (struct view){.ops = &ops, .ui = ui};
 	a->list.follow = true;
+	a->activity.matches = row_matches;
+	a->activity.data = a;
 	return &a->v;
 }

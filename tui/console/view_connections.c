@@ -302,6 +302,7 @@ static const struct view_ops ops = {
 	.draw = draw,
 	.act = act,
 	.query = query,
+	.does = DOES_MOVE,
 	.free = view_free,
 	.hints = hints,
 };

@@ -19,6 +19,8 @@ struct help_line {
 struct view_help {
 	struct view v;
 	enum place place;
+	bool describing; /* the next keys are looked up, not obeyed */
+	struct keymap_state typed;
 	struct list list; /* of lines */
 	struct help_row rows[2 * ACTION_COUNT + 4];
 	size_t n;
@@ -27,8 +29,8 @@ struct view_help {
 	int cols; /* for which they are */
 };
 
-static const enum action hints[] = {ACTION_SEARCH, ACTION_SEARCH_NEXT, ACTION_DOWN,
-				    ACTION_UP,	   ACTION_BACK,	       ACTION_NONE};
+static const enum action hints[] = {ACTION_SEARCH, ACTION_DESCRIBE, ACTION_SEARCH_NEXT, ACTION_DOWN,
+				    ACTION_UP,	   ACTION_BACK,	    ACTION_NONE};
 
 /* From the agent's terminal only what begins with the prefix. */
 static bool reachable(const struct view_help *h, const struct binding *b)
@@ -37,39 +39,6 @@ static bool reachable(const struct view_help *h, const struct binding *b)
 
 	return h->place != PLACE_TERMINAL ||
 	       (b->keys.key[0].sym == prefix->sym && b->keys.key[0].mods == prefix->mods);
-}
-
-/* Does the view of the help's place do anything with it? What is bound there itself it does. */
-static bool holds(const struct view_help *h, enum action a)
-{
-	enum place p = h->place;
-	bool list = p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_STEP || p == PLACE_RULES ||
-		    p == PLACE_HELP || p == PLACE_SCROLL;
-
-	switch ((int)a) {
-	case ACTION_UP:
-	case ACTION_DOWN:
-	case ACTION_PAGE_UP:
-	case ACTION_PAGE_DOWN:
-		return list || p == PLACE_PLAN;
-	case ACTION_TOP:
-	case ACTION_BOTTOM:
-		return list || p == PLACE_PLAN || p == PLACE_APPROVALS;
-	case ACTION_LEFT:
-	case ACTION_RIGHT:
-		return p == PLACE_STEP;
-	case ACTION_OPEN:
-		return p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_PLAN;
-	case ACTION_SEARCH:
-	case ACTION_SEARCH_NEXT:
-	case ACTION_SEARCH_PREV:
-		return list;
-	case ACTION_FILTER:
-		return p == PLACE_AUDIT || p == PLACE_STEPS || p == PLACE_STEP;
-	default:
-		return p != PLACE_PROGRESS || a == ACTION_HELP || a == ACTION_REDRAW ||
-		       a == ACTION_SUSPEND;
-	}
 }
 
 /* A key of the place itself stands before the same one of everywhere. */
@@ -105,7 +74,19 @@ static bool all_keys(const struct view_help *h, enum place place, enum action a,
 	return any;
 }
 
-static void collect(struct view_help *h, enum place place)
+/* Keys that many views have, and this one, too. */
+static void collect_shared(struct view_help *h, const struct view *of)
+{
+	for (int a = 1; a < ACTION_COUNT; a++) {
+		AUTO_BUF struct buf b = BUF_INIT;
+
+		if (!ui_is_general((enum action)a) && ui_holds(h->v.ui, of, (enum action)a) &&
+		    all_keys(h, PLACE_GLOBAL, (enum action)a, &b))
+			h->rows[h->n++] = (struct help_row){PLACE_GLOBAL, (enum action)a};
+	}
+}
+
+static void collect(struct view_help *h, const struct view *of, enum place place)
 {
 	size_t heading = h->n++;
 
@@ -113,11 +94,14 @@ static void collect(struct view_help *h, enum place place)
 	for (int a = 1; a < ACTION_COUNT; a++) {
 		AUTO_BUF struct buf b = BUF_INIT;
 
-		if (place == PLACE_GLOBAL && !holds(h, (enum action)a))
+		if (place == PLACE_GLOBAL &&
+		    (!ui_is_general((enum action)a) || !ui_holds(h->v.ui, of, (enum action)a)))
 			continue;
 		if (all_keys(h, place, (enum action)a, &b))
 			h->rows[h->n++] = (struct help_row){place, (enum action)a};
 	}
+	if (place != PLACE_GLOBAL)
+		collect_shared(h, of);
 	if (h->n == heading + 1)
 		h->n = heading;
 }
@@ -272,11 +256,54 @@ static bool act(struct view *v, enum action a)
 		ui_pop(v->ui);
 		return true;
 	}
+	if (a == ACTION_DESCRIBE) {
+		h->describing = true;
+		ui_say(v->ui, "Which key? It is said what it does, and not done.");
+		return true;
+	}
 	if (a == ACTION_SEARCH_NEXT || a == ACTION_SEARCH_PREV) {
 		list_search_next(&h->list, a == ACTION_SEARCH_PREV, h->n_lines, row_text, h);
 		return true;
 	}
 	return false;
+}
+
+static void describe(struct view_help *h, const struct keys *typed, enum action a)
+{
+	struct ui *ui = h->v.ui;
+	char keys[64];
+
+	keys_format(typed, keys, sizeof(keys));
+	if (a == ACTION_NONE && h->place == PLACE_TERMINAL && typed->n == 1)
+		ui_say(ui, "%s: goes to the agent.", keys);
+	else if (a == ACTION_NONE)
+		ui_say(ui, "%s: nothing here.", keys);
+	else
+		ui_say(ui, "%s: %s (%s)", keys, action_help(a), action_name(a));
+}
+
+static bool key(struct view *v, const struct key *k)
+{
+	struct view_help *h = (struct view_help *)v;
+	struct keys typed = h->typed.typed;
+	enum action a = ACTION_NONE;
+
+	if (!h->describing)
+		return false;
+	if (typed.n < KEYS_MAX)
+		typed.key[typed.n++] = *k;
+	switch (keymap_feed(v->ui->spec.keymap, &h->typed, h->place, *k, &a)) {
+	case KEYMAP_PENDING:
+		return true;
+	case KEYMAP_NONE:
+		a = ACTION_NONE;
+		break;
+	case KEYMAP_FOUND:
+		break;
+	}
+	h->describing = false;
+	describe(h, &typed, a);
+	return true;
 }
 
 static void mouse(struct view *v, const struct mouse *m, struct rect r)
@@ -300,19 +327,22 @@ static const struct view_ops ops = {
 	.draw = draw,
 	.act = act,
 	.query = query,
+	.does = DOES_MOVE,
+	.key = key,
 	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,
 };
 
-struct view *view_help_new(struct ui *ui, enum place place)
+struct view *view_help_new(struct ui *ui, const struct view *of)
 {
 	struct view_help *h = xcalloc(1, sizeof(*h));
+	enum place place = of->ops->place;
 
 	h->v = (struct view){.ops = &ops, .ui = ui};
 	h->place = place;
 	if (place != PLACE_GLOBAL)
-		collect(h, place);
-	collect(h, PLACE_GLOBAL);
+		collect(h, of, place);
+	collect(h, of, PLACE_GLOBAL);
 	return &h->v;
 }

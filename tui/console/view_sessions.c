@@ -211,6 +211,7 @@ static const struct view_ops ops = {
 	.size = size,
 	.draw = draw,
 	.act = act,
+	.does = DOES_MOVE | DOES_OPEN,
 	.free = view_free,
 	.hints = hints,
 };

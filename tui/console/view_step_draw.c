@@ -3,11 +3,23 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/path.h"
 #include "core/base/text.h"
+#include "tui/console/diff_words.h"
 #include "tui/console/view_step.h"
+#include "tui/look/syntax.h"
 
-#define SIDE_MIN_W 100 /* narrower: the files are one line on top */
+#define NUMBER_COLS  6	/* of a line's number and a blank */
+#define NUMBER_MIN_W 60 /* narrower: no numbers; a side of two has them from half of it */
+
+/* ---- one line ------------------------------------------------------------------------------- */
+
+/* How a line of the diff is coloured: its own style, that of its changed words, and by what its
+ * code is where its own says nothing or is a ground. */
+struct ink {
+	struct style base, word;
+	bool tinted, code;
+	uint8_t classes[REVIEW_COLS], marks[REVIEW_COLS];
+};
 
 static const int line_roles[] = {
 	[DIFF_FILE] = ROLE_DIFF_META,	    [DIFF_HUNK] = ROLE_DIFF_HUNK,
@@ -15,175 +27,260 @@ static const int line_roles[] = {
 	[DIFF_DEL] = ROLE_DIFF_DEL,	    [DIFF_META] = ROLE_DIFF_META,
 };
 
-static void sync_file(struct view_step *p)
-{
-	const struct review *r = p->review;
+static const int class_roles[] = {
+	[SYNTAX_PLAIN] = ROLE_TEXT,
+	[SYNTAX_COMMENT] = ROLE_SYNTAX_COMMENT,
+	[SYNTAX_STRING] = ROLE_SYNTAX_STRING,
+	[SYNTAX_NUMBER] = ROLE_SYNTAX_NUMBER,
+	[SYNTAX_KEYWORD] = ROLE_SYNTAX_KEYWORD,
+	[SYNTAX_TYPE] = ROLE_SYNTAX_TYPE,
+};
 
-	for (size_t i = 0; !p->chosen && i < r->n_files && r->files[i].loaded; i++) {
-		if (r->files[i].first_line <= p->list.top)
-			p->file = i;
+static bool is_body(int kind)
+{
+	return kind == DIFF_ADD || kind == DIFF_DEL || kind == DIFF_CONTEXT;
+}
+
+static const char *text_at(const struct review *r, const struct review_line *l)
+{
+	return r->text.data + l->at;
+}
+
+static size_t shown_len(const struct review_line *l)
+{
+	return MIN((size_t)l->len, (size_t)REVIEW_COLS);
+}
+
+static void mark_words(const struct review *r, const struct review_line *l, struct ink *ink)
+{
+	const struct review_line *mate = l->mate ? &r->lines[l->mate - 1] : NULL;
+	uint8_t other[REVIEW_COLS];
+
+	if (!mate || !is_body(l->kind))
+		return;
+	if (l->kind == DIFF_DEL)
+		diff_words(text_at(r, l), shown_len(l), text_at(r, mate), shown_len(mate),
+			   ink->marks, other);
+	else
+		diff_words(text_at(r, mate), shown_len(mate), text_at(r, l), shown_len(l), other,
+			   ink->marks);
+}
+
+static void mix(const struct surface *s, const struct review *r, const struct review_line *l,
+		int kind, struct ink *ink)
+{
+	const struct syntax *lang = r->files[l->file].lang;
+	struct style text = surface_role(s, ROLE_TEXT);
+
+	*ink = (struct ink){.base = surface_role(s, line_roles[kind])};
+	ink->word = surface_role(s, kind == DIFF_ADD ? ROLE_DIFF_ADD_WORD : ROLE_DIFF_DEL_WORD);
+	ink->tinted = ink->base.bg != text.bg;
+	ink->code = lang && is_body(kind) && (ink->tinted || kind == DIFF_CONTEXT);
+	if (ink->code)
+		syntax_line(lang, l->state, text_at(r, l), shown_len(l), ink->classes);
+	if (kind == DIFF_ADD || kind == DIFF_DEL)
+		mark_words(r, l, ink);
+}
+
+static struct style style_at(const struct surface *s, const struct ink *ink, size_t i)
+{
+	struct style st = ink->marks[i] ? ink->word : ink->base;
+	struct style class = surface_role(s, class_roles[ink->classes[i]]);
+
+	if (!ink->code || (ink->classes[i] == SYNTAX_PLAIN && !ink->tinted))
+		return st;
+	st.fg = class.fg;
+	st.attr |= class.attr;
+	return st;
+}
+
+static bool same_look(const struct ink *ink, size_t a, size_t b)
+{
+	return ink->classes[a] == ink->classes[b] && ink->marks[a] == ink->marks[b];
+}
+
+/* The text from column `from` on, as much as has room. Returns the columns of all of it. */
+static int draw_runs(struct surface *s, struct rect r, int from, const struct ink *ink,
+		     const char *text, size_t len)
+{
+	struct rect old = surface_clip(s, r);
+	int col = 0;
+
+	for (size_t i = 0, to; i < len; i = to) {
+		AUTO_BUF struct buf b = BUF_INIT;
+		struct style st = style_at(s, ink, i);
+		int at = col;
+
+		for (to = i + 1; to < len && same_look(ink, i, to); to++)
+			;
+		while (to < len && ((unsigned char)text[to] & 0xc0) == 0x80)
+			to++; /* never half a character */
+		col = diff_expand(text + i, to - i, col, &b);
+		if (col > from && at - from < r.w)
+			surface_text_style(s, r.x + at - from, r.y, col - at, &st, b.data);
 	}
-}
-
-static const char *kind_letter(const struct change *c)
-{
-	switch (c->kind) {
-	case CHANGE_CREATED:
-		return "A";
-	case CHANGE_DELETED:
-		return "D";
-	case CHANGE_RENAMED:
-		return "R";
-	case CHANGE_MODIFIED:
-		break;
-	}
-	return "M";
-}
-
-static int kind_role(const struct change *c)
-{
-	switch (c->kind) {
-	case CHANGE_CREATED:
-		return ROLE_DIFF_ADD;
-	case CHANGE_DELETED:
-		return ROLE_DIFF_DEL;
-	case CHANGE_MODIFIED:
-	case CHANGE_RENAMED:
-		break;
-	}
-	return ROLE_DIFF_HUNK;
-}
-
-static void counts_text(const struct review_file *f, char *out, size_t size)
-{
-	out[0] = '\0';
-	if (f->loaded && (f->added || f->deleted))
-		snprintf(out, size, "+%d -%d", f->added, f->deleted);
-}
-
-char *view_step_name(const struct change *c)
-{
-	return c->base ? path_join(c->base, c->path) : xstrdup(c->path);
-}
-
-static void draw_file(struct ui *ui, struct surface *s, struct rect line,
-		      const struct review_file *f, bool on)
-{
-	AUTO_FREE char *name = view_step_name(f->change);
-	char counts[32];
-	int w, x = line.x + 1;
-
-	counts_text(f, counts, sizeof(counts));
-	w = (int)strlen(counts);
-	x += surface_text(s, x, line.y, 1, kind_role(f->change), kind_letter(f->change)) + 1;
-	surface_hostile(s, x, line.y, line.x + line.w - x - w - 2, on ? ROLE_STRONG : ROLE_TEXT,
-			ui_path(ui, name));
-	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, counts);
-	ui_row_style(s, line, on, false);
-}
-
-static void draw_files(struct view_step *p, struct surface *s, struct rect r)
-{
-	const struct review *rv = p->review;
-	size_t rows = (size_t)MAX(r.h, 1);
-	size_t top = p->file >= rows / 2 ? p->file - rows / 2 : 0;
-
-	if (top + rows > rv->n_files)
-		top = rv->n_files > rows ? rv->n_files - rows : 0;
-	for (int y = 0; y < r.h && top + (size_t)y < rv->n_files; y++)
-		draw_file(p->v.ui, s, (struct rect){r.x, r.y + y, r.w, 1},
-			  &rv->files[top + (size_t)y], top + (size_t)y == p->file);
-}
-
-/* Escaped, with tabs as the blanks they stand for: code is read here. */
-static void expand(const char *text, size_t len, struct buf *out)
-{
-	size_t from = 0;
-
-	for (size_t i = 0; i <= len; i++) {
-		if (i < len && text[i] != '\t')
-			continue;
-		text_escape(out, text + from, i - from);
-		from = i + 1;
-		for (int col = text_width(out->data); i < len; col++) {
-			buf_ch(out, ' ');
-			if ((col + 1) % TAB_COLS == 0)
-				break;
-		}
-	}
-}
-
-/* The text from column `cols` on. */
-static const char *skip_cols(const char *s, int cols)
-{
-	size_t len = strlen(s), i = 0;
-
-	while (i < len && cols > 0) {
-		int32_t cp;
-
-		i += text_decode(s + i, len - i, &cp);
-		cols -= MAX(text_cp_width(cp), 0);
-	}
-	return s + i;
+	s->clip = old;
+	return col;
 }
 
 /* What goes on beyond an edge has a sign there. */
-static void draw_text(struct surface *s, struct rect line, int role, const char *text, bool more)
+static void draw_edges(struct surface *s, struct rect r, bool before, bool after)
 {
-	surface_text(s, line.x, line.y, line.w, role, text);
-	if (more)
-		surface_text(s, line.x - 1, line.y, 1, ROLE_DIM, "<");
-	if (text_width(text) > line.w)
-		surface_text(s, line.x + line.w - 1, line.y, 1, ROLE_STRONG, ">");
+	if (before)
+		surface_text(s, r.x - 1, r.y, 1, ROLE_DIM, "<");
+	if (after)
+		surface_text(s, r.x + r.w - 1, r.y, 1, ROLE_STRONG, ">");
 }
 
-static void draw_line(struct view_step *p, struct surface *s, struct rect line,
-		      const struct review_line *l)
+static int number_cols(const struct view_step *p, int w)
 {
-	AUTO_BUF struct buf b = BUF_INIT;
-	bool body = l->kind == DIFF_ADD || l->kind == DIFF_DEL || l->kind == DIFF_CONTEXT;
-	bool numbers = line.w >= 60;
-	int x = line.x + 1, role = line_roles[l->kind];
-	const char *sign = l->kind == DIFF_ADD ? "+" : l->kind == DIFF_DEL ? "-" : " ";
-	size_t len = MIN((size_t)l->len, (size_t)4096); /* nobody scrolls further right */
+	return w >= (p->split ? NUMBER_MIN_W / 2 + 14 : NUMBER_MIN_W) ? NUMBER_COLS : 0;
+}
 
-	if (numbers && body)
-		surface_fmt(s, x, line.y, 6, ROLE_DIM, "%5d",
-			    l->kind == DIFF_DEL ? l->old_line : l->new_line);
-	x += numbers ? 6 : 0;
-	if (body)
-		surface_text(s, x, line.y, 1, role, sign);
-	expand(p->review->text.data + l->at, len, &b);
+struct side {	       /* of a row, or all of it */
+	uint32_t line; /* 0: it has nothing there */
+	uint32_t col;
+	int kind;
+	bool old; /* its number is that of the old file */
+};
+
+static void draw_side(struct view_step *p, struct surface *s, struct rect line,
+		      const struct side *side)
+{
+	const struct review *rv = p->review;
+	const struct review_line *l = side->line ? &rv->lines[side->line - 1] : NULL;
+	bool begins = side->col == 0;
+	int numbers = number_cols(p, line.w), from = p->look.wrap ? (int)side->col : p->left, all;
+	struct rect text = {line.x + 1 + numbers + 2, line.y, line.w - 3 - numbers, 1};
+	struct ink ink;
+
+	if (!l || side->col == COL_OVER)
+		return;
+	mix(s, rv, l, side->kind, &ink);
+	if (ink.tinted)
+		surface_paint(s, (struct rect){text.x - 2, line.y, text.w + 2, 1}, &ink.base);
+	if (numbers && begins)
+		surface_fmt(s, line.x + 1, line.y, numbers, ROLE_DIM, "%5d",
+			    side->old ? l->old_line : l->new_line);
+	surface_text_style(s, text.x - 2, line.y, 1, &ink.base,
+			   !begins		    ? " "
+			   : side->kind == DIFF_ADD ? "+"
+			   : side->kind == DIFF_DEL ? "-"
+						    : " ");
+	all = draw_runs(s, text, from, &ink, text_at(rv, l), shown_len(l));
+	if (!p->look.wrap)
+		draw_edges(s, text, from > 0, all - from > text.w);
+}
+
+/* Headings, and lines that are no line of a file. */
+static void draw_heading_line(struct view_step *p, struct surface *s, struct rect line,
+			      const struct diff_row *row)
+{
+	const struct review *rv = p->review;
+	const struct review_line *l = &rv->lines[row->left - 1];
+	AUTO_BUF struct buf b = BUF_INIT;
+	int role = line_roles[l->kind], x = line.x + 1 + number_cols(p, line.w), w;
+
+	if (l->kind == DIFF_FILE || l->kind == DIFF_HUNK)
+		x = line.x + 1;
+	diff_expand(text_at(rv, l), shown_len(l), 0, &b);
 	if (l->kind == DIFF_FILE && str_starts(b.data, "diff "))
 		role = ROLE_DIFF_FILE;
-	x += body ? 2 : 0;
-	draw_text(s, (struct rect){x, line.y, line.x + line.w - x, 1}, role,
-		  skip_cols(b.data, body ? p->left : 0), body && p->left > 0);
+	w = line.x + line.w - x;
+	if (row->quiet)
+		buf_str(&b, "  (blanks alone)");
+	if (l->folded)
+		buf_fmt(&b, "  [%zu lines folded]", diff_rows_below(rv, row->left - 1));
+	surface_text(s, x, line.y, w, role, b.data);
+	draw_edges(s, (struct rect){x, line.y, w, 1}, false, text_width(b.data) > w);
 }
 
-static void draw_diff(struct view_step *p, struct surface *s, struct rect r)
+static void draw_row(struct view_step *p, struct surface *s, struct rect line,
+		     const struct diff_row *row)
+{
+	struct side left = {row->left, row->left_col, row->kind, true};
+	struct side right = {row->right, row->right_col, row->kind, false};
+	int half = (line.w - 1) / 2;
+
+	if (!is_body(row->kind)) {
+		draw_heading_line(p, s, line, row);
+		return;
+	}
+	left.old = row->both || row->kind == DIFF_DEL;
+	if (!row->both) {
+		draw_side(p, s, line, row->right ? &right : &left);
+		return;
+	}
+	if (row->kind != DIFF_CONTEXT) {
+		left.kind = DIFF_DEL;
+		right.kind = DIFF_ADD;
+	}
+	draw_side(p, s, (struct rect){line.x, line.y, half, 1}, &left);
+	surface_vline(s, line.x + half, line.y, 1, ROLE_BORDER);
+	draw_side(p, s, (struct rect){line.x + half + 1, line.y, line.w - half - 1, 1}, &right);
+}
+
+/* ---- the diff ------------------------------------------------------------------------------- */
+
+/* The cursor stays in its line when rows are made anew. */
+void step_rows(struct view_step *p)
+{
+	struct diff_look look = p->look;
+	int w = p->cols ? p->cols : 80; /* nothing was drawn yet */
+	struct diff_rows *rows = &p->rows;
+	size_t line = SIZE_MAX, above = p->list.cursor - MIN(p->list.top, p->list.cursor);
+	int side;
+
+	if (p->list.cursor < rows->n)
+		line = diff_row_line(&rows->list[p->list.cursor]);
+	look.split &= w >= STEP_SPLIT_W;
+	side = look.split ? (w - 1) / 2 : w;
+	p->split = look.split;
+	look.cols = side - 3 - number_cols(p, side);
+	rows->stale |= rows->look.cols != look.cols && look.wrap;
+	if (!diff_rows_build(rows, p->review, &look) || line == SIZE_MAX)
+		return;
+	p->list.cursor = diff_rows_find(rows, line);
+	p->list.top = p->list.cursor - MIN(above, p->list.cursor);
+}
+
+static void go_to_file(struct view_step *p)
+{
+	const struct review_file *f = &p->review->files[p->file];
+
+	if (!p->jump || !f->loaded)
+		return;
+	p->list.cursor = p->list.top = diff_rows_find(&p->rows, f->first_line);
+	p->jump = false;
+}
+
+static void draw_diff(struct view_step *p, struct surface *s, struct rect r, bool focused)
 {
 	const struct review *rv = p->review;
 	struct rect old = surface_clip(s, r);
 
-	p->list.page = (size_t)MAX(r.h, 1);
-	if (!p->jump)
-		p->list.top = MIN(p->list.top,
-				  rv->n_lines > p->list.page ? rv->n_lines - p->list.page : 0);
-	for (int y = 0; y < r.h && p->list.top + (size_t)y < rv->n_lines; y++) {
+	p->cols = r.w;
+	step_rows(p);
+	go_to_file(p);
+	list_fit(&p->list, p->rows.n, r.h);
+	if (!p->jump && step_line(p))
+		p->file = step_line(p)->file;
+	for (int y = 0; y < r.h && p->list.top + (size_t)y < p->rows.n; y++) {
 		struct rect line = {r.x, r.y + y, r.w, 1};
 		size_t i = p->list.top + (size_t)y;
 
-		draw_line(p, s, line, &rv->lines[i]);
-		if (*p->list.search && i == p->list.cursor)
-			ui_row_point(s, line);
+		draw_row(p, s, line, &p->rows.list[i]);
 		ui_mark(s, line, p->list.search);
+		if (i == p->list.cursor && focused && !p->in_tree)
+			ui_row_point(s, line);
 	}
 	if (rv->n_lines == 0 || (p->jump && rv->busy))
 		surface_text(s, r.x + 1, r.y + (rv->n_lines > 0 ? r.h - 1 : 0), r.w, ROLE_DIM,
 			     rv->whole ? "" : "Reading...");
 	s->clip = old;
 }
+
+/* ---- around it ------------------------------------------------------------------------------ */
 
 static const struct step_row *row_of(const struct view_step *p)
 {
@@ -202,6 +299,8 @@ static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w
 	const char *undone = st && st->undone ? ", undone" : "";
 	char hms[16];
 
+	if (p->from)
+		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > everything %s ", p->words);
 	if (p->step < 0)
 		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > background%s ", undone);
 	if (p->step)
@@ -220,15 +319,15 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 	const struct review *rv = p->review;
 	const struct step_row *st = row_of(p);
 	int x = r.x + 1, right;
-	char at[96] = "";
+	char at[128] = "";
 
 	for (int i = 0; i < r.w; i++)
 		surface_text(s, r.x + i, r.y, 1, ROLE_BORDER_FOCUS, s->ascii ? "=" : "━");
 	if (rv && rv->n_files > 0)
-		snprintf(at, sizeof(at), " %s%.20s%sfile %zu of %zu%s ",
+		snprintf(at, sizeof(at), " %s%.20s%s%sfile %zu of %zu%s ",
 			 *p->list.filter ? "filter: " : "", p->list.filter,
-			 *p->list.filter ? ", " : "", p->file + 1, rv->n_files,
-			 rv->whole ? "" : ", reading");
+			 *p->list.filter ? ", " : "", p->look.blank ? "no blanks, " : "",
+			 p->file + 1, rv->n_files, rv->whole ? "" : ", reading");
 	right = (int)strlen(at) + 2;
 	x += draw_name(p, s, x, r.y, r.w - 2);
 	if (st && st->command && *st->command && r.w - x > right + 8) {
@@ -238,31 +337,51 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 	surface_text(s, r.x + r.w - right, r.y, right, ROLE_DIM, at);
 }
 
-static void draw_body(struct view_step *p, struct surface *s, struct rect r)
+static void say_empty(struct view_step *p, struct surface *s, struct rect r)
 {
 	const struct review *rv = p->review;
 
-	if (!rv->listed) {
+	if (!rv->listed)
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
 			     p->step ? "Reading what this step changed..." : "Reading...");
-	} else if (p->running && (rv->result < 0 || rv->n_files == 0)) {
+	else if (p->running && (rv->result < 0 || rv->n_files == 0))
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
 			     "This step still runs; what it changed shows when it ends.");
-	} else if (rv->result < 0) {
+	else if (rv->result < 0)
 		surface_hostile(s, r.x + 1, r.y, r.w - 2, ROLE_EVENT_DENY, rv->why);
-	} else if (rv->n_files == 0) {
+	else
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
 			     *p->list.filter ? "No file matches the filter."
+			     : p->from	     ? "Nothing is different now."
 					     : "Nothing of this step is left to show.");
-	} else if (r.w >= SIDE_MIN_W) {
-		int w = MIN(40, r.w / 3);
+}
 
-		draw_files(p, s, (struct rect){r.x, r.y, w, r.h});
+bool step_wide(const struct view_step *p, struct rect body)
+{
+	(void)p;
+	return body.w >= STEP_SIDE_W;
+}
+
+static void draw_body(struct view_step *p, struct surface *s, struct rect r, bool focused)
+{
+	const struct review *rv = p->review;
+
+	if (!rv->listed || rv->result < 0 || rv->n_files == 0) {
+		say_empty(p, s, r);
+		return;
+	}
+	step_tree_build(p);
+	if (step_wide(p, r)) {
+		int w = STEP_TREE_W(r.w);
+
 		surface_vline(s, r.x + w, r.y, r.h, ROLE_BORDER);
-		draw_diff(p, s, (struct rect){r.x + w + 1, r.y, r.w - w - 1, r.h});
+		draw_diff(p, s, (struct rect){r.x + w + 1, r.y, r.w - w - 1, r.h}, focused);
+		step_tree_draw(p, s, (struct rect){r.x, r.y, w, r.h});
+	} else if (p->in_tree) {
+		step_tree_draw(p, s, r);
 	} else {
-		draw_file(p->v.ui, s, (struct rect){r.x, r.y, r.w, 1}, &rv->files[p->file], true);
-		draw_diff(p, s, (struct rect){r.x, r.y + 1, r.w, MAX(0, r.h - 1)});
+		draw_diff(p, s, (struct rect){r.x, r.y + 1, r.w, MAX(0, r.h - 1)}, focused);
+		step_tree_row(p, s, (struct rect){r.x, r.y, r.w, 1}, p->file);
 	}
 }
 
@@ -271,16 +390,13 @@ void view_step_draw(struct view *v, struct surface *s, struct rect r, bool focus
 	struct view_step *p = (struct view_step *)v;
 	struct rect body = {r.x, r.y + 1, r.w, MAX(0, r.h - 1)};
 
-	(void)focused;
 	surface_fill(s, r, ROLE_TEXT);
-	if (p->review && !p->jump)
-		sync_file(p);
-	draw_heading(p, s, (struct rect){r.x, r.y, r.w, 1});
+	s->cursor.x = body.x;
+	s->cursor.y = body.y;
 	if (p->review)
-		draw_body(p, s, body);
+		draw_body(p, s, body, focused);
 	else
 		surface_text(s, body.x + 1, body.y, body.w, ROLE_DIM,
 			     "There is no history to read.");
-	s->cursor.x = body.x;
-	s->cursor.y = body.y;
+	draw_heading(p, s, (struct rect){r.x, r.y, r.w, 1});
 }

@@ -27,9 +27,9 @@ struct view_steps {
 	int state_cols; /* what became of each, at the right: as wide as its widest */
 };
 
-static const enum action hints[] = {ACTION_OPEN,   ACTION_UNDO,	       ACTION_REDO,
-				    ACTION_SEARCH, ACTION_FOCUS_AUDIT, ACTION_FOCUS_TERMINAL,
-				    ACTION_NONE};
+static const enum action hints[] = {ACTION_OPEN,	   ACTION_UNDO,	  ACTION_REDO,
+				    ACTION_DIFF_SESSION,   ACTION_SEARCH, ACTION_FOCUS_AUDIT,
+				    ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
 static void step_text(const struct step_row *st, struct buf *out)
 {
@@ -333,6 +333,35 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	surface_text(s, end + 1, line.y, p->state_cols, role, state);
 }
 
+/* What a first session looks at: what will be here, and the keys that lead on. */
+static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
+{
+	static const struct {
+		enum action action;
+		const char *words;
+	} rows[] = {{ACTION_HELP, "all keys"},
+		    {ACTION_PALETTE, "find an action by its words"},
+		    {ACTION_FOCUS_APPROVALS, "answer what waits"},
+		    {ACTION_DIFF_SESSION, "everything that has changed"},
+		    {ACTION_UNDO, "undo the newest step"},
+		    {ACTION_QUIT, "leave"}};
+	int y = r.y;
+	char keys[48];
+
+	surface_fill(s, r, ROLE_TEXT);
+	surface_hostile_end(s, r.x + 2, y++, r.w - 3, ROLE_DIM,
+			    "Each command that changes a file will be a step here.");
+	if (ui->spec.attached || r.h < (int)ARRAY_LEN(rows) + 3)
+		return;
+	surface_hostile_end(s, r.x + 2, ++y, r.w - 3, ROLE_DIM,
+			    "Your keys go to the agent, but for these:");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		ui_keys(ui, PLACE_TERMINAL, rows[i].action, keys, sizeof(keys));
+		surface_text(s, r.x + 4, ++y, 8, ROLE_BAR_KEY, keys);
+		surface_text(s, r.x + 13, y, r.w - 14, ROLE_DIM, rows[i].words);
+	}
+}
+
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_steps *p = (struct view_steps *)v;
@@ -340,10 +369,11 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	collect(p);
 	pass_headings(p, p->list.cursor);
 	p->state_cols = state_cols(p);
-	list_draw(&p->list, s, r, focused, p->n,
-		  *p->list.filter ? "No step matches the filter."
-				  : "No command changed a file yet.",
-		  draw_row, p);
+	if (p->n == 0 && !*p->list.filter) {
+		draw_welcome(v->ui, s, r);
+		return;
+	}
+	list_draw(&p->list, s, r, focused, p->n, "No step matches the filter.", draw_row, p);
 }
 
 static void note(struct view *v, char *out, size_t size)
@@ -435,6 +465,11 @@ static bool act(struct view *v, enum action a)
 		return undo(p);
 	case ACTION_UNDO_TURN:
 		return undo_turn(p);
+	case ACTION_MARK:
+		st = step_at(p, p->list.cursor);
+		if (st)
+			ui_mark_step(v->ui, st->id);
+		return true;
 	case ACTION_BACK:
 		if (!*p->list.filter)
 			return false;
@@ -451,6 +486,8 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 
 	list_mouse(&p->list, m, r, p->n);
 	pass_headings(p, p->list.cursor);
+	if (m->action == MOUSE_PRESS && m->twice)
+		v->ops->act(v, ACTION_OPEN);
 }
 
 static void view_free(struct view *v)
@@ -466,6 +503,7 @@ static const struct view_ops ops = {
 	.note = note,
 	.query = query,
 	.filters = true,
+	.does = DOES_MOVE | DOES_OPEN,
 	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,

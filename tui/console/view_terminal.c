@@ -240,6 +240,7 @@ static const struct view_ops live_ops = {
 
 static const struct view_ops scroll_ops = {
 	.place = PLACE_SCROLL,
+	.does = DOES_MOVE,
 	.draw = draw,
 	.act = act_scroll,
 	.note = note,

@@ -5,10 +5,22 @@
 /* id, name in keymap files, label in the hints bar, sentence in the help */
 #define ACTIONS(X)                                                                                 \
 	X(HELP, "help", "help", "Show every key for this pane")                                    \
+	X(DESCRIBE, "describe", "describe a key", "Say what the key that comes next does")         \
+	X(PALETTE, "palette", "palette", "Find an action by its words, and do it")                 \
 	X(QUIT, "quit", "quit", "Quit (asks while the agent runs)")                                \
+	X(RESTART, "restart", "restart", "Start the agent anew, with the same options")            \
+	X(NOTE, "note", "note", "Write why, for the agent; then deny")                             \
+	X(PASTE_NOTE, "paste-note", "paste note",                                                  \
+	  "Paste the note about a denial into the agent's prompt; Enter is yours")                 \
 	X(SUSPEND, "suspend", "suspend", "Suspend cordon; fg in the shell brings it back")         \
 	X(REDRAW, "redraw", "redraw", "Draw the whole screen again")                               \
 	X(ZOOM, "zoom", "zoom", "Give the whole screen to this pane, or take it back")             \
+	X(LAYOUT, "layout", "layout", "Another layout: lists at the right, below, tabs, by size")  \
+	X(HIDE, "hide", "hide pane", "Hide this pane; going to it brings it back")                 \
+	X(BORDER_LEFT, "border-left", "border left", "Move the border between panes left")         \
+	X(BORDER_RIGHT, "border-right", "border right", "Move it right")                           \
+	X(BORDER_UP, "border-up", "border up", "Move the border between panes up")                 \
+	X(BORDER_DOWN, "border-down", "border down", "Move it down")                               \
 	X(FOCUS_NEXT, "focus-next", "next pane", "Go to the next pane")                            \
 	X(FOCUS_PREV, "focus-prev", "previous pane", "Go to the pane before")                      \
 	X(FOCUS_TERMINAL, "focus-terminal", "agent", "Go to the agent's terminal")                 \
@@ -19,6 +31,10 @@
 	  "Look at the answers that count on, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
+	X(SHOW_LOG, "show-log", "log", "Look at what cordon has said so far")                      \
+	X(SHOW_RESOURCES, "show-resources", "resources",                                           \
+	  "Look at cpu, memory, processes and io of the session")                                  \
+	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
 	X(SHOW_SESSIONS, "show-sessions", "sessions",                                              \
 	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
@@ -37,12 +53,35 @@
 	X(SEARCH_NEXT, "search-next", "next match", "Next match")                                  \
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
 	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
+	X(LEVEL, "level", "level",                                                                 \
+	  "How much is listed: without git's own, files that stay, decisions, all")                \
+	X(DETAILS, "details", "details", "All that is known about this row")                       \
 	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
 	X(UNDO_TURN, "undo-turn", "undo turn",                                                     \
 	  "Roll back all that the agent did since you told it what to do")                         \
 	X(REDO, "redo", "redo", "Bring back what was undone last")                                 \
 	X(RESTORE, "restore", "restore",                                                           \
 	  "Bring this file or directory back as it was before the step")                           \
+	X(RESTORE_HUNK, "restore-hunk", "restore hunk",                                            \
+	  "Bring this hunk alone back as it was before the step, as a step")                       \
+	X(NEXT_HUNK, "next-hunk", "hunk", "Next hunk")                                             \
+	X(PREV_HUNK, "prev-hunk", "previous hunk", "Hunk before")                                  \
+	X(FILES, "files", "files", "Go to the list of files, or back to the diff")                 \
+	X(SIDE_BY_SIDE, "side-by-side", "two columns", "Old and new beside each other, or not")    \
+	X(WRAP, "wrap", "wrap", "Wrap long lines, or cut them")                                    \
+	X(BLANKS, "blanks", "blanks", "Leave out changes of blanks alone, or show them")           \
+	X(FOLD, "fold", "fold", "Fold this hunk or file, or open it")                              \
+	X(FOLD_ALL, "fold-all", "fold all", "Fold every file, or open them all")                   \
+	X(EDIT, "edit", "editor", "Open this file in your editor ($VISUAL, $EDITOR)")              \
+	X(COPY, "copy", "copy", "Copy this: of a diff, the hunk as a patch")                       \
+	X(COPY_FILE, "copy-file", "copy file", "Copy what this file's diff says, as a patch")      \
+	X(EXPORT, "export", "export", "Write the whole diff to a patch file in your home")         \
+	X(DIFF_SESSION, "diff-session", "all changes",                                             \
+	  "Everything that has changed since the session began")                                   \
+	X(DIFF_TURN, "diff-turn", "this turn", "Everything that has changed in this turn")         \
+	X(MARK, "mark", "mark", "Mark this step, to see later what came after it")                 \
+	X(DIFF_MARK, "diff-mark", "since the mark",                                                \
+	  "Everything that has changed from the marked step on")                                   \
 	X(NEXT_FILE, "next-file", "next file", "Next file of this step")                           \
 	X(PREV_FILE, "prev-file", "previous file", "File before")                                  \
 	X(NEXT_REQUEST, "next-request", "next", "Next request that waits")                         \
@@ -111,13 +150,18 @@ enum action {
 	X(STEPS, "steps", "steps")                                                                 \
 	X(STEP, "step", "one step")                                                                \
 	X(APPROVALS, "approvals", "approvals")                                                     \
+	X(DETAIL, "detail", "one row")                                                             \
 	X(RULES, "rules", "your answers")                                                          \
+	X(LOG, "log", "log")                                                                       \
+	X(RESOURCES, "resources", "resources")                                                     \
+	X(THEMES, "themes", "themes")                                                              \
 	X(CONNECTIONS, "connections", "connections")                                               \
 	X(SESSIONS, "sessions", "sessions")                                                        \
 	X(PLAN, "plan", "undo and redo")                                                           \
 	X(BUSY, "busy", "undo while a command runs")                                               \
 	X(PROGRESS, "progress", "progress")                                                        \
 	X(HELP, "help", "help")                                                                    \
+	X(PALETTE, "palette", "actions")                                                           \
 	X(LEAVE, "leave", "leaving")                                                               \
 	X(REPLAY, "replay", "replay")
 

@@ -73,6 +73,7 @@ struct mouse {
 	int button; /* 1 left, 2 middle, 3 right; 0 none */
 	int x, y;   /* 0-based cells of the screen */
 	uint32_t mods;
+	bool twice; /* a second press at the same place soon after; set by the ui */
 };
 
 struct event {

@@ -42,7 +42,7 @@ static bool is_answer(enum action a)
 	return a == ACTION_ALLOW || a == ACTION_ALLOW_COMMAND;
 }
 
-static bool is_grave(enum action a)
+bool keymap_is_grave(enum action a)
 {
 	return is_answer(a) || a == ACTION_CONFIRM || a == ACTION_FORCE || a == ACTION_END_AGENT;
 }
@@ -63,7 +63,7 @@ static int guard(const struct keymap *km, const struct binding *b, const struct 
 	if (b->place != PLACE_TERMINAL && b->place != PLACE_SCROLL && b->place != PLACE_GLOBAL &&
 	    key_eq(&b->keys.key[0], &km->prefix))
 		return ini_error(err, l, "bindings with the prefix belong into [keys \"global\"]");
-	for (int i = 0; is_grave(b->action) && i < b->keys.n; i++) {
+	for (int i = 0; keymap_is_grave(b->action) && i < b->keys.n; i++) {
 		if (is_reflex(&b->keys.key[i]))
 			return ini_error(
 				err, l,
@@ -169,26 +169,57 @@ static int set_keys(struct loader *ld, const struct ini_line *l, struct err *err
 	return add_binding(ld->km, &b, l, err);
 }
 
+/* Bindings of the old prefix follow. NULL: done; else why not, and `with` is what it clashes with.
+ */
+static const char *change_prefix(struct keymap *km, const char *text, enum action *with)
+{
+	struct keys keys;
+	struct key old = km->prefix;
+
+	*with = ACTION_NONE;
+	if (keys_parse(&keys, text, NULL) < 0 || keys.n != 1 ||
+	    !(keys.key[0].mods & MOD_CTRL || keys.key[0].sym >= SYM_F1) || is_reflex(&keys.key[0]))
+		return "prefix is one key with C- or a function key, as C-] or F12";
+	for (size_t i = 0; i < km->n; i++)
+		for (int k = 0; k < km->list[i].keys.n; k++)
+			if (key_eq(&km->list[i].keys.key[k], &old))
+				km->list[i].keys.key[k] = keys.key[0];
+	km->prefix = keys.key[0];
+	for (size_t i = 0; i < km->n; i++) {
+		if (!clashes(km, &km->list[i]))
+			continue;
+		*with = km->list[i].action;
+		return "the prefix clashes with the key of";
+	}
+	return NULL;
+}
+
 static int set_prefix(struct loader *ld, const struct ini_line *l, struct err *err)
 {
-	struct keys keys, old = {.n = 1, .key = {ld->km->prefix}};
+	enum action with;
+	const char *why = change_prefix(ld->km, l->value, &with);
 
-	if (keys_parse(&keys, l->value, NULL) < 0 || keys.n != 1 ||
-	    !(keys.key[0].mods & MOD_CTRL || keys.key[0].sym >= SYM_F1) || is_reflex(&keys.key[0]))
-		return ini_error(err, l,
-				 "prefix is one key with C- or a function key, as C-] or F12");
-	for (size_t i = 0; i < ld->km->n; i++) { /* inherited bindings follow */
-		for (int k = 0; k < ld->km->list[i].keys.n; k++) {
-			if (key_eq(&ld->km->list[i].keys.key[k], &old.key[0]))
-				ld->km->list[i].keys.key[k] = keys.key[0];
-		}
+	if (!why)
+		return 0;
+	return ini_error(err, l, "%s%s%s", why, with ? " " : "", with ? action_name(with) : "");
+}
+
+int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err)
+{
+	struct keymap copy = {.prefix = km->prefix, .n = km->n, .cap = km->n};
+	enum action with;
+	const char *why;
+
+	copy.list = xcalloc(km->n + 1, sizeof(*copy.list));
+	memcpy(copy.list, km->list, km->n * sizeof(*copy.list));
+	why = change_prefix(&copy, keys, &with);
+	if (why) {
+		free(copy.list);
+		return err_say(err, -EINVAL, "ui.prefix: %s%s%s", why, with ? " " : "",
+			       with ? action_name(with) : "");
 	}
-	ld->km->prefix = keys.key[0];
-	for (size_t i = 0; i < ld->km->n; i++) {
-		if (clashes(ld->km, &ld->km->list[i]))
-			return ini_error(err, l, "the prefix clashes with the key of %s",
-					 action_name(ld->km->list[i].action));
-	}
+	free(km->list);
+	*km = copy;
 	return 0;
 }
 
@@ -352,6 +383,14 @@ static const struct binding *shortest(const struct keymap *km, enum place place,
 			best = b;
 	}
 	return best;
+}
+
+bool keymap_binds(const struct keymap *km, enum place place, enum action a)
+{
+	for (size_t i = 0; i < km->n; i++)
+		if (km->list[i].place == place && km->list[i].action == a)
+			return true;
+	return false;
 }
 
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,

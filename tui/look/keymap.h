@@ -40,6 +40,8 @@ int keymap_load(struct keymap **ret, const char *name, const struct look_where *
 		struct err *err) MUST_USE;
 int keymap_parse(struct keymap **ret, const char *file, const char *text, size_t len,
 		 struct err *err) MUST_USE; /* on top of nothing, unless it inherits */
+/* Another prefix than the file's; *km is untouched on failure. */
+int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err) MUST_USE;
 void keymap_free(struct keymap *km);
 
 struct keymap_state {
@@ -62,6 +64,10 @@ enum action keymap_single(const struct keymap *km, enum place place, struct key 
 /* The first keys of an action as seen from a place: "g g", "C-] a"; false when it has none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);
+/* The place itself has keys for it. */
+bool keymap_binds(const struct keymap *km, enum place place, enum action a);
+/* It decides or ends something: never on a key that is typed by reflex. */
+bool keymap_is_grave(enum action a);
 /* Text of keys: "C-x", "S-Tab", "F5"; and back. */
 void keys_format(const struct keys *keys, char *out, size_t size);
 int keys_parse(struct keys *ret, const char *text, const struct key *prefix);

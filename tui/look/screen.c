@@ -440,6 +440,26 @@ void screen_notify(struct screen *s, const char *words)
 		send(s, bytes);
 }
 
+void screen_copy(struct screen *s, const char *text, size_t len)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	len = MIN(len, (size_t)SCREEN_COPY_MAX);
+	buf_str(&b, "\033]52;c;");
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t v = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			v = v << 8 | (i + k < len ? (unsigned char)text[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			buf_ch(&b, i + k > len ? '=' : digits[v >> (18 - 6 * k) & 0x3f]);
+	}
+	buf_ch(&b, '\a');
+	send(s, b.data);
+}
+
 void screen_suspend(struct screen *s)
 {
 	endwin();
@@ -461,4 +481,9 @@ void screen_resume(struct screen *s)
 void screen_rescue(void)
 {
 	rescue_restore();
+}
+
+const char *screen_library(void)
+{
+	return curses_version();
 }

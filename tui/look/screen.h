@@ -38,9 +38,14 @@ void screen_bell(struct screen *s);
 /* A notification of the terminal's own (OSC 9) where it may know them; words are cordon's,
  * printable ASCII. */
 void screen_notify(struct screen *s, const char *words);
+/* Into the human's clipboard, through the terminal (OSC 52): up to SCREEN_COPY_MAX bytes. */
+#define SCREEN_COPY_MAX (1u << 20)
+void screen_copy(struct screen *s, const char *text, size_t len);
 /* Give the terminal back to the shell, and take it again after SIGCONT (also after one that came
  * without screen_suspend(): the shell may have changed the terminal meanwhile). */
 void screen_suspend(struct screen *s);
 void screen_resume(struct screen *s);
 /* Put the terminal back from wherever the process is; async-signal-safe. */
 void screen_rescue(void);
+/* "ncurses 6.4.20221231", of the one that is loaded. */
+const char *screen_library(void);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/source.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +15,9 @@
 #include "core/base/text.h"
 #include "core/base/builtin.h"
 #include "tui/look/ini.h"
+
+#define LIST_MAX  16384 /* bytes of names that are listed */
+#define NAMES_MAX 1000	/* entries of a directory that are looked at */
 
 static const char *extension(const char *kind)
 {
@@ -78,13 +82,72 @@ static void list_builtin(const char *kind, char *out, size_t size)
 	snprintf(out, size, "%s", b.data);
 }
 
+static bool has_line(const struct buf *b, const char *name, size_t len)
+{
+	for (const char *at = b->data; *at; at += strcspn(at, "\n") + 1)
+		if (strncmp(at, name, len) == 0 && at[len] == '\n')
+			return true;
+	return false;
+}
+
+static void add_name(const char *kind, const char *file, struct buf *out)
+{
+	size_t ext = strlen(extension(kind)) + 1, len = strlen(file);
+
+	if (len <= ext || *file == '.' || file[len - ext] != '.' || strchr(file, '\n') ||
+	    !str_ends(file, extension(kind)) || has_line(out, file, len - ext))
+		return;
+	buf_add(out, file, len - ext);
+	buf_ch(out, '\n');
+}
+
+void look_list(const char *kind, const struct look_where *where, struct buf *out)
+{
+	AUTO_FREE char *dir = where && where->dir ? xasprintf("%s/%ss", where->dir, kind) : NULL;
+	DIR *d = dir ? opendir(dir) : NULL;
+	const struct dirent *e;
+
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		add_name(kind, f->name, out);
+	while (d && (e = readdir(d)) && out->len < LIST_MAX)
+		add_name(kind, e->d_name, out);
+	if (d)
+		closedir(d);
+}
+
+uint64_t look_signature(const struct look_where *where)
+{
+	static const char *const kinds[] = {"theme", "keymap"};
+	uint64_t sum = 0;
+
+	for (size_t i = 0; where->dir && i < 2 * ARRAY_LEN(kinds); i++) {
+		AUTO_FREE char *dir =
+			i < 2 ? xasprintf("%s/%ss", where->dir, kinds[i]) : xstrdup(where->dir);
+		const char *ext = extension(kinds[i % 2]);
+		DIR *d = opendir(dir);
+		const struct dirent *e;
+		struct stat st;
+
+		for (size_t n = 0; d && (e = readdir(d)) && n < NAMES_MAX; n++) {
+			if (!str_ends(e->d_name, ext) || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
+				continue;
+			sum += (uint64_t)st.st_mtim.tv_sec * 1000003 +
+			       (uint64_t)st.st_mtim.tv_nsec + (uint64_t)st.st_size * 31 +
+			       (uint64_t)st.st_ino * 7;
+		}
+		if (d)
+			closedir(d);
+	}
+	return sum;
+}
+
 int look_source(const char *kind, const char *name, const struct look_where *where, char **ret,
 		size_t *ret_len, char **ret_file, struct err *err)
 {
 	static const struct look_where nowhere = {0};
 	AUTO_FREE char *base = xasprintf("%s.%s", name, extension(kind));
 	const char *builtin;
-	char safe[64], known[128];
+	char safe[64], known[256];
 	int r = -ENOENT;
 
 	if (!where)

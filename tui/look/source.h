@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/base/buf.h"
 #include "core/base/err.h"
 
 /*
@@ -15,6 +16,10 @@ struct look_where {
 		*folders; /* working folders, absolute and clean; NULL-terminated or NULL */
 };
 
+/* Names of a kind that there are, a line each: what is shipped, then those in dir/kinds/. */
+void look_list(const char *kind, const struct look_where *where, struct buf *out);
+/* Another number when a theme or keymap of the human's was changed, made or removed. */
+uint64_t look_signature(const struct look_where *where);
 /*
  * kind: "theme" or "keymap". `name` is NAME of dir/kinds/NAME.ext or dir/NAME.ext, a built-in one,
  * or a path with a slash. *ret_file is what messages call it. Both on the heap.

@@ -198,9 +198,28 @@ static int on_line(void *data, const struct ini_line *l, struct err *err)
 	return ini_error(err, l, "unknown section [%.40s]", l->section);
 }
 
-/* Own entry for this depth, else that of the section's own role ("event" for "event.deny"). */
+/* What a role looks like that no file sets: "diff.add-word" as "diff.add", "event.deny" as "event".
+ * ROLE_COUNT: as text. */
+static size_t parent_of(size_t role)
+{
+	const char *section = role_names[role].section, *name = role_names[role].name;
+	size_t n = str_ends(name, "-word") ? strlen(name) - strlen("-word") : 0;
+
+	for (size_t i = 0; *section && i < ROLE_COUNT; i++) {
+		const char *other = role_names[i].name;
+
+		if (n ? str_eq(role_names[i].section, section) && strlen(other) == n &&
+				    strncmp(other, name, n) == 0
+		      : !*role_names[i].section && str_eq(other, section))
+			return i;
+	}
+	return ROLE_COUNT;
+}
+
+/* Own entry for this depth, else its parent's. */
 static const struct look *find_look(const struct draft *d, size_t role, enum depth depth)
 {
+	size_t parent = parent_of(role);
 	const struct look *l = &d->looks[TABLE_COLOR][role];
 
 	if (depth == DEPTH_MONO)
@@ -209,11 +228,7 @@ static const struct look *find_look(const struct draft *d, size_t role, enum dep
 		l = &d->looks[TABLE_16][role];
 	if (l->set)
 		return l;
-	for (size_t i = 0; *role_names[role].section && i < ROLE_COUNT; i++) {
-		if (!*role_names[i].section && str_eq(role_names[i].name, role_names[role].section))
-			return find_look(d, i, depth);
-	}
-	return l;
+	return parent < ROLE_COUNT ? find_look(d, parent, depth) : l;
 }
 
 static struct style resolve(const struct draft *d, const struct look *l, const struct style *base,
@@ -242,6 +257,37 @@ static void finish(struct theme *t, const struct draft *d, enum depth depth)
 	for (size_t i = 0; i < ROLE_COUNT; i++)
 		t->roles[i] =
 			resolve(d, find_look(d, i, depth), i == ROLE_TEXT ? &none : &text, depth);
+}
+
+static uint32_t blend(uint32_t a, uint32_t b, uint32_t percent)
+{
+	uint32_t mixed = 0;
+
+	for (int shift = 0; shift < 24; shift += 8)
+		mixed |= ((a >> shift & 0xff) * (100 - percent) + (b >> shift & 0xff) * percent) /
+				 100
+			 << shift;
+	return 0x02000000u | mixed;
+}
+
+void theme_tint(struct theme *t, uint32_t ground)
+{
+	static const struct {
+		enum role role;
+		uint32_t color, percent;
+	} tints[] = {{ROLE_DIFF_ADD, 0x2ea043, 16},
+		     {ROLE_DIFF_DEL, 0xf85149, 16},
+		     {ROLE_DIFF_ADD_WORD, 0x2ea043, 42},
+		     {ROLE_DIFF_DEL_WORD, 0xf85149, 42}};
+
+	for (size_t i = 0; i < ARRAY_LEN(tints); i++) {
+		struct style *st = &t->roles[tints[i].role];
+
+		if (!COLOR_IS_RGB(ground) || st->bg != COLOR_DEFAULT)
+			continue;
+		st->bg = blend(ground, tints[i].color, tints[i].percent);
+		st->attr &= ~(uint32_t)STYLE_REVERSE;
+	}
 }
 
 /* Parents are read first, so the chain is collected, then applied from its end. */

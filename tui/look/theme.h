@@ -8,40 +8,47 @@
 
 /* id, section, name. A role that no file sets looks like its section's own role, then like text. */
 #define ROLES(X)                                                                                   \
-	X(TEXT, "", "text")		   /* everything else */                                   \
-	X(DIM, "", "dim")		   /* what can be overlooked */                            \
-	X(STRONG, "", "strong")		   /* headings, the name in a row */                       \
-	X(TERMINAL, "", "terminal")	   /* what the agent printed in default colours */         \
-	X(MATCH, "", "match")		   /* found by a search */                                 \
-	X(BORDER, "", "border")		   /* rules between panes */                               \
-	X(BORDER_FOCUS, "border", "focus") /* of the pane that has the keys */                     \
-	X(TITLE, "", "title")		   /* names of panes */                                    \
-	X(TITLE_FOCUS, "title", "focus")   /* of the pane that has the keys */                     \
-	X(SELECT, "", "select")		   /* the row under the cursor */                          \
-	X(SELECT_BLUR, "select", "blur")   /* the same in a pane without focus */                  \
-	X(BAR, "", "bar")		   /* hints */                                             \
-	X(BAR_KEY, "bar", "key")	   /* the keys in it */                                    \
-	X(BAR_MESSAGE, "bar", "message")   /* something just happened */                           \
-	X(STATUS, "", "status")		   /* last line */                                         \
-	X(STATUS_OK, "status", "ok")	   /* runs, ended well */                                  \
-	X(STATUS_WARN, "status", "warn")   /* waits, network open */                               \
-	X(STATUS_ERROR, "status", "error") /* ended badly */                                       \
-	X(TAB, "", "tab")		   /* narrow layout */                                     \
-	X(TAB_FOCUS, "tab", "focus")	   /* the pane that is shown */                            \
-	X(ALERT, "", "alert")		   /* the row that announces a request */                  \
-	X(ALERT_KEY, "alert", "key")	   /* the keys in it */                                    \
-	X(EVENT_TOUCH, "event", "touch")   /* a change */                                          \
-	X(EVENT_DENY, "event", "deny")	   /* refused */                                           \
-	X(EVENT_ALLOW, "event", "allow")   /* granted, ended well */                               \
-	X(EVENT_ASK, "event", "ask")	   /* waits for an answer */                               \
-	X(EVENT_EXEC, "event", "exec")	   /* a command */                                         \
-	X(EVENT_NOTE, "event", "note")	   /* said by cordon */                                    \
-	X(DIFF_CONTEXT, "diff", "context") /* unchanged lines */                                   \
-	X(DIFF_ADD, "diff", "add")	   /* added */                                             \
-	X(DIFF_DEL, "diff", "del")	   /* removed */                                           \
-	X(DIFF_HUNK, "diff", "hunk")	   /* @@ lines */                                          \
-	X(DIFF_META, "diff", "meta")	   /* headers of a file */                                 \
-	X(DIFF_FILE, "diff", "file")	   /* its first line */                                    \
+	X(TEXT, "", "text")		       /* everything else */                               \
+	X(DIM, "", "dim")		       /* what can be overlooked */                        \
+	X(STRONG, "", "strong")		       /* headings, the name in a row */                   \
+	X(TERMINAL, "", "terminal")	       /* what the agent printed in default colours */     \
+	X(MATCH, "", "match")		       /* found by a search */                             \
+	X(BORDER, "", "border")		       /* rules between panes */                           \
+	X(BORDER_FOCUS, "border", "focus")     /* of the pane that has the keys */                 \
+	X(TITLE, "", "title")		       /* names of panes */                                \
+	X(TITLE_FOCUS, "title", "focus")       /* of the pane that has the keys */                 \
+	X(SELECT, "", "select")		       /* the row under the cursor */                      \
+	X(SELECT_BLUR, "select", "blur")       /* the same in a pane without focus */              \
+	X(BAR, "", "bar")		       /* hints */                                         \
+	X(BAR_KEY, "bar", "key")	       /* the keys in it */                                \
+	X(BAR_MESSAGE, "bar", "message")       /* something just happened */                       \
+	X(STATUS, "", "status")		       /* last line */                                     \
+	X(STATUS_OK, "status", "ok")	       /* runs, ended well */                              \
+	X(STATUS_WARN, "status", "warn")       /* waits, network open */                           \
+	X(STATUS_ERROR, "status", "error")     /* ended badly */                                   \
+	X(TAB, "", "tab")		       /* narrow layout */                                 \
+	X(TAB_FOCUS, "tab", "focus")	       /* the pane that is shown */                        \
+	X(ALERT, "", "alert")		       /* the row that announces a request */              \
+	X(ALERT_KEY, "alert", "key")	       /* the keys in it */                                \
+	X(EVENT_TOUCH, "event", "touch")       /* a change */                                      \
+	X(EVENT_DENY, "event", "deny")	       /* refused */                                       \
+	X(EVENT_ALLOW, "event", "allow")       /* granted, ended well */                           \
+	X(EVENT_ASK, "event", "ask")	       /* waits for an answer */                           \
+	X(EVENT_EXEC, "event", "exec")	       /* a command */                                     \
+	X(EVENT_NOTE, "event", "note")	       /* said by cordon */                                \
+	X(DIFF_CONTEXT, "diff", "context")     /* unchanged lines */                               \
+	X(DIFF_ADD, "diff", "add")	       /* added */                                         \
+	X(DIFF_DEL, "diff", "del")	       /* removed */                                       \
+	X(DIFF_HUNK, "diff", "hunk")	       /* @@ lines */                                      \
+	X(DIFF_META, "diff", "meta")	       /* headers of a file */                             \
+	X(DIFF_FILE, "diff", "file")	       /* its first line */                                \
+	X(DIFF_ADD_WORD, "diff", "add-word")   /* the words of it that are new */                  \
+	X(DIFF_DEL_WORD, "diff", "del-word")   /* that went */                                     \
+	X(SYNTAX_COMMENT, "syntax", "comment") /* in code */                                       \
+	X(SYNTAX_STRING, "syntax", "string")                                                       \
+	X(SYNTAX_NUMBER, "syntax", "number")                                                       \
+	X(SYNTAX_KEYWORD, "syntax", "keyword")                                                     \
+	X(SYNTAX_TYPE, "syntax", "type")                                                           \
 	X(MODAL, "", "modal")		   /* text of cordon's own questions */                    \
 	X(MODAL_BORDER, "modal", "border") /* their frame */                                       \
 	X(MODAL_TITLE, "modal", "title")   /* in the frame */                                      \
@@ -81,6 +88,9 @@ int theme_load(struct theme *t, const char *name, const struct look_where *where
 int theme_parse(struct theme *t, const char *file, const char *text, size_t len, enum depth depth,
 		struct err *err) MUST_USE;
 
+/* Where the theme has no ground of its own and the terminal's is known (24 bits), changed lines of
+ * a diff get a ground that is a little greener, or redder, than that. */
+void theme_tint(struct theme *t, uint32_t ground);
 /* The nearest colour that the depth has. */
 uint32_t color_reduce(uint32_t color, enum depth depth);
 /* 24 bits of an index of xterm's palette. */

@@ -12,6 +12,7 @@
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/calls_flow.h"
 #include "backends/linux/door/calls_peer.h"
+#include "backends/linux/door/calls_shared.h"
 #include "backends/linux/door/calls_socket.h"
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/finish.h"
@@ -84,6 +85,8 @@ int perform_connect(struct ldoor *d, struct request *r)
 		keeper_deny(d->k, &r->caller, "", -EPERM, "an abstract socket of the host");
 		return -EPERM;
 	}
+	if (d->spec.windowed && (family == AF_INET || family == AF_INET6))
+		return shared_connect(d, r, sock);
 	if (d->gateway && (family == AF_INET || family == AF_INET6))
 		return flow_connect(d, r, sock);
 	got = connect_now(d, r, sock, r->opened);

@@ -10,6 +10,7 @@
 
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/calls_peer.h"
+#include "backends/linux/door/calls_shared.h"
 #include "backends/linux/door/dirs.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/request.h"
@@ -113,7 +114,7 @@ int prepare_bind(struct ldoor *d, struct request *r)
 	/* Addresses of a network and abstract names stay in the sandbox's own network, where it has
 	 * one. */
 	if (!socket_pathname(r))
-		return DOOR_CONTINUE;
+		return d->spec.windowed ? shared_bind(d, r) : DOOR_CONTINUE;
 	r->how[0] = HOW_NAME;
 	return 0;
 }

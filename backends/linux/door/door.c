@@ -14,6 +14,7 @@
 #include "backends/linux/door/calls_connect.h"
 #include "backends/linux/door/calls_fifo.h"
 #include "backends/linux/door/calls_flow.h"
+#include "backends/linux/door/calls_shared.h"
 #include "backends/linux/door/calls_peer.h"
 #include "backends/linux/door/calls_read.h"
 #include "backends/linux/door/connecting.h"
@@ -170,6 +171,7 @@ static void door_close(struct door *door)
 	door_drop_all(door);
 	flow_close(d);
 	port_drop(d);
+	shared_close(d);
 	connect_drop(d);
 	fifo_drop(d);
 	state_close(d);

@@ -253,6 +253,8 @@ static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
 		else if (call->when == WHEN_W_OK)
 			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
+		else if (call->when == WHEN_WINDOWED)
+			r = spec->windowed ? rule(c, SCMP_ACT_NOTIFY, call->nr) : 0;
 		else if (call->when == WHEN_DATAGRAM)
 			r = rules_datagrams(c, call->nr);
 		else
@@ -326,6 +328,43 @@ static int rules_protocols(scmp_filter_ctx c)
 	if (r == 0)
 		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
 					   fast);
+	return r;
+}
+
+/*
+ * The host's own network: TCP alone, and nothing of it but what the door performs on the caller's
+ * socket. Devices, names and addresses of the host's interfaces are nobody's business.
+ */
+static int rules_proxied(scmp_filter_ctx c)
+{
+	static const uint64_t families[] = {AF_INET, AF_INET6};
+	/* All types but SOCK_STREAM, which is 1. */
+	static const struct {
+		uint64_t mask, value;
+	} types[] = {{1, 0}, {2, 2}, {4, 4}, {8, 8}};
+	static const uint64_t options[] = {SO_REUSEPORT, SO_BINDTODEVICE};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(families) * ARRAY_LEN(types) && r == 0; i++) {
+		const struct scmp_arg_cmp other[] = {
+			{0, SCMP_CMP_MASKED_EQ, LOW32, families[i / ARRAY_LEN(types)]},
+			{1, SCMP_CMP_MASKED_EQ, types[i % ARRAY_LEN(types)].mask,
+			 types[i % ARRAY_LEN(types)].value},
+		};
+
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 2, other);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(options) && r == 0; i++) {
+		const struct scmp_arg_cmp option[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, SOL_SOCKET},
+						      {2, SCMP_CMP_MASKED_EQ, LOW32, options[i]}};
+
+		r = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
+					   option);
+	}
+	/* SIOC*: 0x8910 to 0x89ff. */
+	for (uint64_t bit = 0x10; bit <= 0x80 && r == 0; bit <<= 1)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, 0xffffff00 | bit,
+			    0x8900 | bit);
 	return r;
 }
 
@@ -420,6 +459,8 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rules_ids(c, spec);
 	if (r == 0 && spec->alone)
 		r = rules_alone(c);
+	if (r == 0 && spec->proxied)
+		r = rules_proxied(c);
 	return r;
 }
 
@@ -490,9 +531,12 @@ static unsigned short add_prologue(struct sock_filter *code, const struct filter
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
 	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
-	/* Without a network namespace the first, AF_UNIX, is all there is. */
+	/* Without a network namespace the first, AF_UNIX, is all there is; or with a proxy three.
+	 */
 	n += add_choice(code + n, SYS_socket, families,
-			spec->alone && !spec->allow_network ? 1 : ARRAY_LEN(families),
+			!spec->alone || spec->allow_network ? ARRAY_LEN(families)
+			: spec->proxied			    ? 3
+							    : 1,
 			EAFNOSUPPORT);
 	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 					       offsetof(struct seccomp_data, arch));

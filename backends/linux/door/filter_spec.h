@@ -10,4 +10,6 @@ struct filter_spec {
 	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
 	bool reads;	    /* opens for reading are trapped too */
 	bool alone;	    /* no namespaces: what those would keep apart is refused */
+	bool proxied;	    /* alone: TCP sockets, whose connections the door performs */
+	bool windowed;	    /* bind and listen of the host's network are the door's, too */
 };

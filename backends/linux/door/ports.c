@@ -22,39 +22,39 @@
 #define LOOK_US	  20000 /* after listen(); the second look is for a machine that is busy */
 #define AGAIN_US  300000
 
-struct port {
+struct server {
 	uint16_t port, host_port;
 	bool listens; /* at the last look */
 	bool wanted, published;
 };
 
-static struct port *find(struct ldoor *d, uint16_t port)
+static struct server *find(struct ldoor *d, uint16_t port)
 {
-	for (size_t i = 0; i < d->n_ports; i++)
-		if (d->ports[i].port == port)
-			return &d->ports[i];
+	for (size_t i = 0; i < d->n_servers; i++)
+		if (d->servers[i].port == port)
+			return &d->servers[i];
 	return NULL;
 }
 
 /* NULL: too many. One that nobody listens on gives way. */
-static struct port *add(struct ldoor *d, uint16_t port)
+static struct server *add(struct ldoor *d, uint16_t port)
 {
-	struct port *p = NULL;
+	struct server *p = NULL;
 
-	if (!d->ports)
-		d->ports = xcalloc(PORTS_MAX, sizeof(*d->ports));
-	assert(d->ports);
-	if (d->n_ports < PORTS_MAX)
-		p = &d->ports[d->n_ports++];
-	for (size_t i = 0; i < d->n_ports && !p; i++)
-		if (!d->ports[i].listens && !d->ports[i].wanted)
-			p = &d->ports[i];
+	if (!d->servers)
+		d->servers = xcalloc(PORTS_MAX, sizeof(*d->servers));
+	assert(d->servers);
+	if (d->n_servers < PORTS_MAX)
+		p = &d->servers[d->n_servers++];
+	for (size_t i = 0; i < d->n_servers && !p; i++)
+		if (!d->servers[i].listens && !d->servers[i].wanted)
+			p = &d->servers[i];
 	if (p)
-		*p = (struct port){.port = port};
+		*p = (struct server){.port = port};
 	return p;
 }
 
-static void tell(struct ldoor *d, const struct port *p, enum port_state state, int pid, int code)
+static void tell(struct ldoor *d, const struct server *p, enum port_state state, int pid, int code)
 {
 	port_tell(d->k, &(struct port_news){.state = state,
 					    .port = p->port,
@@ -79,7 +79,7 @@ int prepare_listen(struct ldoor *d, struct request *r)
 /* The resolver's sockets and those of shown services are ours: nobody inside has them. */
 static void notice(struct ldoor *d, const struct flow_listener *l)
 {
-	struct port *p = find(d, l->port);
+	struct server *p = find(d, l->port);
 	int pid;
 
 	if (p && p->listens)
@@ -113,12 +113,12 @@ void port_tick(struct ldoor *d)
 		return;
 	}
 	n = flow_listeners(d->k, list, ARRAY_LEN(list));
-	for (size_t i = 0; i < d->n_ports; i++) {
+	for (size_t i = 0; i < d->n_servers; i++) {
 		bool listens = false;
 
 		for (size_t j = 0; j < n; j++)
-			listens |= list[j].port == d->ports[i].port;
-		d->ports[i].listens &= listens;
+			listens |= list[j].port == d->servers[i].port;
+		d->servers[i].listens &= listens;
 	}
 	for (size_t i = 0; i < n; i++)
 		notice(d, &list[i]);
@@ -130,7 +130,7 @@ void port_tick(struct ldoor *d)
 
 /* ---- published ------------------------------------------------------------------------------- */
 
-static void send_wish(struct ldoor *d, struct port *p)
+static void send_wish(struct ldoor *d, struct server *p)
 {
 	const struct net_note note = {
 		.what = NET_PUBLISH, .port = p->port, .from_port = p->host_port};
@@ -143,7 +143,7 @@ static void send_wish(struct ldoor *d, struct port *p)
 
 void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port)
 {
-	struct port *p = find(d, port);
+	struct server *p = find(d, port);
 	int got;
 
 	if (!d->gateway)
@@ -170,8 +170,8 @@ void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port)
 
 void port_ready(struct ldoor *d, int code)
 {
-	for (size_t i = 0; i < d->n_ports; i++) {
-		struct port *p = &d->ports[i];
+	for (size_t i = 0; i < d->n_servers; i++) {
+		struct server *p = &d->servers[i];
 
 		p->published = false;
 		if (code == 0 && p->wanted)
@@ -182,7 +182,7 @@ void port_ready(struct ldoor *d, int code)
 void port_heard(struct ldoor *d, const struct net_note *note)
 {
 	struct net_target t = {.port = note->from_port};
-	struct port *p = find(d, note->port);
+	struct server *p = find(d, note->port);
 
 	if (note->what == NET_CAME) {
 		(void)net_host_parse(&t.host, "localhost", 9, NULL);
@@ -202,7 +202,7 @@ void port_heard(struct ldoor *d, const struct net_note *note)
 
 void port_drop(struct ldoor *d)
 {
-	free(d->ports);
-	d->ports = NULL;
-	d->n_ports = 0;
+	free(d->servers);
+	d->servers = NULL;
+	d->n_servers = 0;
 }

@@ -52,11 +52,12 @@ struct ldoor {
 	struct pending *pending;  /* connecting.c */
 	size_t pending_len;
 	struct own_sockets *sockets; /* calls_peer.c */
+	struct ports *ports;	     /* calls_shared.c */
 	struct flow_wait *flows;     /* calls_flow.c */
 	size_t flows_len;
 	uint64_t last_dial;
-	struct port *ports; /* ports.c */
-	size_t n_ports;
+	struct server *servers; /* ports.c */
+	size_t n_servers;
 	int64_t look_at;	 /* for listeners, next; 0: not */
 	int64_t look_wait;	 /* and again so long after it */
 	struct fifo_wait *fifos; /* calls_fifo.c */

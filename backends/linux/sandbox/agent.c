@@ -247,7 +247,7 @@ NORETURN void agent_run(const struct launch *l)
 	for (size_t i = 0; i < ARRAY_LEN(l->ends); i++)
 		if (l->ends[i] >= 0)
 			close(l->ends[i]);
-	if (l->spec->ask_network)
+	if (l->spec->ask_network && !l->filter.alone)
 		router_prepare_inside(inside);
 	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
 		note_fail(sock, 125, &err);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "backends/linux/sandbox/landlock_trees.h"
+#include "core/net/window.h"
 
 struct gateway;
+struct proxy_door;
 
 struct floor {
 	/*
@@ -27,4 +29,9 @@ struct floor {
 	/* Connections to hosts are decided on and dialled from here. Taken over by the door where
 	 * that comes about. NULL: there is the sandbox's own network, or the host's. */
 	struct gateway *gateway;
+	/* The host's network without a namespace: this is all that may be connected to. Borrowed.
+	 */
+	struct proxy_door *proxy;
+	/* Where that network is shared: what may be listened at. */
+	struct net_window window;
 };

@@ -51,13 +51,27 @@ static void grant(struct plan *p, const char *const *list)
 	}
 }
 
-/* `cordon step` runs inside. */
-static void grant_self(struct plan *p)
+static void grant_one(struct plan *p, const char *path)
+{
+	if (path && is_beneath_one(p->gated, p->n_gated, path))
+		plan_push(&p->granted, &p->n_granted, &p->cap_granted, path);
+}
+
+/* `cordon step` and front ends of other programs run inside; so do the libraries that `make dist`
+ * puts beside them. */
+static void grant_self(struct plan *p, const char *tools)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	AUTO_FREE char *beside = NULL;
+	AUTO_FREE char *libraries = NULL;
 
-	if (self && is_beneath_one(p->gated, p->n_gated, self))
-		plan_push(&p->granted, &p->n_granted, &p->cap_granted, self);
+	if (!self)
+		return;
+	beside = xasprintf("%.*s../lib/cordon", (int)(path_base(self) - self), self);
+	libraries = realpath(beside, NULL);
+	grant_one(p, self);
+	grant_one(p, libraries);
+	grant_one(p, tools);
 }
 
 static void sort_grants(struct plan *p)
@@ -97,7 +111,7 @@ int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *e
 	grant(p, spec->read_only);
 	grant(p, spec->overlays);
 	grant(p, spec->sockets);
-	grant_self(p);
+	grant_self(p, spec->tools);
 	sort_grants(p);
 	return 0;
 }

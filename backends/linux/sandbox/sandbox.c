@@ -16,6 +16,7 @@
 #include "backends/linux/door/door.h"
 #include "backends/linux/gate/gate.h"
 #include "backends/linux/net/gateway.h"
+#include "backends/linux/net/proxy.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/linux/limits/limits.h"
 #include "core/base/io.h"
@@ -33,7 +34,8 @@ struct sandbox {
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
 	struct gate *gate;
-	bool no_fuse; /* the device opens, but mounting failed */
+	struct proxy_door *proxy; /* until the keeper has it among its doors */
+	bool no_fuse;		  /* the device opens, but mounting failed */
 	struct spawn_limits limits;
 	char **env;		 /* the agent's, where it is not as given */
 	const char *private[5];	 /* for keeper_set_private() */
@@ -64,22 +66,35 @@ static int reap(pid_t *pid)
 	return status;
 }
 
-/* The given environment, but for where temporary files and the cache are. */
-static char **env_with_own(const struct plan *p, const struct spawn_spec *spec)
+static bool sets_same(const char *setting, const char *const *list)
+{
+	size_t len = strcspn(setting, "=") + 1;
+
+	for (; list && *list; list++)
+		if (strncmp(setting, *list, len) == 0)
+			return true;
+	return false;
+}
+
+/* The given environment, but for where temporary files, the cache and the network are. */
+static char **env_with_own(const struct sandbox *sb, const struct spawn_spec *spec)
 {
 	static const char inside[] = CACHE_INSIDE;
+	const char *const *proxy = sb->proxy ? proxy_door_env(sb->proxy) : NULL;
 	size_t n = 0, at = 1;
 	char **own;
 
 	while (spec->env[n])
 		n++;
-	own = xcalloc(n + 2, sizeof(*own));
-	own[0] = xasprintf("TMPDIR=%s", p->own);
+	own = xcalloc(n + 2 + PROXY_SETTINGS, sizeof(*own));
+	own[0] = xasprintf("TMPDIR=%s", sb->plan.own);
+	for (size_t i = 0; proxy && proxy[i]; i++)
+		own[at++] = xstrdup(proxy[i]);
 	for (size_t i = 0; i < n; i++) {
 		const char *rest = spec->env[i], *cache;
 		AUTO_BUF struct buf text = BUF_INIT;
 
-		if (str_starts(rest, "TMPDIR="))
+		if (str_starts(rest, "TMPDIR=") || sets_same(rest, proxy))
 			continue;
 		for (; spec->cache && (cache = strstr(rest, inside));
 		     rest = cache + strlen(inside)) {
@@ -119,6 +134,7 @@ void sandbox_stop(struct sandbox *sb)
 	/* It has seen the end by now, and takes the cgroup away. */
 	reap(&sb->guard);
 	plan_done(&sb->plan);
+	proxy_door_free(sb->proxy);
 	for (size_t i = 0; sb->env && sb->env[i]; i++)
 		free(sb->env[i]);
 	free(sb->env);
@@ -472,13 +488,43 @@ static int open_gate(struct sandbox *sb, struct err *err)
 	return err_set(err, r, "add the read gate to the keeper's doors");
 }
 
+static int add_proxy(struct sandbox *sb, struct err *err)
+{
+	int r = sb->proxy ? keeper_add_door(sb->keeper, proxy_door_of(sb->proxy)) : 0;
+
+	if (r < 0)
+		return err_set(err, r, "add the proxy to the keeper's doors");
+	sb->proxy = NULL;
+	return 0;
+}
+
+/* What takes the place of mounts and of a network namespace. */
+static int prepare_alone(struct sandbox *sb, const struct spawn_spec *spec,
+			 struct filter_spec *filter, struct floor *floor, struct err *err)
+{
+	int r = spec->ask_network ? proxy_door_new(&sb->proxy, sb->keeper, err) : 0;
+
+	filter->alone = true;
+	filter->proxied = sb->proxy != NULL;
+	floor->proxy = sb->proxy;
+	floor->own = &sb->private[2];
+	sb->env = env_with_own(sb, spec);
+	sb->private[0] = "/dev";
+	sb->private[1] = "/proc";
+	sb->private[2] = sb->plan.own;
+	sb->private[3] = spec->cache;
+	keeper_set_private(sb->keeper, sb->private);
+	return r;
+}
+
 static int start(struct sandbox *sb, const struct builder *builder, struct door **ret_door,
 		 const struct spawn_spec *spec, int *ret_status, struct err *err)
 {
 	struct filter_spec filter = {.no_debug = spec->no_debug,
 				     .nesting = spec->nesting,
-				     .allow_network = spec->allow_network};
-	struct floor floor = {0};
+				     .allow_network = spec->allow_network,
+				     .windowed = spec->window.on};
+	struct floor floor = {.window = spec->window};
 	int r;
 
 	r = check_host(spec, err);
@@ -496,16 +542,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = err_say(err, -EINVAL,
 			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
 			    "static, or a host with FUSE");
-	if (r == 0 && sb->plan.own) {
-		filter.alone = true;
-		floor.own = &sb->private[2];
-		sb->env = env_with_own(&sb->plan, spec);
-		sb->private[0] = "/dev";
-		sb->private[1] = "/proc";
-		sb->private[2] = sb->plan.own;
-		sb->private[3] = spec->cache;
-		keeper_set_private(sb->keeper, sb->private);
-	}
+	if (r == 0 && sb->plan.own)
+		r = prepare_alone(sb, spec, &filter, &floor, err);
 	if (r == 0)
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
 	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
@@ -540,6 +578,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	for (const struct port_pair *p = spec->publish; p && p->port; p++)
 		(*ret_door)->ops->publish(*ret_door, p->port, p->host_port);
 	r = open_gate(sb, err);
+	if (r == 0)
+		r = add_proxy(sb, err);
 	if (r < 0)
 		return r;
 	keeper_set_agent(sb->keeper, sb->agent, sb->cell.fenced ? ORPHANS_OUTSIDE : sb->cell.first);

@@ -14,6 +14,7 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group_members.h"
+#include "core/keeper/steps/hook_steps.h"
 #include "core/keeper/steps/steps.h"
 
 /*
@@ -254,12 +255,33 @@ static const char *argument(const char *request, const char *verb)
 	return request[len] ? request + len + 1 : "";
 }
 
+/* 1: it was a hook's request. */
+static int serve_hook(struct asked *a, const char *request)
+{
+	int r;
+
+	if ((a->name = argument(request, "turn")))
+		r = hook_turn(a->k, a->name);
+	else if ((a->name = argument(request, "edit")))
+		r = hook_before_edit(a->k);
+	else if ((a->name = argument(request, "edited")))
+		r = hook_after_edit(a->k, a->name, a->words);
+	else
+		return 0;
+	return r < 0 ? err_set(&a->err, r, "keep what was changed before") : 1;
+}
+
 static int serve(struct asked *a, const char *request)
 {
+	int r;
+
 	if (a->k->frozen)
 		return err_say(&a->err, -EIO, "the session is frozen: nothing is changed");
 	if (!a->by)
 		return err_say(&a->err, -ESRCH, "the caller is gone");
+	r = serve_hook(a, request);
+	if (r)
+		return r;
 	if ((a->name = argument(request, "begin")))
 		return begin(a);
 	if ((a->name = argument(request, "end")))

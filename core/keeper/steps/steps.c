@@ -513,4 +513,5 @@ void steps_done(struct keeper *k)
 	}
 	k->ambient = k->strays = k->whole = k->group = k->fold = NULL;
 	buf_done(&k->agent_name);
+	buf_done(&k->turn_prompt);
 }

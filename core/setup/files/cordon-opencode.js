@@ -1,11 +1,26 @@
 // Written by `cordon install`; `cordon uninstall` removes it.
-// Before a tool runs, cordon says what will not work in its sandbox and what to do instead.
+// Before a tool runs, cordon says what will not work in its sandbox and what to do instead. It is told where a turn
+// begins and an edit ends, which names the steps of its history.
 import { spawnSync } from "node:child_process"
 
-export const Cordon = async ({ directory }) => ({
-  "tool.execute.before": async (input, output) => {
-    const event = { hook_event_name: "PreToolUse", cwd: directory, tool_name: input.tool, tool_input: output.args }
-    const said = spawnSync("cordon", ["hook", "--agent", "opencode"], { input: JSON.stringify(event), encoding: "utf8" })
-    if (said.status === 2) throw new Error(said.stderr.trim())
-  },
-})
+const call = (event) => spawnSync("cordon", ["hook", "--agent", "opencode"], { input: JSON.stringify(event), encoding: "utf8" })
+
+export const Cordon = async ({ directory }) => {
+  const inputs = new Map()
+  return {
+    "tool.execute.before": async (input, output) => {
+      inputs.set(input.callID, output.args)
+      const said = call({ hook_event_name: "PreToolUse", cwd: directory, tool_name: input.tool, tool_input: output.args })
+      if (said.status === 2) throw new Error(said.stderr.trim())
+    },
+    "tool.execute.after": async (input) => {
+      const args = inputs.get(input.callID)
+      inputs.delete(input.callID)
+      call({ hook_event_name: "PostToolUse", cwd: directory, tool_name: input.tool, tool_input: args ?? {} })
+    },
+    "chat.message": async (input, output) => {
+      const text = (output.parts ?? []).map((part) => part.text ?? "").join(" ")
+      call({ hook_event_name: "UserPromptSubmit", cwd: directory, prompt: text })
+    },
+  }
+}

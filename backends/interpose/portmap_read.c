@@ -1,0 +1,76 @@
+/* portmap_read - reads one entry of the port map, or finds that the map is not to be trusted. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/interpose/portmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIES 1000
+
+static bool read_at(int fd, void *to, size_t len, size_t at)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, to, len, (off_t)at);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)len;
+}
+
+static bool in_window(const struct portmap_view *v, uint16_t port)
+{
+	return port >= v->base && port - v->base < v->count;
+}
+
+/* Nothing that a writer of ours would have written otherwise. */
+static bool is_sound(const struct portmap_view *v, uint16_t port)
+{
+	return v->base && v->count && v->base + (unsigned)v->count <= PORTMAP_PORTS &&
+	       (!v->to || in_window(v, v->to)) && (!v->from || in_window(v, port));
+}
+
+static int look(int fd, uint16_t port, struct portmap_view *ret)
+{
+	struct {
+		uint32_t magic, version, size, seq;
+		uint16_t base, count;
+	} head;
+	uint32_t after;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (!read_at(fd, &head, sizeof(head), 0) || head.magic != PORTMAP_MAGIC ||
+		    head.version != PORTMAP_VERSION || head.size != sizeof(struct portmap))
+			return -EACCES;
+		ret->base = head.base;
+		ret->count = head.count;
+		if (!(head.seq & 1) &&
+		    read_at(fd, &ret->to, sizeof(ret->to),
+			    offsetof(struct portmap, to) + port * sizeof(ret->to)) &&
+		    read_at(fd, &ret->from, sizeof(ret->from),
+			    offsetof(struct portmap, from) + port * sizeof(ret->from)) &&
+		    read_at(fd, &after, sizeof(after), offsetof(struct portmap, seq)) &&
+		    after == head.seq)
+			return is_sound(ret, port) ? 0 : -EACCES;
+		sched_yield();
+	}
+	return -EACCES;
+}
+
+int portmap_look(const char *path, uint16_t port, struct portmap_view *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), r;
+	struct stat st;
+
+	*ret = (struct portmap_view){0};
+	if (fd < 0)
+		return -EACCES;
+	r = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == sizeof(struct portmap)
+		    ? look(fd, port, ret)
+		    : -EACCES;
+	close(fd);
+	return r;
+}

@@ -1,0 +1,289 @@
+/* preload - bind, connect, getsockname and getpeername at the session's own address or ports. */
+/* SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include "backends/interpose/portmap.h"
+
+/*
+ * A shared library that is loaded into programs where system calls are not trapped (LD_PRELOAD,
+ * DYLD_INSERT_LIBRARIES). Convenience, no floor: what a program may do is decided elsewhere.
+ *
+ * CORDON_PORT_MAP names a port map: a port that a program names goes to the one that it stands for.
+ * Else LISTENING_LOOPBACK_DEVICE names an address: what goes to the loopback device goes to that
+ * one. Where neither is as it should be, calls about the loopback device fail with EACCES; all
+ * others are none of its business. The environment is read once, when the library is loaded.
+ */
+enum mode {
+	MODE_NONE, /* fails closed */
+	MODE_DEVICE,
+	MODE_PORT,
+};
+
+static enum mode mode;
+static char map_path[4096];
+static struct in_addr device;
+
+typedef int (*call_addr)(int fd, const struct sockaddr *addr, socklen_t len);
+typedef int (*call_name)(int fd, struct sockaddr *addr, socklen_t *len);
+
+#ifdef __APPLE__
+#define INTERPOSE(name)                                                                            \
+	__attribute__((                                                                            \
+		used,                                                                              \
+		section("__DATA,__interpose"))) static const void *const interpose_##name[2] = {   \
+		(const void *)(uintptr_t)&cordon_##name, (const void *)(uintptr_t)&name}
+#define OURS(name) cordon_##name
+#define NAMED(name)
+#define REAL(type, name) ((type)&name)
+#else
+#define INTERPOSE(name)	 _Static_assert(1, "")
+#define OURS(name)	 preload_##name
+/* Their headers declare them with a type of their own for addresses. */
+#define NAMED(name)	 __asm__(#name) __attribute__((visibility("default")))
+#define REAL(type, name) ((type)(uintptr_t)dlsym(RTLD_NEXT, #name))
+#endif
+
+__attribute__((constructor)) static void read_environment(void)
+{
+	const char *map = getenv("CORDON_PORT_MAP");
+	const char *address = getenv("LISTENING_LOOPBACK_DEVICE");
+	bool known = address && inet_pton(AF_INET, address, &device) == 1 &&
+		     ntohl(device.s_addr) >> 24 == IN_LOOPBACKNET;
+
+	if (map) {
+		if (strlen(map) < sizeof(map_path) && (known || !address)) {
+			memcpy(map_path, map, strlen(map) + 1);
+			mode = MODE_PORT;
+		}
+		if (!known)
+			device.s_addr = htonl(INADDR_LOOPBACK);
+	} else if (known) {
+		mode = MODE_DEVICE;
+	}
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* A copy of an address of either family. */
+union spot {
+	struct sockaddr sa;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+};
+
+static bool take(union spot *ret, const struct sockaddr *addr, socklen_t len)
+{
+	if (!addr || len < sizeof(addr->sa_family))
+		return false;
+	if (addr->sa_family == AF_INET && len >= sizeof(ret->four))
+		memcpy(&ret->four, addr, sizeof(ret->four));
+	else if (addr->sa_family == AF_INET6 && len >= sizeof(ret->six))
+		memcpy(&ret->six, addr, sizeof(ret->six));
+	else
+		return false;
+	return true;
+}
+
+static bool is_local4(uint32_t host)
+{
+	return host >> 24 == IN_LOOPBACKNET || host == INADDR_ANY;
+}
+
+static uint32_t mapped_host(const struct in6_addr *a)
+{
+	uint32_t host;
+
+	memcpy(&host, a->s6_addr + 12, sizeof(host));
+	return ntohl(host);
+}
+
+/* The loopback device, or all addresses, which is that one as well. */
+static bool is_local(const union spot *s)
+{
+	const struct in6_addr *a = &s->six.sin6_addr;
+
+	if (s->sa.sa_family == AF_INET)
+		return is_local4(ntohl(s->four.sin_addr.s_addr));
+	return IN6_IS_ADDR_LOOPBACK(a) || IN6_IS_ADDR_UNSPECIFIED(a) ||
+	       (IN6_IS_ADDR_V4MAPPED(a) && is_local4(mapped_host(a)));
+}
+
+static uint16_t port_of(const union spot *s)
+{
+	return ntohs(s->sa.sa_family == AF_INET ? s->four.sin_port : s->six.sin6_port);
+}
+
+static void set_port(union spot *s, uint16_t port)
+{
+	if (s->sa.sa_family == AF_INET)
+		s->four.sin_port = htons(port);
+	else
+		s->six.sin6_port = htons(port);
+}
+
+static void set_host(union spot *s, struct in_addr host)
+{
+	if (s->sa.sa_family == AF_INET) {
+		s->four.sin_addr = host;
+		return;
+	}
+	memset(&s->six.sin6_addr, 0, sizeof(s->six.sin6_addr));
+	memset(s->six.sin6_addr.s6_addr + 10, 0xff, 2);
+	memcpy(s->six.sin6_addr.s6_addr + 12, &host, sizeof(host));
+}
+
+static bool is_device(const union spot *s)
+{
+	if (s->sa.sa_family == AF_INET)
+		return s->four.sin_addr.s_addr == device.s_addr;
+	return IN6_IS_ADDR_V4MAPPED(&s->six.sin6_addr) &&
+	       mapped_host(&s->six.sin6_addr) == ntohl(device.s_addr);
+}
+
+static socklen_t length_of(const union spot *s)
+{
+	return s->sa.sa_family == AF_INET ? sizeof(s->four) : sizeof(s->six);
+}
+
+/* Where ::1 is meant and the session's address is the usual one, both are. */
+static void move_host(union spot *s)
+{
+	if (s->sa.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&s->six.sin6_addr) &&
+	    device.s_addr == htonl(INADDR_LOOPBACK))
+		return;
+	set_host(s, device);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static int refuse(int code)
+{
+	errno = code;
+	return -1;
+}
+
+static bool in_window(const struct portmap_view *v, uint16_t port)
+{
+	return port >= v->base && port - v->base < v->count;
+}
+
+/* A port of the window that stands for none and that nobody has. */
+static int bind_any(int fd, union spot *s, call_addr real)
+{
+	struct portmap_view v;
+	unsigned base, count;
+
+	if (portmap_look(map_path, 0, &v) < 0)
+		return refuse(EACCES);
+	base = v.base;
+	count = v.count;
+	for (unsigned port = base; port < base + count; port++) {
+		if (portmap_look(map_path, (uint16_t)port, &v) < 0)
+			return refuse(EACCES);
+		if (v.from)
+			continue;
+		set_port(s, (uint16_t)port);
+		if (real(fd, &s->sa, length_of(s)) == 0)
+			return 0;
+		if (errno != EADDRINUSE)
+			return -1;
+	}
+	return refuse(EADDRINUSE);
+}
+
+int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len) NAMED(bind);
+int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	call_addr real = REAL(call_addr, bind);
+	struct portmap_view v;
+	union spot s = {0};
+
+	if (!take(&s, addr, len) || !is_local(&s))
+		return real(fd, addr, len);
+	if (mode == MODE_NONE)
+		return refuse(EACCES);
+	move_host(&s);
+	if (mode == MODE_PORT && port_of(&s) == 0)
+		return bind_any(fd, &s, real);
+	if (mode == MODE_PORT) {
+		if (portmap_look(map_path, port_of(&s), &v) < 0 ||
+		    (!v.to && !in_window(&v, port_of(&s))))
+			return refuse(EACCES);
+		if (v.to)
+			set_port(&s, v.to);
+	}
+	return real(fd, &s.sa, length_of(&s));
+}
+INTERPOSE(bind);
+
+int OURS(connect)(int fd, const struct sockaddr *addr, socklen_t len) NAMED(connect);
+int OURS(connect)(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	call_addr real = REAL(call_addr, connect);
+	struct portmap_view v;
+	union spot s = {0};
+
+	if (!take(&s, addr, len) || !is_local(&s))
+		return real(fd, addr, len);
+	if (mode == MODE_NONE)
+		return refuse(EACCES);
+	if (mode == MODE_PORT) {
+		if (portmap_look(map_path, port_of(&s), &v) < 0)
+			return refuse(EACCES);
+		/* Not the session's: a service of the host, and whether it may be reached is not
+		 * decided on here. */
+		if (!v.to && !in_window(&v, port_of(&s)))
+			return real(fd, addr, len);
+		if (v.to)
+			set_port(&s, v.to);
+	}
+	move_host(&s);
+	return real(fd, &s.sa, length_of(&s));
+}
+INTERPOSE(connect);
+
+/* The program sees what it has named: 127.0.0.1, and its own port. */
+static int name_of(int fd, struct sockaddr *addr, socklen_t *len, call_name real)
+{
+	struct portmap_view v;
+	union spot s = {0};
+	socklen_t room;
+
+	if (!len)
+		return real(fd, addr, len); /* EFAULT */
+	room = *len;
+	if (real(fd, addr, len) < 0)
+		return -1;
+	if (mode == MODE_NONE || !take(&s, addr, *len < room ? *len : room))
+		return 0;
+	if (mode == MODE_PORT && is_local(&s)) {
+		if (portmap_look(map_path, port_of(&s), &v) < 0)
+			return refuse(EACCES);
+		if (v.from)
+			set_port(&s, v.from);
+	}
+	if (is_device(&s))
+		set_host(&s, (struct in_addr){htonl(INADDR_LOOPBACK)});
+	memcpy(addr, &s, length_of(&s));
+	return 0;
+}
+
+int OURS(getsockname)(int fd, struct sockaddr *addr, socklen_t *len) NAMED(getsockname);
+int OURS(getsockname)(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	return name_of(fd, addr, len, REAL(call_name, getsockname));
+}
+INTERPOSE(getsockname);
+
+int OURS(getpeername)(int fd, struct sockaddr *addr, socklen_t *len) NAMED(getpeername);
+int OURS(getpeername)(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	return name_of(fd, addr, len, REAL(call_name, getpeername));
+}
+INTERPOSE(getpeername);

@@ -1,0 +1,36 @@
+/* proxy - connections to hosts where the agent has no network of its own: it asks a proxy of ours.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/keeper.h"
+
+/*
+ * Theory of operation
+ *
+ *   keeper   decides (proxy_want.c); has the listening socket until the first connection comes
+ *     +- proxy    speaks HTTP and SOCKS with the agent, resolves names, dials, moves bytes
+ *
+ * The agent connects to 127.0.0.1 at a port of ours, which its environment names together with a
+ * secret (HTTP_PROXY and the like), and says where to. The proxy asks the keeper, which judges the
+ * name, then the addresses that the name leads to, and those are dialled. What is asked about waits
+ * in the keeper; all others go on.
+ *
+ * Who asks: the keeper itself has performed the agent's connect() and knows its port, so a request
+ * has a process and a step, and one that is not the agent's is refused whatever it knows.
+ *
+ * Death: the proxy ends when the keeper's socket does. When the proxy dies its connections end; the
+ * next one starts it anew. Nothing but the proxy dials: then no one can connect anywhere.
+ */
+struct proxy_door;
+
+/* Listens. */
+int proxy_door_new(struct proxy_door **ret, struct keeper *k, struct err *err) MUST_USE;
+struct door *proxy_door_of(struct proxy_door *p); /* for keeper_add_door(), which closes it then */
+void proxy_door_free(struct proxy_door *p);	  /* where it was not added; NULL is a no-op */
+/* NAME=VALUE for the agent's environment, PROXY_SETTINGS of them; borrowed. */
+#define PROXY_SETTINGS 9
+const char *const *proxy_door_env(const struct proxy_door *p);
+uint16_t proxy_door_port(const struct proxy_door *p); /* at 127.0.0.1 */
+/* This process has connected to it from this port of 127.0.0.1. */
+void proxy_door_expect(struct proxy_door *p, uint16_t from, int pid);

@@ -1,0 +1,35 @@
+/* shell_priv - the text as shell.c and shell_words.c read it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/hook/shell.h"
+
+#define HEREDOCS_MAX 16 /* that wait for the end of their line */
+
+struct heredoc {
+	const char *end;
+	bool strip; /* "<<-": leading tabs do not count */
+};
+
+struct parser {
+	struct shell_line *line;
+	const char *p, *end;
+	unsigned depth;
+	unsigned braces; /* "${" that are open where we are */
+	struct heredoc docs[HEREDOCS_MAX];
+	size_t n_docs;
+};
+
+/* ---- shell.c: commands ---- */
+/* Commands up to this character (')', '}', a back quote), or to the end of the text: 0. */
+int shell_parse_list(struct parser *ps, char until);
+
+/* ---- shell_words.c: what one word is ---- */
+bool shell_at(const struct parser *ps, const char *s); /* does the text go on so? */
+bool shell_is_meta(char c);			       /* it ends a word */
+void shell_skip_blanks(struct parser *ps);	       /* and a comment */
+/* Over the bodies that follow this line; one that does not end goes to the end of the text. */
+void shell_skip_heredocs(struct parser *ps);
+int shell_read_word(struct parser *ps, struct shell_word *ret);
+int shell_descend(struct parser *ps, char until); /* commands within a word */
+int shell_skip_arithmetic(struct parser *ps);

@@ -1,0 +1,114 @@
+#!/bin/bash
+# console_actions - each action of the views does what its words say, in the real program.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+mkdir "$dir/src"
+printf 'int one;\n\n\n\n\n\n\n\n\nint two;\n' >"$dir/src/a.c"
+printf "PS1='ready> '\n" >"$dir/rc"
+printf '#!/bin/sh\necho "edited $*" >%s/edited\n' "$TEST_TMP" >"$TEST_TMP/editor"
+chmod +x "$TEST_TMP/editor"
+start 130 40 "$dir" "EDITOR=$TEST_TMP/editor $CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a shell in the pane"
+type_text "sed -i 's/int/long/' src/a.c; seq 60 >long" && keys Enter
+sees 'seq 60|sed -i' "two steps"
+
+# the diff
+keys C-] d
+sees 'everything since the session began' "everything since the session began"
+sees 'a\.c +\+2 -2' "with counts"
+keys '|'
+sees 'int one; +│ +1 \+ long one' "old and new beside each other"
+keys '|' n n
+sees '^ *\S* *\S*.*@@ -7' "the next hunk"
+keys p f
+sees 'lines folded' "a fold"
+keys f F
+sees 'a/src/a.c.*lines folded' "every file folded"
+keys F w
+sees 'Long lines are wrapped' "wrapped"
+keys w W
+sees 'Changes of blanks alone are left out' "blanks"
+keys W t
+sees 'files' "the list of files has the keys"
+keys t Tab S-Tab
+keys '/' && type_text 'two' && keys Enter
+sees 'long two' "a search"
+keys y
+sees 'Copied the hunk as a patch' "a hunk is copied"
+keys Y
+sees "Copied the file's diff" "a file is copied"
+keys e
+sees 'Written to ~/cordon-steps-1-on.patch' "a patch is written"
+like "$(cat "$HOME/cordon-steps-1-on.patch")" '\+long one;' "with the change"
+keys D
+sees 'in this turn|Nothing says' "this turn"
+keys Escape C-] s g m
+sees 'Step 1 is marked' "a step is marked"
+keys M
+sees 'from the marked step on' "everything since the mark"
+keys Escape
+keys C-] s g Enter
+sees '> step 1' "one step"
+keys E
+ok "the editor opens the file" wait_for 10 test -s "$TEST_TMP/edited"
+sees '> step 1' "and the console is back"
+keys '/' && type_text 'two' && keys Enter
+keys R
+sees 'Restored, as a step' "one hunk is restored"
+is "$(cat "$dir/src/a.c")" "$(printf 'long one;\n\n\n\n\n\n\n\n\nint two;')" "and no other"
+keys Escape
+
+# activity
+keys C-] l o
+sees 'activity: one row' "details of a row"
+keys y Escape
+keys L
+sees 'files that stay' "another level"
+keys L L L
+
+# layouts
+keys C-] Space
+sees 'Layout: lists at the right' "a layout"
+keys C-] Left C-] Left C-] Up C-] Right C-] Down
+keys C-] Space
+sees 'Layout: lists below' "another"
+keys C-] x
+loses '─ activity' "a pane is hidden"
+keys C-] l
+sees 'activity' "and comes back"
+keys C-] z
+keys C-] z
+
+# the rest
+keys C-] :
+sees 'do ═' "the palette"
+type_text 'resou' && keys Enter
+sees '> resources' "finds resources"
+sees 'written' "with its graphs"
+keys q C-] '?' '?' C-] a
+sees 'C-\] a: Look at what waits' "a key is described"
+keys Escape C-] c j
+sees 'themes' "themes"
+keys Escape C-] p
+sees 'There is no note' "no note yet"
+keys C-] t
+type_text 'echo $$ >pid' && keys Enter
+ok "the shell has a process" wait_for 10 test -s "$dir/pid"
+keys C-] R
+sees 'start anew' "a restart asks"
+rm "$dir/pid"
+keys Q
+sees 'ready>' "the agent is started anew"
+loses 'start anew' "in another session"
+sees 'earlier|sed -i' "which has the steps of the one before"
+type_text 'echo $$ >pid' && keys Enter
+ok "and runs" wait_for 15 test -s "$dir/pid"
+type_text 'exit' && keys Enter
+sees 'ended with 0|has ended' "it ends"
+keys C-] q
+ended "cordon, too" 0
+done_testing

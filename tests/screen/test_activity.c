@@ -1,0 +1,152 @@
+/* test_activity - rows of one object and command are one, at every level; details; a flood. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/screen/scene.h"
+#include "tui/console/activity.h"
+
+#define HERE "/home/u/project/"
+
+static void touch(struct scene *s, int64_t step, const char *op, const char *path, const char *to)
+{
+	model_add_row(&s->model, ROW_TOUCH, step, 40, 0, op, path, to)->wall_us = 5000000;
+}
+
+/* What `git commit` does, an edit through a temporary file, and a refusal. */
+static void fill(struct scene *s, int w, int h)
+{
+	scene_init(s, w, h, DEPTH_256);
+	model_add_step(&s->model, 1, STEP_COMMAND, "git commit -m x", 1000000)->running = false;
+	model_add_step(&s->model, 2, STEP_COMMAND, "sed -i s/a/b/ src/a.c", 2000000)->running =
+		false;
+	model_add_exec(&s->model, 1, 39, "sh -c 'git commit'", "/bin/sh")->parent = 1;
+	model_add_exec(&s->model, 1, 40, "git commit -m x", "/usr/bin/git")->parent = 39;
+	touch(s, 1, "openat", HERE ".git/index.lock", NULL);
+	touch(s, 1, "renameat", HERE ".git/index.lock", HERE ".git/index");
+	touch(s, 1, "openat", HERE ".git/objects/1", NULL);
+	touch(s, 1, "openat", HERE ".git/objects/2", NULL);
+	touch(s, 1, "openat", HERE ".git/objects/2", NULL);
+	touch(s, 2, "openat", HERE "src/sedXY", NULL);
+	touch(s, 2, "renameat", HERE "src/sedXY", HERE "src/a.c");
+	for (int i = 0; i < 3; i++)
+		touch(s, 2, "openat", HERE "log\033[2J", NULL);
+	touch(s, 2, "openat", HERE "tmp", NULL);
+	touch(s, 2, "unlinkat", HERE "tmp", NULL);
+	touch(s, 2, "unlinkat", HERE "old", NULL);
+	model_add_row(&s->model, ROW_DENY, 2, 40, -13, "openat", "/etc/hosts", "no rule allows it");
+	ui_changed(s->ui);
+	scene_keys(s, "C-] l");
+}
+
+static size_t rows(struct scene *s)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char note[32];
+	size_t n = 0;
+
+	scene_keys(s, "g");
+	scene_draw(s);
+	surface_dump(&s->surface, &b);
+	for (n = 0; n < 40; n++) {
+		snprintf(note, sizeof(note), "1 of %zu ", n);
+		if (strstr(b.data, note))
+			return n;
+	}
+	fail_msg("%s", b.data);
+	return 0;
+}
+
+static void levels(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	fill(&s, 120, 40);
+	assert_true(scene_shows(&s, "git commit: 4 files below .git"));
+	assert_false(scene_shows(&s, "objects/1"));
+	assert_true(scene_shows(&s, "x3"));
+	assert_true(scene_shows(&s, "log\\x1b[2J"));
+	assert_int_equal(rows(&s), 9); /* 2 programs, git, sedXY, a.c, log, tmp, old, the refusal */
+	scene_golden(&s, "activity", DEPTH_256);
+	scene_keys(&s, "L");
+	assert_int_equal(rows(&s), 4); /* a.c, log, old, the refusal */
+	assert_false(scene_shows(&s, "write   src/sedXY"));
+	assert_true(scene_shows(&s, "src/a.c"));
+	scene_keys(&s, "L");
+	assert_int_equal(rows(&s), 1);
+	assert_true(scene_shows(&s, "DENY write /etc/hosts"));
+	scene_keys(&s, "L");
+	assert_int_equal(rows(&s), s.model.row_count);
+	scene_keys(&s, "L & g i t Enter");
+	assert_true(scene_shows(&s, "filter: git (3)"));
+	scene_done(&s);
+}
+
+static void details_and_jumps(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	fill(&s, 120, 40);
+	scene_keys(&s, "g j j o");
+	assert_true(scene_shows(&s, "one of 4 files of git's own"));
+	assert_true(scene_shows(&s, "40 git commit -m x"));
+	assert_true(scene_shows(&s, "  39 sh -c 'git commit'"));
+	scene_golden(&s, "detail", DEPTH_256);
+	scene_keys(&s, "y");
+	assert_string_equal(s.said.data, "copy " HERE ".git/objects/2");
+	scene_keys(&s, "Enter");
+	assert_true(scene_shows(&s, "> step 1"));
+	scene_keys(&s, "Esc G o");
+	assert_true(scene_shows(&s, "no rule allows it"));
+	assert_true(scene_shows(&s, "refused"));
+	scene_done(&s);
+	fill(&s, 40, 24);
+	scene_keys(&s, "g j j o");
+	scene_golden(&s, "detail", DEPTH_256);
+	scene_done(&s);
+}
+
+/* Rows leave the ring below the cursor, which stays on what it was on. */
+static void a_flood(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	fill(&s, 120, 40);
+	for (int i = 0; i < 3 * MODEL_ROWS; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), HERE "f%d", i);
+		touch(&s, 3, "openat", path, NULL);
+		if (i == MODEL_ROWS) {
+			ui_changed(s.ui);
+			scene_draw(&s);
+			scene_keys(&s, "G k k k k k");
+			scene_draw(&s);
+		}
+		if (i % 100 == 0)
+			ui_changed(s.ui);
+		if (i == MODEL_ROWS + 1000)
+			assert_true(scene_shows(&s, "f19995"));
+	}
+	ui_changed(s.ui);
+	scene_keys(&s, "G");
+	assert_true(scene_shows(&s, "f59999"));
+	scene_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels),
+		cmocka_unit_test(details_and_jumps),
+		cmocka_unit_test(a_flood),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

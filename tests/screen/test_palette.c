@@ -1,0 +1,247 @@
+/* test_palette - actions are found by letters, a key says what it does; themes, resources, notes.
+ */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/screen/scene.h"
+
+static void open_scene(struct scene *s, int w, int h)
+{
+	scene_init(s, w, h, DEPTH_256);
+	scene_fill(s);
+}
+
+static void an_action_is_found_and_done(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] : a c t i");
+	assert_true(scene_shows(&s, ": acti"));
+	scene_golden(&s, "palette", DEPTH_256);
+	scene_keys(&s, "Enter");
+	assert_int_equal(s.ui->n_popups, 0);
+	assert_int_equal(s.ui->focus, PANE_AUDIT);
+	scene_keys(&s, ": z z z");
+	assert_true(scene_shows(&s, "No action here has these letters."));
+	scene_keys(&s, "Backspace Backspace Enter"); /* z: zoom */
+	assert_true(s.ui->zoom);
+	scene_keys(&s, ": j k q Esc"); /* letters are no keys here */
+	assert_int_equal(s.ui->n_popups, 0);
+	assert_string_equal(s.said.data, "");
+	assert_int_equal(s.to_agent.len, 0);
+	scene_done(&s);
+}
+
+static void it_fits_a_narrow_screen(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 40, 24);
+	scene_keys(&s, "C-] :");
+	scene_golden(&s, "palette", DEPTH_256);
+	scene_keys(&s, "s t e p s C-n C-p Enter");
+	assert_int_equal(s.ui->focus, PANE_STEPS);
+	scene_done(&s);
+}
+
+/* Enter is typed by reflex: what decides is told its key. */
+static void nothing_is_allowed_from_it(void **state)
+{
+	static const char *const words[] = {"a l l o w", "a l l o w Space c", "d e n y"};
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_ask(&s, 7, "/home/u/project/.git/hooks/x");
+	scene_keys(&s, "C-] a");
+	scene_wait(&s, 2000);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		scene_keys(&s, "C-] :");
+		scene_wait(&s, 2000);
+		scene_keys(&s, words[i]);
+		scene_wait(&s, 2000);
+		scene_keys(&s, "Enter");
+		assert_true(scene_shows(&s, "has to be its own key"));
+		assert_null(strstr(s.said.data, "allow"));
+		assert_null(strstr(s.said.data, "deny"));
+		assert_int_equal(s.ui->n_popups, 1);
+	}
+	scene_done(&s);
+}
+
+static void a_key_says_what_it_does(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] ? ? C-] a");
+	assert_true(scene_shows(&s, "C-] a: Look at what waits for an answer (focus-approvals)"));
+	assert_int_equal(s.ui->n_popups, 1);
+	scene_keys(&s, "? x");
+	assert_true(scene_shows(&s, "x: goes to the agent."));
+	scene_keys(&s, "Esc C-] s F1 ? u");
+	assert_true(scene_shows(&s, "u: Roll the files back to before the selected step (undo)"));
+	assert_string_equal(s.said.data, "");
+	scene_keys(&s, "? F9");
+	assert_true(scene_shows(&s, "F9: nothing here."));
+	scene_done(&s);
+}
+
+/* What the focused view does not do is not in its help. */
+static void help_is_of_the_view_alone(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 60);
+	scene_keys(&s, "C-] l ?");
+	assert_true(scene_shows(&s, "keys: activity"));
+	assert_true(scene_shows(&s, "Show only lines with these words"));
+	assert_false(scene_shows(&s, "Scroll left"));
+	assert_false(scene_shows(&s, "Next hunk"));
+	scene_keys(&s, "Esc C-] v ?");
+	assert_false(scene_shows(&s, "Show only lines with these words"));
+	assert_true(scene_shows(&s, "Take this answer back"));
+	scene_done(&s);
+}
+
+static void add_samples(struct scene *s)
+{
+	for (unsigned i = 0; i < 700; i++)
+		model_add_sample(&s->model,
+				 &(struct usage_sample){.cpu = i % 180,
+							.memory = (uint64_t)(i % 64) << 20,
+							.processes = i % 7,
+							.read = (uint64_t)(i % 16) << 12,
+							.written = i % 3 ? 0 : 1 << 20});
+}
+
+static void resources_are_drawn(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] m");
+	assert_true(scene_shows(&s, "will be drawn here each second"));
+	add_samples(&s);
+	scene_golden(&s, "resources", DEPTH_256);
+	scene_keys(&s, "q");
+	assert_int_equal(s.ui->n_popups, 0);
+	scene_done(&s);
+	open_scene(&s, 40, 24);
+	s.surface.ascii = true;
+	add_samples(&s);
+	scene_keys(&s, "C-] m");
+	scene_golden(&s, "resources", DEPTH_256);
+	scene_done(&s);
+}
+
+static void themes_are_looked_at(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] c j");
+	scene_golden(&s, "themes", DEPTH_256);
+	scene_keys(&s, "Esc");
+	assert_string_equal(s.said.data, "look at dark\nlook at the old one\n");
+	buf_clear(&s.said);
+	scene_keys(&s, "C-] c j j");
+	assert_true(scene_shows(&s, "x broken.theme:1: no theme"));
+	scene_keys(&s, "k Enter");
+	assert_true(scene_shows(&s, "ui.theme = dark"));
+	assert_string_equal(s.said.data, "look at dark\nlook at dark\nkeep dark\n");
+	scene_done(&s);
+}
+
+static void messages_are_kept(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] e");
+	assert_true(scene_shows(&s, "is kept here"));
+	for (int i = 0; i < 2 * UI_SAID; i++)
+		ui_say(s.ui, "message %d", i);
+	assert_true(scene_shows(&s, "0 s ago  message 399"));
+	scene_keys(&s, "g");
+	assert_true(scene_shows(&s, "0 s ago  message 200"));
+	scene_keys(&s, "/ 3 0 7 Enter y");
+	assert_string_equal(s.said.data, "copy message 307");
+	scene_done(&s);
+}
+
+static void the_agent_is_started_anew(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	scene_keys(&s, "C-] R");
+	assert_true(scene_shows(&s, "end it and start anew"));
+	scene_keys(&s, "Enter Space y");
+	assert_string_equal(s.said.data, "");
+	scene_keys(&s, "Q");
+	assert_string_equal(s.said.data, "restart\n");
+	buf_clear(&s.said);
+	scene_keys(&s, "Esc");
+	s.model.exited = true;
+	scene_keys(&s, "C-] R");
+	assert_string_equal(s.said.data, "restart\n");
+	scene_done(&s);
+}
+
+/* The note waits for the human's key, and for their Enter. */
+static void a_note_reaches_the_prompt(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 120, 40);
+	term_feed(s.term, "\033[?2004h", 8);
+	scene_keys(&s, "C-] p");
+	assert_true(scene_shows(&s, "There is no note"));
+	scene_ask(&s, 7, "/home/u/project/.git/hooks/\nx");
+	scene_keys(&s, "C-] a w u s e Space m a k e Enter");
+	assert_true(scene_shows(&s, "d denies, and keeps the note"));
+	assert_string_equal(s.said.data, "bell\n");
+	scene_wait(&s, 2000);
+	scene_keys(&s, "d");
+	assert_non_null(strstr(s.said.data, "deny 7"));
+	assert_int_equal(s.to_agent.len, 0); /* never by itself */
+	scene_keys(&s, "C-] p");
+	assert_string_equal(s.to_agent.data, "\033[200~Denied: write .git/hooks/\\nx. use make"
+					     "\033[201~");
+	scene_keys(&s, "C-] p");
+	assert_true(scene_shows(&s, "There is no note"));
+	scene_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_action_is_found_and_done),
+		cmocka_unit_test(it_fits_a_narrow_screen),
+		cmocka_unit_test(nothing_is_allowed_from_it),
+		cmocka_unit_test(a_key_says_what_it_does),
+		cmocka_unit_test(help_is_of_the_view_alone),
+		cmocka_unit_test(resources_are_drawn),
+		cmocka_unit_test(themes_are_looked_at),
+		cmocka_unit_test(messages_are_kept),
+		cmocka_unit_test(the_agent_is_started_anew),
+		cmocka_unit_test(a_note_reaches_the_prompt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* test_portmap - what is written into a port map is what every program reads, or none does. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/interpose/portmap.h"
+#include "core/base/err.h"
+
+static char path[64];
+
+static int make(void)
+{
+	struct err err = {0};
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "/tmp/portmap.XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(portmap_create(path, 61000, 4, &fd, &err), 0);
+	return fd;
+}
+
+static void an_entry_is_read_as_it_was_written(void **state)
+{
+	struct portmap_view v;
+	int fd = make();
+
+	(void)state;
+	assert_int_equal(portmap_look(path, 3000, &v), 0);
+	assert_int_equal(v.to, 0);
+	assert_int_equal(v.base, 61000);
+	assert_int_equal(v.count, 4);
+	assert_int_equal(portmap_set(fd, 3000, 61003), 0);
+	assert_int_equal(portmap_look(path, 3000, &v), 0);
+	assert_int_equal(v.to, 61003);
+	assert_int_equal(portmap_look(path, 61003, &v), 0);
+	assert_int_equal(v.from, 3000);
+	close(fd);
+	unlink(path);
+}
+
+static void what_leads_out_of_the_window_is_damage(void **state)
+{
+	struct portmap_view v;
+	int fd = make();
+
+	(void)state;
+	assert_int_equal(portmap_set(fd, 3000, 61004), 0);
+	assert_int_equal(portmap_look(path, 3000, &v), -EACCES);
+	assert_int_equal(portmap_look(path, 3001, &v), 0);
+	close(fd);
+	unlink(path);
+	assert_int_equal(portmap_look(path, 3001, &v), -EACCES);
+}
+
+static void nobody_writes_after_a_writer_that_died(void **state)
+{
+	uint32_t odd = 7;
+	struct portmap_view v;
+	int fd = make();
+
+	(void)state;
+	assert_int_equal(pwrite(fd, &odd, sizeof(odd), offsetof(struct portmap, seq)), sizeof(odd));
+	assert_int_equal(portmap_set(fd, 3000, 61001), -EIO);
+	assert_int_equal(portmap_look(path, 3000, &v), -EACCES);
+	close(fd);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_entry_is_read_as_it_was_written),
+		cmocka_unit_test(what_leads_out_of_the_window_is_damage),
+		cmocka_unit_test(nobody_writes_after_a_writer_that_died),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

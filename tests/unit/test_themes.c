@@ -1,0 +1,156 @@
+/* test_themes - every shipped theme can be read on its own ground, and the prefix is a setting. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tui/look/keymap.h"
+#include "tui/look/theme.h"
+
+static double channel(uint32_t v)
+{
+	double c = (double)(v & 0xff) / 255;
+
+	return c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878); /* sRGB's, within 1 % */
+}
+
+static double luminance(uint32_t color)
+{
+	uint32_t rgb = color_rgb(color);
+
+	return 0.2126 * channel(rgb >> 16) + 0.7152 * channel(rgb >> 8) + 0.0722 * channel(rgb);
+}
+
+/* WCAG 2: 1 to 21. */
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = luminance(a), y = luminance(b);
+
+	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
+}
+
+/* What is read; lines between panes only have to be seen. */
+static double least(enum role role, bool high)
+{
+	switch ((int)role) {
+	case ROLE_BORDER:
+		return high ? 7 : 1.2;
+	case ROLE_DIM:
+	case ROLE_BAR:
+	case ROLE_TAB:
+	case ROLE_EVENT_NOTE:
+	case ROLE_DIFF_META:
+	case ROLE_MODAL_LABEL:
+	case ROLE_SYNTAX_COMMENT:
+		return high ? 7 : 3;
+	default:
+		return high ? 7 : 4.5;
+	}
+}
+
+static void everything_can_be_read(void **state)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	char *save = NULL;
+	int own = 0;
+
+	(void)state;
+	look_list("theme", NULL, &names);
+	for (char *n = strtok_r(names.data, "\n", &save); n; n = strtok_r(NULL, "\n", &save)) {
+		struct theme t;
+
+		assert_int_equal(theme_load(&t, n, NULL, DEPTH_TRUE, NULL), 0);
+		if (t.roles[ROLE_TEXT].bg == COLOR_DEFAULT) /* the terminal's own ground */
+			continue;
+		own++;
+		for (int role = 0; role < ROLE_COUNT; role++) {
+			const struct style *st = &t.roles[role];
+			double want = least((enum role)role, str_eq(n, "high-contrast"));
+
+			if (contrast(st->fg, st->bg) < want)
+				fail_msg("%s: role %d has a contrast of %.2f, less than %.1f", n,
+					 role, contrast(st->fg, st->bg), want);
+		}
+		/* Code on the grounds of changed lines. */
+		for (int role = ROLE_SYNTAX_COMMENT; role <= ROLE_SYNTAX_TYPE; role++)
+			for (int ground = ROLE_DIFF_ADD; ground <= ROLE_DIFF_DEL; ground++)
+				assert_true(contrast(t.roles[role].fg, t.roles[ground].bg) > 2.8);
+	}
+	assert_true(own >= 5);
+}
+
+/* The five kinds that are shipped, and no name twice. */
+static void themes_are_listed(void **state)
+{
+	static const char *const known[] = {"default",	    "dark",	  "light", "high-contrast",
+					    "deuteranopia", "tritanopia", "mono"};
+	AUTO_BUF struct buf names = BUF_INIT;
+	size_t lines = 0;
+
+	(void)state;
+	look_list("theme", NULL, &names);
+	for (const char *at = names.data; *at; at++)
+		lines += *at == '\n';
+	assert_int_equal(lines, ARRAY_LEN(known));
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		struct theme t;
+
+		assert_non_null(strstr(names.data, known[i]));
+		for (int depth = DEPTH_MONO; depth <= DEPTH_TRUE; depth++)
+			assert_int_equal(theme_load(&t, known[i], NULL, (enum depth)depth, NULL),
+					 0);
+	}
+}
+
+/* Good and bad never differ by red and green alone where a theme says so. */
+static void colour_blind_sets(void **state)
+{
+	struct theme t;
+
+	(void)state;
+	assert_int_equal(theme_load(&t, "deuteranopia", NULL, DEPTH_TRUE, NULL), 0);
+	/* blue against orange: far apart in blue */
+	assert_true((color_rgb(t.roles[ROLE_EVENT_ALLOW].fg) & 0xff) >
+		    (color_rgb(t.roles[ROLE_EVENT_DENY].fg) & 0xff) + 100);
+	assert_int_equal(theme_load(&t, "tritanopia", NULL, DEPTH_TRUE, NULL), 0);
+	assert_true((color_rgb(t.roles[ROLE_EVENT_DENY].fg) >> 16) >
+		    (color_rgb(t.roles[ROLE_EVENT_ALLOW].fg) >> 16) + 100);
+}
+
+static void the_prefix_is_a_setting(void **state)
+{
+	struct keymap *km = NULL;
+	struct err err = {0};
+	char keys[48];
+
+	(void)state;
+	assert_int_equal(keymap_load(&km, "default", NULL, NULL), 0);
+	assert_int_equal(keymap_set_prefix(km, "C-g", &err), 0);
+	assert_true(keymap_keys_of(km, PLACE_TERMINAL, ACTION_HELP, keys, sizeof(keys)));
+	assert_string_equal(keys, "C-g ?");
+	assert_true(keymap_keys_of(km, PLACE_TERMINAL, ACTION_SEND_PREFIX, keys, sizeof(keys)));
+	assert_string_equal(keys, "C-g C-g");
+	assert_int_equal(keymap_set_prefix(km, "a", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "ui.prefix: prefix is one key with C-"));
+	err = (struct err){0};
+	assert_int_equal(keymap_set_prefix(km, "C-n", &err), -EINVAL); /* "down" everywhere */
+	assert_non_null(strstr(err.text, "clashes with the key of"));
+	assert_true(keymap_keys_of(km, PLACE_TERMINAL, ACTION_HELP, keys, sizeof(keys)));
+	assert_string_equal(keys, "C-g ?"); /* as it was */
+	keymap_free(km);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_can_be_read),
+		cmocka_unit_test(themes_are_listed),
+		cmocka_unit_test(colour_blind_sets),
+		cmocka_unit_test(the_prefix_is_a_setting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

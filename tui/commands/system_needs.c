@@ -1,0 +1,158 @@
+/* system_needs - what cordon would use of this machine that is missing, and the line that adds it.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/system_needs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/builtin.h"
+#include "core/base/io.h"
+
+extern char **environ;
+
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *at = path ? path : ""; *at; at += *at == ':') {
+		size_t len = strcspn(at, ":");
+		AUTO_FREE char *file = xasprintf("%.*s/%s", (int)len, at, name);
+
+		if (*file == '/' && access(file, X_OK) == 0)
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* ---- packages -------------------------------------------------------------------------------- */
+
+static const struct manager {
+	const char *program, *arguments; /* "apt-get", "install -y" */
+	int column;
+} managers[] = {
+	{"apt-get", "install -y", 0}, {"dnf", "install -y", 1}, {"pacman", "-S --needed", 2}};
+
+static const struct need {
+	const char *programs[2]; /* any of them */
+	const char *packages[3]; /* by manager */
+	const char *why;
+} needs[] = {
+	{{"bwrap", NULL}, {"bubblewrap", "bubblewrap", "bubblewrap"}, "the backend bwrap"},
+	{{"fusermount3", NULL}, {"fuse3", "fuse3", "fuse3"}, "asking before a read, for users"},
+	{{"fdfind", "fd"}, {"fd-find", "fd-find", "fd"}, "agents: in place of find"},
+	{{"rg", NULL}, {"ripgrep", "ripgrep", "ripgrep"}, "agents: in place of grep"},
+};
+
+static bool is_missing(const struct need *n)
+{
+	return !is_program(n->programs[0]) && !(n->programs[1] && is_program(n->programs[1]));
+}
+
+static const struct manager *find_manager(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(managers); i++)
+		if (is_program(managers[i].program))
+			return &managers[i];
+	return NULL;
+}
+
+/* "sudo apt-get install -y bubblewrap ripgrep"; false: nothing is missing, or nobody knows how. */
+static bool command_line(struct buf *out)
+{
+	const struct manager *m = find_manager();
+	bool any = false;
+
+	if (!m)
+		return false;
+	buf_fmt(out, "%s%s %s", geteuid() == 0 ? "" : "sudo ", m->program, m->arguments);
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+		if (!is_missing(&needs[i]))
+			continue;
+		any = true;
+		buf_fmt(out, " %s", needs[i].packages[m->column]);
+	}
+	return any;
+}
+
+size_t system_needs_show(void)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+		if (!is_missing(&needs[i]))
+			continue;
+		printf("? %s is missing: for %s\n", needs[i].packages[0], needs[i].why);
+		n++;
+	}
+	if (n && command_line(&line))
+		printf("    %s\n", line.data);
+	else if (n)
+		printf("    install them with your package manager\n");
+	return n;
+}
+
+static int run(const char *line, struct err *err)
+{
+	const char *const argv[] = {"sh", "-c", line, NULL};
+	pid_t pid;
+	int status = 0, r = posix_spawnp(&pid, "sh", NULL, NULL, (char **)(uintptr_t)argv, environ);
+
+	if (r != 0)
+		return err_set(err, -r, "run %s", line);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0
+		       ? 0
+		       : err_say(err, -EIO, "'%s' has failed: see above", line);
+}
+
+int system_needs_install(struct err *err)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	return command_line(&line) ? run(line.data, err) : 0;
+}
+
+/* ---- AppArmor -------------------------------------------------------------------------------- */
+
+bool system_needs_apparmor(void)
+{
+	AUTO_FREE char *text = NULL;
+
+	return io_read_file(AT_FDCWD, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 16,
+			    &text, NULL) == 0 &&
+	       *text == '1' && access(APPARMOR_PROFILE, F_OK) < 0;
+}
+
+char *system_apparmor_text(void)
+{
+	static const char mark[] = "@BINARY@";
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	const char *text = builtin_find("apparmor.in");
+	const char *at = text ? strstr(text, mark) : NULL;
+
+	if (!at || !self)
+		return NULL;
+	return xasprintf("%.*s%s%s", (int)(at - text), text, self, at + strlen(mark));
+}
+
+int system_apparmor_load(struct err *err)
+{
+	return run("apparmor_parser -r " APPARMOR_PROFILE, err);
+}
+
+int system_apparmor_unload(int fd, struct err *err)
+{
+	AUTO_FREE char *line = xasprintf("apparmor_parser -R /dev/fd/%d", fd);
+
+	return run(line, err);
+}

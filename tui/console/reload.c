@@ -1,0 +1,73 @@
+/* reload - themes and keymaps while the console runs: chosen, or read again when they change. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/console_priv.h"
+
+static const char *theme_name(const struct console *c)
+{
+	return c->theme_name ? c->theme_name : c->opt->theme ? c->opt->theme : "default";
+}
+
+static int load_theme(struct console *c, const char *name, struct err *err)
+{
+	struct theme theme;
+	int r = theme_load(&theme, name, &c->where, screen_depth(c->screen), err);
+
+	if (r < 0)
+		return r;
+	c->theme = theme; /* the surface looks into it */
+	console_tell_colors(c);
+	c->ui->dirty = true;
+	console_schedule(c);
+	return 0;
+}
+
+int console_theme(void *data, const char *name, bool keep, struct err *err)
+{
+	struct console *c = data;
+	int r = load_theme(c, name ? name : theme_name(c), err);
+
+	if (r == 0 && name && keep) {
+		char *kept = xstrdup(name);
+
+		free(c->theme_name);
+		c->theme_name = kept;
+	}
+	return r;
+}
+
+void console_themes(void *data, struct buf *names)
+{
+	look_list("theme", &((struct console *)data)->where, names);
+}
+
+static int load_keymap(struct console *c, struct err *err)
+{
+	struct keymap *km = NULL;
+	int r = keymap_load(&km, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+
+	if (r == 0 && c->opt->prefix)
+		r = keymap_set_prefix(km, c->opt->prefix, err);
+	if (r < 0) {
+		keymap_free(km);
+		return r;
+	}
+	ui_set_keymap(c->ui, km);
+	keymap_free(c->keymap);
+	c->keymap = km;
+	return 0;
+}
+
+/* A file that is wrong is said, and what was there stays. */
+void console_watch_look(struct console *c)
+{
+	uint64_t now = look_signature(&c->where);
+	struct err err = {0};
+
+	if (now == c->look_seen)
+		return;
+	c->look_seen = now;
+	if (load_theme(c, theme_name(c), &err) < 0 || load_keymap(c, &err) < 0)
+		ui_say(c->ui, "x %s", err.text);
+	else
+		ui_say(c->ui, "Colours and keys were read again.");
+}

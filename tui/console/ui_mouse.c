@@ -1,0 +1,71 @@
+/* ui_mouse - who hears of the mouse: borders, bars, panes and popups. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/replay.h"
+#include "tui/console/ui.h"
+
+#define TWICE_US 400000 /* between two presses that are a double click */
+
+static void mouse_pane(struct ui *ui, const struct mouse *m)
+{
+	const struct layout *l = &ui->layout;
+
+	for (enum pane p = 0; p < PANE_COUNT; p++) {
+		struct view *v = ui->panes[p];
+
+		if (!rect_has(l->pane[p], m->x, m->y) && !rect_has(l->title[p], m->x, m->y))
+			continue;
+		if (m->action == MOUSE_PRESS && p != ui->focus) {
+			ui_focus(ui, p);
+			if (p == PANE_TERMINAL)
+				return; /* the agent is not clicked at by that */
+		}
+		if (v->ops->mouse)
+			v->ops->mouse(v, m, l->pane[p]);
+		return;
+	}
+	if (m->action == MOUSE_PRESS && rect_has(l->tabs, m->x, m->y))
+		ui_focus(ui, (enum pane)MIN((m->x - l->tabs.x) * PANE_COUNT / MAX(l->tabs.w, 1),
+					    PANE_COUNT - 1));
+}
+
+/* What decides or ends something takes more than a click. */
+static void press_button(struct ui *ui, int x)
+{
+	for (size_t i = 0; i < ui->n_buttons; i++) {
+		const struct bar_button *b = &ui->buttons[i];
+
+		if (x < b->x || x >= b->x + b->w)
+			continue;
+		if (keymap_is_grave(b->action) || b->action == ACTION_DENY)
+			ui_say(ui, "\"%s\" takes its key.", action_label(b->action));
+		else
+			ui_do(ui, b->action);
+		return;
+	}
+}
+
+void ui_mouse(struct ui *ui, const struct mouse *given)
+{
+	struct view *top = ui_top(ui);
+	struct mouse copy = *given;
+	const struct mouse *m = &copy;
+
+	if (m->action == MOUSE_PRESS) {
+		copy.twice = ui->pressed_us && ui->now_us - ui->pressed_us < TWICE_US &&
+			     m->x == ui->pressed.x && m->y == ui->pressed.y;
+		ui->pressed = copy;
+		ui->pressed_us = copy.twice ? 0 : ui->now_us; /* a third one is a first */
+	}
+	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
+		replay_click(ui, m->x, ui->layout.status);
+	else if (m->action == MOUSE_PRESS && rect_has(ui->layout.hints, m->x, m->y))
+		press_button(ui, m->x);
+	else if (ui->n_popups == 0 && panes_mouse(ui, m))
+		return;
+	else if (ui->n_popups == 0)
+		mouse_pane(ui, m);
+	else if (top->ops->mouse)
+		top->ops->mouse(top, m,
+				top->ops->size ? top->ops->size(top, ui->layout.body)
+					       : ui->layout.body);
+}
