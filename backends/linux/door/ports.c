@@ -68,6 +68,8 @@ static void tell(struct ldoor *d, const struct server *p, enum port_state state,
 int prepare_listen(struct ldoor *d, struct request *r)
 {
 	(void)r;
+	if (d->spec.windowed)
+		return 0; /* calls_shared.c performs it */
 	if (d->gateway) {
 		d->look_at = clock_mono_us() + LOOK_US;
 		d->look_wait = AGAIN_US;
