@@ -11,12 +11,16 @@
 
 #include "backends/bwrap/bwrap_priv.h"
 #include "backends/linux/limits/limits.h"
+#include "backends/linux/net/net_priv.h"
 
 static int join(const struct cell *c, struct err *err)
 {
 	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0)
 		return err_set(err, -errno, "join the user namespace that bubblewrap made");
-	limits_share_watches(); /* by the host's /proc: the one inside is read-only */
+	/* By the host's /proc: the one inside is read-only. */
+	limits_share_watches();
+	if (c->ns[NS_NET] >= 0 && setns(c->ns[NS_NET], CLONE_NEWNET) == 0)
+		router_allow_ping();
 	if (setns(c->ns[NS_MNT], CLONE_NEWNS) < 0)
 		return err_set(err, -errno, "join the namespaces that bubblewrap made");
 	if (chdir("/") < 0)

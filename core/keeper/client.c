@@ -167,6 +167,15 @@ void client_forbid(struct client *c, uint64_t ask, const char *target)
 	finish(c, mark);
 }
 
+void client_publish(struct client *c, uint16_t port, uint16_t host_port)
+{
+	size_t mark = wire_begin(&c->out, WIRE_PUBLISH);
+
+	wire_u32(&c->out, port);
+	wire_u32(&c->out, host_port);
+	finish(c, mark);
+}
+
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags)
 {
 	size_t mark = wire_begin(&c->out, WIRE_PLAN_REQ);

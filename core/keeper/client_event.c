@@ -222,6 +222,17 @@ static void read_flow(struct client_event *ev, struct wire_in *in, struct string
 	in->bad |= ev->flow > FLOW_OVER;
 }
 
+static void read_port(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->port_state = (enum port_state)wire_get_u8(in);
+	ev->port = (uint16_t)wire_get_u32(in);
+	ev->host_port = (uint16_t)wire_get_u32(in);
+	ev->pid = wire_get_i64(in);
+	ev->result = (int)wire_get_u32(in);
+	ev->program = next_string(s, in);
+	in->bad |= ev->port_state > PORT_FAILED;
+}
+
 static void read_other(struct client_event *ev, struct wire_in *in, struct strings *s)
 {
 	switch ((int)in->type) {
@@ -254,6 +265,9 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		break;
 	case WIRE_FLOW:
 		read_flow(ev, in, s);
+		break;
+	case WIRE_PORT:
+		read_port(ev, in, s);
 		break;
 	case WIRE_REWRITE:
 		ev->step = wire_get_i64(in);

@@ -22,6 +22,8 @@ struct client_event {
 	int result;		   /* 0 or negative errno */
 	uint64_t done, total;	   /* WIRE_STEP_END: paths, in both; WIRE_FLOW: sent, received */
 	enum flow_state flow;
+	enum port_state port_state; /* WIRE_PORT, with port and host_port */
+	uint16_t port, host_port;
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;

@@ -54,6 +54,8 @@ struct door_ops {
 			const struct answer *a);
 	/* Close the connection that flow_tell() told of by this id. May be NULL. */
 	void (*end_flow)(struct door *d, uint64_t id);
+	/* Show a port of the sandbox's loopback on the host's; port_tell() follows. May be NULL. */
+	void (*publish)(struct door *d, uint16_t port, uint16_t host_port);
 	void (*close)(struct door *d);
 };
 

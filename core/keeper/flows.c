@@ -193,3 +193,47 @@ void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
 
 	grants_add(k, &q, &deny);
 }
+
+/* ---- ports inside ---------------------------------------------------------------------------- */
+
+void flow_publish(struct keeper *k, uint16_t port, uint16_t host_port)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->publish)
+			k->doors[i]->ops->publish(k->doors[i], port, host_port);
+}
+
+void port_tell(struct keeper *k, const struct port_news *n)
+{
+	size_t mark = wire_begin(&k->out, WIRE_PORT);
+	char program[32] = "";
+
+	if (n->pid > 0)
+		read_program(n->pid, program, sizeof(program));
+	wire_u8(&k->out, (uint8_t)n->state);
+	wire_u32(&k->out, n->port);
+	wire_u32(&k->out, n->host_port);
+	wire_i64(&k->out, n->pid);
+	wire_u32(&k->out, (uint32_t)n->code);
+	wire_cstr(&k->out, program);
+	wire_end(&k->out, mark);
+}
+
+bool port_is_allowed(struct keeper *k, uint16_t port)
+{
+	static const char *const names[] = {"127.0.0.1", "localhost"};
+	bool allowed = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && !k->frozen; i++) {
+		struct net_target t = {.port = port};
+		enum policy_verdict v = POLICY_DENY;
+		const char *reason;
+
+		if (net_host_parse(&t.host, names[i], strlen(names[i]), NULL))
+			v = policy_check_flow(k->policy, RULE_BIND, &t, NULL, &reason);
+		if (v == POLICY_DENY)
+			return false;
+		allowed |= v == POLICY_ALLOW;
+	}
+	return allowed;
+}

@@ -28,12 +28,22 @@ int flow_judge_address(struct keeper *k, const struct caller *c, const struct fl
 enum policy_verdict flow_judge_name(struct keeper *k, const char *name);
 /* A name was not looked up. The caller is not known. */
 void flow_deny_name(struct keeper *k, const char *name, bool unasked);
+/* Who inside has the socket at this port of UDP, or with this id of echo requests; 0: not known. */
+int flow_owner(struct keeper *k, bool udp, uint16_t port);
+/* Ports of TCP that somebody inside listens on; returns how many, at most max. */
+struct flow_listener {
+	uint16_t port;
+	unsigned long inode;
+};
+size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max);
+int flow_owner_of(struct keeper *k, unsigned long inode); /* as flow_owner() */
 /* Is there somebody to ask about a connection? */
 bool flow_can_ask(const struct keeper *k);
 
 /* What cordon hears of a connection, in this order. */
 enum flow_state {
 	FLOW_OPEN,   /* both ends are connected */
+	FLOW_CAME,   /* the same, from the host to a port that is published */
 	FLOW_MOVING, /* bytes were counted anew */
 	FLOW_OVER,
 };
@@ -49,6 +59,21 @@ struct flow_news {
 };
 void flow_tell(struct keeper *k, const struct flow_news *n);
 
+/* A port inside, and what became of it. */
+enum port_state {
+	PORT_OFFERED,	/* somebody listens: it can be published */
+	PORT_PUBLISHED, /* it is: at host_port */
+	PORT_FAILED,	/* it is not: code */
+};
+
+struct port_news {
+	enum port_state state;
+	uint16_t port, host_port;
+	int pid, code; /* pid 0: not known */
+};
+void port_tell(struct keeper *k, const struct port_news *n);
+/* May it be published without being asked for: does a rule allow to bind it on loopback? */
+bool port_is_allowed(struct keeper *k, uint16_t port);
 /* An address of the loopback device was exchanged for another; op: "bind" or "connect". */
 void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
 		    const char *to);
@@ -56,5 +81,6 @@ void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, co
 /* ---- what cordon asks for -------------------------------------------------------------------- */
 
 void flow_end(struct keeper *k, uint64_t id); /* close it; none of that id: nothing */
+void flow_publish(struct keeper *k, uint16_t port, uint16_t host_port);
 /* Deny this target ("HOST:PORT") for the session, as an answer to `ask` would. */
 void flow_forbid(struct keeper *k, uint64_t ask, const char *target);

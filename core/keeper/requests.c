@@ -474,6 +474,14 @@ static void serve_forbid(struct keeper *k, struct wire_in *in)
 		flow_forbid(k, ask, target);
 }
 
+static void serve_publish(struct keeper *k, struct wire_in *in)
+{
+	uint32_t port = wire_get_u32(in), host_port = wire_get_u32(in);
+
+	if (!in->bad && port > 0 && port <= UINT16_MAX && host_port > 0 && host_port <= UINT16_MAX)
+		flow_publish(k, (uint16_t)port, (uint16_t)host_port);
+}
+
 static void serve(struct keeper *k, struct wire_in *in)
 {
 	int sig;
@@ -490,6 +498,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_FORBID:
 		serve_forbid(k, in);
+		break;
+	case WIRE_PUBLISH:
+		serve_publish(k, in);
 		break;
 	case WIRE_PLAN_REQ:
 		serve_plan(k, in);

@@ -50,12 +50,15 @@ enum wire_type {
 	WIRE_FLOW, /* u64 flow, u8 enum flow_state, i64 step, i64 pid, u64 bytes sent, u64 received,
 		      str HOST:PORT, str the address that was dialled, str which rule let it, str
 		      program */
+	WIRE_PORT, /* u8 enum port_state, u32 port inside, u32 port of the host, i64 pid, u32
+		      -errno or 0, str program */
 	WIRE_REWRITE, /* i64 step, i64 pid, str call, str address it named, str what it got */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
 	WIRE_END_FLOW,	  /* u64 flow: close that connection */
 	WIRE_FORBID,	  /* u64 ask of WIRE_GIVEN, str HOST:PORT: deny that for the session */
+	WIRE_PUBLISH,	  /* u32 port inside, u32 port of the host: show it on its loopback */
 	WIRE_PLAN_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags UNDO_* */
 	WIRE_UNDO_REQ,	  /* u64 request, u8 kind, u64 n, u32 flags; of the plan that was shown:
 			   * i64 newest step, u64 seal, or 0

@@ -15,7 +15,12 @@
 #define FLAG_RA	       0x0080u
 #define OPCODE	       0x7800u
 #define TTL_STAND_IN   1
-#define CHAIN_MAX      16 /* CNAME records that are followed */
+#define TYPE_SOA       6
+#define SVCB_V4HINT    4
+#define SVCB_V6HINT    6
+#define LIFE_NONE_MAX  30   /* seconds that "there is none" is kept */
+#define LIFE_MAX       3600 /* and an answer */
+#define CHAIN_MAX      16   /* CNAME records that are followed */
 
 static uint16_t get16(const uint8_t *p)
 {
@@ -218,9 +223,46 @@ void dns_set_id(uint8_t *msg, uint16_t id)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+/* A list of addresses in an HTTPS or SVCB record (RFC 9460). */
+static void tell_hint(const uint8_t *p, size_t len, bool v4, uint32_t ttl, dns_on_addr on,
+		      void *data)
+{
+	size_t one = v4 ? 4 : 16;
+
+	for (; len >= one; len -= one, p += one) {
+		struct net_addr a;
+
+		if (v4)
+			a = net_addr_v4(get32(p));
+		else
+			memcpy(a.b, p, sizeof(a.b));
+		on(data, &a, ttl);
+	}
+}
+
+static void tell_hints(const uint8_t *msg, const struct record *r, dns_on_addr on, void *data)
+{
+	size_t at = r->len < 3 ? 0 : skip_name(msg, r->end, r->data + 2);
+
+	while (at && at + 4 <= r->end) {
+		unsigned key = get16(msg + at);
+		size_t len = get16(msg + at + 2);
+
+		at += 4;
+		if (at + len > r->end)
+			return;
+		if (key == SVCB_V4HINT || key == SVCB_V6HINT)
+			tell_hint(msg + at, len, key == SVCB_V4HINT, r->ttl, on, data);
+		at += len;
+	}
+}
+
 static void tell_address(const uint8_t *msg, const struct record *r, dns_on_addr on, void *data)
 {
 	struct net_addr a;
+
+	if (r->type == DNS_HTTPS || r->type == DNS_SVCB)
+		tell_hints(msg, r, on, data);
 
 	if (r->type == DNS_A && r->len == 4) {
 		a = net_addr_v4(get32(msg + r->data));
@@ -274,6 +316,73 @@ int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_o
 		r = walk_one(msg, len, from + 4, name, on, data);
 	return r;
 }
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	put16(p, v >> 16);
+	put16(p + 2, v & 0xffff);
+}
+
+/* The next record of any section but the question; *left counts them. */
+static bool next_record(const uint8_t *msg, size_t len, size_t *at, unsigned *left,
+			struct record *ret)
+{
+	if (*left == 0 || !read_record(msg, len, *at, ret))
+		return false;
+	(*left)--;
+	*at = ret->end;
+	return true;
+}
+
+static size_t first_record(const uint8_t *msg, size_t len, unsigned *left)
+{
+	size_t at = len < DNS_HEADER ? 0 : skip_name(msg, len, DNS_HEADER);
+
+	if (at == 0 || at + 4 > len || count_of(msg, 0) != 1)
+		return 0;
+	*left = count_of(msg, 1) + count_of(msg, 2) + count_of(msg, 3);
+	return at + 4;
+}
+
+uint32_t dns_life(const uint8_t *msg, size_t len)
+{
+	unsigned left = 0;
+	size_t at = first_record(msg, len, &left);
+	uint32_t life = LIFE_MAX;
+	bool soa = false, none;
+	struct record r;
+
+	if (!at || dns_is_cut(msg) || (dns_code(msg) != DNS_OK && dns_code(msg) != DNS_NO_NAME))
+		return 0;
+	none = count_of(msg, 1) == 0;
+	while (next_record(msg, len, &at, &left, &r)) {
+		if (r.type == TYPE_OPT)
+			continue;
+		soa |= r.type == TYPE_SOA;
+		/* The last of an SOA's numbers says it, too. */
+		if (r.type == TYPE_SOA && r.len >= 20)
+			life = MIN(life, get32(msg + r.end - 4));
+		life = MIN(life, r.ttl);
+	}
+	if (left || (none && !soa))
+		return 0;
+	return none ? MIN(life, LIFE_NONE_MAX) : life;
+}
+
+void dns_age(uint8_t *msg, size_t len, uint32_t seconds)
+{
+	unsigned left = 0;
+	size_t at = first_record(msg, len, &left);
+	struct record r;
+
+	while (at && next_record(msg, len, &at, &left, &r))
+		if (r.type != TYPE_OPT)
+			put32(msg + r.data - 6, r.ttl - MIN(r.ttl, seconds));
+}
+
+/* ---- messages of ours ------------------------------------------------------------------------ */
 
 static size_t add_edns(uint8_t *out, const char *why)
 {

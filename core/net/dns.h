@@ -52,7 +52,14 @@ enum dns_rcode dns_code(const uint8_t *msg);
 bool dns_is_cut(const uint8_t *msg); /* TC */
 void dns_set_id(uint8_t *msg, uint16_t id);
 
-/* Addresses that the question's name leads to, through CNAME records; in order. ttl: seconds. */
+/* How long an answer may be kept: the least TTL of its records, in seconds. An answer that names
+ * nothing lives by its SOA record. 0: not at all, or damaged. */
+uint32_t dns_life(const uint8_t *msg, size_t len);
+/* It was kept for so long: every TTL is less by that. */
+void dns_age(uint8_t *msg, size_t len, uint32_t seconds);
+
+/* Addresses that the question's name leads to, through CNAME records; in order. Those that HTTPS
+ * and SVCB records hint at are among them. ttl: seconds. */
 typedef void (*dns_on_addr)(void *data, const struct net_addr *addr, uint32_t ttl);
 int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_on_addr on,
 	     void *data);

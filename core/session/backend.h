@@ -51,16 +51,19 @@ struct spawn_spec {
 	const char *session;	      /* id */
 	bool allow_network;	      /* share the host's */
 	bool ask_network;	      /* else: connections are decided on by host */
-	struct net_window window;     /* where the host's network is shared: its ports */
-	const char *resolv;	      /* then: what /etc/resolv.conf is inside; NULL: the host's */
-	bool no_debug;		      /* ptrace and friends are refused inside too */
-	bool nesting;		      /* user namespaces inside */
-	bool landlock_off;	      /* sandbox.landlock=off: the mounts are the only floor */
-	bool dynamic;		      /* reads of gated trees are asked for */
-	enum read_gate read_gate;     /* dynamic: how */
-	const char *const *gated;     /* dynamic: trees that are not readable; absolute, resolved,
-				       * existing, none beneath another */
-	const char *const *granted;   /* dynamic: what is readable beneath them from the start */
+	const struct port_pair {
+		uint16_t port, host_port;
+	} * publish; /* then: shown on the host's loopback; ends with port 0; or NULL */
+	struct net_window window;   /* where the host's network is shared: its ports */
+	const char *resolv;	    /* then: what /etc/resolv.conf is inside; NULL: the host's */
+	bool no_debug;		    /* ptrace and friends are refused inside too */
+	bool nesting;		    /* user namespaces inside */
+	bool landlock_off;	    /* sandbox.landlock=off: the mounts are the only floor */
+	bool dynamic;		    /* reads of gated trees are asked for */
+	enum read_gate read_gate;   /* dynamic: how */
+	const char *const *gated;   /* dynamic: trees that are not readable; absolute, resolved,
+				     * existing, none beneath another */
+	const char *const *granted; /* dynamic: what is readable beneath them from the start */
 	struct spawn_limits limits;
 };
 

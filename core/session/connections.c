@@ -75,19 +75,21 @@ static void begin(struct session *s, const struct client_event *ev)
 			       .why = (char *)(uintptr_t)ev->reason,
 			       .began_us = clock_mono_us()};
 
+	const char *op = ev->flow == FLOW_CAME ? "accept" : "connect";
+
 	snprintf(c.program, sizeof(c.program), "%s", ev->program);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_TOUCH,
 				 .step = ev->step,
 				 .pid = (int)ev->pid,
 				 .latency_us = -1,
-				 .op = "connect",
+				 .op = op,
 				 .path = ev->path,
 				 .path2 = ev->path2,
 				 .detail = ev->reason,
 			 });
 	if (model_add_connection(&s->model, &c))
-		model_add_row(&s->model, ROW_TOUCH, ev->step, (int)ev->pid, 0, "connect", ev->path,
+		model_add_row(&s->model, ROW_TOUCH, ev->step, (int)ev->pid, 0, op, ev->path,
 			      ev->path2);
 }
 
@@ -95,7 +97,7 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 {
 	struct connection *c;
 
-	if (ev->flow == FLOW_OPEN) {
+	if (ev->flow == FLOW_OPEN || ev->flow == FLOW_CAME) {
 		begin(s, ev);
 		return;
 	}
@@ -161,4 +163,60 @@ void session_forbid(struct session *s, uint64_t id)
 						   .wall_us = clock_wall_us()});
 	client_forbid(s->client, ask, c->target);
 	client_end_flow(s->client, id);
+}
+
+/* ---- ports inside ---------------------------------------------------------------------------- */
+
+uint16_t model_offer(const struct model *m, uint64_t seq)
+{
+	for (size_t i = 0; i < ARRAY_LEN(m->offers); i++)
+		if (m->offers[i].seq == seq && seq)
+			return m->offers[i].port;
+	return 0;
+}
+
+static void offer(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *words =
+		xasprintf("%s listens on %u: p opens it at localhost:%u",
+			  *ev->program ? ev->program : "a process", ev->port, ev->port);
+	const struct row *row =
+		model_add_row(&s->model, ROW_NOTE, 0, (int)ev->pid, 0, "listen", words, NULL);
+	struct offer *o = &s->model.offers[s->model.n_offers++ % ARRAY_LEN(s->model.offers)];
+
+	*o = (struct offer){.seq = row->seq, .port = ev->port};
+}
+
+void session_on_port(struct session *s, const struct client_event *ev)
+{
+	AUTO_FREE char *words = NULL;
+
+	if (ev->port_state == PORT_OFFERED) {
+		offer(s, ev);
+		return;
+	}
+	if (ev->port_state == PORT_PUBLISHED)
+		words = xasprintf("published: localhost:%u leads to port %u inside", ev->host_port,
+				  ev->port);
+	else if (ev->result == -EADDRINUSE)
+		words = xasprintf("port %u is taken on this host: publish %u elsewhere: "
+				  "--publish %u:%u",
+				  ev->host_port, ev->port, ev->port,
+				  ev->host_port < 10000 ? ev->host_port + 10000 : 10000);
+	else
+		words = xasprintf("port %u cannot be published at localhost:%u: %s", ev->port,
+				  ev->host_port, strerror(-ev->result));
+	model_add_row(&s->model, ROW_NOTE, 0, 0, ev->result, "publish", words, NULL);
+	session_audit(s, &(struct audit_entry){.event = AUDIT_DECISION,
+					       .result = ev->result,
+					       .latency_us = -1,
+					       .op = "publish",
+					       .detail = words});
+	if (ev->port_state == PORT_FAILED && s->on->stopped)
+		s->on->stopped(s->data, words);
+}
+
+void session_publish(struct session *s, uint16_t port)
+{
+	client_publish(s->client, port, port);
 }

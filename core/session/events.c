@@ -343,6 +343,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_HELD] = on_held,
 	[WIRE_TAKEN_BACK] = session_on_stopped,
 	[WIRE_FLOW] = session_on_flow,
+	[WIRE_PORT] = session_on_port,
 	[WIRE_REWRITE] = session_on_rewrite,
 	[WIRE_EXIT] = on_exit_status,
 	[WIRE_PLAN] = on_plan,

@@ -197,6 +197,11 @@ struct model {
 	struct connection *connections; /* oldest first */
 	size_t n_connections;
 	uint64_t bytes_sent, bytes_received; /* of all of them */
+	struct offer {
+		uint64_t seq; /* of the row that tells of it */
+		uint16_t port;
+	} offers[64]; /* servers inside that may be published; the oldest give way */
+	size_t n_offers;
 
 	struct job job;
 	uint64_t undos;		/* undos, redos and restores that were performed */
@@ -255,6 +260,7 @@ const struct usage_sample *model_sample(const struct model *m, size_t i);
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
 void model_connections_done(struct model *m);
+uint16_t model_offer(const struct model *m, uint64_t seq); /* of a row; 0: it offers none */
 /* Takes over nothing; the oldest that is over makes room. */
 void model_add_given(struct model *m, const struct given *g);
 /* What is still open of an answer that was taken back, or of rules (0). The answer, or NULL. */

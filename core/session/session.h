@@ -33,10 +33,11 @@ struct session_spec {
 	bool verbose;  /* debug lines in the diagnostic log */
 	bool answered; /* headless, but a command answers (core/api/approver.h) */
 	bool headless, one_step, allow_network, no_debug;
-	bool ask_network;	  /* connections are decided on by host */
-	const char *const *hosts; /* --allow-domain */
-	bool public_hosts;	  /* --allow-network */
-	bool dynamic;		  /* reads of gated trees are asked for */
+	bool ask_network;		 /* connections are decided on by host */
+	const char *const *hosts;	 /* --allow-domain */
+	bool public_hosts;		 /* --allow-network */
+	const struct port_pair *publish; /* --publish; ends with port 0; or NULL */
+	bool dynamic;			 /* reads of gated trees are asked for */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 
@@ -91,6 +92,8 @@ int session_forget(struct session *s, size_t i, struct err *err);
 /* Close a connection (model.connections) of the agent; and deny its host from now on, too. */
 void session_end_connection(struct session *s, uint64_t id);
 void session_forbid(struct session *s, uint64_t id);
+/* Show a port of the sandbox at the same port of the host's loopback; a row follows. */
+void session_publish(struct session *s, uint16_t port);
 void session_signal(struct session *s, int sig);
 /* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
 void session_group(struct session *s, const char *name);

@@ -80,7 +80,8 @@ void session_on_given(struct session *s, const struct client_event *ev);
 void session_on_given_over(struct session *s, const struct client_event *ev);
 void session_on_left_open(struct session *s, const struct client_event *ev);
 void session_on_tallies(struct session *s, const struct client_event *ev);
-void session_on_flow(struct session *s, const struct client_event *ev); /* connections.c */
+void session_on_flow(struct session *s, const struct client_event *ev);
+void session_on_port(struct session *s, const struct client_event *ev); /* connections.c */
 void session_on_rewrite(struct session *s, const struct client_event *ev);
 /* A command line of the keeper's as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;

@@ -314,6 +314,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.session = session,
 		.allow_network = spec->allow_network,
 		.ask_network = spec->ask_network,
+		.publish = spec->publish,
 		.resolv = p->resolv,
 		.no_debug = spec->no_debug,
 		.nesting = config_bool(spec->config, "sandbox.nesting"),

@@ -42,6 +42,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/pane.sh
 	. tests/bench/record.sh
 	. tests/bench/gate.sh
+	. tests/bench/net.sh
 	. tests/bench/proxy.sh
 }
 
@@ -101,6 +102,7 @@ row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
 rows_pane
 rows_record
 rows_gate
+rows_net
 print_row "" "no undo" cordon "" ratio target ""
 rows_capture
 print_row "" tinyproxy cordon "" ratio target ""

@@ -38,6 +38,8 @@ static void message(const uint8_t *data, size_t size)
 	if (dns_walk(data, size, &q, note, &n) == 0)
 		(void)dns_is_answer(data, size, out, &q, 1);
 	memcpy(copy, data, len);
+	(void)dns_life(copy, len);
+	dns_age(copy, len, 10);
 	if (dns_cut(copy, len, 512) > len)
 		abort();
 }

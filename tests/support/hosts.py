@@ -12,8 +12,10 @@ NAMES = {
     "private.example": ["10.9.9.9"], "metadata.example": ["169.254.169.254"], "local.example": ["127.0.0.1"],
     "silent.example": ["192.0.2.77"], "moves.example": ["203.0.113.7"], "registry.npmjs.org": ["203.0.113.7"],
     "two.example": ["192.0.2.2", "203.0.113.7"],
+    "brief.example": ["203.0.113.7"], "slow.example": ["203.0.113.7"], "service.example": [],
 }
 ALIASES = {"alias.example": "good.example"}
+TTL = {"moves.example": 0, "brief.example": 1}
 asked = open(DIR + "/names", "a", buffering=1)
 packets = open(DIR + "/packets", "a", buffering=1)
 
@@ -23,7 +25,7 @@ def wire(name):
 
 
 def record(owner, kind, data):
-    return wire(owner) + struct.pack(">HHIH", kind, 1, 60, len(data)) + data
+    return wire(owner) + struct.pack(">HHIH", kind, 1, TTL.get(owner, 60), len(data)) + data
 
 
 def answer(q, room):
@@ -45,6 +47,9 @@ def answer(q, room):
             found.append(record(real, 28, socket.inet_pton(socket.AF_INET6, ip)))
         if kind == 1 and ":" not in ip:
             found.append(record(real, 1, socket.inet_aton(ip)))
+    if name == "service.example" and kind == 65:  # ALPN h2, and a hint at where it is
+        found.append(record(name, 65, struct.pack(">H", 1) + b"\0" + struct.pack(">HH", 1, 3) + b"\2h2"
+                            + struct.pack(">HH", 4, 4) + socket.inet_aton("203.0.113.7")))
     if name == "text.example" and kind == 16:
         found.append(record(name, 16, b"\x05hello"))
     if name == "large.example" and kind == 1:
@@ -61,7 +66,10 @@ def names_udp():
     s.bind(("192.0.2.2", 53))
     while True:
         q, peer = s.recvfrom(4096)
-        s.sendto(answer(q, 512), peer)
+        if b"\x04slow" in q:
+            threading.Timer(2, s.sendto, (answer(q, 512), peer)).start()
+        else:
+            s.sendto(answer(q, 512), peer)
 
 
 def names_tcp():
@@ -89,6 +97,15 @@ def echo(family, host, port):
         c.close()
     while True:
         threading.Thread(target=one, args=(s.accept()[0],), daemon=True).start()
+
+
+def datagrams(family, host, port):
+    """Sends each back, from where it came; what is empty, too."""
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.bind((host, port))
+    while True:
+        d, peer = s.recvfrom(65535)
+        s.sendto(d, peer)
 
 
 def discard():
@@ -150,6 +167,8 @@ def web(family, host):
 for f, a in ((capture, ()), (names_udp, ()), (names_tcp, ()), (discard, ()), (resets, ()),
              (echo, (socket.AF_INET, "203.0.113.7", 7)), (echo, (socket.AF_INET, "10.9.9.9", 7)),
              (echo, (socket.AF_INET, "169.254.169.254", 80)), (echo, (socket.AF_INET6, "2001:db8:1::7", 7)),
+             (datagrams, (socket.AF_INET, "203.0.113.7", 7)), (datagrams, (socket.AF_INET, "10.9.9.9", 7)),
+             (datagrams, (socket.AF_INET6, "2001:db8:1::7", 7)),
              (web, (socket.AF_INET, "203.0.113.7")), (web, (socket.AF_INET6, "2001:db8:1::7"))):
     threading.Thread(target=f, args=a, daemon=True).start()
 time.sleep(0.2)

@@ -37,6 +37,8 @@ hosts_start() {
 	there ip -6 addr add 2001:db8:1::7/64 dev e1 nodad
 	there ip link set lo up && there ip link set e1 up
 	ip route add default via 192.0.2.2
+	# Somebody who never answers, not even that there is nobody.
+	ip neigh add 192.0.2.77 lladdr 02:00:00:00:00:77 dev e0
 	echo "nameserver 192.0.2.2" >"$HOSTS/resolv.conf"
 	mount --bind "$HOSTS/resolv.conf" "$(realpath /etc/resolv.conf)"
 	there python3 "$(dirname "${BASH_SOURCE[0]}")/hosts.py" "$HOSTS" &

@@ -80,7 +80,7 @@ floors() {
 floors backends/linux/door "\
 filter_spec call state place interrupts request answer lost parked shared_sync finish
 lookup dirs locate walk resolve read_check
-connecting calls_shared calls_socket calls_peer calls_flow calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter dispatch door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
@@ -88,7 +88,7 @@ sources channel callers loop
 folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
 approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload
-folders/outside folders/judge folders/folder folders/draft flows
+folders/outside folders/judge folders/folder folders/draft flows owner
 requests keeper client_event client"
 
 # curses is one file's business (and the terminal's).

@@ -343,6 +343,42 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 	(void)k, (void)name, (void)unasked;
 }
 
+int flow_owner(struct keeper *k, bool udp, uint16_t port)
+{
+	(void)k;
+	(void)udp;
+	(void)port;
+	return 0;
+}
+
+int flow_owner_of(struct keeper *k, unsigned long inode)
+{
+	(void)k;
+	(void)inode;
+	return 0;
+}
+
+size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max)
+{
+	(void)k;
+	(void)list;
+	(void)max;
+	return 0;
+}
+
+bool port_is_allowed(struct keeper *k, uint16_t port)
+{
+	(void)k;
+	(void)port;
+	return false;
+}
+
+void port_tell(struct keeper *k, const struct port_news *n)
+{
+	(void)k;
+	(void)n;
+}
+
 bool flow_can_ask(const struct keeper *k)
 {
 	(void)k;

@@ -112,6 +112,63 @@ static void only_the_names_own_addresses_count(void **state)
 	}
 }
 
+static void hints_of_https_records_are_addresses(void **state)
+{
+	/* Priority 1, the name itself, ALPN "h2", two addresses of IPv4, one of IPv6. */
+	static const uint8_t data[] = {0,   1,	  0, 0, 1, 0, 3, 2, 'h', '2', 0, 4,  0,	   8,
+				       1,   2,	  3, 4, 5, 6, 7, 8, 0,	 6,   0, 16, 0x20, 1,
+				       0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0,	 0,   0, 0,  0,	   9};
+	uint8_t msg[DNS_UDP_MIN];
+	struct dns_question q;
+	struct found f = {.n = 0};
+	size_t n = dns_query(msg, 7, "a.b", DNS_HTTPS);
+
+	(void)state;
+	assert_int_equal(dns_read_question(&q, msg, n), 0);
+	msg[2] |= 0x80;
+	msg[7] = 1;
+	msg[11] = 0;
+	n = q.end + put_record(msg + q.end, 12, DNS_HTTPS, data, sizeof(data));
+	assert_int_equal(dns_walk(msg, n, &q, note, &f), 0);
+	assert_int_equal(f.n, 3);
+	assert_int_equal(net_addr_as_v4(&f.list[0]), 0x01020304);
+	assert_int_equal(net_addr_as_v4(&f.list[1]), 0x05060708);
+	assert_int_equal(f.list[2].b[15], 9);
+	for (size_t i = 0; i < n; i++) { /* a parameter that ends beyond its record is none */
+		f.n = 0;
+		(void)!dns_walk(msg, i, &q, note, &f);
+		assert_int_equal(f.n, 0);
+	}
+}
+
+static void an_answer_lives_as_long_as_its_shortest_record(void **state)
+{
+	uint8_t msg[DNS_UDP_MIN];
+	struct dns_question q;
+	size_t n = make_answer(msg, &q), ttl = q.end + 6;
+
+	(void)state;
+	assert_int_equal(dns_life(msg, n), 60);
+	msg[ttl + 3] = 7;
+	assert_int_equal(dns_life(msg, n), 7);
+	dns_age(msg, n, 5);
+	assert_int_equal(msg[ttl + 3], 2);
+	assert_int_equal(dns_life(msg, n), 2);
+	dns_age(msg, n, 5);
+	assert_int_equal(dns_life(msg, n), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(dns_life(msg, i), 0);
+	n = make_answer(msg, &q);
+	msg[2] |= 2; /* cut */
+	assert_int_equal(dns_life(msg, n), 0);
+	n = make_answer(msg, &q);
+	msg[3] |= DNS_FAILED;
+	assert_int_equal(dns_life(msg, n), 0);
+	n = make_answer(msg, &q);
+	msg[7] = 0; /* nothing is there, and no SOA record says for how long */
+	assert_int_equal(dns_life(msg, q.end), 0);
+}
+
 static void an_answer_is_cut_between_records(void **state)
 {
 	uint8_t msg[DNS_UDP_MIN];
@@ -201,6 +258,8 @@ int main(void)
 		cmocka_unit_test(a_query_of_ours_is_read_again),
 		cmocka_unit_test(names_that_no_host_has_are_refused),
 		cmocka_unit_test(only_the_names_own_addresses_count),
+		cmocka_unit_test(hints_of_https_records_are_addresses),
+		cmocka_unit_test(an_answer_lives_as_long_as_its_shortest_record),
 		cmocka_unit_test(an_answer_is_cut_between_records),
 		cmocka_unit_test(our_answers_say_what_they_should),
 		cmocka_unit_test(the_book_knows_the_newest_names_first),

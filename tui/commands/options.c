@@ -53,6 +53,8 @@ static const struct option_def options[] = {
 	 "a host that may be connected to, with its sub-domains; *, HOST:PORT and ADDRESS/BITS "
 	 "will "
 	 "do"},
+	{"--publish", NULL, OPT_LIST, AT(publish), "PORT[:HOSTPORT]",
+	 "a port that is listened on inside is shown on the host's loopback"},
 	{"--network-strategy", NULL, OPT_TEXT, AT(strategy), "fail|rewire-device|rewire-port",
 	 "listening where the host's loopback is shared: refused, or at an address or port of its "
 	 "own"},
@@ -176,6 +178,7 @@ void run_options_done(struct run_options *o)
 	strings_done(&o->hide);
 	strings_done(&o->allow_unix);
 	strings_done(&o->allow_domain);
+	strings_done(&o->publish);
 	strings_done(&o->set);
 }
 

@@ -16,7 +16,7 @@ struct run_options {
 	const char *backend, *mode, *steps, *config, *profile, *network;
 	const char *theme, *keymap, *record;
 	const char *strategy, *base_port, *port_count, *loopback; /* settings of network.* */
-	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, set;
+	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, publish, set;
 	bool headless, stdio, allow_network, no_network, no_debug, exit_at_end, verbose, help;
 	const char *const *argv; /* the command and what follows; NULL-terminated, maybe empty */
 };

@@ -12,7 +12,6 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
-#include "core/net/host.h"
 #include "core/policy/sockets.h"
 #include "core/session/folders.h"
 #include "core/session/learned.h"
@@ -42,6 +41,7 @@ void run_done(struct run *run)
 	buf_done(&run->kept);
 	run_options_done(&run->opt);
 	config_free(run->config);
+	free(run->ports);
 	free(run->cwd);
 	free(run->home);
 	free(run->state_dir);
@@ -239,40 +239,6 @@ static int choose_backend(struct run *run, struct err *err)
 		       name, known.data);
 }
 
-/* The option that asks for a network gate; NULL: none does. */
-static const char *network_words(const struct run_options *o)
-{
-	return o->allow_network		   ? "--allow-network"
-	       : o->allow_domain.n	   ? "--allow-domain"
-	       : str_eq(o->network, "ask") ? "--network ask"
-					   : NULL;
-}
-
-static int check_network(const struct run_options *o, struct err *err)
-{
-	const char *mode = o->network ? o->network : o->no_network ? "none" : NULL;
-
-	if (mode && !str_eq(mode, "none") && !str_eq(mode, "ask") && !str_eq(mode, "open"))
-		return err_say(err, -EINVAL, "--network '%s': not one of 'none', 'ask', 'open'",
-			       mode);
-	if (o->no_network && !str_eq(mode, "none"))
-		return err_say(err, -EINVAL,
-			       "--network %s and --no-network: they contradict: keep one", mode);
-	if (network_words(o) && mode && !str_eq(mode, "ask"))
-		return err_say(err, -EINVAL, "%s and %s%s: they contradict: keep one",
-			       network_words(o), o->no_network ? "--no-network" : "--network ",
-			       o->no_network ? "" : mode);
-	for (size_t i = 0; i < o->allow_domain.n; i++) {
-		struct net_pattern p;
-		const char *why;
-
-		if (!net_pattern_parse(&p, o->allow_domain.list[i], &why))
-			return err_say(err, -EINVAL, "--allow-domain '%s': %s",
-				       o->allow_domain.list[i], why);
-	}
-	return 0;
-}
-
 static int check_words(const struct run_options *o, struct err *err)
 {
 	if (o->mode && !str_eq(o->mode, "static") && !str_eq(o->mode, "dynamic"))
@@ -289,29 +255,7 @@ static int check_words(const struct run_options *o, struct err *err)
 			       "--record and --headless or --stdio: without a console there is no "
 			       "screen to "
 			       "record: leave one of them out");
-	return check_network(o, err);
-}
-
-/* Where nothing can ask about hosts, a run that was told to ask does not start with less. */
-static int choose_network(struct run *run, struct err *err)
-{
-	const struct run_options *o = &run->opt;
-	const char *mode = o->network	      ? o->network
-			   : o->no_network    ? "none"
-			   : network_words(o) ? "ask"
-					      : config_str(run->config, "network.mode");
-	bool asks = str_eq(mode, "ask");
-
-	run->spec.allow_network = str_eq(mode, "open");
-	run->spec.ask_network = asks && run->spec.backend->asks_network;
-	run->spec.hosts = o->allow_domain.list;
-	run->spec.public_hosts = o->allow_network;
-	if (!asks || run->spec.ask_network || !network_words(o))
-		return 0;
-	return err_say(err, -EOPNOTSUPP,
-		       "%s: backend %s cannot tell hosts apart: say --network open for the host's "
-		       "own network, or --no-network",
-		       network_words(o), run->spec.backend->name);
+	return run_check_network(o, err);
 }
 
 /* Kept until run_done(); NULL stays NULL. */
@@ -445,7 +389,7 @@ int run_prepare(struct run *run, struct err *err)
 	if (r == 0)
 		r = check_home(run, err);
 	if (r == 0)
-		r = choose_network(run, err);
+		r = run_choose_network(run, err);
 	if (r < 0)
 		return r;
 	run->spec.config = run->config;

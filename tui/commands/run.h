@@ -11,6 +11,7 @@ struct run {
 	bool again; /* the human wants the same once more */
 	struct run_options opt;
 	struct config *config;
+	struct port_pair *ports; /* --publish */
 	struct config_spec source;
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
@@ -24,3 +25,7 @@ struct run {
  * which looks at the current directory -> run.spec -> run_done(). */
 int run_prepare(struct run *run, struct err *err) MUST_USE;
 void run_done(struct run *run);
+
+/* run_network.c: contradictions between options; which mode, which hosts, which ports. */
+int run_check_network(const struct run_options *o, struct err *err) MUST_USE;
+int run_choose_network(struct run *run, struct err *err) MUST_USE;

@@ -166,6 +166,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.answer = verb_answer;
 	verbs.revoke = verb_revoke;
 	verbs.disconnect = NULL;
+	verbs.publish = NULL;
 	verbs.plan = verb_plan;
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;

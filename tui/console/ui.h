@@ -22,6 +22,8 @@ struct ui_verbs {
 	int (*forget)(void *data, size_t i, struct err *err); /* model.lasting[i] */
 	/* Close a connection; forbid: deny it for the session, too. NULL: cannot be done. */
 	void (*disconnect)(void *data, uint64_t id, bool forbid);
+	/* Show a port of the sandbox on the host's loopback. NULL: cannot be done. */
+	void (*publish)(void *data, uint16_t port);
 	uint64_t (*plan)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	uint64_t (*undo)(void *data, enum undo_kind kind, size_t n, unsigned flags);
 	/* One path of a step; plan: only what would change. 0: it cannot be sent. */

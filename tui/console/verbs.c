@@ -35,6 +35,11 @@ static void verb_disconnect(void *data, uint64_t id, bool forbid)
 		session_end_connection(s, id);
 }
 
+static void verb_publish(void *data, uint16_t port)
+{
+	session_publish(((struct console *)data)->session, port);
+}
+
 static uint64_t verb_plan(void *data, enum undo_kind kind, size_t n, unsigned flags)
 {
 	return session_plan(((struct console *)data)->session, kind, n, flags);
@@ -158,6 +163,7 @@ const struct ui_verbs console_verbs = {
 	.revoke = verb_revoke,
 	.forget = verb_forget,
 	.disconnect = verb_disconnect,
+	.publish = verb_publish,
 	.plan = verb_plan,
 	.undo = verb_undo,
 	.restore = verb_restore,

@@ -313,6 +313,21 @@ static bool open_row(struct view_audit *a)
 	return true;
 }
 
+static bool publish(struct view_audit *a)
+{
+	const struct row *r = row_at(a, a->list.cursor);
+	struct ui *ui = a->v.ui;
+	uint16_t port = r ? model_offer(ui->spec.model, r->seq) : 0;
+
+	if (!port)
+		ui_say(ui, "No server listens by this line.");
+	else if (!ui->spec.verbs->publish)
+		ui_say(ui, "In the session's own console only.");
+	else
+		ui->spec.verbs->publish(ui->spec.data, port);
+	return true;
+}
+
 static bool act(struct view *v, enum action what)
 {
 	struct view_audit *a = (struct view_audit *)v;
@@ -328,6 +343,8 @@ static bool act(struct view *v, enum action what)
 		return true;
 	case ACTION_OPEN:
 		return open_row(a);
+	case ACTION_PUBLISH:
+		return publish(a);
 	case ACTION_BACK:
 		if (!*a->list.filter)
 			return false;

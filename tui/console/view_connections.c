@@ -40,6 +40,8 @@ static int by_time(const void *a, const void *b)
 	const struct connection *x = *(const struct connection *const *)a;
 	const struct connection *y = *(const struct connection *const *)b;
 
+	if (x->began_us != y->began_us)
+		return (x->began_us < y->began_us) - (x->began_us > y->began_us);
 	return (x->id < y->id) - (x->id > y->id);
 }
 

@@ -43,7 +43,7 @@ enum when {
 		      * where reading is trapped */
 	WHEN_W_OK,   /* the access mode in argument when_arg asks for W_OK */
 	WHEN_DATAGRAM, /* the arguments ask for a datagram socket of AF_UNIX */
-	WHEN_WINDOWED, /* where filter_spec.windowed */
+	WHEN_LISTEN,   /* where filter_spec.windowed, and in a network of the sandbox's own */
 };
 
 #define OPEN_WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))

@@ -12,12 +12,12 @@
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/finish.h"
-#include "backends/linux/door/interrupts.h"
+#include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/ports.h"
 #include "backends/linux/door/request.h"
-#include "backends/linux/door/state.h"
+#include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 #include "core/keeper/flows.h"
-#include "backends/linux/net/gateway.h"
 #include "core/keeper/keeper.h"
 
 /*
@@ -39,37 +39,7 @@
 #define WAITS_MAX 1024
 #define CHECK_US  100000
 
-enum stage {
-	STAGE_START,   /* the relay starts */
-	STAGE_NAME,    /* judged by name, or asked */
-	STAGE_RESOLVE, /* where the name leads */
-	STAGE_ADDR,    /* judged by address, or asked */
-	STAGE_DIAL,
-};
-
-struct flow_wait {
-	struct flow_wait *next;
-	struct ldoor *d;
-	uint64_t id;   /* of the notification */
-	uint64_t dial; /* for the relay */
-	int tid, sock;
-	const struct door_call *call;
-	uint64_t args[6];
-	struct sockaddr_storage to;
-	socklen_t to_len;
-	enum stage stage;
-	struct net_target target;
-	struct net_addr at; /* where the agent's SYN goes */
-	struct net_addr addr[NET_ADDRS_MAX];
-	size_t n;
-	bool loopback; /* a service of the host's loopback that a rule shows inside */
-	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
-	struct interrupt interrupt;
-};
-
-static void run(struct flow_wait *w);
-
-static void wait_free(struct flow_wait *w)
+void flow_wait_free(struct flow_wait *w)
 {
 	struct ldoor *d = w->d;
 
@@ -89,7 +59,11 @@ static void fail(struct flow_wait *w, int code)
 	struct ldoor *d = w->d;
 	uint64_t id = w->id;
 
-	wait_free(w);
+	if (w->packet) {
+		packet_fail(w, code);
+		return;
+	}
+	flow_wait_free(w);
 	door_answer(d, id, code);
 }
 
@@ -97,14 +71,14 @@ static bool is_alive(const struct flow_wait *w)
 {
 	uint64_t id = w->id;
 
-	return ioctl(w->d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return w->packet || ioctl(w->d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 static int find_caller(struct flow_wait *w, struct caller *ret)
 {
-	int got = keeper_caller(w->d->k, w->tid, ret);
-
-	if (got < 0 || !is_alive(w))
+	if (w->packet)
+		packet_caller(w, ret);
+	else if (keeper_caller(w->d->k, w->tid, ret) < 0 || !is_alive(w))
 		return DOOR_DEAD;
 	ret->door = &w->d->door;
 	ret->request = w->id;
@@ -152,7 +126,7 @@ static void go_on(struct flow_wait *w)
 	memcpy(address->data, &w->to, w->to_len);
 	address->len = w->to_len;
 	address->have = true;
-	wait_free(w);
+	flow_wait_free(w);
 	request_finish(d, r, connect_now(d, r, sock, -1));
 }
 
@@ -163,7 +137,7 @@ static bool passes(struct flow_wait *w, int got)
 		return false;
 	w->granted = false;
 	if (got == DOOR_DEAD)
-		wait_free(w);
+		flow_wait_free(w);
 	else if (got < 0)
 		fail(w, got);
 	return got == 0;
@@ -172,7 +146,9 @@ static bool passes(struct flow_wait *w, int got)
 static void dial(struct flow_wait *w)
 {
 	w->stage = STAGE_DIAL;
-	if (!tell_relay(w, NET_DIAL))
+	if (w->packet)
+		packet_grant(w);
+	else if (!tell_relay(w, NET_DIAL))
 		fail(w, -EAGAIN);
 }
 
@@ -257,7 +233,7 @@ static void find_name(struct flow_wait *w)
 		(void)net_host_parse(&w->target.host, best, strlen(best), NULL);
 }
 
-static void run(struct flow_wait *w)
+void flow_run(struct flow_wait *w)
 {
 	switch (w->stage) {
 	case STAGE_START:
@@ -366,7 +342,7 @@ static int begin(struct ldoor *d, const struct request *r, int sock, const struc
 	d->flows_len++;
 	keeper_wake_at(d->k, clock_mono_us() + CHECK_US);
 	if (got > 0)
-		run(w);
+		flow_run(w);
 	return DOOR_LATER;
 }
 
@@ -410,7 +386,7 @@ bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict)
 		return true;
 	}
 	w->granted = verdict == VERDICT_ALLOW;
-	run(w);
+	flow_run(w);
 	return true;
 }
 
@@ -424,13 +400,24 @@ static void on_ready(void *data, int code)
 		if (code < 0)
 			fail(w, -ENETUNREACH);
 		else if (w->stage == STAGE_START)
-			run(w);
+			flow_run(w);
 	}
+	port_ready(d, code);
+}
+
+void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr)
+{
+	struct flow_news news = {
+		.id = w->dial, .state = FLOW_OPEN, .target = &w->target, .addr = addr, .caller = c};
+
+	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr, &news.why) !=
+	    POLICY_ALLOW)
+		news.why = "your answer";
+	flow_tell(w->d->k, &news);
 }
 
 static void dialled(struct flow_wait *w, const struct net_note *note)
 {
-	struct flow_news news = {.id = w->dial, .state = FLOW_OPEN, .target = &w->target};
 	struct caller c;
 
 	/* Somebody inside listens there: that one is meant. */
@@ -444,15 +431,10 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 	}
 	if (find_caller(w, &c) < 0) {
 		abandon(w);
-		wait_free(w);
+		flow_wait_free(w);
 		return;
 	}
-	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, &note->addr[0],
-			      &news.why) != POLICY_ALLOW)
-		news.why = "your answer";
-	news.caller = &c;
-	news.addr = &note->addr[0];
-	flow_tell(w->d->k, &news);
+	flow_tell_open(w, &c, &note->addr[0]);
 	go_on(w);
 }
 
@@ -461,6 +443,16 @@ static void on_heard(void *data, const struct net_note *note)
 	struct ldoor *d = data;
 	struct flow_wait *w;
 
+	if (note->what == NET_PUBLISHED || note->what == NET_CAME) {
+		port_heard(d, note);
+		return;
+	}
+	if (note->what == NET_FLOW) {
+		packet_begin(d, note);
+		return;
+	}
+	if (note->what == NET_CLOSED && packet_gone(d, note->id))
+		return;
 	if (note->what == NET_BYTES || note->what == NET_CLOSED) {
 		flow_tell(d->k, &(struct flow_news){.id = note->id,
 						    .state = note->what == NET_BYTES ? FLOW_MOVING
@@ -502,16 +494,16 @@ void flow_tick(struct ldoor *d)
 		return;
 	for (w = d->flows; w != NULL; w = next) {
 		bool alive = is_alive(w);
-		int got = alive ? interrupt_look(&w->interrupt, w->tid, now, 0) : 0;
+		int got = alive && !w->packet ? interrupt_look(&w->interrupt, w->tid, now, 0) : 0;
 
 		next = w->next;
-		if (alive && got == 0)
+		if (w->packet || (alive && got == 0))
 			continue;
 		abandon(w);
 		if (alive)
 			fail(w, got);
 		else
-			wait_free(w);
+			flow_wait_free(w);
 	}
 	keeper_wake_at(d->k, now + CHECK_US);
 }
@@ -525,7 +517,7 @@ void flow_drop(struct ldoor *d)
 void flow_close(struct ldoor *d)
 {
 	while (d->flows != NULL)
-		wait_free(d->flows);
+		flow_wait_free(d->flows);
 	gateway_free(take_ptr(&d->gateway));
 }
 

@@ -17,6 +17,7 @@
 #include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
+#include "backends/linux/door/ports.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/resolve.h"
 #include "backends/linux/door/state.h"
@@ -241,7 +242,8 @@ static int handle(struct ldoor *d, struct request *r)
 		return DOOR_CONTINUE;
 	if (got == 0)
 		copy_paths(d, r);
-	if (got == DOOR_CONTINUE && r->call->prepare != prepare_bind)
+	if (got == DOOR_CONTINUE && r->call->prepare != prepare_bind &&
+	    r->call->prepare != prepare_listen)
 		return unseen(r);
 	for (int i = 0; i < TRIES && got >= 0; i++) {
 		int outside = resolve_all(d, r);

@@ -26,6 +26,7 @@
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/parked.h"
+#include "backends/linux/door/ports.h"
 #include "backends/linux/door/resolve.h"
 #include "backends/linux/door/state.h"
 #include "backends/linux/door/table.h"
@@ -119,6 +120,7 @@ static void door_tick(struct door *door)
 	gather_serve(d, door_dispatch);
 	connect_tick(d);
 	flow_tick(d);
+	port_tick(d);
 	fifo_tick(d);
 	parked_tick(d);
 	look_tick(d);
@@ -127,6 +129,11 @@ static void door_tick(struct door *door)
 static void door_end_flow(struct door *door, uint64_t id)
 {
 	flow_end_one(ldoor(door), id);
+}
+
+static void door_publish(struct door *door, uint16_t port, uint16_t host_port)
+{
+	port_publish(ldoor(door), port, host_port);
 }
 
 /* The state of each file. */
@@ -163,6 +170,7 @@ static void door_close(struct door *door)
 		return;
 	door_drop_all(door);
 	flow_close(d);
+	port_drop(d);
 	shared_close(d);
 	connect_drop(d);
 	fifo_drop(d);
@@ -181,6 +189,7 @@ static const struct door_ops ops = {
 	.drop_all = door_drop_all,
 	.tick = door_tick,
 	.end_flow = door_end_flow,
+	.publish = door_publish,
 	.close = door_close,
 };
 

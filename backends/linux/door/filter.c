@@ -253,8 +253,10 @@ static int rules_trap(scmp_filter_ctx c, const struct filter_spec *spec)
 			r = rule(c, SCMP_ACT_NOTIFY, call->nr);
 		else if (call->when == WHEN_W_OK)
 			r = rule_if(c, SCMP_ACT_NOTIFY, call->nr, arg, W_OK, W_OK);
-		else if (call->when == WHEN_WINDOWED)
-			r = spec->windowed ? rule(c, SCMP_ACT_NOTIFY, call->nr) : 0;
+		else if (call->when == WHEN_LISTEN)
+			r = spec->windowed || (!spec->alone && !spec->allow_network)
+				    ? rule(c, SCMP_ACT_NOTIFY, call->nr)
+				    : 0;
 		else if (call->when == WHEN_DATAGRAM)
 			r = rules_datagrams(c, call->nr);
 		else

@@ -56,6 +56,10 @@ struct ldoor {
 	struct flow_wait *flows;     /* calls_flow.c */
 	size_t flows_len;
 	uint64_t last_dial;
+	struct server *servers; /* ports.c */
+	size_t n_servers;
+	int64_t look_at;	 /* for listeners, next; 0: not */
+	int64_t look_wait;	 /* and again so long after it */
 	struct fifo_wait *fifos; /* calls_fifo.c */
 	size_t fifos_len;
 };

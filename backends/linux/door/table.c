@@ -9,6 +9,7 @@
 #include "backends/linux/door/calls_open.h"
 #include "backends/linux/door/calls_shared.h"
 #include "backends/linux/door/calls_socket.h"
+#include "backends/linux/door/ports.h"
 #include "core/base/util.h"
 
 /*
@@ -63,7 +64,7 @@ const struct door_call door_calls[] = {
 	{CALL(socket), NONE, prepare_datagram, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(socketpair), NONE, prepare_pair, NULL, WHEN_DATAGRAM, 0, true},
 	{CALL(bind), NONE, prepare_bind, perform_bind, ANYWHERE},
-	{CALL(listen), NONE, NULL, perform_listen, WHEN_WINDOWED, 0, true},
+	{CALL(listen), NONE, prepare_listen, perform_listen, WHEN_LISTEN, 0, true},
 	{CALL(connect), NONE, prepare_connect, perform_connect, ANYWHERE},
 	{CALL(execve), NONE, prepare_exec, NULL, ALWAYS},
 	{CALL(execveat), NONE, prepare_exec, NULL, ALWAYS},

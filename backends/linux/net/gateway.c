@@ -16,14 +16,15 @@
 #include "core/keeper/flows.h"
 #include "core/net/dns.h"
 
+#define LATE_MAX  2048 /* notes that wait for room */
 #define DRAIN_MAX 1024
 #define AGAIN_US  1000000 /* a relay that died is not started again at once */
 
 struct gateway {
 	struct keeper *k;
 	int user_ns, net_ns, sock; /* sock -1: no relay runs */
-	int dns[DNS_SOCKETS];
-	bool dns_watched, ready, draining;
+	int inside[INSIDE_SOCKETS];
+	bool inside_watched, ready, draining;
 	pid_t relay;
 	int64_t died_us;
 	int room;	 /* -1, or its socket, watched for room */
@@ -33,7 +34,7 @@ struct gateway {
 	void *data;
 };
 
-static void watch_dns(struct gateway *g, bool on);
+static void watch_inside(struct gateway *g, bool on);
 
 /* ---- the relay ------------------------------------------------------------------------------- */
 
@@ -106,8 +107,8 @@ static int fork_relay(struct gateway *g)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	spec.sock = fds[1];
-	for (size_t i = 0; i < DNS_SOCKETS; i++)
-		spec.dns[i] = g->dns[i];
+	for (size_t i = 0; i < INSIDE_SOCKETS; i++)
+		spec.inside[i] = g->inside[i];
 	g->relay = fork();
 	if (g->relay == 0)
 		relay_run(&spec);
@@ -132,19 +133,19 @@ int gateway_start(struct gateway *g)
 		return g->ready;
 	if (g->died_us && clock_mono_us() - g->died_us < AGAIN_US)
 		return -ENETUNREACH;
-	watch_dns(g, false);
+	watch_inside(g, false);
 	r = fork_relay(g);
 	if (r < 0)
 		log_warn("net", "start the relay: %s", strerror(-r));
 	return r;
 }
 
-static void close_dns(struct gateway *g)
+static void close_inside(struct gateway *g)
 {
-	watch_dns(g, false);
-	for (size_t i = 0; i < DNS_SOCKETS; i++) {
-		util_close_fd(&g->dns[i]);
-		g->dns[i] = -1;
+	watch_inside(g, false);
+	for (size_t i = 0; i < INSIDE_SOCKETS; i++) {
+		util_close_fd(&g->inside[i]);
+		g->inside[i] = -1;
 	}
 }
 
@@ -181,10 +182,14 @@ static void hear(struct gateway *g, struct net_note *note)
 		if (note->code < 0) {
 			log_warn("net", "no network gate: %s", strerror(-note->code));
 			end_relay(g, note->code);
-			close_dns(g); /* who looks a name up hears at once that nobody is there */
+			close_inside(
+				g); /* who looks a name up hears at once that nobody is there */
 			return;
 		}
 		g->ready = true;
+		/* What it waited for has come; a packet that leaves has a route now. */
+		util_close_fd(&g->inside[EARLY_SOCKET]);
+		g->inside[EARLY_SOCKET] = -1;
 		if (g->on)
 			g->on->ready(g->data, 0);
 		return;
@@ -198,6 +203,9 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_DIALLED:
 	case NET_BYTES:
 	case NET_CLOSED:
+	case NET_FLOW:
+	case NET_PUBLISHED:
+	case NET_CAME:
 		if (g->on)
 			g->on->heard(g->data, note);
 		return;
@@ -206,6 +214,9 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_DIAL:
 	case NET_CANCEL:
 	case NET_END:
+	case NET_GRANT:
+	case NET_REFUSE:
+	case NET_PUBLISH:
 		return;
 	}
 }
@@ -226,7 +237,7 @@ void gateway_drain(struct gateway *g)
 			break;
 		if (n != (ssize_t)sizeof(note)) {
 			end_relay(g, -ENETUNREACH);
-			watch_dns(g, true);
+			watch_inside(g, true);
 			break;
 		}
 		hear(g, &note);
@@ -236,11 +247,14 @@ void gateway_drain(struct gateway *g)
 
 /*
  * What ends a connection or a dial is said once, so it must not be lost: it waits. There is no more
- * of it than there are connections.
+ * of it than there are connections. Of the rest some waits, too: a program may open hundreds of
+ * connections at once.
  */
 static bool send_later(struct gateway *g, const struct net_note *note)
 {
-	if (note->what != NET_END && note->what != NET_CANCEL)
+	bool last = note->what == NET_END || note->what == NET_CANCEL;
+
+	if (!last && g->late.len >= LATE_MAX * sizeof(*note))
 		return false;
 	if (g->room < 0) { /* another one of it: a descriptor has one watch */
 		g->room = fcntl(g->sock, F_DUPFD_CLOEXEC, 3);
@@ -270,32 +284,32 @@ struct net_book *gateway_book(struct gateway *g)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The first one who looks a name up: the relay takes the query from there. */
-static void on_query(void *data)
+/* The first one who looks a name up, or sends a packet: the relay takes it from there. */
+static void on_first(void *data)
 {
 	struct gateway *g = data;
 	int r = gateway_start(g);
 
 	if (r < 0)
-		close_dns(g);
+		close_inside(g);
 }
 
-static void watch_dns(struct gateway *g, bool on)
+static void watch_inside(struct gateway *g, bool on)
 {
-	if (g->dns_watched == on)
+	if (g->inside_watched == on)
 		return;
-	g->dns_watched = on;
-	for (size_t i = 0; i < DNS_SOCKETS; i++) {
-		if (g->dns[i] < 0)
+	g->inside_watched = on;
+	for (size_t i = 0; i < INSIDE_SOCKETS; i++) {
+		if (g->inside[i] < 0)
 			continue;
 		if (!on)
-			keeper_unwatch(g->k, g->dns[i]);
-		else if (keeper_watch(g->k, g->dns[i], on_query, g) < 0)
+			keeper_unwatch(g->k, g->inside[i]);
+		else if (keeper_watch(g->k, g->inside[i], on_first, g) < 0)
 			log_warn("net", "names cannot be looked up");
 	}
 }
 
-struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int dns[DNS_SOCKETS])
+struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int inside[INSIDE_SOCKETS])
 {
 	struct gateway *g = xcalloc(1, sizeof(*g));
 
@@ -305,9 +319,9 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int dns[D
 			      .sock = -1,
 			      .room = -1,
 			      .book = book_new()};
-	for (size_t i = 0; i < DNS_SOCKETS; i++)
-		g->dns[i] = take_fd(&dns[i]);
-	watch_dns(g, true);
+	for (size_t i = 0; i < INSIDE_SOCKETS; i++)
+		g->inside[i] = take_fd(&inside[i]);
+	watch_inside(g, true);
 	return g;
 }
 
@@ -316,9 +330,9 @@ void gateway_free(struct gateway *g)
 	if (!g)
 		return;
 	g->on = NULL;
-	watch_dns(g, false);
+	watch_inside(g, false);
 	end_relay(g, 0);
-	close_dns(g);
+	close_inside(g);
 	util_close_fd(&g->user_ns);
 	util_close_fd(&g->net_ns);
 	book_free(g->book);

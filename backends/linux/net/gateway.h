@@ -18,12 +18,13 @@ struct gateway;
 struct gateway_listener {
 	/* The relay serves from now on (0), does not start, or is gone (negative errno). */
 	void (*ready)(void *data, int code);
-	/* NET_RESOLVED, NET_DIALLED, NET_BYTES or NET_CLOSED. */
+	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES, NET_CLOSED, NET_PUBLISHED or
+	 * NET_CAME. */
 	void (*heard)(void *data, const struct net_note *note);
 };
 
-/* Takes the descriptors of dns, duplicates the others. */
-struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int dns[DNS_SOCKETS]);
+/* Takes the descriptors of inside, duplicates the others. */
+struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int inside[INSIDE_SOCKETS]);
 void gateway_free(struct gateway *g); /* NULL is a no-op */
 void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data);
 

@@ -19,8 +19,12 @@
  * connect() meet that listener; then the relay splices the two. The agent keeps its own socket, so
  * options, time-outs, epoll, dup and half-closed connections are the kernel's business.
  *
- * Relay and router are started when the first name is looked up, or the first connection wanted: a
- * run without them pays nothing.
+ * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
+ * sockets show them to the relay first (packets.c). A flow that is granted has a socket of its own
+ *in the host's network, and what it brings is sent back as packets.
+ *
+ * Relay and router are started when the first name is looked up, the first connection wanted or the
+ * first packet sent: a run without them pays nothing.
  *
  * Death: the relay ends when the keeper's socket does, the router when the relay's does. When the
  * relay dies all connections end, and what waits for it is refused; the next one starts it anew.
@@ -33,10 +37,17 @@
 #define NET_INSIDE_V6 "fdc0:7d0::2"
 #define NET_ROUTER_V6 "fdc0:7d0::1"
 
-/* Of the stub resolver inside: UDP and TCP, at 127.0.0.53 and 127.0.0.1. */
+/* Made inside, before the agent is confined: of the stub resolver, UDP and TCP at 127.0.0.53 and
+ * 127.0.0.1; and one that sees the first packet that is to leave. */
 #define DNS_SOCKETS 4
+enum {
+	EARLY_SOCKET = DNS_SOCKETS,
+	INSIDE_SOCKETS
+};
 
-#define NET_ADDRS_MAX 8 /* that a name leads to; more are not tried */
+#define NET_ADDRS_MAX 8		   /* that a name leads to; more are not tried */
+#define NET_IS_FLOW   (1ull << 62) /* in the id of what is no connection */
+#define NET_IS_COME   (1ull << 61) /* in the id of one that came from the host */
 
 enum net_what {
 	/* relay to keeper */
@@ -47,12 +58,18 @@ enum net_what {
 	NET_DIALLED,   /* id, code: a listener waits for the agent's connect(); addr[0]: dialled */
 	NET_BYTES,     /* id, sent, received: as long as it is open */
 	NET_CLOSED,    /* id, sent, received */
+	NET_FLOW,      /* id, type: IPPROTO_*; at, port: where to; addr[0], from_port: from where */
+	NET_PUBLISHED, /* port, from_port, code: what became of NET_PUBLISH */
+	NET_CAME,      /* id, port, from_port, addr[0]: a connection to a port that is published */
 	/* keeper to relay */
 	NET_ANSWER,  /* id, verdict, addr[0] for NAME_STAND_IN */
 	NET_RESOLVE, /* id, name */
 	NET_DIAL,    /* id, addr[n] to dial by turns, at: where the agent connects to, port */
 	NET_CANCEL,  /* id: nobody waits for it any more */
 	NET_END,     /* id: close this connection */
+	NET_GRANT,   /* id, addr[0], port: where the packets of this flow go */
+	NET_REFUSE,  /* id, code: they go nowhere */
+	NET_PUBLISH, /* port, from_port: show port of the sandbox at from_port of the host */
 };
 
 enum net_verdict {
@@ -67,7 +84,7 @@ struct net_note {
 	int32_t code;
 	uint64_t id;
 	uint32_t verdict; /* enum net_verdict */
-	uint16_t type, port, n, pad;
+	uint16_t type, port, n, from_port;
 	struct net_addr at, addr[NET_ADDRS_MAX];
 	uint64_t sent, received; /* bytes, by the agent */
 	char name[NET_NAME_MAX + 3];
@@ -75,23 +92,50 @@ struct net_note {
 
 /* ---- router.c -------------------------------------------------------------------------------- */
 
-/* In the relay: fork it. -errno; *ret_sock is for router_listen(). */
-int router_start(int user_ns, int net_ns, int *ret_sock) MUST_USE;
+/* The agent's end of the veth, for packets to it. */
+struct router_inside {
+	int index; /* of the router's end */
+	uint8_t mac[6];
+};
+
+/* What the router has made: sock is for router_listen(); packets are sockets that see datagrams and
+ * echo requests of the agent, IPv4 and IPv6, -1: cannot be had. */
+struct router {
+	int sock, packets[2];
+	struct router_inside inside;
+};
+
+/* In the relay: fork it. -errno. */
+int router_start(int user_ns, int net_ns, struct router *ret) MUST_USE;
 /* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
+
+/* A socket of TCP in the agent's namespace, not connected. -errno. */
+int router_socket(int sock, bool v6) MUST_USE;
 
 /* Can it be done here? For a process that may make network namespaces and has no use for its own.
  */
 int router_try(void);
-/* In the agent's process before it is confined: the stub's sockets and the agent's address. Those
- * that cannot be had are -1. No heap. */
-void router_prepare_inside(int dns[DNS_SOCKETS]);
+/* In the agent's process before it is confined: its sockets (above), its address, and a route for
+ * what is to leave, into nothing as long as there is no router. Those that cannot be had are -1. No
+ * heap. */
+void router_prepare_inside(int inside[INSIDE_SOCKETS]);
+/* Once in the agent's network namespace, with a /proc that can be written: who is in this group may
+ * send echo requests. Best effort. */
+void router_allow_ping(void);
+
+/* ---- net_filter.c ---------------------------------------------------------------------------- */
+
+/* From here on the process makes the calls of its loop alone. 0 or negative errno; then it must not
+ * go on. */
+int net_filter_relay(void) MUST_USE;
+int net_filter_router(void) MUST_USE;
 
 /* ---- relay.c --------------------------------------------------------------------------------- */
 
 struct relay_spec {
 	int sock; /* to the keeper */
 	int user_ns, net_ns;
-	int dns[DNS_SOCKETS];
+	int inside[INSIDE_SOCKETS];
 };
 NORETURN void relay_run(const struct relay_spec *spec);

@@ -3,6 +3,7 @@
 #include "backends/linux/net/netlink.h"
 
 #include <errno.h>
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -123,7 +124,7 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsign
 	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
 	struct rtattr *link, *data, *other;
 	struct request r;
-	uint32_t ns = (uint32_t)peer_ns, size = mtu;
+	uint32_t ns = (uint32_t)peer_ns, size = mtu, one = 1;
 
 	begin(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
 	put(&r, IFLA_IFNAME, name, strlen(name) + 1);
@@ -135,6 +136,8 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsign
 	put(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
 	put(&r, IFLA_MTU, &size, sizeof(size));
 	put(&r, IFLA_NET_NS_FD, &ns, sizeof(ns));
+	/* A datagram that is to be cut up (UDP_SEGMENT) arrives as several. */
+	put(&r, IFLA_GSO_MAX_SEGS, &one, sizeof(one));
 	close_nest(&r, other);
 	close_nest(&r, data);
 	close_nest(&r, link);
@@ -157,7 +160,7 @@ int netlink_address(int nl, int index, const struct net_addr *a, unsigned bits)
 	return ask(nl, &r);
 }
 
-int netlink_route(int nl, const struct netlink_route *route)
+static int change_route(int nl, const struct netlink_route *route, uint16_t type, uint16_t flags)
 {
 	struct rtmsg msg = {.rtm_family = route->v6 ? AF_INET6 : AF_INET,
 			    .rtm_table = RT_TABLE_MAIN,
@@ -175,7 +178,7 @@ int netlink_route(int nl, const struct netlink_route *route)
 	}
 	if (route->local)
 		msg.rtm_scope = RT_SCOPE_HOST;
-	begin(&r, RTM_NEWROUTE, NLM_F_CREATE, &msg, sizeof(msg));
+	begin(&r, type, flags, &msg, sizeof(msg));
 	if (route->to)
 		put_address(&r, RTA_DST, route->to);
 	if (route->via)
@@ -183,5 +186,28 @@ int netlink_route(int nl, const struct netlink_route *route)
 	if (route->source)
 		put_address(&r, RTA_PREFSRC, route->source);
 	put(&r, RTA_OIF, &index, sizeof(index));
+	return ask(nl, &r);
+}
+
+int netlink_route(int nl, const struct netlink_route *route)
+{
+	return change_route(nl, route, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+}
+
+int netlink_unroute(int nl, const struct netlink_route *route)
+{
+	return change_route(nl, route, RTM_DELROUTE, 0);
+}
+
+int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse)
+{
+	const struct fib_rule_hdr head = {.family = v6 ? AF_INET6 : AF_INET,
+					  .action = refuse ? FR_ACT_UNREACHABLE : FR_ACT_BLACKHOLE};
+	uint32_t priority = 100; /* behind the table local, before the table main */
+	struct request r;
+
+	begin(&r, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
+	put(&r, FRA_PRIORITY, &priority, sizeof(priority));
+	put(&r, FRA_IP_PROTO, &protocol, sizeof(protocol));
 	return ask(nl, &r);
 }

@@ -21,4 +21,8 @@ struct netlink_route {
 	const struct net_addr *via, *source; /* NULL: none */
 	bool v6, local;			     /* local: what goes there is for this host */
 };
-int netlink_route(int nl, const struct netlink_route *route);
+int netlink_route(int nl, const struct netlink_route *route); /* takes another's place */
+int netlink_unroute(int nl, const struct netlink_route *route);
+/* Drop what comes by this protocol, or refuse it with ENETUNREACH, unless it is for an address of
+ * the namespace. */
+int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse);

@@ -99,7 +99,19 @@ static void serve_note(struct relay *r, struct net_note *note)
 		dial_cancel(r, note->id);
 		return;
 	case NET_END:
-		pair_end(r, note->id);
+		if (note->id & NET_IS_FLOW)
+			packets_close(r, note->id);
+		else
+			pair_end(r, note->id);
+		return;
+	case NET_GRANT:
+		packets_granted(r, note);
+		return;
+	case NET_REFUSE:
+		packets_refused(r, note);
+		return;
+	case NET_PUBLISH:
+		publish_begin(r, note);
 		return;
 	case NET_READY:
 	case NET_LOOKUP:
@@ -108,6 +120,9 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_DIALLED:
 	case NET_BYTES:
 	case NET_CLOSED:
+	case NET_FLOW:
+	case NET_PUBLISHED:
+	case NET_CAME:
 		return;
 	}
 }
@@ -139,9 +154,9 @@ static int by_number(const void *a, const void *b)
 /* All descriptors of the keeper's but 0 to 2 and those that it was given. */
 static void close_others(const struct relay_spec *spec)
 {
-	int keep[3 + DNS_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns}, from = 3;
+	int keep[3 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns}, from = 3;
 
-	memcpy(keep + 3, spec->dns, sizeof(spec->dns));
+	memcpy(keep + 3, spec->inside, sizeof(spec->inside));
 	qsort(keep, ARRAY_LEN(keep), sizeof(keep[0]), by_number);
 	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
 		if (keep[i] < from)
@@ -218,9 +233,18 @@ static NORETURN void loop(struct relay *r)
 			resolve_tick(r);
 			stub_tick(r);
 			pair_tick(r);
+			packets_tick(r);
 		}
 		fill_graves(r);
 	}
+}
+
+static void take_router(struct relay *r, const struct router *made)
+{
+	r->router = made->sock;
+	r->inside = made->inside;
+	for (size_t i = 0; i < ARRAY_LEN(r->packets); i++)
+		r->packets[i].fd = made->packets[i];
 }
 
 NORETURN void relay_run(const struct relay_spec *spec)
@@ -228,6 +252,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	struct relay *r = the_relay = xcalloc(1, sizeof(*r));
 	struct watch keeper = {.fn = on_keeper};
 	struct net_note ready = {.what = NET_READY};
+	struct router made;
 
 	prctl(PR_SET_NAME, "cordon-relay");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -238,18 +263,23 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	r->spec = *spec;
 	ready.code = confine(&r->spec);
 	r->sock = keeper.fd = r->spec.sock;
-	r->router = -1;
+	r->packets[0].fd = r->packets[1].fd = r->router = -1;
 	if (ready.code == 0)
-		ready.code = router_start(r->spec.user_ns, r->spec.net_ns, &r->router);
+		ready.code = router_start(r->spec.user_ns, r->spec.net_ns, &made);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ready.code == 0 && (r->epoll < 0 || relay_watch(r, &keeper, EPOLLIN) < 0))
 		ready.code = -errno;
-	if (ready.code == 0)
+	if (ready.code == 0) {
+		take_router(r, &made);
 		stub_begin(r);
+		ready.code = net_filter_relay();
+	}
 	relay_tell(r, &ready);
 	if (ready.code < 0)
 		_exit(1);
 	util_close_fd(&r->spec.user_ns);
 	util_close_fd(&r->spec.net_ns);
+	r->now = clock_mono_us();
+	packets_begin(r);
 	loop(r);
 }

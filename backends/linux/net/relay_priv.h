@@ -35,9 +35,11 @@ void relay_tell(struct relay *r, const struct net_note *note);
 /* A tick at this moment (monotonic, us). */
 void relay_wake_at(struct relay *r, int64_t us);
 
+struct cached;
 struct dial;
 struct asked;
 struct dns_query;
+struct flow;
 struct listener;
 struct pair;
 
@@ -62,10 +64,20 @@ struct relay {
 	struct net_addr servers[3];
 	size_t n_servers;
 	int64_t servers_s; /* when the host's file was changed last */
+	struct cached *cached, *cache_list;
 	struct asked *asked;
 	size_t n_asked, n_clients;
 	uint64_t last_asked;
 	struct watch stub[DNS_SOCKETS];
+	/* packets.c */
+	struct watch packets[2]; /* IPv4, IPv6 */
+	struct router_inside inside;
+	struct flow *flows, *flow_list;
+	size_t n_asked_flows;
+	uint64_t last_flow;
+	/* publish.c */
+	size_t n_published;
+	uint64_t last_come;
 };
 
 /* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
@@ -97,8 +109,29 @@ void resolve_for_keeper(struct relay *r, const struct net_note *note);
 /* What an answer says of its name goes into the keeper's book. */
 void resolve_book(struct relay *r, const uint8_t *answer, size_t len, const struct dns_question *q);
 
+/* ---- cache.c: answers of nameservers --------------------------------------------------------- */
+
+#define CACHE_BYTES 4096
+/* The answer to this query, with its id; its length, 0: there is none. */
+size_t cache_find(struct relay *r, const uint8_t *query, size_t len, uint8_t out[CACHE_BYTES]);
+void cache_add(struct relay *r, const uint8_t *query, size_t query_len, const uint8_t *answer,
+	       size_t len);
+
 /* ---- stub.c: the resolver inside ------------------------------------------------------------- */
 
 void stub_begin(struct relay *r);
 void stub_tick(struct relay *r);
 void stub_answer(struct relay *r, const struct net_note *note); /* NET_ANSWER */
+
+/* ---- packets.c: UDP and echo requests ----------------------------------------------------------
+ */
+
+void packets_begin(struct relay *r);
+void packets_tick(struct relay *r);
+void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
+void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
+void packets_close(struct relay *r, uint64_t id);		    /* one that was granted */
+
+/* ---- publish.c: ports of the sandbox, on the host's loopback --------------------------------- */
+
+void publish_begin(struct relay *r, const struct net_note *note); /* NET_PUBLISH */

@@ -3,10 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -24,7 +28,13 @@
 #define BACKLOG	 128
 #define ANSWER_S 2 /* the router does nothing else: more means that it is gone */
 
+enum want {
+	WANT_LISTENER,
+	WANT_SOCKET, /* the agent's; at: of which family */
+};
+
 struct wanted {
+	enum want what;
 	struct net_addr at;
 	uint16_t port;
 	bool deaf;
@@ -52,25 +62,83 @@ static int bind_stub(uint32_t host, int type)
 	return fd;
 }
 
-/* Who asks for addresses of a family only where the host has one (AI_ADDRCONFIG) looks at this one,
- * before there is a veth. */
-static void add_address(void)
+/* A packet socket's view begins at the IP header. */
+static int packet_socket(int index, uint16_t type, const struct sock_fprog *filter)
 {
-	const struct net_addr inside = net_addr_v4(NET_INSIDE);
-	AUTO_CLOSE int nl = netlink_open();
-	int lo = nl < 0 ? nl : netlink_index(nl, "lo");
+	const struct sockaddr_ll at = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(type), .sll_ifindex = index};
+	AUTO_CLOSE int low = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 20), size = 1 << 20;
 
-	if (lo > 0)
-		(void)netlink_address(nl, lo, &inside, 32);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	/* It hears nothing before it is bound. */
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter, sizeof(*filter)) < 0 ||
+	    bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
-void router_prepare_inside(int dns[DNS_SOCKETS])
+#define FIELD(size, at)	     BPF_STMT(BPF_LD | (size) | BPF_ABS, at)
+#define JUMP_IF(is, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, yes, no)
+#define TAKE		     BPF_STMT(BPF_RET | BPF_K, ~0u)
+#define LEAVE		     BPF_STMT(BPF_RET | BPF_K, 0)
+
+/*
+ * Who asks for addresses of a family only where the host has one (AI_ADDRCONFIG) looks at this
+ * address, before there is a veth. And until then packets for others take the loopback device,
+ * where they are dropped, but the first one is seen.
+ */
+static int add_address(void)
+{
+	/* UDP and ICMP that is not for this namespace. */
+	struct sock_filter leaving[] = {
+		FIELD(BPF_B, 9),
+		JUMP_IF(IPPROTO_UDP, 1, 0),
+		JUMP_IF(IPPROTO_ICMP, 0, 5),
+		FIELD(BPF_W, 16),
+		JUMP_IF(NET_INSIDE, 3, 0),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff000000u),
+		JUMP_IF(0x7f000000u, 1, 0),
+		TAKE,
+		LEAVE,
+	};
+	const struct sock_fprog filter = {.len = ARRAY_LEN(leaving), .filter = leaving};
+	const struct net_addr inside = net_addr_v4(NET_INSIDE);
+	AUTO_CLOSE int nl = netlink_open();
+	int lo = nl < 0 ? nl : netlink_index(nl, "lo"), fd = -1;
+
+	if (lo <= 0 || netlink_address(nl, lo, &inside, 32) < 0)
+		return -1;
+	fd = packet_socket(lo, ETHERTYPE_IP, &filter);
+	if (fd >= 0)
+		(void)netlink_route(nl, &(struct netlink_route){.index = lo, .source = &inside});
+	return fd;
+}
+
+void router_prepare_inside(int inside[INSIDE_SOCKETS])
 {
 	static const uint32_t hosts[] = {0x7f000035, 0x7f000001}; /* 127.0.0.53, 127.0.0.1 */
 
 	for (size_t i = 0; i < DNS_SOCKETS; i++)
-		dns[i] = bind_stub(hosts[i / 2], i % 2 ? SOCK_STREAM : SOCK_DGRAM);
-	add_address();
+		inside[i] = bind_stub(hosts[i / 2], i % 2 ? SOCK_STREAM : SOCK_DGRAM);
+	inside[EARLY_SOCKET] = add_address();
+}
+
+void router_allow_ping(void)
+{
+	AUTO_CLOSE int fd = open("/proc/sys/net/ipv4/ping_group_range", O_WRONLY | O_CLOEXEC);
+	char text[64];
+	int n;
+
+	if (fd < 0 || write(fd, "0 2147483647", 12) == 12)
+		return;
+	n = snprintf(text, sizeof(text), "%u %u", (unsigned)getegid(), (unsigned)getegid());
+	(void)!write(fd, text, (size_t)n);
 }
 
 /* ---- the namespace --------------------------------------------------------------------------- */
@@ -115,7 +183,38 @@ static int set_up_inside(int nl, int *ret_inner)
 		nl, &(struct netlink_route){.index = inner, .via = &router, .source = &inside});
 }
 
-static int set_up(int inner_nl, int net_ns)
+/* Everything is local here: without this an echo request to any host would be answered, and a
+ * datagram refused, by this kernel. Packet sockets see them before. */
+static int drop_packets(int nl, bool refuse)
+{
+	int r = netlink_drop(nl, IPPROTO_UDP, false, refuse);
+
+	if (r == 0)
+		r = netlink_drop(nl, IPPROTO_ICMP, false, refuse);
+	if (r < 0 || netlink_drop(nl, IPPROTO_UDP, true, refuse) < 0)
+		return r; /* no IPv6 */
+	return netlink_drop(nl, IPPROTO_ICMPV6, true, refuse);
+}
+
+static void open_packets(struct router *made, int outer, int inner_nl)
+{
+	struct sock_filter v4[] = {FIELD(BPF_B, 9), JUMP_IF(IPPROTO_UDP, 1, 0),
+				   JUMP_IF(IPPROTO_ICMP, 0, 1), TAKE, LEAVE};
+	struct sock_filter v6[] = {FIELD(BPF_B, 6), JUMP_IF(IPPROTO_UDP, 1, 0),
+				   JUMP_IF(IPPROTO_ICMPV6, 0, 1), TAKE, LEAVE};
+	const struct sock_fprog filters[] = {{.len = ARRAY_LEN(v4), .filter = v4},
+					     {.len = ARRAY_LEN(v6), .filter = v6}};
+	struct ifreq end = {.ifr_name = INNER};
+
+	made->inside.index = outer;
+	if (ioctl(inner_nl, SIOCGIFHWADDR, &end) < 0)
+		return;
+	memcpy(made->inside.mac, end.ifr_hwaddr.sa_data, sizeof(made->inside.mac));
+	made->packets[0] = packet_socket(outer, ETHERTYPE_IP, &filters[0]);
+	made->packets[1] = packet_socket(outer, ETHERTYPE_IPV6, &filters[1]);
+}
+
+static int set_up(int inner_nl, int net_ns, struct router *made)
 {
 	const struct net_addr inside = net_addr_v4(NET_INSIDE), router = net_addr_v4(NET_ROUTER);
 	AUTO_CLOSE int nl = netlink_open();
@@ -139,29 +238,37 @@ static int set_up(int inner_nl, int net_ns)
 	if (r == 0)
 		r = netlink_route(nl, &(struct netlink_route){.index = lo, .local = true});
 	if (r == 0)
-		r = set_up_inside(inner_nl, &inner);
+		r = drop_packets(nl, false);
 	if (r == 0)
-		set_up_v6(nl, lo, outer, inner_nl, inner);
-	return r;
+		r = set_up_inside(inner_nl, &inner);
+	if (r < 0)
+		return r;
+	set_up_v6(nl, lo, outer, inner_nl, inner);
+	open_packets(made, outer, inner_nl);
+	return made->packets[0] < 0 ? drop_packets(inner_nl, true) : 0;
 }
 
 /* From the relay's namespaces to one of its own, with a way into the agent's. */
-static int enter(int user_ns, int net_ns)
+static int enter(int user_ns, int net_ns, struct router *made)
 {
 	AUTO_CLOSE int inner_nl = -1;
+	int r;
 
 	if (setns(user_ns, CLONE_NEWUSER) < 0 || setns(net_ns, CLONE_NEWNET) < 0)
 		return -errno;
 	inner_nl = netlink_open();
 	if (inner_nl < 0)
 		return inner_nl;
-	if (unshare(CLONE_NEWNET) < 0)
-		return -errno;
-	return set_up(inner_nl, net_ns);
+	r = unshare(CLONE_NEWNET) < 0 ? -errno : set_up(inner_nl, net_ns, made);
+	if (r < 0) /* what is to leave is refused, and does not seem to have gone */
+		(void)netlink_unroute(
+			inner_nl, &(struct netlink_route){.index = netlink_index(inner_nl, "lo")});
+	return r;
 }
 
 int router_try(void)
 {
+	struct router made = {.packets = {-1, -1}};
 	AUTO_CLOSE int net_ns = -1;
 	AUTO_CLOSE int inner_nl = -1;
 
@@ -171,7 +278,7 @@ int router_try(void)
 	inner_nl = netlink_open();
 	if (net_ns < 0 || inner_nl < 0 || unshare(CLONE_NEWNET) < 0)
 		return -errno;
-	return set_up(inner_nl, net_ns);
+	return set_up(inner_nl, net_ns, &made); /* by a process that ends */
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
@@ -196,6 +303,9 @@ static int listen_at(const struct wanted *w)
 	if (sa.ss_family == AF_INET6) {
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof(on));
+	} else {
+		/* Once there are rules, the kernel looks for own addresses in the table local. */
+		setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (w->deaf && setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) < 0)
@@ -205,16 +315,24 @@ static int listen_at(const struct wanted *w)
 	return take_fd(&fd);
 }
 
+static int socket_of(const struct net_addr *a)
+{
+	int fd = socket(net_addr_is_v4(a) ? AF_INET : AF_INET6,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* A loopback address is the agent's own: there a service of the host's loopback is shown. */
-static int open_listener(const struct places *p, const struct wanted *w)
+static int open_wanted(const struct places *p, const struct wanted *w)
 {
 	int fd;
 
-	if (net_addr_class(&w->at) != NET_LOOPBACK)
+	if (w->what == WANT_LISTENER && net_addr_class(&w->at) != NET_LOOPBACK)
 		return listen_at(w);
 	if (setns(p->agent, CLONE_NEWNET) < 0)
 		return -errno;
-	fd = listen_at(w);
+	fd = w->what == WANT_LISTENER ? listen_at(w) : socket_of(&w->at);
 	if (setns(p->own, CLONE_NEWNET) < 0)
 		_exit(1);
 	return fd;
@@ -225,7 +343,7 @@ static NORETURN void serve(int sock, const struct places *p)
 	struct wanted w;
 
 	while (io_recv_fd(sock, &w, sizeof(w), NULL) == (ssize_t)sizeof(w)) {
-		int fd = open_listener(p, &w), code = MIN(fd, 0);
+		int fd = open_wanted(p, &w), code = MIN(fd, 0);
 
 		if (io_send_fd(sock, &code, sizeof(code), fd < 0 ? -1 : fd) < 0)
 			break;
@@ -234,13 +352,27 @@ static NORETURN void serve(int sock, const struct places *p)
 	_exit(0);
 }
 
+/* Its first message; the packet sockets follow. */
+struct hello {
+	int code;
+	struct router made;
+};
+
+static bool send_packets(int sock, const struct router *made)
+{
+	for (size_t i = 0; i < ARRAY_LEN(made->packets); i++)
+		if (io_send_fd(sock, &i, sizeof(i), made->packets[i]) < 0)
+			return false;
+	return true;
+}
+
 static NORETURN void router(int sock, int user_ns, int net_ns)
 {
+	struct hello hello = {.made.packets = {-1, -1}};
 	struct places p;
-	int code;
 
 	prctl(PR_SET_NAME, "cordon-router");
-	code = enter(user_ns, net_ns);
+	hello.code = enter(user_ns, net_ns, &hello.made);
 	/* Changing credentials clears both. */
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -250,21 +382,40 @@ static NORETURN void router(int sock, int user_ns, int net_ns)
 	net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3);
 	p.own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	p.own = fcntl(p.own, F_DUPFD_CLOEXEC, 3);
+	if (io_send_fd(sock, &hello, sizeof(hello), -1) < 0 || hello.code < 0 ||
+	    !send_packets(sock, &hello.made))
+		_exit(1);
 	if (dup2(sock, 0) < 0 || dup2(net_ns, 1) < 0 || dup2(p.own, 2) < 0 ||
 	    close_range(3, ~0u, 0) < 0)
 		_exit(1);
 	sock = 0;
 	p.agent = 1;
 	p.own = 2;
-	if (io_send_fd(sock, &code, sizeof(code), -1) < 0 || code < 0)
+	if (net_filter_router() < 0)
 		_exit(1);
 	serve(sock, &p);
 }
 
-int router_start(int user_ns, int net_ns, int *ret_sock)
+static int receive(int sock, struct router *ret)
+{
+	struct hello hello;
+	size_t i, got;
+
+	if (io_recv_fd(sock, &hello, sizeof(hello), NULL) != (ssize_t)sizeof(hello))
+		return -EPIPE;
+	if (hello.code < 0)
+		return hello.code;
+	*ret = (struct router){.sock = sock, .inside = hello.made.inside, .packets = {-1, -1}};
+	for (i = 0; i < ARRAY_LEN(ret->packets); i++)
+		if (io_recv_fd(sock, &got, sizeof(got), &ret->packets[i]) != (ssize_t)sizeof(got))
+			return -EPIPE;
+	return 0;
+}
+
+int router_start(int user_ns, int net_ns, struct router *ret)
 {
 	const struct timeval most = {.tv_sec = ANSWER_S};
-	int fds[2], code = -EPIPE;
+	int fds[2], code;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
@@ -280,29 +431,43 @@ int router_start(int user_ns, int net_ns, int *ret_sock)
 		return -EAGAIN;
 	}
 	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
-	if (io_recv_fd(fds[0], &code, sizeof(code), NULL) != (ssize_t)sizeof(code))
-		code = -EPIPE;
-	if (code < 0) {
+	code = receive(fds[0], ret);
+	if (code < 0)
 		close(fds[0]);
-		return code;
-	}
-	*ret_sock = fds[0];
-	return 0;
+	return code;
 }
 
-int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)
+static int ask_router(int sock, const struct wanted *w)
 {
-	struct wanted w;
 	int code = -EPIPE, fd = -1;
 
-	memset(&w, 0, sizeof(w));
-	w.at = *at;
-	w.port = port;
-	w.deaf = deaf;
-	if (io_send_fd(sock, &w, sizeof(w), -1) < 0 ||
+	if (io_send_fd(sock, w, sizeof(*w), -1) < 0 ||
 	    io_recv_fd(sock, &code, sizeof(code), &fd) != (ssize_t)sizeof(code))
 		return -EPIPE;
 	if (code < 0)
 		util_close_fd(&fd);
 	return code < 0 ? code : fd;
+}
+
+int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)
+{
+	struct wanted w;
+
+	memset(&w, 0, sizeof(w));
+	w.what = WANT_LISTENER;
+	w.at = *at;
+	w.port = port;
+	w.deaf = deaf;
+	return ask_router(sock, &w);
+}
+
+int router_socket(int sock, bool v6)
+{
+	static const struct net_addr loopback_v6 = {{[15] = 1}};
+	struct wanted w;
+
+	memset(&w, 0, sizeof(w));
+	w.what = WANT_SOCKET;
+	w.at = v6 ? loopback_v6 : net_addr_v4(INADDR_LOOPBACK);
+	return ask_router(sock, &w);
 }

@@ -110,9 +110,26 @@ static void on_answer(void *data, uint8_t *msg, size_t len)
 		return;
 	}
 	dns_set_id(msg, a->q.id);
+	cache_add(a->relay, a->msg, a->len, msg, len);
 	/* Told first: the agent may connect as soon as it hears. */
 	resolve_book(a->relay, msg, len, &a->q);
 	answer(a, msg, len);
+}
+
+/* From what is kept, else from the nameservers. */
+static void forward(struct asked *a)
+{
+	uint8_t kept[CACHE_BYTES];
+	size_t len = cache_find(a->relay, a->msg, a->len, kept);
+
+	if (len) {
+		resolve_book(a->relay, kept, len, &a->q);
+		answer(a, kept, len);
+		return;
+	}
+	a->query = resolve_begin(a->relay, a->msg, a->len, &a->q, on_answer, a);
+	if (!a->query)
+		answer_code(a, DNS_FAILED, NULL, NULL);
 }
 
 void stub_answer(struct relay *r, const struct net_note *note)
@@ -125,9 +142,7 @@ void stub_answer(struct relay *r, const struct net_note *note)
 		return;
 	switch ((enum net_verdict)note->verdict) {
 	case NAME_FORWARD:
-		a->query = resolve_begin(r, a->msg, a->len, &a->q, on_answer, a);
-		if (!a->query)
-			answer_code(a, DNS_FAILED, NULL, NULL);
+		forward(a);
 		return;
 	case NAME_STAND_IN:
 		answer_code(a, DNS_OK, &note->addr[0], NULL);
@@ -165,9 +180,8 @@ static struct asked *ask(struct relay *r, const uint8_t *msg, size_t len, const 
 	r->n_asked++;
 	if (a->client)
 		a->client->asked = a;
-	/* Hints of HTTPS records would lead past the book. */
-	if (bad < 0 || q.type == DNS_HTTPS || q.type == DNS_SVCB) {
-		answer_code(a, bad < 0 ? DNS_FORMAT : DNS_OK, NULL, NULL);
+	if (bad < 0) {
+		answer_code(a, DNS_FORMAT, NULL, NULL);
 		return NULL;
 	}
 	relay_wake_at(r, a->since + FORGET_US);
@@ -291,7 +305,7 @@ void stub_tick(struct relay *r)
 void stub_begin(struct relay *r)
 {
 	for (size_t i = 0; i < DNS_SOCKETS; i++) {
-		r->stub[i] = (struct watch){.fd = r->spec.dns[i],
+		r->stub[i] = (struct watch){.fd = r->spec.inside[i],
 					    .fn = i % 2 ? on_connection : on_datagram};
 		if (r->stub[i].fd >= 0 && relay_watch(r, &r->stub[i], EPOLLIN) < 0)
 			util_close_fd(&r->stub[i].fd);

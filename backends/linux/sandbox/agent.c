@@ -213,10 +213,10 @@ static int confine(const struct launch *l, int *sock, struct err *err)
 	return r;
 }
 
-static int hand_listener(const struct launch *l, int sock, const int *dns, struct err *err)
+static int hand_listener(const struct launch *l, int sock, const int *inside, struct err *err)
 {
 	struct note note = {.kind = NOTE_READY};
-	int listener = -1, r, fds[1 + DNS_SOCKETS];
+	int listener = -1, r, fds[1 + INSIDE_SOCKETS];
 	size_t n = 1;
 
 	r = filter_install(&l->filter, &listener);
@@ -226,8 +226,8 @@ static int hand_listener(const struct launch *l, int sock, const int *dns, struc
 	if (r < 0)
 		return r;
 	fds[0] = listener;
-	for (size_t i = 0; i < DNS_SOCKETS && dns[i] >= 0; i++)
-		fds[n++] = dns[i];
+	for (size_t i = 0; i < INSIDE_SOCKETS && inside[i] >= 0; i++)
+		fds[n++] = inside[i];
 	r = note_send(sock, &note, fds, n);
 	while (n > 0)
 		close(fds[--n]);
@@ -239,7 +239,7 @@ NORETURN void agent_run(const struct launch *l)
 	char path[4096];
 	struct err err = {0};
 	struct note note;
-	int sock = l->agent, dns[DNS_SOCKETS] = {-1, -1, -1, -1}, r;
+	int sock = l->agent, inside[INSIDE_SOCKETS] = {-1, -1, -1, -1, -1}, r;
 
 	launch_reset_signals();
 	/* When the keeper dies these have to end, for us and for pid 1: with copies they would not.
@@ -248,7 +248,7 @@ NORETURN void agent_run(const struct launch *l)
 		if (l->ends[i] >= 0)
 			close(l->ends[i]);
 	if (l->spec->ask_network && !l->filter.alone)
-		router_prepare_inside(dns);
+		router_prepare_inside(inside);
 	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
 		note_fail(sock, 125, &err);
 	r = find_program(path, sizeof(path), l->spec->argv[0], l->env);
@@ -260,7 +260,7 @@ NORETURN void agent_run(const struct launch *l)
 	 * Nobody else is inside yet.
 	 */
 	prctl(PR_SET_DUMPABLE, 1);
-	if (hand_listener(l, sock, dns, &err) < 0)
+	if (hand_listener(l, sock, inside, &err) < 0)
 		note_fail(sock, 125, &err);
 	if (note_recv(sock, &note, NULL, 0) <= 0 || note.kind != NOTE_GO)
 		_exit(125);

@@ -19,6 +19,7 @@
 #include "backends/linux/gate/mount_calls.h"
 #include "backends/linux/limits/limits.h"
 #include "backends/linux/native_priv.h"
+#include "backends/linux/net/net_priv.h"
 
 /* ---- single operations; the current directory is the sandbox's root -------------------------- */
 
@@ -322,6 +323,8 @@ static int build(const struct build *b, struct err *err)
 	umask(0);
 	if (b->private_net && unshare(CLONE_NEWNET) < 0)
 		return err_set(err, -errno, "make a network namespace");
+	if (b->private_net)
+		router_allow_ping();
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_set(err, -errno, "make the mounts private");
 	r = new_root();

@@ -427,7 +427,7 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 		     const struct floor *floor, struct door **ret_door, int *ret_status,
 		     struct err *err)
 {
-	int fds[1 + DNS_SOCKETS];
+	int fds[1 + INSIDE_SOCKETS];
 	struct floor own = *floor;
 	AUTO_CLOSE int listener = -1;
 	AUTO_CLOSE int root = -1;
@@ -575,6 +575,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	r = open_door(sb, &filter, &floor, ret_door, ret_status, err);
 	if (r < 0)
 		return r;
+	for (const struct port_pair *p = spec->publish; p && p->port; p++)
+		(*ret_door)->ops->publish(*ret_door, p->port, p->host_port);
 	r = open_gate(sb, err);
 	if (r == 0)
 		r = add_proxy(sb, err);

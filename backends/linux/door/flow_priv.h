@@ -1,0 +1,60 @@
+/* flow_priv - what waits on its way to a host: the calls of calls_flow.c, packets (packet_flow.c).
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "backends/linux/door/interrupts.h"
+#include "backends/linux/door/state.h"
+#include "backends/linux/net/gateway.h"
+#include "core/keeper/flows.h"
+#include "core/keeper/keeper.h"
+
+struct door_call;
+
+enum stage {
+	STAGE_START,   /* the relay starts */
+	STAGE_NAME,    /* judged by name, or asked */
+	STAGE_RESOLVE, /* where the name leads */
+	STAGE_ADDR,    /* judged by address, or asked */
+	STAGE_DIAL,
+};
+
+struct flow_wait {
+	struct flow_wait *next;
+	struct ldoor *d;
+	uint64_t id;   /* of the notification */
+	uint64_t dial; /* for the relay */
+	int tid, sock;
+	const struct door_call *call;
+	uint64_t args[6];
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	enum stage stage;
+	struct net_target target;
+	struct net_addr at; /* where the agent's SYN goes */
+	struct net_addr addr[NET_ADDRS_MAX];
+	size_t n;
+	bool loopback; /* a service of the host's loopback that a rule shows inside */
+	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
+	bool packet; /* no call waits: a datagram or an echo request (packet_flow.c) */
+	struct interrupt interrupt;
+};
+
+/* ---- calls_flow.c ---------------------------------------------------------------------------- */
+
+void flow_run(struct flow_wait *w);
+void flow_wait_free(struct flow_wait *w);
+/* FLOW_OPEN. addr: what is dialled. */
+void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr);
+
+/* ---- packet_flow.c --------------------------------------------------------------------------- */
+
+/* NET_FLOW: the first packet of one waits in the relay. */
+void packet_begin(struct ldoor *d, const struct net_note *note);
+/* The relay keeps it no longer. False: that was none which waits here. */
+bool packet_gone(struct ldoor *d, uint64_t id);
+void packet_caller(struct flow_wait *w, struct caller *ret);
+void packet_fail(struct flow_wait *w, int code); /* w is gone */
+void packet_grant(struct flow_wait *w);		 /* the same */

@@ -1,0 +1,121 @@
+/* net_filter - the system calls that the relay and the router may still make. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "backends/linux/net/net_priv.h"
+
+/*
+ * Both read bytes of strangers. What one of them would need to become something else (programs,
+ * files to write, other processes, code that was not there) is refused: EPERM, since a C library of
+ * another age may try a call that it can do without.
+ */
+static const int common[] = {
+	SCMP_SYS(brk),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(close),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(fstat),
+	SCMP_SYS(futex),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(gettid),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(read),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(setsockopt),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(write),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
+};
+
+/* Landlock says which files can be opened. */
+static const int of_relay[] = {
+	SCMP_SYS(accept4),     SCMP_SYS(connect),  SCMP_SYS(epoll_ctl),	  SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_wait),  SCMP_SYS(fcntl),	   SCMP_SYS(getpeername), SCMP_SYS(getrandom),
+	SCMP_SYS(getsockname), SCMP_SYS(lseek),	   SCMP_SYS(newfstatat),  SCMP_SYS(pipe2),
+	SCMP_SYS(pread64),     SCMP_SYS(recvfrom), SCMP_SYS(sendto),	  SCMP_SYS(shutdown),
+	SCMP_SYS(splice),      SCMP_SYS(stat),	   SCMP_SYS(statx),
+};
+
+static int allow(scmp_filter_ctx c, const int *list, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (list[i] >= 0) /* else this architecture has none */
+			r = seccomp_rule_add(c, SCMP_ACT_ALLOW, list[i], 0);
+	return r;
+}
+
+/* A call whose argument `arg`, under the mask, is this. */
+static int allow_if(scmp_filter_ctx c, int nr, unsigned arg, uint64_t mask, uint64_t is)
+{
+	const struct scmp_arg_cmp cmp = {arg, SCMP_CMP_MASKED_EQ, mask, is};
+
+	return seccomp_rule_add_array(c, SCMP_ACT_ALLOW, nr, 1, &cmp);
+}
+
+static int add_common(scmp_filter_ctx c)
+{
+	int r = allow(c, common, ARRAY_LEN(common));
+
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET);
+	return r < 0 ? r : allow_if(c, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6);
+}
+
+static int load(int (*add)(scmp_filter_ctx c))
+{
+	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int r = c ? add_common(c) : -ENOMEM;
+
+	if (r == 0)
+		r = add(c);
+	if (r == 0)
+		r = seccomp_load(c);
+	if (c)
+		seccomp_release(c);
+	return r;
+}
+
+static int add_relay(scmp_filter_ctx c)
+{
+	const uint64_t writes = O_ACCMODE | O_CREAT | O_TRUNC;
+	int r = allow(c, of_relay, ARRAY_LEN(of_relay));
+
+	return r < 0 ? r : allow_if(c, SCMP_SYS(openat), 2, writes, O_RDONLY);
+}
+
+static int add_router(scmp_filter_ctx c)
+{
+	return allow_if(c, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET);
+}
+
+int net_filter_relay(void)
+{
+	return load(add_relay);
+}
+
+int net_filter_router(void)
+{
+	return load(add_router);
+}

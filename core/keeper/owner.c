@@ -1,0 +1,173 @@
+/* owner - which process inside has a socket, and which ports are listened on. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/keeper/callers.h"
+#include "core/keeper/flows.h"
+#include "core/keeper/state.h"
+
+/*
+ * A packet says nothing of its sender but a port. The kernel lists the sockets of a namespace with
+ * their inodes, and /proc/PID/fd tells who has which. That is a long look for the keeper, so there
+ * are few of them a second; the flow is decided on in any case, then as nobody's.
+ */
+#define TABLE_MAX (4u << 20) /* bytes of the kernel's list */
+#define LOOK_US	  10000	     /* at most, while the agent waits */
+#define LOOKS_MAX 10	     /* a second */
+#define SECOND_US 1000000
+
+/* "sl local_address rem_address st queues timer retransmits uid timeout inode ..." */
+static unsigned long inode_in(const char *text, unsigned port)
+{
+	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
+		unsigned long inode;
+		unsigned local;
+
+		if (sscanf(line,
+			   "%*u: %*[0-9A-F]:%X %*s %*X %*[0-9A-F:] %*[0-9A-F:] %*X %*u %*d %lu",
+			   &local, &inode) == 2 &&
+		    local == port)
+			return inode;
+	}
+	return 0;
+}
+
+static unsigned long inode_of(int pid, bool udp, unsigned port)
+{
+	static const char *const tables[2][2] = {{"icmp", "icmp6"}, {"udp", "udp6"}};
+	unsigned long inode = 0;
+
+	for (size_t i = 0; i < 2 && !inode; i++) {
+		AUTO_FREE char *text = NULL;
+		char name[64];
+
+		snprintf(name, sizeof(name), "/proc/%d/net/%s", pid, tables[udp][i]);
+		if (io_read_file(AT_FDCWD, name, TABLE_MAX, &text, NULL) == 0)
+			inode = inode_in(text, port);
+	}
+	return inode;
+}
+
+static ino_t net_space(int pid)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/net", pid);
+	return stat(name, &st) == 0 ? st.st_ino : 0;
+}
+
+static bool has_socket(int pid, const char *socket)
+{
+	char name[64], path[PATH_MAX];
+	AUTO_DIR DIR *d = NULL;
+	struct dirent *e;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd", pid);
+	d = opendir(name);
+	while (d && (e = readdir(d))) {
+		snprintf(name, sizeof(name), "fd/%.16s", e->d_name);
+		if (*e->d_name != '.' && proc_link(pid, name, path) && str_eq(path, socket))
+			return true;
+	}
+	return false;
+}
+
+static bool may_look(int64_t now)
+{
+	static int64_t since;
+	static unsigned looks;
+
+	if (now - since >= SECOND_US) {
+		since = now;
+		looks = 0;
+	}
+	return looks++ < LOOKS_MAX;
+}
+
+/* Within the time that is left of a look. */
+static int find_owner(const struct keeper *k, unsigned long inode, int64_t since)
+{
+	ino_t inside = net_space(k->agent_pid);
+	AUTO_DIR DIR *d = NULL;
+	struct dirent *e;
+	char socket[64];
+
+	if (!inside || !inode)
+		return 0;
+	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
+	d = opendir("/proc");
+	while (d && (e = readdir(d)) && clock_mono_us() - since < LOOK_US) {
+		int pid = *e->d_name >= '1' && *e->d_name <= '9' ? atoi(e->d_name) : 0;
+
+		if (pid && net_space(pid) == inside && has_socket(pid, socket))
+			return pid;
+	}
+	return 0;
+}
+
+int flow_owner(struct keeper *k, bool udp, uint16_t port)
+{
+	int64_t now = clock_mono_us();
+
+	if (k->agent_pid <= 0 || !may_look(now))
+		return 0;
+	return find_owner(k, inode_of(k->agent_pid, udp, port), now);
+}
+
+int flow_owner_of(struct keeper *k, unsigned long inode)
+{
+	int64_t now = clock_mono_us();
+
+	return k->agent_pid > 0 && may_look(now) ? find_owner(k, inode, now) : 0;
+}
+
+/* ---- who listens ----------------------------------------------------------------------------- */
+
+#define STATE_LISTEN 0x0a
+
+static bool is_known(const struct flow_listener *list, size_t n, unsigned port)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].port == port)
+			return true;
+	return false;
+}
+
+static size_t listeners_in(const char *text, struct flow_listener *list, size_t n, size_t max)
+{
+	for (const char *line = strchr(text, '\n'); line && *++line && n < max;
+	     line = strchr(line, '\n')) {
+		unsigned long inode;
+		unsigned port, state;
+
+		if (sscanf(line,
+			   "%*u: %*[0-9A-F]:%X %*s %X %*[0-9A-F:] %*[0-9A-F:] %*X %*u %*d %lu",
+			   &port, &state, &inode) == 3 &&
+		    state == STATE_LISTEN && !is_known(list, n, port))
+			list[n++] = (struct flow_listener){(uint16_t)port, inode};
+	}
+	return n;
+}
+
+size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max)
+{
+	static const char *const tables[] = {"tcp", "tcp6"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables) && k->agent_pid > 0; i++) {
+		AUTO_FREE char *text = NULL;
+		char name[64];
+
+		snprintf(name, sizeof(name), "/proc/%d/net/%s", k->agent_pid, tables[i]);
+		if (io_read_file(AT_FDCWD, name, TABLE_MAX, &text, NULL) == 0)
+			n = listeners_in(text, list, n, max);
+	}
+	return n;
+}

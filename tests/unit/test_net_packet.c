@@ -1,0 +1,172 @@
+/* test_net_packet - packets of the agent: read, answered and refused. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/net/packet.h"
+
+static uint8_t out[PACKET_MAX];
+
+static struct packet datagram(const char *from, const char *to, const char *text)
+{
+	struct packet p = {.protocol = IPPROTO_UDP,
+			   .from_port = 40000,
+			   .to_port = 123,
+			   .data = (const uint8_t *)text,
+			   .len = strlen(text)};
+
+	assert_true(net_addr_parse(&p.from, from, strlen(from)));
+	assert_true(net_addr_parse(&p.to, to, strlen(to)));
+	return p;
+}
+
+/* The textbook's way, 16 bits at a time: 0 where the checksum is right. */
+static uint16_t sum_of(const uint8_t *p, size_t n, uint32_t sum)
+{
+	for (size_t i = 0; i < n; i++)
+		sum += i % 2 ? p[i] : (uint32_t)p[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+static uint32_t pseudo(const uint8_t *ip, size_t addrs, size_t size, unsigned protocol, size_t len)
+{
+	uint16_t sum = sum_of(ip + addrs, size, 0);
+
+	return (uint16_t)~sum + protocol + (uint32_t)len;
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+	static const char *const ends[][2] = {{"198.18.0.2", "203.0.113.7"},
+					      {"fdc0:7d0::2", "2001:db8:1::7"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t cut = 0; cut < 5; cut++) {
+			struct packet p = datagram(ends[i][0], ends[i][1], &"hello"[cut]), q;
+			size_t n = packet_write(out, &p), head = i ? 40 : 20;
+
+			assert_int_equal(n, head + 8 + p.len);
+			assert_int_equal(packet_read(&q, out, n), 0);
+			assert_true(net_addr_eq(&q.from, &p.from) && net_addr_eq(&q.to, &p.to));
+			assert_int_equal(q.from_port, 40000);
+			assert_int_equal(q.to_port, 123);
+			assert_int_equal(q.len, p.len);
+			assert_memory_equal(q.data, p.data, p.len);
+			if (!i)
+				assert_int_equal(sum_of(out, 20, 0), 0);
+			assert_int_equal(
+				sum_of(out + head, n - head,
+				       pseudo(out, i ? 8 : 12, i ? 32 : 8, IPPROTO_UDP, n - head)),
+				0);
+			for (size_t j = 0; j < n; j++) /* what is cut is refused */
+				assert_true(packet_read(&q, out, j) < 0);
+		}
+	}
+}
+
+static void echo_replies_are_what_ping_expects(void **state)
+{
+	struct packet p = datagram("203.0.113.7", "198.18.0.2", "0123456"), q;
+	size_t n;
+
+	(void)state;
+	p.protocol = IPPROTO_ICMP;
+	p.from_port = 77;
+	p.seq = 5;
+	n = packet_write(out, &p);
+	assert_int_equal(n, 20 + 8 + 7);
+	assert_int_equal(out[20], 0);
+	assert_int_equal(sum_of(out + 20, n - 20, 0), 0);
+	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT); /* a reply is no request */
+	out[20] = 8;
+	assert_int_equal(packet_read(&q, out, n), 0);
+	assert_int_equal(q.protocol, IPPROTO_ICMP);
+	assert_int_equal(q.from_port, 77);
+	assert_int_equal(q.seq, 5);
+	assert_int_equal(q.len, 7);
+	p = datagram("2001:db8::1", "fdc0:7d0::2", "abc");
+	p.protocol = IPPROTO_ICMP;
+	n = packet_write(out, &p);
+	assert_int_equal(out[40], 129);
+	assert_int_equal(sum_of(out + 40, n - 40, pseudo(out, 8, 32, IPPROTO_ICMPV6, n - 40)), 0);
+}
+
+static void refusals_quote_the_packet(void **state)
+{
+	struct packet p = datagram("198.18.0.2", "203.0.113.7", "x"), q;
+	size_t n = packet_refuse(out, &p, PACKET_FORBIDDEN, 0);
+
+	(void)state;
+	assert_true(n <= PACKET_ERROR);
+	assert_int_equal(out[20], 3);
+	assert_int_equal(out[21], 13);
+	assert_int_equal(sum_of(out, 20, 0), 0);
+	assert_int_equal(sum_of(out + 20, n - 20, 0), 0);
+	assert_memory_equal(out + 12, p.to.b + 12, 4);	      /* from whom it was sent to */
+	assert_memory_equal(out + 28 + 12, p.from.b + 12, 4); /* about the agent's packet */
+	assert_int_equal(out[48] << 8 | out[49], 40000);
+	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT);
+	p = datagram("fdc0:7d0::2", "2001:db8:1::7", "x");
+	n = packet_refuse(out, &p, PACKET_TOO_LONG, 1280);
+	assert_true(n <= PACKET_ERROR);
+	assert_int_equal(out[40], 2);
+	assert_int_equal(out[46] << 8 | out[47], 1280);
+	assert_int_equal(sum_of(out + 40, n - 40, pseudo(out, 8, 32, IPPROTO_ICMPV6, n - 40)), 0);
+}
+
+static void damage_is_refused(void **state)
+{
+	struct packet p = datagram("198.18.0.2", "203.0.113.7", "hello"), q;
+	uint8_t bad[64];
+	size_t n = packet_write(out, &p);
+
+	static const struct {
+		size_t at;
+		uint8_t value;
+		int want;
+	} changes[] = {{0, 0x44, -EBADMSG},	    /* a header that is too short */
+		       {0, 0x4f, -EBADMSG},	    /* or longer than the packet */
+		       {0, 0x55, -EBADMSG},	    /* no IP */
+		       {3, 19, -EBADMSG},	    /* a length below its header's */
+		       {3, 200, -EBADMSG},	    /* beyond the end */
+		       {6, 0x20, -EPROTONOSUPPORT}, /* a fragment */
+		       {7, 1, -EPROTONOSUPPORT},
+		       {9, 6, -EPROTONOSUPPORT}, /* TCP */
+		       {25, 7, -EBADMSG},	 /* UDP's length below its header's */
+		       {25, 14, -EBADMSG},	 /* beyond the packet */
+		       {23, 0, -EBADMSG}};	 /* port 0 */
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		memcpy(bad, out, n);
+		bad[changes[i].at] = changes[i].value;
+		assert_int_equal(packet_read(&q, bad, n), changes[i].want);
+	}
+	p = datagram("fdc0:7d0::2", "2001:db8:1::7", "x");
+	n = packet_write(bad, &p);
+	memcpy(bad + 24, net_addr_v4(0x7f000001).b, 16); /* ::ffff:127.0.0.1 by IPv6 */
+	assert_int_equal(packet_read(&q, bad, n), -EBADMSG);
+	p.data = out;
+	p.len = PACKET_MAX;
+	assert_int_equal(packet_write(out, &p), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read_again),
+		cmocka_unit_test(echo_replies_are_what_ping_expects),
+		cmocka_unit_test(refusals_quote_the_packet),
+		cmocka_unit_test(damage_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
