@@ -220,6 +220,7 @@ void folders_done(struct keeper *k)
 	for (size_t i = 0; i < k->n_aliases; i++)
 		free(k->aliases[i].path);
 	free(k->aliases);
+	free(k->saves);
 	buf_done(&k->path);
 	buf_done(&k->path2);
 }
