@@ -255,6 +255,14 @@ is "$(tail -n 1 "$TEST_TMP/out")" b "37: git inside opens its own locks again"
 inside 'touch .git/index.lock && mv .git/index.lock .git/config.lock && rm .git/config.lock && echo gone'
 is "$(tail -n 1 "$TEST_TMP/out")" gone "37: and they can be taken away"
 
+fresh
+start_in "$dir" sh -c 'echo x >.git/config.lock; "$0" step begin x; rm .git/config.lock; echo >ready
+	until [ -e go ]; do sleep 0.01; done; "$0" step abort' "$CORDON"
+wait_for 20 test -e ready
+echo host >.git/config.lock && touch go && wait "$pid"
+is "$(cat .git/config.lock)" host "37: a rollback does not replace a lock of git on the host"
+rm .git/config.lock
+
 # ---- 38: other names of what is protected
 fresh
 mkdir -p scripts conf/vscode tools/githooks real && echo '#!/bin/sh' >scripts/pre-commit && chmod +x scripts/pre-commit

@@ -3,6 +3,7 @@
 #include "core/keeper/folders/saves.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "core/base/util.h"
@@ -11,15 +12,20 @@
 
 #define SAVES_MAX 256 /* remembered; an older one counts as somebody else's */
 
+struct made {
+	struct obj obj;
+	char *path;
+};
+
 struct saves {
-	struct obj made[SAVES_MAX];
+	struct made list[SAVES_MAX];
 	unsigned next;
 };
 
 static bool is_made(const struct saves *s, const struct obj *o)
 {
 	for (size_t i = 0; s && i < SAVES_MAX; i++)
-		if (s->made[i].mode && obj_same(&s->made[i], o))
+		if (s->list[i].path && obj_same(&s->list[i].obj, o))
 			return true;
 	return false;
 }
@@ -53,6 +59,7 @@ bool saves_is_free(const struct folder *f, const struct at *at, const char *path
 void saves_made(const struct folder *f, const struct at *at, const char *path)
 {
 	struct keeper *k = f->keeper;
+	struct made *m;
 	struct obj o;
 
 	if (!policy_carries_save(k->policy, path) || obj_stat(at->dirfd, at->name, &o) < 0 ||
@@ -60,5 +67,28 @@ void saves_made(const struct folder *f, const struct at *at, const char *path)
 		return;
 	if (!k->saves)
 		k->saves = xcalloc(1, sizeof(*k->saves));
-	k->saves->made[k->saves->next++ % SAVES_MAX] = o;
+	m = &k->saves->list[k->saves->next++ % SAVES_MAX];
+	free(m->path);
+	*m = (struct made){.obj = o, .path = xstrdup(path)};
+}
+
+const char *saves_in_use(const struct keeper *k)
+{
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
+		const char *path = k->saves->list[i].path;
+		struct obj o;
+
+		if (path && obj_stat(AT_FDCWD, path, &o) == 0 && S_ISREG(o.mode) &&
+		    !is_made(k->saves, &o))
+			return path;
+	}
+	return NULL;
+}
+
+void saves_done(struct keeper *k)
+{
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++)
+		free(k->saves->list[i].path);
+	free(k->saves);
+	k->saves = NULL;
 }

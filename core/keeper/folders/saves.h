@@ -6,6 +6,7 @@
 #include "core/policy/policy.h"
 
 struct folder;
+struct keeper;
 
 /*
  * A program of the host saves what is protected by way of a temporary file: git writes config.lock
@@ -24,3 +25,7 @@ int saves_judge(const struct folder *f, enum policy_act act, const struct at *at
 bool saves_is_free(const struct folder *f, const struct at *at, const char *path);
 /* Somebody inside has just put a file under this name. */
 void saves_made(const struct folder *f, const struct at *at, const char *path);
+/* A rollback puts back and takes away by name. The path of what those inside had a file at, and
+ * somebody outside has one now; NULL: none. Borrowed until the next saves_made(). */
+const char *saves_in_use(const struct keeper *k);
+void saves_done(struct keeper *k);
