@@ -201,8 +201,8 @@ static bool asks_for_tool(const cJSON *message)
  */
 static bool is_harmless(const char *line, size_t len)
 {
-	static const char *const signs[] = {"fs/", "fs\\/", "terminal/", "terminal\\/",
-					    "uthMethods", "\\u"};
+	static const char *const signs[] = {"fs/",	   "fs\\/",	 "terminal/",
+					    "terminal\\/", "uthMethods", "\\u"};
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (memmem(line, len, signs[i], strlen(signs[i])))
@@ -268,9 +268,11 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 	} else if (logs_in) {
 		acp_login(message, true);
 		pass_anew(message, to_editor);
-		a->on->refused(a->data, "a command to log in with that the agent has for its editor");
+		a->on->refused(a->data,
+			       "a command to log in with that the agent has for its editor");
 	} else { /* there every line is JSON */
-		a->on->refused(a->data, "a line of the agent's that is no sound JSON, or too much of it");
+		a->on->refused(a->data,
+			       "a line of the agent's that is no sound JSON, or too much of it");
 	}
 	cJSON_Delete(message);
 }

@@ -137,8 +137,8 @@ static bool is_as_named(const cJSON *params)
 				continue;
 			if (!str_eq(one->string, known[i].name))
 				return false;
-			if (!cJSON_IsNull(one) && !(known[i].list ? cJSON_IsArray(one)
-								  : cJSON_IsString(one)))
+			if (!cJSON_IsNull(one) &&
+			    !(known[i].list ? cJSON_IsArray(one) : cJSON_IsString(one)))
 				return false;
 		}
 	return true;
