@@ -189,7 +189,8 @@ static bool command_line(const cJSON *params, struct buf *out)
 	const char *cwd = text(params, "cwd"), *command = text(params, "command");
 	const cJSON *one;
 
-	if (!command || (get(params, "cwd") && !cJSON_IsNull(get(params, "cwd")) && !cwd))
+	if (!command || !*command ||
+	    (get(params, "cwd") && !cJSON_IsNull(get(params, "cwd")) && !cwd))
 		return false;
 	if (cwd) {
 		buf_str(out, "cd ");

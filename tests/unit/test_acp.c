@@ -72,6 +72,7 @@ static void what_is_asked_about_has_one_reading(void **state)
 		"\"command\":\"l\xffs\"",
 		"\"command\":\"l\xc0\xaes\"",
 		"\"command\":[\"ls\"]",
+		"\"command\":\"\"",
 	};
 	AUTO_BUF struct buf editor = BUF_INIT;
 	struct seen s;
