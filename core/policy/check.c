@@ -272,17 +272,22 @@ static size_t saved_stem(const char *leaf)
 	return SIZE_MAX;
 }
 
+/* X.lock of what git looks for, and of whatever else is protected in a working folder: that of a
+ * .gitconfig, say. */
 static bool is_saved_by_git(const struct policy *p, const char *path, const char *leaf)
 {
 	static const char lock[] = ".lock", shared[] = "sharedindex_";
 	size_t n = strlen(leaf), end = sizeof(lock) - 1;
 	AUTO_FREE char *name = NULL;
+	const char *reason;
 
 	if (n > end && strcasecmp(leaf + n - end, lock) == 0)
 		name = xstrndup(path, (size_t)(leaf - path) + n - end);
 	else if (strncasecmp(leaf, shared, sizeof(shared) - 1) == 0)
 		name = xasprintf("%.*ssharedindex.", (int)(leaf - path), path);
-	return name && policy_content(p, name) != CONTENT_NONE;
+	return name && (policy_content(p, name) != CONTENT_NONE ||
+			(places_hold(&p->folders, path) &&
+			 policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW));
 }
 
 bool policy_carries_save(const struct policy *p, const char *path)

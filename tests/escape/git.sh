@@ -248,6 +248,9 @@ gone "37: another name for a lock of git on the host" alias alias2 away
 is "$(cat .git/config.lock)" "$(cat before)" "37: what such a lock holds"
 ok "37: nor does an index lose what it holds" cmp .git/index .git/index.lock
 mv .git/config.lock .git/config && mv .git/index.lock .git/index
+echo '[user]' | tee .gitconfig.lock other.lock >/dev/null
+inside 'cat e1 >>.gitconfig.lock; ln .gitconfig.lock alias3; mv .gitconfig.lock away2; rm other.lock'
+is "$(cat .gitconfig.lock) $(ls other.lock alias3 away2 2>/dev/null)" '[user] ' "37: nor does a lock of git's settings in a dotfiles folder"
 quiet git status
 not_run "37: what git on the host is saving"
 inside 'echo b >a && printf "y\n" | git commit -p -qm b && git log --format=%s -1'
