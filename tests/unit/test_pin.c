@@ -144,8 +144,10 @@ static void a_set_that_is_gone_is_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_kept_and_let_go), cmocka_unit_test(what_is_forked_has_all),
-		cmocka_unit_test(is_the_threads_own), cmocka_unit_test(what_others_set_stays),
+		cmocka_unit_test(is_kept_and_let_go),
+		cmocka_unit_test(what_is_forked_has_all),
+		cmocka_unit_test(is_the_threads_own),
+		cmocka_unit_test(what_others_set_stays),
 		cmocka_unit_test(a_set_that_is_gone_is_any),
 	};
 
