@@ -417,7 +417,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
 	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
 	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
-	install -m 644 core/config/edits.ignore $(SHARE)/cordon
+	install -m 644 core/config/edits.ignore core/api/protocol.json $(SHARE)/cordon
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
 	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \

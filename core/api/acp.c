@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/api/request_line.h"
+
 #define FIRST_LINE (1u << 20) /* of the editor, at most */
 
 struct stream {
@@ -63,11 +65,13 @@ static const cJSON *get(const cJSON *o, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(o, name);
 }
 
-/* NULL: the line is no JSON, or more than that. */
+/* NULL: the line is no JSON, or more than that, or too many values. */
 static cJSON *parse(const char *line, size_t len)
 {
 	const char *rest = line;
-	cJSON *o = cJSON_ParseWithLengthOpts(line, len, &rest, false);
+	cJSON *o = request_line_is_modest(line, len)
+			   ? cJSON_ParseWithLengthOpts(line, len, &rest, false)
+			   : NULL;
 
 	if (o && strspn(rest, " \t\r\n") >= (size_t)(line + len - rest))
 		return o;
@@ -121,23 +125,30 @@ static void set_false(cJSON *o, const char *name)
 	cJSON_AddFalseToObject(o, name);
 }
 
-static void withdraw_tools(cJSON *message, struct buf *out)
+static void pass_anew(const cJSON *message, struct buf *out)
+{
+	char *text = cJSON_PrintUnformatted(message);
+
+	assert(text);
+	buf_fmt(out, "%s\n", text);
+	cJSON_free(text);
+}
+
+static void withdraw_tools(cJSON *message, enum acp_tools tools)
 {
 	cJSON *caps = cJSON_GetObjectItemCaseSensitive(
 		cJSON_GetObjectItemCaseSensitive(message, "params"), "clientCapabilities");
 	cJSON *fs = cJSON_IsObject(caps) ? cJSON_GetObjectItemCaseSensitive(caps, "fs") : NULL;
-	char *text;
 
+	acp_login_unoffered(caps);
+	if (tools == ACP_TOOLS_ASK)
+		return;
 	if (cJSON_IsObject(fs)) {
 		set_false(fs, "readTextFile");
 		set_false(fs, "writeTextFile");
 	}
 	if (cJSON_IsObject(caps))
 		set_false(caps, "terminal");
-	text = cJSON_PrintUnformatted(message);
-	assert(text);
-	buf_fmt(out, "%s\n", text);
-	cJSON_free(text);
 }
 
 static void editor_line(struct acp *a, const char *line, size_t len, struct buf *to_agent)
@@ -152,10 +163,12 @@ static void editor_line(struct acp *a, const char *line, size_t len, struct buf 
 		turn_begins(a, message);
 	if (a->held && message)
 		acp_tools_from_editor(a->held, message);
-	if (begins && a->tools == ACP_TOOLS_OFF)
-		withdraw_tools(message, to_agent);
-	else
+	if (begins && a->tools != ACP_TOOLS_ON) {
+		withdraw_tools(message, a->tools);
+		pass_anew(message, to_agent);
+	} else {
 		buf_add(to_agent, line, len);
+	}
 	cJSON_Delete(message);
 }
 
@@ -188,7 +201,8 @@ static bool asks_for_tool(const cJSON *message)
  */
 static bool is_harmless(const char *line, size_t len)
 {
-	static const char *const signs[] = {"fs/", "fs\\/", "terminal/", "terminal\\/", "\\u"};
+	static const char *const signs[] = {"fs/",	   "fs\\/",	 "terminal/",
+					    "terminal\\/", "uthMethods", "\\u"};
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (memmem(line, len, signs[i], strlen(signs[i])))
@@ -220,29 +234,45 @@ static size_t blanks(const char *s, size_t len)
 	return n;
 }
 
+/* JSON has none. Our parser takes them for blanks, and some readers end a line there. */
+static bool has_controls(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 0x20 && !strchr("\t\r\n", line[i]))
+			return true;
+	return memchr(line, '\0', len) != NULL;
+}
+
 static void agent_line(struct acp *a, const char *line, size_t len, struct buf *to_editor,
 		       struct buf *to_agent)
 {
-	cJSON *message = blanks(line, len) == len ? NULL : parse(line, len);
-	bool passes = a->tools == ACP_TOOLS_ON;
+	bool passes = a->tools == ACP_TOOLS_ON, empty = blanks(line, len) == len;
+	cJSON *message = empty || (!passes && has_controls(line, len)) ? NULL : parse(line, len);
 	bool asks = !passes && asks_for_tool(message);
+	bool logs_in = !passes && !asks && acp_login(message, false);
 	bool known = a->speech == SPEECH_ACP;
 
 	if (message)
 		turn_ends(a, message);
 	if (a->held && message && !asks)
 		acp_tools_from_agent(a->held, message, to_agent);
-	if (passes || blanks(line, len) == len || (message && !asks)) {
+	if (passes || empty || (message && !asks && !logs_in)) {
 		buf_add(to_editor, line, len);
-	} else if (!known && (asks || !is_harmless(line, len))) {
+	} else if (!known && (message || !is_harmless(line, len))) {
 		a->stalled = true;
 		buf_add(&a->waiting, line, len);
 	} else if (!known) {
 		buf_add(to_editor, line, len);
 	} else if (asks) {
 		answer_tool(a, message, line, len, to_editor, to_agent);
+	} else if (logs_in) {
+		acp_login(message, true);
+		pass_anew(message, to_editor);
+		a->on->refused(a->data,
+			       "a command to log in with that the agent has for its editor");
 	} else { /* there every line is JSON */
-		a->on->refused(a->data, "a line of the agent's that is no sound JSON");
+		a->on->refused(a->data,
+			       "a line of the agent's that is no sound JSON, or too much of it");
 	}
 	cJSON_Delete(message);
 }

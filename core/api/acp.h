@@ -10,15 +10,15 @@
  * asks its editor to read, write or run something (fs/..., terminal/...): the editor would do that
  * outside the sandbox.
  *   off  the editor's `initialize` no longer offers it, and such a request is answered with an
- *        error
- *   ask  it is offered; such a request is held until acp_answer(), which passes it on or answers
- *        it with an error
+ *        error. So it is with a login that the editor would run as a command (authMethods).
+ *   ask  it is offered, but for the login; such a request is held until acp_answer(), which passes
+ *        it on or answers it with an error
  *   on   everything passes
  * To be sure of that each line of the agent's is looked at once it is whole, and one that is no
- * JSON is dropped. Before the editor has spoken what the agent says passes, but for what an editor
- * might obey: that waits. A request that is passed on after it was asked about is written anew, so
- * that the editor reads exactly what was shown; one that can be read in two ways is not asked
- * about.
+ * JSON, or has control characters or more values than REQUEST_VALUES, is dropped. Before the editor
+ * has spoken what the agent says passes, but for what an editor might obey: that waits. A request
+ * that is passed on after it was asked about is written anew, so that the editor reads exactly what
+ * was shown; one that can be read in two ways is not asked about.
  *
  * A prompt begins a turn, its response ends it.
  *

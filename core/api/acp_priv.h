@@ -22,5 +22,10 @@ void acp_tools_from_agent(struct acp_tools_held *t, const cJSON *message, struct
 void acp_tools_from_editor(struct acp_tools_held *t, const cJSON *message);
 void acp_tools_answer(struct acp_tools_held *t, uint64_t id, bool allow, const char *why,
 		      struct buf *to_editor, struct buf *to_agent);
+/* acp_login.c: does a message of the agent's offer a login that the editor would run as a command?
+ * remove: it no longer does. */
+bool acp_login(cJSON *message, bool remove);
+/* The editor can do no such thing, as the agent is told. */
+void acp_login_unoffered(cJSON *capabilities);
 /* An error in answer to a request, or nothing if it has no id. */
 void acp_refuse(const cJSON *message, int code, const char *words, struct buf *to_agent);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/api/describe.h"
 #include "core/api/fault.h"
 
 #define CANCELLED   (-32800)
@@ -119,13 +120,38 @@ static bool has_nul(const char *line, size_t len)
 	return memchr(line, '\0', len) != NULL;
 }
 
+/* What is shown must be all that an editor takes: it may look at no case, and be loose with types.
+ */
+static bool is_as_named(const cJSON *params)
+{
+	static const struct {
+		const char *name;
+		bool list;
+	} known[] = {{"path", false}, {"command", false}, {"cwd", false},
+		     {"args", true},  {"env", true},	  {"terminalId", false}};
+	const cJSON *one;
+
+	for (one = params->child; one; one = one->next)
+		for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+			if (strcasecmp(one->string, known[i].name) != 0)
+				continue;
+			if (!str_eq(one->string, known[i].name))
+				return false;
+			if (!cJSON_IsNull(one) &&
+			    !(known[i].list ? cJSON_IsArray(one) : cJSON_IsString(one)))
+				return false;
+		}
+	return true;
+}
+
 static bool is_clear(const cJSON *message, const char *line, size_t len)
 {
 	const cJSON *id = get(message, "id");
 
-	return cJSON_IsObject(message) && !has_nul(line, len) &&
+	return cJSON_IsObject(message) && !has_nul(line, len) && describe_is_utf8(line, len) &&
 	       (cJSON_IsString(id) || cJSON_IsNumber(id)) &&
-	       cJSON_IsObject(get(message, "params")) && !has_twins(message);
+	       cJSON_IsObject(get(message, "params")) && is_as_named(get(message, "params")) &&
+	       !has_twins(message);
 }
 
 /* ---- what it is about ------------------------------------------------------------------------ */
@@ -163,7 +189,8 @@ static bool command_line(const cJSON *params, struct buf *out)
 	const char *cwd = text(params, "cwd"), *command = text(params, "command");
 	const cJSON *one;
 
-	if (!command || (get(params, "cwd") && !cJSON_IsNull(get(params, "cwd")) && !cwd))
+	if (!command || !*command ||
+	    (get(params, "cwd") && !cJSON_IsNull(get(params, "cwd")) && !cwd))
 		return false;
 	if (cwd) {
 		buf_str(out, "cd ");

@@ -101,6 +101,8 @@ static void out_ended(struct channel *c)
 	c->armed = false;
 	if (!c->closed)
 		c->on->ended(c->data, true);
+	if (!c->closed && !c->in_over)
+		resume(c); /* what waited keeps nobody any more */
 }
 
 static ssize_t write_some(struct channel *c)

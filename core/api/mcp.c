@@ -162,7 +162,8 @@ static void on_line(void *data, char *line, size_t len)
 		return;
 	message = request_line_parse(line, len);
 	if (!message)
-		mcp_error(c, NULL, NULL, RPC_PARSE, "the line is not JSON", NULL);
+		mcp_error(c, NULL, NULL, RPC_PARSE,
+			  "the line is not JSON, or has more than 1048576 values", NULL);
 	else if (!c->trusted)
 		take_token(c, message);
 	else if (cJSON_IsArray(message))

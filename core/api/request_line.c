@@ -67,12 +67,30 @@ static size_t as_unknown(char *to, int unit)
 	return sizeof(unknown);
 }
 
+/* Values begin after one of these, and all of it may be of them. */
+bool request_line_is_modest(const char *line, size_t len)
+{
+	bool quoted = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (line[i] == '"')
+			quoted = !quoted;
+		else if (quoted)
+			i += line[i] == '\\';
+		else
+			n += line[i] == ',' || line[i] == '[' || line[i] == '{';
+	}
+	return n < REQUEST_VALUES;
+}
+
 struct cJSON *request_line_parse(char *line, size_t len)
 {
 	const char *rest = line;
 	cJSON *o;
 
-	if (memchr(line, '\0', len) || !each_byte(line, as_byte))
+	if (memchr(line, '\0', len) || !request_line_is_modest(line, len) ||
+	    !each_byte(line, as_byte))
 		return NULL;
 	o = cJSON_ParseWithOpts(line, &rest, false);
 	if (o && rest[strspn(rest, " \t\r")] == '\0')

@@ -9,10 +9,14 @@ struct cJSON;
 
 /*
  * The whole line must be one JSON value; NULL: it is not. "\udc80" to "\udcff" stand for one byte
- * each, as json_quote() writes them; "\u0000" is refused, for no string of ours has it. The line is
- * changed. Released by cJSON_Delete().
+ * each, as json_quote() writes them; "\u0000" is refused, for no string of ours has it, and so is a
+ * line that is not modest. The line is changed. Released by cJSON_Delete().
  */
 struct cJSON *request_line_parse(char *line, size_t len);
+/* Is it to be parsed at all? Each value takes much more room than its two bytes of text: that many
+ * there may be. */
+#define REQUEST_VALUES (1u << 20)
+bool request_line_is_modest(const char *line, size_t len);
 /* May it be sent back as it is? */
 bool request_line_is_id(const struct cJSON *id);
 /* The other way round, for clients that take no such escapes: each becomes U+FFFD, in place. */

@@ -273,7 +273,9 @@ static void on_line(void *data, char *line, size_t len)
 		return;
 	message = request_line_parse(line, len);
 	if (!cJSON_IsObject(message))
-		fault_say(&f, FAULT_PROTOCOL_MALFORMED, "the line is not a JSON object");
+		fault_say(&f, FAULT_PROTOCOL_MALFORMED,
+			  "the line is not a JSON object, or has more than %u values",
+			  REQUEST_VALUES);
 	else
 		(void)!check(s, message, &op, &f);
 	if (f.code) {

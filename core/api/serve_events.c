@@ -305,20 +305,26 @@ void serve_step_done(struct serve *s, const struct request *r, const struct job_
 			  row && row->incomplete, r->answered ? NULL : r->id);
 }
 
-/* Of what runs in the background. While a command of ours runs a step may be that: it waits. */
+/* Of what runs in the background. While a command of ours runs a step may be that: it waits. Rows
+ * come and go: what was told of goes by their numbers, which grow. */
 static void tell_steps(struct serve *s, const struct model *m)
 {
 	static const char *const kinds[] = {
 		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
-	size_t queued;
+	size_t queued, i = m->n_steps;
+	bool over = true; /* each that is older */
 
 	if (jobs_running(engine_jobs(s->engine), &queued))
 		return;
-	for (size_t i = s->steps_over; i < m->n_steps && serve_has_room(s); i++) {
+	while (i && llabs(m->steps[i - 1].id) > s->steps_over)
+		i--;
+	for (; i < m->n_steps && serve_has_room(s); i++) {
 		const struct step_row *row = &m->steps[i];
 
-		s->steps_over += i == s->steps_over && !row->running;
-		if (row->running || was_told(s, row->id))
+		over = over && !row->running;
+		if (over)
+			s->steps_over = llabs(row->id);
+		if (row->running || row->earlier || was_told(s, row->id))
 			continue;
 		note_told(s, row->id);
 		tell_step(s, row->id, kinds[row->kind], row->command ? row->command : "",

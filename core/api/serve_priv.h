@@ -74,8 +74,7 @@ struct serve {
 	size_t n_asks;
 	int64_t *steps; /* that were told of as ended */
 	size_t n_steps;
-	size_t steps_over; /* so many of the model's, from the oldest on, have ended and were told
-			    */
+	int64_t steps_over; /* up to this number all have ended and were told */
 	uint64_t rows_dropped, turns;
 	/* output in the channel, in its order: it is credited to its job when it was read */
 	struct output *output;

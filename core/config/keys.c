@@ -138,6 +138,10 @@ static const struct config_key keys[] = {
 	 "take mouse events; off leaves selecting text to the terminal"},
 	{"ui.ascii", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "draw borders with - | + instead of line characters"},
+	{"console.clipboard", CONFIG_ENUM, "ask", "ask|allow|deny", PROJECT_NEVER, NULL,
+	 "may the agent put text into your clipboard; it never reads it"},
+	{"console.copy-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a shell command that takes what you copy on its input; none: the terminal does (OSC 52)"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "leave the console when the command ends"},
 };

@@ -22,6 +22,7 @@ struct proc;
 struct question;
 struct recent;
 struct reload;
+struct saves;
 struct seen;
 struct source;
 struct thread;
@@ -84,6 +85,7 @@ struct keeper {
 	struct policy *policy;
 	struct draft *drafts; /* files that have no name yet (draft.c) */
 	size_t n_drafts;
+	struct saves *saves; /* NULL: none was made yet (saves.c) */
 	bool settling;
 	bool learned; /* policy_learn_more() has no more */
 	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */

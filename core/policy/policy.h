@@ -82,6 +82,9 @@ enum policy_content {
 	CONTENT_POINTER,  /* one line: where a git directory is, or what belongs to it */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);
+/* Does the name say that what is in it will be renamed to a name that is protected: config.lock of
+ * git's, X.tmp.123 of a protected X? */
+bool policy_carries_save(const struct policy *p, const char *path);
 /* Does it matter whether what takes this name is a link or a directory? Then ask once more, with
  * POLICY_SYMLINK or POLICY_DIR_TO. */
 bool policy_minds_type(const struct policy *p, const char *path);

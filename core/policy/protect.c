@@ -20,6 +20,9 @@ static const char git_conf[] = "git on the host obeys it and it can name program
 static const char git_hook[] = "git on the host runs it";
 static const char interpreter[] = "an interpreter or a debugger runs it when it starts";
 static const char manager[] = "a hook manager runs what it says";
+static const char versions[] =
+	"mise and asdf put the directories that it names in front of the PATH";
+static const char pickled[] = "aider unpickles it, and a pickle can name programs to run";
 static const char mise[] = "mise runs what it says, on the way into the directory";
 
 /* Protected by the last component alone, at any depth; one that ends in ".*" with whatever follows
@@ -55,6 +58,7 @@ static const struct leaf {
 	{".inputrc", shell},
 	{".irbrc", interpreter},
 	{".kshrc", shell},
+	{".lazy.lua", editor},
 	{".lefthook-local.*", manager},
 	{".lefthook.*", manager},
 	{".lintstagedrc", manager},
@@ -81,6 +85,7 @@ static const struct leaf {
 	{".simple-git-hooks.*", manager},
 	{".tcshrc", shell},
 	{".tmux.conf", "tmux runs it"},
+	{".tool-versions", versions},
 	{".vimrc", editor},
 	{".xinitrc", login},
 	{".xprofile", login},
@@ -120,6 +125,8 @@ static const struct tree {
 	int flags;
 	const char *reason;
 } trees[] = {
+	{".aider.tags.cache.v3", "", 0, pickled},
+	{".aider.tags.cache.v4", "", 0, pickled},
 	{".amazonq", "", KEEP, agent},
 	{".amp", "", KEEP, agent},
 	{".augment", "", KEEP, agent},
@@ -127,12 +134,14 @@ static const struct tree {
 	{".claude", "", KEEP, agent},
 	{".cline", "", KEEP, agent},
 	{".clinerules", "hooks", KEEP, agent},
+	{".codebuddy", "", KEEP, agent},
 	{".codex", "", KEEP, agent},
 	{".config",
 	 "fish autostart systemd environment.d git nvim direnv mise zed opencode plasma-workspace "
 	 "starship.toml user-dirs.dirs lldb gdb tmux cordon",
 	 0, "programs of the human obey it"},
 	{".continue", "", KEEP, agent},
+	{".copilot", "", KEEP, agent},
 	{".cursor", "", KEEP, agent},
 	{".devcontainer", "", 0, editor},
 	{".direnv", "bin flake-profile* nix-profile* devenv-profile*", 0,
@@ -149,6 +158,7 @@ static const struct tree {
 	 "Mercurial on the host obeys it and it can name programs to run"},
 	{".husky", "", 0, git_hook},
 	{".idea", "", 0, editor},
+	{".iflow", "", KEEP, agent},
 	{".jj", "repo/config.toml workspace-config.toml", 0, "Jujutsu on the host obeys it"},
 	{".junie", "", KEEP, agent},
 	{".kilocode", "", KEEP, agent},
@@ -158,18 +168,25 @@ static const struct tree {
 	{".local", "bin share/applications share/systemd share/dbus-1", 0, login},
 	{".mise", "config.*", 0, mise},
 	{".nvim", "", 0, editor},
+	{".omp", "", KEEP, agent},
 	{".opencode", "", KEEP, agent},
 	{".openhands", "", KEEP, agent},
+	{".pi", "", KEEP, agent},
+	{".qoder", "", KEEP, agent},
 	{".qwen", "", KEEP, agent},
 	{".roo", "", KEEP, agent},
+	{".rovodev", "", KEEP, agent},
 	{".shadowenv.d", "", 0, "shadowenv runs it"},
 	{".sl", "config", 0, "Sapling on the host obeys it and it can name programs to run"},
 	{".ssh", "", KEEP, "ssh obeys it"},
+	{".tabnine", "", KEEP, agent},
 	{".trae", "", KEEP, agent},
+	{".vibe", "", KEEP, agent},
 	{".vim", "", 0, editor},
 	{".vscode",
 	 "tasks.json settings.json launch.json mcp.json c_cpp_properties.json cmake-kits.json", 0,
 	 editor},
+	{".warp", "", KEEP, agent},
 	{".windsurf", "", KEEP, agent},
 	{".zed", "settings.json tasks.json debug.json", 0, editor},
 	{"mise", "config.* conf.d", PLAIN, mise},

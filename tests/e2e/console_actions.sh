@@ -13,8 +13,8 @@ printf '#!/bin/sh\necho "edited $*" >%s/edited\n' "$TEST_TMP" >"$TEST_TMP/editor
 chmod +x "$TEST_TMP/editor"
 start 130 40 "$dir" "EDITOR=$TEST_TMP/editor $CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
-type_text "sed -i 's/int/long/' src/a.c; seq 60 >long" && keys Enter
-sees 'seq 60|sed -i' "two steps"
+type_text "sed -i 's/int/long/' src/a.c; seq 60 >src/z" && keys Enter
+sees ' 2 +seq 60.* \+1' "two steps, which have ended"
 
 # the diff
 keys C-] d
@@ -56,6 +56,10 @@ sees '> step 1' "one step"
 keys E
 ok "the editor opens the file" wait_for 10 test -s "$TEST_TMP/edited"
 sees '> step 1' "and the console is back"
+mv "$dir/src/a.c" "$dir/src/b.c" && ln -s /etc/passwd "$dir/src/a.c"
+keys E
+sees 'lies behind a link' "a link in its place is not followed"
+mv "$dir/src/b.c" "$dir/src/a.c"
 keys '/' && type_text 'two' && keys Enter
 keys R
 sees 'Restored, as a step' "one hunk is restored"

@@ -237,6 +237,35 @@ inside 'mkdir -p .git/worktrees/n && echo ../../../evil >.git/worktrees/n/common
 gone "37: what a worktree belongs to, and where" .git/worktrees/n/commondir .git/worktrees/n/gitdir .git/commondir .git/modules/m/config
 is "$(cat .git/worktrees/known/commondir)$(git config core.worktree)" ../.. "37: nor of one that is there"
 
+# ---- 37: what a program of the host writes, and then renames to a protected name
+fresh
+printf '[core]\n\tfsmonitor = touch %s\n' "$trap_" | tee e1 e2 e3 e4 >/dev/null
+cp .git/config .git/config.lock && cp .git/index .git/index.lock && cp .git/config before
+inside 'cat e1 >>.git/config.lock; cat e1 >.git/config.lock; truncate -s 0 .git/config.lock .git/index.lock
+	ln .git/config.lock alias; ln .git/CONFIG.lock alias2; mv -T --exchange e2 .git/config.lock; cp --remove-destination e3 .git/config.lock
+	mv .git/config.lock away; mv -f e4 .git/config.lock; rm -f .git/config.lock && cp e1 .git/config.lock'
+gone "37: another name for a lock of git on the host" alias alias2 away
+is "$(cat .git/config.lock)" "$(cat before)" "37: what such a lock holds"
+ok "37: nor does an index lose what it holds" cmp .git/index .git/index.lock
+mv .git/config.lock .git/config && mv .git/index.lock .git/index
+echo '[user]' | tee .gitconfig.lock other.lock >/dev/null
+inside 'cat e1 >>.gitconfig.lock; ln .gitconfig.lock alias3; mv .gitconfig.lock away2; rm other.lock'
+is "$(cat .gitconfig.lock) $(ls other.lock alias3 away2 2>/dev/null)" '[user] ' "37: nor does a lock of git's settings in a dotfiles folder"
+quiet git status
+not_run "37: what git on the host is saving"
+inside 'echo b >a && printf "y\n" | git commit -p -qm b && git log --format=%s -1'
+is "$(tail -n 1 "$TEST_TMP/out")" b "37: git inside opens its own locks again"
+inside 'touch .git/index.lock && mv .git/index.lock .git/config.lock && rm .git/config.lock && echo gone'
+is "$(tail -n 1 "$TEST_TMP/out")" gone "37: and they can be taken away"
+
+fresh
+start_in "$dir" sh -c 'echo x >.git/config.lock; "$0" step begin x; rm .git/config.lock; echo >ready
+	until [ -e go ]; do sleep 0.01; done; "$0" step abort' "$CORDON"
+wait_for 20 test -e ready
+echo host >.git/config.lock && touch go && wait "$pid"
+is "$(cat .git/config.lock)" host "37: a rollback does not replace a lock of git on the host"
+rm .git/config.lock
+
 # ---- 38: other names of what is protected
 fresh
 mkdir -p scripts conf/vscode tools/githooks real && echo '#!/bin/sh' >scripts/pre-commit && chmod +x scripts/pre-commit
@@ -307,12 +336,20 @@ XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" status && XDG_CONFIG_HOME=$shadow
 not_run "39: the shadow repository of gemini"
 gone "39: and its programs" "$HOME/.gemini/tmp/bin/rg" "$shadow/git/config"
 
+mkdir -p "$HOME/.codex" && echo '{}' | tee "$HOME/.claude.json.tmp.1.a" "$HOME/.codex/.tmpAbCdEf" .mcp.json.tmp.1.a >/dev/null
+as claude "$evil ~/.claude.json.tmp.1.a; mv ~/.claude.json.tmp.1.a x; $evil .mcp.json.tmp.1.a; ln .mcp.json.tmp.1.a y
+	echo 1 >~/.claude.json.tmp.2.b && echo 2 >>~/.claude.json.tmp.2.b"
+as codex "$evil ~/.codex/.tmpAbCdEf; rm ~/.codex/.tmpAbCdEf; echo 1 >~/.codex/.tmpGhIjKl && echo 2 >>~/.codex/.tmpGhIjKl"
+is "$(cat "$HOME/.claude.json.tmp.1.a" "$HOME/.codex/.tmpAbCdEf" .mcp.json.tmp.1.a | sort -u)" '{}' "39: settings that an agent outside is saving"
+is "$(cat "$HOME/.claude.json.tmp.2.b" "$HOME/.codex/.tmpGhIjKl")" "$(printf '1\n2\n1\n2')" "39: what one inside saves"
+
 fresh
 mkdir -p .claude && echo '{}' >.claude/settings.json
 inside 'mv .claude c; rm -r .claude; mkdir c2; mv c2 .claude; mv -T --exchange .claude c2'
 is "$(cat .claude/settings.json)" '{}' "13: an agent's settings do not go away with their directory"
 for p in .pdbrc .irbrc .Rprofile .ghci jupyter_server_config.py .envrc.local mise/config.toml .lintstagedrc.json captainhook.json \
-	.cargo-husky/hooks/pre-push .simple-git-hooks.json; do
+	.cargo-husky/hooks/pre-push .simple-git-hooks.json .tool-versions .lazy.lua .pi/extensions/x.ts .vibe/config.toml \
+	.aider.tags.cache.v4/cache.db; do
 	inside "mkdir -p \$(dirname $p); echo x >$p"
 	gone "13: $p" $p
 done

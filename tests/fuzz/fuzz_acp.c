@@ -34,10 +34,12 @@ static void on_withdrawn(void *data, uint64_t id)
 	(void)data, (void)id;
 }
 
-/* As an editor would that ends lines at either character. */
+#define ENDS "\r\n\v\f\x1c\x1d\x1e"
+
+/* As an editor would that ends lines at any of them. */
 static void look_at(char *text)
 {
-	for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+	for (char *line = strtok(text, ENDS); line; line = strtok(NULL, ENDS)) {
 		cJSON *o = cJSON_Parse(line);
 		const cJSON *one;
 

@@ -17,6 +17,13 @@ static void on_output(void *data, const void *bytes, size_t len)
 		assert(p[i] == '\033' || (p[i] >= ' ' && p[i] < 0x7f));
 }
 
+static void drop(void *data, const void *bytes, size_t len)
+{
+	(void)data;
+	(void)bytes;
+	(void)len;
+}
+
 /* Every cell that is shown is one that may be shown. */
 static void check_cells(const struct surface *s)
 {
@@ -32,13 +39,47 @@ static void check_cells(const struct surface *s)
 	}
 }
 
+static void copy(struct term *t, uint8_t a, uint8_t b)
+{
+	struct buf text = BUF_INIT;
+	int row, col;
+
+	term_copy(t, a % 8 != 0);
+	term_copy_at(t, b % 16, b / 4);
+	term_copy_select(t, (enum copy_kind)(b % 4));
+	for (int i = 0; i < a % 32; i++)
+		term_copy_move(t, (enum copy_move)((a + i) % (COPY_WORD_PREV + 1)), b % 9);
+	if (term_copy_cursor(t, &row, &col))
+		assert(row >= 0 && row < t->rows && col >= 0 && col < t->cols);
+	if (term_copying(t) && term_copy_text(t, &text))
+		assert(text.len < 2 * COPY_MAX);
+	buf_done(&text);
+}
+
+/* What a recording keeps is a terminal again. */
+static void snapshot(struct term *t)
+{
+	static const struct term_events none = {.output = drop};
+	struct buf key = BUF_INIT, screen = BUF_INIT;
+	struct term *again;
+
+	term_snapshots(t, NULL);
+	if (term_snapshot(t, &key, &screen)) {
+		again = term_from_snapshot(key.data, key.len, &none, NULL);
+		assert(again && again->rows == t->rows && again->cols == t->cols);
+		term_free(again);
+	}
+	buf_done(&key);
+	buf_done(&screen);
+}
+
 static void act(struct term *t, struct surface *s, uint8_t what, uint8_t a, uint8_t b, bool *typing)
 {
 	struct event ev = {.type = (enum event_type)(a % 4)};
 	struct rect r = {1, 1, 30, 10};
 	size_t current;
 
-	switch (what % 8) {
+	switch (what % 10) {
 	case 0:
 		term_resize(t, 1 + a % 40, 1 + b % 100);
 		break;
@@ -61,6 +102,12 @@ static void act(struct term *t, struct surface *s, uint8_t what, uint8_t a, uint
 		*typing = true;
 		term_input(t, &ev, r);
 		*typing = false;
+		break;
+	case 5:
+		copy(t, a, b);
+		break;
+	case 6:
+		snapshot(t);
 		break;
 	default:
 		term_draw(t, s, r);

@@ -109,11 +109,6 @@ static int verb_edit(void *data, const char *path, int line, struct err *err)
 	return 0;
 }
 
-static void verb_copy(void *data, const char *text, size_t len)
-{
-	buf_fmt(&((struct scene *)data)->said, "copy %.*s", (int)len, text);
-}
-
 static int verb_theme(void *data, const char *name, bool keep, struct err *err)
 {
 	struct scene *s = data;
@@ -171,6 +166,13 @@ static void verb_bell(void *data)
 	say(data, "bell");
 }
 
+static int verb_copy(void *data, const char *text, size_t len, struct err *err)
+{
+	(void)err;
+	buf_fmt(&((struct scene *)data)->said, "copy '%.*s'\n", (int)len, text);
+	return 0;
+}
+
 static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)
 {
 	(void)data;
@@ -188,7 +190,6 @@ static const struct ui_verbs verbs = {
 	.restore = verb_restore,
 	.restore_hunk = verb_restore_hunk,
 	.edit = verb_edit,
-	.copy = verb_copy,
 	.theme = verb_theme,
 	.themes = verb_themes,
 	.stop = verb_stop,
@@ -198,6 +199,7 @@ static const struct ui_verbs verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.copy = verb_copy,
 	.alert = verb_bell,
 	.submit = verb_submit,
 };

@@ -98,7 +98,7 @@ static void details_and_jumps(void **state)
 	assert_true(scene_shows(&s, "  39 sh -c 'git commit'"));
 	scene_golden(&s, "detail", DEPTH_256);
 	scene_keys(&s, "y");
-	assert_string_equal(s.said.data, "copy " HERE ".git/objects/2");
+	assert_string_equal(s.said.data, "copy '" HERE ".git/objects/2'\n");
 	scene_keys(&s, "Enter");
 	assert_true(scene_shows(&s, "> step 1"));
 	scene_keys(&s, "Esc G o");

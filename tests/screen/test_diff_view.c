@@ -202,9 +202,9 @@ static void folds_and_hunks(void **state)
 static void a_hunk_leaves_and_comes_back(void **state)
 {
 	static const char want[] =
-		"copy diff --git a/src/a.c b/src/a.c\n--- a/src/a.c\n+++ b/src/a.c\n"
+		"copy 'diff --git a/src/a.c b/src/a.c\n--- a/src/a.c\n+++ b/src/a.c\n"
 		"@@ -12,5 +12,5 @@ int add(int a, int b)\n \n void last(void)\n {\n"
-		"-    puts(\"x\");\n+\tputs(\"x\");\n }\n";
+		"-    puts(\"x\");\n+\tputs(\"x\");\n }\n'\n";
 	AUTO_FREE char *edited = xasprintf("edit %s/src/a.c 12\n", folder);
 	struct scene s;
 

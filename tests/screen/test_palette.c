@@ -178,7 +178,7 @@ static void messages_are_kept(void **state)
 	scene_keys(&s, "g");
 	assert_true(scene_shows(&s, "0 s ago  message 200"));
 	scene_keys(&s, "/ 3 0 7 Enter y");
-	assert_string_equal(s.said.data, "copy message 307");
+	assert_string_equal(s.said.data, "copy 'message 307'\n");
 	scene_done(&s);
 }
 

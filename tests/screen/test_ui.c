@@ -706,6 +706,85 @@ static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 	ui_event(s->ui, &ev, s->now_us += 1000);
 }
 
+static void copy_mode_selects_and_copies(void **state)
+{
+	struct scene *s = *state;
+
+	for (int i = 0; i < 200; i++) {
+		char line[48];
+
+		term_feed(s->term, line,
+			  (size_t)snprintf(line, sizeof(line), "line %d has-some words\r\n", i));
+	}
+	/* The cursor begins where the agent's is, below the last line. */
+	buf_clear(&s->said);
+	scene_keys(s, "C-] [ k w w v e y");
+	assert_string_equal(s->said.data, "copy 'has'\n");
+	assert_true(scene_shows(s, "Copied 3 bytes."));
+	/* It is over then: keys are the agent's. */
+	scene_keys(s, "x");
+	assert_string_equal(s->to_agent.data, "x");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] [ k V k y");
+	assert_string_equal(s->said.data,
+			    "copy 'line 198 has-some words\nline 199 has-some words\n'\n");
+	buf_clear(&s->said);
+	scene_keys(s, "C-] [ k k 0 C-v j l l l y");
+	assert_string_equal(s->said.data, "copy 'line\nline'\n");
+	/* Without a selection the line; found text is where the cursor goes. */
+	buf_clear(&s->said);
+	scene_keys(s, "C-] [ / l i n e Space 1 2 Space Enter y");
+	assert_string_equal(s->said.data, "copy 'line 12 has-some words\n'\n");
+	/* Esc ends the selection, then copy mode. */
+	buf_clear(&s->said);
+	buf_clear(&s->to_agent);
+	scene_keys(s, "C-] [ v Esc k $ b b v ^ y");
+	assert_string_equal(s->said.data, "copy 'line 199 has-s'\n");
+	assert_string_equal(s->to_agent.data, "");
+}
+
+static void the_agent_asks_for_the_clipboard(void **state)
+{
+	struct scene *s = *state;
+
+	clipboard_request(s->ui, "rm -rf \033 x", 10, s->now_us);
+	assert_true(scene_shows(
+		s,
+		"wants to put 10 characters into your clipboard (C-] y lets it): \"rm -rf \\x1b"));
+	/* What came after it is not what was shown; and a key pressed by reflex does not count. */
+	clipboard_request(s->ui, "something else", 14, s->now_us);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] y");
+	assert_null(strstr(s->said.data, "copy"));
+	s->now_us += UI_ARM_US;
+	scene_keys(s, "C-] y");
+	assert_non_null(strstr(s->said.data, "copy 'rm -rf \033 x'"));
+	buf_clear(&s->said);
+	scene_keys(s, "C-] y");
+	assert_true(scene_shows(s, "Nothing asks for your clipboard."));
+	assert_null(strstr(s->said.data, "copy"));
+	assert_string_equal(s->to_agent.data, "");
+}
+
+static void dragging_selects(void **state)
+{
+	struct scene *s = *state;
+
+	term_feed(s->term, "\033[H\033[2Jfirst row\r\nsecond row", 35);
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, 6, 1);
+	mouse(s, MOUSE_DRAG, 3, 2);
+	mouse(s, MOUSE_DRAG, 5, 2);
+	mouse(s, MOUSE_RELEASE, 5, 2);
+	assert_true(scene_shows(s, "selecting"));
+	assert_true(surface_cell(&s->surface, 2, 2)->style.attr & STYLE_REVERSE);
+	assert_false(surface_cell(&s->surface, 2, 1)->style.attr & STYLE_REVERSE);
+	buf_clear(&s->said);
+	scene_keys(s, "y");
+	assert_string_equal(s->said.data, "copy 'row\nsecond'\n");
+	assert_string_equal(s->to_agent.data, "");
+}
+
 static void the_mouse_focuses_selects_and_scrolls(void **state)
 {
 	struct scene *s = *state;
@@ -805,6 +884,9 @@ int main(void)
 		TEST(the_ring_turns_under_a_filter),
 		TEST(the_agent_cannot_draw_on_the_bottom_rows),
 		TEST(scrolled_back_keys_are_cordons),
+		TEST(copy_mode_selects_and_copies),
+		TEST(dragging_selects),
+		TEST(the_agent_asks_for_the_clipboard),
 		TEST(the_mouse_focuses_selects_and_scrolls),
 		cmocka_unit_test(layouts_keep_to_their_sizes),
 	};

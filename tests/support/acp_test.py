@@ -255,6 +255,31 @@ equal(r.stdout.strip(), "100000000", f"100 MB through it, and a reader that wait
 equal(subprocess.run([CORDON, "run", "--stdio", "--", "sh", "-c", "kill -9 $$"], cwd=work, stdin=subprocess.DEVNULL).returncode, 137, "exit status")
 equal(subprocess.run([CORDON, "run", "--stdio", "--", "nothing-there"], cwd=work, stdin=subprocess.DEVNULL, capture_output=True).returncode, 127, "no such command")
 equal(subprocess.run([CORDON, "run", "--stdio", "--headless", "--", "true"], cwd=work, capture_output=True).returncode, 125, "not with --headless")
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "head -c 100 >early; echo {}; sleep 0.3; kill -9 $$"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for m in ({"jsonrpc": "2.0", "method": "x"}, {"jsonrpc": "2.0", "method": "x", "params": ["x" * (8 << 20)]}):
+    p.stdin.write(json.dumps(m).encode() + b"\n")
+p.stdin.flush()
+ok(wait_for(lambda: p.poll() == 137), "an agent that dies with much that it has not read ends the session", p.poll())
+p.kill()
+
+# (messages that nobody reads, of an agent that causes many)
+open(work + "/flood.py", "w").write('''
+import sys
+sys.stdin.readline()
+for i in range(3000):
+    sys.stdout.write('{"jsonrpc":"2.0","method":"fs/read_text_file"}\\n')
+print('{"jsonrpc":"2.0","method":"later"}', flush=True)
+sys.stdin.readline()
+''')
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "python3", "flood.py"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdin.write(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
+p.stdin.flush()
+got = []
+threading.Thread(target=lambda: got.append(p.stdout.readline()), daemon=True).start()
+ok(wait_for(lambda: got and b"later" in got[0]), "standard error that nobody reads stops nobody", got)
+p.stdin.close()
+ok(wait_for(lambda: p.poll() is not None), "and the session ends", p.poll())
+p.kill()
 p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "trap 'echo got; exit 5' TERM; echo up; sleep 60 & wait"], cwd=work,
                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 p.stdout.readline()

@@ -122,12 +122,17 @@ static void attributes_come_and_go(void **state)
 	assert_int_equal(pane_cell(p, 0, 1)->style.attr,
 			 STYLE_UNDERLINE | STYLE_REVERSE | STYLE_STRIKE);
 	assert_int_equal(pane_cell(p, 0, 2)->style.attr, 0);
-	assert_int_equal(pane_cell(p, 0, 3)->style.attr, STYLE_UNDERLINE);
+	assert_int_equal(pane_cell(p, 0, 3)->style.attr, STYLE_UNDERLINE_AS(UNDERLINE_CURLY));
 	assert_int_equal(pane_cell(p, 0, 4)->style.attr, 0);
 	assert_string_equal(pane_cell(p, 0, 5)->text, "");
 	assert_string_equal(pane_cell(p, 0, 6)->text, "g");
 	/* The parameters of an underline colour are not attributes. */
 	assert_int_equal(pane_cell(p, 0, 6)->style.attr, 0);
+	pane_feed(p, "\r\n\033[5;21mh\033[25;4:4mi\033[24mj");
+	assert_int_equal(pane_cell(p, 1, 0)->style.attr,
+			 STYLE_BLINK | STYLE_UNDERLINE_AS(UNDERLINE_DOUBLE));
+	assert_int_equal(pane_cell(p, 1, 1)->style.attr, STYLE_UNDERLINE);
+	assert_int_equal(pane_cell(p, 1, 2)->style.attr, 0);
 }
 
 static void erasing_leaves_the_background_only(void **state)

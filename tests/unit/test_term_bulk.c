@@ -13,17 +13,29 @@ static unsigned rnd(unsigned n)
 static void simple(struct buf *b)
 {
 	static const char *const piece[] = {
-		"\033[m",	"\033[31m",
-		"\033[1;44m",	"\033[7;4m",
-		"\033[K",	"\033[0;2;38;5;99m\033[K",
-		"\t",		"\xe6\xbc\xa2",
-		"\xe2\x94\x80", "\xf0\x9f\xab\xa0",
-		"\xe2\x80\xae", "\xe4\xb7\x80",
-		"\xc3\xa9",	"\033[38:2::1:2:3m",
-		"\033[8m",	"\033[28m",
-		"e\xcc\x81",	"\xf3\xa0\x81\xa1",
-		"\xcd\xb8",	"\033[48;5;3m",
-		"\033[49m",	"\033[0m",
+		"\033[m",
+		"\033[31m",
+		"\033[1;44m",
+		"\033[7;4m",
+		"\033[4:3;5m",
+		"\033[K",
+		"\033[0;2;38;5;99m\033[K",
+		"\t",
+		"\xe6\xbc\xa2",
+		"\xe2\x94\x80",
+		"\xf0\x9f\xab\xa0",
+		"\xe2\x80\xae",
+		"\xe4\xb7\x80",
+		"\xc3\xa9",
+		"\033[38:2::1:2:3m",
+		"\033[8m",
+		"\033[28m",
+		"e\xcc\x81",
+		"\xf3\xa0\x81\xa1",
+		"\xcd\xb8",
+		"\033[48;5;3m",
+		"\033[49m",
+		"\033[0m",
 	};
 
 	buf_str(b, piece[rnd(ARRAY_LEN(piece))]);
@@ -138,11 +150,12 @@ static void assert_same(struct term *a, struct term *b, uint64_t round)
 		struct span la = term_line(a, line), lb = term_line(b, line);
 
 		if (la.len != lb.len || memcmp(la.data, lb.data, la.len))
-			fail_msg("round %llu: line %llu of %llu..%llu: '%.*s' and '%.*s'",
+			fail_msg("round %llu: line %llu of %llu..%llu: '%.*s' and '%.*s' (flags %x "
+				 "and %x)",
 				 (unsigned long long)round, (unsigned long long)line,
 				 (unsigned long long)a->first_line, (unsigned long long)term_end(a),
 				 (int)line_text(la).len, line_text(la).data, (int)line_text(lb).len,
-				 line_text(lb).data);
+				 line_text(lb).data, line_flags(la), line_flags(lb));
 	}
 	vterm_state_get_cursorpos(a->state, &pa);
 	vterm_state_get_cursorpos(b->state, &pb);

@@ -103,22 +103,24 @@ static void growing_brings_lines_back(void **state)
 	assert_int_equal(pane_cell(p, 0, 0)->width, 2);
 }
 
-static void narrower_keeps_what_the_history_has(void **state)
+static void narrowing_loses_nothing(void **state)
 {
 	struct pane *p = *state;
 
 	feed_lines(p, 1, 6);
 	term_resize(p->t, 4, 5);
 	term_scroll(p->t, 1000);
-	assert_string_equal(pane_screen(p), "line|line|line|line|");
+	assert_string_equal(pane_screen(p), "line|1|line|2|");
 	term_resize(p->t, 4, 10);
 	term_scroll(p->t, 1000);
-	assert_string_equal(pane_screen(p), "line 1|line 2|line 3|line|");
-	/* A wide character cut in half is a blank. */
+	assert_string_equal(pane_screen(p), "line 1|line 2|line 3|line 4|");
+	/* A wide character that does not fit whole goes into the next row. */
 	pane_feed(p, "\033c\033[3J\xe6\xbc\xa2\xe6\xbc\xa2\r\n");
-	feed_lines(p, 1, 6);
+	feed_lines(p, 1, 3);
 	term_resize(p->t, 9, 3);
-	assert_string_equal(pane_screen(p), "\xe6\xbc\xa2|lin|lin|lin|lin|lin|lin|||");
+	assert_string_equal(pane_screen(p), "\xe6\xbc\xa2|\xe6\xbc\xa2|lin|e 1|lin|e 2|lin|e 3||");
+	term_resize(p->t, 9, 10);
+	assert_string_equal(pane_screen(p), "\xe6\xbc\xa2\xe6\xbc\xa2|line 1|line 2|line 3||||||");
 }
 
 static void the_agent_may_clear_its_history(void **state)
@@ -247,7 +249,7 @@ int main(void)
 		TEST(the_view_stays_while_lines_arrive),
 		TEST(styles_survive),
 		TEST(growing_brings_lines_back),
-		TEST(narrower_keeps_what_the_history_has),
+		TEST(narrowing_loses_nothing),
 		TEST(the_agent_may_clear_its_history),
 		TEST(memory_is_bounded),
 		TEST(search_goes_from_newest_to_oldest_and_around),

@@ -29,10 +29,15 @@ static void only_listed_questions_are_answered(void **state)
 	assert_string_equal(pane_answers(p), "\033[0n");
 	pane_feed(p, "\033[?2004h\033[?2004$p");
 	assert_string_equal(pane_answers(p), "\033[?2004;1$y");
-	/* Clipboard, colours, title, size, DECRQSS, XTGETTCAP, XTVERSION, kitty's keyboard. */
+	/* Clipboard, colours, title, size, kitty's keyboard. */
 	pane_feed(p, "\033]52;c;?\a\033]52;c;aGk=\a\033]10;?\a\033]4;1;?\033\\\033[21t\033[18t"
-		     "\033P$qm\033\\\033P+q544e\033\\\033[>q\033[?u\033[x\033Z");
+		     "\033[?u\033[>1u\033[x\033Z");
 	assert_string_equal(pane_answers(p), "");
+	/* Version, capabilities, settings: what is answered is ours, whatever the question has. */
+	pane_feed(p, "\033[>q\033P+q544e\033\\\033P+q6B31;rm -rf\033\\\033P$qm\033\\\033Pq~\033\\");
+	assert_string_equal(pane_answers(p), "\033P>|cordon\033\\"
+					     "\033P1+r544E=787465726D2D323536636F6C6F72\033\\"
+					     "\033P0+r\033\\\033P0$r\033\\");
 	assert_string_equal(pane_screen(p), "ab||||");
 }
 
@@ -72,6 +77,44 @@ static void a_flood_of_questions_is_cut(void **state)
 	assert_true(p->out.len <= REPLIES_MAX);
 	assert_true(p->out.len > 0);
 	buf_done(&b);
+}
+
+static void on_clipboard(void *data, const char *text, size_t len)
+{
+	buf_fmt(data, "[%.*s]", (int)len, text);
+}
+
+static void drop_output(void *data, const void *bytes, size_t len)
+{
+	(void)data;
+	(void)bytes;
+	assert_int_equal(len, 0); /* nothing is answered */
+}
+
+static void text_for_the_clipboard_is_bounded_and_whole(void **state)
+{
+	static const struct term_events on = {.output = drop_output, .clipboard = on_clipboard};
+	AUTO_BUF struct buf got = BUF_INIT, flood = BUF_INIT;
+	struct term *t = term_new(4, 20, &on, &got);
+
+	(void)state;
+	buf_str(&flood,
+		"\033]52;c;aGk=\a\033]52;;aGk=\033\\\033]52;c;?\a\033]52;c;aGk\a\033]52;c;\a"
+		"\033]52;c\a\033]52;\a\033]52\a\033]52;c;aGk=\030\033]521;c;aGk=\a");
+	for (size_t i = 0; i < flood.len; i++)
+		term_feed(t, flood.data + i, 1);
+	assert_string_equal(got.data, "[hi][hi]");
+	buf_clear(&got);
+	buf_clear(&flood);
+	buf_str(&flood, "\033]52;c;");
+	for (int i = 0; i < 3 * TERM_CLIP_MAX; i++)
+		buf_ch(&flood, 'A');
+	buf_str(&flood, "\a\033]0;title\a");
+	term_feed(t, flood.data, flood.len);
+	assert_string_equal(got.data, "");
+	assert_string_equal(term_title(t), "title");
+	assert_true(t->sieve.clip.len == 0);
+	term_free(t);
 }
 
 static void titles_are_escaped_and_cut(void **state)
@@ -261,6 +304,7 @@ int main(void)
 		TEST(answers_stay_seven_bit),
 		TEST(a_flood_of_questions_is_cut),
 		TEST(titles_are_escaped_and_cut),
+		TEST(text_for_the_clipboard_is_bounded_and_whole),
 		TEST(strings_are_swallowed),
 		TEST(too_many_parameters_do_no_harm),
 		TEST(broken_utf8_is_a_replacement),

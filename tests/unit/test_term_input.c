@@ -30,7 +30,7 @@ static const char *key(struct pane *p, uint32_t sym, uint32_t mods)
 static const char *mouse(struct pane *p, enum mouse_action action, int button, int x, int y,
 			 uint32_t mods)
 {
-	struct event ev = {.type = EVENT_MOUSE, .mouse = {action, button, x, y, mods}};
+	struct event ev = {.type = EVENT_MOUSE, .mouse = {action, button, x, y, mods, false}};
 	bool sent = term_input(p->t, &ev, at);
 	const char *bytes = pane_answers(p);
 

@@ -219,7 +219,7 @@ static size_t any_output(unsigned *seed, char *out, size_t size)
 		"\033[0m",
 		"\033[3b",
 		"\t",
-		"\033[7;1;3;4;9m",
+		"\033[7;1;3;4:3;5;9m",
 		"a long line that wraps around the edge of the pane",
 		"\b",
 		"\033[!p",

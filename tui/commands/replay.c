@@ -118,6 +118,7 @@ static int show(struct recording *rec, const char *home, const char *state, stru
 				      .mouse = config_bool(config, "ui.mouse"),
 				      .ascii = config_bool(config, "ui.ascii"),
 				      .notes = words,
+				      .copy_command = config_str(config, "console.copy-command"),
 			      },
 			      err);
 }

@@ -470,6 +470,8 @@ static int in_console(struct run *run, struct err *err)
 				   .exit_at_end = o->exit_at_end || config_bool(c, "ui.exit"),
 				   .mouse = config_bool(c, "ui.mouse"),
 				   .ascii = config_bool(c, "ui.ascii"),
+				   .clipboard = config_str(c, "console.clipboard"),
+				   .copy_command = config_str(c, "console.copy-command"),
 				   .notes = notes.data,
 				   .record = o->record,
 				   .again = &run->again,

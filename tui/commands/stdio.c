@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -13,6 +15,7 @@
 #include "core/api/acp.h"
 #include "core/api/channel.h"
 #include "core/api/engine.h"
+#include "core/base/io.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "tui/commands/headless.h"
@@ -30,11 +33,29 @@ struct bridge {
 	struct channel *editor, *agent; /* our 0 and 1; the other ends of the agent's pipes */
 	bool exited, agent_over;
 	int status;
+	size_t unsaid; /* messages */
 };
 
-static void say(const char *words)
+/* An editor may read none of it, and an agent may cause much: what there is no room for is left
+ * out, and that is said when there is some. */
+static void say(struct bridge *b, const char *words)
 {
-	headless_stopped(NULL, words);
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+	AUTO_BUF struct buf line = BUF_INIT;
+
+	if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLOUT)) {
+		b->unsaid++;
+		return;
+	}
+	if (b->unsaid)
+		buf_fmt(&line, "cordon: messages that there was no room for: %zu\n", b->unsaid);
+	b->unsaid = 0;
+	buf_str(&line, "cordon: ");
+	text_escape(&line, words, strlen(words));
+	if (line.len >= PIPE_BUF) /* of a pipe with room in it, that much never waits */
+		buf_truncate(&line, PIPE_BUF - 1);
+	buf_ch(&line, '\n');
+	(void)!io_write_all(STDERR_FILENO, line.data, line.len);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -144,8 +165,7 @@ static void on_refused(void *data, const char *words)
 	AUTO_FREE char *line =
 		xasprintf("%s: not passed on: the editor would do it outside the sandbox", words);
 
-	(void)data;
-	say(line);
+	say(data, line);
 }
 
 static enum acp_verdict on_asks(void *data, uint64_t id, enum acp_act act, const char *what)
@@ -190,15 +210,15 @@ static void on_exited(void *data, int wait_status)
 
 static void on_said(void *data, const char *words, bool fatal)
 {
-	(void)data, (void)fatal;
-	say(words);
+	(void)fatal;
+	say(data, words);
 }
 
 static void on_failed(void *data, int status, const char *words)
 {
 	struct bridge *b = data;
 
-	say(words);
+	say(b, words);
 	b->status = status;
 	uv_stop(&b->loop);
 }

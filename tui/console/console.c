@@ -32,6 +32,25 @@ void console_leave(struct console *c)
 
 /* ---- painting ------------------------------------------------------------------------------- */
 
+/* Which program, and what it waits for: for the terminal's tab and its window list. */
+static void tell_title(struct console *c)
+{
+	AUTO_BUF struct buf title = BUF_INIT;
+	const char *command = c->model->command ? c->model->command : "";
+	size_t len = strcspn(command, " ");
+	AUTO_FREE char *program = xstrndup(command, len);
+	const char *base = path_base(program);
+
+	buf_str(&title, "cordon");
+	if (*base) {
+		buf_str(&title, ": ");
+		text_escape(&title, base, MIN(strlen(base), (size_t)64));
+	}
+	if (c->model->n_asks)
+		buf_fmt(&title, " - ? %zu waiting", c->model->n_asks);
+	screen_title(c->screen, title.data);
+}
+
 static void on_frame(uv_timer_t *timer)
 {
 	struct console *c = timer->data;
@@ -41,6 +60,7 @@ static void on_frame(uv_timer_t *timer)
 		return;
 	ui_draw(c->ui, &c->surface, now);
 	screen_draw(c->screen, &c->surface);
+	tell_title(c);
 	c->painted_us = clock_mono_us();
 	if (c->ui->wake_us)
 		uv_timer_start(&c->frame, on_frame,

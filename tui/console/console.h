@@ -9,10 +9,12 @@ struct console_options {
 	const char *prefix;	    /* instead of the keymap's; or NULL */
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
-	bool ascii;	    /* no box drawing */
-	const char *notes;  /* lines for the list of what happens, from the start; or NULL */
-	const char *record; /* a file for the recording, or NULL */
-	bool *again;	    /* set when the human wants the same once more; or NULL */
+	bool ascii;		  /* no box drawing */
+	const char *notes;	  /* lines for the list of what happens, from the start; or NULL */
+	const char *record;	  /* a file for the recording, or NULL */
+	const char *clipboard;	  /* ask, allow or deny: the agent's texts; NULL: deny */
+	const char *copy_command; /* takes what is copied on its input; NULL: the terminal does */
+	bool *again;		  /* set when the human wants the same once more; or NULL */
 };
 
 /*

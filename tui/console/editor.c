@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -40,6 +41,19 @@ static const char *editor_command(void)
 			return value;
 	}
 	return "vi";
+}
+
+/* The agent may have put a link or a pipe in its place, which would lead the human elsewhere. */
+static int look_at(const char *path)
+{
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct stat st;
+
+	if (!real || lstat(path, &st) < 0)
+		return -errno;
+	if (!str_eq(real, path))
+		return -ELOOP;
+	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
 static void on_editor_closed(uv_handle_t *handle)
@@ -79,8 +93,11 @@ int console_edit(void *data, const char *path, int line, struct err *err)
 	text_escape_into(safe, sizeof(safe), path, strlen(path));
 	if (c->editing)
 		return err_say(err, -EBUSY, "the editor is open already");
-	if (access(path, F_OK) < 0)
-		return err_say(err, -errno, "%s is not there now.", safe);
+	r = look_at(path);
+	if (r == -ELOOP || r == -EINVAL)
+		return err_say(err, r, "%s is no plain file, or lies behind a link", safe);
+	if (r < 0)
+		return err_say(err, r, "%s is not there now", safe);
 	snprintf(where, sizeof(where), "+%d", line);
 	if (line <= 0 || !takes_line(command)) {
 		argv[4] = argv[5];

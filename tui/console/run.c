@@ -112,8 +112,21 @@ static void on_title(void *data, const char *title)
 	console_schedule(data);
 }
 
+static void on_clipboard(void *data, const char *text, size_t len)
+{
+	struct console *c = data;
+	const char *may = c->opt->clipboard ? c->opt->clipboard : "deny";
+
+	if (str_eq(may, "allow"))
+		ui_copy(c->ui, text, len);
+	else if (str_eq(may, "ask"))
+		clipboard_request(c->ui, text, len, clock_mono_us());
+	console_schedule(c);
+}
+
 static const struct term_events term_events = {
 	.output = on_output,
+	.clipboard = on_clipboard,
 	.bell = on_bell,
 	.title = on_title,
 };

@@ -40,6 +40,7 @@ void ui_free(struct ui *ui)
 		ui_pop(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
 		ui->panes[i]->ops->free(ui->panes[i]);
+	clipboard_done(ui);
 	free(ui);
 }
 
@@ -96,6 +97,22 @@ void ui_say(struct ui *ui, const char *fmt, ...)
 	free(said->words);
 	*said = (struct said){ui->now_us, xstrdup(ui->message)};
 	ui->dirty = true;
+}
+
+bool ui_copy(struct ui *ui, const char *text, size_t len)
+{
+	struct err err = {0};
+	bool copied = false;
+
+	if (!ui->spec.verbs->copy)
+		ui_say(ui, "There is nothing here to copy to.");
+	else if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0)
+		ui_say(ui, "%s", err.text);
+	else
+		copied = true;
+	if (copied)
+		ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
+	return copied;
 }
 
 bool ui_armed(struct ui *ui, int64_t shown_us)
@@ -316,10 +333,19 @@ static bool show(struct ui *ui, enum action a)
 	}
 }
 
+/* What is about the human's own terminal. */
+static void with_terminal(struct ui *ui, enum action a)
+{
+	if (a == ACTION_CLIPBOARD)
+		clipboard_allow(ui);
+	else if (a == ACTION_SUSPEND)
+		ui->spec.verbs->suspend(ui->spec.data);
+	else
+		ui->spec.verbs->redraw(ui->spec.data);
+}
+
 bool ui_global(struct ui *ui, enum action a)
 {
-	const struct ui_verbs *verbs = ui->spec.verbs;
-
 	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
 	    note_act(ui, a) || show(ui, a))
 		return true;
@@ -330,11 +356,10 @@ bool ui_global(struct ui *ui, enum action a)
 	case ACTION_RESTART:
 		restart(ui);
 		return true;
+	case ACTION_CLIPBOARD:
 	case ACTION_SUSPEND:
-		verbs->suspend(ui->spec.data);
-		return true;
 	case ACTION_REDRAW:
-		verbs->redraw(ui->spec.data);
+		with_terminal(ui, a);
 		return true;
 	case ACTION_SCROLL:
 		to_pane(ui, PANE_TERMINAL);

@@ -35,9 +35,8 @@ struct ui_verbs {
 	int (*edit)(void *data, const char *path, int line, struct err *err);
 	/* Another theme: to look at, or to keep; NULL: the one that was kept last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
-	void (*themes)(void *data, struct buf *names);		/* that there are, a line each */
-	void (*copy)(void *data, const char *text, size_t len); /* to the clipboard */
-	void (*stop)(void *data);				/* the commands that run */
+	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
+	void (*stop)(void *data);		       /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
 	/* Show another session instead. NULL: this console belongs to its own. */
@@ -47,6 +46,8 @@ struct ui_verbs {
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);
+	/* Text for the human to paste; NULL: cannot be done. */
+	int (*copy)(void *data, const char *text, size_t len, struct err *err);
 	void (*alert)(void *data); /* something waits: bell and notification, not too often */
 	/* work() runs on a worker, then done() on the loop; at once in tests. */
 	void (*submit)(void *data, void (*work)(void *job), void (*done)(void *job), void *job);
@@ -111,9 +112,14 @@ struct ui {
 	struct export *export; /* a patch that is being written, or NULL */
 	struct mouse pressed;  /* the newest press, for the second one */
 	int64_t pressed_us;
-	int64_t mark;		  /* a step that the human has marked, or 0 */
-	uint64_t ask_seen;	  /* the newest that rang the bell */
-	uint64_t stopped_seen;	  /* steps that a safeguard stopped, told so far */
+	int64_t mark;	       /* a step that the human has marked, or 0 */
+	uint64_t ask_seen;     /* the newest that rang the bell */
+	uint64_t stopped_seen; /* steps that a safeguard stopped, told so far */
+	struct clip {
+		char *text; /* what the agent wants to copy; NULL: nothing */
+		size_t len;
+		int64_t shown_us, until_us;
+	} clip;
 	bool over;		  /* the agent has ended, and the human was not typing into it */
 	int64_t now_us, input_us; /* monotonic: this turn, the newest key */
 	int64_t wake_us;	  /* draw again then, though nothing happens; 0: never */
@@ -135,6 +141,8 @@ void ui_push(struct ui *ui, struct view *v);  /* takes it over */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
 void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Says that it did, or why not. */
+bool ui_copy(struct ui *ui, const char *text, size_t len);
 void ui_focus(struct ui *ui, enum pane p);
 struct view *ui_top(const struct ui *ui); /* who gets the keys */
 /* What was shown first at shown_us may be answered now; asks for a wake-up otherwise. */
@@ -190,6 +198,10 @@ void note_denied(struct ui *ui, const struct ask *ask); /* NULL: allowed */
 
 /* ui_mouse.c */
 void ui_mouse(struct ui *ui, const struct mouse *m);
+/* clipboard.c: the agent has sent a text for the human's clipboard */
+void clipboard_request(struct ui *ui, const char *text, size_t len, int64_t now_us);
+void clipboard_allow(struct ui *ui); /* by the human's key */
+void clipboard_done(struct ui *ui);
 
 /* bars.c */
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r);

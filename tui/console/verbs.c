@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "tui/console/console_priv.h"
+#include "tui/console/copy.h"
 #include "tui/console/work.h"
 
 #define BELL_US	 500000
@@ -61,11 +62,6 @@ static uint64_t verb_restore(void *data, bool plan, int64_t step, const char *pa
 static uint64_t verb_restore_hunk(void *data, int64_t step, const char *path, unsigned hunk)
 {
 	return session_restore_hunk(((struct console *)data)->session, step, path, hunk);
-}
-
-static void verb_copy(void *data, const char *text, size_t len)
-{
-	screen_copy(((struct console *)data)->screen, text, len);
 }
 
 static void verb_cancel(void *data)
@@ -153,6 +149,15 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 			    .run = work, .done = done, .job = job, .after = after_work, .data = c});
 }
 
+static int verb_copy(void *data, const char *text, size_t len, struct err *err)
+{
+	struct console *c = data;
+
+	if (c->opt->copy_command && *c->opt->copy_command)
+		return copy_by_command(c->opt->copy_command, text, len, err);
+	return copy_by_terminal(c->screen, text, len, err);
+}
+
 const struct ui_verbs console_verbs = {
 	.answer = verb_answer,
 	.revoke = verb_revoke,
@@ -164,7 +169,6 @@ const struct ui_verbs console_verbs = {
 	.restore = verb_restore,
 	.restore_hunk = verb_restore_hunk,
 	.edit = console_edit,
-	.copy = verb_copy,
 	.theme = console_theme,
 	.themes = console_themes,
 	.stop = verb_stop,
@@ -175,6 +179,7 @@ const struct ui_verbs console_verbs = {
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,
+	.copy = verb_copy,
 	.alert = verb_alert,
 	.submit = verb_submit,
 };

@@ -252,10 +252,8 @@ static bool act(struct view *v, enum action a)
 		open_step(d);
 		return true;
 	case ACTION_COPY:
-		if (!ui->spec.verbs->copy || !d->object)
-			return true;
-		ui->spec.verbs->copy(ui->spec.data, d->object, strlen(d->object));
-		ui_say(ui, "Copied.");
+		if (d->object)
+			ui_copy(ui, d->object, strlen(d->object));
 		return true;
 	case ACTION_MOMENT:
 		to_moment(d);

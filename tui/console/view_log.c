@@ -76,9 +76,9 @@ static bool act(struct view *v, enum action a)
 
 	if (list_keys(&l->list, ui, a, count(ui), text_of, l))
 		return true;
-	if (a == ACTION_COPY && count(ui) && ui->spec.verbs->copy) {
+	if (a == ACTION_COPY && count(ui)) {
 		words = said_at(ui, MIN(l->list.cursor, count(ui) - 1))->words;
-		ui->spec.verbs->copy(ui->spec.data, words, strlen(words));
+		ui_copy(ui, words, strlen(words));
 	}
 	if (a == ACTION_BACK)
 		ui_pop(ui);

@@ -53,7 +53,7 @@ static void copy(struct view_step *p, bool file)
 	AUTO_BUF struct buf out = BUF_INIT;
 	bool hunk = step_line(p) && !file && add_hunk(p, &out);
 
-	if (!step_line(p) || !ui->spec.verbs->copy) {
+	if (!step_line(p)) {
 		ui_say(ui, "There is nothing to copy here.");
 		return;
 	}
@@ -64,9 +64,9 @@ static void copy(struct view_step *p, bool file)
 		ui_say(ui, "That is more than a clipboard takes: e writes it to a file.");
 		return;
 	}
-	ui->spec.verbs->copy(ui->spec.data, out.data, out.len);
-	ui_say(ui, "Copied %s as a patch (%zu bytes).", hunk ? "the hunk" : "the file's diff",
-	       out.len);
+	if (ui_copy(ui, out.data, out.len))
+		ui_say(ui, "Copied %s as a patch (%zu bytes).",
+		       hunk ? "the hunk" : "the file's diff", out.len);
 }
 
 /* ---- into a file ---------------------------------------------------------------------------- */

@@ -9,18 +9,20 @@
 
 #define WHEEL_LINES 3
 
-/* Two faces: live (every key is the agent's) and scrolled back (keys are cordon's). */
+/* Two faces: live (every key is the agent's) and copy mode (keys are cordon's). */
 struct view_terminal {
 	struct view v;
 	bool searched;
+	bool pressed; /* a button went down here, at press_x and press_y of the pane */
+	int press_x, press_y;
 };
 
 static const enum action live_hints[] = {ACTION_FOCUS_AUDIT, ACTION_FOCUS_STEPS, ACTION_UNDO,
 					 ACTION_SCROLL,	     ACTION_ZOOM,	 ACTION_QUIT,
 					 ACTION_NONE};
-static const enum action scroll_hints[] = {ACTION_UP,	  ACTION_DOWN,	      ACTION_PAGE_UP,
-					   ACTION_SEARCH, ACTION_SEARCH_NEXT, ACTION_BACK,
-					   ACTION_BOTTOM, ACTION_NONE};
+static const enum action scroll_hints[] = {ACTION_UP,	  ACTION_DOWN, ACTION_PAGE_UP,
+					   ACTION_SELECT, ACTION_COPY, ACTION_SEARCH,
+					   ACTION_BACK,	  ACTION_NONE};
 
 static const struct view_ops live_ops, scroll_ops;
 
@@ -100,6 +102,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct term *t = v->ui->spec.term;
 	struct term_cursor cur;
+	int row, col;
 
 	if (!t) {
 		surface_fill(s, r, ROLE_TERMINAL);
@@ -109,7 +112,9 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	tint(s, rect_intersect(r, s->clip));
 	if (v->ops == &live_ops && v->ui->spec.model->n_asks > 0)
 		draw_waiting(v->ui, s, r);
-	if (focused && term_cursor(t, &cur) && cur.row < r.h && cur.col < r.w)
+	if (focused && term_copying(t) && term_copy_cursor(t, &row, &col) && row < r.h && col < r.w)
+		s->cursor = (struct cursor){.visible = true, .x = r.x + col, .y = r.y + row};
+	else if (focused && term_cursor(t, &cur) && cur.row < r.h && cur.col < r.w)
 		s->cursor = (struct cursor){.visible = v->ops == &live_ops,
 					    .x = r.x + cur.col,
 					    .y = r.y + cur.row,
@@ -122,11 +127,16 @@ static void note(struct view *v, char *out, size_t size)
 	const struct model *m = v->ui->spec.model;
 	size_t current = 0, count;
 	char safe[120];
+	static const char *const kinds[] = {"", "selecting", "selecting lines",
+					    "selecting a block"};
 
 	if (t && v->ops == &scroll_ops) {
 		count = term_search_count(t, &current);
 		if (((struct view_terminal *)v)->searched)
 			snprintf(out, size, "match %zu of %zu", current, count);
+		else if (term_copy_kind(t) != COPY_NONE)
+			snprintf(out, size, "%s, %zu lines back", kinds[term_copy_kind(t)],
+				 term_scrolled(t));
 		else
 			snprintf(out, size, "%zu lines back", term_scrolled(t));
 	} else if (t && *term_title(t)) {
@@ -141,10 +151,32 @@ static void go_back(struct view *v)
 {
 	if (v->ui->spec.term) {
 		term_search(v->ui->spec.term, "");
+		term_copy(v->ui->spec.term, false);
 		term_scroll_end(v->ui->spec.term);
 	}
 	((struct view_terminal *)v)->searched = false;
 	v->ops = &live_ops;
+}
+
+static void go_copying(struct view *v)
+{
+	v->ops = &scroll_ops;
+	if (v->ui->spec.term)
+		term_copy(v->ui->spec.term, true);
+}
+
+/* The view moves; the cursor stays in it. */
+static void scroll_by(struct term *t, long lines, long page)
+{
+	int row, col, rows, cols;
+
+	term_scroll(t, lines);
+	if (page)
+		term_copy_move(t, page > 0 ? COPY_UP : COPY_DOWN, labs(page));
+	else if (!term_copy_cursor(t, &row, &col)) {
+		term_size(t, &rows, &cols);
+		term_copy_at(t, row < 0 ? 0 : rows - 1, col);
+	}
 }
 
 static bool act_live(struct view *v, enum action a)
@@ -153,8 +185,50 @@ static bool act_live(struct view *v, enum action a)
 		return false;
 	if (v->ui->spec.term && term_alt_screen(v->ui->spec.term))
 		ui_say(v->ui, "A full-screen program keeps no lines to scroll back to.");
-	v->ops = &scroll_ops;
+	go_copying(v);
 	return true;
+}
+
+/* What is selected, or the line of the cursor. */
+static void copy(struct view *v)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	struct term *t = v->ui->spec.term;
+
+	if (term_copy_kind(t) == COPY_NONE)
+		term_copy_select(t, COPY_LINES);
+	if (!term_copy_text(t, &text))
+		return;
+	ui_copy(v->ui, text.data, text.len);
+	go_back(v);
+}
+
+static bool act_moves(struct term *t, enum action a)
+{
+	static const struct {
+		enum action action;
+		enum copy_move move;
+	} moves[] = {
+		{ACTION_UP, COPY_UP},
+		{ACTION_DOWN, COPY_DOWN},
+		{ACTION_LEFT, COPY_LEFT},
+		{ACTION_RIGHT, COPY_RIGHT},
+		{ACTION_TOP, COPY_TOP},
+		{ACTION_WORD_NEXT, COPY_WORD_NEXT},
+		{ACTION_WORD_END, COPY_WORD_END},
+		{ACTION_WORD_PREV, COPY_WORD_PREV},
+		{ACTION_LINE_START, COPY_LINE_START},
+		{ACTION_LINE_TEXT, COPY_LINE_TEXT},
+		{ACTION_LINE_END, COPY_LINE_END},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+		if (moves[i].action == a) {
+			term_copy_move(t, moves[i].move, 1);
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool act_scroll(struct view *v, enum action a)
@@ -164,24 +238,39 @@ static bool act_scroll(struct view *v, enum action a)
 
 	if (!t)
 		return false;
+	term_copy(t, true); /* (a replay shows another terminal after a jump) */
+	if (act_moves(t, a))
+		return true;
 	switch ((int)a) {
-	case ACTION_UP:
-		term_scroll(t, 1);
-		return true;
-	case ACTION_DOWN:
-		term_scroll(t, -1);
-		return true;
 	case ACTION_PAGE_UP:
-		term_scroll(t, page);
+		scroll_by(t, page, page);
 		return true;
 	case ACTION_PAGE_DOWN:
-		term_scroll(t, -page);
+		scroll_by(t, -page, -page);
 		return true;
-	case ACTION_TOP:
-		term_scroll(t, (long)term_history(t));
+	case ACTION_SELECT:
+		term_copy_select(t, COPY_CHARS);
+		return true;
+	case ACTION_SELECT_LINES:
+		term_copy_select(t, COPY_LINES);
+		return true;
+	case ACTION_SELECT_BLOCK:
+		term_copy_select(t, COPY_BLOCK);
+		return true;
+	case ACTION_COPY:
+		copy(v);
 		return true;
 	case ACTION_BOTTOM:
 	case ACTION_BACK:
+		if (term_copy_kind(t) != COPY_NONE) {
+			if (a == ACTION_BOTTOM)
+				term_copy_move(t, COPY_BOTTOM, 1);
+			else
+				term_copy_select(t, COPY_NONE);
+			return true;
+		}
+		go_back(v);
+		return true;
 	case ACTION_FOCUS_TERMINAL:
 		go_back(v);
 		return true;
@@ -204,6 +293,32 @@ static void query(struct view *v, enum query what, const char *text)
 		ui_say(v->ui, "No match.");
 }
 
+/* Dragging selects, as in tmux: with Alt a rectangle. Copying is up to a key. */
+static void mouse_selects(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_terminal *vt = (struct view_terminal *)v;
+	struct term *t = v->ui->spec.term;
+
+	if (m->action == MOUSE_PRESS && m->button == 1) {
+		vt->pressed = true;
+		vt->press_x = m->x - r.x;
+		vt->press_y = m->y - r.y;
+		if (term_copying(t))
+			term_copy_select(t, COPY_NONE);
+	} else if (m->action == MOUSE_RELEASE) {
+		vt->pressed = false;
+	} else if (m->action == MOUSE_DRAG && vt->pressed) {
+		if (v->ops == &live_ops || term_copy_kind(t) == COPY_NONE) {
+			go_copying(v);
+			term_copy_at(t, vt->press_y, vt->press_x);
+			term_copy_select(t, m->mods & MOD_ALT ? COPY_BLOCK : COPY_CHARS);
+		}
+		if (m->y < r.y || m->y >= r.y + r.h)
+			term_scroll(t, m->y < r.y ? 1 : -1);
+		term_copy_at(t, m->y - r.y, m->x - r.x);
+	}
+}
+
 static void mouse(struct view *v, const struct mouse *m, struct rect r)
 {
 	struct term *t = v->ui->spec.term;
@@ -214,12 +329,14 @@ static void mouse(struct view *v, const struct mouse *m, struct rect r)
 	if (v->ops == &live_ops && v->ui->focus == PANE_TERMINAL && term_input(t, &ev, r))
 		return;
 	if (m->action == MOUSE_WHEEL_UP && !term_alt_screen(t)) {
-		v->ops = &scroll_ops;
-		term_scroll(t, WHEEL_LINES);
+		go_copying(v);
+		scroll_by(t, WHEEL_LINES, 0);
 	} else if (m->action == MOUSE_WHEEL_DOWN && v->ops == &scroll_ops) {
-		term_scroll(t, -WHEEL_LINES);
-		if (term_scrolled(t) == 0)
+		scroll_by(t, -WHEEL_LINES, 0);
+		if (term_scrolled(t) == 0 && term_copy_kind(t) == COPY_NONE)
 			go_back(v);
+	} else {
+		mouse_selects(v, m, r);
 	}
 }
 

@@ -39,6 +39,17 @@
 	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
 	X(SCROLL, "scroll", "scroll back", "Look at what scrolled out of the agent's terminal")    \
+	X(CLIPBOARD, "clipboard", "let it copy", "Let the agent put its text into your clipboard") \
+	X(SELECT, "select", "select", "Select from here on, or no longer")                         \
+	X(SELECT_LINES, "select-lines", "select lines", "Select whole lines")                      \
+	X(SELECT_BLOCK, "select-block", "select block", "Select a rectangle")                      \
+	X(COPY, "copy", "copy", "Copy what is selected, or the line; of a diff, the hunk")         \
+	X(WORD_NEXT, "word-next", "next word", "To the next word")                                 \
+	X(WORD_END, "word-end", "end of word", "To the end of the word")                           \
+	X(WORD_PREV, "word-prev", "previous word", "To the word before")                           \
+	X(LINE_START, "line-start", "start of line", "To the first column")                        \
+	X(LINE_TEXT, "line-text", "start of text", "To the first character of the line")           \
+	X(LINE_END, "line-end", "end of line", "To the last character of the line")                \
 	X(UP, "up", "up", "One line up")                                                           \
 	X(DOWN, "down", "down", "One line down")                                                   \
 	X(PAGE_UP, "page-up", "page up", "One page up")                                            \
@@ -73,7 +84,6 @@
 	X(FOLD, "fold", "fold", "Fold this hunk or file, or open it")                              \
 	X(FOLD_ALL, "fold-all", "fold all", "Fold every file, or open them all")                   \
 	X(EDIT, "edit", "editor", "Open this file in your editor ($VISUAL, $EDITOR)")              \
-	X(COPY, "copy", "copy", "Copy this: of a diff, the hunk as a patch")                       \
 	X(COPY_FILE, "copy-file", "copy file", "Copy what this file's diff says, as a patch")      \
 	X(EXPORT, "export", "export", "Write the whole diff to a patch file in your home")         \
 	X(DIFF_SESSION, "diff-session", "all changes",                                             \

@@ -20,15 +20,14 @@
 #include <term.h>
 
 #include "core/base/text.h"
-#include "tui/look/direct.h"
+#include "tui/look/paint.h"
 #include "tui/look/rescue.h"
 
 /* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
 #define MODES_ON   "\033[?1004h\033[?2004h"
 #define MOUSE_ON   "\033[?1002h\033[?1006h"
+#define TITLE_PUSH "\033[22;2t"			    /* rescue.c puts it back */
 #define ASK_COLORS "\033]10;?\033\\\033]11;?\033\\" /* answered as input: EVENT_COLOR */
-#define SYNC_ON	   "\033[?2026h"
-#define SYNC_OFF   "\033[?2026l"
 
 struct screen {
 	SCREEN *curses;
@@ -37,9 +36,11 @@ struct screen {
 	enum depth depth;
 	bool ascii, mouse, modern; /* modern: understands private modes and DECSCUSR */
 	bool suspended, paint_all;
-	struct surface shown;
 	int colors;
-	struct cursor cursor;
+	char *title; /* that the terminal has; NULL: its own */
+	bool direct; /* it is like xterm: painted by paint.c; curses paints the others */
+	struct paint paint;
+	struct surface shown;
 };
 
 static const char *term_name(void)
@@ -132,22 +133,14 @@ static bool wants_truecolor(void)
 	return c && (str_eq(c, "truecolor") || str_eq(c, "24bit"));
 }
 
-/*
- * ncurses sends 24 bits only under a direct-colour entry, which most machines do not have
- * installed: ours is in the program (tui/look/direct.h).
+/* It takes positions as ECMA-48 has them; and it is not Linux, which prints what it does not know.
  */
-static SCREEN *open_direct(FILE *out, FILE *in)
+static bool is_like_xterm(void)
 {
-	AUTO_FREE char *old = xstrdup(getenv("TERMINFO"));
-	SCREEN *sc;
+	const char *cup = tigetstr("cup");
 
-	setenv("TERMINFO", DIRECT_TERMINFO, 1);
-	sc = newterm("xterm-direct", out, in);
-	if (old)
-		setenv("TERMINFO", old, 1);
-	else
-		unsetenv("TERMINFO");
-	return sc;
+	return cup && cup != (const char *)-1 && str_starts(cup, "\033[%i") &&
+	       !str_starts(term_name(), "linux");
 }
 
 static void pick_depth(struct screen *s)
@@ -155,7 +148,9 @@ static void pick_depth(struct screen *s)
 	s->colors = tigetnum("colors");
 	if (no_color() || s->colors < 8)
 		s->depth = DEPTH_MONO;
-	else if (s->depth != DEPTH_TRUE)
+	else if (s->modern && is_like_xterm() && wants_truecolor())
+		s->depth = DEPTH_TRUE;
+	else
 		s->depth = s->colors >= 256 ? DEPTH_256 : DEPTH_16;
 }
 
@@ -182,7 +177,9 @@ static void modes_on(struct screen *s)
 {
 	if (!s->modern)
 		return;
-	send(s, MODES_ON);
+	send(s, MODES_ON TITLE_PUSH);
+	free(s->title);
+	s->title = NULL;
 	if (s->colors >= 256) /* what has fewer may print the question */
 		send(s, ASK_COLORS);
 	if (s->mouse)
@@ -203,12 +200,17 @@ static void set_up_curses(struct screen *s)
 	s->ascii =
 		s->ascii || str_starts(term_name(), "vt") || str_eq(term_name(), "dumb") || !smacs;
 	s->paint_all = true;
+	s->direct = s->modern && is_like_xterm();
+	if (!s->direct)
+		return;
+	/* The first refresh switches to the other screen; curses paints nothing from then on. */
+	refresh();
+	paint_init(&s->paint, s->depth, s->colors == 8 && s->depth != DEPTH_TRUE);
 }
 
 int screen_open(struct screen **ret, const struct screen_options *opt, struct err *err)
 {
 	struct screen *s = xcalloc(1, sizeof(*s));
-	bool direct = wants_truecolor() && !no_color();
 
 	s->mouse = opt->mouse;
 	s->ascii = !set_utf8();
@@ -223,11 +225,7 @@ int screen_open(struct screen **ret, const struct screen_options *opt, struct er
 	s->in = fdopen(s->in_fd, "r+");
 	s->out = fdopen(s->out_fd, "r+");
 	rescue_arm(s->out_fd, s->modern);
-	if (direct && s->modern)
-		s->curses = open_direct(s->out, s->out);
-	s->depth = s->curses ? DEPTH_TRUE : DEPTH_256;
-	if (!s->curses)
-		s->curses = newterm(term_name(), s->out, s->out);
+	s->curses = newterm(term_name(), s->out, s->out);
 	if (!s->curses) {
 		screen_close(s);
 		return err_say(err, -ENOENT,
@@ -264,6 +262,8 @@ void screen_close(struct screen *s)
 	else if (s->out_fd >= 0)
 		close(s->out_fd);
 	surface_done(&s->shown);
+	paint_done(&s->paint);
+	free(s->title);
 	free(s);
 }
 
@@ -300,12 +300,7 @@ static int curses_color(const struct screen *s, uint32_t c)
 	c = color_reduce(c, s->depth);
 	if (c == COLOR_DEFAULT)
 		return -1;
-	if (COLOR_IS_RGB(c))
-		return (int)(c & 0xffffff) < 8 ? 8
-					       : (int)(c & 0xffffff); /* 0-7 are the palette's */
 	c &= 0xff;
-	if (s->depth == DEPTH_TRUE && c >= 8)
-		return (int)color_rgb(COLOR_INDEX(c));
 	return s->colors == 8 ? (int)(c & 7) : (int)c;
 }
 
@@ -387,21 +382,8 @@ static void paint_row(struct screen *s, const struct surface *f, int y)
 	memcpy(old, new, (size_t)f->w * sizeof(*new));
 }
 
-static void show_cursor(struct screen *s, const struct cursor *c)
+static void draw_by_curses(struct screen *s, const struct surface *f)
 {
-	static const char *const shapes[] = {"\033[2 q", "\033[4 q", "\033[6 q"};
-
-	if (s->modern && c->visible && (c->shape != s->cursor.shape || !s->cursor.visible))
-		send(s, shapes[c->shape]);
-	s->cursor = *c;
-	curs_set(c->visible);
-	move(MIN(MAX(c->y, 0), LINES - 1), MIN(MAX(c->x, 0), COLS - 1));
-}
-
-void screen_draw(struct screen *s, const struct surface *f)
-{
-	if (s->suspended)
-		return;
 	if (s->shown.w != f->w || s->shown.h != f->h) {
 		surface_resize(&s->shown, f->w, f->h);
 		s->paint_all = true;
@@ -410,19 +392,33 @@ void screen_draw(struct screen *s, const struct surface *f)
 		clear();
 	for (int y = 0; y < MIN(f->h, LINES); y++)
 		paint_row(s, f, y);
-	s->paint_all = false;
-	if (s->modern)
-		send(s, SYNC_ON);
-	show_cursor(s, &f->cursor);
+	curs_set(f->cursor.visible);
+	move(MIN(MAX(f->cursor.y, 0), LINES - 1), MIN(MAX(f->cursor.x, 0), COLS - 1));
 	refresh();
-	if (s->modern)
-		send(s, SYNC_OFF);
+}
+
+void screen_draw(struct screen *s, const struct surface *f)
+{
+	AUTO_BUF struct buf bytes = BUF_INIT;
+
+	if (s->suspended)
+		return;
+	if (s->direct) {
+		if (s->paint_all)
+			paint_forget(&s->paint);
+		paint_frame(&s->paint, f, &bytes);
+		send(s, bytes.data);
+	} else {
+		draw_by_curses(s, f);
+	}
+	s->paint_all = false;
 }
 
 void screen_redraw(struct screen *s)
 {
 	s->paint_all = true;
-	clearok(curscr, TRUE);
+	if (!s->direct)
+		clearok(curscr, TRUE);
 }
 
 void screen_bell(struct screen *s)
@@ -440,24 +436,24 @@ void screen_notify(struct screen *s, const char *words)
 		send(s, bytes);
 }
 
-void screen_copy(struct screen *s, const char *text, size_t len)
+void screen_title(struct screen *s, const char *words)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	AUTO_BUF struct buf b = BUF_INIT;
+	AUTO_FREE char *bytes = xasprintf("\033]2;%s\a", words);
 
-	len = MIN(len, (size_t)SCREEN_COPY_MAX);
-	buf_str(&b, "\033]52;c;");
-	for (size_t i = 0; i < len; i += 3) {
-		uint32_t v = 0;
+	if (!s->modern || s->suspended || (s->title && str_eq(s->title, words)))
+		return;
+	send(s, bytes);
+	free(s->title);
+	s->title = xstrdup(words);
+}
 
-		for (size_t k = 0; k < 3; k++)
-			v = v << 8 | (i + k < len ? (unsigned char)text[i + k] : 0);
-		for (size_t k = 0; k < 4; k++)
-			buf_ch(&b, i + k > len ? '=' : digits[v >> (18 - 6 * k) & 0x3f]);
-	}
-	buf_ch(&b, '\a');
-	send(s, b.data);
+bool screen_clipboard(struct screen *s, const char *base64)
+{
+	AUTO_FREE char *bytes = xasprintf("\033]52;c;%s\a", base64);
+
+	if (s->modern)
+		send(s, bytes);
+	return s->modern;
 }
 
 void screen_suspend(struct screen *s)

@@ -38,9 +38,10 @@ void screen_bell(struct screen *s);
 /* A notification of the terminal's own (OSC 9) where it may know them; words are cordon's,
  * printable ASCII. */
 void screen_notify(struct screen *s, const char *words);
-/* Into the human's clipboard, through the terminal (OSC 52): up to SCREEN_COPY_MAX bytes. */
-#define SCREEN_COPY_MAX (1u << 20)
-void screen_copy(struct screen *s, const char *text, size_t len);
+/* The terminal's title, until it is closed or suspended; escaped text. */
+void screen_title(struct screen *s, const char *words);
+/* Into the terminal's clipboard (OSC 52), as base64. False: it is not one that may have one. */
+bool screen_clipboard(struct screen *s, const char *base64);
 /* Give the terminal back to the shell, and take it again after SIGCONT (also after one that came
  * without screen_suspend(): the shell may have changed the terminal meanwhile). */
 void screen_suspend(struct screen *s);

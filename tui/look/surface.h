@@ -26,7 +26,17 @@ enum style_attr {
 	STYLE_UNDERLINE = 1 << 3,
 	STYLE_REVERSE = 1 << 4,
 	STYLE_STRIKE = 1 << 5,
+	STYLE_BLINK = 1 << 6,
 };
+
+/* Two bits beside STYLE_UNDERLINE say how. */
+enum underline {
+	UNDERLINE_STRAIGHT,
+	UNDERLINE_DOUBLE,
+	UNDERLINE_CURLY,
+};
+#define STYLE_UNDERLINE_OF(attr) ((attr) >> 8 & 3u)
+#define STYLE_UNDERLINE_AS(kind) (STYLE_UNDERLINE | (uint32_t)(kind) << 8)
 
 struct style {
 	uint32_t fg, bg;

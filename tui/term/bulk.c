@@ -46,10 +46,11 @@ static void fill_to(struct walk *w, int col)
 	w->col = col;
 }
 
-/* The screen scrolls by one row. */
-static void row_break(struct walk *w)
+/* The screen scrolls by one row; flags: those of the row before. */
+static void row_break(struct walk *w, unsigned flags)
 {
 	if (w->store) {
+		w->t->writer.flags = flags;
 		if (w->fill != COLOR_DEFAULT)
 			fill_to(w, w->t->cols);
 		term_push_line(w->t, line_end(&w->t->writer));
@@ -72,7 +73,7 @@ static bool make_room(struct walk *w, int width)
 {
 	if (!w->phantom && w->col + width <= w->t->cols)
 		return true;
-	row_break(w);
+	row_break(w, w->phantom ? LINE_WRAPS : LINE_WRAPS | LINE_PADDED);
 	return w->breaks < w->limit;
 }
 
@@ -197,7 +198,7 @@ static bool walk_control(struct walk *w)
 	if (c != '\r' || w->len - w->at < 2 || w->bytes[w->at + 1] != '\n')
 		return false;
 	w->at += 2;
-	row_break(w);
+	row_break(w, 0);
 	return w->breaks < w->limit;
 }
 
@@ -280,6 +281,8 @@ static void run(struct walk *w, struct span prefix, const struct bulk_break *tai
 	sieve_emit(t, "\r", 1);
 	pen_emit(t);
 	sieve_emit(t, "\033[2K", 4);
+	t->sieve.col = 0;
+	t->sieve.full = false;
 	t->drop_push = rows - 1;
 	sieve_feed(t, w->bytes + tail->at, end - tail->at, INT64_MAX);
 	t->drop_push = 0;
@@ -307,7 +310,7 @@ size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow
 	row = (struct span){.data = prefix.data, .len = prefix.len};
 	w.col = pos.col;
 	w.sgr.pen = t->sieve.pen;
-	if (!take_prefix(&w, row))
+	if (line_flags(row) || !take_prefix(&w, row))
 		return 0;
 	t->breaks = xrealloc(t->breaks, rows * sizeof(*t->breaks));
 	w.ring = t->breaks;

@@ -1,4 +1,4 @@
-/* cells - libvterm's cells turned into encoded lines, and back. */
+/* cells - libvterm's cells turned into encoded lines. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -6,15 +6,9 @@
 
 #include "core/base/text.h"
 
-/* What pen.c hides in the font of a cell. */
-enum {
-	FONT_DIM = 1,
-	FONT_CONCEAL = 2,
-};
-
 #define RIGHT_HALF ((uint32_t)-1)
 
-static uint32_t colour_of(const VTermColor *c)
+uint32_t cells_colour(const VTermColor *c)
 {
 	if (c->type & VTERM_COLOR_DEFAULT_MASK)
 		return COLOR_DEFAULT;
@@ -23,16 +17,40 @@ static uint32_t colour_of(const VTermColor *c)
 	return COLOR_RGB(c->rgb.red, c->rgb.green, c->rgb.blue);
 }
 
+static bool font_is_dim(const VTermScreenCell *c)
+{
+	return c->attrs.font == FONT_DIM || c->attrs.font == FONT_WRAP + FONT_DIM;
+}
+
+static bool font_conceals(const VTermScreenCell *c)
+{
+	return c->attrs.font == FONT_CONCEAL || c->attrs.font == FONT_WRAP + FONT_CONCEAL;
+}
+
+/* Of a row: what wrap.c has said about its last character. */
+static unsigned flags_of(const VTermScreenCell *cells, int cols)
+{
+	const VTermScreenCell *c = &cells[cols - 1];
+
+	if (c->chars[0] == RIGHT_HALF && cols > 1)
+		c--;
+	if (!c->chars[0] || c->chars[0] == RIGHT_HALF)
+		return 0;
+	if (c->attrs.font == FONT_PAD)
+		return LINE_WRAPS | LINE_PADDED;
+	return c->attrs.font >= FONT_WRAP && c->attrs.font < FONT_PAD ? LINE_WRAPS : 0;
+}
+
 static struct style style_of(const struct term *t, const VTermScreenCell *c)
 {
-	struct style st = {.fg = colour_of(&c->fg), .bg = colour_of(&c->bg)};
+	struct style st = {.fg = cells_colour(&c->fg), .bg = cells_colour(&c->bg)};
 
 	/* libvterm mixes reverse video of the whole screen into each cell; here it is apart. */
 	st.attr = (c->attrs.bold ? STYLE_BOLD : 0u) | (c->attrs.italic ? STYLE_ITALIC : 0u) |
-		  (c->attrs.underline ? STYLE_UNDERLINE : 0u) |
+		  (c->attrs.blink ? STYLE_BLINK : 0u) |
+		  (c->attrs.underline ? STYLE_UNDERLINE_AS(c->attrs.underline - 1) : 0u) |
 		  ((bool)c->attrs.reverse != t->reverse ? STYLE_REVERSE : 0u) |
-		  (c->attrs.strike ? STYLE_STRIKE : 0u) |
-		  (c->attrs.font == FONT_DIM ? STYLE_DIM : 0u);
+		  (c->attrs.strike ? STYLE_STRIKE : 0u) | (font_is_dim(c) ? STYLE_DIM : 0u);
 	return st;
 }
 
@@ -42,7 +60,7 @@ static int glyph_text(const VTermScreenCell *c, char out[4 * VTERM_MAX_CHARS_PER
 	int32_t cp = glyph_unalias((int32_t)c->chars[0]);
 	int cols = text_cp_width(cp);
 
-	if (cols <= 0 || c->attrs.font == FONT_CONCEAL)
+	if (cols <= 0 || font_conceals(c))
 		return 0;
 	*len = glyph_utf8(cp, out);
 	for (int i = 1; i < VTERM_MAX_CHARS_PER_CELL && c->chars[i]; i++)
@@ -67,13 +85,13 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 		if (!c->chars[0] || c->chars[0] == RIGHT_HALF) {
 			/* The background is all that an erase leaves; a right half without its
 			 * left one has no style of its own. */
-			st.bg = c->chars[0] ? left.bg : colour_of(&c->bg);
+			st.bg = c->chars[0] ? left.bg : cells_colour(&c->bg);
 			line_cell(w, " ", 1, 1, &st);
 			left = st;
 			continue;
 		}
 		left = st = style_of(t, c);
-		if (c->chars[0] < 0x7f && !c->chars[1] && c->attrs.font != FONT_CONCEAL) {
+		if (c->chars[0] < 0x7f && !c->chars[1] && !font_conceals(c)) {
 			text[0] = (char)c->chars[0];
 			line_cell(w, text, 1, 1, &st);
 			continue;
@@ -88,61 +106,6 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 			line_cell(w, text, len, width, &st);
 		i += width == 2;
 	}
+	w->flags = flags_of(cells, cols);
 	return line_end(w);
-}
-
-static VTermColor colour_to(const struct term *t, uint32_t c, bool bg)
-{
-	VTermColor fg_default, bg_default, ret;
-
-	if (COLOR_IS_INDEX(c)) {
-		vterm_color_indexed(&ret, (uint8_t)c);
-		return ret;
-	}
-	if (COLOR_IS_RGB(c)) {
-		vterm_color_rgb(&ret, (uint8_t)(c >> 16), (uint8_t)(c >> 8), (uint8_t)c);
-		return ret;
-	}
-	vterm_state_get_default_colors(t->state, &fg_default, &bg_default);
-	return bg ? bg_default : fg_default;
-}
-
-static void style_to(const struct term *t, VTermScreenCell *c, const struct style *st)
-{
-	c->fg = colour_to(t, st->fg, false);
-	c->bg = colour_to(t, st->bg, true);
-	c->attrs.bold = !!(st->attr & STYLE_BOLD);
-	c->attrs.italic = !!(st->attr & STYLE_ITALIC);
-	c->attrs.underline = !!(st->attr & STYLE_UNDERLINE);
-	c->attrs.reverse = !!(st->attr & STYLE_REVERSE) != t->reverse;
-	c->attrs.strike = !!(st->attr & STYLE_STRIKE);
-	c->attrs.font = st->attr & STYLE_DIM ? FONT_DIM : 0;
-}
-
-void cells_decode(const struct term *t, struct span line, VTermScreenCell *cells, int cols)
-{
-	static const struct style plain;
-	struct line_reader r;
-	struct line_cell c;
-	int i = 0;
-
-	memset(cells, 0, (size_t)cols * sizeof(*cells));
-	line_read(&r, line);
-	while (line_next(&r, &c) && i + c.cols <= cols) {
-		size_t used = 0;
-
-		style_to(t, &cells[i], &c.style);
-		cells[i].width = (char)c.cols;
-		for (int k = 0; k < VTERM_MAX_CHARS_PER_CELL && used < c.len; k++) {
-			int32_t cp;
-
-			used += text_decode(c.text + used, c.len - used, &cp);
-			cells[i].chars[k] = (uint32_t)cp;
-		}
-		i += c.cols;
-	}
-	for (; i < cols; i++) {
-		cells[i].width = 1;
-		style_to(t, &cells[i], &plain);
-	}
 }

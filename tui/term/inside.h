@@ -24,6 +24,14 @@
  */
 #define CLAMP_CURSOR "\033[1g"
 
+/* What a cell's font means: pen.c and wrap.c set it, cells.c reads it. */
+enum {
+	FONT_DIM = 1,
+	FONT_CONCEAL = 2,
+	FONT_WRAP = 3, /* the last of a row that goes on in the next; the first two may be added */
+	FONT_PAD = 6,  /* the same, and this blank is only there because something wide came */
+};
+
 enum sieve_state {
 	SIEVE_GROUND,
 	SIEVE_ESC,
@@ -37,7 +45,8 @@ enum sieve_state {
 /* How the next text will look, as the agent asked for it. */
 struct pen {
 	uint32_t fg, bg; /* COLOR_* */
-	bool bold, dim, italic, underline, reverse, conceal, strike;
+	bool bold, dim, italic, blink, reverse, conceal, strike;
+	uint8_t underline; /* 0: none; else 1 + enum underline */
 };
 
 struct charset {
@@ -57,12 +66,18 @@ struct sieve {
 	bool string_bell; /* it ended with BEL */
 	char string[SIEVE_TITLE];
 	size_t string_len;
+	struct buf clip; /* OSC 52: all of the string; else empty */
 
 	char utf8[4];
 	unsigned utf8_len;
 	int32_t mark[MARKS_MAX]; /* on the last character */
 	unsigned marks;
 	int32_t last; /* for REP; 0: nothing to repeat */
+
+	/* See wrap.c. */
+	int col;   /* where the next character goes; -1: has to be asked */
+	bool full; /* the row is full: the next character wraps */
+	struct pen full_pen;
 
 	/* What libvterm was told, as far as it cannot be asked. */
 	struct pen pen, saved_pen;
@@ -80,6 +95,14 @@ struct search {
 	uint64_t line; /* the current match: absolute line, byte in its text */
 	size_t at;
 	bool found;
+};
+
+/* See copy.c. */
+struct copy {
+	bool on;
+	enum copy_kind kind;
+	uint64_t line, from_line;
+	int col, from_col;
 };
 
 /* Where a row begins in a run of lines (bulk.c). */
@@ -114,6 +137,16 @@ struct term {
 	bool pressed;	    /* a mouse button went down inside of the pane */
 	bool paste_cr;	    /* the last pasted byte was a carriage return */
 	size_t drop_push;   /* so many lines are in the history already */
+	bool resizing;	    /* what libvterm pushes out is there already */
+
+	/* The main screen while the alternate one is shown, and where the view was (reflow.c). */
+	struct kept *kept;
+	struct anchor {
+		bool valid; /* nothing was printed since */
+		uint64_t line;
+		int col;
+		size_t empty; /* rows at the bottom */
+	} anchor;
 	struct bulk_break *breaks;
 	char title[TERM_TITLE_MAX];
 
@@ -131,6 +164,7 @@ struct term {
 	bool follow;
 	uint64_t view;
 	struct search search;
+	struct copy copy;
 };
 
 /* term.c */
@@ -152,7 +186,21 @@ void sieve_emit(struct term *t, const void *bytes, size_t len);
 void sieve_fmt(struct term *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool sieve_plain(const struct term *t); /* text is text, and scrolls the whole screen */
 void sieve_arg(struct sieve *s, unsigned char c);
+void sieve_cp(struct term *t, int32_t cp); /* emits it */
 void sieve_reset_margins(struct term *t);
+
+/* wrap.c */
+void wrap_lost(struct term *t); /* the cursor may have moved */
+void wrap_before(struct term *t, int width);
+void wrap_after(struct term *t, int width);
+size_t wrap_run(struct term *t, const char *ascii, size_t len); /* emits it; len > 0 */
+
+/* reflow.c */
+void reflow_resize(struct term *t, int rows, int cols);
+void reflow_keep(struct term *t); /* the alternate screen is shown next */
+/* It was left; restored: the cursor goes back to where it was then. */
+void reflow_back(struct term *t, bool restored);
+void reflow_forget(struct term *t); /* nothing of the main screen is wanted any more */
 
 /* sequence.c */
 void sequence_csi(struct term *t, char final);
@@ -163,14 +211,17 @@ void pen_apply(struct sieve *s);
 bool pen_equal(const struct pen *a, const struct pen *b);
 void pen_sgr(struct term *t);
 void pen_emit(struct term *t);
+void pen_font(struct term *t, unsigned add); /* FONT_WRAP or 0 */
+void pen_of(struct pen *p, const struct style *st);
 struct style pen_style(const struct pen *p);
 
 /* cells.c */
 struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols);
-void cells_decode(const struct term *t, struct span line, VTermScreenCell *cells, int cols);
+uint32_t cells_colour(const VTermColor *c);
 
 /* respond.c */
 void respond_string(struct term *t);
+void respond_version(struct term *t);
 void respond_output(const char *bytes, size_t len, void *user);
 
 /* snapshot.c */
@@ -183,6 +234,10 @@ void snapshot_saves_cursor(struct term *t);
 /* Bytes that were taken the short way; if none, *ret_slow says how many to take the long way
  * before it is worth trying again. */
 size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow);
+
+/* copy.c */
+bool copy_range(struct term *t, uint64_t line, int *from, int *to); /* columns, both selected */
+void term_copy_match(struct term *t);				    /* to where the search is */
 
 /* search.c */
 void search_done(struct search *s);

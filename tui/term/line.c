@@ -11,6 +11,7 @@ void line_begin(struct line_writer *w)
 	buf_clear(&w->text);
 	buf_clear(&w->runs);
 	w->run = (struct line_run){0};
+	w->flags = 0;
 	w->text_keep = w->cols = w->cols_keep = 0;
 	/* Room for the number of runs, which is known at the end. */
 	buf_add(&w->runs, "\0", LINE_HEAD);
@@ -115,6 +116,7 @@ struct span line_end(struct line_writer *w)
 		at = LINE_HEAD;
 		nruns = 0;
 	}
+	nruns = (uint16_t)(nruns | w->flags);
 	memcpy(w->runs.data, &nruns, sizeof(nruns));
 	buf_truncate(&w->runs, at);
 	buf_add(&w->runs, w->text.data, w->text_keep);
@@ -132,8 +134,8 @@ void line_read(struct line_reader *r, struct span line)
 	uint16_t nruns;
 
 	memcpy(&nruns, line.data, sizeof(nruns));
-	*r = (struct line_reader){.runs = line.data + LINE_HEAD, .nruns = nruns};
-	r->text = r->runs + nruns * sizeof(struct line_run);
+	*r = (struct line_reader){.runs = line.data + LINE_HEAD, .nruns = nruns & LINE_RUNS};
+	r->text = r->runs + r->nruns * sizeof(struct line_run);
 	r->end = line.data + line.len;
 }
 
@@ -174,6 +176,14 @@ bool line_next(struct line_reader *r, struct line_cell *ret)
 	r->text += ret->len;
 	r->run.cols = (uint16_t)(r->run.cols - MIN(r->run.cols, ret->cols));
 	return true;
+}
+
+unsigned line_flags(struct span line)
+{
+	uint16_t head;
+
+	memcpy(&head, line.data, sizeof(head));
+	return head & ~LINE_RUNS;
 }
 
 struct span line_text(struct span line)

@@ -72,12 +72,15 @@ static void colour(struct pen *p, const struct sieve *s, unsigned *i)
 	}
 }
 
-/* "4:0" is no underline, "4:3" a curly one, which is drawn straight. */
+/* "4:0" is no underline, "4:2" a double one, "4:3" a curly one; "4:4" and "4:5" are dotted and
+ * dashed, which libvterm does not know: straight. */
 static void underline(struct pen *p, const struct sieve *s, unsigned *i)
 {
-	p->underline = true;
+	int kind = 1;
+
 	if (*i + 1 < s->nargs && s->colon[*i + 1])
-		p->underline = s->arg[++*i] != 0;
+		kind = s->arg[++*i];
+	p->underline = (uint8_t)(kind > 1 + UNDERLINE_CURLY ? 1 : MAX(kind, 0));
 }
 
 static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
@@ -99,6 +102,10 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 	case 4:
 		underline(p, s, i);
 		break;
+	case 5:
+	case 6:
+		p->blink = true;
+		break;
 	case 7:
 		p->reverse = true;
 		break;
@@ -109,7 +116,7 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 		p->strike = true;
 		break;
 	case 21:
-		p->underline = true;
+		p->underline = 1 + UNDERLINE_DOUBLE;
 		break;
 	case 22:
 		p->bold = p->dim = false;
@@ -118,7 +125,10 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 		p->italic = false;
 		break;
 	case 24:
-		p->underline = false;
+		p->underline = 0;
+		break;
+	case 25:
+		p->blink = false;
 		break;
 	case 27:
 		p->reverse = false;
@@ -150,8 +160,8 @@ void pen_apply(struct sieve *s)
 bool pen_equal(const struct pen *a, const struct pen *b)
 {
 	return a->fg == b->fg && a->bg == b->bg && a->bold == b->bold && a->dim == b->dim &&
-	       a->italic == b->italic && a->underline == b->underline && a->reverse == b->reverse &&
-	       a->conceal == b->conceal && a->strike == b->strike;
+	       a->italic == b->italic && a->blink == b->blink && a->underline == b->underline &&
+	       a->reverse == b->reverse && a->conceal == b->conceal && a->strike == b->strike;
 }
 
 void pen_sgr(struct term *t)
@@ -161,6 +171,13 @@ void pen_sgr(struct term *t)
 	pen_apply(&t->sieve);
 	if (!pen_equal(&old, &t->sieve.pen))
 		pen_emit(t);
+}
+
+void pen_font(struct term *t, unsigned add)
+{
+	const struct pen *p = &t->sieve.pen;
+
+	sieve_fmt(t, "\033[%um", 10 + add + (p->conceal ? FONT_CONCEAL : p->dim ? FONT_DIM : 0u));
 }
 
 static void emit_colour(struct term *t, int base, uint32_t c)
@@ -177,13 +194,29 @@ void pen_emit(struct term *t)
 {
 	const struct pen *p = &t->sieve.pen;
 
-	sieve_fmt(t, "\033[0%s%s%s%s%s%sm", p->bold ? ";1" : "", p->italic ? ";3" : "",
-		  p->underline ? ";4" : "", p->reverse ? ";7" : "", p->strike ? ";9" : "",
+	sieve_fmt(t, "\033[0%s%s%s%s%s%s%sm", p->bold ? ";1" : "", p->italic ? ";3" : "",
+		  p->underline ? ";4" : "", p->blink ? ";5" : "", p->reverse ? ";7" : "",
+		  p->strike ? ";9" : "",
 		  p->conceal ? ";12"
 		  : p->dim   ? ";11"
 			     : "");
+	if (p->underline > 1)
+		sieve_fmt(t, "\033[4:%um", p->underline);
 	emit_colour(t, 38, p->fg);
 	emit_colour(t, 48, p->bg);
+}
+
+void pen_of(struct pen *p, const struct style *st)
+{
+	*p = (struct pen){.fg = st->fg, .bg = st->bg};
+	p->bold = st->attr & STYLE_BOLD;
+	p->dim = st->attr & STYLE_DIM;
+	p->italic = st->attr & STYLE_ITALIC;
+	p->blink = st->attr & STYLE_BLINK;
+	if (st->attr & STYLE_UNDERLINE)
+		p->underline = (uint8_t)(1 + STYLE_UNDERLINE_OF(st->attr));
+	p->reverse = st->attr & STYLE_REVERSE;
+	p->strike = st->attr & STYLE_STRIKE;
 }
 
 struct style pen_style(const struct pen *p)
@@ -191,7 +224,8 @@ struct style pen_style(const struct pen *p)
 	struct style st = {.fg = p->fg, .bg = p->bg};
 
 	st.attr = (p->bold ? STYLE_BOLD : 0u) | (p->dim && !p->conceal ? STYLE_DIM : 0u) |
-		  (p->italic ? STYLE_ITALIC : 0u) | (p->underline ? STYLE_UNDERLINE : 0u) |
+		  (p->italic ? STYLE_ITALIC : 0u) | (p->blink ? STYLE_BLINK : 0u) |
+		  (p->underline ? STYLE_UNDERLINE_AS(p->underline - 1) : 0u) |
 		  (p->reverse ? STYLE_REVERSE : 0u) | (p->strike ? STYLE_STRIKE : 0u);
 	return st;
 }

@@ -3,20 +3,25 @@
 #include "tui/term/inside.h"
 
 #include <string.h>
+#include <strings.h>
 
+#include "core/api/describe.h"
 #include "core/base/text.h"
 #include "tui/look/theme.h"
 
 /*
  * Heard:     window titles (OSC 0 and 2), shown escaped and cut.
+ *            Text for the clipboard (OSC 52), which goes to whoever made the term.
  * Ignored:   everything else that comes as a string: OSC 4 (colours), OSC 7 (directory),
- *            OSC 8 (links), OSC 52 (clipboard, reading and writing), OSC 9/777 (notifications),
- *            DCS (sixel, DECRQSS, XTGETTCAP), APC, PM, SOS.
+ *            the keyboard flags of kitty (no answer says that there are none), OSC 8 (links), OSC
+ * 52 (clipboard, reading and writing), OSC 9/777 (notifications), DCS (sixel), APC, PM, SOS.
  * Answered:  primary and secondary device attributes, operating status, cursor position, and
  *            whether a mode is set, by libvterm; the colours of plain text and its background
- *            (OSC 10 and 11), by which programs choose theirs, where they are known. To the agent's
- *            own pty, and never with anything in it that the agent chose: an answer is digits and
- *            a few signs.
+ *            (OSC 10 and 11), by which programs choose theirs, where they are known; the version,
+ *            XTGETTCAP of the few capabilities that
+ *            programs ask for, DECRQSS (never valid): a program that asks waits for the answer. To
+ *            the agent's own pty, and never with anything in it that the agent chose: an answer is
+ *            one of ours, or digits and a few signs.
  */
 
 void term_set_colors(struct term *t, uint32_t text, uint32_t background)
@@ -50,12 +55,77 @@ static void tell_color(struct term *t, unsigned which)
 	send_answer(t, answer, (size_t)len);
 }
 
+static void answer(struct term *t, const char *text)
+{
+	sieve_flush(t);
+	send_answer(t, text, strlen(text));
+}
+
+void respond_version(struct term *t)
+{
+	answer(t, "\033P>|cordon\033\\");
+}
+
+/* XTGETTCAP: names and values are in hexadecimal digits; one name at a time has an answer. */
+static void tell_capability(struct term *t, struct span name)
+{
+	static const struct {
+		const char *name, *answer;
+	} known[] = {
+		{"524742", "524742=382F382F38"},		   /* RGB=8/8/8 */
+		{"5463", "5463"},				   /* Tc */
+		{"436F", "436F=323536"},			   /* Co=256 */
+		{"544E", "544E=787465726D2D323536636F6C6F72"},	   /* TN=xterm-256color */
+		{"536D756C78", "536D756C78=1B5B343A25703125646D"}, /* Smulx */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		AUTO_FREE char *text = xasprintf("\033P1+r%s\033\\", known[i].answer);
+
+		if (name.len == strlen(known[i].name) &&
+		    strncasecmp(name.data, known[i].name, name.len) == 0) {
+			answer(t, text);
+			return;
+		}
+	}
+	answer(t, "\033P0+r\033\\");
+}
+
+static void device_string(struct term *t)
+{
+	struct span s = {.data = t->sieve.string, .len = t->sieve.string_len};
+
+	if (s.len >= 2 && memcmp(s.data, "+q", 2) == 0)
+		tell_capability(t, (struct span){.data = s.data + 2, .len = s.len - 2});
+	else if (s.len >= 2 && memcmp(s.data, "$q", 2) == 0)
+		answer(t, "\033P0$r\033\\");
+}
+
+/* OSC 52, writing: ";c;" and base64, from the ';' behind 52 on. Reading ("?") is not base64. */
+static void clipboard(struct term *t)
+{
+	const struct buf *clip = &t->sieve.clip;
+	const char *text = strchr(clip->data + 1, ';');
+	AUTO_FREE char *plain = NULL;
+	size_t len;
+
+	if (!text || clip->len > TERM_CLIP_MAX || !t->on->clipboard)
+		return;
+	plain = describe_from_base64(text + 1, &len);
+	if (plain && len)
+		t->on->clipboard(t->data, plain, len);
+}
+
 void respond_string(struct term *t)
 {
 	struct sieve *s = &t->sieve;
 	size_t len = s->string_len;
 	char title[TERM_TITLE_MAX];
 
+	if (s->string_kind == 'P')
+		device_string(t);
+	if (s->clip.len)
+		clipboard(t);
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "10;?", 4) == 0)
 		tell_color(t, 0);
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "11;?", 4) == 0)

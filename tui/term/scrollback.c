@@ -5,11 +5,20 @@
 #include <string.h>
 
 #define FIRST_BYTES ((size_t)64 * 1024)
+#define FIRST_LINES 256
 
 void scrollback_init(struct scrollback *sb, size_t max_lines)
 {
-	*sb = (struct scrollback){.max = max_lines};
-	sb->slot = xcalloc(max_lines, sizeof(*sb->slot));
+	*sb = (struct scrollback){.max = max_lines, .bytes_max = SCROLLBACK_BYTES};
+	sb->ring = MIN(max_lines, (size_t)FIRST_LINES);
+	sb->slot = xcalloc(sb->ring, sizeof(*sb->slot));
+}
+
+/* Not fewer than there are: nothing is dropped before the next push. */
+void scrollback_bound(struct scrollback *sb, size_t max_lines, size_t max_bytes)
+{
+	sb->max = MAX(max_lines, sb->count);
+	sb->bytes_max = MAX(max_bytes, sb->cap);
 }
 
 void scrollback_done(struct scrollback *sb)
@@ -28,7 +37,7 @@ void scrollback_clear(struct scrollback *sb)
 
 static struct scrollback_slot *slot_at(const struct scrollback *sb, size_t i)
 {
-	return &sb->slot[(sb->first + i) % sb->max];
+	return &sb->slot[(sb->first + i) % sb->ring];
 }
 
 struct span scrollback_line(const struct scrollback *sb, size_t i)
@@ -40,7 +49,7 @@ struct span scrollback_line(const struct scrollback *sb, size_t i)
 
 static void drop_oldest(struct scrollback *sb)
 {
-	sb->first = (sb->first + 1) % sb->max;
+	sb->first = (sb->first + 1) % sb->ring;
 	sb->count--;
 	if (sb->count == 0)
 		sb->tail = 0;
@@ -63,6 +72,19 @@ static void resize_mem(struct scrollback *sb, size_t cap)
 	sb->mem = mem;
 	sb->cap = cap;
 	sb->tail = used;
+}
+
+static void grow_ring(struct scrollback *sb)
+{
+	size_t ring = MAX(MIN(sb->ring * 2, sb->max), (size_t)1);
+	struct scrollback_slot *slot = xcalloc(ring, sizeof(*slot));
+
+	for (size_t i = 0; i < sb->count; i++)
+		slot[i] = *slot_at(sb, i);
+	free(sb->slot);
+	sb->slot = slot;
+	sb->ring = ring;
+	sb->first = 0;
 }
 
 /* A place for len bytes in one piece, or false: something has to give way. */
@@ -92,12 +114,14 @@ size_t scrollback_push(struct scrollback *sb, struct span line)
 
 	if (line.len > SCROLLBACK_BYTES / 4)
 		return 0;
-	if (sb->count == sb->max) {
+	if (sb->count >= sb->max) {
 		drop_oldest(sb);
 		dropped++;
+	} else if (sb->count == sb->ring) {
+		grow_ring(sb);
 	}
 	while (!find_place(sb, line.len)) {
-		if (sb->cap < SCROLLBACK_BYTES) {
+		if (sb->cap < sb->bytes_max) {
 			resize_mem(sb, MAX(FIRST_BYTES, sb->cap * 2));
 			continue;
 		}
@@ -110,6 +134,19 @@ size_t scrollback_push(struct scrollback *sb, struct span line)
 	s->len = (uint32_t)line.len;
 	sb->tail += line.len;
 	return dropped;
+}
+
+void scrollback_end_line(struct scrollback *sb)
+{
+	uint16_t head;
+	char *at;
+
+	if (!sb->count)
+		return;
+	at = sb->mem + slot_at(sb, sb->count - 1)->at;
+	memcpy(&head, at, sizeof(head));
+	head &= LINE_RUNS;
+	memcpy(at, &head, sizeof(head));
 }
 
 void scrollback_pop(struct scrollback *sb)

@@ -7,7 +7,8 @@
 /*
  * Life:    scrollback_init() -> scrollback_done().
  * Memory:  one ring of bytes that grows with what is in it, up to SCROLLBACK_BYTES. Past that, or
- *          past the number of lines, the oldest lines go.
+ *          past the number of lines, the oldest lines go. Lines that were laid out for a narrower
+ *          screen may be more than that: scrollback_bound() says how many.
  * Threads: none of its own; lines are borrowed until the next push, pop or clear.
  */
 #define SCROLLBACK_BYTES ((size_t)8 * 1024 * 1024)
@@ -25,11 +26,17 @@ struct line_run {
 
 #define LINE_HEAD sizeof(uint16_t)
 
+/* Flags in the number of runs (a row has at most TERM_MAX). */
+#define LINE_WRAPS  0x8000u /* the text goes on in the next row */
+#define LINE_PADDED 0x4000u /* and its last column is empty: a wide character did not fit */
+#define LINE_RUNS   0x3fffu
+
 /* Build a line cell by cell; the same writer is used again for the next one. */
 struct line_writer {
 	struct buf text;
 	struct buf runs;
 	struct line_run run; /* the one being extended */
+	unsigned flags;	     /* LINE_WRAPS, LINE_PADDED: set before line_end() */
 	size_t text_keep;    /* text and runs up to the last cell that is worth keeping */
 	size_t cols, cols_keep;
 };
@@ -66,6 +73,7 @@ struct line_cell {
 void line_read(struct line_reader *r, struct span line);
 bool line_next(struct line_reader *r, struct line_cell *ret);
 struct span line_text(struct span line);	  /* the text alone */
+unsigned line_flags(struct span line);		  /* LINE_WRAPS, LINE_PADDED */
 size_t line_cols(struct span line, size_t bytes); /* columns of the first bytes of its text */
 
 struct scrollback {
@@ -73,14 +81,17 @@ struct scrollback {
 	size_t cap, tail; /* bytes; where the next line goes */
 	struct scrollback_slot {
 		uint32_t at, len;
-	} * slot; /* ring of max lines */
-	size_t max, first, count;
+	} * slot; /* ring of so many lines */
+	size_t ring, first, count;
+	size_t max, bytes_max;
 };
 
 void scrollback_init(struct scrollback *sb, size_t max_lines);
+void scrollback_bound(struct scrollback *sb, size_t max_lines, size_t max_bytes);
 void scrollback_done(struct scrollback *sb);
 void scrollback_clear(struct scrollback *sb);
 /* Returns how many of the oldest lines had to go. */
 size_t scrollback_push(struct scrollback *sb, struct span line);
 struct span scrollback_line(const struct scrollback *sb, size_t i); /* 0 is the oldest */
 void scrollback_pop(struct scrollback *sb);			    /* drops the newest */
+void scrollback_end_line(struct scrollback *sb); /* the newest does not go on in the next row */

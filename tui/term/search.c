@@ -61,6 +61,7 @@ static bool found_at(struct term *t, uint64_t line, long at)
 	t->search.at = (size_t)at;
 	t->search.found = true;
 	term_show_line(t, line);
+	term_copy_match(t);
 	return true;
 }
 

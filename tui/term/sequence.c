@@ -22,7 +22,14 @@ static void save_cursor(struct term *t)
 
 static void restore_cursor(struct term *t)
 {
+	VTermPos pos;
+
+	wrap_lost(t);
 	sieve_emit(t, "\0338" CLAMP_CURSOR, 2 + sizeof(CLAMP_CURSOR) - 1);
+	sieve_flush(t);
+	/* libvterm would go on to wrap if it was about to before. */
+	vterm_state_get_cursorpos(t->state, &pos);
+	sieve_fmt(t, "\033[%dG", pos.col + 1);
 	t->sieve.pen = t->sieve.saved_pen;
 	t->sieve.charset = t->sieve.saved_charset;
 	pen_emit(t);
@@ -45,6 +52,9 @@ static void hard_reset(struct term *t)
 {
 	struct sieve *s = &t->sieve;
 
+	sieve_flush(t);
+	reflow_forget(t);
+	scrollback_end_line(&t->history);
 	sieve_fmt(t, "\033[?1047l\033[?1000l\033[?1006l\033[?5l\033c\033[H\0337");
 	s->region = s->insert = s->origin = s->nowrap = s->tabs = s->newline = false;
 	snapshot_saves_cursor(t);
@@ -52,6 +62,7 @@ static void hard_reset(struct term *t)
 	s->pen = s->saved_pen = (struct pen){0};
 	t->held_until = 0;
 	pen_emit(t);
+	sieve_flush(t);
 }
 
 void sequence_esc(struct term *t, char final)
@@ -60,6 +71,7 @@ void sequence_esc(struct term *t, char final)
 
 	s->cost++;
 	s->last = 0;
+	wrap_lost(t);
 	if (s->intermed == '(' || s->intermed == ')') {
 		s->charset.graphics[s->intermed == ')'] = final == '0';
 		return;
@@ -141,12 +153,21 @@ static void request_mode(struct term *t, int mode)
 		respond_output("\033[?2026;2$y", 11, t);
 }
 
-static void leave_main(struct term *t, bool on)
+/* The alternate screen is shown, or no longer; restore: the cursor goes where it was saved. */
+static void switch_screen(struct term *t, bool on, bool restore)
 {
-	if (!on)
-		return;
 	sieve_flush(t);
-	snapshot_leaves_main(t);
+	if (on && !t->alt) {
+		snapshot_leaves_main(t);
+		reflow_keep(t);
+	}
+	wrap_lost(t);
+	sieve_fmt(t, "\033[?1047%c", on ? 'h' : 'l');
+	if (restore)
+		restore_cursor(t);
+	sieve_flush(t);
+	if (!on)
+		reflow_back(t, restore);
 }
 
 static void dec_mode(struct term *t, int mode, char final)
@@ -163,24 +184,22 @@ static void dec_mode(struct term *t, int mode, char final)
 	case 1049:
 		if (on)
 			save_cursor(t);
-		leave_main(t, on);
-		sieve_fmt(t, "\033[?1047%c", final);
-		if (!on)
-			restore_cursor(t);
+		switch_screen(t, on, !on);
 		return;
 	case 2026:
 		hold(t, on);
 		return;
 	case 47:
 	case 1047: /* alternate screen */
-		leave_main(t, on);
-		mode = 1047;
-		break;
+		switch_screen(t, on, false);
+		return;
 	case 6:
 		t->sieve.origin = on;
+		wrap_lost(t);
 		break;
 	case 7:
 		t->sieve.nowrap = !on;
+		wrap_lost(t);
 		break;
 	case 1:	   /* cursor keys */
 	case 5:	   /* reverse video */
@@ -215,16 +234,22 @@ static void repeat(struct term *t)
 	len = glyph_utf8(cp, text);
 	for (int i = 0; i < n; i++)
 		sieve_emit(t, text, len);
+	wrap_lost(t);
 }
 
 static void erase_display(struct term *t)
 {
 	int what = arg_or(&t->sieve, 0, 0);
+	VTermPos pos;
 
 	if (what == 3) {
 		sieve_flush(t);
 		term_forget_history(t);
 	} else if (what < 3) {
+		sieve_flush(t);
+		vterm_state_get_cursorpos(t->state, &pos);
+		if (!t->alt && (what == 2 || (what == 0 && !pos.row && !pos.col)))
+			scrollback_end_line(&t->history); /* what it went on in is gone */
 		sieve_fmt(t, "\033[%dJ", what);
 	}
 }
@@ -330,12 +355,16 @@ void sequence_csi(struct term *t, char final)
 	struct sieve *s = &t->sieve;
 
 	s->cost += final != 'm';
+	if (!strchr("mKJcnhl", final))
+		wrap_lost(t);
 	if (!s->leader && !s->intermed)
 		csi_plain(t, final);
 	else if (s->leader == '?' && !s->intermed)
 		csi_private(t, final);
 	else if (s->leader == '>' && !s->intermed && final == 'c' && arg_or(s, 0, 0) == 0)
 		sieve_emit(t, "\033[>c", 4);
+	else if (s->leader == '>' && !s->intermed && final == 'q' && arg_or(s, 0, 0) == 0)
+		respond_version(t);
 	else if (s->leader == '?' && s->intermed == '$' && final == 'p')
 		request_mode(t, arg_or(s, 0, 0));
 	else if (!s->leader && s->intermed == ' ' && final == 'q' && arg_or(s, 0, 0) <= 6)

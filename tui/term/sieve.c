@@ -78,9 +78,10 @@ void sieve_reset_margins(struct term *t)
 	sieve_fmt(t, "\033[?6l\033[r\033[%d;%dH", pos.row + 1, pos.col + 1);
 	sieve_flush(t);
 	t->sieve.region = t->sieve.origin = false;
+	wrap_lost(t);
 }
 
-static void emit_cp(struct term *t, int32_t cp)
+void sieve_cp(struct term *t, int32_t cp)
 {
 	char text[4];
 
@@ -103,19 +104,20 @@ static void put_mark(struct term *t, int32_t cp)
 	s->mark[s->marks++] = cp;
 	sieve_flush(t);
 	vterm_state_get_cursorpos(t->state, &pos);
-	if (pos.col + 2 >= t->cols && vterm_screen_get_cell(t->screen, pos, &cell) &&
-	    cell.chars[0] == (uint32_t)s->last) {
+	if ((s->col < 0 ? pos.col + 2 >= t->cols : s->full) &&
+	    vterm_screen_get_cell(t->screen, pos, &cell) && cell.chars[0] == (uint32_t)s->last) {
 		sieve_fmt(t, "\033[%dG", pos.col + 1);
-		emit_cp(t, s->last);
+		sieve_cp(t, s->last);
 		for (unsigned i = 0; i + 1 < s->marks; i++)
-			emit_cp(t, s->mark[i]);
+			sieve_cp(t, s->mark[i]);
 	}
-	emit_cp(t, cp);
+	sieve_cp(t, cp);
 }
 
 static void put_cp(struct term *t, int32_t cp)
 {
 	struct sieve *s = &t->sieve;
+	int width = 1;
 
 	switch (glyph_class(t->glyphs, cp)) {
 	case GLYPH_DROP:
@@ -129,15 +131,20 @@ static void put_cp(struct term *t, int32_t cp)
 		break;
 	case GLYPH_ALIAS:
 		cp = glyph_alias(cp);
+		width = 2;
 		break;
-	case GLYPH_NARROW:
 	case GLYPH_WIDER:
 	case GLYPH_WIDE:
+		width = 2;
+		break;
+	case GLYPH_NARROW:
 		break;
 	}
+	wrap_before(t, width);
 	s->marks = 0;
 	s->last = cp;
-	emit_cp(t, cp);
+	sieve_cp(t, cp);
+	wrap_after(t, width);
 }
 
 /* The bytes collected so far are not, or will not become, a code point. */
@@ -199,11 +206,20 @@ static void control(struct term *t, char c)
 		return;
 	case '\b':
 	case '\t':
+		s->last = 0;
+		wrap_lost(t);
+		break;
 	case '\n':
 	case '\v':
 	case '\f':
+		s->last = 0;
+		if (s->full || s->newline)
+			wrap_lost(t);
+		break;
 	case '\r':
 		s->last = 0;
+		s->col = 0;
+		s->full = false;
 		break;
 	case '\030':
 	case '\032':
@@ -240,7 +256,7 @@ static size_t ascii_run(struct term *t, const char *bytes, size_t len)
 	if (!n)
 		return 0;
 	utf8_broken(t);
-	sieve_emit(t, bytes, n);
+	n = wrap_run(t, bytes, n);
 	t->sieve.last = (unsigned char)bytes[n - 1];
 	t->sieve.marks = 0;
 	return n;
@@ -275,6 +291,7 @@ static void escape(struct term *t, unsigned char c)
 		s->state = SIEVE_STRING;
 		s->string_kind = (char)c;
 		s->string_len = 0;
+		buf_clear(&s->clip);
 		return;
 	}
 	if (s->state == SIEVE_ESC && c == '[') {
@@ -345,6 +362,7 @@ static void string_end(struct term *t, bool bell)
 	t->sieve.state = SIEVE_GROUND;
 	t->sieve.string_bell = bell;
 	respond_string(t);
+	buf_clear(&t->sieve.clip);
 }
 
 /* Inside of a string; ESC ends it, whatever follows. */
@@ -370,6 +388,9 @@ static size_t string_run(struct term *t, const char *bytes, size_t len)
 		}
 		if (s->string_len < sizeof(s->string))
 			s->string[s->string_len++] = (char)c;
+		if (s->string_kind == ']' && s->string_len >= 3 && s->clip.len <= TERM_CLIP_MAX &&
+		    memcmp(s->string, "52;", 3) == 0)
+			buf_ch(&s->clip, (char)c);
 	}
 	return n;
 }

@@ -33,6 +33,10 @@ static void put_style(struct buf *out, const struct style *st)
 		st->attr & STYLE_DIM ? ";2" : "", st->attr & STYLE_ITALIC ? ";3" : "",
 		st->attr & STYLE_UNDERLINE ? ";4" : "", st->attr & STYLE_REVERSE ? ";7" : "",
 		st->attr & STYLE_STRIKE ? ";9" : "");
+	if (st->attr & STYLE_BLINK)
+		buf_str(out, ";5");
+	if (STYLE_UNDERLINE_OF(st->attr))
+		buf_fmt(out, ";4:%u", STYLE_UNDERLINE_OF(st->attr) + 1);
 	for (int bg = 0; bg < 2; bg++) {
 		uint32_t c = bg ? st->bg : st->fg;
 
@@ -45,22 +49,52 @@ static void put_style(struct buf *out, const struct style *st)
 	buf_ch(out, 'm');
 }
 
-/* As much of a line as fits; its text is taken from `shown`, which may have been starred out. */
-static void put_line(struct buf *out, struct span line, const char *shown, int cols)
+/* Something wide does not fit into the last column, which has this background. */
+static void put_pad(struct buf *out, const struct style *st)
+{
+	struct style bg = {.bg = st ? st->bg : COLOR_DEFAULT};
+
+	put_style(out, &bg);
+	buf_str(out, "\033[K\033[0m\xe4\xb8\xad\r\033[K");
+}
+
+/*
+ * As much of a line as fits; its text is taken from `shown`, which may have been starred out.
+ * Returns whether the next line has to follow at once, because it is the rest of this one.
+ */
+static bool put_line(struct buf *out, struct span line, const char *shown, int cols, bool last)
 {
 	struct style now = {.attr = ~0u};
 	struct span text = line_text(line);
+	unsigned flags = line_flags(line);
 	struct line_reader reader;
 	struct line_cell c;
+	bool more;
+	int x = 0;
 
+	if (last || memcmp(text.data, shown, text.len) != 0)
+		flags = 0;
 	line_read(&reader, line);
-	for (int x = 0; line_next(&reader, &c) && x + c.cols <= cols; x += c.cols) {
+	buf_fmt(out, "\033[?7%c", flags ? 'h' : 'l');
+	for (; (more = line_next(&reader, &c)) && x + c.cols <= cols; x += c.cols) {
+		if (flags & LINE_PADDED && x + 1 == cols)
+			break;
 		if (memcmp(&now, &c.style, sizeof(now)) != 0)
 			put_style(out, &c.style);
 		now = c.style;
 		buf_add(out, shown + (c.text - text.data), c.len);
 	}
+	if (flags && x < cols)
+		buf_str(out, "\033[0m");
+	for (; flags && x + !!(flags & LINE_PADDED) < cols; x++)
+		buf_ch(out, ' ');
+	if (flags & LINE_PADDED)
+		put_pad(out, more ? &c.style : NULL);
+	return flags;
 }
+
+/* A full row wraps, into one without a background. */
+#define REST "\033[0m \r"
 
 static void put_pen(struct buf *out, const struct pen *p)
 {
@@ -119,10 +153,12 @@ static void lines_read(struct term *t, struct lines *l)
 /* Lines are pushed out at the top: a pane that grows takes them back. */
 static void put_history(struct term *t, const struct lines *l, struct buf *out)
 {
-	buf_str(out, "\033[?7l");
+	bool rest = false;
+
 	for (size_t i = 0; i < l->old; i++) {
-		put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], l->cols);
-		buf_str(out, "\033[0m\r\n");
+		rest = put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], l->cols,
+				false);
+		buf_str(out, rest ? REST : "\033[0m\r\n");
 	}
 	buf_fmt(out, "\033[%dH", t->rows);
 	for (size_t i = 0; i < MIN(l->old, (size_t)t->rows - 1); i++)
@@ -132,12 +168,20 @@ static void put_history(struct term *t, const struct lines *l, struct buf *out)
 
 static void put_screen(struct term *t, const struct lines *l, struct buf *out)
 {
-	buf_str(out, "\033[0m\033[?7l\033[H\033[2J");
+	bool rest = false;
+
+	/* (erased this way the history's last line may go on in the first row) */
+	buf_fmt(out, "\033[0m\033[%d;%dH\033[1J\033[H", t->rows, t->cols);
 	for (int row = 0; row < t->rows; row++) {
 		size_t i = l->old + (size_t)row;
 
-		buf_fmt(out, "\033[%d;1H", row + 1);
-		put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], t->cols);
+		if (rest)
+			buf_str(out, REST);
+		else
+			buf_fmt(out, "\033[%d;1H", row + 1);
+		/* Below the last row there is nothing to go on in. */
+		rest = put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], t->cols,
+				row + 1 == t->rows);
 	}
 	buf_str(out, "\033[?7h\033[0m\033[H");
 }
@@ -186,6 +230,7 @@ void snapshot_leaves_main(struct term *t)
 {
 	CLEANUP(lines_done) struct lines l = {.text = BUF_INIT};
 	AUTO_BUF struct buf screen = BUF_INIT;
+	VTermPos pos;
 
 	if (!t->under || t->alt)
 		return;
@@ -194,6 +239,8 @@ void snapshot_leaves_main(struct term *t)
 	lines_read(t, &l);
 	put_new(t, &l, &t->under->screen);
 	put_screen(t, &l, &screen);
+	vterm_state_get_cursorpos(t->state, &pos);
+	buf_fmt(&screen, "\033[%d;%dH", pos.row + 1, pos.col + 1);
 	put_feed(&t->under->screen, &screen);
 	buf_str(&t->under->screen, "F 8\n\033[?1047h");
 }

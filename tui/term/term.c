@@ -59,19 +59,8 @@ static int on_push(int cols, const VTermScreenCell *cells, void *user)
 
 	if (t->drop_push)
 		t->drop_push--;
-	else
+	else if (!t->resizing)
 		term_push_line(t, cells_encode(t, cells, cols));
-	return 1;
-}
-
-static int on_pop(int cols, VTermScreenCell *cells, void *user)
-{
-	struct term *t = user;
-
-	if (!t->history.count)
-		return 0;
-	cells_decode(t, scrollback_line(&t->history, t->history.count - 1), cells, cols);
-	scrollback_pop(&t->history);
 	return 1;
 }
 
@@ -80,7 +69,6 @@ static const VTermScreenCallbacks screen_callbacks = {
 	.movecursor = on_move_cursor,
 	.settermprop = on_prop,
 	.sb_pushline = on_push,
-	.sb_popline = on_pop,
 };
 
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data)
@@ -94,6 +82,7 @@ struct term *term_new(int rows, int cols, const struct term_events *on, void *da
 	t->follow = t->dirty = true;
 	t->glyphs = glyphs_new();
 	t->writer = (struct line_writer)LINE_WRITER_INIT;
+	t->sieve.clip = (struct buf)BUF_INIT;
 	t->cells = xcalloc((size_t)t->cols, sizeof(*t->cells));
 	scrollback_init(&t->history, TERM_SCROLLBACK_LINES);
 
@@ -121,8 +110,10 @@ void term_free(struct term *t)
 	line_writer_done(&t->writer);
 	search_done(&t->search);
 	snapshot_done(t);
+	buf_done(&t->sieve.clip);
 	free(t->cells);
 	free(t->breaks);
+	reflow_forget(t);
 	free(t);
 }
 
@@ -133,6 +124,7 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 
 	t->replied = 0;
 	t->bell = false;
+	t->anchor.valid = false;
 	while (i < len) {
 		size_t n = 0;
 
@@ -160,23 +152,6 @@ void term_feed(struct term *t, const void *bytes, size_t len)
 	term_feed_until(t, bytes, len, INT64_MAX);
 }
 
-/*
- * Fewer rows: lines leave at the top only as far as the cursor needs it, the rest is cut at the
- * bottom, as xterm does. libvterm would move all text up and the cursor to a negative row.
- */
-static void cut_bottom(struct term *t, int rows)
-{
-	VTermPos pos;
-	int keep;
-
-	vterm_state_get_cursorpos(t->state, &pos);
-	keep = MAX(pos.row + 1, rows);
-	if (t->alt || keep >= t->rows)
-		return;
-	sieve_fmt(t, "\033[%d;1H\033[J\033[%d;%dH", keep + 1, pos.row + 1, pos.col + 1);
-	sieve_flush(t);
-}
-
 void term_resize(struct term *t, int rows, int cols)
 {
 	rows = MIN(MAX(rows, TERM_MIN), TERM_MAX);
@@ -185,18 +160,15 @@ void term_resize(struct term *t, int rows, int cols)
 		return;
 	/* As xterm does; and libvterm would keep margins that are outside of the new screen. */
 	sieve_reset_margins(t);
-	t->cells = xrealloc(t->cells, (size_t)cols * sizeof(*t->cells));
-	cut_bottom(t, rows);
-	vterm_set_size(t->vt, rows, cols);
-	sieve_emit(t, CLAMP_CURSOR, sizeof(CLAMP_CURSOR) - 1);
 	sieve_flush(t);
-	t->rows = rows;
-	t->cols = cols;
+	reflow_resize(t, rows, cols);
 	vterm_screen_flush_damage(t->screen);
 	snapshot_resized(t);
 	t->sieve.last = 0;
 	t->dirty = true;
-	term_scroll(t, 0);
+	t->copy.col = MIN(t->copy.col, cols - 1);
+	if (!t->copy.on)
+		term_scroll(t, 0);
 }
 
 void term_size(const struct term *t, int *rows, int *cols)

@@ -18,8 +18,9 @@
 struct term;
 
 #define TERM_SCROLLBACK_LINES 10000
-#define TERM_TITLE_MAX	      256 /* bytes with the NUL, after escaping */
-#define TERM_MIN	      2	  /* rows and columns: never smaller, whatever the layout says */
+#define TERM_TITLE_MAX	      256    /* bytes with the NUL, after escaping */
+#define TERM_CLIP_MAX	      100000 /* bytes of a text for the clipboard, as base64 */
+#define TERM_MIN	      2	     /* rows and columns: never smaller, whatever the layout says */
 #define TERM_MAX	      1000
 
 struct term_events {
@@ -27,6 +28,8 @@ struct term_events {
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
+	/* The agent wants to put this into the human's clipboard; any bytes. May be NULL. */
+	void (*clipboard)(void *data, const char *text, size_t len);
 };
 
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data) MUST_USE;
@@ -41,7 +44,10 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 /* What text and background look like that have no colour: for programs that choose theirs by it.
  * COLOR_DEFAULT: nobody knows. */
 void term_set_colors(struct term *t, uint32_t text, uint32_t background);
-/* Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). */
+/*
+ * Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
+ * scrollback are laid out anew for the width (reflow.c); a full-screen program's are not.
+ */
 void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
 
@@ -91,6 +97,44 @@ bool term_search(struct term *t, const char *needle); /* starts at the newest ma
 bool term_search_next(struct term *t, bool older);    /* wraps around */
 /* Number of matches (counted anew when the screen has changed) and which one is current, 1.. */
 size_t term_search_count(struct term *t, size_t *ret_current);
+
+/*
+ * Copy mode: a cursor of its own in scrollback and screen; the view follows it instead of the last
+ * line. Searching puts it on the match. A change of size ends the selection.
+ */
+enum copy_kind {
+	COPY_NONE,
+	COPY_CHARS, /* from here to there, as text runs */
+	COPY_LINES, /* whole lines; one that wraps is one */
+	COPY_BLOCK, /* a rectangle */
+};
+
+enum copy_move {
+	COPY_UP,
+	COPY_DOWN,
+	COPY_LEFT,
+	COPY_RIGHT,
+	COPY_TOP,
+	COPY_BOTTOM,
+	COPY_LINE_START,
+	COPY_LINE_TEXT, /* its first character that is not blank */
+	COPY_LINE_END,
+	COPY_WORD_NEXT,
+	COPY_WORD_END,
+	COPY_WORD_PREV,
+};
+
+#define COPY_MAX ((size_t)1 << 20) /* about so many bytes are copied at once */
+
+void term_copy(struct term *t, bool on); /* on: at the agent's cursor; off: follows again */
+bool term_copying(const struct term *t);
+void term_copy_move(struct term *t, enum copy_move move, long n); /* n: rows up or down */
+void term_copy_at(struct term *t, int row, int col);		  /* relative to the pane */
+bool term_copy_cursor(struct term *t, int *row, int *col);	  /* false: not in view */
+/* Begins a selection at the cursor, changes its kind, or (the same kind again, or none) ends it. */
+void term_copy_select(struct term *t, enum copy_kind kind);
+enum copy_kind term_copy_kind(const struct term *t);
+bool term_copy_text(struct term *t, struct buf *out); /* appends what is selected; false: nothing */
 
 /* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);

@@ -126,12 +126,17 @@ static void mark_cell(struct marker *m, size_t at, struct style *st)
 
 static int draw_line(struct term *t, struct surface *s, struct rect r, int y, uint64_t line)
 {
-	struct span encoded = term_line(t, line);
-	struct marker m = {.search = &t->search, .text = line_text(encoded), .match = -1};
+	struct span encoded;
+	struct marker m = {.search = &t->search, .match = -1};
 	struct line_reader reader;
 	struct line_cell c;
-	int x = 0;
+	int x = 0, from = 0, to = -1;
 
+	/* (before the row is used: both borrow the same cells) */
+	if (!copy_range(t, line, &from, &to))
+		to = -1;
+	encoded = term_line(t, line);
+	m.text = line_text(encoded);
 	if (t->search.needle)
 		m.match = search_in(&t->search, m.text, 0);
 	m.current_line = t->search.found && t->search.line == line;
@@ -140,7 +145,7 @@ static int draw_line(struct term *t, struct surface *s, struct rect r, int y, ui
 		struct style st = c.style;
 
 		mark_cell(&m, (size_t)(c.text - m.text.data), &st);
-		if (t->reverse)
+		if (t->reverse != (x + c.cols > from && x <= to))
 			st.attr ^= STYLE_REVERSE;
 		if (x + c.cols > r.w) {
 			c.text = " ";
@@ -149,6 +154,13 @@ static int draw_line(struct term *t, struct surface *s, struct rect r, int y, ui
 		}
 		surface_put(s, r.x + x, y, c.text, c.len, c.cols, &st);
 		x += c.cols;
+	}
+	/* An empty line that is selected shows so in its first column. */
+	if (x == 0 && from == 0 && to >= 0 && r.w > 0) {
+		struct style st = {.attr = t->reverse ? 0 : STYLE_REVERSE};
+
+		surface_put(s, r.x, y, " ", 1, 1, &st);
+		x = 1;
 	}
 	return x;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/keeper/folders/judge.h"
+#include "core/keeper/folders/saves.h"
 #include "core/keeper/approvals/safeguard.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/events.h"
@@ -136,6 +137,8 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (o->kind == OP_OPEN || makes_name(o))
 		watch_before(k);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
+	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
+		saves_made(f, o->to ? o->to : o->at, g.path);
 	if (o->touched)
 		event_touch(k, c, path, path2);
 	keeper_news(k);
@@ -155,6 +158,8 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 	int r;
 
 	judge_path(path, f, o->at);
+	if (o->kind == OP_OPEN && creates && saves_is_free(f, o->at, path->data))
+		o->flags |= O_EXCL;
 	w.path = path->data;
 	w.may_draft = o->kind == OP_OPEN && (o->flags & O_ACCMODE) != O_RDONLY;
 	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
@@ -337,6 +342,8 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
+	if (!(flags & RENAME_EXCHANGE) && saves_is_free(f, to, new->data))
+		o.flags |= RENAME_NOREPLACE;
 	r = judge_move(f, c, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
 	if (r == 0 && (flags & RENAME_EXCHANGE))
 		r = judge_move(f, c, to, new->data, from, old->data, false);

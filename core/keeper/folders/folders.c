@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
 
 /*
@@ -220,6 +221,7 @@ void folders_done(struct keeper *k)
 	for (size_t i = 0; i < k->n_aliases; i++)
 		free(k->aliases[i].path);
 	free(k->aliases);
+	saves_done(k);
 	buf_done(&k->path);
 	buf_done(&k->path2);
 }

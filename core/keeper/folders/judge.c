@@ -13,6 +13,7 @@
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/outside.h"
+#include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
 
 #define STORE_DIR ".cordon"
@@ -253,6 +254,16 @@ int judge(const struct wish *w)
 		return JUDGE_DRAFT;
 	if (v == POLICY_VET)
 		v = vetted(w) ? POLICY_ALLOW : POLICY_ASK;
+	if (v == POLICY_ALLOW) {
+		int r = saves_judge(w->f, w->act, w->at, w->path, w->creates);
+
+		if (r < 0)
+			return r;
+		if (r > 0) {
+			v = POLICY_ASK;
+			reason = "a program of the host saves a protected file by way of it";
+		}
+	}
 	if (v != POLICY_ALLOW && missing(w))
 		return 0;
 	switch (v) {

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/channel.h"
+#include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group_members.h"
@@ -215,6 +217,7 @@ static int roll_back(struct asked *a)
 {
 	struct keeper *k = a->k;
 	AUTO_FREE char *name = NULL, *lacks = NULL;
+	const char *saving;
 	int64_t id;
 	size_t n;
 	int r = check_open(a);
@@ -228,6 +231,11 @@ static int roll_back(struct asked *a)
 		command_retire(k, k->group);
 		return 0;
 	}
+	saving = saves_in_use(k);
+	if (saving)
+		return err_say(&a->err, -EBUSY,
+			       "a program outside is saving by way of '%s': wait, then abort",
+			       path_base(saving));
 	r = journal_check_held(k->group->step, &a->err);
 	if (r < 0)
 		return r;

@@ -1,0 +1,94 @@
+/* saves - files of somebody outside that are about to take a protected name. */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/folders/saves.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "core/base/util.h"
+#include "core/journal/fs/object.h"
+#include "core/keeper/state.h"
+
+#define SAVES_MAX 256 /* remembered; an older one counts as somebody else's */
+
+struct made {
+	struct obj obj;
+	char *path;
+};
+
+struct saves {
+	struct made list[SAVES_MAX];
+	unsigned next;
+};
+
+static bool is_made(const struct saves *s, const struct obj *o)
+{
+	for (size_t i = 0; s && i < SAVES_MAX; i++)
+		if (s->list[i].path && obj_same(&s->list[i].obj, o))
+			return true;
+	return false;
+}
+
+int saves_judge(const struct folder *f, enum policy_act act, const struct at *at, const char *path,
+		bool creates)
+{
+	const struct keeper *k = f->keeper;
+	struct obj o;
+	int r;
+
+	/* Modes, times and new directories put nothing into it. */
+	if (act == POLICY_META || act == POLICY_MKDIR || !policy_carries_save(k->policy, path))
+		return 0;
+	r = obj_stat(at->dirfd, at->name, &o);
+	if (r < 0)
+		return r;
+	if (o.mode == 0)
+		return creates ? 0 : -ENOENT;
+	return S_ISREG(o.mode) && !is_made(k->saves, &o);
+}
+
+bool saves_is_free(const struct folder *f, const struct at *at, const char *path)
+{
+	struct obj o;
+
+	return policy_carries_save(f->keeper->policy, path) &&
+	       obj_stat(at->dirfd, at->name, &o) == 0 && o.mode == 0;
+}
+
+void saves_made(const struct folder *f, const struct at *at, const char *path)
+{
+	struct keeper *k = f->keeper;
+	struct made *m;
+	struct obj o;
+
+	if (!policy_carries_save(k->policy, path) || obj_stat(at->dirfd, at->name, &o) < 0 ||
+	    !S_ISREG(o.mode) || is_made(k->saves, &o))
+		return;
+	if (!k->saves)
+		k->saves = xcalloc(1, sizeof(*k->saves));
+	m = &k->saves->list[k->saves->next++ % SAVES_MAX];
+	free(m->path);
+	*m = (struct made){.obj = o, .path = xstrdup(path)};
+}
+
+const char *saves_in_use(const struct keeper *k)
+{
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
+		const char *path = k->saves->list[i].path;
+		struct obj o;
+
+		if (path && obj_stat(AT_FDCWD, path, &o) == 0 && S_ISREG(o.mode) &&
+		    !is_made(k->saves, &o))
+			return path;
+	}
+	return NULL;
+}
+
+void saves_done(struct keeper *k)
+{
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++)
+		free(k->saves->list[i].path);
+	free(k->saves);
+	k->saves = NULL;
+}

@@ -1,0 +1,60 @@
+#!/bin/bash
+# console_pane - the agent's pane in a terminal: colours of 24 bits, copy mode, the clipboard, the title, lines
+# that are laid out anew.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need tmux
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+cat >"$dir/agent" <<'END'
+printf '\033[38;2;10;200;30mtrue\033[9mstruck\033[m\n'
+for i in 1 2 3 4 5 6 7 8 9; do printf 'a line %d that is longer than sixty columns, so that it has to wrap there\n' $i; done
+read -r x
+printf '\033]52;c;ZnJvbSBpbnNpZGU=\aasked'
+sleep 300
+END
+clip() { tmux_ show-buffer 2>/dev/null; }
+clip_is() { [ "$(clip)" = "$1" ]; }
+
+for term in xterm-256color tmux-256color; do
+	start 120 30 "$dir" "env -u NO_COLOR TERM=$term COLORTERM=truecolor $CORDON run -- sh ./agent"
+	tmux_ set -s set-clipboard on
+	sees 'a line 9 .* wrap there' "$term: the text is there"
+	like "$(tmux_ capture-pane -p -e -t =t:)" '38;2;10;200;30mtrue' "$term: in the colour that was asked for"
+	is "$(tmux_ display-message -p -t =t: '#{pane_title}')" 'cordon: sh' "$term: the title names the program"
+	resize 60 30
+	sees '^o wrap there' "$term: narrower, a line wraps"
+	resize 120 30
+	sees 'a line 9 .* wrap there' "$term: and is one again"
+	# The cursor is below the last line.
+	keys C-] [
+	sees 'lines back' "$term: copy mode"
+	keys k 0 v e y
+	sees 'Copied 6 bytes' "$term: copies what is selected"
+	wait_for 5 clip_is 'a line'
+	is "$(clip)" 'a line' "$term: into the terminal's clipboard"
+	keys Enter
+	sees 'sh wants to put 11 characters into your clipboard' "$term: the agent has to ask"
+	is "$(clip)" 'a line' "$term: nothing is copied by itself"
+	press_until 'Copied 11 bytes' "$term: the human lets it" C-] y
+	wait_for 5 clip_is 'from inside'
+	is "$(clip)" 'from inside' "$term: then it is"
+done
+
+mkdir -p "$HOME/.config/cordon"
+printf '[console]\n\tcopy-command = cat >%s\n\tclipboard = deny\n' "$TEST_TMP/copied" >>"$HOME/.config/cordon/config"
+start 120 30 "$dir" "$CORDON run -- sh ./agent"
+sees 'a line 9 .* wrap there' "with settings"
+keys C-] [
+sees 'lines back' "copy mode"
+keys k 0 v e y
+sees 'Copied 6 bytes' "it is copied"
+wait_for 5 test -s "$TEST_TMP/copied"
+is "$(cat "$TEST_TMP/copied")" 'a line' "console.copy-command takes what is copied"
+keys Enter
+sees 'asked' "the agent tries"
+keys C-] y
+sees 'Nothing asks for your clipboard' "console.clipboard = deny: the agent does not even ask"
+done_testing

@@ -1,0 +1,206 @@
+/* test_acp - what of an agent's lines reaches its editor. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/api/acp.h"
+#include "core/api/request_line.h"
+
+struct seen {
+	char what[256]; /* the newest question */
+	size_t asked, refused;
+};
+
+static void on_turn(void *data, const char *prompt)
+{
+	(void)data, (void)prompt;
+}
+
+static void on_refused(void *data, const char *words)
+{
+	(void)words;
+	((struct seen *)data)->refused++;
+}
+
+static enum acp_verdict on_asks(void *data, uint64_t id, enum acp_act act, const char *what)
+{
+	struct seen *s = data;
+
+	(void)id, (void)act;
+	s->asked++;
+	snprintf(s->what, sizeof(s->what), "%s", what);
+	return ACP_ALLOW;
+}
+
+static void on_withdrawn(void *data, uint64_t id)
+{
+	(void)data, (void)id;
+}
+
+static const struct acp_listener on = {
+	.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
+
+/* The agent says a line after the editor has said hello: what the editor gets. */
+static void says(enum acp_tools tools, const char *line, size_t len, struct seen *s,
+		 struct buf *editor)
+{
+	static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n";
+	struct acp *a = acp_new(tools, &on, s);
+	AUTO_BUF struct buf agent = BUF_INIT;
+
+	*s = (struct seen){0};
+	buf_clear(editor);
+	acp_from_editor(a, hello, sizeof(hello) - 1, false, &agent, editor);
+	acp_from_agent(a, line, len, true, editor, &agent);
+	acp_free(a);
+}
+
+static void what_is_asked_about_has_one_reading(void **state)
+{
+	static const char *const unclear[] = {
+		"\"command\":\"ls\",\"Args\":[\"-x\"]",
+		"\"command\":\"ls\",\"args\":\"-x\"",
+		"\"command\":\"ls\",\"args\":{\"0\":\"-x\"}",
+		"\"command\":\"ls\",\"ENV\":[]",
+		"\"command\":\"ls\",\"env\":\"A=b\"",
+		"\"command\":\"ls\",\"CWD\":\"/\"",
+		"\"command\":\"ls\",\"command\":\"id\"",
+		"\"command\":\"l\xffs\"",
+		"\"command\":\"l\xc0\xaes\"",
+		"\"command\":[\"ls\"]",
+		"\"command\":\"\"",
+	};
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+	char line[256];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(unclear); i++) {
+		snprintf(line, sizeof(line),
+			 "{\"id\":1,\"method\":\"terminal/create\",\"params\":{%s}}\n", unclear[i]);
+		says(ACP_TOOLS_ASK, line, strlen(line), &s, &editor);
+		assert_int_equal(s.asked, 0);
+		assert_int_equal(s.refused, 1);
+		assert_int_equal(editor.len, 0);
+	}
+	snprintf(line, sizeof(line),
+		 "{\"id\":1,\"method\":\"terminal/create\",\"params\":{\"command\":\"ls\","
+		 "\"args\":[\"-x\"],\"env\":null,\"cwd\":\"/\",\"_meta\":{}}}\n");
+	says(ACP_TOOLS_ASK, line, strlen(line), &s, &editor);
+	assert_string_equal(s.what, "cd / && ls -x");
+	assert_non_null(strstr(editor.data, "terminal/create"));
+}
+
+/* A reader may end lines at more than a newline. */
+static void a_control_character_is_no_json(void **state)
+{
+	static const char marks[] = "\v\f\x1c\x1d\x1e\x01";
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+	char line[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(marks); i++) { /* the NUL, too */
+		int n = snprintf(line, sizeof(line),
+				 "{\"a\":1,\"b\":%c{\"id\":1,\"method\":\"fs/x\"}%c}\n", marks[i],
+				 marks[i]);
+
+		says(ACP_TOOLS_OFF, line, (size_t)n, &s, &editor);
+		assert_int_equal(editor.len, 0);
+	}
+	says(ACP_TOOLS_OFF, "{\"a\":\t1}\r\n", 10, &s, &editor);
+	assert_string_equal(editor.data, "{\"a\":\t1}\r\n");
+}
+
+static void a_line_of_too_many_values_is_not_parsed(void **state)
+{
+	AUTO_BUF struct buf line = BUF_INIT;
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+
+	(void)state;
+	buf_str(&line, "{\"a\":[");
+	for (size_t i = 0; i < REQUEST_VALUES; i++)
+		buf_str(&line, "0,");
+	buf_str(&line, "0]}\n");
+	says(ACP_TOOLS_OFF, line.data, line.len, &s, &editor);
+	assert_int_equal(s.refused, 1);
+	assert_int_equal(editor.len, 0);
+	assert_null(request_line_parse(line.data, line.len - 1));
+	assert_true(request_line_is_modest("\",[{\\\",[{\"", 10));
+}
+
+#define PLAIN  "{\"id\":\"key\",\"name\":\"a key\"}"
+#define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"authMethods\":["
+
+static void a_login_that_the_editor_would_run_is_not_offered(void **state)
+{
+	static const char *const commands[] = {
+		"{\"id\":\"x\",\"type\":\"terminal\",\"env\":{\"LD_PRELOAD\":\"/x\"}}",
+		"{\"id\":\"x\",\"Type\":\"terminal\"}",
+		"{\"id\":\"x\",\"type\":\"agent\",\"type\":\"term\\u0069nal\"}",
+		"{\"id\":\"x\",\"_meta\":{\"terminal-auth\":{\"command\":\"/bin/sh\"}}}",
+	};
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+	char line[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		int n = snprintf(line, sizeof(line), ANSWER "%s," PLAIN "]}}\n", commands[i]);
+
+		says(ACP_TOOLS_OFF, line, (size_t)n, &s, &editor);
+		assert_string_equal(editor.data, ANSWER PLAIN "]}}\n");
+		assert_int_equal(s.refused, 1);
+		says(ACP_TOOLS_ASK, line, (size_t)n, &s, &editor);
+		assert_string_equal(editor.data, ANSWER PLAIN "]}}\n");
+		says(ACP_TOOLS_ON, line, (size_t)n, &s, &editor);
+		assert_string_equal(editor.data, line);
+	}
+	says(ACP_TOOLS_OFF, ANSWER PLAIN " ]}}\n", strlen(ANSWER PLAIN " ]}}\n"), &s, &editor);
+	assert_string_equal(editor.data, ANSWER PLAIN " ]}}\n"); /* as it came */
+}
+
+static void the_agent_is_told_that_no_such_login_is_run(void **state)
+{
+	static const char hello[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
+		"{\"clientCapabilities\":{\"terminal\":true,\"auth\":{\"terminal\":true},"
+		"\"_meta\":{\"terminal-auth\":true,\"x\":1}}}}\n";
+	static const char *const want[] = {
+		[ACP_TOOLS_OFF] = "{\"auth\":{\"terminal\":false},\"_meta\":{\"x\":1},"
+				  "\"terminal\":false}",
+		[ACP_TOOLS_ASK] = "{\"terminal\":true,\"auth\":{\"terminal\":false},"
+				  "\"_meta\":{\"x\":1}}",
+		[ACP_TOOLS_ON] = "\"auth\":{\"terminal\":true}",
+	};
+	struct seen s = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		struct acp *a = acp_new((enum acp_tools)i, &on, &s);
+		AUTO_BUF struct buf agent = BUF_INIT;
+		AUTO_BUF struct buf editor = BUF_INIT;
+
+		acp_from_editor(a, hello, sizeof(hello) - 1, false, &agent, &editor);
+		assert_non_null(strstr(agent.data, want[i]));
+		acp_free(a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_asked_about_has_one_reading),
+		cmocka_unit_test(a_control_character_is_no_json),
+		cmocka_unit_test(a_line_of_too_many_values_is_not_parsed),
+		cmocka_unit_test(a_login_that_the_editor_would_run_is_not_offered),
+		cmocka_unit_test(the_agent_is_told_that_no_such_login_is_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

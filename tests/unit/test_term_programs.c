@@ -1,0 +1,294 @@
+/* test_term_programs - what programs paint looks as it does in tmux, cell by cell, also after the
+ * terminal has changed its size. */
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/term_fixture.h"
+
+/*
+ * tmux runs the program and writes down each byte of it (pipe-pane); the same bytes are fed to a
+ * term. tmux tells its cells with their style as SGR (capture-pane -e): painted on a second term
+ * they have to be the cells of the first.
+ */
+
+static char dir[64];
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void tmux(struct buf *out, const char *fmt, ...)
+{
+	char cmd[1024], chunk[4096];
+	size_t n, at = (size_t)snprintf(cmd, sizeof(cmd),
+					"cd %s && TMUX= LC_ALL=C.UTF-8 tmux -u -S s -f /dev/null ",
+					dir);
+	va_list ap;
+	FILE *f;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd + at, sizeof(cmd) - at, fmt, ap);
+	va_end(ap);
+	f = popen(cmd, "r");
+	assert_non_null(f);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		if (out)
+			buf_add(out, chunk, n);
+	pclose(f);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+}
+
+/* The program's bytes from `from` on, once it has been quiet for a while; it may have none. */
+static size_t feed_rest(struct term *t, size_t from)
+{
+	char name[96], chunk[4096];
+	off_t size = -1;
+	struct stat st;
+	size_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/bytes", dir);
+	for (int quiet = 0, i = 0; i < 300 && (quiet < 5 || ((size_t)size <= from && i < 15));
+	     i++) {
+		if (stat(name, &st) < 0)
+			st.st_size = 0;
+		quiet = st.st_size == size ? quiet + 1 : 0;
+		size = st.st_size;
+		nap();
+	}
+	f = fopen(name, "r");
+	assert_non_null(f);
+	fseek(f, (long)from, SEEK_SET);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0) {
+		term_feed(t, chunk, n);
+		from += n;
+	}
+	fclose(f);
+	return from;
+}
+
+static bool blank(const struct cell *c)
+{
+	return !*c->text || str_eq(c->text, " ");
+}
+
+/* tmux gives no colour of text to a blank, and cuts blanks at the end of rows. */
+static bool same_look(const struct cell *a, const struct cell *b)
+{
+	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
+
+	if (a->width != b->width)
+		return false;
+	if (!a->width)
+		return true;
+	if (!blank(a) || !blank(b))
+		return str_eq(a->text, b->text) &&
+		       memcmp(&a->style, &b->style, sizeof(a->style)) == 0;
+	return a->style.bg == b->style.bg && (a->style.attr & seen) == (b->style.attr & seen);
+}
+
+static bool same_as_tmux(struct pane *mine, char *why, size_t size)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+	struct term_cursor cur;
+	struct pane theirs;
+	int rows, cols, y = 0;
+	bool same = true;
+
+	term_size(mine->t, &rows, &cols);
+	pane_init(&theirs, rows, cols);
+	tmux(&shown, "capture-pane -e -p -N");
+	for (const char *p = shown.data; *p && y < rows; y++) {
+		size_t len = strcspn(p, "\n");
+		char at[32];
+
+		term_feed(theirs.t, at, (size_t)snprintf(at, sizeof(at), "\033[%d;1H", y + 1));
+		term_feed(theirs.t, p, len);
+		p += len + (p[len] == '\n');
+	}
+	pane_cell(mine, 0, 0);
+	pane_cell(&theirs, 0, 0);
+	for (y = 0; y < rows && same; y++) {
+		for (int x = 0; x < cols && same; x++) {
+			const struct cell *a = surface_cell(&mine->s, x, y);
+			const struct cell *b = surface_cell(&theirs.s, x, y);
+
+			same = same_look(a, b);
+			if (!same)
+				snprintf(why, size,
+					 "row %d column %d: '%s' %x %x %x, tmux '%s' %x %x %x", y,
+					 x, a->text, a->style.fg, a->style.bg, a->style.attr,
+					 b->text, b->style.fg, b->style.bg, b->style.attr);
+		}
+	}
+	buf_clear(&shown);
+	tmux(&shown, "display-message -p '#{cursor_y} #{cursor_x}'");
+	if (same && term_cursor(mine->t, &cur)) {
+		int row = -1, col = -1;
+
+		sscanf(shown.data, "%d %d", &row, &col);
+		same = cur.row == row && cur.col == MIN(col, cols - 1);
+		snprintf(why, size, "cursor %d,%d, tmux %d,%d", cur.row, cur.col, row, col);
+	}
+	pane_done(&theirs);
+	return same;
+}
+
+static void expect_same(struct pane *p, size_t *at, const char *program, const char *when)
+{
+	char why[300] = "";
+
+	for (int i = 0; i < 10; i++) {
+		*at = feed_rest(p->t, *at);
+		if (same_as_tmux(p, why, sizeof(why)))
+			return;
+	}
+	tmux(NULL, "kill-server");
+	fail_msg("%s, %s: %s", program, when, why);
+}
+
+static void compare(const char *program, const char *keys, size_t n_sizes)
+{
+	static const int sizes[][2] = {{100, 30}, {60, 14}, {132, 40}};
+	struct pane p;
+	size_t at = 0;
+	char name[96];
+
+	pane_init(&p, 24, 80);
+	snprintf(name, sizeof(name), "%s/bytes", dir);
+	unlink(name);
+	tmux(NULL,
+	     "new-session -d -x 80 -y 24 'until [ -e bytes ]; do sleep 0.02; done; "
+	     "TERM=xterm-256color "
+	     "HOME=%s exec %s' "
+	     "\\; set -g status off \\; set -g window-size manual \\; resize-window -x 80 -y 24 "
+	     "\\; pipe-pane -o 'cat >>bytes'",
+	     dir, program);
+	expect_same(&p, &at, program, "at first");
+	if (keys) {
+		tmux(NULL, "send-keys %s", keys);
+		expect_same(&p, &at, program, "after keys");
+	}
+	for (size_t i = 0; i < MIN(n_sizes, ARRAY_LEN(sizes)); i++) {
+		char when[32];
+
+		snprintf(when, sizeof(when), "at %dx%d", sizes[i][0], sizes[i][1]);
+		term_resize(p.t, sizes[i][1], sizes[i][0]);
+		tmux(NULL, "resize-window -x %d -y %d", sizes[i][0], sizes[i][1]);
+		expect_same(&p, &at, program, when);
+	}
+	tmux(NULL, "kill-server");
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%s/s", dir);
+		if (access(name, F_OK) < 0)
+			break;
+		nap();
+	}
+	pane_done(&p);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	(void)state;
+	strcpy(dir, "/tmp/programs.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 120; i++)
+		buf_fmt(&text,
+			"int line_%d(const char *s) { return s[%d]; } /* \xe6\xbc\xa2 e\xcc\x81 %s "
+			"*/\n",
+			i, i,
+			i % 7 ? ""
+			      : "a comment that is longer than the screen is wide, for sure, by "
+				"far");
+	write_file("file.c", text.data);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char cmd[96];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd) == 0 ? 0 : -1;
+}
+
+/* Where it is not installed there is nothing to compare. */
+static void compare_if(const char *program, const char *command, const char *keys, size_t n_sizes)
+{
+	char cmd[96];
+
+	snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null", program);
+	if (system(cmd) != 0)
+		skip();
+	compare(command, keys, n_sizes);
+}
+
+static void vim_edits(void **state)
+{
+	(void)state;
+	compare_if(
+		"vim",
+		"vim -N -u NONE -i NONE --cmd \"syntax on\" --cmd \"set number ruler hls\" file.c",
+		"20G A 'words' Escape /line_3 Enter", 3);
+}
+
+static void less_pages(void **state)
+{
+	(void)state;
+	compare_if("less", "less -N file.c", "Space /line_4 Enter", 3);
+}
+
+static void bash_reads_a_line(void **state)
+{
+	(void)state;
+	compare_if("bash", "env PS1=\"$ \" bash --norc --noprofile -i",
+		   "'head -30 file.c' Enter 'echo a line that is typed and that is longer than the "
+		   "whole screen, "
+		   "which wraps' C-a M-f M-f",
+		   3);
+}
+
+static void nano_edits(void **state)
+{
+	(void)state;
+	compare_if("nano", "nano -I file.c", "C-v 'typed' C-w line_5 Enter", 3);
+}
+
+/* (of a screen that is not full tmux pushes rows out when it gets narrower, before it takes the
+ * empty ones at the bottom) */
+static void python_talks(void **state)
+{
+	(void)state;
+	compare_if("python3", "python3 -q",
+		   "'for i in range(9): print(\\\"word \\\" * i * i)' Enter Enter", 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vim_edits),	     cmocka_unit_test(less_pages),
+		cmocka_unit_test(bash_reads_a_line), cmocka_unit_test(nano_edits),
+		cmocka_unit_test(python_talks),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
