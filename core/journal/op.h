@@ -17,11 +17,12 @@ struct step;
  * itself refers to (metadata operations and truncate); then dir/leaf say where it is.
  */
 struct at {
-	int root;	  /* journal_add_root() number, 0 for the folder */
-	int dirfd;	  /* */
-	const char *dir;  /* path of the directory relative to the root, "" for the root itself */
-	const char *name; /* */
-	const char *leaf; /* with name "": the object's own name in dir; else NULL */
+	int root;	   /* journal_add_root() number, 0 for the folder */
+	int dirfd;	   /* */
+	const char *dir;   /* path of the directory relative to the root, "" for the root itself */
+	const char *name;  /* */
+	const char *leaf;  /* with name "": the object's own name in dir; else NULL */
+	int64_t absent_us; /* clock_mono_us() when this call saw that nothing has the name; or 0 */
 };
 
 /*

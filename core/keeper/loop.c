@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/pin.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
@@ -153,8 +154,10 @@ static void turn(struct keeper *k, const struct loop_ops *ops)
 		p[0].fd = k->doors[0]->fd;
 	if (poll(p, 2, wait_ms(k, ops)) < 0)
 		p[0].revents = p[1].revents = 0;
-	if (p[1].revents)
+	if (p[1].revents) {
+		pin_end(); /* what is not a call may be long: it runs where there is room */
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
+	}
 	k->now = clock_mono_us();
 	for (int rank = 0; rank < RANK_COUNT; rank++) {
 		for (int i = 0; i < n; i++) {

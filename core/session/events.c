@@ -138,7 +138,7 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 				 .event = AUDIT_STEP,
 				 .step = ev->step,
 				 .latency_us = -1,
-				 .result = (int)ev->status,
+				 .result = MAX(0, (int)ev->status), /* -1: no command's, so none */
 				 .detail = *ev->reason ? ev->reason : NULL,
 			 });
 }
@@ -157,12 +157,28 @@ static void on_step_undone(struct session *s, const struct client_event *ev)
 	session_reload_undone(s);
 }
 
+/* An undo, a redo or a restore has ended: what it did, in the list and the audit log. */
+static void note_done(struct session *s, const struct client_event *ev)
+{
+	enum undo_kind kind = s->model.job.kind;
+	const char *verb = kind == UNDO_REDO	? "brought back"
+			   : kind == UNDO_PATHS ? "restored"
+						: "rolled back";
+	AUTO_FREE char *words = ev->result == 0 ? session_undo_words(s, verb) : xstrdup(ev->reason);
+
+	model_add_row(&s->model, ROW_NOTE, 0, 0, ev->result, kind == UNDO_REDO ? "redo" : "undo",
+		      words, NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = kind == UNDO_REDO ? AUDIT_REDO : AUDIT_UNDO,
+				 .latency_us = -1,
+				 .result = ev->result,
+				 .detail = words,
+			 });
+}
+
 static void on_done(struct session *s, const struct client_event *ev)
 {
 	struct job *job = &s->model.job;
-	const char *done = job->kind == UNDO_REDO    ? "brought back what was rolled back"
-			   : job->kind == UNDO_PATHS ? "restored"
-						     : "rolled back";
 
 	if (session_guest_plan(s, ev->id, NULL, ev->result, ev->reason))
 		return;
@@ -179,19 +195,8 @@ static void on_done(struct session *s, const struct client_event *ev)
 	free(job->words);
 	job->words = xstrdup(ev->reason);
 	s->model.version++;
-	model_add_row(&s->model, ROW_NOTE, 0, 0, ev->result,
-		      job->kind == UNDO_REDO ? "redo" : "undo", ev->result == 0 ? done : ev->reason,
-		      NULL);
-	session_audit(s, &(struct audit_entry){
-				 .event = job->kind == UNDO_REDO ? AUDIT_REDO : AUDIT_UNDO,
-				 .latency_us = -1,
-				 .result = ev->result,
-				 .detail = ev->reason,
-			 });
-	if (ev->result < 0)
-		return;
-	s->model.undos++;
-	session_reload_undone(s);
+	s->model.undos += ev->result == 0;
+	note_done(s, ev);
 }
 
 static struct undo_plan *copy_plan(const struct undo_plan *from)

@@ -78,6 +78,69 @@ void session_reload_undone(struct session *s)
 	s->model.version++;
 }
 
+/* ---- what an undo did, in words ---------------------------------------------------------------
+ */
+
+#define STEPS_NAMED 8
+
+struct undone { /* before it */
+	int64_t *ids;
+	size_t n;
+};
+
+static struct undone undone_now(const struct model *m)
+{
+	struct undone u = {.ids = xcalloc(m->n_steps + 1, sizeof(*u.ids))};
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		if (m->steps[i].undone)
+			u.ids[u.n++] = m->steps[i].id;
+	return u;
+}
+
+static bool was_undone(const struct undone *u, int64_t id)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (u->ids[i] == id)
+			return true;
+	return false;
+}
+
+char *session_undo_words(struct session *s, const char *verb)
+{
+	struct undone before = undone_now(&s->model);
+	AUTO_BUF struct buf ids = BUF_INIT;
+	const struct step_row *one = NULL;
+	size_t n = 0, n_before = s->model.n_steps;
+	char *words;
+
+	session_reload_undone(s);
+	for (size_t i = 0; i < s->model.n_steps; i++) {
+		const struct step_row *row = &s->model.steps[i];
+
+		if (row->undone == was_undone(&before, row->id))
+			continue;
+		one = row;
+		if (n++ < STEPS_NAMED)
+			buf_fmt(&ids, "%s%lld", ids.len ? ", " : "", (long long)row->id);
+	}
+	if (s->model.n_steps > n_before) /* a restore is a step of its own */
+		one = &s->model.steps[s->model.n_steps - 1];
+	if (n == 0 && one)
+		words = xasprintf("%s, as step %lld: %s", verb, (long long)one->id,
+				  one->command ? one->command : "");
+	else if (n == 1)
+		words = xasprintf("%s step %lld: %s", verb, (long long)one->id,
+				  one->command ? one->command : "");
+	else if (n > STEPS_NAMED)
+		words = xasprintf("%s %zu steps: %s and %zu more", verb, n, ids.data,
+				  n - STEPS_NAMED);
+	else
+		words = xasprintf(n ? "%s steps %s" : "%s", verb, ids.data);
+	free(before.ids);
+	return words;
+}
+
 /* Those between steps that are shown, and since this session began. */
 static bool is_shown(struct session *s, const struct barrier *b)
 {

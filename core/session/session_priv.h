@@ -100,6 +100,8 @@ void session_on_own_answer(struct session *s, uint64_t id, bool allow);
 void session_audit(struct session *s, const struct audit_entry *e);
 /* Mark the steps that are undone now, after an undo or a redo. */
 void session_reload_undone(struct session *s);
+/* The same after an undo or redo, and what it did: "rolled back step 2: rm README". Heap. */
+char *session_undo_words(struct session *s, const char *verb);
 /* How many paths the steps that have ended created, changed and deleted. */
 void session_reload_counts(struct session *s);
 /* Read those edits again if there are new ones. */

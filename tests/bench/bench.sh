@@ -16,8 +16,10 @@ cd "$(dirname "$0")/../.." || exit 1
 cordon=$PWD/build/$B/cordon tools=$PWD/build/$B/tests/bench
 export LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1
 base=$(mktemp -d /dev/shm/cordon-bench.XXXXXX) || exit 1
-mkdir -p "$base/home" "$base/tmp"
-export HOME=$base/home XDG_STATE_HOME=$base/state
+mkdir -p "$base/tmp"
+# Not below /dev, which inside is another directory.
+HOME=$(mktemp -d "$PWD/build/$B/bench-home.XXXXXX") || exit 1
+export HOME XDG_STATE_HOME=$base/state
 unset XDG_CONFIG_HOME
 mkdir -p "$HOME/.config/cordon" && printf '[sandbox]\n\tmode = %s\n' "$MODE" >"$HOME/.config/cordon/config"
 cleanup() {
@@ -26,7 +28,7 @@ cleanup() {
 	tmux -S "$base/tmux" kill-server 2>/dev/null
 	umount "$base/mnt" 2>/dev/null
 	chmod -R u+rwx "$base"
-	rm -rf "$base"
+	rm -rf "$base" "$HOME"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -44,6 +46,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/gate.sh
 	. tests/bench/net.sh
 	. tests/bench/proxy.sh
+	. tests/bench/one_call.sh
 }
 
 have_bwrap=$(command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null && echo yes)
@@ -55,7 +58,7 @@ row_trapped() { versus "$@" native inside floor; }
 
 echo "kernel $(uname -r), $(nproc) cores, $(id -un); $MODE mode; milliseconds, medians of turns in tmpfs"
 echo "ratio+-half of what holds the true one in 95 of 100 (pairs)"
-mkdir "$base/native" && make_native "$base/native" && cp "$tools/turns" "$base/native" || exit 1
+mkdir "$base/native" && make_native "$base/native" && cp "$tools"/{turns,calls} "$base/native" || exit 1
 describe_tree "$base/native"
 print_row "" native cordon bwrap ratio target ""
 for side in inside bubble without floor; do cp -a "$base/native" "$base/$side"; done
@@ -99,6 +102,8 @@ row_trapped "rm -rf of them" 2.0 'rm -rf out; mkdir out; tar -xf tree.tar -C out
 row_trapped "sed -i on 600 files" 1.5 : 'sed -i s/return/RETURN/ csrc/*.c'
 row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
 
+print_row "" "native, us" "cordon, us" "trap, us" "" target ""
+rows_calls
 rows_pane
 rows_record
 rows_gate

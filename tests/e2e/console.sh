@@ -65,11 +65,14 @@ same "$(content "$dir")" "$t" "nothing happens without the confirming key"
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 test -e "$dir/file.txt"
 loses 'comes back' "the dialog closes"
+sees 'rolled back steps [-0-9, ]+' "the list says which steps"
 keys C-] r
 sees 'goes away +file\.txt' "redo shows what will change"
 until [ ! -e "$dir/file.txt" ] || [ $SECONDS -gt 100 ]; do keys U && wait_for 0 false; done
 ok "redo takes it away again" wait_for 10 test ! -e "$dir/file.txt"
 loses 'goes away' "the dialog closes"
+sees 'brought back steps [-0-9, ]+' "of the redo, too"
+like "$(cordon_in "$dir" audit | grep -E ' (undo|redo) ')" "rolled back steps .*brought back step" "as does the audit log"
 
 # One file of a step
 keys Home Down Enter
@@ -81,6 +84,7 @@ is "$(tail -n 1 "$dir/file.txt" 2>/dev/null)" four "the file is back as it was b
 ok "what the step made stays" test -e "$dir/new.txt"
 keys Escape
 sees 'undo --step' "the restore is a step of its own"
+like "$(cordon_in "$dir" audit | grep ' undo ' | tail -n 1)" "restored, as step [0-9]+: undo --step" "which the audit log names"
 press_until 'nothing to (re)?do' "nothing more to redo: it says so" r
 keys Escape C-] t
 

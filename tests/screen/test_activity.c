@@ -86,6 +86,34 @@ static void levels(void **state)
 	scene_done(&s);
 }
 
+/* A program that saves a copy under a new name each time, and may not: one row. */
+static void refusals_alike_are_one(void **state)
+{
+	const char *why = "a rule of the profile denies it";
+	struct scene s;
+	char path[64];
+
+	(void)state;
+	scene_init(&s, 160, 40, DEPTH_256);
+	for (int i = 0; i < 9; i++) {
+		snprintf(path, sizeof(path), "/home/u/.agent/backups/a.%d", i % 7);
+		model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", path, why);
+	}
+	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.agent/other/a", why);
+	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.agent/other/a", why);
+	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.agent/backups/b", "no");
+	ui_changed(s.ui);
+	scene_keys(&s, "C-] l");
+	assert_int_equal(rows(&s), 3);
+	assert_true(scene_shows(&s, "DENY write ~/.agent/backups: 7 names"));
+	assert_true(scene_shows(&s, "DENY write ~/.agent/backups/b"));
+	assert_true(scene_shows(&s, "DENY write ~/.agent/other/a"));
+	assert_true(scene_shows(&s, "x2"));
+	scene_keys(&s, "L L L");
+	assert_int_equal(rows(&s), 12); /* everything is everything */
+	scene_done(&s);
+}
+
 static void details_and_jumps(void **state)
 {
 	struct scene s;
@@ -144,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels),
+		cmocka_unit_test(refusals_alike_are_one),
 		cmocka_unit_test(details_and_jumps),
 		cmocka_unit_test(a_flood),
 	};

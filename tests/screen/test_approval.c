@@ -241,6 +241,9 @@ static void a_black_screen_says_what_it_waits_for(void **state)
 	buf_clear(&s->said);
 	assert_true(scene_shows(s, "vim.basic wants to save claude's own settings"));
 	assert_true(scene_shows(s, "It waits for your answer: C-] a"));
+	free(s->model.asks[0].program);
+	s->model.asks[0].program = xstrdup("/opt/agent/bin/claude.exe");
+	assert_true(scene_shows(s, " claude wants to save claude's own settings"));
 	scene_wait(s, 600);
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");

@@ -1,5 +1,6 @@
 /* test_journal - steps, undo, redo, history, contents. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/clock.h"
 #include "tests/support/journalfix.h"
 
 static int setup(void **state)
@@ -450,6 +451,29 @@ static void give_shape(struct fix *f, const char *path, const struct shape *s, c
 	close(fd);
 }
 
+/* The door has seen that nothing has the name, and an editor saves there before it is opened. */
+static void what_came_since_the_look_is_found(void **state)
+{
+	struct fix *f = *state;
+	struct at a = at(f, "theirs");
+	int fd;
+
+	begin(f, "opens");
+	a.absent_us = clock_mono_us();
+	assert_int_equal(op_open(f->s, &a, O_WRONLY, 0, NULL), -ENOENT);
+	outside(f, "theirs", "not the step's");
+	a.absent_us = clock_mono_us();
+	assert_int_equal(op_open(f->s, &a, O_WRONLY | O_CREAT | O_EXCL, 0644, NULL), -EEXIST);
+	a.absent_us = clock_mono_us();
+	fd = op_open(f->s, &a, O_WRONLY | O_CREAT | O_TRUNC, 0644, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, "x", 1), 0);
+	close(fd);
+	commit(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "theirs", "not the step's");
+}
+
 /* Its inode stays, its bytes come back in place: whatever lies there now. */
 static void a_file_with_two_names_gets_its_bytes_back(void **state)
 {
@@ -546,6 +570,7 @@ int main(void)
 		TEST(a_late_writer_belongs_to_the_step_that_runs),
 		TEST(what_is_written_on_belongs_to_the_step_that_runs),
 		TEST(restores_single_paths),
+		TEST(what_came_since_the_look_is_found),
 		TEST(a_file_with_two_names_gets_its_bytes_back),
 	};
 

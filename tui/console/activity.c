@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/session/answers.h"
 
 void activity_done(struct activity *a)
@@ -45,6 +46,11 @@ const char *activity_level_words(enum activity_level level)
 	};
 
 	return words[level];
+}
+
+bool activity_is_group(const struct activity_item *item, const struct row *r)
+{
+	return item->objects > (r->kind == ROW_DENY);
 }
 
 size_t activity_git_dir(const char *path)
@@ -181,10 +187,27 @@ static void count(struct activity *a, struct activity_item *item, const struct r
 		a->stale = true;
 }
 
-/* Git's own files: each is remembered, and one row stands for them all. */
-static void take_git(struct activity *a, const struct row *r, size_t dir)
+/* Heap: what one row stands for, with others that are like it; NULL: it stands alone. Git's own
+ * files of a step, and what one rule refused in one directory: a program that saves a copy under a
+ * new name each time tries many. */
+static char *group_of(const struct activity *a, const struct row *r)
 {
-	char *key = xasprintf("g%lld:%.*s", (long long)r->step, (int)dir, object_of(r));
+	const char *text = r->text ? r->text : "", *base = path_base(text);
+	size_t dir = r->kind == ROW_TOUCH ? activity_git_dir(object_of(r)) : 0;
+
+	if (a->level == ACTIVITY_ALL)
+		return NULL;
+	if (dir)
+		return xasprintf("g%lld:%.*s", (long long)r->step, (int)dir, object_of(r));
+	if (r->kind == ROW_DENY && *text == '/' && base > text + 1)
+		return xasprintf("D%lld:%s:%.*s:%s", (long long)r->step, r->op ? r->op : "",
+				 (int)(base - text), text, r->more ? r->more : "");
+	return NULL;
+}
+
+/* Each is remembered, and one row stands for them all. */
+static void take_grouped(struct activity *a, const struct row *r, char *key)
+{
 	char *own = key_of(a, r);
 	struct activity_item *group = find(a, key), *file = find(a, own);
 	bool new = !group, new_file = !file;
@@ -218,15 +241,12 @@ static void leave(struct activity *a, const struct row *r)
 
 static void take(struct activity *a, const struct row *r)
 {
-	size_t dir = r->kind == ROW_TOUCH && a->level != ACTIVITY_ALL
-			     ? activity_git_dir(object_of(r))
-			     : 0;
+	char *key = group_of(a, r);
 	struct activity_item *item;
-	char *key;
 	bool new;
 
-	if (dir) {
-		take_git(a, r, dir);
+	if (key) {
+		take_grouped(a, r, key);
 		return;
 	}
 	if (is_rename(r) && a->level != ACTIVITY_ALL)

@@ -12,7 +12,7 @@
  * Cost:  each row is looked at once; rows that the model has dropped take their items along.
  */
 enum activity_level {
-	ACTIVITY_PLAIN,	  /* one row an object and command, git's own files as one */
+	ACTIVITY_PLAIN,	  /* one row an object and command; git's own files as one, refusals too */
 	ACTIVITY_STAYS,	  /* of those, files that are still there, and what was decided */
 	ACTIVITY_DECIDED, /* what was asked about, allowed or refused */
 	ACTIVITY_ALL,	  /* each row of the model */
@@ -53,5 +53,7 @@ const struct activity_item *activity_at(const struct activity *a, size_t i); /* 
 /* The row that is drawn for it; NULL: the model does not have it any more. */
 const struct row *activity_row(const struct model *m, const struct activity_item *item);
 const char *activity_level_words(enum activity_level level);
+/* Does it stand for several objects? r: its row. A refusal that no other is like does not. */
+bool activity_is_group(const struct activity_item *item, const struct row *r);
 /* Of git's own files: where ".git" ends in the path; else 0. */
 size_t activity_git_dir(const char *path);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/activity.h"
 #include "tui/console/ui.h"
@@ -187,13 +188,27 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 
+/* "DENY write  ~/.claude/backups: 5 names  the reason that all have" */
+static void draw_refusals(struct ui *ui, struct surface *s, struct rect line,
+			  const struct activity_item *item, const struct row *r,
+			  const struct verdict *v)
+{
+	AUTO_FREE char *dir = xstrndup(r->text, (size_t)(path_base(r->text) - r->text) - 1);
+	AUTO_FREE char *words = xasprintf("%s: %zu names", dir, item->objects);
+	struct row all = *r;
+
+	all.text = words;
+	draw_object(ui, s, line, &all, v);
+}
+
 /* "x3": how often, at the right. Returns the columns that are left. */
-static int draw_times(struct surface *s, struct rect line, const struct activity_item *item)
+static int draw_times(struct surface *s, struct rect line, const struct activity_item *item,
+		      const struct row *r)
 {
 	char times[16];
 	int w = snprintf(times, sizeof(times), "x%zu", item->rows);
 
-	if (item->rows < 2 || item->objects || line.w < 30)
+	if (item->rows < 2 || activity_is_group(item, r) || line.w < 30)
 		return line.w;
 	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, times);
 	return line.w - w - 1;
@@ -210,7 +225,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 
 	if (!r)
 		return;
-	end = line.x + draw_times(s, line, item);
+	end = line.x + draw_times(s, line, item, r);
 	v = (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, r->more ? r->more : "",
 			     false, kinds[r->kind].role};
 	if (r->kind == ROW_DECISION)
@@ -220,7 +235,9 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
 	}
 	x += draw_sign(s, x, line.y, v.role, v.sign, v.word);
-	if (item->objects)
+	if (activity_is_group(item, r) && r->kind == ROW_DENY)
+		draw_refusals(a->v.ui, s, (struct rect){x, line.y, end - x, 1}, item, r, &v);
+	else if (activity_is_group(item, r))
 		draw_group(a->v.ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
 	else if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
 		draw_note(a->v.ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);

@@ -131,8 +131,11 @@ static void collect(struct view_detail *d, const struct row *r, const struct act
 	if (r->kind != ROW_NOTE && r->kind != ROW_EXTERNAL)
 		add(d, "call", op);
 	add(d, r->kind == ROW_NOTE ? "words" : r->kind == ROW_EXEC ? "command" : "object", r->text);
-	if (item->objects) {
-		AUTO_FREE char *words = xasprintf("one of %zu files of git's own", item->objects);
+	if (activity_is_group(item, r)) {
+		AUTO_FREE char *words =
+			xasprintf(r->kind == ROW_DENY ? "one of %zu names refused there"
+						      : "one of %zu files of git's own",
+				  item->objects);
 
 		add(d, "", words);
 	}

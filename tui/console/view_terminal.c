@@ -75,22 +75,31 @@ static int draw_centred(struct surface *s, struct rect r, int y, int role, const
 	return y;
 }
 
+/* Heap. Packages for several systems name it "claude.exe" on this one, too. */
+static char *program_name(const char *program)
+{
+	const char *base = path_base(program);
+	size_t len = strlen(base);
+
+	return xstrndup(base, len > 4 && str_ends(base, ".exe") ? len - 4 : len);
+}
+
 /* An agent that waits for an answer before it has painted anything would look like one that hangs.
  * The keys stay the agent's. */
 static void draw_waiting(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct ask *ask = &ui->spec.model->asks[0];
-	AUTO_FREE char *what = NULL, *how = NULL;
+	AUTO_FREE char *who = NULL, *what = NULL, *how = NULL;
 	char keys[48], op[32];
 	int y = r.y + r.h / 2 - 3;
 
 	if (r.h < 8 || r.w < 20 || ask->held || !is_blank(s, r))
 		return;
 	ui_wish(ask, op, sizeof(op));
+	who = program_name(ask->program);
 	what = ask->bundle && *ask->bundle
-		       ? xasprintf("%s wants to save %s", path_base(ask->program), ask->bundle)
-		       : xasprintf("%s wants to %s %s", path_base(ask->program), op,
-				   ui_path(ui, ask->path));
+		       ? xasprintf("%s wants to save %s", who, ask->bundle)
+		       : xasprintf("%s wants to %s %s", who, op, ui_path(ui, ask->path));
 	y = draw_centred(s, r, y, ROLE_STRONG, what, 1);
 	y = draw_centred(s, r, y, ROLE_TEXT, ask->reason ? ask->reason : "", 3);
 	ui_keys(ui, PLACE_TERMINAL, ACTION_FOCUS_APPROVALS, keys, sizeof(keys));

@@ -15,6 +15,8 @@
 #include "backends/linux/door/state.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/pin.h"
+#include "core/keeper/keeper.h"
 
 #ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
@@ -32,23 +34,34 @@
  * process sets in these microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come
  * between the descriptor and the answer, and is not given that chance.
  *
+ * To move a thread is dear (a twelfth of what a file costs that is made), so while one caller takes
+ * descriptor after descriptor the keeper stays where they both are: until another one calls,
+ * anything but a call comes (loop.c), a thread or a process is started (pin.h), or nothing was
+ * taken for a moment. A caller that goes elsewhere comes back with its next answer. The caller
+ * itself is let go each time: what it may use is its own to see and to set.
+ *
  * Where several threads call by turns it is their working at the same time that counts: each wakes
  * up where the scheduler wants it.
  */
 #define TOGETHER_US 2000
+#define STAY_US	    2000
+#define TURN_US	    10000 /* how long a caller's priority is taken for what it was */
 
 /* Who has called lately. */
 #define CALLERS 8
 struct callers {
-	struct {
+	struct one {
 		int tid;
-		int64_t us;
+		bool turn; /* has_its_turn() */
+		int64_t us, turn_us;
 	} last[CALLERS];
 	size_t at;
 	int64_t together_us; /* when two of them called by turns */
-	bool may_near;	     /* Linux 6.6 */
-	bool near;	     /* the listener's flag */
-	int nice;	     /* our own */
+	int taker;	     /* who took a descriptor last, and when */
+	int64_t took_us;
+	bool may_near; /* Linux 6.6 */
+	bool near;     /* the listener's flag */
+	int nice;      /* our own */
 };
 
 static bool are_together(struct callers *c, int tid, int64_t now)
@@ -58,7 +71,7 @@ static bool are_together(struct callers *c, int tid, int64_t now)
 			if (c->last[i].tid == tid && now - c->last[i].us < TOGETHER_US)
 				c->together_us = now;
 		c->at = (c->at + 1) % CALLERS;
-		c->last[c->at].tid = tid;
+		c->last[c->at] = (struct one){.tid = tid, .turn_us = now - TURN_US};
 	}
 	c->last[c->at].us = now;
 	return now - c->together_us < TOGETHER_US;
@@ -84,14 +97,36 @@ void answer_close(struct ldoor *d)
 	free(take_ptr(&d->callers));
 }
 
+/* Has this one taken a descriptor just now? */
+static bool goes_on(const struct callers *c, int tid, int64_t now)
+{
+	return c->taker == tid && now - c->took_us < STAY_US;
+}
+
+void answer_tick(struct ldoor *d)
+{
+	const struct callers *c = d->callers;
+
+	if (!pin_is_held())
+		return;
+	if (goes_on(c, c->taker, clock_mono_us()))
+		keeper_wake_at(d->k, c->took_us + STAY_US);
+	else
+		pin_end();
+}
+
 void answer_caller(struct ldoor *d, int tid)
 {
 	struct callers *c = d->callers;
+	int64_t now;
 	bool near;
 
 	if (!c->may_near)
 		return;
-	near = !are_together(c, tid, clock_mono_us());
+	now = clock_mono_us();
+	near = !are_together(c, tid, now);
+	if (!near || !goes_on(c, tid, now))
+		pin_end();
 	if (near != c->near && set_near(d, near))
 		c->near = near;
 }
@@ -128,50 +163,57 @@ static int add_fd(struct ldoor *d, struct seccomp_notif_addfd *add)
 	return n < 0 ? -errno : n;
 }
 
-/* Its own affinity again. A set of processors that has changed meanwhile is not left: any then. */
-static void set_free(int tid, const cpu_set_t *own)
-{
-	cpu_set_t any;
-
-	if (sched_setaffinity(tid, sizeof(*own), own) == 0 || errno == ESRCH)
-		return;
-	memset(&any, 0xff, sizeof(any));
-	sched_setaffinity(tid, sizeof(any), &any);
-}
-
 /*
  * Does the caller have its turn wherever it is? Of idle priority, or nicer than we are, it may wait
- * long on a processor that others want, and we with it: then it is to go where there is room.
+ * long on a processor that others want, and we with it: then it is to go where there is room. What
+ * it was a moment ago will do: it is a question of speed alone.
  */
-static bool has_its_turn(const struct ldoor *d, int tid)
+static bool has_its_turn(struct callers *c, int tid)
 {
+	struct one *l = &c->last[c->at];
+	bool turn;
 	int nice;
 
+	if (l->tid == tid && l->us - l->turn_us < TURN_US)
+		return l->turn;
 	errno = 0;
 	nice = getpriority(PRIO_PROCESS, (id_t)tid);
-	return errno == 0 && nice <= d->callers->nice && sched_getscheduler(tid) != SCHED_IDLE;
+	turn = errno == 0 && nice <= c->nice && sched_getscheduler(tid) != SCHED_IDLE;
+	if (l->tid == tid) {
+		l->turn = turn;
+		l->turn_us = l->us;
+	}
+	return turn;
 }
 
 /* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
 static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
 {
-	cpu_set_t here, ours, theirs;
-	int cpu = sched_getcpu(), n = -EAGAIN;
+	struct callers *c = d->callers;
+	const int64_t now = c->last[c->at].us;
+	const bool stays = goes_on(c, tid, now);
+	const int cpu = sched_getcpu();
+	cpu_set_t here, theirs;
+	int n = -EAGAIN;
 
-	if (cpu < 0 || cpu >= CPU_SETSIZE || !has_its_turn(d, tid) ||
-	    sched_getaffinity(0, sizeof(ours), &ours) < 0 ||
+	if (cpu < 0 || cpu >= CPU_SETSIZE || !has_its_turn(c, tid) ||
 	    sched_getaffinity(tid, sizeof(theirs), &theirs) < 0 || !CPU_ISSET(cpu, &theirs) ||
 	    CPU_COUNT(&theirs) == 1)
 		return -EAGAIN;
 	CPU_ZERO(&here);
 	CPU_SET(cpu, &here);
-	if (sched_setaffinity(0, sizeof(here), &here) < 0)
+	if (stays && !pin_is_held())
+		keeper_wake_at(d->k, now + STAY_US);
+	if (!pin_here(cpu))
 		return -EAGAIN;
 	if (sched_setaffinity(tid, sizeof(here), &here) == 0) {
 		n = add_fd(d, add);
-		set_free(tid, &theirs);
+		pin_set_free(tid, &theirs);
 	}
-	set_free(0, &ours);
+	if (!stays)
+		pin_end();
+	c->taker = tid;
+	c->took_us = now;
 	return n;
 }
 
@@ -185,8 +227,10 @@ static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd
 {
 	int r = tid != 0 && d->callers->near ? add_fd_here(d, tid, add) : -EAGAIN;
 
-	if (r == -EAGAIN)
+	if (r == -EAGAIN) {
+		pin_end();
 		r = add_fd(d, add);
+	}
 	if (r < 0)
 		return r;
 	util_close_fd(fd);

@@ -11,6 +11,7 @@ void answer_open(struct ldoor *d);
 void answer_close(struct ldoor *d);
 /* A thread has called, before its answer. */
 void answer_caller(struct ldoor *d, int tid);
+void answer_tick(struct ldoor *d);
 /* Answer a request: result as a handler returns it. */
 void door_answer(struct ldoor *d, uint64_t id, int result);
 /* The same; -ENOENT: nobody waits any more. */

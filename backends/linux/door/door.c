@@ -30,6 +30,7 @@
 #include "backends/linux/door/resolve.h"
 #include "backends/linux/door/state.h"
 #include "backends/linux/door/table.h"
+#include "core/base/pin.h"
 #include "core/keeper/keeper.h"
 
 static struct ldoor *ldoor(struct door *door)
@@ -118,6 +119,7 @@ static void door_tick(struct door *door)
 	struct ldoor *d = ldoor(door);
 
 	gather_serve(d, door_dispatch);
+	answer_tick(d);
 	connect_tick(d);
 	flow_tick(d);
 	port_tick(d);
@@ -168,6 +170,7 @@ static void door_close(struct door *door)
 
 	if (d == NULL)
 		return;
+	pin_end();
 	door_drop_all(door);
 	flow_close(d);
 	port_drop(d);

@@ -237,8 +237,12 @@ static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base
 static int quick_last(struct request *r, int i, struct place *p, char *end, bool slash)
 {
 	*end = '\0';
-	if (fstatat(p->at.dirfd, p->at.name, &p->st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : -errno;
+	if (fstatat(p->at.dirfd, p->at.name, &p->st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			return -errno;
+		p->at.absent_us = clock_mono_us();
+		return 0;
+	}
 	p->known = true;
 	if (!S_ISLNK(p->st.st_mode))
 		return slash && !S_ISDIR(p->st.st_mode) ? -ENOTDIR : 0;
@@ -352,6 +356,7 @@ static void place_begin(struct place *p)
 	p->known = p->recent = p->kept = p->object = p->orphan = false;
 	p->special = p->nested = false;
 	p->gone = false;
+	p->at.absent_us = 0;
 	p->text[0] = '\0';
 }
 

@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
@@ -15,6 +16,8 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
+
+#define ABSENT_US 1000
 
 static const struct obj nothing;
 
@@ -163,6 +166,20 @@ static int open_old(struct step *s, struct where *w, int flags, bool *touched)
 	return take_fd(&fd);
 }
 
+/*
+ * The caller may have looked a moment ago, and nobody but the human's own programs can have made it
+ * since. If they have, O_EXCL finds out and the next try looks. What a crash right between would
+ * leave, the record of a file that the step did not make, it could leave after a look of ours too;
+ * it is not made likelier by what takes time before, as the capture of open files does.
+ */
+static int look_once(struct where *w, const struct at *at)
+{
+	if (!at->absent_us || !*at->name || clock_mono_us() - at->absent_us > ABSENT_US)
+		return where_look(w, at);
+	where_set(w, at);
+	return 0;
+}
+
 int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *touched)
 {
 	int r = -EEXIST;
@@ -177,7 +194,7 @@ int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *t
 	for (int i = 0; i < 8 && r == -EEXIST; i++) {
 		AUTO_WHERE struct where w = WHERE_NONE;
 
-		r = where_look(&w, at);
+		r = i == 0 ? look_once(&w, at) : where_look(&w, at);
 		if (r < 0)
 			return r;
 		if (flags & O_EXCL && flags & O_CREAT && (w.obj.mode || w.plain))

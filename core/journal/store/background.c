@@ -14,6 +14,7 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/base/pin.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
@@ -238,6 +239,7 @@ static int start(struct tidy *t)
 	if (t->started)
 		pthread_join(t->thread, NULL);
 	t->over = false;
+	pin_end();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&t->thread, NULL, tidy_main, t);

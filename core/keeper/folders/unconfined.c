@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "core/base/pin.h"
 #include "core/keeper/state.h"
 
 /*
@@ -51,6 +52,7 @@ int outside_start(struct keeper *k, struct err *err)
 
 	pthread_mutex_init(&o->mutex, NULL);
 	pthread_cond_init(&o->change, NULL);
+	pin_end();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&o->thread, NULL, outside_main, o);

@@ -17,6 +17,7 @@ void naming_init(struct naming *n, const struct keeper *k, const struct command 
 			     .paths = BUF_INIT,
 			     .temporary = BUF_INIT,
 			     .places = BUF_INIT,
+			     .saving = BUF_INIT,
 			     .name = BUF_INIT};
 	buf_add(&n->name, c->label.data, c->label.len);
 }
@@ -26,6 +27,7 @@ void naming_done(struct naming *n)
 	buf_done(&n->paths);
 	buf_done(&n->temporary);
 	buf_done(&n->places);
+	buf_done(&n->saving);
 	buf_done(&n->name);
 	free(n->below);
 }
@@ -41,6 +43,20 @@ static bool is_temporary(const char *path)
 	       (*name == '.' && (str_ends(name, ".swp") || str_ends(name, ".swx")));
 }
 
+/* Where a temporary name shows what it is for, "x.tmp.123" or "x~": the length up to there; else 0.
+ */
+static size_t saved_as(const char *path)
+{
+	const char *name = path_base(path), *mark = strstr(name, ".tmp.");
+	size_t len = strlen(path);
+
+	if (!mark && str_ends(name, ".tmp"))
+		mark = path + len - 4;
+	if (!mark && str_ends(name, "~"))
+		mark = path + len - 1;
+	return mark && mark > name ? (size_t)(mark - path) : 0;
+}
+
 static void add(struct buf *to, size_t *n, const char *path)
 {
 	if ((*n)++ < PATHS_NAMED)
@@ -54,6 +70,7 @@ static void begin(void *data)
 	buf_clear(&n->paths);
 	buf_clear(&n->temporary);
 	buf_clear(&n->places);
+	buf_clear(&n->saving);
 	n->n_paths = n->n_places = 0;
 	n->edits = n->deletes = n->renames = n->elsewhere = false;
 	free(take_ptr(&n->below));
@@ -89,8 +106,10 @@ static void change(void *data, const struct change *c)
 	if (!*c->path || is_covered(n, c, path))
 		return;
 	if (c->root) {
-		if (!is_temporary(path) || !n->places.len)
+		if (!is_temporary(path))
 			add(&n->places, &n->n_places, shown);
+		else if (!n->saving.len)
+			buf_str(&n->saving, shown);
 	} else if (is_temporary(path)) {
 		if (!n->temporary.len)
 			buf_str(&n->temporary, shown);
@@ -108,13 +127,24 @@ static const char *name(void *data)
 	const char *verb = n->edits || (!n->deletes && !n->renames) ? "edit"
 			   : n->renames				    ? "rename"
 								    : "delete";
-	const struct buf *what = n->paths.len ? &n->paths : inside ? &n->temporary : &n->places;
-	size_t all = n->paths.len ? n->n_paths : inside ? 1 : n->n_places;
+	bool saving = !inside && !n->places.len;
+	const struct buf *what = n->paths.len ? &n->paths
+				 : inside     ? &n->temporary
+				 : saving     ? &n->saving
+					      : &n->places;
+	size_t all = n->paths.len ? n->n_paths : inside || saving ? 1 : n->n_places;
 
-	n->elsewhere = !inside && n->places.len;
+	n->elsewhere = !inside && (n->places.len || n->saving.len);
 	if (!c->by_paths || c->named || !what->len)
 		return NULL;
 	buf_clear(&n->name);
+	if (saving && saved_as(what->data)) {
+		/* It may be asked about before it takes the other's place. */
+		buf_fmt(&n->name, "%s: begin to save %.*s", n->keeper->agent_name.data,
+			(int)saved_as(what->data), what->data);
+		buf_truncate(&n->name, MIN(n->name.len, (size_t)LABEL_MAX));
+		return n->name.data;
+	}
 	buf_fmt(&n->name, "%s: %s %s", n->keeper->agent_name.data, verb, what->data);
 	if (all > PATHS_NAMED)
 		buf_fmt(&n->name, " and %zu more", all - PATHS_NAMED);

@@ -13,7 +13,8 @@ struct naming {
 	const struct command *command;
 	bool elsewhere; /* it changed nothing in a working folder */
 	bool edits, deletes, renames;
-	struct buf paths, temporary, places; /* in a folder; of those passing names; elsewhere */
+	struct buf paths, temporary; /* in a folder; of those passing names, the first */
+	struct buf places, saving;   /* the same elsewhere */
 	size_t n_paths, n_places;
 	char *below; /* a directory that was made: what is in it needs no name */
 	struct buf name;

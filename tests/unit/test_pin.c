@@ -1,0 +1,156 @@
+/* test_pin - a thread that is kept on its processor, and what is started meanwhile. */
+/* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/base/pin.h"
+
+static cpu_set_t all; /* what the test may use */
+
+static bool has_all(void)
+{
+	cpu_set_t now;
+
+	return sched_getaffinity(0, sizeof(now), &now) == 0 && CPU_EQUAL(&now, &all);
+}
+
+static bool has_only(int cpu)
+{
+	cpu_set_t now;
+
+	return sched_getaffinity(0, sizeof(now), &now) == 0 && CPU_COUNT(&now) == 1 &&
+	       CPU_ISSET(cpu, &now);
+}
+
+static int first(void)
+{
+	int cpu = 0;
+
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	return cpu;
+}
+
+static void is_kept_and_let_go(void **state)
+{
+	int cpu = first();
+
+	(void)state;
+	assert_false(pin_here(-1));
+	assert_false(pin_here(CPU_SETSIZE));
+	pin_end();
+	assert_true(has_all());
+	assert_true(pin_here(cpu));
+	assert_true(has_only(cpu));
+	assert_int_equal(sched_getcpu(), cpu);
+	assert_true(pin_here(cpu)); /* once more changes nothing */
+	assert_true(pin_is_held());
+	pin_end();
+	assert_false(pin_is_held());
+	assert_true(has_all());
+	pin_end();
+	assert_true(has_all());
+}
+
+static void what_is_forked_has_all(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_true(pin_here(first()));
+	pid = fork();
+	if (pid == 0)
+		_exit(has_all() ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(pin_is_held());
+	assert_true(has_all());
+}
+
+static void *ends(void *arg)
+{
+	(void)arg;
+	pin_end(); /* another thread's */
+	return pin_is_held() ? arg : NULL;
+}
+
+static void is_the_threads_own(void **state)
+{
+	int cpu = first();
+	pthread_t t;
+	void *got;
+
+	(void)state;
+	assert_true(pin_here(cpu));
+	assert_int_equal(pthread_create(&t, NULL, ends, &cpu), 0);
+	assert_int_equal(pthread_join(t, &got), 0);
+	assert_null(got);
+	assert_true(pin_is_held());
+	assert_true(has_only(cpu));
+	pin_end();
+	assert_true(has_all());
+}
+
+/* An administrator takes processors away meanwhile: that is not overruled. */
+static void what_others_set_stays(void **state)
+{
+	int cpu = first(), other = cpu + 1;
+	cpu_set_t set;
+
+	(void)state;
+	while (other < CPU_SETSIZE && !CPU_ISSET(other, &all))
+		other++;
+	if (other == CPU_SETSIZE)
+		skip();
+	CPU_ZERO(&set);
+	CPU_SET(other, &set);
+	assert_true(pin_here(cpu));
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	pin_end();
+	assert_true(has_only(other));
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+
+	assert_true(pin_here(cpu));
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	assert_true(pin_here(other)); /* where it runs by then: that is what it has now */
+	pin_end();
+	assert_true(has_only(other));
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+/* What it had is no longer there: a set that the kernel refuses is not what is left. */
+static void a_set_that_is_gone_is_any(void **state)
+{
+	cpu_set_t none;
+
+	(void)state;
+	CPU_ZERO(&none);
+	assert_true(pin_here(first()));
+	pin_set_free(0, &none);
+	assert_true(sched_getaffinity(0, sizeof(none), &none) == 0);
+	assert_true(CPU_COUNT(&none) >= CPU_COUNT(&all));
+	pin_end();
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_kept_and_let_go),
+		cmocka_unit_test(what_is_forked_has_all),
+		cmocka_unit_test(is_the_threads_own),
+		cmocka_unit_test(what_others_set_stays),
+		cmocka_unit_test(a_set_that_is_gone_is_any),
+	};
+
+	sched_getaffinity(0, sizeof(all), &all);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
