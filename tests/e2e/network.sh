@@ -360,7 +360,9 @@ below() { # PID NAME - its descendants of that name
 		below "$p" "$2"
 	done
 }
-quiet "${web[@]}" -- python3 -c 'import socket, time
+for victim in cordon-router cordon-relay; do
+	rm -f up
+	quiet "${web[@]}" -- python3 -c 'import socket, time
 s = socket.create_connection(("good.example", 7)); s.sendall(b"a"); print(s.recv(1)); open("up", "w").close()
 try:
     while s.recv(1): pass
@@ -371,17 +373,33 @@ try: socket.create_connection(("203.0.113.7", 7), timeout=3); print("connected")
 except OSError as e: print("refused")
 time.sleep(1.1)
 socket.create_connection(("203.0.113.7", 7), timeout=3).close(); print("connected")' >"$TEST_TMP/out" &
-inside=$!
-wait_for 5 test -e up
-for p in cordon-relay cordon-router; do
-	is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
+	inside=$!
+	wait_for 5 test -e up
+	for p in cordon-relay cordon-router; do
+		is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
+	done
+	dead=$(below $$ $victim)
+	kill -9 "$dead"
+	ok "a $victim that is killed leaves no zombie" wait_for 5 test ! -e "/proc/$dead"
+	wait "$inside"
+	like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without it a connection ends, and a later one starts another"
 done
-router=$(below $$ cordon-router)
-kill -9 "$router"
-ok "a router that is killed leaves no zombie" wait_for 5 test ! -e "/proc/$router"
-kill -9 "$(below $$ cordon-relay)"
+# Where descriptors run out, connections fail; the relay does not spin over those that it cannot take.
+rm -f up
+(ulimit -n 300 && quiet --allow-domain 203.0.113.7:7 -- python3 -c 'import errno, socket, time
+kept, codes = [], set()
+for i in range(250):
+    s = socket.socket(); s.settimeout(5)
+    try: s.connect(("203.0.113.7", 7)); kept.append(s)
+    except OSError as e: codes.add(errno.errorcode.get(e.errno, str(e)))
+print(len(kept) > 100, "EPERM" in codes); open("up", "w").close(); time.sleep(2)' >"$TEST_TMP/out") &
+inside=$!
+ok "many connections, few descriptors" wait_for 20 test -e up
+ticks() { awk '{ print $14 + $15 }' "/proc/$(below $$ cordon-relay)/stat"; }
+before=$(ticks) && sleep 1
+ok "a relay without descriptors rests" test $(($(ticks) - before)) -lt 5
 wait "$inside"
-like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without its relay a connection ends, and a later one starts another"
+is "$(cat "$TEST_TMP/out")" "True False" "and says that there are too many"
 is "$(below $$ cordon-relay)$(below $$ cordon-router)" "" "nothing is left running"
 kill "$servers"
 done_testing

@@ -313,6 +313,7 @@ except OSError: print("closed")
 print(connect("good.example:7"))' >"$TEST_TMP/out" &
 inside=$!
 wait_for 10 test -e up
+is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ cordon-proxy)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "it starts nothing and reaches no other process"
 kill -9 "$(below $$ cordon-proxy)"
 wait "$inside"
 is "$(cat "$TEST_TMP/out")" "closed

@@ -126,11 +126,12 @@ static void on_accept(struct watch *w, uint32_t events)
 
 	(void)events;
 	while (l->watch.fd >= 0) {
-		int fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct sockaddr_storage peer;
+		int fd = relay_accept(l->relay, &l->watch, &peer);
 		struct dial *d;
 		struct accepted *a;
 
-		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+		if (fd == -EINTR || fd == -ECONNABORTED)
 			continue;
 		if (fd < 0)
 			return;

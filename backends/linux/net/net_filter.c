@@ -1,4 +1,4 @@
-/* net_filter - the system calls that the relay and the router may still make. */
+/* net_filter - the system calls that the relay, the router and the proxy may still make. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +6,7 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "backends/linux/net/net_priv.h"
 
@@ -83,13 +84,11 @@ static int add_common(scmp_filter_ctx c)
 	return r < 0 ? r : allow_if(c, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6);
 }
 
-static int load(int (*add)(scmp_filter_ctx c))
+static int load(uint32_t otherwise, int (*add)(scmp_filter_ctx c))
 {
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int r = c ? add_common(c) : -ENOMEM;
+	scmp_filter_ctx c = seccomp_init(otherwise);
+	int r = c ? add(c) : -ENOMEM;
 
-	if (r == 0)
-		r = add(c);
 	if (r == 0)
 		r = seccomp_load(c);
 	if (c)
@@ -100,22 +99,94 @@ static int load(int (*add)(scmp_filter_ctx c))
 static int add_relay(scmp_filter_ctx c)
 {
 	const uint64_t writes = O_ACCMODE | O_CREAT | O_TRUNC;
-	int r = allow(c, of_relay, ARRAY_LEN(of_relay));
+	int r = add_common(c);
 
+	if (r == 0)
+		r = allow(c, of_relay, ARRAY_LEN(of_relay));
 	return r < 0 ? r : allow_if(c, SCMP_SYS(openat), 2, writes, O_RDONLY);
 }
 
 static int add_router(scmp_filter_ctx c)
 {
-	return allow_if(c, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET);
+	int r = add_common(c);
+
+	return r < 0 ? r : allow_if(c, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET);
+}
+
+/*
+ * What the C library and its modules need to look a name up differs from host to host. So of the
+ * proxy's calls only those are refused that none of them makes: programs, processes, other
+ * processes' memory, signals, and what widens the kernel that is within reach. Landlock says which
+ * files can be opened.
+ */
+static const int not_of_proxy[] = {
+	SCMP_SYS(add_key),
+	SCMP_SYS(bpf),
+	SCMP_SYS(chroot),
+	SCMP_SYS(execve),
+	SCMP_SYS(execveat),
+	SCMP_SYS(fork),
+	SCMP_SYS(io_uring_enter),
+	SCMP_SYS(io_uring_register),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(kcmp),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(kill),
+	SCMP_SYS(mount),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(pidfd_open),
+	SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(request_key),
+	SCMP_SYS(rt_sigqueueinfo),
+	SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(setns),
+	SCMP_SYS(tkill),
+	SCMP_SYS(unshare),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(vfork),
+};
+
+static int refuse(scmp_filter_ctx c, int code, int nr, const struct scmp_arg_cmp *cmp)
+{
+	return nr < 0 ? 0 : seccomp_rule_add_array(c, SCMP_ACT_ERRNO(code), nr, cmp ? 1 : 0, cmp);
+}
+
+static int add_proxy(scmp_filter_ctx c)
+{
+	const struct scmp_arg_cmp no_thread = {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0};
+	const struct scmp_arg_cmp others = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
+	const struct scmp_arg_cmp rare = {0, SCMP_CMP_GT, AF_NETLINK, 0};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(not_of_proxy) && r == 0; i++)
+		r = refuse(c, EPERM, not_of_proxy[i], NULL);
+	/* The flags of clone3() cannot be looked at: the C library takes clone() then. */
+	if (r == 0)
+		r = refuse(c, ENOSYS, SCMP_SYS(clone3), NULL);
+	if (r == 0)
+		r = refuse(c, EPERM, SCMP_SYS(clone), &no_thread);
+	if (r == 0)
+		r = refuse(c, EPERM, SCMP_SYS(tgkill), &others);
+	return r < 0 ? r : refuse(c, EAFNOSUPPORT, SCMP_SYS(socket), &rare);
+}
+
+int net_filter_proxy(void)
+{
+	return load(SCMP_ACT_ALLOW, add_proxy);
 }
 
 int net_filter_relay(void)
 {
-	return load(add_relay);
+	return load(SCMP_ACT_ERRNO(EPERM), add_relay);
 }
 
 int net_filter_router(void)
 {
-	return load(add_router);
+	return load(SCMP_ACT_ERRNO(EPERM), add_router);
 }

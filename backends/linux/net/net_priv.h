@@ -130,6 +130,8 @@ void router_allow_ping(void);
  * go on. */
 int net_filter_relay(void) MUST_USE;
 int net_filter_router(void) MUST_USE;
+/* This one looks names up with the C library: it starts nothing and reaches no other process. */
+int net_filter_proxy(void) MUST_USE;
 
 /* ---- relay.c --------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
+#include "backends/linux/net/net_priv.h"
 #include "backends/linux/net/proxy_priv.h"
 #include "backends/linux/sandbox/landlock.h"
 
@@ -118,7 +119,9 @@ static int confine(const struct proxy_spec *spec, struct proxy *p)
 	}
 	if (landlock_abi() > 0 && landlock_restrict(&little, &err) < 0)
 		return err.code;
-	return confine_server(&err);
+	if (confine_server(&err) < 0)
+		return err.code;
+	return net_filter_proxy();
 }
 
 /* RFC 4648. */

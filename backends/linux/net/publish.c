@@ -102,12 +102,11 @@ static void on_host(struct watch *w, uint32_t events)
 
 	(void)events;
 	for (;;) {
-		socklen_t len = sizeof(peer);
 		struct arrival *a;
 		uint16_t port;
 
-		fd = accept4(w->fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+		fd = relay_accept(r, w, &peer);
+		if (fd == -EINTR || fd == -ECONNABORTED)
 			continue;
 		if (fd < 0)
 			return;
@@ -120,7 +119,8 @@ static void on_host(struct watch *w, uint32_t events)
 					       .port = p->port,
 					       .from_port = p->host_port,
 					       .n = 1}};
-		(void)net_addr_from_sock(&a->note.addr[0], &port, (struct sockaddr *)&peer, len);
+		(void)net_addr_from_sock(&a->note.addr[0], &port, (struct sockaddr *)&peer,
+					 sizeof(peer));
 		connect_inside(a);
 	}
 }

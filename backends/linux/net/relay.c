@@ -71,6 +71,22 @@ void relay_wake_at(struct relay *r, int64_t us)
 		r->wake = us;
 }
 
+int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer)
+{
+	socklen_t len = sizeof(*peer);
+	int fd = accept4(w->fd, (struct sockaddr *)peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK), code;
+
+	code = errno;
+	if (fd >= 0 || (code != EMFILE && code != ENFILE) || r->spare < 0)
+		return fd < 0 ? -code : fd;
+	close(r->spare);
+	fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	r->spare = fcntl(r->sock, F_DUPFD_CLOEXEC, 3);
+	return -code;
+}
+
 /* ---- the keeper ------------------------------------------------------------------------------ */
 
 /* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. */
@@ -142,6 +158,14 @@ static void on_keeper(struct watch *w, uint32_t events)
 			_exit(0);
 		serve_note(the_relay, &note);
 	}
+}
+
+/* Without it nothing new can be joined to the agent: the keeper starts both anew. It says nothing
+ * by itself, so this is its end. */
+static void on_router(struct watch *w, uint32_t events)
+{
+	if (w->fd >= 0 && events)
+		_exit(0);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -250,7 +274,7 @@ static void take_router(struct relay *r, const struct router *made)
 NORETURN void relay_run(const struct relay_spec *spec)
 {
 	struct relay *r = the_relay = xcalloc(1, sizeof(*r));
-	struct watch keeper = {.fn = on_keeper};
+	struct watch keeper = {.fn = on_keeper}, router = {.fn = on_router};
 	struct net_note ready = {.what = NET_READY};
 	struct router made;
 
@@ -264,6 +288,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	ready.code = confine(&r->spec);
 	r->sock = keeper.fd = r->spec.sock;
 	r->packets[0].fd = r->packets[1].fd = r->router = -1;
+	r->spare = fcntl(r->sock, F_DUPFD_CLOEXEC, 3);
 	if (ready.code == 0)
 		ready.code = router_start(r->spec.user_ns, r->spec.net_ns, &made);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -271,9 +296,12 @@ NORETURN void relay_run(const struct relay_spec *spec)
 		ready.code = -errno;
 	if (ready.code == 0) {
 		take_router(r, &made);
+		router.fd = r->router;
 		stub_begin(r);
-		ready.code = net_filter_relay();
+		ready.code = relay_watch(r, &router, 0); /* its end alone */
 	}
+	if (ready.code == 0)
+		ready.code = net_filter_relay();
 	relay_tell(r, &ready);
 	if (ready.code < 0)
 		_exit(1);

@@ -25,6 +25,10 @@ int relay_watch(struct relay *r, struct watch *w, uint32_t events) MUST_USE;
 void relay_rewatch(struct relay *r, struct watch *w, uint32_t events);
 void relay_close(struct relay *r, struct watch *w); /* stops polling, closes the descriptor */
 
+/* The next connection of a listener, or -errno. Where no descriptor is left the connection is
+ * closed: it would wake the loop for ever. */
+int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer);
+
 struct relay *relay_self(void); /* there is one in the process */
 
 struct grave {
@@ -45,6 +49,7 @@ struct pair;
 
 struct relay {
 	int sock, epoll, router;
+	int spare; /* given up to turn a connection away; -1: none */
 	struct relay_spec spec;
 	int64_t now, wake;
 	struct grave *graves;

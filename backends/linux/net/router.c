@@ -446,6 +446,8 @@ static int ask_router(int sock, const struct wanted *w)
 		return -EPIPE;
 	if (code < 0)
 		util_close_fd(&fd);
+	else if (fd < 0) /* there was no room for it here */
+		code = -EMFILE;
 	return code < 0 ? code : fd;
 }
 

@@ -268,10 +268,11 @@ static void on_client(struct watch *w, uint32_t events)
 static void on_connection(struct watch *w, uint32_t events)
 {
 	struct relay *r = relay_self();
+	struct sockaddr_storage peer;
 	int fd;
 
 	(void)events;
-	while ((fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	while ((fd = relay_accept(r, w, &peer)) >= 0) {
 		struct client *c;
 
 		if (r->n_clients >= CLIENTS_MAX) {
