@@ -770,7 +770,7 @@ static void dragging_selects(void **state)
 {
 	struct scene *s = *state;
 
-	term_feed(s->term, "\033[H\033[2Jfirst row\r\nsecond row", 35);
+	term_feed(s->term, "\033[H\033[2Jfirst row\r\nsecond row", 28);
 	scene_draw(s);
 	mouse(s, MOUSE_PRESS, 6, 1);
 	mouse(s, MOUSE_DRAG, 3, 2);
