@@ -231,6 +231,21 @@ static void undo_shows_a_plan_first(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
+static void what_runs_outside_every_command_has_no_number(void **state)
+{
+	struct scene *s = *state;
+	struct step_row *st = model_step(&s->model, -1);
+
+	model_step(&s->model, 5)->running = false;
+	st->running = true;
+	free(st->command);
+	st->command = xstrdup("bash: edit ~/hello");
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, " > bash: edit ~/hello "));
+	assert_false(scene_shows(s, "step -1"));
+}
+
 static void conflicts_need_their_own_key(void **state)
 {
 	struct scene *s = *state;
@@ -860,6 +875,7 @@ int main(void)
 		TEST(news_of_a_held_step_are_shown),
 		TEST(a_step_that_was_stopped_is_told),
 		TEST(undo_shows_a_plan_first),
+		TEST(what_runs_outside_every_command_has_no_number),
 		TEST(conflicts_need_their_own_key),
 		TEST(what_is_not_kept_is_nobodys_edit),
 		TEST(what_was_edited_can_be_kept_or_merged),

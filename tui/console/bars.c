@@ -168,8 +168,12 @@ static void agent_segment(const struct ui *ui, struct segment *g)
 	} else if (running > 0 && step) {
 		text_escape_into(command, sizeof(command), step->command ? step->command : "",
 				 step->command ? strlen(step->command) : 0);
-		snprintf(g->text, sizeof(g->text), "step %lld: %.60s", (long long)step->id,
-			 command);
+		if (step->kind == STEP_AMBIENT) /* its number is none of the human's */
+			snprintf(g->text, sizeof(g->text), "> %.60s",
+				 *command ? command : "(background)");
+		else
+			snprintf(g->text, sizeof(g->text), "step %lld: %.60s", (long long)step->id,
+				 command);
 		g->role = ROLE_STATUS_OK;
 	} else {
 		count_steps(m, g->text, sizeof(g->text));

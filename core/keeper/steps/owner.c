@@ -47,13 +47,17 @@ struct command *owner_fold(struct keeper *k)
 
 void owner_label(struct keeper *k, struct command *c, const struct proc *p, const char *hint)
 {
-	const char *below = path_below(hint, k->folders[0]->path); /* else the whole path */
+	const char *below = path_below(hint, k->folders[0]->path); /* else from home, or whole */
+	const char *home = getenv("HOME"), *at_home = home ? path_below(hint, home) : NULL;
+	AUTO_FREE char *shown = at_home && *at_home ? xasprintf("~/%s", at_home) : NULL;
 	bool agent = !p || steps_is_agent(k, p);
 	const char *command =
 		p && p->command && p->command->label.len ? p->command->label.data : NULL;
 
 	if (below && *below)
 		hint = below;
+	else if (shown)
+		hint = shown;
 	if (agent)
 		buf_add(&c->label, k->agent_name.data, k->agent_name.len);
 	else
