@@ -52,6 +52,16 @@ type_text "clear; sh -c 'echo 2 >>~/.claude/projects/p/s.jsonl'"
 keys Enter
 ok "a step that notes something down, and no more" wait_for 10 log_is 012
 sees "echo 2 >>.*~1" "shows"
+keys C-] s
+press_until 'This step changed only other places: P shows them' "its own preview says so" u
+sees 'P other places too +q cancel' "and offers them"
+unlike "$(screen)" 'U undo now|U do it' "and nothing to confirm"
+keys P
+sees 'changes back .*s\.jsonl' "P shows them"
+sees 'U undo now +P leave other places' "with U"
+keys q
+loses '╔═' "the dialog closes"
+keys C-] t
 press_until 'changes back +file' "C-] u is about the step before" C-] u
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 file_is one

@@ -231,6 +231,40 @@ static void undo_shows_a_plan_first(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
+/* Nothing is confirmed that would change nothing: the key of the other places comes first. */
+static void a_step_elsewhere_offers_the_other_places(void **state)
+{
+	struct scene *s = *state;
+	struct undo_plan *p;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, false);
+	p = s->model.plan;
+	for (size_t i = 0; i < p->n_entries; i++) {
+		p->entries[i].root = 1;
+		p->entries[i].fate = FATE_KEPT;
+	}
+	p->n_ids = 1;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "This step changed only other places: P shows them"));
+	assert_true(scene_shows(s, "P other places too   q cancel"));
+	assert_false(scene_shows(s, "undo now"));
+	assert_false(scene_shows(s, "U do it"));
+	assert_false(scene_shows(s, "Rolls back"));
+	buf_clear(&s->said);
+	scene_keys(s, "U F");
+	assert_string_equal(s->said.data, "");
+	assert_int_equal(s->ui->n_popups, 1);
+	p->entries[0].root = 0; /* something of the folder's own is in it */
+	p->entries[0].fate = FATE_STOPS;
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "Rolls back 1 step: 4; 1 path; 4 outside the folder stay"));
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "undo 0 2\n");
+}
+
 static void what_runs_outside_every_command_has_no_number(void **state)
 {
 	struct scene *s = *state;
@@ -875,6 +909,7 @@ int main(void)
 		TEST(news_of_a_held_step_are_shown),
 		TEST(a_step_that_was_stopped_is_told),
 		TEST(undo_shows_a_plan_first),
+		TEST(a_step_elsewhere_offers_the_other_places),
 		TEST(what_runs_outside_every_command_has_no_number),
 		TEST(conflicts_need_their_own_key),
 		TEST(what_is_not_kept_is_nobodys_edit),

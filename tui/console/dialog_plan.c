@@ -21,9 +21,11 @@ static const enum action settled_hints[] = {ACTION_CONFIRM, ACTION_KEEP_MINE, AC
 					    ACTION_NONE};
 static const enum action forced_hints[] = {ACTION_FORCE, ACTION_BACK, ACTION_DOWN, ACTION_UP,
 					   ACTION_NONE};
+static const enum action elsewhere_hints[] = {ACTION_ALL_PLACES, ACTION_BACK, ACTION_DOWN,
+					      ACTION_UP, ACTION_NONE};
 static const enum action refused_hints[] = {ACTION_BACK, ACTION_DOWN, ACTION_UP, ACTION_NONE};
 
-static const struct view_ops ops, stopped_ops, settled_ops, forced_ops, refused_ops;
+static const struct view_ops ops, stopped_ops, settled_ops, forced_ops, elsewhere_ops, refused_ops;
 
 const struct undo_plan *plan_of(const struct dialog_plan *d)
 {
@@ -64,6 +66,14 @@ bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p)
 		if (undo_entry_elsewhere(p, &p->entries[i]))
 			return true;
 	return d->places;
+}
+
+bool plan_is_elsewhere(const struct undo_plan *p)
+{
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (!undo_entry_elsewhere(p, &p->entries[i]))
+			return false;
+	return p->n_entries > 0 && p->n_paths == p->n_entries && !p->n_barriers;
 }
 
 /* How many steps are not undone from the chosen one on; 0: it is undone meanwhile. */
@@ -115,6 +125,8 @@ static const struct view_ops *ops_of(const struct dialog_plan *d, const struct u
 {
 	if (plan_is_in_vain(d, p))
 		return &refused_ops;
+	if (plan_is_elsewhere(p))
+		return &elsewhere_ops;
 	if (!plan_stops(d, p))
 		return d->flags ? &settled_ops : &ops;
 	return plan_has_choice(d, p) ? &stopped_ops : &forced_ops;
@@ -224,6 +236,14 @@ static void say_stopped(struct dialog_plan *d, const struct undo_plan *p)
 		       p->n_conflicts, p->n_conflicts == 1 ? "" : "s", force);
 }
 
+static void say_elsewhere(struct ui *ui, const struct undo_plan *p)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	plan_elsewhere_words(ui, p, &words);
+	ui_say(ui, "%s", words.data);
+}
+
 /* Why nothing can be confirmed yet. */
 static void say_no_plan(struct ui *ui)
 {
@@ -251,6 +271,10 @@ static void go(struct dialog_plan *d, unsigned flags)
 	}
 	if (p->n_ids == 0) {
 		ui_say(ui, "There is nothing to do.");
+		return;
+	}
+	if (plan_is_elsewhere(p)) {
+		say_elsewhere(ui, p);
 		return;
 	}
 	if (!d->armed) {
@@ -382,6 +406,7 @@ static const struct view_ops ops = OPS(hints);
 static const struct view_ops stopped_ops = OPS(stopped_hints);
 static const struct view_ops settled_ops = OPS(settled_hints);
 static const struct view_ops forced_ops = OPS(forced_hints);
+static const struct view_ops elsewhere_ops = OPS(elsewhere_hints);
 static const struct view_ops refused_ops = OPS(refused_hints);
 
 /* An attached console and a replay refuse at once: nothing is offered but to go back. */

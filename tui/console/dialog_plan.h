@@ -31,6 +31,9 @@ bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p);
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
 /* Is there something outside the folders that stays, or goes along because that was asked for? */
 bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
+/* The steps changed nothing else: without those there is nothing to confirm. */
+bool plan_is_elsewhere(const struct undo_plan *p);
+void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);
 size_t plan_rows(const struct undo_plan *p);
 const char *plan_verb(const struct dialog_plan *d);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);

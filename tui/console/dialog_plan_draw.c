@@ -175,6 +175,15 @@ static void draw_warning(const struct dialog_plan *d, struct surface *s, struct 
 	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
 }
 
+void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out)
+{
+	char keys[32];
+
+	ui_keys(ui, PLACE_PLAN, ACTION_ALL_PLACES, keys, sizeof(keys));
+	buf_fmt(out, "%s changed only other places: %s shows them",
+		p->n_ids == 1 ? "This step" : "These steps", keys);
+}
+
 static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect in,
 			 const struct undo_plan *p)
 {
@@ -186,6 +195,11 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 			    "Restores %zu path%s as before step %lld; a step that can be undone",
 			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
 		draw_warning(d, s, in, p);
+		return;
+	}
+	if (plan_is_elsewhere(p)) {
+		plan_elsewhere_words(d->v.ui, p, &b);
+		surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
 		return;
 	}
 	buf_fmt(&b, "%s %zu step%s", d->kind == UNDO_REDO ? "Brings back" : "Rolls back", p->n_ids,
@@ -249,7 +263,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	int x = in.x;
 
 	snprintf(now, sizeof(now), "%s now", plan_verb(d));
-	if (!plan_stops(d, p))
+	if (!plan_stops(d, p) && !plan_is_elsewhere(p))
 		x = draw_key(d, s, in, x, ACTION_CONFIRM, now);
 	if (choice) {
 		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
