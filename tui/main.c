@@ -99,7 +99,9 @@ int main(int argc, char **argv)
 			argv[1], meant(argv[1]));
 		return CMD_FAILED;
 	}
-	if (c)
+	if (c && command_is_misplaced(c, argc - 2, argv + 2, &err))
+		status = CMD_FAILED;
+	else if (c)
 		status = c->run(argc - 2, argv + 2, &err);
 	else
 		status = cmd_run(argc - 1, argv + 1, &err);

@@ -126,6 +126,15 @@ in_folder . sh -c 'cordon step begin open; echo o >o' >/dev/null
 is "$(commands)" "open;" "a step that nobody ends is kept when the session ends"
 undo_all
 
+# What is about histories and sessions says where it works.
+for words in log diff 'undo --dry-run' audit sessions pending 'attach x' 'journal verify'; do
+	out=$(in_folder . sh -c "cordon $words; echo ended \$?" 2>&1)
+	is "$out" "cordon: ${words%% *}: cordon's own commands do not work inside the sandbox, only \`cordon step\` and \`cordon hook\` do: use another terminal
+ended 125" "cordon $words inside"
+done
+like "$(in_folder . cordon log --help 2>&1)" "usage: cordon log" "the help is shown inside, too"
+unlike "$(env CORDON=1 "$CORDON" log 2>&1)" "inside the sandbox" "outside, the variable alone says nothing"
+
 # SIGKILL in the middle: rolled back at the next start, as any open step.
 t0=$(tree .)
 start_in . sh -c 'cordon step begin torn; rm -rf keep; echo n >n; echo ready >ready; sleep 60'

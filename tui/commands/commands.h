@@ -13,9 +13,13 @@ struct command {
 	const char *name;
 	const char *summary; /* one line for --help; NULL: cordon runs it itself, nobody types it */
 	int (*run)(int argc, char **argv, struct err *err);
+	bool outside; /* about sessions and histories, which nothing inside can reach */
 };
 
 extern const struct command commands[]; /* ended by a NULL name */
+
+/* Run inside a sandbox, where it could only say what is not true: err says what to do instead. */
+bool command_is_misplaced(const struct command *c, int argc, char **argv, struct err *err);
 
 int cmd_run(int argc, char **argv, struct err *err);
 int cmd_learn(int argc, char **argv, struct err *err);
