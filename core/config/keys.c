@@ -142,6 +142,11 @@ static const struct config_key keys[] = {
 	 "may the agent put text into your clipboard; it never reads it"},
 	{"console.copy-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that takes what you copy on its input; none: the terminal does (OSC 52)"},
+	{"console.notify", CONFIG_ENUM, "terminal", "terminal|desktop|command", PROJECT_NEVER, NULL,
+	 "how the console calls you when something waits, or the agent has ended while you look "
+	 "elsewhere: the terminal (OSC 9), notify-send, or console.notify-command"},
+	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a shell command that takes the words of console.notify=command on its input"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "leave the console when the command ends"},
 };

@@ -1,6 +1,6 @@
 #!/bin/bash
 # console_pane - the agent's pane in a terminal: colours of 24 bits, copy mode, the clipboard, the title, lines
-# that are laid out anew.
+# that are laid out anew, notifications.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
@@ -57,4 +57,35 @@ keys Enter
 sees 'asked' "the agent tries"
 keys C-] y
 sees 'Nothing asks for your clipboard' "console.clipboard = deny: the agent does not even ask"
+
+# What calls the human: cordon's own words, whatever the agent is called and asks for.
+mkdir "$TEST_TMP/bin"
+printf '#!/bin/sh\nprintf "%%s|" "$@" >>%s\n' "$TEST_TMP/sent" >"$TEST_TMP/bin/notify-send"
+chmod +x "$TEST_TMP/bin/notify-send"
+cat >"$dir/caller" <<'END'
+echo x >.envrc
+echo refused
+until [ -e go ]; do sleep 0.1; done
+END
+told() { grep -q "$1" "$TEST_TMP/told"; }
+start 120 30 "$dir" "PATH=$TEST_TMP/bin:\$PATH $CORDON run --set console.notify=desktop -- sh ./caller"
+sees 'ASK write \.envrc' "something waits"
+wait_for 5 test -s "$TEST_TMP/sent"
+is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answer|' "console.notify = desktop: notify-send says so"
+keys C-] a
+press_until '^ *refused' "it is denied" d
+touch "$dir/go"
+sees 'ended with 0' "the agent ends"
+is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answer|' "who looks on is not told"
+rm "$dir/go"
+start 120 30 "$dir" "$CORDON run --set console.notify=command --set 'console.notify-command=cat >>$TEST_TMP/told; echo >>$TEST_TMP/told' -- sh ./caller"
+sees 'ASK write \.envrc' "something waits"
+wait_for 5 test -s "$TEST_TMP/told"
+is "$(cat "$TEST_TMP/told")" 'something waits for your answer' "console.notify-command has the words on its input"
+keys C-] a
+press_until '^ *refused' "it is denied" d
+keys -H 1b 5b 4f # the terminal says that the human looks elsewhere
+touch "$dir/go"
+ok "who looks elsewhere is told of the end" wait_for 10 told '^the agent has ended$'
+sees 'ended with 0' "the agent ends"
 done_testing

@@ -104,6 +104,8 @@ static int show(struct choice *c, char **next, struct err *err)
 				.prefix = config_str(config, "ui.prefix"),
 				.mouse = config_bool(config, "ui.mouse"),
 				.ascii = config_bool(config, "ui.ascii"),
+				.notify = config_str(config, "console.notify"),
+				.notify_command = config_str(config, "console.notify-command"),
 			},
 			err);
 	config_free(config);

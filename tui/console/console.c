@@ -244,6 +244,8 @@ static void drain_input(struct console *c)
 	struct event ev;
 
 	while (!c->leaving && input_next(&c->input, &ev)) {
+		/* Not every terminal tells; keys come from where the human looks. */
+		c->away = ev.type == EVENT_FOCUS ? !ev.focused : c->away && ev.type != EVENT_KEY;
 		if (ev.type == EVENT_COLOR)
 			hear_color(c, &ev);
 		else

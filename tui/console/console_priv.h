@@ -61,6 +61,7 @@ struct console {
 
 	uv_process_t editor;
 	bool editing; /* it has the terminal */
+	bool away;    /* the terminal has said that the human looks elsewhere */
 
 	char **attach_next;  /* attach_spec.next */
 	bool leaving, again; /* again: the agent is to be started anew */
@@ -99,4 +100,6 @@ void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char
 void console_done(struct console *c);
 
 /* verbs.c: what views ask for; data is the console */
+/* By what console.notify says; words are cordon's own, printable ASCII. There is a screen. */
+void console_notify(struct console *c, const char *words);
 extern const struct ui_verbs console_verbs;

@@ -29,7 +29,8 @@ static int make_input(const char *text, size_t len, struct err *err)
 	return take_fd(&fd);
 }
 
-int copy_by_command(const char *command, const char *text, size_t len, struct err *err)
+int copy_by_command(const char *command, const char *setting, const char *text, size_t len,
+		    struct err *err)
 {
 	static pid_t last;
 	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, NULL, NULL};
@@ -61,7 +62,7 @@ int copy_by_command(const char *command, const char *text, size_t len, struct er
 	posix_spawn_file_actions_destroy(&files);
 	if (r < 0) {
 		last = 0;
-		return err_set(err, r, "run console.copy-command");
+		return err_set(err, r, "run %s", setting);
 	}
 	return 0;
 }

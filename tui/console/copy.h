@@ -13,5 +13,7 @@
 
 /* OSC 52: no terminal says whether it takes that. */
 int copy_by_terminal(struct screen *screen, const char *text, size_t len, struct err *err) MUST_USE;
-/* A shell command with the text on its input; its output is dropped. */
-int copy_by_command(const char *command, const char *text, size_t len, struct err *err) MUST_USE;
+/* A shell command with the text on its input; its output is dropped. setting: where it is from, for
+ * err. */
+int copy_by_command(const char *command, const char *setting, const char *text, size_t len,
+		    struct err *err) MUST_USE;

@@ -20,6 +20,8 @@ static void on_exited(void *data, int wait_status)
 	struct console *c = data;
 
 	(void)wait_status;
+	if (c->away && c->screen && c->ui)
+		console_notify(c, "the agent has ended");
 	if (c->opt->exit_at_end)
 		console_leave(c);
 }

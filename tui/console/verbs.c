@@ -1,6 +1,7 @@
 /* verbs - what views ask for, done to the session, the terminal and the program. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
+#include <string.h>
 
 #include "core/base/clock.h"
 #include "tui/console/console_priv.h"
@@ -119,7 +120,26 @@ static void verb_bell(void *data)
 	screen_bell(c->screen);
 }
 
-/* The words are ours alone: nothing of the agent's reaches the terminal this way. */
+#define DESKTOP "exec notify-send -a cordon -- cordon \"$(cat)\""
+
+/* The words are ours alone: nothing of the agent's reaches a terminal or a command this way. */
+void console_notify(struct console *c, const char *words)
+{
+	const char *by = c->opt->notify ? c->opt->notify : "terminal";
+	const char *command = str_eq(by, "desktop")   ? DESKTOP
+			      : str_eq(by, "command") ? c->opt->notify_command
+						      : NULL;
+	struct err err = {0};
+
+	if (!command || !*command) {
+		AUTO_FREE char *line = xasprintf("cordon: %s", words);
+
+		screen_notify(c->screen, line);
+	} else if (copy_by_command(command, "console.notify", words, strlen(words), &err) < 0) {
+		ui_say(c->ui, "%s", err.text);
+	}
+}
+
 static void verb_alert(void *data)
 {
 	struct console *c = data;
@@ -129,7 +149,7 @@ static void verb_alert(void *data)
 	if (!c->screen || (c->alerted_us && now - c->alerted_us < ALERT_US))
 		return;
 	c->alerted_us = now;
-	screen_notify(c->screen, "cordon: something waits for your answer");
+	console_notify(c, "something waits for your answer");
 }
 
 static void after_work(void *data)
@@ -154,7 +174,8 @@ static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 	struct console *c = data;
 
 	if (c->opt->copy_command && *c->opt->copy_command)
-		return copy_by_command(c->opt->copy_command, text, len, err);
+		return copy_by_command(c->opt->copy_command, "console.copy-command", text, len,
+				       err);
 	return copy_by_terminal(c->screen, text, len, err);
 }
 
