@@ -32,19 +32,33 @@ other() { tmux_ capture-pane -p -t =other: | grep -q -- "$1"; }
 ok "cordon alone offers to attach" wait_for 15 other "A session is open here: bash --noprofile --norc"
 tmux_ send-keys -t =other: Enter
 ok "and does" wait_for 15 other "The agent's terminal is in the session's own console\|activity"
-# The list in the console: from here it says how to get there, from an attached one Enter goes there.
+# The list in the console: from here Enter opens a pane beside it, from an attached one it goes there.
 second=$(new_folder second)
-tmux_ new-session -d -s second -x 100 -y 30 -c "$second" "$CORDON run -- sh; exec sleep 600"
+tmux_ new-session -d -s second -x 100 -y 30 -c "$second" "env -u TMUX $CORDON run -- sh; exec sleep 600"
 two() { [ "$("$CORDON" sessions --json | wc -l)" = 2 ]; }
 ok "a second session runs" wait_for 15 two
 keys C-] w
 sees '╔═ sessions' "C-] w lists the sessions"
 sees '^.*\* [0-9a-f]{4} .*/work: bash --noprofile' "this one is marked"
 sees '   [0-9a-f]{4} .*second: sh' "the other is there"
-keys Enter
-sees 'It is shown by: cordon attach [0-9a-f]{4}|session that you are in' "Enter says what shows it"
+keys g Enter
+panes() { [ "$(tmux_ list-panes -t =t: | wc -l)" = "$1" ]; }
+ok "Enter opens a pane for it, in tmux" wait_for 15 panes 2
+beside() { tmux_ capture-pane -p -t =t:.1 | grep -q 'activity'; }
+ok "which is a console of that session" wait_for 15 beside
+tmux_ send-keys -t =t:.1 C-] w
+marked() { tmux_ capture-pane -p -t =t:.1 | grep -q '\* [0-9a-f]* .*/second: sh'; }
+ok "and not of another" wait_for 15 marked
+tmux_ kill-pane -t =t:.1
+ok "it is closed" wait_for 5 panes 1
+there() { tmux_ capture-pane -p -t =second: | grep -q "$1"; }
+tmux_ send-keys -t =second: C-] w
+ok "in a console that knows of no tmux" wait_for 15 there '   [0-9a-f]* .*/work: bash'
+tmux_ send-keys -t =second: G Enter
+ok "Enter says what shows it" wait_for 15 there 'It is shown by: cordon attach [0-9a-f]*'
+tmux_ send-keys -t =second: q
 keys q
-loses '╔═' "q closes it"
+loses '╔═' "q closes the list"
 tmux_ send-keys -t =other: C-] w
 ok "in an attached console it is listed, too" wait_for 15 other '\* [0-9a-f]* .*/work: bash'
 tmux_ send-keys -t =other: g

@@ -61,7 +61,9 @@ struct console {
 
 	uv_process_t editor;
 	bool editing; /* it has the terminal */
-	bool away;    /* the terminal has said that the human looks elsewhere */
+	uv_process_t splitter;
+	bool splitting;
+	bool away; /* the terminal has said that the human looks elsewhere */
 
 	char **attach_next;  /* attach_spec.next */
 	bool leaving, again; /* again: the agent is to be started anew */
@@ -89,6 +91,10 @@ void console_themes(void *data, struct buf *names);
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);
 void console_end_editor(struct console *c); /* the console is being left */
+
+/* split.c: struct ui_verbs, attach, where the console runs in tmux */
+bool console_can_split(void);
+void console_split(void *data, const char *session);
 
 /* run.c */
 /* Everything that can be refused is looked at before anything is started. */

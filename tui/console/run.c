@@ -285,9 +285,11 @@ static void add_notes(struct console *c)
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
+	struct ui_verbs verbs = console_verbs;
 	struct err failed = {0};
 	int status = 125;
 
+	verbs.attach = console_can_split() ? console_split : NULL;
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
 	spec.tty = true;
 	if (approver_open(&c->approver, spec.config, err) < 0)
@@ -303,7 +305,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	if (console_open_screen(c, err) == 0) {
 		console_set_up_loop(c);
 		until_the_loop(SIG_UNBLOCK);
-		console_open_ui(c, &console_verbs,
+		console_open_ui(c, &verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
 		add_notes(c);

@@ -39,7 +39,7 @@ struct ui_verbs {
 	void (*stop)(void *data);		       /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
 	void (*cancel)(void *data);
-	/* Show another session instead. NULL: this console belongs to its own. */
+	/* Show another session, instead or beside. NULL: this console belongs to its own. */
 	void (*attach)(void *data, const char *session);
 	void (*leave)(void *data);   /* ends the agent when it still runs */
 	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
