@@ -67,6 +67,7 @@
  * reached the disk are removed before anything is rolled back (rollback/power_loss.c).
  */
 struct journal;
+struct obj;
 struct step;
 
 #define JOURNAL_VERSION 2
@@ -78,6 +79,18 @@ struct journal_options {
 	uint64_t size;	    /* bytes of the whole store, 0: unlimited */
 	uint64_t step_size; /* bytes of one step, 0: unlimited; never above size */
 	size_t steps;	    /* how many are kept, 0: unlimited */
+};
+
+/*
+ * Temporary files of somebody outside, whose names tell that they are about to take a protected
+ * one (config.lock of git's). A rollback neither moves nor changes such a file, and says so: the
+ * records in question are left out of it.
+ */
+struct journal_saves {
+	/* Is this regular file at this absolute path one, and made by none of those inside? */
+	bool (*is_theirs)(void *data, const char *path, const struct obj *o);
+	/* A rollback has put this file there. */
+	void (*placed)(void *data, const char *path, const struct obj *o);
 };
 
 struct journal_spec {
@@ -100,7 +113,8 @@ struct journal_spec {
 	 * such a name a file that somebody may still write to (core/journal/step/guarded.h). Lives
 	 * as long as the journal. */
 	bool (*guards)(void *data, const char *path, mode_t type);
-	void *guards_data;
+	const struct journal_saves *saves; /* NULL: nobody outside saves that way */
+	void *guards_data;		   /* of both */
 };
 
 /* Where the store of this folder is or would be. Heap string. */

@@ -266,6 +266,18 @@ echo host >.git/config.lock && touch go && wait "$pid"
 is "$(cat .git/config.lock)" host "37: a rollback does not replace a lock of git on the host"
 rm .git/config.lock
 
+fresh
+touch d1 d2 d3 d4 d5
+(wait_for 20 test -e ready && echo host >.git/config.lock && touch go) &
+host=$!
+out=$("$CORDON" run --headless --steps auto --set safeguard.deletes=3 -- sh -c 'sh -c "echo x >.git/config.lock; rm .git/config.lock
+	echo >ready; until [ -e go ]; do sleep 0.01; done; rm d1 d2 d3 d4 d5"' 2>&1)
+wait "$host"
+like "$out" "rolled back" "37: a safeguard rolls back what made and removed such a lock"
+like "$out" "'\.git/config\.lock' is left as it is" "37: says that there is another one now: $out"
+is "$(cat .git/config.lock) $(ls ready)" "host " "37: and leaves that one there"
+rm .git/config.lock
+
 # ---- 38: other names of what is protected
 fresh
 mkdir -p scripts conf/vscode tools/githooks real && echo '#!/bin/sh' >scripts/pre-commit && chmod +x scripts/pre-commit

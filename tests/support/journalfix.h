@@ -23,6 +23,7 @@ struct fix {
 	struct err err;
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path, mode_t type);
+	const struct journal_saves *saves;
 	int dirs[64]; /* descriptors handed out by at() */
 	int n_dirs;
 };
@@ -33,6 +34,8 @@ static inline void fix_open(struct fix *f)
 				    .state_dir = f->state,
 				    .with = f->with,
 				    .guards = f->guards,
+				    .saves = f->saves,
+				    .guards_data = f,
 				    .options = f->options};
 	int r = journal_open(&f->j, &spec, NULL, &f->err);
 

@@ -80,8 +80,10 @@ int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, 
 	AUTO_BUF struct buf note = BUF_INIT;
 	char slot[24];
 	size_t mark;
-	int r = pop_touch_parent(p, root, path, at);
+	int r = pop_mind_saves(p, root, path, o);
 
+	if (r == 0)
+		r = pop_touch_parent(p, root, path, at);
 	if (r == 0)
 		r = pop_keep_held(p, root, path, at, o);
 	if (r < 0)
@@ -186,6 +188,8 @@ int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
 		e = pop_push(p, &y);
 	if (e == 0)
 		e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
+	if (e == 0)
+		pop_placed(p, at);
 	return e;
 }
 
@@ -321,7 +325,9 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 		return e;
 	y.ino = o.ino;
 	y.flags = S_ISDIR(o.mode) ? REC_DIRECTORY : 0;
-	e = pop_touch_parent(p, root, from, &here);
+	e = pop_mind_saves(p, root, from, &o);
+	if (e == 0)
+		e = pop_touch_parent(p, root, from, &here);
 	if (e == 0)
 		e = list_leaving(p, root, from, NULL, &lists);
 	if (e == 0)
@@ -383,7 +389,11 @@ static int pop_xchg(struct pop *p)
 	y.ino = two.oa.ino;
 	y.ino2 = two.ob.ino;
 	y.flags = S_ISDIR(two.oa.mode) || S_ISDIR(two.ob.mode) ? REC_DIRECTORY : 0;
-	e = pop_touch_parent(p, r->root, r->path, &two.a);
+	e = pop_mind_saves(p, r->root, r->path, &two.oa);
+	if (e == 0)
+		e = pop_mind_saves(p, r->root2, r->path2, &two.ob);
+	if (e == 0)
+		e = pop_touch_parent(p, r->root, r->path, &two.a);
 	if (e == 0)
 		e = pop_touch_parent(p, r->root2, r->path2, &two.b);
 	if (e == 0)
@@ -504,7 +514,8 @@ static int pop_meta(struct pop *p)
 	/* Something of another kind took the name: this is not its metadata. */
 	if (e < 0 || !o.mode || (o.mode & S_IFMT) != (meta_mode(r->meta) & S_IFMT))
 		return e;
-	return redress(p, &at, &o);
+	e = pop_mind_saves(p, r->root, r->path, &o);
+	return e < 0 ? e : redress(p, &at, &o);
 }
 
 static int pop_mark(struct pop *p)
@@ -562,6 +573,10 @@ int apply_pop(struct side *from, struct side *to)
 	e = perform(&p);
 	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = perform(&p);
+	if (e == -POP_LEFT) {
+		to->flags = 0;
+		return apply_skip(from, to, false);
+	}
 	if (e < 0)
 		return e;
 	e = wal_cut(&from->log, start);

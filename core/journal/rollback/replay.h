@@ -65,5 +65,14 @@ int pop_renew_slot(struct pop *p, const char *slot) MUST_USE;
 bool pop_is_guarded(const struct pop *p);
 void pop_say_fresh(struct pop *p, const char *path);
 
+/* ---- saves of somebody outside (replay_saves.c) -----------------------------------------------
+ */
+
+#define POP_LEFT 4098 /* no errno: the record is to be left out; nothing was done */
+/* o lies at (root, path) and is about to be changed or moved. 0, or -POP_LEFT: it stays. */
+int pop_mind_saves(const struct pop *p, int root, const char *path, const struct obj *o) MUST_USE;
+/* The record's path has got a file: who asks next is told that it is no save of theirs. */
+void pop_placed(const struct pop *p, const struct spot *at);
+
 int pop_content(struct pop *p) MUST_USE;
 int pop_xinode(struct pop *p) MUST_USE;

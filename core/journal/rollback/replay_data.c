@@ -119,6 +119,8 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 	}
 	if (e == 0)
 		e = exchange(p, at, slot);
+	if (e == 0)
+		pop_placed(p, at);
 	if (e < 0 && logged) {
 		wal_take_back(&p->to->log, p->mark);
 		p->pushed = false;
@@ -187,6 +189,8 @@ static int restore_file(struct pop *p, const char *slot, struct span meta, bool 
 	if (fd < 0)
 		return take_fd(&fd);
 	e = pop_find(p, r->root, r->path, &at, &o);
+	if (e == 0)
+		e = pop_mind_saves(p, r->root, r->path, &o);
 	if (e < 0)
 		return e;
 	if (set_attrs)

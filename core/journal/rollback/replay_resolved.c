@@ -93,6 +93,8 @@ int apply_merged(struct side *to, const struct merged *m)
 	e = place(&p, m, slot);
 	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = place(&p, m, slot);
+	if (e == -POP_LEFT) /* as above */
+		e = -ESTALE;
 	if (e == 0 && p.performed && unlinkat(to->obj, slot, 0) < 0)
 		e = -errno;
 	return e;

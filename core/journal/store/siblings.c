@@ -67,6 +67,7 @@ int siblings_get(struct journal *j, const char *folder, bool recover, struct jou
 				    .read_only = j->read_only,
 				    .with = j,
 				    .guards = j->guards,
+				    .saves = j->saves,
 				    .guards_data = j->guards_data};
 	struct journal *k = j;
 	int r;

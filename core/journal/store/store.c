@@ -361,6 +361,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	j->read_only = spec->read_only;
 	j->options = spec->options;
 	j->guards = spec->guards;
+	j->saves = spec->saves;
 	j->guards_data = spec->guards_data;
 	j->session_us = spec->with ? spec->with->session_us : (uint64_t)clock_wall_us();
 	j->store = j->lock = j->state_fd = j->room = j->near_fd = -1;

@@ -46,7 +46,8 @@ struct journal {
 	bool urgent;	    /* journal_news() has something for who looks at no console */
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
-	void *guards_data;
+	const struct journal_saves *saves;			   /* or NULL */
+	void *guards_data;					   /* of both */
 	bool lasting, full;		/* see journal_spec and journal_is_full() */
 	size_t at_start;		/* steps that were there when the session began */
 	size_t n_kept;			/* now; of a session alone, as is holds */

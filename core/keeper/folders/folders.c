@@ -101,6 +101,18 @@ static bool guards(void *data, const char *path, mode_t type)
 	return k->policy && policy_guards(k->policy, path, type);
 }
 
+static bool is_theirs(void *data, const char *path, const struct obj *o)
+{
+	return saves_is_theirs(data, path, o);
+}
+
+static void placed(void *data, const char *path, const struct obj *o)
+{
+	saves_placed(data, path, o);
+}
+
+static const struct journal_saves saves = {.is_theirs = is_theirs, .placed = placed};
+
 static int open_journal(struct keeper *k, const char *path, struct journal **ret, struct err *err)
 {
 	const struct journal_spec spec = {.folder = path,
@@ -109,6 +121,7 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 					  .lasting = true,
 					  .settled = !k->spec->spawn,
 					  .guards = guards,
+					  .saves = &saves,
 					  .guards_data = k,
 					  .options = k->spec->journal};
 	AUTO_FREE char *was = NULL, *news = NULL;

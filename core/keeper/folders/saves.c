@@ -56,20 +56,37 @@ bool saves_is_free(const struct folder *f, const struct at *at, const char *path
 	       obj_stat(at->dirfd, at->name, &o) == 0 && o.mode == 0;
 }
 
-void saves_made(const struct folder *f, const struct at *at, const char *path)
+static void add(struct keeper *k, const char *path, const struct obj *o)
 {
-	struct keeper *k = f->keeper;
 	struct made *m;
-	struct obj o;
 
-	if (!policy_carries_save(k->policy, path) || obj_stat(at->dirfd, at->name, &o) < 0 ||
-	    !S_ISREG(o.mode) || is_made(k->saves, &o))
+	if (is_made(k->saves, o))
 		return;
 	if (!k->saves)
 		k->saves = xcalloc(1, sizeof(*k->saves));
 	m = &k->saves->list[k->saves->next++ % SAVES_MAX];
 	free(m->path);
-	*m = (struct made){.obj = o, .path = xstrdup(path)};
+	*m = (struct made){.obj = *o, .path = xstrdup(path)};
+}
+
+void saves_made(const struct folder *f, const struct at *at, const char *path)
+{
+	struct obj o;
+
+	if (policy_carries_save(f->keeper->policy, path) &&
+	    obj_stat(at->dirfd, at->name, &o) == 0 && S_ISREG(o.mode))
+		add(f->keeper, path, &o);
+}
+
+bool saves_is_theirs(const struct keeper *k, const char *path, const struct obj *o)
+{
+	return k->policy && policy_carries_save(k->policy, path) && !is_made(k->saves, o);
+}
+
+void saves_placed(struct keeper *k, const char *path, const struct obj *o)
+{
+	if (k->policy && policy_carries_save(k->policy, path))
+		add(k, path, o);
 }
 
 const char *saves_in_use(const struct keeper *k)

@@ -25,6 +25,9 @@ int saves_judge(const struct folder *f, enum policy_act act, const struct at *at
 bool saves_is_free(const struct folder *f, const struct at *at, const char *path);
 /* Somebody inside has just put a file under this name. */
 void saves_made(const struct folder *f, const struct at *at, const char *path);
+/* What a rollback meets there, and what it has put there (struct journal_saves). */
+bool saves_is_theirs(const struct keeper *k, const char *path, const struct obj *o);
+void saves_placed(struct keeper *k, const char *path, const struct obj *o);
 /* A rollback puts back and takes away by name. The path of what those inside had a file at, and
  * somebody outside has one now; NULL: none. Borrowed until the next saves_made(). */
 const char *saves_in_use(const struct keeper *k);

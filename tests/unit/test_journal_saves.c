@@ -1,0 +1,239 @@
+/* test_journal_saves - rollbacks leave temporary files of programs outside as they are. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "tests/support/journalfix.h"
+
+/* Files at "lock" that those inside, or a rollback, have put there. */
+static struct obj ours[16];
+static size_t n_ours;
+
+static bool is_theirs(void *data, const char *path, const struct obj *o)
+{
+	(void)data;
+	for (size_t i = 0; i < n_ours; i++)
+		if (obj_same(&ours[i], o))
+			return false;
+	return str_eq(path_base(path), "lock");
+}
+
+static void placed(void *data, const char *path, const struct obj *o)
+{
+	(void)data;
+	if (str_eq(path_base(path), "lock")) {
+		assert_true(n_ours < ARRAY_LEN(ours));
+		ours[n_ours++] = *o;
+	}
+}
+
+static const struct journal_saves saves = {.is_theirs = is_theirs, .placed = placed};
+
+static int setup(void **state)
+{
+	struct fix *f = fix_new();
+
+	n_ours = 0;
+	f->saves = &saves;
+	fix_reopen(f);
+	outside(f, "config", "mine\n");
+	*state = f;
+	return 0;
+}
+
+/* Inside, with a new file. */
+static void lock(struct fix *f, const char *text)
+{
+	struct obj o;
+
+	must(f, put(f, "lock", text));
+	must(f, obj_stat(journal_folder_fd(f->j), "lock", &o));
+	placed(f, "lock", &o);
+}
+
+/* As git does, in place of what may be there. */
+static void lock_outside(void *data, const struct undo_plan *plan)
+{
+	struct fix *f = data;
+
+	(void)plan;
+	unlinkat(journal_folder_fd(f->j), "lock", 0);
+	outside(f, "lock", "host\n");
+}
+
+static void assert_saved(struct fix *f)
+{
+	int dir = journal_folder_fd(f->j);
+	AUTO_FREE char *news = journal_news(f->j);
+
+	assert_non_null(news);
+	assert_non_null(strstr(news, "'lock' is left as it is"));
+	assert_cat(f, "lock", "host\n");
+	must(f, renameat(dir, "lock", dir, "config"));
+	assert_cat(f, "config", "host\n");
+	assert_sound(f);
+}
+
+static void abort_step(struct fix *f)
+{
+	must(f, journal_abort(take_ptr(&f->s), &f->err));
+}
+
+static int undo_late(struct fix *f, size_t n, unsigned flags)
+{
+	const struct undo_progress late = {.planned = lock_outside, .data = f};
+
+	return journal_undo(f->j, UNDO_BACK, n, flags, &late, &f->err);
+}
+
+static void made_and_removed(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "save");
+	lock(f, "evil\n");
+	must(f, rm(f, "lock"));
+	lock_outside(f, NULL);
+	abort_step(f);
+	assert_saved(f);
+}
+
+static void removed_and_made(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "one");
+	lock(f, "evil\n");
+	assert_true(commit(f));
+	begin(f, "two");
+	must(f, rm(f, "lock"));
+	lock(f, "new\n");
+	lock_outside(f, NULL);
+	abort_step(f);
+	assert_saved(f);
+}
+
+static void renamed(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "save");
+	lock(f, "evil\n");
+	must(f, mv(f, "lock", "config", 0));
+	lock_outside(f, NULL);
+	abort_step(f);
+	assert_cat(f, "config", "mine\n");
+	assert_saved(f);
+}
+
+static void came_by_a_rename(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "x", "x\n");
+	begin(f, "mv");
+	must(f, mv(f, "x", "lock", 0));
+	lock_outside(f, NULL);
+	abort_step(f);
+	assert_cat(f, "x", NULL);
+	assert_saved(f);
+}
+
+static void exchanged(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "one");
+	lock(f, "evil\n");
+	must(f, put(f, "x", "x\n"));
+	assert_true(commit(f));
+	begin(f, "two");
+	must(f, mv(f, "x", "lock", RENAME_EXCHANGE));
+	lock_outside(f, NULL);
+	abort_step(f);
+	assert_cat(f, "x", "evil\n");
+	assert_saved(f);
+}
+
+static void written_to(void **state)
+{
+	struct fix *f = *state;
+	struct stat st;
+
+	begin(f, "one");
+	lock(f, "evil\n");
+	assert_true(commit(f));
+	begin(f, "two");
+	must(f, mode(f, "lock", 0600));
+	must(f, add(f, "lock", "more\n"));
+	assert_true(commit(f));
+	must(f, undo_late(f, 1, 0));
+	must(f, fstatat(journal_folder_fd(f->j), "lock", &st, 0));
+	assert_int_equal(st.st_mode & 0777, 0666 & ~022);
+	assert_saved(f);
+}
+
+static void later_than_the_plan(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "save");
+	lock(f, "evil\n");
+	must(f, add(f, "lock", "more\n"));
+	must(f, rm(f, "lock"));
+	must(f, put(f, "y", "y\n"));
+	assert_true(commit(f));
+	must(f, undo_late(f, 1, 0));
+	assert_cat(f, "y", NULL);
+	assert_cat(f, "lock", "host\n");
+	assert_sound(f);
+	must(f, unlinkat(journal_folder_fd(f->j), "lock", 0));
+	must(f, redo(f, UNDO_FORCE));
+	assert_cat(f, "y", "y\n");
+	assert_cat(f, "lock", NULL);
+	/* It is asked about, and even so not touched. */
+	must(f, undo_late(f, 1, UNDO_FORCE));
+	assert_saved(f);
+}
+
+/* What a rollback has put there is no save of somebody outside. */
+static void ours_comes_and_goes(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f), *after = NULL, *news = NULL;
+
+	begin(f, "one");
+	lock(f, "one\n");
+	assert_true(commit(f));
+	begin(f, "two");
+	must(f, add(f, "lock", "two\n"));
+	assert_true(commit(f));
+	after = snap(f);
+	for (int i = 0; i < 2; i++) {
+		must(f, undo(f, 2, 0));
+		assert_tree(f, before);
+		must(f, redo(f, 0));
+		assert_tree(f, after);
+	}
+	must(f, undo(f, 1, 0));
+	must(f, undo(f, 1, 0));
+	assert_tree(f, before);
+	news = journal_news(f->j);
+	assert_true(!news || !strstr(news, "left as it is"));
+	assert_sound(f);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(made_and_removed),	   TEST(removed_and_made),    TEST(renamed),
+		TEST(came_by_a_rename),	   TEST(exchanged),	      TEST(written_to),
+		TEST(later_than_the_plan), TEST(ours_comes_and_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
