@@ -7,6 +7,8 @@
 #include "core/journal/rollback/replay.h"
 #include "core/journal/store/store.h"
 
+#define TICK_US 20000 /* so far a file's time may be behind the clock, and more */
+
 /*
  * Theory of operation. Somebody outside has made config.lock and is about to rename it. Were that
  * one put away, and a file of the step's put at its name, the rename would give the protected name
@@ -45,7 +47,7 @@ int pop_mind_saves(const struct pop *p, int root, const char *path, const struct
 	if (!p->j->saves || !S_ISREG(o->mode))
 		return 0;
 	/* It was there before any of those inside began. */
-	if (o->btime_ns && o->btime_ns / 1000 < (int64_t)p->j->session_us)
+	if (o->btime_ns && o->btime_ns / 1000 + TICK_US < (int64_t)p->j->session_us)
 		return 0;
 	whole = whole_path(p->j, root, path);
 	if (!whole || !p->j->saves->is_theirs(p->j->guards_data, whole, o))
