@@ -338,6 +338,8 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 	e = pop_push(p, &y);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
+	if (e == 0) /* the keeper may have forgotten who made it */
+		pop_placed(p, &(struct spot){.fd = own, .name = at.name});
 	file_moved(p, &o, root2, to);
 	dir_moved(p, &y, e);
 	return e;
