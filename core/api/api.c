@@ -11,7 +11,9 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "core/api/peer_net.h"
 #include "core/api/peer_undo.h"
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
@@ -41,11 +43,15 @@ struct peer {
 	size_t n_steps;
 	uint64_t given_version; /* of the model's, that it was told of */
 	int64_t turn_us;	/* the newest turn that it was told of */
+	struct peer_net net;
 	struct peer_undo *undo; /* made with its first command of that kind */
 };
 
 struct api {
 	uv_pipe_t listener;
+	uv_timer_t later; /* when there is more to tell of connections */
+	int64_t later_us; /* monotonic, while that is active */
+	int open;	  /* those two, until both are closed */
 	uv_loop_t *loop;
 	struct session *session;
 	struct peer *peers;
@@ -76,6 +82,7 @@ static void on_peer_closed(uv_handle_t *handle)
 	buf_done(&p->in);
 	free(p->known);
 	free(p->steps);
+	peer_net_done(&p->net);
 	free(p);
 }
 
@@ -231,6 +238,31 @@ static void tell_turns(struct peer *p, const struct model *m, struct buf *out)
 	}
 }
 
+static void on_later(uv_timer_t *timer)
+{
+	api_changed(timer->data);
+}
+
+/* Bytes are counted far more often than anybody reads them. */
+static void tell_net(struct peer *p, const struct model *m, struct buf *out)
+{
+	size_t used = MIN(p->backlog + out->len, (size_t)API_BACKLOG / 2);
+	int64_t due = peer_net_due(&p->net, m), at = clock_mono_us() + due;
+	struct api *a = p->api;
+
+	if (due == 0 && !peer_net_tell(&p->net, m, API_BACKLOG / 2 - used, out))
+		p->behind = true;
+	if (due <= 0 || (uv_is_active((uv_handle_t *)&a->later) && a->later_us <= at))
+		return;
+	a->later_us = at;
+	uv_timer_start(&a->later, on_later, (uint64_t)due / 1000 + 1, 0);
+}
+
+static void tell_row(const struct model *m, const struct row *row, struct buf *out)
+{
+	message_row(out, row, model_offer(m, row->seq));
+}
+
 /* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
 static void tell_rows(struct peer *p, const struct model *m, struct buf *out)
 {
@@ -239,7 +271,7 @@ static void tell_rows(struct peer *p, const struct model *m, struct buf *out)
 	for (size_t i = first; i < m->row_count; i++) {
 		if (p->backlog + out->len > API_BACKLOG / 4)
 			break;
-		message_row(out, model_row(m, i));
+		tell_row(m, model_row(m, i), out);
 	}
 	p->row = m->row_seq;
 }
@@ -257,6 +289,7 @@ static void tell(struct peer *p)
 	tell_steps(p, m, &out);
 	if (p->undo)
 		peer_undo_changed(p->undo, &out);
+	tell_net(p, m, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
 }
@@ -287,7 +320,7 @@ static void tell_before(struct peer *p, struct buf *out)
 		size += 6 * (strlen(row->text) + (row->more ? strlen(row->more) : 0)) + 200;
 	}
 	for (; first < p->came; first++)
-		message_row(out, model_row(m, (size_t)(first - oldest)));
+		tell_row(m, model_row(m, (size_t)(first - oldest)), out);
 	p->came = 0;
 }
 
@@ -302,6 +335,30 @@ static bool obey_undo(struct peer *p, const char *line, size_t len, struct buf *
 	if (!p->undo)
 		p->undo = peer_undo_open(p->api->session, send_undo, p);
 	return peer_undo_obey(p->undo, line, len, out);
+}
+
+/* Returns NULL, or why not. */
+static const char *obey_command(struct peer *p, const struct command_in *c, struct buf *out,
+				struct err *err)
+{
+	struct session *s = p->api->session;
+
+	switch (c->does) {
+	case COMMAND_HISTORY:
+		tell_before(p, out);
+		return NULL;
+	case COMMAND_REVOKE:
+		session_revoke(s, c->id);
+		return NULL;
+	case COMMAND_DISCONNECT:
+	case COMMAND_FORBID:
+		return peer_net_disconnect(s, c->id, c->does == COMMAND_FORBID);
+	case COMMAND_PUBLISH:
+		return peer_net_publish(s, c->id);
+	case COMMAND_ANSWER:
+		break;
+	}
+	return session_answer(s, c->id, &c->answer, err) < 0 ? err->text : NULL;
 }
 
 static void obey(struct peer *p, const char *line, size_t len)
@@ -320,16 +377,10 @@ static void obey(struct peer *p, const char *line, size_t len)
 	}
 	if (message_parse(line, len, &c, &err) < 0) {
 		message_reply(&out, c.id, err.text);
-	} else if (c.history) {
-		tell_before(p, &out);
-		message_reply(&out, 0, NULL);
-	} else if (c.revokes) {
-		session_revoke(p->api->session, c.id);
-		message_reply(&out, 0, NULL);
 	} else {
-		int r = session_answer(p->api->session, c.id, &c.answer, &err);
+		const char *wrong = obey_command(p, &c, &out, &err);
 
-		message_reply(&out, c.id, r < 0 ? err.text : NULL);
+		message_reply(&out, c.does == COMMAND_ANSWER ? c.id : 0, wrong);
 	}
 	send_text(p, &out);
 }
@@ -431,10 +482,12 @@ static int make_dir(const char *dir, struct err *err)
 	return 0;
 }
 
-static void on_listener_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
 	struct api *a = handle->data;
 
+	if (--a->open)
+		return;
 	free(a->path);
 	free(a);
 }
@@ -467,8 +520,10 @@ int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *d
 	a->loop = loop;
 	a->session = s;
 	a->path = xasprintf("%s/%s.sock", dir, session_model(s)->session);
-	a->listener.data = a;
+	a->listener.data = a->later.data = a;
+	a->open = 2;
 	uv_pipe_init(loop, &a->listener, 0);
+	uv_timer_init(loop, &a->later);
 	r = listen_at(a, dir);
 	if (r < 0) {
 		err_set(err, r, "%s", a->path);
@@ -490,5 +545,6 @@ void api_close(struct api *a)
 		return;
 	while (a->peers)
 		drop(a->peers);
-	uv_close((uv_handle_t *)&a->listener, on_listener_closed); /* unlinks the name */
+	uv_close((uv_handle_t *)&a->later, on_closed);
+	uv_close((uv_handle_t *)&a->listener, on_closed); /* unlinks the name */
 }

@@ -18,13 +18,24 @@ void message_step(struct buf *out, const struct step_row *s);
 void message_step_gone(struct buf *out, int64_t step); /* nothing of it was kept */
 void message_rule(struct buf *out, const struct given *g);
 void message_turn(struct buf *out, const struct turn_mark *t);
-void message_row(struct buf *out, const struct row *row);
+/* port: that it offers for cmd.publish; 0: none. */
+void message_row(struct buf *out, const struct row *row, uint16_t port);
+void message_connection(struct buf *out, const struct connection *c);
+void message_connection_gone(struct buf *out, uint64_t id);
 void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it was done */
 
+enum command {
+	COMMAND_ANSWER,
+	COMMAND_HISTORY, /* wants to be told what happened before it came */
+	COMMAND_REVOKE,
+	COMMAND_DISCONNECT,
+	COMMAND_FORBID,
+	COMMAND_PUBLISH,
+};
+
 struct command_in {
-	uint64_t id;  /* of a request, or the rule to revoke */
-	bool history; /* wants to be told what happened before it came */
-	bool revokes; /* else it answers */
+	enum command does;
+	uint64_t id; /* of a request, a rule, a connection; or a port */
 	struct answer answer;
 };
 

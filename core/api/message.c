@@ -170,10 +170,36 @@ void message_row_members(struct buf *out, const struct row *row)
 	member(out, "more", row->more);
 }
 
-void message_row(struct buf *out, const struct row *row)
+void message_row(struct buf *out, const struct row *row, uint16_t port)
 {
 	buf_str(out, "{\"type\":\"event.audit\",");
 	message_row_members(out, row);
+	if (port)
+		buf_fmt(out, ",\"port\":%u", port);
+	end(out);
+}
+
+void message_connection(struct buf *out, const struct connection *c)
+{
+	int64_t shift = clock_wall_us() - clock_mono_us();
+
+	buf_fmt(out,
+		"{\"type\":\"event.connection\",\"connection\":\"%" PRIu64 "\",\"step\":%" PRId64
+		",\"pid\":%d",
+		c->id, c->step, c->pid);
+	buf_fmt(out, ",\"began_us\":%" PRId64 ",\"ended_us\":%" PRId64, c->began_us + shift,
+		c->ended_us ? c->ended_us + shift : 0);
+	buf_fmt(out, ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64, c->sent, c->received);
+	member(out, "target", c->target);
+	member(out, "addr", c->addr);
+	member(out, "why", c->why);
+	member(out, "program", c->program);
+	end(out);
+}
+
+void message_connection_gone(struct buf *out, uint64_t id)
+{
+	buf_fmt(out, "{\"type\":\"event.connection_gone\",\"connection\":\"%" PRIu64 "\"", id);
 	end(out);
 }
 
@@ -196,28 +222,57 @@ static const char *text_of(const cJSON *object, const char *name, const char *ot
 	return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-static int parse_revoke(const cJSON *object, struct command_in *ret, struct err *err)
+/* A number of 64 bits, which as a number not all readers of JSON keep. */
+static int parse_number(const cJSON *object, const char *name, uint64_t *ret, struct err *err)
 {
-	const char *rule = text_of(object, "rule", "");
+	const char *text = text_of(object, name, "");
 	char *end_of = NULL;
 
-	ret->revokes = true;
-	ret->id = strtoull(rule, &end_of, 10);
-	if (*rule < '0' || *rule > '9' || *end_of)
-		return err_say(err, -EINVAL, "rule: not the number of a rule, as a string");
+	errno = 0;
+	*ret = strtoull(text, &end_of, 10);
+	if (*text < '0' || *text > '9' || *end_of || errno)
+		return err_say(err, -EINVAL, "%s: not the number of a %s, as a string", name, name);
 	return 0;
 }
+
+static int parse_port(const cJSON *object, uint64_t *ret, struct err *err)
+{
+	const cJSON *port = cJSON_GetObjectItemCaseSensitive(object, "port");
+
+	if (!cJSON_IsNumber(port) || port->valuedouble < 1 || port->valuedouble > UINT16_MAX ||
+	    port->valuedouble != (double)port->valueint)
+		return err_say(err, -EINVAL, "port: not the number of a port");
+	*ret = (uint64_t)port->valueint;
+	return 0;
+}
+
+/* But for the two that answer. */
+static const char *const commands[] = {
+	[COMMAND_ANSWER] = "cmd.approve", [COMMAND_HISTORY] = "cmd.history",
+	[COMMAND_REVOKE] = "cmd.revoke",  [COMMAND_DISCONNECT] = "cmd.disconnect",
+	[COMMAND_FORBID] = "cmd.forbid",  [COMMAND_PUBLISH] = "cmd.publish"};
 
 static int parse_command(const cJSON *object, struct command_in *ret, struct err *err)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "id");
 	const char *type = text_of(object, "type", "");
 
-	if (str_eq(type, "cmd.revoke"))
-		return parse_revoke(object, ret, err);
-	if (str_eq(type, "cmd.history")) {
-		ret->history = true;
+	while (ret->does < ARRAY_LEN(commands) && !str_eq(type, commands[ret->does]))
+		ret->does++;
+	switch (ret->does) {
+	case COMMAND_HISTORY:
 		return 0;
+	case COMMAND_REVOKE:
+		return parse_number(object, "rule", &ret->id, err);
+	case COMMAND_DISCONNECT:
+	case COMMAND_FORBID:
+		return parse_number(object, "connection", &ret->id, err);
+	case COMMAND_PUBLISH:
+		return parse_port(object, &ret->id, err);
+	case COMMAND_ANSWER:
+	default: /* cmd.deny, or nothing that is known */
+		ret->does = COMMAND_ANSWER;
+		break;
 	}
 	if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > 1e15)
 		return err_say(err, -EINVAL, "id: not the number of a request");
@@ -225,7 +280,8 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 	ret->answer.allow = str_eq(type, "cmd.approve");
 	if (!ret->answer.allow && !str_eq(type, "cmd.deny"))
 		return err_say(err, -EINVAL,
-			       "type: not cmd.approve, cmd.deny, cmd.revoke or cmd.history");
+			       "type: not cmd.approve, cmd.deny, cmd.revoke, cmd.history, "
+			       "cmd.disconnect, cmd.forbid or cmd.publish");
 	/* What makes no sense for the request itself is session_answer()'s to refuse. */
 	return answers_from_json(object, &ret->answer, err);
 }

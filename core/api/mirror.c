@@ -137,6 +137,8 @@ static void on_row(struct mirror *m)
 		mirror_text(m, "more"));
 
 	row->wall_us = mirror_number(m, "time_us");
+	if (mirror_id_of(m, "port") <= UINT16_MAX)
+		model_add_offer(&m->model, row->seq, (uint16_t)mirror_id_of(m, "port"));
 }
 
 /* Steps of earlier sessions may be told after newer ones. */
@@ -249,6 +251,7 @@ static void apply(struct mirror *m)
 		if (str_eq(type, known[i].type))
 			known[i].fn(m);
 	mirror_undo_apply(m, type);
+	mirror_net_apply(m, type);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

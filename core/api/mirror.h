@@ -9,8 +9,8 @@
  * Life:    mirror_open() takes the link over -> mirror_ready() when its descriptor is readable or,
  *          while mirror_wants_write(), writable -> mirror_close().
  * Threads: main loop only; never blocks.
- * The model has what the protocol tells: requests, answers that count, steps, and what happens,
- * with the newest of what already did. Undo is the session's: its plan arrives in
+ * The model has what the protocol tells: requests, answers that count, steps, connections, and what
+ * happens, with the newest of what already did. Undo is the session's: its plan arrives in
  * model.plan, its progress and result in model.job, as with session_plan() and session_undo().
  */
 struct mirror;
@@ -27,6 +27,9 @@ int mirror_ready(struct mirror *m, bool readable, bool writable);
 char *mirror_refusal(struct mirror *m) MUST_USE;
 void mirror_answer(struct mirror *m, uint64_t ask, const struct answer *a);
 void mirror_revoke(struct mirror *m, uint64_t rule);
+/* mirror_net.c: close a connection, and deny its host, too; show a port that was offered. */
+void mirror_disconnect(struct mirror *m, uint64_t connection, bool forbid);
+void mirror_publish(struct mirror *m, uint16_t port);
 /* mirror_undo.c. kind UNDO_PATHS: path, before step. The number of the request. */
 struct undo_wish;
 uint64_t mirror_plan(struct mirror *m, const struct undo_wish *w);

@@ -1,4 +1,4 @@
-/* mirror_priv - what mirror.c and mirror_undo.c share. */
+/* mirror_priv - what mirror.c, mirror_net.c and mirror_undo.c share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -25,5 +25,7 @@ int mirror_word(const struct mirror *m, const char *name, const char *const *wor
 int mirror_send(struct mirror *m);
 /* The newest line, if it is about an undo. */
 void mirror_undo_apply(struct mirror *m, const char *type);
+/* The newest line, if it is about a connection. */
+void mirror_net_apply(struct mirror *m, const char *type);
 /* The session is gone: what it was doing is not known any more. */
 void mirror_undo_lost(struct mirror *m);

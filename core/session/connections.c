@@ -24,6 +24,14 @@ void model_connections_done(struct model *m)
 	m->n_connections = 0;
 }
 
+static void remove_at(struct model *m, size_t i)
+{
+	connection_done(&m->connections[i]);
+	m->n_connections--;
+	memmove(&m->connections[i], &m->connections[i + 1],
+		(m->n_connections - i) * sizeof(*m->connections));
+}
+
 static void make_room(struct model *m)
 {
 	size_t i = 0;
@@ -32,11 +40,7 @@ static void make_room(struct model *m)
 		return;
 	while (i < m->n_connections && !m->connections[i].ended_us)
 		i++;
-	i = i == m->n_connections ? 0 : i;
-	connection_done(&m->connections[i]);
-	m->n_connections--;
-	memmove(&m->connections[i], &m->connections[i + 1],
-		(m->n_connections - i) * sizeof(*m->connections));
+	remove_at(m, i == m->n_connections ? 0 : i);
 }
 
 bool model_add_connection(struct model *m, const struct connection *c)
@@ -53,6 +57,7 @@ bool model_add_connection(struct model *m, const struct connection *c)
 	copy.addr = xstrdup(c->addr);
 	copy.why = xstrdup(c->why);
 	m->connections[m->n_connections++] = copy;
+	m->net_version++;
 	m->version++;
 	return first;
 }
@@ -63,6 +68,27 @@ struct connection *model_connection(struct model *m, uint64_t id)
 		if (m->connections[i].id == id)
 			return &m->connections[i];
 	return NULL;
+}
+
+void model_count_connection(struct model *m, struct connection *c, uint64_t sent, uint64_t received)
+{
+	m->bytes_sent += sent - c->sent;
+	m->bytes_received += received - c->received;
+	c->sent = sent;
+	c->received = received;
+	m->net_version++;
+	m->version++;
+}
+
+void model_remove_connection(struct model *m, uint64_t id)
+{
+	const struct connection *c = model_connection(m, id);
+
+	if (!c)
+		return;
+	remove_at(m, (size_t)(c - m->connections));
+	m->net_version++;
+	m->version++;
 }
 
 static void begin(struct session *s, const struct client_event *ev)
@@ -104,13 +130,9 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 	c = model_connection(&s->model, ev->id);
 	if (!c)
 		return;
-	s->model.bytes_sent += ev->done - c->sent;
-	s->model.bytes_received += ev->total - c->received;
-	c->sent = ev->done;
-	c->received = ev->total;
 	if (ev->flow == FLOW_OVER)
 		c->ended_us = clock_mono_us();
-	s->model.version++;
+	model_count_connection(&s->model, c, ev->done, ev->total);
 }
 
 void session_on_rewrite(struct session *s, const struct client_event *ev)
@@ -167,6 +189,13 @@ void session_forbid(struct session *s, uint64_t id)
 
 /* ---- ports inside ---------------------------------------------------------------------------- */
 
+void model_add_offer(struct model *m, uint64_t seq, uint16_t port)
+{
+	if (port)
+		m->offers[m->n_offers++ % ARRAY_LEN(m->offers)] =
+			(struct offer){.seq = seq, .port = port};
+}
+
 uint16_t model_offer(const struct model *m, uint64_t seq)
 {
 	for (size_t i = 0; i < ARRAY_LEN(m->offers); i++)
@@ -182,9 +211,8 @@ static void offer(struct session *s, const struct client_event *ev)
 			  *ev->program ? ev->program : "a process", ev->port, ev->port);
 	const struct row *row =
 		model_add_row(&s->model, ROW_NOTE, 0, (int)ev->pid, 0, "listen", words, NULL);
-	struct offer *o = &s->model.offers[s->model.n_offers++ % ARRAY_LEN(s->model.offers)];
 
-	*o = (struct offer){.seq = row->seq, .port = ev->port};
+	model_add_offer(&s->model, row->seq, ev->port);
 }
 
 void session_on_port(struct session *s, const struct client_event *ev)

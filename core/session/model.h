@@ -196,6 +196,7 @@ struct model {
 	char *hosts;			/* that profiles open, one after the other, or NULL */
 	struct connection *connections; /* oldest first */
 	size_t n_connections;
+	uint64_t net_version;		     /* grows with every change of those */
 	uint64_t bytes_sent, bytes_received; /* of all of them */
 	struct offer {
 		uint64_t seq; /* of the row that tells of it */
@@ -259,7 +260,12 @@ const struct usage_sample *model_sample(const struct model *m, size_t i);
 /* connections.c. Copies; true: the first one to this target. */
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
+void model_count_connection(struct model *m, struct connection *c, uint64_t sent,
+			    uint64_t received);
+void model_remove_connection(struct model *m, uint64_t id);
 void model_connections_done(struct model *m);
+/* The row tells of a server that may be published; port 0 is a no-op. */
+void model_add_offer(struct model *m, uint64_t seq, uint16_t port);
 uint16_t model_offer(const struct model *m, uint64_t seq); /* of a row; 0: it offers none */
 /* Takes over nothing; the oldest that is over makes room. */
 void model_add_given(struct model *m, const struct given *g);

@@ -21,7 +21,10 @@ static void take(const char *line, size_t len)
 			abort();
 		return;
 	}
-	if (!c.revokes && (c.id < 1 || c.answer.scope > SCOPE_ORG || c.answer.extent > EXTENT_TREE))
+	if (c.does == COMMAND_ANSWER &&
+	    (c.id < 1 || c.answer.scope > SCOPE_ORG || c.answer.extent > EXTENT_TREE))
+		abort();
+	if (c.does == COMMAND_PUBLISH && (c.id < 1 || c.id > UINT16_MAX))
 		abort();
 }
 

@@ -49,7 +49,7 @@ static void commands_have_their_answers(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		assert_int_equal(parse(good[i].line, &c), 0);
-		assert_false(c.revokes);
+		assert_int_equal(c.does, COMMAND_ANSWER);
 		assert_int_equal(c.id, 7);
 		assert_int_equal(c.answer.allow, good[i].answer.allow);
 		assert_int_equal(c.answer.scope, good[i].answer.scope);
@@ -58,8 +58,16 @@ static void commands_have_their_answers(void **state)
 	}
 	assert_int_equal(parse("{\"type\":\"cmd.revoke\",\"rule\":\"9223372036854775809\"}", &c),
 			 0);
-	assert_true(c.revokes);
+	assert_int_equal(c.does, COMMAND_REVOKE);
 	assert_true(c.id == UINT64_C(9223372036854775809));
+	assert_int_equal(parse("{\"type\":\"cmd.history\"}", &c), 0);
+	assert_int_equal(c.does, COMMAND_HISTORY);
+	assert_int_equal(parse("{\"type\":\"cmd.disconnect\",\"connection\":\"12\"}", &c), 0);
+	assert_true(c.does == COMMAND_DISCONNECT && c.id == 12);
+	assert_int_equal(parse("{\"type\":\"cmd.forbid\",\"connection\":\"12\"}", &c), 0);
+	assert_true(c.does == COMMAND_FORBID && c.id == 12);
+	assert_int_equal(parse("{\"type\":\"cmd.publish\",\"port\":3000}", &c), 0);
+	assert_true(c.does == COMMAND_PUBLISH && c.id == 3000);
 }
 
 static void in_doubt_nothing_is_allowed(void **state)
@@ -89,6 +97,17 @@ static void in_doubt_nothing_is_allowed(void **state)
 		"{\"type\":\"cmd.revoke\",\"rule\":7}",
 		"{\"type\":\"cmd.revoke\",\"rule\":\"-7\"}",
 		"{\"type\":\"cmd.revoke\",\"rule\":\"7x\"}",
+		"{\"type\":\"cmd.disconnect\"}",
+		"{\"type\":\"cmd.disconnect\",\"connection\":7}",
+		"{\"type\":\"cmd.disconnect\",\"connection\":\"18446744073709551616\"}",
+		"{\"type\":\"cmd.forbid\",\"connection\":\"\"}",
+		"{\"type\":\"cmd.forbid\",\"connection\":\" 7\"}",
+		"{\"type\":\"cmd.publish\"}",
+		"{\"type\":\"cmd.publish\",\"port\":\"80\"}",
+		"{\"type\":\"cmd.publish\",\"port\":0}",
+		"{\"type\":\"cmd.publish\",\"port\":80.5}",
+		"{\"type\":\"cmd.publish\",\"port\":65536}",
+		"{\"type\":\"cmd.publish\",\"port\":-1e99}",
 		"{\"type\":\"cmd.approve\",\"id\":7",
 		"{\"type\":\"cmd.approve\",\"id\":7}{\"type\":\"cmd.approve\",\"id\":8}",
 	};

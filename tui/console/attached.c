@@ -1,4 +1,4 @@
-/* attached - the console of a session that runs elsewhere: its requests, answers, steps, activity.
+/* attached - the console of a session that runs elsewhere: requests, steps, connections, activity.
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -34,6 +34,16 @@ static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct 
 static void verb_revoke(void *data, uint64_t rule)
 {
 	mirror_revoke(((struct console *)data)->mirror, rule);
+}
+
+static void verb_disconnect(void *data, uint64_t id, bool forbid)
+{
+	mirror_disconnect(((struct console *)data)->mirror, id, forbid);
+}
+
+static void verb_publish(void *data, uint16_t port)
+{
+	mirror_publish(((struct console *)data)->mirror, port);
 }
 
 /* The session's keeper plans and performs it. */
@@ -165,8 +175,8 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 
 	verbs.answer = verb_answer;
 	verbs.revoke = verb_revoke;
-	verbs.disconnect = NULL;
-	verbs.publish = NULL;
+	verbs.disconnect = verb_disconnect;
+	verbs.publish = verb_publish;
 	verbs.plan = verb_plan;
 	verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
