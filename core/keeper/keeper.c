@@ -461,12 +461,11 @@ static void end_sandbox(struct keeper *k)
 
 /*
  * Who sees cordon end may write in the folders again, start the next session, unmount their disk.
- * What holds none of that goes with the process: an inotify instance takes ten milliseconds and
- * more to end.
+ * What holds none of that and takes ten milliseconds to close goes with the process.
  */
 static void let_go(struct keeper *k)
 {
-	int keep[ARRAY_LEN(k->slow) + 1], n = 0;
+	int keep[ARRAY_LEN(k->late) + 1], n = 0;
 
 	lock_stop(take_ptr(&k->lock));
 	for (size_t i = 0; i < k->n_folders; i++)
@@ -474,9 +473,8 @@ static void let_go(struct keeper *k)
 			journal_release(k->folders[i]->journal);
 	log_open(-1, LOG_ERROR, NULL);
 	keep[n++] = k->sock;
-	for (size_t i = 0; i < ARRAY_LEN(k->slow); i++)
-		if (k->slow[i] > 0)
-			keep[n++] = k->slow[i];
+	for (size_t i = 0; i < k->n_late; i++)
+		keep[n++] = k->late[i];
 	close_all_but(keep, n);
 }
 

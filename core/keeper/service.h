@@ -69,3 +69,7 @@ int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data);
 /* The same for writable (a connect under way). One watch a descriptor; unwatch before close. */
 int keeper_watch_write(struct keeper *k, int fd, void (*fn)(void *data), void *data);
 void keeper_unwatch(struct keeper *k, int fd);
+/* A descriptor whose close takes ten milliseconds and that holds nothing that anybody waits for,
+ * like an inotify instance or a packet socket: it ends with the process. The caller closes it no
+ * more. */
+void keeper_close_late(struct keeper *k, int fd);

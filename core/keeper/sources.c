@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/sources.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/epoll.h>
 
@@ -83,4 +84,10 @@ void keeper_unwatch(struct keeper *k, int fd)
 		source_remove(k, s);
 		return;
 	}
+}
+
+void keeper_close_late(struct keeper *k, int fd)
+{
+	assert(k->n_late < ARRAY_LEN(k->late));
+	k->late[k->n_late++] = fd;
 }

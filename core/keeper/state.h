@@ -11,6 +11,7 @@
 #include "core/keeper/spec.h"
 
 #define DOORS_MAX 4
+#define LATE_MAX  8
 
 struct command;
 struct draft;
@@ -107,7 +108,8 @@ struct keeper {
 	size_t n_doors;
 	int64_t door_wake; /* 0: none */
 
-	int slow[2];		/* inotify instances, closed by the end of the process; 0: none */
+	int late[LATE_MAX]; /* keeper_close_late() */
+	size_t n_late;
 	struct thread *threads; /* by tid */
 	size_t n_threads;	/* leaders excluded */
 	unsigned thread_fds;	/* opened since all were closed */

@@ -332,6 +332,8 @@ void gateway_free(struct gateway *g)
 	g->on = NULL;
 	watch_inside(g, false);
 	end_relay(g, 0);
+	if (g->inside[EARLY_SOCKET] >= 0)
+		keeper_close_late(g->k, take_fd(&g->inside[EARLY_SOCKET]));
 	close_inside(g);
 	util_close_fd(&g->user_ns);
 	util_close_fd(&g->net_ns);

@@ -199,7 +199,7 @@ void reload_start(struct keeper *k)
 	r->files = config_files(k->spec->source);
 	watch_files(r);
 	k->reload = r;
-	k->slow[1] = r->fd;
+	keeper_close_late(k, r->fd);
 	/* They were read before the sandbox was made, and what changed meanwhile nobody tells. */
 	r->changed = true;
 	r->at = k->now + SETTLE_US;

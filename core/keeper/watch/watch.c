@@ -491,7 +491,7 @@ void watch_start(struct keeper *k)
 		return;
 	}
 	k->watch = w;
-	k->slow[0] = w->tree.fd;
+	keeper_close_late(k, w->tree.fd);
 	w->looked_ns = wall_ns();
 	w->edits = xcalloc(k->n_folders + 1, sizeof(*w->edits));
 	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
