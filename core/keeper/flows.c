@@ -12,6 +12,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/steps.h"
+#include "core/net/book.h"
 
 static const char op[] = "connect";
 
@@ -88,6 +89,42 @@ int flow_judge_address(struct keeper *k, const struct caller *c, const struct fl
 	j.w.path = j.text;
 	j.w.via = j.via;
 	return settle(k, c, &j);
+}
+
+size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
+		    struct net_addr *ret)
+{
+	const char *reason;
+	size_t may = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (policy_check_address(k->policy, RULE_CONNECT, &addr[i], port, &reason) ==
+		    POLICY_ALLOW)
+			ret[may++] = addr[i];
+	return may;
+}
+
+bool flow_name_of(const struct keeper *k, const struct net_book *book, const struct net_addr *addr,
+		  uint16_t port, struct net_host *ret)
+{
+	const char *name, *reason;
+	bool found = false;
+
+	for (size_t i = 0; (name = book_name(book, addr, i)) != NULL; i++) {
+		struct net_target t = {.port = port};
+		bool allowed;
+
+		if (!net_host_parse(&t.host, name, strlen(name), NULL))
+			continue;
+		allowed = policy_check_flow(k->policy, RULE_CONNECT, &t, addr, &reason) ==
+			  POLICY_ALLOW;
+		if (!found || allowed)
+			*ret = t.host;
+		found = true;
+		if (allowed)
+			break;
+	}
+	return found;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "core/policy/policy.h"
 
 struct keeper;
+struct net_book;
 
 /* A connection that somebody inside wants. */
 struct flow {
@@ -24,6 +25,13 @@ struct flow {
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
 /* The same of the address that the name has led to. */
 int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
+/* Of these addresses those that may be dialled unasked, in their order; returns how many. */
+size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
+		    struct net_addr *ret);
+/* Of the names that led to this address: one that is allowed at this port, else the newest. False:
+ * the book has none. */
+bool flow_name_of(const struct keeper *k, const struct net_book *book, const struct net_addr *addr,
+		  uint16_t port, struct net_host *ret);
 /* May this name be looked up? Nothing is asked: what would be is POLICY_ASK. */
 enum policy_verdict flow_judge_name(struct keeper *k, const char *name);
 /* A name was not looked up. The caller is not known. */

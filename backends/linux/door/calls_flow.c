@@ -155,19 +155,13 @@ static void dial(struct flow_wait *w)
 /* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
 static void judge_addresses(struct flow_wait *w)
 {
-	const struct policy *p = keeper_policy(w->d->k);
 	struct net_addr may[NET_ADDRS_MAX];
 	struct caller c;
 	size_t n = 0;
 	int got = find_caller(w, &c);
 
-	for (size_t i = 0; got == 0 && i < w->n; i++) {
-		const char *reason;
-
-		if (policy_check_address(p, RULE_CONNECT, &w->addr[i], w->target.port, &reason) ==
-		    POLICY_ALLOW)
-			may[n++] = w->addr[i];
-	}
+	if (got == 0)
+		n = flow_allowed(w->d->k, w->addr, w->n, w->target.port, may);
 	if (got == 0 && n == 0) {
 		got = flow_judge_address(w->d->k, &c, &(struct flow){&w->target, &w->addr[0]});
 		may[n++] = w->addr[0];
@@ -201,36 +195,20 @@ static void judge_name(struct flow_wait *w)
 	}
 }
 
-/* The name that speaks for an address: one that is allowed, else the newest. */
+/* The name that speaks for the address, which may stand for one that was not looked up yet. */
 static void find_name(struct flow_wait *w)
 {
 	const struct net_book *book = gateway_book(w->d->gateway);
-	const char *name, *best = NULL;
+	const char *meant = book_is_stand_in(&w->at) ? book_meant(book, &w->at) : NULL;
 
-	w->n = 1;
-	w->addr[0] = w->at;
 	net_host_from_addr(&w->target.host, &w->at);
-	if (book_is_stand_in(&w->at)) {
-		best = book_meant(book, &w->at);
-		w->stand_in = best != NULL;
-		w->n = 0;
-	}
-	for (size_t i = 0; !w->stand_in && (name = book_name(book, &w->at, i)) != NULL; i++) {
-		struct net_target t = {.port = w->target.port};
-		const char *reason;
-
-		if (!net_host_parse(&t.host, name, strlen(name), NULL))
-			continue;
-		if (!best)
-			best = name;
-		if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &t, &w->at, &reason) ==
-		    POLICY_ALLOW) {
-			best = name;
-			break;
-		}
-	}
-	if (best)
-		(void)net_host_parse(&w->target.host, best, strlen(best), NULL);
+	w->stand_in = meant != NULL;
+	w->n = !w->stand_in;
+	w->addr[0] = w->at;
+	if (meant)
+		(void)net_host_parse(&w->target.host, meant, strlen(meant), NULL);
+	else
+		(void)flow_name_of(w->d->k, book, &w->at, w->target.port, &w->target.host);
 }
 
 void flow_run(struct flow_wait *w)

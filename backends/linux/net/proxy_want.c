@@ -109,17 +109,16 @@ static bool is_ours(const struct proxy_door *p, const struct net_addr *a, uint16
 /* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
 static void judge_addresses(struct proxy_door *p, struct want *w)
 {
-	struct net_addr may[PROXY_ADDRS];
-	const char *reason;
+	struct net_addr others[PROXY_ADDRS], may[PROXY_ADDRS];
 	struct caller c;
-	size_t n = 0;
+	size_t n_others = 0, n = 0;
 	int got = find_caller(p, w, &c);
 
-	for (size_t i = 0; got == 0 && i < w->n; i++)
-		if (!is_ours(p, &w->addr[i], w->target.port) &&
-		    policy_check_address(keeper_policy(p->k), RULE_CONNECT, &w->addr[i],
-					 w->target.port, &reason) == POLICY_ALLOW)
-			may[n++] = w->addr[i];
+	for (size_t i = 0; i < w->n; i++)
+		if (!is_ours(p, &w->addr[i], w->target.port))
+			others[n_others++] = w->addr[i];
+	if (got == 0)
+		n = flow_allowed(p->k, others, n_others, w->target.port, may);
 	if (got == 0 && n == 0) {
 		got = is_ours(p, &w->addr[0], w->target.port)
 			      ? -EACCES
@@ -165,28 +164,14 @@ static void judge(struct proxy_door *p, struct want *w)
 		judge_addresses(p, w);
 }
 
-/* The name that speaks for an address: one that is allowed, else the newest. */
+/* The name that speaks for an address. */
 static void find_name(struct proxy_door *p, struct want *w)
 {
 	const struct net_addr at = w->target.host.addr;
-	const char *name, *best = NULL, *reason;
 
 	w->n = 1;
 	w->addr[0] = at;
-	for (size_t i = 0; (name = book_name(p->book, &at, i)) != NULL; i++) {
-		struct net_target t = {.port = w->target.port};
-
-		if (!net_host_parse(&t.host, name, strlen(name), NULL))
-			continue;
-		best = best ? best : name;
-		if (policy_check_flow(keeper_policy(p->k), RULE_CONNECT, &t, &at, &reason) !=
-		    POLICY_ALLOW)
-			continue;
-		best = name;
-		break;
-	}
-	if (best)
-		(void)net_host_parse(&w->target.host, best, strlen(best), NULL);
+	(void)flow_name_of(p->k, p->book, &at, w->target.port, &w->target.host);
 }
 
 void want_begin(struct proxy_door *p, const struct proxy_note *note)
