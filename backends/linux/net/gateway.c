@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/linux/net/notes.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -229,13 +230,11 @@ void gateway_drain(struct gateway *g)
 	/* Somebody who floods the resolver does not keep the keeper from its other work. */
 	for (int i = 0; i < DRAIN_MAX && g->sock >= 0; i++) {
 		struct net_note note;
-		ssize_t n = recv(g->sock, &note, sizeof(note), MSG_DONTWAIT);
+		int got = notes_take(g->sock, &note, sizeof(note));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (got == 0)
 			break;
-		if (n != (ssize_t)sizeof(note)) {
+		if (got < 0) {
 			end_relay(g, -ENETUNREACH);
 			watch_inside(g, true);
 			break;

@@ -13,6 +13,7 @@
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/net_priv.h"
 #include "backends/linux/net/proxy_priv.h"
+#include "backends/linux/net/notes.h"
 #include "backends/linux/sandbox/landlock.h"
 
 #define BACKLOG	    1024
@@ -51,13 +52,11 @@ static void on_keeper(uv_poll_t *h, int status, int events)
 	(void)events;
 	for (;;) {
 		struct proxy_note note;
-		ssize_t n = recv(p->sock, &note, sizeof(note), MSG_DONTWAIT);
+		int got = notes_take(p->sock, &note, sizeof(note));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (got == 0)
 			return;
-		if (n != (ssize_t)sizeof(note))
+		if (got < 0)
 			_exit(0);
 		note.name[sizeof(note.name) - 1] = '\0';
 		client_note(p, &note);

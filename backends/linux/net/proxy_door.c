@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/linux/net/notes.h"
 #include "backends/linux/net/proxy_door_priv.h"
 #include "core/base/clock.h"
 #include "core/base/fork.h"
@@ -126,13 +127,11 @@ static void on_proxy(void *data)
 	flush(p);
 	for (int i = 0; i < TURN_MAX && p->sock >= 0; i++) {
 		struct proxy_note note;
-		ssize_t n = recv(p->sock, &note, sizeof(note), MSG_DONTWAIT);
+		int got = notes_take(p->sock, &note, sizeof(note));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (got == 0)
 			return;
-		if (n != (ssize_t)sizeof(note)) {
+		if (got < 0) {
 			end_proxy(p);
 			watch_listener(p, true);
 			return;

@@ -12,6 +12,7 @@
 
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/relay_priv.h"
+#include "backends/linux/net/notes.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/clock.h"
 
@@ -148,13 +149,11 @@ static void on_keeper(struct watch *w, uint32_t events)
 	(void)events;
 	for (;;) {
 		struct net_note note;
-		ssize_t n = recv(w->fd, &note, sizeof(note), MSG_DONTWAIT);
+		int got = notes_take(w->fd, &note, sizeof(note));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (got == 0)
 			return;
-		if (n != (ssize_t)sizeof(note))
+		if (got < 0)
 			_exit(0);
 		serve_note(the_relay, &note);
 	}
