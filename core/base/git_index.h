@@ -1,0 +1,52 @@
+/* git_index - reads the entries and extensions of a git index, as gitformat-index(5) has it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The bytes may be anybody's: every read is bounded, nothing is allocated, and time is
+ * proportional to the length of all paths. They are borrowed, and must not change meanwhile.
+ * Threads: any, one a reader.
+ *
+ *	git_index_open() -> git_index_entry() entries times -> git_index_extension() until at its
+ *end
+ *
+ * False: this is no index, or not one that git would write.
+ */
+
+#define GIT_INDEX_PATH 4096u /* bytes of the longest path */
+
+struct git_index {
+	const unsigned char *start, *p, *end; /* end: of what is before the last hash */
+	size_t hash;			      /* bytes of an object's name: 20 or 32 */
+	uint32_t version, entries;
+	char name[GIT_INDEX_PATH + 1]; /* of the newest entry; NUL-terminated */
+	size_t name_len, kept;	       /* bytes; how many it has from the name before it */
+};
+
+struct git_index_entry {
+	uint32_t mode;
+	uint16_t flags, more;		   /* more: of an extended entry, else 0 */
+	const unsigned char *mode_bytes;   /* 4, as they stand in the file */
+	const unsigned char *object_bytes; /* `hash` of them */
+};
+
+struct git_index_extension {
+	const unsigned char *head; /* 4 bytes of name, 4 of size */
+	const unsigned char *body;
+	uint32_t size; /* of the body */
+};
+
+#define GIT_INDEX_HEADER   12u
+#define GIT_INDEX_NAME	   0x0fffu /* flags: the path's length, as far as it can be said */
+#define GIT_INDEX_EXTENDED 0x4000u
+
+bool git_index_open(struct git_index *x, const void *data, size_t len, size_t hash);
+/* The path is x->name afterwards. */
+bool git_index_entry(struct git_index *x, struct git_index_entry *ret);
+bool git_index_extension(struct git_index *x, struct git_index_extension *ret);
+size_t git_index_left(const struct git_index *x);  /* bytes; 0: all has been read */
+uint32_t git_index_number(const unsigned char *p); /* 4 bytes, the highest first */
