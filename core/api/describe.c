@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/api/api_priv.h"
+#include "core/base/base64.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -41,52 +42,6 @@ bool describe_is_utf8(const char *bytes, size_t len)
 	return true;
 }
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void describe_base64(struct buf *out, const char *bytes, size_t len)
-{
-	const unsigned char *b = (const unsigned char *)bytes;
-
-	buf_reserve(out, len / 3 * 4 + 4);
-	for (size_t i = 0; i < len; i += 3) {
-		unsigned v = (unsigned)b[i] << 16 | (i + 1 < len ? (unsigned)b[i + 1] << 8 : 0) |
-			     (i + 2 < len ? b[i + 2] : 0);
-
-		buf_ch(out, digits[v >> 18]);
-		buf_ch(out, digits[v >> 12 & 63]);
-		buf_ch(out, i + 1 < len ? digits[v >> 6 & 63] : '=');
-		buf_ch(out, i + 2 < len ? digits[v & 63] : '=');
-	}
-}
-
-/* RFC 4648: whole groups, padded, nothing else. */
-char *describe_from_base64(const char *text, size_t *ret_len)
-{
-	size_t len = strlen(text), n = 0;
-	size_t pad = len && text[len - 1] == '=' ? 1 + (len > 1 && text[len - 2] == '=') : 0;
-	AUTO_FREE char *out = xmalloc(len / 4 * 3 + 1);
-	unsigned v = 0;
-
-	if (len % 4)
-		return NULL;
-	for (size_t i = 0; i < len; i++) {
-		const char *at = i < len - pad && text[i] ? strchr(digits, text[i]) : NULL;
-
-		if (!at && i < len - pad)
-			return NULL;
-		v = v << 6 | (at ? (unsigned)(at - digits) : 0);
-		if (i % 4 < 3)
-			continue;
-		out[n++] = (char)(v >> 16 & 255);
-		out[n++] = (char)(v >> 8 & 255);
-		out[n++] = (char)(v & 255);
-		v = 0;
-	}
-	*ret_len = n - pad;
-	out[*ret_len] = '\0';
-	return take_ptr(&out);
-}
-
 void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t len)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -95,7 +50,7 @@ void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t l
 	if (plain) {
 		cJSON_AddItemToObject(object, name, quoted(bytes, len));
 	} else {
-		describe_base64(&text, bytes, len);
+		base64_encode(&text, bytes, len);
 		cJSON_AddStringToObject(object, name, text.data);
 	}
 	cJSON_AddStringToObject(object, "encoding", plain ? "utf-8" : "base64");

@@ -23,9 +23,6 @@ void describe_add(cJSON *object, const char *name, const char *s);
 /* UTF-8 as it stands, else base64: "data" and "encoding" (name may be "content"). */
 void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t len);
 bool describe_is_utf8(const char *bytes, size_t len);
-void describe_base64(struct buf *out, const char *bytes, size_t len);
-/* Heap, *ret_len bytes; NULL: it is none. */
-char *describe_from_base64(const char *text, size_t *ret_len) MUST_USE;
 
 /* "response" of protocol.json; result is taken over (NULL: {}), f NULL: it was done. */
 cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f);

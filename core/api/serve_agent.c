@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "core/api/serve_priv.h"
+#include "core/base/base64.h"
 #include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
@@ -95,7 +96,7 @@ static void send_output(struct request *r, int stream, const char *bytes, size_t
 		json_quote(&line, bytes, len);
 	} else {
 		buf_ch(&line, '"');
-		describe_base64(&line, bytes, len);
+		base64_encode(&line, bytes, len);
 		buf_ch(&line, '"');
 	}
 	buf_fmt(&line, ",\"encoding\":\"%s\"}}\n", plain ? "utf-8" : "base64");
@@ -424,7 +425,7 @@ int op_input(struct serve *s, struct request *r)
 	if (!job)
 		return -1;
 	if (str_eq(serve_text(r, "encoding", ""), "base64")) {
-		bytes = describe_from_base64(text, &len);
+		bytes = base64_decode(text, &len);
 		if (!bytes)
 			return fault_say(&r->fault, FAULT_FS_ENCODING, "data: is not base64");
 	}

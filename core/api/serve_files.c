@@ -7,6 +7,7 @@
 
 #include "core/api/request_line.h"
 #include "core/api/serve_priv.h"
+#include "core/base/base64.h"
 
 /* What those inside wrote is collected, not more than this. */
 #define COLLECT_MAX (CONTENT_MAX + (4u << 20))
@@ -60,7 +61,7 @@ static int read_content(struct request *r)
 	if (str_eq(encoding, "base64")) {
 		AUTO_BUF struct buf text = BUF_INIT;
 
-		describe_base64(&text, content, len);
+		base64_encode(&text, content, len);
 		cJSON_AddStringToObject(r->result, "content", text.data);
 		cJSON_AddStringToObject(r->result, "encoding", "base64");
 	} else {
@@ -199,7 +200,7 @@ static char *content_of(struct request *r, size_t *len)
 	const char *text = serve_text(r, "content", "");
 
 	if (str_eq(serve_text(r, "encoding", ""), "base64"))
-		return describe_from_base64(text, len);
+		return base64_decode(text, len);
 	*len = strlen(text);
 	return xstrdup(text);
 }

@@ -8,6 +8,7 @@
 #include "core/api/inside/inside_priv.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
+#include "core/base/base64.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,11 +50,11 @@ static void recode(const char *bytes, size_t len)
 	AUTO_FREE char *other = NULL;
 	size_t n = 0;
 
-	describe_base64(&text, bytes, len);
-	back = describe_from_base64(text.data, &n);
+	base64_encode(&text, bytes, len);
+	back = base64_decode(text.data, &n);
 	if (!back || n != len || memcmp(back, bytes, len) != 0)
 		abort();
-	other = describe_from_base64(any, &n);
+	other = base64_decode(any, &n);
 	(void)other;
 }
 

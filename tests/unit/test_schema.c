@@ -12,6 +12,7 @@
 #include "core/api/describe.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
+#include "core/base/base64.h"
 
 static void errors_are_those_of_the_document(void **state)
 {
@@ -109,7 +110,7 @@ static void base64_is_whole(void **state)
 	static const char *const wrong[] = {
 		"a", "ab", "abc", "a===", "ab=c", "====", "abc\n", "ab c"};
 	size_t n = 0;
-	char *bytes = describe_from_base64("/wAQ", &n);
+	char *bytes = base64_decode("/wAQ", &n);
 
 	(void)state;
 	assert_non_null(bytes);
@@ -117,7 +118,7 @@ static void base64_is_whole(void **state)
 	assert_memory_equal(bytes, "\xff\0\x10", 3);
 	free(bytes);
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-		assert_null(describe_from_base64(wrong[i], &n));
+		assert_null(base64_decode(wrong[i], &n));
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "tui/console/console_priv.h"
 #include "tui/console/copy.h"
+#include "tui/console/pipe_command.h"
 #include "tui/console/work.h"
 
 #define BELL_US	 500000
@@ -135,7 +136,7 @@ void console_notify(struct console *c, const char *words)
 		AUTO_FREE char *line = xasprintf("cordon: %s", words);
 
 		screen_notify(c->screen, line);
-	} else if (copy_by_command(command, "console.notify", words, strlen(words), &err) < 0) {
+	} else if (pipe_command(command, "console.notify", words, strlen(words), &err) < 0) {
 		ui_say(c->ui, "%s", err.text);
 	}
 }
@@ -174,8 +175,7 @@ static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 	struct console *c = data;
 
 	if (c->opt->copy_command && *c->opt->copy_command)
-		return copy_by_command(c->opt->copy_command, "console.copy-command", text, len,
-				       err);
+		return pipe_command(c->opt->copy_command, "console.copy-command", text, len, err);
 	return copy_by_terminal(c->screen, text, len, err);
 }
 

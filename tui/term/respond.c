@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/api/describe.h"
+#include "core/base/base64.h"
 #include "core/base/text.h"
 #include "tui/look/theme.h"
 
@@ -111,7 +111,7 @@ static void clipboard(struct term *t)
 
 	if (!text || clip->len > TERM_CLIP_MAX || !t->on->clipboard)
 		return;
-	plain = describe_from_base64(text + 1, &len);
+	plain = base64_decode(text + 1, &len);
 	if (plain && len)
 		t->on->clipboard(t->data, plain, len);
 }

@@ -1,0 +1,11 @@
+/* base64 - bytes as text that goes through everywhere, and back (RFC 4648). */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/base/util.h"
+
+/* Appends. */
+void base64_encode(struct buf *out, const char *bytes, size_t len);
+/* Whole groups, padded, nothing else. Heap, *ret_len bytes and a NUL; NULL: it is none. */
+char *base64_decode(const char *text, size_t *ret_len) MUST_USE;
