@@ -8,6 +8,7 @@
 
 #include "core/api/describe.h"
 #include "core/api/fault.h"
+#include "core/base/text.h"
 
 #define CANCELLED   (-32800)
 #define MEMBERS_MAX 64 /* of an object */
@@ -164,25 +165,6 @@ static bool is_plain_path(const char *path)
 	       (len < 3 || strcmp(path + len - 3, "/..") != 0);
 }
 
-static void quote(struct buf *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-./:=@%+,";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		buf_str(out, word);
-		return;
-	}
-	buf_ch(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_ch(out, *word);
-	}
-	buf_ch(out, '\'');
-}
-
 /* "cd /dir && NAME=value command 'an argument'". */
 static bool command_line(const cJSON *params, struct buf *out)
 {
@@ -194,7 +176,7 @@ static bool command_line(const cJSON *params, struct buf *out)
 		return false;
 	if (cwd) {
 		buf_str(out, "cd ");
-		quote(out, cwd);
+		text_shell_word(out, cwd);
 		buf_str(out, " && ");
 	}
 	cJSON_ArrayForEach(one, get(params, "env"))
@@ -203,9 +185,9 @@ static bool command_line(const cJSON *params, struct buf *out)
 
 		if (!name || !value)
 			return false;
-		quote(out, name);
+		text_shell_word(out, name);
 		buf_ch(out, '=');
-		quote(out, value);
+		text_shell_word(out, value);
 		buf_ch(out, ' ');
 	}
 	/* A shell of the editor's may read it: it is shown as it is written. */
@@ -215,7 +197,7 @@ static bool command_line(const cJSON *params, struct buf *out)
 		if (!cJSON_IsString(one))
 			return false;
 		buf_ch(out, ' ');
-		quote(out, one->valuestring);
+		text_shell_word(out, one->valuestring);
 	}
 	return true;
 }

@@ -189,3 +189,22 @@ void text_size(char *out, size_t size, uint64_t bytes)
 	}
 	snprintf(out, size, u && v < 100 ? "%.1f %s" : "%.0f %s", v, unit[u]);
 }
+
+void text_shell_word(struct buf *out, const char *word)
+{
+	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				    "abcdefghijklmnopqrstuvwxyz";
+
+	if (*word && !word[strspn(word, plain)]) {
+		buf_str(out, word);
+		return;
+	}
+	buf_ch(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_str(out, "'\\''");
+		else
+			buf_ch(out, *word);
+	}
+	buf_ch(out, '\'');
+}

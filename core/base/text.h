@@ -26,5 +26,7 @@ size_t text_decode(const char *s, size_t len, int32_t *cp);
 void text_fit_middle(struct buf *out, const char *s, int cols);
 /* The same with the end cut. */
 void text_fit_end(struct buf *out, const char *s, int cols);
+/* Appends a word as a shell reads it back: as it stands, or in quotes. */
+void text_shell_word(struct buf *out, const char *word);
 /* "1.5 MiB", "312 B". */
 void text_size(char *out, size_t size, uint64_t bytes);

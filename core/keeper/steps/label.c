@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/path.h"
+#include "core/base/text.h"
 #include "core/keeper/steps/command.h"
 
 #define WORDS_MAX 1024
@@ -136,25 +137,6 @@ static size_t unwrap(const struct words *w, size_t at)
 	return at;
 }
 
-static void put_word(struct buf *out, const char *word)
-{
-	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-				    "abcdefghijklmnopqrstuvwxyz";
-
-	if (*word && !word[strspn(word, plain)]) {
-		buf_str(out, word);
-		return;
-	}
-	buf_ch(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_ch(out, *word);
-	}
-	buf_ch(out, '\'');
-}
-
 void label_command(struct buf *out, const char *argv, size_t len)
 {
 	size_t start = out->len, at = 0, next;
@@ -173,7 +155,8 @@ void label_command(struct buf *out, const char *argv, size_t len)
 		for (size_t i = at; i < w.n; i++) {
 			if (i > at)
 				buf_ch(out, ' ');
-			put_word(out, i == at && *w.list[i] == '-' ? w.list[i] + 1 : w.list[i]);
+			text_shell_word(out,
+					i == at && *w.list[i] == '-' ? w.list[i] + 1 : w.list[i]);
 			if (out->len - start > LABEL_MAX)
 				break;
 		}
