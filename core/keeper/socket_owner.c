@@ -1,4 +1,4 @@
-/* owner - which process inside has a socket, and which ports are listened on. */
+/* socket_owner - which process inside has a socket, and which ports are listened on. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>

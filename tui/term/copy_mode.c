@@ -1,4 +1,4 @@
-/* copy - copy mode: a cursor of its own in scrollback and screen, and what it selects. */
+/* copy_mode - a cursor of its own in scrollback and screen, and what it selects. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
