@@ -102,17 +102,17 @@ void ui_say(struct ui *ui, const char *fmt, ...)
 bool ui_copy(struct ui *ui, const char *text, size_t len)
 {
 	struct err err = {0};
-	bool copied = false;
 
-	if (!ui->spec.verbs->copy)
+	if (!ui->spec.verbs->copy) {
 		ui_say(ui, "There is nothing here to copy to.");
-	else if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0)
+		return false;
+	}
+	if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0) {
 		ui_say(ui, "%s", err.text);
-	else
-		copied = true;
-	if (copied)
-		ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
-	return copied;
+		return false;
+	}
+	ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
+	return true;
 }
 
 bool ui_armed(struct ui *ui, int64_t shown_us)
