@@ -3,7 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/ui.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -11,8 +10,6 @@
 #include "core/base/text.h"
 #include "tui/console/replay.h"
 #include "tui/term/term.h"
-
-#define MESSAGE_US 6000000
 
 struct ui *ui_new(const struct ui_spec *spec)
 {
@@ -84,37 +81,6 @@ void ui_pop(struct ui *ui)
 		ui_close(ui, ui->popups[ui->n_popups - 1]);
 }
 
-void ui_say(struct ui *ui, const char *fmt, ...)
-{
-	struct said *said;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
-	va_end(ap);
-	ui->message_until_us = ui->now_us + MESSAGE_US;
-	said = &ui->said[ui->n_said++ % UI_SAID];
-	free(said->words);
-	*said = (struct said){ui->now_us, xstrdup(ui->message)};
-	ui->dirty = true;
-}
-
-bool ui_copy(struct ui *ui, const char *text, size_t len)
-{
-	struct err err = {0};
-
-	if (!ui->spec.verbs->copy) {
-		ui_say(ui, "There is nothing here to copy to.");
-		return false;
-	}
-	if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0) {
-		ui_say(ui, "%s", err.text);
-		return false;
-	}
-	ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
-	return true;
-}
-
 bool ui_armed(struct ui *ui, int64_t shown_us)
 {
 	int64_t since = MAX(shown_us, ui->input_us);
@@ -124,25 +90,6 @@ bool ui_armed(struct ui *ui, int64_t shown_us)
 	if (!ui->wake_us || since + UI_ARM_US < ui->wake_us)
 		ui->wake_us = since + UI_ARM_US;
 	return false;
-}
-
-const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size)
-{
-	return keymap_keys_of(ui->spec.keymap, place, a, out, size) ? out : "unbound";
-}
-
-const char *ui_path(struct ui *ui, const char *path)
-{
-	const char *home = ui->spec.model->home;
-	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
-
-	if (below && *below)
-		return below;
-	below = home && path ? path_below(path, home) : NULL;
-	if (!below)
-		return path ? path : "";
-	snprintf(ui->path, sizeof(ui->path), *below ? "~/%s" : "~", below);
-	return ui->path;
 }
 
 /* ---- size ----------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "backends/linux/door/filter.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
@@ -16,12 +15,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backends/linux/door/filter_prologue.h"
 #include "backends/linux/door/table.h"
 #include "core/base/util.h"
 #include "core/base/io.h"
@@ -30,18 +29,8 @@
  * Default: native. The kernel keeps a bitmap of the numbers that are always allowed (Linux 5.11),
  * so read, write, stat, futex... never run the program at all. What is not native is listed:
  * refused below, trapped in door_calls[]. Numbers that this list has not seen are not native: a
- * prologue answers them with ENOSYS, as an older kernel would (libseccomp cannot compare the number
- * itself).
+ * prologue answers them with ENOSYS (filter_prologue.c).
  */
-#define LAST_KNOWN 462 /* mseal, Linux 6.10; the same number on every architecture */
-#ifdef __x86_64__
-#define GAP_FROM    335 /* 335..423 were never given out, but for uretprobe */
-#define GAP_TO	    424
-#define ARCH_NATIVE AUDIT_ARCH_X86_64
-#else
-#define ARCH_NATIVE AUDIT_ARCH_AARCH64
-#endif
-
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
@@ -466,87 +455,6 @@ static int add_rules(scmp_filter_ctx c, const struct filter_spec *spec)
 	return r;
 }
 
-/*
- * Programs open far more to read than to write, and this is the one hot call that the kernel's
- * bitmap cannot know: answered before the search through the rules, some 40 instructions for each
- * open. Any other open goes on to them.
- */
-static unsigned short add_reading(struct sock_filter *code, const struct door_call *call)
-{
-	unsigned short at = 0;
-
-	code[at++] =
-		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->nr, 0, 4);
-	code[at++] = (struct sock_filter)BPF_STMT(
-		BPF_LD | BPF_W | BPF_ABS,
-		offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)call->when_arg);
-	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, OPEN_WRITES, 1, 0);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						  offsetof(struct seccomp_data, nr));
-	return at;
-}
-
-/* "Argument 0 of this call is one of these, or else": shorter than the rules libseccomp would need.
- */
-static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_t *values,
-				 uint8_t n, int error)
-{
-	unsigned short at = 0;
-
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						  offsetof(struct seccomp_data, nr));
-	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0,
-						  (uint8_t)(n + 2));
-	/* The lower half: both architectures are little-endian. */
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						  offsetof(struct seccomp_data, args));
-	for (uint8_t i = 0; i < n; i++)
-		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, values[i],
-							  (uint8_t)(n - i), 0);
-	code[at++] =
-		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
-	return at;
-}
-
-/*
- * What comes before the rules of libseccomp: opens, numbers that nobody here has heard of, choices.
- * Only for callers of this architecture; what the numbers mean for others the rules need not know.
- */
-static unsigned short add_prologue(struct sock_filter *code, const struct filter_spec *spec)
-{
-	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: only a question. */
-	static const uint32_t personalities[] = {0, ADDR_NO_RANDOMIZE, 0xffffffff};
-	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
-	const unsigned enosys = SECCOMP_RET_ERRNO | ENOSYS;
-	unsigned short n = 2;
-
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < door_calls_len && !spec->reads; i++)
-		if (door_calls[i].when == WHEN_WRITES)
-			n += add_reading(code + n, &door_calls[i]);
-#ifdef GAP_FROM
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_TO, 1, 0);
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, GAP_FROM, 1, 2);
-#endif
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
-	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
-	/* Without a network namespace the first, AF_UNIX, is all there is; or with a proxy three.
-	 */
-	n += add_choice(code + n, SYS_socket, families,
-			!spec->alone || spec->allow_network ? ARRAY_LEN(families)
-			: spec->proxied			    ? 3
-							    : 1,
-			EAFNOSUPPORT);
-	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-					       offsetof(struct seccomp_data, arch));
-	code[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_NATIVE, 0,
-					       (uint8_t)(n - 2));
-	return n;
-}
-
 static int export_rules(scmp_filter_ctx c, const struct filter_spec *spec, struct err *err)
 {
 	AUTO_CLOSE int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -559,7 +467,7 @@ static int export_rules(scmp_filter_ctx c, const struct filter_spec *spec, struc
 	r = seccomp_export_bpf(c, fd);
 	if (r < 0)
 		return err_set(err, r, "compile the system call filter");
-	head = add_prologue(program.code, spec);
+	head = filter_prologue(program.code, spec);
 	n = io_pread_full(fd, program.code + head,
 			  sizeof(program.code) - head * sizeof(*program.code), 0);
 	if (n <= 0 || (size_t)n % sizeof(*program.code) != 0 ||

@@ -17,7 +17,7 @@
 #include "backends/linux/gate/gate.h"
 #include "backends/linux/net/gateway.h"
 #include "backends/linux/net/proxy.h"
-#include "backends/linux/sandbox/landlock.h"
+#include "backends/linux/sandbox/keeper_domain.h"
 #include "backends/linux/limits/limits.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
@@ -139,57 +139,6 @@ void sandbox_stop(struct sandbox *sb)
 		free(sb->env[i]);
 	free(sb->env);
 	free(sb);
-}
-
-/* ---- the keeper's own domain ----------------------------------------------------------------- */
-
-static int open_parent(const char *path)
-{
-	AUTO_FREE char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-
-	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Without mounts: what the agent may write, and the directory that its own lies in. */
-static size_t open_own(const struct plan *p, int *fds, size_t max)
-{
-	size_t n = 0;
-
-	if (!p->own)
-		return 0;
-	fds[n++] = open_parent(p->own);
-	for (size_t i = 0; i < p->n_writable && n < max; i++)
-		fds[n++] = open(p->writable[i], O_PATH | O_CLOEXEC);
-	return n;
-}
-
-static int confine(const struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
-{
-	enum {
-		MAX_OWN = 16,
-		MAX_FDS = 64
-	};
-	int fds[MAX_FDS], r;
-	size_t own;
-	struct landlock_spec rules = {.writable = fds, .stdio = spec->stdio};
-	struct folder *f;
-
-	r = confine_keeper(err);
-	if (r < 0 || spec->landlock_off)
-		return r;
-	own = rules.n = open_own(&sb->plan, fds, MAX_OWN);
-	if (!own)
-		fds[rules.n++] = sb->cell.root;
-	for (size_t i = 0; (f = folders_at(sb->keeper, i)); i++) {
-		if (rules.n + 2 > MAX_FDS)
-			return err_say(err, -E2BIG, "too many working folders");
-		fds[rules.n++] = folder_store_fd(f);
-		fds[rules.n++] = folder_fd(f);
-	}
-	r = landlock_restrict(&rules, err);
-	for (size_t i = 0; i < own; i++)
-		util_close_fd(&fds[i]);
-	return r < 0 ? err_wrap(err, r, "confine the keeper") : 0;
 }
 
 /* ---- the agent ------------------------------------------------------------------------------- */
@@ -560,7 +509,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	if (r == 0)
 		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
 	if (r == 0)
-		r = confine(sb, spec, err);
+		r = keeper_domain_enter(sb->keeper, &sb->plan, sb->cell.root, spec, err);
 	if (r == 0)
 		r = start_agent(sb, builder, spec, &filter, err);
 	if (r == 0)

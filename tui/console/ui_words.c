@@ -1,0 +1,59 @@
+/* ui_words - what the bar says, and how views write keys and paths. */
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/base/path.h"
+#include "tui/console/ui.h"
+
+#define MESSAGE_US 6000000
+
+void ui_say(struct ui *ui, const char *fmt, ...)
+{
+	struct said *said;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
+	va_end(ap);
+	ui->message_until_us = ui->now_us + MESSAGE_US;
+	said = &ui->said[ui->n_said++ % UI_SAID];
+	free(said->words);
+	*said = (struct said){ui->now_us, xstrdup(ui->message)};
+	ui->dirty = true;
+}
+
+bool ui_copy(struct ui *ui, const char *text, size_t len)
+{
+	struct err err = {0};
+
+	if (!ui->spec.verbs->copy) {
+		ui_say(ui, "There is nothing here to copy to.");
+		return false;
+	}
+	if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0) {
+		ui_say(ui, "%s", err.text);
+		return false;
+	}
+	ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
+	return true;
+}
+
+const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size)
+{
+	return keymap_keys_of(ui->spec.keymap, place, a, out, size) ? out : "unbound";
+}
+
+const char *ui_path(struct ui *ui, const char *path)
+{
+	const char *home = ui->spec.model->home;
+	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
+
+	if (below && *below)
+		return below;
+	below = home && path ? path_below(path, home) : NULL;
+	if (!below)
+		return path ? path : "";
+	snprintf(ui->path, sizeof(ui->path), *below ? "~/%s" : "~", below);
+	return ui->path;
+}
