@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -104,4 +105,35 @@ static inline const char *pane_answers(struct pane *p)
 	snprintf(copy, sizeof(copy), "%s", p->out.data);
 	buf_clear(&p->out);
 	return copy;
+}
+
+/* Do two cells look the same? A blank has no colour of text, and most attributes do not show on it.
+ */
+static inline bool same_look(const struct cell *a, const struct cell *b)
+{
+	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
+	bool blank = (!*a->text || str_eq(a->text, " ")) && (!*b->text || str_eq(b->text, " "));
+
+	if (a->width != b->width)
+		return false;
+	if (!a->width)
+		return true;
+	if (!blank)
+		return str_eq(a->text, b->text) &&
+		       memcmp(&a->style, &b->style, sizeof(a->style)) == 0;
+	return a->style.bg == b->style.bg && (a->style.attr & seen) == (b->style.attr & seen);
+}
+
+/* Adds what a shell command says; out: NULL drops it. */
+static inline void read_command(struct buf *out, const char *command)
+{
+	FILE *f = popen(command, "r");
+	char chunk[4096];
+	size_t n;
+
+	assert_non_null(f);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		if (out)
+			buf_add(out, chunk, n);
+	pclose(f);
 }

@@ -53,26 +53,6 @@ static void draw_something(struct surface *s)
 				    .shape = (enum cursor_shape)rnd(3)};
 }
 
-static bool blank(const struct cell *c)
-{
-	return !*c->text || str_eq(c->text, " ");
-}
-
-/* A blank has no colour of text, and most attributes do not show on it. */
-static bool same_look(const struct cell *a, const struct cell *b)
-{
-	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
-
-	if (a->width != b->width)
-		return false;
-	if (!a->width)
-		return true;
-	if (!blank(a) || !blank(b))
-		return str_eq(a->text, b->text) &&
-		       memcmp(&a->style, &b->style, sizeof(a->style)) == 0;
-	return a->style.bg == b->style.bg && (a->style.attr & seen) == (b->style.attr & seen);
-}
-
 static void assert_shows(struct pane *p, const struct surface *s, unsigned round)
 {
 	struct term_cursor cur;

@@ -19,22 +19,15 @@ static char dir[64];
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void tmux(struct buf *out, const char *fmt, ...)
 {
-	char cmd[1024], chunk[4096];
-	size_t n, at = (size_t)snprintf(cmd, sizeof(cmd),
-					"cd %s && TMUX= LC_ALL=C.UTF-8 tmux -u -S s -f /dev/null ",
-					dir);
+	char cmd[1024];
+	size_t at = (size_t)snprintf(
+		cmd, sizeof(cmd), "cd %s && TMUX= LC_ALL=C.UTF-8 tmux -u -S s -f /dev/null ", dir);
 	va_list ap;
-	FILE *f;
 
 	va_start(ap, fmt);
 	vsnprintf(cmd + at, sizeof(cmd) - at, fmt, ap);
 	va_end(ap);
-	f = popen(cmd, "r");
-	assert_non_null(f);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		if (out)
-			buf_add(out, chunk, n);
-	pclose(f);
+	read_command(out, cmd);
 }
 
 static void nap(void)
@@ -69,26 +62,6 @@ static size_t feed_rest(struct term *t, size_t from)
 	}
 	fclose(f);
 	return from;
-}
-
-static bool blank(const struct cell *c)
-{
-	return !*c->text || str_eq(c->text, " ");
-}
-
-/* tmux gives no colour of text to a blank, and cuts blanks at the end of rows. */
-static bool same_look(const struct cell *a, const struct cell *b)
-{
-	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
-
-	if (a->width != b->width)
-		return false;
-	if (!a->width)
-		return true;
-	if (!blank(a) || !blank(b))
-		return str_eq(a->text, b->text) &&
-		       memcmp(&a->style, &b->style, sizeof(a->style)) == 0;
-	return a->style.bg == b->style.bg && (a->style.attr & seen) == (b->style.attr & seen);
 }
 
 static bool same_as_tmux(struct pane *mine, char *why, size_t size)

@@ -180,21 +180,15 @@ static unsigned server;
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void run(struct buf *out, const char *fmt, ...)
 {
-	char cmd[512], chunk[4096];
-	size_t n, at = (size_t)snprintf(cmd, sizeof(cmd), "TMUX= tmux -u -S %s/s%u -f /dev/null ",
-					dir, server);
+	char cmd[512];
+	size_t at = (size_t)snprintf(cmd, sizeof(cmd), "TMUX= tmux -u -S %s/s%u -f /dev/null ", dir,
+				     server);
 	va_list ap;
-	FILE *f;
 
 	va_start(ap, fmt);
 	vsnprintf(cmd + at, sizeof(cmd) - at, fmt, ap);
 	va_end(ap);
-	f = popen(cmd, "r");
-	assert_non_null(f);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		if (out)
-			buf_add(out, chunk, n);
-	pclose(f);
+	read_command(out, cmd);
 }
 
 static void tmux_rows(struct buf *out)
