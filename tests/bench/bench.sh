@@ -14,7 +14,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${B:=release}" "${ROUNDS:=3}" "${ONLY:=.}" "${MODE:=dynamic}"
 cordon=$PWD/build/$B/cordon tools=$PWD/build/$B/tests/bench
-export LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1
+export LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1 CCACHE_DISABLE=1 # make is measured, not a cache
 base=$(mktemp -d /dev/shm/cordon-bench.XXXXXX) || exit 1
 mkdir -p "$base/tmp"
 # Not below /dev, which inside is another directory.
