@@ -36,16 +36,19 @@ cat >ask.py <<'E2'
 import socket, sys, threading
 def ask(host, port, data=b"ping"):
     s = socket.create_connection((host, port), timeout=10)
+    failed = [] # a reset is told once, to whoever comes first: this thread or the other
     def send():
         try: s.sendall(data); s.shutdown(socket.SHUT_WR)
-        except OSError: pass
+        except OSError as e: failed.append(e)
     t = threading.Thread(target=send); t.start()
     got = bytearray()
     while True:
         d = s.recv(1 << 16)
         if not d: break
         got += d
-    t.join(); return bytes(got) == data + b"=%d" % len(data)
+    t.join()
+    if failed: raise failed[0]
+    return bytes(got) == data + b"=%d" % len(data)
 port = int(sys.argv[1])
 what = sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1"
 try:
