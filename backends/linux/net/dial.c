@@ -62,14 +62,6 @@ static void tell(const struct dial *d, int code)
 
 /* ---- listeners ------------------------------------------------------------------------------- */
 
-static void refuse(int fd)
-{
-	const struct linger at_once = {.l_onoff = 1};
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(fd);
-}
-
 static struct dial *connected_dial(const struct listener *l)
 {
 	struct dial *d;
@@ -91,7 +83,7 @@ static void leave_listener(struct dial *d)
 		struct accepted *a = l->accepted;
 
 		LL_DELETE(l->accepted, a);
-		refuse(a->fd);
+		relay_refuse(a->fd);
 		free(a);
 	}
 	relay_close(l->relay, &l->watch);

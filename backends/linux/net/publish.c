@@ -30,14 +30,6 @@ struct arrival {
 	struct net_note note;
 };
 
-static void refuse(int fd)
-{
-	const struct linger at_once = {.l_onoff = 1};
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(fd);
-}
-
 static void join(struct arrival *a)
 {
 	struct relay *r = a->relay;
@@ -61,7 +53,7 @@ static void next_family(struct arrival *a)
 		connect_inside(a);
 		return;
 	}
-	refuse(a->outer);
+	relay_refuse(a->outer);
 	relay_bury(a->relay, &a->grave);
 }
 

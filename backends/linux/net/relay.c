@@ -72,6 +72,14 @@ void relay_wake_at(struct relay *r, int64_t us)
 		r->wake = us;
 }
 
+void relay_refuse(int fd)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+}
+
 int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer)
 {
 	socklen_t len = sizeof(*peer);

@@ -28,6 +28,7 @@ void relay_close(struct relay *r, struct watch *w); /* stops polling, closes the
 /* The next connection of a listener, or -errno. Where no descriptor is left the connection is
  * closed: it would wake the loop for ever. */
 int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer);
+void relay_refuse(int fd); /* closes a connection so that its client hears of a reset */
 
 struct relay *relay_self(void); /* there is one in the process */
 
