@@ -14,8 +14,9 @@
 
 /*
  * The message of the agent is passed on as it is, from a port of its own and with a random id each
- * time, so that an answer can hardly be forged. Two tries for each nameserver, by UDP; what does
- * not fit there is asked again by TCP.
+ * time, so that an answer can hardly be forged. Two tries for each nameserver, by UDP, the second
+ * twice as long as the first; what does not fit there is asked again by TCP. The agent's own
+ * resolver waits for 5 s before it asks again.
  */
 #define TRY_US	    2000000
 #define TRIES	    2
@@ -123,7 +124,7 @@ static bool try_server(struct dns_query *d)
 	if (!d->tcp && send(d->watch.fd, d->msg + 2, d->len, MSG_NOSIGNAL) != (ssize_t)d->len)
 		return false;
 	d->sent = !d->tcp;
-	d->give_up = r->now + TRY_US;
+	d->give_up = r->now + (TRY_US << (d->turn / r->n_servers));
 	relay_wake_at(r, d->give_up);
 	return relay_watch(r, &d->watch, d->tcp ? EPOLLOUT | EPOLLIN : EPOLLIN) == 0;
 }
