@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/audit/audit.h"
 #include "core/audit/reader.h"
-#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
 
@@ -395,13 +395,21 @@ static void long_fields(void **state)
 	assert_int_equal(p->lines, 2);
 }
 
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static void speed(void **state)
 {
 	struct place *p = *state;
-	int64_t t = clock_mono_us();
+	int64_t t = cpu_us();
 
 	append(p, 20000);
-	t = clock_mono_us() - t;
+	t = cpu_us() - t;
 	print_message("# %.0f appends a second\n", 20000 * 1e6 / (double)t);
 	assert_true(t < 1000000);
 }

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cmocka.h>
 
-#include "core/base/clock.h"
 #include "core/policy/policy_priv.h"
 
 #define FILE_MODE 0100644u
@@ -329,6 +329,14 @@ static void nonsense(void **state)
 	done(&m);
 }
 
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static void speed(void **state)
 {
 	struct maker m = make(2, 20);
@@ -343,10 +351,10 @@ static void speed(void **state)
 		add(&m, name);
 	}
 	zeros(&m.b, 20);
-	t = clock_mono_us();
+	t = cpu_us();
 	for (int i = 0; i < 10; i++)
 		assert_true(vet_git_index(m.b.data, m.b.len, 20));
-	t = (clock_mono_us() - t) / 10;
+	t = (cpu_us() - t) / 10;
 	print_message("# 10 000 entries: %lld us\n", (long long)t);
 	assert_true(t < 20000); /* about 700 on an idle machine */
 	done(&m);
