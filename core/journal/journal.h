@@ -411,7 +411,8 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 enum seen_what { /* of a directory's entry */
 	SEEN_MADE,
 	SEEN_GONE,
-	SEEN_MOVED, /* it took this name; or nobody knows what happened */
+	SEEN_NAMED, /* it took this name */
+	SEEN_MOVED, /* nobody knows what happened */
 	SEEN_META,
 	SEEN_CLOSED, /* by somebody who had it open for writing */
 };
@@ -427,6 +428,22 @@ bool journal_has_shut(const struct journal *j);
 void journal_all_seen(struct journal *j);
 /* On: what rollbacks and restores change from now on counts as the steps' own. Off: forget that. */
 void journal_own(struct journal *j, bool on);
+
+/*
+ * A program outside has put a file, or a directory, at this guarded name (journal_spec.guards) of
+ * the folder. Each file there, and at guarded names below it, that those inside have open for
+ * writing, or that an open step has changed or made and has another name of, is replaced by a copy,
+ * as a step of its own: so many, or a negative errno. Nothing is done about what is_theirs() says
+ * was put there with the human's leave. remember() is told of any other file of several names.
+ */
+struct journal_filled {
+	bool (*is_theirs)(void *data, const char *path, const struct obj *o);
+	void (*remember)(void *data, const char *path, int dirfd, const char *name);
+	void (*before)(void *data); /* that step begins: the edit itself comes before it */
+	void *data;
+};
+int journal_renew_guarded(struct journal *j, const char *path, const struct journal_filled *by,
+			  struct err *err) MUST_USE;
 /* Grows with each rename of a directory, even one that fails. */
 uint64_t journal_dir_moves(const struct journal *j);
 /* Every path that does not look as the steps left it. */

@@ -85,7 +85,7 @@ table filter_prologue filter dispatch door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel callers loop
-folders/saves folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
+folders/saves folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch_filled watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
 approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload
 folders/outside folders/judge folders/folder folders/draft flows socket_owner

@@ -115,7 +115,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false;
 	for (struct step *s = j->open; s; s = s->next)
 		touched |= touch_of(s, key) != NULL;
-	if (touched && what != SEEN_MOVED && what != SEEN_CLOSED)
+	if (touched && what != SEEN_NAMED && what != SEEN_MOVED && what != SEEN_CLOSED)
 		return false;
 	store_forget_near(j);
 	if (spot_look(j, 0, path, &at, &o) < 0 || o.mode == OBJ_UNSEEN)
@@ -128,11 +128,12 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false; /* what goes through a FIFO stays nowhere */
 	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns)
 		return false; /* opened for writing, and not written */
-	if (o.mode && has_our_writer(j, path, &at, &o, what))
+	/* Who may write to it has not given it a name that no step knows of. */
+	if (o.mode && has_our_writer(j, path, &at, &o, what) && (touched || what != SEEN_NAMED))
 		return false;
 	if (!touched)
 		return true;
-	if (what == SEEN_MOVED && is_known(j, &o))
+	if (what != SEEN_CLOSED && is_known(j, &o))
 		return false;
 	for (struct step *s = j->open; s; s = s->next) {
 		struct touch *t = touch_of(s, key);

@@ -118,6 +118,16 @@ static bool makes_name(const struct op *o)
 	return o->makes || o->kind == OP_RENAME || o->kind == OP_LINK || o->kind == OP_SYMLINK;
 }
 
+static void note_placed(struct folder *f, const struct caller *c, const struct op *o,
+			const char *path, const char *from)
+{
+	saves_made(f, o->to ? o->to : o->at, path);
+	if (c->granted)
+		saves_answered(f, o->to ? o->to : o->at, path);
+	if (c->granted && o->kind == OP_RENAME && o->flags & RENAME_EXCHANGE)
+		saves_answered(f, o->at, from);
+}
+
 static int run(struct folder *f, const struct caller *c, struct op *o, const char *path,
 	       const char *path2)
 {
@@ -138,7 +148,7 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 		watch_before(k);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
 	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
-		saves_made(f, o->to ? o->to : o->at, g.path);
+		note_placed(f, c, o, g.path, path);
 	if (o->touched)
 		event_touch(k, c, path, path2);
 	keeper_news(k);

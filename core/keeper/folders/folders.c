@@ -12,6 +12,8 @@
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
 
+#define ALIASES_MAX 256 /* that are learnt while it runs: each change looks through them */
+
 /*
  * Each working folder has a journal of its own. A directory that was granted has none: it is a
  * further root of the first folder's.
@@ -51,9 +53,16 @@ static void alias_add(struct keeper *k, char *path, const struct stat *st)
 		(struct alias){.dev = st->st_dev, .ino = st->st_ino, .path = path};
 }
 
+void alias_learn(struct keeper *k, const char *path, const struct stat *st)
+{
+	if (k->n_aliases < ALIASES_MAX && !alias_of(k, st))
+		alias_add(k, xstrdup(path), st);
+}
+
 /*
  * A protected file that has several names already could be written through another of them. New
- * names cannot be made without a question (POLICY_LINK_FROM), so the ones of the start are all.
+ * names cannot be made without a question (POLICY_LINK_FROM), so it is the ones of the start, and
+ * those that the watcher finds (watch_filled.c).
  */
 static void find_aliases(struct keeper *k, const struct folder *f, const char *below)
 {

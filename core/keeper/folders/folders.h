@@ -25,5 +25,8 @@ int folder_grant(struct keeper *k, const char *dir, struct folder **ret);
 int folders_init(struct keeper *k, struct err *err) MUST_USE;
 void folders_done(struct keeper *k);
 const char *alias_of(const struct keeper *k, const struct stat *st); /* protected path or NULL */
+/* The protected path (absolute, copied) leads to a file of several names. Of more than 256 those
+ * that were found first are known. */
+void alias_learn(struct keeper *k, const char *path, const struct stat *st);
 void keeper_tidy(struct keeper *k); /* the stores, while nobody waits */
 void keeper_news(struct keeper *k); /* what the journal has to say */

@@ -20,6 +20,8 @@ struct made {
 struct saves {
 	struct made list[SAVES_MAX];
 	unsigned next;
+	struct made answered[SAVES_MAX];
+	unsigned next_answered;
 };
 
 static bool is_made(const struct saves *s, const struct obj *o)
@@ -56,17 +58,19 @@ bool saves_is_free(const struct folder *f, const struct at *at, const char *path
 	       obj_stat(at->dirfd, at->name, &o) == 0 && o.mode == 0;
 }
 
+static void set(struct made *m, const char *path, const struct obj *o)
+{
+	free(m->path);
+	*m = (struct made){.obj = *o, .path = xstrdup(path)};
+}
+
 static void add(struct keeper *k, const char *path, const struct obj *o)
 {
-	struct made *m;
-
 	if (is_made(k->saves, o))
 		return;
 	if (!k->saves)
 		k->saves = xcalloc(1, sizeof(*k->saves));
-	m = &k->saves->list[k->saves->next++ % SAVES_MAX];
-	free(m->path);
-	*m = (struct made){.obj = *o, .path = xstrdup(path)};
+	set(&k->saves->list[k->saves->next++ % SAVES_MAX], path, o);
 }
 
 void saves_made(const struct folder *f, const struct at *at, const char *path)
@@ -102,10 +106,35 @@ const char *saves_in_use(const struct keeper *k)
 	return NULL;
 }
 
+void saves_answered(const struct folder *f, const struct at *at, const char *path)
+{
+	struct keeper *k = f->keeper;
+	struct obj o;
+
+	if (obj_stat(at->dirfd, at->name, &o) < 0 || !S_ISREG(o.mode))
+		return;
+	if (!k->saves)
+		k->saves = xcalloc(1, sizeof(*k->saves));
+	set(&k->saves->answered[k->saves->next_answered++ % SAVES_MAX], path, &o);
+}
+
+bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o)
+{
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
+		const struct made *m = &k->saves->answered[i];
+
+		if (m->path && obj_same(&m->obj, o) && str_eq(m->path, path))
+			return true;
+	}
+	return false;
+}
+
 void saves_done(struct keeper *k)
 {
-	for (size_t i = 0; k->saves && i < SAVES_MAX; i++)
+	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
 		free(k->saves->list[i].path);
+		free(k->saves->answered[i].path);
+	}
 	free(k->saves);
 	k->saves = NULL;
 }

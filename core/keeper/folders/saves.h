@@ -31,4 +31,8 @@ void saves_placed(struct keeper *k, const char *path, const struct obj *o);
 /* A rollback puts back and takes away by name. The path of what those inside had a file at, and
  * somebody outside has one now; NULL: none. Borrowed until the next saves_made(). */
 const char *saves_in_use(const struct keeper *k);
+/* Somebody inside has put a file there, or opened it, with the human's leave: it is theirs under
+ * that name (watch_filled.c). Of the last 256. */
+void saves_answered(const struct folder *f, const struct at *at, const char *path);
+bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o);
 void saves_done(struct keeper *k);

@@ -20,6 +20,7 @@
 #include "core/keeper/watch/watch.h"
 #include "core/keeper/watch/ignored.h"
 #include "core/keeper/watch/watch_edits.h"
+#include "core/keeper/watch/watch_filled.h"
 
 /*
  * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
@@ -61,11 +62,13 @@ struct watch {
 	int64_t looked_ns;	    /* wall clock: all events up to then have been judged */
 	int64_t lost_ns;	    /* an overflow: later changes count, 0: none */
 	struct edits *edits;
+	struct filled *filled; /* as many */
 	size_t n_edits;
 	struct wdir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
 	int load; /* /proc/loadavg, or -1 */
 	bool said_full;
+	bool settling;
 	struct buf path;
 	char events[4096]
 		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
@@ -87,6 +90,14 @@ static void note_edit(struct keeper *k, struct folder *f, const char *path, bool
 			w->settle_at = k->now + SETTLE_US;
 		edits_note(&w->edits[i], path, made);
 	}
+}
+
+static void note_filled(const struct watch *w, const struct folder *f, const char *path,
+			bool is_dir)
+{
+	for (size_t i = 0; i < w->n_edits; i++)
+		if (w->edits[i].folder == f)
+			filled_note(&w->filled[i], path, is_dir);
 }
 
 /* ---- looking ----------------------------------------------------------------------------------
@@ -182,7 +193,12 @@ static void list_dir(struct keeper *k, struct wdir *d)
 			continue;
 		if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
 			watch_dir(k, d, e->d_name);
-		if (w->lost_ns && e->d_type != DT_DIR)
+		if (e->d_type == DT_DIR)
+			continue;
+		/* It may have come before the directory was watched. */
+		wdir_path(d, e->d_name, &w->path);
+		note_filled(w, d->folder, w->path.data, false);
+		if (w->lost_ns)
 			look_again(k, d, dirfd(dir), e->d_name);
 	}
 }
@@ -323,10 +339,13 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	if ((ev->mask & IN_ISDIR) && (ev->mask & IN_ATTRIB))
 		return;
 	wdir_path(d, ev->name, &w->path);
+	if (ev->mask & IN_MOVED_TO || (ev->mask & (IN_CREATE | IN_ISDIR)) == IN_CREATE)
+		note_filled(w, d->folder, w->path.data, ev->mask & IN_ISDIR);
 	judge(k, d->folder, w->path.data,
 	      ev->mask & IN_CLOSE_WRITE		       ? SEEN_CLOSED
 	      : ev->mask & IN_ATTRIB		       ? SEEN_META
 	      : ev->mask & IN_CREATE		       ? SEEN_MADE
+	      : ev->mask & IN_MOVED_TO		       ? SEEN_NAMED
 	      : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
 						       : SEEN_MOVED,
 	      ev->mask & (IN_CREATE | IN_MOVED_TO));
@@ -416,11 +435,37 @@ static void own(struct keeper *k, bool on)
 		journal_own(k->watch->edits[i].folder->journal, on);
 }
 
+static bool has_filled(const struct watch *w)
+{
+	for (size_t i = 0; i < w->n_edits; i++)
+		if (names_count(&w->filled[i].paths))
+			return true;
+	return false;
+}
+
+/* Before a rollback, too, which could write to such a file by its other name. The edit itself is
+ * noted first: the step with the copy comes after it. */
+static void settle_filled(struct keeper *k)
+{
+	struct watch *w = k->watch;
+
+	if (w->settling || !has_filled(w))
+		return;
+	w->settling = true;
+	own(k, true);
+	for (size_t i = 0; i < w->n_edits; i++)
+		filled_settle(k, &w->filled[i]);
+	watch_drain(k);
+	own(k, false);
+	w->settling = false;
+}
+
 void watch_own_begin(struct keeper *k)
 {
 	if (!k->watch)
 		return;
 	watch_drain(k);
+	settle_filled(k);
 	own(k, true);
 }
 
@@ -442,6 +487,8 @@ int64_t watch_next(const struct keeper *k)
 {
 	const struct watch *w = k->watch;
 
+	if (w && has_filled(w))
+		return k->now;
 	return w ? sooner(w->drain_at, sooner(w->list_at, w->settle_at)) : 0;
 }
 
@@ -464,6 +511,7 @@ void watch_tick(struct keeper *k)
 		return;
 	if (w->drain_at && w->drain_at <= k->now)
 		watch_drain(k);
+	settle_filled(k);
 	if (w->list_at && w->list_at <= k->now)
 		list_some(k);
 	if (!w->settle_at || w->settle_at > k->now)
@@ -494,7 +542,9 @@ void watch_start(struct keeper *k)
 	keeper_close_late(k, w->tree.fd);
 	w->looked_ns = wall_ns();
 	w->edits = xcalloc(k->n_folders + 1, sizeof(*w->edits));
+	w->filled = xcalloc(k->n_folders + 1, sizeof(*w->filled));
 	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
+		w->filled[w->n_edits].edits = &w->edits[w->n_edits];
 		w->edits[w->n_edits++].folder = k->folders[i];
 		r = wtree_add(&w->tree, NULL, k->folders[i], "", k->folders[i]->fd);
 	}
@@ -514,9 +564,12 @@ void watch_stop(struct keeper *k)
 		return;
 	source_remove(k, w->source);
 	wtree_done(&w->tree);
-	for (size_t i = 0; i < w->n_edits; i++)
+	for (size_t i = 0; i < w->n_edits; i++) {
 		edits_clear(&w->edits[i]);
+		names_done(&w->filled[i].paths);
+	}
 	free(w->edits);
+	free(w->filled);
 	util_close_fd(&w->load);
 	buf_done(&w->path);
 	free(w);

@@ -1,0 +1,220 @@
+/* renew_guarded - gives guarded names that somebody outside has filled files of their own. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/journal/step/guarded.h"
+#include "core/journal/step/open_files.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * Theory of operation. An editor outside saves .envrc by way of a temporary file of a fixed name. A
+ * process inside has made that file before, and has it open: what takes the protected name is a
+ * file that it can still write to. So a copy takes the name, as a step of its own: made beside it,
+ * renamed over it, and the file of before is kept as what that step replaced. Nobody inside can
+ * touch either meanwhile, as it is this process that opens and links for them. Somebody outside
+ * can: a file that has changed while it was copied is copied again.
+ *
+ * Who has it open is known by what was opened for those inside (open_files.c) and by a lease, which
+ * is refused while anybody has it open. A writer outside alone is none of ours.
+ */
+
+#define TRIES 16
+
+struct renewing {
+	struct journal *j;
+	const char *path; /* that was filled */
+	const struct journal_filled *by;
+	char **paths; /* to be renewed, below the root */
+	size_t n;
+};
+
+static bool was_opened(struct journal *j, const struct obj *o)
+{
+	struct journal *k = j;
+
+	do {
+		if (writer_find(k, o))
+			return true;
+	} while ((k = k->sibling) != j);
+	return false;
+}
+
+static bool is_of_open_step(struct journal *j, const struct obj *o)
+{
+	struct journal *k = j;
+
+	do {
+		for (struct step *s = k->open; s; s = s->next)
+			if (step_known(s, o) || alias_has(s, o))
+				return true;
+	} while ((k = k->sibling) != j);
+	return false;
+}
+
+static bool is_written(struct journal *j, int dirfd, const char *name, const struct obj *o)
+{
+	AUTO_CLOSE int fd = -1;
+
+	if (!j->options.off && !was_opened(j, o))
+		return false;
+	fd = data_peek(j, dirfd, name);
+	return fd < 0 || data_has_writer(fd);
+}
+
+static int look(void *data, const char *rel, int dirfd, const char *name, const struct obj *o)
+{
+	struct renewing *a = data;
+	AUTO_FREE char *path = xasprintf("%s%s%s", a->path, *rel ? "/" : "", rel);
+
+	if (!S_ISREG(o->mode) || a->by->is_theirs(a->by->data, path, o))
+		return 0;
+	if (!is_written(a->j, dirfd, name, o)) {
+		if (o->nlink < 2)
+			return 0;
+		/* A rollback of that step may write to it by the other name. */
+		if (!is_of_open_step(a->j, o)) {
+			a->by->remember(a->by->data, path, dirfd, name);
+			return 0;
+		}
+	}
+	if (a->n % 16 == 0)
+		a->paths = xrealloc(a->paths, (a->n + 16) * sizeof(*a->paths));
+	a->paths[a->n++] = take_ptr(&path);
+	return 0;
+}
+
+/* ---- a copy ----------------------------------------------------------------------------------
+ */
+
+static bool is_unchanged(const struct at *at, const struct obj *was)
+{
+	struct obj now;
+
+	return obj_stat(at->dirfd, at->name, &now) == 0 && obj_same(&now, was) &&
+	       now.size == was->size && now.mtime_ns == was->mtime_ns &&
+	       now.ctime_ns == was->ctime_ns;
+}
+
+/* -EAGAIN: it was changed meanwhile. */
+static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
+{
+	AUTO_BUF struct buf meta = BUF_INIT;
+	AUTO_CLOSE int from = data_open(s->j, at->dirfd, at->name);
+	AUTO_CLOSE int object = obj_open(at->dirfd, at->name);
+	AUTO_CLOSE int to = -1;
+	struct obj was, there;
+	int r = from < 0 ? from : object < 0 ? object : obj_stat(from, "", &was);
+
+	if (r == 0)
+		r = obj_stat(object, "", &there);
+	if (r == 0)
+		r = obj_same(&was, &there) ? meta_read(s->j, object, &meta) : -EAGAIN;
+	if (r < 0)
+		return r;
+	to = op_open(s, tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
+	if (to < 0)
+		return take_fd(&to);
+	r = data_copy(from, to);
+	if (r >= 0)
+		r = meta_apply(to, (struct span){meta.data, meta.len});
+	if (r >= 0)
+		r = is_unchanged(at, &was) ? 0 : -EAGAIN;
+	return r;
+}
+
+static int renew_one(struct step *s, const char *path)
+{
+	AUTO_FREE char *own = xstrdup(path);
+	AUTO_CLOSE int dir = -1;
+	char *slash = strrchr(own, '/');
+	struct at at = {.dir = "", .name = own}, tmp;
+	char name[64];
+	struct spot spot;
+	int r = spot_find(s->j, 0, path, &spot);
+
+	if (r == 0)
+		r = dir = obj_open(spot.fd, "");
+	if (r < 0)
+		return r;
+	at.dirfd = dir;
+	if (slash) {
+		*slash = '\0';
+		at.dir = own;
+		at.name = slash + 1;
+	}
+	tmp = at;
+	snprintf(name, sizeof(name), ".cordon-renew-%lld", (long long)step_id(s));
+	tmp.name = name;
+	for (int i = 0; i < TRIES; i++) {
+		int gone;
+
+		r = copy_once(s, &at, &tmp);
+		if (r == 0)
+			return op_rename(s, &tmp, &at, 0, NULL);
+		gone = op_unlink(s, &tmp, NULL);
+		if (gone < 0 && gone != -ENOENT)
+			return gone;
+		if (r != -EAGAIN)
+			break;
+	}
+	return r;
+}
+
+static int renew_all(const struct renewing *a, struct err *err)
+{
+	AUTO_BUF struct buf shown = BUF_INIT, label = BUF_INIT;
+	struct step *s = NULL;
+	struct err ignored = {0};
+	int r;
+
+	a->by->before(a->by->data);
+	text_escape(&shown, a->paths[0], strlen(a->paths[0]));
+	buf_fmt(&label, "cordon: a file of its own for %s", shown.data);
+	r = journal_begin(a->j, STEP_API, label.data, &s, err);
+	store_forget_near(a->j);
+	for (size_t i = 0; r == 0 && i < a->n; i++) {
+		r = renew_one(s, a->paths[i]);
+		if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -ESTALE)
+			r = 0; /* it is somewhere else by now, and that was seen as well */
+		if (r < 0)
+			err_set(err, r, "give '%s' a file of its own", shown.data);
+	}
+	if (s && r == 0)
+		return journal_commit(s, 0, err);
+	if (s && journal_abort(s, &ignored) < 0)
+		r = err_wrap(err, r, "put back");
+	return r;
+}
+
+int journal_renew_guarded(struct journal *j, const char *path, const struct journal_filled *by,
+			  struct err *err)
+{
+	struct renewing a = {.j = j, .path = path, .by = by};
+	struct guarded_walk walk = {.j = j, .path = path, .on = look, .data = &a};
+	AUTO_CLOSE int dir = -1;
+	struct spot at;
+	int r;
+
+	store_forget_near(j);
+	r = spot_find(j, 0, path, &at);
+	if (r == 0)
+		r = dir = obj_open(at.fd, "");
+	if (r >= 0)
+		r = guarded_each(&walk, dir, at.name);
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -ELOOP)
+		err_set(err, r, "look at what took the name '%s'", path);
+	else
+		r = a.n ? renew_all(&a, err) : 0;
+	for (size_t i = 0; i < a.n; i++)
+		free(a.paths[i]);
+	free(a.paths);
+	return r < 0 ? r : (int)MIN(a.n, (size_t)INT_MAX);
+}
