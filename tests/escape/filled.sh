@@ -62,7 +62,7 @@ end() { touch go && wait "$pid"; }
 
 for way in open:one open:auto map:auto link:one removed:one; do
 	how=${way%:*} steps=${way#*:} way="${way%:*}, --steps ${way#*:}"
-	start $how $steps 4913
+	start "$how" "$steps" 4913
 	save 4913 .envrc
 	ok "$way: what took the name is a new file" wait_for 20 is_new .envrc "$ino"
 	end

@@ -257,6 +257,17 @@ inside 'echo b >a && printf "y\n" | git commit -p -qm b && git log --format=%s -
 is "$(tail -n 1 "$TEST_TMP/out")" b "37: git inside opens its own locks again"
 inside 'touch .git/index.lock && mv .git/index.lock .git/config.lock && rm .git/config.lock && echo gone'
 is "$(tail -n 1 "$TEST_TMP/out")" gone "37: and they can be taken away"
+cp .git/config .git/config.lock
+inside 'python3 -c "
+import os
+open(\".git/index.lock\", \"w\").close()
+for i in range(600):
+    open(\".git/config.worktree.lock\", \"w\").close(); os.unlink(\".git/config.worktree.lock\")
+os.unlink(\".git/index.lock\")
+os.unlink(\".git/config.lock\")"'
+gone "37: a stale one of the session's own, whatever it has made since" .git/index.lock
+ok "37: but none of the host's" cmp .git/config .git/config.lock
+rm .git/config.lock
 
 fresh
 start_in "$dir" sh -c 'echo x >.git/config.lock; "$0" step begin x; rm .git/config.lock; echo >ready

@@ -64,13 +64,28 @@ static void set(struct made *m, const char *path, const struct obj *o)
 	*m = (struct made){.obj = *o, .path = xstrdup(path)};
 }
 
+/* One whose name is free by now, or is to be this one's, else the oldest: a stale lock is known
+ * until it is removed. */
+static struct made *find_room(struct saves *s, const char *path)
+{
+	for (size_t i = 0; i < SAVES_MAX; i++) {
+		struct made *m = &s->list[s->next++ % SAVES_MAX];
+		struct obj o;
+
+		if (!m->path || str_eq(m->path, path) ||
+		    (obj_stat(AT_FDCWD, m->path, &o) == 0 && o.mode == 0))
+			return m;
+	}
+	return &s->list[s->next++ % SAVES_MAX];
+}
+
 static void add(struct keeper *k, const char *path, const struct obj *o)
 {
 	if (is_made(k->saves, o))
 		return;
 	if (!k->saves)
 		k->saves = xcalloc(1, sizeof(*k->saves));
-	set(&k->saves->list[k->saves->next++ % SAVES_MAX], path, o);
+	set(find_room(k->saves, path), path, o);
 }
 
 void saves_made(const struct folder *f, const struct at *at, const char *path)

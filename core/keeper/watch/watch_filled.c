@@ -18,10 +18,10 @@
 /*
  * What a program of the host renames to a protected name, or links there, may be a file that those
  * inside had before: most programs save by way of a temporary file, and some of a name that anybody
- * can foresee. saves.h keeps those inside away from files of the host's under such names. Here it is
- * looked at the other way round, whatever the name was: does what has come to a protected name
- * belong to somebody inside as well, by a descriptor, a mapping, another name? Then a copy takes its
- * place (core/journal/step/renew_guarded.c).
+ * can foresee. saves.h keeps those inside away from files of the host's under such names. Here it
+ * is looked at the other way round, whatever the name was: does what has come to a protected name
+ * belong to somebody inside as well, by a descriptor, a mapping, another name? Then a copy takes
+ * its place (core/journal/step/renew_guarded.c).
  *
  * What was written to it before that stands in the copy, so the human is asked to look.
  */

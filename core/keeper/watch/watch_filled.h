@@ -17,7 +17,7 @@ struct filled { /* of one folder; zeroed but for its edits: none */
 /* Something has taken this name, below the folder. Kept if the name is protected. */
 void filled_note(struct filled *in, const char *path, bool is_dir);
 /*
- * Whatever is there and can still be written to by those inside is replaced by a copy, and the human
- * told. Not while a call of the agent's is performed: it makes steps.
+ * Whatever is there and can still be written to by those inside is replaced by a copy, and the
+ * human told. Not while a call of the agent's is performed: it makes steps.
  */
 void filled_settle(struct keeper *k, struct filled *in);
