@@ -116,3 +116,15 @@ char *path_label(const char *path)
 			*p = '_';
 	return xasprintf("%s-%012" PRIx64, base, hash);
 }
+
+size_t path_saved_as(const char *path)
+{
+	const char *name = path_base(path), *mark = strstr(name, ".tmp.");
+	size_t len = strlen(path);
+
+	if (!mark && len > 4 && str_eq(path + len - 4, ".tmp"))
+		mark = path + len - 4;
+	if (!mark && len && path[len - 1] == '~')
+		mark = path + len - 1;
+	return mark && mark > name ? (size_t)(mark - path) : 0;
+}

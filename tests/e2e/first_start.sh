@@ -85,6 +85,8 @@ sees 'wants to save claude' "asked in a new session"
 keys C-] a
 press_until '\[always\]' "for always" s
 press_until 'first screen: 3' "is allowed" a
+like "$(cordon_in "$dir" log)" ' ~1 +mv [^ ]*/.claude.json.tmp.1.ab ' "a save is one file changed: the name that carried it does not count"
+ok "which agrees with what the store lists" cordon_in "$dir" journal verify
 is "$(cat "$config")" "$(printf "[bundle]\n\tallow = claude's own settings")" "the settings say so"
 keys C-] t
 keys Enter Enter

@@ -79,4 +79,16 @@ printf '[rule "out"]\n\tallow = write ~/out/**\n' >"$HOME/.config/cordon/config"
 in_folder "$dir" sh -c 'echo new >sub; echo out >~/out/g'
 like "$(cordon_in "$dir" diff)" "\+\+\+ b${HOME}/out/g" "diff names what lies elsewhere by its whole path"
 like "$(cordon_in "$dir" diff --stat)" "${HOME##*/}/out/g +\\| +1" "--stat too"
+# ---- names that look like steps or options: after -- there are paths only
+odd=$(new_folder odd)
+ok "odd names" in_folder "$odd" sh -c 'echo x >./-1; echo y >./--stat; echo z >other; echo n >1'
+for path in -1 --stat 1; do
+	is "$(cordon_in "$odd" diff -- $path | grep -c '^+[a-z]$')" 1 "diff -- $path is about that file"
+	like "$(cordon_in "$odd" diff 1 -- $path)" "^diff.*a/$path" "so is diff 1 -- $path"
+done
+is "$(cordon_in "$odd" diff | grep -c '^+[a-z]$')" 4 "of four"
+like "$(cordon_in "$odd" undo --step 1 --dry-run -- -1)" " -1" "undo takes such a path"
+like "$(cordon_in "$odd" undo --step 1 -- -1)" "1 path" "and undoes it"
+ok "alone" test ! -e "$odd/-1" -a -e "$odd/--stat" -a -e "$odd/1"
+is "$(cordon_in "$odd" log -- --stat | grep -c other)" 1 "cordon log, too"
 done_testing

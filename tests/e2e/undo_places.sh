@@ -53,7 +53,11 @@ keys Enter
 ok "a step that notes something down, and no more" wait_for 10 log_is 012
 sees "echo 2 >>.*~1" "shows"
 keys C-] s
-press_until 'This step changed only other places: P shows them' "its own preview says so" u
+press_until 'changes back +file' "u in the list is about the newest that changed the folder" u
+keys q
+loses '╔═' "the dialog closes"
+keys j
+press_until 'This step changed only other places: P shows them' "chosen, its own preview says so" u
 sees 'P other places too +q cancel' "and offers them"
 unlike "$(screen)" 'U undo now|U do it' "and nothing to confirm"
 keys P

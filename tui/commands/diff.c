@@ -26,11 +26,12 @@ static const struct flag flags[] = {
 };
 
 static const struct usage usage = {
-	"diff [STEP | [STEP]..[STEP]] [--stat] [--raw] [--all] [PATH...]",
+	"diff [STEP | [STEP]..[STEP]] [--stat] [--raw] [--all] [[--] PATH...]",
 	"Show what a step (default: the newest) or a range of steps changed, in these paths or in\n"
 	"all: from before the older to after the newer one, renames followed. 3.. goes to the "
 	"newest,\n"
-	"..7 begins with the oldest. Steps outside every command have negative numbers.",
+	"..7 begins with the oldest. Steps outside every command have negative numbers; after -- "
+	"there are paths only.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -281,8 +282,8 @@ static int diff(const struct here *p, const struct diff_options *o, const struct
 	struct strings paths = {0};
 	struct output out = {.opt = *o, .paths = &paths};
 	int64_t from = 0, to = 0;
-	bool range = args->n && read_range(args->list[0], &from, &to);
-	int r = args->n && !range ? check_step(args->list[0], err) : 0;
+	bool range = args->ahead && read_range(args->list[0], &from, &to);
+	int r = args->ahead && !range ? check_step(args->list[0], err) : 0;
 
 	if (r == 0)
 		r = here_paths(p, args, range ? 1 : 0, &paths, err);

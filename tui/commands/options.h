@@ -8,6 +8,7 @@
 struct strings {
 	const char **list; /* borrowed strings, owned array */
 	size_t n;
+	size_t ahead; /* reading_parse(): how many stood before "--" */
 };
 void strings_add(struct strings *s, const char *v);
 void strings_done(struct strings *s);

@@ -90,6 +90,7 @@ int reading_parse(const struct usage *u, int argc, char **argv, void *out, struc
 
 		if (flags && str_eq(argv[i], "--")) {
 			flags = false;
+			rest->ahead = rest->n;
 		} else if (flags && (str_eq(argv[i], "--help") || str_eq(argv[i], "-h"))) {
 			print_help(u);
 			return 1;
@@ -101,6 +102,8 @@ int reading_parse(const struct usage *u, int argc, char **argv, void *out, struc
 			strings_add(rest, argv[i]);
 		}
 	}
+	if (flags)
+		rest->ahead = rest->n;
 	return 0;
 }
 

@@ -32,6 +32,15 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 						   : "Enter keeps, Esc clears");
 }
 
+/* A message stands where the keys are; where those must be seen, or a request has that row, in the row
+ * below, which is the time line of a replay. */
+static bool says_below(const struct ui *ui)
+{
+	bool asks = ui->spec.model->n_asks > 0 || ui_top(ui)->ops->place == PLACE_APPROVALS;
+
+	return ui->message_until_us > ui->now_us && asks && !ui->spec.replay;
+}
+
 /* "? ASK 1 of 3  write .git/hooks/x   C-] a to answer": over the whole row, in its own colours. */
 static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 {
@@ -71,8 +80,6 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 	const enum action *hints = top->ops->hints;
 	char keys[48], help[48];
 	bool says = ui->message_until_us > ui->now_us;
-	/* The row below, which a message has while something waits, is the time line of a replay.
-	 */
 	bool asks = ui->spec.model->n_asks > 0 && !(ui->spec.replay && says);
 	int x = r.x + 1, help_w;
 
@@ -87,7 +94,7 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 		add_button(ui, r.x, r.w, ACTION_FOCUS_APPROVALS);
 		return;
 	}
-	if (says) {
+	if (says && !says_below(ui)) {
 		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
 		return;
 	}
@@ -231,8 +238,7 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 		return;
 	}
 	surface_fill(s, r, ROLE_STATUS);
-	if (ui->message_until_us > ui->now_us && ui->spec.model->n_asks > 0 &&
-	    ui_top(ui)->ops->place != PLACE_APPROVALS) { /* a request has the row above */
+	if (says_below(ui)) {
 		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
 		return;
 	}

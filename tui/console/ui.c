@@ -208,8 +208,8 @@ void ui_restore(struct ui *ui, int64_t step, const char *path)
 		ui_push(ui, dialog_restore_new(ui, step, path));
 }
 
-/* From anywhere: back to before the newest step that is not undone yet. */
-static void undo_newest(struct ui *ui)
+/* What changed only granted places is the agent's own notes: no step that a human means. */
+bool ui_undo_newest(struct ui *ui)
 {
 	const struct model *m = ui->spec.model;
 
@@ -218,10 +218,10 @@ static void undo_newest(struct ui *ui)
 
 		if (!s->undone && !s->gone && (!s->elsewhere || m->undo_home)) {
 			ui_undo(ui, UNDO_BACK, s->id);
-			return;
+			return true;
 		}
 	}
-	ui_say(ui, "There is no step to undo.");
+	return false;
 }
 
 /* Where there is nothing to search, too: the words that are typed next are no commands. */
@@ -335,7 +335,8 @@ bool ui_global(struct ui *ui, enum action a)
 		show_approvals(ui);
 		return true;
 	case ACTION_UNDO:
-		undo_newest(ui);
+		if (!ui_undo_newest(ui))
+			ui_say(ui, "There is no step to undo.");
 		return true;
 	case ACTION_REDO:
 		ui_undo(ui, UNDO_REDO, 0);

@@ -154,6 +154,8 @@ void ui_do(struct ui *ui, enum action a);
 bool ui_is_general(enum action a); /* it is the same in every view */
 bool ui_holds(const struct ui *ui, const struct view *v, enum action a);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
+/* Back to before the newest step that is not undone yet; false: there is none. */
+bool ui_undo_newest(struct ui *ui);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
 const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
 /* A path as the human knows it: relative to the working folder when it lies inside, or to `~`.

@@ -413,7 +413,7 @@ static bool undo(struct view_steps *p)
 		ui_say(ui, "You (or another program) made this edit; undo leaves it alone.");
 	else if (!st)
 		ui_say(ui, "There is no step to undo.");
-	else
+	else if (!p->list.follow || !ui_undo_newest(ui)) /* what the agent noted last is none */
 		ui_undo(ui, UNDO_BACK, st->id);
 	return true;
 }

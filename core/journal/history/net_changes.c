@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
 #include "core/journal/history/step_summary.h"
@@ -293,6 +294,29 @@ void nets_get(const struct nets *n, size_t i, struct change *ret)
 	ret->kind = kind_of(ret);
 }
 
+/* By the key alone: what is searched for has no touch. */
+static int key_against(const void *key, const void *one)
+{
+	const struct net wanted = {.key = key};
+
+	return net_by_path(&wanted, one);
+}
+
+/* The name that carried a save of x is gone, and x is changed: one file was, and it stays. */
+static bool carried_save(const struct nets *n, const struct net *one)
+{
+	size_t len = path_saved_as(one->key);
+	AUTO_FREE char *x = len ? xstrndup(one->key, len) : NULL;
+	const struct net *found =
+		x ? bsearch(x, n->list, n->n, sizeof(*n->list), key_against) : NULL;
+	struct change c;
+
+	if (!found)
+		return false;
+	nets_get(n, (size_t)(found - n->list), &c);
+	return c.after.exists;
+}
+
 void nets_count(const struct nets *n, struct step_info *ret)
 {
 	ret->created = ret->modified = ret->deleted = ret->renamed = 0;
@@ -302,7 +326,7 @@ void nets_count(const struct nets *n, struct step_info *ret)
 		nets_get(n, i, &c);
 		ret->created += c.kind == CHANGE_CREATED;
 		ret->modified += c.kind == CHANGE_MODIFIED;
-		ret->deleted += c.kind == CHANGE_DELETED;
+		ret->deleted += c.kind == CHANGE_DELETED && !carried_save(n, &n->list[i]);
 		ret->renamed += c.kind == CHANGE_RENAMED;
 	}
 }

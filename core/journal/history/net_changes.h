@@ -27,6 +27,7 @@ struct nets {
 int nets_build(struct journal *j, struct touches *of, const struct known_set *known, bool inverted,
 	       struct nets *ret) MUST_USE;
 void nets_get(const struct nets *n, size_t i, struct change *ret); /* borrows the paths */
+/* A name that carried a save (path_saved_as()) and went counts with the file that it carried. */
 void nets_count(const struct nets *n, struct step_info *ret);
 bool nets_elsewhere(const struct nets *n); /* something, and all of it in granted places */
 void nets_done(struct nets *n);

@@ -43,20 +43,6 @@ static bool is_temporary(const char *path)
 	       (*name == '.' && (str_ends(name, ".swp") || str_ends(name, ".swx")));
 }
 
-/* Where a temporary name shows what it is for, "x.tmp.123" or "x~": the length up to there; else 0.
- */
-static size_t saved_as(const char *path)
-{
-	const char *name = path_base(path), *mark = strstr(name, ".tmp.");
-	size_t len = strlen(path);
-
-	if (!mark && str_ends(name, ".tmp"))
-		mark = path + len - 4;
-	if (!mark && str_ends(name, "~"))
-		mark = path + len - 1;
-	return mark && mark > name ? (size_t)(mark - path) : 0;
-}
-
 static void add(struct buf *to, size_t *n, const char *path)
 {
 	if ((*n)++ < PATHS_NAMED)
@@ -138,10 +124,10 @@ static const char *name(void *data)
 	if (!c->by_paths || c->named || !what->len)
 		return NULL;
 	buf_clear(&n->name);
-	if (saving && saved_as(what->data)) {
+	if (saving && path_saved_as(what->data)) {
 		/* It may be asked about before it takes the other's place. */
 		buf_fmt(&n->name, "%s: begin to save %.*s", n->keeper->agent_name.data,
-			(int)saved_as(what->data), what->data);
+			(int)path_saved_as(what->data), what->data);
 		buf_truncate(&n->name, MIN(n->name.len, (size_t)LABEL_MAX));
 		return n->name.data;
 	}
