@@ -214,7 +214,7 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl \
-	iputils-ping bind9-dnsutils $(NPM)
+	iputils-ping bind9-dnsutils htop fzf $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
 	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \

@@ -74,6 +74,11 @@ static inline const struct cell *pane_cell(struct pane *p, int row, int col)
 	return surface_cell(&p->s, col, row);
 }
 
+static inline bool is_blank(const struct cell *c)
+{
+	return !*c->text || str_eq(c->text, " ");
+}
+
 /* The rows that are seen, each ended by '|', trailing blanks cut. */
 static inline const char *pane_screen(struct pane *p)
 {
@@ -84,12 +89,10 @@ static inline const char *pane_screen(struct pane *p)
 
 		for (int x = 0; x < p->s.w; x++) {
 			const struct cell *c = surface_cell(&p->s, x, y);
-			bool blank = !*c->text || str_eq(c->text, " ");
-
 			if (!c->width)
 				continue;
 			buf_str(&p->screen, *c->text ? c->text : " ");
-			if (!blank)
+			if (!is_blank(c))
 				keep = p->screen.len;
 		}
 		buf_truncate(&p->screen, keep);
@@ -112,7 +115,7 @@ static inline const char *pane_answers(struct pane *p)
 static inline bool same_look(const struct cell *a, const struct cell *b)
 {
 	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
-	bool blank = (!*a->text || str_eq(a->text, " ")) && (!*b->text || str_eq(b->text, " "));
+	bool blank = is_blank(a) && is_blank(b);
 
 	if (a->width != b->width)
 		return false;
