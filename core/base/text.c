@@ -65,9 +65,12 @@ void text_escape(struct buf *out, const char *s, size_t len)
 {
 	char one[16];
 
-	for (size_t i = 0; i < len;) {
-		if (s[i] >= ' ' && s[i] < 0x7f) {
-			buf_ch(out, s[i++]);
+	for (size_t i = 0, n = 0; i < len; n = 0) {
+		while (i + n < len && s[i + n] >= ' ' && s[i + n] < 0x7f)
+			n++;
+		if (n) {
+			buf_add(out, s + i, n);
+			i += n;
 			continue;
 		}
 		i += escape_one(s + i, len - i, one, sizeof(one));

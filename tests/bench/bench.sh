@@ -43,6 +43,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/journal.sh
 	. tests/bench/pane.sh
 	. tests/bench/record.sh
+	. tests/bench/console.sh
 	. tests/bench/gate.sh
 	. tests/bench/net.sh
 	. tests/bench/proxy.sh
@@ -106,6 +107,7 @@ print_row "" "native, us" "cordon, us" "trap, us" "" target ""
 rows_calls
 rows_pane
 rows_record
+rows_console
 rows_gate
 rows_net
 print_row "" "no undo" cordon "" ratio target ""

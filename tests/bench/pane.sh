@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# pane - the rows about the agent's terminal: seq 1 2000000 in cordon's pane against a tmux pane, both
-# in an outer tmux; sourced by bench.sh.
+# pane - the rows about the agent's terminal: seq 1 2000000, and 100 MB of text in many colours, in
+# cordon's pane against a tmux pane, both in an outer tmux; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
 outer() { tmux -S "$base/tmux" -f /dev/null "$@"; }
@@ -28,9 +28,9 @@ pane_took() { # COMMAND ; milliseconds from $base/inside/began to done, which th
 	pane_rss >"$base/rss"
 	outer_end
 }
-# pane_turn tmux|cordon - a turn
+# pane_turn tmux|cordon - a turn of $printing
 pane_turn() {
-	local work='date +%s.%N >began; seq 1 2000000; date +%s.%N >done; sleep 5'
+	local work="date +%s.%N >began; $printing; date +%s.%N >done; sleep 5"
 	if [ "$1" = tmux ]; then
 		pane_took "tmux -S '$base/inner' -f /dev/null new-session 'sh -c \"$work\"'"
 		tmux -S "$base/inner" kill-server 2>/dev/null
@@ -39,11 +39,23 @@ pane_turn() {
 		cat "$base/rss" >>"$base/t.rss"
 	fi
 }
+# lines of several colours and scripts, and a status that is painted again and again
+mixed_text() {
+	awk 'BEGIN { for (i = 0; i < 1100000; i++) {
+		printf "\033[32m%8d\033[m \033[1mmodule-%d.c\033[m in %d ms \xe2\x9c\x93 \xe6\xbc\xa2 ", i, i * 7 % 977, i % 613
+		printf i % 10 ? "\033[38;2;200;90;%dmtext\033[39m, more of it\n" : "\rworking\033[K\r\033[2K%d\n", i % 256 } }' |
+		head -c 100000000
+}
 rows_pane() {
+	local printing='seq 1 2000000'
 	wanted pane && command -v tmux >/dev/null || return 0
 	: >"$base/t.rss"
 	print_row "" tmux cordon "" ratio target ""
 	by_turns pane_turn tmux cordon
 	show "pane: seq 1 2000000 against tmux" 1.0 ratio tmux cordon
-	number "console and keeper after it, MB" "$(awk '{ printf "%.1f\n", $1 / 1024 }' "$base/t.rss" | median)" 25
+	mixed_text >"$base/inside/mixed"
+	printing='cat mixed' by_turns pane_turn tmux cordon
+	show "pane: cat of 100 MB, against tmux" 1.0 ratio tmux cordon
+	rm -f "$base/inside/mixed"
+	number "console and keeper after them, MB" "$(awk '{ printf "%.1f\n", $1 / 1024 }' "$base/t.rss" | median)" 25
 }

@@ -147,8 +147,7 @@ static struct activity_item *add(struct activity *a, char *key, const struct row
 	return item;
 }
 
-static bool is_shown(const struct activity *a, const struct activity_item *item,
-		     const struct row *r)
+static bool is_shown(const struct activity *a, struct activity_item *item, const struct row *r)
 {
 	bool decided = r->kind == ROW_DENY || r->kind == ROW_ASK || r->kind == ROW_DECISION;
 
@@ -159,7 +158,11 @@ static bool is_shown(const struct activity *a, const struct activity_item *item,
 	if (a->level == ACTIVITY_STAYS && !decided && r->kind != ROW_EXTERNAL &&
 	    (r->kind != ROW_TOUCH || item->gone || item->objects))
 		return false;
-	return !a->filter || !*a->filter || a->matches(a->data, r);
+	if (!a->filter || !*a->filter)
+		return true;
+	if (item->match == MATCH_UNKNOWN)
+		item->match = a->matches(a->data, r) ? MATCH_YES : MATCH_NO;
+	return item->match == MATCH_YES;
 }
 
 static void show(struct activity *a, struct activity_item *item, size_t index)
@@ -177,6 +180,7 @@ static void count(struct activity *a, struct activity_item *item, const struct r
 	bool was = item->shown, now;
 
 	item->last = r->seq;
+	item->match = MATCH_UNKNOWN;
 	item->ended_us = r->wall_us;
 	item->rows++;
 	item->gone = is_delete(r) && !new;
@@ -289,6 +293,14 @@ static void collect(struct activity *a, const struct model *m)
 			show(a, a->items[i], i);
 	}
 	a->stale = false;
+}
+
+void activity_filter(struct activity *a, const char *filter)
+{
+	a->filter = filter;
+	a->stale = true;
+	for (size_t i = 0; i < a->n; i++)
+		a->items[i]->match = MATCH_UNKNOWN;
 }
 
 void activity_update(struct activity *a, const struct model *m)

@@ -28,12 +28,17 @@ struct activity_item {
 	bool gone;   /* its file was removed, or got another name, by the same step */
 	bool hidden; /* counted in a group, and not shown itself */
 	bool shown;  /* by level and filter */
+	enum {
+		MATCH_UNKNOWN,
+		MATCH_YES,
+		MATCH_NO,
+	} match; /* its last row and the filter */
 	UT_hash_handle hh;
 };
 
 struct activity {
 	enum activity_level level;
-	const char *filter; /* borrowed */
+	const char *filter; /* borrowed; activity_filter() after each change of it */
 	struct activity_item *by_key;
 	struct activity_item **items; /* in the order of their first rows */
 	size_t n, cap;
@@ -48,6 +53,7 @@ struct activity {
 void activity_done(struct activity *a);
 /* Starts anew. */
 void activity_set(struct activity *a, enum activity_level level);
+void activity_filter(struct activity *a, const char *filter);
 void activity_update(struct activity *a, const struct model *m);
 const struct activity_item *activity_at(const struct activity *a, size_t i); /* NULL: no such */
 /* The row that is drawn for it; NULL: the model does not have it any more. */

@@ -59,9 +59,12 @@ static void on_frame(uv_timer_t *timer)
 	if (c->editing)
 		return;
 	ui_draw(c->ui, &c->surface, now);
-	screen_draw(c->screen, &c->surface);
+	/* (a key has nothing to show yet: the frame is its echo's) */
+	if (screen_draw(c->screen, &c->surface)) {
+		c->painted_us = clock_mono_us();
+		c->hurry = false;
+	}
 	tell_title(c);
-	c->painted_us = clock_mono_us();
 	if (c->ui->wake_us)
 		uv_timer_start(&c->frame, on_frame,
 			       (uint64_t)(MAX((int64_t)0, c->ui->wake_us - now) / 1000 + 1), 0);
@@ -71,7 +74,7 @@ static void on_frame(uv_timer_t *timer)
 void console_schedule(struct console *c)
 {
 	int64_t since = (clock_mono_us() - c->painted_us) / 1000;
-	uint64_t wait = since >= FRAME_MS ? 0 : (uint64_t)(FRAME_MS - since);
+	uint64_t wait = since >= FRAME_MS || c->hurry ? 0 : (uint64_t)(FRAME_MS - since);
 
 	if (!c->screen || c->leaving || c->editing)
 		return;
@@ -246,6 +249,7 @@ static void drain_input(struct console *c)
 	while (!c->leaving && input_next(&c->input, &ev)) {
 		/* Not every terminal tells; keys come from where the human looks. */
 		c->away = ev.type == EVENT_FOCUS ? !ev.focused : c->away && ev.type != EVENT_KEY;
+		c->hurry |= ev.type == EVENT_KEY;
 		if (ev.type == EVENT_COLOR)
 			hear_color(c, &ev);
 		else

@@ -57,6 +57,7 @@ struct console {
 	bool pty_over, session_over;
 	struct approver *approver; /* NULL: no such command is set */
 	struct api *api;	   /* NULL when its socket could not be made */
+	bool hurry; /* a key went in: what it shows need not wait for its turn */
 	int64_t painted_us, rang_us, alerted_us;
 
 	uv_process_t editor;

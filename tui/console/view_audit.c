@@ -77,7 +77,9 @@ static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 		more = v.words;
 	}
 	ui_op(r->op, op, sizeof(op));
-	buf_fmt(out, "%s%s ", word, op);
+	buf_str(out, word);
+	buf_str(out, op);
+	buf_ch(out, ' ');
 	text_escape(out, path, strlen(path));
 	if (*more) {
 		buf_ch(out, ' ');
@@ -91,6 +93,7 @@ static bool row_matches(void *data, const struct row *r)
 	struct view_audit *a = data;
 	AUTO_BUF struct buf b = BUF_INIT;
 
+	buf_reserve(&b, 240);
 	buf_fmt(&b, "kind:%s step:%lld ", kinds[r->kind].name, (long long)r->step);
 	row_text(a->v.ui, r, &b);
 	return list_match(a->list.filter, b.data);
@@ -293,8 +296,7 @@ static void query(struct view *v, enum query what, const char *text)
 		return;
 	}
 	snprintf(a->list.filter, sizeof(a->list.filter), "%s", text);
-	a->activity.filter = a->list.filter;
-	a->activity.stale = true;
+	activity_filter(&a->activity, a->list.filter);
 	a->list.follow = true;
 	activity_update(&a->activity, v->ui->spec.model);
 }

@@ -397,12 +397,12 @@ static void draw_by_curses(struct screen *s, const struct surface *f)
 	refresh();
 }
 
-void screen_draw(struct screen *s, const struct surface *f)
+bool screen_draw(struct screen *s, const struct surface *f)
 {
 	AUTO_BUF struct buf bytes = BUF_INIT;
 
 	if (s->suspended)
-		return;
+		return false;
 	if (s->direct) {
 		if (s->paint_all)
 			paint_forget(&s->paint);
@@ -412,6 +412,7 @@ void screen_draw(struct screen *s, const struct surface *f)
 		draw_by_curses(s, f);
 	}
 	s->paint_all = false;
+	return !s->direct || bytes.len > 0;
 }
 
 void screen_redraw(struct screen *s)

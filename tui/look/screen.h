@@ -32,7 +32,7 @@ enum depth screen_depth(const struct screen *s);
 bool screen_wants_ascii(const struct screen *s); /* no UTF-8, or a terminal without box drawing */
 /* After SIGWINCH. */
 void screen_resized(struct screen *s, int *w, int *h);
-void screen_draw(struct screen *s, const struct surface *surface);
+bool screen_draw(struct screen *s, const struct surface *surface); /* false: nothing to send */
 void screen_redraw(struct screen *s); /* the next draw paints everything */
 void screen_bell(struct screen *s);
 /* A notification of the terminal's own (OSC 9) where it may know them; words are cordon's,
