@@ -18,7 +18,7 @@ struct pane {
 	struct term *t;
 	struct surface s;
 	struct buf out, screen;
-	int bells, titles;
+	int bells, titles, calls;
 };
 
 static void pane_on_output(void *data, const void *bytes, size_t len)
@@ -37,7 +37,13 @@ static void pane_on_title(void *data, const char *title)
 	((struct pane *)data)->titles++;
 }
 
+static void pane_on_call(void *data)
+{
+	((struct pane *)data)->calls++;
+}
+
 static const struct term_events pane_events = {
+	.call = pane_on_call,
 	.output = pane_on_output,
 	.bell = pane_on_bell,
 	.title = pane_on_title,

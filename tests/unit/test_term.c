@@ -92,6 +92,123 @@ static void marks_combine_but_not_without_end(void **state)
 	assert_string_equal(pane_cell(p, 0, 1)->text, "x");
 }
 
+static void underlines_have_kinds_and_colours(void **state)
+{
+	struct pane *p = *state;
+	static const unsigned kinds[] = {UNDERLINE_STRAIGHT, UNDERLINE_DOUBLE, UNDERLINE_CURLY,
+					 UNDERLINE_DOTTED, UNDERLINE_DASHED};
+
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "\033[4:%u;58:2::1:2:%um%c", i + 1, i, 'a' + (int)i);
+		pane_feed(p, text);
+	}
+	pane_feed(p, "\033[59mx\033[24;58;5;9my\033[4mz");
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(pane_cell(p, 0, i)->style.attr, STYLE_UNDERLINE_AS(kinds[i]));
+		assert_int_equal(pane_cell(p, 0, i)->style.line, COLOR_RGB(1, 2, i));
+	}
+	assert_int_equal(pane_cell(p, 0, 5)->style.line, COLOR_DEFAULT);
+	assert_int_equal(pane_cell(p, 0, 6)->style.line, COLOR_DEFAULT);
+	assert_int_equal(pane_cell(p, 0, 7)->style.line, COLOR_INDEX(9));
+	assert_string_equal(pane_screen(p), "abcdexyz||||");
+	/* They move with the text, into the history and to another width. */
+	pane_feed(p, "\r\n1\r\n2\r\n3\r\n4\r\n");
+	term_scroll(p->t, 3);
+	assert_int_equal(pane_cell(p, 0, 3)->style.attr, STYLE_UNDERLINE_AS(UNDERLINE_DOTTED));
+	term_resize(p->t, 4, 6);
+	term_resize(p->t, 12, 10);
+	assert_int_equal(pane_cell(p, 0, 4)->style.line, COLOR_RGB(1, 2, 4));
+	assert_int_equal(pane_cell(p, 0, 4)->style.attr, STYLE_UNDERLINE_AS(UNDERLINE_DASHED));
+}
+
+static void links_are_underlined_and_told(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "a\033]8;id=1;https://example.org/x\033\\bc\033[1md\033[m\033]8;;\ae "
+		     "\033]8;;not printable\033\\f");
+	assert_int_equal(pane_cell(p, 0, 1)->style.attr, STYLE_UNDERLINE);
+	assert_int_equal(pane_cell(p, 0, 3)->style.attr, STYLE_UNDERLINE | STYLE_BOLD);
+	assert_int_equal(pane_cell(p, 0, 4)->style.attr, 0);
+	assert_int_equal(pane_cell(p, 0, 6)->style.link, 0);
+	assert_string_equal(term_link(p->t, pane_cell(p, 0, 3)->style.link),
+			    "https://example.org/x");
+	term_copy(p->t, true);
+	term_copy_at(p->t, 0, 2);
+	assert_string_equal(term_copy_link(p->t), "https://example.org/x");
+	term_copy_at(p->t, 0, 4);
+	assert_null(term_copy_link(p->t));
+	term_copy(p->t, false);
+}
+
+/* An old number never leads to a newer address. */
+static void old_links_are_forgotten(void **state)
+{
+	struct pane *p = *state;
+	uint32_t first;
+
+	pane_feed(p, "\033]8;;https://first\033\\a\033]8;;\033\\");
+	first = pane_cell(p, 0, 0)->style.link;
+	for (int i = 0; i < 3 * EXTRA_LINKS; i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "\033]8;;https://%d\033\\\033[2;1Hb\033]8;;\033\\", i);
+		pane_feed(p, text);
+	}
+	assert_int_equal(pane_cell(p, 0, 0)->style.link, first);
+	assert_null(term_link(p->t, first));
+	assert_string_equal(term_link(p->t, pane_cell(p, 1, 0)->style.link), "https://1535");
+	for (int i = 0; i < 70000; i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "\033]8;;https://%d\033\\\033[2;1Hb\033]8;;\033\\", i);
+		pane_feed(p, text);
+	}
+	assert_string_equal(pane_cell(p, 1, 0)->text, "b");
+	assert_int_equal(pane_cell(p, 1, 0)->style.link, 0);
+}
+
+#define FAMILY "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7"
+#define THUMB  "\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd"
+
+static void joined_emoji_are_one_cell(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "a" FAMILY "b" THUMB "c");
+	assert_string_equal(pane_screen(p), "a" FAMILY "b" THUMB "c||||");
+	assert_string_equal(pane_cell(p, 0, 1)->text, FAMILY);
+	assert_int_equal(pane_cell(p, 0, 1)->width, 2);
+	assert_string_equal(pane_cell(p, 0, 3)->text, "b");
+	/* In the last columns, and then one more wraps. */
+	pane_feed(p, "\r\n01234567" FAMILY "x");
+	assert_string_equal(pane_screen(p), "a" FAMILY "b" THUMB "c|01234567" FAMILY "|x||");
+	term_resize(p->t, 4, 6);
+	term_resize(p->t, 4, 10);
+	assert_string_equal(pane_screen(p), "a" FAMILY "b" THUMB "c|01234567" FAMILY "|x||");
+	/* A joiner joins nothing to a letter, and a tone alone is not the next cell's. */
+	pane_feed(p, "\033[2J\033[H"
+		     "a\xe2\x80\x8d\xf0\x9f\x91\xa8\033[2H\xe6\xbc\xa2\033[2;3H"
+		     "\xf0\x9f\x8f\xbd"
+		     "b");
+	assert_string_equal(pane_screen(p), "a\xf0\x9f\x91\xa8|\xe6\xbc\xa2\xef\xbc\x9f"
+					    "b|||");
+}
+
+static void calls_are_heard_without_their_words(void **state)
+{
+	struct pane *p = *state;
+
+	pane_feed(p, "\033]9;4;1;50\033\\");
+	assert_int_equal(p->calls, 0);
+	pane_feed(p, "\033]9;done\033\\");
+	pane_feed(p, "\033]777;notify;title;done\a");
+	assert_int_equal(p->calls, 2);
+	assert_string_equal(pane_screen(p), "||||");
+}
+
 static void colours_of_three_kinds(void **state)
 {
 	struct pane *p = *state;
@@ -131,7 +248,7 @@ static void attributes_come_and_go(void **state)
 	pane_feed(p, "\r\n\033[5;21mh\033[25;4:4mi\033[24mj");
 	assert_int_equal(pane_cell(p, 1, 0)->style.attr,
 			 STYLE_BLINK | STYLE_UNDERLINE_AS(UNDERLINE_DOUBLE));
-	assert_int_equal(pane_cell(p, 1, 1)->style.attr, STYLE_UNDERLINE);
+	assert_int_equal(pane_cell(p, 1, 1)->style.attr, STYLE_UNDERLINE_AS(UNDERLINE_DOTTED));
 	assert_int_equal(pane_cell(p, 1, 2)->style.attr, 0);
 }
 
@@ -303,6 +420,11 @@ int main(void)
 		TEST(emoji_are_wide_whatever_libvterm_thinks),
 		TEST(half_a_wide_character_is_a_blank),
 		TEST(marks_combine_but_not_without_end),
+		TEST(underlines_have_kinds_and_colours),
+		TEST(links_are_underlined_and_told),
+		TEST(old_links_are_forgotten),
+		TEST(joined_emoji_are_one_cell),
+		TEST(calls_are_heard_without_their_words),
 		TEST(colours_of_three_kinds),
 		TEST(attributes_come_and_go),
 		TEST(erasing_leaves_the_background_only),

@@ -63,6 +63,20 @@ static void put_underline(struct buf *out, uint32_t attr)
 		buf_fmt(out, "m\033[4:%u", kind + 1);
 }
 
+/* With colons: who does not know it leaves it alone. */
+static void put_line_color(const struct paint *p, struct buf *out, const struct style *st)
+{
+	uint32_t c = color_reduce(st->line, p->depth);
+
+	if (!(st->attr & STYLE_UNDERLINE) || c == COLOR_DEFAULT)
+		return;
+	if (COLOR_IS_RGB(c))
+		buf_fmt(out, "\033[58:2::%u:%u:%um", (unsigned)(c >> 16 & 0xff),
+			(unsigned)(c >> 8 & 0xff), (unsigned)(c & 0xff));
+	else
+		buf_fmt(out, "\033[58:5:%um", (unsigned)(c & 0xff));
+}
+
 static void put_style(struct paint *p, struct buf *out, const struct style *st)
 {
 	uint32_t fg = color_reduce(st->fg, p->depth), attr = st->attr;
@@ -79,6 +93,7 @@ static void put_style(struct paint *p, struct buf *out, const struct style *st)
 	put_color(p, out, st->bg, true);
 	put_underline(out, attr);
 	buf_ch(out, 'm');
+	put_line_color(p, out, st);
 	p->style = *st;
 	p->styled = true;
 }

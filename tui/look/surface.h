@@ -29,25 +29,29 @@ enum style_attr {
 	STYLE_BLINK = 1 << 6,
 };
 
-/* Two bits beside STYLE_UNDERLINE say how. */
+/* Three bits beside STYLE_UNDERLINE say how. */
 enum underline {
 	UNDERLINE_STRAIGHT,
 	UNDERLINE_DOUBLE,
 	UNDERLINE_CURLY,
+	UNDERLINE_DOTTED,
+	UNDERLINE_DASHED,
 };
-#define STYLE_UNDERLINE_OF(attr) ((attr) >> 8 & 3u)
+#define STYLE_UNDERLINE_OF(attr) ((attr) >> 8 & 7u)
 #define STYLE_UNDERLINE_AS(kind) (STYLE_UNDERLINE | (uint32_t)(kind) << 8)
 
 struct style {
 	uint32_t fg, bg;
 	uint32_t attr; /* STYLE_* bits */
+	uint32_t line; /* colour of the underline; COLOR_DEFAULT: that of the text */
+	uint32_t link; /* of the agent's terminal: term_link(); 0: none */
 };
 
-#define CELL_BYTES 16
+#define CELL_BYTES 32 /* a family of emoji takes 25 */
 
 /* One column. The right half of a wide character is a cell of width 0 with empty text. */
 struct cell {
-	char text[CELL_BYTES - 1]; /* UTF-8 with combining marks, NUL-terminated; "" is a blank */
+	char text[CELL_BYTES - 1]; /* UTF-8 with what combines, NUL-terminated; "" is a blank */
 	uint8_t width;		   /* 1, 2, or 0 for a right half */
 	struct style style;
 };

@@ -133,6 +133,8 @@ static bool walk_utf8(struct walk *w)
 		return false;
 	switch (glyph_class(w->t->glyphs, cp)) {
 	case GLYPH_DROP:
+		if (cp == EXTRA_JOINER)
+			return false;
 		w->at += n;
 		return true;
 	case GLYPH_REPLACE:
@@ -149,7 +151,7 @@ static bool walk_utf8(struct walk *w)
 	case GLYPH_MARK:
 		return false;
 	}
-	if (!make_room(w, width))
+	if (EXTRA_TONE(cp) || !make_room(w, width))
 		return false;
 	if (w->store) {
 		st = pen_style(&w->sgr.pen);

@@ -6,7 +6,8 @@
 
 #include "core/base/text.h"
 
-#define RIGHT_HALF ((uint32_t)-1)
+#define RIGHT_HALF   ((uint32_t)-1)
+#define WIDE_UNKNOWN 0xff1f /* a skin tone of nobody: it would join what is before it */
 
 uint32_t cells_colour(const VTermColor *c)
 {
@@ -54,17 +55,42 @@ static struct style style_of(const struct term *t, const VTermScreenCell *c)
 	return st;
 }
 
+static const struct extra *extra_of(const struct term *t, const VTermScreenCell *c)
+{
+	for (int i = 1; i + 1 < VTERM_MAX_CHARS_PER_CELL && c->chars[i]; i++)
+		if (EXTRA_IS(c->chars[i]) && EXTRA_IS(c->chars[i + 1]))
+			return extras_at(&t->extras, (c->chars[i] - EXTRA_FIRST) * EXTRA_DIGITS +
+							     (c->chars[i + 1] - EXTRA_FIRST));
+	return NULL;
+}
+
+static void add_extra(struct style *st, const struct extra *e)
+{
+	if (!e)
+		return;
+	st->line = e->line;
+	st->link = e->link;
+	if (e->underline && st->attr & STYLE_UNDERLINE)
+		st->attr |= STYLE_UNDERLINE_AS(e->underline - 1);
+}
+
 /* UTF-8 of a cell. Returns its columns: 0 is "nothing that can be shown here". */
-static int glyph_text(const VTermScreenCell *c, char out[4 * VTERM_MAX_CHARS_PER_CELL], size_t *len)
+static int glyph_text(const VTermScreenCell *c, const struct extra *extra,
+		      char out[CLUSTER_MAX + 1], size_t *len)
 {
 	int32_t cp = glyph_unalias((int32_t)c->chars[0]);
 	int cols = text_cp_width(cp);
 
 	if (cols <= 0 || font_conceals(c))
 		return 0;
-	*len = glyph_utf8(cp, out);
+	if (extra && *extra->cluster) {
+		*len = strlen(extra->cluster);
+		memcpy(out, extra->cluster, *len);
+		return cols;
+	}
+	*len = glyph_utf8(EXTRA_TONE(cp) ? WIDE_UNKNOWN : cp, out);
 	for (int i = 1; i < VTERM_MAX_CHARS_PER_CELL && c->chars[i]; i++)
-		if (text_cp_width((int32_t)c->chars[i]) == 0)
+		if (!EXTRA_IS(c->chars[i]) && text_cp_width((int32_t)c->chars[i]) == 0)
 			*len += glyph_utf8((int32_t)c->chars[i], out + *len);
 	return cols;
 }
@@ -78,7 +104,8 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 	for (int i = 0; i < cols; i++) {
 		const VTermScreenCell *c = &cells[i];
 		struct style st = {0};
-		char text[4 * VTERM_MAX_CHARS_PER_CELL];
+		const struct extra *extra;
+		char text[CLUSTER_MAX + 1];
 		size_t len;
 		int width;
 
@@ -96,7 +123,10 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 			line_cell(w, text, 1, 1, &st);
 			continue;
 		}
-		width = glyph_text(c, text, &len);
+		extra = extra_of(t, c);
+		add_extra(&st, extra);
+		left = st;
+		width = glyph_text(c, extra, text, &len);
 		/* A wide character that lost its right half is a blank. */
 		if (width == 2 && (i + 1 >= cols || cells[i + 1].chars[0] != RIGHT_HALF))
 			width = 0;

@@ -374,3 +374,25 @@ bool term_copy_text(struct term *t, struct buf *out)
 		buf_truncate(out, out->len - 1);
 	return true;
 }
+
+const char *term_link(const struct term *t, uint32_t link)
+{
+	return extras_url(&t->extras, link);
+}
+
+const char *term_copy_link(struct term *t)
+{
+	struct line_reader reader;
+	struct line_cell c;
+	int x = 0;
+
+	if (!t->copy.on)
+		return NULL;
+	line_read(&reader, term_line(t, t->copy.line));
+	while (line_next(&reader, &c)) {
+		x += c.cols;
+		if (x > t->copy.col)
+			return extras_url(&t->extras, c.style.link);
+	}
+	return NULL;
+}

@@ -4,19 +4,20 @@
 
 #include <vterm.h>
 
+#include "tui/term/extra.h"
 #include "tui/term/glyph.h"
 #include "tui/term/scrollback.h"
 #include "tui/term/snapshot.h"
 #include "tui/term/term.h"
 
-#define SIEVE_ARGS    32 /* parameters of one sequence; the rest is dropped */
-#define SIEVE_ARG_MAX 9999
-#define SIEVE_TITLE   1024 /* bytes of a title before escaping */
-#define SIEVE_STAGE   4096
-#define REPLIES_MAX   4096   /* bytes of answers to one term_feed() */
-#define HOLD_US	      100000 /* longest time that mode 2026 keeps a repaint back */
-#define SIEVE_COST    32     /* such sequences take 2 ms at 200x50 */
-#define MARKS_MAX     4	     /* combining marks on one cell */
+#define SIEVE_ARGS	 32 /* parameters of one sequence; the rest is dropped */
+#define SIEVE_ARG_MAX	 9999
+#define SIEVE_STRING_MAX 2400 /* bytes of a title before escaping, or of a link */
+#define SIEVE_STAGE	 4096
+#define REPLIES_MAX	 4096	/* bytes of answers to one term_feed() */
+#define HOLD_US		 100000 /* longest time that mode 2026 keeps a repaint back */
+#define SIEVE_COST	 32	/* such sequences take 2 ms at 200x50 */
+#define MARKS_MAX	 3	/* combining marks on one cell, beside an extra */
 
 /*
  * A sequence that changes nothing, after which libvterm puts a cursor that a resize left outside
@@ -46,7 +47,8 @@ enum sieve_state {
 struct pen {
 	uint32_t fg, bg; /* COLOR_* */
 	bool bold, dim, italic, blink, reverse, conceal, strike;
-	uint8_t underline; /* 0: none; else 1 + enum underline */
+	uint8_t underline;   /* 0: none; else 1 + enum underline */
+	uint32_t line, link; /* as in struct style */
 };
 
 struct charset {
@@ -64,15 +66,18 @@ struct sieve {
 	bool colon[SIEVE_ARGS]; /* the parameter was introduced by ':' */
 	char string_kind;
 	bool string_bell; /* it ended with BEL */
-	char string[SIEVE_TITLE];
+	char string[SIEVE_STRING_MAX];
 	size_t string_len;
+	bool string_cut; /* there was more */
 	struct buf clip; /* OSC 52: all of the string; else empty */
 
 	char utf8[4];
 	unsigned utf8_len;
 	int32_t mark[MARKS_MAX]; /* on the last character */
 	unsigned marks;
-	int32_t last; /* for REP; 0: nothing to repeat */
+	int32_t last;	/* for REP; 0: nothing to repeat */
+	unsigned extra; /* number of the last character's */
+	bool joins;	/* a joiner came after it */
 
 	/* See wrap.c. */
 	int col;   /* where the next character goes; -1: has to be asked */
@@ -120,6 +125,7 @@ struct term {
 	int rows, cols;
 
 	struct glyphs *glyphs;
+	struct extras extras;
 	struct sieve sieve;
 	struct scrollback history;
 	struct line_writer writer;
@@ -128,7 +134,7 @@ struct term {
 	bool dirty;
 	bool alt, reverse, cursor_visible;
 	int cursor_shape, mouse;
-	bool bell;
+	bool bell, calls;   /* in this feed */
 	int64_t held_until; /* mode 2026: the agent is in the middle of a repaint; 0: it is not */
 	uint32_t color[2];  /* of text and background, as OSC 10 and 11 tell it */
 	size_t replied;	    /* bytes of answers in this feed */
@@ -187,6 +193,8 @@ void sieve_fmt(struct term *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool sieve_plain(const struct term *t); /* text is text, and scrolls the whole screen */
 void sieve_arg(struct sieve *s, unsigned char c);
 void sieve_cp(struct term *t, int32_t cp); /* emits it */
+/* The same with an extra, in one piece. */
+void sieve_glyph(struct term *t, int32_t cp, unsigned extra);
 void sieve_reset_margins(struct term *t);
 
 /* wrap.c */
@@ -208,6 +216,7 @@ void sequence_esc(struct term *t, char final);
 
 /* pen.c */
 void pen_apply(struct sieve *s);
+unsigned pen_extra(struct term *t, const struct pen *p, const char *cluster); /* "": none */
 bool pen_equal(const struct pen *a, const struct pen *b);
 void pen_sgr(struct term *t);
 void pen_emit(struct term *t);

@@ -1,5 +1,6 @@
 /* line - one row of cells written as text plus runs of style, and read back. */
 /* SPDX-License-Identifier: MIT */
+#include "tui/term/extra.h"
 #include "tui/term/scrollback.h"
 
 #include <string.h>
@@ -23,13 +24,22 @@ static void run_flush(struct line_writer *w)
 		buf_add(&w->runs, &w->run, sizeof(w->run));
 }
 
+static struct style run_style(const struct line_run *r)
+{
+	return (struct style){
+		.fg = r->fg, .bg = r->bg, .attr = r->attr, .line = r->line, .link = r->link};
+}
+
 /* Cells of one style, cols columns; keep: bytes and columns of them that are worth keeping. */
 static void add_cells(struct line_writer *w, struct span text, size_t cols, struct span keep,
 		      const struct style *style)
 {
-	if (style->fg != w->run.fg || style->bg != w->run.bg || style->attr != w->run.attr) {
+	struct style run = run_style(&w->run);
+
+	if (memcmp(&run, style, sizeof(run)) != 0) {
 		run_flush(w);
-		w->run = (struct line_run){.fg = style->fg, .bg = style->bg};
+		w->run = (struct line_run){
+			.fg = style->fg, .bg = style->bg, .line = style->line, .link = style->link};
 		w->run.attr = (uint16_t)style->attr;
 	}
 	w->run.cols = (uint16_t)(w->run.cols + cols);
@@ -44,7 +54,7 @@ static void add_cells(struct line_writer *w, struct span text, size_t cols, stru
 /* A blank of this style looks like nothing at all. */
 static bool blank_vanishes(const struct style *style)
 {
-	return style->bg == COLOR_DEFAULT &&
+	return style->bg == COLOR_DEFAULT && !style->link &&
 	       !(style->attr & (STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE));
 }
 
@@ -55,7 +65,7 @@ static bool blank_vanishes(const struct style *style)
 static void add_blanks(struct line_writer *w, const char *text, size_t len)
 {
 	static const struct style plain;
-	struct style run = {.fg = w->run.fg, .bg = w->run.bg, .attr = w->run.attr};
+	struct style run = run_style(&w->run);
 	struct span whole = {.data = text, .len = len};
 
 	add_cells(w, whole, len, (struct span){0}, blank_vanishes(&run) ? &run : &plain);
@@ -107,7 +117,7 @@ struct span line_end(struct line_writer *w)
 			run.cols = (uint16_t)(w->cols_keep - seen);
 			memcpy(w->runs.data + at, &run, sizeof(run));
 		}
-		plain = plain && !run.fg && !run.bg && !run.attr;
+		plain = plain && !run.fg && !run.bg && !run.attr && !run.line && !run.link;
 		seen += run.cols;
 		at += sizeof(run);
 		nruns++;
@@ -139,10 +149,11 @@ void line_read(struct line_reader *r, struct span line)
 	r->end = line.data + line.len;
 }
 
-/* Bytes and columns of the cell at s: a code point and the marks after it. */
+/* Bytes and columns of the cell at s: a code point, and what combines with it (extra.h). */
 static size_t cell_bytes(const char *s, size_t len, int *cols)
 {
 	int32_t cp;
+	bool joins = false;
 	size_t n;
 
 	if (*s >= ' ' && *s < 0x7f && (len == 1 || !(s[1] & 0x80))) {
@@ -154,8 +165,9 @@ static size_t cell_bytes(const char *s, size_t len, int *cols)
 	while (n < len && (s[n] & 0x80)) {
 		size_t k = text_decode(s + n, len - n, &cp);
 
-		if (text_cp_width(cp) != 0)
+		if (text_cp_width(cp) != 0 && !joins && !(*cols == 2 && EXTRA_TONE(cp)))
 			break;
+		joins = cp == EXTRA_JOINER;
 		n += k;
 	}
 	return n;
@@ -172,7 +184,7 @@ bool line_next(struct line_reader *r, struct line_cell *ret)
 	}
 	ret->text = r->text;
 	ret->len = cell_bytes(r->text, (size_t)(r->end - r->text), &ret->cols);
-	ret->style = (struct style){.fg = r->run.fg, .bg = r->run.bg, .attr = r->run.attr};
+	ret->style = run_style(&r->run);
 	r->text += ret->len;
 	r->run.cols = (uint16_t)(r->run.cols - MIN(r->run.cols, ret->cols));
 	return true;

@@ -6,6 +6,8 @@
 
 #include "core/base/buf.h"
 
+#define LINE_KNOWN (1 + UNDERLINE_CURLY) /* kinds of underline that libvterm knows */
+
 /*
  * libvterm has no "dim" and no "concealed", but carries a font number with every cell. Fonts make
  * no sense in cells, so the two travel as fonts (see FONT_* in cells.c).
@@ -57,6 +59,10 @@ static void colour(struct pen *p, const struct sieve *s, unsigned *i)
 			p->fg = c;
 		else if (v == 48)
 			p->bg = c;
+		else
+			p->line = c;
+	} else if (v == 59) {
+		p->line = COLOR_DEFAULT;
 	} else if (v >= 30 && v <= 37) {
 		p->fg = COLOR_INDEX(v - 30);
 	} else if (v == 39) {
@@ -72,15 +78,15 @@ static void colour(struct pen *p, const struct sieve *s, unsigned *i)
 	}
 }
 
-/* "4:0" is no underline, "4:2" a double one, "4:3" a curly one; "4:4" and "4:5" are dotted and
- * dashed, which libvterm does not know: straight. */
+/* "4:0" is no underline, "4:2" a double one, "4:3" a curly one, "4:4" a dotted one, "4:5" a dashed
+ * one. */
 static void underline(struct pen *p, const struct sieve *s, unsigned *i)
 {
 	int kind = 1;
 
 	if (*i + 1 < s->nargs && s->colon[*i + 1])
 		kind = s->arg[++*i];
-	p->underline = (uint8_t)(kind > 1 + UNDERLINE_CURLY ? 1 : MAX(kind, 0));
+	p->underline = (uint8_t)(kind > 1 + UNDERLINE_DASHED ? 1 : MAX(kind, 0));
 }
 
 static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
@@ -88,7 +94,7 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 	switch (s->arg[*i]) {
 	case -1:
 	case 0:
-		*p = (struct pen){0};
+		*p = (struct pen){.link = p->link}; /* that has an end of its own */
 		break;
 	case 1:
 		p->bold = true;
@@ -148,7 +154,7 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 void pen_apply(struct sieve *s)
 {
 	if (!s->nargs)
-		s->pen = (struct pen){0};
+		s->pen = (struct pen){.link = s->pen.link};
 	for (unsigned i = 0; i < s->nargs; i++) {
 		attribute(&s->pen, s, &i);
 		/* Sub-parameters of something unknown are not parameters. */
@@ -161,7 +167,23 @@ bool pen_equal(const struct pen *a, const struct pen *b)
 {
 	return a->fg == b->fg && a->bg == b->bg && a->bold == b->bold && a->dim == b->dim &&
 	       a->italic == b->italic && a->blink == b->blink && a->underline == b->underline &&
-	       a->reverse == b->reverse && a->conceal == b->conceal && a->strike == b->strike;
+	       a->line == b->line && a->link == b->link && a->reverse == b->reverse &&
+	       a->conceal == b->conceal && a->strike == b->strike;
+}
+
+/* What libvterm knows of is in its own pen. */
+unsigned pen_extra(struct term *t, const struct pen *p, const char *cluster)
+{
+	struct extra e = {.link = p->link};
+
+	if (!p->link && !*cluster && (!p->underline || (!p->line && p->underline <= LINE_KNOWN)))
+		return 0;
+	if (p->underline)
+		e.line = p->line;
+	if (p->underline > LINE_KNOWN)
+		e.underline = p->underline;
+	snprintf(e.cluster, sizeof(e.cluster), "%s", cluster);
+	return extras_add(&t->extras, &e);
 }
 
 void pen_sgr(struct term *t)
@@ -200,7 +222,7 @@ void pen_emit(struct term *t)
 		  p->conceal ? ";12"
 		  : p->dim   ? ";11"
 			     : "");
-	if (p->underline > 1)
+	if (p->underline > 1 && p->underline <= LINE_KNOWN)
 		sieve_fmt(t, "\033[4:%um", p->underline);
 	emit_colour(t, 38, p->fg);
 	emit_colour(t, 48, p->bg);
@@ -208,7 +230,7 @@ void pen_emit(struct term *t)
 
 void pen_of(struct pen *p, const struct style *st)
 {
-	*p = (struct pen){.fg = st->fg, .bg = st->bg};
+	*p = (struct pen){.fg = st->fg, .bg = st->bg, .line = st->line, .link = st->link};
 	p->bold = st->attr & STYLE_BOLD;
 	p->dim = st->attr & STYLE_DIM;
 	p->italic = st->attr & STYLE_ITALIC;
@@ -221,8 +243,10 @@ void pen_of(struct pen *p, const struct style *st)
 
 struct style pen_style(const struct pen *p)
 {
-	struct style st = {.fg = p->fg, .bg = p->bg};
+	struct style st = {.fg = p->fg, .bg = p->bg, .link = p->link};
 
+	if (p->underline)
+		st.line = p->line;
 	st.attr = (p->bold ? STYLE_BOLD : 0u) | (p->dim && !p->conceal ? STYLE_DIM : 0u) |
 		  (p->italic ? STYLE_ITALIC : 0u) | (p->blink ? STYLE_BLINK : 0u) |
 		  (p->underline ? STYLE_UNDERLINE_AS(p->underline - 1) : 0u) |

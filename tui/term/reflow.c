@@ -278,11 +278,26 @@ static size_t choose_top(const struct term *t, const struct layout *l, const str
 /* ---- rows onto the screen ---------------------------------------------------------------------
  */
 
+/* By a joiner or a skin tone: the whole is one extra. */
+static bool is_joined(const char *rest, size_t len)
+{
+	int32_t cp;
+
+	text_decode(rest, len, &cp);
+	return cp == EXTRA_JOINER || EXTRA_TONE(cp);
+}
+
 static void paint_cell(struct term *t, const struct line_cell *c, int x)
 {
+	char cluster[CLUSTER_MAX + 1] = "";
 	enum glyph_class class;
 	int32_t cp;
-	size_t n = text_decode(c->text, c->len, &cp);
+	size_t n = text_decode(c->text, c->len, &cp), marks = c->len - n;
+
+	if (c->cols == 2 && marks && c->len <= CLUSTER_MAX && is_joined(c->text + n, marks)) {
+		memcpy(cluster, c->text, c->len);
+		marks = 0;
+	}
 
 	/* Marks have to come in one piece with what they are on. */
 	if (sizeof(t->sieve.out) - t->sieve.out_len < 64)
@@ -292,8 +307,9 @@ static void paint_cell(struct term *t, const struct line_cell *c, int x)
 		sieve_emit(t, " ", 1);
 		return;
 	}
-	sieve_cp(t, class == GLYPH_ALIAS ? glyph_alias(cp) : cp);
-	sieve_emit(t, c->text + n, c->len - n);
+	sieve_glyph(t, class == GLYPH_ALIAS ? glyph_alias(cp) : cp,
+		    pen_extra(t, &t->sieve.pen, cluster));
+	sieve_emit(t, c->text + n, marks);
 	if (class == GLYPH_WIDER)
 		sieve_fmt(t, "\033[%dG", x + 2);
 }

@@ -12,9 +12,11 @@
 /*
  * Heard:     window titles (OSC 0 and 2), shown escaped and cut.
  *            Text for the clipboard (OSC 52), which goes to whoever made the term.
+ *            Addresses of links (OSC 8), shown as underlined text; a human may ask for them.
+ *            That it calls the human (OSC 9 and 777): its words are dropped.
  * Ignored:   everything else that comes as a string: OSC 4 (colours), OSC 7 (directory),
- *            the keyboard flags of kitty (no answer says that there are none), OSC 8 (links), OSC
- * 52 (clipboard, reading and writing), OSC 9/777 (notifications), DCS (sixel), APC, PM, SOS.
+ *            the keyboard flags of kitty (no answer says that there are none), reading the
+ *            clipboard, DCS (sixel), APC, PM, SOS.
  * Answered:  primary and secondary device attributes, operating status, cursor position, and
  *            whether a mode is set, by libvterm; the colours of plain text and its background
  *            (OSC 10 and 11), by which programs choose theirs, where they are known; the version,
@@ -116,6 +118,25 @@ static void clipboard(struct term *t)
 		t->on->clipboard(t->data, plain, len);
 }
 
+/* "8;parameters;address": what is printed from now on leads there; no address: nowhere. */
+static void link_begins(struct term *t)
+{
+	struct sieve *s = &t->sieve;
+	const char *at = memchr(s->string + 2, ';', s->string_len - 2);
+	size_t skip = at ? (size_t)(at - s->string) + 1 : s->string_len;
+
+	s->pen.link =
+		s->string_cut ? 0 : extras_link(&t->extras, s->string + skip, s->string_len - skip);
+}
+
+/* "9;words" and "777;notify;title;words"; "9;4;..." is a progress bar. */
+static bool is_call(const struct sieve *s)
+{
+	if (s->string_len > 2 && memcmp(s->string, "9;", 2) == 0)
+		return !(s->string_len >= 4 && memcmp(s->string, "9;4;", 4) == 0);
+	return s->string_len > 11 && memcmp(s->string, "777;notify;", 11) == 0;
+}
+
 void respond_string(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -126,6 +147,10 @@ void respond_string(struct term *t)
 		device_string(t);
 	if (s->clip.len)
 		clipboard(t);
+	if (s->string_kind == ']' && len >= 3 && memcmp(s->string, "8;", 2) == 0)
+		link_begins(t);
+	if (s->string_kind == ']' && is_call(s))
+		t->calls = true;
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "10;?", 4) == 0)
 		tell_color(t, 0);
 	if (s->string_kind == ']' && len == 4 && memcmp(s->string, "11;?", 4) == 0)

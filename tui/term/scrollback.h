@@ -16,12 +16,14 @@
 /*
  * One row of cells, encoded: LINE_HEAD bytes (number of runs), the runs, then the text. Each code
  * point of width 1 or 2 (text_cp_width) begins a cell, those of width 0 belong to the cell before
- * them. Trailing blanks in the default style are not there; without runs all is default style.
+ * them, and so does what a joiner or a skin tone joins to it. Trailing blanks in the default style
+ * are not there; without runs all is default style.
  */
 struct line_run {
 	uint16_t cols;
 	uint16_t attr; /* STYLE_* bits */
 	uint32_t fg, bg;
+	uint32_t line, link;
 };
 
 #define LINE_HEAD sizeof(uint16_t)

@@ -226,14 +226,13 @@ static void repeat(struct term *t)
 	struct sieve *s = &t->sieve;
 	int n = MIN(arg_or(s, 0, 1), t->cols);
 	int32_t cp = s->last;
-	char text[4];
-	size_t len;
+	unsigned extra;
 
 	if (!cp)
 		return;
-	len = glyph_utf8(cp, text);
+	extra = pen_extra(t, &s->pen, "");
 	for (int i = 0; i < n; i++)
-		sieve_emit(t, text, len);
+		sieve_glyph(t, cp, extra);
 	wrap_lost(t);
 }
 

@@ -19,8 +19,9 @@
  *  - the control characters that mean something;
  *  - sequences from a list (sequence.c), with few and small parameters, one mode at a time;
  *  - colours and attributes as one normal form (pen.c);
- *  - no strings at all: titles are taken here (respond.c), everything else (OSC 8, OSC 52, sixel,
- *    DECRQSS, APC, ...) is swallowed.
+ *  - no strings at all: titles, links and texts for the clipboard are taken here (respond.c),
+ *    everything else (sixel, DECRQSS, APC, ...) is swallowed;
+ *  - behind a character that has more than libvterm knows of, two code points (extra.h).
  *
  * Since every mode passes through here, the sieve knows what libvterm cannot be asked for, and
  * bulk.c relies on that.
@@ -88,6 +89,77 @@ void sieve_cp(struct term *t, int32_t cp)
 	sieve_emit(t, text, glyph_utf8(cp, text));
 }
 
+void sieve_glyph(struct term *t, int32_t cp, unsigned extra)
+{
+	if (sizeof(t->sieve.out) - t->sieve.out_len < 16)
+		sieve_flush(t); /* what combines has to come in one piece with it */
+	sieve_cp(t, cp);
+	if (!extra)
+		return;
+	sieve_cp(t, EXTRA_FIRST + (int32_t)(extra / EXTRA_DIGITS));
+	sieve_cp(t, EXTRA_FIRST + (int32_t)(extra % EXTRA_DIGITS));
+}
+
+/* Where the last character stands; false: it is not there any more. */
+static bool find_last(struct term *t, int width, VTermPos *ret)
+{
+	VTermScreenCell cell;
+	VTermPos pos;
+
+	sieve_flush(t);
+	vterm_state_get_cursorpos(t->state, &pos);
+	for (int back = 0; back <= width; back += width) {
+		*ret = (VTermPos){.row = pos.row, .col = pos.col - back};
+		if (ret->col >= 0 && (back || ret->col + width >= t->cols) &&
+		    vterm_screen_get_cell(t->screen, *ret, &cell) &&
+		    cell.chars[0] == (uint32_t)t->sieve.last)
+			return true;
+	}
+	return false;
+}
+
+/* Emoji that a joiner joins, and skin tones, are one cell with the one before: that is printed
+ * again as both. False: they cannot be joined. */
+static bool join(struct term *t, int32_t cp, bool joiner)
+{
+	struct sieve *s = &t->sieve;
+	const struct extra *had = extras_at(&t->extras, s->extra);
+	struct extra e = had ? *had : (struct extra){0};
+	size_t len = strlen(e.cluster);
+	unsigned extra;
+	VTermPos pos;
+
+	if (!len)
+		len = glyph_utf8(glyph_unalias(s->last), e.cluster);
+	if (len + 3 + 4 > CLUSTER_MAX || !find_last(t, 2, &pos))
+		return false;
+	if (joiner)
+		len += glyph_utf8(EXTRA_JOINER, e.cluster + len);
+	len += glyph_utf8(cp, e.cluster + len);
+	e.cluster[len] = '\0';
+	extra = extras_add(&t->extras, &e);
+	if (!extra)
+		return false;
+	s->extra = extra;
+	sieve_fmt(t, "\033[%dG", pos.col + 1);
+	sieve_glyph(t, s->last, extra);
+	return true;
+}
+
+/* A code point of two columns; true: it has become a part of the one before. */
+static bool joins_last(struct term *t, int32_t cp)
+{
+	struct sieve *s = &t->sieve;
+	bool joiner = s->joins;
+	enum glyph_class last;
+
+	s->joins = false;
+	if ((!joiner && !EXTRA_TONE(cp)) || !s->last || s->marks)
+		return false;
+	last = glyph_class(t->glyphs, glyph_unalias(s->last));
+	return (last == GLYPH_WIDE || last == GLYPH_ALIAS) && join(t, cp, joiner);
+}
+
 /*
  * A combining mark. libvterm adds it to the character before, but not when that filled the row and
  * came in another piece of input: then the character is printed once more, with its marks.
@@ -107,7 +179,7 @@ static void put_mark(struct term *t, int32_t cp)
 	if ((s->col < 0 ? pos.col + 2 >= t->cols : s->full) &&
 	    vterm_screen_get_cell(t->screen, pos, &cell) && cell.chars[0] == (uint32_t)s->last) {
 		sieve_fmt(t, "\033[%dG", pos.col + 1);
-		sieve_cp(t, s->last);
+		sieve_glyph(t, s->last, s->extra);
 		for (unsigned i = 0; i + 1 < s->marks; i++)
 			sieve_cp(t, s->mark[i]);
 	}
@@ -122,6 +194,7 @@ static void put_cp(struct term *t, int32_t cp)
 	switch (glyph_class(t->glyphs, cp)) {
 	case GLYPH_DROP:
 	case GLYPH_UNKNOWN:
+		t->sieve.joins |= cp == EXTRA_JOINER;
 		return;
 	case GLYPH_MARK:
 		put_mark(t, cp);
@@ -130,11 +203,14 @@ static void put_cp(struct term *t, int32_t cp)
 		cp = 0xfffd;
 		break;
 	case GLYPH_ALIAS:
-		cp = glyph_alias(cp);
+	case GLYPH_WIDE:
+		if (joins_last(t, cp))
+			return;
+		if (glyph_class(t->glyphs, cp) == GLYPH_ALIAS)
+			cp = glyph_alias(cp);
 		width = 2;
 		break;
 	case GLYPH_WIDER:
-	case GLYPH_WIDE:
 		width = 2;
 		break;
 	case GLYPH_NARROW:
@@ -142,8 +218,10 @@ static void put_cp(struct term *t, int32_t cp)
 	}
 	wrap_before(t, width);
 	s->marks = 0;
+	s->joins = false;
 	s->last = cp;
-	sieve_cp(t, cp);
+	s->extra = pen_extra(t, &s->pen, "");
+	sieve_glyph(t, cp, s->extra);
 	wrap_after(t, width);
 }
 
@@ -249,7 +327,7 @@ static size_t ascii_run(struct term *t, const char *bytes, size_t len)
 {
 	size_t n = 0;
 
-	if (t->sieve.charset.graphics[t->sieve.charset.shifted])
+	if (t->sieve.charset.graphics[t->sieve.charset.shifted] || pen_extra(t, &t->sieve.pen, ""))
 		return 0;
 	while (n < len && n < SIEVE_STAGE && bytes[n] >= ' ' && bytes[n] < 0x7f)
 		n++;
@@ -258,7 +336,8 @@ static size_t ascii_run(struct term *t, const char *bytes, size_t len)
 	utf8_broken(t);
 	n = wrap_run(t, bytes, n);
 	t->sieve.last = (unsigned char)bytes[n - 1];
-	t->sieve.marks = 0;
+	t->sieve.marks = t->sieve.extra = 0;
+	t->sieve.joins = false;
 	return n;
 }
 
@@ -273,8 +352,10 @@ static void ground(struct term *t, unsigned char c)
 		t->sieve.state = SIEVE_ESC;
 	else if (c < 0x20)
 		control(t, (char)c);
-	else if (c < 0x7f)
+	else if (c < 0x7f && t->sieve.charset.graphics[t->sieve.charset.shifted])
 		put_graphics(t, c);
+	else if (c < 0x7f)
+		put_cp(t, c);
 }
 
 static void escape(struct term *t, unsigned char c)
@@ -291,6 +372,7 @@ static void escape(struct term *t, unsigned char c)
 		s->state = SIEVE_STRING;
 		s->string_kind = (char)c;
 		s->string_len = 0;
+		s->string_cut = false;
 		buf_clear(&s->clip);
 		return;
 	}
@@ -388,6 +470,8 @@ static size_t string_run(struct term *t, const char *bytes, size_t len)
 		}
 		if (s->string_len < sizeof(s->string))
 			s->string[s->string_len++] = (char)c;
+		else
+			s->string_cut = true;
 		if (s->string_kind == ']' && s->string_len >= 3 && s->clip.len <= TERM_CLIP_MAX &&
 		    memcmp(s->string, "52;", 3) == 0)
 			buf_ch(&s->clip, (char)c);

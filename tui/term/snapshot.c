@@ -13,6 +13,7 @@
  * What lies under the alternate screen cannot be read while that is shown: it is kept when a
  * program goes there, with the sizes since. What libvterm cannot be asked for (scroll margins, tab
  * stops, a cursor that waits behind the last column) makes no snapshot: another moment will do.
+ * Addresses of links are not in it: nobody has looked for secrets in them.
  */
 
 #define SNAPSHOT_MAX ((size_t)16 << 20)
@@ -47,6 +48,11 @@ static void put_style(struct buf *out, const struct style *st)
 				(unsigned)(c >> 8 & 0xff), (unsigned)(c & 0xff));
 	}
 	buf_ch(out, 'm');
+	if (COLOR_IS_INDEX(st->line))
+		buf_fmt(out, "\033[58:5:%um", (unsigned)(st->line & 0xff));
+	else if (COLOR_IS_RGB(st->line))
+		buf_fmt(out, "\033[58:2::%u:%u:%um", (unsigned)(st->line >> 16 & 0xff),
+			(unsigned)(st->line >> 8 & 0xff), (unsigned)(st->line & 0xff));
 }
 
 /* Something wide does not fit into the last column, which has this background. */
@@ -334,9 +340,9 @@ static bool is_simple(struct term *t)
 	const struct sieve *s = &t->sieve;
 
 	sieve_flush(t);
-	return t->under && s->state == SIEVE_GROUND && !s->utf8_len && !s->marks && !s->region &&
-	       !s->origin && !s->tabs && !s->newline && !t->held_until && !may_wrap(t) &&
-	       (!t->alt || (t->under->screen.len && t->under->sizes < UNDER_SIZES));
+	return t->under && s->state == SIEVE_GROUND && !s->utf8_len && !s->marks && !s->extra &&
+	       !s->joins && !s->region && !s->origin && !s->tabs && !s->newline && !t->held_until &&
+	       !may_wrap(t) && (!t->alt || (t->under->screen.len && t->under->sizes < UNDER_SIZES));
 }
 
 bool term_snapshot(struct term *t, struct buf *key, struct buf *screen)

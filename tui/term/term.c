@@ -106,6 +106,7 @@ void term_free(struct term *t)
 		return;
 	vterm_free(t->vt);
 	glyphs_free(t->glyphs);
+	extras_done(&t->extras);
 	scrollback_done(&t->history);
 	line_writer_done(&t->writer);
 	search_done(&t->search);
@@ -123,7 +124,7 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 	size_t i = 0, slow = 0;
 
 	t->replied = 0;
-	t->bell = false;
+	t->bell = t->calls = false;
 	t->anchor.valid = false;
 	while (i < len) {
 		size_t n = 0;
@@ -144,6 +145,8 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 	vterm_screen_flush_damage(t->screen);
 	if (t->bell && t->on->bell)
 		t->on->bell(t->data);
+	if (t->calls && t->on->call)
+		t->on->call(t->data);
 	return i;
 }
 

@@ -27,6 +27,8 @@ struct term_events {
 	/* Bytes for the agent's pty: answers and encoded input (give them to pty_write()). */
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
+	/* It wants to be looked at (OSC 9 or 777); may be NULL, at most once per term_feed(). */
+	void (*call)(void *data);
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
 	/* The agent wants to put this into the human's clipboard; any bytes. May be NULL. */
 	void (*clipboard)(void *data, const char *text, size_t len);
@@ -135,6 +137,11 @@ bool term_copy_cursor(struct term *t, int *row, int *col);	  /* false: not in vi
 void term_copy_select(struct term *t, enum copy_kind kind);
 enum copy_kind term_copy_kind(const struct term *t);
 bool term_copy_text(struct term *t, struct buf *out); /* appends what is selected; false: nothing */
+
+/* The address of a cell's style.link; NULL: it is forgotten. The agent's own: hostile. */
+const char *term_link(const struct term *t, uint32_t link);
+/* The one under copy mode's cursor; NULL: there is none. */
+const char *term_copy_link(struct term *t);
 
 /* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);

@@ -145,6 +145,8 @@ static int draw_line(struct term *t, struct surface *s, struct rect r, int y, ui
 		struct style st = c.style;
 
 		mark_cell(&m, (size_t)(c.text - m.text.data), &st);
+		if (st.link)
+			st.attr |= STYLE_UNDERLINE;
 		if (t->reverse != (x + c.cols > from && x <= to))
 			st.attr ^= STYLE_REVERSE;
 		if (x + c.cols > r.w) {

@@ -56,7 +56,7 @@ static void mark_last(struct term *t)
 		pen_emit(t);
 	sieve_fmt(t, "\033[%dG", pos.col + 1);
 	pen_font(t, FONT_WRAP);
-	sieve_cp(t, s->last);
+	sieve_glyph(t, s->last, s->extra);
 	for (unsigned i = 0; i < s->marks; i++)
 		sieve_cp(t, s->mark[i]);
 	s->pen = pen;
