@@ -9,8 +9,9 @@
  * 25 us at 200x50. But of a run of lines only the last rows - 1 can still be seen at its end; all
  * others pass into the history. So, with the cursor on the last row and the whole screen scrolling:
  *
- *  1. walk over what is simple enough (printable text, colours, tabs, "erase to the end of the
- *     line", "\r\n"; lines may wrap), counting how often the screen would scroll;
+ *  1. walk over what is simple enough (printable text, colours, tabs, erasing in the line, "\r\n",
+ *     and "\r" alone when the line is then written over or erased; lines may wrap), counting how
+ *     often the screen would scroll;
  *  2. rows 0..rows-2, which would scroll off first, go into the history;
  *  3. so do the rows that are walked over a second time, up to the last rows - 1;
  *  4. those are fed as usual, from the left of an erased last row, and what they push off the
@@ -32,6 +33,8 @@ struct walk {
 	uint32_t fill;	  /* background of the row from the cursor on */
 	int col;
 	bool phantom; /* the row is full: the next character begins another one */
+	int old;      /* up to here the row has what was there before a "\r", from col on */
+	size_t cr_at; /* which is there; the walk goes back to it if that is still so at its end */
 	size_t breaks, limit;
 	struct bulk_break *ring; /* the last `rows` breaks, when not NULL */
 	bool store;
@@ -68,11 +71,52 @@ static void row_break(struct walk *w, unsigned flags)
 	w->phantom = false;
 }
 
+/* The row is to end; false: what is left in it of an older text is not known here. */
+static bool may_end(struct walk *w)
+{
+	if (w->old > w->col) {
+		w->at = w->cr_at;
+		return false;
+	}
+	w->old = 0;
+	return true;
+}
+
+static void go_back(struct walk *w)
+{
+	if (w->old <= w->col) {
+		w->old = w->col;
+		w->cr_at = w->at;
+	}
+	w->col = 0;
+	w->phantom = false;
+	if (w->store)
+		line_begin(&w->t->writer);
+	w->at++;
+}
+
+/* The whole row, or what is right of the cursor. */
+static void erase(struct walk *w, bool whole)
+{
+	int col = w->col;
+
+	w->old = 0;
+	w->fill = w->sgr.pen.bg;
+	if (!whole)
+		return;
+	if (w->store)
+		line_begin(&w->t->writer);
+	w->col = 0;
+	fill_to(w, col);
+}
+
 /* Make room for a character of this width; false when that was the last break to be made. */
 static bool make_room(struct walk *w, int width)
 {
 	if (!w->phantom && w->col + width <= w->t->cols)
 		return true;
+	if (!may_end(w))
+		return false;
 	row_break(w, w->phantom ? LINE_WRAPS : LINE_WRAPS | LINE_PADDED);
 	return w->breaks < w->limit;
 }
@@ -178,8 +222,9 @@ static bool walk_sequence(struct walk *w)
 		return false;
 	if (w->bytes[i] == 'm')
 		pen_apply(s);
-	else if (w->bytes[i] == 'K' && !s->nargs && !w->phantom)
-		w->fill = s->pen.bg;
+	else if (w->bytes[i] == 'K' && !w->phantom &&
+		 (!s->nargs || (s->nargs == 1 && s->arg[0] != 1 && s->arg[0] <= 2)))
+		erase(w, s->nargs && s->arg[0] == 2);
 	else
 		return false;
 	w->at = i + 1;
@@ -192,12 +237,18 @@ static bool walk_control(struct walk *w)
 
 	if (c == '\033')
 		return walk_sequence(w);
-	if (c == '\t' && !w->phantom) {
+	if (c == '\t' && !w->phantom && w->old <= w->col) {
 		fill_to(w, MIN((w->col / 8 + 1) * 8, w->t->cols - 1));
 		w->at++;
 		return true;
 	}
-	if (c != '\r' || w->len - w->at < 2 || w->bytes[w->at + 1] != '\n')
+	if (c != '\r' || w->len - w->at < 2)
+		return false;
+	if (w->bytes[w->at + 1] != '\n') {
+		go_back(w);
+		return true;
+	}
+	if (!may_end(w))
 		return false;
 	w->at += 2;
 	row_break(w, 0);
