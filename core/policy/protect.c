@@ -116,8 +116,8 @@ enum {
 
 /*
  * Protected below a directory of this name. below: paths separated by blanks, each protects itself,
- * what is under it, and (against being put in place whole) what is above it; "*" at the end stands
- * for whatever follows; "" is everything.
+ * what is under it, and (against being put in place whole) what is above it; "*" at the end of a
+ * component stands for the rest of it; "" is everything.
  */
 static const struct tree {
 	const char *name;
@@ -144,7 +144,7 @@ static const struct tree {
 	{".copilot", "", KEEP, agent},
 	{".cursor", "", KEEP, agent},
 	{".devcontainer", "", 0, editor},
-	{".direnv", "bin flake-profile* nix-profile* devenv-profile*", 0,
+	{".direnv", "bin */bin flake-profile* nix-profile* devenv-profile*", 0,
 	 "direnv runs it, or puts it in front of the PATH"},
 	{".emacs.d", "", 0, editor},
 	{".factory", "", KEEP, agent},
@@ -298,15 +298,16 @@ enum policy_verdict protect_guard(enum policy_act act, bool keep)
 /* One path of struct tree.below against what follows the directory: equal, above or below. */
 static bool touches(const char *rest, const char *want, size_t n)
 {
+	const char *at = rest;
 	size_t i = 0;
 
-	while (i < n && rest[i] && rest[i] == want[i])
+	for (; i < n && *at && (want[i] == '*' || want[i] == *at); i++)
+		at += want[i] == '*' ? strcspn(at, "/") : 1;
+	if (i < n && want[i] == '*')
 		i++;
 	if (i == n)
-		return rest[i] == '\0' || rest[i] == '/';
-	if (want[i] == '*')
-		return true;
-	return rest[i] == '\0' && (i == 0 || want[i] == '/');
+		return *at == '\0' || *at == '/';
+	return *at == '\0' && (at == rest || want[i] == '/');
 }
 
 /* *depth grows by the components of what is protected below the tree's own name. */
