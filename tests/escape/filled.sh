@@ -12,7 +12,7 @@ mkdir -p "$TEST_TMP/bin"
 # when it is told to.
 cat >"$TEST_TMP/bin/holds" <<'P'
 #!/usr/bin/python3
-import mmap, os, subprocess, sys, time
+import ctypes, mmap, os, subprocess, sys, time
 how, temps = sys.argv[1], sys.argv[2:]
 EVIL = b"EVIL: what the host would run\n"
 held = []
@@ -22,6 +22,9 @@ for t in temps:
     os.makedirs(os.path.dirname(t) or ".", exist_ok=True)
     if how == "other": # another command, which ends
         subprocess.run(["sh", "-c", "echo before >'%s' && ln '%s' '%s.alias'" % (t, t, t)], check=True)
+    elif how == "nameless":
+        fd = os.open(".", os.O_RDWR | os.O_TMPFILE, 0o644)
+        ctypes.CDLL(None).linkat(-100, b"/proc/self/fd/%d" % fd, -100, t.encode(), 0x400)
     else:
         fd = os.open(t, os.O_RDWR | os.O_CREAT, 0o644)
         os.write(fd, b"before, and long enough for a page of its own\n")
@@ -34,7 +37,9 @@ for t in temps:
     elif how != "other":
         held.append(fd)
 open("ready", "w").close()
-while not os.path.exists("go"): time.sleep(0.01)
+while not os.path.exists("go"):
+    if how == "busy": os.pwrite(held[0], b"tail\n", 100) # the file never stays the same
+    else: time.sleep(0.01)
 for i, t in enumerate(temps):
     try:
         if how in ("link", "other"): held.append(os.open(t + ".alias", os.O_RDWR))
@@ -60,13 +65,13 @@ start() { # HOW STEPS TEMP...
 }
 end() { touch go && wait "$pid"; }
 
-for way in open:one open:auto map:auto link:one removed:one; do
+for way in open:one open:auto map:auto link:one removed:one nameless:auto busy:auto; do
 	how=${way%:*} steps=${way#*:} way="${way%:*}, --steps ${way#*:}"
 	start "$how" "$steps" 4913
 	save 4913 .envrc
 	ok "$way: what took the name is a new file" wait_for 20 is_new .envrc "$ino"
 	end
-	is "$(cat .envrc)" 'the human wrote this, .envrc' "$way: and it stays what the human wrote"
+	is "$(head -n 1 .envrc)" 'the human wrote this, .envrc' "$way: and it stays what the human wrote"
 	like "$(cat "$TEST_TMP/out")" "a program outside has put a file at '\.envrc'" "$way: which is said"
 	like "$(cordon_in "$dir" audit --json)" "put a file at '\.envrc'" "$way: and stands in the audit log"
 	like "$(cordon_in "$dir" log)" 'a file of its own for \.envrc' "$way: and in the history"

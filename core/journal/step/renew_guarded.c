@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
@@ -26,7 +27,8 @@
  * is refused while anybody has it open. A writer outside alone is none of ours.
  */
 
-#define TRIES 16
+#define TRIES	   16
+#define COPY_STALE 1
 
 struct renewing {
 	struct journal *j;
@@ -103,7 +105,7 @@ static bool is_unchanged(const struct at *at, const struct obj *was)
 	       now.ctime_ns == was->ctime_ns;
 }
 
-/* -EAGAIN: it was changed meanwhile. */
+/* COPY_STALE: it was changed meanwhile. */
 static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
@@ -116,7 +118,7 @@ static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
 	if (r == 0)
 		r = obj_stat(object, "", &there);
 	if (r == 0)
-		r = obj_same(&was, &there) ? meta_read(s->j, object, &meta) : -EAGAIN;
+		r = obj_same(&was, &there) ? meta_read(s->j, object, &meta) : -ESTALE;
 	if (r < 0)
 		return r;
 	to = op_open(s, tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
@@ -124,9 +126,36 @@ static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
 		return take_fd(&to);
 	r = data_copy(from, to);
 	if (r >= 0)
-		r = meta_apply(to, (struct span){meta.data, meta.len});
+		r = meta_apply_ours(to, (struct span){meta.data, meta.len});
 	if (r >= 0)
-		r = is_unchanged(at, &was) ? 0 : -EAGAIN;
+		r = is_unchanged(at, &was) ? 0 : COPY_STALE;
+	return r;
+}
+
+/* Who writes all the time does not keep the name for it: the last copy is taken as it is, and the
+ * step has what it replaces. */
+static int copy_over(struct step *s, const struct at *at)
+{
+	int r = COPY_STALE;
+
+	for (int i = 0; r == COPY_STALE; i++) {
+		struct at tmp = *at;
+		char name[64];
+		uint64_t random = 0;
+		int gone;
+
+		/* One that nobody can be before us with. */
+		if (getrandom(&random, sizeof(random), 0) < 0)
+			return -errno;
+		snprintf(name, sizeof(name), ".cordon-renew-%016llx", (unsigned long long)random);
+		tmp.name = name;
+		r = copy_once(s, at, &tmp);
+		if (r == 0 || (r == COPY_STALE && i == TRIES))
+			return op_rename(s, &tmp, at, 0, NULL);
+		gone = op_unlink(s, &tmp, NULL);
+		if (gone < 0 && gone != -ENOENT)
+			return gone;
+	}
 	return r;
 }
 
@@ -135,10 +164,10 @@ static int renew_one(struct step *s, const char *path)
 	AUTO_FREE char *own = xstrdup(path);
 	AUTO_CLOSE int dir = -1;
 	char *slash = strrchr(own, '/');
-	struct at at = {.dir = "", .name = own}, tmp;
-	char name[64];
+	struct at at = {.dir = "", .name = own};
 	struct spot spot;
-	int r = spot_find(s->j, 0, path, &spot);
+	mode_t was;
+	int r = spot_find(s->j, 0, path, &spot), back;
 
 	if (r == 0)
 		r = dir = obj_open(spot.fd, "");
@@ -150,22 +179,15 @@ static int renew_one(struct step *s, const char *path)
 		at.dir = own;
 		at.name = slash + 1;
 	}
-	tmp = at;
-	snprintf(name, sizeof(name), ".cordon-renew-%lld", (long long)step_id(s));
-	tmp.name = name;
-	for (int i = 0; i < TRIES; i++) {
-		int gone;
-
-		r = copy_once(s, &at, &tmp);
-		if (r == 0)
-			return op_rename(s, &tmp, &at, 0, NULL);
-		gone = op_unlink(s, &tmp, NULL);
-		if (gone < 0 && gone != -ENOENT)
-			return gone;
-		if (r != -EAGAIN)
-			break;
-	}
-	return r;
+	r = copy_over(s, &at);
+	if (r != -EACCES)
+		return r;
+	r = bits_borrow(s->j, dir, S_IWUSR | S_IXUSR, &was);
+	if (r < 0)
+		return r;
+	r = copy_over(s, &at);
+	back = bits_return(s->j, dir, was);
+	return r < 0 ? r : back;
 }
 
 static int renew_all(const struct renewing *a, struct err *err)
