@@ -81,6 +81,29 @@ for way in open:one open:auto map:auto link:one removed:one nameless:auto busy:a
 	unlike "$seen" EVIL "$way: nor is it the agent's after an undo"
 done
 
+# ---- nor does the mode of its directory keep it there
+cat >"$TEST_TMP/bin/locks" <<'P'
+#!/usr/bin/python3
+import os
+fd = os.open(".vscode/x", os.O_RDWR | os.O_CREAT)
+open("ready", "w").close()
+while not os.path.exists(".vscode/tasks.json"): pass
+os.chmod(".vscode", 0o555)
+while not os.path.exists("go"): pass
+os.pwrite(fd, b"EVIL", 0)
+P
+chmod +x "$TEST_TMP/bin/locks"
+dir=$(new_folder locked) && cd "$dir" && mkdir .vscode || exit
+"$CORDON" run --headless -- locks >"$TEST_TMP/out" 2>&1 &
+pid=$!
+wait_for 20 test -e ready
+save .vscode/x .vscode/tasks.json
+ok "a directory that nobody may write to: the file is a new one" wait_for 20 is_new .vscode/tasks.json "$ino"
+end
+unlike "$(cat .vscode/tasks.json)" EVIL "a directory that nobody may write to: and it stays what the human wrote"
+is "$(stat -c %a .vscode)" 555 "a directory that nobody may write to: which it still is"
+chmod 755 .vscode
+
 # ---- another name, made by a command that has ended: writing by it asks, as by the protected name
 start other auto 4913
 save 4913 .envrc && wait_for 20 edited
