@@ -73,11 +73,37 @@ static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
+/* What somebody has brought back already is nothing to decide; the rest is undone. */
+static void a_file_that_is_back_already(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "a", "was\n");
+	outside(f, "b", "was, too\n");
+	begin(f, "echo >a; echo >b");
+	assert_int_equal(put(f, "a", "agent\n"), 0);
+	assert_int_equal(put(f, "b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	outside(f, "a", "now\n"); /* as long */
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	outside(f, "a", "was\n");
+	assert_int_equal(fchmodat(journal_folder_fd(f->j), "a", 0600, 0), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_int_equal(fchmodat(journal_folder_fd(f->j), "a", 0644, 0), 0);
+	must(f, undo(f, 1, 0));
+	assert_cat(f, "a", "was\n");
+	assert_cat(f, "b", "was, too\n");
+	must(f, redo(f, 0));
+	assert_cat(f, "a", "was\n");
+	assert_cat(f, "b", "agent\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_file_that_is_back_already),
 		TEST(what_a_human_wrote_keeps_its_last_name),
 		TEST(what_a_human_wrote_keeps_the_name_that_a_step_gave_it),
 		TEST(an_edit_that_is_kept_where_a_step_moved_it),

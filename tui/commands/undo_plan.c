@@ -55,7 +55,8 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 	switch (e->fate) {
 	case FATE_KEPT:
 		return e->conflict ? "   changed by someone else since: stays as it is"
-				   : "   hangs together with what stays: stays as it is";
+				   : "   back already, or hangs together with what stays: stays as "
+				     "it is";
 	case FATE_MERGED:
 		return "   changed by someone else since: merged";
 	case FATE_MARKED:

@@ -293,3 +293,49 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	merged_done(ret);
 	return r;
 }
+
+/* ---- nothing to merge -------------------------------------------------------------------------
+ */
+
+static bool has_same_bytes(int a, int b)
+{
+	char x[16384], y[sizeof(x)];
+	off_t at = 0;
+	ssize_t n;
+
+	do {
+		n = io_pread_full(a, x, sizeof(x), at);
+		if (n < 0 || io_pread_full(b, y, sizeof(y), at) != n ||
+		    memcmp(x, y, (size_t)n) != 0)
+			return false;
+		at += n;
+	} while (n > 0);
+	return true;
+}
+
+bool merge_is_there(struct journal *j, const struct story *s, int root, const char *path)
+{
+	AUTO_FREE char *name = xstrdup(path);
+	AUTO_CLOSE int now = -1;
+	AUTO_CLOSE int then = -1;
+	const struct change_side *far;
+	struct err ignored = {0};
+	struct reach reach = {0};
+	const char *why = NULL;
+	struct ends ends;
+	struct spot at;
+	struct obj o;
+	int r;
+
+	if (find_ends(s, root, &name, &ends, &why) != 0 || !str_eq(name, path))
+		return false;
+	far = far_side(s, ends.far);
+	r = reach_look(j, &reach, root, path, &at, &o);
+	if (r == 0 && o.mode == far->mode && o.uid == far->uid && o.gid == far->gid &&
+	    o.size == far->size && o.nlink == 1)
+		now = data_open(j, at.fd, at.name);
+	reach_close(j, &reach);
+	return now >= 0 &&
+	       journal_content(j, ends.far_id, ends.far, s->redo, &then, &ignored) == 0 &&
+	       has_same_bytes(now, then);
+}

@@ -201,6 +201,54 @@ static bool leave_out(struct journal *j, struct undo_plan *p, const struct empti
 	return settled;
 }
 
+/*
+ * Of a conflict about a file that somebody has brought back already there is nothing to decide: its
+ * records are left out. Not where others would be left out with them, or what is there is to be
+ * overwritten, with its times.
+ */
+static int leave_those_there(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+			     struct remedy *m)
+{
+	AUTO_FREE bool *there = xcalloc(p->n_entries + 1, sizeof(*there));
+	struct story story = {0};
+	struct names left = {0};
+	bool alone = true;
+	size_t n = 0;
+	int r = story_load(j, p, logs->dirs, &story);
+
+	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+
+		there[i] = e->conflict && e->what == 'M' && !e->lost && !e->linked && !e->beside &&
+			   e->root == 0 && merge_is_there(j, &story, e->root, e->path);
+		if (there[i])
+			e->fate = FATE_KEPT;
+		n += there[i];
+	}
+	story_done(&story);
+	if (!n)
+		return r;
+	alone = build_left(j, p, logs, m, &left);
+	for (size_t i = 0; i < p->n_entries; i++)
+		alone &= p->entries[i].fate == FATE_KEPT ||
+			 !names_has(&left, p->entries[i].root, p->entries[i].path);
+	names_done(&left);
+	for (size_t i = 0; i < p->n_entries; i++) {
+		struct undo_entry *e = &p->entries[i];
+
+		if (!there[i])
+			continue;
+		if (!alone) {
+			e->fate = without_merge(p->flags);
+			continue;
+		}
+		names_add(&m->kept, e->root, e->path);
+		e->conflict = false;
+		p->n_conflicts--;
+	}
+	return 0;
+}
+
 int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		struct remedy *ret, struct err *err)
 {
@@ -214,6 +262,10 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 		else if (e->conflict)
 			e->fate = without_merge(p->flags);
 	}
+	if (p->n_conflicts && !(p->flags & UNDO_FORCE))
+		r = leave_those_there(j, p, logs, ret);
+	if (r < 0)
+		return err_set(err, r, "read the steps");
 	if (p->n_conflicts && p->flags & UNDO_MERGE)
 		r = merge_all(j, p, logs, ret, err);
 	if (r < 0)

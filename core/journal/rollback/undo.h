@@ -73,6 +73,8 @@ void story_done(struct story *s);
 /* Returns 0 and *ret, or 1 and *why if the file cannot be merged. */
 int merge_make(struct journal *j, const struct story *s, int root, const char *path,
 	       struct merged *ret, const char **why, struct err *err) MUST_USE;
+/* The file has the bytes, the mode and the owner already that the rollback would bring back. */
+bool merge_is_there(struct journal *j, const struct story *s, int root, const char *path);
 /* Decides each conflict of the plan, and finds the records to skip and files to merge. */
 int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		struct remedy *ret, struct err *err) MUST_USE;
