@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "core/api/peer_edits.h"
 #include "core/api/peer_net.h"
 #include "core/api/peer_undo.h"
 #include "core/base/clock.h"
@@ -43,6 +44,7 @@ struct peer {
 	size_t n_steps;
 	uint64_t given_version; /* of the model's, that it was told of */
 	int64_t turn_us;	/* the newest turn that it was told of */
+	struct peer_edits edits;
 	struct peer_net net;
 	struct peer_undo *undo; /* made with its first command of that kind */
 };
@@ -287,6 +289,9 @@ static void tell(struct peer *p)
 		tell_rules(p, m, &out);
 	tell_turns(p, m, &out);
 	tell_steps(p, m, &out);
+	if (!peer_edits_tell(&p->edits, m,
+			     p->backlog + out.len < API_BACKLOG / 4 ? API_BACKLOG / 4 : 0, &out))
+		p->behind = true;
 	if (p->undo)
 		peer_undo_changed(p->undo, &out);
 	tell_net(p, m, &out);

@@ -18,6 +18,10 @@ void message_step(struct buf *out, const struct step_row *s);
 void message_step_gone(struct buf *out, int64_t step); /* nothing of it was kept */
 void message_rule(struct buf *out, const struct given *g);
 void message_turn(struct buf *out, const struct turn_mark *t);
+void message_edits(struct buf *out); /* those told before are void; these follow */
+void message_edit(struct buf *out, const struct barrier *b); /* its paths follow */
+void message_edit_path(struct buf *out, const char *path);
+void message_exited(struct buf *out, int wait_status);
 /* port: that it offers for cmd.publish; 0: none. */
 void message_row(struct buf *out, const struct row *row, uint16_t port);
 void message_connection(struct buf *out, const struct connection *c);

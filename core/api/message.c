@@ -135,6 +135,34 @@ void message_turn(struct buf *out, const struct turn_mark *t)
 	end(out);
 }
 
+void message_edits(struct buf *out)
+{
+	buf_str(out, "{\"type\":\"event.edits\"");
+	end(out);
+}
+
+void message_edit(struct buf *out, const struct barrier *b)
+{
+	buf_fmt(out,
+		"{\"type\":\"event.edit\",\"first_us\":%" PRId64 ",\"last_us\":%" PRId64
+		",\"count\":%zu,\"after\":%" PRId64,
+		b->first_us, b->last_us, b->count, b->after);
+	end(out);
+}
+
+void message_edit_path(struct buf *out, const char *path)
+{
+	buf_str(out, "{\"type\":\"event.edit_path\"");
+	member(out, "path", path);
+	end(out);
+}
+
+void message_exited(struct buf *out, int wait_status)
+{
+	buf_fmt(out, "{\"type\":\"event.exited\",\"wait_status\":%d", wait_status);
+	end(out);
+}
+
 void message_rule(struct buf *out, const struct given *g)
 {
 	buf_fmt(out, "{\"type\":\"event.rule\",\"rule\":\"%" PRIu64 "\",\"over\":%s", g->rule,

@@ -252,6 +252,7 @@ static void apply(struct mirror *m)
 			known[i].fn(m);
 	mirror_undo_apply(m, type);
 	mirror_net_apply(m, type);
+	mirror_edits_apply(m, type);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -25,6 +25,8 @@ int mirror_word(const struct mirror *m, const char *name, const char *const *wor
 int mirror_send(struct mirror *m);
 /* The newest line, if it is about an undo. */
 void mirror_undo_apply(struct mirror *m, const char *type);
+/* The newest line, if it is about an edit from outside or the agent's end. */
+void mirror_edits_apply(struct mirror *m, const char *type);
 /* The newest line, if it is about a connection. */
 void mirror_net_apply(struct mirror *m, const char *type);
 /* The session is gone: what it was doing is not known any more. */

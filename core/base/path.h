@@ -18,8 +18,8 @@ bool path_is_inside(const char *path, const char *dir);
 int path_deeper(const char *a, const char *b);
 /* Last component (no trailing slashes expected). Borrowed. */
 const char *path_base(const char *path);
-/* Where a name shows that it only carries the save of another file ("x.tmp.123", "x.tmp", "x~" of x):
- * the length of that file's path; else 0. */
+/* Of a name that only carries the save of another file ("x.tmp.123", "x.tmp", "x~" of x): the
+ * length of that file's path; else 0. */
 size_t path_saved_as(const char *path);
 /* "~/x" -> "$HOME/x" for a leading "~" or "~/"; else a copy. Heap string. */
 char *path_expand_home(const char *path, const char *home) MUST_USE;

@@ -100,6 +100,11 @@ press_there U "U does it" test -e "$dir/doc"
 is "$(cat "$dir/doc")" mine "all of it is back"
 sees_there 'Everything is back' "which is said there, too"
 echo human >>"$dir/doc"
+sees_there '! +doc +! 1 edited' "an edit of a human's is a row there"
+tmux_ send-keys -t =u: s
+tmux_ send-keys -t =u: Enter
+sees_there 'edited from outside after step' "that opens"
+tmux_ send-keys -t =u: Escape
 there_plan u 'doc +changed since|changed since' "an edit of a human's stops it"
 ok "U is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U undo'"
 tmux_ send-keys -t =u: U
@@ -169,4 +174,42 @@ ok "what asks" has_line 'asks: write .*pre-push (cordon pending'
 ok "and what was decided" has_line 'decided: allow writing .*post-merge'
 ok "without any escape" sh -c "! grep -q '$(printf '\033')' '$TEST_TMP/plain'"
 kill "$plain" 2>/dev/null
+
+# The agent's end is told there; what it left can be undone until the session's own console closes.
+type_text 'clear; echo last >last' && keys Enter
+ok "the last step" wait_for 10 test -s "$dir/last"
+tmux_ kill-session -t =u 2>/dev/null
+tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
+sees_there 'activity' "another console"
+type_text 'exit 3' && keys Enter
+sees_there 'The agent ended with 3' "hears that the agent has ended"
+sees_there 'x ended with 3' "and how"
+there_plan u 'Rolls back 1 step' "u previews the last step there"
+press_there U "U undoes it" test ! -e "$dir/last"
+keys C-] q
+ended "its own console closes" 3
+sees_there 'The session has ended' "which is said there"
+
+# Two folders: one list of steps, and undo of both.
+one=$(new_folder one) two=$(new_folder two)
+printf "PS1='ready> '\nHISTFILE=\n" >"$one/rc"
+start 100 30 "$one" "$CORDON run --rw $two -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session of two folders"
+tmux_ new-session -d -s u -x 100 -y 30 -c "$two" "$CORDON attach; exec sleep 600"
+sees_there 'activity' "is found from the second"
+type_text "clear; sh -c 'echo a >a; echo b >$two/b; echo done-\$((40 + 4))'" && keys Enter
+sees 'done-44' "a step in both"
+sees_there 'echo a >a' "is listed there"
+there_plan u 'Rolls back 1 step' "u previews it"
+ok "with the paths of both" there "$two/b|two/b"
+press_there U "U undoes it" test ! -e "$one/a" -a ! -e "$two/b"
+there_plan r 'Brings back 1 step' "r previews the redo"
+press_there U "U does it" test -e "$one/a" -a -e "$two/b"
+sees_there 'Everything is back' "all of it"
+echo human >>"$two/b"
+sees_there '! +.*two/b +! 1 edited' "an edit in the second is a row there"
+there_plan u 'changed since' "and stops the undo"
+press_there K "K keeps the edit" there 'stays as it is'
+press_there U "U undoes the rest" test ! -e "$one/a"
+is "$(tail -n 1 "$two/b")" human "the edit is still there"
 done_testing

@@ -132,9 +132,13 @@ static int feed_ready(struct console *c, bool readable, bool writable)
 	uint64_t before = c->model->version;
 	int r = mirror_ready(c->mirror, readable, writable);
 
-	c->model->exited |= r < 0;
 	if (c->model->version != before)
 		show_news(c);
+	if (r < 0) { /* nothing can be undone from here, as it could when the agent had ended */
+		c->model->exited = true;
+		c->ui->over = true;
+		ui_say(c->ui, "%s", c->feed->gone);
+	}
 	return r;
 }
 
@@ -143,11 +147,12 @@ static void feed_tick(struct console *c)
 	(void)c;
 }
 
-static const struct feed feed = {.fd = feed_fd,
-				 .wants_write = feed_wants_write,
-				 .ready = feed_ready,
-				 .tick = feed_tick,
-				 .gone = "The session has ended."};
+static const struct feed feed = {
+	.fd = feed_fd,
+	.wants_write = feed_wants_write,
+	.ready = feed_ready,
+	.tick = feed_tick,
+	.gone = "The session has ended: there is nothing more to see here."};
 
 /* The terminal here shows one text and takes no keys. */
 static void on_output(void *data, const void *bytes, size_t len)

@@ -32,8 +32,8 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 						   : "Enter keeps, Esc clears");
 }
 
-/* A message stands where the keys are; where those must be seen, or a request has that row, in the row
- * below, which is the time line of a replay. */
+/* A message stands where the keys are; where those must be seen, or a request has that row, in the
+ * row below, which is the time line of a replay. */
 static bool says_below(const struct ui *ui)
 {
 	bool asks = ui->spec.model->n_asks > 0 || ui_top(ui)->ops->place == PLACE_APPROVALS;

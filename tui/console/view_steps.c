@@ -272,16 +272,17 @@ static int state_cols(const struct view_steps *p)
 	return w;
 }
 
-static void draw_edit(struct surface *s, struct rect line, const struct barrier *b, int cols)
+static void draw_edit(const struct view_steps *p, struct surface *s, struct rect line,
+		      const struct barrier *b)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
-	int x = line.x + 1, end = line.x + line.w - cols - 2;
+	int x = line.x + 1, cols = p->state_cols, end = line.x + line.w - cols - 2;
 	char state[32];
 
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
-		buf_fmt(&names, "%s%s", i ? ", " : "", b->paths[i]);
+		buf_fmt(&names, "%s%s", i ? ", " : "", ui_path(p->v.ui, b->paths[i]));
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
 	edited_of(b, state, sizeof(state));
 	surface_text(s, end + 1, line.y, cols, ROLE_EVENT_ASK, state);
@@ -317,7 +318,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	if (is_heading(p, i))
 		draw_heading(p, s, line, i);
 	if (edit)
-		draw_edit(s, line, edit, p->state_cols);
+		draw_edit(p, s, line, edit);
 	if (!st)
 		return;
 	x += draw_when(s, line, x, st->began_us);
@@ -409,11 +410,15 @@ static bool undo(struct view_steps *p)
 	const struct step_row *st = step_at(p, p->list.cursor);
 	struct ui *ui = p->v.ui;
 
+	/* Where nothing was chosen it is as from anywhere: what an agent noted down last, or an
+	 * edit of the human's, is not what is meant. */
+	if (p->list.follow && ui_undo_newest(ui))
+		return true;
 	if (edit_at(p, p->list.cursor))
 		ui_say(ui, "You (or another program) made this edit; undo leaves it alone.");
 	else if (!st)
 		ui_say(ui, "There is no step to undo.");
-	else if (!p->list.follow || !ui_undo_newest(ui)) /* what the agent noted last is none */
+	else
 		ui_undo(ui, UNDO_BACK, st->id);
 	return true;
 }

@@ -205,8 +205,7 @@ static void check_summary(struct check *c, bool *ret_images)
 	}
 	if (counts[CHANGE_CREATED] != s.info.created ||
 	    counts[CHANGE_MODIFIED] != s.info.modified ||
-	    counts[CHANGE_RENAMED] != s.info.renamed ||
-	    counts[CHANGE_DELETED] < s.info.deleted ||
+	    counts[CHANGE_RENAMED] != s.info.renamed || counts[CHANGE_DELETED] < s.info.deleted ||
 	    counts[CHANGE_DELETED] > s.info.deleted + passing)
 		damaged(c, "its summary does not count what it lists");
 	summary_done(&s);
