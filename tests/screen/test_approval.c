@@ -273,6 +273,8 @@ static void a_directory_is_one_prompt(void **state)
 	assert_string_equal(s->said.data,
 			    "bell\nallow 7 once exact\nallow 8 once exact\nallow 10 once exact\n");
 	assert_true(scene_shows(s, "other/c"));
+	assert_true(scene_shows(s, "+ Allowed:"));	 /* what was answered */
+	assert_true(scene_shows(s, "a allow   d deny")); /* and the keys of the next */
 	scene_wait(s, 600);
 	scene_keys(s, "n");
 	assert_true(scene_shows(s, "notes/late"));
