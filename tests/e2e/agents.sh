@@ -100,6 +100,10 @@ print(open(home + "/projects.json").read())
 A
 is "$out$denied" "{}" "gemini: it starts, and nothing is refused"
 like "$(cordon_in "$dir" log | tr -s ' ')" "touch four.*touch three" "gemini: what it runs are steps of their own"
+# ---- opencode: what its plugins need is looked for after its first screen, and not asked about
+why() { (cd "$dir" && "$CORDON" why write "$HOME/.config/opencode/$1" --profile opencode | head -n 1 | sed 's/ .*//'); }
+is "$(why node_modules) $(why node_modules/x/index.js) $(why opencode.json)" "deny deny ask" \
+	"opencode: programs for itself are refused, its settings are asked about"
 agent nobody <<'A'
 #!/bin/sh
 mkdir ~/.gemini2 || mkdir ~/.config || mkdir ~/.codex || echo refused

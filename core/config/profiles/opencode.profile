@@ -17,6 +17,9 @@
 	allow = write ~/.local/share/opencode/tool-output/**
 	allow = write ~/.config/opencode/.gitignore
 	allow = write ~/.local/state/opencode/**
+	; what its plugins need, which opencode outside would run: refused without a question, it goes on without
+	deny = write ~/.config/opencode/node_modules
+	deny = write ~/.config/opencode/node_modules/**
 	; a project's entry names a command that is run in each new worktree of it
 	ask = write ~/.local/share/opencode/storage/project/**
 	allow = connect opencode.ai:443
