@@ -60,6 +60,19 @@ A
 is "$out" $'a\nb\nrefused' "the same by relative names, from directories behind the gate"
 ok "claude: nothing stands in for what was refused" test ! -e "$HOME/.claude.json" -a ! -e "$HOME/.claude/settings.json"
 
+# Led to the folder's cache, its settings are private to the folder, and nothing is asked.
+mkdir -p "$HOME/.config/cordon"
+printf '[sandbox]\n\tset-env = CLAUDE_CONFIG_DIR=$CORDON_CACHE/claude\n' >"$HOME/.config/cordon/config"
+agent claude <<'A'
+#!/bin/sh
+mkdir -p "$CLAUDE_CONFIG_DIR" && cd "$CLAUDE_CONFIG_DIR" || exit
+echo '{"hooks":1}' >.claude.json.tmp.1 && mv .claude.json.tmp.1 .claude.json && echo '{}' >settings.json
+cat .claude.json settings.json
+A
+is "$out$denied" $'{"hooks":1}\n{}' "claude: it saves what it likes in the folder's cache"
+ok "claude: and nothing in the home folder" test ! -e "$HOME/.claude.json" -a ! -e "$HOME/.claude/settings.json"
+rm "$HOME/.config/cordon/config"
+
 # ---- Codex: a script that starts a program of its own name, which is the agent
 agent codex <<'A'
 #!/usr/bin/python3
