@@ -1,0 +1,22 @@
+/* fs_channel - the fs server's questions to the keeper, and who waits for which answer. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/vm/fs/fs_note.h"
+
+struct fs_channel;
+
+/* result is 0 or a negative errno; fd, or -1, is the callee's. Called in the server's loop, never
+ * from fs_ask(). */
+typedef void (*fs_done)(void *data, int result, int fd);
+
+struct fs_channel *fs_channel_new(int sock); /* takes sock */
+void fs_channel_free(struct fs_channel *c);  /* nobody is called any more; NULL is a no-op */
+/* A message to be filled in, zeroed but for data. Valid until fs_ask(). */
+struct fs_note *fs_note_begin(struct fs_channel *c);
+/* Sends it. Returns the question's id; 0: it is too long, and nobody will be called. */
+uint64_t fs_ask(struct fs_channel *c, const struct fs_note_parts *p, fs_done done, void *data);
+/* Nobody waits any more: done is not called. What the keeper has done already stays done. */
+void fs_ask_cancel(struct fs_channel *c, uint64_t id);
+short fs_channel_events(const struct fs_channel *c);	    /* for poll(2) */
+bool fs_channel_serve(struct fs_channel *c, short revents); /* false: the keeper has gone */

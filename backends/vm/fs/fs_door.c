@@ -1,0 +1,255 @@
+/* fs_door - the keeper's door for the guest: requests of the fs server, answered or parked. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_door.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "backends/vm/fs/fs_perform.h"
+#include "backends/vm/fs/fs_server.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/keeper/folders/outside.h"
+
+#define AT_ONCE	   32	/* requests in one turn of the keeper's loop: others wait as well */
+#define PARKED_MAX 4096 /* a server that sends more at once is not answering a guest */
+
+/* A request that waits for a human: its bytes, as they came. */
+struct parked {
+	struct parked *next;
+	size_t len;
+	struct fs_note *note;
+};
+
+struct fs_door {
+	struct door door;
+	struct keeper *k;
+	struct fs_page *page;
+	struct folder *folder[FS_SHARES_MAX];
+	size_t n_folders, n_parked;
+	struct parked *parked;
+	struct fs_shared *shared;
+	struct fs_note note; /* the one at hand */
+};
+
+void fs_shared_unref(struct fs_shared *s)
+{
+	if (--s->refs == 0)
+		free(s);
+}
+
+struct fs_page *fs_page_new(struct err *err)
+{
+	void *page = mmap(NULL, sizeof(struct fs_page), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED)
+		return page;
+	err_set(err, -errno, "share memory with the file server");
+	return NULL;
+}
+
+void fs_page_free(struct fs_page *page)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* Takes fd. To a process that reads whenever it may; if it has died, nobody waits. */
+static void answer(struct fs_door *d, uint64_t id, int result, int fd)
+{
+	AUTO_CLOSE int own = fd;
+	const struct fs_answer a = {.id = id, .what = FS_ANSWER, .result = result};
+
+	if (io_send_fd(d->door.fd, &a, sizeof(a), own) < 0)
+		log_info("fs", "the file server takes no answer");
+}
+
+static void park(struct fs_door *d, const struct fs_note *note, size_t len)
+{
+	struct parked *p = xcalloc(1, sizeof(*p));
+
+	p->note = xmalloc(len);
+	memcpy(p->note, note, len);
+	p->len = len;
+	p->next = d->parked;
+	d->parked = p;
+	d->shared->held = ++d->n_parked;
+}
+
+static struct parked *unpark(struct fs_door *d, uint64_t id)
+{
+	for (struct parked **p = &d->parked; *p; p = &(*p)->next) {
+		struct parked *one = *p;
+
+		if (one->note->id != id)
+			continue;
+		*p = one->next;
+		d->shared->held = --d->n_parked;
+		return one;
+	}
+	return NULL;
+}
+
+static void parked_free(struct parked *p)
+{
+	free(p->note);
+	free(p);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int perform(struct fs_door *d, struct caller *c, const struct fs_note *n,
+		   const struct fs_note_parts *p)
+{
+	struct folder *f = n->share < d->n_folders ? d->folder[n->share] : NULL;
+
+	if (n->what == FS_READ) {
+		c->op = "open";
+		return p->text[0] == '/' ? folder_read(d->k, c, n->set & 1 ? RULE_EXEC : RULE_READ,
+						       p->text, NULL)
+					 : -EINVAL;
+	}
+	return f ? fs_perform(d->k, f, c, n, p) : -EROFS;
+}
+
+static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool granted)
+{
+	struct caller c = {.request = n->id, .door = &d->door, .granted = granted};
+	struct fs_note_parts parts;
+	int r = d->shared->caller > 0 ? keeper_caller(d->k, d->shared->caller, &c) : -ESRCH;
+
+	if (r == 0)
+		r = fs_note_parse(n, len, &parts) ? perform(d, &c, n, &parts) : -EINVAL;
+	if (r == -FOLDER_HELD && d->n_parked < PARKED_MAX) {
+		park(d, n, len);
+		return;
+	}
+	if (r == -FOLDER_HELD) {
+		keeper_request_gone(d->k, &d->door, n->id);
+		r = -ENOSPC;
+	}
+	if (r >= 0 && (n->what == FS_OPEN || n->what == FS_CREATE))
+		answer(d, n->id, 0, r);
+	else
+		answer(d, n->id, r == -ESRCH ? -EIO : MIN(r, 0), -1);
+}
+
+static void cancel(struct fs_door *d, uint64_t id)
+{
+	struct parked *p = unpark(d, id);
+
+	if (!p)
+		return;
+	parked_free(p);
+	keeper_request_gone(d->k, &d->door, id);
+}
+
+static int serve(struct door *door, short events)
+{
+	struct fs_door *d = (struct fs_door *)door;
+
+	(void)events;
+	for (int i = 0; i < AT_ONCE; i++) {
+		ssize_t len = recv(door->fd, &d->note, sizeof(d->note), MSG_DONTWAIT | MSG_TRUNC);
+
+		if (len < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (len < (ssize_t)FS_NOTE_HEAD || (size_t)len > sizeof(d->note)) {
+			log_error("fs", "the file server has ended: the guest's files are gone");
+			return -EPIPE;
+		}
+		if (d->note.what == FS_CANCEL)
+			cancel(d, d->note.id);
+		else
+			judge(d, &d->note, (size_t)len, false);
+	}
+	return 0;
+}
+
+/* ---- what the keeper calls ------------------------------------------------------------------- */
+
+static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
+{
+	struct fs_door *d = (struct fs_door *)door;
+	struct parked *p = unpark(d, id);
+
+	if (!p)
+		return;
+	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP)
+		answer(d, id, verdict == VERDICT_DENY ? -EACCES : -EPERM, -1);
+	else
+		judge(d, p->note, p->len, verdict == VERDICT_ALLOW);
+	parked_free(p);
+}
+
+static void drop_all(struct door *door)
+{
+	struct fs_door *d = (struct fs_door *)door;
+
+	while (d->parked) {
+		struct parked *p = unpark(d, d->parked->note->id);
+
+		answer(d, p->note->id, -EACCES, -1);
+		parked_free(p);
+	}
+}
+
+static void tick(struct door *door)
+{
+	(void)door;
+}
+
+/* The server has the rules as they were when it was forked: from now on it asks at each open. */
+static void ruled(struct door *door, const struct ruled *r)
+{
+	(void)r;
+	atomic_fetch_add(&((struct fs_door *)door)->page->changes, 1);
+}
+
+static bool reruled(struct door *door, const struct config *c)
+{
+	(void)c;
+	atomic_fetch_add(&((struct fs_door *)door)->page->changes, 1);
+	return true;
+}
+
+static void close_door(struct door *door)
+{
+	struct fs_door *d = (struct fs_door *)door;
+
+	drop_all(door);
+	util_close_fd(&d->door.fd);
+	fs_page_free(d->page);
+	fs_shared_unref(d->shared);
+	free(d);
+}
+
+static const struct door_ops ops = {
+	.serve = serve,
+	.answered = answered,
+	.drop_all = drop_all,
+	.tick = tick,
+	.ruled = ruled,
+	.reruled = reruled,
+	.close = close_door,
+};
+
+struct door *fs_door_new(const struct fs_door_spec *spec, struct fs_shared *shared)
+{
+	struct fs_door *d = xcalloc(1, sizeof(*d));
+
+	d->door = (struct door){.ops = &ops, .fd = spec->sock};
+	d->k = spec->k;
+	d->page = spec->page;
+	d->n_folders = MIN(spec->n, (size_t)FS_SHARES_MAX);
+	for (size_t i = 0; i < d->n_folders; i++)
+		d->folder[i] = spec->folder[i];
+	d->shared = shared;
+	shared->refs++;
+	return &d->door;
+}

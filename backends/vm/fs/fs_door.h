@@ -1,0 +1,30 @@
+/* fs_door - the keeper's door for the guest: requests of the fs server, answered or parked. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/types.h>
+
+#include "backends/vm/fs/fs_note.h"
+#include "core/keeper/door.h"
+
+/*
+ * Life: fs_door_new() -> door_ops.close(). One thread, the keeper's. A request that the keeper
+ * holds is kept here as a copy and performed when the human has answered.
+ */
+struct fs_door_spec {
+	struct keeper *k;
+	int sock;		/* taken */
+	struct fs_page *page;	/* taken */
+	struct folder **folder; /* by share; NULL: nothing of it may be changed; copied */
+	size_t n;
+};
+/* Filled in by the door, read by the server's handle; outlives both by one reference each. */
+struct fs_shared {
+	unsigned refs;
+	pid_t caller; /* 0: every request is refused */
+	size_t held;
+};
+struct door *fs_door_new(const struct fs_door_spec *spec, struct fs_shared *shared) MUST_USE;
+void fs_shared_unref(struct fs_shared *s);
+struct fs_page *fs_page_new(struct err *err) MUST_USE; /* NULL: err says why */
+void fs_page_free(struct fs_page *page);	       /* NULL is a no-op */

@@ -1,0 +1,249 @@
+/* fs_nodes - the inodes and open files that a guest knows, by numbers that it cannot forge. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_nodes.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+static uint32_t index_of(uint64_t id)
+{
+	return (uint32_t)id - 1;
+}
+
+static bool grow(struct fs_slots *s)
+{
+	size_t n = s->n ? MIN(2 * s->n, s->max) : MIN((size_t)64, s->max);
+
+	if (n == s->n)
+		return false;
+	s->slot = xrealloc(s->slot, n * sizeof(*s->slot));
+	s->next = xrealloc(s->next, n * sizeof(*s->next));
+	s->free = xrealloc(s->free, n * sizeof(*s->free));
+	for (size_t i = n; i > s->n; i--) { /* the lowest is used first */
+		s->slot[i - 1] = NULL;
+		s->next[i - 1] = 0;
+		s->free[s->n_free++] = (uint32_t)(i - 1);
+	}
+	s->n = n;
+	return true;
+}
+
+/* 0: there is no room. */
+static uint64_t slot_take(struct fs_slots *s, void *what)
+{
+	uint32_t i;
+
+	if (s->n_free == 0 && !grow(s))
+		return 0;
+	i = s->free[--s->n_free];
+	s->slot[i] = what;
+	s->used++;
+	return (uint64_t)s->next[i]++ << 32 | (i + 1);
+}
+
+static void slot_drop(struct fs_slots *s, uint64_t id)
+{
+	s->slot[index_of(id)] = NULL;
+	s->free[s->n_free++] = index_of(id);
+	s->used--;
+}
+
+/* What is in the id's slot, of whatever generation. */
+static void *slot_at(const struct fs_slots *s, uint64_t id)
+{
+	return index_of(id) < s->n ? s->slot[index_of(id)] : NULL;
+}
+
+static void slots_done(struct fs_slots *s)
+{
+	free(s->slot);
+	free(s->next);
+	free(s->free);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+struct fs_node *fs_node_get(const struct fs_nodes *t, uint64_t id)
+{
+	struct fs_node *n = slot_at(&t->slots, id);
+
+	return n && n->id == id ? n : NULL;
+}
+
+void fs_node_tell(struct fs_node *n, const struct stat *st)
+{
+	n->size = st->st_size;
+	n->mtime = st->st_mtim;
+}
+
+bool fs_node_is_as_told(const struct fs_node *n, const struct stat *st)
+{
+	return n->size == st->st_size && n->mtime.tv_sec == st->st_mtim.tv_sec &&
+	       n->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static struct fs_node *node_new(struct fs_nodes *t, int fd, const struct stat *st)
+{
+	struct fs_node *n = xcalloc(1, sizeof(*n));
+
+	n->id = slot_take(&t->slots, n);
+	if (!n->id) {
+		free(n);
+		return NULL;
+	}
+	n->key = (struct fs_key){.dev = st->st_dev, .ino = st->st_ino};
+	n->fd = fd;
+	n->type = st->st_mode & S_IFMT;
+	fs_node_tell(n, st);
+	HASH_ADD(hh, t->by_inode, key, sizeof(n->key), n);
+	return n;
+}
+
+static void node_free(struct fs_nodes *t, struct fs_node *n)
+{
+	HASH_DEL(t->by_inode, n);
+	slot_drop(&t->slots, n->id);
+	util_close_fd(&n->fd);
+	free(n);
+}
+
+struct fs_node *fs_node_enter(struct fs_nodes *t, int fd, const struct stat *st)
+{
+	struct fs_key key = {.dev = st->st_dev, .ino = st->st_ino};
+	struct fs_node *n;
+
+	HASH_FIND(hh, t->by_inode, &key, sizeof(key), n);
+	if (!n) {
+		n = node_new(t, fd, st);
+		if (!n) {
+			util_close_fd(&fd);
+			return NULL;
+		}
+	} else if (n->id == FS_ROOT_ID) {
+		util_close_fd(&fd);
+	} else { /* of its several names the one by which it was found last */
+		util_close_fd(&n->fd);
+		n->fd = fd;
+	}
+	n->lookups++;
+	return n;
+}
+
+static void drop_if_unused(struct fs_nodes *t, struct fs_node *n)
+{
+	if (n->lookups == 0 && n->pins == 0 && n->id != FS_ROOT_ID)
+		node_free(t, n);
+}
+
+void fs_node_forget(struct fs_nodes *t, uint64_t id, uint64_t times)
+{
+	struct fs_node *n = fs_node_get(t, id);
+
+	if (!n || id == FS_ROOT_ID)
+		return;
+	n->lookups -= MIN(times, n->lookups);
+	drop_if_unused(t, n);
+}
+
+void fs_node_pin(struct fs_node *n)
+{
+	n->pins++;
+}
+
+void fs_node_unpin(struct fs_nodes *t, struct fs_node *n)
+{
+	n->pins--;
+	drop_if_unused(t, n);
+}
+
+int fs_nodes_init(struct fs_nodes *t, int root, size_t max)
+{
+	struct stat st;
+	struct fs_node *n;
+
+	memset(t, 0, sizeof(*t));
+	t->slots.max = max;
+	if (fstat(root, &st) < 0)
+		return -errno;
+	n = node_new(t, root, &st);
+	return n && n->id == FS_ROOT_ID ? 0 : -ENOMEM;
+}
+
+void fs_nodes_reset(struct fs_nodes *t)
+{
+	struct fs_node *n, *next;
+
+	HASH_ITER (hh, t->by_inode, n, next) {
+		n->lookups = 0;
+		drop_if_unused(t, n);
+	}
+}
+
+void fs_nodes_done(struct fs_nodes *t)
+{
+	struct fs_node *n, *next;
+
+	HASH_ITER (hh, t->by_inode, n, next)
+		node_free(t, n);
+	slots_done(&t->slots);
+}
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+void fs_handles_init(struct fs_handles *t, size_t max)
+{
+	memset(t, 0, sizeof(*t));
+	t->slots.max = max;
+}
+
+struct fs_handle *fs_handle_get(const struct fs_handles *t, uint64_t id)
+{
+	struct fs_handle *h = slot_at(&t->slots, id);
+
+	return h && h->id == id ? h : NULL;
+}
+
+struct fs_handle *fs_handle_new(struct fs_handles *t, uint64_t node, int fd)
+{
+	struct fs_handle *h = xcalloc(1, sizeof(*h));
+
+	h->id = slot_take(&t->slots, h);
+	if (!h->id) {
+		free(h);
+		util_close_fd(&fd);
+		return NULL;
+	}
+	h->node = node;
+	h->fd = fd;
+	return h;
+}
+
+void fs_handle_free(struct fs_handles *t, uint64_t id)
+{
+	struct fs_handle *h = fs_handle_get(t, id);
+
+	if (!h)
+		return;
+	slot_drop(&t->slots, id);
+	util_close_fd(&h->fd);
+	free(h);
+}
+
+void fs_handles_reset(struct fs_handles *t)
+{
+	for (size_t i = 0; i < t->slots.n; i++) {
+		const struct fs_handle *h = t->slots.slot[i];
+
+		if (h)
+			fs_handle_free(t, h->id);
+	}
+}
+
+void fs_handles_done(struct fs_handles *t)
+{
+	fs_handles_reset(t);
+	slots_done(&t->slots);
+}

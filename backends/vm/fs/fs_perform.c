@@ -1,0 +1,236 @@
+/* fs_perform - the keeper's side: performs a change that the fs server asks for. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_perform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <linux/fs.h>
+#include <linux/limits.h>
+#include <unistd.h>
+
+#include "backends/vm/fs/fs_place.h"
+#include "core/base/log.h"
+
+/* What a guest's open may ask of the host. */
+#define OPEN_FLAGS (O_ACCMODE | O_APPEND | O_CREAT | O_EXCL | O_TRUNC | O_NOATIME)
+
+struct job {
+	struct folder *f;
+	struct caller *c;
+	const struct fs_note *note;
+	const struct fs_note_parts *part;
+	struct fs_place place[2];
+};
+
+/*
+ * What was just made has the keeper's owner. Root's belongs to whoever asked, as it would natively;
+ * the group is the directory's where that says so.
+ */
+static int give_owner(struct job *j, int r)
+{
+	const struct fs_note *n = j->note;
+	struct at *at = &j->place[0].at;
+	struct stat dir, st;
+	gid_t gid;
+
+	if (r < 0 || geteuid() != 0 || fstat(at->dirfd, &dir) < 0 ||
+	    fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return r;
+	gid = dir.st_mode & S_ISGID ? st.st_gid : n->gid;
+	if (st.st_uid == n->uid && st.st_gid == gid)
+		return r;
+	/* The change of owner takes those bits away. Where it fails, the keeper is the owner. */
+	if (folder_chown(j->f, j->c, at, n->uid, gid) == 0 && !S_ISLNK(st.st_mode) &&
+	    (st.st_mode & (S_ISUID | S_ISGID)) &&
+	    folder_chmod(j->f, j->c, at, st.st_mode & 07777) < 0)
+		log_info("fs", "'%s' has lost its set-id bits", at->name);
+	return r;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static int do_open(struct job *j)
+{
+	struct at *at = &j->place[0].at;
+	int flags = (int)j->note->flags & OPEN_FLAGS & ~(O_CREAT | O_EXCL);
+	struct stat st;
+
+	/* A device, or a pipe that somebody waits at, is never opened on the guest's behalf. */
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
+	return folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0);
+}
+
+static int do_create(struct job *j)
+{
+	struct at *at = &j->place[0].at;
+	int flags = ((int)j->note->flags & OPEN_FLAGS) | O_CREAT;
+	struct stat st;
+	bool is_new = fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0;
+	int r;
+
+	if (!is_new && !S_ISREG(st.st_mode) && !(flags & O_EXCL))
+		return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -ENXIO;
+	r = folder_open(j->f, j->c, at, flags | O_NONBLOCK, j->note->mode & 07777);
+	return is_new ? give_owner(j, r) : r;
+}
+
+static int do_mkdir(struct job *j)
+{
+	return give_owner(j, folder_mkdir(j->f, j->c, &j->place[0].at, j->note->mode & 07777));
+}
+
+/* Of devices there is none but those of the host's own. */
+static int do_mknod(struct job *j)
+{
+	mode_t mode = j->note->mode & (S_IFMT | 07777);
+
+	if (!S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+		return -EPERM;
+	return give_owner(j, folder_mknod(j->f, j->c, &j->place[0].at, mode, 0));
+}
+
+static int do_symlink(struct job *j)
+{
+	if (j->note->text_len == 0 || j->note->text_len >= PATH_MAX)
+		return j->note->text_len ? -ENAMETOOLONG : -ENOENT;
+	return give_owner(j, folder_symlink(j->f, j->c, j->part->text, &j->place[0].at));
+}
+
+static int do_link(struct job *j)
+{
+	return folder_link(j->f, j->c, &j->place[1].at, &j->place[0].at);
+}
+
+static int do_unlink(struct job *j)
+{
+	return folder_unlink(j->f, j->c, &j->place[0].at);
+}
+
+static int do_rmdir(struct job *j)
+{
+	return folder_rmdir(j->f, j->c, &j->place[0].at);
+}
+
+static int do_rename(struct job *j)
+{
+	unsigned flags = j->note->flags, both = RENAME_NOREPLACE | RENAME_EXCHANGE;
+
+	if (flags & RENAME_WHITEOUT) /* leaves a device behind */
+		return -EPERM;
+	if ((flags & ~both) || (flags & both) == both)
+		return -EINVAL;
+	return folder_rename(j->f, j->c, &j->place[0].at, &j->place[1].at, flags);
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static bool to_time(const struct fs_time *t, struct timespec *ret)
+{
+	ret->tv_sec = (time_t)t->sec;
+	ret->tv_nsec = (long)t->nsec;
+	return t->nsec < 1000000000 || t->nsec == UTIME_NOW || t->nsec == UTIME_OMIT;
+}
+
+/* In the order in which natively each could still be done. A held part is done anew with the rest,
+ * which comes to the same. */
+static int do_setattr(struct job *j)
+{
+	const struct fs_note *n = j->note;
+	struct at *at = &j->place[0].at;
+	struct timespec times[2];
+	int r = 0;
+
+	if (n->set & ~(uint32_t)FS_SET_ALL || n->size > INT64_MAX ||
+	    !to_time(&n->times[0], times) || !to_time(&n->times[1], times + 1))
+		return -EINVAL;
+	if (n->set & FS_SET_SIZE)
+		r = folder_truncate(j->f, j->c, at, (off_t)n->size);
+	if (r == 0 && (n->set & FS_SET_OWNER))
+		r = folder_chown(j->f, j->c, at, n->uid, n->gid);
+	if (r == 0 && (n->set & FS_SET_MODE))
+		r = folder_chmod(j->f, j->c, at, n->mode & 07777);
+	if (r == 0 && (n->set & FS_SET_TIMES))
+		r = folder_utimens(j->f, j->c, at, times);
+	return r;
+}
+
+static int do_setxattr(struct job *j)
+{
+	const struct fs_note *n = j->note;
+
+	if (n->text_len == 0 || n->text_len > XATTR_NAME_MAX)
+		return -ERANGE;
+	if (n->value_len > XATTR_SIZE_MAX)
+		return -E2BIG;
+	return folder_setxattr(j->f, j->c, &j->place[0].at, j->part->text, j->part->value,
+			       n->value_len, (int)n->flags);
+}
+
+static int do_removexattr(struct job *j)
+{
+	if (j->note->text_len == 0 || j->note->text_len > XATTR_NAME_MAX)
+		return -ERANGE;
+	return folder_removexattr(j->f, j->c, &j->place[0].at, j->part->text);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *op; /* for events: the system call's name */
+	int places;
+	bool object; /* place 0 may be the folder itself */
+	int (*perform)(struct job *j);
+} performs[FS_WHATS] = {
+	[FS_OPEN] = {"open", 1, false, do_open},
+	[FS_CREATE] = {"open", 1, false, do_create},
+	[FS_MKDIR] = {"mkdir", 1, false, do_mkdir},
+	[FS_MKNOD] = {"mknod", 1, false, do_mknod},
+	[FS_SYMLINK] = {"symlink", 1, false, do_symlink},
+	[FS_LINK] = {"link", 2, false, do_link},
+	[FS_UNLINK] = {"unlink", 1, false, do_unlink},
+	[FS_RMDIR] = {"rmdir", 1, false, do_rmdir},
+	[FS_RENAME] = {"rename", 2, false, do_rename},
+	[FS_SETATTR] = {"setattr", 1, true, do_setattr},
+	[FS_SETXATTR] = {"setxattr", 1, true, do_setxattr},
+	[FS_REMOVEXATTR] = {"removexattr", 1, true, do_removexattr},
+};
+
+static const char *op_of(const struct fs_note *n)
+{
+	if (n->what != FS_SETATTR)
+		return performs[n->what].op;
+	return n->set & FS_SET_SIZE    ? "truncate"
+	       : n->set & FS_SET_OWNER ? "chown"
+	       : n->set & FS_SET_MODE  ? "chmod"
+				       : "utimensat";
+}
+
+int fs_perform(struct keeper *k, struct folder *f, struct caller *c, const struct fs_note *n,
+	       const struct fs_note_parts *p)
+{
+	struct job j = {
+		.f = f, .c = c, .note = n, .part = p, .place = {FS_PLACE_INIT, FS_PLACE_INIT}};
+	int r = 0;
+
+	(void)k;
+	if (n->what >= FS_WHATS || !performs[n->what].perform)
+		return -ENOSYS;
+	c->op = op_of(n);
+	for (int i = 0; i < performs[n->what].places && r == 0; i++) {
+		if (!performs[n->what].object && n->spot[i].name_len == 0)
+			r = -EINVAL;
+		else
+			r = fs_place_find(f, &n->spot[i], p->dir[i], p->name[i], &j.place[i]);
+	}
+	if (r == 0) {
+		keeper_set_umask(c, n->umask & 0777);
+		r = performs[n->what].perform(&j);
+	}
+	fs_place_done(&j.place[0]);
+	fs_place_done(&j.place[1]);
+	return r;
+}

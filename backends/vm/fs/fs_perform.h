@@ -1,0 +1,13 @@
+/* fs_perform - the keeper's side: performs a change that the fs server asks for. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/vm/fs/fs_note.h"
+#include "core/keeper/keeper.h"
+
+/*
+ * Calls folder_*() as c. 0, a descriptor (FS_OPEN, FS_CREATE), -FOLDER_HELD, or negative errno.
+ * Nothing of the note is trusted but its lengths, which fs_note_parse() has checked.
+ */
+int fs_perform(struct keeper *k, struct folder *f, struct caller *c, const struct fs_note *n,
+	       const struct fs_note_parts *p);

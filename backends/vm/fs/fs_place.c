@@ -1,0 +1,79 @@
+/* fs_place - the keeper's side: finds what a message of the fs server names, beneath a folder. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/util.h"
+#include "core/keeper/folders/folders.h"
+
+bool fs_name_is_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len <= NAME_MAX && !strchr(name, '/') && !str_eq(name, ".") &&
+	       !str_eq(name, "..");
+}
+
+static int open_dir(int folder, const char *dir)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
+	int fd = (int)syscall(SYS_openat2, folder, *dir ? dir : ".", &how, sizeof(how));
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EXDEV) /* another mount of the host: not the folder's */
+		return -EROFS;
+	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? -ESTALE : -errno;
+}
+
+static bool is_same(const struct stat *st, const struct fs_inode *i)
+{
+	return st->st_dev == i->dev && st->st_ino == i->ino;
+}
+
+/* The folder itself: the journal wants it as an object without a name. */
+static int find_top(const struct fs_spot *spot, struct fs_place *p)
+{
+	struct stat st;
+
+	if (fstat(p->fd, &st) < 0)
+		return -errno;
+	p->at.name = p->at.leaf = "";
+	return is_same(&st, &spot->object) ? 0 : -ESTALE;
+}
+
+int fs_place_find(const struct folder *f, const struct fs_spot *spot, const char *dir,
+		  const char *name, struct fs_place *ret)
+{
+	struct stat st;
+
+	ret->fd = open_dir(folder_fd(f), dir);
+	if (ret->fd < 0)
+		return ret->fd;
+	ret->at = (struct at){
+		.root = folder_root(f), .dirfd = ret->fd, .dir = dir, .name = name, .leaf = NULL};
+	if (*name == '\0')
+		return *dir ? -EINVAL : find_top(spot, ret);
+	if (!fs_name_is_valid(name))
+		return -EINVAL;
+	if (spot->dir.ino && (fstat(ret->fd, &st) < 0 || !is_same(&st, &spot->dir)))
+		return -ESTALE;
+	if (!spot->object.ino)
+		return 0;
+	if (fstatat(ret->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+	return is_same(&st, &spot->object) ? 0 : -ESTALE;
+}
+
+void fs_place_done(struct fs_place *p)
+{
+	util_close_fd(&p->fd);
+}

@@ -1,0 +1,29 @@
+/* fs_place - the keeper's side: finds what a message of the fs server names, beneath a folder. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/vm/fs/fs_note.h"
+#include "core/journal/op.h"
+
+struct folder;
+
+/*
+ * A name in a directory of the folder, both still what the server saw. The directory is a
+ * descriptor of the keeper's own, opened anew beneath the folder's: no link, no other mount.
+ */
+struct fs_place {
+	struct at at;
+	int fd; /* the directory; at.dirfd */
+};
+
+#define FS_PLACE_INIT ((struct fs_place){.fd = -1})
+
+/*
+ * Fills in ret, of FS_PLACE_INIT; p's strings must live as long. -ESTALE: the directory or the
+ * object is another one now. -EINVAL: no name that a directory can have.
+ */
+int fs_place_find(const struct folder *f, const struct fs_spot *spot, const char *dir,
+		  const char *name, struct fs_place *ret);
+void fs_place_done(struct fs_place *p);
+/* A component of a path: not empty, not "." or "..", without a slash, at most NAME_MAX bytes. */
+bool fs_name_is_valid(const char *name);

@@ -1,0 +1,141 @@
+/* fs_process - the fs server's process: confines itself and serves until somebody is gone. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "backends/linux/native_priv.h"
+#include "backends/linux/sandbox/landlock.h"
+#include "backends/vm/fs/vhost.h"
+#include "core/base/io.h"
+#include "core/base/log.h"
+
+#define HANDLES_MAX 65536
+#define FDS_SPARE   256 /* for what is neither a node nor a handle */
+
+static struct {
+	struct fs_view view;
+	struct {
+		struct fs_tree tree;
+		struct fuse_session *fuse;
+		struct vhost *vhost;
+	} share[FS_SHARES_MAX];
+	size_t n;
+} server;
+
+/* All but these, the lowest first. */
+static void keep_only(const struct fs_process *p)
+{
+	int from = 3;
+
+	for (;;) {
+		int next = p->sock >= from ? p->sock : -1;
+
+		for (size_t i = 0; i < p->n; i++)
+			if (p->socks[i] >= from && (next < 0 || p->socks[i] < next))
+				next = p->socks[i];
+		if (next < 0)
+			break;
+		if (next > from)
+			close_range((unsigned)from, (unsigned)next - 1, 0);
+		from = next + 1;
+	}
+	close_range((unsigned)from, ~0u, 0);
+	log_open(-1, LOG_ERROR, NULL); /* its number is something else's by now */
+	from = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3 && from >= 0; fd++)
+		dup2(from, fd);
+	util_close_fd(&from);
+}
+
+/* A descriptor for each inode that the guest knows. */
+static size_t raise_open_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return 1024;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+	return lim.rlim_cur > 1 << 20 ? 1 << 20 : (size_t)lim.rlim_cur;
+}
+
+static int confine(struct err *err)
+{
+	struct landlock_spec nowhere = {0};
+	int r = confine_server(err);
+
+	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
+		r = landlock_restrict(&nowhere, err);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* changed credentials have cleared it */
+	return r < 0 ? r : fs_filter(err);
+}
+
+static int open_shares(const struct fs_process *p, size_t files)
+{
+	int r = 0;
+
+	server.view = (struct fs_view){.policy = p->policy,
+				       .hidden = p->hidden,
+				       .page = p->page,
+				       .channel = fs_channel_new(p->sock)};
+	server.n = p->n;
+	for (size_t i = 0; i < p->n && r == 0; i++) {
+		const struct fs_tree_spec spec = {
+			.path = p->shares[i].path,
+			.kind = p->shares[i].kind,
+			.share = (uint32_t)i,
+			.store = p->stores[i],
+			.max_nodes = files > 2 * FDS_SPARE ? (files - FDS_SPARE) / 2 : files / 2,
+			.max_handles = HANDLES_MAX};
+
+		r = fs_tree_init(&server.share[i].tree, &server.view, &spec);
+		if (r < 0)
+			break;
+		server.share[i].fuse = fuse_new(&server.share[i].tree);
+		server.share[i].vhost = vhost_new(p->socks[i], server.share[i].fuse);
+	}
+	return r;
+}
+
+static void loop(int sock)
+{
+	struct pollfd p[1 + FS_SHARES_MAX * VHOST_POLLS];
+
+	for (;;) {
+		p[0] = (struct pollfd){.fd = sock,
+				       .events = fs_channel_events(server.view.channel)};
+		for (size_t i = 0; i < server.n; i++)
+			vhost_poll(server.share[i].vhost, p + 1 + i * VHOST_POLLS);
+		if (poll(p, 1 + server.n * VHOST_POLLS, -1) < 0)
+			continue;
+		if (p[0].revents && !fs_channel_serve(server.view.channel, p[0].revents))
+			return;
+		for (size_t i = 0; i < server.n; i++)
+			if (!vhost_serve(server.share[i].vhost, p + 1 + i * VHOST_POLLS))
+				return;
+	}
+}
+
+NORETURN void fs_process_run(const struct fs_process *p)
+{
+	struct err err = {0};
+
+	prctl(PR_SET_NAME, "cordon-fs");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	umask(0);
+	keep_only(p);
+	/* A parent that died before it was to be a signal is the end of the socket. */
+	if (open_shares(p, raise_open_files()) < 0 || confine(&err) < 0)
+		_exit(1);
+	loop(p->sock);
+	_exit(0);
+}

@@ -1,0 +1,350 @@
+/* fs_tree - one share as the fs server sees it: names, attributes and content, read natively. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/fs/fs_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/path.h"
+#include "core/policy/policy.h"
+
+#define LISTING_ROOM 32768
+
+/* Of the host's root: the guest has its own. */
+static const char *const own_of_guest[] = {"/proc", "/sys",	"/dev", "/run",
+					   "/tmp",  "/var/tmp", "/boot"};
+
+struct raw_dirent { /* of getdents64(2) */
+	uint64_t ino, next;
+	uint16_t len;
+	uint8_t type;
+	char name[];
+};
+
+/* ---- what may be seen ------------------------------------------------------------------------ */
+
+static bool is_hidden(const struct fs_tree *t, const char *path)
+{
+	const char *why;
+
+	for (const char *const *h = t->view->hidden; h && *h; h++)
+		if (path_is_beneath(path, *h))
+			return true;
+	return t->view->policy &&
+	       policy_check_read(t->view->policy, RULE_READ, path, &why) == POLICY_HIDE;
+}
+
+static bool is_guests_own(const struct fs_tree *t, const char *path)
+{
+	for (size_t i = 0; t->kind == FS_ROOT && i < ARRAY_LEN(own_of_guest); i++)
+		if (str_eq(path, own_of_guest[i]))
+			return true;
+	return false;
+}
+
+int fs_node_path(const struct fs_tree *t, const struct fs_node *n, char out[PATH_MAX])
+{
+	char link[32];
+	size_t top = strlen(t->path);
+	ssize_t len;
+
+	fs_node_link(n, link);
+	len = readlink(link, out, PATH_MAX);
+	if (len < 0 || len >= PATH_MAX)
+		return len < 0 ? -errno : -ENAMETOOLONG;
+	out[len] = '\0';
+	if (strncmp(out, t->path, top) != 0 || (out[top] != '/' && out[top] != '\0'))
+		return -ESTALE;
+	return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_tree_spec *spec)
+{
+	int root = open(spec->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	memset(t, 0, sizeof(*t));
+	if (root < 0 || fstat(root, &st) < 0)
+		return -errno;
+	t->view = view;
+	t->path = str_eq(spec->path, "/") ? "" : spec->path;
+	t->kind = spec->kind;
+	t->share = spec->share;
+	t->store = spec->store;
+	t->devs[t->n_devs++] = st.st_dev;
+	fs_handles_init(&t->handles, spec->max_handles);
+	return fs_nodes_init(&t->nodes, root, spec->max_nodes);
+}
+
+void fs_tree_reset(struct fs_tree *t)
+{
+	fs_handles_reset(&t->handles);
+	fs_nodes_reset(&t->nodes);
+}
+
+void fs_tree_done(struct fs_tree *t)
+{
+	fs_handles_done(&t->handles);
+	fs_nodes_done(&t->nodes);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+int fs_check_name(const char *name)
+{
+	if (strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	return *name == '\0' || strchr(name, '/') || str_eq(name, ".") || str_eq(name, "..")
+		       ? -EINVAL
+		       : 0;
+}
+
+void fs_node_link(const struct fs_node *n, char out[32])
+{
+	snprintf(out, 32, "/proc/self/fd/%d", n->fd);
+}
+
+uint64_t fs_ino(struct fs_tree *t, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_devs; i++)
+		if (t->devs[i] == st->st_dev)
+			break;
+	if (i == t->n_devs && i < FS_DEVS_MAX)
+		t->devs[t->n_devs++] = st->st_dev;
+	return st->st_ino ^ (uint64_t)i << 56;
+}
+
+static struct fs_node *enter(struct fs_tree *t, int fd, const struct stat *st, const char *path)
+{
+	struct fs_node *n = fs_node_enter(&t->nodes, fd, st);
+
+	if (!n)
+		return NULL;
+	fs_node_tell(n, st);
+	n->closed = t->store.ino && st->st_ino == t->store.ino && st->st_dev == t->store.dev;
+	n->empty = S_ISDIR(st->st_mode) && path && is_guests_own(t, path);
+	return n;
+}
+
+int fs_lookup(struct fs_tree *t, const struct fs_node *dir, const char *name, struct fs_node **ret,
+	      struct stat *st)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[PATH_MAX];
+	size_t len;
+	int r = fs_check_name(name);
+
+	if (r < 0)
+		return r;
+	if (!S_ISDIR(dir->type))
+		return -ENOTDIR;
+	if (dir->closed || dir->empty)
+		return dir->closed ? -EACCES : -ENOENT;
+	r = fs_node_path(t, dir, path);
+	if (r < 0)
+		return r;
+	len = strlen(path);
+	if ((size_t)snprintf(path + len, sizeof(path) - len, "%s%s", len > 1 ? "/" : "", name) >=
+	    sizeof(path) - len)
+		return -ENAMETOOLONG;
+	if (is_hidden(t, path))
+		return -ENOENT;
+	fd = openat(dir->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return errno == EMFILE ? -ENFILE : -errno;
+	*ret = enter(t, take_fd(&fd), st, path);
+	return *ret ? 0 : -ENFILE;
+}
+
+int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st)
+{
+	AUTO_CLOSE int own = -1;
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	own = open(link, O_PATH | O_CLOEXEC);
+	if (own < 0 || fstat(own, st) < 0)
+		return -errno;
+	*ret = enter(t, take_fd(&own), st, NULL);
+	return *ret ? 0 : -ENFILE;
+}
+
+int fs_getattr(const struct fs_tree *t, struct fs_node *n, struct stat *st)
+{
+	(void)t;
+	if (fstat(n->fd, st) < 0)
+		return -errno;
+	fs_node_tell(n, st);
+	return 0;
+}
+
+ssize_t fs_readlink(const struct fs_node *n, char *out, size_t size)
+{
+	ssize_t len;
+
+	if (!S_ISLNK(n->type))
+		return -EINVAL;
+	len = readlinkat(n->fd, "", out, size);
+	return len < 0 ? -errno : len;
+}
+
+/* ---- opening for reading --------------------------------------------------------------------- */
+
+int fs_may_read(const struct fs_tree *t, const struct fs_node *n, char path[PATH_MAX])
+{
+	const char *why;
+	int r;
+
+	if (n->closed)
+		return -EACCES;
+	if (!t->view->policy || n->empty)
+		return 0;
+	r = fs_node_path(t, n, path);
+	if (r < 0) /* removed, and still open: what was let in by its name stays so */
+		return t->kind == FS_FOLDER && r == -ESTALE ? 0 : r;
+	if (*path == '\0')
+		return 0;
+	if (atomic_load(&t->view->page->changes))
+		return 1;
+	switch (policy_check_read(t->view->policy, RULE_READ, path, &why)) {
+	case POLICY_ALLOW:
+		return 0;
+	case POLICY_HIDE:
+		return -ENOENT;
+	case POLICY_DENY:
+	case POLICY_ASK:
+	case POLICY_VET:
+		break;
+	}
+	return 1;
+}
+
+bool fs_was_edited(struct fs_node *n)
+{
+	struct stat st;
+
+	if (!S_ISREG(n->type) || fstat(n->fd, &st) < 0 || fs_node_is_as_told(n, &st))
+		return false;
+	fs_node_tell(n, &st);
+	return true;
+}
+
+int fs_open_native(const struct fs_tree *t, struct fs_node *n)
+{
+	char link[32];
+	int fd;
+
+	(void)t;
+	/* Of a pipe, a device or a socket there is nothing here: the guest has its own. */
+	if (!S_ISREG(n->type) && !S_ISDIR(n->type))
+		return S_ISLNK(n->type) ? -ELOOP : -ENXIO;
+	fs_node_link(n, link);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (S_ISDIR(n->type) ? O_DIRECTORY : 0));
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- listings -------------------------------------------------------------------------------- */
+
+static bool is_shown(const struct fs_tree *t, char *path, size_t len, const char *name)
+{
+	if (str_eq(name, ".") || str_eq(name, ".."))
+		return true;
+	if ((size_t)snprintf(path + len, PATH_MAX - len, "%s%s", len > 1 ? "/" : "", name) >=
+	    PATH_MAX - len)
+		return false;
+	return !is_hidden(t, path);
+}
+
+int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
+	       bool (*each)(void *data, const struct fs_dirent *e), void *data)
+{
+	_Alignas(8) char room[LISTING_ROOM];
+	const struct fs_node *dir = fs_node_get(&t->nodes, h->node);
+	char path[PATH_MAX];
+	size_t len;
+	long n;
+
+	if (!dir || dir->closed || fs_node_path(t, dir, path) < 0)
+		return dir && dir->closed ? -EACCES : 0; /* removed: nothing is in it */
+	len = strlen(path);
+	if (lseek(h->fd, (off_t)offset, SEEK_SET) < 0)
+		return -EINVAL;
+	while ((n = syscall(SYS_getdents64, h->fd, room, sizeof(room))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct raw_dirent *d = (const struct raw_dirent *)(room + at);
+			const struct fs_dirent e = {d->ino, d->next, d->type, d->name};
+
+			at += d->len;
+			if (dir->empty && !str_eq(d->name, ".") && !str_eq(d->name, ".."))
+				continue;
+			if (is_shown(t, path, len, d->name) && !each(data, &e))
+				return 0;
+		}
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* A path of the share, relative to it. */
+static const char *below(const struct fs_tree *t, const char *path)
+{
+	path += strlen(t->path);
+	return *path == '/' ? path + 1 : path;
+}
+
+int fs_spot_name(const struct fs_tree *t, const struct fs_node *dir, const char *name,
+		 struct fs_spot *spot, struct fs_where *where)
+{
+	char path[PATH_MAX];
+	int r = fs_check_name(name);
+
+	if (r == 0 && !S_ISDIR(dir->type))
+		r = -ENOTDIR;
+	if (r == 0 && (t->kind != FS_FOLDER || dir->closed))
+		r = t->kind != FS_FOLDER ? -EROFS : -EACCES;
+	if (r == 0)
+		r = fs_node_path(t, dir, path);
+	if (r < 0)
+		return r;
+	spot->dir = (struct fs_inode){dir->key.dev, dir->key.ino};
+	spot->object = (struct fs_inode){0};
+	snprintf(where->dir, sizeof(where->dir), "%s", below(t, path));
+	snprintf(where->name, sizeof(where->name), "%s", name);
+	return 0;
+}
+
+int fs_spot_object(const struct fs_tree *t, const struct fs_node *n, struct fs_spot *spot,
+		   struct fs_where *where)
+{
+	char path[PATH_MAX];
+	const char *name;
+	struct stat st;
+	char *slash;
+	int r = t->kind != FS_FOLDER ? -EROFS : fs_node_path(t, n, path);
+
+	if (r == 0 && (fstat(n->fd, &st) < 0 || st.st_nlink == 0))
+		r = -ESTALE; /* "NAME (deleted)" */
+	if (r < 0)
+		return r;
+	if (n->closed)
+		return -EACCES;
+	snprintf(where->dir, sizeof(where->dir), "%s", below(t, path));
+	slash = strrchr(where->dir, '/');
+	name = slash ? slash + 1 : where->dir;
+	if (strlen(name) > NAME_MAX)
+		return -ESTALE; /* of its other names none is known */
+	snprintf(where->name, sizeof(where->name), "%.*s", NAME_MAX, name);
+	where->dir[slash ? slash - where->dir : 0] = '\0';
+	spot->dir = (struct fs_inode){0};
+	spot->object = (struct fs_inode){n->key.dev, n->key.ino};
+	return 0;
+}

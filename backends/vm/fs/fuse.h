@@ -1,0 +1,48 @@
+/* fuse - serves the guest's FUSE messages from a share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/uio.h>
+
+#include "backends/vm/fs/fs_tree.h"
+
+/*
+ * The codec of one mount, without a transport and without libfuse. The guest is hostile: sizes,
+ * names and counts are checked before anything is used (the table in fuse.c), nodes and handles are
+ * table numbers. Bytes of a request are copied first, so that the guest cannot change them later;
+ * only content of READ and WRITE goes between guest memory and file directly.
+ *
+ * Life: fuse_new() -> fuse_serve()... -> fuse_free(). INIT begins anew.
+ */
+struct fuse_session;
+
+/*
+ * One request. Owned by the transport until reply(), which fuse_serve() calls, or the loop later.
+ * in and out are valid during fuse_serve() only.
+ */
+struct fuse_io {
+	const struct iovec *in, *out;
+	size_t n_in, n_out;
+	size_t in_len, out_len;
+	/*
+	 * The answer: len bytes, then `direct` ones that are already in out behind them. len 0: the
+	 * request has no answer. Frees io.
+	 */
+	void (*reply)(struct fuse_io *io, const void *data, size_t len, size_t direct);
+};
+
+struct fuse_session *fuse_new(struct fs_tree *tree); /* borrowed */
+void fuse_serve(struct fuse_session *s, struct fuse_io *io);
+/* The guest was reset: nobody waits for what the keeper still holds. */
+void fuse_reset(struct fuse_session *s);
+void fuse_free(struct fuse_session *s);		   /* as fuse_reset(); NULL is a no-op */
+size_t fuse_waiting(const struct fuse_session *s); /* requests that the keeper has not answered */
+
+/* ---- pieces of scattered memory -------------------------------------------------------------- */
+
+/* Copies len bytes from offset on; what is not there is left out. Returns how many. */
+size_t iov_read(const struct iovec *v, size_t n, size_t at, void *to, size_t len);
+size_t iov_write(const struct iovec *v, size_t n, size_t at, const void *from, size_t len);
+/* The pieces of at most len bytes from offset on; at most max of them. Returns how many. */
+size_t iov_slice(const struct iovec *v, size_t n, size_t at, size_t len, struct iovec *ret,
+		 size_t max);

@@ -1,0 +1,352 @@
+/* test_vm_fuse - the guest's file messages: what they do on the host, and its undo. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/vmfs.h"
+
+#include <linux/fs.h>
+
+static int setup(void **state)
+{
+	struct vm *v = vm_new(true);
+
+	vm_init(v);
+	*state = v;
+	return 0;
+}
+
+static int setup_asking(void **state)
+{
+	struct vm *v = vm_new(false);
+
+	vm_init(v);
+	*state = v;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	vm_free(*state);
+	return 0;
+}
+
+static void plant(const struct vm *v, const char *name, const char *text)
+{
+	AUTO_CLOSE int dir = open(v->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(io_write_file(dir, name, 0644, text, strlen(text), false), 0);
+}
+
+static void assert_content(const struct vm *v, const char *name, const char *want)
+{
+	AUTO_CLOSE int dir = open(v->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *text = NULL;
+
+	assert_int_equal(io_read_file(dir, name, 1 << 20, &text, NULL), 0);
+	assert_string_equal(text, want);
+}
+
+static bool exists(const struct vm *v, const char *name)
+{
+	AUTO_FREE char *path = path_join(v->folder, name);
+
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void undo(struct vm *v, enum undo_kind kind)
+{
+	struct err err = {0};
+
+	if (journal_undo(v->k.journal, kind, 1, 0, NULL, &err) < 0)
+		fail_msg("undo: %s", err.text);
+}
+
+static void a_change_is_undone_and_redone(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_mkdir_in dir = {.mode = 0755};
+	const struct fuse_rename_in to = {.newdir = FUSE_ROOT_ID};
+	AUTO_FREE char *before = NULL, *after = NULL, *now = NULL;
+
+	plant(v, "kept", "first");
+	plant(v, "gone", "bytes");
+	before = tree_take(v->folder, ".cordon");
+	assert_int_equal(vm_put(v, "kept", "second"), 0);
+	assert_int_equal(vm_put(v, "new", "text"), 0);
+	assert_int_equal(vm_at(v, FUSE_UNLINK, "gone", VM_NONE), 0);
+	assert_int_equal(vm_at(v, FUSE_MKDIR, "dir", VM_STRUCT(dir)), 0);
+	vm_forget(v, ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid);
+	assert_int_equal(vm_put(v, "dir/deep", "x"), 0);
+	assert_int_equal(vm_ask(v, FUSE_RENAME, FUSE_ROOT_ID, VM_STRUCT(to), VM_NAME("new"),
+				VM_NAME("named")),
+			 0);
+	assert_content(v, "kept", "second");
+	assert_content(v, "named", "text");
+	assert_false(exists(v, "gone"));
+	assert_int_equal(v->tree.nodes.slots.used, 1); /* every lookup was counted */
+	assert_int_equal(v->tree.handles.slots.used, 0);
+	after = tree_take(v->folder, ".cordon");
+	vm_end_session(v);
+	undo(v, UNDO_BACK);
+	now = tree_take(v->folder, ".cordon");
+	assert_true(tree_same(before, now));
+	free(take_ptr(&now));
+	undo(v, UNDO_REDO);
+	now = tree_take(v->folder, ".cordon");
+	assert_true(tree_same(after, now));
+}
+
+static void an_open_file_is_read_and_written(void **state)
+{
+	struct vm *v = *state;
+	uint64_t node, fh;
+
+	plant(v, "f", "0123456789");
+	node = vm_walk(v, "f");
+	fh = vm_open(v, node, O_RDONLY);
+	assert_true(node && fh);
+	assert_int_equal(vm_read(v, node, fh, 3, 4), 0);
+	assert_int_equal(v->len, 4);
+	assert_memory_equal(v->answer, "3456", 4);
+	assert_int_equal(vm_write(v, node, fh, 0, "x"), -EBADF);
+	vm_release(v, node, fh);
+	assert_int_equal(vm_read(v, node, fh, 0, 4), -EBADF); /* its number is nothing now */
+	fh = vm_open(v, node, O_RDWR);
+	assert_int_equal(vm_write(v, node, fh, 8, "abcd"), 0);
+	assert_content(v, "f", "01234567abcd");
+	vm_release(v, node, fh);
+	vm_forget(v, node);
+	assert_int_equal(vm_open(v, node, O_RDONLY), 0);
+	assert_int_equal(v->error, -ESTALE);
+}
+
+/* The human edits a file: the next open fails once, and the guest looks the name up again. */
+static void an_edit_of_the_humans_is_told_once(void **state)
+{
+	struct vm *v = *state;
+	uint64_t node, fh;
+
+	plant(v, "f", "one");
+	node = vm_walk(v, "f");
+	plant(v, "g", "longer than before");
+	assert_int_equal(vm_put(v, "f", "by the guest"), 0);
+	fh = vm_open(v, node, O_RDONLY); /* its own change is none */
+	assert_true(fh);
+	vm_release(v, node, fh);
+	{
+		AUTO_FREE char *path = path_join(v->folder, "f");
+		AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+		assert_int_equal(write(fd, "more", 4), 4);
+	}
+	assert_int_equal(vm_open(v, node, O_RDONLY), 0);
+	assert_int_equal(v->error, -ESTALE);
+	fh = vm_open(v, node, O_RDONLY);
+	assert_true(fh);
+	vm_release(v, node, fh);
+	vm_forget(v, node);
+}
+
+static void names_that_leave_the_folder_are_refused(void **state)
+{
+	static const char *const bad[] = {"..", ".", "", "a/b", "/etc", "../x"};
+	struct vm *v = *state;
+	const struct fuse_mkdir_in dir = {.mode = 0755};
+	char longest[300];
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(vm_lookup(v, FUSE_ROOT_ID, bad[i]), 0);
+		assert_int_equal(v->error, -EINVAL);
+		assert_int_equal(vm_ask(v, FUSE_MKDIR, FUSE_ROOT_ID, VM_STRUCT(dir),
+					VM_NAME(bad[i]), VM_NONE),
+				 -EINVAL);
+		assert_int_equal(
+			vm_ask(v, FUSE_UNLINK, FUSE_ROOT_ID, VM_NAME(bad[i]), VM_NONE, VM_NONE),
+			-EINVAL);
+	}
+	memset(longest, 'n', sizeof(longest));
+	longest[299] = '\0';
+	assert_int_equal(vm_lookup(v, FUSE_ROOT_ID, longest), 0);
+	assert_int_equal(v->error, -ENAMETOOLONG);
+	longest[255] = '\0';
+	assert_int_equal(vm_lookup(v, FUSE_ROOT_ID, longest), 0);
+	assert_int_equal(v->error, -ENOENT);
+}
+
+/* A link out of the folder is a link: nothing is read or made through it. */
+static void a_link_is_never_followed(void **state)
+{
+	struct vm *v = *state;
+	AUTO_FREE char *path = path_join(v->folder, "out");
+	uint64_t node;
+
+	assert_int_equal(symlink(v->root, path), 0);
+	node = vm_walk(v, "out");
+	assert_true(node);
+	assert_int_equal(vm_lookup(v, node, "state"), 0);
+	assert_int_equal(v->error, -ENOTDIR);
+	assert_int_equal(vm_open(v, node, O_RDONLY), 0);
+	assert_true(v->error < 0);
+	vm_forget(v, node);
+	assert_int_equal(vm_put(v, "out", "x"), -ELOOP);
+}
+
+static void the_undo_store_does_not_open(void **state)
+{
+	struct vm *v = *state;
+	const struct fs_key own = v->tree.store;
+	uint64_t node;
+	AUTO_FREE char *path = path_join(v->folder, "store");
+	struct stat st;
+
+	/* As where the store lies in the folder. */
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(stat(path, &st), 0);
+	v->tree.store = (struct fs_key){.dev = st.st_dev, .ino = st.st_ino};
+	node = vm_walk(v, "store");
+	assert_true(node);
+	assert_int_equal(vm_lookup(v, node, "x"), 0);
+	assert_int_equal(v->error, -EACCES);
+	assert_int_equal(vm_ask(v, FUSE_OPENDIR, node, VM_STRUCT((struct fuse_open_in){0}), VM_NONE,
+				VM_NONE),
+			 -EACCES);
+	vm_forget(v, node);
+	v->tree.store = own;
+}
+
+/* A hook of git's: what is protected waits for a human. */
+static void hold_one(struct vm *v)
+{
+	AUTO_FREE char *git = path_join(v->folder, ".git"), *hooks = path_join(git, "hooks");
+
+	assert_int_equal(mkdir(git, 0755), 0);
+	assert_int_equal(mkdir(hooks, 0755), 0);
+	assert_int_equal(vm_put(v, ".git/hooks/pre-commit", "x"), -EINPROGRESS);
+}
+
+static void a_held_request_holds_no_other(void **state)
+{
+	struct vm *v = *state;
+
+	hold_one(v);
+	assert_int_equal(v->shared->held, 1);
+	assert_int_equal(fuse_waiting(v->fuse), 1);
+	assert_false(exists(v, ".git/hooks/pre-commit"));
+	assert_int_equal(vm_put(v, "other", "goes on"), -EINPROGRESS); /* held > 0: not awaited */
+	for (int i = 0; i < 100 && v->waiting > 1; i++)
+		vm_turn(v, 100);
+	assert_true(exists(v, "other"));
+	/* The human says no. */
+	v->door->ops->drop_all(v->door);
+	for (int i = 0; i < 100 && v->waiting > 0; i++)
+		vm_turn(v, 100);
+	assert_int_equal(v->error, -EACCES);
+	assert_int_equal(v->shared->held, 0);
+	assert_false(exists(v, ".git/hooks/pre-commit"));
+}
+
+/* INIT anew forgets nodes and handles, and cancels what is held. */
+static void a_reset_forgets_all(void **state)
+{
+	struct vm *v = *state;
+	uint64_t node;
+
+	plant(v, "f", "x");
+	node = vm_walk(v, "f");
+	assert_true(vm_open(v, node, O_RDONLY));
+	hold_one(v);
+	vm_init(v);
+	for (int i = 0; i < 100 && v->shared->held > 0; i++)
+		vm_turn(v, 100);
+	assert_int_equal(v->shared->held, 0);
+	assert_int_equal(fuse_waiting(v->fuse), 0);
+	assert_int_equal(v->tree.nodes.slots.used, 1);
+	assert_int_equal(v->tree.handles.slots.used, 0);
+	assert_int_equal(vm_open(v, node, O_RDONLY), 0);
+	assert_int_equal(v->error, -ESTALE);
+}
+
+static void a_removed_file_is_written_until_it_is_closed(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_setattr_in cut = {.valid = FATTR_SIZE | FATTR_FH, .size = 2};
+	struct fuse_setattr_in in = cut;
+	uint64_t node, fh = vm_create(v, FUSE_ROOT_ID, "f", O_RDWR, 0644, &node);
+
+	assert_true(fh);
+	assert_int_equal(vm_write(v, node, fh, 0, "text"), 0);
+	assert_int_equal(vm_at(v, FUSE_UNLINK, "f", VM_NONE), 0);
+	assert_int_equal(vm_write(v, node, fh, 4, "more"), 0);
+	in.fh = fh;
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(in), VM_NONE, VM_NONE), 0);
+	assert_int_equal(vm_read(v, node, fh, 0, 100), 0);
+	assert_int_equal(v->len, 2);
+	vm_release(v, node, fh);
+	vm_forget(v, node);
+}
+
+static void devices_are_not_made(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_mknod_in dev = {.mode = S_IFCHR | 0666, .rdev = 0x103},
+				   pipe = {.mode = S_IFIFO | 0666};
+	const struct fuse_rename2_in out = {.newdir = FUSE_ROOT_ID, .flags = RENAME_WHITEOUT};
+	struct fuse_entry_out e;
+
+	plant(v, "f", "x");
+	assert_int_equal(vm_at(v, FUSE_MKNOD, "null", VM_STRUCT(dev)), -EPERM);
+	assert_int_equal(
+		vm_ask(v, FUSE_RENAME2, FUSE_ROOT_ID, VM_STRUCT(out), VM_NAME("f"), VM_NAME("g")),
+		-EPERM);
+	assert_int_equal(vm_at(v, FUSE_MKNOD, "pipe", VM_STRUCT(pipe)), 0);
+	memcpy(&e, v->answer, sizeof(e));
+	/* A guest's kernel opens pipes by itself; one that asks for it waits for nobody. */
+	assert_int_equal(vm_open(v, e.nodeid, O_RDONLY), 0);
+	assert_int_equal(v->error, -ENXIO);
+	assert_int_equal(vm_open(v, e.nodeid, O_WRONLY), 0);
+	assert_int_equal(v->error, -ENXIO);
+	vm_forget(v, e.nodeid);
+}
+
+static void a_read_only_share_changes_nothing(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0};
+	uint64_t node;
+
+	plant(v, "f", "x");
+	v->tree.kind = FS_READ_ONLY;
+	assert_int_equal(vm_put(v, "new", "x"), -EROFS);
+	assert_int_equal(vm_at(v, FUSE_UNLINK, "f", VM_NONE), -EROFS);
+	node = vm_walk(v, "f");
+	assert_int_equal(vm_open(v, node, O_RDWR), 0);
+	assert_int_equal(v->error, -EROFS);
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(mode), VM_NONE, VM_NONE), -EROFS);
+	vm_forget(v, node);
+	/* And the keeper has no folder for it, whatever the server asks. */
+	v->tree.kind = FS_FOLDER;
+	v->tree.share = 1;
+	assert_int_equal(vm_put(v, "new", "x"), -EROFS);
+	v->tree.share = 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_change_is_undone_and_redone, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_open_file_is_read_and_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_edit_of_the_humans_is_told_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(names_that_leave_the_folder_are_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_link_is_never_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_undo_store_does_not_open, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_held_request_holds_no_other, setup_asking,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_reset_forgets_all, setup_asking, teardown),
+		cmocka_unit_test_setup_teardown(a_removed_file_is_written_until_it_is_closed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(devices_are_not_made, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
