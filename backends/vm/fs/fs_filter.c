@@ -33,6 +33,7 @@ static const int calls[] = {
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(sigaltstack),
 	/* names and what they mean */
 	SCMP_SYS(close),
 	SCMP_SYS(fstat),

@@ -26,8 +26,9 @@ struct fs_node {
 	uint32_t pins;	  /* requests under way that name it */
 	int fd;		  /* O_PATH */
 	mode_t type;
-	bool closed; /* a directory that shows, and nothing of it opens */
-	bool empty;  /* a directory that shows without its entries */
+	bool closed;   /* a directory that shows, and nothing of it opens */
+	bool empty;    /* a directory that shows without its entries */
+	bool outdated; /* the guest was told to look again, and may open it next time */
 	/* What the guest was last told, or did itself. */
 	off_t size;
 	struct timespec mtime;

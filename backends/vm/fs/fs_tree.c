@@ -231,10 +231,11 @@ bool fs_was_edited(struct fs_node *n)
 {
 	struct stat st;
 
-	if (!S_ISREG(n->type) || fstat(n->fd, &st) < 0 || fs_node_is_as_told(n, &st))
+	if (!S_ISREG(n->type) || fstat(n->fd, &st) < 0)
 		return false;
+	n->outdated = !n->outdated && !fs_node_is_as_told(n, &st);
 	fs_node_tell(n, &st);
-	return true;
+	return n->outdated;
 }
 
 int fs_open_native(const struct fs_tree *t, struct fs_node *n)

@@ -75,7 +75,8 @@ int fs_node_path(const struct fs_tree *t, const struct fs_node *n, char out[PATH
 int fs_may_read(const struct fs_tree *t, const struct fs_node *n, char path[PATH_MAX]);
 /* A regular file or a directory. -ESTALE, once: the human has changed it since it was told of. */
 int fs_open_native(const struct fs_tree *t, struct fs_node *n);
-/* The host changed the file since the guest was told of it: once. */
+/* The host changed the file since the guest was told of it: never twice in a row, for a file that
+ * somebody goes on writing opens, too. */
 bool fs_was_edited(struct fs_node *n);
 
 /* ---- listings -------------------------------------------------------------------------------- */
