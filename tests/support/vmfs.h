@@ -262,9 +262,13 @@ static inline void vm_init(struct vm *v)
 static inline void vm_forget(struct vm *v, uint64_t node)
 {
 	const struct fuse_forget_in in = {.nlookup = 1};
+	int error = v->error;
+	size_t len = v->len;
 
 	if (node != FUSE_ROOT_ID)
 		vm_ask(v, FUSE_FORGET, node, VM_STRUCT(in), VM_NONE, VM_NONE);
+	v->error = error; /* and v->answer still has that of the request before */
+	v->len = len;
 }
 
 /* The node, to be forgotten; 0: error is in v. */

@@ -105,7 +105,7 @@ void fuse_link(struct fuse_req *r)
 	int got = from ? name_place(r, c, 0, r->node, r->name[0]) : -ESTALE;
 
 	if (got == 0)
-		got = S_ISDIR(from->type) ? -EPERM : object_place(r, c, 1, from);
+		got = object_place(r, c, 1, from);
 	send(r, c, got, r->node);
 }
 
