@@ -14,7 +14,7 @@
 #include "core/keeper/folders/outside.h"
 
 #define AT_ONCE	   32	/* requests in one turn of the keeper's loop: others wait as well */
-#define PARKED_MAX 4096 /* a server that sends more at once is not answering a guest */
+#define PARKED_MAX 1024 /* a server that sends more at once is not answering a guest */
 
 /* A request that waits for a human: its bytes, as they came. */
 struct parked {

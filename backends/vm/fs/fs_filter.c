@@ -47,6 +47,7 @@ static const int calls[] = {
 	/* content of open files */
 	SCMP_SYS(pread64),
 	SCMP_SYS(preadv),
+	SCMP_SYS(pwrite64),
 	SCMP_SYS(pwritev),
 	SCMP_SYS(lseek),
 	SCMP_SYS(ftruncate),
@@ -71,6 +72,8 @@ static const struct {
 	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
 	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
 	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_GETFL},
+	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_OFD_SETLK},
+	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_OFD_GETLK},
 };
 
 static int add_calls(scmp_filter_ctx c)

@@ -13,6 +13,7 @@
 
 #include "backends/linux/native_priv.h"
 #include "backends/linux/sandbox/landlock.h"
+#include "backends/vm/fs/p9_stream.h"
 #include "backends/vm/fs/vhost.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
@@ -25,7 +26,8 @@ static struct {
 	struct {
 		struct fs_tree tree;
 		struct fuse_session *fuse;
-		struct vhost *vhost;
+		struct vhost *vhost; /* or: */
+		struct p9_stream *p9;
 	} share[FS_SHARES_MAX];
 	size_t n;
 } server;
@@ -100,10 +102,31 @@ static int open_shares(const struct fs_process *p, size_t files)
 		r = fs_tree_init(&server.share[i].tree, &server.view, &spec);
 		if (r < 0)
 			break;
+		if (p->shares[i].p9) {
+			server.share[i].p9 = p9_stream_new(p->socks[i], &server.share[i].tree);
+			continue;
+		}
 		server.share[i].fuse = fuse_new(&server.share[i].tree);
 		server.share[i].vhost = vhost_new(p->socks[i], server.share[i].fuse);
 	}
 	return r;
+}
+
+static void poll_share(size_t i, struct pollfd *p)
+{
+	for (size_t k = 0; k < VHOST_POLLS; k++)
+		p[k] = (struct pollfd){.fd = -1};
+	if (server.share[i].p9)
+		p9_stream_poll(server.share[i].p9, p);
+	else
+		vhost_poll(server.share[i].vhost, p);
+}
+
+static bool serve_share(size_t i, const struct pollfd *p)
+{
+	if (!server.share[i].p9)
+		return vhost_serve(server.share[i].vhost, p);
+	return !p->revents || p9_stream_serve(server.share[i].p9, p->revents);
 }
 
 static void loop(int sock)
@@ -114,13 +137,13 @@ static void loop(int sock)
 		p[0] = (struct pollfd){.fd = sock,
 				       .events = fs_channel_events(server.view.channel)};
 		for (size_t i = 0; i < server.n; i++)
-			vhost_poll(server.share[i].vhost, p + 1 + i * VHOST_POLLS);
+			poll_share(i, p + 1 + i * VHOST_POLLS);
 		if (poll(p, 1 + server.n * VHOST_POLLS, -1) < 0)
 			continue;
 		if (p[0].revents && !fs_channel_serve(server.view.channel, p[0].revents))
 			return;
 		for (size_t i = 0; i < server.n; i++)
-			if (!vhost_serve(server.share[i].vhost, p + 1 + i * VHOST_POLLS))
+			if (!serve_share(i, p + 1 + i * VHOST_POLLS))
 				return;
 	}
 }

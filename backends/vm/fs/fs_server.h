@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/err.h"
@@ -44,6 +45,7 @@ struct fs_share {
 	const char *tag;  /* the guest mounts it by this name */
 	const char *path; /* absolute, resolved */
 	enum fs_kind kind;
+	bool p9; /* the socket is a stream of 9P2000.L, instead of vhost-user */
 };
 
 /*
