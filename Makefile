@@ -85,7 +85,9 @@ endif
 # Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
 PRELOAD := backends/interpose/preload.c
 INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
-SRC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
+# (NAME_linux.c and NAME_darwin.c are for that system alone)
+ALLC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
+SRC := $(filter-out %_darwin.c,$(ALLC))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
@@ -102,7 +104,7 @@ FUZZ := $(FUZZSRC:%.c=$(O)/%)
 MODELSRC := $(wildcard tests/model/*.c)
 MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
-SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh)
+SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh tests/darwin/*.sh)
 
 SAFE_TOOLS := find parallel rm xargs
 
@@ -263,6 +265,8 @@ test-deps: deps
 	$(call install-deps,have-test,TEST_DEPS_)
 	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/npm/node_modules ] || tests/support/validators.sh build/npm || \
 		{ rm -rf build/npm; echo 'make: ajv and the schemas of MCP cannot be fetched: tests do without them' >&2; })
+	$(if $(filter no,$(DEPS)),,$(Q)[ -x build/zig/zig ] || tests/darwin/zig.sh build/zig || \
+		{ rm -rf build/zig; echo 'make: zig cannot be fetched: nothing is compiled for macOS' >&2; })
 lint-deps: deps
 	$(call install-deps,have-lint,LINT_DEPS_)
 
@@ -334,6 +338,36 @@ screenshots: test-deps ## take the pictures in screenshots/ from real runs
 	$(Q)$(again) all
 	$(Q)tests/support/screenshots.sh
 
+# ---- macOS ---------------------------------------------------------------------------------------
+# Compiled and linked on any system, with clang and a linker of zig's; run by nobody here. Of the libraries there
+# are Debian's headers, and stubs that list what Debian's libraries export.
+.PHONY: check-darwin darwin-objects
+check-darwin: test-deps ## compile and link for macOS, arm64 and x86_64
+	$(Q)tests/support/one.sh tests/e2e/darwin.sh
+
+DARWIN := build/darwin
+DARWIN_SKIPPED = $(shell sed 's/\t.*//' tests/darwin/skipped.txt)
+DARWIN_SRC = $(filter-out %_linux.c $(DARWIN_SKIPPED),$(filter core/% tui/% backends/macos/% backends/interpose/% \
+	backends/registry.c,$(ALLC))) $(PRELOAD) $(DARWIN)/gen/builtin_files.c
+DARWIN_CC = build/zig/zig clang -std=c17 -D_DARWIN_C_SOURCE -I. -I$(DARWIN)/gen $(WARN) -Werror -O0 -fno-common -fblocks \
+	-nostdinc -isystem build/zig/lib/include -isystem tests/darwin/include -isystem $(DARWIN)/include \
+	-isystem build/zig/lib/libc/include/any-macos-any -DCORDON_PREFIX='"$(PREFIX)"' -DCORDON_VERSION='"$(VERSION)"' \
+	-DCORDON_COMMIT='""' -DLIBGIT2_SONAME='"libgit2.dylib"'
+define darwin-rules
+$(DARWIN)/$(1)/%.o: %.c $(DARWIN)/include/ready
+	$$(call say,CC,$$< for $(1)-macos)
+	$$(Q)mkdir -p $$(@D) && $$(DARWIN_CC) -target $(1)-apple-macos13 -MMD -MP -c $$< -o $$@
+darwin-objects: $$(DARWIN_SRC:%.c=$(DARWIN)/$(1)/%.o)
+endef
+ifneq ($(filter darwin-objects,$(MAKECMDGOALS)),)
+$(foreach arch,arm64 x86_64,$(eval $(call darwin-rules,$(arch))))
+$(DARWIN)/gen/builtin_files.c: $(O)/gen/builtin_files.c
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(DARWIN)/include/ready: tests/darwin/libraries.sh
+	$(Q)tests/darwin/libraries.sh $(DARWIN)
+-include $(shell find $(DARWIN) -name '*.d' 2>/dev/null)
+endif
+
 # ---- lint ----------------------------------------------------------------------------------------
 .PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
 lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, shellcheck
@@ -349,7 +383,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/d
 # Other majors format differently: without 14 the check is left out, and says so.
 lint-format:
 	$(Q)if $(CLANG_FORMAT) --version | grep -q 'version 14\.'; then \
-		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(HDR); \
+		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(HDR); \
 	else echo 'lint: clang-format 14 is not here: formatting not checked'; fi
 
 lint-tree: # sizes, include directions, every action bound
@@ -390,7 +424,7 @@ $(O)/tidy/%.ok: %.c .clang-tidy
 
 .PHONY: format
 format: ## let clang-format rewrite the sources
-	$(CLANG_FORMAT) -i $(ALLSRC) $(HDR)
+	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(HDR)
 
 compile_commands.json: Makefile ## for editors
 	$(Q){ echo '['; sep=; for f in $(ALLSRC); do \

@@ -18,6 +18,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/os/socket.h"
 
 #define ROWS_BEFORE 300 /* what a peer that asks is told of what happened before */
 
@@ -427,13 +428,11 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *piece)
 
 static bool is_allowed(const uv_pipe_t *pipe)
 {
-	struct ucred who = {0};
-	socklen_t len = sizeof(who);
 	uv_os_fd_t fd;
+	uid_t uid;
 
-	return uv_fileno((const uv_handle_t *)pipe, &fd) == 0 &&
-	       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	       (who.uid == geteuid() || who.uid == 0);
+	return uv_fileno((const uv_handle_t *)pipe, &fd) == 0 && os_peer_uid(fd, &uid) == 0 &&
+	       (uid == geteuid() || uid == 0);
 }
 
 static void on_connection(uv_stream_t *listener, int status)

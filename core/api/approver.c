@@ -15,6 +15,8 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/config/config.h"
+#include "core/os/file.h"
+#include "core/os/socket.h"
 #include "core/session/answers.h"
 
 #define NOTIFY_US 10000000 /* between two runs of approval.notify */
@@ -45,7 +47,7 @@ int approver_open(struct approver **ret, const struct config *c, struct err *err
 	*ret = NULL;
 	if (!spec.command && !spec.notify)
 		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, OS_PACKETS | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set(err, -errno, "socket to the approver");
 	pid = fork();
 	if (pid < 0) {
@@ -101,7 +103,7 @@ void approver_close(struct approver *a)
 static int make_input(const struct ask *ask)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
-	AUTO_CLOSE int fd = memfd_create("cordon-request", MFD_CLOEXEC);
+	AUTO_CLOSE int fd = os_memory_file("cordon-request");
 
 	message_request(&line, ask);
 	if (fd < 0 || io_write_all(fd, line.data, line.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)

@@ -5,9 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,8 @@
 #include "core/base/clock.h"
 #include "core/base/fork.h"
 #include "core/base/io.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 
 #define JOBS 8 /* commands that answer, and some that only hear of it */
 
@@ -72,7 +72,7 @@ static void run_start(struct helper *h, struct run *j, const struct order *o, in
 	close(out[1]);
 	j->out = out[0];
 	if (j->pid > 0)
-		j->pidfd = (int)syscall(SYS_pidfd_open, j->pid, 0);
+		j->pidfd = os_process_open(j->pid);
 	if (j->pidfd < 0)
 		goto failed;
 	j->kill_at = clock_mono_us() + (int64_t)h->spec->timeout_s * 1000000;
@@ -205,8 +205,8 @@ static void close_others(const struct helper_spec *spec)
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);
 	if (spec->sock > 3)
-		syscall(SYS_close_range, 3u, (unsigned)spec->sock - 1, 0u);
-	syscall(SYS_close_range, (unsigned)spec->sock + 1, ~0u, 0u);
+		os_close_range(3, (unsigned)spec->sock - 1);
+	os_close_range((unsigned)spec->sock + 1, ~0u);
 }
 
 NORETURN void helper_main(const struct helper_spec *spec)
@@ -214,7 +214,7 @@ NORETURN void helper_main(const struct helper_spec *spec)
 	struct helper h = {.spec = spec};
 
 	setsid();
-	prctl(PR_SET_NAME, "cordon-approver");
+	os_set_name("cordon-approver");
 	close_others(spec);
 	while (turn(&h))
 		continue;

@@ -14,6 +14,7 @@
 #include "core/api/api.h"
 #include "core/api/approver.h"
 #include "core/base/log.h"
+#include "core/os/socket.h"
 
 #define TICK_MS 1000
 
@@ -304,7 +305,7 @@ static void open_handles(struct engine *e)
 
 static int make_pair(int pair[2], int *null, struct err *err)
 {
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, OS_PACKETS | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set(err, -errno, "socket to the runner");
 	*null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return *null < 0 ? err_set(err, -errno, "/dev/null") : 0;

@@ -14,6 +14,7 @@
 
 #include "core/api/api.h"
 #include "core/base/path.h"
+#include "core/os/socket.h"
 #include "core/session/folders.h"
 
 void link_done(struct link *l)

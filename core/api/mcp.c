@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,6 +16,8 @@
 #include "core/api/request_line.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
@@ -258,11 +259,9 @@ struct mcp_conn *mcp_connect(struct mcp_server *m, int in, int out, bool trusted
 
 static bool is_owner(int fd)
 {
-	struct ucred who = {0};
-	socklen_t len = sizeof(who);
+	uid_t uid;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	       (who.uid == geteuid() || who.uid == 0);
+	return os_peer_uid(fd, &uid) == 0 && (uid == geteuid() || uid == 0);
 }
 
 static void on_client(uv_poll_t *poll, int status, int events)

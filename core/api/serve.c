@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -17,6 +16,7 @@
 #include "core/api/schema.h"
 #include "core/api/serve_priv.h"
 #include "core/base/log.h"
+#include "core/os/signals.h"
 
 #define TICK_MS	 500
 #define FLUSH_MS 2000 /* what the client may still read at the end */
@@ -182,9 +182,9 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 	if (serve_find(s, id))
 		return fault_say(f, FAULT_PROTOCOL_DUPLICATE,
 				 "request_id: a request of that id is still open");
-	if (s->n_open >= OPEN_MAX)
+	if (s->n_open >= REQUESTS_MAX)
 		return fault_say(f, FAULT_PROTOCOL_BUSY, "%d requests are open: wait for some",
-				 OPEN_MAX);
+				 REQUESTS_MAX);
 	if (!payload)
 		payload = none = cJSON_CreateObject();
 	r = schema_check("protocol.json",
@@ -249,9 +249,9 @@ void serve_begin(struct serve *s, const struct serve_asked *a)
 	r->progress = a->progress;
 	r->data = a->data;
 	*a->ret = r;
-	if (s->n_open >= OPEN_MAX)
+	if (s->n_open >= REQUESTS_MAX)
 		fault_say(&r->fault, FAULT_PROTOCOL_BUSY, "%d requests are open: wait for some",
-			  OPEN_MAX);
+			  REQUESTS_MAX);
 	else
 		(void)!schema_check("protocol.json",
 				    schema_find("protocol.json", "operations/%s/payload", op->name),
@@ -447,14 +447,13 @@ static void on_tick(uv_timer_t *timer)
 static void on_signal(uv_poll_t *poll, int status, int events)
 {
 	struct serve *s = poll->data;
-	struct signalfd_siginfo si;
 	uv_os_fd_t fd;
+	int sig;
 
 	(void)status, (void)events;
-	if (uv_fileno((uv_handle_t *)poll, &fd) < 0 ||
-	    read(fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
+	if (uv_fileno((uv_handle_t *)poll, &fd) < 0 || (sig = os_signals_next(fd)) == 0)
 		return;
-	s->status = 128 + (int)si.ssi_signo;
+	s->status = 128 + sig;
 	s->over = true;
 	uv_stop(&s->loop);
 }
@@ -472,9 +471,9 @@ static int open_signals(struct serve *s, struct err *err)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fd = os_signals_open(&set);
 	if (fd < 0)
-		return err_set(err, -errno, "signalfd");
+		return err_set(err, fd, "wait for signals");
 	s->signals.data = s;
 	uv_poll_init(&s->loop, &s->signals, fd);
 	uv_poll_start(&s->signals, UV_READABLE, on_signal);

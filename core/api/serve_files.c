@@ -24,6 +24,11 @@ static void on_output(void *data, uint32_t job, int stream, const char *bytes, s
 	jobs_took(engine_jobs(r->serve->engine), job, len);
 }
 
+static bool exited_well(int status)
+{
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /* "ERRNO words" on standard error. */
 static int read_error(struct request *r, const struct job_result *result)
 {
@@ -34,7 +39,7 @@ static int read_error(struct request *r, const struct job_result *result)
 		return fault_say(&r->fault,
 				 result->error == -EPIPE ? FAULT_SESSION_ENDED : FAULT_FS_FAILED,
 				 "%s", result->words);
-	if (WIFEXITED(result->wait_status) && WEXITSTATUS(result->wait_status) == 0)
+	if (exited_well(result->wait_status))
 		return 0;
 	words[strcspn(words, "\n")] = '\0';
 	return fault_file(&r->fault, (int)error,

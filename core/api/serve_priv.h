@@ -8,7 +8,7 @@
 
 #include <uv.h> /* its MIN is ours then */
 
-#define OPEN_MAX 256 /* requests that are not answered yet */
+#define REQUESTS_MAX 256 /* requests that are not answered yet */
 #define QUEUE_FULL                                                                                 \
 	(4u << 20)	    /* of what waits to be read by the client: events wait from here on    \
 			     */

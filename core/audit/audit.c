@@ -13,6 +13,7 @@
 #include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/base/path.h"
+#include "core/os/text.h"
 
 /* Written out early when this much waits. */
 #define AUDIT_BUFFER (64u << 10)

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "core/os/clock.h"
+
 /* The keeper looks at the clock several times for each call that it serves: the environment is
  * searched once. Racing threads find the same. */
 static int64_t pinned_us(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/os/text.h"
 
 static void put(struct err *err, int code, const char *head, const char *tail)
 {
@@ -29,7 +30,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(head, sizeof(head), fmt, ap);
 	va_end(ap);
-	put(err, code, head, strerror_r(-code, why, sizeof(why)));
+	put(err, code, head, os_strerror(-code, why, sizeof(why)));
 	return code;
 }
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/os/file.h"
+#include "core/os/socket.h"
 
 int io_write_all(int fd, const void *data, size_t len)
 {

@@ -17,5 +17,7 @@ bool pin_here(int cpu); /* it runs there now; false: nothing was done */
 void pin_end(void);
 bool pin_is_held(void);
 
+#ifdef __linux__
 /* That task's processors again. A set that is no longer allowed is not left: any then. */
 void pin_set_free(pid_t tid, const cpu_set_t *own);
+#endif

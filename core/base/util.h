@@ -26,8 +26,10 @@
 #define AUTO_DIR   CLEANUP(util_close_dir)
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)    ((a) < (b) ? (a) : (b))
-#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+#undef MIN /* some systems have both, the same */
+#undef MAX
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 void util_free_ptr(void *pp);	   /* pp is the address of a pointer */
 void util_free_list(char ***list); /* of heap strings, with NULL at its end; NULL is a no-op */

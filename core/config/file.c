@@ -14,6 +14,7 @@
 #include "core/base/io.h"
 #include "core/base/pages.h"
 #include "core/config/config_priv.h"
+#include "core/os/file.h"
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -207,11 +208,11 @@ static int check_text(const char *path, const char *text, size_t len, struct err
 /* libgit2 reads files only; this one is memory, so what was checked is what is parsed. */
 static int to_memfd(const char *text, size_t len, struct err *err)
 {
-	int fd = memfd_create("config", MFD_CLOEXEC);
+	int fd = os_memory_file("config");
 	int r;
 
 	if (fd < 0)
-		return err_set(err, -errno, "memfd_create");
+		return err_set(err, fd, "make a file in memory");
 	r = io_write_all(fd, text, len);
 	if (r < 0) {
 		close(fd);
@@ -266,7 +267,7 @@ int config_read_git(const char *text, size_t len, const char *name, config_on_se
 	const struct git2 *g = git2_get(err);
 	AUTO_CLOSE int fd = -1;
 	git_config *cfg = NULL;
-	char path[32];
+	char path[OS_FD_PATH];
 	int r;
 
 	if (!g)
@@ -274,7 +275,7 @@ int config_read_git(const char *text, size_t len, const char *name, config_on_se
 	fd = to_memfd(text, len, err);
 	if (fd < 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	os_fd_path(path, fd);
 	if (g->git_config_open_ondisk(&cfg, path) < 0)
 		return parse_failed(g, name, path, err);
 	r = each_entry(g, cfg, text, name, on, data, err);

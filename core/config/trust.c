@@ -9,6 +9,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config_priv.h"
+#include "core/os/file.h"
 
 /*
  * A record is a file in the state folder, which the sandbox does not see: the hash of the content

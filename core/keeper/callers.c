@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "core/base/io.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
+#include "core/os/poller.h"
 
 /*
  * A hit must be cheap: it is on the way of every trapped call. For a process's first thread one

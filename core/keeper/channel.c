@@ -4,12 +4,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/keeper/state.h"
+#include "core/os/poller.h"
+#include "core/os/socket.h"
 
 #define IN_MAX	 (4u * WIRE_MAX)
 #define DRAIN_MS 5000

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/os/socket.h"
+
 #define READ_MAX (256u << 10) /* a turn: the console has more to do than to read us */
 
 struct client {

@@ -8,11 +8,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -35,6 +32,8 @@
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/lock.h"
 #include "core/keeper/watch/watch.h"
+#include "core/os/poller.h"
+#include "core/os/process.h"
 
 /*
  * Theory of operation. The agent cannot change a working folder: inside, it is mounted read-only.
@@ -124,8 +123,7 @@ static void close_all_but(const int *keep, int n)
 				next = keep[i];
 		}
 		if (next > from)
-			syscall(SYS_close_range, from, next == INT_MAX ? ~0u : (unsigned)next - 1,
-				0);
+			os_close_range((unsigned)from, next == INT_MAX ? ~0u : (unsigned)next - 1);
 		if (next == INT_MAX)
 			break;
 		from = next + 1;
@@ -365,19 +363,10 @@ static int launch(struct keeper *k, int *status, struct err *err)
  */
 static void ask_for_short_slices(void)
 {
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attr = {.size = sizeof(attr)};
+	int r = os_short_slices(SLICE_NS);
 
-	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 || attr.policy != SCHED_OTHER)
-		return;
-	attr.runtime = SLICE_NS;
-	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
-		log_info("keeper", "no short slices: %s", strerror(errno));
+	if (r < 0)
+		log_info("keeper", "no short slices: %s", strerror(-r));
 }
 
 static int start(struct keeper *k, struct keeper_spec *spec)
@@ -395,7 +384,7 @@ static int start(struct keeper *k, struct keeper_spec *spec)
 	k->launched = true;
 	ask_for_short_slices(); /* not before: what the agent runs has long ones */
 	/* Not before: the sandbox's maps are written by children that share our dumpable flag. */
-	prctl(PR_SET_DUMPABLE, 0);
+	os_stay_private();
 	drop_stdio(spec, null);
 	raise_open_files();
 	if (chdir("/") < 0)
@@ -508,7 +497,7 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 	setsid(); /* the terminal's signals are cordon's to see and to forward */
 	util_set_oom_hook(NULL);
 	reset_signals();
-	prctl(PR_SET_NAME, "cordon-keeper");
+	os_set_name("cordon-keeper");
 	close_others(spec);
 	if (start(&k, spec) < 0) {
 		keeper_drain(&k);

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -14,6 +13,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
+#include "core/os/poller.h"
 
 #define EVENTS	 64
 #define FLUSH_US 16000 /* one write and one wake-up of cordon for what a screen shows at once */

@@ -4,9 +4,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <sys/epoll.h>
 
 #include "core/keeper/state.h"
+#include "core/os/poller.h"
 
 int source_add(struct keeper *k, int fd, uint32_t events, enum source_rank rank,
 	       void (*fn)(void *data), void *data, struct source **ret)

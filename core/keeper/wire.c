@@ -3,9 +3,10 @@
 #include "core/keeper/wire.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
+
+#include "core/os/endian.h"
 
 #define HEAD 4u /* the length field itself */
 

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/base/mountinfo.h"
 #include "core/base/path.h"
+#include "core/os/statx.h"
+#include "core/os/volume.h"
 #include "core/policy/policy_priv.h"
 
 /* Of /: the system, which every program reads, and what the sandbox has of its own. */
@@ -158,9 +158,10 @@ static void places_sort(struct places *p)
 /* Where a name comes about when it is asked for, reading the directory does not tell. */
 static bool lists_all(DIR *d)
 {
-	struct statfs fs;
 
-	return fstatfs(dirfd(d), &fs) == 0 && fs.f_type != AUTOFS_SUPER_MAGIC;
+	const int volume = os_volume(dirfd(d));
+
+	return volume >= 0 && volume != VOLUME_AUTO;
 }
 
 int places_list(const char *dir, struct places *names, struct places *links)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
+#include "core/os/text.h"
 #include "core/policy/git_paths.h"
 #include "core/policy/policy_priv.h"
 

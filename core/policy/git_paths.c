@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/util.h"
+#include "core/os/text.h"
 #include "core/policy/policy_priv.h"
 
 /*

@@ -1,5 +1,6 @@
 /* index_match - which patterns match a path: down all of them at once. */
 /* SPDX-License-Identifier: MIT */
+#include "core/os/text.h"
 #include "core/policy/index_priv.h"
 
 struct walk {

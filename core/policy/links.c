@@ -9,6 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/hash.h"
 #include "core/base/path.h"
+#include "core/os/text.h"
 #include "core/policy/policy_priv.h"
 
 /*

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "core/os/text.h"
 #include "core/policy/policy_priv.h"
 
 static bool is_ascii(const char *s, size_t len)

@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/record/block.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <xxhash.h>
 #include <zstd.h>
+
+#include "core/os/endian.h"
 
 #define SKIP_MAGIC  0x184D2A5Cu /* one of zstd's sixteen for frames that are skipped */
 #define TABLE_MAGIC 0x184D2A5Eu /* zstd's seekable format: the frame, and its end */

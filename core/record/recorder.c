@@ -11,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/os/clock.h"
 #include "core/record/cast.h"
 #include "core/record/encode.h"
 
@@ -105,9 +106,7 @@ static int write_taken(struct recorder *r, bool end)
 /* Until this time or a signal; false: the time has come. */
 static bool wait_until(struct recorder *r, int64_t us)
 {
-	struct timespec until = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-
-	return pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0;
+	return os_cond_wait_until(&r->wake, &r->lock, us);
 }
 
 /* Waits for something to write, and then for more of it. Under the lock. True: it is the end. */
@@ -164,15 +163,11 @@ static void *work(void *arg)
 
 static int start_thread(struct recorder *r)
 {
-	pthread_condattr_t attr;
 	sigset_t all, old;
 	int n;
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	os_cond_init(&r->wake);
 	sigfillset(&all); /* signals are the main loop's */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	n = pthread_create(&r->thread, NULL, work, r);

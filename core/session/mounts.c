@@ -8,13 +8,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/base/mountinfo.h"
 #include "core/base/path.h"
+#include "core/os/process.h"
+#include "core/os/statx.h"
 
 #define ANSWER_MS 2000
 
@@ -37,7 +38,7 @@ static bool answers(const char *path)
 		struct statx st;
 
 		/* Nothing ends it while the server has its question: let it hold nothing. */
-		syscall(SYS_close_range, 0u, ~0u, 0u);
+		os_close_range(0, ~0u);
 		/* That it answers with an error is an answer. */
 		if (statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) <
 		    0)
@@ -46,7 +47,7 @@ static bool answers(const char *path)
 	}
 	if (child < 0)
 		return true;
-	p.fd = (int)syscall(SYS_pidfd_open, child, 0);
+	p.fd = os_process_open(child);
 	do
 		r = p.fd < 0 ? 1 : poll(&p, 1, ANSWER_MS);
 	while (r < 0 && errno == EINTR);

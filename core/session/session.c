@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +17,8 @@
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/watch/ignored.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 #include "core/session/folders.h"
 #include "core/session/overlays.h"
 #include "core/session/session_priv.h"
@@ -224,7 +224,7 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 		return r;
 	}
 	/* The agent may run as the same user: nobody looks into this process or its terminal. */
-	prctl(PR_SET_DUMPABLE, 0);
+	os_stay_private();
 	io_set_nonblock(pair[0], true);
 	s->client = client_new(pair[0], session_on_event, s);
 	return 0;

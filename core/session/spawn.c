@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
+#include "core/os/file.h"
 #include "core/policy/policy.h"
 #include "core/session/env.h"
 
@@ -229,7 +230,7 @@ static void add_window_env(struct spawn_plan *p)
 static void find_tools(struct spawn_plan *p, const struct session_spec *spec)
 {
 	static const char *const places[] = {"safe-tools", "../libexec/cordon/safe-tools"};
-	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	AUTO_FREE char *self = os_self_copy();
 
 	if (!self || str_eq(config_str(spec->config, "tools.safe"), "off"))
 		return;

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "core/os/file.h"
+#include "core/os/socket.h"
 #include "core/session/spawn.h"
 
 /*
@@ -16,10 +18,9 @@
 static bool is_stream(int fd, bool network)
 {
 	socklen_t len = sizeof(int);
-	int family = 0, type = 0;
+	int family = os_socket_family(fd), type = 0;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
+	if (family < 0 || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
 		return false;
 	if (family != AF_UNIX)
 		return network;

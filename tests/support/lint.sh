@@ -42,6 +42,7 @@ forbid() {
 $hits"
 }
 forbid core '(backends|tui)/' 'core includes backends or tui:'
+forbid core/os '(core/([a-np-z]|o[a-rt-z])|backends/|tui/)' 'core/os includes more than itself:'
 forbid core/base 'core/(config|policy|gate|journal|keeper|diff|audit|record|net|session|api)/' \
 	'core/base includes the rest of core:'
 forbid backends 'tui/' 'a backend includes tui:'

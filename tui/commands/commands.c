@@ -4,9 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 
-#define SECCOMP_FILTER 2 /* what prctl() says of a process under one */
+#include "core/os/process.h"
 
 const struct command commands[] = {
 	{"run", "run a command in the console (or --headless)", cmd_run, false},
@@ -42,7 +41,7 @@ const struct command commands[] = {
 /* The variable alone may be anybody's. */
 static bool is_inside(void)
 {
-	return getenv("CORDON") && prctl(PR_GET_SECCOMP) == SECCOMP_FILTER;
+	return getenv("CORDON") && os_is_confined();
 }
 
 bool command_is_misplaced(const struct command *c, int argc, char **argv, struct err *err)

@@ -6,13 +6,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "core/api/approver.h"
 #include "core/base/text.h"
+#include "core/os/signals.h"
 #include "core/session/learned.h"
 #include "tui/commands/refused.h"
 
@@ -112,17 +112,17 @@ static void hold_signals(sigset_t *ret)
 /* Not before the session has started: its number may be 0, which would be the command's. */
 static int open_signals(const sigset_t *held, struct err *err)
 {
-	int fd = signalfd(-1, held, SFD_CLOEXEC | SFD_NONBLOCK);
+	int fd = os_signals_open(held);
 
-	return fd < 0 ? err_set(err, -errno, "signalfd") : fd;
+	return fd < 0 ? err_set(err, fd, "wait for signals") : fd;
 }
 
 static void forward_signals(struct session *s, int fd)
 {
-	struct signalfd_siginfo si;
+	int sig;
 
-	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		session_signal(s, (int)si.ssi_signo);
+	while ((sig = os_signals_next(fd)) != 0)
+		session_signal(s, sig);
 }
 
 /* Until the command has ended or the keeper is gone. */

@@ -7,6 +7,7 @@
 
 #include "core/config/config.h"
 #include "core/net/host.h"
+#include "core/os/socket.h"
 #include "core/session/session.h"
 #include "tui/commands/run.h"
 

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -18,6 +17,8 @@
 #include "core/base/io.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/os/signals.h"
+#include "core/os/socket.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/stdio_tools.h"
 
@@ -226,13 +227,12 @@ static void on_failed(void *data, int status, const char *words)
 static void on_signal(uv_poll_t *poll, int status, int events)
 {
 	struct bridge *b = poll->data;
-	struct signalfd_siginfo si;
 	uv_os_fd_t fd;
+	int sig;
 
 	(void)status, (void)events;
-	if (uv_fileno((uv_handle_t *)poll, &fd) == 0 &&
-	    read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		session_signal(engine_session(b->engine), (int)si.ssi_signo);
+	if (uv_fileno((uv_handle_t *)poll, &fd) == 0 && (sig = os_signals_next(fd)) != 0)
+		session_signal(engine_session(b->engine), sig);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -270,8 +270,8 @@ static int hold_signals(struct err *err)
 	sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? err_set(err, -errno, "signalfd") : fd;
+	fd = os_signals_open(&set);
+	return fd < 0 ? err_set(err, fd, "wait for signals") : fd;
 }
 
 static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, struct err *err)

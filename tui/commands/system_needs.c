@@ -14,6 +14,7 @@
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/io.h"
+#include "core/os/file.h"
 
 extern char **environ;
 
@@ -136,7 +137,7 @@ bool system_needs_apparmor(void)
 char *system_apparmor_text(void)
 {
 	static const char mark[] = "@BINARY@";
-	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	AUTO_FREE char *self = os_self_copy();
 	const char *text = builtin_find("apparmor.in");
 	const char *at = text ? strstr(text, mark) : NULL;
 

@@ -3,12 +3,14 @@
 #include "tui/commands/tool.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
 #include "core/hook/safe_tools.h"
+#include "core/os/file.h"
 
 bool tool_is(const char *name)
 {
@@ -20,8 +22,9 @@ static char *find_real(const char *name)
 {
 	const char *path = getenv("PATH");
 	struct stat self, st;
+	char own[PATH_MAX];
 
-	if (stat("/proc/self/exe", &self) < 0)
+	if (os_self_path(own, sizeof(own)) < 0 || stat(own, &self) < 0)
 		return NULL;
 	for (const char *at = path ? path : "/usr/bin:/bin"; *at; at += *at == ':') {
 		size_t len = strcspn(at, ":");

@@ -224,6 +224,7 @@ static void say_over(struct ui *ui)
 	const struct row *r = m->wait_status != 0 ? last_refused(m) : NULL;
 	AUTO_BUF struct buf path = BUF_INIT;
 	char op[24], quit[32], what[400] = "";
+	int status = m->wait_status; /* where the macros take its address it is not const */
 
 	ui_keys(ui, ui_top(ui)->ops->place, ACTION_QUIT, quit, sizeof(quit));
 	if (r) {
@@ -236,12 +237,11 @@ static void say_over(struct ui *ui)
 	if (m->wait_status == 0)
 		ui_say(ui, "The agent has ended. Look around, undo what you do not want; %s quits.",
 		       quit);
-	else if (WIFSIGNALED(m->wait_status))
-		ui_say(ui, "The agent ended by signal %d (%s quits)%s", WTERMSIG(m->wait_status),
-		       quit, what);
+	else if (WIFSIGNALED(status))
+		ui_say(ui, "The agent ended by signal %d (%s quits)%s", WTERMSIG(status), quit,
+		       what);
 	else
-		ui_say(ui, "The agent ended with %d (%s quits)%s", WEXITSTATUS(m->wait_status),
-		       quit, what);
+		ui_say(ui, "The agent ended with %d (%s quits)%s", WEXITSTATUS(status), quit, what);
 }
 
 /*

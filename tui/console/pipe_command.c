@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/os/file.h"
+
+extern char **environ;
 
 /* Its input is a file that is whole before it starts: nothing here waits for it. */
 static int make_input(const char *text, size_t len, struct err *err)
 {
-	AUTO_CLOSE int fd = memfd_create("text", MFD_CLOEXEC);
-	int r = fd < 0 ? -errno : io_write_all(fd, text, len);
+	AUTO_CLOSE int fd = os_memory_file("text");
+	int r = fd < 0 ? fd : io_write_all(fd, text, len);
 
 	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
 		r = -errno;

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/os/ticker.h"
 #include "tui/console/console_priv.h"
 #include "tui/console/replay.h"
 
@@ -113,11 +113,11 @@ static void tell_search(struct console *c)
 static int feed_ready(struct console *c, bool readable, bool writable)
 {
 	bool moved = replay_playing(c->replay);
-	uint64_t times;
 
 	(void)writable;
-	if (!readable || read(c->replay_clock, &times, sizeof(times)) < 0)
+	if (!readable)
 		return 0;
+	os_ticker_read(c->replay_clock);
 	c->ui->now_us = clock_mono_us();
 	if (replay_tick(c->replay, c->ui->now_us) || moved) {
 		c->term = replay_term(c->replay);
@@ -143,12 +143,8 @@ static const struct feed feed = {.fd = feed_fd,
 
 static int start_clock(struct console *c, struct err *err)
 {
-	const struct itimerspec each = {{0, TURN_MS * 1000000L}, {0, TURN_MS * 1000000L}};
-
-	c->replay_clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (c->replay_clock < 0 || timerfd_settime(c->replay_clock, 0, &each, NULL) < 0)
-		return err_set(err, -errno, "start a clock");
-	return 0;
+	c->replay_clock = os_ticker_open(TURN_MS);
+	return c->replay_clock < 0 ? err_set(err, c->replay_clock, "start a clock") : 0;
 }
 
 static int run(struct console *c, const char *state_dir, struct err *err)

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "core/os/file.h"
 #include "tui/console/console_priv.h"
 
 bool console_can_split(void)
@@ -49,12 +50,10 @@ void console_split(void *data, const char *session)
 	char *argv[] = {
 		tmux, split, set, home, set, state, self, attach, (char *)(uintptr_t)session, NULL};
 	uv_process_options_t opt = {.exit_cb = on_split, .file = tmux, .args = argv};
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int r;
 
-	if (len < 0 || c->splitting)
+	if (c->splitting || os_self_path(self, sizeof(self)) < 0)
 		return;
-	self[len] = '\0';
 	c->splitting = true;
 	c->splitter.data = c;
 	r = uv_spawn(&c->loop, &c->splitter, &opt);

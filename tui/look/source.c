@@ -14,6 +14,7 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/base/builtin.h"
+#include "core/os/file.h"
 #include "tui/look/ini.h"
 
 #define LIST_MAX  16384 /* bytes of names that are listed */
@@ -30,7 +31,7 @@ static int read_own(const char *path, const struct look_where *where, char **ret
 		    struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char link[64], real[PATH_MAX];
+	char real[PATH_MAX];
 	struct stat st;
 	ssize_t n;
 	int r;
@@ -39,11 +40,9 @@ static int read_own(const char *path, const struct look_where *where, char **ret
 		return err_set(err, -errno, "%s", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return err_say(err, -EINVAL, "%s: not a file", path);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, real, sizeof(real) - 1);
+	n = os_fd_name(fd, real, sizeof(real));
 	if (n < 0)
-		return err_set(err, -errno, "%s", path);
-	real[n] = '\0';
+		return err_set(err, (int)n, "%s", path);
 	for (size_t i = 0; where->folders && where->folders[i]; i++) {
 		if (path_is_beneath(real, where->folders[i]))
 			return err_say(
@@ -131,8 +130,8 @@ uint64_t look_signature(const struct look_where *where)
 		for (size_t n = 0; d && (e = readdir(d)) && n < NAMES_MAX; n++) {
 			if (!str_ends(e->d_name, ext) || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
 				continue;
-			sum += (uint64_t)st.st_mtim.tv_sec * 1000003 +
-			       (uint64_t)st.st_mtim.tv_nsec + (uint64_t)st.st_size * 31 +
+			sum += (uint64_t)OS_MTIME(&st).tv_sec * 1000003 +
+			       (uint64_t)OS_MTIME(&st).tv_nsec + (uint64_t)st.st_size * 31 +
 			       (uint64_t)st.st_ino * 7;
 		}
 		if (d)

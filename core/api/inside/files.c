@@ -12,6 +12,7 @@
 #include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/base/path.h"
+#include "core/os/file.h"
 
 #define CONTENT_MAX ((size_t)64 << 20)
 
@@ -61,7 +62,7 @@ static int read_file(const char *path, const char *offset, const char *most)
 	if (lseek(fd, (off_t)strtoll(offset, NULL, 10), SEEK_SET) < 0)
 		return files_fail(errno, "read", path);
 	dprintf(1, "%" PRIu64 " %o %" PRId64 "\n", (uint64_t)st.st_size, st.st_mode & 07777,
-		micros(&st.st_mtim));
+		micros(&OS_MTIME(&st)));
 	r = copy_out(fd, strtoull(most, NULL, 10));
 	return r < 0 ? files_fail(-r, "read", path) : 0;
 }
@@ -136,7 +137,7 @@ static void list_entry(struct buf *out, int dir, const char *name)
 	}
 	buf_fmt(out, ",\"type\":\"%s\",\"size\":%" PRIu64 ",\"mode\":%u,\"mtime_us\":%" PRId64,
 		type_name(st.st_mode), (uint64_t)st.st_size, st.st_mode & 07777,
-		micros(&st.st_mtim));
+		micros(&OS_MTIME(&st)));
 	if (S_ISLNK(st.st_mode) && (n = readlinkat(dir, name, target, sizeof(target))) > 0) {
 		buf_str(out, ",\"target\":");
 		json_quote(out, target, (size_t)n);

@@ -8,13 +8,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/api/inside/inside_priv.h"
+#include "core/os/signals.h"
+#include "core/os/socket.h"
 
 #define END_TRIES 400 /* 2 s */
 #define LEFT_MAX  32  /* outputs of ended jobs that processes in the background still hold */
@@ -180,11 +181,10 @@ static void note_exit(struct task *t, int status)
 
 static void reap(void)
 {
-	struct signalfd_siginfo si;
 	int status;
 	pid_t pid;
 
-	while (read(self.children, &si, sizeof(si)) == (ssize_t)sizeof(si))
+	while (os_signals_next(self.children))
 		continue;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		for (size_t i = 0; i < RUNNER_JOBS; i++)
@@ -393,7 +393,7 @@ static int open_children(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return os_signals_open(&set);
 }
 
 int inside_main(void)
@@ -402,7 +402,7 @@ int inside_main(void)
 	int type = 0;
 	socklen_t len = sizeof(type);
 
-	if (getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
+	if (getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != OS_PACKETS)
 		return 2;
 	self.sock = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	self.children = open_children();

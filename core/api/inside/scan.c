@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <string.h>
 #include <unistd.h>
 #include <utf8proc.h>
@@ -109,40 +109,49 @@ static void check_link(const char *path, const char *full)
 		tell("symlink_leaves", path, real);
 }
 
-static int visit(const char *full, const struct stat *st, int type, struct FTW *at)
+static void look_at(FTS *fts, FTSENT *e)
 {
-	const char *path = full + strlen(scan.root);
+	const char *path = e->fts_path + strlen(scan.root);
 
-	(void)st;
 	while (*path == '/')
 		path++;
-	if (!*path)
-		return FTW_CONTINUE;
+	if (!*path || e->fts_info == FTS_DP)
+		return;
+	if (e->fts_info == FTS_DNR) { /* besides FTS_D */
+		tell("unreadable", path, NULL);
+		return;
+	}
 	if (scan.looked++ >= NAMES_MAX) {
 		scan.cut = true;
-		return FTW_STOP;
+		return;
 	}
-	if (type == FTW_D && str_eq(full + at->base, ".git"))
-		return FTW_SKIP_SUBTREE;
-	if (type == FTW_DNR)
-		tell("unreadable", path, NULL);
+	if (e->fts_info == FTS_D && str_eq(e->fts_name, ".git")) {
+		fts_set(fts, e, FTS_SKIP);
+		return;
+	}
 	check_case(path);
-	check_name(path, full + at->base);
-	if (type == FTW_SL)
-		check_link(path, full);
-	return FTW_CONTINUE;
+	check_name(path, e->fts_name);
+	if (e->fts_info == FTS_SL || e->fts_info == FTS_SLNONE)
+		check_link(path, e->fts_path);
 }
 
 int scan_run(const char *path, size_t most)
 {
 	AUTO_FREE char *root = realpath(path, NULL);
+	char *top[] = {root, NULL};
+	FTSENT *e;
+	FTS *fts;
 
 	if (!root)
 		return files_fail(errno, "look through", path);
 	scan.most = most;
 	scan.root = root;
-	if (nftw(root, visit, 64, FTW_PHYS | FTW_MOUNT | FTW_ACTIONRETVAL) < 0)
+	fts = fts_open(top, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	if (!fts)
 		return files_fail(errno, "look through", path);
+	while (!scan.cut && (e = fts_read(fts)))
+		look_at(fts, e);
+	fts_close(fts);
 	if (scan.cut)
 		(void)!io_write_all(1, "{\"kind\":\"cut\",\"path\":\"\"}\n", 26);
 	return 0; /* the process ends: what was seen goes with it */

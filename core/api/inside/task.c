@@ -10,6 +10,8 @@
 
 #include "core/api/inside/inside_priv.h"
 #include "core/base/io.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 
 extern char **environ;
 
@@ -89,7 +91,7 @@ static NORETURN void child(const struct order *o, const struct ends *e)
 		_exit(126);
 	if (o->flags & RUN_TTY)
 		ioctl(0, TIOCSCTTY, 0);
-	close_range(3, ~0u, 0);
+	os_close_range(3, ~0u);
 	if (chdir(o->cwd) < 0)
 		_exit(files_fail(errno, "the working directory", o->cwd));
 	if ((o->flags & RUN_WHAT) != RUN_PROGRAM)

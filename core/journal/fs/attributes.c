@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -12,15 +10,12 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/os/statx.h"
+#include "core/os/xattr.h"
 
 /* Blob: u32 mode uid gid, u64 mtime sec, u32 nsec, u64 atime sec, u32 nsec, u32 n, n x (name,
  * value). */
 #define XATTR_MAX 65536
-
-static void proc_path(char out[40], int fd)
-{
-	snprintf(out, 40, "/proc/self/fd/%d", fd);
-}
 
 struct bearer {		  /* of attributes */
 	const char *path; /* NULL: fd, open for reading */
@@ -68,12 +63,12 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	size_t mark = ret->len;
 	uint32_t count = 0;
 	mode_t borrowed = 0;
-	char proc[40];
+	char proc[OS_FD_PATH];
 	const struct bearer of = {.path = proc};
 	ssize_t n;
 
 	put_u32(ret, 0);
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	n = list_names(&of, &names);
 	if (n <= 0)
 		return (int)n;
@@ -113,10 +108,10 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 	put_u32(ret, mode);
 	put_u32(ret, st.st_uid);
 	put_u32(ret, st.st_gid);
-	put_u64(ret, (uint64_t)st.st_mtim.tv_sec);
-	put_u32(ret, (uint32_t)st.st_mtim.tv_nsec);
-	put_u64(ret, (uint64_t)st.st_atim.tv_sec);
-	put_u32(ret, (uint32_t)st.st_atim.tv_nsec);
+	put_u64(ret, (uint64_t)OS_MTIME(&st).tv_sec);
+	put_u32(ret, (uint32_t)OS_MTIME(&st).tv_nsec);
+	put_u64(ret, (uint64_t)OS_ATIME(&st).tv_sec);
+	put_u32(ret, (uint32_t)OS_ATIME(&st).tv_nsec);
 	return read_xattrs(j, fd, ret);
 }
 
@@ -154,8 +149,11 @@ uint64_t meta_attrs_hash(int fd)
 
 uint64_t meta_attrs_hash_at(int dirfd, const char *name)
 {
-	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", dirfd, name);
+	AUTO_FREE char *path = NULL;
+	char dir[OS_FD_PATH];
 
+	os_fd_path(dir, dirfd);
+	path = xasprintf("%s/%s", dir, name);
 	return attrs_hash(&(struct bearer){.path = path, .itself = true});
 }
 
@@ -226,7 +224,7 @@ static const char *find_value(struct get g, uint32_t n, const char *name, struct
 
 struct attrs_target {
 	int fd;
-	char proc[40];
+	char proc[OS_FD_PATH];
 	bool lax;   /* do what we may */
 	bool lacks; /* and that was not all */
 	mode_t borrowed;
@@ -326,13 +324,13 @@ static struct timespec get_time(struct get *g)
 
 static int set_times(int fd, const struct timespec times[2])
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	if (utimensat(fd, "", times, AT_EMPTY_PATH) == 0) /* Linux 5.8 */
 		return 0;
 	if (errno != EINVAL)
 		return -errno;
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	return utimensat(AT_FDCWD, proc, times, 0) < 0 ? -errno : 0;
 }
 
@@ -376,7 +374,7 @@ static int apply_times(const struct attrs_target *d, const struct timespec times
 
 	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	if (same_time(&st.st_mtim, &times[1]) && same_time(&st.st_atim, &times[0]))
+	if (same_time(&OS_MTIME(&st), &times[1]) && same_time(&OS_ATIME(&st), &times[0]))
 		return 0;
 	r = set_times(d->fd, times);
 	return d->lax && is_not_ours(d->fd, r) ? 0 : r;
@@ -395,7 +393,7 @@ static int set_attrs(struct attrs_target *d, struct span meta)
 	times[0] = get_time(&g);
 	if (g.bad)
 		return -EBADMSG;
-	proc_path(d->proc, d->fd);
+	os_fd_path(d->proc, d->fd);
 	r = apply_owner(d, uid, gid);
 	if (r == 0)
 		r = apply_xattrs(d, &g);
@@ -428,7 +426,7 @@ int meta_set_mtime(int dirfd, const char *name, struct span meta)
 	if (g.bad)
 		return -EBADMSG;
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-	    same_time(&st.st_mtim, &times[1]))
+	    same_time(&OS_MTIME(&st), &times[1]))
 		return 0;
 	if (*name)
 		return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
@@ -15,6 +13,8 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
+#include "core/os/beneath.h"
+#include "core/os/process.h"
 
 /*
  * An owner may not read a file whose mode says so, but may change the mode. A process that dies in
@@ -39,13 +39,9 @@ static int base_fd(struct journal *j, int base)
 
 static int name_of(int fd, char ret[PATH_MAX])
 {
-	char proc[40];
-	ssize_t n;
+	ssize_t n = os_fd_name(fd, ret, PATH_MAX);
 
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	n = readlink(proc, ret, PATH_MAX - 1);
-	ret[MAX(n, 0)] = '\0';
-	return n < 0 ? -errno : 0;
+	return n < 0 ? (int)n : 0;
 }
 
 /* Which base fd lies below, and the path from there; -ENOENT: it has no name there. */
@@ -74,7 +70,7 @@ static int place_of(struct journal *j, int fd, int *base, char path[PATH_MAX])
 /* A thread borrows for one file at a time; one that died may have had the same number. */
 static void note_name(char ret[48], uint64_t ino)
 {
-	snprintf(ret, 48, LENT_DIR "/%d-%" PRIu64, (int)gettid(), ino);
+	snprintf(ret, 48, LENT_DIR "/%d-%" PRIu64, os_thread(), ino);
 }
 
 static int make_dir(struct journal *j)
@@ -183,8 +179,6 @@ static int parse(struct span text, struct loan_note *n)
 
 static int give_back(struct journal *j, const struct loan_note *n)
 {
-	static const struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-					    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
 	int from = n->base < j->n_roots ? base_fd(j, n->base) : -ENOENT;
 	AUTO_CLOSE int fd = -1;
 	struct obj o;
@@ -192,7 +186,8 @@ static int give_back(struct journal *j, const struct loan_note *n)
 
 	if (from < 0)
 		return from;
-	fd = (int)syscall(SYS_openat2, from, n->path, &how, sizeof(how));
+	fd = os_open_beneath(from, n->path, O_PATH | O_ITSELF | O_CLOEXEC,
+			     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	if (fd < 0)
 		return -errno;
 	r = obj_stat(fd, "", &o);

@@ -8,6 +8,7 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 int move_noreplace(int fromfd, const char *from, int tofd, const char *to)
 {

@@ -3,22 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
+#include "core/os/clone.h"
+#include "core/os/statx.h"
+#include "core/os/volume.h"
 
 #ifndef AT_HANDLE_FID
 #define AT_HANDLE_FID 0x200 /* Linux 6.5; before, EINVAL */
-#endif
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452 /* Linux 6.6, the same number everywhere */
 #endif
 
 /* Times that an agent may choose do not fit in 64 bits of nanoseconds; comparing wants no more. */
@@ -53,18 +50,19 @@ static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 	} seen[16];
 	const size_t at = x->stx_dev_minor % ARRAY_LEN(seen);
 	AUTO_CLOSE int fd = -1;
-	struct statfs fs;
+	int volume;
 
 	if (x->stx_dev_major)
 		return true;
 	if (seen[at].known && seen[at].minor == x->stx_dev_minor)
 		return seen[at].stays;
 	fd = obj_open(dirfd, name);
-	if (fd < 0 || fstatfs(fd, &fs) < 0)
+	volume = fd < 0 ? fd : os_volume(fd);
+	if (volume < 0)
 		return true;
 	seen[at].minor = x->stx_dev_minor;
 	seen[at].known = true;
-	seen[at].stays = fs.f_type != OVERLAYFS_SUPER_MAGIC;
+	seen[at].stays = volume != VOLUME_OVERLAY;
 	return seen[at].stays;
 }
 
@@ -75,6 +73,7 @@ static bool birth_stays(int dirfd, const char *name, const struct statx *x)
  */
 static uint64_t handle_hash(int dirfd, const char *name)
 {
+#ifdef __linux__
 	union {
 		struct file_handle h;
 		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
@@ -86,6 +85,10 @@ static uint64_t handle_hash(int dirfd, const char *name)
 			      AT_HANDLE_FID | (*name ? 0 : AT_EMPTY_PATH)) < 0)
 		return 0;
 	return data_hash_bytes((const char *)u.h.f_handle, u.h.handle_bytes);
+#else
+	(void)dirfd, (void)name; /* births are always known */
+	return 0;
+#endif
 }
 
 int obj_stat(int dirfd, const char *name, struct obj *o)
@@ -162,13 +165,8 @@ int obj_open(int dirfd, const char *name)
 	if (!*name)
 		fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
 	else
-		fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(dirfd, name, O_PATH | O_ITSELF | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-static void proc_path(char out[40], int fd)
-{
-	snprintf(out, 40, "/proc/self/fd/%d", fd);
 }
 
 /* ---- data -------------------------------------------------------------------------------------
@@ -177,7 +175,7 @@ static void proc_path(char out[40], int fd)
 int data_open(struct journal *j, int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = -1;
-	char proc[40];
+	char proc[OS_FD_PATH];
 	struct obj o;
 	mode_t was;
 	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -190,7 +188,7 @@ int data_open(struct journal *j, int dirfd, const char *name)
 		return r;
 	if (!S_ISREG(o.mode))
 		return -EINVAL;
-	proc_path(proc, path);
+	os_fd_path(proc, path);
 	fd = open(proc, flags | O_NOATIME);
 	if (fd < 0 && errno == EPERM)
 		fd = open(proc, flags);
@@ -242,7 +240,7 @@ static int copy_range(int src, int dst, off_t at, off_t end)
 	while (at < end) {
 		off_t in = at, out = at;
 		size_t want = (size_t)MIN(end - at, (off_t)1 << 30);
-		ssize_t n = copy_file_range(src, &in, dst, &out, want, 0);
+		ssize_t n = os_copy_range(src, &in, dst, &out, want);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -285,18 +283,20 @@ static int copy_sparse(int src, int dst, off_t size)
 	return 0;
 }
 
-#define IOCTL_FICLONE 0x40049409 /* FICLONE of linux/fs.h, which clashes with sys/mount.h */
-int ioctl(int fd, unsigned long request, ...);
-
-int data_clone(int src, int dst)
+static int clone_by(int (*clone)(int src, int dst), int src, int dst)
 {
 	struct stat st;
 
 	if (fstat(src, &st) < 0)
 		return -errno;
-	if (ioctl(dst, IOCTL_FICLONE, src) < 0)
+	if (clone(src, dst) < 0)
 		return errno == ENOSPC || errno == EDQUOT || errno == EIO ? -errno : -EOPNOTSUPP;
 	return ftruncate(dst, st.st_size) < 0 ? -errno : 1;
+}
+
+int data_clone(int src, int dst)
+{
+	return clone_by(os_clone, src, dst);
 }
 
 static bool is_dense(const struct stat *st)
@@ -320,7 +320,7 @@ int data_copy(int src, int dst)
 		r = io_pwrite_all(dst, block, (size_t)n, 0);
 		return r < 0 || old.st_size <= n || ftruncate(dst, n) == 0 ? r : -errno;
 	}
-	if (data_clone(src, dst) == 1)
+	if (clone_by(os_share, src, dst) == 1)
 		return 1;
 	/* Without holes in either it is written over in place, which takes no new blocks. */
 	if (!(is_dense(&st) && is_dense(&old)) && ftruncate(dst, 0) < 0)
@@ -333,9 +333,9 @@ int data_copy(int src, int dst)
 
 int meta_chmod(int fd, mode_t mode)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	return chmod(proc, mode & 07777) < 0 ? -errno : 0;
 }
 
@@ -345,7 +345,7 @@ int meta_chmod_at(int dirfd, const char *name, mode_t mode)
 	AUTO_CLOSE int fd = -1;
 
 	if (*name && !missing) {
-		if (syscall(SYS_fchmodat2, dirfd, name, mode & 07777, AT_SYMLINK_NOFOLLOW) == 0)
+		if (os_chmod_nofollow(dirfd, name, mode & 07777) == 0)
 			return 0;
 		/* A seccomp filter around us may say EPERM to what it does not know. */
 		if (errno != ENOSYS && errno != EPERM)

@@ -20,6 +20,7 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/file.h"
 
 /* A hash tells a touched file from a changed one. Of a step that made thousands it would cost more
  * than the rest of the commit: there the times have to do. */

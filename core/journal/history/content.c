@@ -24,6 +24,7 @@
 #include "core/journal/fs/reach.h"
 #include "core/journal/history/inode_history.h"
 #include "core/journal/store/compressed.h"
+#include "core/os/file.h"
 
 void origin_done(struct origin *o)
 {
@@ -39,11 +40,11 @@ void origin_done(struct origin *o)
 
 static int open_memory(const char *data, size_t len)
 {
-	AUTO_CLOSE int mem = memfd_create("cordon-content", MFD_CLOEXEC);
+	AUTO_CLOSE int mem = os_memory_file("cordon-content");
 	int r;
 
 	if (mem < 0)
-		return -errno;
+		return take_fd(&mem);
 	r = io_pwrite_all(mem, data, len, 0);
 	return r < 0 ? r : take_fd(&mem);
 }

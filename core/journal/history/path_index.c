@@ -9,6 +9,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,7 +170,7 @@ static void link_inodes(struct trails *t)
 		if (is_of_inode(&t->list[i]))
 			t->inodes[t->n_inodes++] = i;
 	if (t->n_inodes)
-		qsort_r(t->inodes, t->n_inodes, sizeof(*t->inodes), by_inode, t->list);
+		os_sort(t->inodes, t->n_inodes, sizeof(*t->inodes), by_inode, t->list);
 }
 
 /* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is

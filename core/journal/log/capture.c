@@ -15,6 +15,8 @@
 #include "core/journal/step/guarded.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/clone.h"
+#include "core/os/file.h"
 
 /* Up to here the bytes go into the log: making a file costs more than copying them. */
 #define INLINE_MAX 32768
@@ -113,8 +115,8 @@ int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
 		return 0;
 	if (fstatat(dirfd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u64(&meta, (uint64_t)st.st_mtim.tv_sec);
-	put_u32(&meta, (uint32_t)st.st_mtim.tv_nsec);
+	put_u64(&meta, (uint64_t)OS_MTIME(&st).tv_sec);
+	put_u32(&meta, (uint32_t)OS_MTIME(&st).tv_nsec);
 	rec.meta = (struct span){meta.data, meta.len};
 	rec.ino = st.st_ino;
 	r = side_push(s, &rec);
@@ -198,7 +200,9 @@ static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 
 	if (out < 0)
 		return take_fd(&out);
-	r = kept->clone_only ? data_clone(in, out) : data_copy(in, out);
+	r = kept->clone_only || OS_CLONES_ANEW ? data_clone(in, out) : -EOPNOTSUPP;
+	if (r == -EOPNOTSUPP && !kept->clone_only)
+		r = data_copy(in, out);
 	if (r >= 0) {
 		int e = sync_fd(s->j, out);
 

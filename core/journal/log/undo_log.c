@@ -5,17 +5,16 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/journal/log/undo_log_format.h"
+#include "core/os/file.h"
+#include "core/os/map.h"
+#include "core/os/volume.h"
 
 #define WAL_CHUNK  ((size_t)64 << 10)
 #define WAL_MAX	   ((size_t)4 << 30)
@@ -34,20 +33,15 @@ static struct head *head_of(const struct wal *log)
  */
 static bool writes_in_place(int fd)
 {
-	struct statfs fs;
+	const int volume = os_volume(fd);
 
-	return fstatfs(fd, &fs) == 0 && (fs.f_type == EXT4_SUPER_MAGIC ||
-					 fs.f_type == XFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC);
+	return volume == VOLUME_IN_PLACE || volume == VOLUME_MEMORY;
 }
 
 void file_stay_in_place(int fd)
 {
-	int flags;
-
-	if (!writes_in_place(fd) && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
-		flags |= FS_NOCOW_FL;
-		ioctl(fd, FS_IOC_SETFLAGS, &flags);
-	}
+	if (!writes_in_place(fd))
+		os_no_cow(fd);
 }
 
 static int put(const struct wal *log, size_t at, const void *data, size_t len)
@@ -208,7 +202,7 @@ static int map_to(struct wal *log, size_t cap)
 	void *map;
 
 	if (log->map)
-		map = mremap(log->map, log->cap, cap, MREMAP_MAYMOVE);
+		map = os_remap(log->map, log->cap, cap, prot, log->fd);
 	else
 		map = mmap(NULL, cap, prot, MAP_SHARED, log->fd, 0);
 	if (map == MAP_FAILED)

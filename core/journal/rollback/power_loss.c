@@ -12,6 +12,7 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/u64_set.h"
+#include "core/os/file.h"
 
 /*
  * Each record was on the disk before its operation began, and operations reach the disk in their

@@ -14,19 +14,20 @@
 #include "core/journal/step/step.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 /* Read-only by its mode, which is set afterwards anyway. */
 static int open_to_write(int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = obj_open(dirfd, name);
-	char proc[40];
+	char proc[OS_FD_PATH];
 	int fd;
 
 	if (path < 0)
 		return take_fd(&path);
 	if (meta_chmod(path, 0600) < 0)
 		return -EACCES;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", path);
+	os_fd_path(proc, path);
 	fd = open(proc, O_WRONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -92,8 +93,8 @@ static int exchange(struct pop *p, const struct spot *at, const char *slot)
 
 	if (fstatat(at->fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u64(&times, (uint64_t)st.st_mtim.tv_sec);
-	put_u32(&times, (uint32_t)st.st_mtim.tv_nsec);
+	put_u64(&times, (uint64_t)OS_MTIME(&st).tv_sec);
+	put_u32(&times, (uint32_t)OS_MTIME(&st).tv_nsec);
 	e = move_exchange(p->from->obj, slot, at->fd, at->name);
 	if (e == 0 && meta_set_mtime(at->fd, "", (struct span){times.data, times.len}) < 0)
 		log_warn("journal", "the directory of '%s' has a new time", p->r->path);

@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +15,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/os/beneath.h"
 
 static const struct obj nothing;
 
@@ -130,7 +128,7 @@ int op_symlink(struct step *s, const char *target, const struct at *at, bool *to
 
 static int make_link(const struct maker *m, int dirfd, const char *name)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	if (*m->from->name)
 		return linkat(m->from->dirfd, m->from->name, dirfd, name, 0) < 0 ? -errno : 0;
@@ -138,7 +136,7 @@ static int make_link(const struct maker *m, int dirfd, const char *name)
 		return 0;
 	if (errno != ENOENT) /* which means: not without CAP_DAC_READ_SEARCH */
 		return -errno;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", m->from->dirfd);
+	os_fd_path(proc, m->from->dirfd);
 	return linkat(AT_FDCWD, proc, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
@@ -173,14 +171,13 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 /* The directory that holds the last component of text. */
 static int open_parent(int base, const char *text)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-			       .resolve = RESOLVE_NO_MAGICLINKS};
 	char parent[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 	const char *slash = strrchr(text, '/');
 
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - text) + 1 : 1,
 		 slash ? text : ".");
-	return (int)syscall(SYS_openat2, base, parent, &how, sizeof(how));
+	return os_open_beneath(base, parent, O_PATH | O_DIRECTORY | O_CLOEXEC,
+			       RESOLVE_NO_MAGICLINKS);
 }
 
 /* Does text lead from base to name in that directory? */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -16,15 +15,12 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/os/file.h"
+#include "core/os/xattr.h"
 
 #define ABSENT_US 1000
 
 static const struct obj nothing;
-
-static void proc_path(char out[40], int fd)
-{
-	snprintf(out, 40, "/proc/self/fd/%d", fd);
-}
 
 static bool writes(int flags)
 {
@@ -83,14 +79,14 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 
 static int open_raw(const struct where *w, int flags)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 	int fd;
 
 	flags = (flags & ~(O_CREAT | O_EXCL)) | O_CLOEXEC;
 	if (*w->bare) {
 		fd = openat(w->dirfd, w->raw, flags | O_NOFOLLOW);
 	} else {
-		proc_path(proc, w->dirfd);
+		os_fd_path(proc, w->dirfd);
 		fd = open(proc, flags & ~O_NOFOLLOW);
 	}
 	return fd < 0 ? -errno : fd;
@@ -133,11 +129,11 @@ static int open_special(const struct where *w, int flags)
 /* O_RDONLY | O_TRUNC cuts as well, for those who may write. */
 static int cut(int fd, int flags)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	if ((flags & O_ACCMODE) != O_RDONLY)
 		return ftruncate(fd, 0) < 0 ? -errno : 0;
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	return truncate(proc, 0) < 0 ? -errno : 0;
 }
 
@@ -234,7 +230,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 {
 	AUTO_WHERE struct where w = WHERE_NONE;
 	AUTO_CLOSE int fd = -1;
-	char proc[40];
+	char proc[OS_FD_PATH];
 	int r = where_look(&w, at);
 
 	if (touched)
@@ -249,7 +245,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 	if (fd < 0)
 		return take_fd(&fd);
 	r = obj_stat(fd, "", &w.obj);
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	/* Not allowed is not captured: what follows cannot fail for want of permission. */
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
 		r = -errno;
@@ -363,7 +359,7 @@ int op_chown(struct step *s, const struct at *at, uid_t uid, gid_t gid, bool *to
 
 static int apply_utimens(const struct change_meta *m, const struct where *w, int fd)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	(void)fd;
 	if (*w->bare)
@@ -372,7 +368,7 @@ static int apply_utimens(const struct change_meta *m, const struct where *w, int
 		return 0;
 	if (errno != EINVAL)
 		return -errno;
-	proc_path(proc, w->dirfd);
+	os_fd_path(proc, w->dirfd);
 	return utimensat(AT_FDCWD, proc, m->times, 0) < 0 ? -errno : 0;
 }
 
@@ -399,10 +395,10 @@ int op_set_attrs(struct step *s, const struct at *at, struct span meta)
 
 static int apply_setxattr(const struct change_meta *m, const struct where *w, int fd)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	(void)w;
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	return setxattr(proc, m->name, m->value, m->size, m->flags) < 0 ? -errno : 0;
 }
 
@@ -421,10 +417,10 @@ int op_setxattr(struct step *s, const struct at *at, const char *name, const voi
 
 static int apply_removexattr(const struct change_meta *m, const struct where *w, int fd)
 {
-	char proc[40];
+	char proc[OS_FD_PATH];
 
 	(void)w;
-	proc_path(proc, fd);
+	os_fd_path(proc, fd);
 	return removexattr(proc, m->name) < 0 ? -errno : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/file.h"
 
 /* ---- taking names away ------------------------------------------------------------------------
  */

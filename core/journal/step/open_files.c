@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -20,6 +19,7 @@
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/file.h"
 
 /*
  * Writes to an open file are not trapped. So each step begins by capturing the files that are open
@@ -384,12 +384,13 @@ struct search { /* below a root */
 static bool search_root(struct search *s,
 			bool (*fn)(struct search *s, const struct stat *st, const char *path))
 {
-	AUTO_FREE char *top = xasprintf("/proc/self/fd/%d", store_root_fd(s->j, s->root));
-	char *argv[2] = {top, NULL};
-	size_t skip = strlen(top) + 1, n = 0;
+	char top[OS_FD_PATH], *argv[2] = {top, NULL};
+	size_t skip, n = 0;
 	FTSENT *e;
 	FTS *fts;
 
+	os_fd_path(top, store_root_fd(s->j, s->root));
+	skip = strlen(top) + 1;
 	fts = fts_open(argv, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
 	while (fts && (e = fts_read(fts)) && n++ < SEEK_MAX) {
 		if (e->fts_info == FTS_D && s->j->inside &&

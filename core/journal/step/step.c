@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -24,6 +22,7 @@
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/volume.h"
 
 /* ---- inodes -----------------------------------------------------------------------------------
  */
@@ -313,9 +312,9 @@ static void note_slot(struct step *s, const struct kept *kept)
  * writes it back. */
 static bool may_change_unseen(const struct step *s, int dirfd, const struct obj *o)
 {
-	struct statfs fs;
+	int volume = writer_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);
 
-	return writer_find(s->j, o) || fstatfs(dirfd, &fs) < 0 || fs.f_type == TMPFS_MAGIC;
+	return volume < 0 || volume == VOLUME_MEMORY;
 }
 
 static bool has_kept(const struct step *s, const struct obj *o)

@@ -7,9 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
@@ -21,6 +18,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
+#include "core/os/process.h"
 
 /*
  * One thread of low priority, for as long as there is something to do: in a process of several
@@ -32,9 +30,7 @@
  * is killed, either form is there; what it has not done the next session does.
  */
 
-#define IOPRIO_IDLE	(3 << 13)
-#define IOPRIO_WHO_SELF 1
-#define LOOK_MAX	32 /* steps; more are left to the thread to look at */
+#define LOOK_MAX 32 /* steps; more are left to the thread to look at */
 
 struct tidy {
 	struct journal *j;
@@ -146,9 +142,8 @@ static void *tidy_main(void *data)
 	struct tidy *t = data;
 	bool all;
 
-	prctl(PR_SET_NAME, "cordon-tidy");
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-	syscall(SYS_ioprio_set, IOPRIO_WHO_SELF, 0, IOPRIO_IDLE);
+	os_set_name("cordon-tidy");
+	os_run_idle();
 	pthread_mutex_lock(&t->lock);
 	while (!t->quit && t->wanted) {
 		uint64_t below = t->below;

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "core/base/io.h"
+#include "core/os/file.h"
 
 /*
  * NAME.z: head, extents, then one zstd frame with the bytes of all extents in a row. The window is
@@ -358,9 +359,9 @@ int pack_open(int dirfd, const char *name)
 		return open_plain(dirfd, name);
 	if (in < 0)
 		return take_fd(&in);
-	out = memfd_create("cordon-unpacked", MFD_CLOEXEC);
+	out = os_memory_file("cordon-unpacked");
 	if (out < 0)
-		return -errno;
+		return take_fd(&out);
 	r = swell_file(in, out);
 	if (r == 0 && lseek(out, 0, SEEK_SET) < 0)
 		r = -errno;

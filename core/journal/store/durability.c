@@ -11,6 +11,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 /*
  * Theory of operation. File systems with a journal bring changes of names and metadata to the disk

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 /*
  * The file "room" holds nothing but blocks. Whoever brings files back, or keeps what a step did,
@@ -69,10 +70,10 @@ void room_refill(struct journal *j)
 /* On tmpfs to set space aside is to write it: for much of it the file system's word will do. */
 static bool is_free(const struct journal *j, off_t size)
 {
-	struct statfs fs;
+	struct statvfs fs;
 
-	return fstatfs(j->room, &fs) < 0 ||
-	       (uint64_t)size <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	return fstatvfs(j->room, &fs) < 0 ||
+	       (uint64_t)size <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_frsize;
 }
 
 int room_need(struct journal *j, off_t size)

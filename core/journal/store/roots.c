@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/store.h"
+#include "core/os/beneath.h"
+#include "core/os/text.h"
 
 #define ROOTS_MAX 4096
 
@@ -90,14 +90,12 @@ int journal_add_root(struct journal *j, const char *path, struct err *err)
 
 int store_root_fd(struct journal *j, int root)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-
 	if (!root_is_known(j, root))
 		return -EBADMSG;
 	if (j->roots[root].fd < 0)
-		j->roots[root].fd =
-			(int)syscall(SYS_openat2, AT_FDCWD, j->roots[root].path, &how, sizeof(how));
+		j->roots[root].fd = os_open_beneath(AT_FDCWD, j->roots[root].path,
+						    O_PATH | O_DIRECTORY | O_CLOEXEC,
+						    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	return j->roots[root].fd < 0 ? -errno : j->roots[root].fd;
 }
 
@@ -111,13 +109,11 @@ void store_forget_near(struct journal *j)
 
 static int open_below(int top, const char *path)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
 	int fd, tries = 0;
 
 	do { /* EAGAIN: a rename somewhere in the system raced with the walk */
-		fd = (int)syscall(SYS_openat2, top, path, &how, sizeof(how));
+		fd = os_open_beneath(top, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
+				     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	} while (fd < 0 && errno == EAGAIN && ++tries < 100);
 	return fd < 0 ? -errno : fd;
 }

@@ -12,6 +12,7 @@
 #include "core/journal/log/undo_log_format.h"
 #include "core/journal/store/pruned_concurrent.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 /* So many numbers are given before the file is written again. */
 #define RESERVE ((uint64_t)1 << 20)

@@ -5,11 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,6 +24,8 @@
 #include "core/journal/store/pruned_concurrent.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/statx.h"
+#include "core/os/volume.h"
 
 /* ---- placement --------------------------------------------------------------------------------
  */
@@ -225,7 +223,6 @@ static int make_dirs(struct journal *j)
 
 static int open_store(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
-	struct statfs fs;
 	struct stat st, up;
 	int r;
 
@@ -248,8 +245,7 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	if (st.st_uid != geteuid() && geteuid() != 0)
 		return err_say(err, -EPERM, "the undo store '%s' belongs to someone else",
 			       j->store_path);
-	if (fstatfs(j->store, &fs) == 0)
-		j->in_memory = fs.f_type == TMPFS_MAGIC;
+	j->in_memory = os_volume(j->store) == VOLUME_MEMORY;
 	j->inside = path_is_beneath(j->store_path, j->folder);
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;

@@ -11,6 +11,7 @@
 #include "core/config/config.h"
 #include "core/keeper/approvals/still_open.h"
 #include "core/keeper/state.h"
+#include "core/os/text.h"
 
 /*
  * Directories are watched, not files: editors replace a file by renaming another one over it. Of a

@@ -14,6 +14,7 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
+#include "core/os/statx.h"
 
 /*
  * What is open stays open: no kernel takes a descriptor back. So the human is told who has what, as

@@ -15,6 +15,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
+#include "core/os/file.h"
 
 #define DRAFTS_MAX 64
 
@@ -37,10 +38,10 @@ static void draft_free(struct draft *d)
 
 static int reopen(int fd)
 {
-	char link[32];
+	char link[OS_FD_PATH];
 	int got;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	os_fd_path(link, fd);
 	got = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return got < 0 ? -errno : got;
 }

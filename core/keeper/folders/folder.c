@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
+#include "core/os/file.h"
 
 /*
  * Every public operation here is the same three lines: say what is about to happen to which name

@@ -11,6 +11,7 @@
 #include "core/base/path.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
+#include "core/os/file.h"
 
 #define ALIASES_MAX 256 /* that are learnt while it runs: each change looks through them */
 

@@ -15,6 +15,7 @@
 #include "core/keeper/folders/outside.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
+#include "core/os/file.h"
 
 #define STORE_DIR ".cordon"
 

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 
 #include "core/base/pin.h"
 #include "core/keeper/state.h"
+#include "core/os/process.h"
 
 /*
  * The keeper confines itself with Landlock before the agent starts, and that cannot be taken back.
@@ -29,7 +29,7 @@ static void *outside_main(void *data)
 {
 	struct outside *o = data;
 
-	prctl(PR_SET_NAME, "cordon-grants");
+	os_set_name("cordon-grants");
 	pthread_mutex_lock(&o->mutex);
 	while (!o->stop) {
 		if (!o->fn) {

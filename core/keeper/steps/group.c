@@ -18,6 +18,7 @@
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/hook_steps.h"
 #include "core/keeper/steps/steps.h"
+#include "core/os/socket.h"
 
 /*
  * One group is open at a time, for the whole session: a coding agent runs each of its commands in a

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/keeper/approvals/question.h"
@@ -14,6 +13,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
+#include "core/os/process.h"
 
 /*
  * A process that only forked and writes to what it inherited has not been seen: nothing of that is
@@ -26,7 +26,7 @@
 
 static void send_signal(const struct proc *p, int sig)
 {
-	syscall(SYS_pidfd_send_signal, p->pidfd, sig, NULL, 0);
+	os_process_signal(p->pidfd, p->self.tid, sig);
 }
 
 /* Its own, one of a group's, or what it left running when it was over. */

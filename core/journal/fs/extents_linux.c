@@ -1,4 +1,4 @@
-/* extents - counts the bytes of a file that it shares with no other file. */
+/* extents_linux - counts the bytes of a file that it shares with no other file. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <linux/fiemap.h>

@@ -1,4 +1,4 @@
-/* pin - keeps the calling thread on the processor where it runs, for a moment. */
+/* pin_linux - keeps the calling thread on the processor where it runs, for a moment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/pin.h"
 

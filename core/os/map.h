@@ -1,0 +1,23 @@
+/* map - a shared mapping of a file that grows. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <sys/mman.h>
+
+/* MAP_FAILED and errno: the old mapping is as it was. */
+#ifdef __linux__
+static inline void *os_remap(void *map, size_t was, size_t size, int prot, int fd)
+{
+	(void)prot, (void)fd;
+	return mremap(map, was, size, MREMAP_MAYMOVE);
+}
+#else
+static inline void *os_remap(void *map, size_t was, size_t size, int prot, int fd)
+{
+	void *new = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+
+	if (new != MAP_FAILED)
+		munmap(map, was);
+	return new;
+}
+#endif

