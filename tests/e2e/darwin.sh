@@ -50,7 +50,7 @@ for arch in arm64 x86_64; do
 	ok "the preload library links for $arch-macos" link "$arch" "$TEST_TMP/interpose-$arch.dylib" -shared \
 		"$out/$arch/backends/interpose/preload.o" "$out/$arch/backends/interpose/portmap_read.o"
 	mapfile -t objects < <(find "$out/$arch" -name '*.o' ! -path '*/interpose/preload.o')
-	link "$arch" "$TEST_TMP/cordon-$arch" "${objects[@]}" -L"$out/lib" \
+	link "$arch" "$TEST_TMP/cordon-$arch" "${objects[@]}" -L"$out/lib" -Ltests/darwin/lib -lEndpointSecurity -lbsm \
 		-luv -lncursesw -ltinfo -lcjson -lzstd -lutf8proc -lvterm -lxxhash -lmd >"$TEST_TMP/link" 2>&1
 	other=$(grep 'error: ' "$TEST_TMP/link" | grep -v 'undefined reference')
 	lacks=$(comm -23 <(undefined "$TEST_TMP/link") <(left_out))

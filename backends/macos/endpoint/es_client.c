@@ -1,0 +1,454 @@
+/* es_client - decides on what Endpoint Security asks about, before the kernel's deadline. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/endpoint/es_client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "backends/macos/endpoint/cohort.h"
+#include "core/base/util.h"
+
+#define QUESTIONS_MAX 64
+
+/* A call that waits for the answer to a question. */
+struct waiting {
+	uint64_t handle, question;
+	enum es_kind kind;
+	int64_t answer_by_us;
+	char *path, *path2;
+	bool writes;
+	struct es_id process;
+	struct waiting *prev, *next;
+};
+
+struct question {
+	uint64_t id;
+	char *dir;
+	enum es_access access;
+	size_t n_waiting;
+	struct question *prev, *next;
+};
+
+struct es_client {
+	const struct es_seam *seam;
+	const struct es_hooks *hooks;
+	bool debug, failsafe;
+	struct cohort *cohort;
+	struct verdicts *verdicts;
+	struct waiting *waiting;
+	struct question *questions; /* the oldest first */
+	size_t n_waiting, n_questions;
+	uint64_t last_id, last_seq;
+};
+
+static int64_t now(const struct es_client *c)
+{
+	return c->seam->now(c->seam->data);
+}
+
+static void answer(struct es_client *c, uint64_t handle, enum es_kind kind, bool allow)
+{
+	if (handle)
+		c->seam->answer(c->seam->data, handle, kind, allow);
+}
+
+static void allow(struct es_client *c, const struct es_message *m)
+{
+	answer(c, m->handle, m->kind, true);
+}
+
+static void deny(struct es_client *c, const struct es_message *m, const char *why)
+{
+	answer(c, m->handle, m->kind, false);
+	if (c->hooks->denied)
+		c->hooks->denied(c->hooks->data, m, why);
+}
+
+static enum es_access access_of(const struct es_message *m)
+{
+	if (m->kind == ES_EXEC)
+		return ES_RUNS;
+	return m->kind == ES_OPEN && !m->writes ? ES_READS : ES_WRITES;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+static void drop_question(struct es_client *c, struct question *q)
+{
+	DL_DELETE(c->questions, q);
+	c->n_questions--;
+	free(q->dir);
+	free(q);
+}
+
+static struct question *find_question(const struct es_client *c, uint64_t id)
+{
+	struct question *q;
+
+	DL_SEARCH_SCALAR(c->questions, q, id, id);
+	return q;
+}
+
+static char *dir_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash != path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
+}
+
+/* The one about this directory that is open, or a new one. NULL: no more can be. */
+static struct question *question_for(struct es_client *c, const struct es_message *m,
+				     const char *path)
+{
+	AUTO_FREE char *dir = dir_of(path);
+	struct question *q;
+
+	DL_FOREACH (c->questions, q)
+		if (q->access == access_of(m) && str_eq(q->dir, dir))
+			return q;
+	/* The oldest that nobody waits for makes room. */
+	DL_FOREACH (c->questions, q)
+		if (c->n_questions == QUESTIONS_MAX && !q->n_waiting) {
+			drop_question(c, q);
+			break;
+		}
+	if (c->n_questions == QUESTIONS_MAX)
+		return NULL;
+	q = xcalloc(1, sizeof(*q));
+	q->id = ++c->last_id;
+	q->access = access_of(m);
+	q->dir = take_ptr(&dir);
+	DL_APPEND(c->questions, q);
+	c->n_questions++;
+	c->hooks->ask(c->hooks->data, &(struct es_question){.id = q->id,
+							    .dir = q->dir,
+							    .path = path,
+							    .access = q->access,
+							    .process = m->process});
+	return q;
+}
+
+static struct es_message message_of(const struct waiting *w)
+{
+	return (struct es_message){.kind = w->kind,
+				   .handle = w->handle,
+				   .process = w->process,
+				   .path = w->path,
+				   .path2 = w->path2,
+				   .writes = w->writes};
+}
+
+static void end_waiting(struct es_client *c, struct waiting *w)
+{
+	struct question *q = find_question(c, w->question);
+
+	if (q)
+		q->n_waiting--;
+	DL_DELETE(c->waiting, w);
+	c->n_waiting--;
+	free(w->path);
+	free(w->path2);
+	free(w);
+}
+
+static void wait_for(struct es_client *c, const struct es_message *m, const char *path,
+		     int64_t answer_by_us)
+{
+	struct question *q = question_for(c, m, path);
+	struct waiting *w;
+
+	if (!q) {
+		deny(c, m, "too many questions are open");
+		return;
+	}
+	w = xcalloc(1, sizeof(*w));
+	w->handle = m->handle;
+	w->question = q->id;
+	w->kind = m->kind;
+	w->process = m->process;
+	w->writes = m->writes;
+	w->answer_by_us = answer_by_us;
+	w->path = xstrdup(m->path);
+	w->path2 = xstrdup(m->path2);
+	q->n_waiting++;
+	DL_APPEND(c->waiting, w);
+	c->n_waiting++;
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* What the policy or a human's answer says, without asking. */
+static enum es_verdict judge(struct es_client *c, const struct es_message *m, const char *path)
+{
+	enum es_verdict v = c->hooks->judge(c->hooks->data, path, access_of(m));
+	AUTO_FREE char *dir = NULL;
+	int known;
+
+	if (v != ES_ASK)
+		return v;
+	dir = dir_of(path);
+	known = verdicts_find(c->verdicts, dir, access_of(m), now(c));
+	return known < 0 ? ES_ASK : known ? ES_ALLOW : ES_DENY;
+}
+
+static void allow_kept(struct es_client *c, const struct es_message *m)
+{
+	bool changes = access_of(m) == ES_WRITES;
+
+	if (changes && c->hooks->keep && c->hooks->keep(c->hooks->data, m) < 0)
+		deny(c, m, "what it would change cannot be kept for undo");
+	else
+		allow(c, m);
+}
+
+static void ask(struct es_client *c, const struct es_message *m, const char *path)
+{
+	int64_t at = now(c), left = m->deadline_us - at;
+
+	if (c->failsafe || !c->hooks->ask)
+		deny(c, m, "nobody can be asked");
+	else if (left <= 0)
+		deny(c, m, "it came too late to ask");
+	else if (c->n_waiting == ES_WAITING_MAX)
+		deny(c, m, "too many calls wait for an answer");
+	else
+		wait_for(c, m, path, m->deadline_us - MIN(left / 2, ES_MARGIN_US));
+}
+
+/* Both names of a rename, and the first that is to be asked about. */
+static void take_path(struct es_client *c, const struct es_message *m)
+{
+	enum es_verdict first, second = ES_ALLOW;
+
+	if (m->cut || !m->path || *m->path != '/' ||
+	    (m->kind == ES_RENAME && (!m->path2 || *m->path2 != '/'))) {
+		deny(c, m, "its path cannot be told");
+		return;
+	}
+	first = judge(c, m, m->path);
+	if (m->kind == ES_RENAME)
+		second = judge(c, m, m->path2);
+	if (first == ES_DENY || second == ES_DENY)
+		deny(c, m, "a rule says so");
+	else if (first == ES_ASK)
+		ask(c, m, m->path);
+	else if (second == ES_ASK)
+		ask(c, m, m->path2);
+	else
+		allow_kept(c, m);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void take_process(struct es_client *c, const struct es_message *m)
+{
+	if (!cohort_has(c->cohort, m->target))
+		deny(c, m, "it is about a process outside");
+	else if (m->kind == ES_GET_TASK && !c->debug)
+		deny(c, m, "debugging is off");
+	else
+		allow(c, m);
+}
+
+static void take_inside(struct es_client *c, const struct es_message *m)
+{
+	switch (m->kind) {
+	case ES_SIGNAL:
+	case ES_GET_TASK:
+		take_process(c, m);
+		return;
+	case ES_EXEC:
+	case ES_OPEN:
+	case ES_UNLINK:
+	case ES_RENAME:
+	case ES_CREATE:
+		take_path(c, m);
+		return;
+	case ES_FORK:
+		cohort_add(c->cohort, m->target);
+		return;
+	case ES_EXIT:
+		cohort_remove(c->cohort, m->process);
+		return;
+	case ES_XPC_CONNECT:
+		if (c->hooks->xpc)
+			c->hooks->xpc(c->hooks->data, m);
+		return;
+	case ES_KINDS:
+		break;
+	}
+	deny(c, m, "it is of a kind that nobody knows");
+}
+
+static void count(struct es_client *c, uint64_t seq)
+{
+	if (c->last_seq && seq > c->last_seq + 1 && c->hooks->lost)
+		c->hooks->lost(c->hooks->data, seq - c->last_seq - 1);
+	c->last_seq = seq;
+}
+
+void es_client_take(struct es_client *c, const struct es_message *m)
+{
+	count(c, m->seq);
+	if (cohort_sees(c->cohort, m))
+		take_inside(c, m);
+	else
+		allow(c, m);
+}
+
+/* ---- answers and deadlines ------------------------------------------------------------------- */
+
+/* Judged anew: a rename has two names, and the other one may be open still. */
+static void again(struct es_client *c, struct waiting *w)
+{
+	struct es_message m = message_of(w);
+	int64_t by = w->answer_by_us;
+	enum es_verdict v;
+	const char *asked = NULL;
+
+	v = judge(c, &m, w->path);
+	if (v == ES_ASK)
+		asked = w->path;
+	if (v != ES_DENY && w->path2) {
+		enum es_verdict other = judge(c, &m, w->path2);
+
+		if (other != ES_ALLOW)
+			v = other;
+		if (other == ES_ASK && !asked)
+			asked = w->path2;
+	}
+	if (v == ES_ALLOW && !asked)
+		allow_kept(c, &m);
+	else if (v == ES_DENY || !c->hooks->ask || c->failsafe)
+		deny(c, &m, "the answer was no");
+	else
+		wait_for(c, &m, asked ? asked : w->path, by);
+	end_waiting(c, w);
+}
+
+int es_client_answer(struct es_client *c, uint64_t question, bool yes, int64_t lasts_us)
+{
+	struct question *q = find_question(c, question);
+	struct waiting *w, *next;
+
+	if (!q)
+		return -ENOENT;
+	/* At least for those who wait, which is now. */
+	verdicts_add(c->verdicts, q->dir, q->access, yes, now(c) + MAX(lasts_us, 1000000));
+	/* No longer open: one that is asked about again is a new one. */
+	DL_FOREACH_SAFE (c->waiting, w, next)
+		if (w->question == question)
+			again(c, w);
+	drop_question(c, q);
+	return 0;
+}
+
+static void deny_waiting(struct es_client *c, struct waiting *w, const char *why)
+{
+	struct es_message m = message_of(w);
+	struct question *q = find_question(c, w->question);
+
+	deny(c, &m, why);
+	if (q && q->n_waiting == 1 && c->hooks->expired)
+		c->hooks->expired(c->hooks->data, q->id);
+	end_waiting(c, w);
+}
+
+void es_client_tick(struct es_client *c)
+{
+	int64_t at = now(c);
+	struct waiting *w, *next;
+
+	DL_FOREACH_SAFE (c->waiting, w, next)
+		if (w->answer_by_us <= at)
+			deny_waiting(c, w, "nobody has answered in time");
+}
+
+int64_t es_client_next(const struct es_client *c)
+{
+	const struct waiting *w;
+	int64_t first = 0;
+
+	DL_FOREACH (c->waiting, w)
+		if (!first || w->answer_by_us < first)
+			first = w->answer_by_us;
+	return first;
+}
+
+static void deny_all(struct es_client *c, const char *why)
+{
+	while (c->waiting)
+		deny_waiting(c, c->waiting, why);
+}
+
+void es_client_failsafe(struct es_client *c, bool on)
+{
+	c->failsafe = on;
+	if (on)
+		deny_all(c, "nobody can be asked");
+}
+
+void es_client_forget(struct es_client *c)
+{
+	verdicts_clear(c->verdicts);
+}
+
+size_t es_client_waiting(const struct es_client *c)
+{
+	return c->n_waiting;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct es_client *es_client_new(const struct es_seam *seam, const struct es_hooks *hooks,
+				bool debug)
+{
+	struct es_client *c = xcalloc(1, sizeof(*c));
+
+	c->seam = seam;
+	c->hooks = hooks;
+	c->debug = debug;
+	c->cohort = cohort_new();
+	c->verdicts = verdicts_new();
+	return c;
+}
+
+void es_client_free(struct es_client *c)
+{
+	if (!c)
+		return;
+	deny_all(c, "the session ends");
+	while (c->questions)
+		drop_question(c, c->questions);
+	verdicts_free(c->verdicts);
+	cohort_free(c->cohort);
+	free(c);
+}
+
+void es_client_add(struct es_client *c, struct es_id agent)
+{
+	cohort_add(c->cohort, agent);
+}
+
+int es_lack_say(enum es_lack lack, struct err *err)
+{
+	static const struct {
+		int code;
+		const char *words;
+	} says[] = {
+		[ES_LACKS_ENTITLEMENT] = {-EPERM,
+					  "not signed with com.apple.developer.endpoint-security."
+					  "client, which Apple grants: the profile alone confines"},
+		[ES_LACKS_PERMISSION] = {-EACCES,
+					 "no Full Disk Access: allow it in System Settings, "
+					 "Privacy & Security"},
+		[ES_LACKS_ROOT] = {-EPERM, "not run as root: only root can be a client"},
+		[ES_LACKS_ROOM] = {-EBUSY, "the system has as many clients as it allows: end one"},
+		[ES_LACKS_SYSTEM] = {-EIO, "the system did not answer: restart it"},
+	};
+
+	if (lack == ES_LACKS_NOTHING || lack >= ARRAY_LEN(says))
+		return 0;
+	return err_say(err, says[lack].code, "Endpoint Security: %s", says[lack].words);
+}

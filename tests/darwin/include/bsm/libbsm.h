@@ -1,0 +1,9 @@
+/* libbsm - what we use of the SDK's <bsm/libbsm.h>, for systems without it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <mach/message.h>
+#include <sys/types.h>
+
+pid_t audit_token_to_pid(audit_token_t token);
+int audit_token_to_pidversion(audit_token_t token);
