@@ -94,7 +94,8 @@ void filled_settle(struct keeper *k, struct filled *in)
 	struct names paths = in->paths;
 
 	in->paths = (struct names){0};
-	for (size_t i = 0; i < names_count(&paths); i++) {
+	/* Frozen, nothing at all is changed. */
+	for (size_t i = 0; !k->frozen && i < names_count(&paths); i++) {
 		const char *path;
 
 		key_root(names_key(&paths, i), &path);
