@@ -232,7 +232,7 @@ int journal_renew_guarded(struct journal *j, const char *path, const struct jour
 	if (r >= 0)
 		r = guarded_each(&walk, dir, at.name);
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -ELOOP)
-		err_set(err, r, "look at what took the name '%s'", path);
+		err_set(err, r, "look at what took its name");
 	else
 		r = a.n ? renew_all(&a, err) : 0;
 	for (size_t i = 0; i < a.n; i++)
