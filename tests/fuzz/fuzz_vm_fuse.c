@@ -57,7 +57,7 @@ static void send_message(const uint8_t *r, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	fuzz_begin();
-	fuse = fuse_new(&tree);
+	fuse = fuse_guest_new(&tree);
 	for (size_t at = 0; size - at >= 4;) {
 		size_t len = MIN((size_t)data[at + 3], size - at - 4);
 

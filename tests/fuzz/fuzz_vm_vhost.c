@@ -47,7 +47,7 @@ static void begin(void)
 	view.channel = fs_channel_new(pair[1]);
 	if (fs_tree_init(&tree, &view, &spec) < 0)
 		abort();
-	fuse = fuse_new(&tree);
+	fuse = fuse_guest_new(&tree);
 	vhost = vhost_new(rings[1], fuse);
 	memory = memfd_create("guest", MFD_CLOEXEC);
 	if (ftruncate(memory, MEMORY) < 0)

@@ -95,7 +95,7 @@ static inline void vm_start_share(struct vm *v)
 	assert_int_equal(fstat(folder_store_fd(folder), &st), 0);
 	spec.store = (struct fs_key){.dev = st.st_dev, .ino = st.st_ino};
 	assert_int_equal(fs_tree_init(&v->tree, &v->view, &spec), 0);
-	v->fuse = fuse_new(&v->tree);
+	v->fuse = fuse_guest_new(&v->tree);
 }
 
 static inline struct vm *vm_new(bool headless)

@@ -106,7 +106,7 @@ static int open_shares(const struct fs_process *p, size_t files)
 			server.share[i].p9 = p9_stream_new(p->socks[i], &server.share[i].tree);
 			continue;
 		}
-		server.share[i].fuse = fuse_new(&server.share[i].tree);
+		server.share[i].fuse = fuse_guest_new(&server.share[i].tree);
 		server.share[i].vhost = vhost_new(p->socks[i], server.share[i].fuse);
 	}
 	return r;

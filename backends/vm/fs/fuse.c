@@ -84,7 +84,7 @@ void fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *dat
 	io->reply(io, &out, sizeof(out.h) + len, 0);
 }
 
-void fuse_reply_err(struct fuse_req *r, int error)
+void fuse_guest_reply_err(struct fuse_req *r, int error)
 {
 	fuse_answer(take_ptr(&r->io), r->h.unique, error, NULL, 0);
 }
@@ -92,7 +92,7 @@ void fuse_reply_err(struct fuse_req *r, int error)
 void fuse_reply(struct fuse_req *r, const void *data, size_t len)
 {
 	if (len > r->io->out_len - sizeof(struct fuse_out_header) || len > FS_VALUE_MAX)
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 	else
 		fuse_answer(take_ptr(&r->io), r->h.unique, 0, data, len);
 }
@@ -129,7 +129,7 @@ void fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct f
 	fuse_fill_attr(t, &e->attr, st);
 }
 
-void fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st)
+void fuse_guest_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st)
 {
 	struct fuse_entry_out e;
 
@@ -139,7 +139,7 @@ void fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *
 	fuse_reply(r, &e, sizeof(e));
 }
 
-void fuse_reply_attr(struct fuse_req *r, const struct stat *st)
+void fuse_guest_reply_attr(struct fuse_req *r, const struct stat *st)
 {
 	struct fuse_attr_out a = {.attr_valid = FUSE_VALID_S};
 
@@ -153,7 +153,7 @@ struct fs_handle *fuse_handle(struct fuse_req *r, uint64_t fh, bool dir)
 
 	if (h && h->dir == dir && h->node == r->h.nodeid)
 		return h;
-	fuse_reply_err(r, -EBADF);
+	fuse_guest_reply_err(r, -EBADF);
 	return NULL;
 }
 
@@ -178,7 +178,7 @@ static void on_init(struct fuse_req *r)
 
 	fuse_reset(r->s);
 	if (in->major == FUSE_KERNEL_VERSION && in->minor < MINOR_NEEDED) {
-		fuse_reply_err(r, -EPROTO);
+		fuse_guest_reply_err(r, -EPROTO);
 		return;
 	}
 	r->s->ready = in->major == FUSE_KERNEL_VERSION; /* else it comes again with ours */
@@ -189,7 +189,7 @@ static void on_destroy(struct fuse_req *r)
 {
 	fuse_reset(r->s);
 	r->s->ready = false;
-	fuse_reply_err(r, 0);
+	fuse_guest_reply_err(r, 0);
 }
 
 static void no_reply(struct fuse_req *r)
@@ -340,12 +340,12 @@ void fuse_serve(struct fuse_session *s, struct fuse_io *io)
 	if (error && quiet)
 		no_reply(&r);
 	else if (error)
-		fuse_reply_err(&r, error);
+		fuse_guest_reply_err(&r, error);
 	else
 		table[r.h.opcode].handle(&r);
 }
 
-struct fuse_session *fuse_new(struct fs_tree *tree)
+struct fuse_session *fuse_guest_new(struct fs_tree *tree)
 {
 	struct fuse_session *s = xcalloc(1, sizeof(*s));
 

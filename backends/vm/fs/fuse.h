@@ -12,7 +12,7 @@
  * table numbers. Bytes of a request are copied first, so that the guest cannot change them later;
  * only content of READ and WRITE goes between guest memory and file directly.
  *
- * Life: fuse_new() -> fuse_serve()... -> fuse_free(). INIT begins anew.
+ * Life: fuse_guest_new() -> fuse_serve()... -> fuse_free(). INIT begins anew.
  */
 struct fuse_session;
 
@@ -31,7 +31,7 @@ struct fuse_io {
 	void (*reply)(struct fuse_io *io, const void *data, size_t len, size_t direct);
 };
 
-struct fuse_session *fuse_new(struct fs_tree *tree); /* borrowed */
+struct fuse_session *fuse_guest_new(struct fs_tree *tree); /* borrowed */
 void fuse_serve(struct fuse_session *s, struct fuse_io *io);
 /* The guest was reset: nobody waits for what the keeper still holds. */
 void fuse_reset(struct fuse_session *s);

@@ -45,7 +45,7 @@ static int object_place(struct fuse_req *r, struct change *c, int i, const struc
 static void send(struct fuse_req *r, struct change *c, int got, struct fs_node *node)
 {
 	if (got < 0)
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 	else
 		fuse_ask(r, node, &c->part, c->note->flags);
 }
@@ -171,12 +171,12 @@ static void open_to_read(struct fuse_req *r)
 	if (got == 0)
 		got = fs_open_native(r->tree, r->node);
 	if (got < 0) {
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 		return;
 	}
 	h = fs_handle_new(&r->tree->handles, r->node->id, got);
 	if (!h) {
-		fuse_reply_err(r, -ENFILE);
+		fuse_guest_reply_err(r, -ENFILE);
 		return;
 	}
 	out.fh = h->id;
@@ -190,13 +190,13 @@ void fuse_open(struct fuse_req *r)
 	int got;
 
 	if (!S_ISREG(r->node->type)) {
-		fuse_reply_err(r, S_ISDIR(r->node->type) ? -EISDIR : -ENXIO);
+		fuse_guest_reply_err(r, S_ISDIR(r->node->type) ? -EISDIR : -ENXIO);
 		return;
 	}
 	/* The guest would read new bytes up to the old size: it looks the name up again, and
 	 * opens again. */
 	if (fs_was_edited(r->node)) {
-		fuse_reply_err(r, -ESTALE);
+		fuse_guest_reply_err(r, -ESTALE);
 		return;
 	}
 	if ((in->flags & O_ACCMODE) == O_RDONLY && !(in->flags & O_TRUNC)) {
@@ -232,9 +232,9 @@ static bool change_removed(struct fuse_req *r, const struct fuse_setattr_in *in)
 	    in->size > INT64_MAX)
 		return false;
 	if (ftruncate(h->fd, (off_t)in->size) < 0 || fs_getattr(r->tree, r->node, &st) < 0)
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 	else
-		fuse_reply_attr(r, &st);
+		fuse_guest_reply_attr(r, &st);
 	return true;
 }
 
@@ -266,9 +266,9 @@ void fuse_setattr(struct fuse_req *r)
 	}
 	got = fs_getattr(r->tree, r->node, &st);
 	if (got < 0)
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 	else
-		fuse_reply_attr(r, &st);
+		fuse_guest_reply_attr(r, &st);
 }
 
 void fuse_setxattr(struct fuse_req *r)
@@ -278,7 +278,7 @@ void fuse_setxattr(struct fuse_req *r)
 	int got = object_place(r, c, 0, r->node);
 
 	if (in->size > r->rest_len || in->size > FS_VALUE_MAX) {
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 		return;
 	}
 	if (got == 0 && strlen(r->name[0]) > NAME_MAX)

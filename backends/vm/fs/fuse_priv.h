@@ -46,10 +46,10 @@ struct fuse_req {
 };
 
 /* ---- fuse.c: answers. Each ends the request. ---- */
-void fuse_reply_err(struct fuse_req *r, int error); /* 0 or negative errno */
+void fuse_guest_reply_err(struct fuse_req *r, int error); /* 0 or negative errno */
 void fuse_reply(struct fuse_req *r, const void *data, size_t len);
-void fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st);
-void fuse_reply_attr(struct fuse_req *r, const struct stat *st);
+void fuse_guest_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st);
+void fuse_guest_reply_attr(struct fuse_req *r, const struct stat *st);
 /* The same for a request that has waited. */
 void fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *data, size_t len);
 void fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct fs_node *n,

@@ -19,13 +19,13 @@ void fuse_lookup(struct fuse_req *r)
 	int got = fs_lookup(r->tree, r->node, r->name[0], &n, &st);
 
 	if (got == 0) {
-		fuse_reply_entry(r, n, &st);
+		fuse_guest_reply_entry(r, n, &st);
 	} else if (got == -ENOENT) { /* node 0: it is not there, for as long as it says */
 		const struct fuse_entry_out none = {.entry_valid = FUSE_VALID_S};
 
 		fuse_reply(r, &none, sizeof(none));
 	} else {
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 	}
 }
 
@@ -35,9 +35,9 @@ void fuse_getattr(struct fuse_req *r)
 	int got = fs_getattr(r->tree, r->node, &st);
 
 	if (got < 0)
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 	else
-		fuse_reply_attr(r, &st);
+		fuse_guest_reply_attr(r, &st);
 }
 
 void fuse_readlink(struct fuse_req *r)
@@ -46,7 +46,7 @@ void fuse_readlink(struct fuse_req *r)
 	ssize_t len = fs_readlink(r->node, target, sizeof(target));
 
 	if (len < 0)
-		fuse_reply_err(r, (int)len);
+		fuse_guest_reply_err(r, (int)len);
 	else
 		fuse_reply(r, target, (size_t)len);
 }
@@ -57,7 +57,7 @@ void fuse_statfs(struct fuse_req *r)
 	struct statfs fs;
 
 	if (fstatfs(r->node->fd, &fs) < 0) {
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 		return;
 	}
 	out.st = (struct fuse_kstatfs){.blocks = fs.f_blocks,
@@ -93,12 +93,12 @@ void fuse_opendir(struct fuse_req *r)
 	if (got == 0)
 		got = fs_open_native(r->tree, r->node);
 	if (got < 0) {
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 		return;
 	}
 	h = fs_handle_new(&r->tree->handles, r->node->id, got);
 	if (!h) {
-		fuse_reply_err(r, -ENFILE);
+		fuse_guest_reply_err(r, -ENFILE);
 		return;
 	}
 	h->dir = true;
@@ -170,7 +170,7 @@ static void list(struct fuse_req *r, bool plus)
 	l.room = MIN(l.room, (size_t)in->size);
 	got = fs_readdir(r->tree, h, in->offset, add_entry, &l);
 	if (got < 0 && l.len == 0)
-		fuse_reply_err(r, got);
+		fuse_guest_reply_err(r, got);
 	else
 		fuse_reply(r, l.data, l.len);
 }
@@ -192,7 +192,7 @@ static void release(struct fuse_req *r, bool dir)
 	if (!fuse_handle(r, in->fh, dir))
 		return;
 	fs_handle_free(&r->tree->handles, in->fh);
-	fuse_reply_err(r, 0);
+	fuse_guest_reply_err(r, 0);
 }
 
 void fuse_release(struct fuse_req *r)
@@ -222,7 +222,7 @@ void fuse_read(struct fuse_req *r)
 	n = iov_slice(io->out, io->n_out, sizeof(out), in->size, piece, FUSE_PIECES);
 	got = n ? preadv(h->fd, piece, (int)n, (off_t)in->offset) : 0;
 	if (got < 0) {
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 		return;
 	}
 	out.len = (uint32_t)(sizeof(out) + (size_t)got);
@@ -246,7 +246,7 @@ static const struct fs_handle *writable(struct fuse_req *r, uint64_t fh)
 
 	if (!h || h->writes)
 		return h;
-	fuse_reply_err(r, -EBADF);
+	fuse_guest_reply_err(r, -EBADF);
 	return NULL;
 }
 
@@ -263,13 +263,13 @@ void fuse_write(struct fuse_req *r)
 	if (!h)
 		return;
 	if (in->size > r->h.len - head || in->size > FUSE_WRITE_MAX) {
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 		return;
 	}
 	n = iov_slice(r->io->in, r->io->n_in, head, in->size, piece, FUSE_PIECES);
 	got = n ? pwritev(h->fd, piece, (int)n, (off_t)in->offset) : 0;
 	if (got < 0) {
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 		return;
 	}
 	tell_own(r);
@@ -284,7 +284,8 @@ static void sync_handle(struct fuse_req *r, bool dir)
 
 	if (!h)
 		return;
-	fuse_reply_err(r, (in->fsync_flags & 1 ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? -errno : 0);
+	fuse_guest_reply_err(r, (in->fsync_flags & 1 ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? -errno
+											    : 0);
 }
 
 void fuse_fsync(struct fuse_req *r)
@@ -307,12 +308,12 @@ void fuse_lseek(struct fuse_req *r)
 	if (!h)
 		return;
 	if (in->whence != SEEK_DATA && in->whence != SEEK_HOLE) {
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 		return;
 	}
 	at = lseek(h->fd, (off_t)in->offset, (int)in->whence);
 	if (at < 0) {
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 		return;
 	}
 	out.offset = (uint64_t)at;
@@ -331,7 +332,7 @@ void fuse_fallocate(struct fuse_req *r)
 											: 0;
 	if (got == 0)
 		tell_own(r);
-	fuse_reply_err(r, got);
+	fuse_guest_reply_err(r, got);
 }
 
 void fuse_copy_range(struct fuse_req *r)
@@ -349,18 +350,18 @@ void fuse_copy_range(struct fuse_req *r)
 	to = fs_handle_get(&r->tree->handles, in->fh_out);
 	node = fs_node_get(&r->tree->nodes, in->nodeid_out);
 	if (!to || !node || to->node != in->nodeid_out || to->dir || !to->writes) {
-		fuse_reply_err(r, -EBADF);
+		fuse_guest_reply_err(r, -EBADF);
 		return;
 	}
 	if (in->flags) {
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 		return;
 	}
 	/* Not more than a moment's work: the guest asks again for the rest. */
 	got = copy_file_range(from->fd, &at, to->fd, &to_at,
 			      MIN(in->len, (uint64_t)16 * FUSE_WRITE_MAX), 0);
 	if (got < 0) {
-		fuse_reply_err(r, -errno);
+		fuse_guest_reply_err(r, -errno);
 		return;
 	}
 	if (fstat(node->fd, &st) == 0)
@@ -376,11 +377,11 @@ static void reply_xattr(struct fuse_req *r, uint32_t size, const void *value, ss
 	const struct fuse_getxattr_out out = {.size = (uint32_t)MAX(got, 0)};
 
 	if (got < 0)
-		fuse_reply_err(r, (int)got);
+		fuse_guest_reply_err(r, (int)got);
 	else if (size == 0)
 		fuse_reply(r, &out, sizeof(out));
 	else if ((size_t)got > size)
-		fuse_reply_err(r, -ERANGE);
+		fuse_guest_reply_err(r, -ERANGE);
 	else
 		fuse_reply(r, value, (size_t)got);
 }
@@ -395,11 +396,11 @@ void fuse_getxattr(struct fuse_req *r)
 	ssize_t got;
 
 	if (strlen(r->name[0]) > XATTR_NAME_MAX || r->name[0][0] == '\0') {
-		fuse_reply_err(r, -ERANGE);
+		fuse_guest_reply_err(r, -ERANGE);
 		return;
 	}
 	if (r->node->closed || S_ISLNK(r->node->type)) {
-		fuse_reply_err(r, -ENODATA);
+		fuse_guest_reply_err(r, -ENODATA);
 		return;
 	}
 	fs_node_link(r->node, link);

@@ -182,7 +182,7 @@ void fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_par
 	struct fuse_wait *w;
 
 	if (r->io->out_len < sizeof(struct fuse_out_header) + room_needed(r->h.opcode)) {
-		fuse_reply_err(r, -EINVAL);
+		fuse_guest_reply_err(r, -EINVAL);
 		return;
 	}
 	w = xcalloc(1, sizeof(*w));
@@ -196,7 +196,7 @@ void fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_par
 	w->ask = fs_ask(r->tree->view->channel, p, done, w);
 	if (!w->ask) {
 		free(w);
-		fuse_reply_err(r, -ENAMETOOLONG);
+		fuse_guest_reply_err(r, -ENAMETOOLONG);
 		return;
 	}
 	w->io = take_ptr(&r->io);
