@@ -136,15 +136,20 @@ static const struct config_key keys[] = {
 	 "the one key that cordon takes from the agent, as C-g or F12; else the keymap's"},
 	{"ui.mouse", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "take mouse events; off leaves selecting text to the terminal"},
+	{"ui.motion", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
+	 "false: nothing on the screen blinks or turns"},
 	{"ui.ascii", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "draw borders with - | + instead of line characters"},
 	{"console.clipboard", CONFIG_ENUM, "ask", "ask|allow|deny", PROJECT_NEVER, NULL,
 	 "may the agent put text into your clipboard; it never reads it"},
 	{"console.copy-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that takes what you copy on its input; none: the terminal does (OSC 52)"},
+	{"console.open", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a command that opens the web or mail address that you choose in the agent's pane, as "
+	 "xdg-open; none: it is copied"},
 	{"console.notify", CONFIG_ENUM, "terminal", "terminal|desktop|command", PROJECT_NEVER, NULL,
-	 "how the console calls you when something waits, or the agent has ended while you look "
-	 "elsewhere: the terminal (OSC 9), notify-send, or console.notify-command"},
+	 "how the console calls you when something waits, or the agent has finished or ended "
+	 "while you look elsewhere: the terminal (OSC 9), notify-send, or console.notify-command"},
 	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that takes the words of console.notify=command on its input"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,

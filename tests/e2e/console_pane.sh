@@ -65,6 +65,8 @@ chmod +x "$TEST_TMP/bin/notify-send"
 cat >"$dir/caller" <<'END'
 echo x >.envrc
 echo refused
+until [ -e call ]; do sleep 0.1; done
+printf '\033]9;evil $(words)\033\\'
 until [ -e go ]; do sleep 0.1; done
 END
 told() { grep -q "$1" "$TEST_TMP/told"; }
@@ -74,10 +76,10 @@ wait_for 5 test -s "$TEST_TMP/sent"
 is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answer|' "console.notify = desktop: notify-send says so"
 keys C-] a
 press_until '^ *refused' "it is denied" d
-touch "$dir/go"
+touch "$dir/call" "$dir/go"
 sees 'ended with 0' "the agent ends"
 is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answer|' "who looks on is not told"
-rm "$dir/go"
+rm "$dir/go" "$dir/call"
 start 120 30 "$dir" "$CORDON run --set console.notify=command --set 'console.notify-command=cat >>$TEST_TMP/told; echo >>$TEST_TMP/told' -- sh ./caller"
 sees 'ASK write \.envrc' "something waits"
 wait_for 5 test -s "$TEST_TMP/told"
@@ -85,6 +87,8 @@ is "$(cat "$TEST_TMP/told")" 'something waits for your answer' "console.notify-c
 keys C-] a
 press_until '^ *refused' "it is denied" d
 keys -H 1b 5b 4f # the terminal says that the human looks elsewhere
+touch "$dir/call"
+ok "who looks elsewhere is told that the agent calls, by none of its words" wait_for 10 told '^the agent calls you$'
 touch "$dir/go"
 ok "who looks elsewhere is told of the end" wait_for 10 told '^the agent has ended$'
 sees 'ended with 0' "the agent ends"

@@ -166,6 +166,13 @@ static void verb_bell(void *data)
 	say(data, "bell");
 }
 
+static int verb_open(void *data, const char *url, struct err *err)
+{
+	(void)err;
+	buf_fmt(&((struct scene *)data)->said, "open %s\n", url);
+	return 0;
+}
+
 static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 {
 	(void)err;
@@ -200,6 +207,7 @@ static const struct ui_verbs verbs = {
 	.redraw = verb_redraw,
 	.bell = verb_bell,
 	.copy = verb_copy,
+	.open = verb_open,
 	.alert = verb_bell,
 	.submit = verb_submit,
 };

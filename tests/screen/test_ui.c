@@ -755,6 +755,41 @@ static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 	ui_event(s->ui, &ev, s->now_us += 1000);
 }
 
+/* Where it leads is said before; nothing that is no web or mail address is opened. */
+static void a_link_is_opened_by_a_key_alone(void **state)
+{
+	static const char text[] = "see \033]8;;https://example.org/a\033\\this\033]8;;\033\\ or "
+				   "\033]8;;file:///etc/passwd\033\\that\033]8;;\033\\\r\n";
+	struct scene *s = *state;
+
+	term_feed(s->term, text, sizeof(text) - 1);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] [ k 0 Enter");
+	assert_true(scene_shows(s, "There is no link here."));
+	scene_keys(s, "w w");
+	assert_true(scene_shows(s, "leads to https://example.org/a"));
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "Enter");
+	assert_string_equal(s->said.data, "open https://example.org/a\n");
+	buf_clear(&s->said);
+	scene_keys(s, "w w Enter");
+	assert_string_equal(s->said.data, "copy 'file:///etc/passwd'\n");
+	assert_true(scene_shows(s, "only web and mail addresses are opened"));
+}
+
+static void nothing_blinks_where_motion_is_off(void **state)
+{
+	struct scene *s = *state;
+	struct rect r = s->ui->layout.pane[PANE_TERMINAL];
+
+	term_feed(s->term, "\033[2J\033[H\033[5;1mx", 14);
+	scene_draw(s);
+	assert_true(surface_cell(&s->surface, r.x, r.y)->style.attr & STYLE_BLINK);
+	s->ui->spec.still = true;
+	scene_draw(s);
+	assert_int_equal(surface_cell(&s->surface, r.x, r.y)->style.attr, STYLE_BOLD);
+}
+
 static void copy_mode_selects_and_copies(void **state)
 {
 	struct scene *s = *state;
@@ -935,6 +970,8 @@ int main(void)
 		TEST(the_ring_turns_under_a_filter),
 		TEST(the_agent_cannot_draw_on_the_bottom_rows),
 		TEST(scrolled_back_keys_are_cordons),
+		TEST(a_link_is_opened_by_a_key_alone),
+		TEST(nothing_blinks_where_motion_is_off),
 		TEST(copy_mode_selects_and_copies),
 		TEST(dragging_selects),
 		TEST(the_agent_asks_for_the_clipboard),

@@ -119,6 +119,8 @@ static int show(struct recording *rec, const char *home, const char *state, stru
 				      .ascii = config_bool(config, "ui.ascii"),
 				      .notes = words,
 				      .copy_command = config_str(config, "console.copy-command"),
+				      .open = config_str(config, "console.open"),
+				      .still = !config_bool(config, "ui.motion"),
 			      },
 			      err);
 }

@@ -472,6 +472,8 @@ static int in_console(struct run *run, struct err *err)
 				   .ascii = config_bool(c, "ui.ascii"),
 				   .clipboard = config_str(c, "console.clipboard"),
 				   .copy_command = config_str(c, "console.copy-command"),
+				   .open = config_str(c, "console.open"),
+				   .still = !config_bool(c, "ui.motion"),
 				   .notify = config_str(c, "console.notify"),
 				   .notify_command = config_str(c, "console.notify-command"),
 				   .notes = notes.data,

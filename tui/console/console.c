@@ -129,6 +129,7 @@ static void on_tick(uv_timer_t *timer)
 		ui_say(c->ui, "The recording has ended: %s.", failed);
 	c->feed->tick(c);
 	console_watch_look(c);
+	console_rests(c);
 	console_schedule(c);
 }
 
@@ -171,8 +172,10 @@ static void pump(struct console *c)
 {
 	int r = pty_pump(&c->pty, c->term, PUMP_US);
 
-	if (term_dirty(c->term))
+	if (term_dirty(c->term)) {
+		c->printed_us = clock_mono_us();
 		console_schedule(c);
+	}
 	if (r > 0)
 		uv_timer_start(&c->more, on_more, 0, 0);
 	if (r < 0) {

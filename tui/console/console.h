@@ -14,6 +14,8 @@ struct console_options {
 	const char *record;	  /* a file for the recording, or NULL */
 	const char *clipboard;	  /* ask, allow or deny: the agent's texts; NULL: deny */
 	const char *copy_command; /* takes what is copied on its input; NULL: the terminal does */
+	const char *open;	  /* a command for addresses of links; or NULL: they are copied */
+	bool still;		  /* nothing blinks or turns */
 	const char *notify;	  /* terminal, desktop or command; NULL: terminal */
 	const char *notify_command; /* takes the words on its input; or NULL */
 	bool *again;		    /* set when the human wants the same once more; or NULL */

@@ -57,8 +57,10 @@ struct console {
 	bool pty_over, session_over;
 	struct approver *approver; /* NULL: no such command is set */
 	struct api *api;	   /* NULL when its socket could not be made */
-	bool hurry; /* a key went in: what it shows need not wait for its turn */
-	int64_t painted_us, rang_us, alerted_us;
+	bool hurry;		   /* a key went in: what it shows need not wait for its turn */
+	/* The human sent a line; the agent printed last. Then it falls silent: console_rests(). */
+	int64_t sent_us, printed_us;
+	int64_t painted_us, rang_us, alerted_us, called_us;
 
 	uv_process_t editor;
 	bool editing; /* it has the terminal */
@@ -109,4 +111,6 @@ void console_done(struct console *c);
 /* verbs.c: what views ask for; data is the console */
 /* By what console.notify says; words are cordon's own, printable ASCII. There is a screen. */
 void console_notify(struct console *c, const char *words);
+void console_called(struct console *c); /* the agent calls for a look: BEL, OSC 9 or 777 */
+void console_rests(struct console *c);	/* once a second: has it finished a turn? */
 extern const struct ui_verbs console_verbs;

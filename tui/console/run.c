@@ -106,6 +106,12 @@ static void on_output(void *data, const void *bytes, size_t len)
 static void on_bell(void *data)
 {
 	console_verbs.bell(data);
+	console_called(data);
+}
+
+static void on_call(void *data)
+{
+	console_called(data);
 }
 
 static void on_title(void *data, const char *title)
@@ -130,6 +136,7 @@ static const struct term_events term_events = {
 	.output = on_output,
 	.clipboard = on_clipboard,
 	.bell = on_bell,
+	.call = on_call,
 	.title = on_title,
 };
 
@@ -164,6 +171,7 @@ void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char
 		.folders = folders,
 		.state_dir = state_dir,
 		.mouse = c->opt->mouse,
+		.still = c->opt->still,
 		.replay = c->replay,
 		.attached = c->mirror != NULL || c->replay != NULL,
 	});

@@ -48,6 +48,8 @@ struct ui_verbs {
 	void (*bell)(void *data);
 	/* Text for the human to paste; NULL: cannot be done. */
 	int (*copy)(void *data, const char *text, size_t len, struct err *err);
+	/* An address, by a command of the human's; 1: none is set. NULL: cannot be done. */
+	int (*open)(void *data, const char *url, struct err *err);
 	void (*alert)(void *data); /* something waits: bell and notification, not too often */
 	/* work() runs on a worker, then done() on the loop; at once in tests. */
 	void (*submit)(void *data, void (*work)(void *job), void (*done)(void *job), void *job);
@@ -63,6 +65,7 @@ struct ui_spec {
 	const char *const *folders; /* all of them; for the step view, as state_dir; may be NULL */
 	const char *state_dir;
 	bool mouse;
+	bool still;	       /* what blinks does not */
 	struct replay *replay; /* a recording is shown; NULL: a session */
 	bool attached;	       /* to a session that runs elsewhere: leaving ends nothing */
 };

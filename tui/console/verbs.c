@@ -11,6 +11,7 @@
 
 #define BELL_US	 500000
 #define ALERT_US 10000000 /* between two notifications of the terminal's own */
+#define REST_US	 8000000  /* an agent that works prints more often */
 
 static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
@@ -78,7 +79,10 @@ static void verb_stop(void *data)
 
 static void verb_turn(void *data)
 {
-	session_turn(((struct console *)data)->session);
+	struct console *c = data;
+
+	c->sent_us = clock_mono_us();
+	session_turn(c->session);
 }
 
 static void verb_leave(void *data)
@@ -153,6 +157,28 @@ static void verb_alert(void *data)
 	console_notify(c, "something waits for your answer");
 }
 
+void console_called(struct console *c)
+{
+	int64_t now = clock_mono_us();
+
+	if (!c->away || !c->screen || (c->called_us && now - c->called_us < ALERT_US))
+		return;
+	c->called_us = now;
+	c->sent_us = 0;
+	console_notify(c, "the agent calls you");
+}
+
+/* It has answered what was sent, and has printed nothing for a while. */
+void console_rests(struct console *c)
+{
+	if (!c->sent_us || c->printed_us < c->sent_us || c->model->n_asks || c->model->exited ||
+	    clock_mono_us() - c->printed_us < REST_US)
+		return;
+	c->sent_us = 0;
+	if (c->away)
+		console_notify(c, "the agent has finished, or waits for you");
+}
+
 static void after_work(void *data)
 {
 	struct console *c = data;
@@ -179,7 +205,20 @@ static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 	return copy_by_terminal(c->screen, text, len, err);
 }
 
+/* By the human's command, with the address on its input: the shell does not read it. */
+static int verb_open(void *data, const char *url, struct err *err)
+{
+	const char *command = ((struct console *)data)->opt->open;
+	AUTO_FREE char *line = NULL;
+
+	if (!command || !*command)
+		return 1;
+	line = xasprintf("%s \"$(cat)\"", command);
+	return pipe_command(line, "console.open", url, strlen(url), err);
+}
+
 const struct ui_verbs console_verbs = {
+	.open = verb_open,
 	.answer = verb_answer,
 	.revoke = verb_revoke,
 	.forget = verb_forget,

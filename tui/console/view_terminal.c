@@ -27,7 +27,7 @@ static const enum action scroll_hints[] = {ACTION_UP,	  ACTION_DOWN, ACTION_PAGE
 static const struct view_ops live_ops, scroll_ops;
 
 /* What the agent left in the terminal's own colours takes the theme's. */
-static void tint(struct surface *s, struct rect r)
+static void tint(struct surface *s, struct rect r, bool still)
 {
 	struct style st = surface_role(s, ROLE_TERMINAL);
 
@@ -35,6 +35,8 @@ static void tint(struct surface *s, struct rect r)
 		for (int x = r.x; x < r.x + r.w; x++) {
 			struct cell *c = surface_cell(s, x, y);
 
+			if (c && still)
+				c->style.attr &= ~(uint32_t)STYLE_BLINK;
 			if (c && c->style.fg == COLOR_DEFAULT)
 				c->style.fg = st.fg;
 			if (c && c->style.bg == COLOR_DEFAULT)
@@ -118,7 +120,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 		return;
 	}
 	term_draw(t, s, r);
-	tint(s, rect_intersect(r, s->clip));
+	tint(s, rect_intersect(r, s->clip), v->ui->spec.still);
 	if (v->ops == &live_ops && v->ui->spec.model->n_asks > 0)
 		draw_waiting(v->ui, s, r);
 	if (focused && term_copying(t) && term_copy_cursor(t, &row, &col) && row < r.h && col < r.w)
@@ -143,6 +145,8 @@ static void note(struct view *v, char *out, size_t size)
 		count = term_search_count(t, &current);
 		if (((struct view_terminal *)v)->searched)
 			snprintf(out, size, "match %zu of %zu", current, count);
+		else if (term_copy_kind(t) == COPY_NONE && term_copy_link(t))
+			snprintf(out, size, "leads to %s", term_copy_link(t));
 		else if (term_copy_kind(t) != COPY_NONE)
 			snprintf(out, size, "%s, %zu lines back", kinds[term_copy_kind(t)],
 				 term_scrolled(t));
@@ -196,6 +200,36 @@ static bool act_live(struct view *v, enum action a)
 		ui_say(v->ui, "A full-screen program keeps no lines to scroll back to.");
 	go_copying(v);
 	return true;
+}
+
+/* The human sees where it leads before: the title has it. What could start a program is not opened.
+ */
+static void open_link(struct view *v)
+{
+	static const char *const kinds[] = {"https://", "http://", "mailto:"};
+	const char *url = term_copy_link(v->ui->spec.term);
+	struct ui *ui = v->ui;
+	struct err err = {0};
+	bool web = false;
+	int r = 1;
+
+	for (size_t i = 0; url && i < ARRAY_LEN(kinds); i++)
+		web |= str_starts(url, kinds[i]);
+	if (!url) {
+		ui_say(ui, "There is no link here.");
+		return;
+	}
+	if (web && ui->spec.verbs->open)
+		r = ui->spec.verbs->open(ui->spec.data, url, &err);
+	if (r < 0)
+		ui_say(ui, "x %s", err.text);
+	else if (r == 0)
+		ui_say(ui, "Opened: %s", url);
+	else if (ui_copy(ui, url, strlen(url)))
+		ui_say(ui,
+		       web ? "Copied; console.open = xdg-open in your settings opens it: %s"
+			   : "Copied; only web and mail addresses are opened: %s",
+		       url);
 }
 
 /* What is selected, or the line of the cursor. */
@@ -268,6 +302,9 @@ static bool act_scroll(struct view *v, enum action a)
 		return true;
 	case ACTION_COPY:
 		copy(v);
+		return true;
+	case ACTION_OPEN:
+		open_link(v);
 		return true;
 	case ACTION_BOTTOM:
 	case ACTION_BACK:
@@ -366,7 +403,7 @@ static const struct view_ops live_ops = {
 
 static const struct view_ops scroll_ops = {
 	.place = PLACE_SCROLL,
-	.does = DOES_MOVE,
+	.does = DOES_MOVE | DOES_OPEN,
 	.draw = draw,
 	.act = act_scroll,
 	.note = note,
