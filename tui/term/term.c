@@ -142,6 +142,8 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 		if (clock_mono_us() >= deadline)
 			break;
 	}
+	/* (a return from the alternate screen on the way made one) */
+	t->anchor.valid = false;
 	vterm_screen_flush_damage(t->screen);
 	if (t->bell && t->on->bell)
 		t->on->bell(t->data);
