@@ -200,6 +200,12 @@ int rules_save(const struct rules_place *where, enum answer_scope scope, enum ru
 /* One "key = value" line of a section, quoted where the syntax asks for it. */
 struct buf;
 void rules_line(struct buf *out, const char *key, const char *value);
+/*
+ * Append "[section] key = value" to a file of settings, in the same way: the last one counts. A
+ * section that says nothing but this key goes.
+ */
+int rules_save_setting(const char *file, const char *section, const char *key, const char *value,
+		       struct err *err) MUST_USE;
 /* Take the section out again that rules_save() made of just that answer. -ENOENT: it is not there
  * any more, or somebody has edited it. */
 int rules_forget(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,

@@ -294,3 +294,40 @@ int rules_forget_named(const char *file, const char *name, struct err *err)
 	r = change(real, 0600, take_out_named, &what, err);
 	return r < 0 ? err_wrap(err, r, "forget it") : 0;
 }
+
+/* what: a whole section of one line. Others of this key alone make room. */
+static int put_setting(struct buf *text, const struct buf *what)
+{
+	const char *value = strstr(what->data, " = ");
+	AUTO_FREE char *head = xstrndup(what->data, (size_t)(value - what->data) + 3);
+	char *at = text->data;
+
+	while ((at = strstr(at, head))) {
+		char *end = strchr(at, '\n');
+
+		end = end ? strchr(end + 1, '\n') : NULL;
+		if ((at > text->data && at[-1] != '\n') || !end || (end[1] && end[1] != '[')) {
+			at++;
+			continue;
+		}
+		end++;
+		memmove(at, end, strlen(end) + 1);
+		buf_truncate(text, text->len - (size_t)(end - at));
+	}
+	return append_bundle(text, what);
+}
+
+int rules_save_setting(const char *file, const char *section, const char *key, const char *value,
+		       struct err *err)
+{
+	AUTO_BUF struct buf what = BUF_INIT;
+	AUTO_FREE char *real = resolve(xstrdup(file));
+
+	for (const char *c = value; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_say(err, -EINVAL, "%s.%s cannot hold a control character",
+				       section, key);
+	buf_fmt(&what, "[%s]\n", section);
+	rules_line(&what, key, value);
+	return change(real, 0600, put_setting, &what, err);
+}

@@ -28,7 +28,8 @@ sees ' own' "has one's own theme"
 sees 'high-contrast' "and those that are shipped"
 keys G
 keys Enter
-sees 'Always: ui.theme = ' "one is kept for this session"
+sees 'Your settings have it now: ui.theme = ' "one is kept"
+ok "in one's settings" grep -q '^	theme = ' "$config/config"
 keys C-g c
 keys j j Escape
 loses 'x DENY write /etc/hosts' "Esc leaves"

@@ -329,6 +329,36 @@ static void nowhere(void **state)
 	assert_true(rules_save(&p->where, SCOPE_ORG, RULE_READ, "/a", &a, &p->err) < 0);
 }
 
+/* What is there stays; the last one counts; what it wrote before makes room. */
+static void a_setting(void **state)
+{
+	struct place *p = *state;
+	static const char before[] = "[ui]\n\ttheme = dark ; mine\n\tmouse = no\n[rule \"x\"]\n"
+				     "\tallow = read /x";
+	AUTO_FREE char *text = NULL, *again = NULL, *want = NULL;
+	struct config *c = NULL;
+
+	assert_int_equal(rules_save_setting(p->user, "ui", "theme", "light", &p->err), 0);
+	text = contents(p->user);
+	assert_string_equal(text, "[ui]\n\ttheme = light\n");
+	assert_int_equal(io_write_file(AT_FDCWD, p->user, 0600, before, sizeof(before) - 1, false),
+			 0);
+	assert_int_equal(rules_save_setting(p->user, "ui", "theme", "a;b", &p->err), 0);
+	assert_int_equal(rules_save_setting(p->user, "ui", "theme", "mono", &p->err), 0);
+	again = contents(p->user);
+	want = xasprintf("%s\n[ui]\n\ttheme = mono\n", before);
+	assert_string_equal(again, want);
+	assert_int_equal(
+		config_load(&c,
+			    &(struct config_spec){.home = p->home, .org_file = "/dev/null/none"},
+			    &p->err),
+		0);
+	assert_string_equal(config_str(c, "ui.theme"), "mono");
+	assert_false(config_bool(c, "ui.mouse"));
+	config_free(c);
+	assert_int_equal(rules_save_setting(p->user, "ui", "theme", "a\nb", &p->err), -EINVAL);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -345,6 +375,7 @@ int main(void)
 		T(forgets_by_name),
 		T(expires),
 		T(nowhere),
+		T(a_setting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,14 @@ bool list_keys(struct list *l, struct ui *ui, enum action a, size_t count, list_
 	list_fit(l, count, (int)l->page);
 	if (list_act(l, a, count))
 		return true;
+	if (a == ACTION_COPY && l->cursor < count) {
+		AUTO_BUF struct buf words = BUF_INIT;
+
+		text(data, l->cursor, &words);
+		if (words.len)
+			ui_copy(ui, words.data, words.len);
+		return true;
+	}
 	if (a != ACTION_SEARCH_NEXT && a != ACTION_SEARCH_PREV)
 		return false;
 	if (!list_search_next(l, a == ACTION_SEARCH_PREV, count, text, data))

@@ -1,5 +1,7 @@
 /* reload - themes and keymaps while the console runs: chosen, or read again when they change. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/path.h"
+#include "core/policy/rules.h"
 #include "tui/console/console_priv.h"
 
 static const char *theme_name(const struct console *c)
@@ -27,10 +29,12 @@ int console_theme(void *data, const char *name, bool keep, struct err *err)
 	int r = load_theme(c, name ? name : theme_name(c), err);
 
 	if (r == 0 && name && keep) {
+		AUTO_FREE char *file = path_join(c->config_dir, "config");
 		char *kept = xstrdup(name);
 
 		free(c->theme_name);
 		c->theme_name = kept;
+		r = rules_save_setting(file, "ui", "theme", name, err);
 	}
 	return r;
 }

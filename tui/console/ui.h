@@ -33,7 +33,8 @@ struct ui_verbs {
 	uint64_t (*restore_hunk)(void *data, int64_t step, const char *path, unsigned hunk);
 	/* A file in the human's own editor, at a line (0: none). NULL: not here. */
 	int (*edit)(void *data, const char *path, int line, struct err *err);
-	/* Another theme: to look at, or to keep; NULL: the one that was kept last. */
+	/* Another theme: to look at, or to keep in the settings (it is worn even where that fails);
+	 * NULL: the one that was kept last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
 	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
 	void (*stop)(void *data);		       /* the commands that run */

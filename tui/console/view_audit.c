@@ -350,7 +350,12 @@ static bool publish(struct view_audit *a)
 static bool act(struct view *v, enum action what)
 {
 	struct view_audit *a = (struct view_audit *)v;
+	const struct row *r = what == ACTION_COPY ? row_at(a, a->list.cursor) : NULL;
 
+	if (r && r->text && *r->text) { /* the path or the command alone */
+		ui_copy(v->ui, r->text, strlen(r->text));
+		return true;
+	}
 	if (list_keys(&a->list, v->ui, what, count(a), text_of, a))
 		return true;
 	switch ((int)what) {

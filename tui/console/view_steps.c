@@ -454,6 +454,11 @@ static bool act(struct view *v, enum action a)
 
 	collect(p);
 	from = p->list.cursor;
+	st = a == ACTION_COPY ? step_at(p, from) : NULL;
+	if (st && st->command && *st->command) {
+		ui_copy(v->ui, st->command, strlen(st->command));
+		return true;
+	}
 	if (list_keys(&p->list, v->ui, a, p->n, text_of, p)) {
 		pass_headings(p, from);
 		return true;

@@ -1,5 +1,6 @@
 /* view_themes - the themes that there are; the one under the cursor is what the screen wears. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "core/base/text.h"
@@ -59,15 +60,20 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 }
 
 /* What cannot be read is said, and the one before stays. */
-static void wear(struct view_themes *t, bool keep)
+static int wear(struct view_themes *t, bool keep)
 {
 	struct ui *ui = t->v.ui;
 	struct err err = {0};
 
+	int r;
+
 	t->touched = true;
-	if (t->list.cursor < t->n &&
-	    ui->spec.verbs->theme(ui->spec.data, t->list_of[t->list.cursor], keep, &err) < 0)
+	if (t->list.cursor >= t->n)
+		return -ENOENT;
+	r = ui->spec.verbs->theme(ui->spec.data, t->list_of[t->list.cursor], keep, &err);
+	if (r < 0)
 		ui_say(ui, "x %s", err.text);
+	return r;
 }
 
 static void keep(struct view_themes *t)
@@ -77,10 +83,9 @@ static void keep(struct view_themes *t)
 
 	if (t->list.cursor >= t->n)
 		return;
-	wear(t, true);
 	text_escape(&name, t->list_of[t->list.cursor], strlen(t->list_of[t->list.cursor]));
-	ui_say(ui, "Until the end of this session. Always: ui.theme = %s in your settings.",
-	       name.data);
+	if (wear(t, true) == 0)
+		ui_say(ui, "Your settings have it now: ui.theme = %s", name.data);
 	ui_pop(ui);
 }
 
