@@ -220,8 +220,8 @@ static size_t any_output(unsigned *seed, char *out, size_t size)
 		"\033[3b",
 		"\t",
 		"\033[7;1;3;4:5;58:5:9;5;9m",
-		"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 a long line that wraps around the "
-		"edge of the pane",
+		("\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 a long line that wraps around the "
+		 "edge of the pane"),
 		"\b",
 		"\033[!p",
 		"\033[8mx\033[0m",
