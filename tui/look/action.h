@@ -43,7 +43,8 @@
 	X(SELECT, "select", "select", "Select from here on, or no longer")                         \
 	X(SELECT_LINES, "select-lines", "select lines", "Select whole lines")                      \
 	X(SELECT_BLOCK, "select-block", "select block", "Select a rectangle")                      \
-	X(COPY, "copy", "copy", "Copy what is selected, or the line; of a diff, the hunk")         \
+	X(COPY, "copy", "copy",                                                                    \
+	  "Copy what is selected: path, command or line; of a diff, the hunk")                     \
 	X(WORD_NEXT, "word-next", "next word", "To the next word")                                 \
 	X(WORD_END, "word-end", "end of word", "To the end of the word")                           \
 	X(WORD_PREV, "word-prev", "previous word", "To the word before")                           \
