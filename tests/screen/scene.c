@@ -119,6 +119,12 @@ static int verb_theme(void *data, const char *name, bool keep, struct err *err)
 	return 0;
 }
 
+static const char *verb_theme_name(void *data)
+{
+	(void)data;
+	return "dark";
+}
+
 static void verb_themes(void *data, struct buf *names)
 {
 	(void)data;
@@ -199,6 +205,7 @@ static const struct ui_verbs verbs = {
 	.edit = verb_edit,
 	.theme = verb_theme,
 	.themes = verb_themes,
+	.theme_name = verb_theme_name,
 	.stop = verb_stop,
 	.cancel = verb_cancel,
 	.leave = verb_leave,

@@ -90,6 +90,7 @@ void console_watch_tty(struct console *c, bool on);
 void console_watch_look(struct console *c); /* once a second */
 int console_theme(void *data, const char *name, bool keep, struct err *err);
 void console_themes(void *data, struct buf *names);
+const char *console_theme_name(void *data);
 
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);

@@ -4,8 +4,10 @@
 #include "core/policy/rules.h"
 #include "tui/console/console_priv.h"
 
-static const char *theme_name(const struct console *c)
+const char *console_theme_name(void *data)
 {
+	const struct console *c = data;
+
 	return c->theme_name ? c->theme_name : c->opt->theme ? c->opt->theme : "default";
 }
 
@@ -26,7 +28,7 @@ static int load_theme(struct console *c, const char *name, struct err *err)
 int console_theme(void *data, const char *name, bool keep, struct err *err)
 {
 	struct console *c = data;
-	int r = load_theme(c, name ? name : theme_name(c), err);
+	int r = load_theme(c, name ? name : console_theme_name(c), err);
 
 	if (r == 0 && name && keep) {
 		AUTO_FREE char *file = path_join(c->config_dir, "config");
@@ -70,7 +72,7 @@ void console_watch_look(struct console *c)
 	if (now == c->look_seen)
 		return;
 	c->look_seen = now;
-	if (load_theme(c, theme_name(c), &err) < 0 || load_keymap(c, &err) < 0)
+	if (load_theme(c, console_theme_name(c), &err) < 0 || load_keymap(c, &err) < 0)
 		ui_say(c->ui, "x %s", err.text);
 	else
 		ui_say(c->ui, "Colours and keys were read again.");

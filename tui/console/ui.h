@@ -36,6 +36,7 @@ struct ui_verbs {
 	/* Another theme: to look at, or to keep in the settings (it is worn even where that fails);
 	 * NULL: the one that was kept last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
+	const char *(*theme_name)(void *data);	       /* the one that was kept; may be NULL */
 	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
 	void (*stop)(void *data);		       /* the commands that run */
 	void (*turn)(void *data); /* the human said something to the agent; may be NULL */

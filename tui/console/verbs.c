@@ -231,6 +231,7 @@ const struct ui_verbs console_verbs = {
 	.edit = console_edit,
 	.theme = console_theme,
 	.themes = console_themes,
+	.theme_name = console_theme_name,
 	.stop = verb_stop,
 	.turn = verb_turn,
 	.cancel = verb_cancel,

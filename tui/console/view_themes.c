@@ -150,6 +150,8 @@ static const struct view_ops ops = {
 struct view *view_themes_new(struct ui *ui)
 {
 	struct view_themes *t = xcalloc(1, sizeof(*t));
+	const char *worn =
+		ui->spec.verbs->theme_name ? ui->spec.verbs->theme_name(ui->spec.data) : NULL;
 	char *save = NULL;
 
 	t->v = (struct view){.ops = &ops, .ui = ui};
@@ -157,6 +159,8 @@ struct view *view_themes_new(struct ui *ui)
 	ui->spec.verbs->themes(ui->spec.data, &t->names);
 	for (char *n = strtok_r(t->names.data, "\n", &save); n; n = strtok_r(NULL, "\n", &save)) {
 		t->list_of = xrealloc(t->list_of, (t->n + 1) * sizeof(char *));
+		if (worn && str_eq(n, worn))
+			t->list.cursor = t->n;
 		t->list_of[t->n++] = n;
 	}
 	return &t->v;
