@@ -48,7 +48,7 @@ static void output(struct buf *b, unsigned lines)
 		"\033[44m bg \033[m",
 		"\033[4:4;58:5:9m dotted \033[m",
 		"\033]8;;https://example.org\033\\link\033]8;;\033\\",
-		"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9",
+		"\xf0\x9f\x91\xa8",
 		"a_long_word_of_some_length_",
 		"    ",
 		"\xe2\x94\x80\xe2\x94\x80",
