@@ -216,9 +216,9 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl \
-	iputils-ping bind9-dnsutils htop fzf $(NPM)
+	iputils-ping bind9-dnsutils htop fzf openssl openssh-client openssh-server $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
-	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils $(NPM)
+	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils openssl openssh-clients openssh-server $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
@@ -232,9 +232,9 @@ have-build = pkg-config --exists $(LIBS) libgit2 && \
 	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
 have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'; } && \
 	command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig && \
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig | wc -l)" = 19 ]
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd | wc -l)" = 22 ]
 RPM_DEPS_apt := rpm
 RPM_DEPS_dnf := rpm-build
 have-rpm = command -v rpmbuild

@@ -27,9 +27,14 @@ static void end(struct buf *out)
 	buf_str(out, "}\n");
 }
 
-static const char *const kinds[RULE_KINDS] = {
-	[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
-	[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
+static const char *const kinds[RULE_KINDS] = {[RULE_READ] = "read",
+					      [RULE_WRITE] = "write",
+					      [RULE_EXEC] = "exec",
+					      [RULE_UNIX] = "unix",
+					      [RULE_CONNECT] = "connect",
+					      [RULE_BIND] = "bind",
+					      [RULE_CREDENTIALS] = "credentials",
+					      [RULE_SIGN] = "sign"};
 
 static const char *truth(bool b)
 {

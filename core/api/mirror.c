@@ -44,9 +44,14 @@ int mirror_word(const struct mirror *m, const char *name, const char *const *wor
 
 static enum rule_kind kind_of(const struct mirror *m)
 {
-	static const char *const kinds[RULE_KINDS] = {
-		[RULE_READ] = "read", [RULE_WRITE] = "write",	  [RULE_EXEC] = "exec",
-		[RULE_UNIX] = "unix", [RULE_CONNECT] = "connect", [RULE_BIND] = "bind"};
+	static const char *const kinds[RULE_KINDS] = {[RULE_READ] = "read",
+						      [RULE_WRITE] = "write",
+						      [RULE_EXEC] = "exec",
+						      [RULE_UNIX] = "unix",
+						      [RULE_CONNECT] = "connect",
+						      [RULE_BIND] = "bind",
+						      [RULE_CREDENTIALS] = "credentials",
+						      [RULE_SIGN] = "sign"};
 
 	return (enum rule_kind)mirror_word(m, "kind", kinds, RULE_KINDS);
 }

@@ -104,6 +104,13 @@ static const struct config_key keys[] = {
 	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
 	 "seconds that an answer given once is good for, when the same process asks the same "
 	 "again"},
+	{"git.credentials", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
+	 "git inside may be given your credentials for a host, by https: each host is asked for; "
+	 "the token then passes through git inside"},
+	{"ssh.agent", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "KEY HOST...: a key of your ssh-agent, by fingerprint or comment, and the hosts that it "
+	 "may "
+	 "sign in to from inside; each is asked for; several may be given"},
 	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
 	 "free: the names in directories that no rule grants show; ask: listing one is asked for, "
 	 "too"},

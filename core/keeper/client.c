@@ -178,6 +178,14 @@ void client_publish(struct client *c, uint16_t port, uint16_t host_port)
 	finish(c, mark);
 }
 
+void client_secret_kept(struct client *c, uint64_t id)
+{
+	size_t mark = wire_begin(&c->out, WIRE_SECRET_KEPT);
+
+	wire_u64(&c->out, id);
+	finish(c, mark);
+}
+
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags)
 {
 	size_t mark = wire_begin(&c->out, WIRE_PLAN_REQ);

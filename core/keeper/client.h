@@ -26,6 +26,7 @@ void client_answer(struct client *c, uint64_t ask, const struct answer *a);
 void client_revoke(struct client *c, uint64_t rule);
 void client_end_flow(struct client *c, uint64_t flow);
 void client_forbid(struct client *c, uint64_t ask, const char *target);
+void client_secret_kept(struct client *c, uint64_t id);
 void client_publish(struct client *c, uint16_t port, uint16_t host_port);
 /* Returns the request id, as those below do. */
 uint64_t client_plan(struct client *c, enum undo_kind kind, size_t n, unsigned flags);

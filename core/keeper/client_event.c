@@ -276,6 +276,10 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->path = next_string(s, in);
 		ev->path2 = next_string(s, in);
 		break;
+	case WIRE_SECRET:
+		ev->id = wire_get_u64(in);
+		ev->path = next_string(s, in);
+		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);
 		break;

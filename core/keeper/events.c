@@ -72,6 +72,16 @@ void event_touch(struct keeper *k, const struct caller *c, const char *path, con
 	wire_end(&k->out, mark);
 }
 
+void event_used(struct keeper *k, const struct caller *c, const char *host, const char *key)
+{
+	const struct caller nobody = {.pid = c->pid, .op = c->op};
+	size_t mark = open_frame(k, WIRE_TOUCH, &nobody, 0);
+
+	wire_cstr(&k->out, host);
+	wire_cstr(&k->out, key);
+	wire_end(&k->out, mark);
+}
+
 static void deny(struct keeper *k, const struct caller *c, const char *path, int result,
 		 const char *reason, bool unasked)
 {

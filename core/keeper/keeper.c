@@ -18,6 +18,7 @@
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/approvals/reload.h"
 #include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/brokered.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/events.h"
@@ -150,10 +151,12 @@ static void spare_numbers(int null, int bound)
 /* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
 static void close_others(const struct keeper_spec *spec)
 {
-	int keep[6], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
+	int keep[7], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
 
 	if (spec->spawn && spec->spawn->lifeline > 0)
 		keep[n++] = spec->spawn->lifeline;
+	if (spec->broker > 0)
+		keep[n++] = spec->broker;
 	keep[n++] = spec->sock;
 	if (spec->log_fd > 2)
 		keep[n++] = spec->log_fd;
@@ -354,7 +357,8 @@ static int launch(struct keeper *k, int *status, struct err *err)
 	keeper_umask(k, mask); /* the agent inherits it */
 	if (r == 0)
 		r = spec->backend->launch(&k->sandbox, &door, spec->spawn, k, status, err);
-	return r == 0 && door ? add_first(k, door) : r;
+	r = r == 0 && door ? add_first(k, door) : r;
+	return r == 0 && spec->broker > 0 ? brokered_start(k, spec->broker, err) : r;
 }
 
 /*

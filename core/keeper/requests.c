@@ -14,6 +14,7 @@
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/approvals/safeguard.h"
+#include "core/keeper/brokered.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
@@ -501,6 +502,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_PUBLISH:
 		serve_publish(k, in);
+		break;
+	case WIRE_SECRET_KEPT:
+		brokered_kept(k, wire_get_u64(in));
 		break;
 	case WIRE_PLAN_REQ:
 		serve_plan(k, in);

@@ -31,6 +31,7 @@ struct keeper_spec {
 	bool lock;		       /* and opening for writing is refused to others (lock.h) */
 	const struct backend *backend; /* NULL: no sandbox, serves undo requests only */
 	struct spawn_spec *spawn;      /* NULL without backend */
+	int broker;		       /* broker_socket(); 0 or less: none */
 	/* Without backend: confine this process (folders and store stay writable). May be NULL. */
 	int (*confine)(struct keeper *k, struct err *err);
 };

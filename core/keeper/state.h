@@ -13,6 +13,7 @@
 #define DOORS_MAX 4
 #define LATE_MAX  8
 
+struct brokered;
 struct command;
 struct draft;
 struct grant;
@@ -106,7 +107,8 @@ struct keeper {
 	struct door *doors[DOORS_MAX];	    /* the first is the system calls' */
 	struct doorway doorways[DOORS_MAX]; /* of the others */
 	size_t n_doors;
-	int64_t door_wake; /* 0: none */
+	int64_t door_wake;	   /* 0: none */
+	struct brokered *brokered; /* one of them; NULL: none */
 
 	int late[LATE_MAX]; /* keeper_close_late() */
 	size_t n_late;

@@ -13,6 +13,9 @@ enum rule_kind {
 	RULE_PLACES, /* the kinds before it are about paths, those from here on about hosts */
 	RULE_CONNECT = RULE_PLACES,
 	RULE_BIND,
+	RULE_KEYS, /* from here on about the host that the human's keys are used at */
+	RULE_CREDENTIALS = RULE_KEYS, /* of git: a password or token goes inside */
+	RULE_SIGN,		      /* a key of the ssh-agent signs; the key stays outside */
 	RULE_KINDS
 };
 

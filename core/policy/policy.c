@@ -165,6 +165,9 @@ static void forget_same(struct policy *p, const struct rule *rule)
 bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
 			   enum answer_extent extent)
 {
+	/* Whose keys are used is said of one host at a time. */
+	if (kind >= RULE_KEYS)
+		return extent == EXTENT_EXACT;
 	return kind >= RULE_PLACES ? flows_offered(path, extent)
 				   : policy_extent_offered(p, path, extent);
 }

@@ -26,8 +26,8 @@ unsigned words_kinds(const char *value, const char **ret_pattern, const char **w
 		while (k < RULE_KINDS && !(n = word_length(p, rule_kind_words[k])))
 			k++;
 		if (k == RULE_KINDS) {
-			*why = "unknown kind: say read, write, exec, unix, connect or bind, "
-			       "several with commas, then a pattern";
+			*why = "unknown kind: say read, write, exec, unix, connect, bind, "
+			       "credentials or sign, several with commas, then a pattern";
 			return 0;
 		}
 		kinds |= 1u << k;
@@ -41,8 +41,8 @@ unsigned words_kinds(const char *value, const char **ret_pattern, const char **w
 	*why = "no pattern: say for instance read ~/notes/**";
 	*ret_pattern = p;
 	if (kinds >> RULE_PLACES && kinds & ((1u << RULE_PLACES) - 1)) {
-		*why = "connect and bind are about hosts, the other kinds about paths: write two "
-		       "rules";
+		*why = "connect, bind, credentials and sign are about hosts, the other kinds about "
+		       "paths: write two rules";
 		return 0;
 	}
 	return *p ? kinds : 0;

@@ -60,6 +60,11 @@ const struct redact *recorder_redact(const struct recorder *r)
 	return r->redact;
 }
 
+bool recorder_secret(struct recorder *r, const char *text)
+{
+	return redact_secret(r->redact, text);
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 static int write_block(struct recorder *r)

@@ -32,6 +32,7 @@ int recorder_open(struct recorder **ret, const struct recorder_spec *spec, struc
 /* Writes what is left and the seek table, and ends the thread. NULL is a no-op. */
 void recorder_close(struct recorder *r);
 const struct redact *recorder_redact(const struct recorder *r);
+bool recorder_secret(struct recorder *r, const char *text); /* as redact_secret() */
 
 void recorder_output(struct recorder *r, const char *bytes, size_t len);
 /* Keystrokes: only called when they are to be recorded and the terminal echoes. */

@@ -5,12 +5,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <regex.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define PATTERNS_MAX 64
 #define HEAD_MIN     4
 #define HEAD_MAX     32
 #define HOLD_MAX     512 /* bytes of a word that is not whole */
+#define SECRETS_MAX  64
+#define SECRET_MIN   6
 
 static const char *const built_in[] = {
 	"sk-ant-[A-Za-z0-9_-]{16,}",  /* Anthropic */
@@ -30,9 +33,16 @@ struct pattern {
 	size_t head_len;
 };
 
+struct secret {
+	char *text;
+	size_t len;
+};
+
 struct redact {
 	struct pattern list[PATTERNS_MAX];
 	size_t n;
+	struct secret secrets[SECRETS_MAX]; /* the first n_secrets do not change any more */
+	atomic_size_t n_secrets;
 };
 
 /* The plain characters that a match begins with. */
@@ -90,6 +100,10 @@ void redact_free(struct redact *r)
 {
 	for (size_t i = 0; r && i < r->n; i++)
 		regfree(&r->list[i].re);
+	for (size_t i = 0; r && i < r->n_secrets; i++) {
+		explicit_bzero(r->secrets[i].text, r->secrets[i].len);
+		free(r->secrets[i].text);
+	}
 	free(r);
 }
 
@@ -149,8 +163,40 @@ static void by_line(const struct pattern *p, char *s, size_t len)
 	}
 }
 
+bool redact_secret(struct redact *r, const char *text)
+{
+	size_t n = atomic_load(&r->n_secrets), len = strlen(text);
+
+	if (len < SECRET_MIN)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(r->secrets[i].text, text))
+			return true;
+	if (n == SECRETS_MAX)
+		return false;
+	r->secrets[n] = (struct secret){xstrdup(text), len};
+	atomic_store(&r->n_secrets, n + 1);
+	return true;
+}
+
+static void whole_texts(const struct redact *r, char *s, size_t len)
+{
+	size_t n = atomic_load(&r->n_secrets);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct secret *secret = &r->secrets[i];
+		char *at = s, *end = s + len;
+
+		while ((at = memmem(at, (size_t)(end - at), secret->text, secret->len)) != NULL) {
+			memset(at, '*', secret->len);
+			at += secret->len;
+		}
+	}
+}
+
 void redact_text(const struct redact *r, char *s, size_t len)
 {
+	whole_texts(r, s, len);
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->list[i].head_len)
 			by_head(&r->list[i], s, len);
@@ -171,7 +217,23 @@ static bool may_grow(const struct pattern *p, const char *word, size_t len)
 	return false;
 }
 
-size_t redact_open(const struct redact *r, const char *s, size_t len)
+/* The longest end that a secret begins with. */
+static size_t open_secret(const struct redact *r, const char *s, size_t len)
+{
+	size_t n = atomic_load(&r->n_secrets), most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct secret *secret = &r->secrets[i];
+		size_t k = MIN(len, secret->len - 1);
+
+		while (k > most && memcmp(s + len - k, secret->text, k) != 0)
+			k--;
+		most = MAX(most, k);
+	}
+	return most;
+}
+
+static size_t open_word(const struct redact *r, const char *s, size_t len)
 {
 	size_t n = 0;
 
@@ -182,4 +244,11 @@ size_t redact_open(const struct redact *r, const char *s, size_t len)
 		if (may_grow(&r->list[i], s + len - n, n))
 			return n;
 	return 0;
+}
+
+size_t redact_open(const struct redact *r, const char *s, size_t len)
+{
+	size_t word = open_word(r, s, len), secret = open_secret(r, s, len);
+
+	return MAX(word, secret);
 }

@@ -47,10 +47,15 @@ int answers_find_extent(const char *name)
 
 const char *answers_verb(enum rule_kind kind)
 {
-	static const char *const verbs[RULE_KINDS] = {
-		[RULE_READ] = "read",	       [RULE_WRITE] = "write",
-		[RULE_EXEC] = "run",	       [RULE_UNIX] = "connect to",
-		[RULE_CONNECT] = "connect to", [RULE_BIND] = "listen on"};
+	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
+						      [RULE_WRITE] = "write",
+						      [RULE_EXEC] = "run",
+						      [RULE_UNIX] = "connect to",
+						      [RULE_CONNECT] = "connect to",
+						      [RULE_BIND] = "listen on",
+						      [RULE_CREDENTIALS] =
+							      "use your git credentials for",
+						      [RULE_SIGN] = "sign in with your SSH key at"};
 
 	return verbs[kind];
 }
@@ -87,11 +92,17 @@ const char *answers_op(const char *op)
 const char *answers_wish(const char *op)
 {
 	static const struct word wishes[] = {
-		{"mkdir", "create the folder"},	    {"rmdir", "delete the folder"},
-		{"symlink", "make the link"},	    {"link", "make the hard link"},
-		{"mknod", "make the special file"}, {"chmod", "change the mode of"},
-		{"chown", "change the owner of"},   {"utime", "set the times of"},
+		{"mkdir", "create the folder"},
+		{"rmdir", "delete the folder"},
+		{"symlink", "make the link"},
+		{"link", "make the hard link"},
+		{"mknod", "make the special file"},
+		{"chmod", "change the mode of"},
+		{"chown", "change the owner of"},
+		{"utime", "set the times of"},
 		{"connect", "connect to"},
+		{"credentials", "use your git credentials for"},
+		{"sign", "sign in with your SSH key at"},
 	};
 	const char *word = answers_op(op), *wish = NULL;
 
@@ -151,9 +162,14 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		   const struct answer *a)
 {
 	static const char *const gerunds[RULE_KINDS] = {
-		[RULE_READ] = "reading",	  [RULE_WRITE] = "writing",
-		[RULE_EXEC] = "running",	  [RULE_UNIX] = "connecting to",
-		[RULE_CONNECT] = "connecting to", [RULE_BIND] = "listening on"};
+		[RULE_READ] = "reading",
+		[RULE_WRITE] = "writing",
+		[RULE_EXEC] = "running",
+		[RULE_UNIX] = "connecting to",
+		[RULE_CONNECT] = "connecting to",
+		[RULE_BIND] = "listening on",
+		[RULE_CREDENTIALS] = "using your git credentials for",
+		[RULE_SIGN] = "signing in with your SSH key at"};
 	static const char *const span[] = {
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
@@ -293,6 +309,8 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)
 		return "it belongs to no step of its own: answer once or for the session";
+	if (ask->kind >= RULE_KEYS && a->extent != EXTENT_EXACT)
+		return "your keys are used at one host at a time: answer for exactly this";
 	if (ask->kind >= RULE_PLACES)
 		return refuse_host(ask, a);
 	if (a->extent == EXTENT_BUNDLE)

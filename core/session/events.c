@@ -329,6 +329,12 @@ static void on_progress(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
+static void on_secret(struct session *s, const struct client_event *ev)
+{
+	if (!s->on->secret || s->on->secret(s->data, ev->path))
+		client_secret_kept(s->client, ev->id);
+}
+
 /* What the keeper says, and who hears it. */
 static void (*const handlers[])(struct session *s, const struct client_event *ev) = {
 	[WIRE_STARTED] = on_started,
@@ -350,6 +356,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_FLOW] = session_on_flow,
 	[WIRE_PORT] = session_on_port,
 	[WIRE_REWRITE] = session_on_rewrite,
+	[WIRE_SECRET] = on_secret,
 	[WIRE_EXIT] = on_exit_status,
 	[WIRE_PLAN] = on_plan,
 	[WIRE_PROGRESS] = on_progress,

@@ -14,6 +14,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/broker/broker.h"
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/watch/ignored.h"
@@ -165,14 +166,39 @@ static int load_ignored(struct ignored **ret, const struct session_spec *spec, s
 	return r;
 }
 
-/* Fork the keeper; on success it is the client's peer. */
-static int start_keeper(struct session *s, const struct session_spec *spec, struct err *err)
+/* Nobody whom the agent may become is to start before this process cannot be looked into. */
+static int start_broker(struct session *s, struct session_spec *spec, struct err *err)
 {
+	const char *const *keys = NULL;
+	int r;
+
+	if (!spec->backend || !spec->config)
+		return 0;
+	config_list(spec->config, "ssh.agent", &keys);
+	r = broker_start(&s->broker,
+			 &(struct broker_spec){
+				 .credentials = config_bool(spec->config, "git.credentials"),
+				 .keys = keys,
+				 .agent = getenv("SSH_AUTH_SOCK"),
+				 .home = spec->home,
+				 .folders = spec->folders,
+			 },
+			 err);
+	spec->broker = s->broker;
+	return r;
+}
+
+/* Fork the keeper; on success it is the client's peer. */
+static int start_keeper(struct session *s, const struct session_spec *given, struct err *err)
+{
+	struct session_spec own = *given, *spec = &own;
 	struct spawn_plan *plan = NULL;
 	struct ignored *ignored = NULL;
 	int pair[2] = {-1, -1}, r;
 
 	r = load_ignored(&ignored, spec, err);
+	if (r == 0)
+		r = start_broker(s, spec, err);
 	if (r == 0)
 		r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
@@ -207,10 +233,12 @@ static int start_keeper(struct session *s, const struct session_spec *spec, stru
 					str_eq(config_str(spec->config, "undo.external"), "warn"),
 				.lock = str_eq(config_str(spec->config, "undo.external"), "lock"),
 				.backend = spec->backend,
+				.broker = broker_socket(s->broker),
 				.spawn = spec->backend ? &plan->spec : NULL,
 			},
 			&s->keeper, err);
 	util_close_fd(&pair[1]);
+	broker_handed_over(s->broker);
 	if (plan && plan->spec.lifeline > 0)
 		close(plan->spec.lifeline);
 	if (plan && r == 0) {
@@ -532,6 +560,7 @@ void session_close(struct session *s)
 	if (s->keeper > 0)
 		while (waitpid(s->keeper, NULL, WNOHANG) < 0 && errno == EINTR)
 			continue;
+	broker_close(take_ptr(&s->broker));
 	overlays_settle(s->state_dir, s->model.session, s->overlays, s->kept);
 	session_free(s);
 }

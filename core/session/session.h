@@ -12,6 +12,7 @@
  * Threads:   main loop only. on_change fires after the model changed, at most once per
  *            session_read().
  */
+struct broker;
 struct session;
 struct config;
 struct config_spec;
@@ -38,6 +39,7 @@ struct session_spec {
 	bool public_hosts;		 /* --allow-network */
 	const struct port_pair *publish; /* --publish; ends with port 0; or NULL */
 	bool dynamic;			 /* reads of gated trees are asked for */
+	const struct broker *broker;	 /* filled in by session_start() */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 
@@ -53,6 +55,9 @@ struct session_listener {
 	void (*frozen)(void *data, const char *words);
 	/* cordon's own failure before the agent ran: status 125..127 and words */
 	void (*failed)(void *data, int status, const char *words);
+	/* No recording may show this; NULL: there is none. False: it would: then it does not go
+	 * inside. */
+	bool (*secret)(void *data, const char *text);
 	/* session_ask() was answered, denied with session_expire_asks(); may be NULL. */
 	void (*answered)(void *data, uint64_t ask, bool allow);
 };

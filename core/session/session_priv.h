@@ -39,6 +39,7 @@ struct session {
 	char **overlays;		     /* or NULL */
 	struct buf *kept;		     /* the spec's */
 	pid_t keeper;
+	struct broker *broker; /* NULL: none */
 	int lifeline;  /* what is inside ends when this is closed, a stuck keeper or not; 0: none */
 	bool keeps;    /* journal.undo: what is changed is kept for undo */
 	bool starting; /* inside session_start(): a failure is its error, not an event */

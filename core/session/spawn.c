@@ -262,7 +262,7 @@ static int new_policy(struct spawn_plan *p, const struct session_spec *spec, str
 		.folders = spec->folders,
 		.read_only = spec->read_only,
 		.hidden = spec->hidden,
-		.sockets = spec->sockets,
+		.sockets = p->sockets,
 		.hosts = spec->hosts,
 		.public_hosts = spec->public_hosts,
 		.path = getenv("PATH"),
@@ -279,6 +279,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	const char *const *extra = NULL, *const *settings = NULL;
 	int r;
 
+	spawn_broker_sockets(p, spec);
 	r = spec->backend ? spawn_check_stdio(spec->stdio, spec->allow_network, err) : 0;
 	if (r == 0)
 		r = new_policy(p, spec, err);
@@ -332,6 +333,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	add_window_env(p);
 	collect_hidden(p, spec);
 	spawn_sockets(p);
+	spawn_broker_env(p, spec->broker);
 	*ret = p;
 	return 0;
 }
@@ -349,6 +351,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	for (size_t i = 0; i < p->n_notes; i++)
 		free(p->notes[i]);
 	free(p->notes);
+	free(p->sockets);
 	free(p->env);
 	free(p->cache);
 	free(p->tools);

@@ -15,10 +15,11 @@ struct spawn_plan {
 	struct spawn_spec spec;
 	struct policy *policy;
 	char **env;
-	char *cache;  /* on the host; NULL: none */
-	char *tools;  /* as spec.tools */
-	char *resolv; /* as spec.resolv */
-	int window;   /* the lock of spec.window; 0: none */
+	char *cache;	      /* on the host; NULL: none */
+	char *tools;	      /* as spec.tools */
+	char *resolv;	      /* as spec.resolv */
+	int window;	      /* the lock of spec.window; 0: none */
+	const char **sockets; /* the human's and the broker's */
 	char **hidden;
 	size_t n_hidden;
 	char **notes; /* what the human is to be told of at the start */
@@ -31,5 +32,8 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 void spawn_plan_free(struct spawn_plan *p);
 /* For spawn_plan_new(), when all else is filled in. */
 void spawn_sockets(struct spawn_plan *p);
+/* Before and after the policy is made: the broker's sockets, and what tells git and ssh of them. */
+void spawn_broker_sockets(struct spawn_plan *p, const struct session_spec *spec);
+void spawn_broker_env(struct spawn_plan *p, const struct broker *b);
 /* Would the agent reach more of the host by these than what they are? -EINVAL. */
 int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;

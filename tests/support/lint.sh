@@ -89,7 +89,7 @@ sources channel callers loop
 folders/saves folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch_filled watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
 approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload
-folders/outside folders/judge folders/folder folders/draft flows socket_owner
+folders/outside folders/judge folders/folder folders/draft flows brokered socket_owner
 requests keeper client_event client"
 
 # curses is one file's business (and the terminal's).

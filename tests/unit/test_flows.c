@@ -287,10 +287,38 @@ static void why_names_the_rule_and_the_losers(void **state)
 	assert_non_null(list[1].lost);
 }
 
+/* Whose keys are used where is said by rules of their own, one host at a time. */
+static void keys_need_rules_of_their_own(void **state)
+{
+	struct fixture *f = *state;
+	const struct answer host = {.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_DIR};
+	struct net_target t;
+	const char *reason;
+
+	assert_true(net_target_parse(&t, "git.example.org:443", NULL));
+	assert_int_equal(load(f,
+			      "[rule \"x\"]\n\tallow = connect *\n\tallow = sign *.example.org\n",
+			      NULL, true),
+			 0);
+	assert_int_equal(policy_check_flow(f->p, RULE_CREDENTIALS, &t, NULL, &reason), POLICY_ASK);
+	assert_int_equal(policy_check_flow(f->p, RULE_SIGN, &t, NULL, &reason), POLICY_ALLOW);
+	assert_false(
+		policy_answer_offered(f->p, RULE_CREDENTIALS, "git.example.org:443", EXTENT_DIR));
+	assert_true(policy_answer(f->p, RULE_CREDENTIALS, "git.example.org:443", &host) > 0);
+	assert_int_equal(policy_check_flow(f->p, RULE_CREDENTIALS, &t, NULL, &reason),
+			 POLICY_ALLOW);
+	t.port = 8443;
+	assert_int_equal(policy_check_flow(f->p, RULE_CREDENTIALS, &t, NULL, &reason), POLICY_ASK);
+	assert_int_equal(load(f, "[rule \"x\"]\n\tallow = credentials a.org\n", NULL, false), 0);
+	assert_true(net_target_parse(&t, "a.org:443", NULL));
+	assert_int_equal(policy_check_flow(f->p, RULE_CONNECT, &t, NULL, &reason), POLICY_ASK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(keys_need_rules_of_their_own),
 		TEST(what_no_rule_speaks_of_is_asked),
 		TEST(the_nearest_pattern_decides),
 		TEST(of_one_level_fewer_ports_decide),

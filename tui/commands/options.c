@@ -44,6 +44,10 @@ static const struct option_def options[] = {
 	{"--hide", "--blacklist", OPT_LIST, AT(hide), "PATH", "does not exist inside"},
 	{"--allow-unix", NULL, OPT_LIST, AT(allow_unix), "PATH",
 	 "a socket of the host that may be connected to; its server acts outside the sandbox"},
+	{"--git-credentials", NULL, OPT_FLAG, AT(git_credentials), NULL,
+	 "git inside may ask for your credentials, by https and host; git.credentials"},
+	{"--ssh-agent", NULL, OPT_LIST, AT(ssh_agent), "'KEY HOST...'",
+	 "a key of your ssh-agent that may sign in to these hosts; ssh.agent"},
 	{"--network", NULL, OPT_TEXT, AT(network), "none|ask|open",
 	 "loopback only, ask about each host (the default), or the host's own network"},
 	{"--no-network", NULL, OPT_FLAG, AT(no_network), NULL, "--network none"},
@@ -177,6 +181,7 @@ void run_options_done(struct run_options *o)
 	strings_done(&o->overlay);
 	strings_done(&o->hide);
 	strings_done(&o->allow_unix);
+	strings_done(&o->ssh_agent);
 	strings_done(&o->allow_domain);
 	strings_done(&o->publish);
 	strings_done(&o->set);

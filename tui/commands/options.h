@@ -17,8 +17,9 @@ struct run_options {
 	const char *backend, *mode, *steps, *config, *profile, *network;
 	const char *theme, *keymap, *record;
 	const char *strategy, *base_port, *port_count, *loopback; /* settings of network.* */
-	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, publish, set;
-	bool headless, stdio, allow_network, no_network, no_debug, exit_at_end, verbose, help;
+	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, publish, set, ssh_agent;
+	bool headless, stdio, allow_network, no_network, no_debug, exit_at_end, verbose, help,
+		git_credentials;
 	const char *const *argv; /* the command and what follows; NULL-terminated, maybe empty */
 };
 

@@ -268,6 +268,16 @@ static const char *from_here(struct run *run, const char *path)
 	return whole;
 }
 
+static void add_setting(struct run *run, const char *key, const char *value)
+{
+	char *setting = value ? xasprintf("%s=%s", key, value) : NULL;
+
+	if (!setting)
+		return;
+	strings_add(&run->owned, setting);
+	strings_add(&run->opt.set, setting);
+}
+
 /* Options that are a setting's short name. */
 static void add_settings(struct run *run)
 {
@@ -279,15 +289,12 @@ static void add_settings(struct run *run)
 		    {"network.listening-port-count", o->port_count},
 		    {"network.listening-loopback", o->loopback}};
 
-	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		char *setting =
-			list[i].value ? xasprintf("%s=%s", list[i].key, list[i].value) : NULL;
-
-		if (!setting)
-			continue;
-		strings_add(&run->owned, setting);
-		strings_add(&o->set, setting);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		add_setting(run, list[i].key, list[i].value);
+	for (size_t i = 0; i < o->ssh_agent.n; i++)
+		add_setting(run, "ssh.agent", o->ssh_agent.list[i]);
+	if (o->git_credentials)
+		add_setting(run, "git.credentials", "true");
 }
 
 static int load(struct run *run, struct err *err)

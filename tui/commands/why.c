@@ -213,8 +213,11 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	int r;
 
 	if (kind_of(kind) < 0)
-		return err_say(err, -EINVAL,
-			       "why '%s': not one of read, write, exec, unix, connect, bind", kind);
+		return err_say(
+			err, -EINVAL,
+			"why '%s': not one of read, write, exec, unix, connect, bind, credentials, "
+			"sign",
+			kind);
 	r = standing_load(&s, at, &run, err);
 	if (r < 0)
 		return r;

@@ -64,7 +64,15 @@ static void on_changed(void *data)
 	console_schedule(c);
 }
 
+static bool on_secret(void *data, const char *text)
+{
+	const struct console *c = data;
+
+	return tape_secret(c->tape, text);
+}
+
 static const struct session_listener listener = {
+	.secret = on_secret,
 	.changed = on_changed,
 	.exited = on_exited,
 	.stopped = on_stopped,

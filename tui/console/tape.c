@@ -93,6 +93,13 @@ static void redact_row(void *data, char *text, size_t len)
 		redact_text(recorder_redact(t->rec), text, len);
 }
 
+bool tape_secret(struct tape *t, const char *text)
+{
+	if (!t || (!t->rec && !t->redact))
+		return true;
+	return t->rec ? recorder_secret(t->rec, text) : redact_secret(t->redact, text);
+}
+
 int tape_open(struct tape *t, const char *state_dir, const struct model *m, struct term *term,
 	      struct err *err)
 {

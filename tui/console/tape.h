@@ -28,6 +28,8 @@ void tape_output(void *data, const char *bytes, size_t len);
 /* What goes to the agent. master: of its terminal. */
 void tape_input(struct tape *t, int master, const char *bytes, size_t len);
 void tape_resize(struct tape *t, int cols, int rows);
+/* Whatever shows this text from now on, it is starred out. False: it cannot be. */
+bool tape_secret(struct tape *t, const char *text);
 void tape_news(struct tape *t, const struct model *m);
 /* Words of the failure that ended the recording, once; NULL: none. Heap. */
 char *tape_failure(struct tape *t) MUST_USE;

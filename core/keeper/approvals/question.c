@@ -6,5 +6,7 @@
 
 char *question_key(enum rule_kind kind, const char *path)
 {
-	return xasprintf("%c%s", "rwxucb"[kind], path);
+	static const char letters[RULE_KINDS] = {'r', 'w', 'x', 'u', 'c', 'b', 'g', 's'};
+
+	return xasprintf("%c%s", letters[kind], path);
 }

@@ -1,0 +1,57 @@
+/* agent_message - messages to and from an ssh-agent (draft-miller-ssh-agent, PROTOCOL.agent). */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/* Every span points into what was read. No function allocates, but where a buf is filled. */
+
+#define AGENT_MESSAGE_MAX (256u << 10) /* bytes behind the length, as OpenSSH has it */
+#define AGENT_FINGERPRINT 64	       /* "SHA256:..." */
+
+enum agent_type {
+	AGENT_FAILURE = 5,
+	AGENT_SUCCESS = 6,
+	AGENT_REQUEST_IDENTITIES = 11,
+	AGENT_IDENTITIES_ANSWER = 12,
+	AGENT_SIGN_REQUEST = 13,
+	AGENT_SIGN_RESPONSE = 14,
+	AGENT_EXTENSION = 27,
+};
+
+/* What a client may say. */
+enum agent_wish {
+	AGENT_OTHER, /* answered with AGENT_FAILURE */
+	AGENT_LIST,
+	AGENT_SIGN,
+	AGENT_BIND, /* session-bind@openssh.com */
+};
+
+struct agent_request {
+	enum agent_wish wish;
+	struct span key, data;	       /* AGENT_SIGN */
+	struct span host_key, session; /* AGENT_BIND */
+	bool forwards;		       /* AGENT_BIND: the session is for another agent client */
+};
+
+/* What is to be signed, where it is a login to a server. */
+struct agent_login {
+	struct span session, user, key;
+	struct span host_key; /* empty: it does not say (before OpenSSH 8.9) */
+};
+
+/* 1: *ret is the message at the head, behind its length; 0: not whole yet; -EMSGSIZE. */
+int agent_frame(const char *data, size_t len, struct span *ret) MUST_USE;
+/* -EBADMSG: not a message. */
+int agent_read_request(struct span message, struct agent_request *ret) MUST_USE;
+bool agent_read_login(struct span data, struct agent_login *ret);
+/* An AGENT_IDENTITIES_ANSWER from its first key on: call until it is not 1. 0: the end; -EBADMSG.
+ */
+int agent_identities(struct span message, struct span *rest) MUST_USE;
+int agent_next_identity(struct span *rest, struct span *key, struct span *comment) MUST_USE;
+void agent_fingerprint(struct span key, char out[AGENT_FINGERPRINT]);
+
+/* Appended with their length. */
+void agent_put_word(struct buf *out, enum agent_type type); /* a message of its type alone */
+void agent_put(struct buf *out, struct span message);
+void agent_put_u32(struct buf *out, uint32_t v);

@@ -1,0 +1,101 @@
+/* broker_priv - between the files of the broker's process; one loop, one thread. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+#include <uv.h>
+
+#include "core/broker/agent_keys.h"
+#include "core/broker/agent_message.h"
+#include "core/broker/broker.h"
+#include "core/broker/credential.h"
+#include "core/broker/note.h"
+
+#define BROKER_CLIENTS 64
+#define GIT_MS	       10000 /* that git has to say what it wants */
+
+struct asker;
+struct process; /* of the broker: everything in it */
+
+/* One of the two protocols. */
+struct asker_ops {
+	void (*heard)(struct asker *c);		       /* c->in has grown */
+	void (*ended)(struct asker *c);		       /* it says no more */
+	void (*answered)(struct asker *c, bool allow); /* BROKER_ANSWER */
+	void (*kept)(struct asker *c);		       /* BROKER_KEPT */
+	void (*closed)(struct asker *c);	       /* its handles are closed; NULL: none */
+};
+
+/* Freed when its handles are closed. Jobs know it by its number alone. */
+struct asker {
+	struct asker *next, *prev;
+	const struct asker_ops *ops;
+	struct process *broker;
+	uint64_t id;
+	uv_pipe_t pipe;
+	unsigned handles; /* that are not closed */
+	struct buf in;
+	int64_t deadline_ms; /* 0: none */
+	bool closing, asking;
+	bool busy; /* something of it is under way */
+	/* of git */
+	struct credential wish;
+	struct buf reply;
+	unsigned secrets; /* that cordon has not kept yet */
+	/* of ssh (agent_client.c) */
+	struct agent_state *agent;
+};
+
+struct process {
+	uv_loop_t loop;
+	uv_poll_t keeper;
+	uv_signal_t term;
+	uv_timer_t timer;
+	uv_pipe_t git, ssh;
+	const struct broker_spec *spec;
+	struct agent_keys *keys;
+	const char *dir;
+	int sock;
+	struct asker *clients;
+	size_t n_clients, n_jobs;
+	uint64_t last_id;
+};
+
+/* ---- process.c: loop, clients, notes --------------------------------------------------------- */
+
+struct process_spec {
+	const struct broker_spec *broker;
+	struct agent_keys *keys;
+	const char *dir; /* of the sockets: goes with the process */
+	int sock;	 /* to the keeper */
+	int git, ssh;	 /* listening; -1: not served */
+};
+NORETURN void broker_run(const struct process_spec *spec);
+
+void broker_tell(struct process *p, const struct broker_note *note);
+/* It waits for BROKER_ANSWER. */
+void asker_asks(struct asker *c, enum rule_kind kind, const char *target, const char *text);
+struct asker *asker_find(struct process *p, uint64_t id); /* NULL: gone */
+/* Copies. */
+void asker_write(struct asker *c, const char *data, size_t len);
+void asker_finish(struct asker *c); /* closes when all is written */
+void asker_close(struct asker *c);
+/* Copies; the copy is wiped when it is written. */
+int stream_write(uv_stream_t *to, const char *data, size_t len) MUST_USE;
+
+/* ---- git_client.c, agent_client.c ------------------------------------------------------------ */
+
+extern const struct asker_ops git_client, agent_client;
+void agent_client_start(struct asker *c);
+void agent_client_stop(struct asker *c, uv_close_cb closed); /* of its own handles */
+
+/* ---- job.c: programs of the human's ---------------------------------------------------------- */
+
+/* The client may be gone (NULL). status: as a shell's $?, or -1: it did not run, or took too long.
+ * What it has said is wiped afterwards. */
+typedef void (*job_done)(struct asker *c, int status, struct span said);
+/* Runs argv[0] from PATH in /, with nothing from a working folder and no terminal; done() follows,
+ * not at once. */
+void job_run(struct asker *c, const char *const *argv, struct span input, job_done done);
+void jobs_kill(struct process *p);

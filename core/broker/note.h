@@ -1,0 +1,29 @@
+/* note - what the broker and the keeper tell each other: one message of one size each. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/net/host.h"
+#include "core/policy/answer.h"
+
+#define BROKER_TEXT 2048
+
+enum broker_what {
+	/* broker to keeper */
+	BROKER_WANT = 1, /* id, kind, target, text: the key: may it be used there? */
+	BROKER_GONE,	 /* id: nobody waits for the answer any more */
+	BROKER_USED,	 /* kind, target, text: it was */
+	BROKER_NONE,	 /* kind, target, text: it was not, and why */
+	BROKER_SECRET,	 /* id, text: no recording may show this */
+	/* keeper to broker */
+	BROKER_ANSWER, /* id, allow */
+	BROKER_KEPT,   /* id: cordon knows that secret */
+};
+
+struct broker_note {
+	uint32_t what;
+	uint32_t kind;	/* RULE_CREDENTIALS, RULE_SIGN */
+	uint64_t id;	/* of a client; counted by the broker, never 0 */
+	uint32_t allow; /* */
+	char target[NET_TARGET_TEXT];
+	char text[BROKER_TEXT]; /* NUL-terminated, as target */
+};
