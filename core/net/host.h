@@ -63,6 +63,8 @@ unsigned net_pattern_ports(const struct net_pattern *p); /* 65536 - how many; mo
 /* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed ----------------------------
  */
 
+/* From now on they are taken for missing: for a process that may open no library any more. */
+void net_libraries_off(void);
 /* The ASCII form of a name with other characters; false: none, or no libidn2 here. */
 bool net_idn_to_ascii(const char *text, char out[NET_NAME_MAX + 1]);
 /* "npmjs.org" for registry.npmjs.org: the part that somebody has registered. False: the name is a

@@ -43,6 +43,15 @@ static void open_once(void)
 		lib.list = latest(NULL);
 }
 
+static void open_none(void)
+{
+}
+
+void net_libraries_off(void)
+{
+	pthread_once(&once, open_none);
+}
+
 bool net_idn_to_ascii(const char *text, char out[NET_NAME_MAX + 1])
 {
 	enum {

@@ -402,4 +402,11 @@ wait "$inside"
 is "$(cat "$TEST_TMP/out")" "True False" "and says that there are too many"
 is "$(below $$ cordon-relay)$(below $$ cordon-router)" "" "nothing is left running"
 kill "$servers"
+
+# ---- an answer about a whole domain is a rule of the gate's, too, which opens no library for it
+echo there >"$HOME/note"
+printf '#!/bin/sh\necho '\''{"allow":true,"scope":"session","extent":"tree"}'\''\n' >"$TEST_TMP/tree"
+chmod +x "$TEST_TMP/tree"
+is "$(quiet --set "approval.command=case \$(cat) in *connect*) $TEST_TMP/tree ;; esac" -- sh -c "python3 to.py www.good.example:7 >/dev/null; cat '$HOME/note'")" there \
+	"after an answer about a whole domain files are read as before"
 done_testing

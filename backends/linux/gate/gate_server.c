@@ -16,6 +16,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/net/host.h"
 
 #define LINGER_US 50
 #define RESTS_MAX 1024
@@ -112,6 +113,8 @@ static int confine(struct err *err)
 	prctl(PR_SET_DUMPABLE, 0);
 	/* Changed credentials have cleared it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It hears of answers about hosts, too, which say nothing to it. */
+	net_libraries_off();
 	return r < 0 ? r : gate_filter(err);
 }
 
