@@ -66,7 +66,8 @@ static void say_hidden(struct looking *l, const char *path, const char *which)
 			 "%s: SSH keys are not available %s. If git or ssh needs them, ask the "
 			 "user%s.",
 			 shown, inside ? "in here" : "to agents",
-			 inside ? " to start cordon with --allow-unix '$SSH_AUTH_SOCK'"
+			 inside ? " to start cordon with --ssh-agent 'KEY HOST', or "
+				  "--allow-unix '$SSH_AUTH_SOCK'"
 				: " to load them into ssh-agent");
 	else
 		snprintf(l->advice->text, sizeof(l->advice->text),
@@ -180,7 +181,7 @@ static void rule_ssh(struct looking *l)
 		say(l, ADVICE_NOTE,
 		    "There are no SSH keys in here. If this fails to authenticate, ask the user to "
 		    "start "
-		    "cordon with --allow-unix '$SSH_AUTH_SOCK'.");
+		    "cordon with --ssh-agent 'KEY HOST', or --allow-unix '$SSH_AUTH_SOCK'.");
 }
 
 static void rule_docker(struct looking *l)

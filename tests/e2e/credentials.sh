@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
-need python3 openssl git
+need python3 openssl git tmux
 [ -x "$(git --exec-path)/git-credential-cache" ] || skip_all "this git has no credential-cache"
 use_backend
 
@@ -18,7 +19,7 @@ git init -q --bare "$TEST_TMP/srv/repo.git"
 git -C "$TEST_TMP/srv/repo.git" config http.receivepack true
 python3 "$(dirname "$0")/../support/git_server.py" "$TEST_TMP/srv" "$pki/cert" "$pki/key" "me:$secret" "$TEST_TMP/log" >"$TEST_TMP/port" &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
+trap 'kill $server 2>/dev/null; tmux_ kill-server 2>/dev/null' EXIT
 wait_for 10 test -s "$TEST_TMP/port" || skip_all "no server"
 port=$(cat "$TEST_TMP/port")
 cat >"$HOME/.gitconfig" <<C
@@ -107,6 +108,17 @@ out=$(inside --git-credentials -- sh -c "$two; $two")
 is "$(grep -c "^password=$secret" <<<"$out")" 2 "an answer gives it"
 is "$(grep -c '"kind":"credentials"' "$TEST_TMP/asked")" 1 "and for the session it is asked once"
 like "$(cat "$TEST_TMP/asked")" "\"path\":\"localhost:$port\"" "by host"
+
+# ---- the console: what shows it is recorded with stars
+with "[rule \"yes\"]
+	allow = credentials localhost:$port"
+printf 'protocol=https\nhost=localhost:%s\n\n' "$port" >question
+start 100 30 "$dir" "'$CORDON' run --git-credentials --exit -- sh -c 'git credential fill <question; echo done'"
+ended "a session in the console" 0
+out=$(cordon_in "$dir" replay --headless --export txt 2>&1)
+like "$out" 'username=me' "its recording has what git said"
+like "$out" 'password=\*+' "with stars for the token"
+unlike "$out" "$secret" "and not the token"
 
 # ---- nothing is left
 pids=$(pgrep -x cordon-broker -s 0 || true)
