@@ -104,7 +104,7 @@ FUZZ := $(FUZZSRC:%.c=$(O)/%)
 MODELSRC := $(wildcard tests/model/*.c)
 MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
-SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/support/*.sh tests/bench/*.sh tests/darwin/*.sh)
+SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/fresh/*.sh tests/support/*.sh tests/bench/*.sh tests/darwin/*.sh)
 
 SAFE_TOOLS := find parallel rm xargs
 
@@ -490,6 +490,10 @@ deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those 
 	$(call install-deps,have-deb,DEB_DEPS_)
 	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
+
+.PHONY: test-fresh
+test-fresh: deb dist ## the packages on Debians that are installed for it; downloads them, needs root and debootstrap
+	$(Q)tests/support/one.sh tests/fresh/debian.sh
 
 .PHONY: ci
 ci: ## what CI runs
