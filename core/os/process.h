@@ -48,10 +48,10 @@ static inline void os_close_range(unsigned first, unsigned last)
 #include <sys/random.h>
 
 void os_set_name(const char *name); /* of the calling thread */
-int os_thread(void);	    /* its number */
+int os_thread(void);		    /* its number */
 int os_process_open(pid_t pid);
 int os_process_signal(int fd, pid_t pid, int sig);
-void os_stay_private(void);	    /* from others of the same user */
+void os_stay_private(void); /* from others of the same user */
 void os_close_range(unsigned first, unsigned last);
 ssize_t getrandom(void *out, size_t size, unsigned flags);
 #endif

@@ -1,6 +1,7 @@
 #!/bin/bash
 # darwin - the program compiles for macOS, arm64 and x86_64, and what can be linked is.
 # SPDX-License-Identifier: MIT
+# timeout: 900
 # root only: compiling is the same whoever does it
 #
 # Nothing of this runs here: no Mac has confirmed it. tests/darwin/skipped.txt names the files that are left
