@@ -61,5 +61,5 @@ elif fresh "$next"; then
 else
 	skip "$next" "debootstrap: $(tail -n 1 "$TEST_TMP/log")"
 fi
-rm -rf --one-file-system "$TEST_TMP/$own" "$TEST_TMP/$next"
+rm -rf --one-file-system "${TEST_TMP:?}/$own" "${TEST_TMP:?}/$next"
 done_testing
