@@ -10,10 +10,20 @@ static inline const char *os_strerror(int code, char *out, size_t size)
 {
 	return strerror_r(code, out, size);
 }
+/* "ENOENT"; NULL: it has none, or the system does not say. */
+static inline const char *os_error_name(int code)
+{
+	return strerrorname_np(code);
+}
 #else
 static inline const char *os_strerror(int code, char *out, size_t size)
 {
 	return strerror_r(code, out, size) == 0 ? out : "unknown error";
+}
+static inline const char *os_error_name(int code)
+{
+	(void)code;
+	return NULL;
 }
 
 static inline void *memrchr(const void *s, int c, size_t n)

@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "core/audit/reader.h"
+#include "core/os/change.h"
+#include "core/os/text.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/metrics.h"
@@ -80,8 +81,7 @@ static void print_record(const struct audit_record *r)
 	print_field(r, "path2", " -> ", "");
 	print_field(r, "command", " ", "");
 	if (number)
-		printf("  %s",
-		       strerrorname_np(atoi(number)) ? strerrorname_np(atoi(number)) : number);
+		printf("  %s", os_error_name(atoi(number)) ? os_error_name(atoi(number)) : number);
 	print_field(r, "status", "  exit ", "");
 	print_field(r, "detail", "  (", ")");
 	putchar('\n');
@@ -129,11 +129,10 @@ static int read_on(struct reader *r, struct err *err)
 
 static int follow(struct reader *r, const char *path, struct err *err)
 {
-	AUTO_CLOSE int fd = inotify_init1(IN_CLOEXEC);
-	char events[4096];
+	AUTO_CLOSE int fd = os_change_open(path);
 
-	if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) < 0)
-		return err_set(err, -errno, "watch %s", path);
+	if (fd < 0)
+		return err_set(err, fd, "watch %s", path);
 	for (;;) {
 		int k = read_on(r, err);
 
@@ -141,8 +140,9 @@ static int follow(struct reader *r, const char *path, struct err *err)
 			return k;
 		if (fflush(stdout) || ferror(stdout))
 			return 0;
-		if (read(fd, events, sizeof(events)) < 0 && errno != EINTR)
-			return err_set(err, -errno, "watch %s", path);
+		k = os_change_wait(fd);
+		if (k < 0)
+			return err_set(err, k, "watch %s", path);
 	}
 }
 
