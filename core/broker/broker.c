@@ -5,13 +5,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/broker/broker_priv.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 
 struct broker {
 	pid_t pid;
@@ -95,7 +96,7 @@ static void close_others(const int *keep, size_t n)
 			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
 				next = (unsigned)keep[i];
 		if (next > from)
-			syscall(SYS_close_range, from, next == ~0u ? ~0u : next - 1, 0u);
+			os_close_range(from, next == ~0u ? ~0u : next - 1);
 		if (next == ~0u)
 			return;
 		from = next + 1;
@@ -123,7 +124,7 @@ static int start(struct broker *b, const struct broker_spec *spec, struct err *e
 
 	if (r == 0)
 		r = make_dir(b, err);
-	if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (r == 0 && socketpair(AF_UNIX, OS_PACKETS | SOCK_CLOEXEC, 0, pair) < 0)
 		r = err_set(err, -errno, "socket to the broker");
 	if (r == 0)
 		r = open_sockets(b, spec, &process, err);

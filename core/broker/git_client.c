@@ -5,6 +5,7 @@
 #include "core/base/base64.h"
 #include "core/base/path.h"
 #include "core/broker/broker_priv.h"
+#include "core/os/text.h"
 
 /*
  * git inside has shut its end when its request is whole, and waits for ours:

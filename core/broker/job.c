@@ -6,6 +6,7 @@
 
 #include "core/base/path.h"
 #include "core/broker/broker_priv.h"
+#include "core/os/text.h"
 
 #define JOBS_MAX    16
 #define JOB_SAYS    (256u << 10) /* bytes; more ends it */

@@ -4,11 +4,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/broker/broker_priv.h"
+#include "core/os/process.h"
+#include "core/os/text.h"
 
 #define BACKLOG	   64
 #define QUEUED_MAX (1u << 20) /* bytes that a client does not read */
@@ -330,8 +331,8 @@ NORETURN void broker_run(const struct process_spec *spec)
 	p->keys = spec->keys;
 	p->dir = spec->dir;
 	p->sock = spec->sock;
-	prctl(PR_SET_NAME, "cordon-broker");
-	prctl(PR_SET_DUMPABLE, 0);
+	os_set_name("cordon-broker");
+	os_stay_private();
 	signal(SIGPIPE, SIG_IGN);
 	if (start(p, spec) < 0)
 		_exit(1);

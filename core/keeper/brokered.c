@@ -11,6 +11,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/events.h"
 #include "core/keeper/state.h"
+#include "core/os/text.h"
 
 #define USES_MAX 256 /* that wait for an answer; the broker has far fewer clients */
 #define TURN_MAX 64  /* notes in a turn of the loop */

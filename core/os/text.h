@@ -26,6 +26,12 @@ static inline const char *os_error_name(int code)
 	return NULL;
 }
 
+static inline void explicit_bzero(void *s, size_t n)
+{
+	memset(s, 0, n);
+	__asm__ volatile("" : : "r"(s) : "memory"); /* it counts as read */
+}
+
 static inline void *memrchr(const void *s, int c, size_t n)
 {
 	const char *at = s;

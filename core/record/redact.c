@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/os/text.h"
+
 #define PATTERNS_MAX 64
 #define HEAD_MIN     4
 #define HEAD_MAX     32

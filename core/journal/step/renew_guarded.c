@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
@@ -14,6 +13,7 @@
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
+#include "core/os/process.h"
 
 /*
  * Theory of operation. An editor outside saves .envrc by way of a temporary file of a fixed name. A
