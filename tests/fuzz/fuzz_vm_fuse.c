@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <linux/fuse.h>
 
-#include "backends/vm/fs/fuse.h"
+#include "backends/vm/fs/guest_fuse.h"
 #include "tests/support/vmfuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -51,13 +51,13 @@ static void send_message(const uint8_t *r, size_t len)
 			       .out_len = to.iov_len,
 			       .reply = on_reply};
 	open_requests++;
-	fuse_serve(fuse, io);
+	guest_fuse_serve(fuse, io);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	fuzz_begin();
-	fuse = fuse_guest_new(&tree);
+	fuse = guest_fuse_new(&tree);
 	for (size_t at = 0; size - at >= 4;) {
 		size_t len = MIN((size_t)data[at + 3], size - at - 4);
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		answer_all(data[at + 1] + data[at + 3]);
 		at += 4 + len;
 	}
-	fuse_free(fuse);
+	guest_fuse_free(fuse);
 	if (open_requests)
 		abort();
 	fuzz_end();

@@ -35,8 +35,11 @@ static char *guest;
 
 static void begin(void)
 {
-	const struct fs_tree_spec spec = {
-		.path = "/usr", .kind = FS_READ_ONLY, .max_nodes = 32, .max_handles = 8};
+	const struct fs_tree_spec spec = {.path = "/usr",
+					  .kind = FS_READ_ONLY,
+					  .max_open = 12,
+					  .max_nodes = 32,
+					  .max_handles = 8};
 	int pair[2], rings[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
@@ -47,7 +50,7 @@ static void begin(void)
 	view.channel = fs_channel_new(pair[1]);
 	if (fs_tree_init(&tree, &view, &spec) < 0)
 		abort();
-	fuse = fuse_guest_new(&tree);
+	fuse = guest_fuse_new(&tree);
 	vhost = vhost_new(rings[1], fuse);
 	memory = memfd_create("guest", MFD_CLOEXEC);
 	if (ftruncate(memory, MEMORY) < 0)
@@ -58,7 +61,7 @@ static void begin(void)
 
 static void end(void)
 {
-	fuse_free(fuse);
+	guest_fuse_free(fuse);
 	vhost_free(vhost);
 	fs_tree_done(&tree);
 	fs_channel_free(view.channel);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "backends/vm/fs/fs_door.h"
-#include "backends/vm/fs/fuse.h"
+#include "backends/vm/fs/guest_fuse.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/keeper/approvals/asks.h"
@@ -74,8 +74,11 @@ static inline void vm_start_keeper(struct vm *v, bool headless)
 static inline void vm_start_share(struct vm *v)
 {
 	struct folder *folder = folders_at(&v->k, 0);
-	struct fs_tree_spec spec = {
-		.path = v->folder, .kind = FS_FOLDER, .max_nodes = 512, .max_handles = 64};
+	struct fs_tree_spec spec = {.path = v->folder,
+				    .kind = FS_FOLDER,
+				    .max_open = 12,
+				    .max_nodes = 512,
+				    .max_handles = 64};
 	struct err err = {0};
 	struct stat st;
 	int pair[2];
@@ -95,7 +98,7 @@ static inline void vm_start_share(struct vm *v)
 	assert_int_equal(fstat(folder_store_fd(folder), &st), 0);
 	spec.store = (struct fs_key){.dev = st.st_dev, .ino = st.st_ino};
 	assert_int_equal(fs_tree_init(&v->tree, &v->view, &spec), 0);
-	v->fuse = fuse_guest_new(&v->tree);
+	v->fuse = guest_fuse_new(&v->tree);
 }
 
 static inline struct vm *vm_new(bool headless)
@@ -127,7 +130,7 @@ static inline void vm_end_session(struct vm *v)
 {
 	struct err err = {0};
 
-	fuse_free(take_ptr(&v->fuse));
+	guest_fuse_free(take_ptr(&v->fuse));
 	fs_tree_done(&v->tree);
 	fs_channel_free(take_ptr(&v->view.channel));
 	doors_unwatch(&v->k);
@@ -211,7 +214,7 @@ static inline void vm_send(struct vm *v, const void *data, size_t len, size_t pi
 	io->vm = v;
 	v->answered = false;
 	v->waiting++;
-	fuse_serve(v->fuse, &io->io);
+	guest_fuse_serve(v->fuse, &io->io);
 }
 
 struct vm_part {

@@ -29,7 +29,7 @@ static inline void remove_top(void)
 static inline void fuzz_begin(void)
 {
 	const struct fs_tree_spec spec = {
-		.path = top, .kind = FS_FOLDER, .max_nodes = 32, .max_handles = 8};
+		.path = top, .kind = FS_FOLDER, .max_open = 12, .max_nodes = 32, .max_handles = 8};
 	char dir[80];
 	int pair[2];
 

@@ -228,7 +228,7 @@ static void a_held_request_holds_no_other(void **state)
 
 	hold_one(v);
 	assert_int_equal(v->shared->held, 1);
-	assert_int_equal(fuse_waiting(v->fuse), 1);
+	assert_int_equal(guest_fuse_waiting(v->fuse), 1);
 	assert_false(exists(v, ".git/hooks/pre-commit"));
 	assert_int_equal(vm_put(v, "other", "goes on"), -EINPROGRESS); /* held > 0: not awaited */
 	for (int i = 0; i < 100 && v->waiting > 1; i++)
@@ -257,7 +257,7 @@ static void a_reset_forgets_all(void **state)
 	for (int i = 0; i < 100 && v->shared->held > 0; i++)
 		vm_turn(v, 100);
 	assert_int_equal(v->shared->held, 0);
-	assert_int_equal(fuse_waiting(v->fuse), 0);
+	assert_int_equal(guest_fuse_waiting(v->fuse), 0);
 	assert_int_equal(v->tree.nodes.slots.used, 1);
 	assert_int_equal(v->tree.handles.slots.used, 0);
 	assert_int_equal(vm_open(v, node, O_RDONLY), 0);
@@ -280,6 +280,176 @@ static void a_removed_file_is_written_until_it_is_closed(void **state)
 	assert_int_equal(vm_read(v, node, fh, 0, 100), 0);
 	assert_int_equal(v->len, 2);
 	vm_release(v, node, fh);
+	vm_forget(v, node);
+}
+
+/* There may be more inodes than descriptors. */
+static void many_inodes_are_known_by_few_descriptors(void **state)
+{
+	struct vm *v = *state;
+	uint64_t node[100], fh;
+	char name[16];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "f%02d", i);
+		plant(v, name, name);
+		node[i] = vm_walk(v, name);
+		assert_true(node[i]);
+	}
+	assert_int_equal(v->tree.nodes.slots.used, 101);
+	assert_true(v->tree.nodes.n_open <= v->tree.nodes.max_open);
+	plant(v, "another", "x"); /* takes the name of one that has no descriptor */
+	{
+		AUTO_CLOSE int dir = open(v->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		assert_int_equal(renameat(dir, "another", dir, "f05"), 0);
+	}
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "f%02d", i);
+		fh = vm_open(v, node[i], O_RDONLY);
+		if (i == 5) {
+			assert_int_equal(v->error, -ESTALE);
+			continue;
+		}
+		assert_true(fh);
+		assert_int_equal(vm_read(v, node[i], fh, 0, 10), 0);
+		assert_memory_equal(v->answer, name, 3);
+		vm_release(v, node[i], fh);
+		assert_true(v->tree.nodes.n_open <= v->tree.nodes.max_open);
+	}
+	for (int i = 0; i < 100; i++)
+		vm_forget(v, node[i]);
+	assert_int_equal(v->tree.nodes.slots.used, 1);
+	assert_int_equal(v->tree.nodes.n_open, 0);
+}
+
+/* What the guest renames keeps its inodes, also those without a descriptor. */
+static void a_renamed_directory_keeps_what_is_in_it(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_mkdir_in dir = {.mode = 0755};
+	const struct fuse_rename_in to = {.newdir = FUSE_ROOT_ID};
+	struct fuse_getattr_in in = {0};
+	uint64_t node[30];
+	char name[16];
+
+	assert_int_equal(vm_at(v, FUSE_MKDIR, "dir", VM_STRUCT(dir)), 0);
+	vm_forget(v, ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid);
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "dir/f%02d", i);
+		plant(v, name, "x");
+		node[i] = vm_walk(v, name);
+	}
+	assert_true(v->tree.nodes.n_paths > 0);
+	assert_int_equal(vm_ask(v, FUSE_RENAME, FUSE_ROOT_ID, VM_STRUCT(to), VM_NAME("dir"),
+				VM_NAME("moved")),
+			 0);
+	for (int i = 0; i < 30; i++) {
+		assert_int_equal(vm_ask(v, FUSE_GETATTR, node[i], VM_STRUCT(in), VM_NONE, VM_NONE),
+				 0);
+		vm_forget(v, node[i]);
+	}
+	assert_int_equal(v->tree.nodes.n_paths, 0);
+}
+
+static void hidden_names_do_not_exist(void **state)
+{
+	struct vm *v = *state;
+	AUTO_FREE char *secret = path_join(v->folder, "secret");
+	const char *const hidden[] = {secret, NULL};
+	struct fuse_open_out out;
+	struct fuse_read_in in = {.size = 4096};
+
+	plant(v, "secret", "x");
+	plant(v, "plain", "x");
+	v->view.hidden = hidden;
+	assert_int_equal(vm_lookup(v, FUSE_ROOT_ID, "secret"), 0);
+	assert_int_equal(v->error, -ENOENT);
+	assert_int_equal(vm_ask(v, FUSE_OPENDIR, FUSE_ROOT_ID,
+				VM_STRUCT(((struct fuse_open_in){0})), VM_NONE, VM_NONE),
+			 0);
+	memcpy(&out, v->answer, sizeof(out));
+	in.fh = out.fh;
+	assert_int_equal(vm_ask(v, FUSE_READDIR, FUSE_ROOT_ID, VM_STRUCT(in), VM_NONE, VM_NONE), 0);
+	assert_non_null(memmem(v->answer, v->len, "plain", 5));
+	assert_null(memmem(v->answer, v->len, "secret", 6));
+	v->view.hidden = NULL;
+}
+
+/* Rules that have changed since the server was forked: the keeper is asked. */
+static void the_keeper_is_asked_once_rules_have_changed(void **state)
+{
+	struct vm *v = *state;
+	struct fs_page page = {0};
+	uint64_t node, fh;
+
+	plant(v, "f", "x");
+	v->view.policy = v->policy;
+	v->view.page = &page;
+	node = vm_walk(v, "f");
+	fh = vm_open(v, node, O_RDONLY);
+	assert_true(fh);
+	vm_release(v, node, fh);
+	atomic_store(&page.changes, 1);
+	fh = vm_open(v, node, O_RDONLY);
+	assert_true(fh);
+	vm_release(v, node, fh);
+	vm_forget(v, node);
+	v->view.policy = NULL;
+}
+
+static void on_done(void *data, int result, int fd)
+{
+	*(int *)data = result;
+	util_close_fd(&fd);
+}
+
+/* A server that was taken over may say anything: the policy judges nothing but clean paths. */
+static void the_keeper_takes_no_unclean_path(void **state)
+{
+	static const char *const bad[] = {".",	  "..",		 "./.git",	".git/.",
+					  "/",	  ".git/",	 ".git//hooks", "a/../b",
+					  "/etc", ".git/./hooks"};
+	struct vm *v = *state;
+	AUTO_FREE char *git = path_join(v->folder, ".git"), *hooks = path_join(git, "hooks");
+
+	assert_int_equal(mkdir(git, 0755), 0);
+	assert_int_equal(mkdir(hooks, 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct fs_note *n = fs_note_begin(v->view.channel);
+		const struct fs_note_parts p = {.dir = {bad[i]}, .name = {"pre-commit"}};
+		int result = 1;
+
+		n->what = FS_CREATE;
+		n->mode = 0755;
+		assert_true(fs_ask(v->view.channel, &p, on_done, &result));
+		for (int t = 0; t < 100 && result == 1; t++)
+			vm_turn(v, 100);
+		if (result != -EINVAL)
+			fail_msg("'%s': %d", bad[i], result);
+	}
+	assert_false(exists(v, ".git/hooks/pre-commit"));
+}
+
+static void pipes_and_links_are_not_changed_as_files(void **state)
+{
+	struct vm *v = *state;
+	const struct fuse_mknod_in pipe = {.mode = S_IFIFO | 0666};
+	const struct fuse_setattr_in cut = {.valid = FATTR_SIZE}, mode = {.valid = FATTR_MODE};
+	uint64_t node;
+
+	assert_int_equal(vm_at(v, FUSE_MKNOD, "pipe", VM_STRUCT(pipe)), 0);
+	node = ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid;
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(cut), VM_NONE, VM_NONE), -EINVAL);
+	vm_forget(v, node);
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, FUSE_ROOT_ID, VM_STRUCT(cut), VM_NONE, VM_NONE),
+			 -EISDIR);
+	assert_int_equal(
+		vm_ask(v, FUSE_SYMLINK, FUSE_ROOT_ID, VM_NAME("link"), VM_NAME("pipe"), VM_NONE),
+		0);
+	node = ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid;
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(mode), VM_NONE, VM_NONE),
+			 -EOPNOTSUPP);
 	vm_forget(v, node);
 }
 
@@ -343,6 +513,16 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_reset_forgets_all, setup_asking, teardown),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_written_until_it_is_closed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(many_inodes_are_known_by_few_descriptors, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_renamed_directory_keeps_what_is_in_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(hidden_names_do_not_exist, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_keeper_is_asked_once_rules_have_changed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, setup, teardown),
+		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(devices_are_not_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, setup, teardown),

@@ -316,7 +316,8 @@ static void bad_messages_end_the_server(void **state)
 static void the_confined_process_serves(void **state)
 {
 	struct vm *v = vm_new(true);
-	struct fs_share share[2] = {{"cordon0", v->folder, FS_FOLDER}, {"root", "/", FS_ROOT}};
+	struct fs_share share[2] = {{.tag = "cordon0", .path = v->folder, .kind = FS_FOLDER},
+				    {.tag = "root", .path = "/", .kind = FS_ROOT}};
 	struct both b[2] = {{0}, {0}};
 	struct fs_server *s;
 	struct door *door;

@@ -3,7 +3,11 @@
 #include "backends/vm/fs/fs_nodes.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
+#include <utlist.h>
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
@@ -85,6 +89,169 @@ bool fs_node_is_as_told(const struct fs_node *n, const struct stat *st)
 	       n->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+static bool path_of(int fd, char out[PATH_MAX])
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, out, PATH_MAX);
+	if (len <= 0 || len >= PATH_MAX)
+		return false;
+	out[len] = '\0';
+	return true;
+}
+
+/* What follows the root's path; NULL: it is not below. */
+static const char *below_root(const struct fs_nodes *t, const char *path)
+{
+	size_t len = strlen(t->root_path);
+
+	if (strncmp(path, t->root_path, len) != 0)
+		return NULL;
+	if (len > 1) { /* else the root is / */
+		if (path[len] != '/')
+			return NULL;
+		len++;
+	}
+	return path + len;
+}
+
+/* One that can be found again gives its descriptor up. Others (removed, and still open) stay. */
+static bool give_up(struct fs_nodes *t, struct fs_node *n)
+{
+	char path[PATH_MAX];
+	const char *below = path_of(n->fd, path) ? below_root(t, path) : NULL;
+	struct stat st;
+
+	if (!below || !*below || fstat(n->fd, &st) < 0 || st.st_nlink == 0)
+		return false;
+	n->path = xstrdup(below);
+	t->n_paths++;
+	DL_DELETE(t->open, n);
+	t->n_open--;
+	util_close_fd(&n->fd);
+	return true;
+}
+
+static void make_room(struct fs_nodes *t)
+{
+	for (int tries = 0; t->open && t->n_open >= t->max_open && tries < 64; tries++) {
+		struct fs_node *oldest = t->open;
+
+		if (give_up(t, oldest))
+			continue;
+		DL_DELETE(t->open, oldest);
+		DL_APPEND(t->open, oldest);
+	}
+}
+
+static void forget_path(struct fs_nodes *t, struct fs_node *n)
+{
+	if (n->path)
+		t->n_paths--;
+	free(take_ptr(&n->path));
+}
+
+/* Takes fd, which is n's. */
+static void set_fd(struct fs_nodes *t, struct fs_node *n, int fd)
+{
+	if (n->fd < 0) {
+		make_room(t);
+		DL_APPEND(t->open, n);
+		t->n_open++;
+	}
+	util_close_fd(&n->fd);
+	forget_path(t, n);
+	n->fd = fd;
+}
+
+/* One name after the other: no link is followed. */
+static int walk(int root, const char *path)
+{
+	AUTO_CLOSE int fd = -1;
+
+	while (*path) {
+		char name[NAME_MAX + 1];
+		size_t len = strcspn(path, "/");
+		int next;
+
+		if (len > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		next = openat(fd < 0 ? root : fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			return -errno;
+		util_close_fd(&fd);
+		fd = next;
+		path += len + (path[len] == '/');
+	}
+	return take_fd(&fd);
+}
+
+static int open_again(const struct fs_nodes *t, const struct fs_node *n)
+{
+	AUTO_CLOSE int fd = walk(t->root, n->path);
+	struct stat st;
+
+	if (fd < 0)
+		return fd == -EMFILE ? -ENFILE : -ESTALE;
+	if (fstat(fd, &st) < 0 || st.st_dev != n->key.dev || st.st_ino != n->key.ino ||
+	    (st.st_mode & S_IFMT) != n->type)
+		return -ESTALE;
+	return take_fd(&fd);
+}
+
+int fs_node_fd(struct fs_nodes *t, struct fs_node *n)
+{
+	int fd;
+
+	if (n->id == FS_ROOT_ID)
+		return n->fd;
+	if (n->fd >= 0) {
+		DL_DELETE(t->open, n);
+		DL_APPEND(t->open, n);
+		return n->fd;
+	}
+	fd = open_again(t, n);
+	if (fd >= 0)
+		set_fd(t, n, fd);
+	return fd;
+}
+
+/* path with `to` for `from`, where it is or begins with that; else NULL. */
+static char *moved(const char *path, const char *from, const char *to)
+{
+	size_t len = strlen(from);
+
+	if (strncmp(path, from, len) != 0 || (path[len] != '\0' && path[len] != '/'))
+		return NULL;
+	return xasprintf("%s%s", to, path + len);
+}
+
+void fs_nodes_renamed(struct fs_nodes *t, const char *from, const char *to, bool exchanged)
+{
+	struct fs_node *n, *next;
+
+	if (t->n_paths == 0)
+		return;
+	HASH_ITER (hh, t->by_inode, n, next) {
+		char *path = n->path ? moved(n->path, from, to) : NULL;
+
+		if (n->path && !path && exchanged)
+			path = moved(n->path, to, from);
+		if (!path)
+			continue;
+		free(n->path);
+		n->path = path;
+	}
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
 static struct fs_node *node_new(struct fs_nodes *t, int fd, const struct stat *st)
 {
 	struct fs_node *n = xcalloc(1, sizeof(*n));
@@ -95,7 +262,11 @@ static struct fs_node *node_new(struct fs_nodes *t, int fd, const struct stat *s
 		return NULL;
 	}
 	n->key = (struct fs_key){.dev = st->st_dev, .ino = st->st_ino};
-	n->fd = fd;
+	n->fd = -1;
+	if (n->id == FS_ROOT_ID)
+		n->fd = fd;
+	else
+		set_fd(t, n, fd);
 	n->type = st->st_mode & S_IFMT;
 	fs_node_tell(n, st);
 	HASH_ADD(hh, t->by_inode, key, sizeof(n->key), n);
@@ -106,6 +277,11 @@ static void node_free(struct fs_nodes *t, struct fs_node *n)
 {
 	HASH_DEL(t->by_inode, n);
 	slot_drop(&t->slots, n->id);
+	if (n->fd >= 0 && n->id != FS_ROOT_ID) {
+		DL_DELETE(t->open, n);
+		t->n_open--;
+	}
+	forget_path(t, n);
 	util_close_fd(&n->fd);
 	free(n);
 }
@@ -125,8 +301,7 @@ struct fs_node *fs_node_enter(struct fs_nodes *t, int fd, const struct stat *st)
 	} else if (n->id == FS_ROOT_ID) {
 		util_close_fd(&fd);
 	} else { /* of its several names the one by which it was found last */
-		util_close_fd(&n->fd);
-		n->fd = fd;
+		set_fd(t, n, fd);
 	}
 	n->lookups++;
 	return n;
@@ -159,15 +334,19 @@ void fs_node_unpin(struct fs_nodes *t, struct fs_node *n)
 	drop_if_unused(t, n);
 }
 
-int fs_nodes_init(struct fs_nodes *t, int root, size_t max)
+int fs_nodes_init(struct fs_nodes *t, int root, size_t max, size_t max_open)
 {
-	struct stat st;
+	char path[PATH_MAX];
 	struct fs_node *n;
+	struct stat st;
 
 	memset(t, 0, sizeof(*t));
 	t->slots.max = max;
-	if (fstat(root, &st) < 0)
+	t->max_open = MAX(max_open, (size_t)8);
+	if (fstat(root, &st) < 0 || !path_of(root, path))
 		return -errno;
+	t->root = root;
+	t->root_path = xstrdup(path);
 	n = node_new(t, root, &st);
 	return n && n->id == FS_ROOT_ID ? 0 : -ENOMEM;
 }
@@ -189,6 +368,7 @@ void fs_nodes_done(struct fs_nodes *t)
 	HASH_ITER (hh, t->by_inode, n, next)
 		node_free(t, n);
 	slots_done(&t->slots);
+	free(take_ptr(&t->root_path));
 }
 
 /* ---- handles --------------------------------------------------------------------------------- */

@@ -10,8 +10,10 @@
 
 /*
  * Two tables of slots. What the guest is given is a slot's index and its generation, which changes
- * with each use: a number of an entry that is gone finds nothing. A node holds an O_PATH descriptor
- * of its inode, so that the inode's number is nobody else's while the node lives.
+ * with each use: a number of an entry that is gone finds nothing. A node has an O_PATH descriptor
+ * of its inode, so that the inode's number is nobody else's while the node lives. A guest may know
+ * more inodes than a process may have descriptors: of those that were not used for the longest time
+ * only the path is kept, and what is there when they are used again must be the same inode.
  */
 #define FS_ROOT_ID 1
 
@@ -22,9 +24,11 @@ struct fs_key {
 struct fs_node {
 	struct fs_key key;
 	uint64_t id;
-	uint64_t lookups; /* that the guest has not forgotten */
-	uint32_t pins;	  /* requests under way that name it */
-	int fd;		  /* O_PATH */
+	uint64_t lookups;	     /* that the guest has not forgotten */
+	uint32_t pins;		     /* requests under way that name it */
+	int fd;			     /* O_PATH; -1: see path. Others ask fs_node_fd() */
+	char *path;		     /* then: relative to the root */
+	struct fs_node *prev, *next; /* those with a descriptor, the one used last at the end */
 	mode_t type;
 	bool closed;   /* a directory that shows, and nothing of it opens */
 	bool empty;    /* a directory that shows without its entries */
@@ -52,14 +56,18 @@ struct fs_slots {
 struct fs_nodes {
 	struct fs_slots slots;
 	struct fs_node *by_inode;
+	struct fs_node *open;		  /* but for the root */
+	size_t n_open, max_open, n_paths; /* n_paths: nodes without a descriptor */
+	int root;			  /* the root's own */
+	char *root_path;
 };
 
 struct fs_handles {
 	struct fs_slots slots;
 };
 
-/* Node 1 is the root: takes fd. */
-int fs_nodes_init(struct fs_nodes *t, int root, size_t max);
+/* Node 1 is the root: takes fd. max_open: of descriptors, from 8 on. */
+int fs_nodes_init(struct fs_nodes *t, int root, size_t max, size_t max_open);
 void fs_nodes_done(struct fs_nodes *t);
 /* Forgets all but the root. */
 void fs_nodes_reset(struct fs_nodes *t);
@@ -68,6 +76,10 @@ struct fs_node *fs_node_get(const struct fs_nodes *t, uint64_t id); /* NULL: non
  * NULL: too many. */
 struct fs_node *fs_node_enter(struct fs_nodes *t, int fd, const struct stat *st);
 void fs_node_forget(struct fs_nodes *t, uint64_t id, uint64_t times);
+/* Valid until another node is entered or asked for. -ESTALE: another inode has its path. */
+int fs_node_fd(struct fs_nodes *t, struct fs_node *n);
+/* A name was changed by the guest, or two were exchanged: paths are relative to the root. */
+void fs_nodes_renamed(struct fs_nodes *t, const char *from, const char *to, bool exchanged);
 /* A request under way keeps a node. */
 void fs_node_pin(struct fs_node *n);
 void fs_node_unpin(struct fs_nodes *t, struct fs_node *n);

@@ -142,11 +142,19 @@ static int do_setattr(struct job *j)
 	const struct fs_note *n = j->note;
 	struct at *at = &j->place[0].at;
 	struct timespec times[2];
+	struct stat st;
 	int r = 0;
 
 	if (n->set & ~(uint32_t)FS_SET_ALL || n->size > INT64_MAX ||
 	    !to_time(&n->times[0], times) || !to_time(&n->times[1], times + 1))
 		return -EINVAL;
+	if (fstatat(at->dirfd, at->name, &st,
+		    AT_SYMLINK_NOFOLLOW | (*at->name ? 0 : AT_EMPTY_PATH)) < 0)
+		return -errno;
+	if ((n->set & FS_SET_SIZE) && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if ((n->set & FS_SET_MODE) && S_ISLNK(st.st_mode))
+		return -EOPNOTSUPP;
 	if (n->set & FS_SET_SIZE)
 		r = folder_truncate(j->f, j->c, at, (off_t)n->size);
 	if (r == 0 && (n->set & FS_SET_OWNER))

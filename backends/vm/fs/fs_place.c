@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +19,24 @@ bool fs_name_is_valid(const char *name)
 
 	return len > 0 && len <= NAME_MAX && !strchr(name, '/') && !str_eq(name, ".") &&
 	       !str_eq(name, "..");
+}
+
+/* Names and single slashes alone: the policy judges the text, and "a/./b" is not "a/b" to it. */
+static bool is_clean(const char *dir)
+{
+	while (*dir) {
+		char name[NAME_MAX + 1];
+		size_t len = strcspn(dir, "/");
+
+		if (len > NAME_MAX)
+			return false;
+		memcpy(name, dir, len);
+		name[len] = '\0';
+		if (!fs_name_is_valid(name) || (dir[len] == '/' && dir[len + 1] == '\0'))
+			return false;
+		dir += len + (dir[len] == '/');
+	}
+	return true;
 }
 
 static int open_dir(int folder, const char *dir)
@@ -55,6 +74,8 @@ int fs_place_find(const struct folder *f, const struct fs_spot *spot, const char
 {
 	struct stat st;
 
+	if (!is_clean(dir))
+		return -EINVAL;
 	ret->fd = open_dir(folder_fd(f), dir);
 	if (ret->fd < 0)
 		return ret->fd;

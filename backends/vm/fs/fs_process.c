@@ -18,6 +18,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 
+#define NODES_MAX   (1 << 20) /* of a share: a guest without much memory knows fewer */
 #define HANDLES_MAX 65536
 #define FDS_SPARE   256 /* for what is neither a node nor a handle */
 
@@ -96,7 +97,8 @@ static int open_shares(const struct fs_process *p, size_t files)
 			.kind = p->shares[i].kind,
 			.share = (uint32_t)i,
 			.store = p->stores[i],
-			.max_nodes = files > 2 * FDS_SPARE ? (files - FDS_SPARE) / 2 : files / 2,
+			.max_nodes = NODES_MAX,
+			.max_open = files > 2 * FDS_SPARE ? (files - FDS_SPARE) / 2 / p->n : 0,
 			.max_handles = HANDLES_MAX};
 
 		r = fs_tree_init(&server.share[i].tree, &server.view, &spec);
@@ -106,7 +108,7 @@ static int open_shares(const struct fs_process *p, size_t files)
 			server.share[i].p9 = p9_stream_new(p->socks[i], &server.share[i].tree);
 			continue;
 		}
-		server.share[i].fuse = fuse_guest_new(&server.share[i].tree);
+		server.share[i].fuse = guest_fuse_new(&server.share[i].tree);
 		server.share[i].vhost = vhost_new(p->socks[i], server.share[i].fuse);
 	}
 	return r;

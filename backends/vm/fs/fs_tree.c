@@ -46,13 +46,15 @@ static bool is_guests_own(const struct fs_tree *t, const char *path)
 	return false;
 }
 
-int fs_node_path(const struct fs_tree *t, const struct fs_node *n, char out[PATH_MAX])
+int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX])
 {
 	char link[32];
 	size_t top = strlen(t->path);
+	int r = fs_node_link(t, n, link);
 	ssize_t len;
 
-	fs_node_link(n, link);
+	if (r < 0)
+		return r;
 	len = readlink(link, out, PATH_MAX);
 	if (len < 0 || len >= PATH_MAX)
 		return len < 0 ? -errno : -ENAMETOOLONG;
@@ -79,7 +81,7 @@ int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_
 	t->store = spec->store;
 	t->devs[t->n_devs++] = st.st_dev;
 	fs_handles_init(&t->handles, spec->max_handles);
-	return fs_nodes_init(&t->nodes, root, spec->max_nodes);
+	return fs_nodes_init(&t->nodes, root, spec->max_nodes, spec->max_open);
 }
 
 void fs_tree_reset(struct fs_tree *t)
@@ -105,9 +107,12 @@ int fs_check_name(const char *name)
 		       : 0;
 }
 
-void fs_node_link(const struct fs_node *n, char out[32])
+int fs_node_link(struct fs_tree *t, struct fs_node *n, char out[32])
 {
-	snprintf(out, 32, "/proc/self/fd/%d", n->fd);
+	int fd = fs_node_fd(&t->nodes, n);
+
+	snprintf(out, 32, "/proc/self/fd/%d", fd);
+	return MIN(fd, 0);
 }
 
 uint64_t fs_ino(struct fs_tree *t, const struct stat *st)
@@ -134,7 +139,7 @@ static struct fs_node *enter(struct fs_tree *t, int fd, const struct stat *st, c
 	return n;
 }
 
-int fs_lookup(struct fs_tree *t, const struct fs_node *dir, const char *name, struct fs_node **ret,
+int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_node **ret,
 	      struct stat *st)
 {
 	AUTO_CLOSE int fd = -1;
@@ -157,7 +162,7 @@ int fs_lookup(struct fs_tree *t, const struct fs_node *dir, const char *name, st
 		return -ENAMETOOLONG;
 	if (is_hidden(t, path))
 		return -ENOENT;
-	fd = openat(dir->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(fs_node_fd(&t->nodes, dir), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, st) < 0)
 		return errno == EMFILE ? -ENFILE : -errno;
 	*ret = enter(t, take_fd(&fd), st, path);
@@ -177,28 +182,33 @@ int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st
 	return *ret ? 0 : -ENFILE;
 }
 
-int fs_getattr(const struct fs_tree *t, struct fs_node *n, struct stat *st)
+int fs_getattr(struct fs_tree *t, struct fs_node *n, struct stat *st)
 {
-	(void)t;
-	if (fstat(n->fd, st) < 0)
-		return -errno;
+	int fd = fs_node_fd(&t->nodes, n);
+
+	if (fd < 0 || fstat(fd, st) < 0)
+		return fd < 0 ? fd : -errno;
 	fs_node_tell(n, st);
 	return 0;
 }
 
-ssize_t fs_readlink(const struct fs_node *n, char *out, size_t size)
+ssize_t fs_readlink(struct fs_tree *t, struct fs_node *n, char *out, size_t size)
 {
 	ssize_t len;
+	int fd;
 
 	if (!S_ISLNK(n->type))
 		return -EINVAL;
-	len = readlinkat(n->fd, "", out, size);
+	fd = fs_node_fd(&t->nodes, n);
+	if (fd < 0)
+		return fd;
+	len = readlinkat(fd, "", out, size);
 	return len < 0 ? -errno : len;
 }
 
 /* ---- opening for reading --------------------------------------------------------------------- */
 
-int fs_may_read(const struct fs_tree *t, const struct fs_node *n, char path[PATH_MAX])
+int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX])
 {
 	const char *why;
 	int r;
@@ -227,27 +237,28 @@ int fs_may_read(const struct fs_tree *t, const struct fs_node *n, char path[PATH
 	return 1;
 }
 
-bool fs_was_edited(struct fs_node *n)
+bool fs_was_edited(struct fs_tree *t, struct fs_node *n)
 {
 	struct stat st;
 
-	if (!S_ISREG(n->type) || fstat(n->fd, &st) < 0)
+	if (!S_ISREG(n->type) || fstat(fs_node_fd(&t->nodes, n), &st) < 0)
 		return false;
 	n->outdated = !n->outdated && !fs_node_is_as_told(n, &st);
 	fs_node_tell(n, &st);
 	return n->outdated;
 }
 
-int fs_open_native(const struct fs_tree *t, struct fs_node *n)
+int fs_open_native(struct fs_tree *t, struct fs_node *n)
 {
 	char link[32];
 	int fd;
 
-	(void)t;
 	/* Of a pipe, a device or a socket there is nothing here: the guest has its own. */
 	if (!S_ISREG(n->type) && !S_ISDIR(n->type))
 		return S_ISLNK(n->type) ? -ELOOP : -ENXIO;
-	fs_node_link(n, link);
+	fd = fs_node_link(t, n, link);
+	if (fd < 0)
+		return fd;
 	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (S_ISDIR(n->type) ? O_DIRECTORY : 0));
 	return fd < 0 ? -errno : fd;
 }
@@ -268,7 +279,7 @@ int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
 	       bool (*each)(void *data, const struct fs_dirent *e), void *data)
 {
 	_Alignas(8) char room[LISTING_ROOM];
-	const struct fs_node *dir = fs_node_get(&t->nodes, h->node);
+	struct fs_node *dir = fs_node_get(&t->nodes, h->node);
 	char path[PATH_MAX];
 	size_t len;
 	long n;
@@ -302,8 +313,13 @@ static const char *below(const struct fs_tree *t, const char *path)
 	return *path == '/' ? path + 1 : path;
 }
 
-int fs_spot_name(const struct fs_tree *t, const struct fs_node *dir, const char *name,
-		 struct fs_spot *spot, struct fs_where *where)
+char *fs_where_path(const char *dir, const char *name)
+{
+	return xasprintf("%s%s%s", dir, *dir ? "/" : "", name);
+}
+
+int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_spot *spot,
+		 struct fs_where *where)
 {
 	char path[PATH_MAX];
 	int r = fs_check_name(name);
@@ -323,7 +339,7 @@ int fs_spot_name(const struct fs_tree *t, const struct fs_node *dir, const char 
 	return 0;
 }
 
-int fs_spot_object(const struct fs_tree *t, const struct fs_node *n, struct fs_spot *spot,
+int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where)
 {
 	char path[PATH_MAX];
@@ -332,7 +348,7 @@ int fs_spot_object(const struct fs_tree *t, const struct fs_node *n, struct fs_s
 	char *slash;
 	int r = t->kind != FS_FOLDER ? -EROFS : fs_node_path(t, n, path);
 
-	if (r == 0 && (fstat(n->fd, &st) < 0 || st.st_nlink == 0))
+	if (r == 0 && (fstat(fs_node_fd(&t->nodes, n), &st) < 0 || st.st_nlink == 0))
 		r = -ESTALE; /* "NAME (deleted)" */
 	if (r < 0)
 		return r;

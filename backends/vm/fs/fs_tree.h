@@ -43,7 +43,7 @@ struct fs_tree_spec {
 	enum fs_kind kind;
 	uint32_t share;
 	struct fs_key store;
-	size_t max_nodes, max_handles;
+	size_t max_nodes, max_open, max_handles; /* max_open: descriptors for nodes */
 };
 
 int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_tree_spec *spec);
@@ -56,28 +56,28 @@ void fs_tree_reset(struct fs_tree *t);
 /* 0, -EINVAL, -ENAMETOOLONG. */
 int fs_check_name(const char *name);
 /* Counted: fs_node_forget() is to follow. */
-int fs_lookup(struct fs_tree *t, const struct fs_node *dir, const char *name, struct fs_node **ret,
+int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_node **ret,
 	      struct stat *st);
 /* The node of a file that the keeper has opened, which need not have its name yet. */
 int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st);
-int fs_getattr(const struct fs_tree *t, struct fs_node *n, struct stat *st);
+int fs_getattr(struct fs_tree *t, struct fs_node *n, struct stat *st);
 /* An inode number for the guest: two file systems of the host's never give the same. */
 uint64_t fs_ino(struct fs_tree *t, const struct stat *st);
-ssize_t fs_readlink(const struct fs_node *n, char *out, size_t size);
-/* "/proc/self/fd/N" */
-void fs_node_link(const struct fs_node *n, char out[32]);
+ssize_t fs_readlink(struct fs_tree *t, struct fs_node *n, char *out, size_t size);
+/* "/proc/self/fd/N", valid as fs_node_fd() is. */
+int fs_node_link(struct fs_tree *t, struct fs_node *n, char out[32]);
 /* Absolute. -ESTALE: it has none in this share. */
-int fs_node_path(const struct fs_tree *t, const struct fs_node *n, char out[PATH_MAX]);
+int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX]);
 
 /* ---- opening for reading --------------------------------------------------------------------- */
 
 /* 0; 1: ask the keeper for that path; or negative. */
-int fs_may_read(const struct fs_tree *t, const struct fs_node *n, char path[PATH_MAX]);
+int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX]);
 /* A regular file or a directory. -ESTALE, once: the human has changed it since it was told of. */
-int fs_open_native(const struct fs_tree *t, struct fs_node *n);
+int fs_open_native(struct fs_tree *t, struct fs_node *n);
 /* The host changed the file since the guest was told of it: never twice in a row, for a file that
  * somebody goes on writing opens, too. */
-bool fs_was_edited(struct fs_node *n);
+bool fs_was_edited(struct fs_tree *t, struct fs_node *n);
 
 /* ---- listings -------------------------------------------------------------------------------- */
 
@@ -96,9 +96,11 @@ int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
 struct fs_where {
 	char dir[PATH_MAX], name[NAME_MAX + 1];
 };
+/* "dir/name". Heap string. */
+char *fs_where_path(const char *dir, const char *name);
 /* The name in that directory. */
-int fs_spot_name(const struct fs_tree *t, const struct fs_node *dir, const char *name,
-		 struct fs_spot *spot, struct fs_where *where);
+int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_spot *spot,
+		 struct fs_where *where);
 /* An object by the name that it has now. -ESTALE: none leads to it any more. */
-int fs_spot_object(const struct fs_tree *t, const struct fs_node *n, struct fs_spot *spot,
+int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where);

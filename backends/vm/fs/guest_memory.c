@@ -22,8 +22,8 @@ static int map_region(struct guest_memory *m, const struct guest_region *r, int 
 	struct stat st;
 	void *map;
 
-	if (r->size == 0 || r->size > INT64_MAX - r->offset || r->guest + r->size < r->guest ||
-	    r->user + r->size < r->user)
+	if (r->size == 0 || r->offset > INT64_MAX || r->size > INT64_MAX - r->offset ||
+	    r->guest + r->size < r->guest || r->user + r->size < r->user)
 		return -EINVAL;
 	if (fstat(fd, &st) < 0)
 		return -errno;

@@ -31,7 +31,7 @@ static struct change *begin(struct p9_req *r, enum fs_what what, const struct p9
 	return &c;
 }
 
-static int name_place(struct p9_req *r, struct change *c, int i, const struct fs_node *dir,
+static int name_place(struct p9_req *r, struct change *c, int i, struct fs_node *dir,
 		      const char *name)
 {
 	c->part.dir[i] = c->where[i].dir;
@@ -39,7 +39,7 @@ static int name_place(struct p9_req *r, struct change *c, int i, const struct fs
 	return fs_spot_name(r->tree, dir, name, &c->note->spot[i], &c->where[i]);
 }
 
-static int object_place(struct p9_req *r, struct change *c, int i, const struct fs_node *n)
+static int object_place(struct p9_req *r, struct change *c, int i, struct fs_node *n)
 {
 	c->part.dir[i] = c->where[i].dir;
 	c->part.name[i] = c->where[i].name;
@@ -361,10 +361,12 @@ void p9_xattrwalk(struct p9_req *r)
 	if (f->node->closed || S_ISLNK(f->node->type)) {
 		n = *name ? -ENODATA : 0;
 	} else {
-		fs_node_link(f->node, link);
-		n = *name ? getxattr(link, name, value, sizeof(value))
-			  : listxattr(link, value, sizeof(value));
-		n = n < 0 ? -errno : n;
+		n = fs_node_link(r->tree, f->node, link);
+		if (n == 0) {
+			n = *name ? getxattr(link, name, value, sizeof(value))
+				  : listxattr(link, value, sizeof(value));
+			n = n < 0 ? -errno : n;
+		}
 	}
 	to = n < 0 ? NULL : p9_fid_new(r->s, number, f->node, f->uid);
 	if (!to) {

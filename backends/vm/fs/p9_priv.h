@@ -76,6 +76,7 @@ struct p9_wait {
 	uint8_t type;
 	uint32_t fid, flags;
 	struct fs_node *node; /* pinned */
+	char *from, *to;      /* of a rename, relative to the root; NULL */
 	char name[NAME_MAX + 1];
 };
 

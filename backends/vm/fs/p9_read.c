@@ -38,7 +38,7 @@ void p9_statfs(struct p9_req *r)
 
 	if (!f)
 		return;
-	if (fstatfs(f->node->fd, &fs) < 0) {
+	if (fstatfs(fs_node_fd(&r->tree->nodes, f->node), &fs) < 0) {
 		p9_reply_err(r, -errno);
 		return;
 	}
@@ -63,7 +63,7 @@ void p9_readlink(struct p9_req *r)
 
 	if (!f)
 		return;
-	len = fs_readlink(f->node, target, PATH_MAX);
+	len = fs_readlink(r->tree, f->node, target, PATH_MAX);
 	if (len < 0) {
 		p9_reply_err(r, (int)len);
 		return;

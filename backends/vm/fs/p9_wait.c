@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <utlist.h>
 
 #include "backends/vm/fs/p9_priv.h"
@@ -11,6 +12,8 @@ static void wait_free(struct p9_wait *w)
 	DL_DELETE(w->s->waits, w);
 	w->s->n_waits--;
 	fs_node_unpin(&w->s->tree->nodes, w->node);
+	free(w->from);
+	free(w->to);
 	free(w);
 }
 
@@ -124,6 +127,8 @@ static void done(void *data, int result, int fd)
 	struct p9_wait *w = data;
 	bool given = result == 0 && fd >= 0;
 
+	if (result == 0 && w->from)
+		fs_nodes_renamed(&w->s->tree->nodes, w->from, w->to, w->flags & RENAME_EXCHANGE);
 	if (given && (w->type == P9_LOPEN || w->type == P9_LCREATE))
 		opened(w, take_fd(&fd));
 	else if (result < 0)
@@ -161,8 +166,14 @@ void p9_ask(struct p9_req *r, const struct p9_fid *f, struct fs_node *node,
 	w->node = node;
 	if (p->name[0])
 		snprintf(w->name, sizeof(w->name), "%.*s", NAME_MAX, p->name[0]);
+	if (r->type == P9_RENAME || r->type == P9_RENAMEAT) {
+		w->from = fs_where_path(p->dir[0], p->name[0]);
+		w->to = fs_where_path(p->dir[1], p->name[1]);
+	}
 	w->ask = fs_ask(r->tree->view->channel, p, done, w);
 	if (!w->ask) {
+		free(w->from);
+		free(w->to);
 		free(w);
 		p9_reply_err(r, -ENAMETOOLONG);
 		return;

@@ -4,7 +4,7 @@
 
 #include <poll.h>
 
-#include "backends/vm/fs/fuse.h"
+#include "backends/vm/fs/guest_fuse.h"
 
 struct vhost;
 
@@ -13,7 +13,7 @@ struct vhost;
 
 /* Takes sock, connected to QEMU; the session is borrowed. */
 struct vhost *vhost_new(int sock, struct fuse_session *fuse);
-void vhost_free(struct vhost *v); /* after fuse_free(); NULL is a no-op */
+void vhost_free(struct vhost *v); /* after guest_fuse_free(); NULL is a no-op */
 /* Fills in VHOST_POLLS entries; fd -1 where there is nothing to wait for. */
 void vhost_poll(const struct vhost *v, struct pollfd *p);
 /* False: QEMU has closed the socket, or said something that cannot be. */

@@ -21,7 +21,8 @@ struct vhost_request {
 	char *data;
 };
 
-/* Of the server's one thread: what fuse_serve() has at hand, and what is answered meanwhile. */
+/* Of the server's one thread: what guest_fuse_serve() has at hand, and what is answered meanwhile.
+ */
 static struct virtqueue_chain chain, late_chain;
 static const struct vhost_request *at_hand;
 
@@ -146,7 +147,7 @@ bool vhost_queue_drain(struct vhost_queue *q)
 		r->life = q->life;
 		r->head = chain.head;
 		at_hand = r;
-		fuse_serve(q->v->fuse, &r->io);
+		guest_fuse_serve(q->v->fuse, &r->io);
 		at_hand = NULL;
 	}
 	if (q->owed)

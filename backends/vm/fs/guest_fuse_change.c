@@ -1,11 +1,11 @@
-/* fuse_change - FUSE messages that change something: each is a question to the keeper. */
+/* guest_fuse_change - FUSE messages that change something: each is a question to the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/vm/fs/fuse_priv.h"
+#include "backends/vm/fs/guest_fuse_priv.h"
 
 /* A message under construction. */
 struct change {
@@ -27,7 +27,7 @@ static struct change *begin(struct fuse_req *r, enum fs_what what)
 	return &c;
 }
 
-static int name_place(struct fuse_req *r, struct change *c, int i, const struct fs_node *dir,
+static int name_place(struct fuse_req *r, struct change *c, int i, struct fs_node *dir,
 		      const char *name)
 {
 	c->part.dir[i] = c->where[i].dir;
@@ -35,7 +35,7 @@ static int name_place(struct fuse_req *r, struct change *c, int i, const struct 
 	return fs_spot_name(r->tree, dir, name, &c->note->spot[i], &c->where[i]);
 }
 
-static int object_place(struct fuse_req *r, struct change *c, int i, const struct fs_node *n)
+static int object_place(struct fuse_req *r, struct change *c, int i, struct fs_node *n)
 {
 	c->part.dir[i] = c->where[i].dir;
 	c->part.name[i] = c->where[i].name;
@@ -45,14 +45,14 @@ static int object_place(struct fuse_req *r, struct change *c, int i, const struc
 static void send(struct fuse_req *r, struct change *c, int got, struct fs_node *node)
 {
 	if (got < 0)
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 	else
-		fuse_ask(r, node, &c->part, c->note->flags);
+		guest_fuse_ask(r, node, &c->part, c->note->flags);
 }
 
 /* ---- new names ------------------------------------------------------------------------------- */
 
-void fuse_create(struct fuse_req *r)
+void guest_fuse_create(struct fuse_req *r)
 {
 	const struct fuse_create_in *in = r->arg;
 	struct change *c = begin(r, FS_CREATE);
@@ -64,7 +64,7 @@ void fuse_create(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-void fuse_mknod(struct fuse_req *r)
+void guest_fuse_mknod(struct fuse_req *r)
 {
 	const struct fuse_mknod_in *in = r->arg;
 	struct change *c = begin(r, FS_MKNOD);
@@ -75,7 +75,7 @@ void fuse_mknod(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-void fuse_mkdir(struct fuse_req *r)
+void guest_fuse_mkdir(struct fuse_req *r)
 {
 	const struct fuse_mkdir_in *in = r->arg;
 	struct change *c = begin(r, FS_MKDIR);
@@ -86,7 +86,7 @@ void fuse_mkdir(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-void fuse_symlink(struct fuse_req *r)
+void guest_fuse_symlink(struct fuse_req *r)
 {
 	struct change *c = begin(r, FS_SYMLINK);
 	int got = name_place(r, c, 0, r->node, r->name[0]);
@@ -97,7 +97,7 @@ void fuse_symlink(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-void fuse_link(struct fuse_req *r)
+void guest_fuse_link(struct fuse_req *r)
 {
 	const struct fuse_link_in *in = r->arg;
 	struct fs_node *from = fs_node_get(&r->tree->nodes, in->oldnodeid);
@@ -111,14 +111,14 @@ void fuse_link(struct fuse_req *r)
 
 /* ---- names that go --------------------------------------------------------------------------- */
 
-void fuse_unlink(struct fuse_req *r)
+void guest_fuse_unlink(struct fuse_req *r)
 {
 	struct change *c = begin(r, FS_UNLINK);
 
 	send(r, c, name_place(r, c, 0, r->node, r->name[0]), r->node);
 }
 
-void fuse_rmdir(struct fuse_req *r)
+void guest_fuse_rmdir(struct fuse_req *r)
 {
 	struct change *c = begin(r, FS_RMDIR);
 
@@ -137,12 +137,12 @@ static void rename_to(struct fuse_req *r, uint64_t newdir, uint32_t flags)
 	send(r, c, got, r->node);
 }
 
-void fuse_rename(struct fuse_req *r)
+void guest_fuse_rename(struct fuse_req *r)
 {
 	rename_to(r, ((const struct fuse_rename_in *)r->arg)->newdir, 0);
 }
 
-void fuse_rename2(struct fuse_req *r)
+void guest_fuse_rename2(struct fuse_req *r)
 {
 	const struct fuse_rename2_in *in = r->arg;
 
@@ -165,38 +165,38 @@ static void open_to_read(struct fuse_req *r)
 		n->what = FS_READ;
 		n->share = r->tree->share;
 		p.text = path;
-		fuse_ask(r, r->node, &p, 0);
+		guest_fuse_ask(r, r->node, &p, 0);
 		return;
 	}
 	if (got == 0)
 		got = fs_open_native(r->tree, r->node);
 	if (got < 0) {
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 		return;
 	}
 	h = fs_handle_new(&r->tree->handles, r->node->id, got);
 	if (!h) {
-		fuse_guest_reply_err(r, -ENFILE);
+		guest_fuse_reply_err(r, -ENFILE);
 		return;
 	}
 	out.fh = h->id;
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
-void fuse_open(struct fuse_req *r)
+void guest_fuse_open(struct fuse_req *r)
 {
 	const struct fuse_open_in *in = r->arg;
 	struct change *c;
 	int got;
 
 	if (!S_ISREG(r->node->type)) {
-		fuse_guest_reply_err(r, S_ISDIR(r->node->type) ? -EISDIR : -ENXIO);
+		guest_fuse_reply_err(r, S_ISDIR(r->node->type) ? -EISDIR : -ENXIO);
 		return;
 	}
 	/* The guest would read new bytes up to the old size: it looks the name up again, and
 	 * opens again. */
-	if (fs_was_edited(r->node)) {
-		fuse_guest_reply_err(r, -ESTALE);
+	if (fs_was_edited(r->tree, r->node)) {
+		guest_fuse_reply_err(r, -ESTALE);
 		return;
 	}
 	if ((in->flags & O_ACCMODE) == O_RDONLY && !(in->flags & O_TRUNC)) {
@@ -232,13 +232,13 @@ static bool change_removed(struct fuse_req *r, const struct fuse_setattr_in *in)
 	    in->size > INT64_MAX)
 		return false;
 	if (ftruncate(h->fd, (off_t)in->size) < 0 || fs_getattr(r->tree, r->node, &st) < 0)
-		fuse_guest_reply_err(r, -errno);
+		guest_fuse_reply_err(r, -errno);
 	else
-		fuse_guest_reply_attr(r, &st);
+		guest_fuse_reply_attr(r, &st);
 	return true;
 }
 
-void fuse_setattr(struct fuse_req *r)
+void guest_fuse_setattr(struct fuse_req *r)
 {
 	const struct fuse_setattr_in *in = r->arg;
 	struct change *c = begin(r, FS_SETATTR);
@@ -266,19 +266,19 @@ void fuse_setattr(struct fuse_req *r)
 	}
 	got = fs_getattr(r->tree, r->node, &st);
 	if (got < 0)
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 	else
-		fuse_guest_reply_attr(r, &st);
+		guest_fuse_reply_attr(r, &st);
 }
 
-void fuse_setxattr(struct fuse_req *r)
+void guest_fuse_setxattr(struct fuse_req *r)
 {
 	const struct fuse_setxattr_in *in = r->arg;
 	struct change *c = begin(r, FS_SETXATTR);
 	int got = object_place(r, c, 0, r->node);
 
 	if (in->size > r->rest_len || in->size > FS_VALUE_MAX) {
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
 	if (got == 0 && strlen(r->name[0]) > NAME_MAX)
@@ -290,7 +290,7 @@ void fuse_setxattr(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-void fuse_removexattr(struct fuse_req *r)
+void guest_fuse_removexattr(struct fuse_req *r)
 {
 	struct change *c = begin(r, FS_REMOVEXATTR);
 	int got = object_place(r, c, 0, r->node);

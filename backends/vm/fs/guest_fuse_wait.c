@@ -1,22 +1,25 @@
-/* fuse_wait - FUSE requests that wait for the keeper, and what its answer becomes. */
+/* guest_fuse_wait - FUSE requests that wait for the keeper, and what its answer becomes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <utlist.h>
 
-#include "backends/vm/fs/fuse_priv.h"
+#include "backends/vm/fs/guest_fuse_priv.h"
 
 static void wait_free(struct fuse_wait *w)
 {
 	DL_DELETE(w->s->waits, w);
 	w->s->n_waits--;
 	fs_node_unpin(&w->s->tree->nodes, w->node);
+	free(w->from);
+	free(w->to);
 	free(w);
 }
 
 /* No answer: whoever asked is gone with the guest's memory. */
-void fuse_cancel_all(struct fuse_session *s)
+void guest_fuse_cancel_all(struct fuse_session *s)
 {
 	while (s->waits) {
 		struct fuse_wait *w = s->waits;
@@ -31,7 +34,7 @@ void fuse_cancel_all(struct fuse_session *s)
 
 static void answer(const struct fuse_wait *w, int error, const void *data, size_t len)
 {
-	fuse_answer(w->io, w->unique, error, data, len);
+	guest_fuse_answer(w->io, w->unique, error, data, len);
 }
 
 /* Takes fd. NULL: too many files are open, or it is none that may be. */
@@ -85,7 +88,7 @@ static void created(const struct fuse_wait *w, int fd)
 		answer(w, -ENFILE, NULL, 0);
 		return;
 	}
-	fuse_fill_entry(t, &out.e, n, &st);
+	guest_fuse_fill_entry(t, &out.e, n, &st);
 	out.o.fh = h->id;
 	answer(w, 0, &out, sizeof(out));
 }
@@ -99,7 +102,7 @@ static void made(const struct fuse_wait *w)
 	int r = fs_lookup(t, w->node, w->name, &n, &st);
 
 	if (r == 0)
-		fuse_fill_entry(t, &e, n, &st);
+		guest_fuse_fill_entry(t, &e, n, &st);
 	answer(w, r, &e, sizeof(e));
 }
 
@@ -110,7 +113,7 @@ static void changed(const struct fuse_wait *w)
 	int r = fs_getattr(w->s->tree, w->node, &st);
 
 	if (r == 0)
-		fuse_fill_attr(w->s->tree, &a.attr, &st);
+		guest_fuse_fill_attr(w->s->tree, &a.attr, &st);
 	answer(w, r, &a, sizeof(a));
 }
 
@@ -134,6 +137,8 @@ static void done(void *data, int result, int fd)
 	struct fuse_wait *w = data;
 	bool given = result == 0 && fd >= 0;
 
+	if (result == 0 && w->from)
+		fs_nodes_renamed(&w->s->tree->nodes, w->from, w->to, w->flags & RENAME_EXCHANGE);
 	if (given && w->opcode == FUSE_CREATE)
 		created(w, take_fd(&fd));
 	else if (given && w->opcode == FUSE_OPEN)
@@ -176,13 +181,13 @@ static size_t room_needed(uint32_t opcode)
 	}
 }
 
-void fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_parts *p,
-	      uint32_t flags)
+void guest_fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_parts *p,
+		    uint32_t flags)
 {
 	struct fuse_wait *w;
 
 	if (r->io->out_len < sizeof(struct fuse_out_header) + room_needed(r->h.opcode)) {
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
 	w = xcalloc(1, sizeof(*w));
@@ -193,10 +198,16 @@ void fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_par
 	w->node = node;
 	if (p->name[0])
 		snprintf(w->name, sizeof(w->name), "%.*s", NAME_MAX, p->name[0]);
+	if (r->h.opcode == FUSE_RENAME || r->h.opcode == FUSE_RENAME2) {
+		w->from = fs_where_path(p->dir[0], p->name[0]);
+		w->to = fs_where_path(p->dir[1], p->name[1]);
+	}
 	w->ask = fs_ask(r->tree->view->channel, p, done, w);
 	if (!w->ask) {
+		free(w->from);
+		free(w->to);
 		free(w);
-		fuse_guest_reply_err(r, -ENAMETOOLONG);
+		guest_fuse_reply_err(r, -ENAMETOOLONG);
 		return;
 	}
 	w->io = take_ptr(&r->io);

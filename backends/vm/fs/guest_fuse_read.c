@@ -1,4 +1,4 @@
-/* fuse_read - FUSE messages that read, and those about open files. */
+/* guest_fuse_read - FUSE messages that read, and those about open files. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,56 +8,56 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "backends/vm/fs/fuse_priv.h"
+#include "backends/vm/fs/guest_fuse_priv.h"
 
 /* ---- names and attributes -------------------------------------------------------------------- */
 
-void fuse_lookup(struct fuse_req *r)
+void guest_fuse_lookup(struct fuse_req *r)
 {
 	struct fs_node *n;
 	struct stat st;
 	int got = fs_lookup(r->tree, r->node, r->name[0], &n, &st);
 
 	if (got == 0) {
-		fuse_guest_reply_entry(r, n, &st);
+		guest_fuse_reply_entry(r, n, &st);
 	} else if (got == -ENOENT) { /* node 0: it is not there, for as long as it says */
 		const struct fuse_entry_out none = {.entry_valid = FUSE_VALID_S};
 
-		fuse_reply(r, &none, sizeof(none));
+		guest_fuse_reply(r, &none, sizeof(none));
 	} else {
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 	}
 }
 
-void fuse_getattr(struct fuse_req *r)
+void guest_fuse_getattr(struct fuse_req *r)
 {
 	struct stat st;
 	int got = fs_getattr(r->tree, r->node, &st);
 
 	if (got < 0)
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 	else
-		fuse_guest_reply_attr(r, &st);
+		guest_fuse_reply_attr(r, &st);
 }
 
-void fuse_readlink(struct fuse_req *r)
+void guest_fuse_readlink(struct fuse_req *r)
 {
 	char target[PATH_MAX];
-	ssize_t len = fs_readlink(r->node, target, sizeof(target));
+	ssize_t len = fs_readlink(r->tree, r->node, target, sizeof(target));
 
 	if (len < 0)
-		fuse_guest_reply_err(r, (int)len);
+		guest_fuse_reply_err(r, (int)len);
 	else
-		fuse_reply(r, target, (size_t)len);
+		guest_fuse_reply(r, target, (size_t)len);
 }
 
-void fuse_statfs(struct fuse_req *r)
+void guest_fuse_statfs(struct fuse_req *r)
 {
 	struct fuse_statfs_out out = {0};
 	struct statfs fs;
 
-	if (fstatfs(r->node->fd, &fs) < 0) {
-		fuse_guest_reply_err(r, -errno);
+	if (fstatfs(fs_node_fd(&r->tree->nodes, r->node), &fs) < 0) {
+		guest_fuse_reply_err(r, -errno);
 		return;
 	}
 	out.st = (struct fuse_kstatfs){.blocks = fs.f_blocks,
@@ -68,12 +68,12 @@ void fuse_statfs(struct fuse_req *r)
 				       .bsize = (uint32_t)fs.f_bsize,
 				       .namelen = (uint32_t)fs.f_namelen,
 				       .frsize = (uint32_t)fs.f_frsize};
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-void fuse_opendir(struct fuse_req *r)
+void guest_fuse_opendir(struct fuse_req *r)
 {
 	struct fs_note_parts p = {0};
 	struct fuse_open_out out = {0};
@@ -87,23 +87,23 @@ void fuse_opendir(struct fuse_req *r)
 		n->what = FS_READ;
 		n->share = r->tree->share;
 		p.text = path;
-		fuse_ask(r, r->node, &p, 0);
+		guest_fuse_ask(r, r->node, &p, 0);
 		return;
 	}
 	if (got == 0)
 		got = fs_open_native(r->tree, r->node);
 	if (got < 0) {
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 		return;
 	}
 	h = fs_handle_new(&r->tree->handles, r->node->id, got);
 	if (!h) {
-		fuse_guest_reply_err(r, -ENFILE);
+		guest_fuse_reply_err(r, -ENFILE);
 		return;
 	}
 	h->dir = true;
 	out.fh = h->id;
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
 struct listing {
@@ -123,7 +123,7 @@ static void fill_plus(struct fuse_req *r, const char *name, struct fuse_entry_ou
 	if (str_eq(name, ".") || str_eq(name, ".."))
 		return;
 	if (fs_lookup(r->tree, r->node, name, &n, &st) == 0)
-		fuse_fill_entry(r->tree, e, n, &st);
+		guest_fuse_fill_entry(r->tree, e, n, &st);
 }
 
 static bool add_entry(void *data, const struct fs_dirent *d)
@@ -158,7 +158,7 @@ static void list(struct fuse_req *r, bool plus)
 {
 	static struct listing l; /* of the server's one thread */
 	const struct fuse_read_in *in = r->arg;
-	const struct fs_handle *h = fuse_handle(r, in->fh, true);
+	const struct fs_handle *h = guest_fuse_handle(r, in->fh, true);
 	int got;
 
 	if (!h)
@@ -170,17 +170,17 @@ static void list(struct fuse_req *r, bool plus)
 	l.room = MIN(l.room, (size_t)in->size);
 	got = fs_readdir(r->tree, h, in->offset, add_entry, &l);
 	if (got < 0 && l.len == 0)
-		fuse_guest_reply_err(r, got);
+		guest_fuse_reply_err(r, got);
 	else
-		fuse_reply(r, l.data, l.len);
+		guest_fuse_reply(r, l.data, l.len);
 }
 
-void fuse_readdir(struct fuse_req *r)
+void guest_fuse_readdir(struct fuse_req *r)
 {
 	list(r, false);
 }
 
-void fuse_readdirplus(struct fuse_req *r)
+void guest_fuse_readdirplus(struct fuse_req *r)
 {
 	list(r, true);
 }
@@ -189,29 +189,29 @@ static void release(struct fuse_req *r, bool dir)
 {
 	const struct fuse_release_in *in = r->arg;
 
-	if (!fuse_handle(r, in->fh, dir))
+	if (!guest_fuse_handle(r, in->fh, dir))
 		return;
 	fs_handle_free(&r->tree->handles, in->fh);
-	fuse_guest_reply_err(r, 0);
+	guest_fuse_reply_err(r, 0);
 }
 
-void fuse_release(struct fuse_req *r)
+void guest_fuse_release(struct fuse_req *r)
 {
 	release(r, false);
 }
 
-void fuse_releasedir(struct fuse_req *r)
+void guest_fuse_releasedir(struct fuse_req *r)
 {
 	release(r, true);
 }
 
 /* ---- content --------------------------------------------------------------------------------- */
 
-void fuse_read(struct fuse_req *r)
+void guest_fuse_read(struct fuse_req *r)
 {
 	static struct iovec piece[FUSE_PIECES];
 	const struct fuse_read_in *in = r->arg;
-	const struct fs_handle *h = fuse_handle(r, in->fh, false);
+	const struct fs_handle *h = guest_fuse_handle(r, in->fh, false);
 	struct fuse_out_header out = {.unique = r->h.unique};
 	struct fuse_io *io = r->io;
 	size_t n;
@@ -222,7 +222,7 @@ void fuse_read(struct fuse_req *r)
 	n = iov_slice(io->out, io->n_out, sizeof(out), in->size, piece, FUSE_PIECES);
 	got = n ? preadv(h->fd, piece, (int)n, (off_t)in->offset) : 0;
 	if (got < 0) {
-		fuse_guest_reply_err(r, -errno);
+		guest_fuse_reply_err(r, -errno);
 		return;
 	}
 	out.len = (uint32_t)(sizeof(out) + (size_t)got);
@@ -235,22 +235,21 @@ static void tell_own(struct fuse_req *r)
 {
 	struct stat st;
 
-	if (fstat(r->node->fd, &st) == 0)
-		fs_node_tell(r->node, &st);
+	fs_getattr(r->tree, r->node, &st);
 }
 
 /* Open for writing, by the keeper; else answers. */
 static const struct fs_handle *writable(struct fuse_req *r, uint64_t fh)
 {
-	const struct fs_handle *h = fuse_handle(r, fh, false);
+	const struct fs_handle *h = guest_fuse_handle(r, fh, false);
 
 	if (!h || h->writes)
 		return h;
-	fuse_guest_reply_err(r, -EBADF);
+	guest_fuse_reply_err(r, -EBADF);
 	return NULL;
 }
 
-void fuse_write(struct fuse_req *r)
+void guest_fuse_write(struct fuse_req *r)
 {
 	static struct iovec piece[FUSE_PIECES];
 	const struct fuse_write_in *in = r->arg;
@@ -263,64 +262,64 @@ void fuse_write(struct fuse_req *r)
 	if (!h)
 		return;
 	if (in->size > r->h.len - head || in->size > FUSE_WRITE_MAX) {
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
 	n = iov_slice(r->io->in, r->io->n_in, head, in->size, piece, FUSE_PIECES);
 	got = n ? pwritev(h->fd, piece, (int)n, (off_t)in->offset) : 0;
 	if (got < 0) {
-		fuse_guest_reply_err(r, -errno);
+		guest_fuse_reply_err(r, -errno);
 		return;
 	}
 	tell_own(r);
 	out.size = (uint32_t)got;
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
 static void sync_handle(struct fuse_req *r, bool dir)
 {
 	const struct fuse_fsync_in *in = r->arg;
-	const struct fs_handle *h = fuse_handle(r, in->fh, dir);
+	const struct fs_handle *h = guest_fuse_handle(r, in->fh, dir);
 
 	if (!h)
 		return;
-	fuse_guest_reply_err(r, (in->fsync_flags & 1 ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? -errno
+	guest_fuse_reply_err(r, (in->fsync_flags & 1 ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? -errno
 											    : 0);
 }
 
-void fuse_fsync(struct fuse_req *r)
+void guest_fuse_fsync(struct fuse_req *r)
 {
 	sync_handle(r, false);
 }
 
-void fuse_fsyncdir(struct fuse_req *r)
+void guest_fuse_fsyncdir(struct fuse_req *r)
 {
 	sync_handle(r, true);
 }
 
-void fuse_lseek(struct fuse_req *r)
+void guest_fuse_lseek(struct fuse_req *r)
 {
 	const struct fuse_lseek_in *in = r->arg;
-	const struct fs_handle *h = fuse_handle(r, in->fh, false);
+	const struct fs_handle *h = guest_fuse_handle(r, in->fh, false);
 	struct fuse_lseek_out out;
 	off_t at;
 
 	if (!h)
 		return;
 	if (in->whence != SEEK_DATA && in->whence != SEEK_HOLE) {
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
 	at = lseek(h->fd, (off_t)in->offset, (int)in->whence);
 	if (at < 0) {
-		fuse_guest_reply_err(r, -errno);
+		guest_fuse_reply_err(r, -errno);
 		return;
 	}
 	out.offset = (uint64_t)at;
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
-void fuse_fallocate(struct fuse_req *r)
+void guest_fuse_fallocate(struct fuse_req *r)
 {
 	const struct fuse_fallocate_in *in = r->arg;
 	const struct fs_handle *h = writable(r, in->fh);
@@ -332,13 +331,13 @@ void fuse_fallocate(struct fuse_req *r)
 											: 0;
 	if (got == 0)
 		tell_own(r);
-	fuse_guest_reply_err(r, got);
+	guest_fuse_reply_err(r, got);
 }
 
-void fuse_copy_range(struct fuse_req *r)
+void guest_fuse_copy_range(struct fuse_req *r)
 {
 	const struct fuse_copy_file_range_in *in = r->arg;
-	const struct fs_handle *from = fuse_handle(r, in->fh_in, false), *to;
+	const struct fs_handle *from = guest_fuse_handle(r, in->fh_in, false), *to;
 	off_t at = (off_t)in->off_in, to_at = (off_t)in->off_out;
 	struct fuse_write_out out = {0};
 	struct fs_node *node;
@@ -350,24 +349,23 @@ void fuse_copy_range(struct fuse_req *r)
 	to = fs_handle_get(&r->tree->handles, in->fh_out);
 	node = fs_node_get(&r->tree->nodes, in->nodeid_out);
 	if (!to || !node || to->node != in->nodeid_out || to->dir || !to->writes) {
-		fuse_guest_reply_err(r, -EBADF);
+		guest_fuse_reply_err(r, -EBADF);
 		return;
 	}
 	if (in->flags) {
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
 	/* Not more than a moment's work: the guest asks again for the rest. */
 	got = copy_file_range(from->fd, &at, to->fd, &to_at,
 			      MIN(in->len, (uint64_t)16 * FUSE_WRITE_MAX), 0);
 	if (got < 0) {
-		fuse_guest_reply_err(r, -errno);
+		guest_fuse_reply_err(r, -errno);
 		return;
 	}
-	if (fstat(node->fd, &st) == 0)
-		fs_node_tell(node, &st);
+	fs_getattr(r->tree, node, &st);
 	out.size = (uint32_t)got;
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
 /* ---- extended attributes --------------------------------------------------------------------- */
@@ -377,38 +375,41 @@ static void reply_xattr(struct fuse_req *r, uint32_t size, const void *value, ss
 	const struct fuse_getxattr_out out = {.size = (uint32_t)MAX(got, 0)};
 
 	if (got < 0)
-		fuse_guest_reply_err(r, (int)got);
+		guest_fuse_reply_err(r, (int)got);
 	else if (size == 0)
-		fuse_reply(r, &out, sizeof(out));
+		guest_fuse_reply(r, &out, sizeof(out));
 	else if ((size_t)got > size)
-		fuse_guest_reply_err(r, -ERANGE);
+		guest_fuse_reply_err(r, -ERANGE);
 	else
-		fuse_reply(r, value, (size_t)got);
+		guest_fuse_reply(r, value, (size_t)got);
 }
 
 /* The whole of it fits: the kernel's limit for both is the same. A link's own are not to be had by
  * a descriptor. */
-void fuse_getxattr(struct fuse_req *r)
+void guest_fuse_getxattr(struct fuse_req *r)
 {
 	static char value[FS_VALUE_MAX];
 	const struct fuse_getxattr_in *in = r->arg;
 	char link[32];
-	ssize_t got;
+	ssize_t got = 0;
 
 	if (strlen(r->name[0]) > XATTR_NAME_MAX || r->name[0][0] == '\0') {
-		fuse_guest_reply_err(r, -ERANGE);
+		guest_fuse_reply_err(r, -ERANGE);
 		return;
 	}
 	if (r->node->closed || S_ISLNK(r->node->type)) {
-		fuse_guest_reply_err(r, -ENODATA);
+		guest_fuse_reply_err(r, -ENODATA);
 		return;
 	}
-	fs_node_link(r->node, link);
-	got = getxattr(link, r->name[0], value, sizeof(value));
-	reply_xattr(r, in->size, value, got < 0 ? -errno : got);
+	got = fs_node_link(r->tree, r->node, link);
+	if (got == 0) {
+		got = getxattr(link, r->name[0], value, sizeof(value));
+		got = got < 0 ? -errno : got;
+	}
+	reply_xattr(r, in->size, value, got);
 }
 
-void fuse_listxattr(struct fuse_req *r)
+void guest_fuse_listxattr(struct fuse_req *r)
 {
 	static char value[FS_VALUE_MAX];
 	const struct fuse_getxattr_in *in = r->arg;
@@ -416,8 +417,11 @@ void fuse_listxattr(struct fuse_req *r)
 	ssize_t got = 0;
 
 	if (!r->node->closed && !S_ISLNK(r->node->type)) {
-		fs_node_link(r->node, link);
-		got = listxattr(link, value, sizeof(value));
+		got = fs_node_link(r->tree, r->node, link);
+		if (got == 0) {
+			got = listxattr(link, value, sizeof(value));
+			got = got < 0 ? -errno : got;
+		}
 	}
-	reply_xattr(r, in->size, value, got < 0 ? -errno : got);
+	reply_xattr(r, in->size, value, got);
 }

@@ -1,4 +1,4 @@
-/* fuse - serves the guest's FUSE messages from a share. */
+/* guest_fuse - serves the guest's FUSE messages from a share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,17 +8,17 @@
 
 /*
  * The codec of one mount, without a transport and without libfuse. The guest is hostile: sizes,
- * names and counts are checked before anything is used (the table in fuse.c), nodes and handles are
- * table numbers. Bytes of a request are copied first, so that the guest cannot change them later;
- * only content of READ and WRITE goes between guest memory and file directly.
+ * names and counts are checked before anything is used (the table in guest_fuse.c), nodes and
+ * handles are table numbers. Bytes of a request are copied first, so that the guest cannot change
+ * them later; only content of READ and WRITE goes between guest memory and file directly.
  *
- * Life: fuse_guest_new() -> fuse_serve()... -> fuse_free(). INIT begins anew.
+ * Life: guest_fuse_new() -> guest_fuse_serve()... -> guest_fuse_free(). INIT begins anew.
  */
 struct fuse_session;
 
 /*
- * One request. Owned by the transport until reply(), which fuse_serve() calls, or the loop later.
- * in and out are valid during fuse_serve() only.
+ * One request. Owned by the transport until reply(), which guest_fuse_serve() calls, or the loop
+ * later. in and out are valid during guest_fuse_serve() only.
  */
 struct fuse_io {
 	const struct iovec *in, *out;
@@ -31,12 +31,13 @@ struct fuse_io {
 	void (*reply)(struct fuse_io *io, const void *data, size_t len, size_t direct);
 };
 
-struct fuse_session *fuse_guest_new(struct fs_tree *tree); /* borrowed */
-void fuse_serve(struct fuse_session *s, struct fuse_io *io);
+struct fuse_session *guest_fuse_new(struct fs_tree *tree); /* borrowed */
+void guest_fuse_serve(struct fuse_session *s, struct fuse_io *io);
 /* The guest was reset: nobody waits for what the keeper still holds. */
-void fuse_reset(struct fuse_session *s);
-void fuse_free(struct fuse_session *s);		   /* as fuse_reset(); NULL is a no-op */
-size_t fuse_waiting(const struct fuse_session *s); /* requests that the keeper has not answered */
+void guest_fuse_reset(struct fuse_session *s);
+void guest_fuse_free(struct fuse_session *s); /* as guest_fuse_reset(); NULL is a no-op */
+size_t
+guest_fuse_waiting(const struct fuse_session *s); /* requests that the keeper has not answered */
 
 /* ---- pieces of scattered memory -------------------------------------------------------------- */
 

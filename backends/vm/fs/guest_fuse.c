@@ -1,12 +1,12 @@
-/* fuse - serves the guest's FUSE messages from a share. */
+/* guest_fuse - serves the guest's FUSE messages from a share. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/vm/fs/fuse.h"
+#include "backends/vm/fs/guest_fuse.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "backends/vm/fs/fuse_priv.h"
+#include "backends/vm/fs/guest_fuse_priv.h"
 
 #define INIT_IN_MIN  16 /* the part of fuse_init_in that every version has */
 #define MINOR_NEEDED 31 /* Linux 5.4, the first with virtio-fs */
@@ -68,7 +68,7 @@ size_t iov_write(const struct iovec *v, size_t n, size_t at, const void *from, s
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-void fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *data, size_t len)
+void guest_fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *data, size_t len)
 {
 	static struct {
 		struct fuse_out_header h;
@@ -84,20 +84,20 @@ void fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *dat
 	io->reply(io, &out, sizeof(out.h) + len, 0);
 }
 
-void fuse_guest_reply_err(struct fuse_req *r, int error)
+void guest_fuse_reply_err(struct fuse_req *r, int error)
 {
-	fuse_answer(take_ptr(&r->io), r->h.unique, error, NULL, 0);
+	guest_fuse_answer(take_ptr(&r->io), r->h.unique, error, NULL, 0);
 }
 
-void fuse_reply(struct fuse_req *r, const void *data, size_t len)
+void guest_fuse_reply(struct fuse_req *r, const void *data, size_t len)
 {
 	if (len > r->io->out_len - sizeof(struct fuse_out_header) || len > FS_VALUE_MAX)
-		fuse_guest_reply_err(r, -EINVAL);
+		guest_fuse_reply_err(r, -EINVAL);
 	else
-		fuse_answer(take_ptr(&r->io), r->h.unique, 0, data, len);
+		guest_fuse_answer(take_ptr(&r->io), r->h.unique, 0, data, len);
 }
 
-void fuse_fill_attr(struct fs_tree *t, struct fuse_attr *a, const struct stat *st)
+void guest_fuse_fill_attr(struct fs_tree *t, struct fuse_attr *a, const struct stat *st)
 {
 	*a = (struct fuse_attr){
 		.ino = fs_ino(t, st),
@@ -119,41 +119,41 @@ void fuse_fill_attr(struct fs_tree *t, struct fuse_attr *a, const struct stat *s
 	};
 }
 
-void fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct fs_node *n,
-		     const struct stat *st)
+void guest_fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct fs_node *n,
+			   const struct stat *st)
 {
 	*e = (struct fuse_entry_out){.nodeid = n->id,
 				     .generation = n->id >> 32,
 				     .entry_valid = FUSE_VALID_S,
 				     .attr_valid = FUSE_VALID_S};
-	fuse_fill_attr(t, &e->attr, st);
+	guest_fuse_fill_attr(t, &e->attr, st);
 }
 
-void fuse_guest_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st)
+void guest_fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st)
 {
 	struct fuse_entry_out e;
 
-	fuse_fill_entry(r->tree, &e, n, st);
+	guest_fuse_fill_entry(r->tree, &e, n, st);
 	if (sizeof(e) > r->io->out_len - sizeof(struct fuse_out_header))
 		fs_node_forget(&r->tree->nodes, n->id, 1); /* the guest never hears of it */
-	fuse_reply(r, &e, sizeof(e));
+	guest_fuse_reply(r, &e, sizeof(e));
 }
 
-void fuse_guest_reply_attr(struct fuse_req *r, const struct stat *st)
+void guest_fuse_reply_attr(struct fuse_req *r, const struct stat *st)
 {
 	struct fuse_attr_out a = {.attr_valid = FUSE_VALID_S};
 
-	fuse_fill_attr(r->tree, &a.attr, st);
-	fuse_reply(r, &a, sizeof(a));
+	guest_fuse_fill_attr(r->tree, &a.attr, st);
+	guest_fuse_reply(r, &a, sizeof(a));
 }
 
-struct fs_handle *fuse_handle(struct fuse_req *r, uint64_t fh, bool dir)
+struct fs_handle *guest_fuse_handle(struct fuse_req *r, uint64_t fh, bool dir)
 {
 	struct fs_handle *h = fs_handle_get(&r->tree->handles, fh);
 
 	if (h && h->dir == dir && h->node == r->h.nodeid)
 		return h;
-	fuse_guest_reply_err(r, -EBADF);
+	guest_fuse_reply_err(r, -EBADF);
 	return NULL;
 }
 
@@ -176,20 +176,20 @@ static void on_init(struct fuse_req *r)
 				    .time_gran = 1,
 				    .max_pages = FUSE_WRITE_MAX / 4096};
 
-	fuse_reset(r->s);
+	guest_fuse_reset(r->s);
 	if (in->major == FUSE_KERNEL_VERSION && in->minor < MINOR_NEEDED) {
-		fuse_guest_reply_err(r, -EPROTO);
+		guest_fuse_reply_err(r, -EPROTO);
 		return;
 	}
 	r->s->ready = in->major == FUSE_KERNEL_VERSION; /* else it comes again with ours */
-	fuse_reply(r, &out, sizeof(out));
+	guest_fuse_reply(r, &out, sizeof(out));
 }
 
 static void on_destroy(struct fuse_req *r)
 {
-	fuse_reset(r->s);
+	guest_fuse_reset(r->s);
 	r->s->ready = false;
-	fuse_guest_reply_err(r, 0);
+	guest_fuse_reply_err(r, 0);
 }
 
 static void no_reply(struct fuse_req *r)
@@ -235,44 +235,45 @@ static const struct {
 	uint16_t fixed; /* bytes of its structure */
 	uint8_t names;	/* strings behind that */
 	uint8_t flags;
-	fuse_handler handle;
+	guest_fuse_handler handle;
 } table[] = {
-	[FUSE_LOOKUP] = {0, 1, NODE, fuse_lookup},
+	[FUSE_LOOKUP] = {0, 1, NODE, guest_fuse_lookup},
 	[FUSE_FORGET] = {sizeof(struct fuse_forget_in), 0, QUIET, on_forget},
-	[FUSE_GETATTR] = {sizeof(struct fuse_getattr_in), 0, NODE, fuse_getattr},
-	[FUSE_SETATTR] = {sizeof(struct fuse_setattr_in), 0, NODE, fuse_setattr},
-	[FUSE_READLINK] = {0, 0, NODE, fuse_readlink},
-	[FUSE_SYMLINK] = {0, 2, NODE, fuse_symlink},
-	[FUSE_MKNOD] = {sizeof(struct fuse_mknod_in), 1, NODE, fuse_mknod},
-	[FUSE_MKDIR] = {sizeof(struct fuse_mkdir_in), 1, NODE, fuse_mkdir},
-	[FUSE_UNLINK] = {0, 1, NODE, fuse_unlink},
-	[FUSE_RMDIR] = {0, 1, NODE, fuse_rmdir},
-	[FUSE_RENAME] = {sizeof(struct fuse_rename_in), 2, NODE, fuse_rename},
-	[FUSE_LINK] = {sizeof(struct fuse_link_in), 1, NODE, fuse_link},
-	[FUSE_OPEN] = {sizeof(struct fuse_open_in), 0, NODE, fuse_open},
-	[FUSE_READ] = {sizeof(struct fuse_read_in), 0, NODE, fuse_read},
-	[FUSE_WRITE] = {sizeof(struct fuse_write_in), 0, NODE | BULK, fuse_write},
-	[FUSE_STATFS] = {0, 0, NODE, fuse_statfs},
-	[FUSE_RELEASE] = {sizeof(struct fuse_release_in), 0, NODE, fuse_release},
-	[FUSE_FSYNC] = {sizeof(struct fuse_fsync_in), 0, NODE, fuse_fsync},
-	[FUSE_SETXATTR] = {FUSE_COMPAT_SETXATTR_IN_SIZE, 1, NODE, fuse_setxattr},
-	[FUSE_GETXATTR] = {sizeof(struct fuse_getxattr_in), 1, NODE, fuse_getxattr},
-	[FUSE_LISTXATTR] = {sizeof(struct fuse_getxattr_in), 0, NODE, fuse_listxattr},
-	[FUSE_REMOVEXATTR] = {0, 1, NODE, fuse_removexattr},
+	[FUSE_GETATTR] = {sizeof(struct fuse_getattr_in), 0, NODE, guest_fuse_getattr},
+	[FUSE_SETATTR] = {sizeof(struct fuse_setattr_in), 0, NODE, guest_fuse_setattr},
+	[FUSE_READLINK] = {0, 0, NODE, guest_fuse_readlink},
+	[FUSE_SYMLINK] = {0, 2, NODE, guest_fuse_symlink},
+	[FUSE_MKNOD] = {sizeof(struct fuse_mknod_in), 1, NODE, guest_fuse_mknod},
+	[FUSE_MKDIR] = {sizeof(struct fuse_mkdir_in), 1, NODE, guest_fuse_mkdir},
+	[FUSE_UNLINK] = {0, 1, NODE, guest_fuse_unlink},
+	[FUSE_RMDIR] = {0, 1, NODE, guest_fuse_rmdir},
+	[FUSE_RENAME] = {sizeof(struct fuse_rename_in), 2, NODE, guest_fuse_rename},
+	[FUSE_LINK] = {sizeof(struct fuse_link_in), 1, NODE, guest_fuse_link},
+	[FUSE_OPEN] = {sizeof(struct fuse_open_in), 0, NODE, guest_fuse_open},
+	[FUSE_READ] = {sizeof(struct fuse_read_in), 0, NODE, guest_fuse_read},
+	[FUSE_WRITE] = {sizeof(struct fuse_write_in), 0, NODE | BULK, guest_fuse_write},
+	[FUSE_STATFS] = {0, 0, NODE, guest_fuse_statfs},
+	[FUSE_RELEASE] = {sizeof(struct fuse_release_in), 0, NODE, guest_fuse_release},
+	[FUSE_FSYNC] = {sizeof(struct fuse_fsync_in), 0, NODE, guest_fuse_fsync},
+	[FUSE_SETXATTR] = {FUSE_COMPAT_SETXATTR_IN_SIZE, 1, NODE, guest_fuse_setxattr},
+	[FUSE_GETXATTR] = {sizeof(struct fuse_getxattr_in), 1, NODE, guest_fuse_getxattr},
+	[FUSE_LISTXATTR] = {sizeof(struct fuse_getxattr_in), 0, NODE, guest_fuse_listxattr},
+	[FUSE_REMOVEXATTR] = {0, 1, NODE, guest_fuse_removexattr},
 	[FUSE_INIT] = {INIT_IN_MIN, 0, EARLY, on_init},
-	[FUSE_OPENDIR] = {sizeof(struct fuse_open_in), 0, NODE, fuse_opendir},
-	[FUSE_READDIR] = {sizeof(struct fuse_read_in), 0, NODE, fuse_readdir},
-	[FUSE_RELEASEDIR] = {sizeof(struct fuse_release_in), 0, NODE, fuse_releasedir},
-	[FUSE_FSYNCDIR] = {sizeof(struct fuse_fsync_in), 0, NODE, fuse_fsyncdir},
-	[FUSE_CREATE] = {sizeof(struct fuse_create_in), 1, NODE, fuse_create},
+	[FUSE_OPENDIR] = {sizeof(struct fuse_open_in), 0, NODE, guest_fuse_opendir},
+	[FUSE_READDIR] = {sizeof(struct fuse_read_in), 0, NODE, guest_fuse_readdir},
+	[FUSE_RELEASEDIR] = {sizeof(struct fuse_release_in), 0, NODE, guest_fuse_releasedir},
+	[FUSE_FSYNCDIR] = {sizeof(struct fuse_fsync_in), 0, NODE, guest_fuse_fsyncdir},
+	[FUSE_CREATE] = {sizeof(struct fuse_create_in), 1, NODE, guest_fuse_create},
 	[FUSE_INTERRUPT] = {sizeof(struct fuse_interrupt_in), 0, QUIET, no_reply},
 	[FUSE_DESTROY] = {0, 0, EARLY, on_destroy},
 	[FUSE_BATCH_FORGET] = {sizeof(struct fuse_batch_forget_in), 0, QUIET, on_batch_forget},
-	[FUSE_FALLOCATE] = {sizeof(struct fuse_fallocate_in), 0, NODE, fuse_fallocate},
-	[FUSE_READDIRPLUS] = {sizeof(struct fuse_read_in), 0, NODE, fuse_readdirplus},
-	[FUSE_RENAME2] = {sizeof(struct fuse_rename2_in), 2, NODE, fuse_rename2},
-	[FUSE_LSEEK] = {sizeof(struct fuse_lseek_in), 0, NODE, fuse_lseek},
-	[FUSE_COPY_FILE_RANGE] = {sizeof(struct fuse_copy_file_range_in), 0, NODE, fuse_copy_range},
+	[FUSE_FALLOCATE] = {sizeof(struct fuse_fallocate_in), 0, NODE, guest_fuse_fallocate},
+	[FUSE_READDIRPLUS] = {sizeof(struct fuse_read_in), 0, NODE, guest_fuse_readdirplus},
+	[FUSE_RENAME2] = {sizeof(struct fuse_rename2_in), 2, NODE, guest_fuse_rename2},
+	[FUSE_LSEEK] = {sizeof(struct fuse_lseek_in), 0, NODE, guest_fuse_lseek},
+	[FUSE_COPY_FILE_RANGE] = {sizeof(struct fuse_copy_file_range_in), 0, NODE,
+				  guest_fuse_copy_range},
 };
 
 /* The strings behind the fixed part: each ends within the message. */
@@ -319,7 +320,7 @@ static int load(struct fuse_req *r, uint32_t op)
 	return 0;
 }
 
-void fuse_serve(struct fuse_session *s, struct fuse_io *io)
+void guest_fuse_serve(struct fuse_session *s, struct fuse_io *io)
 {
 	struct fuse_req r = {.s = s, .tree = s->tree, .io = io};
 	bool known, quiet;
@@ -340,12 +341,12 @@ void fuse_serve(struct fuse_session *s, struct fuse_io *io)
 	if (error && quiet)
 		no_reply(&r);
 	else if (error)
-		fuse_guest_reply_err(&r, error);
+		guest_fuse_reply_err(&r, error);
 	else
 		table[r.h.opcode].handle(&r);
 }
 
-struct fuse_session *fuse_guest_new(struct fs_tree *tree)
+struct fuse_session *guest_fuse_new(struct fs_tree *tree)
 {
 	struct fuse_session *s = xcalloc(1, sizeof(*s));
 
@@ -353,21 +354,21 @@ struct fuse_session *fuse_guest_new(struct fs_tree *tree)
 	return s;
 }
 
-void fuse_reset(struct fuse_session *s)
+void guest_fuse_reset(struct fuse_session *s)
 {
-	fuse_cancel_all(s);
+	guest_fuse_cancel_all(s);
 	fs_tree_reset(s->tree);
 }
 
-void fuse_free(struct fuse_session *s)
+void guest_fuse_free(struct fuse_session *s)
 {
 	if (!s)
 		return;
-	fuse_reset(s);
+	guest_fuse_reset(s);
 	free(s);
 }
 
-size_t fuse_waiting(const struct fuse_session *s)
+size_t guest_fuse_waiting(const struct fuse_session *s)
 {
 	return s->n_waits;
 }
