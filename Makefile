@@ -86,7 +86,10 @@ endif
 PRELOAD := backends/interpose/preload.c
 INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
 # (NAME_linux.c and NAME_darwin.c are for that system alone)
-ALLC := $(filter-out $(PRELOAD),$(sort $(shell find core backends tui -name '*.c')))
+# The first program of a virtual machine: static, and of its own.
+SHIM := $(wildcard backends/vm/shim/*.c)
+SHIM_CC := $(if $(shell command -v musl-gcc 2>/dev/null),musl-gcc,$(CC))
+ALLC := $(filter-out $(PRELOAD) $(SHIM),$(sort $(shell find core backends tui -name '*.c')))
 SRC := $(filter-out %_darwin.c,$(ALLC))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
@@ -110,7 +113,7 @@ SAFE_TOOLS := find parallel rm xargs
 
 .DEFAULT_GOAL := all
 .PHONY: all
-all: build/cordon $(O)/interpose.so ## build the program at build/cordon
+all: build/cordon $(O)/interpose.so $(O)/vm-init ## build the program at build/cordon
 
 # Another B= must move the link even when both programs are older than it.
 ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
@@ -128,6 +131,12 @@ $(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) \
 		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
+
+# (musl makes 70 KB of it, glibc 700)
+$(O)/vm-init: $(SHIM) backends/vm/shim/shim.h Makefile
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(SHIM_CC) -std=c17 -D_GNU_SOURCE -I. $(filter-out -Wnull-dereference,$(WARN)) -Os \
+		-fno-strict-aliasing -fstack-protector-strong -static -s -o $@ $(SHIM)
 
 $(LIB): $(LIBSRC:%.c=$(O)/%.o) $(O)/gen/builtin_files.o
 	$(call say,AR,$@)

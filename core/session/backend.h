@@ -30,6 +30,15 @@ enum read_gate {
 /* Where the sandbox's own cache is, for tools whose caches at home it may not write. */
 #define CACHE_INSIDE "/run/cordon/cache"
 
+/* For a backend that is a virtual machine. */
+struct vm_settings {
+	int64_t memory;	    /* bytes; 0: as the host allows */
+	int64_t disk;	    /* persistent: most bytes of the image */
+	int cpus;	    /* 0: as the host allows */
+	bool persistent;    /* what changes outside the folders is kept, for each folder */
+	const char *kernel; /* image; NULL: the host's own, or one that was downloaded */
+};
+
 /* What to run and what it may see. Everything is borrowed until launch() returns. */
 struct spawn_spec {
 	const char *const *argv; /* NULL-terminated */
@@ -65,6 +74,7 @@ struct spawn_spec {
 				     * existing, none beneath another */
 	const char *const *granted; /* dynamic: what is readable beneath them from the start */
 	struct spawn_limits limits;
+	struct vm_settings vm;
 };
 
 enum {

@@ -1,0 +1,28 @@
+/* initramfs - what the guest starts from: modules, pid 1, and what one session is told. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/vm/guest/modules.h"
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+/* The modules and pid 1: the same for every session. -ENOENT: the kernel lacks a module. */
+int initramfs_base(struct buf *out, const char *modules_dir, const char *shim,
+		   struct err *err) MUST_USE;
+
+struct guest_share {
+	const char *tag, *path;
+	bool read_only;
+};
+
+/* Paths and tags end with NUL in the archive; all are borrowed. */
+struct guest_conf {
+	const char *root;   /* tag of the host's tree */
+	const char *disk;   /* device that keeps what the guest changes, or "" */
+	int64_t upper;	    /* else: bytes of memory for it */
+	const char *host;   /* name */
+	const struct guest_share *shares;
+	size_t n;
+};
+/* What is laid behind the base. */
+void initramfs_session(struct buf *out, const struct guest_conf *conf);

@@ -1,0 +1,51 @@
+/* last_words - the end of what a guest's console and QEMU said, for people. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/monitor/last_words.h"
+
+#include <string.h>
+
+#define KEEP  4096
+#define LINES 3
+#define WIDTH 160
+
+void last_words_add(struct last_words *w, const char *bytes, size_t len)
+{
+	buf_add(&w->text, bytes, len);
+	if (w->text.len > 2 * KEEP)
+		buf_drop_front(&w->text, w->text.len - KEEP);
+}
+
+/* Printable ASCII of one line; what is more is left out. Returns its length. */
+static size_t clean(const char *line, size_t len, char out[WIDTH + 1])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < WIDTH; i++)
+		if ((line[i] > ' ' && line[i] < 0x7f) || (line[i] == ' ' && n))
+			out[n++] = line[i];
+	while (n && out[n - 1] == ' ')
+		n--;
+	out[n] = '\0';
+	return n;
+}
+
+void last_words_format(const struct last_words *w, char *out, size_t size)
+{
+	char lines[LINES][WIDTH + 1];
+	const char *end = w->text.data + w->text.len;
+	size_t n = 0;
+	AUTO_BUF struct buf all = BUF_INIT;
+
+	while (n < LINES && end > w->text.data) {
+		const char *start = end;
+
+		while (start > w->text.data && start[-1] != '\n')
+			start--;
+		if (clean(start, (size_t)(end - start), lines[n]))
+			n++;
+		end = start > w->text.data ? start - 1 : start;
+	}
+	while (n-- > 0)
+		buf_fmt(&all, "%s%s", all.len ? " | " : "", lines[n]);
+	snprintf(out, size, "%s", all.data);
+}

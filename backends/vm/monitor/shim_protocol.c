@@ -1,0 +1,166 @@
+/* shim_protocol - JSON lines between the host and the guest's pid 1. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/monitor/shim_protocol.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/base64.h"
+#include "core/base/json.h"
+
+#define NUMBER_MAX 9007199254740992.0 /* beyond it a double has no whole numbers */
+
+/* A whole number from 0 to max; 0 when it is absent. False: it is something else. */
+static bool get_number(const cJSON *o, const char *name, double max, int64_t *ret)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+
+	*ret = 0;
+	if (!v)
+		return true;
+	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= max))
+		return false;
+	*ret = (int64_t)v->valuedouble;
+	return true;
+}
+
+static bool get_small(const cJSON *o, const char *name, int *ret)
+{
+	int64_t n = 0;
+	bool ok = get_number(o, name, 255, &n);
+
+	*ret = (int)n;
+	return ok;
+}
+
+static enum shim_kind kind_of(const char *type)
+{
+	static const char *const names[] = {
+		[SHIM_READY] = "ready",	     [SHIM_STARTED] = "step_started",
+		[SHIM_FAILED] = "exec_failed",  [SHIM_OUTPUT] = "output",
+		[SHIM_TAKEN] = "taken",	     [SHIM_COMPLETED] = "step_completed",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq(names[i], type))
+			return (enum shim_kind)i;
+	return SHIM_OTHER;
+}
+
+static bool get_output(const cJSON *o, struct shim_event *e)
+{
+	const char *stream = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "stream"));
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data"));
+	const char *packed = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data64"));
+
+	e->to_stderr = str_eq(stream, "stderr");
+	if (!e->to_stderr && !str_eq(stream, "stdout"))
+		return false;
+	if (text) {
+		e->data = xstrdup(text);
+		e->len = strlen(text);
+	} else if (packed) {
+		e->data = base64_decode(packed, &e->len);
+	}
+	return e->data;
+}
+
+static bool fill(const cJSON *o, struct shim_event *e)
+{
+	const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "type"));
+
+	if (!type)
+		return false;
+	e->kind = kind_of(type);
+	if (!get_number(o, "id", NUMBER_MAX, &e->id) || !get_small(o, "signal", &e->signal) ||
+	    !get_small(o, "code", &e->code))
+		return false;
+	if (e->kind == SHIM_OUTPUT)
+		return get_output(o, e);
+	return get_small(o, e->kind == SHIM_COMPLETED ? "exit_code" : "status", &e->status) &&
+	       get_number(o, e->kind == SHIM_COMPLETED ? "tty_bytes" : "n", NUMBER_MAX, &e->n) &&
+	       e->signal < 65;
+}
+
+int shim_parse(struct shim_event *ret, const char *line, size_t len)
+{
+	cJSON *o = len <= SHIM_LINE ? cJSON_ParseWithLength(line, len) : NULL;
+	bool ok;
+
+	*ret = (struct shim_event){0};
+	ok = cJSON_IsObject(o) && fill(o, ret);
+	cJSON_Delete(o);
+	if (ok)
+		return 0;
+	shim_event_done(ret);
+	return -EBADMSG;
+}
+
+void shim_event_done(struct shim_event *e)
+{
+	free(e->data);
+	*e = (struct shim_event){0};
+}
+
+static void add_list(struct buf *out, const char *name, const char *const *list)
+{
+	buf_fmt(out, ",\"%s\":[", name);
+	for (size_t i = 0; list[i]; i++) {
+		if (i)
+			buf_ch(out, ',');
+		json_quote(out, list[i], strlen(list[i]));
+	}
+	buf_ch(out, ']');
+}
+
+int shim_exec(struct buf *out, const struct shim_exec *e)
+{
+	size_t before = out->len;
+
+	buf_fmt(out, "{\"type\":\"exec\",\"id\":%" PRId64, e->id);
+	add_list(out, "argv", e->argv);
+	add_list(out, "env", e->env);
+	buf_str(out, ",\"cwd\":");
+	json_quote(out, e->cwd, strlen(e->cwd));
+	buf_fmt(out, ",\"uid\":%u,\"gid\":%u,\"tty\":%s,\"rows\":%u,\"cols\":%u}\n", e->uid, e->gid,
+		e->tty ? "true" : "false", e->rows, e->cols);
+	if (out->len - before <= SHIM_EXEC)
+		return 0;
+	buf_truncate(out, before);
+	return -E2BIG;
+}
+
+void shim_input(struct buf *out, int64_t id, const char *data, size_t len, bool end)
+{
+	buf_fmt(out, "{\"type\":\"input\",\"id\":%" PRId64 ",\"data64\":\"", id);
+	base64_encode(out, data, len);
+	buf_fmt(out, "\",\"end\":%s}\n", end ? "true" : "false");
+}
+
+void shim_resize(struct buf *out, int64_t id, unsigned rows, unsigned cols)
+{
+	buf_fmt(out, "{\"type\":\"resize\",\"id\":%" PRId64 ",\"rows\":%u,\"cols\":%u}\n", id, rows,
+		cols);
+}
+
+void shim_signal(struct buf *out, int64_t id, int sig)
+{
+	buf_fmt(out, "{\"type\":\"signal\",\"id\":%" PRId64 ",\"sig\":%d}\n", id, sig);
+}
+
+void shim_cancel(struct buf *out, int64_t id)
+{
+	buf_fmt(out, "{\"type\":\"cancel\",\"id\":%" PRId64 "}\n", id);
+}
+
+void shim_rollback(struct buf *out, int64_t step)
+{
+	buf_fmt(out, "{\"type\":\"rollback_notify\",\"step_id\":%" PRId64 "}\n", step);
+}
+
+void shim_shutdown(struct buf *out)
+{
+	buf_str(out, "{\"type\":\"shutdown\"}\n");
+}

@@ -1,0 +1,75 @@
+/* shim_protocol - JSON lines between the host and the guest's pid 1. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/*
+ * One object a line, on the virtio-serial port "control".
+ *
+ * To the guest:
+ *   {"type":"exec","id":1,"argv":[...],"env":["A=b",...],"cwd":"/w","uid":0,"gid":0,"tty":true,
+ *    "rows":24,"cols":80}              run a program; tty: on the port "tty", else by messages
+ *   {"type":"input","id":1,"data":"..","end":true}     its standard input, at most SHIM_INPUT ahead
+ *   {"type":"resize","id":1,"rows":24,"cols":80}
+ *   {"type":"signal","id":1,"sig":15}    to its process group
+ *   {"type":"cancel","id":1}             SIGTERM, SIGKILL two seconds later
+ *   {"type":"rollback_notify","step_id":7}
+ *   {"type":"shutdown"}                  the acknowledgement of what completed last: switch off
+ *
+ * From the guest:
+ *   {"type":"ready"}
+ *   {"type":"step_started","id":1}       the program runs
+ *   {"type":"exec_failed","id":1,"status":127,"code":2}     it does not; code is its errno
+ *   {"type":"output","id":1,"stream":"stdout","data":".."}  or "data64", where it is not UTF-8
+ *   {"type":"taken","id":1,"n":100}      so many bytes of input have been written
+ *   {"type":"step_completed","id":1,"exit_code":0,"signal":0,"tty_bytes":123}
+ *
+ * Ids are the host's. Nothing of what the guest says is believed: root in there may say anything.
+ * A wrong id is ignored; a line that is no message, or longer than SHIM_LINE, ends the session.
+ */
+#define SHIM_LINE  (512u << 10)
+#define SHIM_EXEC  (1u << 20)  /* the longest that the guest takes */
+#define SHIM_INPUT (64u << 10) /* bytes of input that may be on their way */
+
+enum shim_kind {
+	SHIM_READY,
+	SHIM_STARTED,
+	SHIM_FAILED,
+	SHIM_OUTPUT,
+	SHIM_TAKEN,
+	SHIM_COMPLETED,
+	SHIM_OTHER, /* of a later version: to be ignored */
+};
+
+struct shim_event {
+	enum shim_kind kind;
+	int64_t id, n; /* n: taken, or tty_bytes */
+	int status;    /* exit_code or status; 0..255 */
+	int signal;    /* 0: none */
+	int code;      /* errno */
+	bool to_stderr;
+	char *data; /* heap */
+	size_t len;
+};
+
+/* 0, or -EBADMSG. ret is to be given to shim_event_done() after success. */
+int shim_parse(struct shim_event *ret, const char *line, size_t len) MUST_USE;
+void shim_event_done(struct shim_event *e);
+
+struct shim_exec {
+	int64_t id;
+	const char *const *argv, *const *env;
+	const char *cwd;
+	unsigned uid, gid;
+	bool tty;
+	unsigned rows, cols;
+};
+/* Append a line. -E2BIG: the guest does not take one of that length; nothing was appended. */
+int shim_exec(struct buf *out, const struct shim_exec *e) MUST_USE;
+void shim_input(struct buf *out, int64_t id, const char *data, size_t len, bool end);
+void shim_resize(struct buf *out, int64_t id, unsigned rows, unsigned cols);
+void shim_signal(struct buf *out, int64_t id, int sig);
+void shim_cancel(struct buf *out, int64_t id);
+void shim_rollback(struct buf *out, int64_t step);
+void shim_shutdown(struct buf *out);

@@ -1,0 +1,114 @@
+/* confine - what QEMU may still do: read its own files, use its descriptors, and no more. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "backends/linux/native_priv.h"
+#include "backends/linux/sandbox/landlock.h"
+#include "backends/vm/qemu/qemu.h"
+
+/*
+ * QEMU's own filter (-sandbox) is on from the moment when it has read its arguments, and forbids
+ * programs and processes. This one is on before its first instruction, and takes what neither a
+ * start nor a run needs: sockets of its own, other processes, what widens the kernel within reach.
+ */
+static const int refused[] = {
+	SCMP_SYS(socket),
+	SCMP_SYS(connect),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
+	SCMP_SYS(add_key),
+	SCMP_SYS(bpf),
+	SCMP_SYS(chroot),
+	SCMP_SYS(fork),
+	SCMP_SYS(io_uring_enter),
+	SCMP_SYS(io_uring_register),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(kcmp),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(mount),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(pidfd_open),
+	SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(request_key),
+	SCMP_SYS(setns),
+	SCMP_SYS(unshare),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(vfork),
+};
+
+static int filter(struct err *err)
+{
+	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
+	int r = c ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_LEN(refused) && r == 0; i++)
+		if (refused[i] >= 0) /* else this architecture has it not */
+			r = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
+	if (r == 0)
+		r = seccomp_load(c);
+	seccomp_release(c);
+	return r < 0 ? err_set(err, r, "filter QEMU's system calls") : 0;
+}
+
+/* "/opt/qemu/bin/qemu-system-x86_64" -> "/opt/qemu": its firmware lies there, too. */
+static char *above(const char *path, int levels)
+{
+	char *dir = xstrdup(path);
+
+	for (char *slash; levels-- > 0 && (slash = strrchr(dir, '/'));)
+		*slash = '\0';
+	return dir;
+}
+
+static int open_kvm(bool kvm)
+{
+	return kvm ? open("/dev/kvm", O_PATH | O_CLOEXEC) : -1;
+}
+
+int qemu_confine(const char *program, const char *kernel, bool kvm, struct err *err)
+{
+	const struct rlimit no_core = {0, 0};
+	AUTO_FREE char *own = above(program, 2);
+	AUTO_FREE char *kernels = above(kernel, 1);
+	AUTO_CLOSE int device = open_kvm(kvm);
+	const unsigned both = LANDLOCK_READ | LANDLOCK_EXEC;
+	const struct landlock_tree trees[] = {
+		{(char[]){"/usr"}, both},
+		{(char[]){"/lib"}, both},
+		{(char[]){"/lib64"}, both},
+		{(char[]){"/nix/store"}, both},
+		{(char[]){"/gnu/store"}, both},
+		{(char[]){"/etc/ld.so.cache"}, LANDLOCK_READ},
+		{(char[]){"/dev/null"}, LANDLOCK_READ},
+		{(char[]){"/dev/urandom"}, LANDLOCK_READ},
+		{(char[]){"/dev/kvm"}, kvm ? LANDLOCK_READ : 0},
+		{(char[]){"/sys/devices/system"}, LANDLOCK_READ},
+		{own, *own ? both : 0},
+		{kernels, *kernels ? LANDLOCK_READ : 0},
+	};
+	const struct landlock_spec rules = {.writable = &device,
+					    .n = 1,
+					    .trees = trees,
+					    .n_trees = ARRAY_LEN(trees),
+					    .agent = true,
+					    .truncate = true,
+					    .no_tcp = true};
+	int r = confine_drop_all(err);
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
+		r = landlock_restrict(&rules, err);
+	return r < 0 ? r : filter(err);
+}

@@ -1,0 +1,74 @@
+/* shim - what the parts of the guest's pid 1 say to each other. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Theory of operation.
+ *
+ * The shim is the only program of ours in the guest: /init of the initramfs, static, without a
+ * library but libc. boot.c loads the modules, mounts the guest's tree and enters it. shim.c then
+ * serves two virtio-serial ports until the host says "shutdown":
+ *
+ *   control   JSON lines in both directions (backends/vm/monitor/shim_protocol.h describes them)
+ *   tty       the bytes of the one terminal that a job may have
+ *
+ * It decides nothing. Nobody on the host believes what it says: whoever is root in the guest may
+ * speak in its place. It uses no heap for what has no bound, and a message that does not fit is
+ * dropped: then the host waits in vain, which only hurts the guest.
+ */
+
+#define LINE_LEN (1u << 20)  /* one message of the host */
+#define LIST_LEN 4096	      /* words of an argv or env */
+
+/* ---- wire.c: one line of JSON ---- */
+/* What the host may say. Strings point into the line, which is overwritten. */
+struct message {
+	const char *type;
+	char *cwd, *data; /* data: raw bytes */
+	char **argv, **env; /* end with NULL */
+	size_t data_len;
+	long id, sig, rows, cols, uid, gid, step_id;
+	bool tty, end;
+};
+/* False: it is no message. */
+bool message_parse(struct message *m, char *line, size_t len);
+/* Append {"type":"output",...} and a newline to out; returns its length. out has OUTPUT_ROOM(len). */
+#define OUTPUT_ROOM(len) ((len)*6 + 128)
+size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len);
+
+/* ---- boot.c ---- */
+/* Before it returns the guest's tree is the root directory. On failure the words are printed on the
+ * console, which the host shows, and the machine is switched off. */
+void boot(int *ret_control, int *ret_tty);
+void die(const char *what) __attribute__((noreturn));
+/* Flush, unmount what is kept, power off. */
+void power_off(void) __attribute__((noreturn));
+
+/* ---- jobs.c: commands that run ---- */
+#define JOBS  8
+#define INPUT (64u << 10) /* bytes that the host may send ahead of what the job takes */
+
+struct job {
+	long id;
+	bool used, tty;
+	bool started; /* the host has been told */
+	bool ended;   /* status is set; what it wrote may not be sent yet */
+	pid_t pid;    /* leads a session of its own */
+	int status;   /* wait(2) */
+	int report;   /* an int comes from here when it cannot be run, else the end; -1 */
+	int in, out, err; /* pipes; with tty in and out are the pty's master; -1 */
+	char input[INPUT];
+	size_t n_input;
+	bool end_input;	   /* close it when that is written */
+	int quiet;	   /* turns of the clock since it ended */
+	int kill_in;	   /* turns until SIGKILL; 0: none */
+	long long tty_bytes; /* that it wrote to its terminal */
+};
+/* 0, or -1 with errno: the job is to be ended with job_close() all the same. */
+int job_start(struct job *j, const struct message *m);
+void job_resize(const struct job *j, const struct message *m);
+void job_close(struct job *j);
