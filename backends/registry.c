@@ -3,11 +3,13 @@
 #include "backends/bwrap/bwrap.h"
 #include "backends/landlock/landlock.h"
 #include "backends/linux/native.h"
+#include "backends/vm/vm.h"
 
 const struct backend *const backends[] = {
 	&backend_native,
 	&backend_bwrap,
 	&backend_landlock,
+	&backend_vm,
 	NULL,
 };
 

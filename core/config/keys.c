@@ -42,6 +42,18 @@ static const struct config_key keys[] = {
 	 "how many ports from there on"},
 	{"network.listening-loopback", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "the loopback address to listen at; unset: 127.0.0.1, with rewire-device one of its own"},
+	{"vm.memory", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "--backend vm: the guest's memory in bytes (k, m, g); 0: 2g, or half of the host's"},
+	{"vm.cpus", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "--backend vm: its processors; 0: up to four, one where it is emulated"},
+	{"vm.mode", CONFIG_ENUM, "ephemeral", "ephemeral|persistent", PROJECT_NEVER, NULL,
+	 "--backend vm: what changes outside the working folders is gone at the end, or is kept in "
+	 "an image for each folder (cordon vm list, cordon vm reset)"},
+	{"vm.disk", CONFIG_INT, "8g", NULL, PROJECT_NEVER, NULL,
+	 "--backend vm: most bytes of such an image (k, m, g)"},
+	{"vm.kernel", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "--backend vm: a kernel image named vmlinuz-RELEASE; unset: a downloaded one (cordon vm "
+	 "build), else the host's own"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",

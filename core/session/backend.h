@@ -111,6 +111,9 @@ struct backend {
 	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
 			      */
 
+	/* In cordon, before the keeper is forked: a word for the status bar on how it runs here, as
+	 * "emulated", or "". May be NULL. */
+	const char *(*tier)(void);
 	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);
 	/*

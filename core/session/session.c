@@ -335,6 +335,8 @@ int session_start(struct session **ret, const struct session_spec *spec,
 		log_open_in(s->state_dir, spec->verbose ? LOG_DEBUG : LOG_INFO, s->model.session);
 	snprintf(s->model.backend, sizeof(s->model.backend), "%s",
 		 spec->backend ? spec->backend->name : "none");
+	snprintf(s->model.tier, sizeof(s->model.tier), "%s",
+		 spec->backend && spec->backend->tier ? spec->backend->tier() : "");
 	s->model.folder = s->folder;
 	s->cwd = xstrdup(spec->cwd);
 	s->config_home = xstrdup(getenv("XDG_CONFIG_HOME"));

@@ -114,6 +114,17 @@ static struct spawn_limits limits_of(const struct config *c)
 	return l;
 }
 
+static struct vm_settings vm_of(const struct config *c)
+{
+	return (struct vm_settings){
+		.memory = config_int(c, "vm.memory"),
+		.disk = config_int(c, "vm.disk"),
+		.cpus = (int)config_int(c, "vm.cpus"),
+		.persistent = str_eq(config_str(c, "vm.mode"), "persistent"),
+		.kernel = config_str(c, "vm.kernel"),
+	};
+}
+
 /* Below the state directory, which does not exist inside. Without it tools do without a cache. */
 static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 {
@@ -324,6 +335,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.dynamic = spec->dynamic,
 		.read_gate = read_gate_of(spec->config),
 		.limits = limits_of(spec->config),
+		.vm = vm_of(spec->config),
 	};
 	r = make_window(p, spec, err);
 	if (r < 0) {

@@ -28,6 +28,7 @@ int cmd_redo(int argc, char **argv, struct err *err);
 int cmd_log(int argc, char **argv, struct err *err);
 int cmd_diff(int argc, char **argv, struct err *err);
 int cmd_step(int argc, char **argv, struct err *err);
+int cmd_vm(int argc, char **argv, struct err *err);
 int cmd_journal(int argc, char **argv, struct err *err);
 int cmd_audit(int argc, char **argv, struct err *err);
 int cmd_sessions(int argc, char **argv, struct err *err);

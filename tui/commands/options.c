@@ -74,6 +74,11 @@ static const struct option_def options[] = {
 	{"--steps", NULL, OPT_TEXT, AT(steps), "one|auto",
 	 "one undo step for the whole run, or one for each command"},
 	{"--backend", NULL, OPT_TEXT, AT(backend), "NAME", "how to confine: see cordon doctor"},
+	{"--vm-memory", NULL, OPT_TEXT, AT(vm_memory), "SIZE",
+	 "--backend vm: the guest's memory, as 4g"},
+	{"--vm-cpus", NULL, OPT_TEXT, AT(vm_cpus), "N", "--backend vm: its processors"},
+	{"--vm-mode", NULL, OPT_TEXT, AT(vm_mode), "persistent|ephemeral",
+	 "--backend vm: what changes outside the working folders is kept, or (the default) gone"},
 	{"--mode", NULL, OPT_TEXT, AT(mode), "static|dynamic",
 	 "all but hidden paths is readable, or (the default) what no rule grants is asked "
 	 "for"},

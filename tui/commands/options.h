@@ -17,6 +17,7 @@ struct run_options {
 	const char *backend, *mode, *steps, *config, *profile, *network;
 	const char *theme, *keymap, *record;
 	const char *strategy, *base_port, *port_count, *loopback; /* settings of network.* */
+	const char *vm_memory, *vm_cpus, *vm_mode;		  /* of vm.* */
 	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, publish, set, ssh_agent;
 	bool headless, stdio, allow_network, no_network, no_debug, exit_at_end, verbose, help,
 		git_credentials;

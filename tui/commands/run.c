@@ -287,7 +287,10 @@ static void add_settings(struct run *run)
 	} list[] = {{"network.strategy", o->strategy},
 		    {"network.listening-base-port", o->base_port},
 		    {"network.listening-port-count", o->port_count},
-		    {"network.listening-loopback", o->loopback}};
+		    {"network.listening-loopback", o->loopback},
+		    {"vm.memory", o->vm_memory},
+		    {"vm.cpus", o->vm_cpus},
+		    {"vm.mode", o->vm_mode}};
 
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		add_setting(run, list[i].key, list[i].value);

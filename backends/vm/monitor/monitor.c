@@ -459,6 +459,16 @@ static int make_initrd(const struct monitor_spec *spec, int *ret, struct err *er
 	return r < 0 ? err_set(err, r, "write the guest's initramfs") : 0;
 }
 
+static int reopen_disk(struct qemu_spec *q, struct err *err)
+{
+	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d", q->disk);
+
+	q->disk_read = q->disk < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	if (q->disk >= 0 && q->disk_read < 0)
+		return err_set(err, -errno, "open the guest's image");
+	return 0;
+}
+
 static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct err *err)
 {
 	struct qemu_spec q = spec->qemu;
@@ -472,6 +482,8 @@ static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct
 		r = make_socket(&m->qmp, &q.qmp, err);
 	if (r == 0)
 		r = make_socket(&m->console, &q.console, err);
+	if (r == 0)
+		r = reopen_disk(&q, err);
 	if (r == 0 && pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
 		r = err_set(err, -errno, "make a pipe");
 	if (r < 0)
@@ -488,8 +500,8 @@ static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct
 	close(q.words);
 	for (size_t i = 0; i < q.n; i++)
 		close(q.shares[i]);
-	if (q.disk >= 0)
-		close(q.disk);
+	util_close_fd(&q.disk);
+	util_close_fd(&q.disk_read);
 	return r;
 }
 

@@ -111,8 +111,10 @@ static void add_devices(struct args *a, const struct qemu_spec *s)
 		return;
 	add(a, "-add-fd");
 	add(a, "fd=%d,set=1", s->disk);
+	add(a, "-add-fd");
+	add(a, "fd=%d,set=1", s->disk_read);
 	add(a, "-drive");
-	add(a, "if=none,id=disk,format=raw,file=/dev/fdset/1,discard=unmap");
+	add(a, "if=none,id=disk,format=raw,file=/dev/fdset/1,file.locking=off,discard=unmap");
 	add(a, "-device");
 	add(a, "virtio-blk-pci,drive=disk");
 }

@@ -1,0 +1,116 @@
+/* plan - what a virtual machine needs here, checked before anything runs. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/vm/disk.h"
+#include "backends/vm/qemu/qemu.h"
+#include "backends/vm/vm.h"
+#include "backends/vm/vm_priv.h"
+
+#define MEMORY_USUAL ((int64_t)2 << 30)
+#define CPUS_USUAL   4
+
+/* Of /proc/meminfo, in bytes; 0: not known. */
+static int64_t memory_of(const char *name)
+{
+	AUTO_FILE FILE *f = fopen("/proc/meminfo", "re");
+	char line[128];
+	int64_t kib;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (str_starts(line, name) && line[strlen(name)] == ':' &&
+		    sscanf(line + strlen(name) + 1, "%" SCNd64, &kib) == 1)
+			return kib << 10;
+	return 0;
+}
+
+static int choose_memory(struct vm_plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	int64_t total = memory_of("MemTotal"), left = memory_of("MemAvailable");
+
+	p->memory = spec->vm.memory ? spec->vm.memory : MIN(MEMORY_USUAL, total / 2);
+	p->memory = p->memory >> 20 << 20;
+	if (p->memory < VM_MEMORY_MIN)
+		return err_say(err, -EINVAL,
+			       "vm.memory: %" PRId64 " MiB are too little for a guest: 128 MiB "
+			       "or more are needed",
+			       p->memory >> 20);
+	if (p->memory <= left)
+		return 0;
+	return err_say(err, -ENOMEM,
+		       "the guest's %" PRId64 " MiB of memory are not free here, %" PRId64
+		       " MiB are: say --vm-memory %" PRId64 "m",
+		       p->memory >> 20, left >> 20, MAX(left >> 21, (int64_t)128));
+}
+
+static int choose_cpus(struct vm_plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	long here = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (spec->vm.cpus < 0 || spec->vm.cpus > 255)
+		return err_say(err, -EINVAL, "vm.cpus: %d is no number of processors from 1 to 255",
+			       spec->vm.cpus);
+	p->cpus = spec->vm.cpus;
+	/* Emulated ones wait for each other more than they work. */
+	if (!p->cpus)
+		p->cpus = p->kvm ? (int)MIN(MAX(here, 1), CPUS_USUAL) : 1;
+	return 0;
+}
+
+static int check_asked(const struct spawn_spec *spec, struct err *err)
+{
+	if (spec->allow_network)
+		return err_say(err, -EOPNOTSUPP,
+			       "--backend vm has no network yet: leave --network open "
+			       "(network.mode) out");
+	if (spec->publish && spec->publish->port)
+		return err_say(err, -EOPNOTSUPP,
+			       "--backend vm has no network yet: leave --publish out");
+	if (spec->overlays && *spec->overlays)
+		return err_say(err, -EOPNOTSUPP,
+			       "--backend vm keeps all that changes outside the working folders "
+			       "apart: leave --overlay out");
+	return 0;
+}
+
+int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err)
+{
+	struct guest_spec guest = {.state_dir = spec->state_dir, .kernel = spec->vm.kernel};
+	AUTO_FREE char *shim = NULL;
+	int r = check_asked(spec, err);
+
+	*ret = (struct vm_plan){.disk = -1};
+	if (r == 0 && !(ret->qemu = qemu_find(err)))
+		r = err->code;
+	if (r == 0 && !(shim = guest_shim(err)))
+		r = err->code;
+	guest.shim = shim;
+	if (r == 0)
+		r = choose_memory(ret, spec, err);
+	if (r == 0)
+		r = guest_prepare(&ret->guest, &guest, err);
+	if (r == 0) {
+		ret->kvm = vm_has_kvm(ret->qemu, &ret->no_kvm);
+		r = choose_cpus(ret, spec, err);
+	}
+	if (r == 0 && spec->vm.persistent) {
+		ret->disk = disk_open(spec->state_dir, spec->folders[0], spec->vm.disk, err);
+		r = MIN(ret->disk, 0);
+	}
+	if (r < 0)
+		vm_plan_done(ret);
+	return r;
+}
+
+void vm_plan_done(struct vm_plan *p)
+{
+	free(p->qemu);
+	guest_done(&p->guest);
+	if (p->disk >= 0)
+		close(p->disk);
+	*p = (struct vm_plan){.disk = -1};
+}

@@ -1,0 +1,98 @@
+/* probe - what a virtual machine would have here. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "backends/linux/sandbox/landlock.h"
+#include "backends/vm/qemu/qemu.h"
+#include "backends/vm/vm_priv.h"
+#include "core/session/folders.h"
+
+#define INSTALL "install QEMU for x86-64 (Debian and Ubuntu: qemu-system-x86)"
+
+static bool look_for_qemu(struct probe_report *report, char **ret)
+{
+	struct err err = {0};
+
+	*ret = qemu_find(&err);
+	probe_add(report, "QEMU", true, *ret, *ret ? *ret : err.text, INSTALL);
+	return *ret;
+}
+
+static bool look_for_kernel(struct probe_report *report)
+{
+	AUTO_FREE char *state = folders_state_dir(getenv("HOME"));
+	struct err err = {0};
+	AUTO_FREE char *shim = guest_shim(&err);
+	const struct guest_spec spec = {.state_dir = state, .shim = shim};
+	struct guest g = {0};
+	char found[160];
+	int r = shim ? guest_find(&g, &spec, &err) : err.code;
+
+	if (r == 0)
+		snprintf(found, sizeof(found), "%s, %" PRId64 " MiB are kept", g.release,
+			 g.size >> 20);
+	guest_done(&g);
+	/* Not made yet is as good: the first start does it. */
+	probe_add(report, "guest", true, r == 0 || r == -EAGAIN, r == 0 ? found : err.text,
+		  "cordon vm build --download (Debian: 27 MB, of which 55 MB are kept)");
+	return r == 0 || r == -EAGAIN;
+}
+
+bool vm_has_kvm(const char *qemu, const char **why)
+{
+	static struct {
+		bool known, works;
+		char why[160];
+	} kvm;
+
+	if (!kvm.known)
+		kvm.works = accel_works(qemu, "kvm", kvm.why, sizeof(kvm.why));
+	kvm.known = true;
+	*why = kvm.why;
+	return kvm.works;
+}
+
+const char *vm_tier(void)
+{
+	struct err ignored = {0};
+	AUTO_FREE char *qemu = qemu_find(&ignored);
+	const char *why;
+
+	return !qemu || vm_has_kvm(qemu, &why) ? "" : "emulated";
+}
+
+static bool look_at_processor(struct probe_report *report, const char *qemu)
+{
+	char found[320], why[160];
+	const char *no_kvm;
+
+	if (vm_has_kvm(qemu, &no_kvm)) {
+		probe_add(report, "processor", false, true, "KVM", "");
+		return true;
+	}
+	snprintf(found, sizeof(found), "emulated, five to twenty times slower; no KVM: %s", no_kvm);
+	probe_add(report, "processor", false, false, found,
+		  "switch virtualisation on in the firmware, or nested virtualisation in the host "
+		  "of this machine; be of the group that may open /dev/kvm");
+	if (accel_works(qemu, "tcg", why, sizeof(why)))
+		return true;
+	probe_add(report, "emulation", true, false, why, INSTALL);
+	return false;
+}
+
+uint32_t vm_probe(struct probe_report *report, struct err *err)
+{
+	AUTO_FREE char *qemu = NULL;
+	bool here = look_for_qemu(report, &qemu);
+
+	(void)err;
+	here &= look_for_kernel(report);
+	if (qemu)
+		here &= look_at_processor(report, qemu);
+	probe_add(report, "network", false, false, "the guest has none", "there is none yet");
+	if (!here)
+		return 0;
+	return BACKEND_REQUIRED | BACKEND_LIMITS;
+}

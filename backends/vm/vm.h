@@ -1,0 +1,25 @@
+/* vm - the backend that runs the agent in a virtual machine. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/session/backend.h"
+
+/*
+ * Theory of operation.
+ *
+ *   keeper   the only process that changes a folder, as with every backend
+ *     +- fs server   parses what the guest asks of files (backends/vm/fs/fs_server.h)
+ *     +- monitor     stands for the agent: terminal, signals, exit status (monitor/monitor.h)
+ *          +- QEMU   the guest: a kernel, our pid 1 (shim/shim.h), the agent
+ *
+ * The guest has the host's tree as its own root, read-only and as the policy lets it be read; what
+ * it changes there lies in its memory, or in an image that is kept for each folder. Working folders
+ * are at their own paths and are changed through the keeper. It has no network device.
+ *
+ * Order of start: the fs server and the monitor are forked, then the keeper confines itself, then
+ * the monitor may start the program. If the fs server or QEMU ends, the monitor is ended; all end
+ * with the keeper.
+ */
+extern const struct backend backend_vm;
+
+#define VM_MEMORY_MIN ((int64_t)128 << 20)
