@@ -225,11 +225,11 @@ DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd 
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl \
-	iputils-ping bind9-dnsutils htop fzf openssl openssh-client openssh-server $(NPM)
+	iputils-ping bind9-dnsutils htop fzf openssl openssh-client openssh-server qemu-system-x86 cpio kmod musl-tools $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
-	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils openssl openssh-clients openssh-server $(NPM)
+	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils openssl openssh-clients openssh-server qemu-system-x86-core cpio kmod $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
-	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema $(NPM)
+	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema qemu-system-x86 cpio kmod $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
 
 LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
@@ -241,9 +241,9 @@ have-build = pkg-config --exists $(LIBS) libgit2 && \
 	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
 have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'; } && \
 	command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd && \
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd qemu-system-x86_64 cpio && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \
-	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd | wc -l)" = 22 ]
+	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd qemu-system-x86_64 cpio | wc -l)" = 24 ]
 RPM_DEPS_apt := rpm
 RPM_DEPS_dnf := rpm-build
 have-rpm = command -v rpmbuild
@@ -386,7 +386,7 @@ lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, 
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -421,7 +421,7 @@ lint-cppcheck:
 
 # The analyzer leaves a function after this many states: its own 225000 take four times as long and find no more.
 TIDY_DEPTH := -Xclang -analyzer-config -Xclang max-nodes=50000
-lint-tidy: $(SRC:%.c=$(O)/tidy/%.ok)
+lint-tidy: $(SRC:%.c=$(O)/tidy/%.ok) $(SHIM:%.c=$(O)/tidy/%.ok)
 $(O)/tidy/%.ok: %.c .clang-tidy
 	$(Q)mkdir -p $(@D); \
 	if [ $$(($$(date +%s) - $$(cat $(O)/tidy/began))) -gt $(TIDY_SECONDS) ]; then \
@@ -450,6 +450,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
 	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
+	install -D -m 755 $(O)/vm-init $(DESTDIR)$(PREFIX)/libexec/cordon/vm-init
 	install -d $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
 	for t in $(SAFE_TOOLS); do ln -sfn ../../../bin/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools/$$t; done
 	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
@@ -497,7 +498,7 @@ rpm: deps ## build/cordon-<version>-1.<arch>.rpm, for this distribution and thos
 .PHONY: deb
 deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those with the same libraries
 	$(call install-deps,have-deb,DEB_DEPS_)
-	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so
+	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so build/package/vm-init
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
 
 .PHONY: test-fresh

@@ -192,8 +192,7 @@ static int watch_all(struct sandbox *sb, struct err *err)
 	int r;
 
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->monitor, 0);
-	r = sb->pidfd < 0 ? -errno
-			  : keeper_watch(sb->keeper, sb->pidfd, on_exit_of_monitor, sb);
+	r = sb->pidfd < 0 ? -errno : keeper_watch(sb->keeper, sb->pidfd, on_exit_of_monitor, sb);
 	sb->watching = r == 0;
 	if (r == 0)
 		r = keeper_watch(sb->keeper, sb->sock, on_note, sb);

@@ -46,8 +46,7 @@ bool elf_section(struct span file, const char *name, struct span *ret)
 	for (size_t i = 0; read_section(file, &head, i, &s); i++) {
 		if (s.sh_name < text.len && text.len - s.sh_name > strlen(name) &&
 		    strcmp(text.data + s.sh_name, name) == 0)
-			return s.sh_type != SHT_NOBITS &&
-			       part(file, s.sh_offset, s.sh_size, ret);
+			return s.sh_type != SHT_NOBITS && part(file, s.sh_offset, s.sh_size, ret);
 	}
 	return false;
 }

@@ -37,7 +37,8 @@ char *guest_shim(struct err *err)
 		if (found)
 			return found;
 	}
-	err_say(err, -ENOENT, "the guest's first program, vm-init, is not beside %s: install "
+	err_say(err, -ENOENT,
+		"the guest's first program, vm-init, is not beside %s: install "
 		"cordon anew",
 		self ? self : "cordon");
 	return NULL;
@@ -167,8 +168,7 @@ static int try(struct guest *ret, const struct guest_spec *spec, const struct ke
 		return err->code;
 	kept = is_kept(dir, stamp);
 	if (!kept && !may)
-		return err_say(err, -EAGAIN, "made of %s at the first start",
-			       k->image);
+		return err_say(err, -EAGAIN, "made of %s at the first start", k->image);
 	r = kept ? 0 : make(dir, k, spec->shim, stamp, err);
 	if (r == 0)
 		r = fill(ret, k, dir, err);

@@ -17,7 +17,7 @@ static const struct {
 	const char *name;
 	bool needed;
 } wanted[] = {
-	{"virtio_pci", true}, {"virtio_console", true}, {"virtiofs", true}, {"overlay", true},
+	{"virtio_pci", true},  {"virtio_console", true}, {"virtiofs", true},	{"overlay", true},
 	{"virtio_blk", false}, {"ext4", false},		 {"virtio_rng", false},
 };
 

@@ -7,8 +7,8 @@
 #include "core/base/err.h"
 
 /* The modules and pid 1: the same for every session. -ENOENT: the kernel lacks a module. */
-int initramfs_base(struct buf *out, const char *modules_dir, const char *shim,
-		   struct err *err) MUST_USE;
+int initramfs_base(struct buf *out, const char *modules_dir, const char *shim, struct err *err)
+	MUST_USE;
 
 struct guest_share {
 	const char *tag, *path;
@@ -17,10 +17,10 @@ struct guest_share {
 
 /* Paths and tags end with NUL in the archive; all are borrowed. */
 struct guest_conf {
-	const char *root;   /* tag of the host's tree */
-	const char *disk;   /* device that keeps what the guest changes, or "" */
-	int64_t upper;	    /* else: bytes of memory for it */
-	const char *host;   /* name */
+	const char *root; /* tag of the host's tree */
+	const char *disk; /* device that keeps what the guest changes, or "" */
+	int64_t upper;	  /* else: bytes of memory for it */
+	const char *host; /* name */
 	const struct guest_share *shares;
 	size_t n;
 };

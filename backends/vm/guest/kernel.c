@@ -105,10 +105,11 @@ int kernels_find(struct kernels *ret, const char *setting, const char *packages,
 			return 0;
 		if (access(setting, R_OK) < 0)
 			return err_set(err, -errno, "vm.kernel: read '%s'", setting);
-		return err_say(err, -ENOENT,
-			       "vm.kernel: '%s' has no modules: an image named vmlinuz-RELEASE with "
-			       "/lib/modules/RELEASE, or ../lib/modules/RELEASE beside it, is needed",
-			       setting);
+		return err_say(
+			err, -ENOENT,
+			"vm.kernel: '%s' has no modules: an image named vmlinuz-RELEASE with "
+			"/lib/modules/RELEASE, or ../lib/modules/RELEASE beside it, is needed",
+			setting);
 	}
 	add_all(ret, unpacked);
 	uname(&u);

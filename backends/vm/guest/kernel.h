@@ -20,6 +20,6 @@ struct kernels {
  * running one, others of this host. Whether they have what a guest needs is not looked at. -ENOENT:
  * there is none; err says what to do.
  */
-int kernels_find(struct kernels *ret, const char *setting, const char *packages,
-		 struct err *err) MUST_USE;
+int kernels_find(struct kernels *ret, const char *setting, const char *packages, struct err *err)
+	MUST_USE;
 void kernels_done(struct kernels *k);

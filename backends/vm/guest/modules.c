@@ -132,8 +132,7 @@ void modules_free(struct modules *m)
 
 	if (!m)
 		return;
-	HASH_ITER(hh, m->all, i, tmp)
-	{
+	HASH_ITER (hh, m->all, i, tmp) {
 		HASH_DEL(m->all, i);
 		free(i->name);
 		free(i->path);
@@ -172,8 +171,8 @@ static char *parse_modinfo(struct span info)
 		size_t len = strnlen(info.data + at, info.len - at);
 
 		if (len >= sizeof(key) - 1 && memcmp(info.data + at, key, sizeof(key) - 1) == 0) {
-			char *list = xstrndup(info.data + at + sizeof(key) - 1,
-					      len - (sizeof(key) - 1));
+			char *list =
+				xstrndup(info.data + at + sizeof(key) - 1, len - (sizeof(key) - 1));
 
 			for (char *p = list; *p; p++)
 				if (*p == ',')

@@ -18,10 +18,10 @@ bool modules_has(const struct modules *m, const char *name); /* built in counts 
  * The paths, below dir, of this module and all that it needs and that is not in the list yet, each
  * after what it needs. Built in: nothing. -ENOENT: this kernel has no such module.
  */
-int modules_add(struct modules *m, const char *name, char ***list, size_t *n,
-		struct err *err) MUST_USE;
+int modules_add(struct modules *m, const char *name, char ***list, size_t *n, struct err *err)
+	MUST_USE;
 /* The module file at a path of that list, unpacked. */
-int modules_read(const struct modules *m, const char *path, struct buf *out,
-		 struct err *err) MUST_USE;
+int modules_read(const struct modules *m, const char *path, struct buf *out, struct err *err)
+	MUST_USE;
 /* "kernel/fs/fuse/virtio-fs.ko.xz" -> "virtio_fs". Heap string. */
 char *modules_name(const char *path) MUST_USE;

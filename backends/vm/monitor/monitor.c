@@ -133,7 +133,8 @@ static void on_completed(struct monitor *m, const struct shim_event *e)
 	m->signal = e->signal;
 	m->tty_wanted = m->spec->tty ? e->n : 0;
 	m->phase = DRAINING;
-	m->deadline = clock_mono_us() + DOWN_US; /* what the guest says is not waited for for ever */
+	m->deadline =
+		clock_mono_us() + DOWN_US; /* what the guest says is not waited for for ever */
 	check_drained(m);
 }
 

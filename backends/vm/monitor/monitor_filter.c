@@ -15,30 +15,14 @@
 
 /* Anything that is not listed ends it, and QEMU with it. */
 static const int calls[] = {
-	SCMP_SYS(brk),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(close),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(futex),
-	SCMP_SYS(getgid),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(madvise),
-	SCMP_SYS(mremap),
-	SCMP_SYS(munmap),
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(read),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(wait4),
-	SCMP_SYS(write),
+	SCMP_SYS(brk),		SCMP_SYS(clock_gettime),  SCMP_SYS(close),
+	SCMP_SYS(exit_group),	SCMP_SYS(futex),	  SCMP_SYS(getgid),
+	SCMP_SYS(getpid),	SCMP_SYS(getrandom),	  SCMP_SYS(gettid),
+	SCMP_SYS(getuid),	SCMP_SYS(madvise),	  SCMP_SYS(mremap),
+	SCMP_SYS(munmap),	SCMP_SYS(poll),		  SCMP_SYS(ppoll),
+	SCMP_SYS(read),		SCMP_SYS(recvmsg),	  SCMP_SYS(restart_syscall),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sendmsg),	SCMP_SYS(wait4),	  SCMP_SYS(write),
 };
 
 /* Allowed where these bits of that argument are these. */

@@ -6,12 +6,12 @@
 #include "backends/vm/monitor/monitor.h"
 #include "core/base/buf.h"
 
-#define JOB		1 /* the id of the one program that is run */
-#define OUT_MAX		((size_t)256 << 10)
-#define TTY_MAX		((size_t)64 << 10)
-#define DOWN_US		2000000 /* for the guest to switch itself off */
-#define LIFELINE_US	1000000
-#define NO_FILES_US	300000
+#define JOB	    1 /* the id of the one program that is run */
+#define OUT_MAX	    ((size_t)256 << 10)
+#define TTY_MAX	    ((size_t)64 << 10)
+#define DOWN_US	    2000000 /* for the guest to switch itself off */
+#define LIFELINE_US 1000000
+#define NO_FILES_US 300000
 
 enum phase {
 	BOOTING,
@@ -27,8 +27,8 @@ struct monitor {
 	enum phase phase;
 	bool go; /* the keeper's */
 	int boot_seconds;
-	int64_t deadline; /* of this phase, monotonic; 0: none */
-	int64_t end_at;	  /* cordon is gone; 0: it is not */
+	int64_t deadline;    /* of this phase, monotonic; 0: none */
+	int64_t end_at;	     /* cordon is gone; 0: it is not */
 	int64_t no_files_at; /* the file server has ended, and QEMU has not until then; or 0 */
 	int sock, signals;
 	int control, tty, qmp, console, words; /* sockets; words a pipe of QEMU's; -1: ended */

@@ -38,9 +38,9 @@ static bool get_small(const cJSON *o, const char *name, int *ret)
 static enum shim_kind kind_of(const char *type)
 {
 	static const char *const names[] = {
-		[SHIM_READY] = "ready",	     [SHIM_STARTED] = "step_started",
-		[SHIM_FAILED] = "exec_failed",  [SHIM_OUTPUT] = "output",
-		[SHIM_TAKEN] = "taken",	     [SHIM_COMPLETED] = "step_completed",
+		[SHIM_READY] = "ready",	       [SHIM_STARTED] = "step_started",
+		[SHIM_FAILED] = "exec_failed", [SHIM_OUTPUT] = "output",
+		[SHIM_TAKEN] = "taken",	       [SHIM_COMPLETED] = "step_completed",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

@@ -42,10 +42,22 @@ static NORETURN void run(const char *program, const char *name, int rom, int wor
 	static const char *const env[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	AUTO_FREE char *bios = xasprintf("/proc/self/fd/%d", rom);
 	bool kvm = str_eq(name, "kvm");
-	const char *const argv[] = {program,	"-nodefaults",	 "-no-user-config", "-no-reboot",
-				    "-display", "none",		 "-accel",	    name,
-				    "-cpu",	kvm ? "host" : "max", "-machine",   "q35",
-				    "-m",	"16",		 "-bios",	    bios,
+	const char *const argv[] = {program,
+				    "-nodefaults",
+				    "-no-user-config",
+				    "-no-reboot",
+				    "-display",
+				    "none",
+				    "-accel",
+				    name,
+				    "-cpu",
+				    kvm ? "host" : "max",
+				    "-machine",
+				    "q35",
+				    "-m",
+				    "16",
+				    "-bios",
+				    bios,
 				    NULL};
 	struct err err = {0};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

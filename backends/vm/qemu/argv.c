@@ -62,8 +62,9 @@ static int64_t tsc_khz(void)
 static void add_kernel(struct args *a, const struct qemu_spec *s)
 {
 	/* Measured, each worth 0.1 s or more under emulation. */
-	static const char usual[] = "console=ttyS0 panic=-1 quiet loglevel=4 cryptomgr.notests audit=0 "
-				    "apparmor=0 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
+	static const char usual[] =
+		"console=ttyS0 panic=-1 quiet loglevel=4 cryptomgr.notests audit=0 "
+		"apparmor=0 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
 
 	add(a, "-kernel");
 	add(a, "%s", s->kernel);

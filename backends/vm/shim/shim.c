@@ -396,9 +396,9 @@ static void turn(void)
 	/* A port whose host has hung up is always readable: then by the clock. */
 	p[P_CONTROL] = (struct pollfd){.fd = s.gone ? -1 : s.control,
 				       .events = (short)(POLLIN | (s.n_out ? POLLOUT : 0))};
-	p[P_TTY] = (struct pollfd){.fd = s.gone ? -1 : s.tty,
-				   .events = (short)((s.n_tty_in < CHUNK ? POLLIN : 0) |
-						     (s.n_tty_out ? POLLOUT : 0))};
+	p[P_TTY] = (struct pollfd){
+		.fd = s.gone ? -1 : s.tty,
+		.events = (short)((s.n_tty_in < CHUNK ? POLLIN : 0) | (s.n_tty_out ? POLLOUT : 0))};
 	p[P_SIGNALS].fd = s.signals;
 	for (size_t i = 0; i < JOBS; i++)
 		watch_job(p + P_JOBS + 4 * i, &s.jobs[i]);

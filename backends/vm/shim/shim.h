@@ -21,14 +21,14 @@
  * dropped: then the host waits in vain, which only hurts the guest.
  */
 
-#define LINE_LEN (1u << 20)  /* one message of the host */
-#define LIST_LEN 4096	      /* words of an argv or env */
+#define LINE_LEN (1u << 20) /* one message of the host */
+#define LIST_LEN 4096	    /* words of an argv or env */
 
 /* ---- wire.c: one line of JSON ---- */
 /* What the host may say. Strings point into the line, which is overwritten. */
 struct message {
 	const char *type;
-	char *cwd, *data; /* data: raw bytes */
+	char *cwd, *data;   /* data: raw bytes */
 	char **argv, **env; /* end with NULL */
 	size_t data_len;
 	long id, sig, rows, cols, uid, gid, step_id;
@@ -36,9 +36,11 @@ struct message {
 };
 /* False: it is no message. */
 bool message_parse(struct message *m, char *line, size_t len);
-/* Append {"type":"output",...} and a newline to out; returns its length. out has OUTPUT_ROOM(len). */
+/* Append {"type":"output",...} and a newline to out; returns its length. out has OUTPUT_ROOM(len).
+ */
 #define OUTPUT_ROOM(len) ((len)*6 + 128)
-size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len);
+size_t message_output(char *out, long id, const char *stream, const unsigned char *data,
+		      size_t len);
 
 /* ---- boot.c ---- */
 /* Before it returns the guest's tree is the root directory. On failure the words are printed on the
@@ -55,17 +57,17 @@ void power_off(void) __attribute__((noreturn));
 struct job {
 	long id;
 	bool used, tty;
-	bool started; /* the host has been told */
-	bool ended;   /* status is set; what it wrote may not be sent yet */
-	pid_t pid;    /* leads a session of its own */
-	int status;   /* wait(2) */
-	int report;   /* an int comes from here when it cannot be run, else the end; -1 */
+	bool started;	  /* the host has been told */
+	bool ended;	  /* status is set; what it wrote may not be sent yet */
+	pid_t pid;	  /* leads a session of its own */
+	int status;	  /* wait(2) */
+	int report;	  /* an int comes from here when it cannot be run, else the end; -1 */
 	int in, out, err; /* pipes; with tty in and out are the pty's master; -1 */
 	char input[INPUT];
 	size_t n_input;
-	bool end_input;	   /* close it when that is written */
-	int quiet;	   /* turns of the clock since it ended */
-	int kill_in;	   /* turns until SIGKILL; 0: none */
+	bool end_input;	     /* close it when that is written */
+	int quiet;	     /* turns of the clock since it ended */
+	int kill_in;	     /* turns until SIGKILL; 0: none */
 	long long tty_bytes; /* that it wrote to its terminal */
 };
 /* 0, or -1 with errno: the job is to be ended with job_close() all the same. */

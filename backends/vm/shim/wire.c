@@ -14,7 +14,7 @@ struct reader {
 	bool bad;
 };
 
-static void skip(struct reader *r)
+static void skip_blanks(struct reader *r)
 {
 	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\r' || *r->p == '\n'))
 		r->p++;
@@ -22,7 +22,7 @@ static void skip(struct reader *r)
 
 static bool take(struct reader *r, char c)
 {
-	skip(r);
+	skip_blanks(r);
 	if (r->p >= r->end || *r->p != c)
 		return false;
 	r->p++;
@@ -143,7 +143,7 @@ static long read_number(struct reader *r)
 	char *end = r->p;
 	long v;
 
-	skip(r);
+	skip_blanks(r);
 	if (r->end - r->p >= 4 && memcmp(r->p, "true", 4) == 0) {
 		r->p += 4;
 		return 1;
@@ -192,8 +192,8 @@ static void read_value(struct reader *r, struct message *m, const char *key)
 	const struct {
 		const char *key;
 		long *to;
-	} numbers[] = {{"id", &m->id},	   {"sig", &m->sig}, {"rows", &m->rows},
-		       {"cols", &m->cols}, {"uid", &m->uid}, {"gid", &m->gid},
+	} numbers[] = {{"id", &m->id},		{"sig", &m->sig}, {"rows", &m->rows},
+		       {"cols", &m->cols},	{"uid", &m->uid}, {"gid", &m->gid},
 		       {"step_id", &m->step_id}};
 
 	if (strcmp(key, "type") == 0) {

@@ -1,0 +1,263 @@
+/* test_vm_protocol - lines between host and guest, QEMU's messages, its arguments, last words. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/vm/monitor/last_words.h"
+#include "backends/vm/monitor/shim_protocol.h"
+#include "backends/vm/qemu/qemu.h"
+#include "backends/vm/qemu/qmp.h"
+/* The other side of the protocol, as it is in the guest. */
+#include "backends/vm/shim/wire.c"
+
+static void parsed_is(const char *line, enum shim_kind kind, int64_t id, int status, int64_t n)
+{
+	struct shim_event e;
+
+	assert_int_equal(shim_parse(&e, line, strlen(line)), 0);
+	assert_int_equal(e.kind, kind);
+	assert_int_equal(e.id, id);
+	assert_int_equal(e.status, status);
+	assert_int_equal(e.n, n);
+	shim_event_done(&e);
+}
+
+static void the_guests_lines_are_read(void **state)
+{
+	(void)state;
+	parsed_is("{\"type\":\"ready\"}", SHIM_READY, 0, 0, 0);
+	parsed_is("{\"type\":\"step_started\",\"id\":7}", SHIM_STARTED, 7, 0, 0);
+	parsed_is("{\"type\":\"exec_failed\",\"id\":1,\"status\":127,\"code\":2}", SHIM_FAILED, 1,
+		  127, 0);
+	parsed_is("{\"type\":\"taken\",\"id\":1,\"n\":65536}", SHIM_TAKEN, 1, 0, 65536);
+	parsed_is("{\"type\":\"step_completed\",\"id\":1,\"exit_code\":143,\"signal\":15,"
+		  "\"tty_bytes\":12}",
+		  SHIM_COMPLETED, 1, 143, 12);
+	parsed_is("{\"type\":\"of_a_later_version\"}", SHIM_OTHER, 0, 0, 0);
+}
+
+static void what_is_no_message_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"[]",
+		"7",
+		"{",
+		"{}",
+		"{\"type\":7}",
+		"{\"type\":\"step_started\",\"id\":-1}",
+		"{\"type\":\"step_started\",\"id\":1e300}",
+		"{\"type\":\"step_started\",\"id\":\"1\"}",
+		"{\"type\":\"exec_failed\",\"id\":1,\"status\":256}",
+		"{\"type\":\"step_completed\",\"id\":1,\"exit_code\":0,\"signal\":65}",
+		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\"}",
+		"{\"type\":\"output\",\"id\":1,\"stream\":\"x\",\"data\":\"y\"}",
+		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\",\"data64\":\"!\"}",
+	};
+	AUTO_BUF struct buf deep = BUF_INIT;
+	struct shim_event e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		assert_int_equal(shim_parse(&e, lines[i], strlen(lines[i])), -EBADMSG);
+	for (int i = 0; i < 100000; i++)
+		buf_ch(&deep, '[');
+	assert_int_equal(shim_parse(&e, deep.data, deep.len), -EBADMSG);
+}
+
+/* Any bytes: what the guest's side writes is what the host's side reads. */
+static void output_comes_through_whole(void **state)
+{
+	static const char *const texts[] = {
+		"plain\n",	     "\"\\\x01\x1b[31m", "\xc3\xa4\xf0\x9f\x98\x80",
+		"\xff\xfe cut \xc3", "\xed\xa0\x80",	 "\xc0\x80"};
+	unsigned char every[512];
+	char out[OUTPUT_ROOM(sizeof(every))];
+	struct shim_event e;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		n = message_output(out, 3, "stderr", (const unsigned char *)texts[i],
+				   strlen(texts[i]));
+		assert_true(n <= OUTPUT_ROOM(strlen(texts[i])));
+		assert_int_equal(out[n - 1], '\n');
+		assert_int_equal(shim_parse(&e, out, n - 1), 0);
+		assert_true(e.kind == SHIM_OUTPUT && e.to_stderr && e.id == 3);
+		assert_int_equal(e.len, strlen(texts[i]));
+		assert_memory_equal(e.data, texts[i], e.len);
+		shim_event_done(&e);
+	}
+	for (size_t i = 0; i < sizeof(every); i++)
+		every[i] = (unsigned char)(i * 7);
+	for (size_t len = 0; len <= sizeof(every); len++) {
+		n = message_output(out, 1, "stdout", every, len);
+		assert_int_equal(shim_parse(&e, out, n - 1), 0);
+		assert_int_equal(e.len, len);
+		assert_memory_equal(e.data, every, len);
+		shim_event_done(&e);
+	}
+}
+
+/* What the host writes is what the guest's side reads: any bytes in words and paths. */
+static void commands_come_through_whole(void **state)
+{
+	const char *const argv[] = {"sh", "-c", "echo \"\\\n\x7f \xc3\xa4 \xff\xe2\x80\xae", "",
+				    NULL};
+	const char *const env[] = {"A=b", "B=\xf0\x9f\x98\x80", NULL};
+	const struct shim_exec e = {.id = 5,
+				    .argv = argv,
+				    .env = env,
+				    .cwd = "/w \xfe",
+				    .uid = 1000,
+				    .gid = 100,
+				    .tty = true,
+				    .rows = 33,
+				    .cols = 99};
+	AUTO_BUF struct buf b = BUF_INIT;
+	struct message m;
+
+	(void)state;
+	assert_int_equal(shim_exec(&b, &e), 0);
+	assert_true(message_parse(&m, b.data, b.len - 1));
+	assert_string_equal(m.type, "exec");
+	for (size_t i = 0; argv[i]; i++)
+		assert_string_equal(m.argv[i], argv[i]);
+	assert_null(m.argv[4]);
+	assert_string_equal(m.env[1], env[1]);
+	assert_null(m.env[2]);
+	assert_string_equal(m.cwd, e.cwd);
+	assert_true(m.id == 5 && m.uid == 1000 && m.gid == 100 && m.rows == 33 && m.cols == 99);
+	assert_true(m.tty);
+	buf_clear(&b);
+	shim_input(&b, 1, "a\0b\n\xff", 5, true);
+	assert_true(message_parse(&m, b.data, b.len - 1));
+	assert_int_equal(m.data_len, 5);
+	assert_memory_equal(m.data, "a\0b\n\xff", 5);
+	assert_true(m.end);
+	buf_clear(&b);
+	shim_signal(&b, 1, 15);
+	assert_true(message_parse(&m, b.data, b.len - 1) && m.sig == 15);
+}
+
+static void a_command_that_is_too_long_is_refused(void **state)
+{
+	AUTO_FREE char *word = xcalloc(1, SHIM_EXEC);
+	const char *const argv[] = {word, NULL}, *const env[] = {NULL};
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	(void)state;
+	memset(word, 'x', SHIM_EXEC - 1);
+	buf_str(&b, "before");
+	assert_int_equal(shim_exec(&b, &(struct shim_exec){.argv = argv, .env = env, .cwd = "/"}),
+			 -E2BIG);
+	assert_string_equal(b.data, "before");
+}
+
+static void qemu_is_understood(void **state)
+{
+	static const struct {
+		const char *line, *name, *text;
+		enum qmp_kind kind;
+	} known[] = {
+		{"{\"QMP\": {\"version\": {}, \"capabilities\": [\"oob\"]}}\r", "", "",
+		 QMP_GREETING},
+		{"{\"return\": {}}\r", "", "", QMP_RETURN},
+		{"{\"return\": {\"status\": \"paused\", \"running\": false}}", "", "paused",
+		 QMP_RETURN},
+		{"{\"error\": {\"class\": \"CommandNotFound\", \"desc\": \"no\"}}",
+		 "CommandNotFound", "no", QMP_ERROR},
+		{"{\"timestamp\": {\"seconds\": 1}, \"event\": \"SHUTDOWN\", \"data\": {}}",
+		 "SHUTDOWN", "", QMP_EVENT},
+		{"{\"x\": 1}", "", "", QMP_OTHER},
+	};
+	struct qmp_message q;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		assert_int_equal(qmp_parse(&q, known[i].line, strlen(known[i].line)), 0);
+		assert_int_equal(q.kind, known[i].kind);
+		assert_string_equal(q.name, known[i].name);
+		assert_string_equal(q.text, known[i].text);
+	}
+	assert_int_equal(qmp_parse(&q, "no", 2), -EBADMSG);
+	assert_int_equal(qmp_parse(&q, "[1]", 3), -EBADMSG);
+}
+
+/* No device but the ports and the shares, and never a network. */
+static void qemu_gets_these_devices_and_no_other(void **state)
+{
+	const char *const tags[] = {"root", "cordon0"};
+	const int shares[] = {20, 21};
+	const struct qemu_spec spec = {.program = "/usr/bin/qemu",
+				       .memory = (int64_t)512 << 20,
+				       .cpus = 1,
+				       .kernel = "/k",
+				       .initrd = 10,
+				       .control = 11,
+				       .tty = 12,
+				       .qmp = 13,
+				       .console = 14,
+				       .disk = -1,
+				       .tags = tags,
+				       .shares = shares,
+				       .n = 2};
+	AUTO_BUF struct buf devices = BUF_INIT;
+	AUTO_BUF struct buf all = BUF_INIT;
+	char **argv = qemu_argv(&spec);
+
+	(void)state;
+	for (size_t i = 0; argv[i]; i++) {
+		buf_fmt(&all, "%s ", argv[i]);
+		if (str_eq(argv[i], "-device"))
+			buf_fmt(&devices, "%.*s ", (int)strcspn(argv[i + 1], ","), argv[i + 1]);
+		assert_false(str_starts(argv[i], "-net") || str_starts(argv[i], "-nic"));
+	}
+	assert_string_equal(devices.data, "virtio-serial-pci virtserialport virtserialport "
+					  "vhost-user-fs-pci vhost-user-fs-pci ");
+	assert_non_null(strstr(all.data, " -nodefaults "));
+	assert_non_null(strstr(all.data, " -sandbox on,"));
+	assert_non_null(strstr(all.data, "spawn=deny"));
+	assert_non_null(strstr(all.data, "socket,id=fs1,fd=21 "));
+	util_free_list(&argv);
+}
+
+static void last_words_are_harmless_and_short(void **state)
+{
+	struct last_words w = {.text = BUF_INIT};
+	char out[600], small[8];
+
+	(void)state;
+	last_words_format(&w, out, sizeof(out));
+	assert_string_equal(out, "");
+	for (int i = 0; i < 1000; i++)
+		last_words_add(&w, "line of the boot\r\n", 18);
+	last_words_add(&w, "one\n\n  \x1b[2Jtwo\xe2\x80\xae\r\nthree", 24);
+	last_words_format(&w, out, sizeof(out));
+	assert_string_equal(out, "one | [2Jtwo | three");
+	last_words_format(&w, small, sizeof(small));
+	assert_string_equal(small, "one | [");
+	assert_true(w.text.len <= 8192 + 64);
+	buf_done(&w.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_guests_lines_are_read),
+		cmocka_unit_test(what_is_no_message_is_refused),
+		cmocka_unit_test(output_comes_through_whole),
+		cmocka_unit_test(commands_come_through_whole),
+		cmocka_unit_test(a_command_that_is_too_long_is_refused),
+		cmocka_unit_test(qemu_is_understood),
+		cmocka_unit_test(qemu_gets_these_devices_and_no_other),
+		cmocka_unit_test(last_words_are_harmless_and_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
