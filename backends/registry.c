@@ -6,11 +6,7 @@
 #include "backends/vm/vm.h"
 
 const struct backend *const backends[] = {
-	&backend_native,
-	&backend_bwrap,
-	&backend_landlock,
-	&backend_vm,
-	NULL,
+	&backend_native, &backend_bwrap, &backend_landlock, &backend_vm, NULL,
 };
 
 const struct backend *backend_find(const char *name)

@@ -140,7 +140,7 @@ static void look(int dir, const char *note, void (*fn)(void *data, const struct 
 	AUTO_FREE char *folder = NULL;
 	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
-	size_t len;
+	size_t len = 0;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || io_read_file(dir, note, PATH_LEN, &folder, &len) < 0)
 		return;

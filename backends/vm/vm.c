@@ -228,7 +228,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 					.host = "cordon",
 					.shares = s->guest + 1,
 					.n = s->n - 1};
-	size_t len;
+	size_t len = 0;
 	int r = fd < 0 ? -errno : io_read_all(fd, VM_BASE_MAX, &base, &len);
 
 	if (r < 0)

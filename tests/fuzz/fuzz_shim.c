@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct last_words w = {.text = BUF_INIT};
 	struct qmp_message q;
 	struct shim_event e;
-	char words[300];
+	char tail[300];
 
 	if (shim_parse(&e, (const char *)data, size) == 0)
 		shim_event_done(&e);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	there_and_back(data, size);
 	as_a_file(data, size);
 	last_words_add(&w, (const char *)data, size);
-	last_words_format(&w, words, sizeof(words));
+	last_words_format(&w, tail, sizeof(tail));
 	buf_done(&w.text);
 	return 0;
 }

@@ -74,7 +74,7 @@ static bool is_kept(const char *dir, const char *stamp)
 {
 	AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FREE char *there = NULL;
-	size_t len;
+	size_t len = 0;
 
 	return fd >= 0 && io_read_file(fd, "stamp", STAMP_MAX, &there, &len) == 0 &&
 	       str_eq(there, stamp);
@@ -101,7 +101,7 @@ static int make_kernel(int dir, const struct kernel *k, struct err *err)
 	AUTO_BUF struct buf kernel = BUF_INIT;
 	AUTO_FREE char *image = NULL;
 	AUTO_CLOSE int fd = open(k->image, O_RDONLY | O_CLOEXEC);
-	size_t len;
+	size_t len = 0;
 	int r = fd < 0 ? -errno : io_read_all(fd, IMAGE_MAX, &image, &len);
 
 	if (r < 0)

@@ -58,7 +58,7 @@ int initramfs_base(struct buf *out, const char *modules_dir, const char *shim, s
 {
 	AUTO_FREE char *init = NULL;
 	struct modules *m;
-	size_t len;
+	size_t len = 0;
 	int r = modules_open(&m, modules_dir, err);
 
 	if (r < 0)

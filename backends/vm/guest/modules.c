@@ -63,7 +63,7 @@ static struct module *add(struct modules *m, const char *path)
 static int read_list(const struct modules *m, const char *name, char **ret)
 {
 	AUTO_FREE char *path = path_join(m->dir, name);
-	size_t len;
+	size_t len = 0;
 
 	return io_read_file(AT_FDCWD, path, LIST_MAX, ret, &len);
 }
@@ -152,7 +152,7 @@ int modules_read(const struct modules *m, const char *path, struct buf *out, str
 {
 	AUTO_FREE char *full = path_join(m->dir, path);
 	AUTO_FREE char *bytes = NULL;
-	size_t len;
+	size_t len = 0;
 	int r = io_read_file(AT_FDCWD, full, MODULE_MAX, &bytes, &len);
 
 	if (r < 0)

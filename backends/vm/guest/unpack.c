@@ -85,7 +85,7 @@ static int unpack_xz(const void *data, size_t len, struct buf *out, struct err *
 	AUTO_CLOSE int in = memfd_create("packed", MFD_CLOEXEC);
 	AUTO_CLOSE int to = memfd_create("unpacked", MFD_CLOEXEC);
 	AUTO_FREE char *text = NULL;
-	size_t text_len;
+	size_t text_len = 0;
 	int r;
 
 	if (in < 0 || to < 0)

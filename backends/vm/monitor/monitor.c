@@ -473,7 +473,7 @@ static int reopen_disk(struct qemu_spec *q, struct err *err)
 static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct err *err)
 {
 	struct qemu_spec q = spec->qemu;
-	int words[2], r = make_initrd(spec, &q.initrd, err);
+	int words[2] = {-1, -1}, r = make_initrd(spec, &q.initrd, err);
 
 	if (r == 0)
 		r = make_socket(&m->control, &q.control, err);

@@ -283,10 +283,9 @@ static char *put_text(char *to, const unsigned char *data, size_t len)
 		} else if (data[i] >= 0x20) {
 			*to++ = (char)data[i];
 		} else {
-			memcpy(to, "\\u00", 4);
-			to[4] = hex[data[i] >> 4];
-			to[5] = hex[data[i] & 15];
-			to += 6;
+			to = stpcpy(to, "\\u00");
+			*to++ = hex[data[i] >> 4];
+			*to++ = hex[data[i] & 15];
 		}
 	}
 	return to;
@@ -317,6 +316,6 @@ size_t message_output(char *out, long id, const char *stream, const unsigned cha
 				 id, stream, text ? "data" : "data64");
 
 	to = text ? put_text(to, data, len) : put_base64(to, data, len);
-	memcpy(to, "\"}\n", 3);
-	return (size_t)(to + 3 - out);
+	to = stpcpy(to, "\"}\n");
+	return (size_t)(to - out);
 }
