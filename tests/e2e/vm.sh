@@ -118,9 +118,11 @@ resize 120 40
 type_text 'until [ "$(stty size)" != "$old" ]; do :; done; echo size $(stty size)'
 keys Enter
 sees '^size [0-9]+ [0-9]+' "a new size arrives"
-type_text 'sleep 300; echo woken $?'
+type_text 'echo asleep; sleep 300'
 keys Enter
+sees '^asleep' "a command runs"
 keys C-c
+sees "^\\^C" "Ctrl-C is shown"
 type_text 'echo status $?'
 keys Enter
 sees '^status 130' "Ctrl-C interrupts"

@@ -3,18 +3,11 @@
 #include "backends/vm/monitor/monitor.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +16,10 @@
 #include "backends/vm/monitor/shim_protocol.h"
 #include "backends/vm/qemu/qmp.h"
 #include "core/base/clock.h"
-#include "core/base/io.h"
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static void end_qemu(struct monitor *m)
+void monitor_end_qemu(struct monitor *m)
 {
 	if (m->qemu <= 0)
 		return;
@@ -45,7 +37,7 @@ void monitor_fail(struct monitor *m, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err.text, sizeof(err.text), fmt, ap);
 	va_end(ap);
-	end_qemu(m);
+	monitor_end_qemu(m);
 	note_fail(m->sock, status, &err);
 }
 
@@ -54,7 +46,7 @@ static NORETURN void leave(struct monitor *m)
 {
 	sigset_t set;
 
-	end_qemu(m);
+	monitor_end_qemu(m);
 	stdio_write_all(m);
 	if (m->signal > 0) {
 		sigemptyset(&set);
@@ -300,7 +292,7 @@ static void on_keeper(struct monitor *m)
 	struct note note;
 
 	if (note_recv(m->sock, &note, NULL, 0) <= 0) {
-		end_qemu(m); /* the keeper is gone */
+		monitor_end_qemu(m); /* the keeper is gone */
 		_exit(125);
 	}
 	if (note.kind == NOTE_GO) {
@@ -405,7 +397,7 @@ static void serve_ports(struct monitor *m, const struct pollfd p[P_COUNT])
 		send_some(&m->qmp, &m->qmp_out);
 }
 
-static void turn(struct monitor *m)
+void monitor_turn(struct monitor *m)
 {
 	struct pollfd p[P_COUNT];
 	int64_t now;
@@ -428,178 +420,11 @@ static void turn(struct monitor *m)
 		on_signal(m);
 	now = clock_mono_us();
 	if (m->end_at && now >= m->end_at) {
-		end_qemu(m);
+		monitor_end_qemu(m);
 		_exit(125);
 	}
 	if (m->no_files_at && now >= m->no_files_at && m->phase != DOWN)
 		monitor_fail(m, 125, "the virtual machine's file server has ended");
 	if (m->deadline && now >= m->deadline)
 		on_deadline(m);
-}
-
-/* ---- the process ----------------------------------------------------------------------------- */
-
-/* Two ends; the second is QEMU's. */
-static int make_socket(int *own, int *other, struct err *err)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return err_set(err, -errno, "make a socket pair");
-	*own = fds[0];
-	*other = fds[1];
-	return io_set_nonblock(*own, true);
-}
-
-static int make_initrd(const struct monitor_spec *spec, int *ret, struct err *err)
-{
-	int r;
-
-	*ret = memfd_create("initrd", MFD_CLOEXEC);
-	r = *ret < 0 ? -errno : io_pwrite_all(*ret, spec->initrd, spec->initrd_len, 0);
-	return r < 0 ? err_set(err, r, "write the guest's initramfs") : 0;
-}
-
-static int reopen_disk(struct qemu_spec *q, struct err *err)
-{
-	AUTO_FREE char *path = xasprintf("/proc/self/fd/%d", q->disk);
-
-	q->disk_read = q->disk < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	if (q->disk >= 0 && q->disk_read < 0)
-		return err_set(err, -errno, "open the guest's image");
-	return 0;
-}
-
-static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct err *err)
-{
-	struct qemu_spec q = spec->qemu;
-	int words[2] = {-1, -1}, r = make_initrd(spec, &q.initrd, err);
-
-	if (r == 0)
-		r = make_socket(&m->control, &q.control, err);
-	if (r == 0)
-		r = make_socket(&m->tty, &q.tty, err);
-	if (r == 0)
-		r = make_socket(&m->qmp, &q.qmp, err);
-	if (r == 0)
-		r = make_socket(&m->console, &q.console, err);
-	if (r == 0)
-		r = reopen_disk(&q, err);
-	if (r == 0 && pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
-		r = err_set(err, -errno, "make a pipe");
-	if (r < 0)
-		return r;
-	m->words = words[0];
-	q.words = words[1];
-	m->qemu = qemu_start(&q, err);
-	r = (int)MIN(m->qemu, 0);
-	close(q.initrd);
-	close(q.control);
-	close(q.tty);
-	close(q.qmp);
-	close(q.console);
-	close(q.words);
-	for (size_t i = 0; i < q.n; i++)
-		close(q.shares[i]);
-	util_close_fd(&q.disk);
-	util_close_fd(&q.disk_read);
-	return r;
-}
-
-/* SIGKILL and SIGSTOP cannot be; those of a fault end this process, as they should. */
-static int block_signals(struct err *err)
-{
-	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
-	sigset_t set;
-	int fd;
-
-	sigfillset(&set);
-	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
-		sigdelset(&set, faults[i]);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? err_set(err, -errno, "make a signalfd") : fd;
-}
-
-/* The keeper's other descriptors lead to the folders and the store. */
-static void close_others(const struct monitor *m)
-{
-	const int keep[] = {m->sock, m->signals, m->control, m->tty,
-			    m->qmp,  m->console, m->words,   m->spec->lifeline};
-
-	for (int from = 3;;) {
-		int next = INT_MAX;
-
-		for (size_t i = 0; i < ARRAY_LEN(keep); i++)
-			if (keep[i] >= from)
-				next = MIN(next, keep[i]);
-		if (next > from)
-			close_range((unsigned)from, next == INT_MAX ? ~0u : (unsigned)next - 1, 0);
-		if (next == INT_MAX)
-			return;
-		from = next + 1;
-	}
-}
-
-static NORETURN void run(const struct monitor_spec *spec, int sock, pid_t keeper)
-{
-	struct monitor m = {.spec = spec->spec,
-			    .boot_seconds = spec->boot_seconds,
-			    .sock = sock,
-			    .control_in = BUF_INIT,
-			    .control_out = BUF_INIT,
-			    .qmp_in = BUF_INIT,
-			    .qmp_out = BUF_INIT,
-			    .tty_out = BUF_INIT,
-			    .out = {BUF_INIT, BUF_INIT},
-			    .last = {.text = BUF_INIT}};
-	struct err err = {0};
-	int r;
-
-	launch_reset_signals();
-	prctl(PR_SET_NAME, "cordon-monitor");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != keeper)
-		_exit(125);
-	setsid();
-	m.signals = block_signals(&err);
-	r = MIN(m.signals, 0);
-	if (r == 0)
-		r = stdio_take(&m, &err);
-	if (r == 0)
-		r = start_qemu(&m, spec, &err);
-	if (r == 0)
-		close_others(&m);
-	/* Words of errors in another language would be looked up in files. */
-	setlocale(LC_ALL, "C");
-	if (r == 0)
-		r = monitor_confine(m.qemu, &err);
-	if (r < 0) {
-		end_qemu(&m);
-		note_fail(sock, 125, &err);
-	}
-	m.deadline = clock_mono_us() + (int64_t)m.boot_seconds * 1000000;
-	for (;;)
-		turn(&m);
-}
-
-pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, struct err *err)
-{
-	pid_t keeper = getpid(), pid;
-	int fds[2], r = note_pair(fds, err);
-
-	if (r < 0)
-		return r;
-	pid = fork();
-	if (pid == 0) {
-		close(fds[0]);
-		run(spec, fds[1], keeper);
-	}
-	close(fds[1]);
-	if (pid < 0) {
-		close(fds[0]);
-		return err_set(err, -errno, "fork the monitor");
-	}
-	*ret_sock = fds[0];
-	return pid;
 }

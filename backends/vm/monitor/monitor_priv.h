@@ -58,5 +58,7 @@ void stdio_write(struct monitor *m, int which);
 void stdio_write_all(struct monitor *m);
 
 /* ---- monitor.c ---- */
+void monitor_turn(struct monitor *m);	  /* one turn of the loop; leaves the process at the end */
+void monitor_end_qemu(struct monitor *m); /* and waits for it */
 /* Say why to the keeper, end QEMU, and leave with status 125 or the given one. */
 NORETURN void monitor_fail(struct monitor *m, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
