@@ -131,8 +131,10 @@ static bool is_agents_file(const struct broker_spec *spec, const char *path)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
 
+	/* By a link in a folder it is the agent's, too, wherever that leads now. */
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
-		if (!real || path_is_beneath(real, spec->folders[i]))
+		if (!real || path_is_beneath(real, spec->folders[i]) ||
+		    path_is_beneath(path, spec->folders[i]))
 			return true;
 	return false;
 }

@@ -31,7 +31,9 @@ struct job {
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-/* PATH without what is not absolute and without what the agent may write. Heap. */
+/* PATH without what is not absolute and without what the agent may write. Directories stand there
+ * under their real names: a link in a folder could lead elsewhere by the time of the search. Heap.
+ */
 static char *safe_path(const struct broker_spec *spec)
 {
 	AUTO_FREE char *given = xstrdup(getenv("PATH"));
@@ -41,12 +43,12 @@ static char *safe_path(const struct broker_spec *spec)
 	for (char *dir = given ? strtok_r(given, ":", &rest) : NULL; dir;
 	     dir = strtok_r(NULL, ":", &rest)) {
 		AUTO_FREE char *real = realpath(dir, NULL);
-		bool good = dir[0] == '/' && real;
+		bool good = dir[0] == '/' && real && !strchr(real, ':');
 
 		for (size_t i = 0; good && spec->folders && spec->folders[i]; i++)
 			good = !path_is_beneath(real, spec->folders[i]);
 		if (good)
-			buf_fmt(&path, "%s%s", path.len ? ":" : "", dir);
+			buf_fmt(&path, "%s%s", path.len ? ":" : "", real);
 	}
 	return xasprintf("PATH=%s", path.len ? path.data : "/usr/bin:/bin");
 }

@@ -100,6 +100,15 @@ like "$(ask https "localhost:$port")" "password=$secret" "the repository's own s
 ok "its helper did not run there" test ! -e "$TEST_TMP/ran"
 git config --unset credential.helper
 
+# ---- nor does a directory of the PATH that is a link in the folder: it could lead elsewhere a moment later
+ln -s /usr/bin links
+git config --global credential.helper "!f() { echo \"\$PATH\" >$TEST_TMP/path; }; f"
+git config --global --add credential.helper store
+like "$(PATH=$dir/links:$PATH ask https "localhost:$port")" "password=$secret" "a link to a directory of programs, in the folder"
+unlike "$(cat "$TEST_TMP/path")" "$dir" "nothing is looked for by it"
+git config --global --unset-all credential.helper && git config --global credential.helper store
+rm links
+
 # ---- a question: what it says, and an answer for the session
 with "[approval]
 	command = \"cat >>'$TEST_TMP/asked'; echo '{\\\"allow\\\":true,\\\"scope\\\":\\\"session\\\"}'\""
@@ -108,6 +117,11 @@ out=$(inside --git-credentials -- sh -c "$two; $two")
 is "$(grep -c "^password=$secret" <<<"$out")" 2 "an answer gives it"
 is "$(grep -c '"kind":"credentials"' "$TEST_TMP/asked")" 1 "and for the session it is asked once"
 like "$(cat "$TEST_TMP/asked")" "\"path\":\"localhost:$port\"" "by host"
+with "[approval]
+	command = \"cat >>'$TEST_TMP/asked2'\""
+out=$(inside --git-credentials -- sh -c "$two; $two")
+is "$(grep -c "^password=$secret" <<<"$out")" 2 "an answer for once gives it, too"
+is "$(grep -c '"kind":"credentials"' "$TEST_TMP/asked2")" 2 "and each use is asked about"
 
 # ---- the console: what shows it is recorded with stars
 with "[rule \"yes\"]

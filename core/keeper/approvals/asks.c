@@ -21,8 +21,8 @@
 
 /*
  * A question is about a path; every request for that path waits for the same answer. What is
- * allowed once is the wish on the screen: that call of that process. Others are asked about for
- * themselves then, under what they want. Without WAIT_KILLABLE_RECV a signal takes a held call back
+ * allowed once is the wish on the screen: of a change that call of that thread, with the very file
+ * that was to take the name. Others are asked about for themselves then, under what they want. Without WAIT_KILLABLE_RECV a signal takes a held call back
  * and the program issues it anew: so a question that nobody waits for stays a moment before it is
  * withdrawn, and an answer that comes in that moment waits for the call. It is good for that one
  * path and process, and not longer. With it the door does the same to let a signal through. A
@@ -46,6 +46,7 @@ static void question_free(struct keeper *k, struct question *q)
 		q->holds->over(q->held);
 	free(q->waiting);
 	free(q->bundle);
+	free(q->wish);
 	free(q->key);
 	free(q);
 }
@@ -59,13 +60,24 @@ static void drop_waiting(struct keeper *k, struct question *q, size_t i, int64_t
 		q->gone_at = k->now + linger;
 }
 
-static void add_waiting(struct keeper *k, struct question *q, const struct caller *c)
+/* A change that is made by another thread, or anew after a signal, may be another one. Reading is
+ * the same whoever does it. Heap. */
+static char *wish_of(const struct caller *c, const struct wished *w)
+{
+	if (w->kind != RULE_WRITE && w->kind != RULE_CREDENTIALS && w->kind != RULE_SIGN)
+		return xasprintf("%d %s", c->pid, c->op);
+	return xasprintf("%d %d %s %s\n%s\n%s", c->pid, c->tid, c->op, w->object ? w->object : "",
+			 w->via ? w->via : "", w->reason ? w->reason : "");
+}
+
+static void add_waiting(struct keeper *k, struct question *q, const struct caller *c,
+			const char *wish)
 {
 	q->waiting = xrealloc(q->waiting, (q->n_waiting + 1) * sizeof(*q->waiting));
 	q->waiting[q->n_waiting].door = c->door ? c->door : k->doors[0];
 	q->waiting[q->n_waiting].request = c->request;
 	q->waiting[q->n_waiting].tid = c->tid;
-	q->waiting[q->n_waiting].op = c->op;
+	q->waiting[q->n_waiting].shown = q->wish && str_eq(wish, q->wish);
 	q->waiting[q->n_waiting++].pid = c->pid;
 	q->gone_at = 0;
 	(*tally(k, q))++;
@@ -207,7 +219,7 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	q->is_dir = w->is_dir;
 	q->bundle = w->kind == RULE_WRITE ? xstrdup(policy_bundle(k->policy, w->path)) : NULL;
 	q->pid = c->pid;
-	q->op = c->op;
+	q->wish = wish_of(c, w);
 	q->command = step_of(k, c);
 	if (k->spec->ask_timeout_s)
 		q->deny_at = k->now + (int64_t)k->spec->ask_timeout_s * 1000000;
@@ -232,6 +244,7 @@ static int refuse_stale(struct keeper *k, const struct caller *c, const struct w
 int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 {
 	AUTO_FREE char *key = question_key(w->kind, w->path);
+	AUTO_FREE char *wish = wish_of(c, w);
 	struct question *q;
 	int known;
 
@@ -239,7 +252,7 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 	if (c->stale)
 		return refuse_stale(k, c, w);
 	HASH_FIND_STR(k->questions, key, q);
-	if (q && q->answered && q->pid == c->pid && str_eq(q->op, c->op)) {
+	if (q && q->answered && str_eq(q->wish, wish)) {
 		bool allow = q->allow;
 
 		question_free(k, q);
@@ -259,9 +272,13 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 		question_free(k, q);
 		q = NULL;
 	}
+	if (q && !q->n_waiting && !str_eq(q->wish, wish)) { /* what it shows nobody wants any more */
+		asks_withdraw(k, q);
+		q = NULL;
+	}
 	if (!q)
 		q = question_new(k, c, w, key);
-	add_waiting(k, q, c);
+	add_waiting(k, q, c, wish);
 	return -FOLDER_HELD;
 }
 
@@ -285,14 +302,13 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 		command->guard.asked = q;
 		ops->asked(k, command);
 	}
-	add_waiting(k, q, c);
+	add_waiting(k, q, c, NULL);
 	ops->waits(k, command, c->op, path);
 	return -FOLDER_HELD;
 }
 
-/* The first wish of who asked first, or NULL: of all who wait. */
-static void release(struct keeper *k, struct question *q, enum door_verdict verdict,
-		    const struct waiting *told)
+/* once: it is for the wish on the screen. */
+static void release(struct keeper *k, struct question *q, enum door_verdict verdict, bool once)
 {
 	AUTO_FREE struct waiting *waiting = take_ptr(&q->waiting);
 	size_t n = q->n_waiting;
@@ -304,15 +320,15 @@ static void release(struct keeper *k, struct question *q, enum door_verdict verd
 	/* The newest first: that is where the door looks first. */
 	for (size_t i = n; i-- > 0 && waiting[i].door;) {
 		const struct waiting *w = &waiting[i];
-		bool meant = !told || (w->pid == told->pid && str_eq(w->op, told->op));
+		enum door_verdict own = once && !w->shown ? VERDICT_RETRY : verdict;
 
-		w->door->ops->answered(w->door, w->request, meant ? verdict : VERDICT_RETRY);
+		w->door->ops->answered(w->door, w->request, own);
 	}
 }
 
 void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)
 {
-	release(k, q, verdict, NULL);
+	release(k, q, verdict, false);
 }
 
 void asks_withdraw(struct keeper *k, struct question *q)
@@ -370,12 +386,11 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 	AUTO_FREE char *bundle = xstrdup(q->bundle);
 	enum rule_kind kind = q->kind;
 
-	const struct waiting told = {.pid = q->pid, .op = q->op};
 	bool once = a->allow && a->scope == SCOPE_ONCE;
 
 	grants_add(k, q, a);
 	if (q->n_waiting) {
-		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once ? &told : NULL);
+		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once);
 	} else {
 		q->answered = true;
 		q->allow = a->allow;

@@ -19,7 +19,8 @@
 /*
  * A program that is refused tries again, and a script is opened by the kernel and then by its
  * interpreter: so an answer given once counts for the same process and object a little longer
- * (approval.remember). Allowing a change once is excepted: the next change is another wish.
+ * (approval.remember). Allowing a change once is excepted, or a use of the human's keys: the next
+ * one is another wish.
  */
 /* ---- what an answer covers ------------------------------------------------------------------- */
 
@@ -205,7 +206,8 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	struct grant *g;
 
 	if (a->scope == SCOPE_ONCE) {
-		if (!a->allow || q->kind != RULE_WRITE)
+		if (!a->allow || (q->kind != RULE_WRITE && q->kind != RULE_CREDENTIALS &&
+				  q->kind != RULE_SIGN))
 			recent_add(k, q->pid, q->kind, q->path, a->allow);
 		return;
 	}

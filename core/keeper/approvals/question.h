@@ -14,7 +14,7 @@ struct waiting {
 	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
-	const char *op; /* static */
+	bool shown; /* its wish is the one on the screen */
 };
 
 struct question {
@@ -29,7 +29,7 @@ struct question {
 	struct command
 		*command; /* of the first who asked, where an answer can count for its step */
 	int pid;	  /* of the first who asked: what is on the screen */
-	const char *op;	  /* of that; static */
+	char *wish;	  /* of that, asks.c; a safeguard's: NULL */
 	struct waiting *waiting;
 	size_t n_waiting;
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */

@@ -338,6 +338,7 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 	w.at = to;
 	w.path = new->data;
 	w.other = named ? old->data : NULL;
+	w.from = from;
 	w.creates = w.must_be_new = true;
 	r = judge(&w);
 	return r < 0 ? r : run(f, c, &o, new->data, named ? old->data : NULL);

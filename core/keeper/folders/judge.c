@@ -147,9 +147,21 @@ static bool vetted(const struct wish *w)
 	return false;
 }
 
+/* NULL: nothing takes the name. Heap. */
+static char *object_of(const struct wish *w)
+{
+	struct stat st;
+
+	if (!w->from ||
+	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return NULL;
+	return xasprintf("%jx %jx %jd.%09ld", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
+			 (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+}
+
 static int ask(const struct wish *w, const char *reason)
 {
-	AUTO_FREE char *words = NULL;
+	AUTO_FREE char *words = NULL, *object = NULL;
 	struct keeper *k = w->f->keeper;
 	int there = exists(w->at);
 
@@ -165,10 +177,12 @@ static int ask(const struct wish *w, const char *reason)
 		keeper_deny_unasked(k, w->c, w->path, -EACCES, words ? words : reason);
 		return -EACCES;
 	}
+	object = object_of(w);
 	return asks_park(k, w->c,
 			 &(struct wished){.kind = RULE_WRITE,
 					  .path = w->path,
 					  .is_dir = there > 0,
+					  .object = object,
 					  .reason = words ? words : reason});
 }
 
