@@ -22,12 +22,12 @@
 /*
  * A question is about a path; every request for that path waits for the same answer. What is
  * allowed once is the wish on the screen: of a change that call of that thread, with the very file
- * that was to take the name. Others are asked about for themselves then, under what they want. Without WAIT_KILLABLE_RECV a signal takes a held call back
- * and the program issues it anew: so a question that nobody waits for stays a moment before it is
- * withdrawn, and an answer that comes in that moment waits for the call. It is good for that one
- * path and process, and not longer. With it the door does the same to let a signal through. A
- * process that was stopped (Ctrl-Z) makes its call again when it goes on: as long as it is stopped,
- * the moment lasts.
+ * that was to take the name. Others are asked about for themselves then, under what they want.
+ * Without WAIT_KILLABLE_RECV a signal takes a held call back and the program issues it anew: so a
+ * question that nobody waits for stays a moment before it is withdrawn, and an answer that comes in
+ * that moment waits for the call. It is good for that one path and process, and not longer. With it
+ * the door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its
+ * call again when it goes on: as long as it is stopped, the moment lasts.
  */
 
 #define LINGER_US 300000
@@ -272,7 +272,8 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 		question_free(k, q);
 		q = NULL;
 	}
-	if (q && !q->n_waiting && !str_eq(q->wish, wish)) { /* what it shows nobody wants any more */
+	if (q && !q->n_waiting &&
+	    !str_eq(q->wish, wish)) { /* what it shows nobody wants any more */
 		asks_withdraw(k, q);
 		q = NULL;
 	}

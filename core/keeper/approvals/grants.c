@@ -206,8 +206,8 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 	struct grant *g;
 
 	if (a->scope == SCOPE_ONCE) {
-		if (!a->allow || (q->kind != RULE_WRITE && q->kind != RULE_CREDENTIALS &&
-				  q->kind != RULE_SIGN))
+		if (!a->allow ||
+		    (q->kind != RULE_WRITE && q->kind != RULE_CREDENTIALS && q->kind != RULE_SIGN))
 			recent_add(k, q->pid, q->kind, q->path, a->allow);
 		return;
 	}
