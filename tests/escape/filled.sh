@@ -104,6 +104,31 @@ unlike "$(cat .vscode/tasks.json)" EVIL "a directory that nobody may write to: a
 is "$(stat -c %a .vscode)" 555 "a directory that nobody may write to: which it still is"
 chmod 755 .vscode
 
+# ---- nor do changes without end keep the keeper from seeing a directory that came a moment ago
+cat >"$TEST_TMP/bin/hurries" <<'P'
+#!/usr/bin/python3
+import os, time
+if os.fork() == 0:
+    while not os.path.exists("go"): open("z", "w").close(); os.unlink("z")
+    os._exit(0)
+open("ready", "w").close()
+while not os.path.exists(".vscode/x"): time.sleep(0.01)
+fd = os.open(".vscode/x", os.O_RDWR)
+open("held", "w").close()
+while not os.path.exists("go"): time.sleep(0.01)
+os.pwrite(fd, b"EVIL", 0)
+P
+chmod +x "$TEST_TMP/bin/hurries"
+dir=$(new_folder hurried) && cd "$dir" || exit
+"$CORDON" run --headless -- hurries >"$TEST_TMP/out" 2>&1 &
+pid=$!
+wait_for 20 test -e ready
+mkdir .vscode && echo 'the human wrote this' >.vscode/y && mv .vscode/y .vscode/x && wait_for 20 test -e held
+ino=$(stat -c %i .vscode/x) && mv .vscode/x .vscode/tasks.json
+ok "changes all the time, a directory that came: the file is a new one" wait_for 20 is_new .vscode/tasks.json "$ino"
+end
+is "$(cat .vscode/tasks.json)" 'the human wrote this' "changes all the time, a directory that came: and it stays what the human wrote"
+
 # ---- another name, made by a command that has ended: writing by it asks, as by the protected name
 start other auto 4913
 save 4913 .envrc && wait_for 20 edited

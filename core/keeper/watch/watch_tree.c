@@ -53,6 +53,18 @@ struct wdir *wdir_child(const struct wdir *d, const char *name)
 	return NULL;
 }
 
+bool wdir_is_run(const struct wdir *d, const char *name)
+{
+	static const char *const names[] = {".git", ".vscode", ".claude", ".husky", ".idea"};
+
+	if (d->parent && str_eq(d->name, ".git") && str_eq(name, "hooks"))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq(name, names[i]))
+			return true;
+	return false;
+}
+
 void wtree_queue(struct wtree *t, struct wdir *d)
 {
 	if (d->queued)
