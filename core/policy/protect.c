@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "core/policy/git_paths.h"
+#include "core/policy/listed.h"
 #include "core/policy/policy_priv.h"
 
 /*
@@ -500,4 +501,25 @@ enum policy_content protect_content(const char *folded)
 			return found;
 	}
 	return CONTENT_NONE;
+}
+
+/* ---- as a list ------------------------------------------------------------------------------- */
+
+bool policy_name_at(size_t i, struct policy_name *ret)
+{
+	const struct tree *t;
+
+	if (i < ARRAY_LEN(leaves)) {
+		const struct leaf *l = &leaves[i];
+
+		*ret = (struct policy_name){.name = l->name};
+		ret->keep = str_eq(l->name, ".cordon.conf") || l->reason == agent;
+		return true;
+	}
+	i -= ARRAY_LEN(leaves);
+	if (i >= ARRAY_LEN(trees))
+		return false;
+	t = &trees[i];
+	*ret = (struct policy_name){t->name, t->below, t->flags & KEEP, t->flags & PLAIN};
+	return true;
 }

@@ -1,0 +1,63 @@
+/* os - the system calls of macOS that the portable part of this backend needs. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+/*
+ * One table, so that everything above it is compiled and tested on any system: os_darwin.c fills it
+ * with the real calls, tests with their own. Every slot is set.
+ *
+ * Life:    static; nothing to free.
+ * Threads: apply() and deny_attach() are called between fork and exec, of a process with one
+ *          thread. The rest: one owner.
+ * Errors:  0 or a count, or a negative errno. Nothing here prints.
+ */
+
+/* What sysctl, csops and csrctl say of this host. */
+struct mac_host {
+	char version[32];    /* kern.osproductversion, "14.5"; "" where it cannot be read */
+	bool sip;	     /* System Integrity Protection is on */
+	bool sip_known;	     /* false: the state cannot be read */
+	bool endpoint_right; /* this program has com.apple.developer.endpoint-security.client */
+	bool has_init;	     /* sandbox_init_with_parameters() is in libSystem */
+	uint64_t memory;     /* hw.memsize */
+};
+
+/* Of one process and its descendants, as far as proc_pidinfo() tells. */
+struct mac_usage {
+	uint64_t resident; /* bytes */
+	uint64_t cpu_us;   /* user and system */
+	uint32_t processes, threads, open_files;
+};
+
+/* kern.memorystatus_vm_pressure_level */
+enum mac_pressure {
+	MAC_PRESSURE_UNKNOWN = 0,
+	MAC_PRESSURE_NORMAL = 1,
+	MAC_PRESSURE_WARN = 2,
+	MAC_PRESSURE_CRITICAL = 4,
+};
+
+struct mac_os {
+	void *data; /* handed to every slot */
+
+	/* sandbox_init_with_parameters(): this process and its children are under the profile from
+	 * now on. params: key, value, key, value, NULL. why: words of libsandbox. */
+	int (*apply)(void *data, const char *profile, const char *const *params, char *why,
+		     size_t size);
+	/* ptrace(PT_DENY_ATTACH). */
+	int (*deny_attach)(void *data);
+	int (*look_at_host)(void *data, struct mac_host *ret);
+	/* Where the link at this path leads, not NUL-terminated beyond the count returned;
+	 * -EINVAL: it is no link. readlink(2). */
+	ssize_t (*read_link)(void *data, const char *path, char *out, size_t size);
+	/* May this file be run? access(2) with X_OK. */
+	bool (*can_run)(void *data, const char *path);
+	int (*usage)(void *data, pid_t root, struct mac_usage *ret);
+	enum mac_pressure (*pressure)(void *data);
+};
+
+#ifdef __APPLE__
+extern const struct mac_os mac_os_darwin; /* os_darwin.c */
+#endif

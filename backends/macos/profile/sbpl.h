@@ -1,0 +1,49 @@
+/* sbpl - writes the Sandbox Profile Language: rules, filters, strings of any bytes. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/*
+ * A path with a byte that is not plain printable ASCII is no part of the text: it is a parameter,
+ * which nothing parses. So no name of the agent's can end a string or begin a rule. Regular
+ * expressions have such bytes as \xHH.
+ *
+ * Life:    `struct sbpl s = SBPL_INIT;` ... sbpl_done().
+ * Threads: one owner.
+ */
+struct sbpl {
+	struct buf text;
+	char **params; /* key, value, key, value; NULL at its end; heap */
+	size_t n_params;
+};
+#define SBPL_INIT                                                                                  \
+	{                                                                                          \
+		.text = BUF_INIT, .params = NULL, .n_params = 0                                    \
+	}
+
+void sbpl_done(struct sbpl *s);
+
+/* "; words", for a human. words are ours, never the agent's. */
+void sbpl_comment(struct sbpl *s, const char *words);
+/* "(allow OPERATIONS", "(deny OPERATIONS"; filters follow, of which one has to match. */
+void sbpl_allow(struct sbpl *s, const char *operations);
+void sbpl_deny(struct sbpl *s, const char *operations);
+void sbpl_end(struct sbpl *s); /* ")" of either */
+/* "(allow OPERATIONS)" */
+void sbpl_allow_all(struct sbpl *s, const char *operations);
+
+/* "(require-all", "(require-any", "(require-not": filters follow. */
+void sbpl_open(struct sbpl *s, const char *what);
+void sbpl_close(struct sbpl *s);
+
+/* (subpath "/a"): it and all beneath; (literal "/a"): it alone. */
+void sbpl_subpath(struct sbpl *s, const char *path);
+void sbpl_literal(struct sbpl *s, const char *path);
+void sbpl_regex(struct sbpl *s, const char *regex);
+/* (NAME "text") of any other filter, and (NAME word). */
+void sbpl_filter(struct sbpl *s, const char *name, const char *text);
+void sbpl_word(struct sbpl *s, const char *name, const char *word);
+
+/* Appends text as a string. */
+void sbpl_quote(struct buf *out, const char *text, size_t len);

@@ -1,0 +1,222 @@
+/* services - which mach services may be looked up. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/profile/services.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "backends/macos/profile/regex.h"
+#include "backends/macos/profile/sbpl.h"
+
+const char *const mach_default_allow[] = {
+	"com.apple.system.logger",
+	"com.apple.system.notification_center",
+	"com.apple.CoreServices.coreservicesd",
+	"com.apple.lsd.mapdb",
+	"com.apple.SecurityServer",
+	"com.apple.cfprefsd.daemon",
+	"com.apple.cfprefsd.agent",
+	"com.apple.fonts",
+	"com.apple.FontObjectsServer",
+	"com.apple.system.opendirectoryd",
+	NULL,
+};
+
+const char *const mach_default_block[] = {
+	"com.apple.security.authhost",		  /* dialogs that ask for a password */
+	"com.apple.coreservices.appleevents",	  /* AppleScript: other programs' commands */
+	"com.apple.coreservices.launchservicesd", /* `open`: programs outside */
+	"com.apple.pasteboard.1",		  /* the clipboard */
+	NULL,
+};
+
+const char *const mach_default_block_prefixes[] = {
+	"com.apple.accessibility.", /* input, and what is on the screen */
+	"com.apple.tccd.",	    /* privacy settings */
+	"com.apple.security.syspolicy.",
+	NULL,
+};
+
+static const struct mach_services defaults = {
+	.allow = mach_default_allow,
+	.block = mach_default_block,
+	.block_prefixes = mach_default_block_prefixes,
+};
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static int check_name(const char *name, struct err *err)
+{
+	size_t n = strlen(name);
+	bool named = false;
+
+	if (!n || n > MACH_NAME_MAX)
+		return err_say(err, -EINVAL,
+			       "the mach service '%s' has %zu bytes: a name has 1 to %d", name, n,
+			       MACH_NAME_MAX);
+	for (const char *c = name; *c; c++) {
+		if (*c <= ' ' || *c > '~' || *c == '"' || *c == '\\')
+			return err_say(
+				err, -EINVAL,
+				"the mach service '%s' has a character that no name has: "
+				"leave blanks, quotes, backslashes and what is not ASCII out",
+				name);
+		named = named || *c != '*';
+	}
+	if (named)
+		return 0;
+	return err_say(err, -EINVAL,
+		       "the mach service '%s' names none: say xpc.default = allow if you mean all",
+		       name);
+}
+
+static int check_list(const char *const *list, struct err *err)
+{
+	int r = 0;
+
+	for (; r == 0 && list && *list; list++)
+		r = check_name(*list, err);
+	return r;
+}
+
+int mach_services_check(const struct mach_services *m, struct err *err)
+{
+	int r = check_list(m->allow, err);
+
+	if (r == 0)
+		r = check_list(m->block, err);
+	if (r == 0)
+		r = check_list(m->allow_prefixes, err);
+	return r == 0 ? check_list(m->block_prefixes, err) : r;
+}
+
+/* ---- the section ----------------------------------------------------------------------------- */
+
+/* Where the only asterisk is at the end: the length of what is before it; else 0. */
+static size_t prefix_of(const char *name)
+{
+	size_t n = strcspn(name, "*");
+
+	return name[n] == '*' && !name[n + 1] ? n : 0;
+}
+
+static void put_pattern(struct sbpl *s, const char *name)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	buf_ch(&b, '^');
+	for (; *name; name++) {
+		if (*name == '*')
+			buf_str(&b, ".*");
+		else
+			regex_quote(&b, name, 1);
+	}
+	buf_ch(&b, '$');
+	buf_str(&s->text, "\n\t(global-name-regex #\"");
+	buf_add(&s->text, b.data, b.len);
+	buf_str(&s->text, "\")");
+}
+
+static void put_name(struct sbpl *s, const char *name, bool prefix)
+{
+	size_t n = prefix_of(name);
+
+	if (strchr(name, '*') && (!n || prefix))
+		put_pattern(s, name);
+	else if (prefix || n)
+		buf_fmt(&s->text, "\n\t(global-name-prefix \"%.*s\")", (int)(n ? n : strlen(name)),
+			name);
+	else
+		buf_fmt(&s->text, "\n\t(global-name \"%s\")", name);
+}
+
+static void put_names(struct sbpl *s, bool allow, const char *const *names,
+		      const char *const *prefixes)
+{
+	if ((!names || !*names) && (!prefixes || !*prefixes))
+		return;
+	if (allow)
+		sbpl_allow(s, "mach-lookup");
+	else
+		sbpl_deny(s, "mach-lookup");
+	for (; names && *names; names++)
+		put_name(s, *names, false);
+	for (; prefixes && *prefixes; prefixes++)
+		put_name(s, *prefixes, true);
+	sbpl_end(s);
+}
+
+void mach_services_write(struct sbpl *s, const struct mach_services *m)
+{
+	if (!m)
+		m = &defaults;
+	sbpl_comment(s, m->allow_by_default ? "Mach services: all but those that are blocked"
+					    : "Mach services: those that are named");
+	if (m->allow_by_default)
+		sbpl_allow_all(s, "mach-lookup");
+	put_names(s, true, m->allow, m->allow_prefixes);
+	put_names(s, false, m->block, m->block_prefixes);
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+/* An asterisk is any characters. */
+static bool matches(const char *pattern, const char *name)
+{
+	const char *star = NULL, *retry = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			retry = name;
+		} else if (*pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++retry;
+		} else {
+			return false;
+		}
+	}
+	pattern += strspn(pattern, "*");
+	return !*pattern;
+}
+
+static bool holds(const char *const *list, const char *name)
+{
+	for (; list && *list; list++)
+		if (matches(*list, name))
+			return true;
+	return false;
+}
+
+static bool holds_prefix(const char *const *list, const char *name)
+{
+	for (; list && *list; list++) {
+		AUTO_FREE char *pattern =
+			strchr(*list, '*') ? xstrdup(*list) : xasprintf("%s*", *list);
+
+		if (matches(pattern, name))
+			return true;
+	}
+	return false;
+}
+
+bool mach_services_allow(const struct mach_services *m, const char *name, enum mach_why *ret_why)
+{
+	if (!m)
+		m = &defaults;
+	*ret_why = MACH_BY_DEFAULT;
+	if (holds(m->block, name))
+		*ret_why = MACH_BLOCKED;
+	else if (holds_prefix(m->block_prefixes, name))
+		*ret_why = MACH_BLOCKED_PREFIX;
+	else if (holds(m->allow, name))
+		*ret_why = MACH_ALLOWED;
+	else if (holds_prefix(m->allow_prefixes, name))
+		*ret_why = MACH_ALLOWED_PREFIX;
+	return *ret_why == MACH_BY_DEFAULT
+		       ? m->allow_by_default
+		       : *ret_why == MACH_ALLOWED || *ret_why == MACH_ALLOWED_PREFIX;
+}

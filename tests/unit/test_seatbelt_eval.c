@@ -1,0 +1,438 @@
+/* test_seatbelt_eval - reads profiles and answers; whole profiles as they are; network, services.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/seatbelt_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+
+#include "backends/macos/profile/canonical.h"
+#include "backends/macos/profile/eval/match.h"
+#include "core/base/io.h"
+
+static struct eval *read_file(const char *name)
+{
+	static const char *const params[] = {"PROJECT_DIR", "/p", "HOME", "/Users/dev", NULL};
+	AUTO_FREE char *text = NULL;
+	struct eval *e = NULL;
+	struct err err = {0};
+	size_t len = 0;
+
+	assert_int_equal(io_read_file(AT_FDCWD, name, 1u << 20, &text, &len), 0);
+	if (eval_new(&e, text, len, params, &err) < 0)
+		fail_msg("%s", err.text);
+	return e;
+}
+
+static bool allows(struct eval *e, const char *operation, const char *path)
+{
+	return eval_allows(e, &(struct eval_query){.operation = operation, .path = path});
+}
+
+static bool connects(struct eval *e, bool loopback, unsigned port)
+{
+	return eval_allows(e, &(struct eval_query){.operation = "network-outbound",
+						   .end = "remote",
+						   .protocol = "tcp",
+						   .loopback = loopback,
+						   .port = port});
+}
+
+static bool looks_up(struct eval *e, const char *service)
+{
+	return eval_allows(e, &(struct eval_query){.operation = "mach-lookup", .service = service});
+}
+
+/* ---- profiles of others, as they are --------------------------------------------------------- */
+
+static void a_deny_list(void **state)
+{
+	struct eval *e = read_file("tests/fuzz/corpus/seatbelt/deny_list.sb");
+
+	(void)state;
+	assert_true(allows(e, "file-read-data", "/Users/dev/notes"));
+	assert_false(allows(e, "file-read-data", "/Users/dev/.ssh/id"));
+	assert_true(allows(e, "file-write-data", "/Users/dev/project/a"));
+	assert_false(allows(e, "file-write-data", "/Users/dev/projects/a"));
+	assert_false(allows(e, "file-write-data", "/Users/dev/.bashrc"));
+	/* Too wide: any server of the user, any terminal, any service. */
+	assert_true(connects(e, true, 5432));
+	assert_false(connects(e, false, 443));
+	assert_true(allows(e, "file-write-data", "/dev/ttys004"));
+	assert_true(looks_up(e, "com.apple.coreservices.appleevents"));
+	eval_free(e);
+}
+
+static void services_and_params(void **state)
+{
+	struct eval *e = read_file("tests/fuzz/corpus/seatbelt/services.sb");
+
+	(void)state;
+	assert_true(looks_up(e, "com.apple.system.logger"));
+	assert_true(looks_up(e, "com.apple.lsd.mapdb"));
+	assert_true(looks_up(e, "com.apple.cfprefsd.agent"));
+	assert_false(looks_up(e, "com.apple.system.logger2"));
+	assert_false(looks_up(e, "MyService"));
+	assert_true(eval_allows(e, &(struct eval_query){.operation = "mach-lookup",
+							.service = "MyService",
+							.local_service = true}));
+	assert_true(eval_allows(e, &(struct eval_query){.operation = "signal", .target = "self"}));
+	assert_false(eval_allows(
+		e, &(struct eval_query){.operation = "signal", .target = "same-sandbox"}));
+	eval_free(e);
+	e = read_file("tests/fuzz/corpus/seatbelt/params.sb");
+	assert_true(allows(e, "file-write-data", "/p/a"));
+	assert_false(allows(e, "file-read-data", "/p/.env"));
+	assert_false(allows(e, "file-read-data", "/Users/dev/.ssh/id"));
+	assert_true(eval_allows(e, &(struct eval_query){.operation = "file-write-create",
+							.path = "/x/y",
+							.vnode = "DIRECTORY"}));
+	assert_false(eval_allows(e, &(struct eval_query){.operation = "file-write-create",
+							 .path = "/x/y",
+							 .vnode = "SYMLINK"}));
+	eval_free(e);
+}
+
+static void bad_profiles(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"(version 2)",
+		"(version 1)(allow",
+		"(version 1))",
+		"(version 1)(allow file-read* (subpath \"/x))",
+		"(version 1)(allow file-read* (subpath))",
+		"(version 1)(allow file-read* (subpath (param \"NONE\")))",
+		"(version 1)(allow file-raed)(import \"x\")",
+		"(version 1)(permit file-read*)",
+		"(version 1)(allow nonsense)",
+		"(version 1)(allow file-read* (somewhere \"/x\"))",
+		"(version 1)(allow file-read* (regex #\"(\"))",
+		"(version 1)(allow file-read* (regex #\"a**)\"))",
+		"(version 1)(allow network* (remote tcp \"example.org:80\"))",
+		"(version 1)(allow network* (remote tcp \"localhost:\"))",
+		"(version 1)(allow file-read* (literal \"\\q\"))",
+		"(version 1)(allow file-read* (literal \"\\x00\"))",
+		"(version 1)(allow file-read* \x01)",
+	};
+	AUTO_BUF struct buf deep = BUF_INIT;
+	struct eval *e = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct err err = {0};
+
+		if (eval_new(&e, bad[i], strlen(bad[i]), NULL, &err) != -EINVAL)
+			fail_msg("taken: %s", bad[i]);
+		assert_true(*err.text && !strchr(err.text, '\n'));
+	}
+	buf_str(&deep, "(version 1)");
+	for (int i = 0; i < 100000; i++)
+		buf_ch(&deep, '(');
+	assert_int_equal(eval_new(&e, deep.data, deep.len, NULL, NULL), -EINVAL);
+}
+
+/* ---- regular expressions --------------------------------------------------------------------- */
+
+static uint64_t seed = 1234567;
+
+static size_t below(size_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (size_t)(seed % n);
+}
+
+static void regexes_as_posix_has_them(void **state)
+{
+	static const char *const parts[] = {"a",    "b",     "/",     "\\.",	".",
+					    "[ab]", "[^/]",  "(a|b)", "(/.*)?", "(a|(b/)+|)",
+					    "a*",   "[^a]*", "b+",    "a?"};
+	size_t n = 0;
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		AUTO_BUF struct buf re = BUF_INIT;
+		struct match *m = NULL;
+		regex_t posix;
+
+		buf_str(&re, below(2) ? "^" : "");
+		for (size_t k = 1 + below(5); k; k--)
+			buf_str(&re, parts[below(ARRAY_LEN(parts))]);
+		buf_str(&re, below(2) ? "$" : "");
+		if (regcomp(&posix, re.data, REG_EXTENDED | REG_NOSUB) != 0)
+			continue;
+		assert_int_equal(match_new(&m, re.data, NULL), 0);
+		for (int i = 0; i < 12; i++, n++) {
+			char text[8] = {0};
+
+			for (size_t k = below(sizeof(text)); k; k--)
+				text[k - 1] = "ab/."[below(4)];
+			if (match_finds(m, text) != (regexec(&posix, text, 0, NULL, 0) == 0))
+				fail_msg("%s against '%s'", re.data, text);
+		}
+		match_free(m);
+		regfree(&posix);
+	}
+	assert_true(n > 20000);
+}
+
+/* ---- network, sockets, services, terminals -----------------------------------------------------
+ */
+
+static void network(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const uint16_t proxies[] = {8080, 1080, 0};
+	struct profile_spec spec = {.home = HOME, .folders = folders, .own = "/tmp/own"};
+	struct eval_query sock = {.operation = "network-outbound",
+				  .end = "remote",
+				  .protocol = "unix-socket",
+				  .path = "/private/tmp/own/x"};
+	struct pair x;
+
+	(void)state;
+	pair_new(&x, NULL, false, &spec);
+	assert_false(connects(x.eval, true, 8080));
+	assert_true(eval_allows(x.eval, &sock));
+	sock.path = "/private/var/run/docker.sock";
+	assert_false(eval_allows(x.eval, &sock));
+	pair_done(&x);
+	spec.network = PROFILE_NETWORK_PROXY;
+	spec.proxies = proxies;
+	spec.listen_base = 9000;
+	spec.listen_count = 2;
+	pair_new(&x, NULL, false, &spec);
+	assert_true(connects(x.eval, true, 8080));
+	assert_true(connects(x.eval, true, 1080));
+	assert_true(connects(x.eval, true, 9001));
+	assert_false(connects(x.eval, true, 9002));
+	assert_false(connects(x.eval, true, 5432));
+	assert_false(connects(x.eval, false, 8080));
+	assert_false(eval_allows(x.eval, &(struct eval_query){.operation = "network-outbound",
+							      .end = "local",
+							      .protocol = "udp",
+							      .port = 53}));
+	pair_done(&x);
+	spec.network = PROFILE_NETWORK_OPEN;
+	pair_new(&x, NULL, false, &spec);
+	assert_true(connects(x.eval, false, 443));
+	assert_false(eval_allows(x.eval, &sock));
+	pair_done(&x);
+}
+
+static void services(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const char *const allow[] = {"com.a", "org.*.x", "net.b*", NULL};
+	static const char *const block[] = {"net.bad", NULL}, *const prefixes[] = {"io.c.", NULL};
+	static const char *const names[] = {"com.a", "com.ab",	       "org.q.x",  "org.x",
+					    "net.b", "net.bad",	       "net.badx", "io.c.d",
+					    "io.c",  "com.apple.fonts"};
+	const struct mach_services lists[] = {
+		{.allow = allow, .block = block, .allow_prefixes = prefixes},
+		{.allow_by_default = true, .block = block, .block_prefixes = prefixes},
+	};
+	enum mach_why why;
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(lists) + 1; k++) {
+		const struct mach_services *m = k < ARRAY_LEN(lists) ? &lists[k] : NULL;
+		const struct profile_spec spec = {.home = HOME, .folders = folders, .services = m};
+		struct pair x;
+
+		pair_new(&x, NULL, false, &spec);
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			if (looks_up(x.eval, names[i]) != mach_services_allow(m, names[i], &why))
+				fail_msg("list %zu: %s", k, names[i]);
+		assert_int_equal(looks_up(x.eval, "com.apple.tccd.system"), k == 1);
+		pair_done(&x);
+	}
+	assert_false(mach_services_allow(NULL, "com.apple.pasteboard.1", &why));
+	assert_int_equal(why, MACH_BLOCKED);
+}
+
+static void bad_services(void **state)
+{
+	static const char *const bad[] = {"", "*", "a b", "a\"b", "a\\b", "a\nb", "\xc3\xa9"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		const char *const list[] = {bad[i], NULL};
+		struct err err = {0};
+
+		assert_int_equal(mach_services_check(&(struct mach_services){.allow = list}, &err),
+				 -EINVAL);
+		assert_true(*err.text && !strchr(err.text, '\n'));
+	}
+}
+
+static void terminals_and_signals(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	const struct profile_spec spec = {.home = HOME, .folders = folders, .tty = "/dev/ttys007"};
+	struct pair x;
+
+	(void)state;
+	pair_new(&x, NULL, true, &spec);
+	assert_true(pair_allows(&x, "file-write-data", "/dev/ttys007", NULL));
+	assert_false(pair_allows(&x, "file-write-data", "/dev/ttys008", NULL));
+	assert_false(pair_allows(&x, "file-read-data", "/dev/ttys008", NULL));
+	assert_true(
+		eval_allows(x.eval, &(struct eval_query){.operation = "file-write-data",
+							 .path = "/dev/ttys008",
+							 .extension = "com.apple.sandbox.pty"}));
+	assert_true(eval_allows(
+		x.eval, &(struct eval_query){.operation = "signal", .target = "same-sandbox"}));
+	assert_false(eval_allows(x.eval,
+				 &(struct eval_query){.operation = "signal", .target = "others"}));
+	assert_false(eval_allows(x.eval, &(struct eval_query){.operation = "mach-priv-task-port",
+							      .target = "others"}));
+	assert_false(eval_allows(x.eval, &(struct eval_query){.operation = "job-creation"}));
+	pair_done(&x);
+}
+
+/* ---- canonical paths ------------------------------------------------------------------------- */
+
+static ssize_t fake_link(void *data, const char *path, char *out, size_t size)
+{
+	static const char *const links[][2] = {
+		{"/tmp", "private/tmp"},	  {"/var", "private/var"},
+		{"/Users/u/l", "../v/real"},	  {"/loop", "/loop"},
+		{"/private/tmp/x", "/Users/u/l"},
+	};
+
+	(void)data;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		if (str_eq(path, links[i][0])) {
+			snprintf(out, size, "%s", links[i][1]);
+			return (ssize_t)strlen(links[i][1]);
+		}
+	return strstr(path, "gone") ? -ENOENT : -EINVAL;
+}
+
+static void canonical_paths(void **state)
+{
+	static const struct mac_os os = {.read_link = fake_link};
+	static const char *const list[][2] = {
+		{"/tmp", "/private/tmp"},
+		{"/tmp/gone/deeper", "/private/tmp/gone/deeper"},
+		{"/var/folders/x/T/", "/private/var/folders/x/T"},
+		{"/tmp/x/y", "/Users/v/real/y"},
+		{"/Users/u/l/../z", "/Users/v/z"},
+		{"/../a/./b//c", "/a/b/c"},
+		{"/", "/"},
+		{"/tmpx/gone", "/tmpx/gone"},
+	};
+	static const char *const many[] = {"/tmp/b", "/tmp", "/a", "/a/b", "/a-b", "/a", NULL};
+	static const char *const want[] = {"/a", "/a-b", "/private/tmp", NULL};
+	char **all = NULL, *path = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		assert_int_equal(canonical_path(&os, list[i][0], &path), 0);
+		assert_string_equal(path, list[i][1]);
+		util_free_ptr(&path);
+	}
+	assert_int_equal(canonical_path(NULL, "/etc/gone", &path), 0);
+	assert_string_equal(path, "/private/etc/gone");
+	util_free_ptr(&path);
+	assert_int_equal(canonical_path(&os, "/loop/x", &path), -ELOOP);
+	assert_int_equal(canonical_path(&os, "relative", &path), -EINVAL);
+	assert_int_equal(canonical_list(&os, many, &all, NULL), 0);
+	for (size_t i = 0; want[i] || all[i]; i++)
+		assert_string_equal(all[i], want[i]);
+	util_free_list(&all);
+}
+
+/* ---- whole profiles -------------------------------------------------------------------------- */
+
+/* Without what belongs to this machine: its gated trees, the number of the user. */
+static void settle(struct buf *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		const char *run = memmem(text, n, "/run/user/", 10);
+
+		if (!str_starts(text, "(deny file-read-data file-read-xattr process-exec* "
+				      "(require-all (subpath")) {
+			if (run) {
+				buf_add(out, text, (size_t)(run - text) + 10);
+				buf_str(out, "UID");
+				n -= (size_t)(run - text) + 10;
+				text = run + 10;
+				n -= strspn(text, "0123456789");
+				text += strspn(text, "0123456789");
+			}
+			buf_add(out, text, n);
+			buf_ch(out, '\n');
+		}
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void compare(const char *name, struct pair *x)
+{
+	AUTO_FREE char *path = xasprintf("tests/golden/seatbelt/%s", name);
+	AUTO_FREE char *text = NULL;
+	AUTO_BUF struct buf got = BUF_INIT;
+	size_t len = 0;
+
+	settle(&got, x->profile.sbpl.text.data);
+	if (getenv("UPDATE") && *getenv("UPDATE")) {
+		FILE *f = fopen(path, "we");
+
+		assert_non_null(f);
+		fwrite(got.data, 1, got.len, f);
+		fclose(f);
+	}
+	assert_int_equal(io_read_file(AT_FDCWD, path, 1u << 20, &text, &len), 0);
+	assert_string_equal(got.data, text);
+	pair_done(x);
+}
+
+static void whole_profiles(void **state)
+{
+	static const char *const folders[] = {"/Users/dev/project", NULL};
+	static const char *const temp[] = {"/tmp", "/var/folders", NULL};
+	static const char *const rules[] = {"deny",  "read ~/.ssh/**",
+					    "allow", "write ~/.claude/**",
+					    "ask",   "write ~/.claude/settings.json",
+					    "allow", "read ~/notes/**",
+					    NULL};
+	static const uint16_t proxies[] = {3128, 0};
+	struct profile_spec spec = {.home = "/Users/dev", .folders = folders, .temp = temp};
+	struct pair x;
+
+	(void)state;
+	pair_new(&x, NULL, false, &spec);
+	compare("static.sb", &x);
+	spec.network = PROFILE_NETWORK_PROXY;
+	spec.proxies = proxies;
+	spec.own = "/var/folders/ab/T/cordon-1";
+	spec.temp = NULL;
+	spec.tty = "/dev/ttys003";
+	pair_new(&x, rules, true, &spec);
+	compare("dynamic.sb", &x);
+	spec.gate = true;
+	pair_new(&x, rules, true, &spec);
+	compare("gate.sb", &x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_deny_list),	   cmocka_unit_test(services_and_params),
+		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
+		cmocka_unit_test(network),	   cmocka_unit_test(services),
+		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
+		cmocka_unit_test(canonical_paths), cmocka_unit_test(whole_profiles),
+	};
+
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_RUNTIME_DIR");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
