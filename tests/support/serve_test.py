@@ -287,5 +287,6 @@ equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio
 ok(any(e.get("step_id") and e.get("session") for e in s.log if e["component"] == "control"), "lines about a step name it and the session")
 ok(not front.bad, "every message is as its schema says", *front.bad)
 equal(sorted(set(front.PROTOCOL["operations"]) - front.seen_operations), [], "every operation was answered")
-equal(sorted(set(front.PROTOCOL["events"]) - front.seen_events), [], "every event was seen")
+macos = {"event.xpc_connect", "event.xpc_sandbox_violation"}  # seen on a Mac alone
+equal(sorted(set(front.PROTOCOL["events"]) - macos - front.seen_events), [], "every event was seen")
 front.done()

@@ -130,15 +130,12 @@ static void put_name(struct sbpl *s, const char *name, bool prefix)
 		buf_fmt(&s->text, "\n\t(global-name \"%s\")", name);
 }
 
-static void put_names(struct sbpl *s, bool allow, const char *const *names,
+static void put_names(struct sbpl *s, const char *rule, const char *const *names,
 		      const char *const *prefixes)
 {
 	if ((!names || !*names) && (!prefixes || !*prefixes))
 		return;
-	if (allow)
-		sbpl_allow(s, "mach-lookup");
-	else
-		sbpl_deny(s, "mach-lookup");
+	buf_str(&s->text, rule);
 	for (; names && *names; names++)
 		put_name(s, *names, false);
 	for (; prefixes && *prefixes; prefixes++)
@@ -146,16 +143,35 @@ static void put_names(struct sbpl *s, bool allow, const char *const *names,
 	sbpl_end(s);
 }
 
+#define ALLOW  "(allow mach-lookup"
+#define DENY   "(deny mach-lookup"
+#define REPORT ALLOW " (with report)"
+
+static void report_only(struct sbpl *s, const struct mach_services *m)
+{
+	sbpl_comment(s, "Mach services: all; what would be denied gets into the log");
+	buf_fmt(&s->text, "%s)\n", m->allow_by_default ? ALLOW : REPORT);
+	put_names(s, ALLOW, m->allow, m->allow_prefixes);
+	put_names(s, REPORT, m->block, m->block_prefixes);
+}
+
 void mach_services_write(struct sbpl *s, const struct mach_services *m)
 {
 	if (!m)
 		m = &defaults;
-	sbpl_comment(s, m->allow_by_default ? "Mach services: all but those that are blocked"
-					    : "Mach services: those that are named");
-	if (m->allow_by_default)
+	if (m->report_only && !m->off) {
+		report_only(s, m);
+		return;
+	}
+	sbpl_comment(s, m->off		      ? "Mach services: all"
+			: m->allow_by_default ? "Mach services: all but those that are blocked"
+					      : "Mach services: those that are named");
+	if (m->allow_by_default || m->off)
 		sbpl_allow_all(s, "mach-lookup");
-	put_names(s, true, m->allow, m->allow_prefixes);
-	put_names(s, false, m->block, m->block_prefixes);
+	if (m->off)
+		return;
+	put_names(s, ALLOW, m->allow, m->allow_prefixes);
+	put_names(s, DENY, m->block, m->block_prefixes);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */

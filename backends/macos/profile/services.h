@@ -18,6 +18,8 @@ struct sbpl;
 
 struct mach_services {
 	bool allow_by_default;
+	bool report_only; /* everything is allowed; what would be denied gets into the log */
+	bool off;	  /* everything is allowed */
 	const char *const *allow, *const *block;
 	const char *const *allow_prefixes, *const *block_prefixes;
 };

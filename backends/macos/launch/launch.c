@@ -1,0 +1,263 @@
+/* launch - starts a program under a profile, and ends it with all that it started. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/macos/launch/child.h"
+#include "backends/macos/launch/env.h"
+#include "core/base/io.h"
+#include "core/base/path.h"
+
+#define MAX_INSIDE 1024 /* looked at in one round */
+#define ROUNDS	   200	/* of ending what is inside, 10 ms each */
+
+struct mac_launch {
+	const struct mac_os *os;
+	char *session, *dir;
+	pid_t pid;
+	bool ended;
+	int status;
+	char unhardened[120];
+};
+
+struct words {
+	char **list;
+	size_t n;
+};
+
+static void add(struct words *w, char *text)
+{
+	w->list = xrealloc(w->list, (w->n + 2) * sizeof(*w->list));
+	w->list[w->n++] = text;
+	w->list[w->n] = NULL;
+}
+
+/* ---- what is executed ------------------------------------------------------------------------ */
+
+/* A profile that is too long for an argument is a file that only its owner reads. */
+static int add_profile(struct words *w, const struct mac_launch_spec *s, struct err *err)
+{
+	const struct buf *text = &s->profile->sbpl.text;
+	AUTO_CLOSE int dir = -1;
+	int r;
+
+	if (!profile_needs_file(s->profile)) {
+		add(w, xstrdup("-p"));
+		add(w, xstrdup(text->data));
+		return 0;
+	}
+	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = dir < 0 ? -errno : io_write_file(dir, "profile.sb", 0600, text->data, text->len, false);
+	if (r < 0)
+		return err_set(err, r, "write the profile to '%s'", s->dir);
+	add(w, xstrdup("-f"));
+	add(w, path_join(s->dir, "profile.sb"));
+	return 0;
+}
+
+static int make_argv(struct words *w, const struct mac_launch_spec *s, struct err *err)
+{
+	char *const *param = s->profile->sbpl.params;
+	int r;
+
+	if (s->sandbox_exec) {
+		add(w, xstrdup("sandbox-exec"));
+		for (; param && param[0]; param += 2) {
+			add(w, xstrdup("-D"));
+			add(w, xasprintf("%s=%s", param[0], param[1]));
+		}
+		r = add_profile(w, s, err);
+		if (r < 0)
+			return r;
+		add(w, xstrdup("--"));
+	}
+	for (const char *const *a = s->argv; *a; a++)
+		add(w, xstrdup(*a));
+	return 0;
+}
+
+/* An argument without a slash is looked for in the PATH that the program gets. Heap; NULL: none. */
+static char *find_program(const char *name, char *const *env)
+{
+	const char *at = "/usr/bin:/bin";
+
+	if (strchr(name, '/'))
+		return xstrdup(name);
+	for (; *env; env++)
+		if (str_starts(*env, "PATH="))
+			at = *env + 5;
+	for (; *at; at += *at == ':') {
+		size_t n = strcspn(at, ":");
+		AUTO_FREE char *path = xasprintf("%.*s/%s", (int)n, at, name);
+
+		if (*path == '/' && n && access(path, X_OK) == 0)
+			return take_ptr(&path);
+		at += n;
+	}
+	return NULL;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static int status_of(const struct child_report *r)
+{
+	if (r->stage != CHILD_EXEC)
+		return 125;
+	return r->code == -ENOENT || r->code == -ENOTDIR ? 127 : 126;
+}
+
+/* Ends when the program runs, for then the pipe closes. */
+static int hear(struct mac_launch *l, const struct mac_launch_spec *s, int fd, int *ret_status,
+		struct err *err)
+{
+	struct child_report r;
+
+	while (io_read_full(fd, &r, sizeof(r)) == (ssize_t)sizeof(r)) {
+		r.why[sizeof(r.why) - 1] = '\0';
+		if (r.stage == CHILD_HARDENING) {
+			snprintf(l->unhardened, sizeof(l->unhardened),
+				 "debuggers are not kept away: %s", strerror(-r.code));
+			continue;
+		}
+		*ret_status = status_of(&r);
+		if (*r.why)
+			return err_say(err, r.code, "%s: %s", child_stage_words(r.stage), r.why);
+		return err_set(err, r.code, "%s '%s'", child_stage_words(r.stage),
+			       r.stage == CHILD_DIRECTORY ? s->cwd : s->argv[0]);
+	}
+	return 0;
+}
+
+static int start(struct mac_launch *l, struct child_plan *plan, int *ret_status, struct err *err)
+{
+	int pipe_fds[2];
+	int r;
+
+	if (pipe(pipe_fds) < 0)
+		return err_set(err, -errno, "make a pipe");
+	(void)io_set_cloexec(pipe_fds[0], true);
+	(void)io_set_cloexec(pipe_fds[1], true);
+	plan->report = pipe_fds[1];
+	l->pid = fork();
+	if (l->pid == 0)
+		child_run(plan);
+	(void)close(pipe_fds[1]);
+	r = l->pid < 0 ? err_set(err, -errno, "start a process")
+		       : hear(l, plan->spec, pipe_fds[0], ret_status, err);
+	(void)close(pipe_fds[0]);
+	return r;
+}
+
+int mac_launch(struct mac_launch **ret, const struct mac_launch_spec *spec, int *ret_status,
+	       struct err *err)
+{
+	struct mac_launch *l = xcalloc(1, sizeof(*l));
+	struct words argv = {0};
+	char **env = mac_env(spec->env, spec->dir, spec->http_port, spec->socks_port);
+	AUTO_FREE char *path =
+		spec->sandbox_exec ? xstrdup(spec->sandbox_exec) : find_program(spec->argv[0], env);
+	struct child_plan plan = {.spec = spec, .path = path, .env = env};
+	int r;
+
+	*ret_status = path ? 125 : 127;
+	l->os = spec->os;
+	l->session = xstrdup(spec->session);
+	l->dir = xstrdup(spec->dir);
+	r = path ? make_argv(&argv, spec, err)
+		 : err_say(err, -ENOENT, "there is no program '%s' in the PATH", spec->argv[0]);
+	plan.argv = argv.list;
+	if (r == 0)
+		r = start(l, &plan, ret_status, err);
+	util_free_list(&argv.list);
+	util_free_list(&env);
+	if (r < 0) {
+		mac_launch_stop(l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+pid_t mac_launch_pid(const struct mac_launch *l)
+{
+	return l->pid;
+}
+
+const char *mac_launch_unhardened(const struct mac_launch *l)
+{
+	return *l->unhardened ? l->unhardened : NULL;
+}
+
+/* ---- ending ---------------------------------------------------------------------------------- */
+
+static void reap(struct mac_launch *l, int options)
+{
+	int status;
+	pid_t r;
+
+	if (l->ended || l->pid <= 0)
+		return;
+	do
+		r = waitpid(l->pid, &status, options);
+	while (r < 0 && errno == EINTR);
+	if (r == l->pid)
+		l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	l->ended = r == l->pid || r < 0;
+}
+
+/* There are no process namespaces: what has left the group is found one by one, until a look finds
+ * nothing. What is started meanwhile is found by the next one. */
+static void end_inside(struct mac_launch *l)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	pid_t inside[MAX_INSIDE];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		/* the number of a process that was reaped may be somebody else's */
+		size_t n = l->os->list_inside(l->os->data, l->session, l->ended ? 0 : l->pid,
+					      inside, MAX_INSIDE);
+
+		for (size_t i = 0; i < n; i++)
+			if (inside[i] > 1 && inside[i] != getpid())
+				(void)kill(inside[i], SIGKILL);
+		reap(l, WNOHANG);
+		if (!n)
+			return;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+void mac_launch_signal(struct mac_launch *l, int sig)
+{
+	if (!l->ended && l->pid > 1)
+		(void)kill(-l->pid, sig);
+	if (sig == SIGKILL)
+		end_inside(l);
+}
+
+int mac_launch_wait(struct mac_launch *l)
+{
+	reap(l, 0);
+	return l->status;
+}
+
+void mac_launch_stop(struct mac_launch *l)
+{
+	if (!l)
+		return;
+	if (l->pid > 0) {
+		mac_launch_signal(l, SIGKILL);
+		reap(l, 0);
+	}
+	(void)!io_remove_tree(AT_FDCWD, l->dir);
+	free(l->session);
+	free(l->dir);
+	free(l);
+}

@@ -1,0 +1,188 @@
+/* violation - what Seatbelt writes to the log of a Mac, and the events that become of it. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/xpc/violation.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "core/base/json.h"
+
+#define MAX_LINE (64u << 10)
+#define MAX_NAME 32 /* what the kernel keeps of a program's name */
+
+/* "(123) deny", "(123) System Policy: deny": the bracket; NULL: no more. */
+static const char *next_process(const char *at, const char *end)
+{
+	for (; at < end; at++) {
+		const char *c = at + 1;
+
+		if (*at != '(')
+			continue;
+		while (c < end && *c >= '0' && *c <= '9')
+			c++;
+		if (c > at + 1 && c - at < 11 && end - c > 6 &&
+		    (strncmp(c, ") deny", 6) == 0 || strncmp(c, ") allow", 7) == 0 ||
+		     strncmp(c, ") System Policy: ", 17) == 0))
+			return at;
+	}
+	return NULL;
+}
+
+static const char *find(const char *text, size_t len, const char *what)
+{
+	return memmem(text, len, what, strlen(what));
+}
+
+/* Where the program's name begins: behind "Sandbox: ", in old lines behind "]): ". */
+static const char *name_start(const char *line, size_t len)
+{
+	const char *at = find(line, len, "Sandbox: ");
+
+	if (at)
+		return at + strlen("Sandbox: ");
+	at = find(line, len, "]): ");
+	return at && find(line, (size_t)(at - line), "sandboxd") ? at + strlen("]): ") : NULL;
+}
+
+static unsigned duplicates(const char *line, const char *before)
+{
+	const char *at = find(line, (size_t)(before - line), " duplicate report");
+	unsigned n = 0;
+
+	if (!at)
+		return 1;
+	while (at > line && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	for (; *at >= '0' && *at <= '9' && n < 1000000; at++)
+		n = n * 10 + (unsigned)(*at - '0');
+	return n ? n : 1;
+}
+
+static bool copy(char *out, size_t size, const char *from, size_t len)
+{
+	if (len >= size || memchr(from, '\0', len))
+		return false;
+	memcpy(out, from, len);
+	out[len] = '\0';
+	return true;
+}
+
+/* "deny(1) mach-lookup com.apple.x" */
+static int take_rest(struct violation *v, const char *at, const char *end)
+{
+	size_t n;
+
+	if (end - at > 15 && strncmp(at, "System Policy: ", 15) == 0) {
+		v->system_policy = true;
+		at += 15;
+	}
+	v->allowed = *at == 'a';
+	at += strcspn(at, " (");
+	if (at < end && *at == '(')
+		while (at < end && *at != ' ')
+			at++;
+	while (at < end && *at == ' ')
+		at++;
+	n = 0;
+	while (at + n < end && at[n] != ' ')
+		n++;
+	if (!n || !copy(v->operation, sizeof(v->operation), at, n))
+		return -EINVAL;
+	at += n + (at + n < end);
+	return copy(v->target, sizeof(v->target), at, (size_t)(end - at)) ? 1 : -EINVAL;
+}
+
+/* A name of the agent's could be "a(1) deny(1) x": behind the first bracket there is another. */
+static bool is_doubtful(const char *name, const char *bracket, const char *end)
+{
+	const char *most = end - name > MAX_NAME + 12 ? name + MAX_NAME + 12 : end;
+
+	return bracket + 1 < most && next_process(bracket + 1, most) != NULL;
+}
+
+static int parse_text(struct violation *v, const char *line, size_t len)
+{
+	const char *end = line + len, *name = name_start(line, len), *bracket;
+
+	bracket = name ? next_process(name, end) : NULL;
+	if (!bracket)
+		return 0;
+	if (is_doubtful(name, bracket, end) || bracket == name ||
+	    !copy(v->comm, sizeof(v->comm), name, (size_t)(bracket - name)))
+		return -EINVAL;
+	v->pid = (int)strtol(bracket + 1, NULL, 10);
+	v->count = duplicates(line, name);
+	return take_rest(v, strchr(bracket, ')') + 2, end);
+}
+
+static int parse_json(struct violation *v, const char *line, size_t len)
+{
+	cJSON *all = cJSON_ParseWithLength(line, len);
+	const cJSON *text = cJSON_GetObjectItemCaseSensitive(all, "eventMessage");
+	int r = 0;
+
+	if (cJSON_IsString(text))
+		r = parse_text(v, text->valuestring, strlen(text->valuestring));
+	cJSON_Delete(all);
+	return r;
+}
+
+int violation_parse(struct violation *ret, const char *line, size_t len)
+{
+	struct violation v = {.count = 1};
+	AUTO_FREE char *text = NULL;
+	int r;
+
+	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+		len--;
+	if (!len)
+		return 0;
+	if (len > MAX_LINE)
+		return -EINVAL;
+	text = xstrndup(line, len);
+	len = strlen(text);
+	r = *text == '{' ? parse_json(&v, text, len) : parse_text(&v, text, len);
+	if (r == 1)
+		*ret = v;
+	return r;
+}
+
+bool violation_is_service(const struct violation *v)
+{
+	return strncmp(v->operation, "mach-", 5) == 0;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void put(struct buf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_fmt(out, ",\"%s\":", name);
+	json_quote(out, value, strlen(value));
+}
+
+void violation_event(struct buf *out, const struct violation *v)
+{
+	buf_fmt(out, "{\"pid\":%d,\"count\":%u", v->pid, v->count);
+	put(out, "comm", v->comm);
+	put(out, "service_name", v->target);
+	put(out, "operation", v->operation);
+	buf_ch(out, '}');
+}
+
+void xpc_connect_event(struct buf *out, const struct xpc_connect *c)
+{
+	buf_fmt(out, "{\"pid\":%d,\"ppid\":%d,\"allowed\":%s", c->pid, c->ppid,
+		c->allowed ? "true" : "false");
+	put(out, "comm", c->comm);
+	put(out, "exe", c->exe);
+	put(out, "signing_id", c->signing_id);
+	put(out, "service_name", c->service);
+	put(out, "reason", c->reason);
+	put(out, "blocked_by", c->blocked_by);
+	put(out, "source", c->source);
+	buf_ch(out, '}');
+}
