@@ -273,24 +273,60 @@ static void terminals_and_signals(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	const struct profile_spec spec = {.home = HOME, .folders = folders, .tty = "/dev/ttys007"};
+	const struct eval_query opened = {.operation = "file-write-data",
+					  .path = "/dev/ttys008",
+					  .extension = "com.apple.sandbox.pty"};
+	const struct eval_query inside = {.operation = "signal", .target = "same-sandbox"};
+	const struct eval_query others = {.operation = "signal", .target = "others"};
+	const struct eval_query port = {.operation = "mach-priv-task-port", .target = "others"};
+
+	(void)state;
+	for (int dynamic = 0; dynamic < 2; dynamic++) {
+		struct pair x;
+
+		pair_new(&x, NULL, dynamic, &spec);
+		assert_true(pair_allows(&x, "file-write-data", "/dev/ttys007", NULL));
+		assert_true(pair_allows(&x, "file-write-data", "/dev/null", NULL));
+		assert_true(pair_allows(&x, "file-read-data", "/dev/urandom", NULL));
+		assert_false(pair_allows(&x, "file-write-data", "/dev/ttys008", NULL));
+		assert_false(pair_allows(&x, "file-read-data", "/dev/ttys008", NULL));
+		assert_false(pair_allows(&x, "file-read-data", "/dev/rdisk0", NULL));
+		assert_true(eval_allows(x.eval, &opened));
+		assert_true(eval_allows(x.eval, &inside));
+		assert_false(eval_allows(x.eval, &others));
+		assert_false(eval_allows(x.eval, &port));
+		assert_false(
+			eval_allows(x.eval, &(struct eval_query){.operation = "job-creation"}));
+		assert_false(
+			eval_allows(x.eval, &(struct eval_query){.operation = "mach-register"}));
+		pair_done(&x);
+	}
+}
+
+/* A directory can be moved to any place that is written, and back: names are protected in all. */
+static void names_elsewhere(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL}, *const temp[] = {"/tmp", NULL};
+	static const char *const rules[] = {"allow", "write ~/notes/**", NULL};
+	const struct profile_spec spec = {
+		.home = HOME, .folders = folders, .temp = temp, .own = "/tmp/own"};
+	static const char *const places[] = {FOLDER, HOME "/notes", "/private/tmp",
+					     "/private/tmp/own"};
 	struct pair x;
 
 	(void)state;
-	pair_new(&x, NULL, true, &spec);
-	assert_true(pair_allows(&x, "file-write-data", "/dev/ttys007", NULL));
-	assert_false(pair_allows(&x, "file-write-data", "/dev/ttys008", NULL));
-	assert_false(pair_allows(&x, "file-read-data", "/dev/ttys008", NULL));
-	assert_true(
-		eval_allows(x.eval, &(struct eval_query){.operation = "file-write-data",
-							 .path = "/dev/ttys008",
-							 .extension = "com.apple.sandbox.pty"}));
-	assert_true(eval_allows(
-		x.eval, &(struct eval_query){.operation = "signal", .target = "same-sandbox"}));
-	assert_false(eval_allows(x.eval,
-				 &(struct eval_query){.operation = "signal", .target = "others"}));
-	assert_false(eval_allows(x.eval, &(struct eval_query){.operation = "mach-priv-task-port",
-							      .target = "others"}));
-	assert_false(eval_allows(x.eval, &(struct eval_query){.operation = "job-creation"}));
+	pair_new(&x, rules, false, &spec);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		AUTO_FREE char *hook = path_join(places[i], "sub/.git/hooks/x");
+		AUTO_FREE char *env = path_join(places[i], "sub/.env");
+		AUTO_FREE char *plain = path_join(places[i], "sub/x");
+
+		assert_false(pair_allows(&x, "file-write-create", hook, NULL));
+		assert_false(pair_allows(&x, "file-read-data", env, NULL));
+		assert_true(pair_allows(&x, "file-write-create", plain, NULL));
+	}
+	assert_false(pair_allows(&x, "file-write-unlink", FOLDER, "DIRECTORY"));
+	assert_false(pair_allows(&x, "file-read-data", "/System/Volumes/Data" HOME "/x", NULL));
 	pair_done(&x);
 }
 
@@ -428,7 +464,8 @@ int main(void)
 		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
 		cmocka_unit_test(network),	   cmocka_unit_test(services),
 		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
-		cmocka_unit_test(canonical_paths), cmocka_unit_test(whole_profiles),
+		cmocka_unit_test(canonical_paths), cmocka_unit_test(names_elsewhere),
+		cmocka_unit_test(whole_profiles),
 	};
 
 	unsetenv("XDG_STATE_HOME");

@@ -314,8 +314,9 @@ void section_hidden(struct build *b)
 
 	policy_hidden(b->policy, &list);
 	policy_hidden_parts(b->policy, &n_uncoverable, &n_final);
-	sbpl_comment(b->s, "Hidden, whatever rules say");
+	sbpl_comment(b->s, "Hidden, whatever rules say; all disks once more, by another name");
 	sbpl_deny(b->s, "file-read* process-exec* " OPS_WRITE);
+	sbpl_subpath(b->s, "/System/Volumes/Data");
 	for (size_t i = n_uncoverable; i < n_final; i++)
 		sbpl_subpath(b->s, list[i]);
 	for (size_t i = 0; i < ARRAY_LEN(mac_secrets); i++) {

@@ -15,7 +15,8 @@ void section_base(struct build *b)
 
 /*
  * Not (allow mach*): with it come other processes' task ports. Nor (allow process*): with it comes
- * information about every process of the user. Signals and task ports stay inside.
+ * information about every process of the user. Nor (allow mach-register): a program outside could
+ * take what is inside for the service that it looks for. Signals stay inside.
  */
 void section_process(struct build *b)
 {
@@ -24,7 +25,6 @@ void section_process(struct build *b)
 	if (!b->spec->dynamic)
 		sbpl_allow_all(b->s, "process-exec*");
 	sbpl_allow_all(b->s, "file-map-executable");
-	sbpl_allow_all(b->s, "mach-register");
 	sbpl_allow(b->s, "signal process-info*");
 	sbpl_word(b->s, "target", "same-sandbox");
 	sbpl_end(b->s);

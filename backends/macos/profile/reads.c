@@ -61,6 +61,10 @@ void section_reads(struct build *b)
 	}
 	sbpl_comment(b->s, "Reads: all but what is taken away below");
 	sbpl_allow_all(b->s, "file-read*");
+	/* devices: a terminal of the user's says what is typed there */
+	sbpl_deny(b->s, OPS_CONTENT);
+	sbpl_subpath(b->s, "/dev");
+	sbpl_end(b->s);
 }
 
 void put_subpaths(struct build *b, char *const *list)
