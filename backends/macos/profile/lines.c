@@ -223,11 +223,35 @@ void section_write_lines(struct build *b)
 	put_lines(b, KIND(RULE_WRITE), true);
 }
 
+/* The directory before the wildcards of each. */
+static char **bases_of(const struct policy_line *list, size_t n)
+{
+	char **bases = xcalloc(n + 1, sizeof(*bases));
+	struct pattern p = PATTERN_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		AUTO_BUF struct buf base = BUF_INIT;
+		const char *why;
+
+		if (pattern_parse(&p, list[i].pattern, &why))
+			pattern_base(&p, &base);
+		bases[i] = buf_take(&base);
+	}
+	pattern_done(&p);
+	return bases;
+}
+
+static bool may_meet(const char *a, const char *b)
+{
+	return path_is_beneath(a, b) || path_is_beneath(b, a);
+}
+
 /*
  * What is not read in a folder is not handed out by way of a write either. An allow line behind
  * this one takes that back.
  */
-static void put_unreadable(struct build *b, const struct policy_line *list, size_t n, size_t at)
+static void put_unreadable(struct build *b, const struct policy_line *list, size_t n, size_t at,
+			   char *const *bases)
 {
 	bool some = false;
 
@@ -238,7 +262,8 @@ static void put_unreadable(struct build *b, const struct policy_line *list, size
 	put_subpaths(b, b->folders);
 	sbpl_close(b->s);
 	for (size_t i = at + 1; !list[at].final && i < n; i++) {
-		if (!allows(&list[i]) || !(list[i].rule->kinds & KIND(RULE_READ)))
+		if (!allows(&list[i]) || !(list[i].rule->kinds & KIND(RULE_READ)) ||
+		    !may_meet(bases[i], bases[at]))
 			continue;
 		if (!some) {
 			sbpl_open(b->s, "require-not");
@@ -258,10 +283,12 @@ static void put_unreadable(struct build *b, const struct policy_line *list, size
 
 static void put_unreadables(struct build *b, const struct policy_line *list, size_t n)
 {
+	char **bases = bases_of(list, n);
+
 	for (size_t i = 0; *b->folders && i < n; i++)
-		if (!allows(&list[i]) && !is_left_open(b, &list[i]) &&
-		    list[i].rule->kinds & KIND(RULE_READ))
-			put_unreadable(b, list, n, i);
+		if (!allows(&list[i]) && list[i].rule->kinds & KIND(RULE_READ))
+			put_unreadable(b, list, n, i, bases);
+	util_free_list(&bases);
 }
 
 static void put_last(struct build *b, const struct policy_line *l)
