@@ -1,12 +1,24 @@
 /* registry - the backends of this build, best first. */
 /* SPDX-License-Identifier: MIT */
+#ifdef __APPLE__
+#include "backends/macos/seatbelt.h"
+#else
 #include "backends/bwrap/bwrap.h"
 #include "backends/landlock/landlock.h"
 #include "backends/linux/native.h"
 #include "backends/vm/vm.h"
+#endif
 
 const struct backend *const backends[] = {
-	&backend_native, &backend_bwrap, &backend_landlock, &backend_vm, NULL,
+#ifdef __APPLE__
+	&backend_seatbelt,
+#else
+	&backend_native,
+	&backend_bwrap,
+	&backend_landlock,
+	&backend_vm,
+#endif
+	NULL,
 };
 
 const struct backend *backend_find(const char *name)

@@ -72,9 +72,10 @@ static void look_at_integrity(const struct mac_host *h, struct probe_report *r)
 static void look_at_endpoint(const struct mac_host *h, struct probe_report *r)
 {
 	probe_add(r, "endpoint security", false, h->endpoint_right,
-		  h->endpoint_right ? "this program may be a client"
-				    : "no entitlement: nothing is asked, what would be is denied, "
-				      "git directories are read only, and there is no undo",
+		  h->endpoint_right
+			  ? "this program may be a client, but sessions are none: nothing is asked"
+			  : "no entitlement: nothing is asked, what would be is denied, and git "
+			    "directories are read only",
 		  "sign cordon with com.apple.developer.endpoint-security.client, which Apple "
 		  "grants");
 }
@@ -88,8 +89,9 @@ static void add_capabilities(struct probe_report *r)
 	} list[] = {
 		{"file reads", "denied by path", true},
 		{"file writes", "allowed by path", true},
+		{"undo", "programs change the folders directly: there is none", false},
 		{"network", "denied; loopback ports by number", true},
-		{"network gate", "a proxy, for programs that take HTTPS_PROXY or ALL_PROXY", true},
+		{"network gate", "hosts are not asked for: all of them or none", false},
 		{"mach services", "looked up by name", true},
 		{"hardening", "no debugger, no core dumps, no DYLD_* variables", true},
 		{"process ids", "macOS has no process namespaces: other processes show", false},
@@ -122,8 +124,6 @@ uint32_t mac_probe(const struct mac_os *os, const char *sandbox_exec, struct pro
 	look_at_integrity(&h, r);
 	look_at_endpoint(&h, r);
 	add_capabilities(r);
-	if (bits && h.endpoint_right)
-		bits |= BACKEND_UNDO;
 	probe_report_done(&none);
 	return bits;
 }

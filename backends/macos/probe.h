@@ -6,7 +6,7 @@
 #include "core/session/backend.h"
 
 #define MAC_BACKEND_NAME    "seatbelt"
-#define MAC_BACKEND_SUMMARY "a Seatbelt profile; with Endpoint Security, questions and undo too"
+#define MAC_BACKEND_SUMMARY "a Seatbelt profile; nothing is asked, and there is no undo"
 
 /*
  * The lines of `cordon doctor`. A line that is needed and not ok is an error: the backend is not

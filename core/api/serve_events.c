@@ -8,6 +8,7 @@
 #include "core/api/serve_priv.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/keeper/service.h"
 #include "core/net/host.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -96,6 +97,28 @@ static void tell_rewrite(struct serve *s, const struct row *row)
 	serve_event(s, "event.net_rewrite", o);
 }
 
+/* What Seatbelt's log tells of (keeper_service()). */
+static void tell_service(struct serve *s, const struct row *row)
+{
+	bool denied = row->kind == ROW_DENY;
+	const char *comm = denied && row->more ? row->more : "";
+	cJSON *o = cJSON_CreateObject();
+
+	if (str_starts(comm, SERVICE_ASKED_BY))
+		comm += strlen(SERVICE_ASKED_BY);
+	cJSON_AddNumberToObject(o, "pid", row->pid);
+	cJSON_AddStringToObject(o, "service_name", row->text);
+	if (denied) {
+		cJSON_AddStringToObject(o, "comm", comm);
+		cJSON_AddStringToObject(o, "operation", row->op);
+	} else {
+		cJSON_AddBoolToObject(o, "allowed", true);
+		cJSON_AddStringToObject(o, "reason", "audit");
+		cJSON_AddStringToObject(o, "source", "sandbox_log");
+	}
+	serve_event(s, denied ? "event.xpc_sandbox_violation" : "event.xpc_connect", o);
+}
+
 static void tell_row(struct serve *s, const struct row *row)
 {
 	if (s->audit)
@@ -107,6 +130,9 @@ static void tell_row(struct serve *s, const struct row *row)
 	else if (row->kind == ROW_TOUCH &&
 		 (str_eq(row->op, REWRITE_BIND) || str_eq(row->op, REWRITE_CONNECT)))
 		tell_rewrite(s, row);
+	else if ((row->kind == ROW_TOUCH || row->kind == ROW_DENY) &&
+		 str_starts(row->op, SERVICE_OPERATIONS))
+		tell_service(s, row);
 	else if (row->kind == ROW_NOTE && str_eq(row->op, "safeguard"))
 		note(row->step, "safeguard", "stopped", row->text);
 	else if (row->kind == ROW_DECISION)

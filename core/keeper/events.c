@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/events.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/keeper/callers.h"
+#include "core/keeper/service.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/ancestry.h"
 #include "core/keeper/steps/steps.h"
@@ -107,6 +109,18 @@ void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *p
 			 const char *reason)
 {
 	deny(k, c, path, result, reason, true);
+}
+
+void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
+		    const char *service, bool allowed)
+{
+	const struct caller c = {.pid = pid, .op = operation};
+	AUTO_FREE char *by = xasprintf(SERVICE_ASKED_BY "%s", comm);
+
+	if (!allowed)
+		deny(k, &c, service, -EPERM, by, false);
+	else if (is_news(k, &c, service))
+		event_touch(k, &c, service, NULL);
 }
 
 void events_tallies(struct keeper *k, bool now)

@@ -284,6 +284,11 @@ const struct policy *keeper_policy(const struct keeper *k)
 	return k->policy;
 }
 
+const struct config *keeper_config(const struct keeper *k)
+{
+	return k->spec->config;
+}
+
 void keeper_set_agent(struct keeper *k, int pid, int orphans)
 {
 	k->root_pid = k->agent_pid = pid;

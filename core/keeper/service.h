@@ -4,9 +4,11 @@
 
 #include "core/keeper/door.h"
 
+struct config;
 struct keeper;
 
 const struct policy *keeper_policy(const struct keeper *k); /* borrowed */
+const struct config *keeper_config(const struct keeper *k); /* borrowed; NULL: there is none */
 /* A process was seen: its tgid and step are looked up once and cached until it exits. */
 int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it is gone */
 /* A duplicate of the caller's descriptor, from the calling thread's own table. Before Linux 6.9
@@ -32,6 +34,12 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 /* The same where a human would have been asked, but there is none. */
 void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
 			 const char *reason);
+/* macOS: a process of the session (its name is in comm) has looked up a mach service (operation
+ * "mach-lookup" or another one that begins so), and the profile denied it, or let it and told. */
+#define SERVICE_OPERATIONS "mach-"
+#define SERVICE_ASKED_BY   "asked by " /* and comm: the reason of a denial */
+void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
+		    const char *service, bool allowed);
 /* A door with a policy of its own has let n reads through that the rules allow: for the metrics. */
 void keeper_count_reads(struct keeper *k, uint64_t n);
 /* Durable: calls that wait at the same time share a sync, see FOLDER_WAITS. */

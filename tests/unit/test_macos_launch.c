@@ -406,7 +406,7 @@ static void probe_lines(void **state)
 		 true,
 		 true,
 		 true,
-		 BACKEND_FILES | BACKEND_NET | BACKEND_UNDO},
+		 BACKEND_FILES | BACKEND_NET},
 		{{{"15.0.1", false, true, false, false, 1}, 0, true},
 		 true,
 		 true,

@@ -23,7 +23,7 @@ struct mac_launch {
 	char *session, *dir;
 	pid_t pid;
 	bool ended;
-	int status;
+	int status; /* as of wait(2) */
 	char unhardened[120];
 };
 
@@ -208,7 +208,7 @@ static void reap(struct mac_launch *l, int options)
 		r = waitpid(l->pid, &status, options);
 	while (r < 0 && errno == EINTR);
 	if (r == l->pid)
-		l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		l->status = status;
 	l->ended = r == l->pid || r < 0;
 }
 
@@ -242,10 +242,23 @@ void mac_launch_signal(struct mac_launch *l, int sig)
 		end_inside(l);
 }
 
-int mac_launch_wait(struct mac_launch *l)
+int mac_launch_wait_status(struct mac_launch *l)
 {
 	reap(l, 0);
 	return l->status;
+}
+
+int mac_launch_wait(struct mac_launch *l)
+{
+	int status = mac_launch_wait_status(l);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool mac_launch_has_ended(struct mac_launch *l)
+{
+	reap(l, WNOHANG);
+	return l->ended;
 }
 
 void mac_launch_stop(struct mac_launch *l)

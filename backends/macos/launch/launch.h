@@ -48,5 +48,9 @@ const char *mac_launch_unhardened(const struct mac_launch *l);
 void mac_launch_signal(struct mac_launch *l, int sig);
 /* Waits for the program: its exit status, or 128 and the signal. */
 int mac_launch_wait(struct mac_launch *l);
+/* The same as wait(2) has it. */
+int mac_launch_wait_status(struct mac_launch *l);
+/* Without waiting. */
+bool mac_launch_has_ended(struct mac_launch *l);
 /* Ends everything inside, removes the directory; NULL is a no-op. */
 void mac_launch_stop(struct mac_launch *l);

@@ -1,0 +1,285 @@
+/* os_darwin - fills struct mac_os with the calls of macOS. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <libproc.h>
+#include <mach/mach_time.h>
+#include <sandbox.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/sysctl.h>
+#include <unistd.h>
+
+#include "backends/macos/os.h"
+#include "core/base/util.h"
+
+/* Of libSystem, in no header of the SDK. */
+#define CS_OPS_ENTITLEMENTS_BLOB     7
+#define CSR_ALLOW_UNRESTRICTED_FS    0x2u
+#define CSR_ALLOW_TASK_FOR_PID	     0x4u
+#define CSR_ALLOW_UNRESTRICTED_NVRAM 0x40u
+int csops(pid_t pid, unsigned ops, void *out, size_t size);
+int csr_get_active_config(uint32_t *ret);
+
+#define ENTITLEMENT	 "com.apple.developer.endpoint-security.client"
+#define ENTITLEMENTS_MAX (64u << 10)
+#define PROCESSES_MAX	 16384
+
+/* ---- one process, before it is the program --------------------------------------------------- */
+
+static int apply(void *data, const char *profile, const char *const *params, char *why, size_t size)
+{
+	static const char *const none[] = {NULL};
+	char *text = NULL;
+
+	(void)data;
+	if (sandbox_init_with_parameters(profile, 0, params ? params : none, &text) == 0)
+		return 0;
+	snprintf(why, size, "%s", text ? text : "libsandbox gives no reason");
+	sandbox_free_error(text);
+	return -EPERM;
+}
+
+static int deny_attach(void *data)
+{
+	(void)data;
+	return ptrace(PT_DENY_ATTACH, 0, NULL, 0) < 0 ? -errno : 0;
+}
+
+/* ---- this host ------------------------------------------------------------------------------- */
+
+/* "<key>NAME</key> <true/>" in the property list that this program is signed with. */
+static bool has_entitlement(void)
+{
+	static const char key[] = "<key>" ENTITLEMENT "</key>";
+	AUTO_FREE char *blob = xcalloc(1, ENTITLEMENTS_MAX + 1);
+	const char *at;
+
+	if (csops(getpid(), CS_OPS_ENTITLEMENTS_BLOB, blob, ENTITLEMENTS_MAX) < 0)
+		return false;
+	at = memmem(blob, ENTITLEMENTS_MAX, key, sizeof(key) - 1);
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	return str_starts(at + strspn(at, " \t\r\n"), "<true/>");
+}
+
+static int look_at_host(void *data, struct mac_host *ret)
+{
+	struct mac_host h = {.has_init = true};
+	size_t n = sizeof(h.version) - 1, size = sizeof(h.memory);
+	uint32_t csr;
+
+	(void)data;
+	if (sysctlbyname("kern.osproductversion", h.version, &n, NULL, 0) < 0)
+		h.version[0] = '\0';
+	if (sysctlbyname("hw.memsize", &h.memory, &size, NULL, 0) < 0)
+		h.memory = 0;
+	h.sip_known = csr_get_active_config(&csr) == 0;
+	h.sip = h.sip_known && !(csr & (CSR_ALLOW_UNRESTRICTED_FS | CSR_ALLOW_TASK_FOR_PID |
+					CSR_ALLOW_UNRESTRICTED_NVRAM));
+	h.endpoint_right = has_entitlement();
+	*ret = h;
+	return 0;
+}
+
+static ssize_t read_link(void *data, const char *path, char *out, size_t size)
+{
+	ssize_t n = readlink(path, out, size);
+
+	(void)data;
+	return n < 0 ? -errno : n;
+}
+
+static bool can_run(void *data, const char *path)
+{
+	(void)data;
+	return access(path, X_OK) == 0;
+}
+
+static enum mac_pressure pressure(void *data)
+{
+	int level = 0;
+	size_t n = sizeof(level);
+
+	(void)data;
+	if (sysctlbyname("kern.memorystatus_vm_pressure_level", &level, &n, NULL, 0) < 0)
+		return MAC_PRESSURE_UNKNOWN;
+	return level == 1   ? MAC_PRESSURE_NORMAL
+	       : level == 2 ? MAC_PRESSURE_WARN
+	       : level == 4 ? MAC_PRESSURE_CRITICAL
+			    : MAC_PRESSURE_UNKNOWN;
+}
+
+/* ---- the processes of this user -------------------------------------------------------------- */
+
+struct process {
+	pid_t pid, parent;
+	uint32_t files;
+	bool inside;
+};
+
+struct table {
+	struct process *list;
+	size_t n;
+};
+#define AUTO_TABLE CLEANUP(table_done)
+
+static void table_done(struct table *t)
+{
+	free(t->list);
+}
+
+/* What has ended and was not waited for is left out. */
+static void table_fill(struct table *t)
+{
+	AUTO_FREE pid_t *pids = xcalloc(PROCESSES_MAX, sizeof(*pids));
+	int n = proc_listallpids(pids, PROCESSES_MAX * (int)sizeof(*pids));
+	struct proc_bsdinfo info;
+
+	*t = (struct table){.list = xcalloc(PROCESSES_MAX, sizeof(*t->list))};
+	for (int i = 0; i < n && i < PROCESSES_MAX; i++) {
+		if (proc_pidinfo(pids[i], PROC_PIDTBSDINFO, 0, &info, sizeof(info)) !=
+			    (int)sizeof(info) ||
+		    info.pbi_uid != getuid() || info.pbi_status == SZOMB)
+			continue;
+		t->list[t->n++] = (struct process){.pid = (pid_t)info.pbi_pid,
+						   .parent = (pid_t)info.pbi_ppid,
+						   .files = info.pbi_nfiles};
+	}
+}
+
+static struct process *table_find(const struct table *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].pid == pid)
+			return &t->list[i];
+	return NULL;
+}
+
+/* In out from `at` on: children of what is there, and of those; each after its parent. */
+static size_t add_descendants(struct table *t, pid_t *out, size_t n, size_t max)
+{
+	for (size_t at = 0; at < n; at++)
+		for (size_t i = 0; i < t->n && n < max; i++) {
+			struct process *p = &t->list[i];
+
+			if (p->inside || p->parent != out[at] || p->pid == getpid())
+				continue;
+			p->inside = true;
+			out[n++] = p->pid;
+		}
+	return n;
+}
+
+/* Is NAME=VALUE in the environment that it was started with? Not to be told of programs that the
+ * system protects. buf is for KERN_ARGMAX bytes. */
+static bool has_setting(pid_t pid, const char *setting, char *buf, size_t size)
+{
+	int mib[] = {CTL_KERN, KERN_PROCARGS2, pid}, argc;
+	const char *at = buf, *end;
+
+	if (sysctl(mib, ARRAY_LEN(mib), buf, &size, NULL, 0) < 0 || size <= sizeof(argc))
+		return false;
+	end = buf + size;
+	memcpy(&argc, buf, sizeof(argc));
+	at += sizeof(argc);
+	at += strnlen(at, (size_t)(end - at)); /* the path, then NULs, then argc words */
+	while (at < end && !*at)
+		at++;
+	while (argc-- > 0 && at < end)
+		at += strnlen(at, (size_t)(end - at)) + 1;
+	while (at < end && *at) {
+		size_t n = strnlen(at, (size_t)(end - at));
+
+		if (n == strlen(setting) && memcmp(at, setting, n) == 0)
+			return true;
+		at += n + 1;
+	}
+	return false;
+}
+
+static size_t argument_size(void)
+{
+	int mib[] = {CTL_KERN, KERN_ARGMAX}, size = 0;
+	size_t n = sizeof(size);
+
+	return sysctl(mib, ARRAY_LEN(mib), &size, &n, NULL, 0) < 0 || size <= 0 ? 1u << 20
+										: (size_t)size;
+}
+
+static size_t list_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
+{
+	AUTO_FREE char *setting = xasprintf("CORDON_SESSION=%s", session);
+	size_t n = 0, size = argument_size();
+	AUTO_FREE char *buf = xmalloc(size);
+	AUTO_TABLE struct table t = {0};
+	struct process *first;
+
+	(void)data;
+	table_fill(&t);
+	first = root > 0 ? table_find(&t, root) : NULL;
+	if (first && max) {
+		first->inside = true;
+		out[n++] = root;
+	}
+	n = add_descendants(&t, out, n, max);
+	for (size_t i = 0; i < t.n && n < max; i++) {
+		struct process *p = &t.list[i];
+
+		if (p->inside || p->pid == getpid() || p->pid == getppid() ||
+		    !has_setting(p->pid, setting, buf, size))
+			continue;
+		p->inside = true;
+		out[n++] = p->pid;
+	}
+	return add_descendants(&t, out, n, max);
+}
+
+static uint64_t cpu_us(const struct proc_taskinfo *info)
+{
+	static mach_timebase_info_data_t base;
+
+	if (!base.denom)
+		(void)mach_timebase_info(&base);
+	return (info->pti_total_user + info->pti_total_system) / 1000 * base.numer / base.denom;
+}
+
+static int usage(void *data, pid_t root, struct mac_usage *ret)
+{
+	AUTO_FREE pid_t *inside = xcalloc(PROCESSES_MAX, sizeof(*inside));
+	AUTO_TABLE struct table t = {0};
+	struct proc_taskinfo info;
+	struct mac_usage u = {0};
+	size_t n;
+
+	(void)data;
+	table_fill(&t);
+	if (!table_find(&t, root))
+		return -ESRCH;
+	table_find(&t, root)->inside = true;
+	inside[0] = root;
+	n = add_descendants(&t, inside, 1, PROCESSES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		u.processes++;
+		u.open_files += table_find(&t, inside[i])->files;
+		if (proc_pidinfo(inside[i], PROC_PIDTASKINFO, 0, &info, sizeof(info)) !=
+		    (int)sizeof(info))
+			continue; /* it has just ended */
+		u.resident += info.pti_resident_size;
+		u.cpu_us += cpu_us(&info);
+		u.threads += (uint32_t)MAX(info.pti_threadnum, 0);
+	}
+	*ret = u;
+	return 0;
+}
+
+const struct mac_os mac_os_darwin = {
+	.apply = apply,
+	.deny_attach = deny_attach,
+	.look_at_host = look_at_host,
+	.read_link = read_link,
+	.can_run = can_run,
+	.usage = usage,
+	.pressure = pressure,
+	.list_inside = list_inside,
+};

@@ -1,0 +1,356 @@
+/* seatbelt - the backend that runs the agent under a Seatbelt profile. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/seatbelt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/macos/launch/launch.h"
+#include "backends/macos/throttle.h"
+#include "backends/macos/xpc/config.h"
+#include "backends/macos/xpc/log_stream.h"
+#include "core/base/io.h"
+#include "core/keeper/service.h"
+#include "core/os/process.h"
+#include "core/os/ticker.h"
+
+#define OWN_TEMPLATE "/tmp/cordon-XXXXXX" /* short: sockets' paths are at most 103 bytes there */
+
+struct sandbox {
+	const struct seatbelt_host *host;
+	struct keeper *keeper;
+	char *session;
+	struct mac_launch *launch;
+	struct log_stream *log;
+	struct throttle *throttle;
+	int exit_fd, ticker; /* -1: none */
+	int period;	     /* of the ticker */
+	bool watching_log;
+	bool ended; /* and the keeper has been told */
+};
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+static void unwatch(struct sandbox *sb, int *fd)
+{
+	if (*fd < 0)
+		return;
+	keeper_unwatch(sb->keeper, *fd);
+	util_close_fd(fd);
+}
+
+static void unwatch_log(struct sandbox *sb)
+{
+	if (sb->watching_log)
+		keeper_unwatch(sb->keeper, log_stream_fd(sb->log));
+	sb->watching_log = false;
+}
+
+static void on_exit_of_agent(void *data)
+{
+	struct sandbox *sb = data;
+
+	if (sb->ended || !mac_launch_has_ended(sb->launch))
+		return;
+	sb->ended = true;
+	unwatch(sb, &sb->exit_fd);
+	unwatch(sb, &sb->ticker);
+	if (sb->log)
+		log_stream_root_ended(sb->log);
+	keeper_agent_exited(sb->keeper, mac_launch_wait_status(sb->launch));
+}
+
+static void on_log(void *data)
+{
+	struct sandbox *sb = data;
+
+	if (!log_stream_read(sb->log))
+		unwatch_log(sb);
+}
+
+static void on_violation(void *data, const struct violation *v)
+{
+	const struct sandbox *sb = data;
+
+	if (violation_is_service(v))
+		keeper_service(sb->keeper, v->pid, v->comm, v->operation, v->target, v->allowed);
+}
+
+static void on_quota(void *data, const char *words)
+{
+	const struct sandbox *sb = data;
+
+	keeper_warn(sb->keeper, "%s", words);
+}
+
+static void end_all(void *data)
+{
+	const struct sandbox *sb = data;
+
+	mac_launch_signal(sb->launch, SIGKILL);
+}
+
+static void on_tick(void *data);
+
+static int set_ticker(struct sandbox *sb, int period)
+{
+	int r;
+
+	unwatch(sb, &sb->ticker);
+	sb->period = period;
+	sb->ticker = os_ticker_open(period);
+	r = sb->ticker < 0 ? sb->ticker : keeper_watch(sb->keeper, sb->ticker, on_tick, sb);
+	if (r < 0)
+		util_close_fd(&sb->ticker);
+	return r;
+}
+
+/* It also finds the end of an agent that ended before its end could be watched for. */
+static void on_tick(void *data)
+{
+	struct sandbox *sb = data;
+	int r = 0;
+
+	os_ticker_read(sb->ticker);
+	if (mac_launch_has_ended(sb->launch)) {
+		on_exit_of_agent(sb);
+		return;
+	}
+	throttle_tick(sb->throttle);
+	if (throttle_period(sb->throttle) != sb->period)
+		r = set_ticker(sb, throttle_period(sb->throttle));
+	if (r < 0)
+		keeper_warn(sb->keeper, "the limits of this session are not looked at any more: %s",
+			    strerror(-r));
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+static int check(const struct spawn_spec *spec, struct err *err)
+{
+	if (spec->overlays && *spec->overlays)
+		return err_say(err, -EOPNOTSUPP,
+			       "overlays are mounts, which macOS has none of: leave --overlay out");
+	if (spec->ask_network)
+		return err_say(err, -EOPNOTSUPP,
+			       "the seatbelt backend cannot ask for each host: say --network none "
+			       "or --network open");
+	return 0;
+}
+
+/* The profile's other places to read: read-only folders, the tools. Heap, borrowed strings. */
+static const char **read_only_of(const struct spawn_spec *spec)
+{
+	size_t n = 0;
+	const char **list;
+
+	while (spec->read_only && spec->read_only[n])
+		n++;
+	list = xcalloc(n + 2, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		list[i] = spec->read_only[i];
+	list[n] = spec->tools;
+	return list;
+}
+
+static int make_profile(struct profile *ret, const struct sandbox *sb,
+			const struct spawn_spec *spec, const char *own, struct err *err)
+{
+	AUTO_FREE const char **read_only = read_only_of(spec);
+	const char *const temp[] = {spec->cache, NULL};
+	const struct config *config = keeper_config(sb->keeper);
+	struct xpc_config xpc = {0};
+	struct mach_services services;
+	char tty[128] = "";
+	int r = config ? xpc_config_load(&xpc, config, err) : 0;
+	struct profile_spec p = {
+		.policy = keeper_policy(sb->keeper),
+		.os = sb->host->os,
+		.home = spec->home,
+		.folders = spec->folders,
+		.read_only = read_only,
+		.temp = temp,
+		.own = own,
+		.dynamic = spec->dynamic,
+		.network = spec->allow_network ? PROFILE_NETWORK_OPEN : PROFILE_NETWORK_NONE,
+		.listen_base = spec->window.on ? spec->window.base : 0,
+		.listen_count = spec->window.on ? spec->window.count : 0,
+	};
+
+	if (spec->tty && ttyname_r(spec->stdio[0], tty, sizeof(tty)) == 0)
+		p.tty = tty;
+	services = xpc_config_services(&xpc);
+	p.services = config ? &services : NULL;
+	r = r < 0 ? r : profile_build(ret, &p, err);
+	xpc_config_done(&xpc);
+	return r;
+}
+
+/* Where the cache is inside is where it is. Heap. */
+static char **env_of(const struct spawn_spec *spec)
+{
+	size_t n = 0;
+	char **env;
+
+	while (spec->env[n])
+		n++;
+	env = xcalloc(n + 1, sizeof(*env));
+	for (size_t i = 0; i < n; i++) {
+		const char *at = spec->cache ? strstr(spec->env[i], CACHE_INSIDE) : NULL;
+
+		env[i] = at ? xasprintf("%.*s%s%s", (int)(at - spec->env[i]), spec->env[i],
+					spec->cache, at + strlen(CACHE_INSIDE))
+			    : xstrdup(spec->env[i]);
+	}
+	return env;
+}
+
+static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
+		       int *ret_status, struct err *err)
+{
+	AUTO_PROFILE struct profile profile = {.sbpl = SBPL_INIT};
+	char **env = env_of(spec);
+	struct mac_launch_spec l = {
+		.os = sb->host->os,
+		.profile = &profile,
+		.sandbox_exec = sb->host->sandbox_exec,
+		.dir = own,
+		.session = spec->session,
+		.argv = spec->argv,
+		.env = (const char *const *)env,
+		.cwd = spec->cwd,
+		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
+		.tty = spec->tty,
+		.limits = spec->limits,
+	};
+	int r = make_profile(&profile, sb, spec, own, err);
+
+	if (r == 0)
+		r = mac_launch(&sb->launch, &l, ret_status, err);
+	else
+		(void)!io_remove_tree(AT_FDCWD, own);
+	if (r == 0 && profile.skipped)
+		keeper_note(sb->keeper,
+			    "%zu allow rules cannot be said in a profile: they allow nothing",
+			    profile.skipped);
+	util_free_list(&env);
+	return r;
+}
+
+/* Its words are a help, no part of the floor: without them the session goes on. */
+static void start_log(struct sandbox *sb)
+{
+	const struct log_stream_spec spec = {
+		.os = sb->host->os,
+		.program = sb->host->log,
+		.session = sb->session,
+		.root = mac_launch_pid(sb->launch),
+		.seen = on_violation,
+		.data = sb,
+	};
+	struct err err = {0};
+	int r = log_stream_start(&sb->log, &spec, &err);
+
+	if (r == 0)
+		r = keeper_watch(sb->keeper, log_stream_fd(sb->log), on_log, sb);
+	sb->watching_log = r == 0;
+	if (r < 0)
+		keeper_note(sb->keeper, "what is denied inside is not told: %s",
+			    *err.text ? err.text : strerror(-r));
+}
+
+static int watch_agent(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	struct mac_host host = {0};
+	struct throttle_spec t = {.os = sb->host->os,
+				  .session = sb->session,
+				  .root = mac_launch_pid(sb->launch),
+				  .say = on_quota,
+				  .end = end_all,
+				  .data = sb};
+	int r;
+
+	(void)t.os->look_at_host(t.os->data, &host);
+	t.limits = quota_limits_of(host.memory, spec->limits.memory, spec->limits.processes);
+	sb->throttle = throttle_new(&t);
+	r = set_ticker(sb, throttle_period(sb->throttle));
+	if (r < 0)
+		return err_set(err, r, "start a timer");
+	/* ESRCH: it has ended already, and a tick finds that. */
+	sb->exit_fd = os_process_open(t.root);
+	if (sb->exit_fd < 0)
+		return errno == ESRCH ? 0 : err_set(err, -errno, "watch the agent");
+	r = keeper_watch(sb->keeper, sb->exit_fd, on_exit_of_agent, sb);
+	if (r < 0)
+		util_close_fd(&sb->exit_fd);
+	return r < 0 ? err_set(err, r, "watch the agent") : 0;
+}
+
+static void say_what_lacks(const struct sandbox *sb, const struct spawn_spec *spec)
+{
+	const char *unhardened = mac_launch_unhardened(sb->launch);
+
+	keeper_warn(sb->keeper, "the folders are changed directly here and there is no undo: "
+				"commit or copy what you need");
+	if (spec->limits.processes)
+		keeper_note(sb->keeper,
+			    "no RLIMIT_NPROC: macOS would count all your processes, so those "
+			    "of the session are counted now and then (sandbox.processes)");
+	if (unhardened)
+		keeper_note(sb->keeper, "%s", unhardened);
+}
+
+int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
+		    const struct spawn_spec *spec, struct keeper *k, int *ret_status,
+		    struct err *err)
+{
+	struct sandbox *sb;
+	char own[] = OWN_TEMPLATE;
+	int r = check(spec, err);
+
+	*ret_status = 125;
+	if (r < 0)
+		return r;
+	if (!mkdtemp(own))
+		return err_set(err, -errno, "make a directory '%s'", own);
+	sb = xcalloc(1, sizeof(*sb));
+	*sb = (struct sandbox){.host = host,
+			       .keeper = k,
+			       .session = xstrdup(spec->session),
+			       .exit_fd = -1,
+			       .ticker = -1};
+	r = start_agent(sb, spec, own, ret_status, err);
+	if (r == 0)
+		r = watch_agent(sb, spec, err);
+	if (r < 0) {
+		seatbelt_stop(sb);
+		return r;
+	}
+	start_log(sb);
+	keeper_set_agent(k, mac_launch_pid(sb->launch), ORPHANS_OUTSIDE);
+	say_what_lacks(sb, spec);
+	*ret = sb;
+	return 0;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void seatbelt_signal(struct sandbox *sb, int sig)
+{
+	mac_launch_signal(sb->launch, sig);
+}
+
+void seatbelt_stop(struct sandbox *sb)
+{
+	unwatch(sb, &sb->exit_fd);
+	unwatch(sb, &sb->ticker);
+	unwatch_log(sb);
+	throttle_free(sb->throttle);
+	log_stream_stop(sb->log);
+	mac_launch_stop(sb->launch);
+	free(sb->session);
+	free(sb);
+}

@@ -1,0 +1,38 @@
+/* seatbelt - the backend that runs the agent under a Seatbelt profile. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "backends/macos/os.h"
+#include "core/session/backend.h"
+
+/*
+ * Theory of operation.
+ *
+ *   keeper    starts all of it, tells what was denied, looks at quotas
+ *     +- agent  under the profile of the policy (profile/profile.h), put on by launch/launch.h
+ *     +- log    `log stream`: what Seatbelt denies (xpc/log_stream.h)
+ *
+ * There is no door: the agent changes the working folders by itself, as far as the profile lets it.
+ * So nothing is asked about and no change can be undone, which is said at the start. That macOS has
+ * no limit for the number of processes of a session is said, too: throttle.h looks instead.
+ *
+ * Life:    seatbelt_launch() -> seatbelt_stop().
+ * Death:   when the keeper is killed the agent is not: it stays in its sandbox, and its terminal
+ *          hangs up.
+ */
+struct seatbelt_host {
+	const struct mac_os *os;
+	const char *sandbox_exec; /* NULL: the function */
+	const char *log;	  /* MAC_LOG_PROGRAM */
+};
+
+/* As struct backend has them. host is borrowed for as long as the sandbox lives. */
+int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
+		    const struct spawn_spec *spec, struct keeper *k, int *ret_status,
+		    struct err *err) MUST_USE;
+void seatbelt_signal(struct sandbox *sb, int sig);
+void seatbelt_stop(struct sandbox *sb);
+
+#ifdef __APPLE__
+extern const struct backend backend_seatbelt; /* seatbelt_darwin.c */
+#endif

@@ -1,0 +1,29 @@
+/* seatbelt_darwin - the backend on the calls of this system. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/launch/launch.h"
+#include "backends/macos/probe.h"
+#include "backends/macos/seatbelt.h"
+#include "backends/macos/xpc/log_stream.h"
+
+static const struct seatbelt_host host = {.os = &mac_os_darwin, .log = MAC_LOG_PROGRAM};
+
+static uint32_t probe(struct probe_report *report, struct err *err)
+{
+	return mac_probe(host.os, MAC_SANDBOX_EXEC, report, err);
+}
+
+static int launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
+		  struct keeper *k, int *ret_status, struct err *err)
+{
+	*ret_door = NULL;
+	return seatbelt_launch(&host, ret, spec, k, ret_status, err);
+}
+
+const struct backend backend_seatbelt = {
+	.name = MAC_BACKEND_NAME,
+	.summary = MAC_BACKEND_SUMMARY,
+	.probe = probe,
+	.launch = launch,
+	.signal = seatbelt_signal,
+	.stop = seatbelt_stop,
+};

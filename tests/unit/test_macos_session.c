@@ -1,0 +1,478 @@
+/* test_macos_session - a session under Seatbelt, with stand-ins for the system, its programs and
+ * the keeper. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/macos/seatbelt.h"
+#include "backends/macos/throttle.h"
+#include "core/base/io.h"
+#include "core/base/path.h"
+#include "core/config/config.h"
+#include "core/keeper/service.h"
+#include "core/policy/policy.h"
+
+/* ---- the rest of a keeper -------------------------------------------------------------------- */
+
+#define WATCHES 8
+
+struct keeper {
+	struct policy *policy;
+	struct config *config;
+	struct {
+		int fd;
+		void (*fn)(void *data);
+		void *data;
+	} watch[WATCHES];
+	bool exited;
+	int status, agent;
+	char words[4096];    /* notes and warnings, a line each */
+	char services[4096]; /* the same for services */
+};
+
+const struct policy *keeper_policy(const struct keeper *k)
+{
+	return k->policy;
+}
+
+const struct config *keeper_config(const struct keeper *k)
+{
+	return k->config;
+}
+
+void keeper_set_agent(struct keeper *k, int pid, int orphans)
+{
+	(void)orphans;
+	k->agent = pid;
+}
+
+void keeper_agent_exited(struct keeper *k, int wait_status)
+{
+	assert_false(k->exited);
+	k->exited = true;
+	k->status = wait_status;
+}
+
+static void PRINTF_LIKE(2, 0) add_words(struct keeper *k, const char *fmt, va_list args)
+{
+	size_t n = strlen(k->words);
+
+	vsnprintf(k->words + n, sizeof(k->words) - n - 1, fmt, args);
+	assert_null(strchr(k->words + n, '\n'));
+	strcat(k->words, "\n");
+}
+
+void keeper_note(struct keeper *k, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_words(k, fmt, args);
+	va_end(args);
+}
+
+void keeper_warn(struct keeper *k, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_words(k, fmt, args);
+	va_end(args);
+}
+
+void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
+		    const char *service, bool allowed)
+{
+	size_t n = strlen(k->services);
+
+	assert_int_equal(pid, k->agent);
+	snprintf(k->services + n, sizeof(k->services) - n, "%s %s %s %s\n", comm, operation,
+		 service, allowed ? "allowed" : "denied");
+}
+
+int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
+{
+	for (size_t i = 0; i < WATCHES; i++)
+		if (!k->watch[i].fn) {
+			k->watch[i].fd = fd;
+			k->watch[i].fn = fn;
+			k->watch[i].data = data;
+			return 0;
+		}
+	return -ENOSPC;
+}
+
+void keeper_unwatch(struct keeper *k, int fd)
+{
+	for (size_t i = 0; i < WATCHES; i++)
+		if (k->watch[i].fn && k->watch[i].fd == fd)
+			k->watch[i].fn = NULL;
+}
+
+/* One turn of its loop. */
+static void turn(struct keeper *k)
+{
+	struct pollfd p[WATCHES];
+
+	for (size_t i = 0; i < WATCHES; i++)
+		p[i] = (struct pollfd){.fd = k->watch[i].fn ? k->watch[i].fd : -1,
+				       .events = POLLIN};
+	if (poll(p, WATCHES, 100) <= 0)
+		return;
+	for (size_t i = 0; i < WATCHES; i++)
+		if (p[i].revents && k->watch[i].fn && k->watch[i].fd == p[i].fd)
+			k->watch[i].fn(k->watch[i].data);
+}
+
+/* ---- the rest of a Mac ----------------------------------------------------------------------- */
+
+struct fixture {
+	char base[64], *folder, *log, *program, *go;
+	const char *folders[2];
+	struct keeper keeper;
+	struct mac_usage usage;
+	enum mac_pressure pressure;
+	struct mac_os os;
+	struct seatbelt_host host;
+	struct spawn_spec spec;
+};
+
+static int fake_deny(void *data)
+{
+	(void)data;
+	return 0;
+}
+
+static int fake_host(void *data, struct mac_host *ret)
+{
+	(void)data;
+	*ret = (struct mac_host){.version = "14.5", .memory = UINT64_C(16) << 30};
+	return 0;
+}
+
+static int fake_usage(void *data, pid_t root, struct mac_usage *ret)
+{
+	(void)root;
+	*ret = ((const struct fixture *)data)->usage;
+	return 0;
+}
+
+static enum mac_pressure fake_pressure(void *data)
+{
+	return ((const struct fixture *)data)->pressure;
+}
+
+/* The root alone, as long as it lives. */
+static size_t fake_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
+{
+	siginfo_t info = {0};
+
+	(void)data;
+	assert_string_equal(session, "test");
+	if (root <= 0 || !max ||
+	    waitid(P_PID, (id_t)root, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+		return 0;
+	out[0] = root;
+	return 1;
+}
+
+/* As every Mac has them. */
+static ssize_t fake_link(void *data, const char *path, char *out, size_t size)
+{
+	(void)data, (void)path, (void)out, (void)size;
+	return -EINVAL;
+}
+
+static char *write_script(const struct fixture *f, const char *name, const char *text)
+{
+	char *path = path_join(f->base, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+	return path;
+}
+
+static int setup(void **state)
+{
+	static const char *const env[] = {"PATH=/usr/bin:/bin", "CORDON_SESSION=test",
+					  "XDG_CACHE_HOME=" CACHE_INSIDE "/x", NULL};
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	struct policy_spec about = {.home = "/home/u", .folders = f->folders};
+
+	snprintf(f->base, sizeof(f->base), "/tmp/cordon-session-XXXXXX");
+	assert_non_null(mkdtemp(f->base));
+	f->folder = path_join(f->base, "folder");
+	f->go = path_join(f->base, "go");
+	assert_int_equal(mkdir(f->folder, 0700), 0);
+	f->folders[0] = f->folder;
+	about.config = f->keeper.config = config_of_rules();
+	assert_int_equal(policy_new(&f->keeper.policy, &about, NULL), 0);
+	f->program = write_script(f, "sandbox-exec",
+				  "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n"
+				  "exec \"$@\"\n");
+	f->log = write_script(f, "log", "#!/bin/sh\nexec sleep 300\n");
+	f->os = (struct mac_os){.data = f,
+				.deny_attach = fake_deny,
+				.look_at_host = fake_host,
+				.read_link = fake_link,
+				.usage = fake_usage,
+				.pressure = fake_pressure,
+				.list_inside = fake_inside};
+	f->host = (struct seatbelt_host){.os = &f->os, .sandbox_exec = f->program, .log = f->log};
+	f->spec = (struct spawn_spec){.env = env,
+				      .cwd = "/",
+				      .home = "/home/u",
+				      .stdio = {open("/dev/null", O_RDWR | O_CLOEXEC), 1, 2},
+				      .folders = f->folders,
+				      .state_dir = f->base,
+				      .session = "test"};
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < WATCHES; i++)
+		assert_null(f->keeper.watch[i].fn);
+	assert_int_equal(io_remove_tree(AT_FDCWD, f->base), 0);
+	close(f->spec.stdio[0]);
+	policy_free(f->keeper.policy);
+	config_free(f->keeper.config);
+	free(f->folder);
+	free(f->log);
+	free(f->program);
+	free(f->go);
+	free(f);
+	return 0;
+}
+
+static struct sandbox *begin(struct fixture *f, const char *const *argv)
+{
+	struct sandbox *sb = NULL;
+	struct err err = {0};
+	int status;
+
+	f->spec.argv = argv;
+	if (seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(f->keeper.agent > 1);
+	return sb;
+}
+
+/* ---- a session ------------------------------------------------------------------------------- */
+
+/* The log tells when the agent's number is known; the agent ends when the last line was told. */
+static void a_session(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *command =
+		xasprintf("env >%s/env; echo $$ >%s/pid.new; mv %s/pid.new %s/pid; "
+			  "until [ -e %s ]; do sleep 0.02; done; exit 7",
+			  f->base, f->base, f->base, f->base, f->go);
+	AUTO_FREE char *log = xasprintf(
+		"#!/bin/sh\n[ \"$1 $2 $3\" = 'stream --style ndjson' ] || exit\n"
+		"until [ -e %s/pid ]; do sleep 0.02; done\nread -r p <%s/pid\n"
+		"say() { printf '{\"eventMessage\":\"Sandbox: %%s(%%s) %%s %%s\"}\\n' \"$@\"; }\n"
+		"echo 'Filtering the log data using ...'\n"
+		"say node $p 'deny(1) mach-lookup' com.apple.fonts\n"
+		"say node 1 'deny(1) mach-lookup' com.apple.others\n"
+		"say node $p 'deny(1) file-read-data' /x\n"
+		"say node $p 'deny(1) mach-lookup' \"$(printf '%%070000d' 0)\"\n"
+		"say node $p 'deny(1) mach-lookup' com.apple.last\nexec sleep 300\n",
+		f->base, f->base);
+	const char *const argv[] = {"sh", "-c", command, NULL};
+	AUTO_FREE char *env_path = path_join(f->base, "env"), *env = NULL;
+	size_t len = 0;
+	struct sandbox *sb;
+
+	free(write_script(f, "log", log));
+	f->spec.cache = f->folder;
+	f->spec.limits.processes = 50;
+	sb = begin(f, argv);
+	while (!strstr(f->keeper.services, "com.apple.last")) /* or the test's own time limit */
+		turn(&f->keeper);
+	close(open(f->go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	while (!f->keeper.exited)
+		turn(&f->keeper);
+	assert_int_equal(WEXITSTATUS(f->keeper.status), 7);
+	assert_string_equal(f->keeper.services, "node mach-lookup com.apple.fonts denied\n"
+						"node mach-lookup com.apple.last denied\n");
+	assert_non_null(strstr(f->keeper.words, "there is no undo"));
+	assert_non_null(strstr(f->keeper.words, "no RLIMIT_NPROC"));
+	assert_int_equal(io_read_file(AT_FDCWD, env_path, 1u << 20, &env, &len), 0);
+	assert_null(strstr(env, CACHE_INSIDE));
+	assert_non_null(strstr(env, "/folder/x\n"));
+	assert_non_null(strstr(env, "TMPDIR=/tmp/cordon-"));
+	seatbelt_stop(sb);
+}
+
+/* A word that an agent is to be told stays what it is: the program of the log is no part of it. */
+static void without_a_log(void **state)
+{
+	static const char *const argv[] = {"sh", "-c", "kill -9 $$", NULL};
+	struct fixture *f = *state;
+	struct sandbox *sb;
+
+	f->host.log = "/nonexistent/log";
+	sb = begin(f, argv);
+	while (!f->keeper.exited)
+		turn(&f->keeper);
+	assert_int_equal(WTERMSIG(f->keeper.status), SIGKILL);
+	assert_null(strstr(f->keeper.words, "RLIMIT_NPROC")); /* nobody has set one */
+	assert_non_null(strstr(f->keeper.words, "/nonexistent/log"));
+	seatbelt_stop(sb);
+}
+
+static void above_its_quota(void **state)
+{
+	static const char *const argv[] = {"sleep", "300", NULL};
+	struct fixture *f = *state;
+	struct sandbox *sb;
+
+	f->usage.resident = UINT64_C(15) << 30;
+	sb = begin(f, argv);
+	while (!f->keeper.exited)
+		turn(&f->keeper);
+	assert_int_equal(WTERMSIG(f->keeper.status), SIGKILL);
+	assert_non_null(strstr(f->keeper.words, "the session is ended: it uses 15"));
+	seatbelt_stop(sb);
+}
+
+static void refusals(void **state)
+{
+	static const char *const none[] = {"no-such-program-here", NULL};
+	static const char *const over[] = {"/x", NULL};
+	struct fixture *f = *state;
+	struct sandbox *sb = NULL;
+	struct err err = {0};
+	int status = 0;
+
+	f->host.sandbox_exec = "/nonexistent/sandbox-exec";
+	f->spec.argv = none;
+	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
+			 -ENOENT);
+	assert_int_equal(status, 127);
+	f->host.sandbox_exec = NULL;
+	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
+			 -ENOENT);
+	assert_int_equal(status, 127);
+	f->spec.overlays = over;
+	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
+			 -EOPNOTSUPP);
+	assert_int_equal(status, 125);
+	assert_non_null(strstr(err.text, "--overlay"));
+	f->spec.overlays = NULL;
+	f->spec.ask_network = true;
+	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
+			 -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "--network"));
+	assert_null(sb);
+}
+
+/* ---- holding back ---------------------------------------------------------------------------- */
+
+struct told {
+	char words[512];
+	int ends;
+};
+
+static void on_say(void *data, const char *words)
+{
+	struct told *t = data;
+
+	snprintf(t->words, sizeof(t->words), "%s", words);
+}
+
+static void on_end(void *data)
+{
+	((struct told *)data)->ends++;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	AUTO_FREE char *path = xasprintf("/proc/%d/stat", (int)pid), *text = NULL;
+	size_t len = 0;
+
+	assert_int_equal(io_read_file(AT_FDCWD, path, 4096, &text, &len), 0);
+	return strstr(text, ") T ") != NULL;
+}
+
+static void slowed_and_free_again(void **state)
+{
+	struct fixture *f = *state;
+	struct told told = {.ends = 0};
+	pid_t child = fork();
+	struct throttle_spec spec = {.os = &f->os,
+				     .session = "test",
+				     .root = child,
+				     .limits = {.memory_soft = 100, .memory_hard = 1000},
+				     .say = on_say,
+				     .end = on_end,
+				     .data = &told};
+	struct throttle *t;
+	int held = 0, status;
+
+	if (child == 0)
+		for (;;)
+			pause();
+	t = throttle_new(&spec);
+	throttle_tick(t);
+	assert_int_equal(throttle_period(t), THROTTLE_LOOK_MS);
+	assert_false(*told.words);
+	f->usage.resident = 200;
+	throttle_tick(t);
+	assert_int_equal(throttle_period(t), THROTTLE_TICK_MS);
+	assert_non_null(strstr(told.words, "slowed"));
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child),
+			 MIN(getpriority(PRIO_PROCESS, 0) + 10, 19));
+	for (int i = 0; i < 10; i++) {
+		throttle_tick(t);
+		if (throttle_is_holding(t)) {
+			assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+			assert_true(WIFSTOPPED(status) && is_stopped(child));
+			held++;
+		}
+	}
+	assert_int_equal(held, 5);
+	f->usage.resident = 10;
+	while (throttle_period(t) == THROTTLE_TICK_MS)
+		throttle_tick(t);
+	assert_false(throttle_is_holding(t));
+	assert_false(is_stopped(child));
+	f->usage.resident = 2000;
+	throttle_tick(t);
+	throttle_tick(t);
+	assert_int_equal(told.ends, 1);
+	assert_int_equal(throttle_state(t)->ended, 1);
+	throttle_free(t);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
+		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
+		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
