@@ -23,6 +23,8 @@ static void an_action_is_found_and_done(void **state)
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] : a c t i");
 	assert_true(scene_shows(&s, ": acti"));
+	assert_true(scene_shows(&s, "Enter open   Down down   Up up")); /* j and k are letters */
+	assert_true(scene_shows(&s, "F1 help"));
 	scene_golden(&s, "palette", DEPTH_256);
 	scene_keys(&s, "Enter");
 	assert_int_equal(s.ui->n_popups, 0);

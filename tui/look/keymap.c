@@ -366,6 +366,12 @@ static bool is_taken(const struct keymap *km, enum place place, const struct key
 	return look_up(km, keys, place, &other) == KEYMAP_FOUND;
 }
 
+/* The palette takes every character as part of what is looked for. */
+static bool is_text(enum place place, const struct key *k)
+{
+	return place == PLACE_PALETTE && k->mods == 0 && k->sym >= ' ' && k->sym < 0x110000;
+}
+
 /* The shortest binding in one place, the first of equals. */
 static const struct binding *shortest(const struct keymap *km, enum place place, enum place from,
 				      enum action a)
@@ -378,6 +384,8 @@ static const struct binding *shortest(const struct keymap *km, enum place place,
 		if (b->place != place || b->action != a || (best && best->keys.n <= b->keys.n))
 			continue;
 		if (from == PLACE_TERMINAL && !key_eq(&b->keys.key[0], &km->prefix))
+			continue;
+		if (is_text(from, &b->keys.key[0]))
 			continue;
 		if (place == from || !is_taken(km, from, &b->keys))
 			best = b;
