@@ -65,15 +65,32 @@ static bool asks_version(const char *word)
 	       (str_eq(word, "version") && !is_program(word));
 }
 
+/* "help undo" is "undo --help", "help" is "--help"; not where a program is called so. */
+static void take_help(int argc, char **argv)
+{
+	static char option[] = "--help";
+
+	if (argc < 2 || !str_eq(argv[1], "help") || is_program(argv[1]))
+		return;
+	if (argc > 2 && find(argv[2])) {
+		argv[1] = argv[2];
+		argv[2] = option;
+	} else {
+		argv[1] = option;
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
+	const struct command *c;
 	struct err err = {0};
 	int status;
 
 	if (tool_is(argv[0]))
 		return tool_main(argv);
 	bwrap_become_first(argc, argv);
+	take_help(argc, argv);
+	c = argc > 1 ? find(argv[1]) : NULL;
 	if (argc < 2 && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
 		usage(stderr);
 		return CMD_FAILED;

@@ -36,6 +36,8 @@ ok "run --help" sh -c "'$CORDON' run --help | grep -q -- --headless"
 for word in --version -V version; do
 	like "$("$CORDON" $word)" "^cordon [0-9]" "$word"
 done
+is "$("$CORDON" help)" "$("$CORDON" --help)" "help"
+is "$("$CORDON" help undo)" "$("$CORDON" undo --help)" "help of a subcommand"
 refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
 refuses 125 "did you mean --headless" "an option with a slip" cordon_in "$dir" run --headles -- true
 refuses 125 "did you mean --stat" "of another command, too" cordon_in "$dir" diff --stats
