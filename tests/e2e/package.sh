@@ -7,7 +7,7 @@ command -v dpkg-shlibdeps >/dev/null || skip_all "dpkg-shlibdeps is not here"
 version=0.0.$$
 mkdir "$TEST_TMP/tree" && git ls-files | tar c -T - | tar x -C "$TEST_TMP/tree"
 cd "$TEST_TMP/tree" || exit 1
-mkdir -p build/package && cp "$CORDON" build/package/cordon && cp "$(dirname "$CORDON")/interpose.so" build/package
+mkdir -p build/package && cp "$CORDON" build/package/cordon && cp "$(dirname "$CORDON")"/{interpose.so,vm-init} build/package
 # The program is there already: nothing is compiled.
 sed -i 's/^\t\$(Q)\$(again) all$/\t@:/' Makefile
 export SOURCE_DATE_EPOCH=1700000000
