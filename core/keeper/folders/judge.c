@@ -156,7 +156,7 @@ static char *object_of(const struct wish *w)
 	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
 		return NULL;
 	return xasprintf("%jx %jx %jd.%09ld", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
-			 (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+			 (intmax_t)OS_CTIME(&st).tv_sec, OS_CTIME(&st).tv_nsec);
 }
 
 static int ask(const struct wish *w, const char *reason)
