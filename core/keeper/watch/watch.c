@@ -311,12 +311,10 @@ static void on_collision(struct keeper *k, struct wdir *d, struct wdir *child)
 
 static void list_now(struct keeper *k, struct wdir *d, const char *name)
 {
-	struct wdir *child;
-
 	watch_dir(k, d, name);
-	child = wdir_child(d, name);
-	if (child)
-		list_dir(k, child);
+	d = wdir_child(d, name);
+	if (d)
+		list_dir(k, d);
 }
 
 static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_event *ev)

@@ -31,10 +31,10 @@ struct wdir *wtree_find(const struct wtree *t, int wd);
 /* Path below the folder, "" for itself; name may be NULL. */
 void wdir_path(const struct wdir *d, const char *name, struct buf *ret);
 struct wdir *wdir_child(const struct wdir *d, const char *name);
-/* Watch a directory that fd is open on; -ENOSPC: the tree is full. Queued to be listed. */
 /* A directory of that name is one from which the host runs things: it does not wait to be listed.
  */
 bool wdir_is_run(const struct wdir *d, const char *name);
+/* Watch a directory that fd is open on; -ENOSPC: the tree is full. Queued to be listed. */
 int wtree_add(struct wtree *t, struct wdir *parent, void *folder, const char *name, int fd);
 void wtree_move(struct wdir *d, struct wdir *parent, const char *name);
 void wtree_drop(struct wtree *t, struct wdir *d, bool watched); /* with all below it */
