@@ -43,7 +43,7 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # ---- flags ---------------------------------------------------------------------------------------
 cc-option = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
 
-LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libseccomp libxxhash libmd fuse3
+LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libseccomp libxxhash libmd fuse3 openssl
 PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS) libgit2 2>/dev/null | sed 's/-I\([^ ]*\)/-isystem \1/g')
 PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null)
 # libgit2 is opened when it is first needed (core/base/git2.c): it and its libraries cost 3 ms of
@@ -214,11 +214,11 @@ run: deps ## build and open the console; CMD='...' runs that instead of your she
 
 # ---- dependencies --------------------------------------------------------------------------------
 DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \
-	libutf8proc-dev libvterm-dev libseccomp-dev libxxhash-dev libmd-dev libfuse3-dev libgit2-dev uthash-dev
+	libutf8proc-dev libvterm-dev libseccomp-dev libxxhash-dev libmd-dev libfuse3-dev libgit2-dev libssl-dev uthash-dev
 DEPS_dnf := gcc pkgconf-pkg-config libuv-devel ncurses-devel cjson-devel libzstd-devel \
-	utf8proc-devel libvterm-devel libseccomp-devel xxhash-devel libmd-devel fuse3-devel libgit2-devel uthash-devel
+	utf8proc-devel libvterm-devel libseccomp-devel xxhash-devel libmd-devel fuse3-devel libgit2-devel openssl-devel uthash-devel
 DEPS_pacman := gcc pkgconf libuv ncurses cjson zstd libutf8proc libvterm libseccomp xxhash libmd fuse3 \
-	libgit2 uthash
+	libgit2 openssl uthash
 DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd libgit2 uthash
 
 # (an npm from elsewhere conflicts with the distribution's)

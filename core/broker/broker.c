@@ -16,7 +16,7 @@
 
 struct broker {
 	pid_t pid;
-	int sock;
+	int sock, secrets;
 	char *dir, *git, *ssh; /* of its own; NULL: not served */
 };
 
@@ -58,6 +58,15 @@ static int open_sockets(struct broker *b, const struct broker_spec *spec, struct
 		p->git = listen_at(b->git, err);
 		if (p->git < 0)
 			return p->git;
+	}
+	if (spec->secrets) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+			return err_set(err, -errno, "socket for secrets");
+		b->secrets = fcntl(pair[0], F_DUPFD_CLOEXEC, 3); /* as b->sock */
+		close(pair[0]);
+		p->tls = pair[1];
 	}
 	if (spec->keys && spec->keys[0]) {
 		b->ssh = xasprintf("%s/ssh", b->dir);
@@ -105,7 +114,7 @@ static void close_others(const int *keep, size_t n)
 
 static NORETURN void be_broker(const struct process_spec *spec)
 {
-	const int keep[] = {spec->sock, spec->git, spec->ssh};
+	const int keep[] = {spec->sock, spec->git, spec->ssh, spec->tls};
 	sigset_t none;
 
 	setsid();
@@ -118,7 +127,7 @@ static NORETURN void be_broker(const struct process_spec *spec)
 
 static int start(struct broker *b, const struct broker_spec *spec, struct err *err)
 {
-	struct process_spec process = {.broker = spec, .sock = -1, .git = -1, .ssh = -1};
+	struct process_spec process = {.broker = spec, .sock = -1, .git = -1, .ssh = -1, .tls = -1};
 	int pair[2] = {-1, -1};
 	int r = agent_keys_parse(&process.keys, spec->keys, err);
 
@@ -145,6 +154,8 @@ static int start(struct broker *b, const struct broker_spec *spec, struct err *e
 		close(process.git);
 	if (process.ssh >= 0)
 		close(process.ssh);
+	if (process.tls >= 0)
+		close(process.tls);
 	agent_keys_free(process.keys);
 	return r;
 }
@@ -155,10 +166,10 @@ int broker_start(struct broker **ret, const struct broker_spec *spec, struct err
 	int r;
 
 	*ret = NULL;
-	if (!spec->credentials && !(spec->keys && spec->keys[0]))
+	if (!spec->credentials && !spec->secrets && !(spec->keys && spec->keys[0]))
 		return 0;
 	b = xcalloc(1, sizeof(*b));
-	b->sock = -1;
+	b->sock = b->secrets = -1;
 	r = start(b, spec, err);
 	if (r < 0)
 		broker_close(b);
@@ -170,6 +181,11 @@ int broker_start(struct broker **ret, const struct broker_spec *spec, struct err
 int broker_socket(const struct broker *b)
 {
 	return b ? b->sock : -1;
+}
+
+int broker_secrets(const struct broker *b)
+{
+	return b ? b->secrets : -1;
 }
 
 const char *broker_git(const struct broker *b)
@@ -184,8 +200,10 @@ const char *broker_ssh(const struct broker *b)
 
 void broker_handed_over(struct broker *b)
 {
-	if (b)
-		util_close_fd(&b->sock);
+	if (!b)
+		return;
+	util_close_fd(&b->sock);
+	util_close_fd(&b->secrets);
 }
 
 void broker_close(struct broker *b)
@@ -193,6 +211,7 @@ void broker_close(struct broker *b)
 	if (!b)
 		return;
 	util_close_fd(&b->sock);
+	util_close_fd(&b->secrets);
 	if (b->pid > 0) {
 		kill(b->pid, SIGTERM);
 		while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)

@@ -23,6 +23,9 @@
  * (session-bind@openssh.com), the human's ssh-agent checks that claim, and known_hosts tells whose
  * key that is. The keys themselves never leave the human's agent.
  *
+ * The TLS process (backends/linux/net/tls.h) asks by a socket of its own for the secrets that it
+ * puts into requests: their commands run here, once.
+ *
  * The keeper knows no process by these sockets: a use is asked about as the agent's.
  *
  * Life:    broker_start() before the keeper is forked and before any thread -> broker_close().
@@ -32,21 +35,25 @@
  *          the ssh-agent.
  */
 struct broker;
+struct secrets;
 
 struct broker_spec {
-	bool credentials;	    /* git.credentials */
-	const char *const *keys;    /* ssh.agent: "KEY HOST..."; NULL: none */
-	const char *agent;	    /* the human's ssh-agent; NULL: none runs */
-	const char *home;	    /* whose known_hosts counts */
-	const char *const *folders; /* where the agent writes: nothing from there is run */
+	bool credentials;	       /* git.credentials */
+	const struct secrets *secrets; /* network.secret; NULL: none */
+	const char *const *keys;       /* ssh.agent: "KEY HOST..."; NULL: none */
+	const char *agent;	       /* the human's ssh-agent; NULL: none runs */
+	const char *home;	       /* whose known_hosts counts */
+	const char *const *folders;    /* where the agent writes: nothing from there is run */
 };
 
-/* *ret is NULL where neither is set; every function takes that. -EINVAL: a line of ssh.agent. */
+/* *ret is NULL where none is set; every function takes that. -EINVAL: a line of ssh.agent. */
 int broker_start(struct broker **ret, const struct broker_spec *spec, struct err *err) MUST_USE;
 int broker_socket(const struct broker *b); /* the keeper's end; the broker's until broker_close() */
 /* Paths of its sockets; NULL: that one is not served. */
 const char *broker_git(const struct broker *b);
 const char *broker_ssh(const struct broker *b);
-/* The keeper has its own copy of the socket. */
+/* To ask it for secrets (secrets.h), the TLS process's; -1: there are none. */
+int broker_secrets(const struct broker *b);
+/* The keeper has its own copies of the sockets. */
 void broker_handed_over(struct broker *b);
 void broker_close(struct broker *b);

@@ -11,6 +11,7 @@
 #include "core/broker/broker.h"
 #include "core/broker/credential.h"
 #include "core/broker/note.h"
+#include "core/broker/secrets.h"
 
 #define BROKER_CLIENTS 64
 #define GIT_MS	       10000 /* that git has to say what it wants */
@@ -43,6 +44,9 @@ struct asker {
 	struct credential wish;
 	struct buf reply;
 	unsigned secrets; /* that cordon has not kept yet */
+	/* of the TLS process (secret_client.c) */
+	unsigned secret; /* which one is under way */
+	bool working;
 	/* of ssh (agent_client.c) */
 	struct agent_state *agent;
 };
@@ -70,6 +74,7 @@ struct process_spec {
 	const char *dir; /* of the sockets: goes with the process */
 	int sock;	 /* to the keeper */
 	int git, ssh;	 /* listening; -1: not served */
+	int tls;	 /* to the TLS process; -1: there is none */
 };
 NORETURN void broker_run(const struct process_spec *spec);
 
@@ -84,9 +89,10 @@ void asker_close(struct asker *c);
 /* Copies; the copy is wiped when it is written. */
 int stream_write(uv_stream_t *to, const char *data, size_t len) MUST_USE;
 
-/* ---- git_client.c, agent_client.c ------------------------------------------------------------ */
+/* ---- git_client.c, agent_client.c, secret_client.c
+ * ------------------------------------------------------------ */
 
-extern const struct asker_ops git_client, agent_client;
+extern const struct asker_ops git_client, agent_client, secret_client;
 void agent_client_start(struct asker *c);
 void agent_client_stop(struct asker *c, uv_close_cb closed); /* of its own handles */
 

@@ -19,9 +19,12 @@ enum broker_what {
 	BROKER_KEPT,   /* id: cordon knows that secret */
 };
 
+/* Beside the kinds of rules in `kind`: the connection was judged, the secret is not. */
+#define BROKER_USE_SECRET UINT32_MAX
+
 struct broker_note {
 	uint32_t what;
-	uint32_t kind;	/* RULE_CREDENTIALS, RULE_SIGN */
+	uint32_t kind;	/* RULE_CREDENTIALS, RULE_SIGN; BROKER_USE_SECRET */
 	uint64_t id;	/* of a client; counted by the broker, never 0 */
 	uint32_t allow; /* */
 	char target[NET_TARGET_TEXT];

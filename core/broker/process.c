@@ -228,9 +228,8 @@ static void make_room(struct process *p)
 		asker_close(oldest);
 }
 
-static void accept_one(uv_stream_t *listener, const struct asker_ops *ops)
+static struct asker *new_client(struct process *p, const struct asker_ops *ops)
 {
-	struct process *p = listener->data;
 	struct asker *c = xcalloc(1, sizeof(*c));
 
 	c->ops = ops;
@@ -246,6 +245,14 @@ static void accept_one(uv_stream_t *listener, const struct asker_ops *ops)
 		c->next->prev = c;
 	p->clients = c;
 	p->n_clients++;
+	return c;
+}
+
+static void accept_one(uv_stream_t *listener, const struct asker_ops *ops)
+{
+	struct process *p = listener->data;
+	struct asker *c = new_client(p, ops);
+
 	if (uv_accept(listener, (uv_stream_t *)&c->pipe) < 0 ||
 	    uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read) < 0 ||
 	    p->n_clients > 2 * BROKER_CLIENTS) {
@@ -267,6 +274,20 @@ static void on_ssh(uv_stream_t *listener, int status)
 {
 	if (status == 0)
 		accept_one(listener, &agent_client);
+}
+
+/* Busy as long as it is there: it makes no room. */
+static int take_tls(struct process *p, int fd)
+{
+	struct asker *c;
+
+	if (fd < 0)
+		return 0;
+	c = new_client(p, &secret_client);
+	c->busy = true;
+	if (uv_pipe_open(&c->pipe, fd) < 0)
+		return -1;
+	return uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
 }
 
 /* git has said all that it will, so nothing is read from it that would tell. */
@@ -320,7 +341,9 @@ static int start(struct process *p, const struct process_spec *spec)
 		r = uv_timer_start(&p->timer, on_tick, 1000, 1000);
 	if (r == 0)
 		r = serve(&p->git, spec->git, on_git);
-	return r == 0 ? serve(&p->ssh, spec->ssh, on_ssh) : r;
+	if (r == 0)
+		r = serve(&p->ssh, spec->ssh, on_ssh);
+	return r == 0 ? take_tls(p, spec->tls) : r;
 }
 
 NORETURN void broker_run(const struct process_spec *spec)

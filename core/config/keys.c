@@ -54,6 +54,9 @@ static const struct config_key keys[] = {
 	{"vm.kernel", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "--backend vm: a kernel image named vmlinuz-RELEASE; unset: a downloaded one (cordon vm "
 	 "build), else the host's own"},
+	{"network.secret", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "NAME, HOST, HEADER, COMMAND: NAME inside holds a placeholder; in HEADER of a request to "
+	 "HOST it becomes what COMMAND says outside; several may be given"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",

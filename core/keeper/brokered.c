@@ -53,7 +53,7 @@ static int find_agent(struct brokered *b, enum rule_kind kind, struct caller *re
 	if (r < 0)
 		return r;
 	ret->door = &b->door;
-	ret->op = kind == RULE_SIGN ? "sign" : "credentials";
+	ret->op = kind == RULE_CONNECT ? "secret" : kind == RULE_SIGN ? "sign" : "credentials";
 	return 0;
 }
 
@@ -133,7 +133,9 @@ static void want(struct brokered *b, const struct broker_note *note)
 /* For the list and the audit log. It changes nothing, so it is of no step. */
 static void used(struct brokered *b, const struct broker_note *note)
 {
-	enum rule_kind kind = note->kind == RULE_SIGN ? RULE_SIGN : RULE_CREDENTIALS;
+	enum rule_kind kind = note->kind == BROKER_USE_SECRET ? RULE_CONNECT
+			      : note->kind == RULE_SIGN	      ? RULE_SIGN
+							      : RULE_CREDENTIALS;
 	struct caller c;
 
 	if (find_agent(b, kind, &c) < 0)

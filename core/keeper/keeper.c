@@ -151,12 +151,14 @@ static void spare_numbers(int null, int bound)
 /* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
 static void close_others(const struct keeper_spec *spec)
 {
-	int keep[7], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
+	int keep[8], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
 
 	if (spec->spawn && spec->spawn->lifeline > 0)
 		keep[n++] = spec->spawn->lifeline;
 	if (spec->broker > 0)
 		keep[n++] = spec->broker;
+	if (spec->spawn && spec->spawn->secrets)
+		keep[n++] = spec->spawn->secrets_sock;
 	keep[n++] = spec->sock;
 	if (spec->log_fd > 2)
 		keep[n++] = spec->log_fd;

@@ -11,6 +11,7 @@
 struct keeper;
 struct door;
 struct sandbox; /* a running one; opaque */
+struct secrets;
 
 struct spawn_limits {
 	int64_t processes;   /* 0: the caller's own */
@@ -39,6 +40,9 @@ struct vm_settings {
 	const char *kernel; /* image; NULL: the host's own, or one that was downloaded */
 };
 
+/* The certificates that programs inside trust, where there are secrets. */
+#define CA_INSIDE "/run/cordon/ca.pem"
+
 /* What to run and what it may see. Everything is borrowed until launch() returns. */
 struct spawn_spec {
 	const char *const *argv; /* NULL-terminated */
@@ -63,12 +67,16 @@ struct spawn_spec {
 	const struct port_pair {
 		uint16_t port, host_port;
 	} * publish; /* then: shown on the host's loopback; ends with port 0; or NULL */
-	struct net_window window;   /* where the host's network is shared: its ports */
-	const char *resolv;	    /* then: what /etc/resolv.conf is inside; NULL: the host's */
-	bool no_debug;		    /* ptrace and friends are refused inside too */
-	bool nesting;		    /* user namespaces inside */
-	bool landlock_off;	    /* sandbox.landlock=off: the mounts are the only floor */
-	bool dynamic;		    /* reads of gated trees are asked for */
+	struct net_window window; /* where the host's network is shared: its ports */
+	const char *resolv;	  /* then: what /etc/resolv.conf is inside; NULL: the host's */
+	const struct secrets
+		*secrets;  /* then: put into requests (backends/linux/net/tls.h); NULL: none */
+	int secrets_sock;  /* then: to the broker */
+	const char *ca;	   /* then: a file that the backend makes, shown at CA_INSIDE */
+	bool no_debug;	   /* ptrace and friends are refused inside too */
+	bool nesting;	   /* user namespaces inside */
+	bool landlock_off; /* sandbox.landlock=off: the mounts are the only floor */
+	bool dynamic;	   /* reads of gated trees are asked for */
 	enum read_gate read_gate;   /* dynamic: how */
 	const char *const *gated;   /* dynamic: trees that are not readable; absolute, resolved,
 				     * existing, none beneath another */

@@ -155,6 +155,7 @@ struct model {
 	char backend[24], tier[24], session[32];
 	bool network, headless; /* network: the host's own, where nothing is asked */
 	bool asks_network;	/* connections are decided on by host */
+	char secrets[64];	/* names of network.secret in force; empty: none */
 	bool undo_home;		/* undo is about granted places, too */
 	bool persists;		/* answers can be written into settings files */
 	bool started, exited;

@@ -15,6 +15,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/broker/broker.h"
+#include "core/broker/secrets.h"
 #include "core/config/config.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/watch/ignored.h"
@@ -49,6 +50,7 @@ static void session_free(struct session *s)
 	free(s->start_failed);
 	util_free_list(&s->folders);
 	util_free_list(&s->overlays);
+	secrets_free(s->secrets);
 	free(s->config_home);
 	free(s->cwd);
 	free(s->state_dir);
@@ -132,7 +134,7 @@ static struct guard_limits limits_of(const struct session_spec *spec)
 	return l;
 }
 
-static void tell_note(struct session *s, const char *words)
+void session_tell_note(struct session *s, const char *words)
 {
 	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
 	if (s->on->stopped)
@@ -175,9 +177,13 @@ static int start_broker(struct session *s, struct session_spec *spec, struct err
 	if (!spec->backend || !spec->config)
 		return 0;
 	config_list(spec->config, "ssh.agent", &keys);
+	r = session_read_secrets(s, spec, err);
+	if (r < 0)
+		return r;
 	r = broker_start(&s->broker,
 			 &(struct broker_spec){
 				 .credentials = config_bool(spec->config, "git.credentials"),
+				 .secrets = spec->secrets,
 				 .keys = keys,
 				 .agent = getenv("SSH_AUTH_SOCK"),
 				 .home = spec->home,
@@ -202,7 +208,7 @@ static int start_keeper(struct session *s, const struct session_spec *given, str
 	if (r == 0)
 		r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
-		tell_note(s, plan->notes[i]);
+		session_tell_note(s, plan->notes[i]);
 	if (r == 0 && plan->policy && !spec->headless)
 		session_list_lasting(s, plan->policy);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)

@@ -13,6 +13,7 @@
  *            session_read().
  */
 struct broker;
+struct secrets;
 struct session;
 struct config;
 struct config_spec;
@@ -40,6 +41,7 @@ struct session_spec {
 	const struct port_pair *publish; /* --publish; ends with port 0; or NULL */
 	bool dynamic;			 /* reads of gated trees are asked for */
 	const struct broker *broker;	 /* filled in by session_start() */
+	const struct secrets *secrets;	 /* the same */
 	struct buf *kept; /* session_close() says here where overlays have changes; or NULL */
 };
 

@@ -39,7 +39,8 @@ struct session {
 	char **overlays;		     /* or NULL */
 	struct buf *kept;		     /* the spec's */
 	pid_t keeper;
-	struct broker *broker; /* NULL: none */
+	struct broker *broker;	 /* NULL: none */
+	struct secrets *secrets; /* the same */
 	int lifeline;  /* what is inside ends when this is closed, a stuck keeper or not; 0: none */
 	bool keeps;    /* journal.undo: what is changed is kept for undo */
 	bool starting; /* inside session_start(): a failure is its error, not an event */
@@ -112,3 +113,6 @@ struct policy;
 void session_list_lasting(struct session *s, const struct policy *p);
 /* Sample cpu and memory of everything inside the sandbox. */
 void session_sample_usage(struct session *s);
+void session_tell_note(struct session *s, const char *words); /* to the human, at the start */
+/* spawn_secrets.c: network.secret, into session, model and spec. */
+int session_read_secrets(struct session *s, struct session_spec *spec, struct err *err) MUST_USE;

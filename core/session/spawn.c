@@ -346,6 +346,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	collect_hidden(p, spec);
 	spawn_sockets(p);
 	spawn_broker_env(p, spec->broker);
+	spawn_secrets(p, spec);
 	*ret = p;
 	return 0;
 }
@@ -368,6 +369,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	free(p->cache);
 	free(p->tools);
 	free(p->resolv);
+	free(p->ca);
 	free(p->hidden);
 	policy_free(p->policy);
 	free(p);

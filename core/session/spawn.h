@@ -18,6 +18,7 @@ struct spawn_plan {
 	char *cache;	      /* on the host; NULL: none */
 	char *tools;	      /* as spec.tools */
 	char *resolv;	      /* as spec.resolv */
+	char *ca;	      /* as spec.ca */
 	int window;	      /* the lock of spec.window; 0: none */
 	const char **sockets; /* the human's and the broker's */
 	char **hidden;
@@ -35,5 +36,7 @@ void spawn_sockets(struct spawn_plan *p);
 /* Before and after the policy is made: the broker's sockets, and what tells git and ssh of them. */
 void spawn_broker_sockets(struct spawn_plan *p, const struct session_spec *spec);
 void spawn_broker_env(struct spawn_plan *p, const struct broker *b);
+/* When all else is filled in. */
+void spawn_secrets(struct spawn_plan *p, const struct session_spec *spec);
 /* Would the agent reach more of the host by these than what they are? -EINVAL. */
 int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;

@@ -633,6 +633,17 @@ static void an_agent_that_failed_names_the_refusal(void **state)
 	assert_false(scene_shows(s, "allow-network"));
 }
 
+static void secrets_are_named_in_the_status_bar(void **state)
+{
+	struct scene *s = *state;
+
+	assert_false(scene_shows(s, "secrets:"));
+	snprintf(s->model.secrets, sizeof(s->model.secrets), "API_KEY");
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "secrets: API_KEY"));
+}
+
 /* An rm made no file. */
 static void steps_count_as_the_log_does(void **state)
 {
@@ -963,6 +974,7 @@ int main(void)
 		TEST(a_message_leaves_the_request_alone),
 		TEST(what_was_found_is_marked),
 		TEST(an_agent_that_failed_names_the_refusal),
+		TEST(secrets_are_named_in_the_status_bar),
 		TEST(steps_count_as_the_log_does),
 		TEST(questions_are_words),
 		TEST(filters_narrow_and_escape_clears),

@@ -12,6 +12,7 @@
 #include "core/broker/agent_keys.h"
 #include "core/broker/agent_message.h"
 #include "core/broker/credential.h"
+#include "core/broker/secrets.h"
 #include "core/record/redact.h"
 
 #define SPAN(text) ((struct span){text, sizeof(text) - 1})
@@ -227,10 +228,60 @@ static void a_secret_that_becomes_known_is_starred_out(void **state)
 	redact_free(r);
 }
 
+/* ---- network.secret -------------------------------------------------------------------------- */
+
+static int parses(const char *line, struct secrets **ret)
+{
+	struct err err = {0};
+
+	return secrets_parse(ret, (const char *const[]){line, NULL}, &err);
+}
+
+static void a_secret_has_a_name_a_host_a_header_and_a_command(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"KEY",
+		"KEY, a.org, x-api-key",
+		"KEY, a.org, x-api-key, ",
+		"KEY, , x-api-key, echo",
+		"LD_PRELOAD, a.org, x-api-key, echo",
+		"PATH, a.org, x-api-key, echo",
+		"A=B, a.org, x-api-key, echo",
+		"1A, a.org, x-api-key, echo",
+		"KEY, 192.0.2.1, x-api-key, echo",
+		"KEY, *.a.org, x-api-key, echo",
+		"KEY, a.org:443, x-api-key, echo",
+		"KEY, a.org, Host, echo",
+		"KEY, a.org, Transfer-Encoding, echo",
+		"KEY, a.org, x api, echo",
+	};
+	const char *const twice[] = {"A, a.org, x, echo", "A, b.org, x, echo", NULL};
+	struct secrets *one, *other;
+	struct err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(parses(bad[i], &one), -EINVAL);
+	assert_int_equal(secrets_parse(&one, twice, &err), -EINVAL);
+	assert_int_equal(secrets_parse(&one, NULL, &err), 0);
+	assert_null(one);
+	assert_int_equal(parses("KEY,API.Example.org., X-Api-Key ,\tpass show a, b", &one), 0);
+	assert_string_equal(one->list[0].host, "api.example.org");
+	assert_string_equal(one->list[0].header, "X-Api-Key");
+	assert_string_equal(one->list[0].command, "pass show a, b");
+	assert_int_equal(parses("KEY, a.org, x, echo", &other), 0);
+	assert_int_equal(strlen(one->list[0].placeholder), 47);
+	assert_string_not_equal(one->list[0].placeholder, other->list[0].placeholder);
+	secrets_free(one);
+	secrets_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_of_gits_is_read),
+		cmocka_unit_test(a_secret_has_a_name_a_host_a_header_and_a_command),
 		cmocka_unit_test(what_is_no_question_is_not_heard),
 		cmocka_unit_test(an_answer_is_a_name_and_a_password),
 		cmocka_unit_test(requests_of_sshs_are_read_whole_or_not_at_all),

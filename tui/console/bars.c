@@ -199,6 +199,8 @@ static size_t status_segments(struct ui *ui, struct segment *g)
 		 m->network	   ? "OPEN"
 		 : m->asks_network ? "asks"
 				   : "off");
+	g[n] = (struct segment){.weight = *m->secrets ? 7 : 0, .role = ROLE_STATUS_WARN};
+	snprintf(g[n++].text, sizeof(g->text), "secrets: %.60s", m->secrets);
 	g[n] = (struct segment){.weight = m->n_asks ? 10 : 0, .role = ROLE_STATUS_WARN};
 	snprintf(g[n++].text, sizeof(g->text), "? %zu waiting", m->n_asks);
 	g[n] = (struct segment){.weight = 6, .role = ROLE_STATUS};

@@ -96,6 +96,8 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 				.at = w->at};
 
 	memcpy(note.addr, w->addr, sizeof(note.addr));
+	if (what == NET_DIAL && !w->loopback)
+		note.secrets = gateway_secrets(w->d->gateway, &w->target, &w->at);
 	snprintf(note.name, sizeof(note.name), "%s", w->target.host.name);
 	return gateway_send(w->d->gateway, &note);
 }

@@ -7,6 +7,7 @@
 #include <utlist.h>
 
 #include "backends/linux/net/relay_priv.h"
+#include "backends/linux/net/tls.h"
 
 /*
  * The agent must not hang in connect() when its socket does not block, and must not be connected
@@ -60,6 +61,11 @@ static void tell(const struct dial *d, int code)
 	relay_tell(d->relay, &note);
 }
 
+static void tell_closed(const struct dial *d)
+{
+	relay_tell(d->relay, &(struct net_note){.what = NET_CLOSED, .id = d->id});
+}
+
 /* ---- listeners ------------------------------------------------------------------------------- */
 
 static struct dial *connected_dial(const struct listener *l)
@@ -107,6 +113,14 @@ static void join(struct dial *d, int inner)
 
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, d->host.fd, NULL);
 	outer = take_fd(&d->host.fd);
+	if (d->note.secrets)
+		outer = tls_lead(r->spec.tls, d->note.secrets, outer);
+	if (outer < 0) {
+		relay_refuse(inner);
+		tell_closed(d);
+		dial_free(d);
+		return;
+	}
 	pair_begin(r, d->id, inner, outer);
 	dial_free(d);
 }

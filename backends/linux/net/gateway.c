@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "backends/linux/net/notes.h"
+#include "backends/linux/net/tls.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/broker/secrets.h"
 #include "core/keeper/flows.h"
 #include "core/net/dns.h"
 
@@ -33,6 +35,8 @@ struct gateway {
 	struct net_book *book;
 	const struct gateway_listener *on;
 	void *data;
+	const struct secrets *secrets; /* NULL: none */
+	const struct tls *tls;	       /* the same */
 };
 
 static void watch_inside(struct gateway *g, bool on);
@@ -102,7 +106,8 @@ static void on_room(void *data)
 
 static int fork_relay(struct gateway *g)
 {
-	struct relay_spec spec = {.user_ns = g->user_ns, .net_ns = g->net_ns};
+	struct relay_spec spec = {
+		.user_ns = g->user_ns, .net_ns = g->net_ns, .tls = tls_socket(g->tls)};
 	int fds[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
@@ -279,6 +284,44 @@ bool gateway_send(struct gateway *g, const struct net_note *note)
 struct net_book *gateway_book(struct gateway *g)
 {
 	return g->book;
+}
+
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+void gateway_use_secrets(struct gateway *g, const struct secrets *secrets, const struct tls *tls)
+{
+	g->secrets = secrets;
+	g->tls = tls;
+}
+
+/* Did a name of this address lead here, and may it be connected to? Hosts share addresses. */
+static bool may_be(const struct gateway *g, const char *host, const struct net_addr *at)
+{
+	struct net_target t = {.port = TLS_PORT};
+	const char *name, *reason;
+
+	for (size_t i = 0; (name = book_name(g->book, at, i)) != NULL; i++)
+		if (str_eq(name, host))
+			return net_host_parse(&t.host, name, strlen(name), NULL) &&
+			       policy_check_flow(keeper_policy(g->k), RULE_CONNECT, &t, at,
+						 &reason) == POLICY_ALLOW;
+	return false;
+}
+
+uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
+			 const struct net_addr *at)
+{
+	uint32_t bits = 0;
+
+	if (!g->secrets || t->port != TLS_PORT)
+		return 0;
+	for (size_t i = 0; i < g->secrets->n; i++) {
+		const char *host = g->secrets->list[i].host;
+
+		if ((!t->host.is_addr && str_eq(t->host.name, host)) || may_be(g, host, at))
+			bits |= 1u << i;
+	}
+	return bits;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

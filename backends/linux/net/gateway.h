@@ -28,6 +28,14 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int insid
 void gateway_free(struct gateway *g); /* NULL is a no-op */
 void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data);
 
+struct tls;
+struct secrets;
+/* From now on: connections to the hosts of these secrets go through that process. Borrowed. */
+void gateway_use_secrets(struct gateway *g, const struct secrets *secrets, const struct tls *tls);
+/* The bits of those whose host a connection to this target and address is, or NULL, may be to. */
+uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
+			 const struct net_addr *at);
+
 /* 1: it serves; 0: it starts, ready() follows; negative errno: it cannot. */
 int gateway_start(struct gateway *g);
 /* False: it is gone, or does not keep up; NET_END and NET_CANCEL wait then until it does. */

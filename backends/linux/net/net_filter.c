@@ -103,7 +103,52 @@ static int add_relay(scmp_filter_ctx c)
 
 	if (r == 0)
 		r = allow(c, of_relay, ARRAY_LEN(of_relay));
+	if (r == 0) /* a connection's other end in the TLS process */
+		r = allow_if(c, SCMP_SYS(socketpair), 0, UINT32_MAX, AF_UNIX);
 	return r < 0 ? r : allow_if(c, SCMP_SYS(openat), 2, writes, O_RDONLY);
+}
+
+/* Bytes come and go through descriptors that it was given. */
+static const int of_tls[] = {
+	SCMP_SYS(brk),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(close),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(futex),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(gettid),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(read),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(sendto),
+	SCMP_SYS(shutdown),
+	SCMP_SYS(time),
+	SCMP_SYS(write),
+	SCMP_SYS(rt_sigprocmask),
+};
+
+static int add_tls(scmp_filter_ctx c)
+{
+	const scmp_datum_t self = (scmp_datum_t)getpid();
+	int r = allow(c, of_tls, ARRAY_LEN(of_tls));
+
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
+	return r < 0 ? r : allow_if(c, SCMP_SYS(tgkill), 0, UINT32_MAX, self); /* abort() */
 }
 
 static int add_router(scmp_filter_ctx c)
@@ -179,6 +224,11 @@ static int add_proxy(scmp_filter_ctx c)
 int net_filter_proxy(void)
 {
 	return load(SCMP_ACT_ALLOW, add_proxy);
+}
+
+int net_filter_tls(void)
+{
+	return load(SCMP_ACT_ERRNO(EPERM), add_tls);
 }
 
 int net_filter_relay(void)

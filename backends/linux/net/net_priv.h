@@ -84,6 +84,7 @@ struct net_note {
 	int32_t code;
 	uint64_t id;
 	uint32_t verdict; /* enum net_verdict */
+	uint32_t secrets; /* NET_DIAL: bits of those that may be put into what is sent (tls.h) */
 	uint16_t type, port, n, from_port;
 	struct net_addr at, addr[NET_ADDRS_MAX];
 	uint64_t sent, received; /* bytes, by the agent */
@@ -132,12 +133,15 @@ int net_filter_relay(void) MUST_USE;
 int net_filter_router(void) MUST_USE;
 /* This one looks names up with the C library: it starts nothing and reaches no other process. */
 int net_filter_proxy(void) MUST_USE;
+/* This one opens no socket and no file. */
+int net_filter_tls(void) MUST_USE;
 
 /* ---- relay.c --------------------------------------------------------------------------------- */
 
 struct relay_spec {
 	int sock; /* to the keeper */
 	int user_ns, net_ns;
+	int tls; /* to the TLS process; -1: there is none */
 	int inside[INSIDE_SOCKETS];
 };
 NORETURN void relay_run(const struct relay_spec *spec);

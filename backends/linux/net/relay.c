@@ -185,9 +185,10 @@ static int by_number(const void *a, const void *b)
 /* All descriptors of the keeper's but 0 to 2 and those that it was given. */
 static void close_others(const struct relay_spec *spec)
 {
-	int keep[3 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns}, from = 3;
+	int keep[4 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns, spec->tls},
+		     from = 3;
 
-	memcpy(keep + 3, spec->inside, sizeof(spec->inside));
+	memcpy(keep + 4, spec->inside, sizeof(spec->inside));
 	qsort(keep, ARRAY_LEN(keep), sizeof(keep[0]), by_number);
 	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
 		if (keep[i] < from)

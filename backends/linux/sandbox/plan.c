@@ -189,6 +189,11 @@ static void run(struct plan *p, const struct spawn_spec *spec)
 	}
 	if (spec->cache)
 		plan_add(p, PLAN_BIND_RW, CACHE_INSIDE, spec->cache);
+	if (spec->ca) {
+		op = plan_add(p, PLAN_BIND_RO, CA_INSIDE, spec->ca);
+		op->dir = false;
+		op->make = true;
+	}
 	if (!spec->allow_network && !spec->resolv)
 		return;
 	resolv = realpath("/etc/resolv.conf", NULL);

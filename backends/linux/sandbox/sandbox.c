@@ -17,6 +17,7 @@
 #include "backends/linux/gate/gate.h"
 #include "backends/linux/net/gateway.h"
 #include "backends/linux/net/proxy.h"
+#include "backends/linux/net/tls.h"
 #include "backends/linux/sandbox/keeper_domain.h"
 #include "backends/linux/limits/limits.h"
 #include "core/base/io.h"
@@ -34,6 +35,8 @@ struct sandbox {
 	int cgroups[2];	 /* cgroup.procs to enter, opened before D0 forbids it; -1: none */
 	struct plan plan;
 	struct gate *gate;
+	struct tls *tls; /* puts secrets into requests; NULL: there are none */
+	const struct secrets *secrets;
 	struct proxy_door *proxy; /* until the keeper has it among its doors */
 	bool no_fuse;		  /* the device opens, but mounting failed */
 	struct spawn_limits limits;
@@ -135,6 +138,7 @@ void sandbox_stop(struct sandbox *sb)
 	reap(&sb->guard);
 	plan_done(&sb->plan);
 	proxy_door_free(sb->proxy);
+	tls_free(sb->tls);
 	for (size_t i = 0; sb->env && sb->env[i]; i++)
 		free(sb->env[i]);
 	free(sb->env);
@@ -390,6 +394,8 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 	if (sb->cell.ns[NS_NET] >= 0 && fds[1] >= 0) /* the agent was told to prepare for it */
 		own.gateway =
 			gateway_new(sb->keeper, sb->cell.ns[NS_USER], sb->cell.ns[NS_NET], fds + 1);
+	if (own.gateway)
+		gateway_use_secrets(own.gateway, sb->secrets, sb->tls);
 	if (listener < 0 || root < 0)
 		r = err_say(err, -EPROTO, "the system-call door did not arrive");
 	else
@@ -477,6 +483,9 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	int r;
 
 	r = check_host(spec, err);
+	sb->secrets = spec->secrets;
+	if (r == 0 && spec->secrets)
+		r = tls_start(&sb->tls, spec, err);
 	sb->limits = spec->limits;
 	if (r == 0)
 		r = choose_read_door(sb, builder, spec, err);
@@ -508,6 +517,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	}
 	if (r == 0)
 		r = builder->finish(&sb->cell, &sb->plan, ret_status, err);
+	tls_shown(sb->tls);
 	if (r == 0)
 		r = keeper_domain_enter(sb->keeper, &sb->plan, sb->cell.root, spec, err);
 	if (r == 0)
