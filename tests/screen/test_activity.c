@@ -86,6 +86,27 @@ static void levels(void **state)
 	scene_done(&s);
 }
 
+/* One row for a command that is run again, and none for a program that reads something else. */
+static void commands_outside_of_steps(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000)->running = false;
+	model_add_exec(&s.model, 0, 40, "cat /home/u/.ssh/id", "/usr/bin/cat");
+	model_add_exec(&s.model, 0, 41, "cat /home/u/.bashrc", "/usr/bin/cat");
+	model_add_exec(&s.model, 0, 42, "cat /home/u/.bashrc", "/usr/bin/cat");
+	model_add_exec(&s.model, 1, 43, "cc -c a.c", "/usr/bin/cc");
+	model_add_exec(&s.model, 1, 44, "cc -c b.c", "/usr/bin/cc");
+	ui_changed(s.ui);
+	scene_keys(&s, "C-] l");
+	assert_true(scene_shows(&s, "cat /home/u/.ssh/id"));
+	assert_true(scene_shows(&s, "cat /home/u/.bashrc"));
+	assert_int_equal(rows(&s), 3);
+	scene_done(&s);
+}
+
 /* A program that saves a copy under a new name each time, and may not: one row. */
 static void refusals_alike_are_one(void **state)
 {
@@ -172,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels),
+		cmocka_unit_test(commands_outside_of_steps),
 		cmocka_unit_test(refusals_alike_are_one),
 		cmocka_unit_test(details_and_jumps),
 		cmocka_unit_test(a_flood),
