@@ -56,7 +56,8 @@ is "$(inside -- printenv GIT_CONFIG_COUNT)" "" "and git is told nothing"
 # ---- nobody allows it: refused, said, and git does not ask in the terminal
 out=$(push --git-credentials)
 like "$out" 'told us to quit' "where no rule allows the host git is told to give up"
-like "$out" "localhost:$port" "the refusal is listed at the end"
+like "$out" "using your git credentials for localhost:$port was refused" "the refusal is listed at the end"
+like "$out" "allow = credentials localhost:$port" "with the rule that allows it"
 there && fail "nothing was pushed" || pass "nothing was pushed"
 
 # ---- a rule denies, another one allows

@@ -186,11 +186,29 @@ static void many_are_counted(void **state)
 	assert_null(strchr(f->words.data, '\033'));
 }
 
+/* A key used for a host is no file that was written. */
+static void keys_of_the_human(void **state)
+{
+	struct fix *f = *state;
+
+	model_add_row(&f->m, ROW_DENY, 1, 2, -13, "credentials", "git.example:443", "no rule")
+		->unasked = true;
+	model_add_row(&f->m, ROW_DENY, 1, 2, -13, "sign", "git.example:22", "no rule")->unasked =
+		true;
+	refused_note(&f->r, &f->m, "/home/me");
+	refused_words(&f->r, &f->words);
+	assert_non_null(strstr(f->words.data, "using your git credentials for git.example:443"));
+	assert_non_null(strstr(f->words.data, "signing with your SSH key for git.example:22"));
+	assert_non_null(strstr(f->words.data, "allow = credentials git.example:443"));
+	assert_non_null(strstr(f->words.data, "allow = sign git.example:22"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(keys_of_the_human),
 		TEST(a_tree_is_told_once),
 		TEST(nothing_wide_is_proposed),
 		TEST(what_was_not_written_is_told_with_why),

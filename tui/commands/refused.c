@@ -95,15 +95,16 @@ static void count(struct refused *r, char *pattern, const char *why, bool runs)
 	free(pattern);
 }
 
-/* One name, looked up and then dialled, is told once: with the port, where that is known. */
-static void count_host(struct refused *r, const struct row *row, bool binds)
+/* One name, looked up and then dialled, is told once: with the port, where that is known. kind:
+ * static. */
+static void count_host(struct refused *r, const struct row *row, const char *kind)
 {
 	size_t len = strlen(row->text);
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct refused_tree *t = &r->list[i];
 
-		if (t->host && t->binds == binds && strncmp(t->pattern, row->text, len) == 0 &&
+		if (str_eq(t->host, kind) && strncmp(t->pattern, row->text, len) == 0 &&
 		    (!t->pattern[len] || t->pattern[len] == ':')) {
 			t->places++;
 			return;
@@ -116,13 +117,18 @@ static void count_host(struct refused *r, const struct row *row, bool binds)
 	r->list[r->n++] = (struct refused_tree){.pattern = xstrdup(row->text),
 						.why = xstrdup(row->more ? row->more : ""),
 						.places = 1,
-						.host = true,
-						.binds = binds};
+						.host = kind};
 }
 
-static bool is_host(const struct row *row)
+/* The kind of rule that speaks of this host; NULL: it is a path. Static. */
+static const char *host_kind(const struct row *row)
 {
-	return str_eq(row->op, "connect") && row->text[0] != '/';
+	static const char *const kinds[] = {"connect", "credentials", "sign"};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds) && row->text[0] != '/'; i++)
+		if (str_eq(row->op, kinds[i]))
+			return kinds[i];
+	return NULL;
 }
 
 /* Nobody is asked about one. */
@@ -137,9 +143,9 @@ static void note_row(struct refused *r, const struct row *row, const char *home)
 	if (row->kind != ROW_DENY)
 		return;
 	if (is_listening(row))
-		count_host(r, row, true);
-	else if (row->unasked && is_host(row))
-		count_host(r, row, false);
+		count_host(r, row, "bind");
+	else if (row->unasked && host_kind(row))
+		count_host(r, row, host_kind(row));
 	else if (row->unasked)
 		count(r, write_pattern_of(row, home), row->more ? row->more : "", false);
 	else if (str_eq(row->more, policy_ungranted) &&
@@ -160,6 +166,13 @@ void refused_note(struct refused *r, const struct model *m, const char *home)
 	}
 }
 
+static const char *host_words(const char *kind)
+{
+	return str_eq(kind, "credentials") ? "using your git credentials for"
+	       : str_eq(kind, "sign")	   ? "signing with your SSH key for"
+					   : "connecting to";
+}
+
 static void tell(const struct refused_tree *t, struct buf *out)
 {
 	AUTO_BUF struct buf shown = BUF_INIT, why = BUF_INIT;
@@ -167,13 +180,13 @@ static void tell(const struct refused_tree *t, struct buf *out)
 	text_escape(&shown, t->pattern, strlen(t->pattern));
 	if (t->why)
 		text_escape(&why, t->why, strcspn(t->why, ";"));
-	if (t->binds) {
+	if (str_eq(t->host, "bind")) {
 		buf_fmt(out, "cordon: listening at %s was refused: %s\n", shown.data, why.data);
 		return;
 	}
 	if (t->host) {
-		buf_fmt(out, "cordon: connecting to %s was refused: %s, and nobody can be asked\n",
-			shown.data, why.data);
+		buf_fmt(out, "cordon: %s %s was refused: %s, and nobody can be asked\n",
+			host_words(t->host), shown.data, why.data);
 		return;
 	}
 	buf_fmt(out, "cordon: %s %s was refused (%zu place%s): %s, and nobody can be asked\n",
@@ -192,8 +205,7 @@ static bool can_be_said(const char *pattern)
 
 static bool add_rule(const struct refused_tree *t, struct buf *out)
 {
-	const char *kinds = t->binds  ? "bind"
-			    : t->host ? "connect"
+	const char *kinds = t->host   ? t->host
 			    : t->why  ? "write"
 			    : t->runs ? "read,exec"
 				      : "read";

@@ -18,8 +18,7 @@ struct refused {
 		char *pattern; /* "~/docs/" and two stars: what a rule would say */
 		char *why;     /* of what was not written; NULL: of what was not read */
 		bool runs;     /* programs of it too */
-		bool host;     /* connecting to it */
-		bool binds;    /* host: an address to listen at */
+		const char *host; /* pattern is a host, for this kind of rule: static; else NULL */
 		size_t places;
 	} list[REFUSED_MAX];
 	size_t n, beyond;
