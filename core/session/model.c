@@ -208,6 +208,7 @@ void model_add_earlier(struct model *m, const struct step_info *list, size_t n, 
 		s->exit_status = from->exit_status;
 		s->paths = from->created + from->modified + from->deleted + from->renamed;
 	}
+	model_set_counts(m, list, n);
 	model_sort_steps(m);
 }
 

@@ -249,9 +249,32 @@ static void a_merge_is_shown_before_it_is_written(void **state)
 	}
 }
 
+/* Steps of earlier sessions say what they did in the same signs. */
+static void an_earlier_step_has_its_counts(void **state)
+{
+	char command[] = "sed -i s/a/b/ x";
+	struct step_info earlier = {.id = 901,
+				    .kind = STEP_COMMAND,
+				    .command = command,
+				    .began_us = 1000000,
+				    .ended_us = 2000000,
+				    .created = 2,
+				    .modified = 3};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_earlier(&s.model, &earlier, 1, false);
+	ui_changed(s.ui);
+	assert_true(scene_shows(&s, "+2 ~3"));
+	assert_false(scene_shows(&s, "5 paths"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_earlier_step_has_its_counts),
 		cmocka_unit_test(they_stand_between_the_steps),
 		cmocka_unit_test(signs_stand_without_colour),
 		cmocka_unit_test(opened_they_show_both_sides),
