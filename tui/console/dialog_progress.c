@@ -69,7 +69,7 @@ static void changed(struct view *v)
 	else if (*words)
 		ui_say(ui, "+ %s", words);
 	else if (job->kind == UNDO_REDO)
-		ui_say(ui, "+ Everything is back.");
+		ui_say(ui, "+ Redone.");
 	else if (job->kind == UNDO_PATHS)
 		ui_say(ui, "+ Restored, as a step that can be undone.");
 	else
