@@ -205,10 +205,7 @@ static bool can_be_said(const char *pattern)
 
 static bool add_rule(const struct refused_tree *t, struct buf *out)
 {
-	const char *kinds = t->host   ? t->host
-			    : t->why  ? "write"
-			    : t->runs ? "read,exec"
-				      : "read";
+	const char *kinds = t->host ? t->host : t->why ? "write" : t->runs ? "read,exec" : "read";
 	AUTO_BUF struct buf value = BUF_INIT;
 
 	if (!can_be_said(t->pattern))

@@ -15,9 +15,9 @@
 
 struct refused {
 	struct refused_tree {
-		char *pattern; /* "~/docs/" and two stars: what a rule would say */
-		char *why;     /* of what was not written; NULL: of what was not read */
-		bool runs;     /* programs of it too */
+		char *pattern;	  /* "~/docs/" and two stars: what a rule would say */
+		char *why;	  /* of what was not written; NULL: of what was not read */
+		bool runs;	  /* programs of it too */
 		const char *host; /* pattern is a host, for this kind of rule: static; else NULL */
 		size_t places;
 	} list[REFUSED_MAX];

@@ -110,9 +110,10 @@ static char *key_of(const struct activity *a, const struct row *r)
 	case ROW_DENY:
 		return xasprintf("d%lld:%s:%s", (long long)r->step, r->op ? r->op : "", text);
 	case ROW_EXEC:
-		/* A step is one command, and make runs cc often. Outside of steps each command counts:
-		 * `cat ~/.bashrc` does not stand for `cat ~/.ssh/id`. */
-		return r->step ? xasprintf("x%lld:%.*s", (long long)r->step, (int)strcspn(text, " "), text)
+		/* A step is one command, and make runs cc often. Outside of steps each command
+		 * counts: `cat ~/.bashrc` does not stand for `cat ~/.ssh/id`. */
+		return r->step ? xasprintf("x%lld:%.*s", (long long)r->step,
+					   (int)strcspn(text, " "), text)
 			       : xasprintf("x0:%s", text);
 	case ROW_EXTERNAL:
 		return xasprintf("e:%s", text);
