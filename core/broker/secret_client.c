@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/broker/broker_priv.h"
+#include "core/os/text.h"
 
 /*
  * One secret at a time: its command runs, cordon learns what no recording may show, then the TLS

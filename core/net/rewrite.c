@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/os/text.h"
+
 #define CHUNK_LINE_MAX 1024
 
 struct field {

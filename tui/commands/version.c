@@ -15,6 +15,7 @@
 #define FUSE_USE_VERSION 31
 #include <fuse_lowlevel.h>
 #include <gnu/libc-version.h>
+#include <openssl/crypto.h>
 #include <seccomp.h>
 #endif
 
@@ -37,8 +38,8 @@ static void print_confinement(void)
 {
 	const struct scmp_version *v = seccomp_version();
 
-	printf("libseccomp %u.%u.%u, libfuse %s, ", v->major, v->minor, v->micro,
-	       fuse_pkgversion());
+	printf("libseccomp %u.%u.%u, libfuse %s, OpenSSL %s, ", v->major, v->minor, v->micro,
+	       fuse_pkgversion(), OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 #else
 static void print_system(void)
