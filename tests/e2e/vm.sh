@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm - the virtual machine: two boots, emulated, in which everything is looked at; what is refused without one.
+# vm - the virtual machine: a few boots, emulated, in which everything is looked at; what is refused without one.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
 # timeout: 300
@@ -102,7 +102,81 @@ ok "undo" cordon_in "$dir" undo
 same "$(tree "$dir")" "$before" "brings everything back"
 like "$("$CORDON" vm list)" "of +128 MiB +$dir" "vm list knows what is kept"
 
-# ---- second boot: in the console, with the same image
+# ---- a boot against us: root in the guest takes its first program's descriptors
+
+cat >"$dir/attack.py" <<'ATTACK'
+import ctypes, os, subprocess, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def port(name):
+    ports = "/sys/class/virtio-ports"
+    dev = [p for p in os.listdir(ports) if open(f"{ports}/{p}/name").read().strip() == name][0]
+    for fd in os.listdir("/proc/1/fd"):
+        if os.readlink("/proc/1/fd/" + fd) == "/dev/" + dev:
+            got = libc.syscall(438, libc.syscall(434, 1, 0), int(fd), 0)  # pidfd_getfd, pidfd_open
+            os.set_blocking(got, True)
+            return got
+    sys.exit("no descriptor of " + dev)
+
+
+def attempt(name, command):
+    done = subprocess.run(["sh", "-c", command], capture_output=True).returncode == 0
+    print(name, "done" if done else "refused")
+
+
+here = os.getcwd()
+subprocess.run("mkdir /run/m && mount -t virtiofs -o rw root /run/m && mount -o remount,rw /", shell=True, check=True)
+attempt("etc", "echo x >/run/m/etc/cordon-attack")
+attempt("folder", f"echo x >/run/m{here}/through-root")
+attempt("hidden", "ls /run/m$HOME/.ssh/id")
+attempt("block", "mknod disk b 8 0")
+attempt("character", "mknod null c 1 3")
+attempt("link", "ln -s ../../../../../../../../etc out && echo x >out/cordon-attack")
+attempt("fill", "dd if=/dev/zero of=/fill bs=1M")
+print("after", os.path.getsize("/fill") > 0, flush=True)
+control, tty = port("control"), port("tty")
+for i in range(64):
+    os.write(tty, b"tty" * 10000)
+for line in (
+    b'{"type":"nonsense"}',
+    b'{"type":"output","id":99,"stream":"stdout","data":"of nobody"}',
+    b'{"type":"step_completed","id":2,"exit_code":1}',
+    b'{"type":"ready"}',
+    b'{"type":"step_started","id":1}',
+):
+    os.write(control, line + b"\n")
+for i in range(500):
+    os.write(control, b'{"type":"taken","id":1,"n":9007199254740991}\n' * 10)
+os.write(control, b'{"type":"output","id":1,"stream":"stdout","data":"survived\\n"}\n')
+libc.ptrace(16, 1, 0, 0)  # PTRACE_ATTACH: nobody is left who switches off
+os.waitpid(1, 0x40000000)
+os.write(control, b'{"type":"step_completed","id":1,"exit_code":9,"signal":19,"tty_bytes":9007199254740991}\n')
+while True:
+    os.write(tty, b"flood" * 10000)
+ATTACK
+if command -v python3 >/dev/null; then
+	before=$(tree "$dir") mark=$(new_mark)
+	out=$(run --headless -- python3 ./attack.py "$mark" </dev/null 2>"$TEST_TMP/err")
+	is "$?" 9 "a guest that says it was stopped has ended"
+	is "$out" "etc refused
+folder refused
+hidden refused
+block refused
+character refused
+link done
+fill refused
+after True
+survived" "its root did nothing more than it may"
+	is "$(cat "$TEST_TMP/err")" "" "and nothing is said"
+	ok "nor did anything come out" test ! -e /etc/cordon-attack
+	ok "nothing outlives that either" wait_for 5 none_marked "$mark"
+	ok "undo of it" cordon_in "$dir" undo
+	same "$(tree "$dir")" "$before" "brings the folder back"
+fi
+
+# ---- another boot: in the console, with the same image
 
 start 100 30 "$dir" "$CORDON run --vm-mode persistent --exit -- sh -c ': $mark; exec bash --norc'"
 sees 'network off . vm . emulated' "the status bar says how it runs"

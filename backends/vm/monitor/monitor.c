@@ -119,10 +119,22 @@ static void check_drained(struct monitor *m)
 		go_down(m);
 }
 
+/* A guest can say anything: a process that raises SIGSTOP would stay for ever. */
+static bool ends_a_process(int sig)
+{
+	static const int others[] = {SIGSTOP, SIGTSTP, SIGTTIN,	 SIGTTOU,
+				     SIGCONT, SIGCHLD, SIGWINCH, SIGURG};
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (sig == others[i])
+			return false;
+	return sig > 0;
+}
+
 static void on_completed(struct monitor *m, const struct shim_event *e)
 {
 	m->status = e->status;
-	m->signal = e->signal;
+	m->signal = ends_a_process(e->signal) ? e->signal : 0;
 	m->tty_wanted = m->spec->tty ? e->n : 0;
 	m->phase = DRAINING;
 	m->deadline =
@@ -198,7 +210,8 @@ static void read_tty(struct monitor *m)
 	if (!b.len || m->phase < STARTING)
 		return;
 	m->tty_got += (int64_t)b.len;
-	stdio_add(m, false, b.data, b.len);
+	if (m->spec->tty)
+		stdio_add(m, false, b.data, b.len);
 	check_drained(m);
 }
 
@@ -248,7 +261,7 @@ static void qemu_ended(struct monitor *m, int status)
 	char what[128];
 
 	m->qemu = 0;
-	if (m->phase == DOWN)
+	if (m->phase >= DOWN)
 		leave(m);
 	/* What it said before has not been read yet, perhaps. */
 	if (m->console >= 0)
@@ -298,7 +311,7 @@ static void on_keeper(struct monitor *m)
 	if (note.kind == NOTE_GO) {
 		m->go = true;
 		start_program(m);
-	} else if (note.kind == NOTE_FAILED && m->phase != DOWN && !m->no_files_at) {
+	} else if (note.kind == NOTE_FAILED && m->phase < DOWN && !m->no_files_at) {
 		m->no_files_at = clock_mono_us() + NO_FILES_US;
 	}
 }
@@ -311,7 +324,13 @@ static void on_deadline(struct monitor *m)
 		go_down(m);
 		return;
 	}
-	if (m->phase == DOWN)
+	if (m->phase == DOWN) {
+		m->phase = QUITTING;
+		m->deadline = clock_mono_us() + QUIT_US;
+		qmp_command(&m->qmp_out, "quit");
+		return;
+	}
+	if (m->phase == QUITTING)
 		leave(m);
 	snprintf(what, sizeof(what), "the virtual machine did not start within %d s",
 		 m->boot_seconds);
@@ -423,7 +442,7 @@ void monitor_turn(struct monitor *m)
 		monitor_end_qemu(m);
 		_exit(125);
 	}
-	if (m->no_files_at && now >= m->no_files_at && m->phase != DOWN)
+	if (m->no_files_at && now >= m->no_files_at && m->phase < DOWN)
 		monitor_fail(m, 125, "the virtual machine's file server has ended");
 	if (m->deadline && now >= m->deadline)
 		on_deadline(m);

@@ -17,8 +17,10 @@
  * own because it reads what a guest writes: it has no right to write a file or to look at another
  * process, and makes no system call but those of its loop (monitor_filter.c).
  *
- *   booting -> waiting -> starting -> running -> draining -> down
+ *   booting -> waiting -> starting -> running -> draining -> down -> quitting
  *           ready      go          started    completed   shutdown sent
+ *
+ * A guest that does not switch itself off in time is followed by "quit" to QEMU, then by SIGKILL.
  *
  * Death: the monitor ends with the keeper, QEMU with the monitor (parent-death signals). When
  * cordon's lifeline ends, the monitor ends a second later. When QEMU ends early the monitor says

@@ -10,6 +10,7 @@
 #define OUT_MAX	    ((size_t)256 << 10)
 #define TTY_MAX	    ((size_t)64 << 10)
 #define DOWN_US	    2000000 /* for the guest to switch itself off */
+#define QUIT_US	    500000  /* then, for QEMU to write what it has and to end */
 #define LIFELINE_US 1000000
 #define NO_FILES_US 300000
 
@@ -20,6 +21,7 @@ enum phase {
 	RUNNING,
 	DRAINING, /* it has ended; bytes of its terminal are on their way */
 	DOWN,	  /* shutdown sent */
+	QUITTING, /* in vain: QEMU has been told to */
 };
 
 struct monitor {
@@ -54,7 +56,7 @@ void stdio_read_input(struct monitor *m);
 void stdio_add(struct monitor *m, bool to_stderr, const char *data, size_t len);
 /* One write that does not wait, after poll(2) has said so. */
 void stdio_write(struct monitor *m, int which);
-/* What is left, waiting for it: the program has ended. */
+/* What is left, waiting for it while cordon is there: the program has ended. */
 void stdio_write_all(struct monitor *m);
 
 /* ---- monitor.c ---- */

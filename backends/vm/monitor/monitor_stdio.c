@@ -50,7 +50,9 @@ bool stdio_wants_input(const struct monitor *m)
 		return false;
 	if (m->spec->tty) /* keys that are typed before it runs are its own, too */
 		return m->tty_out.len < TTY_MAX;
-	return m->phase == RUNNING && m->ahead + CHUNK <= SHIM_INPUT;
+	/* A guest that says it has taken what it did not read gets no more either. */
+	return m->phase == RUNNING && m->ahead + CHUNK <= SHIM_INPUT &&
+	       m->control_out.len < 4 * SHIM_INPUT;
 }
 
 void stdio_read_input(struct monitor *m)
@@ -90,10 +92,11 @@ void stdio_write(struct monitor *m, int which)
 void stdio_write_all(struct monitor *m)
 {
 	while (m->out[0].len || m->out[1].len) {
-		struct pollfd p[2] = {{.fd = m->out[0].len ? 1 : -1, .events = POLLOUT},
-				      {.fd = m->out[1].len ? 2 : -1, .events = POLLOUT}};
+		struct pollfd p[3] = {{.fd = m->out[0].len ? 1 : -1, .events = POLLOUT},
+				      {.fd = m->out[1].len ? 2 : -1, .events = POLLOUT},
+				      {.fd = m->spec->lifeline > 0 ? m->spec->lifeline : -1}};
 
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if ((poll(p, 3, -1) < 0 && errno != EINTR) || p[2].revents)
 			return;
 		for (int i = 0; i < 2; i++)
 			if (p[i].revents)
