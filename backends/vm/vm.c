@@ -288,6 +288,9 @@ static int vm_launch(struct sandbox **ret, struct door **ret_door, const struct 
 	r = start(sb, &plan, spec, err);
 	if (r == 0 && !plan.kvm)
 		keeper_note(k, "the virtual machine is emulated, which is slow: %s", plan.no_kvm);
+	if (r == 0 && spec->sockets && *spec->sockets)
+		keeper_warn(k, "--backend vm: the guest cannot reach sockets of the host: "
+			       "--allow-unix and --ssh-agent do nothing");
 	vm_plan_done(&plan);
 	if (r == 0) {
 		*ret = sb;
