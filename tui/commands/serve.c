@@ -114,7 +114,8 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 	static const char *const named[][2] = {{"backend", "--backend"},
 					       {"mode", "--mode"},
 					       {"profile", "--profile"},
-					       {"network_policy", "--network"}};
+					       {"network_policy", "--network"},
+					       {"vm_mode", "--vm-mode"}};
 	const cJSON *one, *agent = get(get(payload, "agent"), "command");
 
 	for (size_t i = 0; i < dirs->n; i++)
