@@ -327,6 +327,7 @@ static void playing_shows_the_same(void **state)
 {
 	struct show *s = *state;
 	struct replay *r = replay_show(s);
+	int64_t now = 0;
 
 	replay_set_idle(r, 0, 0);
 	replay_set_speed(r, 4, 0);
@@ -334,12 +335,13 @@ static void playing_shows_the_same(void **state)
 	for (int n = 0; n < SECONDS - 1; n++) {
 		int64_t due = n * (int64_t)1000000 + 500000;
 
+		/* (a busy machine plays less at a time than is due, and goes on from there) */
 		while (replay_position(r) < due)
-			replay_tick(r, due / 4);
+			replay_tick(r, now += 250);
 		assert_screen(r, s, n);
 	}
-	replay_tick(r, SECONDS * (int64_t)1000000);
-	assert_false(replay_playing(r));
+	while (replay_playing(r))
+		replay_tick(r, now += 1000000);
 	assert_screen(r, s, SECONDS - 1);
 	replay_free(r);
 }
