@@ -134,6 +134,33 @@ static void hard_ends_stay(void **state)
 	pane_done(&p);
 }
 
+/* A full row waits for the next character to wrap: what moves no cursor does not change that. */
+static void what_waits_to_wrap_goes_on_waiting(void **state)
+{
+	static const char *const quiet[] = {"\033[2M", "\033[2L", "\0337",     "\033(B",
+					    "\033[0K", "\033[m",  "\033[?25h", "\033[2X",
+					    "\033[2P", "\033=",	  "\033[1b"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(quiet); i++) {
+		struct pane p;
+		VTermPos pos;
+		int first;
+
+		pane_init(&p, 6, 8);
+		pane_feed(&p, "one\r\n12345678");
+		first = strstr(quiet[i], "1b") ? 2 : 1; /* that repeats the 8 */
+		pane_feed(&p, quiet[i]);
+		pane_feed(&p, "ab");
+		sieve_flush(p.t);
+		vterm_state_get_cursorpos(p.t->state, &pos);
+		assert_int_equal(pos.row, 2);
+		assert_int_equal(pos.col, first + 1);
+		assert_int_equal(p.t->sieve.col, pos.col);
+		pane_done(&p);
+	}
+}
+
 static void a_full_screen_program_is_left_alone(void **state)
 {
 	struct pane p;
@@ -272,6 +299,7 @@ int main(void)
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(styles_go_along),
 		cmocka_unit_test(hard_ends_stay),
+		cmocka_unit_test(what_waits_to_wrap_goes_on_waiting),
 		cmocka_unit_test(a_full_screen_program_is_left_alone),
 		cmocka_unit_test(the_view_stays_on_its_line),
 		cmocka_unit_test(as_tmux_does),

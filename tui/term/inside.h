@@ -78,6 +78,7 @@ struct sieve {
 	int32_t last;	/* for REP; 0: nothing to repeat */
 	unsigned extra; /* number of the last character's */
 	bool joins;	/* a joiner came after it */
+	bool wide;	/* what was printed last has two columns */
 
 	/* See wrap.c. */
 	int col;   /* where the next character goes; -1: has to be asked */

@@ -53,6 +53,7 @@ static void hard_reset(struct term *t)
 	struct sieve *s = &t->sieve;
 
 	sieve_flush(t);
+	wrap_lost(t);
 	reflow_forget(t);
 	scrollback_end_line(&t->history);
 	sieve_fmt(t, "\033[?1047l\033[?1000l\033[?1006l\033[?5l\033c\033[H\0337");
@@ -71,13 +72,14 @@ void sequence_esc(struct term *t, char final)
 
 	s->cost++;
 	s->last = 0;
-	wrap_lost(t);
 	if (s->intermed == '(' || s->intermed == ')') {
 		s->charset.graphics[s->intermed == ')'] = final == '0';
 		return;
 	}
-	if (s->intermed == '#' && final == '8')
+	if (s->intermed == '#' && final == '8') {
+		wrap_lost(t);
 		sieve_emit(t, "\033#8", 3);
+	}
 	if (s->intermed)
 		return;
 	switch (final) {
@@ -94,11 +96,14 @@ void sequence_esc(struct term *t, char final)
 		s->tabs = true;
 		sieve_emit(t, "\033H", 2);
 		break;
-	case '=':
-	case '>':
 	case 'D':
 	case 'E':
 	case 'M':
+		wrap_lost(t);
+		sieve_fmt(t, "\033%c", final);
+		break;
+	case '=':
+	case '>':
 		sieve_fmt(t, "\033%c", final);
 		break;
 	default:
@@ -227,13 +232,19 @@ static void repeat(struct term *t)
 	int n = MIN(arg_or(s, 0, 1), t->cols);
 	int32_t cp = s->last;
 	unsigned extra;
+	int width;
 
 	if (!cp)
 		return;
 	extra = pen_extra(t, &s->pen, "");
-	for (int i = 0; i < n; i++)
+	width = glyph_class(t->glyphs, glyph_unalias(cp)) == GLYPH_NARROW ? 1 : 2;
+	for (int i = 0; i < n; i++) {
+		wrap_before(t, width);
 		sieve_glyph(t, cp, extra);
-	wrap_lost(t);
+		s->marks = 0;
+		s->extra = extra;
+		wrap_after(t, width);
+	}
 }
 
 static void erase_display(struct term *t)
@@ -354,7 +365,7 @@ void sequence_csi(struct term *t, char final)
 	struct sieve *s = &t->sieve;
 
 	s->cost += final != 'm';
-	if (!strchr("mKJcnhl", final))
+	if (strchr("ABCDEFGHIZ`adefjkr", final)) /* they may move the cursor */
 		wrap_lost(t);
 	if (!s->leader && !s->intermed)
 		csi_plain(t, final);

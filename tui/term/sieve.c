@@ -220,6 +220,7 @@ static void put_cp(struct term *t, int32_t cp)
 	s->marks = 0;
 	s->joins = false;
 	s->last = cp;
+	s->wide = width == 2;
 	s->extra = pen_extra(t, &s->pen, "");
 	sieve_glyph(t, cp, s->extra);
 	wrap_after(t, width);
@@ -337,7 +338,7 @@ static size_t ascii_run(struct term *t, const char *bytes, size_t len)
 	n = wrap_run(t, bytes, n);
 	t->sieve.last = (unsigned char)bytes[n - 1];
 	t->sieve.marks = t->sieve.extra = 0;
-	t->sieve.joins = false;
+	t->sieve.joins = t->sieve.wide = false;
 	return n;
 }
 

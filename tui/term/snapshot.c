@@ -61,7 +61,7 @@ static void put_pad(struct buf *out, const struct style *st)
 	struct style bg = {.bg = st ? st->bg : COLOR_DEFAULT};
 
 	put_style(out, &bg);
-	buf_str(out, "\033[K\033[0m\xe4\xb8\xad\r\033[K");
+	buf_str(out, "\033[K\033[0m\xe4\xb8\xad\r");
 }
 
 /*
@@ -99,8 +99,9 @@ static bool put_line(struct buf *out, struct span line, const char *shown, int c
 	return flags;
 }
 
-/* A full row wraps, into one without a background. */
-#define REST "\033[0m \r"
+/* A full row wraps, into one without a background and without what made it wrap. */
+#define WRAP "\033[0m \r"
+#define REST WRAP "\033[K"
 
 static void put_pen(struct buf *out, const struct pen *p)
 {
@@ -172,8 +173,32 @@ static void put_history(struct term *t, const struct lines *l, struct buf *out)
 	buf_str(out, "\033[H");
 }
 
+/*
+ * The last row may go on below it, as it did before margins kept it there or what followed it went.
+ * Outside of margins nothing is scrolled: the cursor wraps onto the row's own beginning, which is
+ * painted again.
+ */
+static void put_last_wrap(struct term *t, struct span line, struct buf *out)
+{
+	struct line_reader reader;
+	struct line_cell c;
+
+	if (t->rows < 3)
+		return;
+	buf_fmt(out, "\033[1;%dr\033[%d;1H", t->rows - 1, t->rows);
+	put_line(out, line, line_text(line).data, t->cols, false);
+	buf_fmt(out, WRAP "\033[r\033[?7l\033[%d;1H", t->rows);
+	line_read(&reader, line);
+	for (int x = 0; x < 2 && line_next(&reader, &c); x += c.cols) {
+		put_style(out, &c.style);
+		buf_add(out, c.text, c.len);
+	}
+}
+
 static void put_screen(struct term *t, const struct lines *l, struct buf *out)
 {
+	struct span last;
+
 	bool rest = false;
 
 	/* (erased this way the history's last line may go on in the first row) */
@@ -189,6 +214,11 @@ static void put_screen(struct term *t, const struct lines *l, struct buf *out)
 		rest = put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], t->cols,
 				row + 1 == t->rows);
 	}
+	last = line_at(t, l->old, l->old + (size_t)t->rows - 1);
+	if (line_flags(last) &&
+	    !memcmp(line_text(last).data, l->text.data + l->at[l->old + (size_t)t->rows - 1],
+		    line_text(last).len))
+		put_last_wrap(t, last, out);
 	buf_str(out, "\033[?7h\033[0m\033[H");
 }
 
@@ -322,16 +352,13 @@ static void put_state(struct term *t, struct buf *out)
 	put_cursor(out, pos.row, pos.col, t->cursor_visible, t->cursor_shape);
 }
 
-/* The cursor may wait on the last character for the next one to wrap. */
+/* The cursor may wait on the last character, which may be gone, for the next one to wrap. */
 static bool may_wrap(const struct term *t)
 {
-	VTermScreenCell cell;
 	VTermPos pos;
 
 	vterm_state_get_cursorpos(t->state, &pos);
-	return pos.col + 1 >= t->cols ||
-	       (pos.col + 2 == t->cols && vterm_screen_get_cell(t->screen, pos, &cell) &&
-		cell.width == 2);
+	return t->sieve.full || pos.col + 1 >= t->cols || (pos.col + 2 == t->cols && t->sieve.wide);
 }
 
 /* Nothing that cannot be asked for or told. */

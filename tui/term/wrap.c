@@ -7,7 +7,8 @@
  * libvterm 0.1 wraps but does not remember it. So the column is counted here, and the last
  * character of a row that wraps is printed in a font of its own (FONT_WRAP): the mark moves and
  * goes with the cell. Where the cursor may have been moved the column is lost, and libvterm is
- * asked before the next character. A mark counts in the last column only.
+ * asked before the next character. What it cannot be asked is whether the next character wraps: in
+ * the last column it is told that it does not. A mark counts in the last column only.
  *
  * The alternate screen is never laid out anew, and without autowrap nothing wraps: no marks.
  */
@@ -34,6 +35,8 @@ static int column(struct term *t)
 		sieve_flush(t);
 		vterm_state_get_cursorpos(t->state, &pos);
 		t->sieve.col = pos.col;
+		if (pos.col + 2 >= t->cols) /* (where the last character is wide) */
+			sieve_fmt(t, "\033[%dG", pos.col + 1);
 	}
 	return t->sieve.col;
 }
