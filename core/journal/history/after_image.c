@@ -11,6 +11,7 @@
 #include "core/journal/fs/reach.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/after_image_format.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
@@ -173,7 +174,8 @@ static unsigned flags_of(const struct post_how *how, const char *key, const stru
 	flags |= how->passing && names_has_key(how->passing, key) ? POST_PASSING : 0;
 	flags |= !t && how->carried && names_has_key(how->carried, key) ? POST_CARRIED : 0;
 	flags |= how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0;
-	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)))
+	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)) ||
+	    (how->edited && names_has_key(how->edited, key)))
 		flags |= POST_FOREIGN;
 	return flags;
 }
@@ -242,12 +244,13 @@ static bool will_read(const struct images *im, const struct post_how *how, const
 
 /* One path: t, or of no touch of the step. */
 static int write_one(struct journal *j, int stepdir, struct out *out, struct images *im,
-		     const char *key, const struct touch *t, const struct post_how *how)
+		     const char *key, const struct touch *t, const struct post_how *how, bool own)
 {
 	struct spot at = {.fd = -1, .name = ""};
 	struct obj o = {0}, again;
 	struct reach reach = {0};
 	const char *path;
+	bool edited;
 	int root, r = 0;
 
 	if (!how->step && flags_of(how, key, NULL) & POST_FOREIGN &&
@@ -263,10 +266,14 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 	else if (will_read(im, how, key, t, &o))
 		r = how->locked ? reach_look(j, &reach, root, path, &at, &again)
 				: spot_find(j, root, path, &at);
-	if (r == 0) {
+	/* At other paths than its own a rollback knows the files that it noted. */
+	edited = r == 0 && how->edited && placed_is_edited(j, &o, !own);
+	if (edited)
+		names_add_key(how->edited, key);
+	if (r == 0 && (!edited || !put_old(&out->buf, im, stepdir, how, key)))
 		put_post(&out->buf, im, how, key, t, &at, &o);
+	if (r == 0)
 		out_spill(out);
-	}
 	reach_close(j, &reach);
 	return r;
 }
@@ -293,13 +300,13 @@ int post_write(struct journal *j, int stepdir, const struct names *keys, const s
 	put_head(&out.buf, 0, 0, 0);
 	for (size_t i = 0; r == 0 && i < n_touches; i++)
 		r = write_one(j, stepdir, &out, &im, touches_key(touches, i), &touches->list[i],
-			      how);
+			      how, false);
 	for (size_t i = 0; r == 0 && i < names_count(keys); i++) {
 		const char *key = names_key(keys, i);
 
 		if (touches && touches_find(touches, key))
 			continue;
-		r = write_one(j, stepdir, &out, &im, key, NULL, how);
+		r = write_one(j, stepdir, &out, &im, key, NULL, how, i < how->n_own);
 		n++;
 	}
 	store_forget_near(j);

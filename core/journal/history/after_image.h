@@ -43,6 +43,10 @@ struct post_how {
 	const struct names *carried; /* there by another step that ran at the same time */
 	const struct posts *old;
 	const struct posts *left; /* what the step had left there: it does so again */
+	/* What is not as placed.h has it is foreign and goes into `edited`, or that is NULL. The
+	 * first so many keys are the rollback's own work. */
+	size_t n_own;
+	struct names *edited;
 };
 
 /* Look at every path now and write it as the step's post-image: those of how->step, then keys. */

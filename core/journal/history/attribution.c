@@ -104,6 +104,18 @@ void journal_all_seen(struct journal *j)
 	writers_forget_closed(j);
 }
 
+/* A path of a rollback's: somebody has closed its file, who may have written to it after the
+ * after-image. */
+static bool is_edited(struct journal *j, const char *path)
+{
+	struct spot at;
+	struct obj o;
+
+	store_forget_near(j);
+	return spot_look(j, 0, path, &at, &o) == 0 && placed_has(j, &o) &&
+	       placed_is_edited(j, &o, true);
+}
+
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns)
 {
 	AUTO_FREE char *key = key_make(0, path);
@@ -112,7 +124,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	struct obj o;
 
 	if (names_has(&j->own, 0, path))
-		return false;
+		return what == SEEN_CLOSED && is_edited(j, path);
 	for (struct step *s = j->open; s; s = s->next)
 		touched |= touch_of(s, key) != NULL;
 	if (touched && what != SEEN_NAMED && what != SEEN_MOVED && what != SEEN_CLOSED)
@@ -149,6 +161,7 @@ void journal_own(struct journal *j, bool on)
 	names_done(&j->own);
 	j->own = (struct names){0};
 	j->owning = on;
+	placed_end(j);
 }
 
 void own_step(struct step *s)

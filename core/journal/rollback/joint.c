@@ -130,6 +130,7 @@ static int turn_round(struct txn *list, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		list[i].back = true;
+		placed_end(list[i].j); /* what failed half-way is not as it was noted */
 		/* Without the word the next start would go on instead: all or nothing as well. */
 		if (txn_write(&list[i]) < 0)
 			log_warn("journal", "a rollback that turned round could not be noted");

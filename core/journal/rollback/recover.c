@@ -140,6 +140,7 @@ static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
 			log_warn("journal", "an interrupted step cannot be rolled back: %s",
 				 strerror(-r));
 			t->back = true;
+			placed_end(t->j); /* as turn_round() */
 		} else if (r == 0) {
 			r = txns_arrive(t, 1);
 		}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/borrowed_dirs.h"
@@ -88,6 +89,8 @@ int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, 
 		r = pop_keep_held(p, root, path, at, o);
 	if (r < 0)
 		return r;
+	if (o->nlink > 1) /* its other names show a new ctime */
+		placed_keep(p->j, o);
 	y.slot = wal_slot(&p->to->log);
 	slot_name(slot, y.slot);
 	side_note(&y, &note, o);
@@ -177,6 +180,21 @@ static int pop_new(struct pop *p)
 	return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 }
 
+/* Another mount's gets a copy: that is looked at when it has its name. */
+static int give_name(struct pop *p, const char *slot, const struct spot *at)
+{
+	int e;
+
+	placed_note_at(p->j, p->from->obj, slot);
+	e = move_noreplace(p->from->obj, slot, at->fd, at->name);
+	if (e != -EXDEV)
+		return e;
+	e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
+	if (e == 0)
+		placed_note_at(p->j, at->fd, at->name);
+	return e;
+}
+
 int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
 {
 	struct rec y = {.type = REC_NEW, .root = p->r->root, .path = p->r->path, .src = p->r->seq};
@@ -187,7 +205,7 @@ int pop_unstash(struct pop *p, const char *slot, const struct spot *at)
 	if (e == 0)
 		e = pop_push(p, &y);
 	if (e == 0)
-		e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
+		e = give_name(p, slot, at);
 	if (e == 0)
 		pop_placed(p, at);
 	return e;
@@ -231,6 +249,7 @@ static int pop_gone(struct pop *p)
 		return e;
 	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* still its second name */
 		e = remember(p);
+		placed_keep(p->j, &o);
 		return e == 0 && unlinkat(p->from->obj, slot, 0) < 0 ? -errno : e;
 	}
 	e = pop_make_room(p, r->root, r->path, &at);
@@ -336,6 +355,7 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 		return e;
 	y.meta = (struct span){lists.data, lists.len};
 	e = pop_push(p, &y);
+	placed_keep(p->j, &o);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
 	if (e == 0) /* the keeper may have forgotten who made it */
@@ -400,6 +420,8 @@ static int pop_xchg(struct pop *p)
 		e = pop_touch_parent(p, r->root2, r->path2, &two.b);
 	if (e == 0)
 		e = pop_push(p, &y);
+	placed_keep(p->j, &two.oa);
+	placed_keep(p->j, &two.ob);
 	if (e == 0)
 		e = move_exchange(two.a.fd, two.a.name, two.b.fd, two.b.name);
 	file_moved(p, &two.oa, r->root2, r->path2);
@@ -475,6 +497,7 @@ static int redress(struct pop *p, const struct spot *at, const struct obj *o)
 	e = side_sync(p->to);
 	if (e == 0)
 		e = pop_set_attrs(p, fd, p->r->meta);
+	placed_dressed(p->j, fd, o, p->r->meta);
 	if (e == 0)
 		borrowed_drop(p->j, o);
 	return e;

@@ -7,6 +7,7 @@
 
 #include "core/base/log.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
@@ -38,10 +39,14 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 {
 	AUTO_CLOSE int src = data_open(p->j, p->from->obj, slot);
 	AUTO_CLOSE int dst = -1, path = -1;
+	struct obj from;
 	int e;
 
 	if (src < 0)
 		return take_fd(&src);
+	e = obj_stat(src, "", &from);
+	if (e < 0)
+		return e;
 	/* What may not be written for a reason that the mode does not show stops us before the
 	 * record: the way back would stop at it as well. */
 	dst = openat(at->fd, at->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -68,7 +73,11 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 	e = data_copy(src, dst);
 	if (e >= 0)
 		e = sync_fd(p->j, dst);
-	return e < 0 ? e : pop_set_attrs(p, path, meta);
+	if (e >= 0)
+		e = pop_set_attrs(p, path, meta);
+	if (e >= 0)
+		placed_written(p->j, path, from.size, meta);
+	return e;
 }
 
 static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)
@@ -118,6 +127,8 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 		e = pop_push(p, &y);
 		logged = e == 0;
 	}
+	if (e == 0)
+		placed_note_at(p->j, p->from->obj, slot);
 	if (e == 0)
 		e = exchange(p, at, slot);
 	if (e == 0)

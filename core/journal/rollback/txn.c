@@ -9,6 +9,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/journal.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/borrowed_dirs.h"
@@ -181,6 +182,8 @@ int txn_open(struct txn *t, const struct group *dirs)
 {
 	tidy_hold(t->j);
 	t->quiet = true;
+	if (!t->crashed)
+		placed_begin(t->j);
 	t->list = xcalloc(dirs->n + 1, sizeof(*t->list));
 	for (size_t i = 0; i < dirs->n; i++) {
 		int r;
@@ -209,6 +212,8 @@ void txn_done(struct txn *t)
 	remedy_done(&t->remedy);
 	borrowed_clear(t->j);
 	t->j->excluded = NULL;
+	if (!t->j->owning)
+		placed_end(t->j);
 	if (t->quiet)
 		tidy_release(t->j);
 }

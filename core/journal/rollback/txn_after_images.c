@@ -174,8 +174,9 @@ struct renewal {
 	struct names set; /* the paths */
 	size_t own, idle; /* the first are its own; up to here, of records that were left out */
 	struct names absent, shared, passing;
-	struct posts old;  /* that have their bytes */
-	struct posts left; /* of those in `shared`, where the step had left that */
+	struct names edited; /* while the rollback ran */
+	struct posts old;    /* that have their bytes */
+	struct posts left;   /* of those in `shared`, where the step had left that */
 	struct whose whose;
 };
 
@@ -262,6 +263,17 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 	return r == -EBADMSG ? 0 : r;
 }
 
+/* What happens there is told as the rollback's own, but for what was edited meanwhile. */
+static void own_names(struct journal *j, const struct renewal *n)
+{
+	for (size_t k = 0; j->owning && k < names_count(&n->set); k++) {
+		const char *key = names_key(&n->set, k);
+
+		if (!names_has_key(&n->edited, key))
+			names_add_key(&j->own, key);
+	}
+}
+
 static int renew_post(struct txn *t, const struct turn *turn, const struct trips *trips,
 		      const struct touchers *touchers)
 {
@@ -297,8 +309,6 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 	/* Nor is all that a merge has written. */
 	for (size_t i = 0; i < t->remedy.n_merges && !t->back; i++)
 		names_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
-	for (size_t k = 0; t->j->owning && k < names_count(&n.set); k++)
-		names_add_key(&t->j->own, names_key(&n.set, k));
 	touchers_find(touchers, turn->place, &trips->all, &n.set, &n.shared);
 	if (r == 0)
 		r = find_left(t, turn, trips, touchers, &n);
@@ -310,7 +320,10 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 						  .foreign = &n.whose.foreign,
 						  .returns = &n.whose.returns,
 						  .old = &n.old,
-						  .left = &n.left});
+						  .left = &n.left,
+						  .n_own = n.own,
+						  .edited = &n.edited});
+	own_names(t->j, &n);
 	names_done(&n.set);
 	names_done(&n.shared);
 	names_done(&n.passing);
@@ -319,6 +332,7 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 	posts_done(&n.left);
 	names_done(&n.whose.foreign);
 	names_done(&n.whose.returns);
+	names_done(&n.edited);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/hash.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/journal.h"
 
@@ -75,6 +76,7 @@ struct journal {
 	uint64_t dirs_turn; /* how often a directory got another name */
 	struct names own;   /* changed by ourselves a moment ago (attribution.c) */
 	bool owning;
+	struct placed placed; /* of a rollback under way, or while owning */
 	uint64_t dir_moves;
 	struct step *open;	    /* list, newest first */
 	struct writer *writers;	    /* hash */
