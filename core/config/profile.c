@@ -15,6 +15,8 @@
  *   [profile]
  *           command = claude        ; it is taken when this is run
  *           argument = --no-daemon  ; which that command is given before its own
+ *           settings-variable = CLAUDE_CONFIG_DIR  ; moves its settings, of which a copy
+ *           settings = ~/.claude.json              ; begins with these (sandbox.own-settings)
  *           inherits = tools        ; read first
  *
  * A file of that name in the human's own directory takes the place of the shipped one.
@@ -77,6 +79,12 @@ static bool is_key(const struct config_setting *s, const char *name)
 	return str_eq(s->section, "profile") && str_eq(s->name, name);
 }
 
+/* What is said of the program itself, not of those that inherit. */
+static bool is_settings(const struct config_setting *s)
+{
+	return is_key(s, "settings-variable") || is_key(s, "settings");
+}
+
 static int on_setting(void *data, const struct config_setting *s)
 {
 	struct profile *p = data;
@@ -86,14 +94,14 @@ static int on_setting(void *data, const struct config_setting *s)
 		return s->value ? read_named(p, s->value) : 0;
 	if (is_key(s, "command") && s->value && p->spec->command)
 		p->runs |= str_eq(s->value, path_base(p->spec->command));
-	if (is_key(s, "argument") && p->runs)
+	if ((is_key(s, "argument") && p->runs) || (is_settings(s) && p->depth == 1))
 		return config_set(p->config, &p->src,
 				  &(struct config_setting){.section = "sandbox",
-							   .name = "argument",
+							   .name = s->name,
 							   .value = s->value,
 							   .line = s->line},
 				  p->err);
-	if (is_key(s, "command") || is_key(s, "argument") || is_key(s, "summary"))
+	if (is_key(s, "command") || is_key(s, "argument") || is_key(s, "summary") || is_settings(s))
 		return 0;
 	return config_set(p->config, &p->src, s, p->err);
 }

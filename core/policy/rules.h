@@ -206,6 +206,9 @@ void rules_line(struct buf *out, const char *key, const char *value);
  */
 int rules_save_setting(const char *file, const char *section, const char *key, const char *value,
 		       struct err *err) MUST_USE;
+/* The same beside others of this key: one more value of a list. */
+int rules_add_setting(const char *file, const char *section, const char *key, const char *value,
+		      struct err *err) MUST_USE;
 /* Take the section out again that rules_save() made of just that answer. -ENOENT: it is not there
  * any more, or somebody has edited it. */
 int rules_forget(const struct rules_place *where, enum answer_scope scope, enum rule_kind kind,

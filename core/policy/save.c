@@ -317,8 +317,8 @@ static int put_setting(struct buf *text, const struct buf *what)
 	return append_bundle(text, what);
 }
 
-int rules_save_setting(const char *file, const char *section, const char *key, const char *value,
-		       struct err *err)
+static int save_setting(const char *file, const char *section, const char *key, const char *value,
+			int (*edit)(struct buf *text, const struct buf *what), struct err *err)
 {
 	AUTO_BUF struct buf what = BUF_INIT;
 	AUTO_FREE char *real = resolve(xstrdup(file));
@@ -329,5 +329,17 @@ int rules_save_setting(const char *file, const char *section, const char *key, c
 				       section, key);
 	buf_fmt(&what, "[%s]\n", section);
 	rules_line(&what, key, value);
-	return change(real, 0600, put_setting, &what, err);
+	return change(real, 0600, edit, &what, err);
+}
+
+int rules_save_setting(const char *file, const char *section, const char *key, const char *value,
+		       struct err *err)
+{
+	return save_setting(file, section, key, value, put_setting, err);
+}
+
+int rules_add_setting(const char *file, const char *section, const char *key, const char *value,
+		      struct err *err)
+{
+	return save_setting(file, section, key, value, append_bundle, err);
 }

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/policy/rules.h"
 #include "core/session/answers.h"
+#include "core/session/own_settings.h"
 #include "core/session/session_priv.h"
 
 /* ---- from the keeper ------------------------------------------------------------------------- */
@@ -247,6 +248,28 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	session_remove_ask(s, id);
 	if (s->on->changed)
 		s->on->changed(s->data);
+	return 0;
+}
+
+int session_own_settings(struct session *s, struct err *err)
+{
+	const char *profile = s->model.own_offer;
+	AUTO_FREE char *words = NULL;
+	int r;
+
+	if (!profile)
+		return err_say(err, -EINVAL, "there is no variable that moves its settings");
+	r = own_settings_save(s->model.home, s->config_home, s->cwd, profile, err);
+	if (r < 0)
+		return r;
+	words = xasprintf("%s gets settings of its own for this folder", profile);
+	session_audit(s, &(struct audit_entry){.event = AUDIT_DECISION,
+					       .latency_us = -1,
+					       .op = "own-settings",
+					       .path = s->cwd,
+					       .detail = words});
+	session_flush_audit(s);
+	model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "own-settings", s->cwd, words);
 	return 0;
 }
 

@@ -167,7 +167,8 @@ struct model {
 	uint64_t n_samples;	      /* ever */
 	const char *folder;
 	char *home;
-	char *command; /* the agent's command line */
+	char *own_offer; /* session_own_settings() may be called: the profile; else NULL */
+	char *command;	 /* the agent's command line */
 
 	struct row *rows; /* ring */
 	size_t row_head, row_count;

@@ -23,6 +23,7 @@
 #include "core/os/socket.h"
 #include "core/session/folders.h"
 #include "core/session/overlays.h"
+#include "core/session/own_settings.h"
 #include "core/session/session_priv.h"
 #include "core/session/spawn.h"
 
@@ -209,6 +210,8 @@ static int start_keeper(struct session *s, const struct session_spec *given, str
 		r = spawn_plan_new(&plan, spec, s->model.session, err);
 	for (size_t i = 0; r == 0 && i < plan->n_notes; i++)
 		session_tell_note(s, plan->notes[i]);
+	if (r == 0 && plan->own)
+		model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", plan->own, NULL);
 	if (r == 0 && plan->policy && !spec->headless)
 		session_list_lasting(s, plan->policy);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -349,6 +352,8 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;
 	s->model.undo_home = spec->config && config_bool(spec->config, "undo.home");
+	if (spec->config && spec->home && own_settings_offered(spec->config))
+		s->model.own_offer = xstrdup(config_profile(spec->config));
 	s->model.network = spec->allow_network;
 	s->model.asks_network = spec->ask_network;
 	s->model.headless = spec->headless;

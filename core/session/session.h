@@ -102,6 +102,9 @@ void session_forbid(struct session *s, uint64_t id);
 /* Show a port of the sandbox at the same port of the host's loopback; a row follows. */
 void session_publish(struct session *s, uint16_t port);
 void session_signal(struct session *s, int sig);
+/* From the next start on the agent has settings of its own for this folder (own_settings.h). What
+ * waits is as it was. */
+int session_own_settings(struct session *s, struct err *err);
 /* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
 void session_group(struct session *s, const char *name);
 /* What is kept for undo, and what safeguards hold, from now on. */

@@ -14,6 +14,7 @@
 #include "core/os/file.h"
 #include "core/policy/policy.h"
 #include "core/session/env.h"
+#include "core/session/own_settings.h"
 
 /* Secrets are looked for in a folder this deep, among this many names: start-up must not crawl. */
 #define SECRET_DEPTH 3
@@ -139,6 +140,31 @@ static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 		log_warn("session", "no cache inside: %s: %s", dir, strerror(-r));
 	else
 		p->cache = take_ptr(&dir);
+}
+
+/* The variable that leads to them, where a human has chosen so for this folder. */
+static int add_own_settings(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
+{
+	AUTO_FREE char *dir = p->cache ? own_settings_dir(spec->config) : NULL;
+	AUTO_FREE char *setting = dir ? own_settings_env(spec->config, dir) : NULL;
+	AUTO_BUF struct buf left = BUF_INIT;
+	int r;
+
+	if (!dir)
+		return 0;
+	r = own_settings_make(spec->config, p->policy, p->cache, dir, &left, err);
+	if (r < 0)
+		return r;
+	p->env = env_set(p->env, (const char *const[]){setting, NULL}, CACHE_INSIDE);
+	p->own = xasprintf("own settings: %s has a copy for this folder (%s); "
+			   "--shared-settings uses yours%s%s",
+			   config_profile(spec->config),
+			   config_origin(spec->config, "sandbox.own-settings"),
+			   left.len ? "; left out of the copy, as links and what may not be read "
+				      "are: "
+				    : "",
+			   left.data ? left.data : "");
+	return 0;
 }
 
 /* Names are looked up at the stub resolver inside, whatever the host asks. Its search list is left
@@ -308,6 +334,11 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	make_resolv(p, spec);
 	config_list(spec->config, "sandbox.set-env", &settings);
 	p->env = env_set(p->env, settings, p->cache ? CACHE_INSIDE : NULL);
+	r = add_own_settings(p, spec, err);
+	if (r < 0) {
+		spawn_plan_free(p);
+		return r;
+	}
 	find_tools(p, spec);
 	p->env = env_add_tools(p->env, p->tools, config_str(spec->config, "tools.safe"),
 			       spec->folders);
@@ -367,6 +398,7 @@ void spawn_plan_free(struct spawn_plan *p)
 	free(p->sockets);
 	free(p->env);
 	free(p->cache);
+	free(p->own);
 	free(p->tools);
 	free(p->resolv);
 	free(p->ca);

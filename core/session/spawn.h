@@ -16,6 +16,7 @@ struct spawn_plan {
 	struct policy *policy;
 	char **env;
 	char *cache;	      /* on the host; NULL: none */
+	char *own;	      /* words about the agent's own settings for this folder, or NULL */
 	char *tools;	      /* as spec.tools */
 	char *resolv;	      /* as spec.resolv */
 	char *ca;	      /* as spec.ca */

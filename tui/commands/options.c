@@ -84,6 +84,8 @@ static const struct option_def options[] = {
 	 "for"},
 	{"--profile", NULL, OPT_TEXT, AT(profile), "NAME",
 	 "what a known agent needs, by name or file; unset: by the command; none: nothing"},
+	{"--shared-settings", NULL, OPT_FLAG, AT(shared_settings), NULL,
+	 "this once with the settings in your home, where the agent has its own for the folder"},
 	{"--no-debug", NULL, OPT_FLAG, AT(no_debug), NULL, "no ptrace inside either"},
 	{"--config", NULL, OPT_TEXT, AT(config), "FILE", "settings after the user's"},
 	{"--set", NULL, OPT_LIST, AT(set), "KEY=VALUE", "one setting, strongest of all"},

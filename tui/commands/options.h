@@ -20,7 +20,7 @@ struct run_options {
 	const char *vm_memory, *vm_cpus, *vm_mode;		  /* of vm.* */
 	struct strings rw, ro, overlay, hide, allow_unix, allow_domain, publish, set, ssh_agent;
 	bool headless, stdio, allow_network, no_network, no_debug, exit_at_end, verbose, help,
-		git_credentials;
+		git_credentials, shared_settings;
 	const char *const *argv; /* the command and what follows; NULL-terminated, maybe empty */
 };
 

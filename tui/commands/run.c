@@ -290,14 +290,14 @@ static void add_settings(struct run *run)
 		    {"network.listening-loopback", o->loopback},
 		    {"vm.memory", o->vm_memory},
 		    {"vm.cpus", o->vm_cpus},
-		    {"vm.mode", o->vm_mode}};
+		    {"vm.mode", o->vm_mode},
+		    {"git.credentials", o->git_credentials ? "true" : NULL},
+		    {"sandbox.shared-settings", o->shared_settings ? "true" : NULL}};
 
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		add_setting(run, list[i].key, list[i].value);
 	for (size_t i = 0; i < o->ssh_agent.n; i++)
 		add_setting(run, "ssh.agent", o->ssh_agent.list[i]);
-	if (o->git_credentials)
-		add_setting(run, "git.credentials", "true");
 }
 
 static int load(struct run *run, struct err *err)

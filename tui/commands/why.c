@@ -9,6 +9,7 @@
 #include "core/base/path.h"
 #include "core/net/host.h"
 #include "core/policy/rules.h"
+#include "core/session/own_settings.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
 
@@ -200,6 +201,22 @@ static int read_target(const char *given, char **ret, struct err *err)
 	return 0;
 }
 
+/* It need not write there at all. */
+static void tell_own(const struct config *c, const char *path)
+{
+	AUTO_FREE char *dir = own_settings_dir(c);
+	const char *const *list = NULL;
+	size_t n = config_list(c, "sandbox.settings", &list);
+
+	for (size_t i = 0; dir && i < n; i++)
+		if (path_is_beneath(path, list[i])) {
+			printf("  %s has settings of its own in this folder, and saves there "
+			       "(%s)\n",
+			       config_profile(c), config_origin(c, "sandbox.own-settings"));
+			return;
+		}
+}
+
 static int why(const struct here *at, const struct strings *args, const struct why_options *o,
 	       struct err *err)
 {
@@ -231,6 +248,8 @@ static int why(const struct here *at, const struct strings *args, const struct w
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
 	assert(list || n == 1);
 	(o->json ? print_json : print_plain)(kind, path, list ? list : &one, n);
+	if (!o->json && str_eq(kind, "write"))
+		tell_own(s.config, path);
 	return 0;
 }
 

@@ -187,6 +187,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
 	verbs.restart = NULL;
+	verbs.own_settings = NULL;
 	verbs.stop = verb_stop;
 	verbs.cancel = verb_cancel;
 	verbs.turn = NULL;

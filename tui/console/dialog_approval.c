@@ -32,11 +32,15 @@ struct dialog_approval {
 	enum action early; /* the verdict that came too early, and did nothing */
 };
 
-static const struct view_ops ops, held_ops;
+static const struct view_ops ops, own_ops, held_ops;
 
 static const enum action hints[] = {ACTION_ALLOW,	  ACTION_DENY,	      ACTION_CHOOSE_SCOPE,
 				    ACTION_CHOOSE_EXTENT, ACTION_CHOOSE_TIME, ACTION_NEXT_REQUEST,
 				    ACTION_BACK,	  ACTION_NONE};
+static const enum action own_hints[] = {
+	ACTION_ALLOW,	     ACTION_DENY,	   ACTION_OWN_SETTINGS,
+	ACTION_CHOOSE_SCOPE, ACTION_CHOOSE_EXTENT, ACTION_CHOOSE_TIME,
+	ACTION_NEXT_REQUEST, ACTION_BACK,	   ACTION_NONE};
 static const enum action held_hints[] = {ACTION_ALLOW,	      ACTION_DENY, ACTION_ALLOW_COMMAND,
 					 ACTION_NEXT_REQUEST, ACTION_BACK, ACTION_NONE};
 
@@ -92,7 +96,7 @@ static void show(struct dialog_approval *d, size_t prompt)
 	d->shown = ask->id;
 	d->upto = m->asks[m->n_asks - 1].id;
 	d->choice = choice_first(ask);
-	d->v.ops = ask->held ? &held_ops : &ops;
+	d->v.ops = ask->held ? &held_ops : approval_offers_own(d->v.ui, ask) ? &own_ops : &ops;
 	d->shown_us = 0;
 	d->armed = false;
 	d->early = ACTION_NONE;
@@ -222,45 +226,18 @@ static void collect(const struct dialog_approval *d, const struct ask *ask, stru
 		f[3] = (struct fact){"through", approval_text(ask->via), 2};
 		f[4] = is_bundle(ask) ? (struct fact){"all of it", approval_text(ask->places), 4}
 				      : (struct fact){"with it", neighbours(d, ask), 3};
-		f[5] = (struct fact){"program",
+		f[5] = (struct fact){"or", approval_own_words(d->v.ui, ask), 2};
+		f[6] = (struct fact){"program",
 				     ask->pid ? xasprintf("%s (pid %d)", program, ask->pid)
 					      : xstrdup(program),
 				     2};
-		f[6] = (struct fact){"command", approval_text(ask->command), 3};
-		f[7] = (struct fact){"step", approval_text(ask->label), 2};
-		f[8] = (struct fact){"held for", age(d->v.ui, ask), 1};
+		f[7] = (struct fact){"command", approval_text(ask->command), 3};
+		f[8] = (struct fact){"step", approval_text(ask->label), 2};
+		f[9] = (struct fact){"held for", age(d->v.ui, ask), 1};
 	}
 	for (size_t i = 0; i < FACTS; i++)
 		if (!f[i].text)
 			f[i].text = xstrdup("");
-}
-
-/* Bytes of text that a row takes: up to a space in its second half, else what fits. */
-static size_t row_of(const char *text, int cols)
-{
-	AUTO_BUF struct buf row = BUF_INIT;
-	size_t space = 0, n;
-
-	for (const char *p = text; *p; p += n) {
-		int32_t cp;
-
-		n = text_decode(p, strlen(p), &cp);
-		buf_add(&row, p, n);
-		if (text_width(row.data) > cols)
-			return space ? space : MAX(row.len - n, n);
-		if (*p == ' ' && text_width(row.data) > cols / 2)
-			space = row.len;
-	}
-	return row.len;
-}
-
-static int rows_of(const struct fact *f, int cols)
-{
-	int rows = 0;
-
-	for (const char *rest = f->text; *rest && rows < f->rows; rows++)
-		rest += row_of(rest, cols);
-	return rows;
 }
 
 /* As high as its facts need: a long path is shown whole when the screen has room for it. */
@@ -277,7 +254,7 @@ static struct rect size(struct view *v, struct rect body)
 	if (ask) {
 		collect(d, ask, f);
 		for (size_t i = 0; i < FACTS; i++) {
-			h += rows_of(&f[i], w - 6 - LABEL_W);
+			h += approval_fact_rows(&f[i], w - 6 - LABEL_W);
 			free(f[i].text);
 		}
 	}
@@ -285,27 +262,6 @@ static struct rect size(struct view *v, struct rect body)
 	/* While a program starts nothing is there to be covered. */
 	return (struct rect){body.x + (body.w - w) / 2,
 			     body.y + (body.h - h) / (ask && is_bundle(ask) ? 2 : 1), w, h};
-}
-
-/* One fact over as many rows as it may have; the last of them is cut in the middle. */
-static int draw_fact(struct surface *s, struct rect r, int y, const struct fact *f, int rows)
-{
-	AUTO_BUF struct buf fit = BUF_INIT;
-	int cols = r.w - LABEL_W;
-	const char *rest = f->text;
-
-	if (!*f->text || y >= r.y + r.h)
-		return y;
-	surface_text(s, r.x, y, LABEL_W, ROLE_MODAL_LABEL, f->label);
-	for (; rows > 1 && text_width(rest) > cols; rows--) {
-		AUTO_FREE char *head = xstrndup(rest, row_of(rest, cols));
-
-		surface_text(s, r.x + LABEL_W, y++, cols, ROLE_MODAL, head);
-		rest += strlen(head);
-	}
-	text_fit_middle(&fit, rest, cols);
-	surface_text(s, r.x + LABEL_W, y, cols, ROLE_MODAL, fit.data);
-	return y + 1;
 }
 
 static void draw_facts(struct dialog_approval *d, struct surface *s, struct rect r,
@@ -319,9 +275,9 @@ static void draw_facts(struct dialog_approval *d, struct surface *s, struct rect
 	for (size_t i = 0; i < FACTS; i++)
 		spare -= *f[i].text ? 1 : 0;
 	for (size_t i = 0; i < FACTS; i++) {
-		int rows = MIN(rows_of(&f[i], r.w - LABEL_W), 1 + MAX(spare, 0));
+		int rows = MIN(approval_fact_rows(&f[i], r.w - LABEL_W), 1 + MAX(spare, 0));
 
-		y = draw_fact(s, r, y, &f[i], rows);
+		y = approval_draw_fact(s, r, y, &f[i], rows);
 		spare -= MAX(rows - 1, 0);
 		free(f[i].text);
 	}
@@ -497,6 +453,12 @@ static bool act_request(struct dialog_approval *d, const struct ask *ask, enum a
 	case ACTION_CHOOSE_TIME:
 		choose(d, ask, a);
 		return true;
+	case ACTION_OWN_SETTINGS:
+		if (!approval_offers_own(d->v.ui, ask))
+			ui_say(d->v.ui, "This is about no settings that can be kept apart.");
+		else if (counts(d, a))
+			approval_choose_own(d->v.ui, ask);
+		return true;
 	case ACTION_ALLOW_COMMAND:
 		ui_say(d->v.ui, "This is about a path: choose how long and how much, then allow.");
 		return true;
@@ -577,6 +539,17 @@ static const struct view_ops ops = {
 	.changed = changed,
 	.free = view_free,
 	.hints = hints,
+};
+
+static const struct view_ops own_ops = {
+	.place = PLACE_APPROVALS,
+	.does = DOES_ENDS,
+	.size = size,
+	.draw = draw,
+	.act = act,
+	.changed = changed,
+	.free = view_free,
+	.hints = own_hints,
 };
 
 static const struct view_ops held_ops = {

@@ -160,6 +160,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
 	verbs.restart = NULL;
+	verbs.own_settings = NULL;
 	verbs.stop = verbs.cancel = verbs.bell = verbs.alert = verb_nothing;
 	verbs.leave = verb_leave;
 	if (console_open_screen(c, err) < 0 || start_clock(c, err) < 0)

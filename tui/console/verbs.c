@@ -98,6 +98,11 @@ static void verb_restart(void *data)
 	console_leave(c);
 }
 
+static int verb_own_settings(void *data, struct err *err)
+{
+	return session_own_settings(((struct console *)data)->session, err);
+}
+
 static void verb_suspend(void *data)
 {
 	struct console *c = data;
@@ -237,6 +242,7 @@ const struct ui_verbs console_verbs = {
 	.cancel = verb_cancel,
 	.leave = verb_leave,
 	.restart = verb_restart,
+	.own_settings = verb_own_settings,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
 	.bell = verb_bell,

@@ -102,6 +102,8 @@
 	X(CHOOSE_EXTENT, "choose-extent", "how much",                                              \
 	  "How much it is about: exactly this at first")                                           \
 	X(CHOOSE_TIME, "choose-time", "until", "When it ends by itself: never at first")           \
+	X(OWN_SETTINGS, "own-settings", "own copy",                                                \
+	  "Start the agent again with a copy of its settings, for this folder only")               \
 	X(ALLOW_COMMAND, "allow-command", "allow command",                                         \
 	  "Allow a held step, and its command line until the end")                                 \
 	X(DENY, "deny", "deny", "Deny it: as long and as much as chosen")                          \

@@ -4,6 +4,18 @@
 	summary = Claude Code
 	command = claude
 	inherits = agent
+	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied
+	settings-variable = CLAUDE_CONFIG_DIR
+	settings = ~/.claude.json
+	settings = ~/.claude/settings.json
+	settings = ~/.claude/settings.local.json
+	settings = ~/.claude/.credentials.json
+	settings = ~/.claude/CLAUDE.md
+	settings = ~/.claude/agents
+	settings = ~/.claude/commands
+	settings = ~/.claude/skills
+	settings = ~/.claude/output-styles
+	settings = ~/.claude/keybindings.json
 [rule "claude"]
 	allow = read,exec ~/.claude/**
 	allow = read ~/.claude.json

@@ -6,6 +6,14 @@
 	; at each start it would look for a newer version, which could not be installed from in here
 	argument = --config=check_for_update_on_startup=false
 	inherits = agent
+	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied
+	settings-variable = CODEX_HOME
+	settings = ~/.codex/config.toml
+	settings = ~/.codex/auth.json
+	settings = ~/.codex/AGENTS.md
+	settings = ~/.codex/prompts
+	settings = ~/.codex/rules
+	settings = ~/.codex/internal_storage.json
 [rule "codex"]
 	allow = read,exec ~/.codex/**
 	allow = write ~/.codex/sessions/**

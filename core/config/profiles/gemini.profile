@@ -3,6 +3,19 @@
 	summary = Gemini CLI
 	command = gemini
 	inherits = agent
+	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied
+	settings-variable = GEMINI_CLI_HOME/.gemini
+	settings = ~/.gemini/settings.json
+	settings = ~/.gemini/trustedFolders.json
+	settings = ~/.gemini/google_accounts.json
+	settings = ~/.gemini/oauth_creds.json
+	settings = ~/.gemini/gemini-credentials.json
+	settings = ~/.gemini/mcp-oauth-tokens.json
+	settings = ~/.gemini/mcp-oauth-tokens-v2.json
+	settings = ~/.gemini/keybindings.json
+	settings = ~/.gemini/installation_id
+	settings = ~/.gemini/GEMINI.md
+	settings = ~/.gemini/commands
 [rule "gemini"]
 	allow = read,exec ~/.gemini/**
 	allow = write ~/.gemini/tmp/**

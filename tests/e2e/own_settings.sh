@@ -1,0 +1,104 @@
+#!/bin/bash
+# own_settings - an agent gets a copy of its settings for one folder; nothing of the home folder changes.
+# SPDX-License-Identifier: MIT
+# timeout: 120
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
+need tmux
+dir=$HOME/src/project
+mkdir -p "$dir" "$TEST_TMP/bin" "$HOME/.claude/agents" "$HOME/.claude/projects/p" "$HOME/.config/cordon" "$HOME/private"
+echo '{"old":1}' >"$HOME/.claude.json"
+echo '{"theme":"dark"}' >"$HOME/.claude/settings.json"
+echo token >"$HOME/.claude/.credentials.json"
+echo reviewer >"$HOME/.claude/agents/review.md"
+echo transcript >"$HOME/.claude/projects/p/1.jsonl"
+echo secret >"$HOME/private/key"
+ln -s "$HOME/private/key" "$HOME/.claude/agents/linked.md"
+ln -s "$HOME/private" "$HOME/.claude/commands"
+mkfifo "$HOME/.claude/agents/pipe"
+printf '[rule "mine"]\n\tdeny = read ~/.claude/CLAUDE.md\n' >"$HOME/.config/cordon/config"
+echo mine >"$HOME/.claude/CLAUDE.md"
+before=$(tree "$HOME/.claude")
+
+# Where its variable leads it, else into the home folder; saved by a rename as always.
+cat >"$TEST_TMP/bin/claude" <<'A'
+#!/bin/sh
+at=${CLAUDE_CONFIG_DIR:-$HOME/.claude} json=${CLAUDE_CONFIG_DIR:-$HOME}/.claude.json
+echo '{"new":1}' >"$json.tmp.1" && mv "$json.tmp.1" "$json"
+echo "saved: $(cat "$json") $(cat "$at/settings.json") $(cat "$at/.credentials.json") $(ls "$at/agents" | tr '\n' ' ')"
+(cd "$at" && find . -type f | sort && stat -c %a . settings.json agents | tr '\n' ' ')
+echo "{\"run\":\"$(date +%s%N)\"}" >"$at/settings.json"
+read -r line
+A
+cp "$TEST_TMP/bin/claude" "$TEST_TMP/bin/other"
+chmod +x "$TEST_TMP/bin/"*
+export PATH=$TEST_TMP/bin:$PATH
+questions() { cordon_in "$dir" audit --json | grep -c '"event":"ask"'; }
+
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
+sees 'wants to save claude.s own settings' "the first start asks"
+keys C-] a
+sees 'o keeps a copy for this folder only: claude starts again with settings of its own' "the dialog offers a copy"
+press_until 'saved: ..new.:1.' "one key, and the agent starts again and saves" o
+sees '- own settings: claude' "the activity says so"
+like "$(screen)" '"theme":"dark". token review.md' "it begins with what there was"
+unlike "$(screen)" 'linked|pipe|CLAUDE.md|1.jsonl|commands' "but for links, pipes, transcripts, and what it may not read"
+like "$(screen)" '700 600 700' "for nobody else to read"
+keys C-] t
+keys Enter
+sees 'ended with' "it ends"
+keys C-] q
+ended "and quits" 0
+same "$(tree "$HOME/.claude")" "$before" "nothing of the home folder has changed"
+is "$(cat "$HOME/.claude.json")" '{"old":1}' "nor its other file"
+label=$(ls "$HOME/.config/cordon/projects")
+like "$(cat "$HOME/.config/cordon/projects/$label")" "own-settings = claude [0-9a-f]{16}" "the settings of this folder say so"
+ok "and no file in it" test ! -e "$dir/.cordon.conf"
+like "$(cordon_in "$dir" audit --json)" '"op":"own-settings"' "the audit log has the answer"
+
+# From then on without a question, wherever it is started in this folder.
+asked=$(questions)
+run() { (cd "${1:-$dir}" && shift && "$CORDON" run --headless "$@" 2>"$TEST_TMP/err" </dev/null); }
+out=$(run "$dir" -- claude)
+like "$out" 'saved: ..new.:1. ..run":' "the next run finds what the last one left"
+is "$(questions)" "$asked" "and asks nothing"
+is "$(cordon_in "$dir" log | grep -c settings.json)" 0 "it is no part of undo"
+like "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" --profile claude)" "settings of its own" "cordon why tells of it"
+unlike "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json")" "settings of its own" "but not of other programs"
+like "$(run "$dir" -- other)" 'linked.md' "other programs have none"
+like "$(run "$dir" --shared-settings -- claude)" 'saved: ..old.:1.' "--shared-settings goes on without"
+mkdir "$HOME/src/elsewhere"
+like "$(run "$HOME/src/elsewhere" -- claude)" 'saved: ..old.:1.' "another folder has the human's"
+
+# What an agent puts in the way is not followed.
+own=$(echo "$HOME"/.local/state/cordon/cache/*/own)
+rm -rf "$own" && ln -s "$HOME/private" "$own"
+run "$dir" -- claude >/dev/null
+is "$?" 125 "a link in its place is refused"
+like "$(cat "$TEST_TMP/err")" "^cordon: the settings that claude has of its own here: .*--shared-settings" "in one line"
+is "$(ls "$HOME/private")" key "and nothing is written there"
+rm "$own"
+like "$(run "$dir" -- claude)" '"theme":"dark"' "when it is gone a new copy is made"
+
+# Taken out of the settings it is over; where no profile names a variable none is offered.
+rm "$HOME/.config/cordon/projects/$label"
+like "$(run "$dir" -- claude)" 'saved: ..old.:1.' "taken out of the settings it is over"
+mkdir -p "$HOME/.config/cordon/profiles"
+printf '[profile]\n\tcommand = other\n\tinherits = tools\n[rule "its own settings"]\n\tallow = read ~/.claude/**\n\tallow = read ~/.claude.json\n\task = write ~/.claude.json*\n[rule "not"]\n\tdeny = write ~/.claude/**\n' \
+	>"$HOME/.config/cordon/profiles/other.profile"
+start 110 36 "$dir" "PATH=$PATH $CORDON run -- other"
+sees 'wants to save its own settings' "a program whose profile names no variable"
+keys C-] a
+sees 'ALLOW writing all of its own settings' "is asked about"
+screen_lacks 'keeps a copy' && pass "without that offer" || fail "without that offer" "$(screen)"
+sleep 0.6
+keys o
+sees 'about no settings that can be kept apart' "and the key says so"
+press_until 'saved' "it goes on" d
+keys C-] t
+keys Enter
+sees 'ended with' "and ends"
+keys C-] q
+ended "and quits" 0
+done_testing
