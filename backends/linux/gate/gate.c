@@ -122,7 +122,7 @@ static int fork_server(struct gate *g, const int *fuse, struct err *err)
 
 int gate_serve(struct gate *g, int build_sock, struct err *err)
 {
-	size_t n = g->plan->n_gated;
+	size_t n = plan_gate_mounts(g->plan);
 	int fds[2 * GATES_MAX], r, status;
 
 	r = cell_expect(g->orders, NOTE_GATES, fds, 2 * n, &status, err);

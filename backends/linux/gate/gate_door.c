@@ -96,6 +96,18 @@ static int refuse_special(struct gate_door *g, struct caller *c, const char *pat
 	return -EACCES;
 }
 
+/* A hidden file of a working folder: nobody is asked, whatever the rules say by now. */
+static int refuse_withheld(struct gate_door *g, struct caller *c, const char *path)
+{
+	const char *why = NULL;
+	enum policy_verdict v = policy_check_read(keeper_policy(g->k), RULE_READ, path, &why);
+
+	c->op = "read";
+	keeper_deny(g->k, c, path, -EACCES,
+		    v != POLICY_ALLOW && why ? why : "it was hidden when the session began");
+	return -EACCES;
+}
+
 static void judge(struct gate_door *g, const struct gate_note *note, bool granted)
 {
 	struct caller c = {.request = note->id,
@@ -106,7 +118,9 @@ static void judge(struct gate_door *g, const struct gate_note *note, bool grante
 					     : "open"};
 	int r = keeper_caller(g->k, note->tid, &c);
 
-	if (r == 0 && note->special)
+	if (r == 0 && note->withheld)
+		r = refuse_withheld(g, &c, note->path);
+	else if (r == 0 && note->special)
 		r = refuse_special(g, &c, note->path);
 	else if (r == 0)
 		r = folder_read(g->k, &c, note->exec ? RULE_EXEC : RULE_READ, note->path, NULL);

@@ -43,6 +43,7 @@ static const int calls[] = {
 	SCMP_SYS(readlink), /* of rules that are read again: what links on their way mean */
 	SCMP_SYS(readlinkat),
 	SCMP_SYS(geteuid),
+	SCMP_SYS(getegid),
 	SCMP_SYS(faccessat2),
 	SCMP_SYS(getxattr),
 	SCMP_SYS(listxattr),

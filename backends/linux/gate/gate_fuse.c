@@ -341,7 +341,9 @@ void gate_finish(const struct gate_open *o, const char *path, int result)
 {
 	struct fuse_file_info file = o->file;
 
-	if (result < 0 || o->special) {
+	if (o->withheld) {
+		fuse_reply_err(o->req, result == -EINTR ? EINTR : EACCES);
+	} else if (result < 0 || o->special) {
 		if (o->fd >= 0)
 			close(o->fd);
 		fuse_reply_err(o->req, result < 0 ? -result : EACCES);
@@ -499,7 +501,7 @@ static void on_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void on_init(void *data, struct fuse_conn_info *conn)
+void gate_fs_on_init(void *data, struct fuse_conn_info *conn)
 {
 	(void)data;
 	/* Small answers, one thread: pipes would cost more than they save. */
@@ -508,7 +510,7 @@ static void on_init(void *data, struct fuse_conn_info *conn)
 }
 
 static const struct fuse_lowlevel_ops ops = {
-	.init = on_init,
+	.init = gate_fs_on_init,
 	.lookup = on_lookup,
 	.forget = on_forget,
 	.forget_multi = on_forget_multi,
@@ -535,10 +537,10 @@ int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const cha
 	int r;
 
 	fs->server = server;
-	r = gate_tree_init(&fs->tree, path);
+	r = path ? gate_tree_init(&fs->tree, path) : 0;
 	if (r < 0)
 		return r;
-	fs->session = fuse_session_new(&args, &ops, sizeof(ops), fs);
+	fs->session = fuse_session_new(&args, path ? &ops : &stand_in_ops, sizeof(ops), fs);
 	fuse_opt_free_args(&args);
 	snprintf(device, sizeof(device), "/dev/fd/%d", fuse);
 	if (!fs->session || fuse_session_mount(fs->session, device) < 0)

@@ -16,7 +16,8 @@ struct gate_fs {
 	bool broken; /* unmounted, or the device failed */
 };
 
-/* 0 or negative errno: opens the tree and takes the device over. */
+/* 0 or negative errno: opens the tree and takes the device over. No path: the files that stand in
+ * for hidden ones (stand_ins.c). */
 int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const char *path, int fuse)
 	MUST_USE;
 void gate_fs_done(struct gate_fs *fs);
@@ -31,8 +32,11 @@ struct gate_open {
 	struct fuse_file_info file;
 	int fd;
 	bool dir, exec;
-	bool special; /* nothing was opened, and is not: the keeper shall say so */
+	bool withheld; /* hidden: nothing was opened, whatever the keeper says */
+	bool special;  /* nothing was opened, and is not: the keeper shall say so */
 };
+extern const struct fuse_lowlevel_ops stand_in_ops;
+void gate_fs_on_init(void *data, struct fuse_conn_info *conn);
 /* Asks for path, absolute. Answers the request now or later; takes fd. */
 void gate_hold(const struct gate_open *o, const char *path);
 /* The keeper said so: 0 hands over. Back in gate_fuse.c. */

@@ -73,6 +73,7 @@ static bool tell(struct held *h)
 		.exec = h->open.exec,
 		.dir = h->open.dir,
 		.special = h->open.special,
+		.withheld = h->open.withheld,
 	};
 
 	snprintf(note.path, sizeof(note.path), "%s", h->path);
@@ -122,7 +123,8 @@ static bool let_in(const struct gate_open *o, const char *path)
 	enum rule_kind kind = o->exec ? RULE_EXEC : RULE_READ;
 	const char *why;
 
-	if (o->special || atomic_load(&server.spec.page->changes) != server.changes ||
+	if (o->special || o->withheld ||
+	    atomic_load(&server.spec.page->changes) != server.changes ||
 	    policy_check_read(server.policy, kind, path, &why) != POLICY_ALLOW)
 		return false;
 	gate_finish(o, path, 0);

@@ -28,7 +28,7 @@ struct gate_note {
 	int32_t what; /* enum gate_say */
 	int32_t tid;  /* as the host counts */
 	int32_t result;
-	bool exec, dir, special;
+	bool exec, dir, special, withheld;
 	enum rule_kind kind;
 	struct answer answer;
 	struct config_rule rule;

@@ -132,17 +132,18 @@ NORETURN void gate_server_run(const struct gate_server *s)
 
 	prctl(PR_SET_NAME, "cordon-gate");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	memcpy(kept, s->fuse, s->plan->n_gated * sizeof(*kept));
-	kept[s->plan->n_gated] = s->sock;
-	gate_keep_only(kept, s->plan->n_gated + 1);
+	server.n = plan_gate_mounts(s->plan);
+	memcpy(kept, s->fuse, server.n * sizeof(*kept));
+	kept[server.n] = s->sock;
+	gate_keep_only(kept, server.n + 1);
 	fuse_set_log_func(be_quiet);
 	server.spec = *s;
 	gate_held_begin(s, getppid());
-	server.n = s->plan->n_gated;
 	server.fs = xcalloc(server.n, sizeof(*server.fs));
 	for (size_t i = 0; i < server.n; i++) {
 		io_set_nonblock(s->fuse[i], true);
-		if (gate_fs_init(&server.fs[i], s, s->plan->gated[i], s->fuse[i]) < 0)
+		if (gate_fs_init(&server.fs[i], s, i < s->plan->n_gated ? s->plan->gated[i] : NULL,
+				 s->fuse[i]) < 0)
 			_exit(1);
 	}
 	/* A parent that died before it was to be a signal is the end of the socket. */

@@ -79,7 +79,7 @@ static int mount_gate(int *ret_fuse, int *ret_mount)
 static void send_gates(const struct mounter *m)
 {
 	struct note note = {.kind = NOTE_GATES};
-	size_t n = m->plan->n_gated;
+	size_t n = plan_gate_mounts(m->plan);
 	int fds[2 * GATES_MAX] = {0}, r;
 	struct err err = {0};
 
@@ -92,7 +92,8 @@ static void send_gates(const struct mounter *m)
 	for (size_t i = 0; i < n; i++) {
 		r = mount_gate(&fds[i], &fds[n + i]);
 		if (r < 0) {
-			err_set(&err, r, "mount the read gate before '%s'", m->plan->gated[i]);
+			err_set(&err, r, "mount the read gate before '%s'",
+				i < m->plan->n_gated ? m->plan->gated[i] : "hidden files");
 			note_fail(m->sock, 125, &err);
 		}
 	}

@@ -168,16 +168,23 @@ static int link_op(const struct plan_op *op)
 static int blank(const struct plan_op *op)
 {
 	const char *source = op->dir ? BLANK_DIR : BLANK_FILE;
+	int r;
 
 	if ((op->dir ? mkdir(source, 0) : mknod(source, S_IFREG, 0)) < 0 && errno != EEXIST)
 		return -errno;
 	if (mount(source, inside(op->path), NULL, MS_BIND, NULL) < 0)
 		return -errno;
-	return build_seal(op->path, false);
+	r = build_seal(op->path, false);
+	/* What it covers is shut already: without this nobody hears of who tries to open it. */
+	if (r == 0 && op->source)
+		mount(op->source, inside(op->path), NULL, MS_BIND, NULL);
+	return r;
 }
 
 void build_ops_done(void)
 {
+	umount2(&STAND_INS[1], MNT_DETACH | UMOUNT_NOFOLLOW);
+	rmdir(&STAND_INS[1]);
 	unlink(BLANK_FILE);
 	rmdir(BLANK_DIR);
 }

@@ -299,14 +299,38 @@ static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *e
 	return r;
 }
 
+/* One file of the gate's over it, by its number. */
+static void stand_in(struct plan *p, struct plan_op *op, char *path)
+{
+	op->source = xasprintf("%s/%zu", &STAND_INS[1], p->n_stand_ins);
+	p->stand_ins = xrealloc(p->stand_ins, (p->n_stand_ins + 1) * sizeof(*p->stand_ins));
+	p->stand_ins[p->n_stand_ins++] = path;
+}
+
+static bool may_stand_in(const struct plan *p, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && p->read == READ_FUSE && p->n_gated && p->n_gated < GATES_MAX;
+}
+
 static void blanks(struct plan *p)
 {
+	bool shown = false;
+
 	for (size_t i = 0; i < p->n_probes; i++) {
+		struct plan_op *op;
 		struct stat st;
 
 		if (!p->probes[i].blank || lstat(p->probes[i].path, &st) < 0)
 			continue;
-		plan_add(p, PLAN_BLANK, p->probes[i].path, NULL)->dir = S_ISDIR(st.st_mode);
+		if (may_stand_in(p, &st) && !shown) {
+			plan_add(p, PLAN_DIR, STAND_INS, NULL);
+			plan_add(p, PLAN_GATE, STAND_INS, NULL);
+			shown = true;
+		}
+		op = plan_add(p, PLAN_BLANK, p->probes[i].path, NULL);
+		op->dir = S_ISDIR(st.st_mode);
+		if (may_stand_in(p, &st))
+			stand_in(p, op, p->probes[i].path);
 	}
 }
 
@@ -373,6 +397,7 @@ void plan_done(struct plan *p)
 	for (size_t i = 0; i < p->n_writable; i++)
 		free(p->writable[i]);
 	free(p->ops);
+	free(p->stand_ins);
 	free(p->gated);
 	free(p->granted);
 	free(p->hidden);

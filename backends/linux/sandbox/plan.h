@@ -38,7 +38,8 @@ enum plan_what {
 	PLAN_PROC,    /* source holds the options */
 	PLAN_DEVPTS,  /* source holds the options */
 	PLAN_OVERLAY, /* source holds the options */
-	PLAN_BLANK,   /* an empty, unreadable file or directory over path */
+	PLAN_BLANK,   /* an empty, unreadable file or directory over path; over a file, what source
+		       * names, if it can be bound */
 	PLAN_MKDIRS,  /* mkdir -p; no error when it exists */
 	PLAN_GATE,    /* the next of the gates' mounts */
 };
@@ -73,6 +74,9 @@ struct plan {
 	size_t n_granted, cap_granted;
 	char **hidden; /* resolved, sorted; beneath a gate it is the gate that hides them */
 	size_t n_hidden;
+	char **stand_ins; /* READ_FUSE: hidden files that the gate covers, so that it hears of each
+			   * open; borrowed from the probes */
+	size_t n_stand_ins;
 	struct plan_probe *probes; /* hidden paths */
 	size_t n_probes, cap_probes;
 	char **sealed; /* trees that must refuse a write */
@@ -93,8 +97,13 @@ bool plan_is_gated(const struct plan *p, const char *path);
 bool plan_leads_to_grant(const struct plan *p, const char *path);
 /* Itself or what it lies in is hidden. */
 bool plan_is_hidden(const struct plan *p, const char *path);
-/* At most this many gated trees. */
+/* At most this many gated trees, and one mount more for what stands in for hidden files. */
 #define GATES_MAX 64
+#define STAND_INS "/run/.stand-ins" /* where the latter is while the tree is built */
+static inline size_t plan_gate_mounts(const struct plan *p)
+{
+	return p->n_gated + (p->n_stand_ins > 0);
+}
 
 /* Zero-initialise first, but for `read`. On failure the plan is to be given to plan_done() all the
  * same. */
